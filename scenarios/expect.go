@@ -155,6 +155,10 @@ func (c *cursor) lineChoice() (Choice, error) {
 	if i := strings.IndexByte(words, '{'); i >= 0 {
 		i -= len(words[:i]) - len(strings.TrimSuffix(words[:i], "=")) // ={ is exactly this object
 		ch.prefix = words[:i]
+		if before := strings.TrimRight(ch.prefix, " \t"); strings.HasSuffix(before, "=") {
+			return ch, errorAt(c.pos+len(before)-1, i-len(before)+1, "write ={, without a blank, for exactly this object",
+				"an equals sign that is a part of the text")
+		}
 		c.pos += i
 		ch.json, err = c.value()
 		return ch, err

@@ -34,6 +34,8 @@ func TestTheObjectBehindAText(t *testing.T) {
 		`+HI {"v":2}`:        {more, nil},
 		`+HI ={"v":2}`:       {more, []Difference{{Path: ".s", Want: "nothing more", Got: `"x"`}}},
 		`+HI ={"v":2,"s":$}`: {},
+		`+HI = {"v":2}`:      {},
+		`+HI =={"v":2}`:      {},
 		`+={"state":"quiet"}`: {
 			`{"state":"quiet","wid":1}`, []Difference{{Path: ".wid", Want: "nothing more", Got: "1"}},
 		},

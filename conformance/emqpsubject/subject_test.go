@@ -5,6 +5,7 @@ import (
 	"flag"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,12 +63,11 @@ func exploredAs(
 func mortal() (play.Target, func(), error) {
 	at := suitetest.NewBroker(nil, false)
 	at.Config = func() fakeemqp.Config {
-		dying, die := context.WithCancel(context.Background())
-		context.AfterFunc(dying, at.Ender())
+		var die sync.Once
 		return fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
 			if m, err := emqp.Parse(e.Frames); !e.Sent && err == nil && m.Command == emqp.REPLY {
 				e.Drop = true // it does nothing more
-				die()
+				die.Do(func() { go at.Close() })
 			}
 		}}
 	}

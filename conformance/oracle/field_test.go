@@ -3,13 +3,13 @@ package oracle_test
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
 // TestFields has a job come with other fields than it was pushed with.
@@ -131,51 +131,51 @@ func TestFields(t *testing.T) {
 // TestAssumedFields has a job come with a value that differs, and then more.
 func TestAssumedFields(t *testing.T) {
 	t.Parallel()
-	differing := func(fields string) string { return all(hello, with(""), "1 C FETCH q", "! 1 S JOB "+fields) }
+	differing := func(fields string) string { return all(hello, with(""), "1 C: FETCH q", "> 1 S: JOB "+fields) }
 	again := func(fields string) string {
-		return all(differing(`{"args":[1]}`), fail, "wait 20s", "1 C FETCH q",
-			`1 S JOB {"failure":{"errtype":"Boom","message":"it broke"},"enqueued_at":"2026-01-02T03:04:25Z"`+fields+`}`)
+		return all(differing(`{"args":[1]}`), fail, "+20s", "1 C: FETCH q",
+			`1 S: JOB {"failure":{"errtype":"Boom","message":"it broke"},"enqueued_at":"2026-01-02T03:04:25Z"`+fields+`}`)
 	}
-	two := all(differing(`{"args":[1],"retry":7}`), second(""), "1 C FETCH q")
-	twice := all("1 C FETCH q", "1 S JOB")
+	two := all(differing(`{"args":[1],"retry":7}`), second(""), "1 C: FETCH q")
+	twice := all("1 C: FETCH q", "1 S: JOB")
 	judge(t, map[string]row{
 		"the same value":              {again(`,"args":[1]`), ""},
 		"the right one":               {again(""), ""},
 		"one more":                    {again(`,"args":[2]`), "FWP-WU-03 field"},
 		"another field":               {again(`,"args":[1],"jobtype":"u"`), "FWP-WU-02 field"},
-		"two, of which one was told":  {all(two, `1 S JOB2 {"args":[1],"retry":7}`), "FWP-RETRY-04 field"},
+		"two, of which one was told":  {all(two, `1 S: JOB2 {"args":[1],"retry":7}`), "FWP-RETRY-04 field"},
 		"the job is still judged":     {all(differing(`{"args":[1]}`), twice), "FWP-STATE-05 delivered"},
 		"but with another lease":      {all(differing(`{"reserve_for":600}`), twice), ""},
 		"with another retry":          {all(differing(`{"retry":0}`), twice), "FWP-STATE-05 delivered"},
-		"whether it comes back, open": {all(differing(`{"retry":0}`), fail, "wait 200s", none), ""},
+		"whether it comes back, open": {all(differing(`{"retry":0}`), fail, "+200s", none), ""},
 	})
 }
 
 // TestFailures has a job come back after a FAIL.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	failed := func(more string) string { return all(hello, with(more), take, fail, "wait 20s", "1 C FETCH q") }
+	failed := func(more string) string { return all(hello, with(more), take, fail, "+20s", "1 C: FETCH q") }
 	const good, at = `"errtype":"Boom","message":"it broke"`, `"enqueued_at":"2026-01-02T03:04:25Z"`
-	came := func(failure string) string { return `1 S JOB {"failure":{` + failure + `},` + at + `}` }
+	came := func(failure string) string { return `1 S: JOB {"failure":{` + failure + `},` + at + `}` }
 	again := func(failure, second string) string {
 		const other = `"errtype":"Other","message":"once more"`
-		return all(failed(""), came(failure), `1 C FAIL {"jid":"jid-0000000000000001",`+other+`,"backtrace":[]}`, "1 S +OK",
-			"wait 20s", "1 C FETCH q", `1 S JOB {"failure":{`+second+`}}`)
+		return all(failed(""), came(failure), `1 C: FAIL {"jid":"jid-0000000000000001",`+other+`,"backtrace":[]}`, "1 S: +OK",
+			"+20s", "1 C: FETCH q", `1 S: JOB {"failure":{`+second+`}}`)
 	}
 	const another = `"another line"`
 	lines := func(keep, first, report, second string) string {
 		const other = `"errtype":"Other","message":"once more"`
 		return all(failed(`,"backtrace":`+keep), came(good+`,"backtrace":[`+first+`]`),
-			`1 C FAIL {"jid":"jid-0000000000000001",`+other+`,"backtrace":[`+report+`]}`, "1 S +OK", "wait 20s",
-			"1 C FETCH q", `1 S JOB {"failure":{`+other+`,"backtrace":[`+second+`]}}`)
+			`1 C: FAIL {"jid":"jid-0000000000000001",`+other+`,"backtrace":[`+report+`]}`, "1 S: +OK", "+20s",
+			"1 C: FETCH q", `1 S: JOB {"failure":{`+other+`,"backtrace":[`+second+`]}}`)
 	}
 	judge(t, map[string]row{
 		"as it was":               {all(failed(""), came(good)), ""},
 		"anywhere in it":          {all(failed(""), came(`"x":[{"y":"Boom: it broke"}]`)), ""},
 		"without the type":        {all(failed(""), came(`"message":"it broke"`)), "FWP-FAIL-06 field"},
 		"without the message":     {all(failed(""), came(`"errtype":"Boom"`)), "FWP-FAIL-06 field"},
-		"a failure in words":      {all(failed(""), `1 S JOB {"failure":"it broke",`+at+`}`), "FWP-WU-13 field"},
-		"without any":             {all(failed(""), "1 S JOB"), "FWP-WU-13 field doubtful"},
+		"a failure in words":      {all(failed(""), `1 S: JOB {"failure":"it broke",`+at+`}`), "FWP-WU-13 field"},
+		"without any":             {all(failed(""), "1 S: JOB"), "FWP-WU-13 field doubtful"},
 		"two failures":            {again(good, `"errtype":"Other","message":"once more"`), ""},
 		"two failures, the first": {again(good, good), "FWP-WU-13 field"},
 		"two failures, neither":   {again(good, `"message":"x"`), "FWP-FAIL-06 field"},
@@ -225,16 +225,14 @@ func TestKeptRules(t *testing.T) {
 		command, rule string
 		kept          bool
 	}{
-		"1 S -ERR":                   {"ACK {}", "text", false},
-		"1 S -ERR ü":                 {"ACK {}", "text", true},
-		"1 S -ERR \xff":              {"ACK {}", "text", true},
-		"1 S +OK":                    {`BEAT {"wid":"worker-1"}`, "reply", true},
-		`1 S ${"state":"terminate"}`: {`BEAT {"wid":"worker-1"}`, "reply", false},
+		"1 S: -ERR":                   {"ACK {}", "text", false},
+		"1 S: -ERR ü":                 {"ACK {}", "text", true},
+		"1 S: -ERR \\xff":             {"ACK {}", "text", true},
+		"1 S: +OK":                    {`BEAT {"wid":"worker-1"}`, "reply", true},
+		`1 S: ${"state":"terminate"}`: {`BEAT {"wid":"worker-1"}`, "reply", false},
 	} {
-		c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-		for line := range strings.SplitSeq(all(hello, "1 C "+test.command, reply), "\n") {
-			_ = c.play(line)
-		}
+		c := newConversation(t)
+		c.play(all(hello, "1 C: "+test.command, reply), func(transcript.Event, *law.Violation) {})
 		assert.Equal(t, test.kept, slices.Contains(c.w.Conns[1].Decided.Kept, test.rule), reply)
 	}
 }
@@ -242,11 +240,11 @@ func TestKeptRules(t *testing.T) {
 // TestTextsOfJobs: a job is UTF-8 unless a command was none.
 func TestTextsOfJobs(t *testing.T) {
 	t.Parallel()
-	came := all("1 C FETCH q", `1 S ${"jid":"jid-0000000000000001","jobtype":"t","args":[9007199254740993],"queue":"q",`+
-		`"reserve_for":1800,"retry":25,"created_at":"2026-01-02T03:04:05Z","enqueued_at":"2026-01-02T03:04:05Z","x":"`+"\xff\"}")
+	came := all("1 C: FETCH q", `1 S: ${"jid":"jid-0000000000000001","jobtype":"t","args":[9007199254740993],"queue":"q",`+
+		`"reserve_for":1800,"retry":25,"created_at":"2026-01-02T03:04:05Z","enqueued_at":"2026-01-02T03:04:05Z","x":"`+"\\xff\"}")
 	judge(t, map[string]row{
 		"other bytes":                   {all(hello, with(""), came), "FWP-FRAME-09 text"},
-		"other bytes behind a client's": {all(hello, "1 C INFO\xff", "1 S -ERR", with(""), came), ""},
+		"other bytes behind a client's": {all(hello, "1 C: INFO\\xff", "1 S: -ERR", with(""), came), ""},
 	})
 }
 
@@ -254,48 +252,48 @@ func TestTextsOfJobs(t *testing.T) {
 func TestReservationsThatEnd(t *testing.T) {
 	t.Parallel()
 	const failure = `"failure":{"message":"x"}`
-	expired := all(hello, with(`,"reserve_for":60`), take, "wait 61s", "1 C FETCH q")
+	expired := all(hello, with(`,"reserve_for":60`), take, "+61s", "1 C: FETCH q")
 	judge(t, map[string]row{
-		"with a failure": {all(expired, `1 S JOB {`+failure+`}`), ""},
+		"with a failure": {all(expired, `1 S: JOB {`+failure+`}`), ""},
 		"without one, two that wait": {
 			all(
-				hello, with(`,"reserve_for":60`), take, "wait 61s", `2 C HELLO {"v":2}`, "2 S +OK", "2 C FETCH q",
-				"1 C FETCH q", "1 S JOB",
+				hello, with(`,"reserve_for":60`), take, "+61s", `2 C: HELLO {"v":2}`, "2 S: +OK", "2 C: FETCH q",
+				"1 C: FETCH q", "1 S: JOB",
 			),
 			"FWP-WU-13 field doubtful",
 		},
 		"without one, after looking twice": {
 			all(
-				hello, with(`,"reserve_for":60`), take, "wait 61s", "1 C FETCH a q", "wait 2s", "1 S $-1", "1 C FETCH q", "1 S JOB",
+				hello, with(`,"reserve_for":60`), take, "+61s", "1 C: FETCH a q", "+2s", "1 S: $-1", "1 C: FETCH q", "1 S: JOB",
 			),
 			"FWP-WU-13 field doubtful",
 		},
 		"without one, the second time": {
 			all(
-				expired, `1 S JOB {`+failure+`,"enqueued_at":"2026-01-02T03:05:05Z"}`, "wait 61s", "1 C FETCH q",
-				`1 S JOB {"enqueued_at":"2026-01-02T03:06:05Z"}`,
+				expired, `1 S: JOB {`+failure+`,"enqueued_at":"2026-01-02T03:05:05Z"}`, "+61s", "1 C: FETCH q",
+				`1 S: JOB {"enqueued_at":"2026-01-02T03:06:05Z"}`,
 			),
 			"FWP-WU-13 field doubtful",
 		},
 		"enqueued then": {
-			all(expired, `1 S JOB {`+failure+`,"enqueued_at":"2026-01-02T03:05:05Z"}`),
+			all(expired, `1 S: JOB {`+failure+`,"enqueued_at":"2026-01-02T03:05:05Z"}`),
 			"",
 		},
 		"enqueued at first": {
-			all(expired, `1 S JOB {`+failure+`,"enqueued_at":"2026-01-02T03:04:05Z"}`),
+			all(expired, `1 S: JOB {`+failure+`,"enqueued_at":"2026-01-02T03:04:05Z"}`),
 			"FWP-WU-12 field doubtful",
 		},
 		"just before it ends": {
-			all(hello, with(`,"reserve_for":60`), take, "wait 59s", take),
+			all(hello, with(`,"reserve_for":60`), take, "+59s", take),
 			"FWP-WU-05 delivered",
 		},
 		"a report that comes late": {all(expired[:len(expired)-12], ack), ""},
 		"and is refused":           {all(expired[:len(expired)-12], refused(ack)), ""},
 		"reserved for less than 60": {
-			all(hello, with(`,"reserve_for":5`), take, "wait 59s", take),
+			all(hello, with(`,"reserve_for":5`), take, "+59s", take),
 			"FWP-WU-05b delivered",
 		},
-		"reserved for 1800 s at all": {all(hello, with(""), take, "wait 1799s", take), "FWP-WU-05 delivered"},
+		"reserved for 1800 s at all": {all(hello, with(""), take, "+1799s", take), "FWP-WU-05 delivered"},
 	})
 }
 
@@ -304,16 +302,16 @@ func TestStamps(t *testing.T) {
 	t.Parallel()
 	const early, late = `2026-01-02T02:04:05Z`, `2026-01-02T05:04:05Z`
 	both := func(created, enqueued string) string {
-		return `1 C FETCH q` + "\n" + `1 S JOB {"created_at":"` + created + `","enqueued_at":"` + enqueued + `"}`
+		return `1 C: FETCH q` + "\n" + `1 S: JOB {"created_at":"` + created + `","enqueued_at":"` + enqueued + `"}`
 	}
 	taken := all(hello, with(""), take)
 	again := func(created, enqueued string) string {
-		return all(taken, fail, "wait 60s", `1 C FETCH q`, `1 S JOB {"failure":{"errtype":"Boom","message":"it broke"},`+
+		return all(taken, fail, "+60s", `1 C: FETCH q`, `1 S: JOB {"failure":{"errtype":"Boom","message":"it broke"},`+
 			`"created_at":"`+created+`","enqueued_at":"`+enqueued+`"}`)
 	}
 	next := func(created, enqueued string) string {
-		return all(taken, ack, "wait 60s", second(""), `1 C FETCH q`,
-			`1 S JOB2 {"created_at":"`+created+`","enqueued_at":"`+enqueued+`"}`)
+		return all(taken, ack, "+60s", second(""), `1 C: FETCH q`,
+			`1 S: JOB2 {"created_at":"`+created+`","enqueued_at":"`+enqueued+`"}`)
 	}
 	const first, later = "2026-01-02T03:04:05Z", "2026-01-02T03:05:05Z"
 	judge(t, map[string]row{
@@ -324,17 +322,17 @@ func TestStamps(t *testing.T) {
 			"FWP-WU-12 field",
 		},
 		"created long ago":                {all(hello, with(""), both(early, first)), "FWP-WU-10 field"},
-		"came long after it was enqueued": {all(hello, with(""), "wait 60s", both(first, first)), ""},
+		"came long after it was enqueued": {all(hello, with(""), "+60s", both(first, first)), ""},
 		"enqueued when it came": {
-			all(hello, with(""), "wait 60s", both(first, later)),
+			all(hello, with(""), "+60s", both(first, later)),
 			"FWP-WU-12 field",
 		},
 		"scheduled, enqueued when it was due": {
-			all(hello, with(`,"at":"2026-01-02T03:05:00Z"`), "wait 60s", both(first, "2026-01-02T03:05:01Z")),
+			all(hello, with(`,"at":"2026-01-02T03:05:00Z"`), "+60s", both(first, "2026-01-02T03:05:01Z")),
 			"",
 		},
 		"scheduled, enqueued after it came": {
-			all(hello, with(`,"at":"2026-01-02T03:05:00Z"`), "wait 60s", both(first, "2026-01-02T03:05:15Z")),
+			all(hello, with(`,"at":"2026-01-02T03:05:00Z"`), "+60s", both(first, "2026-01-02T03:05:15Z")),
 			"FWP-WU-12 field",
 		},
 		"failed, as it was created":              {again(first, later), ""},

@@ -3,17 +3,18 @@ package oracle_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
 // TestReasons plays conversations after which a job, or a connection, is not judged.
 func TestReasons(t *testing.T) {
 	t.Parallel()
-	const flush = "2 C FLUSH"
+	const flush = "2 C: FLUSH"
 	for name, test := range map[string]struct {
 		talk      string
 		job, conn oracle.Reason
@@ -29,21 +30,19 @@ func TestReasons(t *testing.T) {
 			all(hello, with(""), take, strings.Replace(fail, "FAIL", "fail", 1)), oracle.Disallowed, oracle.Judged,
 		},
 		"a FAIL is refused":         {all(hello, with(""), take, refused(fail)), oracle.Disallowed, oracle.Judged},
-		"an ACK is answered oddly":  {all(hello, with(""), take, "1 C ACK x\n1 S +OK"), oracle.Judged, oracle.Judged},
-		"a wrong FLUSH":             {all(hello, with(""), "1 C FLUSH x\n1 S +OK"), oracle.Disallowed, oracle.Judged},
-		"a FLUSH without an answer": {all(hello, other, with(""), flush, "2 leave"), oracle.PerhapsGone, oracle.Judged},
-		"a FETCH of another kind":   {all(hello, with(""), "1 C FETCH q\n1 S +OK"), oracle.Disallowed, oracle.Judged},
-		"another queue's FETCH":     {all(hello, with(""), "1 C FETCH r\n1 S +OK"), oracle.Judged, oracle.Judged},
-		"a wrong END":               {all(hello, with(""), "1 C END x\n1 S +OK"), oracle.Judged, oracle.Disallowed},
-		"a wrong HELLO":             {all("2 C INFO\n2 S -ERR", "1 C HELLO x\n1 S +OK"), oracle.Judged, oracle.Disallowed},
+		"an ACK is answered oddly":  {all(hello, with(""), take, "1 C: ACK x\n1 S: +OK"), oracle.Judged, oracle.Judged},
+		"a wrong FLUSH":             {all(hello, with(""), "1 C: FLUSH x\n1 S: +OK"), oracle.Disallowed, oracle.Judged},
+		"a FLUSH without an answer": {all(hello, other, with(""), flush, "2 C: <close>"), oracle.PerhapsGone, oracle.Judged},
+		"a FETCH of another kind":   {all(hello, with(""), "1 C: FETCH q\n1 S: +OK"), oracle.Disallowed, oracle.Judged},
+		"another queue's FETCH":     {all(hello, with(""), "1 C: FETCH r\n1 S: +OK"), oracle.Judged, oracle.Judged},
+		"a wrong END":               {all(hello, with(""), "1 C: END x\n1 S: +OK"), oracle.Judged, oracle.Disallowed},
+		"a wrong HELLO":             {all("2 C: INFO\n2 S: -ERR", "1 C: HELLO x\n1 S: +OK"), oracle.Judged, oracle.Disallowed},
 		"bytes":                     {all(hello, with(""), "1 unjudge"), oracle.Judged, oracle.NotLines},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-			for line := range strings.SplitSeq(test.talk, "\n") {
-				_ = c.play(line) // what it breaks is for other tests
-			}
+			c := newConversation(t)
+			c.play(test.talk, func(transcript.Event, *law.Violation) {}) // what it breaks is for other tests
 			if j := c.w.Jobs["jid-0000000000000001"]; j != nil {
 				assert.Equal(t, test.job, j.Unjudged, "%s", j.Unjudged)
 			}
@@ -69,32 +68,32 @@ func TestLostWithARefusal(t *testing.T) {
 	t.Parallel()
 	judge(t, map[string]row{
 		"with a FLUSH refused": {
-			all(hello, with(""), "1 C FLUSH x", "1 S -ERR", none),
+			all(hello, with(""), "1 C: FLUSH x", "1 S: -ERR", none),
 			"FWP-FLUSH-03 missing doubtful",
 		},
 		"with a FLUSH that failed": {
-			all(hello, with(""), "1 C FLUSH", "1 S -ERR", none),
+			all(hello, with(""), "1 C: FLUSH", "1 S: -ERR", none),
 			"FWP-FLUSH-01 missing doubtful",
 		},
 		"with a FLUSH refused, behind which another job came": {
-			all(hello, with(""), second(""), "1 C FLUSH x", "1 S -ERR", "1 C FETCH q", "1 S JOB2", none),
+			all(hello, with(""), second(""), "1 C: FLUSH x", "1 S: -ERR", "1 C: FETCH q", "1 S: JOB2", none),
 			"FWP-PUSH-04 missing",
 		},
 		"with a FETCH refused": {
-			all(hello, with(""), "1 C FETCH  q", "1 S -ERR", "1 C FLUSH x", "1 S -ERR", none),
+			all(hello, with(""), "1 C: FETCH  q", "1 S: -ERR", "1 C: FLUSH x", "1 S: -ERR", none),
 			"FWP-STATE-12 missing doubtful",
 		},
 		"just after a FETCH refused": {
-			all(hello, "1 C FETCH  q", "1 S -ERR", with(""), none), "FWP-STATE-12 missing doubtful",
+			all(hello, "1 C: FETCH  q", "1 S: -ERR", with(""), none), "FWP-STATE-12 missing doubtful",
 		},
 		"long after a FETCH refused": {
-			all(hello, "1 C FETCH  q", "1 S -ERR", "wait 5s", with(""), none), "FWP-PUSH-04 missing",
+			all(hello, "1 C: FETCH  q", "1 S: -ERR", "+5s", with(""), none), "FWP-PUSH-04 missing",
 		},
 		"the second after a FETCH refused": {
-			all(hello, "1 C FETCH  q", "1 S -ERR", with(""), take, second(""), none), "FWP-PUSH-04 missing",
+			all(hello, "1 C: FETCH  q", "1 S: -ERR", with(""), take, second(""), none), "FWP-PUSH-04 missing",
 		},
 		"when another was lost without one": {
-			all(hello, with(""), strings.Replace(none, "1 S", "! 1 S", 1), second(""), "1 C FETCH  q", "1 S -ERR", none),
+			all(hello, with(""), strings.Replace(none, "1 S", "> 1 S", 1), second(""), "1 C: FETCH  q", "1 S: -ERR", none),
 			"FWP-PUSH-04 missing",
 		},
 	})
@@ -103,6 +102,6 @@ func TestLostWithARefusal(t *testing.T) {
 // A violation says whether the job that is missing was delivered before.
 func TestMissingAgain(t *testing.T) {
 	t.Parallel()
-	assert.True(t, talk(t, all(hello, with(""), take, fail, "wait 150s", none)).Again)
+	assert.True(t, talk(t, all(hello, with(""), take, fail, "+150s", none)).Again)
 	assert.False(t, talk(t, all(hello, with(""), none)).Again)
 }

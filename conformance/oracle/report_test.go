@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	badFail = "1 C FAIL {\"jid\":\"jid-0000000000000001\",\"errtype\":5}\n1 S -ERR"
-	noAck   = "1 C ACK {\"jid\":\"jid-0000000000000001\"}\n1 S -ERR"
+	badFail = "1 C: FAIL {\"jid\":\"jid-0000000000000001\",\"errtype\":5}\n1 S: -ERR"
+	noAck   = "1 C: ACK {\"jid\":\"jid-0000000000000001\"}\n1 S: -ERR"
 )
 
 // TestReports has an ACK or a FAIL refused.
@@ -17,23 +17,23 @@ func TestReports(t *testing.T) {
 	judge(t, map[string]row{
 		"an ACK":                       {all(held, noAck), "FWP-ACK-01 refused"},
 		"a FAIL":                       {all(held, refused(fail)), "FWP-FAIL-01 refused"},
-		"an ACK within 20 s":           {all(held, "wait 20s", noAck), "FWP-ACK-01 refused"},
-		"an ACK after 20 s":            {all(held, "wait 21s", noAck), "FWP-WU-05 refused"},
-		"a FAIL after 20 s":            {all(held, "wait 21s", refused(fail)), "FWP-WU-05 refused"},
+		"an ACK within 20 s":           {all(held, "+20s", noAck), "FWP-ACK-01 refused"},
+		"an ACK after 20 s":            {all(held, "+21s", noAck), "FWP-WU-05 refused"},
+		"a FAIL after 20 s":            {all(held, "+21s", refused(fail)), "FWP-WU-05 refused"},
 		"an ACK of an unusual time":    {all(hello, other, with(`,"reserve_for":65536`), take, noAck), "FWP-WU-05 refused"},
-		"an ACK when it is over":       {all(held, "wait 1800s", noAck), ""},
-		"an ACK just before":           {all(held, "wait 1799s", noAck), "FWP-WU-05 refused"},
+		"an ACK when it is over":       {all(held, "+1800s", noAck), ""},
+		"an ACK just before":           {all(held, "+1799s", noAck), "FWP-WU-05 refused"},
 		"an ACK after a bad FAIL":      {all(held, badFail, noAck), "FWP-FAIL-02 refused"},
-		"an ACK after a FLUSH refused": {all(held, "2 C FLUSH x", "2 S -ERR", noAck), "FWP-FLUSH-03 refused"},
+		"an ACK after a FLUSH refused": {all(held, "2 C: FLUSH x", "2 S: -ERR", noAck), "FWP-FLUSH-03 refused"},
 		"an ACK of a flushed job":      {all(held, flush, noAck), ""},
 		"an ACK after a restart":       {all(held, "restart", noAck), ""},
 		"a FAIL after a restart":       {all(held, "restart", refused(fail)), ""},
 		"an ACK of a later delivery":   {all(hello, other, with(""), "restart", take, noAck), "FWP-ACK-01 refused"},
 		"an ACK of another's job":      {all(held, by("2", noAck)), ""},
 		"an ACK of a job of nobody":    {all(hello, noAck), ""},
-		"an ACK by a producer":         {all(held, `3 C HELLO {"v":2}`, "3 S +OK", by("3", noAck)), ""},
+		"an ACK by a producer":         {all(held, `3 C: HELLO {"v":2}`, "3 S: +OK", by("3", noAck)), ""},
 		"and answered with a bulk": {
-			all(held, `3 C HELLO {"v":2}`, "3 S +OK", strings.ReplaceAll(by("3", noAck), "-ERR", "$x")),
+			all(held, `3 C: HELLO {"v":2}`, "3 S: +OK", strings.ReplaceAll(by("3", noAck), "-ERR", "$x")),
 			"FWP-ACK-01 foreign",
 		},
 		"a second ACK":                    {all(held, ack, noAck), ""},
@@ -44,57 +44,57 @@ func TestReports(t *testing.T) {
 		"an ACK of a job pushed twice":    {all(held, with(""), noAck), ""},
 		"an ACK before HELLO":             {all(held, by("3", noAck)), ""},
 		"an ACK after a lost FAIL": {
-			all(held, strings.Split(fail, "\n")[0], "1 leave", "2 C FETCH a", "wait 2s", "2 S $-1"),
+			all(held, strings.Split(fail, "\n")[0], "1 C: <close>", "2 C: FETCH a", "+2s", "2 S: $-1"),
 			"",
 		},
 		"delivered after a lost ACK": {
-			all(held, strings.Split(ack, "\n")[0], "1 leave", by("2", take)),
+			all(held, strings.Split(ack, "\n")[0], "1 C: <close>", by("2", take)),
 			"FWP-ACK-02 delivered",
 		},
-		"delivered after a lost FAIL":    {all(held, strings.Split(fail, "\n")[0], "1 leave", by("2", take)), ""},
+		"delivered after a lost FAIL":    {all(held, strings.Split(fail, "\n")[0], "1 C: <close>", by("2", take)), ""},
 		"delivered after another's ACK":  {all(held, by("2", ack), by("2", take)), "FWP-ACK-02 delivered"},
 		"delivered after another's FAIL": {all(held, by("2", fail), by("2", take)), ""},
 		"delivered after a bad FAIL":     {all(held, badFail, by("2", take)), "FWP-FAIL-02 delivered"},
 		"after a bad FAIL and an ACK":    {all(held, badFail, ack, by("2", take)), "FWP-FAIL-02 delivered"},
-		"failed after its ACK":           {all(held, ack, fail, "wait 1m", take), "FWP-ACK-02 delivered"},
+		"failed after its ACK":           {all(held, ack, fail, "+1m", take), "FWP-ACK-02 delivered"},
 		"failed twice without a retry": {
-			all(hello, with(`,"retry":0`), take, fail, fail, "wait 1m", take),
+			all(hello, with(`,"retry":0`), take, fail, fail, "+1m", take),
 			"FWP-RETRY-01 delivered",
 		},
-		"missing after another's FAIL": {all(held, by("2", fail), "wait 1800s", "wait 150s", none), ""},
+		"missing after another's FAIL": {all(held, by("2", fail), "+1800s", "+150s", none), ""},
 		"missing after another's lost ACK": {
-			all(held, by("2", strings.Split(ack, "\n")[0]), "2 leave", "wait 1800s", "wait 150s", none),
+			all(held, by("2", strings.Split(ack, "\n")[0]), "2 C: <close>", "+1800s", "+150s", none),
 			"",
 		},
 		"missing after a lost PUSH": {
-			all(hello, strings.Split(with(""), "\n")[0], "1 leave", by("2", all(hello, none))),
+			all(hello, strings.Split(with(""), "\n")[0], "1 C: <close>", by("2", all(hello, none))),
 			"",
 		},
 		"delivered after a lost PUSH": {
-			all(hello, strings.Split(with(""), "\n")[0], "1 leave", by("2", all(hello, take))),
+			all(hello, strings.Split(with(""), "\n")[0], "1 C: <close>", by("2", all(hello, take))),
 			"",
 		},
-		"missing after a lost FLUSH":   {all(hello, other, with(""), "2 C FLUSH", "2 leave", none), ""},
-		"delivered after a lost FLUSH": {all(hello, other, with(""), "2 C FLUSH", "2 leave", take), ""},
-		"missing after a lost FETCH":   {all(hello, other, with(""), "2 C FETCH q", "2 leave", none), ""},
+		"missing after a lost FLUSH":   {all(hello, other, with(""), "2 C: FLUSH", "2 C: <close>", none), ""},
+		"delivered after a lost FLUSH": {all(hello, other, with(""), "2 C: FLUSH", "2 C: <close>", take), ""},
+		"missing after a lost FETCH":   {all(hello, other, with(""), "2 C: FETCH q", "2 C: <close>", none), ""},
 		"pushed within 4 s of a lost FETCH": {
-			all(hello, other, "2 C FETCH q", "2 leave", "wait 4s", with(""), none),
+			all(hello, other, "2 C: FETCH q", "2 C: <close>", "+4s", with(""), none),
 			"",
 		},
 		"pushed later": {
-			all(hello, other, "2 C FETCH q", "2 leave", "wait 4001ms", with(""), none),
+			all(hello, other, "2 C: FETCH q", "2 C: <close>", "+4001ms", with(""), none),
 			"FWP-PUSH-04 missing",
 		},
 		"pushed elsewhere": {
-			all(hello, other, "2 C FETCH a", "2 leave", with(""), none),
+			all(hello, other, "2 C: FETCH a", "2 C: <close>", with(""), none),
 			"FWP-PUSH-04 missing",
 		},
 		"and its reservation ends": {
-			all(hello, other, with(""), "2 C FETCH q", "2 leave", "wait 1950s", none),
+			all(hello, other, with(""), "2 C: FETCH q", "2 C: <close>", "+1950s", none),
 			"FWP-PUSH-04 missing",
 		},
 		"and it is never tried again": {
-			all(hello, other, with(`,"retry":0`), "2 C FETCH q", "2 leave", "wait 1950s", none),
+			all(hello, other, with(`,"retry":0`), "2 C: FETCH q", "2 C: <close>", "+1950s", none),
 			"",
 		},
 	})
@@ -106,37 +106,37 @@ func TestWrongAnswersAreToldOnce(t *testing.T) {
 	held := all(hello, other, with(""), take)
 	wrong := func(lines string) string {
 		i := strings.LastIndexByte(lines, '\n')
-		return lines[:i] + "\n! " + lines[i+1:]
+		return lines[:i] + "\n> " + lines[i+1:]
 	}
 	judge(t, map[string]row{
 		"a job whose ACK was refused":  {all(held, wrong(noAck), by("2", take)), ""},
 		"a job whose FAIL was refused": {all(held, wrong(refused(fail)), by("2", take)), ""},
 		"a job of nobody": {
-			all(hello, "1 C PUSH 5", "! 1 S +OK", "1 C FETCH q", `1 S ${"jid":"x"}`),
+			all(hello, "1 C: PUSH 5", "> 1 S: +OK", "1 C: FETCH q", `1 S: ${"jid":"x"}`),
 			"",
 		},
-		"after a HELLO that must be refused": {all("1 C HELLO 5", "! 1 S +OK", noInfo), ""},
+		"after a HELLO that must be refused": {all("1 C: HELLO 5", "> 1 S: +OK", noInfo), ""},
 		"after one behind a blank": {
-			all(`1 C  HELLO {"v":2}`, "! 1 S +OK", `1 C HELLO {"v":2}`, "1 S -ERR"), "",
+			all(`1 C: " HELLO {"v":2}\r\n"`, "> 1 S: +OK", `1 C: HELLO {"v":2}`, "1 S: -ERR"), "",
 		},
 		"and jobs of nobody": {
-			all(hello, "2 C HELLO 5", "! 2 S +OK", "1 C FETCH q", `1 S ${"jid":"x"}`),
+			all(hello, "2 C: HELLO 5", "> 2 S: +OK", "1 C: FETCH q", `1 S: ${"jid":"x"}`),
 			"",
 		},
-		"after a FLUSH that must be refused": {all(hello, with(""), "1 C FLUSH x", "! 1 S +OK", none), ""},
-		"FETCH served with spaces":           {all(hello, with(""), "1 C FETCH  q", "! 1 S $-1", none), ""},
+		"after a FLUSH that must be refused": {all(hello, with(""), "1 C: FLUSH x", "> 1 S: +OK", none), ""},
+		"FETCH served with spaces":           {all(hello, with(""), "1 C: FETCH  q", "> 1 S: $-1", none), ""},
 		"and with a job": {
-			all(held[:len(held)-len(take)-1], "1 C FETCH  q", "! 1 S JOB", by("2", take)),
+			all(held[:len(held)-len(take)-1], "1 C: FETCH  q", "> 1 S: JOB", by("2", take)),
 			"",
 		},
 		"of another queue": {
-			all(hello, with(""), "1 C FETCH  a", "! 1 S $-1", none),
+			all(hello, with(""), "1 C: FETCH  a", "> 1 S: $-1", none),
 			"FWP-PUSH-04 missing",
 		},
 		"of the queue default": {
 			all(
-				hello, unnamed, "1 C FETCH  a",
-				"! 1 S $-1", "1 C FETCH", "wait 2s", missing,
+				hello, unnamed, "1 C: FETCH  a",
+				"> 1 S: $-1", "1 C: FETCH", "+2s", missing,
 			),
 			"",
 		},
@@ -153,22 +153,22 @@ func TestWhatIsNotFollowed(t *testing.T) {
 	short := all(hello, other, with(`,"reserve_for":60`), take)
 	judge(t, map[string]row{
 		"nothing":                {all(held, noAck), "FWP-ACK-01 refused"},
-		"a blank too many":       {all(held, "2 C FAIL {\"jid\":"+id+"} \n! 2 S +OK", noAck), ""},
-		"it is refused":          {all(held, "2 C FAIL {\"jid\":"+id+"} \n2 S -ERR", noAck), "FWP-ACK-01 refused"},
-		"another verb":           {all(held, "2 C fail {\"jid\":"+id+"}\n! 2 S +OK", noAck), ""},
-		"an escape":              {all(held, "2 C ACK  {\"jid\":\"jid\\u002d0000000000000001\"}\n! 2 S +OK", noAck), ""},
-		"another job":            {all(held, "2 C ACK  {\"jid\":\"jid-2\"}\n! 2 S +OK", noAck), "FWP-ACK-01 refused"},
-		"no answer":              {all(held, "2 C ACK  {\"jid\":"+id+"}\n2 leave", noAck), ""},
-		"one that is not judged": {all(held, "2 unjudge\n2 C ACK {\"jid\":"+id+"}\n2 S +OK", noAck), ""},
-		"a FETCH that waits":     {all(other, "2 C FETCH q ", hello, with(""), "1 C FETCH q\nwait 2s\n1 S $-1"), ""},
+		"a blank too many":       {all(held, "2 C: FAIL {\"jid\":"+id+"} \n> 2 S: +OK", noAck), ""},
+		"it is refused":          {all(held, "2 C: FAIL {\"jid\":"+id+"} \n2 S: -ERR", noAck), "FWP-ACK-01 refused"},
+		"another verb":           {all(held, "2 C: fail {\"jid\":"+id+"}\n> 2 S: +OK", noAck), ""},
+		"an escape":              {all(held, "2 C: ACK  {\"jid\":\"jid\\u002d0000000000000001\"}\n> 2 S: +OK", noAck), ""},
+		"another job":            {all(held, "2 C: ACK  {\"jid\":\"jid-2\"}\n> 2 S: +OK", noAck), "FWP-ACK-01 refused"},
+		"no answer":              {all(held, "2 C: ACK  {\"jid\":"+id+"}\n2 C: <close>", noAck), ""},
+		"one that is not judged": {all(held, "2 unjudge\n2 C: ACK {\"jid\":"+id+"}\n2 S: +OK", noAck), ""},
+		"a FETCH that waits":     {all(other, "2 C: FETCH q ", hello, with(""), "1 C: FETCH q\n+2s\n1 S: $-1"), ""},
 		"one of another queue": {
-			all(other, "2 C FETCH r ", hello, with(""), "1 C FETCH q\nwait 2s\n1 S $-1"), "FWP-PUSH-04 missing",
+			all(other, "2 C: FETCH r ", hello, with(""), "1 C: FETCH q\n+2s\n1 S: $-1"), "FWP-PUSH-04 missing",
 		},
-		"a FETCH that comes later":   {all(there, "1 C FETCH q\n2 C fetch q\nwait 2s\n1 S $-1"), ""},
-		"one that was left":          {all(there, "2 C fetch q\n2 leave\n1 C FETCH q\nwait 2s\n1 S $-1"), ""},
-		"a reservation that is over": {all(short, "wait 59s", `1 C ACK {"jid":`+id+"}", "wait 2s", "1 S -ERR"), ""},
+		"a FETCH that comes later":   {all(there, "1 C: FETCH q\n2 C: fetch q\n+2s\n1 S: $-1"), ""},
+		"one that was left":          {all(there, "2 C: fetch q\n2 C: <close>\n1 C: FETCH q\n+2s\n1 S: $-1"), ""},
+		"a reservation that is over": {all(short, "+59s", `1 C: ACK {"jid":`+id+"}", "+2s", "1 S: -ERR"), ""},
 		"one that is not": {
-			all(short, "wait 57s", `1 C ACK {"jid":`+id+"}", "wait 2s", "1 S -ERR"), "FWP-WU-05 refused",
+			all(short, "+57s", `1 C: ACK {"jid":`+id+"}", "+2s", "1 S: -ERR"), "FWP-WU-05 refused",
 		},
 	})
 }

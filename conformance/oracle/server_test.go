@@ -1,47 +1,46 @@
 package oracle_test
 
 import (
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
 // TestJobsOfAnotherPlay: what a play says of a job that another play on the same server has pushed.
 func TestJobsOfAnotherPlay(t *testing.T) {
 	t.Parallel()
-	const fetched = "\n" + `1 S ${"jid":"jid-0000000000000001","jobtype":"t","args":[],"queue":"q"}`
+	const fetched = "\n" + `1 S: ${"jid":"jid-0000000000000001","jobtype":"t","args":[],"queue":"q"}`
 	for name, test := range map[string]struct{ first, second, want string }{
-		"of another queue":   {all(hello, with("")), "1 C FETCH mine" + fetched, "FWP-FETCH-04 queue"},
-		"without a queue":    {all(hello, with("")), "1 C FETCH" + fetched, "FWP-FETCH-08 queue"},
-		"of default as well": {all(hello, with("")), "1 C FETCH default" + fetched, "FWP-FETCH-04 queue"},
-		"of its own queue":   {all(hello, with("")), "1 C FETCH q" + fetched, ""},
-		"acknowledged":       {all(hello, with(""), take, ack), "1 C FETCH q" + fetched, "FWP-ACK-02 delivered"},
-		"failed":             {all(hello, with(""), take, fail), "1 C FETCH q" + fetched, ""},
+		"of another queue":   {all(hello, with("")), "1 C: FETCH mine" + fetched, "FWP-FETCH-04 queue"},
+		"without a queue":    {all(hello, with("")), "1 C: FETCH" + fetched, "FWP-FETCH-08 queue"},
+		"of default as well": {all(hello, with("")), "1 C: FETCH default" + fetched, "FWP-FETCH-04 queue"},
+		"of its own queue":   {all(hello, with("")), "1 C: FETCH q" + fetched, ""},
+		"acknowledged":       {all(hello, with(""), take, ack), "1 C: FETCH q" + fetched, "FWP-ACK-02 delivered"},
+		"failed":             {all(hello, with(""), take, fail), "1 C: FETCH q" + fetched, ""},
 		"before a FLUSH": {
-			all(hello, with(""), "1 C FLUSH", "1 S +OK"), "1 C FETCH q" + fetched, "FWP-FLUSH-02 delivered",
+			all(hello, with(""), "1 C: FLUSH", "1 S: +OK"), "1 C: FETCH q" + fetched, "FWP-FLUSH-02 delivered",
 		},
-		"before one refused":              {all(hello, with(""), "1 C FLUSH", "1 S -ERR"), "1 C FETCH q" + fetched, ""},
-		"of no play":                      {hello, "1 C FETCH mine" + fetched, "FWP-FETCH-01 unknown"},
-		"of no play, default":             {hello, "1 C FETCH default" + fetched, ""},
-		"of a malformed queue, elsewhere": {all(hello, with(`,"queue":"a b"`)), "1 C FETCH mine" + fetched, ""},
-		"of a malformed queue":            {all(hello, with(`,"queue":"a b"`)), "1 C FETCH default" + fetched, ""},
+		"before one refused":              {all(hello, with(""), "1 C: FLUSH", "1 S: -ERR"), "1 C: FETCH q" + fetched, ""},
+		"of no play":                      {hello, "1 C: FETCH mine" + fetched, "FWP-FETCH-01 unknown"},
+		"of no play, default":             {hello, "1 C: FETCH default" + fetched, ""},
+		"of a malformed queue, elsewhere": {all(hello, with(`,"queue":"a b"`)), "1 C: FETCH mine" + fetched, ""},
+		"of a malformed queue":            {all(hello, with(`,"queue":"a b"`)), "1 C: FETCH default" + fetched, ""},
 	} {
 		server := law.NewServer()
 		for i, text := range []string{test.first, all(hello, test.second)} {
-			c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+			c := newConversation(t)
 			c.w.Server = server
 			got := ""
-			for line := range strings.SplitSeq(text, "\n") {
-				if v := c.play(line); v != nil {
+			c.play(text, func(_ transcript.Event, v *law.Violation) {
+				if v != nil {
 					got = v.Clause + " " + v.Rule
 				}
-			}
+			})
 			if i == 1 {
 				assert.Equal(t, test.want, got, name)
 			}

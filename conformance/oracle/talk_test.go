@@ -13,20 +13,21 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/transcript"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // The parts of most conversations.
 const (
-	hello = `1 C HELLO {"hostname":"h","wid":"worker-1","pid":1,"labels":[],"v":2}` + "\n1 S +OK"
-	other = `2 C HELLO {"hostname":"h","wid":"worker-2","pid":2,"labels":[],"v":2}` + "\n2 S +OK"
-	push  = `1 C PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[9007199254740993],"queue":"q"MORE}` +
-		"\n1 S +OK"
-	take = "1 C FETCH q\n1 S JOB"
-	none = "1 C FETCH q\nwait 2s\n1 S $-1"
-	fail = `1 C FAIL {"jid":"jid-0000000000000001","errtype":"Boom","message":"it broke",` +
-		`"backtrace":["line one of it","line two of it"]}` + "\n1 S +OK"
-	ack = `1 C ACK {"jid":"jid-0000000000000001"}` + "\n1 S +OK"
+	hello = `1 C: HELLO {"hostname":"h","wid":"worker-1","pid":1,"labels":[],"v":2}` + "\n1 S: +OK"
+	other = `2 C: HELLO {"hostname":"h","wid":"worker-2","pid":2,"labels":[],"v":2}` + "\n2 S: +OK"
+	push  = `1 C: PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[9007199254740993],"queue":"q"MORE}` +
+		"\n1 S: +OK"
+	take = "1 C: FETCH q\n1 S: JOB"
+	none = "1 C: FETCH q\n+2s\n1 S: $-1"
+	fail = `1 C: FAIL {"jid":"jid-0000000000000001","errtype":"Boom","message":"it broke",` +
+		`"backtrace":["line one of it","line two of it"]}` + "\n1 S: +OK"
+	ack = `1 C: ACK {"jid":"jid-0000000000000001"}` + "\n1 S: +OK"
 )
 
 // all joins the parts of a conversation.
@@ -54,7 +55,7 @@ func by(conn, lines string) string {
 	return conn + strings.ReplaceAll(lines[1:], "\n1 ", "\n"+conn+" ")
 }
 
-// conversation is a world, and the clock that it is told.
+// conversation is a world, and its clock.
 type conversation struct {
 	t    *testing.T
 	w    *oracle.World
@@ -64,96 +65,110 @@ type conversation struct {
 	created []string // when they were
 }
 
-// talk plays a conversation and returns what its last line broke. A line that begins with
-// "! " breaks something, and no other may before the last. Lines are
+// talk plays a conversation, in the notation of package transcript, and returns what its last line broke. A line that is
+// marked with > breaks something, and no other may before the last. A connection has the right greeting unless it begins
+// with another. Of its own a conversation has
 //
-//	1 C text        connection 1 sends a command; HASH is the hash that a HELLO needs
-//	1 S reply       its reply: $ begins a bulk string, $-1 is null, JOB the first job that
-//	                was pushed, JOB2 the second, with fields of a JSON object behind them in
+//	1 S: JOB        the first job that was pushed, JOB2 the second, with fields of a JSON object behind them in
 //	                the place of their own ("ABSENT" leaves one out)
-//	1 HI {"v":2}    its greeting; without this line it is right
-//	1 close         the server ends the connection; leave: the client does; shut: half of it;
-//	                unjudge: it is not judged any more
-//	wait 3s         time passes
+//	1 C: HELLO      HASH in it is the hash that it needs
+//	1 unjudge       the connection is not judged any more
 //	adds            the server has what the profile of Faktory adds
 //	protected, slack 1s, restart, stop, kill, stood, signal worker-1 quiet
 func talk(t *testing.T, text string) *law.Violation {
 	t.Helper()
-	c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	var v *law.Violation
-	for line := range strings.SplitSeq(text, "\n") {
-		require.Nil(t, v, "before %s", line)
-		wrong := strings.HasPrefix(line, "! ")
-		if v = c.play(strings.TrimPrefix(line, "! ")); wrong {
-			require.NotNil(t, v, line)
+	newConversation(t).play(text, func(e transcript.Event, broken *law.Violation) {
+		require.Nil(t, v, "before %s", e)
+		if v = broken; e.Marked {
+			require.NotNil(t, v, e)
 			v = nil
 		}
-	}
+	})
 	return v
 }
 
-func (c *conversation) play(line string) *law.Violation {
-	word, rest, _ := strings.Cut(line, " ")
+func newConversation(t *testing.T) *conversation {
+	t.Helper()
+	return &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+}
+
+// play plays more of a conversation, and calls a function with each event and what it broke.
+func (c *conversation) play(text string, each func(transcript.Event, *law.Violation)) {
+	events, err := transcript.Parse(text + "\nover")
+	require.NoError(c.t, err)
+	began := c.now
+	for _, e := range events {
+		if c.now = began.Add(e.At); string(e.Bytes) != "over" {
+			each(e, c.event(e))
+		}
+	}
+}
+
+func (c *conversation) event(e transcript.Event) *law.Violation {
+	if e.Conn != "" {
+		conn, err := strconv.Atoi(e.Conn)
+		require.NoError(c.t, err, e)
+		return c.on(conn, e)
+	}
+	word, rest, _ := strings.Cut(string(e.Bytes), " ")
 	switch word {
-	case "wait", "slack":
+	case "slack":
 		d, err := time.ParseDuration(rest)
 		require.NoError(c.t, err)
-		if word == "slack" {
-			c.w.Slack = d
-		} else {
-			c.now = c.now.Add(d)
-		}
+		c.w.Slack = d
 	case "protected":
 		c.w.Protected, c.w.Password = true, "secret"
 	case "adds":
 		c.w.Adds = fwpdialect.Faktory.Adds
 	case "restart":
 		c.w.Restarted()
-	case "kill":
-		c.w.Stopped(true, c.now)
-	case "stop":
-		c.w.Stopped(false, c.now)
+	case "kill", "stop":
+		c.w.Stopped(word == "kill", c.now)
 	case "stood":
 		c.w.Stood(c.now)
 	case "signal":
 		wid, state, _ := strings.Cut(rest, " ")
 		c.w.Signal(wid, state)
 	default:
-		conn, err := strconv.Atoi(word)
-		require.NoError(c.t, err, line)
-		side, said, _ := strings.Cut(rest, " ")
-		return c.on(conn, side, said)
+		require.Fail(c.t, "unknown words", "%s", e)
 	}
 	return nil
 }
 
-// on plays a line of a connection, which is opened by its first one.
-func (c *conversation) on(conn int, side, said string) *law.Violation {
+// on plays an event of a connection, which is opened by its first one.
+func (c *conversation) on(conn int, e transcript.Event) *law.Violation {
+	said := strings.TrimSuffix(string(e.Bytes), "\r\n")
 	if c.w.Conns[conn] == nil {
 		c.w.Open(conn)
 		c.w.Conns[conn].Opened = c.now
-		if side == "C" {
-			hi := `{"v":2}`
+		if e.Kind == transcript.Client {
+			hi := `+HI {"v":2}`
 			if c.w.Protected {
-				hi = `{"v":2,"i":3,"s":"salt-` + strconv.Itoa(conn) + `"}`
+				hi = `+HI {"v":2,"i":3,"s":"salt-` + strconv.Itoa(conn) + `"}`
 			}
-			require.Nil(c.t, c.on(conn, "HI", hi))
+			require.Nil(c.t, c.w.Greet(conn, reply(hi)))
 		}
 	}
-	switch side {
-	case "HI":
-		return c.w.Greet(conn, reply("+HI "+said))
-	case "C":
+	switch e.Kind {
+	case transcript.Client:
 		c.sent(conn, said)
-	case "S":
+	case transcript.Server:
+		if strings.HasPrefix(said, "+HI ") {
+			return c.w.Greet(conn, reply(said))
+		}
 		_, v := c.w.Replied(conn, c.reply(said), c.now)
 		return v
-	case "shut":
+	case transcript.ServerEnd:
+		return c.w.Close(conn, true, c.now)
+	case transcript.ClientEnd:
+		if said != "fin" {
+			return c.w.Close(conn, false, c.now)
+		}
 		c.w.Shut(conn)
-	case "unjudge":
+	default:
+		require.Equal(c.t, "unjudge", said)
 		c.w.Conns[conn].Unjudged = oracle.NotLines
-	case "close", "leave":
-		return c.w.Close(conn, side == "close", c.now)
 	}
 	return nil
 }

@@ -3,13 +3,14 @@ package oracle_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
 // TestConversations has a conversation for each clause that a reply can break. How they are
@@ -19,109 +20,109 @@ func TestConversations(t *testing.T) {
 	plain := with("")
 	spaced := strings.Replace(plain, `"q"`, `"q r"`, 1)
 	for name, test := range map[string]struct{ talk, clause string }{
-		"a day's work":         {all(hello, plain, take, ack, "1 C END", "1 S +OK"), ""},
-		"refused before HELLO": {"1 C INFO\n1 S -ERR", ""},
-		"served before HELLO":  {"1 C INFO\n1 S $x", "FWP-STATE-01"},
-		"END before HELLO":     {"1 C END\n1 S +OK", ""},
+		"a day's work":         {all(hello, plain, take, ack, "1 C: END", "1 S: +OK"), ""},
+		"refused before HELLO": {"1 C: INFO\n1 S: -ERR", ""},
+		"served before HELLO":  {"1 C: INFO\n1 S: $x", "FWP-STATE-01"},
+		"END before HELLO":     {"1 C: END\n1 S: +OK", ""},
 		"refused for weeks":    {all(hello, refused(with(`,"reserve_for":3000000`))), ""},
 		"refused for a day":    {all(hello, refused(with(`,"reserve_for":86400`))), "FWP-PUSH-01"},
 		"lost for weeks":       {all(hello, with(`,"reserve_for":3000000`), none), "FWP-PUSH-04"},
-		"lost":                 {all(hello, plain, "1 C FETCH q", "wait 2s", "1 S $-1"), "FWP-PUSH-04"},
-		"empty":                {all(hello, "1 C FETCH q", "wait 2s", "1 S $-1"), ""},
-		"empty at once":        {all(hello, "1 C FETCH q\n1 S $-1"), "FWP-FETCH-05"},
-		"empty after 4 s":      {all(hello, "1 C FETCH q", "wait 4s", "1 S $-1"), "FWP-FETCH-05"},
-		"twice":                {all(hello, other, plain, take, "2 C FETCH q\n2 S JOB"), "FWP-STATE-05"},
+		"lost":                 {all(hello, plain, "1 C: FETCH q", "+2s", "1 S: $-1"), "FWP-PUSH-04"},
+		"empty":                {all(hello, "1 C: FETCH q", "+2s", "1 S: $-1"), ""},
+		"empty at once":        {all(hello, "1 C: FETCH q\n1 S: $-1"), "FWP-FETCH-05"},
+		"empty after 4 s":      {all(hello, "1 C: FETCH q", "+4s", "1 S: $-1"), "FWP-FETCH-05"},
+		"twice":                {all(hello, other, plain, take, "2 C: FETCH q\n2 S: JOB"), "FWP-STATE-05"},
 		"after its ACK":        {all(hello, plain, take, ack, take), "FWP-ACK-02"},
 		"ACK of another's":     {all(hello, other, plain, take, strings.ReplaceAll(ack, "1 ", "2 ")), ""},
 		"ACK refused":          {all(hello, plain, take, strings.Replace(ack, "+OK", "-ERR", 1)), "FWP-ACK-01"},
 		"ACK refused after bad FAIL": {
 			all(
-				hello, plain, take, `1 C FAIL {"jid":"jid-0000000000000001","errtype":5}`, "1 S -ERR",
+				hello, plain, take, `1 C: FAIL {"jid":"jid-0000000000000001","errtype":5}`, "1 S: -ERR",
 				strings.Replace(ack, "+OK", "-ERR", 1),
 			),
 			"FWP-FAIL-02",
 		},
 		"back at once":     {all(hello, plain, take, fail, take), "FWP-STATE-06"},
-		"back later, mute": {all(hello, plain, take, fail, "wait 20s", take), "FWP-WU-13"},
+		"back later, mute": {all(hello, plain, take, fail, "+20s", take), "FWP-WU-13"},
 		"never back": {
-			all(hello, plain, take, fail, "wait 160s", "1 C FETCH q", "wait 2s", "1 S $-1"),
+			all(hello, plain, take, fail, "+160s", "1 C: FETCH q", "+2s", "1 S: $-1"),
 			"FWP-RETRY-04",
 		},
 		"not back yet": {
-			all(hello, plain, take, fail, "wait 100s", "1 C FETCH q", "wait 2s", "1 S $-1"),
+			all(hello, plain, take, fail, "+100s", "1 C: FETCH q", "+2s", "1 S: $-1"),
 			"",
 		},
-		"retry 0 back":  {all(hello, with(`,"retry":0`), take, fail, "wait 20s", take), "FWP-RETRY-01"},
-		"retry -1 back": {all(hello, with(`,"retry":-1`), take, fail, "wait 20s", take), "FWP-RETRY-02"},
+		"retry 0 back":  {all(hello, with(`,"retry":0`), take, fail, "+20s", take), "FWP-RETRY-01"},
+		"retry -1 back": {all(hello, with(`,"retry":-1`), take, fail, "+20s", take), "FWP-RETRY-02"},
 		"expired": {
-			all(hello, with(`,"reserve_for":60`), take, "wait 61s", "1 C FETCH q", "wait 2s", "1 S $-1"),
+			all(hello, with(`,"reserve_for":60`), take, "+61s", "1 C: FETCH q", "+2s", "1 S: $-1"),
 			"",
 		},
 		"expired and lost": {
-			all(hello, with(`,"reserve_for":60`), take, "wait 211s", "1 C FETCH q", "wait 2s", "1 S $-1"),
+			all(hello, with(`,"reserve_for":60`), take, "+211s", "1 C: FETCH q", "+2s", "1 S: $-1"),
 			"FWP-STATE-07",
 		},
-		"expired early": {all(hello, take[:0]+plain, take, "wait 40s", take), "FWP-WU-05"},
-		"wrong queue":   {all(hello, plain, "1 C FETCH r\n1 S JOB"), "FWP-FETCH-04"},
+		"expired early": {all(hello, take[:0]+plain, take, "+40s", take), "FWP-WU-05"},
+		"wrong queue":   {all(hello, plain, "1 C: FETCH r\n1 S: JOB"), "FWP-FETCH-04"},
 		"wrong order": {
 			all(
 				hello, plain, strings.ReplaceAll(strings.ReplaceAll(plain, "01\"", "02\""), `"q"`, `"r"`),
-				"1 C FETCH r q\n1 S JOB\n1 C FETCH r\n1 S JOB2",
+				"1 C: FETCH r q\n1 S: JOB\n1 C: FETCH r\n1 S: JOB2",
 			),
 			"FWP-FETCH-04",
 		},
-		"after a wrong command":     {all(hello, info, "1 C INFO x", "1 S -ERR", noInfo), "FWP-STATE-12"},
-		"wrong command served":      {all(hello, "1 C INFO x", "1 S $x"), "FWP-INFO-03"},
+		"after a wrong command":     {all(hello, info, "1 C: INFO x", "1 S: -ERR", noInfo), "FWP-STATE-12"},
+		"wrong command served":      {all(hello, "1 C: INFO x", "1 S: $x"), "FWP-INFO-03"},
 		"a jid twice":               {all(hello, plain, plain, take, take, ack, take), ""},
-		"worker closed":             {all(hello, "1 close"), "FWP-STATE-13"},
-		"silent worker closed":      {all(hello, "wait 61s", "1 close"), ""},
-		"closed before HELLO":       {"1 close", ""},
-		"closed instead of refused": {"1 C INFO\n1 close", "FWP-STATE-01"},
-		"bad HELLO, closed":         {"1 C HELLO []\n1 close", "FWP-HELLO-06"},
-		"a word of nobody, closed":  {"1 C XYZZY\n1 close", ""},
-		"END with an argument":      {all(hello, "1 C END x", "1 close"), "FWP-FRAME-03"},
-		"FETCH of no queue refused": {all(hello, "1 C FETCH", "1 S -ERR"), "FWP-FETCH-08"},
+		"worker closed":             {all(hello, "1 S: <close>"), "FWP-STATE-13"},
+		"silent worker closed":      {all(hello, "+61s", "1 S: <close>"), ""},
+		"closed before HELLO":       {"1 S: <close>", ""},
+		"closed instead of refused": {"1 C: INFO\n1 S: <close>", "FWP-STATE-01"},
+		"bad HELLO, closed":         {"1 C: HELLO []\n1 S: <close>", "FWP-HELLO-06"},
+		"a word of nobody, closed":  {"1 C: XYZZY\n1 S: <close>", ""},
+		"END with an argument":      {all(hello, "1 C: END x", "1 S: <close>"), "FWP-FRAME-03"},
+		"FETCH of no queue refused": {all(hello, "1 C: FETCH", "1 S: -ERR"), "FWP-FETCH-08"},
 		"second HELLO": {
 			all(hello, info, strings.Replace(hello, "+OK", "-ERR", 1), noInfo),
 			"FWP-STATE-12",
 		},
-		"bad hash of a consumer": {"1 C HELLO [1]\n1 S +OK", "FWP-HELLO-06"},
+		"bad hash of a consumer": {"1 C: HELLO [1]\n1 S: +OK", "FWP-HELLO-06"},
 		"another pid":            {all(hello, strings.ReplaceAll(other, "worker-2", "worker-1")), ""},
-		"an integer":             {all(hello, "1 C INFO\n1 S :1"), "FWP-INFO-01"},
-		"BEAT of nobody":         {all(hello, `1 C BEAT {"wid":"nobody"}`, "1 S +OK"), "FWP-BEAT-05"},
+		"an integer":             {all(hello, "1 C: INFO\n1 S: :1"), "FWP-INFO-01"},
+		"BEAT of nobody":         {all(hello, `1 C: BEAT {"wid":"nobody"}`, "1 S: +OK"), "FWP-BEAT-05"},
 		"refused and enqueued": {
 			all(hello, strings.Replace(with(`,"at":5`), "+OK", "-ERR", 1), take),
 			"FWP-PUSH-03",
 		},
 		"two words, refused": {
-			all(hello, strings.Replace(spaced, "+OK", "-ERR", 1), "1 C FETCH q r", "wait 2s", "1 S $-1"),
+			all(hello, strings.Replace(spaced, "+OK", "-ERR", 1), "1 C: FETCH q r", "+2s", "1 S: $-1"),
 			"",
 		},
-		"two words, fetched":       {all(hello, spaced, "1 C FETCH q r\n1 S JOB"), ""},
-		"two words, lost":          {all(hello, spaced, "1 C FETCH q r", "wait 2s", "1 S $-1"), "FWP-WU-16"},
-		"two words, one asked for": {all(hello, spaced, "1 C FETCH r", "wait 2s", "1 S $-1"), ""},
+		"two words, fetched":       {all(hello, spaced, "1 C: FETCH q r\n1 S: JOB"), ""},
+		"two words, lost":          {all(hello, spaced, "1 C: FETCH q r", "+2s", "1 S: $-1"), "FWP-WU-16"},
+		"two words, one asked for": {all(hello, spaced, "1 C: FETCH r", "+2s", "1 S: $-1"), ""},
 		"two words later, lost": {
 			all(
-				hello, strings.Replace(spaced, `"q r"`, `"q r","at":"2026-01-02T03:04:07Z"`, 1), "wait 170s",
-				"1 C FETCH q r", "wait 2s", "1 S $-1",
+				hello, strings.Replace(spaced, `"q r"`, `"q r","at":"2026-01-02T03:04:07Z"`, 1), "+170s",
+				"1 C: FETCH q r", "+2s", "1 S: $-1",
 			),
 			"FWP-WU-16",
 		},
 		"two words after one": {
-			all(hello, plain, strings.ReplaceAll(spaced, "01\"", "02\""), "1 C FETCH q r\n1 S JOB"),
+			all(hello, plain, strings.ReplaceAll(spaced, "01\"", "02\""), "1 C: FETCH q r\n1 S: JOB"),
 			"",
 		},
-		"early on a protected one": {"1 C INFO\n1 close", "FWP-STATE-01"},
+		"early on a protected one": {"1 C: INFO\n1 S: <close>", "FWP-STATE-01"},
 		"long after a wrong command": {
-			all(hello, "1 C INFO x", "1 S -ERR", "1 C INFO", "1 S $x", "1 C INFO", "1 S -ERR"),
+			all(hello, "1 C: INFO x", "1 S: -ERR", "1 C: INFO", "1 S: $x", "1 C: INFO", "1 S: -ERR"),
 			"FWP-STATE-03",
 		},
-		"text behind a job":          {all(hello, plain, "1 C FETCH q\n1 S JOB}"), "FWP-FETCH-01"},
-		"a word of nobody, a number": {all(hello, "1 C XYZZY\n1 S :1"), "FWP-FRAME-03"},
-		"null in a BEAT":             {all(hello, `1 C BEAT {"wid":"worker-1","rss_kb":null}`, "1 S -ERR"), ""},
-		"END with an argument, OK":   {all(hello, "1 C END x", "1 S +OK"), "FWP-FRAME-03"},
+		"text behind a job":          {all(hello, plain, "1 C: FETCH q\n1 S: JOB}"), "FWP-FETCH-01"},
+		"a word of nobody, a number": {all(hello, "1 C: XYZZY\n1 S: :1"), "FWP-FRAME-03"},
+		"null in a BEAT":             {all(hello, `1 C: BEAT {"wid":"worker-1","rss_kb":null}`, "1 S: -ERR"), ""},
+		"END with an argument, OK":   {all(hello, "1 C: END x", "1 S: +OK"), "FWP-FRAME-03"},
 		"taken by a ghost": {
-			all(hello, other, "2 C FETCH q", "2 leave", plain, "1 C FETCH q", "wait 2s", "1 S $-1"),
+			all(hello, other, "2 C: FETCH q", "2 C: <close>", plain, "1 C: FETCH q", "+2s", "1 S: $-1"),
 			"",
 		},
 	} {
@@ -193,12 +194,10 @@ func TestIdle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-			for line := range strings.SplitSeq(test.talk, "\n") {
-				require.Nil(t, c.play(line), line)
-			}
+			c := newConversation(t)
+			c.play(test.talk, func(e transcript.Event, v *law.Violation) { require.Nil(t, v, e) })
 			assert.False(t, c.w.Idle(1, c.now), "nothing is awaited")
-			require.Nil(t, c.play("1 C FETCH q"))
+			c.play("1 C: FETCH q", func(_ transcript.Event, v *law.Violation) { require.Nil(t, v) })
 			assert.Equal(t, test.want, c.w.Idle(1, c.now))
 		})
 	}

@@ -151,15 +151,15 @@ type Moment struct {
 	Text    string // "C: FETCH default", "S: $-1", "closed by the client"
 }
 
-// String returns the time in seconds, the connection and the text.
+// String returns the moment as reports print it.
 func (m Moment) String() string {
 	where := ""
 	if m.Conn > 0 {
-		where = fmt.Sprintf(" connection %d", m.Conn)
+		where = fmt.Sprintf(" %d", m.Conn)
 	} else if m.Process > 0 {
 		where = fmt.Sprintf(" process %d", m.Process)
 	}
-	return fmt.Sprintf("%.3f s%s: %s", m.At.Seconds(), where, m.Text)
+	return fmt.Sprintf("%.3f s%s %s", m.At.Seconds(), where, m.Text)
 }
 
 // Moment returns what is kept of the event. The text is one line of at most about 300 bytes.
@@ -170,9 +170,9 @@ func (e *Event) Moment() Moment {
 func (e *Event) text() string {
 	switch e.Kind {
 	case Line, AfterClose, Unfinished:
-		return "C: " + text.Printable(strings.TrimSuffix(short(e.Raw), "\r\n"))
+		return "C: " + text.Escape(strings.TrimSuffix(short(e.Raw), "\r\n"))
 	case Reply:
-		return "S: " + text.Printable(replyText(e.Reply))
+		return "S: " + text.Escape(replyText(e.Reply))
 	case Broken:
 		return "S: " + text.Printable(e.Syntax.Error())
 	case Closed:

@@ -61,7 +61,7 @@ func TestWhatIsMaskedIsNotKept(t *testing.T) {
 			}
 			return n
 		}
-		before, behind := reached(""), reached("\n1 C! \""+line+"\"\n1 S: +OK")
+		before, behind := reached(""), reached("\n1 C: \""+line+"\"\n1 S: +OK")
 		for _, breach := range []string{BeatWid, LineEnd, LineForm} {
 			assert.Equal(t, strings.Contains(kept, breach), behind[breach] > before[breach], "%s: %s", line, breach)
 		}

@@ -43,7 +43,7 @@ func beatTests() []ruleTest {
 			1 C: BEAT {"wid":"w1"}` + seconds(100) + `
 			1 S: +OK` + seconds(5) + beat},
 		{breach: BeatMissing, name: "it has no connection", stream: `1 worker w1` + beat + seconds(15) + beat + `
-			1 closed server` + seconds(80) + `
+			1 S: <close>` + seconds(80) + `
 			1 worker w1` + beat + seconds(60) + beat},
 		{breach: BeatMissing, name: "none behind END", open: true, stream: `1 worker w1
 			1 C: END
@@ -72,7 +72,7 @@ func beatTests() []ruleTest {
 			1 C: BEAT {"wid":"w1","current_state":"quiet"}
 			1 S: +{"state":"terminate"}
 			1 C: END
-			1 closed server`},
+			1 S: <close>`},
 		{breach: QuietWithoutBeat, name: "no more", wrong: true, too: BeatMissing, stream: quietWorker + seconds(65)},
 		{breach: QuietWithoutBeat, name: "after two", wrong: true, too: BeatMissing, stream: quietWorker + beats(2, "15s") +
 			seconds(62)},
@@ -81,19 +81,19 @@ func beatTests() []ruleTest {
 			+5s
 			1 C: END
 			1 S: +OK
-			1 closed client`},
+			1 C: <close>`},
 		{breach: TerminateWithoutBeat, name: "as rarely as before", stream: `1 worker w1` + beat + beats(2, "15s") + `
 			+15s
 			1 C: BEAT {"wid":"w1"}
 			1 S: +{"state":"terminate"}` + seconds(20) + beat + seconds(5) + `
 			1 C: END
-			1 closed server`},
+			1 S: <close>`},
 		{breach: TerminateWithoutBeat, name: "none behind END", stream: terminated + beats(2, "10s") + `
 			1 C: END
 			1 S: +OK` + seconds(29)},
 		{breach: TerminateWithoutBeat, name: "silence behind its only BEAT", open: true, stream: terminated + seconds(25) + `
 			1 C: END
-			1 closed server`},
+			1 S: <close>`},
 		{breach: TerminateWithoutBeat, name: "silence after a reply that was late", wrong: true, stream: `1 worker w1
 			1 C: BEAT {"wid":"w1"}
 			+4s
@@ -102,14 +102,14 @@ func beatTests() []ruleTest {
 			1 C: BEAT {"wid":"w1"}
 			1 S: +{"state":"terminate"}` + seconds(25) + `
 			1 C: END
-			1 closed server`},
+			1 S: <close>`},
 		{breach: TerminateWithoutBeat, name: "silence after beats", wrong: true, stream: `1 worker w1` + beat +
 			beats(3, "10s") + `
 			+10s
 			1 C: BEAT {"wid":"w1"}
-			1 S: $ {"state":"terminate"}` + seconds(29) + `
+			1 S: ${"state":"terminate"}` + seconds(29) + `
 			1 C: END
-			1 closed server`},
+			1 S: <close>`},
 
 		{breach: BeatTooOften, name: "every 5 s", stream: `1 worker w1` + beat + beats(2, "5s")},
 		{breach: BeatTooOften, name: "that carries a state", stream: `1 worker w1` + beat + beats(2, "15s") + `
@@ -117,7 +117,7 @@ func beatTests() []ruleTest {
 			1 C: BEAT {"wid":"w1","current_state":"quiet"}
 			1 S: +OK` + beats(1, "1s") + beats(1, "15s")},
 		{breach: BeatTooOften, name: "at once after a lost connection", stream: `1 worker w1` + beat + beats(1, "15s") + `
-			1 closed server reset
+			1 S: <reset>
 			1 worker w1` + beat},
 		{breach: BeatTooOften, name: "again soon after an error", stream: refusedBeats(1) + beats(1, "15s")},
 		{breach: BeatTooOften, name: "again and again after errors", wrong: true, stream: refusedBeats(2)},
@@ -146,8 +146,8 @@ func beatTests() []ruleTest {
 			cfg: Config{Processes: true}, too: ClosedWithoutEnd, stream: `p1 started
 			1 worker w1 p1
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
-			1 closed client` + seconds(62) + `
+			1 S: ${"jid":"j1","jobtype":"t","args":[]}
+			1 C: <close>` + seconds(62) + `
 			2 worker w1 p1
 			2 C: ACK {"jid":"j1"}
 			2 S: +OK`,
@@ -156,24 +156,24 @@ func beatTests() []ruleTest {
 			breach: BeatMissing, name: "of a worker without a connection that has no job", open: true,
 			cfg: Config{Processes: true}, too: ClosedWithoutEnd, stream: `p1 started
 			1 worker w1 p1
-			1 closed client` + seconds(62) + `
+			1 C: <close>` + seconds(62) + `
 			2 worker w1 p1`,
 		},
 		{breach: BeatTooOften, name: "on connections one after the other", wrong: true, too: ClosedWithoutEnd,
 			stream: `1 worker w1` + beat + `
-			1 closed client
+			1 C: <close>
 			+2s
 			2 worker w1
 			2 C: BEAT {"wid":"w1"}`},
 		{breach: BeatTooOften, name: "on connections one after the other, each after 15 s", too: ClosedWithoutEnd,
 			stream: `1 worker w1` + beat + `
-			1 closed client
+			1 C: <close>
 			+15s
 			2 worker w1
 			2 C: BEAT {"wid":"w1"}`},
 		{breach: BeatTooOften, name: "on another connection, beside a third", too: ClosedWithoutEnd, stream: `1 worker w1
 			3 worker w1` + beat + `
-			1 closed client
+			1 C: <close>
 			+2s
 			2 worker w1
 			2 C: BEAT {"wid":"w1"}`},
@@ -223,7 +223,7 @@ func beatTests() []ruleTest {
 			1 producer
 			+60s
 			1 C: END
-			1 closed server`},
+			1 S: <close>`},
 		{breach: BeatByProducer, name: "it beats", wrong: true, stream: `
 			1 producer
 			1 C: BEAT {"wid":"p1"}`},

@@ -7,7 +7,7 @@ func endTests() []ruleTest {
 		{breach: LineAfterEnd, name: "no OK", stream: `
 			1 producer
 			1 C: END
-			1 closed server`},
+			1 S: <close>`},
 		{breach: LineAfterEnd, name: "a second END", wrong: true, stream: `
 			1 producer
 			1 C: END
@@ -23,14 +23,14 @@ func endTests() []ruleTest {
 			1 producer
 			1 C: INFO
 			+10s
-			1 closed client
+			1 C: <close>
 			1 producer` + ended},
 		{breach: ClosedWithoutEnd, name: "one that had given up waiting when its reply came, and one that ended", stream: `
 			1 producer
 			1 C: INFO
 			+5s
-			1 S: $ {}
-			1 closed client
+			1 S: ${}
+			1 C: <close>
 			1 producer` + ended},
 		{breach: ClosedWithoutEnd, name: "killed, as it did not leave", open: true, cfg: processes, stream: `
 			p1 started
@@ -38,16 +38,16 @@ func endTests() []ruleTest {
 			p1 TERM
 			+20s
 			p1 KILL
-			1 closed client
+			1 C: <close>
 			p1 exited -1`},
 		{breach: ClosedWithoutEnd, name: "just closed", wrong: true, stream: `
 			1 producer
-			1 closed client`},
+			1 C: <close>`},
 		{breach: ClosedWithoutEnd, name: "after a command", wrong: true, stream: `
 			1 producer
 			1 C: INFO
-			1 S: $ {}
-			1 closed client`},
+			1 S: ${}
+			1 C: <close>`},
 
 		{breach: EndWithJobs, name: "after its report", stream: fetchedJob + failed + ended},
 		{breach: EndWithJobs, name: "after a report with two spaces", too: LineForm, stream: fetchedJob + `
@@ -59,7 +59,7 @@ func endTests() []ruleTest {
 			p1 started
 			1 worker w1 p1
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			1 S: ${"jid":"j1","jobtype":"t","args":[]}
 			2 open p1` + ended + `
 			2 S: +HI {"v":2}
 			2 C: HELLO {"v":2,"hostname":"h","wid":"w1","pid":8,"labels":[]}
@@ -71,7 +71,7 @@ func endTests() []ruleTest {
 			p1 started
 			1 worker w1 p1
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"t","args":[]}` + ended + `
+			1 S: ${"jid":"j1","jobtype":"t","args":[]}` + ended + `
 			+500ms
 			2 open p1` + seconds(5) + `
 			2 S: +HI {"v":2}
@@ -89,38 +89,38 @@ func endTests() []ruleTest {
 			p1 started
 			1 worker w1 p1
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"t","args":[]}` + ended + `
+			1 S: ${"jid":"j1","jobtype":"t","args":[]}` + ended + `
 			+200ms
 			p1 KILL
 			p1 exited -1
 			2 worker w2
 			2 C: END
-			2 closed server`},
+			2 S: <close>`},
 		{breach: EndWithJobs, name: "a report on a connection that the server had closed", stream: fetchedJob + `
 			+1s
-			1 shut
+			1 S: <fin>
 			2 worker w1
 			1 C: FAIL {"jid":"j1","errtype":"E","message":"m","backtrace":[]}
 			2 C: END
-			2 closed server`},
+			2 S: <close>`},
 		{breach: EndWithJobs, name: "another line on a connection that the server had closed", wrong: true,
 			stream: fetchedJob + `
 			+1s
-			1 shut
+			1 S: <fin>
 			2 worker w1
 			1 C: ACK {"jid":"j2"}
 			1 C: FETCH
-			1 closed client
+			1 C: <close>
 			2 C: END
-			2 closed server`},
+			2 S: <close>`},
 		{breach: EndWithJobs, name: "the last of three that end at a time", stream: fetchedJob + failed + `
 			2 worker w1
 			1 C: END
 			2 C: END
 			1 S: +OK
 			2 S: +OK
-			2 closed server
-			1 closed server`},
+			2 S: <close>
+			1 S: <close>`},
 		{
 			breach: EndWithJobs, name: "a job runs when the last of two ends", wrong: true, too: JobNotReported,
 			stream: fetchedJob + `
@@ -129,14 +129,14 @@ func endTests() []ruleTest {
 			2 C: END
 			1 S: +OK
 			2 S: +OK
-			1 closed client
-			2 closed client`,
+			1 C: <close>
+			2 C: <close>`,
 		},
 		{breach: EndWithJobs, name: "a job runs", wrong: true, too: JobNotReported, stream: fetchedJob + ended},
 		{breach: EndWithJobs, name: "a job runs that came on another connection", wrong: true, too: JobNotReported, stream: `
 			2 worker w1` + fetchedJob + ended + `
 			2 C: END
 			2 S: +OK
-			2 closed client`},
+			2 C: <close>`},
 	}
 }

@@ -34,7 +34,7 @@ func fetchTests() []ruleTest {
 			1 worker w1
 			1 C: FETCH
 			1 S: ` + job1 + `
-			1 closed server
+			1 S: <close>
 			2 worker w1
 			2 C: FETCH
 			2 S: ` + job2 + `
@@ -46,14 +46,14 @@ func fetchTests() []ruleTest {
 			1 C: FETCH
 			1 S: ` + job1 + `
 			+2s
-			1 shut
+			1 S: <fin>
 			2 worker w1
 			2 C: FETCH
 			2 S: ` + job2},
 		{breach: BeyondConcurrency, name: "the next where a report of the one before may be lost", cfg: one,
 			stream: fetchedJob + `
 			+2s
-			1 closed server reset
+			1 S: <reset>
 			2 worker w1
 			2 C: FETCH
 			2 S: ` + job2},
@@ -122,7 +122,7 @@ func fetchTests() []ruleTest {
 			2 S: +{"state":"quiet"}
 			+12s
 			1 C: INFO
-			1 S: $ {}`},
+			1 S: ${}`},
 		{breach: FetchIdle, name: "none of an unknown number", wrong: true, cfg: Config{Processes: true}, stream: `
 			p1 started
 			1 worker w1 p1
@@ -130,7 +130,7 @@ func fetchTests() []ruleTest {
 			1 S: $-1
 			+12s
 			1 C: INFO
-			1 S: $ {}`},
+			1 S: ${}`},
 		{breach: FetchIdle, name: "nothing at all", wrong: true, cfg: one, stream: `
 			1 worker w1
 			+13s

@@ -13,9 +13,9 @@ func greetingTests() []ruleTest {
 		{breach: BeforeGreeting, name: "HI first", stream: `1 producer`},
 		{breach: BeforeGreeting, name: "HI in pieces", stream: `
 			1 open
-			1 S! "+HI {\"v\""
+			1 S: "+HI {\"v\""
 			+1s
-			1 S! ":2}\r\n"
+			1 S: ":2}\r\n"
 			1 C: HELLO {"v":2}`},
 		{breach: BeforeGreeting, name: "HELLO at once", wrong: true, stream: `
 			1 open
@@ -24,9 +24,9 @@ func greetingTests() []ruleTest {
 			1 S: +OK`},
 		{breach: BeforeGreeting, name: "within HI", wrong: true, stream: `
 			1 open
-			1 S! "+HI {\"v\":2}\r"
+			1 S: "+HI {\"v\":2}\r"
 			1 C: HELLO {"v":2}
-			1 S! "\n"`},
+			1 S: "\n"`},
 
 		{breach: HelloNotFirst, name: "HELLO first", stream: `1 producer`},
 		{breach: HelloNotFirst, name: "a second HELLO", stream: `
@@ -91,28 +91,28 @@ func greetingTests() []ruleTest {
 			1 open
 			1 S: +HI {"v":3}
 			1 C: HELLO {"v":2}
-			1 closed server`},
+			1 S: <close>`},
 		{breach: NewerVersionRefused, name: "greets and ends", stream: `
 			1 open
 			1 S: +HI {"v":30}
 			1 C: HELLO {"v":2}
 			1 S: +OK
 			1 C: END
-			1 closed client`},
+			1 C: <close>`},
 		{breach: NewerVersionRefused, name: "closes", wrong: true, stream: `
 			1 open
 			1 S: +HI {"v":3}
-			1 closed client`},
+			1 C: <close>`},
 		{breach: NewerVersionRefused, name: "resets", wrong: true, stream: `
 			1 open
 			1 S: +HI {"v":4,"more":1}
-			1 closed client reset`},
+			1 C: <reset>`},
 
 		{breach: HiFieldRefused, name: "greets", stream: `
 			1 open
 			1 S: +HI {"v":2,"server":"x"}
 			1 C: HELLO {"v":2}
-			1 closed server`},
+			1 S: <close>`},
 		{breach: HiFieldRefused, name: "greets later", stream: `
 			1 open
 			1 S: +HI {"more":{"a":[1]},"v":2}
@@ -120,15 +120,15 @@ func greetingTests() []ruleTest {
 			1 C: HELLO {"v":2}
 			1 S: +OK
 			1 C: END
-			1 closed client`},
+			1 C: <close>`},
 		{breach: HiFieldRefused, name: "closes", wrong: true, stream: `
 			1 open
 			1 S: +HI {"v":2,"server":"x"}
-			1 closed client`},
+			1 C: <close>`},
 		{breach: HiFieldRefused, name: "resets", wrong: true, stream: `
 			1 open
 			1 S: +HI {"s2":null,"v":2}
-			1 closed client reset`},
+			1 C: <reset>`},
 
 		{breach: PasswordMissing, name: "sent", stream: `
 			1 open

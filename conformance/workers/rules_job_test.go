@@ -23,26 +23,26 @@ func outcomes(jobtype string, _ []any) Outcome {
 const fetchedJob = `
 	1 worker w1
 	1 C: FETCH
-	1 S: $ {"jid":"j1","jobtype":"t","args":[]}`
+	1 S: ${"jid":"j1","jobtype":"t","args":[]}`
 
 func fetchedOf(jobtype string) string {
 	return `
 	1 worker w1
 	1 C: FETCH
-	1 S: $ {"jid":"j1","jobtype":"` + jobtype + `","args":[]}`
+	1 S: ${"jid":"j1","jobtype":"` + jobtype + `","args":[]}`
 }
 
 // deliveredAgain is a job whose reservation is over, and that its worker gets once more.
 const deliveredAgain = `
 	1 worker w1
 	1 C: FETCH
-	1 S: $ {"jid":"j1","jobtype":"t","args":[],"reserve_for":60}
+	1 S: ${"jid":"j1","jobtype":"t","args":[],"reserve_for":60}
 	+40s
 	1 C: BEAT {"wid":"w1"}
 	1 S: +OK
 	+21s
 	1 C: FETCH
-	1 S: $ {"jid":"j1","jobtype":"t","args":[],"reserve_for":60}`
+	1 S: ${"jid":"j1","jobtype":"t","args":[],"reserve_for":60}`
 
 const failed = `
 	1 C: FAIL {"jid":"j1","errtype":"E","message":"m","backtrace":[]}
@@ -53,7 +53,7 @@ func reservedFor(seconds int) string {
 	return fmt.Sprintf(`
 	1 worker w1
 	1 C: FETCH
-	1 S: $ {"jid":"j1","jobtype":"fwp.long","args":[],"reserve_for":%d}`, seconds)
+	1 S: ${"jid":"j1","jobtype":"fwp.long","args":[],"reserve_for":%d}`, seconds)
 }
 
 // leavesLate is a worker that leaves in order two minutes after it has fetched such a job. Another report before that
@@ -63,7 +63,7 @@ func leavesLate(seconds int) string {
 	+120s
 	1 C: END
 	1 S: +OK
-	1 closed client`
+	1 C: <close>`
 }
 
 func jobTests() []ruleTest {
@@ -74,52 +74,52 @@ func jobTests() []ruleTest {
 			1 S: +OK
 			1 C: END
 			1 S: +OK
-			1 closed client`},
+			1 C: <close>`},
 		{breach: JobNotReported, name: "the rest is lost with the server", stream: fetchedJob + failed + `
 			1 C: FETCH
-			1 S: $ {"jid":"j2","jobtype":"t","args":[]}
-			1 closed server reset`},
+			1 S: ${"jid":"j2","jobtype":"t","args":[]}
+			1 S: <reset>`},
 		{breach: JobNotReported, name: "it may have been killed", too: ClosedWithoutEnd, stream: fetchedJob + failed + `
 			1 C: FETCH
-			1 S: $ {"jid":"j2","jobtype":"t","args":[]}
-			1 closed client`},
+			1 S: ${"jid":"j2","jobtype":"t","args":[]}
+			1 C: <close>`},
 		{breach: JobNotReported, name: "it still runs", stream: fetchedJob + failed + `
 			1 C: FETCH
-			1 S: $ {"jid":"j2","jobtype":"t","args":[]}`},
+			1 S: ${"jid":"j2","jobtype":"t","args":[]}`},
 		{breach: JobNotReported, name: "it leaves", wrong: true, too: EndWithJobs, stream: fetchedJob + `
 			+1s
 			1 C: END
 			1 S: +OK
-			1 closed client`},
+			1 C: <close>`},
 		{breach: JobNotReported, name: "it runs on without a connection", cfg: Config{Processes: true},
 			too: ClosedWithoutEnd + " " + BeatMissing, stream: `p1 started
 			1 worker w1 p1
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
-			1 closed client
+			1 S: ${"jid":"j1","jobtype":"t","args":[]}
+			1 C: <close>
 			+65s
 			2 worker w1 p1
 			2 C: ACK {"jid":"j1"}
 			2 S: +OK
 			2 C: FETCH
-			2 S: $ {"jid":"j2","jobtype":"t","args":[]}
-			2 closed client`},
+			2 S: ${"jid":"j2","jobtype":"t","args":[]}
+			2 C: <close>`},
 		{breach: JobNotReported, name: "its process ends", wrong: true, cfg: Config{Processes: true}, too: ClosedWithoutEnd,
 			stream: `p1 started
 			1 worker w1 p1
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
-			1 closed client
+			1 S: ${"jid":"j1","jobtype":"t","args":[]}
+			1 C: <close>
 			+1s
 			p1 exited 0`},
 		{breach: JobNotReported, name: "the first of two", wrong: true, too: EndWithJobs, stream: fetchedJob + `
 			1 C: FETCH
-			1 S: $ {"jid":"j2","jobtype":"t","args":[]}
+			1 S: ${"jid":"j2","jobtype":"t","args":[]}
 			1 C: ACK {"jid":"j2"}
 			1 S: +OK
 			1 C: END
 			1 S: +OK
-			1 closed client`},
+			1 C: <close>`},
 
 		{
 			breach: JobNotReported, name: "delivered again while it runs, and reported once", too: OneConnection,
@@ -128,15 +128,15 @@ func jobTests() []ruleTest {
 			1 S: +OK
 			1 C: END
 			1 S: +OK
-			1 closed client`,
+			1 C: <close>`,
 		},
 		{breach: JobNotReported, name: "delivered again while it runs, and not reported then", wrong: true, too: EndWithJobs,
 			stream: fetchedJob + failed + `
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			1 S: ${"jid":"j1","jobtype":"t","args":[]}
 			1 C: END
 			1 S: +OK
-			1 closed client`},
+			1 C: <close>`},
 
 		{breach: JobNotReported, name: "it leaves when the reservation of the job is over",
 			too: EndWithJobs + " " + BeatMissing, stream: leavesLate(60)},
@@ -151,25 +151,25 @@ func jobTests() []ruleTest {
 			1 S: +OK`},
 		{breach: JobReportedTwice, name: "again after a lost connection", stream: fetchedJob + `
 			1 C: ACK {"jid":"j1"}
-			1 closed server reset
+			1 S: <reset>
 			2 worker w1
 			2 C: ACK {"jid":"j1"}
 			2 S: +OK`},
 		{breach: JobReportedTwice, name: "again, as the reply came just before the loss", stream: fetchedJob + failed + `
-			1 closed server reset
+			1 S: <reset>
 			2 worker w1
 			2 C: ACK {"jid":"j1"}
 			2 S: +OK`},
 		{breach: JobReportedTwice, name: "again, and the reply came long before the loss", wrong: true,
 			stream: fetchedJob + failed + `
 			+2s
-			1 closed server reset
+			1 S: <reset>
 			2 worker w1
 			2 C: ACK {"jid":"j1"}
 			2 S: +OK`},
 		{breach: JobReportedTwice, name: "delivered again", stream: fetchedJob + failed + `
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			1 S: ${"jid":"j1","jobtype":"t","args":[]}
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK`},
 		{breach: JobReportedTwice, name: "delivered again while it runs, and reported twice", too: OneConnection,
@@ -183,11 +183,11 @@ func jobTests() []ruleTest {
 			stream: fetchedJob + failed + `
 			1 S: +OK` + strings.TrimPrefix(fetchedJob, "\n\t1 worker w1") + failed},
 		{breach: JobReportedTwice, name: "late, when another worker has reported it", stream: fetchedJob + `
-			1 closed server
+			1 S: <close>
 			+62s
 			2 worker w2
 			2 C: FETCH
-			2 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			2 S: ${"jid":"j1","jobtype":"t","args":[]}
 			2 C: ACK {"jid":"j1"}
 			2 S: +OK
 			3 worker w1
@@ -243,12 +243,12 @@ func jobTests() []ruleTest {
 		{breach: FailOfDone, name: "given up when its reservation is over", cfg: known, stream: `
 			1 worker w1
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"fwp.long","args":[],"reserve_for":60}
+			1 S: ${"jid":"j1","jobtype":"fwp.long","args":[],"reserve_for":60}
 			+59s` + failed},
 		{breach: FailOfDone, name: "given up long before", wrong: true, cfg: known, stream: `
 			1 worker w1
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"fwp.long","args":[],"reserve_for":60}
+			1 S: ${"jid":"j1","jobtype":"fwp.long","args":[],"reserve_for":60}
 			+30s` + failed},
 		{breach: FailOfDone, name: "given up at three quarters of its reservation", cfg: known, stream: reservedFor(60) + `
 			+45s` + failed},
@@ -262,7 +262,7 @@ func jobTests() []ruleTest {
 			p1 started
 			1 worker w1 p1
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"fwp.sleep","args":[]}
+			1 S: ${"jid":"j1","jobtype":"fwp.sleep","args":[]}
 			2 worker w2 p1
 			2 C: BEAT {"wid":"w2"}
 			2 S: +{"state":"terminate"}
@@ -310,7 +310,7 @@ func jobTests() []ruleTest {
 		{breach: FailFields, name: "no backtrace", wrong: true, stream: fetchedJob + `
 			1 C: FAIL {"jid":"j1","errtype":"E","message":"m"}`},
 		{breach: FailFields, name: "a backtrace of one text", wrong: true, stream: fetchedJob + `
-			1 C: FAIL {"jid":"j1","errtype":"E","message":"m","backtrace":"a\nb"}`},
+			1 C: FAIL {"jid":"j1","errtype":"E","message":"m","backtrace":"a\\nb"}`},
 
 		{breach: FailEmpty, name: "both", stream: fetchedJob + failed},
 		{breach: FailEmpty, name: "a type alone", stream: fetchedJob + `
@@ -330,71 +330,71 @@ func jobTests() []ruleTest {
 			+1s
 			1 C: END
 			1 S: +OK
-			1 closed client`},
+			1 C: <close>`},
 		{breach: ErrorEndsConnection, name: "it closes each connection, after an error or not", too: ClosedWithoutEnd,
 			stream: fetchedJob + `
-			1 closed client
+			1 C: <close>
 			2 worker w1
 			2 C: FETCH
 			2 S: -ERR no
 			2 C: ACK {"jid":"j1"}
 			2 S: -ERR no
-			2 closed client`},
+			2 C: <close>`},
 		{breach: ErrorEndsConnection, name: "behind a reply that no command asked for", open: true, stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: -ERR no
 			1 S: -ERR bye
-			1 closed client`},
+			1 C: <close>`},
 		{breach: ErrorEndsConnection, name: "for bytes that are no reply", stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: -ERR no
 			1 C: FETCH
 			1 S: bye
-			1 closed client`},
+			1 C: <close>`},
 		{breach: ErrorEndsConnection, name: "its other connection is closed first", wrong: true, too: ClosedWithoutEnd,
 			stream: fetchedJob + `
 			2 worker w1
 			1 C: ACK {"jid":"j1"}
 			1 S: -ERR no
-			2 closed client
-			1 closed client`},
+			2 C: <close>
+			1 C: <close>`},
 		{breach: ErrorEndsConnection, name: "after FETCH", wrong: true, stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: -ERR no
-			1 closed client`},
+			1 C: <close>`},
 		{breach: ErrorEndsConnection, name: "it gives up the next command at once", wrong: true, stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: -ERR no
 			1 C: FETCH
 			+100ms
-			1 closed client`},
+			1 C: <close>`},
 		{breach: ErrorEndsConnection, name: "behind an error to BEAT, which shows no habit", wrong: true, too: OneConnection,
 			stream: `
 			1 worker w1
 			1 C: BEAT {"wid":"w1"}
 			1 S: -ERR no
 			1 C: FETCH
-			1 closed client
+			1 C: <close>
 			2 worker w1
 			2 C: FETCH
 			2 S: -ERR no
-			2 closed client`},
+			2 C: <close>`},
 		{breach: ErrorEndsConnection, name: "it gives up the next command later", stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: -ERR no
 			1 C: FETCH
 			+2s
-			1 closed client`},
+			1 C: <close>`},
 		{breach: ErrorEndsConnection, name: "after ACK", wrong: true, stream: fetchedJob + `
 			1 C: ACK {"jid":"j1"}
 			1 S: -ERR no
 			+100ms
-			1 closed client
+			1 C: <close>
 			2 worker w1`},
 	}
 }

@@ -65,7 +65,7 @@ func pushTests() []ruleTest {
 		{breach: PushRepeated, name: "not again", stream: `
 			1 producer
 			1 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
-			1 closed server
+			1 S: <close>
 			2 producer
 			2 C: PUSH {"jid":"j2","jobtype":"t","args":[]}
 			2 S: +OK`},
@@ -74,18 +74,18 @@ func pushTests() []ruleTest {
 			1 C: PUSH {"jid":"j0","jobtype":"t","args":[]}
 			1 S: +OK
 			1 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
-			1 closed server reset`},
+			1 S: <reset>`},
 		{breach: PushRepeated, name: "again", wrong: true, stream: `
 			1 producer
 			1 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
-			1 closed server
+			1 S: <close>
 			2 producer
 			2 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
 			2 S: +OK`},
 		{breach: PushRepeated, name: "after a reset", wrong: true, stream: `
 			1 worker w1
 			1 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
-			1 closed server reset
+			1 S: <reset>
 			+1s
 			2 worker w1
 			2 C: PUSH {"jid":"j1","jobtype":"t","args":[]}`},

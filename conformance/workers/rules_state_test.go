@@ -14,7 +14,7 @@ const (
 	terminatedBusy = `
 	1 worker w1
 	1 C: FETCH
-	1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+	1 S: ${"jid":"j1","jobtype":"t","args":[]}
 	2 worker w1
 	2 C: BEAT {"wid":"w1"}
 	2 S: +{"state":"terminate"}`
@@ -31,12 +31,12 @@ const (
 	ended = `
 	1 C: END
 	1 S: +OK
-	1 closed client`
+	1 C: <close>`
 	reportedElsewhere = `
 			2 C: ACK {"jid":"j1"}
 			2 S: +OK
 			2 C: END
-			2 closed server`
+			2 S: <close>`
 )
 
 // ownBeats is a worker with two connections that send BEATs, one of which was told to be quiet.
@@ -46,7 +46,7 @@ const ownBeats = `
 	2 C: BEAT {"wid":"w1"}
 	2 S: +OK
 	1 C: BEAT {"wid":"w1"}
-	1 S: $ {"state":"quiet"}`
+	1 S: ${"state":"quiet"}`
 
 // lostOrder is a worker that loses its connection some time after the order to be quiet, and fetches on until a later
 // one.
@@ -60,7 +60,7 @@ func lostOrder(after string) string {
 		1 C: BEAT {"wid":"w1"}
 		1 S: +{"state":"quiet"}
 		+` + after + `
-		1 closed server reset
+		1 S: <reset>
 		2 worker w1` + fetch + fetch + `
 		2 C: BEAT {"wid":"w1"}
 		2 S: +{"state":"quiet"}
@@ -73,7 +73,7 @@ func lossOfJob(way, after string) string {
 		1 ` + way + seconds(3) + after + `
 		2 C: END
 		2 S: +OK
-		2 closed client`
+		2 C: <close>`
 }
 
 // sharedConnection is a worker with one connection and two executors, of which one waits for it at the order to
@@ -96,8 +96,8 @@ func stateTests() []ruleTest {
 			stream: terminated + `
 			2 worker w1
 			2 C: FETCH
-			1 closed server reset
-			2 closed server reset` + sharedConnection(0) + ended},
+			1 S: <reset>
+			2 S: <reset>` + sharedConnection(0) + ended},
 		{breach: FetchAfterTerminate, name: "started anew with the same wid", stream: terminated + ended + `
 			+10s` + fetchedJob},
 		{breach: FetchAfterTerminate, name: "no end of FETCHes on the only connection", wrong: true,
@@ -116,7 +116,7 @@ func stateTests() []ruleTest {
 			2 worker w1
 			2 C: FETCH
 			1 C: BEAT {"wid":"w1"}
-			1 S: $ {"state":"quiet"}
+			1 S: ${"state":"quiet"}
 			+300ms
 			2 S: $-1
 			+15s
@@ -125,7 +125,7 @@ func stateTests() []ruleTest {
 			1 worker w1
 			2 worker w1
 			1 C: BEAT {"wid":"w1"}
-			1 S: $ {"state":"quiet"}
+			1 S: ${"state":"quiet"}
 			+10ms
 			2 C: FETCH
 			+2s
@@ -135,7 +135,7 @@ func stateTests() []ruleTest {
 			2 worker w1
 			lag 300ms
 			1 C: BEAT {"wid":"w1"}
-			1 S: $ {"state":"quiet"}
+			1 S: ${"state":"quiet"}
 			+700ms
 			2 C: FETCH
 			+2s
@@ -145,7 +145,7 @@ func stateTests() []ruleTest {
 			2 worker w1
 			lag 300ms
 			1 C: BEAT {"wid":"w1"}
-			1 S: $ {"state":"quiet"}
+			1 S: ${"state":"quiet"}
 			+900ms
 			2 C: FETCH`},
 		{breach: FetchAfterQuiet, name: "on a connection that waits for the reply to its own BEAT", stream: ownBeats + `
@@ -155,7 +155,7 @@ func stateTests() []ruleTest {
 		{breach: FetchAfterQuiet, name: "on a connection that has had that reply", wrong: true, stream: ownBeats + `
 			+10s
 			2 C: BEAT {"wid":"w1"}
-			2 S: $ {"state":"quiet"}
+			2 S: ${"state":"quiet"}
 			+2s
 			2 C: FETCH`, too: OneConnection},
 		{breach: FetchAfterQuiet, name: "it goes on", wrong: true, too: OneConnection, stream: quietWorker + `
@@ -165,7 +165,7 @@ func stateTests() []ruleTest {
 			1 worker w1
 			2 worker w1
 			1 C: BEAT {"wid":"w1"}
-			1 S: $ {"state":"quiet"}
+			1 S: ${"state":"quiet"}
 			+4s
 			2 C: FETCH a b`},
 
@@ -177,7 +177,7 @@ func stateTests() []ruleTest {
 			+5s` + ended + `
 			2 C: END
 			2 S: +OK
-			2 closed client`},
+			2 C: <close>`},
 		{breach: FetchAfterTerminate, name: "it reports a signal, and fetches", wrong: true, stream: signalledEnd + `
 			+2s
 			2 C: FETCH`},
@@ -203,7 +203,7 @@ func stateTests() []ruleTest {
 		{breach: StateIgnored, name: "terminate in a bulk string", stream: `
 			1 worker w1
 			1 C: BEAT {"wid":"w1"}
-			1 S: $ {"state":"terminate"}
+			1 S: ${"state":"terminate"}
 			+6s` + ended},
 		{breach: StateIgnored, name: "a reply just before the loss, and again on the next connection", too: OneConnection,
 			stream: lostOrder("300ms")},
@@ -213,7 +213,7 @@ func stateTests() []ruleTest {
 			1 worker w1
 			2 worker w1
 			1 C: BEAT {"wid":"w1"}
-			1 S: $ {"state":"quiet"}
+			1 S: ${"state":"quiet"}
 			+1s
 			2 C: FETCH
 			+2s
@@ -262,7 +262,7 @@ func stateTests() []ruleTest {
 			1 worker w1 p1
 			1 C: BEAT {"wid":"w1"}
 			1 S: +{"state":"quiet"}` + seconds(20) + `
-			1 closed server
+			1 S: <close>
 			p1 exited 1`},
 		{breach: QuietExit, name: "it leaves", wrong: true, cfg: processes, stream: "p1 started" + `
 			1 worker w1 p1
@@ -278,36 +278,36 @@ func stateTests() []ruleTest {
 
 		{breach: TerminateJobLeft, name: "FAIL", stream: terminatedBusy + seconds(10) + failed + ended + `
 			2 C: END
-			2 closed server`},
+			2 S: <close>`},
 		{breach: TerminateJobLeft, name: "the job is done first", stream: terminatedBusy + seconds(3) + `
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK` + ended + `
 			2 C: END
-			2 closed server`},
+			2 S: <close>`},
 		{breach: TerminateJobLeft, name: "on a connection in place of the others", stream: terminatedBusy + ended + `
 			2 C: END
 			2 S: +OK
-			2 closed client
+			2 C: <close>
 			+500ms
 			2 worker w1` + reportedElsewhere},
 		{breach: TerminateJobLeft, name: "it leaves", wrong: true, too: EndWithJobs,
 			stream: terminatedBusy + seconds(3) + ended + `
 			2 C: END
 			2 S: +OK
-			2 closed client`},
+			2 C: <close>`},
 		{breach: TerminateJobLeft, name: "the server closes its connections", open: true,
 			stream: terminatedBusy + seconds(3) + `
-			1 closed server
-			2 closed server
+			1 S: <close>
+			2 S: <close>
 			p1 exited 1`},
-		{breach: TerminateJobLeft, name: "a report on the connection that the server closed", stream: lossOfJob("shut", `
+		{breach: TerminateJobLeft, name: "a report on the connection that the server closed", stream: lossOfJob("S: <fin>", `
 			1 C: ACK {"jid":"j1"}`)},
 		{breach: TerminateJobLeft, name: "no report on the connection that the server closed", wrong: true,
-			too: EndWithJobs, stream: lossOfJob("shut", "")},
+			too: EndWithJobs, stream: lossOfJob("S: <fin>", "")},
 		{breach: TerminateJobLeft, name: "the connection of the job was reset", open: true,
-			stream: lossOfJob("closed server reset", "")},
+			stream: lossOfJob("S: <reset>", "")},
 		{breach: TerminateJobLeft, name: "the connection of the job was closed", open: true,
-			stream: lossOfJob("closed server", "")},
+			stream: lossOfJob("S: <close>", "")},
 		{breach: TerminateJobLeft, name: "it stays with the job", wrong: true,
 			too:    TerminateStays,
 			stream: terminatedBusy + seconds(40)},
@@ -319,7 +319,7 @@ func stateTests() []ruleTest {
 			1 S: +{"state":"terminate"}` + seconds(10) + ended},
 		{breach: TerminateStays, name: "END, which the server does not heed", stream: terminated + `
 			1 C: END` + seconds(40) + `
-			1 closed server`},
+			1 S: <close>`},
 		{breach: TerminateStays, name: "after 32 s", wrong: true,
 			stream: terminated + beats(1, "15s") + seconds(17) + ended},
 		{breach: TerminateStays, name: "for ever", wrong: true, stream: terminated + beats(4, "15s")},

@@ -7,7 +7,7 @@ import (
 
 // briefly repeats a connection of one command.
 func briefly(n int, role, command string) string {
-	one := "\n1 " + role + "\n1 C: " + command + "\n1 S: +OK\n1 C: END\n1 S: +OK\n1 closed client"
+	one := "\n1 " + role + "\n1 C: " + command + "\n1 S: +OK\n1 C: END\n1 S: +OK\n1 C: <close>"
 	return strings.Repeat(one, n)
 }
 
@@ -26,7 +26,7 @@ func pool(n int, role string) string {
 	for i := range n {
 		fmt.Fprintf(&open, "\n%d %s", i+1, role)
 		fmt.Fprintf(&use, "\n%d C: FLUSH\n%[1]d S: +OK", i+1)
-		fmt.Fprintf(&ends, "\n%d C: END\n%[1]d S: +OK\n%[1]d closed client", i+1)
+		fmt.Fprintf(&ends, "\n%d C: END\n%[1]d S: +OK\n%[1]d C: <close>", i+1)
 	}
 	return open.String() + use.String() + ends.String()
 }
@@ -36,12 +36,12 @@ func pool(n int, role string) string {
 func oneJobEach(nulls int) string {
 	one := "\n1 worker w1" + strings.Repeat("\n1 C: FETCH\n1 S: $-1", nulls) + `
 			1 C: FETCH
-			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			1 S: ${"jid":"j1","jobtype":"t","args":[]}
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK
 			1 C: END
 			1 S: +OK
-			1 closed client`
+			1 C: <close>`
 	return strings.Repeat(one, 10)
 }
 
@@ -121,7 +121,7 @@ func workerTests() []ruleTest {
 			p1 exited 0
 			p2 started
 			2 worker w1 p2
-			1 closed client
+			1 C: <close>
 			3 worker w1 p2
 			+1s
 			3 C: FETCH`},
@@ -132,7 +132,7 @@ func workerTests() []ruleTest {
 			p2 started
 			p3 started
 			2 worker w1 p2
-			1 closed server
+			1 S: <close>
 			3 worker w1 p3`},
 		{breach: WidShared, name: "the same", wrong: true, cfg: Config{Processes: true}, stream: `
 			p1 started
@@ -175,15 +175,15 @@ func workerTests() []ruleTest {
 		{breach: ConnectionForEach, name: "many commands", stream: `
 			1 producer
 			1 C: INFO
-			1 S: $ {}
+			1 S: ${}
 			1 C: INFO
-			1 S: $ {}
+			1 S: ${}
 			1 C: INFO
-			1 S: $ {}
+			1 S: ${}
 			1 C: INFO
-			1 S: $ {}
+			1 S: ${}
 			1 C: INFO
-			1 S: $ {}`},
+			1 S: ${}`},
 		{breach: ConnectionForEach, name: "nine short ones and a long one", stream: briefly(9, "worker w1", "FLUSH") + `
 			1 worker w1
 			1 C: FETCH
@@ -206,7 +206,7 @@ func workerTests() []ruleTest {
 			too:    PushJIDReused, open: true},
 		{
 			breach: ConnectionForEach, name: "ended by the server behind END", wrong: true,
-			stream: strings.ReplaceAll(briefly(10, "worker w1", `FLUSH`), "closed client", "closed server"),
+			stream: strings.ReplaceAll(briefly(10, "worker w1", `FLUSH`), "C: <close>", "S: <close>"),
 		},
 		{breach: ConnectionForEach, name: "one job each, reported twice", wrong: true, too: JobReportedTwice,
 			stream: strings.ReplaceAll(oneJobEach(0), "1 C: ACK", "1 C: ACK {\"jid\":\"j1\"}\n1 S: +OK\n1 C: ACK")},

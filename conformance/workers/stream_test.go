@@ -1,7 +1,8 @@
 package workers
 
 import (
-	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,26 +11,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
-// Streams of the tests are texts, one event a line:
+// Streams of the tests are conversations in the notation of package transcript. In "S: $text" a text becomes a bulk
+// string. Of their own they have
 //
-//	+15s                    time passes
-//	1 open                  connection 1 is opened by process 0, or "1 open p2"
+//	1 open p2               connection 1 is opened by process 2; by process 0 without it
 //	1 producer              opened, HI, HELLO {"v":2}, OK; or "1 producer p2"
 //	1 worker w1             the same for a worker with this wid; or "1 worker w1 p2"
-//	1 C: INFO               the client sends a line with its CRLF
-//	1 C! "INFO\n"           the client sends these bytes
-//	1 S: +OK                the server sends a line; "$ text" becomes a bulk string
-//	1 S! "+OK\n"            the server sends these bytes
-//	1 closed client         by the client, the server, or "client reset"
-//	1 shut                  by the server, which reads on
 //	1 ready                 more of the client's line is waited for
 //	end                     the recording ends
 //	p1 started a b          a process with these queues in its environment, or without any; p1 TERM, p1 exited 0
 //	lag 2s                  the machine was late
 //
-// A # starts a comment line.
+// Each event comes a millisecond after the one before it.
 func streamOf(t *testing.T, text string) (events []Event, end time.Duration) {
 	t.Helper()
 	return streamIn(t, 1, linesOf(text))
@@ -51,8 +47,14 @@ func streamIn(t *testing.T, parts int, lines []string) (events []Event, end time
 	t.Helper()
 	s := &streamer{t: t, parts: parts}
 	s.b = NewBuilder(func(e Event) { s.events = append(s.events, e) })
-	for _, line := range lines {
-		s.line(line)
+	all, err := transcript.Parse(strings.Join(append(slices.Clone(lines), "over"), "\n"))
+	require.NoError(t, err)
+	for i, e := range all {
+		s.at = e.At + time.Duration(i)*time.Millisecond
+		if i < len(all)-1 {
+			s.at += time.Millisecond
+			s.event(e)
+		}
 	}
 	return s.events, s.at
 }
@@ -89,26 +91,40 @@ func cut(data []byte, parts int) (all [][]byte) {
 	return append(all, data)
 }
 
-func (s *streamer) line(line string) {
-	s.at += time.Millisecond
-	if after, is := strings.CutPrefix(line, "+"); is {
-		d, err := time.ParseDuration(after)
-		require.NoError(s.t, err, line)
-		s.at += d - time.Millisecond
-		return
+var bulk = regexp.MustCompile(`^\$([^-0-9].*)?\r\n$`)
+
+func (s *streamer) event(e transcript.Event) {
+	what := string(e.Bytes)
+	word, rest, _ := strings.Cut(what, " ")
+	conn := 0
+	if e.Conn != "" {
+		conn = number(s.t, strings.TrimPrefix(e.Conn, "c")) // as reports name it
 	}
-	who, rest, _ := strings.Cut(line, " ")
 	switch {
-	case who == "end":
+	case e.Kind == transcript.Client:
+		s.client(conn, e.Bytes)
+	case e.Kind == transcript.Server && bulk.MatchString(what):
+		s.server(conn, fwp.AppendBulk(nil, e.Bytes[1:len(e.Bytes)-2]))
+	case e.Kind == transcript.Server:
+		s.server(conn, e.Bytes)
+	case e.Kind == transcript.ServerEnd && what == "fin":
+		s.b.Shut(s.at, conn)
+	case e.Kind == transcript.ServerEnd:
+		s.b.Close(s.at, conn, Server, what == "reset")
+	case e.Kind == transcript.ClientEnd:
+		s.b.Close(s.at, conn, Client, what == "reset")
+	case word == "end":
 		s.b.End(s.at)
-	case who == "lag":
+	case word == "ready":
+		s.b.Ready(s.at, conn)
+	case word == "lag":
 		d, err := time.ParseDuration(rest)
-		require.NoError(s.t, err, line)
+		require.NoError(s.t, err, what)
 		s.events = append(s.events, Event{At: s.at, Kind: Lag, Late: d})
-	case strings.HasPrefix(who, "p"):
-		s.process(number(s.t, who[1:]), rest)
+	case conn > 0:
+		s.open(conn, word, rest)
 	default:
-		s.conn(number(s.t, who), rest)
+		s.process(number(s.t, word[1:]), rest)
 	}
 }
 
@@ -130,49 +146,13 @@ func (s *streamer) process(process int, what string) {
 	}
 }
 
-func (s *streamer) conn(conn int, rest string) {
-	verb, what, _ := strings.Cut(rest, " ")
-	switch verb {
-	case "open", "producer", "worker":
-		s.open(conn, verb, what)
-	case "C:":
-		s.client(conn, []byte(what+"\r\n"))
-	case "C!":
-		s.client(conn, []byte(s.unquote(what)))
-	case "S:":
-		if bulk, is := strings.CutPrefix(what, "$ "); is {
-			what = fmt.Sprintf("$%d\r\n%s", len(bulk), bulk)
-		}
-		s.server(conn, []byte(what+"\r\n"))
-	case "S!":
-		s.server(conn, []byte(s.unquote(what)))
-	case "shut":
-		s.b.Shut(s.at, conn)
-	case "ready":
-		s.b.Ready(s.at, conn)
-	case "closed":
-		side := Client
-		if strings.HasPrefix(what, "server") {
-			side = Server
-		}
-		s.b.Close(s.at, conn, side, strings.HasSuffix(what, "reset"))
-	default:
-		require.Fail(s.t, "unknown line of a stream", rest)
-	}
-}
-
-func (s *streamer) unquote(text string) string {
-	out, err := strconv.Unquote(text)
-	require.NoError(s.t, err, text)
-	return out
-}
-
 func (s *streamer) open(conn int, role, what string) {
 	words, process := strings.Fields(what), 0
 	if len(words) > 0 && strings.HasPrefix(words[len(words)-1], "p") {
 		process = number(s.t, words[len(words)-1][1:])
 		words = words[:len(words)-1]
 	}
+	require.Contains(s.t, []string{"open", "producer", "worker"}, role)
 	s.b.Open(s.at, conn, process)
 	if role == "open" {
 		return
@@ -184,4 +164,26 @@ func (s *streamer) open(conn int, role, what string) {
 	s.server(conn, []byte("+HI {\"v\":2}\r\n"))
 	s.client(conn, fwp.AppendCommand(nil, h.Command()))
 	s.server(conn, []byte("+OK\r\n"))
+}
+
+// What record prints of a stream can be read as one.
+func TestAMomentIsPrintedAsTestsReadIt(t *testing.T) {
+	t.Parallel()
+	events, _ := streamOf(t, `
+		12 producer
+		+2s
+		12 C: PUSH {"jid":"\\u00fc\\n","jobtype":"t","args":["ü"]}
+		12 S: -ERR "no"`)
+	for _, e := range events[len(events)-2:] {
+		read, err := transcript.Parse(e.Moment().String())
+		require.NoError(t, err)
+		require.Len(t, read, 1)
+		require.Equal(t, e.At, read[0].At)
+		require.Equal(t, "12", read[0].Conn)
+		if e.Kind == Line {
+			require.Equal(t, string(e.Raw), string(read[0].Bytes))
+		} else {
+			require.Equal(t, "-ERR \"no\"\r\n", string(read[0].Bytes))
+		}
+	}
 }

@@ -82,7 +82,7 @@ func staysRight(t *testing.T, test ruleTest, what string, events []Event, end ti
 func acts(line string) bool {
 	_, what, _ := strings.Cut(line, " ")
 	word, _, _ := strings.Cut(what, " ")
-	return slices.Contains([]string{"C:", "C!", "open", "worker", "producer"}, word) || what == "closed client"
+	return slices.Contains([]string{"C:", "open", "worker", "producer"}, word)
 }
 
 // A client may rest before it does something, where no time matters.

@@ -14,11 +14,11 @@ func TestChance(t *testing.T) {
 		var lines []string
 		for i := range most { // the job that was leased is deleted, and the other one stays
 			if i == 0 {
-				lines = append(lines, "a> add $1 n-a 600000 3600000 1|x", okay, "a> add $2 n-b 600000 3600000 1|x", okay)
+				lines = append(lines, "a C: add $1 n-a 600000 3600000 1|x", okay, "a C: add $2 n-b 600000 3600000 1|x", okay)
 			}
 			id := map[string]string{"n-a": "$1", "n-b": "$2"}[of(i)]
-			lines = append(lines, "a> lease "+names+" 1000", "a< +OK 1|"+id+" "+of(i)+" 600000 1|x", "a> delete "+id, okay,
-				"a> add "+id+" "+of(i)+" 600000 3600000 1|x", okay)
+			lines = append(lines, "a C: lease "+names+" 1000", "a S: +OK 1|"+id+" "+of(i)+" 600000 1|x", "a C: delete "+id, okay,
+				"a C: add "+id+" "+of(i)+" 600000 3600000 1|x", okay)
 		}
 		return judged(t, lines...)
 	}
@@ -35,12 +35,12 @@ func TestChance(t *testing.T) {
 func TestTheFullestName(t *testing.T) {
 	t.Parallel()
 	judge := func(leases int, id, name string) string {
-		lines := []string{"a> add $1 n-a 600000 3600000 1|x", okay, "a> add $2 n-b 600000 3600000 1|x", okay,
-			"a> add $3 n-b 600000 3600000 1|x", okay}
+		lines := []string{"a C: add $1 n-a 600000 3600000 1|x", okay, "a C: add $2 n-b 600000 3600000 1|x", okay,
+			"a C: add $3 n-b 600000 3600000 1|x", okay}
 		for i := range leases {
 			names := []string{"n-a n-b", "n-b n-a"}[i%2]
-			lines = append(lines, "a> lease "+names+" 1000", "a< +OK 1|"+id+" "+name+" 600000 1|x", "a> delete "+id, okay,
-				"a> add "+id+" "+name+" 600000 3600000 1|x", okay)
+			lines = append(lines, "a C: lease "+names+" 1000", "a S: +OK 1|"+id+" "+name+" 600000 1|x", "a C: delete "+id, okay,
+				"a C: add "+id+" "+name+" 600000 3600000 1|x", okay)
 		}
 		return judged(t, lines...)
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workqsubject"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/workqsession"
+	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
-// judged plays a conversation in virtual time, and returns the clauses and rules that are broken. Its lines are
-// "a> command", "a< reply" and "a!" for an end by the server, all with | for the ends of lines within them; "+2s" is a
-// pause. $1 is an id, NOW the time, and n a name.
+// judged plays a conversation in virtual time, and returns the clauses and rules that are broken. It is in the notation
+// of package transcript, with | for \r\n, and $1 for an id.
 func judged(t *testing.T, lines ...string) string {
 	t.Helper()
 	return judgedOn(t, nil, lines...)
@@ -31,36 +31,33 @@ func judgedOn(t *testing.T, on *law.Server, lines ...string) string {
 	t.Helper()
 	var found []string
 	synctest.Test(t, func(t *testing.T) {
-		w := law.NewWatch(workqsubject.Law(), law.Terms{Prefix: "n", Alone: true, Server: on})
-		conns, asked := map[string]session.Observer{}, map[string]string{}
-		for _, line := range lines {
-			if pause, is := strings.CutPrefix(line, "+"); is {
-				d, err := time.ParseDuration(pause)
-				require.NoError(t, err)
-				time.Sleep(d)
-				continue
+		w, began := law.NewWatch(workqsubject.Law(), law.Terms{Prefix: "n", Alone: true, Server: on}), time.Now()
+		conns, asked := map[string]session.Observer{}, map[string][]byte{}
+		text := strings.ReplaceAll(strings.Join(lines, "\n"), "|", `\r\n`)
+		for n := range 9 {
+			text = strings.ReplaceAll(text, fmt.Sprint("$", n), fmt.Sprintf("6ba7b810-9dad-41d1-80b4-00c04fd430c%d", n))
+		}
+		events, err := transcript.Parse(text + "\nover")
+		require.NoError(t, err)
+		for _, e := range events {
+			time.Sleep(time.Until(began.Add(e.At)))
+			if conns[e.Conn] == nil && e.Conn != "" {
+				conns[e.Conn] = w.Dialed(e.Conn)
 			}
-			name, text := line[:1], strings.TrimPrefix(line[2:], " ")
-			for n := range 9 {
-				text = strings.ReplaceAll(text, fmt.Sprint("$", n), fmt.Sprintf("6ba7b810-9dad-41d1-80b4-00c04fd430c%d", n))
-			}
-			text = strings.ReplaceAll(text, "|", "\r\n") + "\r\n"
-			text = strings.ReplaceAll(text, "NOW", time.Now().UTC().Format(time.RFC3339))
-			if conns[name] == nil {
-				conns[name] = w.Dialed(name)
-			}
-			switch line[1] {
-			case '>':
-				asked[name] = text
-				conns[name].Sent([]byte(text), time.Now())
-			case '<':
-				reader, state := workqsession.Protocol{}.Begin(bytes.NewReader([]byte(text)))
-				state.Sent([]byte(asked[name]))
+			switch e.Kind {
+			case transcript.Client:
+				asked[e.Conn] = e.Bytes
+				conns[e.Conn].Sent(e.Bytes, time.Now())
+			case transcript.Server:
+				reader, state := workqsession.Protocol{}.Begin(bytes.NewReader(e.Bytes))
+				state.Sent(asked[e.Conn])
 				m, err := reader.Read()
-				require.NoError(t, err, line)
-				conns[name].Received(session.Received{At: time.Now(), Message: m})
+				require.NoError(t, err, e)
+				conns[e.Conn].Received(session.Received{At: time.Now(), Message: m})
+			case transcript.ServerEnd:
+				conns[e.Conn].Received(session.Received{At: time.Now(), Ending: session.Fin})
 			default:
-				conns[name].Received(session.Received{At: time.Now(), Ending: session.Fin})
+				require.Equal(t, "over", string(e.Bytes))
 			}
 		}
 		for _, v := range w.Found() {
@@ -81,19 +78,19 @@ func judgedOn(t *testing.T, on *law.Server, lines ...string) string {
 }
 
 const (
-	add1    = "a> add $1 n-x 600000 3600000 1|x"
-	add2    = "a> add $2 n-x 600000 3600000 1|x"
-	okay    = "a< +OK"
-	delete1 = "a> delete $1"
+	add1    = "a C: add $1 n-x 600000 3600000 1|x"
+	add2    = "a C: add $2 n-x 600000 3600000 1|x"
+	okay    = "a S: +OK"
+	delete1 = "a C: delete $1"
 
-	runShown = "a< +OK 1|$1 11|name n-x|ttr 600000|payload-size 1|payload x|max-attempts 0|attempts 0|max-fails 0" +
+	runShown = "a S: +OK 1|$1 11|name n-x|ttr 600000|payload-size 1|payload x|max-attempts 0|attempts 0|max-fails 0" +
 		"|fails 0|priority 5|state 0|created 2000-01-01T00:00:00Z"
-	server = "a< +OK 1|server 3|active-clients 1|evicted-jobs 0|started "
+	server = "a S: +OK 1|server 3|active-clients 1|evicted-jobs 0|started "
 )
 
 // shows is a reply to inspect jobs with some of $1 and $2.
 func shows(numbers ...int) string {
-	all := fmt.Sprint("a< +OK ", len(numbers))
+	all := fmt.Sprint("a S: +OK ", len(numbers))
 	for _, n := range numbers {
 		all += fmt.Sprintf("|$%d 11|name n-x|ttr 600000|ttl 3600000|payload-size 1|payload x|max-attempts 0|attempts 0"+
 			"|max-fails 0|fails 0|priority 0|state 0|created 2000-01-01T00:00:00Z", n)
@@ -104,26 +101,26 @@ func shows(numbers ...int) string {
 // lapsed has a job that was leased go because of its time, and a reply to another add with its id, and to inspect jobs.
 func lapsed(added, shown string) []string {
 	return []string{
-		"a> add $1 n-x 600000 1000 1|x", okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x", "+10s",
-		"a> inspect job $1", "a< -NOT-FOUND", add1, "a< " + added,
-		"a> inspect jobs n-x 0 9", shown,
+		"a C: add $1 n-x 600000 1000 1|x", okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "+10s",
+		"a C: inspect job $1", "a S: -NOT-FOUND", add1, "a S: " + added,
+		"a C: inspect jobs n-x 0 9", shown,
 	}
 }
 
 // reported has a job that has ended by a command, and is failed once more and asked for.
 func reported(by string) []string {
 	return []string{
-		"a> add $1 n-x 600000 3600000 1 -max-fails=1|x", okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x",
-		"a> " + by + " $1 1|y", okay, "a> fail $1 1|z", okay, "a> lease n-x 1000",
+		"a C: add $1 n-x 600000 3600000 1 -max-fails=1|x", okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x",
+		"a C: " + by + " $1 1|y", okay, "a C: fail $1 1|z", okay, "a C: lease n-x 1000",
 	}
 }
 
 // queuesShown has two queues of one job each, of which one lives for some milliseconds, and then only the other one.
 func queuesShown(ttl int) []string {
 	return []string{
-		fmt.Sprintf("a> add $1 n-x 600000 %d 1|x", ttl), okay, "a> add $2 n-y 600000 3600000 1|x", okay,
-		"a> inspect queues 0 9", "a< +OK 2|n-x 2|ready-len 1|scheduled-len 0|n-y 2|ready-len 1|scheduled-len 0", "+10s",
-		"a> inspect queues 0 9", "a< +OK 1|n-y 2|ready-len 1|scheduled-len 0",
+		fmt.Sprintf("a C: add $1 n-x 600000 %d 1|x", ttl), okay, "a C: add $2 n-y 600000 3600000 1|x", okay,
+		"a C: inspect queues 0 9", "a S: +OK 2|n-x 2|ready-len 1|scheduled-len 0|n-y 2|ready-len 1|scheduled-len 0", "+10s",
+		"a C: inspect queues 0 9", "a S: +OK 1|n-y 2|ready-len 1|scheduled-len 0",
 	}
 }
 
@@ -131,9 +128,9 @@ func queuesShown(ttl int) []string {
 // another lease.
 func failedFirst(then string) []string {
 	lines := []string{
-		"a> add $1 n-x 600000 3600000 1 -max-fails=5 -priority=5|x", okay, "a> lease n-x 500",
-		"a< +OK 1|$1 n-x 600000 1|x", "a> fail $1 1|z", okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x",
-		"a> fail $1 1|z", okay, add2, okay, "a> lease n-x 500", "a< +OK 1|$2 n-x 600000 1|x", "a> lease n-x 500",
+		"a C: add $1 n-x 600000 3600000 1 -max-fails=5 -priority=5|x", okay, "a C: lease n-x 500",
+		"a S: +OK 1|$1 n-x 600000 1|x", "a C: fail $1 1|z", okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x",
+		"a C: fail $1 1|z", okay, add2, okay, "a C: lease n-x 500", "a S: +OK 1|$2 n-x 600000 1|x", "a C: lease n-x 500",
 	}
 	if strings.HasSuffix(then, "TIMEOUT") {
 		lines = append(lines, "+500ms")
@@ -142,14 +139,14 @@ func failedFirst(then string) []string {
 }
 
 // shownEnded is a reply to inspect job with $1 of reported.
-const shownEnded = "a< +OK 1|$1 12|name n-x|ttr 600000|ttl 3600000|payload-size 1|payload x|max-attempts 0|attempts 1" +
+const shownEnded = "a S: +OK 1|$1 12|name n-x|ttr 600000|ttl 3600000|payload-size 1|payload x|max-attempts 0|attempts 1" +
 	"|max-fails 1|fails 1|priority 0|state 1|created 2000-01-01T00:00:00Z"
 
 // TestLaw has replies that a server may send, and replies that it may not.
 func TestLaw(t *testing.T) {
 	t.Parallel()
 	both := []string{add1, okay, add2, okay}
-	page := func(offset, limit int) string { return fmt.Sprintf("a> inspect jobs n-x %d %d", offset, limit) }
+	page := func(offset, limit int) string { return fmt.Sprintf("a C: inspect jobs n-x %d %d", offset, limit) }
 	for name, test := range map[string]struct {
 		lines []string
 		want  string
@@ -159,149 +156,149 @@ func TestLaw(t *testing.T) {
 		"one job twice":    {append(both, page(0, 1), shows(1), page(1, 1), shows(1)), "WORKQ-INSP-07 shown"},
 		"a job moves":      {append(both, page(0, 1), shows(1), page(0, 9), shows(2, 1)), "WORKQ-INSP-07 shown"},
 		"a list that comes after the reply to a command behind it": {
-			append(both, page(0, 9), "b> delete $1", "b< +OK", shows(1, 2), page(0, 9), shows(2)), "",
+			append(both, page(0, 9), "b C: delete $1", "b S: +OK", shows(1, 2), page(0, 9), shows(2)), "",
 		},
 		"another command": {
-			append(both, page(0, 1), shows(1), "a> delete $3", "a< -NOT-FOUND", page(0, 9), shows(2, 1)),
+			append(both, page(0, 1), shows(1), "a C: delete $3", "a S: -NOT-FOUND", page(0, 9), shows(2, 1)),
 			"",
 		},
-		"a command between": {append(both, page(0, 1), shows(1), "b> lease n-y 1000", page(0, 9), shows(2, 1)), ""},
+		"a command between": {append(both, page(0, 1), shows(1), "b C: lease n-y 1000", page(0, 9), shows(2, 1)), ""},
 
-		"a completed job that is failed as well": {append(reported("complete"), "+1s", "a< -TIMEOUT"), ""},
+		"a completed job that is failed as well": {append(reported("complete"), "+1s", "a S: -TIMEOUT"), ""},
 		"a completed job that is leased once it was failed as well": {
-			append(reported("complete"), "a< +OK 1|$1 n-x 600000 1|x"),
+			append(reported("complete"), "a S: +OK 1|$1 n-x 600000 1|x"),
 			"WORKQ-DONE-02 delivered",
 		},
 		"a completed job whose fail counts": {
-			append(reported("complete")[:8], "a> inspect job $1", shownEnded),
+			append(reported("complete")[:8], "a C: inspect job $1", shownEnded),
 			"",
 		},
 		"a failed job that is leased once it was failed again": {
-			append(reported("fail"), "a< +OK 1|$1 n-x 600000 1|x"),
+			append(reported("fail"), "a S: +OK 1|$1 n-x 600000 1|x"),
 			"WORKQ-ADD-22 delivered",
 		},
 		"a run that ends while a worker has the job": {
-			[]string{"a> run $1 n-x 60000 1000 1|x", "b> lease n-x 500", "b< +OK 1|$1 n-x 60000 1|x", "+2s", "a< -TIMEOUT"},
+			[]string{"a C: run $1 n-x 60000 1000 1|x", "b C: lease n-x 500", "b S: +OK 1|$1 n-x 60000 1|x", "+2s", "a S: -TIMEOUT"},
 			"WORKQ-RUN-01 early certain",
 		},
 
 		"two leases at one reading of the clock": {
-			[]string{"a> lease n-x 9000", "b> lease n-x 9000", "c> add $1 n-x 600000 3600000 1|x", "c< +OK",
-				"b< +OK 1|$1 n-x 600000 1|x"},
+			[]string{"a C: lease n-x 9000", "b C: lease n-x 9000", "c C: add $1 n-x 600000 3600000 1|x", "c S: +OK",
+				"b S: +OK 1|$1 n-x 600000 1|x"},
 			"",
 		},
 
 		"a job of a higher priority at the reading of the clock at which a lease was sent": {
-			[]string{"a> add $1 n-x 600000 3600000 1|x", "a< +OK", "b> lease n-x 9000",
-				"a> add $2 n-x 600000 3600000 1 -priority=9|x", "a< +OK", "b< +OK 1|$1 n-x 600000 1|x"},
+			[]string{"a C: add $1 n-x 600000 3600000 1|x", "a S: +OK", "b C: lease n-x 9000",
+				"a C: add $2 n-x 600000 3600000 1 -priority=9|x", "a S: +OK", "b S: +OK 1|$1 n-x 600000 1|x"},
 			"",
 		},
 
 		"an id once more": {[]string{add1, okay, delete1, okay, add1, okay, page(0, 9), shows(1)}, ""},
 		"an id once more, refused": {
-			[]string{add1, okay, delete1, okay, add1, "a< -CLIENT-ERROR x"},
+			[]string{add1, okay, delete1, okay, add1, "a S: -CLIENT-ERROR x"},
 			"WORKQ-DEL-02 reply",
 		},
 		"an id once more, lost": {
-			[]string{add1, okay, delete1, okay, add1, okay, page(0, 9), "a< +OK 0"},
+			[]string{add1, okay, delete1, okay, add1, okay, page(0, 9), "a S: +OK 0"},
 			"WORKQ-INSP-06 listed",
 		},
-		"a report of no job, refused": {[]string{"a> fail $1 1|x", "a< -CLIENT-ERROR x"}, "WORKQ-FAIL-02 reply"},
+		"a report of no job, refused": {[]string{"a C: fail $1 1|x", "a S: -CLIENT-ERROR x"}, "WORKQ-FAIL-02 reply"},
 		"a report of no job, refused for its size": {
-			[]string{"a> fail $1 1048576|" + strings.Repeat("x", 1<<20), "a< -CLIENT-ERROR x"}, "WORKQ-DONE-03 reply",
+			[]string{"a C: fail $1 1048576|" + strings.Repeat("x", 1<<20), "a S: -CLIENT-ERROR x"}, "WORKQ-DONE-03 reply",
 		},
-		"a second add is refused": {[]string{add1, okay, add1, "a< -CLIENT-ERROR x"}, ""},
+		"a second add is refused": {[]string{add1, okay, add1, "a S: -CLIENT-ERROR x"}, ""},
 		"what a second add had comes": {
 			[]string{
-				add1, okay, "a> add $1 n-x 600000 3600000 1|y", okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|y",
+				add1, okay, "a C: add $1 n-x 600000 3600000 1|y", okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|y",
 			},
 			"WORKQ-ADD-03 field",
 		},
 		"what a second add had comes behind the first": {
 			[]string{
-				add1, okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x", "a> add $1 n-x 600000 3600000 1|y", okay,
-				"a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|y",
+				add1, okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "a C: add $1 n-x 600000 3600000 1|y", okay,
+				"a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|y",
 			},
 			"WORKQ-ADD-03 delivered",
 		},
 		"a job that time has removed is counted": {
 			[]string{
-				"a> add $1 n-x 600000 1000 1|x", okay, "+10s", "a> inspect job $1", "a< -NOT-FOUND", "a> inspect server",
+				"a C: add $1 n-x 600000 1000 1|x", okay, "+10s", "a C: inspect job $1", "a S: -NOT-FOUND", "a C: inspect server",
 				server + "2000-01-01T00:00:00Z",
 			},
 			"WORKQ-INSP-12 field",
 		},
 		"an id when its time may be over": {
 			[]string{
-				"a> add $1 n-x 600000 1000 1|x", okay, "+1500ms", "a> add $1 n-x 600000 3600000 1|y", okay,
-				"a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|y",
+				"a C: add $1 n-x 600000 1000 1|x", okay, "+1500ms", "a C: add $1 n-x 600000 3600000 1|y", okay,
+				"a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|y",
 			},
 			"",
 		},
 		"a run whose client may have given up": {
 			[]string{
-				"b> run $1 n-x 600000 1000 1 -priority=5|x", "a> inspect job $1", runShown, add2, okay, "+1001ms",
-				"a> lease n-x 500", "a< +OK 1|$2 n-x 600000 1|x", "b< -TIMEOUT",
+				"b C: run $1 n-x 600000 1000 1 -priority=5|x", "a C: inspect job $1", runShown, add2, okay, "+1001ms",
+				"a C: lease n-x 500", "a S: +OK 1|$2 n-x 600000 1|x", "b S: -TIMEOUT",
 			},
 			"",
 		},
 		"a run whose client still waits": {
 			[]string{
-				"b> run $1 n-x 600000 1000 1 -priority=5|x", "+100ms", "a> inspect job $1", runShown, add2, okay,
-				"a> lease n-x 500", "a< +OK 1|$2 n-x 600000 1|x",
+				"b C: run $1 n-x 600000 1000 1 -priority=5|x", "+100ms", "a C: inspect job $1", runShown, add2, okay,
+				"a C: lease n-x 500", "a S: +OK 1|$2 n-x 600000 1|x",
 			},
 			"WORKQ-ADD-15 order",
 		},
 		"queues, of which time ends one": {queuesShown(1000), ""},
 		"waits of more than a day, which are refused": {
 			[]string{
-				"a> lease n-x 86400001", "a< -CLIENT-ERROR x", add1, okay, "a> result $1 86400001", "a< -CLIENT-ERROR x",
-				"a> run $2 n-x 600000 86400001 1|x", "a< -CLIENT-ERROR x", "a> inspect job $1", "a< -NOT-FOUND",
+				"a C: lease n-x 86400001", "a S: -CLIENT-ERROR x", add1, okay, "a C: result $1 86400001", "a S: -CLIENT-ERROR x",
+				"a C: run $2 n-x 600000 86400001 1|x", "a S: -CLIENT-ERROR x", "a C: inspect job $1", "a S: -NOT-FOUND",
 			},
 			"WORKQ-INSP-01 reply",
 		},
-		"a lease of a day that is refused": {[]string{"a> lease n-x 86400000", "a< -CLIENT-ERROR x"}, "WORKQ-LEASE-04 reply"},
+		"a lease of a day that is refused": {[]string{"a C: lease n-x 86400000", "a S: -CLIENT-ERROR x"}, "WORKQ-LEASE-04 reply"},
 		"a result of a day that is refused": {
-			[]string{add1, okay, "a> result $1 86400000", "a< -CLIENT-ERROR x"}, "WORKQ-RESULT-03 reply",
+			[]string{add1, okay, "a C: result $1 86400000", "a S: -CLIENT-ERROR x"}, "WORKQ-RESULT-03 reply",
 		},
 		"a run of a day that is refused": {
-			[]string{"a> run $1 n-x 600000 86400000 1|x", "a< -CLIENT-ERROR x"}, "WORKQ-RUN-01 result",
+			[]string{"a C: run $1 n-x 600000 86400000 1|x", "a S: -CLIENT-ERROR x"}, "WORKQ-RUN-01 result",
 		},
 		"queues that stay, of which one is missing and the other one moves": {
 			queuesShown(3600000), "WORKQ-INSP-07 shown",
 		},
-		"a job that failed, and may not be there": {failedFirst("a< -TIMEOUT"), "WORKQ-ADD-20 missing"},
-		"a job that failed, and comes later":      {failedFirst("a< +OK 1|$1 n-x 600000 1|x"), "WORKQ-ADD-15 order"},
+		"a job that failed, and may not be there": {failedFirst("a S: -TIMEOUT"), "WORKQ-ADD-20 missing"},
+		"a job that failed, and comes later":      {failedFirst("a S: +OK 1|$1 n-x 600000 1|x"), "WORKQ-ADD-15 order"},
 		"an id after its time": {
-			[]string{"a> add $1 n-x 600000 1000 1|x", okay, "+10s", add1, "a< -CLIENT-ERROR x"},
+			[]string{"a C: add $1 n-x 600000 1000 1|x", okay, "+10s", add1, "a S: -CLIENT-ERROR x"},
 			"",
 		},
 		"leased by another id, and not listed": {
-			[]string{add1, okay, "a> lease n-x 500", "a< +OK 1|$3 n-x 600000 1|x", page(0, 9), "a< +OK 0"},
+			[]string{add1, okay, "a C: lease n-x 500", "a S: +OK 1|$3 n-x 600000 1|x", page(0, 9), "a S: +OK 0"},
 			"WORKQ-LEASE-02 unknown",
 		},
 		"an id after its time, added": {lapsed("+OK", shows(1)), ""},
-		"an id after its time, lost":  {lapsed("+OK", "a< +OK 0"), ""},
+		"an id after its time, lost":  {lapsed("+OK", "a S: +OK 0"), ""},
 		"an id after its time, with the attempts before": {
 			lapsed("+OK", strings.Replace(shows(1), "attempts 0|max-fails", "attempts 1|max-fails", 1)),
 			"WORKQ-INSP-03 field",
 		},
 		"a lease waits, and a job that is added is missed": {
-			[]string{"b> lease n-x 5000", add1, okay, "+5s", "b< -TIMEOUT"},
+			[]string{"b C: lease n-x 5000", add1, okay, "+5s", "b S: -TIMEOUT"},
 			"WORKQ-LEASE-05 missing",
 		},
 		"a lease misses a job that was added before": {
-			[]string{add1, okay, "a> lease n-x 500", "+500ms", "a< -TIMEOUT"},
+			[]string{add1, okay, "a C: lease n-x 500", "+500ms", "a S: -TIMEOUT"},
 			"WORKQ-ADD-02 missing",
 		},
 		"a lease of two names misses a job": {
-			[]string{add1, okay, "a> lease n-y n-x 500", "+500ms", "a< -TIMEOUT"},
+			[]string{add1, okay, "a C: lease n-y n-x 500", "+500ms", "a S: -TIMEOUT"},
 			"WORKQ-LEASE-02 missing",
 		},
 		"a lease of two names misses a scheduled job, and none has come yet": {
 			[]string{
-				"a> schedule $1 n-x 600000 3600000 2000-01-01T00:00:01Z 1|x", okay, "+5s", "a> lease n-y n-x 500", "+500ms",
-				"a< -TIMEOUT",
+				"a C: schedule $1 n-x 600000 3600000 2000-01-01T00:00:01Z 1|x", okay, "+5s", "a C: lease n-y n-x 500", "+500ms",
+				"a S: -TIMEOUT",
 			},
 			"WORKQ-SCHED-03 overdue",
 		},
@@ -312,65 +309,65 @@ func TestLaw(t *testing.T) {
 			"WORKQ-INSP-02 field",
 		},
 		"started before a job": {
-			append(both, page(0, 9), shows(1, 2), "a> inspect server", server+"1999-12-31T23:00:00Z"),
+			append(both, page(0, 9), shows(1, 2), "a C: inspect server", server+"1999-12-31T23:00:00Z"),
 			"",
 		},
 		"started by UTC with an offset": {
-			append(both, "a> inspect server", server+"1999-12-31T23:00:00+00:00"),
+			append(both, "a C: inspect server", server+"1999-12-31T23:00:00+00:00"),
 			"",
 		},
 		"started by another zone": {
-			append(both, "a> inspect server", server+"1999-12-31T23:00:00+01:00"),
+			append(both, "a C: inspect server", server+"1999-12-31T23:00:00+01:00"),
 			"WORKQ-INSP-12 field",
 		},
 		"started in the future": {
-			append(both, page(0, 9), shows(1, 2), "a> inspect server", server+"2000-01-01T00:01:00Z"),
+			append(both, page(0, 9), shows(1, 2), "a C: inspect server", server+"2000-01-01T00:01:00Z"),
 			"WORKQ-INSP-12 field",
 		},
 		"queues": {
-			[]string{add1, okay, "a> inspect queues 0 1", "a< +OK 1|n-x 2|ready-len 1|scheduled-len 0"},
+			[]string{add1, okay, "a C: inspect queues 0 1", "a S: +OK 1|n-x 2|ready-len 1|scheduled-len 0"},
 			"",
 		},
 		"queues, one is passed over": {
-			[]string{add1, okay, "a> inspect queues 0 1", "a< +OK 1|n-y 2|ready-len 0|scheduled-len 0"},
+			[]string{add1, okay, "a C: inspect queues 0 1", "a S: +OK 1|n-y 2|ready-len 0|scheduled-len 0"},
 			"WORKQ-INSP-11 shown",
 		},
 		"queues, the limit is before": {
-			[]string{add1, okay, "a> inspect queues 0 1", "a< +OK 1|m 2|ready-len 0|scheduled-len 0"},
+			[]string{add1, okay, "a C: inspect queues 0 1", "a S: +OK 1|m 2|ready-len 0|scheduled-len 0"},
 			"",
 		},
 
 		"a result that waits for a job that is deleted": {
-			[]string{add1, okay, "b> result $1 5000", delete1, okay, "b< -TIMEOUT"},
+			[]string{add1, okay, "b C: result $1 5000", delete1, okay, "b S: -TIMEOUT"},
 			"",
 		},
 		"a result of a deleted job": {
-			[]string{add1, okay, delete1, okay, "+1s", "b> result $1 0", "b< -TIMEOUT"},
+			[]string{add1, okay, delete1, okay, "+1s", "b C: result $1 0", "b S: -TIMEOUT"},
 			"WORKQ-DEL-02 reply",
 		},
 		"a result of a run that is over": {
 			[]string{
-				"b> run $1 n-x 600000 5000 1|x", "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x", "c> result $1 5000",
-				"a> complete $1 1|y", okay, "c< -NOT-FOUND",
+				"b C: run $1 n-x 600000 5000 1|x", "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "c C: result $1 5000",
+				"a C: complete $1 1|y", okay, "c S: -NOT-FOUND",
 			},
 			"",
 		},
 		"more fails than are known": {
 			[]string{
-				"a> add $1 n-x 600000 3600000 1 -max-fails=256|x", "a< -CLIENT-ERROR x", "a> inspect job $1", "a< -NOT-FOUND",
+				"a C: add $1 n-x 600000 3600000 1 -max-fails=256|x", "a S: -CLIENT-ERROR x", "a C: inspect job $1", "a S: -NOT-FOUND",
 			},
 			"",
 		},
-		"a wrong id, unknown":   {[]string{"a> delete 1", "a< -NOT-FOUND"}, ""},
-		"a wrong id, added":     {[]string{"a> add 1 n-x 1000 1000 1|x", okay}, "WORKQ-ADD-04 malformed"},
-		"a wrong time to run":   {[]string{"a> add $1 n-x 86400001 1000 1|x", okay}, "WORKQ-ADD-07 malformed"},
-		"a flag without value":  {[]string{"a> add $1 n-x 1000 1000 1 -priority|x", okay}, "WORKQ-LINE-08 malformed"},
-		"a lease without a job": {[]string{add1, okay, "a> lease n-x 500", okay}, "WORKQ-LEASE-01 foreign"},
+		"a wrong id, unknown":   {[]string{"a C: delete 1", "a S: -NOT-FOUND"}, ""},
+		"a wrong id, added":     {[]string{"a C: add 1 n-x 1000 1000 1|x", okay}, "WORKQ-ADD-04 malformed"},
+		"a wrong time to run":   {[]string{"a C: add $1 n-x 86400001 1000 1|x", okay}, "WORKQ-ADD-07 malformed"},
+		"a flag without value":  {[]string{"a C: add $1 n-x 1000 1000 1 -priority|x", okay}, "WORKQ-LINE-08 malformed"},
+		"a lease without a job": {[]string{add1, okay, "a C: lease n-x 500", okay}, "WORKQ-LEASE-01 foreign"},
 
-		"the server ends a connection":      {[]string{add1, okay, "a!"}, "WORKQ-LINE-10 closed"},
-		"the server ends it amid a command": {[]string{add1, okay, "a> add $2 n-x 600000 3600000 9|x", "a!"}, ""},
+		"the server ends a connection":      {[]string{add1, okay, "a S: <fin>"}, "WORKQ-LINE-10 closed"},
+		"the server ends it amid a command": {[]string{add1, okay, "a C: add $2 n-x 600000 3600000 9|x", "a S: <fin>"}, ""},
 		"the server ends it behind a malformed": {
-			[]string{"a> add $2 n-x 600000 3600000 x|x", "a< -CLIENT-ERROR", "a!"},
+			[]string{"a C: add $2 n-x 600000 3600000 x|x", "a S: -CLIENT-ERROR", "a S: <fin>"},
 			"",
 		},
 	} {
@@ -403,13 +400,13 @@ func TestCutPiece(t *testing.T) {
 // TestCounts has a server count jobs and clients of several plays, which is limited where no other client uses it.
 func TestCounts(t *testing.T) {
 	t.Parallel()
-	const shortLived, wrong = "a> add $1 n-x 600000 1000 1|x", "WORKQ-INSP-12 field"
+	const shortLived, wrong = "a C: add $1 n-x 600000 1000 1|x", "WORKQ-INSP-12 field"
 	shown := func(clients, evicted int) []string {
-		const counts = "a< +OK 1|server 3|active-clients %d|evicted-jobs %d|started 2000-01-01T00:00:00Z"
-		return []string{"a> inspect server", fmt.Sprintf(counts, clients, evicted)}
+		const counts = "a S: +OK 1|server 3|active-clients %d|evicted-jobs %d|started 2000-01-01T00:00:00Z"
+		return []string{"a C: inspect server", fmt.Sprintf(counts, clients, evicted)}
 	}
 	ended := []string{
-		shortLived, okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x", "a> complete $1 1|y", okay, "+10s",
+		shortLived, okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "a C: complete $1 1|y", okay, "+10s",
 	}
 	for name, test := range map[string]struct {
 		lines            []string
@@ -421,26 +418,26 @@ func TestCounts(t *testing.T) {
 		"one whose time is not over":   {[]string{shortLived, okay, "+100ms"}, 1, 1, wrong},
 		"one that has ended":           {ended, 1, 1, wrong},
 		"one that was deleted":         {[]string{shortLived, okay, delete1, okay, "+10s"}, 1, 1, wrong},
-		"one that was refused":         {[]string{add1, okay, shortLived, "a< -CLIENT-ERROR", "+10s"}, 1, 1, wrong},
-		"one of bytes that are unread": {[]string{"b> add $1 n-x 600000 x 1|add", "+10s"}, 1, 1, ""},
-		"one that is malformed":        {[]string{"a> delete add", "a< -CLIENT-ERROR", "+10s"}, 1, 1, wrong},
-		"one that may run":             {[]string{"b> run $1 n-x 600000 1000 1|x", "+1s", "b< -TIMEOUT"}, 1, 1, ""},
+		"one that was refused":         {[]string{add1, okay, shortLived, "a S: -CLIENT-ERROR", "+10s"}, 1, 1, wrong},
+		"one of bytes that are unread": {[]string{"b C: add $1 n-x 600000 x 1|add", "+10s"}, 1, 1, ""},
+		"one that is malformed":        {[]string{"a C: delete add", "a S: -CLIENT-ERROR", "+10s"}, 1, 1, wrong},
+		"one that may run":             {[]string{"b C: run $1 n-x 600000 1000 1|x", "+1s", "b S: -TIMEOUT"}, 1, 1, ""},
 		"one that ran": {
 			[]string{
-				"b> run $1 n-x 600000 1000 1|x", "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x", "a> complete $1 1|y", okay,
-				"b< +OK 1|$1 1 1|y", "+10s",
+				"b C: run $1 n-x 600000 1000 1|x", "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "a C: complete $1 1|y", okay,
+				"b S: +OK 1|$1 1 1|y", "+10s",
 			},
 			1, 1, wrong,
 		},
 		"one that is due later": {
-			[]string{"a> schedule $1 n-x 600000 1000 2000-01-01T01:00:00Z 1|x", okay, "+10s"},
+			[]string{"a C: schedule $1 n-x 600000 1000 2000-01-01T01:00:00Z 1|x", okay, "+10s"},
 			1, 1, wrong,
 		},
 		"clients":          {nil, 22, 0, ""},
 		"too many clients": {nil, 23, 0, wrong},
 	} {
 		lines := slices.Concat(test.lines, shown(test.clients, test.evicted))
-		if strings.HasPrefix(strings.Join(test.lines, ""), "b> run") { // there are two connections then
+		if strings.HasPrefix(strings.Join(test.lines, ""), "b C: run") { // there are two connections then
 			test.clients = 2
 			lines = slices.Concat(test.lines, shown(test.clients, test.evicted))
 		}
@@ -459,7 +456,7 @@ func TestMarginsOfWaits(t *testing.T) {
 		"+500ms":  "WORKQ-LEASE-04 early certain",
 		"+9300ms": "WORKQ-LEASE-04 late by 1.5s",
 	} {
-		assert.Equal(t, want, judgedOn(t, law.NewServer(), "a> lease n-x 1000", after, "a< -TIMEOUT"), after)
+		assert.Equal(t, want, judgedOn(t, law.NewServer(), "a C: lease n-x 1000", after, "a S: -TIMEOUT"), after)
 	}
 }
 
@@ -468,33 +465,33 @@ func TestMarginsOfWaits(t *testing.T) {
 func TestPremises(t *testing.T) {
 	t.Parallel()
 	failed := []string{
-		"a> add $1 n-x 600000 3600000 1 -max-fails=3|x", okay, "a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x",
-		"a> fail $1 1|y", okay,
+		"a C: add $1 n-x 600000 3600000 1 -max-fails=3|x", okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x",
+		"a C: fail $1 1|y", okay,
 	}
 	job := func(name string, attempts, fails, state int) []string {
-		return []string{"a> inspect job $1", fmt.Sprintf("a< +OK 1|$1 12|name %s|ttr 600000|ttl 3600000|payload-size 1"+
+		return []string{"a C: inspect job $1", fmt.Sprintf("a S: +OK 1|$1 12|name %s|ttr 600000|ttl 3600000|payload-size 1"+
 			"|payload x|max-attempts 0|attempts %d|max-fails 3|fails %d|priority 0|state %d|created 2000-01-01T00:00:00Z",
 			name, attempts, fails, state)}
 	}
 	queue := func(x int) []string {
 		return []string{
-			"a> add $2 n-y 600000 3600000 1|x", okay, "a> inspect queues 0 9",
-			fmt.Sprintf("a< +OK 2|n-x 2|ready-len %d|scheduled-len 0|n-y 2|ready-len %d|scheduled-len 0", x, 1-x),
+			"a C: add $2 n-y 600000 3600000 1|x", okay, "a C: inspect queues 0 9",
+			fmt.Sprintf("a S: +OK 2|n-x 2|ready-len %d|scheduled-len 0|n-y 2|ready-len %d|scheduled-len 0", x, 1-x),
 		}
 	}
-	again := []string{"a> lease n-x 500", "a< +OK 1|$1 n-x 600000 1|x", "a> fail $1 1|y", okay}
+	again := []string{"a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "a C: fail $1 1|y", okay}
 	for name, test := range map[string]struct {
 		before, lines []string
 		want          string
 	}{
 		"it has its result": {
-			failed, []string{"a> result $1 500", "a< +OK 1|$1 0 1|y"}, "RESULT-02 reply after WORKQ-ADD-20",
+			failed, []string{"a C: result $1 500", "a S: +OK 1|$1 0 1|y"}, "RESULT-02 reply after WORKQ-ADD-20",
 		},
 		"it has ended":            {failed, job("n-x", 1, 1, 2), "INSP-04 field after WORKQ-ADD-20"},
 		"its fail does not count": {failed, job("n-x", 1, 0, 3), "INSP-03 field after WORKQ-ADD-20"},
 		"it has another name":     {failed, job("n-z", 1, 1, 3), "INSP-01 field"},
 		"it is not listed": {
-			failed, []string{"a> inspect jobs n-x 0 9", "a< +OK 0"}, "INSP-06 listed after WORKQ-ADD-20",
+			failed, []string{"a C: inspect jobs n-x 0 9", "a S: +OK 0"}, "INSP-06 listed after WORKQ-ADD-20",
 		},
 		"it is not counted":      {failed, queue(0), "INSP-10 field after WORKQ-ADD-20"},
 		"another is not counted": {failed, queue(1), "INSP-10 field"},

@@ -9,9 +9,9 @@
 // reply, and has none. PUBLISH has no subscribers. Messages that break the document are ignored. A REQUEST that was
 // sent to a worker is not sent again.
 //
-// Files: broker.go has the settings, sockets and the clock, handle.go what a message does. variation.go has the
-// variations. faults.txt has the faults, each with its rule, if one can say what it does; the others are in
-// fault_request.go (REQUESTs, their ACKs and REPLYs, and messages after which the broker serves no more) and
-// fault_inform.go (workers and schedulers: INFORM, HEARTBEAT, KBAI), fault.go has what they are made of. The names in
-// brackets are the sections of the document.
+// Files: broker.go has the settings, sockets and the clock, service.go the broker that can be started again, handle.go
+// what a message does. variation.go has the variations. faults.txt has the faults, each with its rule, if one can say
+// what it does; the others are in fault_request.go (REQUESTs, their ACKs and REPLYs, and messages after which the
+// broker serves no more) and fault_inform.go (workers and schedulers: INFORM, HEARTBEAT, KBAI), fault.go has what they
+// are made of. The names in brackets are the sections of the document.
 package fakeemqp

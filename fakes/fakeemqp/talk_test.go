@@ -1,12 +1,9 @@
 package fakeemqp_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/transcript"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
@@ -41,26 +39,12 @@ func bytesOf(frames []string) (all [][]byte) {
 // talk is a conversation of peers with a broker.
 type talk []step
 
-// play returns what the peers receive, in virtual time: "2.0s w |eMQP/1.0|REQUEST|id|queue||text", as Go writes it,
-// and " #2" behind what comes again at the same time.
-func (k talk) play(t *testing.T, config fakeemqp.Config) string {
+// play returns what the peers receive, in virtual time, as reports print it.
+func (k talk) play(t *testing.T, config fakeemqp.Config) (received string) {
 	t.Helper()
-	var lines []string
 	synctest.Test(t, func(t *testing.T) {
 		front, back := memnet.NewPlace(), memnet.NewPlace()
-		broker := fakeemqp.Start(config, front.MustListen(), back.MustListen())
-		began := time.Now()
-		var mu sync.Mutex
-		log := func(who, text string) {
-			mu.Lock()
-			defer mu.Unlock()
-			text = strings.ReplaceAll(strings.Trim(strconv.Quote(text), `"`), `\"`, `"`)
-			line := fmt.Sprintf("%.1fs %s %s", time.Since(began).Seconds(), who, text)
-			if slices.Contains(lines, line) {
-				line += " #2"
-			}
-			lines = append(lines, line)
-		}
+		broker, log := fakeemqp.Start(config, front.MustListen(), back.MustListen()), transcript.NewLog()
 		ctx, cancel := context.WithCancel(context.Background())
 		peers := map[string]*zmtp.Dealer{}
 		for _, who := range []string{"c", "d", "s", "t", "w", "x"} {
@@ -72,22 +56,13 @@ func (k talk) play(t *testing.T, config fakeemqp.Config) string {
 			peers[who], err = zmtp.NewDealer(ctx, place.MustDial(), zmtp.Config{Identity: "peer-" + who})
 			require.NoError(t, err)
 			go func() {
-				for {
-					parts, err := peers[who].Receive(ctx)
-					if err != nil {
-						log(who, "closed")
-						return
-					}
-					var texts []string
-					for _, p := range parts {
-						texts = append(texts, string(p))
-					}
-					log(who, strings.Join(texts, "|"))
+				for parts, err := peers[who].Receive(ctx); err == nil; parts, err = peers[who].Receive(ctx) {
+					log.Add(who, transcript.Server, fmt.Appendf(nil, "[\"%s\"]\r\n", bytes.Join(parts, []byte(`", "`))))
 				}
+				log.Add(who, transcript.ServerEnd, []byte("close"))
 			}()
 			synctest.Wait()
 		}
-		log("-", "ready")
 		for _, s := range k {
 			time.Sleep(s.after)
 			if s.who != "" {
@@ -102,8 +77,9 @@ func (k talk) play(t *testing.T, config fakeemqp.Config) string {
 			p.Close()
 		}
 		broker.Close()
+		received = transcript.Text(log.Events())
 	})
-	return "\n" + strings.Join(lines, "\n")
+	return received
 }
 
 // headers returns the headers of a text.

@@ -1,84 +1,123 @@
 package fakeworker
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
-// day is what happens to a worker in a test, on a server that does what the day says. The zero day is one without jobs
-// that ends after a minute with SIGTERM.
+// day is what happens to a worker in a test, on an embedded server. The zero day is one without jobs that ends after a
+// minute with SIGTERM.
 type day struct {
-	hi       string   // the greeting
-	password string   // in the worker's URL
-	jobs     []string // delivered one a FETCH
+	rules    string   // by which the server misbehaves, a line each
+	password string   // of the server, and in the worker's URL
+	jobs     []string // that are there
+	late     string   // one that is pushed after 15.5 s
 	pushes   []string // of a producer: the worker is one if there are any
 
-	// answer returns the reply to the nth command of a verb, from 1; none for the usual one, "close" for the end of the
-	// connection without a reply.
-	answer func(verb string, n int) string
 	losses []time.Duration // when all connections are closed
 	signal string          // that comes first, at signalAt
 	at     time.Duration
 	ends   time.Duration // when SIGTERM comes; a minute if zero
-	late   string        // a job that is there from 16 s on, which a FETCH of 14 s gets
-	pieces bool          // the server writes byte by byte
 
 	configure func(*Config)
 }
 
-// server plays the server of a day, and writes down what it receives.
-type server struct {
-	day
-	began time.Time
-
-	mu    sync.Mutex
-	lines []string // "12.5s FETCH default\r\n": the time, and the line received, as Go writes it
-	same  map[string]int
-	count map[string]int
-	conns map[net.Conn]bool
-
-	serving sync.WaitGroup
-}
-
-// play has a worker live through a day, in virtual time, and returns what the server received, and "exit CODE".
+// play has a worker live through a day, in virtual time, and returns what it sent, and "exit CODE". Connections have no
+// names, since which is which is chance; so is the order at one time, which is that of the texts.
 func (d day) play(t *testing.T, configure func(*Config)) string {
 	t.Helper()
-	var transcript string
+	var events []transcript.Event
 	synctest.Test(t, func(t *testing.T) {
-		nw := memnet.New()
-		ln := nw.At("server:7419").MustListen()
-		s := &server{day: d, began: time.Now(), count: map[string]int{}, same: map[string]int{}, conns: map[net.Conn]bool{}}
-		s.serving.Go(func() { s.accept(ln) })
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		code := d.run(ctx, nw, s, configure)
+		place, log := memnet.New().At("server:7419"), transcript.NewLog()
+		s := fakes.NewServer(fakes.Config{
+			Password: d.password, Salt: "sält", Iterations: 3, Hook: d.hook(t),
+			Listen: func() (net.Listener, error) {
+				l, err := place.Listen()
+				return &tapped{Listener: l, log: log}, err
+			},
+		})
+		push := func(job string) {
+			require.NoError(t, s.Push([]byte(strings.Replace(job, "{", `{"queue":"high",`, 1))))
+		}
+		for _, job := range d.jobs {
+			push(job)
+		}
+		if d.late != "" {
+			defer time.AfterFunc(15500*time.Millisecond, func() { push(d.late) }).Stop()
+		}
+		for _, at := range d.losses {
+			defer time.AfterFunc(at, func() { _ = s.Restart() }).Stop()
+		}
+		code := d.run(t.Context(), place.Network, log, configure)
 		time.Sleep(time.Second)
-		ln.Close()
-		s.lose()
-		s.serving.Wait()
-		s.log(fmt.Sprintf("exit %d", code))
-		transcript = strings.Join(s.lines, "\n")
+		s.Close()
+		synctest.Wait()
+		log.Add("", transcript.Other, fmt.Append(nil, "exit ", code))
+		events = slices.DeleteFunc(log.Events(), func(e transcript.Event) bool {
+			return e.Kind == transcript.Server || e.Kind == transcript.ServerEnd
+		})
 	})
-	return transcript
+	for i := range events {
+		events[i].Conn = ""
+	}
+	slices.SortStableFunc(events, func(a, b transcript.Event) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.String(), b.String()))
+	})
+	return transcript.Text(events)
+}
+
+// hook returns the hook of the server. It greets 100 ms late, so that a HELLO before that shows, and a job that failed
+// does not come again.
+func (d day) hook(t *testing.T) func(*fakes.Event) {
+	t.Helper()
+	rules, err := fakes.Rules().ParseFile(d.rules + "\non greeting: delay 100ms\non failed: to dead")
+	require.NoError(t, err)
+	var hooks []func(*fakes.Event)
+	for _, r := range rules {
+		hooks = append(hooks, r.Hook())
+	}
+	return func(e *fakes.Event) {
+		for _, hook := range hooks {
+			hook(e)
+		}
+	}
+}
+
+// tapped is a listener whose connections are logged.
+type tapped struct {
+	net.Listener
+
+	log  *transcript.Log
+	last int
+}
+
+func (l *tapped) Accept() (net.Conn, error) {
+	nc, err := l.Listener.Accept()
+	l.last++
+	return l.log.Tap(nc, strconv.Itoa(l.last), transcript.Client), err
 }
 
 // run runs the worker, or the producer, until it has ended or ten minutes are over.
-func (d day) run(ctx context.Context, nw *memnet.Network, s *server, configure func(*Config)) int {
+func (d day) run(ctx context.Context, nw *memnet.Network, log *transcript.Log, configure func(*Config)) int {
 	c := Config{
 		Lookup: func(name string) (string, bool) {
 			value := map[string]string{
-				"FAKTORY_PROVIDER": "JOBS_URL", "JOBS_URL": "tcp://:" + d.password + "@server", "FAKTORY_URL": "tcp://nobody",
+				"FAKTORY_PROVIDER": "JOBS_URL", "JOBS_URL": "tcp://:" + strings.ReplaceAll(d.password, "@", "%40") + "@server",
+				"FAKTORY_URL": "tcp://nobody",
 			}[name]
 			return value, value != ""
 		},
@@ -94,152 +133,21 @@ func (d day) run(ctx context.Context, nw *memnet.Network, s *server, configure f
 	w := New(c)
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	for _, at := range d.losses {
-		defer time.AfterFunc(at, s.lose).Stop()
-	}
 	if d.signal != "" {
 		defer time.AfterFunc(d.at, func() { w.Signal(d.signal) }).Stop()
 	}
 	if d.pushes != nil {
 		in := strings.NewReader(strings.Join(d.pushes, "\n"))
-		return w.Produce(ctx, in, func(line string) { s.log(line) })
+		return w.Produce(ctx, in, func(line string) { log.Add("", transcript.Other, []byte(line)) })
 	}
-	end := d.ends
-	if end == 0 {
-		end = time.Minute
-	}
-	defer time.AfterFunc(end, func() { w.Signal("TERM") }).Stop()
+	defer time.AfterFunc(cmp.Or(d.ends, time.Minute), func() { w.Signal("TERM") }).Stop()
 	return w.Run(ctx)
 }
-
-// log writes down a received line. Where a line is received again at the same time, its number follows: " #2".
-func (s *server) log(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	text = strings.ReplaceAll(strings.Trim(strconv.Quote(text), `"`), `\"`, `"`)
-	line := fmt.Sprintf("%.1fs %s", time.Since(s.began).Seconds(), text)
-	if s.same[line]++; s.same[line] > 1 {
-		line = fmt.Sprintf("%s #%d", line, s.same[line])
-	}
-	s.lines = append(s.lines, line)
-}
-
-func (s *server) accept(ln net.Listener) {
-	for {
-		nc, err := ln.Accept()
-		if err != nil {
-			return
-		}
-		s.mu.Lock()
-		s.conns[nc] = true
-		s.mu.Unlock()
-		s.serving.Go(func() { s.serve(nc) })
-	}
-}
-
-// lose closes all connections.
-func (s *server) lose() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for nc := range s.conns {
-		nc.Close()
-	}
-	clear(s.conns)
-}
-
-// serve greets, 100 ms late so that a HELLO before that shows, and answers commands.
-func (s *server) serve(nc net.Conn) {
-	defer nc.Close()
-	in := bufio.NewReader(nc)
-	greeted := make(chan struct{})
-	time.AfterFunc(100*time.Millisecond, func() {
-		defer close(greeted)
-		hi := s.hi
-		if hi == "" {
-			hi = `+HI {"v":2}`
-		}
-		_, _ = nc.Write([]byte(hi + "\r\n"))
-	})
-	defer func() { <-greeted }()
-	for {
-		line, err := in.ReadString('\n')
-		if err != nil {
-			if line != "" {
-				s.log(line)
-			}
-			s.log("closed")
-			return
-		}
-		s.log(line)
-		<-greeted
-		reply := s.reply(line)
-		if reply == "close" {
-			return
-		}
-		if s.write(nc, reply) != nil {
-			return
-		}
-	}
-}
-
-func (s *server) write(nc net.Conn, reply string) (err error) {
-	if !s.pieces {
-		_, err = nc.Write([]byte(reply))
-		return err
-	}
-	for i := 0; i < len(reply) && err == nil; i++ {
-		_, err = nc.Write([]byte{reply[i]})
-		time.Sleep(time.Microsecond)
-	}
-	return err
-}
-
-// reply returns the reply to a line.
-func (s *server) reply(line string) string {
-	verb, _, _ := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
-	s.mu.Lock()
-	s.count[verb]++
-	n := s.count[verb]
-	s.mu.Unlock()
-	if s.answer != nil {
-		if reply := s.answer(verb, n); reply != "" {
-			return reply
-		}
-	}
-	switch verb {
-	case "FETCH":
-		return s.next()
-	case "INFO":
-		return "$2\r\n{}\r\n"
-	case "":
-		return "-ERR empty line\r\n"
-	}
-	return "+OK\r\n"
-}
-
-// next returns the next job, or after two seconds none.
-func (s *server) next() string {
-	s.mu.Lock()
-	if len(s.jobs) > 0 {
-		job := s.jobs[0]
-		s.jobs = slices.Clone(s.jobs[1:])
-		s.mu.Unlock()
-		return bulk(job)
-	}
-	s.mu.Unlock()
-	time.Sleep(2 * time.Second)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.late != "" && time.Since(s.began) > 16*time.Second {
-		defer func() { s.late = "" }()
-		return bulk(s.late)
-	}
-	return "$-1\r\n"
-}
-
-func bulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }
 
 // unit returns a work unit.
 func unit(jid, jobtype, args string) string {
 	return fmt.Sprintf(`{"jid":%q,"jobtype":%q,"args":%s}`, jid, jobtype, args)
 }
+
+// twice is a line that comes twice at one time.
+func twice(line string) string { return line + "\n" + line }

@@ -23,89 +23,99 @@ import (
 // one has a worker with one executor, and a BEAT each 15 s.
 func one(c *Config) { c.Concurrency = 1 }
 
-const hello = `HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}\r\n`
-
-// sortedLines returns the lines of a transcript in the order of their times, and at the same time of their texts: which
-// connection is first is a matter of chance.
-func sortedLines(transcript string) []string {
-	lines := strings.Split(transcript, "\n")
-	slices.SortStableFunc(lines, func(a, b string) int {
-		at, _, _ := strings.Cut(a, "s ")
-		bt, _, _ := strings.Cut(b, "s ")
-		if at == bt {
-			return strings.Compare(a, b)
-		}
-		return len(at) - len(bt)
-	})
-	return lines
-}
+const hello = `0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}`
 
 // What a conforming worker sends, on several days, to the byte.
 func TestLifeOfAWorker(t *testing.T) {
 	t.Parallel()
-	const beat = `BEAT {"rss_kb":20000,"wid":"w-1"}\r\n`
-	const beatQuiet = `BEAT {"current_state":"quiet","rss_kb":20000,"wid":"w-1"}\r\n`
-	const beatEnd = `BEAT {"current_state":"terminate","rss_kb":20000,"wid":"w-1"}\r\n`
 	const fail = `FAIL {"backtrace":["fakeworker.run","fakeworker.perform"],"errtype":"RuntimeError","jid":`
 	tests := map[string]struct {
 		day  day
-		want []string
+		want string
 	}{
 		"jobs": {
-			day{jobs: []string{unit("a", jobtype.OK, "[]"), unit("b", jobtype.Fail, `["why"]`)}, ends: 3 * time.Second},
-			[]string{
-				"0.1s " + `ACK {"jid":"a"}\r\n`, "0.1s " + beat, "0.1s " + fail + `"b","message":"why"}\r\n`,
-				`0.1s FETCH high low\r\n`, `0.1s FETCH high low\r\n #2`, `0.1s FETCH high low\r\n #3`,
-				"0.1s " + hello, "0.1s " + hello + " #2", `2.1s FETCH high low\r\n`,
-				`4.1s END\r\n`, `4.1s END\r\n #2`, "4.1s closed", "4.1s closed #2", "5.1s exit 0",
-			},
-		},
+			day{jobs: []string{unit("a", jobtype.OK, "[]"), unit("b", jobtype.Fail, `["why"]`)}, ends: 3 * time.Second}, `
+0.100 s C: ACK {"jid":"a"}
+0.100 s C: BEAT {"rss_kb":20000,"wid":"w-1"}
+0.100 s C: ` + fail + `"b","message":"why"}
+0.100 s C: FETCH high low
+0.100 s C: FETCH high low
+0.100 s C: FETCH high low
+0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+2.100 s C: FETCH high low
+4.100 s C: END
+4.100 s C: END
+5.100 s exit 0
+`},
 		"quiet": {
-			day{
-				answer: nthBeat(2, bulk(`{"state":"quiet"}`)), ends: 31 * time.Second,
-				jobs: []string{unit("a", jobtype.Sleep, "[14]")},
-			},
-			[]string{
-				"0.1s " + beat, `0.1s FETCH high low\r\n`, "0.1s " + hello, "0.1s " + hello + " #2",
-				"14.1s " + `ACK {"jid":"a"}\r\n`, `14.1s FETCH high low\r\n`, "15.1s " + beat, "30.1s " + beatQuiet,
-				"31.0s " + `END\r\n`, `31.0s END\r\n #2`, "31.0s closed", "31.0s closed #2", "32.0s exit 0",
-			},
-		},
+			day{rules: told("quiet"), ends: 31 * time.Second, jobs: []string{unit("a", jobtype.Sleep, "[14]")}}, `
+0.100 s C: BEAT {"rss_kb":20000,"wid":"w-1"}
+0.100 s C: FETCH high low
+0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+14.100 s C: ACK {"jid":"a"}
+14.100 s C: FETCH high low
+15.100 s C: BEAT {"rss_kb":20000,"wid":"w-1"}
+30.100 s C: BEAT {"current_state":"quiet","rss_kb":20000,"wid":"w-1"}
+31.000 s C: END
+31.000 s C: END
+32.000 s exit 0
+`},
 		"terminate": {
-			day{jobs: []string{unit("a", jobtype.Sleep, "[90]")}, ends: 10 * time.Second},
-			[]string{
-				"0.1s " + beat, `0.1s FETCH high low\r\n`, "0.1s " + hello, "0.1s " + hello + " #2", "15.1s " + beatEnd,
-				"30.1s " + beatEnd, `35.0s END\r\n`, `35.0s END\r\n #2`,
-				"35.0s " + fail + `"a","message":"the worker was terminated while the job ran"}\r\n`,
-				"35.0s closed", "35.0s closed #2", "36.0s exit 0",
-			},
-		},
+			day{jobs: []string{unit("a", jobtype.Sleep, "[90]")}, ends: 10 * time.Second}, `
+0.100 s C: BEAT {"rss_kb":20000,"wid":"w-1"}
+0.100 s C: FETCH high low
+0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+15.100 s C: BEAT {"current_state":"terminate","rss_kb":20000,"wid":"w-1"}
+30.100 s C: BEAT {"current_state":"terminate","rss_kb":20000,"wid":"w-1"}
+35.000 s C: END
+35.000 s C: END
+35.000 s C: ` + fail + `"a","message":"the worker was terminated while the job ran"}
+36.000 s exit 0
+`},
 		"the server forgets the worker": {
 			day{
-				answer: first("BEAT", "", "BEAT", "-ERR Unknown worker w-1\r\n"), ends: 2500 * time.Millisecond,
+				rules: "on ran BEAT; from 2; first 1: reply '-ERR Unknown worker w-1'", ends: 2500 * time.Millisecond,
 				configure: func(c *Config) { c.BeatEvery = time.Second },
-			},
-			[]string{
-				"0.1s " + beat, `0.1s FETCH high low\r\n`, "0.1s " + hello, "0.1s " + hello + " #2",
-				"1.1s " + beat, `1.1s END\r\n`, "1.1s closed", "1.3s " + beat, "1.3s " + hello,
-				`2.1s END\r\n`, "2.1s closed", `2.2s FETCH high low\r\n`, "2.2s " + hello, "2.3s " + beat, "3.3s " + beatEnd,
-				`4.2s END\r\n`, `4.2s END\r\n #2`, "4.2s closed", "4.2s closed #2", "5.2s exit 0",
-			},
-		},
+			}, `
+0.100 s C: BEAT {"rss_kb":20000,"wid":"w-1"}
+0.100 s C: FETCH high low
+0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+1.100 s C: BEAT {"rss_kb":20000,"wid":"w-1"}
+1.100 s C: END
+1.300 s C: BEAT {"rss_kb":20000,"wid":"w-1"}
+1.300 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+2.100 s C: END
+2.200 s C: FETCH high low
+2.200 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+2.300 s C: BEAT {"rss_kb":20000,"wid":"w-1"}
+3.300 s C: BEAT {"current_state":"terminate","rss_kb":20000,"wid":"w-1"}
+4.200 s C: END
+4.200 s C: END
+5.200 s exit 0
+`},
 		"a report without a reply is repeated": {
-			day{jobs: []string{unit("a", jobtype.OK, "[]")}, answer: first("ACK", "close"), ends: time.Second},
-			[]string{
-				"0.1s " + `ACK {"jid":"a"}\r\n`, "0.1s " + beat, `0.1s FETCH high low\r\n`,
-				"0.1s " + hello, "0.1s " + hello + " #2",
-				"0.3s " + `ACK {"jid":"a"}\r\n`, `0.3s FETCH high low\r\n`, "0.3s " + hello, `2.3s END\r\n`, `2.3s END\r\n #2`,
-				"2.3s closed", "2.3s closed #2", "3.3s exit 0",
-			},
-		},
+			day{jobs: []string{unit("a", jobtype.OK, "[]")}, rules: lost("ACK"), ends: time.Second}, `
+0.100 s C: ACK {"jid":"a"}
+0.100 s C: BEAT {"rss_kb":20000,"wid":"w-1"}
+0.100 s C: FETCH high low
+0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+0.300 s C: ACK {"jid":"a"}
+0.300 s C: FETCH high low
+0.300 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
+2.300 s C: END
+2.300 s C: END
+3.300 s exit 0
+`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.want, sortedLines(test.day.play(t, one)))
+			assert.Equal(t, test.want, "\n"+test.day.play(t, one))
 		})
 	}
 }
@@ -128,25 +138,25 @@ func TestHook(t *testing.T) {
 		want string // "!": it is not there
 	}{
 		"Sending, skip":     {jobs, set(Sending, fwp.ACK, skip), "!ACK"},
-		"Sending, delay":    {jobs, set(Sending, fwp.ACK, func(e *Event) { e.Delay = time.Second }), "1.1s ACK"},
-		"Sending, ahead":    {jobs, set(Sending, fwp.ACK, func(e *Event) { e.Ahead = []byte("INFO\r\n") }), "0.1s INFO"},
-		"Replied, again":    {jobs, set(Replied, fwp.ACK, onceAgain()), `ACK {"jid":"a"}\r\n #2`},
+		"Sending, delay":    {jobs, set(Sending, fwp.ACK, func(e *Event) { e.Delay = time.Second }), "1.100 s C: ACK"},
+		"Sending, ahead":    {jobs, set(Sending, fwp.ACK, func(e *Event) { e.Ahead = []byte("INFO\r\n") }), `ACK {"jid":"a"}\r\nINFO`},
+		"Replied, again":    {jobs, set(Replied, fwp.ACK, onceAgain()), twice(`0.100 s C: ACK {"jid":"a"}`)},
 		"Replied, close":    {jobs, set(Replied, fwp.HELLO, func(e *Event) { e.Close = true }), "!FETCH"},
 		"Replied, exit":     {jobs, set(Replied, fwp.ACK, func(e *Event) { e.Exit = true }), "exit 1"},
 		"Fetching, delay":   {jobs, set(Fetching, "", rest(time.Hour)), "!FETCH"},
-		"Fetching, queues":  {jobs, set(Fetching, "", func(e *Event) { e.Queues = []string{"x"} }), `FETCH x\r\n`},
+		"Fetching, queues":  {jobs, set(Fetching, "", func(e *Event) { e.Queues = []string{"x"} }), `FETCH x`},
 		"Delivered, skip":   {jobs, set(Delivered, "", skip), "!ACK"},
-		"Delivered, again":  {jobs, set(Delivered, "", again), `ACK {"jid":"a"}\r\n #2`},
-		"Ran, again":        {jobs, set(Ran, "", again), `ACK {"jid":"a"}\r\n #2`},
+		"Delivered, again":  {jobs, set(Delivered, "", again), twice(`0.100 s C: ACK {"jid":"a"}`)},
+		"Ran, again":        {jobs, set(Ran, "", again), twice(`0.100 s C: ACK {"jid":"a"}`)},
 		"Beating, skip":     {jobs, set(Beating, "", skip), "!BEAT"},
-		"Beating, every":    {jobs, set(Beating, "", func(e *Event) { e.Every = time.Second }), "3.1s BEAT"},
-		"Ordered, state":    {jobs, set(Ordered, "", func(e *Event) { e.State = "terminate" }), "!5.1s exit 0"},
+		"Beating, every":    {jobs, set(Beating, "", func(e *Event) { e.Every = time.Second }), "3.100 s C: BEAT"},
+		"Ordered, state":    {jobs, set(Ordered, "", func(e *Event) { e.State = "terminate" }), "!5.100 s exit 0"},
 		"Ending, skip":      {jobs, set(Ending, "", skip), "!END"},
-		"Exiting, delay":    {jobs, set(Exiting, "", func(e *Event) { e.Delay = time.Second }), "6.1s exit 0"},
+		"Exiting, delay":    {jobs, set(Exiting, "", func(e *Event) { e.Delay = time.Second }), "6.100 s exit 0"},
 		"Exiting, code":     {jobs, set(Exiting, "", func(e *Event) { e.Code = 9 }), "exit 9"},
 		"Introducing, skip": {jobs, set(Introducing, "", skip), "!HELLO"},
 		"Pushing, skip":     {pushes, set(Pushing, "", skip), "!PUSH"},
-		"Pushing, again":    {pushes, set(Pushing, "", again), `"jobtype":"x"}\r\n #2`},
+		"Pushing, again":    {pushes, set(Pushing, "", again), twice(`0.100 s C: PUSH {"args":[],"jid":"a","jobtype":"x"}`)},
 		"Pushed, state":     {pushes, set(Pushed, "", func(e *Event) { e.State = "refused" }), "exit 1"},
 	}
 	for name, test := range tests {
@@ -323,8 +333,8 @@ func TestProduce(t *testing.T) {
 		want []string
 	}{
 		"pushed":  {day{pushes: []string{job("a"), "", job("b")}}, []string{"pushed a", "pushed b", "exit 0"}},
-		"refused": {day{pushes: []string{job("a")}, answer: first("PUSH", "-ERR no\r\n")}, []string{"refused a", "exit 1"}},
-		"lost":    {day{pushes: []string{job("a")}, answer: first("PUSH", "close")}, []string{"refused a", "exit 1"}},
+		"refused": {day{pushes: []string{job("a")}, rules: "on ran PUSH; first 1: reply '-ERR no'"}, []string{"refused a", "exit 1"}},
+		"lost":    {day{pushes: []string{job("a")}, rules: lost("PUSH")}, []string{"refused a", "exit 1"}},
 		"no JSON": {day{pushes: []string{"{", job("a")}}, []string{"pushed a", "exit 1"}},
 		"nothing": {day{pushes: []string{""}}, []string{"exit 0"}},
 		"its own": {day{pushes: []string{`{"jobtype":"x","args":[]}`}}, []string{"pushed fakeworker", "exit 0"}},

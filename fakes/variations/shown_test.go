@@ -10,6 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
 func TestVariationsAreWellFormed(t *testing.T) {
@@ -42,10 +43,10 @@ func TestAVariationKeepsTheHookThatIsThere(t *testing.T) {
 // of them at the least. That nothing blames them would also be true of variations that do nothing.
 func TestEachVariationShows(t *testing.T) {
 	t.Parallel()
-	talks := conversations()
-	plain := make([]string, len(talks))
-	for i, c := range talks {
-		plain[i] = c.hold(t, nil)
+	talks := conversations(t)
+	plain := map[string][]transcript.Event{}
+	for name, events := range talks {
+		plain[name] = hold(t, name, events, nil)
 	}
 	for i, v := range variations.All() {
 		if slow.Racing && i%8 != 0 {
@@ -54,8 +55,8 @@ func TestEachVariationShows(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			shows := false
-			for i := 0; i < len(talks) && !shows; i++ {
-				shows = talks[i].hold(t, v.Configure) != plain[i]
+			for name, events := range talks {
+				shows = shows || !assert.ObjectsAreEqual(plain[name], hold(t, name, events, v.Configure))
 			}
 			assert.True(t, shows)
 		})

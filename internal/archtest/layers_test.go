@@ -19,7 +19,7 @@ var layers = []string{
 	 internal/yamlfile`,
 	// bytes, conversations, histories, figures, results
 	`fwp workq emqp zmtp fakes/catalogue fakes/store
-	 internal/lag internal/shortage internal/golden internal/forward/forwardtest internal/history internal/session
+	 internal/lag internal/shortage internal/golden internal/forward/forwardtest internal/history internal/session internal/transcript
 	 load/arrivals load/measure load/engine load/ledger reports`,
 	// fakes, the script language, the target, a load's settings
 	`fakes fakes/fake* internal/session/*session internal/proxy internal/target internal/expect

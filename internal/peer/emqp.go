@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 
 	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/conformance/emqpsuite"
@@ -105,96 +104,41 @@ func embedEMQP(c Config, watch func(*fakeemqp.Event)) (*Server, error) {
 		c.apply(&e)
 		return e
 	}
-	b := &emqpBroker{network: c.network(), config: config, front: c.listener(c.Addr)}
-	if !config().single {
-		b.back = c.listener(cmp.Or(c.Workers, c.another()))
+	front, back := c.place(c.Addr), c.place(cmp.Or(c.Workers, c.another()))
+	service := &fakeemqp.Service{Config: func() fakeemqp.Config { return config().Config }, Front: front.Listen}
+	single := config().single
+	if single {
+		back = front
+	} else {
+		service.Back = back.Listen
 	}
-	if err := b.start(); err != nil {
+	if err := service.Restart(context.Background()); err != nil {
 		return nil, err
 	}
-	url := "emqp://" + b.addr
-	if b.back != nil {
-		_, port, err := net.SplitHostPort(b.backAddr)
-		if err != nil {
-			b.close()
-			return nil, err
-		}
+	url := "emqp://" + front.addr
+	if !single {
+		_, port, _ := net.SplitHostPort(back.addr) // the address of a listener has one
 		url += "?backend=" + port
 	}
 	return &Server{
 		Server: run.Server{
-			Target: b, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
+			Target: emqpTarget{front, service, back},
+			Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
 		},
-		URL: url, Close: b.close,
+		URL: url, Close: service.Close,
 	}, nil
 }
 
-// emqpBroker is an embedded broker as a target that can be started again, on the same ports.
-type emqpBroker struct {
-	network     Network
-	config      func() emqpConfig
-	front, back func() (net.Listener, error) // back is nil if there is one port
+// emqpTarget is an embedded broker as a target that can be started again.
+type emqpTarget struct {
+	*place
+	*fakeemqp.Service
 
-	mu             sync.Mutex
-	broker         *fakeemqp.Broker // nil: it does not run
-	addr, backAddr string
-}
-
-// start starts the broker.
-func (b *emqpBroker) start() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	front, err := b.front()
-	if err != nil {
-		return err
-	}
-	b.addr, b.backAddr = front.Addr().String(), front.Addr().String()
-	var back net.Listener
-	if b.back != nil {
-		if back, err = b.back(); err != nil {
-			_ = front.Close()
-			return err
-		}
-		b.backAddr = back.Addr().String()
-	}
-	b.broker = fakeemqp.Start(b.config().Config, front, back)
-	return nil
-}
-
-// close ends the broker, if it runs.
-func (b *emqpBroker) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.broker != nil {
-		b.broker.Close()
-	}
-	b.broker = nil
-}
-
-// addresses returns where clients and workers connect to.
-func (b *emqpBroker) addresses() (front, back string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.addr, b.backAddr
-}
-
-// Dial connects to it as a client.
-func (b *emqpBroker) Dial(ctx context.Context) (net.Conn, error) {
-	front, _ := b.addresses()
-	return b.network.DialContext(ctx, "tcp", front)
+	back *place
 }
 
 // DialBackend implements [play.BackendTarget].
-func (b *emqpBroker) DialBackend(ctx context.Context) (net.Conn, error) {
-	_, back := b.addresses()
-	return b.network.DialContext(ctx, "tcp", back)
-}
-
-// Restart implements [play.Restarter].
-func (b *emqpBroker) Restart(context.Context) error {
-	b.close()
-	return b.start()
-}
+func (t emqpTarget) DialBackend(ctx context.Context) (net.Conn, error) { return t.back.Dial(ctx) }
 
 // doubleEMQP serves as a test double. A message that the document does not allow is a mistake.
 func doubleEMQP(c DoubleConfig) (*Double, error) {

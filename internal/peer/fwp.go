@@ -101,7 +101,7 @@ func FWPVariation(v fakes.Variation) Variation { return variationsOf([]fakes.Var
 // fwpConfig returns the configuration of an embedded server.
 func fwpConfig(c *Config) fakes.Config {
 	return fakes.Config{
-		Iterations: c.Iterations, Password: c.Password, Seed: c.Seed, Listen: c.listener(c.Addr), Dir: c.Dir,
+		Iterations: c.Iterations, Password: c.Password, Seed: c.Seed, Listen: c.place(c.Addr).Listen, Dir: c.Dir,
 	}
 }
 

@@ -99,18 +99,27 @@ func (c *Config) another() string {
 	return net.JoinHostPort(host, "0")
 }
 
-// listener returns a function that listens at an address, a free one if it is empty, and at the same one when it is
-// called again.
-func (c *Config) listener(addr string) func() (net.Listener, error) {
-	addr = cmp.Or(addr, freePort)
-	network := c.network()
-	return func() (net.Listener, error) {
-		l, err := network.Listen(addr)
-		if err == nil {
-			addr = l.Addr().String()
-		}
-		return l, err
+// place returns the place of a server, a free one if the address is empty.
+func (c *Config) place(addr string) *place { return &place{c.network(), cmp.Or(addr, freePort)} }
+
+// place is where a server listens, and a target: how it is reached.
+type place struct {
+	network Network
+	addr    string // that of a free port once it has been listened at
+}
+
+// Listen listens at the place, at the same one when it is called again.
+func (p *place) Listen() (net.Listener, error) {
+	l, err := p.network.Listen(p.addr)
+	if err == nil && p.addr != l.Addr().String() { // the first time: later ones may be while others connect
+		p.addr = l.Addr().String()
 	}
+	return l, err
+}
+
+// Dial connects to it.
+func (p *place) Dial(ctx context.Context) (net.Conn, error) {
+	return p.network.DialContext(ctx, "tcp", p.addr)
 }
 
 // Server is an embedded server that runs.
@@ -144,15 +153,4 @@ func (p *Peer) Start(c Config) (*Server, error) {
 		return another.Server, another.Close, nil
 	}
 	return s, nil
-}
-
-// dialed is a server at an address of a network, as a target.
-type dialed struct {
-	network Network
-	addr    string
-}
-
-// Dial connects to it.
-func (d dialed) Dial(ctx context.Context) (net.Conn, error) {
-	return d.network.DialContext(ctx, "tcp", d.addr)
 }

@@ -99,7 +99,8 @@ func workqClient() *Client {
 
 // embedWorkq starts an embedded server; watch is called before its faults, and may be nil.
 func embedWorkq(c Config, watch func(*fakeworkq.Event)) (*Server, error) {
-	l, err := c.listener(c.Addr)()
+	at := c.place(c.Addr)
+	l, err := at.Listen()
 	if err != nil {
 		return nil, err
 	}
@@ -109,10 +110,10 @@ func embedWorkq(c Config, watch func(*fakeworkq.Event)) (*Server, error) {
 	go s.Serve(l)
 	return &Server{
 		Server: run.Server{
-			Target: dialed{c.network(), l.Addr().String()},
+			Target: at,
 			Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedFlush},
 		},
-		URL: "workq://" + l.Addr().String(), Close: s.Close,
+		URL: "workq://" + at.addr, Close: s.Close,
 	}, nil
 }
 

@@ -1,7 +1,7 @@
 package recorder
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,34 +11,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
-// items reads what passes, an item a line: the time in seconds, the connection, and "open", "C: line", "S: line",
-// "closed" (by the client), "reset" (by the server) or "lost".
+// items reads what passes, in the notation of package transcript, and "1 lost".
 func items(t *testing.T, text string) (all []item) {
 	t.Helper()
-	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		var seconds float64
-		var conn int
-		_, err := fmt.Sscan(line, &seconds, &conn)
-		require.NoError(t, err, line)
-		rest := strings.Join(strings.Fields(line)[2:], " ")
-		i := item{at: time.Duration(seconds * float64(time.Second)), conn: conn, data: []byte(rest + "\r\n")}
-		side, data, _ := strings.Cut(rest, " ")
-		switch side {
-		case "C:", "S:":
-			i.what, i.data = fromClient, []byte(data+"\r\n")
-			if side == "S:" {
-				i.what = fromServer
-			}
+	events, err := transcript.Parse(text)
+	require.NoError(t, err)
+	for _, e := range events {
+		conn, err := strconv.Atoi(e.Conn)
+		require.NoError(t, err, e)
+		i := item{at: e.At, conn: conn}
+		switch e.Kind {
+		case transcript.Client:
+			i.what, i.data = fromClient, e.Bytes
+		case transcript.Server:
+			i.what, i.data = fromServer, e.Bytes
+		case transcript.ClientEnd:
+			i.what, i.by, i.reset = closed, workers.Client, string(e.Bytes) == "reset"
 		default:
-			i.what = map[string]what{"open": opened, "closed": closed, "reset": closed, "lost": lost}[rest]
-			i.by, i.reset = workers.Client, rest == "reset"
-			i.data = nil
+			i.what = map[string]what{"open": opened, "lost": lost}[string(e.Bytes)]
 		}
+		require.NotZero(t, i.what, e)
 		all = append(all, i)
 	}
 	return all
@@ -58,10 +53,10 @@ func judgedItems(t *testing.T, cfg Config, text string) *judge {
 }
 
 const greeted = `
-	0 1 open
-	0 1 S: +HI {"v":2}
-	0 1 C: HELLO {"v":2,"hostname":"h","wid":"w","pid":1,"labels":[]}
-	0 1 S: +OK
+	1 open
+	1 S: +HI {"v":2}
+	1 C: HELLO {"v":2,"hostname":"h","wid":"w","pid":1,"labels":[]}
+	1 S: +OK
 `
 
 // TestSilences: a script waits as long as nothing passed, but not where a reply was awaited: that may come sooner.
@@ -71,17 +66,18 @@ func TestSilences(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"between two commands", "0 1 C: FETCH q\n0 1 S: $-1\n5 1 C: FETCH q\n5 1 S: $-1", []string{"silence 5s"}},
-		{"while a reply is awaited", "0 1 C: FETCH q\n5 1 S: $-1\n5 1 C: FETCH q\n5 1 S: $-1", nil},
+		{"between two commands", "1 C: FETCH q\n1 S: $-1\n+5s\n1 C: FETCH q\n1 S: $-1", []string{"silence 5s"}},
+		{"while a reply is awaited", "1 C: FETCH q\n+5s\n1 S: $-1\n1 C: FETCH q\n1 S: $-1", nil},
 		{"while another connection awaits a reply", `
-			0 2 open
-			0 2 S: +HI {"v":2}
-			0 2 C: HELLO {"v":2}
-			0 1 C: FETCH q
-			5 2 S: +OK
-			5 1 S: $-1`, nil},
-		{"too short to matter", "0 1 C: FETCH q\n0 1 S: $-1\n0.1 1 C: FETCH q\n0.1 1 S: $-1", nil},
-		{"nobody is connected", "0 1 C: END\n0 1 S: +OK\n0 1 closed\n9 2 open\n9 2 S: +HI {\"v\":2}", nil},
+			2 open
+			2 S: +HI {"v":2}
+			2 C: HELLO {"v":2}
+			1 C: FETCH q
+			+5s
+			2 S: +OK
+			1 S: $-1`, nil},
+		{"too short to matter", "1 C: FETCH q\n1 S: $-1\n+100ms\n1 C: FETCH q\n1 S: $-1", nil},
+		{"nobody is connected", "1 C: END\n1 S: +OK\n1 C: <close>\n+9s\n2 open\n2 S: +HI {\"v\":2}", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +100,7 @@ func TestANumberThatLostBytes(t *testing.T) {
 	t.Parallel()
 	q := newQueue(3 * itemSize)
 	put := func(i item) { q.put(i) }
-	for _, i := range items(t, "0 1 open\n0 2 open\n0 1 C: INFO\n0 1 S: $-1\n0 1 closed\n0 1 open\n0 1 C: FLUSH") {
+	for _, i := range items(t, "1 open\n2 open\n1 C: INFO\n1 S: $-1\n1 C: <close>\n1 open\n1 C: FLUSH") {
 		put(i)
 	}
 	taken, ended, _ := q.take()
@@ -129,7 +125,7 @@ func TestANumberThatLostBytes(t *testing.T) {
 // TestLostBytesAreCounted: neither the connection nor its worker is blamed for bytes that the recorder has not seen.
 func TestLostBytesAreCounted(t *testing.T) {
 	t.Parallel()
-	j := judgedItems(t, Config{}, greeted+"1 1 lost\n2 1 C: FLUSH x\n3 2 open\n3 2 S: +HI {\"v\":2}\n3 2 C: FLUSH x")
+	j := judgedItems(t, Config{}, greeted+"+1s\n1 lost\n+1s\n1 C: FLUSH x\n+1s\n2 open\n2 S: +HI {\"v\":2}\n2 C: FLUSH x")
 	assert.Equal(t, int64(1), j.counts.Unjudged)
 	assert.Equal(t, 1, j.counts.Open)
 	assert.Equal(t, 2, j.counts.Connections)
@@ -171,7 +167,7 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	var found []string
 	cfg := Config{Found: func(b workers.Breach) { found = append(found, b.Name) }}
-	j := judgedItems(t, cfg, greeted+"1 1 C: NEW {}\n1 1 S: -ERR no\n1 1 C: FLUSH x\n1 1 S: +OK\n2 1 closed")
+	j := judgedItems(t, cfg, greeted+"+1s\n1 C: NEW {}\n1 S: -ERR no\n1 C: FLUSH x\n1 S: +OK\n+1s\n1 C: <close>")
 	c := j.counts
 	assert.Equal(t, map[string]int64{"HELLO": 1, "other": 1, "FLUSH": 1}, c.Commands)
 	assert.Equal(t, int64(1), c.Errors)
@@ -199,9 +195,9 @@ func TestTimePassesWithADistance(t *testing.T) {
 func TestWhatIsLateIsNotJudged(t *testing.T) {
 	t.Parallel()
 	j, late := newJudge(Config{}, time.Now()), make(chan struct{})
-	j.items(items(t, "0 1 open\n0 2 open\n0 1 C: INFO"), late)
+	j.items(items(t, "1 open\n2 open\n1 C: INFO"), late)
 	close(late)
-	j.items(items(t, "0 1 C: FLUSH\n0 2 C: FLUSH"), late)
+	j.items(items(t, "1 C: FLUSH\n2 C: FLUSH"), late)
 	assert.Equal(t, map[string]int64{"INFO": 1}, j.counts.Commands)
 	assert.EqualValues(t, 2, j.counts.Unjudged)
 	synctest.Test(t, func(t *testing.T) {

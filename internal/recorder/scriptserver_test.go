@@ -1,11 +1,9 @@
 package recorder
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"net"
-	"strings"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -13,13 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/transcript"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
-// served plays the server's side of a script to a client that sends the lines of a transcript: "a: LINE" on a
-// connection that is opened at its first line. It returns what was received, with the name of the connection before it.
-func served(t *testing.T, script string, lines ...string) (received, differences, left []string) {
+// served plays the server's side of a script to the clients of a conversation. It returns what they received.
+func served(t *testing.T, script, conversation string) (received string, differences, left []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
@@ -27,51 +25,27 @@ func served(t *testing.T, script string, lines ...string) (received, differences
 		require.NoError(t, err)
 		server, err := NewScriptServer(parsed)
 		require.NoError(t, err)
+		events, err := transcript.Parse(conversation)
+		require.NoError(t, err)
 		place := memnet.NewPlace()
-		ln := place.MustListen()
 		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			server.Serve(ctx, ln)
-		}()
-		conns := map[string]*bufio.ReadWriter{}
-		for _, line := range lines {
-			name, text, _ := strings.Cut(line, ": ")
-			c := conns[name]
-			if c == nil {
-				nc := place.MustDial()
-				defer nc.Close()
-				c = bufio.NewReadWriter(bufio.NewReader(nc), bufio.NewWriter(nc))
-				conns[name] = c
-				received = append(received, name+": "+message(t, nc, c.Reader))
-			}
-			_, _ = fmt.Fprintf(c, "%s\r\n", text)
-			require.NoError(t, c.Flush())
-			received = append(received, name+": "+message(t, nil, c.Reader))
-		}
+		var serving sync.WaitGroup
+		ln := place.MustListen()
+		serving.Go(func() { server.Serve(ctx, ln) })
+		k := transcript.Talk{Log: transcript.NewLog(), Dial: place.MustDial, Wait: synctest.Wait}
+		k.Hold(events)
 		if len(server.Left()) > 0 {
 			cancel()
 		}
-		<-done
+		received = transcript.Text(slices.DeleteFunc(k.Events(), func(e transcript.Event) bool {
+			return e.Kind != transcript.Server
+		}))
+		serving.Wait()
 		cancel()
+		k.Close()
 		differences, left = server.Differences(), server.Left()
 	})
 	return received, differences, left
-}
-
-func message(t *testing.T, _ net.Conn, in *bufio.Reader) string {
-	t.Helper()
-	line, err := in.ReadString('\n')
-	if err != nil {
-		return "<close>"
-	}
-	if strings.HasPrefix(line, "$") && line != "$-1\r\n" {
-		text, err := in.ReadString('\n')
-		require.NoError(t, err)
-		line = text
-	}
-	return strings.TrimRight(line, "\r\n")
 }
 
 const pushedAndFetched = `
@@ -94,17 +68,25 @@ S[c1]: +OK | <close>
 
 func TestAScriptAnswersClients(t *testing.T) {
 	t.Parallel()
-	const hello = `a: HELLO {"v":2,"wid":"mine","hostname":"other","pid":1,"labels":["x"]}`
-	received, differences, left := served(t, pushedAndFetched, hello, `a: BEAT {"wid":"mine"}`, "a: FETCH high")
-	require.Len(t, received, 4)
-	assert.Equal(t, []string{`a: +HI {"v":2}`, "a: +OK", "a: +OK"}, received[:3], "a BEAT at another time is answered")
-	assert.Regexp(t, `^a: \{"args":\[1\],"jid":"fwp-script-\w+","jobtype":"t"\}$`, received[3])
+	const hello = `a C: HELLO {"v":2,"wid":"mine","hostname":"other","pid":1,"labels":["x"]}` + "\n"
+	received, differences, left := served(t, pushedAndFetched, hello+`a C: BEAT {"wid":"mine"}`+"\na C: FETCH high")
+	assert.Regexp(t, `^0.000 s a S: \+HI {"v":2}
+0.000 s a S: \+OK
+0.000 s a S: \+OK
+0.000 s a S: \$\d+\\r\\n\{"args":\[1\],"jid":"fwp-script-\w+","jobtype":"t"\}\n$`, received, "a BEAT at another time is answered")
 	assert.Empty(t, differences)
 	assert.Equal(t, []string{"c1 was played up to line 11"}, left)
 
-	received, differences, _ = served(t, pushedAndFetched, hello, "a: FETCH high", `a: ACK {"jid":"another"}`,
-		`a: BEAT {"wid":"mine"}`, "a: END")
-	assert.Equal(t, []string{"a: -ERR as the script has it", `a: +{"state":"quiet"}`, "a: +OK"}, received[3:])
+	received, differences, _ = served(t, pushedAndFetched, hello+`
+		a C: FETCH high
+		a C: ACK {"jid":"another"}
+		a C: BEAT {"wid":"mine"}
+		a C: END`)
+	assert.Contains(t, received, `
+0.000 s a S: -ERR as the script has it
+0.000 s a S: +{"state":"quiet"}
+0.000 s a S: +OK
+`)
 	require.Len(t, differences, 1)
 	assert.Regexp(t, `^line 11: \$jid1 is another, but was fwp-script-\w+ before$`, differences[0])
 }
@@ -120,11 +102,19 @@ S[other]: +OK
 C[worker]: FETCH $queue
 S[worker]: ${"jid":"$jid"}
 `
-	hello := `HELLO {"v":2}`
-	received, differences, left := served(t, script, "x: "+hello,
-		`x: PUSH {"jid":"j17","jobtype":"t","args":[],"queue":"q"}`, "y: "+hello, "y: FETCH q")
-	assert.Equal(t, []string{`x: +HI {"v":2}`, "x: +OK", "x: +OK", `y: +HI {"v":2}`, "y: +OK", `y: {"jid":"j17"}`},
-		received)
+	received, differences, left := served(t, script, `
+		x C: HELLO {"v":2}
+		x C: PUSH {"jid":"j17","jobtype":"t","args":[],"queue":"q"}
+		+1s
+		y C: HELLO {"v":2}
+		y C: FETCH q`)
+	assert.Equal(t, `0.000 s x S: +HI {"v":2}
+0.000 s x S: +OK
+0.000 s x S: +OK
+1.000 s y S: +HI {"v":2}
+1.000 s y S: +OK
+1.000 s y S: $13\r\n{"jid":"j17"}
+`, received)
 	assert.Empty(t, differences)
 	assert.Empty(t, left)
 }
@@ -132,8 +122,12 @@ S[worker]: ${"jid":"$jid"}
 func TestAScriptAndAnotherLine(t *testing.T) {
 	t.Parallel()
 	const script = "connect as producer\nC: PUSH $job\nS: +OK\n"
-	received, differences, left := served(t, script, `x: HELLO {"v":2}`, "x: FLUSH", "x: END")
-	assert.Equal(t, []string{"x: +OK", "x: -ERR the script does not have this line here", "x: +OK"}, received[1:])
+	received, differences, left := served(t, script, `x C: HELLO {"v":2}`+"\nx C: FLUSH\nx C: END")
+	assert.Equal(t, `0.000 s x S: +HI {"v":2}
+0.000 s x S: +OK
+0.000 s x S: -ERR the script does not have this line here
+0.000 s x S: +OK
+`, received)
 	assert.Len(t, differences, 2)
 	assert.Len(t, left, 1)
 }

@@ -4,10 +4,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/transcript"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -44,6 +46,19 @@ func spans(style reports.Style, first, rest string) reports.Text {
 // asText returns a page of these blocks as text of 20 characters a line.
 func asText(color bool, blocks ...block) string {
 	return string(Text(reports.Page{Blocks: blocks}, TextOptions{Color: color, Width: 20}))
+}
+
+// What a report shows of a conversation can be pasted into the tests of a law or a fake.
+func TestAConversationIsPrintedAsTestsReadIt(t *testing.T) {
+	t.Parallel()
+	said := reports.Transcript{Entries: []reports.Entry{
+		{Line: reports.Line{At: 5 * time.Millisecond, Conn: "worker", From: reports.FromClient, Text: `PUSH {"a":"\\n"}`}},
+		{Line: reports.Line{Conn: "a", From: reports.FromSuite, Text: "the server is restarted"}},
+		{Line: reports.Line{At: 2 * time.Second, From: reports.FromServer, Text: "+OK"}, Mark: "expected -"},
+	}}
+	events, err := transcript.Parse(string(Text(reports.Page{Blocks: []block{said}}, TextOptions{Width: 100})))
+	require.NoError(t, err)
+	assert.Equal(t, "0.005 s worker C: PUSH {\"a\":\"\\\\n\"}\n> 2.000 s S: +OK\n", transcript.Text(events))
 }
 
 func TestBlocksAsText(t *testing.T) {

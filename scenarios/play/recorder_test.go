@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
 func TestAConversationWithoutAnEndIsNotShownToIt(t *testing.T) {
@@ -18,6 +21,24 @@ func TestAConversationWithoutAnEndIsNotShownToIt(t *testing.T) {
 	assert.Len(t, shown, mostShown+1)
 	assert.Equal(t, "-ERR", shown[mostShown-1].Text)
 	assert.Contains(t, shown[mostShown].Text, "the rest is not shown")
+}
+
+// What -v prints of a conversation can be read by the tests of a law or a fake.
+func TestALineIsPrintedAsTestsReadIt(t *testing.T) {
+	t.Parallel()
+	for _, l := range []Line{
+		{At: 2005 * time.Millisecond, Conn: "a", From: "C", Text: "FETCH q"}, {From: "S", Text: "$-1"},
+		{Conn: "a", From: "--", Text: "the server is restarted"},
+	} {
+		var want []transcript.Event
+		if l.From != "--" {
+			kind := map[string]transcript.Kind{"C": transcript.Client, "S": transcript.Server}[l.From]
+			want = []transcript.Event{{At: l.At, Conn: l.Conn, Kind: kind, Bytes: []byte(l.Text + "\r\n")}}
+		}
+		events, err := transcript.Parse(l.String())
+		require.NoError(t, err)
+		assert.Equal(t, want, events, l)
+	}
 }
 
 func TestTheSameLineAgainAndAgainIsLeftOut(t *testing.T) {

@@ -3,6 +3,7 @@ package play
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -125,11 +126,11 @@ type Line struct {
 
 // String is the line as -v prints it.
 func (l Line) String() string {
-	who := l.From
-	if l.Conn != "" {
-		who += "[" + l.Conn + "]"
+	who := strings.TrimSpace(l.Conn + "  " + l.From)
+	if l.From != "--" {
+		who += ":"
 	}
-	return fmt.Sprintf("%9.3fs  %s: %s", l.At.Seconds(), who, l.Text)
+	return fmt.Sprintf("%9.3f s  %s %s", l.At.Seconds(), who, l.Text)
 }
 
 // recorder keeps the conversation of one play; safe for concurrent use.

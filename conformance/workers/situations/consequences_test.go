@@ -22,7 +22,7 @@ func brokenClauses(clauses ...string) (all []conformance.Decision) {
 // TestConsequences leaves those findings open that follow from another one.
 func TestConsequences(t *testing.T) {
 	t.Parallel()
-	const fetched = "1 worker w\n1 C: FETCH\n1 S: $ {\"jid\":\"a\",\"jobtype\":\"t\",\"args\":[]}"
+	const fetched = "1 worker w\n1 C: FETCH\n1 S: ${\"jid\":\"a\",\"jobtype\":\"t\",\"args\":[]}"
 	for _, row := range []struct {
 		name, situation, conversation string
 		found, want                   []string

@@ -251,7 +251,7 @@ func TestALineOfAProcessThatBreaksDown(t *testing.T) {
 		"\n+5s\nexited 1": {"FRAME-01 broken", "FRAME-01 held"},
 	} {
 		s := &situation{id: "x", clauses: "FRAME-01"}
-		replayed(t, s, "1 producer\n1 part PUSH {\n1 closed client"+end, func(t *testing.T, tr *trial, _ *program) {
+		replayed(t, s, "1 producer\n1 C: \"PUSH {\"\n1 C: <close>"+end, func(t *testing.T, tr *trial, _ *program) {
 			t.Helper()
 			all, _ := tr.decidedByRules(tr.rules.Results())
 			assert.ElementsMatch(t, want, outcomes(all), end)

@@ -26,7 +26,7 @@ func TestJobsAreReported(t *testing.T) {
 		{name: "the second was not fetched", conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: FETCH",
 			judge: worked("a", "b"), want: []string{"FETCH-09 held", "FETCH-09 open"}},
 		{name: "it has ended, and could not fetch the second", judge: worked("a", "b"),
-			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: END\n1 closed server\nexited 0",
+			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: END\n1 S: <close>\nexited 0",
 			want:         []string{"FETCH-09 held", "FETCH-09 open"}},
 		{name: "none was fetched", conversation: "1 worker w\n1 C: FETCH other", judge: worked("a"),
 			stop: "it fetches from other"},
@@ -122,9 +122,9 @@ func TestAWorkerComesBack(t *testing.T) {
 	t.Parallel()
 	judge := func(tr *trial, p *program) { tr.comesBack(p, "a") }
 	testJudgments(t, []judgment{
-		{name: "it stays and works no more", conversation: "1 worker w\n1 closed server", judge: judge,
+		{name: "it stays and works no more", conversation: "1 worker w\n1 S: <close>", judge: judge,
 			want: []string{"FETCH-11 broken"}},
-		{name: "it has ended", conversation: "1 worker w\n1 closed server\nexited 1", judge: judge,
+		{name: "it has ended", conversation: "1 worker w\n1 S: <close>\nexited 1", judge: judge,
 			want: []string{"FETCH-11 broken"}},
 		{name: "it works no jobs anyway", conversation: "1 worker w", judge: func(tr *trial, p *program) {
 			tr.harness.observed.Works = false
@@ -160,10 +160,10 @@ func TestALateReplyWasRead(t *testing.T) {
 		want       bool
 	}{
 		{"the connection is open", "", true},
-		{"it sends another line", "\n1 C: END\n1 closed client", true},
-		{"it closes at the same time", "\n+500ms\n1 closed client", false},
-		{"it closes later", "\n+1500ms\n1 closed client", true},
-		{"another connection has a line", "\n2 worker w\n1 closed client", false},
+		{"it sends another line", "\n1 C: END\n1 C: <close>", true},
+		{"it closes at the same time", "\n+500ms\n1 C: <close>", false},
+		{"it closes later", "\n+1500ms\n1 C: <close>", true},
+		{"another connection has a line", "\n2 worker w\n1 C: <close>", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -223,7 +223,7 @@ func TestBeginsWithVerb(t *testing.T) {
 func TestMatches(t *testing.T) {
 	t.Parallel()
 	conversation := "1 worker w\n1 C: FETCH\n1 S: -ERR no" + jobLine(1, "a") + ackLine("a") + "\n2 producer\n" +
-		"2 C: PUSH {\"jid\":\"j\"}\n2 S: -ERR no\n1 closed server\n2 closed client"
+		"2 C: PUSH {\"jid\":\"j\"}\n2 S: -ERR no\n1 S: <close>\n2 C: <close>"
 	counts := map[string]struct {
 		m    match
 		want int

@@ -125,14 +125,14 @@ func TestWhatIsPrinted(t *testing.T) {
 		{name: "refused", conversation: push + "1 S: -ERR no\nexited 1", judge: judge("refused a")},
 		{name: "pushed, and it was refused", conversation: push + "1 S: -ERR no\nexited 0", judge: judge("pushed a"),
 			want: []string{"RESP-09 broken"}},
-		{name: "pushed, without a reply", conversation: push + "1 closed server\nexited 0", judge: judge("pushed a"),
+		{name: "pushed, without a reply", conversation: push + "1 S: <close>\nexited 0", judge: judge("pushed a"),
 			want: []string{"WU-19 broken"}},
 		{name: "pushed, without a PUSH", conversation: "1 producer\nexited 0", judge: judge("pushed a"),
 			want: []string{"WU-19 broken"}},
-		{name: "refused, without a reply", conversation: push + "1 closed server\nexited 1", judge: judge("refused a")},
+		{name: "refused, without a reply", conversation: push + "1 S: <close>\nexited 1", judge: judge("refused a")},
 		{name: "refused, with an OK that was read", conversation: push + "1 S: +OK\n1 C: END\nexited 1",
 			judge: judge("refused a"), want: []string{"RESP-09 broken"}},
-		{name: "refused, with an OK that may not have been read", conversation: push + "1 S: +OK\n1 closed server\nexited 1",
+		{name: "refused, with an OK that may not have been read", conversation: push + "1 S: +OK\n1 S: <close>\nexited 1",
 			judge: judge("refused a")},
 		{name: "another job", conversation: push + "1 S: +OK\nexited 0", judge: judge("pushed b")},
 	})
@@ -184,7 +184,7 @@ func TestPushesAtATime(t *testing.T) {
 	}{
 		{"1 producer" + pushLine(`{"jid":"a"}`) + pushLine(`{"jid":"b"}`), 1},
 		{"1 producer\n2 producer\n1 C: PUSH {\"jid\":\"a\"}\n2 C: PUSH {\"jid\":\"b\"}\n1 S: +OK\n2 S: +OK", 2},
-		{"1 producer\n1 C: PUSH {\"jid\":\"a\"}\n1 closed server\n2 producer\n2 C: PUSH {\"jid\":\"b\"}", 1},
+		{"1 producer\n1 C: PUSH {\"jid\":\"a\"}\n1 S: <close>\n2 producer\n2 C: PUSH {\"jid\":\"b\"}", 1},
 	} {
 		replayed(t, &situation{}, row.conversation, func(t *testing.T, tr *trial, p *program) {
 			t.Helper()

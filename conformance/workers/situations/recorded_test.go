@@ -2,6 +2,7 @@ package situations
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/transcript"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -31,15 +34,11 @@ func (p ended) Output() []string      { return nil }
 func (p ended) Lines() []string       { return p.printed }
 func (p ended) Kill()                 {}
 
-// recorded returns a trial whose one process has had a conversation, a line for each event:
+// recorded returns a trial whose one process has had a conversation, in the notation of package transcript. In
+// "S: $text" a text becomes a bulk string. Of its own a conversation has
 //
-//	+15s               time passes
 //	1 open             the process opens connection 1
 //	1 worker w1        it opens connection 1 and greets as a worker; "1 producer" without a wid
-//	1 C: INFO          it sends a line
-//	1 part INF         it sends a part of one
-//	1 S: +OK           the server replies; "$ text" becomes a bulk string
-//	1 closed client    by the client, or by the server
 //	exited 0           the process ends
 func recorded(t *testing.T, s *situation, conversation string) (*trial, *program) {
 	t.Helper()
@@ -47,70 +46,56 @@ func recorded(t *testing.T, s *situation, conversation string) (*trial, *program
 	h.setUp()
 	tr := newTrial(t.Context(), h, s, conformance.Setup{})
 	p := &program{Process: ended{}, number: 1, input: newInput()}
-	at := time.Duration(0)
-	for line := range strings.Lines(conversation) {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		at += time.Millisecond
-		if d, is := strings.CutPrefix(line, "+"); is {
-			passed, err := time.ParseDuration(d)
-			require.NoError(t, err, line)
-			at += passed
-			continue
-		}
-		replayLine(t, tr.builder, at, line)
-		if code, is := strings.CutPrefix(line, "exited "); is {
+	events, err := transcript.Parse(conversation + "\nover")
+	require.NoError(t, err)
+	over := len(events) - 1
+	for i, e := range events[:over] {
+		at := e.At + time.Duration(i+1)*time.Millisecond
+		if code, is := strings.CutPrefix(string(e.Bytes), "exited "); is && e.Conn == "" {
 			n, err := strconv.Atoi(code)
 			require.NoError(t, err)
 			p.Process = ended{code: n}
+			tr.builder.Process(at, 1, workers.Event{Kind: workers.Exited, Code: n})
+			continue
 		}
+		replay(t, tr.builder, at, e)
 	}
-	tr.recording.start = time.Now().Add(-at)
+	tr.recording.start = time.Now().Add(-events[over].At - time.Duration(over)*time.Millisecond)
 	return tr, p
 }
 
-func replayLine(t *testing.T, b *workers.Builder, at time.Duration, line string) {
+var bulk = regexp.MustCompile(`^\$([^-0-9].*)?\r\n$`)
+
+func replay(t *testing.T, b *workers.Builder, at time.Duration, e transcript.Event) {
 	t.Helper()
-	who, what, _ := strings.Cut(line, " ")
-	conn, err := strconv.Atoi(who)
-	if err != nil {
-		code, err := strconv.Atoi(what)
-		require.NoError(t, err, line)
-		b.Process(at, 1, workers.Event{Kind: workers.Exited, Code: code})
-		return
-	}
-	verb, rest, _ := strings.Cut(what, " ")
-	switch verb {
-	case "open", "worker", "producer":
+	conn, err := strconv.Atoi(strings.TrimPrefix(e.Conn, "c")) // as reports name it
+	require.NoError(t, err, e)
+	switch e.Kind {
+	case transcript.Client:
+		b.Client(at, conn, e.Bytes)
+	case transcript.Server:
+		if bulk.Match(e.Bytes) {
+			e.Bytes = fwp.AppendBulk(nil, e.Bytes[1:len(e.Bytes)-2])
+		}
+		b.Server(at, conn, e.Bytes)
+	case transcript.ClientEnd:
+		b.Close(at, conn, workers.Client, false)
+	case transcript.ServerEnd:
+		b.Close(at, conn, workers.Server, false)
+	default:
+		role, wid, _ := strings.Cut(string(e.Bytes), " ")
+		require.Contains(t, []string{"open", "worker", "producer"}, role)
 		b.Open(at, conn, 1)
-		if verb == "open" {
+		if role == "open" {
 			return
 		}
 		hello := `HELLO {"v":2}`
-		if verb == "worker" {
-			hello = fmt.Sprintf(`HELLO {"hostname":"h","wid":%q,"pid":1,"labels":[],"v":2}`, rest)
+		if role == "worker" {
+			hello = fmt.Sprintf(`HELLO {"hostname":"h","wid":%q,"pid":1,"labels":[],"v":2}`, wid)
 		}
 		b.Server(at, conn, []byte("+HI {\"v\":2}\r\n"))
 		b.Client(at, conn, []byte(hello+"\r\n"))
 		b.Server(at, conn, []byte("+OK\r\n"))
-	case "C:":
-		b.Client(at, conn, []byte(rest+"\r\n"))
-	case "part":
-		b.Client(at, conn, []byte(rest))
-	case "S:":
-		if bulk, is := strings.CutPrefix(rest, "$ "); is {
-			rest = fmt.Sprintf("$%d\r\n%s", len(bulk), bulk)
-		}
-		b.Server(at, conn, []byte(rest+"\r\n"))
-	case "closed":
-		by := workers.Client
-		if rest == "server" {
-			by = workers.Server
-		}
-		b.Close(at, conn, by, false)
-	default:
-		require.Fail(t, "unknown line of a conversation", line)
 	}
 }
 
@@ -167,7 +152,7 @@ func outcomes(decisions []conformance.Decision) (all []string) {
 
 // jobLine is a delivery of a job of type fwp.ok.
 func jobLine(conn int, jid string) string {
-	return fmt.Sprintf("\n%d C: FETCH\n%d S: $ {\"jid\":%q,\"jobtype\":\"fwp.ok\",\"args\":[]}", conn, conn, jid)
+	return fmt.Sprintf("\n%d C: FETCH\n%d S: ${\"jid\":%q,\"jobtype\":\"fwp.ok\",\"args\":[]}", conn, conn, jid)
 }
 
 // ackLine is an accepted ACK of connection 1.
@@ -198,8 +183,11 @@ func TestLagIsKnownBeforeTheFirstEventBehindIt(t *testing.T) {
 	for late, want := range map[time.Duration]workers.State{0: workers.Broke, 70 * time.Second: workers.Held} {
 		r := newRecording(workers.Config{}, new(memory), nil)
 		r.late = func(time.Time) time.Duration { return late }
-		replayLine(t, r.builder, 0, "1 worker w1")
-		replayLine(t, r.builder, 2*time.Minute, `1 C: BEAT {"wid":"w1"}`)
+		events, err := transcript.Parse("1 worker w1\n+2m\n1 C: BEAT {\"wid\":\"w1\"}")
+		require.NoError(t, err)
+		for _, e := range events {
+			replay(t, r.builder, e.At, e)
+		}
 		results := r.rules.Results()
 		i := slices.IndexFunc(results, func(r workers.Result) bool { return r.Rule.Breach == workers.BeatMissing })
 		assert.Equal(t, want, results[i].State(), "late by %v", late)
