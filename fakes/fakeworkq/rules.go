@@ -55,6 +55,7 @@ var ruleFields = []rule.Field{
 	{Name: "reason", Text: "why the command is refused, in words"},
 	{Name: "error", Text: "the error of the reply, such as NOT-FOUND"},
 	{Name: "fails", Text: "how often the job has failed"},
+	{Name: "wait", Text: "how long a lease, run or result waits, in milliseconds"},
 	{Name: "commands", Text: "how many commands the connection has sent"},
 }
 
@@ -70,6 +71,8 @@ func ruleField(e *Event, name string) (value string, there bool) {
 		return e.Reply.Error, e.Reply.Error != ""
 	case "fails":
 		return strconv.FormatUint(e.Fails, 10), e.Point == Failed
+	case "wait":
+		return strconv.FormatUint(e.Command.Wait, 10), e.Command.Wait > 0
 	case "commands":
 		return strconv.Itoa(e.Count), e.Conn > 0
 	}

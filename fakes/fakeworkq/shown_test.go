@@ -58,5 +58,6 @@ var shownVariations = map[string][2]string{
 	"reply-late":             {"elsewhere", `0.300 s a S: -TIMEOUT`},
 	"schedule-late-a-little": {"schedule", `5.800 s a S: +OK 1\r\n$1 ping 1000 0\r\n`},
 	"server-more-clients":    {"add", `active-clients 4`},
+	"wait-limited":           {"long", `invalid wait`},
 	"timeout-late":           {"waits", `2.400 s a S: -TIMEOUT`},
 }
