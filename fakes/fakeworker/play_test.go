@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/rule"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/transcript"
 )
@@ -86,15 +87,7 @@ func (d day) hook(t *testing.T) func(*fakes.Event) {
 	t.Helper()
 	rules, err := fakes.Rules().ParseFile(d.rules + "\non greeting: delay 100ms\non failed: to dead")
 	require.NoError(t, err)
-	var hooks []func(*fakes.Event)
-	for _, r := range rules {
-		hooks = append(hooks, r.Hook())
-	}
-	return func(e *fakes.Event) {
-		for _, hook := range hooks {
-			hook(e)
-		}
-	}
+	return rule.Hooks(rules...)
 }
 
 // tapped is a listener whose connections are logged.
