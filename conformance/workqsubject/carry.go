@@ -218,6 +218,18 @@ func (j *job) answered(k *call, kind byte, fits func(view *config) bool) bool {
 	return true
 }
 
+// settle has the jobs that an answered command was about go on without it; of those of a lease one may have come.
+func (l *workqLaw) settle(k *call, concerned []*job, came *job, at time.Time) {
+	for _, j := range concerned {
+		if k.Verb == workq.Lease && j != came {
+			j.passedOver(k)
+		}
+		j.settle(k)
+		j.prune(at)
+		l.endLapse(j)
+	}
+}
+
 // settle forgets a command that was answered.
 func (j *job) settle(k *call) {
 	configs := j.configs

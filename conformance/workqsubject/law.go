@@ -303,14 +303,7 @@ func (l *workqLaw) Came(number int, m session.Message, at time.Time) law.Answer 
 	if j := l.jobs[k.ID]; k.adds() && j != nil && j.added.IsZero() {
 		j.added = at
 	}
-	for _, j := range concerned {
-		if k.Verb == workq.Lease && j != meant {
-			j.passedOver(k)
-		}
-		j.settle(k)
-		j.prune(at)
-		l.endLapse(j)
-	}
+	l.settle(k, concerned, meant, at)
 	if r.expected == "" {
 		return a
 	}

@@ -29,7 +29,12 @@ func (l *workqLaw) ruling(k *call, m session.Message, at time.Time) ruling {
 	if r := l.punctual(k, m, at); r.expected != "" {
 		return r
 	}
-	if k.beyond() && !k.adds() && strings.IndexByte(errorKinds, m.Kind) >= 0 {
+	declined := k.beyond() && strings.IndexByte(errorKinds, m.Kind) >= 0
+	switch {
+	case declined && k.Verb == workq.Run:
+		l.jobs[k.ID].open()
+		return ruling{}
+	case declined && !k.adds():
 		return ruling{}
 	}
 	switch k.Verb {
@@ -253,9 +258,6 @@ func (j *job) reported(k *call, m session.Message) ruling {
 // ran judges the reply to run, behind which nothing is known of the job.
 func (j *job) ran(k *call, m session.Message, at time.Time) ruling {
 	defer j.open()
-	if k.beyond() && strings.IndexByte(errorKinds, m.Kind) >= 0 {
-		return ruling{}
-	}
 	configs := slices.DeleteFunc(slices.Clone(j.configs), func(c config) bool { return c.metBy(k) == nil })
 	is := func(f func(config) bool) bool {
 		return slices.ContainsFunc(configs, func(c config) bool { return c.state == open || f(c) })
@@ -356,8 +358,8 @@ func (r *ruling) ofState() bool {
 	return false
 }
 
-// premises returns the clauses by which the jobs that a ruling is about are ready, where no lease has brought one that is
-// ready by that: a server that breaks such a clause has no other reason for its reply.
+// premises returns the clauses by which the jobs that a ruling is about are ready, where no lease has brought one that
+// is ready by that: a server that breaks such a clause has no other reason for its reply.
 func (l *workqLaw) premises(concerned []*job) func(r *ruling) []string {
 	type readied struct{ id, name, clause string }
 	var all []readied
