@@ -27,9 +27,10 @@ func (s *runState) play(ctx context.Context, t *task) {
 			return
 		}
 	}
-	wait.Sleep(ctx, t.pause)
-	switch t.server = t.host; {
-	case t.server == nil:
+	if t.refused > 0 {
+		wait.Sleep(ctx, play.CloseLatency)
+	}
+	if t.server = t.host; t.server == nil {
 		server, release, err := t.own()
 		if err != nil {
 			t.err = fmt.Errorf("check %s: %w", t.about.ID, err)
@@ -40,13 +41,12 @@ func (s *runState) play(ctx context.Context, t *task) {
 			defer s.meter.Follow(server.Process)()
 		}
 		t.server = newHost(server)
-	case t.server.open != nil:
-		if err := t.server.open(); err != nil {
-			t.err = fmt.Errorf("check %s: %w", t.about.ID, err)
-			return
-		}
 	}
-	evidence := t.check.Play(ctx, s.setup(t))
+	on := s.setup(t)
+	evidence := t.check.Play(ctx, on)
+	if t.about.Hostile && evidence.Dead == "" && evidence.Err == nil {
+		evidence.Dead = s.asker(t.server, on.Gone).Lost(ctx, s.runner.Protocol.Dialect)
+	}
 	how, died := t.server.ending()
 	if addEnding(&evidence, how); evidence.Ending != "" {
 		evidence.Died = died
