@@ -2,6 +2,7 @@ package run
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
@@ -29,6 +30,11 @@ type host struct {
 	crash   *crash // whose checks are played again, each alone and before all others
 	closed  []*closure
 	crashes int
+
+	end func() // ends it; nil: it is not of this run
+
+	mu   sync.Mutex
+	idle []*host // servers like it that hostile checks have survived
 }
 
 // mostConnections is how many connections the checks on one server may have open at a
@@ -41,6 +47,37 @@ func newHost(server Server) *host {
 		h.common = law.NewExclusive() // it was started as others can be
 	}
 	return h
+}
+
+// another returns a server like that of h for one check: a new one, or where it may be used already an idle one. Calls
+// may be concurrent.
+func (h *host) another(used bool) (*host, error) {
+	h.mu.Lock()
+	if last := len(h.idle) - 1; used && last >= 0 {
+		other := h.idle[last]
+		h.idle = h.idle[:last]
+		h.mu.Unlock()
+		return other, nil
+	}
+	h.mu.Unlock() // virtual time stands still for who waits for a lock
+	server, end, err := h.Fresh()
+	if err != nil {
+		return nil, err
+	}
+	other := newHost(server)
+	other.end = end
+	return other, nil
+}
+
+// release ends a server that another has returned, or keeps it for another check. Calls may be concurrent.
+func (h *host) release(other *host, keep bool) {
+	if !keep {
+		other.end()
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.idle = append(h.idle, other)
 }
 
 // takes reports whether a check may begin on the host, in addition to those that run. In a quick run what waits

@@ -102,6 +102,39 @@ func ownRefused(e conformance.Evidence) conformance.Evidence {
 	return e
 }
 
+// TestWhoEndedTheServer: a check that found it dead has ended it if it was alone and was served before. Of a crash, what
+// was dead before the check began is started again for it, as often as a server may end in a run.
+func TestWhoEndedTheServer(t *testing.T) {
+	t.Parallel()
+	said := []play.Line{{From: "S", Text: "+HI"}}
+	for name, test := range map[string]struct {
+		together bool
+		e        conformance.Evidence
+		certain  bool
+	}{
+		"alone, and served":       {false, conformance.Evidence{Conversation: said}, true},
+		"a property":              {false, conformance.Evidence{Served: true}, true},
+		"beside others":           {true, conformance.Evidence{Conversation: said}, false},
+		"nothing was said":        {false, conformance.Evidence{}, false},
+		"the connection was shut": {false, conformance.Evidence{Conversation: []play.Line{{From: "S", Ended: true}}}, false},
+	} {
+		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
+		assert.Equal(t, test.certain, s.certain(&task{together: test.together, evidence: &test.e}), name)
+	}
+	s, h := newRunState(&Runner{Protocol: fwpsuite.Protocol()}), newHost(Server{})
+	unserved := &task{host: h, suspect: true, evidence: &conformance.Evidence{Dead: "dead"}}
+	h.crash = &crash{left: 1}
+	for range mostCrashes {
+		s.pending = nil
+		s.endAlone(unserved)
+		assert.Equal(t, []*task{unserved}, s.pending)
+		assert.True(t, unserved.suspect && h.down && h.lost == "")
+	}
+	s.endAlone(unserved)
+	assert.Equal(t, "the server no longer served", h.lost)
+	assert.Len(t, s.crashes, 1)
+}
+
 // verdictAbout returns the verdict about a clause of the play of a script with one line about it.
 func verdictAbout(clause string, fatal bool, e conformance.Evidence, level string) reports.ClauseVerdict {
 	mark := scenarios.Mark{Clause: clause, Level: level}

@@ -16,6 +16,7 @@ import (
 const (
 	busyChecks     = 2                      // at a time, in addition to those that wait
 	busyAtLeast    = 30 * time.Millisecond  // after its start a check counts as busy, where this machine is not late
+	mostLent       = 8                      // hostile checks at a time, where each has a server for itself
 	quietFor       = 200 * time.Millisecond // after the start of a check that sends info, no other begins on its server
 	retriesOfLag   = 3                      // of a check that lag made inconclusive, and that is over soon
 	retriesShare   = 2                      // such a part of the time of all checks is for those retries, and at least
@@ -109,6 +110,9 @@ func (s *runState) all(ctx context.Context) {
 		if h.crash != nil { // the run was interrupted
 			s.unexplained(h)
 		}
+		for _, other := range h.idle {
+			other.end()
+		}
 	}
 }
 
@@ -155,7 +159,7 @@ func (s *runState) begin(ctx context.Context) {
 		t := s.pending[i]
 		switch {
 		case s.skip(ctx, t):
-		case len(s.running) == 0 || t.host == nil || t.host.takes(t, s.runner.Quick):
+		case len(s.running) == 0 || s.free(t):
 			s.enter(t)
 			go func() {
 				s.play(ctx, t)
@@ -167,6 +171,20 @@ func (s *runState) begin(ctx context.Context) {
 		}
 		s.pending = slices.Delete(s.pending, i, i+1)
 	}
+}
+
+// free reports whether the server of a check has room for it.
+func (s *runState) free(t *task) bool {
+	if t.host != nil {
+		return t.host.takes(t, s.runner.Quick)
+	}
+	lent := 0
+	for _, other := range s.running {
+		if t.lends() && other.lends() {
+			lent++
+		}
+	}
+	return lent < mostLent
 }
 
 // skip files a check that is not played, or not again, and reports whether it did.

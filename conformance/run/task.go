@@ -18,8 +18,8 @@ type task struct {
 	place int   // of the check in Checks
 	round int   // which of the repetitions
 	host  *host // the server that it shares; nil: it gets one of its own
-	own   func() (Server, func(), error)
-	apart bool // no other check may use the server meanwhile
+	like  *host // which that is like
+	apart bool  // no other check may use the server meanwhile
 
 	// Of the latest try.
 	began    time.Time
@@ -83,7 +83,7 @@ func (t *task) phase() int {
 	switch {
 	case t.host != nil && t.about.Hostile:
 		return 3
-	case t.about.Hostile && t.about.Sharing == conformance.SharesAll && t.about.Wait <= conformance.QuickWait:
+	case t.lends() && t.about.Wait <= conformance.QuickWait:
 		return -1 // before those that keep this machine busy
 	case t.apart:
 		return 2
@@ -93,6 +93,11 @@ func (t *task) phase() int {
 		return 1
 	}
 	return 0
+}
+
+// lends reports whether another check may have the server of a task when it is over: a hostile one that it survived.
+func (t *task) lends() bool {
+	return t.host == nil && t.about.Hostile && t.about.Sharing == conformance.SharesAll
 }
 
 // spares reports whether the end of the server of a task would cost nothing: another one can be started.
@@ -108,7 +113,7 @@ func (s *runState) assign(t *task) (missing scenarios.Need) {
 		}
 		apart := t.about.Sharing == conformance.SharesNothing
 		if h.Fresh != nil && (apart || !h.Slow && (t.about.Hostile || t.about.Sharing != conformance.SharesAll)) {
-			t.own = h.Fresh
+			t.like = h
 			return ""
 		}
 		t.host, t.apart = h, apart || t.about.Hostile
