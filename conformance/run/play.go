@@ -38,8 +38,8 @@ func (s *runState) play(ctx context.Context, t *task) {
 	defer release()
 	on := s.setup(t)
 	evidence := t.check.Play(ctx, on)
-	if t.about.Hostile && evidence.Dead == "" && evidence.Err == nil {
-		evidence.Dead = s.asker(t.server, on.Gone).Lost(ctx, s.runner.Protocol.Dialect)
+	if t.about.Hostile && evidence.Err == nil {
+		s.ask(ctx, t.server, &evidence, on.Gone)
 	}
 	how, died := t.server.ending()
 	if addEnding(&evidence, how); evidence.Ending != "" {
@@ -69,6 +69,18 @@ func (s *runState) occupy(t *task) (release func(), err error) {
 		leave()
 		t.like.release(t.server, t.lends() && t.evidence != nil && t.evidence.Dead == "")
 	}, nil
+}
+
+// ask finds out behind a hostile check, whose connections are closed, whether its server serves: where some were open
+// when it did not, it had too few.
+func (s *runState) ask(ctx context.Context, h *host, e *conformance.Evidence, gone func() bool) {
+	if e.Dead != "" && e.Amid == 0 {
+		return
+	}
+	before := e.Dead
+	if e.Dead = s.asker(h, gone).Lost(ctx, s.runner.Protocol.Dialect); e.Dead == "" && before != "" {
+		e.Refused = &play.Refusal{Got: before, Own: e.Amid, All: e.Amid}
+	}
 }
 
 // confirmLate makes a late reply inconclusive until a second play has a late reply too: on a busy machine the processes
