@@ -116,7 +116,7 @@ func TestTheEndOfAForwarderIsNoCrash(t *testing.T) {
 		lost   string
 	}{
 		"a half-close":     {halved, reports.ExitUnreachable, "a client closed its half"},
-		"a malformed line": {deadlyScript, reports.ExitFindings, ""},
+		"a malformed line": {hostileDeadly, reports.ExitFindings, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

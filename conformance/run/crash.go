@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,64 +24,87 @@ const (
 	maxProcessExits = 25                     // of a server that can be started again, and whose end is known at once
 	revivingFor     = 30 * time.Second       // that a server that was started again may take until it serves
 	comebackTimeout = 3 * time.Second        // that a server that cannot be started again may take until it serves
-	replayingFor    = 2 * time.Minute        // that the candidates for all crashes of a run are played again, alone
+	replayingFor    = 2 * time.Minute        // that the checks of all crashes of a run are played again, alone
 	revivingPause   = 100 * time.Millisecond // between two tries
 )
 
 // crash is a time at which a host served no connection, until it is known which check ended it.
 type crash struct {
-	words      string // what was seen
-	ending     string // how the process ended; empty if that is not known
-	died       string // the same in a few words
-	brief      bool   // the host was back at once
-	candidates []*task
-	left       int // of the suspects, that are still to be played
-	played     int // of them, each alone
+	conformance.Evidence          // of a play that found it dead
+	brief                bool     // the host was back at once
+	ran                  []string // the checks that ran, of which one ended it
+	left                 int      // of them, that are still to be played alone
+	advice               string   // how the user can have the host started again; empty if that is done
 }
 
-// died deals with the plays after which a host did not serve, once no more are played on it. A single check that can
-// be the reason is. Of several the likeliest are played again, each alone and before all others, until one of them is
-// confirmed; the others are played again like any check.
+// died deals with the plays after which a host did not serve, once no more are played on it. A single one has ended it.
+// Of several each is played again, alone and before all others, the shortest first, until the host ends again.
 func (s *runState) died(ctx context.Context, h *host) {
-	s.endProbation(h)
-	h.limiter.forget()
-	if s.cutOff(ctx, h) {
+	if s.cutOff(ctx, h) || s.full(ctx, h) {
 		return
 	}
-	candidates, suspects := candidatesOf(s.runner.Protocol.Dialect.Grammar(), h.dying, h.ended)
-	if s.replayed > replayingFor {
-		suspects = nil
-	}
-	h.crashes++
-	h.down = !slices.ContainsFunc(h.dying, func(t *task) bool { return t.evidence.Back })
-	for _, t := range h.dying { // a limit of connections was not the reason
-		t.apart = t.about.Sharing == conformance.SharesNothing
-	}
-	others := slices.DeleteFunc(h.dying, func(t *task) bool { return slices.Contains(suspects, t) })
-	certain := len(candidates) == 1 && candidates[0].lead.sent() &&
-		lag.Covers(cmp.Or(s.runner.Timeout, play.DefaultTimeout), s.meter.Lag(candidates[0].began))
-	if h.dying = nil; certain {
-		s.confirm(candidates[0])
-		others = slices.DeleteFunc(others, func(t *task) bool { return t == candidates[0] })
-		s.pending = slices.Concat(others, s.pending)
+	group := slices.SortedStableFunc(slices.Values(h.dying), func(a, b *task) int {
+		return cmp.Compare(a.about.Wait, b.about.Wait)
+	})
+	h.dying, h.crashes = nil, h.crashes+1
+	h.down = !slices.ContainsFunc(group, func(t *task) bool { return t.evidence.Back })
+	if first := group[0]; len(group) == 1 && s.certain(first) {
+		s.confirm(first)
 	} else {
-		i := slices.IndexFunc(candidates, func(t *task) bool { return t.evidence.Dead != "" })
-		first := candidates[i].evidence
-		h.crash = &crash{
-			words: first.Dead, ending: first.Ending, died: first.Died, brief: !h.down, candidates: candidates,
-			left: len(suspects),
-		}
-		for _, t := range suspects {
-			t.suspect = true
-		}
-		h.first += len(suspects)
-		s.pending = slices.Concat(suspects, others, s.pending)
-		if len(suspects) == 0 {
+		seen := slices.IndexFunc(group, func(t *task) bool { return t.evidence.Dead != "" })
+		h.crash = &crash{*group[seen].evidence, !h.down, idsOf(group), len(group), s.adviceToRestart(h)}
+		s.pending = slices.Concat(group, s.pending)
+		if s.replayed > replayingFor {
 			s.unexplained(h)
+		}
+		for _, t := range group {
+			t.suspect = h.crash != nil
 		}
 	}
 	if h.crashes > h.mostCrashes() || ctx.Err() != nil || s.stopped != "" {
 		s.giveUp(h)
+	}
+}
+
+// idsOf lists the checks of plays.
+func idsOf(plays []*task) (ids []string) {
+	for _, t := range plays {
+		ids = append(ids, t.about.ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// certain reports whether a check that found its host dead has ended it: it was alone and was served, and this
+// machine was in time.
+func (s *runState) certain(t *task) bool {
+	served := t.evidence.Served || slices.ContainsFunc(t.evidence.Conversation, func(l play.Line) bool {
+		return l.From == "S" && !l.Ended
+	})
+	return !t.together && served && lag.Covers(cmp.Or(s.runner.Timeout, play.DefaultTimeout), s.meter.Lag(t.began))
+}
+
+// full reports whether plays found a host dead that was at its limit of connections: others were open then, and it
+// serves when all have ended. Then the plays are repeated, with half as many connections at a time.
+func (s *runState) full(ctx context.Context, h *host) bool {
+	dead := func(t *task) bool {
+		return t.evidence.Dead != "" && (!t.together || t.evidence.Amid == 0 || t.evidence.Ending != "")
+	}
+	if slices.ContainsFunc(h.dying, dead) || !wait.Sleep(ctx, play.CloseLatency) || s.asker(h, nil).Serves(ctx,
+		s.runner.Protocol.Dialect) != nil {
+		return false
+	}
+	for _, t := range h.dying {
+		h.halve(t)
+	}
+	s.pending, h.dying = slices.Concat(h.dying, s.pending), nil
+	return true
+}
+
+// asker returns what asks whether a host serves.
+func (s *runState) asker(h *host, gone func() bool) *play.Player {
+	return &play.Player{
+		Target: h.Target, Password: h.Password, Timeout: s.runner.Timeout, Meter: s.meter, Peers: &h.peers, Gone: gone,
 	}
 }
 
@@ -90,7 +114,8 @@ func (s *runState) cutOff(ctx context.Context, h *host) bool {
 	if h.lost = lostBefore(ctx, h); h.lost == "" {
 		return false
 	}
-	s.fault(&UnservedError{Cause: errors.New(h.lost)})
+	s.fault(&UnservedError{Cause: fmt.Errorf("%s; it ended while these checks ran: %s", h.lost,
+		strings.Join(idsOf(h.dying), ", "))})
 	for _, t := range h.dying {
 		s.fileLost(t)
 	}
@@ -124,18 +149,6 @@ func (h *host) mostCrashes() int {
 	return mostCrashes
 }
 
-// endProbation moves the pending checks that found a host dead to those that ended.
-func (s *runState) endProbation(h *host) {
-	for _, t := range s.pending {
-		if t.host == h && t.death != nil {
-			t.evidence, t.death = t.death, nil
-			h.dying = append(h.dying, t)
-			h.first--
-		}
-	}
-	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool { return slices.Contains(h.dying, t) })
-}
-
 // confirm files a check as the one that ended its server.
 func (s *runState) confirm(t *task) {
 	t.fatal = true
@@ -143,41 +156,36 @@ func (s *runState) confirm(t *task) {
 	s.record(t)
 }
 
-// endSuspect takes the evidence of a candidate that was played alone. If the server is dead again, the search is over.
-func (s *runState) endSuspect(t *task) {
+// endAlone takes the evidence of a check of a crash that was played alone: one that has ended the host ends the search.
+func (s *runState) endAlone(t *task) {
 	h := t.host
 	t.suspect = false
-	h.crash.left--
-	h.crash.played++
 	switch {
-	case t.evidence.Dead != "":
+	case t.evidence.Dead != "" && s.certain(t):
 		s.release(h)
 		h.crash, h.down, h.crashes = nil, !t.evidence.Back, h.crashes+1
 		s.confirm(t)
 		return
-	case !t.filed:
-		s.record(t)
+	case t.evidence.Dead != "": // before it began
+		t.suspect, h.down, h.crashes = true, true, h.crashes+1
+		if s.pending = slices.Insert(s.pending, 0, t); h.crashes > h.mostCrashes() {
+			s.giveUp(h)
+		}
+		return
 	}
-	if s.replayed += time.Since(t.began); s.replayed > replayingFor {
-		s.release(h) // the others are played again like any check
-		h.crash.left = 0
-	}
-	if h.crash.left == 0 {
+	s.record(t)
+	h.crash.left--
+	if s.replayed += time.Since(t.began); h.crash.left == 0 || s.replayed > replayingFor {
+		s.release(h)
 		s.unexplained(h)
 	}
 }
 
-// release turns the remaining candidates into checks like others; those that have a result keep it. One that lag made
-// inconclusive may wait for another try as well, which is then a try like others.
+// release turns the checks of a crash that were not played again yet into checks like others.
 func (s *runState) release(h *host) {
-	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool {
-		if t.host != h || !t.suspect {
-			return false
-		}
-		t.suspect = false
-		h.first--
-		return t.filed
-	})
+	for _, t := range s.pending {
+		t.suspect = t.suspect && t.host != h
+	}
 }
 
 // giveUp ends the checks on a host: it serves no more, and cannot be started again.
@@ -226,9 +234,8 @@ func (s *runState) startAgain(ctx context.Context, h *host) error {
 		}
 		patience = revivingFor
 	}
-	player := &play.Player{Target: h.Target, Password: h.Password, Timeout: s.runner.Timeout, Peers: &h.peers}
 	for begin := time.Now(); ; {
-		err := player.Serves(ctx, s.runner.Protocol.Dialect)
+		err := s.asker(h, nil).Serves(ctx, s.runner.Protocol.Dialect)
 		if err == nil || ctx.Err() != nil || time.Since(begin) > patience {
 			return err
 		}
@@ -258,46 +265,33 @@ func (s *runState) serving() (c reports.Check, some bool) {
 		crash := &s.crashes[i]
 		if crash.brief {
 			c.Reason = reports.ReasonNotServing
-			c.Why = crash.words + ": it ended, or was restarted; no check repeated that"
+			c.Why = crash.Dead + ": it ended, or was restarted; no check repeated that"
 			continue
 		}
 		c.Verdict = reports.Crash
-		c.Findings = append(c.Findings, s.crashFinding(crash))
+		c.Findings = append(c.Findings, crashFinding(crash))
 	}
 	return c, len(s.crashes) > 0
 }
 
-// crashFinding returns the finding for a crash, which names the candidates and blames no clause.
-func (s *runState) crashFinding(c *crash) reports.Finding {
-	likeliest := c.candidates[0]
-	f := reports.Finding{
-		Verdict:   reports.Crash,
-		Statement: Death(c.died, likeliest.lead.line, likeliest.about.ID, len(c.candidates) == 1),
-		Evidence: reports.Evidence{
-			Check: CrashCheck, Expected: "a server that keeps serving", Actual: c.words,
-		},
+// crashFinding returns the finding for a crash, which names the checks that ran and blames no clause.
+func crashFinding(c *crash) reports.Finding {
+	all := []string{c.Dead}
+	if c.Ending != "" {
+		all = append(all, c.Ending)
 	}
-	if c.ending != "" {
-		f.Actual += "\n" + c.ending
-	}
-	f.Actual += "\nIt is not known which check is the reason. Candidates, the likeliest first:"
-	for _, t := range c.candidates {
-		if f.Actual += "\n  " + t.about.ID; t.lead.line != "" { // the last command
-			f.Actual += ": C: " + strings.TrimSpace(t.lead.line)
-		}
-	}
-	switch how := s.adviceToRestart(c.candidates[0].host); {
-	case c.played > 0 && c.left == 0:
-		f.Actual += "\nThe likeliest were played again, each alone, and the server survived: it may need several at a time"
-	case how != "":
-		f.Actual += "\nTo find out, " + how + ": then each is played alone"
+	all = append(all, "it ended while these checks ran:\n  "+strings.Join(c.ran, "\n  "))
+	switch {
+	case c.left == 0:
+		all = append(all, "each was played again, alone, and none ended it: it may need several at a time")
+	case c.advice != "":
+		all = append(all, "to find out which one ended it, "+c.advice+": then each is played alone")
 	default:
-		f.Actual += "\nTo find out, play each of them alone"
+		all = append(all, "to find out which one ended it, play each of them alone")
 	}
-	if s.runner.Reproduce != nil {
-		f.Reproduce = s.runner.Reproduce(c.candidates[0].about.ID)
-	}
-	return f
+	return reports.Finding{Verdict: reports.Crash, Statement: Death(c.Died, "", ""), Evidence: reports.Evidence{
+		Check: CrashCheck, Expected: "a server that keeps serving", Actual: strings.Join(all, "\n"),
+	}}
 }
 
 // StartsCheck is the id under which a run reports that a server, which the run had stopped, does not start on its data.

@@ -42,36 +42,58 @@ func (m *mortals) start() (run.Server, func(), error) {
 	}, nil
 }
 
-// Where servers can be started, hostile checks have one of their own, which ends as often as they end it: what waits
-// meanwhile on the other one is played once, and the end of a known process is not waited for.
+// Where servers can be started, each hostile check has one for itself, which another one uses behind it if it serves
+// still: what waits meanwhile on the shared one is played once. Where they start slowly, hostile checks are played one at a time on the only one, which is started again.
 func TestHostileChecksEndNoServerOfOthers(t *testing.T) {
 	t.Parallel()
 	const deaths = 20
-	sources := copies(deaths, "deadly", deadlyScript)
+	sources := copies(deaths, "deadly", hostileDeadly)
 	sources["hostile"] = hostileTwin
 	maps.Copy(sources, copies(5, "sleeps", sleeping))
-	all := scripts(t, sources)
+	all, want := scripts(t, sources), map[string]string{"hostile": "pass"}
+	for i := range 5 {
+		want[fmt.Sprintf("sleeps%02d", i)] = "pass"
+	}
+	for i := range deaths {
+		want[fmt.Sprintf("deadly%02d", i)] = "crash"
+	}
+	for _, slow := range []bool{false, true} {
+		t.Run(fmt.Sprint("slow ", slow), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := new(mortals)
+				server, end, _ := m.start()
+				defer end()
+				server.Slow = slow
+				report := runnerOn(server, all).Run(t.Context())
+				assert.Equal(t, want, verdictsOf(report))
+				for _, c := range report.Checks {
+					assert.Equal(t, 1, c.Attempts, c.ID)
+				}
+				started, restarts := 2+deaths, int64(0)
+				if slow {
+					started, restarts = 1, deaths
+				}
+				assert.InDelta(t, started, len(m.started), 1, "the last one may have survived another check")
+				assert.Equal(t, len(m.started)-1, m.ended)
+				assert.InDelta(t, restarts, m.started[0].restarts.Load(), 1, "there may be none behind the last one")
+			})
+		})
+	}
+}
+
+// Hostile checks that their server survives leave it to others, one at a time.
+func TestHostileChecksUseServersOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, copies(40, "hostile", "connect as consumer\nclause FWP-ACK-03\nC bad: ACK\nS: -\n"))
 	synctest.Test(t, func(t *testing.T) {
 		m := new(mortals)
 		server, end, _ := m.start()
 		defer end()
-		report := runnerOn(server, all).Run(t.Context())
-		want := map[string]string{"hostile": "pass"}
-		for i := range 5 {
-			want[fmt.Sprintf("sleeps%02d", i)] = "pass"
-		}
-		for i := range deaths {
-			want[fmt.Sprintf("deadly%02d", i)] = "crash"
-		}
-		assert.Equal(t, want, verdictsOf(report))
-		for _, c := range report.Checks {
-			if c.Verdict == reports.Pass && c.ID != "hostile" {
-				assert.Equal(t, 1, c.Attempts, c.ID)
-			}
-		}
-		assert.Len(t, m.started, 2)
-		assert.Equal(t, 1, m.ended, "the one for hostile checks")
-		assert.Zero(t, m.started[0].restarts.Load(), "of the one for others")
-		assert.Less(t, report.Took, (deaths+10)*2*time.Second)
+		r := runnerOn(server, all)
+		r.Parallel = len(all)
+		assert.Equal(t, reports.ExitWell, r.Run(t.Context()).ExitCode(reports.ExitOptions{}))
+		assert.Len(t, m.started, 1+8, "and the one for others")
+		assert.Equal(t, 8, m.ended)
 	})
 }

@@ -7,8 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
-	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -36,26 +34,6 @@ func TestARefusedConnectionOfAnEndedServer(t *testing.T) {
 		assert.Equal(t, test.dead, test.e.Dead, name)
 		assert.Equal(t, test.ending, test.e.Ending, name)
 	}
-}
-
-// A server whose process has ended is not tried again before its end counts, and its end is no limit of connections.
-func TestAnEndedServerKeepsItsLimit(t *testing.T) {
-	t.Parallel()
-	for ending, again := range map[string]bool{"": true, "the process of the server ended: exit 2": false} {
-		h := newHost(Server{})
-		s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}, meter: new(lag.Meter), hosts: []*host{h}}
-		task := &task{host: h, together: true, evidence: &conformance.Evidence{
-			Began: time.Now(), Dead: "dead", Ending: ending, Amid: 2, Refused: &play.Refusal{All: 3}}}
-		assert.Equal(t, again, s.postpone(task), ending)
-		assert.Equal(t, mostConnections, h.limiter.limit)
-		assert.Equal(t, again, len(s.pending) == 1)
-	}
-	h := newHost(Server{})
-	h.limiter.lower(0, &play.Refusal{All: 3})
-	s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}, meter: new(lag.Meter), hosts: []*host{h}}
-	h.dying = []*task{{host: h, evidence: &conformance.Evidence{Began: time.Now(), Dead: "dead"}}}
-	s.died(t.Context(), h)
-	assert.Equal(t, connLimiter{limit: mostConnections, lowered: 1}, h.limiter)
 }
 
 // With SeedNames two runs have the same names, whatever the order of their plays, and no two plays of a run have.
@@ -87,9 +65,9 @@ func TestNamesFollowFromTheSeed(t *testing.T) {
 // TestDeath: a crash names the command that may be its cause, in the words of its protocol.
 func TestDeath(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "the server died after PUSH in push/accepted (exit status 2)",
-		Death("exit status 2", `PUSH {"jid":"a"}`, "push/accepted", true))
-	assert.Equal(t, `the server died, perhaps after ["", "eMQP/1.0", "REPLY"] in reply/late`,
-		Death("", `["", "eMQP/1.0", "REPLY"]`, "reply/late", false))
-	assert.Equal(t, "the server died", Death("", "", "", true))
+	assert.Equal(t, "the server died in push/accepted (exit status 2)", Death("exit status 2", "", "push/accepted"))
+	assert.Equal(t, "the server died, perhaps after PUSH", Death("", `PUSH {"jid":"a"}`, ""))
+	assert.Equal(t, `the server died, perhaps after ["", "eMQP/1.0", "REPLY"]`,
+		Death("", `["", "eMQP/1.0", "REPLY"]`, ""))
+	assert.Equal(t, "the server died", Death("", "", ""))
 }

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	holding  = "connect as consumer\nclause FWP-ACK-03\nC bad: ACK\nS: -\nsilence 3s\n"
-	refusing = "connect as consumer\nclause FWP-ACK-03\nC bad: ACK\nS: -\n"
-	ending   = refusing + "C: BEAT {\"wid\":\"$wid\",\"rss_kb\":7}\nS: +OK\nsilence 1ms\n"
+	holding  = beating + "silence 3s\n"
+	refusing = beating
+	ending   = beating + "C: BEAT {\"wid\":\"$wid\",\"rss_kb\":7}\nS: +OK\nsilence 1ms\n"
 )
 
 // runEnding runs scripts on a server that lets no connection in after the first BEAT with rss_kb, and ends the others a

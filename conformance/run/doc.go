@@ -10,7 +10,7 @@
 //
 //   - a run: runner.go is what users set, schedule.go the loop, task.go one check with its tries, host.go a server that
 //     checks share and how many connections it takes, play.go one try, replay.go what another one is for
-//   - what ended a server: crash.go, and crash_candidates.go for which check it was; closure.go for a closed connection
+//   - what ended a server: crash.go; closure.go for a closed connection
 //   - verdicts: verdict.go from what a script saw, verdict_decision.go from a property, and about a
 //     client, law.go from the law of the protocol, which judges all conversations of scripts; verdict_finding.go the
 //     evidence, and where a client was not let in; reach.go asks whether the goals of clauses were reached, and whether

@@ -27,26 +27,20 @@ func (s *runState) play(ctx context.Context, t *task) {
 			return
 		}
 	}
-	wait.Sleep(ctx, t.pause)
-	switch t.server = t.host; {
-	case t.server == nil:
-		server, release, err := t.own()
-		if err != nil {
-			t.err = fmt.Errorf("check %s: %w", t.about.ID, err)
-			return
-		}
-		defer release()
-		if server.Process != nil {
-			defer s.meter.Follow(server.Process)()
-		}
-		t.server = newHost(server)
-	case t.server.open != nil:
-		if err := t.server.open(); err != nil {
-			t.err = fmt.Errorf("check %s: %w", t.about.ID, err)
-			return
-		}
+	if t.refused > 0 {
+		wait.Sleep(ctx, play.CloseLatency)
 	}
-	evidence := t.check.Play(ctx, s.setup(t))
+	release, err := s.occupy(t)
+	if err != nil {
+		t.err = fmt.Errorf("check %s: %w", t.about.ID, err)
+		return
+	}
+	defer release()
+	on := s.setup(t)
+	evidence := t.check.Play(ctx, on)
+	if t.about.Hostile && evidence.Err == nil {
+		s.ask(ctx, t.server, &evidence, on.Gone)
+	}
 	how, died := t.server.ending()
 	if addEnding(&evidence, how); evidence.Ending != "" {
 		evidence.Died = died
@@ -57,6 +51,36 @@ func (s *runState) play(ctx context.Context, t *task) {
 	addPrinted(&evidence, t.server.Printed)
 	confirmLate(&evidence, t.evidence)
 	t.evidence = &evidence
+}
+
+// occupy gives a try its server: the one that it shares, or one for itself until it is released.
+func (s *runState) occupy(t *task) (release func(), err error) {
+	if t.server = t.host; t.server != nil {
+		return func() {}, nil
+	}
+	if t.server, err = t.like.another(t.lends()); err != nil {
+		return nil, err
+	}
+	leave := func() {}
+	if t.server.Process != nil {
+		leave = s.meter.Follow(t.server.Process)
+	}
+	return func() {
+		leave()
+		t.like.release(t.server, t.lends() && t.evidence != nil && t.evidence.Dead == "")
+	}, nil
+}
+
+// ask finds out behind a hostile check, whose connections are closed, whether its server serves: where some were open
+// when it did not, it had too few.
+func (s *runState) ask(ctx context.Context, h *host, e *conformance.Evidence, gone func() bool) {
+	if e.Dead != "" && e.Amid == 0 {
+		return
+	}
+	before := e.Dead
+	if e.Dead = s.asker(h, gone).Lost(ctx, s.runner.Protocol.Dialect); e.Dead == "" && before != "" {
+		e.Refused = &play.Refusal{Got: before, Own: e.Amid, All: e.Amid}
+	}
 }
 
 // confirmLate makes a late reply inconclusive until a second play has a late reply too: on a busy machine the processes
@@ -160,7 +184,8 @@ func unanswers(got string) bool {
 // setup returns the setup of a try.
 func (s *runState) setup(t *task) conformance.Setup {
 	on := conformance.Setup{
-		Target: t.server.Target, Password: t.server.Password, Alone: t.host == nil, Seed: s.runner.Seed, Names: t.names,
+		Target: t.server.Target, Password: t.server.Password, Alone: t.host == nil && !t.lends(), Seed: s.runner.Seed,
+		Names:   t.names,
 		Timeout: s.runner.Timeout, Patience: s.runner.Patience, Quick: s.runner.Quick, Meter: s.meter,
 		Protocol: s.runner.Protocol, Peers: &t.server.peers, Server: t.server.common,
 		Open: slices.Contains(t.server.Offers, scenarios.NeedOpen),

@@ -221,7 +221,10 @@ func TestAPropertyIsRunLikeAScript(t *testing.T) {
 		runScripts(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, reports.Fail, r.Checks[0].Verdict)
 			assert.Equal(t, reports.NotRun, r.Checks[1].Verdict)
-		}, withProperties(broken, patient), func(r *run.Runner, _ *memoryTarget) { r.FailFast = true })
+		}, withProperties(broken, patient), func(r *run.Runner, _ *memoryTarget) {
+			server := r.Servers[0]
+			r.FailFast, r.Servers[0].Fresh = true, func() (run.Server, func(), error) { return server, func() {}, nil }
+		})
 	})
 	t.Run("passes no clause of the catalogue", func(t *testing.T) {
 		t.Parallel()

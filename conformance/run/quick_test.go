@@ -114,9 +114,9 @@ func TestAQuickRunEndsOnAnyServer(t *testing.T) {
 	}{
 		"HELLO and then nothing": {verbServer{answers: map[string]string{"*": noReply, "HELLO": "+OK"}}, false, whole},
 		"HELLO and then nothing, shared": {
-			verbServer{answers: map[string]string{"*": noReply, "HELLO": "+OK"}}, true, time.Minute},
+			verbServer{answers: map[string]string{"*": noReply, "HELLO": "+OK"}}, true, whole},
 		"nothing to HELLO":              {verbServer{answers: map[string]string{"HELLO": noReply}}, false, whole},
-		"nothing to HELLO, shared":      {verbServer{answers: map[string]string{"HELLO": noReply}}, true, time.Minute},
+		"nothing to HELLO, shared":      {verbServer{answers: map[string]string{"HELLO": noReply}}, true, whole},
 		"FETCH always null":             {verbServer{}, false, time.Minute},
 		"FETCH always null, shared":     {verbServer{}, true, 30 * time.Second},
 		"FETCH always null, late":       {verbServer{pause: 2 * time.Second}, false, whole},

@@ -61,61 +61,78 @@ func TestFurtherTries(t *testing.T) {
 	}
 }
 
-// TestPostponed: which plays are played again because of a limit of connections, and how often.
-func TestPostponed(t *testing.T) {
+// What becomes of a check that is refused a connection: beside others it is played again with half as many at a time,
+// alone two times more.
+func TestARefusedConnection(t *testing.T) {
 	t.Parallel()
-	missed, matched := []play.Result{{Outcome: play.Mismatched}}, []play.Result{{Outcome: play.Matched}}
-	refusal := func(all, own int) *play.Refusal { return &play.Refusal{All: all, Own: own} }
+	refused := conformance.Evidence{Refused: &play.Refusal{All: 3}, Results: []play.Result{{Outcome: play.Mismatched}}}
+	dead := refused
+	dead.Dead = "dead"
 	for name, test := range map[string]struct {
-		e          conformance.Evidence
-		beside     bool                  // others were played meanwhile
-		refused    int                   // tries before this one that were refused a connection
-		refusesAll bool                  // the server is known to
-		death      *conformance.Evidence // of an earlier try
-		again      bool
-		apart      bool
-		dead       bool // the evidence that counts is of a dead server
+		room    int // for connections, before
+		refuses bool
+		task    task
+		e       conformance.Evidence
+		again   bool
+		want    int // room behind it
 	}{
-		"nothing was refused": {e: conformance.Evidence{Results: missed}, beside: true},
-		"refused, and passed": {e: conformance.Evidence{Results: matched, Refused: refusal(3, 1)}, beside: true},
-		"refused beside others": {
-			e: conformance.Evidence{Results: missed, Refused: refusal(3, 1)}, beside: true, again: true,
-		},
-		"refused a second time": {
-			e: conformance.Evidence{Results: missed, Refused: refusal(3, 1)}, beside: true, refused: 1, again: true, apart: true,
-		},
-		"refused alone": {
-			e: conformance.Evidence{Results: missed, Refused: refusal(1, 1)}, refused: 2, again: true, apart: true,
-		},
-		"refused alone a second time": {e: conformance.Evidence{Results: missed, Refused: refusal(1, 1)}, refused: 3},
-		"by one that refuses all": {
-			e: conformance.Evidence{Results: missed, Refused: refusal(1, 1)}, beside: true, refusesAll: true,
-		},
-		"dead beside others": {
-			e: conformance.Evidence{Dead: "d", Amid: 2}, beside: true, again: true, apart: true,
-		},
-		"dead alone":                    {e: conformance.Evidence{Dead: "d", Amid: 2}, dead: true},
-		"dead, and no connection stays": {e: conformance.Evidence{Dead: "d"}, beside: true, dead: true},
-		"dead, and its process ended": {
-			e: conformance.Evidence{Dead: "d", Amid: 2, Ending: "exit 2"}, beside: true, dead: true,
-		},
-		"refused again after a death": {
-			e: conformance.Evidence{Results: missed, Refused: refusal(0, 0)}, death: &conformance.Evidence{Dead: "d"},
-			dead: true,
-		},
-		"served again after a death": {e: conformance.Evidence{Results: matched}, death: &conformance.Evidence{Dead: "d"}},
+		"beside others":            {400, false, task{together: true, conns: 64}, refused, true, 32},
+		"of an earlier time":       {8, false, task{together: true, conns: 64}, refused, true, 8},
+		"beside one":               {400, false, task{together: true, conns: 1}, refused, true, 1},
+		"alone":                    {1, false, task{}, refused, true, 1},
+		"alone, once more":         {1, false, task{refused: triesAlone - 1}, refused, true, 1},
+		"alone, and no more":       {1, false, task{refused: triesAlone}, refused, false, mostConnections},
+		"where all are refused":    {400, true, task{together: true, conns: 64}, refused, false, 400},
+		"a server that has ended":  {400, false, task{together: true, conns: 64}, dead, false, 400},
+		"a check that was let in":  {400, false, task{together: true, conns: 64}, conformance.Evidence{}, false, 400},
+		"too few for a single one": {1, false, task{refused: triesAlone}, ownRefused(refused), false, 1},
 	} {
-		h := newHost(Server{})
-		h.limiter.refusesAll = test.refusesAll
-		s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}, hosts: []*host{h}}
-		task := &task{host: h, together: test.beside, refused: test.refused, death: test.death, evidence: &test.e}
-		assert.Equal(t, test.again, s.postpone(task), name)
-		assert.Equal(t, test.again, slices.Contains(s.pending, task), name)
-		assert.Equal(t, test.apart, task.apart, name)
-		if !test.again {
-			assert.Equal(t, test.dead, task.evidence.Dead != "", name)
-		}
+		s, h := new(runState), newHost(Server{})
+		h.room, h.refuses = test.room, test.refuses
+		test.task.host, test.task.evidence = h, &test.e
+		assert.Equal(t, test.again, s.postpone(&test.task), name)
+		assert.Equal(t, test.again, len(s.pending) == 1, name)
+		assert.Equal(t, test.want, h.room, name)
 	}
+}
+
+// ownRefused is evidence of a refusal beside other connections of the same play.
+func ownRefused(e conformance.Evidence) conformance.Evidence {
+	e.Refused = &play.Refusal{Own: 2, All: 2}
+	return e
+}
+
+// TestWhoEndedTheServer: a check that found it dead has ended it if it was alone and was served before. Of a crash, what
+// was dead before the check began is started again for it, as often as a server may end in a run.
+func TestWhoEndedTheServer(t *testing.T) {
+	t.Parallel()
+	said := []play.Line{{From: "S", Text: "+HI"}}
+	for name, test := range map[string]struct {
+		together bool
+		e        conformance.Evidence
+		certain  bool
+	}{
+		"alone, and served":       {false, conformance.Evidence{Conversation: said}, true},
+		"a property":              {false, conformance.Evidence{Served: true}, true},
+		"beside others":           {true, conformance.Evidence{Conversation: said}, false},
+		"nothing was said":        {false, conformance.Evidence{}, false},
+		"the connection was shut": {false, conformance.Evidence{Conversation: []play.Line{{From: "S", Ended: true}}}, false},
+	} {
+		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
+		assert.Equal(t, test.certain, s.certain(&task{together: test.together, evidence: &test.e}), name)
+	}
+	s, h := newRunState(&Runner{Protocol: fwpsuite.Protocol()}), newHost(Server{})
+	unserved := &task{host: h, suspect: true, evidence: &conformance.Evidence{Dead: "dead"}}
+	h.crash = &crash{left: 1}
+	for range mostCrashes {
+		s.pending = nil
+		s.endAlone(unserved)
+		assert.Equal(t, []*task{unserved}, s.pending)
+		assert.True(t, unserved.suspect && h.down && h.lost == "")
+	}
+	s.endAlone(unserved)
+	assert.Equal(t, "the server no longer served", h.lost)
+	assert.Len(t, s.crashes, 1)
 }
 
 // verdictAbout returns the verdict about a clause of the play of a script with one line about it.
@@ -188,115 +205,6 @@ func TestWhatKeepsAClauseFromPassing(t *testing.T) {
 		assert.Equal(t, test.reason, got.Reason, name)
 		assert.Equal(t, test.halted, got.Halted, name)
 	}
-}
-
-// TestBearing: which plays may have had to do with the end of a server.
-func TestBearing(t *testing.T) {
-	t.Parallel()
-	death := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	for name, test := range map[string]struct {
-		began, ended time.Duration // behind the death
-		dying        bool
-		rank         int
-		unknown      bool // when the server ended
-		want         bearing
-	}{
-		"under way": {began: -time.Second, ended: time.Second, rank: unreplied, want: underWay},
-		"found it dead": {
-			began: -2 * time.Second, ended: -time.Second, dying: true, rank: unreplied, want: underWay,
-		},
-		"began afterwards": {began: time.Second, ended: 2 * time.Second, rank: malformed, want: noBearing},
-		"began afterwards, found it dead": {
-			began: time.Second, ended: 2 * time.Second, dying: true, rank: unreplied, want: noBearing,
-		},
-		"over before":                    {began: -2 * time.Second, ended: -time.Second, rank: answered, want: noBearing},
-		"over before, and malformed":     {began: -2 * time.Second, ended: -time.Second, rank: malformed, want: sentBefore},
-		"not known when, found it dead":  {unknown: true, dying: true, rank: unreplied, want: underWay},
-		"not known when":                 {unknown: true, rank: malformed, want: noBearing},
-		"it ended when the server did":   {began: -time.Second, ended: 0, rank: unreplied, want: noBearing},
-		"it began when the server ended": {began: 0, ended: time.Second, rank: unreplied, want: underWay},
-	} {
-		at := death
-		if test.unknown {
-			at = time.Time{}
-		}
-		e := &conformance.Evidence{Began: death.Add(test.began), Took: test.ended - test.began}
-		assert.Equal(t, test.want, (&task{evidence: e, lead: lead{rank: test.rank}}).bearing(at, test.dying), name)
-	}
-}
-
-// TestSuspects: which candidates are worth another play: the likeliest, and up to ten that sent something malformed, or
-// anything that may not wait within a second before the end.
-func TestSuspects(t *testing.T) {
-	t.Parallel()
-	death := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	for name, test := range map[string]struct {
-		rank   int
-		before time.Duration
-		want   bool
-	}{
-		"malformed":                {malformed, time.Hour, true},
-		"no reply":                 {unreplied, time.Second, true},
-		"no reply for longer":      {unreplied, time.Second + 1, false},
-		"answered":                 {answered, time.Second, true},
-		"answered long before":     {answered, time.Second + 1, false},
-		"one that may wait":        {waiting, 0, false},
-		"waiting for some time":    {waiting, time.Hour, false},
-		"malformed, at the moment": {malformed, 0, true},
-	} {
-		assert.Equal(t, test.want, lead{rank: test.rank, at: death.Add(-test.before)}.suspicious(death), name)
-	}
-	var dying []*task
-	now := time.Now()
-	for i := range 2 * mostSuspects {
-		dying = append(dying, playScript(now, play.Line{At: time.Duration(i), Conn: "a", From: "C", Text: "INFO"}))
-	}
-	grammar := fwpsuite.Protocol().Dialect.Grammar()
-	candidates, suspects := candidatesOf(grammar, dying, nil)
-	assert.Len(t, candidates, 2*mostSuspects)
-	assert.Len(t, suspects, 1, "what the others sent came after the end: it is the first command without a reply")
-	for _, d := range dying {
-		d.evidence.Conversation = nil
-	}
-	candidates, suspects = candidatesOf(grammar, dying, dying[:3])
-	assert.Len(t, candidates, 2*mostSuspects, "each once")
-	assert.Len(t, suspects, 1, "what sent nothing is no suspect but for the first")
-	for i, d := range dying {
-		d.evidence.Conversation = []play.Line{{At: time.Duration(i), Conn: "a", From: "C", Text: "X", Bad: true}}
-		d.evidence.Began = now
-	}
-	dying[0].evidence.Conversation = append(dying[0].evidence.Conversation,
-		play.Line{At: time.Millisecond, Conn: "a", From: "S", Ended: true})
-	for _, d := range dying[1:] {
-		d.evidence.Conversation = append(d.evidence.Conversation, play.Line{At: time.Hour, Conn: "a", From: "S", Ended: true})
-	}
-	candidates, suspects = candidatesOf(grammar, dying, nil)
-	assert.Len(t, candidates, 2*mostSuspects)
-	assert.Equal(t, candidates[:mostSuspects], suspects)
-	assert.Same(t, dying[len(dying)-1], candidates[0], "the line that was sent last")
-}
-
-// TestRankOf: how likely a line is the end of a server.
-func TestRankOf(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		text      string
-		bad, soon bool
-		want      int
-	}{
-		{"PUSH", true, true, malformed}, {"PUSH", true, false, unreplied}, {"PUSH {}", false, true, unreplied},
-		{"FETCH q", false, true, waiting}, {"FETCH", true, true, malformed}, {"FETCH", true, false, waiting},
-	} {
-		got := rankOf(fwpsuite.Protocol().Dialect.Grammar(), play.Line{Text: test.text, Bad: test.bad}, test.soon)
-		assert.Equal(t, test.want, got, test)
-	}
-	bad, fine := lead{line: "x", rank: malformed, open: true}, lead{line: "INFO", rank: unreplied, open: true}
-	assert.Equal(t, bad, bad.followed(fine), "a malformed line stays the likeliest")
-	assert.Equal(t, fine, lead{rank: waiting}.followed(fine))
-	later := lead{line: "y", rank: malformed}
-	assert.Equal(t, later, bad.followed(later), "the later of two")
-	assert.Equal(t, lead{line: "INFO", rank: answered}, fine.replied())
-	assert.Equal(t, lead{line: "x", rank: malformed}, bad.replied())
 }
 
 // TestFold: of several repetitions the worst verdict counts for the check and for each clause, each finding stands once

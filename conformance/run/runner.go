@@ -99,21 +99,16 @@ func EndingOf(how string, output []string, ended bool) (words, died string) {
 // raised matches the last line of a traceback: the name of an exception, with its module and what it says, if anything.
 var raised = regexp.MustCompile(`^[\w.]*(Error|Exception|Interrupt|Exit|Warning)\b(: |$)`)
 
-// Death says what died, behind which command and in which check, and how, as far as that is known. sure says that it
-// was that one.
-func Death(died, line, check string, sure bool) string {
+// Death says that the server died, perhaps behind a command, or in which check, and how, as far as that is known.
+func Death(died, line, check string) string {
 	where := ""
-	switch verb := verbOf(strings.TrimLeft(line, `"`)); {
+	switch verb, _, _ := strings.Cut(strings.TrimLeft(line, `" `), " "); {
+	case check != "":
+		where = " in " + check
 	case strings.HasPrefix(verb, "["): // frames, of which the first ones are no verb
-		where = fmt.Sprintf(" after %.60s", line)
+		where = fmt.Sprintf(", perhaps after %.60s", line)
 	case verb != "":
-		where = " after " + verb
-	}
-	if check != "" {
-		where += " in " + check
-	}
-	if where != "" && !sure {
-		where = ", perhaps" + where
+		where = ", perhaps after " + verb
 	}
 	if died != "" {
 		where += " (" + died + ")"

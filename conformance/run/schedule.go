@@ -16,13 +16,12 @@ import (
 const (
 	busyChecks     = 2                      // at a time, in addition to those that wait
 	busyAtLeast    = 30 * time.Millisecond  // after its start a check counts as busy, where this machine is not late
+	mostLent       = 8                      // hostile checks at a time, where each has a server for itself
 	quietFor       = 200 * time.Millisecond // after the start of a check that sends info, no other begins on its server
 	retriesOfLag   = 3                      // of a check that lag made inconclusive, and that is over soon
 	retriesShare   = 2                      // such a part of the time of all checks is for those retries, and at least
 	retriesAtLeast = 2 * time.Minute
-	maxTriesShared = 2                     // of a check that was refused a connection, before it runs alone
-	triesApart     = 2                     // of a check that is refused connections when it runs alone
-	lonePause      = 50 * time.Millisecond // before the second of those, twice as long before each later one
+	triesAlone     = 2 // more of a check that is refused connections where it is alone
 )
 
 // internalError returns the cause of a check that could not be played or evaluated.
@@ -107,14 +106,12 @@ func (s *runState) all(ctx context.Context) {
 			s.retryFrom(time.Now())
 		}
 	}
-	for _, shared := range s.hosts {
-		for h := shared; h != nil; h = h.hazard {
-			if h.crash != nil { // the run was interrupted
-				s.unexplained(h)
-			}
-			if h.end != nil {
-				h.end()
-			}
+	for _, h := range s.hosts {
+		if h.crash != nil { // the run was interrupted
+			s.unexplained(h)
+		}
+		for _, other := range h.idle {
+			other.end()
 		}
 	}
 }
@@ -162,7 +159,7 @@ func (s *runState) begin(ctx context.Context) {
 		t := s.pending[i]
 		switch {
 		case s.skip(ctx, t):
-		case len(s.running) == 0 || t.host == nil || t.host.takes(t, s.runner.Quick):
+		case len(s.running) == 0 || s.free(t):
 			s.enter(t)
 			go func() {
 				s.play(ctx, t)
@@ -174,6 +171,20 @@ func (s *runState) begin(ctx context.Context) {
 		}
 		s.pending = slices.Delete(s.pending, i, i+1)
 	}
+}
+
+// free reports whether the server of a check has room for it.
+func (s *runState) free(t *task) bool {
+	if t.host != nil {
+		return t.host.takes(t, s.runner.Quick)
+	}
+	lent := 0
+	for _, other := range s.running {
+		if t.lends() && other.lends() {
+			lent++
+		}
+	}
+	return lent < mostLent
 }
 
 // skip files a check that is not played, or not again, and reports whether it did.
@@ -195,9 +206,6 @@ func (s *runState) skip(ctx context.Context, t *task) bool {
 	case t.lagged > 0 && s.retriedEnough():
 	case why.words == "":
 		return false
-	case t.death != nil && late == "": // there is no other try: the server is dead
-		t.evidence = t.death
-		s.record(t)
 	case !t.filed:
 		s.file(t, s.withoutResult(t.about, reports.NotRun, why, ""))
 	}
@@ -264,7 +272,7 @@ func (s *runState) endShared(ctx context.Context, t *task) {
 	h := t.host
 	switch {
 	case t.suspect:
-		s.endSuspect(t)
+		s.endAlone(t)
 	case ctx.Err() == nil && s.postpone(t):
 	case t.evidence.Dead != "" || len(h.dying) > 0 && !t.evidence.Passed():
 		h.dying = append(h.dying, t)
@@ -273,47 +281,29 @@ func (s *runState) endShared(ctx context.Context, t *task) {
 	}
 }
 
-// postpone queues a check again if a limit of connections may be the reason for its outcome,
-// and reports whether it did.
+// postpone queues a check again that was refused a connection, and reports whether it did: beside others with half as
+// many at a time. One that is refused some where it is alone gets the time that a server may take to notice that others
+// were closed.
 func (s *runState) postpone(t *task) bool {
-	h, death := t.host, t.death
-	t.death = nil
+	h, refused := t.host, t.evidence.Refused
 	switch {
-	case death != nil && t.evidence.Refused != nil && t.evidence.Refused.Own == 0: // so it is dead
-		t.evidence = death
-		return false
-	case t.evidence.Dead == "" && (t.evidence.Refused == nil || t.evidence.Passed()):
-		h.limiter.refusesAll, h.limiter.lone = false, 0
-		return false
 	case t.evidence.Dead != "":
-		return s.putOnProbation(t)
-	case !t.together && t.evidence.Refused.Own == 0:
-		h.limiter.refusedLone()
-	}
-	t.refused++
-	if h.limiter.refusesAll || !t.together && t.refused >= maxTriesShared+triesApart {
 		return false
-	}
-	h.limiter.lower(t.limits, t.evidence.Refused)
-	t.apart = t.apart || t.refused >= maxTriesShared
-	s.pending = append(s.pending, t)
-	return true
-}
-
-// putOnProbation queues a check again that found the server dead, alone and before others on
-// that server: if it is refused again, a limit was not the reason. A server that had ended
-// every connection is dead, and so is one whose process has ended.
-func (s *runState) putOnProbation(t *task) bool {
-	if !t.together || t.evidence.Amid == 0 || t.evidence.Ending != "" {
+	case refused == nil || t.evidence.Passed():
+		h.refuses = false
 		return false
+	case !t.together && t.refused == triesAlone && refused.Own == 0:
+		h.refuses, h.room = true, mostConnections
+		return false
+	case h.refuses || !t.together && t.refused == triesAlone:
+		return false
+	case t.together:
+		h.halve(t)
+		s.pending = append(s.pending, t)
+	default:
+		t.refused++
+		s.pending = slices.Insert(s.pending, 0, t)
 	}
-	t.death, t.apart = t.evidence, true
-	t.host.first++
-	others := slices.IndexFunc(s.pending, func(other *task) bool { return other.death == nil })
-	if others < 0 {
-		others = len(s.pending)
-	}
-	s.pending = slices.Insert(s.pending, others, t)
 	return true
 }
 

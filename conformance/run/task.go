@@ -18,8 +18,8 @@ type task struct {
 	place int   // of the check in Checks
 	round int   // which of the repetitions
 	host  *host // the server that it shares; nil: it gets one of its own
-	own   func() (Server, func(), error)
-	apart bool // no other check may use the server meanwhile
+	like  *host // which that is like
+	apart bool  // no other check may use the server meanwhile
 
 	// Of the latest try.
 	began    time.Time
@@ -28,27 +28,24 @@ type task struct {
 	evidence *conformance.Evidence
 	err      error // an internal error
 	together bool  // others used the server meanwhile
-	limits   int   // how often the limit of the server was lowered until it began
+	conns    int   // how many connections the checks there had, with this one, when they were most
 
 	tries     int
-	lagged    int                   // tries that lag made inconclusive
-	purpose   purpose               // of the present try
-	closed    *closure              // of an earlier try, beside others
-	overLimit []string              // clauses that errors have broken in an earlier try, beside others
-	moments   []string              // clauses that earlier tries found broken at one moment
-	found     *reports.Check        // what an earlier try has decided, where a further try is to confirm a finding
-	replays   []reports.Verdict     // of the further tries, where that is a finding
-	passing   *reports.Check        // an earlier try in which the server did what it may do now and then
-	refused   int                   // tries that were refused a connection
-	death     *conformance.Evidence // of an earlier try after which the server seemed dead
-	filed     bool                  // it has a result
+	lagged    int               // tries that lag made inconclusive
+	purpose   purpose           // of the present try
+	closed    *closure          // of an earlier try, beside others
+	overLimit []string          // clauses that errors have broken in an earlier try, beside others
+	moments   []string          // clauses that earlier tries found broken at one moment
+	found     *reports.Check    // what an earlier try has decided, where a further try is to confirm a finding
+	replays   []reports.Verdict // of the further tries, where that is a finding
+	passing   *reports.Check    // an earlier try in which the server did what it may do now and then
+	refused   int               // tries alone that were refused a connection
+	filed     bool              // it has a result
 
-	lead    lead          // where it may have ended its server
-	suspect bool          // the next try, alone, shows whether it ends its server
-	fatal   bool          // it ended its server
-	pause   time.Duration // before the try
-	revives bool          // the try starts the server again first
-	lost    error         // why it could not
+	suspect bool  // the next try, alone, shows whether it ends its server
+	fatal   bool  // it ended its server
+	revives bool  // the try starts the server again first
+	lost    error // why it could not
 }
 
 // newTask returns one run of one check.
@@ -84,22 +81,24 @@ func (s *runState) tasks() []*task {
 // phase returns when in a run a task begins. What a server may not survive comes late, so that little is lost then.
 func (t *task) phase() int {
 	switch {
-	case t.apart:
+	case t.host != nil && t.about.Hostile:
 		return 3
-	case t.hazards() && t.about.Wait <= conformance.QuickWait: // before hostile checks that it would have played again
-		return -1
+	case t.lends() && t.about.Wait <= conformance.QuickWait:
+		return -1 // before those that keep this machine busy
+	case t.apart:
+		return 2
 	case t.spares(): // a server that is started for this run does not matter
 		return 0
-	case t.about.Hostile:
-		return 2
 	case t.about.Counts:
 		return 1
 	}
 	return 0
 }
 
-// hazards reports whether a task is played where only hostile checks are.
-func (t *task) hazards() bool { return t.host != nil && t.host.open != nil }
+// lends reports whether another check may have the server of a task when it is over: a hostile one that it survived.
+func (t *task) lends() bool {
+	return t.host == nil && t.about.Hostile && t.about.Sharing == conformance.SharesAll
+}
 
 // spares reports whether the end of the server of a task would cost nothing: another one can be started.
 func (t *task) spares() bool { return t.host == nil || t.host.Fresh != nil }
@@ -112,18 +111,12 @@ func (s *runState) assign(t *task) (missing scenarios.Need) {
 			missing = t.about.Needs[i]
 			continue
 		}
-		own := t.about.Sharing != conformance.SharesAll
-		if h.Slow {
-			own = t.about.Sharing == conformance.SharesNothing
-		}
-		if h.Fresh != nil && own {
-			t.own = h.Fresh
+		apart := t.about.Sharing == conformance.SharesNothing
+		if h.Fresh != nil && (apart || !h.Slow && (t.about.Hostile || t.about.Sharing != conformance.SharesAll)) {
+			t.like = h
 			return ""
 		}
-		if t.host = h; t.about.Hostile {
-			t.host = h.forHostile(s.runner.Protocol.Dialect)
-		}
-		t.apart = t.about.Sharing == conformance.SharesNothing
+		t.host, t.apart = h, apart || t.about.Hostile
 		return ""
 	}
 	return missing

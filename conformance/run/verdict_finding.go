@@ -59,7 +59,7 @@ func (v *verdicts) ended(f *reports.Finding, got string) {
 		f.Printed = v.evidence.Printed
 	}
 	if crash && f.Clause == "" {
-		f.Statement = Death(v.evidence.Died, "", v.check.ID, true)
+		f.Statement = Death(v.evidence.Died, "", v.check.ID)
 	}
 }
 

@@ -185,10 +185,27 @@ func (th *thread) gone() bool { return th.Gone != nil && th.Gone() }
 // Serves checks on a new connection whether the target serves, as a play does after an error. It waits for each
 // reply no longer than the timeout. The error is the reason why it does not, or that of a ctx which is done.
 func (p *Player) Serves(ctx context.Context, d scenarios.Dialect) error {
-	th := &thread{play: &play{Player: *p, script: &scenarios.Script{Dialect: d}}, scope: scenarios.NewScope("fwp-serving")}
-	th.Meter = cmp.Or(th.Meter, new(lag.Meter))
-	_, err := th.askServing(ctx, cmp.Or(p.Timeout, DefaultTimeout), th.askingLike(nil))
+	th := p.asking(d)
+	_, err := th.askServing(ctx, th.Timeout, th.askingLike(nil))
 	return err
+}
+
+// Lost returns why the target serves no more, although it is asked until the timeout is over; empty if it serves, or
+// never did.
+func (p *Player) Lost(ctx context.Context, d scenarios.Dialect) string {
+	th := p.asking(d)
+	_, err := th.awaitServing(ctx, th.Timeout, nil)
+	if err == nil || ctx.Err() != nil || th.neverProvided(err) && !th.gone() {
+		return ""
+	}
+	return err.Error()
+}
+
+// asking returns a thread that plays nothing, and can only ask.
+func (p *Player) asking(d scenarios.Dialect) *thread {
+	th := &thread{play: &play{Player: *p, script: &scenarios.Script{Dialect: d}}, scope: scenarios.NewScope("fwp-serving")}
+	th.Timeout, th.Meter = cmp.Or(p.Timeout, DefaultTimeout), cmp.Or(th.Meter, new(lag.Meter))
+	return th
 }
 
 // served reports whether a question was answered with something else than a refusal.

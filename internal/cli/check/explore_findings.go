@@ -251,7 +251,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, who
 		found.Actual += "\n" + heard.words
 	}
 	if f.Crash && found.Clause == "" {
-		found.Statement = run.Death(heard.died, f.Behind, "", false)
+		found.Statement = run.Death(heard.died, f.Behind, "")
 	}
 	judge(&found.Finding, f)
 	if f.Script != "" {
