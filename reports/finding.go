@@ -50,6 +50,9 @@ type Evidence struct {
 	Differences []string `json:"differences,omitempty" from:"target"`
 	// Refused is the verb of the command that was refused here; empty if it is about something else.
 	Refused string `json:"refused,omitempty" from:"target"`
+	// Death is the reason that the server's process gave for its end, and the place in its code: crashes that have it in
+	// common are one finding. It is empty if the process gave none.
+	Death string `json:"death,omitempty" from:"target"`
 	// Close is how the connection ended, if it did: "the server reset the connection" for example.
 	Close string `json:"close,omitempty" from:"target"`
 	// Printed is what the server printed meanwhile, its last lines or the beginning of a panic or a traceback, where it
@@ -79,8 +82,8 @@ type Evidence struct {
 	Shrink string `json:"shrink,omitempty"`
 }
 
-// Broken is a finding of the run: a clause that is broken, however many checks show it in however many places; or a
-// check that names no clause and fails.
+// Broken is a finding of the run: a clause that is broken, however many checks show it in however many places; the end
+// of a server for one reason, in however many checks; or a check that names no clause and fails.
 type Broken struct {
 	// Clause is empty if the check names none.
 	Clause    string  `json:"clause,omitempty"`
@@ -279,14 +282,23 @@ func broken(groups [][]Finding) []Broken {
 			all = append(all, placed{f, i})
 		}
 	}
+	clauses := map[string]string{} // by what ended the server
+	for _, f := range all {
+		if f.Death != "" && f.Clause != "" {
+			clauses[f.Death] = cmp.Or(clauses[f.Death], f.Clause)
+		}
+	}
+	of := func(f *placed) part {
+		return part{cmp.Or(f.Clause, clauses[f.Death], f.Death, "check "+f.Check), f.Step}
+	}
 	var found []Broken
-	for _, same := range grouped(all, func(f *placed) part { return part{cmp.Or(f.Clause, "check "+f.Check), f.Step} }) {
+	for _, same := range grouped(all, of) {
+		first := same[max(0, slices.IndexFunc(same, func(f placed) bool { return f.Clause != "" }))]
 		b := Broken{
-			Clause: same[0].Clause, Level: same[0].Level, Statement: same[0].Statement, Verdict: same[0].Verdict,
-			Harm: same[0].Harm,
+			Clause: first.Clause, Level: first.Level, Statement: first.Statement, Verdict: first.Verdict, Harm: first.Harm,
 		}
 		if b.Verdict == Crash && b.Clause == "" {
-			b.Statement = cmp.Or(b.Statement, text.FirstLine(same[0].Actual)) // what died, behind what
+			b.Statement = cmp.Or(b.Statement, text.FirstLine(first.Actual)) // what died, behind what
 		}
 		for _, f := range same {
 			b.Verdict = Worst(b.Verdict, f.Verdict)

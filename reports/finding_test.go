@@ -102,6 +102,29 @@ func TestASymptomHasAllClausesThatItBreaks(t *testing.T) {
 	assert.Equal(t, "2 findings: 2 fail", whole.Words)
 }
 
+// TestDeaths: crashes for one reason are one finding, that of the clause which one of them names, if one does. Two clauses
+// are two findings.
+func TestDeaths(t *testing.T) {
+	t.Parallel()
+	died := func(check, clause, death string) Check {
+		return Check{ID: check, Verdict: Crash, Findings: []Finding{{
+			Clause: clause, Verdict: Crash, Statement: "the server died in " + check, Evidence: Evidence{Check: check, Death: death},
+		}}}
+	}
+	r := &Report{Checks: []Check{
+		died("a", "", "panic at x"), died("b", "", "panic at y"), died("c", "A", "panic at x"), died("d", "", "panic at x"),
+		died("e", "B", "panic at x"), died("f", "", "panic at y"), died("g", "", ""), died("h", "", ""),
+	}}
+	var found []string
+	for _, b := range r.whole(ExitOptions{}).Broken {
+		found = append(found, b.Clause+": "+b.Statement+": "+strings.Join(b.Checks, " "))
+	}
+	assert.Equal(t, []string{
+		"A: the server died in c: a c d", ": the server died in b: b f", "B: the server died in e: e",
+		": the server died in g: g", ": the server died in h: h",
+	}, found)
+}
+
 func TestACloseWeighsLessThanAReply(t *testing.T) {
 	t.Parallel()
 	of := func(check string, e Evidence) Check {

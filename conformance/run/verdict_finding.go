@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -55,12 +56,44 @@ func (v *verdicts) ended(f *reports.Finding, got string) {
 	switch {
 	case crash && v.evidence.Ending != "":
 		f.Actual += "\n" + v.evidence.Ending
+		f.Death = endOf(v.evidence.Ending)
 	case crash || unanswers(got):
 		f.Printed = v.evidence.Printed
 	}
 	if crash && f.Clause == "" {
 		f.Statement = Death(v.evidence.Died, "", v.check.ID)
 	}
+}
+
+// The lines of which [endOf] is made: the reasons that Go and Python give, and the places of their code.
+var (
+	goReason    = regexp.MustCompile(`^ *((?:panic|fatal error): .*)`)
+	goPlace     = regexp.MustCompile(`^ *([\w./*()\[\]{}-]+)\([^()]*\)$`)
+	goRuntime   = regexp.MustCompile(`^(panic|runtime[./]|internal/runtime/)`)
+	pythonPlace = regexp.MustCompile(`^ *File "(.*, line \d+, in .*)`)
+	number      = regexp.MustCompile(`\b(0x[0-9a-f]+|\d+)\b`)
+)
+
+// endOf returns the reason that a process gave for its end, without what varies in it, and the place in its code where
+// that was; empty if it gave none. Of an exception of Python that is its name, and the last place.
+func endOf(ending string) string {
+	reason, place := "", ""
+	for line := range strings.Lines(ending) {
+		line = strings.TrimRight(line, "\n")
+		if found := goReason.FindStringSubmatch(line); found != nil {
+			reason, place = number.ReplaceAllString(found[1], "N"), ""
+		} else if found := pythonPlace.FindStringSubmatch(line); found != nil {
+			place = found[1]
+		} else if found := goPlace.FindStringSubmatch(line); found != nil && place == "" && !goRuntime.MatchString(found[1]) {
+			place = found[1]
+		} else if bare := strings.TrimLeft(line, " "); raised.MatchString(bare) {
+			reason, _, _ = strings.Cut(bare, ":")
+		}
+	}
+	if reason == "" || place == "" {
+		return ""
+	}
+	return reason + " at " + place
 }
 
 var closeWords = map[scenarios.Ending]string{
