@@ -129,8 +129,8 @@ func (l *lawful) saysLess(clause string, r play.Result, v law.Seen) bool {
 	return false
 }
 
-// explains reports whether a violation, seen at a time, is why more bytes have come than one reply: they are the rest of
-// a reply that is wrong for certain.
+// explains reports whether a violation, seen at a time, is why more bytes have come than one reply: they are the rest
+// of a reply that is wrong for certain.
 func explains(v law.Seen, b scenarios.Breach, at time.Duration) bool {
 	return b.Kind == scenarios.ExtraReply && b.Conn == v.Conn && b.At == at && !v.Unproven()
 }

@@ -94,9 +94,9 @@ func (s *runState) unserved(all []reports.Check) {
 	}
 }
 
-// follow has a finding be about the clause of its own command, or about that of its premise, where another finding shows
-// that broken for certain: what came before is no likelier reason then, and what follows from the same departure is no
-// finding of its own.
+// follow has a finding be about the clause of its own command, or about one on which it rests, where another finding
+// shows that broken for certain: what came before is no likelier reason then, and what follows from the same departure
+// is no finding of its own.
 func (s *runState) follow(all []reports.Check) {
 	var certain []reports.Finding
 	for _, c := range all {

@@ -56,9 +56,7 @@ func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
 		v.clause(m)
 	}
 	for _, b := range v.evidence.Breaches {
-		if !v.explained(b) {
-			v.breach(b)
-		}
+		v.breach(b)
 	}
 	v.decisions()
 	for _, r := range v.unrefused {
@@ -286,8 +284,9 @@ func (v *verdicts) mismatch(m scenarios.Mark, r play.Result, cv *reports.ClauseV
 
 // breach adds a breach that no line tests.
 func (v *verdicts) breach(b scenarios.Breach) {
-	if v.evidence.Dead != "" && (b.Kind == scenarios.ConsumerClosed || !v.fatal && b.Kind != scenarios.ForeignReply) {
-		return // the end of the server is the reason
+	ended := b.Kind == scenarios.ConsumerClosed || !v.fatal && b.Kind != scenarios.ForeignReply
+	if v.evidence.Dead != "" && ended || v.explained(b) { // the end of the server is the reason, or a wrong reply
+		return
 	}
 	r := play.Result{Pos: b.Pos, Expected: b.Expected, Got: b.Got, Conn: b.Conn, At: b.At}
 	v.broken(v.protocol().ClauseOf(b.Name()), r)
