@@ -61,7 +61,7 @@ func (x *exploration) file(f found) *pending {
 	p := &pending{found: f, comes: map[int]bool{}, Finding: Finding{
 		Number: x.number, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Should: f.Should,
 		Expected: f.Expected, Got: text.Shorten(f.Got), What: text.Shorten(f.What), Own: f.Own, Premises: f.Premises,
-		Places: map[string]int{},
+		Places:   map[string]int{},
 		Commands: x.play.commands, Whole: Trace{Steps: slices.Clone(x.trace)},
 	}}
 	for _, came := range x.play.seen {
