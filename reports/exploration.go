@@ -72,7 +72,8 @@ type Explored struct {
 	// Control is Fail or Crash if the embedded server, which is right, fails the script too, and Pass if it does not;
 	// anything else means that this was not tried.
 	Control Verdict `json:"control,omitzero"`
-	// Explained is the clause of another finding, which is reproduced and may be the reason of this one, which is not.
+	// Explained is the clause of another finding, which is reproduced, and may be the reason of this one: that is not
+	// reproduced, or rests on the clause.
 	Explained string `json:"explained_by,omitempty"`
 	// Path is the file that holds the script, Run the one that holds the exploration up to the finding.
 	Path string `json:"path,omitempty"`

@@ -240,7 +240,7 @@ func (k *findingStore) leftover(e *reports.Exploration, jobs []string) {
 // addFinding writes one finding into the report.
 func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, whole string) {
 	found := reports.Explored{
-		Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail, Evidence: reports.Evidence{
+		Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail, Premises: f.Premises, Evidence: reports.Evidence{
 			Check: "explore", Expected: f.Expected, Actual: f.Got, Seen: f.What, Script: f.Script,
 			Unscripted: f.Unscripted, Unshrunk: f.Unshrunk}},
 		After: f.Commands, Times: f.Times, Places: f.Places, Run: whole,
@@ -310,16 +310,19 @@ func kind(s *explore.Subject, f explore.Finding) string {
 	return s.Family(rule)
 }
 
-// weigh makes a warning of each finding that was not reproduced, in more than half of its plays, if one of the same
-// kind was, under another clause: that one may be the reason. A crash stays one.
+// weigh makes a warning of each finding that rests on a clause which another one shows broken, and of each that was not
+// reproduced, in more than half of its plays, if one of the same kind was, under another clause: that one may be the
+// reason. A crash stays one.
 func (k *findingStore) weigh(e *reports.Exploration) {
 	for i := range e.Findings {
 		f := &e.Findings[i]
-		if f.Verdict != reports.Fail || f.Confirmed() {
+		if f.Verdict != reports.Fail {
 			continue
 		}
 		for j, other := range e.Findings {
-			if other.Confirmed() && other.Verdict == reports.Fail && k.kinds[i] == k.kinds[j] && other.Clause != f.Clause {
+			alike := !f.Confirmed() && k.kinds[i] == k.kinds[j] && other.Clause != f.Clause
+			follows := alike || slices.Contains(f.Premises, other.Clause)
+			if follows && other.Confirmed() && other.Verdict == reports.Fail {
 				f.Verdict, f.Explained = reports.Warn, other.Clause
 				break
 			}

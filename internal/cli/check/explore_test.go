@@ -62,6 +62,23 @@ func TestFindingsAreWeighed(t *testing.T) {
 	}
 }
 
+// A finding that rests on a clause is a warning if another one shows that broken, however often it was reproduced.
+func TestAFindingThatRestsOnAnother(t *testing.T) {
+	t.Parallel()
+	for shown, want := range map[int]reports.Verdict{0: reports.Fail, 5: reports.Warn} {
+		k, e := &findingStore{o: &exploreOptions{}, at: program.Endpoint{Peer: peer.Default()}}, &reports.Exploration{}
+		for _, f := range []explore.Finding{
+			{Rule: "field", Clause: "FWP-WU-03", Shown: 5, Tried: 5, Premises: []string{"FWP-HI-01", "FWP-ACK-02"}},
+			{Rule: "delivered", Clause: "FWP-ACK-02", Shown: shown, Tried: 5},
+		} {
+			k.addFinding(e, f, "")
+		}
+		k.weigh(e)
+		assert.Equal(t, want, e.Findings[0].Verdict, shown)
+		assert.Equal(t, reports.Fail, e.Findings[1].Verdict, shown)
+	}
+}
+
 // Each exploration of a campaign numbers its findings itself: those of the second have files of their own.
 func TestTheRunsOfSeveralExplorationsAreSaved(t *testing.T) {
 	t.Parallel()
