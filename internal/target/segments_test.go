@@ -34,5 +34,5 @@ func TestAPartIsTakenAtOnce(t *testing.T) {
 		return true
 	}))
 	require.NoError(t, failed)
-	assert.Less(t, n, 512<<10)
+	assert.Less(t, n, 1<<20) // how much of it depends on the moment
 }
