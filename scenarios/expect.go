@@ -221,6 +221,10 @@ func (c *cursor) partsChoice(words bool) (Choice, error) {
 		if ch.open = words && c.take("..."); ch.open {
 			continue
 		}
+		if n := c.namedWord(words); n != nil {
+			ch.parts = append(ch.parts, n)
+			continue
+		}
 		word := bareWord.FindString(c.rest())
 		if words && word != "" && !slices.Contains(kindWords, typeWord.FindString(word)) {
 			c.pos += len(word)
@@ -236,7 +240,26 @@ func (c *cursor) partsChoice(words bool) (Choice, error) {
 	return ch, nil
 }
 
+// namedWord parses a word of which a name is only a part, such as $queue-a; nil if there is none, or words are not
+// parsed.
+func (c *cursor) namedWord(words bool) node {
+	word := anyWord.FindString(c.rest())
+	if !words || word == "" {
+		return nil
+	}
+	parts, err := parseTemplate(&cursor{line: word, grammar: c.grammar})
+	if err != nil || len(parts) != 1 || len(parts[0]) < 2 || len(parts[0].refs()) == 0 {
+		return nil
+	}
+	if _, typed, is := strings.Cut(word, ":"); is && slices.Contains(kindWords, typeWord.FindString(typed)) {
+		return nil
+	}
+	c.pos += len(word)
+	return interpolated{parts[0]}
+}
+
 var (
+	anyWord  = regexp.MustCompile(`^[^ \t"/{\[=|][^ \t]*`)
 	bareWord = regexp.MustCompile(`^[^ \t"$/{\[=|][^ \t]*`)
 	typeWord = regexp.MustCompile(`^[a-z]+`)
 

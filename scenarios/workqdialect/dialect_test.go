@@ -1,6 +1,7 @@
 package workqdialect_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -62,6 +63,27 @@ func TestAScript(t *testing.T) {
 	assert.Empty(t, run.Breaches)
 	assert.Empty(t, run.Leftover)
 	assert.True(t, run.Passed())
+}
+
+// TestNamesInWords: a name may be a part of a word of a reply, which must be all of it.
+func TestNamesInWords(t *testing.T) {
+	t.Parallel()
+	const text = `protocol: workq
+title: names with more around them
+C: add $id _$name-a. 1000 60000 * <- pong
+S: +OK
+C: lease _$name-a. 1000
+S: +OK 1 $id _$name-a. 1000 4 "pong"
+C: lease $name$name2 5
+S: -TIMEOUT
+`
+	assert.True(t, playScript(t, nil, text).Passed())
+	run := playScript(t, func(e *fakeworkq.Event) {
+		if e.Point == fakeworkq.Ran && len(e.Reply.Records) > 0 {
+			e.Reply.Records[0].Head[1] = strings.TrimSuffix(e.Reply.Records[0].Head[1], ".")
+		}
+	}, text)
+	assert.Equal(t, play.Mismatched, run.Results[1].Outcome, "a part of it is missing")
 }
 
 func TestBreachesOfAScript(t *testing.T) {
