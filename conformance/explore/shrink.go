@@ -224,9 +224,12 @@ func (s *shrinker) hit(p *playing) int {
 	})
 }
 
-// reduce takes steps away as long as the finding shows.
+// reduce takes steps away as long as the finding shows. What it returns was played: the record of it is the best one.
 func (s *shrinker) reduce(ctx context.Context, t Trace) Trace {
-	best := effective(t, t.all())
+	best := t.all()
+	if part := effective(t, best); len(part) < len(best) && !s.spent(ctx) && s.still(ctx, t.only(part)) {
+		best = part
+	}
 	minimize.List(ctx, best, func(ctx context.Context, part []int) bool {
 		part = effective(t, part)
 		if len(part) == 0 || s.spent(ctx) || !slices.Equal(part, best) && !s.still(ctx, t.only(part)) {

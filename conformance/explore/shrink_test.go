@@ -44,6 +44,15 @@ func written(all []Step) string {
 	return strings.Join(words, " ")
 }
 
+// TestReduceReturnsWhatWasPlayed: without a try nothing is left out, not even what has no effect: a script is written of
+// the conversation and of the record of its play, step by step.
+func TestReduceReturnsWhatWasPlayed(t *testing.T) {
+	t.Parallel()
+	const whole = "1a 1( 1b"
+	s := &shrinker{config: &config{subject: &Subject{}}, plays: playsAtMost}
+	assert.Equal(t, whole, written(s.reduce(t.Context(), Trace{Steps: steps(whole)}).Steps))
+}
+
 // TestStepsWithoutEffect: what is done on a connection that is not open may be dropped without a try, but not where
 // steps are repeated: the round before may have opened it.
 func TestStepsWithoutEffect(t *testing.T) {
