@@ -102,13 +102,14 @@ func TestASymptomHasAllClausesThatItBreaks(t *testing.T) {
 	assert.Equal(t, "2 findings: 2 fail", whole.Words)
 }
 
-// TestDeaths: crashes for one reason are one finding, that of the clause which one of them names, if one does. Two clauses
-// are two findings.
+// TestDeaths: crashes for one reason are one finding, that of the clause which one of them names, if one does. Two
+// clauses are two findings.
 func TestDeaths(t *testing.T) {
 	t.Parallel()
 	died := func(check, clause, death string) Check {
 		return Check{ID: check, Verdict: Crash, Findings: []Finding{{
-			Clause: clause, Verdict: Crash, Statement: "the server died in " + check, Evidence: Evidence{Check: check, Death: death},
+			Clause: clause, Verdict: Crash, Statement: "the server died in " + check, Evidence: Evidence{Check: check,
+				Death: death},
 		}}}
 	}
 	r := &Report{Checks: []Check{

@@ -44,8 +44,8 @@ func written(all []Step) string {
 	return strings.Join(words, " ")
 }
 
-// TestReduceReturnsWhatWasPlayed: without a try nothing is left out, not even what has no effect: a script is written of
-// the conversation and of the record of its play, step by step.
+// TestReduceReturnsWhatWasPlayed: without a try nothing is left out, not even what has no effect: a script is written
+// of the conversation and of the record of its play, step by step.
 func TestReduceReturnsWhatWasPlayed(t *testing.T) {
 	t.Parallel()
 	const whole = "1a 1( 1b"

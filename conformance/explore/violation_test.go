@@ -119,8 +119,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestTrailing: bytes behind an answer are an answer to a piece of a line only if they are a message, and are nothing of
-// their own if that answer was wrong.
+// TestTrailing: bytes behind an answer are an answer to a piece of a line only if they are a message, and are nothing
+// of their own if that answer was wrong.
 func TestTrailing(t *testing.T) {
 	t.Parallel()
 	for bytes, test := range map[string]struct {

@@ -17,7 +17,8 @@ const (
 
 // mutate is a MUTATE of the first job that is accepted.
 func mutate(cmd, target string) string {
-	return `1 C: MUTATE {"cmd":"` + cmd + `","target":"` + target + `","filter":{"jids":["jid-0000000000000001"]}}` + "\n1 S: +OK"
+	return `1 C: MUTATE {"cmd":"` + cmd + `","target":"` + target + `","filter":{"jids":["jid-0000000000000001"]}}` +
+		"\n1 S: +OK"
 }
 
 // batch is a PUSHB that is accepted, but for jobs that an answer names.
@@ -47,19 +48,27 @@ func TestQueues(t *testing.T) {
 	t.Parallel()
 	plain := with("")
 	judge(t, prefixed(all("adds", hello), map[string]row{
-		"a paused one delivers":              {all(plain, pausing, take), "FKT-QUEUE-01 delivered"},
-		"a paused one is empty":              {all(plain, pausing, none), ""},
-		"one that is perhaps paused":         {all(plain, "2 C: QUEUE PAUSE q", take), ""},
-		"a FETCH before":                     {all("1 C: FETCH q", other, by("2", plain), "2 C: QUEUE PAUSE q\n2 S: +OK\n1 S: JOB"), ""},
-		"an unknown one may not be":          {all(pausing, plain, take), ""},
-		"an unknown one may be":              {all(pausing, plain, none), ""},
-		"paused in vain":                     {all(plain, refused(pausing)), "FKT-QUEUE-01 refused"},
-		"a resumed one delivers":             {all(plain, pausing, resuming, take), ""},
-		"a resumed one is empty":             {all(plain, pausing, resuming, none), "FKT-QUEUE-02 missing"},
-		"one of two":                         {all(plain, pausing, "1 C: FETCH p q\n+2s\n1 S: $-1"), ""},
-		"a FETCH waits that is resumed":      {all(plain, pausing, other, "1 C: FETCH q", by("2", resuming), "+2s\n1 S: $-1"), ""},
-		"paused by two":                      {all(plain, other, "1 C: QUEUE PAUSE q\n2 C: QUEUE RESUME q\n1 S: +OK\n2 S: +OK", none), ""},
-		"after a FLUSH":                      {all(plain, pausing, "1 C: FLUSH\n1 S: +OK", second(""), "1 C: FETCH q\n1 S: JOB2"), ""},
+		"a paused one delivers":      {all(plain, pausing, take), "FKT-QUEUE-01 delivered"},
+		"a paused one is empty":      {all(plain, pausing, none), ""},
+		"one that is perhaps paused": {all(plain, "2 C: QUEUE PAUSE q", take), ""},
+		"a FETCH before": {
+			all("1 C: FETCH q", other, by("2", plain), "2 C: QUEUE PAUSE q\n2 S: +OK\n1 S: JOB"), "",
+		},
+		"an unknown one may not be": {all(pausing, plain, take), ""},
+		"an unknown one may be":     {all(pausing, plain, none), ""},
+		"paused in vain":            {all(plain, refused(pausing)), "FKT-QUEUE-01 refused"},
+		"a resumed one delivers":    {all(plain, pausing, resuming, take), ""},
+		"a resumed one is empty":    {all(plain, pausing, resuming, none), "FKT-QUEUE-02 missing"},
+		"one of two":                {all(plain, pausing, "1 C: FETCH p q\n+2s\n1 S: $-1"), ""},
+		"a FETCH waits that is resumed": {
+			all(plain, pausing, other, "1 C: FETCH q", by("2", resuming), "+2s\n1 S: $-1"), "",
+		},
+		"paused by two": {
+			all(plain, other, "1 C: QUEUE PAUSE q\n2 C: QUEUE RESUME q\n1 S: +OK\n2 S: +OK", none), "",
+		},
+		"after a FLUSH": {
+			all(plain, pausing, "1 C: FLUSH\n1 S: +OK", second(""), "1 C: FETCH q\n1 S: JOB2"), "",
+		},
 		"after a restart":                    {all(plain, pausing, "restart", take), ""},
 		"a removed one delivers":             {all(plain, removing, take), "FKT-QUEUE-03 delivered"},
 		"a removed one keeps what is held":   {all(plain, take, removing, ack), ""},
@@ -94,17 +103,41 @@ func TestMutations(t *testing.T) {
 		"perhaps too late":          {all(failing, "+1m", mutate("discard", "retries"), none), ""},
 		"another one is discarded":  {all(plain, ofOther, "+21h", none), "FWP-STATE-11 missing"},
 		"from another set":          {all(plain, mutate("discard", "dead"), "+21h", none), "FWP-STATE-11 missing"},
-		"all are cleared":           {all(plain, "1 C: MUTATE {\"cmd\":\"clear\",\"target\":\"scheduled\"}\n1 S: +OK", take), "FKT-MUTATE-04 delivered"},
-		"by a jobtype":              {all(plain, `1 C: MUTATE {"cmd":"requeue","target":"scheduled","filter":{"jobtype":"t"}}`, "1 S: +OK", none), "FKT-MUTATE-03 missing"},
-		"by a pattern":              {all(plain, `1 C: MUTATE {"cmd":"requeue","target":"scheduled","filter":{"regexp":"*jid-0000000000000001*"}}`, "1 S: +OK", none), "FKT-MUTATE-03 missing"},
-		"by another pattern":        {all(plain, `1 C: MUTATE {"cmd":"discard","target":"scheduled","filter":{"regexp":"*jid-000000*1"}}`, "1 S: +OK", "+21h", none), ""},
-		"refused":                   {all(plain, refused(mutate("kill", "scheduled"))), "FKT-MUTATE-01 refused"},
-		"refused for a space":       {`1 C: MUTATE {"cmd": "kill","target":"dead","filter":{"jids":["x"]}}` + "\n1 S: -ERR", "FKT-MUTATE-08 refused"},
-		"refused, and not done":     {all(plain, `1 C: MUTATE {"cmd":"discard","target":"scheduled","filter":5}`+"\n1 S: -ERR", "+21h", none), "FWP-STATE-11 missing"},
-		"malformed":                 {"1 C: MUTATE x\n1 S: +OK", "FKT-MUTATE-07 reply should"},
-		"not answered":              {all(plain, other, "2 C: MUTATE "+`{"cmd":"discard","target":"scheduled"}`+"\n2 C: <close>", "+21h", none), ""},
-		"a FETCH waits":             {all(plain, other, "2 C: FETCH q", strings.Split(mutate("requeue", "scheduled"), "\n")[0], "2 S: JOB\n1 S: +OK", by("2", ack)), ""},
-		"two at a time":             {all(plain, other, strings.Split(mutate("kill", "scheduled"), "\n")[0], by("2", mutate("requeue", "dead")), "1 S: +OK", take), ""},
+		"all are cleared": {
+			all(plain, "1 C: MUTATE {\"cmd\":\"clear\",\"target\":\"scheduled\"}\n1 S: +OK", take), "FKT-MUTATE-04 delivered",
+		},
+		"by a jobtype": {
+			all(plain, `1 C: MUTATE {"cmd":"requeue","target":"scheduled","filter":{"jobtype":"t"}}`, "1 S: +OK", none),
+			"FKT-MUTATE-03 missing",
+		},
+		"by a pattern": {
+			all(plain, `1 C: MUTATE {"cmd":"requeue","target":"scheduled","filter":{"regexp":"*jid-0000000000000001*"}}`,
+				"1 S: +OK", none), "FKT-MUTATE-03 missing",
+		},
+		"by another pattern": {
+			all(plain, `1 C: MUTATE {"cmd":"discard","target":"scheduled","filter":{"regexp":"*jid-000000*1"}}`,
+				"1 S: +OK", "+21h", none), "",
+		},
+		"refused": {all(plain, refused(mutate("kill", "scheduled"))), "FKT-MUTATE-01 refused"},
+		"refused for a space": {
+			`1 C: MUTATE {"cmd": "kill","target":"dead","filter":{"jids":["x"]}}` + "\n1 S: -ERR", "FKT-MUTATE-08 refused",
+		},
+		"refused, and not done": {
+			all(plain, `1 C: MUTATE {"cmd":"discard","target":"scheduled","filter":5}`+"\n1 S: -ERR", "+21h", none),
+			"FWP-STATE-11 missing",
+		},
+		"malformed": {"1 C: MUTATE x\n1 S: +OK", "FKT-MUTATE-07 reply should"},
+		"not answered": {
+			all(plain, other, "2 C: MUTATE "+`{"cmd":"discard","target":"scheduled"}`+"\n2 C: <close>", "+21h", none), "",
+		},
+		"a FETCH waits": {
+			all(plain, other, "2 C: FETCH q", strings.Split(mutate("requeue", "scheduled"), "\n")[0], "2 S: JOB\n1 S: +OK",
+				by("2", ack)), "",
+		},
+		"two at a time": {
+			all(plain, other, strings.Split(mutate("kill", "scheduled"), "\n")[0], by("2", mutate("requeue", "dead")),
+				"1 S: +OK", take), "",
+		},
 	}))
 }
 

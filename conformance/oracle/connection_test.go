@@ -129,7 +129,9 @@ func TestCloses(t *testing.T) {
 		"of a producer after a FLUSH": {
 			all(hello, `2 C: HELLO {"v":2}`, "2 S: +OK", "1 C: FLUSH", "1 S: +OK", "2 C: END x", "2 S: <close>"), "",
 		},
-		"of a worker after a FLUSH":   {all(hello, "1 C: FLUSH", "1 S: +OK", "1 C: END x", "1 S: <close>"), "FWP-FRAME-03 reply"},
+		"of a worker after a FLUSH": {
+			all(hello, "1 C: FLUSH", "1 S: +OK", "1 C: END x", "1 S: <close>"), "FWP-FRAME-03 reply",
+		},
 		"of a client within a second": {"1 S: +HI {\"v\":2}\n+1s\n1 C: INFO\n1 S: <close>", "FWP-STATE-01 no-error"},
 		"of a client that is slow":    {"1 S: +HI {\"v\":2}\n+1001ms\n1 C: INFO\n1 S: <close>", ""},
 		"before a command":            {"1 C: INFO\n+-1ms\n1 S: <close>", ""},

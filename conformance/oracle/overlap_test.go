@@ -19,7 +19,9 @@ func TestOverlap(t *testing.T) {
 		"two ACKs side by side": {all(hello, same, with(""), take, ackOf1, ackOf2, "1 S: +OK", "2 S: -ERR"), ""},
 		"one behind the other":  {all(hello, same, with(""), take, ackOf1, "1 S: -ERR"), "FWP-ACK-01"},
 		"a PUSH beside a FLUSH": {all(hello, other, pushOf1, "2 C: FLUSH", "1 S: +OK", "2 S: +OK", none), ""},
-		"a PUSH behind a FLUSH": {all(hello, other, "2 C: FLUSH\n2 S: +OK", with(""), "1 C: FETCH q\n1 S: $-1"), "FWP-PUSH-04"},
+		"a PUSH behind a FLUSH": {
+			all(hello, other, "2 C: FLUSH\n2 S: +OK", with(""), "1 C: FETCH q\n1 S: $-1"), "FWP-PUSH-04",
+		},
 		"a BEAT beside a signal": {all(hello, `1 C: BEAT {"wid":"worker-1"}`, "signal worker-1 quiet",
 			"1 S: +OK"), ""},
 		"and its order": {all(hello, `1 C: BEAT {"wid":"worker-1"}`, "signal worker-1 quiet",

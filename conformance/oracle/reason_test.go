@@ -36,8 +36,10 @@ func TestReasons(t *testing.T) {
 		"a FETCH of another kind":   {all(hello, with(""), "1 C: FETCH q\n1 S: +OK"), oracle.Disallowed, oracle.Judged},
 		"another queue's FETCH":     {all(hello, with(""), "1 C: FETCH r\n1 S: +OK"), oracle.Judged, oracle.Judged},
 		"a wrong END":               {all(hello, with(""), "1 C: END x\n1 S: +OK"), oracle.Judged, oracle.Disallowed},
-		"a wrong HELLO":             {all("2 C: INFO\n2 S: -ERR", "1 C: HELLO x\n1 S: +OK"), oracle.Judged, oracle.Disallowed},
-		"bytes":                     {all(hello, with(""), "1 unjudge"), oracle.Judged, oracle.NotLines},
+		"a wrong HELLO": {
+			all("2 C: INFO\n2 S: -ERR", "1 C: HELLO x\n1 S: +OK"), oracle.Judged, oracle.Disallowed,
+		},
+		"bytes": {all(hello, with(""), "1 unjudge"), oracle.Judged, oracle.NotLines},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -65,9 +65,9 @@ type conversation struct {
 	created []string // when they were
 }
 
-// talk plays a conversation, in the notation of package transcript, and returns what its last line broke. A line that is
-// marked with > breaks something, and no other may before the last. A connection has the right greeting unless it begins
-// with another. Of its own a conversation has
+// talk plays a conversation, in the notation of package transcript, and returns what its last line broke. A line that
+// is marked with > breaks something, and no other may before the last. A connection has the right greeting unless it
+// begins with another. Of its own a conversation has
 //
 //	1 S: JOB        the first job that was pushed, JOB2 the second, with fields of a JSON object behind them in
 //	                the place of their own ("ABSENT" leaves one out)

@@ -43,7 +43,8 @@ func (m *mortals) start() (run.Server, func(), error) {
 }
 
 // Where servers can be started, each hostile check has one for itself, which another one uses behind it if it serves
-// still: what waits meanwhile on the shared one is played once. Where they start slowly, hostile checks are played one at a time on the only one, which is started again.
+// still: what waits meanwhile on the shared one is played once. Where they start slowly, hostile checks are played one
+// at a time on the only one, which is started again.
 func TestHostileChecksEndNoServerOfOthers(t *testing.T) {
 	t.Parallel()
 	const deaths = 20
@@ -96,4 +97,23 @@ func TestHostileChecksUseServersOneAfterTheOther(t *testing.T) {
 		assert.Len(t, m.started, 1+8, "and the one for others")
 		assert.Equal(t, 8, m.ended)
 	})
+}
+
+// Hostile checks that wait for seconds wait together in a quick run, also on the only server.
+func TestHostileChecksWaitTogether(t *testing.T) {
+	t.Parallel()
+	const waits = "waits: 2s\nconnect as consumer\nclause FWP-ACK-03\nC bad: ACK\nS: -\nC: FETCH q\nS: $-1\n"
+	all := scripts(t, copies(3, "hostile", waits))
+	for quick, took := range map[bool]time.Duration{false: 6 * time.Second, true: 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			server, end, _ := new(mortals).start()
+			defer end()
+			server.Fresh = nil
+			r := runnerOn(server, all)
+			r.Quick = quick
+			report := r.Run(t.Context())
+			assert.Equal(t, reports.ExitWell, report.ExitCode(reports.ExitOptions{}))
+			assert.Equal(t, took, report.Took.Truncate(time.Second), "quick %t", quick)
+		})
+	}
 }

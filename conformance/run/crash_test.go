@@ -153,7 +153,8 @@ func TestACrashThatNoneRepeatsIsOneOfThese(t *testing.T) {
 		func(r *reports.Report, _ *mortalTarget) {
 			assert.Equal(t, map[string]string{"deadly": "pass", "waits": "pass", run.CrashCheck: "crash"}, verdictsOf(r))
 			require.Len(t, r.Findings(), 1)
-			assert.Contains(t, r.Findings()[0].Actual, "these checks ran:\n  deadly\n  waits\neach was played again, alone, and none")
+			assert.Contains(t, r.Findings()[0].Actual,
+				"these checks ran:\n  deadly\n  waits\neach was played again, alone, and none")
 		})
 }
 

@@ -102,8 +102,8 @@ func ownRefused(e conformance.Evidence) conformance.Evidence {
 	return e
 }
 
-// TestWhoEndedTheServer: a check that found it dead has ended it if it was alone and was served before. Of a crash, what
-// was dead before the check began is started again for it, as often as a server may end in a run.
+// TestWhoEndedTheServer: a check that found it dead has ended it if it was alone and was served before. Of a crash,
+// what was dead before the check began is started again for it, as often as a server may end in a run.
 func TestWhoEndedTheServer(t *testing.T) {
 	t.Parallel()
 	said := []play.Line{{From: "S", Text: "+HI"}}

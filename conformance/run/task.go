@@ -116,8 +116,14 @@ func (s *runState) assign(t *task) (missing scenarios.Need) {
 			t.like = h
 			return ""
 		}
-		t.host, t.apart = h, apart || t.about.Hostile
+		t.host, t.apart = h, apart || t.about.Hostile && !s.hurries(t.about)
 		return ""
 	}
 	return missing
+}
+
+// hurries reports whether a hostile check is played beside others like it all the same: where it waits for seconds, in
+// a quick run.
+func (s *runState) hurries(d conformance.Description) bool {
+	return s.runner.Quick && d.Wait >= time.Second
 }

@@ -23,7 +23,8 @@ func TestEndOf(t *testing.T) {
 			"panic: runtime error: index out of range [N] with length N at main.(*Server).serve",
 		},
 		"a fatal error": {
-			went + "  fatal error: concurrent map writes\n  goroutine 19 [running]:\n  internal/runtime/maps.fatal({0x1, 0x15})\n" +
+			went + "  fatal error: concurrent map writes\n  goroutine 19 [running]:\n" +
+				"  internal/runtime/maps.fatal({0x1, 0x15})\n" +
 				"  example.com/q.(*Queue).Push(0xc0, {0x0})\n",
 			"fatal error: concurrent map writes at example.com/q.(*Queue).Push",
 		},

@@ -139,8 +139,8 @@ func failedFirst(then string) []string {
 }
 
 // shownEnded is a reply to inspect job with $1 of reported.
-const shownEnded = "a S: +OK 1|$1 12|name n-x|ttr 600000|ttl 3600000|payload-size 1|payload x|max-attempts 0|attempts 1" +
-	"|max-fails 1|fails 1|priority 0|state 1|created 2000-01-01T00:00:00Z"
+const shownEnded = "a S: +OK 1|$1 12|name n-x|ttr 600000|ttl 3600000|payload-size 1|payload x|max-attempts 0" +
+	"|attempts 1|max-fails 1|fails 1|priority 0|state 1|created 2000-01-01T00:00:00Z"
 
 // TestLaw has replies that a server may send, and replies that it may not.
 func TestLaw(t *testing.T) {
@@ -178,7 +178,8 @@ func TestLaw(t *testing.T) {
 			"WORKQ-ADD-22 delivered",
 		},
 		"a run that ends while a worker has the job": {
-			[]string{"a C: run $1 n-x 60000 1000 1|x", "b C: lease n-x 500", "b S: +OK 1|$1 n-x 60000 1|x", "+2s", "a S: -TIMEOUT"},
+			[]string{"a C: run $1 n-x 60000 1000 1|x", "b C: lease n-x 500", "b S: +OK 1|$1 n-x 60000 1|x", "+2s",
+				"a S: -TIMEOUT"},
 			"WORKQ-RUN-01 early certain",
 		},
 
@@ -257,7 +258,9 @@ func TestLaw(t *testing.T) {
 			},
 			"WORKQ-INSP-01 reply",
 		},
-		"a lease of a day that is refused": {[]string{"a C: lease n-x 86400000", "a S: -CLIENT-ERROR x"}, "WORKQ-LEASE-04 reply"},
+		"a lease of a day that is refused": {
+			[]string{"a C: lease n-x 86400000", "a S: -CLIENT-ERROR x"}, "WORKQ-LEASE-04 reply",
+		},
 		"a result of a day that is refused": {
 			[]string{add1, okay, "a C: result $1 86400000", "a S: -CLIENT-ERROR x"}, "WORKQ-RESULT-03 reply",
 		},
@@ -354,7 +357,8 @@ func TestLaw(t *testing.T) {
 		},
 		"more fails than are known": {
 			[]string{
-				"a C: add $1 n-x 600000 3600000 1 -max-fails=256|x", "a S: -CLIENT-ERROR x", "a C: inspect job $1", "a S: -NOT-FOUND",
+				"a C: add $1 n-x 600000 3600000 1 -max-fails=256|x", "a S: -CLIENT-ERROR x", "a C: inspect job $1",
+				"a S: -NOT-FOUND",
 			},
 			"",
 		},
@@ -424,7 +428,8 @@ func TestCounts(t *testing.T) {
 		"one that may run":             {[]string{"b C: run $1 n-x 600000 1000 1|x", "+1s", "b S: -TIMEOUT"}, 1, 1, ""},
 		"one that ran": {
 			[]string{
-				"b C: run $1 n-x 600000 1000 1|x", "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "a C: complete $1 1|y", okay,
+				"b C: run $1 n-x 600000 1000 1|x", "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x",
+				"a C: complete $1 1|y", okay,
 				"b S: +OK 1|$1 1 1|y", "+10s",
 			},
 			1, 1, wrong,

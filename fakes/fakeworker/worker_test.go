@@ -137,9 +137,11 @@ func TestHook(t *testing.T) {
 		hook func(*Event)
 		want string // "!": it is not there
 	}{
-		"Sending, skip":     {jobs, set(Sending, fwp.ACK, skip), "!ACK"},
-		"Sending, delay":    {jobs, set(Sending, fwp.ACK, func(e *Event) { e.Delay = time.Second }), "1.100 s C: ACK"},
-		"Sending, ahead":    {jobs, set(Sending, fwp.ACK, func(e *Event) { e.Ahead = []byte("INFO\r\n") }), `ACK {"jid":"a"}\r\nINFO`},
+		"Sending, skip":  {jobs, set(Sending, fwp.ACK, skip), "!ACK"},
+		"Sending, delay": {jobs, set(Sending, fwp.ACK, func(e *Event) { e.Delay = time.Second }), "1.100 s C: ACK"},
+		"Sending, ahead": {
+			jobs, set(Sending, fwp.ACK, func(e *Event) { e.Ahead = []byte("INFO\r\n") }), `ACK {"jid":"a"}\r\nINFO`,
+		},
 		"Replied, again":    {jobs, set(Replied, fwp.ACK, onceAgain()), twice(`0.100 s C: ACK {"jid":"a"}`)},
 		"Replied, close":    {jobs, set(Replied, fwp.HELLO, func(e *Event) { e.Close = true }), "!FETCH"},
 		"Replied, exit":     {jobs, set(Replied, fwp.ACK, func(e *Event) { e.Exit = true }), "exit 1"},
@@ -332,8 +334,10 @@ func TestProduce(t *testing.T) {
 		day  day
 		want []string
 	}{
-		"pushed":  {day{pushes: []string{job("a"), "", job("b")}}, []string{"pushed a", "pushed b", "exit 0"}},
-		"refused": {day{pushes: []string{job("a")}, rules: "on ran PUSH; first 1: reply '-ERR no'"}, []string{"refused a", "exit 1"}},
+		"pushed": {day{pushes: []string{job("a"), "", job("b")}}, []string{"pushed a", "pushed b", "exit 0"}},
+		"refused": {
+			day{pushes: []string{job("a")}, rules: "on ran PUSH; first 1: reply '-ERR no'"}, []string{"refused a", "exit 1"},
+		},
 		"lost":    {day{pushes: []string{job("a")}, rules: lost("PUSH")}, []string{"refused a", "exit 1"}},
 		"no JSON": {day{pushes: []string{"{", job("a")}}, []string{"pushed a", "exit 1"}},
 		"nothing": {day{pushes: []string{""}}, []string{"exit 0"}},

@@ -29,8 +29,8 @@ func TestEveryVariationShows(t *testing.T) {
 	assert.Len(t, fakeworkq.Variations(), len(shownVariations))
 }
 
-// shownVariations has for each variation a conversation, and what is printed of it with the variation and not without it;
-// behind a "!", the reverse.
+// shownVariations has for each variation a conversation, and what is printed of it with the variation and not without
+// it; behind a "!", the reverse.
 var shownVariations = map[string][2]string{
 	"add-again-ok":           {"add", `!is a job`},
 	"add-again-server-error": {"add", `-SERVER-ERROR`},

@@ -65,7 +65,9 @@ var figures = regexp.MustCompile(`"used_memory_mb":"\d+ MB"|\$\d+\r\n(?:\{"fakto
 
 // hold returns what is said to a server that needs a password or not. configure makes it another one; nil: it is as it
 // should be.
-func hold(t *testing.T, name string, events []transcript.Event, configure func(*fakes.Config)) (said []transcript.Event) {
+func hold(
+	t *testing.T, name string, events []transcript.Event, configure func(*fakes.Config),
+) (said []transcript.Event) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()

@@ -80,7 +80,8 @@ func TestWhatReportsPrint(t *testing.T) {
 		+2s
 		b C: INFO`)
 	require.NoError(t, err)
-	assert.Equal(t, "0.005 s a C: FETCH q\n0.005 s a open\n> 2.005 s a S: +OK\n4.005 s b C: INFO\n", transcript.Text(events))
+	assert.Equal(t, "0.005 s a C: FETCH q\n0.005 s a open\n> 2.005 s a S: +OK\n4.005 s b C: INFO\n",
+		transcript.Text(events))
 	_, err = transcript.Parse("a open\n+x")
 	require.ErrorContains(t, err, "line 2: ")
 	require.ErrorContains(t, err, ": +x")

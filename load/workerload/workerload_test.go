@@ -89,7 +89,8 @@ func play(t *testing.T, c workerload.Config, change func(*fakeworker.Config)) (l
 // What a worker does not finish is in the account.
 func TestJobsThatAreKept(t *testing.T) {
 	t.Parallel()
-	l := play(t, workerload.Config{Concurrency: 3, Workload: workload.Workload{Duration: workload.Duration(2 * time.Second)}},
+	l := play(t, workerload.Config{Concurrency: 3,
+		Workload: workload.Workload{Duration: workload.Duration(2 * time.Second)}},
 		func(c *fakeworker.Config) { c.Hook = slow(0, time.Hour) })
 	assert.EqualValues(t, 3, l.Jobs.Held)
 }

@@ -118,8 +118,8 @@ func TestEveryCommandIsHeld(t *testing.T) {
 	}
 }
 
-// TestVariationsStandBesideFaults: what a command finds on a server that is wrong is told from what it finds on one that
-// is right in another way.
+// TestVariationsStandBesideFaults: what a command finds on a server that is wrong is told from what it finds on one
+// that is right in another way.
 func TestVariationsStandBesideFaults(t *testing.T) {
 	t.Parallel()
 	faulty := 0
