@@ -119,6 +119,17 @@ func TestBroken(t *testing.T) {
 	}
 }
 
+// TestFile: a finding says what its violation does.
+func TestFile(t *testing.T) {
+	t.Parallel()
+	p, _ := stub(nil, nil)
+	x := exploration{
+		Explorer: &Explorer{Subject: p.subject}, config: p.config, play: p, result: new(Result), known: map[string]*pending{},
+	}
+	f := x.file(found{Violation: &law.Violation{Rule: "reply", Clause: "C", Own: "B", Premises: []string{"A"}}}).Finding
+	assert.Equal(t, []string{"C", "reply", "B", "A"}, []string{f.Clause, f.Rule, f.Own, f.Premises[0]})
+}
+
 // TestTrailing: bytes behind an answer are an answer to a piece of a line only if they are a message, and are nothing
 // of their own if that answer was wrong.
 func TestTrailing(t *testing.T) {

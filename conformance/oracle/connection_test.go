@@ -69,20 +69,20 @@ func TestBeforeHELLO(t *testing.T) {
 	t.Parallel()
 	unit, _, _ := strings.Cut(with(""), "\n")
 	judge(t, map[string]row{
-		"PUSH":                      {all(unit, "1 S: -ERR"), ""},
-		"PUSH served":               {all(unit, "1 S: +OK"), "FWP-STATE-01 reply"},
-		"PUSH served, protected":    {all("protected", unit, "1 S: +OK"), "FWP-AUTH-06 reply"},
-		"FETCH served":              {all("1 C: FETCH q", "1 S: $-1"), "FWP-STATE-01 reply"},
-		"END served":                {all("1 C: END", "1 S: +OK"), ""},
-		"END closed":                {all("1 C: END", "1 S: <close>"), ""},
-		"END answered with a bulk":  {all("1 C: END", "1 S: $x"), "FWP-END-01 foreign"},
-		"nothing about the server":  {all(hello, "1 C: INFO", "1 S: $"), "FWP-INFO-01 foreign"},
-		"malformed, served":         {all("1 C: INFO x", "1 S: $x"), "FWP-STATE-01 reply"},
-		"a word of nobody, served":  {all("1 C: XYZZY", "1 S: +OK"), ""},
-		"not UTF-8, served":         {all("1 C: HELLO {\"v\":2,\"x\":\"\\xff\"}", "1 S: +OK"), ""},
-		"not UTF-8, HELLO, refused": {all("1 C: HELLO {\"v\":2,\"x\":\"\\xff\"}", "1 S: -ERR"), ""},
-		"HELLO refused":             {refused(hello), "FWP-HELLO-16 refused"},
-		"HELLO of a producer":       {all(`1 C: HELLO {"v":2}`, "1 S: -ERR"), "FWP-HELLO-15 refused"},
+		"PUSH":                       {all(unit, "1 S: -ERR"), ""},
+		"PUSH served":                {all(unit, "1 S: +OK"), "FWP-STATE-01 reply"},
+		"PUSH served, protected":     {all("protected", unit, "1 S: +OK"), "FWP-AUTH-06 reply"},
+		"FETCH served":               {all("1 C: FETCH q", "1 S: $-1"), "FWP-STATE-01 reply"},
+		"END served":                 {all("1 C: END", "1 S: +OK"), ""},
+		"END closed":                 {all("1 C: END", "1 S: <close>"), ""},
+		"END answered with a bulk":   {all("1 C: END", "1 S: $x"), "FWP-END-01 foreign"},
+		"nothing about the server":   {all(hello, "1 C: INFO", "1 S: $"), "FWP-INFO-01 foreign"},
+		"malformed, served":          {all("1 C: INFO x", "1 S: $x"), "FWP-STATE-01 reply"},
+		"an unknown command, served": {all("1 C: XYZZY", "1 S: +OK"), ""},
+		"not UTF-8, served":          {all("1 C: HELLO {\"v\":2,\"x\":\"\\xff\"}", "1 S: +OK"), ""},
+		"not UTF-8, HELLO, refused":  {all("1 C: HELLO {\"v\":2,\"x\":\"\\xff\"}", "1 S: -ERR"), ""},
+		"HELLO refused":              {refused(hello), "FWP-HELLO-16 refused"},
+		"HELLO of a producer":        {all(`1 C: HELLO {"v":2}`, "1 S: -ERR"), "FWP-HELLO-15 refused"},
 	})
 }
 
@@ -119,7 +119,7 @@ func TestCloses(t *testing.T) {
 		"of a malformed HELLO":                {"1 C: HELLO x\n1 S: <close>", "FWP-HELLO-06 no-error"},
 		"of a HELLO that is right":            {strings.Split(hello, "\n")[0] + "\n1 S: <close>", ""},
 		"of a HELLO that may be refused":      {"1 C: HELLO {\"v\":3}\n1 S: <close>", ""},
-		"of a word of nobody":                 {"1 C: XYZZY\n1 S: <close>", ""},
+		"of an unknown command":               {"1 C: XYZZY\n1 S: <close>", ""},
 		"before any command":                  {"1 S: +HI {\"v\":2}\n1 S: <close>", ""},
 		"after an error":                      {"1 C: INFO\n1 S: -ERR\n1 C: INFO\n1 S: <close>", ""},
 		"after an error, a HELLO":             {"1 C: INFO\n1 S: -ERR\n1 C: HELLO x\n1 S: <close>", ""},

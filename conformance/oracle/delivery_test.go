@@ -213,7 +213,7 @@ func TestEmpty(t *testing.T) {
 func TestDelivered(t *testing.T) {
 	t.Parallel()
 	judge(t, map[string]row{
-		"a job of nobody":      {all(hello, "1 C: FETCH q", `1 S: ${"jid":"x"}`), "FWP-FETCH-01 unknown"},
+		"an unknown job":       {all(hello, "1 C: FETCH q", `1 S: ${"jid":"x"}`), "FWP-FETCH-01 unknown"},
 		"of the queue default": {all(hello, "1 C: FETCH q default", `1 S: ${"jid":"x"}`), ""},
 		"of no queue":          {all(hello, "1 C: FETCH", `1 S: ${"jid":"x"}`), ""},
 		"after a PUSH served": {

@@ -139,15 +139,15 @@ func TestAssumedFields(t *testing.T) {
 	two := all(differing(`{"args":[1],"retry":7}`), second(""), "1 C: FETCH q")
 	twice := all("1 C: FETCH q", "1 S: JOB")
 	judge(t, map[string]row{
-		"the same value":              {again(`,"args":[1]`), ""},
-		"the right one":               {again(""), ""},
-		"one more":                    {again(`,"args":[2]`), "FWP-WU-03 field"},
-		"another field":               {again(`,"args":[1],"jobtype":"u"`), "FWP-WU-02 field"},
-		"two, of which one was told":  {all(two, `1 S: JOB2 {"args":[1],"retry":7}`), "FWP-RETRY-04 field"},
-		"the job is still judged":     {all(differing(`{"args":[1]}`), twice), "FWP-STATE-05 delivered"},
-		"but with another lease":      {all(differing(`{"reserve_for":600}`), twice), ""},
-		"with another retry":          {all(differing(`{"retry":0}`), twice), "FWP-STATE-05 delivered"},
-		"whether it comes back, open": {all(differing(`{"retry":0}`), fail, "+200s", none), ""},
+		"the same value": {again(`,"args":[1]`), ""},
+		"the right one":  {again(""), ""},
+		"one more":       {again(`,"args":[2]`), "FWP-WU-03 field"},
+		"another field":  {again(`,"args":[1],"jobtype":"u"`), "FWP-WU-02 field"},
+		"two, of which one has a retry of its own": {all(two, `1 S: JOB2 {"args":[1],"retry":7}`), "FWP-RETRY-04 field"},
+		"the job is still judged":                  {all(differing(`{"args":[1]}`), twice), "FWP-STATE-05 delivered"},
+		"but with another lease":                   {all(differing(`{"reserve_for":600}`), twice), ""},
+		"with another retry":                       {all(differing(`{"retry":0}`), twice), "FWP-STATE-05 delivered"},
+		"whether it comes back, open":              {all(differing(`{"retry":0}`), fail, "+200s", none), ""},
 	})
 }
 
@@ -241,7 +241,8 @@ func TestKeptRules(t *testing.T) {
 func TestTextsOfJobs(t *testing.T) {
 	t.Parallel()
 	came := all("1 C: FETCH q", `1 S: ${"jid":"jid-0000000000000001","jobtype":"t","args":[9007199254740993],"queue":"q",`+
-		`"reserve_for":1800,"retry":25,"created_at":"2026-01-02T03:04:05Z","enqueued_at":"2026-01-02T03:04:05Z","x":"`+"\\xff\"}")
+		`"reserve_for":1800,"retry":25,"created_at":"2026-01-02T03:04:05Z",`+
+		`"enqueued_at":"2026-01-02T03:04:05Z","x":"`+"\\xff\"}")
 	judge(t, map[string]row{
 		"other bytes":                   {all(hello, with(""), came), "FWP-FRAME-09 text"},
 		"other bytes behind a client's": {all(hello, "1 C: INFO\\xff", "1 S: -ERR", with(""), came), ""},

@@ -30,7 +30,7 @@ func TestReports(t *testing.T) {
 		"a FAIL after a restart":       {all(held, "restart", refused(fail)), ""},
 		"an ACK of a later delivery":   {all(hello, other, with(""), "restart", take, noAck), "FWP-ACK-01 refused"},
 		"an ACK of another's job":      {all(held, by("2", noAck)), ""},
-		"an ACK of a job of nobody":    {all(hello, noAck), ""},
+		"an ACK of an unknown job":     {all(hello, noAck), ""},
 		"an ACK by a producer":         {all(held, `3 C: HELLO {"v":2}`, "3 S: +OK", by("3", noAck)), ""},
 		"and answered with a bulk": {
 			all(held, `3 C: HELLO {"v":2}`, "3 S: +OK", strings.ReplaceAll(by("3", noAck), "-ERR", "$x")),
@@ -111,7 +111,7 @@ func TestWrongAnswersAreToldOnce(t *testing.T) {
 	judge(t, map[string]row{
 		"a job whose ACK was refused":  {all(held, wrong(noAck), by("2", take)), ""},
 		"a job whose FAIL was refused": {all(held, wrong(refused(fail)), by("2", take)), ""},
-		"a job of nobody": {
+		"an unknown job": {
 			all(hello, "1 C: PUSH 5", "> 1 S: +OK", "1 C: FETCH q", `1 S: ${"jid":"x"}`),
 			"",
 		},
@@ -119,7 +119,7 @@ func TestWrongAnswersAreToldOnce(t *testing.T) {
 		"after one behind a blank": {
 			all(`1 C: " HELLO {"v":2}\r\n"`, "> 1 S: +OK", `1 C: HELLO {"v":2}`, "1 S: -ERR"), "",
 		},
-		"and jobs of nobody": {
+		"and unknown jobs": {
 			all(hello, "2 C: HELLO 5", "> 2 S: +OK", "1 C: FETCH q", `1 S: ${"jid":"x"}`),
 			"",
 		},

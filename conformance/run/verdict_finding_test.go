@@ -2,8 +2,16 @@ package run
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // TestEndOf: two ends of a process are one if they have the reason and the place in common, whatever else was printed.
@@ -44,4 +52,28 @@ func TestEndOf(t *testing.T) {
 	} {
 		assert.Equal(t, test.want, endOf(test.ending), name)
 	}
+}
+
+// TestTheLawBesideAMessage: bytes behind a reply that is wrong for certain are no finding, and a line about a message
+// rests on what the law says that the message rests on.
+func TestTheLawBesideAMessage(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	for conn, beside := range map[string]bool{"a": true, "b": false} {
+		seen := law.Seen{Conn: "a", At: began.Add(time.Second)}
+		seen.Clause, seen.Premises = "FWP-ACK-01", []string{"FWP-ACK-02"}
+		v := &verdicts{
+			state:    newRunState(&Runner{Protocol: fwpsuite.Protocol()}),
+			evidence: &conformance.Evidence{Began: began, Law: []law.Seen{seen}},
+		}
+		v.breach(scenarios.Breach{Kind: scenarios.ExtraReply, Conn: conn, At: time.Second})
+		assert.Equal(t, beside, len(v.check.Findings) == 0, "bytes on %s", conn)
+		v.check.Findings = nil
+		v.finding(reports.Fail, scenarios.Mark{Clause: "FWP-WU-03"}, play.Result{Conn: conn, At: time.Second})
+		assert.Equal(t, beside, len(v.check.Findings[0].Premises) > 0, "a line on %s", conn)
+	}
+	s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
+	seen := law.Seen{Violation: law.Violation{Rule: "reply", Clause: "FWP-ACK-01", Premises: []string{"FWP-ACK-02"}}, At: began}
+	s.law.take(conformance.Description{ID: "a"}, &conformance.Evidence{Began: began, Law: []law.Seen{seen}}, 0)
+	assert.Equal(t, []string{"FWP-ACK-02"}, s.lawChecks(nil)[0].Findings[0].Premises)
 }

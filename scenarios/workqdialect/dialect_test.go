@@ -76,6 +76,8 @@ C: lease _$name-a. 1000
 S: +OK 1 $id _$name-a. 1000 4 "pong"
 C: lease $name$name2 5
 S: -TIMEOUT
+C: inspect job $id
+S: +OK 1 $id:string ...
 `
 	assert.True(t, playScript(t, nil, text).Passed())
 	run := playScript(t, func(e *fakeworkq.Event) {
