@@ -91,7 +91,7 @@ func (e *Evidence) refusedAll() bool { return e.Refused != nil && e.Refused.All 
 // excuse removes the findings that a lag of this machine may explain.
 func (e *Evidence) excuse(meter *lag.Meter) {
 	late := func(f Finding) bool { return f.Clocked }
-	if meter != nil && !lag.Covers(lag.Allowance, meter.Lag(e.Began)) && slices.ContainsFunc(e.Findings, late) {
+	if meter != nil && meter.Lag(e.Began) >= lag.Room && slices.ContainsFunc(e.Findings, late) {
 		e.Findings = slices.DeleteFunc(e.Findings, late)
 		e.Open, e.Reason = "this machine was too busy to measure whether a reply was late", reports.ReasonLag
 		e.Transient = true

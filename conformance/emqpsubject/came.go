@@ -16,11 +16,9 @@ import (
 )
 
 // breach is what is wrong with a message: the rule, its clause, and the pattern that the message should have matched,
-// which is empty if nothing should have come; and the margin of its violation.
+// which is empty if nothing should have come.
 type breach struct {
 	rule, clause, expected string
-
-	margin time.Duration
 }
 
 // wrong is the breach of a message that should have matched a pattern.
@@ -93,7 +91,6 @@ func (l *emqpLaw) judge(number int, c *conn, m emqp.Message, at time.Time) (b *b
 func (b *breach) violation(command, id, got string) *law.Violation {
 	return &law.Violation{
 		Clause: prefix + b.clause, Rule: b.rule, JID: id, Expected: cmp.Or(b.expected, "no "+command), Got: got,
-		Margin: b.margin,
 	}
 }
 

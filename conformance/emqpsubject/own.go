@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/emqpsession"
@@ -76,9 +75,7 @@ func (l *emqpLaw) judgeTimestamp(m emqp.Message, at time.Time) *breach {
 	}
 	seconds, err := strconv.ParseFloat(string(m.Fields[0]), 64)
 	if err != nil || seconds < from || seconds > to {
-		b := wrong("timestamp", "BEAT-03", asLine(m.Command, fmt.Sprintf("number(%d..%d)", from, to)))
-		b.margin = law.Certain
-		return b
+		return wrong("timestamp", "BEAT-03", asLine(m.Command, fmt.Sprintf("number(%d..%d)", from, to)))
 	}
 	written := time.Unix(int64(seconds), int64((seconds-math.Floor(seconds))*1e9))
 	if l.clock.Agrees(written, at.Add(-way), at) {
@@ -86,9 +83,7 @@ func (l *emqpLaw) judgeTimestamp(m emqp.Message, at time.Time) *breach {
 	}
 	earliest, latest, _ := l.clock.Between(at.Add(-way), at)
 	within := fmt.Sprintf("number(%d..%d)", earliest.Unix(), latest.Unix())
-	b := wrong("timestamp", "BEAT-03", asLine(m.Command, within))
-	b.margin = max(earliest.Sub(written), written.Sub(latest))
-	return b
+	return wrong("timestamp", "BEAT-03", asLine(m.Command, within))
 }
 
 // rhythm is what is known of the intervals at which the broker sends a kind of peers HEARTBEATs.
@@ -108,9 +103,8 @@ func (l *emqpLaw) judgeRhythm(c *conn, m emqp.Message, at time.Time) *breach {
 	}
 	if limit := missing*r.longest + moment; r.intervals >= known && silence > limit && !c.silent && !c.informUncertain {
 		clause := map[role]string{worker: "BEAT-01", scheduler: "BEAT-02"}[c.role]
-		b := wrong("heartbeat-missing", clause, fmt.Sprint("a message within ", limit.Round(time.Second), " of the last one"))
-		b.margin = silence - limit
-		return b
+		return wrong("heartbeat-missing", clause,
+			fmt.Sprint("a message within ", limit.Round(time.Second), " of the last one"))
 	}
 	if m.Command == emqp.HEARTBEAT {
 		if !c.lastBeat.IsZero() {

@@ -77,7 +77,7 @@ func repliesAsked(s *session) {
 	for _, text := range texts() {
 		has := hasReply(got, text)
 		informed = informed && has
-		s.Holds("WRK-07", has, soon, "a REPLY with the information of the job: "+text[:min(40, len(text))], fmt.Sprintf(
+		s.Holds("WRK-07", has, "a REPLY with the information of the job: "+text[:min(40, len(text))], fmt.Sprintf(
 			"none of %d REPLYs to %d requests has it within %v", len(got), expected, soon))
 	}
 	trues := 0
@@ -87,7 +87,7 @@ func repliesAsked(s *session) {
 		}
 	}
 	if all || informed {
-		s.Holds("REPLY-05", trues >= 2, soon, "a REPLY with a True value for each of two jobs without information",
+		s.Holds("REPLY-05", trues >= 2, "a REPLY with a True value for each of two jobs without information",
 			fmt.Sprintf("%d such REPLYs", trues))
 	}
 }
@@ -118,7 +118,7 @@ func many(s *session) {
 		}
 		s.push(r)
 		if !s.Until(s.program, soon, func() bool { return s.taken() > i }) {
-			s.Holds("WRK-08", false, soon, "a READY for the next request", fmt.Sprintf(
+			s.Holds("WRK-08", false, "a READY for the next request", fmt.Sprintf(
 				"no READY for request %d of %d within %v; the worker %s", i+1, jobs, soon, s.Ending(s.program)))
 			return
 		}
@@ -138,11 +138,11 @@ func (s *session) repliesTo(text string, n int) bool {
 	}
 	has := s.Until(s.program, soon, func() bool { return hasReply(behind(), text) })
 	if got := behind(); len(got) == 0 {
-		s.Holds("WRK-06", false, soon, "a REPLY", fmt.Sprintf("none within %v of the request; the worker %s", soon,
+		s.Holds("WRK-06", false, "a REPLY", fmt.Sprintf("none within %v of the request; the worker %s", soon,
 			s.Ending(s.program)))
 		return false
 	} else if len(got) == 1 {
-		s.Holds("WRK-07", has, 0, "a REPLY with the information of the job: "+text,
+		s.Holds("WRK-07", has, "a REPLY with the information of the job: "+text,
 			"a REPLY with "+got[0][:min(40, len(got[0]))])
 	}
 	return has
@@ -156,7 +156,7 @@ func (s *session) named() {
 	named := func(name string) bool { return s.queues[name] }
 	if all := situations.Queues(); slices.ContainsFunc(all, named) {
 		missing := slices.DeleteFunc(slices.Clone(all), named)
-		s.Holds("WRK-02", len(missing) == 0, soon, "INFORMs with all queues of its environment",
+		s.Holds("WRK-02", len(missing) == 0, "INFORMs with all queues of its environment",
 			"none has "+strings.Join(missing, ", "))
 	}
 }
@@ -183,7 +183,7 @@ func retries(s *session) {
 
 // runs decides a clause by how often a job was run, or has run to its end.
 func (s *session) runs(clause string, expected, got int, what string) {
-	s.Holds(clause, got == expected, soon, fmt.Sprint(expected, " ", what), fmt.Sprintf("%d", got))
+	s.Holds(clause, got == expected, fmt.Sprint(expected, " ", what), fmt.Sprintf("%d", got))
 }
 
 // timeouts has jobs run for longer than they may, and for less.

@@ -47,7 +47,7 @@ func idle(s *session) {
 			"nothing was sent for %v, although the interval in its environment is %v: does the worker read it?",
 			longest.Round(time.Millisecond), interval))
 	default:
-		s.Holds("BEAT-09", false, anySilence, fmt.Sprintf("HEARTBEATs every %v", interval),
+		s.Holds("BEAT-09", false, fmt.Sprintf("HEARTBEATs every %v", interval),
 			fmt.Sprintf("%d HEARTBEATs, and none in the last %v; the worker %s", before, anySilence, s.Ending(s.program)))
 	}
 }
@@ -68,7 +68,7 @@ func working(s *session) {
 		s.Leave("BEAT-09", fmt.Sprintf("it also sends nothing for %v without a job", usual.Round(time.Millisecond)))
 		return
 	}
-	s.Holds("BEAT-09", longest <= usual*factor, usual, "HEARTBEATs while a job runs, as without one", fmt.Sprintf(
+	s.Holds("BEAT-09", longest <= usual*factor, "HEARTBEATs while a job runs, as without one", fmt.Sprintf(
 		"nothing for %v while a job ran, and for %v without one", longest.Round(time.Millisecond),
 		usual.Round(time.Millisecond)))
 }
@@ -163,7 +163,7 @@ func (s *session) comesBack(how func(*session), r *request) bool {
 			comeback))
 		return false
 	}
-	s.Holds("BEAT-10", again, comeback, "another INFORM", fmt.Sprintf("no INFORM within %v; it opened %d connections; "+
+	s.Holds("BEAT-10", again, "another INFORM", fmt.Sprintf("no INFORM within %v; it opened %d connections; "+
 		"the worker %s", comeback, s.count(&s.conns)-conns, s.Ending(s.program)))
 	if !again {
 		return false
@@ -171,7 +171,7 @@ func (s *session) comesBack(how func(*session), r *request) bool {
 	taken = s.taken()
 	s.push(asked(job("fwp.ok")))
 	ready := s.Until(s.program, soon, func() bool { return s.taken() > taken })
-	s.Holds("BEAT-10", ready, soon, "a READY after the INFORM", fmt.Sprintf("none within %v", soon))
+	s.Holds("BEAT-10", ready, "a READY after the INFORM", fmt.Sprintf("none within %v", soon))
 	return ready
 }
 
@@ -187,7 +187,7 @@ func disconnect(takes time.Duration) func(*session) {
 		s.sendAll(emqp.Disconnect(""))
 		kbai := s.Until(s.program, takes+soon, func() bool { return s.count(&s.kbais) > 0 })
 		kbai = kbai || s.count(&s.kbais) > 0
-		s.Holds("WRK-11", kbai, soon, "a KBAI", fmt.Sprintf("none within %v; the worker %s", takes+soon, s.Ending(s.program)))
+		s.Holds("WRK-11", kbai, "a KBAI", fmt.Sprintf("none within %v; the worker %s", takes+soon, s.Ending(s.program)))
 		const watched = 4 * time.Second
 		s.Pass(s.program, max(watched, takes+watched/2))
 		if kbai {
@@ -196,7 +196,7 @@ func disconnect(takes time.Duration) func(*session) {
 		if takes == 0 {
 			return
 		}
-		s.Holds("WRK-13", ends() == 1, takes, "the end of the running job",
+		s.Holds("WRK-13", ends() == 1, "the end of the running job",
 			"it did not run to its end; the worker "+s.Ending(s.program))
 	}
 }

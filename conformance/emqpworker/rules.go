@@ -147,12 +147,12 @@ func (s *session) keepsInterval() {
 		s.steady.hears(s.Now(), false)
 	}
 	if longest := s.steady.longest; longest > mostSilence {
-		s.Holds("BEAT-09", false, mostSilence, fmt.Sprintf("HEARTBEATs every %v, as at the beginning", interval),
+		s.Holds("BEAT-09", false, fmt.Sprintf("HEARTBEATs every %v, as at the beginning", interval),
 			fmt.Sprintf("nothing for %v", longest.Round(time.Millisecond)))
 		return
 	}
 	if g := s.steady.grown; g[0] > 0 {
-		s.Holds("BEAT-09", false, leastGrowth(g), "HEARTBEATs at regular intervals", fmt.Sprintf(
+		s.Holds("BEAT-09", false, "HEARTBEATs at regular intervals", fmt.Sprintf(
 			"the interval grows: %v, %v and then %v", g[2].Round(time.Millisecond), g[1].Round(time.Millisecond),
 			g[0].Round(time.Millisecond)))
 	}
@@ -181,7 +181,7 @@ func (s *session) leaves(p *peer, m emqp.Message, l play.Line) {
 	case p.left && !pending && m.Command != emqp.KBAI:
 		s.Wrong("WRK-12", "no message after the KBAI of the worker", m.Command, l)
 	case p.gone > 0 && (behind > onItsWay || m.Command == emqp.KBAI):
-		s.Holds("WRK-14", false, onItsWay, "no message after the KBAI of the broker",
+		s.Holds("WRK-14", false, "no message after the KBAI of the broker",
 			fmt.Sprintf("%s %v after it", m.Command, behind.Round(time.Millisecond)))
 	}
 }

@@ -2,7 +2,6 @@ package law
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -118,7 +117,6 @@ type Violation struct {
 	// Place is the field and the kinds of its values, or the command and its answer; "" where one is as any.
 	Place    string
 	Window   [2]time.Duration // in which the reply must come, if it is about that
-	Margin   time.Duration    // of a [Timed] rule: what a machine may be late by, beyond the slack, and it is broken still
 	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
 	Should   bool             // the clause only recommends what is broken here
 	Again    bool             // the job was delivered before, and is not delivered again
@@ -138,14 +136,6 @@ func RefusedAt(place string) string {
 	}
 	return verb
 }
-
-// Certain is the margin of a violation that no lateness explains: something came too soon, by the stamps of this
-// process.
-const Certain = time.Duration(math.MaxInt64 / 2)
-
-// Beyond returns the margin of a violation that is about something that took longer than a limit. It is a quarter of
-// what it took more: a server may be late by more than is measured in this process.
-func Beyond(limit, took time.Duration) time.Duration { return max(0, took-limit) / 4 }
 
 // Trait is something that must be known of the violations of a rule. A rule may have several.
 type Trait uint16

@@ -204,14 +204,12 @@ func (w *World) untimely(c *Conn, k *call, j *Job, now time.Time) *law.Violation
 		return nil
 	case slices.Contains(k.certain, j) && now.Sub(k.at)-c.Arriving > limit:
 		v.Clause, v.What = "FWP-STATE-04", "the job was there when the FETCH was sent"
-		v.Margin = law.Beyond(limit, now.Sub(k.at)-c.Arriving)
 		if k.company || w.waits(c) {
 			v.Clause, v.What = "FWP-FETCH-06", "while a FETCH of another connection waited, this one was not served"
 		}
 	case k.alone && !j.latest && j.since.After(k.at) && j.Where == model.Enqueued && j.Queue == k.queues[0] &&
 		now.Sub(j.since)-c.Arriving > limit:
 		v.Clause, v.What = "FWP-FETCH-06", "the job was enqueued while the FETCH waited"
-		v.Margin = law.Beyond(limit, now.Sub(j.since)-c.Arriving)
 	default:
 		return nil
 	}

@@ -236,8 +236,8 @@ func reply(text string) fwp.Reply {
 	return fwp.Reply{Kind: fwp.Kind(text[0]), Text: []byte(text[1:])}
 }
 
-// brief is a violation in short: its clause and rule, whether it is only doubtful or breaks a recommendation, and its
-// margin; "" for none.
+// brief is a violation in short: its clause and rule, whether it is only doubtful or breaks a recommendation; ""
+// for none.
 func brief(v *law.Violation) string {
 	if v == nil {
 		return ""
@@ -248,12 +248,6 @@ func brief(v *law.Violation) string {
 	}
 	if v.Should {
 		words = append(words, "should")
-	}
-	switch {
-	case v.Margin == law.Certain:
-		words = append(words, "certain")
-	case v.Margin > 0:
-		words = append(words, "by "+v.Margin.String())
 	}
 	return strings.Join(words, " ")
 }

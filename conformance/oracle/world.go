@@ -300,8 +300,7 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 		return &law.Violation{
 			Clause: "FWP-FETCH-06", Rule: "stalled", Doubtful: true, Window: [2]time.Duration{0, time.Second},
 			Expected: k.allowed.String(), Got: "a reply after " + now.Sub(k.at).String(),
-			What:   "while a FETCH of another connection waited, this one was not served",
-			Margin: law.Beyond(time.Second+w.Slack, now.Sub(k.at)),
+			What: "while a FETCH of another connection waited, this one was not served",
 		}
 	}
 	return nil

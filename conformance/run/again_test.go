@@ -32,7 +32,7 @@ func another(hook func(*fakes.Event)) func() (run.Server, func(), error) {
 
 func TestACheckThatCannotBeTriedAgainComesToAnEnd(t *testing.T) {
 	t.Parallel()
-	slow, script := unsteady()
+	slow, script := sluggish()
 	runScripts(t, nil, map[string]string{"a": "needs: alone\n" + script}, func(r *reports.Report) {
 		assert.Equal(t, reports.Inconclusive, r.Checks[0].Verdict)
 		assert.Contains(t, r.Internal, "no second server")

@@ -81,7 +81,7 @@ func (s *runState) certain(t *task) bool {
 	served := t.evidence.Served || slices.ContainsFunc(t.evidence.Conversation, func(l play.Line) bool {
 		return l.From == "S" && !l.Ended
 	})
-	return !t.together && served && lag.Covers(cmp.Or(s.runner.Timeout, play.DefaultTimeout), s.meter.Lag(t.began))
+	return !t.together && served && s.meter.Lag(t.began) < lag.Room
 }
 
 // full reports whether plays found a host dead that was at its limit of connections: others were open then, and it

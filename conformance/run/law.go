@@ -54,7 +54,7 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 			continue
 		}
 		seen[key] = true
-		if v.Timed && !lag.Covers(lag.Allowance+v.Margin, late) { // it is open
+		if v.Timed && late >= lag.Room { // it is open
 			again = toMeasure
 			continue
 		}

@@ -61,12 +61,7 @@ func (s *runState) occupy(t *task) (release func(), err error) {
 	if t.server, err = t.like.another(t.lends()); err != nil {
 		return nil, err
 	}
-	leave := func() {}
-	if t.server.Process != nil {
-		leave = s.meter.Follow(t.server.Process)
-	}
 	return func() {
-		leave()
 		t.like.release(t.server, t.lends() && t.evidence != nil && t.evidence.Dead == "")
 	}, nil
 }

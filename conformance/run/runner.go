@@ -41,10 +41,6 @@ type Server struct {
 	// Failed returns why the server did not start again after it was stopped, an [UnservedError]; nil if it did. Nil: that
 	// is not known. Calls may be concurrent.
 	Failed func() error
-
-	// Process returns the id of the process above all that were started for the server, so that their waits for a
-	// processor count as lag; 0 if that is this process, and nil if it is not known. Calls may be concurrent.
-	Process func() int
 }
 
 // UnservedError reports that a server which was started does not serve: what is missing then is the target, and not the

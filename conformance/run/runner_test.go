@@ -7,7 +7,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -194,26 +193,26 @@ func TestAServerThatIsGoneIsACrashOfOneCheck(t *testing.T) {
 	})
 }
 
-// unsteady returns a server whose replies are sometimes late, FETCH always, and a script that it leaves open.
-func unsteady() (hook func(*fakes.Event), script string) {
-	var infos atomic.Int64
+// sluggish returns a server that takes its time for INFO, and a script that it leaves open: nothing comes for a FETCH,
+// and the server may have read the line beside it late.
+func sluggish() (hook func(*fakes.Event), script string) {
 	hook = func(e *fakes.Event) {
-		writes := e.Point == fakes.Writing
-		if writes && (e.Command.Verb == "FETCH" || e.Command.Verb == "INFO" && infos.Add(1)%2 == 0) {
+		if e.Point == fakes.Writing && e.Command.Verb == "INFO" {
 			e.Delay = 300 * time.Millisecond
 		}
 	}
-	return hook, "connect as consumer\nrepeat 20\nC: INFO\nS: $\nend\n" +
-		"clause FWP-FETCH-05\nC: FETCH $queue\nS ..2s: $-1\n"
+	const info = "C[b]: INFO\nS[b]: $\n"
+	return hook, "connect a as consumer\nconnect b as producer\nrepeat 10\n" + info + "end\nC[a]: FETCH $queue\n" + info +
+		"clause FWP-FETCH-05\nS[a]: ${\"jid\":\"x\"}\n"
 }
 
 func TestLagIsTriedAgainAloneAndThenInconclusive(t *testing.T) {
 	t.Parallel()
-	slow, script := unsteady()
+	slow, script := sluggish()
 	runScripts(t, slow, map[string]string{"a": script}, func(r *reports.Report) {
 		assert.Equal(t, reports.Inconclusive, r.Checks[0].Verdict)
 		assert.Equal(t, 4, r.Checks[0].Attempts)
-		assert.Contains(t, r.Checks[0].Clauses[0].Why, "explain")
+		assert.Contains(t, r.Checks[0].Clauses[0].Why, "may be the reason")
 		assert.Equal(t, reports.ExitInconclusive, r.ExitCode(reports.ExitOptions{}))
 	})
 }

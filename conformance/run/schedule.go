@@ -82,9 +82,6 @@ func newRunState(r *Runner) *runState {
 	}
 	for _, server := range r.Servers {
 		s.hosts = append(s.hosts, newHost(server))
-		if server.Process != nil {
-			s.meter.Follow(server.Process)
-		}
 	}
 	for _, check := range r.Checks {
 		s.described = append(s.described, check.Describe())
@@ -150,7 +147,7 @@ func (s *runState) busy() (n int, calm time.Duration) {
 // busyFor returns how long a check counts as busy after its start: longer where this machine is late.
 func (s *runState) busyFor() time.Duration {
 	const turns, recent, most = 10, time.Second, 2 * time.Second
-	return min(busyAtLeast+turns*s.meter.Own(time.Now().Add(-recent)), most)
+	return min(busyAtLeast+turns*s.meter.Lag(time.Now().Add(-recent)), most)
 }
 
 // begin starts the checks that may run now.

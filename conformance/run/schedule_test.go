@@ -187,7 +187,7 @@ func TestTheCrowdThatEndsAServerIsTheOneBlamed(t *testing.T) {
 // together, not each of them three times.
 func TestRetriesOfLagHaveABudget(t *testing.T) {
 	t.Parallel()
-	slow, script := unsteady()
+	slow, script := sluggish()
 	runScripts(t, slow, copies(30, "lagged", script), func(r *reports.Report) {
 		tries := 0
 		for _, c := range r.Checks {

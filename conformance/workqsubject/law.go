@@ -257,8 +257,7 @@ type ruling struct {
 	job          string // that it is about
 	what         string // where expected does not say it all
 	window       [2]time.Duration
-	timed        bool // a span of time is the premise
-	margin       time.Duration
+	timed        bool   // a span of time is the premise
 	queue        string // whose counters it is about
 }
 
@@ -266,7 +265,7 @@ type ruling struct {
 func (r *ruling) violation(k *call, m session.Message) *law.Violation {
 	v := &law.Violation{
 		Clause: prefix + r.clause, Rule: r.rule, JID: cmp.Or(r.job, k.ID), Expected: r.expected,
-		Got: cmp.Or(r.got, workqdialect.Dialect{}.Text(m)), What: r.what, Window: r.window, Margin: r.margin,
+		Got: cmp.Or(r.got, workqdialect.Dialect{}.Text(m)), What: r.what, Window: r.window,
 		Place: cmp.Or(k.Verb, "malformed") + ": " + pattern(m),
 	}
 	if field, _, is := strings.Cut(r.got, ": "); is {

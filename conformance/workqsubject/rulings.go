@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/workqsession"
 	"github.com/fwpsuite/fwp/scenarios/workqdialect"
@@ -319,10 +318,10 @@ func window(k *call, clause string, from, to, at time.Time) ruling {
 	case k.behind || from.IsZero():
 		return ruling{}
 	case at.Before(from.Add(-early)):
-		r.rule, r.margin = "early", law.Certain
+		r.rule = "early"
 		return r
 	case at.After(to.Add(soon)):
-		r.rule, r.margin = "late", law.Beyond(0, at.Sub(to.Add(soon)))
+		r.rule = "late"
 		return r
 	}
 	return ruling{}

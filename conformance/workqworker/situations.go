@@ -141,7 +141,7 @@ func (s *session) decide(clause string, held bool, expected, got string) {
 		s.Leave(clause, "this finding may be a consequence of the one about WORKQ-"+spoiled)
 		return
 	}
-	s.Holds(clause, held, soon, expected, got)
+	s.Holds(clause, held, expected, got)
 }
 
 // notWorked decides a clause by the jobs that were not reported. What a worker has leased that goes on it has forgotten
@@ -165,12 +165,12 @@ func (s *session) unfinished() {
 		line, block, ends := strings.Cut(string(c.sent), "\r\n")
 		if !ends {
 			s.spoiled = "CLI-05"
-			s.Holds("CLI-05", false, still, "a command line that ends with CRLF",
+			s.Holds("CLI-05", false, "a command line that ends with CRLF",
 				fmt.Sprintf("no more for %v than %s", still, shown([]byte(line))))
 			continue
 		}
 		s.spoiled = "CLI-07"
-		s.Holds("CLI-07", false, still, "a block of as many bytes as its line says, and then CRLF",
+		s.Holds("CLI-07", false, "a block of as many bytes as its line says, and then CRLF",
 			fmt.Sprintf("%d bytes after the line %s, and no more for %v", len(block), shown([]byte(line)), still))
 	}
 }
@@ -278,10 +278,10 @@ func timeToRunOver(s *session) {
 	case len(k.report) > 0 && k.report[0].verb == workq.Complete: // the rules have judged it
 	case len(k.report) > 0:
 		after := k.report[0].at - from.at
-		s.Holds("CLI-01", after < ttr+margin, margin, expected,
+		s.Holds("CLI-01", after < ttr+margin, expected,
 			fmt.Sprintf("fail %v after the lease", after.Round(time.Millisecond)))
 	case again >= takes:
-		s.Holds("CLI-01", false, margin, expected, fmt.Sprintf(
+		s.Holds("CLI-01", false, expected, fmt.Sprintf(
 			"no report; the next lease on the connection came %v later", again.Round(time.Millisecond)))
 	case again >= ttr/2 && again < ttr+margin:
 		s.Kept("CLI-01")

@@ -1,11 +1,25 @@
-// Package lag says what may be so only because this machine was late, and what is certain all the same. It is the one
-// place where that is decided, whoever asks: a line of a script, the law, a property, a rule about workers.
+// Package lag has the one rule about time: what may be so only because this machine, or the way to the peer, was late.
 //
-// An event at the peer has an interval in which it can have happened: our stamps bound it on one side, the measured
-// lag around it on the other. A claim about time compares intervals, and has three answers: kept for certain, broken
-// for certain, or open by so much. What is no claim about time is never in doubt, unless a span of time is its premise.
-//
-//   - interval.go: intervals, spans and claims
-//   - meter.go: Meter, which measures how late this machine is, and how long the peer takes
-//   - processes.go, processes_linux.go and processes_other.go: how long the peer's processes wait for a processor
+// A finding is doubtful if a span of time is its premise. It is open where something of ours was late by [Room] or more
+// meanwhile, as a [Meter] measures; one that something took too long counts only if a second play, alone, shows it too.
+// What is certain by our own stamps, a reply that came too early, and what is about content alone, is never in doubt.
 package lag
+
+import "time"
+
+// Room is by how much we may be late without being the reason for what is received, and by how much more than a text
+// allows a reply of a script may take: scripts leave twice as much between the time at which they do something and the
+// limit of the server that they count on.
+const Room = 250 * time.Millisecond
+
+// Allowance is by how much more than a text allows a peer may take before a law or a property calls it late: other
+// checks or the network may be the reason.
+const Allowance = 2 * time.Second
+
+// Grace returns how much longer than its timeout a peer may take on a machine that is late, so that what is missing
+// then is so for certain. A late timer shows that processes wait for their turn, and for a reply several of them have
+// to get theirs, several times.
+func Grace(late, timeout time.Duration) time.Duration {
+	const turns, most = 20, 2 // timeouts
+	return late + min(turns*late, most*timeout)
+}

@@ -8,34 +8,19 @@ import (
 )
 
 // Meter measures how late this machine is, by timers, and how long the peer takes for replies that need no waiting. The
-// zero Meter has measured nothing: then every event was when its stamp says. It is safe for concurrent use; one Meter
-// serves all plays of a run.
+// zero Meter has measured nothing: then nothing was late. It is safe for concurrent use; one Meter serves all plays of
+// a run.
 type Meter struct {
 	mu   sync.Mutex
-	due  time.Time // when the timer fires that is running; zero if none is
-	late lateness
-	own  lateness        // without that of the peer's processes
+	due  time.Time       // when the timer fires that is running; zero if none is
+	late []late          // most recent last, each less late than the one before, which is enough for Lag
 	trip []time.Duration // round trips, most recent last
-
-	sampled sync.Mutex // held before mu
-	peers   []*peer
 }
 
-// late is something that happened later than it should have.
+// late is a timer that fired later than it should have.
 type late struct {
-	at time.Time // when it happened
+	at time.Time // when it did
 	by time.Duration
-}
-
-// lateness has the most recent last, each less late than the one before, which is enough for Lag.
-type lateness []late
-
-func (l lateness) with(at time.Time, by time.Duration) lateness {
-	for len(l) > 0 && l[len(l)-1].by <= by {
-		l = l[:len(l)-1]
-	}
-	l = append(l, late{at, by})
-	return slices.Delete(l, 0, max(0, len(l)-keepLate))
 }
 
 const (
@@ -50,18 +35,13 @@ func (m *Meter) Run(ctx context.Context) {
 	timer := time.NewTimer(tick)
 	defer timer.Stop()
 	defer m.expect(time.Time{})
-	sampled := time.Now()
-	for due := sampled.Add(tick); ; due = time.Now().Add(tick) {
+	for due := time.Now().Add(tick); ; due = time.Now().Add(tick) {
 		m.expect(due)
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-timer.C:
 			m.Note(now, max(time.Since(due), now.Sub(due)))
-			if now.Sub(sampled) >= sampling {
-				m.sample(now)
-				sampled = now
-			}
 			timer.Reset(tick)
 		}
 	}
@@ -75,18 +55,17 @@ func (m *Meter) expect(due time.Time) {
 }
 
 // Note adds a timer that fired at a moment, late by so much.
-func (m *Meter) Note(at time.Time, by time.Duration) { m.note(at, by, true) }
-
-func (m *Meter) note(at time.Time, by time.Duration, own bool) {
+func (m *Meter) Note(at time.Time, by time.Duration) {
 	if by < worthNoted {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.late = m.late.with(at, by)
-	if own {
-		m.own = m.own.with(at, by)
+	for len(m.late) > 0 && m.late[len(m.late)-1].by <= by {
+		m.late = m.late[:len(m.late)-1]
 	}
+	m.late = append(m.late, late{at, by})
+	m.late = slices.Delete(m.late, 0, max(0, len(m.late)-keepLate))
 }
 
 // NoteTrip adds one measured round trip.
@@ -99,82 +78,32 @@ func (m *Meter) NoteTrip(d time.Duration) {
 
 // Lag is the largest lateness of a timer since a moment, that of a timer included which has not fired yet.
 func (m *Meter) Lag(since time.Time) time.Duration {
-	return m.worst(&m.late, func(l late) bool { return l.at.Add(l.by).After(since) })
-}
-
-// Own is Lag without the waits of the peer's processes.
-func (m *Meter) Own(since time.Time) time.Duration {
-	return m.worst(&m.own, func(l late) bool { return l.at.Add(l.by).After(since) })
-}
-
-// around is the largest lateness of a timer that was late at about a moment: no farther from it than it was late.
-func (m *Meter) around(moment time.Time) time.Duration {
-	return m.worst(&m.late, func(l late) bool {
-		return !moment.After(l.at.Add(max(l.by, tick))) && !moment.Before(l.at.Add(-2*max(l.by, tick)))
-	})
-}
-
-// worst is the largest lateness of those that count.
-func (m *Meter) worst(of *lateness, counts func(late) bool) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := *of
-	if now := time.Now(); !m.due.IsZero() && now.Sub(m.due) >= worthNoted {
-		all = append(slices.Clip(all), late{now, now.Sub(m.due)})
-	}
 	var worst time.Duration
-	for _, l := range all {
-		if counts(l) {
+	if now := time.Now(); !m.due.IsZero() && now.Sub(m.due) >= worthNoted {
+		worst = now.Sub(m.due)
+	}
+	for _, l := range m.late {
+		if l.at.Add(l.by).After(since) {
 			worst = max(worst, l.by)
 		}
 	}
 	return worst
 }
 
-// Received is when the peer can have sent what was received at a moment: we may have read it late.
-func (m *Meter) Received(at time.Time) Interval { return Interval{at.Add(-m.around(at)), at} }
-
-// RoundTrip is the median of the peer's latest round trips and their spread (from the tenth to the ninetieth
-// percentile); both zero if none was measured.
-func (m *Meter) RoundTrip() (typical, spread time.Duration) {
+// RoundTrip is the median of the peer's latest round trips, zero if none was measured.
+func (m *Meter) RoundTrip() time.Duration {
 	m.mu.Lock()
 	sorted := slices.Clone(m.trip)
 	m.mu.Unlock()
 	if len(sorted) == 0 {
-		return 0, 0
+		return 0
 	}
 	slices.Sort(sorted)
-	at := func(percent int) time.Duration { return sorted[(len(sorted)-1)*percent/100] }
-	return at(50), at(90) - at(10)
+	return sorted[len(sorted)/2]
 }
 
-// mostSlack is the longest round trip that a limit is longer by. A server whose replies take longer is not judged by
-// upper bounds.
-const mostSlack = 500 * time.Millisecond
-
-// Slack returns by how much longer a limit is because of the round trip to the peer, which is part of no wait, and
-// doubt how much of what was measured since a moment may be ours, the network's, or that of processes which waited
-// for their turn.
-func (m *Meter) Slack(since time.Time) (slack, doubt time.Duration) {
-	known := m.sample(time.Now())
-	typical, spread := m.RoundTrip()
-	slack = min(typical, mostSlack)
-	doubt = m.Lag(since) + 2*spread + typical - slack
-	if m.runs() && !known {
-		doubt += unseen
-	}
-	return slack, doubt
-}
-
-// runs reports whether the lag is being measured.
-func (m *Meter) runs() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return !m.due.IsZero()
-}
-
-// Excuse returns slack and doubt together.
-func (m *Meter) Excuse(since time.Time) time.Duration {
-	slack, doubt := m.Slack(since)
-	return slack + doubt
-}
+// Excuse is by how much longer than a limit a peer may take: the round trip is part of no wait, and something of ours
+// may have been late since a moment.
+func (m *Meter) Excuse(since time.Time) time.Duration { return m.RoundTrip() + m.Lag(since) }

@@ -64,7 +64,6 @@ func (i *Started) run(ctx context.Context) error {
 	i.now = now
 	i.starter.Log.started(i.place.Port, RedactCommand(i.starter.Value))
 	meter := new(lag.Meter)
-	defer meter.Follow(func() int { return now.pid })()
 	if err := i.await(ctx, meter); err != nil {
 		return err
 	}

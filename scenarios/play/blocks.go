@@ -114,7 +114,7 @@ func (th *thread) eventually(ctx context.Context, b *scenarios.Block) error {
 		took := time.Since(start)
 		if err == nil {
 			t.scope.Commit()
-			return th.conclude(b, results, took, start)
+			return th.conclude(b, results, took)
 		}
 		if closest == nil || insideReply(results) || !insideReply(closest) {
 			closest = results
@@ -196,7 +196,7 @@ func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, 
 			r.leave(doubt{Patience, fmt.Sprintf("a quick run waits at most %v for late events", th.Patience)})
 		default:
 			if over {
-				r.room = 0 // it was tried for longer by what this machine was late
+				r.span = false // it was tried for longer by what this machine was late
 				r.Cause = fmt.Sprintf("gave up after %v%s; this try came closest", round(took), limit)
 			}
 			th.leaveAssumed(&r)
@@ -207,9 +207,7 @@ func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, 
 
 // conclude records the results of the try that matched, and checks the window of the
 // block.
-func (th *thread) conclude(
-	b *scenarios.Block, results map[scenarios.Step]Result, took time.Duration, start time.Time,
-) error {
+func (th *thread) conclude(b *scenarios.Block, results map[scenarios.Step]Result, took time.Duration) error {
 	for s, r := range results {
 		th.note(s, r)
 	}
@@ -218,9 +216,8 @@ func (th *thread) conclude(
 	}
 	res := Result{Pos: b.Pos, Marks: b.Marks, Outcome: Matched, Expected: "all of the block, " + b.Within.String(),
 		Got: "after " + round(took).String()}
-	t := th.timing(start, start, start.Add(took))
-	t.behind = th.behind(start.Add(took))
-	res.judgeTime(b.Within, t)
+	res.judgeTime(b.Within, took, took-th.Meter.RoundTrip())
+	res.span = res.Outcome == Mismatched
 	th.note(b, res)
 	if res.Outcome != Matched {
 		return errStop

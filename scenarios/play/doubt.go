@@ -3,7 +3,6 @@ package play
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/lag"
@@ -11,19 +10,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
-
-// recentLag is for how long a lag may show in what is received.
-const recentLag = 15 * time.Second
-
-// behind returns by how much events at the peer may have been later than a script has planned: our lines were written
-// late, which their stamps show, and the peer may have been late as this machine was.
-func (pl *play) behind(at time.Time) time.Duration {
-	since := at.Add(-recentLag)
-	if since.Before(pl.rec.start) {
-		since = pl.rec.start
-	}
-	return pl.delay.Since(pl.rec.start) + pl.Meter.Lag(since)
-}
 
 // together is how close to each other two replies are where one has waited for the other: a server that serves one
 // command at a time answers a line behind the end of a wait.
@@ -44,9 +30,9 @@ func (pl *play) answeredIn(sent, at time.Time) {
 	}
 }
 
-// slowness returns how late the server may have read the lines that were sent since a moment: as long as it took, in
-// the time before a reply, for others. Those that came together with the reply may have waited for it. It is zero if
-// the answers to these lines were not slow.
+// slowness returns how late the server may have read the lines that were sent since a moment: as long as it took, before
+// a reply, for others. Those that came together with the reply may have waited for it. It is zero if the answers to
+// these lines were not slow.
 func (pl *play) slowness(since, at time.Time) (most time.Duration) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
@@ -54,44 +40,26 @@ func (pl *play) slowness(since, at time.Time) (most time.Duration) {
 		return 0
 	}
 	for _, a := range pl.slow {
-		if a.at.After(at.Add(-recentLag)) && a.at.Sub(at).Abs() > together {
+		if a.at.Sub(at).Abs() > together {
 			most = max(most, a.took)
 		}
 	}
 	return most
 }
 
-// lateSince returns since when lines were sent that matter for a mismatch whose premise is a span of time, if the
-// server has read them late: beside a command that waits, or before the time of another reply. It is zero if none
-// matters.
-func (th *thread) lateSince(c *conn, e *scenarios.Expect, a session.Received) time.Time {
-	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
-	switch {
-	case !waits || th.script.InTurn(e):
-	case a.Message.Kind == wait.Kind:
-		_, sent := c.LastWrite()
-		return sent
-	case th.earlier(e, a):
-		return th.rec.start
-	}
-	return time.Time{}
-}
-
-// doubt returns a mismatch whose premise is a span of time as one that decides nothing, if the lines of the script came
-// later than that leaves room for.
+// doubt returns a mismatch whose premise is a span of time as one that decides nothing, if this machine, or what the
+// server takes for its replies, was late by the room that scripts leave.
 func (pl *play) doubt(r Result) Result {
-	if r.Outcome != Mismatched || r.Refused || r.room == 0 {
+	if r.Outcome != Mismatched || r.Refused || !r.span {
 		return r
 	}
-	at := pl.rec.start.Add(r.At)
-	behind := pl.behind(at)
+	late := pl.Meter.Lag(pl.rec.start)
 	if !r.since.IsZero() {
-		behind += pl.slowness(r.since, at)
+		late = max(late, pl.slowness(r.since, pl.rec.start.Add(r.At)))
 	}
-	if behind >= r.room {
-		r.leaveOpen(fmt.Sprintf(
-			"%s; the server may have read the lines before it up to %v late, and from %v on that may be the reason",
-			r.Got, round(behind), round(r.room)))
+	if late >= lag.Room {
+		r.leaveOpen(fmt.Sprintf("%s; the server may have read the lines before it up to %v late, which may be the reason",
+			r.Got, round(late)))
 	}
 	return r
 }
@@ -102,68 +70,26 @@ func (r *Result) leaveOpen(words string) {
 	r.leave(doubt{Lag, words})
 }
 
-// room returns by how much our lines may have come later than planned without being the reason for an answer that a
-// line does not expect; zero if their time is not the reason, however late they were.
-func (th *thread) room(e *scenarios.Expect, a session.Received) time.Duration {
-	grammar := th.grammar()
-	wait, waits := grammar.Replies.Waits[grammar.VerbSent(a.Asked)]
-	switch {
-	case a.GaveUp:
-		return 0
-	case a.Ending != scenarios.Open: // a limit of the server: for a HELLO that does not come, for example
-		return lag.Room
-	case !waits && th.script.Defers():
-		return lag.Room
-	case !waits || grammar.Refused(a.Message):
-		return 0
-	}
-	return th.roomOfWait(e, a, wait)
-}
-
-// roomOfWait is room of an answer to a command that waits for something.
-func (th *thread) roomOfWait(e *scenarios.Expect, a session.Received, wait scenarios.Wait) time.Duration {
-	least := wait.Least
-	if asks := th.grammar().Replies.Asks; asks != nil && asks(a.Asked) > 0 {
-		least = asks(a.Asked)
-	}
+// spanned reports whether a span of time is the premise of an answer that a line does not expect: it may have come
+// because our lines were late. since is when the lines were sent that the server may have read late, beside a command
+// that waited in vain; zero if none matters.
+func (th *thread) spanned(c *conn, e *scenarios.Expect, a session.Received) (is bool, since time.Time) {
+	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
 	switch inTurn := th.script.InTurn(e); {
-	case a.Message.Kind == wait.Kind && e.RefusesOnly():
-		return 0
-	case a.Message.Kind == wait.Kind && inTurn: // the server itself may have been late, and had all of the wait
-		return max(least, lag.RoomIn(least))
-	case !inTurn && th.earlier(e, a):
-		return lag.Room
-	case a.Message.Kind != wait.Kind && (inTurn || !th.unexpected(e, a, wait)):
-		return 0
+	case a.GaveUp:
+		return false, since
+	case a.Ending != scenarios.Open: // a limit of the server: for a HELLO that does not come, for example
+		return true, since
+	case !waits:
+		return th.script.Defers(), since
+	case th.grammar().Refused(a.Message):
+		return false, since
+	case a.Message.Kind != wait.Kind:
+		return !inTurn, since
+	case !inTurn:
+		_, since = c.LastWrite()
 	}
-	return lag.RoomIn(least)
-}
-
-// earlier reports whether all that a line does not expect are times, before those that other replies had: the server
-// has those, and what was planned to be between them may not have been.
-func (th *thread) earlier(e *scenarios.Expect, a session.Received) bool {
-	other := func(d scenarios.Difference) bool {
-		return !strings.HasPrefix(d.Want, "time($") || strings.HasPrefix(d.Want, "time($now")
-	}
-	return slices.ContainsFunc(e.Choices, func(ch scenarios.Choice) bool {
-		differences := th.try(&ch, a)
-		return len(differences) > 0 && !slices.ContainsFunc(differences, other)
-	})
-}
-
-// unexpected reports whether a command that waits for something brought something where the line expects nothing, or
-// another of several things.
-func (th *thread) unexpected(e *scenarios.Expect, a session.Received, wait scenarios.Wait) bool {
-	asks := func(kind byte) func(scenarios.Choice) bool {
-		return func(ch scenarios.Choice) bool { return ch.Form() != nil && ch.Form().Kind == kind }
-	}
-	itself := func(ch scenarios.Choice) bool {
-		return asks(a.Message.Kind)(ch) && !slices.ContainsFunc(th.try(&ch, a), th.grammar().IsName)
-	}
-	if !slices.ContainsFunc(e.Choices, asks(a.Message.Kind)) {
-		return slices.ContainsFunc(e.Choices, asks(wait.Kind))
-	}
-	return !slices.ContainsFunc(e.Choices, itself)
+	return !e.RefusesOnly(), since
 }
 
 // Reason is the code of why a line decides nothing. Lines with the same code have the same cause, whatever the words of

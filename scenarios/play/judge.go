@@ -46,10 +46,7 @@ func (th *thread) expect(ctx context.Context, e *scenarios.Expect) error {
 	if !goesOn {
 		return errStop
 	}
-	begin := time.Now()
-	err = th.probe(ctx, c, e, a)
-	th.free = a.At.Add(time.Since(begin))
-	return err
+	return th.probe(ctx, c, e, a)
 }
 
 // since returns when something was received, counted from the start of the play.
@@ -118,7 +115,8 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 		res.Outcome, res.Differences = Matched, nil
 		return res
 	}
-	res.Outcome, res.room, res.since = Mismatched, th.room(e, a), th.lateSince(c, e, a)
+	res.Outcome = Mismatched
+	res.span, res.since = th.spanned(c, e, a)
 	res.Refusal = a.Whole() && th.grammar().Refused(a.Message)
 	res.Nothing = th.broughtNothing(a)
 	if a.Ending != scenarios.Open && e.RefusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
@@ -201,59 +199,22 @@ func (th *thread) inTime(e *scenarios.Expect, c *conn, a session.Received, res R
 		return res
 	}
 	began, sent := c.LastWrite()
-	t := th.timing(began, sent, a.At)
-	if !th.script.InTurn(e) {
-		t.behind = th.behind(a.At)
-	}
-	res.judgeTime(e.Within, t)
+	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent)-th.Meter.RoundTrip())
+	res.span = res.Outcome == Mismatched && (res.Late || !th.script.InTurn(e))
 	return res
 }
 
-// timing is what is known of how long a reply took.
-type timing struct {
-	early  lag.Span      // for a lower bound
-	late   lag.Span      // for an upper bound
-	slack  time.Duration // of the round trip, which is part of no wait
-	behind time.Duration // by which the wait may have begun before the line, which was late
-}
-
-// timing returns what is known of a reply to a line that was begun and sent at two moments. A lower bound counts from
-// the first, and the reply may have come earlier than we have read it. An upper bound counts from the second, and the
-// peer's processes may have waited for their turn, or the reply for a line of ours that was late.
-func (th *thread) timing(began, sent, at time.Time) timing {
-	slack, unsure := th.Meter.Slack(sent)
-	took := at.Sub(sent)
-	return timing{
-		early: lag.At(began).To(th.Meter.Received(at)),
-		late:  lag.Span{Shortest: took - unsure - th.delay.Since(sent), Longest: took},
-		slack: slack,
-	}
-}
-
-// judgeTime turns a match into what its time makes of it. An overrun that is in doubt decides nothing, and neither does
-// a reply that may have been too early.
-func (r *Result) judgeTime(w scenarios.Window, t timing) {
-	wait := lag.Span{Shortest: t.early.Shortest, Longest: t.early.Longest + t.behind}
-	early, late := wait.AtLeast(w.From), t.late.AtMost(w.To+t.slack)
-	if w.From == 0 {
-		early = lag.Kept
-	}
-	if w.To == 0 {
-		late = lag.Kept
-	}
+// judgeTime turns a match into what its time makes of it: longest is how long the reply took since its line was begun,
+// and shortest since the line was written, without the round trip, which is part of no wait. What the longest is too
+// short for was too early for certain, unless the wait has begun with another line.
+func (r *Result) judgeTime(w scenarios.Window, longest, shortest time.Duration) {
 	switch {
-	case early == lag.Broken:
+	case w.From > 0 && longest < w.From:
 		r.Outcome = Mismatched
-		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(t.early.Longest), w.From)
-	case late == lag.Broken:
+		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(longest), w.From)
+	case w.To > 0 && shortest > w.To+lag.Room:
 		r.Outcome, r.Late = Mismatched, true
-		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(t.late.Longest), w.To)
-	case early == lag.Open:
-		r.leaveOpen(fmt.Sprintf("the reply took between %v and %v, at least %v are required; this machine was late, "+
-			"so nothing more is known", round(max(wait.Shortest, 0)), round(wait.Longest), w.From))
-	case late == lag.Open:
-		r.leaveOpen(fmt.Sprintf("the reply took %v, %v was allowed; the round trip and the lag of this machine explain "+
-			"up to %v more", round(t.late.Longest), w.To, round(t.late.Longest-t.late.Shortest+t.slack)))
+		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(shortest), w.To)
 	}
 }
 
@@ -349,7 +310,7 @@ func (th *thread) silence(ctx context.Context, s *scenarios.Silence) error {
 			gone = gone || !c.excused.Load()
 			continue
 		}
-		res.room = max(until.Sub(a.At), time.Nanosecond) // a line that was late by so much may be the reason
+		res.span = true
 		return th.notSilent(ctx, s, c, a, res)
 	}
 	th.note(s, res)

@@ -10,69 +10,31 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// A reply takes longest if it is counted from before its command was written, and shortest
-// from after. A lower bound is broken only if even the longest time is too short, an upper
-// one only if even the shortest is too long.
+// A reply takes longest if it is counted from before its command was written, and shortest from after. A lower bound is
+// broken only if even the longest time is too short, an upper one only if the shortest is too long, by more than we may
+// be late.
 func TestBoundsAreHeldAgainstTheTimeThatFavoursTheServer(t *testing.T) {
 	t.Parallel()
-	const ms = time.Millisecond
-	type window = scenarios.Window
-	tests := map[string]struct {
-		window  scenarios.Window
-		timing  timing
-		want    Outcome
-		passing bool
+	const ms, late = time.Millisecond, lag.Room
+	from, to := scenarios.Window{From: 100 * ms}, scenarios.Window{To: 100 * ms}
+	for name, test := range map[string]struct {
+		window            scenarios.Window
+		longest, shortest time.Duration
+		want              Outcome
 	}{
-		"no bounds": {
-			window{}, timing{early: took(9 * time.Hour), late: took(9 * time.Hour)}, Matched, false,
-		},
-		"within both": {
-			window{From: 100 * ms, To: 200 * ms}, timing{early: took(150 * ms), late: took(149 * ms)}, Matched, false,
-		},
-		"too early": {window{From: 100 * ms}, timing{early: took(99 * ms)}, Mismatched, false},
-		"too early, if it is read late or not": {
-			window{From: 100 * ms}, timing{early: span(20*ms, 99*ms)}, Mismatched, false,
-		},
-		"too early, if it was read late": {window{From: 100 * ms}, timing{early: span(99*ms, 101*ms)}, Unsure, true},
-		"at the lower bound":             {window{From: 100 * ms}, timing{early: took(100 * ms)}, Matched, false},
-		"too early, unless the line was late": {
-			window{From: 100 * ms}, timing{early: took(90 * ms), behind: 10 * ms}, Unsure, true,
-		},
-		"too early, though the line was late": {
-			window{From: 100 * ms}, timing{early: took(90 * ms), behind: 9 * ms}, Mismatched, false,
-		},
-		"too late":                          {window{To: 100 * ms}, timing{late: took(101 * ms)}, Mismatched, false},
-		"at the upper bound":                {window{To: 100 * ms}, timing{late: took(100 * ms)}, Matched, false},
-		"late, and lag may explain it":      {window{To: 100 * ms}, timing{late: span(100*ms, 105*ms)}, Unsure, true},
-		"late, and lag does not explain it": {window{To: 100 * ms}, timing{late: span(101*ms, 105*ms)}, Mismatched, false},
-		"in time, and lag would explain it": {window{To: 100 * ms}, timing{late: span(0, 100*ms)}, Matched, false},
-		"late by the round trip": {
-			window{To: 100 * ms}, timing{late: took(105 * ms), slack: 5 * ms}, Matched, false,
-		},
-		"late by more than that": {
-			window{To: 100 * ms}, timing{late: took(106 * ms), slack: 5 * ms}, Mismatched, false,
-		},
-		"late by that and by lag": {
-			window{To: 100 * ms}, timing{late: span(105*ms, 106*ms), slack: 5 * ms}, Unsure, true,
-		},
-		"only a lower bound, and far beyond": {window{From: 100 * ms}, timing{early: took(time.Hour)}, Matched, false},
-		"too late, and perhaps too early": {
-			window{From: 100 * ms, To: 200 * ms}, timing{early: span(99*ms, 300*ms), late: took(300 * ms)}, Mismatched, false},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := Result{Outcome: Matched}
-			r.judgeTime(test.window, test.timing)
-			assert.Equal(t, test.want, r.Outcome, r.Cause)
-			assert.Equal(t, test.passing, r.Transient)
-			assert.Equal(t, test.want == Matched, r.Cause == "")
-		})
+		"no bounds":            {scenarios.Window{}, 9 * time.Hour, 9 * time.Hour, Matched},
+		"within both":          {scenarios.Window{From: 100 * ms, To: 200 * ms}, 150 * ms, 149 * ms, Matched},
+		"too early":            {from, 99 * ms, 99 * ms, Mismatched},
+		"perhaps too early":    {from, 100 * ms, 20 * ms, Matched},
+		"far beyond":           {from, time.Hour, time.Hour, Matched},
+		"too late":             {to, 101*ms + late, 101*ms + late, Mismatched},
+		"late by our lateness": {to, 100*ms + late, 100*ms + late, Matched},
+		"perhaps too late":     {to, time.Hour, 100*ms + late, Matched},
+	} {
+		r := Result{Outcome: Matched}
+		r.judgeTime(test.window, test.longest, test.shortest)
+		assert.Equal(t, test.want, r.Outcome, "%s: %s", name, r.Cause)
+		assert.Equal(t, test.want == Matched, r.Cause == "", name)
+		assert.Equal(t, name == "too late", r.Late, name)
 	}
 }
-
-func span(shortest, longest time.Duration) lag.Span {
-	return lag.Span{Shortest: shortest, Longest: longest}
-}
-
-func took(d time.Duration) lag.Span { return span(d, d) }

@@ -122,7 +122,6 @@ type play struct {
 	ledger scenarios.Ledger
 	count  *ConnCounter
 	rounds *rounds
-	delay  lag.Delay // of the lines of the script
 
 	mu         sync.Mutex
 	conns      map[string]*conn

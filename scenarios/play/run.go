@@ -93,9 +93,7 @@ type Result struct {
 	// Nothing: what the server answers when its wait brought nothing, where another reply is due.
 	Nothing bool
 
-	// room is by how much our lines may have been late without being the reason, where a span of time is the premise of a
-	// mismatch. Zero: none is.
-	room  time.Duration
+	span  bool      // a span of time is the premise of a mismatch
 	since time.Time // since when lines were sent that the server may have read late; zero: that is not the reason
 
 	departed []assumption // where the reply departs from its line in values alone; nil if it does not

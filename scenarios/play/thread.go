@@ -18,7 +18,6 @@ type thread struct {
 	own   *ownConn                         // of the thread's unnamed connection, if it has one of its own
 	trial func(s scenarios.Step, r Result) // takes the results instead of the play, inside eventually
 	block *scenarios.Block
-	free  time.Time // since when the next line could be written
 }
 
 // ownConn is the connection of a worker, which may be replaced.
@@ -38,13 +37,11 @@ func (th *thread) mine() []*conn {
 }
 
 func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
-	th.free = time.Now()
 	for i, s := range steps {
 		if ctx.Err() != nil {
 			return interrupted(ctx, s)
 		}
 		if _, sends := s.(*scenarios.Send); sends {
-			th.delay.Note(th.free, time.Now())
 			th.keepAlive(ctx) // a script can be busy for as long as another one waits
 		}
 		err := th.step(ctx, s)
@@ -59,17 +56,13 @@ func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
 	return nil
 }
 
-// step plays a step, and keeps when the next line can be written: what a wait brings is when it is over, not when this
-// machine gets to it.
+// step plays a step.
 func (th *thread) step(ctx context.Context, s scenarios.Step) error {
 	switch s := s.(type) {
 	case *scenarios.Expect:
 		return th.expect(ctx, s)
 	case *scenarios.Silence:
 		return th.silence(ctx, s)
-	}
-	defer func() { th.free = time.Now() }()
-	switch s := s.(type) {
 	case *scenarios.Connect:
 		return th.connect(ctx, s)
 	case *scenarios.Send:
@@ -115,7 +108,6 @@ func (th *thread) idle(ctx context.Context, until time.Time) error {
 	for {
 		pause := min(time.Until(until), time.Second)
 		if pause <= 0 {
-			th.free = until
 			return nil
 		}
 		if !wait.Sleep(ctx, pause) {

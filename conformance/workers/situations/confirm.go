@@ -39,7 +39,7 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 	late := t.lag(t.began)
 	doubted := func(clause string) bool { // the rules know the lag, and widen their limits by it
 		_, byRule := t.byRules[clause]
-		return !sure[clause] && !byRule && !lag.Covers(max(timeToAct, t.waits[clause]), late)
+		return !sure[clause] && !byRule && late >= lag.Room
 	}
 	if slices.ContainsFunc(doubts, doubted) {
 		e.Reason, e.Transient = reports.ReasonLag, true

@@ -27,18 +27,6 @@ func (t *trial) clauseID(clause string) string { return t.harness.protocol().Pre
 // kept decides that a clause held, unless a rule has found it broken.
 func (t *trial) kept(clause string) { t.holds(clause, true, "", "") }
 
-// waited says that the latest decision is about what has not come within a span: a lag of this machine that is a small
-// part of that is no reason for it.
-func (t *trial) waited(span time.Duration) {
-	if last := t.decisions[len(t.decisions)-1]; last.Outcome == play.Mismatched {
-		t.waits[last.Clause] = max(t.waits[last.Clause], span/lateShare)
-	}
-}
-
-// lateShare is by how much longer a wait is than the time that what does not come in it takes, on a machine that is
-// late.
-const lateShare = 2
-
 // shownBy names the event that shows the latest decision. Nothing happens without an event.
 func (t *trial) shownBy(e *workers.Event) {
 	if e == nil || len(t.decisions) == 0 {

@@ -181,7 +181,6 @@ func (t *trial) allReported(missing []string, expected, why string) {
 		return
 	}
 	t.holds("FETCH-09", len(missing) == 0, expected, "no report on "+listed(missing)+" "+why)
-	t.waited(lateShare * reportPatience)
 	t.shownByDelivery(missing)
 }
 

@@ -205,7 +205,6 @@ func (t *trial) itWorks(p *program, clause, expected string) {
 	}
 	t.holds(clause, len(missing) == 0, expected, got)
 	if !t.exited(p) {
-		t.waited(soon)
 	}
 }
 
@@ -219,7 +218,6 @@ func playWorks(clause, expected string) func(*trial) {
 		p, err := t.start(options{})
 		if err != nil && t.ctx.Err() == nil {
 			t.holds(clause, false, expected, firstLine(err.Error()))
-			t.waited(t.harness.patience)
 			return
 		}
 		t.itWorks(p, clause, expected)

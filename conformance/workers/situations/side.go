@@ -223,13 +223,12 @@ func (t *Play) Wrong(clause, expected, got string, shows play.Line) {
 	})
 }
 
-// Holds decides a clause by what the situation has seen within a span, zero where no wait was too short for it. A
-// clause that it finds broken is a finding only if another play shows it again.
-func (t *Play) Holds(clause string, ok bool, span time.Duration, expected, got string) {
+// Holds decides a clause by what the situation has seen. A clause that it finds broken is a finding only if another
+// play shows it again.
+func (t *Play) Holds(clause string, ok bool, expected, got string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.holds(clause, ok, expected, got)
-	t.waited(span)
 }
 
 // Leave leaves a clause open, for a reason that is one sentence without a full stop.

@@ -158,7 +158,6 @@ func playHello(clause string) func(*trial) {
 		switch {
 		case err != nil && t.ctx.Err() == nil && t.harness.observed.Works && clause != "":
 			t.holds(clause, false, "a HELLO with a pwdhash", firstLine(err.Error()))
-			t.waited(t.harness.patience)
 			return
 		case err != nil:
 			t.giveUp(true, "%s", firstLine(err.Error()))

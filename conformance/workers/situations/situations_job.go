@@ -154,7 +154,6 @@ func playRetried(t *trial) {
 		got := reports(jid)
 		t.holds("FETCH-09", got >= n, "a report for each delivery of a job",
 			fmt.Sprintf("the job %s was delivered %d times and reported %d times", jid, n, got))
-		t.waited(lateShare * reportPatience)
 	}
 }
 
@@ -189,7 +188,6 @@ func playReservationOver(t *trial) {
 		t.giveUp(true, "the job was delivered %d time, and not again after its reservation", n)
 	}
 	t.holds("FETCH-09", t.has(reports), "an ACK or a FAIL", "no report for a job that was delivered twice")
-	t.waited(spare)
 	t.itWorks(p, "RESP-09", "a worker that continues fetching and reporting")
 }
 
@@ -255,7 +253,6 @@ func (t *trial) succeedBehind(p *program, what string, jids []string) (succeeded
 	}
 	t.holds("FETCH-11", succeeded == len(jids) || t.exited(p), "20 jobs that succeed, or the end of the worker",
 		fmt.Sprintf("after %s, %d of %d ordinary jobs succeeded within %v", what, succeeded, len(jids), comeback))
-	t.waited(comeback)
 	return succeeded
 }
 

@@ -287,7 +287,6 @@ func playProducerDeclined(t *trial) {
 	default:
 		t.holds("RESP-09", false, "an error for the caller, because every HELLO was refused",
 			fmt.Sprintf("the caller still waits after %v more: %s %s", endPatience, waited, t.tried(p, recently)))
-		t.waited(endPatience)
 	}
 }
 

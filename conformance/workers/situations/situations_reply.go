@@ -102,6 +102,5 @@ func playSegments(t *trial) {
 	missing := t.reported(p, soon, jids...)
 	t.holds("RESP-08", len(missing) == 0, "a report of each job whose jid has characters of several bytes",
 		fmt.Sprintf("no report for %s, whose bytes arrived one by one; the worker %s", listed(missing), t.ending(p)))
-	t.waited(soon)
 	t.shownByDelivery(t.delivered(missing))
 }

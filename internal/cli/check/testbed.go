@@ -143,7 +143,6 @@ func (s subject) start(
 		if err != nil {
 			return run.Server{}, nil, err
 		}
-		embedded.Process = func() int { return 0 }
 		return embedded.Server, embedded.Close, nil
 	}
 	begun := time.Now()
@@ -154,8 +153,7 @@ func (s subject) start(
 	server = run.Server{
 		Slow:   time.Since(begun) >= target.SlowStart,
 		Target: &started.Server, Password: config.Password, Ended: started.Ended, Printed: started.Printed,
-		Process: started.PID,
-		Offers:  s.offers(&started.Server, config.Password != ""),
+		Offers: s.offers(&started.Server, config.Password != ""),
 	}
 	server.Failed = func() error {
 		err := started.Failed()
