@@ -30,8 +30,8 @@ func (pl *play) answeredIn(sent, at time.Time) {
 	}
 }
 
-// slowness returns how late the server may have read the lines that were sent since a moment: as long as it took, before
-// a reply, for others. Those that came together with the reply may have waited for it. It is zero if the answers to
+// slowness returns how late the server may have read the lines that were sent since a moment, before a reply: as long
+// as it took for others. Those that came together with the reply may have waited for it. It is zero if the answers to
 // these lines were not slow.
 func (pl *play) slowness(since, at time.Time) (most time.Duration) {
 	pl.mu.Lock()

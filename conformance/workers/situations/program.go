@@ -204,8 +204,6 @@ func (t *trial) itWorks(p *program, clause, expected string) {
 		return
 	}
 	t.holds(clause, len(missing) == 0, expected, got)
-	if !t.exited(p) {
-	}
 }
 
 // seldomFetch is how much longer a worker may take that fetches seldom.
