@@ -18,6 +18,8 @@ import (
 
 // mortals starts servers that end at deadly commands, and counts them.
 type mortals struct {
+	deadly func(*mortalTarget, *fakes.Event) bool // nil: bareFail
+
 	mu      sync.Mutex
 	started []*mortalTarget
 	ended   int
@@ -29,7 +31,11 @@ func (m *mortals) start() (run.Server, func(), error) {
 	defer m.mu.Unlock()
 	target := &mortalTarget{memoryTarget: *newTarget()}
 	m.started = append(m.started, target)
-	s := fakes.NewServer(fakes.Config{Hook: target.hook(bareFail), Listen: target.Listen})
+	deadly := bareFail
+	if m.deadly != nil {
+		deadly = func(e *fakes.Event) bool { return m.deadly(target, e) }
+	}
+	s := fakes.NewServer(fakes.Config{Hook: target.hook(deadly), Listen: target.Listen})
 	server := run.Server{
 		Target: target, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedRestart}, Ended: target.ended,
 		Fresh: m.start,

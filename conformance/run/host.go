@@ -30,6 +30,7 @@ type host struct {
 	crash   *crash // whose checks are played again, each alone and before all others
 	closed  []*closure
 	crashes int
+	before  *task // of a server that hostile checks have one after the other: the last that had it
 
 	end func() // ends it; nil: it is not of this run
 
@@ -69,14 +70,15 @@ func (h *host) another(used bool) (*host, error) {
 	return other, nil
 }
 
-// release ends a server that another has returned, or keeps it for another check. Calls may be concurrent.
-func (h *host) release(other *host, keep bool) {
+// release ends a server that another has returned for a check, or keeps it for the next. Calls may be concurrent.
+func (h *host) release(other *host, t *task, keep bool) {
 	if !keep {
 		other.end()
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	other.before = t
 	h.idle = append(h.idle, other)
 }
 

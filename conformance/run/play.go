@@ -38,6 +38,9 @@ func (s *runState) play(ctx context.Context, t *task) {
 	defer release()
 	on := s.setup(t)
 	evidence := t.check.Play(ctx, on)
+	if t.wreck != nil {
+		wait.Sleep(ctx, afterwards)
+	}
 	if t.about.Hostile && evidence.Err == nil {
 		s.ask(ctx, t.server, &evidence, on.Gone)
 	}
@@ -58,11 +61,11 @@ func (s *runState) occupy(t *task) (release func(), err error) {
 	if t.server = t.host; t.server != nil {
 		return func() {}, nil
 	}
-	if t.server, err = t.like.another(t.lends()); err != nil {
+	if t.server, err = t.like.another(t.lends() && t.wreck == nil); err != nil {
 		return nil, err
 	}
 	return func() {
-		t.like.release(t.server, t.lends() && t.evidence != nil && t.evidence.Dead == "")
+		t.like.release(t.server, t, t.lends() && t.evidence != nil && t.evidence.Dead == "")
 	}, nil
 }
 

@@ -200,11 +200,14 @@ func (s *runState) skip(ctx context.Context, t *task) bool {
 	switch {
 	case t.host != nil && t.host.lost != "":
 		s.fileLost(t)
-	case t.lagged > 0 && s.retriedEnough():
+	case t.lagged > 0 && t.wreck == nil && s.retriedEnough():
 	case why.words == "":
 		return false
 	case !t.filed:
 		s.file(t, s.withoutResult(t.about, reports.NotRun, why, ""))
+	}
+	if t.wreck != nil {
+		s.crashes = append(s.crashes, t.wreck.crash(1))
 	}
 	return true
 }
@@ -253,6 +256,7 @@ func (s *runState) end(ctx context.Context, t *task) {
 	case t.err != nil:
 		s.fault(t.err)
 		s.file(t, s.withoutResult(t.about, reports.Inconclusive, causeOf(t.err), ""))
+	case t.host == nil && s.searches(t):
 	case t.host == nil:
 		t.fatal = t.evidence.Dead != ""
 		s.record(t)

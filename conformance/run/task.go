@@ -42,10 +42,11 @@ type task struct {
 	refused   int               // tries alone that were refused a connection
 	filed     bool              // it has a result
 
-	suspect bool  // the next try, alone, shows whether it ends its server
-	fatal   bool  // it ended its server
-	revives bool  // the try starts the server again first
-	lost    error // why it could not
+	suspect bool   // the next try, alone, shows whether it ends its server
+	fatal   bool   // it ended its server
+	wreck   *wreck // for which this try is; nil: for none
+	revives bool   // the try starts the server again first
+	lost    error  // why it could not
 }
 
 // newTask returns one run of one check.

@@ -7,10 +7,13 @@ package lag
 
 import "time"
 
-// Room is by how much we may be late without being the reason for what is received, and by how much more than a text
-// allows a reply of a script may take: scripts leave twice as much between the time at which they do something and the
-// limit of the server that they count on.
+// Room is by how much we may be late without being the reason for what is received: scripts leave twice as much between
+// the time at which they do something and the limit of the server that they count on.
 const Room = 250 * time.Millisecond
+
+// Slack is by how much more than a script allows a reply may take, beside the round trip and what we were late: the
+// processes of a server wait for their turns.
+const Slack = 100 * time.Millisecond
 
 // Allowance is by how much more than a text allows a peer may take before a law or a property calls it late: other
 // checks or the network may be the reason.

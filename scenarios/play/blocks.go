@@ -114,7 +114,7 @@ func (th *thread) eventually(ctx context.Context, b *scenarios.Block) error {
 		took := time.Since(start)
 		if err == nil {
 			t.scope.Commit()
-			return th.conclude(b, results, took)
+			return th.conclude(b, results, start, took)
 		}
 		if closest == nil || insideReply(results) || !insideReply(closest) {
 			closest = results
@@ -207,7 +207,9 @@ func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, 
 
 // conclude records the results of the try that matched, and checks the window of the
 // block.
-func (th *thread) conclude(b *scenarios.Block, results map[scenarios.Step]Result, took time.Duration) error {
+func (th *thread) conclude(
+	b *scenarios.Block, results map[scenarios.Step]Result, start time.Time, took time.Duration,
+) error {
 	for s, r := range results {
 		th.note(s, r)
 	}
@@ -216,7 +218,7 @@ func (th *thread) conclude(b *scenarios.Block, results map[scenarios.Step]Result
 	}
 	res := Result{Pos: b.Pos, Marks: b.Marks, Outcome: Matched, Expected: "all of the block, " + b.Within.String(),
 		Got: "after " + round(took).String()}
-	res.judgeTime(b.Within, took, took-th.Meter.RoundTrip())
+	res.judgeTime(b.Within, took, took-th.Meter.Excuse(start))
 	res.span = res.Outcome == Mismatched
 	th.note(b, res)
 	if res.Outcome != Matched {

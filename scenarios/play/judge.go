@@ -199,20 +199,20 @@ func (th *thread) inTime(e *scenarios.Expect, c *conn, a session.Received, res R
 		return res
 	}
 	began, sent := c.LastWrite()
-	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent)-th.Meter.RoundTrip())
+	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent)-th.Meter.Excuse(sent))
 	res.span = res.Outcome == Mismatched && (res.Late || !th.script.InTurn(e))
 	return res
 }
 
 // judgeTime turns a match into what its time makes of it: longest is how long the reply took since its line was begun,
-// and shortest since the line was written, without the round trip, which is part of no wait. What the longest is too
-// short for was too early for certain, unless the wait has begun with another line.
+// and shortest since the line was written, without our own lateness and the round trip, which is part of no wait. What
+// the longest is too short for was too early for certain, unless the wait has begun with another line.
 func (r *Result) judgeTime(w scenarios.Window, longest, shortest time.Duration) {
 	switch {
 	case w.From > 0 && longest < w.From:
 		r.Outcome = Mismatched
 		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(longest), w.From)
-	case w.To > 0 && shortest > w.To+lag.Room:
+	case w.To > 0 && shortest > w.To+lag.Slack:
 		r.Outcome, r.Late = Mismatched, true
 		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(shortest), w.To)
 	}

@@ -15,21 +15,21 @@ import (
 // be late.
 func TestBoundsAreHeldAgainstTheTimeThatFavoursTheServer(t *testing.T) {
 	t.Parallel()
-	const ms, late = time.Millisecond, lag.Room
+	const ms, late = time.Millisecond, lag.Slack
 	from, to := scenarios.Window{From: 100 * ms}, scenarios.Window{To: 100 * ms}
 	for name, test := range map[string]struct {
 		window            scenarios.Window
 		longest, shortest time.Duration
 		want              Outcome
 	}{
-		"no bounds":            {scenarios.Window{}, 9 * time.Hour, 9 * time.Hour, Matched},
-		"within both":          {scenarios.Window{From: 100 * ms, To: 200 * ms}, 150 * ms, 149 * ms, Matched},
-		"too early":            {from, 99 * ms, 99 * ms, Mismatched},
-		"perhaps too early":    {from, 100 * ms, 20 * ms, Matched},
-		"far beyond":           {from, time.Hour, time.Hour, Matched},
-		"too late":             {to, 101*ms + late, 101*ms + late, Mismatched},
-		"late by our lateness": {to, 100*ms + late, 100*ms + late, Matched},
-		"perhaps too late":     {to, time.Hour, 100*ms + late, Matched},
+		"no bounds":         {scenarios.Window{}, 9 * time.Hour, 9 * time.Hour, Matched},
+		"within both":       {scenarios.Window{From: 100 * ms, To: 200 * ms}, 150 * ms, 149 * ms, Matched},
+		"too early":         {from, 99 * ms, 99 * ms, Mismatched},
+		"perhaps too early": {from, 100 * ms, 20 * ms, Matched},
+		"far beyond":        {from, time.Hour, time.Hour, Matched},
+		"too late":          {to, 101*ms + late, 101*ms + late, Mismatched},
+		"late by the slack": {to, 100*ms + late, 100*ms + late, Matched},
+		"perhaps too late":  {to, time.Hour, 100*ms + late, Matched},
 	} {
 		r := Result{Outcome: Matched}
 		r.judgeTime(test.window, test.longest, test.shortest)
