@@ -22,6 +22,7 @@ type pending struct {
 	comes map[int]bool // the steps at which its job was delivered
 	same  bool         // it is something known in another form
 	kept  bool         // it was reproduced when it was found, and is in the result
+	cut   *found       // what shows it in its small conversation, if there was no time to make that minimal
 	part  Trace        // what it is about
 	said  record       // in it
 	began time.Time    // the last of its moments
@@ -161,6 +162,20 @@ func (x *exploration) shrinkAll(ctx context.Context) {
 			x.shrink(limited, p, pool.Share(len(x.pending)-i, x.shown(p.Rule)))
 		}
 	}
+	for i, p := range x.pending {
+		if p.cut != nil && limited.Err() == nil && (x.Fresh != nil || !x.result.Dead) {
+			x.further(limited, p, pool.Share(len(x.pending)-i, false))
+		}
+	}
+}
+
+// shrinker returns one for when the exploration is over.
+func (x *exploration) shrinker(limit time.Duration, target found) *shrinker {
+	s := &shrinker{config: x.config, fresh: x.Fresh, limit: limit, progress: x.report, target: target}
+	if x.Fresh == nil {
+		s.revive = x.Revive
+	}
+	return s
 }
 
 // shown reports whether a finding of the kind of a rule was reproduced.
@@ -267,11 +282,8 @@ func (x *exploration) minimise(ctx context.Context, p *pending, limit time.Durat
 			"; before that, ")
 		return
 	}
-	s := &shrinker{config: x.config, fresh: x.Fresh, limit: limit, progress: x.report}
-	s.target, s.comes, s.before = p.found, p.comes, x.reported
-	if x.Fresh == nil {
-		s.revive = x.Revive
-	}
+	s := x.shrinker(limit, p.found)
+	s.comes, s.before = p.comes, x.reported
 	p.Unscripted = ""
 	s.shrink(ctx, &p.Finding)
 	p.Doubtful = p.found.Doubtful && p.Shown == 0

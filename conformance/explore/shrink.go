@@ -39,6 +39,7 @@ type shrinker struct {
 	same        bool     // a part of the conversation shows that this is something known
 	left        []string // jobs that tries could not remove
 	late        bool     // there was no time for some of the first tries
+	cut         bool     // there was none to make the conversation minimal
 	ended       *Trace   // the conversation behind which the server that is explored was gone; nil: none
 	fatal       found    // what was found then
 	lost        string   // why it may be no server that is gone; else empty
@@ -56,7 +57,7 @@ const (
 func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 	ctx, cancel := within(ctx, s.limit+s.patience())
 	defer cancel()
-	limited, end := within(ctx, s.limit-s.limit/confirming)
+	limited, end := s.limited(ctx)
 	defer end()
 	s.doing = Progress{Activity: Shrinking, Finding: f.Name(), Done: len(f.Whole.Steps), Of: len(f.Whole.Steps)}
 	f.Unscripted = "" // of an earlier look
@@ -74,11 +75,35 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 		f.Clause = s.best.hit.Clause
 		return
 	}
+	s.minimal(ctx, limited, f, small)
+}
+
+// further is shrink for what an earlier one has cut, and goes on with its result.
+func (s *shrinker) further(ctx context.Context, f *Finding) {
+	ctx, cancel := within(ctx, s.limit)
+	defer cancel()
+	limited, end := s.limited(ctx)
+	defer end()
+	s.doing = Progress{Activity: Shrinking, Finding: f.Name(), Done: len(f.Small.Steps), Of: len(f.Small.Steps)}
+	if f.Tried, f.Shown = 0, 0; s.shows(limited, f.Small) {
+		s.best = s.latest
+		s.minimal(ctx, limited, f, f.Small)
+	}
+}
+
+// limited returns ctx with the part of the limit in which conversations are made shorter.
+func (s *shrinker) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	return within(ctx, s.limit-s.limit/confirming)
+}
+
+// minimal makes a conversation that shows the finding minimal, as far as the limited time allows, and confirms it.
+func (s *shrinker) minimal(ctx, limited context.Context, f *Finding, small Trace) {
 	if small = s.reduce(limited, small); s.same {
 		return
 	}
 	minimal := !s.spent(limited)
 	f.Small = s.simplify(limited, small)
+	s.cut = s.spent(limited)
 	if s.confirm(ctx, f); f.Shown > 0 && minimal { // it needs the earlier command
 		f.Own = ""
 	}

@@ -355,7 +355,10 @@ func (x *exploration) saw(l looked) {
 	case l.small.Shown > 0 && 2*l.small.Shown >= l.small.Tried && !s.same:
 		l.small.Times, l.small.Moments = p.Times, p.Moments // it may have come again meanwhile
 		p.Finding = l.small
-		x.keep(p, key)
+		const plain = 6 // steps
+		if x.keep(p, key); p.kept && s.cut && len(p.Small.Steps) > plain {
+			p.cut = &s.best.hit
+		}
 	default:
 		p.Unscripted = l.small.Unscripted
 	}
@@ -367,4 +370,16 @@ func (x *exploration) saw(l looked) {
 		x.trace, x.play.seen = s.ended.Steps, nil
 		x.finding(s.fatal)
 	}
+}
+
+// further makes the small conversation of a finding shorter, if there was no time for that when it was found.
+func (x *exploration) further(ctx context.Context, p *pending, limit time.Duration) {
+	s, small := x.shrinker(limit, *p.cut), p.Finding
+	s.further(ctx, &small)
+	x.result.Left = append(x.result.Left, s.left...)
+	if small.Shown == 0 || small.Script == "" || small.Clause != p.Clause || len(small.Small.Steps) >= len(p.Small.Steps) {
+		return
+	}
+	at := slices.IndexFunc(x.result.Findings, func(f Finding) bool { return f.Number == p.Number })
+	p.Finding, x.result.Findings[at] = small, small
 }
