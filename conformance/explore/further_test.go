@@ -10,6 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // What a look has no time to make short, on a server that takes its time, is made short in the time that is left at the
@@ -37,4 +38,29 @@ func TestTimeThatIsLeftMakesConversationsShorter(t *testing.T) {
 		assert.Positive(t, f.Shown)
 		assert.NotEmpty(t, f.Script)
 	})
+}
+
+// Where a server takes long to start, few are started for one finding: one is for many tries.
+func TestTriesShareAServerThatStartsSlowly(t *testing.T) {
+	t.Parallel()
+	for pause, several := range map[time.Duration]bool{0: true, time.Second: false} {
+		starts := 0
+		exploring(t, behaving("job-backtrace-follows", ""), explore.Explorer{
+			Subject: fwpsubject.New(), Seed: 1, Steps: 1, Unshrunk: true,
+		}, func(t *testing.T, _ *explore.Result, fresh *stage) {
+			target, end, err := fresh.start()
+			require.NoError(t, err)
+			defer end()
+			e := explore.Explorer{Subject: fwpsubject.New(), Target: target, Alone: true, Seed: 1, Steps: 2000}
+			e.Fresh = func() (play.Target, func(), error) {
+				starts++
+				time.Sleep(pause) // virtual
+				return fresh.start()
+			}
+			r := e.Run(t.Context())
+			require.Len(t, r.Findings, 1)
+			assert.Equal(t, r.Findings[0].Tried, r.Findings[0].Shown)
+			assert.Equal(t, several, starts > 30, "%d servers, each started in %v", starts, pause)
+		})
+	}
 }

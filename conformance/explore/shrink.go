@@ -33,16 +33,17 @@ type shrinker struct {
 	exchanges []Exchange // of the last try that showed it
 
 	doing       Progress
-	plays, sent int      // tries, and the commands in all of them
-	latest      record   // of the last try that showed the finding
-	best        record   // of the smallest conversation until now
-	same        bool     // a part of the conversation shows that this is something known
-	left        []string // jobs that tries could not remove
-	late        bool     // there was no time for some of the first tries
-	cut         bool     // there was none to make the conversation minimal
-	ended       *Trace   // the conversation behind which the server that is explored was gone; nil: none
-	fatal       found    // what was found then
-	lost        string   // why it may be no server that is gone; else empty
+	plays, sent int           // tries, and the commands in all of them
+	latest      record        // of the last try that showed the finding
+	best        record        // of the smallest conversation until now
+	same        bool          // a part of the conversation shows that this is something known
+	left        []string      // jobs that tries could not remove
+	late        bool          // there was no time for some of the first tries
+	start       time.Duration // that the server of a try took to start at most
+	cut         bool          // there was none to make the conversation minimal
+	ended       *Trace        // the conversation behind which the server that is explored was gone; nil: none
+	fatal       found         // what was found then
+	lost        string        // why it may be no server that is gone; else empty
 }
 
 const (
@@ -98,12 +99,15 @@ func (s *shrinker) limited(ctx context.Context) (context.Context, context.Cancel
 
 // minimal makes a conversation that shows the finding minimal, as far as the limited time allows, and confirms it.
 func (s *shrinker) minimal(ctx, limited context.Context, f *Finding, small Trace) {
+	done := s.onOne(limited, small)
 	if small = s.reduce(limited, small); s.same {
+		done()
 		return
 	}
 	minimal := !s.spent(limited)
 	f.Small = s.simplify(limited, small)
 	s.cut = s.spent(limited)
+	done()
 	if s.confirm(ctx, f); f.Shown > 0 && minimal { // it needs the earlier command
 		f.Own = ""
 	}
@@ -115,6 +119,28 @@ func (s *shrinker) minimal(ctx, limited context.Context, f *Finding, small Trace
 			f.Unscripted = "a script cannot express it"
 		}
 	}
+}
+
+// quickStart is how long a server may take to start for each try.
+const quickStart = 50 * time.Millisecond
+
+// onOne has the tries that follow use one server, until done, where each would have one that takes long to start,
+// if the conversation shows the finding there too.
+func (s *shrinker) onOne(ctx context.Context, small Trace) (done func()) {
+	if s.bench != nil || s.start < quickStart {
+		return func() {}
+	}
+	s.bench = &bench{fresh: s.fresh}
+	done = func() {
+		s.bench.drop()
+		s.bench = nil
+	}
+	if !s.shows(ctx, small) {
+		done()
+		return done
+	}
+	s.best = s.latest
+	return done
 }
 
 // confirm counts how reliably the small conversation shows the finding.

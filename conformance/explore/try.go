@@ -19,6 +19,7 @@ type try struct {
 	sent   int    // commands
 	steps  int    // of the conversation
 	left   []string
+	start  time.Duration // that its server took to start
 }
 
 // together returns how many tries are played at the same time where each has a server of its own, which needs a
@@ -87,6 +88,7 @@ func (s *shrinker) took(r try) bool {
 	s.sent += r.sent
 	s.same = s.same || r.same
 	s.left = append(s.left, r.left...)
+	s.start = max(s.start, r.start)
 	if r.shown {
 		s.latest = r.record
 		if s.doing.Activity == Shrinking {
@@ -114,11 +116,13 @@ func (s *shrinker) try(ctx context.Context, t Trace, allowed int) try {
 	case s.look: // others use the server too: what touches all of it is not sent
 		c.terms.Alone, c.terms.Flush = false, false
 	case s.fresh != nil:
+		began := time.Now()
 		target, end, err := s.fresh()
 		if err != nil {
 			return r
 		}
 		defer end()
+		r.start = time.Since(began)
 		c.target, c.terms.Server = target, law.NewExclusive()
 		prefix = c.ownPrefix() // nothing else has been played there
 	}
@@ -141,13 +145,16 @@ func (s *shrinker) try(ctx context.Context, t Trace, allowed int) try {
 	return r
 }
 
+// shared reports whether tries are played on a server on which others have been.
+func (s *shrinker) shared() bool { return s.fresh == nil || s.bench != nil }
+
 // clean ends a play, and removes what it has left on a server that is not its own. It returns the jobs that it could
 // not remove.
 func (s *shrinker) clean(ctx context.Context, p *playing) (left []string) {
 	if s.target.outage != nil && !p.dead { // what starts the server again may be at it: that is no part of the next try
 		p.serves(ctx)
 	}
-	if s.fresh == nil && !p.dead {
+	if s.shared() && !p.dead {
 		p.cleanup(ctx, Quickly)
 		left = p.law.Leftover()
 	}
@@ -163,7 +170,7 @@ func (s *shrinker) clean(ctx context.Context, p *playing) (left []string) {
 
 // play plays a conversation until enough is true.
 func (s *shrinker) play(ctx context.Context, p *playing, t Trace, enough func() bool) {
-	if s.fresh == nil {
+	if s.shared() {
 		p.reset(ctx)
 	}
 	for round, i := range t.played() {
