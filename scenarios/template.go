@@ -240,13 +240,11 @@ func ParseTemplate(d Dialect, text string) ([]Template, error) {
 // parseTemplate reads the text of a client line, cut where <|> stands.
 func parseTemplate(c *cursor) ([]Template, error) {
 	segments := []Template{{}}
-	var lit strings.Builder
-	begin := c.pos
+	begin := c.pos // of literal text
 	last := func() *Template { return &segments[len(segments)-1] }
 	flush := func() {
-		if lit.Len() > 0 {
-			*last() = append(*last(), part{lit: lit.String(), source: c.line[begin:c.pos]})
-			lit.Reset()
+		if source := c.line[begin:c.pos]; source != "" {
+			*last() = append(*last(), part{lit: strings.ReplaceAll(source, "$$", "$"), source: source})
 		}
 	}
 	for !c.done() {
@@ -257,7 +255,6 @@ func parseTemplate(c *cursor) ([]Template, error) {
 			begin = c.pos
 			segments = append(segments, Template{})
 		case c.take("$$"):
-			lit.WriteByte('$')
 		case c.startsName():
 			flush()
 			r, err := c.name()
@@ -271,7 +268,6 @@ func parseTemplate(c *cursor) ([]Template, error) {
 			if i := strings.IndexAny(c.line[c.pos+1:], "$<"); i >= 0 {
 				end = c.pos + 1 + i
 			}
-			lit.WriteString(c.line[c.pos:end])
 			c.pos = end
 		}
 	}
