@@ -97,7 +97,7 @@ func (g *maker) values() explore.Alphabet {
 		return consumer(conn, g.workers)
 	}
 	a.Done = func() bool {
-		return !g.births() && (g.elapsed() > schedulesLast || !slices.ContainsFunc(g.underWay(), scheduledNow))
+		return !g.births() && (g.elapsed() > schedulesLast || !anyOf(g.underWay(), scheduledNow))
 	}
 	return a
 }
@@ -119,7 +119,7 @@ func Restarts() *explore.Subject {
 		}
 		a := g.alphabet(some)
 		a.Done = func() bool {
-			return g.restarts > 0 && (g.elapsed() > limit || !slices.ContainsFunc(g.underWay(), scheduledNow))
+			return g.restarts > 0 && (g.elapsed() > limit || !anyOf(g.underWay(), scheduledNow))
 		}
 		return a
 	})
