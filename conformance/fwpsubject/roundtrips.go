@@ -191,7 +191,7 @@ func (m move) whileBirths() move {
 }
 
 // listsOfValues are the names of the lists of values that [Values] sends.
-func listsOfValues() []string {
+var listsOfValues = sync.OnceValue(func() []string {
 	all := append([]string{"burst", "queues", "length of a line", "rss_kb", "alike queues"}, listsOfJobs()...)
 	for _, f := range jobFields() {
 		if len(f.must) > 0 {
@@ -199,7 +199,7 @@ func listsOfValues() []string {
 		}
 	}
 	return all
-}
+})
 
 // listsOfJobs are the names of the lists from which jobs have their values.
 var listsOfJobs = sync.OnceValue(func() []string {
