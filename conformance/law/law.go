@@ -102,7 +102,7 @@ type Answer struct {
 	// Normal has, if two servers are compared, the message in parts that are the same on servers that mean the same: a
 	// kind, then fields.
 	Normal []string
-	Verb   string   // of the command that it answers, "" for none
+	Verb   string // of the command that it answers, "" for none
 
 	Pattern string // that the message matches, as an S: line has it
 	Open    string // the pattern of all that was allowed, if which of them came means nothing
