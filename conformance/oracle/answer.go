@@ -16,16 +16,21 @@ import (
 
 // answer returns the way in which a reply answers the command, and keeps the object that it brings. (Responses)
 func (k *call) answer(r fwp.Reply) model.Answer {
-	bulk := r.Kind == fwp.BulkString
-	if bulk && (k.added != nil || k.Verb == fwp.FETCH) {
+	if r.Kind == fwp.BulkString && (k.added != nil || k.Verb == fwp.FETCH) {
 		k.came = jsonnum.Object(r.Text)
 	}
-	switch {
-	case k.added != nil && k.came != nil:
+	if k.added != nil && k.came != nil {
 		return model.Data
+	}
+	return k.answerOf(r)
+}
+
+// answerOf is answer for a command of the specification.
+func (k *call) answerOf(r fwp.Reply) model.Answer {
+	switch {
 	case r.Kind == fwp.ErrorReply:
 		return model.Refused
-	case k.Verb == fwp.INFO && bulk && len(bytes.TrimSpace(r.Text)) > 0: // "various information about the server"
+	case k.Verb == fwp.INFO && r.Kind == fwp.BulkString && len(bytes.TrimSpace(r.Text)) > 0: // "various information about the server"
 		return model.Data
 	case k.Verb == fwp.FETCH && r.Kind == fwp.NullBulk:
 		return model.Nothing

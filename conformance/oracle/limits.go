@@ -51,8 +51,8 @@ func remote(value any) bool {
 	return err == nil && (t.UTC().Year() < firstYear || t.UTC().Year() > lastYear)
 }
 
-// limits reports whether the JSON of a line has, at any depth, a hash with two members of the same name, and what else a
-// parser may refuse: many levels, an integer of more than 64 bits, another number beyond double precision, or the
+// limits reports whether the JSON of a line has, at any depth, a hash with two members of the same name, and what else
+// a parser may refuse: many levels, an integer of more than 64 bits, another number beyond double precision, or the
 // character NUL.
 func (l *Line) limits() (twice, extreme bool) {
 	value := any(l.Fields)
