@@ -27,10 +27,11 @@ func (k *call) answer(r fwp.Reply) model.Answer {
 
 // answerOf is answer for a command of the specification.
 func (k *call) answerOf(r fwp.Reply) model.Answer {
+	bulk := r.Kind == fwp.BulkString
 	switch {
 	case r.Kind == fwp.ErrorReply:
 		return model.Refused
-	case k.Verb == fwp.INFO && r.Kind == fwp.BulkString && len(bytes.TrimSpace(r.Text)) > 0: // "various information about the server"
+	case k.Verb == fwp.INFO && bulk && len(bytes.TrimSpace(r.Text)) > 0: // "various information about the server"
 		return model.Data
 	case k.Verb == fwp.FETCH && r.Kind == fwp.NullBulk:
 		return model.Nothing

@@ -104,7 +104,7 @@ func (w *World) waits(c *Conn) bool {
 // before the FETCH has waited in vain.
 func (w *World) Idle(conn int, now time.Time) bool {
 	k := w.Conns[conn].call
-	if k == nil || len(k.queues) == 0 || len(w.phrased(k.queues)) > 0 {
+	if k == nil || len(k.queues) == 0 || len(k.certain) > 0 || len(w.phrased(k.queues)) > 0 {
 		return false
 	}
 	comes := func(j *Job) bool { return j.Where&(model.Enqueued|model.Scheduled) != 0 }
