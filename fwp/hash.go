@@ -35,15 +35,15 @@ func HexPasswordHash(password, salt string, iterations int) (string, error) {
 	if err := CheckIterations(iterations); err != nil {
 		return "", err
 	}
-	text := password + salt
+	text := []byte(password + salt)
 	if iterations == 1 {
-		text = hex.EncodeToString([]byte(text))
+		text = hex.AppendEncode(nil, text)
 	}
 	for range iterations {
-		sum := sha256.Sum256([]byte(text))
-		text = hex.EncodeToString(sum[:])
+		sum := sha256.Sum256(text)
+		text = hex.AppendEncode(text[:0], sum[:])
 	}
-	return text, nil
+	return string(text), nil
 }
 
 // CheckIterations returns an *[IterationsError] if iterations is not within 1 and [MaxIterations].

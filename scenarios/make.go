@@ -144,7 +144,7 @@ func (r *ref) fields() Template {
 	})
 	segments, err := parseTemplate(&cursor{line: whole.String(), grammar: r.grammar})
 	if err != nil || len(segments) != 1 {
-		return Template{{lit: "{}"}}
+		return Template{{source: "{}"}}
 	}
 	return segments[0]
 }

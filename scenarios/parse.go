@@ -236,7 +236,7 @@ func (p *parser) finish() {
 func (s *Send) needs() (needs []Need) {
 	for _, t := range s.Segments {
 		for _, r := range t.refs() {
-			if r.formula != nil && r.formula.Needs != "" {
+			if r.computation != nil && r.formula != nil && r.formula.Needs != "" {
 				needs = append(needs, r.formula.Needs)
 			}
 		}

@@ -185,7 +185,7 @@ func (c *cursor) stringValue() (node, error) {
 	case len(parts[0].refs()) > 0:
 		return interpolated{parts[0]}, nil
 	}
-	return literal{parts[0][0].lit}, nil
+	return literal{parts[0][0].literal()}, nil
 }
 
 func (c *cursor) captureValue() (node, error) {

@@ -132,8 +132,8 @@ func (s *Send) defers(g *Grammar) bool {
 	var text strings.Builder
 	for _, t := range s.Segments {
 		for _, p := range t {
-			text.WriteString(p.lit)
-			if p.ref != nil && p.ref.object != nil {
+			text.WriteString(p.literal())
+			if p.ref != nil && p.ref.kind == refObject {
 				for _, f := range p.ref.object.fields {
 					fmt.Fprintf(&text, "%q", f.key)
 				}

@@ -16,10 +16,12 @@ type Template []part
 
 // part is literal text, or a name if ref is not nil.
 type part struct {
-	lit    string
-	source string // of lit, as written: a dollar may be doubled there
+	source string // of literal text, as written: a dollar may be doubled there
 	ref    *ref
 }
+
+// literal is the text that is sent; "" for a name.
+func (p part) literal() string { return strings.ReplaceAll(p.source, "$$", "$") }
 
 // refKind is the way in which a name gets its value.
 type refKind uint8
@@ -32,7 +34,7 @@ const (
 	refValue                 // computed: a value for a connection, as $pwdhash
 )
 
-// ref is one use of a name in a script.
+// ref is one use of a name in a script. An exploration has hundreds of thousands.
 type ref struct {
 	text    string // as written: the key under which the value is bound
 	kind    refKind
@@ -40,6 +42,11 @@ type ref struct {
 	indexed bool   // $jid#: one value for each repetition
 	grammar *Grammar
 
+	*computation // nil for refPlain
+}
+
+// computation is how the value of a name is computed.
+type computation struct {
 	offset  time.Duration // refNow
 	zone    *time.Location
 	size    int       // refFiller, bytes
@@ -140,7 +147,8 @@ func (c *cursor) name() (*ref, error) {
 		err = c.fillerName(r)
 	default:
 		c.pos += 1 + len(base)
-		if r.formula = c.grammar.computed(base); r.formula != nil {
+		if formula := c.grammar.computed(base); formula != nil {
+			r.computation = &computation{formula: formula}
 			err = c.computedName(r)
 			break
 		}
@@ -151,7 +159,7 @@ func (c *cursor) name() (*ref, error) {
 }
 
 func (c *cursor) nowName(r *ref) error {
-	r.kind = refNow
+	r.kind, r.computation = refNow, &computation{}
 	m := nowForm.FindStringSubmatch(c.rest())
 	start := c.pos
 	c.pos += len(m[0])
@@ -176,7 +184,7 @@ func (c *cursor) nowName(r *ref) error {
 const mostFiller = 8 << 20
 
 func (c *cursor) fillerName(r *ref) error {
-	r.kind = refFiller
+	r.kind, r.computation = refFiller, &computation{}
 	m := fillerForm.FindStringSubmatch(c.rest())
 	if m == nil {
 		return errorAt(c.pos, len("$filler"), "write $filler(64KiB)", "$filler needs a size in brackets")
@@ -239,14 +247,11 @@ func ParseTemplate(d Dialect, text string) ([]Template, error) {
 
 // parseTemplate reads the text of a client line, cut where <|> stands.
 func parseTemplate(c *cursor) ([]Template, error) {
-	segments := []Template{{}}
-	var lit strings.Builder
-	begin := c.pos
+	segments, begin := []Template{{}}, c.pos // begin: of literal text
 	last := func() *Template { return &segments[len(segments)-1] }
 	flush := func() {
-		if lit.Len() > 0 {
-			*last() = append(*last(), part{lit: lit.String(), source: c.line[begin:c.pos]})
-			lit.Reset()
+		if begin < c.pos {
+			*last() = append(*last(), part{source: c.line[begin:c.pos]})
 		}
 	}
 	for !c.done() {
@@ -257,7 +262,6 @@ func parseTemplate(c *cursor) ([]Template, error) {
 			begin = c.pos
 			segments = append(segments, Template{})
 		case c.take("$$"):
-			lit.WriteByte('$')
 		case c.startsName():
 			flush()
 			r, err := c.name()
@@ -271,7 +275,6 @@ func parseTemplate(c *cursor) ([]Template, error) {
 			if i := strings.IndexAny(c.line[c.pos+1:], "$<"); i >= 0 {
 				end = c.pos + 1 + i
 			}
-			lit.WriteString(c.line[c.pos:end])
 			c.pos = end
 		}
 	}
@@ -280,8 +283,7 @@ func parseTemplate(c *cursor) ([]Template, error) {
 }
 
 // refs lists the names of a template.
-func (t Template) refs() []*ref {
-	var rs []*ref
+func (t Template) refs() (rs []*ref) {
 	for _, p := range t {
 		if p.ref != nil {
 			rs = append(rs, p.ref)
@@ -347,12 +349,12 @@ func (t Template) Expand(value func(Name) string) string {
 
 func (t Template) expand(value func(*ref) (string, error)) (string, error) {
 	if len(t) == 1 && t[0].ref == nil {
-		return t[0].lit, nil
+		return t[0].literal(), nil
 	}
 	var b strings.Builder
 	for _, p := range t {
 		if p.ref == nil {
-			b.WriteString(p.lit)
+			b.WriteString(p.literal())
 			continue
 		}
 		v, err := value(p.ref)

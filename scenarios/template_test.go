@@ -15,7 +15,7 @@ func wrote(t Template) []string {
 		if p.ref != nil {
 			all = append(all, p.ref.text)
 		} else {
-			all = append(all, "'"+p.lit+"'")
+			all = append(all, "'"+p.literal()+"'")
 		}
 	}
 	return all

@@ -14,7 +14,7 @@ func (s *Send) Verb() string {
 	if len(s.Segments) == 0 || len(s.Segments[0]) == 0 {
 		return ""
 	}
-	return verb(s.Segments[0][0].lit)
+	return verb(s.Segments[0][0].literal())
 }
 
 // Sends reports whether the script itself sends a command.

@@ -290,6 +290,9 @@ func printable(text string) bool {
 // normal returns a message in parts that are the same on brokers that mean the same: names are without the prefix of
 // the play, and ids are left out.
 func (l *emqpLaw) normal(m emqp.Message) []string {
+	if !l.terms.Compared {
+		return nil
+	}
 	parts := []string{m.Command}
 	for i, f := range m.Fields {
 		name := []string{"queue", "headers", "message"}[min(i, 2)]

@@ -85,6 +85,7 @@ func (c *Comparison) Run(ctx context.Context) *Compared {
 	}
 	x.result.Coverage = x.covers[0]
 	first := c.Explorer.config()
+	first.terms.Compared = true
 	second := *first
 	second.target, second.terms.Password = c.Other, c.Password
 	if !c.Own {

@@ -182,8 +182,10 @@ func (p *playing) judge(ctx context.Context, c *conn, a session.Received) {
 	if answer.Reply {
 		p.served = true
 		asked, _ := c.LastWrite()
-		p.seen = append(p.seen, seen{step: c.sent, conn: c.number, Answer: answer, asked: asked, at: a.At})
 		p.cover.note(answer)
+		kept := answer
+		kept.Rules, kept.State, kept.Moved, kept.Outcome = law.Decided{}, "", "", "" // they are counted, and there are many
+		p.seen = append(p.seen, seen{step: c.sent, conn: c.number, Answer: kept, asked: asked, at: a.At})
 		p.cover.met(c.situation)
 	}
 	if answer.Limit {

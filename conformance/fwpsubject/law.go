@@ -179,7 +179,6 @@ func (l *fwpLaw) violation(breach, rule, expected string, r fwp.Reply) *law.Viol
 func (l *fwpLaw) replied(number int, r fwp.Reply, m session.Message, at time.Time) law.Answer {
 	c, wc := l.conns[number], l.world.Conns[number]
 	expected, before := l.world.Expects(number), wc.State
-	job := l.asked(number, r)
 	wc.Arriving = m.Arriving
 	answer, v := l.broken(number, r, m.Lapse, at)
 	declined := v != nil && v.Rule == "refused"
@@ -199,7 +198,7 @@ func (l *fwpLaw) replied(number int, r fwp.Reply, m session.Message, at time.Tim
 		a.Closes = model.EndLingers
 	}
 	if answer == model.Delivered {
-		a.Job = job
+		a.Job = wc.Job
 		a.Pattern = fmt.Sprintf(`${"jid":"%s"}`, inJSON(a.Job))
 	} else if expected&model.Either == model.Either {
 		a.Open = model.Either.String()
@@ -234,14 +233,6 @@ func (l *fwpLaw) foreign(lapse *session.SyntaxError) *law.Violation {
 		Clause: model.ClauseOf(lapse.Rule), Rule: "foreign", Expected: lapse.Expected, Got: lapse.Got,
 		Place: strings.TrimPrefix(lapse.Rule, session.ForeignReply) + ": " + model.Foreign.String(),
 	}
-}
-
-// asked returns the job that answers a FETCH, "" if none does.
-func (l *fwpLaw) asked(number int, r fwp.Reply) string {
-	if l.conns[number].verb != fwp.FETCH || r.Kind != fwp.BulkString {
-		return ""
-	}
-	return fwp.JIDOf(r.Text)
 }
 
 // state returns the name of the state of a connection, for coverage.

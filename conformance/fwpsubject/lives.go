@@ -2,6 +2,8 @@ package fwpsubject
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -120,7 +122,7 @@ var ofWaits = []move{
 	{"push", 14, func(g *maker, c int, w *oracle.Conn) bool { return g.births() && identified(g, c, w) },
 		writes(func(g *maker, _ *oracle.Conn) string { return "PUSH " + g.job() })},
 	{"look", 1, func(g *maker, c int, w *oracle.Conn) bool {
-		return !g.births() && active(g, c, w) && slices.ContainsFunc(g.underWay(), g.comes)
+		return !g.births() && active(g, c, w) && anyOf(g.underWay(), g.comes)
 	}, writes((*maker).fetchSome)},
 	{"rest", 0.02, func(g *maker, _ int, _ *oracle.Conn) bool { return !g.births() }, (*maker).rest},
 }
@@ -148,7 +150,7 @@ var ofLives = []move{
 			!g.Dealt("heap") && active(g, c, w)
 	}, (*maker).heap},
 	{"report-again", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
-		return g.elapsed() < g.times.failed && active(g, c, w) && len(g.reported()) > 0
+		return g.elapsed() < g.times.failed && active(g, c, w) && anyOf(maps.Values(g.law.world.Jobs), reported)
 	}, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
 		jid := g.spelled(choose(g, g.reported()).JID)
 		return []explore.Step{choose(g, []explore.Step{ack(c, jid), line(c, "FAIL %s", g.failure(jid))})}
@@ -265,23 +267,28 @@ func ended(j *oracle.Job) bool {
 
 // livesEnded reports whether all that [Lives] waits for has come, and the queues were swept.
 func (g *maker) livesEnded() bool {
-	return !g.births() && (g.swept || !g.anyEnded()) && !slices.ContainsFunc(g.underWay(), g.awaited)
+	return !g.births() && (g.swept || !anyOf(maps.Values(g.law.world.Jobs), ended)) && !anyOf(g.underWay(), g.awaited)
 }
 
-// anyEnded reports whether there is a job that may have ended.
-func (g *maker) anyEnded() bool {
-	for _, j := range g.law.world.Jobs {
-		if ended(j) {
+// anyOf reports whether there is a job of which something is true.
+func anyOf(jobs iter.Seq[*oracle.Job], is func(*oracle.Job) bool) bool {
+	for j := range jobs {
+		if is(j) {
 			return true
 		}
 	}
 	return false
 }
 
-// reported are the jobs that no worker holds any more, since the last one that did has reported them, or a FLUSH came.
+// reported reports whether no worker holds a job that came: the last one that did has reported it, or a FLUSH came.
+func reported(j *oracle.Job) bool {
+	return j.Unjudged == oracle.Judged && j.Came > 0 && j.Where&(model.Working|model.Unborn) == 0
+}
+
+// reported are all such jobs, sorted.
 func (g *maker) reported() (all []*oracle.Job) {
 	for _, j := range g.law.world.Jobs {
-		if j.Unjudged == oracle.Judged && j.Came > 0 && j.Where&(model.Working|model.Unborn) == 0 {
+		if reported(j) {
 			all = append(all, j)
 		}
 	}
@@ -293,7 +300,12 @@ func (g *maker) beat(w *oracle.Conn) string { return `BEAT {"wid":"` + g.spelled
 
 // fetchSome fetches from some of the queues in which jobs may be: first where one is that was scheduled and is due.
 func (g *maker) fetchSome(*oracle.Conn) string {
-	jobs := slices.DeleteFunc(g.underWay(), func(j *oracle.Job) bool { return !g.comes(j) })
+	var jobs []*oracle.Job
+	for j := range g.underWay() {
+		if g.comes(j) {
+			jobs = append(jobs, j)
+		}
+	}
 	slices.SortFunc(jobs, byJID)
 	g.Shuffle(len(jobs), func(i, k int) { jobs[i], jobs[k] = jobs[k], jobs[i] })
 	slices.SortStableFunc(jobs, func(a, b *oracle.Job) int { return b2i(scheduledNow(b)) - b2i(scheduledNow(a)) })
@@ -309,14 +321,16 @@ func (g *maker) fetchSome(*oracle.Conn) string {
 	return "FETCH " + strings.Join(queues, " ")
 }
 
-// underWay are the jobs that have still to come, or to be reported.
-func (g *maker) underWay() (all []*oracle.Job) {
-	for j := range g.law.world.Left(time.Now()) {
-		if j.Unjudged == oracle.Judged && j.Where&(model.Gone|model.Dead|model.Unborn) == 0 {
-			all = append(all, j)
+// underWay iterates over the jobs that have still to come, or to be reported.
+func (g *maker) underWay() iter.Seq[*oracle.Job] {
+	return func(yield func(*oracle.Job) bool) {
+		for j := range g.law.world.Left(time.Now()) {
+			under := j.Unjudged == oracle.Judged && j.Where&(model.Gone|model.Dead|model.Unborn) == 0
+			if under && !yield(j) {
+				return
+			}
 		}
 	}
-	return all
 }
 
 // mayCome reports whether a job may be in its queue now.

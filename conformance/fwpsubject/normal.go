@@ -15,6 +15,9 @@ import (
 // names are those of steps, times are "time", and what a server chooses freely (the text of
 // an error, a salt, the contents of INFO) is left out. A job has a part for each field.
 func (l *fwpLaw) normal(verb string, r fwp.Reply) []string {
+	if !l.Compared {
+		return nil
+	}
 	kind := string(r.Kind)
 	switch {
 	case r.Kind == fwp.ErrorReply, verb == fwp.INFO && r.Kind == fwp.BulkString:

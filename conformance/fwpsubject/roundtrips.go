@@ -97,7 +97,7 @@ func (g *maker) values() explore.Alphabet {
 		return consumer(conn, g.workers)
 	}
 	a.Done = func() bool {
-		return !g.births() && (g.elapsed() > schedulesLast || !slices.ContainsFunc(g.underWay(), scheduledNow))
+		return !g.births() && (g.elapsed() > schedulesLast || !anyOf(g.underWay(), scheduledNow))
 	}
 	return a
 }
@@ -119,7 +119,7 @@ func Restarts() *explore.Subject {
 		}
 		a := g.alphabet(some)
 		a.Done = func() bool {
-			return g.restarts > 0 && (g.elapsed() > limit || !slices.ContainsFunc(g.underWay(), scheduledNow))
+			return g.restarts > 0 && (g.elapsed() > limit || !anyOf(g.underWay(), scheduledNow))
 		}
 		return a
 	})
@@ -191,7 +191,7 @@ func (m move) whileBirths() move {
 }
 
 // listsOfValues are the names of the lists of values that [Values] sends.
-func listsOfValues() []string {
+var listsOfValues = sync.OnceValue(func() []string {
 	all := append([]string{"burst", "queues", "length of a line", "rss_kb", "alike queues"}, listsOfJobs()...)
 	for _, f := range jobFields() {
 		if len(f.must) > 0 {
@@ -199,7 +199,7 @@ func listsOfValues() []string {
 		}
 	}
 	return all
-}
+})
 
 // listsOfJobs are the names of the lists from which jobs have their values.
 var listsOfJobs = sync.OnceValue(func() []string {

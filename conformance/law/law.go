@@ -61,6 +61,7 @@ type Terms struct {
 	Alone    bool   // no other client uses the server
 	Shared   bool   // not all clients are seen that use the same jobs and workers, nor what operators do
 	Flush    bool   // everything on the server may be deleted
+	Compared bool   // two servers are: what [Answer.Normal] has is needed
 	// Disrupted says that the server is killed to see what it keeps: what it loses then is a violation, unless it keeps
 	// nothing.
 	Disrupted bool
@@ -97,8 +98,10 @@ type Answer struct {
 
 	Rules Decided // that the message is about
 
-	Normal []string // the message in parts that are the same on servers that mean the same: a kind, then fields
-	Verb   string   // of the command that it answers, "" for none
+	// Normal has, if two servers are compared, the message in parts that are the same on servers that mean the same: a
+	// kind, then fields.
+	Normal []string
+	Verb   string // of the command that it answers, "" for none
 
 	Pattern string // that the message matches, as an S: line has it
 	Open    string // the pattern of all that was allowed, if which of them came means nothing

@@ -140,7 +140,7 @@ func (w *World) pushedAll(c *Conn, k *call, a model.Answer, text []byte, now tim
 			}
 		}
 		if answer == model.Okay && job.Form == model.Refused {
-			w.disallowed(c, job, answer, nil, now)
+			w.disallowed(c, job, answer, now)
 		}
 		if job.beside = k.beside; job.Fields != nil {
 			w.pushed(c, job, answer, now)

@@ -14,21 +14,32 @@ import (
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
-// answerOf returns the way in which a reply answers a command. (Responses)
-func answerOf(verb string, r fwp.Reply) model.Answer {
+// answer returns the way in which a reply answers the command, and keeps the object that it brings. (Responses)
+func (k *call) answer(r fwp.Reply) model.Answer {
+	if r.Kind == fwp.BulkString && (k.added != nil || k.Verb == fwp.FETCH) {
+		k.came = jsonnum.Object(r.Text)
+	}
+	if k.added != nil && k.came != nil {
+		return model.Data
+	}
+	return k.answerOf(r)
+}
+
+// answerOf is answer for a command of the specification.
+func (k *call) answerOf(r fwp.Reply) model.Answer {
 	bulk := r.Kind == fwp.BulkString
 	switch {
 	case r.Kind == fwp.ErrorReply:
 		return model.Refused
-	case verb == fwp.INFO && bulk && len(bytes.TrimSpace(r.Text)) > 0: // "various information about the server"
+	case k.Verb == fwp.INFO && bulk && len(bytes.TrimSpace(r.Text)) > 0: // "various information about the server"
 		return model.Data
-	case verb == fwp.FETCH && r.Kind == fwp.NullBulk:
+	case k.Verb == fwp.FETCH && r.Kind == fwp.NullBulk:
 		return model.Nothing
-	case verb == fwp.FETCH && bulk && jsonnum.Object(r.Text) != nil:
+	case k.Verb == fwp.FETCH && k.came != nil:
 		return model.Delivered
-	case verb == fwp.INFO, verb == fwp.FETCH:
+	case k.Verb == fwp.INFO, k.Verb == fwp.FETCH:
 		return model.Foreign
-	case verb == fwp.BEAT && r.State() != "":
+	case k.Verb == fwp.BEAT && r.State() != "":
 		return model.Notified
 	case r.Kind == fwp.SimpleString && string(r.Text) == "OK":
 		return model.Okay
@@ -46,7 +57,7 @@ func (w *World) garbled(k *call, a model.Answer, r fwp.Reply) *law.Violation {
 		What: "the text of the command was UTF-8",
 	}
 	if a == model.Delivered {
-		v.JID, v.What = fwp.JIDOf(r.Text), "all commands were UTF-8"
+		v.JID, v.What = k.brought(), "all commands were UTF-8"
 	}
 	return v
 }
@@ -62,7 +73,7 @@ func (w *World) mustBeUTF8(k *call, a model.Answer, r fwp.Reply) bool {
 	case w.otherBytes, w.Shared:
 		return false
 	}
-	j := w.Jobs[fwp.JIDOf(r.Text)]
+	j := w.Jobs[k.brought()]
 	return j != nil && j.sent != nil && j.Unjudged == Judged
 }
 
@@ -71,12 +82,10 @@ func isASCII(text []byte) bool {
 	return !slices.ContainsFunc(text, func(b byte) bool { return b >= utf8.RuneSelf })
 }
 
-// answer returns the way in which a reply answers the command.
-func (k *call) answer(r fwp.Reply) model.Answer {
-	if k.added != nil && r.Kind == fwp.BulkString && jsonnum.Object(r.Text) != nil {
-		return model.Data
-	}
-	return answerOf(k.Verb, r)
+// brought returns the jid of the job that the reply brought, "" if it has none.
+func (k *call) brought() string {
+	jid, _ := k.came["jid"].(string)
+	return jid
 }
 
 // Text returns a reply as an S: line has it.

@@ -22,6 +22,7 @@ type Conn struct {
 	Unjudged Reason        // why what it answers is not judged
 	Commands int
 	Decided  law.Decided // by the last reply
+	Job      string      // that the last reply brought, "" for none
 	Beat     time.Time   // when the last BEAT or HELLO was sent that was accepted
 
 	call        *call
@@ -48,11 +49,12 @@ type call struct {
 	alone   bool     // no other client was fetching from its queues when it was sent
 	order   int      // among all commands
 	kind    model.Case
-	company bool      // a FETCH of another client was under way when it was sent
-	beside  bool      // another command that is about the same was under way: either may have been carried out first
-	paused  bool      // a queue that it names may have been paused meanwhile
-	added   *addition // nil for a command of the specification
-	stood   bool      // nothing has passed for some time while it was under way
+	company bool           // a FETCH of another client was under way when it was sent
+	beside  bool           // another command that is about the same was under way: either may have been carried out first
+	paused  bool           // a queue that it names may have been paused meanwhile
+	added   *addition      // nil for a command of the specification
+	stood   bool           // nothing has passed for some time while it was under way
+	came    map[string]any // of the JSON object that the reply brought; nil for none
 }
 
 // allow returns a command with the answers that it may get on a connection.

@@ -31,14 +31,14 @@ func (w *World) decided(c *Conn, k *call, a model.Answer, r fwp.Reply) (d law.De
 	add("block", a == model.Nothing)
 	add("text", !isASCII(r.Text) && w.mustBeUTF8(k, a, r))
 	if a == model.Delivered {
-		w.decidedOf(c, k, r.Text, &d)
+		w.decidedOf(c, k, &d)
 	}
 	return d
 }
 
 // decidedOf adds the rules that a delivered job decides.
-func (w *World) decidedOf(c *Conn, k *call, text []byte, d *law.Decided) {
-	j := w.Jobs[fwp.JIDOf(text)]
+func (w *World) decidedOf(c *Conn, k *call, d *law.Decided) {
+	j := w.Jobs[k.brought()]
 	all := []string{"delivered", "queue", "field"}
 	switch {
 	case j == nil && w.unknownJobs:

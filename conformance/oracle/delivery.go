@@ -9,7 +9,6 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
 // deliverable returns what a FETCH may bring now, as an S: line expects it.
@@ -43,10 +42,9 @@ func (w *World) deliverable(k *call, now time.Time) string {
 }
 
 // delivered judges a job that a FETCH brought.
-func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *law.Violation {
-	f := jsonnum.Object(text)
-	jid, _ := f["jid"].(string)
-	j := w.Jobs[jid]
+func (w *World) delivered(c *Conn, k *call, now time.Time) *law.Violation {
+	f := k.came
+	j := w.Jobs[k.brought()]
 	if j == nil {
 		return w.stranger(k, f, now)
 	}

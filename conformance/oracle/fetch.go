@@ -107,8 +107,11 @@ func (w *World) Idle(conn int, now time.Time) bool {
 	if k == nil || len(k.queues) == 0 || len(w.phrased(k.queues)) > 0 {
 		return false
 	}
-	comes := func(j *Job) bool { return j.Where&(model.Enqueued|model.Scheduled) != 0 }
-	return !slices.ContainsFunc(k.queues, func(q string) bool { return slices.ContainsFunc(w.In(q, now), comes) })
+	comes := func(j *Job) bool {
+		j.advance(now, w.Patience)
+		return j.Where&(model.Enqueued|model.Scheduled) != 0
+	}
+	return !slices.ContainsFunc(k.queues, func(q string) bool { return slices.ContainsFunc(w.queues[q], comes) })
 }
 
 // In returns the jobs that may be in a queue or come to it later, in no particular order.

@@ -149,7 +149,7 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 	if j.asked, j.entered = k.at, w.sent; k.beside {
 		j.Unjudged = Overlapped
 	}
-	twice, _ := limits(k.Args)
+	twice, _ := k.limits()
 	if a == model.Okay && (twice || k.allowed != model.Okay && !k.ordinary()) {
 		j.Unjudged = Tolerated
 	}

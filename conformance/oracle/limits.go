@@ -1,13 +1,13 @@
 package oracle
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
@@ -40,7 +40,7 @@ func (l *Line) Refusable() bool {
 		return n > fewQueues || len(slices.Compact(names)) < n
 	}
 	n, _ := number(l.Fields["reserve_for"])
-	twice, extreme := limits(l.Args)
+	twice, extreme := l.limits()
 	return n > longestHold || twice || extreme || remote(l.Fields["at"]) || remote(l.Fields["created_at"])
 }
 
@@ -51,39 +51,60 @@ func remote(value any) bool {
 	return err == nil && (t.UTC().Year() < firstYear || t.UTC().Year() > lastYear)
 }
 
-// limits reports whether some JSON has, at any depth, a hash with two members of the same name, and what else a parser
-// may refuse: many levels, an integer of more than 64 bits, another number beyond double precision, or the character
-// NUL.
-func limits(text []byte) (twice, extreme bool) {
-	type level struct {
-		names map[string]bool // nil for an array
-		value bool            // what comes next is the value of a member
+// limits reports whether the JSON of a line has, at any depth, a hash with two members of the same name, and what else
+// a parser may refuse: many levels, an integer of more than 64 bits, another number beyond double precision, or the
+// character NUL.
+func (l *Line) limits() (twice, extreme bool) {
+	value := any(l.Fields)
+	if l.Fields == nil { // it is no object, or nothing is known of the verb
+		value, _ = jsonnum.Decode(l.Args)
 	}
-	open, d := []*level{{}}, json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	for token, err := d.Token(); err == nil && len(open) > 0; token, err = d.Token() {
-		top := open[len(open)-1]
-		name, is := token.(string)
-		isName := is && top.names != nil && !top.value
-		twice = twice || top.names[name] && isName
-		extreme = extreme || beyond(token) || len(open)-1 > usualNesting
-		if top.value = isName; isName {
-			top.names[name] = true
+	members, extreme := weighed(value, 0)
+	return value != nil && members < writtenMembers(l.Args), extreme
+}
+
+// weighed counts the members of all hashes in a value at a depth, and reports whether a parser may refuse it.
+func weighed(value any, depth int) (members int, extreme bool) {
+	add := func(inner any) {
+		n, is := weighed(inner, depth+1)
+		members, extreme = members+n, extreme || is
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		members, extreme = len(v), depth >= usualNesting
+		for name, inner := range v {
+			extreme = extreme || beyond(name)
+			add(inner)
 		}
-		switch token {
-		case json.Delim('{'):
-			open = append(open, &level{names: map[string]bool{}})
-		case json.Delim('['):
-			open = append(open, &level{})
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:len(open)-1]
+	case []any:
+		extreme = depth >= usualNesting
+		for _, inner := range v {
+			add(inner)
+		}
+	default:
+		extreme = beyond(value)
+	}
+	return members, extreme
+}
+
+// writtenMembers counts the members of all hashes in a JSON text: those of a name that is there twice are two.
+func writtenMembers(text []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted:
+			i++
+		case c == ':' && !quoted:
+			n++
 		}
 	}
-	return twice, extreme
+	return n
 }
 
 // beyond reports whether a text or a number is one that a parser may refuse.
-func beyond(token json.Token) (is bool) {
+func beyond(token any) (is bool) {
 	switch value := token.(type) {
 	case string:
 		return strings.ContainsRune(value, 0)

@@ -194,8 +194,9 @@ func (l *Line) smallLetters() bool {
 
 // unknown reports whether there are fields that the specification does not have.
 func (l *Line) unknown() bool {
+	fields := fwp.Fields(l.Verb)
 	for name := range l.Fields {
-		if !slices.ContainsFunc(fwp.Fields(l.Verb), func(f fwp.Field) bool { return f.Name == name }) {
+		if !slices.ContainsFunc(fields, func(f fwp.Field) bool { return f.Name == name }) {
 			return true
 		}
 	}

@@ -12,11 +12,11 @@ import (
 // password sets what may be answered to the pwdhash of a HELLO. (Required Fields for Protected Server)
 func (w *World) password(c *Conn, k *call) {
 	hash, sent := k.Fields["pwdhash"].(string)
-	kind := w.hashed(c, hash)
-	switch {
-	case !sent:
-		kind = model.NoHash
-	case kind == model.Usual:
+	kind := model.NoHash
+	if sent {
+		kind = w.hashed(c, hash)
+	}
+	if kind == model.Usual {
 		k.clause = cmp.Or(c.earlier, "FWP-AUTH-03")
 		return
 	}
@@ -28,19 +28,18 @@ func (w *World) password(c *Conn, k *call) {
 // of an exploration has the right one.
 func (w *World) hashed(c *Conn, hash string) model.Case {
 	rounds, lower := c.Hi.Iterations, strings.ToLower(hash)
-	is := func(text string, of func(password, salt string, iterations int) (string, error), rounds int) bool {
+	is := func(of func(password, salt string, iterations int) (string, error), rounds int) bool {
 		h, err := of(w.Password, c.Hi.Salt, rounds)
-		return err == nil && text == h
+		return err == nil && lower == h
 	}
-	switch {
-	case is(hash, fwp.PasswordHash, rounds):
+	switch right := is(fwp.PasswordHash, rounds); {
+	case right && lower == hash:
 		return model.Usual
-	case is(lower, fwp.PasswordHash, rounds):
+	case right:
 		return model.UpperHash
 	case slices.Contains(w.hashes, hash):
 		return model.OldHash
-	case is(lower, fwp.PasswordHash, rounds-1), is(lower, fwp.PasswordHash, rounds+1),
-		is(lower, fwp.HexPasswordHash, rounds):
+	case is(fwp.PasswordHash, rounds-1), is(fwp.PasswordHash, rounds+1), is(fwp.HexPasswordHash, rounds):
 		return model.OtherRounds
 	}
 	return model.WrongHash

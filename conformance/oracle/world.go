@@ -185,13 +185,13 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *la
 	c.call = nil
 	a := k.answer(r)
 	w.expired(c, k, now)
-	c.Decided = w.decided(c, k, a, r)
+	c.Decided, c.Job = w.decided(c, k, a, r), k.brought()
 	v, answered := cmp.Or(w.garbled(k, a, r), w.judged(c, k, a, r, now)), a
 	if Assumed(a, k.allowed) {
 		a = model.Okay
 	}
 	if a&k.allowed == 0 {
-		w.disallowed(c, k, a, r.Text, now)
+		w.disallowed(c, k, a, now)
 	}
 	w.moved(c, k, a, r, now)
 	w.overtook(k, now)
@@ -249,7 +249,7 @@ func (w *World) flushed(c *Conn, k *call, a model.Answer) {
 
 // disallowed stops judging what a command may have changed whose answer is not allowed:
 // one fault is one finding.
-func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now time.Time) {
+func (w *World) disallowed(c *Conn, k *call, a model.Answer, now time.Time) {
 	verb, _, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(string(k.bytes()))), " ") // whatever blanks are before it
 	verb = strings.TrimSpace(verb)
 	if verb == fwp.ACK || verb == fwp.FAIL {
@@ -274,7 +274,7 @@ func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now ti
 		for _, q := range append(Words(string(k.Args)), "default") {
 			unjudge(slices.Values(w.queues[q]), Disallowed)
 		}
-		if j := w.Jobs[fwp.JIDOf(text)]; j != nil && a == model.Delivered {
+		if j := w.Jobs[k.brought()]; j != nil && a == model.Delivered {
 			j.taken(c, k, now)
 		}
 	}
@@ -291,7 +291,7 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 	case c.Unjudged != Judged, c.shut && a != model.Delivered:
 		return nil
 	case a == model.Delivered:
-		return w.delivered(c, k, r.Text, now)
+		return w.delivered(c, k, now)
 	case a == model.Nothing:
 		return w.empty(k, now)
 	case a == model.Notified:

@@ -20,6 +20,9 @@ var unlike = []string{"created", "time", "started", "active-clients", "evicted-j
 // which jobs were added, names are without the prefix of the play, and the text of an error is left out. A block, and
 // each key of one record, is a part.
 func (l *workqLaw) normal(m session.Message) []string {
+	if !l.Compared {
+		return nil
+	}
 	if m.Kind != workqsession.OK {
 		return []string{strings.SplitN(workqdialect.Dialect{}.Text(m), " ", 2)[0]}
 	}

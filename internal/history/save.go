@@ -84,8 +84,7 @@ func (e *DamageError) Unwrap() error { return e.Err }
 // is damaged or cut off the error is a *DamageError; the history is then cut at its last
 // call and not drained, so that missing events make no findings.
 func Load(r io.Reader) (*History, error) {
-	l := loader{in: bufio.NewReaderSize(r, longestLine)}
-	h, err := l.load()
+	h, err := newLoader(r).load()
 	if err != nil {
 		h.Drained = false
 		if n := len(h.Events); n > 0 && h.Cut == 0 {
@@ -98,9 +97,47 @@ func Load(r io.Reader) (*History, error) {
 // longestLine bounds a line, in bytes.
 const longestLine = 1 << 20
 
+// mostAtOnce is for how many events there is room from the beginning, if the header announces so many.
+const mostAtOnce = 1 << 20
+
+// mostWords is how many different words of events are kept once.
+const mostWords = 1 << 14
+
+// loader reads a history line by line, all with one decoder.
 type loader struct {
-	in   *bufio.Reader
-	line int
+	in      *bufio.Reader
+	line    int
+	rest    []byte // of the line, for the decoder
+	decoder *json.Decoder
+	words   map[string]string // of names and bodies, which many events share
+}
+
+func newLoader(r io.Reader) *loader {
+	l := &loader{in: bufio.NewReaderSize(r, longestLine), words: map[string]string{}}
+	l.decoder = json.NewDecoder(l)
+	l.decoder.DisallowUnknownFields()
+	return l
+}
+
+// Read gives the decoder what is left of the line, which ends there.
+func (l *loader) Read(p []byte) (n int, err error) {
+	if len(l.rest) == 0 {
+		return 0, io.EOF
+	}
+	n = copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// share replaces the words of an event by equal ones of earlier events.
+func (l *loader) share(e *Event) {
+	for _, word := range []*string{&e.Worker, &e.Queue, &e.Body} {
+		if kept, known := l.words[*word]; known {
+			*word = kept
+		} else if len(l.words) < mostWords {
+			l.words[*word] = *word
+		}
+	}
 }
 
 func (l *loader) load() (*History, error) {
@@ -116,15 +153,19 @@ func (l *loader) load() (*History, error) {
 		return h, l.damage(errOutOfRange)
 	}
 	h.Drained, h.Strangers, h.Cut, h.Limits = first.Drained, first.Strangers, first.Cut, first.Limits
-	for range first.Events {
-		var e Event
-		if err := l.next(&e); err != nil {
+	h.Events = make([]Event, 0, min(first.Events, mostAtOnce))
+	for i := range first.Events {
+		h.Events = append(h.Events, Event{})
+		e := &h.Events[i]
+		err := l.next(e)
+		if wrong := e.check(h.Events[:i]); err == nil && wrong != nil {
+			err = l.damage(wrong)
+		}
+		if err != nil {
+			h.Events = h.Events[:i]
 			return h, err
 		}
-		if err := e.check(h.Events); err != nil {
-			return h, l.damage(err)
-		}
-		h.Events = append(h.Events, e)
+		l.share(e)
 	}
 	l.line++
 	if _, err := l.in.Peek(1); err == nil {
@@ -148,12 +189,11 @@ func (l *loader) next(v any) error {
 	case err != nil:
 		return fmt.Errorf("read the history: %w", err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(v); err != nil {
+	l.rest = bytes.TrimSpace(line)
+	if err := l.decoder.Decode(v); err != nil {
 		return l.damage(err)
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+	if n, _ := l.decoder.Buffered().Read(make([]byte, 1)); n+len(l.rest) > 0 {
 		return l.damage(errors.New("there is data after the object"))
 	}
 	return nil

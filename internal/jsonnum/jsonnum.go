@@ -104,6 +104,9 @@ func Decode(b []byte) (any, error) {
 
 // Object returns the fields of the one JSON object in b, as Decode reads them; nil if b holds anything else.
 func Object(b []byte) map[string]any {
+	if !bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) { // as most replies are
+		return nil
+	}
 	v, _ := Decode(b)
 	fields, _ := v.(map[string]any)
 	return fields

@@ -58,54 +58,46 @@ func (c *Conn) turn(r Received) Turn {
 
 // receive moves what is received next to c.next, and ignores the ends of earlier waits.
 func (c *Conn) receive(ctx context.Context, deadline time.Time) bool {
-	over, stop := alarm(time.Until(deadline))
-	defer stop()
 	for {
-		r, ok := c.first(ctx, over)
+		r, ok := c.first(ctx, deadline)
 		if !ok {
 			return false
+		}
+		if c.untaken.Add(-int64(r.Message.size())); r.taken != nil {
+			close(r.taken)
 		}
 		if r.GaveUp && c.obsolete > 0 {
 			c.obsolete--
 			continue
 		}
-		c.next = &r
+		next := r // most calls bring nothing, and allocate nothing
+		c.next = &next
 		return true
 	}
 }
 
-// first prefers what was received already to the end of the wait.
-func (c *Conn) first(ctx context.Context, over <-chan time.Time) (r Received, ok bool) {
+// first prefers what was received already to the end of the wait. There is no timer behind a wait that is over at once:
+// most are, and in virtual time several goroutines that poll such timers crash the race detector
+// (https://go.dev/issue/78156).
+func (c *Conn) first(ctx context.Context, deadline time.Time) (r Received, ok bool) {
 	select {
 	case r = <-c.incoming:
+		return r, true
 	default:
-		select {
-		case r = <-c.incoming:
-		case <-over:
-			return r, false
-		case <-ctx.Done():
-			return r, false
-		}
 	}
-	c.untaken.Add(-int64(r.Message.size()))
-	if r.taken != nil {
-		close(r.taken)
+	left := time.Until(deadline)
+	if left <= 0 {
+		return r, false
 	}
-	return r, true
-}
-
-// alarm returns a channel that can be received from when the time is up. There is
-// no timer behind one that is up at once: most are, and in virtual time several
-// goroutines that poll such timers crash the race detector
-// (https://go.dev/issue/78156).
-func alarm(d time.Duration) (over <-chan time.Time, stop func()) {
-	if d > 0 {
-		timer := time.NewTimer(d)
-		return timer.C, func() { timer.Stop() }
+	over := time.NewTimer(left)
+	defer over.Stop()
+	select {
+	case r = <-c.incoming:
+		return r, true
+	case <-over.C:
+	case <-ctx.Done():
 	}
-	up := make(chan time.Time)
-	close(up)
-	return up, func() {}
+	return r, false
 }
 
 // TakeSoon is Take with a deadline that counts from a moment, and is later where this machine was late since then.

@@ -224,11 +224,11 @@ func (r *recorder) keep(l Line) {
 		return
 	}
 	if len(r.lines) >= most {
-		drop := most / 2
-		if r.own { // what was removed matters less than what was tested
-			drop = most - 1
+		from, to := most/2, most*3/4 // many at a time: each removal moves all that follow
+		if r.own {                   // what was removed matters less than what was tested
+			from, to = most-1, most
 		}
-		r.lines = slices.Delete(r.lines, drop, drop+1)
+		r.lines = slices.Delete(r.lines, from, to)
 	}
 	r.lines = append(r.lines, l)
 	if r.watch == nil || r.shown > mostShown {
