@@ -41,7 +41,7 @@ type accountant struct {
 func account(ctx context.Context, site *upgrade.Site, jobs *upgrade.Inventory) error {
 	a := &accountant{
 		filler: filler{
-			ctx: ctx, site: site, jobs: jobs, filled: upgrade.Enqueued, byID: map[string]*upgrade.Job{},
+			ctx: ctx, site: site, jobs: jobs, conn: 3, filled: upgrade.Enqueued, byID: map[string]*upgrade.Job{},
 			told: map[*upgrade.Job]bool{}, unclear: map[string]bool{},
 		},
 		due: map[*upgrade.Job]time.Time{}, again: map[*upgrade.Job]bool{},
@@ -67,7 +67,7 @@ func account(ctx context.Context, site *upgrade.Site, jobs *upgrade.Inventory) e
 		return err
 	}
 	var err error
-	if a.main, err = a.connect(5, jobs.Run+"-account"); err != nil {
+	if a.main, err = a.connect(jobs.Run + "-account"); err != nil {
 		return err
 	}
 	defer a.main.Leave()
@@ -91,7 +91,7 @@ func (a *accountant) reportHeld() error {
 	if len(held) == 0 {
 		return nil
 	}
-	c, err := a.connect(4, held[0].Worker)
+	c, err := a.connect(held[0].Worker)
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,9 @@ type keptConn struct {
 	record *history.Client
 }
 
-func (k *filler) connect(number int, wid string) (*keptConn, error) {
-	c := &keptConn{of: k, wid: wid, record: k.site.History.Client(10*k.site.Step+number, wid)}
+func (k *filler) connect(wid string) (*keptConn, error) {
+	k.conn++
+	c := &keptConn{of: k, wid: wid, record: k.site.History.Client(10*k.site.Step+k.conn, wid)}
 	return c, c.greet()
 }
 

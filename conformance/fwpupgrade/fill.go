@@ -35,6 +35,7 @@ type filler struct {
 	jobs *upgrade.Inventory
 	main *keptConn
 	n    int // jobs that were made
+	conn int // the number of the last connection of this step
 
 	filled     upgrade.State           // of the jobs that are pushed and fetched now
 	byID       map[string]*upgrade.Job // of an account
@@ -45,14 +46,17 @@ type filler struct {
 }
 
 // push makes a job in a queue and pushes it. It returns nil if the server refuses it.
-func (k *filler) push(state upgrade.State, queue string, c *content, fields ...string) (*upgrade.Job, error) {
+func (k *filler) push(state upgrade.State, queue string, c *content, fields string) (*upgrade.Job, error) {
 	k.n++
 	inner := fmt.Sprintf("%s-%d%s", k.jobs.Run, k.n, c.jid)
 	queue = k.jobs.Run + "-" + queue
-	all := append([]string{`"jid":"` + inner + `"`, `"queue":` + values.Quote(queue)}, fields...)
+	all := []string{`"jid":"` + inner + `"`, `"queue":` + values.Quote(queue)}
+	if fields != "" {
+		all = append(all, fields)
+	}
 	// Retry is given, although it has a default: some servers mix it up among jobs, which is no matter of the upgrade.
 	for _, f := range [][2]string{{"jobtype", `"t"`}, {"args", "[]"}, {"retry", "25"}} {
-		if c.field != f[0] && !strings.Contains(strings.Join(fields, ","), `"`+f[0]+`"`) {
+		if c.field != f[0] && !strings.Contains(fields, `"`+f[0]+`"`) {
 			all = append(all, `"`+f[0]+`":`+f[1])
 		}
 	}
@@ -74,29 +78,6 @@ func (k *filler) push(state upgrade.State, queue string, c *content, fields ...s
 	return j, nil
 }
 
-// add pushes jobs of a state, one for each content, into a queue that depends on its number, and returns the accepted
-// ones.
-func (k *filler) add(
-	state upgrade.State, all []content, queue func(n int) string, fields func() []string,
-) (added []*upgrade.Job, err error) {
-	k.filled = state
-	for i := range all {
-		name := queue(i)
-		if all[i].queue != "" {
-			name = string(state) + all[i].queue
-		}
-		j, err := k.push(state, name, &all[i], fields()...)
-		if err != nil {
-			return added, err
-		}
-		if j != nil {
-			added = append(added, j)
-		}
-	}
-	k.jobs.Jobs = append(k.jobs.Jobs, added...)
-	return added, nil
-}
-
 // control pushes a job of each content and fetches it at once. It returns the contents that the server accepts and
 // delivers, with what it alters by itself, and finds out whether it delivers jobs in order.
 func (k *filler) control(all []content) (known []content, err error) {
@@ -104,7 +85,7 @@ func (k *filler) control(all []content) (known []content, err error) {
 	c := &controls{filler: k, all: all, last: -1, pushed: map[string]int{}}
 	for i := range all {
 		queue := "control" + all[i].queue
-		j, err := k.push(upgrade.Done, queue, &all[i])
+		j, err := k.push(upgrade.Done, queue, &all[i], "")
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +141,7 @@ func fill(ctx context.Context, site *upgrade.Site) (*upgrade.Inventory, error) {
 		Protocol: "fwp", Run: fmt.Sprintf("fwp%016x", draw.Uint64()), Filled: time.Now(),
 	}}
 	var err error
-	if k.main, err = k.connect(1, k.jobs.Run+"-fill"); err != nil {
+	if k.main, err = k.connect(k.jobs.Run + "-fill"); err != nil {
 		return nil, err
 	}
 	defer k.main.Leave()
@@ -171,9 +152,11 @@ func fill(ctx context.Context, site *upgrade.Site) (*upgrade.Inventory, error) {
 	if len(all) == 0 {
 		return nil, errors.New("it accepts jobs, but delivers none of them")
 	}
-	steps := []func([]content) error{k.fillQueues, k.fillEnds, k.fillFailed, k.fillHeld, k.fillSchedule}
-	for _, step := range steps {
-		if err := step(all); err != nil {
+	for _, b := range batches {
+		if b.slow && site.Plan.Quick {
+			continue
+		}
+		if err := k.bring(&b, b.contents(all, site.Plan.Large)); err != nil {
 			return nil, err
 		}
 	}
@@ -183,85 +166,115 @@ func fill(ctx context.Context, site *upgrade.Site) (*upgrade.Inventory, error) {
 	return k.jobs, err
 }
 
-// in returns a function for jobs that are all in one queue.
-func in(queue upgrade.State) func(int) string { return func(int) string { return string(queue) } }
-
-// with returns a function for jobs that all have some fields.
-func with(fields ...string) func() []string { return func() []string { return fields } }
-
-func (k *filler) fillQueues(all []content) error {
-	priorities := []string{"high", "normal", "low"}
-	_, err := k.add(upgrade.Enqueued, all, func(i int) string { return priorities[i%len(priorities)] }, with())
-	if err == nil {
-		_, err = k.add(upgrade.Large, make([]content, k.site.Plan.Large), in(upgrade.Large), with())
-	}
-	return err
+// batch is how jobs of a state are made. They have the fields, and are due after a time, if one is given.
+type batch struct {
+	state  upgrade.State
+	plain  int    // so many jobs with nothing special about them; 0: one for each content
+	but    string // contents that are about these fields are left out
+	fields string
+	after  time.Duration
+	then   history.Op // what a worker does with them: Fetch keeps them; 0: it does not get them
+	slow   bool       // it is waited for them later
 }
 
-// fillEnds makes jobs that are not to come again.
-func (k *filler) fillEnds([]content) error {
-	plain := make([]content, plainJobs)
-	far := time.Now().Add(farAfter)
-	jobs, err := k.add(upgrade.Far, plain, in(upgrade.Far), with(`"at":"`+far.UTC().Format(time.RFC3339)+`"`))
-	if err != nil {
-		return err
+// batches are those of a fill, the last ones those that must not be due before the server is stopped.
+var batches = []batch{
+	{state: upgrade.Enqueued},
+	{state: upgrade.Large},
+	{state: upgrade.Far, plain: plainJobs, after: farAfter},
+	{state: upgrade.Dead, plain: plainJobs, fields: `"retry":-1`, then: history.Fail},
+	{state: upgrade.Discarded, plain: plainJobs, fields: `"retry":0`, then: history.Fail},
+	{state: upgrade.Done, plain: plainJobs, fields: `"retry":3`, then: history.Ack},
+	{state: upgrade.Failed, but: "retry backtrace", fields: `"backtrace":2`, then: history.Fail, slow: true},
+	{state: upgrade.Failed, plain: lastTries, fields: `"retry":1`, then: history.Fail, slow: true},
+	{state: upgrade.Stays, but: "retry reserve_for", fields: `"reserve_for":60`, then: history.Fetch},
+	{state: upgrade.Leaves, but: "retry reserve_for", fields: `"reserve_for":60`, then: history.Fetch, slow: true},
+	{state: upgrade.Soon, after: soonAfter},
+	{state: upgrade.Later, after: laterAfter, slow: true},
+}
+
+// contents returns those of the jobs. Jobs that are fetched one after the other are in one queue.
+func (b *batch) contents(all []content, large int) (mine []content) {
+	switch {
+	case b.state == upgrade.Large:
+		return make([]content, large)
+	case b.plain > 0:
+		return make([]content, b.plain)
 	}
-	for _, j := range jobs {
-		j.Due = far
-	}
-	for _, end := range []struct {
-		state upgrade.State
-		retry string
-		op    history.Op
-	}{
-		{upgrade.Dead, `"retry":-1`, history.Fail}, {upgrade.Discarded, `"retry":0`, history.Fail},
-		{upgrade.Done, `"retry":3`, history.Ack},
-	} {
-		if err := k.taken(k.main, end.state, plain, end.op, end.retry); err != nil {
-			return err
+	for _, c := range all {
+		if b.then == 0 || c.queue == "" && (c.field == "" || !strings.Contains(b.but, c.field)) {
+			mine = append(mine, c)
 		}
 	}
-	return nil
+	return mine
 }
 
-// taken pushes jobs, fetches them and reports them, if there is something to report.
-func (k *filler) taken(by *keptConn, state upgrade.State, all []content, op history.Op, fields ...string) error {
-	jobs, err := k.add(state, all, in(state), with(fields...))
-	if err != nil {
-		return err
+// bring pushes a batch, and has a worker do its part.
+func (k *filler) bring(b *batch, all []content) error {
+	fields, due := b.fields, time.Time{}
+	if b.after > 0 {
+		due = time.Now().Add(b.after)
+		fields = `"at":"` + due.UTC().Format(time.RFC3339Nano) + `"`
 	}
-	byID := map[string]*upgrade.Job{}
-	for _, j := range jobs {
-		byID[j.ID] = j
-	}
-	for range jobs {
-		got, err := by.fetch(k.jobs.Run + "-" + string(state))
+	k.filled = b.state
+	pushed := map[string]*upgrade.Job{}
+	for i := range all {
+		queue := string(b.state) + all[i].queue
+		if b.state == upgrade.Enqueued && all[i].queue == "" {
+			queue = []string{"high", "normal", "low"}[i%3]
+		}
+		j, err := k.push(b.state, queue, &all[i], fields)
 		if err != nil {
 			return err
 		}
-		j := byID[fwp.JIDOf(got)]
+		if j != nil {
+			j.Due, pushed[j.ID] = due, j
+			k.jobs.Jobs = append(k.jobs.Jobs, j)
+		}
+	}
+	if b.then == 0 {
+		return nil
+	}
+	return k.work(b, pushed)
+}
+
+// work fetches the jobs of a batch, and reports them if there is something to report.
+func (k *filler) work(b *batch, jobs map[string]*upgrade.Job) (err error) {
+	by := k.main
+	if b.then == history.Fetch { // by a worker of its own
+		if by, err = k.connect(k.jobs.Run + "-" + string(b.state)); err != nil {
+			return err
+		}
+		context.AfterFunc(k.ctx, by.Leave)
+	}
+	for range len(jobs) {
+		got, err := by.fetch(k.jobs.Run + "-" + string(b.state))
+		if err != nil {
+			return err
+		}
+		j := jobs[fwp.JIDOf(got)]
 		if j == nil && k.unreadable > 0 { // it is that of a reply that cannot be read
 			continue
 		}
 		if j == nil {
-			return fmt.Errorf("FETCH %s: expected one of the jobs that were accepted there, got %.100q", state, got)
+			return fmt.Errorf("FETCH %s: expected one of the jobs that were accepted there, got %.100q", b.state, got)
 		}
-		switch op {
+		delete(jobs, j.ID)
+		switch b.then {
 		case history.Ack:
 			_, err = by.ack(j.ID)
 			j.Over = true
 		case history.Fail:
 			err = k.fail(by, j, 1)
-			j.Over = state != upgrade.Failed
+			j.Over = b.state != upgrade.Failed
 		default:
-			j.Due = time.Now().Add(heldFor)
+			j.Worker, j.Due = by.wid, time.Now().Add(heldFor)
 		}
 		if err != nil {
 			return err
 		}
-		delete(byID, j.ID)
 	}
-	for jid := range byID {
+	for jid := range jobs {
 		k.unclear[jid] = true
 	}
 	return nil
@@ -276,59 +289,6 @@ func (k *filler) fail(by *keptConn, j *upgrade.Job, n int) error {
 		j.Report = json.RawMessage(argument)
 	}
 	return err
-}
-
-func (k *filler) fillFailed(all []content) error {
-	if k.site.Plan.Quick {
-		return nil
-	}
-	all = notAbout(all, "retry backtrace")
-	if err := k.taken(k.main, upgrade.Failed, all, history.Fail, `"backtrace":2`); err != nil {
-		return err
-	}
-	return k.taken(k.main, upgrade.Failed, make([]content, lastTries), history.Fail, `"retry":1`)
-}
-
-// fillHeld has two workers hold jobs.
-func (k *filler) fillHeld(all []content) error {
-	all = notAbout(all, "retry reserve_for")
-	for i, state := range []upgrade.State{upgrade.Stays, upgrade.Leaves} {
-		if state == upgrade.Leaves && k.site.Plan.Quick {
-			return nil
-		}
-		wid := k.jobs.Run + "-" + string(state)
-		c, err := k.connect(2+i, wid)
-		if err != nil {
-			return err
-		}
-		context.AfterFunc(k.ctx, c.Leave)
-		before := len(k.jobs.Jobs)
-		if err := k.taken(c, state, all, 0, `"reserve_for":60`); err != nil {
-			return err
-		}
-		for _, j := range k.jobs.Jobs[before:] {
-			j.Worker = wid
-		}
-	}
-	return nil
-}
-
-// fillSchedule schedules jobs: the last ones, so that they are not due before the server is stopped.
-func (k *filler) fillSchedule(all []content) error {
-	for state, after := range map[upgrade.State]time.Duration{upgrade.Soon: soonAfter, upgrade.Later: laterAfter} {
-		if state == upgrade.Later && k.site.Plan.Quick {
-			continue
-		}
-		due := time.Now().Add(after)
-		jobs, err := k.add(state, all, in(state), with(`"at":"`+due.UTC().Format(time.RFC3339Nano)+`"`))
-		if err != nil {
-			return err
-		}
-		for _, j := range jobs {
-			j.Due = due
-		}
-	}
-	return nil
 }
 
 // counts returns what the server counts, by set, nothing if it does not. The contents of INFO are not laid down.
