@@ -34,6 +34,7 @@ type Fact struct {
 type rule struct {
 	fate            Fate
 	inOrder, killed reports.Verdict // after a stop in order, and after a kill
+	clause          string          // that is broken where a Fact names none
 	words           string
 }
 
@@ -42,15 +43,15 @@ type rule struct {
 // a server has in memory. A job that is hidden was stored, however the server ended. So were those of a whole state
 // that is lost while jobs came that were pushed later: another version does not find them.
 var rules = []rule{
-	{Lost, reports.Fail, reports.Warn, "did not come"},
-	{Hidden, reports.Fail, reports.Fail, "did not come, but came after the way back"},
-	{Doubled, reports.Fail, reports.Observed, "came again"},
-	{Altered, reports.Fail, reports.Fail, "came with other contents"},
-	{Early, reports.Fail, reports.Fail, "came before its time"},
-	{Late, reports.Warn, reports.Warn, "was enqueued more than 30 s after its time"},
-	{Order, reports.Warn, reports.Observed, "came in a different order than before the stop"},
-	{Count, reports.Warn, reports.Observed, "counted no more"},
-	{Unknown, reports.Fail, reports.Fail, "had a reply that cannot be read"},
+	{Lost, reports.Fail, reports.Warn, "FWP-STATE-08", "did not come"},
+	{Hidden, reports.Fail, reports.Fail, "FWP-STATE-08", "did not come, but came after the way back"},
+	{Doubled, reports.Fail, reports.Observed, "FWP-ACK-02", "came again"},
+	{Altered, reports.Fail, reports.Fail, "", "came with other contents"},
+	{Early, reports.Fail, reports.Fail, "FWP-WU-06", "came before its time"},
+	{Late, reports.Warn, reports.Warn, "", "was enqueued more than 30 s after its time"},
+	{Order, reports.Warn, reports.Observed, "", "came in a different order than before the stop"},
+	{Count, reports.Warn, reports.Observed, "", "counted no more"},
+	{Unknown, reports.Fail, reports.Fail, "", "had a reply that cannot be read"},
 }
 
 // ruleOf returns the rule of a fate.

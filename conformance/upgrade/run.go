@@ -21,13 +21,12 @@ type Stage struct {
 	Stop func(ctx context.Context) error
 }
 
-// Run goes from server to server. Subject and Stages must be set.
+// Run goes from server to server. Stages must be set.
 type Run struct {
-	Subject *Subject
-	Stages  []Stage
-	Plan    Plan
-	How     string // how they are stopped, for people
-	Killed  bool   // they are not stopped in order
+	Stages []Stage
+	Plan   Plan
+	How    string // how they are stopped, for people
+	Killed bool   // they are not stopped in order
 	// Rollback goes the same way back.
 	Rollback          bool
 	Timeout, Patience time.Duration
@@ -59,8 +58,6 @@ type Result struct {
 	How     string
 	Record  string // the file that the history, or the report, is written to; empty: none
 	Err     error  // why not all was done
-
-	clauses map[Fate]string
 }
 
 // walk is a run that goes on.
@@ -77,7 +74,7 @@ type walk struct {
 func (r *Run) Do(ctx context.Context) *Result {
 	w := &walk{Run: r, recorder: history.NewRecorder()}
 	w.operator = w.recorder.Client(0, "")
-	w.result.Killed, w.result.How, w.result.clauses = r.Killed, r.How, r.Subject.Clauses
+	w.result.Killed, w.result.How = r.Killed, r.How
 	w.result.Err = w.walk(ctx)
 	w.result.History = w.recorder.History()
 	return &w.result
@@ -120,7 +117,7 @@ func (w *walk) step(
 	from.Step, from.Tell = n, func(f Fact) { w.tell(n, s, f) }
 	held, leave := context.WithCancel(ctx)
 	defer leave()
-	filled, err := w.Subject.Fill(held, &from)
+	filled, err := Fill(held, &from)
 	if err != nil {
 		return from, fmt.Errorf("fill %s: %w", s.From, err)
 	}
@@ -144,7 +141,7 @@ func (w *walk) step(
 	s.count(n, filled.Jobs)
 	w.Log("step %d: asking %s for %s", n, s.To, text.Count(len(filled.Jobs), "job"))
 	site.Tell = from.Tell
-	err = w.Subject.Account(ctx, &site, filled)
+	err = account(ctx, &site, filled)
 	if err != nil {
 		err = fmt.Errorf("ask %s for the jobs: %w", s.To, err)
 	}
@@ -202,12 +199,12 @@ func (w *walk) tell(n int, s *Step, f Fact) {
 }
 
 // Accounted asks a server for the jobs of an inventory that was written down before.
-func Accounted(ctx context.Context, of *Subject, site *Site, jobs *Inventory) *Result {
-	w := &walk{Run: &Run{}, result: Result{How: "by others", clauses: of.Clauses}}
+func Accounted(ctx context.Context, site *Site, jobs *Inventory) *Result {
+	w := &walk{Run: &Run{}, result: Result{How: "by others"}}
 	s := Step{From: "the server of the fill", To: "this one", number: site.Step}
 	s.count(s.number, jobs.Jobs)
 	site.Tell = func(f Fact) { w.tell(s.number, &s, f) }
-	w.result.Err = of.Account(ctx, site, jobs)
+	w.result.Err = account(ctx, site, jobs)
 	s.Done = w.result.Err == nil
 	w.result.Steps, w.result.History = []Step{s}, site.History.History()
 	return &w.result

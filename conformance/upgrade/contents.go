@@ -1,4 +1,4 @@
-package fwpupgrade
+package upgrade
 
 import (
 	"encoding/json"

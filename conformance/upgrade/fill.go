@@ -1,4 +1,4 @@
-package fwpupgrade
+package upgrade
 
 import (
 	"bytes"
@@ -12,41 +12,31 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/values"
 )
 
-// Subject returns FWP as a subject of upgrades.
-func Subject() *upgrade.Subject {
-	return &upgrade.Subject{Fill: fill, Account: account, Clauses: map[upgrade.Fate]string{
-		upgrade.Lost: "FWP-STATE-08", upgrade.Hidden: "FWP-STATE-08", upgrade.Doubled: "FWP-ACK-02",
-		upgrade.Early: "FWP-WU-06",
-	}}
-}
-
 // filler brings a server jobs, or asks it for them. It has a connection at a time, and another one for each worker that
 // holds jobs.
 type filler struct {
 	ctx  context.Context //nolint:containedctx // of one fill or account
-	site *upgrade.Site
-	jobs *upgrade.Inventory
+	site *Site
+	jobs *Inventory
 	main *keptConn
 	n    int // jobs that were made
 	conn int // the number of the last connection of this step
 
-	filled     upgrade.State           // of the jobs that are pushed and fetched now
-	byID       map[string]*upgrade.Job // of an account
-	told       map[*upgrade.Job]bool
+	filled     State           // of the jobs that are pushed and fetched now
+	byID       map[string]*Job // of an account
 	unclear    map[string]bool // jids: what a server said of them cannot be read
 	unreadable int             // replies, of which so many to FETCH:
 	unread     int
 }
 
 // push makes a job in a queue and pushes it. It returns nil if the server refuses it.
-func (k *filler) push(state upgrade.State, queue string, c *content, fields string) (*upgrade.Job, error) {
+func (k *filler) push(state State, queue string, c *content, fields string) (*Job, error) {
 	k.n++
 	inner := fmt.Sprintf("%s-%d%s", k.jobs.Run, k.n, c.jid)
 	queue = k.jobs.Run + "-" + queue
@@ -64,7 +54,7 @@ func (k *filler) push(state upgrade.State, queue string, c *content, fields stri
 		all = append(all, `"`+c.field+`":`+c.value)
 	}
 	text := "{" + strings.Join(all, ",") + "}"
-	j := &upgrade.Job{
+	j := &Job{
 		ID: fwp.JIDOf([]byte(text)), State: state, Queue: queue, Class: c.class, Sent: json.RawMessage(text), Was: c.was,
 		Step: k.site.Step,
 	}
@@ -81,11 +71,11 @@ func (k *filler) push(state upgrade.State, queue string, c *content, fields stri
 // control pushes a job of each content and fetches it at once. It returns the contents that the server accepts and
 // delivers, with what it alters by itself, and finds out whether it delivers jobs in order.
 func (k *filler) control(all []content) (known []content, err error) {
-	k.jobs.InOrder, k.filled = true, upgrade.Done
+	k.jobs.InOrder, k.filled = true, Done
 	c := &controls{filler: k, all: all, last: -1, pushed: map[string]int{}}
 	for i := range all {
 		queue := "control" + all[i].queue
-		j, err := k.push(upgrade.Done, queue, &all[i], "")
+		j, err := k.push(Done, queue, &all[i], "")
 		if err != nil {
 			return nil, err
 		}
@@ -134,11 +124,12 @@ func (c *controls) take(queue string) (bool, error) {
 	return true, err
 }
 
-// fill brings a server jobs in all states.
-func fill(ctx context.Context, site *upgrade.Site) (*upgrade.Inventory, error) {
+// Fill brings a server jobs in all states, which are its inventory. It leaves connections of workers open until ctx is
+// done.
+func Fill(ctx context.Context, site *Site) (*Inventory, error) {
 	draw := rand.New(rand.NewPCG(site.Plan.Seed, uint64(site.Step)))
-	k := &filler{ctx: ctx, site: site, unclear: map[string]bool{}, jobs: &upgrade.Inventory{
-		Protocol: "fwp", Run: fmt.Sprintf("fwp%016x", draw.Uint64()), Filled: time.Now(),
+	k := &filler{ctx: ctx, site: site, unclear: map[string]bool{}, jobs: &Inventory{
+		Run: fmt.Sprintf("fwp%016x", draw.Uint64()), Filled: time.Now(),
 	}}
 	var err error
 	if k.main, err = k.connect(k.jobs.Run + "-fill"); err != nil {
@@ -160,7 +151,7 @@ func fill(ctx context.Context, site *upgrade.Site) (*upgrade.Inventory, error) {
 			return nil, err
 		}
 	}
-	k.jobs.Jobs = slices.DeleteFunc(k.jobs.Jobs, func(j *upgrade.Job) bool { return k.unclear[j.ID] })
+	k.jobs.Jobs = slices.DeleteFunc(k.jobs.Jobs, func(j *Job) bool { return k.unclear[j.ID] })
 	k.jobs.Unclear = slices.Collect(maps.Keys(k.unclear))
 	k.jobs.Counts, err = k.counts()
 	return k.jobs, err
@@ -168,7 +159,7 @@ func fill(ctx context.Context, site *upgrade.Site) (*upgrade.Inventory, error) {
 
 // batch is how jobs of a state are made. They have the fields, and are due after a time, if one is given.
 type batch struct {
-	state  upgrade.State
+	state  State
 	plain  int    // so many jobs with nothing special about them; 0: one for each content
 	but    string // contents that are about these fields are left out
 	fields string
@@ -179,24 +170,24 @@ type batch struct {
 
 // batches are those of a fill, the last ones those that must not be due before the server is stopped.
 var batches = []batch{
-	{state: upgrade.Enqueued},
-	{state: upgrade.Large},
-	{state: upgrade.Far, plain: plainJobs, after: farAfter},
-	{state: upgrade.Dead, plain: plainJobs, fields: `"retry":-1`, then: history.Fail},
-	{state: upgrade.Discarded, plain: plainJobs, fields: `"retry":0`, then: history.Fail},
-	{state: upgrade.Done, plain: plainJobs, fields: `"retry":3`, then: history.Ack},
-	{state: upgrade.Failed, but: "retry backtrace", fields: `"backtrace":2`, then: history.Fail, slow: true},
-	{state: upgrade.Failed, plain: lastTries, fields: `"retry":1`, then: history.Fail, slow: true},
-	{state: upgrade.Stays, but: "retry reserve_for", fields: `"reserve_for":60`, then: history.Fetch},
-	{state: upgrade.Leaves, but: "retry reserve_for", fields: `"reserve_for":60`, then: history.Fetch, slow: true},
-	{state: upgrade.Soon, after: soonAfter},
-	{state: upgrade.Later, after: laterAfter, slow: true},
+	{state: Enqueued},
+	{state: Large},
+	{state: Far, plain: plainJobs, after: farAfter},
+	{state: Dead, plain: plainJobs, fields: `"retry":-1`, then: history.Fail},
+	{state: Discarded, plain: plainJobs, fields: `"retry":0`, then: history.Fail},
+	{state: Done, plain: plainJobs, fields: `"retry":3`, then: history.Ack},
+	{state: Failed, but: "retry backtrace", fields: `"backtrace":2`, then: history.Fail, slow: true},
+	{state: Failed, plain: lastTries, fields: `"retry":1`, then: history.Fail, slow: true},
+	{state: Stays, but: "retry reserve_for", fields: `"reserve_for":60`, then: history.Fetch},
+	{state: Leaves, but: "retry reserve_for", fields: `"reserve_for":60`, then: history.Fetch, slow: true},
+	{state: Soon, after: soonAfter},
+	{state: Later, after: laterAfter, slow: true},
 }
 
 // contents returns those of the jobs. Jobs that are fetched one after the other are in one queue.
 func (b *batch) contents(all []content, large int) (mine []content) {
 	switch {
-	case b.state == upgrade.Large:
+	case b.state == Large:
 		return make([]content, large)
 	case b.plain > 0:
 		return make([]content, b.plain)
@@ -217,10 +208,10 @@ func (k *filler) bring(b *batch, all []content) error {
 		fields = `"at":"` + due.UTC().Format(time.RFC3339Nano) + `"`
 	}
 	k.filled = b.state
-	pushed := map[string]*upgrade.Job{}
+	pushed := map[string]*Job{}
 	for i := range all {
 		queue := string(b.state) + all[i].queue
-		if b.state == upgrade.Enqueued && all[i].queue == "" {
+		if b.state == Enqueued && all[i].queue == "" {
 			queue = []string{"high", "normal", "low"}[i%3]
 		}
 		j, err := k.push(b.state, queue, &all[i], fields)
@@ -239,7 +230,7 @@ func (k *filler) bring(b *batch, all []content) error {
 }
 
 // work fetches the jobs of a batch, and reports them if there is something to report.
-func (k *filler) work(b *batch, jobs map[string]*upgrade.Job) (err error) {
+func (k *filler) work(b *batch, jobs map[string]*Job) (err error) {
 	by := k.main
 	if b.then == history.Fetch { // by a worker of its own
 		if by, err = k.connect(k.jobs.Run + "-" + string(b.state)); err != nil {
@@ -266,7 +257,7 @@ func (k *filler) work(b *batch, jobs map[string]*upgrade.Job) (err error) {
 			j.Over = true
 		case history.Fail:
 			err = k.fail(by, j, 1)
-			j.Over = b.state != upgrade.Failed
+			j.Over = b.state != Failed
 		default:
 			j.Worker, j.Due = by.wid, time.Now().Add(heldFor)
 		}
@@ -281,7 +272,7 @@ func (k *filler) work(b *batch, jobs map[string]*upgrade.Job) (err error) {
 }
 
 // fail reports the nth failure of a job.
-func (k *filler) fail(by *keptConn, j *upgrade.Job, n int) error {
+func (k *filler) fail(by *keptConn, j *Job, n int) error {
 	argument := fmt.Sprintf(`{"jid":%s,"errtype":"Error%d","message":"failure %d of %s","backtrace":["a.go line 1 %d",`+
 		`"b.go line 2 %[2]d"]}`, values.Quote(j.ID), n, n, k.jobs.Run, n)
 	accepted, err := by.report(history.Event{Op: history.Fail, JID: j.ID}, argument)
