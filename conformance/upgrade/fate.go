@@ -1,6 +1,10 @@
 package upgrade
 
-import "github.com/fwpsuite/fwp/reports"
+import (
+	"slices"
+
+	"github.com/fwpsuite/fwp/reports"
+)
 
 // Fate is what became of a job. Its value is the word for it.
 type Fate string
@@ -76,9 +80,6 @@ func (r *Result) verdict(s *Step, f *Fact) reports.Verdict {
 	return of.inOrder
 }
 
-// places are where the jobs of a state stand among those of a fill, which are pushed one after the other.
-type places struct{ first, last int }
-
 // find finds out of which states all jobs are lost, and which of these another version does not find: jobs are there
 // that were pushed later.
 func (s *Step) find() {
@@ -89,12 +90,10 @@ func (s *Step) find() {
 		}
 	}
 	s.gone, s.unfound = map[State]bool{}, map[State]bool{}
-	for state, n := range lost {
-		s.gone[state] = n == s.Jobs[state]
-		for later := range s.seen {
-			if s.gone[state] && s.From != s.To && s.places[state].last < s.places[later].first {
-				s.unfound[state] = true
-			}
-		}
+	var later bool // jobs of one of the batches behind came
+	for _, b := range slices.Backward(batches) {
+		s.gone[b.state] = lost[b.state] > 0 && lost[b.state] == s.Jobs[b.state]
+		s.unfound[b.state] = s.gone[b.state] && later && s.From != s.To
+		later = later || s.seen[b.state]
 	}
 }

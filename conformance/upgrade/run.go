@@ -44,7 +44,6 @@ type Step struct {
 	// Done is set if all jobs were asked for.
 	Done   bool
 	number int
-	places map[State]places
 	seen   map[State]bool // of which the next server has jobs
 	// gone are the states of which all jobs are lost; unfound those of them that another version does not find.
 	gone, unfound map[State]bool
@@ -94,7 +93,7 @@ func (w *walk) walk(ctx context.Context) error {
 	w.complete(&site, 0)
 	for i := 1; i < len(way); i++ {
 		s := Step{From: cmp.Or(site.Name, way[i-1].Name), To: way[i].Name, Back: i >= len(w.Stages), number: i}
-		site, err = w.step(ctx, i, &s, site, way[i-1].Stop, way[i])
+		site, err = w.step(ctx, &s, site, way[i-1].Stop, way[i])
 		w.result.Steps = append(w.result.Steps, s)
 		if err != nil {
 			return err
@@ -110,11 +109,10 @@ func (w *walk) complete(s *Site, step int) {
 }
 
 // step goes from a server to the next one.
-func (w *walk) step(
-	ctx context.Context, n int, s *Step, from Site, stop func(context.Context) error, to Stage,
-) (Site, error) {
+func (w *walk) step(ctx context.Context, s *Step, from Site, stop func(context.Context) error, to Stage) (Site, error) {
+	n := s.number
 	w.Log("step %d: filling %s", n, s.From)
-	from.Step, from.Tell = n, func(f Fact) { w.tell(n, s, f) }
+	from.Step, from.Tell = n, func(f Fact) { w.tell(s, f) }
 	held, leave := context.WithCancel(ctx)
 	defer leave()
 	filled, err := Fill(held, &from)
@@ -138,7 +136,7 @@ func (w *walk) step(
 	filled.Jobs = append(slices.Clone(w.jobs.Jobs), filled.Jobs...)
 	filled.Unclear = append(w.jobs.Unclear, filled.Unclear...)
 	w.jobs = *filled
-	s.count(n, filled.Jobs)
+	s.count(filled.Jobs)
 	w.Log("step %d: asking %s for %s", n, s.To, text.Count(len(filled.Jobs), "job"))
 	site.Tell = from.Tell
 	err = account(ctx, &site, filled)
@@ -161,26 +159,21 @@ func (w *walk) stopped(began time.Time) {
 }
 
 // count counts the jobs of a step.
-func (s *Step) count(n int, jobs []*Job) {
-	s.Jobs, s.places, s.seen = map[State]int{}, map[State]places{}, map[State]bool{}
-	for i, j := range jobs {
-		if j.Step != n {
-			continue
+func (s *Step) count(jobs []*Job) {
+	s.Jobs, s.seen = map[State]int{}, map[State]bool{}
+	for _, j := range jobs {
+		if j.Step == s.number {
+			s.Jobs[j.State]++
 		}
-		at := places{i, i}
-		if s.Jobs[j.State]++; s.Jobs[j.State] > 1 {
-			at.first = s.places[j.State].first
-		}
-		s.places[j.State] = at
 	}
 }
 
 // tell keeps what was found of a job. One that was lost in an earlier step, and comes now, was hidden there.
-func (w *walk) tell(n int, s *Step, f Fact) {
+func (w *walk) tell(s *Step, f Fact) {
 	if f.Job != nil {
 		f.State = cmp.Or(f.State, f.Job.State)
 	}
-	if f.Job == nil || f.Job.Step == n || f.Fate == Doubled || f.Fate == Early {
+	if f.Job == nil || f.Job.Step == s.number || f.Fate == Doubled || f.Fate == Early {
 		if f.Fate == Kept {
 			s.seen[f.State] = true
 		} else {
@@ -202,8 +195,8 @@ func (w *walk) tell(n int, s *Step, f Fact) {
 func Accounted(ctx context.Context, site *Site, jobs *Inventory) *Result {
 	w := &walk{Run: &Run{}, result: Result{How: "by others"}}
 	s := Step{From: "the server of the fill", To: "this one", number: site.Step}
-	s.count(s.number, jobs.Jobs)
-	site.Tell = func(f Fact) { w.tell(s.number, &s, f) }
+	s.count(jobs.Jobs)
+	site.Tell = func(f Fact) { w.tell(&s, f) }
 	w.result.Err = account(ctx, site, jobs)
 	s.Done = w.result.Err == nil
 	w.result.Steps, w.result.History = []Step{s}, site.History.History()
