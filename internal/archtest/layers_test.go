@@ -23,8 +23,8 @@ var layers = []string{
 	 load/arrivals load/measure load/engine load/ledger reports`,
 	// fakes, the script language, the target, a load's settings
 	`fakes fakes/fake* internal/session/*session internal/proxy internal/target internal/expect
-	 load/workload load/results conformance/model conformance/workers scenarios reports/page reports/html`,
-	`fakes/faults scenarios/play scenarios/*dialect conformance/law internal/life
+	 load/workload load/results conformance/model scenarios reports/page reports/html`,
+	`fakes/faults scenarios/play scenarios/*dialect conformance/law conformance/workers internal/life
 	 load/protocol load/disrupt load/health load/judge load/search reports/formats reports/site`,
 	// the engines, and what speaks each protocol to them
 	`fakes/variations conformance conformance/oracle load/client load/*speaker internal/recorder internal/double`,
