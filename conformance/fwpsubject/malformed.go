@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -96,9 +97,9 @@ func (g *maker) badField(c int, w *oracle.Conn) []explore.Step {
 }
 
 // plain are well-formed values.
-var plain = map[fwp.FieldType]string{
-	fwp.StringField: `"t"`, fwp.IntField: "600", fwp.ArrayField: "[]", fwp.StringsField: "[]", fwp.ObjectField: "{}",
-	fwp.TimeField: `"2021-03-04T05:06:07Z"`, fwp.TimeOrBlankField: `"$now-2h"`,
+var plain = map[model.FieldType]string{
+	model.StringField: `"t"`, model.IntField: "600", model.ArrayField: "[]", model.StringsField: "[]",
+	model.ObjectField: "{}", model.TimeField: `"2021-03-04T05:06:07Z"`, model.TimeOrBlankField: `"$now-2h"`,
 }
 
 // plainFields returns the fields of a verb's argument with well-formed values. A client
@@ -109,7 +110,7 @@ func (g *maker) plainFields(verb, wid string) (fields []member, required int) {
 	if verb == fwp.PUSH {
 		names = map[string]string{"jid": g.jid(), "queue": g.queue()}
 	}
-	for _, f := range fwp.Fields(verb) {
+	for _, f := range model.Fields(verb) {
 		if f.ReadOnly || f.Name == "current_state" {
 			continue
 		}

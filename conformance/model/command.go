@@ -2,57 +2,61 @@ package model
 
 import "github.com/fwpsuite/fwp/fwp"
 
-// Command holds the clauses by which a server refuses a malformed argument of a verb, in
-// any state of the connection. The fields themselves are those of [fwp.Fields].
+// Command is the argument of a verb, and the clauses by which a server refuses a malformed one in any state of the
+// connection.
 type Command struct {
-	Malformed string // for an argument that is not JSON, or stands where there must be none
-	NoObject  string // for JSON that is not an object
-	Fields    map[string]Field
+	Malformed string  // for an argument that is not JSON, or stands where there must be none
+	NoObject  string  // for JSON that is not an object
+	Fields    []Field // in the order of the specification; nil: it is no object
 }
 
-// Field is how a server treats a wrong value of a field. Values of fields without one are
-// left open.
-type Field struct {
-	Clause   string // for a value of another type, or a required one that is missing
-	Optional bool   // a server may take an object without the field, although clients must send it (AMB-35)
-	Should   bool   // to refuse it is only recommended, whatever else the clause requires
-}
-
-// About returns the clauses about the argument of a verb; false for an unknown verb.
+// About returns what is known of a verb; false for an unknown verb.
 func About(verb string) (Command, bool) {
 	c, known := commands[verb]
 	return c, known
 }
 
+// Fields returns the fields of a verb's JSON object. It returns nil for a verb without an object.
+func Fields(verb string) []Field { return commands[verb].Fields }
+
 var commands = map[string]Command{
-	fwp.HELLO: {"FWP-HELLO-06", "FWP-HELLO-06", map[string]Field{
-		"hostname": {Clause: "FWP-HELLO-14"},
-		"wid":      {Clause: "FWP-HELLO-14"},
-		"pid":      {Clause: "FWP-HELLO-14"},
-		"labels":   {Clause: "FWP-HELLO-14"},
-		"pwdhash":  {Clause: "FWP-AUTH-07"},
+	fwp.HELLO: {"FWP-HELLO-06", "FWP-HELLO-06", []Field{
+		{Name: "v", Type: IntField, Required: true},
+		{Name: "pwdhash", Type: StringField, Clause: "FWP-AUTH-07"},
+		{Name: "hostname", Type: StringField, Clause: "FWP-HELLO-14", Worker: true},
+		{Name: "wid", Type: StringField, Clause: "FWP-HELLO-14", Worker: true},
+		{Name: "pid", Type: IntField, Clause: "FWP-HELLO-14", Worker: true},
+		{Name: "labels", Type: StringsField, Clause: "FWP-HELLO-14", Worker: true},
 	}},
-	fwp.PUSH: {"FWP-PUSH-02", "FWP-WU-00", map[string]Field{
-		"jid":         {Clause: "FWP-WU-01"},
-		"jobtype":     {Clause: "FWP-WU-02"},
-		"args":        {Clause: "FWP-WU-03"},
-		"queue":       {Clause: "FWP-WU-14"},
-		"reserve_for": {Clause: "FWP-WU-05b", Should: true},
-		"at":          {Clause: "FWP-WU-06b"},
-		"retry":       {Clause: "FWP-WU-14"},
-		"backtrace":   {Clause: "FWP-WU-14"},
-		"created_at":  {Clause: "FWP-WU-14"},
-		"custom":      {Clause: "FWP-WU-11", Should: true},
+	fwp.PUSH: {"FWP-PUSH-02", "FWP-WU-00", []Field{
+		{Name: "jid", Type: StringField, Clause: "FWP-WU-01", Required: true},
+		{Name: "jobtype", Type: StringField, Clause: "FWP-WU-02", Required: true},
+		{Name: "args", Type: ArrayField, Clause: "FWP-WU-03", Required: true},
+		{Name: "queue", Type: StringField, Clause: "FWP-WU-14"},
+		{Name: "reserve_for", Type: IntField, Clause: "FWP-WU-05b", Should: true},
+		{Name: "at", Type: TimeOrBlankField, Clause: "FWP-WU-06b"},
+		{Name: "retry", Type: IntField, Clause: "FWP-WU-14"},
+		{Name: "backtrace", Type: IntField, Clause: "FWP-WU-14"},
+		{Name: "created_at", Type: TimeField, Clause: "FWP-WU-14"},
+		{Name: "custom", Type: ObjectField, Clause: "FWP-WU-11", Should: true},
+		{Name: "enqueued_at", Type: TimeField, ReadOnly: true},
+		{Name: "failure", Type: ObjectField, ReadOnly: true},
 	}},
 	fwp.FETCH: {"FWP-FRAME-03", "", nil},
-	fwp.ACK:   {"FWP-ACK-03", "FWP-ACK-03", map[string]Field{"jid": {Clause: "FWP-ACK-03"}}},
-	fwp.FAIL: {"FWP-FAIL-02", "FWP-FAIL-02", map[string]Field{
-		"jid":       {Clause: "FWP-FAIL-02"},
-		"errtype":   {Clause: "FWP-FAIL-02", Optional: true},
-		"message":   {Clause: "FWP-FAIL-02", Optional: true},
-		"backtrace": {Clause: "FWP-FAIL-02", Optional: true},
+	fwp.ACK: {"FWP-ACK-03", "FWP-ACK-03", []Field{
+		{Name: "jid", Type: StringField, Clause: "FWP-ACK-03", Required: true},
 	}},
-	fwp.BEAT:  {"FWP-BEAT-02", "FWP-BEAT-02", map[string]Field{"wid": {Clause: "FWP-BEAT-02"}}},
+	fwp.FAIL: {"FWP-FAIL-02", "FWP-FAIL-02", []Field{
+		{Name: "jid", Type: StringField, Clause: "FWP-FAIL-02", Required: true},
+		{Name: "errtype", Type: StringField, Clause: "FWP-FAIL-02", Required: true, Lax: true},
+		{Name: "message", Type: StringField, Clause: "FWP-FAIL-02", Required: true, Lax: true},
+		{Name: "backtrace", Type: StringsField, Clause: "FWP-FAIL-02", Required: true, Lax: true},
+	}},
+	fwp.BEAT: {"FWP-BEAT-02", "FWP-BEAT-02", []Field{
+		{Name: "wid", Type: StringField, Clause: "FWP-BEAT-02", Required: true},
+		{Name: "current_state", Type: StringField},
+		{Name: "rss_kb", Type: IntField},
+	}},
 	fwp.INFO:  {"FWP-INFO-03", "", nil},
 	fwp.FLUSH: {"FWP-FLUSH-03", "", nil},
 	fwp.END:   {"FWP-FRAME-03", "", nil},

@@ -6,6 +6,6 @@
 // The tables use no server, no client and no clock. Package oracle follows a conversation
 // with them; the diagrams in docs/exploring.md are drawn from them.
 //
-// To read: connection.go and answer.go (connections), unit.go (work units), command.go (arguments), breach.go and
-// breaches*.txt (the clause of everything else that is found, in servers and in clients).
+// To read: connection.go and answer.go (connections), unit.go (work units), command.go and field.go
+// (arguments), breach.go and breaches*.txt (the clause of everything else that is found, in servers and in clients).
 package model

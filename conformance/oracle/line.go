@@ -98,17 +98,16 @@ func (l *Line) argument(command model.Command) {
 }
 
 // typed checks the types of the fields, and reports whether all are right.
-func (l *Line) typed(rules map[string]model.Field) bool {
-	for _, f := range fwp.Fields(l.Verb) {
-		rule, ruled := rules[f.Name]
+func (l *Line) typed(fields []model.Field) bool {
+	for _, f := range fields {
 		value, there := l.Fields[f.Name]
-		required := f.Required && !rule.Optional
+		required := f.Required && !f.Lax
 		blank := value == nil && !required // AMB-18
-		if !ruled || !there && !required || blank && l.Verb == fwp.PUSH || f.Type.Is(value) ||
-			f.Type == fwp.TimeField && value == "" { // which is unusual
+		if f.Clause == "" || !there && !required || blank && l.Verb == fwp.PUSH || f.Type.Is(value) ||
+			f.Type == model.TimeField && value == "" { // which is unusual
 			continue
 		}
-		l.Form, l.Clause, l.Should = model.Refused, rule.Clause, rule.Should
+		l.Form, l.Clause, l.Should = model.Refused, f.Clause, f.Should
 		if blank { // AMB-18, AMB-35
 			l.Form = model.Either
 		}
@@ -142,13 +141,13 @@ func (l *Line) unusualBeat() bool {
 	state, hasState := l.Fields["current_state"]
 	memory, hasMemory := l.Fields["rss_kb"]
 	usual := !hasState || state == "quiet" || state == "terminate"
-	return !usual || hasMemory && (!fwp.IntField.Is(memory) || !within(memory, 0, 1<<40))
+	return !usual || hasMemory && (!model.IntField.Is(memory) || !within(memory, 0, 1<<40))
 }
 
 // unusualHello finds another version, and a worker with some of its fields only. (AMB-08)
 func (l *Line) unusualHello(wid string) {
 	has, of := 0, 0
-	for _, f := range fwp.Fields(fwp.HELLO) {
+	for _, f := range model.Fields(fwp.HELLO) {
 		if f.Worker {
 			of++
 			if l.Fields[f.Name] != nil {
@@ -194,9 +193,9 @@ func (l *Line) smallLetters() bool {
 
 // unknown reports whether there are fields that the specification does not have.
 func (l *Line) unknown() bool {
-	fields := fwp.Fields(l.Verb)
+	fields := model.Fields(l.Verb)
 	for name := range l.Fields {
-		if !slices.ContainsFunc(fields, func(f fwp.Field) bool { return f.Name == name }) {
+		if !slices.ContainsFunc(fields, func(f model.Field) bool { return f.Name == name }) {
 			return true
 		}
 	}

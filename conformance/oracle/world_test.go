@@ -176,6 +176,8 @@ func TestLines(t *testing.T) {
 		v := oracle.ReadLine([]byte(test.line))
 		assert.Equal(t, test.allowed, v.Form, "%q", test.line)
 		assert.Equal(t, test.clause, v.Clause, "%q", test.line)
+		recommended := test.clause == "FWP-WU-05b" || test.clause == "FWP-WU-11"
+		assert.Equal(t, recommended, v.Should, "%q", test.line)
 	}
 }
 

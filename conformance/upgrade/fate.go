@@ -1,6 +1,10 @@
 package upgrade
 
-import "github.com/fwpsuite/fwp/reports"
+import (
+	"slices"
+
+	"github.com/fwpsuite/fwp/reports"
+)
 
 // Fate is what became of a job. Its value is the word for it.
 type Fate string
@@ -34,6 +38,7 @@ type Fact struct {
 type rule struct {
 	fate            Fate
 	inOrder, killed reports.Verdict // after a stop in order, and after a kill
+	clause          string          // that is broken where a Fact names none
 	words           string
 }
 
@@ -42,15 +47,15 @@ type rule struct {
 // a server has in memory. A job that is hidden was stored, however the server ended. So were those of a whole state
 // that is lost while jobs came that were pushed later: another version does not find them.
 var rules = []rule{
-	{Lost, reports.Fail, reports.Warn, "did not come"},
-	{Hidden, reports.Fail, reports.Fail, "did not come, but came after the way back"},
-	{Doubled, reports.Fail, reports.Observed, "came again"},
-	{Altered, reports.Fail, reports.Fail, "came with other contents"},
-	{Early, reports.Fail, reports.Fail, "came before its time"},
-	{Late, reports.Warn, reports.Warn, "was enqueued more than 30 s after its time"},
-	{Order, reports.Warn, reports.Observed, "came in a different order than before the stop"},
-	{Count, reports.Warn, reports.Observed, "counted no more"},
-	{Unknown, reports.Fail, reports.Fail, "had a reply that cannot be read"},
+	{Lost, reports.Fail, reports.Warn, "FWP-STATE-08", "did not come"},
+	{Hidden, reports.Fail, reports.Fail, "FWP-STATE-08", "did not come, but came after the way back"},
+	{Doubled, reports.Fail, reports.Observed, "FWP-ACK-02", "came again"},
+	{Altered, reports.Fail, reports.Fail, "", "came with other contents"},
+	{Early, reports.Fail, reports.Fail, "FWP-WU-06", "came before its time"},
+	{Late, reports.Warn, reports.Warn, "", "was enqueued more than 30 s after its time"},
+	{Order, reports.Warn, reports.Observed, "", "came in a different order than before the stop"},
+	{Count, reports.Warn, reports.Observed, "", "counted no more"},
+	{Unknown, reports.Fail, reports.Fail, "", "had a reply that cannot be read"},
 }
 
 // ruleOf returns the rule of a fate.
@@ -75,9 +80,6 @@ func (r *Result) verdict(s *Step, f *Fact) reports.Verdict {
 	return of.inOrder
 }
 
-// places are where the jobs of a state stand among those of a fill, which are pushed one after the other.
-type places struct{ first, last int }
-
 // find finds out of which states all jobs are lost, and which of these another version does not find: jobs are there
 // that were pushed later.
 func (s *Step) find() {
@@ -88,12 +90,10 @@ func (s *Step) find() {
 		}
 	}
 	s.gone, s.unfound = map[State]bool{}, map[State]bool{}
-	for state, n := range lost {
-		s.gone[state] = n == s.Jobs[state]
-		for later := range s.seen {
-			if s.gone[state] && s.From != s.To && s.places[state].last < s.places[later].first {
-				s.unfound[state] = true
-			}
-		}
+	var later bool // jobs of one of the batches behind came
+	for _, b := range slices.Backward(batches) {
+		s.gone[b.state] = lost[b.state] > 0 && lost[b.state] == s.Jobs[b.state]
+		s.unfound[b.state] = s.gone[b.state] && later && s.From != s.To
+		later = later || s.seen[b.state]
 	}
 }

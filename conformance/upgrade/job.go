@@ -1,7 +1,6 @@
 package upgrade
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,18 +63,28 @@ type Job struct {
 	Missing bool `json:"missing,omitempty"`
 	// Step is the fill that it belongs to.
 	Step int `json:"step,omitempty"`
+
+	asked asked
 }
+
+// asked is how far an account is with a job.
+type asked struct {
+	place int       // of its push among those of all jobs
+	due   time.Time // it must come, from then on; zero: it need not
+	told  bool      // what became of it
+}
+
+// wanted reports whether it must come, and has not.
+func (j *Job) wanted() bool { return !j.asked.due.IsZero() && !j.Over }
 
 // schema is that of the file of an inventory.
 const schema = "fwpcheck-jobs/1"
 
 // Inventory is what a server was filled with.
 type Inventory struct {
-	Schema   string    `json:"schema"`
-	Protocol string    `json:"protocol"`
-	Run      string    `json:"run"` // the beginning of all names
-	Server   string    `json:"server,omitempty"`
-	Filled   time.Time `json:"filled"`
+	Schema string    `json:"schema"`
+	Run    string    `json:"run"` // the beginning of all names
+	Filled time.Time `json:"filled"`
 	// InOrder is set if the server delivered jobs of one queue in their order before it was stopped.
 	InOrder bool `json:"in_order"`
 	// Counts is what the server counts when it is full, by set.
@@ -128,15 +137,4 @@ type Site struct {
 	Patience time.Duration // for what happens eventually
 	History  *history.Recorder
 	Tell     func(Fact) // is called once for each job, with its fate, and for each reply that cannot be read
-}
-
-// Subject is what is known of a protocol. Both functions block until they are done.
-type Subject struct {
-	// Clauses has those that are broken where a Fact names none.
-	Clauses map[Fate]string
-	// Fill brings a server jobs in all states. It leaves connections of workers open until ctx is done.
-	Fill func(ctx context.Context, s *Site) (*Inventory, error)
-	// Account asks a server for all jobs, reports them, and tells what became of each. Jobs that are Missing are taken if
-	// they come; those that should have come and did not are Missing afterwards.
-	Account func(ctx context.Context, s *Site, jobs *Inventory) error
 }

@@ -31,7 +31,6 @@ func (r *Result) Report(known func(id string) (conformance.Clause, bool)) *repor
 		r.Steps[i].find()
 		report.Upgrade.Steps = append(report.Upgrade.Steps, r.step(&r.Steps[i]))
 	}
-	index := r.index()
 	for k, of := range stateWords {
 		c := reports.Check{ID: checkPrefix + string(of.state), Title: of.words, Verdict: reports.NotApplicable}
 		for i := range r.Steps {
@@ -39,7 +38,7 @@ func (r *Result) Report(known func(id string) (conformance.Clause, bool)) *repor
 			if c.Verdict == reports.Inconclusive && r.Steps[i].gone[of.state] {
 				c.Why = whyGone
 			}
-			c.Findings = append(c.Findings, r.findings(i, of.state, index)...)
+			c.Findings = append(c.Findings, r.findings(i, of.state)...)
 		}
 		if c.Verdict == reports.Inconclusive && r.Err != nil && c.Why == "" {
 			c.Why = text.OneLine(text.FirstLine(r.Err.Error()))
@@ -109,27 +108,8 @@ func (s *Step) settled(state State, v reports.Verdict) reports.Verdict {
 	return v
 }
 
-// index returns the events of each job that a fact is about, and those of the operator under "".
-func (r *Result) index() map[string][]history.Event {
-	all := map[string][]history.Event{"": nil}
-	for _, s := range r.Steps {
-		for _, f := range s.Facts {
-			if f.Job != nil {
-				all[f.Job.ID] = nil
-			}
-		}
-	}
-	for _, e := range r.History.Events {
-		operated := e.Op == history.Restart || e.Op == history.Kill
-		if events, wanted := all[e.JID]; wanted && (e.JID != "" || operated) {
-			all[e.JID] = append(events, e)
-		}
-	}
-	return all
-}
-
 // findings returns a finding for each fate that jobs of a state have in a step, with the conversation of the first one.
-func (r *Result) findings(step int, state State, index map[string][]history.Event) (all []reports.Finding) {
+func (r *Result) findings(step int, state State) (all []reports.Finding) {
 	s := &r.Steps[step]
 	for _, of := range rules {
 		var same []*Fact
@@ -143,7 +123,7 @@ func (r *Result) findings(step int, state State, index map[string][]history.Even
 		}
 		first := same[0]
 		f := reports.Finding{
-			Clause: cmp.Or(first.Clause, r.clauses[of.fate]), Verdict: r.verdict(s, first), Statement: r.statement(step, of),
+			Clause: cmp.Or(first.Clause, of.clause), Verdict: r.verdict(s, first), Statement: r.statement(step, of),
 		}
 		f.Step = step + 1
 		f.Expected, f.Actual = first.Expected, first.Actual+named(same)
@@ -151,7 +131,7 @@ func (r *Result) findings(step int, state State, index map[string][]history.Even
 			if r.Record != "" {
 				f.Life = reports.LifeCommand(r.Record, first.Job.ID)
 			}
-			f.Conversation = conversation(first.Job, append(slices.Clone(index[""]), index[first.Job.ID]...))
+			f.Conversation = r.conversation(first.Job)
 		}
 		all = append(all, f)
 	}
@@ -194,17 +174,17 @@ func named(facts []*Fact) string {
 // answers stand for replies, of which a history has no more than the kind.
 var answers = map[history.Outcome]string{history.OK: "+OK", history.Refused: "-ERR", history.Open: "(no reply)"}
 
-// conversation returns the events of a job as lines.
-func conversation(j *Job, events []history.Event) (lines []reports.Line) {
-	slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Call, b.Call) })
-	for _, e := range events {
-		if e.Op == history.Restart || e.Op == history.Kill {
+// conversation returns the events of a job, and those of the operator, as lines.
+func (r *Result) conversation(j *Job) (lines []reports.Line) {
+	jid, _ := json.Marshal(map[string]string{"jid": j.ID}) // a text always is JSON
+	for _, e := range r.History.Events {
+		if e.Op.Operated() {
 			words := "the server is stopped, and the next one is ready (" + e.Op.String() + ")"
 			lines = append(lines, reports.Line{At: e.Call, From: reports.FromSuite, Text: words})
+		}
+		if e.JID != j.ID {
 			continue
 		}
-		conn := cmp.Or(e.Worker, "client")
-		jid, _ := json.Marshal(map[string]string{"jid": j.ID}) // a text always is JSON
 		sent, answer := e.Op.String()+" "+string(jid), answers[e.Outcome]
 		switch e.Op {
 		case history.Push:
@@ -213,6 +193,7 @@ func conversation(j *Job, events []history.Event) (lines []reports.Line) {
 			sent, answer = "FETCH "+j.Queue, "$"+string(jid)
 		default:
 		}
+		conn := cmp.Or(e.Worker, "client")
 		lines = append(lines,
 			reports.Line{At: e.Call, Conn: conn, From: reports.FromClient, Text: text.Escape(text.Brief(sent, 300))},
 			reports.Line{At: max(e.Return, e.Call), Conn: conn, From: reports.FromServer, Text: text.Escape(answer)})

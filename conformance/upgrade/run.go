@@ -21,13 +21,12 @@ type Stage struct {
 	Stop func(ctx context.Context) error
 }
 
-// Run goes from server to server. Subject and Stages must be set.
+// Run goes from server to server. Stages must be set.
 type Run struct {
-	Subject *Subject
-	Stages  []Stage
-	Plan    Plan
-	How     string // how they are stopped, for people
-	Killed  bool   // they are not stopped in order
+	Stages []Stage
+	Plan   Plan
+	How    string // how they are stopped, for people
+	Killed bool   // they are not stopped in order
 	// Rollback goes the same way back.
 	Rollback          bool
 	Timeout, Patience time.Duration
@@ -45,7 +44,6 @@ type Step struct {
 	// Done is set if all jobs were asked for.
 	Done   bool
 	number int
-	places map[State]places
 	seen   map[State]bool // of which the next server has jobs
 	// gone are the states of which all jobs are lost; unfound those of them that another version does not find.
 	gone, unfound map[State]bool
@@ -59,8 +57,6 @@ type Result struct {
 	How     string
 	Record  string // the file that the history, or the report, is written to; empty: none
 	Err     error  // why not all was done
-
-	clauses map[Fate]string
 }
 
 // walk is a run that goes on.
@@ -77,7 +73,7 @@ type walk struct {
 func (r *Run) Do(ctx context.Context) *Result {
 	w := &walk{Run: r, recorder: history.NewRecorder()}
 	w.operator = w.recorder.Client(0, "")
-	w.result.Killed, w.result.How, w.result.clauses = r.Killed, r.How, r.Subject.Clauses
+	w.result.Killed, w.result.How = r.Killed, r.How
 	w.result.Err = w.walk(ctx)
 	w.result.History = w.recorder.History()
 	return &w.result
@@ -97,7 +93,7 @@ func (w *walk) walk(ctx context.Context) error {
 	w.complete(&site, 0)
 	for i := 1; i < len(way); i++ {
 		s := Step{From: cmp.Or(site.Name, way[i-1].Name), To: way[i].Name, Back: i >= len(w.Stages), number: i}
-		site, err = w.step(ctx, i, &s, site, way[i-1].Stop, way[i])
+		site, err = w.step(ctx, &s, site, way[i-1].Stop, way[i])
 		w.result.Steps = append(w.result.Steps, s)
 		if err != nil {
 			return err
@@ -113,14 +109,13 @@ func (w *walk) complete(s *Site, step int) {
 }
 
 // step goes from a server to the next one.
-func (w *walk) step(
-	ctx context.Context, n int, s *Step, from Site, stop func(context.Context) error, to Stage,
-) (Site, error) {
+func (w *walk) step(ctx context.Context, s *Step, from Site, stop func(context.Context) error, to Stage) (Site, error) {
+	n := s.number
 	w.Log("step %d: filling %s", n, s.From)
-	from.Step, from.Tell = n, func(f Fact) { w.tell(n, s, f) }
+	from.Step, from.Tell = n, func(f Fact) { w.tell(s, f) }
 	held, leave := context.WithCancel(ctx)
 	defer leave()
-	filled, err := w.Subject.Fill(held, &from)
+	filled, err := Fill(held, &from)
 	if err != nil {
 		return from, fmt.Errorf("fill %s: %w", s.From, err)
 	}
@@ -141,10 +136,10 @@ func (w *walk) step(
 	filled.Jobs = append(slices.Clone(w.jobs.Jobs), filled.Jobs...)
 	filled.Unclear = append(w.jobs.Unclear, filled.Unclear...)
 	w.jobs = *filled
-	s.count(n, filled.Jobs)
+	s.count(filled.Jobs)
 	w.Log("step %d: asking %s for %s", n, s.To, text.Count(len(filled.Jobs), "job"))
 	site.Tell = from.Tell
-	err = w.Subject.Account(ctx, &site, filled)
+	err = account(ctx, &site, filled)
 	if err != nil {
 		err = fmt.Errorf("ask %s for the jobs: %w", s.To, err)
 	}
@@ -164,26 +159,21 @@ func (w *walk) stopped(began time.Time) {
 }
 
 // count counts the jobs of a step.
-func (s *Step) count(n int, jobs []*Job) {
-	s.Jobs, s.places, s.seen = map[State]int{}, map[State]places{}, map[State]bool{}
-	for i, j := range jobs {
-		if j.Step != n {
-			continue
+func (s *Step) count(jobs []*Job) {
+	s.Jobs, s.seen = map[State]int{}, map[State]bool{}
+	for _, j := range jobs {
+		if j.Step == s.number {
+			s.Jobs[j.State]++
 		}
-		at := places{i, i}
-		if s.Jobs[j.State]++; s.Jobs[j.State] > 1 {
-			at.first = s.places[j.State].first
-		}
-		s.places[j.State] = at
 	}
 }
 
 // tell keeps what was found of a job. One that was lost in an earlier step, and comes now, was hidden there.
-func (w *walk) tell(n int, s *Step, f Fact) {
+func (w *walk) tell(s *Step, f Fact) {
 	if f.Job != nil {
 		f.State = cmp.Or(f.State, f.Job.State)
 	}
-	if f.Job == nil || f.Job.Step == n || f.Fate == Doubled || f.Fate == Early {
+	if f.Job == nil || f.Job.Step == s.number || f.Fate == Doubled || f.Fate == Early {
 		if f.Fate == Kept {
 			s.seen[f.State] = true
 		} else {
@@ -202,12 +192,12 @@ func (w *walk) tell(n int, s *Step, f Fact) {
 }
 
 // Accounted asks a server for the jobs of an inventory that was written down before.
-func Accounted(ctx context.Context, of *Subject, site *Site, jobs *Inventory) *Result {
-	w := &walk{Run: &Run{}, result: Result{How: "by others", clauses: of.Clauses}}
+func Accounted(ctx context.Context, site *Site, jobs *Inventory) *Result {
+	w := &walk{Run: &Run{}, result: Result{How: "by others"}}
 	s := Step{From: "the server of the fill", To: "this one", number: site.Step}
-	s.count(s.number, jobs.Jobs)
-	site.Tell = func(f Fact) { w.tell(s.number, &s, f) }
-	w.result.Err = of.Account(ctx, site, jobs)
+	s.count(jobs.Jobs)
+	site.Tell = func(f Fact) { w.tell(&s, f) }
+	w.result.Err = account(ctx, site, jobs)
 	s.Done = w.result.Err == nil
 	w.result.Steps, w.result.History = []Step{s}, site.History.History()
 	return &w.result

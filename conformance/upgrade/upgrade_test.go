@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpupgrade"
 	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
@@ -56,7 +55,7 @@ func stages(t *testing.T, configure ...func(*fakes.Config)) (all []upgrade.Stage
 func played(t *testing.T, r upgrade.Run, configure ...func(*fakes.Config)) (result *upgrade.Result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r.Subject, r.Stages, r.How = fwpupgrade.Subject(), stages(t, configure...), "in order"
+		r.Stages, r.How = stages(t, configure...), "in order"
 		r.Timeout, r.Patience, r.Log = 10*time.Second, cmp.Or(r.Patience, 150*time.Second), t.Logf
 		if r.Plan.Large == 0 {
 			r.Plan.Large = 40

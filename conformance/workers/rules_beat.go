@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -168,5 +169,5 @@ func checkBeatMemory(l *look) judgement {
 	if v == nil {
 		return notApplicable()
 	}
-	return keptIf(fwp.IntField.Is(v), "rss_kb is %s, expected an integer", quoteAny(v))
+	return keptIf(model.IntField.Is(v), "rss_kb is %s, expected an integer", quoteAny(v))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -61,7 +62,7 @@ func checkUnidentified(l *look) judgement {
 func checkVersion(l *look) judgement {
 	v, is := l.Object["v"].(json.Number)
 	f, err := v.Float64()
-	is = is && err == nil && fwp.IntField.Is(v) && f == fwp.Version
+	is = is && err == nil && model.IntField.Is(v) && f == fwp.Version
 	return keptIf(is, "HELLO has the v %s, expected the integer 2", fieldText(l.Object, "v"))
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -165,7 +166,7 @@ func checkAckFields(l *look) judgement {
 	return keptIf(len(l.Object) == 1, "ACK has %d fields, expected only jid", len(l.Object))
 }
 
-func checkFailFields(l *look) judgement { return checkTypes(l, func(fwp.Field) bool { return true }) }
+func checkFailFields(l *look) judgement { return checkTypes(l, func(model.Field) bool { return true }) }
 
 func checkFailEmpty(l *look) judgement {
 	if l.Object == nil {

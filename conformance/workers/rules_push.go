@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -29,12 +30,12 @@ func pushRules() []Rule {
 }
 
 func checkPushField(name string) func(*look) judgement {
-	return func(l *look) judgement { return checkTypes(l, func(f fwp.Field) bool { return f.Name == name }) }
+	return func(l *look) judgement { return checkTypes(l, func(f model.Field) bool { return f.Name == name }) }
 }
 
 func checkOptional(l *look) judgement {
-	optional := func(f fwp.Field) bool { return !f.Required && !f.ReadOnly }
-	has := slices.ContainsFunc(fwp.Fields(fwp.PUSH), func(f fwp.Field) bool {
+	optional := func(f model.Field) bool { return !f.Required && !f.ReadOnly }
+	has := slices.ContainsFunc(model.Fields(fwp.PUSH), func(f model.Field) bool {
 		return optional(f) && l.Object[f.Name] != nil
 	})
 	if !has {
@@ -54,7 +55,7 @@ func checkReadOnly(l *look) judgement {
 	if l.Object == nil {
 		return notApplicable()
 	}
-	for _, f := range fwp.Fields(fwp.PUSH) {
+	for _, f := range model.Fields(fwp.PUSH) {
 		if f.ReadOnly && l.Object[f.Name] != nil {
 			return broken(nil, "PUSH has the field %s, which the server sets", f.Name)
 		}

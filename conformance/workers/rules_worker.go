@@ -3,6 +3,7 @@ package workers
 import (
 	"strings"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -25,16 +26,16 @@ func checkWorkerFields(l *look) judgement {
 	if wid, has := l.Object["wid"]; !has || wid == "" {
 		return notApplicable()
 	}
-	return checkTypes(l, func(f fwp.Field) bool { return f.Worker })
+	return checkTypes(l, func(f model.Field) bool { return f.Worker })
 }
 
 // checkTypes judges the types of some fields: those that a client has to send, and those that it did send.
-func checkTypes(l *look, judged func(fwp.Field) bool) judgement {
+func checkTypes(l *look, judged func(model.Field) bool) judgement {
 	if l.Object == nil {
 		return notApplicable() // line-syntax has it
 	}
 	var bad []string
-	for _, f := range fwp.Fields(l.verb()) {
+	for _, f := range model.Fields(l.verb()) {
 		if !judged(f) {
 			continue
 		}
@@ -48,10 +49,10 @@ func checkTypes(l *look, judged func(fwp.Field) bool) judgement {
 	return keptIf(len(bad) == 0, "%s: %s", l.verb(), strings.Join(bad, "; "))
 }
 
-var typeNames = map[fwp.FieldType]string{
-	fwp.StringField: "a string", fwp.IntField: "an integer", fwp.ArrayField: "an array",
-	fwp.StringsField: "an array of strings", fwp.ObjectField: "an object",
-	fwp.TimeField: "an RFC 3339 time", fwp.TimeOrBlankField: "an RFC 3339 time",
+var typeNames = map[model.FieldType]string{
+	model.StringField: "a string", model.IntField: "an integer", model.ArrayField: "an array",
+	model.StringsField: "an array of strings", model.ObjectField: "an object",
+	model.TimeField: "an RFC 3339 time", model.TimeOrBlankField: "an RFC 3339 time",
 }
 
 func checkFetchHasWid(l *look) judgement {

@@ -15,7 +15,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
-	"github.com/fwpsuite/fwp/conformance/fwpupgrade"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/fakes"
@@ -45,7 +44,7 @@ func fwpAlone() *Peer {
 		Variations: func() []Variation { return variationsOf(variations.All()) },
 		Rules:      rulesOf(fakes.Rules(), fwpHook),
 		Embed:      embedFWP, Double: doubleFWP,
-		Subject: func(...string) *explore.Subject { return fwpsubject.New() }, Upgrade: fwpupgrade.Subject(),
+		Subject: func(...string) *explore.Subject { return fwpsubject.New() },
 		UpgradeFaults: func() []Fault {
 			return faultsOf(faults.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
 		},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -61,9 +60,8 @@ type Peer struct {
 	// Subject returns it as a subject of exploring. Nil: fwpcheck explore and compare do not work with it.
 	// It leaves out what needs verbs of the profile that are missing.
 	Subject func(missing ...string) *explore.Subject
-	// Upgrade is how its servers are filled with jobs, and asked for them: see conformance/upgrade. Nil: fwpcheck upgrade
-	// does not work with it. UpgradeFaults are the ways in which the embedded server spoils what it keeps, sorted by name.
-	Upgrade       *upgrade.Subject
+	// UpgradeFaults are the ways in which the embedded server spoils what it keeps, sorted by name. Nil: fwpcheck upgrade
+	// does not work with it, since no job has to survive a restart.
 	UpgradeFaults func() []Fault
 	// Speaker returns it as a protocol of a load. Nil: fwpbench does not work with it.
 	Speaker func(SpeakerConfig) protocol.Protocol

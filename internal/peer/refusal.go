@@ -18,7 +18,7 @@ func (p *Peer) refusal(command string) string {
 		{p.Subject == nil, "fwpcheck explore", "commands of this protocol cannot be generated yet"},
 		{p.Subject == nil, "fwpcheck compare", "commands of this protocol cannot be generated yet"},
 		{p.Double == nil, "fwpcheck serve", "this protocol has no embedded server"},
-		{p.Upgrade == nil, "fwpcheck upgrade", "this protocol is not supported by it yet"},
+		{p.UpgradeFaults == nil, "fwpcheck upgrade", "this protocol is not supported by it yet"},
 		{p.Speaker == nil, "fwpbench", "this protocol is not supported by it yet"},
 		{!p.Monitored, "fwpcheck record", "there are no rules for its clients and servers"},
 		{!p.Monitored && p.Workers == nil, "fwpcheck worker", "there are no rules for its clients"},

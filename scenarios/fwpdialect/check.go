@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/session"
@@ -80,7 +81,7 @@ func illegalFields(verb string, fields map[string]any) string {
 // unmet returns the first field that is missing, of another type, or read-only.
 func unmet(verb string, fields map[string]any) string {
 	_, worker := fields["wid"] // without it a client is no consumer, whatever else it sends
-	for _, f := range fwp.Fields(verb) {
+	for _, f := range model.Fields(verb) {
 		v, there := fields[f.Name]
 		required := f.Required || f.Worker && worker
 		switch {

@@ -175,7 +175,7 @@ func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
 	defer end()
 	how := stops[o.stop.String()]
 	way := &upgrade.Run{
-		Subject: of.Upgrade, Stages: stages, Plan: o.plan, How: how.words, Killed: how.killed, Log: p.Logf,
+		Stages: stages, Plan: o.plan, How: how.words, Killed: how.killed, Log: p.Logf,
 		Rollback: !o.noRollback && o.url == "", Timeout: o.timeout, Patience: o.patience,
 	}
 	started := time.Now()

@@ -34,7 +34,7 @@ func (p process) fill(ctx context.Context, o *upgradeOptions) error {
 			broken = true
 			p.Logf("%s", p.Show(text.OneLine(string(f.State)+": "+f.Actual)))
 		}
-		jobs, err := of.Upgrade.Fill(ctx, s)
+		jobs, err := upgrade.Fill(ctx, s)
 		if err != nil {
 			return &program.UnreachableError{Cause: err, Advice: "the server could not be filled with jobs"}
 		}
@@ -65,7 +65,7 @@ func (p process) account(ctx context.Context, o *upgradeOptions, file string) er
 	}
 	return p.atServer(ctx, o, func(ctx context.Context, of *peer.Peer, s *upgrade.Site) error {
 		started := time.Now()
-		return o.report(ctx, p, of, upgrade.Accounted(ctx, of.Upgrade, s, jobs), known, started)
+		return o.report(ctx, p, of, upgrade.Accounted(ctx, s, jobs), known, started)
 	})
 }
 

@@ -1,4 +1,4 @@
-package fwp_test
+package model_test
 
 import (
 	"encoding/json"
@@ -6,31 +6,33 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
 func TestFieldTypes(t *testing.T) {
 	t.Parallel()
-	types := []fwp.FieldType{fwp.StringField, fwp.IntField, fwp.ArrayField, fwp.StringsField, fwp.ObjectField,
-		fwp.TimeField, fwp.TimeOrBlankField}
+	types := []model.FieldType{model.StringField, model.IntField, model.ArrayField, model.StringsField, model.ObjectField,
+		model.TimeField, model.TimeOrBlankField}
 	tests := map[string]struct {
 		value any
-		are   []fwp.FieldType
+		are   []model.FieldType
 	}{
-		"null":       {nil, nil},
-		"bool":       {true, nil},
-		"text":       {"x", []fwp.FieldType{fwp.StringField}},
-		"blank":      {"", []fwp.FieldType{fwp.StringField, fwp.TimeOrBlankField}},
-		"time":       {"2026-01-02T03:04:05.6+07:00", []fwp.FieldType{fwp.StringField, fwp.TimeField, fwp.TimeOrBlankField}},
-		"int":        {json.Number("1e3"), []fwp.FieldType{fwp.IntField}},
+		"null":  {nil, nil},
+		"bool":  {true, nil},
+		"text":  {"x", []model.FieldType{model.StringField}},
+		"blank": {"", []model.FieldType{model.StringField, model.TimeOrBlankField}},
+		"time": {"2026-01-02T03:04:05.6+07:00",
+			[]model.FieldType{model.StringField, model.TimeField, model.TimeOrBlankField}},
+		"int":        {json.Number("1e3"), []model.FieldType{model.IntField}},
 		"fraction":   {json.Number("1.5"), nil},
-		"no strings": {[]any{"a", true}, []fwp.FieldType{fwp.ArrayField}},
-		"strings":    {[]any{"a"}, []fwp.FieldType{fwp.ArrayField, fwp.StringsField}},
-		"empty":      {[]any{}, []fwp.FieldType{fwp.ArrayField, fwp.StringsField}},
-		"object":     {map[string]any{}, []fwp.FieldType{fwp.ObjectField}},
+		"no strings": {[]any{"a", true}, []model.FieldType{model.ArrayField}},
+		"strings":    {[]any{"a"}, []model.FieldType{model.ArrayField, model.StringsField}},
+		"empty":      {[]any{}, []model.FieldType{model.ArrayField, model.StringsField}},
+		"object":     {map[string]any{}, []model.FieldType{model.ObjectField}},
 	}
 	for name, test := range tests {
-		var are []fwp.FieldType
+		var are []model.FieldType
 		for _, typ := range types {
 			if typ.Is(test.value) {
 				are = append(are, typ)
@@ -43,7 +45,7 @@ func TestFieldTypes(t *testing.T) {
 func TestFields(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{fwp.FETCH, fwp.INFO, fwp.FLUSH, fwp.END, "push", ""} {
-		assert.Empty(t, fwp.Fields(verb), verb)
+		assert.Empty(t, model.Fields(verb), verb)
 	}
 	for verb, want := range map[string]string{
 		fwp.HELLO: "v! pwdhash hostname@ wid@ pid@ labels@",
@@ -53,7 +55,7 @@ func TestFields(t *testing.T) {
 		fwp.BEAT:  "wid! current_state rss_kb",
 	} {
 		got := ""
-		for _, f := range fwp.Fields(verb) {
+		for _, f := range model.Fields(verb) {
 			got += " " + f.Name
 			for sign, is := range map[string]bool{"!": f.Required, "@": f.Worker, "-": f.ReadOnly} {
 				if is {

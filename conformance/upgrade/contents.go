@@ -1,4 +1,4 @@
-package fwpupgrade
+package upgrade
 
 import (
 	"encoding/json"
@@ -62,17 +62,6 @@ func contents(draw *rand.Rand, every int) (all []content) {
 	})
 	return append(all, content{class: "args, types mixed", field: "args", value: manyTypes},
 		content{class: "args, 1 MiB", queue: "-big", field: "args", value: `["` + strings.Repeat("x", largeJob) + `"]`})
-}
-
-// notAbout returns the contents that say nothing of some fields, and have no queue of their own: for jobs that are
-// fetched one after the other.
-func notAbout(all []content, fields string) (left []content) {
-	for _, c := range all {
-		if c.queue == "" && (c.field == "" || !strings.Contains(fields, c.field)) {
-			left = append(left, c)
-		}
-	}
-	return left
 }
 
 // altered returns the fields of a job that came back otherwise than they were sent, as they came; nil if there are

@@ -1,4 +1,4 @@
-package fwpupgrade
+package upgrade
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/model"
-	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/session"
@@ -27,8 +26,9 @@ type keptConn struct {
 	record *history.Client
 }
 
-func (k *filler) connect(number int, wid string) (*keptConn, error) {
-	c := &keptConn{of: k, wid: wid, record: k.site.History.Client(10*k.site.Step+number, wid)}
+func (k *filler) connect(wid string) (*keptConn, error) {
+	k.conn++
+	c := &keptConn{of: k, wid: wid, record: k.site.History.Client(10*k.site.Step+k.conn, wid)}
 	return c, c.greet()
 }
 
@@ -83,8 +83,8 @@ func (c *keptConn) readable(jid, verb string, err error) error {
 // noted tells that a reply cannot be read, and that what became of its job is not known from now on, unless that was
 // told before.
 func (k *filler) noted(jid, verb string, broken *session.SyntaxError) {
-	f := upgrade.Fact{
-		State: k.filled, Fate: upgrade.Unknown, Expected: broken.Expected,
+	f := Fact{
+		State: k.filled, Fate: Unknown, Expected: broken.Expected,
 		Clause: cmp.Or(model.ClauseOf(scenarios.BreachOf(broken).Name()), "FWP-RESP-01"),
 		Actual: "to " + strings.TrimSpace(verb+" of "+jid) + " came what cannot be read: " + broken.Error(),
 	}
@@ -94,8 +94,8 @@ func (k *filler) noted(jid, verb string, broken *session.SyntaxError) {
 	}
 	if j := k.byID[jid]; j != nil {
 		f.State = j.State
-		if j.Over, j.Missing = false, true; !k.told[j] {
-			f.Job, k.told[j] = j, true
+		if j.Over, j.Missing = false, true; !j.asked.told {
+			f.Job, j.asked.told = j, true
 		}
 	}
 	if jid != "" {

@@ -1,4 +1,4 @@
-package fwpupgrade
+package upgrade
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/oracle"
-	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/rfc3339"
@@ -29,24 +28,17 @@ const (
 type accountant struct {
 	filler
 
-	due     map[*upgrade.Job]time.Time // those that must come, and from when on
-	again   map[*upgrade.Job]bool      // those that fail once more
-	queues  [][]string                 // as many as one FETCH names
-	last    map[string]int             // by queue, the place of the job that came last
-	places  map[*upgrade.Job]int
-	silence time.Time // until then jobs that must not come are waited for
+	queues  [][]string     // as many as one FETCH names
+	last    map[string]int // by queue, the place of the job that came last
+	silence time.Time      // until then jobs that must not come are waited for
 }
 
-// account asks a server for all jobs. (Work unit state diagram)
-func account(ctx context.Context, site *upgrade.Site, jobs *upgrade.Inventory) error {
-	a := &accountant{
-		filler: filler{
-			ctx: ctx, site: site, jobs: jobs, filled: upgrade.Enqueued, byID: map[string]*upgrade.Job{},
-			told: map[*upgrade.Job]bool{}, unclear: map[string]bool{},
-		},
-		due: map[*upgrade.Job]time.Time{}, again: map[*upgrade.Job]bool{},
-		last: map[string]int{}, places: map[*upgrade.Job]int{},
-	}
+// account asks a server for all jobs, reports them, and tells what became of each. Jobs that are Missing are taken if
+// they come; those that should have come and did not are Missing afterwards. (Work unit state diagram)
+func account(ctx context.Context, site *Site, jobs *Inventory) (err error) {
+	a := &accountant{last: map[string]int{}, filler: filler{
+		ctx: ctx, site: site, jobs: jobs, conn: 3, filled: Enqueued, byID: map[string]*Job{}, unclear: map[string]bool{},
+	}}
 	watch := watchAtLeast
 	if site.Plan.Quick {
 		watch = watchQuickly
@@ -54,20 +46,19 @@ func account(ctx context.Context, site *upgrade.Site, jobs *upgrade.Inventory) e
 	a.silence = site.Ready.Add(watch)
 	var queues []string
 	for i, j := range jobs.Jobs {
-		a.byID[j.ID], a.places[j] = j, i
+		a.byID[j.ID], j.asked = j, asked{place: i}
 		if !slices.Contains(queues, j.Queue) {
 			queues = append(queues, j.Queue)
 		}
-		if !j.Over && !j.Missing && j.State != upgrade.Far {
-			a.due[j] = later(j.Due, site.Ready)
+		if !j.Over && !j.Missing && j.State != Far {
+			j.asked.due = later(j.Due, site.Ready)
 		}
 	}
-	a.queues = named(queues)
+	a.queues = together(queues)
 	if err := a.reportHeld(); err != nil {
 		return err
 	}
-	var err error
-	if a.main, err = a.connect(5, jobs.Run+"-account"); err != nil {
+	if a.main, err = a.connect(jobs.Run + "-account"); err != nil {
 		return err
 	}
 	defer a.main.Leave()
@@ -82,16 +73,16 @@ func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{b, a}, 
 
 // reportHeld has the worker that stays report its jobs: every second one is done, the others fail.
 func (a *accountant) reportHeld() error {
-	var held []*upgrade.Job
+	var held []*Job
 	for _, j := range a.jobs.Jobs {
-		if j.State == upgrade.Stays && !j.Over && !j.Missing && j.Step == a.site.Step {
+		if j.State == Stays && !j.Over && !j.Missing && j.Step == a.site.Step {
 			held = append(held, j)
 		}
 	}
 	if len(held) == 0 {
 		return nil
 	}
-	c, err := a.connect(4, held[0].Worker)
+	c, err := a.connect(held[0].Worker)
 	if err != nil {
 		return err
 	}
@@ -106,14 +97,12 @@ func (a *accountant) reportHeld() error {
 
 // reportOne reports that a job is done, or that it failed. One whose reservation may end meanwhile is not reported: it
 // comes back by itself, like a failed one where the end counts as a failure.
-func (a *accountant) reportOne(c *keptConn, j *upgrade.Job, done bool) (err error) {
+func (a *accountant) reportOne(c *keptConn, j *Job, done bool) (err error) {
 	switch {
 	case time.Now().After(j.Due.Add(-reportBefore)):
-		a.due[j] = j.Due.Add(watchFailed)
+		j.asked.due = j.Due.Add(watchFailed)
 	case done:
-		if j.Over, err = c.ack(j.ID); j.Over {
-			delete(a.due, j)
-		}
+		j.Over, err = c.ack(j.ID)
 	default:
 		if err = a.fail(c, j, 1); err == nil && j.Report != nil {
 			j.Due = time.Time{} // it is not held any more
@@ -141,9 +130,9 @@ func (a *accountant) drain() error {
 			continue
 		}
 		end := a.silence
-		for j, due := range a.due {
-			if !j.Missing { // it is not known whether it must come
-				end = later(end, due.Add(a.site.Patience))
+		for _, j := range a.jobs.Jobs {
+			if j.wanted() && !j.Missing { // else it is not known whether it must come
+				end = later(end, j.asked.due.Add(a.site.Patience))
 			}
 		}
 		if time.Now().After(end) {
@@ -156,8 +145,8 @@ func (a *accountant) drain() error {
 // longestNamed is how many bytes the queues of one FETCH have: some servers take no long lines.
 const longestNamed = 900
 
-// named divides queues into those that one FETCH names.
-func named(queues []string) (lines [][]string) {
+// together divides queues into those that one FETCH names.
+func together(queues []string) (lines [][]string) {
 	length := longestNamed
 	for _, queue := range queues {
 		if length += 1 + len(queue); length > longestNamed {
@@ -179,78 +168,71 @@ func (a *accountant) came(unit []byte) error {
 		return nil
 	case j == nil && slices.Contains(a.jobs.Unclear, jid):
 	case j == nil:
-		a.site.Tell(upgrade.Fact{
-			State: upgrade.Enqueued, Fate: upgrade.Altered, Clause: "FWP-WU-01",
+		a.site.Tell(Fact{
+			State: Enqueued, Fate: Altered, Clause: "FWP-WU-01",
 			Expected: "one of the pushed jobs", Actual: fmt.Sprintf("%.300q", unit),
 		})
 	case j.Over:
-		a.fact(j, upgrade.Fact{Fate: upgrade.Doubled, Expected: "it has ended: " + overWords(j), Actual: "it came (again)"})
+		a.fact(j, Fact{Fate: Doubled, Expected: "it has ended: " + overWords(j), Actual: "it came (again)"})
 	default:
 		a.judge(j, got, now)
-		if again := a.again[j]; !again && j.State == upgrade.Failed && lastRetry(j) {
-			a.again[j] = true
-			j.Over = true
-			delete(a.due, j)
+		j.Over, j.Missing = true, false
+		if j.State == Failed && jsonnum.Object(j.Sent)["retry"] == json.Number("1") { // its next failure is the last one
 			a.silence = later(a.silence, now.Add(watchFailed))
 			return a.fail(a.main, j, 2)
 		}
-		j.Over, j.Missing = true, false
-		delete(a.due, j)
 	}
 	_, err := a.main.ack(jid)
 	return err
 }
 
-// lastRetry reports whether a second failure is the last one of a job.
-func lastRetry(j *upgrade.Job) bool { return jsonnum.Object(j.Sent)["retry"] == json.Number("1") }
-
 // overWords says why a job must not come.
-func overWords(j *upgrade.Job) string {
-	return cmp.Or(map[upgrade.State]string{
-		upgrade.Dead: "it failed with retry -1", upgrade.Discarded: "it failed with retry 0",
-		upgrade.Failed: "it failed as often as its retry allows, or was acknowledged",
+func overWords(j *Job) string {
+	return cmp.Or(map[State]string{
+		Dead: "it failed with retry -1", Discarded: "it failed with retry 0",
+		Failed: "it failed as often as its retry allows, or was acknowledged",
 	}[j.State], "it was acknowledged")
 }
 
 // judge compares a job with what was pushed, and the time with when it is due.
-func (a *accountant) judge(j *upgrade.Job, got map[string]any, now time.Time) {
-	scheduled := j.State == upgrade.Soon || j.State == upgrade.Later || j.State == upgrade.Far
+func (a *accountant) judge(j *Job, got map[string]any, now time.Time) {
+	scheduled := j.State == Soon || j.State == Later || j.State == Far
 	if scheduled {
 		a.judgeTime(j, got, now)
 	} else if now.Before(j.Due.Add(-clockSkew)) {
-		a.fact(j, upgrade.Fact{
-			Fate: upgrade.Early, Allowed: true, Expected: "not before its reservation ends, " + stampOf(j.Due),
+		a.fact(j, Fact{
+			Fate: Early, Allowed: true, Expected: "not before its reservation ends, " + stampOf(j.Due),
 			Actual: "it came at " + stampOf(now),
 		})
 	}
 	if v := a.difference(j, got); v != nil {
 		a.fact(j, *v)
 	}
-	ordered := a.jobs.InOrder && !j.Missing && (j.State == upgrade.Enqueued || j.State == upgrade.Large)
-	if last, some := a.last[j.Queue]; some && ordered && a.places[j] < last {
-		a.fact(j, upgrade.Fact{
-			Fate: upgrade.Order, Expected: "the jobs of a queue in the order of their pushes, as before the stop",
+	ordered := a.jobs.InOrder && !j.Missing && (j.State == Enqueued || j.State == Large)
+	if last, some := a.last[j.Queue]; some && ordered && j.asked.place < last {
+		a.fact(j, Fact{
+			Fate: Order, Expected: "the jobs of a queue in the order of their pushes, as before the stop",
 			Actual: "it came after a job that was pushed later",
 		})
 	}
-	a.last[j.Queue] = a.places[j]
-	a.fact(j, upgrade.Fact{Fate: upgrade.Kept})
+	a.last[j.Queue] = j.asked.place
+	a.fact(j, Fact{Fate: Kept})
 }
 
 // judgeTime judges when a scheduled job came: by the clock of the server, and by ours where that is the same.
-func (a *accountant) judgeTime(j *upgrade.Job, got map[string]any, now time.Time) {
+func (a *accountant) judgeTime(j *Job, got map[string]any, now time.Time) {
 	text, _ := got["enqueued_at"].(string)
 	enqueued, err := rfc3339.Parse(text)
 	least, latest := j.Due.Add(-clockSkew), later(j.Due, a.site.Ready).Add(lateAfter)
 	switch {
 	case err == nil && enqueued.Before(least), a.site.Alone && now.Before(least):
-		a.fact(j, upgrade.Fact{
-			Fate: upgrade.Early, Expected: "not before " + stampOf(j.Due),
+		a.fact(j, Fact{
+			Fate: Early, Expected: "not before " + stampOf(j.Due),
 			Actual: "it came at " + stampOf(now) + ", with enqueued_at " + text,
 		})
 	case err == nil && enqueued.After(latest) && !j.Missing:
-		a.fact(j, upgrade.Fact{
-			Fate: upgrade.Late, Expected: "soon after " + stampOf(j.Due), Actual: "enqueued_at is " + text,
+		a.fact(j, Fact{
+			Fate: Late, Expected: "soon after " + stampOf(j.Due), Actual: "enqueued_at is " + text,
 		})
 	}
 }
@@ -258,7 +240,7 @@ func (a *accountant) judgeTime(j *upgrade.Job, got map[string]any, now time.Time
 func stampOf(t time.Time) string { return t.UTC().Format("15:04:05.000 UTC") }
 
 // difference returns how a job differs from what was sent, but for what the server altered before.
-func (a *accountant) difference(j *upgrade.Job, got map[string]any) *upgrade.Fact {
+func (a *accountant) difference(j *Job, got map[string]any) *Fact {
 	sent := jsonnum.Object(j.Sent)
 	for field, value := range jsonnum.Object(j.Was) {
 		if oracle.Equal(value, got[field]) {
@@ -266,7 +248,7 @@ func (a *accountant) difference(j *upgrade.Job, got map[string]any) *upgrade.Fac
 		}
 	}
 	var failure map[string]any
-	if j.Report != nil && (j.State == upgrade.Failed || j.State == upgrade.Stays) {
+	if j.Report != nil && (j.State == Failed || j.State == Stays) {
 		if failure = jsonnum.Object(j.Report); sent["backtrace"] != json.Number("2") {
 			delete(failure, "backtrace") // how much of it is kept is no matter of the upgrade
 		}
@@ -275,15 +257,15 @@ func (a *accountant) difference(j *upgrade.Job, got map[string]any) *upgrade.Fac
 	if v == nil {
 		return nil
 	}
-	return &upgrade.Fact{Fate: upgrade.Altered, Clause: v.Clause, Expected: v.Expected, Actual: v.Got}
+	return &Fact{Fate: Altered, Clause: v.Clause, Expected: v.Expected, Actual: v.Got}
 }
 
 // fact records what became of a job; the first record of a job counts.
-func (a *accountant) fact(j *upgrade.Job, f upgrade.Fact) {
-	if a.told[j] && f.Fate != upgrade.Doubled {
+func (a *accountant) fact(j *Job, f Fact) {
+	if j.asked.told && f.Fate != Doubled {
 		return
 	}
-	a.told[j] = true
+	j.asked.told = true
 	f.Job = j
 	a.site.Tell(f)
 }
@@ -291,15 +273,15 @@ func (a *accountant) fact(j *upgrade.Job, f upgrade.Fact) {
 // missing tells which jobs have not come.
 func (a *accountant) missing() {
 	for _, j := range a.jobs.Jobs {
-		if due, must := a.due[j]; must {
+		if j.wanted() {
 			j.Missing = true
-			f := upgrade.Fact{
-				Fate: upgrade.Lost, Expected: "it is delivered, to FETCH " + j.Queue,
-				Actual: fmt.Sprintf("it did not come within %v after it was due (%s)", a.site.Patience, stampOf(due)),
+			f := Fact{
+				Fate: Lost, Expected: "it is delivered, to FETCH " + j.Queue,
+				Actual: fmt.Sprintf("it did not come within %v after it was due (%s)", a.site.Patience, stampOf(j.asked.due)),
 			}
-			if a.unread > 0 && !a.told[j] {
+			if a.unread > 0 && !j.asked.told {
 				a.unread--
-				f.Fate, f.Clause = upgrade.Unknown, "FWP-RESP-01"
+				f.Fate, f.Clause = Unknown, "FWP-RESP-01"
 				f.Actual = "it was in no reply to FETCH, unless in one that cannot be read"
 			}
 			a.fact(j, f)
@@ -313,28 +295,21 @@ func (a *accountant) compareCounts() error {
 	if err != nil || counts == nil || !a.site.Alone {
 		return err
 	}
-	far, dead := int64(0), int64(0)
-	for _, j := range a.jobs.Jobs {
-		switch j.State {
-		case upgrade.Far:
-			far++
-		case upgrade.Dead:
-			dead++
-		default:
+	for state, set := range map[State]string{Far: "scheduled", Dead: "dead"} {
+		least := int64(0)
+		for _, j := range a.jobs.Jobs {
+			if j.State == state {
+				least++
+			}
 		}
-	}
-	for _, of := range []struct {
-		state upgrade.State
-		set   string
-		least int64
-	}{{upgrade.Far, "scheduled", far}, {upgrade.Dead, "dead", dead}} {
-		before, after := a.jobs.Counts[of.set], counts[of.set]
+		before, after := a.jobs.Counts[set], counts[set]
 		switch {
-		case of.least > 0 && before >= of.least && after >= of.least:
-			a.site.Tell(upgrade.Fact{State: of.state, Fate: upgrade.Kept})
-		case before >= of.least && after < of.least:
-			a.site.Tell(upgrade.Fact{State: of.state, Fate: upgrade.Count,
-				Expected: fmt.Sprintf("INFO counts %d jobs or more as %s; %d before the stop", of.least, of.set, before),
+		case least == 0 || before < least: // it did not count them before
+		case after >= least:
+			a.site.Tell(Fact{State: state, Fate: Kept})
+		default:
+			a.site.Tell(Fact{State: state, Fate: Count,
+				Expected: fmt.Sprintf("INFO counts %d jobs or more as %s; %d before the stop", least, set, before),
 				Actual:   fmt.Sprintf("INFO counts %d", after)})
 		}
 	}
