@@ -3,6 +3,7 @@
 package target
 
 import (
+	"context"
 	"net"
 	"syscall"
 	"testing"
@@ -11,28 +12,34 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAPartIsTakenAtOnce: a server that takes one send for the whole of a reply of 1 MiB sends a part, on a connection
-// of a target; on another one the kernel would take all of it.
-func TestAPartIsTakenAtOnce(t *testing.T) {
+// TestSmallSegments: the server sends small segments on a connection of a target, so that its kernel takes a part of a
+// long reply at once.
+func TestSmallSegments(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()
 	host, port, err := net.SplitHostPort(l.Addr().String())
 	require.NoError(t, err)
-	c, err := (&Server{Address: Address{Host: host, Port: port}}).Dial(t.Context())
-	require.NoError(t, err)
-	defer c.Close()
-	s, err := l.Accept()
-	require.NoError(t, err)
-	defer s.Close()
-	raw, err := s.(*net.TCPConn).SyscallConn()
-	require.NoError(t, err)
-	n, failed := 0, error(nil)
-	require.NoError(t, raw.Write(func(fd uintptr) bool {
-		n, failed = syscall.Write(int(fd), make([]byte, 1<<20))
-		return true
-	}))
-	require.NoError(t, failed)
-	assert.Less(t, n, 1<<20) // how much of it depends on the moment
+	for small, dial := range map[bool]func(context.Context) (net.Conn, error){
+		true: (&Server{Address: Address{Host: host, Port: port}}).Dial,
+		false: func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
+		},
+	} {
+		c, err := dial(t.Context())
+		require.NoError(t, err)
+		defer c.Close()
+		s, err := l.Accept()
+		require.NoError(t, err)
+		defer s.Close()
+		raw, err := s.(*net.TCPConn).SyscallConn()
+		require.NoError(t, err)
+		octets, failed := 0, error(nil)
+		require.NoError(t, raw.Control(func(fd uintptr) {
+			octets, failed = syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG)
+		}))
+		require.NoError(t, failed)
+		assert.Equal(t, small, octets <= 536, "%d octets", octets)
+	}
 }
