@@ -29,6 +29,8 @@ type Shrinker struct {
 	Unwatched bool
 	// Law is that of the protocol; without Start no law judges.
 	Law law.Definition
+	// Simplify tries plainer forms of a client line, each made from the one that was accepted last; nil: there are none.
+	Simplify func(line string, try func(plainer string) bool)
 	// Timeout is the longest wait for a reply; 5 s if zero.
 	Timeout time.Duration
 	// Plays counts the plays so far.
@@ -145,17 +147,53 @@ func (t through) Dial(ctx context.Context) (net.Conn, error) {
 }
 
 // Shrink returns the script without the steps that a finding does not need: first without whole connections, then
-// without commands together with their replies. It plays until nothing more can be left out, or ctx has ended. The
-// script must have been parsed, and show the finding.
+// without commands together with their replies. It plays until nothing more can be left out, or ctx has ended, and
+// makes the lines that are left plainer. The script must have been parsed, and show the finding.
 func (s *Shrinker) Shrink(ctx context.Context, script *scenarios.Script, finding string) *scenarios.Script {
 	for {
 		smaller := s.pass(ctx, script, finding, byConnection)
 		smaller = s.pass(ctx, smaller, finding, byExchange)
 		if ctx.Err() != nil || len(smaller.Steps) == len(script.Steps) {
-			return smaller
+			return s.plainer(ctx, smaller, finding)
 		}
 		script = smaller
 	}
+}
+
+// plainer tries plainer forms of each line that a client sends. One that shows something new is no plainer one: a line
+// that expects what is no longer there, for example.
+func (s *Shrinker) plainer(ctx context.Context, script *scenarios.Script, finding string) *scenarios.Script {
+	before, err := s.Findings(ctx, script)
+	if err != nil || s.Simplify == nil {
+		return script
+	}
+	for i, step := range script.Steps {
+		send, is := step.(*scenarios.Send)
+		if !is || send.Raw || send.Bytewise || len(send.Segments) != 1 {
+			continue
+		}
+		s.Simplify(send.Segments[0].String(), func(line string) bool {
+			segments, err := scenarios.ParseTemplate(script.Dialect, line)
+			if err != nil || ctx.Err() != nil {
+				return false
+			}
+			next, other := *script, *send
+			other.Segments, next.Steps = segments, slices.Clone(script.Steps)
+			next.Steps[i] = &other
+			parsed := checked(&next)
+			if parsed == nil {
+				return false
+			}
+			found, err := s.Findings(ctx, parsed)
+			isNew := func(name string) bool { return !slices.Contains(before, name) }
+			shown := err == nil && slices.Contains(found, finding) && !slices.ContainsFunc(found, isNew)
+			if shown {
+				script = parsed
+			}
+			return shown
+		})
+	}
+	return script
 }
 
 // pass leaves out groups of steps.
@@ -179,8 +217,7 @@ func (s *Shrinker) pass(
 	return smallest
 }
 
-// only returns a script with the steps of some groups alone, nil if that cannot be played. What breaks the protocol
-// then is marked.
+// only returns a script with the steps of some groups alone, nil if that cannot be played.
 func only(script *scenarios.Script, groups, kept []int) *scenarios.Script {
 	less := *script
 	less.Steps = nil
@@ -189,7 +226,12 @@ func only(script *scenarios.Script, groups, kept []int) *scenarios.Script {
 			less.Steps = append(less.Steps, step)
 		}
 	}
-	marked, err := scenarios.Parse(script.Dialect, script.Name, scenarios.Format(&less)) // with steps of its own
+	return checked(&less)
+}
+
+// checked returns a script of the same steps, nil if it cannot be played. What breaks the protocol is marked.
+func checked(script *scenarios.Script) *scenarios.Script {
+	marked, err := scenarios.Parse(script.Dialect, script.Name, scenarios.Format(script)) // with steps of its own
 	if err != nil {
 		return nil
 	}

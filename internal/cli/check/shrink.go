@@ -65,6 +65,9 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	s := &recorder.Shrinker{Timeout: o.timeout, Unwatched: !protocol.Monitored, Law: protocol.Law}
+	if protocol.Subject != nil {
+		s.Simplify = protocol.Subject().Simplify
+	}
 	return program.Interrupted(ctx, p.shrinkWith(ctx, o, s, script))
 }
 
