@@ -123,3 +123,27 @@ func TestHostileChecksWaitTogether(t *testing.T) {
 		})
 	}
 }
+
+// Where each reply takes long to come, a quick run has no time for one hostile check after the other.
+func TestHostileChecksOnAServerThatIsFarAway(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, copies(20, "hostile", "connect as consumer\nclause FWP-ACK-03\nC bad: ACK\nS: -\n"))
+	took := map[bool]time.Duration{}
+	for _, quick := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			target := newTarget()
+			s := fakes.NewServer(fakes.Config{Listen: target.Listen, Hook: func(e *fakes.Event) {
+				if e.Point == fakes.Writing {
+					e.Delay = 100 * time.Millisecond
+				}
+			}})
+			defer s.Close()
+			r := runnerOn(run.Server{Target: target, Offers: []scenarios.Need{scenarios.NeedOpen}}, all)
+			r.Quick = quick
+			report := r.Run(t.Context())
+			assert.Equal(t, reports.ExitWell, report.ExitCode(reports.ExitOptions{}))
+			took[quick] = report.Took
+		})
+	}
+	assert.Less(t, 2*took[true], took[false])
+}

@@ -84,12 +84,12 @@ func (h *host) release(other *host, t *task, keep bool) {
 
 // takes reports whether a check may begin on the host, in addition to those that run. In a quick run what waits
 // long does not hold up the later phases.
-func (h *host) takes(t *task, quick bool) bool {
+func (h *host) takes(t *task, s *runState) bool {
 	if len(h.dying) > 0 || h.crash != nil && !t.suspect {
 		return false
 	}
 	for _, other := range h.running {
-		if !t.goesWith(other, quick) {
+		if !s.goWith(t, other) {
 			return false
 		}
 	}
@@ -104,17 +104,17 @@ func (h *host) conns() (n int) {
 	return n
 }
 
-// goesWith reports whether a check may begin beside another one, which began earlier.
-func (t *task) goesWith(other *task, quick bool) bool {
+// goWith reports whether a check may begin beside another one, which began earlier.
+func (s *runState) goWith(t, other *task) bool {
 	began := time.Since(other.began)
 	switch {
-	case t.apart, other.apart, t.suspect, other.suspect, other.revives:
+	case s.isolates(t), s.isolates(other), t.suspect, other.suspect, other.revives:
 		return false
 	case t.about.Sharing == conformance.SharesOneByOne && other.about.Sharing == conformance.SharesOneByOne:
 		return false
 	}
 	quiet := !t.spares() && (t.about.Counts || other.about.Counts)
-	return (t.phase() <= other.phase() || quick && began > conformance.QuickWait) && (!quiet || began > quietFor)
+	return (t.phase() <= other.phase() || s.runner.Quick && began > conformance.QuickWait) && (!quiet || began > quietFor)
 }
 
 // enter records that a check begins.

@@ -41,6 +41,7 @@ type runState struct {
 	runner *Runner
 	start  time.Time
 	repeat int
+	far    bool // the server is: see isolates
 	meter  *lag.Meter
 	hosts  []*host
 
@@ -152,6 +153,7 @@ func (s *runState) busyFor() time.Duration {
 
 // begin starts the checks that may run now.
 func (s *runState) begin(ctx context.Context) {
+	s.far = s.meter.RoundTrip() >= farAway
 	for i := 0; i < len(s.pending) && (s.room() || ctx.Err() != nil); {
 		t := s.pending[i]
 		switch {
@@ -173,7 +175,7 @@ func (s *runState) begin(ctx context.Context) {
 // free reports whether the server of a check has room for it.
 func (s *runState) free(t *task) bool {
 	if t.host != nil {
-		return t.host.takes(t, s.runner.Quick)
+		return t.host.takes(t, s)
 	}
 	lent := 0
 	for _, other := range s.running {

@@ -117,14 +117,18 @@ func (s *runState) assign(t *task) (missing scenarios.Need) {
 			t.like = h
 			return ""
 		}
-		t.host, t.apart = h, apart || t.about.Hostile && !s.hurries(t.about)
+		t.host, t.apart = h, apart
 		return ""
 	}
 	return missing
 }
 
-// hurries reports whether a hostile check is played beside others like it all the same: where it waits for seconds, in
-// a quick run.
-func (s *runState) hurries(d conformance.Description) bool {
-	return s.runner.Quick && d.Wait >= time.Second
+// farAway is from which round trip on a quick run has no time for one check after the other.
+const farAway = 50 * time.Millisecond
+
+// isolates reports whether no other check may use the server of a check meanwhile: of a hostile one, but in a quick run
+// those that wait for seconds are played beside others like them, and all where the server is far away.
+func (s *runState) isolates(t *task) bool {
+	hurries := s.runner.Quick && (s.far || t.about.Wait >= time.Second)
+	return t.apart || t.host != nil && t.about.Hostile && !hurries
 }
