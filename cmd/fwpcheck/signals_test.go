@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -124,13 +125,20 @@ func (w *watched) Write(b []byte) (int, error) {
 	return w.lockedBuilder.Write(b)
 }
 
-// signalled runs a command and signals it when it has reached something.
+// signalled runs a command and signals it when it has reached something, and once more when it says so, as timeout(1)
+// does: it writes its results all the same.
 func signalled(
 	t *testing.T, folder, line string, signal os.Signal, out *watched, reached <-chan struct{}, want int,
 ) {
 	t.Helper()
 	cmd := command(t, folder, line)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, out, 10*time.Second
+	reach, again := out.reach, sync.OnceFunc(func() { _ = cmd.Process.Signal(signal) }) // it may have ended
+	out.reach = func() {
+		if reach(); strings.Contains(out.String(), "interrupted: writing") {
+			again()
+		}
+	}
 	require.NoError(t, cmd.Start())
 	<-reached
 	require.NoError(t, cmd.Process.Signal(signal))

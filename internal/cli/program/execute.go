@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -187,12 +188,10 @@ func NewVersion(p Process) *cobra.Command {
 	}
 }
 
-// Interruptible returns a copy of ctx that ends with the first SIGINT or SIGTERM, and a function that releases it. The
-// second signal ends the process.
+// Interruptible is [UntilInterrupted] for commands that write what they have then, and say so.
 func (p Process) Interruptible(ctx context.Context) (context.Context, func()) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := UntilInterrupted(ctx)
 	notify := sync.OnceFunc(func() {
-		stop()
 		p.Logf("interrupted: writing the report; interrupt again to stop at once")
 	})
 	forget := context.AfterFunc(ctx, notify)
@@ -212,11 +211,12 @@ func Interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// UntilInterrupted returns a copy of ctx that ends with the first SIGINT or SIGTERM, for commands that end in no other
-// way, and a function that releases it. The second signal ends the process.
+// UntilInterrupted returns a copy of ctx that ends with the first SIGINT or SIGTERM, and a function that releases it. A
+// second signal ends the process, if it comes more than a second later: timeout(1) sends two at once, one to the process
+// and one to its group.
 func UntilInterrupted(ctx context.Context) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
 	return ctx, stop
 }
 
