@@ -265,7 +265,7 @@ func TestAnUnreadableReplyWhileFilling(t *testing.T) {
 func TestWhatIsNotKnown(t *testing.T) {
 	t.Parallel()
 	result := &upgrade.Result{Err: errors.New("ask new for the jobs: no reply within 10s"), History: &history.History{},
-		Steps: []upgrade.Step{{From: "old", To: "new"}}}
+		Steps: []upgrade.Step{{UpgradeStep: reports.UpgradeStep{From: "old", To: "new"}}}}
 	report := result.Report(func(string) (c conformance.Clause, is bool) { return c, false })
 	report.Schema = reports.Schema
 	data, err := json.Marshal(report)
