@@ -177,7 +177,11 @@ func TestASlowServer(t *testing.T) {
 func TestVariationsAreNotBlamed(t *testing.T) {
 	t.Parallel()
 	for i, v := range append(variations.Keeping(), variations.All()...) {
-		if i >= len(variations.Keeping()) && i%16 > 0 && !slow.Enabled() || slow.Racing && i > 0 {
+		often := i < len(variations.Keeping()) || i%16 == 0 || v.Name == "info-refused" || v.Name == "queues-limited"
+		if !often && !slow.Enabled() || slow.Racing && i > 0 {
+			continue
+		}
+		if v.Name == "time-clock-ahead" { // a server that fwpcheck starts has the clock of this machine
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {
