@@ -142,14 +142,14 @@ func (a *accountant) drain() error {
 	return nil
 }
 
-// longestNamed is how many bytes the queues of one FETCH have: some servers take no long lines.
-const longestNamed = 900
+// How many queues one FETCH has, and how many bytes these have: some servers take no more. (AMB-14)
+const mostNamed, longestNamed = 16, 900
 
 // together divides queues into those that one FETCH names.
 func together(queues []string) (lines [][]string) {
 	length := longestNamed
 	for _, queue := range queues {
-		if length += 1 + len(queue); length > longestNamed {
+		if length += 1 + len(queue); length > longestNamed || len(lines[len(lines)-1]) == mostNamed {
 			lines, length = append(lines, nil), len(queue)
 		}
 		lines[len(lines)-1] = append(lines[len(lines)-1], queue)

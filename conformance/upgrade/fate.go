@@ -58,19 +58,9 @@ var rules = []rule{
 	{Unknown, reports.Fail, reports.Fail, "", "had a reply that cannot be read"},
 }
 
-// ruleOf returns the rule of a fate.
-func ruleOf(f Fate) rule {
-	for _, r := range rules {
-		if r.fate == f {
-			return r
-		}
-	}
-	return rule{fate: Kept, inOrder: reports.Pass, killed: reports.Pass}
-}
-
 // verdict returns how bad a fact of a step is.
 func (r *Result) verdict(s *Step, f *Fact) reports.Verdict {
-	of := ruleOf(f.Fate)
+	of := rules[slices.IndexFunc(rules, func(r rule) bool { return r.fate == f.Fate })]
 	switch {
 	case f.Allowed:
 		return reports.Observed

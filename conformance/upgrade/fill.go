@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/values"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // filler brings a server jobs, or asks it for them. It has a connection at a time, and another one for each worker that
@@ -282,10 +283,11 @@ func (k *filler) fail(by *keptConn, j *Job, n int) error {
 	return err
 }
 
-// counts returns what the server counts, by set, nothing if it does not. The contents of INFO are not laid down.
+// counts returns what the server counts, by set, nothing if it does not. The contents of INFO are not laid down, and a
+// server may refuse it.
 func (k *filler) counts() (map[string]int64, error) {
 	m, err := k.main.ask("", fwp.INFO)
-	if errors.Is(err, errUnreadable) {
+	if _, refused := errors.AsType[*fwpdialect.RefusedError](err); refused || errors.Is(err, errUnreadable) {
 		return nil, nil
 	}
 	if err != nil {

@@ -28,8 +28,8 @@ func Checks() (ids []string) {
 func (r *Result) Report(known func(id string) (conformance.Clause, bool)) *reports.Report {
 	report := &reports.Report{Upgrade: &reports.Upgrade{How: r.How}}
 	for i := range r.Steps {
-		r.Steps[i].find()
-		report.Upgrade.Steps = append(report.Upgrade.Steps, r.step(&r.Steps[i]))
+		r.setStates(&r.Steps[i])
+		report.Upgrade.Steps = append(report.Upgrade.Steps, r.Steps[i].UpgradeStep)
 	}
 	for k, of := range stateWords {
 		c := reports.Check{ID: checkPrefix + string(of.state), Title: of.words, Verdict: reports.NotApplicable}
@@ -53,18 +53,18 @@ func (r *Result) Report(known func(id string) (conformance.Clause, bool)) *repor
 const whyGone = "the kill lost all of these jobs, so they do not show what the next server does; use --stop " +
 	"order, or a server that stores jobs before it answers"
 
-// step returns a step with what became of the jobs of each state, as far as it is known.
-func (r *Result) step(s *Step) reports.UpgradeStep {
-	step := reports.UpgradeStep{From: s.From, To: s.To, Back: s.Back, Down: s.Down, Differs: s.Differs}
+// setStates sets what became of the jobs of each state in a step, as far as it is known.
+func (r *Result) setStates(s *Step) {
+	s.find()
+	s.States = nil
 	for _, of := range stateWords {
 		state := reports.UpgradeState{State: string(of.state), Words: of.words, Verdict: reports.Inconclusive}
 		if s.Jobs != nil {
 			state.Jobs = new(s.Jobs[of.state])
 		}
 		state.Fates = r.fates(s, of.state, &state.Verdict)
-		step.States = append(step.States, state)
+		s.States = append(s.States, state)
 	}
-	return step
 }
 
 // fates returns how many jobs of a state have each fate, and sets the verdict to the worst one.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // Stage is a server of a run.
@@ -35,12 +36,10 @@ type Run struct {
 
 // Step is the way from one server to the next one.
 type Step struct {
-	From, To string
-	Back     bool
-	Differs  []string      // in what the second one differs from the first
-	Down     time.Duration // from the stop until it served again
-	Jobs     map[State]int
-	Facts    []Fact
+	reports.UpgradeStep // its States are set by Result.Report
+
+	Jobs  map[State]int
+	Facts []Fact // none is Kept
 	// Done is set if all jobs were asked for.
 	Done   bool
 	number int
@@ -92,7 +91,9 @@ func (w *walk) walk(ctx context.Context) error {
 	}
 	w.complete(&site, 0)
 	for i := 1; i < len(way); i++ {
-		s := Step{From: cmp.Or(site.Name, way[i-1].Name), To: way[i].Name, Back: i >= len(w.Stages), number: i}
+		s := Step{number: i, UpgradeStep: reports.UpgradeStep{
+			From: cmp.Or(site.Name, way[i-1].Name), To: way[i].Name, Back: i >= len(w.Stages),
+		}}
 		site, err = w.step(ctx, &s, site, way[i-1].Stop, way[i])
 		w.result.Steps = append(w.result.Steps, s)
 		if err != nil {
@@ -194,7 +195,7 @@ func (w *walk) tell(s *Step, f Fact) {
 // Accounted asks a server for the jobs of an inventory that was written down before.
 func Accounted(ctx context.Context, site *Site, jobs *Inventory) *Result {
 	w := &walk{Run: &Run{}, result: Result{How: "by others"}}
-	s := Step{From: "the server of the fill", To: "this one", number: site.Step}
+	s := Step{number: site.Step, UpgradeStep: reports.UpgradeStep{From: "the server of the fill", To: "this one"}}
 	s.count(jobs.Jobs)
 	site.Tell = func(f Fact) { w.tell(&s, f) }
 	w.result.Err = account(ctx, site, jobs)
