@@ -131,13 +131,21 @@ func (l *loader) Read(p []byte) (n int, err error) {
 
 // share replaces the words of an event by equal ones of earlier events.
 func (l *loader) share(e *Event) {
-	for _, word := range []*string{&e.Worker, &e.Queue, &e.Body} {
-		if kept, known := l.words[*word]; known {
-			*word = kept
-		} else if len(l.words) < mostWords {
-			l.words[*word] = *word
-		}
+	e.Worker, e.Queue, e.Body = l.shared(e.Worker), l.shared(e.Queue), l.shared(e.Body)
+	for i, name := range e.Queues {
+		e.Queues[i] = l.shared(name)
 	}
+}
+
+func (l *loader) shared(word string) string {
+	kept, known := l.words[word]
+	switch {
+	case known:
+		return kept
+	case len(l.words) < mostWords:
+		l.words[word] = word
+	}
+	return word
 }
 
 func (l *loader) load() (*History, error) {

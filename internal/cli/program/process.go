@@ -113,7 +113,7 @@ func (p Process) wantsColor(flag string) bool {
 }
 
 // memory is what the runtime tries to keep to where all memory is that of replies and conversations.
-const memory = 192 << 20 // bytes
+const memory = 224 << 20 // bytes
 
 // LimitMemory sets, for every command of the process, when the runtime collects garbage: rarely while there is little,
 // because what a start parses is kept, and in time where a hostile peer makes much, which is bounded, but several times
