@@ -66,7 +66,7 @@ func (r *Report) decide(o ExitOptions) Outcome {
 func (r *Report) unseen() string {
 	clauses, harms := 0, map[string]bool{}
 	for _, c := range r.Clauses {
-		if r.Target.Command != "" && c.Verdict == NotSelected && c.Reason == ReasonQuick {
+		if r.Target.Command != "" && c.Verdict == NotSelected && c.Reason == ReasonTime {
 			clauses++
 			harms[c.Harm] = true
 		}

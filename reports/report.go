@@ -138,6 +138,8 @@ type ClauseVerdict struct {
 	// Halted is set if the verdict is Inconclusive because an earlier line of the check did not match, or another clause
 	// was broken in it, which is what the subject does, and no other play will change that.
 	Halted bool `json:"halted,omitempty"`
+	// Beside is set if the verdict is Inconclusive because another clause was broken meanwhile.
+	Beside bool `json:"beside,omitempty"`
 	// Known is the line, counted from 1, of the file of known findings that lists an inconclusive verdict; 0: none.
 	Known int `json:"known_line,omitempty"`
 	// Runs is that of Check, for this clause.

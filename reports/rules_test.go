@@ -398,7 +398,7 @@ func TestWhatAwaitsConfirmationIsALineEach(t *testing.T) {
 	t.Parallel()
 	open := func(id, why string) ClauseVerdict {
 		return ClauseVerdict{
-			ID: id, Verdict: Inconclusive, Reason: ReasonUnconfirmed, Why: ReasonUnconfirmed.Words() + ": " + why,
+			ID: id, Verdict: Inconclusive, Reason: ReasonUnsteady, Why: ReasonUnsteady.Words() + ": " + why,
 		}
 	}
 	g := withOpen(nil, open("A-01", "too late"), openRow{check: "a", clauses: []string{"A-01"}})

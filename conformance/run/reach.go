@@ -133,8 +133,8 @@ func (s *runState) blame(c *reports.Check, f *reports.Finding, clause, why strin
 	}
 	if i := at(f.Clause); i >= 0 {
 		open := &c.Clauses[i]
-		open.Verdict, open.Reason, open.Halted = reports.Inconclusive, reports.ReasonOtherBreach, true
-		open.Why = why
+		open.Verdict = reports.Inconclusive
+		otherwise(0, why).leave(open)
 	}
 	if i := at(clause); i >= 0 {
 		c.Clauses[i] = cv
@@ -163,10 +163,10 @@ func (s *runState) premise(ctx context.Context, all []reports.Check) {
 		if !found(c.Verdict) {
 			continue
 		}
-		c.Verdict, c.Why, c.Reason, c.Findings = reports.Inconclusive, err.Error(), reports.ReasonUnable, nil
+		c.Verdict, c.Why, c.Findings = reports.Inconclusive, err.Error(), nil
 		for j := range c.Clauses {
 			if cv := &c.Clauses[j]; found(cv.Verdict) {
-				cv.Verdict, cv.Why, cv.Reason = reports.Inconclusive, err.Error(), reports.ReasonUnable
+				cv.Verdict, cv.Why = reports.Inconclusive, err.Error()
 			}
 		}
 	}

@@ -194,10 +194,10 @@ func TestWhatKeepsAClauseFromPassing(t *testing.T) {
 			halted: true,
 		},
 		"the server died of another": {
-			e: dead, want: reports.Inconclusive, reason: reports.ReasonOtherClause, halted: true,
+			e: dead, want: reports.Inconclusive, reason: reports.ReasonSetUp, halted: true,
 		},
 		"the server died of it":              {e: dead, fatal: true, want: reports.Crash},
-		"the play is open":                   {e: open, want: reports.Inconclusive, reason: reports.ReasonTooLittle},
+		"the play is open":                   {e: open, want: reports.Inconclusive, reason: reports.ReasonSetUp},
 		"something else came (no end to it)": {e: breach, want: reports.Pass},
 	} {
 		got := verdictAbout("FWP-PUSH-01", test.fatal, test.e, test.level)

@@ -25,7 +25,7 @@ const (
 )
 
 // internalError returns the cause of a check that could not be played or evaluated.
-func internalError() cause { return cause{reason: reports.ReasonInternal, words: "internal error"} }
+func internalError() cause { return cause{words: "internal error"} }
 
 // causeOf returns why a check could not be played.
 func causeOf(err error) cause {
@@ -198,7 +198,7 @@ func (s *runState) skip(ctx context.Context, t *task) bool {
 	case s.stopped != "":
 		why = s.stopCause()
 	case ctx.Err() != nil:
-		why = cause{reason: reports.ReasonInterrupted, words: "the run was interrupted before"}
+		why = cause{words: "the run was interrupted before"}
 	}
 	switch {
 	case t.host != nil && t.host.lost != "":
@@ -365,7 +365,7 @@ func furtherTries(p purpose, took time.Duration, unproven, quick bool) int {
 func (s *runState) retriedEnough() bool { return !s.retries.IsZero() && time.Now().After(s.retries) }
 
 // stopCause returns why the run begins no more checks.
-func (s *runState) stopCause() cause { return cause{reason: reports.ReasonStopped, words: s.stopped} }
+func (s *runState) stopCause() cause { return cause{words: s.stopped} }
 
 // stopAtFinding ends a run that stops at the first finding.
 func (s *runState) stopAtFinding() {

@@ -379,7 +379,7 @@ func TestGeneratedFindingsAreCoveredByTheirClause(t *testing.T) {
 func TestOneWriteIsEnough(t *testing.T) {
 	t.Parallel()
 	open := one("jobs/x", reports.Inconclusive, "line 24: the reply departs as that of line 8 does")
-	open.Clauses[0].Halted, open.Clauses[0].Reason = false, reports.ReasonOtherBreach
+	open.Clauses[0].Halted, open.Clauses[0].Beside = false, true
 	open.Clauses = append(slices.Clone(open.Clauses), open.Clauses[0]) // another clause behind the same breach
 	open.Clauses[1].ID = "A-2"
 	law := one("law/field", reports.Fail, "retry: 25")

@@ -301,7 +301,7 @@ func (th *thread) noConnection(ctx context.Context, s scenarios.Step, role scena
 	}
 	expected := "a " + role.String() + "'s connection"
 	if _, unable := errors.AsType[*unableError](err); unable {
-		return th.unsure(s, s.Place(), nil, expected, doubt{Unable, err.Error()})
+		return th.unsure(s, s.Place(), nil, expected, doubt{"", false, err.Error()})
 	}
 	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true,
 		Transient: th.Peers.seen.known(welcoming), Expected: expected, Got: err.Error()})
@@ -377,7 +377,7 @@ func (th *thread) ready(ctx context.Context, c *conn, s *scenarios.Send) (*conn,
 	case a.Ending != scenarios.Open && c.Ended() == scenarios.Open: // the next S: line reports the end
 		return c, nil
 	case a.Ending != scenarios.Open:
-		return nil, th.unsure(s, s.Pos, nil, "", doubt{OutOfStep, "the connection has ended"})
+		return nil, th.unsure(s, s.Pos, nil, "", doubt{SetUp, false, "the connection has ended"})
 	case a.Broken != nil:
 		th.broken(c, s.Pos, a)
 	case th.turnedAway(c, a):
@@ -385,7 +385,7 @@ func (th *thread) ready(ctx context.Context, c *conn, s *scenarios.Send) (*conn,
 	default:
 		th.breachOn(c, s.Pos, a, scenarios.Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 	}
-	return nil, th.unsure(s, s.Pos, nil, "", doubt{OtherBreach, "the server sent data without a command"})
+	return nil, th.unsure(s, s.Pos, nil, "", doubt{SetUp, true, "the server sent data without a command"})
 }
 
 // unsure stops at a step that cannot be evaluated because of something else.

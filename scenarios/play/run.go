@@ -74,6 +74,7 @@ type Result struct {
 	Differences []scenarios.Difference
 	Cause       string           // of Unsure, and of a mismatch in time
 	Reason      Reason           // of Unsure
+	Broken      bool             // of Unsure: the protocol is broken whatever the line is about; there is a Breach for it
 	Refusal     bool             // the command was refused, where another reply is due
 	Ending      scenarios.Ending // of the connection, if it had ended by then
 	Unrefused   string           // the verb, if a connection ended before its introduction where a refusal was expected
@@ -108,7 +109,9 @@ func (r Result) Stops() bool {
 }
 
 // leave makes a result one that decides nothing.
-func (r *Result) leave(why doubt) { r.Outcome, r.Reason, r.Cause = Unsure, why.reason, why.words }
+func (r *Result) leave(why doubt) {
+	r.Outcome, r.Reason, r.Broken, r.Cause = Unsure, why.reason, why.broken, why.words
+}
 
 // Line is one line of a conversation.
 type Line struct {
