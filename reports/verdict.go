@@ -167,7 +167,6 @@ const (
 	ReasonNotServing  ReasonCode = "not-serving"
 	ReasonTime        ReasonCode = "time"
 	ReasonConnections ReasonCode = "needs-connections"
-	ReasonGoal        ReasonCode = "goal"
 )
 
 // reasonWords says what each reason stands for.
@@ -177,7 +176,6 @@ var reasonWords = map[ReasonCode]string{
 	ReasonSetUp:      "the check did not get to what it is about",
 	ReasonNotServing: "the server no longer served",
 	ReasonTime:       "there was no time for it",
-	ReasonGoal:       "what the clause is about never happened",
 }
 
 // Words returns what the reason stands for, in one sentence without a full stop; empty for one that is not known.

@@ -143,7 +143,7 @@ func verdictAbout(clause string, fatal bool, e conformance.Evidence, level strin
 			e.Results[i].Marks = []scenarios.Mark{mark}
 		}
 	}
-	s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}}
+	s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
 	check, _ := s.verdicts(&task{
 		about: conformance.Description{ID: "a/b", Marks: []scenarios.Mark{mark}}, evidence: &e, fatal: fatal,
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 const (
@@ -57,10 +58,11 @@ type runState struct {
 	plays    int
 	played   map[string]int // how often each check was, with SeedNames
 	done     int
-	first    time.Time       // when the first round was over, if there is another one
-	retries  time.Time       // until when checks are tried again because of lag; zero in the first round
-	reached  map[string]bool // goals of clauses
+	first    time.Time // when the first round was over, if there is another one
+	retries  time.Time // until when checks are tried again because of lag; zero in the first round
 	verbs    map[string]*answers
+	shown    map[string]bool        // clauses that a play has shown the server to keep
+	unshown  map[string][]play.Line // what was said in checks that passed a clause without that
 	law      lawful
 	crashes  []crash       // that no check is known to have caused
 	replayed time.Duration // that candidates for crashes have been played again
@@ -73,7 +75,7 @@ func newRunState(r *Runner) *runState {
 	s := &runState{
 		played: map[string]int{},
 		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(lag.Meter), ended: make(chan *task),
-		reached: map[string]bool{}, verbs: map[string]*answers{},
+		verbs: map[string]*answers{}, shown: map[string]bool{}, unshown: map[string][]play.Line{},
 		law:  lawful{general: r.Protocol.General, rules: r.Protocol.Law.Rules, found: map[lawKey]*lawFinding{}},
 		most: math.MaxInt, mostBusy: busyChecks,
 	}
@@ -324,7 +326,6 @@ func (s *runState) record(t *task) {
 		check.Left = leftover
 	}
 	again = max(again, purposeOf(toCount, t.shownAgain(&check)))
-	s.reach(&check, t.evidence)
 	done := s.closes(t, &check) || s.limits(t, &check) || s.passes(t, &check)
 	if s.file(t, check); done {
 		return

@@ -137,7 +137,11 @@ func (v *verdicts) clause(m scenarios.Mark) {
 	if len(broken) > 0 { // the other lines are open only because this one stopped the script
 		all = broken
 	}
-	switch cv.Verdict = reports.Worst(all...); cv.Verdict {
+	cv.Verdict = reports.Worst(all...)
+	if cv.Verdict == reports.Pass {
+		v.show(m.Clause)
+	}
+	switch cv.Verdict {
 	case reports.Inconclusive:
 		if v.stopped.words != "" {
 			v.stopped.leave(&cv)

@@ -176,7 +176,7 @@ func (th *thread) choose(e *scenarios.Expect, a session.Received, res *Result) b
 	for i := range e.Choices {
 		differences := th.try(&e.Choices[i], a)
 		if len(differences) == 0 {
-			res.Outcome = Matched
+			res.Outcome, res.Aside = Matched, i > 0
 			if len(e.Choices) > 1 || e.Choices[i].Any() {
 				res.Choice = e.Choices[i].Chosen(a)
 			}

@@ -71,6 +71,7 @@ type Result struct {
 	Expected    string
 	Got         string
 	Choice      string // the alternative that was received, if there are several: "an error", "null", "+OK"
+	Aside       bool   // of Matched: it was not the first one
 	Differences []scenarios.Difference
 	Cause       string           // of Unsure, and of a mismatch in time
 	Reason      Reason           // of Unsure
