@@ -341,7 +341,7 @@ func (th *thread) send(ctx context.Context, s *scenarios.Send) error {
 	if err != nil {
 		return th.fail(s, "a line to send", err.Error())
 	}
-	th.rec.sending(c.name, th.grammar().SentText(segments, s), s, c.Status().Begun)
+	th.rec.sending(c.name, th.grammar().SentText(segments, s), s)
 	if err := c.Write(ctx, segments, pauseBetween(s)); err != nil {
 		th.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
 	} // the next S: line reports why

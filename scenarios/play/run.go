@@ -120,10 +120,8 @@ type Line struct {
 	Conn   string
 	From   string // "C", "S", or "--" for what the engine did
 	Text   string // escaped, long texts shortened
-	Means  string // the message that a message of the wrong kind certainly means, as Text has it; else empty
 	Script int    // the script's line, 0 if none
 	Ended  bool   // the line is about the end of the connection
-	GoesOn bool   // the client goes on with the command of its last line: a block behind it, for example
 	Bad    bool   // sent by the script, which breaks the protocol here on purpose
 	Own    bool   // the engine did it for itself: it asked whether the server serves, or removed jobs
 }
@@ -191,9 +189,9 @@ func (r *recorder) add(at time.Time, conn, from, said string, pos scenarios.Pos)
 }
 
 // sending adds a line of the script that is about to be sent.
-func (r *recorder) sending(conn, said string, s *scenarios.Send, goesOn bool) {
+func (r *recorder) sending(conn, said string, s *scenarios.Send) {
 	r.keep(Line{
-		At: time.Since(r.start), Conn: conn, From: "C", Text: text.Shorten(said), Script: s.Line, GoesOn: goesOn, Bad: s.Bad,
+		At: time.Since(r.start), Conn: conn, From: "C", Text: text.Shorten(said), Script: s.Line, Bad: s.Bad,
 	})
 }
 
@@ -218,7 +216,6 @@ func (r *recorder) cleanup() {
 func (r *recorder) received(conn string, a session.Received) {
 	r.keep(Line{
 		At: a.At.Sub(r.start), Conn: conn, From: "S", Text: text.Shorten(a.String()), Ended: a.Ending != scenarios.Open,
-		Means: text.Shorten(a.Means()),
 	})
 }
 
