@@ -149,6 +149,7 @@ type Decision struct {
 	Got      string             // of Mismatched; of a clause that is only recorded what was observed
 	Cause    string             // of Unsure, in one sentence without a full stop
 	Reason   reports.ReasonCode // of Unsure; it may be empty
+	Beside   bool               // of Unsure: another clause was broken meanwhile
 	Conn     string             // where it shows in the conversation, with At; empty if no line shows it
 	At       time.Duration
 	// Harm is what a breach does to users, if it is more than its clause says: one of reports.Harms. A breach that harms
@@ -164,18 +165,15 @@ func (e *Evidence) OpenReason() reports.ReasonCode {
 	case e.Transient:
 		return reports.ReasonLag
 	}
-	return reports.ReasonTooLittle
+	return reports.ReasonSetUp
 }
 
-// ReasonOf returns the reason if an error ended a play.
+// ReasonOf returns the reason if an error ended a play; an interruption has none.
 func ReasonOf(err error) reports.ReasonCode {
-	switch {
-	case errors.Is(err, errQuickCheck):
+	if errors.Is(err, errQuickCheck) {
 		return reports.ReasonTime
-	case errors.Is(err, context.Canceled):
-		return reports.ReasonInterrupted
 	}
-	return reports.ReasonInternal
+	return ""
 }
 
 // Complete reports whether every line was reached and decided and the target still serves.

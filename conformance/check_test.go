@@ -114,9 +114,9 @@ func TestLagExcuses(t *testing.T) {
 func TestReasonOfAnOpenCheck(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[reports.ReasonCode]Evidence{
-		reports.ReasonTooLittle: {},
-		reports.ReasonLag:       {Transient: true},
-		reports.ReasonUnsteady:  {Transient: true, Reason: reports.ReasonUnsteady},
+		reports.ReasonSetUp:    {},
+		reports.ReasonLag:      {Transient: true},
+		reports.ReasonUnsteady: {Transient: true, Reason: reports.ReasonUnsteady},
 	} {
 		assert.Equal(t, want, e.OpenReason())
 	}

@@ -59,7 +59,7 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 	if e.Dead != "" && e.refusedAll() && counting.served(ctx) { // it is at its limit
 		e.Dead = ""
 		e.Findings = slices.DeleteFunc(e.Findings, func(f Finding) bool { return f.Crash })
-		e.Open, e.Reason = "the target refused a connection: "+e.Refused.Got, reports.ReasonRefused
+		e.Open = "the target refused a connection: " + e.Refused.Got
 	}
 	if i := slices.IndexFunc(e.Findings, func(f Finding) bool { return f.Crash }); i >= 0 && e.Dead == "" {
 		e.Dead = e.Findings[i].Observed()

@@ -38,10 +38,6 @@ type Protocol struct {
 	General []string
 	// Limited are the verbs of commands that bring what a server may have a limit for: a job, a queue, a client.
 	Limited []string
-	// Goal returns what must have happened in a check for its pass of a clause to mean something, and whether that is
-	// strict: it is not where it is left to chance, and then one check that reached it is enough. The check is empty for
-	// the clause as a whole.
-	Goal func(check, clause string) (goal Goal, strict bool)
 	// Recognize says what is behind a new connection, and waits for each reply no longer than the timeout. It is lenient:
 	// the checks evaluate what is somehow wrong. The error says what is there instead of a server of the protocol.
 	Recognize func(ctx context.Context, nc net.Conn, timeout time.Duration) (Identity, error)

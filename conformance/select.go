@@ -46,7 +46,7 @@ func (s Selection) Apply(checks []Check) (in []Check, out []Skipped, err error) 
 		case s.Quick && d.Wait > QuickWait && !d.Quick:
 			slow++
 			why := fmt.Sprintf("it waits longer than %v, so a quick run leaves it out", QuickWait)
-			out = append(out, Skipped{check, why, reports.ReasonQuick})
+			out = append(out, Skipped{check, why, reports.ReasonTime})
 		default:
 			in = append(in, check)
 		}

@@ -147,11 +147,6 @@ func (r *Report) Suite(o ExitOptions) Suite {
 			s.Add(r.caseOf(f, o))
 		}
 	}
-	for i := range r.Clauses {
-		if c := &r.Clauses[i]; c.WithoutGoal() {
-			s.goal(r, c)
-		}
-	}
 	s.stale(r.Expectations)
 	for _, id := range r.tally(o).missing {
 		s.Add(Case{
@@ -197,14 +192,6 @@ func foremost(found []Finding, check, clause string) *Finding {
 		}
 	}
 	return first
-}
-
-// goal appends the case of a clause that all its checks passed, and whose goal was not reached.
-func (s *Suite) goal(r *Report, c *Clause) {
-	s.Add(Case{
-		Class: c.ID, Name: "goal - " + c.ID, Clause: c.ID, Level: c.Level, State: CaseErrored, Kind: Inconclusive.String(),
-		Message: join(c.Why, c.Provide), Known: r.Expectations.at(c.Known),
-	})
 }
 
 // stale appends a case for each line of the file of known findings that is no longer found.

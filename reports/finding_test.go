@@ -364,7 +364,7 @@ func TestAJobIsNotRepeated(t *testing.T) {
 func TestTheLastLineNamesTheMachine(t *testing.T) {
 	t.Parallel()
 	r := &Report{}
-	for i, reason := range []ReasonCode{ReasonLag, ReasonLag, ReasonTime, ReasonSetUp, ReasonRefused} {
+	for i, reason := range []ReasonCode{ReasonLag, ReasonLag, ReasonTime, ReasonSetUp, ReasonConnections} {
 		r.Checks = append(r.Checks, Check{ID: fmt.Sprint(i), Verdict: Inconclusive, Reason: reason})
 	}
 	_, words := r.Outcome(ExitOptions{})

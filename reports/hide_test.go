@@ -41,7 +41,7 @@ var ours = map[string]bool{
 	"role": true, "sha256": true,
 	"usage": true, "checks": true, "clauses": true, "path": true, "run": true, "outcome": true,
 	"close": true,
-	"mark":  true, "goal": true, "command": true, "state": true, "field": true, "breaks": true, "ended_by": true,
+	"mark":  true, "command": true, "state": true, "field": true, "breaks": true, "ended_by": true,
 	"explained_by": true,
 	"reason":       true, "saved": true, "harm": true, "life": true, "fix": true,
 }

@@ -70,10 +70,7 @@ func isFresh(f Finding) bool { return f.Known == 0 }
 // WithoutKnown returns r as it is without a file of known findings: what that lists is found like everything else.
 func (r *Report) WithoutKnown() *Report {
 	bare := *r
-	bare.Expectations, bare.Checks, bare.Clauses = nil, slices.Clone(r.Checks), slices.Clone(r.Clauses)
-	for i := range bare.Clauses {
-		bare.Clauses[i].Known = 0
-	}
+	bare.Expectations, bare.Checks = nil, slices.Clone(r.Checks)
 	for i := range bare.Checks {
 		c := &bare.Checks[i]
 		c.Known, c.Clauses, c.Findings = 0, slices.Clone(c.Clauses), unknown(c.Findings)
@@ -122,21 +119,9 @@ func (r *Report) known(groups [][]Finding) []Known {
 			}
 		}
 	}
-	for i := range r.Clauses {
-		c := &r.Clauses[i]
-		if c.Known == 0 || !c.WithoutGoal() {
-			continue
-		}
-		for _, check := range c.Checks {
-			all = append(all, Known{c.ID, check, c.Verdict, c.Known, nil})
-		}
-	}
 	slices.SortStableFunc(all, func(a, b Known) int { return cmp.Compare(a.Line, b.Line) })
 	return all
 }
-
-// WithoutGoal reports whether the clause is inconclusive only because what it is about never happened.
-func (c *Clause) WithoutGoal() bool { return c.Verdict == Inconclusive && c.Reason == ReasonGoal }
 
 // knownAll reports whether there are findings of which is returns true, and whether all of them are known.
 func knownAll(all []Finding, is func(*Finding) bool) (some, known bool) {
@@ -174,8 +159,6 @@ func (r *Report) settled(c *Clause, all []Finding) bool {
 		return known
 	case !isOpen(c.Verdict):
 		return false
-	case c.WithoutGoal():
-		return c.Known > 0
 	}
 	for i := range r.Checks {
 		for _, cv := range r.Checks[i].Clauses {

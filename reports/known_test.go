@@ -81,14 +81,9 @@ func matrixWords(t *testing.T, r *Report) map[string]string {
 func TestAMatrixMarksWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	r := expected()
-	r.Clauses = append(r.Clauses, Clause{
-		ID: "FWP-INFO-02", Verdict: Inconclusive, Reason: ReasonGoal, Known: 13, Checks: []string{"hi/first"},
-		Why: "it was never seen that a FETCH delivered a job",
-	})
 	words := matrixWords(t, r)
 	assert.Equal(t, "known: fail", words["FWP-PUSH-03"])
 	assert.Equal(t, "known: inconclusive", words["FWP-FETCH-05"])
-	assert.Equal(t, "known: inconclusive", words["FWP-INFO-02"])
 	assert.Equal(t, "warn", words["FWP-FRAME-03"])
 	assert.Equal(t, "pass", words["FWP-HI-01"])
 
@@ -107,23 +102,6 @@ func TestAMatrixMarksWhatIsKnown(t *testing.T) {
 		}
 	}
 	t.Error("the page of a comparison has no matrix")
-}
-
-// Every other format has a clause whose goal was not reached too.
-func TestAGoalThatWasNotReachedIsACase(t *testing.T) {
-	t.Parallel()
-	r := well()
-	r.Clauses[0].Verdict, r.Clauses[0].Reason, r.Clauses[0].Why = Inconclusive, ReasonGoal, "it was never seen that X"
-	s := r.Suite(ExitOptions{})
-	require.Len(t, s.Cases, 2)
-	assert.Equal(t, "goal - FWP-HI-01", s.Cases[1].Name)
-	assert.Equal(t, CaseErrored, s.Cases[1].Result())
-	r.Expectations, r.Clauses[0].Known = &Expectations{File: "x.expect"}, 4
-	s = r.Suite(ExitOptions{})
-	assert.Equal(t, CaseSkipped, s.Cases[1].Result())
-	assert.Equal(t, "known, x.expect:4: it was never seen that X", s.Cases[1].Words())
-	assert.Equal(t, ExitWell, r.ExitCode(ExitOptions{}))
-	assert.Contains(t, TextOf(r.Page(PageOptions{}).Blocks...), "KNOWN: as x.expect lists them")
 }
 
 // A report about a client has a square for each notable clause in each situation that shows something about it.

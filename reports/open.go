@@ -129,8 +129,8 @@ func (p *Page) open(r *Report, o PageOptions) {
 	p.Section("NOT EVALUATED", "inconclusive, not run or skipped, with the reason")
 	for _, g := range groups {
 		why, lines := g.words(), []Text{}
-		if g.reason == string(ReasonUnconfirmed) && !o.Verbose { // a line each: there may be many
-			words := append(g.verdict.Text(), Span{Text: ": "}, Span{Text: ReasonUnconfirmed.Words()})
+		if g.reason == string(ReasonUnsteady) && !o.Verbose { // a line each: there may be many
+			words := append(g.verdict.Text(), Span{Text: ": "}, Span{Text: ReasonUnsteady.Words()})
 			p.Add(Heading{Level: 3, Text: words}, g.table())
 			continue
 		}
@@ -200,7 +200,7 @@ func (g *group) table() Table {
 	t := Table{Wrap: true}
 	for _, row := range g.rows {
 		words := strings.Join(row.clauses, ", ") + attempts(row.attempts)
-		switch unconfirmed, is := strings.CutPrefix(row.why, ReasonUnconfirmed.Words()+": "); {
+		switch unconfirmed, is := strings.CutPrefix(row.why, ReasonUnsteady.Words()+": "); {
 		case is:
 			words += ": " + abridged(unconfirmed)
 		case g.varies():

@@ -66,7 +66,7 @@ func (r *Report) decide(o ExitOptions) Outcome {
 func (r *Report) unseen() string {
 	clauses, harms := 0, map[string]bool{}
 	for _, c := range r.Clauses {
-		if r.Target.Command != "" && c.Verdict == NotSelected && c.Reason == ReasonQuick {
+		if r.Target.Command != "" && c.Verdict == NotSelected && c.Reason == ReasonTime {
 			clauses++
 			harms[c.Harm] = true
 		}
@@ -127,8 +127,9 @@ func (c *Check) Late() bool {
 
 // adviceOf is what to do about reasons for which no check says it.
 var adviceOf = map[ReasonCode]string{
-	ReasonLag:  "run it on a less busy machine, or with --parallel 1",
-	ReasonTime: "run it on a less busy machine, or without --quick",
+	ReasonLag:   "run it on a less busy machine, or with --parallel 1",
+	ReasonTime:  "run it on a less busy machine, or without --quick",
+	ReasonSetUp: "fix first what kept the checks from it; -v shows it for each",
 }
 
 // machineCause returns the cause of most of what has no result, if that is this machine, and what to do; else nothing.

@@ -240,7 +240,7 @@ func TestDocsListEveryReason(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "docs", "verdicts.md"))
 	require.NoError(t, err)
 	for code, words := range reasonWords {
-		assert.Contains(t, string(doc), "| `"+string(code)+"` | "+words+" |")
+		assert.Contains(t, string(doc), "\n| `"+string(code)+"` | "+words+" |")
 	}
 }
 
@@ -270,7 +270,7 @@ func TestOpenResultsAreGroupedByTheirReason(t *testing.T) {
 		got = append(got, strings.Join(checks, " ")+": "+g.words())
 	}
 	want := []string{
-		"a b: a line that prepares the check did not match", "c: late by 120 ms", "d: needs a password", "e: needs a kill",
+		"a b: the check did not get to what it is about", "c: late by 120 ms", "d: needs a password", "e: needs a kill",
 		"f: words alone",
 	}
 	slices.Sort(got)
@@ -331,9 +331,9 @@ func TestWhatAQuickRunDidNotLookAt(t *testing.T) {
 	t.Parallel()
 	r := one(Pass)
 	r.Clauses = append(r.Clauses,
-		Clause{ID: "A-03", Verdict: NotSelected, Reason: ReasonQuick, Harm: "no heartbeats"},
-		Clause{ID: "A-04", Verdict: NotSelected, Reason: ReasonQuick, Harm: "jobs lost"},
-		Clause{ID: "A-05", Verdict: NotSelected, Reason: ReasonQuick},
+		Clause{ID: "A-03", Verdict: NotSelected, Reason: ReasonTime, Harm: "no heartbeats"},
+		Clause{ID: "A-04", Verdict: NotSelected, Reason: ReasonTime, Harm: "jobs lost"},
+		Clause{ID: "A-05", Verdict: NotSelected, Reason: ReasonTime},
 		Clause{ID: "A-06", Verdict: NotSelected, Harm: "no shutdown"})
 	_, words := r.Outcome(ExitOptions{})
 	assert.Equal(t, "all well: 1 clause passed", words, "a server")

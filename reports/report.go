@@ -68,18 +68,10 @@ type Clause struct {
 	Harm string `json:"harm,omitempty"`
 	// Fix is the section of a page of the repository that says how to fix it; empty if none does.
 	Fix string `json:"fix,omitempty"`
-	// Goal is what must have happened for a Pass to mean something: "a fetch delivered a job" for example. Where it
-	// did not, the verdict is Inconclusive instead. It is empty for a clause that no check evaluates.
-	Goal string `json:"goal,omitempty"`
-	// Reached is whether it happened in a check that passed the clause.
-	Reached bool `json:"reached,omitempty"`
 	// Why is the cause of a verdict other than Pass, in one sentence without a full stop.
 	Why string `json:"why,omitempty" from:"target"`
 	// Reason is that of the ClauseVerdict.
 	Reason ReasonCode `json:"reason,omitempty"`
-	// Known is the line, counted from 1, of the file of known findings that lists the clause as inconclusive because its
-	// goal was not reached; 0: none.
-	Known int `json:"known_line,omitempty"`
 	// Provide is how the user can provide what was missing (Skipped, sometimes Inconclusive); empty otherwise.
 	Provide string `json:"provide,omitempty"`
 	// Checks names the checks that evaluate this clause, selected or not; empty if none does.
@@ -135,9 +127,11 @@ type ClauseVerdict struct {
 	Reason ReasonCode `json:"reason,omitempty"`
 	// Provide is how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
 	Provide string `json:"provide,omitempty"`
-	// Halted is set if the verdict is Inconclusive because an earlier line of the check did not match, or another clause
-	// was broken in it, which is what the subject does, and no other play will change that.
+	// Halted is set if the verdict is Inconclusive because an earlier line of the check did not match, another clause was
+	// broken in it, or its situation did not come about: the subject does that, and no other play will change it.
 	Halted bool `json:"halted,omitempty"`
+	// Beside is set if the verdict is Inconclusive because another clause was broken meanwhile.
+	Beside bool `json:"beside,omitempty"`
 	// Known is the line, counted from 1, of the file of known findings that lists an inconclusive verdict; 0: none.
 	Known int `json:"known_line,omitempty"`
 	// Runs is that of Check, for this clause.

@@ -174,8 +174,8 @@ func TestOpenResultsAreGroupedByCause(t *testing.T) {
 			{ID: "n", Verdict: NotRun}, {ID: "p", Verdict: Pass},
 		},
 		Clauses: []Clause{
-			{ID: "A-01", Verdict: Inconclusive, Reason: ReasonGoal, Checks: []string{"a"}},
-			{ID: "G-01", Verdict: Inconclusive, Reason: ReasonGoal, Why: "never seen", Checks: []string{"p"}},
+			{ID: "A-01", Verdict: Inconclusive, Reason: ReasonSetUp, Checks: []string{"a"}},
+			{ID: "G-01", Verdict: Inconclusive, Reason: ReasonSetUp, Why: "never seen", Checks: []string{"p"}},
 			{ID: "Z-01", Verdict: NotRun},
 		},
 	}
@@ -185,7 +185,7 @@ func TestOpenResultsAreGroupedByCause(t *testing.T) {
 		causes, rows = append(causes, g.cause), append(rows, g.rows)
 	}
 	assert.Equal(t, []cause{
-		{Inconclusive, "lag", ""}, {Inconclusive, "goal", ""}, {NotRun, "", ""}, {Skipped, "no password", "give one"},
+		{Inconclusive, "lag", ""}, {Inconclusive, "set-up", ""}, {NotRun, "", ""}, {Skipped, "no password", "give one"},
 	}, causes)
 	assert.Equal(t, []openRow{
 		{"late by 2 s", "a", []string{"A-01"}, 3}, {"late by 3 s", "a", []string{"A-02"}, 3},
@@ -257,7 +257,7 @@ func TestKindsOfChanges(t *testing.T) {
 	}
 }
 
-// A clause is known if all that is wrong with it is: its findings, or else what has no result, or else its goal.
+// A clause is known if all that is wrong with it is: its findings, or else what has no result.
 func TestWhatIsKnownOfAClause(t *testing.T) {
 	t.Parallel()
 	red := func(known ...int) []Finding {
@@ -290,8 +290,6 @@ func TestWhatIsKnownOfAClause(t *testing.T) {
 		"its open results are known":    {Clause{Verdict: Inconclusive}, nil, open(7, 8), true},
 		"one of its results is not":     {Clause{Verdict: Inconclusive}, nil, open(7, 0), false},
 		"no check is open":              {Clause{Verdict: NotRun}, nil, nil, false},
-		"its goal is known":             {Clause{Verdict: Inconclusive, Reason: ReasonGoal, Known: 7}, nil, nil, true},
-		"its goal is not":               {Clause{Verdict: Inconclusive, Reason: ReasonGoal}, nil, open(7), false},
 		"a finding beside known checks": {Clause{Verdict: Inconclusive}, red(0), open(7), false},
 	} {
 		test.clause.ID = "A-01"
@@ -398,7 +396,7 @@ func TestWhatAwaitsConfirmationIsALineEach(t *testing.T) {
 	t.Parallel()
 	open := func(id, why string) ClauseVerdict {
 		return ClauseVerdict{
-			ID: id, Verdict: Inconclusive, Reason: ReasonUnconfirmed, Why: ReasonUnconfirmed.Words() + ": " + why,
+			ID: id, Verdict: Inconclusive, Reason: ReasonUnsteady, Why: ReasonUnsteady.Words() + ": " + why,
 		}
 	}
 	g := withOpen(nil, open("A-01", "too late"), openRow{check: "a", clauses: []string{"A-01"}})

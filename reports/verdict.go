@@ -158,56 +158,24 @@ func (l Level) Breach() Verdict {
 // same code are listed together, whatever the words of their causes.
 type ReasonCode string
 
-// The reasons. Those of what was skipped are "needs-" and the need: "needs-password" for example.
+// The reasons. Those of what is missing are "needs-" and the need: "needs-password" for example. What has none of them
+// says in words alone why it has no result.
 const (
 	ReasonLag         ReasonCode = "lag"
 	ReasonUnsteady    ReasonCode = "unsteady"
-	ReasonUnconfirmed ReasonCode = "unconfirmed"
-	ReasonQuick       ReasonCode = "quick"
-	ReasonPatience    ReasonCode = "patience"
 	ReasonSetUp       ReasonCode = "set-up"
-	ReasonOtherClause ReasonCode = "other-clause"
-	ReasonOtherBreach ReasonCode = "other-breach"
-	ReasonOutOfStep   ReasonCode = "out-of-step"
-	ReasonRefused     ReasonCode = "refused"
-	ReasonConnections ReasonCode = "connections"
-	ReasonLimit       ReasonCode = "limit"
 	ReasonNotServing  ReasonCode = "not-serving"
-	ReasonUnseen      ReasonCode = "unseen"
-	ReasonGoal        ReasonCode = "goal"
-	ReasonTooLittle   ReasonCode = "too-little"
-	ReasonUnable      ReasonCode = "unable"
-	ReasonUnread      ReasonCode = "unread"
 	ReasonTime        ReasonCode = "time"
-	ReasonStopped     ReasonCode = "stopped"
-	ReasonInterrupted ReasonCode = "interrupted"
-	ReasonInternal    ReasonCode = "internal"
+	ReasonConnections ReasonCode = "needs-connections"
 )
 
 // reasonWords says what each reason stands for.
 var reasonWords = map[ReasonCode]string{
-	ReasonLag:         "this machine was late, which may be the reason for what was received",
-	ReasonUnsteady:    "a span of time was wrong once, and right when the check was played again, alone",
-	ReasonUnconfirmed: "one play found it broken, and no other one has confirmed it yet",
-	ReasonQuick:       "a quick run leaves out what takes long",
-	ReasonPatience:    "a quick run does not wait as long as the server may take",
-	ReasonSetUp:       "a line that prepares the check did not match",
-	ReasonOtherClause: "a line that tests another clause did not match",
-	ReasonOtherBreach: "another clause was broken meanwhile",
-	ReasonOutOfStep:   "replies could not be matched with commands",
-	ReasonRefused:     "the server did not let a connection in",
-	ReasonConnections: "the server has too few connections for the check",
-	ReasonLimit:       "the error came only while other checks ran",
-	ReasonNotServing:  "the server no longer served",
-	ReasonUnseen:      "a restart, a kill or a signal had no visible effect",
-	ReasonGoal:        "what the clause is about never happened",
-	ReasonTooLittle:   "too few replies could be evaluated",
-	ReasonUnable:      "a limit of this suite",
-	ReasonUnread:      "a reply was longer than this suite reads",
-	ReasonTime:        "the time of the run was over",
-	ReasonStopped:     "the run stopped at the first finding",
-	ReasonInterrupted: "the run was interrupted",
-	ReasonInternal:    "an internal error of the suite",
+	ReasonLag:        "this machine was late, which may be the reason for what was received",
+	ReasonUnsteady:   "one play found it broken, and no other one has confirmed it",
+	ReasonSetUp:      "the check did not get to what it is about",
+	ReasonNotServing: "the server no longer served",
+	ReasonTime:       "there was no time for it",
 }
 
 // Words returns what the reason stands for, in one sentence without a full stop; empty for one that is not known.

@@ -9,13 +9,11 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/emqpsubject"
-	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 	"github.com/fwpsuite/fwp/zmtp"
@@ -42,31 +40,9 @@ func Protocol() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: emqpdialect.Name, Title: "eMQP", Prefix: prefix, Dialect: emqpdialect.Dialect{},
 		Documents: documents,
-		Clauses:   clauses, ClauseOf: emqpsubject.ClauseOf, Law: emqpsubject.Law(), Retired: text.Pairs(retired), Goal: goal,
+		Clauses:   clauses, ClauseOf: emqpsubject.ClauseOf, Law: emqpsubject.Law(), Retired: text.Pairs(retired),
 		Recognize: recognize, Premise: otherForm, Scripts: emqpdialect.Suite,
 	}
-}
-
-// goal returns what must have happened for a pass of a clause: the broker has sent a message that the clause is about.
-func goal(_, clause string) (conformance.Goal, bool) {
-	family, _, _ := strings.Cut(strings.TrimPrefix(clause, prefix), "-")
-	command, special := map[string]string{
-		"SCHED": emqp.SCHEDULE, "UNSCH": emqp.UNSCHEDULE, "DISC": emqp.KBAI,
-		"REPLY": "", "BEAT": "", "INF": "", "KBAI": "", "FRAME": "", "ACK": "", "SOCK": "", // several commands
-	}[family]
-	switch {
-	case clause == prefix+"ACK-01":
-		command = emqp.ACK
-	case !special:
-		command = emqp.REQUEST
-	}
-	words := "the broker sent a message"
-	if command != "" {
-		words = "the broker sent a " + command
-	}
-	return conformance.NewGoal(words, func(_, got string, _ time.Duration) bool {
-		return strings.HasPrefix(got, "[") && (command == "" || strings.Contains(got, `"`+command+`"`))
-	}), false
 }
 
 // recognize asks for the greeting and the READY of a broker.

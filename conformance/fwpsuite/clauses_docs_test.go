@@ -35,8 +35,8 @@ and %d clients.
 
 Party: S binds a server, C any client, K a consumer, P a producer. Levels, from MUST to note, are described in
 [verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below
-`+"`scenarios/fwpdialect/scripts`"+`, and the goal is what must have happened in one of them for a pass to count. A rule
-is the breach that conformance/workers finds in what clients send ([how to fix workers](how-to-fix-workers.md)).
+`+"`scenarios/fwpdialect/scripts`"+`. A rule is the breach that conformance/workers finds in what clients send
+([how to fix workers](how-to-fix-workers.md)).
 `, len(clauses), server, client)
 	files, err := clauseFiles.ReadDir(".")
 	require.NoError(t, err)
@@ -47,12 +47,12 @@ is the breach that conformance/workers finds in what clients send ([how to fix w
 		title, _, ok := strings.Cut(strings.TrimPrefix(string(text), "# "), ". ")
 		require.True(t, ok, "%s begins with a comment whose first sentence is its title", file.Name())
 		fmt.Fprintf(&b, "\n## %s\n\n", title)
-		b.WriteString("| id | party | level | statement | reading | checks | goal | rules | source |\n")
-		b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
+		b.WriteString("| id | party | level | statement | reading | checks | rules | source |\n")
+		b.WriteString("|---|---|---|---|---|---|---|---|\n")
 		for _, c := range part {
 			row := []string{
 				c.ID, c.Party, string(c.Level), c.Statement, documentedReading(c), documentedChecks(c, by[c.ID]),
-				documentedGoal(c, by[c.ID]), documentedRules(c), c.Section,
+				documentedRules(c), c.Section,
 			}
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 		}
@@ -65,13 +65,6 @@ func documentedReading(c conformance.Clause) string {
 		return strings.TrimSpace("*Recorded only.* " + c.Reading)
 	}
 	return c.Reading
-}
-
-func documentedGoal(c conformance.Clause, checks []string) string {
-	if len(checks) == 0 {
-		return ""
-	}
-	return GoalOf(c.ID).Words
 }
 
 func documentedChecks(c conformance.Clause, checks []string) string {

@@ -23,7 +23,7 @@ var fwpProtocol = sync.OnceValue(func() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: "fwp", Title: "FWP", Prefix: "FWP-", Dialect: fwpdialect.Dialect{},
 		Documents: documents,
-		Clauses:   catalogue, ClauseOf: ClauseOf, Goal: goalOfCheck, Recognize: recognize, Scripts: fwpdialect.Suite,
+		Clauses:   catalogue, ClauseOf: ClauseOf, Recognize: recognize, Scripts: fwpdialect.Suite,
 		GrammarClauses: model.GrammarClauses(), Limited: []string{fwp.HELLO, fwp.PUSH}, General: []string{"FWP-FETCH-01"},
 		Law: fwpsubject.Law(), Retired: text.Pairs(retired),
 		Admission: "FWP-AUTH-", Unrefused: unrefusedClause,

@@ -165,13 +165,13 @@ func (s *runState) limits(t *task, check *reports.Check) (again bool) {
 	const why = "an error came while other checks used the server, and none when this check was played alone"
 	if clauses := s.limitedBesideOthers(t, check); clauses != nil {
 		t.overLimit, t.apart = clauses, true
-		*check = s.withoutResult(t.about, reports.Inconclusive, cause{reason: reports.ReasonLimit, words: why}, "")
+		*check = s.withoutResult(t.about, reports.Inconclusive, cause{reason: reports.ReasonConnections, words: why}, "")
 		s.again = append(s.again, t)
 		return true
 	}
 	for _, clause := range t.overLimit {
 		if clause != "" && !shows(t, check, clause) && check.Verdict != reports.Crash {
-			s.leaveOpen(check, clause, reports.ReasonLimit, why)
+			s.leaveOpen(check, clause, reports.ReasonConnections, why)
 		}
 	}
 	return false

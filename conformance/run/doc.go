@@ -13,7 +13,7 @@
 //   - what ended a server: crash.go; closure.go for a closed connection
 //   - verdicts: verdict.go from what a script saw, verdict_decision.go from a property, and about a
 //     client, law.go from the law of the protocol, which judges all conversations of scripts; verdict_finding.go the
-//     evidence, and where a client was not let in; reach.go asks whether the goals of clauses were reached, and whether
-//     what the checks take for granted holds, and makes one finding of a verb that is never served; fold.go makes one
-//     result of several
+//     evidence, and where a client was not let in; reach.go asks whether a passed clause was shown, and whether what
+//     the checks take for granted holds, and makes one finding of a verb that is never served; fold.go makes one result
+//     of several
 package run

@@ -78,9 +78,6 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 		case len(verdictsOf[c.ID]) > 0:
 			worst := worstOf(verdictsOf[c.ID])
 			rc.Verdict, rc.Why, rc.Reason, rc.Provide = worst.Verdict, worst.Why, worst.Reason, worst.Provide
-			if len(s.runner.Parties) == 0 { // a decision about a client has its goal with it
-				s.goal(&rc)
-			}
 		case !s.runner.Parties.Concerned(c):
 			rc.Verdict, rc.Why = reports.NotApplicable, s.runner.Parties.WhyNotConcerned()
 		case c.Excluded != "":
@@ -128,7 +125,7 @@ func Replace(r *reports.Report, again []reports.Check) {
 				}
 			}
 		}
-		if len(all) > 0 && !c.WithoutGoal() {
+		if len(all) > 0 {
 			worst := worstOf(all)
 			c.Verdict, c.Why, c.Reason, c.Provide = worst.Verdict, worst.Why, worst.Reason, worst.Provide
 		}

@@ -5,50 +5,49 @@ import (
 	"context"
 	"slices"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// reach records which clauses that a play has passed it has reached the goals of. What it has passed without its goal
-// is inconclusive: the goal of another check, in another situation, does not earn it.
-func (s *runState) reach(c *reports.Check, e *conformance.Evidence) {
-	if len(s.runner.Parties) > 0 { // a decision about a client has its goal with it
-		return
+// show notes that a play has shown that the server keeps a clause: a line about it got the first of its replies, or a
+// wrong reply would have broken a rule of the law about it. The other replies of a line are for servers with which its
+// situation does not come about.
+func (v *verdicts) show(clause string) {
+	for _, r := range v.evidence.Results {
+		is := func(m scenarios.Mark) bool { return m.Clause == clause }
+		if r.Outcome == play.Matched && !r.Aside && slices.ContainsFunc(r.Marks, is) {
+			v.state.shown[clause] = true
+			return
+		}
 	}
-	var all []conformance.Exchange
-	for i := range c.Clauses {
-		cv := &c.Clauses[i]
-		if cv.Verdict != reports.Pass {
-			continue
+	for name, rule := range v.protocol().Law.Rules {
+		if rule.Names(clause) && v.evidence.Tally.Rules[name].Kept > 0 {
+			v.state.shown[clause] = true
+			return
 		}
-		if all == nil {
-			all = conformance.Exchanges(s.runner.Protocol.Dialect.Grammar().Greeting, e.Conversation)
-		}
-		switch goal, strict := s.runner.Protocol.Goal(c.ID, cv.ID); {
-		case goal.Happened(all):
-			s.reached[cv.ID] = true
-		case strict:
-			cv.Verdict, cv.Why, cv.Reason = reports.Inconclusive, neverSeen+goal.Words, reports.ReasonGoal
-			if c.Verdict = reports.Worst(c.Verdict, cv.Verdict); len(c.Conversation) == 0 {
-				c.Conversation = conversation(e.Conversation)
+	}
+	v.state.unshown[v.check.ID] = v.evidence.Conversation
+}
+
+// leaveUnshown makes clauses inconclusive that checks have passed, and none has shown.
+func (s *runState) leaveUnshown(all []reports.Check) {
+	for i := range all {
+		c := &all[i]
+		for k := range c.Clauses {
+			talk, some := s.unshown[c.ID]
+			if cv := &c.Clauses[k]; some && cv.Verdict == reports.Pass && !s.shown[cv.ID] {
+				cv.Verdict = reports.Inconclusive
+				cause{reason: reports.ReasonSetUp, words: notShown, halted: true}.leave(cv)
+				c.Verdict, c.Conversation = reports.Worst(c.Verdict, cv.Verdict), conversation(talk)
 			}
 		}
 	}
 }
 
-const neverSeen = "it was never seen that "
-
-// goal makes a clause inconclusive that was passed, and whose goal was never reached.
-func (s *runState) goal(c *reports.Clause) {
-	goal, _ := s.runner.Protocol.Goal("", c.ID)
-	c.Goal, c.Reached = goal.Words, s.reached[c.ID]
-	if c.Verdict == reports.Pass && !c.Reached {
-		c.Verdict, c.Why, c.Reason = reports.Inconclusive, neverSeen+c.Goal, reports.ReasonGoal
-	}
-}
+const notShown = "no line about it got the reply that it has first, and no rule about it could have been broken"
 
 // answers is how a server has answered a verb in the scripts of a run.
 type answers struct {
@@ -133,8 +132,8 @@ func (s *runState) blame(c *reports.Check, f *reports.Finding, clause, why strin
 	}
 	if i := at(f.Clause); i >= 0 {
 		open := &c.Clauses[i]
-		open.Verdict, open.Reason, open.Halted = reports.Inconclusive, reports.ReasonOtherBreach, true
-		open.Why = why
+		open.Verdict = reports.Inconclusive
+		otherwise(0, why).leave(open)
 	}
 	if i := at(clause); i >= 0 {
 		c.Clauses[i] = cv
@@ -163,10 +162,10 @@ func (s *runState) premise(ctx context.Context, all []reports.Check) {
 		if !found(c.Verdict) {
 			continue
 		}
-		c.Verdict, c.Why, c.Reason, c.Findings = reports.Inconclusive, err.Error(), reports.ReasonUnable, nil
+		c.Verdict, c.Why, c.Findings = reports.Inconclusive, err.Error(), nil
 		for j := range c.Clauses {
 			if cv := &c.Clauses[j]; found(cv.Verdict) {
-				cv.Verdict, cv.Why, cv.Reason = reports.Inconclusive, err.Error(), reports.ReasonUnable
+				cv.Verdict, cv.Why = reports.Inconclusive, err.Error()
 			}
 		}
 	}

@@ -143,7 +143,7 @@ func verdictAbout(clause string, fatal bool, e conformance.Evidence, level strin
 			e.Results[i].Marks = []scenarios.Mark{mark}
 		}
 	}
-	s := &runState{runner: &Runner{Protocol: fwpsuite.Protocol()}}
+	s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
 	check, _ := s.verdicts(&task{
 		about: conformance.Description{ID: "a/b", Marks: []scenarios.Mark{mark}}, evidence: &e, fatal: fatal,
 	})
@@ -194,10 +194,10 @@ func TestWhatKeepsAClauseFromPassing(t *testing.T) {
 			halted: true,
 		},
 		"the server died of another": {
-			e: dead, want: reports.Inconclusive, reason: reports.ReasonOtherClause, halted: true,
+			e: dead, want: reports.Inconclusive, reason: reports.ReasonSetUp, halted: true,
 		},
 		"the server died of it":              {e: dead, fatal: true, want: reports.Crash},
-		"the play is open":                   {e: open, want: reports.Inconclusive, reason: reports.ReasonTooLittle},
+		"the play is open":                   {e: open, want: reports.Inconclusive, reason: reports.ReasonSetUp},
 		"something else came (no end to it)": {e: breach, want: reports.Pass},
 	} {
 		got := verdictAbout("FWP-PUSH-01", test.fatal, test.e, test.level)

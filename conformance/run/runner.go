@@ -185,6 +185,7 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 		rep.Checks = append(rep.Checks, s.withoutResult(skipped.Check.Describe(), reports.NotSelected,
 			cause{reason: skipped.Reason, words: skipped.Why}, ""))
 	}
+	s.leaveUnshown(rep.Checks)
 	if serving, some := s.serving(); some {
 		rep.Checks = append(rep.Checks, serving)
 	}

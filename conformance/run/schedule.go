@@ -11,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 )
 
 // internalError returns the cause of a check that could not be played or evaluated.
-func internalError() cause { return cause{reason: reports.ReasonInternal, words: "internal error"} }
+func internalError() cause { return cause{words: "internal error"} }
 
 // causeOf returns why a check could not be played.
 func causeOf(err error) cause {
@@ -58,10 +59,11 @@ type runState struct {
 	plays    int
 	played   map[string]int // how often each check was, with SeedNames
 	done     int
-	first    time.Time       // when the first round was over, if there is another one
-	retries  time.Time       // until when checks are tried again because of lag; zero in the first round
-	reached  map[string]bool // goals of clauses
+	first    time.Time // when the first round was over, if there is another one
+	retries  time.Time // until when checks are tried again because of lag; zero in the first round
 	verbs    map[string]*answers
+	shown    map[string]bool        // clauses that a play has shown the server to keep
+	unshown  map[string][]play.Line // what was said in checks that passed a clause without that
 	law      lawful
 	crashes  []crash       // that no check is known to have caused
 	replayed time.Duration // that candidates for crashes have been played again
@@ -74,7 +76,7 @@ func newRunState(r *Runner) *runState {
 	s := &runState{
 		played: map[string]int{},
 		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(lag.Meter), ended: make(chan *task),
-		reached: map[string]bool{}, verbs: map[string]*answers{},
+		verbs: map[string]*answers{}, shown: map[string]bool{}, unshown: map[string][]play.Line{},
 		law:  lawful{general: r.Protocol.General, rules: r.Protocol.Law.Rules, found: map[lawKey]*lawFinding{}},
 		most: math.MaxInt, mostBusy: busyChecks,
 	}
@@ -197,7 +199,7 @@ func (s *runState) skip(ctx context.Context, t *task) bool {
 	case s.stopped != "":
 		why = s.stopCause()
 	case ctx.Err() != nil:
-		why = cause{reason: reports.ReasonInterrupted, words: "the run was interrupted before"}
+		why = cause{words: "the run was interrupted before"}
 	}
 	switch {
 	case t.host != nil && t.host.lost != "":
@@ -327,7 +329,6 @@ func (s *runState) record(t *task) {
 		check.Left = leftover
 	}
 	again = max(again, purposeOf(toCount, t.shownAgain(&check)))
-	s.reach(&check, t.evidence)
 	done := s.closes(t, &check) || s.limits(t, &check) || s.passes(t, &check)
 	if s.file(t, check); done {
 		return
@@ -368,7 +369,7 @@ func furtherTries(p purpose, took time.Duration, unproven, quick bool) int {
 func (s *runState) retriedEnough() bool { return !s.retries.IsZero() && time.Now().After(s.retries) }
 
 // stopCause returns why the run begins no more checks.
-func (s *runState) stopCause() cause { return cause{reason: reports.ReasonStopped, words: s.stopped} }
+func (s *runState) stopCause() cause { return cause{words: s.stopped} }
 
 // stopAtFinding ends a run that stops at the first finding.
 func (s *runState) stopAtFinding() {

@@ -106,77 +106,6 @@ type verdicts struct {
 // protocol returns the protocol of the run.
 func (v *verdicts) protocol() *conformance.Protocol { return v.state.runner.Protocol }
 
-// cause is why a play did not get to its end. The zero cause is that it did.
-type cause struct {
-	reason    reports.ReasonCode
-	line      int    // of the script; 0 if the cause is none of its lines
-	words     string // without the line
-	transient bool   // another try, alone, may pass
-	halted    bool   // something that the server did is the reason: see reports.ClauseVerdict.Halted
-}
-
-// String returns the line and the reason.
-func (c cause) String() string {
-	if c.line == 0 {
-		return c.words
-	}
-	return fmt.Sprintf("line %d: %s", c.line, c.words)
-}
-
-// stopCause returns what kept the play from its end.
-func (v *verdicts) stopCause() cause {
-	run := v.evidence
-	breach := slices.IndexFunc(run.Breaches, stopping)
-	switch {
-	case run.Complete():
-		return cause{}
-	case run.Open != "":
-		return cause{reason: run.OpenReason(), words: run.Open, transient: run.Transient}
-	case breach >= 0:
-		b := run.Breaches[breach]
-		words := fmt.Sprintf("the suite got %s, but expected %s", b.Got, b.Expected)
-		return cause{reason: reports.ReasonOtherBreach, line: b.Line, words: words, halted: true}
-	}
-	for _, r := range run.Results {
-		switch {
-		case r.Assumed:
-		case r.Outcome == play.Unsure:
-			return cause{reason: reports.ReasonCode(r.Reason), line: r.Line, words: r.Cause, transient: r.Transient}
-		case r.Outcome == play.Mismatched:
-			return v.mismatchCause(r)
-		}
-	}
-	if run.Err != nil {
-		return cause{reason: conformance.ReasonOf(run.Err), words: run.Err.Error()}
-	}
-	why := "the server no longer served: " + run.Dead
-	return cause{reason: reports.ReasonNotServing, words: why, halted: v.fatal}
-}
-
-// stopping reports whether a play does not go on after a breach as if it were not there.
-func stopping(b scenarios.Breach) bool { return !b.Assumed }
-
-// mismatchCause returns the cause if a line did not match. A refused connection is one
-// cause for all checks.
-func (v *verdicts) mismatchCause(r play.Result) cause {
-	if r.Unrefused != "" && v.isAuth(r.Marks) {
-		return cause{reason: reports.ReasonOtherBreach, line: r.Line, words: v.unrefusedWords(r), halted: true}
-	}
-	if len(r.Marks) > 0 && !r.Refused {
-		words := "the line did not match, but it tests another clause"
-		return cause{reason: reports.ReasonOtherClause, line: r.Line, words: words, halted: true}
-	}
-	c := cause{
-		reason: reports.ReasonSetUp, line: r.Line,
-		words:     fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)),
-		transient: r.Transient, halted: !r.Transient && !r.Refused,
-	}
-	if r.Refused {
-		c.reason, c.line = reports.ReasonRefused, 0
-	}
-	return c
-}
-
 // gotText describes the reply, and its time if that is wrong.
 func gotText(r play.Result) string {
 	if r.Cause != "" {
@@ -208,10 +137,14 @@ func (v *verdicts) clause(m scenarios.Mark) {
 	if len(broken) > 0 { // the other lines are open only because this one stopped the script
 		all = broken
 	}
-	switch cv.Verdict = reports.Worst(all...); cv.Verdict {
+	cv.Verdict = reports.Worst(all...)
+	if cv.Verdict == reports.Pass {
+		v.show(m.Clause)
+	}
+	switch cv.Verdict {
 	case reports.Inconclusive:
 		if v.stopped.words != "" {
-			cv.Why, cv.Reason, cv.Halted = v.stopped.String(), v.stopped.reason, v.stopped.halted
+			v.stopped.leave(&cv)
 		}
 	case reports.Observed:
 		cv.Why = observed(open)
@@ -226,12 +159,12 @@ func (v *verdicts) line(m scenarios.Mark, r play.Result, cv *reports.ClauseVerdi
 	case r.Outcome == play.Mismatched:
 		return v.mismatch(m, r, cv)
 	case r.Assumed:
-		cv.Why, cv.Reason, cv.Halted = r.Cause, reports.ReasonCode(r.Reason), r.Reason == play.OtherBreach
+		cause{reason: reports.ReasonCode(r.Reason), words: r.Cause, halted: r.Broken, beside: r.Broken}.leave(cv)
 		return reports.Inconclusive
 	case r.Outcome != play.Matched || v.stopped.words != "":
 		return reports.Inconclusive
 	case r.Lapse && slices.Contains(v.protocol().GrammarClauses, m.Clause):
-		cv.Why, cv.Reason = "the line matched, but the reply is malformed", reports.ReasonOtherBreach
+		cause{reason: reports.ReasonSetUp, words: "the line matched, but the reply is malformed", beside: true}.leave(cv)
 		return reports.Inconclusive
 	case m.Record || v.protocol().MismatchVerdict(m) == reports.Observed:
 		return reports.Observed
@@ -270,11 +203,11 @@ func (v *verdicts) mismatch(m scenarios.Mark, r play.Result, cv *reports.ClauseV
 	case verdict == reports.Observed:
 		return verdict
 	case v.leaves(m, r):
-		cv.Why, cv.Reason, cv.Halted = "the reply breaks another clause", reports.ReasonOtherBreach, true
+		otherwise(0, "the reply breaks another clause").leave(cv)
 		return reports.Inconclusive
 	case r.Unrefused != "" && v.isAuth([]scenarios.Mark{m}):
 		v.unrefused = append(v.unrefused, r)
-		cv.Why, cv.Reason, cv.Halted = v.unrefusedWords(r), reports.ReasonOtherBreach, true
+		otherwise(0, v.unrefusedWords(r)).leave(cv)
 		return reports.Inconclusive
 	}
 	cv.Level, cv.Why = v.protocol().LevelOf(m), gotText(r)

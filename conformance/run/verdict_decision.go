@@ -18,7 +18,7 @@ func (v *verdicts) decisions() {
 		m := scenarios.Mark{Clause: d.Clause}
 		cv := reports.ClauseVerdict{
 			ID: d.Clause, Level: v.protocol().LevelOf(m), Verdict: reports.Inconclusive, Why: d.Cause, Reason: d.Reason,
-			Halted: d.Reason == reports.ReasonOtherBreach,
+			Halted: d.Beside, Beside: d.Beside,
 		}
 		r := play.Result{Expected: d.Expected, Got: d.Got, Conn: d.Conn, At: d.At}
 		switch {

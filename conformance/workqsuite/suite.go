@@ -11,8 +11,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -44,34 +42,10 @@ func Protocol() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: workqdialect.Name, Title: "Workq", Prefix: prefix, Dialect: workqdialect.Dialect{},
 		Documents: documents,
-		Clauses:   clauses, ClauseOf: workqsubject.ClauseOf, Goal: goal, Recognize: recognize, Scripts: workqdialect.Suite,
+		Clauses:   clauses, ClauseOf: workqsubject.ClauseOf, Recognize: recognize, Scripts: workqdialect.Suite,
 		Limited: []string{workq.Add, workq.Run, workq.Schedule}, Law: workqsubject.Law(),
 		Retired: text.Pairs(retired),
 	}
-}
-
-// goal returns what must have happened for a pass of a clause: an answer to a command that the clause is about.
-func goal(_, clause string) (conformance.Goal, bool) {
-	if clause == prefix+"LINE-10" { // what follows a refusal: a server that refuses nothing has not shown it
-		return conformance.NewGoal("a command was refused", func(_, reply string, _ time.Duration) bool {
-			return strings.HasPrefix(reply, "-")
-		}), true
-	}
-	family, _, _ := strings.Cut(strings.TrimPrefix(clause, prefix), "-")
-	verbs := map[string][]string{
-		"ADD": {workq.Add}, "SCHED": {workq.Schedule}, "RUN": {workq.Run}, "RESULT": {workq.Result}, "LEASE": {workq.Lease},
-		"DONE": {workq.Complete}, "FAIL": {workq.Fail}, "DEL": {workq.Delete}, "INSP": {workq.Inspect},
-	}[family]
-	words := "a command was answered"
-	if len(verbs) > 0 {
-		words = verbs[0] + " was answered"
-	}
-	return conformance.NewGoal(words, func(sent, _ string, _ time.Duration) bool {
-		return len(verbs) == 0 || slices.ContainsFunc(strings.Split(sent, `\r\n`), func(line string) bool {
-			verb, _, _ := strings.Cut(line, " ")
-			return verb == verbs[0]
-		})
-	}), false
 }
 
 // begins reports whether the first reply of a Workq server may begin with these bytes, which may be a piece of it.

@@ -20,8 +20,7 @@ const (
 	Crashes Kind = "crashes"
 	Warns   Kind = "warns"
 	Flaky   Kind = "flaky"
-	// Inconclusive: a line did not match, and the check cannot decide (reports.ClauseVerdict.Halted), or what the clause
-	// is about never happened (reports.ReasonGoal).
+	// Inconclusive: the server does what keeps the check from deciding (reports.ClauseVerdict.Halted).
 	Inconclusive Kind = "inconclusive"
 )
 

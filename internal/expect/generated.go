@@ -44,7 +44,7 @@ func (j *judge) behind(r *reports.Report) {
 		line := 0
 		for k := range r.Checks[i].Clauses {
 			cv := &r.Checks[i].Clauses[k]
-			if cv.Verdict == reports.Inconclusive && cv.Reason == reports.ReasonOtherBreach && cv.Known == 0 {
+			if cv.Verdict == reports.Inconclusive && cv.Beside && cv.Known == 0 {
 				left, line = append(left, cv), cmp.Or(line, known[cv.ID])
 			}
 		}

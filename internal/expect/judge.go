@@ -39,10 +39,6 @@ func (f *File) Judge(r *reports.Report, on Setting) *reports.Report {
 		j.check(r, &judged.Checks[i])
 	}
 	j.behind(&judged)
-	judged.Clauses = slices.Clone(r.Clauses)
-	for i := range judged.Clauses {
-		j.goal(&judged.Clauses[i])
-	}
 	judged.Expectations = &reports.Expectations{File: f.Name, Stale: []reports.Expectation{}}
 	judged.Expectations.Server = on.Server.String()
 	for i := range f.Lines {
@@ -101,19 +97,6 @@ func (j *judge) check(r *reports.Report, c *reports.Check) {
 
 // isNew reports whether no line lists a finding.
 func isNew(f reports.Finding) bool { return f.Known == 0 }
-
-// goal marks a clause that is inconclusive because what it is about never happened in the checks that passed it.
-func (j *judge) goal(c *reports.Clause) {
-	c.Known = 0
-	if !c.WithoutGoal() {
-		return
-	}
-	for _, id := range c.Checks {
-		if c.Known = j.line(&reports.Check{ID: id}, Inconclusive, c.ID, open(c.Why)); c.Known > 0 {
-			return
-		}
-	}
-}
 
 // open returns the signature of an inconclusive verdict.
 func open(why string) string {
@@ -245,7 +228,6 @@ func (e evaluation) words() string {
 // evaluated returns what the checks that a line matches came to.
 func (j *judge) evaluated(r *reports.Report, l *Line) evaluation {
 	var e evaluation
-	e.open = l.aboutGoal(r)
 	for i := range r.Checks {
 		c := &r.Checks[i]
 		if !l.matchesCheck(c.ID) {
@@ -271,13 +253,6 @@ func (j *judge) evaluated(r *reports.Report, l *Line) evaluation {
 		}
 	}
 	return e
-}
-
-// aboutGoal reports whether the line is about a clause whose goal was not reached.
-func (l *Line) aboutGoal(r *reports.Report) bool {
-	return l.Kind == Inconclusive && slices.ContainsFunc(r.Clauses, func(c reports.Clause) bool {
-		return c.WithoutGoal() && l.matchesClause(c.ID) && slices.ContainsFunc(c.Checks, l.matchesCheck)
-	})
 }
 
 // clauseOf returns the first clause of a check that a line is about.

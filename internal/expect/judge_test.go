@@ -270,60 +270,6 @@ explore/x  A-1  flaky
 	assert.Contains(t, string(first.Text), "# Known findings: ")
 }
 
-// unreached returns a run in which a check passed a clause whose goal was not reached.
-func unreached() *reports.Report {
-	return &reports.Report{
-		Checks: []reports.Check{one("push/x", reports.Pass, "")},
-		Clauses: []reports.Clause{{
-			ID: "A-1", Verdict: reports.Inconclusive, Reason: reports.ReasonGoal, Checks: []string{"push/x"},
-			Why: "it was never seen that a FETCH delivered a job",
-		}},
-	}
-}
-
-func TestAGoalThatIsNotReached(t *testing.T) {
-	t.Parallel()
-	decided := unreached()
-	decided.Clauses[0].Verdict, decided.Clauses[0].Reason, decided.Clauses[0].Why = reports.Pass, "", ""
-	const listed = `push/x A-1 inconclusive because="never seen that a FETCH"`
-	for name, c := range map[string]struct {
-		file         string
-		r            *reports.Report
-		known, stale string
-		code         int
-	}{
-		"known": {listed, unreached(), "1:inconclusive", "", reports.ExitWell},
-		"stale": {listed, decided, "", "1", reports.ExitFindings},
-		"another goal": {`push/x A-1 inconclusive because="a job was retried"`, unreached(), "", "",
-			reports.ExitInconclusive},
-		"another check":     {`push/y A-1 inconclusive because="never seen"`, unreached(), "", "", reports.ExitInconclusive},
-		"by any check":      {`* A-1 inconclusive because="never seen"`, unreached(), "1:inconclusive", "", reports.ExitWell},
-		"flaky":             {`push/x A-1 flaky because="never seen"`, unreached(), "1:inconclusive", "", reports.ExitWell},
-		"flaky is no goal":  {`push/x A-1 flaky`, unreached(), "", "", reports.ExitInconclusive},
-		"fails is no goal":  {"push/x A-1 fails", unreached(), "", "1", reports.ExitFindings},
-		"past its date":     {listed + " until=2026-11-19", unreached(), "", "", reports.ExitInconclusive},
-		"no file of it":     {"", unreached(), "", "", reports.ExitInconclusive},
-		"decided, no lines": {"", decided, "", "", reports.ExitWell},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			judged := parse(t, c.file).Judge(c.r, Setting{Now: today})
-			known := ""
-			if line := judged.Clauses[0].Known; line > 0 {
-				known = strconv.Itoa(line) + ":" + judged.Clauses[0].Verdict.String()
-			}
-			assert.Equal(t, c.known, known)
-			assert.Equal(t, c.stale, linesOf(judged.Expectations.Stale))
-			assert.Equal(t, c.code, judged.ExitCode(reports.ExitOptions{}))
-			assert.Zero(t, c.r.Clauses[0].Known, "the results are as they were")
-		})
-	}
-	written := parse(t, "").Update(parse(t, "").Judge(unreached(), Setting{Now: today}),
-		func(string) bool { return false })
-	assert.Contains(t, string(written.Text),
-		`push/x  A-1  inconclusive  because="it was never seen that a FETCH delivered a job"`)
-}
-
 func TestUpdateLeavesARateToPeople(t *testing.T) {
 	t.Parallel()
 	r := &reports.Report{Checks: []reports.Check{repeated(one("push/x", reports.Fail, ""),
@@ -379,7 +325,7 @@ func TestGeneratedFindingsAreCoveredByTheirClause(t *testing.T) {
 func TestOneWriteIsEnough(t *testing.T) {
 	t.Parallel()
 	open := one("jobs/x", reports.Inconclusive, "line 24: the reply departs as that of line 8 does")
-	open.Clauses[0].Halted, open.Clauses[0].Reason = false, reports.ReasonOtherBreach
+	open.Clauses[0].Halted, open.Clauses[0].Beside = false, true
 	open.Clauses = append(slices.Clone(open.Clauses), open.Clauses[0]) // another clause behind the same breach
 	open.Clauses[1].ID = "A-2"
 	law := one("law/field", reports.Fail, "retry: 25")

@@ -34,11 +34,6 @@ func (f *File) Update(judged *reports.Report, generated func(check string) bool)
 			}
 		}
 	}
-	for i := range judged.Clauses {
-		if l, some := withoutGoal(&judged.Clauses[i]); some && !f.past(judged.Clauses[i].Checks[0], &l) {
-			wanted = append(wanted, l)
-		}
-	}
 	for _, stale := range judged.Expectations.Stale {
 		wanted = u.stale(stale.Line, wanted)
 	}
@@ -83,18 +78,6 @@ func missing(c *reports.Check, generated bool) []Line {
 		}
 	}
 	return all
-}
-
-// withoutGoal returns the line for a clause whose goal was not reached, if that is not known.
-func withoutGoal(c *reports.Clause) (l Line, some bool) {
-	if !c.WithoutGoal() || c.Known > 0 || len(c.Checks) == 0 {
-		return l, false
-	}
-	l = Line{Check: "*", Clause: c.ID, Kind: Inconclusive, Because: open(c.Why)}
-	if len(c.Checks) == 1 {
-		l.Check = Literal(c.Checks[0])
-	}
-	return l, true
 }
 
 // leastPlays is how many plays of a check a rate is drawn from.

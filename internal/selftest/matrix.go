@@ -61,6 +61,7 @@ func (m *Matrix) Add(fault peer.Fault, check conformance.Check, result reports.C
 	defer m.mu.Unlock()
 	r, name := m.row(fault), result.ID
 	_, explores := check.(conformance.Property)
+	_, plays := check.(conformance.ScriptCheck)
 	for _, id := range red(result) {
 		declared := slices.Contains(fault.Clauses, id)
 		if explores && !declared {
@@ -82,7 +83,7 @@ func (m *Matrix) Add(fault peer.Fault, check conformance.Check, result reports.C
 		r.decided[id] = true
 	}
 	for _, c := range result.Clauses {
-		if ofTime(c.Reason) {
+		if ofTime(c.Reason, check != nil && !explores && !plays) {
 			r.lagged[c.ID] = true
 		}
 	}
@@ -209,9 +210,11 @@ func judges(p *conformance.Protocol, check conformance.Check) bool {
 	return false
 }
 
-// ofTime reports whether a clause is open because of the pace of this machine, or because a span of time was wrong
-// once.
-func ofTime(r reports.ReasonCode) bool { return r == reports.ReasonLag || r == reports.ReasonUnsteady }
+// ofTime reports whether a clause is open because of the pace of this machine, or because a server had a span of time
+// wrong once. What a client does once is to be confirmed.
+func ofTime(r reports.ReasonCode, client bool) bool {
+	return r == reports.ReasonLag || r == reports.ReasonUnsteady && !client
+}
 
 // falseAlarms returns what the checks of a report found on what conforms, or left open, by check. What one situation
 // of a client leaves open may be decided in another one: which connection does what is a matter of chance.
@@ -231,7 +234,7 @@ func (f Fixture) falseAlarms(variation peer.Variation, report *reports.Report) m
 				check.Verdict = reports.Pass
 			}
 		}
-		if found := falseAlarms(variation, check); len(found) > 0 {
+		if found := falseAlarms(variation, check, f.Client != nil); len(found) > 0 {
 			wrong[check.ID] = found
 		}
 	}
@@ -240,11 +243,11 @@ func (f Fixture) falseAlarms(variation peer.Variation, report *reports.Report) m
 
 // falseAlarms lists what a check found on a conforming server, or left open, except for
 // the warnings that a variation declares, what it leaves open, and what lag does.
-func falseAlarms(variation peer.Variation, check reports.Check) []string {
+func falseAlarms(variation peer.Variation, check reports.Check, client bool) []string {
 	var wrong []string
 	for _, c := range check.Clauses {
 		fine := c.Verdict == reports.Pass || c.Verdict == reports.Observed ||
-			c.Verdict == reports.Inconclusive && (ofTime(c.Reason) || slices.Contains(variation.Leaves, check.ID) ||
+			c.Verdict == reports.Inconclusive && (ofTime(c.Reason, client) || slices.Contains(variation.Leaves, check.ID) ||
 				slices.Contains(variation.Leaves, string(c.Reason)))
 		if !fine && (c.Verdict != reports.Warn || !slices.Contains(variation.Warns, c.ID)) {
 			wrong = append(wrong, fmt.Sprintf("%s: %s: %s: %s", check.ID, c.ID, c.Verdict, c.Why))

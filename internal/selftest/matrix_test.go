@@ -28,7 +28,7 @@ func TestWhatIsMissing(t *testing.T) {
 		missing string
 	}{
 		"passed":             {reports.Pass, "", "no check finds " + first + " broken"},
-		"inconclusive":       {reports.Inconclusive, reports.ReasonOtherBreach, "no check finds " + first + " broken"},
+		"inconclusive":       {reports.Inconclusive, reports.ReasonSetUp, "no check finds " + first + " broken"},
 		"the machine lagged": {reports.Inconclusive, reports.ReasonLag, ""},
 		"failed":             {reports.Fail, "", ""},
 	} {
@@ -49,19 +49,22 @@ func TestFalseAlarms(t *testing.T) {
 		verdict reports.Verdict
 		reason  reports.ReasonCode
 		leaves  string
+		client  bool
 		fine    bool
 	}{
-		{reports.Pass, "", "", true},
-		{reports.Inconclusive, reports.ReasonLag, "", true},
-		{reports.Inconclusive, reports.ReasonRefused, "", false},
-		{reports.Inconclusive, reports.ReasonRefused, "x/y", true},
-		{reports.Inconclusive, reports.ReasonRefused, "refused", true},
-		{reports.Inconclusive, reports.ReasonSetUp, "refused", false},
-		{reports.Fail, "", "x/y", false},
+		{reports.Pass, "", "", false, true},
+		{reports.Inconclusive, reports.ReasonLag, "", true, true},
+		{reports.Inconclusive, reports.ReasonUnsteady, "", false, true},
+		{reports.Inconclusive, reports.ReasonUnsteady, "", true, false},
+		{reports.Inconclusive, reports.ReasonConnections, "", false, false},
+		{reports.Inconclusive, reports.ReasonConnections, "x/y", false, true},
+		{reports.Inconclusive, reports.ReasonConnections, "needs-connections", false, true},
+		{reports.Inconclusive, reports.ReasonSetUp, "needs-connections", false, false},
+		{reports.Fail, "", "x/y", false, false},
 	} {
 		got := falseAlarms(peer.Variation{Leaves: []string{c.leaves}}, reports.Check{
 			ID: "x/y", Verdict: c.verdict, Clauses: []reports.ClauseVerdict{{ID: "Z", Verdict: c.verdict, Reason: c.reason}},
-		})
+		}, c.client)
 		assert.Equal(t, c.fine, len(got) == 0, "%+v", c)
 	}
 }

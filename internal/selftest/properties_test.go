@@ -91,7 +91,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 					names = short
 				}
 				for _, check := range tried(t, v.Configure, nil, seed%2 == 0, seed, names...) {
-					assert.Empty(t, falseAlarms(peer.Variation{Warns: v.Warns, Leaves: v.Leaves}, check), "seed %d", seed)
+					assert.Empty(t, falseAlarms(peer.Variation{Warns: v.Warns, Leaves: v.Leaves}, check, false), "seed %d", seed)
 					for _, f := range check.Findings {
 						t.Logf("%s %s: %v", check.ID, f.Clause, f.Script)
 					}

@@ -52,7 +52,7 @@ func TestWorkqVariations(t *testing.T) {
 			assert.Empty(t, report.Internal)
 			assert.Len(t, report.Checks, len(checks))
 			for _, check := range report.Checks {
-				assert.Empty(t, falseAlarms(v, check))
+				assert.Empty(t, falseAlarms(v, check, false))
 			}
 		})
 	}

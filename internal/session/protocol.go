@@ -3,7 +3,6 @@ package session
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 )
 
@@ -95,7 +94,6 @@ type Status struct {
 	Owed     int    // how many messages the peer still has to send
 	Verb     string // of the command that was sent last, empty before the first
 	Asked    []byte // the bytes of that command, as far as the protocol knows where it begins
-	Begun    bool   // that command is not complete: what is sent next goes on with it
 	Farewell []byte // what a client sends before it closes, nil if it just closes
 }
 
@@ -184,16 +182,6 @@ func (r Received) String() string {
 		return ""
 	}
 	return r.text(r.Message)
-}
-
-// Means returns the message that an answer of the wrong kind certainly means, as a transcript has it; else "".
-func (r Received) Means() string {
-	if !r.Whole() || r.text == nil || r.Message.Lapse == nil || !strings.HasPrefix(r.Message.Lapse.Rule, ForeignReply) {
-		return ""
-	}
-	m := r.Message
-	m.Lapse = nil
-	return r.text(m)
 }
 
 // Ending is how a connection ends.

@@ -84,8 +84,9 @@ func Document(t *testing.T, of *conformance.Protocol, introduction string) strin
 func Passes(t *testing.T, report *reports.Report, left ...string) {
 	t.Helper()
 	require.Empty(t, report.Internal)
+	bad := func(c reports.ClauseVerdict) bool { return c.Verdict != reports.Pass && !slices.Contains(left, c.ID) }
 	for _, c := range report.Checks {
-		if c.Verdict != reports.Pass {
+		if c.Verdict != reports.Pass && (len(c.Clauses) == 0 || slices.ContainsFunc(c.Clauses, bad)) {
 			t.Errorf("%s: %s %s %+v", c.ID, c.Verdict, c.Why, c.Findings)
 			for _, l := range c.Conversation {
 				t.Log(l.Conn, l.From, l.Text)

@@ -88,9 +88,9 @@ func (pl *play) leaveAssumed(res *Result) {
 	unknown := func(key assumption) bool { return pl.assumed[key] == 0 }
 	switch {
 	case res.departed == nil && pl.assuming:
-		res.leave(doubt{OtherBreach, "the line did not match, which may be a consequence of an earlier finding"})
+		res.leave(doubt{SetUp, true, "the line did not match, which may be a consequence of an earlier finding"})
 	case res.departed != nil && !slices.ContainsFunc(res.departed, unknown):
-		res.leave(doubt{OtherBreach, fmt.Sprintf("the reply differs in the same way as that of line %d",
+		res.leave(doubt{SetUp, true, fmt.Sprintf("the reply differs in the same way as that of line %d",
 			pl.assumed[res.departed[0]])})
 	}
 }

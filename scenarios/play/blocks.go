@@ -154,7 +154,7 @@ func (th *thread) takeLate(ctx context.Context, b *scenarios.Block) {
 		for slices.ContainsFunc(b.Steps, uses) && c.Status().Owed > 0 && c.Ended() == scenarios.Open && c.unjudged == nil {
 			a, err := c.Answer(ctx)
 			if err != nil || a.GaveUp || a.Broken != nil {
-				c.unjudged = &doubt{OutOfStep, "a reply to an earlier try is missing"}
+				c.unjudged = &doubt{SetUp, false, "a reply to an earlier try is missing"}
 				break
 			}
 		}
@@ -193,7 +193,7 @@ func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, 
 		switch {
 		case r.Outcome != Mismatched:
 		case over && cutShort:
-			r.leave(doubt{Patience, fmt.Sprintf("a quick run waits at most %v for late events", th.Patience)})
+			r.leave(doubt{"", false, fmt.Sprintf("a quick run waits at most %v for late events", th.Patience)})
 		default:
 			if over {
 				r.span = false // it was tried for longer by what this machine was late
@@ -279,7 +279,7 @@ func (th *thread) reopenAfter(ctx context.Context, row []scenarios.Step) error {
 			continue
 		}
 		if c.role == scenarios.Raw {
-			c.unjudged = &doubt{OutOfStep, "after an earlier row of the table replies no longer match commands"}
+			c.unjudged = &doubt{SetUp, false, "after an earlier row of the table replies no longer match commands"}
 			continue
 		}
 		if _, err := th.reopen(ctx, c); err != nil {

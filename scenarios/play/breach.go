@@ -72,7 +72,7 @@ func (th *thread) trailed(c *conn, at scenarios.Pos, a session.Received) bool {
 	case came && next.Whole() && c.state.Turn(next.Message) == session.Notice:
 		return false
 	}
-	c.unjudged = &doubt{OtherBreach, "the server sent more than one reply to one command"}
+	c.unjudged = &doubt{SetUp, true, "the server sent more than one reply to one command"}
 	th.breachOn(c, at, a, scenarios.Breach{Kind: scenarios.ExtraReply, Expected: "one reply to one command",
 		Got: fmt.Sprintf("%d more bytes after %s", a.Trailing, text.Shorten(a.String()))})
 	return true
@@ -91,7 +91,7 @@ func (th *thread) turnedAway(c *conn, a session.Received) bool {
 		return false
 	}
 	c.unjudged = &doubt{
-		Refused, "the server refused the connection after the answer to " + introduced + ": " + a.String(),
+		Connections, false, "the server refused the connection after the answer to " + introduced + ": " + a.String(),
 	}
 	return true
 }

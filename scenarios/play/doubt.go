@@ -67,7 +67,7 @@ func (pl *play) doubt(r Result) Result {
 // leaveOpen makes a result one that lag keeps from being decided.
 func (r *Result) leaveOpen(words string) {
 	r.Transient = true
-	r.leave(doubt{Lag, words})
+	r.leave(doubt{Lag, false, words})
 }
 
 // spanned reports whether a span of time is the premise of an answer that a line does not expect: it may have come
@@ -96,22 +96,17 @@ func (th *thread) spanned(c *conn, e *scenarios.Expect, a session.Received) (is 
 // their Cause.
 type Reason string
 
-// The reasons.
+// The reasons. What has none says in words alone why it decides nothing.
 const (
-	Lag         Reason = "lag"          // of this machine
-	Patience    Reason = "patience"     // a play that must end soon waits no longer
-	OtherBreach Reason = "other-breach" // the protocol is broken whatever the line is about; there is a Breach for it
-	OutOfStep   Reason = "out-of-step"  // the replies of the connection can no longer be matched with its lines
-	Unable      Reason = "unable"       // a limit of the suite
-	Unread      Reason = "unread"       // a message is beyond a limit of the suite
-	Refused     Reason = "refused"      // a connection was not let in
-	Interrupted Reason = "interrupted"
-	Unseen      Reason = "unseen" // what was done to the server was not seen to take effect
+	Lag         Reason = "lag"               // of this machine
+	SetUp       Reason = "set-up"            // the script did not get to what the line is about
+	Connections Reason = "needs-connections" // a connection was not let in
 )
 
 // doubt is why a line decides nothing.
 type doubt struct {
 	reason Reason
+	broken bool // see [Result.Broken]
 	words  string
 }
 
@@ -132,14 +127,14 @@ func (th *thread) otherBreach(c *conn, e *scenarios.Expect, a session.Received) 
 		_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
 		switch {
 		case a.Ending != scenarios.Open:
-			return &doubt{OutOfStep, "the server closed the connection of a client that it told to terminate, which is " +
+			return &doubt{SetUp, false, "the server closed the connection of a client that it told to terminate, which is " +
 				"allowed"}
 		case waits:
-			return &doubt{OutOfStep, "the server told the client to be quiet or to terminate, so it need not give it jobs"}
+			return &doubt{SetUp, false, "the server told the client to be quiet or to terminate, so it need not give it jobs"}
 		}
 	}
 	if th.foreignTo(e, a) {
-		return &doubt{OtherBreach, "this is not a possible reply to the command: " + text.Shorten(a.String())}
+		return &doubt{SetUp, true, "this is not a possible reply to the command: " + text.Shorten(a.String())}
 	}
 	if th.Observer == nil {
 		return nil
@@ -148,5 +143,5 @@ func (th *thread) otherBreach(c *conn, e *scenarios.Expect, a session.Received) 
 	if clause == "" || slices.ContainsFunc(e.Marks, func(m scenarios.Mark) bool { return m.Clause == clause }) {
 		return nil
 	}
-	return &doubt{OtherBreach, "the reply is wrong for any clause: " + got}
+	return &doubt{SetUp, true, "the reply is wrong for any clause: " + got}
 }

@@ -119,7 +119,7 @@ func (th *thread) keepAlive(ctx context.Context) {
 		switch a, err := c.Aside(ctx, command); {
 		case err != nil:
 		case a.GaveUp:
-			c.unjudged = &doubt{OutOfStep, "a " + th.grammar().VerbOf(line) + " of the engine was not answered"}
+			c.unjudged = &doubt{SetUp, false, "a " + th.grammar().VerbOf(line) + " of the engine was not answered"}
 		case a.Whole() && c.Status().Owed == 0:
 			th.ledger.Answered(a.Asked, a.Message) // whether it is the right answer otherwise is for scripts that ask
 		}

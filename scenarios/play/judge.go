@@ -86,6 +86,11 @@ func (th *thread) asked(c *conn) time.Duration {
 	return 0
 }
 
+// impatient reports whether a line was waited for shorter than the command says that its reply may take.
+func (th *thread) impatient(c *conn, e *scenarios.Expect) bool {
+	return e.Within.To == 0 && th.asked(c) > th.Patience
+}
+
 func (th *thread) noReply(c *conn, e *scenarios.Expect) string {
 	return fmt.Sprintf("no reply within %v", th.limit(c, e))
 }
@@ -103,8 +108,8 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 	}
 	if a.GaveUp {
 		res.Outcome, res.Got = Mismatched, th.noReply(c, e)
-		if asked := th.asked(c); e.Within.To == 0 && asked > th.Patience {
-			res.leave(doubt{Patience, fmt.Sprintf("%s; the command may take %v", res.Got, asked)})
+		if th.impatient(c, e) {
+			res.leave(doubt{"", false, fmt.Sprintf("%s; the command may take %v", res.Got, th.asked(c))})
 		}
 		return res
 	}
@@ -134,11 +139,11 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 func (th *thread) unjudged(a session.Received) *doubt {
 	switch {
 	case a.Coming:
-		return &doubt{Unable, a.String()}
+		return &doubt{"", false, a.String()}
 	case unread(a):
-		return &doubt{Unread, a.String()}
+		return &doubt{"", false, a.String()}
 	case a.Broken != nil || a.Pending != "":
-		return &doubt{OtherBreach, "the reply is not " + th.grammar().Encoding + ": " + a.String()}
+		return &doubt{SetUp, true, "the reply is not " + th.grammar().Encoding + ": " + a.String()}
 	}
 	return nil
 }
@@ -169,7 +174,7 @@ func (th *thread) choose(e *scenarios.Expect, a session.Received, res *Result) b
 	for i := range e.Choices {
 		differences := th.try(&e.Choices[i], a)
 		if len(differences) == 0 {
-			res.Outcome = Matched
+			res.Outcome, res.Aside = Matched, i > 0
 			if len(e.Choices) > 1 || e.Choices[i].Any() {
 				res.Choice = e.Choices[i].Chosen(a)
 			}
@@ -277,11 +282,11 @@ func (th *thread) ifSilent(ctx context.Context, c *conn, e *scenarios.Expect, a 
 	}
 	_, serving := th.serving(ctx, e.Pos, nil)
 	if ctx.Err() != nil {
-		res.leave(doubt{Interrupted, "interrupted before it was known whether the server still serves"})
+		res.leave(doubt{"", false, "interrupted before it was known whether the server still serves"})
 		return
 	}
-	if serving && awaitsReply(e, a) && res.Reason != Patience && (c.Status().Owed > 0 || !th.grammar().Replies.Pushes) {
-		res.leave(doubt{OtherBreach, "no reply came"})
+	if serving && awaitsReply(e, a) && !th.impatient(c, e) && (c.Status().Owed > 0 || !th.grammar().Replies.Pushes) {
+		res.leave(doubt{SetUp, true, "no reply came"})
 		th.unanswered(c, e.Pos, a)
 	}
 }
@@ -330,13 +335,13 @@ func (th *thread) notSilent(ctx context.Context, s *scenarios.Silence, c *conn, 
 	case a.Ending != scenarios.Open: // no data: whether the server serving is another question
 		th.lost(c, s.Pos, a)
 		th.serving(ctx, s.Pos, nil)
-		return th.unsure(s, s.Pos, s.Marks, res.Expected, doubt{OtherBreach, text.Shorten(a.String())})
+		return th.unsure(s, s.Pos, s.Marks, res.Expected, doubt{SetUp, true, text.Shorten(a.String())})
 	case th.turnedAway(c, a):
 		return th.unsure(s, s.Pos, s.Marks, res.Expected, *c.unjudged)
 	case c.surplus(a) == scenarios.ExtraReply:
 		th.breachOn(c, s.Pos, a, scenarios.Breach{Kind: scenarios.ExtraReply, Expected: "one reply to one command"})
 		return th.unsure(s, s.Pos, s.Marks, res.Expected,
-			doubt{OtherBreach, "the server sent a second reply to one command"})
+			doubt{SetUp, true, "the server sent a second reply to one command"})
 	}
 	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, th.since(a)
 	if c.name != "" {

@@ -33,7 +33,7 @@ func (th *thread) operate(ctx context.Context, s *scenarios.Operate) error {
 		if th.Observer != nil && s.Action == scenarios.NeedRestart { // perhaps it was killed: nothing is promised then
 			th.Observer.Operated(scenarios.NeedKill, "", "")
 		}
-		return th.unsure(s, s.Place(), nil, action, doubt{Unseen, err.Error()})
+		return th.unsure(s, s.Place(), nil, action, doubt{SetUp, false, err.Error()})
 	}
 	if err != nil {
 		return th.fail(s, action, err.Error())

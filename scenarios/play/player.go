@@ -300,7 +300,7 @@ func (th *thread) noConnection(ctx context.Context, s scenarios.Step, role scena
 	}
 	expected := "a " + role.String() + "'s connection"
 	if _, unable := errors.AsType[*unableError](err); unable {
-		return th.unsure(s, s.Place(), nil, expected, doubt{Unable, err.Error()})
+		return th.unsure(s, s.Place(), nil, expected, doubt{"", false, err.Error()})
 	}
 	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true,
 		Transient: th.Peers.seen.known(welcoming), Expected: expected, Got: err.Error()})
@@ -340,7 +340,7 @@ func (th *thread) send(ctx context.Context, s *scenarios.Send) error {
 	if err != nil {
 		return th.fail(s, "a line to send", err.Error())
 	}
-	th.rec.sending(c.name, th.grammar().SentText(segments, s), s, c.Status().Begun)
+	th.rec.sending(c.name, th.grammar().SentText(segments, s), s)
 	if err := c.Write(ctx, segments, pauseBetween(s)); err != nil {
 		th.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
 	} // the next S: line reports why
@@ -376,7 +376,7 @@ func (th *thread) ready(ctx context.Context, c *conn, s *scenarios.Send) (*conn,
 	case a.Ending != scenarios.Open && c.Ended() == scenarios.Open: // the next S: line reports the end
 		return c, nil
 	case a.Ending != scenarios.Open:
-		return nil, th.unsure(s, s.Pos, nil, "", doubt{OutOfStep, "the connection has ended"})
+		return nil, th.unsure(s, s.Pos, nil, "", doubt{SetUp, false, "the connection has ended"})
 	case a.Broken != nil:
 		th.broken(c, s.Pos, a)
 	case th.turnedAway(c, a):
@@ -384,7 +384,7 @@ func (th *thread) ready(ctx context.Context, c *conn, s *scenarios.Send) (*conn,
 	default:
 		th.breachOn(c, s.Pos, a, scenarios.Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 	}
-	return nil, th.unsure(s, s.Pos, nil, "", doubt{OtherBreach, "the server sent data without a command"})
+	return nil, th.unsure(s, s.Pos, nil, "", doubt{SetUp, true, "the server sent data without a command"})
 }
 
 // unsure stops at a step that cannot be evaluated because of something else.

@@ -71,9 +71,11 @@ type Result struct {
 	Expected    string
 	Got         string
 	Choice      string // the alternative that was received, if there are several: "an error", "null", "+OK"
+	Aside       bool   // of Matched: it was not the first one
 	Differences []scenarios.Difference
 	Cause       string           // of Unsure, and of a mismatch in time
 	Reason      Reason           // of Unsure
+	Broken      bool             // of Unsure: the protocol is broken whatever the line is about; there is a Breach for it
 	Refusal     bool             // the command was refused, where another reply is due
 	Ending      scenarios.Ending // of the connection, if it had ended by then
 	Unrefused   string           // the verb, if a connection ended before its introduction where a refusal was expected
@@ -106,7 +108,9 @@ func (r Result) Stops() bool {
 }
 
 // leave makes a result one that decides nothing.
-func (r *Result) leave(why doubt) { r.Outcome, r.Reason, r.Cause = Unsure, why.reason, why.words }
+func (r *Result) leave(why doubt) {
+	r.Outcome, r.Reason, r.Broken, r.Cause = Unsure, why.reason, why.broken, why.words
+}
 
 // Line is one line of a conversation.
 type Line struct {
@@ -114,10 +118,8 @@ type Line struct {
 	Conn   string
 	From   string // "C", "S", or "--" for what the engine did
 	Text   string // escaped, long texts shortened
-	Means  string // the message that a message of the wrong kind certainly means, as Text has it; else empty
 	Script int    // the script's line, 0 if none
 	Ended  bool   // the line is about the end of the connection
-	GoesOn bool   // the client goes on with the command of its last line: a block behind it, for example
 	Bad    bool   // sent by the script, which breaks the protocol here on purpose
 	Own    bool   // the engine did it for itself: it asked whether the server serves, or removed jobs
 }
@@ -185,9 +187,9 @@ func (r *recorder) add(at time.Time, conn, from, said string, pos scenarios.Pos)
 }
 
 // sending adds a line of the script that is about to be sent.
-func (r *recorder) sending(conn, said string, s *scenarios.Send, goesOn bool) {
+func (r *recorder) sending(conn, said string, s *scenarios.Send) {
 	r.keep(Line{
-		At: time.Since(r.start), Conn: conn, From: "C", Text: text.Shorten(said), Script: s.Line, GoesOn: goesOn, Bad: s.Bad,
+		At: time.Since(r.start), Conn: conn, From: "C", Text: text.Shorten(said), Script: s.Line, Bad: s.Bad,
 	})
 }
 
@@ -212,7 +214,6 @@ func (r *recorder) cleanup() {
 func (r *recorder) received(conn string, a session.Received) {
 	r.keep(Line{
 		At: a.At.Sub(r.start), Conn: conn, From: "S", Text: text.Shorten(a.String()), Ended: a.Ending != scenarios.Open,
-		Means: text.Shorten(a.Means()),
 	})
 }
 

@@ -70,9 +70,9 @@ func (th *thread) judgeProbe(
 	case a.Ending != scenarios.Open && c.role != scenarios.Consumer, th.served(a):
 		return nil
 	case a.Coming:
-		return th.unsure(e, e.Pos, e.Marks, e.Expected(), doubt{Unable, a.String()})
+		return th.unsure(e, e.Pos, e.Marks, e.Expected(), doubt{"", false, a.String()})
 	case unread(a):
-		return th.unsure(e, e.Pos, e.Marks, e.Expected(), doubt{Unread, a.String()})
+		return th.unsure(e, e.Pos, e.Marks, e.Expected(), doubt{"", false, a.String()})
 	case a.Broken != nil, a.Pending != "":
 		th.broken(c, e.Pos, a)
 	case a.GaveUp:

@@ -52,8 +52,8 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 	t.remember(e.Decisions)
 	t.admitDoubt(e)
 	if fresh := slices.DeleteFunc(doubts, t.seenBefore); len(fresh) > 0 {
-		e.Open, e.Transient, e.Unproven = reports.ReasonUnconfirmed.Words(), true, true
-		reopen(e.Decisions, reports.ReasonUnconfirmed, e.Open,
+		e.Open, e.Transient, e.Unproven = reports.ReasonUnsteady.Words(), true, true
+		reopen(e.Decisions, reports.ReasonUnsteady, e.Open,
 			func(clause string) bool { return slices.Contains(fresh, clause) })
 	}
 }
@@ -106,7 +106,7 @@ func (t *trial) admitDoubt(e *conformance.Evidence) {
 	for key, f := range t.harness.findings {
 		if key.situation == t.situation.id && f.plays == 1 && key.clause != notGreeted && !broken(key.clause) {
 			open := undecided(key.clause, reasonWith(notSeenAgain, f.what))
-			open.Reason = reports.ReasonUnconfirmed
+			open.Reason = reports.ReasonUnsteady
 			e.Decisions = append(e.Decisions, open)
 		}
 	}

@@ -77,7 +77,7 @@ func (t *trial) consequences(all []conformance.Decision, results []workers.Resul
 // beside leaves a clause open because another one is broken.
 func beside(clause, why string) conformance.Decision {
 	d := undecided(clause, why)
-	d.Reason = reports.ReasonOtherBreach
+	d.Reason, d.Beside = reports.ReasonSetUp, true
 	return d
 }
 

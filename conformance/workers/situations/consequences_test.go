@@ -81,7 +81,7 @@ func TestCauseIsNamed(t *testing.T) {
 		t.Helper()
 		got := tr.consequences(brokenClauses("RESP-08", "FETCH-09"), tr.rules.Results())
 		assert.Equal(t, "this finding may be a consequence of the one about FWP-RESP-08", got[1].Cause)
-		assert.Equal(t, reports.ReasonOtherBreach, got[1].Reason)
+		assert.Equal(t, reports.ReasonSetUp, got[1].Reason)
 		assert.Empty(t, got[0].Cause)
 	})
 }

@@ -86,7 +86,7 @@ func TestFindingsOfOtherSituations(t *testing.T) {
 		e := conformance.Evidence{Decisions: brokenClauses("BEAT-06")}
 		(&trial{harness: h, situation: &situation{id: id}}).confirm(&e, nil)
 		assert.Equal(t, []string{"BEAT-06 open"}, outcomes(e.Decisions), id)
-		assert.Equal(t, reports.ReasonUnconfirmed.Words()+": what it was", e.Decisions[0].Cause)
+		assert.Equal(t, reports.ReasonUnsteady.Words()+": what it was", e.Decisions[0].Cause)
 	}
 }
 

@@ -251,7 +251,7 @@ func (s *State) Received(session.Message) { s.owed = max(0, s.owed-1) }
 
 // Status implements [session.State]. (Protocol)
 func (s *State) Status() session.Status {
-	status := session.Status{Phase: session.Serving, Owed: s.owed, Asked: s.asked, Begun: len(s.begun) > 0}
+	status := session.Status{Phase: session.Serving, Owed: s.owed, Asked: s.asked}
 	if s.lost {
 		status.Phase = session.Restricted
 	}

@@ -1,0 +1,94 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// cause is why a play did not get to its end. The zero cause is that it did.
+type cause struct {
+	reason    reports.ReasonCode
+	line      int    // of the script; 0 if the cause is none of its lines
+	words     string // without the line
+	transient bool   // another try, alone, may pass
+	halted    bool   // something that the server did is the reason: see reports.ClauseVerdict.Halted
+	beside    bool   // see reports.ClauseVerdict.Beside
+}
+
+// String returns the line and the reason.
+func (c cause) String() string {
+	if c.line == 0 {
+		return c.words
+	}
+	return fmt.Sprintf("line %d: %s", c.line, c.words)
+}
+
+// otherwise is the cause that another clause is broken.
+func otherwise(line int, words string) cause {
+	return cause{reason: reports.ReasonSetUp, line: line, words: words, halted: true, beside: true}
+}
+
+// leave says in the verdict of a clause why it is open.
+func (c cause) leave(cv *reports.ClauseVerdict) {
+	cv.Why, cv.Reason, cv.Halted, cv.Beside = c.String(), c.reason, c.halted, c.beside
+}
+
+// stopCause returns what kept the play from its end.
+func (v *verdicts) stopCause() cause {
+	run := v.evidence
+	breach := slices.IndexFunc(run.Breaches, stopping)
+	switch {
+	case run.Complete():
+		return cause{}
+	case run.Open != "":
+		return cause{reason: run.OpenReason(), words: run.Open, transient: run.Transient}
+	case breach >= 0:
+		b := run.Breaches[breach]
+		return otherwise(b.Line, fmt.Sprintf("the suite got %s, but expected %s", b.Got, b.Expected))
+	}
+	for _, r := range run.Results {
+		switch {
+		case r.Assumed:
+		case r.Outcome == play.Unsure:
+			return cause{
+				reason: reports.ReasonCode(r.Reason), line: r.Line, words: r.Cause, transient: r.Transient, beside: r.Broken,
+			}
+		case r.Outcome == play.Mismatched:
+			return v.mismatchCause(r)
+		}
+	}
+	if run.Err != nil {
+		return cause{reason: conformance.ReasonOf(run.Err), words: run.Err.Error()}
+	}
+	why := "the server no longer served: " + run.Dead
+	return cause{reason: reports.ReasonNotServing, words: why, halted: v.fatal}
+}
+
+// stopping reports whether a play does not go on after a breach as if it were not there.
+func stopping(b scenarios.Breach) bool { return !b.Assumed }
+
+// mismatchCause returns the cause if a line did not match. A refused connection is one
+// cause for all checks.
+func (v *verdicts) mismatchCause(r play.Result) cause {
+	if r.Unrefused != "" && v.isAuth(r.Marks) {
+		return otherwise(r.Line, v.unrefusedWords(r))
+	}
+	if len(r.Marks) > 0 && !r.Refused {
+		words := "the line did not match, but it tests another clause"
+		return cause{reason: reports.ReasonSetUp, line: r.Line, words: words, halted: true}
+	}
+	c := cause{
+		reason: reports.ReasonSetUp, line: r.Line,
+		words:     fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)),
+		transient: r.Transient, halted: !r.Transient && !r.Refused,
+	}
+	if r.Refused {
+		c.reason, c.line = reports.ReasonConnections, 0
+	}
+	return c
+}
