@@ -184,3 +184,25 @@ func TestAServerThatEndsLaterIsNoCrashOfTheNextCheck(t *testing.T) {
 		})
 	}
 }
+
+// A server that ends when the last check is over is the crash of that check, too.
+func TestAServerThatEndsBehindTheLastCheck(t *testing.T) {
+	t.Parallel()
+	const later = 300 * time.Millisecond
+	all := scripts(t, map[string]string{
+		"deadly": "connect as consumer\nclause FWP-FAIL-02\nC bad: FAIL\nS: -\n", "long": sleeping,
+	})
+	synctest.Test(t, func(t *testing.T) {
+		m := &mortals{deadly: func(target *mortalTarget, e *fakes.Event) bool {
+			if bareFail(e) {
+				time.AfterFunc(later, func() { target.dead.Store(true) })
+			}
+			return false
+		}}
+		server, end, _ := m.start()
+		defer end()
+		report := runnerOn(server, all).Run(t.Context())
+		assert.Equal(t, map[string]string{"deadly": "crash", "long": "pass"}, verdictsOf(report))
+		assert.Len(t, m.started, m.ended+1, "the shared one is left")
+	})
+}

@@ -30,7 +30,7 @@ type host struct {
 	crash   *crash // whose checks are played again, each alone and before all others
 	closed  []*closure
 	crashes int
-	before  *task // of a server that hostile checks have one after the other: the last that had it
+	had     []*task // of a server that hostile checks have one after the other: these, in their order
 
 	end func() // ends it; nil: it is not of this run
 
@@ -78,7 +78,7 @@ func (h *host) release(other *host, t *task, keep bool) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	other.before = t
+	other.had = append(other.had, t)
 	h.idle = append(h.idle, other)
 }
 

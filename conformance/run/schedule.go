@@ -102,6 +102,7 @@ func (s *runState) all(ctx context.Context) {
 			s.await(ctx)
 		}
 		s.mostBusy = 1 // what is tried again runs undisturbed
+		s.wrecks()
 		if s.retries.IsZero() {
 			s.retryFrom(time.Now())
 		}
@@ -211,7 +212,7 @@ func (s *runState) skip(ctx context.Context, t *task) bool {
 		s.file(t, s.withoutResult(t.about, reports.NotRun, why, ""))
 	}
 	if t.wreck != nil {
-		s.crashes = append(s.crashes, t.wreck.crash(1))
+		s.crashes = append(s.crashes, t.wreck.crash())
 	}
 	return true
 }
