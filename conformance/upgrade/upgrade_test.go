@@ -294,9 +294,18 @@ func TestATotalLoss(t *testing.T) {
 		findings, exit int
 	}{
 		{"in order", "new", true, false, false, "after the upgrade (all that were enqueued); [0-9,]+ are missing", 2, 1},
-		{"a kill, and they are hidden", "new", true, true, false, "(all that were enqueued); [0-9,]+ are missing after the", 2, 1},
-		{"a kill, and only they are lost", "new", false, true, false, "missing after the upgrade (all that were enqueued)", 1, 1},
-		{"a kill that loses everything", "new", false, true, true, "are missing after the upgrade (all that were enqueued,", 1, 3},
+		{
+			"a kill, and they are hidden", "new", true, true, false,
+			"(all that were enqueued); [0-9,]+ are missing after the", 2, 1,
+		},
+		{
+			"a kill, and only they are lost", "new", false, true, false,
+			"missing after the upgrade (all that were enqueued)", 1, 1,
+		},
+		{
+			"a kill that loses everything", "new", false, true, true,
+			"are missing after the upgrade (all that were enqueued,", 1, 3,
+		},
 		{"a kill, and the same server", "old", false, true, false, "are missing after the upgrade", 1, 3},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -212,8 +212,8 @@ func Interrupted(ctx context.Context, err error) error {
 }
 
 // UntilInterrupted returns a copy of ctx that ends with the first SIGINT or SIGTERM, and a function that releases it. A
-// second signal ends the process, if it comes more than a second later: timeout(1) sends two at once, one to the process
-// and one to its group.
+// second signal ends the process, if it comes more than a second later: timeout(1) sends two at once, one to the
+// process and one to its group.
 func UntilInterrupted(ctx context.Context) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
