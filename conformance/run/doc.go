@@ -10,10 +10,11 @@
 //
 //   - a run: runner.go is what users set, schedule.go the loop, task.go one check with its tries, host.go a server that
 //     checks share and how many connections it takes, play.go one try, replay.go what another one is for
-//   - what ended a server: crash.go; closure.go for a closed connection
-//   - verdicts: verdict.go from what a script saw, verdict_decision.go from a property, and about a
-//     client, law.go from the law of the protocol, which judges all conversations of scripts; verdict_finding.go the
-//     evidence, and where a client was not let in; reach.go asks whether a passed clause was shown, and whether what
-//     the checks take for granted holds, and makes one finding of a verb that is never served; fold.go makes one result
-//     of several
+//   - what ended a server: crash.go, and crash_lent.go where hostile checks had it one after the other; closure.go for
+//     a closed connection
+//   - verdicts: verdict.go from what a script saw, verdict_cause.go why there is none, verdict_decision.go from a
+//     property, and about a client, law.go from the law of the protocol, which judges all conversations of scripts;
+//     verdict_finding.go the evidence, and where a client was not let in; reach.go asks whether a passed clause was
+//     shown, and whether what the checks take for granted holds, and makes one finding of a verb that is never served;
+//     fold.go makes one result of several
 package run
