@@ -11,7 +11,6 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/forward"
-	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/reports"
@@ -75,13 +74,14 @@ func idsOf(plays []*task) (ids []string) {
 	return slices.Compact(ids)
 }
 
-// certain reports whether a check that found its host dead has ended it: it was alone and was served, and this
-// machine was in time.
+// certain reports whether a check that found its host dead has ended it: it was alone and was served, and this machine
+// was late by a small part of the timeout at most.
 func (s *runState) certain(t *task) bool {
 	served := t.evidence.Served || slices.ContainsFunc(t.evidence.Conversation, func(l play.Line) bool {
 		return l.From == "S" && !l.Ended
 	})
-	return !t.together && served && s.meter.Lag(t.began) < lag.Room
+	const part = 4
+	return !t.together && served && part*s.meter.Lag(t.began) <= cmp.Or(s.runner.Timeout, play.DefaultTimeout)
 }
 
 // full reports whether plays found a host dead that was at its limit of connections: others were open then, and it
