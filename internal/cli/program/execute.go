@@ -217,7 +217,11 @@ func Interrupted(ctx context.Context, err error) error {
 func UntilInterrupted(ctx context.Context) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
-	return ctx, stop
+	return ctx, func() {
+		if ctx.Err() == nil { // else the process is about to end, and the second signal may come before
+			stop()
+		}
+	}
 }
 
 // NewSupervise builds the hidden command `supervise`, the process between this program and a server
