@@ -47,14 +47,16 @@ var needed = []string{"jid", "jobtype", "args", "queue", "wid", "hostname", "pid
 
 // simplify tries plainer forms of a line: a single queue, plain values, fewer fields.
 func simplify(line string, try func(plainer string) bool) {
-	for _, text := range plainer(line) {
-		if try(text) {
+	for n := 0; n < len(plainer(line)); n++ {
+		if text := plainer(line)[n]; try(text) {
 			line = text
+			n-- // the next one is in its place
 		}
 	}
-	for n := 1; n <= len(members(line)); n++ { // each field that still is there
+	for n := 1; n <= len(members(line)); n++ { // each field that still is there, from the last on
 		if text := without(line, len(members(line))-n); text != "" && try(text) {
 			line = text
+			n-- // the one before is in its place
 		}
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 )
 
-// TestSimplify accepts every plainer form of a line that a fault does not need.
+// TestSimplify accepts every plainer form of a line: each is made from the one before.
 func TestSimplify(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ line, plainest string }{
 		{"INFO", "INFO"},
 		{"FETCH", "FETCH default"},
-		{"FETCH a b", "FETCH b"},
+		{"FETCH a b", "FETCH a"},
 		{"FETCH a", "FETCH a"},
 		{"PUSH {", "PUSH {"},
 		{`ACK {"jid":1}`, `ACK {"jid":1}`},
@@ -35,10 +35,7 @@ func TestSimplify(t *testing.T) {
 		},
 	} {
 		line := test.line
-		for before := ""; before != line; {
-			before = line
-			simplify(line, func(plainer string) bool { line = plainer; return true })
-		}
+		simplify(line, func(plainer string) bool { line = plainer; return true })
 		assert.Equal(t, test.plainest, line)
 	}
 	simplify("FETCH a b", func(plainer string) bool {

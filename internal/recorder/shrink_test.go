@@ -40,11 +40,11 @@ S[c1]: +OK
 S[c1]: <close>
 `
 
-func shrunk(t *testing.T, server fakes.Config, finding string) string {
+func shrunk(t *testing.T, server fakes.Config, conversation, finding string) string {
 	t.Helper()
 	f := fakes.NewServer(server)
 	t.Cleanup(f.Close)
-	script, err := scenarios.Parse(fwpdialect.Dialect{}, "busy", []byte(busy))
+	script, err := scenarios.Parse(fwpdialect.Dialect{}, "busy", []byte(conversation))
 	require.NoError(t, err)
 	s := &Shrinker{Target: tcp(f.Addr()), Law: fwpsubject.Law(), Simplify: fwpsubject.New().Simplify}
 	found, err := s.Findings(t.Context(), script)
@@ -55,7 +55,7 @@ func shrunk(t *testing.T, server fakes.Config, finding string) string {
 
 func TestShrinkForAClient(t *testing.T) {
 	t.Parallel()
-	text := shrunk(t, fakes.Config{}, "line-form")
+	text := shrunk(t, fakes.Config{}, busy, "line-form")
 	assert.Equal(t, []string{"C[c1] bad: FLUSH x"}, clientLines(text))
 }
 
@@ -77,7 +77,7 @@ func TestShrinkForAServer(t *testing.T) {
 			e.Bytes = []byte("+OK\r\n")
 		}
 	}}
-	text := shrunk(t, server, "foreign-reply:INFO")
+	text := shrunk(t, server, busy, "foreign-reply:INFO")
 	assert.Contains(t, text, "INFO\n")
 	for _, verb := range []string{"PUSH", "FETCH", "BEAT", "c2"} {
 		assert.NotContains(t, text, verb)
@@ -92,9 +92,30 @@ func TestShrinkForTheLaw(t *testing.T) {
 			e.Object.SetText("jobtype", "another")
 		}
 	}}
-	text := shrunk(t, server, "law/field FWP-WU-02")
+	text := shrunk(t, server, busy, "law/field FWP-WU-02")
 	assert.Contains(t, text, "PUSH")
 	for _, word := range []string{"INFO", "FLUSH", "BEAT", "END", "custom"} {
 		assert.NotContains(t, text, word)
 	}
+}
+
+// TestShrinkKeepsWhatLinesExpect: a line is not made plainer where a line behind it would not match then.
+func TestShrinkKeepsWhatLinesExpect(t *testing.T) {
+	t.Parallel()
+	server := fakes.Config{Hook: func(e *fakes.Event) {
+		if e.Point == fakes.Delivered && strings.HasSuffix(e.Conn.Worker, "kept") {
+			e.Object.SetText("jobtype", "another")
+		}
+	}}
+	text := shrunk(t, server, `title: fields
+
+connect c1 as consumer {"wid":"$wid-kept"}
+C[c1]: PUSH {"jid":"$jid","jobtype":"t","args":[],"queue":"$queue","custom":{"a":"b"},"backtrace":7}
+S[c1]: +OK
+C[c1]: FETCH $queue
+S[c1]: ${"jid":"$jid","custom":{"a":"b"}}
+`, "law/field FWP-WU-02")
+	assert.Contains(t, text, "FETCH")
+	assert.Equal(t, 2, strings.Count(text, "custom"))
+	assert.NotContains(t, text, "backtrace")
 }
