@@ -54,7 +54,7 @@ func TestTriesShareAServerThatStartsSlowly(t *testing.T) {
 			e := explore.Explorer{Subject: fwpsubject.New(), Target: target, Alone: true, Seed: 1, Steps: 2000}
 			e.Fresh = func() (play.Target, func(), error) {
 				starts++
-				time.Sleep(pause) // virtual
+				<-time.After(pause) // in virtual time
 				return fresh.start()
 			}
 			r := e.Run(t.Context())

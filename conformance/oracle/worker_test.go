@@ -79,7 +79,7 @@ func TestWorkers(t *testing.T) {
 		"of an unknown wid, a producer":     {all(producer, `1 C: BEAT {"wid":"worker-9"}`, "1 S: +OK"), ""},
 		"with no id":                        {all(hello, `1 C: BEAT {"wid":""}`, "1 S: -ERR"), ""},
 		"after a FLUSH":                     {all(hello, flush, beat("", "-ERR")), ""},
-		"a state that nobody knows":         {all(hello, beat(`,"current_state":"tired"`, "-ERR")), ""},
+		"a state that is not in the text":   {all(hello, beat(`,"current_state":"tired"`, "-ERR")), ""},
 		"FETCH of one that is quiet":        {all(hello, beat(quiet, "+OK"), noFetch), ""},
 		"FETCH of one that knows its order": {all(ordered, beat("", told), noFetch), ""},
 		"FETCH of one that was ordered":     {all(ordered, noFetch), ""},

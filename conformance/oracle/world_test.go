@@ -89,7 +89,7 @@ func TestConversations(t *testing.T) {
 		"bad hash of a consumer":    {"1 C: HELLO [1]\n1 S: +OK", "FWP-HELLO-06"},
 		"another pid":               {all(hello, strings.ReplaceAll(other, "worker-2", "worker-1")), ""},
 		"an integer":                {all(hello, "1 C: INFO\n1 S: :1"), "FWP-INFO-01"},
-		"BEAT of an unknown worker": {all(hello, `1 C: BEAT {"wid":"nobody"}`, "1 S: +OK"), "FWP-BEAT-05"},
+		"BEAT of an unknown worker": {all(hello, `1 C: BEAT {"wid":"other"}`, "1 S: +OK"), "FWP-BEAT-05"},
 		"refused and enqueued": {
 			all(hello, strings.Replace(with(`,"at":5`), "+OK", "-ERR", 1), take),
 			"FWP-PUSH-03",

@@ -217,8 +217,13 @@ func (s *runState) adviceToRestart(h *host) string {
 
 // unexplained records a crash that no check is known to have caused.
 func (s *runState) unexplained(h *host) {
-	s.crashes = append(s.crashes, *h.crash)
+	s.addCrash(*h.crash)
 	h.crash = nil
+}
+
+// addCrash adds a crash that no check is known to have caused.
+func (s *runState) addCrash(c crash) {
+	s.crashes = append(s.crashes, c)
 	if s.runner.FailFast {
 		s.stopAtFinding()
 	}

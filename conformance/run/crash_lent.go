@@ -21,9 +21,9 @@ type wreck struct {
 const afterwards = time.Second
 
 // newWreck returns that of a server which a check had last, with those that had it just before.
-func newWreck(last *task, e conformance.Evidence) *wreck {
+func newWreck(server *host, last *task, e conformance.Evidence) *wreck {
 	w := &wreck{Evidence: e, ran: []*task{last}}
-	for _, other := range slices.Backward(last.server.had) {
+	for _, other := range slices.Backward(server.had) {
 		if end := other.evidence.Began.Add(other.evidence.Took); other != last && e.Began.Sub(end) <= afterwards {
 			w.ran = append(w.ran, other)
 		}
@@ -42,7 +42,7 @@ func (s *runState) wrecks() {
 			last := other.had[len(other.had)-1]
 			e := *last.evidence
 			e.Dead, e.Ending, e.Died = "the server ended when no check was played on it", how, died
-			last.wreck = newWreck(last, e)
+			last.wreck = newWreck(other, last, e)
 			if !slices.Contains(s.again, last) {
 				s.again = append(s.again, last)
 			}
@@ -56,7 +56,7 @@ func (s *runState) wrecks() {
 func (s *runState) searches(t *task) bool {
 	w := t.wreck
 	if w == nil && t.evidence.Dead != "" {
-		if w = newWreck(t, *t.evidence); len(w.ran) == 1 {
+		if w = newWreck(t.server, t, *t.evidence); len(w.ran) == 1 {
 			return false
 		}
 		t.wreck = w
@@ -72,7 +72,7 @@ func (s *runState) searches(t *task) bool {
 		s.pending = slices.Insert(s.pending, 0, next)
 		return false
 	}
-	s.crashes = append(s.crashes, w.crash())
+	s.addCrash(w.crash())
 	return false
 }
 

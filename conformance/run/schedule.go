@@ -212,7 +212,7 @@ func (s *runState) skip(ctx context.Context, t *task) bool {
 		s.file(t, s.withoutResult(t.about, reports.NotRun, why, ""))
 	}
 	if t.wreck != nil {
-		s.crashes = append(s.crashes, t.wreck.crash())
+		s.addCrash(t.wreck.crash())
 	}
 	return true
 }

@@ -73,7 +73,9 @@ func TestTheLawBesideAMessage(t *testing.T) {
 		assert.Equal(t, beside, len(v.check.Findings[0].Premises) > 0, "a line on %s", conn)
 	}
 	s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
-	seen := law.Seen{Violation: law.Violation{Rule: "reply", Clause: "FWP-ACK-01", Premises: []string{"FWP-ACK-02"}}, At: began}
+	seen := law.Seen{
+		Violation: law.Violation{Rule: "reply", Clause: "FWP-ACK-01", Premises: []string{"FWP-ACK-02"}}, At: began,
+	}
 	s.law.take(conformance.Description{ID: "a"}, &conformance.Evidence{Began: began, Law: []law.Seen{seen}}, 0)
 	assert.Equal(t, []string{"FWP-ACK-02"}, s.lawChecks(nil)[0].Findings[0].Premises)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestPremises: where what a reply should be rests on another clause, it says so, unless the server has kept that, or
-// the reply is wrong in what does not depend on it.
+// TestPremises: a violation names the clause on which the expected reply rests. It names none if the server has kept
+// that clause, or if the part of the reply that is wrong does not depend on it.
 func TestPremises(t *testing.T) {
 	t.Parallel()
 	failed := []string{

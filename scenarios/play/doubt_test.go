@@ -37,10 +37,10 @@ func TestWhatLatenessCastsDoubtOn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				meter := new(lag.Meter)
 				meter.Note(time.Now(), test.before)
-				time.Sleep(time.Minute)
+				<-time.After(time.Minute)
 				pl := &play{Player: Player{Meter: meter}, rec: &recorder{start: time.Now()}}
 				meter.Note(time.Now(), test.lag)
-				time.Sleep(time.Minute)
+				<-time.After(time.Minute)
 				r := pl.doubt(Result{Outcome: test.outcome, span: test.span, At: time.Since(pl.rec.start)})
 				assert.Equal(t, test.want, r.Outcome)
 				assert.Equal(t, test.want == Unsure, r.Transient)

@@ -118,8 +118,8 @@ func TestEveryCommandIsHeld(t *testing.T) {
 	}
 }
 
-// TestVariationsStandBesideFaults: what a command finds on a server that is wrong is told from what it finds on one
-// that is right in another way.
+// TestVariationsStandBesideFaults: each command with the flag --fault has --variation too, so that a test can compare a
+// wrong server with an unusual one that is right.
 func TestVariationsStandBesideFaults(t *testing.T) {
 	t.Parallel()
 	faulty := 0
