@@ -108,6 +108,13 @@ func TestLagExcuses(t *testing.T) {
 		assert.Empty(t, calm.Open)
 		calm.excuse(nil)
 		assert.Len(t, calm.Findings, 2)
+		for by, want := range map[time.Duration][]Finding{lag.Room - 1: {late, plain}, lag.Room: {plain}} {
+			busy, meter := Evidence{Began: time.Now(), Findings: []Finding{late, plain}}, new(lag.Meter)
+			meter.Note(time.Now(), by)
+			busy.excuse(meter)
+			assert.Equal(t, want, busy.Findings, by)
+			assert.Equal(t, by == lag.Room, busy.Transient, by)
+		}
 	})
 }
 

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"sync"
@@ -204,5 +205,36 @@ func TestAServerThatEndsBehindTheLastCheck(t *testing.T) {
 		report := runnerOn(server, all).Run(t.Context())
 		assert.Equal(t, map[string]string{"deadly": "crash", "long": "pass"}, verdictsOf(report))
 		assert.Len(t, m.started, m.ended+1, "the shared one is left")
+	})
+}
+
+// A run that is interrupted while it looks for the check that ended a server reports the crash all the same.
+func TestAnInterruptedSearchReportsTheCrash(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, map[string]string{
+		"deadly": "connect as consumer\nclause FWP-FAIL-02\nC bad: FAIL\nS: -\n",
+		"next":   "waits: 2s\nconnect as consumer\nsilence 1s\nclause FWP-ACK-03\nC bad: ACK\nS: -\nsilence 1s\n",
+	})
+	synctest.Test(t, func(t *testing.T) {
+		m := &mortals{deadly: func(target *mortalTarget, e *fakes.Event) bool {
+			if bareFail(e) {
+				time.AfterFunc(1500*time.Millisecond, func() { target.dead.Store(true) })
+			}
+			return false
+		}}
+		server, end, _ := m.start()
+		defer end()
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		fresh, starts := server.Fresh, 0
+		server.Fresh = func() (run.Server, func(), error) {
+			if starts++; starts > 1 {
+				interrupt()
+			}
+			return fresh()
+		}
+		r := runnerOn(server, all)
+		r.Parallel, r.Quick = 1, true // the shortest first
+		assert.Equal(t, "crash", verdictsOf(r.Run(ctx))[run.CrashCheck])
 	})
 }

@@ -4,11 +4,16 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -276,4 +281,24 @@ connect d as producer
 			`HELLO {"v":2,"pwdhash":"` + right + `"}`, `HELLO {"pwdhash":"` + right + `","v":2}`,
 		}, hellos)
 	})
+}
+
+// On a machine that was late, a reply that came too early is one for certain where nothing else has begun its wait.
+func TestTooEarlyOnALateMachine(t *testing.T) {
+	t.Parallel()
+	const beside = "connect b as consumer\nC[b]: INFO\nS[b]: $\n"
+	for lines, want := range map[string]string{
+		"C[a]: FETCH $queue\nS[a] 3s..: $-1\n":               "mismatched",
+		"C[a]: FETCH $queue\n" + beside + "S[a] 3s..: $-1\n": "unsure",
+	} {
+		s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte("connect a as consumer\n"+lines))
+		require.NoError(t, err)
+		synctest.Test(t, func(t *testing.T) {
+			p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second}}
+			p.serve(t)
+			m := new(lag.Meter)
+			m.Note(time.Now(), time.Hour)
+			assert.Contains(t, outcomes((&play.Player{Target: p, Meter: m}).Play(t.Context(), s, "fwp-test-0001")), want, lines)
+		})
+	}
 }
