@@ -25,6 +25,9 @@ import (
 func recognize(ctx context.Context, nc net.Conn, timeout time.Duration) (conformance.Identity, error) {
 	first, err := firstBytes(nc, timeout)
 	switch {
+	case err == nil && first[0] == '-': // one that is busy, or still reads its store
+		return conformance.Identity{}, fmt.Errorf("the server greeted with an error: %q",
+			firstLine(first[1:min(len(first), excerpt)]))
 	case err == nil && looksLikeRESP(first):
 		return identity(first)
 	case errors.Is(err, errEndless):
