@@ -259,8 +259,8 @@ func (i *Started) stop(ctx context.Context, how Action) error {
 			"that of --start still ran after %v", seenWithin), Output: i.output.lines(), Advice: launcherAdvice}
 	case how == Stop && i.now.Code() == killedCode:
 		return &UnseenError{Action: how, Why: fmt.Sprintf("it did not end within %v of SIGTERM, and was killed", stopGrace),
-			Output: i.output.lines(), Advice: "an orderly stop was not tested: in a shell the server does not get the " +
-				"signal, so write `exec` in front of it"}
+			Output: i.output.lines(), Advice: "an orderly stop was not tested; if a shell runs the server, write `exec` " +
+				"in front of it, so that it gets the signal"}
 	}
 	return nil
 }

@@ -65,14 +65,14 @@ func (s *sample) Begin(ctx context.Context, d disrupt.Disruption) (end func(cont
 		clear(s.taken)
 	}
 	over, err := s.target.Begin(ctx, d)
-	if err != nil {
+	if over == nil {
 		after()
 		return nil, err
 	}
 	return func(ctx context.Context) error {
 		defer after()
 		return over(ctx)
-	}, nil
+	}, err
 }
 
 // tap returns what gets the bytes of a connection, of a worker unless that is empty; nil if the law does not judge it.

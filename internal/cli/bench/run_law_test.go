@@ -81,6 +81,26 @@ func TestASampleOfARestartedServer(t *testing.T) {
 	}))
 }
 
+// killed stops a server in another way than it was to: what ends that is there with an error.
+type killed struct{ end func(context.Context) error }
+
+// Begin implements [disrupt.Target].
+func (k killed) Begin(context.Context, disrupt.Disruption) (func(context.Context) error, error) {
+	return k.end, errors.New("it was killed")
+}
+
+// A server that had to be killed is started again, also if the law listens.
+func TestASampleOfAServerThatHadToBeKilled(t *testing.T) {
+	t.Parallel()
+	for _, end := range []func(context.Context) error{nil, func(context.Context) error { return nil }} {
+		config := load.Config{Protocol: peer.Default().Speaker(peer.SpeakerConfig{}), Disrupt: killed{end}}
+		judgeSample(&config, peer.Default(), "")
+		got, err := config.Disrupt.Begin(t.Context(), disrupt.Disruption{Action: disrupt.Restart})
+		require.EqualError(t, err, "it was killed")
+		assert.Equal(t, end == nil, got == nil)
+	}
+}
+
 // ofARestart returns what the law finds in a load on a server that is restarted, in virtual time.
 func ofARestart(t *testing.T, hook func(*fakes.Event)) (found []string) {
 	t.Helper()
