@@ -80,6 +80,7 @@ const (
 	answerWithin = 2 * time.Second        // of a server that was asked
 	comesBack    = 2 * time.Second        // of a server that its supervisor starts again
 	staysFor     = 300 * time.Millisecond // of a command, until it counts as alive
+	lingersFor   = 2 * time.Second        // of a listener that is closed already
 )
 
 // observer sees from outside what becomes of a server while something is done to it: whether a connection lives on that

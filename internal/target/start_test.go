@@ -190,6 +190,26 @@ func TestServersThatDoNotStartAgain(t *testing.T) {
 	}
 }
 
+// TestAListenerThatLingers: another process may have had it when it was closed here.
+func TestAListenerThatLingers(t *testing.T) {
+	t.Parallel()
+	starter := testStarter("exec " + serving())
+	place, held, err := newPlace(t.TempDir(), "secret")
+	require.NoError(t, err)
+	i := starter.at(t.Context(), place, held)
+	defer i.End()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", i.Server.Address.HostPort())
+	require.NoError(t, err)
+	go func() {
+		defer ln.Close() //nolint:errcheck // it listened
+		if nc, err := ln.Accept(); err == nil {
+			_ = nc.Close()
+		}
+	}()
+	require.NoError(t, i.begin(t.Context()))
+	assert.Equal(t, "secret x", greeting(t, i))
+}
+
 func TestStartedServersThatNeverServe(t *testing.T) {
 	t.Parallel()
 	starter := testStarter("echo asleep; sleep 600")

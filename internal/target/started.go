@@ -71,14 +71,19 @@ func (i *Started) run(ctx context.Context) error {
 	return i.alive(ctx)
 }
 
-// occupied reports whether something accepts connections at the place of the server.
+// occupied reports whether something accepts connections at the place of the server, and goes on with that: a process
+// that we start beside this one has our listeners, such as that of reservePorts, until it runs its program.
 func (i *Started) occupied(ctx context.Context) bool {
-	nc, err := i.Server.Dial(ctx)
-	if err != nil {
-		return false
+	for until := time.Now().Add(lingersFor); ; {
+		nc, err := i.Server.Dial(ctx)
+		if err != nil {
+			return false
+		}
+		_ = nc.Close()
+		if time.Now().After(until) || !wait.Sleep(ctx, readyPause) {
+			return true
+		}
 	}
-	_ = nc.Close()
-	return true
 }
 
 // alive returns an error if the command ended although something serves: that is not what it started. If that is one of
