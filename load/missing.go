@@ -130,7 +130,7 @@ func (r *run) inDoubt() bool {
 	c := r.ledger.Count(false)
 	a.jobs, a.replies = c.Missing, replies
 	if len(r.disrupted.done) > 0 {
-		a.jobs += c.Waiting + c.InDoubt
+		a.jobs += c.Held + c.Waiting + c.InDoubt // held are those of which a report was refused
 	}
 	return a.jobs > 0
 }

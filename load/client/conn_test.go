@@ -260,7 +260,7 @@ func TestErrorReplies(t *testing.T) {
 				s.pass(firstPause)
 				assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(c))
 			case "acknowledges":
-				assert.Equal(t, int64(1), counts.Waiting)
+				assert.Equal(t, int64(1), counts.Held, "until its reservation ends")
 				assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(c))
 			}
 		})

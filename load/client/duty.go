@@ -75,6 +75,7 @@ func (d *duty) lost(now time.Duration, asked bool) {
 			w.mayReturn(p)
 		}
 	}
+	w.endDenials(func(j denial) bool { return j.by == d && !w.shard.keeps })
 	switch {
 	case !asked:
 	case d.doing == fetching:

@@ -70,6 +70,7 @@ func (s *sweeper) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, e
 				w.mayReturn(p)
 			}
 		}
+		w.endDenials(func(j denial) bool { return j.until <= now+every })
 	}
 	return out, engine.Next{Wake: now + every}
 }

@@ -33,9 +33,9 @@ func (d *duty) reported(now time.Duration, refused error) outcome {
 	d.noteReport(p, replied(refused))
 	switch {
 	case refused != nil:
-		w.mayReturn(p)
 		if p.ours && !p.repeated {
 			w.shard.ledger.Denied(p.k)
+			w.denied = append(w.denied, denial{p.k, d, p.asked + w.shard.jobs.ReserveFor()})
 		}
 		if p.repeated { // the first report may have arrived: both replies are right
 			got.err = nil

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -34,6 +35,7 @@ type worker struct {
 	places []place
 	free   []int32      // places with no job
 	done   queue[int32] // places whose job is to be reported, in the order in which the work ended
+	denied []denial
 
 	room    time.Duration // since when there is a free place
 	beat    time.Duration // when the next beat is due; 0 before the first connection
@@ -70,6 +72,24 @@ const (
 
 // jobHeld reports whether the worker has a job there.
 func (p *place) jobHeld() bool { return p.stage >= working }
+
+// denial is a job of which a report was refused: for the server the worker has it, as long as its reservation runs.
+type denial struct {
+	k     int64
+	by    *duty
+	until time.Duration
+}
+
+// endDenials books that the server may deliver jobs again of which a report was refused.
+func (w *worker) endDenials(over func(denial) bool) {
+	w.denied = slices.DeleteFunc(w.denied, func(j denial) bool {
+		if !over(j) {
+			return false
+		}
+		w.shard.ledger.MayReturn(j.k)
+		return true
+	})
+}
 
 // mayFetch reports whether one more job is wanted.
 func (w *worker) mayFetch() bool {

@@ -305,6 +305,35 @@ func TestReservationsRunOut(t *testing.T) {
 	assert.Equal(t, int64(1), s.ledger.Count(false).Redelivered)
 }
 
+// A worker whose ACK was refused has the job until its reservation or its connection ends: nobody else may get it before.
+func TestAJobWhoseAckIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		then  func(s *scene, c *conn)
+		twice int64
+	}{
+		"comes at once":               {func(*scene, *conn) {}, 1},
+		"comes after its reservation": {func(s *scene, _ *conn) { s.pass(60 * time.Second) }, 0},
+		"comes after its connection":  {func(s *scene, c *conn) { s.end(c, nil) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			load := consumers(2)
+			load.ReserveFor = workload.Duration(60 * time.Second)
+			s, w := works(t, load)
+			s.shard.patience = time.Hour // for a FETCH
+			c := &w.conns[0].conn
+			s.data(c, s.body(100))
+			s.data(c, "-ERR no\r\n")
+			test.then(s, c)
+			s.data(&s.shard.workers[1].conns[0].conn, s.body(100))
+			counts := s.ledger.Count(false)
+			assert.Equal(t, test.twice, counts.Duplicated)
+			assert.Equal(t, 1-test.twice, counts.Redelivered)
+		})
+	}
+}
+
 func TestJobsThatFail(t *testing.T) {
 	t.Parallel()
 	load := consumers(1)

@@ -184,8 +184,8 @@ func (l *Ledger) FetchLost() { l.fetchesLost.Add(1) }
 // ReportLost books that an ack or a fail ended without a reply. The server may have carried it out.
 func (l *Ledger) ReportLost() { l.reportsLost.Add(1) }
 
-// Denied books that the server answered an ack or a fail of job k with an error: the job has not ended for it.
-// MayReturn must have been called before.
+// Denied books that the server answered an ack or a fail of job k with an error: the job has not ended for it, and
+// comes again when its reservation is over.
 func (l *Ledger) Denied(k int64) {
 	if c := l.find(k); c != nil {
 		lazily(&c.denied).set(k % chunkJobs)
