@@ -1,7 +1,6 @@
 package upgrade
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -173,11 +172,12 @@ func (a *accountant) came(unit []byte) error {
 			Expected: "one of the pushed jobs", Actual: fmt.Sprintf("%.300q", unit),
 		})
 	case j.Over:
-		a.fact(j, Fact{Fate: Doubled, Expected: "it has ended: " + overWords(j), Actual: "it came (again)"})
+		clause, why := ended(j)
+		a.fact(j, Fact{Fate: Doubled, Clause: clause, Expected: "it has ended: " + why, Actual: "it came (again)"})
 	default:
 		a.judge(j, got, now)
 		j.Over, j.Missing = true, false
-		if j.State == Failed && jsonnum.Object(j.Sent)["retry"] == json.Number("1") { // its next failure is the last one
+		if j.failsTwice() {
 			a.silence = later(a.silence, now.Add(watchFailed))
 			return a.fail(a.main, j, 2)
 		}
@@ -186,12 +186,22 @@ func (a *accountant) came(unit []byte) error {
 	return err
 }
 
-// overWords says why a job must not come.
-func overWords(j *Job) string {
-	return cmp.Or(map[State]string{
-		Dead: "it failed with retry -1", Discarded: "it failed with retry 0",
-		Failed: "it failed as often as its retry allows, or was acknowledged",
-	}[j.State], "it was acknowledged")
+// ended returns why a job must not come, and the clause that says so.
+func ended(j *Job) (clause, why string) {
+	switch {
+	case j.State == Dead:
+		return "FWP-RETRY-05", "it failed with retry -1"
+	case j.State == Discarded:
+		return "FWP-RETRY-01", "it failed with retry 0"
+	case j.failsTwice():
+		return "FWP-RETRY-03", "it failed as often as its retry allows"
+	}
+	return "FWP-ACK-02", "it was acknowledged"
+}
+
+// failsTwice reports whether a job fails once more when it comes, and then for the last time.
+func (j *Job) failsTwice() bool {
+	return j.State == Failed && jsonnum.Object(j.Sent)["retry"] == json.Number("1")
 }
 
 // judge compares a job with what was pushed, and the time with when it is due.

@@ -49,7 +49,7 @@ type rule struct {
 var rules = []rule{
 	{Lost, reports.Fail, reports.Warn, "FWP-STATE-08", "did not come"},
 	{Hidden, reports.Fail, reports.Fail, "FWP-STATE-08", "did not come, but came after the way back"},
-	{Doubled, reports.Fail, reports.Observed, "FWP-ACK-02", "came again"},
+	{Doubled, reports.Fail, reports.Observed, "", "came again"},
 	{Altered, reports.Fail, reports.Fail, "", "came with other contents"},
 	{Early, reports.Fail, reports.Fail, "FWP-WU-06", "came before its time"},
 	{Late, reports.Warn, reports.Warn, "", "was enqueued more than 30 s after its time"},

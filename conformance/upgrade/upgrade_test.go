@@ -126,6 +126,9 @@ var wanted = map[string]string{
 	"keeps-reversed": "large-queue order", "keeps-no-dead": "dead miscount", "keeps-no-last": "enqueued lost",
 }
 
+// broken is the clause, where others are broken by the same fate.
+var broken = map[string]string{"keeps-no-failures": "FWP-RETRY-03", "keeps-queues-twice": "FWP-ACK-02"}
+
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../docs/upgrades.md")
@@ -133,7 +136,7 @@ func TestFaultsAreFound(t *testing.T) {
 	for i, f := range faults.Keeping() {
 		require.Contains(t, wanted, f.Name)
 		assert.Contains(t, string(doc), "| `"+f.Name+"` | "+f.Summary+" |")
-		if !slow.Enabled() && i%8 > 0 {
+		if !slow.Enabled() && i%8 > 0 && broken[f.Name] == "" {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
@@ -151,6 +154,11 @@ func TestFaultsAreFound(t *testing.T) {
 			found := fates(r)
 			t.Log(strings.Join(found, ", "))
 			assert.Contains(t, found, wanted[f.Name])
+			for _, of := range r.Steps[0].Facts {
+				if clause := broken[f.Name]; clause != "" && of.Fate == upgrade.Doubled {
+					assert.Equal(t, clause, of.Clause)
+				}
+			}
 		})
 	}
 }
