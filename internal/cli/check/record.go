@@ -221,7 +221,7 @@ func (s *shownFindings) shortage() error {
 func breachText(b workers.Breach) string {
 	c := clauseOf(b.Name)
 	who := "client"
-	if !c.BindsClient() {
+	if strings.HasPrefix(b.Name, recorder.LawPrefix) || !c.BindsClient() { // the law judges what the server sends
 		who = "server"
 	}
 	where := ""
@@ -275,13 +275,13 @@ func (p process) saveScript(name string, r *recorder.Recorder, s recorder.Summar
 
 // recordExit returns the exit code of a recording.
 func recordExit(s recorder.Summary) int {
-	if s.Counts.Connections == 0 {
-		return reports.ExitInconclusive
-	}
 	for name := range s.Counts.Breaches {
 		if clauseOf(name).Breach() == reports.Fail {
 			return reports.ExitFindings
 		}
+	}
+	if len(s.Counts.Commands) == 0 {
+		return reports.ExitInconclusive
 	}
 	return reports.ExitWell
 }
@@ -326,6 +326,8 @@ func recordPage(s recorder.Summary, code int) reports.Page {
 		words = "no client connected: nothing was evaluated"
 	case recordExit(s) == reports.ExitFindings:
 		words = "the specification was violated"
+	case len(s.Counts.Commands) == 0: // a health check
+		words = "no client sent a command: nothing was evaluated"
 	case slices.ContainsFunc(slices.Collect(maps.Keys(s.Counts.Breaches)), func(name string) bool {
 		return clauseOf(name).Breach() == reports.Warn
 	}):

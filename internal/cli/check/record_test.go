@@ -15,10 +15,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/recorder"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -140,6 +142,25 @@ func TestRecordWithoutAClient(t *testing.T) {
 	assert.Equal(t, program.Exit(reports.ExitInconclusive), err)
 	assert.Contains(t, out, "exit code 3\nno client connected")
 	assert.NoFileExists(t, file)
+}
+
+// A health check, which connects and goes, is no client.
+func TestRecordOfAHealthCheck(t *testing.T) {
+	t.Parallel()
+	server := fakes.NewServer(fakes.Config{})
+	defer server.Close()
+	addr, end := recordingOf(t, "--upstream", "tcp://"+server.Addr())
+	require.NoError(t, connected(t, addr).Close())
+	out, err := end()
+	assert.Equal(t, program.Exit(reports.ExitInconclusive), err)
+	assert.Contains(t, out, "exit code 3\nno client sent a command")
+}
+
+// The law judges the server, also by a clause that binds clients as well.
+func TestRecordBlamesTheServer(t *testing.T) {
+	t.Parallel()
+	text := breachText(workers.Breach{Name: recorder.LawPrefix + "field FWP-WU-03"})
+	assert.Contains(t, text, "fail server: law/field")
 }
 
 // What cannot be reached is 4 in each command, and a port that is none is told in plain words.
