@@ -98,10 +98,14 @@ func invalidAmong(files []MergedFile) string {
 func (m *Merged) decide() reports.Outcome {
 	invalid := sumOf(m.Files, func(f *MergedFile) int { return min(1, len(f.Invalid)) })
 	files := text.Count(len(m.Files), "file")
+	merged := files + " merged"
+	if f := reports.Find(m.Files, func(f *MergedFile) bool { return f.CutOff }); f != nil {
+		merged += ", of which " + f.Name + " is incomplete"
+	}
 	return reports.Decide(append(m.Claims(files, ""),
 		reports.Claimed(reports.ExitInconclusive, invalid > 0,
 			fmt.Sprintf("INVALID: the runs of %d of %s are", invalid, files)),
-		reports.Claimed(reports.ExitWell, true, files+" merged"),
+		reports.Claimed(reports.ExitWell, true, merged),
 	))
 }
 

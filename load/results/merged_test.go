@@ -87,6 +87,9 @@ func TestTheCasesOfASum(t *testing.T) {
 	valid.Files[1].Invalid = ""
 	code, words := valid.Outcome()
 	assert.Equal(t, reports.ExitWell, code)
+	assert.Equal(t, "4 files merged, of which runs/a.hlog is incomplete", words)
+	valid.Files[0].CutOff = false
+	_, words = valid.Outcome()
 	assert.Equal(t, "4 files merged", words)
 	valid.Internal = "disk full"
 	code, words = valid.Outcome()
