@@ -190,6 +190,18 @@ func TestServersThatDoNotStartAgain(t *testing.T) {
 	}
 }
 
+// TestAServerThatEndsAtALook: it did serve, and the look at that ended it; or another server is there in its place.
+func TestAServerThatEndsAtALook(t *testing.T) {
+	t.Parallel()
+	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
+	require.NoError(t, err)
+	defer s.End()
+	s.now.end(true)
+	require.ErrorContains(t, s.alive(t.Context()), "when a client had connected and left, to see whether it serves")
+	listenAt(t, s.Server.Address.HostPort())
+	require.ErrorContains(t, s.alive(t.Context()), "and something else serves at its port")
+}
+
 // TestAListenerThatLingers: another process may have had it when it was closed here.
 func TestAListenerThatLingers(t *testing.T) {
 	t.Parallel()

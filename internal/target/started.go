@@ -110,8 +110,11 @@ func (i *Started) alive(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return &StartError{Cause: fmt.Errorf("it ended (%s), and something else serves at its port", i.now.How()),
-		Output: i.output.lines()}
+	why := "when a client had connected and left, to see whether it serves"
+	if i.occupied(ctx) {
+		why = "and something else serves at its port"
+	}
+	return &StartError{Cause: fmt.Errorf("it ended (%s), %s", i.now.How(), why), Output: i.output.lines()}
 }
 
 // await waits until the server is ready: for the patience of the starter, and longer by what the lag of this machine
