@@ -63,14 +63,21 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 			f = &lawFinding{Seen: v, about: about, first: e}
 			l.found[key] = f
 		}
-		if f.about.ID != about.ID || !known || f.replayable() { // else the reason may be the same
+		same := f.about.ID == about.ID
+		if !known || same && f.replayable() || !same && !f.atOnce(v) { // else the reason may be the same
 			f.plays++
 		}
-		if f.plays == 1 && f.replayable() {
+		if f.plays == 1 && same && f.replayable() {
 			again = max(again, toCount, purposeOf(toMeasure, f.Timed))
 		}
 	}
 	return max(again, purposeOf(toCount, l.replayed(about, e, seen)))
+}
+
+// atOnce reports whether another play has seen a wrong span of time end when the first one did: a server that stood
+// still once shows that to all plays.
+func (f *lawFinding) atOnce(v law.Seen) bool {
+	return f.Timed && v.At.Sub(f.At).Abs() < 2*time.Second
 }
 
 // replayable reports whether another play of the same check says more: for a span of time, and for content that nothing

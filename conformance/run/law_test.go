@@ -35,6 +35,8 @@ func TestLawFindings(t *testing.T) {
 	plain := seen(func(*law.Seen) {})
 	value := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Alone = "field", "FWP-WU-03", true })
 	timed := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Timed = "late", "FWP-STATE-04", true })
+	afterwards := timed
+	afterwards.At = began.Add(4 * time.Second)
 	doubtful := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Doubtful = "order", "FWP-FETCH-04", true })
 	behind := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Own = "refused", "FWP-STATE-12", "FWP-ACK-02" })
 	should := seen(func(v *law.Seen) { v.Should = true })
@@ -127,7 +129,8 @@ func TestLawFindings(t *testing.T) {
 		"a value that it has reported":       {plays: plays(crowd("FWP-WU-03", value))},
 		"from a server that ended":           {plays: plays(gone)},
 		"a time, once":                       {plays: plays(of(timed))},
-		"a time, twice":                      {plays: plays(of(timed), of(timed)), want: []string{late}},
+		"a time, twice":                      {plays: plays(of(timed), of(afterwards)), want: []string{late}},
+		"a time, of two plays at once":       {plays: plays(of(timed), of(timed))},
 		"a time on a late machine":           {plays: plays(of(timed), of(timed)), lag: time.Second},
 		"behind a refusal, once":             {plays: plays(of(behind))},
 		"behind a refusal, twice":            {plays: plays(of(behind), of(behind)), want: []string{refused}},
