@@ -167,7 +167,7 @@ func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 			break
 		}
 		x.play.round = round
-		x.steps(limited, t.Steps[i:i+1])
+		x.steps(limited, t.Steps[i:i+1], false)
 		x.gen.Round++
 		x.tell()
 	}
@@ -310,7 +310,7 @@ func (x *exploration) loop(ctx context.Context) {
 			continue
 		}
 		before, steps := x.play.commands, x.gen.next()
-		x.inTime(ctx, func(ctx context.Context) bool { x.steps(ctx, steps); return true })
+		x.inTime(ctx, func(ctx context.Context) bool { x.steps(ctx, steps, x.Longest == 0); return true })
 		switch {
 		case x.play.commands > before:
 			idle = 0
@@ -370,8 +370,9 @@ func (x *exploration) trim() {
 	x.play.seen = nil
 }
 
-// steps plays steps and keeps what they have found.
-func (x *exploration) steps(ctx context.Context, steps []Step) {
+// steps plays steps and keeps what they have found. goOn: what cannot come, as far as is known, and is awaited by the
+// last of the steps on its connection, is awaited beside the steps that follow.
+func (x *exploration) steps(ctx context.Context, steps []Step, goOn bool) {
 	for i := range steps {
 		x.trim()
 		x.play.step = len(x.trace)
@@ -379,7 +380,10 @@ func (x *exploration) steps(ctx context.Context, steps []Step) {
 		if x.Watch != nil {
 			x.Watch(steps[i])
 		}
-		x.play.do(ctx, &steps[i])
+		x.play.goesOn = goOn && !slices.ContainsFunc(steps[i+1:], func(s Step) bool {
+			return s.Sends() != nil && s.Conn() == steps[i].Conn()
+		})
+		x.play.do(ctx, &x.trace[len(x.trace)-1])
 		for ; x.told < len(x.play.found); x.told++ {
 			x.finding(x.play.found[x.told])
 		}
