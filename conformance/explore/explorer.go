@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -108,10 +109,10 @@ type Finding struct {
 	Moments  int      // at which it was: a server that stands still once is late for many at one moment
 	// Places are where it was seen, and how often: commands with their answers, or fields with kinds of values.
 	Places map[string]int
-	Talk   []play.Line // what was said before it on its connection and of its job, and what was received: the last of it
-	Whole  Trace       // the conversation as it was
-	Small  Trace       // the shortest one that still shows it; empty if it did not come again
-	Script string      // the same in the suite's language, empty if there is none
+	Talk   []reports.Line // what was said before it on its connection and of its job; the last is what was received
+	Whole  Trace          // the conversation as it was
+	Small  Trace          // the shortest one that still shows it; empty if it did not come again
+	Script string         // the same in the suite's language, empty if there is none
 
 	Unscripted string   // why there is no script
 	Unshrunk   []string // where there is none: a script of what it is about that was not played, or the last steps

@@ -145,8 +145,8 @@ type Runner struct {
 	// Expected reports whether all findings of a check are known; nil if none are.
 	Expected func(reports.Check) bool
 
-	Watch    func(check string, line play.Line)  // receives each line of each conversation; calls may overlap
-	Progress func(done, total int, check string) // is called when a check is over; calls do not overlap
+	Watch    func(check string, line reports.Line) // receives each line of each conversation; calls may overlap
+	Progress func(done, total int, check string)   // is called when a check is over; calls do not overlap
 }
 
 // Run runs the checks and returns their report, without target and version.

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,26 +100,11 @@ var closeWords = map[scenarios.Ending]string{
 	scenarios.Reset: "the server reset the connection",
 }
 
-var parties = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
-
-// conversation returns what was said as lines of a report, nil if nothing was.
-func conversation(said []play.Line) []reports.Line {
-	if len(said) == 0 {
-		return nil
-	}
-	lines := make([]reports.Line, len(said))
-	for i, l := range said {
-		from := cmp.Or(parties[l.From], reports.FromSuite)
-		lines[i] = reports.Line{At: l.At, Conn: l.Conn, From: from, Text: l.Text, Own: l.Own}
-	}
-	return lines
-}
-
 // marked returns the line of the conversation at which something else than expected was received, counted from 1; 0 if
 // it is none of them.
 func marked(e *conformance.Evidence, r play.Result) int {
-	return 1 + slices.IndexFunc(e.Conversation, func(l play.Line) bool {
-		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && (l.From != "C" || len(e.Decisions) > 0)
+	return 1 + slices.IndexFunc(e.Conversation, func(l reports.Line) bool {
+		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && (l.From != reports.FromClient || len(e.Decisions) > 0)
 	})
 }
 
@@ -135,9 +119,9 @@ func (v *verdicts) refused(r play.Result) string {
 		switch {
 		case l.Conn != r.Conn || l.Own:
 			continue
-		case l.From == "S" && l.At >= r.At && l.Text == r.Got:
+		case l.From == reports.FromServer && l.At >= r.At && l.Text == r.Got:
 			return verb
-		case l.From == "C":
+		case l.From == reports.FromClient:
 			verb, _, _ = strings.Cut(strings.ReplaceAll(l.Text, "<|>", ""), " ")
 		}
 	}
