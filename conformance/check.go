@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -138,6 +139,14 @@ type Finding struct {
 	Unscripted string         // why there is no Script
 	Unshrunk   []string       // without one: the last steps that have to do with it, as a script has them
 	Talk       []reports.Line // the last of what was said before it, and what was received
+}
+
+// Judged returns what a law has found as a finding.
+func Judged(v *law.Violation) Finding {
+	return Finding{
+		Clause: v.Clause, Should: v.Should, Expected: v.Expected, Got: text.Shorten(v.Got), What: text.Shorten(v.What),
+		Own: v.Own, Premises: v.Premises,
+	}
 }
 
 // Decision is what one play of a situation says about one clause that binds clients. Others of the same play do not

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -90,34 +90,22 @@ type Result struct {
 	Outages []play.Outage
 }
 
-// Finding is something that no reading of the specification allows.
+// Finding is something that no reading of the specification allows, and what came of making it small.
 type Finding struct {
-	Number   int // in which the exploration came upon it, from 1
-	Clause   string
+	conformance.Finding
+	Number   int    // in which the exploration came upon it, from 1
 	Rule     string // of the model
-	Crash    bool
-	Should   bool // the clause only recommends what is broken here
-	Doubtful bool // it did not come again, and time or another fault may be why it came at all
-	Expected string
-	Got      string
-	What     string
-	Behind   string   // of a crash whose cause is not known: the command that is the likeliest; else empty
-	Own      string   // see [law.Violation]; empty if the shortest one that shows it needs the earlier command
-	Premises []string // see [law.Violation]
-	Commands int      // after which it was seen
-	Times    int      // that it was seen
-	Moments  int      // at which it was: a server that stands still once is late for many at one moment
+	Doubtful bool   // it did not come again, and time or another fault may be why it came at all
+	Behind   string // of a crash whose cause is not known: the command that is the likeliest; else empty
+	Commands int    // after which it was seen
+	Times    int    // that it was seen
+	Moments  int    // at which it was: a server that stands still once is late for many at one moment
 	// Places are where it was seen, and how often: commands with their answers, or fields with kinds of values.
 	Places map[string]int
-	Talk   []reports.Line // what was said before it on its connection and of its job; the last is what was received
-	Whole  Trace          // the conversation as it was
-	Small  Trace          // the shortest one that still shows it; empty if it did not come again
-	Script string         // the same in the suite's language, empty if there is none
-
-	Unscripted string   // why there is no script
-	Unshrunk   []string // where there is none: a script of what it is about that was not played, or the last steps
-	Shown      int      // of Tried times that the small conversation was played
-	Tried      int
+	Whole  Trace // the conversation as it was
+	Small  Trace // the shortest one that still shows it; empty if it did not come again
+	Shown  int   // of Tried times that the small conversation was played
+	Tried  int
 }
 
 func (e *Explorer) config() *config {

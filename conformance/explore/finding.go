@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -61,11 +62,10 @@ func (x *exploration) finding(f found) {
 func (x *exploration) file(f found) *pending {
 	x.number++
 	p := &pending{found: f, comes: map[int]bool{}, Finding: Finding{
-		Number: x.number, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Should: f.Should,
-		Expected: f.Expected, Got: text.Shorten(f.Got), What: text.Shorten(f.What), Own: f.Own, Premises: f.Premises,
-		Places:   map[string]int{},
+		Finding: conformance.Judged(f.Violation), Number: x.number, Rule: f.Rule, Places: map[string]int{},
 		Commands: x.play.commands, Whole: Trace{Steps: slices.Clone(x.trace)},
 	}}
+	p.Crash = f.crash
 	for _, came := range x.play.seen {
 		if came.Job != "" && (came.Job == f.JID || came.Job == f.job) {
 			p.comes[came.step] = true
