@@ -282,20 +282,30 @@ func broken(groups [][]Finding) []Broken {
 			all = append(all, placed{f, i})
 		}
 	}
-	clauses := map[string]string{} // by what ended the server
+	clauses := map[string][]string{} // by what ended the server
 	for _, f := range all {
 		if f.Death != "" && f.Clause != "" {
-			clauses[f.Death] = cmp.Or(clauses[f.Death], f.Clause)
+			clauses[f.Death] = added(clauses[f.Death], f.Clause)
 		}
 	}
+	const most = 3 // clauses that the end of a server may be about
 	of := func(f *placed) part {
-		return part{cmp.Or(f.Clause, clauses[f.Death], f.Death, "check "+f.Check), f.Step}
+		switch named := clauses[f.Death]; {
+		case f.Death != "" && len(named) > most:
+			return part{f.Death, f.Step}
+		case f.Clause == "" && len(named) > 0:
+			return part{named[0], f.Step}
+		}
+		return part{cmp.Or(f.Clause, f.Death, "check "+f.Check), f.Step}
 	}
 	var found []Broken
 	for _, same := range grouped(all, of) {
 		first := same[max(0, slices.IndexFunc(same, func(f placed) bool { return f.Clause != "" }))]
 		b := Broken{
 			Clause: first.Clause, Level: first.Level, Statement: first.Statement, Verdict: first.Verdict, Harm: first.Harm,
+		}
+		if len(clauses[first.Death]) > most {
+			b.Clause, b.Level, b.Statement = "", "", "the server died: "+first.Death
 		}
 		if b.Verdict == Crash && b.Clause == "" {
 			b.Statement = cmp.Or(b.Statement, text.FirstLine(first.Actual)) // what died, behind what

@@ -296,6 +296,7 @@ func crashFinding(c *crash) reports.Finding {
 	}
 	return reports.Finding{Verdict: reports.Crash, Statement: Death(c.Died, "", ""), Evidence: reports.Evidence{
 		Check: CrashCheck, Expected: "a server that keeps serving", Actual: strings.Join(all, "\n"),
+		Death: endOf(c.Ending),
 	}}
 }
 

@@ -81,7 +81,9 @@ func EndingOf(how string, output []string, ended bool) (words, died string) {
 	}
 	died = how
 	reason := slices.IndexFunc(output, func(line string) bool {
-		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
+		return slices.ContainsFunc([]*regexp.Regexp{goReason, rustPlace, rubyPlace, thrown}, func(r *regexp.Regexp) bool {
+			return r.MatchString(line)
+		})
 	})
 	switch last := output[len(output)-1]; {
 	case reason >= 0:
