@@ -268,43 +268,20 @@ func symptoms(all []Finding) [][]Finding {
 
 // broken returns what the groups of symptoms break: the findings of the run, the worst first, without the known ones.
 func broken(groups [][]Finding) []Broken {
-	type placed struct {
-		Finding
-		symptom int
-	}
-	type part struct {
-		of   string
-		step int
-	}
 	var all []placed
 	for i, group := range groups {
 		for _, f := range fresh(group) {
 			all = append(all, placed{f, i})
 		}
 	}
-	clauses := map[string][]string{} // by what ended the server
-	for _, f := range all {
-		if f.Death != "" && f.Clause != "" {
-			clauses[f.Death] = added(clauses[f.Death], f.Clause)
-		}
-	}
-	const most = 3 // clauses that the end of a server may be about
-	of := func(f *placed) part {
-		switch named := clauses[f.Death]; {
-		case f.Death != "" && len(named) > most:
-			return part{f.Death, f.Step}
-		case f.Clause == "" && len(named) > 0:
-			return part{named[0], f.Step}
-		}
-		return part{cmp.Or(f.Clause, f.Death, "check "+f.Check), f.Step}
-	}
+	died := deathsOf(all)
 	var found []Broken
-	for _, same := range grouped(all, of) {
+	for _, same := range grouped(all, died.key) {
 		first := same[max(0, slices.IndexFunc(same, func(f placed) bool { return f.Clause != "" }))]
 		b := Broken{
 			Clause: first.Clause, Level: first.Level, Statement: first.Statement, Verdict: first.Verdict, Harm: first.Harm,
 		}
-		if len(clauses[first.Death]) > most {
+		if len(died[first.Death]) > mostOfDeath {
 			b.Clause, b.Level, b.Statement = "", "", "the server died: "+first.Death
 		}
 		if b.Verdict == Crash && b.Clause == "" {
