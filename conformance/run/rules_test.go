@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
@@ -106,7 +107,8 @@ func ownRefused(e conformance.Evidence) conformance.Evidence {
 // what was dead before the check began is started again for it, as often as a server may end in a run.
 func TestWhoEndedTheServer(t *testing.T) {
 	t.Parallel()
-	said := []play.Line{{From: "S", Text: "+HI"}}
+	said := []reports.Line{{From: reports.FromServer, Text: "+HI"}}
+	shut := []reports.Line{{From: reports.FromServer, Ended: true}}
 	for name, test := range map[string]struct {
 		together bool
 		e        conformance.Evidence
@@ -116,7 +118,7 @@ func TestWhoEndedTheServer(t *testing.T) {
 		"a property":              {false, conformance.Evidence{Served: true}, true},
 		"beside others":           {true, conformance.Evidence{Conversation: said}, false},
 		"nothing was said":        {false, conformance.Evidence{}, false},
-		"the connection was shut": {false, conformance.Evidence{Conversation: []play.Line{{From: "S", Ended: true}}}, false},
+		"the connection was shut": {false, conformance.Evidence{Conversation: shut}, false},
 	} {
 		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
 		assert.Equal(t, test.certain, s.certain(&task{together: test.together, evidence: &test.e}), name)
@@ -133,6 +135,29 @@ func TestWhoEndedTheServer(t *testing.T) {
 	s.endAlone(unserved)
 	assert.Equal(t, "the server no longer served", h.lost)
 	assert.Len(t, s.crashes, 1)
+}
+
+// TestWreck: a check may have ended a server that the next ones had within a second, and is played again on a new one.
+func TestWreck(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	of := func(ago time.Duration) *task {
+		return &task{evidence: &conformance.Evidence{Began: now.Add(-ago - time.Minute), Took: time.Minute}}
+	}
+	long, before, just, last := of(afterwards+1), of(afterwards), of(0), of(0)
+	w := newWreck(&host{had: []*task{long, before, just, last}}, last, conformance.Evidence{Began: now})
+	assert.True(t, slices.Equal([]*task{last, just, before}, w.ran))
+
+	s, h := newRunState(&Runner{Protocol: fwpsuite.Protocol()}), newHost(Server{})
+	h.Fresh = func() (Server, func(), error) { return Server{}, func() {}, nil }
+	used := newHost(Server{})
+	for _, again := range []*wreck{w, nil} {
+		h.idle = []*host{used}
+		hostile := &task{like: h, about: conformance.Description{Hostile: true}, wreck: again}
+		_, err := s.occupy(hostile)
+		require.NoError(t, err)
+		assert.Equal(t, again == nil, hostile.server == used)
+	}
 }
 
 // verdictAbout returns the verdict about a clause of the play of a script with one line about it.
