@@ -63,21 +63,23 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 			f = &lawFinding{Seen: v, about: about, first: e}
 			l.found[key] = f
 		}
-		same := f.about.ID == about.ID
-		if !known || same && f.replayable() || !same && !f.atOnce(v) { // else the reason may be the same
+		if !known || f.confirmed(about, v) {
 			f.plays++
 		}
-		if f.plays == 1 && same && f.replayable() {
+		if f.plays == 1 && f.about.ID == about.ID && f.replayable() {
 			again = max(again, toCount, purposeOf(toMeasure, f.Timed))
 		}
 	}
 	return max(again, purposeOf(toCount, l.replayed(about, e, seen)))
 }
 
-// atOnce reports whether another play has seen a wrong span of time end when the first one did: a server that stood
-// still once shows that to all plays.
-func (f *lawFinding) atOnce(v law.Seen) bool {
-	return f.Timed && v.At.Sub(f.At).Abs() < 2*time.Second
+// confirmed reports whether another play that has seen the same counts: else the reason may be the same. A server that
+// stood still once shows all plays at the same moment that a span of time is over.
+func (f *lawFinding) confirmed(about conformance.Description, v law.Seen) bool {
+	if f.about.ID == about.ID {
+		return f.replayable()
+	}
+	return !f.Timed || v.At.Sub(f.At).Abs() >= 2*time.Second
 }
 
 // replayable reports whether another play of the same check says more: for a span of time, and for content that nothing

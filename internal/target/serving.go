@@ -2,7 +2,12 @@ package target
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/wait"
 )
 
 // Serving is what is known of the process that serves at the address of a server. It tells the server of one moment
@@ -55,4 +60,50 @@ func (s Serving) Files() []ServingFile {
 		return nil
 	}
 	return files
+}
+
+// occupied reports whether something accepts connections at the place of the server, and goes on with that: a process
+// that we start beside this one has our listeners, such as that of reservePorts, until it runs its program.
+func (i *Started) occupied(ctx context.Context) bool {
+	for until := time.Now().Add(lingersFor); ; {
+		nc, err := i.Server.Dial(ctx)
+		if err != nil {
+			return false
+		}
+		_ = nc.Close()
+		if time.Now().After(until) || !wait.Sleep(ctx, readyPause) {
+			return true
+		}
+	}
+}
+
+// alive returns an error if the command ended although something serves: that is not what it started. If that is one of
+// its processes, the command is alive; else it gets a moment to end.
+func (i *Started) alive(ctx context.Context) error {
+	at, err := net.ResolveTCPAddr("tcp", i.Server.Address.HostPort())
+	if err != nil {
+		return err
+	}
+	patience := time.Duration(0)
+	if serving := listening(at, i.now.pid); len(serving) > 0 && !serving.known() {
+		patience = staysFor
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-i.now.over:
+	case <-timer.C:
+		select {
+		case <-i.now.over:
+		default:
+			return nil
+		}
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	why := "when a client had connected and left, to see whether it serves"
+	if i.occupied(ctx) {
+		why = "and something else serves at its port"
+	}
+	return &StartError{Cause: fmt.Errorf("it ended (%s), %s", i.now.How(), why), Output: i.output.lines()}
 }

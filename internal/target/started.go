@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"sync"
 	"time"
@@ -69,52 +68,6 @@ func (i *Started) run(ctx context.Context) error {
 	}
 	now.order(servesOrder)
 	return i.alive(ctx)
-}
-
-// occupied reports whether something accepts connections at the place of the server, and goes on with that: a process
-// that we start beside this one has our listeners, such as that of reservePorts, until it runs its program.
-func (i *Started) occupied(ctx context.Context) bool {
-	for until := time.Now().Add(lingersFor); ; {
-		nc, err := i.Server.Dial(ctx)
-		if err != nil {
-			return false
-		}
-		_ = nc.Close()
-		if time.Now().After(until) || !wait.Sleep(ctx, readyPause) {
-			return true
-		}
-	}
-}
-
-// alive returns an error if the command ended although something serves: that is not what it started. If that is one of
-// its processes, the command is alive; else it gets a moment to end.
-func (i *Started) alive(ctx context.Context) error {
-	at, err := net.ResolveTCPAddr("tcp", i.Server.Address.HostPort())
-	if err != nil {
-		return err
-	}
-	patience := time.Duration(0)
-	if serving := listening(at, i.now.pid); len(serving) > 0 && !serving.known() {
-		patience = staysFor
-	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-i.now.over:
-	case <-timer.C:
-		select {
-		case <-i.now.over:
-		default:
-			return nil
-		}
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	why := "when a client had connected and left, to see whether it serves"
-	if i.occupied(ctx) {
-		why = "and something else serves at its port"
-	}
-	return &StartError{Cause: fmt.Errorf("it ended (%s), %s", i.now.How(), why), Output: i.output.lines()}
 }
 
 // await waits until the server is ready: for the patience of the starter, and longer by what the lag of this machine
