@@ -26,8 +26,8 @@ func recognize(ctx context.Context, nc net.Conn, timeout time.Duration) (conform
 	first, err := firstBytes(nc, timeout)
 	switch {
 	case err == nil && first[0] == '-': // one that is busy, or still reads its store
-		return conformance.Identity{}, fmt.Errorf("the server greeted with an error: %q",
-			firstLine(first[1:min(len(first), excerpt)]))
+		return conformance.Identity{}, fmt.Errorf("%w: %s", ErrGreeting,
+			text.Escape(firstLine(first[1:min(len(first), excerpt)])))
 	case err == nil && looksLikeRESP(first):
 		return identity(first)
 	case errors.Is(err, errEndless):
@@ -127,6 +127,9 @@ func identity(b []byte) (conformance.Identity, error) {
 
 // ErrIterations means that a protected server asks for a password hash that is not computed.
 var ErrIterations = errors.New("no client can log in")
+
+// ErrGreeting means that the server takes connections, and no clients.
+var ErrGreeting = errors.New("the server greeted with an error")
 
 // Authenticate tries the password on a protected server. The only errors are
 // [conformance.ErrDeclined] and that of an interrupted ctx. It accepts a server that takes a

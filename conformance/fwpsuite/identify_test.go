@@ -59,7 +59,7 @@ func TestIdentify(t *testing.T) {
 		"a faulty greeting":  {greeting("$12\r\nHI {\"v\":2.5}\r\n"), conformance.Identity{Greeting: "$12"}, ""},
 		"HI after the HELLO": {answer("+HI {\"v\":2}\r\n"), conformance.Identity{}, ""},
 		"an error": {greeting("-LOADING the dataset\r\n"), conformance.Identity{},
-			`the server greeted with an error: "LOADING the dataset"`},
+			"the server greeted with an error: LOADING the dataset"},
 		"closes at once": {func(net.Conn) {}, conformance.Identity{}, "closed the connection without a greeting"},
 		"says nothing":   {greeting(""), conformance.Identity{}, "no greeting within 10s"},
 		"HTTP": {answer("HTTP/1.1 400 Bad Request\r\n\r\n"), conformance.Identity{},

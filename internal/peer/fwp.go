@@ -219,6 +219,9 @@ func fwpAdvice(ctx context.Context, s *target.Server, err error) string {
 	if errors.Is(err, fwpsuite.ErrIterations) {
 		return "lower the number of iterations (i in the HI of the server): each client must compute them"
 	}
+	if errors.Is(err, fwpsuite.ErrGreeting) {
+		return "is it at its connection limit, or still starting (fwpcheck wait)?"
+	}
 	if advice := s.Probe(ctx); advice != "" {
 		return advice
 	}
