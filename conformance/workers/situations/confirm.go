@@ -30,7 +30,8 @@ const notGreeted = "did not greet"
 // notSeenAgain is why a finding is open that a second play has not shown.
 const notSeenAgain = "one play found it broken, and another one did not"
 
-// confirm keeps findings that a lag of this machine may explain until another play has shown them as well.
+// confirm keeps findings that a lag of this machine may explain until another play has shown them as well, and has what
+// was not seen because of a lag played again.
 func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 	if t.stop != "" && t.transient && !t.seenBefore(notGreeted) {
 		e.Open, e.Transient = t.stop, true
@@ -41,7 +42,8 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 		_, byRule := t.byRules[clause]
 		return !sure[clause] && !byRule && late >= lag.Room
 	}
-	if slices.ContainsFunc(doubts, doubted) {
+	unseen := func(d conformance.Decision) bool { return d.Reason == reports.ReasonLag }
+	if slices.ContainsFunc(doubts, doubted) || slices.ContainsFunc(e.Decisions, unseen) {
 		e.Reason, e.Transient = reports.ReasonLag, true
 		e.Open = "this machine was too busy to tell: it was late by " + late.Round(time.Millisecond).String()
 		reopen(e.Decisions, reports.ReasonLag, e.Open, doubted)

@@ -172,6 +172,22 @@ func TestUndecidedClauses(t *testing.T) {
 	}
 }
 
+// TestAGoalIsNotSeenOnALateMachine: it is waited for again, as what a lag may explain.
+func TestAGoalIsNotSeenOnALateMachine(t *testing.T) {
+	t.Parallel()
+	for late, again := range map[time.Duration]bool{lag.Room: true, lag.Room - 1: false} {
+		replayed(t, &situation{clauses: "BEAT-06"}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
+			t.Helper()
+			tr.began, tr.meter = time.Now().Add(-time.Minute), new(lag.Meter)
+			tr.meter.Note(time.Now(), late)
+			e := conformance.Evidence{Decisions: tr.complete(nil, tr.rules.Results())}
+			tr.confirm(&e, nil)
+			assert.Equal(t, []string{"BEAT-06 open"}, outcomes(e.Decisions))
+			assert.Equal(t, again, e.Transient, late)
+		})
+	}
+}
+
 // TestRulesDecide: a rule that is broken counts in every situation, and one that held only where the situation is about
 // its clause. What binds consumers alone is no finding about a producer.
 func TestRulesDecide(t *testing.T) {
