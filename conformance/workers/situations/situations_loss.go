@@ -152,7 +152,7 @@ func (t *trial) recovers(p *program, r recovery, running ...string) {
 		t.outright("", begun)
 	}
 	if r.outage != nil {
-		t.beatsOn(p, begun)
+		t.beatsOn(p, begun, len(missing) == 0)
 	}
 	t.watch(p, 2*time.Second) // for what its other connections report
 }
@@ -206,10 +206,13 @@ func (t *trial) observeReturn(missing []string, begun time.Duration) {
 	t.holds("WRK-05", true, "", got)
 }
 
-// beatsOn decides whether a worker sends BEAT behind an outage.
-func (t *trial) beatsOn(p *program, from time.Duration) {
+// beatsOn decides whether a worker sends BEAT behind an outage. One that does not work again has had its time.
+func (t *trial) beatsOn(p *program, from time.Duration, works bool) {
 	beats := after(from, p.lines(fwp.BEAT))
-	if t.await(p, beatPatience, beats); t.exited(p) {
+	if works {
+		t.await(p, beatPatience, beats)
+	}
+	if t.exited(p) {
 		return
 	}
 	t.holds("BEAT-06", t.has(beats), "BEATs after the outage", fmt.Sprintf("no BEAT within %v", beatPatience))
