@@ -230,11 +230,14 @@ func (t *trial) notLost(p *program) {
 	t.printsTrue(p)
 }
 
-// printed returns what a process has printed about its jobs: "pushed" or "refused" by jid.
+// printed returns what a process has printed about its jobs: "pushed" or "refused" by jid, both if it said so.
 func (p *program) printed() map[string]string {
 	all := map[string]string{}
 	for _, line := range p.Lines() {
 		if word, jid, is := strings.Cut(line, " "); is && (word == "pushed" || word == "refused") {
+			if before := all[jid]; before != "" && before != word {
+				word = "pushed and refused"
+			}
 			all[jid] = word
 		}
 	}
