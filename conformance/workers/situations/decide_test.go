@@ -1,7 +1,9 @@
 package situations
 
 import (
+	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -74,6 +77,51 @@ func TestALagMayExplainWhatASituationFinds(t *testing.T) {
 			tr.confirm(&e, nil)
 		}
 		assert.Equal(t, []string{want}, outcomes(e.Decisions), late)
+	}
+}
+
+// TestAMinuteOutlastsALag: what did not come within a minute is certain on a machine that was late by less than a second.
+func TestAMinuteOutlastsALag(t *testing.T) {
+	t.Parallel()
+	for late, certain := range map[time.Duration]bool{roomInAMinute - 1: true, roomInAMinute: false} {
+		replayed(t, &situation{}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
+			t.Helper()
+			tr.meter = new(lag.Meter)
+			tr.holds("FETCH-11", false, "", "what it was")
+			tr.meter.Note(time.Now(), late)
+			tr.outright(harmNoWork, 0)
+			assert.Equal(t, certain, tr.certain["FWP-FETCH-11"], late)
+		})
+	}
+}
+
+// TestASilentProgramIsSilentAgain: a program that has connected, and sends nothing, is not played again; one that has
+// not may have been slow to start.
+func TestASilentProgramIsSilentAgain(t *testing.T) {
+	t.Parallel()
+	for again, attack := range map[bool]func(*attacker){
+		true: func(a *attacker) { a.pause(time.Hour) },
+		false: func(a *attacker) {
+			if nc := a.dial(); nc != nil {
+				a.pause(time.Hour)
+			}
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			network := memnet.New()
+			h := &Harness{
+				Launcher:    &attacker{network: network, attack: attack, all: new(tally)},
+				ListenAgain: network.Listen,
+				Listen:      func(bool) (net.Listener, error) { return network.Listen("127.0.0.1:0") },
+			}
+			h.setUp()
+			for _, play := range []func(*trial){playHello(""), playWrongCertificate} {
+				s := &situation{id: "x", play: play, setup: setup{wrong: new(wrongCertificate)}}
+				e := check{s, h}.Play(t.Context(), conformance.Setup{})
+				assert.Equal(t, again, e.Transient)
+				clear(h.findings)
+			}
+		})
 	}
 }
 

@@ -261,14 +261,19 @@ func (t *trial) atATime(p *program) int {
 // harmNoWork is what users complain of most.
 const harmNoWork = "no work"
 
-// outright has the latest decision stand, if it is about a breach, whatever another play shows, since this machine was
-// on time from a moment on. It sets what the breach does to users, if it is more than its clause says.
+// roomInAMinute is by how much this machine may be late without being the reason for what did not come within a minute:
+// the wait was longer by many times as much.
+const roomInAMinute = 4 * lag.Room
+
+// outright has the latest decision stand, if it is about what did not come within a minute, whatever another play
+// shows, since this machine was on time from a moment on. It sets what the breach does to users, if it is more than its
+// clause says.
 func (t *trial) outright(harm string, from time.Duration) {
 	last := &t.decisions[len(t.decisions)-1]
 	if last.Outcome != play.Mismatched {
 		return
 	}
-	if last.Harm = harm; t.lag(t.recording.start.Add(from)) < lag.Room {
+	if last.Harm = harm; t.lag(t.recording.start.Add(from)) < roomInAMinute {
 		t.certain[last.Clause] = true
 	}
 }
