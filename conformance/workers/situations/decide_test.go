@@ -80,10 +80,31 @@ func TestALagMayExplainWhatASituationFinds(t *testing.T) {
 	}
 }
 
+// TestALagDoesNotExplainAMissingReport that was awaited for much longer: two plays without it are enough.
+func TestALagDoesNotExplainAMissingReport(t *testing.T) {
+	t.Parallel()
+	for late, want := range map[time.Duration]string{roomInAWait - 1: "FETCH-09 broken", roomInAWait: "FETCH-09 open"} {
+		h := &Harness{}
+		h.setUp()
+		var e conformance.Evidence
+		for range 2 {
+			replayed(t, &situation{id: "x"}, "1 worker w"+jobLine(1, "a"), func(t *testing.T, tr *trial, _ *program) {
+				t.Helper()
+				tr.harness, tr.meter = h, new(lag.Meter)
+				tr.meter.Note(time.Now(), late)
+				tr.allReported([]string{"a"}, "", "within 10s of the delivery")
+				e = conformance.Evidence{Decisions: tr.decisions}
+				tr.confirm(&e, nil)
+			})
+		}
+		assert.Equal(t, []string{want}, outcomes(e.Decisions), late)
+	}
+}
+
 // TestAMinuteOutlastsALag: what did not come within a minute is certain on a machine that was late by less than a second.
 func TestAMinuteOutlastsALag(t *testing.T) {
 	t.Parallel()
-	for late, certain := range map[time.Duration]bool{roomInAMinute - 1: true, roomInAMinute: false} {
+	for late, certain := range map[time.Duration]bool{roomInAWait - 1: true, roomInAWait: false} {
 		replayed(t, &situation{}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
 			t.Helper()
 			tr.meter = new(lag.Meter)

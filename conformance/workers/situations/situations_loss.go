@@ -8,7 +8,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -261,10 +260,6 @@ func (t *trial) atATime(p *program) int {
 // harmNoWork is what users complain of most.
 const harmNoWork = "no work"
 
-// roomInAMinute is by how much this machine may be late without being the reason for what did not come within a minute:
-// the wait was longer by many times as much.
-const roomInAMinute = 4 * lag.Room
-
 // outright has the latest decision stand, if it is about what did not come within a minute, whatever another play
 // shows, since this machine was on time from a moment on. It sets what the breach does to users, if it is more than its
 // clause says.
@@ -273,7 +268,7 @@ func (t *trial) outright(harm string, from time.Duration) {
 	if last.Outcome != play.Mismatched {
 		return
 	}
-	if last.Harm = harm; t.lag(t.recording.start.Add(from)) < roomInAMinute {
+	if last.Harm = harm; t.lag(t.recording.start.Add(from)) < roomInAWait {
 		t.certain[last.Clause] = true
 	}
 }
