@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -66,16 +67,16 @@ func (d Description) Clauses() []scenarios.Mark {
 // Setup is where and how a check is played.
 type Setup struct {
 	Target   play.Target
-	Password string          // of the target, empty if it has none
-	Open     bool            // the target asks for no password, although there may be one
-	Alone    bool            // no other client uses the target: flush and the queue default may be used
-	Seed     uint64          // of all that is generated
-	Names    string          // the prefix of all names on the target: see play.Player.Play
-	Timeout  time.Duration   // the longest wait for a reply; 10 s if zero
-	Patience time.Duration   // for what the specification calls eventual; 150 s if zero
-	Quick    bool            // the play must end soon on every server: see QuickCheck
-	Meter    *lag.Meter      // of the lag of this machine; nil if it is not measured
-	Watch    func(play.Line) // receives each line of the conversations as it happens, one at a time; may be nil
+	Password string             // of the target, empty if it has none
+	Open     bool               // the target asks for no password, although there may be one
+	Alone    bool               // no other client uses the target: flush and the queue default may be used
+	Seed     uint64             // of all that is generated
+	Names    string             // the prefix of all names on the target: see play.Player.Play
+	Timeout  time.Duration      // the longest wait for a reply; 10 s if zero
+	Patience time.Duration      // for what the specification calls eventual; 150 s if zero
+	Quick    bool               // the play must end soon on every server: see QuickCheck
+	Meter    *lag.Meter         // of the lag of this machine; nil if it is not measured
+	Watch    func(reports.Line) // receives each line of the conversations as it happens, one at a time; may be nil
 
 	// Fresh starts another server like the target; nil if there cannot be one. The
 	// returned function ends it.
@@ -104,7 +105,7 @@ type Evidence struct {
 	// Of a script: see play.Run.
 	Results      []play.Result
 	Breaches     []scenarios.Breach
-	Conversation []play.Line
+	Conversation []reports.Line
 
 	Decisions []Decision // of a situation of a client
 	Skipped   string     // what the target or this machine lacks that the situation needs, for Reason; empty if nothing
@@ -135,9 +136,17 @@ type Finding struct {
 	Premises []string // see [law.Violation]
 	Script   string   // text of a script that reproduces it; empty if there is none
 
-	Unscripted string      // why there is no Script
-	Unshrunk   []string    // without one: the last steps that have to do with it, as a script has them
-	Talk       []play.Line // the last of what was said before it, and what was received
+	Unscripted string         // why there is no Script
+	Unshrunk   []string       // without one: the last steps that have to do with it, as a script has them
+	Talk       []reports.Line // the last of what was said before it, and what was received
+}
+
+// Judged returns what a law has found as a finding.
+func Judged(v *law.Violation) Finding {
+	return Finding{
+		Clause: v.Clause, Should: v.Should, Expected: v.Expected, Got: text.Shorten(v.Got), What: text.Shorten(v.What),
+		Own: v.Own, Premises: v.Premises,
+	}
 }
 
 // Decision is what one play of a situation says about one clause that binds clients. Others of the same play do not

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -25,8 +26,8 @@ type countingTarget struct {
 	count    *play.ConnCounter
 	patience time.Duration // for a greeting
 	start    time.Time
-	refusals []string        // how messages begin that refuse a client
-	watch    func(play.Line) // may be nil
+	refusals []string           // how messages begin that refuse a client
+	watch    func(reports.Line) // may be nil
 	opened   atomic.Int64
 }
 
@@ -119,7 +120,7 @@ type countedConn struct {
 // Read reads, and evaluates the first bytes.
 func (c *countedConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	c.report("S", b[:n])
+	c.report(reports.FromServer, b[:n])
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -139,7 +140,7 @@ func (c *countedConn) Read(b []byte) (int, error) {
 
 // Write writes, and reports the bytes.
 func (c *countedConn) Write(b []byte) (int, error) {
-	c.report("C", b)
+	c.report(reports.FromClient, b)
 	return c.Conn.Write(b)
 }
 
@@ -176,7 +177,7 @@ func (c *countedConn) SetLinger(sec int) error {
 // report passes bytes to watch.
 func (c *countedConn) report(from string, b []byte) {
 	if c.target.watch != nil && len(b) > 0 {
-		c.target.watch(play.Line{At: time.Since(c.target.start), Conn: c.name, From: from, Text: shown(b)})
+		c.target.watch(reports.Line{At: time.Since(c.target.start), Conn: c.name, From: from, Text: shown(b)})
 	}
 }
 

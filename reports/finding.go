@@ -268,34 +268,21 @@ func symptoms(all []Finding) [][]Finding {
 
 // broken returns what the groups of symptoms break: the findings of the run, the worst first, without the known ones.
 func broken(groups [][]Finding) []Broken {
-	type placed struct {
-		Finding
-		symptom int
-	}
-	type part struct {
-		of   string
-		step int
-	}
 	var all []placed
 	for i, group := range groups {
 		for _, f := range fresh(group) {
 			all = append(all, placed{f, i})
 		}
 	}
-	clauses := map[string]string{} // by what ended the server
-	for _, f := range all {
-		if f.Death != "" && f.Clause != "" {
-			clauses[f.Death] = cmp.Or(clauses[f.Death], f.Clause)
-		}
-	}
-	of := func(f *placed) part {
-		return part{cmp.Or(f.Clause, clauses[f.Death], f.Death, "check "+f.Check), f.Step}
-	}
+	died := deathsOf(all)
 	var found []Broken
-	for _, same := range grouped(all, of) {
+	for _, same := range grouped(all, died.key) {
 		first := same[max(0, slices.IndexFunc(same, func(f placed) bool { return f.Clause != "" }))]
 		b := Broken{
 			Clause: first.Clause, Level: first.Level, Statement: first.Statement, Verdict: first.Verdict, Harm: first.Harm,
+		}
+		if len(died[first.Death]) > mostOfDeath {
+			b.Clause, b.Level, b.Statement = "", "", "the server died: "+first.Death
 		}
 		if b.Verdict == Crash && b.Clause == "" {
 			b.Statement = cmp.Or(b.Statement, text.FirstLine(first.Actual)) // what died, behind what

@@ -103,7 +103,7 @@ func TestASymptomHasAllClausesThatItBreaks(t *testing.T) {
 }
 
 // TestDeaths: crashes for one reason are one finding, that of the clause which one of them names, if one does. Two
-// clauses are two findings.
+// clauses are two findings; what shows under four is about none of them.
 func TestDeaths(t *testing.T) {
 	t.Parallel()
 	died := func(check, clause, death string) Check {
@@ -115,6 +115,7 @@ func TestDeaths(t *testing.T) {
 	r := &Report{Checks: []Check{
 		died("a", "", "panic at x"), died("b", "", "panic at y"), died("c", "A", "panic at x"), died("d", "", "panic at x"),
 		died("e", "B", "panic at x"), died("f", "", "panic at y"), died("g", "", ""), died("h", "", ""),
+		died("i", "C", "fatal"), died("j", "D", "fatal"), died("k", "E", "fatal"), died("l", "F", "fatal"),
 	}}
 	var found []string
 	for _, b := range r.whole(ExitOptions{}).Broken {
@@ -122,7 +123,7 @@ func TestDeaths(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"A: the server died in c: a c d", ": the server died in b: b f", "B: the server died in e: e",
-		": the server died in g: g", ": the server died in h: h",
+		": the server died in g: g", ": the server died in h: h", ": the server died: fatal: i j k l",
 	}, found)
 }
 

@@ -2,6 +2,8 @@ package reports
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -157,9 +159,16 @@ type Line struct {
 	Text string `json:"text" from:"target"`
 	// Own is set if the suite did it for itself: it asked whether the server still serves, or removed its jobs.
 	Own bool `json:"own,omitempty"`
+	// Ended is set if the line is about the end of the connection.
+	Ended bool `json:"ended,omitempty"`
+}
+
+// String returns the line as it is shown while a check is played.
+func (l Line) String() string {
+	return fmt.Sprintf("%9.3f s  %s %s", l.At.Seconds(), strings.TrimSpace(l.Conn+"  "+l.Speaker()), l.Text)
 }
 
 // Speaker returns who wrote the line, in two characters: "C:" for the client, "S:" for the server, "--" for the suite.
-func (l *Line) Speaker() string {
+func (l Line) Speaker() string {
 	return cmp.Or(map[string]string{FromClient: "C:", FromServer: "S:"}[l.From], "--")
 }

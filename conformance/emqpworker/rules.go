@@ -13,7 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/scenarios/play"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // received judges a message of the program, and acts on it. The lock of the session is held.
@@ -22,7 +22,7 @@ func (s *session) received(identity string, frames [][]byte) {
 	if p == nil {
 		return // its connection has ended meanwhile
 	}
-	l := s.show(p, "C", shown(frames), false)
+	l := s.show(p, reports.FromClient, shown(frames), false)
 	m, err := emqp.Parse(frames)
 	bad, malformed := errors.AsType[*emqp.Error](err)
 	if malformed {
@@ -68,7 +68,7 @@ func (s *session) hears(p *peer, now time.Duration, beat bool) {
 }
 
 // acknowledged judges an ACK, which has the id of a message of the broker. The lock is held.
-func (s *session) acknowledged(m emqp.Message, l play.Line) {
+func (s *session) acknowledged(m emqp.Message, l reports.Line) {
 	id := string(m.Fields[0])
 	number, is := strings.CutPrefix(id, idPrefix)
 	if n, err := strconv.Atoi(number); !is || err != nil || n < 1 || n > s.number {
@@ -77,7 +77,7 @@ func (s *session) acknowledged(m emqp.Message, l play.Line) {
 }
 
 // malformed names the clause that a malformed message breaks. The lock is held.
-func (s *session) malformed(bad *emqp.Error, l play.Line) {
+func (s *session) malformed(bad *emqp.Error, l reports.Line) {
 	clause := map[emqp.Rule]string{
 		emqp.RuleQueues: "WRK-02", emqp.RuleType: "WRK-02", emqp.RuleTimestamp: "WRK-05",
 	}[bad.Rule]
@@ -159,7 +159,7 @@ func (s *session) keepsInterval() {
 }
 
 // identified judges the id of a message. The lock is held.
-func (s *session) identified(p *peer, m emqp.Message, l play.Line) {
+func (s *session) identified(p *peer, m emqp.Message, l reports.Line) {
 	const most = 100_000
 	switch {
 	case p.ids[m.ID]:
@@ -173,7 +173,7 @@ func (s *session) identified(p *peer, m emqp.Message, l play.Line) {
 }
 
 // leaves judges what is sent behind a KBAI. The lock is held.
-func (s *session) leaves(p *peer, m emqp.Message, l play.Line) {
+func (s *session) leaves(p *peer, m emqp.Message, l reports.Line) {
 	const onItsWay = time.Second
 	pending := m.Command == emqp.REPLY || m.Command == emqp.ACK
 	switch behind := l.At - p.gone; {
@@ -187,7 +187,7 @@ func (s *session) leaves(p *peer, m emqp.Message, l play.Line) {
 }
 
 // informed takes an INFORM, with which a conversation begins anew. The lock is held.
-func (s *session) informed(identity string, p *peer, m emqp.Message, l play.Line, malformed bool) {
+func (s *session) informed(identity string, p *peer, m emqp.Message, l reports.Line, malformed bool) {
 	queues, _ := emqp.ParseQueues(string(m.Fields[0])) // a malformed one may have none
 	switch kind := string(m.Fields[1]); {
 	case malformed:
@@ -216,7 +216,7 @@ func (s *session) informed(identity string, p *peer, m emqp.Message, l play.Line
 }
 
 // beaten judges a HEARTBEAT. The lock is held.
-func (s *session) beaten(m emqp.Message, l play.Line) {
+func (s *session) beaten(m emqp.Message, l reports.Line) {
 	if s.informs == 0 { // a socket that has connected again by itself has sent one before
 		s.Wrong("WRK-04", "an INFORM before the first HEARTBEAT", "a HEARTBEAT", l)
 	} else {
@@ -233,7 +233,7 @@ func (s *session) beaten(m emqp.Message, l play.Line) {
 }
 
 // replied judges a REPLY, which does not say which request it is for. The lock is held.
-func (s *session) replied(m emqp.Message, l play.Line) {
+func (s *session) replied(m emqp.Message, l reports.Line) {
 	s.got = append(s.got, strings.TrimSpace(string(bytes.Join(m.Fields, []byte(" ")))))
 	requested, finished := 0, 0
 	for _, r := range s.sent {

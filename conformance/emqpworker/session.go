@@ -14,7 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/internal/wait"
-	"github.com/fwpsuite/fwp/scenarios/play"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
@@ -139,7 +139,7 @@ func (s *session) joined(identity string, _ zmtp.Peer) {
 	s.peers[identity] = p
 	s.order = append(s.order, p)
 	s.steady.heard = s.Now()
-	s.show(p, "--", "opened", false)
+	s.show(p, reports.FromSuite, "opened", false)
 }
 
 func (s *session) left(identity string, err error) {
@@ -154,12 +154,12 @@ func (s *session) left(identity string, err error) {
 	if !errors.Is(err, zmtp.ErrTaken) { // the one who took it is there
 		delete(s.peers, identity)
 	}
-	s.show(p, "--", "closed: "+text.FirstLine(err.Error()), true)
+	s.show(p, reports.FromSuite, "closed: "+text.FirstLine(err.Error()), true)
 }
 
 // show adds a line to the conversation, and returns it. The lock is held.
-func (s *session) show(p *peer, from, words string, ended bool) play.Line {
-	l := play.Line{At: s.Now(), Conn: p.name, From: from, Text: words, Ended: ended}
+func (s *session) show(p *peer, from, words string, ended bool) reports.Line {
+	l := reports.Line{At: s.Now(), Conn: p.name, From: from, Text: words, Ended: ended}
 	s.Show(l)
 	return l
 }
@@ -186,7 +186,7 @@ func (s *session) send(identity string, p *peer, m emqp.Message) bool {
 		m.ID = fmt.Sprint(idPrefix, s.number)
 	}
 	p.spoken = s.Now()
-	s.show(p, "S", shown(m.Frames()), false)
+	s.show(p, reports.FromServer, shown(m.Frames()), false)
 	return s.router.Send(identity, m.Frames()...) == nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -369,7 +370,7 @@ func TestPool(t *testing.T) {
 func TestWhatWasSaidBeforeAFinding(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"ack-malformed-ok": "C ACK", "job-retry-follows": "C PUSH", "hi-version-3": "S ",
+		"ack-malformed-ok": "C: ACK", "job-retry-follows": "C: PUSH", "hi-version-3": "S: ",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -382,12 +383,12 @@ func TestWhatWasSaidBeforeAFinding(t *testing.T) {
 				require.NotEmpty(t, f.Unscripted)
 				var said []string
 				for i, l := range f.Talk {
-					said = append(said, l.From+" "+l.Text)
+					said = append(said, l.Speaker()+" "+l.Text)
 					assert.True(t, i == 0 || l.At >= 0 && l.Conn != "", l)
 				}
 				assert.Contains(t, strings.Join(said, "\n"), want)
 				last := f.Talk[len(f.Talk)-1]
-				assert.Equal(t, "S", last.From)
+				assert.Equal(t, reports.FromServer, last.From)
 				assert.Contains(t, f.Got+f.What, last.Text)
 				assert.LessOrEqual(t, len(said), 20)
 			})

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/session"
@@ -89,34 +90,22 @@ type Result struct {
 	Outages []play.Outage
 }
 
-// Finding is something that no reading of the specification allows.
+// Finding is something that no reading of the specification allows, and what came of making it small.
 type Finding struct {
-	Number   int // in which the exploration came upon it, from 1
-	Clause   string
+	conformance.Finding
+	Number   int    // in which the exploration came upon it, from 1
 	Rule     string // of the model
-	Crash    bool
-	Should   bool // the clause only recommends what is broken here
-	Doubtful bool // it did not come again, and time or another fault may be why it came at all
-	Expected string
-	Got      string
-	What     string
-	Behind   string   // of a crash whose cause is not known: the command that is the likeliest; else empty
-	Own      string   // see [law.Violation]; empty if the shortest one that shows it needs the earlier command
-	Premises []string // see [law.Violation]
-	Commands int      // after which it was seen
-	Times    int      // that it was seen
-	Moments  int      // at which it was: a server that stands still once is late for many at one moment
+	Doubtful bool   // it did not come again, and time or another fault may be why it came at all
+	Behind   string // of a crash whose cause is not known: the command that is the likeliest; else empty
+	Commands int    // after which it was seen
+	Times    int    // that it was seen
+	Moments  int    // at which it was: a server that stands still once is late for many at one moment
 	// Places are where it was seen, and how often: commands with their answers, or fields with kinds of values.
 	Places map[string]int
-	Talk   []play.Line // what was said before it on its connection and of its job, and what was received: the last of it
-	Whole  Trace       // the conversation as it was
-	Small  Trace       // the shortest one that still shows it; empty if it did not come again
-	Script string      // the same in the suite's language, empty if there is none
-
-	Unscripted string   // why there is no script
-	Unshrunk   []string // where there is none: a script of what it is about that was not played, or the last steps
-	Shown      int      // of Tried times that the small conversation was played
-	Tried      int
+	Whole  Trace // the conversation as it was
+	Small  Trace // the shortest one that still shows it; empty if it did not come again
+	Shown  int   // of Tried times that the small conversation was played
+	Tried  int
 }
 
 func (e *Explorer) config() *config {
@@ -167,7 +156,7 @@ func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 			break
 		}
 		x.play.round = round
-		x.steps(limited, t.Steps[i:i+1])
+		x.steps(limited, t.Steps[i:i+1], false)
 		x.gen.Round++
 		x.tell()
 	}
@@ -310,7 +299,7 @@ func (x *exploration) loop(ctx context.Context) {
 			continue
 		}
 		before, steps := x.play.commands, x.gen.next()
-		x.inTime(ctx, func(ctx context.Context) bool { x.steps(ctx, steps); return true })
+		x.inTime(ctx, func(ctx context.Context) bool { x.steps(ctx, steps, x.Longest == 0); return true })
 		switch {
 		case x.play.commands > before:
 			idle = 0
@@ -370,8 +359,9 @@ func (x *exploration) trim() {
 	x.play.seen = nil
 }
 
-// steps plays steps and keeps what they have found.
-func (x *exploration) steps(ctx context.Context, steps []Step) {
+// steps plays steps and keeps what they have found. goOn: what cannot come, as far as is known, and is awaited by the
+// last of the steps on its connection, is awaited beside the steps that follow.
+func (x *exploration) steps(ctx context.Context, steps []Step, goOn bool) {
 	for i := range steps {
 		x.trim()
 		x.play.step = len(x.trace)
@@ -379,7 +369,10 @@ func (x *exploration) steps(ctx context.Context, steps []Step) {
 		if x.Watch != nil {
 			x.Watch(steps[i])
 		}
-		x.play.do(ctx, &steps[i])
+		x.play.goesOn = goOn && !slices.ContainsFunc(steps[i+1:], func(s Step) bool {
+			return s.Sends() != nil && s.Conn() == steps[i].Conn()
+		})
+		x.play.do(ctx, &x.trace[len(x.trace)-1])
 		for ; x.told < len(x.play.found); x.told++ {
 			x.finding(x.play.found[x.told])
 		}

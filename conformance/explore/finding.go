@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -60,11 +62,10 @@ func (x *exploration) finding(f found) {
 func (x *exploration) file(f found) *pending {
 	x.number++
 	p := &pending{found: f, comes: map[int]bool{}, Finding: Finding{
-		Number: x.number, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Should: f.Should,
-		Expected: f.Expected, Got: text.Shorten(f.Got), What: text.Shorten(f.What), Own: f.Own, Premises: f.Premises,
-		Places:   map[string]int{},
+		Finding: conformance.Judged(f.Violation), Number: x.number, Rule: f.Rule, Places: map[string]int{},
 		Commands: x.play.commands, Whole: Trace{Steps: slices.Clone(x.trace)},
 	}}
+	p.Crash = f.crash
 	for _, came := range x.play.seen {
 		if came.Job != "" && (came.Job == f.JID || came.Job == f.job) {
 			p.comes[came.step] = true
@@ -81,13 +82,13 @@ func (x *exploration) file(f found) *pending {
 }
 
 // talk returns the last of what was said on the connection of a finding, and of its job elsewhere.
-func (x *exploration) talk(f found) (lines []play.Line) {
+func (x *exploration) talk(f found) (lines []reports.Line) {
 	answers, now := map[int][]seen{}, time.Now()
 	for _, a := range x.play.seen {
 		answers[a.step] = append(answers[a.step], a)
 	}
 	say := func(at time.Time, from string, conn int, words string) {
-		lines = append(lines, play.Line{At: at.Sub(x.began), From: from, Conn: connName(conn), Text: text.Shorten(words)})
+		lines = append(lines, reports.Line{At: at.Sub(x.began), From: from, Conn: connName(conn), Text: text.Shorten(words)})
 	}
 	for _, i := range x.leading(f) {
 		step, asked := x.trace[i], now
@@ -95,17 +96,17 @@ func (x *exploration) talk(f found) (lines []play.Line) {
 			asked = answers[i][0].asked
 		}
 		if do := step.Sends(); do != nil {
-			say(asked, "C", step.Conn(), text.Escape(x.play.fill(step.Text(), step.Conn())))
+			say(asked, reports.FromClient, step.Conn(), text.Escape(x.play.fill(step.Text(), step.Conn())))
 		} else {
-			say(asked, "--", step.Conn(), step.String())
+			say(asked, reports.FromSuite, step.Conn(), step.String())
 		}
 		for _, a := range answers[i] {
 			if a.Violation != f.Violation { // which comes last
-				say(a.at, "S", a.conn, a.Pattern)
+				say(a.at, reports.FromServer, a.conn, a.Pattern)
 			}
 		}
 	}
-	say(now, "S", f.conn, text.OneLine(cmp.Or(f.Got, f.What)))
+	say(now, reports.FromServer, f.conn, text.OneLine(cmp.Or(f.Got, f.What)))
 	return lines
 }
 

@@ -41,6 +41,7 @@ type playing struct {
 	lapsed     []string            // the rules of the grammar that messages broke which were read all the same
 	hurries    func(*playing) bool // nothing is to be awaited any more that cannot come; nil: never
 	stalled    bool                // that was the case
+	goesOn     bool                // what cannot come is awaited beside the next steps
 	mute       bool                // a new connection got no reply within the timeout
 	unserved   scenarios.Role      // that of the new connection that got no reply last
 	refusing   bool                // new connections were refused when the time was over
@@ -137,6 +138,7 @@ func (p *playing) do(ctx context.Context, s *Step) {
 func (p *playing) on(ctx context.Context, c *conn, s *Step) {
 	do, sends := s.Do.(*scenarios.Send)
 	switch {
+	case !sends && p.goesOn && c.owed > 0 && c.idle:
 	case !sends:
 		p.readOwed(ctx, c)
 	case do.Ending == scenarios.Open:
@@ -311,7 +313,7 @@ func (x *exploration) cleanup(ctx context.Context) {
 		x.play.drop(x.play.conns[n], scenarios.Closed)
 	}
 	for step := range x.play.law.Cleanup(how) {
-		if x.steps(ctx, []Step{step}); x.play.dead || ctx.Err() != nil {
+		if x.steps(ctx, []Step{step}, false); x.play.dead || ctx.Err() != nil {
 			break
 		}
 	}

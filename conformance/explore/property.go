@@ -69,13 +69,10 @@ func (s explored) evidence() conformance.Evidence {
 	}
 	for _, f := range s.Findings {
 		timed := s.rules[f.Rule].Traits&law.Timed != 0
-		e.Findings = append(e.Findings, conformance.Finding{
-			Clause: f.Clause, Should: f.Should, Crash: f.Crash,
-			Clocked:  timed || f.Rule == RuleLingers || f.Rule == RuleSilent,
-			Once:     timed && f.Shown == 0 && f.Moments < 2,
-			Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script, Refused: f.refused(),
-			Own: f.Own, Premises: f.Premises, Talk: f.Talk, Unscripted: f.Unscripted, Unshrunk: f.Unshrunk,
-		})
+		f.Clocked = timed || f.Rule == RuleLingers || f.Rule == RuleSilent
+		f.Once = timed && f.Shown == 0 && f.Moments < 2
+		f.Refused = f.refused()
+		e.Findings = append(e.Findings, f.Finding)
 	}
 	return e
 }

@@ -38,13 +38,15 @@ func TestEvidenceOfAnExploration(t *testing.T) {
 	rules := map[string]law.Rule{"late": {Traits: law.Timed}}
 	r := &Result{Coverage: &Coverage{Judged: 1}, Dead: true, Left: []string{"a job"}, Findings: []Finding{
 		{
-			Clause: "FWP-ACK-01", Rule: "late", Should: true,
-			Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO", Moments: 1, Shown: 2,
+			Finding: conformance.Finding{
+				Clause: "FWP-ACK-01", Should: true, Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO",
+			},
+			Rule: "late", Moments: 1, Shown: 2,
 		},
 		{Rule: "late", Moments: 1},
 		{Rule: "late", Moments: 2},
 		{Rule: "field", Moments: 1},
-		{Rule: "dies", Crash: true},
+		{Rule: "dies", Finding: conformance.Finding{Crash: true}},
 	}}
 	e := explored{Result: r, served: true, rules: rules}.evidence()
 	assert.Equal(t, conformance.Evidence{

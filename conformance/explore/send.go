@@ -51,7 +51,7 @@ func (p *playing) send(ctx context.Context, c *conn, s *Step) {
 	p.cut = len(segments) > 1 && !do.Raw
 	p.transmit(ctx, c, segments, pause, c.unbounded)
 	p.cut = p.cut || len(segments) > 1 && c.owed > 0 && !c.unbounded // a single line, whatever it is made of
-	if !s.Ahead {
+	if s.Ahead = s.Ahead || p.goesOn && c.idle && c.owed > 0; !s.Ahead {
 		p.readOwed(ctx, c)
 	}
 	p.cut = false

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/minimize"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -112,9 +113,8 @@ func (s *shrinker) minimal(ctx, limited context.Context, f *Finding, small Trace
 		f.Own = ""
 	}
 	if f.Shown > 0 && s.twin == nil {
-		hit := s.best.hit
-		f.Clause, f.Should, f.Expected = hit.Clause, hit.Should, hit.Expected
-		f.Got, f.What = text.Shorten(hit.Got), text.Shorten(hit.What)
+		hit := conformance.Judged(s.best.hit.Violation)
+		f.Clause, f.Should, f.Expected, f.Got, f.What = hit.Clause, hit.Should, hit.Expected, hit.Got, hit.What
 		if f.Script = script(f.Small, f, s.best); f.Script == "" {
 			f.Unscripted = "a script cannot express it"
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -155,7 +156,7 @@ func TestKnownKindsAreShrunkForLessTime(t *testing.T) {
 		"reproduced":     {Finding{Rule: "delivered", Shown: 1}, true},
 		"not reproduced": {Finding{Rule: "delivered"}, false},
 		"another kind":   {Finding{Rule: "missing", Shown: 5}, false},
-		"a crash":        {Finding{Rule: "delivered", Shown: 5, Crash: true}, false},
+		"a crash":        {Finding{Rule: "delivered", Shown: 5, Finding: conformance.Finding{Crash: true}}, false},
 	} {
 		x := exploration{Explorer: &Explorer{Subject: &Subject{}}, result: &Result{Findings: []Finding{test.before}}}
 		assert.Equal(t, test.want, x.shown("delivered"), name)

@@ -225,7 +225,7 @@ func (g *maker) bystander(c int, w *oracle.Conn) []explore.Step {
 	held, fetch := base+"-held", line(controlWorker, "FETCH %s", queue)
 	about := g.aboutOthers(base, held, ended, queue)
 	var steps []explore.Step
-	if w.WID != "" {
+	if active(g, c, w) {
 		steps = append(steps, push(controlProducer, ended, queue, ""), line(c, "FETCH %s", queue))
 		if g.Terms.Flush && g.IntN(3) == 0 {
 			steps = append(steps, line(controlProducer, "FLUSH"))

@@ -69,7 +69,7 @@ func (g *maker) disrupting(c int, w *oracle.Conn) []explore.Step {
 			steps = append(steps, line(c, "FETCH %s", queue))
 		}
 	}
-	return append(steps, line(c, "FETCH %s", strings.Join(all[1:], " ")))
+	return append(steps, g.patiently(line(c, "FETCH %s", strings.Join(all[1:], " "))))
 }
 
 // disruption disrupts the server at some moment: between commands, between a write and its reply, in the middle of a

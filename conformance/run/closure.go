@@ -106,7 +106,7 @@ func (c *closure) isAlso(other *closure) bool {
 // endsIn returns when the server ended connections of a play.
 func endsIn(e *conformance.Evidence) (ends []time.Time) {
 	for _, l := range e.Conversation {
-		if l.Ended && l.From == "S" {
+		if l.Ended && l.From == reports.FromServer {
 			ends = append(ends, e.Began.Add(l.At))
 		}
 	}
@@ -148,14 +148,14 @@ func (s *runState) limitedBesideOthers(t *task, check *reports.Check) (clauses [
 
 // refuses reports whether an error answers a command in a conversation that a limit may be for. What a property has
 // sent is not known: its conversation is too long to be kept.
-func (s *runState) refuses(all []play.Line) bool {
+func (s *runState) refuses(all []reports.Line) bool {
 	asked := map[string]bool{} // by connection
-	return slices.ContainsFunc(all, func(l play.Line) bool {
-		if l.From == "C" {
+	return slices.ContainsFunc(all, func(l reports.Line) bool {
+		if l.From == reports.FromClient {
 			verb, _, _ := strings.Cut(strings.TrimPrefix(l.Text, `"`), " ")
 			asked[l.Conn] = slices.Contains(s.runner.Protocol.Limited, verb)
 		}
-		return l.From == "S" && asked[l.Conn] && strings.HasPrefix(l.Text, "-")
+		return l.From == reports.FromServer && asked[l.Conn] && strings.HasPrefix(l.Text, "-")
 	})
 }
 

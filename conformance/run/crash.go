@@ -77,8 +77,8 @@ func idsOf(plays []*task) (ids []string) {
 // certain reports whether a check that found its host dead has ended it: it was alone and was served, and this machine
 // was late by a small part of the timeout at most.
 func (s *runState) certain(t *task) bool {
-	served := t.evidence.Served || slices.ContainsFunc(t.evidence.Conversation, func(l play.Line) bool {
-		return l.From == "S" && !l.Ended
+	served := t.evidence.Served || slices.ContainsFunc(t.evidence.Conversation, func(l reports.Line) bool {
+		return l.From == reports.FromServer && !l.Ended
 	})
 	const part = 4
 	return !t.together && served && part*s.meter.Lag(t.began) <= cmp.Or(s.runner.Timeout, play.DefaultTimeout)
@@ -296,6 +296,7 @@ func crashFinding(c *crash) reports.Finding {
 	}
 	return reports.Finding{Verdict: reports.Crash, Statement: Death(c.Died, "", ""), Evidence: reports.Evidence{
 		Check: CrashCheck, Expected: "a server that keeps serving", Actual: strings.Join(all, "\n"),
+		Death: endOf(c.Ending),
 	}}
 }
 

@@ -272,7 +272,7 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 	})
 	found := v.check.Findings[0]
 	found.Seen, found.Refused, found.Premises = often, law.RefusedAt(f.Place), f.Premises
-	found.Conversation, found.Marked = events(conversation(f.first.Conversation), f.Seen, f.At.Sub(f.first.Began))
+	found.Conversation, found.Marked = events(f.first.Conversation, f.Seen, f.At.Sub(f.first.Began))
 	if s.runner.Reproduce != nil {
 		found.Reproduce = s.runner.Reproduce(f.about.ID)
 	}
@@ -319,10 +319,9 @@ func (s *runState) addUnsteady(c *reports.Check, f *lawFinding) {
 		ID: f.Clause, Level: level, Verdict: reports.Inconclusive, Why: why, Reason: reports.ReasonUnsteady,
 	})
 	if c.Conversation == nil {
-		shown, _ := events(conversation(f.first.Conversation), f.Seen, f.At.Sub(f.first.Began))
-		again := []reports.Line{{From: reports.FromSuite, Text: playedAgain}}
+		shown, _ := events(f.first.Conversation, f.Seen, f.At.Sub(f.first.Began))
 		c.Why, c.Reason = why, reports.ReasonUnsteady
-		c.Conversation = slices.Concat(shown, again, conversation(f.without.Conversation))
+		c.Conversation = bothPlays(shown, f.without.Conversation)
 	}
 }
 

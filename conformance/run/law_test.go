@@ -163,7 +163,8 @@ func TestAnUnsteadySpanOfTime(t *testing.T) {
 	}
 	field := law.Seen{Violation: law.Violation{Rule: "field", Clause: "FWP-WU-03", JID: "j"}, Conn: "a", At: began}
 	of := func(said string, all ...law.Seen) *conformance.Evidence {
-		return &conformance.Evidence{Began: began, Law: all, Conversation: []play.Line{{Conn: "a", From: "S", Text: said}}}
+		line := reports.Line{Conn: "a", From: reports.FromServer, Text: said}
+		return &conformance.Evidence{Began: began, Law: all, Conversation: []reports.Line{line}}
 	}
 	doubtful, own := late, late
 	doubtful.Doubtful, own.Own = true, "FWP-ACK-02"

@@ -114,12 +114,17 @@ func leaveUnsteady(e, before *conformance.Evidence) {
 		}
 	}
 	if unsteady {
-		e.Conversation = slices.Concat(before.Conversation, []play.Line{{From: "--", Text: playedAgain}}, e.Conversation)
+		e.Conversation = bothPlays(before.Conversation, e.Conversation)
 	}
 }
 
 // playedAgain stands between the conversations of two plays.
 const playedAgain = "the check was played again, alone"
+
+// bothPlays returns the conversations of two plays as one.
+func bothPlays(first, second []reports.Line) []reports.Line {
+	return slices.Concat(first, []reports.Line{{From: reports.FromSuite, Text: playedAgain}}, second)
+}
 
 // addEnding adds how the server's process has ended, empty if it runs or that is not known. A connection that is
 // refused then is refused for that reason, and not because of a limit.
@@ -143,7 +148,7 @@ func addPrinted(e *conformance.Evidence, printed func(from, to time.Time) []stri
 	}
 	since := e.Began
 	for _, l := range e.Conversation {
-		if l.From == "C" && l.Conn == at.Conn && (at.At <= 0 || l.At <= at.At) {
+		if l.From == reports.FromClient && l.Conn == at.Conn && (at.At <= 0 || l.At <= at.At) {
 			since = e.Began.Add(l.At)
 		}
 	}
@@ -195,7 +200,7 @@ func (s *runState) setup(t *task) conformance.Setup {
 		}
 	}
 	if s.runner.Watch != nil {
-		on.Watch = func(l play.Line) { s.runner.Watch(t.about.ID, l) }
+		on.Watch = func(l reports.Line) { s.runner.Watch(t.about.ID, l) }
 	}
 	if fresh := t.server.Fresh; fresh != nil && !t.server.Slow {
 		on.Fresh = func() (play.Target, func(), error) {

@@ -187,7 +187,9 @@ func TestEvidenceOfAProperty(t *testing.T) {
 		assert.Equal(t, f.Script, got.Script)
 	}, withProperties(returning("a/property", conformance.Evidence{Served: true, Findings: []conformance.Finding{f}})))
 	f.Script, f.Unscripted, f.Unshrunk = "", "no time was left", []string{"C: INFO"}
-	f.Talk = []play.Line{{From: "C", Conn: "c1", Text: "INFO"}, {From: "S", Conn: "c1", Text: "-ERR"}}
+	f.Talk = []reports.Line{
+		{From: reports.FromClient, Conn: "c1", Text: "INFO"}, {From: reports.FromServer, Conn: "c1", Text: "-ERR"},
+	}
 	runScripts(t, nil, nil, func(r *reports.Report) {
 		got := r.Checks[0].Findings[0]
 		assert.Equal(t, "no time was left", got.Unscripted)

@@ -41,7 +41,7 @@ func (s *runState) leaveUnshown(all []reports.Check) {
 			if cv := &c.Clauses[k]; some && cv.Verdict == reports.Pass && !s.shown[cv.ID] {
 				cv.Verdict = reports.Inconclusive
 				cause{reason: reports.ReasonSetUp, words: notShown, halted: true}.leave(cv)
-				c.Verdict, c.Conversation = reports.Worst(c.Verdict, cv.Verdict), conversation(talk)
+				c.Verdict, c.Conversation = reports.Worst(c.Verdict, cv.Verdict), talk
 			}
 		}
 	}

@@ -106,7 +106,8 @@ func ownRefused(e conformance.Evidence) conformance.Evidence {
 // what was dead before the check began is started again for it, as often as a server may end in a run.
 func TestWhoEndedTheServer(t *testing.T) {
 	t.Parallel()
-	said := []play.Line{{From: "S", Text: "+HI"}}
+	said := []reports.Line{{From: reports.FromServer, Text: "+HI"}}
+	shut := []reports.Line{{From: reports.FromServer, Ended: true}}
 	for name, test := range map[string]struct {
 		together bool
 		e        conformance.Evidence
@@ -116,7 +117,7 @@ func TestWhoEndedTheServer(t *testing.T) {
 		"a property":              {false, conformance.Evidence{Served: true}, true},
 		"beside others":           {true, conformance.Evidence{Conversation: said}, false},
 		"nothing was said":        {false, conformance.Evidence{}, false},
-		"the connection was shut": {false, conformance.Evidence{Conversation: []play.Line{{From: "S", Ended: true}}}, false},
+		"the connection was shut": {false, conformance.Evidence{Conversation: shut}, false},
 	} {
 		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
 		assert.Equal(t, test.certain, s.certain(&task{together: test.together, evidence: &test.e}), name)

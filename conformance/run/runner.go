@@ -81,7 +81,9 @@ func EndingOf(how string, output []string, ended bool) (words, died string) {
 	}
 	died = how
 	reason := slices.IndexFunc(output, func(line string) bool {
-		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
+		return slices.ContainsFunc([]*regexp.Regexp{goReason, rustPlace, rubyPlace, thrown}, func(r *regexp.Regexp) bool {
+			return r.MatchString(line)
+		})
 	})
 	switch last := output[len(output)-1]; {
 	case reason >= 0:
@@ -145,8 +147,8 @@ type Runner struct {
 	// Expected reports whether all findings of a check are known; nil if none are.
 	Expected func(reports.Check) bool
 
-	Watch    func(check string, line play.Line)  // receives each line of each conversation; calls may overlap
-	Progress func(done, total int, check string) // is called when a check is over; calls do not overlap
+	Watch    func(check string, line reports.Line) // receives each line of each conversation; calls may overlap
+	Progress func(done, total int, check string)   // is called when a check is over; calls do not overlap
 }
 
 // Run runs the checks and returns their report, without target and version.

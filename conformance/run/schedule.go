@@ -11,7 +11,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 const (
@@ -62,8 +61,8 @@ type runState struct {
 	first    time.Time // when the first round was over, if there is another one
 	retries  time.Time // until when checks are tried again because of lag; zero in the first round
 	verbs    map[string]*answers
-	shown    map[string]bool        // clauses that a play has shown the server to keep
-	unshown  map[string][]play.Line // what was said in checks that passed a clause without that
+	shown    map[string]bool           // clauses that a play has shown the server to keep
+	unshown  map[string][]reports.Line // what was said in checks that passed a clause without that
 	law      lawful
 	crashes  []crash       // that no check is known to have caused
 	replayed time.Duration // that candidates for crashes have been played again
@@ -76,7 +75,7 @@ func newRunState(r *Runner) *runState {
 	s := &runState{
 		played: map[string]int{},
 		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(lag.Meter), ended: make(chan *task),
-		verbs: map[string]*answers{}, shown: map[string]bool{}, unshown: map[string][]play.Line{},
+		verbs: map[string]*answers{}, shown: map[string]bool{}, unshown: map[string][]reports.Line{},
 		law:  lawful{general: r.Protocol.General, rules: r.Protocol.Law.Rules, found: map[lawKey]*lawFinding{}},
 		most: math.MaxInt, mostBusy: busyChecks,
 	}

@@ -81,7 +81,7 @@ type watching struct {
 	seen map[string]bool // "a b"
 }
 
-func (w *watching) watch(check string, line play.Line) {
+func (w *watching) watch(check string, line reports.Line) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {

@@ -86,7 +86,7 @@ func (v *verdicts) tooMany() bool {
 		words:  "the target has too few connections for this check: it refused one while others were open: " + r.Got,
 	}
 	c := v.state.withoutResult(v.about, reports.Inconclusive, why, "raise the target's limit of connections")
-	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.evidence.Conversation)
+	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, v.evidence.Conversation
 	v.check = c
 	return true
 }
@@ -316,7 +316,7 @@ func (v *verdicts) conclude() {
 	}
 	v.check.Verdict = reports.Worst(all...)
 	if v.check.Verdict.Breach() || v.check.Verdict == reports.Inconclusive {
-		v.check.Conversation = conversation(v.evidence.Conversation)
+		v.check.Conversation = v.evidence.Conversation
 	}
 }
 

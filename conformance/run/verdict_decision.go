@@ -91,7 +91,7 @@ func (v *verdicts) property(f conformance.Finding) {
 	last := &v.check.Findings[len(v.check.Findings)-1]
 	last.Actual, last.Script, last.Refused = f.Observed(), f.Script, f.Refused
 	last.Own, last.Premises = f.Own, f.Premises
-	last.Conversation, last.Marked = conversation(f.Talk), len(f.Talk)
+	last.Conversation, last.Marked = f.Talk, len(f.Talk)
 	if f.Script == "" {
 		last.Unscripted, last.Unshrunk = cmp.Or(f.Unscripted, "none was found in time"), f.Unshrunk
 		if shrink := v.state.runner.Shrink; shrink != nil {

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,35 +64,58 @@ func (v *verdicts) ended(f *reports.Finding, got string) {
 	}
 }
 
-// The lines of which [endOf] is made: the reasons that Go and Python give, and the places of their code.
+// The lines of which [endOf] is made: the reasons that programs give, and the places of their code.
 var (
-	goReason    = regexp.MustCompile(`^ *((?:panic|fatal error): .*)`)
-	goPlace     = regexp.MustCompile(`^ *([\w./*()\[\]{}-]+)\([^()]*\)$`)
+	goReason    = regexp.MustCompile(`^((?:panic|fatal error): .*)`)
+	goPlace     = regexp.MustCompile(`^([\w./*()\[\]{}-]+)\([^()]*\)$`)
 	goRuntime   = regexp.MustCompile(`^(panic|runtime[./]|internal/runtime/)`)
-	pythonPlace = regexp.MustCompile(`^ *File "(.*, line \d+, in .*)`)
+	pythonPlace = regexp.MustCompile(`^File "(.*, line \d+, in .*)`)
+	rustPlace   = regexp.MustCompile(`^thread '.*' .*panicked at (.*?):?$`)
+	rubyPlace   = regexp.MustCompile(`^(\S+:\d+:in .*?): .*\(([A-Z][\w:]*)\)$`)
+	thrown      = regexp.MustCompile(`^(?:Exception in thread ".*"|Unhandled exception\.) ([\w.]+)`) // of Java and .NET
+	thrownPlace = regexp.MustCompile(`^at (.+)$`)                                                    // and of JavaScript
 	number      = regexp.MustCompile(`\b(0x[0-9a-f]+|\d+)\b`)
 )
 
 // endOf returns the reason that a process gave for its end, without what varies in it, and the place in its code where
-// that was; empty if it gave none. Of an exception of Python that is its name, and the last place.
+// that was; empty if it gave none. Of an exception that is its name, and the place that threw it.
 func endOf(ending string) string {
 	reason, place := "", ""
 	for line := range strings.Lines(ending) {
-		line = strings.TrimRight(line, "\n")
-		if found := goReason.FindStringSubmatch(line); found != nil {
-			reason, place = number.ReplaceAllString(found[1], "N"), ""
-		} else if found := pythonPlace.FindStringSubmatch(line); found != nil {
-			place = found[1]
-		} else if found := goPlace.FindStringSubmatch(line); found != nil && place == "" && !goRuntime.MatchString(found[1]) {
-			place = found[1]
-		} else if bare := strings.TrimLeft(line, " "); raised.MatchString(bare) {
-			reason, _, _ = strings.Cut(bare, ":")
+		line = strings.TrimSpace(line)
+		if m := goReason.FindStringSubmatch(line); m != nil {
+			reason, place = number.ReplaceAllString(m[1], "N"), ""
+		} else if m := rustPlace.FindStringSubmatch(line); m != nil {
+			reason, place = "panic", m[1]
+		} else if m := rubyPlace.FindStringSubmatch(line); m != nil {
+			reason, place = m[2], m[1]
+		} else if m := pythonPlace.FindStringSubmatch(line); m != nil {
+			place = m[1]
+		} else if m := thrown.FindStringSubmatch(line); m != nil {
+			reason, place = m[1], ""
+		} else if m := codePlace(line); m != "" && reason != "" && place == "" {
+			place = m
+		} else if raised.MatchString(line) {
+			reason, _, _ = strings.Cut(line, ":")
 		}
 	}
-	if reason == "" || place == "" {
-		return ""
+	switch {
+	case place != "" && reason != "":
+		return reason + " at " + place
+	case goReason.MatchString(reason):
+		return reason
 	}
-	return reason + " at " + place
+	return ""
+}
+
+// codePlace returns the place in the code of a line below a reason, empty if it is none.
+func codePlace(line string) string {
+	for _, form := range []*regexp.Regexp{thrownPlace, goPlace} {
+		if m := form.FindStringSubmatch(line); m != nil && !goRuntime.MatchString(m[1]) {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 var closeWords = map[scenarios.Ending]string{
@@ -101,26 +123,11 @@ var closeWords = map[scenarios.Ending]string{
 	scenarios.Reset: "the server reset the connection",
 }
 
-var parties = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
-
-// conversation returns what was said as lines of a report, nil if nothing was.
-func conversation(said []play.Line) []reports.Line {
-	if len(said) == 0 {
-		return nil
-	}
-	lines := make([]reports.Line, len(said))
-	for i, l := range said {
-		from := cmp.Or(parties[l.From], reports.FromSuite)
-		lines[i] = reports.Line{At: l.At, Conn: l.Conn, From: from, Text: l.Text, Own: l.Own}
-	}
-	return lines
-}
-
 // marked returns the line of the conversation at which something else than expected was received, counted from 1; 0 if
 // it is none of them.
 func marked(e *conformance.Evidence, r play.Result) int {
-	return 1 + slices.IndexFunc(e.Conversation, func(l play.Line) bool {
-		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && (l.From != "C" || len(e.Decisions) > 0)
+	return 1 + slices.IndexFunc(e.Conversation, func(l reports.Line) bool {
+		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && (l.From != reports.FromClient || len(e.Decisions) > 0)
 	})
 }
 
@@ -135,9 +142,9 @@ func (v *verdicts) refused(r play.Result) string {
 		switch {
 		case l.Conn != r.Conn || l.Own:
 			continue
-		case l.From == "S" && l.At >= r.At && l.Text == r.Got:
+		case l.From == reports.FromServer && l.At >= r.At && l.Text == r.Got:
 			return verb
-		case l.From == "C":
+		case l.From == reports.FromClient:
 			verb, _, _ = strings.Cut(strings.ReplaceAll(l.Text, "<|>", ""), " ")
 		}
 	}

@@ -36,7 +36,31 @@ func TestEndOf(t *testing.T) {
 				"  example.com/q.(*Queue).Push(0xc0, {0x0})\n",
 			"fatal error: concurrent map writes at example.com/q.(*Queue).Push",
 		},
-		"a panic without a place": {went + "  panic: no", ""},
+		"a panic without a place": {went + "  panic: no 7", "panic: no N"},
+		"a panic of Rust": {
+			went + "  thread 'tokio-1' (12) panicked at src/main.rs:10:5:\n  index out of bounds\n  note: run with `X`",
+			"panic at src/main.rs:10:5",
+		},
+		"an exception of Ruby": {
+			went + "  /app/server.rb:3:in 'Server#ack': undefined method 'x' for nil (NoMethodError)\n" +
+				"  \tfrom /app/server.rb:9:in '<main>'",
+			"NoMethodError at /app/server.rb:3:in 'Server#ack'",
+		},
+		"an exception of JavaScript": {
+			went + "  /app/server.js:10\n      throw new Error('x')\n      ^\n\n  Error: x\n" +
+				"      at ack (/app/server.js:10:11)\n      at Socket.emit (node:events:5:2)\n\n  Node.js v22.1.0",
+			"Error at ack (/app/server.js:10:11)",
+		},
+		"an exception of Java": {
+			went + "  Exception in thread \"main\" java.lang.IllegalStateException: no\n" +
+				"  \tat org.q.Server.ack(Server.java:17)\n",
+			"java.lang.IllegalStateException at org.q.Server.ack(Server.java:17)",
+		},
+		"an exception of .NET": {
+			went + "  Unhandled exception. System.IO.IOException: no\n     at Q.Ack(Job job) in /app/Q.cs:line 5\n",
+			"System.IO.IOException at Q.Ack(Job job) in /app/Q.cs:line 5",
+		},
+		"an exception without a place": {went + "  listening\n  ConnectionError: no", ""},
 		"an exception": {
 			went + python + "    File \"/src/router.py\", line 10, in <module>\n      r.start()\n" +
 				"    File \"/src/classes.py\", line 367, in recv\n      [m.decode() for m in msg]\n" +

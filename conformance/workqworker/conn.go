@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/scenarios/play"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/workq"
 )
 
@@ -43,7 +43,7 @@ func (s *session) opened(nc net.Conn) *conn {
 	s.conns++
 	c := &conn{Conn: nc, session: s, name: fmt.Sprint("c", s.conns)}
 	s.open = append(s.open, c)
-	s.Show(play.Line{At: s.Now(), Conn: c.name, From: "--", Text: "opened"})
+	s.Show(reports.Line{At: s.Now(), Conn: c.name, From: reports.FromSuite, Text: "opened"})
 	return c
 }
 
@@ -104,7 +104,7 @@ func (c *conn) mendLine() {
 	line, ends := strings.CutSuffix(string(c.sent[:end]), "\r")
 	if !ends {
 		c.session.Wrong("CLI-05", "a command line that ends with CRLF", "a line ends with LF only: "+shown([]byte(line)),
-			c.line("C", shown([]byte(line))))
+			c.line(reports.FromClient, shown([]byte(line))))
 	}
 	if _, err := workq.ParseLine(line); err != nil {
 		mended := mend(line)
@@ -112,7 +112,7 @@ func (c *conn) mendLine() {
 			mended = line
 		} else {
 			c.session.Wrong("CLI-06", "a command as in the document", err.Error()+": "+shown([]byte(line)),
-				c.line("C", shown([]byte(line))))
+				c.line(reports.FromClient, shown([]byte(line))))
 		}
 		line = mended
 	}
@@ -150,8 +150,8 @@ func number(word string) (digits string, is bool) {
 }
 
 // line returns a line of the conversation.
-func (c *conn) line(from, words string) play.Line {
-	return play.Line{At: c.session.Now(), Conn: c.name, From: from, Text: words}
+func (c *conn) line(from, words string) reports.Line {
+	return reports.Line{At: c.session.Now(), Conn: c.name, From: from, Text: words}
 }
 
 // shown returns bytes as the conversation has them.
@@ -185,7 +185,7 @@ func (c *conn) replied(reply workq.Reply, raw []byte) {
 	if len(c.waiting) > 0 {
 		verb, c.waiting = c.waiting[0], c.waiting[1:]
 	}
-	l := c.line("S", strings.TrimSuffix(shown(raw), `\r\n`))
+	l := c.line(reports.FromServer, strings.TrimSuffix(shown(raw), `\r\n`))
 	s.Show(l)
 	switch {
 	case verb == workq.Lease && reply.Error == workq.Timeout:
@@ -216,5 +216,5 @@ func (c *conn) end(how string) {
 	}
 	c.ended = true
 	s.open = slices.DeleteFunc(s.open, func(o *conn) bool { return o == c })
-	s.Show(play.Line{At: s.Now(), Conn: c.name, From: "--", Text: how, Ended: true})
+	s.Show(reports.Line{At: s.Now(), Conn: c.name, From: reports.FromSuite, Text: how, Ended: true})
 }

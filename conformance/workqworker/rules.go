@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
-	"github.com/fwpsuite/fwp/scenarios/play"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/workq"
 )
 
@@ -20,7 +20,7 @@ const longestWait = time.Hour
 // command judges a command as far as it can be read. The lock of the session is held.
 func (c *conn) command(command workq.Command, whole []byte, err error) {
 	s, verb := c.session, command.Verb
-	l := c.line("C", strings.TrimSuffix(shown(whole), `\r\n`))
+	l := c.line(reports.FromClient, strings.TrimSuffix(shown(whole), `\r\n`))
 	s.Show(l)
 	c.first(whole)
 	if len(c.waiting) > 0 {
@@ -67,7 +67,7 @@ func (c *conn) first(whole []byte) {
 }
 
 // malformed names the clause that a malformed command breaks. The lock is held.
-func (c *conn) malformed(bad *workq.CommandError, whole []byte, l play.Line) {
+func (c *conn) malformed(bad *workq.CommandError, whole []byte, l reports.Line) {
 	s, clause, expected := c.session, "CLI-06", "a command as in the document"
 	line, _, _ := bytes.Cut(whole, []byte("\r\n"))
 	command, lineErr := workq.ParseLine(string(line))
@@ -84,7 +84,7 @@ func (c *conn) malformed(bad *workq.CommandError, whole []byte, l play.Line) {
 }
 
 // leases judges a lease. The lock is held.
-func (c *conn) leases(command workq.Command, l play.Line) {
+func (c *conn) leases(command workq.Command, l reports.Line) {
 	s := c.session
 	if c.last != nil && c.last.next == 0 {
 		c.last.next = l.At
@@ -104,7 +104,7 @@ func (c *conn) leases(command workq.Command, l play.Line) {
 }
 
 // reports judges a report. The lock is held.
-func (c *conn) reports(command workq.Command, l play.Line) {
+func (c *conn) reports(command workq.Command, l reports.Line) {
 	const most = 100
 	s, k := c.session, c.session.jobs[command.ID]
 	if k == nil || len(k.leases) == 0 {
@@ -135,7 +135,7 @@ func (c *conn) reports(command workq.Command, l play.Line) {
 
 // outcome judges how a job is reported behind a lease: whether it has succeeded, and with which result. Of those that
 // have no report it is the oldest: the job may have been leased again meanwhile. The lock is held.
-func (c *conn) outcome(k *known, from *lease, command workq.Command, l play.Line) {
+func (c *conn) outcome(k *known, from *lease, command workq.Command, l reports.Line) {
 	s, complete := c.session, command.Verb == workq.Complete
 	ran := l.At - from.at
 	clause, expected, got := "CLI-14", "", ""
@@ -173,7 +173,7 @@ func (c *conn) outcome(k *known, from *lease, command workq.Command, l play.Line
 }
 
 // echoed judges the result of a job that has the payload as its result. The lock is held.
-func (c *conn) echoed(k *known, result []byte, l play.Line) {
+func (c *conn) echoed(k *known, result []byte, l reports.Line) {
 	if string(result) == k.payload {
 		c.session.Kept("CLI-09")
 		return

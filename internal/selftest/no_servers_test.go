@@ -26,7 +26,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // What a server earns that greets as the specification wants it, and no more.
@@ -324,7 +323,7 @@ func mourn(t *testing.T, m *mortal, scripts []conformance.Check) (seen obituary)
 		runner, err := v.runner(scripts...)
 		require.NoError(t, err)
 		runner.Progress = func(_, _ int, check string) { mark(seen.before, check) }
-		runner.Watch = func(check string, _ play.Line) { mark(seen.begun, check) }
+		runner.Watch = func(check string, _ reports.Line) { mark(seen.begun, check) }
 		report := runner.Run(t.Context())
 		assert.Empty(t, report.Internal)
 		assert.Less(t, time.Since(begin), time.Hour, "the suite hung")

@@ -64,10 +64,7 @@ func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 		r.Findings = shortened(ctx, on, l.Explorer, r.Findings)
 	}
 	for _, f := range r.Findings {
-		e.Findings = append(e.Findings, conformance.Finding{
-			Clause: f.Clause, Should: f.Should, Crash: f.Crash,
-			Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script,
-		})
+		e.Findings = append(e.Findings, f.Finding)
 	}
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
@@ -32,15 +33,17 @@ func (l *Load) report(ctx context.Context, r *Result, done *load.Result, gone bo
 	}
 	for _, f := range done.Judged.Findings {
 		all = append(all, explore.Finding{
-			Clause: fwpsuite.ClauseOf(string(f.Breach)), Rule: RuleHistory,
-			What: f.What, Commands: slices.Max(f.Events) + 1,
+			Finding: conformance.Finding{Clause: fwpsuite.ClauseOf(string(f.Breach)), What: f.What},
+			Rule:    RuleHistory, Commands: slices.Max(f.Events) + 1,
 		})
 	}
 	for _, f := range done.Report.Findings { // a server that ends leaves replies unfinished
 		if !gone && (f.Kind == results.FindingReply || f.Kind == results.FindingGrammar) {
 			all = append(all, explore.Finding{
-				Clause: fwpsuite.ClauseOf(f.Breach), Rule: rules[f.Kind],
-				What: f.What, Got: strings.Join(f.Notes, "; "), Commands: r.Commands,
+				Finding: conformance.Finding{
+					Clause: fwpsuite.ClauseOf(f.Breach), What: f.What, Got: strings.Join(f.Notes, "; "),
+				},
+				Rule: rules[f.Kind], Commands: r.Commands,
 			})
 		}
 	}
@@ -61,8 +64,7 @@ func (l *Load) unlawful(r *Result, departed bool) (all []explore.Finding) {
 	for _, v := range r.Law {
 		if !l.LawApart && (v.Alone || !departed) {
 			all = append(all, explore.Finding{
-				Clause: v.Clause, Rule: v.Rule, Should: v.Should, Expected: v.Expected, Got: v.Got, What: v.What,
-				Commands: r.Commands, Doubtful: v.Unproven(),
+				Finding: conformance.Judged(&v.Violation), Rule: v.Rule, Commands: r.Commands, Doubtful: v.Unproven(),
 			})
 		}
 	}
@@ -150,8 +152,10 @@ func crash(h *history.History) explore.Finding {
 		what += "; without a reply: " + strings.Join(open[max(0, len(open)-mostOpen):], "; ")
 	}
 	return explore.Finding{
-		Rule: explore.RuleCrash, Crash: true, Expected: "a server that serves", Got: "no new connection is served",
-		What: what, Commands: len(h.Events),
+		Finding: conformance.Finding{
+			Crash: true, Expected: "a server that serves", Got: "no new connection is served", What: what,
+		},
+		Rule: explore.RuleCrash, Commands: len(h.Events),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -89,7 +90,7 @@ silence 1s on w
 	for _, r := range run.Results {
 		assert.Equal(t, play.Matched, r.Outcome, "line %d: expected %s, got %s %s", r.Line, r.Expected, r.Got, r.Cause)
 	}
-	assert.True(t, slices.ContainsFunc(run.Conversation, func(l play.Line) bool {
+	assert.True(t, slices.ContainsFunc(run.Conversation, func(l reports.Line) bool {
 		return strings.Contains(l.Text, "\"ACK\"") && strings.Contains(l.Text, `\xff, \"]`)
 	}))
 }
@@ -102,7 +103,7 @@ func TestAScript(t *testing.T) {
 	}
 	assert.Empty(t, run.Breaches)
 	assert.True(t, run.Passed())
-	assert.True(t, slices.ContainsFunc(run.Conversation, func(l play.Line) bool {
+	assert.True(t, slices.ContainsFunc(run.Conversation, func(l reports.Line) bool {
 		return l.Text == `["", "eMQP/1.0", "READY", "fwp-id2-3"] (byte by byte)`
 	}))
 }

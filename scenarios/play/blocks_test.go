@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -138,7 +139,7 @@ func TestTheLastTryBeginsBehindTheLimit(t *testing.T) {
 	playScript(t, p, consumer+"eventually ..3s\nC: FETCH $queue\nS: ${}\nend\n", func(t *testing.T, r *play.Run) {
 		var sent []time.Duration
 		for _, l := range r.Conversation {
-			if l.From == "C" && strings.HasPrefix(l.Text, "FETCH") {
+			if l.From == reports.FromClient && strings.HasPrefix(l.Text, "FETCH") {
 				sent = append(sent, l.At)
 			}
 		}

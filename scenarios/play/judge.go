@@ -67,7 +67,7 @@ func (th *thread) await(ctx context.Context, c *conn, e *scenarios.Expect) sessi
 		return session.Received{At: time.Now(), GaveUp: true}
 	}
 	if a = c.GiveUp(ctx); a.GaveUp && a.Pending == "" {
-		th.rec.add(a.At, c.name, "--", th.noReply(c, e), e.Pos)
+		th.rec.remark(c.name, th.noReply(c, e))
 	}
 	return a
 }
@@ -280,7 +280,7 @@ func (th *thread) ifSilent(ctx context.Context, c *conn, e *scenarios.Expect, a 
 	if !a.GaveUp && a.Ending == scenarios.Open {
 		return
 	}
-	_, serving := th.serving(ctx, e.Pos, nil)
+	_, serving := th.serving(ctx, nil)
 	if ctx.Err() != nil {
 		res.leave(doubt{"", false, "interrupted before it was known whether the server still serves"})
 		return
@@ -320,7 +320,7 @@ func (th *thread) silence(ctx context.Context, s *scenarios.Silence) error {
 	}
 	th.note(s, res)
 	if gone { // the connection alone, or the server
-		if _, serving := th.serving(ctx, s.Pos, nil); !serving {
+		if _, serving := th.serving(ctx, nil); !serving {
 			return errStop
 		}
 	}
@@ -334,7 +334,7 @@ func (th *thread) notSilent(ctx context.Context, s *scenarios.Silence, c *conn, 
 		th.broken(c, s.Pos, a)
 	case a.Ending != scenarios.Open: // no data: whether the server serving is another question
 		th.lost(c, s.Pos, a)
-		th.serving(ctx, s.Pos, nil)
+		th.serving(ctx, nil)
 		return th.unsure(s, s.Pos, s.Marks, res.Expected, doubt{SetUp, true, text.Shorten(a.String())})
 	case th.turnedAway(c, a):
 		return th.unsure(s, s.Pos, s.Marks, res.Expected, *c.unjudged)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -17,7 +16,7 @@ func (th *thread) operate(ctx context.Context, s *scenarios.Operate) error {
 		return th.fail(s, "a worker id", err.Error())
 	}
 	action := cmp.Or(s.State, string(s.Action))
-	th.rec.add(time.Now(), "", "--", strings.TrimSpace("the operator: "+action+" "+client), s.Pos)
+	th.rec.remark("", strings.TrimSpace("the operator: "+action+" "+client))
 	if th.Observer != nil {
 		th.Observer.Operated(s.Action, client, s.State)
 	}

@@ -217,7 +217,7 @@ func (pl *play) recheckServing(ctx context.Context, open int) {
 		return
 	}
 	const again = "the server serves again after the connections of the script were closed"
-	pl.rec.add(time.Now(), "", "--", again, scenarios.Pos{})
+	pl.rec.remark("", again)
 	pl.count.mu.Lock()
 	defer pl.count.mu.Unlock()
 	pl.count.keep(Refusal{Got: pl.notServing, Own: open, All: pl.Peers.Open() + open}) // as it was

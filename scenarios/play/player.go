@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -54,14 +55,14 @@ type Meter = lag.Meter
 // Player plays scripts. It may play several at once.
 type Player struct {
 	Target   Target
-	Password string        // of the target, empty if it has none
-	Timeout  time.Duration // the longest wait for a reply that has no window; [DefaultTimeout] if zero
-	Patience time.Duration // for what the specification calls eventual; [DefaultPatience] if zero
-	Quick    bool          // patience ends every wait for what is eventual, and then it is unsure, not missed
-	Meter    *Meter        // nil: this machine is never late
-	Peers    *PeerStats    // of all plays on the target; nil: of this one alone
-	Observer Observer      // receives everything that happens in a play; may be nil
-	Watch    func(Line)    // called with each line of the conversation as it happens, one at a time; may be nil
+	Password string             // of the target, empty if it has none
+	Timeout  time.Duration      // the longest wait for a reply that has no window; [DefaultTimeout] if zero
+	Patience time.Duration      // for what the specification calls eventual; [DefaultPatience] if zero
+	Quick    bool               // patience ends every wait for what is eventual, and then it is unsure, not missed
+	Meter    *Meter             // nil: this machine is never late
+	Peers    *PeerStats         // of all plays on the target; nil: of this one alone
+	Observer Observer           // receives everything that happens in a play; may be nil
+	Watch    func(reports.Line) // called with each line of the conversation as it happens, one at a time; may be nil
 
 	// Gone reports whether the process of the target has ended, so that it will not serve again by itself; nil if that is
 	// not known. Calls may overlap.
@@ -274,7 +275,7 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 	c := &conn{
 		name: name, role: role, hello: hello, grammar: pl.grammar(), lastAlive: time.Now(), admission: admission,
 	}
-	c.recordSent = func(line string) { pl.rec.add(time.Now(), name, "C", line, scenarios.Pos{}) }
+	c.recordSent = func(line string) { pl.rec.sending(name, line) }
 	config := session.Config{
 		Grace:   func(since time.Time) time.Duration { return lag.Grace(pl.Meter.Lag(since), pl.Timeout) },
 		Timeout: pl.Timeout, Seen: seen, Closed: admission.Over, Budget: &pl.Peers.budget, ReadOn: true,
@@ -293,7 +294,7 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 func (th *thread) noConnection(ctx context.Context, s scenarios.Step, role scenarios.Role, err error) error {
 	unserved, is := errors.AsType[*unservedError](err)
 	if is && (unserved.what == opening || unserved.what == greets) && th.Peers.Open() == 0 && ctx.Err() == nil {
-		th.serving(ctx, s.Place(), &conn{role: role}) // at the same port
+		th.serving(ctx, &conn{role: role}) // at the same port
 	}
 	if ctx.Err() != nil {
 		return interrupted(ctx, s)
@@ -324,8 +325,8 @@ func (th *thread) send(ctx context.Context, s *scenarios.Send) error {
 		return th.noConnection(ctx, s, scenarios.Raw, err)
 	}
 	if s.Ending != scenarios.Open {
-		th.rec.keep(Line{
-			At: time.Since(th.rec.start), Conn: c.name, From: "C", Text: s.Ending.String(), Script: s.Line, Ended: true,
+		th.rec.keep(reports.Line{
+			At: time.Since(th.rec.start), Conn: c.name, From: reports.FromClient, Text: s.Ending.String(), Ended: true,
 		})
 		c.excused.Store(true)
 		if err := c.End(s.Ending); err != nil {
@@ -340,9 +341,9 @@ func (th *thread) send(ctx context.Context, s *scenarios.Send) error {
 	if err != nil {
 		return th.fail(s, "a line to send", err.Error())
 	}
-	th.rec.sending(c.name, th.grammar().SentText(segments, s), s)
+	th.rec.sending(c.name, th.grammar().SentText(segments, s))
 	if err := c.Write(ctx, segments, pauseBetween(s)); err != nil {
-		th.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
+		th.rec.remark(c.name, err.Error())
 	} // the next S: line reports why
 	c.used = true
 	if stops := th.grammar().Verbs.Stops; stops != "" && th.grammar().VerbSent(bytes.Join(segments, nil)) == stops {
@@ -366,8 +367,7 @@ func (th *thread) ready(ctx context.Context, c *conn, s *scenarios.Send) (*conn,
 	case !came || c.Status().Owed > 0 || a.Turn == session.Notice:
 		return c, nil
 	case a.Ending != scenarios.Open && c.role == scenarios.Producer && !c.excused.Load():
-		th.rec.add(time.Now(), c.name, "--",
-			"the server closed the idle connection of a producer, which is allowed: reconnecting", s.Pos)
+		th.rec.remark(c.name, "the server closed the idle connection of a producer, which is allowed: reconnecting")
 		again, err := th.reopen(ctx, c)
 		if err != nil {
 			return nil, th.noConnection(ctx, s, c.role, err)

@@ -8,14 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/transcript"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 func TestAConversationWithoutAnEndIsNotShownToIt(t *testing.T) {
 	t.Parallel()
-	var shown []Line
-	r := &recorder{start: time.Now(), watch: func(l Line) { shown = append(shown, l) }}
+	var shown []reports.Line
+	r := &recorder{start: time.Now(), watch: func(l reports.Line) { shown = append(shown, l) }}
 	for i := range 2 * mostShown {
-		r.keep(Line{From: "S", Text: []string{"+OK", "-ERR"}[i%2]})
+		r.keep(reports.Line{From: reports.FromServer, Text: []string{"+OK", "-ERR"}[i%2]})
 	}
 	assert.Len(t, r.lines, most)
 	assert.Len(t, shown, mostShown+1)
@@ -26,14 +27,17 @@ func TestAConversationWithoutAnEndIsNotShownToIt(t *testing.T) {
 // What -v prints of a conversation can be read by the tests of a law or a fake.
 func TestALineIsPrintedAsTestsReadIt(t *testing.T) {
 	t.Parallel()
-	for _, l := range []Line{
-		{At: 2005 * time.Millisecond, Conn: "a", From: "C", Text: "FETCH q"}, {From: "S", Text: "$-1"},
-		{Conn: "a", From: "--", Text: "the server is restarted"},
+	for _, l := range []reports.Line{
+		{At: 2005 * time.Millisecond, Conn: "a", From: reports.FromClient, Text: "FETCH q"},
+		{From: reports.FromServer, Text: "$-1"},
+		{Conn: "a", From: reports.FromSuite, Text: "the server is restarted"},
 	} {
 		var want []transcript.Event
-		if l.From != "--" {
-			kind := map[string]transcript.Kind{"C": transcript.Client, "S": transcript.Server}[l.From]
-			want = []transcript.Event{{At: l.At, Conn: l.Conn, Kind: kind, Bytes: []byte(l.Text + "\r\n")}}
+		if l.From != reports.FromSuite {
+			want = []transcript.Event{{At: l.At, Conn: l.Conn, Kind: transcript.Client, Bytes: []byte(l.Text + "\r\n")}}
+		}
+		if l.From == reports.FromServer {
+			want[0].Kind = transcript.Server
 		}
 		events, err := transcript.Parse(l.String())
 		require.NoError(t, err)
@@ -46,16 +50,16 @@ func TestTheSameLineAgainAndAgainIsLeftOut(t *testing.T) {
 	r := &recorder{start: time.Now()}
 	for _, from := range []string{"C", "S"} { // each is asked for
 		for range 10 * mostAlike {
-			r.keep(Line{From: from, Conn: "a", Text: "+OK"})
+			r.keep(reports.Line{From: from, Conn: "a", Text: "+OK"})
 		}
 	}
 	asked := len(r.lines)
 	assert.Equal(t, 20*mostAlike, asked)
 	for range 10 * mostAlike {
-		r.keep(Line{From: "S", Conn: "a", Text: "+OK"})
-		r.keep(Line{From: "S", Conn: "b", Text: "+OK"})
+		r.keep(reports.Line{From: reports.FromServer, Conn: "a", Text: "+OK"})
+		r.keep(reports.Line{From: reports.FromServer, Conn: "b", Text: "+OK"})
 	}
-	r.keep(Line{From: "S", Conn: "a", Text: "the connection was closed", Ended: true})
+	r.keep(reports.Line{From: reports.FromServer, Conn: "a", Text: "the connection was closed", Ended: true})
 	assert.Len(t, r.lines, asked+2*mostAlike+1)
 	assert.Contains(t, r.lines[len(r.lines)-2].Text, "+OK (further ones are left out)")
 }

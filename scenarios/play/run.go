@@ -1,14 +1,13 @@
 package play
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -18,7 +17,7 @@ type Run struct {
 	Script       *scenarios.Script
 	Results      []Result           // one for each step with an expectation, in script order; and failed set-up steps
 	Breaches     []scenarios.Breach // those that no line is about
-	Conversation []Line             // in the order in which it happened
+	Conversation []reports.Line     // in the order in which it happened
 	Began        time.Time
 	Took         time.Duration
 	NotServing   string   // why the target no longer serves, empty if it does
@@ -112,33 +111,12 @@ func (r *Result) leave(why doubt) {
 	r.Outcome, r.Reason, r.Broken, r.Cause = Unsure, why.reason, why.broken, why.words
 }
 
-// Line is one line of a conversation.
-type Line struct {
-	At     time.Duration // since the start of the play
-	Conn   string
-	From   string // "C", "S", or "--" for what the engine did
-	Text   string // escaped, long texts shortened
-	Script int    // the script's line, 0 if none
-	Ended  bool   // the line is about the end of the connection
-	Bad    bool   // sent by the script, which breaks the protocol here on purpose
-	Own    bool   // the engine did it for itself: it asked whether the server serves, or removed jobs
-}
-
-// String is the line as -v prints it.
-func (l Line) String() string {
-	who := strings.TrimSpace(l.Conn + "  " + l.From)
-	if l.From != "--" {
-		who += ":"
-	}
-	return fmt.Sprintf("%9.3f s  %s %s", l.At.Seconds(), who, l.Text)
-}
-
 // recorder keeps the conversation of one play; safe for concurrent use.
 type recorder struct {
 	mu    sync.Mutex
 	start time.Time
-	lines []Line
-	watch func(Line)
+	lines []reports.Line
+	watch func(reports.Line)
 	shown int  // lines that watch was called with
 	own   bool // from now on all lines are
 	alike map[string]alike
@@ -158,16 +136,16 @@ const (
 )
 
 // repeated reports whether a line is one too many of those that a peer sends again and again without being asked.
-func (r *recorder) repeated(l *Line) bool {
+func (r *recorder) repeated(l *reports.Line) bool {
 	if r.alike == nil {
 		r.alike = map[string]alike{}
 	}
 	a := r.alike[l.Conn]
 	defer func() { r.alike[l.Conn] = a }()
 	switch {
-	case l.From == "C":
+	case l.From == reports.FromClient:
 		a = alike{owed: a.owed + 1}
-	case l.From != "S" || l.Ended:
+	case l.From != reports.FromServer || l.Ended:
 		a.n = 0
 	case a.owed > 0:
 		a.owed--
@@ -182,23 +160,21 @@ func (r *recorder) repeated(l *Line) bool {
 	return a.n > mostAlike
 }
 
-func (r *recorder) add(at time.Time, conn, from, said string, pos scenarios.Pos) {
-	r.keep(Line{At: at.Sub(r.start), Conn: conn, From: from, Text: text.Shorten(said), Script: pos.Line})
-}
+// remark adds what the engine says of a connection, or of none.
+func (r *recorder) remark(conn, said string) { r.add(conn, reports.FromSuite, said) }
 
-// sending adds a line of the script that is about to be sent.
-func (r *recorder) sending(conn, said string, s *scenarios.Send) {
-	r.keep(Line{
-		At: time.Since(r.start), Conn: conn, From: "C", Text: text.Shorten(said), Script: s.Line, Bad: s.Bad,
-	})
+// sending adds a line that is about to be sent.
+func (r *recorder) sending(conn, said string) { r.add(conn, reports.FromClient, said) }
+
+func (r *recorder) add(conn, from, said string) {
+	r.keep(reports.Line{At: time.Since(r.start), Conn: conn, From: from, Text: text.Shorten(said)})
 }
 
 // question adds a question of the engine's.
 func (r *recorder) question(conn, said string) {
-	r.keep(Line{
-		At: time.Since(r.start), Conn: conn, From: "C", Text: said + " (fwpcheck checks whether the connection still " +
-			"works)",
-		Own: true,
+	r.keep(reports.Line{
+		At: time.Since(r.start), Conn: conn, From: reports.FromClient, Own: true,
+		Text: said + " (fwpcheck checks whether the connection still works)",
 	})
 }
 
@@ -207,17 +183,18 @@ func (r *recorder) cleanup() {
 	r.mu.Lock()
 	r.own = true
 	r.mu.Unlock()
-	r.add(time.Now(), "cleanup", "--", "removing leftover jobs of the script", scenarios.Pos{})
+	r.remark("cleanup", "removing leftover jobs of the script")
 }
 
 // received adds what was received on a connection, or its end.
 func (r *recorder) received(conn string, a session.Received) {
-	r.keep(Line{
-		At: a.At.Sub(r.start), Conn: conn, From: "S", Text: text.Shorten(a.String()), Ended: a.Ending != scenarios.Open,
+	r.keep(reports.Line{
+		At: a.At.Sub(r.start), Conn: conn, From: reports.FromServer, Text: text.Shorten(a.String()),
+		Ended: a.Ending != scenarios.Open,
 	})
 }
 
-func (r *recorder) keep(l Line) {
+func (r *recorder) keep(l reports.Line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l.Own = l.Own || r.own
@@ -236,7 +213,7 @@ func (r *recorder) keep(l Line) {
 		return
 	}
 	if r.shown++; r.shown > mostShown {
-		l = Line{At: l.At, From: "--", Text: "this conversation is very long; the rest is not shown"}
+		l = reports.Line{At: l.At, From: reports.FromSuite, Text: "this conversation is very long; the rest is not shown"}
 	}
 	r.watch(l)
 }

@@ -21,7 +21,7 @@ func (th *thread) probe(ctx context.Context, c *conn, e *scenarios.Expect, a ses
 	if !provoked || c.excused.Load() && c.Status().Phase != session.Over {
 		return nil
 	}
-	fresh, serving := th.serving(ctx, e.Pos, c)
+	fresh, serving := th.serving(ctx, c)
 	if ctx.Err() != nil {
 		return interrupted(ctx, e)
 	}
@@ -124,7 +124,7 @@ func (th *thread) askingLike(like *conn) *asking {
 // limit of connections, so it tries for a while. served reports
 // whether a question in the role of like is served there. A service that the server never
 // provided does not count as lost.
-func (th *thread) serving(ctx context.Context, at scenarios.Pos, like *conn) (served, serving bool) {
+func (th *thread) serving(ctx context.Context, like *conn) (served, serving bool) {
 	got, err := th.awaitServing(ctx, th.Timeout, like)
 	if err == nil && !got.down.IsZero() {
 		th.Peers.wasDown(Outage{got.down, time.Now()})
@@ -133,10 +133,10 @@ func (th *thread) serving(ctx context.Context, at scenarios.Pos, like *conn) (se
 		return got.served, true
 	}
 	if th.neverProvided(err) && !th.gone() {
-		th.rec.add(time.Now(), "", "--", err.Error()+"; this server has not served any connection yet", at)
+		th.rec.remark("", err.Error()+"; this server has not served any connection yet")
 		return false, true
 	}
-	th.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
+	th.rec.remark("", "the server does not serve a new connection: "+err.Error())
 	th.mu.Lock()
 	defer th.mu.Unlock()
 	th.notServing, th.openThen = err.Error(), got.amid

@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/transcript"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -204,7 +205,7 @@ func TestConversationIsBounded(t *testing.T) {
 	assert.LessOrEqual(t, len(r.lines), mostLines)
 	assert.Equal(t, "line 0", r.lines[0].Text)
 	assert.Equal(t, fmt.Sprintf("line %d", 2*mostLines-1), r.lines[len(r.lines)-1].Text)
-	assert.True(t, slices.ContainsFunc(r.lines, func(l play.Line) bool { return l.Text == "line 100" }))
+	assert.True(t, slices.ContainsFunc(r.lines, func(l reports.Line) bool { return l.Text == "line 100" }))
 }
 
 // One connection more than is served is closed, and that is noted once.

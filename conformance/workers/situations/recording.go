@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/scenarios/play"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // mostLines bounds the conversation that is kept: the first half and the last half of it.
@@ -47,7 +47,7 @@ type recording struct {
 	memory     *memory
 	events     []workers.Event
 	kept       int64 // bytes of the events
-	lines      []play.Line
+	lines      []reports.Line
 	reports    map[string]*workers.Event // the first ACK or FAIL by jid
 	deliveries map[string]*workers.Event // the first delivery by jid
 	exits      map[int]bool              // processes that have ended
@@ -57,12 +57,12 @@ type recording struct {
 	open       int                    // of them
 	shut       map[*recordedConn]bool // of which the server's side is closed, and which are read on
 	crowded    bool
-	show       func(play.Line)                     // it may be nil
+	show       func(reports.Line)                  // it may be nil
 	late       func(since time.Time) time.Duration // by how much this machine was late; nil: never
 	told       time.Duration                       // the lag that the rules know of
 }
 
-func newRecording(config workers.Config, m *memory, show func(play.Line)) *recording {
+func newRecording(config workers.Config, m *memory, show func(reports.Line)) *recording {
 	r := &recording{
 		start: time.Now(), rules: workers.NewWatch(config), changed: make(chan struct{}), show: show, memory: m,
 		reports: map[string]*workers.Event{}, deliveries: map[string]*workers.Event{}, exits: map[int]bool{},
@@ -122,7 +122,7 @@ func (r *recording) index(e *workers.Event) {
 }
 
 // addLine adds a line to the conversation. The lock is held.
-func (r *recording) addLine(l play.Line) {
+func (r *recording) addLine(l reports.Line) {
 	if r.show != nil {
 		r.show(l)
 	}
@@ -132,17 +132,17 @@ func (r *recording) addLine(l play.Line) {
 }
 
 // lineOf returns an event as a line of the conversation.
-func lineOf(e workers.Event) (play.Line, bool) {
+func lineOf(e workers.Event) (reports.Line, bool) {
 	m := e.Moment()
-	l := play.Line{At: e.At, From: "--", Text: m.Text}
+	l := reports.Line{At: e.At, From: reports.FromSuite, Text: m.Text}
 	if e.Conn > 0 {
 		l.Conn = "c" + strconv.Itoa(e.Conn)
 	}
 	switch e.Kind {
 	case workers.Line, workers.AfterClose, workers.Unfinished:
-		l.From, l.Text = "C", strings.TrimPrefix(m.Text, "C: ")
+		l.From, l.Text = reports.FromClient, strings.TrimPrefix(m.Text, "C: ")
 	case workers.Reply, workers.Broken:
-		l.From, l.Text = "S", strings.TrimPrefix(m.Text, "S: ")
+		l.From, l.Text = reports.FromServer, strings.TrimPrefix(m.Text, "S: ")
 	case workers.Closed:
 		l.Ended = true
 	case workers.Opened, workers.Started, workers.Signalled, workers.Exited:
@@ -156,7 +156,7 @@ func lineOf(e workers.Event) (play.Line, bool) {
 func (r *recording) remark(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.addLine(play.Line{At: r.now(), From: "--", Text: fmt.Sprintf(format, args...)})
+	r.addLine(reports.Line{At: r.now(), From: reports.FromSuite, Text: fmt.Sprintf(format, args...)})
 }
 
 // process notes what happened to a process.
@@ -195,8 +195,8 @@ func (r *recording) isFull() bool {
 	full := r.open >= mostOpen
 	if full && !r.crowded {
 		r.crowded = true
-		r.addLine(play.Line{
-			At: r.now(), From: "--", Text: fmt.Sprintf("%d connections are open: others are closed", mostOpen),
+		r.addLine(reports.Line{
+			At: r.now(), From: reports.FromSuite, Text: fmt.Sprintf("%d connections are open: others are closed", mostOpen),
 		})
 	}
 	return full

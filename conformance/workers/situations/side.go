@@ -11,6 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/jobtype"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -175,7 +176,7 @@ func (t *Play) Job(plain, name, args string) string {
 }
 
 // Show adds a line to the conversation, and has those look again who wait.
-func (t *Play) Show(l play.Line) {
+func (t *Play) Show(l reports.Line) {
 	t.recording.mu.Lock()
 	defer t.recording.mu.Unlock()
 	t.addLine(l)
@@ -211,7 +212,7 @@ func (t *Play) Kept(clause string) {
 }
 
 // Wrong decides that a clause is broken by what a line shows, however late this machine is.
-func (t *Play) Wrong(clause, expected, got string, shows play.Line) {
+func (t *Play) Wrong(clause, expected, got string, shows reports.Line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
@@ -53,7 +54,9 @@ func TestFindingsAreWeighed(t *testing.T) {
 			t.Parallel()
 			k, e := &findingStore{o: &exploreOptions{}, at: program.Endpoint{Peer: peer.Default()}}, &reports.Exploration{}
 			for _, f := range test.found {
-				k.addFinding(e, explore.Finding{Rule: f.rule, Clause: f.clause, Shown: f.shown, Tried: f.tried, Crash: f.crash}, "")
+				k.addFinding(e, explore.Finding{
+					Finding: conformance.Finding{Clause: f.clause, Crash: f.crash}, Rule: f.rule, Shown: f.shown, Tried: f.tried,
+				}, "")
 			}
 			k.weigh(e)
 			assert.Equal(t, test.want, e.Findings[0].Verdict)
@@ -67,9 +70,10 @@ func TestAFindingThatRestsOnAnother(t *testing.T) {
 	t.Parallel()
 	for shown, want := range map[int]reports.Verdict{0: reports.Fail, 5: reports.Warn} {
 		k, e := &findingStore{o: &exploreOptions{}, at: program.Endpoint{Peer: peer.Default()}}, &reports.Exploration{}
+		premises := []string{"FWP-HI-01", "FWP-ACK-02"}
 		for _, f := range []explore.Finding{
-			{Rule: "field", Clause: "FWP-WU-03", Shown: 5, Tried: 5, Premises: []string{"FWP-HI-01", "FWP-ACK-02"}},
-			{Rule: "delivered", Clause: "FWP-ACK-02", Shown: shown, Tried: 5},
+			{Finding: conformance.Finding{Clause: "FWP-WU-03", Premises: premises}, Rule: "field", Shown: 5, Tried: 5},
+			{Finding: conformance.Finding{Clause: "FWP-ACK-02"}, Rule: "delivered", Shown: shown, Tried: 5},
 		} {
 			k.addFinding(e, f, "")
 		}
@@ -87,8 +91,9 @@ func TestTheRunsOfSeveralExplorationsAreSaved(t *testing.T) {
 	k := &findingStore{p: p, o: &exploreOptions{}, at: at}
 	k.path = t.TempDir()
 	e := &reports.Exploration{}
-	found := explore.Finding{Number: 1, Rule: "reply", Clause: "FWP-ACK-01"}
-	k.saveRun(explore.Finding{Number: 2, Rule: "reply", Clause: "FWP-FAIL-01"}) // turns out to be the first one
+	found := explore.Finding{Number: 1, Rule: "reply", Finding: conformance.Finding{Clause: "FWP-ACK-01"}}
+	other := explore.Finding{Number: 2, Rule: "reply", Finding: conformance.Finding{Clause: "FWP-FAIL-01"}}
+	k.saveRun(other) // turns out to be the first one
 	k.saveRun(found)
 	coverage := &explore.Coverage{States: map[string]int{"identified": 2}}
 	k.addResult(e, &explore.Result{Commands: 3, Coverage: coverage, Findings: []explore.Finding{found}})
@@ -113,7 +118,8 @@ func TestWhatWasNotPlayedIsSaved(t *testing.T) {
 	k.path = t.TempDir()
 	lines := []string{"title: FWP-INFO-01: an example", "", "connect as producer", "C: INFO", "clause FWP-INFO-01", "S: $"}
 	e := &reports.Exploration{}
-	k.addFinding(e, explore.Finding{Rule: "reply", Clause: "FWP-INFO-01", Unscripted: "it did not", Unshrunk: lines}, "")
+	unplayed := conformance.Finding{Clause: "FWP-INFO-01", Unscripted: "it did not", Unshrunk: lines}
+	k.addFinding(e, explore.Finding{Rule: "reply", Finding: unplayed}, "")
 	found := e.Findings[0]
 	assert.Contains(t, found.Reproduce, "fwpcheck run "+found.Saved)
 	text, err := os.ReadFile(found.Saved)

@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/scenarios/play"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // progress is how far a run of checks is. Several goroutines may use it.
@@ -97,8 +97,8 @@ func (p *progress) left(elapsed time.Duration) time.Duration {
 
 // printer returns a function that writes the lines of conversations to standard error, with the check that they belong
 // to if that is named. Several goroutines may call it.
-func (p process) printer(named bool) func(check string, line play.Line) {
-	return func(check string, line play.Line) {
+func (p process) printer(named bool) func(check string, line reports.Line) {
+	return func(check string, line reports.Line) {
 		if named {
 			_, _ = fmt.Fprintf(p.Err, "%s  %s\n", check, p.Show(line.String()))
 			return
