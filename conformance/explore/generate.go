@@ -157,10 +157,11 @@ func (g *generator) strangers() []int {
 }
 
 // control gives the steps with which its connections show that they are well, every now
-// and then: a server that ends them must not keep us from all else.
+// and then, and sooner where one has ended: moves need them, but a server that ends them must not keep us from all else.
 func (g *generator) control() []Step {
-	const often = 60
-	if g.alphabet.Control == nil || g.Round%often != 1 {
+	const often, soon = 60, 6
+	ended := g.p.conns[0] == nil || g.p.conns[1] == nil
+	if g.alphabet.Control == nil || g.Round%often != 1 && (!ended || g.Round%soon != 1) {
 		return nil
 	}
 	return slices.DeleteFunc(g.alphabet.Control(), func(s Step) bool { return s.opens() && g.p.conns[s.Conn()] != nil })

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
@@ -134,6 +135,29 @@ func TestWhoEndedTheServer(t *testing.T) {
 	s.endAlone(unserved)
 	assert.Equal(t, "the server no longer served", h.lost)
 	assert.Len(t, s.crashes, 1)
+}
+
+// TestWreck: a check may have ended a server that the next ones had within a second, and is played again on a new one.
+func TestWreck(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	of := func(ago time.Duration) *task {
+		return &task{evidence: &conformance.Evidence{Began: now.Add(-ago - time.Minute), Took: time.Minute}}
+	}
+	long, before, just, last := of(afterwards+1), of(afterwards), of(0), of(0)
+	w := newWreck(&host{had: []*task{long, before, just, last}}, last, conformance.Evidence{Began: now})
+	assert.True(t, slices.Equal([]*task{last, just, before}, w.ran))
+
+	s, h := newRunState(&Runner{Protocol: fwpsuite.Protocol()}), newHost(Server{})
+	h.Fresh = func() (Server, func(), error) { return Server{}, func() {}, nil }
+	used := newHost(Server{})
+	for _, again := range []*wreck{w, nil} {
+		h.idle = []*host{used}
+		hostile := &task{like: h, about: conformance.Description{Hostile: true}, wreck: again}
+		_, err := s.occupy(hostile)
+		require.NoError(t, err)
+		assert.Equal(t, again == nil, hostile.server == used)
+	}
 }
 
 // verdictAbout returns the verdict about a clause of the play of a script with one line about it.

@@ -55,6 +55,32 @@ func TestWhatMayTakeLongIsNoRoundTrip(t *testing.T) {
 	})
 }
 
+// A machine that is late may have broken a silence, or missed a reply; what was tried for longer was not there.
+func TestWhatALateMachineDecides(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]map[bool]string{ // by whether it is late
+		"C: FETCH $queue\nsilence 5s":              {false: "3 mismatched\n", true: "3 unsure\n"},
+		"eventually\nC: FETCH $queue\nS: ${}\nend": {false: "4 mismatched\n", true: "4 mismatched\n"},
+	} {
+		s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(consumer+script+"\n"))
+		require.NoError(t, err)
+		for _, late := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				p := &peer{
+					answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second},
+				}
+				p.serve(t)
+				m := new(lag.Meter)
+				if late {
+					m.Note(time.Now().Add(time.Hour), time.Second)
+				}
+				run := (&play.Player{Target: p, Meter: m, Password: "secret"}).Play(t.Context(), s, "fwp-test-0001")
+				assert.Equal(t, want[late], outcomes(run), "%s late: %t", script, late)
+			})
+		}
+	}
+}
+
 func TestALostServerIsNotSilence(t *testing.T) {
 	t.Parallel()
 	p := &peer{idle: time.Second, limit: 1}
