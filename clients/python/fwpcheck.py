@@ -17,7 +17,7 @@ class Double:
     """A server of its own. It serves from the call of start, or from the begin of a with statement, until close.
 
     like is a family of servers ("" for the specification alone), args are more flags of `fwpcheck serve`, and env sets
-    FAKTORY_URL in this process while it serves.
+    FAKTORY_URL in this process while it serves, and FAKTORY_PROVIDER, which may name another variable, is not set.
     """
 
     def __init__(self, like="faktory", args=(), env=False, program=None):
@@ -36,8 +36,8 @@ class Double:
             self.process.communicate()
             raise RuntimeError(f"{' '.join(self.args)} ended with exit code {self.process.returncode}")
         _, self.url, self.control = ready
-        self.before = os.environ.get("FAKTORY_URL")
         if self.env:
+            self.before = {name: os.environ.pop(name, None) for name in ("FAKTORY_URL", "FAKTORY_PROVIDER")}
             os.environ["FAKTORY_URL"] = self.url
         return self
 
@@ -48,9 +48,8 @@ class Double:
         summary, _ = self.process.communicate()
         self.process = None
         if self.env:
-            os.environ.pop("FAKTORY_URL")
-            if self.before is not None:
-                os.environ["FAKTORY_URL"] = self.before
+            del os.environ["FAKTORY_URL"]
+            os.environ.update({name: value for name, value in self.before.items() if value is not None})
         return summary
 
     __enter__ = start

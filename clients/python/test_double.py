@@ -2,8 +2,10 @@
 
 import datetime
 import json
+import os
 import socket
 import unittest
+import unittest.mock
 from urllib.parse import urlparse
 
 import fwpcheck
@@ -60,6 +62,15 @@ class TestDouble(unittest.TestCase):
             worker.file.readline()
             self.assertEqual(worker.do('ACK {"jid":"seeded"}'), "+OK")
             double.verify(pushed=[], acknowledged=[{"jobtype": "email", "args": [7]}], nothing_else=True)
+
+    def test_environment(self):
+        with unittest.mock.patch.dict(os.environ, {"FAKTORY_PROVIDER": "OTHER_URL"}):
+            os.environ.pop("FAKTORY_URL", None)
+            with fwpcheck.Double(env=True) as double:
+                self.assertEqual(os.environ["FAKTORY_URL"], double.url)
+                self.assertNotIn("FAKTORY_PROVIDER", os.environ)
+            self.assertEqual(os.environ["FAKTORY_PROVIDER"], "OTHER_URL")
+            self.assertNotIn("FAKTORY_URL", os.environ)
 
     def test_no_program(self):
         with self.assertRaisesRegex(FileNotFoundError, "FWPCHECK"):

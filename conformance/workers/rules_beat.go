@@ -25,7 +25,7 @@ func beatRules() []Rule {
 		{QuietWithoutBeat, "a quiet worker was connected for 60 s, or sent BEAT", 0, beatOrTime, checkQuietBeat},
 		{TerminateWithoutBeat, "a worker that terminates sent BEAT, or stayed for 20 s", 0, beatOrTime, checkTerminateBeat},
 		{BeatTooOften, "a worker sent a second BEAT", 0, beats, checkBeatTooOften},
-		{BeatInterval, "a worker sent four BEATs", 0, beats, checkInterval},
+		{BeatInterval, "a worker sent four BEATs, or three with long pauses", 0, beats, checkInterval},
 		{BeatByProducer, "a client without a wid was connected for 15 s", 0, on(Line, Closed), checkProducerBeat},
 		{BeatWid, "a worker sent BEAT", 0, beats, checkBeatWid},
 		{BeatState, "a BEAT had a current_state", 0, beats, checkBeatState},
@@ -115,17 +115,23 @@ func checkBeatTooOften(l *look) judgement {
 	return notApplicable() // this machine may have been late
 }
 
-// checkInterval judges three intervals in a row, so that one that is late, or sent for another reason, does not count.
-// What is too short for the text is BEAT-07, and what is between the two is as good as what is advised.
+// checkInterval judges three intervals in a row, so that one that is late, or sent for another reason, does not count:
+// two, if they take longer than three may. What is too short for the text is BEAT-07, and what is between the two is as
+// good as what is advised.
 func checkInterval(l *look) judgement {
 	k := l.worker
-	if !isRegularBeat(l) || k.gaps[1] == 0 {
+	if !isRegularBeat(l) || k.gaps[0] == 0 {
 		return notApplicable()
 	}
 	gaps, lag := []time.Duration{l.At - k.beat.At, k.gaps[0], k.gaps[1]}, l.world.lag()
 	longest := beatAdvised + 2*time.Second
 	if l.conn.fetches > 0 { // a lock is handed on in no order, so that a few FETCHes may come first
 		longest += 3 * fetchWait
+	}
+	if k.gaps[1] == 0 { // there are two
+		if gaps = gaps[:2]; gaps[0]+gaps[1] <= 3*longest {
+			return notApplicable()
+		}
 	}
 	switch excess := slices.Min(gaps) - longest; { // how far all three are outside what is advised
 	case excess <= 0:

@@ -37,7 +37,7 @@ func refusedBeats(errors int) string {
 func beatTests() []ruleTest {
 	return []ruleTest{
 		{breach: BeatMissing, name: "every 15 s", stream: `1 worker w1` + beat + beats(5, "15s")},
-		{breach: BeatMissing, name: "once a minute", stream: `1 worker w1` + beat + beats(2, "60s")},
+		{breach: BeatMissing, name: "once a minute", too: BeatInterval, stream: `1 worker w1` + beat + beats(2, "60s")},
 		{breach: BeatMissing, name: "while the server keeps it waiting", stream: `
 			1 worker w1` + beat + seconds(15) + `
 			1 C: BEAT {"wid":"w1"}` + seconds(100) + `
@@ -187,6 +187,9 @@ func beatTests() []ruleTest {
 			lag 2s` + beats(3, "18s")},
 		{breach: BeatInterval, name: "every 16.9 s", stream: `1 worker w1` + beat + beats(3, "16.9s")},
 		{breach: BeatInterval, name: "every 17.1 s", wrong: true, stream: `1 worker w1` + beat + beats(3, "17.1s")},
+		{breach: BeatInterval, name: "every 50 s, three times", wrong: true, stream: `1 worker w1` + beat + beats(2, "50s")},
+		{breach: BeatInterval, name: "every 25 s, three times", open: true, stream: `1 worker w1` + beat + beats(2, "25s")},
+		{breach: BeatInterval, name: "once after 55 s", open: true, stream: `1 worker w1` + beat + beats(1, "55s")},
 		{breach: BeatInterval, name: "every 22 s, on a connection that fetches", too: OneConnection, stream: `1 worker w1` + beat + fetchNothing +
 			beats(3, "22s")},
 		{breach: BeatInterval, name: "every 24 s, on a connection that fetches", wrong: true, too: OneConnection,

@@ -123,8 +123,12 @@ func TestVerify(t *testing.T) {
 		status int
 		body   string // part of it
 	}{
-		"nothing":        {`{}`, 200, `{"ok":true}`},
-		"without a body": {``, 200, `{"ok":true}`},
+		"nothing":        {`{}`, 400, "nothing is expected"},
+		"without a body": {``, 400, "nothing is expected"},
+		"no list at all": {`{"nothing_else":true,"no_mistakes":true}`, 400, "nothing is expected"},
+		"null":           {`{"failed":null}`, 400, "nothing is expected"},
+		"empty list":     {`{"pushed":[{"jid":"1"}],"failed":[]}`, 400, "failed: an empty list expects nothing"},
+		"mistakes only":  {`{"no_mistakes":true}`, 200, `{"ok":true}`},
 		"all":            {`{"pushed":[{"jid":"1"},{"jid":"2"},{"jid":"3"}],"acknowledged":[{"jid":"1"}],"failed":[{"jid":"2"}],"nothing_else":true,"no_mistakes":true}`, 200, ""},
 		"by content":     {`{"pushed":[{"custom":{"user":7.0}},{"args":[1,"two"]}],"fetched":[{"queue":"low"}]}`, 200, ""},
 		"exact numbers": {`{"pushed":[{"custom":{"big":9007199254740992}}]}`, 417,

@@ -38,6 +38,8 @@ func (s *Stub) prepare() error {
 	switch {
 	case s.Verb == "":
 		return errors.New("verb is missing: give the command of the stub")
+	case !slices.Contains(fakes.Rules().Verbs, s.Verb):
+		return unknownVerb(s.Verb)
 	case named && !slices.Contains([]string{fwp.PUSH, "PUSHB", fwp.ACK, fwp.FAIL}, s.Verb):
 		return fmt.Errorf("jid and jobtype work only with PUSH, PUSHB, ACK and FAIL, not with %s", s.Verb)
 	case s.Reply == "" && s.Delay == "" && !s.Close:
@@ -55,6 +57,11 @@ func (s *Stub) prepare() error {
 	}
 	s.hook = rule.Hooks(rules...)
 	return nil
+}
+
+// unknownVerb refuses a verb that no line can have: nothing would ever match it.
+func unknownVerb(verb string) error {
+	return fmt.Errorf("verb: %q is no command; expected one of %s", verb, strings.Join(fakes.Rules().Verbs, ", "))
 }
 
 // rules returns what the stub does with a command that it is for.

@@ -47,7 +47,8 @@ func TestStubs(t *testing.T) {
 	assert.Empty(t, d.Stubs())
 
 	for body, expected := range map[string]string{
-		`{}`: "verb is missing",
+		`{}`:                           "verb is missing",
+		`{"verb":"push","close":true}`: "is no command; expected one of HELLO, ",
 		`{"verb":"FETCH","jid":"1","delay":"1s"}`:  "work only with PUSH, PUSHB, ACK and FAIL",
 		`{"verb":"PUSH"}`:                          "a reply, a delay or close",
 		`{"verb":"PUSH","delay":"1"}`:              "delay: expected a duration",

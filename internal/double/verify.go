@@ -3,6 +3,7 @@ package double
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -23,19 +24,41 @@ type Expectation struct {
 	Timeout string `json:"timeout,omitempty"`
 }
 
-// Verify returns what is different from an expectation, nothing if all is as expected. It is an error if a job of the
-// expectation is not a JSON object.
-func (d *Double) Verify(want Expectation) (differences []string, err error) {
-	for _, list := range []struct {
-		kind string
-		jobs []json.RawMessage
-	}{
+// jobList is one of the lists of an expectation; nil jobs: it was not given.
+type jobList struct {
+	kind string
+	jobs []json.RawMessage
+}
+
+// lists returns those that were given. It is an error if what was given expects nothing, so that all would be as
+// expected whatever the clients did: an empty list is meant to say that nothing happened.
+func (want Expectation) lists() (given []jobList, err error) {
+	for _, list := range []jobList{
 		{"pushed", want.Pushed}, {"fetched", want.Fetched},
 		{"acknowledged", want.Acknowledged}, {"failed", want.Failed},
 	} {
-		if list.jobs == nil {
+		switch {
+		case list.jobs == nil:
 			continue
+		case len(list.jobs) == 0 && !want.NothingElse:
+			return nil, fmt.Errorf("%s: an empty list expects nothing: expected jobs, or nothing_else", list.kind)
 		}
+		given = append(given, list)
+	}
+	if len(given) == 0 && (want.NothingElse || !want.NoMistakes) {
+		return nil, errors.New("nothing is expected: give pushed, fetched, acknowledged or failed, or only no_mistakes")
+	}
+	return given, nil
+}
+
+// Verify returns what is different from an expectation, nothing if all is as expected. It is an error if a job of the
+// expectation is not a JSON object, or if nothing is expected.
+func (d *Double) Verify(want Expectation) (differences []string, err error) {
+	lists, err := want.lists()
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range lists {
 		expected, err := objects(list.kind, list.jobs)
 		if err != nil {
 			return nil, err

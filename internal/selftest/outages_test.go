@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,6 +59,18 @@ func TestOutages(t *testing.T) {
 			assert.Equal(t, 1, report.Checks[0].Attempts)
 		})
 	}
+}
+
+// TestAWorkerThatStaysAway: a worker that has not come back within a minute is not awaited for a BEAT in addition.
+func TestAWorkerThatStaysAway(t *testing.T) {
+	t.Parallel()
+	report := outageOf(t, "loss-final", "", "outage/refused-idle")
+	var found []string
+	for _, f := range report.Findings() {
+		found = append(found, f.Clause)
+	}
+	assert.ElementsMatch(t, []string{"FWP-FETCH-11", "FWP-BEAT-06"}, found)
+	assert.Less(t, report.Checks[0].Took, 2*time.Minute, "of virtual time")
 }
 
 // outageOf plays a situation on a worker with a fault or a variation, or with neither.

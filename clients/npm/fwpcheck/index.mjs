@@ -71,6 +71,9 @@ export async function serve({ like = "faktory", args = [], program, env = true }
     child.once("exit", (code) => reject(new Error(`${command} ${all.join(" ")} ended with exit code ${code}`)));
   });
   const [, url, control] = ready.split(" ");
-  if (env) process.env.FAKTORY_URL = url;
+  if (env) {
+    process.env.FAKTORY_URL = url;
+    delete process.env.FAKTORY_PROVIDER; // it may name another variable
+  }
   return new Double(child, lines, url, control);
 }

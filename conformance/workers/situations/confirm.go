@@ -20,6 +20,10 @@ type found struct {
 	byRule time.Time // when a rule has found it, the latest; zero if none has
 }
 
+// roomInAWait is by how much this machine may be late without being the reason for what did not come within ten seconds
+// or more: the wait was longer by many times as much.
+const roomInAWait = 4 * lag.Room
+
 // apart is how far from each other in time two situations have to find the same, so that no stall of this machine is
 // the reason of both.
 const apart = time.Second
@@ -30,7 +34,8 @@ const notGreeted = "did not greet"
 // notSeenAgain is why a finding is open that a second play has not shown.
 const notSeenAgain = "one play found it broken, and another one did not"
 
-// confirm keeps findings that a lag of this machine may explain until another play has shown them as well.
+// confirm keeps findings that a lag of this machine may explain until another play has shown them as well, and has what
+// was not seen because of a lag played again.
 func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 	if t.stop != "" && t.transient && !t.seenBefore(notGreeted) {
 		e.Open, e.Transient = t.stop, true
@@ -39,9 +44,14 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 	late := t.lag(t.began)
 	doubted := func(clause string) bool { // the rules know the lag, and widen their limits by it
 		_, byRule := t.byRules[clause]
-		return !sure[clause] && !byRule && late >= lag.Room
+		room := lag.Room
+		if t.awaited[clause] {
+			room = roomInAWait
+		}
+		return !sure[clause] && !byRule && late >= room
 	}
-	if slices.ContainsFunc(doubts, doubted) {
+	unseen := func(d conformance.Decision) bool { return d.Reason == reports.ReasonLag }
+	if slices.ContainsFunc(doubts, doubted) || slices.ContainsFunc(e.Decisions, unseen) {
 		e.Reason, e.Transient = reports.ReasonLag, true
 		e.Open = "this machine was too busy to tell: it was late by " + late.Round(time.Millisecond).String()
 		reopen(e.Decisions, reports.ReasonLag, e.Open, doubted)

@@ -9,6 +9,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -122,16 +124,22 @@ func (t *trial) binds(clause string) bool {
 }
 
 // complete adds an open decision about each clause of the situation that nothing has decided. Where the situation did
-// not come about, nothing has held.
+// not come about, nothing has held. The rules wait longer on a machine that is late, so that what a play is about may
+// be over before they have seen it.
 func (t *trial) complete(all []conformance.Decision, results []workers.Result) []conformance.Decision {
 	if t.stop != "" {
 		all = slices.DeleteFunc(all, func(d conformance.Decision) bool { return d.Outcome != play.Mismatched })
 	}
 	for _, clause := range t.situation.clauseIDs(t.harness.protocol().Prefix) {
-		if !slices.ContainsFunc(all, func(d conformance.Decision) bool { return d.Clause == clause }) {
-			all = append(all, undecided(clause, cmp.Or(t.stop, goalOf(clause, results),
-				"the situation does not test it")))
+		if slices.ContainsFunc(all, func(d conformance.Decision) bool { return d.Clause == clause }) {
+			continue
 		}
+		goal := goalOf(clause, results)
+		open := undecided(clause, cmp.Or(t.stop, goal, "the situation does not test it"))
+		if t.stop == "" && goal != "" && t.lag(t.began) >= lag.Room {
+			open.Reason = reports.ReasonLag
+		}
+		all = append(all, open)
 	}
 	return all
 }

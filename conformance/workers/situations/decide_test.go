@@ -1,7 +1,9 @@
 package situations
 
 import (
+	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -74,6 +77,72 @@ func TestALagMayExplainWhatASituationFinds(t *testing.T) {
 			tr.confirm(&e, nil)
 		}
 		assert.Equal(t, []string{want}, outcomes(e.Decisions), late)
+	}
+}
+
+// TestALagDoesNotExplainAMissingReport that was awaited for much longer: two plays without it are enough.
+func TestALagDoesNotExplainAMissingReport(t *testing.T) {
+	t.Parallel()
+	for late, want := range map[time.Duration]string{roomInAWait - 1: "FETCH-09 broken", roomInAWait: "FETCH-09 open"} {
+		h := &Harness{}
+		h.setUp()
+		var e conformance.Evidence
+		for range 2 {
+			replayed(t, &situation{id: "x"}, "1 worker w"+jobLine(1, "a"), func(t *testing.T, tr *trial, _ *program) {
+				t.Helper()
+				tr.harness, tr.meter = h, new(lag.Meter)
+				tr.meter.Note(time.Now(), late)
+				tr.allReported([]string{"a"}, "", "within 10s of the delivery")
+				e = conformance.Evidence{Decisions: tr.decisions}
+				tr.confirm(&e, nil)
+			})
+		}
+		assert.Equal(t, []string{want}, outcomes(e.Decisions), late)
+	}
+}
+
+// TestAMinuteOutlastsALag: what did not come within a minute is certain on a machine that was late by less than a second.
+func TestAMinuteOutlastsALag(t *testing.T) {
+	t.Parallel()
+	for late, certain := range map[time.Duration]bool{roomInAWait - 1: true, roomInAWait: false} {
+		replayed(t, &situation{}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
+			t.Helper()
+			tr.meter = new(lag.Meter)
+			tr.holds("FETCH-11", false, "", "what it was")
+			tr.meter.Note(time.Now(), late)
+			tr.outright(harmNoWork, 0)
+			assert.Equal(t, certain, tr.certain["FWP-FETCH-11"], late)
+		})
+	}
+}
+
+// TestASilentProgramIsSilentAgain: a program that has connected, and sends nothing, is not played again; one that has
+// not may have been slow to start.
+func TestASilentProgramIsSilentAgain(t *testing.T) {
+	t.Parallel()
+	for again, attack := range map[bool]func(*attacker){
+		true: func(a *attacker) { a.pause(time.Hour) },
+		false: func(a *attacker) {
+			if nc := a.dial(); nc != nil {
+				a.pause(time.Hour)
+			}
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			network := memnet.New()
+			h := &Harness{
+				Launcher:    &attacker{network: network, attack: attack, all: new(tally)},
+				ListenAgain: network.Listen,
+				Listen:      func(bool) (net.Listener, error) { return network.Listen("127.0.0.1:0") },
+			}
+			h.setUp()
+			for _, play := range []func(*trial){playHello(""), playWrongCertificate} {
+				s := &situation{id: "x", play: play, setup: setup{wrong: new(wrongCertificate)}}
+				e := check{s, h}.Play(t.Context(), conformance.Setup{})
+				assert.Equal(t, again, e.Transient)
+				clear(h.findings)
+			}
+		})
 	}
 }
 
@@ -168,6 +237,22 @@ func TestUndecidedClauses(t *testing.T) {
 				assert.Equal(t, row.want, outcomes(got))
 				assert.Contains(t, got[len(got)-1].Cause, row.cause)
 			})
+		})
+	}
+}
+
+// TestAGoalIsNotSeenOnALateMachine: it is waited for again, as what a lag may explain.
+func TestAGoalIsNotSeenOnALateMachine(t *testing.T) {
+	t.Parallel()
+	for late, again := range map[time.Duration]bool{lag.Room: true, lag.Room - 1: false} {
+		replayed(t, &situation{clauses: "BEAT-06"}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
+			t.Helper()
+			tr.began, tr.meter = time.Now().Add(-time.Minute), new(lag.Meter)
+			tr.meter.Note(time.Now(), late)
+			e := conformance.Evidence{Decisions: tr.complete(nil, tr.rules.Results())}
+			tr.confirm(&e, nil)
+			assert.Equal(t, []string{"BEAT-06 open"}, outcomes(e.Decisions))
+			assert.Equal(t, again, e.Transient, late)
 		})
 	}
 }

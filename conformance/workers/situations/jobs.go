@@ -167,8 +167,8 @@ func (t *trial) worked(p *program, jids []string) {
 	t.allReported(missing, fmt.Sprintf("ACK or FAIL for each of %d jobs", delivered),
 		fmt.Sprintf("within %v of the delivery", reportPatience))
 	if few := 2*delivered < len(jids); len(missing) == 0 && delivered < len(jids) && (few || !fetches) {
-		t.open("FETCH-09", fmt.Sprintf("%d of %d jobs were not fetched within %v",
-			len(jids)-delivered, len(jids), soon+reportPatience))
+		t.open("FETCH-09", fmt.Sprintf("%d of %d jobs were not fetched within %v; the worker %s",
+			len(jids)-delivered, len(jids), soon+reportPatience, t.ending(p)))
 	}
 }
 
@@ -180,6 +180,7 @@ func (t *trial) allReported(missing []string, expected, why string) {
 			listed(missing)))
 		return
 	}
+	t.awaited[t.clauseID("FETCH-09")] = true
 	t.holds("FETCH-09", len(missing) == 0, expected, "no report on "+listed(missing)+" "+why)
 	t.shownByDelivery(missing)
 }

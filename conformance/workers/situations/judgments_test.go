@@ -49,7 +49,8 @@ func TestJobsBehindAJob(t *testing.T) {
 	})
 }
 
-// TestMissingJobsAreShown: the delivery of the first job without a report shows what is wrong.
+// TestMissingJobsAreShown: the delivery of the first job without a report shows what is wrong. Where jobs were not
+// fetched, it is said whether the worker has ended.
 func TestMissingJobsAreShown(t *testing.T) {
 	t.Parallel()
 	conversation := "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n2 worker w\n+1s" + jobLine(2, "b")
@@ -61,6 +62,12 @@ func TestMissingJobsAreShown(t *testing.T) {
 		assert.Equal(t, tr.deliveryOf("b").At, d.At)
 		assert.Contains(t, d.Got, "no report on b ")
 		assert.Equal(t, "ACK or FAIL for each of 2 jobs", d.Expected)
+	})
+	conversation = "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: END\n1 S: <close>\nexited 0"
+	replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
+		t.Helper()
+		tr.worked(p, []string{"a", "b"})
+		assert.Equal(t, "1 of 2 jobs were not fetched within 30s; the worker ended (exit status 0)", tr.decisions[1].Cause)
 	})
 }
 

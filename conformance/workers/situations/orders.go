@@ -49,7 +49,7 @@ func (o orders) play(t *trial) {
 	o.watch(t, p)
 	switch {
 	case o.late && !o.lost:
-		t.lateReported(o.state, late)
+		t.lateReported("a BEAT was answered with "+o.state, late)
 	case o.lost && o.state == "quiet" && (!o.late || t.obeyed(p, told, loss, late)):
 		t.staysQuiet(p, told, loss)
 	}
@@ -100,8 +100,11 @@ func (o orders) pushLate(t *trial, p *program) []string {
 		return jids
 	}
 	t.watch(p, timeToObey)
-	return t.pushAll(job{args: "[1]"}, job{jobtype: "fwp.fail", args: `["late"]`})
+	return t.pushAll(lateJobs()...)
 }
+
+// lateJobs are those for FETCHes that wait at an order or a signal.
+func lateJobs() []job { return []job{{args: "[1]"}, {jobtype: "fwp.fail", args: `["late"]`}} }
 
 // lose ends all connections of a worker: after the time to act on the order and the ends of several FETCHes, or while a
 // FETCH still waits that waited at the order.
@@ -148,18 +151,17 @@ func (t *trial) finishes(p *program, jids []string) {
 	}
 }
 
-// lateReported decides whether the jobs that FETCHes brought after an order were reported. Where no FETCH waited none
-// was delivered, and none has to be reported.
-func (t *trial) lateReported(state string, jids []string) {
+// lateReported decides whether the jobs that FETCHes brought after an order or a signal were reported. Where no FETCH
+// waited none was delivered, and none has to be reported.
+func (t *trial) lateReported(order string, jids []string) {
 	late := slices.DeleteFunc(t.delivered(jids), func(jid string) bool { return !t.wasRead(t.deliveryOf(jid)) })
 	if len(late) == 0 {
 		t.remark("no FETCH brought a job")
 		return
 	}
 	missing := slices.DeleteFunc(slices.Clone(late), func(jid string) bool { return t.reportOf(jid) != nil })
-	t.holds("FETCH-09", len(missing) == 0, "an ACK or a FAIL for each job that a FETCH brings after the order",
-		"no report on "+listed(missing)+", delivered after the order to "+map[string]string{
-			"quiet": "be quiet", "terminate": "terminate"}[state])
+	t.holds("FETCH-09", len(missing) == 0, "an ACK or a FAIL for each job that a FETCH brings after "+order,
+		"no report on "+listed(missing)+", delivered after "+order)
 	t.shownByDelivery(append(missing, late...))
 }
 

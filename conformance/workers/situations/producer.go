@@ -162,13 +162,13 @@ func (t *trial) twice(p *program) string {
 // pushedAll reports whether all jobs of a process that is over were taken, and its caller could tell.
 func (t *trial) pushedAll(p *program) bool { return len(t.notAccepted(p)) == 0 && p.Code() == 0 }
 
-// itPushes has a process end, and decides a clause by whether it has pushed its jobs.
-func (t *trial) itPushes(p *program, clause, expected string) {
+// itPushes has a process end, decides a clause by whether it has pushed its jobs, and reports that.
+func (t *trial) itPushes(p *program, clause, expected string) bool {
 	t.worksElsewhere()
 	t.mustEnd(p)
 	t.holds(clause, t.pushedAll(p), expected,
 		fmt.Sprintf("%s, and the program ended (%s)", notPushed(p, t.notAccepted(p)), p.How()))
-	t.printsTrue(p)
+	return t.printsTrue(p) && t.pushedAll(p)
 }
 
 // asGiven decides whether a process has pushed each of its jobs as it was given, where the server has refused none.
@@ -230,11 +230,14 @@ func (t *trial) notLost(p *program) {
 	t.printsTrue(p)
 }
 
-// printed returns what a process has printed about its jobs: "pushed" or "refused" by jid.
+// printed returns what a process has printed about its jobs: "pushed" or "refused" by jid, both if it said so.
 func (p *program) printed() map[string]string {
 	all := map[string]string{}
 	for _, line := range p.Lines() {
 		if word, jid, is := strings.Cut(line, " "); is && (word == "pushed" || word == "refused") {
+			if before := all[jid]; before != "" && before != word {
+				word = "pushed and refused"
+			}
 			all[jid] = word
 		}
 	}

@@ -125,6 +125,8 @@ func TestWhatIsPrinted(t *testing.T) {
 		{name: "refused", conversation: push + "1 S: -ERR no\nexited 1", judge: judge("refused a")},
 		{name: "pushed, and it was refused", conversation: push + "1 S: -ERR no\nexited 0", judge: judge("pushed a"),
 			want: []string{"RESP-09 broken"}},
+		{name: "pushed, and then refused, as it was", conversation: push + "1 S: -ERR no\nexited 1",
+			judge: judge("pushed a", "refused a"), want: []string{"RESP-09 broken"}},
 		{name: "pushed, without a reply", conversation: push + "1 S: <close>\nexited 0", judge: judge("pushed a"),
 			want: []string{"WU-19 broken"}},
 		{name: "pushed, without a PUSH", conversation: "1 producer\nexited 0", judge: judge("pushed a"),

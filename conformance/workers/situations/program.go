@@ -190,20 +190,20 @@ func (t *trial) idlesElsewhere() {
 	}
 }
 
-// worked has the program work, or push, three jobs, and decides a clause by whether it does.
-func (t *trial) itWorks(p *program, clause, expected string) {
+// itWorks has the program work, or push, three jobs, decides a clause by whether it does, and reports that.
+func (t *trial) itWorks(p *program, clause, expected string) bool {
 	if t.harness.Producer {
-		t.itPushes(p, clause, expected)
-		return
+		return t.itPushes(p, clause, expected)
 	}
 	t.worksElsewhere()
 	missing := t.reported(p, soon, t.pushMany(3, "fwp.ok", "[1]")...)
 	got := fmt.Sprintf("%d of 3 jobs were reported within %v; the worker %s", 3-len(missing), soon, t.ending(p))
 	if len(missing) > 0 && !t.exited(p) && len(t.reported(p, seldomFetch, missing...)) == 0 {
 		t.kept(clause) // how often it fetches is the subject of FWP-FETCH-11
-		return
+		return true
 	}
 	t.holds(clause, len(missing) == 0, expected, got)
+	return len(missing) == 0
 }
 
 // seldomFetch is how much longer a worker may take that fetches seldom.

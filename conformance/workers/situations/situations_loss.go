@@ -8,7 +8,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -152,7 +151,7 @@ func (t *trial) recovers(p *program, r recovery, running ...string) {
 		t.outright("", begun)
 	}
 	if r.outage != nil {
-		t.beatsOn(p, begun)
+		t.beatsOn(p, begun, len(missing) == 0)
 	}
 	t.watch(p, 2*time.Second) // for what its other connections report
 }
@@ -206,10 +205,13 @@ func (t *trial) observeReturn(missing []string, begun time.Duration) {
 	t.holds("WRK-05", true, "", got)
 }
 
-// beatsOn decides whether a worker sends BEAT behind an outage.
-func (t *trial) beatsOn(p *program, from time.Duration) {
+// beatsOn decides whether a worker sends BEAT behind an outage. One that does not work again has had its time.
+func (t *trial) beatsOn(p *program, from time.Duration, works bool) {
 	beats := after(from, p.lines(fwp.BEAT))
-	if t.await(p, beatPatience, beats); t.exited(p) {
+	if works {
+		t.await(p, beatPatience, beats)
+	}
+	if t.exited(p) {
 		return
 	}
 	t.holds("BEAT-06", t.has(beats), "BEATs after the outage", fmt.Sprintf("no BEAT within %v", beatPatience))
@@ -258,14 +260,15 @@ func (t *trial) atATime(p *program) int {
 // harmNoWork is what users complain of most.
 const harmNoWork = "no work"
 
-// outright has the latest decision stand, if it is about a breach, whatever another play shows, since this machine was
-// on time from a moment on. It sets what the breach does to users, if it is more than its clause says.
+// outright has the latest decision stand, if it is about what did not come within a minute, whatever another play
+// shows, since this machine was on time from a moment on. It sets what the breach does to users, if it is more than its
+// clause says.
 func (t *trial) outright(harm string, from time.Duration) {
 	last := &t.decisions[len(t.decisions)-1]
 	if last.Outcome != play.Mismatched {
 		return
 	}
-	if last.Harm = harm; t.lag(t.recording.start.Add(from)) < lag.Room {
+	if last.Harm = harm; t.lag(t.recording.start.Add(from)) < roomInAWait {
 		t.certain[last.Clause] = true
 	}
 }

@@ -53,8 +53,9 @@ func playRefused(verb string) func(*trial) {
 		if len(missing) > 0 && !t.exited(p) {
 			t.allReported(missing, "ACK or FAIL for each job", "although only commands of the verb "+verb+" were refused")
 		}
-		t.itWorks(p, "RESP-09", "a worker that continues fetching and reporting")
-		t.fetchesFromAll(p)
+		if t.itWorks(p, "RESP-09", "a worker that continues fetching and reporting") {
+			t.fetchesFromAll(p)
+		}
 	}
 }
 

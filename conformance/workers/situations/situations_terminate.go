@@ -99,6 +99,10 @@ func signalSituations() []situation {
 			"FETCH-09 END-04", 5, playSignal("TERM", timeToLeave, "[4]", "[4]"), setup{}},
 		{"signal/term-long-job", "a job that still runs after SIGTERM is reported as failed before the exit",
 			"FETCH-09 END-04", 32, playSignal("TERM", 40*time.Second, "[5]", "[120]"), setup{}},
+		{"signal/term-late-job", "a job that a waiting FETCH brings behind SIGTERM is reported before the exit",
+			"FETCH-09", 3, playLateAtSignal("TERM"), setup{}},
+		{"signal/tstp-late-job", "a job that a waiting FETCH brings behind SIGTSTP is reported",
+			"FETCH-09", 3, playLateAtSignal("TSTP"), setup{}},
 	}
 }
 
@@ -116,6 +120,22 @@ func playSignal(name string, watched time.Duration, seconds ...string) func(*tri
 		t.signal(p, name)
 		t.watch(p, watched)
 		t.remarkStaying(p)
+	}
+}
+
+// playLateAtSignal returns a play that sends a worker a signal while its FETCHes wait, and pushes jobs for them.
+func playLateAtSignal(name string) func(*trial) {
+	return func(t *trial) {
+		t.idlesElsewhere()
+		p := t.launch(options{})
+		t.reported(p, soon, t.push(job{}))
+		t.watch(p, time.Second)
+		t.signal(p, name)
+		t.watch(p, timeToRead)
+		p.Signal("CONT") // a process without a handler is stopped by TSTP
+		jids := t.pushAll(lateJobs()...)
+		t.watch(p, timeToAct)
+		t.lateReported("SIG"+name, jids)
 	}
 }
 

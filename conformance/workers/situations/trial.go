@@ -38,6 +38,7 @@ type trial struct {
 
 	decisions []conformance.Decision
 	certain   map[string]bool // clauses that no lag of this machine explains to be broken
+	awaited   map[string]bool // clauses that are broken by what did not come in a long wait
 	// what a lag has to explain of broken clauses, where that is more than the time to act
 	byRules    map[string]time.Duration // when rules have found clauses broken
 	stop       string                   // why the situation did not come about; empty if it did
@@ -72,7 +73,7 @@ func newTrial(ctx context.Context, h *Harness, s *situation, on conformance.Setu
 	t := &trial{
 		recording: newRecording(config, &h.memory, on.Watch), ctx: ctx, harness: h, situation: s, meter: on.Meter,
 		began:    time.Now(),
-		accepted: map[string][]string{}, certain: map[string]bool{},
+		accepted: map[string][]string{}, certain: map[string]bool{}, awaited: map[string]bool{},
 	}
 	t.late = t.lag
 	t.hook(mend)
