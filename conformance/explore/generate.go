@@ -157,7 +157,8 @@ func (g *generator) strangers() []int {
 }
 
 // control gives the steps with which its connections show that they are well, every now
-// and then, and sooner where one has ended: moves need them, but a server that ends them must not keep us from all else.
+// and then, and sooner where one has ended, because moves need them. A server that ends them must not keep us from all
+// else.
 func (g *generator) control() []Step {
 	const often, soon = 60, 6
 	ended := g.p.conns[0] == nil || g.p.conns[1] == nil
