@@ -138,7 +138,7 @@ func (p *playing) do(ctx context.Context, s *Step) {
 func (p *playing) on(ctx context.Context, c *conn, s *Step) {
 	do, sends := s.Do.(*scenarios.Send)
 	switch {
-	case !sends && p.goesOn && c.owed > 0 && c.idle:
+	case !sends && p.goesOn && p.idle(c):
 	case !sends:
 		p.readOwed(ctx, c)
 	case do.Ending == scenarios.Open:

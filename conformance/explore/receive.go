@@ -30,7 +30,7 @@ func (p *playing) readOwed(ctx context.Context, c *conn) {
 		return
 	}
 	for c.owed > 0 && p.conns[c.number] == c {
-		hurried := c.idle && p.hurries != nil && p.hurries(p)
+		hurried := p.hurries != nil && p.idle(c) && p.hurries(p)
 		limit := p.timeout
 		if hurried {
 			limit = min(limit, idleWait)
@@ -47,6 +47,12 @@ func (p *playing) readOwed(ctx context.Context, c *conn) {
 			p.silent(ctx, c)
 		}
 	}
+}
+
+// idle reports whether a connection owes an answer that waits for what cannot come, as far as the law knows.
+func (p *playing) idle(c *conn) bool {
+	law, is := p.law.(law.Idler)
+	return is && c.owed > 0 && law.Idle(c.number, time.Now())
 }
 
 // idleWait is how long a try that may not wait for jobs waits for one that cannot come.

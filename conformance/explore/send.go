@@ -51,7 +51,7 @@ func (p *playing) send(ctx context.Context, c *conn, s *Step) {
 	p.cut = len(segments) > 1 && !do.Raw
 	p.transmit(ctx, c, segments, pause, c.unbounded)
 	p.cut = p.cut || len(segments) > 1 && c.owed > 0 && !c.unbounded // a single line, whatever it is made of
-	if s.Ahead = s.Ahead || p.goesOn && c.idle && c.owed > 0; !s.Ahead {
+	if s.Ahead = s.Ahead || p.goesOn && p.idle(c); !s.Ahead {
 		p.readOwed(ctx, c)
 	}
 	p.cut = false
@@ -110,7 +110,6 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 	}
 	sent := p.law.Sent(c.number, all, unbounded, time.Now())
 	c.clause, c.owed, c.judged, c.situation = sent.Clause, sent.Owed, sent.Judged, sent.Situation
-	c.idle = sent.Idle
 	c.most += sent.Most
 	p.ends = p.ends || sent.Ends
 	c.notALine = c.notALine || sent.Owed < 0
@@ -125,7 +124,6 @@ type conn struct {
 	opened       int                       // the step that opened it
 	owed         int                       // messages; below zero: so many at the most
 	judged       bool                      // the next message is judged
-	idle         bool                      // what is awaited cannot come, as far as the law knows
 	sent         int                       // the step that sent the last command
 	pieces       int                       // commands until nothing comes any more of one that was sent in segments
 	awaited      string                    // the step's text of the command whose answer is owed

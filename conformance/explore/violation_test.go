@@ -492,3 +492,38 @@ type waiting struct {
 
 func (w waiting) MayWait(int, time.Time) bool { return w.waits }
 func (waiting) Awaited(int) string            { return "of what is awaited" }
+
+// idling is a law that knows whether what is owed can come.
+type idling struct {
+	*namedLaw
+	idle bool
+}
+
+func (l idling) Idle(int, time.Time) bool { return l.idle }
+
+// What cannot come is awaited beside the steps that follow, where an exploration goes on, as long as the law says so.
+func TestWhatCannotComeIsAwaitedLater(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		idle, goesOn bool
+		owed         int // behind the step
+	}{
+		"it goes on":      {true, true, 1},
+		"it may come now": {false, true, 0},
+		"it does not":     {true, false, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			target := &ponging{}
+			p, l := stub(target, nil)
+			c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
+			require.NoError(t, err)
+			p.conns[1], p.law, p.goesOn, c.owed = c, idling{l, test.idle}, test.goesOn, 1
+			await := Builder{p.dialect}.Await(1)
+			p.on(t.Context(), c, &await)
+			assert.Equal(t, test.owed, c.owed, name)
+			for _, c := range target.conns {
+				_ = c.Close()
+			}
+		})
+	}
+}

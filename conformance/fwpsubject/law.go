@@ -110,9 +110,12 @@ func (l *fwpLaw) line(number int, line []byte, owed int, at time.Time) law.Sent 
 	clause := l.world.Sent(number, line, at)
 	return law.Sent{
 		Clause: clause, Owed: owed, Judged: l.world.Conns[number].Unjudged == oracle.Judged,
-		Situation: l.world.Situation(number), Idle: l.world.Idle(number, at),
+		Situation: l.world.Situation(number),
 	}
 }
+
+// Idle implements [law.Idler].
+func (l *fwpLaw) Idle(number int, now time.Time) bool { return l.world.Idle(number, now) }
 
 // unjudged records the first line of bytes whose answers are not judged, or the first
 // that is malformed.

@@ -81,6 +81,10 @@ func (g *maker) pushLine(c int, _ *oracle.Conn) []explore.Step {
 	return []explore.Step{line(c, "%s%s%s", before, filler, behind)}
 }
 
+// wakes are what else stands in a job that a worker waits for: what wakes the worker may have a limit of its own, such
+// as the 8,000 bytes of a NOTIFY of PostgreSQL.
+var wakes = []string{`,"retry":0`, `,"custom":{"a":"$filler(10KiB)"}`}
+
 // fetchAndWake pushes a job while a worker waits for it, or two jobs while two workers do.
 func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
 	const ms = time.Millisecond
@@ -104,7 +108,7 @@ func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
 	}
 	return []explore.Step{
 		ahead(line(c, "FETCH %s%s", queue, more)), moment,
-		push(controlProducer, g.jid(), queue, `,"retry":0`), build().Await(c),
+		push(controlProducer, g.jid(), queue, deal(g, "wakes", wakes)), build().Await(c),
 	}
 }
 

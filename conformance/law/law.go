@@ -48,6 +48,13 @@ type Timer interface {
 	Awaited(conn int) string
 }
 
+// Idler is a Law that knows when a command waits in vain.
+type Idler interface {
+	// Idle reports whether the command that is to be answered next on a connection waits for what cannot come, as far as
+	// is known now.
+	Idle(conn int, now time.Time) bool
+}
+
 // Due is a message that a server has to send by itself.
 type Due struct {
 	Conns   []int     // one of them receives it
@@ -77,7 +84,6 @@ type Sent struct {
 	Judged bool   // the first message is judged
 	Most   int    // messages that unbounded bytes may bring
 	Ends   bool   // the server may end for it
-	Idle   bool   // it waits for what cannot come, as far as is known
 
 	Situation string // that the command meets, for coverage; "" for none with a name
 }
