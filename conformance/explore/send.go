@@ -51,7 +51,11 @@ func (p *playing) send(ctx context.Context, c *conn, s *Step) {
 	p.cut = len(segments) > 1 && !do.Raw
 	p.transmit(ctx, c, segments, pause, c.unbounded)
 	p.cut = p.cut || len(segments) > 1 && c.owed > 0 && !c.unbounded // a single line, whatever it is made of
-	if s.Ahead = s.Ahead || p.goesOn && p.idle(c); !s.Ahead {
+	switch {
+	case s.Ahead:
+	case p.goesOn && p.idle(c):
+		s.Ahead = true // in the trace of the exploration, too: only that goes on
+	default:
 		p.readOwed(ctx, c)
 	}
 	p.cut = false
