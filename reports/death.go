@@ -8,11 +8,17 @@ type placed struct {
 	symptom int
 }
 
-// mostOfDeath is how many clauses the end of a server may be about.
+// mostOfDeath is how many clauses crashes for one reason may be about. What shows under more of them is about none.
 const mostOfDeath = 3
 
 // deaths are the clauses of crashes, by what ended the server.
 type deaths map[string][]string
+
+// common is what the findings that count as one have in common.
+type common struct {
+	of   string // a clause, what ended the server, or a check
+	step int
+}
 
 func deathsOf(all []placed) deaths {
 	d := deaths{}
@@ -24,19 +30,13 @@ func deathsOf(all []placed) deaths {
 	return d
 }
 
-// key returns what the findings that count as one have in common.
-func (d deaths) key(f *placed) (key struct {
-	of   string
-	step int
-}) {
-	named := d[f.Death]
-	switch key.step = f.Step; {
+// common returns what a finding has in common with those that count as one with it.
+func (d deaths) common(f *placed) common {
+	switch named := d[f.Death]; {
 	case len(named) > mostOfDeath:
-		key.of = f.Death
+		return common{f.Death, f.Step}
 	case f.Clause == "" && len(named) > 0:
-		key.of = named[0]
-	default:
-		key.of = cmp.Or(f.Clause, f.Death, "check "+f.Check)
+		return common{named[0], f.Step}
 	}
-	return key
+	return common{cmp.Or(f.Clause, f.Death, "check "+f.Check), f.Step}
 }

@@ -276,7 +276,7 @@ func broken(groups [][]Finding) []Broken {
 	}
 	died := deathsOf(all)
 	var found []Broken
-	for _, same := range grouped(all, died.key) {
+	for _, same := range grouped(all, died.common) {
 		first := same[max(0, slices.IndexFunc(same, func(f placed) bool { return f.Clause != "" }))]
 		b := Broken{
 			Clause: first.Clause, Level: first.Level, Statement: first.Statement, Verdict: first.Verdict, Harm: first.Harm,

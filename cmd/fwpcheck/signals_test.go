@@ -125,8 +125,8 @@ func (w *watched) Write(b []byte) (int, error) {
 	return w.lockedBuilder.Write(b)
 }
 
-// signalled runs a command, signals it at the moment that reached names, and signals it again when it prints that it was
-// interrupted, as timeout(1) does. The second signal must not keep the command from writing its results.
+// signalled runs a command, signals it at the moment that reached names, and signals it again when it prints that it
+// was interrupted, as timeout(1) does. The second signal must not keep the command from writing its results.
 func signalled(
 	t *testing.T, folder, line string, signal os.Signal, out *watched, reached <-chan struct{}, want int,
 ) {

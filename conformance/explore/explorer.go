@@ -90,7 +90,7 @@ type Result struct {
 	Outages []play.Outage
 }
 
-// Finding is something that no reading of the specification allows, and what came of making it small.
+// Finding is what no reading of the specification allows, with the shortest conversation that shows it.
 type Finding struct {
 	conformance.Finding
 	Number   int    // in which the exploration came upon it, from 1
@@ -359,8 +359,8 @@ func (x *exploration) trim() {
 	x.play.seen = nil
 }
 
-// steps plays steps and keeps what they have found. goOn: what cannot come, as far as is known, and is awaited by the
-// last of the steps on its connection, is awaited beside the steps that follow.
+// steps plays steps and keeps what they have found. goOn: it does not wait for a reply that cannot come, as far as is
+// known, unless a later one of the steps sends something on the same connection.
 func (x *exploration) steps(ctx context.Context, steps []Step, goOn bool) {
 	for i := range steps {
 		x.trim()

@@ -41,7 +41,7 @@ type playing struct {
 	lapsed     []string            // the rules of the grammar that messages broke which were read all the same
 	hurries    func(*playing) bool // nothing is to be awaited any more that cannot come; nil: never
 	stalled    bool                // that was the case
-	goesOn     bool                // what cannot come is awaited beside the next steps
+	goesOn     bool                // the step does not wait for a reply that cannot come
 	mute       bool                // a new connection got no reply within the timeout
 	unserved   scenarios.Role      // that of the new connection that got no reply last
 	refusing   bool                // new connections were refused when the time was over

@@ -51,8 +51,8 @@ func (p *playing) readOwed(ctx context.Context, c *conn) {
 
 // idle reports whether a connection owes an answer that waits for what cannot come, as far as the law knows.
 func (p *playing) idle(c *conn) bool {
-	law, is := p.law.(law.Idler)
-	return is && c.owed > 0 && law.Idle(c.number, time.Now())
+	idler, is := p.law.(law.Idler)
+	return is && c.owed > 0 && idler.Idle(c.number, time.Now())
 }
 
 // idleWait is how long a try that may not wait for jobs waits for one that cannot come.

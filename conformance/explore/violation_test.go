@@ -6,8 +6,6 @@ import (
 	"errors"
 	"net"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -410,120 +408,28 @@ func TestViolationsWithoutCounterpart(t *testing.T) {
 	}
 }
 
-// TestSilenceIsDoubtful: that nothing came on a connection of a server that serves is a finding, but another fault may
-// be the reason. Where nothing is judged, or the command may wait still, it is none.
-func TestSilenceIsDoubtful(t *testing.T) {
+// Control connections are looked at now and then, and opened again soon where one has ended.
+func TestControlConnectionsThatEndedAreOpenedSoon(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ judged, waits bool }{{true, false}, {true, true}, {false, false}} {
-		synctest.Test(t, func(t *testing.T) {
-			target := &ponging{}
-			p, _ := stub(target, nil)
-			c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
-			require.NoError(t, err)
-			p.conns[1], c.judged, c.clause = c, test.judged, "put"
-			p.law = waiting{p.law, test.waits}
-			p.silent(t.Context(), c)
-			assert.Empty(t, p.conns, "nothing is awaited on it any more")
-			if test.judged && !test.waits && assert.Len(t, p.found, 1) {
-				f := p.found[0]
-				assert.Equal(t, []string{RuleSilent, "of what is awaited", "nothing within 10s"}, []string{f.Rule, f.Clause, f.Got})
-				assert.True(t, f.Doubtful)
-				assert.False(t, f.crash)
-			} else {
-				assert.Len(t, p.found, b2i(test.judged && !test.waits))
-			}
-			for _, c := range target.conns {
-				_ = c.Close()
-			}
-		})
-	}
-}
-
-// TestUnfinishedReplies: a reply that has begun breaks the rule of what it lacks, however long its command may wait.
-// One whose bytes keep arriving is none in the end.
-func TestUnfinishedReplies(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]finding{
-		"+OK\r": {RuleGrammar, "of grammar:line-end", "an unfinished reply: LF"},
-		"+" + strings.Repeat("x", 400): {
-			RuleSilent, "of what is awaited", "a reply that was still coming: the end of a line",
-		},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			target := &ponging{}
-			p, _ := stub(target, nil)
-			c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
-			require.NoError(t, err)
-			c.judged = true
-			p.conns[1], p.law = c, waiting{p.law, want.rule == RuleGrammar}
-			server := target.conns[0]
-			var writing sync.WaitGroup
-			writing.Go(func() {
-				for i := range text {
-					if _, err := server.Write([]byte(text[i : i+1])); err != nil {
-						return
-					}
-					time.Sleep(time.Second / 2)
-				}
-			})
-			time.Sleep(2 * time.Second) // the short one is there as far as it goes
-			p.silent(t.Context(), c)
-			assert.Empty(t, p.conns)
-			if assert.Len(t, p.found, 1) {
-				f := p.found[0]
-				assert.Equal(t, want, finding{f.Rule, f.Clause, f.Got})
-			}
-			for _, c := range target.conns {
-				_ = c.Close()
-			}
-			writing.Wait()
-		})
-	}
-}
-
-// finding is what is compared of a violation.
-type finding struct{ rule, clause, got string }
-
-// waiting is a law whose commands may wait or not.
-type waiting struct {
-	Law
-	waits bool
-}
-
-func (w waiting) MayWait(int, time.Time) bool { return w.waits }
-func (waiting) Awaited(int) string            { return "of what is awaited" }
-
-// idling is a law that knows whether what is owed can come.
-type idling struct {
-	*namedLaw
-	idle bool
-}
-
-func (l idling) Idle(int, time.Time) bool { return l.idle }
-
-// What cannot come is awaited beside the steps that follow, where an exploration goes on, as long as the law says so.
-func TestWhatCannotComeIsAwaitedLater(t *testing.T) {
-	t.Parallel()
+	opening := Builder{workqdialect.Dialect{}}.Open(0, scenarios.Producer, "")
 	for name, test := range map[string]struct {
-		idle, goesOn bool
-		owed         int // behind the step
+		open bool
+		want []uint64 // rounds in which there are steps of control
 	}{
-		"it goes on":      {true, true, 1},
-		"it may come now": {false, true, 0},
-		"it does not":     {true, false, 0},
+		"both are there": {true, []uint64{1, 61}},
+		"one has ended":  {false, []uint64{1, 7, 13, 19, 25, 31, 37, 43, 49, 55, 61}},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			target := &ponging{}
-			p, l := stub(target, nil)
-			c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
-			require.NoError(t, err)
-			p.conns[1], p.law, p.goesOn, c.owed = c, idling{l, test.idle}, test.goesOn, 1
-			await := Builder{p.dialect}.Await(1)
-			p.on(t.Context(), c, &await)
-			assert.Equal(t, test.owed, c.owed, name)
-			for _, c := range target.conns {
-				_ = c.Close()
+		p, _ := stub(nil, nil)
+		if p.conns[0] = (&conn{}); test.open {
+			p.conns[1] = &conn{}
+		}
+		g := &generator{p: p, alphabet: Alphabet{Control: func() []Step { return []Step{opening} }}}
+		var got []uint64
+		for g.Round = 1; g.Round <= 61; g.Round++ {
+			if g.control() != nil {
+				got = append(got, g.Round)
 			}
-		})
+		}
+		assert.Equal(t, test.want, got, name)
 	}
 }

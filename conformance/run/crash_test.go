@@ -225,6 +225,7 @@ func TestACrashShowsWhatTheProcessPrintedLast(t *testing.T) {
 						for _, f := range c.Findings {
 							if f.Verdict == reports.Crash {
 								assert.Contains(t, f.Actual, words)
+								assert.Equal(t, "panic: a nil map", f.Death)
 								if f.Clause == "" {
 									assert.Contains(t, f.Statement, "the server died (exit status 2: panic: a nil map)")
 								}

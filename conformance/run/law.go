@@ -73,8 +73,8 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 	return max(again, purposeOf(toCount, l.replayed(about, e, seen)))
 }
 
-// confirmed reports whether another play that has seen the same counts: else the reason may be the same. A server that
-// stood still once shows all plays at the same moment that a span of time is over.
+// confirmed reports whether a further play that has seen the same counts. One of the same check does if it says more;
+// one of another check does unless both saw a span of time end at one moment, when the server may have stood still.
 func (f *lawFinding) confirmed(about conformance.Description, v law.Seen) bool {
 	if f.about.ID == about.ID {
 		return f.replayable()

@@ -80,7 +80,7 @@ var (
 // endOf returns the reason that a process gave for its end, without what varies in it, and the place in its code where
 // that was; empty if it gave none. Of an exception that is its name, and the place that threw it.
 func endOf(ending string) string {
-	reason, place := "", ""
+	reason, place, file := "", "", "" // file: the place of an exception of Python, which stands above its name
 	for line := range strings.Lines(ending) {
 		line = strings.TrimSpace(line)
 		if m := goReason.FindStringSubmatch(line); m != nil {
@@ -90,13 +90,14 @@ func endOf(ending string) string {
 		} else if m := rubyPlace.FindStringSubmatch(line); m != nil {
 			reason, place = m[2], m[1]
 		} else if m := pythonPlace.FindStringSubmatch(line); m != nil {
-			place = m[1]
+			file = m[1]
 		} else if m := thrown.FindStringSubmatch(line); m != nil {
 			reason, place = m[1], ""
 		} else if m := codePlace(line); m != "" && reason != "" && place == "" {
 			place = m
 		} else if raised.MatchString(line) {
 			reason, _, _ = strings.Cut(line, ":")
+			place = file
 		}
 	}
 	switch {

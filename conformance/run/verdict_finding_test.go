@@ -51,6 +51,10 @@ func TestEndOf(t *testing.T) {
 				"      at ack (/app/server.js:10:11)\n      at Socket.emit (node:events:5:2)\n\n  Node.js v22.1.0",
 			"Error at ack (/app/server.js:10:11)",
 		},
+		"an exception that was caught before": {
+			went + "  TypeError: a\n      at log (/app/a.js:1:2)\n  Error: b\n      at ack (/app/b.js:3:4)\n",
+			"Error at ack (/app/b.js:3:4)",
+		},
 		"an exception of Java": {
 			went + "  Exception in thread \"main\" java.lang.IllegalStateException: no\n" +
 				"  \tat org.q.Server.ack(Server.java:17)\n",

@@ -186,7 +186,7 @@ func (a *accountant) came(unit []byte) error {
 	return err
 }
 
-// ended returns why a job must not come, and the clause that says so.
+// ended returns the clause by which a job must not come any more, and the reason in words.
 func ended(j *Job) (clause, why string) {
 	switch {
 	case j.State == Dead:

@@ -305,7 +305,8 @@ func TestReservationsRunOut(t *testing.T) {
 	assert.Equal(t, int64(1), s.ledger.Count(false).Redelivered)
 }
 
-// A worker whose ACK was refused has the job until its reservation or its connection ends: nobody else may get it before.
+// A worker whose ACK was refused still has the job, until its reservation or its connection ends. No other worker may
+// get the job before.
 func TestAJobWhoseAckIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

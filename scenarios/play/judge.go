@@ -9,6 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -67,7 +68,8 @@ func (th *thread) await(ctx context.Context, c *conn, e *scenarios.Expect) sessi
 		return session.Received{At: time.Now(), GaveUp: true}
 	}
 	if a = c.GiveUp(ctx); a.GaveUp && a.Pending == "" {
-		th.rec.remark(c.name, th.noReply(c, e))
+		// the result has the same time, by which a report finds the line
+		th.rec.keep(reports.Line{At: th.since(a), Conn: c.name, From: reports.FromSuite, Text: th.noReply(c, e)})
 	}
 	return a
 }

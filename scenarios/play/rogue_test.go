@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -119,6 +121,21 @@ func TestALineThatIsNotReadDoesNotHang(t *testing.T) {
 			require.Len(t, r.Breaches, 1)
 			assert.Contains(t, r.Breaches[0].Got, "stopped reading")
 		})
+}
+
+// The line that says that no reply came has the time of its result, by which a report finds it. Time is real here:
+// virtual time would stand still between the two.
+func TestAMissingReplyHasItsLine(t *testing.T) {
+	t.Parallel()
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte("S: +HI {}\n"))
+	require.NoError(t, err)
+	r := &rogue{talk: func(_ int, c net.Conn) { _, _ = bufio.NewReader(c).ReadString(0) }}
+	r.serve(t)
+	run := (&play.Player{Target: r, Timeout: 20 * time.Millisecond}).Play(t.Context(), s, "fwp-test-0001")
+	require.Len(t, run.Results, 1)
+	assert.True(t, slices.ContainsFunc(run.Conversation, func(l reports.Line) bool {
+		return l.From == reports.FromSuite && l.At == run.Results[0].At
+	}), run.Conversation)
 }
 
 func TestAFloodIsNotReadIntoMemory(t *testing.T) {

@@ -101,7 +101,8 @@ func TestALagDoesNotExplainAMissingReport(t *testing.T) {
 	}
 }
 
-// TestAMinuteOutlastsALag: what did not come within a minute is certain on a machine that was late by less than a second.
+// TestAMinuteOutlastsALag: what did not come within a minute is a breach for certain if this machine was late by less
+// than a second.
 func TestAMinuteOutlastsALag(t *testing.T) {
 	t.Parallel()
 	for late, certain := range map[time.Duration]bool{roomInAWait - 1: true, roomInAWait: false} {

@@ -230,7 +230,8 @@ func (t *trial) notLost(p *program) {
 	t.printsTrue(p)
 }
 
-// printed returns what a process has printed about its jobs: "pushed" or "refused" by jid, both if it said so.
+// printed returns the words that a process has printed about its jobs, by jid: "pushed", "refused", or
+// "pushed and refused" if it has printed both.
 func (p *program) printed() map[string]string {
 	all := map[string]string{}
 	for _, line := range p.Lines() {
