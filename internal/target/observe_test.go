@@ -264,3 +264,35 @@ func TestKillServerIsTheKillOfTheUser(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "kill\n", string(said))
 }
+
+// TestAServerThatEndsAtALook: it did serve, and the look at that ended it; or another server is there in its place.
+func TestAServerThatEndsAtALook(t *testing.T) {
+	t.Parallel()
+	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
+	require.NoError(t, err)
+	defer s.End()
+	s.now.end(true)
+	require.ErrorContains(t, s.alive(t.Context()), "when a client had connected and left, to see whether it serves")
+	listenAt(t, s.Server.Address.HostPort())
+	require.ErrorContains(t, s.alive(t.Context()), "and something else serves at its port")
+}
+
+// TestAListenerThatLingers: another process may have had it when it was closed here.
+func TestAListenerThatLingers(t *testing.T) {
+	t.Parallel()
+	starter := testStarter("exec " + serving())
+	place, held, err := newPlace(t.TempDir(), "secret")
+	require.NoError(t, err)
+	i := starter.at(t.Context(), place, held)
+	defer i.End()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", i.Server.Address.HostPort())
+	require.NoError(t, err)
+	go func() {
+		defer ln.Close()
+		if nc, err := ln.Accept(); err == nil {
+			_ = nc.Close()
+		}
+	}()
+	require.NoError(t, i.begin(t.Context()))
+	assert.Equal(t, "secret x", greeting(t, i))
+}
