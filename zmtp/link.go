@@ -129,7 +129,7 @@ func (l *link) write() {
 	}
 }
 
-// outgoing waits for what is written next.
+// outgoing waits for what is written next. Nothing is that was queued when the connection had ended.
 func (l *link) outgoing() ([]byte, error) {
 	for {
 		l.out.mu.Lock()
@@ -144,6 +144,8 @@ func (l *link) outgoing() ([]byte, error) {
 		closed := l.out.closed
 		l.out.mu.Unlock()
 		switch {
+		case l.ctx.Err() != nil: // behind take: what was queued later is not written, either
+			return nil, context.Cause(l.ctx)
 		case ok:
 			return b, nil
 		case closed != nil:
