@@ -179,6 +179,18 @@ func TestWordsAboutThisMachine(t *testing.T) {
 	}
 }
 
+// TestHelpIsAboutItsCommand: the first word is its name.
+func TestHelpIsAboutItsCommand(t *testing.T) {
+	t.Parallel()
+	for line := range ending {
+		for _, of := range []string{line, strings.Fields(line)[0]} {
+			words := strings.Fields(of)
+			_, help := played(of, "--help")
+			assert.Equal(t, words[len(words)-1], strings.Fields(help)[0], of)
+		}
+	}
+}
+
 // TestFullOutput: a command whose standard output cannot be written never ends well.
 func TestFullOutput(t *testing.T) {
 	t.Parallel()

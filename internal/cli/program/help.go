@@ -3,6 +3,7 @@ package program
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,27 +82,22 @@ func helpCommands(b *strings.Builder, cmd *cobra.Command, width int) {
 	fmt.Fprintf(b, "\n%s\n", strings.Join(text.Wrap(words, width), "\n"))
 }
 
-// Describe gives commands their long help and their examples. The text has a section for each, with the words by which
-// it is called, or several that share it, in its first line; the root is called by its name.
+// Describe gives a program and its commands their long help and their examples. The text has a section for each, with
+// its name in the first line.
 //
 //	== compare
 //	It measures A and B in turns.
 //
 //	Examples:
 //	  fwpbench compare A B
+//
+// It panics on a name that no command has: the text is part of the program.
 func Describe(root *cobra.Command, text string) {
+	all := append(root.Commands(), root)
 	for section := range strings.SplitSeq(strings.TrimPrefix(text, "== "), "\n== ") {
-		names, rest, _ := strings.Cut(section, "\n")
+		name, rest, _ := strings.Cut(section, "\n")
 		long, examples, _ := strings.Cut(rest, "\n\nExamples:\n")
-		for name := range strings.FieldsSeq(names) {
-			cmd := root
-			if name != root.Name() {
-				var err error
-				if cmd, _, err = root.Find([]string{name}); err != nil {
-					panic(err) // the text is part of the program
-				}
-			}
-			cmd.Long, cmd.Example = strings.TrimSpace(long), strings.TrimRight(examples, "\n")
-		}
+		cmd := all[slices.IndexFunc(all, func(c *cobra.Command) bool { return c.Name() == name })]
+		cmd.Long, cmd.Example = strings.TrimSpace(long), strings.TrimRight(examples, "\n")
 	}
 }
