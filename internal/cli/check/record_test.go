@@ -150,7 +150,10 @@ func TestRecordOfAHealthCheck(t *testing.T) {
 	server := fakes.NewServer(fakes.Config{})
 	defer server.Close()
 	addr, end := recordingOf(t, "--upstream", "tcp://"+server.Addr())
-	require.NoError(t, connected(t, addr).Close())
+	check := connected(t, addr)
+	_, err := check.Read(make([]byte, 1)) // the greeting: it is forwarded
+	require.NoError(t, err)
+	require.NoError(t, check.Close())
 	out, err := end()
 	assert.Equal(t, program.Exit(reports.ExitInconclusive), err)
 	assert.Contains(t, out, "exit code 3\nno client sent a command")
