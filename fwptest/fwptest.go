@@ -206,7 +206,7 @@ func (r *suiteRun) play(t *testing.T) {
 	}
 	r.report = r.runner(r.selected).Run(ctx)
 	r.hold(ctx)
-	r.report.Hide(r.options.hide)
+	reports.Hide(r.options.hide, r.report)
 	r.byID = map[string]*reports.Check{}
 	for i := range r.report.Checks {
 		r.byID[r.report.Checks[i].ID] = &r.report.Checks[i]

@@ -57,7 +57,8 @@ func (r *suiteRun) judge(t reporter, id string) {
 
 // page returns the findings of a check as a page of text.
 func (r *suiteRun) page(check *reports.Check) string {
-	one := &reports.Report{Seed: r.report.Seed, Checks: []reports.Check{*check}, Expectations: r.expectations()}
+	one := &reports.Report{Head: reports.Head{Seed: r.report.Seed}, Checks: []reports.Check{*check},
+		Expectations: r.expectations()}
 	for _, c := range r.report.Clauses {
 		for _, of := range check.Clauses {
 			if c.ID == of.ID {

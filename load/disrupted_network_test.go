@@ -91,7 +91,7 @@ func TestABadNetworkIsNotBlamedOnTheServer(t *testing.T) {
 			t.Parallel()
 			sample(t, name, "to the clients", "reset")
 			l := behindProxy(t, d)
-			code, words := l.Outcome()
+			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, reports.ExitWell, code, words)
 			assert.Empty(t, l.Findings)
 			assert.True(t, l.Disruptions.Resolved)

@@ -119,7 +119,7 @@ func TestADisruptionThatDidNotHappen(t *testing.T) {
 	assert.Contains(t, l.Disruptions.List[1].Failed, "the load ended before")
 	require.Len(t, l.Validity.Reasons, 1)
 	assert.Equal(t, "1 disruption of 2 did not happen as planned", l.Validity.Reasons[0].What)
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code, words)
 }
 
@@ -153,7 +153,7 @@ func TestStoresThatOutliveStopsLoseNothing(t *testing.T) {
 			l := shaken{schedule: halfSecond(action, 5, 10, 15)}.run(t).Report
 			d := l.Disruptions
 			require.NotNil(t, d)
-			code, words := l.Outcome()
+			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, reports.ExitWell, code, words)
 			assert.Empty(t, l.Findings)
 			assert.True(t, l.Jobs.Drained)
@@ -202,7 +202,7 @@ func TestFaultsThatStopsBringOut(t *testing.T) {
 			t.Parallel()
 			sample(t, name, "kill, forgets", "reset, frees held")
 			l := shaken{schedule: halfSecond(test.action, 5, 10), fault: test.fault}.run(t).Report
-			code, words := l.Outcome()
+			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, test.code, code, words)
 			assert.True(t, l.Disruptions.Resolved)
 			assert.Zero(t, l.Jobs.InDoubt)
@@ -228,7 +228,7 @@ func TestFaultsThatStopsBringOut(t *testing.T) {
 func TestDisruptionsThatCannotBeDone(t *testing.T) {
 	t.Parallel()
 	l := shaken{schedule: halfSecond(disrupt.Fill, 5)}.run(t).Report
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code, words)
 	require.Len(t, l.Disruptions.List, 1)
 	assert.Equal(t, "skipped: this machine does not allow it", l.Disruptions.List[0].Failed)
@@ -247,7 +247,7 @@ func TestServersThatDoNotComeBack(t *testing.T) {
 	l := shaken{schedule: halfSecond(disrupt.Kill, 2), change: func(c *load.Config) {
 		c.Disrupt = brokenTarget{c.Disrupt}
 	}}.run(t).Report
-	code, _ := l.Outcome()
+	code, _ := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitUnreachable, code)
 	assert.NotEmpty(t, l.Gone)
 	assert.Equal(t, "it ended (exit status 1)", l.Disruptions.List[0].Failed)
@@ -424,6 +424,6 @@ func TestClientsAfterADisruption(t *testing.T) {
 }
 
 func exitOf(l *results.Load) int {
-	code, _ := l.Outcome()
+	code, _ := l.Outcome(reports.ExitOptions{}).Values()
 	return code
 }

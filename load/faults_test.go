@@ -64,7 +64,7 @@ func ours(t *testing.T, jids []string) {
 // loss has a report be about a server that is wrong about jobs.
 func loss(t *testing.T, l *results.Load, kind results.FindingKind) *results.LoadFinding {
 	t.Helper()
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitLoss, code, words)
 	f := finding(t, l, kind)
 	assert.Contains(t, words, f.Clause)
@@ -218,7 +218,7 @@ func TestRepliesThatAreMissing(t *testing.T) {
 	l := find(t, w, "reply-missing")
 	assert.Positive(t, l.Connections.Lost)
 	assert.Contains(t, l.Connections.LostWhy, "did not reply in time")
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code, words)
 	assert.Contains(t, words, "inconclusive")
 	assert.Empty(t, kinds(l), "no connection is served any more, and a FETCH without a reply may have taken a job")
@@ -335,7 +335,7 @@ func TestWhatIsRightIsNotBlamed(t *testing.T) {
 			assert.Equal(t, int64(80), l.Jobs.Pushed)
 			assert.Equal(t, int64(80), l.Jobs.Delivered)
 			assert.Empty(t, l.Told(), "nothing of it is out of the ordinary")
-			code, words := l.Outcome()
+			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, reports.ExitWell, code, words)
 		})
 	}

@@ -189,7 +189,7 @@ func TestImpostors(t *testing.T) {
 			t.Run(name+"/"+preset, func(t *testing.T) {
 				t.Parallel()
 				l := suspect.against(t, w)
-				code, words := l.Outcome()
+				code, words := l.Outcome(reports.ExitOptions{}).Values()
 				assert.Equal(t, suspect.code, code, words)
 				assert.Contains(t, words, suspect.words)
 				assert.Less(t, l.Took, 2*time.Minute)
@@ -259,7 +259,7 @@ func TestWhatIsRefusedIsNotCarried(t *testing.T) {
 		assert.Equal(t, op, l.Rate.Op)
 		assert.Zero(t, l.Rate.Done, preset)
 		assert.Zero(t, l.Rate.Achieved, preset)
-		_, words := l.Outcome()
+		_, words := l.Outcome(reports.ExitOptions{}).Values()
 		assert.Regexp(t, `^(nothing was achieved: [0-9,]+ pushes refused|`+
 			`stopped after 0 of 100,000 jobs: only errors for 5 s) \(ERR no\)`, words)
 		for _, s := range l.Series {

@@ -221,7 +221,9 @@ func TestPartsThatAreNotTheLoad(t *testing.T) {
 			return p
 		}, 400, "part 3.json: it was interrupted", ""},
 		"the target was not ready for one": {func(p parts) parts {
-			p[2].Report = &results.Load{Run: "x", Seed: 1, Version: p[0].Report.Version, Plan: p[2].Report.Plan}
+			p[2].Report = &results.Load{Run: "x",
+				Head: reports.Head{Seed: 1, Version: p[0].Report.Version},
+				Plan: p[2].Report.Plan}
 			p[2].Report.Unreachable = "connection refused"
 			return p
 		}, 300, "part 3.json: its load did not begin: the target was not reached: connection refused", ""},
@@ -238,7 +240,7 @@ func TestPartsThatAreNotTheLoad(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, test.pushed, l.Jobs.Pushed)
 			assert.Equal(t, test.unknown, l.Jobs.Unknown)
-			code, words := l.Outcome()
+			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			shown := strings.Join(strings.Fields(string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))), " ")
 			if test.want == "" {
 				assert.Equal(t, reports.ExitWell, code, words)
@@ -267,7 +269,7 @@ func TestTheWorstPartDecides(t *testing.T) {
 		require.NoError(t, err)
 		return joined
 	}
-	code := func(l *results.Load) int { code, _ := l.Outcome(); return code }
+	code := func(l *results.Load) int { code, _ := l.Outcome(reports.ExitOptions{}).Values(); return code }
 	assert.Equal(t, reports.ExitWell, code(join(func(*results.Load) {})))
 	late := join(func(l *results.Load) {
 		l.Validity = results.Validity{Reasons: []results.Reason{{ID: "late", What: "push was sent late"}}}
@@ -337,7 +339,7 @@ func TestTheStart(t *testing.T) {
 		ms:      "before its connections were open",
 	} {
 		late := in(d, 50)
-		code, words := late.Outcome()
+		code, words := late.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, reports.ExitInconclusive, code)
 		assert.Contains(t, words, want)
 		assert.Zero(t, late.LoadFrom)

@@ -66,7 +66,7 @@ func randomLoad(t *testing.T, random *rand.Rand) *results.Load {
 			LoadFrom: time.Unix(1, 0), Run: "x", Rate: results.LoadRate{Op: "push", Done: 1},
 			Phases: []results.Phase{{Name: "measure"}},
 			Ops:    []results.LoadOp{{Op: "push", Count: 1}}, Measured: time.Second, Jobs: a.report(), Findings: a.findings(),
-			Trouble: reports.Trouble{Interrupted: random.IntN(4) == 0},
+			Head: reports.Head{Trouble: reports.Trouble{Interrupted: random.IntN(4) == 0}},
 		}
 		judge.Evaluate(l)
 		parts = append(parts, Part{Name: strconv.Itoa(i), Report: l})
@@ -99,7 +99,7 @@ func TestEveryNumberIsOfOneAccount(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 9))
 	for range slow.Pick(150, 3000) {
 		l := randomLoad(t, random)
-		_, words := l.Outcome()
+		_, words := l.Outcome(reports.ExitOptions{}).Values()
 		text := string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
 		j := l.Jobs
 		if n, says := numberIn(`([\d,]+) jobs? lost \(?[^b]`, words+" "); says {

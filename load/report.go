@@ -22,15 +22,14 @@ func (r *run) report() *results.Load {
 	f, now := &r.figures, r.now()
 	r.closePhase(now)
 	l := &results.Load{
-		Version: r.config.Version, Run: r.config.Run, Seed: r.config.Seed, Started: r.started, Took: time.Since(r.started),
-		Target: r.config.Target, Machine: health.ThisMachine(), Plan: r.planned(),
-		Trouble: reports.Trouble{Interrupted: f.interrupted}, Gone: f.gone, NotStarted: f.notStarted, GivenUp: f.givenUp,
-		LoadFrom: f.loadFrom,
+		Head: reports.Head{Version: r.config.Version, Seed: r.config.Seed, Started: r.started, Took: time.Since(r.started)},
+		Run:  r.config.Run, Target: r.config.Target, Machine: health.ThisMachine(), Plan: r.planned(),
+		Gone: f.gone, NotStarted: f.notStarted, GivenUp: f.givenUp, LoadFrom: f.loadFrom,
 	}
 	if f.history != nil {
 		l.HistoryCut = f.history.Cut
 	}
-	l.Target.HI, l.Target.Info = r.met.Greeting, r.met.Info
+	l.Interrupted, l.Target.HI, l.Target.Info = f.interrupted, r.met.Greeting, r.met.Info
 	if r.engine == nil { // no load was put on the server
 		if f.unreachable != nil && !f.interrupted {
 			if l.Internal = shortage.Explain(f.unreachable); l.Internal == "" {

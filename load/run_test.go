@@ -141,7 +141,7 @@ func phases(l *results.Load) string {
 // well has a run be without any fault of anybody, every job accounted for.
 func well(t *testing.T, l *results.Load) {
 	t.Helper()
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitWell, code, words)
 	assert.Empty(t, kinds(l))
 	assert.Empty(t, l.Validity.Reasons)

@@ -30,7 +30,7 @@ import (
 
 func outcome(t *testing.T, l *results.Load, code int, words ...string) {
 	t.Helper()
-	got, text := l.Outcome()
+	got, text := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, code, got, text)
 	for _, w := range words {
 		assert.Contains(t, text, w)
@@ -356,7 +356,7 @@ func TestAPhaseThatIsGivenUp(t *testing.T) {
 			l := bench{load: w, hooks: []func(*fakes.Event){silent, slowPush}, change: func(c *load.Config) {
 				c.Thresholds = []judge.Threshold{missed}
 			}}.run(t)
-			code, words := l.Outcome()
+			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, reports.ExitInconclusive, code)
 			assert.Regexp(t, test.words, words)
 		})

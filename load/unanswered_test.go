@@ -121,7 +121,7 @@ func TestSilenceForGood(t *testing.T) {
 		response := l.Op("push").Response
 		assert.Contains(t, response.AtLeast, "max", name)
 		assert.GreaterOrEqual(t, response.Max, 4*second, name)
-		code, words := l.Outcome()
+		code, words := l.Outcome(reports.ExitOptions{}).Values()
 		assert.NotEqual(t, reports.ExitWell, code, words)
 	}
 }

@@ -23,9 +23,7 @@ type Suite struct {
 	Started time.Time
 	Took    time.Duration
 	Seed    uint64
-	// Code is the exit code, and Words what it stands for.
-	Code  int
-	Words string
+	Outcome
 	Cases []Case
 	// Place is a file of the user's repository that stands for the run, empty if none is known: the file of known
 	// findings, or the workflow of a CI system.
@@ -119,6 +117,15 @@ func CaseStateOf(v Verdict, o ExitOptions) CaseState {
 	return CasePassed
 }
 
+// NewSuite returns the suite of a result, with the cases of what kept it from being complete.
+func NewSuite(name string, of *Head, outcome Outcome) Suite {
+	s := Suite{
+		Name: name, Version: of.Version, Started: of.Started, Took: of.Took, Seed: of.Seed, Outcome: outcome,
+	}
+	s.addTroubles(of.Trouble)
+	return s
+}
+
 // Suite returns r as cases: one for each clause of each check, and one for each check of no clause. What was not
 // selected and what does not bind the target is left out. A clause that o requires and that was not evaluated is a case
 // of its own, and so is one whose goal was not reached.
@@ -127,16 +134,11 @@ func (r *Report) Suite(o ExitOptions) Suite {
 	if r.Upgrade != nil {
 		command = "upgrade"
 	}
-	s := Suite{
-		Name: "fwpcheck " + command, Version: r.Version, Target: r.Target.String(),
-		Subject: r.Target.short(),
-		Started: r.Started, Took: r.Took, Seed: r.Seed,
-	}
-	s.Code, s.Words = r.Outcome(o)
+	s := NewSuite("fwpcheck "+command, &r.Head, r.Outcome(o))
+	s.Target, s.Subject = r.Target.String(), r.Target.short()
 	if r.Expectations != nil {
 		s.Place = r.Expectations.File
 	}
-	s.AddTroubles(r.Trouble)
 	found := r.Findings()
 	for i := range r.Checks {
 		s.check(r, &r.Checks[i], found, o)
@@ -251,8 +253,8 @@ func (s *Suite) Conclude() {
 // NothingTested is the name of the case of a run in which no case has a result.
 const NothingTested = "nothing was tested"
 
-// AddTroubles appends what kept a run from being complete.
-func (s *Suite) AddTroubles(t Trouble) {
+// addTroubles appends what kept a run from being complete.
+func (s *Suite) addTroubles(t Trouble) {
 	interrupted := ""
 	if t.Interrupted {
 		interrupted = "the run was interrupted: there are results so far"

@@ -13,26 +13,19 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// ChangesSchema is the value of the key "schema" of the JSON of every Changes. Its number grows when a key is removed,
-// renamed or changes its meaning.
+// ChangesSchema is the Schema of every Changes.
 const ChangesSchema = "fwpchanges/1"
 
 // Changes is what differs between the reports of several runs, in the order in which they were given. What a file of
 // known findings says of them does not count.
 type Changes struct {
-	// Schema is ChangesSchema; WriteJSON sets it, whatever is here.
-	Schema string `json:"schema"`
-	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
-	Exit    int    `json:"exit_code"`
-	Words   string `json:"outcome"`
-	Version string `json:"version,omitempty"`
+	Head
 	// Runs are the reports.
 	Runs []ChangedRun `json:"runs"`
 	// Compared is how many clauses of checks were evaluated in the first and in the last of them.
 	Compared int `json:"compared"`
 	// Changes has the worst first.
 	Changes []Change `json:"changes"`
-	Trouble
 
 	// reports are what was compared; only pages with pictures have them.
 	reports []*Report
@@ -105,7 +98,7 @@ func Compare(names []string, all []*Report) *Changes {
 	results := make([]map[changeKey]changeResult, len(all))
 	for i, r := range all {
 		results[i] = r.results(&keys)
-		_, words := r.Outcome(ExitOptions{})
+		words := r.Outcome(ExitOptions{}).Words
 		run := ChangedRun{names[i], r.Target, r.Version, r.Started.UTC().Round(0), map[Verdict]int{}, words}
 		for _, b := range broken(symptoms(unknown(r.Findings()))) {
 			run.Findings[b.Verdict]++
@@ -233,8 +226,9 @@ func (c *Change) fails(o ExitOptions) bool {
 	return o.counts(c.last()) && (c.Kind == Appeared || c.Kind == Changed && c.Worse)
 }
 
-// decide returns the outcome of the comparison.
-func (c *Changes) decide(o ExitOptions) Outcome {
+// Outcome returns the exit code, and what it stands for in one line of words. A finding that appeared, or changed to a
+// worse verdict, is exit code 1.
+func (c *Changes) Outcome(o ExitOptions) Outcome {
 	counts := map[ChangeKind]int{}
 	bad := false
 	for i := range c.Changes {
@@ -256,17 +250,10 @@ func (c *Changes) decide(o ExitOptions) Outcome {
 	))
 }
 
-// Outcome returns the exit code, and what it stands for in one line of words. A finding that appeared, or changed to a
-// worse verdict, is exit code 1.
-func (c *Changes) Outcome(o ExitOptions) (code int, words string) {
-	return c.decide(o).Values()
-}
-
 // WriteJSON writes c as one indented JSON object and a final newline, as changes.schema.json describes it.
 func (c *Changes) WriteJSON(w io.Writer, o ExitOptions) error {
 	whole := *c
-	whole.Schema = ChangesSchema
-	whole.Exit, whole.Words = c.Outcome(o)
+	whole.Head = c.Written(ChangesSchema, c.Outcome(o))
 	whole.Runs, whole.Changes = List(c.Runs), List(c.Changes)
 	return WriteJSON(w, &whole)
 }
@@ -288,7 +275,7 @@ func (c *Changes) Page(o PageOptions) Page {
 	for _, row := range changeKinds {
 		p.changes(c, row)
 	}
-	p.Conclude(text.Count(len(c.Runs), "report"), c.decide(o.Exit))
+	p.Conclude(text.Count(len(c.Runs), "report"), c.Outcome(o.Exit))
 	return p
 }
 
@@ -326,8 +313,7 @@ func (p *Page) changes(c *Changes, of changeRow) {
 
 // Suite returns c as cases: one for each change, which fails if it makes the exit code 1.
 func (c *Changes) Suite(o ExitOptions) Suite {
-	s := Suite{Name: "fwpcheck compare", Version: c.Version}
-	s.Code, s.Words = c.Outcome(o)
+	s := NewSuite("fwpcheck compare", &c.Head, c.Outcome(o))
 	for _, r := range c.Runs {
 		s.Target = strings.TrimPrefix(s.Target+", "+r.Name, ", ")
 	}

@@ -6,32 +6,20 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// ComparisonSchema is the value of the key "schema" of the JSON of every Comparison. Its number grows when a key is
-// removed, renamed or changes its meaning.
+// ComparisonSchema is the Schema of every Comparison.
 const ComparisonSchema = "fwpcompare/1"
 
 // Comparison is the result of playing the same generated commands on two servers, A and B. Durations are nanoseconds in
 // JSON, in keys that end in _ns. It is plain data without locks.
 type Comparison struct {
-	// Schema is ComparisonSchema; WriteJSON sets it, whatever is here.
-	Schema string `json:"schema"`
-	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
-	Exit    int    `json:"exit_code"`
-	Words   string `json:"outcome"`
-	Version string `json:"version,omitempty"`
+	Head
 	// A and B are the servers: what works with A, does it work with B?
 	A Target `json:"a"`
 	B Target `json:"b"`
-	// Started is when it began, by the clock of the machine that runs the suite.
-	Started time.Time     `json:"started,omitzero"`
-	Took    time.Duration `json:"took_ns"`
-	// Seed is what the commands were drawn from: a string of decimal digits in JSON.
-	Seed uint64 `json:"seed,string"`
 	// Commands is how many were sent to A, those that shrank differences not included.
 	Commands int `json:"commands"`
 	// Outcomes counts how A answered, as in an Exploration.
@@ -44,7 +32,6 @@ type Comparison struct {
 	Unread string `json:"unread,omitempty" from:"target"`
 	// Left names jobs that are still on A or B.
 	Left []string `json:"left,omitempty" from:"target"`
-	Trouble
 }
 
 // Mark says which of two servers departs from the specification where they differ.
@@ -120,11 +107,7 @@ func (c *Comparison) Sort() {
 }
 
 // Outcome returns the exit code and what it stands for in one line of words.
-func (c *Comparison) Outcome(o ExitOptions) (code int, words string) {
-	return c.decide(o).Values()
-}
-
-func (c *Comparison) decide(o ExitOptions) Outcome {
+func (c *Comparison) Outcome(o ExitOptions) Outcome {
 	worse := 0
 	for i := range c.Differences {
 		if c.Differences[i].Breaks(o) {
@@ -144,12 +127,11 @@ func (c *Comparison) decide(o ExitOptions) Outcome {
 // WriteJSON writes c as one indented JSON object and a final newline.
 func (c *Comparison) WriteJSON(w io.Writer, o ExitOptions) error {
 	whole := *c
-	whole.Exit, whole.Words = c.Outcome(o)
+	whole.Head = c.Written(ComparisonSchema, c.Outcome(o))
 	if whole.Outcomes == nil {
 		whole.Outcomes = map[string]int{}
 	}
-	whole.Schema, whole.Started, whole.Differences = ComparisonSchema, c.Started.UTC().Round(0),
-		List(slices.Clone(c.Differences))
+	whole.Differences = List(slices.Clone(c.Differences))
 	for i, d := range whole.Differences {
 		whole.Differences[i].Conversation = List(d.Conversation)
 	}
@@ -178,7 +160,7 @@ func (c *Comparison) Page(o PageOptions) Page {
 		p.Add(Fields{Fields: []Field{NewField("A", words(c.Limits[0])), NewField("B", words(c.Limits[1]))}})
 	}
 	p.leftover(c.Left, "of this run that are, or may be, still on A or B", o, c.A, c.B)
-	p.Conclude(fmt.Sprintf("seed %d, took %s", c.Seed, Duration(c.Took)), c.decide(o.Exit))
+	p.Conclude(fmt.Sprintf("seed %d, took %s", c.Seed, Duration(c.Took)), c.Outcome(o.Exit))
 	return p
 }
 
@@ -227,13 +209,8 @@ func (d *Difference) lines() []string {
 // Suite returns c as cases: one for each kind of difference, which fails if B breaks what A does not, and one for the
 // comparison itself.
 func (c *Comparison) Suite(o ExitOptions) Suite {
-	s := Suite{
-		Name: "fwpcheck compare", Version: c.Version, Started: c.Started, Took: c.Took, Seed: c.Seed,
-		Target:  "A " + c.A.String() + ", B " + c.B.String(),
-		Subject: JoinWith(" and ", c.A.short(), c.B.short()),
-	}
-	s.Code, s.Words = c.Outcome(o)
-	s.AddTroubles(c.Trouble)
+	s := NewSuite("fwpcheck compare", &c.Head, c.Outcome(o))
+	s.Target, s.Subject = "A "+c.A.String()+", B "+c.B.String(), JoinWith(" and ", c.A.short(), c.B.short())
 	s.AddWhole("the comparison", s.Code == ExitInconclusive)
 	for i := range c.Differences {
 		d := &c.Differences[i]

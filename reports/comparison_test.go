@@ -22,9 +22,10 @@ func compared() *Comparison {
 	talk := []Exchange{{Step: "connect c2 as consumer"},
 		{Step: "C[c2]: FETCH $queue1", A: "${} retry: 25", B: "${} retry: 3"}}
 	c := &Comparison{
-		Version: "fwpcheck v1.2.3", A: Target{URL: "tcp://127.0.0.1:7419", Chosen: "from the arguments", HI: `HI {"v":2}`},
-		B: Target{URL: "tcp://127.0.0.1:7519", Chosen: "from the arguments", HI: `HI {"v":2}`}, Took: 83 * time.Second,
-		Seed: 42, Commands: 5012, Outcomes: map[string]int{"FETCH identified worker: ${}": 400}, Left: []string{"job-1"},
+		Head:     Head{Version: "fwpcheck v1.2.3", Took: 83 * time.Second, Seed: 42},
+		A:        Target{URL: "tcp://127.0.0.1:7419", Chosen: "from the arguments", HI: `HI {"v":2}`},
+		B:        Target{URL: "tcp://127.0.0.1:7519", Chosen: "from the arguments", HI: `HI {"v":2}`},
+		Commands: 5012, Outcomes: map[string]int{"FETCH identified worker: ${}": 400}, Left: []string{"job-1"},
 		Limits: []int{0, 20},
 		Differences: []Difference{
 			{Command: "END", State: "identified", Clause: "FWP-END-01", A: DifferenceSide{Reply: "+OK"},
@@ -79,21 +80,21 @@ func TestComparisonOutcome(t *testing.T) {
 			d.Judge()
 			assert.Equal(t, test.mark, d.Mark)
 			c := &Comparison{Commands: 1, Outcomes: map[string]int{"x": 1}, Differences: []Difference{d}}
-			code, _ := c.Outcome(ExitOptions{Strict: test.strict})
+			code, _ := c.Outcome(ExitOptions{Strict: test.strict}).Values()
 			assert.Equal(t, test.code, code)
 		})
 	}
 	for want, c := range map[int]*Comparison{
 		ExitInconclusive: {Outcomes: map[string]int{"x": 1}, Unread: "A: 9 of 9 replies to PUSH could not be read"},
-		ExitInterrupted:  {Trouble: Trouble{Interrupted: true}},
-		ExitUnreachable:  {Trouble: Trouble{Unreachable: "x"}},
-		ExitInternal:     {Trouble: Trouble{Internal: "x"}},
+		ExitInterrupted:  {Head: Head{Trouble: Trouble{Interrupted: true}}},
+		ExitUnreachable:  {Head: Head{Trouble: Trouble{Unreachable: "x"}}},
+		ExitInternal:     {Head: Head{Trouble: Trouble{Internal: "x"}}},
 		ExitWell:         {Outcomes: map[string]int{"x": 1}},
 	} {
-		code, _ := c.Outcome(ExitOptions{})
+		code, _ := c.Outcome(ExitOptions{}).Values()
 		assert.Equal(t, want, code)
 	}
-	code, _ := (&Comparison{}).Outcome(ExitOptions{})
+	code, _ := (&Comparison{}).Outcome(ExitOptions{}).Values()
 	assert.Equal(t, ExitInconclusive, code)
 }
 
@@ -132,7 +133,7 @@ func TestCompareReports(t *testing.T) {
 		"x/a": Appeared, "x/b": Went, "x/c": Changed, "x/d": Unevaluated, "x/e": Evaluated, "x/f": Varied, "x/g": Changed,
 		"x/h": Unevaluated, "x/i": Unevaluated,
 	}, kinds)
-	code, words := c.Outcome(ExitOptions{})
+	code, words := c.Outcome(ExitOptions{}).Values()
 	assert.Equal(t, ExitFindings, code)
 	assert.Equal(t, "9 changes: 1 appeared, 2 changed, 3 not evaluated, 1 in between only, 1 went, 1 evaluated", words)
 	assert.Equal(t, map[Verdict]int{Fail: 1, Warn: 0}[Fail], c.Runs[0].Findings[Fail], "what is known counts here")
@@ -163,7 +164,7 @@ func TestOutcomesOfComparedReports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := Compare([]string{"a", "b"}, []*Report{runOf("+OK", test.first), runOf("+OK", test.last)})
-			code, words := c.Outcome(ExitOptions{Strict: test.strict})
+			code, words := c.Outcome(ExitOptions{Strict: test.strict}).Values()
 			assert.Equal(t, test.code, code)
 			assert.Equal(t, test.words, words)
 		})
@@ -232,7 +233,7 @@ func TestHistoriesConclude(t *testing.T) {
 		{[]History{damaged, found}, ExitUsage},
 	} {
 		h := Histories{Files: c.files}
-		code, _ := h.Outcome(ExitOptions{})
+		code, _ := h.Outcome(ExitOptions{}).Values()
 		assert.Equal(t, c.want, code)
 		var json strings.Builder
 		require.NoError(t, h.WriteJSON(&json, ExitOptions{}))

@@ -9,11 +9,12 @@
 // and why), read.go (a saved report).
 //
 // Other results: exploration.go and page_exploration.go (generated commands), comparison.go (two servers), changes.go
-// (several reports), history.go (saved histories), upgrade.go (jobs over an
-// upgrade), life.go (one job). The results of loads are in load/results.
+// (several reports), history.go (saved histories), upgrade.go (jobs over an upgrade), life.go (one job). The results of
+// loads are in load/results.
 //
-// What a result comes to: exit.go (the table of exit codes), outcome.go (what a run comes to, in words), cases.go
-// (cases), json.go (JSON, and what is hidden in a result or left out of it), units.go (numbers in words).
+// What a result comes to: result.go (what all results have, and the table of exit codes), outcome.go (what a run comes
+// to, in words), cases.go (cases), json.go (JSON, and what is hidden in a result or left out of it), units.go (numbers
+// in words).
 //
 // Pages: page.go (the blocks), page_report.go and page_finding.go (a run and its findings), transcript.go (what of a
 // conversation and of a job is shown), figure.go (pictures).

@@ -11,7 +11,7 @@ import (
 func ExampleReport_Page() {
 	r := &reports.Report{
 		Target: reports.Target{URL: "tcp://localhost:7419", Chosen: "from --url"},
-		Seed:   42,
+		Head:   reports.Head{Seed: 42},
 		Checks: []reports.Check{
 			{ID: "info/bulk", Verdict: reports.Pass},
 			{ID: "push/rejected", Verdict: reports.Fail, Findings: []reports.Finding{{

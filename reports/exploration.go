@@ -4,30 +4,18 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// ExplorationSchema is the value of the key "schema" of the JSON of every Exploration. Its number grows when a key is
-// removed, renamed or changes its meaning.
+// ExplorationSchema is the Schema of every Exploration.
 const ExplorationSchema = "fwpexplore/2"
 
 // Exploration is the result of exploring a server with generated commands. Durations are nanoseconds in JSON, in
 // keys that end in _ns. It is plain data without locks.
 type Exploration struct {
-	// Schema is ExplorationSchema; WriteJSON sets it, whatever is here.
-	Schema  string `json:"schema"`
-	Version string `json:"version,omitempty"`
-	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
-	Exit   int    `json:"exit_code"`
-	Words  string `json:"outcome"`
+	Head
 	Target Target `json:"target"`
-	// Started is when it began, by the clock of the machine that runs the suite.
-	Started time.Time     `json:"started,omitzero"`
-	Took    time.Duration `json:"took_ns"`
-	// Seed is what the commands were drawn from: a string of decimal digits in JSON.
-	Seed uint64 `json:"seed,string"`
 	// Commands is how many were sent, those that shrank findings not included, and Judged how many replies of those that
 	// a single client at a time has received were compared with the model.
 	Commands int `json:"commands"`
@@ -57,7 +45,6 @@ type Exploration struct {
 	Unread string `json:"unread,omitempty" from:"target"`
 	// Left names jobs that are still on the target.
 	Left []string `json:"left,omitempty" from:"target"`
-	Trouble
 }
 
 // Explored is one finding of an exploration.
@@ -88,11 +75,7 @@ func (f *Explored) Confirmed() bool { return 2*f.Reproduced > f.Tried }
 
 // Outcome returns the exit code and what it stands for in one line of words. An exploration in which no connection was
 // identified has evaluated nothing.
-func (e *Exploration) Outcome(o ExitOptions) (code int, words string) {
-	return e.decide(o).Values()
-}
-
-func (e *Exploration) decide(o ExitOptions) Outcome {
+func (e *Exploration) Outcome(o ExitOptions) Outcome {
 	counts, bad := e.counts(), false
 	for v := range counts {
 		bad = bad || o.counts(v)
@@ -150,12 +133,12 @@ func (e *Exploration) counts() map[Verdict]int {
 // WriteJSON writes e as one indented JSON object and a final newline; o is what its exit code depends on.
 func (e *Exploration) WriteJSON(w io.Writer, o ExitOptions) error {
 	whole := *e
-	whole.Exit, whole.Words = e.Outcome(o)
+	whole.Head = e.Written(ExplorationSchema, e.Outcome(o))
 	for _, counts := range []*map[string]int{&whole.States, &whole.Transitions, &whole.Outcomes, &whole.Situations} {
 		if *counts == nil {
 			*counts = map[string]int{}
 		}
 	}
-	whole.Schema, whole.Started, whole.Findings = ExplorationSchema, e.Started.UTC().Round(0), List(e.Findings)
+	whole.Findings = List(e.Findings)
 	return WriteJSON(w, &whole)
 }

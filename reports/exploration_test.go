@@ -15,9 +15,12 @@ import (
 // explored is an exploration that found something and left jobs behind.
 func explored() *Exploration {
 	e := &Exploration{
-		Limits: "--findings 2", Version: "fwpcheck v1.2.3",
-		Target:  Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
-		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42, Commands: 20137,
+		Limits: "--findings 2",
+		Head: Head{
+			Version: "fwpcheck v1.2.3", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42,
+		},
+		Target:      Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
+		Commands:    20137,
 		Judged:      18020,
 		States:      map[string]int{"identified worker": 15000, "identified": 5000, "not identified": 137},
 		Transitions: map[string]int{"not identified > identified": 130, "identified > ended": 55},
@@ -118,9 +121,10 @@ func TestExplorationOutcome(t *testing.T) {
 		"no connection identified": {&Exploration{Commands: 50, States: map[string]int{"not identified": 50}}, ExitOptions{},
 			ExitInconclusive},
 		"no reply":        {&Exploration{}, ExitOptions{}, ExitInconclusive},
-		"not reachable":   {&Exploration{Trouble: Trouble{Unreachable: "no"}}, ExitOptions{}, ExitUnreachable},
-		"a fault of ours": {&Exploration{Trouble: Trouble{Internal: "no"}}, ExitOptions{}, ExitInternal},
-		"interrupted": {&Exploration{Trouble: Trouble{Interrupted: true}, Findings: with(Fail).Findings}, ExitOptions{},
+		"not reachable":   {&Exploration{Head: Head{Trouble: Trouble{Unreachable: "no"}}}, ExitOptions{}, ExitUnreachable},
+		"a fault of ours": {&Exploration{Head: Head{Trouble: Trouble{Internal: "no"}}}, ExitOptions{}, ExitInternal},
+		"interrupted": {&Exploration{Head: Head{Trouble: Trouble{Interrupted: true}}, Findings: with(Fail).Findings},
+			ExitOptions{},
 			ExitInterrupted},
 		"most replies not read":        {unread(with()), ExitOptions{}, ExitInconclusive},
 		"most not read, and a fail":    {unread(with(Fail)), ExitOptions{}, ExitFindings},
@@ -130,7 +134,7 @@ func TestExplorationOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, words := c.e.Outcome(c.o)
+			code, words := c.e.Outcome(c.o).Values()
 			assert.Equal(t, c.code, code, words)
 		})
 	}
@@ -146,7 +150,7 @@ func judged(e *Exploration, replies int) *Exploration {
 func TestAnExplorationOfASilentServerSaysSo(t *testing.T) {
 	t.Parallel()
 	e := &Exploration{Silent: "new connections got no reply in time"}
-	code, words := e.Outcome(ExitOptions{})
+	code, words := e.Outcome(ExitOptions{}).Values()
 	assert.Equal(t, ExitInconclusive, code)
 	assert.Equal(t, "nothing was evaluated: no connection was identified; new connections got no reply in time", words)
 }

@@ -368,11 +368,11 @@ func TestTheLastLineNamesTheMachine(t *testing.T) {
 	for i, reason := range []ReasonCode{ReasonLag, ReasonLag, ReasonTime, ReasonSetUp, ReasonConnections} {
 		r.Checks = append(r.Checks, Check{ID: fmt.Sprint(i), Verdict: Inconclusive, Reason: reason})
 	}
-	_, words := r.Outcome(ExitOptions{})
+	_, words := r.Outcome(ExitOptions{}).Values()
 	assert.Contains(t, words,
 		"this machine was late, which may be the reason for what was received (3 of 5); run it on a less")
 	r.Checks = r.Checks[2:]
-	_, words = r.Outcome(ExitOptions{})
+	_, words = r.Outcome(ExitOptions{}).Values()
 	assert.NotContains(t, words, "machine")
 }
 

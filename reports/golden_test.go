@@ -35,8 +35,8 @@ func TestGolden(t *testing.T) {
 		{"repeated", repeated(), PageOptions{Verbose: true}, false},
 		{"empty", &Report{}, PageOptions{}, false},
 		{"unreachable", &Report{
-			Target:  Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
-			Trouble: Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"},
+			Target: Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
+			Head:   Head{Trouble: Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"}},
 		}, PageOptions{}, false},
 		{"script", &Report{Checks: []Check{{ID: "my-bug", File: "my-bug.fwp", Verdict: Fail, Findings: []Finding{{
 			Verdict: Fail, Evidence: Evidence{
@@ -213,7 +213,7 @@ func FuzzReadJSON(f *testing.F) {
 		}
 		var out bytes.Buffer
 		require.NoError(t, r.Page(PageOptions{Verbose: true}).WriteText(&out, TextOptions{}))
-		_, _ = r.Outcome(ExitOptions{})
+		_, _ = r.Outcome(ExitOptions{}).Values()
 	})
 }
 

@@ -52,9 +52,9 @@ func TestHideReachesEveryText(t *testing.T) {
 	golden.SetTexts(reflect.ValueOf(r).Elem(), "a secret")
 	golden.SetTexts(reflect.ValueOf(e).Elem(), "a secret")
 	golden.SetTexts(reflect.ValueOf(c).Elem(), "a secret")
-	r.Hide(golden.Hide)
-	e.Hide(golden.Hide)
-	c.Hide(golden.Hide)
+	Hide(golden.Hide, r)
+	Hide(golden.Hide, e)
+	Hide(golden.Hide, c)
 	var out bytes.Buffer
 	require.NoError(t, r.WriteJSON(&out, ExitOptions{}))
 	require.NoError(t, e.WriteJSON(&out, ExitOptions{}))

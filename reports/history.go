@@ -10,27 +10,20 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// HistoriesSchema is the value of the key "schema" of the JSON of every Histories. Its number grows when a key is
-// removed, renamed or changes its meaning.
+// HistoriesSchema is the Schema of every Histories.
 const HistoriesSchema = "fwpcheck-judge/2"
 
 // Histories is the result of checking saved histories, or the life of one job in saved files.
 type Histories struct {
-	Schema string `json:"schema"`
-	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
-	Exit  int    `json:"exit_code"`
-	Words string `json:"outcome"`
+	Head
 	// Job is the only job that was asked for; empty: all.
 	Job   string    `json:"job,omitempty"`
 	Files []History `json:"histories"`
-	Trouble
 }
 
 // Outcome returns the exit code, the worst of all files, and what it stands for. Of the life of a job it says whether
 // something is wrong with it.
-func (h *Histories) Outcome(ExitOptions) (code int, words string) { return h.decide().Values() }
-
-func (h *Histories) decide() Outcome {
+func (h *Histories) Outcome(ExitOptions) Outcome {
 	damaged, found, open, cut := 0, 0, 0, 0
 	for i := range h.Files {
 		f := &h.Files[i]
@@ -65,8 +58,7 @@ func (h *Histories) decide() Outcome {
 // WriteJSON writes h as one indented JSON object and a final newline.
 func (h *Histories) WriteJSON(w io.Writer, o ExitOptions) error {
 	whole := *h
-	whole.Schema, whole.Files = HistoriesSchema, slices.Clone(List(h.Files))
-	whole.Exit, whole.Words = h.Outcome(o)
+	whole.Head, whole.Files = h.Written(HistoriesSchema, h.Outcome(o)), slices.Clone(List(h.Files))
 	for i := range whole.Files {
 		f := &whole.Files[i]
 		f.Findings, f.Inconclusive = List(f.Findings), List(f.Inconclusive)
@@ -76,9 +68,7 @@ func (h *Histories) WriteJSON(w io.Writer, o ExitOptions) error {
 
 // Suite returns h as cases: one for each finding, and one for each file without any.
 func (h *Histories) Suite(o ExitOptions) Suite {
-	s := Suite{Name: "fwpcheck recheck"}
-	s.Code, s.Words = h.Outcome(o)
-	s.AddTroubles(h.Trouble)
+	s := NewSuite("fwpcheck recheck", &h.Head, h.Outcome(o))
 	for i := range h.Files {
 		f := &h.Files[i]
 		for _, found := range f.Findings {
@@ -111,7 +101,7 @@ func (h *Histories) Page(o PageOptions) Page {
 		p.causes(f)
 	}
 	if len(p.Blocks) > 0 {
-		outcome := h.decide()
+		outcome := h.Outcome(o.Exit)
 		p.Add(Conclusion{Facts: fmt.Sprintf("exit code %d", outcome.Code), Words: outcome.Text()})
 	}
 	return p

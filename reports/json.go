@@ -32,8 +32,7 @@ func (r *Report) WriteJSON(w io.Writer, o ExitOptions) error {
 // whole returns r with everything that follows from it.
 func (r *Report) whole(o ExitOptions) *Report {
 	whole := *r
-	whole.Schema, whole.Started = Schema, r.Started.UTC().Round(0)
-	whole.Exit, whole.Words = r.Outcome(o)
+	whole.Head = r.Written(Schema, r.Outcome(o))
 	all := r.Findings()
 	groups := symptoms(all)
 	whole.Broken, whole.Symptoms = List(broken(groups)), []Symptom{}
@@ -99,15 +98,6 @@ func Find[T any](all []T, is func(*T) bool) *T {
 	}
 	return nil
 }
-
-// Hide replaces every text of r that comes from the target, or quotes what does, by what hide returns for it.
-func (r *Report) Hide(hide func(string) string) { Hide(hide, r) }
-
-// Hide replaces every text of e that comes from the target, or quotes what does, by what hide returns for it.
-func (e *Exploration) Hide(hide func(string) string) { Hide(hide, e) }
-
-// Hide replaces every text of c that comes from a target, or quotes what does, by what hide returns for it.
-func (c *Comparison) Hide(hide func(string) string) { Hide(hide, c) }
 
 // Hide replaces texts below a result, to which it has a pointer, by what hide returns for them: those of fields with
 // the tag from:"target", which come from the target or quote what does.

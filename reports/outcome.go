@@ -24,17 +24,12 @@ func (o ExitOptions) counts(v Verdict) bool { return v == Fail || v == Crash || 
 // ExitCode returns the exit code for r; see the constants. Not selected, skipped and not applicable do not change it,
 // nor does a clause that no check evaluates (NotRun without Checks), unless o.Require names the clause.
 func (r *Report) ExitCode(o ExitOptions) int {
-	code, _ := r.Outcome(o)
-	return code
+	return r.Outcome(o).Code
 }
 
 // Outcome returns the exit code and what it stands for in one line of words: "all well: 52 clauses passed",
 // "2 findings: 1 crash, 1 fail" or "nothing was evaluated" for example.
-func (r *Report) Outcome(o ExitOptions) (code int, words string) {
-	return r.decide(o).Values()
-}
-
-func (r *Report) decide(o ExitOptions) Outcome {
+func (r *Report) Outcome(o ExitOptions) Outcome {
 	t := r.tally(o)
 	missing := join(strings.Join(t.missing, ", "), t.sum())
 	bad := t.stale > 0

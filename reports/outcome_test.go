@@ -45,7 +45,7 @@ func TestExitCodeOfOneVerdict(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.verdict.String(), func(t *testing.T) {
 			t.Parallel()
-			code, words := one(c.verdict).Outcome(ExitOptions{})
+			code, words := one(c.verdict).Outcome(ExitOptions{}).Values()
 			assert.Equal(t, c.code, code)
 			assert.Equal(t, c.words, words)
 			assert.Equal(t, c.strict, one(c.verdict).ExitCode(ExitOptions{Strict: true}))
@@ -104,7 +104,7 @@ func TestRequire(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			code, words := r.Outcome(ExitOptions{Require: c.require})
+			code, words := r.Outcome(ExitOptions{Require: c.require}).Values()
 			assert.Equal(t, c.code, code)
 			assert.Equal(t, c.words, words)
 		})
@@ -115,11 +115,11 @@ func TestWhatDidNotShowIsInconclusive(t *testing.T) {
 	t.Parallel()
 	r := rich()
 	r.Checks, r.Clauses, r.Unseen = []Check{passing()}, richClauses()[:1], "the fault x did not show"
-	code, words := r.Outcome(ExitOptions{})
+	code, words := r.Outcome(ExitOptions{}).Values()
 	assert.Equal(t, ExitInconclusive, code)
 	assert.Equal(t, "the fault x did not show", words)
 	r.Checks = append(r.Checks, Check{ID: "a", Verdict: Crash})
-	code, _ = r.Outcome(ExitOptions{})
+	code, _ = r.Outcome(ExitOptions{}).Values()
 	assert.Equal(t, ExitFindings, code)
 }
 
@@ -139,12 +139,13 @@ func TestOutcomeInWords(t *testing.T) {
 	}{
 		{"warn", warned, "1 finding: 1 warn (a warn fails only with --strict); 1 clause passed"},
 		{"empty", &Report{}, "nothing was evaluated"},
-		{"interrupted at once", &Report{Trouble: Trouble{Interrupted: true}}, "interrupted: nothing was evaluated"},
+		{"interrupted at once", &Report{Head: Head{Trouble: Trouble{Interrupted: true}}},
+			"interrupted: nothing was evaluated"},
 		{"interrupted", interrupted, "interrupted: 3 findings: 1 crash, 1 fail, 1 warn; " +
 			"1 clause inconclusive, 1 clause not run, 1 check not run; 1 clause passed, 1 observed"},
-		{"internal", &Report{Trouble: Trouble{Internal: "boom"}}, "failed on this machine: boom"},
-		{"unreachable", &Report{Trouble: Trouble{Unreachable: "refused"}}, "no server could be tested: refused"},
-		{"usage", &Report{Trouble: Trouble{Usage: "unknown flag"}}, "usage error: unknown flag"},
+		{"internal", &Report{Head: Head{Trouble: Trouble{Internal: "boom"}}}, "failed on this machine: boom"},
+		{"unreachable", &Report{Head: Head{Trouble: Trouble{Unreachable: "refused"}}}, "no server could be tested: refused"},
+		{"usage", &Report{Head: Head{Trouble: Trouble{Usage: "unknown flag"}}}, "usage error: unknown flag"},
 		{"in part", half, "1 check inconclusive; 1 clause passed"},
 		{"open clause only", &Report{Clauses: []Clause{{ID: "a", Verdict: Pass}, {ID: "b", Verdict: Inconclusive}}},
 			"1 clause inconclusive; 1 clause passed"},
@@ -154,7 +155,7 @@ func TestOutcomeInWords(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, words := c.report.Outcome(ExitOptions{})
+			_, words := c.report.Outcome(ExitOptions{}).Values()
 			assert.Equal(t, c.want, words)
 		})
 	}
@@ -294,8 +295,8 @@ func resultSamples() map[string]result {
 	all := map[string]result{
 		"rich": rich(), "well": well(), "empty": &Report{}, "repeated": repeated(), "expected": expected(),
 		"unreachable": &Report{
-			Target:  Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
-			Trouble: Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"},
+			Target: Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
+			Head:   Head{Trouble: Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"}},
 		},
 		"explored": explored(), "compared": compared(),
 	}
@@ -335,10 +336,10 @@ func TestWhatAQuickRunDidNotLookAt(t *testing.T) {
 		Clause{ID: "A-04", Verdict: NotSelected, Reason: ReasonTime, Harm: "jobs lost"},
 		Clause{ID: "A-05", Verdict: NotSelected, Reason: ReasonTime},
 		Clause{ID: "A-06", Verdict: NotSelected, Harm: "no shutdown"})
-	_, words := r.Outcome(ExitOptions{})
+	_, words := r.Outcome(ExitOptions{}).Values()
 	assert.Equal(t, "all well: 1 clause passed", words, "a server")
 	r.Target.Command = "worker"
-	_, words = r.Outcome(ExitOptions{})
+	_, words = r.Outcome(ExitOptions{}).Values()
 	assert.Equal(t, "all well: 1 clause passed; --quick left out 3 clauses, some of them about jobs lost, no "+
 		"heartbeats", words)
 }

@@ -29,7 +29,7 @@ func (e *Exploration) Page(o PageOptions) Page {
 	p.coverage(e, o)
 	p.leftover(e.Left, "of this run that are, or may be, still on the target", o, e.Target)
 	ended := some(len(e.Limits), ", ended by "+e.Limits)
-	p.Conclude(fmt.Sprintf("seed %d, took %s%s", e.Seed, Duration(e.Took), ended), e.decide(o.Exit))
+	p.Conclude(fmt.Sprintf("seed %d, took %s%s", e.Seed, Duration(e.Took), ended), e.Outcome(o.Exit))
 	return p
 }
 
@@ -157,12 +157,8 @@ func (p *Page) situations(all map[string]int, o PageOptions) {
 
 // Suite returns e as cases: one for each finding, and one for the exploration itself.
 func (e *Exploration) Suite(o ExitOptions) Suite {
-	s := Suite{
-		Name: "fwpcheck explore", Version: e.Version, Target: e.Target.String(), Subject: e.Target.short(),
-		Started: e.Started, Took: e.Took, Seed: e.Seed,
-	}
-	s.Code, s.Words = e.Outcome(o)
-	s.AddTroubles(e.Trouble)
+	s := NewSuite("fwpcheck explore", &e.Head, e.Outcome(o))
+	s.Target, s.Subject = e.Target.String(), e.Target.short()
 	s.AddWhole("the exploration", s.Code == ExitInconclusive)
 	for i := range e.Findings {
 		f := &e.Findings[i]

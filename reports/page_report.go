@@ -45,7 +45,7 @@ func (r *Report) Page(o PageOptions) Page {
 	if r.Law != nil {
 		p.Add(Prose{LinesOf(r.Law.Words())})
 	}
-	p.Conclude(r.facts(), r.decide(o.Exit))
+	p.Conclude(r.facts(), r.Outcome(o.Exit))
 	return p
 }
 

@@ -7,21 +7,13 @@ import (
 	"time"
 )
 
-// Schema is the value of the key "schema" of every JSON report that this package writes. Its number grows when a
-// key is removed, renamed or changes its meaning; a key that is added does not change it. Durations are nanoseconds in
-// JSON, in keys that end in _ns, here and in every other output of this package.
+// Schema is the Schema of every Report.
 const Schema = "fwpcheck/3"
 
 // Report is the result of one run. The exit code and every output are computed from it and from nothing else.
 type Report struct {
-	// Schema is Schema; WriteJSON sets it, whatever is here.
-	Schema string `json:"schema"`
-	// Version names the suite and its version, "fwpcheck 0.1.0" for example.
-	Version string `json:"version,omitempty"`
-	// Exit is the exit code and Words what it stands for; Counts, Broken and Symptoms are what Checks and Clauses
-	// come to. WriteJSON sets them, whatever is here.
-	Exit     int       `json:"exit_code"`
-	Words    string    `json:"outcome"`
+	Head
+	// Counts, Broken and Symptoms are what Checks and Clauses come to. WriteJSON sets them, whatever is here.
 	Counts   Counts    `json:"counts"`
 	Broken   []Broken  `json:"findings"`
 	Symptoms []Symptom `json:"symptoms"`
@@ -31,20 +23,12 @@ type Report struct {
 	Known        []Known       `json:"known,omitempty"`
 	// Target is the server under test.
 	Target Target `json:"target"`
-	// Started is when the run began, by the clock of the machine that runs the suite.
-	Started time.Time `json:"started,omitzero"`
-	// Took is how long the run was, from Started until it had its results: servers started and stopped, and all that was
-	// played again. Again is how much of it that was, after the turn of each check.
-	Took  time.Duration `json:"took_ns"`
+	// Again is how much of Took it was that findings were played again, after the turn of each check.
 	Again time.Duration `json:"again_ns,omitempty"`
-	// Seed is what the order of the checks and all fresh values were drawn from. JSON holds it as a string, because
-	// many readers of JSON are not exact above 2^53.
-	Seed uint64 `json:"seed,string"`
 	// Repeat is how often each check was run, if that was more than once.
 	Repeat int `json:"repeat,omitempty"`
 	// Rerun is the command that plays a check of the run again, with CHECK in the place of its name.
 	Rerun string `json:"rerun,omitempty"`
-	Trouble
 	// Unseen is why what the run was for did not show: a fault of the embedded server; empty if it did.
 	Unseen string `json:"unseen,omitempty" from:"target"`
 	// Law is what the law of the protocol has judged; nil if it has judged nothing.

@@ -246,7 +246,7 @@ func TestKindsOfChanges(t *testing.T) {
 		{[]*Report{run(Pass, ""), run(Fail, "x"), run(Pass, "")}, Varied, ExitWell},
 	} {
 		c := Compare([]string{"1", "2", "3"}[:len(test.runs)], test.runs)
-		code, words := c.Outcome(ExitOptions{})
+		code, words := c.Outcome(ExitOptions{}).Values()
 		assert.Equal(t, test.code, code, "%s: %s", test.kind, words)
 		if test.kind == "" {
 			assert.Empty(t, c.Changes)

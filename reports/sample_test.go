@@ -9,11 +9,14 @@ import (
 // rich returns a report in which everything that the writers know occurs at least once.
 func rich() *Report {
 	return &Report{
-		Schema: Schema, Version: "fwpcheck 0.1.0", Seed: 18446744073709551557,
+		Head: Head{
+			Schema: Schema, Version: "fwpcheck 0.1.0", Seed: 18446744073709551557,
+			Started: time.Date(2026, 3, 9, 14, 5, 6, 789000000, time.UTC), Took: 12345678901 * time.Nanosecond,
+		},
 		Target: Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`, Subject: Subject{
 			Name: "acme server", Version: "1.9.3", Reports: "faktory 1.9.3",
 		}},
-		Started: time.Date(2026, 3, 9, 14, 5, 6, 789000000, time.UTC), Took: 12345678901 * time.Nanosecond,
+
 		Scripts: map[string]string{"push/rejected.fwp": strings.Repeat("# a line\n", 13) + "S: $-1\n"},
 		Checks: []Check{
 			passing(), rejected(), padded(), dying(), slow(), endReply(), noPassword(), noRestart(),
@@ -168,9 +171,9 @@ func expected() *Report {
 // well returns a report of a run in which everything held.
 func well() *Report {
 	return &Report{
-		Target:  Target{Chosen: "the embedded server", HI: `HI {"v":2}`},
-		Took:    250 * time.Millisecond,
-		Seed:    7,
+		Target: Target{Chosen: "the embedded server", HI: `HI {"v":2}`},
+		Head:   Head{Took: 250 * time.Millisecond, Seed: 7},
+
 		Checks:  []Check{passing()},
 		Clauses: richClauses()[:1],
 	}

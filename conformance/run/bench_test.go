@@ -15,7 +15,7 @@ func BenchmarkQuickRun(b *testing.B) {
 		r := pool.runner(all).Run(b.Context())
 		pool.close()
 		if code := r.ExitCode(reports.ExitOptions{}); code != reports.ExitWell {
-			_, words := r.Outcome(reports.ExitOptions{})
+			_, words := r.Outcome(reports.ExitOptions{}).Values()
 			b.Fatalf("exit code %d: %s", code, words)
 		}
 	}

@@ -170,8 +170,11 @@ func (r *Runner) Run(ctx context.Context) *reports.Report {
 // report makes the report of the results.
 func (s *runState) report(ctx context.Context) *reports.Report {
 	rep := &reports.Report{
-		Started: s.start, Took: time.Since(s.start), Again: s.tryingAgain(), Seed: s.runner.Seed,
-		Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
+		Head: reports.Head{
+			Started: s.start, Took: time.Since(s.start), Seed: s.runner.Seed,
+			Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
+		},
+		Again: s.tryingAgain(),
 	}
 	unserved := unservedIn(s.err) != nil
 	if s.err != nil && !unserved {

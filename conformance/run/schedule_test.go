@@ -397,7 +397,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 		"shared": "clause FWP-INFO-01\nconnect as consumer\nC: INFO\nS: $\n",
 	}
 	runScripts(t, nil, sources, func(r *reports.Report) {
-		code, words := r.Outcome(reports.ExitOptions{})
+		code, words := r.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, reports.ExitUnreachable, code, words)
 		assert.Equal(t, "check alone: it does not serve within 51s", r.Unreachable)
 		assert.Equal(t, reports.ReasonNotServing, r.Checks[0].Reason)

@@ -105,7 +105,7 @@ func TestFindingsCountBesideAServerThatDoesNotStart(t *testing.T) {
 		"alone":  "needs: alone\n\nconnect as consumer\n",
 		"shared": "connect as consumer\nC: BEAT {\"wid\":\"$wid\"}\nS: <any>\n",
 	}, func(r *reports.Report) {
-		code, words := r.Outcome(reports.ExitOptions{})
+		code, words := r.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, reports.ExitFindings, code, words)
 		assert.Contains(t, r.Unseen, "it does not serve within 51s")
 	}, func(r *run.Runner, _ *memoryTarget) {

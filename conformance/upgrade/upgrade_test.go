@@ -347,7 +347,7 @@ func TestATotalLoss(t *testing.T) {
 			assert.Contains(t, text, fmt.Sprintf("FINDINGS: %d (", test.findings))
 			assert.NotContains(t, text, "line 0")
 			assert.NotRegexp(t, "fail .*SHOULD", text)
-			code, _ := report.Outcome(reports.ExitOptions{})
+			code, _ := report.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, test.exit, code)
 			if !test.back { // of the first job: its PUSH and the reply, and the stop
 				assert.Len(t, report.Findings()[0].Conversation, 3)

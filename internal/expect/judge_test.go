@@ -310,7 +310,7 @@ func TestGeneratedFindingsAreCoveredByTheirClause(t *testing.T) {
 				then = 1
 			}
 			assert.Equal(t, then, judged.Expectations.GeneratedThen)
-			_, words := judged.Outcome(reports.ExitOptions{})
+			_, words := judged.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, test.known > 0, strings.Contains(words, "1 finding of generated checks about listed clauses ("+
 				strconv.Itoa(then)+" when the file was written)"), words)
 		})
@@ -340,10 +340,10 @@ func TestOneWriteIsEnough(t *testing.T) {
 			one("law/field", reports.Fail, "retry: null"), open}},
 	} {
 		judged := file.Judge(second, Setting{Now: today})
-		code, words := judged.Outcome(reports.ExitOptions{})
+		code, words := judged.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, reports.ExitWell, code, "%s: %s\n%s", name, words, update.Text)
 	}
 	other := &reports.Report{Checks: []reports.Check{one("push/x", reports.Fail, "+OK"), law, open}}
-	code, words := file.Judge(other, Setting{Now: today}).Outcome(reports.ExitOptions{})
+	code, words := file.Judge(other, Setting{Now: today}).Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitFindings, code, "another symptom of a script is a finding: %s", words)
 }

@@ -5,7 +5,6 @@ package schematest
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -21,13 +20,11 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// result is a kind of result with a schema: its file, its title, the files with the comments of its types, and what
-// writes one of which every field, or none, is set.
+// result is a kind of result with a schema: its file, its title, the files with the comments of its types.
 type result struct {
 	file, title, version string
 	of                   reflect.Type
 	sources              string
-	write                func(v any, w io.Writer) error
 }
 
 const (
@@ -36,32 +33,23 @@ const (
 )
 
 func all() []result {
-	o := reports.ExitOptions{}
 	return []result{
 		{resultsRoom + "load.schema.json", "Result of a run of fwpbench", results.LoadSchema, reflect.TypeFor[results.Load](),
-			"load.go jobs.go parts.go health.go finding.go disruption.go metrics.go percentile.go rate.go lookup.go",
-			func(v any, w io.Writer) error { return v.(*results.Load).WriteJSON(w) }},
+			"load.go jobs.go parts.go health.go finding.go disruption.go metrics.go percentile.go rate.go lookup.go"},
 		{resultsRoom + "load_capacity.schema.json", "Result of a search for the highest rate", results.LoadCapacitySchema,
-			reflect.TypeFor[results.LoadCapacity](), "capacity.go load.go percentile.go",
-			func(v any, w io.Writer) error { return v.(*results.LoadCapacity).WriteJSON(w) }},
+			reflect.TypeFor[results.LoadCapacity](), "capacity.go load.go percentile.go"},
 		{resultsRoom + "load_comparison.schema.json", "Result of comparing two loads", results.LoadComparisonSchema,
-			reflect.TypeFor[results.LoadComparison](), "comparison.go load.go percentile.go",
-			func(v any, w io.Writer) error { return v.(*results.LoadComparison).WriteJSON(w) }},
+			reflect.TypeFor[results.LoadComparison](), "comparison.go load.go percentile.go"},
 		{resultsRoom + "merged.schema.json", "Sum of several runs of fwpbench", results.MergedSchema,
-			reflect.TypeFor[results.Merged](), "merged.go load.go percentile.go",
-			func(v any, w io.Writer) error { return v.(*results.Merged).WriteJSON(w) }},
+			reflect.TypeFor[results.Merged](), "merged.go load.go percentile.go"},
 		{reportsRoom + "check.schema.json", "Result of a run of fwpcheck", reports.Schema, reflect.TypeFor[reports.Report](),
-			"report.go finding.go known.go verdict.go",
-			func(v any, w io.Writer) error { return v.(*reports.Report).WriteJSON(w, o) }},
+			"report.go finding.go known.go verdict.go"},
 		{reportsRoom + "exploration.schema.json", "Result of an exploration", reports.ExplorationSchema,
-			reflect.TypeFor[reports.Exploration](), "exploration.go finding.go report.go",
-			func(v any, w io.Writer) error { return v.(*reports.Exploration).WriteJSON(w, o) }},
+			reflect.TypeFor[reports.Exploration](), "exploration.go finding.go report.go"},
 		{reportsRoom + "comparison.schema.json", "Result of comparing two servers", reports.ComparisonSchema,
-			reflect.TypeFor[reports.Comparison](), "comparison.go report.go",
-			func(v any, w io.Writer) error { return v.(*reports.Comparison).WriteJSON(w, o) }},
+			reflect.TypeFor[reports.Comparison](), "comparison.go report.go"},
 		{reportsRoom + "changes.schema.json", "What differs between the reports of several runs", reports.ChangesSchema,
-			reflect.TypeFor[reports.Changes](), "changes.go report.go",
-			func(v any, w io.Writer) error { return v.(*reports.Changes).WriteJSON(w, o) }},
+			reflect.TypeFor[reports.Changes](), "changes.go report.go"},
 	}
 }
 
@@ -69,7 +57,7 @@ func all() []result {
 func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 	t.Parallel()
 	for _, r := range all() {
-		sources := []string{reportsRoom + "exit.go", reportsRoom + "subject.go"} // have the parts of every result
+		sources := []string{reportsRoom + "result.go", reportsRoom + "subject.go"} // have the parts of every result
 		for file := range strings.FieldsSeq(r.sources) {
 			sources = append(sources, filepath.Join(filepath.Dir(r.file), file))
 		}
@@ -85,7 +73,7 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 		golden.Fill(full.Elem())
 		for name, v := range map[string]reflect.Value{"empty": empty, "every field": full} {
 			var out bytes.Buffer
-			require.NoError(t, r.write(v.Interface(), &out))
+			require.NoError(t, v.Interface().(reports.Result).WriteJSON(&out, reports.ExitOptions{}))
 			assert.Empty(t, root.breachesOf(t, out.Bytes()), "%s: %s", r.title, name)
 		}
 		assert.NotEmpty(t, root.breaches(root, "$", map[string]any{"schema": r.version, "took_ns": "1", "new": 1}))
@@ -128,8 +116,9 @@ func TestLoadsAreReadBack(t *testing.T) {
 	full := &results.Load{}
 	golden.Fill(reflect.ValueOf(full).Elem())
 	full.Schema = results.LoadSchema
+	full.Exit, full.Words = full.Outcome(reports.ExitOptions{}).Values()
 	var out bytes.Buffer
-	require.NoError(t, full.WriteJSON(&out))
+	require.NoError(t, full.WriteJSON(&out, reports.ExitOptions{}))
 	back, err := results.ReadLoad(out.Bytes())
 	require.NoError(t, err)
 	for _, raw := range []*json.RawMessage{&back.Target.HI, &back.Target.Info, &back.Plan.Workload} {

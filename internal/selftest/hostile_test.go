@@ -245,7 +245,7 @@ func playSuite(ctx context.Context, at dialTarget) (code int, words string) {
 			runner.Checks = append(runner.Checks, check)
 		}
 	}
-	return runner.Run(ctx).Outcome(reports.ExitOptions{})
+	return runner.Run(ctx).Outcome(reports.ExitOptions{}).Values()
 }
 
 const (
@@ -271,7 +271,7 @@ func exploreIt(ctx context.Context, at dialTarget) (code int, words string) {
 		e.Findings = append(e.Findings, reports.Explored{Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail}})
 		words += f.Rule + " "
 	}
-	code, outcome := e.Outcome(reports.ExitOptions{})
+	code, outcome := e.Outcome(reports.ExitOptions{}).Values()
 	return code, words + outcome
 }
 
@@ -288,7 +288,7 @@ func loadIt(ctx context.Context, at dialTarget) (code int, words string) {
 		Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpspeaker.New(""),
 		Dial: at.Dial,
 	})
-	code, words = result.Report.Outcome()
+	code, words = result.Report.Outcome(reports.ExitOptions{}).Values()
 	if len(words) > 10_000 {
 		return reports.ExitInternal, "the outcome is too long"
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // measured is a small result, as load.Run fills it.
@@ -33,7 +34,7 @@ func ExampleEvaluate() {
 	}
 	l := measured()
 	judge.Evaluate(l, threshold)
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	fmt.Println(code, words)
 	for _, t := range l.Thresholds {
 		fmt.Println(t.Threshold, t.Met, t.Actual)
@@ -49,7 +50,7 @@ func ExampleEvaluate_finding() {
 	l.Findings[0].Clause = "FWP-PUSH-04" // fwpsuite.ClauseOf(l.Findings[0].Breach)
 	judge.Evaluate(l)
 	fmt.Println(l.Findings[0].What, l.Findings[0].More)
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	fmt.Println(code, words)
 	// Output:
 	// accepted with OK and never delivered 1

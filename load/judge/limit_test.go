@@ -42,7 +42,7 @@ func TestTheGeneratorLimitsAClosedLoop(t *testing.T) {
 		assert.Equal(t, test.bounds, l.Validity.Bounds, name)
 		assert.LessOrEqual(t, l.Validity.Share, 1.0, name)
 	}
-	_, words := closed(0, 0.92).Outcome()
+	_, words := closed(0, 0.92).Outcome(reports.ExitOptions{}).Values()
 	assert.Contains(t, words, "at least 13,000 /s (jobs pushed): the generator was the limit, at 92 % of its CPU; all")
 
 	sources := []string{"rate>=10000/s", "rate>=20000/s", "push.response.p99<5ms", "push.response.p99<3ms",
@@ -56,7 +56,7 @@ func TestTheGeneratorLimitsAClosedLoop(t *testing.T) {
 			assert.Equal(t, want[i] == "met", r.Met, "%s %v", r.Threshold, waited)
 			assert.Equal(t, want[i] == "undecided", r.Undecided, "%s %v", r.Threshold, waited)
 		}
-		code, _ := l.Outcome()
+		code, _ := l.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, map[bool]int{true: reports.ExitFindings, false: reports.ExitInconclusive}[waited == 0], code)
 	}
 }

@@ -74,7 +74,7 @@ func TestWhatARunWithoutSuccessSays(t *testing.T) {
 	for want, l := range map[string]results.Load{
 		"the load did not begin: the start has passed": {NotStarted: "the start\nhas passed"},
 		"the run was interrupted before anything was measured": {
-			Trouble: reports.Trouble{Interrupted: true}, Rate: results.LoadRate{Op: "push"}},
+			Head: reports.Head{Trouble: reports.Trouble{Interrupted: true}}, Rate: results.LoadRate{Op: "push"}},
 		"nothing was achieved: 2 pushes refused (ERR no)": {
 			Rate: results.LoadRate{Op: "push"}, Ops: failed("push", "rejected", "ERR\nno"), Measured: time.Second},
 		"nothing was achieved: 2 pushes answered wrongly": {

@@ -183,11 +183,11 @@ func TestThresholdsOnBounds(t *testing.T) {
 		}
 	}
 	judge.Evaluate(l, parsed("push.response.p99<1s", "push.response.p50<1s")...)
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code)
 	assert.Contains(t, words, "1 of 2 thresholds undecided: push.response.p99<1s, actual at least 600 us; achieved")
 	judge.Evaluate(l, parsed("push.response.p99<1s", "push.response.p50<1us")...)
-	code, words = l.Outcome()
+	code, words = l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitFindings, code)
 	assert.Contains(t, words, "1 of 2 thresholds missed: push.response.p50<1us")
 }

@@ -155,7 +155,7 @@ func TestJudge(t *testing.T) {
 			default:
 				code = reports.ExitInconclusive
 			}
-			got, words := l.Outcome()
+			got, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, code, got, words)
 		})
 	}
@@ -163,7 +163,7 @@ func TestJudge(t *testing.T) {
 
 func TestNobodyJudgedIsInvalid(t *testing.T) {
 	t.Parallel()
-	code, words := (&results.Load{}).Outcome()
+	code, words := (&results.Load{}).Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code)
 	assert.Contains(t, words, "INVALID")
 }

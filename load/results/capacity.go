@@ -12,29 +12,18 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// LoadCapacitySchema is the value of the key "schema" of the JSON of every LoadCapacity. Its number grows when a key is
-// removed, renamed or changes its meaning.
+// LoadCapacitySchema is the Schema of every LoadCapacity.
 const LoadCapacitySchema = "fwpbench-capacity/1"
 
 // LoadCapacity is the result of a search for the highest rate that a target sustains. Durations are nanoseconds in
 // JSON, in keys that end in _ns; rates are a second. It is plain data without locks.
 type LoadCapacity struct {
-	// Schema is LoadCapacitySchema; WriteJSON sets it, whatever is here.
-	Schema string `json:"schema"`
-	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
-	Exit    int        `json:"exit_code"`
-	Words   string     `json:"outcome"`
-	Version string     `json:"version,omitempty"`
-	Target  LoadTarget `json:"target"`
+	reports.Head
+	Target LoadTarget `json:"target"`
 	// Machine is what the generator ran on.
 	Machine Machine `json:"machine"`
 	// Plan is the load of a step, in words.
 	Plan string `json:"plan,omitempty"`
-	// Started is when it began, by the clock of the machine that runs the generator.
-	Started time.Time     `json:"started,omitzero"`
-	Took    time.Duration `json:"took_ns"`
-	// Seed is what the loads were drawn from: a string of decimal digits in JSON.
-	Seed uint64 `json:"seed,string"`
 	// Thresholds holds what a rate has to meet to hold, beside that it is achieved.
 	Thresholds []string `json:"thresholds"`
 	// Precision is how near Rate and Above were to be, as a share.
@@ -48,7 +37,6 @@ type LoadCapacity struct {
 	Limited bool `json:"generator_limited,omitempty"`
 	// Steps holds what was tried, in its order.
 	Steps []CapacityStep `json:"steps"`
-	reports.Trouble
 }
 
 // CapacityStep is a run at one rate.
@@ -90,7 +78,7 @@ func StepOf(l *Load, rate float64) CapacityStep {
 		s.Response, s.Service, s.Lateness = op.Response, op.Service, op.Lateness
 		s.Response.Curve, s.Service.Curve, s.Lateness.Curve = nil, nil, nil
 	}
-	switch code, words := l.Outcome(); {
+	switch code, words := l.Outcome(reports.ExitOptions{}).Values(); {
 	case l.Delayed() && !l.Undecided() && len(l.Findings) == 0:
 		s.Result, s.Why = l.delayedStep()
 	case !l.Validity.Valid:
@@ -143,11 +131,7 @@ func (l *Load) limitedByGenerator() bool {
 }
 
 // Outcome returns the exit code and what it stands for in one line of words.
-func (c *LoadCapacity) Outcome() (code int, words string) {
-	return c.decide().Values()
-}
-
-func (c *LoadCapacity) decide() reports.Outcome {
+func (c *LoadCapacity) Outcome(reports.ExitOptions) reports.Outcome {
 	findings := sumOf(c.Steps, func(s *CapacityStep) int { return s.Findings })
 	sum := "capacity " + reports.Digits(c.Rate) + " /s"
 	above := c.why("; %s /s failed: ",
@@ -182,10 +166,9 @@ func (c *LoadCapacity) why(words string, is func(*CapacityStep) bool) string {
 }
 
 // WriteJSON writes c as one indented JSON object and a final newline.
-func (c *LoadCapacity) WriteJSON(w io.Writer) error {
+func (c *LoadCapacity) WriteJSON(w io.Writer, o reports.ExitOptions) error {
 	whole := *c
-	whole.Exit, whole.Words = c.Outcome()
-	whole.Schema, whole.Started = LoadCapacitySchema, c.Started.UTC().Round(0)
+	whole.Head = c.Written(LoadCapacitySchema, c.Outcome(o))
 	whole.Steps, whole.Thresholds = reports.List(c.Steps), reports.List(c.Thresholds)
 	return reports.WriteJSON(w, &whole)
 }
@@ -200,7 +183,7 @@ func (c *LoadCapacity) Hide(hide func(string) string) {
 // did not.
 func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
 	p := page{pictures: o.Figures}
-	decided := c.decide()
+	decided := c.Outcome(o.Exit)
 	p.Add(reports.Prose{Lines: []reports.Text{decided.Text()}})
 	holds := strings.Join(append([]string{"99 % of it is achieved"}, c.Thresholds...), ", ")
 	p.Add(reports.Fields{LabelWidth: 10, Fields: append(c.Target.fields(),
@@ -273,14 +256,8 @@ func (c *LoadCapacity) chart() *reports.Chart {
 }
 
 // Suite returns c as cases: the search itself.
-func (c *LoadCapacity) Suite(reports.ExitOptions) reports.Suite {
-	s := reports.Suite{
-		Name: "fwpbench capacity", Version: c.Version, Target: c.Target.Subject.At(c.Target.URL, c.Target.Chosen),
-		Subject: c.Target.Subject.Short(c.Target.URL, c.Target.Chosen),
-		Started: c.Started, Took: c.Took, Seed: c.Seed,
-	}
-	s.Code, s.Words = c.Outcome()
-	s.AddTroubles(c.Trouble)
+func (c *LoadCapacity) Suite(o reports.ExitOptions) reports.Suite {
+	s := c.Target.suite("fwpbench capacity", &c.Head, c.Outcome(o))
 	s.AddWhole("the search", s.Code == reports.ExitInconclusive)
 	if s.Code == reports.ExitFindings || s.Code == reports.ExitLoss {
 		s.Cases[0].State, s.Cases[0].Kind = reports.CaseFailed, "failed"

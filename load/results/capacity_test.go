@@ -27,10 +27,13 @@ func searched() *results.LoadCapacity {
 	}
 	missed := "1 of 1 threshold missed: push.response.p99<2ms, actual 4.1 ms"
 	return &results.LoadCapacity{
-		Version: "fwpbench 0.1.0", Machine: soundLoad().Machine,
-		Target: results.LoadTarget{URL: "tcp://localhost:7419", Chosen: "from --url"},
-		Plan:   "50 producers and 50 workers", Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Took: 90 * time.Second,
-		Seed:       42,
+		Head: reports.Head{
+			Version: "fwpbench 0.1.0", Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Took: 90 * time.Second, Seed: 42,
+		},
+		Machine: soundLoad().Machine,
+		Target:  results.LoadTarget{URL: "tcp://localhost:7419", Chosen: "from --url"},
+		Plan:    "50 producers and 50 workers",
+
 		Thresholds: []string{"push.response.p99<2ms"}, Precision: 0.05, Rate: 4000, Confirmed: true, Above: 8000,
 		Steps: []results.CapacityStep{
 			step(2000, results.StepHeld, ""), step(4000, results.StepHeld, ""), step(8000, results.StepFailed,
@@ -48,7 +51,7 @@ func TestLoadCapacityGolden(t *testing.T) {
 		golden.File(t, "testdata/"+name+".txt.golden", out.Bytes())
 	}
 	var out bytes.Buffer
-	require.NoError(t, searched().WriteJSON(&out))
+	require.NoError(t, searched().WriteJSON(&out, reports.ExitOptions{}))
 	golden.File(t, "testdata/load-capacity.json.golden", out.Bytes())
 	out.Reset()
 	s := searched().Suite(reports.ExitOptions{})
@@ -87,7 +90,7 @@ func TestLoadCapacityOutcome(t *testing.T) {
 			t.Parallel()
 			c := searched()
 			test.change(c)
-			code, words := c.Outcome()
+			code, words := c.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, test.code, code)
 			assert.Contains(t, words, test.words)
 			assert.NotEmpty(t, c.Suite(reports.ExitOptions{}).Cases)

@@ -12,31 +12,20 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// LoadComparisonSchema is the value of the key "schema" of the JSON of every LoadComparison. Its number grows when a
-// key is removed, renamed or changes its meaning.
+// LoadComparisonSchema is the Schema of every LoadComparison.
 const LoadComparisonSchema = "fwpbench-compare/1"
 
 // LoadComparison is the result of comparing two loads, A and B, by blocks that were measured in pairs. Package
 // load/search fills Ratios from Blocks. Durations are nanoseconds in JSON, in keys that end in _ns. It is plain data
 // without locks.
 type LoadComparison struct {
-	// Schema is LoadComparisonSchema; WriteJSON sets it, whatever is here.
-	Schema string `json:"schema"`
-	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
-	Exit    int    `json:"exit_code"`
-	Words   string `json:"outcome"`
-	Version string `json:"version,omitempty"`
+	reports.Head
 	// Machine is what the generator ran on.
 	Machine Machine      `json:"machine"`
 	A       ComparedLoad `json:"a"`
 	B       ComparedLoad `json:"b"`
 	// AA is set if B is A: the ratios are the noise of this machine.
 	AA bool `json:"aa,omitempty"`
-	// Started is when it began, by the clock of the machine that runs the generator.
-	Started time.Time     `json:"started,omitzero"`
-	Took    time.Duration `json:"took_ns"`
-	// Seed is what the order inside the pairs and the loads were drawn from: a string of decimal digits in JSON.
-	Seed uint64 `json:"seed,string"`
 	// Margin is how much worse B may be: with 0.05 a ratio from 1/1.05 to 1.05 is no change.
 	Margin float64 `json:"margin"`
 	// Pairs is how many pairs of blocks were asked for.
@@ -49,7 +38,6 @@ type LoadComparison struct {
 	NoVerdict string `json:"no_verdict,omitempty"`
 	// Stopped is why it ended before all pairs were measured: they would not have decided. Empty if it did not.
 	Stopped string `json:"stopped,omitempty"`
-	reports.Trouble
 }
 
 // ComparedLoad is one side of a comparison.
@@ -139,7 +127,7 @@ func (r *LoadRatio) value(x float64) string {
 func BlockOf(l *Load, side string, pair int) LoadBlock {
 	b := LoadBlock{Side: side, Pair: pair, Run: l.Run, Seed: l.Seed, Started: l.Started, Took: l.Took,
 		Findings: len(l.Findings)}
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	counts := code == reports.ExitWell || code == reports.ExitFindings || code == reports.ExitInconclusive && l.refusing()
 	if b.Figures = l.figuresOf(); !counts || len(b.Figures) == 0 {
 		b.Void = cmp.Or(words, "nothing was measured")
@@ -228,11 +216,7 @@ func (c *LoadComparison) void() map[int]bool {
 }
 
 // Outcome returns the exit code and what it stands for in one line of words.
-func (c *LoadComparison) Outcome() (code int, words string) {
-	return c.decide().Values()
-}
-
-func (c *LoadComparison) decide() reports.Outcome {
+func (c *LoadComparison) Outcome(reports.ExitOptions) reports.Outcome {
 	findings := sumOf(c.Blocks, func(b *LoadBlock) int { return b.Findings })
 	sum, primary, loud := text.Count(c.Valid(), "valid pair"), c.with(primary), c.loud()
 	worse := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "regression" })
@@ -339,10 +323,9 @@ func (r *LoadRatio) interval() string {
 }
 
 // WriteJSON writes c as one indented JSON object and a final newline.
-func (c *LoadComparison) WriteJSON(w io.Writer) error {
+func (c *LoadComparison) WriteJSON(w io.Writer, o reports.ExitOptions) error {
 	whole := *c
-	whole.Exit, whole.Words = c.Outcome()
-	whole.Schema, whole.Started = LoadComparisonSchema, c.Started.UTC().Round(0)
+	whole.Head = c.Written(LoadComparisonSchema, c.Outcome(o))
 	whole.Ratios, whole.Blocks = reports.List(c.Ratios), reports.List(slices.Clone(c.Blocks))
 	for i := range whole.Blocks {
 		b := &whole.Blocks[i]
@@ -350,6 +333,3 @@ func (c *LoadComparison) WriteJSON(w io.Writer) error {
 	}
 	return reports.WriteJSON(w, &whole)
 }
-
-// Hide replaces every text of c that comes from a target, or quotes what does, by what hide returns for it.
-func (c *LoadComparison) Hide(hide func(string) string) { reports.Hide(hide, c) }

@@ -21,10 +21,11 @@ import (
 func comparedLoads() *results.LoadComparison {
 	began := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	c := &results.LoadComparison{
-		Version: "fwpbench 0.1.0", Machine: soundLoad().Machine, Started: began, Took: 6 * time.Minute, Seed: 42,
-		A:      results.ComparedLoad{Name: "tcp://old:7419", Plan: "50 producers and 50 workers"},
-		B:      results.ComparedLoad{Name: "tcp://new:7419", Plan: "50 producers and 50 workers"},
-		Margin: 0.05, Pairs: 7,
+		Head:    reports.Head{Version: "fwpbench 0.1.0", Started: began, Took: 6 * time.Minute, Seed: 42},
+		Machine: soundLoad().Machine,
+		A:       results.ComparedLoad{Name: "tcp://old:7419", Plan: "50 producers and 50 workers"},
+		B:       results.ComparedLoad{Name: "tcp://new:7419", Plan: "50 producers and 50 workers"},
+		Margin:  0.05, Pairs: 7,
 	}
 	for i := range 16 {
 		b := results.LoadBlock{
@@ -74,7 +75,9 @@ func TestLoadComparisonGolden(t *testing.T) {
 		golden.File(t, "testdata/"+name+".txt.golden", out.Bytes())
 	}
 	for name, write := range map[string]func(*results.LoadComparison, *bytes.Buffer) error{
-		"load-compared.json.golden": func(c *results.LoadComparison, out *bytes.Buffer) error { return c.WriteJSON(out) },
+		"load-compared.json.golden": func(c *results.LoadComparison, out *bytes.Buffer) error {
+			return c.WriteJSON(out, reports.ExitOptions{})
+		},
 		"load-compared.bench.golden": func(c *results.LoadComparison,
 			out *bytes.Buffer) error {
 			return c.WriteBenchfmt(out)
@@ -99,10 +102,10 @@ func TestLoadComparisonGolden(t *testing.T) {
 func TestLoadComparisonIsReadBack(t *testing.T) {
 	t.Parallel()
 	var out, again bytes.Buffer
-	require.NoError(t, comparedLoads().WriteJSON(&out))
+	require.NoError(t, comparedLoads().WriteJSON(&out, reports.ExitOptions{}))
 	c, err := results.ReadLoadComparison(out.Bytes())
 	require.NoError(t, err)
-	require.NoError(t, c.WriteJSON(&again))
+	require.NoError(t, c.WriteJSON(&again, reports.ExitOptions{}))
 	assert.Equal(t, out.String(), again.String())
 	_, err = results.ReadLoad(out.Bytes())
 	require.ErrorContains(t, err, `its schema is "fwpbench-compare/1", and "fwpbench/2" is needed`)
@@ -110,7 +113,7 @@ func TestLoadComparisonIsReadBack(t *testing.T) {
 	require.ErrorContains(t, err, "not a report in JSON")
 
 	out.Reset()
-	require.NoError(t, soundLoad().WriteJSON(&out))
+	require.NoError(t, soundLoad().WriteJSON(&out, reports.ExitOptions{}))
 	l, err := results.ReadLoad(out.Bytes())
 	require.NoError(t, err)
 	assert.Equal(t, results.BlockOf(soundLoad(), "A", 1), results.BlockOf(l, "A", 1))
@@ -195,7 +198,7 @@ func TestTheVerdictsOfAComparison(t *testing.T) {
 		c := comparedLoads()
 		c.Ratios[1].Verdict = "no change"
 		test.change(c)
-		code, words := c.Outcome()
+		code, words := c.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, test.code, code, name)
 		assert.Equal(t, test.words, words, name)
 	}

@@ -49,24 +49,24 @@ func TestDisruptedLoad(t *testing.T) {
 	l.Disruptions.List = l.Disruptions.List[:1]
 	judge.Evaluate(l, parsed("recovery.served<1s", "lost==0")...)
 	assert.True(t, l.Validity.Valid, "errors are what was to be seen: %v", l.Validity.Reasons)
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitFindings, code, "thresholds count what no clause promises")
 	assert.Contains(t, words, "20 jobs lost by kills, 2 jobs delivered twice by stops, 3 jobs returned by stops")
 
 	l.Thresholds = nil
-	code, words = l.Outcome()
+	code, words = l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitWell, code, words)
 	assert.Contains(t, words, "1 job lost by a restart (FWP-STATE-08)")
 	l.Findings[0].Level = reports.LevelMust
-	code, _ = l.Outcome()
+	code, _ = l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitLoss, code)
 
 	l.Disruptions = &results.LoadDisruptions{}
 	l.Findings, l.Jobs.Lost, l.Jobs.Missing, l.Jobs.Duplicated = nil, 0, 0, 0
-	_, words = l.Outcome()
+	_, words = l.Outcome(reports.ExitOptions{}).Values()
 	assert.Contains(t, words, "12 in doubt")
 	l.Disruptions.Resolved = true
-	_, words = l.Outcome()
+	_, words = l.Outcome(reports.ExitOptions{}).Values()
 	assert.Contains(t, words, "all 325,011 jobs accounted for")
 }
 

@@ -41,8 +41,8 @@ func loadSamples() map[string]*results.Load {
 		"load-parts": partsLoad(), "load-interrupted": interrupted, "load-closed": closed, "load-gone": gone,
 		"load-empty": {},
 		"load-unreachable": {
-			Target:  results.LoadTarget{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
-			Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"},
+			Target: results.LoadTarget{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
+			Head:   reports.Head{Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"}},
 		},
 	}
 }
@@ -61,7 +61,7 @@ func TestLoadGolden(t *testing.T) {
 		t.Run(name+" as JSON", func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			require.NoError(t, shortened(loadSamples()[name]).WriteJSON(&out))
+			require.NoError(t, shortened(loadSamples()[name]).WriteJSON(&out, reports.ExitOptions{}))
 			golden.File(t, "testdata/"+name+".json.golden", out.Bytes())
 		})
 	}
@@ -156,7 +156,7 @@ func TestVerboseNamesAllThatWasKept(t *testing.T) {
 
 func TestLoadWriteErrors(t *testing.T) {
 	t.Parallel()
-	require.ErrorIs(t, soundLoad().WriteJSON(brokenPipe{}), errPipe)
+	require.ErrorIs(t, soundLoad().WriteJSON(brokenPipe{}, reports.ExitOptions{}), errPipe)
 	require.ErrorIs(t, results.WriteSeriesCSV(brokenPipe{}, soundLoad()), errPipe)
 }
 

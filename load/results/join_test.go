@@ -13,11 +13,15 @@ import (
 // The parts of reports are joined as their tags say, and what has no tag stays.
 func TestJoin(t *testing.T) {
 	t.Parallel()
-	l := results.Load{Run: "a", Took: 3 * time.Second, Measured: time.Second}
+	l := results.Load{Run: "a", Head: reports.Head{Took: 3 * time.Second}, Measured: time.Second}
 	interrupted := reports.Trouble{Interrupted: true}
-	results.Join(&l, &results.Load{Run: "b", Took: time.Second, Measured: 2 * time.Second, Trouble: interrupted})
+	results.Join(&l, &results.Load{Run: "b",
+		Head:     reports.Head{Took: time.Second, Trouble: interrupted},
+		Measured: 2 * time.Second})
 	results.Join(&l, &results.Load{Run: "c"})
-	assert.Equal(t, results.Load{Run: "a", Took: 3 * time.Second, Measured: 2 * time.Second, Trouble: interrupted}, l,
+	assert.Equal(t, results.Load{Run: "a",
+		Head:     reports.Head{Took: 3 * time.Second, Trouble: interrupted},
+		Measured: 2 * time.Second}, l,
 		"the longest, and interrupted if one was")
 
 	c := results.Connections{Planned: 3, Opened: 3}

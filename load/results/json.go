@@ -14,9 +14,9 @@ import (
 // WriteJSON writes l as one indented JSON object and a final newline. The keys are those in the struct tags of
 // Load and what it holds, always in the same order; load.schema.json describes them. Lists at the top are never left
 // out. The first error of w is returned.
-func (l *Load) WriteJSON(w io.Writer) error {
+func (l *Load) WriteJSON(w io.Writer, o reports.ExitOptions) error {
 	whole := *l
-	whole.Schema, whole.Started, whole.LoadFrom = LoadSchema, l.Started.UTC().Round(0), l.LoadFrom.UTC().Round(0)
+	whole.Head, whole.LoadFrom = l.Written(LoadSchema, l.Outcome(o)), l.LoadFrom.UTC().Round(0)
 	whole.Target.HI, whole.Target.Info = asJSON(l.Target.HI), asJSON(l.Target.Info)
 	whole.Plan.Workload = asJSON(l.Plan.Workload)
 	whole.Phases, whole.Ops, whole.Flows = reports.List(l.Phases), reports.List(l.Ops), reports.List(l.Flows)

@@ -24,11 +24,11 @@ func TestLoadJSONRoundTrip(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			require.NoError(t, l.WriteJSON(&out))
+			require.NoError(t, l.WriteJSON(&out, reports.ExitOptions{}))
 			back, err := readLoadJSON(bytes.NewReader(out.Bytes()))
 			require.NoError(t, err)
 			var again bytes.Buffer
-			require.NoError(t, back.WriteJSON(&again))
+			require.NoError(t, back.WriteJSON(&again, reports.ExitOptions{}))
 			assert.Equal(t, out.String(), again.String())
 		})
 	}
@@ -39,7 +39,7 @@ func TestLoadJSONBearsWhatIsNoJSON(t *testing.T) {
 	t.Parallel()
 	l := &results.Load{Target: results.LoadTarget{HI: json.RawMessage("HI \xff{"), Info: json.RawMessage("{}\n{}")}}
 	var out bytes.Buffer
-	require.NoError(t, l.WriteJSON(&out))
+	require.NoError(t, l.WriteJSON(&out, reports.ExitOptions{}))
 	back, err := readLoadJSON(&out)
 	require.NoError(t, err)
 	assert.Equal(t, `"HI \ufffd{"`, string(back.Target.HI))
@@ -102,7 +102,7 @@ func TestHostileTextIsShownHarmlessly(t *testing.T) {
 			out.Write(page.Text(l.Page(o), fit))
 		}
 	}
-	require.NoError(t, l.WriteJSON(&out))
+	require.NoError(t, l.WriteJSON(&out, reports.ExitOptions{}))
 	golden.Harmless(t, out.String())
 }
 
@@ -125,6 +125,6 @@ func TestHideReachesEveryText(t *testing.T) {
 	l.Target.HI, l.Target.Info, l.Findings[0].Kind = []byte("a secret"), []byte("a secret"), results.FindingReply
 	l.Hide(golden.Hide)
 	var out bytes.Buffer
-	require.NoError(t, l.WriteJSON(&out))
+	require.NoError(t, l.WriteJSON(&out, reports.ExitOptions{}))
 	golden.Hidden(t, out.String(), oursOfLoad)
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// LoadSchema is the value of the key "schema" of the JSON of every Load. Its number grows when a key is removed,
-// renamed or changes its meaning; a key that is added does not change it.
+// LoadSchema is the Schema of every Load.
 const LoadSchema = "fwpbench/2"
 
 // Load is the result of one run of the load generator. The exit code and every output are computed from it and from
@@ -19,20 +18,11 @@ const LoadSchema = "fwpbench/2"
 //
 // A Load is plain data without locks.
 type Load struct {
-	// Schema is LoadSchema; WriteJSON sets it, whatever is here.
-	Schema string `json:"schema"`
-	// Version names the suite and its version, "fwpbench 0.1.0" for example.
-	Version string `json:"version,omitempty"`
+	reports.Head
 	// Run is the id of the run: it is in the names of its queues and in the jid of every job.
 	Run string `json:"run"`
-	// Seed is what arrivals, sizes and queues were drawn from: a string in JSON, since many readers round above 2^53.
-	Seed uint64 `json:"seed,string"`
-	// Started is when the run began, by the clock of the machine that runs the generator.
-	Started time.Time `json:"started,omitzero"`
 	// LoadFrom is when the first arrival was due, by the same clock; zero if the load did not begin.
 	LoadFrom time.Time `json:"load_from,omitzero"`
-	// Took is the time from Started until the last connection was closed.
-	Took time.Duration `json:"took_ns" join:"max"`
 	// Target is what the load was put on.
 	Target LoadTarget `json:"target"`
 	// Machine is what the generator ran on; empty if there were several: see Parts.
@@ -88,7 +78,6 @@ type Load struct {
 	Gaps []Gap `json:"gaps,omitempty"`
 	// Histograms are those of the whole run, as an HdrHistogram log with one interval: fwpbench merge adds them up.
 	Histograms string `json:"histograms,omitempty"`
-	reports.Trouble
 	// NotStarted is why the load did not begin although the connections were open: the start of its segment had passed,
 	// for example. Empty if it did begin.
 	NotStarted string `json:"not_started,omitempty" from:"target"`

@@ -8,36 +8,25 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// MergedSchema is the value of the key "schema" of the JSON of every Merged. Its number grows when a key is removed,
-// renamed or changes its meaning.
+// MergedSchema is the Schema of every Merged.
 const MergedSchema = "fwpmerged/1"
 
 // Merged is the sum of several runs of the load generator: what a single run that saw all of them would have recorded.
 // It has no rate and no account of jobs, which are those of a run.
 type Merged struct {
-	// Schema is MergedSchema; WriteJSON sets it, whatever is here.
-	Schema string `json:"schema"`
-	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
-	Exit    int    `json:"exit_code"`
-	Words   string `json:"outcome"`
-	Version string `json:"version,omitempty"`
+	reports.Head
 	// Files are the logs and reports that were added up.
 	Files []MergedFile `json:"files"`
-	// Started is when the first of the runs began, and Took how long it was until the end of the last.
-	Started time.Time     `json:"started,omitzero"`
-	Took    time.Duration `json:"took_ns"`
 	// Ops and Flows are those of a Load, without rates.
 	Ops   []LoadOp   `json:"ops"`
 	Flows []LoadFlow `json:"flows"`
 	// Histograms is the sum as an HdrHistogram log, which Merged can be made from again.
 	Histograms string `json:"histograms,omitempty"`
-	reports.Trouble
 }
 
 // MergedFile is one of the files that were added up.
@@ -94,8 +83,8 @@ func invalidAmong(files []MergedFile) string {
 	return ""
 }
 
-// decide returns the outcome of merging.
-func (m *Merged) decide() reports.Outcome {
+// Outcome returns the exit code, and what it stands for in one line of words.
+func (m *Merged) Outcome(reports.ExitOptions) reports.Outcome {
 	invalid := sumOf(m.Files, func(f *MergedFile) int { return min(1, len(f.Invalid)) })
 	files := text.Count(len(m.Files), "file")
 	merged := files + " merged"
@@ -109,16 +98,10 @@ func (m *Merged) decide() reports.Outcome {
 	))
 }
 
-// Outcome returns the exit code, and what it stands for in one line of words.
-func (m *Merged) Outcome() (code int, words string) {
-	return m.decide().Values()
-}
-
 // WriteJSON writes m as one indented JSON object and a final newline, as merged.schema.json describes it.
-func (m *Merged) WriteJSON(w io.Writer) error {
+func (m *Merged) WriteJSON(w io.Writer, o reports.ExitOptions) error {
 	whole := *m
-	whole.Schema, whole.Started = MergedSchema, m.Started.UTC().Round(0)
-	whole.Exit, whole.Words = m.Outcome()
+	whole.Head = m.Written(MergedSchema, m.Outcome(o))
 	whole.Files, whole.Ops, whole.Flows = slices.Clone(reports.List(m.Files)), reports.List(m.Ops), reports.List(m.Flows)
 	for i := range whole.Files {
 		whole.Files[i].Runs = reports.List(whole.Files[i].Runs)
@@ -143,7 +126,7 @@ func (m *Merged) Page(o reports.PageOptions) reports.Page {
 			"includes them. Leave the file out, or give --show-invalid to look for the cause.")
 		p.errors(sum)
 	}
-	p.Conclude("the runs took "+reports.Duration(m.Took)+reports.Began(m.Started), m.decide())
+	p.Conclude("the runs took "+reports.Duration(m.Took)+reports.Began(m.Started), m.Outcome(o.Exit))
 	return p.Page
 }
 
@@ -176,14 +159,13 @@ func (p *page) merged(l *Load) {
 }
 
 // Suite returns m as cases, one for each file: whether its figures are results.
-func (m *Merged) Suite(reports.ExitOptions) reports.Suite {
-	s := reports.Suite{Name: "fwpbench merge", Version: m.Version, Started: m.Started, Took: m.Took}
+func (m *Merged) Suite(o reports.ExitOptions) reports.Suite {
+	s := reports.NewSuite("fwpbench merge", &m.Head, m.Outcome(o))
 	var names []string
 	for _, f := range m.Files {
 		names = append(names, path.Base(strings.ReplaceAll(f.Name, `\`, "/")))
 	}
 	s.Target, s.Subject = strings.Join(names, ", "), strings.Join(names, " ")
-	s.Code, s.Words = m.Outcome()
 	for i, f := range m.Files {
 		c := reports.Case{Class: "merge", Name: fmt.Sprintf("the figures of file %d are valid: %s", i+1, f.Name),
 			Kind: "valid"}

@@ -18,13 +18,15 @@ import (
 func sum() *results.Merged {
 	l := soundLoad()
 	return &results.Merged{
-		Version: "fwpbench 0.1.0", Ops: l.Ops, Flows: l.Flows, Histograms: "#[Histogram log format version 1.3]\n",
+		Head: reports.Head{
+			Version: "fwpbench 0.1.0", Started: time.Date(2026, 9, 21, 14, 13, 20, 0, time.UTC), Took: time.Minute,
+		},
+		Ops: l.Ops, Flows: l.Flows, Histograms: "#[Histogram log format version 1.3]\n",
 		Files: []results.MergedFile{
 			{Name: "runs/a.hlog", Runs: []string{"abcdefgh"}, CutOff: true},
 			{Name: "runs/b.json", Runs: []string{"ijklmnop"}, Invalid: "push was sent late"},
 			{Name: "c.hlog"}, {Name: "d.json", Runs: []string{"q", "r"}},
 		},
-		Started: time.Date(2026, 9, 21, 14, 13, 20, 0, time.UTC), Took: time.Minute,
 	}
 }
 
@@ -41,7 +43,7 @@ func TestMergedPage(t *testing.T) {
 func TestMergedJSONIsMergedAgain(t *testing.T) {
 	t.Parallel()
 	var data bytes.Buffer
-	require.NoError(t, sum().WriteJSON(&data))
+	require.NoError(t, sum().WriteJSON(&data, reports.ExitOptions{}))
 	found, err := results.ReadHistograms(data.Bytes())
 	require.NoError(t, err)
 	assert.Equal(t, results.Histograms{sum().Histograms, "runs/b.json: push was sent late"}, found)
@@ -52,7 +54,7 @@ func TestHistogramsOfARun(t *testing.T) {
 	l := soundLoad()
 	of := func() (results.Histograms, error) {
 		var data bytes.Buffer
-		require.NoError(t, l.WriteJSON(&data))
+		require.NoError(t, l.WriteJSON(&data, reports.ExitOptions{}))
 		return results.ReadHistograms(data.Bytes())
 	}
 	_, err := of()
@@ -85,14 +87,14 @@ func TestTheCasesOfASum(t *testing.T) {
 	assert.Equal(t, "push was sent late", s.Cases[1].Message)
 	valid := sum()
 	valid.Files[1].Invalid = ""
-	code, words := valid.Outcome()
+	code, words := valid.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitWell, code)
 	assert.Equal(t, "4 files merged, of which runs/a.hlog is incomplete", words)
 	valid.Files[0].CutOff = false
-	_, words = valid.Outcome()
+	_, words = valid.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, "4 files merged", words)
 	valid.Internal = "disk full"
-	code, words = valid.Outcome()
+	code, words = valid.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInternal, code)
 	assert.Equal(t, "failed on this machine: disk full", words)
 }

@@ -12,11 +12,7 @@ import (
 
 // Outcome returns the exit code and what it stands for in one line of words, never empty: "achieved 8,300 of 12,000 /s;
 // all 498,000 jobs accounted for", "INVALID: ..." or "2 jobs lost" for example. Evaluate comes first.
-func (l *Load) Outcome() (code int, words string) {
-	return l.decide().Values()
-}
-
-func (l *Load) decide() reports.Outcome {
+func (l *Load) Outcome(reports.ExitOptions) reports.Outcome {
 	missed, sum := l.thresholds((*ThresholdResult).missed), cmp.Or(l.sum(), "nothing was achieved")
 	open := l.thresholds(func(t *ThresholdResult) bool { return t.Undecided })
 	return reports.Decide(append(l.Claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),

@@ -91,7 +91,9 @@ func TestLoadOutcome(t *testing.T) {
 		}},
 		{reports.ExitWell, "achieved the target rate of 5,000 /s", func(l *results.Load) { l.Jobs = results.LoadJobs{} }},
 		{reports.ExitInterrupted, "interrupted: the load did not begin",
-			func(l *results.Load) { *l = results.Load{Trouble: reports.Trouble{Interrupted: true}} }},
+			func(l *results.Load) {
+				*l = results.Load{Head: reports.Head{Trouble: reports.Trouble{Interrupted: true}}}
+			}},
 		{reports.ExitInconclusive, "nothing was achieved: 616 pushes refused (ERR no), 50 pushes unanswered (timeout), " +
 			"3 fetches failed (closed); 50 jobs pushed without", func(l *results.Load) {
 			*l = results.Load{
@@ -135,7 +137,7 @@ func TestLoadOutcome(t *testing.T) {
 	for _, c := range cases {
 		l := soundLoad()
 		c.change(l)
-		code, words := l.Outcome()
+		code, words := l.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, c.code, code, words)
 		assert.True(t, strings.HasPrefix(words, c.words), "%q, want %q", words, c.words)
 	}

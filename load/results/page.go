@@ -69,14 +69,15 @@ func (l *Load) Page(o reports.PageOptions) reports.Page {
 		p.serverFigures(l)
 	}
 	p.thresholds(l)
-	facts := fmt.Sprintf("took %s%s, exit code %d", reports.Duration(l.Took), reports.Began(l.Started), l.decide().Code)
+	facts := fmt.Sprintf("took %s%s, exit code %d", reports.Duration(l.Took), reports.Began(l.Started),
+		l.Outcome(o.Exit).Code)
 	p.Add(reports.Conclusion{Facts: facts, Words: result})
 	return p.Page
 }
 
 // result returns the outcome in words. That of a run below its target is not all well.
 func (l *Load) result() reports.Text {
-	decided := l.decide()
+	decided := l.Outcome(reports.ExitOptions{})
 	if words := decided.Text(); words[0].Style != reports.Good || !l.Rate.below() {
 		return words
 	}

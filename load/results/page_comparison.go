@@ -14,7 +14,7 @@ import (
 // and a last line that says in words what the result is.
 func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 	p := page{pictures: o.Figures}
-	decided := c.decide()
+	decided := c.Outcome(o.Exit)
 	p.Add(reports.Prose{Lines: []reports.Text{decided.Text()}})
 	p.Add(reports.Fields{LabelWidth: 10, Fields: []reports.Field{
 		reports.NewField("A", c.A.words()), reports.NewField("B", c.B.words()),
@@ -179,14 +179,10 @@ func (c *LoadComparison) forest() *reports.Forest {
 }
 
 // Suite returns c as cases: one for each metric with a verdict, and one for the comparison itself.
-func (c *LoadComparison) Suite(reports.ExitOptions) reports.Suite {
-	s := reports.Suite{
-		Name: "fwpbench compare", Version: c.Version, Started: c.Started, Took: c.Took, Seed: c.Seed,
-		Target:  "A " + c.A.Subject.At(c.A.Name, "") + ", B " + c.B.Subject.At(c.B.Name, ""),
-		Subject: c.A.Subject.Short(c.A.Name, "") + " and " + c.B.Subject.Short(c.B.Name, ""),
-	}
-	s.Code, s.Words = c.Outcome()
-	s.AddTroubles(c.Trouble)
+func (c *LoadComparison) Suite(o reports.ExitOptions) reports.Suite {
+	s := reports.NewSuite("fwpbench compare", &c.Head, c.Outcome(o))
+	s.Target = "A " + c.A.Subject.At(c.A.Name, "") + ", B " + c.B.Subject.At(c.B.Name, "")
+	s.Subject = c.A.Subject.Short(c.A.Name, "") + " and " + c.B.Subject.Short(c.B.Name, "")
 	s.AddWhole("the comparison", s.Code == reports.ExitInconclusive)
 	for i := range c.Ratios {
 		r := &c.Ratios[i]

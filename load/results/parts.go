@@ -41,7 +41,7 @@ func (p *LoadPart) Fill(l *Load) {
 	if worst := l.worstLateness("p99"); worst.OK {
 		p.Lateness = time.Duration(worst.Value)
 	}
-	p.Exit, p.Words = l.Outcome()
+	p.Exit, p.Words = l.Outcome(reports.ExitOptions{}).Values()
 }
 
 // Title names the part: "part a.json", or "segment 3/4" if no file has its report.

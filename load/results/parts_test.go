@@ -62,7 +62,7 @@ func TestTheVerdictOfParts(t *testing.T) {
 		"part: segment 2/4: its report is missing", "part: segment 3/4: its report is missing",
 		own[0].ID + ": part east.json: " + own[0].What,
 	}, what)
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code)
 	assert.Contains(t, words, "at least 325,011 jobs pushed, 325,011 delivered and 325,011 acknowledged: what segments "+
 		"2/4, 3/4 did is not known, and the jobs of again.json are not counted")

@@ -29,12 +29,13 @@ func sampleOp(op string, count int64, lateness, service, response time.Duration)
 // soundLoad is a run in which all went well.
 func soundLoad() *results.Load {
 	l := &results.Load{
-		Schema:  results.LoadSchema,
-		Version: "fwpbench 0.1.0",
-		Run:     "k3v9q2",
-		Seed:    18446744073709551557,
-		Started: time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC),
-		Took:    71_412_345_678,
+		Head: reports.Head{
+			Schema: results.LoadSchema, Version: "fwpbench 0.1.0", Seed: 18446744073709551557,
+			Started: time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC), Took: 71_412_345_678,
+		},
+
+		Run: "k3v9q2",
+
 		Target: results.LoadTarget{
 			URL: "tcp://localhost:7419", Chosen: "from --url", HI: json.RawMessage(`{"v":2}`),
 			Info: json.RawMessage(`{"server":{"faktory_version":"1.10.0"}}`),

@@ -11,13 +11,8 @@ import (
 
 // Suite returns l as cases: whether the run is valid, whether every job is accounted for, each finding, and each
 // threshold. Evaluate comes first.
-func (l *Load) Suite(reports.ExitOptions) reports.Suite {
-	s := reports.Suite{
-		Name: "fwpbench run", Version: l.Version, Target: l.Target.Subject.At(l.Target.URL, l.Target.Chosen),
-		Subject: l.Target.Subject.Short(l.Target.URL, l.Target.Chosen), Started: l.Started, Took: l.Took, Seed: l.Seed,
-	}
-	s.Code, s.Words = l.Outcome()
-	s.AddTroubles(l.Trouble)
+func (l *Load) Suite(o reports.ExitOptions) reports.Suite {
+	s := l.Target.suite("fwpbench run", &l.Head, l.Outcome(o))
 	if l.Gone != "" {
 		s.Add(reports.Case{Class: "load", Name: "the target serves until the end", State: reports.CaseErrored, Kind: "lost",
 			Message: l.Gone})
@@ -48,6 +43,13 @@ func (l *Load) Suite(reports.ExitOptions) reports.Suite {
 		}
 		s.Add(c)
 	}
+	return s
+}
+
+// suite returns the suite of a result about the target, without cases of its own.
+func (t *LoadTarget) suite(name string, of *reports.Head, outcome reports.Outcome) reports.Suite {
+	s := reports.NewSuite(name, of, outcome)
+	s.Target, s.Subject = t.Subject.At(t.URL, t.Chosen), t.Subject.Short(t.URL, t.Chosen)
 	return s
 }
 

@@ -122,7 +122,7 @@ func TestJudgeLoads(t *testing.T) {
 				test.change(c)
 			}
 			Judge(c, []string{test.primary})
-			code, words := c.Outcome()
+			code, words := c.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, test.code, code, words)
 			got := map[string]string{}
 			for _, r := range c.Ratios {
@@ -144,7 +144,7 @@ func TestHolmTakesBack(t *testing.T) {
 		b.Figures = append(b.Figures, results.LoadFigure{Metric: "ack.response.p50", Value: b.Figures[2].Value})
 	}
 	Judge(c, []string{"rate"})
-	code, words := c.Outcome()
+	code, words := c.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitWell, code, words)
 	for _, r := range c.Ratios[1:] {
 		if r.Verdict != "" {
@@ -159,7 +159,7 @@ func TestNoVerdictWithoutPairs(t *testing.T) {
 	c := measured(6, 2)
 	c.Blocks, c.NoVerdict = c.Blocks[:2], "there is one of each"
 	Judge(c, []string{"rate"})
-	code, words := c.Outcome()
+	code, words := c.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code)
 	assert.Equal(t, "no verdict: there is one of each", words)
 	assert.InDelta(t, 2, c.Ratios[2].Ratio, 0.1)
@@ -171,12 +171,12 @@ func TestNoiseFloor(t *testing.T) {
 	c := measured(10, 1)
 	c.AA = true
 	Judge(c, []string{"rate"})
-	code, words := c.Outcome()
+	code, words := c.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitWell, code, words)
 	assert.Positive(t, c.Ratios[0].Floor)
 	c.Margin = c.Ratios[0].Floor / 2
 	Judge(c, []string{"rate"})
-	code, words = c.Outcome()
+	code, words = c.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code)
 	assert.Contains(t, words, "is above the margin")
 }
@@ -319,7 +319,7 @@ func TestLowerBoundsAreCompared(t *testing.T) {
 			Judge(c, []string{"push.response.p99"})
 			require.Len(t, c.Ratios, 1)
 			assert.Equal(t, test.want, c.Ratios[0].Verdict, c.Ratios[0])
-			_, words := c.Outcome()
+			_, words := c.Outcome(reports.ExitOptions{}).Values()
 			assert.Contains(t, words, test.words)
 		})
 	}

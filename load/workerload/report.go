@@ -84,11 +84,14 @@ func (r *run) usedSince(now time.Duration) *results.ServerSecond {
 func (r *run) report(ctx context.Context, err error) *results.Load {
 	r.endPhase()
 	l := &results.Load{
-		Version: r.Version, Run: r.Run, Seed: r.Workload.Seed, Started: r.began, Took: r.now(),
+		Head: reports.Head{
+			Version: r.Version, Seed: r.Workload.Seed, Started: r.began, Took: r.now(),
+			Trouble: reports.Trouble{Interrupted: ctx.Err() != nil, Internal: text.OfError(err)},
+		},
+		Run:     r.Run,
 		Target:  results.LoadTarget{Subject: r.Subject, Chosen: r.Command},
 		Machine: health.ThisMachine(), Engine: "embedded server", Phases: r.phases, Series: r.series, Heat: r.heat,
 		Health: r.health, GivenUp: r.givenUp, Percentiles: r.Percentiles,
-		Trouble: reports.Trouble{Interrupted: ctx.Err() != nil, Internal: text.OfError(err)},
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

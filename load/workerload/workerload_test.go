@@ -186,7 +186,7 @@ func TestFailures(t *testing.T) {
 			}
 		}
 	})
-	code, words := l.Outcome()
+	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code)
 	assert.Regexp(t, `[67].* % of the jobs failed: [67].. jobs refused \(no\)`, words)
 }
@@ -219,7 +219,7 @@ func TestGivenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := play(t, workerload.Config{Concurrency: 1, Workload: workload.Workload{JobLimit: 20_000}}, row.change)
-			code, words := l.Outcome()
+			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, reports.ExitInconclusive, code)
 			assert.Regexp(t, row.first, words)
 			assert.Equal(t, []string{"hello", "I am done"}, l.Worker.Output)

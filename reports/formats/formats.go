@@ -14,17 +14,9 @@ import (
 	"github.com/fwpsuite/fwp/reports/page"
 )
 
-// Result is what a run ends with.
-type Result interface {
-	Page(o reports.PageOptions) reports.Page   // for people
-	Suite(o reports.ExitOptions) reports.Suite // as cases, for CI systems
-}
-
 // Output is a result with what a format may need to write it.
 type Output struct {
-	Result Result
-	// JSON writes the result for programs.
-	JSON func(w io.Writer) error
+	Result reports.Result
 	// Exit is what the exit code depends on, and Verbose asks for pages that show everything.
 	Exit    reports.ExitOptions
 	Verbose bool
@@ -155,7 +147,7 @@ func writeMarkdown(o *Output) ([]byte, error) {
 
 func writeJSON(o *Output) ([]byte, error) {
 	var out bytes.Buffer
-	err := o.JSON(&out)
+	err := o.Result.WriteJSON(&out, o.Exit)
 	return out.Bytes(), err
 }
 

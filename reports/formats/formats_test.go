@@ -34,12 +34,12 @@ var writers = map[string]func(*reports.Suite) ([]byte, error){
 
 func TestFormatsGolden(t *testing.T) {
 	t.Parallel()
-	for name, r := range map[string]Result{
+	for name, r := range map[string]reports.Result{
 		"rich": savedReport(t, "rich"), "expected": savedReport(t, "expected"),
 		"explored": golden.Saved[reports.Exploration](t, "../testdata/exploration.json.golden"), "compared": golden.Saved[reports.Comparison](t, "../testdata/comparison.json.golden"),
 		"unreachable": &reports.Report{
-			Target:  reports.Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
-			Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"},
+			Target: reports.Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
+			Head:   reports.Head{Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"}},
 		},
 	} {
 		suite := r.Suite(reports.ExitOptions{Require: []string{"FWP-FLUSH-02"}})
@@ -59,7 +59,7 @@ func TestFormatsGolden(t *testing.T) {
 func TestTheTableOfFormats(t *testing.T) {
 	t.Parallel()
 	r := savedReport(t, "rich")
-	o := Output{Result: r, JSON: func(w io.Writer) error { return r.WriteJSON(w, reports.ExitOptions{}) }}
+	o := Output{Result: r}
 	names := map[string]bool{}
 	for i, f := range All() {
 		assert.Equal(t, f.Name, Names()[i])
@@ -71,12 +71,17 @@ func TestTheTableOfFormats(t *testing.T) {
 		assert.Contains(t, out.String(), "FWP-PUSH-03", f.Name)
 	}
 	require.ErrorIs(t, Write(io.Discard, "yaml", o), ErrUnknown)
-	o.JSON = func(io.Writer) error { return errPipe }
+	o.Result = unwritten{r}
 	for _, name := range []string{"json", "html"} {
 		require.ErrorIs(t, Write(io.Discard, name, o), errPipe, name)
 	}
 	require.ErrorIs(t, Write(brokenPipe{}, "text", o), errPipe)
 }
+
+// unwritten is a result that cannot be written as JSON.
+type unwritten struct{ reports.Result }
+
+func (unwritten) WriteJSON(io.Writer, reports.ExitOptions) error { return errPipe }
 
 type brokenPipe struct{}
 
@@ -200,12 +205,13 @@ func TestFormatsAreBounded(t *testing.T) {
 // A rule of SARIF is a clause, or the kind of a case that has none; each is there once.
 func TestRulesOfSARIF(t *testing.T) {
 	t.Parallel()
-	s := reports.Suite{Version: "fwpcheck 0.1.0", Code: reports.ExitInternal, Cases: []reports.Case{
-		{Name: "a", Clause: "A-01", State: reports.CaseFailed, Kind: "fail"},
-		{Name: "b", State: reports.CaseErrored, Kind: "internal error"},
-		{Name: "c", Clause: "A-01", State: reports.CasePassed, Kind: "warn"},
-		{Name: "d", Clause: "B-01", State: reports.CasePassed, Kind: "pass"},
-	}}
+	s := reports.Suite{Version: "fwpcheck 0.1.0", Outcome: reports.Outcome{Code: reports.ExitInternal},
+		Cases: []reports.Case{
+			{Name: "a", Clause: "A-01", State: reports.CaseFailed, Kind: "fail"},
+			{Name: "b", State: reports.CaseErrored, Kind: "internal error"},
+			{Name: "c", Clause: "A-01", State: reports.CasePassed, Kind: "warn"},
+			{Name: "d", Clause: "B-01", State: reports.CasePassed, Kind: "pass"},
+		}}
 	out, err := SARIF(&s)
 	require.NoError(t, err)
 	var log sarifLog
@@ -236,7 +242,8 @@ func TestNothingTestedIsNotGreen(t *testing.T) {
 		"all skipped":      {reports.Report{Checks: []reports.Check{skipped}}, reports.NothingTested},
 		"no check":         {reports.Report{}, reports.NothingTested},
 		"all inconclusive": {reports.Report{Checks: []reports.Check{open}}, reports.NothingTested},
-		"unreachable":      {reports.Report{Trouble: reports.Trouble{Unreachable: "refused"}}, "the target can be reached"},
+		"unreachable": {reports.Report{Head: reports.Head{Trouble: reports.Trouble{Unreachable: "refused"}}},
+			"the target can be reached"},
 		"a fault that did not show": {reports.Report{Checks: []reports.Check{well}, Unseen: "the fault was not found"},
 			"the outcome of the run"},
 		"one passed": {reports.Report{Checks: []reports.Check{well, skipped}}, ""},

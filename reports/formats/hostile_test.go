@@ -108,8 +108,7 @@ func TestTextsOfAPeerAreDataInEachFormat(t *testing.T) {
 	t.Parallel()
 	for name, hostile := range hostileTexts {
 		r := poisonedReport(t, hostile)
-		o := Output{Result: r, Verbose: true,
-			JSON: func(w io.Writer) error { return r.WriteJSON(w, reports.ExitOptions{}) }}
+		o := Output{Result: r, Verbose: true}
 		for _, f := range All() {
 			for _, width := range []int{0, 20, 47, 120} {
 				o.Text = page.TextOptions{Width: width, Fit: width > 0}

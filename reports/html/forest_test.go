@@ -1,14 +1,12 @@
 package html_test
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/reports"
 )
 
 func TestForest(t *testing.T) {
@@ -21,11 +19,9 @@ func TestForest(t *testing.T) {
 			{Metric: "server.cpu", A: 2e4, B: 2e4, Pairs: 10, Ratio: 1.02, Low: .9, High: 1.2, Verdict: "inconclusive"},
 		},
 	}
-	page := documentOf(t, "fwpbench compare", c.Page(reports.PageOptions{Figures: true}),
-		func(w *bytes.Buffer) error { return c.WriteJSON(w) })
+	page := documentOf(t, "fwpbench compare", c)
 	golden.File(t, "testdata/load-compare.html.golden", page)
 	c.Ratios = nil
-	page = documentOf(t, "fwpbench compare", c.Page(reports.PageOptions{Figures: true}),
-		func(w *bytes.Buffer) error { return c.WriteJSON(w) })
+	page = documentOf(t, "fwpbench compare", c)
 	assert.NotContains(t, string(page), "<figure")
 }

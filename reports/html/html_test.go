@@ -24,9 +24,11 @@ import (
 // checked returns a run with clauses of several families, a finding and its conversation.
 func checked(families, checks int) *reports.Report {
 	r := &reports.Report{
-		Version: "fwpcheck 0.1.0", Seed: 7, Took: 12 * time.Second,
-		Started: time.Date(2026, 3, 9, 14, 5, 6, 0, time.UTC),
-		Target:  reports.Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
+		Head: reports.Head{
+			Version: "fwpcheck 0.1.0", Seed: 7, Took: 12 * time.Second, Started: time.Date(2026, 3, 9, 14, 5, 6, 0, time.UTC),
+		},
+
+		Target: reports.Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
 	}
 	verdicts := []reports.Verdict{
 		reports.Pass, reports.Pass, reports.Observed, reports.Skipped, reports.Inconclusive, reports.NotApplicable,
@@ -81,8 +83,12 @@ func loaded(seconds int) *results.Load {
 		return l
 	}
 	l := &results.Load{
-		Version: "fwpbench 0.1.0", Run: "k3v9q2", Seed: 7, Measured: time.Duration(seconds) * time.Second,
-		Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Took: time.Duration(seconds+3) * time.Second,
+		Head: reports.Head{
+			Version: "fwpbench 0.1.0", Seed: 7, Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
+			Took: time.Duration(seconds+3) * time.Second,
+		},
+		Run: "k3v9q2", Measured: time.Duration(seconds) * time.Second,
+
 		Target:  results.LoadTarget{URL: "tcp://localhost:7419", Chosen: "from --url"},
 		Machine: results.Machine{OS: "linux", Arch: "amd64", Cores: 2, GOMAXPROCS: 1, Go: "go1.26.8"},
 		Plan:    results.LoadPlan{Words: "100 producers push 5,000 jobs/s", Open: true, Producers: 100, Consumers: 100},
@@ -135,26 +141,32 @@ func loaded(seconds int) *results.Load {
 	return l
 }
 
-func documentOf(t *testing.T, title string, page reports.Page, write func(*bytes.Buffer) error) []byte {
+func documentOf(t *testing.T, title string, r reports.Result) []byte {
 	t.Helper()
 	var data, out bytes.Buffer
-	require.NoError(t, write(&data))
-	require.NoError(t, html.Write(&out, html.Document{Title: title, Subject: "tcp://127.0.0.1:7419", Page: page,
-		Data: data.Bytes()}))
+	require.NoError(t, r.WriteJSON(&data, reports.ExitOptions{}))
+	require.NoError(t, html.Write(&out, html.Document{Title: title, Subject: "tcp://127.0.0.1:7419",
+		Page: r.Page(reports.PageOptions{Figures: true}), Data: data.Bytes()}))
 	return out.Bytes()
 }
 
 func checkPage(t *testing.T, r *reports.Report) []byte {
 	t.Helper()
-	return documentOf(t, "fwpcheck run", r.Page(reports.PageOptions{Figures: true}),
-		func(w *bytes.Buffer) error { return r.WriteJSON(w, reports.ExitOptions{}) })
+	return documentOf(t, "fwpcheck run", r)
 }
 
 func loadPage(t *testing.T, l *results.Load) []byte {
 	t.Helper()
-	return documentOf(t, "fwpbench run", l.Page(reports.PageOptions{Figures: true}),
-		func(w *bytes.Buffer) error { return l.WriteJSON(w) })
+	return documentOf(t, "fwpbench run", l)
 }
+
+// drawn is a result with another page.
+type drawn struct {
+	reports.Result
+	page reports.Page
+}
+
+func (d drawn) Page(reports.PageOptions) reports.Page { return d.page }
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
@@ -166,16 +178,14 @@ func TestGolden(t *testing.T) {
 	three := reports.Page{Blocks: []reports.Block{
 		reports.MatrixOf([]string{"faktory 1.8.0", "faktory 1.9.4", "my-server"}, expected, checked(3, 1), checked(2, 0)),
 	}}
-	golden.File(t, "testdata/compare.html.golden", documentOf(t, "fwpcheck compare", three,
-		func(w *bytes.Buffer) error { return checked(1, 1).WriteJSON(w, reports.ExitOptions{}) }))
+	golden.File(t, "testdata/compare.html.golden", documentOf(t, "fwpcheck compare", drawn{checked(1, 1), three}))
 	e := &reports.Exploration{
-		Target: reports.Target{Chosen: "the embedded server"}, Commands: 870, Seed: 7,
+		Target: reports.Target{Chosen: "the embedded server"}, Commands: 870, Head: reports.Head{Seed: 7},
 		States:      map[string]int{"identified": 269, "identified worker": 482, "not identified": 119},
 		Transitions: map[string]int{"identified > ended": 6, "not identified > identified": 50},
 		Outcomes:    map[string]int{"PUSH identified: OK": 12},
 	}
-	golden.File(t, "testdata/explore.html.golden", documentOf(t, "fwpcheck explore", e.Page(reports.PageOptions{Figures: true}),
-		func(w *bytes.Buffer) error { return e.WriteJSON(w, reports.ExitOptions{}) }))
+	golden.File(t, "testdata/explore.html.golden", documentOf(t, "fwpcheck explore", e))
 }
 
 // Disruptions are drawn over the time in which they took place, with their names.
@@ -227,7 +237,7 @@ func TestData(t *testing.T) {
 	t.Parallel()
 	for name, l := range map[string]*results.Load{"short": loaded(2), "long": loaded(150)} {
 		var want bytes.Buffer
-		require.NoError(t, l.WriteJSON(&want))
+		require.NoError(t, l.WriteJSON(&want, reports.ExitOptions{}))
 		file := loadPage(t, l)
 		assert.Equal(t, name == "long", bytes.Contains(file, []byte(`"gzip+base64"`)))
 		got, err := html.Data(file)

@@ -111,8 +111,8 @@ func TestMarkdownGolden(t *testing.T) {
 		"rich": savedReport(t, "rich"), "expected": savedReport(t, "expected"),
 		"explored": explored, "compared": golden.Saved[reports.Comparison](t, "../testdata/comparison.json.golden"),
 		"unreachable": &reports.Report{
-			Target:  reports.Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
-			Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"},
+			Target: reports.Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
+			Head:   reports.Head{Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"}},
 		},
 	} {
 		title := map[string]string{"explored": "fwpcheck explore", "compared": "fwpcheck compare"}[name]

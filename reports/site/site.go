@@ -173,7 +173,7 @@ func (b *builder) add(s *subject, r Run) {
 		one.version = fmt.Sprintf("%s (%d)", one.version, s.versions[one.version])
 	}
 	one.title = s.name + " " + one.version
-	one.code, one.outcome = bare.Outcome(reports.ExitOptions{})
+	one.code, one.outcome = bare.Outcome(reports.ExitOptions{}).Values()
 	for _, f := range bare.Findings() {
 		if all := one.found[f.Clause]; !alike(all, &f) {
 			one.found[f.Clause] = append(all, f)
@@ -231,7 +231,7 @@ func (r *run) state() reports.Text {
 
 // complete reports whether the run was, and each clause that checks can decide has a result.
 func (r *run) complete() bool {
-	return r.decided() == r.checked && *r.report.Troubles() == reports.Trouble{}
+	return r.decided() == r.checked && r.report.Trouble == reports.Trouble{}
 }
 
 // decided returns how many clauses have a result.

@@ -22,7 +22,8 @@ var clauses = []string{"FWP-ACK-01", "FWP-ACK-02", "FWP-PUSH-01"}
 // reported returns a report with a verdict on each of the clauses.
 func reported(seed uint64, verdicts ...reports.Verdict) *reports.Report {
 	r := &reports.Report{
-		Version: "fwpcheck 0.1.0", Seed: seed, Took: 3 * time.Second, Rerun: "fwpcheck run --check CHECK --seed 7 --start ./made-up",
+		Head:   reports.Head{Version: "fwpcheck 0.1.0", Seed: seed, Took: 3 * time.Second},
+		Rerun:  "fwpcheck run --check CHECK --seed 7 --start ./made-up",
 		Target: reports.Target{Chosen: "started by --start", HI: `HI {"v":2}`},
 	}
 	for i, v := range verdicts {

@@ -3,7 +3,6 @@ package bench
 import (
 	_ "embed"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,31 +44,21 @@ func newBench(p process) *cobra.Command {
 	return root
 }
 
-// result is what a command of fwpbench comes to.
-type result interface {
-	program.Result
-	Troubles() *reports.Trouble
-	WriteJSON(w io.Writer) error
-	Outcome() (code int, words string)
-}
-
 // shown is a result, with the figures of INVALID runs if they are to be shown.
 type shown struct {
-	result
+	reports.Result
 	invalid bool
 }
 
 // Page returns the result for people.
 func (s shown) Page(o reports.PageOptions) reports.Page {
 	o.ShowInvalid = s.invalid
-	return s.result.Page(o)
+	return s.Result.Page(o)
 }
 
 // deliver writes a result.
-func (p process) deliver(flags *program.ReportFlags, r result) error {
-	return p.Deliver(program.Output{
-		Flags: flags, Report: r, JSON: r.WriteJSON, Outcome: r.Outcome, Trouble: r.Troubles(),
-	})
+func (p process) deliver(flags *program.ReportFlags, r reports.Result) error {
+	return p.Deliver(program.Output{Flags: flags, Report: r})
 }
 
 // newMetrics builds `fwpbench metrics`.

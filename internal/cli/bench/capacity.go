@@ -113,8 +113,9 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, w workload.Wo
 		return err
 	}
 	c := &results.LoadCapacity{
-		Version: p.Name + " " + program.Version(), Machine: health.ThisMachine(),
-		Started: time.Now(), Seed: w.Seed, Thresholds: o.thresholds, Precision: o.search.Precision,
+		Head:       reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now(), Seed: w.Seed},
+		Machine:    health.ThisMachine(),
+		Thresholds: o.thresholds, Precision: o.search.Precision,
 		Target: results.LoadTarget{Chosen: at.Choice.How, Subject: at.Subject()}, Plan: "first step: " + load.Describe(w),
 	}
 	if !at.Ours() {

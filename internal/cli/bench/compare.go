@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/search"
 	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // compareOptions are the flags of `fwpbench compare`.
@@ -186,9 +187,10 @@ func (p process) compareRun(ctx context.Context, o *compareOptions, args []strin
 		}
 	}
 	c := &results.LoadComparison{
-		Version: p.Name + " " + program.Version(), Machine: health.ThisMachine(), AA: o.aa,
+		Head:    reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now(), Seed: sides[0].work.Seed},
+		Machine: health.ThisMachine(), AA: o.aa,
 		A: sides[0].compared(), B: sides[1].compared(),
-		Started: time.Now(), Seed: sides[0].work.Seed, Margin: o.limit, Pairs: o.pairs,
+		Margin: o.limit, Pairs: o.pairs,
 	}
 	if err := o.checkFloor(c); err != nil {
 		return err
@@ -257,7 +259,7 @@ func (o *compareOptions) checkFloor(c *results.LoadComparison) error {
 // deliverComparison writes the report of a comparison, and the blocks for benchstat.
 func (p process) deliverComparison(o *compareOptions, c *results.LoadComparison) error {
 	c.Took = time.Since(c.Started)
-	c.Hide(p.Secrets.Hide)
+	reports.Hide(p.Secrets.Hide, c)
 	if o.benchfmt != "" {
 		if err := program.ReplaceFile(o.benchfmt, c.WriteBenchfmt); err != nil {
 			c.Internal = "--benchfmt: " + text.OfError(err)

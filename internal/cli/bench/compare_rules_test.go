@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // The metric that decides is about what the load is about.
@@ -72,7 +74,7 @@ func TestWhenTheTimeIsOver(t *testing.T) {
 		o.given = pflag.NewFlagSet("", pflag.ContinueOnError)
 		o.given.Int("pairs", 0, "")
 		require.NoError(t, o.given.Parse(strings.Fields(arg)))
-		c := results.LoadComparison{Started: time.Now().Add(-usualTime), Pairs: 60}
+		c := results.LoadComparison{Head: reports.Head{Started: time.Now().Add(-usualTime)}, Pairs: 60}
 		for i := range 2 * (leastUsual + 1) {
 			c.Blocks = append(c.Blocks, results.LoadBlock{Pair: i / 2})
 		}
@@ -135,7 +137,8 @@ func TestTheNoiseFloorOfAMachine(t *testing.T) {
 			A: results.ComparedLoad{Plan: "p"}, Ratios: []results.LoadRatio{{Metric: "rate", Primary: true, Floor: 0.051}}},
 	} {
 		o := compareOptions{floor: t.TempDir() + "/floor.json", margin: "5%", limit: 0.05}
-		require.NoError(t, program.ReplaceFile(o.floor, floor.WriteJSON))
+		write := func(w io.Writer) error { return floor.WriteJSON(w, reports.ExitOptions{}) }
+		require.NoError(t, program.ReplaceFile(o.floor, write))
 		err := o.checkFloor(&results.LoadComparison{Machine: here, A: results.ComparedLoad{Plan: "p"}})
 		if want == "" {
 			require.NoError(t, err)

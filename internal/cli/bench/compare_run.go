@@ -291,7 +291,7 @@ func timeIsOver(elapsed time.Duration, valid, measured int) bool {
 
 // brokenOff reports whether a series of runs cannot go on after one of them, and sets why.
 func brokenOff(l *results.Load, t *reports.Trouble) bool {
-	code, _ := l.Outcome()
+	code := l.Outcome(reports.ExitOptions{}).Code
 	switch code {
 	case reports.ExitInterrupted:
 		t.Interrupted = true

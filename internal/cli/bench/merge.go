@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // mergeOptions are the flags of `fwpbench merge`.
@@ -90,7 +91,7 @@ func (p process) merge(o *mergeOptions, names []string) error {
 		}
 		return p.deliver(&o.reportFlags, shown{joined, o.showInvalid})
 	}
-	m := &results.Merged{Version: p.Name + " " + program.Version()}
+	m := &results.Merged{Head: reports.Head{Version: p.Name + " " + program.Version()}}
 	var logs []*measure.Log
 	for _, name := range names {
 		file := results.MergedFile{Name: name}

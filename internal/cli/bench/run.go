@@ -339,9 +339,12 @@ func leftovers(w *workload.Workload) string {
 // notReached returns the report of a run that did not reach a server.
 func notReached(ctx context.Context, config *load.Config, began time.Time, err error) *results.Load {
 	report := &results.Load{
-		Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target,
+		Head: reports.Head{
+			Version: config.Version, Seed: config.Seed, Started: began, Took: time.Since(began),
+			Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
+		},
+		Run: config.Run, Target: config.Target,
 		Machine: health.ThisMachine(), Plan: load.PlanOf(*config),
-		Started: began, Took: time.Since(began), Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
 	}
 	_, internal := errors.AsType[*program.InternalError](err)
 	switch {

@@ -39,7 +39,7 @@ func TestTheReportOfARunWithoutAServer(t *testing.T) {
 			ctx = interrupted
 		}
 		l := notReached(ctx, &load.Config{Run: "k3v9q2", Seed: 7}, time.Now(), test.err)
-		code, _ := l.Outcome()
+		code, _ := l.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, test.code, code, name)
 		assert.Equal(t, "k3v9q2", l.Run)
 

@@ -76,7 +76,7 @@ func TestFaultsOfOurs(t *testing.T) {
 
 func TestAFileThatCannotBeWrittenStays(t *testing.T) {
 	t.Parallel()
-	e := &reports.Exploration{Trouble: reports.Trouble{Internal: "a disk is full"}}
+	e := &reports.Exploration{Head: reports.Head{Trouble: reports.Trouble{Internal: "a disk is full"}}}
 	ended(t.Context(), e)
 	assert.Equal(t, "a disk is full", e.Internal)
 	assert.False(t, e.Interrupted)

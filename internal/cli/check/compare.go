@@ -127,8 +127,8 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 	ctx, stop := p.begin(ctx)
 	defer stop()
 	c := &reports.Comparison{
-		Started: time.Now(), Seed: o.seed, Version: version(),
-		A: both[0].Target(conformance.Identity{}), B: both[1].Target(conformance.Identity{}),
+		Head: reports.Head{Started: time.Now(), Seed: o.seed, Version: version()},
+		A:    both[0].Target(conformance.Identity{}), B: both[1].Target(conformance.Identity{}),
 	}
 	x, end, err := o.comparison(ctx, both, c)
 	defer end()
@@ -146,7 +146,7 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 	}
 	c.Took = time.Since(c.Started)
 	c.Trouble = failure(ctx, err)
-	c.Hide(p.Secrets.Hide)
+	reports.Hide(p.Secrets.Hide, c)
 	return o.deliver(p, c)
 }
 

@@ -274,7 +274,7 @@ func (o *runOptions) alonePlayer(
 ) func([]conformance.Check) []reports.Check {
 	play := func(on testbed, checks ...conformance.Check) []reports.Check {
 		r := playAlone(ctx, o.runner(s, on, selection{in: checks}))
-		r.Hide(s.Secrets.Hide)
+		reports.Hide(s.Secrets.Hide, r)
 		return r.Checks
 	}
 	var began time.Time

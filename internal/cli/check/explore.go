@@ -53,7 +53,8 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	ctx, stop := p.begin(ctx)
 	defer stop()
 	e := &reports.Exploration{
-		Started: time.Now(), Seed: o.seed, Version: version(), Target: at.Target(conformance.Identity{}),
+		Head:   reports.Head{Started: time.Now(), Seed: o.seed, Version: version()},
+		Target: at.Target(conformance.Identity{}),
 	}
 	x, end, err := o.explorer(ctx, at, e)
 	if err != nil {
@@ -67,7 +68,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		e.Target = at.Introduced(ctx, e.Target, x.Target, at.Password, o.timeout)
 		e.Target.Chosen = at.Reached(ctx, e.Target.Chosen)
 	}
-	e.Hide(p.Secrets.Hide)
+	reports.Hide(p.Secrets.Hide, e)
 	return o.deliver(p, e)
 }
 

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"time"
 
@@ -106,16 +105,8 @@ func failure(ctx context.Context, err error) (t reports.Trouble) {
 // version is that of this program in a report.
 func version() string { return "fwpcheck " + program.Version() }
 
-// result is what a test comes to.
-type result interface {
-	program.Result
-	Troubles() *reports.Trouble
-	Outcome(reports.ExitOptions) (code int, words string)
-	WriteJSON(io.Writer, reports.ExitOptions) error
-}
-
 // sayHowToFix adds to a result the pages that say how to fix what it found.
-func sayHowToFix(r result) {
+func sayHowToFix(r reports.Result) {
 	switch r := r.(type) {
 	case *reports.Report:
 		for i := range r.Clauses {
@@ -129,13 +120,9 @@ func sayHowToFix(r result) {
 }
 
 // deliver writes a result where the flags say, and returns the error that ends the command.
-func (o *testOptions) deliver(p process, r result) error {
+func (o *testOptions) deliver(p process, r reports.Result) error {
 	reports.Bound(r)
 	sayHowToFix(r)
 	exit := reports.ExitOptions{Strict: o.strict, Require: o.require}
-	return p.Deliver(program.Output{
-		Flags: &o.reportFlags, Exit: exit, Report: r, Trouble: r.Troubles(),
-		Outcome: func() (int, string) { return r.Outcome(exit) },
-		JSON:    func(w io.Writer) error { return r.WriteJSON(w, exit) },
-	})
+	return p.Deliver(program.Output{Flags: &o.reportFlags, Exit: exit, Report: r})
 }

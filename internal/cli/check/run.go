@@ -61,7 +61,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	on, err := s.open(ctx, o.timeout)
 	if err != nil {
 		r := o.untested(ctx, started, s.Target(conformance.Identity{}), err)
-		r.Hide(s.Secrets.Hide)
+		reports.Hide(s.Secrets.Hide, r)
 		return o.deliver(p, r)
 	}
 	defer on.end()
@@ -87,8 +87,10 @@ func (o *runOptions) untested(
 	ctx context.Context, started time.Time, target reports.Target, err error,
 ) *reports.Report {
 	return &reports.Report{
-		Started: started, Took: time.Since(started), Seed: o.seed, Version: version(), Target: target,
-		Trouble: failure(ctx, err),
+		Head: reports.Head{
+			Started: started, Took: time.Since(started), Seed: o.seed, Version: version(), Trouble: failure(ctx, err),
+		},
+		Target: target,
 	}
 }
 
@@ -155,7 +157,7 @@ func playAlone(ctx context.Context, runner *run.Runner) *reports.Report {
 // complete adds to the report of a run what is known of the server.
 func complete(ctx context.Context, r *reports.Report, s subject, on testbed, chosen selection, timeout time.Duration) {
 	r.Target = s.introduced(ctx, on, timeout)
-	r.Hide(s.Secrets.Hide)
+	reports.Hide(s.Secrets.Hide, r)
 	if s.Ours() { // the servers no longer exist
 		for i := range r.Checks {
 			r.Checks[i].Left = nil

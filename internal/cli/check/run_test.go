@@ -309,7 +309,7 @@ func TestALateCheckIsTriedAgainAlone(t *testing.T) {
 				again += len(checks)
 				return []reports.Check{test.second}
 			})
-			code, words := judged.Outcome(reports.ExitOptions{})
+			code, words := judged.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, test.code, code, words)
 			assert.Equal(t, test.again, again)
 		})

@@ -209,7 +209,7 @@ func (o *upgradeOptions) report(
 		r.Unreachable = ""
 		run.Unreached(r, &run.UnservedError{Cause: of, OnData: of.OnlyEmpty})
 	}
-	r.Hide(p.Secrets.Hide)
+	reports.Hide(p.Secrets.Hide, r)
 	r = known.apply(ctx, p, r, selection{}, func([]conformance.Check) []reports.Check { return nil })
 	return o.deliver(p, r)
 }

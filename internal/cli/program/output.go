@@ -23,12 +23,9 @@ import (
 
 // Output is a report, and where and how it is written.
 type Output struct {
-	Flags   *ReportFlags
-	Exit    reports.ExitOptions
-	Report  Result
-	JSON    func(w io.Writer) error         // writes it for programs
-	Outcome func() (code int, words string) // the exit code and what it stands for
-	Trouble *reports.Trouble                // that of the report
+	Flags  *ReportFlags
+	Exit   reports.ExitOptions
+	Report reports.Result
 }
 
 // Deliver writes a report to its files and to standard output, and ends the command with the exit code. If a report
@@ -51,19 +48,20 @@ func (p Process) Deliver(o Output) error {
 			shown = o.Flags.Format.String()
 		}
 	}
-	if o.Trouble.Unreachable != "" && shown != "" && shown != "text" { // the report is for programs
-		p.Logf("%s", o.Trouble.Unreachable)
+	trouble := &o.Report.Common().Trouble
+	if trouble.Unreachable != "" && shown != "" && shown != "text" { // the report is for programs
+		p.Logf("%s", trouble.Unreachable)
 	}
 	if shown != "" {
 		here := p.fit(p.Out)
 		here.Color = p.wantsColor(o.Flags.Color.String())
 		if err := formats.Write(p.Out, shown, p.about(&o, formats.Output{Text: here})); err != nil {
 			p.Logf("%v", err)
-			o.Trouble.Internal = text.OfError(err)
+			trouble.Internal = text.OfError(err)
 		}
 	}
 	p.annotate(&o, slices.ContainsFunc(places, func(at place) bool { return at.format == "github" }))
-	code, words := o.Outcome()
+	code, words := o.Report.Outcome(o.Exit).Values()
 	switch {
 	case len(written) > 0 && shown == "":
 		p.Logf("%s; the report is in %s", words, strings.Join(written, ", "))
@@ -101,7 +99,7 @@ func (p Process) save(o *Output, at place) bool {
 	}
 	p.Logf("the report cannot be written to %s, so it goes to standard output: %v", at.file,
 		cmp.Or(errors.Unwrap(err), err))
-	o.Trouble.Internal = "the report could not be written to the file"
+	o.Report.Common().Internal = "the report could not be written to the file"
 	return false
 }
 
@@ -121,7 +119,7 @@ func saveScripts(folder string, texts map[string]string) error {
 
 // about completes how a report is written: with the report, and with where the call is in the user's repository.
 func (p Process) about(o *Output, how formats.Output) formats.Output {
-	how.Result, how.JSON, how.Exit, how.Verbose = o.Report, o.JSON, o.Exit, o.Flags.Verbose
+	how.Result, how.Exit, how.Verbose = o.Report, o.Exit, o.Flags.Verbose
 	how.Folder, _ = os.Getwd() // without it names stay as they are
 	how.Repository = cmp.Or(p.env("GITHUB_WORKSPACE"), how.Folder)
 	if name := workflowFile(p.env("GITHUB_WORKFLOW_REF")); name != "" {

@@ -58,9 +58,6 @@ func (r *ReportFlags) Validate() error {
 	return nil
 }
 
-// Result is what a run ends with.
-type Result = formats.Result
-
 // place is a value of --output: a file, or standard output.
 type place struct {
 	format string // empty: that of --format

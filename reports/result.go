@@ -1,11 +1,89 @@
 package reports
 
 import (
+	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
+
+// Result is what a command comes to. Its exit code and every output are computed from it and from nothing else.
+type Result interface {
+	// Common returns what all results have, to be read and changed.
+	Common() *Head
+	// Outcome returns the exit code, and what it stands for in one line of words.
+	Outcome(o ExitOptions) Outcome
+	// Page returns the result for people, and Suite as cases, for CI systems.
+	Page(o PageOptions) Page
+	Suite(o ExitOptions) Suite
+	// WriteJSON writes the result as one indented JSON object and a final newline, as its schema describes it; o is what
+	// its exit code depends on. It writes once, and returns the error of that.
+	WriteJSON(w io.Writer, o ExitOptions) error
+}
+
+// Head is what all results have. Durations are nanoseconds in JSON, in keys that end in _ns, here and in every other
+// output. A result is plain data without locks.
+type Head struct {
+	// Schema names the type of the result. Its number grows when a key is removed, renamed or changes its meaning; a key
+	// that is added does not change it. WriteJSON sets it, whatever is here.
+	Schema string `json:"schema"`
+	// Version names the suite and its version, "fwpcheck 0.1.0" for example.
+	Version string `json:"version,omitempty"`
+	// Exit is the exit code, and Words what it stands for; WriteJSON sets them, whatever is here.
+	Exit  int    `json:"exit_code"`
+	Words string `json:"outcome"`
+	// Started is when it began, by the clock of the machine that runs the suite, and Took how long it was until there was
+	// a result.
+	Started time.Time     `json:"started,omitzero"`
+	Took    time.Duration `json:"took_ns,omitzero" join:"max"`
+	// Seed is what all was drawn from. JSON holds it as a string, because many readers of JSON are not exact above 2^53.
+	Seed uint64 `json:"seed,string,omitzero"`
+	Trouble
+}
+
+// Common returns h: that of a result, whatever its type.
+func (h *Head) Common() *Head { return h }
+
+// Written returns h as it is written: with its schema, and what the result comes to.
+func (h *Head) Written(schema string, o Outcome) Head {
+	written := *h
+	written.Schema, written.Exit, written.Words, written.Started = schema, o.Code, o.Words, h.Started.UTC().Round(0)
+	return written
+}
+
+// Trouble is what kept a run from being complete, whatever the run was about: empty texts are no trouble. It is a part
+// of every result.
+type Trouble struct {
+	// Interrupted is set if the user ended the run: there are results until then.
+	Interrupted bool `json:"interrupted,omitempty" join:"or"`
+	// Internal is an internal error of the suite; empty if there was none.
+	Internal string `json:"internal,omitempty" from:"target"`
+	// Unreachable is why there was no target: it did not answer, does not speak the protocol, or refused the client.
+	// Empty if there was one.
+	Unreachable string `json:"unreachable,omitempty" from:"target"`
+	// Usage is what was wrong with the command line, a script, a workload or the selection; empty if nothing was.
+	Usage string `json:"usage,omitempty"`
+}
+
+// printed reports whether several lines of a program's output say why the target could not be reached.
+func (t Trouble) printed() bool { return strings.Count(t.Unreachable, "\n  ") > 1 }
+
+// Claims returns the outcomes of a run that is not complete. sum is what was found until then, and undone what
+// could not be done without a target.
+func (t Trouble) Claims(sum, undone string) []Claim {
+	unreached := text.OneLine(t.Unreachable)
+	if t.printed() {
+		unreached = strings.TrimSuffix(text.FirstLine(t.Unreachable), ":") + ": see above"
+	}
+	return []Claim{
+		Claimed(ExitInterrupted, t.Interrupted, "interrupted: "+sum),
+		Claimed(ExitInternal, t.Internal != "", FailedHere+text.OneLine(t.Internal)),
+		Claimed(ExitUnreachable, t.Unreachable != "", undone+": "+unreached),
+		Claimed(ExitUsage, t.Usage != "", "usage error: "+text.OneLine(t.Usage)),
+	}
+}
 
 // The exit codes of fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 counts.
 const (
@@ -98,39 +176,4 @@ func Decide(claims []Claim) Outcome {
 		}
 	}
 	return worst
-}
-
-// Trouble is what kept a run from being complete, whatever the run was about: empty texts are no trouble. It is a part
-// of every result.
-type Trouble struct {
-	// Interrupted is set if the user ended the run: there are results until then.
-	Interrupted bool `json:"interrupted,omitempty" join:"or"`
-	// Internal is an internal error of the suite; empty if there was none.
-	Internal string `json:"internal,omitempty" from:"target"`
-	// Unreachable is why there was no target: it did not answer, does not speak the protocol, or refused the client.
-	// Empty if there was one.
-	Unreachable string `json:"unreachable,omitempty" from:"target"`
-	// Usage is what was wrong with the command line, a script, a workload or the selection; empty if nothing was.
-	Usage string `json:"usage,omitempty"`
-}
-
-// Troubles returns t: that of a result, whatever its type.
-func (t *Trouble) Troubles() *Trouble { return t }
-
-// printed reports whether several lines of a program's output say why the target could not be reached.
-func (t Trouble) printed() bool { return strings.Count(t.Unreachable, "\n  ") > 1 }
-
-// Claims returns the outcomes of a run that is not complete. sum is what was found until then, and undone what
-// could not be done without a target.
-func (t Trouble) Claims(sum, undone string) []Claim {
-	unreached := text.OneLine(t.Unreachable)
-	if t.printed() {
-		unreached = strings.TrimSuffix(text.FirstLine(t.Unreachable), ":") + ": see above"
-	}
-	return []Claim{
-		Claimed(ExitInterrupted, t.Interrupted, "interrupted: "+sum),
-		Claimed(ExitInternal, t.Internal != "", FailedHere+text.OneLine(t.Internal)),
-		Claimed(ExitUnreachable, t.Unreachable != "", undone+": "+unreached),
-		Claimed(ExitUsage, t.Usage != "", "usage error: "+text.OneLine(t.Usage)),
-	}
 }
