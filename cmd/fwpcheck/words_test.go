@@ -179,7 +179,7 @@ func TestWordsAboutThisMachine(t *testing.T) {
 	}
 }
 
-// TestHelpIsAboutItsCommand: the first word is its name.
+// TestHelpIsAboutItsCommand: the first word is its name, and no flag speaks of a URL that the command does not take.
 func TestHelpIsAboutItsCommand(t *testing.T) {
 	t.Parallel()
 	for line := range ending {
@@ -187,6 +187,9 @@ func TestHelpIsAboutItsCommand(t *testing.T) {
 			words := strings.Fields(of)
 			_, help := played(of, "--help")
 			assert.Equal(t, words[len(words)-1], strings.Fields(help)[0], of)
+			if strings.Contains(help, "that of the URL") {
+				assert.Regexp(t, "--url |compare tcp://", help, of)
+			}
 		}
 	}
 }
