@@ -194,6 +194,21 @@ func TestHelpIsAboutItsCommand(t *testing.T) {
 	}
 }
 
+// TestFileHasTheCertificates: each command that takes the server from the top of fwpcheck.yaml takes its certificates
+// from there, too.
+func TestFileHasTheCertificates(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "server.yaml")
+	for _, line := range []string{"fwpcheck run", "fwpcheck explore", "fwpcheck clean", "fwpcheck wait"} {
+		_, help := played(line, "--help", "all")
+		for _, flag := range regexp.MustCompile(`--tls-[a-z-]+`).FindAllString(help, -1) {
+			require.NoError(t, os.WriteFile(file, []byte("url: tcp://127.0.0.1:1\n"+flag[2:]+": true\n"), 0o600))
+			_, out := played(line, "--timeout", "1ms", "--config", file)
+			assert.Contains(t, out, "sets --url, "+flag+" (", line)
+		}
+	}
+}
+
 // TestFullOutput: a command whose standard output cannot be written never ends well.
 func TestFullOutput(t *testing.T) {
 	t.Parallel()
