@@ -187,6 +187,7 @@ func TestHelpIsAboutItsCommand(t *testing.T) {
 			words := strings.Fields(of)
 			_, help := played(of, "--help")
 			assert.Equal(t, words[len(words)-1], strings.Fields(help)[0], of)
+			assert.NotRegexp(t, ours, help, of)
 			if strings.Contains(help, "that of the URL") {
 				assert.Regexp(t, "--url |compare tcp://", help, of)
 			}
