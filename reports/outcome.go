@@ -38,7 +38,7 @@ func (r *Report) Outcome(o ExitOptions) Outcome {
 	}
 	undone := "no server could be tested"
 	if r.Target.Command != "" {
-		undone = "no client could be tested"
+		undone = "nothing could be tested"
 	}
 	if t.decided {
 		undone = "not everything could be tested"

@@ -148,4 +148,7 @@ func signalled(
 		assert.Equal(t, strconv.Itoa(want), printed[1], "%s: %s", line, out.String())
 	}
 	assert.NotRegexp(t, ours, out.String(), line)
+	if strings.HasPrefix(line, "fwpcheck wait") {
+		assert.NotContains(t, out.String(), "report", "it writes none")
+	}
 }

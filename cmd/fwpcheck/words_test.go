@@ -179,7 +179,7 @@ func TestWordsAboutThisMachine(t *testing.T) {
 	}
 }
 
-// TestHelpIsAboutItsCommand: the first word is its name.
+// TestHelpIsAboutItsCommand: the first word is its name, and no flag speaks of a URL that the command does not take.
 func TestHelpIsAboutItsCommand(t *testing.T) {
 	t.Parallel()
 	for line := range ending {
@@ -187,6 +187,25 @@ func TestHelpIsAboutItsCommand(t *testing.T) {
 			words := strings.Fields(of)
 			_, help := played(of, "--help")
 			assert.Equal(t, words[len(words)-1], strings.Fields(help)[0], of)
+			assert.NotRegexp(t, ours, help, of)
+			if strings.Contains(help, "that of the URL") {
+				assert.Regexp(t, "--url |compare tcp://", help, of)
+			}
+		}
+	}
+}
+
+// TestFileHasTheCertificates: each command that takes the server from the top of fwpcheck.yaml takes its certificates
+// from there, too.
+func TestFileHasTheCertificates(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "server.yaml")
+	for _, line := range []string{"fwpcheck run", "fwpcheck explore", "fwpcheck clean", "fwpcheck wait"} {
+		_, help := played(line, "--help", "all")
+		for _, flag := range regexp.MustCompile(`--tls-[a-z-]+`).FindAllString(help, -1) {
+			require.NoError(t, os.WriteFile(file, []byte("url: tcp://127.0.0.1:1\n"+flag[2:]+": true\n"), 0o600))
+			_, out := played(line, "--timeout", "1ms", "--config", file)
+			assert.Contains(t, out, "sets --url, "+flag+" (", line)
 		}
 	}
 }

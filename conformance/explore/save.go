@@ -61,14 +61,14 @@ func LoadTrace(d scenarios.Dialect, r io.Reader) (Trace, error) {
 	switch {
 	case err != nil:
 	case saved.Version < 0:
-		err = errors.New("it has no version: is it a run that an exploration saved?")
+		err = errors.New("it has no version")
 	case t.From < 0 || t.From > t.To || t.To > len(saved.Steps):
 		err = fmt.Errorf("steps %d to %d are repeated, of %d", t.From, t.To, len(saved.Steps))
 	default:
 		t.Steps, err = parseSteps(d, saved.Steps)
 	}
 	if err != nil {
-		return Trace{}, fmt.Errorf("load a conversation: %w", err)
+		return Trace{}, fmt.Errorf("not a run that fwpcheck explore --save wrote: %w", err)
 	}
 	return t, nil
 }

@@ -35,7 +35,7 @@ func emqpPeer() *Peer {
 		Rules:      rulesOf(fakeemqp.Rules(), emqpHook),
 		Variations: emqpVariations,
 		Embed:      func(c Config) (*Server, error) { return embedEMQP(c, nil) }, Double: doubleEMQP,
-		Serves: "a broker of eMQP with a port for clients, that of --port, and a free one for workers: " +
+		Serves: "a broker of eMQP with a port for clients, that of --port, and that of --worker-port for workers: " +
 			"`ready emqp://127.0.0.1:PORT?backend=PORT`",
 		Subject:       func(...string) *explore.Subject { return emqpsubject.New() },
 		Speaker:       func(c SpeakerConfig) protocol.Protocol { return emqpspeaker.Protocol{Requests: c.Requests} },

@@ -33,6 +33,9 @@ type Starter struct {
 	// Ready reports whether a server serves, which is tried until it does; nil: whether it
 	// accepts connections.
 	Ready func(ctx context.Context, s *Server) error
+	// Foreign says why a server will never be ready: it is of another protocol. It is asked now and then; "": it is not
+	// known to be. It may be nil.
+	Foreign func(ctx context.Context, s *Server) string
 	// Talk is how it is seen whether what is done to a server takes effect; Ready is asked in the place of its own.
 	Talk Talk
 	// Patience is how long a server may take until it is ready; 30 s if zero. A machine that is late gives it more: see

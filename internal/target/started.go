@@ -97,6 +97,9 @@ func (i *Started) await(ctx context.Context, meter *lag.Meter) error {
 			refused = err
 		}
 		if now := time.Now(); now.After(next) && ctx.Err() == nil {
+			if why := i.foreign(ctx); why != "" {
+				return &StartError{Cause: fmt.Errorf("%w; %s", refused, why), Output: i.output.lines()}
+			}
 			if next = now.Add(tellPause); i.starter.starts.tells(now.Sub(begun)) {
 				teller(ctx)("waiting for the server of --start: not ready after %v, %v left: %v",
 					now.Sub(begun).Round(time.Second), given().Round(time.Second), refused)
@@ -138,6 +141,13 @@ func (i *Started) ready(ctx context.Context) error {
 		return err
 	}
 	return nc.Close()
+}
+
+func (i *Started) foreign(ctx context.Context) string {
+	if i.starter.Foreign == nil {
+		return ""
+	}
+	return i.starter.Foreign(ctx, &i.Server)
 }
 
 // Can implements [Operator].

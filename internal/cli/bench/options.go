@@ -109,7 +109,7 @@ func (o *loadFlags) declareTarget(cmd *cobra.Command, fault, server string) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "load")
-	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
+	o.targetFlags.DeclareProtocol(f)
 	o.targetFlags.Command = "fwpbench " + cmd.Name()
 	f.BoolVar(&o.requests, "requests", false,
 		"producers wait until their jobs are done: "+strings.Join(requests(), ", "))
@@ -138,9 +138,7 @@ func (o *loadFlags) declareLoad(cmd *cobra.Command) {
 	f.IntVar(&o.processors, "processors", 0,
 		"use `N` CPUs (GOMAXPROCS) (default: all, or half of them if the server is on this machine)")
 	f.Var(&o.engine, "engine", "the network engine: epoll (Linux, no TLS) takes less CPU; auto is epoll where possible")
-	program.CompleteFlags(cmd, map[string]func() []string{
-		"preset": workload.Presets, "overload": o.overload.Words, "engine": o.engine.Words,
-	})
+	program.CompleteFlags(cmd, map[string]func() []string{"preset": workload.Presets})
 }
 
 // declareWorkload adds a flag for every setting of a workload, or for those with these keys. A value is checked at once

@@ -70,7 +70,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f := o.flags(cmd)
 	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`; {port}, {webport} and {dir} "+
 		"in it are replaced; or \"faktory=PATH\". Give it twice for two servers. An argument start:COMMAND does the same")
-	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
+	o.targetFlags.DeclareProtocol(f)
 	program.DeclareProfile(f, &o.targetFlags.Profile)
 	o.targetFlags.Command = "fwpcheck compare"
 	o.targetFlags.DeclareStarts(f)

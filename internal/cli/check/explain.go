@@ -32,7 +32,7 @@ func newExplain(p process) *cobra.Command {
 		ValidArgsFunction: program.Complete(func() []string { return explainable(peer.All()...) }),
 		RunE:              func(_ *cobra.Command, args []string) error { return p.explain(args[0], protocol) },
 	}
-	program.DeclareProtocol(cmd.Flags(), &protocol)
+	program.DeclareProtocol(cmd.Flags(), &protocol, "")
 	return cmd
 }
 

@@ -217,7 +217,7 @@ const (
 func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f := o.flags(cmd)
 	o.targetFlags.Declare(f, "explore")
-	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
+	o.targetFlags.DeclareProtocol(f)
 	program.DeclareProfile(f, &o.targetFlags.Profile)
 	o.targetFlags.Command = "fwpcheck explore"
 	o.declareAllowed(f, "server", "try")

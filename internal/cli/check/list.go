@@ -43,7 +43,7 @@ func newList(p process) *cobra.Command {
 		"list the faults of the embedded server, workers and producer, instead of the checks")
 	cmd.Flags().BoolVar(&which.variations, "variations", false,
 		"list the variations of the embedded server, which are right too, instead of the checks")
-	program.DeclareProtocol(cmd.Flags(), &named)
+	program.DeclareProtocol(cmd.Flags(), &named, "")
 	program.DeclareProfile(cmd.Flags(), &profile)
 	declareFacets(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
@@ -195,9 +195,9 @@ func instead(flag, pattern string, words []string) string {
 		return text.DidYouMean(near...)
 	}
 	return map[string]string{
-		"check":  "fwpcheck list shows the checks",
-		"clause": "fwpcheck list --clauses shows the clauses",
-		"fault":  "fwpcheck list --faults shows the faults",
+		"check":  "fwpcheck list [--protocol NAME] shows the checks",
+		"clause": "fwpcheck list --clauses [--protocol NAME] shows the clauses",
+		"fault":  "fwpcheck list --faults [--protocol NAME] shows the faults",
 		"level":  "the levels are " + strings.Join(levelNames(), ", "), // names with blanks, such as MUST NOT
 		"party":  "the parties are server, client, consumer and producer (S, C, K and P)",
 	}[flag]

@@ -277,7 +277,7 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 func (o *runOptions) declareTarget(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.targetFlags.Declare(f, "test")
-	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
+	o.targetFlags.DeclareProtocol(f)
 	program.DeclareProfile(f, &o.targetFlags.Profile)
 	o.declareAllowed(f, "server", "play")
 	o.operatorFlags.Declare(f)

@@ -59,7 +59,7 @@ func newServe(p process) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.given, f.SortFlags = f, false
-	program.DeclareProtocol(f, &o.protocol)
+	program.DeclareProtocol(f, &o.protocol, "")
 	f.StringVar(&o.listen, "listen", "127.0.0.1",
 		"listen on `ADDRESS` of this machine, with the control too; 0.0.0.0 is all of IPv4, :: all addresses")
 	f.Uint16Var(&o.port, "port", 0, "listen on `PORT`; 0 means a free port")

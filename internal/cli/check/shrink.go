@@ -41,7 +41,7 @@ func newShrink(p process) *cobra.Command {
 	}
 	f := o.flags(cmd)
 	o.targetFlags.Declare(f, "play on")
-	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
+	o.targetFlags.DeclareProtocol(f)
 	f.StringVar(&o.finding, "finding", "", "keep the finding `NAME` (the names are listed at the first play)")
 	f.StringVarP(&o.output, "output", "o", "", "write the script to `FILE`")
 	f.DurationVar(&o.length, "for", 5*time.Minute, "stop after `TIME` with the script so far")

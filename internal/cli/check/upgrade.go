@@ -106,7 +106,7 @@ func (o *upgradeOptions) declareServer(cmd *cobra.Command) {
 	f.StringVar(&o.url, "url", "", "the server at `URL`")
 	o.targetFlags.DeclarePasswordFile(f)
 	o.targetFlags.DeclareTLS(f)
-	program.DeclareProtocol(f, &o.targetFlags.ProtocolName)
+	o.targetFlags.DeclareProtocol(f)
 	o.declareWaits(f, 10*time.Second)
 	f.IntVar(&o.plan.Large, "large", 10_000, "fill the large queue with `N` jobs")
 	f.BoolVar(&o.plan.Quick, "quick", false, "leave out retries and the end of reservations, which take minutes")

@@ -49,7 +49,7 @@ func (p process) wait(ctx context.Context, o *testOptions) error {
 	if at.Choice.Variable != "" {
 		p.Logf("waiting for %s", at)
 	}
-	ctx, stop := p.Interruptible(ctx)
+	ctx, stop := program.UntilInterrupted(ctx)
 	defer stop()
 	started := time.Now()
 	locked, err := p.untilServing(ctx, at, o.timeout)

@@ -85,8 +85,7 @@ func (o *clientOptions) declareClient(f *pflag.FlagSet) {
 	f.StringVar(&o.profile, "profile", "", "play a server with the extensions of a `FAMILY`: "+
 		strings.Join(peer.Default().ProfileNames(), ", "))
 	if !o.producer {
-		f.StringVar(&o.protocol, "protocol", "", "the `PROTOCOL` of the worker: "+strings.Join(peer.Names(), " or ")+
-			" (default: "+peer.Default().Name+")")
+		program.DeclareProtocol(f, &o.protocol, "")
 		f.Var(&o.job, "job", "how a job is written for a worker of "+strings.Join(templated(), " or ")+
 			" that has its own job format: a `TEMPLATE` with {name} and {args}")
 	}

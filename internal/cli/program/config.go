@@ -25,17 +25,17 @@ const (
 )
 
 // serverKeys are about the server, and how it is reached.
-const serverKeys = "url start password-file tls-ca tls-server-name tls-insecure protocol exclusive allow-flush " +
-	"control fault variation"
+const (
+	reachKeys  = "url password-file tls-ca tls-server-name tls-insecure tls-cert tls-key"
+	serverKeys = reachKeys + " start start-timeout protocol exclusive allow-flush control fault variation"
+)
 
 // configured are the commands that read the file, and the keys at its top that each takes: flags that mean the same in
 // all of these commands. Those of run are all of its flags. Below the name of a command, as a key, are the flags for it
 // alone: known findings, for example, and files for results.
 var configured = map[string]string{
 	"run": "", "explore": serverKeys + " profile timeout patience", "shrink": serverKeys + " timeout",
-	"compare": "timeout patience",
-	"upgrade": "timeout patience", "clean": "url password-file tls-ca tls-server-name tls-insecure timeout",
-	"wait":   "url password-file tls-ca tls-server-name tls-insecure",
+	"compare": "timeout patience", "upgrade": "timeout patience", "clean": reachKeys + " timeout", "wait": reachKeys,
 	"worker": "", "client": "", "record": "", "recheck": "", "site": "", "serve": "",
 }
 

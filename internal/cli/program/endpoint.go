@@ -52,6 +52,12 @@ func (e Endpoint) starting(password string, timeout time.Duration) *target.Start
 		_, err := e.Peer.Identify(ctx, s, timeout)
 		return err
 	}
+	starter.Foreign = func(ctx context.Context, s *target.Server) string {
+		if other := e.otherProtocol(ctx, s, timeout); other != nil {
+			return "this looks like a server of " + other.Title + ": give --protocol " + other.Name
+		}
+		return ""
+	}
 	starter.Talk = e.Talk(password)
 	return &starter
 }
@@ -156,8 +162,10 @@ func (e Endpoint) advice(ctx context.Context, timeout time.Duration, err error) 
 	if advice := e.Choice.Address.Advice(err, peer.Schemes()...); advice != "" {
 		return advice
 	}
-	if advice := e.otherProtocol(ctx, timeout); advice != "" {
-		return advice
+	if other := e.otherProtocol(ctx, e.Server, timeout); other != nil {
+		right := e.Choice.Address
+		right.Protocol, right.Backend, right.Password = other.Scheme.Name, "", ""
+		return fmt.Sprintf("this looks like a server of %s: use %s", other.Title, right)
 	}
 	if e.Peer.Advice == nil {
 		return "is " + e.Choice.Address.Port + " the port of a server that speaks " + e.Peer.Title + "?"
@@ -168,19 +176,17 @@ func (e Endpoint) advice(ctx context.Context, timeout time.Duration, err error) 
 // probeTimeout is how long a server has at most to greet or to answer as one of another protocol.
 const probeTimeout = 2 * time.Second
 
-// otherProtocol returns what to do about a server of another protocol; empty if it is none.
-func (e Endpoint) otherProtocol(ctx context.Context, timeout time.Duration) string {
+// otherProtocol returns the protocol that a server speaks which is not one of the Peer; nil if none is known.
+func (e Endpoint) otherProtocol(ctx context.Context, s *target.Server, timeout time.Duration) *peer.Peer {
 	for _, other := range peer.All() {
-		if other == e.Peer || (e.Choice.Address.TLS && !other.Passwords) {
+		if other == e.Peer || (s.Address.TLS && !other.Passwords) {
 			continue
 		}
-		if _, err := other.Identify(ctx, e.Server, min(timeout, probeTimeout)); err == nil {
-			right := e.Choice.Address
-			right.Protocol, right.Backend, right.Password = other.Scheme.Name, "", ""
-			return fmt.Sprintf("this looks like a server of %s: use %s", other.Title, right)
+		if _, err := other.Identify(ctx, s, min(timeout, probeTimeout)); err == nil {
+			return other
 		}
 	}
-	return ""
+	return nil
 }
 
 // UnreachableError reports why a target cannot be tested at all, and what to do.

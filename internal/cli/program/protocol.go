@@ -12,10 +12,15 @@ import (
 	"github.com/fwpsuite/fwp/internal/target"
 )
 
-// DeclareProtocol adds --protocol to f.
-func DeclareProtocol(f *pflag.FlagSet, name *string) {
+// DeclareProtocol adds --protocol to f; without it a command takes that of the URL, if usually says so, or the Default.
+func DeclareProtocol(f *pflag.FlagSet, name *string, usually string) {
 	f.StringVar(name, "protocol", "",
-		"the `PROTOCOL`: "+strings.Join(peer.Names(), " or ")+" (default: that of the URL, else "+peer.Default().Name+")")
+		"the `PROTOCOL`: "+strings.Join(peer.Names(), " or ")+" (default: "+usually+peer.Default().Name+")")
+}
+
+// DeclareProtocol adds --protocol to f.
+func (t *TargetFlags) DeclareProtocol(f *pflag.FlagSet) {
+	DeclareProtocol(f, &t.ProtocolName, "that of the URL, else ")
 }
 
 // DeclareProfile adds --profile to f.
