@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -65,6 +66,32 @@ func TestTheReadmeIsShort(t *testing.T) {
 	ci, err := os.ReadFile(filepath.Join("..", ".ci", "run"))
 	require.NoError(t, err)
 	assert.Contains(t, string(ci), "step "+string(commands[1][1])+" ", ".ci/run calls the README's test command")
+}
+
+// seen are words that troubleshooting.md says a user sees: *so* in the first column of a table.
+var seen = regexp.MustCompile(`(?m)^\| [^|]*?\*([^*|]+)\*`)
+
+// TestTroubleshootingQuotes: a program prints the words that the page explains; a number in them may be another one.
+func TestTroubleshootingQuotes(t *testing.T) {
+	t.Parallel()
+	var code strings.Builder
+	require.NoError(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		code.Write(text)
+		return err
+	}))
+	page, err := os.ReadFile("troubleshooting.md")
+	require.NoError(t, err)
+	found := seen.FindAllStringSubmatch(string(page), -1)
+	require.NotEmpty(t, found)
+	for _, words := range found {
+		for _, part := range regexp.MustCompile(` ?\d\w+ ?`).Split(words[1], -1) {
+			assert.Contains(t, code.String(), part, words[1])
+		}
+	}
 }
 
 // TestCIFilesHaveTheSameActions: what fwpcheck init writes has the releases of actions that the page has.

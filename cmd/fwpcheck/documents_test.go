@@ -133,12 +133,40 @@ func TestDocumentedCommands(t *testing.T) {
 		page, _ := filepath.Rel(root, one.page)
 		if at >= 0 {
 			used[notPlayed[at].command] = true
+			if strings.HasPrefix(one.command, "fwp") {
+				parses(t, page, one.command)
+			}
 			t.Logf("not played: %s: %s: %s", page, one.command, notPlayed[at].why)
 			continue
 		}
 		t.Run(page+": "+one.command, func(t *testing.T) { one.play(t, page) })
 	}
 	assert.Len(t, used, len(notPlayed), "a row of notPlayed is about no command: those that are: %v", used)
+}
+
+// parses fails if a flag of a command has a value that it does not take: of one that is not played, --help says so.
+func parses(t *testing.T, page, line string) {
+	t.Helper()
+	words := shellWords(t, line)
+	code, out := played(words[0]+" "+words[1], append([]string{"--help"}, words[2:]...)...)
+	assert.Zero(t, code, "%s: %s\n%s", page, line, out)
+}
+
+// TestExamplesOfHelp: each flag of an example takes its value.
+func TestExamplesOfHelp(t *testing.T) {
+	t.Parallel()
+	for line := range ending {
+		_, help := played(line, "--help")
+		_, examples, _ := strings.Cut(help, "Examples:\n")
+		examples, _, _ = strings.Cut(examples, "\n\n")
+		for example := range strings.SplitSeq(strings.ReplaceAll(examples, "\n      ", " "), "\n") {
+			if found := ofPrograms.FindString(strings.TrimSpace(comment.ReplaceAllString(example, ""))); found != "" {
+				for one := range strings.SplitSeq(found, " && ") {
+					parses(t, line, strings.TrimSpace(one))
+				}
+			}
+		}
+	}
 }
 
 // blockOf returns the block of code of a page that begins with some words, up to an empty line.

@@ -53,6 +53,9 @@ var ending = map[string]string{
 	"fwpbench compare":  "--run tcp://127.0.0.1:1 tcp://127.0.0.1:1",
 	"fwpbench capacity": "--url tcp://127.0.0.1:1",
 	"fwpbench merge":    "nosuch.hlog",
+	"fwpcheck upgrade":  "--fault nosuch",
+	"fwpcheck init":     "--ci nosuch",
+	"fwpbench worker":   "-- false",
 }
 
 // played runs a command in this process, and returns its exit code and all that it prints.

@@ -143,8 +143,13 @@ func (f *yamlFile) other(key string, node *yaml.Node) {
 			err = errors.New(yamlfile.KindOf(value) + " is not a value")
 		}
 		if err != nil {
-			f.problems.Report(yamlfile.At(value), &Problem{Key: key, What: err.Error(), Expected: "a value of the flag --" +
-				strings.ReplaceAll(key, "_", "-"), Do: "see the help of the command"})
+			problem, is := errors.AsType[*Problem](err)
+			if !is {
+				problem = &Problem{What: err.Error(), Expected: "a value of the flag --" + strings.ReplaceAll(key, "_", "-"),
+					Do: "see the help of the command"}
+			}
+			problem.Key = key
+			f.problems.Report(yamlfile.At(value), problem)
 		}
 	}
 }

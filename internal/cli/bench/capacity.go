@@ -40,7 +40,7 @@ func newCapacity(p process) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
 			w, err := o.read(args)
-			if err := cmp.Or(o.validate(), err); err != nil {
+			if err := cmp.Or(err, o.validate()); err != nil {
 				return err
 			}
 			return p.capacity(cmd.Context(), o, w, args)

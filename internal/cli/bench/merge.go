@@ -129,7 +129,7 @@ func (o *mergeOptions) write(log string) error {
 
 // histograms reads the log of a file: that in a report, or the file itself.
 func (p process) histograms(file *results.MergedFile) (*measure.Log, error) {
-	data, some, err := p.ReadReport(file.Name, "fwpbench/", "fwpmerged/")
+	data, some, err := p.ReadReport(file.Name, "fwpbench/", "fwpmerged/", "fwpcheck/")
 	var from io.Reader
 	if err == nil && some {
 		var found results.Histograms

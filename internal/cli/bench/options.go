@@ -296,7 +296,10 @@ func (o *loadFlags) others() (others workload.Others) {
 		if given[flag] {
 			return nil
 		}
-		return o.given.Set(flag, value)
+		if err := o.given.Set(flag, value); err != nil {
+			return program.FlagProblem(err)
+		}
+		return nil
 	}
 	return others
 }

@@ -55,7 +55,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 // bench runs one load, from the flags to the exit code.
 func (p process) bench(ctx context.Context, o *benchOptions, args []string) error {
 	w, err := o.read(args)
-	if err := cmp.Or(o.validate(), o.reportFlags.Validate(), err); err != nil {
+	if err := cmp.Or(err, o.validate(), o.reportFlags.Validate()); err != nil {
 		return err
 	}
 	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, &o.disruptions.control)

@@ -56,8 +56,7 @@ func (e *expectFlags) read(chosen selection, more ...string) (*expectations, err
 	data, err := input.Read(e.name, expect.MostBytes)
 	switch missing := errors.Is(err, fs.ErrNotExist); {
 	case missing && !e.update:
-		return nil, fmt.Errorf("--expect: there is no file %s; --update-expect writes it with the findings of this run",
-			e.name)
+		return nil, fmt.Errorf("--expect: there is no file %s; a run with --update-expect writes it", e.name)
 	case err != nil && !missing:
 		return nil, fmt.Errorf("--expect: %w", err)
 	}

@@ -156,7 +156,7 @@ func (p process) loadHistory(name string) (*history.History, error) {
 	}
 	h, err := history.Load(in)
 	if damage, ok := errors.AsType[*history.DamageError](err); ok && damage.Line == 1 {
-		return nil, fmt.Errorf("%s (line 1: %w)", unread, damage.Err)
+		return nil, errors.New(unread)
 	}
 	if err != nil && len(h.Events) == 0 {
 		return nil, err

@@ -83,7 +83,7 @@ func TestJudge(t *testing.T) {
 		}, "line 6 of the history"},
 		"cut at the limit": {strings.Replace(well, `"drained":true`, `"drained":true,"cut":3000000000`, 1),
 			reports.ExitInconclusive, []string{"partial, cut off at 3s: 4 events", "partial: 1 history cut off"}, ""},
-		"no header": {"hello\n", reports.ExitUsage, nil, unread + " (line 1: "},
+		"no header": {"hello\n", reports.ExitUsage, nil, unread},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

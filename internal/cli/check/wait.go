@@ -63,7 +63,7 @@ func (p process) wait(ctx context.Context, o *testOptions) error {
 	case ctx.Err() != nil:
 		return program.Exit(reports.ExitInterrupted)
 	}
-	p.Logf("%s was not ready within %v: %v", at, time.Since(started).Round(time.Millisecond), err)
+	p.Logf("%s was not ready after %v: %v", at, time.Since(started).Round(time.Millisecond), err)
 	return program.Exit(reports.ExitUnreachable)
 }
 

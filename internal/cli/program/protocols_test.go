@@ -164,8 +164,8 @@ const introduction = `# Which command works with which protocol
 Written by ` + "`go test ./internal/cli/program -run Document -update`" + `; do not edit. A test calls each command.
 
 The scheme of a URL says the protocol: %s. Without a URL it is that of
-` + "`--protocol`" + `, or of the header of a script. Commands that are not here (recheck, site, presets, metrics, merge) read
-files.
+` + "`--protocol`" + `, or of the header of a script. Commands that are not here read files; ` + "`fwpbench worker`" + `
+is for FWP.
 
 | command | %s |
 |---|%s

@@ -192,8 +192,8 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 	return fmt.Errorf("--%s: %w", flag.Name, cause)
 }
 
-// flagProblem returns an error of pflag about a value as a problem of a file that has it.
-func flagProblem(err error) *workload.Problem {
+// FlagProblem returns an error of pflag about a value as a problem of a file that has it.
+func FlagProblem(err error) *workload.Problem {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return &workload.Problem{What: err.Error(), Expected: "another value", Do: "see --help all"}
