@@ -19,6 +19,9 @@ type Like string
 // ACK of any jid. A FETCH waits on all of its queues.
 const LikeFaktory Like = "faktory"
 
+// Likes returns all families.
+func Likes() []Like { return []Like{LikeFaktory} }
+
 // addition is a command that the specification does not have.
 type addition struct {
 	check func(c *conn, e *Event) *Refusal // as conn.arguments

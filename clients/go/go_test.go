@@ -33,7 +33,7 @@ func TestOwnTests(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	double := exec.CommandContext(ctx, built(t, "../../cmd/fwpcheck"), "serve", "--profile", "faktory")
+	double := exec.CommandContext(ctx, built(t, "../../cmd/fwpcheck"), "serve", "--like", "faktory")
 	stdin, err := double.StdinPipe() // closed, it ends the double
 	require.NoError(t, err)
 	stdout, err := double.StdoutPipe()

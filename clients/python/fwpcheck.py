@@ -22,7 +22,7 @@ class Double:
 
     def __init__(self, like="faktory", args=(), env=False, program=None):
         self.program = program or os.environ.get("FWPCHECK") or "fwpcheck"
-        self.args = [self.program, "serve", *(["--profile", like] if like else []), *args]
+        self.args = [self.program, "serve", *(["--like", like] if like else []), *args]
         self.env, self.process, self.url, self.control = env, None, None, None
 
     def start(self):

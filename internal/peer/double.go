@@ -13,7 +13,7 @@ type DoubleConfig struct {
 	Config
 
 	TLS *tls.Config // nil: it does not encrypt
-	// Like is one of Peer.Profiles: the server has what that family adds to the specification. Empty: nothing.
+	// Like is one of Peer.Likes: the server has what that family adds to the specification. Empty: nothing.
 	Like string
 	// Named returns the fault of a name or a rule, for its control: see Peer.FaultOrRule.
 	Named func(name string) (Fault, error)

@@ -50,7 +50,7 @@ func fwpAlone() *Peer {
 		},
 		Speaker: func(c SpeakerConfig) protocol.Protocol { return fwpspeaker.New(c.Password) },
 
-		Batches: string(fwpdialect.Faktory), Passwords: true, Histories: true, Monitored: true,
+		Likes: likes(), Batches: string(fwpdialect.Faktory), Passwords: true, Histories: true, Monitored: true,
 		Clients:        fwpClients(),
 		ClientBreaches: fwpsuite.ClientBreaches,
 		Authenticate:   fwpsuite.Authenticate, Software: fwpdialect.Software, Advice: fwpAdvice,
@@ -81,6 +81,13 @@ var faktoryPeer = sync.OnceValue(func() *Peer {
 	p.Embed = func(c Config) (*Server, error) { return embedLike(c, fakes.LikeFaktory) }
 	return p
 })
+
+func likes() (names []string) {
+	for _, like := range fakes.Likes() {
+		names = append(names, string(like))
+	}
+	return names
+}
 
 func fwpHook(c *fakes.Config) *func(*fakes.Event) { return &c.Hook }
 

@@ -54,6 +54,8 @@ type Peer struct {
 	Missing   func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) []string
 	// Batches is the profile whose servers take several jobs in one command, PUSHB; empty: there is none.
 	Batches string
+	// Likes are the families of servers that its test double can be like.
+	Likes []string
 
 	// Subject returns it as a subject of exploring. Nil: fwpcheck explore and compare do not work with it.
 	// It leaves out what needs verbs of the profile that are missing.

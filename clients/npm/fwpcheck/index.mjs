@@ -61,7 +61,7 @@ export class Double {
 /** Starts a server, and sets FAKTORY_URL unless env is false. It ends with this process at the latest. */
 export async function serve({ like = "faktory", args = [], program, env = true } = {}) {
   const command = program || process.env.FWPCHECK || "fwpcheck";
-  const all = ["serve", ...(like ? ["--profile", like] : []), ...args];
+  const all = ["serve", ...(like ? ["--like", like] : []), ...args];
   const child = spawn(command, all, { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface(child.stdout);
   const ready = await new Promise((resolve, reject) => {

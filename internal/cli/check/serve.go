@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +41,7 @@ type serveOptions struct {
 	listen                   string
 	password, passwordFile   string
 	tlsCA, dir               string
-	protocol, profile        string
+	protocol, like           string
 	faults, rules, ruleFiles []string
 	variation                string
 	given                    *pflag.FlagSet
@@ -69,8 +70,10 @@ func newServe(p process) *cobra.Command {
 	f.StringVar(&o.dir, "dir", "", "load the jobs from `FOLDER` at the start, and save them there at an orderly end")
 	f.StringVar(&o.tlsCA, "tls-ca-out", "",
 		"serve TLS, for localhost and the ADDRESS, and write the certificate to trust to `FILE` (PEM)")
-	f.StringVar(&o.profile, "profile", "", "accept the extensions of a `FAMILY` of servers: "+
-		strings.Join(peer.Default().ProfileNames(), ", "))
+	f.StringVar(&o.like, "like", "", "accept the extensions of a `FAMILY` of servers: "+
+		strings.Join(peer.Default().Likes, ", "))
+	program.CompleteFlags(cmd, map[string]func() []string{"like": func() []string { return peer.Default().Likes }})
+	f.StringVar(&o.like, "profile", "", "the same as --like, which is called --profile in other commands")
 	f.StringArrayVar(&o.faults, "fault", nil, "give the server the fault `NAME` (see fwpcheck list --faults); may be "+
 		"repeated")
 	f.StringArrayVar(&o.rules, "rule", nil, "have the server misbehave by `RULE`, such as 'on ran ACK; each 10: reply "+
@@ -97,7 +100,7 @@ func otherDoubles() string {
 
 // serve runs a test double of the protocol that the flags name until it is interrupted.
 func (p process) serve(ctx context.Context, o *serveOptions, args []string) error {
-	of, err := program.PeerWith(o.protocol, o.profile)
+	of, err := program.PeerNamed(o.protocol)
 	switch err = cmp.Or(err, o.local()); {
 	case err != nil:
 		return err
@@ -196,8 +199,14 @@ func (o *serveOptions) config(of *peer.Peer) (config peer.DoubleConfig, err erro
 	if config.Password, err = o.givenPassword(); err != nil {
 		return config, err
 	}
+	if o.like != "" && !slices.Contains(of.Likes, o.like) {
+		return config, fmt.Errorf("--like %.40q: the families are %s", o.like, strings.Join(of.Likes, ", "))
+	}
+	if of, err = of.With(o.like); err != nil { // for the faults of what the family adds
+		return config, &program.InternalError{Cause: err}
+	}
 	config.Named, config.Addr = of.FaultOrRule, o.at(o.port)
-	config.Dir, config.Like = o.dir, o.profile
+	config.Dir, config.Like = o.dir, o.like
 	if o.workerPort != 0 {
 		config.Workers = o.at(o.workerPort)
 	}
@@ -297,6 +306,7 @@ func (o *serveOptions) servedBy(of *peer.Peer, files []string) error {
 		return nil
 	}
 	for _, no := range []struct{ flag, why string }{
+		{"like", "%s has no server families"}, {"profile", "%s has no profiles"},
 		{"web-port", "the HTTP control works only with FWP, not with the embedded %s server"},
 		{"password", "%s has no passwords"},
 		{"password-file", "%s has no passwords"},
