@@ -18,8 +18,9 @@ func (c *Conn) readAll(reader Reader, from *stamped) {
 	for {
 		m, err := reader.Read()
 		r := Received{At: time.Now(), Message: m, Trailing: reader.Buffered()}
-		r.Message.Arriving = from.arriving(r.At, r.Trailing > 0)
-		if err != nil {
+		if err == nil { // a message that is incomplete keeps its beginning
+			r.Message.Arriving = from.arriving(r.At, r.Trailing > 0)
+		} else {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}

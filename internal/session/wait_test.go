@@ -70,7 +70,9 @@ func TestAnUnfinishedMessageNamesItsRule(t *testing.T) {
 		assert.Equal(t, "line end", r.Rule)
 		assert.False(t, r.Coming)
 		says(t, peer, "i\n")
-		assert.Equal(t, "+hi", take(t, c).String(), "the reader goes on where it was")
+		whole := take(t, c)
+		assert.Equal(t, "+hi", whole.String(), "the reader goes on where it was")
+		assert.Equal(t, time.Minute, whole.Message.Arriving, "from its first byte, although a wait was given up")
 	})
 }
 
