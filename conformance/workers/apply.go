@@ -9,6 +9,7 @@ import (
 
 // apply changes the world by an event that the rules have looked at.
 func (w *world) apply(l *look) {
+	w.hasWorkers = w.hasWorkers || l.Worker != ""
 	switch l.Kind {
 	case Opened:
 		w.conns[l.Conn] = &connState{number: l.Conn, process: l.Process, opened: l.At}
@@ -120,6 +121,7 @@ func (w *world) applyUnanswered(k *workerState, cmd *command) {
 		k.fetchesInFlight = max(0, k.fetchesInFlight-1)
 	case cmd.verb == fwp.PUSH && cmd.jid != "":
 		w.unansweredPush.add(cmd.jid)
+		w.pushFailed = true
 	}
 }
 

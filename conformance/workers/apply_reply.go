@@ -42,7 +42,10 @@ func (w *world) applyReply(l *look) {
 			c.isTold = c.isTold || fwp.Identified.Next(fwp.BEAT, l.Reply) != fwp.Identified
 		}
 	case fwp.PUSH:
-		if isOK(l.Reply) && cmd.hasJID {
+		switch {
+		case l.IsError():
+			w.pushFailed = true
+		case isOK(l.Reply) && cmd.hasJID:
 			w.pushed.add(cmd.jid)
 			w.unansweredPush.drop(cmd.jid)
 		}

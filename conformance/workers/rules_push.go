@@ -63,9 +63,10 @@ func checkReadOnly(l *look) judgement {
 	return kept()
 }
 
+// checkJIDReused leaves out a worker of which a push has failed: it may run the job again that pushes, as a whole.
 func checkJIDReused(l *look) judgement {
 	jid, is := l.Object["jid"].(string)
-	if !is || len(l.world.pushed.now) == 0 {
+	if !is || len(l.world.pushed.now) == 0 || l.world.hasWorkers && l.world.pushFailed {
 		return notApplicable()
 	}
 	return keptIf(!l.world.pushed.has(jid), "the jid %s was pushed before", quoteAny(jid))

@@ -1,5 +1,11 @@
 package workers
 
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
 // pushed is a stream of a producer that pushes these work units, each of which is accepted.
 func pushed(units ...string) string {
 	s := "1 producer"
@@ -55,6 +61,11 @@ func pushTests() []ruleTest {
 			1 S: -ERR full
 			1 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
 			1 S: +OK`},
+		{breach: PushJIDReused, name: "by a producer that lost another push", wrong: true, stream: pushed(plain) + `
+			1 C: PUSH {"jid":"j2","jobtype":"t","args":[]}
+			1 S: <reset>
+			2 producer
+			2 C: PUSH {"jid":"j1","jobtype":"t","args":[]}`},
 		{breach: PushJIDReused, name: "twice", wrong: true, stream: pushed(plain, plain)},
 		{breach: PushJIDReused, name: "an empty one twice", wrong: true, stream: pushed(
 			`{"jid":"","jobtype":"t","args":[]}`, `{"jid":"","jobtype":"t","args":[]}`)},
@@ -89,5 +100,18 @@ func pushTests() []ruleTest {
 			+1s
 			2 worker w1
 			2 C: PUSH {"jid":"j1","jobtype":"t","args":[]}`},
+	}
+}
+
+// A job of which a push has failed may be run again, and then pushes again what it has pushed before.
+func TestJobsThatRunAgainPushAgain(t *testing.T) {
+	t.Parallel()
+	const before, failing = "\n2 producer\n2 C: PUSH {\"jid\":\"j1\"}\n2 S: +OK", "\n2 C: PUSH {\"jid\":\"j2\"}\n2 S: "
+	const again = "\n3 producer\n3 C: PUSH {\"jid\":\"j1\"}"
+	for failure, want := range map[string]State{
+		"": Broke, failing + "+OK": Broke, failing + "-ERR full": Held, failing + "<reset>": Held,
+	} {
+		events, end := streamOf(t, "1 worker w1"+before+failure+again)
+		assert.Equal(t, want, states(judgeAll(Config{}, events, end))[PushJIDReused], "%q", failure)
 	}
 }

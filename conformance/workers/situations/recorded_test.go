@@ -218,3 +218,21 @@ func TestConnectionsAreBounded(t *testing.T) {
 	assert.True(t, r.isFull())
 	assert.Len(t, r.lines, 1)
 }
+
+// Where memory gets scarce, a report of any length is still one.
+func TestLongTextsAreBounded(t *testing.T) {
+	t.Parallel()
+	m := new(memory)
+	m.events.Store(mostKept / 2)
+	r := newRecording(workers.Config{}, m, nil)
+	long := strings.Repeat("x", 2*mostBrief)
+	events, err := transcript.Parse("1 worker w1" + jobLine(1, "a") +
+		fmt.Sprintf("\n1 C: FAIL {\"jid\":\"a\",\"message\":\"no\",\"backtrace\":[%q]}\n1 S: +OK", long))
+	require.NoError(t, err)
+	for _, e := range events {
+		replay(t, r.builder, e.At, e)
+	}
+	require.NotNil(t, r.reportOf("a"))
+	assert.Equal(t, "no", r.reportOf("a").Text("message"))
+	assert.Less(t, len(r.reportOf("a").Raw), len(long))
+}

@@ -1,7 +1,9 @@
 package situations
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,10 +21,11 @@ import (
 const mostLines = 4000
 
 // mostEvents bounds the events that a situation can look back at, and mostKept the bytes of those of all situations
-// that are played at a time. The rules see all.
+// that are played at a time. Behind half of it, a text of more than mostBrief bytes is left out. The rules see all.
 const (
 	mostEvents = 50_000
 	mostKept   = 48 << 20
+	mostBrief  = 16 << 10
 )
 
 // memory counts what programs have the situations keep that are played at a time.
@@ -78,7 +81,11 @@ func (r *recording) now() time.Duration { return time.Since(r.start) }
 // see takes an event. The lock is held.
 func (r *recording) see(e workers.Event) {
 	r.judge(e)
-	size := int64(len(e.Raw) + len(e.Reply.Text))
+	size := sizeOf(e)
+	if size > mostBrief && r.memory.events.Load()+size > mostKept/2 {
+		e = brief(e)
+		size = sizeOf(e)
+	}
 	if len(r.events) < mostEvents && r.memory.events.Load()+size <= mostKept {
 		r.kept += size
 		r.memory.events.Add(size)
@@ -93,6 +100,23 @@ func (r *recording) see(e workers.Event) {
 	}
 	close(r.changed)
 	r.changed = make(chan struct{})
+}
+
+func sizeOf(e workers.Event) int64 { return int64(len(e.Raw) + len(e.Reply.Text)) }
+
+// brief returns an event without its long texts. It still says that a job was delivered, or has a report.
+func brief(e workers.Event) workers.Event {
+	beginning := func(text []byte) []byte { return bytes.Clone(text[:min(len(text), mostBrief)]) }
+	e.Raw, e.Reply.Text, e.Command.Args = beginning(e.Raw), beginning(e.Reply.Text), nil
+	e.Object = maps.Clone(e.Object)
+	maps.DeleteFunc(e.Object, func(_ string, value any) bool {
+		text, is := value.(string)
+		return !is || len(text) > mostBrief
+	})
+	if e.Job != nil {
+		e.Job = &workers.Job{JID: e.Job.JID, Type: e.Job.Type, ReserveFor: e.Job.ReserveFor}
+	}
+	return e
 }
 
 // release counts out what the recording has, when it is not used any more.
