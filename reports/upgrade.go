@@ -54,7 +54,7 @@ func (s *UpgradeStep) named(n int) string {
 // served returns when a server took the place of the one before, and how that is known.
 func (s *UpgradeStep) served() string {
 	if s.Down == 0 {
-		return "It is unknown whether the next server was ready."
+		return "It is unknown whether another server took its place."
 	}
 	words := "It was ready again after " + Duration(s.Down) + "."
 	if len(s.Differs) > 0 {

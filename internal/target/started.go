@@ -97,12 +97,9 @@ func (i *Started) await(ctx context.Context, meter *lag.Meter) error {
 			refused = err
 		}
 		if now := time.Now(); now.After(next) && ctx.Err() == nil {
-			if why := i.foreign(ctx); why != "" {
-				return &StartError{Cause: fmt.Errorf("%w; %s", refused, why), Output: i.output.lines()}
-			}
-			if next = now.Add(tellPause); i.starter.starts.tells(now.Sub(begun)) {
-				teller(ctx)("waiting for the server of --start: not ready after %v, %v left: %v",
-					now.Sub(begun).Round(time.Second), given().Round(time.Second), refused)
+			next = now.Add(tellPause)
+			if err := i.waits(ctx, now.Sub(begun), given(), refused); err != nil {
+				return err
 			}
 		}
 		select {
@@ -143,11 +140,18 @@ func (i *Started) ready(ctx context.Context) error {
 	return nc.Close()
 }
 
-func (i *Started) foreign(ctx context.Context) string {
-	if i.starter.Foreign == nil {
-		return ""
+// waits tells of a wait that is long. The error says why it is in vain.
+func (i *Started) waits(ctx context.Context, since, left time.Duration, refused error) error {
+	if i.starter.Foreign != nil {
+		if why := i.starter.Foreign(ctx, &i.Server); why != "" {
+			return &StartError{Cause: fmt.Errorf("%w; %s", refused, why), Output: i.output.lines()}
+		}
 	}
-	return i.starter.Foreign(ctx, &i.Server)
+	if i.starter.starts.tells(since) {
+		teller(ctx)("waiting for the server of --start: not ready after %v, %v left: %v",
+			since.Round(time.Second), left.Round(time.Second), refused)
+	}
+	return nil
 }
 
 // Can implements [Operator].

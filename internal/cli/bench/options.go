@@ -296,10 +296,7 @@ func (o *loadFlags) others() (others workload.Others) {
 		if given[flag] {
 			return nil
 		}
-		if err := o.given.Set(flag, value); err != nil {
-			return program.FlagProblem(err)
-		}
-		return nil
+		return program.SetFlag(o.given, flag, value)
 	}
 	return others
 }

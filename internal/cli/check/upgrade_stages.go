@@ -38,7 +38,7 @@ func (p process) fill(ctx context.Context, o *upgradeOptions) error {
 		if err != nil {
 			return &program.UnreachableError{Cause: err, Advice: "the server could not be filled with jobs"}
 		}
-		p.Logf("%s: fwpcheck upgrade account asks for them", text.Count(len(jobs.Jobs), "job"))
+		p.Logf("%s: fwpcheck upgrade account %s asks for them", text.Count(len(jobs.Jobs), "job"), o.reportFlags.Outputs[0])
 		if err := program.ReplaceResult("--output", o.reportFlags.Outputs[0], jobs.Save); err != nil || !broken {
 			return err
 		}

@@ -177,7 +177,7 @@ func (c *config) entry(key, value *yaml.Node, name string, section *cobra.Comman
 	}
 	for _, item := range c.items(key, flag, value) {
 		if err := c.of.Flags().Set(name, item.Value); err != nil {
-			p := FlagProblem(err)
+			p := flagProblem(err)
 			p.Key = key.Value
 			c.problems.Report(yamlfile.At(item), p)
 		}

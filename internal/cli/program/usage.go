@@ -192,8 +192,16 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 	return fmt.Errorf("--%s: %w", flag.Name, cause)
 }
 
-// FlagProblem returns an error of pflag about a value as a problem of a file that has it.
-func FlagProblem(err error) *workload.Problem {
+// SetFlag sets a flag to a value that a file has. The error is a [workload.Problem].
+func SetFlag(f *pflag.FlagSet, name, value string) error {
+	if err := f.Set(name, value); err != nil {
+		return flagProblem(err)
+	}
+	return nil
+}
+
+// flagProblem returns an error of pflag about a value as a problem of a file that has it.
+func flagProblem(err error) *workload.Problem {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return &workload.Problem{What: err.Error(), Expected: "another value", Do: "see --help all"}
