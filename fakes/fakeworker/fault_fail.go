@@ -25,12 +25,15 @@ var failFaults = []Fault{
 	fault("failure-acknowledged", failing(acknowledge)),
 	fault("report-lost-seldom", catalogue.Every(10, at(Ran), skip)),
 	fault("report-twice", on(Ran, again)),
-	fault("success-reported-as-failure", on(Ran, func(e *Event) {
-		if e.Outcome == Succeeded {
-			e.Verb = fwp.FAIL
-			e.Fields["errtype"], e.Fields["message"], e.Fields["backtrace"] = "Error", "none", []string{}
-		}
-	})),
+	fault("success-reported-as-failure", on(Ran, failAll)),
+}
+
+// failAll reports a job as failed also if it succeeded.
+func failAll(e *Event) {
+	if e.Outcome == Succeeded {
+		e.Verb = fwp.FAIL
+		e.Fields["errtype"], e.Fields["message"], e.Fields["backtrace"] = "Error", "none", []string{}
+	}
 }
 
 // acknowledge reports a job as one that succeeded.

@@ -11,6 +11,16 @@ import (
 var stateFaults = []Fault{
 	// About the heartbeat. (Client Lifecycle; BEAT)
 	fault("beat-error-ends", exitAt(fwp.BEAT, fwp.ErrorReply)),
+	fault("beat-error-fails-jobs",
+		catalogue.Keep(catalogue.Any(replyTo(fwp.BEAT), at(Ran)), func(failing *int, e *Event) {
+			switch {
+			case e.Point != Ran:
+				*failing += e.Worker.Running() * btoi(e.Reply.Kind == fwp.ErrorReply)
+			case *failing > 0:
+				*failing--
+				failAll(e)
+			}
+		})),
 	fault("beat-memory-text", on(Beating, field("rss_kb", "20000"))),
 	fault("beat-never", on(Beating, skip)),
 	fault("beat-not-behind-quiet-job", catalogue.From(catalogue.Server[Event], quietlyRan, at(Beating), skip)),

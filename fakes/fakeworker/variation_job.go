@@ -100,6 +100,11 @@ var producerVariations = []Variation{
 	variation("push-repeated", on(Lost, again)),
 	variation("push-repeated-renamed",
 		func() func(*Event) { return catalogue.Both(on(Lost, again), renameAgain()) }),
+	variation("refused-pushed-alone", on(Pushed, func(e *Event) {
+		if e.Reply.Kind == fwp.ErrorReply && e.Worker.say(fwp.PUSH, e.Fields) {
+			e.State = "pushed"
+		}
+	})),
 	variation("times-in-utc", on(Pushing, func(e *Event) {
 		for _, name := range []string{"at", "created_at"} {
 			if t, err := rfc3339.Parse(fmt.Sprint(e.Fields[name])); err == nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/wait"
 )
 
@@ -234,15 +235,16 @@ func (w *Worker) endAll() {
 }
 
 // say sends a command on a connection of its own.
-func (w *Worker) say(verb string, fields Fields) {
+func (w *Worker) say(verb string, fields Fields) (ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialPatience)
 	defer cancel()
 	c, err := w.open(ctx, false)
 	if err != nil {
-		return
+		return false
 	}
-	_, _ = c.ask(ctx, verb, encode(fields))
+	reply, err := c.ask(ctx, verb, encode(fields))
 	c.end(ctx)
+	return err == nil && reply.Kind == fwp.SimpleString
 }
 
 // hurry closes a connection as soon as its next line is written, without a wait for the reply.

@@ -109,6 +109,7 @@ func TestAccountsOfProducers(t *testing.T) {
 			"observed the job with the arguments [2] was pushed with 2 jids (fakeworker"},
 		{"", "bulk/all", "FWP-WU-19", "pass "},
 		{"", "bulk/refused", "FWP-RESP-09", "pass "},
+		{"refused-pushed-alone", "bulk/refused", "FWP-RESP-09", "pass "},
 		{"", "bulk/unread", "FWP-WU-19", "pass "},
 		{"push-dropped-seldom", "bulk/all", "FWP-WU-19", "fail "},
 		{"error-ignored", "bulk/refused", "FWP-RESP-09", "fail "},

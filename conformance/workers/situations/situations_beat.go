@@ -23,8 +23,8 @@ func beatSituations() []situation {
 		{"beat/eventful", "a worker keeps sending BEAT after failed jobs, a refused FETCH and a lost connection, and " +
 			"while jobs end all the time",
 			"BEAT-06", 95, playBeatsAfterTroubles, setup{}},
-		{"beat/error", "a worker keeps sending BEAT when its BEATs get errors",
-			"RESP-09", 50, playBeatRefused, setup{rules: "on checked BEAT; from 2; first 2: refuse " +
+		{"beat/error", "a worker keeps sending BEAT when its BEATs get errors, and its jobs go on",
+			"RESP-09 FAIL-04", 50, playBeatRefused, setup{rules: "on checked BEAT; from 2; first 2: refuse " +
 				"'not recorded: neither quiet nor terminate, no state, is known'"}},
 		{"beat/refused", "errors in reply to the first BEATs do not make a worker send more of them",
 			"BEAT-07", 5, playFirstBeatsRefused,
@@ -82,9 +82,11 @@ func (t *trial) beatsSteadily(p *program) {
 }
 
 // playBeatRefused is played with the second BEAT and the third refused: the first one is sent at the start, where a
-// library may hand the error to the program that uses it.
+// library may hand the error to the program that uses it. Jobs run meanwhile, which have to succeed.
 func playBeatRefused(t *trial) {
 	p := t.launch(options{})
+	t.mustBeat(p, 1)
+	t.pushMany(usualConcurrency, "fwp.sleep", "[18]")
 	t.mustBeat(p, 2)
 	ok := t.awaitCount(p, beatPatience, p.lines(fwp.BEAT), 3) && t.awaitCount(p, beatPatience, p.lines(fwp.BEAT), 4)
 	if !ok && !t.exited(p) {

@@ -229,6 +229,9 @@ func playTogether(t *trial) { t.asGiven(t.produceTogether(ordinary(10))) }
 func playTogetherRefused(t *trial) {
 	jobs := ordinary(10)
 	refused := map[string]bool{jobs[2].jid: true, jobs[7].jid: true}
+	for jid := range refused { // also one by one
+		t.refuse(jid, "ERR the job is refused")
+	}
 	t.hook(func(e *fakes.Event) {
 		for _, job := range e.Jobs {
 			if e.Point == fakes.Checked && refused[job.Text("jid")] {
