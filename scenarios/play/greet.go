@@ -89,7 +89,7 @@ func (th *thread) unwelcome(verb string, a session.Received) error {
 	case a.Ending != scenarios.Open:
 		return fmt.Errorf("the greeting failed: the server closed the connection %s", on)
 	case a.GaveUp && a.Pending == "" && verb == "":
-		return &unservedError{greets, fmt.Sprintf("the greeting failed: no %s came", greeting)}
+		return &unservedError{what: greets, words: fmt.Sprintf("the greeting failed: no %s came", greeting)}
 	case a.GaveUp && a.Pending == "":
 		return fmt.Errorf("the greeting failed: %s was not answered", verb)
 	case a.GaveUp:

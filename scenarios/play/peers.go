@@ -224,13 +224,14 @@ func (pl *play) recheckServing(ctx context.Context, open int) {
 	pl.notServing = ""
 }
 
-// served counts the connections of the play that the server has let in and not
-// ended. It is for after the script.
+// served counts the connections of the play that the server has let in and not ended, with those that it has refused
+// if it may be at its limit: it turns new ones away. It is for after the script.
 func (pl *play) served() int {
 	n := 0
 	for _, c := range pl.open() {
 		a, came := c.Waiting()
-		if c.Status().Phase == session.Serving && c.Ended() == scenarios.Open && (!came || a.Ending == scenarios.Open) {
+		admitted := c.Status().Phase == session.Serving || pl.refusing
+		if admitted && c.Ended() == scenarios.Open && (!came || a.Ending == scenarios.Open) {
 			n++
 		}
 	}

@@ -136,6 +136,7 @@ type play struct {
 	lapsed     []string           // the rules that messages broke so
 	notServing string             // why the server no longer serves, empty if it does
 	openThen   int                // connections that were open before the server was asked last
+	refusing   bool               // a connection that asked last was accepted and ended, without a greeting
 	err        error
 }
 
@@ -261,7 +262,7 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 		if ctx.Err() == nil {
 			pl.count.NotOpened(text.OfError(err))
 		}
-		return nil, &unservedError{opening, "connect: " + text.OfError(err)}
+		return nil, &unservedError{what: opening, words: "connect: " + text.OfError(err)}
 	}
 	pl.Peers.seen.note(opening)
 	admission := pl.count.Opened()

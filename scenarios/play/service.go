@@ -57,6 +57,7 @@ func (s *services) known(what service) bool {
 type unservedError struct {
 	what  service // that failed
 	words string
+	ended bool // the server ended the connection, which it had accepted, without a greeting
 }
 
 func (e *unservedError) Error() string { return e.words }

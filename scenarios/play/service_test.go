@@ -1,6 +1,7 @@
 package play_test
 
 import (
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -78,6 +79,36 @@ func TestWhatServedAndDoesNotIsDead(t *testing.T) {
 				assert.Equal(t, "3 matched\n5 mismatched\ndead\n", outcomes(run))
 				assert.Contains(t, run.NotServing, silent)
 				assert.Equal(t, 2, run.OpenThen)
+			})
+		})
+	}
+}
+
+// A server that turns connections away while one is open that it has refused may have reached its limit. One that is
+// silent then is stopped by a client.
+func TestALimitOfConnectionsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	const script = "connect a as raw\nS[a]: +HI {}\nclause FWP-AUTH-03\nC[a]: HELLO {\"v\":2,\"pwdhash\":\"00\"}\nS[a]: -\n"
+	refusing := conversing(func(string) (string, bool) { return "-ERR password\r\n", true })
+	for name, beyond := range map[string]func(net.Conn){
+		"turns away": func(net.Conn) {},
+		"is silent":  func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var open atomic.Int32
+			r := &rogue{talk: func(n int, c net.Conn) {
+				if open.Add(1); open.Load() > 1 {
+					beyond(c)
+				} else {
+					refusing(n, c)
+				}
+				open.Add(-1)
+			}}
+			playOn(t, r, script, func(t *testing.T, r *play.Run) {
+				limited := name == "turns away"
+				assert.Equal(t, limited, r.Refused != nil)
+				assert.Equal(t, limited, r.NotServing == "")
 			})
 		})
 	}

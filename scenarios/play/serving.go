@@ -139,7 +139,8 @@ func (th *thread) serving(ctx context.Context, like *conn) (served, serving bool
 	th.rec.remark("", "the server does not serve a new connection: "+err.Error())
 	th.mu.Lock()
 	defer th.mu.Unlock()
-	th.notServing, th.openThen = err.Error(), got.amid
+	unserved, is := errors.AsType[*unservedError](err)
+	th.notServing, th.openThen, th.refusing = err.Error(), got.amid, is && unserved.ended
 	return false, false
 }
 
@@ -260,7 +261,7 @@ func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err e
 	hello, ok := th.dialect().Hello(c.role, c.state)
 	switch {
 	case a.Ending != scenarios.Open:
-		return false, &unservedError{greets, th.unwelcome("", a).Error()}
+		return false, &unservedError{what: greets, words: th.unwelcome("", a).Error(), ended: true}
 	case a.Whole() && th.grammar().Refused(a.Message): // it serves, and is at its limit of connections
 		return false, nil
 	case ok && hello.Locked && th.Password == "", th.Peers.seen.failedBefore(welcoming), !ok:
@@ -273,7 +274,7 @@ func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err e
 	if unable || errors.Is(err, errUnwelcome) {
 		return false, nil
 	} else if err != nil {
-		return false, &unservedError{welcoming, err.Error()}
+		return false, &unservedError{what: welcoming, words: err.Error()}
 	}
 	return true, nil
 }
@@ -292,7 +293,7 @@ func (th *thread) port(r scenarios.Role) string {
 func (th *thread) askUngreeted(ctx context.Context, c *conn) error {
 	hello, _ := th.dialect().Hello(scenarios.Producer, c.state)
 	if hello.Words == "" {
-		return &unservedError{greets, th.port(c.role) + "no greeting on a new connection"}
+		return &unservedError{what: greets, words: th.port(c.role) + "no greeting on a new connection"}
 	}
 	line, err := th.renderer().Hello(c.state, hello, c.hello)
 	if err != nil {
@@ -319,7 +320,7 @@ func (th *thread) inquire(ctx context.Context, c *conn, line string) (session.Re
 	}
 	a, err := c.Ask(ctx, command)
 	if err != nil || a.Ending != scenarios.Open || a.GaveUp && a.Pending == "" {
-		return a, &unservedError{asked, th.port(c.role) + verb + " on a new connection gets no reply"}
+		return a, &unservedError{what: asked, words: th.port(c.role) + verb + " on a new connection gets no reply"}
 	}
 	th.Peers.seen.note(asked)
 	return a, nil
