@@ -34,8 +34,12 @@ func shortJSON(v any) string {
 }
 
 // sameField reports whether a field was pushed as it was given. A null counts as omitted, and times are compared as
-// instants, to the millisecond.
+// instants, to the millisecond. A library may add members to custom, which is for the context of a job: the id of a
+// trace, a language.
 func sameField(name string, given, got any) bool {
+	if members, is := got.(map[string]any); is && name == "custom" {
+		return hasMembers(members, given)
+	}
 	if given == nil {
 		return got == nil
 	}
@@ -45,6 +49,18 @@ func sameField(name string, given, got any) bool {
 		return is && also && sameInstant(a, b)
 	}
 	return sameValue(given, got)
+}
+
+// hasMembers reports whether an object has all members of a value, which is an object or nil.
+func hasMembers(object map[string]any, of any) bool {
+	given, is := of.(map[string]any)
+	for name, value := range given {
+		got, has := object[name]
+		if !has || !sameValue(value, got) {
+			return false
+		}
+	}
+	return is || of == nil
 }
 
 func sameInstant(a, b string) bool {

@@ -18,10 +18,15 @@ func TestSameField(t *testing.T) {
 		want              bool
 	}{
 		{"custom", `null`, `null`, true},
-		{"custom", `null`, `{}`, false},
+		{"custom", `null`, `{}`, true},
+		{"custom", `null`, `[]`, false},
+		{"custom", `{}`, `null`, false},
 		{"custom", `{"a":[1,null]}`, `{"a":[1.0,null]}`, true},
 		{"custom", `{"a":[1,null]}`, `{"a":[1]}`, false},
-		{"custom", `{"a":1}`, `{"a":1,"b":2}`, false},
+		{"custom", `{"a":1}`, `{"a":1,"trace":2}`, true},
+		{"custom", `{"a":1,"b":null}`, `{"a":1,"trace":2}`, false},
+		{"custom", `[1]`, `{"a":1}`, false},
+		{"args", `[{"a":1}]`, `[{"a":1,"b":2}]`, false},
 		{"args", `[9007199254740993]`, `[9007199254740992]`, false},
 		{"args", `[1e21]`, `[1000000000000000000000]`, true},
 		{"args", `["1"]`, `[1]`, false},
