@@ -9,7 +9,6 @@ import (
 
 // apply changes the world by an event that the rules have looked at.
 func (w *world) apply(l *look) {
-	w.hasWorkers = w.hasWorkers || l.Worker != ""
 	switch l.Kind {
 	case Opened:
 		w.conns[l.Conn] = &connState{number: l.Conn, process: l.Process, opened: l.At}

@@ -66,7 +66,7 @@ func checkReadOnly(l *look) judgement {
 // checkJIDReused leaves out a worker of which a push has failed: it may run the job again that pushes, as a whole.
 func checkJIDReused(l *look) judgement {
 	jid, is := l.Object["jid"].(string)
-	if !is || len(l.world.pushed.now) == 0 || l.world.hasWorkers && l.world.pushFailed {
+	if !is || len(l.world.pushed.now) == 0 || len(l.world.workers) > 0 && l.world.pushFailed {
 		return notApplicable()
 	}
 	return keptIf(!l.world.pushed.has(jid), "the jid %s was pushed before", quoteAny(jid))

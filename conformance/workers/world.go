@@ -39,7 +39,6 @@ type world struct {
 	forgotten      *recent                // jids that a worker held when it was forgotten
 	lost           *recent                // wids of workers that are not judged any more
 	joined         int                    // workers so far, for their order
-	hasWorkers     bool                   // a client has greeted with a wid
 	pushFailed     bool                   // a PUSH was refused, or lost its connection before the reply
 	hash           passwordHash           // the latest
 }
