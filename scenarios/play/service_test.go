@@ -88,7 +88,8 @@ func TestWhatServedAndDoesNotIsDead(t *testing.T) {
 // silent then is stopped by a client.
 func TestALimitOfConnectionsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	const script = "connect a as raw\nS[a]: +HI {}\nclause FWP-AUTH-03\nC[a]: HELLO {\"v\":2,\"pwdhash\":\"00\"}\nS[a]: -\n"
+	const script = "connect a as raw\nS[a]: +HI {}\nclause FWP-AUTH-03\n" +
+		"C[a]: HELLO {\"v\":2,\"pwdhash\":\"00\"}\nS[a]: -\n"
 	refusing := conversing(func(string) (string, bool) { return "-ERR password\r\n", true })
 	for name, beyond := range map[string]func(net.Conn){
 		"turns away": func(net.Conn) {},
