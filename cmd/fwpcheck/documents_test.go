@@ -144,7 +144,7 @@ func TestDocumentedCommands(t *testing.T) {
 	assert.Len(t, used, len(notPlayed), "a row of notPlayed is about no command: those that are: %v", used)
 }
 
-// parses fails if a flag of a command has a value that it does not take: of one that is not played, --help says so.
+// parses requires that a command takes its flags and their values. It is not played: --help is added to it.
 func parses(t *testing.T, page, line string) {
 	t.Helper()
 	words := shellWords(t, line)

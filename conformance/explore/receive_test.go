@@ -66,10 +66,10 @@ func TestUnfinishedReplies(t *testing.T) {
 					if _, err := server.Write([]byte(text[i : i+1])); err != nil {
 						return
 					}
-					time.Sleep(time.Second / 2)
+					<-time.After(time.Second / 2)
 				}
 			})
-			time.Sleep(2 * time.Second) // the short one is there as far as it goes
+			<-time.After(2 * time.Second) // the short one is there as far as it goes
 			p.silent(t.Context(), c)
 			assert.Empty(t, p.conns)
 			if assert.Len(t, p.found, 1) {
@@ -104,7 +104,7 @@ type idling struct {
 
 func (l idling) Idle(int, time.Time) bool { return l.idle }
 
-// An exploration does not wait for a reply that cannot come, as long as the law says so.
+// An exploration does not wait for a reply while the law knows that none can come.
 func TestWhatCannotComeIsAwaitedLater(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

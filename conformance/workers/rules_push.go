@@ -63,7 +63,8 @@ func checkReadOnly(l *look) judgement {
 	return kept()
 }
 
-// checkJIDReused leaves out a worker of which a push has failed: it may run the job again that pushes, as a whole.
+// checkJIDReused compares no jids beside a worker when a PUSH has failed: a worker may run the job that pushes again,
+// with all its pushes.
 func checkJIDReused(l *look) judgement {
 	jid, is := l.Object["jid"].(string)
 	if !is || len(l.world.pushed.now) == 0 || len(l.world.workers) > 0 && l.world.pushFailed {

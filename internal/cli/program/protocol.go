@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/target"
 )
 
-// DeclareProtocol adds --protocol to f; without it a command takes that of the URL, if usually says so, or the Default.
+// DeclareProtocol adds --protocol to f. The default in its help is the words of usually, and then the Default.
 func DeclareProtocol(f *pflag.FlagSet, name *string, usually string) {
 	f.StringVar(name, "protocol", "",
 		"the `PROTOCOL`: "+strings.Join(peer.Names(), " or ")+" (default: "+usually+peer.Default().Name+")")
