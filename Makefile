@@ -7,7 +7,6 @@ SHELL       := bash
 GO       ?= go
 FUZZTIME ?= 20s
 BENCH    ?= .
-BASE     ?= main
 # Beside linux/amd64, where everything else runs.
 PLATFORMS := darwin/arm64 windows/amd64
 
@@ -27,9 +26,10 @@ build: ## build the commands into bin/, without symbols
 test: ## run all tests, the long searches and the whole matrix too; needs Go and no server
 	FWP_SLOW=1 $(GO) test -timeout 30m ./...
 
-.PHONY: quick
-quick: ## test the packages changed since BASE=main and those that import them directly, and name the rest
-	@GO='$(GO)' tools/quick/quick.sh '$(BASE)'
+# With PLAYS=1 no page is written, and no test is run.
+.PHONY: prove
+prove: ## say what is missing of what changed since BASE=HEAD: play it, write pages, test the packages
+	@$(GO) run ./internal/proof prove -base '$(or $(BASE),HEAD)' $(if $(PLAYS),-plays)
 
 # Four minutes on two processors; see also slow. The other tests that FWP_SLOW=1 adds are those of `make test`.
 # FAULT=NAME plays one fault only, and CHECK=NAME one check only, of servers and clients; -v tells what they find. With

@@ -25,6 +25,10 @@ const usage = `usage: go run ./internal/proof COMMAND
         the same of the faults of servers, where no S: line decides a clause that the law or the table of breaches names
   mutants -o FILE
         what is found where one reply to an S: line of a script is changed on its way
+  prove [-base REVISION] [-plays]
+        what is missing of what was changed since a commit, HEAD unless it is given: plays the new and changed checks,
+        faults, variations and clauses, writes pages and golden files, and tests the packages that changed; with -plays
+        it only plays
   compare OLD NEW
         what differs between two files; the exit code is 1 if something changed
 
@@ -80,6 +84,10 @@ func (p program) main(ctx context.Context, args []string) (code int, err error) 
 	switch {
 	case len(args) == 3 && args[0] == "compare":
 		return p.compare(args[1], args[2])
+	case len(args) > 0 && args[0] == "prove":
+		if err = p.prove(ctx, args[1:]); errors.Is(err, errMissing) {
+			return exitChanged, err
+		}
 	case len(args) > 0 && slices.Contains(players, args[0]):
 		err = p.play(ctx, args[0], args[1:])
 	default:

@@ -52,7 +52,7 @@ func TestClientVariations(t *testing.T) {
 					on.Network = memnet.New()
 					report, err := on.Vary(t.Context(), v, some)
 					require.NoError(t, err)
-					assert.Empty(t, on.falseAlarms(v, report))
+					assert.Empty(t, on.FalseAlarms(v, report))
 				})
 			})
 		}
@@ -79,7 +79,7 @@ func TestFaultsOfClients(t *testing.T) {
 		checks, err := on.Checks()
 		require.NoError(t, err)
 		for _, c := range checks {
-			for _, id := range clauses(c) {
+			for _, id := range Clauses(c) {
 				if !on.Peer.IsDefault() {
 					assert.True(t, first[id], "no fault is about %s", id)
 					assert.Contains(t, string(fixing), id)

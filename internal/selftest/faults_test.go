@@ -192,7 +192,7 @@ func (m *matrix) play(t *testing.T) {
 
 // about returns whether a check decides a clause of a fault.
 func (m *matrix) about(f peer.Fault) func(candidate) bool {
-	return func(c candidate) bool { return names(f, c.Check) }
+	return func(c candidate) bool { return Names(f, c.Check) }
 }
 
 // missing says which finding is missing. Where checks share servers, that is one of the first clause in any case.
@@ -222,7 +222,7 @@ func (m *matrix) played(t *testing.T, fault peer.Fault, picked, left []conforman
 	for _, script := range picked {
 		check := playScript(t, m.on.Peer, fault, script)
 		all.Add(fault, script, check)
-		if names(fault, script) {
+		if Names(fault, script) {
 			declared.Add(fault, script, check)
 		}
 	}
@@ -284,7 +284,7 @@ func (m *matrix) pick(fault peer.Fault, few int) (picked, left []conformance.Che
 		}
 		if all || catches && few >= 0 || n%200 == 0 {
 			picked = append(picked, c.Check)
-		} else if names(fault, c.Check) {
+		} else if Names(fault, c.Check) {
 			left = append(left, c.Check)
 		}
 	}
@@ -351,7 +351,7 @@ type candidate struct {
 func candidates(scripts []conformance.Check) []candidate {
 	var all []candidate
 	for _, s := range scripts {
-		all = append(all, candidate{s, s.Describe().ID, clauses(s), judges(peer.Default().Protocol, s)})
+		all = append(all, candidate{s, s.Describe().ID, Clauses(s), Judges(peer.Default().Protocol, s)})
 	}
 	return all
 }

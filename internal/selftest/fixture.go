@@ -66,7 +66,7 @@ func (f Fixture) Apart() bool { return f.Client == nil && f.peer().IsDefault() }
 // clauses, or only record, and all elsewhere.
 func (f Fixture) Looking(fault peer.Fault, checks []conformance.Check) []conformance.Check {
 	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool {
-		return f.Apart() && !names(fault, c) && judges(f.peer().Protocol, c)
+		return f.Apart() && !Names(fault, c) && Judges(f.peer().Protocol, c)
 	})
 }
 

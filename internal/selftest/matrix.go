@@ -79,7 +79,7 @@ func (m *Matrix) Add(fault peer.Fault, check conformance.Check, result reports.C
 	if catches(m.Protocol, check, result) {
 		r.Caught = insert(r.Caught, name)
 	}
-	for _, id := range clauses(check) {
+	for _, id := range Clauses(check) {
 		r.decided[id] = true
 	}
 	for _, c := range result.Clauses {
@@ -94,7 +94,7 @@ func (m *Matrix) Leave(fault peer.Fault, check conformance.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.row(fault)
-	for _, id := range append(clauses(check), fault.Clauses[0]) {
+	for _, id := range append(Clauses(check), fault.Clauses[0]) {
 		r.left[id] = true
 	}
 }
@@ -173,7 +173,8 @@ func red(check reports.Check) []string {
 	return ids
 }
 
-func clauses(check conformance.Check) []string {
+// Clauses returns those that a check decides, none for nil.
+func Clauses(check conformance.Check) []string {
 	var ids []string
 	if check == nil {
 		return nil
@@ -184,23 +185,23 @@ func clauses(check conformance.Check) []string {
 	return ids
 }
 
-// names reports whether a fault may break a clause that a check decides.
-func names(fault peer.Fault, check conformance.Check) bool {
-	return slices.ContainsFunc(clauses(check), func(id string) bool { return slices.Contains(fault.Clauses, id) })
+// Names reports whether a fault may break a clause that a check decides.
+func Names(fault peer.Fault, check conformance.Check) bool {
+	return slices.ContainsFunc(Clauses(check), func(id string) bool { return slices.Contains(fault.Clauses, id) })
 }
 
 // catches reports whether a check found a clause broken that it decides, or the server
 // dead. For a check that only records any finding counts.
 func catches(p *conformance.Protocol, check conformance.Check, result reports.Check) bool {
-	if check == nil || !judges(p, check) || result.Verdict == reports.Crash {
+	if check == nil || !Judges(p, check) || result.Verdict == reports.Crash {
 		return result.Verdict.Breach()
 	}
-	own := clauses(check)
+	own := Clauses(check)
 	return slices.ContainsFunc(red(result), func(id string) bool { return slices.Contains(own, id) })
 }
 
-// judges reports whether a check can find a clause of the protocol broken that it decides.
-func judges(p *conformance.Protocol, check conformance.Check) bool {
+// Judges reports whether a check can find a clause of the protocol broken that it decides.
+func Judges(p *conformance.Protocol, check conformance.Check) bool {
 	for _, mark := range check.Describe().Marks {
 		clause, known := p.ClauseByID(mark.Clause)
 		if known && !mark.Record && (mark.Level != "" || clause.Breach().Breach()) {
@@ -216,9 +217,9 @@ func ofTime(r reports.ReasonCode, client bool) bool {
 	return r == reports.ReasonLag || r == reports.ReasonUnsteady && !client
 }
 
-// falseAlarms returns what the checks of a report found on what conforms, or left open, by check. What one situation
+// FalseAlarms returns what the checks of a report found on what conforms, or left open, by check. What one situation
 // of a client leaves open may be decided in another one: which connection does what is a matter of chance.
-func (f Fixture) falseAlarms(variation peer.Variation, report *reports.Report) map[string][]string {
+func (f Fixture) FalseAlarms(variation peer.Variation, report *reports.Report) map[string][]string {
 	wrong, passed := map[string][]string{}, map[string]bool{}
 	for _, check := range report.Checks {
 		for _, c := range check.Clauses {

@@ -18,7 +18,7 @@ func TestWhatIsMissing(t *testing.T) {
 	require.NoError(t, err)
 	scripts := candidates(suite(t))
 	i := 0
-	for !names(fault, scripts[i]) || scripts[i].clauses[0] != fault.Clauses[0] {
+	for !Names(fault, scripts[i]) || scripts[i].clauses[0] != fault.Clauses[0] {
 		i++
 	}
 	first := fault.Clauses[0]

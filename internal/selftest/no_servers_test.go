@@ -85,7 +85,7 @@ func TestNoServers(t *testing.T) {
 func someOf(scripts []conformance.Check, server, decided string) (some []conformance.Check) {
 	wanted := strings.Fields(decided)
 	for _, s := range scripts {
-		decides := slices.ContainsFunc(clauses(s), func(id string) bool { return slices.Contains(wanted, id) })
+		decides := slices.ContainsFunc(Clauses(s), func(id string) bool { return slices.Contains(wanted, id) })
 		if slow.Enabled() || drawn(server, s.Describe().ID)%6 == 0 || decides {
 			some = append(some, s)
 		}

@@ -54,7 +54,7 @@ func TestProfileFaults(t *testing.T) {
 			require.NoError(t, err)
 			var red []string
 			for _, script := range checks {
-				if !names(fault, script) {
+				if !Names(fault, script) {
 					continue
 				}
 				for _, found := range playScript(t, of, fault, script).Findings {

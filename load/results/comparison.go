@@ -151,6 +151,10 @@ const busyClosed = 0.95
 // Beyond is how many values must be beyond a percentile that is compared.
 const Beyond = 20
 
+// compared returns the percentiles of the command that a load is about: those of every report but for the last one, for
+// which few runs have enough values.
+func compared() []Percentile { all := Percentiles(); return all[:len(all)-1] }
+
 // figuresOf returns the metrics of a run that can be compared: not percentiles with few values beyond them.
 func (l *Load) figuresOf() (all []LoadFigure) {
 	add := func(metric string, value float64) {
@@ -181,7 +185,7 @@ func (l *Load) figuresOf() (all []LoadFigure) {
 	for i := range l.Ops {
 		switch op := &l.Ops[i]; op.Op {
 		case l.Rate.Op:
-			times(op.Op+".response", &op.Response, 50, 90, 99, 99.9)
+			times(op.Op+".response", &op.Response, compared()...)
 		case "push", "ack", "fetch.found", "idle":
 			times(op.Op+".response", &op.Response, 50, 99)
 		}

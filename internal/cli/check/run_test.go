@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -26,6 +27,23 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
+
+// A flag is repeated by the command that shows a finding again, or it says here why not.
+func TestEachFlagIsRepeatedOrSaysWhyNot(t *testing.T) {
+	t.Parallel()
+	ofTheTarget := "url start from-environment embedded protocol profile" // subject.Flags has them
+	ofTheResult := "subject server-log format output verbose color no-progress show-secrets save expect update-expect"
+	others := "check clause level quick require strict fail-fast " + // the command names one check
+		"seed parallel start-timeout config" // it has the seed; the pace of this machine; what was read is repeated
+	known := strings.Fields(strings.Join(append(decisive, ofTheTarget, ofTheResult, others), " "))
+	flags := newRun(process{}).Flags()
+	flags.VisitAll(func(f *pflag.Flag) {
+		assert.Contains(t, known, f.Name, "add --%s to decisive, or here with the reason", f.Name)
+	})
+	for i, name := range known {
+		assert.NotContains(t, known[:i], name)
+	}
+}
 
 // options are the flags of a command line.
 func options(t *testing.T, args ...string) *runOptions {

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/peer"
+)
+
+// follow writes the pages, schemas and golden files that follow from a change, and tests the packages that it touches.
+func (p *proof) follow(ctx context.Context, in repository, commit string) error {
+	files, err := in.changed(ctx, commit)
+	if err != nil {
+		return err
+	}
+	packages, err := packagesOf(ctx)
+	if err != nil {
+		return err
+	}
+	touched := packages.touched(files)
+	before, err := in.hashes(ctx)
+	if err != nil {
+		return err
+	}
+	var writers []string
+	for name := range packages {
+		if packages.writes(name) && name != selftestPackage && packages.reaches(name, touched) {
+			writers = append(writers, name)
+		}
+	}
+	var others []string
+	for _, name := range append(touched, always...) {
+		if _, is := packages[name]; is && !slices.Contains(writers, name) && !slices.Contains(others, name) {
+			others = append(others, name)
+		}
+	}
+	first := slices.DeleteFunc(slices.Clone(writers), func(name string) bool { return slices.Contains(readers, name) })
+	second := slices.DeleteFunc(writers, func(name string) bool { return !slices.Contains(readers, name) })
+	err = errors.Join(p.test(ctx, first, "-update"), p.test(ctx, second, "-update"), p.writeFaults(ctx), p.test(ctx, others))
+	after, hashErr := in.hashes(ctx)
+	for name, hash := range after {
+		if before[name] != hash {
+			p.written = append(p.written, name)
+		}
+	}
+	return errors.Join(err, hashErr)
+}
+
+const (
+	module          = "github.com/fwpsuite/fwp/"
+	selftestPackage = module + "internal/selftest"
+	goldenPackage   = module + "internal/golden"
+)
+
+// always are the packages whose tests look at everything, and take a second.
+var always = []string{module + "internal/archtest", module + "docs"}
+
+// readers are the packages whose tests read files that the tests of others write.
+var readers = []string{module + "internal/schematest", module + "reports/html"}
+
+// goPackage is a package as the go command lists it.
+type goPackage struct {
+	ImportPath, Dir                 string
+	Deps, TestImports, XTestImports []string
+}
+
+// packages are those of the module, by their import path.
+type packages map[string]goPackage
+
+func packagesOf(ctx context.Context) (packages, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,Deps,TestImports,XTestImports", "./...")
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	all := packages{}
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var one goPackage
+		if err := d.Decode(&one); err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		all[one.ImportPath] = one
+	}
+	return all, nil
+}
+
+// touched returns the packages of files: that of the folder, or else of the nearest one above it that has a package.
+func (all packages) touched(files []string) (names []string) {
+	for _, file := range files {
+		for folder := path.Dir(file); folder != "."; folder = path.Dir(folder) {
+			if _, is := all[module+folder]; is {
+				names = append(names, module+folder)
+				break
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// tests returns what the tests of a package import.
+func (all packages) tests(name string) []string {
+	return slices.Concat(all[name].TestImports, all[name].XTestImports)
+}
+
+// writes reports whether the tests of a package write files with -update.
+func (all packages) writes(name string) bool { return slices.Contains(all.tests(name), goldenPackage) }
+
+// reaches reports whether a package, or its tests, are some others or import them, however far.
+func (all packages) reaches(name string, others []string) bool {
+	reached := append([]string{name}, all[name].Deps...)
+	for _, imported := range all.tests(name) {
+		reached = append(append(reached, imported), all[imported].Deps...)
+	}
+	return slices.ContainsFunc(reached, func(r string) bool { return slices.Contains(others, r) })
+}
+
+// hashes returns the hashes of the files that differ from the last commit.
+func (r repository) hashes(ctx context.Context) (map[string][sha256.Size]byte, error) {
+	files, err := r.changed(ctx, "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][sha256.Size]byte{}
+	for _, name := range files {
+		text, err := input.Read(filepath.Join(r.folder, filepath.FromSlash(name)), most)
+		if err == nil {
+			all[name] = sha256.Sum256(text)
+		}
+	}
+	return all, nil
+}
+
+// writeFaults writes the rows of the pages of faults that are new, or that a new check may catch.
+func (p *proof) writeFaults(ctx context.Context) error {
+	for _, b := range p.change {
+		var names []string
+		for _, f := range b.faults {
+			isNew := slices.ContainsFunc(b.newFaults, func(n peer.Fault) bool { return n.Name == f.Name })
+			if isNew || slices.Contains(p.caught, b.name+"/"+f.Name) {
+				names = append(names, f.Name)
+			}
+		}
+		if len(names) == 0 || b.on.Peer.Profile != "" { // no page has those of a profile
+			continue
+		}
+		role := "server"
+		if b.on.Client != nil {
+			role = b.on.Client.Role
+		}
+		table := "^" + b.on.Peer.Name + "-" + role + "$"
+		run := "TestFaults$/" + table + "/each/^(" + strings.Join(names, "|") + ")$"
+		if err := p.test(ctx, []string{selftestPackage}, "-run", run, "-update"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// test runs the tests of packages with some flags, all that a page is made of, and says of each that fails what to type.
+func (p *proof) test(ctx context.Context, packages []string, flags ...string) error {
+	if len(packages) == 0 {
+		return nil
+	}
+	slices.Sort(packages)
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"test", "-json"}, packages, flags)...)
+	if slices.Contains(packages, selftestPackage) && len(flags) > 0 { // a page has what all checks find
+		cmd.Env = append(os.Environ(), "FWP_SLOW=1")
+	}
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	failures := readFailures(bufio.NewScanner(out))
+	for _, f := range failures {
+		p.miss("go test ./%s -run '%s'\n%s", strings.TrimPrefix(f.pack, module), f.pattern(), f.text)
+	}
+	if err := cmd.Wait(); err != nil && len(failures) == 0 {
+		return fmt.Errorf("go test: %w\n%s", err, &complaints)
+	}
+	return nil
+}
+
+// failure is a test that has failed, or a package that has no tests that failed.
+type failure struct{ pack, test, text string }
+
+// pattern is what picks the test.
+func (f failure) pattern() string {
+	names := strings.Split(f.test, "/")
+	return "^" + strings.Join(names, "$/^") + "$"
+}
+
+// mostTold is how many lines of the output of a test are shown.
+const mostTold = 12
+
+// readFailures reads what go test -json prints.
+func readFailures(lines *bufio.Scanner) (all []failure) {
+	lines.Buffer(nil, 1<<24)
+	output := map[failure][]string{}
+	for lines.Scan() {
+		var e struct{ Action, Package, ImportPath, Test, Output string }
+		if json.Unmarshal(lines.Bytes(), &e) != nil {
+			continue
+		}
+		of := failure{pack: cmp.Or(e.Package, e.ImportPath), test: e.Test}
+		switch text := strings.TrimSpace(e.Output); {
+		case e.Action == "output" || e.Action == "build-output":
+			if text != "" && !strings.HasPrefix(text, "=== ") && !strings.HasPrefix(text, "--- ") && len(output[of]) < mostTold {
+				output[of] = append(output[of], text)
+			}
+		case e.Action == "fail" || e.Action == "build-fail":
+			// A test fails with each of its parts, and a package with each of its tests.
+			inside := slices.ContainsFunc(all, func(f failure) bool {
+				return f.pack == of.pack && (of.test == "" || strings.HasPrefix(f.test, of.test+"/"))
+			})
+			if !inside {
+				all = append(all, failure{of.pack, of.test, strings.Join(output[of], "\n")})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,384 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/selftest"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// errMissing is what prove ends with if its list is not empty.
+var errMissing = errors.New("something is missing: see the list")
+
+// prove says of a change what is missing, after it has played the pairs that the change brings.
+func (p program) prove(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("prove", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	base := f.String("base", "HEAD", "")
+	plays := f.Bool("plays", false, "")
+	if err := f.Parse(args); err != nil || f.NArg() > 0 {
+		return errors.Join(err, errUsage)
+	}
+	in := repository{"."}
+	commit, err := in.commit(ctx, *base)
+	if err != nil {
+		return err
+	}
+	before, err := in.before(ctx, commit)
+	if err != nil {
+		return err
+	}
+	now, err := in.now(ctx)
+	if err != nil {
+		return err
+	}
+	catalogues, err := catalogues()
+	if err != nil {
+		return err
+	}
+	all := broughtBy(fresh(before, now), now, catalogues)
+	fmt.Fprintf(p.out, "since %.12s: %s\n", commit, all)
+	proof := &proof{bubbles: p.bubbles, change: all, units: now}
+	proof.play()
+	if !*plays {
+		if err := proof.follow(ctx, in, commit); err != nil {
+			return err
+		}
+	}
+	fmt.Fprint(p.out, proof)
+	if len(proof.missing) > 0 {
+		return errMissing
+	}
+	return nil
+}
+
+// brought is what a change brings to one catalogue.
+type brought struct {
+	catalogue
+
+	newChecks     []conformance.Check
+	newFaults     []peer.Fault
+	newVariations []peer.Variation
+	newClauses    []conformance.Clause
+}
+
+// change is what it brings to all.
+type change []brought
+
+func (all change) String() string {
+	var checks, faults, variations, clauses int
+	for _, b := range all {
+		checks, faults = checks+len(b.newChecks), faults+len(b.newFaults)
+		variations, clauses = variations+len(b.newVariations), clauses+len(b.newClauses)
+	}
+	return fmt.Sprintf("new or changed are %d checks, %d faults, %d variations, %d clauses",
+		checks, faults, variations, clauses)
+}
+
+// fakesFolder has the catalogues of faults and variations. Units elsewhere may be about checks.
+const fakesFolder = "fakes/"
+
+// broughtBy returns what units bring. A function that a row of Go calls brings the row again.
+func broughtBy(units, all []unit, catalogues []catalogue) (c change) {
+	fakes := slices.DeleteFunc(slices.Clone(units), func(u unit) bool { return !strings.HasPrefix(u.file, fakesFolder) })
+	fakes = using(fakes, all)
+	others := slices.DeleteFunc(slices.Clone(units), func(u unit) bool { return strings.HasPrefix(u.file, fakesFolder) })
+	had := map[string]bool{}
+	for _, of := range catalogues {
+		b := brought{catalogue: of}
+		for _, check := range of.checks {
+			if id := check.Describe().ID; slices.ContainsFunc(others, func(u unit) bool { return u.brings(id) }) {
+				b.newChecks = append(b.newChecks, check)
+			}
+		}
+		row := func(name string) bool {
+			return slices.ContainsFunc(fakes, func(u unit) bool { return u.row(path.Base(name)) })
+		}
+		for _, f := range of.faults {
+			if row(f.Name) {
+				b.newFaults = append(b.newFaults, f)
+			}
+		}
+		for _, v := range of.variations {
+			if row(v.Name) {
+				b.newVariations = append(b.newVariations, v)
+			}
+		}
+		for _, clause := range of.on.Peer.Clauses() {
+			if !had[clause.ID] && slices.ContainsFunc(others, func(u unit) bool { return u.heads(clause.ID) }) {
+				had[clause.ID] = true // a profile has those of its protocol
+				b.newClauses = append(b.newClauses, clause)
+			}
+		}
+		c = append(c, b)
+	}
+	return c
+}
+
+// brings reports whether a unit is a script of that name, or a row of Go with it.
+func (u unit) brings(check string) bool {
+	return strings.HasSuffix(u.file, "/"+check+".fwp") || path.Ext(u.file) == ".go" && u.declares == nil && u.is(check)
+}
+
+// row reports whether a unit is a row of that name: in a text it begins with it.
+func (u unit) row(name string) bool {
+	return path.Ext(u.file) != ".txt" && u.is(name) || u.words[0] == name
+}
+
+// heads reports whether a unit is a row of a table of clauses that begins with a clause.
+func (u unit) heads(clause string) bool {
+	return strings.HasPrefix(path.Base(u.file), "clauses") && u.words[0] == clause
+}
+
+// proof is what was found. Its methods may be called concurrently.
+type proof struct {
+	bubbles
+
+	change change
+	units  []unit // of the work tree
+
+	mu      sync.Mutex
+	caught  []string // the faults that a new check catches
+	told    []string // what each thing has come to
+	written []string // files
+	missing []string // what to do
+}
+
+func (p *proof) tell(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told = append(p.told, fmt.Sprintf(format, args...))
+}
+
+func (p *proof) miss(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.missing = append(p.missing, fmt.Sprintf(format, args...))
+}
+
+// String is in the same order whatever was played first.
+func (p *proof) String() string {
+	var w strings.Builder
+	for _, part := range []struct {
+		heading string
+		lines   []string
+	}{{"", p.told}, {"written:\n", p.written}, {"missing:\n", p.missing}} {
+		slices.Sort(part.lines)
+		if len(part.lines) > 0 {
+			w.WriteString(part.heading)
+		}
+		for _, line := range slices.Compact(part.lines) {
+			fmt.Fprintln(&w, "  "+strings.ReplaceAll(line, "\n", "\n    "))
+		}
+	}
+	if len(p.missing) == 0 {
+		fmt.Fprintln(&w, "nothing is missing")
+	}
+	return w.String()
+}
+
+// play plays the pairs that a change brings, in virtual time, some at a time.
+func (p *proof) play() {
+	var plays []func() error
+	for _, b := range p.change {
+		for _, check := range b.newChecks {
+			plays = append(plays, p.checkPlays(b, check)...)
+		}
+		for _, f := range b.newFaults {
+			plays = append(plays, func() error { return p.fault(b, f) })
+		}
+		for _, v := range b.newVariations {
+			plays = append(plays, func() error { return p.vary(b, v, b.checks) })
+		}
+		for _, clause := range b.newClauses {
+			p.clause(b, clause)
+		}
+	}
+	queue := make(chan func() error)
+	var players sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		players.Go(func() {
+			for play := range queue {
+				if err := play(); err != nil {
+					p.miss("%v", err)
+				}
+			}
+		})
+	}
+	for _, play := range plays {
+		queue <- play
+	}
+	close(queue)
+	players.Wait()
+}
+
+// checkPlays returns the plays of a check: on all variations, on the faults of its clauses, and its mutants.
+func (p *proof) checkPlays(b brought, check conformance.Check) (plays []func() error) {
+	id := check.Describe().ID
+	for _, v := range b.variations {
+		plays = append(plays, func() error { return p.vary(b, v, []conformance.Check{check}) })
+	}
+	plays = append(plays, func() error { return p.finds(b, check) })
+	if script, is := check.(conformance.ScriptCheck); is {
+		plays = append(plays, func() error { return p.mutants(b, script) })
+	}
+	p.tell("%s/%s: played on %d variations", b.name, id, len(b.variations))
+	return plays
+}
+
+// vary plays checks on what differs and is right: nothing may be found, and everything must be decided.
+func (p *proof) vary(b brought, v peer.Variation, checks []conformance.Check) error {
+	report, err := p.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
+		return on.Vary(ctx, v, checks)
+	}, b.on)
+	if err != nil {
+		return err
+	}
+	for _, found := range b.on.FalseAlarms(v, report) {
+		p.miss("%s/%s: a check and a variation contradict each other: %s", b.name, v.Name, strings.Join(found, "; "))
+	}
+	return nil
+}
+
+// finds plays a check on the faults that break its clauses: it must find one, unless it only records.
+func (p *proof) finds(b brought, check conformance.Check) error {
+	var caught, played []string
+	for _, f := range b.faults {
+		if !selftest.Names(f, check) {
+			continue
+		}
+		row, err := p.row(b, f, []conformance.Check{check})
+		if err != nil {
+			return err
+		}
+		if played = append(played, f.Name); len(row.Caught) > 0 {
+			caught = append(caught, f.Name)
+			p.catch(b.name + "/" + f.Name)
+		}
+		for _, what := range row.Unexpected {
+			p.miss("%s/%s: %s: name the clause in its row, or repair the check", b.name, f.Name, what)
+		}
+	}
+	id := check.Describe().ID
+	switch {
+	case len(caught) > 0:
+		p.tell("%s/%s: finds %s", b.name, id, strings.Join(caught, ", "))
+	case selftest.Judges(b.on.Peer.Protocol, check):
+		p.miss("%s/%s finds no fault (played: %s): add a row to %s that breaks one of its clauses and no other one",
+			b.name, id, orNone(played), p.fileOf(b.faults))
+	}
+	return nil
+}
+
+// fileOf returns the table that has the rows of some faults.
+func (p *proof) fileOf(faults []peer.Fault) string {
+	rows := map[string]int{"": 0}
+	for _, u := range p.units {
+		if path.Ext(u.file) == ".txt" && strings.HasPrefix(u.file, fakesFolder) &&
+			slices.ContainsFunc(faults, func(f peer.Fault) bool { return u.words[0] == path.Base(f.Name) }) {
+			rows[u.file]++
+		}
+	}
+	return slices.MaxFunc(slices.Sorted(maps.Keys(rows)), func(a, b string) int { return rows[a] - rows[b] })
+}
+
+func (p *proof) catch(fault string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.caught = append(p.caught, fault)
+}
+
+func orNone(words []string) string {
+	if len(words) == 0 {
+		return "none names its clauses"
+	}
+	return strings.Join(words, ", ")
+}
+
+// row plays checks on a fault.
+func (p *proof) row(b brought, f peer.Fault, checks []conformance.Check) (*selftest.Row, error) {
+	m := selftest.Matrix{Protocol: b.on.Peer.Protocol}
+	groups := [][]conformance.Check{checks}
+	if b.on.Apart() {
+		groups = slices.Collect(slices.Chunk(checks, 1))
+	}
+	for _, group := range groups {
+		report, err := p.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
+			return on.Report(ctx, []peer.Fault{f}, group, nil)
+		}, b.on)
+		if err != nil {
+			return nil, err
+		}
+		m.AddReport(f, group, report)
+	}
+	return m.Rows()[0], nil
+}
+
+// fault plays all checks on a fault: one must find the first of its clauses, and none another clause than it names.
+func (p *proof) fault(b brought, f peer.Fault) error {
+	row, err := p.row(b, f, b.checks)
+	if err != nil {
+		return err
+	}
+	for _, what := range row.Unexpected {
+		p.miss("%s/%s: %s: name the clause in its row, or let it break less", b.name, f.Name, what)
+	}
+	if missing := row.Missing(); missing != "" || !row.Detected() {
+		p.miss("%s/%s: %s: write a check that does, or another first clause", b.name, f.Name,
+			cmp.Or(missing, "nothing finds it"))
+		return nil
+	}
+	p.tell("%s/%s: found by %s", b.name, f.Name, strings.Join(row.Caught, ", "))
+	return nil
+}
+
+// mutants changes each reply to a line of a script that decides a clause: the script must see it.
+func (p *proof) mutants(b brought, script conformance.ScriptCheck) error {
+	all, err := b.mutantsOf(p.bubbles, script)
+	if err != nil {
+		return err
+	}
+	played := 0
+	for _, m := range all {
+		if m.role != decides {
+			continue
+		}
+		played++
+		o, err := b.outcome(p.bubbles, m)
+		if err != nil {
+			return err
+		}
+		if o.found == nothing && o.exit == 0 {
+			p.survivor(b, m)
+		}
+	}
+	p.tell("%s/%s: %d mutants of its lines", b.name, script.Script.Name, played)
+	return nil
+}
+
+// survivor asks for the reason of a mutant that nothing sees.
+func (p *proof) survivor(b brought, m mutant) {
+	lines := map[int]*scenarios.Expect{}
+	for step := range m.script.Script.All() {
+		if e, is := step.(*scenarios.Expect); is {
+			lines[e.Line] = e
+		}
+	}
+	if b.classOf(lines[m.line], m) == "" {
+		p.miss("%s survives: let the line say more, or allow it\n%s", m.name, m)
+	}
+}

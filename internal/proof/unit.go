@@ -1,0 +1,266 @@
+package main
+
+import (
+	"cmp"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// unit is what a change can bring: a script, a row of a table, a row or a declaration of Go. Comments are no part of it.
+type unit struct {
+	file     string
+	words    []string
+	declares []string // the names of a declaration of Go
+}
+
+// is reports whether one of its words is a name.
+func (u unit) is(name string) bool { return slices.Contains(u.words, name) }
+
+var word = regexp.MustCompile(`[\pL\pN_/-]+|[^\s]`)
+
+// unitsOf returns the units of a file; none of a file that is a test, or data of tests.
+func unitsOf(file string, text []byte) []unit {
+	base := path.Base(file)
+	switch {
+	case strings.HasSuffix(base, "_test.go") || strings.Contains(file, "testdata/"):
+	case path.Ext(base) == ".fwp":
+		var lines []string
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(strings.TrimSpace(line), "#") {
+				lines = append(lines, line)
+			}
+		}
+		return []unit{{file: file, words: word.FindAllString(strings.Join(lines, ""), -1)}}
+	case path.Ext(base) == ".txt":
+		return rowsOf(file, string(text))
+	case path.Ext(base) == ".go":
+		return declarationsOf(file, text)
+	}
+	return nil
+}
+
+// rowsOf returns the rows of a table: lines that are not indented, each with the indented ones behind it.
+func rowsOf(file, text string) (rows []unit) {
+	for line := range strings.Lines(text) {
+		words := word.FindAllString(line, -1)
+		switch {
+		case len(words) == 0 || words[0] == "#":
+		case strings.HasPrefix(line, " ") && len(rows) > 0:
+			last := &rows[len(rows)-1]
+			last.words = append(last.words, words...)
+		default:
+			rows = append(rows, unit{file: file, words: words})
+		}
+	}
+	return rows
+}
+
+// tableRows is how many elements a literal of Go has at least whose elements are rows.
+const tableRows = 3
+
+// declarationsOf returns the declarations of a file of Go, and those rows of tables in them as units of their own. What
+// is no Go has none: the compiler says so.
+func declarationsOf(file string, text []byte) (all []unit) {
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil
+	}
+	for _, d := range parsed.Decls {
+		rows := rowsIn(d)
+		rest, at := "", d.Pos()
+		for _, row := range rows {
+			all = append(all, unit{file: file, words: wordsOf(string(text[fset.Position(row.Pos()).Offset:fset.Position(row.End()).Offset]))})
+			rest += string(text[fset.Position(at).Offset:fset.Position(row.Pos()).Offset])
+			at = row.End()
+		}
+		rest += string(text[fset.Position(at).Offset:fset.Position(d.End()).Offset])
+		all = append(all, unit{file, wordsOf(rest), declared(d)})
+	}
+	return all
+}
+
+// rowsIn returns the elements of the tables in a declaration, in their order.
+func rowsIn(d ast.Decl) (rows []ast.Expr) {
+	ast.Inspect(d, func(n ast.Node) bool {
+		table, is := n.(*ast.CompositeLit)
+		if !is || len(table.Elts) < tableRows {
+			return true
+		}
+		switch table.Type.(type) {
+		case *ast.ArrayType, *ast.MapType:
+			rows = append(rows, table.Elts...)
+			return false
+		}
+		return true
+	})
+	return rows
+}
+
+// declared returns the names that a declaration gives.
+func declared(d ast.Decl) (names []string) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		names = append(names, d.Name.Name)
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				names = append(names, s.Name.Name)
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					names = append(names, name.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// wordsOf returns the words of a text of Go without its comments.
+func wordsOf(text string) (words []string) {
+	var s scanner.Scanner
+	fset := token.NewFileSet()
+	s.Init(fset.AddFile("", fset.Base(), len(text)), []byte(text), nil, 0)
+	for {
+		_, tok, literal := s.Scan()
+		switch {
+		case tok == token.EOF:
+			return words
+		case tok == token.SEMICOLON && literal == "\n":
+		default:
+			words = append(words, word.FindAllString(cmp.Or(literal, tok.String()), -1)...)
+		}
+	}
+}
+
+// fresh returns the units of a state of the project that another one before it did not have. A unit that has moved to
+// another file is not new, and neither is one that differs only in names that were replaced everywhere: the old one is
+// nowhere any more, and the new one was nowhere before.
+func fresh(before, now []unit) (all []unit) {
+	left := map[string]int{} // how often each text was there
+	files := map[string]bool{}
+	for _, u := range before {
+		left[strings.Join(u.words, " ")]++
+		files[u.file] = true
+	}
+	now = slices.Clone(now)
+	slices.SortStableFunc(now, func(a, b unit) int { // of two that are alike, that in a new file is the new one
+		return cmp.Compare(rank(files[a.file]), rank(files[b.file]))
+	})
+	for _, u := range now {
+		if text := strings.Join(u.words, " "); left[text] > 0 {
+			left[text]--
+		} else {
+			all = append(all, u)
+		}
+	}
+	var gone []unit
+	for _, u := range before {
+		if text := strings.Join(u.words, " "); left[text] > 0 {
+			left[text]--
+			gone = append(gone, u)
+		}
+	}
+	r := renames{had: vocabulary(before), has: vocabulary(now), to: map[string]string{}, from: map[string]string{}}
+	return r.without(all, gone)
+}
+
+func rank(known bool) int {
+	if known {
+		return 0
+	}
+	return 1
+}
+
+func vocabulary(all []unit) map[string]bool {
+	words := map[string]bool{}
+	for _, u := range all {
+		for _, w := range u.words {
+			words[w] = true
+		}
+	}
+	return words
+}
+
+// renames are the names that were replaced everywhere.
+type renames struct {
+	had, has map[string]bool // the words before and now
+	to, from map[string]string
+}
+
+// without returns the units that are not one of those that are gone, under other names.
+func (r *renames) without(all, gone []unit) []unit {
+	shapes := map[string][]unit{} // of what is gone
+	for _, u := range gone {
+		shape := shapeOf(u, r.has)
+		shapes[shape] = append(shapes[shape], u)
+	}
+	return slices.DeleteFunc(all, func(u unit) bool {
+		shape := shapeOf(u, r.had)
+		i := slices.IndexFunc(shapes[shape], func(old unit) bool { return r.renamed(old, u) })
+		if i >= 0 {
+			shapes[shape] = slices.Delete(shapes[shape], i, i+1)
+		}
+		return i >= 0
+	})
+}
+
+var isName = regexp.MustCompile(`^[\pL_]`)
+
+// shapeOf returns the text of a unit with a blank for each name that is not known.
+func shapeOf(u unit, known map[string]bool) string {
+	var shape strings.Builder
+	for _, w := range u.words {
+		if known[w] || !isName.MatchString(w) {
+			shape.WriteString(w)
+		}
+		shape.WriteByte(' ')
+	}
+	return shape.String()
+}
+
+// renamed reports whether a unit is another one of its shape, with the same new name for each old one as elsewhere.
+func (r *renames) renamed(old, u unit) bool {
+	for i, w := range u.words {
+		if was, known := r.from[w]; known && was != old.words[i] {
+			return false
+		}
+		if will, known := r.to[old.words[i]]; known && will != w {
+			return false
+		}
+	}
+	for i, w := range u.words {
+		if w != old.words[i] {
+			r.from[w], r.to[old.words[i]] = old.words[i], w
+		}
+	}
+	return true
+}
+
+// using returns some units, and those of the same folder that use what one of them declares, however far.
+func using(some, all []unit) []unit {
+	folders := map[string][]unit{}
+	for _, u := range all {
+		folders[path.Dir(u.file)] = append(folders[path.Dir(u.file)], u)
+	}
+	has := func(u unit) bool {
+		return slices.ContainsFunc(some, func(s unit) bool { return s.file == u.file && slices.Equal(s.words, u.words) })
+	}
+	for i := 0; i < len(some); i++ { // it grows
+		for _, name := range some[i].declares {
+			for _, u := range folders[path.Dir(some[i].file)] {
+				if u.is(name) && !has(u) {
+					some = append(some, u)
+				}
+			}
+		}
+	}
+	return some
+}
