@@ -86,6 +86,12 @@ corpus: ## play all faults, variations and seeds, and compare with the stored li
 	$(GO) run ./internal/proof corpus -o bin/corpus.txt -against internal/proof/testdata/corpus.txt \
 		$(if $(UPDATE),-store) $(if $(ONLY),-only '$(ONLY)')
 
+# Twelve minutes; each further FULL is five more. BASE: where this branch left main, or the commit before.
+.PHONY: costs
+costs: ## compare run, explore and fwpbench with those of BASE=, in TURNS=5 turns, FULL=1 of a full run; FAKTORY=PATH
+	@$(GO) run ./internal/proof costs $(if $(filter-out file,$(origin BASE)),-base '$(BASE)') \
+		-turns $(or $(TURNS),5) -full $(or $(FULL),1) $(if $(FAKTORY),-faktory '$(FAKTORY)')
+
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME=20s
 	@packages=$$($(GO) list ./...); \

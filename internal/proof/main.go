@@ -29,6 +29,8 @@ const usage = `usage: go run ./internal/proof COMMAND
         what is found where one reply to an S: line of a script is changed on its way
   compare OLD NEW
         what differs between two files; the exit code is 1 if something changed
+  costs [-base REVISION] [-turns N] [-full N] [-faktory PATH]
+        what runs, explore and jobs of fwpbench take with the programs of another commit, and with those of this tree
 
 What plays adds the lines that FILE does not have yet. -only TEXT plays the lines whose kind and name, as in
 "fault fwp/ack-lost", begin with TEXT; -plays N plays each N times: what differs then is unsteady`
@@ -84,6 +86,11 @@ func (p program) main(ctx context.Context, args []string) (code int, err error) 
 		return p.compare(args[1], args[2])
 	case len(args) > 0 && slices.Contains(players, args[0]):
 		return p.play(ctx, args[0], args[1:])
+	case len(args) > 0 && args[0] == "costs":
+		if err := p.costs(ctx, args[1:]); err != nil {
+			return exitFailed, err
+		}
+		return exitSame, nil
 	}
 	return exitFailed, errUsage
 }

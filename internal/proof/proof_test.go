@@ -167,7 +167,7 @@ func TestTheExitCodeOfACompare(t *testing.T) {
 		assert.Equal(t, want == exitFailed, err != nil)
 	}
 	for _, args := range [][]string{nil, {"corpus"}, {"corpus", "-o", "x", "y"},
-		{"corpus", "-o", "x", "-store"}, {"corpus", "-o", "x", "-server", "fwp=y"}} {
+		{"corpus", "-o", "x", "-store"}, {"costs", "x"}, {"costs", "-turns", "0"}, {"corpus", "-o", "x", "-server", "fwp=y"}} {
 		code, err := program{out: io.Discard, log: quiet()}.main(t.Context(), args)
 		assert.Equal(t, exitFailed, code)
 		assert.ErrorContains(t, err, "usage:")
