@@ -79,6 +79,19 @@ slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
 race: ## run the tests of what runs many goroutines under the race detector; needs cgo
 	$(GO) list $(RACED) | grep -vE '/(internal/archtest$(if $(SKIP),|$(SKIP)))$$' | xargs $(GO) test -race -vet=off -timeout 30m
 
+# Seven minutes on two processors (docs/proofs.md). ONLY='fault fwp/ack' plays the lines that begin like this.
+.PHONY: corpus
+corpus: ## play all faults, variations and seeds, and compare with the stored lines; UPDATE=1 stores, ONLY=TEXT a part
+	@mkdir -p bin && rm -f bin/corpus.txt
+	$(GO) run ./internal/proof corpus -o bin/corpus.txt -against internal/proof/testdata/corpus.txt \
+		$(if $(UPDATE),-store) $(if $(ONLY),-only '$(ONLY)')
+
+# Twelve minutes; each further FULL is five more. BASE: where this branch left main, or the commit before.
+.PHONY: costs
+costs: ## compare run, explore and fwpbench with those of BASE=, in TURNS=5 turns, FULL=1 of a full run; FAKTORY=PATH
+	@$(GO) run ./internal/proof costs $(if $(filter-out file,$(origin BASE)),-base '$(BASE)') \
+		-turns $(or $(TURNS),5) -full $(or $(FULL),1) $(if $(FAKTORY),-faktory '$(FAKTORY)')
+
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME=20s
 	@packages=$$($(GO) list ./...); \

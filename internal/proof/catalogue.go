@@ -19,6 +19,7 @@ type catalogue struct {
 	on         selftest.Fixture
 	checks     []conformance.Check
 	extra      []conformance.Check // that explore: they look at a fault that no other check finds
+	quick      []conformance.Check // what a quick run plays on a server; none for a client
 	faults     []peer.Fault
 	variations []peer.Variation
 
@@ -38,6 +39,9 @@ func catalogues() (all []catalogue, err error) {
 			}
 			if on.Client == nil && of.Properties != nil {
 				c.extra = of.Properties()
+			}
+			if c.quick, err = quick(of, on); err != nil {
+				return nil, err
 			}
 			all = append(all, c)
 		}
@@ -69,13 +73,14 @@ func profile(of *peer.Peer, name string) (c catalogue, err error) {
 	c.checks = slices.DeleteFunc(c.checks, func(check conformance.Check) bool {
 		return slices.ContainsFunc(base, func(b conformance.Check) bool { return b.Describe().ID == check.Describe().ID })
 	})
+	c.quick = c.checks // a run plays those of the protocol too, which its own catalogue plays
 	c.faults = slices.DeleteFunc(with.AllFaults(), func(f peer.Fault) bool {
 		return slices.Contains(of.FaultNames(), f.Name)
 	})
 	return c, nil
 }
 
-// plays returns a play for each fault and each variation.
+// plays returns a play for each fault, each variation and each seed of the embedded server.
 func (c catalogue) plays(b bubbles) (all []play) {
 	for _, f := range c.faults {
 		all = append(all, play{key{"fault", c.name + "/" + f.Name, 1}, func(context.Context) (outcome, error) {
@@ -90,7 +95,7 @@ func (c catalogue) plays(b bubbles) (all []play) {
 			return outcomeOf(report), err
 		}})
 	}
-	return all
+	return append(all, c.embedded(b)...)
 }
 
 // fault plays the checks that look at a fault, and those that explore if nothing finds it.

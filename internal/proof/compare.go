@@ -15,7 +15,7 @@ const (
 	lost     = "lost"     // it was found, and is not any more
 	gained   = "gained"   // it was not found
 	changed  = "changed"  // in its clauses, its checks or its exit code
-	unsteady = "unsteady" // its plays differ in the first file already
+	unsteady = "unsteady" // chance decides what differs
 	missing  = "missing"  // only the first file has it
 	added    = "new"      // only the second one has it
 )
@@ -87,13 +87,18 @@ func became(old, now []outcome) string {
 		return lost
 	case !slices.ContainsFunc(old, is(found)) && !slices.ContainsFunc(now, not(found)):
 		return gained
-	case varies(old):
-		return unsteady
-	case varies(now) || differ(old[0], now[0]):
+	case !varies(slices.Concat(old, now)):
+		return ""
+	case slices.ContainsFunc(now, func(o outcome) bool { return !slices.ContainsFunc(old, o.endsLike) }):
 		return changed
+	case varies(old) || slices.ContainsFunc(now, func(o outcome) bool { return !differ(o, old[0]) }):
+		return unsteady
 	}
-	return ""
+	return changed
 }
+
+// endsLike reports whether an outcome has the result and the exit code of another one.
+func (o outcome) endsLike(other outcome) bool { return o.found == other.found && o.exit == other.exit }
 
 // details says how plays differ: from the first one of the first file each other one that differs from it.
 func details(old, now []outcome) string {
@@ -139,8 +144,8 @@ func without(sign string, list, other []string) (signed []string) {
 	return signed
 }
 
-// tell returns differences as text, and how many there are of each kind, and whether nothing changed: what is unsteady
-// did so before.
+// tell returns differences as text, and how many there are of each kind, and whether nothing changed but by
+// chance.
 func tell(all []difference) (text string, same bool) {
 	counts, same := map[string]int{}, true
 	var w strings.Builder

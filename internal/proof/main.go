@@ -19,8 +19,10 @@ import (
 
 const usage = `usage: go run ./internal/proof COMMAND
 
-  corpus -o FILE [-server PROTOCOL/NAME=COMMAND]... [-worker PROTOCOL/NAME=COMMAND]...
-        what is found of each fault and each variation of all catalogues, and of real servers and workers
+  corpus -o FILE [-against STORED [-store]] [-server PROTOCOL/NAME=COMMAND]... [-worker PROTOCOL/NAME=COMMAND]...
+        what is found of each fault and each variation of all catalogues, of the embedded servers by twenty seeds,
+        and of real servers and workers; -against plays what differs from STORED again, and prints what still does,
+        as compare does; -store writes that to STORED
   marks-off -o FILE
         the same of the faults of servers, where no S: line decides a clause that the law or the table of breaches names
   mutants -o FILE
@@ -31,6 +33,8 @@ const usage = `usage: go run ./internal/proof COMMAND
         it only plays
   compare OLD NEW
         what differs between two files; the exit code is 1 if something changed
+  costs [-base REVISION] [-turns N] [-full N] [-faktory PATH]
+        what runs, explore and jobs of fwpbench take with the programs of another commit, and with those of this tree
 
 What plays adds the lines that FILE does not have yet. -only TEXT plays the lines whose kind and name, as in
 "fault fwp/ack-lost", begin with TEXT; -plays N plays each N times: what differs then is unsteady`
@@ -89,14 +93,14 @@ func (p program) main(ctx context.Context, args []string) (code int, err error) 
 			return exitChanged, err
 		}
 	case len(args) > 0 && slices.Contains(players, args[0]):
-		err = p.play(ctx, args[0], args[1:])
-	default:
-		err = errUsage
+		return p.play(ctx, args[0], args[1:])
+	case len(args) > 0 && args[0] == "costs":
+		if err := p.costs(ctx, args[1:]); err != nil {
+			return exitFailed, err
+		}
+		return exitSame, nil
 	}
-	if err != nil {
-		return exitFailed, err
-	}
-	return exitSame, nil
+	return exitFailed, errUsage
 }
 
 // compare prints what differs between two files.
@@ -123,39 +127,56 @@ func (p program) compare(before, after string) (code int, err error) {
 // options are the flags of what plays.
 type options struct {
 	file, only       string
-	plays            int // of each, but for real ones
+	against          string // a stored file
+	store            bool   // to write it
+	plays            int    // of each, but for real ones
 	servers, workers strangers
 }
 
 // play plays what a file lacks, and prints the sums.
-func (p program) play(ctx context.Context, command string, args []string) error {
-	var o options
+func (p program) play(ctx context.Context, command string, args []string) (code int, err error) {
+	o, err := parseOptions(command, args)
+	if err != nil {
+		return exitFailed, err
+	}
+	all, err := p.plays(command, o)
+	if err != nil {
+		return exitFailed, err
+	}
+	own, err := p.pick(ctx, o, runtime.GOMAXPROCS(0), repeated(all, o.plays))
+	if err != nil {
+		return exitFailed, err
+	}
+	others, err := p.real(ctx, o)
+	if err != nil {
+		return exitFailed, err
+	}
+	if _, err = io.WriteString(p.out, sum(slices.Concat(own, others))); err != nil {
+		return exitFailed, err
+	}
+	if o.against == "" {
+		return exitSame, nil
+	}
+	return p.against(ctx, o, all, own)
+}
+
+// parseOptions reads the flags of a command that plays.
+func parseOptions(command string, args []string) (o options, err error) {
 	f := flag.NewFlagSet(command, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&o.file, "o", "", "")
 	f.StringVar(&o.only, "only", "", "")
 	f.IntVar(&o.plays, "plays", 1, "")
 	if command == corpus {
+		f.StringVar(&o.against, "against", "", "")
+		f.BoolVar(&o.store, "store", false, "")
 		f.Var(&o.servers, "server", "")
 		f.Var(&o.workers, "worker", "")
 	}
-	if err := f.Parse(args); err != nil || o.file == "" || f.NArg() > 0 {
-		return errors.Join(err, errUsage)
+	if err := f.Parse(args); err != nil || o.file == "" || f.NArg() > 0 || o.store && o.against == "" {
+		return o, errors.Join(err, errUsage)
 	}
-	all, err := p.plays(command, o)
-	if err != nil {
-		return err
-	}
-	own, err := p.pick(ctx, o, runtime.GOMAXPROCS(0), repeated(all, o.plays))
-	if err != nil {
-		return err
-	}
-	others, err := p.real(ctx, o)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(p.out, sum(append(own, others...)))
-	return err
+	return o, nil
 }
 
 // plays returns the plays of a command, without those of real ones.

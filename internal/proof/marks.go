@@ -21,7 +21,7 @@ func withoutMarks(all []catalogue) (servers []catalogue, err error) {
 		if err != nil {
 			return nil, err
 		}
-		c.variations, c.first, c.played = nil, true, func(check conformance.Check) conformance.Check {
+		c.variations, c.quick, c.first, c.played = nil, nil, true, func(check conformance.Check) conformance.Check {
 			script, is := check.(conformance.ScriptCheck)
 			if !is {
 				return check

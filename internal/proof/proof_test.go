@@ -115,7 +115,9 @@ func TestWhatBecameOfAPlay(t *testing.T) {
 		"gained":                {[]outcome{not}, []outcome{a}, gained, ""},
 		"changed":               {[]outcome{a}, []outcome{other}, changed, "clauses -A +B, checks +y, open +A"},
 		"unsteady before":       {[]outcome{a, other}, []outcome{a}, unsteady, ""},
-		"unsteady now":          {[]outcome{a}, []outcome{a, not}, changed, ""},
+		"unsteady in details":   {[]outcome{a}, []outcome{other, a}, unsteady, "clauses -A +B, checks +y, open +A"},
+		"otherwise than before": {[]outcome{a, other}, []outcome{a, not}, changed, ""},
+		"not found now":         {[]outcome{a}, []outcome{a, not}, changed, ""},
 		"not there any more":    {[]outcome{a}, nil, missing, ""},
 		"not there before":      {nil, []outcome{a}, added, ""},
 		"only the code differs": {[]outcome{not}, []outcome{{found: nothing, exit: 3}}, changed, "exit 0 -> 3"},
@@ -165,7 +167,7 @@ func TestTheExitCodeOfACompare(t *testing.T) {
 		assert.Equal(t, want == exitFailed, err != nil)
 	}
 	for _, args := range [][]string{nil, {"corpus"}, {"corpus", "-o", "x", "y"},
-		{"corpus", "-o", "x", "-server", "fwp=y"}} {
+		{"corpus", "-o", "x", "-store"}, {"costs", "x"}, {"costs", "-turns", "0"}, {"corpus", "-o", "x", "-server", "fwp=y"}} {
 		code, err := program{out: io.Discard, log: quiet()}.main(t.Context(), args)
 		assert.Equal(t, exitFailed, code)
 		assert.ErrorContains(t, err, "usage:")
@@ -181,7 +183,7 @@ func catalogueOf(t *testing.T, name string, checks ...string) catalogue {
 	c.checks = slices.DeleteFunc(c.checks, func(check conformance.Check) bool {
 		return !slices.Contains(checks, check.Describe().ID)
 	})
-	c.extra = nil
+	c.quick, c.extra = c.checks, nil
 	require.Len(t, c.checks, len(checks))
 	return c
 }
@@ -205,6 +207,7 @@ func TestFaultsAndVariationsOfACatalogue(t *testing.T) {
 	assert.Equal(t, nothing, played(t, workq, "fault", "workq/add-priority-unsigned").found,
 		"no check of these looks at it")
 	assert.Equal(t, outcome{found: nothing}, played(t, workq, "variation", "workq/conforming"))
+	assert.Equal(t, outcome{found: nothing}, played(t, workq, "embedded", "workq/seed-20"))
 
 	fwp := catalogueOf(t, "fwp", "ack/accepted", "push/accepted").plays(bubbles{t})
 	assert.Equal(t, outcome{found, []string{"FWP-ACK-01"}, []string{"ack/accepted"}, nil, 1},
@@ -226,6 +229,7 @@ func TestEveryCatalogueIsThere(t *testing.T) {
 	for _, name := range []string{
 		"fwp", "fwp/worker", "fwp/producer", "fwp-faktory", "workq", "workq/worker", "emqp", "emqp/worker",
 	} {
+		assert.Equal(t, name == path.Base(name), count["embedded "+name] == seeds, name)
 		assert.NotZero(t, count["fault "+name], name)
 		assert.NotZero(t, count["variation "+name], name)
 	}
