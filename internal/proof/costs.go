@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
+
 	"path/filepath"
 	"strings"
 )
@@ -75,27 +74,27 @@ func (p program) takeTurns(ctx context.Context, folder string, all []cost, turns
 // one, if something has changed since, or that before it.
 func baseOf(ctx context.Context, name string) (string, error) {
 	if name == "" {
-		head, err := git(ctx, "rev-parse", "HEAD")
+		head, err := here().git(ctx, "rev-parse", "HEAD")
 		if err != nil {
 			return "", err
 		}
-		if name, err = git(ctx, "merge-base", "HEAD", "main"); err != nil || name == head {
+		if name, err = here().git(ctx, "merge-base", "HEAD", "main"); err != nil || name == head {
 			name = "HEAD~1"
-			if _, err := git(ctx, "diff", "--quiet", "HEAD"); err != nil {
+			if _, err := here().git(ctx, "diff", "--quiet", "HEAD"); err != nil {
 				name = "HEAD"
 			}
 		}
 	}
-	return git(ctx, "rev-parse", "--short", "--verify", name+"^{commit}")
+	return here().git(ctx, "rev-parse", "--short", "--verify", name+"^{commit}")
 }
 
 // buildBoth builds the programs of a commit, and those of the present tree, into the folders of the sides.
 func buildBoth(ctx context.Context, base, folder string) error {
 	tree := filepath.Join(folder, "tree")
-	if _, err := git(ctx, "worktree", "add", "--detach", tree, base); err != nil {
+	if _, err := here().git(ctx, "worktree", "add", "--detach", tree, base); err != nil {
 		return err
 	}
-	defer git(context.WithoutCancel(ctx), "worktree", "remove", "--force", tree) //nolint:errcheck // git prunes it later
+	defer here().git(context.WithoutCancel(ctx), "worktree", "remove", "--force", tree) //nolint:errcheck // git prunes it later
 	for i, source := range []string{tree, "."} {
 		into := filepath.Join(folder, sides[i]) + string(filepath.Separator)
 		if _, err := output(ctx, source, "go", "build", "-trimpath", "-ldflags=-s", "-o", into, "./cmd/..."); err != nil {
@@ -105,18 +104,8 @@ func buildBoth(ctx context.Context, base, folder string) error {
 	return nil
 }
 
-// git runs git in this folder.
-func git(ctx context.Context, args ...string) (string, error) {
-	return output(ctx, ".", "git", args...)
-}
-
-// output returns what a command prints.
+// output returns what a command prints, with the blanks around it.
 func output(ctx context.Context, folder, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = folder
-	text, err := cmd.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, text)
-	}
-	return strings.TrimSpace(string(text)), nil
+	text, err := printed(ctx, folder, name, args...)
+	return strings.TrimSpace(string(text)), err
 }

@@ -33,7 +33,7 @@ func (p program) prove(ctx context.Context, args []string) error {
 	if err := f.Parse(args); err != nil || f.NArg() > 0 {
 		return errors.Join(err, errUsage)
 	}
-	in := repository{"."}
+	in := here()
 	commit, err := in.commit(ctx, *base)
 	if err != nil {
 		return err

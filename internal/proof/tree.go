@@ -19,14 +19,22 @@ import (
 // repository is a work tree of git.
 type repository struct{ folder string }
 
-// git runs a command of git, and returns what it prints.
-func (r repository) git(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = r.folder
+// here returns that of the working folder.
+func here() repository { return repository{"."} }
+
+// git returns what a command of git prints, with the blanks around it.
+func (r repository) git(ctx context.Context, args ...string) (string, error) {
+	return output(ctx, r.folder, "git", args...)
+}
+
+// printed returns what a command prints on its standard output.
+func printed(ctx context.Context, folder, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = folder
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(complaints.Bytes()))
+		return nil, fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(complaints.Bytes()))
 	}
 	return out.Bytes(), nil
 }
@@ -35,9 +43,9 @@ func (r repository) git(ctx context.Context, args ...string) ([]byte, error) {
 func (r repository) commit(ctx context.Context, name string) (string, error) {
 	id, err := r.git(ctx, "rev-parse", "--verify", "--quiet", name+"^{commit}")
 	if err == nil {
-		return strings.TrimSpace(string(id)), nil
+		return id, nil
 	}
-	if shallow, _ := r.git(ctx, "rev-parse", "--is-shallow-repository"); strings.TrimSpace(string(shallow)) == "true" {
+	if shallow, _ := r.git(ctx, "rev-parse", "--is-shallow-repository"); shallow == "true" {
 		return "", fmt.Errorf("%s is not in this clone, which has only the newest history: git fetch --unshallow", name)
 	}
 	return "", fmt.Errorf("%s is no commit of this repository", name)
@@ -45,7 +53,7 @@ func (r repository) commit(ctx context.Context, name string) (string, error) {
 
 // before returns the units of a commit.
 func (r repository) before(ctx context.Context, commit string) (all []unit, err error) {
-	archive, err := r.git(ctx, "archive", "--format=tar", commit)
+	archive, err := printed(ctx, r.folder, "git", "archive", "--format=tar", commit)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +79,7 @@ func (r repository) now(ctx context.Context) (all []unit, err error) {
 	if err != nil {
 		return nil, err
 	}
-	names := strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00")
+	names := strings.Split(strings.TrimSuffix(list, "\x00"), "\x00")
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		text, err := input.Read(filepath.Join(r.folder, filepath.FromSlash(name)), most)
@@ -95,7 +103,7 @@ func (r repository) changed(ctx context.Context, commit string) (names []string,
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, strings.FieldsFunc(string(list), func(c rune) bool { return c == 0 })...)
+		names = append(names, strings.FieldsFunc(list, func(c rune) bool { return c == 0 })...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil

@@ -15,8 +15,8 @@ func brief(files ...string) (all []unit) {
 }
 
 const (
-	rows  = "# faults\na-one | X-01 | does a\n  on ran: reply 1\nb-two | X-02 | does b\n"
-	table = "package p\n\n// A comment.\nvar all = []row{\n\t{\"a-one\", first},\n\t{\"b-two\", second}, // why\n\t{\"c-three\", first},\n}\n" +
+	rows    = "# faults\na-one | X-01 | does a\n  on ran: reply 1\nb-two | X-02 | does b\n"
+	goTable = "package p\n\n// A comment.\nvar all = []row{\n\t{\"a-one\", first},\n\t{\"b-two\", second}, // why\n\t{\"c-three\", first},\n}\n" +
 		"\nfunc first() int { return 1 }\n\nfunc second() int { return helper() }\n\nfunc helper() int { return 2 }\n"
 )
 
@@ -26,8 +26,8 @@ func TestUnits(t *testing.T) {
 	assert.Equal(t, []string{"title", ":", "A", "C", ":", "A"}, brief("a.fwp", "# why\ntitle: A\n\nC: A\n")[0].words)
 	assert.Len(t, brief("faults.txt", rows), 2)
 	assert.True(t, brief("faults.txt", rows)[0].is("reply"))
-	assert.Len(t, brief("p/p.go", table), 7, "three rows, the table without them, three functions")
-	assert.Empty(t, brief("p/p_test.go", table, "p/testdata/a.txt", rows, "a.md", "text", "p/q.go", "no Go"))
+	assert.Len(t, brief("p/p.go", goTable), 7, "three rows, the table without them, three functions")
+	assert.Empty(t, brief("p/p_test.go", goTable, "p/testdata/a.txt", rows, "a.md", "text", "p/q.go", "no Go"))
 }
 
 // What a change brings is what was not there before, wherever it stands and whatever it is called.
@@ -39,7 +39,7 @@ func TestFreshUnits(t *testing.T) {
 	}{
 		"nothing":         {brief("f.txt", rows), brief("f.txt", rows), nil},
 		"another order":   {brief("f.txt", "a | x\nb | y\n"), brief("f.txt", "b | y\na | x\n"), nil},
-		"another file":    {brief("f.txt", rows, "p/p.go", table), brief("g/f.txt", rows, "q/p.go", table), nil},
+		"another file":    {brief("f.txt", rows, "p/p.go", goTable), brief("g/f.txt", rows, "q/p.go", goTable), nil},
 		"a comment":       {brief("f.txt", rows), brief("f.txt", "# why\n"+rows), nil},
 		"a row":           {brief("f.txt", rows), brief("f.txt", rows+"c-three | X-03 | c\n"), []string{"c-three"}},
 		"a changed row":   {brief("f.txt", "a | x y\nb | y x\n"), brief("f.txt", "a | x x\nb | y x\n"), []string{"a"}},
@@ -66,8 +66,8 @@ func TestFreshUnits(t *testing.T) {
 // A row of Go changes with each function that it calls.
 func TestRowsThatUseAFunction(t *testing.T) {
 	t.Parallel()
-	before := brief("fakes/p/p.go", table)
-	now := brief("fakes/p/p.go", table[:len(table)-len("2 }\n")]+"3 }\n")
+	before := brief("fakes/p/p.go", goTable)
+	now := brief("fakes/p/p.go", goTable[:len(goTable)-len("2 }\n")]+"3 }\n")
 	units := using(fresh(before, now), now)
 	assert.True(t, units[0].is("helper"))
 	var named []string
