@@ -32,6 +32,7 @@ type Job struct {
 	latest    bool           // since is when it had to be enqueued at the latest; when it was is not known
 	due       time.Time      // from then on it is certain to be enqueued; zero if that is not known
 	held      time.Time      // when it was delivered last
+	on        *Conn          // the connection of that
 	until     time.Time      // when its reservation ends
 	delivered time.Time      // the first time
 	failed    time.Time      // when its last FAIL was sent
@@ -266,7 +267,7 @@ func (j *Job) taken(c *Conn, k *call, now time.Time) {
 	j.was(model.Enqueued, model.Fetch)
 	j.Came++
 	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, k.at.Add(j.Reservation()), time.Time{}, ""
-	j.badly = false
+	j.badly, j.on = false, c
 	if c.helloAgain { // of which worker it is, is not known (AMB-09)
 		j.Holder = ""
 	}

@@ -32,6 +32,8 @@ func (w *World) report(c *Conn, k *call, j *Job, now time.Time) {
 	case kind == model.NotHeld, k.allowed != model.Okay:
 	case now.Sub(j.held) > 20*time.Second, j.ackClause == "" && j.Reservation() > unusual:
 		k.clause, k.before = "FWP-WU-05", true
+	case j.on.State == fwp.Ended: // an END leaves it with the worker, who may report it on another connection
+		k.clause, k.before = "FWP-END-05", true
 	case j.ackClause != "":
 		k.clause, k.before = j.ackClause, true
 	}

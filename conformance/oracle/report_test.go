@@ -14,6 +14,8 @@ const (
 func TestReports(t *testing.T) {
 	t.Parallel()
 	held := all(hello, other, with(""), take)
+	const end = "1 C: END\n1 S: +OK"
+	both := all(held, by("4", hello))
 	judge(t, map[string]row{
 		"an ACK":                       {all(held, noAck), "FWP-ACK-01 refused"},
 		"a FAIL":                       {all(held, refused(fail)), "FWP-FAIL-01 refused"},
@@ -32,6 +34,13 @@ func TestReports(t *testing.T) {
 		"an ACK of another's job":      {all(held, by("2", noAck)), ""},
 		"an ACK of an unknown job":     {all(hello, noAck), ""},
 		"an ACK by a producer":         {all(held, `3 C: HELLO {"v":2}`, "3 S: +OK", by("3", noAck)), ""},
+		"an ACK on another connection": {all(both, by("4", noAck)), "FWP-ACK-01 refused"},
+		"behind the END of the first":  {all(both, end, by("4", noAck)), "FWP-END-05 refused"},
+		"and another one was served":   {all(both, end, by("4", info), by("4", noAck)), "FWP-END-05 refused"},
+		"a FAIL behind the END":        {all(both, end, by("4", refused(fail))), "FWP-END-05 refused"},
+		"an ACK 20 s behind it":        {all(both, end, "+21s", by("4", noAck)), "FWP-HELLO-11 refused"},
+		"behind the END of the other":  {all(both, by("4", end), noAck), "FWP-HELLO-11 refused"},
+		"behind the END, by another":   {all(both, end, by("2", noAck)), ""},
 		"and answered with a bulk": {
 			all(held, `3 C: HELLO {"v":2}`, "3 S: +OK", strings.ReplaceAll(by("3", noAck), "-ERR", "$x")),
 			"FWP-ACK-01 foreign",

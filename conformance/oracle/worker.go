@@ -147,9 +147,10 @@ func (w *World) deserted(c *Conn, verb string) bool {
 	return is != nil && is.ended > 0 && is.served[verb] < is.ended
 }
 
-// refusing returns the clause that a refusal breaks of a command that has to be served.
+// refusing returns the clause that a refusal breaks of a command that has to be served. What was done to the job of a
+// report is likelier than what the end of a connection did to another one.
 func (w *World) refusing(c *Conn, k *call) string {
-	if c.earlier == "" && w.deserted(c, k.Verb) {
+	if c.earlier == "" && k.clause != "FWP-END-05" && w.deserted(c, k.Verb) {
 		return "FWP-HELLO-11"
 	}
 	return k.clause

@@ -116,7 +116,7 @@ func (th *thread) eventually(ctx context.Context, b *scenarios.Block) error {
 			t.scope.Commit()
 			return th.conclude(b, results, start, took)
 		}
-		if closest == nil || insideReply(results) || !insideReply(closest) {
+		if closest == nil || insideReply(results) || !insideReply(closest) || excused(results) {
 			closest = results
 		}
 		last := final(results) || th.delivered(b, results)
@@ -164,7 +164,19 @@ func (th *thread) takeLate(ctx context.Context, b *scenarios.Block) {
 // final reports whether another try makes no sense: a reply is missing or malformed.
 func final(results map[scenarios.Step]Result) bool {
 	for _, r := range results {
-		if r.Outcome == Unsure || r.Outcome == Mismatched && (r.Ending != scenarios.Open || len(r.Differences) == 0) {
+		unlike := r.Outcome == Mismatched && (r.Ending != scenarios.Open || len(r.Differences) == 0)
+		if unlike || r.Outcome == Unsure && !r.excused() {
+			return true
+		}
+	}
+	return false
+}
+
+// excused reports whether a line brought nothing from a server that may leave it at that: see [thread.otherBreach].
+// Another try may bring it all the same; if none does, that decides nothing.
+func excused(results map[scenarios.Step]Result) bool {
+	for _, r := range results {
+		if r.excused() {
 			return true
 		}
 	}

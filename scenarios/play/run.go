@@ -111,6 +111,10 @@ func (r *Result) leave(why doubt) {
 	r.Outcome, r.Reason, r.Broken, r.Cause = Unsure, why.reason, why.broken, why.words
 }
 
+// excused reports whether the command brought nothing, or was refused, which the server may do to this client from now
+// on, but need not.
+func (r Result) excused() bool { return r.Outcome == Unsure && !r.Broken && (r.Nothing || r.Refusal) }
+
 // recorder keeps the conversation of one play; safe for concurrent use.
 type recorder struct {
 	mu    sync.Mutex

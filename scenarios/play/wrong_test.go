@@ -65,6 +65,43 @@ func TestWhatTheLawSaysOfAReply(t *testing.T) {
 	}
 }
 
+// TestEventuallyBehindAnOrder: what a worker that was told to be quiet does not get may come with a later try. Where it
+// does not, that decides nothing, whatever an earlier try has brought.
+func TestEventuallyBehindAnOrder(t *testing.T) {
+	t.Parallel()
+	const (
+		mine  = "$14\r\n" + `{"jid":"mine"}` + "\r\n"
+		none  = "$-1\r\n"
+		its   = "$13\r\n" + `{"jid":"its"}` + "\r\n"
+		block = consumer + "eventually\n  clause FWP-WU-03\n  C: FETCH\n  S: ${\"jid\":\"mine\"}\nend\n"
+	)
+	ordered := strings.Replace(block, "eventually\n", "C: BEAT {\"wid\":\"$wid\"}\nS: +OK\neventually\n", 1)
+	for name, test := range map[string]struct {
+		script string
+		next   []string
+		usual  string
+		want   string
+	}{
+		"it comes later":             {ordered, []string{none, "-ERR quiet\r\n", mine}, none, "3 matched\n7 matched\n"},
+		"it does not come":           {ordered, nil, none, "3 matched\n7 unsure\n"},
+		"it is refused":              {ordered, nil, "-ERR quiet\r\n", "3 matched\n7 unsure\n"},
+		"another came, and an order": {block, []string{its}, none, "5 unsure\n"},
+		"another one comes":          {ordered, []string{its}, mine, "3 matched\n7 unsure\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &peer{answers: map[string]string{"BEAT": "+{\"state\":\"quiet\"}\r\n", "FETCH": test.usual}, next: test.next}
+			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(test.script))
+			require.NoError(t, err)
+			synctest.Test(t, func(t *testing.T) {
+				p.serve(t)
+				player := &play.Player{Target: p, Password: "secret", Meter: new(lag.Meter), Observer: knowing{}}
+				assert.Equal(t, test.want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
+			})
+		})
+	}
+}
+
 // TestRepliesThatAreNotRead: one beyond our limits decides nothing and breaks nothing, unless no reply to the command
 // can be so, or no command asked for it.
 func TestRepliesThatAreNotRead(t *testing.T) {
