@@ -3,6 +3,7 @@
 //
 // To read: line.go is a line and a file of them, player.go plays what a file lacks, catalogue.go has the faults and
 // variations of all catalogues, real.go real servers and workers, marks.go faults without the marks of the scripts,
-// mutants.go scripts with a reply that tap.go changes as reply.go says; compare.go says what differs between two files,
-// and main.go has the commands.
+// mutants.go scripts with a reply that tap.go changes as reply.go says; survivors.go has those that nothing finds, and
+// classes.go the rules by which most of them are allowed; compare.go says what differs between two files, and main.go
+// has the commands.
 package main
