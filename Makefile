@@ -53,8 +53,8 @@ RACED := ./conformance/... ./fakes/... ./fwptest ./internal/... ./load/... ./rep
 
 # A quarter of an hour of processor time.
 .PHONY: permitted
-permitted: ## play all checks on workers and servers of Workq that differ and are right, as .ci/run does; slow has the others
-	FWP_SLOW=1 $(GO) test ./internal/selftest -run 'Test(Client|Workq)Variations$$'
+permitted: ## play all checks on workers and servers of Workq and eMQP that differ and are right, as .ci/run does
+	FWP_SLOW=1 $(GO) test ./internal/selftest -run 'Test(Client|Other)Variations$$'
 
 # Half an hour: GATES gates for each of ten servers, the two of Faktory where FWP_GATE_FAKTORY='PATH PATH' names them.
 .PHONY: gates

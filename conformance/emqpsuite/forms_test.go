@@ -26,7 +26,7 @@ func TestABrokerThatReadsAnotherForm(t *testing.T) {
 	})
 	picked := slices.DeleteFunc(checks(t),
 		func(c conformance.Check) bool { return c.Describe().ID != "request/delivered" })
-	report := runChecks(t, config, false, picked)
+	report := runChecks(t, config, picked)
 	require.Len(t, report.Checks, 1)
 	assert.Equal(t, reports.Inconclusive, report.Checks[0].Verdict)
 	assert.Contains(t, report.Checks[0].Clauses[0].Why, "this broker reads the queues of an INFORM as [10, 'NAME']")

@@ -76,7 +76,7 @@ func TestSockets(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				on := altered{suitetest.NewBroker(conforming, false), change}
 				require.NoError(t, on.Restart(t.Context()))
-				server, end, err := start(conforming, false)
+				server, end, err := start(conforming)
 				require.NoError(t, err)
 				end()
 				server.Target, server.Fresh = on, nil

@@ -30,12 +30,10 @@ import (
 )
 
 // run plays checks on a broker, in virtual time.
-func runChecks(
-	t *testing.T, config func() fakeemqp.Config, single bool, checks []conformance.Check,
-) (r *reports.Report) {
+func runChecks(t *testing.T, config func() fakeemqp.Config, checks []conformance.Check) (r *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server, end, err := start(config, single)
+		server, end, err := start(config)
 		require.NoError(t, err)
 		r = judge(t, server, checks)
 		end()
@@ -44,12 +42,12 @@ func runChecks(
 }
 
 // start starts a broker on a network of its own.
-func start(config func() fakeemqp.Config, single bool) (server run.Server, end func(), err error) {
+func start(config func() fakeemqp.Config) (server run.Server, end func(), err error) {
 	kept := config() // over restarts
-	on := suitetest.NewBroker(func() fakeemqp.Config { return kept }, single)
+	on := suitetest.NewBroker(func() fakeemqp.Config { return kept }, false)
 	return run.Server{
 		Target: on, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
-		Fresh: func() (run.Server, func(), error) { return start(config, single) },
+		Fresh: func() (run.Server, func(), error) { return start(config) },
 	}, on.Close, on.Restart(context.Background())
 }
 
@@ -91,26 +89,9 @@ const written = "go test ./conformance/emqpsuite -run Document -update"
 
 func TestConformingBroker(t *testing.T) {
 	t.Parallel()
-	report := runChecks(t, conforming, false, checks(t))
+	report := runChecks(t, conforming, checks(t))
 	suitetest.Passes(t, report)
 	suitetest.InTime(t, report, suitetest.Scripts(t, emqpsuite.Protocol()))
-}
-
-// sample is how many faults or variations there are to one that every run of the tests plays.
-const sample = 7
-
-// TestVariations: what the document allows is not blamed.
-func TestVariations(t *testing.T) {
-	t.Parallel()
-	for i, v := range fakeemqp.Variations() {
-		if !slow.Enabled() && i%sample != 0 {
-			continue
-		}
-		t.Run(v.Name, func(t *testing.T) {
-			t.Parallel()
-			suitetest.Passes(t, runChecks(t, v.Config, v.Single, checks(t)), v.Leaves...)
-		})
-	}
 }
 
 // socket returns what completes the handshake of a socket of a type and then answers each message.

@@ -137,20 +137,32 @@ func (w *World) serve(c *Conn, k *call, now time.Time) {
 	}
 }
 
-// manyQueues is how many queues may hold jobs before a server may have no room for another one. (AMB-14)
-const manyQueues = 16
+// A server may have no room for a further queue that holds jobs, or for a further job in a queue, if there are as many.
+// (AMB-14)
+const (
+	manyQueues = 16
+	manyJobs   = 1000
+)
 
-// crowded reports whether a command is a PUSH for one queue more than a server may have room for.
+// crowded reports whether a command is a PUSH of one job, or for one queue, more than a server may have room for.
 func (w *World) crowded(k *call) bool {
 	if k.Verb != fwp.PUSH {
 		return false
 	}
-	filled, own := 0, newJob(k.Fields).Queue
-	for queue, jobs := range w.queues {
-		if slices.ContainsFunc(jobs, func(j *Job) bool { return j.Where&^(model.Gone|model.Dead) != 0 }) {
-			if filled++; queue == own {
-				return false
-			}
+	live := func(j *Job) bool { return j.Where&^(model.Gone|model.Dead) != 0 }
+	held := 0
+	for _, j := range w.queues[newJob(k.Fields).Queue] {
+		if live(j) {
+			held++
+		}
+	}
+	if held > 0 {
+		return held >= manyJobs
+	}
+	filled := 0
+	for _, jobs := range w.queues {
+		if slices.ContainsFunc(jobs, live) {
+			filled++
 		}
 	}
 	return filled >= manyQueues

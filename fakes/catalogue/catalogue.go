@@ -3,6 +3,8 @@ package catalogue
 import (
 	"cmp"
 	"slices"
+
+	"github.com/fwpsuite/fwp/internal/allow"
 )
 
 // Fault is a way in which a server breaks its specification. E is the event that its hook sees.
@@ -40,13 +42,8 @@ type Variation[C any] struct {
 	// of clauses.
 	Reading string
 
-	// Warns are clauses of level SHOULD for which a check warns, because the reading allows the variation but advises
-	// against it. Usually there are none.
-	Warns []string
-
-	// Leaves is what is inconclusive on a server like this one: checks that cannot decide there, and codes of reasons by
-	// which any check may be ("refused"). Usually there is nothing.
-	Leaves []string
+	// Allows is what checks may find on a server like this one, or leave open. Usually there is nothing.
+	Allows []allow.Row
 
 	// Configure adds the variation to a configuration; a hook that is set already is called first. Every server needs a
 	// call of its own, since some variations have state; the catalogue itself can be shared.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fakes/rule"
+	"github.com/fwpsuite/fwp/internal/allow"
 )
 
 // event is a step of a fake that has words only; key is the connection.
@@ -153,7 +154,8 @@ func TestBothLeavesOutWhatIsNil(t *testing.T) {
 
 func TestFaultsAndVariationsAreSorted(t *testing.T) {
 	t.Parallel()
-	table := catalogue.Read("b | X-A-01 X-B-02 | does b\na | X-A-01 | does a\nz | A word | z\n  warns: C\n  leaves: k\n")
+	table := catalogue.Read("x.txt", "b | X-A-01 X-B-02 | does b\na | X-A-01 | does a\nz | A word | z\n"+
+		"  allow warn C D: it may\n  allow undecided k: why not\n")
 	one := catalogue.FaultOf[event](table, "b", hit)
 	two := catalogue.FaultOf[event](table, "a", catalogue.Every(1, is("a"), hit))
 	sorted := catalogue.SortFaults([]catalogue.Fault[event]{one}, []catalogue.Fault[event]{two})
@@ -166,15 +168,17 @@ func TestFaultsAndVariationsAreSorted(t *testing.T) {
 	}
 	v := catalogue.VariationOf[int](table, "z", nil)
 	assert.Equal(t, "A word", v.Reading)
-	assert.Equal(t, []string{"C"}, v.Warns)
-	assert.Equal(t, []string{"k"}, v.Leaves)
+	assert.Equal(t, []allow.Row{
+		{What: allow.Warn, Where: []string{"C", "D"}, Why: "it may", In: "x.txt: z"},
+		{What: allow.Undecided, Where: []string{"k"}, Why: "why not", In: "x.txt: z"},
+	}, v.Allows)
 	assert.Equal(t, "y", catalogue.SortVariations([]catalogue.Variation[int]{v, {Name: "y"}})[0].Name)
 }
 
 func TestAMalformedTablePanics(t *testing.T) {
 	t.Parallel()
 	assert.Panics(t, func() { catalogue.FaultOf[event](catalogue.Table{}, "b", hit) })
-	assert.Panics(t, func() { catalogue.Read("b | X-A-01 | does b\nb | X-A-01 | does b\n") })
+	assert.Panics(t, func() { catalogue.Read("x.txt", "b | X-A-01 | does b\nb | X-A-01 | does b\n") })
 }
 
 // words are those of rules about events.
@@ -185,7 +189,8 @@ var words = rule.Vocabulary[event]{
 
 func TestTheRulesOfARowAreItsHook(t *testing.T) {
 	t.Parallel()
-	table := catalogue.Read("x | X-A-01 | is wrong\n  on a; each 2: hit\n  on b: hit\ny | X-A-01 | is wrong in Go\n")
+	table := catalogue.Read("x.txt",
+		"x | X-A-01 | is wrong\n  on a; each 2: hit\n  on b: hit\ny | X-A-01 | is wrong in Go\n")
 	ruled := catalogue.Ruled(table, &words)
 	require.Len(t, ruled, 1)
 	assert.Equal(t, "x", ruled[0].Name)
@@ -202,6 +207,6 @@ func TestTheRulesOfARowAreItsHook(t *testing.T) {
 	assert.Equal(t, "X-A-01", v.Reading)
 	assert.Equal(t, []int{1}, hits(func() func(*event) { return hook }, event{word: "a"}, event{word: "a"}))
 	assert.PanicsWithValue(t, `3:9: "hti" is no act; expected one of hit (the row "y")`, func() {
-		catalogue.Ruled(catalogue.Read("x | X-A-01 | is wrong\ny | X-A-01 | is wrong\n  on a: hti\n"), &words)
+		catalogue.Ruled(catalogue.Read("x.txt", "x | X-A-01 | is wrong\ny | X-A-01 | is wrong\n  on a: hti\n"), &words)
 	})
 }

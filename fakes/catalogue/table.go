@@ -3,8 +3,10 @@ package catalogue
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/fwpsuite/fwp/fakes/rule"
+	"github.com/fwpsuite/fwp/internal/allow"
 )
 
 // Table has what a catalogue says of its rows, by their names: all but what those do that need Go.
@@ -12,45 +14,49 @@ type Table map[string]Row
 
 // Row is a row of a table.
 type Row struct {
-	Marks   []string            // the clauses that a fault breaks, or the words of the reading that allows a variation
-	Summary string              // one sentence
-	More    map[string][]string // what else is said: words by their label
-	rules   string              // one on each line, which has the number that it has in the table
+	Marks   []string    // the clauses that a fault breaks, or the words of the reading that allows a variation
+	Summary string      // one sentence
+	Allows  []allow.Row // of a variation
+	rules   string      // one on each line, which has the number that it has in the table
 }
 
-// Read reads a table. Each row is a line, which may have indented ones behind it, each a rule or words with a label:
+// Read reads a table, which is a file of the project. Each row is a line, which may have indented ones behind it: rules
+// of what it does, and of a variation what it allows ([allow.Row]):
 //
 //	reply-bare | ACME-PUSH-02 | a PUSH is answered with a bare OK
 //	  on writing PUSH: write 'OK\r\n'
 //	queue-long | A name is bytes | the name of a queue may have a megabyte
-//	  warns: ACME-PUSH-02
+//	  allow warn ACME-PUSH-02: names of 100 bytes are enough for everybody, says the document
 //
-// "warns" and "leaves" are for the fields of a variation. It panics if a row is malformed or is there twice, which
-// every test that uses the catalogue finds.
-func Read(text string) Table {
+// It panics if a row is malformed or is there twice, which every test that uses the catalogue finds.
+func Read(file, text string) Table {
 	t, n, name := Table{}, 0, ""
 	for s := range strings.Lines(text) {
 		n++
 		s = strings.TrimSuffix(s, "\n")
 		row := t[name]
-		label, words, labelled := strings.Cut(s, ": ")
 		switch fields := strings.SplitN(s, " | ", 3); {
 		case strings.HasPrefix(s, "  on "):
 			if row.rules == "" {
 				row.rules = strings.Repeat("\n", n-1)
 			}
 			row.rules += s + "\n"
-		case strings.HasPrefix(s, "  ") && labelled:
-			row.More[strings.TrimSpace(label)] = strings.Fields(words)
+		case strings.HasPrefix(s, "  allow "):
+			row.Allows = append(row.Allows, allow.Rows(file+": "+name, strings.TrimSpace(s))...)
 		case t.has(fields[0]) || len(fields) != 3:
 			panic(fmt.Sprintf("malformed, or there twice: %q", s))
 		default:
 			name = fields[0]
-			row = Row{Marks: strings.Fields(fields[1]), Summary: fields[2], More: map[string][]string{}}
+			row = Row{Marks: strings.Fields(fields[1]), Summary: fields[2]}
 		}
 		t[name] = row
 	}
 	return t
+}
+
+// Reader returns what reads a table when it is asked for the first time.
+func Reader(file, text string) func() Table {
+	return sync.OnceValue(func() Table { return Read(file, text) })
 }
 
 func (t Table) has(name string) bool {
@@ -107,7 +113,6 @@ func VariationOf[C any](t Table, name string, configure func(*C)) Variation[C] {
 
 func variation[C any](row Row, name string, configure func(*C)) Variation[C] {
 	return Variation[C]{
-		Name: name, Summary: row.Summary, Reading: strings.Join(row.Marks, " "), Warns: row.More["warns"],
-		Leaves: row.More["leaves"], Configure: configure,
+		Name: name, Summary: row.Summary, Reading: strings.Join(row.Marks, " "), Allows: row.Allows, Configure: configure,
 	}
 }

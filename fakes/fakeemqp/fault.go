@@ -23,7 +23,7 @@ var allFaults = sync.OnceValue(func() []Fault {
 //go:embed faults.txt
 var faultsText string
 
-var faultsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(faultsText) })
+var faultsTable = catalogue.Reader("fakes/fakeemqp/faults.txt", faultsText)
 
 // fault returns the fault of a row of faults.txt that has no rule: a hook makes it, or a function that makes a hook for
 // each broker because it remembers something.

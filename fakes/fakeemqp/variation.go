@@ -7,6 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/internal/allow"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
@@ -16,14 +17,15 @@ type Variation struct {
 	Summary string
 	Config  func() Config // of a broker of its own
 	Single  bool          // it has one socket for all peers
-	Leaves  []string      // clauses that cannot be decided on such a broker
+	Allows  []allow.Row
 }
 
 // Variations returns the catalogue, in no certain order.
 func Variations() []Variation { return slices.Clone(variations) }
 
 var variations = []Variation{
-	hooked("no-acks", "nothing is acknowledged", sent(drop, emqp.ACK), "EMQP-ACK-01"),
+	hooked("no-acks", "nothing is acknowledged", sent(drop, emqp.ACK),
+		"allow undecided EMQP-ACK-01: the document does not say which messages are acknowledged (EMQP-ACK-03)"),
 	hooked("inform-acks-only", "INFORM alone is acknowledged", informAcksOnly),
 	hooked("late-acks", "an ACK takes 300 ms", sent(delay(300*time.Millisecond), emqp.ACK)),
 	hooked("late-requests", "a REQUEST takes 2 s", sent(delay(2*time.Second), emqp.REQUEST)),
@@ -53,12 +55,12 @@ var variations = []Variation{
 	routing("identity", "the broker announces an identity", zmtp.Config{Identity: "broker"}),
 }
 
-// hooked returns a variation that a hook makes, or a function that makes one for each broker, and the clauses that
-// cannot be decided with it.
-func hooked[H catalogue.Hook[Event]](name, summary string, hook H, leaves ...string) Variation {
+// hooked returns a variation that a hook makes, or a function that makes one for each broker, and what it allows.
+func hooked[H catalogue.Hook[Event]](name, summary string, hook H, allows ...string) Variation {
 	maker := catalogue.Maker[Event](hook)
 	config := func() Config { return Config{Hook: maker()} }
-	return Variation{Name: name, Summary: summary, Config: config, Leaves: leaves}
+	rows := allow.Rows("fakes/fakeemqp/variation.go: "+name, allows...)
+	return Variation{Name: name, Summary: summary, Config: config, Allows: rows}
 }
 
 // with returns a variation of the settings, and routing one of the sockets.

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/emqp"
@@ -20,7 +19,7 @@ func Variations() []Variation { return catalogue.SortVariations(variations) }
 //go:embed variations.txt
 var variationsText string
 
-var variationsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(variationsText) })
+var variationsTable = catalogue.Reader("fakes/fakeemqpworker/variations.txt", variationsText)
 
 // variation returns one that a hook makes, or a function that makes a hook for each worker because it remembers
 // something.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
@@ -53,12 +52,12 @@ func sorted(lists ...[]Fault) []Fault {
 //go:embed faults.txt
 var faultsText string
 
-var faultsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(faultsText) })
+var faultsTable = catalogue.Reader("fakes/fakeworker/faults.txt", faultsText)
 
 //go:embed variations.txt
 var variationsText string
 
-var variationsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(variationsText) })
+var variationsTable = catalogue.Reader("fakes/fakeworker/variations.txt", variationsText)
 
 // fault returns one that a hook makes, or a function that makes a hook for each worker because it remembers something.
 // The name is that of a row of faults.txt.

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
@@ -21,7 +20,7 @@ func Faults() []Fault { return catalogue.SortFaults(commandFaults, leaseFaults, 
 //go:embed faults.txt
 var faultsText string
 
-var faultsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(faultsText) })
+var faultsTable = catalogue.Reader("fakes/fakeworkqworker/faults.txt", faultsText)
 
 // fault returns one that a hook makes, or a function that makes a hook for each worker because it remembers something.
 // The name is that of a row of faults.txt.

@@ -2,7 +2,6 @@ package fakeworkqworker
 
 import (
 	_ "embed"
-	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
@@ -18,7 +17,7 @@ func Variations() []Variation { return catalogue.SortVariations(variations) }
 //go:embed variations.txt
 var variationsText string
 
-var variationsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(variationsText) })
+var variationsTable = catalogue.Reader("fakes/fakeworkqworker/variations.txt", variationsText)
 
 // variation returns one that a hook makes, or a function that makes a hook for each worker because it remembers
 // something.

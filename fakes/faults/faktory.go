@@ -22,7 +22,7 @@ var allOfFaktory = sync.OnceValue(func() []fakes.Fault {
 //go:embed faktory.txt
 var faktoryText string
 
-var faktoryTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(faktoryText) })
+var faktoryTable = catalogue.Reader("fakes/faults/faktory.txt", faktoryText)
 
 // faktory returns the fault of a row of faktory.txt.
 func faktory[H catalogue.Hook[event]](name string, hook H) fakes.Fault {

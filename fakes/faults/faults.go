@@ -34,7 +34,7 @@ var allFaults = sync.OnceValue(func() []fakes.Fault {
 //go:embed faults.txt
 var faultsText string
 
-var faultsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(faultsText) })
+var faultsTable = catalogue.Reader("fakes/faults/faults.txt", faultsText)
 
 // fault returns the fault of a row of faults.txt.
 func fault[H catalogue.Hook[event]](name string, hook H) fakes.Fault {

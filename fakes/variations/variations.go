@@ -33,7 +33,7 @@ var allVariations = sync.OnceValue(func() []fakes.Variation {
 //go:embed variations.txt
 var variationsText string
 
-var variationsTable = sync.OnceValue(func() catalogue.Table { return catalogue.Read(variationsText) })
+var variationsTable = catalogue.Reader("fakes/variations/variations.txt", variationsText)
 
 // setting returns the variation of a row of variations.txt.
 func setting(name string, configure func(*fakes.Config)) fakes.Variation {

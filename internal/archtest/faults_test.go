@@ -54,7 +54,7 @@ func namesOfFaults(f *ast.File) (names []string) {
 			continue
 		}
 		for _, row := range table.Elts {
-			if call, is := row.(*ast.CallExpr); is {
+			if call, is := row.(*ast.CallExpr); is && len(call.Args) > 0 {
 				if name, is := call.Args[0].(*ast.BasicLit); is {
 					text, _ := strconv.Unquote(name.Value) // the parser has read it
 					names = append(names, text)

@@ -16,7 +16,7 @@ var layers = []string{
 	`docs found fakes/rule internal/archtest internal/schematest clients/npm
 	 internal/text internal/wait internal/input internal/slow internal/growbuf internal/jsonnum internal/rfc3339
 	 internal/values internal/serving internal/memnet internal/minimize internal/jobtype internal/forward
-	 internal/yamlfile`,
+	 internal/yamlfile internal/allow`,
 	// bytes, conversations, histories, figures, results
 	`fwp workq emqp zmtp fakes/catalogue fakes/store
 	 internal/lag internal/shortage internal/golden internal/forward/forwardtest internal/history internal/session internal/transcript

@@ -90,7 +90,7 @@ type emqpConfig struct {
 
 func emqpVariations() (variations []Variation) {
 	for _, v := range fakeemqp.Variations() {
-		variations = append(variations, Variation{Name: v.Name, Summary: v.Summary, configure: func(config any) {
+		variations = append(variations, Variation{v.Name, v.Summary, v.Allows, func(config any) {
 			*config.(*emqpConfig) = emqpConfig{v.Config(), v.Single} //nolint:forcetypeassert // embedEMQP calls it
 		}})
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/internal/allow"
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
@@ -22,7 +23,7 @@ type Fault struct {
 // has it. The zero Variation is the server as it is.
 type Variation struct {
 	Name, Summary string
-	Warns, Leaves []string
+	Allows        []allow.Row
 
 	configure func(config any)
 }
@@ -41,7 +42,7 @@ func faultsOf[E, C any](all []catalogue.Fault[E], hook func(*C) *func(*E)) (faul
 // variationsOf returns the variations of a catalogue.
 func variationsOf[C any](all []catalogue.Variation[C]) (variations []Variation) {
 	for _, v := range all {
-		variations = append(variations, Variation{v.Name, v.Summary, v.Warns, v.Leaves, func(config any) {
+		variations = append(variations, Variation{v.Name, v.Summary, v.Allows, func(config any) {
 			v.Configure(config.(*C)) //nolint:forcetypeassert // the server of the same protocol calls it
 		}})
 	}

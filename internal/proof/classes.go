@@ -3,20 +3,25 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/stretchr/testify/assert"
-
+	"github.com/fwpsuite/fwp/internal/allow"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// class is a rule by which a changed reply means the same as the right one, and why.
+// class is an allowance whose place is a rule: where it holds, a changed reply means the same as the right one.
 type class struct {
-	name, why string
+	what, why string
 	holds     func(catalogue, *scenarios.Expect, mutant) bool
+}
+
+// row returns the class as it would be written if its place were a word.
+func (c class) row() []allow.Row {
+	return []allow.Row{{What: c.what, Why: c.why, In: "internal/proof/classes.go"}}
 }
 
 // classes are all of them: docs/proofs.md has the reasons, too.
@@ -34,16 +39,6 @@ var classes = []class{
 	{"last", "docs/scripts.md: a broker may push at any time, and no line looks behind the last one of a connection",
 		lastLine},
 	{"own id", "EMQP-FRAME-04: the id of a message is of its sender's making", senderID},
-}
-
-// classOf returns the name of the first class of a mutant, "" if there is none.
-func (c catalogue) classOf(e *scenarios.Expect, m mutant) string {
-	for _, class := range classes {
-		if class.holds(c, e, m) {
-			return class.name
-		}
-	}
-	return ""
 }
 
 // changed returns the other reply; nil if it is the same one at another time, or twice, or none.
@@ -137,7 +132,7 @@ func departs(m mutant, f func(field string, is bool) bool) bool {
 	right, now := object(m.raw), object(got)
 	var all []string
 	for field, value := range right {
-		if other, is := now[field]; !is || !assert.ObjectsAreEqual(decoded(value), decoded(other)) {
+		if other, is := now[field]; !is || !reflect.DeepEqual(decoded(value), decoded(other)) {
 			all = append(all, field)
 		}
 	}

@@ -1,9 +1,3 @@
-// Command proof plays everything that the project has to prove itself with, and writes what was found, a line each: so
-// that two states of the project can be compared. It is for contributors; docs/proofs.md says how to use it.
-//
-// To read: line.go is a line and a file of them, player.go plays what a file lacks, catalogue.go has the faults and
-// variations of all catalogues, embedded.go the servers as they are, real.go real servers and workers, marks.go faults
-// without the marks of the scripts, mutants.go scripts with a reply that tap.go changes as reply.go says; compare.go
-// says what differs between two files, against.go between the plays and a stored file; costs.go has the programs of
-// two commits take turns, and figures.go has what they play, and the table; main.go has the commands.
+// Command proof plays everything that the project has to prove itself with, and says what a change misses, or what two
+// states of the project have found and cost. It is for contributors; docs/proofs.md says how to use it.
 package main

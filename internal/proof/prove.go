@@ -15,10 +15,10 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/allow"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/selftest"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // errMissing is what prove ends with if its list is not empty.
@@ -248,8 +248,16 @@ func (p *proof) vary(b brought, v peer.Variation, checks []conformance.Check) er
 	if err != nil {
 		return err
 	}
-	for _, found := range b.on.FalseAlarms(v, report) {
-		p.miss("%s/%s: a check and a variation contradict each other: %s", b.name, v.Name, strings.Join(found, "; "))
+	var met allow.Met
+	for _, alarm := range b.on.FalseAlarms(v, report, &met) {
+		p.miss("%s/%s: a check and a variation contradict each other: %s", b.name, v.Name, strings.TrimSpace(alarm.String()))
+	}
+	if len(checks) == len(b.checks) { // else other checks, as explorations, may need what is allowed
+		for _, row := range met.Stale(v.Allows) {
+			if !strings.Contains(row, "explore/") {
+				p.miss("%s", row)
+			}
+		}
 	}
 	return nil
 }
@@ -348,37 +356,12 @@ func (p *proof) fault(b brought, f peer.Fault) error {
 
 // mutants changes each reply to a line of a script that decides a clause: the script must see it.
 func (p *proof) mutants(b brought, script conformance.ScriptCheck) error {
-	all, err := b.mutantsOf(p.bubbles, script)
-	if err != nil {
-		return err
+	var met allow.Met
+	count := map[string]int{}
+	wrong, err := b.survivors(p.bubbles, script, func(mutant) bool { return true }, &met, count)
+	for _, survivor := range wrong {
+		p.miss("%s", survivor)
 	}
-	played := 0
-	for _, m := range all {
-		if m.role != decides {
-			continue
-		}
-		played++
-		o, err := b.outcome(p.bubbles, m)
-		if err != nil {
-			return err
-		}
-		if o.found == nothing && o.exit == 0 {
-			p.survivor(b, m)
-		}
-	}
-	p.tell("%s/%s: %d mutants of its lines", b.name, script.Script.Name, played)
-	return nil
-}
-
-// survivor asks for the reason of a mutant that nothing sees.
-func (p *proof) survivor(b brought, m mutant) {
-	lines := map[int]*scenarios.Expect{}
-	for step := range m.script.Script.All() {
-		if e, is := step.(*scenarios.Expect); is {
-			lines[e.Line] = e
-		}
-	}
-	if b.classOf(lines[m.line], m) == "" {
-		p.miss("%s survives: let the line say more, or allow it\n%s", m.name, m)
-	}
+	p.tell("%s/%s: %d mutants of its lines", b.name, script.Script.Name, count["all"])
+	return err
 }

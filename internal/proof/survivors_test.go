@@ -1,17 +1,18 @@
 package main
 
 import (
-	"fmt"
 	"hash/crc32"
-	"os"
+	"slices"
+	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/allow"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -20,153 +21,109 @@ import (
 // less than a minute.
 const long = 100
 
-// Each line that decides a clause can fail: what is changed in its reply is found, unless a class or a row of
-// testdata/survivors.txt says why the changed reply means the same. It is a sample without FWP_SLOW=1.
+// Each line that decides a clause can fail: what is changed in its reply is found, unless a class or a row above the
+// line says why the changed reply means the same. It is a sample without FWP_SLOW=1.
 func TestMutantsAreFound(t *testing.T) {
 	t.Parallel()
-	short := func(s conformance.ScriptCheck) bool { return effort(s) <= long }
-	rows := playMutants(t, slow.Pick(sampled, everything), short)
-	if slow.Enabled() {
-		t.Cleanup(func() { rows.stale(t) })
-	}
+	playMutants(t, slow.Pick(sampled, everything), func(s conformance.ScriptCheck) bool { return effort(s) <= long })
 }
 
 func TestMutantsOfLongScriptsAreFound(t *testing.T) {
 	t.Parallel()
 	slow.Only(t)
-	playMutants(t, everything, func(s conformance.ScriptCheck) bool { return effort(s) > long })
+	playMutants(t, sample{1, 1, false}, func(s conformance.ScriptCheck) bool { return effort(s) > long })
 }
 
 // sample is how much is played: one of so many scripts, and of these one of so many mutants. Names draw both, so that
-// what is drawn stays where others are added.
-type sample struct{ scripts, mutants uint32 }
+// what is drawn stays where others are added. If it is all, a class that allows nothing is an error.
+type sample struct {
+	scripts, mutants uint32
+	all              bool
+}
 
-var everything, sampled = sample{1, 1}, sample{5, 8}
+var everything, sampled = sample{1, 1, true}, sample{5, 8, false}
 
 func drawn(name string, of uint32) bool { return crc32.ChecksumIEEE([]byte(name))%of == 0 }
 
 // playMutants plays those of the servers of all protocols.
-func playMutants(t *testing.T, of sample, plays func(conformance.ScriptCheck) bool) *survivors {
+func playMutants(t *testing.T, of sample, plays func(conformance.ScriptCheck) bool) {
 	t.Helper()
 	slow.NotRacing(t)
 	all, err := catalogues()
 	require.NoError(t, err)
-	rows := readSurvivors(t)
+	var met allow.Met
+	var left atomic.Int32
 	for _, c := range all {
 		if c.on.Client != nil {
 			continue
 		}
+		left.Add(1)
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			rows.play(c.name)
+			defer left.Add(-1)
 			counts := map[string]int{}
 			for _, s := range c.scripts() {
-				if plays(s) && drawn(c.name+s.Script.Name, of.scripts) {
-					c.playScript(t, s, of, rows, counts)
+				if !plays(s) || !drawn(c.name+s.Script.Name, of.scripts) {
+					continue
+				}
+				draw := func(m mutant) bool { return drawn(m.kind+m.name, of.mutants) }
+				wrong, err := c.survivors(bubbles{t}, s, draw, &met, counts)
+				require.NoError(t, err)
+				for _, text := range wrong {
+					t.Error(text)
 				}
 			}
 			t.Log(counts)
 		})
 	}
-	return rows
+	t.Cleanup(func() {
+		if of.all && left.Load() == 0 { // else -run has left some out
+			for _, class := range classes {
+				assert.Empty(t, met.Stale(class.row()))
+			}
+		}
+	})
 }
 
-// playScript plays the mutants of a script.
-func (c catalogue) playScript(
-	t *testing.T, s conformance.ScriptCheck, of sample, rows *survivors, counts map[string]int,
-) {
-	t.Helper()
-	all, err := c.mutantsOf(bubbles{t}, s)
-	require.NoError(t, err)
-	lines := map[int]*scenarios.Expect{}
-	for step := range s.Script.All() {
-		if e, is := step.(*scenarios.Expect); is {
-			lines[e.Line] = e
-		}
+// A row that allows nothing is an error, in a script and among the classes; so is one without a reason, and one that
+// does not stand above an S: line. What survives and is not allowed has its row proposed.
+func TestRowsOfAScript(t *testing.T) {
+	t.Parallel()
+	c := catalogueOf(t, "workq", "examples/run")
+	whole := c.scripts()[0].Script.Source
+	at := slices.IndexFunc(whole, func(line string) bool { return strings.HasPrefix(line, "# allow late: ") })
+	require.Positive(t, at)
+	file := func(line int) string {
+		return "scenarios/workqdialect/scripts/examples/run.fwp:" + strconv.Itoa(line) + ": "
 	}
-	for _, m := range all {
-		if m.role != decides || !drawn(m.kind+m.name, of.mutants) {
+	const late, allowsNothing = "# allow late: WHY", " allows nothing: take it out"
+	for name, test := range map[string]struct {
+		rows  []string // in the place of that one
+		wrong string   // the beginning
+	}{
+		"needed":            {whole[at : at+1], ""},
+		"none":              {nil, file(at+1) + "a reply that is changed is not found"},
+		"stale":             {[]string{whole[at], "# allow twice: x"}, file(at+2) + `"allow twice"` + allowsNothing},
+		"of something else": {[]string{whole[at], "# allow field a-b: x"}, file(at+2) + `"allow field a-b"` + allowsNothing},
+		"without a reason":  {[]string{late}, file(at+1) + `"allow late: WHY": expected`},
+		"elsewhere":         {[]string{whole[at], "setup"}, file(at+1) + `"` + whole[at][2:] + `" is not right above an S: line`},
+	} {
+		lines := slices.Concat(whole[:at], test.rows, whole[at+1:])
+		script, err := scenarios.Parse(c.on.Peer.Dialect, "examples/run", []byte(strings.Join(lines, "\n")))
+		require.NoError(t, err)
+		wrong, err := c.survivors(bubbles{t}, conformance.Scripts(script)[0].(conformance.ScriptCheck),
+			func(mutant) bool { return true }, new(allow.Met), map[string]int{})
+		if err != nil {
+			wrong = append(wrong, err.Error())
+		}
+		if test.wrong == "" {
+			assert.Empty(t, wrong, name)
 			continue
 		}
-		counts["all"]++
-		o, err := c.outcome(bubbles{t}, m)
-		require.NoError(t, err, m.name)
-		row := strings.TrimPrefix(m.kind, "mutant-") + " " + m.name
-		listed := rows.have(row)
-		if o.found != nothing || o.exit != 0 {
-			assert.False(t, listed, "%s is found, and is in %s", row, survivorsFile)
-			continue
-		}
-		if listed {
-			counts["listed"]++
-			continue
-		}
-		class := c.classOf(lines[m.line], m)
-		counts[class]++
-		assert.NotEmpty(t, class, "%s survives: let the line say more, or give %s the reason\n%s", row, survivorsFile, m)
+		require.Len(t, wrong, 1, name)
+		assert.True(t, strings.HasPrefix(wrong[0], test.wrong), "%s: %s", name, wrong[0])
+		assert.Equal(t, name == "none", strings.Contains(wrong[0], "\n"+late+"\n"), name)
 	}
-}
-
-// String shows what is changed.
-func (m mutant) String() string {
-	switch {
-	case m.change.closes:
-		return "the connection ends"
-	case m.change.change == nil:
-		return "it comes " + m.change.late.String() + " later"
-	}
-	return fmt.Sprintf("%.500q -> %.500q", m.raw, m.change.change(m.reply))
-}
-
-const survivorsFile = "testdata/survivors.txt"
-
-// survivors are the rows of the file.
-type survivors struct {
-	mu     sync.Mutex
-	rows   map[string]bool // whether one was met
-	played map[string]bool // catalogues
-}
-
-// readSurvivors reads the file.
-func readSurvivors(t *testing.T) *survivors {
-	t.Helper()
-	text, err := os.ReadFile(survivorsFile)
-	require.NoError(t, err)
-	all := &survivors{rows: map[string]bool{}, played: map[string]bool{}}
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		row, reason, _ := strings.Cut(strings.TrimSpace(line), " | ")
-		assert.NotEmpty(t, reason, "%s has no reason", row)
-		all.rows[row] = false
-	}
-	return all
-}
-
-func (s *survivors) play(catalogue string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.played[catalogue] = true
-}
-
-// stale fails for rows whose mutant was not met.
-func (s *survivors) stale(t *testing.T) {
-	t.Helper()
-	for row, met := range s.rows {
-		_, name, _ := strings.Cut(row, " ")
-		name, _, _ = strings.Cut(name, "/")
-		assert.True(t, met || !s.played[name], "%s has a row of no mutant: %s", survivorsFile, row)
-	}
-}
-
-// have reports whether there is a row.
-func (s *survivors) have(row string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, is := s.rows[row]; is {
-		s.rows[row] = true
-		return true
-	}
-	return false
+	assert.Equal(t, []string{`internal/proof/classes.go: "allow any" allows nothing: take it out`},
+		new(allow.Met).Stale(classes[0].row()))
 }

@@ -45,15 +45,9 @@ func TestClientVariations(t *testing.T) {
 				t.Parallel()
 				some := checks
 				if !slow.Enabled() && path.Base(v.Name) != conforming {
-					some = sample(8, v.Name, checks)
+					some = sample(8, v.Name, checks, v.Allows...)
 				}
-				on := on // with a network of its own
-				synctest.Test(t, func(t *testing.T) {
-					on.Network = memnet.New()
-					report, err := on.Vary(t.Context(), v, some)
-					require.NoError(t, err)
-					assert.Empty(t, on.FalseAlarms(v, report))
-				})
+				varies(t, on, v, some)
 			})
 		}
 	}

@@ -40,31 +40,3 @@ func TestWhatIsMissing(t *testing.T) {
 		assert.Equal(t, c.missing, m.Rows()[0].Missing(), name)
 	}
 }
-
-// TestFalseAlarms: what is inconclusive on a conforming server counts, unless the machine was late or the variation
-// leaves the check open, or every check with that reason.
-func TestFalseAlarms(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		verdict reports.Verdict
-		reason  reports.ReasonCode
-		leaves  string
-		client  bool
-		fine    bool
-	}{
-		{reports.Pass, "", "", false, true},
-		{reports.Inconclusive, reports.ReasonLag, "", true, true},
-		{reports.Inconclusive, reports.ReasonUnsteady, "", false, true},
-		{reports.Inconclusive, reports.ReasonUnsteady, "", true, false},
-		{reports.Inconclusive, reports.ReasonConnections, "", false, false},
-		{reports.Inconclusive, reports.ReasonConnections, "x/y", false, true},
-		{reports.Inconclusive, reports.ReasonConnections, "needs-connections", false, true},
-		{reports.Inconclusive, reports.ReasonSetUp, "needs-connections", false, false},
-		{reports.Fail, "", "x/y", false, false},
-	} {
-		got := falseAlarms(peer.Variation{Leaves: []string{c.leaves}}, reports.Check{
-			ID: "x/y", Verdict: c.verdict, Clauses: []reports.ClauseVerdict{{ID: "Z", Verdict: c.verdict, Reason: c.reason}},
-		}, c.client)
-		assert.Equal(t, c.fine, len(got) == 0, "%+v", c)
-	}
-}

@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fakes/variations"
+	"github.com/fwpsuite/fwp/internal/allow"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/slow"
@@ -82,6 +83,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
+			var met allow.Met
 			for seed := range seeds {
 				var names []string // all
 				switch {
@@ -90,12 +92,17 @@ func TestPropertiesBlameNothing(t *testing.T) {
 				case !slow.Enabled():
 					names = short
 				}
-				for _, check := range tried(t, v.Configure, nil, seed%2 == 0, seed, names...) {
-					assert.Empty(t, falseAlarms(peer.Variation{Warns: v.Warns, Leaves: v.Leaves}, check, false), "seed %d", seed)
+				checks := tried(t, v.Configure, nil, seed%2 == 0, seed, names...)
+				report := &reports.Report{Checks: checks}
+				assert.Empty(t, Fixture{}.FalseAlarms(peer.FWPVariation(v), report, &met), "seed %d", seed)
+				for _, check := range checks {
 					for _, f := range check.Findings {
 						t.Logf("%s %s: %v", check.ID, f.Clause, f.Script)
 					}
 				}
+			}
+			if slow.Enabled() {
+				assert.Empty(t, stale(peer.FWPVariation(v), &met, true))
 			}
 		})
 	}

@@ -6,15 +6,25 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/allow"
 )
 
 // drawn returns a number that depends on two names alone: what is drawn by it stays where others are added.
 func drawn(name, id string) uint32 { return crc32.ChecksumIEEE([]byte(name + " " + id)) }
 
 // sample returns about one of n checks for what has a name, a fault or a variation, and at least one. Another name, or
-// another check, leaves the sample as it is.
-func sample(n uint32, name string, checks []conformance.Check) []conformance.Check {
-	return thin(n, checks, func(c conformance.Check) uint32 { return drawn(name, c.Describe().ID) })
+// another check, leaves the sample as it is. What the rows of a variation name is always in it: nothing else shows that
+// a row allows nothing any more.
+func sample(n uint32, name string, checks []conformance.Check, rows ...allow.Row) []conformance.Check {
+	return thin(n, checks, func(c conformance.Check) uint32 {
+		about := append(Clauses(c), c.Describe().ID)
+		if slices.ContainsFunc(rows, func(row allow.Row) bool {
+			return slices.ContainsFunc(row.Where, func(at string) bool { return slices.Contains(about, at) })
+		}) {
+			return 0
+		}
+		return drawn(name, c.Describe().ID)
+	})
 }
 
 // thin returns about one of n of a list, and at least one, by a number of each.

@@ -11,40 +11,64 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/allow"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// crowded are the kinds of variations that are played with slow checks too: all others
-// do to each job, or to single commands, what shows in the other checks as well.
-const crowded = "connections consumer json line pace queue refuses"
-
-// TestVariations plays the suite on servers that differ and are right: nothing may be
-// found, and everything must be decided. With FWP_SLOW=1 each variation has a third of the
-// scripts, and the crowded ones all; otherwise each has about one of 320, and none of the slow checks.
+// TestVariations plays the suite on servers that differ and are right: nothing may be found, and everything must be
+// decided. Each has about one of 320 scripts, with FWP_SLOW=1 a quarter, and those that its own rows name.
 func TestVariations(t *testing.T) {
 	t.Parallel()
-	all, few := suite(t), few(t)
+	all := suite(t)
 	for _, v := range (Fixture{}).Variations() {
-		scripts := sample(slow.Pick[uint32](320, 3), v.Name, few)
-		if kind, _, _ := strings.Cut(v.Name, "-"); slow.Enabled() && slices.Contains(strings.Fields(crowded), kind) {
-			scripts = all
-		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			report := vary(t, peer.Default(), v, scripts)
-			assert.Empty(t, report.Internal)
-			played := slices.DeleteFunc(slices.Clone(report.Checks), func(c reports.Check) bool {
-				return strings.HasPrefix(c.ID, reports.LawPrefix)
-			})
-			assert.Len(t, played, len(scripts))
-			for _, check := range report.Checks {
-				assert.Empty(t, falseAlarms(v, check, false))
-			}
+			varies(t, Fixture{}, v, sample(slow.Pick[uint32](320, 4), v.Name, all, v.Allows...))
 		})
 	}
+}
+
+// TestOtherVariations does the same with Workq and eMQP: each has an eighth of the scripts, with FWP_SLOW=1 all.
+func TestOtherVariations(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"workq", "emqp"} {
+		of, err := peer.Named(name)
+		require.NoError(t, err)
+		all, err := of.Scripts()
+		require.NoError(t, err)
+		for _, v := range (Fixture{Peer: of}).Variations() {
+			t.Run(name+"/"+v.Name, func(t *testing.T) {
+				t.Parallel()
+				varies(t, Fixture{Peer: of}, v, sample(slow.Pick[uint32](8, 1), v.Name, all, v.Allows...))
+			})
+		}
+	}
+}
+
+// varies plays checks on what differs and is right: they find nothing, and leave nothing open, but what the variation
+// allows, and meet all of that. It returns the report.
+func varies(t *testing.T, on Fixture, v peer.Variation, checks []conformance.Check) *reports.Report {
+	t.Helper()
+	report := vary(t, on, v, checks)
+	played := slices.DeleteFunc(slices.Clone(report.Checks), func(c reports.Check) bool {
+		return strings.HasPrefix(c.ID, reports.LawPrefix)
+	})
+	assert.Len(t, played, len(checks))
+	var met allow.Met
+	assert.Empty(t, on.FalseAlarms(v, report, &met))
+	assert.Empty(t, stale(v, &met, false))
+	return report
+}
+
+// stale says which rows of a variation have allowed nothing: those about explorations, which have a test of their own,
+// or the others.
+func stale(v peer.Variation, met *allow.Met, explored bool) []string {
+	return met.Stale(slices.DeleteFunc(slices.Clone(v.Allows), func(row allow.Row) bool {
+		return strings.HasPrefix(row.Where[0], "explore/") != explored
+	}))
 }
 
 // few is the suite without the slow checks.
@@ -64,14 +88,15 @@ func light(checks []conformance.Check) []conformance.Check {
 	})
 }
 
-// vary plays scripts on an open and a protected server that differ from others.
-func vary(t *testing.T, of *peer.Peer, v peer.Variation, scripts []conformance.Check) (report *reports.Report) {
+// vary plays checks on what differs from others.
+func vary(t *testing.T, on Fixture, v peer.Variation, checks []conformance.Check) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		time.Sleep(123456789 * time.Nanosecond) // bubbles begin at midnight, where times have no fractions
 		var err error
-		report, err = Fixture{Peer: of, Network: memnet.New()}.Vary(t.Context(), v, scripts)
+		on.Network = memnet.New()
+		report, err = on.Vary(t.Context(), v, checks)
 		require.NoError(t, err)
 	})
 	return report

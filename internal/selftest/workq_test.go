@@ -17,7 +17,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
 	"github.com/fwpsuite/fwp/internal/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
@@ -36,26 +35,6 @@ func workqChecks(t *testing.T, name string) []conformance.Check {
 	return slices.DeleteFunc(sample(8, name, all), func(c conformance.Check) bool {
 		return strings.Contains(c.Describe().ID, "large") // megabytes
 	})
-}
-
-// TestWorkqVariations plays the suite of Workq on servers that differ and are right: nothing is found, and everything
-// is decided. Without FWP_SLOW=1 each has an eighth of the checks.
-func TestWorkqVariations(t *testing.T) {
-	t.Parallel()
-	of, err := peer.Named("workq")
-	require.NoError(t, err)
-	for _, v := range (Fixture{Peer: of}).Variations() {
-		checks := workqChecks(t, v.Name)
-		t.Run(v.Name, func(t *testing.T) {
-			t.Parallel()
-			report := vary(t, of, v, checks)
-			assert.Empty(t, report.Internal)
-			assert.Len(t, report.Checks, len(checks))
-			for _, check := range report.Checks {
-				assert.Empty(t, falseAlarms(v, check, false))
-			}
-		})
-	}
 }
 
 // TestNoWorkqServers plays the suite of Workq on what is no Workq server: it ends, and passes nothing. Without

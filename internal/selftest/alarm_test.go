@@ -1,0 +1,73 @@
+package selftest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/internal/allow"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// TestFalseAlarms: what warns or is inconclusive on a conforming server counts, unless the machine was late or a row of
+// the variation allows it. What a row can allow is proposed, and a row that was not needed is stale.
+func TestFalseAlarms(t *testing.T) {
+	t.Parallel()
+	const check = "allow undecided x/y: WHY"
+	for _, c := range []struct {
+		verdict reports.Verdict
+		reason  reports.ReasonCode
+		allows  string
+		client  *peer.Client
+		row     string // that is proposed; "-": nothing can allow it, "": it is no alarm
+		stale   bool
+	}{
+		{verdict: reports.Pass},
+		{verdict: reports.Pass, allows: "undecided x/y", stale: true},
+		{verdict: reports.Inconclusive, reason: reports.ReasonLag, client: new(peer.Client)},
+		{verdict: reports.Inconclusive, reason: reports.ReasonLag, allows: "undecided x/y", stale: true},
+		{verdict: reports.Inconclusive, reason: reports.ReasonUnsteady},
+		{verdict: reports.Inconclusive, reason: reports.ReasonUnsteady, client: new(peer.Client), row: check},
+		{verdict: reports.Inconclusive, reason: reports.ReasonConnections, row: check},
+		{verdict: reports.Inconclusive, reason: reports.ReasonConnections, allows: "undecided x/y"},
+		{verdict: reports.Inconclusive, reason: reports.ReasonConnections, allows: "undecided needs-connections"},
+		{verdict: reports.Inconclusive, reason: reports.ReasonConnections, allows: "undecided Z"},
+		{verdict: reports.Inconclusive, reason: reports.ReasonSetUp, allows: "undecided needs-connections", row: check, stale: true},
+		{verdict: reports.Inconclusive, reason: reports.ReasonSetUp, allows: "warn x/y Z", row: check, stale: true},
+		{verdict: reports.Warn, row: "allow warn Z: WHY"},
+		{verdict: reports.Warn, allows: "warn Z"},
+		{verdict: reports.Warn, allows: "undecided x/y Z", row: "allow warn Z: WHY", stale: true},
+		{verdict: reports.Fail, allows: "undecided x/y", row: "-", stale: true},
+	} {
+		v, met := peer.Variation{}, allow.Met{}
+		if c.allows != "" {
+			v.Allows = allow.Rows("file: name", "allow "+c.allows+": it may")
+		}
+		got := Fixture{Client: c.client}.FalseAlarms(v, &reports.Report{Checks: []reports.Check{{
+			ID: "x/y", Verdict: c.verdict, Clauses: []reports.ClauseVerdict{{ID: "Z", Verdict: c.verdict, Reason: c.reason}},
+		}}}, &met)
+		row := ""
+		for _, a := range got {
+			if row = a.Row; row == "" {
+				row = "-"
+			}
+		}
+		assert.Equal(t, c.row, row, "%+v", c)
+		assert.Equal(t, c.stale, len(met.Stale(v.Allows)) > 0, "%+v", c)
+	}
+}
+
+// What a situation of a client leaves open is not allowed by a row if another situation decides it.
+func TestWhatAnotherSituationDecidesNeedsNoRow(t *testing.T) {
+	t.Parallel()
+	v, met := peer.Variation{Allows: allow.Rows("file: name", "allow undecided x/y: it may")}, allow.Met{}
+	report := &reports.Report{Checks: []reports.Check{
+		{ID: "x/y", Clauses: []reports.ClauseVerdict{{ID: "Z", Verdict: reports.Inconclusive}}},
+		{ID: "x/z", Clauses: []reports.ClauseVerdict{{ID: "Z", Verdict: reports.Pass}}},
+	}}
+	assert.Empty(t, Fixture{Client: new(peer.Client)}.FalseAlarms(v, report, &met))
+	assert.Equal(t, []string{`file: name: "allow undecided x/y" allows nothing: take it out`}, met.Stale(v.Allows))
+	assert.Empty(t, Fixture{}.FalseAlarms(v, report, &met))
+	assert.Empty(t, met.Stale(v.Allows))
+}
