@@ -70,8 +70,8 @@ func (p program) takeTurns(ctx context.Context, folder string, all []cost, turns
 	return of, nil
 }
 
-// baseOf returns the commit with a name. Without one it is that where this branch has left main; on main itself the last
-// one, if something has changed since, or that before it.
+// baseOf returns the commit with a name. Without one it is that where this branch has left main; on main itself the
+// last one, if something has changed since, or that before it.
 func baseOf(ctx context.Context, name string) (string, error) {
 	if name == "" {
 		head, err := here().git(ctx, "rev-parse", "HEAD")

@@ -87,16 +87,18 @@ type taken [2][]spent
 
 // table writes the medians of all figures with their ranges, and how they are to each other.
 func table(to io.Writer, base string, all []cost, of []taken) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "cost\tfigure\tbase %s\tpresent\tratio\tranges\n", base)
+	var rows strings.Builder
+	fmt.Fprintf(&rows, "cost\tfigure\tbase %s\tpresent\tratio\tranges\n", base)
 	for i, c := range all {
 		for _, f := range c.figures {
 			if old, now := f.values(of[i][0]), f.values(of[i][1]); len(old) > 0 {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.name, f.name, old, now, versus(old, now))
+				fmt.Fprintf(&rows, "%s\t%s\t%s\t%s\t%s\n", c.name, f.name, old, now, versus(old, now))
 			}
 		}
 	}
-	return w.Flush()
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	_, err := io.WriteString(w, rows.String())
+	return errors.Join(err, w.Flush())
 }
 
 // values are numbers of the same kind, sorted.
