@@ -89,9 +89,7 @@ func (p program) main(ctx context.Context, args []string) (code int, err error) 
 	case len(args) == 3 && args[0] == "compare":
 		return p.compare(args[1], args[2])
 	case len(args) > 0 && args[0] == "prove":
-		if err = p.prove(ctx, args[1:]); errors.Is(err, errMissing) {
-			return exitChanged, err
-		}
+		return p.prove(ctx, args[1:])
 	case len(args) > 0 && slices.Contains(players, args[0]):
 		return p.play(ctx, args[0], args[1:])
 	case len(args) > 0 && args[0] == "costs":

@@ -21,49 +21,47 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// errMissing is what prove ends with if its list is not empty.
-var errMissing = errors.New("something is missing: see the list")
-
 // prove says of a change what is missing, after it has played the pairs that the change brings.
-func (p program) prove(ctx context.Context, args []string) error {
+func (p program) prove(ctx context.Context, args []string) (code int, err error) {
 	f := flag.NewFlagSet("prove", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	base := f.String("base", "HEAD", "")
 	plays := f.Bool("plays", false, "")
 	if err := f.Parse(args); err != nil || f.NArg() > 0 {
-		return errors.Join(err, errUsage)
+		return exitFailed, errors.Join(err, errUsage)
 	}
 	in := here()
 	commit, err := in.commit(ctx, *base)
 	if err != nil {
-		return err
+		return exitFailed, err
 	}
 	before, err := in.before(ctx, commit)
 	if err != nil {
-		return err
+		return exitFailed, err
 	}
 	now, err := in.now(ctx)
 	if err != nil {
-		return err
+		return exitFailed, err
 	}
 	catalogues, err := catalogues()
 	if err != nil {
-		return err
+		return exitFailed, err
 	}
 	all := broughtBy(fresh(before, now), now, catalogues)
 	fmt.Fprintf(p.out, "since %.12s: %s\n", commit, all)
 	proof := &proof{bubbles: p.bubbles, change: all, units: now}
 	proof.play()
 	if !*plays {
-		if err := proof.follow(ctx, in, commit); err != nil {
-			return err
-		}
+		err = proof.follow(ctx, in, commit)
 	}
 	fmt.Fprint(p.out, proof)
-	if len(proof.missing) > 0 {
-		return errMissing
+	switch {
+	case err != nil:
+		return exitFailed, err
+	case len(proof.missing) > 0:
+		return exitChanged, nil
 	}
-	return nil
+	return exitSame, nil
 }
 
 // brought is what a change brings to one catalogue.
@@ -265,6 +263,7 @@ func (p *proof) vary(b brought, v peer.Variation, checks []conformance.Check) er
 // finds plays a check on the faults that break its clauses: it must find one, unless it only records.
 func (p *proof) finds(b brought, check conformance.Check) error {
 	var caught, played []string
+	id := check.Describe().ID
 	for _, f := range b.faults {
 		if !selftest.Names(f, check) {
 			continue
@@ -273,7 +272,7 @@ func (p *proof) finds(b brought, check conformance.Check) error {
 		if err != nil {
 			return err
 		}
-		if played = append(played, f.Name); len(row.Caught) > 0 {
+		if played = append(played, f.Name); slices.Contains(row.Caught, id) { // what the law finds is not the check's
 			caught = append(caught, f.Name)
 			p.catch(b.name + "/" + f.Name)
 		}
@@ -281,7 +280,6 @@ func (p *proof) finds(b brought, check conformance.Check) error {
 			p.miss("%s/%s: %s: name the clause in its row, or repair the check", b.name, f.Name, what)
 		}
 	}
-	id := check.Describe().ID
 	switch {
 	case len(caught) > 0:
 		p.tell("%s/%s: finds %s", b.name, id, strings.Join(caught, ", "))
