@@ -12,15 +12,20 @@ import (
 // tries is how often that is played which differs from what is stored, before it counts: chance may have decided it.
 const tries = 3
 
-// against compares lines of the plays with those that a file has stored of them, and stores them if that is asked for.
-func (p program) against(ctx context.Context, o options, all []play, now []line) (code int, err error) {
-	stored, err := read(o.against)
-	if err == nil && len(stored) == 0 && !o.store {
+// stored returns the lines that are compared with, before anything is played. Only what stores may find none.
+func (o options) stored() ([]line, error) {
+	if o.against == "" {
+		return nil, nil
+	}
+	lines, err := read(o.against)
+	if err == nil && len(lines) == 0 && !o.store {
 		err = fmt.Errorf("%s has no lines: -store writes them", o.against)
 	}
-	if err != nil {
-		return exitFailed, err
-	}
+	return lines, err
+}
+
+// against compares lines of the plays with those that are stored of them, and stores them if that is asked for.
+func (p program) against(ctx context.Context, o options, all []play, stored, now []line) (code int, err error) {
 	asked := func(l line) bool { return strings.HasPrefix(l.kind+" "+l.name, o.only) }
 	others := slices.DeleteFunc(slices.Clone(stored), asked)
 	stored = renamed(slices.DeleteFunc(stored, func(l line) bool { return !asked(l) }))

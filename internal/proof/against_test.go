@@ -47,7 +47,9 @@ func TestWhatDiffersFromTheStoredLines(t *testing.T) {
 			}}}
 			now, err := p.pick(t.Context(), o, 1, repeated(all, o.plays))
 			require.NoError(t, err)
-			code, err = p.against(t.Context(), o, all, now)
+			stored, err := o.stored()
+			require.NoError(t, err)
+			code, err = p.against(t.Context(), o, all, stored, now)
 			require.NoError(t, err)
 			return code, played, w.String()
 		}
@@ -68,6 +70,9 @@ func TestWhatDiffersFromTheStoredLines(t *testing.T) {
 		}
 		assert.Equal(t, append(want, other), got, name)
 	}
-	_, err := program{log: quiet()}.against(t.Context(), options{against: filepath.Join(t.TempDir(), "none")}, nil, nil)
-	assert.ErrorContains(t, err, "no lines")
+	none := filepath.Join(t.TempDir(), "none")
+	code, err := program{log: quiet()}.main(t.Context(), []string{"corpus", "-o", none + "-now", "-against", none})
+	assert.Equal(t, exitFailed, code)
+	require.ErrorContains(t, err, "no lines")
+	assert.NoFileExists(t, none+"-now", "nothing was played")
 }

@@ -137,6 +137,10 @@ func (p program) play(ctx context.Context, command string, args []string) (code 
 	if err != nil {
 		return exitFailed, err
 	}
+	stored, err := o.stored()
+	if err != nil {
+		return exitFailed, err
+	}
 	all, err := p.plays(command, o)
 	if err != nil {
 		return exitFailed, err
@@ -155,7 +159,7 @@ func (p program) play(ctx context.Context, command string, args []string) (code 
 	if o.against == "" {
 		return exitSame, nil
 	}
-	return p.against(ctx, o, all, own)
+	return p.against(ctx, o, all, stored, own)
 }
 
 // parseOptions reads the flags of a command that plays.
