@@ -43,7 +43,8 @@ type LoadCapacity struct {
 type CapacityStep struct {
 	// Rate is the target rate.
 	Rate float64 `json:"rate_per_s"`
-	// Result is "held", "failed" or "generator-limited", which decides nothing about the rate.
+	// Result is "held", "failed", or what decides nothing about the rate: "generator-limited", or "stood still", after
+	// which the rate is tried again.
 	Result string `json:"result"`
 	// Why is why it did not hold; empty if it did.
 	Why string `json:"why,omitempty" from:"target"`
@@ -65,6 +66,7 @@ const (
 	StepHeld    = "held"
 	StepFailed  = "failed"
 	StepLimited = "generator-limited"
+	StepStill   = "stood still"
 )
 
 // StepOf returns a run at a rate as a step. The rate held if the run achieved 99 % of it, emptied its queues, and
@@ -79,6 +81,8 @@ func StepOf(l *Load, rate float64) CapacityStep {
 		s.Response.Curve, s.Service.Curve, s.Lateness.Curve = nil, nil, nil
 	}
 	switch code, words := l.Outcome(reports.ExitOptions{}).Values(); {
+	case len(l.Health.Holes) > 0 && len(l.Findings) == 0:
+		s.Result, s.Why = StepStill, l.invalid()
 	case l.Delayed() && !l.Undecided() && len(l.Findings) == 0:
 		s.Result, s.Why = l.delayedStep()
 	case !l.Validity.Valid:
@@ -217,7 +221,7 @@ func (p *page) curve(c *LoadCapacity) {
 		t.Columns = append(t.Columns, reports.Column{Title: title, Right: true})
 	}
 	t.Columns = append(t.Columns, reports.Column{Title: "result"})
-	styles := map[string]reports.Style{StepFailed: reports.Bad, StepLimited: reports.Unclear}
+	styles := map[string]reports.Style{StepFailed: reports.Bad, StepLimited: reports.Unclear, StepStill: reports.Unclear}
 	t.Rows = reports.RowsOf(c.sorted(), func(s *CapacityStep) reports.Row {
 		return reports.Cells(reports.Rate(s.Rate), reports.Rate(s.Achieved), s.Response.words("p50"),
 			s.Response.words("p99"), s.Response.words("p99.9"),

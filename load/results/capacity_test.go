@@ -130,6 +130,11 @@ func TestStepOf(t *testing.T) {
 	late.Rate.Done, late.Rate.Unserved = late.Rate.Planned*98/100, late.Rate.Planned
 	judge.Evaluate(late)
 	assert.Equal(t, results.StepLimited, results.StepOf(late, 5000).Result)
+
+	late.Health.Holes = []results.Hole{{For: time.Second}}
+	judge.Evaluate(late)
+	assert.Equal(t, results.StepStill, results.StepOf(late, 5000).Result)
+	late.Health.Holes = nil
 	late.Rate.Done = late.Rate.Planned * 80 / 100
 	judge.Evaluate(late)
 	assert.Equal(t, results.StepFailed, results.StepOf(late, 5000).Result, "no connection was free")

@@ -113,6 +113,8 @@ type Machine struct {
 	Cores      int    `json:"cores"`            // logical processors that this process may use
 	GOMAXPROCS int    `json:"gomaxprocs"`
 	Go         string `json:"go"`
+	// Quota is how many processors the cgroup of this process may use; 0: no limit.
+	Quota float64 `json:"cpu_quota,omitempty"`
 	// MemoryBytes is the machine's memory.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
 }

@@ -172,6 +172,7 @@ func (p process) searchOn(
 	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 	bar.Begin(shown.state)
 	defer bar.End()
+	again := 0 // how often a step was played again in a row
 	for rate, more := o.search.Next(); more; rate, more = o.search.Next() {
 		w.Rate = workload.Rate(rate)
 		live := newLive(o.reportFlags.Verbose, &w, p.Err)
@@ -188,7 +189,10 @@ func (p process) searchOn(
 			break
 		}
 		c.Steps = append(c.Steps, s)
-		o.search.Add(outcomes[s.Result])
+		if again++; s.Result != results.StepStill || again > mostAgain {
+			o.search.Add(outcomes[s.Result])
+			again = 0
+		}
 		p.Logf("%s %s", reports.Rate(rate), s.Words())
 		if s.Findings > 0 {
 			break
@@ -197,6 +201,11 @@ func (p process) searchOn(
 	return nil
 }
 
+// mostAgain is how often a step is played again in which the generator stood still, before it counts as one in which the
+// generator was the limit.
+const mostAgain = 3
+
 var outcomes = map[string]search.Outcome{
 	results.StepHeld: search.Held, results.StepFailed: search.Failed, results.StepLimited: search.Limited,
+	results.StepStill: search.Limited,
 }
