@@ -51,6 +51,7 @@ func (r *run) report() *results.Load {
 		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: text.OfError(r.status.FirstLost),
 	}
 	l.Rate, l.Jobs, l.Queues = r.reportRate(), a.report(), r.reportQueues()
+	l.Due = r.reportDue(&l.Rate)
 	l.ServerClock, l.Gaps = a.clock(), r.gaps.all
 	l.Disruptions = r.reportDisruptions()
 	l.Findings = r.reportFindings()

@@ -131,6 +131,7 @@ type figures struct {
 	heat     results.LoadHeat
 	answered int64 // commands of a closed loop that were answered while the window was open
 	backlog  int64 // the most arrivals that waited for a connection
+	due      dueJobs
 
 	wanted, opened int // connections before the load
 	refused        error
@@ -274,6 +275,7 @@ func (r *run) load(ctx context.Context) {
 		r.until(ctx, func() bool { return r.now() >= r.window.From || r.over() })
 	}
 	r.enter("measure")
+	r.countDue(r.now(), true)
 	r.sampler.Begin()
 	r.takeServerCPU()
 	r.takeBusy()
@@ -298,6 +300,7 @@ func (r *run) openWindow() {
 
 // closeWindow ends the window.
 func (r *run) closeWindow() {
+	r.countDue(r.now(), true)
 	if r.window.Until == 0 {
 		r.noteStall(r.work.Prefill, r.work.JobLimit)
 	}

@@ -39,6 +39,8 @@ type Load struct {
 	Connections Connections `json:"connections"`
 	// Rate is the target rate of the plan's arrivals, and the rate that was achieved.
 	Rate LoadRate `json:"rate"`
+	// Due is how the jobs grew that waited for workers; nil if no worker fetched while jobs were pushed.
+	Due *JobsDue `json:"jobs_due,omitempty"`
 	// Ops holds every kind of command that was sent at least once, in the order of tables.
 	Ops []LoadOp `json:"ops"`
 	// Flows holds the flows of jobs, in the order of LoadFlows, each if it has at least one job.
@@ -297,6 +299,8 @@ type Second struct {
 	// Backlog is how many arrivals waited for a free connection at its end.
 	Backlog int64 `json:"backlog" join:"sum"`
 	Dropped int64 `json:"dropped" join:"sum"`
+	// JobsDue is how many jobs were due at its end: see JobsDue. Absent where that was not counted.
+	JobsDue *int64 `json:"jobs_due,omitempty"`
 	// Unserved is how many arrivals were given up in this second because the load ended.
 	Unserved int64 `json:"unserved,omitempty" join:"sum"`
 	// CPU is the CPU time of the generator per second: 1.5 is one and a half CPUs.

@@ -245,6 +245,12 @@ func runMetrics() []Metric {
 			},
 			{Name: "findings", Account: true, Doc: "errors of the target with jobs and replies", Get: (*Load).allFindings},
 		},
+		[]Metric{
+			{Name: "jobs.due", Doc: "jobs that waited for a worker at the end of the measurement",
+				Get: dueMetric(func(d *JobsDue) float64 { return float64(d.End) })},
+			{Name: "jobs.due.growth", Unit: UnitRate, Doc: "by how much these grew per second",
+				Get: dueMetric(func(d *JobsDue) float64 { return d.Growth })},
+		},
 		metricsOf(jobCounts, true, func(l *Load) any { return &l.Jobs }),
 	)
 }
@@ -258,6 +264,16 @@ func ofWorker(name string, unit Unit, doc string, of func(*Load, *LoadWorker) fl
 		value := of(l, l.Worker)
 		return Reading{Value: value, OK: value > 0}
 	}}
+}
+
+// dueMetric returns how a metric of the jobs that are due is read.
+func dueMetric(of func(*JobsDue) float64) func(*Load) Reading {
+	return func(l *Load) Reading {
+		if l.Due == nil {
+			return Reading{}
+		}
+		return Reading{Value: of(l.Due), OK: true}
+	}
 }
 
 func (l *Latency) reading(stat string) Reading {

@@ -52,7 +52,7 @@ func (l *Load) begun() string {
 // sum returns the findings, why a phase was given up, whether the run is valid, the achieved rate, the account of the
 // jobs, and whether the history is partial.
 func (l *Load) sum() string {
-	got := reports.JoinWith(", ", l.achieved(), l.refused())
+	got := reports.JoinWith(", ", l.achieved(), l.Growing(), l.refused())
 	givenUp := text.OneLine(l.GivenUp)
 	if !l.Validity.Valid {
 		got = l.invalid()

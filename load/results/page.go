@@ -92,6 +92,7 @@ func (p *page) figures(l *Load) {
 	from := len(p.Blocks)
 	p.rate(l)
 	p.rateFigure(l)
+	p.dueFigure(l)
 	p.commands(l)
 	p.times(l)
 	p.timesPictures(l)
@@ -102,6 +103,7 @@ func (p *page) figures(l *Load) {
 func (p *page) hidden(l *Load) {
 	from := len(p.Blocks)
 	p.rateFigure(l)
+	p.dueFigure(l)
 	p.timesPictures(l)
 	p.mark(l, from)
 }
