@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -72,6 +73,7 @@ func addReport(l *results.Load, part *Part, first bool) {
 	results.Join(&l.Rate, &one.Rate)
 	for _, text := range []struct{ to, of *string }{
 		{&l.Internal, &one.Internal}, {&l.Gone, &one.Gone}, {&l.GivenUp, &one.GivenUp}, {&l.Usage, &one.Usage},
+		{&l.EndedEarly, &one.EndedEarly},
 	} {
 		if *text.to == "" && *text.of != "" {
 			*text.to = part.row.Title() + ": " + *text.of
@@ -79,6 +81,12 @@ func addReport(l *results.Load, part *Part, first bool) {
 	}
 	addPhases(l, one)
 	l.Gaps = commonGaps(l.Gaps, one.Gaps, first)
+	l.Failed = commonFailures(l.Failed, one.Failed, first)
+	if one.Due != nil {
+		l.Due = cmp.Or(l.Due, new(results.JobsDue))
+		results.Join(l.Due, one.Due)
+		l.Due.Workers = one.Due.Workers && (l.Due.Workers || first)
+	}
 	addJobs(l, part, first)
 	for i := range one.Findings {
 		addFinding(l, &one.Findings[i])
@@ -95,6 +103,22 @@ func commonGaps(known, more []results.Gap, first bool) (common []results.Gap) {
 			g := results.Gap{From: max(a.From, b.From), Until: min(a.Until, b.Until), Empties: a.Empties || b.Empties}
 			if g.Until-g.From >= gapLeast {
 				common = append(common, g)
+			}
+		}
+	}
+	return common
+}
+
+// commonFailures returns the spans in which the commands of a kind failed for all generators; those of the first are all.
+func commonFailures(known, more []results.FailedSpan, first bool) (common []results.FailedSpan) {
+	if first {
+		return more
+	}
+	for _, a := range known {
+		for _, b := range more {
+			s := results.FailedSpan{Op: a.Op, From: max(a.From, b.From), Until: min(a.Until, b.Until)}
+			if a.Op == b.Op && s.Until-s.From >= gapLeast {
+				common = append(common, s)
 			}
 		}
 	}

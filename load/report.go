@@ -42,6 +42,7 @@ func (r *run) report() *results.Load {
 	if r.shards[0].Times().FirstOnly {
 		l.Plan.Queues, l.Plan.Awaited = r.work.Queues.Number, r.work.AwaitedQueues()
 	}
+	l.Failed, l.EndedEarly = results.FailedSpans(f.series), f.endedEarly
 	l.Phases, l.Measured, l.Series, l.Heat = f.phases, f.measured, f.series, f.heat
 	l.Ops, l.Flows = r.reportOps(), flowsOf(f.total)
 	l.Histograms = Log(f.total, r.began, r.config.Run)

@@ -114,7 +114,9 @@ type run struct {
 	mostReady  int            // at a time
 	grown      time.Duration  // when there were more than ever before
 	absence    absence
-	nextTick   time.Duration // the end of the current second
+
+	refusedSince time.Duration // that nothing but refusals has come for the arrivals of the load; 0: it is not so
+	nextTick     time.Duration // the end of the current second
 
 	serverBefore health.Usage // when the second before ended
 
@@ -152,6 +154,7 @@ type figures struct {
 	loadFrom    time.Time // when the load began; zero if it did not
 	notStarted  string    // why the load did not begin, although its connections were open
 	givenUp     string    // why a phase ended before its jobs were pushed
+	endedEarly  string    // which condition ended the load
 }
 
 func newRun(config Config) *run {
@@ -355,7 +358,7 @@ func (r *run) over() bool {
 	if r.window.Until > 0 {
 		windowOver = func() bool { return r.now() >= r.window.Until }
 	}
-	if windowOver() || r.status.Aborted || r.gone() {
+	if windowOver() || r.status.Aborted || r.figures.endedEarly != "" || r.gone() {
 		return true
 	}
 	switch {

@@ -39,6 +39,7 @@ func (r *run) tick(now time.Duration) {
 		s.JobsDue = r.lastDue()
 	}
 	f.series = append(f.series, s)
+	r.abortIfDead(second, &s)
 	AddHeat(&f.heat, second, r.carried())
 	if s.Phase == "measure" {
 		f.answered += answered(second, r.carried())

@@ -105,6 +105,8 @@ func StepOf(l *Load, rate float64) CapacityStep {
 		if l.limitedByGenerator() {
 			s.Result = StepLimited
 		}
+	case l.EndedEarly != "" || l.dead() != "":
+		s.Result, s.Why = StepFailed, cmp.Or(l.dead(), "ended early: "+l.EndedEarly)
 	case code == reports.ExitFindings && l.Rate.Enough() && !slices.ContainsFunc(l.Thresholds, ThresholdResult.surely):
 		s.Result, s.Why = StepLimited, "the generator's delays may be why "+words
 	case code != reports.ExitWell:

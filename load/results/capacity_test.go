@@ -159,6 +159,10 @@ func TestStepOf(t *testing.T) {
 	refused.Connections.Opened = 10
 	judge.Evaluate(refused)
 	assert.Equal(t, results.StepFailed, results.StepOf(refused, 5000).Result, "the target refused connections")
+	dead := soundLoad()
+	dead.Failed = []results.FailedSpan{{Op: "fetch", Until: dead.Measured}}
+	judge.Evaluate(dead)
+	assert.Equal(t, results.StepFailed, results.StepOf(dead, 5000).Result, "a command only failed")
 	left := soundLoad()
 	left.Jobs.Drained, left.Jobs.NotDrained = false, "60 s were over"
 	judge.Evaluate(left)

@@ -78,6 +78,10 @@ type Load struct {
 	Heat LoadHeat `json:"heat,omitzero"`
 	// Gaps holds the spans of a second or more in which a reply was due and none came.
 	Gaps []Gap `json:"gaps,omitempty"`
+	// Failed holds the spans of a second or more in which all commands of a kind failed.
+	Failed []FailedSpan `json:"failed_spans,omitempty"`
+	// EndedEarly is the condition of --abort-on that ended the load before its time; empty if none did.
+	EndedEarly string `json:"ended_early,omitempty" from:"target"`
 	// Histograms are those of the whole run, as an HdrHistogram log with one interval: fwpbench merge adds them up.
 	Histograms string `json:"histograms,omitempty"`
 	// NotStarted is why the load did not begin although the connections were open: the start of its segment had passed,

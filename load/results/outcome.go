@@ -22,6 +22,8 @@ func (l *Load) Outcome(reports.ExitOptions) reports.Outcome {
 		reports.Claimed(reports.ExitLoss, slices.ContainsFunc(l.Findings, func(f LoadFinding) bool { return f.fails() }),
 			sum),
 		reports.Claimed(reports.ExitFindings, l.startsEmpty(), join("the target does not start with its data", sum)),
+		reports.Claimed(reports.ExitFindings, l.EndedEarly != "", join("ended early: "+l.EndedEarly, l.dead(), sum)),
+		reports.Claimed(reports.ExitFindings, l.dead() != "", join(l.dead(), l.thresholdWords(missed, "missed"), sum)),
 		reports.Claimed(reports.ExitInconclusive, !l.Validity.Valid || l.GivenUp != "", sum),
 		reports.Claimed(reports.ExitFindings, len(missed) > 0 && l.GivenUp == "",
 			join(l.thresholdWords(missed, "missed"), sum)),

@@ -156,6 +156,24 @@ func (l *Load) WhatGrew() string {
 	return fmt.Sprintf("%s: workers got %s /s; the limit was %s", l.Growing(), reports.Digits(l.Worked()), limit)
 }
 
+// dueMetrics returns the metrics of the jobs that are due.
+func dueMetrics() []Metric {
+	get := func(of func(*JobsDue) float64) func(*Load) Reading {
+		return func(l *Load) Reading {
+			if l.Due == nil {
+				return Reading{}
+			}
+			return Reading{Value: of(l.Due), OK: true}
+		}
+	}
+	return []Metric{
+		{Name: "jobs.due", Doc: "jobs that waited for a worker at the end of the measurement",
+			Get: get(func(d *JobsDue) float64 { return float64(d.End) })},
+		{Name: "jobs.due.growth", Unit: UnitRate, Doc: "by how much these grew per second",
+			Get: get(func(d *JobsDue) float64 { return d.Growth })},
+	}
+}
+
 // Gap is a part of a run in which nothing was answered, counted from its start.
 type Gap struct {
 	From  time.Duration `json:"from_ns"`
@@ -174,6 +192,7 @@ func (g *Gap) words() string {
 
 // The limits of what is told below the first line.
 const (
+	gapLeast   = time.Second
 	gapTimes   = 3   // as long as what is usual, a gap is none of the target's normal replies
 	gapsTold   = 3   // more are told together
 	stepSides  = 3   // seconds before and after
@@ -190,6 +209,11 @@ func (l *Load) Told() []string {
 		return nil
 	}
 	told := l.gaps()
+	for _, op := range failingOps {
+		if words := l.failedSpans(op); words != "" && words != l.dead() {
+			told = append(told, strings.ToUpper(words[:1])+words[1:]+".")
+		}
+	}
 	if l.Validity.Valid {
 		for _, name := range append([]string{l.Rate.Op}, LoadFlows()[0]) {
 			told = append(told, l.step(name)...)
