@@ -26,8 +26,9 @@ type Part struct {
 // Join returns the report of a load whose segments several generators put on a server: what one process would have
 // reported that sent it all. Counts are added up and histograms bucket by bucket; a row for each part has what is its
 // own. It has no seconds, whose percentiles cannot be added. A part that is missing, there twice, late or of another
-// plan is named, and the sum is INVALID. It is an error if no part is a segment, or if histograms cannot be added up.
-func Join(parts []Part) (*results.Load, error) {
+// plan is named, and the sum is INVALID. The thresholds of the parts, and further ones, are judged on the sum. It is an
+// error if no part is a segment, or if histograms cannot be added up.
+func Join(parts []Part, thresholds ...judge.Threshold) (*results.Load, error) {
 	parts, err := arrange(slices.Clone(parts))
 	if err != nil {
 		return nil, err
@@ -53,8 +54,27 @@ func Join(parts []Part) (*results.Load, error) {
 	if !slices.ContainsFunc(counted, func(p Part) bool { return p.Report.Unreachable == "" }) {
 		l.Unreachable = first.Unreachable
 	}
-	judge.Evaluate(l)
+	thresholds = thresholdsOf(counted, thresholds)
+	if err := AddPercentiles(l, Wanted(thresholds, nil)...); err != nil {
+		return nil, err
+	}
+	judge.Evaluate(l, thresholds...)
 	return l, nil
+}
+
+// thresholdsOf returns some thresholds and those of all parts, each once.
+func thresholdsOf(parts []Part, all []judge.Threshold) []judge.Threshold {
+	all = slices.Clone(all)
+	for _, part := range parts {
+		for _, r := range part.Report.Thresholds {
+			same := func(t judge.Threshold) bool { return t.Source == r.Threshold }
+			t, err := judge.ParseThreshold(r.Threshold, Ops()...)
+			if err == nil && !slices.ContainsFunc(all, same) {
+				all = append(all, t)
+			}
+		}
+	}
+	return all
 }
 
 // addReport adds the counts of a part, to the sum of those before.

@@ -127,7 +127,7 @@ type Machine struct {
 
 // LoadPlan is the requested load.
 type LoadPlan struct {
-	// Words describes the plan in one or a few sentences.
+	// Words describes the plan in one or a few sentences, with all that is not as in a plain round trip.
 	Words string `json:"words"`
 	// Preset is the name of the preset that the workload was built on.
 	Preset string `json:"preset,omitempty"`
@@ -152,6 +152,22 @@ type LoadPlan struct {
 	Segment string `json:"segment,omitempty"`
 	// Workload is the whole workload as JSON, with every default filled in.
 	Workload json.RawMessage `json:"workload,omitempty"`
+}
+
+// Settings returns the settings of the workload by their keys, each as in YAML; none if they are not known.
+func (p *LoadPlan) Settings() (all map[string]string) {
+	if json.Unmarshal(p.Workload, &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// pace returns how fast the commands of a closed loop follow each other.
+func (p *LoadPlan) pace() string {
+	if think := p.Settings()["think"]; think != "" && think != "0s" && think != "0" {
+		return "with pauses of " + think + " after replies"
+	}
+	return "as fast as replies arrived"
 }
 
 // Stage is a part of an open loop.

@@ -15,7 +15,7 @@ import (
 func (l *Load) Outcome(reports.ExitOptions) reports.Outcome {
 	missed, sum := l.thresholds((*ThresholdResult).missed), cmp.Or(l.sum(), "nothing was achieved")
 	open := l.thresholds(func(t *ThresholdResult) bool { return t.Undecided })
-	return reports.Decide(append(l.Claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
+	claims := append(l.Claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
 		reports.Claimed(reports.ExitInternal, l.short() != "", join(reports.FailedHere+l.short(), l.found(), l.account())),
 		reports.Claimed(reports.ExitUnreachable, l.Gone != "" && !l.foundBefore(),
 			join("the target was lost: "+text.OneLine(l.Gone), l.found(), l.account())),
@@ -30,8 +30,8 @@ func (l *Load) Outcome(reports.ExitOptions) reports.Outcome {
 		reports.Claimed(reports.ExitInconclusive, len(open) > 0, join(l.thresholdWords(open, "undecided"), sum)),
 		reports.Claimed(reports.ExitInconclusive, l.Undecided(),
 			join("inconclusive whether all jobs "+l.unknown(), l.account(), l.achieved(), l.partial())),
-		reports.Claimed(reports.ExitWell, true, sum),
-	))
+	)
+	return reports.Decide(append(append(claims, l.notWell()...), reports.Claimed(reports.ExitWell, true, sum)))
 }
 
 // startsEmpty reports whether the target did not start again on its data, and serves without them.
