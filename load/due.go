@@ -14,8 +14,8 @@ const (
 	countDelayed = time.Second
 )
 
-// What is no growth of the queues, beside what chance explains: a share of the arrivals, as of the rate, and the jobs on
-// their way to workers.
+// What is no growth of the queues, beside what chance explains: a share of the arrivals, as of the rate, and the jobs
+// on their way to workers.
 const (
 	dueShare    = 0.01
 	dueInFlight = 50 * time.Millisecond // at the rate of the arrivals, at most one for each worker
@@ -67,10 +67,10 @@ func (r *run) lastDue() *int64 {
 	return nil
 }
 
-// reportDue returns how the jobs that are due grew from the first part of the window to the last one; nil if that is not
-// known. It compares the fewest of each part: what keeps up has next to none now and then, whatever bursts, pauses and
-// times of jobs do in between. Where jobs have a time or come back the parts are halves, because servers look for such
-// jobs every few seconds; else thirds.
+// reportDue returns how the jobs that are due grew from the first part of the window to the last one; nil if that is
+// not known. It compares the fewest of each part: what keeps up has next to none now and then, whatever bursts, pauses
+// and times of jobs do in between. Where jobs have a time or come back the parts are halves, because servers look for
+// such jobs every few seconds; else thirds.
 func (r *run) reportDue(rate *results.LoadRate) *results.JobsDue {
 	d, f, w := &r.figures.due, &r.figures, &r.work
 	parts := 3

@@ -129,7 +129,8 @@ func commonGaps(known, more []results.Gap, first bool) (common []results.Gap) {
 	return common
 }
 
-// commonFailures returns the spans in which the commands of a kind failed for all generators; those of the first are all.
+// commonFailures returns the spans in which the commands of a kind failed for all generators; those of the first are
+// all.
 func commonFailures(known, more []results.FailedSpan, first bool) (common []results.FailedSpan) {
 	if first {
 		return more

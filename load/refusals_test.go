@@ -39,6 +39,7 @@ func refusing(verb string, from, until time.Duration) func(*fakes.Event) {
 // A closed loop pauses after a refusal: what counts is the time in which a command only failed.
 func TestRefusalsCountByTheirTime(t *testing.T) {
 	t.Parallel()
+	const bad = reports.ExitFindings
 	for name, test := range map[string]struct {
 		verb        string
 		from, until time.Duration
@@ -47,12 +48,12 @@ func TestRefusalsCountByTheirTime(t *testing.T) {
 		words       string
 		share       float64 // that push was refused
 	}{
-		"push":            {fwp.PUSH, 2 * second, 12 * second, 0, reports.ExitFindings, "every PUSH was refused from 2.", 0.8},
-		"fetch":           {fwp.FETCH, 2 * second, 12 * second, 0, reports.ExitFindings, "every FETCH was refused from 2.", 0},
-		"ack":             {fwp.ACK, 2 * second, 12 * second, 0, reports.ExitFindings, "every ACK was refused from 2.", 0},
+		"push":            {fwp.PUSH, 2 * second, 12 * second, 0, bad, "every PUSH was refused from 2.", 0.8},
+		"fetch":           {fwp.FETCH, 2 * second, 12 * second, 0, bad, "every FETCH was refused from 2.", 0},
+		"ack":             {fwp.ACK, 2 * second, 12 * second, 0, bad, "every ACK was refused from 2.", 0},
 		"for a while":     {fwp.PUSH, 4 * second, 7 * second, 0, reports.ExitWell, "of the pushes refused", 0.25},
 		"an instant":      {fwp.PUSH, 4 * second, 4100 * ms, 0, reports.ExitWell, "of the pushes refused", 0},
-		"open":            {fwp.PUSH, 2 * second, 12 * second, 100, reports.ExitFindings, "every PUSH was refused from 2.", 0.8},
+		"open":            {fwp.PUSH, 2 * second, 12 * second, 100, bad, "every PUSH was refused from 2.", 0.8},
 		"nothing refused": {fwp.PUSH, time.Hour, time.Hour, 0, reports.ExitWell, "accounted for", 0},
 	} {
 		w := steady()

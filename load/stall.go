@@ -133,8 +133,8 @@ func errorText(err error) string {
 	return text.OfError(err)
 }
 
-// deadAfter is how long nothing but refusals may come for what a load is about until it ends, unless Config.AbortOn says
-// otherwise.
+// deadAfter is how long nothing but refusals may come for what a load is about until it ends, unless Config.AbortOn
+// says otherwise.
 const deadAfter = 30 * time.Second
 
 // abortIfDead ends the load after a second if the target is dead: by Config.AbortOn, or by what is usual.

@@ -58,7 +58,8 @@ type sums struct {
 // NewSampler returns a sampler for a run that began at start, which must come from time.Now, and that is to use so many
 // processors.
 func NewSampler(start time.Time, processors int) *Sampler {
-	s := &Sampler{start: start, still: newStillness(start), take: (&reader{system: newSystem(), processors: processors}).take}
+	r := &reader{system: newSystem(), processors: processors}
+	s := &Sampler{start: start, still: newStillness(start), take: r.take}
 	s.last = s.take()
 	return s
 }

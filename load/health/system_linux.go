@@ -33,8 +33,8 @@ func (sys system) read(s *snapshot) {
 	s.files = openFiles()
 }
 
-// pressure returns for how long a process of the cgroup has waited for a CPU, or of the machine where it has no cgroup of
-// version 2.
+// pressure returns for how long a process of the cgroup has waited for a CPU, or of the machine where it has no cgroup
+// of version 2.
 func (sys system) pressure() time.Duration {
 	own := ""
 	if len(sys.cgroups) > 0 {

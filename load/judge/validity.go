@@ -93,8 +93,8 @@ func (l run) reasons() []results.Reason {
 		l.behind(), l.disturbed(), l.undisrupted(), l.unrecovered())
 }
 
-// still returns the reason of a run whose generator stood still: what came due meanwhile was late, and what was answered
-// was not read, so times and rates are its own.
+// still returns the reason of a run whose generator stood still: what came due meanwhile was late, and what was
+// answered was not read, so times and rates are its own.
 func (l run) still() []results.Reason {
 	holes := l.Health.Holes
 	if len(holes) == 0 {

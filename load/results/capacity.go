@@ -96,15 +96,8 @@ func StepOf(l *Load, rate float64) CapacityStep {
 		s.Response.Curve, s.Service.Curve, s.Lateness.Curve = nil, nil, nil
 	}
 	switch code, words := l.Outcome(reports.ExitOptions{}).Values(); {
-	case len(l.Health.Holes) > 0 && len(l.Findings) == 0:
-		s.Result, s.Why = StepStill, l.invalid()
-	case l.Delayed() && !l.Undecided() && len(l.Findings) == 0:
-		s.Result, s.Why = l.delayedStep()
 	case !l.Validity.Valid:
-		s.Result, s.Why = StepFailed, l.invalid()
-		if l.limitedByGenerator() {
-			s.Result = StepLimited
-		}
+		s.Result, s.Why = l.invalidStep()
 	case l.EndedEarly != "" || l.dead() != "":
 		s.Result, s.Why = StepFailed, cmp.Or(l.dead(), "ended early: "+l.EndedEarly)
 	case code == reports.ExitFindings && l.Rate.Enough() && !slices.ContainsFunc(l.Thresholds, ThresholdResult.surely):
@@ -117,6 +110,19 @@ func StepOf(l *Load, rate float64) CapacityStep {
 		s.Result, s.Why = StepFailed, l.WhatGrew()
 	}
 	return s
+}
+
+// invalidStep returns what a run comes to that is INVALID.
+func (l *Load) invalidStep() (result, why string) {
+	switch {
+	case len(l.Health.Holes) > 0 && len(l.Findings) == 0:
+		return StepStill, l.invalid()
+	case l.Delayed() && !l.Undecided() && len(l.Findings) == 0:
+		return l.delayedStep()
+	case l.limitedByGenerator():
+		return StepLimited, l.invalid()
+	}
+	return StepFailed, l.invalid()
 }
 
 // Delayed reports whether a run is INVALID only because the generator or its machine delayed what it sent and received.

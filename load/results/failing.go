@@ -117,8 +117,8 @@ func (l *Load) failing(op string) float64 {
 // deadShare is the share of the measurement from which on a kind of command that only failed is a failure of the run.
 const deadShare = 0.5
 
-// dead returns the sentence about a kind of command that only failed for half of the measurement or more; empty if there
-// is none, or nothing was achieved at all.
+// dead returns the sentence about a kind of command that only failed for half of the measurement or more; empty if
+// there is none, or nothing was achieved at all.
 func (l *Load) dead() string {
 	for _, op := range failingOps {
 		if l.failing(op) >= deadShare && l.Rate.Done > 0 {
@@ -160,6 +160,6 @@ func (l *Load) failedSpans(op string) string {
 	if why != "" {
 		why = " (" + text.Printable(text.OneLine(why)) + ")"
 	}
-	return fmt.Sprintf("every %s %s %s%s", strings.ToUpper(op), became, strings.Join(spans[:min(len(spans), gapsTold)], ", "),
-		why)
+	when := strings.Join(spans[:min(len(spans), gapsTold)], ", ")
+	return fmt.Sprintf("every %s %s %s%s", strings.ToUpper(op), became, when, why)
 }

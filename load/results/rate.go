@@ -116,8 +116,8 @@ func atMost(n int64, mean float64) float64 {
 	return sum
 }
 
-// JobsDue counts the jobs of a run that are due: the target has accepted them, their time has come, and no worker has got
-// them yet. A job that failed does not count until it was delivered again.
+// JobsDue counts the jobs of a run that are due: the target has accepted them, their time has come, and no worker has
+// got them yet. A job that failed does not count until it was delivered again.
 type JobsDue struct {
 	// Begin and End are how many there were when the window began and ended.
 	Begin int64 `json:"begin" join:"sum"`

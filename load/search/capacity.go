@@ -16,12 +16,12 @@ const (
 	Limited                // the generator could not sustain it: nothing is known of the server
 )
 
-// Capacity doubles the rate until it does not hold, and then halves the distance between the highest rate that held and
-// the lowest that did not. A step that did not hold is tried once more, and a third time if that one held: a single
-// stall of a machine ends no search. The highest rate that held counts if it holds twice. A step that was Limited
-// decides nothing about its rate, and is no reason to search below it: the search goes on above, and tries it anew when
-// it knows a rate that does not hold. After a few of them in a row it ends. Last, the rate that was found is confirmed by
-// a step that is longer (Confirming), which is tried again like the others.
+// Capacity doubles the rate until it does not hold, and then halves the distance between the highest rate that held
+// and the lowest that did not. A step that did not hold is tried once more, and a third time if that one held: a
+// single stall of a machine ends no search. The highest rate that held counts if it holds twice. A step that was
+// Limited decides nothing about its rate, and is no reason to search below it: the search goes on above, and tries it
+// anew when it knows a rate that does not hold. After a few of them in a row it ends. Last, the rate that was found is
+// confirmed by a step that is longer (Confirming), which is tried again like the others.
 //
 // Call Next for a rate, try it, and call Add with how it went, until Next returns false.
 type Capacity struct {

@@ -137,9 +137,9 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, w workload.Wo
 		c.Target.URL = at.Choice.Address.String()
 	}
 	each := o.step + time.Duration(w.Warmup) + time.Second
-	p.Logf("searching for the capacity of %s: about %s, in steps of %v with a confirmation of %v, and longer where queues "+
-		"have to be emptied; seed %d", at.String(), reports.Duration((usualSteps*each + o.confirm).Round(10*time.Second)),
-		o.step, o.confirm, w.Seed)
+	p.Logf("searching for the capacity of %s: about %s, in steps of %v with a confirmation of %v, and longer where "+
+		"queues have to be emptied; seed %d", at.String(),
+		reports.Duration((usualSteps*each + o.confirm).Round(10*time.Second)), o.step, o.confirm, w.Seed)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	if err := p.searchOn(ctx, o, at, w, c); err != nil {
@@ -190,7 +190,8 @@ func (p process) searchOn(
 	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 	bar.Begin(shown.state)
 	defer bar.End()
-	play := func(w workload.Workload, name string) (*results.Load, error) {
+	c.Fetched = w.Consumers > 0
+	return p.steps(o, w, c, func(w workload.Workload, name string) (*results.Load, error) {
 		live := newLive(o.reportFlags.Verbose, &w, p.Err)
 		shown.now.Store(&block{0, name, live})
 		config := o.config(p, w)
@@ -201,8 +202,14 @@ func (p process) searchOn(
 		}
 		c.Target.Subject = result.Report.Target.Subject
 		return result.Report, nil
-	}
-	c.Fetched = w.Consumers > 0
+	})
+}
+
+// steps plays the steps of a search, and adds them to c.
+func (p process) steps(
+	o *capacityOptions, w workload.Workload, c *results.LoadCapacity,
+	play func(w workload.Workload, name string) (*results.Load, error),
+) error {
 	if o.from == "" {
 		l, err := play(o.closedLoop(w), "a closed loop")
 		if err != nil || brokenOff(l, &c.Trouble) {
@@ -259,8 +266,8 @@ func (o *capacityOptions) firstRate(l *results.Load) float64 {
 	return min(max(math.Round(rate/2), 1), o.search.Most)
 }
 
-// mostAgain is how often a step is played again in which the generator stood still, before it counts as one in which the
-// generator was the limit.
+// mostAgain is how often a step is played again in which the generator stood still, before it counts as one in which
+// the generator was the limit.
 const mostAgain = 3
 
 var outcomes = map[string]search.Outcome{

@@ -110,7 +110,8 @@ func (o *compareOptions) sides(cmd *cobra.Command, args []string) error {
 }
 
 // ofSaved holds the flags that concern saved results.
-var ofSaved = []string{"margin", "different-loads", "primary", "benchfmt", "format", "output", "verbose", "color", "no-progress"}
+var ofSaved = []string{"margin", "different-loads", "primary", "benchfmt", "format", "output", "verbose", "color",
+	"no-progress"}
 
 // canDecide reports whether a metric can decide.
 func canDecide(metric string) bool {

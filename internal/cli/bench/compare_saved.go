@@ -28,7 +28,8 @@ const (
 // compareSaved compares saved results.
 func (p process) compareSaved(o *compareOptions, args []string) error {
 	c := &results.LoadComparison{
-		Head: reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now()}, Margin: o.limit, MarginTime: o.limitTime,
+		Head:   reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now()},
+		Margin: o.limit, MarginTime: o.limitTime,
 		A: results.ComparedLoad{Name: args[0]}, B: results.ComparedLoad{Name: args[1]},
 	}
 	found := saves{runs: map[string]string{}, primary: o.primary}
