@@ -90,6 +90,9 @@ type Config struct {
 	Version    string             // of the tool, for the report
 	Target     results.LoadTarget // URL and how it was chosen; Run adds the greeting and what the server says about itself
 	Thresholds []judge.Threshold
+	// AbortOn are conditions that end the load before its time. Without any it ends when nothing but refusals came for
+	// half a minute, unless there is a Schedule.
+	AbortOn []judge.Abort
 
 	// Percentiles are those that tables and seconds show in place of the usual ones; Metrics are further figures that the
 	// report must have the percentile of, beside those of Thresholds.

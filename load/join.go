@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -25,8 +26,9 @@ type Part struct {
 // Join returns the report of a load whose segments several generators put on a server: what one process would have
 // reported that sent it all. Counts are added up and histograms bucket by bucket; a row for each part has what is its
 // own. It has no seconds, whose percentiles cannot be added. A part that is missing, there twice, late or of another
-// plan is named, and the sum is INVALID. It is an error if no part is a segment, or if histograms cannot be added up.
-func Join(parts []Part) (*results.Load, error) {
+// plan is named, and the sum is INVALID. The thresholds of the parts, and further ones, are judged on the sum. It is an
+// error if no part is a segment, or if histograms cannot be added up.
+func Join(parts []Part, thresholds ...judge.Threshold) (*results.Load, error) {
 	parts, err := arrange(slices.Clone(parts))
 	if err != nil {
 		return nil, err
@@ -52,8 +54,27 @@ func Join(parts []Part) (*results.Load, error) {
 	if !slices.ContainsFunc(counted, func(p Part) bool { return p.Report.Unreachable == "" }) {
 		l.Unreachable = first.Unreachable
 	}
-	judge.Evaluate(l)
+	thresholds = thresholdsOf(counted, thresholds)
+	if err := AddPercentiles(l, Wanted(thresholds, nil)...); err != nil {
+		return nil, err
+	}
+	judge.Evaluate(l, thresholds...)
 	return l, nil
+}
+
+// thresholdsOf returns some thresholds and those of all parts, each once.
+func thresholdsOf(parts []Part, all []judge.Threshold) []judge.Threshold {
+	all = slices.Clone(all)
+	for _, part := range parts {
+		for _, r := range part.Report.Thresholds {
+			same := func(t judge.Threshold) bool { return t.Source == r.Threshold }
+			t, err := judge.ParseThreshold(r.Threshold, Ops()...)
+			if err == nil && !slices.ContainsFunc(all, same) {
+				all = append(all, t)
+			}
+		}
+	}
+	return all
 }
 
 // addReport adds the counts of a part, to the sum of those before.
@@ -72,6 +93,7 @@ func addReport(l *results.Load, part *Part, first bool) {
 	results.Join(&l.Rate, &one.Rate)
 	for _, text := range []struct{ to, of *string }{
 		{&l.Internal, &one.Internal}, {&l.Gone, &one.Gone}, {&l.GivenUp, &one.GivenUp}, {&l.Usage, &one.Usage},
+		{&l.EndedEarly, &one.EndedEarly},
 	} {
 		if *text.to == "" && *text.of != "" {
 			*text.to = part.row.Title() + ": " + *text.of
@@ -79,6 +101,12 @@ func addReport(l *results.Load, part *Part, first bool) {
 	}
 	addPhases(l, one)
 	l.Gaps = commonGaps(l.Gaps, one.Gaps, first)
+	l.Failed = commonFailures(l.Failed, one.Failed, first)
+	if one.Due != nil {
+		l.Due = cmp.Or(l.Due, new(results.JobsDue))
+		results.Join(l.Due, one.Due)
+		l.Due.Workers = one.Due.Workers && (l.Due.Workers || first)
+	}
 	addJobs(l, part, first)
 	for i := range one.Findings {
 		addFinding(l, &one.Findings[i])
@@ -95,6 +123,23 @@ func commonGaps(known, more []results.Gap, first bool) (common []results.Gap) {
 			g := results.Gap{From: max(a.From, b.From), Until: min(a.Until, b.Until), Empties: a.Empties || b.Empties}
 			if g.Until-g.From >= gapLeast {
 				common = append(common, g)
+			}
+		}
+	}
+	return common
+}
+
+// commonFailures returns the spans in which the commands of a kind failed for all generators; those of the first are
+// all.
+func commonFailures(known, more []results.FailedSpan, first bool) (common []results.FailedSpan) {
+	if first {
+		return more
+	}
+	for _, a := range known {
+		for _, b := range more {
+			s := results.FailedSpan{Op: a.Op, From: max(a.From, b.From), Until: min(a.Until, b.Until)}
+			if a.Op == b.Op && s.Until-s.From >= gapLeast {
+				common = append(common, s)
 			}
 		}
 	}

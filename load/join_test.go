@@ -15,6 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -157,6 +158,52 @@ func partsOf(t *testing.T, of int) []load.Part {
 		parts = append(parts, load.Part{Name: name, Report: &l})
 	}
 	return parts
+}
+
+// Thresholds are judged on the whole: a rate on the sum, times on all of them. What else a part has found alone counts.
+func TestThresholdsAreThoseOfTheWhole(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		of    []string // of the parts
+		more  string   // of the sum
+		wrong func(*results.Load)
+		code  int
+		words string
+	}{
+		"missed by all":        {of: []string{"push.response.p50<1us"}, code: reports.ExitFindings, words: "p50<1us"},
+		"met by the sum":       {of: []string{"rate>=90/s"}, code: reports.ExitWell, words: "accounted for"},
+		"another percentile":   {of: []string{"push.response.p95<1us"}, code: reports.ExitFindings, words: "p95<1us, actual"},
+		"of the sum":           {more: "rate>=1000/s", code: reports.ExitFindings, words: "rate>=1000/s"},
+		"met by parts and sum": {of: []string{"rate>=40/s"}, more: "lost==0", code: reports.ExitWell, words: "accounted for"},
+		"a part that was dead": {wrong: func(l *results.Load) {
+			l.Failed = []results.FailedSpan{{Op: "push", Until: l.Measured}}
+		}, code: reports.ExitFindings, words: "part 1.json: every PUSH failed"},
+	} {
+		parts := partsOf(t, 2)
+		limits := func(sources ...string) (all []judge.Threshold) {
+			for _, source := range sources {
+				limit, err := judge.ParseThreshold(source, load.Ops()...)
+				require.NoError(t, err)
+				all = append(all, limit)
+			}
+			return all
+		}
+		if test.wrong != nil {
+			test.wrong(parts[0].Report)
+		}
+		for _, p := range parts {
+			require.NoError(t, load.AddPercentiles(p.Report, load.Wanted(limits(test.of...), nil)...))
+			judge.Evaluate(p.Report, limits(test.of...)...)
+		}
+		var more []judge.Threshold
+		if test.more != "" {
+			more = limits(test.more)
+		}
+		joined, err := load.Join(parts, more...)
+		require.NoError(t, err, name)
+		outcome(t, joined, test.code, test.words)
+		assert.Len(t, joined.Thresholds, len(test.of)+len(more), name)
+	}
 }
 
 // A part that is not what was planned is named, the sum is INVALID, and its account says what is not known.

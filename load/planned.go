@@ -1,14 +1,17 @@
 package load
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // planned returns the plan of the run, as text and as data.
@@ -65,7 +68,11 @@ func (r *run) describe() string {
 		}
 		text += r.rates()
 	} else if w.Producers > 0 || w.Churn {
-		text += ", closed loop (the next push follows the reply)"
+		follows := "the next push follows the reply"
+		if w.Think.Max > 0 {
+			follows = fmt.Sprintf("the next push follows the reply after a pause of %v", w.Think)
+		}
+		text += ", closed loop (" + follows + ")"
 		if spread := time.Duration(w.Producers) * client.StartApart; spread >= 10*time.Millisecond {
 			text += fmt.Sprintf(", starts spread over %v", spread)
 		}
@@ -82,7 +89,28 @@ func (r *run) describe() string {
 			text += fmt.Sprintf(" after %v of warm-up", from)
 		}
 	}
-	return text
+	return strings.Join(append([]string{text}, unusual(w)...), ", ")
+}
+
+// told are the settings that are in the description of each workload, or that are no part of it.
+var told = []string{"producers", "consumers", "connections", "observers", "rate", "stages", "trace", "trace_speed",
+	"poisson", "burst", "duration", "jobs", "warmup", "seed", "think", "backlog", "churn", "beat_only", "disconnects",
+	"prefill"}
+
+// unusual returns the other settings that are not those of a round trip, whatever the preset: "payload 61440".
+func unusual(w *workload.Workload) (words []string) {
+	usual, err := workload.Preset("")
+	if err != nil {
+		return nil // there always is one
+	}
+	usual = usual.Filled()
+	defaults := usual.Settings()
+	for i, s := range w.Settings() {
+		if value := s.Value.String(); !slices.Contains(told, s.Key) && value != defaults[i].Value.String() {
+			words = append(words, reports.JoinWith(" ", strings.ReplaceAll(s.Key, "_", " "), cmp.Or(value, "none")))
+		}
+	}
+	return words
 }
 
 // clients counts the clients of a workload: "5 producers and 1 worker".
@@ -124,6 +152,9 @@ func (r *run) rates() string {
 	kind := "evenly spaced"
 	if r.plan.Poisson {
 		kind = "at random (Poisson)"
+	}
+	if r.plan.Burst > 1 {
+		kind = fmt.Sprintf("in bursts of %d, %s", r.plan.Burst, kind)
 	}
 	if len(r.plan.Stages) > 2 {
 		return fmt.Sprintf("%d stages, %s", len(r.plan.Stages), kind)

@@ -42,6 +42,7 @@ func (r *run) report() *results.Load {
 	if r.shards[0].Times().FirstOnly {
 		l.Plan.Queues, l.Plan.Awaited = r.work.Queues.Number, r.work.AwaitedQueues()
 	}
+	l.Failed, l.EndedEarly = results.FailedSpans(f.series), f.endedEarly
 	l.Phases, l.Measured, l.Series, l.Heat = f.phases, f.measured, f.series, f.heat
 	l.Ops, l.Flows = r.reportOps(), flowsOf(f.total)
 	l.Histograms = Log(f.total, r.began, r.config.Run)
@@ -51,6 +52,7 @@ func (r *run) report() *results.Load {
 		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: text.OfError(r.status.FirstLost),
 	}
 	l.Rate, l.Jobs, l.Queues = r.reportRate(), a.report(), r.reportQueues()
+	l.Due = r.reportDue(&l.Rate)
 	l.ServerClock, l.Gaps = a.clock(), r.gaps.all
 	l.Disruptions = r.reportDisruptions()
 	l.Findings = r.reportFindings()

@@ -114,7 +114,9 @@ type run struct {
 	mostReady  int            // at a time
 	grown      time.Duration  // when there were more than ever before
 	absence    absence
-	nextTick   time.Duration // the end of the current second
+
+	refusedSince time.Duration // that nothing but refusals has come for the arrivals of the load; 0: it is not so
+	nextTick     time.Duration // the end of the current second
 
 	serverBefore health.Usage // when the second before ended
 
@@ -131,6 +133,7 @@ type figures struct {
 	heat     results.LoadHeat
 	answered int64 // commands of a closed loop that were answered while the window was open
 	backlog  int64 // the most arrivals that waited for a connection
+	due      dueJobs
 
 	wanted, opened int // connections before the load
 	refused        error
@@ -151,6 +154,7 @@ type figures struct {
 	loadFrom    time.Time // when the load began; zero if it did not
 	notStarted  string    // why the load did not begin, although its connections were open
 	givenUp     string    // why a phase ended before its jobs were pushed
+	endedEarly  string    // which condition ended the load
 }
 
 func newRun(config Config) *run {
@@ -274,6 +278,7 @@ func (r *run) load(ctx context.Context) {
 		r.until(ctx, func() bool { return r.now() >= r.window.From || r.over() })
 	}
 	r.enter("measure")
+	r.countDue(r.now(), true)
 	r.sampler.Begin()
 	r.takeServerCPU()
 	r.takeBusy()
@@ -298,6 +303,7 @@ func (r *run) openWindow() {
 
 // closeWindow ends the window.
 func (r *run) closeWindow() {
+	r.countDue(r.now(), true)
 	if r.window.Until == 0 {
 		r.noteStall(r.work.Prefill, r.work.JobLimit)
 	}
@@ -352,7 +358,7 @@ func (r *run) over() bool {
 	if r.window.Until > 0 {
 		windowOver = func() bool { return r.now() >= r.window.Until }
 	}
-	if windowOver() || r.status.Aborted || r.gone() {
+	if windowOver() || r.status.Aborted || r.figures.endedEarly != "" || r.gone() {
 		return true
 	}
 	switch {

@@ -25,18 +25,21 @@ func (r *run) tick(now time.Duration) {
 	if !r.config.Coarse { // in virtual time it says nothing, and would take a tenth of the time of a run
 		sample = r.sampler.Sample()
 	}
-	if second.Until == second.From {
+	f := &r.figures
+	if f.total.Add(second); second.Until == second.From {
 		return
 	}
-	f := &r.figures
-	f.total.Add(second)
 	s := r.second(second)
 	s.CPU, s.MemoryBytes, s.Server = sample.CPU, sample.Memory, r.serverSecond(s.Over)
 	if waiting := r.waitingJobs(); waiting != nil {
 		s.Server = cmp.Or(s.Server, new(results.ServerSecond))
 		s.Server.WaitingJobs = waiting
 	}
+	if s.Phase == "measure" {
+		s.JobsDue = r.lastDue()
+	}
 	f.series = append(f.series, s)
+	r.abortIfDead(second, &s)
 	AddHeat(&f.heat, second, r.carried())
 	if s.Phase == "measure" {
 		f.answered += answered(second, r.carried())

@@ -222,7 +222,7 @@ func TestOverload(t *testing.T) {
 		return bench{load: w, hooks: []func(*fakes.Event){slowPush}, change: func(c *load.Config) { c.Overload = how }}.run(t)
 	}
 	queued := run(client.Queue)
-	outcome(t, queued, reports.ExitWell, "achieved 23", "of 500 /s")
+	outcome(t, queued, reports.ExitWell, "achieved 24", "of 500 /s")
 	assert.Greater(t, pushes(t, queued).Response.Max, 800*ms)
 	assert.Less(t, pushes(t, queued).Service.Max, 30*ms)
 	assert.LessOrEqual(t, pushes(t, queued).Lateness.Max, ms)

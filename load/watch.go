@@ -81,6 +81,9 @@ func (r *run) look(now time.Duration) {
 	r.watchdog.observe(now, &r.status, r.work.Work.Max)
 	r.observeDisruption(now)
 	r.observeGaps(now)
+	if r.phase().Name == "measure" {
+		r.countDue(now, false)
+	}
 	if now >= r.nextTick {
 		r.tick(now)
 		r.nextTick = max(r.nextTick+time.Second, now+time.Second/2) // on the grid, even if this look is late

@@ -114,7 +114,7 @@ var foreign = map[string]string{
 	"github.com/vbauerster/mpb/":       "internal/cli/program",
 	"golang.org/x/term":                "internal/cli/program",
 	"go.yaml.in/yaml/":                 "internal/cli/program internal/yamlfile load/disrupt load/workload",
-	"golang.org/x/sys/":                "internal/target load/engine",
+	"golang.org/x/sys/":                "internal/target internal/lag load/engine",
 	"github.com/HdrHistogram/":         "load/measure",
 	"github.com/google/go-cmp/":        "internal/golden scenarios",
 	"github.com/stretchr/testify/":     "internal/golden " + helping,

@@ -15,6 +15,8 @@ type Meter struct {
 	due  time.Time       // when the timer fires that is running; zero if none is
 	late []late          // most recent last, each less late than the one before, which is enough for Lag
 	trip []time.Duration // round trips, most recent last
+
+	slept func() time.Duration // nil: Asleep
 }
 
 // late is a timer that fired later than it should have.
@@ -30,8 +32,14 @@ const (
 	worthNoted = time.Millisecond
 )
 
-// Run measures the lag until ctx is done. It blocks.
+// Run measures the lag until ctx is done. It blocks. That the machine slept is lag, too: its timers did, and peers
+// elsewhere did not.
 func (m *Meter) Run(ctx context.Context) {
+	slept := m.slept
+	if slept == nil {
+		slept = Asleep
+	}
+	asleep := slept()
 	timer := time.NewTimer(tick)
 	defer timer.Stop()
 	defer m.expect(time.Time{})
@@ -41,7 +49,9 @@ func (m *Meter) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-timer.C:
-			m.Note(now, max(time.Since(due), now.Sub(due)))
+			more := max(0, slept()-asleep)
+			asleep += more
+			m.Note(now, max(time.Since(due), now.Sub(due))+more)
 			timer.Reset(tick)
 		}
 	}

@@ -69,3 +69,28 @@ func TestAMeterThatRunsFindsVirtualTimePunctual(t *testing.T) {
 		assert.Zero(t, m.Lag(start))
 	})
 }
+
+// The clock of a machine that sleeps stands still, and its timers are punctual: only the clock that goes on shows it.
+func TestSleepOfTheMachineIsLag(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		m := &Meter{slept: func() time.Duration {
+			if time.Since(start) < time.Minute {
+				return 5 * time.Second // before
+			}
+			return 8 * time.Second
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		m.Run(ctx)
+		assert.Equal(t, 3*time.Second, m.Lag(start))
+		assert.Zero(t, m.Lag(start.Add(90*time.Second)))
+	})
+}
+
+func TestAsleepGrowsOnlyWithSleep(t *testing.T) {
+	t.Parallel()
+	before := Asleep()
+	assert.Less(t, (Asleep() - before).Abs(), time.Minute, "the test does not let the machine sleep")
+}

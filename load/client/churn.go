@@ -72,7 +72,7 @@ func (s *churner) answered(_ time.Duration, e *protocol.Event) outcome {
 		return outcome{measure.Info, e.Err}
 	}
 	s.notePush(s.todo.k, replied(e.Err))
-	return s.shard.pushed(s.todo, s.vacant, e.Err)
+	return s.shard.pushed(s.todo, e.Err)
 }
 
 // lost implements role. The arrival counts as an error, and another one is taken after a pause. A client that

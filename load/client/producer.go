@@ -148,7 +148,7 @@ func (p *producer) done(now time.Duration, a arrival, e *protocol.Event) outcome
 	}
 	p.notePush(a.k, replied(err))
 	p.shard.dispatcher.taken--
-	return p.shard.pushed(a, p.asked.free, err)
+	return p.shard.pushed(a, err)
 }
 
 func (p *producer) lost(now time.Duration, asked bool) {
@@ -184,14 +184,14 @@ func (c *Shard) book(now time.Duration, a arrival, producer int) workload.Push {
 	}
 }
 
-// pushed books the reply to the push of an arrival, for which a client was free at that time. It was refused if there
-// is an error.
-func (c *Shard) pushed(a arrival, free time.Duration, refused error) outcome {
+// pushed books the reply to the push of an arrival, which belongs to the window in which it was due. It was refused if
+// there is an error.
+func (c *Shard) pushed(a arrival, refused error) outcome {
 	if refused != nil {
 		c.ledger.Refused(a.k)
 	} else {
 		c.ledger.Pushed(a.k)
-		c.recorder.Carried(max(a.intended, free))
+		c.recorder.Carried(a.intended)
 	}
 	return outcome{measure.Push, refused}
 }

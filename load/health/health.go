@@ -18,8 +18,9 @@ func ThisMachine() results.Machine {
 }
 
 // Sampler watches the process and its machine. Call Sample about once a second, from the start of a run until its end,
-// and Begin and End around the window that is measured. It reads a few small files each time (about 0.1 ms), keeps only
-// sums, and starts no goroutine. It is not safe for concurrent use.
+// and Begin and End around the window that is measured; between them it has a goroutine that looks whether the process
+// stands still. It reads a few small files each time (about 0.1 ms), and keeps only sums. It is not safe for concurrent
+// use.
 type Sampler struct {
 	start time.Time
 	take  func() snapshot
@@ -27,6 +28,7 @@ type Sampler struct {
 	begun bool
 	first snapshot
 	sum   sums
+	still *stillness
 }
 
 // Sample is what the process and the machine used since the sample before.
@@ -56,7 +58,8 @@ type sums struct {
 // NewSampler returns a sampler for a run that began at start, which must come from time.Now, and that is to use so many
 // processors.
 func NewSampler(start time.Time, processors int) *Sampler {
-	s := &Sampler{start: start, take: (&reader{system: newSystem(), processors: processors}).take}
+	r := &reader{system: newSystem(), processors: processors}
+	s := &Sampler{start: start, still: newStillness(start), take: r.take}
 	s.last = s.take()
 	return s
 }
@@ -77,6 +80,7 @@ func (s *Sampler) Begin() {
 	s.Sample()
 	s.begun, s.first, s.sum = true, s.last, sums{}
 	s.sum.hold(s.last)
+	s.still.begin()
 }
 
 // End ends the window and returns what was used in it: Health but for Loops, connections and ServerCPU. Without Begin
@@ -85,6 +89,7 @@ func (s *Sampler) End() results.Health {
 	if !s.begun {
 		return results.Health{Unknown: s.last.unknown()}
 	}
+	holes := s.still.end()
 	s.Sample()
 	s.begun = false
 	whole := between(s.first, s.last)
@@ -97,6 +102,7 @@ func (s *Sampler) End() results.Health {
 		MachineBusy:      whole.MachineBusy,
 		MachinePeak:      max(s.sum.machinePeak, whole.MachineBusy),
 		Steal:            whole.Steal,
+		Pressure:         min(1, float64(s.last.pressure-s.first.pressure)/float64(max(1, whole.Over))),
 		Throttled:        s.last.cgroup.throttled - s.first.cgroup.throttled,
 		ThrottledPeriods: s.last.cgroup.periods - s.first.cgroup.periods,
 		GCPauses:         s.last.gc.count - s.first.gc.count,
@@ -105,6 +111,7 @@ func (s *Sampler) End() results.Health {
 		MemoryPeak:       s.sum.memory,
 		HeapPeak:         s.sum.heap,
 		Files:            results.Files{Peak: s.sum.files, Soft: s.last.softFiles, Hard: s.last.hardFiles},
+		Holes:            holes,
 		ClockJumps:       s.sum.jumps,
 		Unknown:          s.last.unknown(),
 	}

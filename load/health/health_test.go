@@ -32,7 +32,7 @@ func TestSamplerOfAWindow(t *testing.T) {
 		change(&s)
 		return s
 	}
-	s := &Sampler{start: start, take: script(
+	s := &Sampler{start: start, still: newStillness(start), take: script(
 		at(10*time.Second, func(s *snapshot) { // begin
 			s.user, s.machine = time.Second, machineTime{total: 1000, idle: 500, steal: 10}
 			s.gc, s.files = pauses{count: 2, total: time.Millisecond, longest: time.Hour}, 90

@@ -76,6 +76,18 @@ func parseQuota(text string) float64 {
 	return quotaOf(quota, period)
 }
 
+// parsePressure reads cpu.pressure of a cgroup, or /proc/pressure/cpu: for how long some process has waited for a CPU,
+// "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234" in microseconds.
+func parsePressure(text string) time.Duration {
+	line, _, _ := strings.Cut(text, "\n")
+	_, total, found := strings.Cut(line, "total=")
+	n, err := strconv.ParseInt(total, 10, 64)
+	if !found || err != nil || !strings.HasPrefix(line, "some ") {
+		return 0
+	}
+	return time.Duration(n) * time.Microsecond
+}
+
 // quotaOf divides a quota by its period. "max" and, of version 1, -1 stand for any number, which is 0.
 func quotaOf(quota, period string) float64 {
 	q, err := strconv.ParseFloat(strings.TrimSpace(quota), 64)

@@ -8,6 +8,15 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+func TestParsePressure(t *testing.T) {
+	t.Parallel()
+	const some = "some avg10=99.04 avg60=98.99 avg300=90.27 total=1409205551\n"
+	assert.Equal(t, 1409205551*time.Microsecond, parsePressure(some+"full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"))
+	for _, other := range []string{"", "full total=7", "some total=x", "some avg10=0.00"} {
+		assert.Zero(t, parsePressure(other), other)
+	}
+}
+
 func TestParseStat(t *testing.T) {
 	t.Parallel()
 	const text = "cpu  100 20 30 4000 50 6 7 80 90 10\ncpu0 1 2 3 4 5 6 7 8 9 10\nintr 1\n"

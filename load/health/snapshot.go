@@ -16,6 +16,7 @@ type snapshot struct {
 	processors   float64 // that the process may use
 	machine      machineTime
 	cgroup       throttling
+	pressure     time.Duration // for which a process waited for a CPU
 	gc           pauses
 	memory, heap int64
 	files        int64

@@ -1,10 +1,12 @@
 package health
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/load/results"
 )
@@ -26,8 +28,29 @@ func (sys system) read(s *snapshot) {
 			s.processors = of
 		}
 	}
+	s.pressure = sys.pressure()
 	s.memory = parseStatm(file("/proc/self/statm")) * int64(os.Getpagesize())
 	s.files = openFiles()
+}
+
+// pressure returns for how long a process of the cgroup has waited for a CPU, or of the machine where it has no cgroup
+// of version 2.
+func (sys system) pressure() time.Duration {
+	own := ""
+	if len(sys.cgroups) > 0 {
+		own = file(sys.cgroups[0].path + "/cpu.pressure")
+	}
+	return parsePressure(cmp.Or(own, file("/proc/pressure/cpu")))
+}
+
+// quota returns how many processors the cgroups allow, 0 for any number.
+func (sys system) quota() (least float64) {
+	for _, dir := range sys.cgroups {
+		if _, of := dir.read(); of > 0 && (least == 0 || of < least) {
+			least = of
+		}
+	}
+	return least
 }
 
 // read returns how long the cgroup held its processes back, and its quota in processors.
@@ -70,6 +93,7 @@ func describe(m *results.Machine) {
 	m.Kernel = strings.TrimSpace(file("/proc/sys/kernel/osrelease"))
 	m.CPU = parseModel(file("/proc/cpuinfo"))
 	m.MemoryBytes = parseMemTotal(file("/proc/meminfo"))
+	m.Quota = newSystem().quota()
 }
 
 // Tree returns what a process of this machine and all that it has started use. It is not known (false) where the

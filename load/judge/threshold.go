@@ -58,7 +58,7 @@ func (t Threshold) Evaluate(l *results.Load) results.ThresholdResult {
 	}
 	value := actual.Value
 	if t.Share {
-		value /= actual.Whole
+		value = actual.Share(value)
 	}
 	if !actual.OK || math.IsNaN(value) || math.IsInf(value, 0) {
 		return result
@@ -106,7 +106,7 @@ func (t Threshold) despite(l *results.Load, m results.Metric) results.Despite {
 		least, most = actual.Bounds.Least, actual.Bounds.Most
 	}
 	if t.Share {
-		least, most = least/actual.Whole, most/actual.Whole
+		least, most = actual.Share(least), actual.Share(most)
 	}
 	switch a, b := t.meets(least), t.meets(most); {
 	case a && b:

@@ -40,6 +40,7 @@ const (
 // l.Validity and l.Thresholds from everything else in l, and changes nothing else. A run is INVALID for one of
 // these reasons:
 //
+//	still        the generator stood still for more than 200 ms
 //	empty        no arrival succeeded
 //	errors       more than 10 % of the commands of a kind failed in another way than by an error reply, unless the target
 //	             was disrupted on purpose
@@ -88,8 +89,28 @@ type run struct{ *results.Load }
 
 // reasons returns why a run of one generator is INVALID.
 func (l run) reasons() []results.Reason {
-	return slices.Concat(l.empty(), l.unread(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
+	return slices.Concat(l.still(), l.empty(), l.unread(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
 		l.behind(), l.disturbed(), l.undisrupted(), l.unrecovered())
+}
+
+// still returns the reason of a run whose generator stood still: what came due meanwhile was late, and what was
+// answered was not read, so times and rates are its own.
+func (l run) still() []results.Reason {
+	holes := l.Health.Holes
+	if len(holes) == 0 {
+		return nil
+	}
+	var sum time.Duration
+	for _, h := range holes {
+		sum += h.For
+	}
+	what := fmt.Sprintf("the generator stood still for %s, %s after the start", reports.Duration(holes[0].For),
+		reports.Duration(holes[0].At))
+	if len(holes) > 1 {
+		what = fmt.Sprintf("the generator stood still %s, for %s in total", times(int64(len(holes))), reports.Duration(sum))
+	}
+	return because(true, results.ReasonStill, "run it again, and let nothing stop this process, pause or suspend its "+
+		"machine, or take all of its CPUs", "%s", what)
 }
 
 // undisrupted returns a reason about the disruptions of the plan that did not happen.

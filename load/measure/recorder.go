@@ -131,9 +131,9 @@ func (r *Recorder) Unserved(op Op, intended, now time.Duration) {
 	}
 }
 
-// Carried counts an arrival that succeeded, if the moment from which it could be sent is in the window.
-func (r *Recorder) Carried(from time.Duration) {
-	if r.window.Holds(from) {
+// Carried counts an arrival that succeeded, if it was due in the window.
+func (r *Recorder) Carried(due time.Duration) {
+	if r.window.Holds(due) {
 		r.current().carried++
 	}
 }

@@ -28,11 +28,17 @@ type LoadCapacity struct {
 	Thresholds []string `json:"thresholds"`
 	// Precision is how near Rate and Above were to be, as a share.
 	Precision float64 `json:"precision"`
-	// Rate is the highest rate that held, 0 if none did; Confirmed is set if it held twice.
-	Rate      float64 `json:"rate_per_s"`
-	Confirmed bool    `json:"confirmed"`
+	// Rate is the highest rate that held, 0 if none did; Confirmed is set if it held in the confirmation as well, which is
+	// a step that lasts for Confirm.
+	Rate      float64       `json:"rate_per_s"`
+	Confirmed bool          `json:"confirmed"`
+	Confirm   time.Duration `json:"confirm_ns,omitempty"`
+	// Fetched is set if workers fetched in the steps: then Rate is what they acknowledged, and else what was accepted.
+	Fetched bool `json:"fetched,omitempty"`
 	// Above is the lowest rate that did not hold; 0 if all did.
 	Above float64 `json:"above_per_s,omitempty"`
+	// Contrary is the highest rate that held although Above, which is lower, did not; 0 if there is none.
+	Contrary float64 `json:"contrary_per_s,omitempty"`
 	// Limited is set if the search ended because of the generator: the target may sustain more than Rate.
 	Limited bool `json:"generator_limited,omitempty"`
 	// Steps holds what was tried, in its order.
@@ -43,7 +49,8 @@ type LoadCapacity struct {
 type CapacityStep struct {
 	// Rate is the target rate.
 	Rate float64 `json:"rate_per_s"`
-	// Result is "held", "failed" or "generator-limited", which decides nothing about the rate.
+	// Result is "held", "failed", or what decides nothing about the rate: "generator-limited", or "stood still", after
+	// which the rate is tried again.
 	Result string `json:"result"`
 	// Why is why it did not hold; empty if it did.
 	Why string `json:"why,omitempty" from:"target"`
@@ -51,6 +58,12 @@ type CapacityStep struct {
 	// Took is how long it took, with its drain.
 	Took     time.Duration `json:"took_ns"`
 	Achieved float64       `json:"achieved_per_s"`
+	// Worked is how many jobs a second workers acknowledged or failed, and Growth by how many jobs a second the queues
+	// grew; 0 where no worker fetched.
+	Worked float64 `json:"worked_per_s,omitempty"`
+	Growth float64 `json:"growth_per_s,omitempty"`
+	// Confirms is set for the confirmation of the result.
+	Confirms bool `json:"confirms,omitempty"`
 	// Op is the command whose times Response, Service and Lateness are.
 	Op       string  `json:"op,omitempty"`
 	Response Latency `json:"response"`
@@ -65,35 +78,51 @@ const (
 	StepHeld    = "held"
 	StepFailed  = "failed"
 	StepLimited = "generator-limited"
+	StepStill   = "stood still"
 )
 
-// StepOf returns a run at a rate as a step. The rate held if the run achieved 99 % of it, emptied its queues, and
-// missed no threshold, whatever part of its times is the generator's delay. Evaluate comes first.
+// StepOf returns a run at a rate as a step. The rate held if the run achieved 99 % of it, its queues did not grow and
+// were emptied, and it missed no threshold, whatever part of its times is the generator's delay. Evaluate comes first.
 func StepOf(l *Load, rate float64) CapacityStep {
 	s := CapacityStep{
 		Rate: rate, Result: StepHeld, Run: l.Run, Took: l.Took, Achieved: l.Rate.Achieved, Op: l.Rate.Op,
 		Findings: len(l.Findings),
+	}
+	if l.Due != nil {
+		s.Worked, s.Growth = l.Worked(), l.Due.Growth
 	}
 	if op := l.Op(l.Rate.Op); op != nil {
 		s.Response, s.Service, s.Lateness = op.Response, op.Service, op.Lateness
 		s.Response.Curve, s.Service.Curve, s.Lateness.Curve = nil, nil, nil
 	}
 	switch code, words := l.Outcome(reports.ExitOptions{}).Values(); {
-	case l.Delayed() && !l.Undecided() && len(l.Findings) == 0:
-		s.Result, s.Why = l.delayedStep()
 	case !l.Validity.Valid:
-		s.Result, s.Why = StepFailed, l.invalid()
-		if l.limitedByGenerator() {
-			s.Result = StepLimited
-		}
+		s.Result, s.Why = l.invalidStep()
+	case l.EndedEarly != "" || l.dead() != "":
+		s.Result, s.Why = StepFailed, cmp.Or(l.dead(), "ended early: "+l.EndedEarly)
 	case code == reports.ExitFindings && l.Rate.Enough() && !slices.ContainsFunc(l.Thresholds, ThresholdResult.surely):
 		s.Result, s.Why = StepLimited, "the generator's delays may be why "+words
 	case code != reports.ExitWell:
 		s.Result, s.Why = StepFailed, cmp.Or(l.thresholdWords(l.thresholds((*ThresholdResult).missed), "missed"), words)
 	case !l.Rate.Enough():
 		s.Result, s.Why = StepFailed, l.achieved()
+	case l.Due.Grew():
+		s.Result, s.Why = StepFailed, l.WhatGrew()
 	}
 	return s
+}
+
+// invalidStep returns what a run comes to that is INVALID.
+func (l *Load) invalidStep() (result, why string) {
+	switch {
+	case len(l.Health.Holes) > 0 && len(l.Findings) == 0:
+		return StepStill, l.invalid()
+	case l.Delayed() && !l.Undecided() && len(l.Findings) == 0:
+		return l.delayedStep()
+	case l.limitedByGenerator():
+		return StepLimited, l.invalid()
+	}
+	return StepFailed, l.invalid()
 }
 
 // Delayed reports whether a run is INVALID only because the generator or its machine delayed what it sent and received.
@@ -114,7 +143,7 @@ func (l *Load) delayedStep() (result, why string) {
 	switch {
 	case l.Rate.below() && l.only("late"):
 		return StepFailed, l.achieved()
-	case len(open) > 0 || !l.Rate.Enough():
+	case len(open) > 0 || !l.Rate.Enough() || l.Due.Grew():
 		return StepLimited, l.invalid()
 	}
 	return StepHeld, ""
@@ -133,7 +162,11 @@ func (l *Load) limitedByGenerator() bool {
 // Outcome returns the exit code and what it stands for in one line of words.
 func (c *LoadCapacity) Outcome(reports.ExitOptions) reports.Outcome {
 	findings := sumOf(c.Steps, func(s *CapacityStep) int { return s.Findings })
-	sum := "capacity " + reports.Digits(c.Rate) + " /s"
+	of := " /s (accepted: no worker fetched)"
+	if c.Fetched {
+		of = " /s (acknowledged by workers)"
+	}
+	sum := "capacity " + reports.Digits(c.Rate) + of
 	above := c.why("; %s /s failed: ",
 		func(s *CapacityStep) bool { return s.Rate == c.Above && s.Result == StepFailed })
 	if c.Limited {
@@ -141,7 +174,7 @@ func (c *LoadCapacity) Outcome(reports.ExitOptions) reports.Outcome {
 	}
 	found := "no rate was found"
 	if c.Rate > 0 {
-		found = "at least " + reports.Digits(c.Rate) + " /s"
+		found = "at least " + reports.Digits(c.Rate) + of
 	}
 	return reports.Decide(append(
 		c.Claims(found, "the target could not be loaded"),
@@ -149,10 +182,36 @@ func (c *LoadCapacity) Outcome(reports.ExitOptions) reports.Outcome {
 			text.Count(findings, "finding")+" in the steps: use fwpbench run at that rate for the details; "+found),
 		reports.Claimed(reports.ExitInconclusive, c.Limited, "inconclusive: the generator was the limit; "+found+above),
 		reports.Claimed(reports.ExitFindings, c.Rate == 0 && c.Above > 0 && !c.Limited, "no rate passed"+above),
-		reports.Claimed(reports.ExitInconclusive, !c.Confirmed, "inconclusive: "+found+", but it did not pass twice"),
+		reports.Claimed(reports.ExitInconclusive, c.unsteady() != "", "inconclusive: "+c.unsteady()),
+		reports.Claimed(reports.ExitInconclusive, !c.Confirmed, "inconclusive: "+found+", but that was not confirmed"),
 		reports.Claimed(reports.ExitWell, c.Above == 0, found+", the highest rate that was tried"),
 		reports.Claimed(reports.ExitWell, true, sum+above),
 	))
+}
+
+// unsteady returns the range in which the result lies if it was not confirmed, or steps contradict each other; empty if
+// neither is so.
+func (c *LoadCapacity) unsteady() string {
+	low, high, why := c.Rate, c.Rate, ""
+	for _, s := range c.Steps {
+		if s.Confirms && s.Result == StepFailed && !c.Confirmed {
+			low = min(low, s.Achieved)
+			if c.Fetched {
+				low = min(low, s.Worked)
+			}
+			why = fmt.Sprintf("%s /s passed in short steps, and not for %s: %s", reports.Digits(c.Rate),
+				reports.Duration(c.Confirm), text.OneLine(s.Why))
+		}
+	}
+	if c.Contrary > 0 && c.Rate > 0 {
+		high = c.Contrary
+		why = reports.JoinWith("; ", fmt.Sprintf("%s /s passed once, although %s /s failed", reports.Digits(c.Contrary),
+			reports.Digits(c.Above)), why)
+	}
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf("the server sustains %s to %s /s: %s", reports.Digits(low), reports.Digits(high), why)
 }
 
 // why returns the rate of the last step of a kind, and why it did not hold; empty if there is none.
@@ -185,7 +244,7 @@ func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
 	p := page{pictures: o.Figures}
 	decided := c.Outcome(o.Exit)
 	p.Add(reports.Prose{Lines: []reports.Text{decided.Text()}})
-	holds := strings.Join(append([]string{"99 % of it is achieved"}, c.Thresholds...), ", ")
+	holds := strings.Join(append([]string{"99 % of it is achieved", "the queues do not grow"}, c.Thresholds...), ", ")
 	p.Add(reports.Fields{LabelWidth: 10, Fields: append(c.Target.fields(),
 		reports.NewField("plan", c.Plan),
 		reports.NewField("a rate passes", "if "+holds),
@@ -213,13 +272,17 @@ func (c *LoadCapacity) sorted() []CapacityStep {
 func (p *page) curve(c *LoadCapacity) {
 	p.Section("RATES", "each step, with the response times of its arrivals")
 	t := reports.Table{Wrap: true}
-	for _, title := range []string{"rate", "achieved", "p50", "p99", "p99.9", "late p99"} {
+	for _, title := range []string{"rate", "achieved", "workers", "p50", "p99", "p99.9", "late p99"} {
 		t.Columns = append(t.Columns, reports.Column{Title: title, Right: true})
 	}
 	t.Columns = append(t.Columns, reports.Column{Title: "result"})
-	styles := map[string]reports.Style{StepFailed: reports.Bad, StepLimited: reports.Unclear}
+	styles := map[string]reports.Style{StepFailed: reports.Bad, StepLimited: reports.Unclear, StepStill: reports.Unclear}
 	t.Rows = reports.RowsOf(c.sorted(), func(s *CapacityStep) reports.Row {
-		return reports.Cells(reports.Rate(s.Rate), reports.Rate(s.Achieved), s.Response.words("p50"),
+		worked := ""
+		if c.Fetched {
+			worked = reports.Rate(s.Worked)
+		}
+		return reports.Cells(reports.Rate(s.Rate), reports.Rate(s.Achieved), worked, s.Response.words("p50"),
 			s.Response.words("p99"), s.Response.words("p99.9"),
 			reports.Time(s.Lateness.P99)).With(reports.Styled(cmp.Or(styles[s.Result], reports.Good), s.Words()))
 	})
@@ -228,7 +291,11 @@ func (p *page) curve(c *LoadCapacity) {
 
 // Words returns the result of the step, and why it did not hold.
 func (s *CapacityStep) Words() string {
-	return reports.JoinWith(": ", s.Result, text.OneLine(s.Why))
+	result := s.Result
+	if s.Confirms {
+		result += " (the confirmation)"
+	}
+	return reports.JoinWith(": ", result, text.OneLine(s.Why))
 }
 
 // chart returns the times against the rate.

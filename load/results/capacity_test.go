@@ -25,6 +25,8 @@ func searched() *results.LoadCapacity {
 			Lateness: spread(int64(10*rate), 9*time.Microsecond),
 		}
 	}
+	confirmation := step(4000, results.StepHeld, "")
+	confirmation.Confirms, confirmation.Worked, confirmation.Growth = true, 3998, -0.2
 	missed := "1 of 1 threshold missed: push.response.p99<2ms, actual 4.1 ms"
 	return &results.LoadCapacity{
 		Head: reports.Head{
@@ -34,11 +36,13 @@ func searched() *results.LoadCapacity {
 		Target:  results.LoadTarget{URL: "tcp://localhost:7419", Chosen: "from --url"},
 		Plan:    "50 producers and 50 workers",
 
-		Thresholds: []string{"push.response.p99<2ms"}, Precision: 0.05, Rate: 4000, Confirmed: true, Above: 8000,
+		Thresholds: []string{"push.response.p99<2ms"}, Precision: 0.05, Rate: 4000, Confirmed: true, Confirm: time.Minute,
+		Above: 8000, Fetched: true,
 		Steps: []results.CapacityStep{
 			step(2000, results.StepHeld, ""), step(4000, results.StepHeld, ""), step(8000, results.StepFailed,
 				missed), step(8000, results.StepFailed, missed),
 			step(6000, results.StepLimited, "INVALID: push was sent late \x1b[2J"), step(4000, results.StepHeld, ""),
+			confirmation,
 		},
 	}
 }
@@ -68,9 +72,17 @@ func TestLoadCapacityOutcome(t *testing.T) {
 		words  string
 	}{
 		"found": {func(*results.LoadCapacity) {}, reports.ExitWell,
-			"capacity 4,000 /s; 8,000 /s failed: 1 of 1 threshold"},
+			"capacity 4,000 /s (acknowledged by workers); 8,000 /s failed: 1 of 1 threshold"},
+		"producers only": {func(c *results.LoadCapacity) { c.Fetched = false }, reports.ExitWell,
+			"capacity 4,000 /s (accepted: no worker fetched); 8,000 /s failed"},
+		"not confirmed": {func(c *results.LoadCapacity) {
+			c.Confirmed, c.Steps[6].Result, c.Steps[6].Why, c.Steps[6].Worked = false, results.StepFailed, "slow", 100
+		}, reports.ExitInconclusive, "inconclusive: the server sustains 100 to 4,000 /s: 4,000 /s passed in short steps, " +
+			"and not for 60 s: slow"},
+		"contradictions": {func(c *results.LoadCapacity) { c.Contrary = 19200 }, reports.ExitInconclusive,
+			"inconclusive: the server sustains 4,000 to 19,200 /s: 19,200 /s passed once, although 8,000 /s failed"},
 		"all held": {func(c *results.LoadCapacity) { c.Above = 0 }, reports.ExitWell,
-			"at least 4,000 /s, the highest rate"},
+			"at least 4,000 /s (acknowledged by workers), the highest rate"},
 		"none held": {func(c *results.LoadCapacity) { c.Rate = 0 }, reports.ExitFindings,
 			"no rate passed; 8,000 /s failed"},
 		"the limit": {func(c *results.LoadCapacity) { c.Limited = true }, reports.ExitInconclusive,
@@ -78,7 +90,7 @@ func TestLoadCapacityOutcome(t *testing.T) {
 		"no step decided": {func(c *results.LoadCapacity) { c.Rate, c.Above, c.Limited = 0, 0, true },
 			reports.ExitInconclusive, "inconclusive: the generator was the limit; no rate was found; at 6,000 /s INVALID"},
 		"unsteady": {func(c *results.LoadCapacity) { c.Confirmed = false }, reports.ExitInconclusive,
-			"it did not pass twice"},
+			"that was not confirmed"},
 		"findings": {func(c *results.LoadCapacity) { c.Steps[1].Findings = 2 }, reports.ExitLoss,
 			"2 findings in the steps"},
 		"interrupted": {func(c *results.LoadCapacity) { c.Interrupted = true }, reports.ExitInterrupted,
@@ -130,6 +142,11 @@ func TestStepOf(t *testing.T) {
 	late.Rate.Done, late.Rate.Unserved = late.Rate.Planned*98/100, late.Rate.Planned
 	judge.Evaluate(late)
 	assert.Equal(t, results.StepLimited, results.StepOf(late, 5000).Result)
+
+	late.Health.Holes = []results.Hole{{For: time.Second}}
+	judge.Evaluate(late)
+	assert.Equal(t, results.StepStill, results.StepOf(late, 5000).Result)
+	late.Health.Holes = nil
 	late.Rate.Done = late.Rate.Planned * 80 / 100
 	judge.Evaluate(late)
 	assert.Equal(t, results.StepFailed, results.StepOf(late, 5000).Result, "no connection was free")
@@ -142,6 +159,10 @@ func TestStepOf(t *testing.T) {
 	refused.Connections.Opened = 10
 	judge.Evaluate(refused)
 	assert.Equal(t, results.StepFailed, results.StepOf(refused, 5000).Result, "the target refused connections")
+	dead := soundLoad()
+	dead.Failed = []results.FailedSpan{{Op: "fetch", Until: dead.Measured}}
+	judge.Evaluate(dead)
+	assert.Equal(t, results.StepFailed, results.StepOf(dead, 5000).Result, "a command only failed")
 	left := soundLoad()
 	left.Jobs.Drained, left.Jobs.NotDrained = false, "60 s were over"
 	judge.Evaluate(left)

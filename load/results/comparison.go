@@ -28,6 +28,8 @@ type LoadComparison struct {
 	AA bool `json:"aa,omitempty"`
 	// Margin is how much worse B may be: with 0.05 a ratio from 1/1.05 to 1.05 is no change.
 	Margin float64 `json:"margin"`
+	// MarginTime is by how much longer a time of B may be where that is more; 0: no more than Margin.
+	MarginTime time.Duration `json:"margin_ns,omitempty"`
 	// Pairs is how many pairs of blocks were asked for.
 	Pairs int `json:"pairs"`
 	// Blocks holds the blocks in the order in which they were measured.
@@ -36,8 +38,44 @@ type LoadComparison struct {
 	Ratios []LoadRatio `json:"ratios"`
 	// NoVerdict is why the ratios decide nothing: the blocks were not measured in pairs. Empty if they were.
 	NoVerdict string `json:"no_verdict,omitempty"`
+	// Differs holds what differs between the loads of A and B, and between the machines on which they were measured.
+	Differs []LoadDifference `json:"differs,omitempty"`
 	// Stopped is why it ended before all pairs were measured: they would not have decided. Empty if it did not.
 	Stopped string `json:"stopped,omitempty"`
+}
+
+// LoadDifference is something in which the loads of A and B differ: a setting of the workload, or what they ran on.
+type LoadDifference struct {
+	What string `json:"what"`
+	A    string `json:"a"`
+	B    string `json:"b"`
+	// Decides is set if figures of loads that differ in it cannot be compared, of a load or a machine.
+	Decides bool `json:"decides,omitempty"`
+}
+
+// words returns the difference in a few words.
+func (d *LoadDifference) words() string { return d.What + " " + d.A + " and " + d.B }
+
+// Unequal returns why A and B cannot be compared: what their loads or machines differ in; empty if they can.
+func (c *LoadComparison) Unequal() string {
+	var words []string
+	for i := range c.Differs {
+		if c.Differs[i].Decides {
+			words = append(words, c.Differs[i].words())
+		}
+	}
+	if words == nil {
+		return ""
+	}
+	return "A and B are different loads, or of different machines: " + strings.Join(words, "; ")
+}
+
+// MarginOf returns the margin of a metric of which A has this median, as a share.
+func (c *LoadComparison) MarginOf(metric string, a float64) float64 {
+	if HigherIsBetter(metric) || a <= 0 {
+		return c.Margin
+	}
+	return max(c.Margin, float64(c.MarginTime)/a)
 }
 
 // ComparedLoad is one side of a comparison.
@@ -263,9 +301,9 @@ func primary(r *LoadRatio) bool { return r.Primary }
 // loud says that the noise of the machine is greater than the margin, empty if it is not.
 func (c *LoadComparison) loud() string {
 	for _, r := range c.with(primary) {
-		if r.Floor > c.Margin {
+		if margin := c.MarginOf(r.Metric, r.A); r.Floor > margin {
 			return fmt.Sprintf("%s: the noise floor of %s is above the margin of %s: use longer blocks, more pairs or a "+
-				"wider margin", r.Metric, reports.Percent(r.Floor), reports.Percent(c.Margin))
+				"wider margin", r.Metric, reports.Percent(r.Floor), reports.Percent(margin))
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -94,6 +95,15 @@ func (p *page) rateFigure(l *Load) {
 	}
 	p.timeFigure(l, "Rate over time", "Arrivals per second: achieved and planned.",
 		axis("arrivals per second", reports.Linear, reports.PerSec), curves)
+}
+
+// dueFigure appends the jobs over time that wait for workers.
+func (p *page) dueFigure(l *Load) {
+	curve := l.means("jobs that are due", 0, func(s *Second) float64 { return float64(*cmp.Or(s.JobsDue, new(int64))) })
+	if l.Due != nil {
+		p.timeFigure(l, "Jobs that wait for workers", "The jobs that were accepted and are due, and that no worker has got.",
+			axis("jobs", reports.Linear, reports.Number), []reports.Curve{curve})
+	}
 }
 
 // leastSpan is the shortest part of a second that has a rate: the last one of a phase may be a few milliseconds.

@@ -95,9 +95,9 @@ func TestSeriesAsCSVLeavesOutTimesOfNoValues(t *testing.T) {
 	assert.Equal(t, []string{"job.acked"}, flows)
 	_, first := l.Series[0].row(false, ops, flows, nil)
 	_, second := l.Series[1].row(false, ops, flows, nil)
-	assert.Equal(t, "0,1000000000,measure,0,0,0,0,0,0,0,2,0,0,1,0,0,,5,0,0,0,0,0,0,2,0,,,,,,,,0,0,,,,",
+	assert.Equal(t, "0,1000000000,measure,0,0,0,0,0,0,,0,2,0,0,1,0,0,,5,0,0,0,0,0,0,2,0,,,,,,,,0,0,,,,",
 		strings.Join(first, ","))
-	assert.Equal(t, "1000000000,1000000000,,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,0,0,0,,,,,,,,2,0,,0,0,9",
+	assert.Equal(t, "1000000000,1000000000,,0,0,0,0,0,0,,0,0,0,0,0,0,0,,,,,,,,0,0,0,,,,,,,,2,0,,0,0,9",
 		strings.Join(second, ","))
 }
 

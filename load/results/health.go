@@ -22,6 +22,8 @@ type Health struct {
 	// others; MachinePeak is that of the busiest second.
 	MachineBusy float64 `json:"machine_busy"`
 	MachinePeak float64 `json:"machine_peak"`
+	// Pressure is the share of the time in which a process of this cgroup, or of the machine, waited for a CPU.
+	Pressure float64 `json:"cpu_pressure,omitempty"`
 	// Steal is the share of the machine's CPU time that its host gave to others.
 	Steal float64 `json:"steal"`
 	// Throttled is how long a cgroup held this process back, and ThrottledPeriods how often.
@@ -42,6 +44,9 @@ type Health struct {
 	NoFiles  int64 `json:"no_files" join:"sum"`
 	NoPorts  int64 `json:"no_ports" join:"sum"`
 	NoMemory int64 `json:"no_memory" join:"sum"`
+	// Holes holds the spans in which this process stood still: it was stopped, or the machine slept, was paused, or had no
+	// CPU time for it.
+	Holes []Hole `json:"holes,omitempty"`
 	// ClockJumps holds the moments at which the clock of the machine was set, or the machine slept.
 	ClockJumps []ClockJump `json:"clock_jumps,omitempty"`
 	// ServerCPU is the CPU time of the target and of all that it started, in steps of 10 ms, if it runs on this machine
@@ -57,6 +62,13 @@ type Files struct {
 	Peak int64 `json:"peak"`
 	Soft int64 `json:"soft_limit"`
 	Hard int64 `json:"hard_limit"`
+}
+
+// Hole is a span of more than 200 ms in which the process stood still.
+type Hole struct {
+	// At is counted from the start of the run.
+	At  time.Duration `json:"at_ns"`
+	For time.Duration `json:"for_ns"`
 }
 
 // ClockJump is a step of the time of day against the monotonic clock.
@@ -83,12 +95,15 @@ type Validity struct {
 	Bounds bool    `json:"bounds,omitempty"`
 }
 
+// ReasonStill is the ID of the reason that the generator stood still.
+const ReasonStill = "still"
+
 // ReasonRefused is the ID of the reason that the target answered too much with errors.
 const ReasonRefused = "refused"
 
 // Reason is why a run is INVALID.
 type Reason struct {
-	// ID is a stable slug: "empty", "errors", ReasonRefused, "late", "saturated", "files", "ports", "memory",
+	// ID is a stable slug: ReasonStill, "empty", "errors", ReasonRefused, "late", "saturated", "files", "ports", "memory",
 	// "connections", "aborted", "behind", "stolen", "throttled", "clock", "disruptions", "start" or "part".
 	ID string `json:"id"`
 	// What is what was observed and which limit it passed, in one sentence without a full stop.

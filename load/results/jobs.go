@@ -168,6 +168,9 @@ func metricsOf(counts []count, account bool, part func(*Load) any) (all []Metric
 		all = append(all, Metric{Name: c.name, Shared: true, Account: account, Doc: c.doc, Get: func(l *Load) Reading {
 			r := partOf(number(part(l), c.name), number(part(l), c.whole))
 			r.OK = r.OK && (c.flags&ifDrained == 0 || l.Jobs.Drained)
+			if c.name == "refused" {
+				r = r.dead(l, "push")
+			}
 			return r
 		}})
 	}

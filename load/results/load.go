@@ -39,6 +39,8 @@ type Load struct {
 	Connections Connections `json:"connections"`
 	// Rate is the target rate of the plan's arrivals, and the rate that was achieved.
 	Rate LoadRate `json:"rate"`
+	// Due is how the jobs grew that waited for workers; nil if no worker fetched while jobs were pushed.
+	Due *JobsDue `json:"jobs_due,omitempty"`
 	// Ops holds every kind of command that was sent at least once, in the order of tables.
 	Ops []LoadOp `json:"ops"`
 	// Flows holds the flows of jobs, in the order of LoadFlows, each if it has at least one job.
@@ -76,6 +78,10 @@ type Load struct {
 	Heat LoadHeat `json:"heat,omitzero"`
 	// Gaps holds the spans of a second or more in which a reply was due and none came.
 	Gaps []Gap `json:"gaps,omitempty"`
+	// Failed holds the spans of a second or more in which all commands of a kind failed.
+	Failed []FailedSpan `json:"failed_spans,omitempty"`
+	// EndedEarly is the condition of --abort-on that ended the load before its time; empty if none did.
+	EndedEarly string `json:"ended_early,omitempty" from:"target"`
 	// Histograms are those of the whole run, as an HdrHistogram log with one interval: fwpbench merge adds them up.
 	Histograms string `json:"histograms,omitempty"`
 	// NotStarted is why the load did not begin although the connections were open: the start of its segment had passed,
@@ -113,13 +119,15 @@ type Machine struct {
 	Cores      int    `json:"cores"`            // logical processors that this process may use
 	GOMAXPROCS int    `json:"gomaxprocs"`
 	Go         string `json:"go"`
+	// Quota is how many processors the cgroup of this process may use; 0: no limit.
+	Quota float64 `json:"cpu_quota,omitempty"`
 	// MemoryBytes is the machine's memory.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
 }
 
 // LoadPlan is the requested load.
 type LoadPlan struct {
-	// Words describes the plan in one or a few sentences.
+	// Words describes the plan in one or a few sentences, with all that is not as in a plain round trip.
 	Words string `json:"words"`
 	// Preset is the name of the preset that the workload was built on.
 	Preset string `json:"preset,omitempty"`
@@ -144,6 +152,22 @@ type LoadPlan struct {
 	Segment string `json:"segment,omitempty"`
 	// Workload is the whole workload as JSON, with every default filled in.
 	Workload json.RawMessage `json:"workload,omitempty"`
+}
+
+// Settings returns the settings of the workload by their keys, each as in YAML; none if they are not known.
+func (p *LoadPlan) Settings() (all map[string]string) {
+	if json.Unmarshal(p.Workload, &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// pace returns how fast the commands of a closed loop follow each other.
+func (p *LoadPlan) pace() string {
+	if think := p.Settings()["think"]; think != "" && think != "0s" && think != "0" {
+		return "with pauses of " + think + " after replies"
+	}
+	return "as fast as replies arrived"
 }
 
 // Stage is a part of an open loop.
@@ -295,6 +319,8 @@ type Second struct {
 	// Backlog is how many arrivals waited for a free connection at its end.
 	Backlog int64 `json:"backlog" join:"sum"`
 	Dropped int64 `json:"dropped" join:"sum"`
+	// JobsDue is how many jobs were due at its end: see JobsDue. Absent where that was not counted.
+	JobsDue *int64 `json:"jobs_due,omitempty"`
 	// Unserved is how many arrivals were given up in this second because the load ended.
 	Unserved int64 `json:"unserved,omitempty" join:"sum"`
 	// CPU is the CPU time of the generator per second: 1.5 is one and a half CPUs.

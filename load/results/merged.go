@@ -38,6 +38,9 @@ type MergedFile struct {
 	CutOff bool `json:"cut_off,omitempty"`
 	// Invalid is why the figures of the file are no results, empty if they are. A log does not know.
 	Invalid string `json:"invalid,omitempty"`
+	// Exit is the exit code of the report, and Words what it stands for; of a log it is not known, and 0.
+	Exit  int    `json:"exit_code,omitempty"`
+	Words string `json:"outcome,omitempty" from:"target"`
 }
 
 // Histograms are the histograms of a run, as a report in JSON has them.
@@ -46,12 +49,17 @@ type Histograms struct {
 	Log string
 	// Invalid is why the run is INVALID, empty if it is not.
 	Invalid string
+	// Exit and Words are the outcome of the report.
+	Exit  int
+	Words string
 }
 
 // ReadHistograms returns the histograms in the JSON of a Load or of a Merged. The error says why there are none.
 func ReadHistograms(data []byte) (Histograms, error) {
 	var r struct {
 		Schema     string       `json:"schema"`
+		Exit       int          `json:"exit_code"`
+		Words      string       `json:"outcome"`
 		Histograms string       `json:"histograms"`
 		Validity   *Validity    `json:"validity"`
 		Files      []MergedFile `json:"files"`
@@ -59,7 +67,7 @@ func ReadHistograms(data []byte) (Histograms, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Histograms{}, fmt.Errorf("not a report in JSON: %w", err)
 	}
-	h := Histograms{Log: r.Histograms}
+	h := Histograms{Log: r.Histograms, Exit: r.Exit, Words: r.Words}
 	switch {
 	case r.Schema != LoadSchema && r.Schema != MergedSchema:
 		return h, fmt.Errorf("its schema is %q, and %q and %q can be merged", r.Schema, LoadSchema, MergedSchema)
@@ -91,11 +99,19 @@ func (m *Merged) Outcome(reports.ExitOptions) reports.Outcome {
 	if f := reports.Find(m.Files, func(f *MergedFile) bool { return f.CutOff }); f != nil {
 		merged += ", of which " + f.Name + " is incomplete"
 	}
-	return reports.Decide(append(m.Claims(files, ""),
-		reports.Claimed(reports.ExitInconclusive, invalid > 0,
-			fmt.Sprintf("INVALID: the runs of %d of %s are", invalid, files)),
-		reports.Claimed(reports.ExitWell, true, merged),
-	))
+	claims := append(m.Claims(files, ""), reports.Claimed(reports.ExitInconclusive, invalid > 0,
+		fmt.Sprintf("INVALID: the runs of %d of %s are", invalid, files)))
+	for i := range m.Files { // the sum is no better than its files
+		f := &m.Files[i]
+		claims = append(claims, reports.Claimed(f.Exit, countsInSum(f.Exit), join(merged, f.Name+": "+text.OneLine(f.Words))))
+	}
+	return reports.Decide(append(claims, reports.Claimed(reports.ExitWell, true, merged)))
+}
+
+// countsInSum reports whether a sum has the exit code of one of its parts: one about the target, and not about how the
+// part ended.
+func countsInSum(code int) bool {
+	return code == reports.ExitLoss || code == reports.ExitFindings || code == reports.ExitInconclusive
 }
 
 // WriteJSON writes m as one indented JSON object and a final newline, as merged.schema.json describes it.
@@ -142,6 +158,10 @@ func (f *MergedFile) row() reports.Row {
 	row := reports.Cells(f.Name, runs)
 	if f.Invalid != "" {
 		row.Detail = append(row.Detail, reports.Styled(reports.Bad, "INVALID: "+text.OneLine(f.Invalid)))
+	}
+	if f.Exit != reports.ExitWell && f.Invalid == "" {
+		row.Detail = append(row.Detail, reports.Styled(reports.Caution,
+			fmt.Sprintf("exit code %d: %s", f.Exit, text.OneLine(f.Words))))
 	}
 	if f.CutOff {
 		row.Detail = append(row.Detail, reports.Styled(reports.Caution,

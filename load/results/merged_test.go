@@ -46,7 +46,9 @@ func TestMergedJSONIsMergedAgain(t *testing.T) {
 	require.NoError(t, sum().WriteJSON(&data, reports.ExitOptions{}))
 	found, err := results.ReadHistograms(data.Bytes())
 	require.NoError(t, err)
-	assert.Equal(t, results.Histograms{sum().Histograms, "runs/b.json: push was sent late"}, found)
+	assert.Equal(t, sum().Histograms, found.Log)
+	assert.Equal(t, "runs/b.json: push was sent late", found.Invalid)
+	assert.Equal(t, reports.ExitInconclusive, found.Exit)
 }
 
 func TestHistogramsOfARun(t *testing.T) {
@@ -62,11 +64,13 @@ func TestHistogramsOfARun(t *testing.T) {
 	l.Histograms, l.Validity = "log", results.Validity{}
 	found, err := of()
 	require.NoError(t, err)
-	assert.Equal(t, results.Histograms{"log", "the run was not evaluated"}, found)
+	assert.Equal(t, "log", found.Log)
+	assert.Equal(t, "the run was not evaluated", found.Invalid)
 	l.Validity.Valid = true
 	found, err = of()
 	require.NoError(t, err)
-	assert.Equal(t, results.Histograms{Log: "log"}, found)
+	assert.Empty(t, found.Invalid)
+	assert.Equal(t, reports.ExitWell, found.Exit)
 	_, err = results.ReadHistograms([]byte(`{"schema": "fwpcheck/3"}`))
 	require.ErrorContains(t, err, `its schema is "fwpcheck/3"`)
 }
@@ -93,6 +97,10 @@ func TestTheCasesOfASum(t *testing.T) {
 	valid.Files[0].CutOff = false
 	_, words = valid.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, "4 files merged", words)
+	valid.Files[3].Exit, valid.Files[3].Words = reports.ExitFindings, "1 of 1 threshold missed: lost==1, actual 0"
+	code, words = valid.Outcome(reports.ExitOptions{}).Values()
+	assert.Equal(t, reports.ExitFindings, code, "a sum is no better than its files")
+	assert.Equal(t, "4 files merged; d.json: 1 of 1 threshold missed: lost==1, actual 0", words)
 	valid.Internal = "disk full"
 	code, words = valid.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInternal, code)

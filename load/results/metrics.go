@@ -35,7 +35,12 @@ type Reading struct {
 	OK           bool
 	Bounds       *Bounds // what else it may be; nil: nothing
 	Beside       string  // how uncertain it is, empty if it is not
+	// Dead is the share of the time in which such commands only failed: a closed loop pauses then, so that few are sent.
+	Dead float64
 }
+
+// Share returns the value as a share of its whole, or of the time where that is more.
+func (r Reading) Share(value float64) float64 { return max(value/r.Whole, r.Dead) }
 
 // Bounds are the ends of what a figure may be.
 type Bounds struct{ Least, Most float64 }
@@ -165,7 +170,7 @@ func sumMetrics(name string) []Metric {
 			Name: name + ".errors", Family: "OP.errors", Shared: true, Doc: "failed commands, of those sent",
 			Get: func(l *Load) Reading {
 				sum := l.Sum(name)
-				return partOf(sum.Errors, sum.Count+sum.Errors)
+				return partOf(sum.Errors, sum.Count+sum.Errors).dead(l, name)
 			},
 		},
 		{
@@ -245,6 +250,7 @@ func runMetrics() []Metric {
 			},
 			{Name: "findings", Account: true, Doc: "errors of the target with jobs and replies", Get: (*Load).allFindings},
 		},
+		dueMetrics(),
 		metricsOf(jobCounts, true, func(l *Load) any { return &l.Jobs }),
 	)
 }
@@ -275,7 +281,7 @@ func (l *Latency) reading(stat string) Reading {
 
 func (l *Load) allErrors() Reading {
 	wrong := sumOf(l.Ops, (*LoadOp).ErrorCount)
-	return partOf(wrong, wrong+sumOf(l.Ops, func(o *LoadOp) int64 { return o.Count }))
+	return partOf(wrong, wrong+sumOf(l.Ops, func(o *LoadOp) int64 { return o.Count })).dead(l, failingOps...)
 }
 
 func (l *Load) allFindings() Reading {

@@ -15,21 +15,23 @@ import (
 func (l *Load) Outcome(reports.ExitOptions) reports.Outcome {
 	missed, sum := l.thresholds((*ThresholdResult).missed), cmp.Or(l.sum(), "nothing was achieved")
 	open := l.thresholds(func(t *ThresholdResult) bool { return t.Undecided })
-	return reports.Decide(append(l.Claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
+	claims := append(l.Claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
 		reports.Claimed(reports.ExitInternal, l.short() != "", join(reports.FailedHere+l.short(), l.found(), l.account())),
 		reports.Claimed(reports.ExitUnreachable, l.Gone != "" && !l.foundBefore(),
 			join("the target was lost: "+text.OneLine(l.Gone), l.found(), l.account())),
 		reports.Claimed(reports.ExitLoss, slices.ContainsFunc(l.Findings, func(f LoadFinding) bool { return f.fails() }),
 			sum),
 		reports.Claimed(reports.ExitFindings, l.startsEmpty(), join("the target does not start with its data", sum)),
+		reports.Claimed(reports.ExitFindings, l.EndedEarly != "", join("ended early: "+l.EndedEarly, l.dead(), sum)),
+		reports.Claimed(reports.ExitFindings, l.dead() != "", join(l.dead(), l.thresholdWords(missed, "missed"), sum)),
 		reports.Claimed(reports.ExitInconclusive, !l.Validity.Valid || l.GivenUp != "", sum),
 		reports.Claimed(reports.ExitFindings, len(missed) > 0 && l.GivenUp == "",
 			join(l.thresholdWords(missed, "missed"), sum)),
 		reports.Claimed(reports.ExitInconclusive, len(open) > 0, join(l.thresholdWords(open, "undecided"), sum)),
 		reports.Claimed(reports.ExitInconclusive, l.Undecided(),
 			join("inconclusive whether all jobs "+l.unknown(), l.account(), l.achieved(), l.partial())),
-		reports.Claimed(reports.ExitWell, true, sum),
-	))
+	)
+	return reports.Decide(append(append(claims, l.notWell()...), reports.Claimed(reports.ExitWell, true, sum)))
 }
 
 // startsEmpty reports whether the target did not start again on its data, and serves without them.
@@ -52,7 +54,7 @@ func (l *Load) begun() string {
 // sum returns the findings, why a phase was given up, whether the run is valid, the achieved rate, the account of the
 // jobs, and whether the history is partial.
 func (l *Load) sum() string {
-	got := reports.JoinWith(", ", l.achieved(), l.refused())
+	got := reports.JoinWith(", ", l.achieved(), l.Growing(), l.refused())
 	givenUp := text.OneLine(l.GivenUp)
 	if !l.Validity.Valid {
 		got = l.invalid()

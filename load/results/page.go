@@ -92,6 +92,7 @@ func (p *page) figures(l *Load) {
 	from := len(p.Blocks)
 	p.rate(l)
 	p.rateFigure(l)
+	p.dueFigure(l)
 	p.commands(l)
 	p.times(l)
 	p.timesPictures(l)
@@ -102,6 +103,7 @@ func (p *page) figures(l *Load) {
 func (p *page) hidden(l *Load) {
 	from := len(p.Blocks)
 	p.rateFigure(l)
+	p.dueFigure(l)
 	p.timesPictures(l)
 	p.mark(l, from)
 }
@@ -182,6 +184,9 @@ func (m *Machine) words() string {
 	if m.GOMAXPROCS > 0 {
 		procs = fmt.Sprintf("GOMAXPROCS %d", m.GOMAXPROCS)
 	}
+	if m.Quota > 0 {
+		procs += fmt.Sprintf(", quota of %.3g CPUs", m.Quota)
+	}
 	return reports.JoinWith(", ", reports.JoinWith(" ", m.OS, m.Kernel, m.Arch), m.CPU, cores, procs, m.Go)
 }
 
@@ -227,6 +232,8 @@ func (v *Validity) heading() string {
 		switch r.ID {
 		case "empty", "errors", ReasonRefused, "connections", "aborted", "start", "part":
 			return "INVALID: the load was not achieved"
+		case ReasonStill:
+			return "INVALID: the generator stood still"
 		case "disruptions":
 			return "INVALID: not all of the plan happened"
 		}
@@ -328,6 +335,9 @@ func (h *Health) machine() string {
 	held := ""
 	if h.Throttled > 0 {
 		held = "; a cgroup throttled the generator for " + reports.Duration(h.Throttled)
+	}
+	if h.Pressure > 0 {
+		held = fmt.Sprintf("; processes waited for a CPU %s of the time%s", reports.Percent(h.Pressure), held)
 	}
 	return fmt.Sprintf("busy %s, in the busiest second %s; steal %s%s",
 		reports.Percent(h.MachineBusy), reports.Percent(h.MachinePeak), reports.Percent(h.Steal), held)

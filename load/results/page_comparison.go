@@ -19,7 +19,7 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 	p.Add(reports.Fields{LabelWidth: 10, Fields: []reports.Field{
 		reports.NewField("A", c.A.words()), reports.NewField("B", c.B.words()),
 		reports.NewField("generator", reports.JoinWith(", ", c.Version, c.Machine.words())),
-		reports.NewField("margin", reports.Percent(c.Margin)+", set beforehand"),
+		reports.NewField("margin", reports.Percent(c.Margin)+c.marginTime()+", set beforehand"),
 		reports.NewField("pairs", fmt.Sprintf("%d of %d count", c.Valid(), c.Pairs)),
 	}})
 	p.AddTroubles(c.Trouble)
@@ -30,6 +30,7 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 		p.Section("NO VERDICT", "no conclusion from the ratios below")
 		p.prose(text.OneLine(c.NoVerdict) + ".")
 	}
+	p.differs(c)
 	p.Add(c.tiles())
 	p.ratios(c)
 	if len(c.Ratios) > 0 && c.NoVerdict == "" {
@@ -43,6 +44,21 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 	}
 	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.Began(c.Started)), decided)
 	return p.Page
+}
+
+// marginTime returns the margin of times, empty if there is none.
+func (c *LoadComparison) marginTime() string {
+	if c.MarginTime == 0 {
+		return ""
+	}
+	return ", of times at least " + reports.Duration(c.MarginTime)
+}
+
+// differs appends what differs between the loads of A and B.
+func (p *page) differs(c *LoadComparison) {
+	t := reports.Table{Columns: []reports.Column{{Title: "what"}, {Title: "A"}, {Title: "B"}}, Wrap: true}
+	t.Rows = reports.RowsOf(c.Differs, func(d *LoadDifference) reports.Row { return reports.Cells(d.What, d.A, d.B) })
+	p.TableSection("WHAT DIFFERS", "the loads, and the machines that they were measured on", t)
 }
 
 // words returns what was loaded, and how.
@@ -106,6 +122,9 @@ func (r *LoadRatio) verdict(aa bool) reports.Text {
 		words += fmt.Sprintf(": about %s", text.Count(r.More, "more pair"))
 	case r.Primary && r.More < 0:
 		words += ": too close to the margin"
+	}
+	if (r.B-r.A)*(r.Ratio-1) < 0 && r.High > 0 {
+		words = reports.JoinWith("; ", words, "the medians point the other way, since the ratio is that of pairs")
 	}
 	return reports.Styled(r.style(), words)
 }

@@ -28,7 +28,7 @@ func (p *page) rate(l *Load) {
 			least = ">= "
 		}
 		row("achieved", reports.Plain, least+reports.Digits(r.Achieved), "/s",
-			reports.JoinWith("; ", cmp.Or(l.Validity.Limit, "as fast as replies arrived"), r.interval(l.Measured)))
+			reports.JoinWith("; ", cmp.Or(l.Validity.Limit, l.Plan.pace()), r.interval(l.Measured)))
 		p.Add(t)
 		return
 	}

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -32,6 +33,10 @@ type LoadPart struct {
 	// Exit is the exit code that its report alone would have, and Words what that stands for.
 	Exit  int    `json:"exit_code"`
 	Words string `json:"outcome" from:"target"`
+	// Own is the exit code that it has apart from its thresholds, which are judged on the sum, and OwnWords what that
+	// stands for.
+	Own      int    `json:"own_exit_code"`
+	OwnWords string `json:"own_outcome,omitempty" from:"target"`
 }
 
 // Fill sets all of p but Name, Wrong and LeftOut from the report of the part.
@@ -42,6 +47,18 @@ func (p *LoadPart) Fill(l *Load) {
 		p.Lateness = time.Duration(worst.Value)
 	}
 	p.Exit, p.Words = l.Outcome(reports.ExitOptions{}).Values()
+	alone := *l
+	alone.Thresholds = nil
+	p.Own, p.OwnWords = alone.Outcome(reports.ExitOptions{}).Values()
+}
+
+// notWell claims that the sum is no better than its parts: what a part has found alone counts.
+func (l *Load) notWell() (claims []reports.Claim) {
+	for i := range l.Parts {
+		p := &l.Parts[i]
+		claims = append(claims, reports.Claimed(p.Own, countsInSum(p.Own) && !p.LeftOut, p.Title()+": "+p.OwnWords))
+	}
+	return claims
 }
 
 // Title names the part: "part a.json", or "segment 3/4" if no file has its report.
@@ -75,11 +92,16 @@ func (p *LoadPart) row(o reports.PageOptions) reports.Row {
 		result = reports.Styled(reports.Bad, "left out")
 	case p.Wrong != "" || !p.Validity.Valid:
 		result = reports.Styled(reports.Bad, "INVALID")
+	case p.Exit != reports.ExitWell:
+		result = reports.Styled(reports.Caution, fmt.Sprintf("exit code %d", p.Exit))
 	}
 	row := reports.Cells(p.Name, p.Segment, text.Grouped(p.Connections.Opened), reports.Rate(p.Rate.Achieved),
 		reports.Time(p.Lateness), reports.Percent(p.Health.CPUShare)).With(result)
-	if p.Wrong != "" {
+	switch {
+	case p.Wrong != "":
 		row.Detail = append(row.Detail, reports.Styled(reports.Bad, sentence(p.Wrong)))
+	case p.Validity.Valid && p.Exit != reports.ExitWell:
+		row.Detail = append(row.Detail, reports.Styled(reports.Caution, sentence(p.Words)))
 	}
 	if o.Verbose {
 		row.Detail = append(row.Detail, reports.Styled(reports.Faint,

@@ -31,7 +31,7 @@ func TestThePictureOfASearch(t *testing.T) {
 	c := searched()
 	c.Steps = append(c.Steps, results.CapacityStep{Rate: 1000, Result: results.StepFailed})
 	c.Steps[0].Response.P50 = 500
-	c.Steps[5].Response.P99 = 7_000_000
+	c.Steps[6].Response.P99 = 7_000_000
 	chart := drawn[*reports.Chart](t, c.Page(reports.PageOptions{Figures: true}))
 	require.Len(t, chart.Curves, 3)
 	assert.Equal(t, []reports.Band{{Name: "held", Until: 4000}}, chart.Bands)

@@ -26,8 +26,8 @@ type LoadRate struct {
 	// Planned is how many arrivals the plan has in the window: a Poisson plan, or one of few arrivals, has more or fewer
 	// than its rate says.
 	Planned int64 `json:"planned" join:"sum"`
-	// Done is how many arrivals succeeded that were due in the window and for which a connection was free in it: those in
-	// flight at its end are awaited. Of a closed loop it is how many commands were answered in the window, and of
+	// Done is how many arrivals succeeded that were due in the window: those in flight at its end are awaited. Of a closed
+	// loop it is how many commands were answered in the window, and of
 	// short-lived connections how many pushed their job.
 	Done int64 `json:"done" join:"sum"`
 	// Queued is how many arrivals found no free connection, waited for one and got it: the target (or the number of
@@ -116,6 +116,64 @@ func atMost(n int64, mean float64) float64 {
 	return sum
 }
 
+// JobsDue counts the jobs of a run that are due: the target has accepted them, their time has come, and no worker has
+// got them yet. A job that failed does not count until it was delivered again.
+type JobsDue struct {
+	// Begin and End are how many there were when the window began and ended.
+	Begin int64 `json:"begin" join:"sum"`
+	End   int64 `json:"end" join:"sum"`
+	// Growth is by how many the fewest of the last part of the window are more than the fewest of its first part, a
+	// second; Allowed is what chance and the jobs on their way to workers explain of that. (docs/comparing-load.md)
+	Growth  float64 `json:"growth_per_s" join:"sum"`
+	Allowed float64 `json:"allowed_per_s" join:"sum"`
+	// Workers is set if nearly all workers had a job at any time.
+	Workers bool `json:"workers_busy,omitempty"`
+}
+
+// Grew reports whether jobs came faster than workers got them.
+func (d *JobsDue) Grew() bool { return d != nil && d.Growth > d.Allowed }
+
+// Growing returns that the queues grew, empty if they did not.
+func (l *Load) Growing() string {
+	if !l.Due.Grew() {
+		return ""
+	}
+	return fmt.Sprintf("the queues grew by %s jobs a second", reports.Digits(l.Due.Growth))
+}
+
+// Worked returns how many jobs a second workers have acknowledged or failed.
+func (l *Load) Worked() float64 { return l.Sum("ack").Rate + l.Sum("fail").Rate }
+
+// WhatGrew returns that the queues grew, what workers got and what was the limit.
+func (l *Load) WhatGrew() string {
+	if !l.Due.Grew() {
+		return ""
+	}
+	limit := "the server"
+	if l.Due.Workers {
+		limit = text.Count(l.Plan.Consumers, "worker") + ", all of them at work"
+	}
+	return fmt.Sprintf("%s: workers got %s /s; the limit was %s", l.Growing(), reports.Digits(l.Worked()), limit)
+}
+
+// dueMetrics returns the metrics of the jobs that are due.
+func dueMetrics() []Metric {
+	get := func(of func(*JobsDue) float64) func(*Load) Reading {
+		return func(l *Load) Reading {
+			if l.Due == nil {
+				return Reading{}
+			}
+			return Reading{Value: of(l.Due), OK: true}
+		}
+	}
+	return []Metric{
+		{Name: "jobs.due", Doc: "jobs that waited for a worker at the end of the measurement",
+			Get: get(func(d *JobsDue) float64 { return float64(d.End) })},
+		{Name: "jobs.due.growth", Unit: UnitRate, Doc: "by how much these grew per second",
+			Get: get(func(d *JobsDue) float64 { return d.Growth })},
+	}
+}
+
 // Gap is a part of a run in which nothing was answered, counted from its start.
 type Gap struct {
 	From  time.Duration `json:"from_ns"`
@@ -134,6 +192,7 @@ func (g *Gap) words() string {
 
 // The limits of what is told below the first line.
 const (
+	gapLeast   = time.Second
 	gapTimes   = 3   // as long as what is usual, a gap is none of the target's normal replies
 	gapsTold   = 3   // more are told together
 	stepSides  = 3   // seconds before and after
@@ -150,6 +209,11 @@ func (l *Load) Told() []string {
 		return nil
 	}
 	told := l.gaps()
+	for _, op := range failingOps {
+		if words := l.failedSpans(op); words != "" && words != l.dead() {
+			told = append(told, strings.ToUpper(words[:1])+words[1:]+".")
+		}
+	}
 	if l.Validity.Valid {
 		for _, name := range append([]string{l.Rate.Op}, LoadFlows()[0]) {
 			told = append(told, l.step(name)...)

@@ -87,3 +87,37 @@ func TestWhatIsTold(t *testing.T) {
 func step(n int, before time.Duration, m int, after time.Duration) []time.Duration {
 	return append(slices.Repeat([]time.Duration{before}, n), slices.Repeat([]time.Duration{after}, m)...)
 }
+
+func TestSpansInWhichACommandOnlyFailed(t *testing.T) {
+	t.Parallel()
+	second := func(done, errors int64) Second {
+		return Second{Over: time.Second, Phase: "measure", Ops: []SecondOp{{Op: "push", Count: done, Errors: errors}}}
+	}
+	some := func(all ...Second) []Second {
+		for i := range all {
+			all[i].At = time.Duration(i) * time.Second
+		}
+		return all
+	}
+	span := func(from, until float64) []FailedSpan {
+		at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+		return []FailedSpan{{Op: "push", From: at(from), Until: at(until)}}
+	}
+	drain := second(0, 9)
+	drain.Phase = "drain"
+	for name, test := range map[string]struct {
+		seconds []Second
+		want    []FailedSpan
+	}{
+		"none":                     {some(second(9, 0), second(9, 1)), nil},
+		"from the start":           {some(second(0, 9), second(0, 9), second(9, 0)), span(0, 2)},
+		"in the middle of one":     {some(second(100, 0), second(25, 5), second(0, 9), second(0, 9)), span(1.25, 4)},
+		"after one that was whole": {some(second(100, 0), second(99, 0), second(0, 9)), span(2, 3)},
+		"few failures":             {some(second(9, 0), second(0, 1), second(0, 1)), nil},
+		"a pause of the clients":   {some(second(0, 2), second(0, 0), second(0, 2), second(9, 0)), span(0, 3)},
+		"nothing more to do":       {some(second(0, 9), second(0, 0), second(0, 0), second(0, 0)), span(0, 1)},
+		"not measured":             {some(second(9, 0), drain), nil},
+	} {
+		assert.Equal(t, test.want, FailedSpans(test.seconds), name)
+	}
+}

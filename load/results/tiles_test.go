@@ -42,7 +42,7 @@ func TestTiles(t *testing.T) {
 		"not drained": {undrained, []string{"7 unaccounted for unclear"}},
 		"a search": {
 			searched(), []string{"4,000 /s passed good", "8,000 /s failed bad", "400 us p50 of push", "2 ms p99 of push",
-				"6 tried"},
+				"7 tried"},
 		},
 		"nothing held":        {none, []string{"no rate passed caution", "8,000 /s failed bad", "1 tried"}},
 		"held once":           {unsure, []string{"4,000 /s passed caution"}},

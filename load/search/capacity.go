@@ -16,11 +16,12 @@ const (
 	Limited                // the generator could not sustain it: nothing is known of the server
 )
 
-// Capacity doubles the rate until it does not hold, and then halves the distance between the highest rate that held and
-// the lowest that did not. A step that did not hold is tried once more, and a third time if that one held: a single
-// stall of a machine ends no search. The highest rate that held counts if it holds twice. A step that was Limited
-// decides nothing about its rate, and is no reason to search below it: the search goes on above, and tries it anew when
-// it knows a rate that does not hold. After a few of them in a row it ends.
+// Capacity doubles the rate until it does not hold, and then halves the distance between the highest rate that held
+// and the lowest that did not. A step that did not hold is tried once more, and a third time if that one held: a
+// single stall of a machine ends no search. The highest rate that held counts if it holds twice. A step that was
+// Limited decides nothing about its rate, and is no reason to search below it: the search goes on above, and tries it
+// anew when it knows a rate that does not hold. After a few of them in a row it ends. Last, the rate that was found is
+// confirmed by a step that is longer (Confirming), which is tried again like the others.
 //
 // Call Next for a rate, try it, and call Add with how it went, until Next returns false.
 type Capacity struct {
@@ -35,6 +36,9 @@ type Capacity struct {
 	row   int  // of the latest steps were Limited
 	over  bool // it is given up: they are too many
 	tries map[float64]*tries
+
+	confirming bool
+	confirm    tries // of the rate that was found
 }
 
 // tries is how the steps of one rate went.
@@ -58,6 +62,8 @@ func (t *tries) fails() bool { return t.not >= enough }
 // open reports whether enough steps of the rate were Limited, so that nothing is known of it.
 func (t *tries) open() bool { return t.limited >= enough && !t.holds() && !t.fails() }
 
+func (t *tries) tried() bool { return t.held+t.not+t.limited > 0 }
+
 // undecided reports whether a rate was tried and is to be tried again.
 func (t *tries) undecided() bool { return t != nil && !t.holds() && !t.fails() && !t.open() }
 
@@ -66,9 +72,18 @@ func (s *Capacity) Next() (rate float64, more bool) {
 	if s.tries == nil {
 		s.tries = map[float64]*tries{}
 	}
-	s.now = s.next()
-	return s.now, s.now > 0 && s.steps < mostSteps
+	if !s.confirming {
+		s.now = s.next()
+	}
+	if low, _, _ := s.edges(); s.now == 0 && low > 0 && !s.over {
+		s.now, s.confirming = low, true
+	}
+	decided := s.confirming && s.confirm.tried() && !s.confirm.undecided()
+	return s.now, s.now > 0 && !decided && s.steps < mostSteps
 }
+
+// Confirming reports whether the rate that Next returned is the result, to be confirmed by a longer step.
+func (s *Capacity) Confirming() bool { return s.confirming }
 
 func (s *Capacity) next() float64 {
 	if s.tries[s.now].undecided() {
@@ -143,7 +158,10 @@ func (s *Capacity) edges() (low, high, limit float64) {
 // Add says how the rate that Next returned went.
 func (s *Capacity) Add(o Outcome) {
 	t := s.tries[s.now]
-	if t == nil {
+	switch {
+	case s.confirming:
+		t = &s.confirm
+	case t == nil:
 		t = new(tries)
 		s.tries[s.now] = t
 	}
@@ -164,18 +182,25 @@ func (s *Capacity) Add(o Outcome) {
 
 // Result is what a search has found so far. Rates are a second, 0 where there is none.
 type Result struct {
-	Rate      float64 // the highest that held
-	Confirmed bool    // it held twice
+	Rate      float64 // the highest that held below those that did not
+	Confirmed bool    // it held in a longer step as well
 	Above     float64 // the lowest that did not hold
 	Limited   bool    // the search ended because of the generator, and not of a rate that did not hold
+	// Contrary is the highest rate that held although a lower one did not, if it is farther above that than the search is
+	// precise; 0 if there is none.
+	Contrary float64
 }
 
 // Result returns what was found so far.
 func (s *Capacity) Result() Result {
 	low, _, limit := s.edges()
-	r := Result{Rate: low, Above: s.failing(), Limited: s.over || limit > 0}
-	if t := s.tries[low]; t != nil {
-		r.Confirmed = t.held >= enough
+	r := Result{
+		Rate: low, Above: s.failing(), Limited: s.over || limit > 0 || s.confirm.open(), Confirmed: s.confirm.holds(),
+	}
+	for rate, t := range s.tries {
+		if t.held > 0 && r.Above > 0 && rate > r.Above*(1+2*s.Precision) {
+			r.Contrary = max(r.Contrary, rate)
+		}
 	}
 	return r
 }

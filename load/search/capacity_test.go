@@ -31,7 +31,8 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	s := &Capacity{From: 100, Most: 1e6, Precision: 0.05}
 	result, tried := searched(s, below(1234, Failed))
-	assert.Equal(t, []float64{100, 200, 400, 800, 1600, 1600, 1200, 1400, 1400, 1300, 1300, 1250, 1250, 1200}, tried)
+	assert.Equal(t, []float64{100, 200, 400, 800, 1600, 1600, 1200, 1400, 1400, 1300, 1300, 1250, 1250, 1200, 1200}, tried)
+	assert.True(t, s.Confirming(), "in the last step")
 	assert.Equal(t, Result{Rate: 1200, Confirmed: true, Above: 1250}, result)
 }
 
@@ -51,11 +52,11 @@ func TestSearchHasEnds(t *testing.T) {
 	t.Parallel()
 	result, tried := searched(&Capacity{From: 100, Most: 300, Precision: 0.05}, below(1e9, Failed))
 	assert.Equal(t, Result{Rate: 300, Confirmed: true}, result)
-	assert.Equal(t, []float64{100, 200, 300, 300}, tried)
+	assert.Equal(t, []float64{100, 200, 300, 300, 300}, tried)
 	result, _ = searched(&Capacity{From: 4, Most: 300, Precision: 0.05}, below(0, Failed))
 	assert.Equal(t, Result{Above: 0.5}, result)
 	result, _ = searched(&Capacity{From: 100, Most: 1e6, Precision: 0.05}, below(450, Limited))
-	assert.Equal(t, Result{Rate: 400, Confirmed: true, Limited: true}, result)
+	assert.Equal(t, Result{Rate: 400, Limited: true}, result)
 	result, tried = searched(&Capacity{From: 100, Most: 1e6, Precision: 0.05}, below(0, Limited))
 	assert.Equal(t, Result{Limited: true}, result, "what the generator could not do is nothing that did not hold")
 	assert.Equal(t, []float64{100, 100, 200, 200}, tried)
@@ -63,7 +64,54 @@ func TestSearchHasEnds(t *testing.T) {
 	assert.Equal(t, Result{Above: 40}, result)
 	assert.Equal(t, []float64{100, 100, 50, 50, 40, 40}, tried)
 	_, tried = searched(&Capacity{From: 10, Most: 60, Least: 40, Precision: 0.05}, below(1e9, Failed))
-	assert.Equal(t, []float64{40, 60, 60}, tried)
+	assert.Equal(t, []float64{40, 60, 60, 60}, tried)
+}
+
+// A server that holds a rate only for as long as a step, as one with credits does, does not sustain it.
+func TestTheResultIsConfirmed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		confirm []Outcome // the last one again and again
+		want    Result
+		tries   int
+	}{
+		"held":               {[]Outcome{Held}, Result{Rate: 1200, Confirmed: true, Above: 1250}, 1},
+		"failed":             {[]Outcome{Failed}, Result{Rate: 1200, Above: 1250}, 2},
+		"failed by a stall":  {[]Outcome{Failed, Held}, Result{Rate: 1200, Confirmed: true, Above: 1250}, 3},
+		"not by the machine": {[]Outcome{Limited}, Result{Rate: 1200, Above: 1250, Limited: true}, 2},
+	} {
+		s, n := &Capacity{From: 100, Most: 1e6, Precision: 0.05}, 0
+		result, _ := searched(s, func(rate float64) Outcome {
+			if !s.Confirming() {
+				return below(1234, Failed)(rate)
+			}
+			n++
+			return test.confirm[min(n, len(test.confirm))-1]
+		})
+		assert.Equal(t, test.want, result, name)
+		assert.Equal(t, test.tries, n, name)
+	}
+}
+
+// Steps that contradict each other are told.
+func TestStepsThatContradictEachOther(t *testing.T) {
+	t.Parallel()
+	result, _ := searched(&Capacity{From: 1200, Most: 1e6, Precision: 0.05}, func(rate float64) Outcome {
+		if rate == 19200 {
+			return Held // once, while a cache was full
+		}
+		return below(12000, Failed)(rate)
+	})
+	assert.Zero(t, result.Contrary, "9,600 held, and 19,200 twice")
+	n := map[float64]int{}
+	result, _ = searched(&Capacity{From: 1200, Most: 1e6, Precision: 0.05}, func(rate float64) Outcome {
+		if n[rate]++; rate == 19200 && n[rate] == 1 || rate < 12000 {
+			return Held
+		}
+		return Failed
+	})
+	assert.InDelta(t, 19200, result.Contrary, 1)
+	assert.Less(t, result.Rate, 12000.0)
 }
 
 // A stall that makes single steps fail does not move the result, and a server that holds by chance only ends the search

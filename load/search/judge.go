@@ -46,7 +46,7 @@ func Judge(c *results.LoadComparison, primary []string) {
 			continue
 		}
 		if pairs, open := pairsOf(c.Blocks, metric); len(pairs) >= LeastPairs || r.Primary && len(pairs) > 0 {
-			c.Ratios = append(c.Ratios, ratioOf(r, pairs, open, c.Margin, c.AA))
+			c.Ratios = append(c.Ratios, ratioOf(r, pairs, open, c))
 		}
 	}
 	if c.NoVerdict == "" {
@@ -61,7 +61,7 @@ func Judge(c *results.LoadComparison, primary []string) {
 
 // ratioOf returns the ratio of a metric in some pairs.
 func ratioOf(
-	r results.LoadRatio, pairs []Pair, open []Open, margin float64, aa bool,
+	r results.LoadRatio, pairs []Pair, open []Open, c *results.LoadComparison,
 ) results.LoadRatio {
 	var a, b []float64
 	for _, p := range pairs {
@@ -72,14 +72,14 @@ func ratioOf(
 	r.Ratio, r.P = e.Ratio, e.P
 	if e.Pairs >= LeastPairs {
 		r.Low, r.High, r.Confidence = e.Low, e.High, e.Confidence
-		if aa {
+		if c.AA {
 			r.Floor = e.Floor()
 		}
 	}
 	if results.ShownOnly(r.Metric) {
 		return r
 	}
-	higher := results.HigherIsBetter(r.Metric)
+	higher, margin := results.HigherIsBetter(r.Metric), c.MarginOf(r.Metric, r.A)
 	verdict := e.Judge(higher, margin)
 	if e.Pairs >= LeastPairs {
 		r.Needed = e.Needed(margin)
@@ -159,11 +159,11 @@ func Hopeless(c *results.LoadComparison, primary []string) string {
 	var needs []string
 	for _, metric := range primary {
 		pairs, _ := pairsOf(c.Blocks, metric)
-		e := EffectOf(pairs)
-		if e.Pairs < enoughToSay || e.Needed(c.Margin) <= hopeless*c.Pairs {
+		e, margin := EffectOf(pairs), c.MarginOf(metric, median(values(c.Blocks, A, metric)))
+		if e.Pairs < enoughToSay || e.Needed(margin) <= hopeless*c.Pairs {
 			return ""
 		}
-		needs = append(needs, fmt.Sprintf("%s about %d", metric, e.Needed(c.Margin)))
+		needs = append(needs, fmt.Sprintf("%s about %d", metric, e.Needed(margin)))
 	}
 	return fmt.Sprintf("a margin of %.3g %% needs many more pairs on this machine: %s", 100*c.Margin,
 		strings.Join(needs, ", "))

@@ -91,7 +91,7 @@ func (r *run) report(ctx context.Context, err error) *results.Load {
 		Run:     r.Run,
 		Target:  results.LoadTarget{Subject: r.Subject, Chosen: r.Command},
 		Machine: health.ThisMachine(), Engine: "embedded server", Phases: r.phases, Series: r.series, Heat: r.heat,
-		Health: r.health, GivenUp: r.givenUp, Percentiles: r.Percentiles,
+		Health: r.health, GivenUp: r.givenUp, Percentiles: r.Percentiles, Failed: results.FailedSpans(r.series),
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -264,8 +264,12 @@ func (w *watch) reported(c *conn) {
 		w.wrong(measure.Other, "a job of the type fwp.fail was acknowledged")
 	default:
 		w.recorder.Span(measure.Job, j.at, c.read)
-		w.recorder.Carried(j.at)
-		if w.open {
+		if !w.open {
+			w.recorder.Carried(j.at)
+		} else {
+			if w.window.Holds(j.at) { // the drain is no achievement, nor is what was due before the window
+				w.recorder.Carried(j.due)
+			}
 			w.recorder.Job(measure.ToAcked, j.due, c.read)
 		}
 	}

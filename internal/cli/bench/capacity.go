@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ type capacityOptions struct {
 
 	from, most string
 	step       time.Duration
+	confirm    time.Duration
 	precision  string
 	search     search.Capacity
 }
@@ -51,9 +53,10 @@ func newCapacity(p process) *cobra.Command {
 	o.declareThresholds(cmd)
 	f.Lookup("threshold").Usage = "a rate passes only if `'METRIC OP VALUE'` holds: 'push.response.p99<20ms'; may be " +
 		"repeated"
-	f.StringVar(&o.from, "from", "100/s", "the first `RATE` to try")
+	f.StringVar(&o.from, "from", "", "the first `RATE` to try (default: half of what a closed loop of 3 s achieves)")
 	f.StringVar(&o.most, "most", "1000000/s", "the highest `RATE` to try")
 	f.DurationVar(&o.step, "step", 10*time.Second, "how long each step measures, after its warm-up")
+	f.DurationVar(&o.confirm, "confirm", 0, "how long the result is confirmed at the end (default: six steps)")
 	f.StringVar(&o.precision, "precision", "5%", "the largest `DISTANCE` between the highest rate that passes and "+
 		"the lowest that fails")
 	o.declareLoad(cmd)
@@ -64,6 +67,15 @@ func newCapacity(p process) *cobra.Command {
 	return cmd
 }
 
+// The first rate where a closed loop says nothing, and the length of the confirmation in steps. Token buckets and write
+// caches of servers that were met lasted for up to half a minute.
+const (
+	usualFrom    = "100/s"
+	confirmSteps = 6
+	closedLoop   = 3 * time.Second
+	usualSteps   = 12 // of a search from about the right rate
+)
+
 // ofOneLoad are flags of a load that the search sets itself.
 var ofOneLoad = []string{"rate", "stages", "trace", "queue-rates", "duration", "jobs"}
 
@@ -72,10 +84,11 @@ func (o *capacityOptions) validate() (err error) {
 	if flag := o.firstGiven(ofOneLoad...); flag != "" {
 		return fmt.Errorf("--%s: the search sets the rate and the length of each step (--from, --most, --step)", flag)
 	}
-	from, err := parseRate("from", o.from)
+	from, err := parseRate("from", cmp.Or(o.from, usualFrom))
 	if err != nil {
 		return err
 	}
+	o.confirm = cmp.Or(o.confirm, confirmSteps*o.step)
 	most, err := parseRate("most", o.most)
 	if err != nil {
 		return err
@@ -89,6 +102,8 @@ func (o *capacityOptions) validate() (err error) {
 		return fmt.Errorf("--from %s and --most %s: the first rate is above 0, and not above the highest", o.from, o.most)
 	case o.step <= 0:
 		return errors.New("--step must be longer than 0")
+	case o.confirm < o.step:
+		return fmt.Errorf("--confirm %v: it is no shorter than a step of %v", o.confirm, o.step)
 	}
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
 		return err
@@ -121,8 +136,10 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, w workload.Wo
 	if !at.Ours() {
 		c.Target.URL = at.Choice.Address.String()
 	}
-	p.Logf("searching for the capacity of %s: from %s, steps of %v; seed %d", at.String(),
-		reports.Rate(max(o.search.From, o.search.Least)), o.step, w.Seed)
+	each := o.step + time.Duration(w.Warmup) + time.Second
+	p.Logf("searching for the capacity of %s: about %s, in steps of %v with a confirmation of %v, and longer where "+
+		"queues have to be emptied; seed %d", at.String(),
+		reports.Duration((usualSteps*each + o.confirm).Round(10*time.Second)), o.step, o.confirm, w.Seed)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	if err := p.searchOn(ctx, o, at, w, c); err != nil {
@@ -130,6 +147,7 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, w workload.Wo
 	}
 	found := o.search.Result()
 	c.Rate, c.Confirmed, c.Above, c.Limited = found.Rate, found.Confirmed, found.Above, found.Limited
+	c.Contrary, c.Confirm = found.Contrary, o.confirm
 	c.Took = time.Since(c.Started)
 	c.Hide(p.Secrets.Hide)
 	return p.deliver(&o.reportFlags, c)
@@ -172,23 +190,56 @@ func (p process) searchOn(
 	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 	bar.Begin(shown.state)
 	defer bar.End()
-	for rate, more := o.search.Next(); more; rate, more = o.search.Next() {
-		w.Rate = workload.Rate(rate)
+	c.Fetched = w.Consumers > 0
+	return p.steps(o, w, c, func(w workload.Workload, name string) (*results.Load, error) {
 		live := newLive(o.reportFlags.Verbose, &w, p.Err)
-		shown.now.Store(&block{0, reports.Rate(rate), live})
+		shown.now.Store(&block{0, name, live})
 		config := o.config(p, w)
 		config.Thresholds, config.Watch, config.MissingWait = o.limits, live.show, missingWait
 		result, err := o.on(ctx, at, config, server.pid, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.Target.Subject = result.Report.Target.Subject
-		s := results.StepOf(result.Report, rate)
-		if brokenOff(result.Report, &c.Trouble) {
+		return result.Report, nil
+	})
+}
+
+// steps plays the steps of a search, and adds them to c.
+func (p process) steps(
+	o *capacityOptions, w workload.Workload, c *results.LoadCapacity,
+	play func(w workload.Workload, name string) (*results.Load, error),
+) error {
+	if o.from == "" {
+		l, err := play(o.closedLoop(w), "a closed loop")
+		if err != nil || brokenOff(l, &c.Trouble) {
+			return err
+		}
+		o.search.From = o.firstRate(l)
+		p.Logf("a closed loop achieved %s; the first step tries %s", reports.Rate(l.Rate.Achieved),
+			reports.Rate(max(o.search.From, o.search.Least)))
+	}
+	again := 0 // how often a step was played again in a row
+	for rate, more := o.search.Next(); more; rate, more = o.search.Next() {
+		w.Rate, w.Duration = workload.Rate(rate), workload.Duration(o.step)
+		if o.search.Confirming() {
+			w.Duration = workload.Duration(o.confirm)
+			p.Logf("confirming %s for %v", reports.Rate(rate), o.confirm)
+		}
+		l, err := play(w, reports.Rate(rate))
+		if err != nil {
+			return err
+		}
+		s := results.StepOf(l, rate)
+		s.Confirms = o.search.Confirming()
+		if brokenOff(l, &c.Trouble) {
 			break
 		}
 		c.Steps = append(c.Steps, s)
-		o.search.Add(outcomes[s.Result])
+		if again++; s.Result != results.StepStill || again > mostAgain {
+			o.search.Add(outcomes[s.Result])
+			again = 0
+		}
 		p.Logf("%s %s", reports.Rate(rate), s.Words())
 		if s.Findings > 0 {
 			break
@@ -197,6 +248,29 @@ func (p process) searchOn(
 	return nil
 }
 
+// closedLoop returns the load of a step as a short closed loop.
+func (o *capacityOptions) closedLoop(w workload.Workload) workload.Workload {
+	w.Rate, w.Poisson, w.Burst, w.Duration = 0, false, 0, workload.Duration(min(closedLoop, o.step))
+	return w
+}
+
+// firstRate returns half of what a closed loop achieved, within the rates to try.
+func (o *capacityOptions) firstRate(l *results.Load) float64 {
+	rate := l.Rate.Achieved
+	if l.Due != nil {
+		rate = min(rate, l.Worked())
+	}
+	if rate == 0 {
+		return o.search.From
+	}
+	return min(max(math.Round(rate/2), 1), o.search.Most)
+}
+
+// mostAgain is how often a step is played again in which the generator stood still, before it counts as one in which
+// the generator was the limit.
+const mostAgain = 3
+
 var outcomes = map[string]search.Outcome{
 	results.StepHeld: search.Held, results.StepFailed: search.Failed, results.StepLimited: search.Limited,
+	results.StepStill: search.Limited,
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,11 +29,14 @@ type compareOptions struct {
 	burden  time.Duration
 	pairs   int
 	block   time.Duration
-	margin  string
+	margin  []string
 	limit   float64 // the margin as a share
 	primary []string
 	aa      bool
 	floor   string
+
+	limitTime time.Duration // the margin of times, where that is more
+	different bool          // saved loads may differ
 
 	concurrency int // of workers
 	benchfmt    string
@@ -71,8 +75,9 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 		"measure `N` pairs of blocks, 6 or more (default: as many as fit into 3 minutes, 10 to 60)")
 	f.DurationVar(&o.block, "block", 0,
 		"the length of a block (default: 1s; in an open loop as long as its p99 needs)")
-	f.StringVar(&o.margin, "margin", "5%", "the `SHARE` by which B may be worse: with 5%, a ratio from 1/1.05 to "+
-		"1.05 counts as no change")
+	f.StringSliceVar(&o.margin, "margin", []string{"5%"}, "the `SHARE` by which B may be worse: with 5%, a ratio from "+
+		"1/1.05 to 1.05 counts as no change; of times also a time, as in 5%,1ms: the greater one counts")
+	f.BoolVar(&o.different, "different-loads", false, "compare saved results although their loads or machines differ")
 	f.StringArrayVar(&o.primary, "primary", nil,
 		"the `METRIC` that decides; at most two (default: the rate in a closed loop, the p99 of the response time in an "+
 			"open one)")
@@ -105,7 +110,8 @@ func (o *compareOptions) sides(cmd *cobra.Command, args []string) error {
 }
 
 // ofSaved holds the flags that concern saved results.
-var ofSaved = []string{"margin", "primary", "benchfmt", "format", "output", "verbose", "color", "no-progress"}
+var ofSaved = []string{"margin", "different-loads", "primary", "benchfmt", "format", "output", "verbose", "color",
+	"no-progress"}
 
 // canDecide reports whether a metric can decide.
 func canDecide(metric string) bool {
@@ -119,7 +125,7 @@ func canDecide(metric string) bool {
 
 // validate checks the values that no flag checks by itself.
 func (o *compareOptions) validate() (err error) {
-	if o.limit, err = parseShare("margin", o.margin); err != nil {
+	if err := o.parseMargin(); err != nil {
 		return err
 	}
 	if err := o.validateBlocks(); err != nil {
@@ -159,6 +165,21 @@ func (o *compareOptions) validateBlocks() error {
 	return nil
 }
 
+// parseMargin reads --margin: a share, a time, or both.
+func (o *compareOptions) parseMargin() (err error) {
+	o.limit = usualMargin
+	for _, words := range o.margin {
+		if length, failed := time.ParseDuration(words); failed == nil && length > 0 {
+			o.limitTime = length
+		} else if o.limit, err = parseShare("margin", words); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const usualMargin = 0.05
+
 // parseShare reads the value of a flag that is a share, "5%" or "0.05", more than 0 and less than 1.
 func parseShare(flag, words string) (float64, error) {
 	share, err := workload.ParseShare(words)
@@ -190,13 +211,13 @@ func (p process) compareRun(ctx context.Context, o *compareOptions, args []strin
 		Head:    reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now(), Seed: sides[0].work.Seed},
 		Machine: health.ThisMachine(), AA: o.aa,
 		A: sides[0].compared(), B: sides[1].compared(),
-		Margin: o.limit, Pairs: o.pairs,
+		Margin: o.limit, MarginTime: o.limitTime, Pairs: o.pairs, Differs: o.differs(sides),
 	}
 	if err := o.checkFloor(c); err != nil {
 		return err
 	}
 	p.Logf("comparing A, %s, with B, %s: %s of two blocks of %v, margin %s; seed %d", c.A.Name, c.B.Name,
-		text.Count(o.pairs, "pair"), o.block, o.margin, c.Seed)
+		text.Count(o.pairs, "pair"), o.block, strings.Join(o.margin, ", "), c.Seed)
 	bar := p.NewBar(!o.reportFlags.NoProgress)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
@@ -248,9 +269,9 @@ func (o *compareOptions) checkFloor(c *results.LoadComparison) error {
 	}
 	for _, r := range floor.Ratios {
 		primary := r.Primary && len(o.primary) == 0 || slices.Contains(o.primary, r.Metric)
-		if primary && r.Floor > o.limit {
+		if primary && r.Floor > max(o.limit, c.MarginOf(r.Metric, r.A)) {
 			return fmt.Errorf("--margin %s is below the noise floor of %s on this machine, %.2g%%: use longer blocks, more "+
-				"pairs or a wider margin", o.margin, r.Metric, 100*r.Floor)
+				"pairs or a wider margin", strings.Join(o.margin, ", "), r.Metric, 100*r.Floor)
 		}
 	}
 	return nil

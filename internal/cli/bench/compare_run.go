@@ -43,6 +43,31 @@ func (s *side) compared() results.ComparedLoad {
 	return results.ComparedLoad{Name: s.name, Plan: load.Describe(s.work)}
 }
 
+// differs returns in what the two sides differ by their plans, and what is done to B.
+func (o *compareOptions) differs(sides [2]*side) []results.LoadDifference {
+	var loads [2][]*results.Load
+	for i, s := range sides {
+		plan := load.PlanOf(load.Config{Workload: s.work})
+		if s.worker != nil {
+			plan = results.LoadPlan{Words: s.compared().Plan}
+		}
+		loads[i] = []*results.Load{{Plan: plan}}
+	}
+	all := search.Unlike(loads[0], loads[1])
+	burden := ""
+	if o.burden > 0 {
+		burden = o.burden.String() + " for each command"
+	}
+	for _, of := range []struct{ what, b string }{
+		{"burden", burden}, {"fault", o.fault}, {"variation", o.variation},
+	} {
+		if of.b != "" {
+			all = append(all, results.LoadDifference{What: of.what, A: "none", B: of.b})
+		}
+	}
+	return all
+}
+
 // both returns the two sides that the arguments name, with loads of the same seed.
 func (o *compareOptions) both(args []string, lookup func(string) (string, bool)) (sides [2]*side, err error) {
 	if o.aa {

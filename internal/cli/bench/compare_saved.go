@@ -28,7 +28,8 @@ const (
 // compareSaved compares saved results.
 func (p process) compareSaved(o *compareOptions, args []string) error {
 	c := &results.LoadComparison{
-		Head: reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now()}, Margin: o.limit,
+		Head:   reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now()},
+		Margin: o.limit, MarginTime: o.limitTime,
 		A: results.ComparedLoad{Name: args[0]}, B: results.ComparedLoad{Name: args[1]},
 	}
 	found := saves{runs: map[string]string{}, primary: o.primary}
@@ -38,6 +39,7 @@ func (p process) compareSaved(o *compareOptions, args []string) error {
 		}
 	}
 	first := found.first
+	c.Differs = search.Unlike(found.loads[0], found.loads[1])
 	c.A.Plan, c.B.Plan = found.plan(search.A), found.plan(search.B)
 	c.A.Subject, c.B.Subject = found.subjects[0], found.subjects[len(found.subjects)-1]
 	c.Machine, c.Seed, c.Pairs = first.Machine, first.Seed, len(found.blocks)/2
@@ -46,6 +48,9 @@ func (p process) compareSaved(o *compareOptions, args []string) error {
 		if found.plan(side) == "" {
 			c.NoVerdict = "the results of " + side + " are of different loads"
 		}
+	}
+	if why := c.Unequal(); why != "" && !o.different {
+		c.NoVerdict = why + " (--different-loads compares them all the same)"
 	}
 	primary := o.primary
 	if len(primary) == 0 {
@@ -58,6 +63,7 @@ func (p process) compareSaved(o *compareOptions, args []string) error {
 // saves are saved results.
 type saves struct {
 	first  *results.Load
+	loads  [2][]*results.Load // of A and B
 	blocks []results.LoadBlock
 	plans  []string          // of the blocks
 	runs   map[string]string // the file of each run
@@ -83,6 +89,8 @@ func (s *saves) add(side, name string) error {
 		}
 		s.runs[l.Run] = name
 		s.first = cmp.Or(s.first, l)
+		at := slices.Index([]string{search.A, search.B}, side)
+		s.loads[at] = append(s.loads[at], search.Kept(l))
 		if err := load.AddPercentiles(l, results.WantedPercentiles(s.primary...)...); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -80,8 +80,8 @@ func TestASeriesOfRunsStopsWhereAServerIsMissing(t *testing.T) {
 	}
 }
 
-// saved writes the report of a run that began in some minute.
-func saved(t *testing.T, file string, minute int, rate float64) {
+// saved writes the report of a run that began in some minute, with settings of its workload if there are any.
+func saved(t *testing.T, file string, minute int, rate float64, settings ...string) {
 	t.Helper()
 	l := map[string]any{
 		"schema": results.LoadSchema, "run": filepath.Base(file), "seed": "7",
@@ -92,6 +92,10 @@ func saved(t *testing.T, file string, minute int, rate float64) {
 		"phases":     []any{map[string]any{"name": "measure"}},
 		"jobs":       map[string]any{"drained": true},
 		"thresholds": []any{},
+	}
+	if len(settings) > 0 {
+		l["plan"] = map[string]any{"words": "a load", "workload": map[string]any{"payload": settings[0]}}
+		l["machine"] = map[string]any{"arch": settings[1], "cores": 2, "cpu": settings[2]}
 	}
 	data, err := json.Marshal(l)
 	require.NoError(t, err)
@@ -108,14 +112,27 @@ func TestCompareSaved(t *testing.T) {
 		saved(t, fmt.Sprintf("%s/b%d.json", b, i), 2*i+1, 800)
 		saved(t, fmt.Sprintf("%s/c%d.json", later, i), 30+i, 800)
 	}
+	like := func(name string, settings ...string) string {
+		for i := range 6 {
+			saved(t, fmt.Sprintf("%s/%s/%[2]s%[3]d.json", dir, name, i), 2*i+len(name)%2, 1000, settings...)
+		}
+		return filepath.Join(dir, name)
+	}
+	small, model := like("small", "100", "amd64", "x"), like("model2", "100", "amd64", "y")
+	large, arm := like("large1", "61440", "amd64", "x"), like("arm128", "100", "arm64", "x")
 	for name, test := range map[string]struct {
 		args []string
 		code int
 		want string
 	}{
-		"in turns":     {[]string{a, b}, reports.ExitFindings, "regression: rate 0.798"},
-		"turned round": {[]string{b, a}, reports.ExitWell, "no regression: rate 1.253"},
-		"one by one":   {[]string{a, later}, reports.ExitInconclusive, "were measured in a row"},
+		"unlike loads":    {[]string{small, large}, reports.ExitInconclusive, "no verdict: A and B are different loads"},
+		"what they are":   {[]string{small, large}, reports.ExitInconclusive, "payload 100 and 61440"},
+		"unlike machines": {[]string{small, arm}, reports.ExitInconclusive, "architecture amd64 and arm64"},
+		"on purpose":      {[]string{small, large, "--different-loads"}, reports.ExitWell, "no regression: rate 1"},
+		"another model":   {[]string{small, model}, reports.ExitWell, "CPU x y"},
+		"in turns":        {[]string{a, b}, reports.ExitFindings, "regression: rate 0.798"},
+		"turned round":    {[]string{b, a}, reports.ExitWell, "no regression: rate 1.253"},
+		"one by one":      {[]string{a, later}, reports.ExitInconclusive, "were measured in a row"},
 		"one of each": {[]string{a + "/a1.json", b + "/b1.json"}, reports.ExitInconclusive,
 			"there are 1 results of A and 1 of B"},
 		"the same":       {[]string{a, a}, reports.ExitUsage, "are reports of the same run"},

@@ -14,6 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
@@ -22,6 +23,8 @@ import (
 // mergeOptions are the flags of `fwpbench merge`.
 type mergeOptions struct {
 	hlog        string
+	thresholds  []string
+	limits      []judge.Threshold
 	showInvalid bool
 	reportFlags program.ReportFlags
 }
@@ -41,7 +44,11 @@ func newMerge(p process) *cobra.Command {
 		ValidArgsFunction: cobra.FixedCompletions([]string{"hlog", "json", "html"},
 			cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cmp.Or(o.validate(args), o.reportFlags.Validate()); err != nil {
+			err := cmp.Or(o.validate(args), o.reportFlags.Validate())
+			if err == nil {
+				o.limits, err = parseThresholds(o.thresholds)
+			}
+			if err != nil {
 				return err
 			}
 			return p.merge(o, args)
@@ -50,6 +57,8 @@ func newMerge(p process) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.hlog, "hlog", "", "write the sum to `FILE`, as an HdrHistogram log")
+	f.StringArrayVar(&o.thresholds, "threshold", nil, "exit with code 1 unless `'METRIC OP VALUE'` holds for the whole "+
+		"load, as the thresholds of the segments have to; may be repeated")
 	f.BoolVar(&o.showInvalid, "show-invalid", false, "show the times of INVALID runs too, marked as such")
 	o.reportFlags.Declare(cmd, "no effect")
 	_ = f.MarkHidden("verbose") // it exists
@@ -81,7 +90,7 @@ func (o *mergeOptions) validate(names []string) error {
 
 // merge adds up files, and reports the sum.
 func (p process) merge(o *mergeOptions, names []string) error {
-	joined, err := p.joinSegments(names)
+	joined, err := p.joinSegments(names, o.limits)
 	if err != nil {
 		return err
 	}
@@ -90,6 +99,9 @@ func (p process) merge(o *mergeOptions, names []string) error {
 			return err
 		}
 		return p.deliver(&o.reportFlags, shown{joined, o.showInvalid})
+	}
+	if len(o.limits) > 0 {
+		return errors.New("--threshold: the files are no reports of segments of one load, so there is no whole to judge")
 	}
 	m := &results.Merged{Head: reports.Head{Version: p.Name + " " + program.Version()}}
 	var logs []*measure.Log
@@ -135,6 +147,7 @@ func (p process) histograms(file *results.MergedFile) (*measure.Log, error) {
 		var found results.Histograms
 		found, err = results.ReadHistograms(data)
 		file.Invalid, from = found.Invalid, strings.NewReader(found.Log)
+		file.Exit, file.Words = found.Exit, found.Words
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name, err)

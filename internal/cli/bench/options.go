@@ -72,6 +72,9 @@ type benchOptions struct {
 	hlog, hgrm, series, history string
 	mostCalls                   int64
 
+	abortOn []string // as they were given
+	aborts  []judge.Abort
+
 	percentiles []string // as they were given
 	shown       []results.Percentile
 }
@@ -88,6 +91,8 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 		"record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck recheck)")
 	f.Int64Var(&o.mostCalls, "history-limit", load.HistoryLimit,
 		"record at most `N` calls, about 1 KB of memory each; a longer history is cut")
+	f.StringArrayVar(&o.abortOn, "abort-on", nil, "end the load early, with exit code 1, when `'METRIC>SHARE for TIME'` "+
+		"holds: 'refused>50% for 10s'; may be repeated (default: nothing but refusals for 30 s)")
 	o.metrics.declare(f)
 	o.reportFlags.Declare(cmd, "print a line every second")
 }
@@ -331,6 +336,9 @@ func (o *benchOptions) validate() (err error) {
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
+	if o.aborts, err = parsedEach("abort-on", o.abortOn, judge.ParseAbort); err != nil {
+		return err
+	}
 	if o.shown, err = parsePercentiles(o.percentiles); err != nil {
 		return err
 	}
@@ -357,42 +365,4 @@ func parsePercentiles(names []string) (all []results.Percentile, err error) {
 	}
 	slices.Sort(all)
 	return slices.Compact(all), nil
-}
-
-// parseThresholds reads the values of --threshold.
-func parseThresholds(texts []string) (all []judge.Threshold, err error) {
-	for _, text := range texts {
-		t, err := judge.ParseThreshold(text, load.Ops()...)
-		if err != nil {
-			return nil, fmt.Errorf("--threshold: %w", err)
-		}
-		all = append(all, t)
-	}
-	return all, nil
-}
-
-// parseRate reads the value of a flag that is a rate.
-func parseRate(flag, words string) (workload.Rate, error) {
-	rate, err := workload.ParseRate(words)
-	if err != nil {
-		err = fmt.Errorf("--%s: %w", flag, err)
-	}
-	return rate, err
-}
-
-// firstGiven returns the first of these flags that was given, empty if none was.
-func (o *loadFlags) firstGiven(flags ...string) string {
-	at := slices.IndexFunc(flags, o.given.Changed)
-	if at < 0 {
-		return ""
-	}
-	return flags[at]
-}
-
-// patience returns the --timeout that was given, 0 if none was.
-func (o *loadFlags) patience() time.Duration {
-	if o.given.Changed("timeout") {
-		return o.timeout
-	}
-	return 0
 }

@@ -81,6 +81,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	}
 	config := o.config(p, w)
 	config.Thresholds, config.History, config.Schedule = o.limits, o.history != "", schedule
+	config.AbortOn = o.aborts
 	config.Percentiles, config.MostCalls = o.shown, o.mostCalls
 	o.segment.apply(&config)
 	return p.drive(ctx, o, at, config, bar)

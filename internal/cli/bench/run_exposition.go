@@ -141,6 +141,10 @@ func (t *promText) now(m *load.Moment) {
 		m.Target)
 	t.one("fwpbench_connections", gauge, "Connections that are open.", float64(m.Connections))
 	t.one("fwpbench_commands_in_flight", gauge, "Commands without a reply.", float64(m.InFlight))
+	if m.JobsDue != nil {
+		t.one("fwpbench_jobs_due", gauge, "Jobs that are due and that no worker has got, while measuring.",
+			float64(*m.JobsDue))
+	}
 	t.one("fwpbench_arrivals_waiting", gauge, "Arrivals that wait for a free connection.", float64(m.Backlog))
 	t.begin("fwpbench_disruption", gauge, "1 while the target is disrupted on purpose.")
 	disrupted := 0.0

@@ -11,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
 )
@@ -118,7 +119,7 @@ func (p process) part(name string) load.Part {
 }
 
 // joinSegments returns the report of the whole load if some of the files are reports of segments, and nil if none is.
-func (p process) joinSegments(names []string) (*results.Load, error) {
+func (p process) joinSegments(names []string, limits []judge.Threshold) (*results.Load, error) {
 	parts := make([]load.Part, len(names))
 	some := false
 	for i, name := range names {
@@ -128,5 +129,5 @@ func (p process) joinSegments(names []string) (*results.Load, error) {
 	if !some {
 		return nil, nil //nolint:nilnil // they are merged in another way
 	}
-	return load.Join(parts)
+	return load.Join(parts, limits...)
 }

@@ -22,8 +22,8 @@ var essential = map[string]string{
 	"fwpcheck client":  "quick check clause expect update-expect seed format output verbose help",
 	"fwpbench run": "url start protocol preset rate duration producers consumers jobs seed disrupt threshold " +
 		"history format output verbose help",
-	"fwpbench capacity": "url start protocol threshold from most step precision preset producers consumers format " +
-		"output help",
+	"fwpbench capacity": "url start protocol threshold from most step confirm precision preset producers consumers " +
+		"format output help",
 	"fwpbench compare": "run protocol pairs block margin preset rate producers consumers format output help",
 }
 
@@ -38,7 +38,7 @@ var groups = []struct{ title, flags string }{
 		"replay shrink no-shrink"},
 	{"the connections", "connections clients producers consumers observers"},
 	{"how it is played", "seed wait timeout patience parallel repeat fail-fast"},
-	{"the search", "from most step precision"},
+	{"the search", "from most step confirm precision"},
 	{"the comparison", "pairs block margin primary aa floor burden"},
 	{"the load", "preset rate stages trace trace-speed poisson burst batch duration jobs warmup think " +
 		"backlog topology fetchers reporters concurrency churn beat-only observe-every disconnects disconnect-at drain"},
@@ -48,8 +48,8 @@ var groups = []struct{ title, flags string }{
 	{"the generator", "overload connect-rate processors engine segment start-at"},
 	{"disruptions", "disrupt disrupt-every"},
 	{"results",
-		"threshold percentiles show-invalid hlog hgrm csv history history-limit serve-metrics serve-metrics-linger " +
-			"benchfmt save format output verbose color " +
+		"threshold abort-on percentiles show-invalid hlog hgrm csv history history-limit serve-metrics " +
+			"serve-metrics-linger benchfmt save format output verbose color " +
 			"no-progress config help"},
 }
 

@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// parseThresholds reads the values of --threshold.
+func parseThresholds(texts []string) ([]judge.Threshold, error) {
+	return parsedEach("threshold", texts, judge.ParseThreshold)
+}
+
+// parsedEach reads the values of a flag that is about the commands of a load.
+func parsedEach[T any](
+	flag string, texts []string, parse func(source string, ops ...string) (T, error),
+) (all []T, err error) {
+	for _, text := range texts {
+		one, err := parse(text, load.Ops()...)
+		if err != nil {
+			return nil, fmt.Errorf("--%s: %w", flag, err)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// parseRate reads the value of a flag that is a rate.
+func parseRate(flag, words string) (workload.Rate, error) {
+	rate, err := workload.ParseRate(words)
+	if err != nil {
+		err = fmt.Errorf("--%s: %w", flag, err)
+	}
+	return rate, err
+}
+
+// firstGiven returns the first of these flags that was given, empty if none was.
+func (o *loadFlags) firstGiven(flags ...string) string {
+	at := slices.IndexFunc(flags, o.given.Changed)
+	if at < 0 {
+		return ""
+	}
+	return flags[at]
+}
+
+// patience returns the --timeout that was given, 0 if none was.
+func (o *loadFlags) patience() time.Duration {
+	if o.given.Changed("timeout") {
+		return o.timeout
+	}
+	return 0
+}

@@ -1,0 +1,99 @@
+package load_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Queues of a server that keeps up do not grow, whatever else makes jobs wait.
+func TestQueuesThatDoNotGrow(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*workload.Workload){
+		"evenly spaced": func(*workload.Workload) {},
+		"at random":     func(w *workload.Workload) { w.Poisson = true },
+		"bursts":        func(w *workload.Workload) { w.Burst = 50 },
+		"a long work":   func(w *workload.Workload) { w.Work, w.Consumers = workload.Range{Min: 10 * ms, Max: 80 * ms}, 6 },
+		"delays":        func(w *workload.Workload) { w.Delay = workload.Range{Min: second, Max: 20 * second} },
+		"failing":       func(w *workload.Workload) { w.FailShare = 0.2 },
+		"warmed up":     func(w *workload.Workload) { w.Warmup = workload.Duration(2 * second) },
+		"prefilled":     func(w *workload.Workload) { w.Prefill = 500 },
+		"a closed loop": func(w *workload.Workload) { w.Rate, w.Backlog = 0, 2 },
+		"many workers":  func(w *workload.Workload) { w.Consumers = 200 },
+		"stages": func(w *workload.Workload) {
+			w.Rate, w.Duration = 0, 0
+			w.Stages = workload.Stages{{Over: 5 * second, From: 10, To: 200}, {Over: 5 * second, From: 200, To: 200}}
+		},
+	} {
+		w := steady()
+		w.Duration, w.Drain = workload.Duration(10*second), workload.Duration(600*second)
+		change(&w)
+		l := bench{load: w}.run(t)
+		require.NotNil(t, l.Due, name)
+		assert.False(t, l.Due.Grew(), "%s: %+v", name, l.Due)
+		assert.Empty(t, l.Growing(), name)
+		_, words := l.Outcome(reports.ExitOptions{}).Values()
+		assert.NotContains(t, words, "queues grew", name)
+	}
+}
+
+// What grows is told, and what was the limit: the server, or the workers.
+func TestQueuesThatGrow(t *testing.T) {
+	t.Parallel()
+	slowFetch := func(e *fakes.Event) {
+		if e.Point == fakes.Ran && e.Command.Verb == "FETCH" {
+			e.Delay += 50*ms - 2*ms // and two round trips of a millisecond
+		}
+	}
+	for name, test := range map[string]struct {
+		change func(*workload.Workload)
+		hook   func(*fakes.Event)
+		busy   bool
+	}{
+		"the server hands out 100 a second": {func(*workload.Workload) {}, slowFetch, false},
+		"workers can do 100 a second": {
+			func(w *workload.Workload) { w.Work = workload.Range{Min: 48 * ms, Max: 48 * ms} }, away, true},
+		"at random": {func(w *workload.Workload) { w.Poisson = true }, slowFetch, false},
+		"all of them later": {func(w *workload.Workload) {
+			w.Delay = workload.Range{Min: second, Max: second}
+		}, slowFetch, false},
+	} {
+		w := steady()
+		w.Rate, w.Duration, w.Drain = 300, workload.Duration(10*second), workload.Duration(600*second)
+		test.change(&w)
+		l := bench{load: w, hooks: []func(*fakes.Event){test.hook}}.run(t)
+		require.True(t, l.Due.Grew(), "%s: %+v", name, l.Due)
+		assert.InDelta(t, 200, l.Due.Growth, 40, name)
+		assert.InDelta(t, 2000, l.Due.End, 300, name)
+		assert.InDelta(t, 100, l.Worked(), 15, name) // none is due in the first second
+		assert.Equal(t, test.busy, l.Due.Workers, name)
+		outcome(t, l, reports.ExitWell, "achieved the target rate of 300 /s, the queues grew by")
+		assert.Contains(t, l.Validity.Remarks[0], "workers got", name)
+		step := results.StepOf(l, 300)
+		assert.Equal(t, results.StepFailed, step.Result, name)
+		assert.Contains(t, step.Why, "the limit was", name)
+	}
+}
+
+// The seconds of the measurement have the jobs that are due.
+func TestJobsThatAreDueInSeconds(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Work = workload.Range{Min: 100 * ms, Max: 100 * ms}
+	l := bench{load: w}.run(t)
+	var last int64
+	for _, s := range l.Series {
+		if s.Phase == "measure" {
+			require.NotNil(t, s.JobsDue)
+			last = *s.JobsDue
+		}
+	}
+	assert.Equal(t, l.Due.End, last)
+	assert.Greater(t, last, int64(200))
+}

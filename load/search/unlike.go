@@ -1,0 +1,73 @@
+package search
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Unlike returns in what the loads of A and B differ; also what is not the same in all of one side.
+func Unlike(a, b []*results.Load) (all []results.LoadDifference) {
+	var order []string
+	decides := map[string]bool{}
+	known := [2]map[string][]string{{}, {}}
+	for i, side := range [][]*results.Load{a, b} {
+		for _, l := range side {
+			for _, f := range identity(l) {
+				if !slices.Contains(order, f.What) {
+					order = append(order, f.What)
+				}
+				decides[f.What] = f.Decides
+				if values := known[i][f.What]; !slices.Contains(values, f.A) {
+					known[i][f.What] = append(values, f.A)
+				}
+			}
+		}
+	}
+	for _, what := range order {
+		d := results.LoadDifference{What: what, Decides: decides[what]}
+		for i, to := range []*string{&d.A, &d.B} {
+			slices.Sort(known[i][what])
+			*to = strings.Join(known[i][what], ", ")
+		}
+		if d.A != d.B || len(known[0][what])+len(known[1][what]) > 2 {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// identity returns what makes a load comparable with another one, as what differs from nothing.
+func identity(l *results.Load) (all []results.LoadDifference) {
+	add := func(what, value string, decides bool) {
+		all = append(all, results.LoadDifference{What: what, A: cmp.Or(value, "none"), Decides: decides})
+	}
+	settings := l.Plan.Settings()
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		if key != "seed" && key != "drain" && key != "preset" {
+			add(strings.ReplaceAll(key, "_", " "), settings[key], true)
+		}
+	}
+	if settings == nil {
+		add("plan", l.Plan.Words, true)
+	}
+	m := &l.Machine
+	add("overload", l.Plan.Overload, true)
+	add("architecture", m.Arch, true)
+	add("processors", strconv.Itoa(m.Cores), true)
+	add("processors of the generator", strconv.Itoa(m.GOMAXPROCS), false)
+	add("CPU", m.CPU, false)
+	add("kernel", reports.JoinWith(" ", m.OS, m.Kernel), false)
+	add("fwpbench", l.Version, false)
+	return all
+}
+
+// Kept returns a report with nothing but its identity: reports of a thousand runs need not stay in memory.
+func Kept(l *results.Load) *results.Load {
+	return &results.Load{Head: reports.Head{Version: l.Version}, Machine: l.Machine, Plan: l.Plan}
+}
