@@ -66,6 +66,7 @@ func (t *trial) evidence() conformance.Evidence {
 	all, sure := t.decidedByRules(results)
 	all = append(all, t.decisions...)
 	e.Decisions = t.complete(t.consequences(all, results), results)
+	e.Printed = t.printed()
 	t.confirm(&e, sure)
 	return e
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -35,6 +36,10 @@ type Harness struct {
 	// Patience is how long a program may take from its start to its first line. If zero, the first start may take 90 s,
 	// and later ones 30 s, or four times what the first took.
 	Patience time.Duration
+	// Grace is when a program is killed after SIGTERM, as a platform does; zero: not before the situation is over.
+	Grace time.Duration
+	// Log gets each line that the program prints; it may be nil.
+	Log *target.Log
 	// Like is the family of servers that the played ones are like; empty: the specification.
 	Like string
 	// Producer says that the program is a producer.
@@ -51,6 +56,8 @@ type Harness struct {
 	mu       sync.Mutex
 	atATime  int // the largest number of jobs that a process was seen to run at a time
 	findings map[finding]*found
+	ends     map[string]seenEnd // by situation
+	remarks  []string           // for the report
 }
 
 // startPatience is how long a start may take at least. The first one, of which nothing is known, may take firstStarts
@@ -79,7 +86,7 @@ func (h *Harness) takesQueues() bool { return h.observed.TakesQueues() || h.Laun
 func (h *Harness) setUp() {
 	h.begin.Do(func() {
 		h.starts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)))
-		h.findings = map[finding]*found{}
+		h.findings, h.ends = map[finding]*found{}, map[string]seenEnd{}
 		if h.patience = h.Patience; h.patience <= 0 {
 			h.patience = startPatience
 		}

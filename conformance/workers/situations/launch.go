@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,7 @@ type Environment struct {
 	Hosts       string        // path of its file of names, in the place of /etc/hosts; empty: that of this machine
 	CA          string        // path of a file with the certificate of a TLS server, empty if there is none
 	Input       io.Reader     // its standard input, nil if there is none
+	Line        func(string)  // is called for each line that it prints, without a password; it may be nil
 }
 
 // Process is one run of the program. Its methods may be called by many goroutines at once.
@@ -84,9 +86,15 @@ func (c Command) Launch(e Environment) (Process, error) {
 	for i, word := range c.Words {
 		words[i] = fill.Replace(word)
 	}
-	printed := new(lines)
+	printed := &lines{secret: e.password()}
+	add := func(line string) {
+		printed.add(line)
+		if e.Line != nil {
+			e.Line(printed.hide(line))
+		}
+	}
 	p := target.Program{
-		Args: words, Environment: e.variables(), Input: e.Input, Line: printed.add, Supervisor: c.Supervisor,
+		Args: words, Environment: e.variables(), Input: e.Input, Line: add, Supervisor: c.Supervisor,
 	}
 	if e.Hosts != "" {
 		p, _ = p.WithHosts(e.Hosts) // CanName has tried it
@@ -105,6 +113,28 @@ type started struct {
 }
 
 func (s started) Lines() []string { return s.printed.all() }
+
+// Output returns the last lines that it printed, without the password.
+func (s started) Output() []string {
+	all := slices.Clone(s.Running.Output())
+	for i, line := range all {
+		all[i] = s.printed.hide(line)
+	}
+	return all
+}
+
+// Leaks reports whether it has printed the password of its server.
+func (s started) Leaks() bool { return s.printed.leaks() }
+
+// password returns that in the URL, as it stands there; empty if there is none.
+func (e Environment) password() string {
+	_, behind, _ := strings.Cut(e.URL, "://:")
+	secret, _, is := strings.Cut(behind, "@")
+	if !is {
+		return ""
+	}
+	return secret
+}
 
 // seconds returns the time between two heartbeats.
 func (e Environment) seconds() string { return strconv.FormatFloat(e.Heartbeat.Seconds(), 'f', -1, 64) }
@@ -186,8 +216,10 @@ func (in *input) Read(p []byte) (int, error) {
 
 // lines are what a program has printed, up to a limit. Its methods may be called by many goroutines at once.
 type lines struct {
-	mu   sync.Mutex
-	kept []string
+	secret string // as in a URL; empty: there is none
+	mu     sync.Mutex
+	kept   []string
+	leaked bool // one has the secret
 }
 
 const mostPrinted = 10_000
@@ -198,7 +230,24 @@ func (l *lines) add(line string) {
 	if len(l.kept) < mostPrinted {
 		l.kept = append(l.kept, line)
 	}
+	l.leaked = l.leaked || l.hide(line) != line
 }
+
+// hide returns a line without the secret, as it stands in the URL or unescaped.
+func (l *lines) hide(line string) string {
+	if l.secret == "" {
+		return line
+	}
+	const hidden = "*****"
+	line = strings.ReplaceAll(line, l.secret, hidden)
+	if plain, err := url.PathUnescape(l.secret); err == nil {
+		line = strings.ReplaceAll(line, plain, hidden)
+	}
+	return line
+}
+
+// leaks reports whether a line had the secret.
+func (l *lines) leaks() bool { return Locked(&l.mu, func() bool { return l.leaked }) }
 
 // all returns the lines; the caller may keep them.
 func (l *lines) all() []string {

@@ -18,6 +18,7 @@ type program struct {
 	number int
 	server *server
 	first  string // the verb of its first line
+	stayed bool   // it, or what COMMAND had started, was there when it should have ended
 	input  *input // of a producer, as is the next field
 	given  []unit // the jobs that it was given
 }
@@ -80,6 +81,9 @@ func (t *trial) begin(p *program, e Environment, greets func(*program) error) er
 	}
 	defer func() { <-t.harness.starts }()
 	t.process(p.number, workers.Event{Kind: workers.Started, Told: e.Queues})
+	if log := t.harness.Log; log != nil {
+		e.Line = func(line string) { log.Line(fmt.Sprintf("%s %d", t.situation.id, p.number), line) }
+	}
 	var err error
 	if p.Process, err = t.harness.Launcher.Launch(e); err != nil {
 		return fmt.Errorf("start the command: %w", t.notice(err))

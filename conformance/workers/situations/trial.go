@@ -151,6 +151,9 @@ func (t *trial) dies() {
 func (t *trial) end() {
 	for _, p := range t.programs {
 		p.Kill()
+		if l, is := p.Process.(interface{ Leaks() bool }); is && l.Leaks() {
+			t.harness.note("it printed the password of its server; reports do not show it")
+		}
 		if p.input != nil {
 			p.input.end()
 		}
