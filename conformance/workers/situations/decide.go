@@ -137,6 +137,9 @@ func (t *trial) complete(all []conformance.Decision, results []workers.Result) [
 		}
 		goal := goalOf(clause, results)
 		open := undecided(clause, cmp.Or(t.stop, goal, "the situation does not test it"))
+		if t.stop != "" {
+			open.Reason = t.reason
+		}
 		if t.stop == "" && goal != "" && t.lag(t.began) >= lag.Room {
 			open.Reason = reports.ReasonLag
 		}

@@ -271,7 +271,7 @@ func (h *Harness) Seen() (lines []string) {
 		}
 		lines = append(lines, group+each)
 	}
-	return append(lines, h.remarks...)
+	return slices.Concat(lines, h.unstarted.words(h.OneByOne), h.remarks)
 }
 
 // note keeps a remark for the report, once.

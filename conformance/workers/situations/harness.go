@@ -38,6 +38,9 @@ type Harness struct {
 	Patience time.Duration
 	// Grace is when a program is killed after SIGTERM, as a platform does; zero: not before the situation is over.
 	Grace time.Duration
+	// OneByOne says that one situation is played after the other: each process is ended in order then, before it is
+	// killed, and two run at a time only where a situation needs that.
+	OneByOne bool
 	// Log gets each line that the program prints; it may be nil.
 	Log *target.Log
 	// Like is the family of servers that the played ones are like; empty: the specification.
@@ -58,6 +61,9 @@ type Harness struct {
 	findings map[finding]*found
 	ends     map[string]seenEnd // by situation
 	remarks  []string           // for the report
+
+	unstarted notStarted
+	readsAll  bool // a producer reads its input to the end before it pushes
 }
 
 // startPatience is how long a start may take at least. The first one, of which nothing is known, may take firstStarts
@@ -167,16 +173,15 @@ func (h *Harness) Identify(ctx context.Context) (Observed, error) {
 	if h.Side != nil {
 		return h.identifySide(t, from)
 	}
+	if h.Producer {
+		return h.identifyProducer(t, from)
+	}
 	p, err := t.start(options{})
 	if err != nil {
 		return Observed{}, err
 	}
 	h.learnPatience(from)
 	h.observed.First = p.first
-	if h.Producer {
-		h.observed.Works = t.ends(p, endPatience) && t.pushedAll(p)
-		return h.observed, ctx.Err()
-	}
 	if fetches := p.lines(fwp.FETCH); t.await(p, fetchPatience, fetches) {
 		h.observed.Queues = t.first(fetches).Queues()
 	}

@@ -69,7 +69,11 @@ func (t *trial) start(o options) (*program, error) {
 	if o.eager {
 		greets = func(*program) error { return nil }
 	}
-	return p, t.begin(p, t.environment(p, o), greets)
+	err := t.begin(p, t.environment(p, o), greets)
+	if err != nil && p.Process != nil {
+		t.doesNotStart(p, err)
+	}
+	return p, err
 }
 
 // begin starts a process in its environment, and waits until it has greeted: only so many may be starting at a time.
@@ -155,6 +159,10 @@ func (t *trial) whySilent(p *program) string {
 	}
 	select {
 	case <-p.Over():
+		if left := p.left(); len(left) > 0 {
+			what += fmt.Sprintf("; what it had started (%s) still ran, and was killed: COMMAND has to stay in the foreground",
+				pids(left))
+		}
 		return fmt.Sprintf("the command ended (%s) before it sent HELLO: %s", p.How(), what)
 	default:
 		return fmt.Sprintf("the command sent no HELLO within %v: %s", t.harness.patience, what)

@@ -79,6 +79,7 @@ func playQueues(t *trial) {
 // fetchesFromMany has the rules look at the FETCHes of a worker of one queue, and of one of many.
 func (t *trial) fetchesFromMany() {
 	for _, queues := range [][]string{theQueues[:1], manyQueues} {
+		t.endOthers()
 		p := t.launch(options{queues: queues})
 		t.mustFetch(p)
 		t.untilOrEnd(p, soon, func() bool { return len(t.queuesOf(p)) >= len(queues) })
@@ -96,6 +97,7 @@ func (t *trial) judgeOtherQueues(queues []string) {
 		t.open("WRK-11", "it uses the whole value of FWP_QUEUES as the name of one queue")
 		return
 	}
+	t.endOthers()
 	other := t.launch(options{queues: []string{"fwp-one", "fwp-two"}})
 	t.mustFetch(other)
 	isTold := func(q string) bool {

@@ -199,6 +199,7 @@ func playSeveralProcesses(t *trial) {
 	}
 	for _, p := range all {
 		if err := t.awaitFirstLine(p); err != nil {
+			t.doesNotStart(p, err)
 			t.giveUp(true, "%s", firstLine(err.Error()))
 		}
 		t.mustFetch(p)

@@ -151,7 +151,7 @@ func (o *clientOptions) badJob() error {
 func (o *clientOptions) harness(words []string) *situations.Harness {
 	h := &situations.Harness{
 		Launcher: situations.Command{Words: words}, Patience: o.start, Producer: o.producer, Like: o.profile,
-		Grace: o.grace, Log: o.log,
+		Grace: o.grace, Log: o.log, OneByOne: o.parallel == 1,
 	}
 	if o.of != nil && o.of.Workers != nil {
 		h.Side = o.of.Workers()
