@@ -63,6 +63,7 @@ type Harness struct {
 	remarks  []string           // for the report
 
 	unstarted notStarted
+	hands     int  // jobs that a worker ran at a time in the first test; 0: not known
 	readsAll  bool // a producer reads its input to the end before it pushes
 }
 
@@ -190,6 +191,7 @@ func (h *Harness) Identify(ctx context.Context) (Observed, error) {
 	if h.observed.Lacks = t.lacksFirst(p, jids[0]); h.observed.Lacks != "" {
 		return h.observed, ctx.Err()
 	}
+	h.hands = t.countHands(p)
 	t.watch(p, idleFor)
 	h.observed.Idles = !t.exited(p)
 	h.observed.Works = !slices.ContainsFunc(jids, func(jid string) bool {
