@@ -39,6 +39,7 @@ func (r *Report) Page(o PageOptions) Page {
 	p.details(r, shownGroups(groups, o), o)
 	p.unstable(r)
 	p.open(r, o)
+	p.seen(r.Seen)
 	p.observations(r, counts.Clauses[Observed], o)
 	p.leftover(r.leftover(), "of this run that are still on the target", o, r.Target)
 	p.totals(counts)
@@ -47,6 +48,15 @@ func (r *Report) Page(o PageOptions) Page {
 	}
 	p.Conclude(r.facts(), r.Outcome(o.Exit))
 	return p
+}
+
+// seen appends what was seen of a client beside the clauses.
+func (p *Page) seen(lines []string) {
+	t := Table{Wrap: true}
+	for _, line := range lines {
+		t.Rows = append(t.Rows, Cells(line))
+	}
+	p.TableSection("SEEN", "beside the clauses", t)
 }
 
 // bySituation appends, for a report about a client, in which situations it has broken clauses. Only clauses of clients

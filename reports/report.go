@@ -31,6 +31,8 @@ type Report struct {
 	Rerun string `json:"rerun,omitempty"`
 	// Unseen is why what the run was for did not show: a fault of the embedded server; empty if it did.
 	Unseen string `json:"unseen,omitempty" from:"target"`
+	// Seen is what was seen of a client beside the clauses: how long its processes took to their ends, for example.
+	Seen []string `json:"seen,omitempty" from:"target"`
 	// Law is what the law of the protocol has judged; nil if it has judged nothing.
 	Law *Law `json:"law,omitempty"`
 	// Upgrade is what became of jobs over an upgrade; nil if there was none.

@@ -56,7 +56,7 @@ func (v *verdicts) ended(f *reports.Finding, got string) {
 	case crash && v.evidence.Ending != "":
 		f.Actual += "\n" + v.evidence.Ending
 		f.Death = endOf(v.evidence.Ending)
-	case crash || unanswers(got):
+	case crash || unanswers(got) || len(v.evidence.Decisions) > 0:
 		f.Printed = v.evidence.Printed
 	}
 	if crash && f.Clause == "" {

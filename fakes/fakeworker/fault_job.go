@@ -81,11 +81,62 @@ var executorFaults = []Fault{
 				rest(pauseForEver)(e)
 			}
 		})),
+	// About what costs an executor. (FETCH)
+	fault("ack-refused-costs-one", costsOne(refused(fwp.ACK))),
+	fault("beat-refused-costs-one", costsOne(refused(fwp.BEAT))),
+	crashCostsOne(),
+	fault("failure-costs-one", costsOne(func(e *Event) bool { return e.Point == Ran && e.Outcome == Failed })),
+	fault("job-again-costs-one", catalogue.Keep(catalogue.Any(at(Delivered), fetches),
+		func(s *struct {
+			had  map[string]bool
+			cost int
+		}, e *Event) {
+			switch {
+			case e.Point == Delivered && s.cost == 0:
+				s.cost = btoi(s.had[e.Job.JID])
+				if s.had == nil {
+					s.had = map[string]bool{}
+				}
+				s.had[e.Job.JID] = true
+			case e.Point == Fetching && s.cost == 1:
+				s.cost, e.Skip = 2, true
+			}
+		})),
+	fault("job-long-costs-one",
+		costsOne(func(e *Event) bool { return e.Point == Delivered && len(e.Job.Text) > 1_000_000 })),
+	fault("push-lost-costs-one", costsOne(func(e *Event) bool {
+		return e.Point == Ran && e.Outcome == Failed && e.Job.Type == jobtype.Push
+	})),
+	fault("unknown-type-costs-one", costsOne(func(e *Event) bool { return e.Point == Ran && isUnknown(e) })),
 	fault("pushes-lost-untold", failing(func(e *Event) {
 		if e.Job.Type == jobtype.Push {
 			e.Fields["errtype"], e.Fields["message"] = "", ""
 		}
 	})),
+}
+
+// costsOne returns hooks by which the first step for which a condition holds costs the worker an executor: it fetches
+// no more.
+func costsOne(is func(*Event) bool) func() func(*Event) {
+	return catalogue.Keep(catalogue.Any(is, fetches), func(cost *int, e *Event) {
+		switch {
+		case *cost == 0 && is(e):
+			*cost = 1
+		case *cost == 1 && e.Point == Fetching:
+			*cost, e.Skip = 2, true
+		}
+	})
+}
+
+// crashCostsOne is a fault of a worker whose executors are processes of their own.
+func crashCostsOne() Fault {
+	f := fault("crash-costs-one", costsOne(ofType(Ran, jobtype.Crash)))
+	hook := f.Configure
+	f.Configure = func(c *Config) {
+		hook(c)
+		c.Apart = true
+	}
+	return f
 }
 
 // ofType returns the condition that a step at a point is about a job of a type.

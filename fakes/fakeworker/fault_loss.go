@@ -17,6 +17,7 @@ var lossFaults = []Fault{
 	setting("connection-for-each-command", func(c *Config) { c.Each = 1 }),
 	setting("connections-left-open", func(c *Config) { c.Each, c.LeftOpen = 1, true }),
 	fault("loss-ends", on(Lost, exit(1))),
+	fault("loss-first-queue-only", afterLoss(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),
 	fault("loss-final", on(Lost, skip)),
 	fault("loss-renames",
 		afterLoss(Introducing, func(e *Event) { e.Fields["wid"] = e.Worker.cfg.WID + "-again" })),

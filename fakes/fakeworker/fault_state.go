@@ -43,6 +43,7 @@ var stateFaults = []Fault{
 				e.Fields["current_state"] = "quiet"
 			}
 		})),
+	fault("process-stays", on(Exiting, func(e *Event) { e.Delay = stays })),
 	fault("state-bulk-ignored", ignoreStates(fwp.BulkString)),
 	fault("state-simple-ignored", ignoreStates(fwp.SimpleString)),
 	fault("terminate-acks", catalogue.On(wasAbandoned, acknowledge)),
@@ -53,6 +54,9 @@ var stateFaults = []Fault{
 	setting("terminate-late", func(c *Config) { c.Grace = 45 * time.Second }),
 	fault("terminate-without-fail", on(Quitting, skip)),
 }
+
+// stays is how long a process stays that does not end.
+const stays = time.Hour
 
 // quietlyRan is the condition of a job that has ended when its worker was quiet.
 func quietlyRan(e *Event) bool { return e.Point == Ran && e.Worker.state() == "quiet" }

@@ -139,12 +139,20 @@ func launched(
 	t *testing.T, launcher func(situations.Launcher) situations.Launcher, faults []peer.Fault, ids ...string,
 ) (report *reports.Report) {
 	t.Helper()
+	return played(t, func(h *situations.Harness) { h.Launcher = launcher(h.Launcher) }, faults, ids...)
+}
+
+// played plays situations on workers of FWP by a harness that is changed.
+func played(
+	t *testing.T, change func(*situations.Harness), faults []peer.Fault, ids ...string,
+) (report *reports.Report) {
+	t.Helper()
 	on := fixtureOf(t, "fwp", "worker")
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		h, err := on.Client.Harness(peer.Config{Network: memnet.New(), Faults: faults})
 		require.NoError(t, err)
-		h.Launcher = launcher(h.Launcher)
+		change(h)
 		_, err = h.Identify(t.Context())
 		require.NoError(t, err)
 		checks, _, err := conformance.Selection{Protocol: on.Peer.Protocol, Checks: ids}.Apply(h.Checks())

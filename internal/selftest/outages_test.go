@@ -31,7 +31,7 @@ func TestOutages(t *testing.T) {
 			"fail no work: 3 of 3 jobs were not done within 1m0s after the outage, while it sent BEATs"},
 		{"refused-ends-executor", "", "outage/silent-idle", "FWP-FETCH-11", "pass : "},
 		{"refused-ends-one", "", "outage/refused-busy", "FWP-FETCH-11",
-			"warn : at most 1 at a time within 1m0s after the outage; the worker stayed"},
+			"fail no work: at most 1 at a time within 1m0s after the outage; the worker stayed"},
 		{"refused-ends-beats", "", "outage/refused-idle", "FWP-BEAT-06", "fail no heartbeats: no BEAT "},
 		{"", "refused-exits", "outage/refused-idle", "FWP-WRK-05",
 			"observed : it ended with exit status 1 at the first refused connect: a supervisor must restart it"},

@@ -5,9 +5,11 @@ package target
 import (
 	"io"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -54,6 +56,28 @@ func TestProgram(t *testing.T) {
 			assert.Equal(t, test.code, running.Code(), running.How())
 		})
 	}
+}
+
+// TestProgramLeavesProcesses: what a command had started and still ran when it had ended is known, where that is seen.
+func TestProgramLeavesProcesses(t *testing.T) {
+	t.Parallel()
+	for command, left := range map[string]int{"sleep 60 & exit 0": 1, "true & wait": 0, "exec true": 0} {
+		running, err := Program{Args: []string{"sh", "-c", command}}.Start()
+		require.NoError(t, err)
+		<-running.Over()
+		assert.Equal(t, 0, running.Code(), command)
+		if runtime.GOOS == "linux" {
+			assert.Len(t, running.Left(), left, command)
+		}
+	}
+	running, err := Program{Args: []string{"sh", "-c", "echo up; sleep 60 & wait"}}.Start()
+	require.NoError(t, err)
+	if runtime.GOOS == "linux" {
+		assert.Eventually(t, func() bool { return len(running.Below()) == 2 }, 30*time.Second, readyPause)
+	}
+	running.Kill()
+	assert.Empty(t, running.Left(), "it did not end by itself")
+	assert.Empty(t, running.Below())
 }
 
 func TestProgramReadsItsInput(t *testing.T) {

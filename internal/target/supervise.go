@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +25,7 @@ type Running struct {
 	output *lastLines
 	over   chan struct{} // closed when all have ended
 	err    error         // of the program; to be read when it is over
+	left   []int         // to be read when it is over
 }
 
 // stopGrace is how long a command may take to stop in order.
@@ -64,16 +67,54 @@ func supervise(program []string, command string, environment []string, output *l
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoSupervisor, err)
 	}
-	if err := cmd.Start(); err != nil {
+	told, tells, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoSupervisor, err)
+	}
+	if canStart {
+		cmd.ExtraFiles = []*os.File{tells}
+	}
+	err = cmd.Start()
+	_ = tells.Close() // it is the supervisor's
+	if err != nil {
+		_ = told.Close()
 		return nil, fmt.Errorf("%w: %w", ErrNoSupervisor, err)
 	}
 	r := &Running{pid: cmd.Process.Pid, orders: orders, output: output, over: make(chan struct{})}
 	go func() {
+		r.hear(told)
 		r.err = cmd.Wait()
 		close(r.over)
 	}()
 	return r, nil
 }
+
+// leftWord begins the line in which a supervisor names the processes that still ran when the command had ended.
+const leftWord = "left"
+
+// hear reads what the supervisor tells until it has ended.
+func (r *Running) hear(told *os.File) {
+	defer told.Close() //nolint:errcheck // it was read to its end
+	for lines := bufio.NewScanner(told); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		if len(words) == 0 || words[0] != leftWord {
+			continue
+		}
+		for _, word := range words[1:] {
+			if pid, err := strconv.Atoi(word); err == nil {
+				r.left = append(r.left, pid)
+			}
+		}
+	}
+}
+
+// Left returns the processes that still ran when the program had ended by itself, and were killed: those that it had
+// started. It may be called when it is over; on other systems than Linux it returns nothing.
+func (r *Running) Left() []int { return r.left }
+
+// Below returns the processes that run now: the program, and what it has started. On other systems than Linux it
+// returns nothing.
+func (r *Running) Below() []int { return descendants(r.pid) }
 
 // with returns an environment with changes: "NAME=VALUE" sets a variable, and "NAME" removes it.
 func with(environment, changes []string) []string {
@@ -272,6 +313,9 @@ func excerpt(lines []string) []string {
 	return lines[at:min(at+mostPlace, len(lines))]
 }
 
+// Excerpt returns those of the last lines of a program that say most of why it has ended: see [Running.Output].
+func Excerpt(lines []string) []string { return excerpt(lines) }
+
 // frame and raised match a line of a traceback with a place, and the one at its end, with the exception. Places in
 // Python's own library are told apart. under matches a line that underlines a part of the one before it.
 var (
@@ -311,7 +355,8 @@ func excerptOfTraceback(lines []string) []string {
 	return shown
 }
 
-// Log is a file with everything that started servers print, each line with its time and the port of its server. Its
+// Log is a file with everything that started programs print, each line with its time and the port of its server, or the
+// name of its program. Its
 // methods may be called by many goroutines at once.
 type Log struct {
 	mu   sync.Mutex
@@ -339,7 +384,7 @@ func (l *Log) tell(tell func(format string, args ...any)) {
 // started notes that a server starts by a command; the nil log notes nothing.
 func (l *Log) started(port int, command string) {
 	if l != nil {
-		l.line(port, []byte("-- started by: "+command))
+		l.Line(serverAt(port), "-- started by: "+command)
 	}
 }
 
@@ -351,13 +396,23 @@ func (l *Log) of(port int) io.Writer {
 	return &logged{log: l, port: port}
 }
 
-// line writes a line.
-func (l *Log) line(port int, line []byte) {
+// serverAt names a server in a log.
+func serverAt(port int) string { return fmt.Sprintf(":%d", port) }
+
+// Line writes a line of one of several programs, whose name stands before it.
+func (l *Log) Line(name, line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err == nil {
-		_, l.err = fmt.Fprintf(l.to, "%s :%d %s\n", time.Now().Format("15:04:05.000"), port, line)
+		_, l.err = fmt.Fprintf(l.to, "%s %s %s\n", time.Now().Format("15:04:05.000"), name, line)
 	}
+}
+
+// Err returns why lines are missing from it; nil if none are.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
 }
 
 // longestLogged is how many bytes of a line without an end are kept before they are written as one.
@@ -377,7 +432,7 @@ func (w *logged) Write(text []byte) (int, error) {
 		if !ended && len(w.open) < longestLogged {
 			return len(text), nil
 		}
-		w.log.line(w.port, bytes.TrimSuffix(line, []byte("\r")))
+		w.log.Line(serverAt(w.port), string(bytes.TrimSuffix(line, []byte("\r"))))
 		w.open = append(w.open[:0], rest...)
 	}
 }

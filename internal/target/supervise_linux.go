@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,6 +50,19 @@ func killOrphans() {
 			_, _ = syscall.Wait4(pid, nil, 0, nil)
 		}
 	}
+}
+
+// descendants returns the process ids of those below a process that run: it leaves out those that have ended and that
+// nobody has waited for.
+func descendants(pid int) (all []int) {
+	for _, child := range childrenOf(pid) {
+		stat, _ := input.Read(fmt.Sprintf("/proc/%d/stat", child), 1<<12) // none if it has ended
+		if _, behind, is := strings.Cut(string(stat[max(0, bytes.LastIndexByte(stat, ')')):]), ") "); is && behind[0] != 'Z' {
+			all = append(all, child)
+		}
+		all = append(all, descendants(child)...)
+	}
+	return all
 }
 
 // childrenOf returns the process ids of the children of a process.

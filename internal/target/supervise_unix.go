@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -39,6 +40,7 @@ func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true
 // children are all of the command.
 func Supervise(command string, orders io.Reader, output io.Writer) int {
 	adoptOrphans()
+	syscall.CloseOnExec(tells)
 	defer removeFolder(os.Getppid())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -60,6 +62,7 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 	}()
 	select {
 	case <-over:
+		tellLeft()
 		endGroup(s.pid)
 		return exitCode(cmd.ProcessState)
 	case <-signals:
@@ -80,6 +83,17 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 		return killedCode
 	}
 	return exitCode(cmd.ProcessState)
+}
+
+// tells is the file by which a supervisor tells the process that has started it what is left of a command.
+const tells = 3
+
+// tellLeft names the processes that still run though the command has ended.
+func tellLeft() {
+	if left := descendants(os.Getpid()); len(left) > 0 {
+		words := leftWord + " " + strings.Trim(fmt.Sprint(left), "[]") + "\n"
+		_, _ = syscall.Write(tells, []byte(words)) // no one listens, if it fails
+	}
 }
 
 // supervised is a command and what it has started.

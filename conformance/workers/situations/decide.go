@@ -66,6 +66,7 @@ func (t *trial) evidence() conformance.Evidence {
 	all, sure := t.decidedByRules(results)
 	all = append(all, t.decisions...)
 	e.Decisions = t.complete(t.consequences(all, results), results)
+	e.Printed = t.printed()
 	t.confirm(&e, sure)
 	return e
 }
@@ -136,6 +137,9 @@ func (t *trial) complete(all []conformance.Decision, results []workers.Result) [
 		}
 		goal := goalOf(clause, results)
 		open := undecided(clause, cmp.Or(t.stop, goal, "the situation does not test it"))
+		if t.stop != "" {
+			open.Reason = t.reason
+		}
 		if t.stop == "" && goal != "" && t.lag(t.began) >= lag.Room {
 			open.Reason = reports.ReasonLag
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -35,6 +36,13 @@ type Harness struct {
 	// Patience is how long a program may take from its start to its first line. If zero, the first start may take 90 s,
 	// and later ones 30 s, or four times what the first took.
 	Patience time.Duration
+	// Grace is when a program is killed after SIGTERM, as a platform does; zero: not before the situation is over.
+	Grace time.Duration
+	// OneByOne says that one situation is played after the other: each process is ended in order then, before it is
+	// killed, and two run at a time only where a situation needs that.
+	OneByOne bool
+	// Log gets each line that the program prints; it may be nil.
+	Log *target.Log
 	// Like is the family of servers that the played ones are like; empty: the specification.
 	Like string
 	// Producer says that the program is a producer.
@@ -51,6 +59,12 @@ type Harness struct {
 	mu       sync.Mutex
 	atATime  int // the largest number of jobs that a process was seen to run at a time
 	findings map[finding]*found
+	ends     map[string]seenEnd // by situation
+	remarks  []string           // for the report
+
+	unstarted notStarted
+	hands     int  // jobs that a worker ran at a time in the first test; 0: not known
+	readsAll  bool // a producer reads its input to the end before it pushes
 }
 
 // startPatience is how long a start may take at least. The first one, of which nothing is known, may take firstStarts
@@ -79,7 +93,7 @@ func (h *Harness) takesQueues() bool { return h.observed.TakesQueues() || h.Laun
 func (h *Harness) setUp() {
 	h.begin.Do(func() {
 		h.starts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)))
-		h.findings = map[finding]*found{}
+		h.findings, h.ends = map[finding]*found{}, map[string]seenEnd{}
 		if h.patience = h.Patience; h.patience <= 0 {
 			h.patience = startPatience
 		}
@@ -160,16 +174,15 @@ func (h *Harness) Identify(ctx context.Context) (Observed, error) {
 	if h.Side != nil {
 		return h.identifySide(t, from)
 	}
+	if h.Producer {
+		return h.identifyProducer(t, from)
+	}
 	p, err := t.start(options{})
 	if err != nil {
 		return Observed{}, err
 	}
 	h.learnPatience(from)
 	h.observed.First = p.first
-	if h.Producer {
-		h.observed.Works = t.ends(p, endPatience) && t.pushedAll(p)
-		return h.observed, ctx.Err()
-	}
 	if fetches := p.lines(fwp.FETCH); t.await(p, fetchPatience, fetches) {
 		h.observed.Queues = t.first(fetches).Queues()
 	}
@@ -178,6 +191,7 @@ func (h *Harness) Identify(ctx context.Context) (Observed, error) {
 	if h.observed.Lacks = t.lacksFirst(p, jids[0]); h.observed.Lacks != "" {
 		return h.observed, ctx.Err()
 	}
+	h.hands = t.countHands(p)
 	t.watch(p, idleFor)
 	h.observed.Idles = !t.exited(p)
 	h.observed.Works = !slices.ContainsFunc(jids, func(jid string) bool {

@@ -2,9 +2,12 @@ package situations
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +39,7 @@ type Environment struct {
 	Hosts       string        // path of its file of names, in the place of /etc/hosts; empty: that of this machine
 	CA          string        // path of a file with the certificate of a TLS server, empty if there is none
 	Input       io.Reader     // its standard input, nil if there is none
+	Line        func(string)  // is called for each line that it prints, without a password; it may be nil
 }
 
 // Process is one run of the program. Its methods may be called by many goroutines at once.
@@ -84,9 +88,15 @@ func (c Command) Launch(e Environment) (Process, error) {
 	for i, word := range c.Words {
 		words[i] = fill.Replace(word)
 	}
-	printed := new(lines)
+	printed := &lines{secret: e.password()}
+	add := func(line string) {
+		printed.add(line)
+		if e.Line != nil {
+			e.Line(printed.hide(line))
+		}
+	}
 	p := target.Program{
-		Args: words, Environment: e.variables(), Input: e.Input, Line: printed.add, Supervisor: c.Supervisor,
+		Args: words, Environment: e.variables(), Input: e.Input, Line: add, Supervisor: c.Supervisor,
 	}
 	if e.Hosts != "" {
 		p, _ = p.WithHosts(e.Hosts) // CanName has tried it
@@ -105,6 +115,28 @@ type started struct {
 }
 
 func (s started) Lines() []string { return s.printed.all() }
+
+// Output returns the last lines that it printed, without the password.
+func (s started) Output() []string {
+	all := slices.Clone(s.Running.Output())
+	for i, line := range all {
+		all[i] = s.printed.hide(line)
+	}
+	return all
+}
+
+// Leaks reports whether it has printed the password of its server.
+func (s started) Leaks() bool { return s.printed.leaks() }
+
+// password returns that in the URL, as it stands there; empty if there is none.
+func (e Environment) password() string {
+	_, behind, _ := strings.Cut(e.URL, "://:")
+	secret, _, is := strings.Cut(behind, "@")
+	if !is {
+		return ""
+	}
+	return secret
+}
 
 // seconds returns the time between two heartbeats.
 func (e Environment) seconds() string { return strconv.FormatFloat(e.Heartbeat.Seconds(), 'f', -1, 64) }
@@ -186,8 +218,10 @@ func (in *input) Read(p []byte) (int, error) {
 
 // lines are what a program has printed, up to a limit. Its methods may be called by many goroutines at once.
 type lines struct {
-	mu   sync.Mutex
-	kept []string
+	secret string // as in a URL; empty: there is none
+	mu     sync.Mutex
+	kept   []string
+	leaked bool // one has the secret
 }
 
 const mostPrinted = 10_000
@@ -198,7 +232,25 @@ func (l *lines) add(line string) {
 	if len(l.kept) < mostPrinted {
 		l.kept = append(l.kept, line)
 	}
+	const sure = 10 // bytes of a password that no line has by chance
+	l.leaked = l.leaked || l.hide(line) != line && (len(l.secret) >= sure || strings.Contains(line, ":"+l.secret+"@"))
 }
+
+// hide returns a line without the secret, as it stands in the URL or unescaped.
+func (l *lines) hide(line string) string {
+	if l.secret == "" {
+		return line
+	}
+	const hidden = "*****"
+	line = strings.ReplaceAll(line, l.secret, hidden)
+	if plain, err := url.PathUnescape(l.secret); err == nil {
+		line = strings.ReplaceAll(line, plain, hidden)
+	}
+	return line
+}
+
+// leaks reports whether a line had the secret.
+func (l *lines) leaks() bool { return Locked(&l.mu, func() bool { return l.leaked }) }
 
 // all returns the lines; the caller may keep them.
 func (l *lines) all() []string {
@@ -262,4 +314,63 @@ func (e Environment) Resolve(addr string) (string, error) {
 	}
 	address, err := target.LookupHost(e.Hosts, host)
 	return net.JoinHostPort(address, port), err
+}
+
+// InProcess is a [Launcher] of functions of this process, for what tests the situations themselves: it returns the one
+// for an environment. What it prints and logs, line by line, goes to the two functions that it is given.
+type InProcess func(e Environment, printed, logged func(line string)) Function
+
+// Function is a program that is a function.
+type Function struct {
+	// Run runs until ctx is done, or the program ends by itself, and returns its exit code.
+	Run func(ctx context.Context) (code int)
+	// Signal receives the signals; nil: each of them ends ctx.
+	Signal func(name string)
+}
+
+// Sets reports that such a program takes every part of its environment.
+func (InProcess) Sets(string) bool { return true }
+
+// Launch starts one.
+func (l InProcess) Launch(e Environment) (Process, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &inProcess{cancel: cancel, over: make(chan struct{})}
+	f := l(e, p.printed.add, p.logged.add)
+	if p.signal = f.Signal; p.signal == nil {
+		p.signal = func(string) { cancel() }
+	}
+	go func() {
+		p.code = f.Run(ctx)
+		close(p.over)
+	}()
+	return p, nil
+}
+
+// inProcess is one run of such a program.
+type inProcess struct {
+	signal func(string)
+	cancel context.CancelFunc
+	over   chan struct{}
+	code   int
+
+	printed, logged lines
+}
+
+func (p *inProcess) Signal(name string)    { p.signal(name) }
+func (p *inProcess) Over() <-chan struct{} { return p.over }
+func (p *inProcess) Code() int             { return p.code }
+func (p *inProcess) Lines() []string       { return p.printed.all() }
+func (p *inProcess) How() string           { return fmt.Sprintf("exit status %d", p.code) }
+
+// Output returns the last lines that it logged.
+func (p *inProcess) Output() []string {
+	const most = 20
+	all := p.logged.all()
+	return all[max(0, len(all)-most):]
+}
+
+// Kill ends it.
+func (p *inProcess) Kill() {
+	p.cancel()
+	<-p.over
 }

@@ -68,13 +68,22 @@ func numbered(n string) unit {
 
 // produce launches the program with jobs on its standard input, which has ended then.
 func (t *trial) produce(o options, units ...unit) *program {
+	if t.harness.readsAll {
+		o.given, o.input = units, newInput(jsonOf(units)...)
+		o.input.end()
+		return t.launch(o)
+	}
 	p := t.produceOpen(o, units...)
 	p.input.end()
 	return p
 }
 
-// produceOpen launches the program with jobs on its standard input. It may get more of them.
+// produceOpen launches the program with jobs on its standard input. It may get more of them, unless it needs all at
+// once: the play is left out then.
 func (t *trial) produceOpen(o options, units ...unit) *program {
+	if t.harness.readsAll {
+		t.leaveOut("needs-input", "the program reads its input to the end before it pushes a job")
+	}
 	o.given, o.input = units, newInput(jsonOf(units)...)
 	return t.launch(o)
 }

@@ -18,6 +18,7 @@ type program struct {
 	number int
 	server *server
 	first  string // the verb of its first line
+	stayed bool   // it, or what COMMAND had started, was there when it should have ended
 	input  *input // of a producer, as is the next field
 	given  []unit // the jobs that it was given
 }
@@ -68,7 +69,11 @@ func (t *trial) start(o options) (*program, error) {
 	if o.eager {
 		greets = func(*program) error { return nil }
 	}
-	return p, t.begin(p, t.environment(p, o), greets)
+	err := t.begin(p, t.environment(p, o), greets)
+	if err != nil && p.Process != nil {
+		t.doesNotStart(p, err)
+	}
+	return p, err
 }
 
 // begin starts a process in its environment, and waits until it has greeted: only so many may be starting at a time.
@@ -80,6 +85,9 @@ func (t *trial) begin(p *program, e Environment, greets func(*program) error) er
 	}
 	defer func() { <-t.harness.starts }()
 	t.process(p.number, workers.Event{Kind: workers.Started, Told: e.Queues})
+	if log := t.harness.Log; log != nil {
+		e.Line = func(line string) { log.Line(fmt.Sprintf("%s %d", t.situation.id, p.number), line) }
+	}
 	var err error
 	if p.Process, err = t.harness.Launcher.Launch(e); err != nil {
 		return fmt.Errorf("start the command: %w", t.notice(err))
@@ -151,6 +159,10 @@ func (t *trial) whySilent(p *program) string {
 	}
 	select {
 	case <-p.Over():
+		if left := p.left(); len(left) > 0 {
+			what += fmt.Sprintf("; what it had started (%s) still ran, and was killed: COMMAND has to stay in the foreground",
+				pids(left))
+		}
 		return fmt.Sprintf("the command ended (%s) before it sent HELLO: %s", p.How(), what)
 	default:
 		return fmt.Sprintf("the command sent no HELLO within %v: %s", t.harness.patience, what)

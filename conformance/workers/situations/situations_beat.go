@@ -95,7 +95,9 @@ func playBeatRefused(t *trial) {
 	t.holds("RESP-09", !t.exited(p), "a worker that continues",
 		"after the error reply to its BEAT the worker "+t.ending(p))
 	if !t.exited(p) {
-		t.itWorks(p, "RESP-09", "a worker that keeps fetching, because an error is not a state")
+		if t.itWorks(p, "RESP-09", "a worker that keeps fetching, because an error is not a state") {
+			t.hasAllHands(p, "error replies to BEAT")
+		}
 	}
 }
 

@@ -36,16 +36,49 @@ func playConcurrencyAfterTroubles(t *trial) {
 	p := t.launch(options{})
 	t.mustRunSeveral(p)
 	t.troubles(p)
+	t.fetchesFromAll(p)
 	t.runsAsMany(p, usualConcurrency, "failed jobs, an error reply and the loss of a connection")
 }
 
 // runsAsMany decides whether a process runs n jobs at a time again after something that may have cost it an executor.
+// One that is lost for good takes work from its users, and the last one takes all of it.
 func (t *trial) runsAsMany(p *program, n int, after string) {
 	from := t.now()
-	t.pushMany(n*int(comeback/(5*time.Second)), "fwp.sleep", "[5]")
+	t.pushOverQueues(slices.Repeat([]job{{jobtype: "fwp.sleep", args: "[5]"}}, n*int(comeback/(5*time.Second)))...)
 	ok := t.untilOrEnd(p, comeback, func() bool { return t.mostHeld(p, from) >= n })
+	t.awaited[t.clauseID("FETCH-11")] = true
 	t.holds("FETCH-11", ok, fmt.Sprintf("%d jobs at a time, as before", n), fmt.Sprintf(
 		"at most %d at a time within %v after %s; the worker %s", t.mostHeld(p, from), comeback, after, t.ending(p)))
+	t.outright(harmNoWork, from)
+}
+
+// hasAllHands decides whether a process still fetches from each of its queues, and runs as many jobs at a time as one
+// did in the first test, after something that may have cost it an executor. A process that has ended is started again.
+func (t *trial) hasAllHands(p *program, after string) {
+	hands := t.harness.hands
+	if hands == 0 || t.exited(p) || t.ctx.Err() != nil {
+		return
+	}
+	t.fetchesFromAll(p)
+	if before := len(t.decisions); !t.exited(p) {
+		if t.runsAsMany(p, hands, after); t.exited(p) {
+			t.decisions = t.decisions[:before]
+		}
+	}
+}
+
+// countHands finds out how many jobs a process runs at a time that was told to run usualConcurrency, at most that many.
+func (t *trial) countHands(p *program) int {
+	from := t.now()
+	jids := t.pushOverQueues(slices.Repeat([]job{{jobtype: "fwp.sleep", args: "[1]"}}, usualConcurrency*len(theQueues))...)
+	t.untilOrEnd(p, timeToAct, func() bool { return t.mostHeld(p, from) >= usualConcurrency })
+	t.reported(p, fetchPatience, jids...)
+	for _, jid := range jids {
+		if report := t.reportOf(jid); report == nil || report.Verb() != fwp.ACK {
+			return 0 // it does not have the job type, or works no jobs
+		}
+	}
+	return min(t.mostHeld(p, from), usualConcurrency)
 }
 
 func playLongJob(t *trial) {
@@ -79,6 +112,7 @@ func playQueues(t *trial) {
 // fetchesFromMany has the rules look at the FETCHes of a worker of one queue, and of one of many.
 func (t *trial) fetchesFromMany() {
 	for _, queues := range [][]string{theQueues[:1], manyQueues} {
+		t.endOthers()
 		p := t.launch(options{queues: queues})
 		t.mustFetch(p)
 		t.untilOrEnd(p, soon, func() bool { return len(t.queuesOf(p)) >= len(queues) })
@@ -96,6 +130,7 @@ func (t *trial) judgeOtherQueues(queues []string) {
 		t.open("WRK-11", "it uses the whole value of FWP_QUEUES as the name of one queue")
 		return
 	}
+	t.endOthers()
 	other := t.launch(options{queues: []string{"fwp-one", "fwp-two"}})
 	t.mustFetch(other)
 	isTold := func(q string) bool {

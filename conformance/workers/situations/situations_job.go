@@ -15,12 +15,13 @@ import (
 
 // jobSituations are about the outcome of jobs. (ACK; FAIL)
 func jobSituations() []situation {
-	const reports, unusual = "FETCH-09 FETCH-10 ACK-05 FAIL-04", "FRAME-04 FRAME-09 FETCH-09 FETCH-10 ACK-05 FAIL-04"
+	const reports = "FETCH-09 FETCH-10 ACK-05 FAIL-04"
+	const unusual = "FRAME-04 FRAME-09 FETCH-11 " + reports
 	return []situation{
 		{"jobs/outcomes", "each job has one report: ACK if it succeeded, FAIL if it failed",
-			always + " WRK-01 WRK-03 WRK-09 WRK-04 FETCH-09 FETCH-10 ACK-05 ACK-06 FAIL-04 FAIL-05", 2, playOutcomes, setup{}},
+			always + " WRK-01 WRK-03 WRK-09 WRK-04 FETCH-09 FETCH-10 ACK-05 ACK-06 FAIL-04 FAIL-05 FETCH-11", 2, playOutcomes, setup{}},
 		{"jobs/unknown-type", "a job of an unknown type is reported as failed, and the worker continues",
-			reports + " FAIL-05", 2, playUnknownType, setup{}},
+			reports + " FAIL-05 FETCH-11", 2, playUnknownType, setup{}},
 		{"jobs/jids", "the jid of a report is unchanged, with any characters",
 			unusual, 2, playUnusual(deliveredJIDs()), setup{}},
 		{"jobs/arguments", "arguments of any kind reach the job, and later replies still match",
@@ -32,7 +33,7 @@ func jobSituations() []situation {
 		{"jobs/echo", "a job is executed with its arguments in order",
 			"WRK-15 FETCH-09", 3, playEcho, setup{}},
 		{"jobs/retried", "a job that is delivered again after its FAIL is executed and reported again",
-			"FETCH-09 FETCH-10 FAIL-04", 5, playRetried, setup{server: retriesSoon}},
+			"FETCH-09 FETCH-10 FAIL-04 FETCH-11", 5, playRetried, setup{server: retriesSoon}},
 		{"jobs/killed", "a job is acknowledged after it ran and not before",
 			"WRK-07", 4, playReportedAfterRun, setup{}},
 		{"jobs/reservation", "a job that is delivered again after its reservation is reported",
@@ -59,11 +60,13 @@ func playOutcomes(t *trial) {
 	t.kept("WRK-01")
 	t.worked(p, slices.Concat(t.pushMany(6, "fwp.ok", "[1]"), t.pushMany(4, "fwp.fail", `["it failed on purpose"]`),
 		t.pushMany(3, "fwp.sleep", "[0.2]"), t.pushMany(12, "fwp.ok", `[1,"two",{"three":[3]}]`)))
+	t.hasAllHands(p, "failed jobs")
 }
 
 func playUnknownType(t *trial) {
 	p := t.launch(options{})
 	t.worked(p, append(t.pushMany(2, unknownType, `[1]`), t.pushMany(3, "fwp.ok", "[1]")...))
+	t.hasAllHands(p, "jobs of an unknown type")
 }
 
 // playUnusual returns a play of jobs with unusual contents. One more shows that the connections are in step afterwards.
@@ -71,6 +74,7 @@ func playUnusual(jobs []job) func(*trial) {
 	return func(t *trial) {
 		p := t.launch(options{})
 		t.worked(p, append(t.pushOverQueues(jobs...), t.push(job{args: "[1]"})))
+		t.hasAllHands(p, "unusual jobs")
 	}
 }
 
@@ -155,6 +159,7 @@ func playRetried(t *trial) {
 		t.holds("FETCH-09", got >= n, "a report for each delivery of a job",
 			fmt.Sprintf("the job %s was delivered %d times and reported %d times", jid, n, got))
 	}
+	t.hasAllHands(p, "jobs that were delivered again")
 }
 
 func playReportedAfterRun(t *trial) {
@@ -199,6 +204,7 @@ func playSeveralProcesses(t *trial) {
 	}
 	for _, p := range all {
 		if err := t.awaitFirstLine(p); err != nil {
+			t.doesNotStart(p, err)
 			t.giveUp(true, "%s", firstLine(err.Error()))
 		}
 		t.mustFetch(p)
@@ -228,8 +234,10 @@ func (t *trial) worksBehind(p *program, what string) {
 	begun := t.now()
 	jids := t.pushMany(20, "fwp.ok", "[1]")
 	t.reported(p, comeback, jids...)
-	if t.succeedBehind(p, what, jids) == 0 {
+	if succeeded := t.succeedBehind(p, what, jids); succeeded == 0 {
 		t.outright(harmNoWork, begun)
+	} else if succeeded == len(jids) {
+		t.hasAllHands(p, what)
 	}
 }
 

@@ -147,8 +147,10 @@ func (t *trial) recovers(p *program, r recovery, running ...string) {
 	t.outright(harmNoWork, begun)
 	if len(missing) == 0 && (len(running) > 0 || r.outage != nil) {
 		t.reportsHeld(p, r, patience, t.delivered(running))
+		t.fetchesFromAll(p)
 		t.runsAsMany(p, r.atATime, "the "+r.String())
-		t.outright("", begun)
+	} else if len(missing) == 0 {
+		t.hasAllHands(p, "the "+r.String())
 	}
 	if r.outage != nil {
 		t.beatsOn(p, begun, len(missing) == 0)

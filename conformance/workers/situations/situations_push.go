@@ -216,6 +216,9 @@ func bulkSituations() []situation {
 // push them by a PUSHB.
 func (t *trial) produceTogether(units []unit) *program {
 	in := newInput("[" + strings.Join(jsonOf(units), ",") + "]")
+	if t.harness.readsAll {
+		in.end()
+	}
 	p := t.launch(options{given: units, input: in, eager: true})
 	if t.ends(p, endPatience); !t.has(p.lines(pushAll)) {
 		t.leaveOut("needs-pushb", "the program sends no PUSHB for a line that is an array: see docs/judging-workers.md")

@@ -13,7 +13,7 @@ import (
 // replySituations are about replies that a worker has to understand. (Server Protocol Sender and Client Protocol
 // Receiver)
 func replySituations() []situation {
-	const refused = "RESP-09 FETCH-10"
+	const refused = "RESP-09 FETCH-10 FETCH-11"
 	return slices.Concat(segmentSituations(), []situation{
 		{"replies/null", "a null reply to FETCH is not an error",
 			"RESP-08", 5, playNull, setup{rules: "on ran FETCH; first 1: delay 2s"}},
@@ -54,7 +54,7 @@ func playRefused(verb string) func(*trial) {
 			t.allReported(missing, "ACK or FAIL for each job", "although only commands of the verb "+verb+" were refused")
 		}
 		if t.itWorks(p, "RESP-09", "a worker that continues fetching and reporting") {
-			t.fetchesFromAll(p)
+			t.hasAllHands(p, "error replies to "+verb)
 		}
 	}
 }
@@ -64,9 +64,9 @@ func playRefused(verb string) func(*trial) {
 func pressureSituations() []situation {
 	return []situation{
 		{"pressure/jobs", "jobs of 3 MB are executed, and later replies still match",
-			"FRAME-04 FETCH-09 FETCH-10 ACK-05", 3, playLong(playUnusual, "fwp.ok", 3, 3), setup{}},
+			"FRAME-04 FETCH-09 FETCH-10 ACK-05 FETCH-11", 3, playLong(playUnusual, "fwp.ok", 3, 3), setup{}},
 		{"pressure/reports", "a FAIL with a message of 5 MB is sent completely to a server that reads slowly",
-			"FRAME-01 FRAME-04 FETCH-09 FAIL-04", 4, playLong(playUnusual, "fwp.fail", 5), setup{slow: true}},
+			"FRAME-01 FRAME-04 FETCH-09 FAIL-04 FETCH-11", 4, playLong(playUnusual, "fwp.fail", 5), setup{slow: true}},
 	}
 }
 

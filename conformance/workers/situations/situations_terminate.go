@@ -18,7 +18,7 @@ const beatDue = 15 * time.Second
 
 // terminateSituations are about the state Terminating. (Terminating State; END)
 func terminateSituations() []situation {
-	const ends = "STATE-20 STATE-22"
+	const ends = "STATE-20 STATE-22 WRK-18"
 	simple := setup{server: simpleStates}
 	atBeat := func(n int) orders {
 		return orders{state: "terminate", beats: n - 1, always: true, watch: (*trial).leaves}
@@ -30,7 +30,7 @@ func terminateSituations() []situation {
 	}
 	return []situation{
 		{"terminate/idle", "after the order to terminate an idle worker sends END and exits",
-			"BEAT-13 STATE-20 STATE-22 STATE-15 END-03", 15, atBeat(1).play, setup{}},
+			"BEAT-13 " + ends + " STATE-15 END-03", 15, atBeat(1).play, setup{}},
 		{"terminate/simple", "the same, with the state as a simple string, in the reply to the third BEAT",
 			"BEAT-13 " + ends, 30, atBeat(3).play, simple},
 		{"terminate/spaces", "the same, with white space in its JSON as specified, in the reply to the second BEAT",
@@ -40,19 +40,19 @@ func terminateSituations() []situation {
 		{"terminate/first-beat-simple", "the same, with the state as a simple string with white space",
 			"BEAT-13 STATE-20", 5, atFirst.play, setup{server: simpleStates, rules: spacedSimple}},
 		{"terminate/late-job", "jobs that arrive when the worker is already terminating are reported",
-			"STATE-20", 5, orders{state: "terminate", always: true, late: true, watch: (*trial).leaves}.play, setup{}},
+			"STATE-20 WRK-18", 5, orders{state: "terminate", always: true, late: true, watch: (*trial).leaves}.play, setup{}},
 		{"terminate/end-without-reply", "a worker ends when the server closes after END without a reply",
-			"STATE-22", 15, atBeat(1).play, setup{server: endsWithoutOK}},
+			"STATE-22 WRK-18", 15, atBeat(1).play, setup{server: endsWithoutOK}},
 		{"terminate/short-job", "jobs that end in time are reported before the worker exits, also after a second order",
-			"FETCH-09 STATE-20 STATE-22 END-04", 5, runs(true, "[1]", "[16]"), setup{}},
+			"FETCH-09 " + ends + " END-04", 5, runs(true, "[1]", "[16]"), setup{}},
 		{"terminate/after-loss", "a terminating worker does not fetch after it lost its connections",
 			ends, 5, orders{state: "terminate", jobs: []string{"[9]"}, lost: true, watch: (*trial).leaves}.play, setup{}},
 		{"terminate/outage", "a worker that cannot report its job, because the server is away, is gone after 30 s",
 			"STATE-22", 70, cannotReport.play, setup{}},
 		{"terminate/long-job", "of two jobs the one that still runs is reported as failed, and the worker is gone after 30 s",
-			"STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", 45, runs(true, "[18]", "[120]"), setup{}},
+			"STATE-21 " + ends + " FETCH-09 END-04 BEAT-16", 45, runs(true, "[18]", "[120]"), setup{}},
 		{"terminate/once", "a worker terminates even if its next BEATs are answered with OK, and its first FAIL is refused",
-			"STATE-22 STATE-20 STATE-21", 45, runs(false, "[120]", "[120]"),
+			ends + " STATE-21", 45, runs(false, "[120]", "[120]"),
 			setup{rules: "on checked FAIL; first 1: refuse 'not recorded'"}},
 		{"terminate/after-quiet", "after errors a worker is quiet, and then terminates with a running job",
 			ends + " STATE-21 STATE-17 BEAT-13", 70, orders{state: "quiet", troubles: true, jobs: []string{"[120]"},
@@ -63,42 +63,41 @@ func terminateSituations() []situation {
 // endsWithoutOK has a server close after END without a reply.
 func endsWithoutOK(c *fakes.Config) { c.EndWithoutOK = true }
 
-// leaves watches a worker for as long as it may take to leave after the order to terminate. That it has obeyed in time
-// is for the rules.
+// leaves watches a worker for as long as it may take to leave after the order to terminate, and its process to its end.
+// That it has obeyed in time is for the rules.
 func (t *trial) leaves(p *program) {
 	told := t.first(p.events(tells("terminate")))
 	if told == nil {
 		return
 	}
-	t.watch(p, told.At+timeToLeave-t.now())
-	t.remarkStaying(p)
+	t.endsBy(p, endOrder{
+		clause: endsInTime, what: "the order to terminate", at: told.At, limit: endLimit,
+		idle: !t.has(p.events(delivery)),
+	})
 	exit := t.first(p.events(ofKind(workers.Exited)))
 	if exit != nil && exit.At < told.At+time.Minute && slices.Contains(strings.Fields(t.situation.clauses), "BEAT-16") {
 		t.holds("BEAT-16", true, "", "the worker ended before its next BEAT was due")
 	}
 }
 
-// remarkStaying notes a process that should have ended: where it has no connection any more but stays, the
-// specification does not say that it has to end.
-func (t *trial) remarkStaying(p *program) {
-	if !t.exited(p) {
-		t.remark("the process is still there %v after the order", timeToLeave)
-	}
-}
+// sigTerm is the signal by which platforms end a process.
+const sigTerm = "SIGTERM"
 
 // signalSituations are about signals that the process gets. (worker guide: Deployment)
 func signalSituations() []situation {
 	return []situation{
 		{"signal/term-idle", "an idle worker ends at SIGTERM, with END",
-			"STATE-15", 2, playSignal("TERM", timeToLeave), setup{}},
+			"STATE-15 WRK-18", 2, playSignal("TERM", endLimit), setup{}},
 		{"signal/int-idle", "an idle worker ends at SIGINT, with END",
 			"STATE-15", 2, playSignal("INT", timeToLeave), setup{}},
 		{"signal/tstp", "a worker that SIGTSTP makes quiet stops fetching, sends BEAT and stays until it is terminated",
-			"BEAT-11 BEAT-13 STATE-22", 70, playSuspended, setup{}},
+			"BEAT-11 BEAT-13 STATE-22 WRK-18", 70, playSuspended, setup{}},
 		{"signal/term-short-job", "a job that runs at SIGTERM and ends in time is acknowledged",
-			"FETCH-09 END-04", 5, playSignal("TERM", timeToLeave, "[4]", "[4]"), setup{}},
+			"FETCH-09 END-04 WRK-18", 5, playSignal("TERM", endLimit, "[4]", "[4]"), setup{}},
 		{"signal/term-long-job", "a job that still runs after SIGTERM is reported as failed before the exit",
-			"FETCH-09 END-04", 32, playSignal("TERM", 40*time.Second, "[5]", "[120]"), setup{}},
+			"FETCH-09 END-04 WRK-18", 32, playSignal("TERM", endLimit, "[5]", "[120]"), setup{}},
+		{"signal/term-twice", "what a worker with running jobs does at a second SIGTERM is noted",
+			"STATE-25", 25, playSecondSignal, setup{}},
 		{"signal/term-late-job", "a job that a waiting FETCH brings behind SIGTERM is reported before the exit",
 			"FETCH-09", 3, playLateAtSignal("TERM"), setup{}},
 		{"signal/tstp-late-job", "a job that a waiting FETCH brings behind SIGTSTP is reported",
@@ -117,9 +116,12 @@ func playSignal(name string, watched time.Duration, seconds ...string) func(*tri
 			t.mustTake(jids...)
 		}
 		t.watch(p, time.Second)
+		o := endOrder{what: "SIG" + name, at: t.now(), limit: watched, idle: len(seconds) == 0}
+		if o.what == sigTerm {
+			o.clause = endsInTime
+		}
 		t.signal(p, name)
-		t.watch(p, watched)
-		t.remarkStaying(p)
+		t.endsBy(p, o)
 	}
 }
 

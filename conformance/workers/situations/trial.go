@@ -43,6 +43,8 @@ type trial struct {
 	byRules    map[string]time.Duration // when rules have found clauses broken
 	stop       string                   // why the situation did not come about; empty if it did
 	transient  bool                     // the reason may be that this machine was busy
+	reason     reports.ReasonCode       // of stop; it may be empty
+	ordinary   bool                     // it only finds out whether the program starts
 	lacks      string                   // what is not there that the situation needs; empty if nothing is
 	lacking    reports.ReasonCode       // of lacks
 	unjudged   []string                 // breaches that are none, since the process was to end at once
@@ -150,7 +152,13 @@ func (t *trial) dies() {
 // end ends all processes and servers.
 func (t *trial) end() {
 	for _, p := range t.programs {
+		if t.harness.OneByOne {
+			p.endInOrder()
+		}
 		p.Kill()
+		if l, is := p.Process.(interface{ Leaks() bool }); is && l.Leaks() {
+			t.harness.note("it printed the password of its server; reports do not show it")
+		}
 		if p.input != nil {
 			p.input.end()
 		}

@@ -34,6 +34,9 @@ type clientOptions struct {
 	job      jobtype.Template
 	of       *peer.Peer    // what both name; set by validate
 	start    time.Duration // the longest that the program under test may take for it
+	grace    time.Duration // from SIGTERM to the kill of a platform
+	logFile  string        // of what the program prints
+	log      *target.Log
 }
 
 // newWorker builds `fwpcheck worker`.
@@ -76,6 +79,12 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 func (o *clientOptions) declareClient(f *pflag.FlagSet) {
 	f.DurationVar(&o.start, "start-timeout", 0, "the longest wait for the HELLO of COMMAND (default: 90s at the "+
 		"first start, then 30s, or four times as long as the first start took)")
+	f.StringVar(&o.logFile, "worker-log", "",
+		"write the output of COMMAND to `FILE`, each line with its time and situation")
+	if !o.producer {
+		f.DurationVar(&o.grace, "grace", 0, "kill COMMAND so long after SIGTERM, as a platform does, and say which jobs "+
+			"are lost by that (default: it may take a minute)")
+	}
 	f.IntVar(&o.parallel, "parallel", 0,
 		"play at most `N` situations at once (default: no limit, but only one start of COMMAND for each CPU at once)")
 	f.IntVar(&o.repeat, "repeat", 1,
@@ -105,6 +114,7 @@ func (o *clientOptions) validate() (err error) {
 		err = cmp.Or(o.of.Refusal("fwpcheck worker"), o.badJob())
 	}
 	return cmp.Or(err, o.named.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"),
+		refuse(o.grace < 0, "--grace must not be negative"),
 		o.validatePlays(func(id string) error {
 			if _, known := o.of.ClauseByID(id); known {
 				return nil
@@ -141,6 +151,7 @@ func (o *clientOptions) badJob() error {
 func (o *clientOptions) harness(words []string) *situations.Harness {
 	h := &situations.Harness{
 		Launcher: situations.Command{Words: words}, Patience: o.start, Producer: o.producer, Like: o.profile,
+		Grace: o.grace, Log: o.log, OneByOne: o.parallel == 1,
 	}
 	if o.of != nil && o.of.Workers != nil {
 		h.Side = o.of.Workers()
@@ -168,6 +179,9 @@ func trusted(h *situations.Harness) (folder string, err error) {
 func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error {
 	err := cmp.Or(o.validate(), o.reportFlags.Validate(), target.NeedShell("fwpcheck "+o.tested("").Role), o.name(words))
 	if err != nil {
+		return err
+	}
+	if err := o.openLog(); err != nil {
 		return err
 	}
 	h := o.harness(words)
@@ -202,13 +216,31 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 		return p.unable(ctx, o, started, command, seen.Lacks)
 	}
 	what := playing{selection: chosen, thing: "situation", started: started, known: known, bar: bar}
-	return o.deliver(p, p.play(ctx, &o.runOptions, o.situations(ctx, what, command)))
+	what = o.situations(ctx, what, command)
+	what.complete = func(r *reports.Report) { r.Target, r.Seen = o.tested(command), h.Seen() }
+	r := p.play(ctx, &o.runOptions, what)
+	if o.log != nil && o.log.Err() != nil {
+		p.Logf("--worker-log: %v: later output is missing from the file", o.log.Err())
+	}
+	return o.deliver(p, r)
+}
+
+// openLog opens the file of --worker-log, if there is one.
+func (o *clientOptions) openLog() error {
+	if o.logFile == "" {
+		return nil
+	}
+	file, err := os.Create(o.logFile) // each line is written at once, and the end of the process closes it
+	if err != nil {
+		return fmt.Errorf("--worker-log: %w", err)
+	}
+	o.log = target.NewLog(file)
+	return nil
 }
 
 // situations adds to what is played how that is done with a command.
 func (o *clientOptions) situations(ctx context.Context, what playing, command string) playing {
 	what.runner = func(chosen selection) *run.Runner { return o.clientRunner(chosen, command) }
-	what.complete = func(r *reports.Report) { r.Target = o.tested(command) }
 	what.alone = func(checks []conformance.Check) []reports.Check {
 		return playAlone(ctx, o.clientRunner(selection{in: checks}, command)).Checks
 	}

@@ -1,0 +1,179 @@
+package selftest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// TestStartsThatFail: a program that does not start in ordinary conditions either breaks nothing; one that does is what
+// the situation is about.
+func TestStartsThatFail(t *testing.T) {
+	t.Parallel()
+	const nor = "inconclusive : the program did not start: it opened no connection, nor did it in ordinary conditions"
+	always := func(n int64, _ situations.Environment) bool { return n > 1 } // but for the first test
+	tls := func(n int64, e situations.Environment) bool { return strings.HasPrefix(e.URL, "tcp+tls") }
+	for _, row := range []struct {
+		name    string
+		fails   func(n int64, e situations.Environment) bool
+		says    string
+		check   string
+		clause  string
+		want    string
+		hasSeen bool
+	}{
+		{"its pid file is there", always, "pid file /run/w.pid already exists", "greeting/spaces", "FWP-HI-09", nor, true},
+		{"it says nothing", always, "", "greeting/spaces", "FWP-HI-09", nor, true},
+		{"it says nothing", always, "", "url/provider", "FWP-WRK-02", nor, true},
+		{"it says nothing", always, "", "password/one-round", "FWP-AUTH-01", nor, true},
+		{"it knows no TLS", tls, "", "url/tls", "FWP-WRK-14", "observed : the command ended (exit status 1)", false},
+		{"its port is taken for a moment", tls, "bind: Address already in use", "url/tls", "FWP-WRK-14", nor, true},
+		{"it starts", func(int64, situations.Environment) bool { return false }, "", "greeting/spaces", "FWP-HI-09",
+			"pass : ", false},
+	} {
+		t.Run(row.name+" "+row.check, func(t *testing.T) {
+			t.Parallel()
+			var h *situations.Harness
+			report := played(t, func(changed *situations.Harness) {
+				h = changed
+				changed.Launcher = &failing{Launcher: changed.Launcher, fails: row.fails, says: row.says}
+			}, nil, row.check)
+			got := said(report, row.clause)
+			assert.True(t, strings.HasPrefix(got, row.want), got)
+			seen := strings.Join(h.Seen(), "\n")
+			assert.Equal(t, row.hasSeen, strings.HasPrefix(seen, "it did not start"), seen)
+			assert.Contains(t, seen, row.says)
+		})
+	}
+}
+
+// TestTwoAtATime: what needs two processes is named, where only one can be there, and the rest is decided.
+func TestTwoAtATime(t *testing.T) {
+	t.Parallel()
+	for check, want := range map[string]string{
+		"workers/two": "inconclusive : it needs two processes at a time, and the second one did not start",
+		"jobs/killed": "pass : ", "fetch/queues": "pass : ",
+	} {
+		t.Run(check, func(t *testing.T) {
+			t.Parallel()
+			report := played(t, func(h *situations.Harness) {
+				l := &failing{Launcher: h.Launcher, says: "port 9090 is already in use"}
+				l.fails = func(int64, situations.Environment) bool { return l.runs() }
+				h.Launcher, h.OneByOne = l, true
+			}, nil, check)
+			clause := map[string]string{"workers/two": "FWP-HELLO-10", "jobs/killed": "FWP-WRK-07", "fetch/queues": "FWP-WRK-11"}
+			assert.Equal(t, want, said(report, clause[check]))
+		})
+	}
+}
+
+// failing is a launcher whose program ends at once at some starts, and prints why.
+type failing struct {
+	situations.Launcher
+
+	starts atomic.Int64
+	fails  func(n int64, e situations.Environment) bool
+	says   string
+
+	mu      sync.Mutex
+	started []situations.Process
+}
+
+// runs reports whether a program runs that it has started.
+func (l *failing) runs() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.started, func(p situations.Process) bool {
+		select {
+		case <-p.Over():
+			return false
+		default:
+			return true
+		}
+	})
+}
+
+func (l *failing) Launch(e situations.Environment) (situations.Process, error) {
+	if l.fails(l.starts.Add(1), e) {
+		return situations.InProcess(func(_ situations.Environment, _, logged func(string)) situations.Function {
+			return situations.Function{Run: func(context.Context) int {
+				logged(l.says)
+				return 1
+			}}
+		}).Launch(e)
+	}
+	p, err := l.Launcher.Launch(e)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.started = append(l.started, p)
+	return p, err
+}
+
+// TestAProducerThatReadsAllFirst: it is noticed at the first start, and gets all its input at once; what needs jobs that
+// come later is left out.
+func TestAProducerThatReadsAllFirst(t *testing.T) {
+	t.Parallel()
+	on := fixtureOf(t, "fwp", "producer")
+	var report *reports.Report
+	var h *situations.Harness
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		h, err = on.Client.Harness(peer.Config{Network: memnet.New()})
+		require.NoError(t, err)
+		h.Launcher = readsAll{h.Launcher}
+		seen, err := h.Identify(t.Context())
+		require.NoError(t, err)
+		assert.True(t, seen.Works)
+		checks, _, err := conformance.Selection{
+			Protocol: on.Peer.Protocol, Checks: []string{"errors/push", "loss/idle", "greeting/spaces"},
+		}.Apply(h.Checks())
+		require.NoError(t, err)
+		report = (&run.Runner{
+			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: situations.Target{}}}, Checks: checks,
+			Parties: on.Client.Parties, Virtual: true,
+		}).Run(t.Context())
+	})
+	got := map[string]reports.Verdict{}
+	for _, c := range report.Checks {
+		got[c.ID] = c.Verdict
+	}
+	assert.Equal(t, map[string]reports.Verdict{
+		"errors/push": reports.Pass, "greeting/spaces": reports.Pass, "loss/idle": reports.Skipped,
+	}, got)
+	assert.Contains(t, strings.Join(h.Seen(), "\n"), "it reads its input to the end before it pushes a job")
+}
+
+// readsAll is a launcher of producers that read their input to its end first.
+type readsAll struct{ situations.Launcher }
+
+func (l readsAll) Launch(e situations.Environment) (situations.Process, error) {
+	e.Input = &slurped{from: e.Input}
+	return l.Launcher.Launch(e)
+}
+
+type slurped struct {
+	from io.Reader
+	once sync.Once
+	text bytes.Buffer
+}
+
+func (s *slurped) Read(p []byte) (int, error) {
+	s.once.Do(func() { _, _ = s.text.ReadFrom(s.from) })
+	return s.text.Read(p)
+}
