@@ -47,11 +47,11 @@ func TestQueuesThatDoNotGrow(t *testing.T) {
 // A server that looks each 5 s for jobs whose time has come keeps up, wherever its waves are in a window.
 func TestWavesAreNoGrowth(t *testing.T) {
 	t.Parallel()
-	for _, length := range []time.Duration{6, 8, 10, 13, 25} {
+	for _, length := range []time.Duration{6 * second, 8 * second, 10 * second, 13 * second, 25 * second} {
 		w := steady()
-		w.Delay, w.Duration = workload.Range{Min: second, Max: 5 * second}, workload.Duration(length*second)
+		w.Delay, w.Duration = workload.Range{Min: second, Max: 5 * second}, workload.Duration(length)
 		l := bench{load: w, server: fakes.Config{ScanEvery: 5 * second}}.run(t)
-		assert.False(t, l.Due.Grew(), "%d s: %+v", length, l.Due)
+		assert.False(t, l.Due.Grew(), "%v: %+v", length, l.Due)
 		assert.Positive(t, l.Due.End, "some wait for the next look")
 	}
 }
