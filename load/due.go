@@ -8,10 +8,11 @@ import (
 )
 
 // The intervals between two counts of the jobs that are due: a count takes a millisecond for ten million jobs, but
-// looks at each that waits where jobs have a time.
+// looks at each that waits where jobs have a time, and these may be many.
 const (
-	countEvery   = 100 * time.Millisecond
-	countDelayed = time.Second
+	countEvery = 100 * time.Millisecond
+	countMany  = time.Second
+	manyJobs   = 20_000
 )
 
 // What is no growth of the queues, beside what chance explains: a share of the arrivals, as of the rate, and the jobs
@@ -19,6 +20,8 @@ const (
 const (
 	dueShare    = 0.01
 	dueInFlight = 50 * time.Millisecond // at the rate of the arrivals, at most one for each worker
+	wave        = 5 * time.Second       // how often servers look for jobs with a time
+	leastWaves  = 4                     // in a window, for their lows to be in each half
 	busyWorkers = 0.8                   // share of the places of workers that have a job
 )
 
@@ -27,6 +30,7 @@ const (
 type dueJobs struct {
 	at   []time.Duration
 	jobs []int64
+	seen int64 // jobs that the latest count has looked at
 	held int64 // by workers at these times, in all
 }
 
@@ -38,8 +42,8 @@ func (r *run) fetched() bool {
 // countDue counts the jobs that are due, if it is time to.
 func (r *run) countDue(now time.Duration, always bool) {
 	d, every := &r.figures.due, countEvery
-	if r.work.Delay.Max > 0 {
-		every = countDelayed
+	if d.seen > manyJobs {
+		every = countMany
 	}
 	if n := len(d.at); !r.fetched() || !always && n > 0 && now < d.at[n-1]+every {
 		return
@@ -51,7 +55,9 @@ func (r *run) jobsDue(now time.Duration) (n int64) {
 	if r.work.Delay.Max == 0 {
 		return r.ledger.Count(false).Missing
 	}
+	r.figures.due.seen = 0
 	for k := range r.ledger.Missing() {
+		r.figures.due.seen++
 		if at, known := r.ledger.PushedAt(k); known && at+r.jobs.Delay(k) <= now {
 			n++
 		}
@@ -112,6 +118,9 @@ func (r *run) allowedDue(rate, over float64) float64 {
 	allowed := dueShare*rate*over + chance*math.Sqrt(rate*over*burst) + min(places, rate*dueInFlight.Seconds())
 	if burst > 1 {
 		allowed += burst
+	}
+	if w.Delay.Max > 0 && r.figures.measured < leastWaves*wave {
+		allowed += rate * wave.Seconds()
 	}
 	if r.plan == nil {
 		allowed += float64(w.Backlog) * places

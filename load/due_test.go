@@ -2,6 +2,7 @@ package load_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,18 @@ func TestQueuesThatDoNotGrow(t *testing.T) {
 	}
 }
 
+// A server that looks each 5 s for jobs whose time has come keeps up, wherever its waves are in a window.
+func TestWavesAreNoGrowth(t *testing.T) {
+	t.Parallel()
+	for _, length := range []time.Duration{6 * second, 8 * second, 10 * second, 13 * second, 25 * second} {
+		w := steady()
+		w.Delay, w.Duration = workload.Range{Min: second, Max: 5 * second}, workload.Duration(length)
+		l := bench{load: w, server: fakes.Config{ScanEvery: 5 * second}}.run(t)
+		assert.False(t, l.Due.Grew(), "%v: %+v", length, l.Due)
+		assert.Positive(t, l.Due.End, "some wait for the next look")
+	}
+}
+
 // What grows is told, and what was the limit: the server, or the workers.
 func TestQueuesThatGrow(t *testing.T) {
 	t.Parallel()
@@ -61,7 +74,7 @@ func TestQueuesThatGrow(t *testing.T) {
 			func(w *workload.Workload) { w.Work = workload.Range{Min: 48 * ms, Max: 48 * ms} }, away, true},
 		"at random": {func(w *workload.Workload) { w.Poisson = true }, slowFetch, false},
 		"all of them later": {func(w *workload.Workload) {
-			w.Delay = workload.Range{Min: second, Max: second}
+			w.Delay, w.Duration = workload.Range{Min: second, Max: second}, workload.Duration(20*second)
 		}, slowFetch, false},
 	} {
 		w := steady()
@@ -70,7 +83,7 @@ func TestQueuesThatGrow(t *testing.T) {
 		l := bench{load: w, hooks: []func(*fakes.Event){test.hook}}.run(t)
 		require.True(t, l.Due.Grew(), "%s: %+v", name, l.Due)
 		assert.InDelta(t, 200, l.Due.Growth, 40, name)
-		assert.InDelta(t, 2000, l.Due.End, 300, name)
+		assert.InDelta(t, 200*l.Measured.Seconds(), l.Due.End, 300, name)
 		assert.InDelta(t, 100, l.Worked(), 15, name) // none is due in the first second
 		assert.Equal(t, test.busy, l.Due.Workers, name)
 		outcome(t, l, reports.ExitWell, "achieved the target rate of 300 /s, the queues grew by")

@@ -55,7 +55,7 @@ func (l run) aboutTheRate() []string {
 		when(r.Unserved > 0, "%s of %s planned arrivals still waited for a connection at the end. Response times "+
 			"include their wait so far, so a figure with >= is a lower bound.", text.Grouped(r.Unserved),
 			text.Grouped(r.Planned)),
-		when(l.Due.Grew(), "Jobs were pushed faster than workers got them: %s. At the end %s waited.",
+		when(l.Growing() != "", "Jobs were pushed faster than workers got them: %s. At the end %s waited.",
 			l.WhatGrew(), text.Count(cmp.Or(l.Due, &results.JobsDue{}).End, "job")),
 		when(l.Validity.Limit != "",
 			"The generator used %s of the median cycle of %s: the target may sustain more.",

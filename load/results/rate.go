@@ -135,7 +135,7 @@ func (d *JobsDue) Grew() bool { return d != nil && d.Growth > d.Allowed }
 
 // Growing returns that the queues grew, empty if they did not.
 func (l *Load) Growing() string {
-	if !l.Due.Grew() {
+	if !l.Due.Grew() || l.Disruptions != nil { // a disruption makes jobs wait
 		return ""
 	}
 	return fmt.Sprintf("the queues grew by %s jobs a second", reports.Digits(l.Due.Growth))
@@ -146,7 +146,7 @@ func (l *Load) Worked() float64 { return l.Sum("ack").Rate + l.Sum("fail").Rate 
 
 // WhatGrew returns that the queues grew, what workers got and what was the limit.
 func (l *Load) WhatGrew() string {
-	if !l.Due.Grew() {
+	if l.Growing() == "" {
 		return ""
 	}
 	limit := "the server"

@@ -18,8 +18,8 @@ import (
 // WriteSeriesCSV writes the series of l as comma-separated values (RFC 4180, but with LF): a line with the names of the
 // columns, and one for each second. The first columns are
 //
-//	at_ns, over_ns, phase, target_per_s, achieved_per_s, connections, in_flight, backlog, dropped, unserved, errors,
-//	cpu, memory_bytes
+//	at_ns, over_ns, phase, target_per_s, achieved_per_s, connections, in_flight, backlog, dropped, jobs_due, unserved,
+//	errors, cpu, memory_bytes
 //
 // and then, if the target was started here, server_cpu, server_memory_bytes, server_redis_bytes, server_threads and
 // server_waiting_jobs; for each command that the run used, OP_count, OP_errors, OP_unanswered, OP_at_least,
