@@ -14,6 +14,7 @@ const types = {
     throw new Error(JSON.stringify(args));
   },
   "fwp.crash": () => process.exit(1),
+  "fwp.exit": () => process.exit(1),
   "fwp.block": (seconds) => {
     for (const end = Date.now() + 1000 * seconds; Date.now() < end; );
   },

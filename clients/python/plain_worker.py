@@ -187,7 +187,7 @@ def work(link):
         try:
             types[job["jobtype"]](*job["args"])
             error = None
-        except Exception as e:
+        except BaseException as e:  # SystemExit too: it would end this thread
             error = e
         report(link, job["jid"], error)
     if link.conn is not None and state.name == "terminate":
@@ -264,6 +264,7 @@ types = {
     "fwp.sleep": time.sleep,
     "fwp.echo": echo,
     "fwp.crash": lambda: os._exit(1),
+    "fwp.exit": lambda: sys.exit("fwp.exit"),
     "fwp.block": block,
     "fwp.push": push,
 }

@@ -34,6 +34,10 @@ def crash():
     os._exit(1)
 
 
+def leave():
+    sys.exit("fwp.exit")
+
+
 def block(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -59,6 +63,7 @@ types = {
     "fwp.sleep": sleep,
     "fwp.echo": echo,
     "fwp.crash": crash,
+    "fwp.exit": leave,
     "fwp.block": block,
     "fwp.push": push,
 }

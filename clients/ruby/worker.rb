@@ -30,6 +30,11 @@ class FwpCrash
   def perform = exit!(1)
 end
 
+class FwpExit
+  include Faktory::Job
+  def perform = exit(1)
+end
+
 class FwpBlock
   include Faktory::Job
   def perform(seconds)
@@ -51,7 +56,8 @@ end
 class Faktory::Processor
   TYPES = {
     "fwp.ok" => FwpOk, "fwp.fail" => FwpFail, "fwp.sleep" => FwpSleep, "fwp.echo" => FwpEcho,
-    "fwp.crash" => FwpCrash, "fwp.block" => FwpBlock, "fwp.push" => FwpPush
+    "fwp.crash" => FwpCrash, "fwp.exit" => FwpExit, "fwp.block" => FwpBlock,
+    "fwp.push" => FwpPush
   }
   private def constantize(type) = TYPES[type] || Object.const_get(type)
 end

@@ -255,7 +255,8 @@ type execution = func(ctx context.Context, job *Job) error
 func (w *Worker) executions() map[string]execution {
 	return map[string]execution{
 		jobtype.OK: func(context.Context, *Job) error { return nil }, jobtype.Fail: fail, jobtype.Echo: echo,
-		jobtype.Sleep: w.sleep, jobtype.Block: w.sleep, jobtype.Crash: w.crash, jobtype.Push: w.pushAll,
+		jobtype.Sleep: w.sleep, jobtype.Block: w.sleep, jobtype.Crash: w.crash, jobtype.Exit: exits,
+		jobtype.Push: w.pushAll,
 	}
 }
 
@@ -310,6 +311,9 @@ func (w *Worker) run(ctx context.Context, job *Job) error {
 	}
 	return fmt.Errorf("unknown job type %q", job.Type)
 }
+
+// exits is a job that would end its thread: a conforming worker survives it.
+func exits(context.Context, *Job) error { return errors.New("exit") }
 
 func fail(_ context.Context, job *Job) error {
 	var message string

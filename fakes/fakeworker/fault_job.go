@@ -82,11 +82,12 @@ var executorFaults = []Fault{
 			}
 		})),
 	// About what costs an executor. (FETCH)
-	fault("ack-refused-costs-one", costsOne(refused(fwp.ACK))),
-	fault("beat-refused-costs-one", costsOne(refused(fwp.BEAT))),
-	crashCostsOne(),
-	fault("failure-costs-one", costsOne(func(e *Event) bool { return e.Point == Ran && e.Outcome == Failed })),
-	fault("job-again-costs-one", catalogue.Keep(catalogue.Any(at(Delivered), fetches),
+	fault("executor-lost-to-ack-error", costsOne(refused(fwp.ACK))),
+	fault("executor-lost-to-beat-error", costsOne(refused(fwp.BEAT))),
+	apart(fault("executor-lost-to-crash", costsOne(ofType(Ran, jobtype.Crash)))),
+	fault("executor-lost-to-exit", costsOne(ofType(Ran, jobtype.Exit))),
+	fault("executor-lost-to-failure", costsOne(func(e *Event) bool { return e.Point == Ran && e.Outcome == Failed })),
+	fault("executor-lost-to-repeat", catalogue.Keep(catalogue.Any(at(Delivered), fetches),
 		func(s *struct {
 			had  map[string]bool
 			cost int
@@ -102,12 +103,12 @@ var executorFaults = []Fault{
 				s.cost, e.Skip = 2, true
 			}
 		})),
-	fault("job-long-costs-one",
+	fault("executor-lost-to-long-job",
 		costsOne(func(e *Event) bool { return e.Point == Delivered && len(e.Job.Text) > 1_000_000 })),
-	fault("push-lost-costs-one", costsOne(func(e *Event) bool {
+	fault("executor-lost-to-push", costsOne(func(e *Event) bool {
 		return e.Point == Ran && e.Outcome == Failed && e.Job.Type == jobtype.Push
 	})),
-	fault("unknown-type-costs-one", costsOne(func(e *Event) bool { return e.Point == Ran && isUnknown(e) })),
+	fault("executor-lost-to-unknown-type", costsOne(func(e *Event) bool { return e.Point == Ran && isUnknown(e) })),
 	fault("pushes-lost-untold", failing(func(e *Event) {
 		if e.Job.Type == jobtype.Push {
 			e.Fields["errtype"], e.Fields["message"] = "", ""
@@ -128,9 +129,8 @@ func costsOne(is func(*Event) bool) func() func(*Event) {
 	})
 }
 
-// crashCostsOne is a fault of a worker whose executors are processes of their own.
-func crashCostsOne() Fault {
-	f := fault("crash-costs-one", costsOne(ofType(Ran, jobtype.Crash)))
+// apart makes a fault one of a worker whose executors are processes of their own.
+func apart(f Fault) Fault {
 	hook := f.Configure
 	f.Configure = func(c *Config) {
 		hook(c)

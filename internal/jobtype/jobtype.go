@@ -27,6 +27,7 @@ const (
 	Sleep = "fwp.sleep"
 	Echo  = "fwp.echo"
 	Crash = "fwp.crash"
+	Exit  = "fwp.exit"
 	Block = "fwp.block"
 	Push  = "fwp.push"
 )
@@ -42,6 +43,9 @@ func FWP() []Type {
 		{Name: Sleep, Does: "runs for its first argument, a number of seconds, then succeeds", Seconds: true},
 		{Name: Echo, Does: "fails at once; the error message is the JSON text of all its arguments", Fails: true},
 		{Name: Crash, Does: "ends its process at once (optional)", Fails: true, Optional: true},
+		{
+			Name: Exit, Does: "ends its thread, as sys.exit, exit and a panic do (optional)", Optional: true, Open: true,
+		},
 		{
 			Name: Block, Does: "keeps a processor busy for its first argument, in seconds, then succeeds (optional)",
 			Seconds: true, Optional: true, Open: true,

@@ -37,6 +37,7 @@ func main() {
 		os.Exit(1)
 		return nil
 	})
+	mgr.Register("fwp.exit", func(context.Context, ...any) error { panic("fwp.exit") })
 	mgr.Register("fwp.block", func(_ context.Context, args ...any) error {
 		for end := time.Now().Add(time.Duration(args[0].(float64) * float64(time.Second))); time.Now().Before(end); {
 		}

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // fetchSituations are about FETCH. (FETCH)
@@ -53,10 +55,12 @@ func (t *trial) runsAsMany(p *program, n int, after string) {
 }
 
 // hasAllHands decides whether a process still fetches from each of its queues, and runs as many jobs at a time as one
-// did in the first test, after something that may have cost it an executor. A process that has ended is started again.
+// did in the first test, after something that may have cost it an executor. One that has ended is started again by its
+// supervisor, and one about which something was found before has its finding.
 func (t *trial) hasAllHands(p *program, after string) {
 	hands := t.harness.hands
-	if hands == 0 || t.exited(p) || t.ctx.Err() != nil {
+	found := slices.ContainsFunc(t.decisions, func(d conformance.Decision) bool { return d.Outcome == play.Mismatched })
+	if hands == 0 || found || t.exited(p) || t.ctx.Err() != nil {
 		return
 	}
 	t.fetchesFromAll(p)

@@ -40,6 +40,8 @@ func jobSituations() []situation {
 			"FETCH-09 FETCH-10 RESP-09", 75, playReservationOver, setup{server: retriesSoon}},
 		{"executor/crash", "after a job that ends its process the worker continues, or ends",
 			"FETCH-11 FETCH-09 FAIL-04", 5, playCrash, setup{quick: true}},
+		{"executor/exit", "after a job that ends its thread, such as one that calls exit, the worker continues, or ends",
+			"FETCH-11 FETCH-09", 5, playExit, setup{quick: true}},
 		{"executor/block", "a worker sends BEAT while a job keeps a CPU busy, and continues after it",
 			"BEAT-06 FETCH-11 FETCH-09", blockFor, playBlock, setup{}},
 		{"executor/push", "each of the jobs that a job pushes has its own queue, custom and retry",
@@ -271,6 +273,20 @@ func playCrash(t *trial) {
 	t.dies()
 	t.kept("FETCH-09") // the jobs come back, or have failed
 	t.worksBehind(p, "a job that ended its process")
+}
+
+// playExit has jobs end what runs them: a thread, or the process, which is right.
+func playExit(t *trial) {
+	p := t.launch(options{})
+	missing := t.mayLack(p, timeToAct, slices.Repeat([]job{{jobtype: jobtype.Exit}}, usualConcurrency)...)
+	if t.exited(p) {
+		t.dies()
+		t.kept("FETCH-09") // the jobs come back
+	} else {
+		missing = t.reported(p, reportPatience, t.delivered(missing)...)
+		t.allReported(missing, "ACK or FAIL for each job, or the end of the worker", "that ended its thread")
+	}
+	t.worksBehind(p, "jobs that ended their threads")
 }
 
 // blockFor is for how many seconds a job keeps a processor busy: longer than a BEAT may be late.
