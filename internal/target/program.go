@@ -1,10 +1,13 @@
 package target
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -62,4 +65,86 @@ func (p Program) pipe() (path string, feed *namedPipe, err error) {
 		return "", nil, fmt.Errorf("make a pipe for the input of a program: %w", err)
 	}
 	return feed.path, feed, nil
+}
+
+// Log is a file with everything that started programs print, each line with its time and the port of its server, or the
+// name of its program. Its
+// methods may be called by many goroutines at once.
+type Log struct {
+	mu   sync.Mutex
+	to   io.Writer
+	err  error // the first one of writing
+	told bool
+}
+
+// NewLog returns a log that is written to a file.
+func NewLog(to io.Writer) *Log { return &Log{to: to} }
+
+// tell tells once that it could not be written.
+func (l *Log) tell(tell func(format string, args ...any)) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil && !l.told {
+		l.told = true
+		tell("--server-log: %v: later output of the servers is missing from the file", l.err)
+	}
+}
+
+// started notes that a server starts by a command; the nil log notes nothing.
+func (l *Log) started(port int, command string) {
+	if l != nil {
+		l.Line(serverAt(port), "-- started by: "+command)
+	}
+}
+
+// of returns what a server prints to; nothing for the nil log.
+func (l *Log) of(port int) io.Writer {
+	if l == nil {
+		return nil
+	}
+	return &logged{log: l, port: port}
+}
+
+// serverAt names a server in a log.
+func serverAt(port int) string { return fmt.Sprintf(":%d", port) }
+
+// Line writes a line of one of several programs, whose name stands before it.
+func (l *Log) Line(name, line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		_, l.err = fmt.Fprintf(l.to, "%s %s %s\n", time.Now().Format("15:04:05.000"), name, line)
+	}
+}
+
+// Err returns why lines are missing from it; nil if none are.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// longestLogged is how many bytes of a line without an end are kept before they are written as one.
+const longestLogged = 64 << 10
+
+// logged is a writer to a log for one server, which is used by one goroutine at a time.
+type logged struct {
+	log  *Log
+	port int
+	open []byte
+}
+
+func (w *logged) Write(text []byte) (int, error) {
+	w.open = append(w.open, text...)
+	for {
+		line, rest, ended := bytes.Cut(w.open, []byte("\n"))
+		if !ended && len(w.open) < longestLogged {
+			return len(text), nil
+		}
+		w.log.Line(serverAt(w.port), string(bytes.TrimSuffix(line, []byte("\r"))))
+		w.open = append(w.open[:0], rest...)
+	}
 }

@@ -40,14 +40,14 @@ func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true
 // children are all of the command.
 func Supervise(command string, orders io.Reader, output io.Writer) int {
 	adoptOrphans()
-	syscall.CloseOnExec(tells)
 	defer removeFolder(os.Getppid())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	cmd := exec.Command(shellName, "-c", command) //nolint:noctx // it ends by an order
 	cmd.Stdout, cmd.Stderr = output, output
 	apart(cmd)
-	if err := cmd.Start(); err != nil {
+	syscall.CloseOnExec(tells) // the command does not get it
+	if cmd.Start() != nil {
 		return cannotRun
 	}
 	s := &supervised{pid: cmd.Process.Pid, ended: make(chan struct{})}
@@ -62,8 +62,7 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 	}()
 	select {
 	case <-over:
-		tellLeft()
-		endGroup(s.pid)
+		s.endRest()
 		return exitCode(cmd.ProcessState)
 	case <-signals:
 	case order := <-s.ordered(orders):
@@ -77,9 +76,8 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 			s.outlive()
 		}
 	}
-	inTime := s.stop()
-	endGroup(s.pid)
-	if !inTime {
+	defer endGroup(s.pid)
+	if !s.stop() {
 		return killedCode
 	}
 	return exitCode(cmd.ProcessState)
@@ -88,8 +86,9 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 // tells is the file by which a supervisor tells the process that has started it what is left of a command.
 const tells = 3
 
-// tellLeft names the processes that still run though the command has ended.
-func tellLeft() {
+// endRest kills the processes that still run though the command has ended, and names them before.
+func (s *supervised) endRest() {
+	defer endGroup(s.pid)
 	if left := descendants(os.Getpid()); len(left) > 0 {
 		words := leftWord + " " + strings.Trim(fmt.Sprint(left), "[]") + "\n"
 		_, _ = syscall.Write(tells, []byte(words)) // no one listens, if it fails

@@ -14,7 +14,8 @@
 //   - the play of orders with the rows about quiet; its dimensions are these rows and those of situations_terminate.go:
 //     orders.go
 //   - what plays have in common: jobs.go, unusual_jobs.go, values.go, producer.go, wait.go (and which events)
-//   - the program: program.go, launch.go (a command or a function, its input and output), starts.go (one that does not start)
+//   - the program: program.go, launch.go (a command or a function, its input and output), starts.go (one that does
+//     not start)
 //   - the servers of one play: trial.go; what they do on purpose: the rules of a row, and
 //     hooks.go for what no rule says, and for what they forgive; the workers of other
 //     protocols, whose servers and rules are in packages of their own: side.go

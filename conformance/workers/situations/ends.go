@@ -33,8 +33,9 @@ type endOrder struct {
 	idle   bool          // it had no job
 }
 
-// relatives is a [Process] that knows the ids of the processes below it: Below those that run now, COMMAND itself first,
-// and Left those that still ran when COMMAND had ended by itself, which were killed. Left may be called when it is over.
+// relatives is a [Process] that knows the ids of the processes below it: Below returns those that run now, COMMAND
+// itself first, and Left those that still ran when COMMAND had ended by itself, which were killed. Left may be called
+// when it is over.
 type relatives interface {
 	Below() []int
 	Left() []int

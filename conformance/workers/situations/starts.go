@@ -15,8 +15,9 @@ import (
 )
 
 // inTheWay matches what programs print that do not start because of another process of theirs.
-var inTheWay = regexp.MustCompile(`(?i)address (is )?(already )?in use|EADDRINUSE|already (exists|in use|running|locked|bound)` +
-	`|(pid|lock) ?file|lockfile|(could not|cannot|can't|unable to|failed to) (get|acquire|obtain) .*lock`)
+var inTheWay = regexp.MustCompile(`(?i)address (is )?(already )?in use|EADDRINUSE` +
+	`|already (exists|in use|running|locked|bound)|(pid|lock) ?file` +
+	`|(could not|cannot|can't|unable to|failed to) (get|acquire|obtain) .*lock`)
 
 // notStarted are the situations in which the program did not start, nor in ordinary conditions.
 type notStarted struct {
@@ -80,8 +81,8 @@ func (u notStarted) words(oneByOne bool) []string {
 	}
 	first := fmt.Sprintf("it did not start, nor in ordinary conditions, in %d situations (%s)", len(u.situations),
 		listed(u.situations))
-	advice := "a pid file or a lock that a killed process has left, or a port that another one has, may be in its way: give " +
-		"--parallel 1, or have it take a file and a free port for each process"
+	advice := "a pid file or a lock that a killed process has left, or a port that another one has, may be in its way: " +
+		"give --parallel 1, or have it take a file and a free port for each process"
 	if oneByOne {
 		advice = "a pid file, a lock or a port may be in its way: have it take one for each process"
 	}

@@ -178,10 +178,10 @@ func trusted(h *situations.Harness) (folder string, err error) {
 // checkClient is one run, from the flags to the exit code.
 func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error {
 	err := cmp.Or(o.validate(), o.reportFlags.Validate(), target.NeedShell("fwpcheck "+o.tested("").Role), o.name(words))
-	if err != nil {
-		return err
+	if err == nil {
+		err = o.openLog()
 	}
-	if err := o.openLog(); err != nil {
+	if err != nil {
 		return err
 	}
 	h := o.harness(words)
@@ -209,20 +209,30 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 		}
 		return o.deliver(p, r)
 	}
-	if fetched := strings.Join(seen.Queues, " "); !o.producer && h.Side == nil && !seen.TakesQueues() {
-		p.Logf("it ignores {queues} and FWP_QUEUES; jobs go to the queue that it fetches from (%s)", fetched)
-	}
+	o.tellQueues(p, seen)
 	if seen.Lacks != "" {
 		return p.unable(ctx, o, started, command, seen.Lacks)
 	}
-	what := playing{selection: chosen, thing: "situation", started: started, known: known, bar: bar}
-	what = o.situations(ctx, what, command)
-	what.complete = func(r *reports.Report) { r.Target, r.Seen = o.tested(command), h.Seen() }
-	r := p.play(ctx, &o.runOptions, what)
-	if o.log != nil && o.log.Err() != nil {
-		p.Logf("--worker-log: %v: later output is missing from the file", o.log.Err())
+	what := o.situations(ctx,
+		playing{selection: chosen, thing: "situation", started: started, known: known, bar: bar}, command)
+	what.complete = func(r *reports.Report) { r.Target, r.Seen = o.tested(command), append(h.Seen(), o.logTrouble()...) }
+	return o.deliver(p, p.play(ctx, &o.runOptions, what))
+}
+
+// tellQueues says that a worker does not take the queues that it is told.
+func (o *clientOptions) tellQueues(p process, seen situations.Observed) {
+	if !o.producer && o.of.Workers == nil && !seen.TakesQueues() {
+		p.Logf("it ignores {queues} and FWP_QUEUES; jobs go to the queue that it fetches from (%s)",
+			strings.Join(seen.Queues, " "))
 	}
-	return o.deliver(p, r)
+}
+
+// logTrouble says that lines are missing from the file of --worker-log, if some are.
+func (o *clientOptions) logTrouble() []string {
+	if o.log == nil || o.log.Err() == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("--worker-log: %v: later output is missing from the file", o.log.Err())}
 }
 
 // openLog opens the file of --worker-log, if there is one.
