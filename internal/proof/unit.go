@@ -244,6 +244,10 @@ func (r *renames) renamed(old, u unit) bool {
 	return true
 }
 
+// mostUsers is how many units may use what is declared, so that they are about what it does. What more of them use, as
+// what makes a row, is for whole runs.
+const mostUsers = 12
+
 // using returns some units, and those of the same folder that use what one of them declares, however far.
 func using(some, all []unit) []unit {
 	folders := map[string][]unit{}
@@ -255,8 +259,12 @@ func using(some, all []unit) []unit {
 	}
 	for i := 0; i < len(some); i++ { // it grows
 		for _, name := range some[i].declares {
-			for _, u := range folders[path.Dir(some[i].file)] {
-				if u.is(name) && !has(u) {
+			users := slices.DeleteFunc(slices.Clone(folders[path.Dir(some[i].file)]), func(u unit) bool { return !u.is(name) })
+			if len(users) > mostUsers {
+				continue
+			}
+			for _, u := range users {
+				if !has(u) {
 					some = append(some, u)
 				}
 			}

@@ -79,4 +79,9 @@ func TestRowsThatUseAFunction(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{"b-two"}, named)
+	many := now
+	for range mostUsers {
+		many = append(many, brief("fakes/p/q.go", "package p\n\nvar _ = helper()\n")...)
+	}
+	assert.Len(t, using(fresh(before, now), many), 1, "what everything uses is about no row")
 }
