@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
-	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -75,7 +75,7 @@ type Setup struct {
 	Timeout  time.Duration      // the longest wait for a reply; 10 s if zero
 	Patience time.Duration      // for what the specification calls eventual; 150 s if zero
 	Quick    bool               // the play must end soon on every server: see QuickCheck
-	Meter    *lag.Meter         // of the lag of this machine; nil if it is not measured
+	Meter    *machine.Meter     // of the lag of this machine; nil if it is not measured
 	Watch    func(reports.Line) // receives each line of the conversations as it happens, one at a time; may be nil
 
 	// Fresh starts another server like the target; nil if there cannot be one. The

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/conformance/law"
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -81,7 +81,7 @@ func (on Setup) watch() *law.Watch {
 	}
 	terms := law.Terms{
 		Prefix: on.Names, Password: on.Password, Alone: on.Alone, Flush: on.Alone,
-		Patience: cmp.Or(on.Patience, scenarios.DefaultPatience), Slack: lag.Allowance, Server: on.Server,
+		Patience: cmp.Or(on.Patience, scenarios.DefaultPatience), Slack: machine.Allowance, Server: on.Server,
 	}
 	if on.Open {
 		terms.Password = ""

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -103,17 +103,17 @@ func TestLagExcuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late, plain := Finding{Clause: "FWP-FETCH-05", Clocked: true}, Finding{Clause: "FWP-ACK-01"}
 		calm := Evidence{Began: time.Now(), Findings: []Finding{late, plain}}
-		calm.excuse(new(lag.Meter))
+		calm.excuse(new(machine.Meter))
 		assert.Equal(t, []Finding{late, plain}, calm.Findings)
 		assert.Empty(t, calm.Open)
 		calm.excuse(nil)
 		assert.Len(t, calm.Findings, 2)
-		for by, want := range map[time.Duration][]Finding{lag.Room - 1: {late, plain}, lag.Room: {plain}} {
-			busy, meter := Evidence{Began: time.Now(), Findings: []Finding{late, plain}}, new(lag.Meter)
+		for by, want := range map[time.Duration][]Finding{machine.Room - 1: {late, plain}, machine.Room: {plain}} {
+			busy, meter := Evidence{Began: time.Now(), Findings: []Finding{late, plain}}, new(machine.Meter)
 			meter.Note(time.Now(), by)
 			busy.excuse(meter)
 			assert.Equal(t, want, busy.Findings, by)
-			assert.Equal(t, by == lag.Room, busy.Transient, by)
+			assert.Equal(t, by == machine.Room, busy.Transient, by)
 		}
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -89,9 +89,9 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 func (e *Evidence) refusedAll() bool { return e.Refused != nil && e.Refused.All > 0 }
 
 // excuse removes the findings that a lag of this machine may explain.
-func (e *Evidence) excuse(meter *lag.Meter) {
+func (e *Evidence) excuse(meter *machine.Meter) {
 	late := func(f Finding) bool { return f.Clocked }
-	if meter != nil && meter.Lag(e.Began) >= lag.Room && slices.ContainsFunc(e.Findings, late) {
+	if meter != nil && meter.Lag(e.Began) >= machine.Room && slices.ContainsFunc(e.Findings, late) {
 		e.Findings = slices.DeleteFunc(e.Findings, late)
 		e.Open, e.Reason = "this machine was too busy to measure whether a reply was late", reports.ReasonLag
 		e.Transient = true

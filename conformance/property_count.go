@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -64,7 +64,7 @@ func (t *countingTarget) served(ctx context.Context) bool {
 		if t.greeted(ctx) {
 			return true
 		}
-		wait.Sleep(ctx, pause)
+		machine.Sleep(ctx, pause)
 	}
 	return false
 }

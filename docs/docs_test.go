@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/jobtype"
+	"github.com/fwpsuite/fwp/internal/base/jobtype"
 )
 
 // TestEveryPageIsInTheIndex: README.md has a link to each page of the folder, and decisions/README.md to each decision.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // conn is a connection. One goroutine serves it from the greeting to its end.
@@ -180,5 +180,5 @@ func (c *conn) answer(e *Event) fwp.Reply {
 func (c *conn) pause(e *Event) bool {
 	d := e.Delay
 	e.Delay = 0
-	return wait.Until(c.done, d)
+	return machine.Until(c.done, d)
 }

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // What the specification gives for omitted fields. (Work units, Optional fields)
@@ -142,6 +142,6 @@ func appendStamp(dst []byte, t time.Time) []byte {
 // asTime reads an RFC 3339 time.
 func asTime(raw json.RawMessage) (time.Time, bool) {
 	s, _ := asString(raw)
-	t, err := rfc3339.Parse(s)
+	t, err := number.ParseTime(s)
 	return t, err == nil
 }

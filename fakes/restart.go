@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Close stops listening and closes every connection. It returns when all goroutines of the server have ended and its
@@ -54,7 +54,7 @@ func (s *Server) Down(reset bool) error {
 	}
 	if s.cfg.Farewell > 0 && !reset {
 		s.leaving.Store(true)
-		wait.Until(s.stopped, s.cfg.Farewell)
+		machine.Until(s.stopped, s.cfg.Farewell)
 		defer s.leaving.Store(false)
 	}
 	s.stop(reset)

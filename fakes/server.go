@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Server is a server of the Faktory Work Protocol. Its methods are safe for concurrent use.
@@ -131,7 +131,7 @@ func (s *Server) accept(ln net.Listener) {
 		if !s.listensOn(ln) || errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if !wait.Until(s.stopped, 10*time.Millisecond) { // out of file descriptors, for example
+		if !machine.Until(s.stopped, 10*time.Millisecond) { // out of file descriptors, for example
 			return
 		}
 	}

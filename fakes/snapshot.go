@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
-	"github.com/fwpsuite/fwp/internal/input"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/input"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Snapshot has the jobs and counts of a server that does not run.
@@ -99,7 +99,7 @@ func (s *Server) keep(kept Snapshot) {
 			continue
 		}
 		s.clock.Go(func() {
-			wait.Until(s.stopped, after)
+			machine.Until(s.stopped, after)
 			s.restore(jobs)
 		})
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // Job is a work unit. Its JSON is exact: no number is converted to a float, so that
@@ -123,6 +123,6 @@ func (j *Job) fields() []jobField {
 
 // JIDOf returns the jid of a work unit, or of the argument of an ACK or a FAIL, and "" if it has none that is a string.
 func JIDOf(object []byte) string {
-	jid, _ := jsonnum.Object(object)["jid"].(string)
+	jid, _ := number.Object(object)["jid"].(string)
 	return jid
 }

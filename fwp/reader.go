@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/fwpsuite/fwp/internal/growbuf"
+	"github.com/fwpsuite/fwp/internal/base/input"
 )
 
 // Reader reads replies from a stream, strictly. It allocates nothing for simple
@@ -15,7 +15,7 @@ import (
 // concurrent use.
 // (Server Protocol Sender; RESP)
 type Reader struct {
-	in     growbuf.Reader // its offset is the number of bytes of all replies that were returned
+	in     input.Reader // its offset is the number of bytes of all replies that were returned
 	dec    decoder
 	broken error // the stream's SyntaxError: final
 	lapse  *SyntaxError
@@ -24,7 +24,7 @@ type Reader struct {
 // NewReader returns a Reader on r that refuses replies of more than limit bytes,
 // markers and line ends included. A limit of 0 or less means [DefaultLimit].
 func NewReader(r io.Reader, limit int) *Reader {
-	return &Reader{in: growbuf.Reader{Source: r}, dec: newDecoder(limit)}
+	return &Reader{in: input.Reader{Source: r}, dec: newDecoder(limit)}
 }
 
 // SetLimit changes the limit for the replies after those that Read has returned. A limit of 0 or less

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // Kind is the type of a reply. Its values are the bytes with which RESP marks them,
@@ -97,7 +97,7 @@ func (r Reply) State() string {
 	if r.Kind != BulkString && r.Kind != SimpleString {
 		return ""
 	}
-	state, _ := jsonnum.Object(r.Text)["state"].(string)
+	state, _ := number.Object(r.Text)["state"].(string)
 	return state
 }
 

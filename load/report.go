@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/shortage"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/judge"
@@ -32,7 +32,7 @@ func (r *run) report() *results.Load {
 	l.Interrupted, l.Target.HI, l.Target.Info = f.interrupted, r.met.Greeting, r.met.Info
 	if r.engine == nil { // no load was put on the server
 		if f.unreachable != nil && !f.interrupted {
-			if l.Internal = shortage.Explain(f.unreachable); l.Internal == "" {
+			if l.Internal = machine.Explain(f.unreachable); l.Internal == "" {
 				l.Unreachable = text.OfError(f.unreachable)
 			}
 		}

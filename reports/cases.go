@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Suite is a result as a list of cases, each of which passed or not: what JUnit, SARIF and the annotations of GitHub

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // ComparisonSchema is the Schema of every Comparison.

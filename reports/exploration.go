@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // ExplorationSchema is the Schema of every Exploration.

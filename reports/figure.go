@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Figure is a picture: its data, which a renderer draws where it can, and writes as a table too. Text and Markdown have

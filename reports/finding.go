@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Finding is a broken clause with the evidence of one place: a Fail, a Warn or a Crash. All that a run finds about one

@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // WriteJSON writes r as one indented JSON object and a final newline; o is what its exit code depends on. The keys are

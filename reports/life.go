@@ -3,7 +3,7 @@ package reports
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Life is what became of one job: the calls about it, who had it and from when until when, and what was done to the

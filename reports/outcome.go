@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // ExitOptions is what the exit code depends on beside the verdicts. The zero value is the default.

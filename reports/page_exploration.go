@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Page returns e for people: the findings, one a line; each of them with the script that shows it; what was covered;

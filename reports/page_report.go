@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Page returns r for people: the target; the findings, one a line; their evidence; what is inconclusive, not run or

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Result is what a command comes to. Its exit code and every output are computed from it and from nothing else.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // PerSecond returns count divided by over in seconds, and 0 for no time at all, so that no report holds what JSON

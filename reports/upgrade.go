@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Upgrade is what became of the jobs of servers that took each other's place on the same data.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Verdict is the result of a check, or of the whole run, for a clause. The zero value is NotRun, which is never green:

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Framed reports whether the messages of the protocol are not lines.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Choice is one thing that an S: line accepts: a kind of reply with what it
@@ -304,7 +304,7 @@ func (ch *Choice) compareText(got string, sc *Scope) []Difference {
 		want := fmt.Sprintf("text that begins with %q", ch.prefix)
 		return []Difference{{Want: want, Got: strconv.Quote(text.Shorten(got))}}
 	}
-	value, err := jsonnum.Decode([]byte(rest))
+	value, err := number.Decode([]byte(rest))
 	if err != nil {
 		return []Difference{{Want: "JSON", Got: fmt.Sprintf("%v: %q", err, text.Shorten(rest))}}
 	}
@@ -330,7 +330,7 @@ func (ch *Choice) compareParts(got [][]byte, sc *Scope) []Difference {
 			value = n.typ.asNumber(got[i])
 		case *Object, array:
 			var err error
-			if value, err = jsonnum.Decode(got[i]); err != nil {
+			if value, err = number.Decode(got[i]); err != nil {
 				d := Difference{Path: fmt.Sprintf("[%d]", i), Want: "JSON", Got: fmt.Sprintf("%v: %q", err, text.Excerpt(got[i]))}
 				return []Difference{d}
 			}

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/jsonnum"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // simpleKinds are the types without a range: what is of the type, and a value of it.
@@ -35,22 +34,22 @@ func (k kind) matches(got any, sc *Scope) bool {
 	if k.word == "time" {
 		return k.matchesTime(got, sc)
 	}
-	number, ok := got.(json.Number)
+	n, ok := got.(json.Number)
 	if !ok {
 		return false
 	}
-	value, ok := jsonnum.Exactly(number)
+	value, ok := number.Exactly(n)
 	return ok && (k.word == "number" || value.IsInt()) && within(value, k.lo, k.hi)
 }
 
 func within(v *big.Rat, lo, hi *bound) bool {
 	if lo != nil {
-		if limit, ok := jsonnum.Exactly(lo.number); ok && v.Cmp(limit) < 0 {
+		if limit, ok := number.Exactly(lo.number); ok && v.Cmp(limit) < 0 {
 			return false
 		}
 	}
 	if hi != nil {
-		if limit, ok := jsonnum.Exactly(hi.number); ok && v.Cmp(limit) > 0 {
+		if limit, ok := number.Exactly(hi.number); ok && v.Cmp(limit) > 0 {
 			return false
 		}
 	}
@@ -62,7 +61,7 @@ func (k kind) matchesTime(got any, sc *Scope) bool {
 	if !ok {
 		return false
 	}
-	t, err := rfc3339.Parse(s)
+	t, err := number.ParseTime(s)
 	if err != nil {
 		return false
 	}
@@ -89,8 +88,8 @@ func sameInstant(r *ref, got, want string) bool {
 	if r == nil || r.kind != refNow {
 		return false
 	}
-	x, errGot := rfc3339.Parse(got)
-	y, errWant := rfc3339.Parse(want)
+	x, errGot := number.ParseTime(got)
+	y, errWant := number.ParseTime(want)
 	return errGot == nil && errWant == nil && x.Sub(y).Abs() < resolution(got)
 }
 

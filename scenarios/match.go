@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/fwpsuite/fwp/internal/jsonnum"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/number"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Difference is one place where a reply is not what a line expects. Path is
@@ -84,7 +84,7 @@ func bindInside(n node, got any, sc *Scope) {
 func equal(n node, got any, sc *Scope, exact bool, more ...cmp.Option) bool {
 	bind(n, got, sc)
 	return cmp.Equal(ideal(n, sc, exact), pruned(n, got, exact), append(more,
-		cmp.FilterValues(eitherIsLeaf, cmp.Comparer(leafMatches)), cmp.Comparer(jsonnum.Equal))...)
+		cmp.FilterValues(eitherIsLeaf, cmp.Comparer(leafMatches)), cmp.Comparer(number.Equal))...)
 }
 
 // leaf is a place of the expected tree with a rule of its own.
@@ -232,7 +232,7 @@ func (c capture) matches(got any, sc *Scope) bool {
 		return false
 	}
 	want, known := sc.lookup(c.ref)
-	return known && cmp.Equal(want, got, cmp.Comparer(jsonnum.Equal))
+	return known && cmp.Equal(want, got, cmp.Comparer(number.Equal))
 }
 
 func (p pattern) matches(got any, _ *Scope) bool {

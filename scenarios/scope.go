@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // timeForm is how the suite writes times: RFC 3339 with microseconds.
@@ -206,7 +206,7 @@ func (sc *Scope) instant(b *bound) (time.Time, bool) {
 	if !ok || !isText {
 		return time.Time{}, false
 	}
-	t, err := rfc3339.Parse(s)
+	t, err := number.ParseTime(s)
 	return t, err == nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/growbuf"
+	"github.com/fwpsuite/fwp/internal/base/input"
 )
 
 // SyntaxError is the error for bytes that are not a reply. The rest of the stream cannot be split into replies.
@@ -43,7 +43,7 @@ func (e *SyntaxError) Error() string {
 
 // Reader reads replies from a stream, strictly and within a limit. One goroutine at a time may use it.
 type Reader struct {
-	in     growbuf.Reader
+	in     input.Reader
 	limit  int
 	short  *shortError // what an unfinished reply needs, nil between two
 	lapses bool
@@ -52,7 +52,7 @@ type Reader struct {
 
 // NewReader returns a Reader that refuses replies of more than limit bytes.
 func NewReader(from io.Reader, limit int) *Reader {
-	return &Reader{in: growbuf.Reader{Source: from}, limit: limit}
+	return &Reader{in: input.Reader{Source: from}, limit: limit}
 }
 
 // AcceptLapses makes Read accept a line that ends with LF alone, and a success with another word than OK.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/fwpsuite/fwp/internal/growbuf"
+	"github.com/fwpsuite/fwp/internal/base/input"
 )
 
 // Limits bound the messages and commands that a [Reader] accepts. A zero field means the default.
@@ -59,7 +59,7 @@ const (
 // commands and messages. Its buffer grows with the received octets, never by a size that a peer announces. It is not
 // safe for concurrent use.
 type Reader struct {
-	in     growbuf.Reader // its offset is the number of octets of all items that were returned
+	in     input.Reader // its offset is the number of octets of all items that were returned
 	limits Limits
 	phase  phase
 	pos    int    // of the next frame, from the first buffered octet
@@ -74,7 +74,7 @@ type span struct{ from, to int }
 
 // NewReader returns a Reader of a stream that starts with a greeting.
 func NewReader(r io.Reader, limits Limits) *Reader {
-	return &Reader{in: growbuf.Reader{Source: r}, limits: limits.orDefault()}
+	return &Reader{in: input.Reader{Source: r}, limits: limits.orDefault()}
 }
 
 // errShort reports that more octets are needed.

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/internal/values"
+	"github.com/fwpsuite/fwp/internal/base/values"
 )
 
 // The types of the frames behind an id.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/internal/input"
-	"github.com/fwpsuite/fwp/internal/values"
+	"github.com/fwpsuite/fwp/internal/base/input"
+	"github.com/fwpsuite/fwp/internal/base/values"
 )
 
 // soon is how long something may take that needs no waiting.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/zmtp"
 )
@@ -86,7 +86,7 @@ func newSession(t *situations.Play) *session {
 	s.end = end
 	s.listen("")
 	s.running.Go(func() {
-		for wait.Sleep(ctx, interval/4) {
+		for machine.Sleep(ctx, interval/4) {
 			s.mu.Lock()
 			s.beat()
 			s.mu.Unlock()

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // ofAll are the clauses that every situation is about.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -67,7 +67,7 @@ func (p *playing) awake(ctx context.Context, limit time.Duration) (down time.Tim
 		if err = p.asks(limited); unreachable(err) && down.IsZero() {
 			down = tried
 		}
-		if err == nil || p.gone() || !wait.Sleep(limited, 100*time.Millisecond) {
+		if err == nil || p.gone() || !machine.Sleep(limited, 100*time.Millisecond) {
 			return down, err
 		}
 	}
@@ -259,7 +259,7 @@ func (p *playing) askAgain(ctx context.Context) (c *conn, err error) {
 	limited, cancel := context.WithTimeout(ctx, recovers)
 	defer cancel()
 	for {
-		if c, err = p.ask(ctx, scenarios.Producer); err == nil || !wait.Sleep(limited, 100*time.Millisecond) {
+		if c, err = p.ask(ctx, scenarios.Producer); err == nil || !machine.Sleep(limited, 100*time.Millisecond) {
 			return c, err
 		}
 	}
@@ -278,7 +278,7 @@ func (p *playing) crowded(ctx context.Context, c *conn) bool {
 	limited, cancel := context.WithTimeout(ctx, recovers)
 	defer cancel()
 	for p.admits(limited, line, 1, false) == 0 {
-		if !wait.Sleep(limited, 100*time.Millisecond) {
+		if !machine.Sleep(limited, 100*time.Millisecond) {
 			p.declines = ctx.Err() == nil
 			return false
 		}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -247,7 +247,7 @@ func (p *playing) wait(ctx context.Context, d time.Duration) {
 	const every = 15 * time.Second
 	for d > 0 && ctx.Err() == nil {
 		part := min(d, every)
-		if !wait.Sleep(ctx, part) {
+		if !machine.Sleep(ctx, part) {
 			return
 		}
 		d -= part

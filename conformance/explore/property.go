@@ -10,7 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -32,7 +32,7 @@ func Property(p conformance.Property, subject func() *Subject, limits Explorer) 
 		e.Target, e.Password, e.Fresh = on.Target, on.Password, on.Fresh
 		e.Seed, e.Names, e.Alone, e.Impatient, e.Server = on.Seed, on.Names, on.Alone, true, on.Server
 		e.Restarts = slices.Contains(p.Needs, scenarios.NeedRestart)
-		e.Timeout, e.Patience, e.Slack = on.Timeout, on.Patience, lag.Allowance
+		e.Timeout, e.Patience, e.Slack = on.Timeout, on.Patience, machine.Allowance
 		e.Findings, e.Shrinking, e.Time = propertyFindings, propertyShrinking/Shrinkings, e.Exploring+6*on.Timeout
 		limited, cancel := context.WithTimeout(ctx, e.Time+propertyShrinking)
 		defer cancel()

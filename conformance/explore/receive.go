@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -324,7 +324,7 @@ func (p *playing) allEnded(ctx context.Context, at time.Time) bool {
 	for _, ended := range p.closes {
 		unasked += b2i(at.Sub(ended).Abs() <= firstReplyWait)
 	}
-	if len(p.conns)+unasked < 2 || !wait.Sleep(ctx, firstReplyWait) {
+	if len(p.conns)+unasked < 2 || !machine.Sleep(ctx, firstReplyWait) {
 		return false
 	}
 	for _, c := range p.conns {

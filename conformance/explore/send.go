@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -109,7 +109,7 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 	p.commands++
 	if last := len(segments) - 1; last > 0 && !unbounded { // no server can answer before it has the whole line
 		_ = c.Write(ctx, segments[:last], pause)
-		wait.Sleep(ctx, pause)
+		machine.Sleep(ctx, pause)
 		segments = segments[last:]
 	}
 	sent := p.law.Sent(c.number, all, unbounded, time.Now())

@@ -9,8 +9,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
-	"github.com/fwpsuite/fwp/internal/values"
+	"github.com/fwpsuite/fwp/internal/base/number"
+	"github.com/fwpsuite/fwp/internal/base/values"
 )
 
 // The largest that is tried of what a job contains. Beyond 32 KiB a server may refuse a job as too large (AMB-14).
@@ -135,7 +135,7 @@ func instants(future bool) (must, may []values.Bucket) {
 	must, may = split("at", values.Instants())
 	others := func(b values.Bucket) bool {
 		text := strings.Trim(b.Make(nil), `"`)
-		at, err := rfc3339.Parse(text)
+		at, err := number.ParseTime(text)
 		return err != nil || strings.ContainsAny(text, "tz") || at.After(time.Now()) != future
 	}
 	return slices.DeleteFunc(must, others), slices.DeleteFunc(may, others)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/oracle"
-	"github.com/fwpsuite/fwp/internal/values"
+	"github.com/fwpsuite/fwp/internal/base/values"
 )
 
 // fetchMany names up to dozens of queues, all but a few of which are empty.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // normal returns a reply in parts that are the same on every server that means the same:
@@ -48,7 +48,7 @@ func (l *fwpLaw) normal(verb string, r fwp.Reply) []string {
 func timeless(value any) any {
 	switch v := value.(type) {
 	case string:
-		if _, err := rfc3339.Parse(v); err == nil {
+		if _, err := number.ParseTime(v); err == nil {
 			return "time"
 		}
 	case []any:

@@ -16,7 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // Every move of the round trips is one of the table or of lives, and their jobs are scheduled only as their way has it.
@@ -35,7 +35,7 @@ func TestRoundTrips(t *testing.T) {
 			var job struct{ Queue, At string }
 			_ = json.Unmarshal([]byte(g.Fill(g.jobOf(way, queue))), &job) // some are wrong
 			queues[job.Queue] = true
-			if at, err := rfc3339.Parse(job.At); err == nil && at.After(time.Now()) {
+			if at, err := number.ParseTime(job.At); err == nil && at.After(time.Now()) {
 				assert.Equal(t, wayAt, way, job.At)
 				ahead++
 			}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/values"
+	"github.com/fwpsuite/fwp/internal/base/values"
 )
 
 // job makes up a legal work unit. Not all have the same fields, so that what a server mixes up between jobs shows. Most

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // ForeignReply begins the names of breaches in which a reply is not one of its command's: the verb follows, or nothing

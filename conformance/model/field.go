@@ -3,8 +3,7 @@ package model
 import (
 	"encoding/json"
 
-	"github.com/fwpsuite/fwp/internal/jsonnum"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // Field is a row of the specification's tables: one field of the JSON object that follows a verb. (HELLO Command;
@@ -41,12 +40,12 @@ func (t FieldType) Is(value any) bool {
 	switch v := value.(type) {
 	case string:
 		if t == TimeField || t == TimeOrBlankField && v != "" {
-			_, err := rfc3339.Parse(v)
+			_, err := number.ParseTime(v)
 			return err == nil
 		}
 		return t == StringField || t == TimeOrBlankField
 	case json.Number:
-		return t == IntField && jsonnum.IsInt(v)
+		return t == IntField && number.IsInt(v)
 	case []any:
 		for _, e := range v {
 			if _, is := e.(string); !is {

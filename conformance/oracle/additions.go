@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // Commands that a profile adds are judged like others, and what they do is followed: the jobs of a PUSHB are jobs like
@@ -124,7 +124,7 @@ func (l *Line) lacks() bool {
 
 // pushedAll follows the answer to a PUSHB, job by job.
 func (w *World) pushedAll(c *Conn, k *call, a model.Answer, text []byte, now time.Time) (v *law.Violation) {
-	refusals, count := jsonnum.Object(text), map[string]int{}
+	refusals, count := number.Object(text), map[string]int{}
 	for _, job := range k.added.jobs {
 		count[job.text("jid")]++
 	}
@@ -292,7 +292,7 @@ func (w *World) removed(k *call, queue string, now time.Time) {
 
 // latency judges the answer to a QUEUE LATENCY.
 func (k *call) latency(text []byte) *law.Violation {
-	seconds := jsonnum.Object(text)
+	seconds := number.Object(text)
 	for q := range k.added.queues {
 		if n, is := seconds[q].(json.Number); !is || strings.HasPrefix(string(n), "-") {
 			return &law.Violation{Clause: k.clause, Rule: "reply", Expected: `${"` + q + `":number}`, Got: "$" + string(text)}

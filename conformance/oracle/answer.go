@@ -11,13 +11,13 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // answer returns the way in which a reply answers the command, and keeps the object that it brings. (Responses)
 func (k *call) answer(r fwp.Reply) model.Answer {
 	if r.Kind == fwp.BulkString && (k.added != nil || k.Verb == fwp.FETCH) {
-		k.came = jsonnum.Object(r.Text)
+		k.came = number.Object(r.Text)
 	}
 	if k.added != nil && k.came != nil {
 		return model.Data

@@ -137,7 +137,7 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, queue string, now time.Time)
 // reservationEnds sets the clause of a job that was delivered although it was held: after many seconds, or for an
 // unusual time, its reserve_for was misread.
 func (j *Job) reservationEnds(v *law.Violation, now time.Time) {
-	switch n, is := number(j.sent["reserve_for"]); {
+	switch n, is := integer(j.sent["reserve_for"]); {
 	case now.Sub(j.held) > 15*time.Second && is && n < 60:
 		v.Clause = "FWP-WU-05b"
 	case now.Sub(j.held) > 15*time.Second:

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // differs compares a delivered job with what was pushed, field by field. (Work units) A value that differs is assumed
@@ -213,7 +212,7 @@ func (j *Job) defaults(f map[string]any) *law.Violation {
 		{"backtrace", 0, "FWP-WU-09", "FWP-WU-08"},
 		{"reserve_for", 1800, "FWP-WU-05", "FWP-WU-05"},
 	} {
-		want, sent := number(j.sent[d.name])
+		want, sent := integer(j.sent[d.name])
 		clause := d.clause
 		switch {
 		case sent && d.name == "reserve_for" && want < 60, !sent && j.sent[d.name] != nil, j.assumes(f, d.name): // AMB-17
@@ -330,7 +329,7 @@ func (j *Job) enqueuedWithin(now time.Time) (from, to time.Time) {
 
 func instantOf(v any) (time.Time, bool) {
 	s, _ := v.(string)
-	t, err := rfc3339.Parse(s)
+	t, err := number.ParseTime(s)
 	return t, err == nil
 }
 
@@ -368,16 +367,16 @@ func texts(v any) string {
 }
 
 // Equal reports whether two JSON values are the same, numbers as [sameNumber] has it.
-func Equal(sent, got any) bool { return jsonnum.EqualValues(sent, got, sameNumber) }
+func Equal(sent, got any) bool { return number.EqualValues(sent, got, sameNumber) }
 
 // sameNumber reports whether a number came back as AMB-16 demands: an integer of at most
 // 63 bits exactly, and any other as far as a float64 goes, since the specification
-// promises no range. It is the only leniency on top of [jsonnum.Equal].
+// promises no range. It is the only leniency on top of [number.Equal].
 func sameNumber(sent, got json.Number) bool {
 	x, errX := sent.Float64()
 	y, errY := got.Float64()
 	switch {
-	case jsonnum.Equal(sent, got), errX != nil, errY != nil, len(sent)+len(got) > 200:
+	case number.Equal(sent, got), errX != nil, errY != nil, len(sent)+len(got) > 200:
 		return true
 	case isInt64(sent):
 		return false
@@ -387,6 +386,6 @@ func sameNumber(sent, got json.Number) bool {
 
 // isInt64 reports whether a number is an integer of at most 63 bits, however it is written.
 func isInt64(n json.Number) bool {
-	x, is := jsonnum.Exactly(n)
+	x, is := number.Exactly(n)
 	return is && x.IsInt() && x.Num().BitLen() <= 63
 }

@@ -50,7 +50,7 @@ func (j *Job) described(f map[string]any, text string, now time.Time) *law.Viola
 // (AMB-22)
 func (j *Job) backtrace(f map[string]any, text string) *law.Violation {
 	lines, _ := j.failure["backtrace"].([]any)
-	keep, asked := number(j.sent["backtrace"])
+	keep, asked := integer(j.sent["backtrace"])
 	clause := "FWP-WU-09"
 	if !asked || keep == 0 {
 		clause = "FWP-WU-08"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // Job is a work unit as its clients know it.
@@ -72,13 +72,13 @@ func newJob(f map[string]any) *Job {
 	if j.words = Words(j.Queue); len(j.words) > 1 {
 		j.missing = "FWP-WU-16"
 	}
-	if n, is := number(f["retry"]); is {
+	if n, is := integer(f["retry"]); is {
 		j.Retry = n
 	}
 	return j
 }
 
-func number(v any) (int64, bool) {
+func integer(v any) (int64, bool) {
 	n, _ := v.(json.Number)
 	i, err := strconv.ParseInt(string(n), 10, 64)
 	return i, err == nil
@@ -97,7 +97,7 @@ func (j *Job) phrase() bool { return len(j.words) > 0 && j.words[0] != j.Queue }
 
 // Reservation returns how long a worker may hold the job.
 func (j *Job) Reservation() time.Duration {
-	n, is := number(j.sent["reserve_for"])
+	n, is := integer(j.sent["reserve_for"])
 	if !is {
 		n = 1800
 	}
@@ -214,7 +214,7 @@ var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 // enter gives the job its first state. (FWP-STATE-04, FWP-WU-06, AMB-36)
 func (j *Job) enter(now time.Time, patience time.Duration) {
 	at, _ := j.sent["at"].(string)
-	t, err := rfc3339.Parse(at)
+	t, err := number.ParseTime(at)
 	j.since = now
 	switch {
 	case err != nil:

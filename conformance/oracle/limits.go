@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // What every server has to take. (AMB-14)
@@ -39,7 +38,7 @@ func (l *Line) Refusable() bool {
 		slices.Sort(names)
 		return n > fewQueues || len(slices.Compact(names)) < n
 	}
-	n, _ := number(l.Fields["reserve_for"])
+	n, _ := integer(l.Fields["reserve_for"])
 	twice, extreme := l.limits()
 	return n > longestHold || twice || extreme || remote(l.Fields["at"]) || remote(l.Fields["created_at"])
 }
@@ -47,7 +46,7 @@ func (l *Line) Refusable() bool {
 // remote reports whether a time is outside the years that a count of seconds in 32 bits has.
 func remote(value any) bool {
 	text, _ := value.(string)
-	t, err := rfc3339.Parse(text)
+	t, err := number.ParseTime(text)
 	return err == nil && (t.UTC().Year() < firstYear || t.UTC().Year() > lastYear)
 }
 
@@ -57,7 +56,7 @@ func remote(value any) bool {
 func (l *Line) limits() (twice, extreme bool) {
 	value := any(l.Fields)
 	if l.Fields == nil { // it is no object, or nothing is known of the verb
-		value, _ = jsonnum.Decode(l.Args)
+		value, _ = number.Decode(l.Args)
 	}
 	members, extreme := weighed(value, 0)
 	return value != nil && members < writtenMembers(l.Args), extreme

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // Line is a client line as the specification reads it in any state.
@@ -31,7 +31,7 @@ func ReadLine(line []byte) Line {
 	switch {
 	case !utf8.Valid(line): // AMB-13
 		l.Form, l.Clause = model.Either, "FWP-FRAME-09"
-		l.Fields = jsonnum.Object(bytes.ToValidUTF8(l.Args, []byte("\ufffd")))
+		l.Fields = number.Object(bytes.ToValidUTF8(l.Args, []byte("\ufffd")))
 	case bytes.IndexByte(line, '\n') >= 0:
 		l.Clause = "FWP-FRAME-08"
 	case bytes.IndexByte(line, '\r') >= 0:
@@ -83,7 +83,7 @@ func (l *Line) queues(line []byte) {
 // argument reads what must be a JSON object after a single space.
 func (l *Line) argument(command model.Command) {
 	trimmed := bytes.Trim(l.Args, " \t")
-	fields := jsonnum.Object(trimmed)
+	fields := number.Object(trimmed)
 	switch {
 	case !json.Valid(trimmed):
 		l.Clause = command.Malformed

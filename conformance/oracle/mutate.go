@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // mutations are the commands of MUTATE: the clause about each, and where it moves jobs.
@@ -25,7 +25,7 @@ var mutated = map[string]model.Where{"scheduled": model.Scheduled, "retries": mo
 
 // addMutate reads a MUTATE.
 func (w *World) addMutate(k *call, now time.Time) {
-	fields := jsonnum.Object(k.Args)
+	fields := number.Object(k.Args)
 	cmd, _ := fields["cmd"].(string)
 	target, _ := fields["target"].(string)
 	how, from := mutations[cmd], mutated[target]

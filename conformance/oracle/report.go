@@ -10,7 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // report sets what may be answered to an ACK or FAIL that is not malformed. (ACK Command, FAIL Command)
@@ -158,7 +158,7 @@ func (w *World) Unfollowed(all []byte, why Reason, now time.Time) {
 		}
 		w.abandon(l.fetches(), now)
 		if at := bytes.IndexByte(line, '{'); at >= 0 {
-			fmt.Fprint(&text, jsonnum.Object(bytes.TrimSpace(line[at:])))
+			fmt.Fprint(&text, number.Object(bytes.TrimSpace(line[at:])))
 		}
 	}
 	for _, j := range w.Jobs {

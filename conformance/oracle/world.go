@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // World is what clients know of a server from what they have sent it and received
@@ -82,9 +82,9 @@ func (w *World) Greet(conn int, r fwp.Reply) *law.Violation {
 	c := w.Conns[conn]
 	c.Greeted = true
 	text, named := strings.CutPrefix(string(r.Text), "HI ")
-	f := jsonnum.Object([]byte(text))
+	f := number.Object([]byte(text))
 	salt, salted := f["s"].(string)
-	rounds, counted := number(f["i"])
+	rounds, counted := integer(f["i"])
 	c.Hi = fwp.Hi{Salt: salt, Iterations: int(rounds), Protected: salted && counted}
 	v := &law.Violation{Rule: "greeting", Expected: `+HI {"v":2}`, Got: string(r.Kind) + string(r.Text)}
 	switch {
@@ -131,7 +131,7 @@ const longSalt = 12
 func malformed(f map[string]any) bool {
 	_, some := f["i"]
 	_, salted := f["s"].(string)
-	rounds, counted := number(f["i"])
+	rounds, counted := integer(f["i"])
 	return some && (!counted || rounds < 1) || f["s"] != nil && !salted
 }
 

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/forward"
-	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -90,7 +90,7 @@ func (s *runState) full(ctx context.Context, h *host) bool {
 	dead := func(t *task) bool {
 		return t.evidence.Dead != "" && (!t.together || t.evidence.Amid == 0 || t.evidence.Ending != "")
 	}
-	if slices.ContainsFunc(h.dying, dead) || !wait.Sleep(ctx, play.CloseLatency) || s.asker(h, nil).Serves(ctx,
+	if slices.ContainsFunc(h.dying, dead) || !machine.Sleep(ctx, play.CloseLatency) || s.asker(h, nil).Serves(ctx,
 		s.runner.Protocol.Dialect) != nil {
 		return false
 	}
@@ -244,7 +244,7 @@ func (s *runState) startAgain(ctx context.Context, h *host) error {
 		if err == nil || ctx.Err() != nil || time.Since(begin) > patience {
 			return err
 		}
-		wait.Sleep(ctx, revivingPause)
+		machine.Sleep(ctx, revivingPause)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
-	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -54,7 +54,7 @@ func (l *lawful) take(about conformance.Description, e *conformance.Evidence, la
 			continue
 		}
 		seen[key] = true
-		if v.Timed && late >= lag.Room { // it is open
+		if v.Timed && late >= machine.Room { // it is open
 			again = toMeasure
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/law"
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -255,8 +255,8 @@ func TestTheLawMeasuresAgain(t *testing.T) {
 	}{
 		{content, time.Hour, toCount},
 		{timed, time.Second, toMeasure},
-		{timed, lag.Room - 1, toMeasure},
-		{timed, lag.Room, toMeasure},
+		{timed, machine.Room - 1, toMeasure},
+		{timed, machine.Room, toMeasure},
 		{timed, 0, noReplay},
 	} {
 		e := &conformance.Evidence{Law: []law.Seen{step.seen}}

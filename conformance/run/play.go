@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -28,7 +28,7 @@ func (s *runState) play(ctx context.Context, t *task) {
 		}
 	}
 	if t.refused > 0 {
-		wait.Sleep(ctx, play.CloseLatency)
+		machine.Sleep(ctx, play.CloseLatency)
 	}
 	release, err := s.occupy(t)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *runState) play(ctx context.Context, t *task) {
 	on := s.setup(t)
 	evidence := t.check.Play(ctx, on)
 	if t.wreck != nil {
-		wait.Sleep(ctx, afterwards)
+		machine.Sleep(ctx, afterwards)
 	}
 	if t.about.Hostile && evidence.Err == nil {
 		s.ask(ctx, t.server, &evidence, on.Gone)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -42,7 +42,7 @@ type runState struct {
 	start  time.Time
 	repeat int
 	far    bool // the server is: see isolates
-	meter  *lag.Meter
+	meter  *machine.Meter
 	hosts  []*host
 
 	described []conformance.Description // of the checks, in their order
@@ -74,7 +74,7 @@ type runState struct {
 func newRunState(r *Runner) *runState {
 	s := &runState{
 		played: map[string]int{},
-		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(lag.Meter), ended: make(chan *task),
+		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(machine.Meter), ended: make(chan *task),
 		verbs: map[string]*answers{}, shown: map[string]bool{}, unshown: map[string][]reports.Line{},
 		law:  lawful{general: r.Protocol.General, rules: r.Protocol.Law.Rules, found: map[lawKey]*lawFinding{}},
 		most: math.MaxInt, mostBusy: busyChecks,

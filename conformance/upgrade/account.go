@@ -9,8 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // The times of an account.
@@ -159,7 +158,7 @@ func together(queues []string) (lines [][]string) {
 // came deals with a job that was delivered.
 func (a *accountant) came(unit []byte) error {
 	now := time.Now()
-	got := jsonnum.Object(unit)
+	got := number.Object(unit)
 	jid := fwp.JIDOf(unit)
 	j := a.byID[jid]
 	switch {
@@ -201,7 +200,7 @@ func ended(j *Job) (clause, why string) {
 
 // failsTwice reports whether a job fails once more when it comes, and then for the last time.
 func (j *Job) failsTwice() bool {
-	return j.State == Failed && jsonnum.Object(j.Sent)["retry"] == json.Number("1")
+	return j.State == Failed && number.Object(j.Sent)["retry"] == json.Number("1")
 }
 
 // judge compares a job with what was pushed, and the time with when it is due.
@@ -232,7 +231,7 @@ func (a *accountant) judge(j *Job, got map[string]any, now time.Time) {
 // judgeTime judges when a scheduled job came: by the clock of the server, and by ours where that is the same.
 func (a *accountant) judgeTime(j *Job, got map[string]any, now time.Time) {
 	text, _ := got["enqueued_at"].(string)
-	enqueued, err := rfc3339.Parse(text)
+	enqueued, err := number.ParseTime(text)
 	least, latest := j.Due.Add(-clockSkew), later(j.Due, a.site.Ready).Add(lateAfter)
 	switch {
 	case err == nil && enqueued.Before(least), a.site.Alone && now.Before(least):
@@ -251,15 +250,15 @@ func stampOf(t time.Time) string { return t.UTC().Format("15:04:05.000 UTC") }
 
 // difference returns how a job differs from what was sent, but for what the server altered before.
 func (a *accountant) difference(j *Job, got map[string]any) *Fact {
-	sent := jsonnum.Object(j.Sent)
-	for field, value := range jsonnum.Object(j.Was) {
+	sent := number.Object(j.Sent)
+	for field, value := range number.Object(j.Was) {
 		if oracle.Equal(value, got[field]) {
 			sent[field] = value
 		}
 	}
 	var failure map[string]any
 	if j.Report != nil && (j.State == Failed || j.State == Stays) {
-		if failure = jsonnum.Object(j.Report); sent["backtrace"] != json.Number("2") {
+		if failure = number.Object(j.Report); sent["backtrace"] != json.Number("2") {
 			delete(failure, "backtrace") // how much of it is kept is no matter of the upgrade
 		}
 	}

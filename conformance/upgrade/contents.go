@@ -8,8 +8,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/oracle"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
-	"github.com/fwpsuite/fwp/internal/values"
+	"github.com/fwpsuite/fwp/internal/base/number"
+	"github.com/fwpsuite/fwp/internal/base/values"
 )
 
 // The times of a fill.
@@ -67,11 +67,11 @@ func contents(draw *rand.Rand, every int) (all []content) {
 // altered returns the fields of a job that came back otherwise than they were sent, as they came; nil if there are
 // none.
 func altered(c *content, got []byte) json.RawMessage {
-	came := jsonnum.Object(got)
+	came := number.Object(got)
 	sent := map[string]any{"jid": came["jid"], "queue": came["queue"], "jobtype": "t", "args": []any{}}
 	was := map[string]any{}
 	if c.field != "" {
-		sent[c.field], _ = jsonnum.Decode([]byte(c.value))
+		sent[c.field], _ = number.Decode([]byte(c.value))
 	}
 	for range 9 {
 		v := oracle.Difference(sent, nil, came)

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/base/number"
+	"github.com/fwpsuite/fwp/internal/base/values"
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
-	"github.com/fwpsuite/fwp/internal/values"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
@@ -59,7 +59,7 @@ func (k *filler) push(state State, queue string, c *content, fields string) (*Jo
 		ID: fwp.JIDOf([]byte(text)), State: state, Queue: queue, Class: c.class, Sent: json.RawMessage(text), Was: c.was,
 		Step: k.site.Step,
 	}
-	sent := jsonnum.Object(j.Sent)
+	sent := number.Object(j.Sent)
 	e := history.Event{
 		Op: history.Push, JID: j.ID, Queue: queue, Retry: whole(sent["retry"]), ReserveFor: whole(sent["reserve_for"]),
 	}

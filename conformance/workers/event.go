@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Kind is what an event is about. The zero Kind is not an event.

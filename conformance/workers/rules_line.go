@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // lineRules are about the bytes that a client sends.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fwpsuite/fwp/internal/values"
+	"github.com/fwpsuite/fwp/internal/base/values"
 	"github.com/fwpsuite/fwp/workq"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
-	"github.com/fwpsuite/fwp/internal/jobtype"
+	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/workq"
 )
 

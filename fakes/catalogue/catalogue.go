@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/fwpsuite/fwp/internal/allow"
+	"github.com/fwpsuite/fwp/internal/base/allow"
 )
 
 // Fault is a way in which a server breaks its specification. E is the event that its hook sees.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fakes/rule"
-	"github.com/fwpsuite/fwp/internal/allow"
+	"github.com/fwpsuite/fwp/internal/base/allow"
 )
 
 // event is a step of a fake that has words only; key is the connection.

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/fakes/rule"
-	"github.com/fwpsuite/fwp/internal/allow"
+	"github.com/fwpsuite/fwp/internal/base/allow"
 )
 
 // Table has what a catalogue says of its rows, by their names: all but what those do that need Go.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/internal/allow"
+	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // work works a request: as often as its headers say, and no longer, and replies if they ask for it. (Headers)
@@ -74,7 +74,7 @@ func (t task) amount() float64 {
 
 // sleep waits for as many seconds as the amount, or returns an error when ctx is done.
 func (t task) sleep(ctx context.Context) error {
-	if !wait.Sleep(ctx, time.Duration(t.amount()*float64(time.Second))) {
+	if !machine.Sleep(ctx, time.Duration(t.amount()*float64(time.Second))) {
 		return errors.New("the time is over")
 	}
 	return nil

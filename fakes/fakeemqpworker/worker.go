@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
@@ -65,7 +65,7 @@ func Run(ctx context.Context, config Config) int {
 		if e := w.ask(&Event{Point: Lost}); e.Exit {
 			return 1
 		}
-		wait.Sleep(ctx, pause)
+		machine.Sleep(ctx, pause)
 	}
 	if w.over && ctx.Err() == nil {
 		w.jobs.Wait() // pending jobs complete (DISCONNECT and KBAI)
@@ -188,7 +188,7 @@ func (c *conversation) acknowledged() bool {
 
 // beat sends HEARTBEATs while nothing else is sent. (Heartbeating)
 func (c *conversation) beat(stop chan struct{}) {
-	for wait.Until(stop, c.Heartbeat/2) {
+	for machine.Until(stop, c.Heartbeat/2) {
 		c.mu.Lock()
 		due := time.Since(c.sentAt) >= c.Heartbeat*3/4
 		c.mu.Unlock()
@@ -227,7 +227,7 @@ func (c *conversation) receive() error {
 			return err
 		}
 		const moment = 200 * time.Millisecond // what was sent is on its way
-		wait.Sleep(c.ctx, moment)
+		machine.Sleep(c.ctx, moment)
 		if e := c.ask(&Event{Point: Leaving}); !e.Skip {
 			return errEnd
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // conn is one connection. One goroutine uses it.
@@ -180,7 +180,7 @@ func (c *conn) ask(ctx context.Context, verb string, args []byte) (fwp.Reply, er
 	e := c.event()
 	e.Verb, e.Line = verb, line(verb, args)
 	c.w.at(Sending, e)
-	if !wait.Sleep(ctx, e.Delay) {
+	if !machine.Sleep(ctx, e.Delay) {
 		return fwp.Reply{}, errNoWork
 	}
 	if e.Skip {

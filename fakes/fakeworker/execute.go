@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jobtype"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/jobtype"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // report is what the server is to be told about a job.
@@ -111,7 +111,7 @@ func (w *Worker) next(ctx context.Context, c *conn) (*Job, error) {
 		e.Queues, e.Skip = w.cfg.Queues, isClosed(w.quiet)
 		w.at(Fetching, e)
 		if e.Skip && e.Delay > 0 {
-			if !wait.Sleep(ctx, e.Delay) {
+			if !machine.Sleep(ctx, e.Delay) {
 				return nil, ctx.Err()
 			}
 			continue
@@ -169,7 +169,7 @@ func (w *Worker) fetch(ctx context.Context, c *conn, queues []string) (*Job, err
 			w.logf("FETCH: %s", reply.Text)
 		}
 		if reply.Kind == fwp.ErrorReply || time.Since(began) < soon {
-			wait.Sleep(ctx, pauseAfter)
+			machine.Sleep(ctx, pauseAfter)
 		}
 		return nil, nil
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jobtype"
+	"github.com/fwpsuite/fwp/internal/base/jobtype"
 )
 
 // jobFaults are about what is fetched.

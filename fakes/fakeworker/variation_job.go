@@ -11,8 +11,8 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // jobVariations are about which jobs are fetched, and about reports. (FETCH; ACK; FAIL)
@@ -27,7 +27,9 @@ var jobVariations = []Variation{
 		}
 	})),
 	variation("fail-more-fields", failing(field("host", "worker-1"))),
-	variation("fetch-slowly", catalogue.On(fetches, func(e *Event) { wait.Until(e.Worker.quiet, 300*time.Millisecond) })),
+	variation("fetch-slowly", catalogue.On(fetches, func(e *Event) {
+		machine.Until(e.Worker.quiet, 300*time.Millisecond)
+	})),
 	configured("executors-apart", func(c *Config) { c.Apart = true }),
 	configured("holds-one-more", func(c *Config) { c.Concurrency++ }),
 	variation("loss-pause-a-minute", catalogue.Keep(catalogue.Any(at(Lost), at(Replied)), func(n *int, e *Event) {
@@ -107,7 +109,7 @@ var producerVariations = []Variation{
 	})),
 	variation("times-in-utc", on(Pushing, func(e *Event) {
 		for _, name := range []string{"at", "created_at"} {
-			if t, err := rfc3339.Parse(fmt.Sprint(e.Fields[name])); err == nil {
+			if t, err := number.ParseTime(fmt.Sprint(e.Fields[name])); err == nil {
 				e.Fields[name] = t.UTC().Format("2006-01-02T15:04:05.000Z")
 			}
 		}

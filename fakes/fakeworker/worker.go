@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Worker is one worker. Its methods may be called by many goroutines at once.
@@ -106,7 +106,7 @@ func (w *Worker) awaitEnd(ctx context.Context, executors, beats <-chan struct{},
 		if over {
 			e := &Event{}
 			w.at(Exiting, e)
-			wait.Sleep(ctx, e.Delay)
+			machine.Sleep(ctx, e.Delay)
 			return e.Code
 		}
 	}
@@ -150,7 +150,7 @@ func (w *Worker) expire(ctx context.Context) {
 	e := &Event{Every: w.cfg.Grace}
 	w.at(Quitting, e)
 	switch {
-	case !wait.Sleep(ctx, e.Every):
+	case !machine.Sleep(ctx, e.Every):
 	case e.Skip:
 		w.Exit(1)
 	default:

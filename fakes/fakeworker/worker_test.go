@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jobtype"
+	"github.com/fwpsuite/fwp/internal/base/jobtype"
 )
 
 // one has a worker with one executor, and a BEAT each 15 s.

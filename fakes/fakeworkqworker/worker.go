@@ -20,8 +20,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/jobtype"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/jobtype"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/workq"
 )
 
@@ -112,7 +112,7 @@ func (w *worker) execute(ctx context.Context) {
 			stop()
 			nc.Close()
 		}
-		wait.Sleep(ctx, pause)
+		machine.Sleep(ctx, pause)
 	}
 }
 
@@ -172,9 +172,9 @@ func (c *conn) run(ctx context.Context, e *Event) (verb string, result []byte) {
 	case jobtype.Sleep:
 		seconds, _ := strconv.ParseFloat(string(bytes.TrimSpace(e.Block)), 64)
 		if takes := time.Duration(seconds * float64(time.Second)); takes > e.TTR {
-			wait.Sleep(ctx, e.TTR)
+			machine.Sleep(ctx, e.TTR)
 			return workq.Fail, []byte("the time to run is over")
-		} else if !wait.Sleep(ctx, takes) {
+		} else if !machine.Sleep(ctx, takes) {
 			return workq.Fail, nil
 		}
 	}

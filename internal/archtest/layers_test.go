@@ -13,32 +13,34 @@ import (
 // point down: a package imports none of its own layer, and none above. A new package is added to a line.
 var layers = []string{
 	// what everything uses
-	`docs found fakes/rule internal/archtest internal/schematest clients/npm
-	 internal/text internal/wait internal/input internal/slow internal/growbuf internal/jsonnum internal/rfc3339
-	 internal/values internal/serving internal/memnet internal/minimize internal/jobtype internal/forward
-	 internal/yamlfile internal/allow`,
+	`clients/npm docs fakes/rule found internal/archtest internal/base/allow internal/base/input internal/base/jobtype
+	 internal/base/memnet internal/base/number internal/base/text internal/base/values internal/base/yaml
+	 internal/forward internal/minimize internal/schematest internal/serving internal/slow`,
+	`internal/base/machine`,
 	// bytes, conversations, histories, figures, results
-	`fwp workq emqp zmtp fakes/catalogue fakes/store
-	 internal/lag internal/shortage internal/golden internal/forward/forwardtest internal/history internal/session internal/transcript
-	 load/arrivals load/measure load/engine load/ledger reports`,
+	`emqp fakes/catalogue fakes/store fwp internal/forward/forwardtest internal/golden internal/history
+	 internal/session internal/transcript load/arrivals load/engine load/ledger load/measure reports workq zmtp`,
 	// fakes, the script language, the target, a load's settings
-	`fakes fakes/fake* internal/session/*session internal/proxy internal/target internal/expect
-	 load/workload load/results conformance/model scenarios reports/page reports/html`,
-	`fakes/faults scenarios/play scenarios/*dialect conformance/law conformance/workers internal/life
-	 load/protocol load/disrupt load/health load/judge load/search reports/formats reports/site`,
+	`conformance/model fakes fakes/fakeemqp fakes/fakeemqpworker fakes/fakeworker fakes/fakeworkq
+	 fakes/fakeworkqworker internal/expect internal/proxy internal/session/emqpsession internal/session/fwpsession
+	 internal/session/workqsession internal/target load/results load/workload reports/html reports/page scenarios`,
+	`conformance/law conformance/workers fakes/faults internal/life load/disrupt load/health load/judge load/protocol
+	 load/search reports/formats reports/site scenarios/emqpdialect scenarios/fwpdialect scenarios/play
+	 scenarios/workqdialect`,
 	// the engines, and what speaks each protocol to them
-	`fakes/variations conformance conformance/oracle load/client load/*speaker internal/recorder internal/double`,
-	`conformance/run conformance/explore load`,
-	`conformance/*subject load/workerload internal/loadtest`,
+	`conformance conformance/oracle fakes/variations internal/double internal/recorder load/client load/emqpspeaker
+	 load/fwpspeaker load/workqspeaker`,
+	`conformance/explore conformance/run load`,
+	`conformance/emqpsubject conformance/fwpsubject conformance/workqsubject internal/loadtest load/workerload`,
 	// what a protocol is
-	`conformance/*suite conformance/upgrade`,
+	`conformance/emqpsuite conformance/fwpsuite conformance/upgrade conformance/workqsuite`,
 	`conformance/workers/situations internal/stress`,
-	`conformance/*worker fwptest internal/suitetest`,
+	`conformance/emqpworker conformance/workqworker fwptest internal/suitetest`,
 	`internal/peer`,
 	// the programs
 	`internal/cli/program internal/selftest`,
-	`internal/cli/check internal/cli/bench internal/scripttest internal/proof`,
-	`cmd/*`,
+	`internal/cli/bench internal/cli/check internal/proof internal/scripttest`,
+	`cmd/fwpbench cmd/fwpcheck`,
 }
 
 // layerOf returns the layer of a package, from 0: that which has its name, or else the pattern for it; -1 if there is
@@ -113,8 +115,8 @@ var foreign = map[string]string{
 	"github.com/spf13/":                "internal/cli/program internal/cli/check internal/cli/bench",
 	"github.com/vbauerster/mpb/":       "internal/cli/program",
 	"golang.org/x/term":                "internal/cli/program",
-	"go.yaml.in/yaml/":                 "internal/cli/program internal/yamlfile load/disrupt load/workload",
-	"golang.org/x/sys/":                "internal/target internal/lag load/engine",
+	"go.yaml.in/yaml/":                 "internal/cli/program internal/base/yaml load/disrupt load/workload",
+	"golang.org/x/sys/":                "internal/target internal/base/machine load/engine",
 	"github.com/HdrHistogram/":         "load/measure",
 	"github.com/google/go-cmp/":        "internal/golden scenarios",
 	"github.com/stretchr/testify/":     "internal/golden " + helping,

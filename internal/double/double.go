@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -182,7 +182,7 @@ func (d *Double) answered(e *fakes.Event) {
 		entry.units = [][]byte{unit}
 		d.journal.remember(fwp.JIDOf(unit), unit) // of a job that no client pushed, this is the first that is known
 	}
-	if failed := jsonnum.Object(e.Reply.Text); entry.Verb == "PUSHB" && failed != nil {
+	if failed := number.Object(e.Reply.Text); entry.Verb == "PUSHB" && failed != nil {
 		entry.units = slices.DeleteFunc(entry.units, func(unit []byte) bool { return failed[fwp.JIDOf(unit)] != nil })
 	}
 	d.journal.add(entry)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // The limits of a journal. When one is reached the oldest entries are dropped.
@@ -207,8 +207,8 @@ func contains(got, want any) bool {
 		}
 		return ok
 	case json.Number:
-		number, ok := got.(json.Number)
-		return ok && jsonnum.Equal(number, want)
+		n, ok := got.(json.Number)
+		return ok && number.Equal(n, want)
 	}
 	return got == want
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // Expectation is what the clients should have done. Each job is an object with some of the fields that the job must
@@ -111,7 +111,7 @@ func (d *Double) Await(ctx context.Context, want Expectation) (differences []str
 func objects(kind string, jobs []json.RawMessage) ([]any, error) {
 	var all []any
 	for i, job := range jobs {
-		value, err := jsonnum.Decode(job)
+		value, err := number.Decode(job)
 		if err != nil {
 			return nil, fmt.Errorf("%s[%d]: %w", kind, i, err)
 		}
@@ -127,7 +127,7 @@ func objects(kind string, jobs []json.RawMessage) ([]any, error) {
 func compare(kind string, jobs []json.RawMessage, expected []any, happened [][]byte, nothingElse bool) []string {
 	units := make([]any, len(happened))
 	for i, unit := range happened {
-		units[i], _ = jsonnum.Decode(unit) // a job that is not JSON matches nothing
+		units[i], _ = number.Decode(unit) // a job that is not JSON matches nothing
 	}
 	pairs := match(len(expected), len(units), func(i, k int) bool { return contains(units[k], expected[i]) })
 	var differences []string

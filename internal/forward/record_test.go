@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/forward"
 	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
-	"github.com/fwpsuite/fwp/internal/memnet"
 )
 
 // abrupt resets a connection.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/base/input"
 )
 
 func init() { flag.Bool("update", false, "write the golden files and the generated documents anew") }

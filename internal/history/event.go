@@ -3,7 +3,7 @@ package history
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Op is a command, or an action of an operator.

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Judge returns what a conforming server cannot have done, in the order in which it

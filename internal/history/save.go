@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // version is that of the file format.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/internal/allow"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/allow"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Fault is a way in which the embedded server of some protocol breaks its specification, as its catalogue has it.

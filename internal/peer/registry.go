@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // all has one line for each protocol; the first one is the Default.

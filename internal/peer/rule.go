@@ -7,7 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fakes/rule"
-	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/base/input"
 )
 
 // Rules are the rules by which a user has the embedded server of a protocol misbehave.

@@ -5,7 +5,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Condition is how the network is. The zero value passes everything on at once.
@@ -71,7 +71,7 @@ func (w *way) write(to net.Conn, data []byte) error {
 		_, err := to.Write(data)
 		return err
 	}
-	if !wait.Until(w.proxy.over, w.delay(n)) {
+	if !machine.Until(w.proxy.over, w.delay(n)) {
 		return net.ErrClosed
 	}
 	for len(data) > 0 {
@@ -83,7 +83,7 @@ func (w *way) write(to net.Conn, data []byte) error {
 		if n.Segment > 0 {
 			piece = data[:min(n.Segment, len(data))]
 		}
-		if n.Rate > 0 && !wait.Until(w.proxy.over, time.Duration(len(piece))*time.Second/time.Duration(n.Rate)) {
+		if n.Rate > 0 && !machine.Until(w.proxy.over, time.Duration(len(piece))*time.Second/time.Duration(n.Rate)) {
 			return net.ErrClosed
 		}
 		if _, err := to.Write(piece); err != nil {

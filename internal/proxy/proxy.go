@@ -14,8 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/shortage"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Config is how a Proxy works. Dial must be set.
@@ -92,9 +91,9 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 			p.failed(err)
 			continue
 		}
-		if shortage.Of(err) != shortage.None {
+		if machine.ShortageOf(err) != machine.NoShortage {
 			p.failed(err)
-			wait.Sleep(ctx, pause)
+			machine.Sleep(ctx, pause)
 			continue
 		}
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -216,10 +216,10 @@ func (s *script) instead(key, text string) (string, bool) {
 	case "pwdhash":
 		return hashPlace, true
 	case "created_at":
-		_, err := rfc3339.Parse(text)
+		_, err := number.ParseTime(text)
 		return "$now", err == nil
 	case "at": // as the language writes a time: $now+2s
-		at, err := rfc3339.Parse(text)
+		at, err := number.ParseTime(text)
 		return fmt.Sprintf("$now%+dms", at.Sub(s.begun.Add(s.last)).Milliseconds()), err == nil
 	}
 	if s.names.has(famJID, text) {

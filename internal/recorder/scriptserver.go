@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -111,7 +111,7 @@ func (s *ScriptServer) Serve(ctx context.Context, ln net.Listener) {
 	defer all.Wait()
 	all.Go(func() {
 		s.await(ctx, s.played)
-		wait.Sleep(ctx, time.Second)
+		machine.Sleep(ctx, time.Second)
 		cancel()
 	})
 	for {

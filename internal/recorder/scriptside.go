@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -190,7 +190,7 @@ func (c *side) idle(ctx context.Context, verb, text string) bool {
 	case fwp.INFO:
 		return c.write("$2\r\n{}\r\n")
 	case fwp.FETCH:
-		wait.Sleep(ctx, fetchWait)
+		machine.Sleep(ctx, fetchWait)
 		return c.write("$-1\r\n")
 	case fwp.END:
 		if c.next() != nil {

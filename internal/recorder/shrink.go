@@ -12,9 +12,9 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/workers"
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/minimize"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -72,7 +72,7 @@ func (s *Shrinker) watch(player *play.Player, names string, found map[string]boo
 		return func() {}
 	}
 	watch := law.NewWatch(s.Law, law.Terms{
-		Prefix: names, Password: s.Password, Patience: player.Patience, Slack: lag.Allowance,
+		Prefix: names, Password: s.Password, Patience: player.Patience, Slack: machine.Allowance,
 	})
 	player.Observer = watch
 	return func() {

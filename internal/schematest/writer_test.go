@@ -19,8 +19,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/golden"
-	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // schema is the part of JSON Schema that the schemas use.

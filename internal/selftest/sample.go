@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/allow"
+	"github.com/fwpsuite/fwp/internal/base/allow"
 )
 
 // drawn returns a number that depends on two names alone: what is drawn by it stays where others are added.

@@ -8,7 +8,7 @@
 // returns what is known of an unfinished message.
 //
 // All waits use timers, channels and deadlines of the connection, so a test in a
-// testing/synctest bubble over internal/memnet takes no time.
+// testing/synctest bubble over internal/base/memnet takes no time.
 //
 // To read: protocol.go (what a protocol provides, and what can be
 // received), conn.go, read.go, budget.go, write.go, wait.go, end.go.

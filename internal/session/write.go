@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Write sends segments one after the other, each in a write of its own, with a
@@ -31,7 +31,7 @@ func (c *Conn) Write(ctx context.Context, segments [][]byte, pause time.Duration
 	defer func() { c.times.sent = time.Now() }()
 	defer context.AfterFunc(ctx, func() { c.nc.SetWriteDeadline(longAgo()) })()
 	for i, s := range segments {
-		if i > 0 && !wait.Until(ctx.Done(), pause) {
+		if i > 0 && !machine.Until(ctx.Done(), pause) {
 			c.writeErr = fmt.Errorf("write: %w", context.Cause(ctx))
 			return c.writeErr
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -41,7 +41,7 @@ var errNoOther = errors.New("there is no second server")
 func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 	l := &Load{Workers: workers, Producers: producers, Explorer: explore.Explorer{
 		Subject: fwpsubject.New(), Target: on.Target, Password: on.Password, Seed: on.Seed, Steps: commands,
-		Timeout: on.Timeout, Patience: on.Patience, Slack: lag.Allowance,
+		Timeout: on.Timeout, Patience: on.Patience, Slack: machine.Allowance,
 		Findings: mostFindings, Unshrunk: true, Shrinking: shrinkingFor - time.Second,
 		Fresh: func() (play.Target, func(), error) { return nil, nil, errNoOther },
 	}, LawApart: true}

@@ -10,10 +10,9 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/lag"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
-	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
@@ -112,7 +111,7 @@ func (l *Load) dial(ctx context.Context) func(context.Context) (net.Conn, error)
 	return func(dialing context.Context) (net.Conn, error) {
 		nc, err := l.Explorer.Target.Dial(dialing)
 		if err != nil {
-			return nil, shortage.Notice(ctx, err)
+			return nil, machine.Notice(ctx, err)
 		}
 		return l.judge.Tapped(nc, fwpsession.Protocol{}), nil
 	}
@@ -153,7 +152,7 @@ func (l *Load) fill() {
 	l.Producers = cmp.Or(l.Producers, l.Workers)
 	l.judge = law.NewWatch(fwpsubject.Law(), law.Terms{
 		Password: e.Password, Patience: cmp.Or(e.Patience, scenarios.DefaultPatience),
-		Slack: cmp.Or(e.Slack, lag.Allowance),
+		Slack: cmp.Or(e.Slack, machine.Allowance),
 	})
 }
 

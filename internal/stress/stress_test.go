@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fakes/variations"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -61,12 +61,12 @@ func TestAShortageIsNoticed(t *testing.T) {
 		target := &short{Target: e.Target}
 		target.left.Store(10)
 		e.Target, e.Steps = target, 300
-		ctx, release := shortage.Watch(t.Context())
+		ctx, release := machine.Watch(t.Context())
 		defer release()
 		r := (&stress.Load{Explorer: e}).Run(ctx)
 		assert.Empty(t, r.Findings)
 		assert.False(t, r.Dead)
-		assert.Contains(t, shortage.Cause(ctx), "out of file descriptors")
+		assert.Contains(t, machine.Cause(ctx), "out of file descriptors")
 	})
 }
 

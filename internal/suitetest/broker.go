@@ -5,7 +5,7 @@ import (
 	"net"
 
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
-	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/base/memnet"
 )
 
 // Broker is a broker of eMQP in memory as a target, which Restart starts, and starts again.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Can reports whether an action can be done to the server. Restart and Kill are a stop and a start.
@@ -57,7 +57,7 @@ func (s *Server) revive(ctx context.Context) error {
 	if !s.Can(Start) {
 		return nil
 	}
-	for until := time.Now().Add(comesBack); !s.ours() && time.Now().Before(until) && wait.Sleep(ctx, lookPause); {
+	for until := time.Now().Add(comesBack); !s.ours() && time.Now().Before(until) && machine.Sleep(ctx, lookPause); {
 		if s.serves(ctx) == nil {
 			return nil
 		}
@@ -97,7 +97,7 @@ func (s *Server) Start(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if time.Now().After(until) || !wait.Sleep(ctx, readyPause) {
+		if time.Now().After(until) || !machine.Sleep(ctx, readyPause) {
 			return &StartError{Cause: fmt.Errorf("it was not ready within %v of its start (--start-timeout): %w",
 				patience, err)}
 		}

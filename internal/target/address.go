@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // defaultPort is where FWP servers listen unless configured otherwise.

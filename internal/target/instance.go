@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // dying is how long a process may take to end after its port refuses connections: it may print a trace meanwhile.
@@ -124,7 +124,7 @@ func (i instance) stands(ctx context.Context) bool {
 		switch {
 		case !slices.ContainsFunc(i, holder.moves):
 			return true
-		case time.Now().After(until) || !wait.Sleep(ctx, lookPause):
+		case time.Now().After(until) || !machine.Sleep(ctx, lookPause):
 			return false
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/base/input"
 )
 
 // SystemHosts is the file of names of a machine, of which mostHosts bytes are read.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Talk is what the protocol of a server has for an [observer]. The zero value asks for connections only.
@@ -213,7 +213,7 @@ func (o *observer) stopped(ctx context.Context, action Action) *UnseenError {
 		if down(err) || err == nil && o.isOther(ctx) {
 			break
 		}
-		if time.Now().After(until) || !wait.Sleep(ctx, lookPause) {
+		if time.Now().After(until) || !machine.Sleep(ctx, lookPause) {
 			return &UnseenError{Action: action, Serves: true, Why: "the server did not stop, or the next one cannot be " +
 				"distinguished from it: something still serves at " + o.server.Address.HostPort()}
 		}
@@ -229,7 +229,7 @@ func (o *observer) watch(ctx context.Context) (stop func()) {
 	go func() {
 		defer close(over)
 		pause := lookPause
-		for ; o.before == nil && !o.refused.Load() && wait.Sleep(ctx, pause); pause = min(2*pause, silence/10) {
+		for ; o.before == nil && !o.refused.Load() && machine.Sleep(ctx, pause); pause = min(2*pause, silence/10) {
 			o.refused.Store(down(o.server.serves(ctx)))
 		}
 	}()
@@ -246,7 +246,7 @@ func (o *observer) paused(ctx context.Context) *UnseenError {
 		if quiet && o.silent(ctx) {
 			return nil
 		}
-		if time.Now().After(until) || !wait.Sleep(ctx, lookPause) {
+		if time.Now().After(until) || !machine.Sleep(ctx, lookPause) {
 			return &UnseenError{Action: Pause, Why: "the server still answers", Serves: true}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/base/input"
 )
 
 // Action is something that the operator of a server does to it or to one of its workers.

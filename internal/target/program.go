@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Program is a command that is run below a supervisor, so that nothing of it is left when it has to end. Args must be

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/input"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/input"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Secrets removes from texts what would let their reader find out a password, or guess it offline, where it stands: the

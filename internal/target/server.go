@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/base/input"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/forward"
-	"github.com/fwpsuite/fwp/internal/input"
-	"github.com/fwpsuite/fwp/internal/shortage"
 )
 
 // dialTimeout bounds connecting, TLS included, for callers that set no bound
@@ -47,7 +47,7 @@ func (s *Server) Forwarded() *forward.Record { return s.Deeds }
 
 // Dial opens a connection, with the TLS handshake done. It waits until ctx is
 // done, but not longer than 30 s; see [Advice] for its errors. A shortage of this machine
-// is noticed, see [shortage.Notice].
+// is noticed, see [machine.Notice].
 func (s *Server) Dial(ctx context.Context) (net.Conn, error) { return s.dial(ctx, s.Address) }
 
 // DialBackend is Dial for workers, which connect to another port where the address has one.
@@ -66,7 +66,7 @@ func (s *Server) dial(ctx context.Context, to Address) (net.Conn, error) {
 		return (&net.Dialer{Control: smallSegments}).DialContext(ctx, "tcp", to.HostPort())
 	})
 	if err != nil {
-		return nil, shortage.Notice(ctx, err)
+		return nil, machine.Notice(ctx, err)
 	}
 	if at, is := nc.RemoteAddr().(*net.TCPAddr); is {
 		s.Reached.Note(at.AddrPort())

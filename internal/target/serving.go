@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Serving is what is known of the process that serves at the address of a server. It tells the server of one moment
@@ -71,7 +71,7 @@ func (i *Started) occupied(ctx context.Context) bool {
 			return false
 		}
 		_ = nc.Close()
-		if time.Now().After(until) || !wait.Sleep(ctx, readyPause) {
+		if time.Now().After(until) || !machine.Sleep(ctx, readyPause) {
 			return true
 		}
 	}

@@ -39,7 +39,7 @@ type Starter struct {
 	// Talk is how it is seen whether what is done to a server takes effect; Ready is asked in the place of its own.
 	Talk Talk
 	// Patience is how long a server may take until it is ready; 30 s if zero. A machine that is late gives it more: see
-	// [lag.Grace].
+	// [machine.Grace].
 	Patience time.Duration
 	// Disk, if not 0, makes the folder a small file system of its own in memory, of so many bytes, which can be filled. It
 	// is for Linux, and needs the right to mount: see [CanMount].

@@ -8,8 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Started is a server that a [Starter] started. It is the [Operator] of its Server, which sees to it that what is done
@@ -62,7 +61,7 @@ func (i *Started) run(ctx context.Context) error {
 	}
 	i.now = now
 	i.starter.Log.started(i.place.Port, RedactCommand(i.starter.Value))
-	meter := new(lag.Meter)
+	meter := new(machine.Meter)
 	if err := i.await(ctx, meter); err != nil {
 		return err
 	}
@@ -72,18 +71,18 @@ func (i *Started) run(ctx context.Context) error {
 
 // await waits until the server is ready: for the patience of the starter, and longer by what the lag of this machine
 // meanwhile may explain, which it measures. A wait that is long is told.
-func (i *Started) await(ctx context.Context, meter *lag.Meter) error {
+func (i *Started) await(ctx context.Context, meter *machine.Meter) error {
 	patience := i.starter.Patience
 	if patience <= 0 {
 		patience = startPatience
 	}
 	begun := time.Now()
-	given := func() time.Duration { return patience + lag.Grace(meter.Lag(begun), patience) }
+	given := func() time.Duration { return patience + machine.Grace(meter.Lag(begun), patience) }
 	ctx, give := context.WithCancelCause(ctx)
 	defer give(nil)
 	go meter.Run(ctx)
 	go func() {
-		for left := given(); wait.Sleep(ctx, left); {
+		for left := given(); machine.Sleep(ctx, left); {
 			if left = given() - time.Since(begun); left <= 0 {
 				give(fmt.Errorf("it was not ready within %v (--start-timeout)", given().Round(100*time.Millisecond)))
 			}
@@ -359,7 +358,7 @@ func (i *Started) End() {
 	}
 	if i.occupied(ctx) && i.controlled(ctx, Kill) {
 		for until := time.Now().Add(seenWithin); i.occupied(ctx) && time.Now().Before(until); {
-			wait.Sleep(ctx, readyPause)
+			machine.Sleep(ctx, readyPause)
 		}
 	}
 	if i.occupied(ctx) {

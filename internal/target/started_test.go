@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // awaited awaits a server that is ready after so long, on a machine that is late by so much at the first look, in
@@ -24,7 +24,7 @@ import (
 func awaited(t *testing.T, after, late time.Duration) (took time.Duration, told []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		begun, meter := time.Now(), new(lag.Meter)
+		begun, meter := time.Now(), new(machine.Meter)
 		output := new(lastLines)
 		_, _ = output.Write([]byte("reading 9 GB of jobs\n"))
 		i := &Started{now: &Running{over: make(chan struct{})}, output: output, starter: &Starter{
@@ -66,7 +66,7 @@ func TestSlowServers(t *testing.T) {
 		told[0])
 
 	late := time.Second
-	grown := 30*time.Second + lag.Grace(late, 30*time.Second)
+	grown := 30*time.Second + machine.Grace(late, 30*time.Second)
 	took, told, err = awaited(t, grown-time.Second, late)
 	require.NoError(t, err, "the lag may explain it")
 	assert.Equal(t, grown-time.Second, took)

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/base/input"
 )
 
 // adoptOrphans makes descendants whose parent has ended our children, so that killOrphans finds them even if they

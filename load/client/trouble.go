@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
 )
@@ -42,13 +42,13 @@ const (
 )
 
 // shortages holds the kinds of errors of this machine's shortages.
-var shortages = map[shortage.Kind]measure.ErrorKind{
-	shortage.Files: measure.OutOfFiles, shortage.Ports: measure.OutOfPorts, shortage.Memory: measure.OutOfMemory,
+var shortages = map[machine.Shortage]measure.ErrorKind{
+	machine.Files: measure.OutOfFiles, machine.Ports: measure.OutOfPorts, machine.Memory: measure.OutOfMemory,
 }
 
 // opening returns the way in which a connection could not be opened.
 func opening(err error) measure.ErrorKind {
-	if kind, ok := shortages[shortage.Of(err)]; ok {
+	if kind, ok := shortages[machine.ShortageOf(err)]; ok {
 		return kind
 	}
 	late, ok := errors.AsType[net.Error](err)

@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/internal/yamlfile"
+	"github.com/fwpsuite/fwp/internal/base/text"
+	baseyaml "github.com/fwpsuite/fwp/internal/base/yaml"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
@@ -53,7 +53,7 @@ var keys = []key{
 
 // problem returns what is wrong, without its place.
 func problem(what, expected, do string) error {
-	return &yamlfile.Problem{What: what, Expected: expected, Do: do}
+	return &baseyaml.Problem{What: what, Expected: expected, Do: do}
 }
 
 func parseAction(word string) (Action, error) {
@@ -99,10 +99,10 @@ const (
 )
 
 // Parse reads a schedule from YAML: a sequence of mappings, each a disruption, in the order of their times. The name of
-// the file is for the messages only. The error joins *yamlfile.Problems in the order of their places.
+// the file is for the messages only. The error joins *baseyaml.Problems in the order of their places.
 func Parse(file string, source []byte) ([]Disruption, error) {
-	p := &yamlfile.Problems{File: file}
-	root := p.Root(source, yamlfile.Shape{
+	p := &baseyaml.Problems{File: file}
+	root := p.Root(source, baseyaml.Shape{
 		Kind: yaml.SequenceNode, Expected: lines,
 		Do: "write a hyphen before each disruption", One: "one schedule in the file",
 	})
@@ -110,7 +110,7 @@ func Parse(file string, source []byte) ([]Disruption, error) {
 	case p.Err() != nil:
 		return nil, p.Err()
 	case root == nil || len(root.Content) == 0:
-		p.Report(yamlfile.Place{}, &yamlfile.Problem{What: "the schedule is empty", Expected: lines,
+		p.Report(baseyaml.Place{}, &baseyaml.Problem{What: "the schedule is empty", Expected: lines,
 			Do: "leave out --disrupt for a run without disruptions"})
 		return nil, p.Err()
 	}
@@ -118,13 +118,13 @@ func Parse(file string, source []byte) ([]Disruption, error) {
 	var above *Disruption // the last one that is right
 	for i, node := range root.Content {
 		if i == mostDisruptions {
-			p.Report(yamlfile.At(node), &yamlfile.Problem{What: "there are too many disruptions",
+			p.Report(baseyaml.At(node), &baseyaml.Problem{What: "there are too many disruptions",
 				Expected: fmt.Sprintf("at most %d", mostDisruptions), Do: "split it into several runs"})
 			break
 		}
-		d, ok := parseOne(p, yamlfile.Resolved(node))
+		d, ok := parseOne(p, baseyaml.Resolved(node))
 		if ok && above != nil {
-			inOrder(p, yamlfile.At(node), *above, d)
+			inOrder(p, baseyaml.At(node), *above, d)
 		}
 		if ok {
 			above = &d
@@ -135,9 +135,9 @@ func Parse(file string, source []byte) ([]Disruption, error) {
 }
 
 // inOrder reports a disruption that begins before the end of the one above it.
-func inOrder(p *yamlfile.Problems, at yamlfile.Place, above, d Disruption) {
+func inOrder(p *baseyaml.Problems, at baseyaml.Place, above, d Disruption) {
 	if end := above.At + above.For; d.At < end {
-		p.Report(at, &yamlfile.Problem{Key: "at", What: fmt.Sprintf("%v is before the end of the previous disruption",
+		p.Report(at, &baseyaml.Problem{Key: "at", What: fmt.Sprintf("%v is before the end of the previous disruption",
 			d.At),
 			Expected: fmt.Sprintf("%v or later", end), Do: "only one disruption at a time: move it, or shorten the " +
 				"previous one"})
@@ -145,26 +145,26 @@ func inOrder(p *yamlfile.Problems, at yamlfile.Place, above, d Disruption) {
 }
 
 // parseOne reads a disruption, and reports whether all of it is right.
-func parseOne(p *yamlfile.Problems, node *yaml.Node) (d Disruption, ok bool) {
+func parseOne(p *baseyaml.Problems, node *yaml.Node) (d Disruption, ok bool) {
 	if node.Kind != yaml.MappingNode {
-		p.Report(yamlfile.At(node), &yamlfile.Problem{What: "this is " + yamlfile.KindOf(node),
+		p.Report(baseyaml.At(node), &baseyaml.Problem{What: "this is " + baseyaml.KindOf(node),
 			Expected: example, Do: "write its keys with their values"})
 		return d, false
 	}
 	ok = true
-	places := map[string]yamlfile.Place{}
+	places := map[string]baseyaml.Place{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		name, value := node.Content[i], yamlfile.Resolved(node.Content[i+1])
-		at, err := yamlfile.At(value), d.set(name, value)
+		name, value := node.Content[i], baseyaml.Resolved(node.Content[i+1])
+		at, err := baseyaml.At(value), d.set(name, value)
 		if _, twice := places[name.Value]; err == nil && twice {
-			at, err = yamlfile.At(name), problem("duplicate key", "it once", "remove one of them")
+			at, err = baseyaml.At(name), problem("duplicate key", "it once", "remove one of them")
 		}
-		places[name.Value] = yamlfile.At(name)
+		places[name.Value] = baseyaml.At(name)
 		ok = report(p, at, name.Value, err) && ok
 	}
 	for _, needed := range []string{"at", "do"} {
 		if _, has := places[needed]; !has {
-			ok = report(p, yamlfile.At(node), needed, problem("the key is missing", example, "add it"))
+			ok = report(p, baseyaml.At(node), needed, problem("the key is missing", example, "add it"))
 		}
 	}
 	if ok {
@@ -184,13 +184,13 @@ func (d *Disruption) set(name, value *yaml.Node) error {
 		}
 		return problem("unknown key", "one of "+strings.Join(known, ", "), "remove it")
 	case value.Kind != yaml.ScalarNode || value.Tag == "!!null":
-		return yamlfile.Unfit(value, "a single value", "write a value after the colon")
+		return baseyaml.Unfit(value, "a single value", "write a value after the colon")
 	}
 	return keys[i].set(d, value.Value)
 }
 
 // fits reports keys that have no meaning for the action, and whether there are none.
-func (d *Disruption) fits(p *yamlfile.Problems, places map[string]yamlfile.Place) bool {
+func (d *Disruption) fits(p *baseyaml.Problems, places map[string]baseyaml.Place) bool {
 	ok := true
 	for _, k := range keys {
 		if at, has := places[k.name]; has && k.of != nil && !slices.Contains(k.of, d.Action) {
@@ -202,7 +202,7 @@ func (d *Disruption) fits(p *yamlfile.Problems, places map[string]yamlfile.Place
 }
 
 // filled returns d with what is usual for what the file leaves out.
-func (d Disruption) filled(places map[string]yamlfile.Place) Disruption {
+func (d Disruption) filled(places map[string]baseyaml.Place) Disruption {
 	if _, has := places["for"]; !has {
 		d.For = kinds[d.Action].usual
 	}
@@ -213,8 +213,8 @@ func (d Disruption) filled(places map[string]yamlfile.Place) Disruption {
 }
 
 // report reports an error of a key, and whether there is none.
-func report(p *yamlfile.Problems, at yamlfile.Place, key string, err error) bool {
-	found, is := errors.AsType[*yamlfile.Problem](err)
+func report(p *baseyaml.Problems, at baseyaml.Place, key string, err error) bool {
+	found, is := errors.AsType[*baseyaml.Problem](err)
 	if !is {
 		return true
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
 // Target is what is disrupted.
@@ -38,13 +38,13 @@ const endPatience = 2 * time.Minute
 func Run(ctx context.Context, schedule []Disruption, target Target, watch Watch) {
 	began := time.Now()
 	for _, d := range schedule {
-		if !wait.Sleep(ctx, d.At-time.Since(began)) {
+		if !machine.Sleep(ctx, d.At-time.Since(began)) {
 			return
 		}
 		watch.Begins(d)
 		end, failed := target.Begin(ctx, d)
 		if failed == nil {
-			wait.Sleep(ctx, d.For)
+			machine.Sleep(ctx, d.For)
 		}
 		var err error
 		if end != nil {

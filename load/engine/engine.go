@@ -3,7 +3,7 @@ package engine
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // Session is one connection, or only a timer if it is never opened.

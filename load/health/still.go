@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/load/results"
 )
 
@@ -35,7 +35,7 @@ type look struct {
 }
 
 func newStillness(start time.Time) *stillness {
-	return &stillness{start: start, asleep: lag.Asleep, used: func() time.Duration {
+	return &stillness{start: start, asleep: machine.Asleep, used: func() time.Duration {
 		user, system, _ := processTimes()
 		return user + system
 	}}

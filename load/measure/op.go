@@ -1,6 +1,6 @@
 package measure
 
-import "github.com/fwpsuite/fwp/internal/text"
+import "github.com/fwpsuite/fwp/internal/base/text"
 
 // Op is a kind of command whose times are recorded separately: "push", "fetch.found". The part after a dot
 // distinguishes kinds of one command. Logs, thresholds and reports use these names.

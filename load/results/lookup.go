@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/shortage"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -115,19 +115,19 @@ func (l *Load) Processors() string {
 func (l *Load) Shortages() []Reason {
 	h := &l.Health
 	var reasons []Reason
-	add := func(count int64, id string, kind shortage.Kind) {
+	add := func(count int64, id string, kind machine.Shortage) {
 		if count == 0 {
 			return
 		}
 		what := fmt.Sprintf("%s could not be opened: out of %s", text.Count(count, "connection"), kind)
-		if kind == shortage.Files && h.Files.Hard > 0 {
+		if kind == machine.Files && h.Files.Hard > 0 {
 			what += fmt.Sprintf(" (limit %s, hard limit %s)", text.Grouped(h.Files.Soft), text.Grouped(h.Files.Hard))
 		}
 		reasons = append(reasons, Reason{ID: id, What: what, Do: kind.Advice()})
 	}
-	add(h.NoFiles, "files", shortage.Files)
-	add(h.NoPorts, "ports", shortage.Ports)
-	add(h.NoMemory, "memory", shortage.Memory)
+	add(h.NoFiles, "files", machine.Files)
+	add(h.NoPorts, "ports", machine.Ports)
+	add(h.NoMemory, "memory", machine.Memory)
 	return reasons
 }
 

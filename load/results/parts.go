@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/wait"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/load/measure"
 )
 
@@ -42,7 +42,7 @@ func (r *run) arrive(ctx context.Context) {
 	from := r.start()
 	for k := int64(0); ; k++ {
 		due, more := r.plan.At(k)
-		if due += from; !more || !wait.Sleep(ctx, due-r.now()) {
+		if due += from; !more || !machine.Sleep(ctx, due-r.now()) {
 			return
 		}
 		sent := r.now()

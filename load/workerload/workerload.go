@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/arrivals"
 	"github.com/fwpsuite/fwp/load/health"

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/internal/yamlfile"
+	"github.com/fwpsuite/fwp/internal/base/text"
+	baseyaml "github.com/fwpsuite/fwp/internal/base/yaml"
 )
 
 // Check finds everything that is wrong with w: values out of range, and settings that
@@ -229,7 +229,7 @@ func (w *Workload) checkJobs(r *rules) {
 }
 
 // Problem is one thing that is wrong with a workload.
-type Problem = yamlfile.Problem
+type Problem = baseyaml.Problem
 
 // advise is the question whether the nearest of the known words was meant, or else
 // the given advice.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/internal/yamlfile"
+	"github.com/fwpsuite/fwp/internal/base/text"
+	baseyaml "github.com/fwpsuite/fwp/internal/base/yaml"
 )
 
 // ReadTrace reads a trace as CSV, whose first line names the columns: at, queue, jobtype and payload. The order of the
@@ -24,7 +24,7 @@ func ReadTrace(file string, from io.Reader) (*Trace, error) {
 
 func readTrace(file string, from io.Reader, most int64) (*Trace, error) {
 	r := traceReader{
-		problems: yamlfile.Problems{File: file}, trace: new(Trace), names: [traceWidth]map[string]uint16{{}, {}, {}, {}},
+		problems: baseyaml.Problems{File: file}, trace: new(Trace), names: [traceWidth]map[string]uint16{{}, {}, {}, {}},
 	}
 	limited := &io.LimitedReader{R: from, N: most + 1}
 	if err := r.csv(limited); err != nil && !errors.Is(err, io.EOF) {
@@ -50,7 +50,7 @@ type cell struct {
 }
 
 type traceReader struct {
-	problems yamlfile.Problems
+	problems baseyaml.Problems
 	trace    *Trace
 	there    [traceWidth]bool // the columns that the file has
 	names    [traceWidth]map[string]uint16
@@ -60,7 +60,7 @@ type traceReader struct {
 }
 
 func (r *traceReader) report(line, column int, key, what, expected, do string) {
-	r.problems.Report(yamlfile.Place{Line: line, Column: column},
+	r.problems.Report(baseyaml.Place{Line: line, Column: column},
 		&Problem{Key: key, What: what, Expected: expected, Do: do})
 	r.stopped = r.stopped || r.problems.Full()
 }

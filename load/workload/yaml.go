@@ -9,12 +9,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/internal/yamlfile"
+	"github.com/fwpsuite/fwp/internal/base/text"
+	baseyaml "github.com/fwpsuite/fwp/internal/base/yaml"
 )
 
 // MaxSource bounds a workload's file, in bytes.
-const MaxSource = yamlfile.MaxSource
+const MaxSource = baseyaml.MaxSource
 
 // Parse reads a workload from YAML: a mapping of the keys of [Workload.Settings] to
 // their values, on top of the preset that the key preset names, or else of roundtrip.
@@ -32,7 +32,7 @@ type Others struct {
 // ParseWith is Parse for a file that may have other keys as well.
 func ParseWith(file string, source []byte, others Others) (Workload, error) {
 	f := yamlFile{
-		problems: yamlfile.Problems{File: file}, places: map[string]yamlfile.Place{}, failed: map[string]bool{},
+		problems: baseyaml.Problems{File: file}, places: map[string]baseyaml.Place{}, failed: map[string]bool{},
 		others: others,
 	}
 	root := f.problems.Root(source, shape())
@@ -69,8 +69,8 @@ func (w *Workload) YAML() []byte {
 }
 
 // shape is that of a workload's file. An empty file is the preset.
-func shape() yamlfile.Shape {
-	return yamlfile.Shape{
+func shape() baseyaml.Shape {
+	return baseyaml.Shape{
 		Kind: yaml.MappingNode, Expected: "lines such as producers: 50",
 		Do: "write a key, a colon and a value in each line", One: "one workload in a file",
 	}
@@ -78,8 +78,8 @@ func shape() yamlfile.Shape {
 
 // yamlFile is a file that is being read.
 type yamlFile struct {
-	problems yamlfile.Problems
-	places   map[string]yamlfile.Place // of the keys
+	problems baseyaml.Problems
+	places   map[string]baseyaml.Place // of the keys
 	failed   map[string]bool           // keys whose values could not be read
 	others   Others
 }
@@ -88,17 +88,17 @@ type yamlFile struct {
 func (f *yamlFile) preset(root *yaml.Node) Workload {
 	w, _ := Preset("")
 	for i := 0; root != nil && i+1 < len(root.Content); i += 2 {
-		key, node := root.Content[i], yamlfile.Resolved(root.Content[i+1])
+		key, node := root.Content[i], baseyaml.Resolved(root.Content[i+1])
 		if key.Value != "preset" || f.failed["preset"] {
 			continue
 		}
 		named, err := Preset(node.Value)
 		if node.Kind != yaml.ScalarNode || node.Value == "" {
-			err = yamlfile.Unfit(node, "a preset's name", "write a name, as in preset: push")
+			err = baseyaml.Unfit(node, "a preset's name", "write a name, as in preset: push")
 		}
 		if p := problemOf(err); p != nil {
 			p.Key, f.failed["preset"] = "preset", true
-			f.problems.Report(yamlfile.At(node), p)
+			f.problems.Report(baseyaml.At(node), p)
 			continue
 		}
 		w = named
@@ -116,16 +116,16 @@ func (f *yamlFile) entry(settings []Setting, key, node *yaml.Node) {
 		f.unknown(settings, key)
 	case twice:
 		f.failed[key.Value] = true
-		f.problems.Report(yamlfile.At(key), &Problem{Key: key.Value, What: "duplicate key",
+		f.problems.Report(baseyaml.At(key), &Problem{Key: key.Value, What: "duplicate key",
 			Expected: fmt.Sprintf("it only once (line %d has it already)", f.places[key.Value].Line), Do: "remove one of " +
 				"them"})
 	default:
-		f.places[key.Value] = yamlfile.At(key)
+		f.places[key.Value] = baseyaml.At(key)
 		switch {
 		case i >= 0:
-			f.value(settings[i], yamlfile.Resolved(node))
+			f.value(settings[i], baseyaml.Resolved(node))
 		case other:
-			f.other(key.Value, yamlfile.Resolved(node))
+			f.other(key.Value, baseyaml.Resolved(node))
 		}
 	}
 }
@@ -137,10 +137,10 @@ func (f *yamlFile) other(key string, node *yaml.Node) {
 		values = node.Content
 	}
 	for _, value := range values {
-		value = yamlfile.Resolved(value)
+		value = baseyaml.Resolved(value)
 		err := f.others.Set(key, value.Value)
 		if value.Kind != yaml.ScalarNode {
-			err = errors.New(yamlfile.KindOf(value) + " is not a value")
+			err = errors.New(baseyaml.KindOf(value) + " is not a value")
 		}
 		if err != nil {
 			problem, is := errors.AsType[*Problem](err)
@@ -149,7 +149,7 @@ func (f *yamlFile) other(key string, node *yaml.Node) {
 					Do: "see the help of the command"}
 			}
 			problem.Key = key
-			f.problems.Report(yamlfile.At(value), problem)
+			f.problems.Report(baseyaml.At(value), problem)
 		}
 	}
 }
@@ -161,13 +161,13 @@ func (f *yamlFile) unknown(settings []Setting, key *yaml.Node) {
 	}
 	what := "unknown key " + strconv.Quote(text.Brief(key.Value, 100))
 	if key.Kind != yaml.ScalarNode {
-		what = yamlfile.KindOf(key) + " is not a key"
+		what = baseyaml.KindOf(key) + " is not a key"
 	}
 	p := &Problem{What: what, Expected: "one of " + strings.Join(known, ", "), Do: "remove it"}
 	if near := nearest(key.Value, known); near != "" {
 		p.Expected, p.Do = "", "did you mean "+near+"?"
 	}
-	f.problems.Report(yamlfile.At(key), p)
+	f.problems.Report(baseyaml.At(key), p)
 }
 
 // value sets one setting. The items of a sequence are tried one by one, so that the
@@ -179,12 +179,12 @@ func (f *yamlFile) value(s Setting, node *yaml.Node) {
 			return false
 		}
 		p.Key, f.failed[s.Key] = s.Key, true
-		f.problems.Report(yamlfile.At(n), p)
+		f.problems.Report(baseyaml.At(n), p)
 		return true
 	}
 	if node.Kind != yaml.SequenceNode || !s.items {
 		if node.Kind != yaml.ScalarNode || node.Tag == "!!null" {
-			fail(node, yamlfile.Unfit(node, "a "+s.Value.Type(), "write a value after the colon"))
+			fail(node, baseyaml.Unfit(node, "a "+s.Value.Type(), "write a value after the colon"))
 			return
 		}
 		fail(node, s.Value.Set(node.Value))
@@ -192,10 +192,10 @@ func (f *yamlFile) value(s Setting, node *yaml.Node) {
 	}
 	texts, before, wrong := []string{}, s.Value.String(), false
 	for _, item := range node.Content {
-		item = yamlfile.Resolved(item)
+		item = baseyaml.Resolved(item)
 		switch {
 		case item.Kind != yaml.ScalarNode || item.Value == "":
-			wrong = fail(item, yamlfile.Unfit(item, "a single value", "write a single value")) || wrong
+			wrong = fail(item, baseyaml.Unfit(item, "a single value", "write a single value")) || wrong
 		case strings.Contains(item.Value, ","):
 			wrong = fail(item, bad(item.Value, "has a comma", "one item without a comma", "write two items")) || wrong
 		default:

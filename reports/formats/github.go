@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/emqpsession"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -43,7 +43,7 @@ func (p Profile) check(role scenarios.Role, state fwp.State, line []byte) string
 	case len(cmd.Args) == 0 || cmd.Verb == fwp.FETCH:
 		return ""
 	}
-	fields := jsonnum.Object(cmd.Args)
+	fields := number.Object(cmd.Args)
 	if fields == nil {
 		return "the argument is not a JSON object"
 	}
@@ -102,7 +102,7 @@ func illegalJob(f map[string]any) string {
 		return "a queue name must be one word"
 	}
 	if n, ok := f["reserve_for"].(json.Number); ok {
-		if value, ok := jsonnum.Exactly(n); !ok || value.Cmp(big.NewRat(60, 1)) < 0 {
+		if value, ok := number.Exactly(n); !ok || value.Cmp(big.NewRat(60, 1)) < 0 {
 			return "reserve_for must be at least 60"
 		}
 	}
@@ -116,7 +116,7 @@ func queuesOf(line []byte) []string {
 	case fwp.FETCH:
 		return strings.Fields(string(cmd.Args))
 	case fwp.PUSH:
-		fields := jsonnum.Object(cmd.Args) // legality has been checked
+		fields := number.Object(cmd.Args) // legality has been checked
 		if q, ok := fields["queue"].(string); ok {
 			return []string{q}
 		}
@@ -130,7 +130,7 @@ func jidOf(line []byte) (string, bool) {
 	if cmd.Verb != fwp.PUSH && cmd.Verb != fwp.ACK && cmd.Verb != fwp.FAIL {
 		return "", false
 	}
-	fields := jsonnum.Object(cmd.Args) // legality has been checked
+	fields := number.Object(cmd.Args) // legality has been checked
 	jid, ok := fields["jid"].(string)
 	return jid, ok
 }

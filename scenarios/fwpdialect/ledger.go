@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -47,7 +47,7 @@ func (g *ledger) Answered(command []byte, m session.Message) {
 	case cmd.Verb == fwp.FETCH && kind == fwp.BulkString:
 		g.fetched(m.Text)
 	case cmd.Verb == fwp.BEAT:
-		wid, _ := jsonnum.Object(cmd.Args)["wid"].(string)
+		wid, _ := number.Object(cmd.Args)["wid"].(string)
 		g.over[wid] = g.over[wid] || isState(fwpsession.Reply(m))
 	case cmd.Verb == "PUSHB" && kind == fwp.BulkString:
 		g.pushedAll(cmd.Args, m.Text)
@@ -89,7 +89,7 @@ func (g *ledger) fetched(text []byte) {
 func (g *ledger) pushedAll(args, answer []byte) {
 	var jobs []json.RawMessage
 	_ = json.Unmarshal(args, &jobs) // what is no array pushes nothing
-	refused := jsonnum.Object(answer)
+	refused := number.Object(answer)
 	for _, job := range jobs {
 		if jid, e := jobOf(job); jid != "" && refused[jid] == nil {
 			g.jobs[jid] = e
@@ -121,7 +121,7 @@ func (g *ledger) accepted(cmd fwp.Command) {
 
 // mutated records what a MUTATE that names jobs has done to them.
 func (g *ledger) mutated(args []byte) {
-	fields := jsonnum.Object(args)
+	fields := number.Object(args)
 	filter, _ := fields["filter"].(map[string]any)
 	jids, _ := filter["jids"].([]any)
 	for _, each := range jids {
@@ -141,7 +141,7 @@ func (g *ledger) mutated(args []byte) {
 // jobOf reads what the ledger needs from a work unit, or from the argument of
 // ACK and FAIL.
 func jobOf(text []byte) (jid string, e entry) {
-	fields := jsonnum.Object(text) // what is no object has no jid
+	fields := number.Object(text) // what is no object has no jid
 	jid, _ = fields["jid"].(string)
 	retry, _ := fields["retry"].(json.Number)
 	e = entry{queue: "default", tries: retry != "0", dies: strings.HasPrefix(retry.String(), "-")}

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -49,7 +49,7 @@ func (p Profile) illegal(state fwp.State, line []byte) string {
 }
 
 func illegalJobs(args []byte) string {
-	value, err := jsonnum.Decode(args)
+	value, err := number.Decode(args)
 	jobs, ok := value.([]any)
 	if err != nil || !ok {
 		return "the argument of PUSHB is not a JSON array of jobs"
@@ -70,7 +70,7 @@ func illegalJobs(args []byte) string {
 }
 
 func illegalMutate(args []byte) string {
-	fields := jsonnum.Object(args)
+	fields := number.Object(args)
 	cmd, _ := fields["cmd"].(string)
 	target, _ := fields["target"].(string)
 	switch {

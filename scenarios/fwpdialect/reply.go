@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
@@ -42,4 +42,4 @@ func isState(r fwp.Reply) bool {
 	return hash && (r.Kind == fwp.SimpleString || r.Kind == fwp.BulkString)
 }
 
-func isObject(b []byte) bool { return jsonnum.Object(b) != nil }
+func isObject(b []byte) bool { return number.Object(b) != nil }

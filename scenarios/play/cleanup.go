@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -42,7 +42,7 @@ func (th *thread) cleanupConn(ctx context.Context) *conn {
 			}
 			c.leave(ctx)
 		}
-		if !wait.Sleep(ctx, pause) {
+		if !machine.Sleep(ctx, pause) {
 			return nil
 		}
 	}

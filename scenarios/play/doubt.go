@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -57,7 +57,7 @@ func (pl *play) doubt(r Result) Result {
 	if !r.since.IsZero() {
 		late = max(late, pl.slowness(r.since, pl.rec.start.Add(r.At)))
 	}
-	if late >= lag.Room {
+	if late >= machine.Room {
 		r.leaveOpen(fmt.Sprintf("%s; the server may have read the lines before it up to %v late, which may be the reason",
 			r.Got, round(late)))
 	}

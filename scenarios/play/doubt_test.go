@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -27,15 +27,15 @@ func TestWhatLatenessCastsDoubtOn(t *testing.T) {
 	}{
 		"no premise of time":   {Mismatched, false, 0, time.Hour, Mismatched},
 		"not late":             {Mismatched, true, 0, 0, Mismatched},
-		"hardly late":          {Mismatched, true, 0, lag.Room - 1, Mismatched},
-		"late":                 {Mismatched, true, 0, lag.Room, Unsure},
-		"late before the play": {Mismatched, true, lag.Room, 0, Mismatched},
+		"hardly late":          {Mismatched, true, 0, machine.Room - 1, Mismatched},
+		"late":                 {Mismatched, true, 0, machine.Room, Unsure},
+		"late before the play": {Mismatched, true, machine.Room, 0, Mismatched},
 		"a match":              {Matched, true, 0, time.Hour, Matched},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				meter := new(lag.Meter)
+				meter := new(machine.Meter)
 				meter.Note(time.Now(), test.before)
 				<-time.After(time.Minute)
 				pl := &play{Player: Player{Meter: meter}, rec: &recorder{start: time.Now()}}
@@ -65,7 +65,7 @@ func TestASlowServerMayHaveReadALineLate(t *testing.T) {
 		"at a time":              {time.Second, 300 * ms, 2 * time.Second, Mismatched},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			pl := &play{Player: Player{Meter: new(lag.Meter)}, rec: &recorder{start: time.Now()}}
+			pl := &play{Player: Player{Meter: new(machine.Meter)}, rec: &recorder{start: time.Now()}}
 			time.Sleep(time.Hour)
 			pl.answeredIn(time.Now().Add(-test.took), time.Now())
 			time.Sleep(test.ago)
@@ -82,7 +82,7 @@ func TestASlowServerMayHaveReadALineLate(t *testing.T) {
 func TestABreachIsNeverInDoubt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		pl := &play{Player: Player{Meter: new(lag.Meter)}, rec: &recorder{start: time.Now()}}
+		pl := &play{Player: Player{Meter: new(machine.Meter)}, rec: &recorder{start: time.Now()}}
 		pl.Meter.Note(time.Now(), time.Hour)
 		pl.breach(scenarios.Breach{Kind: scenarios.ExtraReply})
 		assert.Len(t, pl.breaches, 1)

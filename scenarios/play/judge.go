@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -219,7 +219,7 @@ func (r *Result) judgeTime(w scenarios.Window, longest, shortest time.Duration) 
 	case w.From > 0 && longest < w.From:
 		r.Outcome = Mismatched
 		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(longest), w.From)
-	case w.To > 0 && shortest > w.To+lag.Slack:
+	case w.To > 0 && shortest > w.To+machine.Slack:
 		r.Outcome, r.Late = Mismatched, true
 		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(shortest), w.To)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -15,7 +15,7 @@ import (
 // be late.
 func TestBoundsAreHeldAgainstTheTimeThatFavoursTheServer(t *testing.T) {
 	t.Parallel()
-	const ms, late = time.Millisecond, lag.Slack
+	const ms, late = time.Millisecond, machine.Slack
 	from, to := scenarios.Window{From: 100 * ms}, scenarios.Window{To: 100 * ms}
 	for name, test := range map[string]struct {
 		window            scenarios.Window

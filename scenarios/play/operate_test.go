@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -52,7 +52,7 @@ func TestARestartThatWasNotSeen(t *testing.T) {
 				p.serve(t)
 				var actions []scenarios.Need
 				player := &play.Player{
-					Target: stubborn{p}, Password: "secret", Meter: new(lag.Meter), Observer: listening{actions: &actions},
+					Target: stubborn{p}, Password: "secret", Meter: new(machine.Meter), Observer: listening{actions: &actions},
 				}
 				assert.Equal(t, "2 unsure\n", outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
 				assert.Equal(t, want, actions)

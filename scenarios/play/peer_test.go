@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -160,7 +160,7 @@ func playIn(t *testing.T, in scenarios.Dialect, p *peer, script string, check fu
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		p.serve(t)
-		player := &play.Player{Target: p, Password: "secret", Meter: new(lag.Meter)}
+		player := &play.Player{Target: p, Password: "secret", Meter: new(machine.Meter)}
 		check(t, player.Play(t.Context(), s, "fwp-test-0001"))
 	})
 }

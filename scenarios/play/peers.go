@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -212,7 +212,7 @@ func (pl *play) recheckServing(ctx context.Context, open int) {
 		return
 	}
 	th := &thread{play: pl, scope: pl.scope.Child()}
-	wait.Sleep(ctx, CloseLatency)
+	machine.Sleep(ctx, CloseLatency)
 	if _, err := th.awaitServing(ctx, min(pl.Timeout, patience), nil); err != nil {
 		return
 	}

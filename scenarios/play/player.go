@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -50,7 +50,7 @@ type Signaller interface {
 }
 
 // Meter measures how late this machine is. One serves all plays of a run.
-type Meter = lag.Meter
+type Meter = machine.Meter
 
 // Player plays scripts. It may play several at once.
 type Player struct {
@@ -96,7 +96,7 @@ func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *R
 	}
 	pl.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
 	pl.Patience = cmp.Or(p.Patience, scenarios.DefaultPatience)
-	pl.Meter = cmp.Or(pl.Meter, new(lag.Meter))
+	pl.Meter = cmp.Or(pl.Meter, new(machine.Meter))
 	pl.Peers = cmp.Or(pl.Peers, new(PeerStats))
 	pl.count = NewConnCounter(pl.Peers)
 	th := &thread{play: pl, scope: pl.scope}
@@ -278,7 +278,7 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 	}
 	c.recordSent = func(line string) { pl.rec.sending(name, line) }
 	config := session.Config{
-		Grace:   func(since time.Time) time.Duration { return lag.Grace(pl.Meter.Lag(since), pl.Timeout) },
+		Grace:   func(since time.Time) time.Duration { return machine.Grace(pl.Meter.Lag(since), pl.Timeout) },
 		Timeout: pl.Timeout, Seen: seen, Closed: admission.Over, Budget: &pl.Peers.budget, ReadOn: true,
 	}
 	if pl.Observer != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -296,7 +296,7 @@ func TestTooEarlyOnALateMachine(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second}}
 			p.serve(t)
-			m := new(lag.Meter)
+			m := new(machine.Meter)
 			m.Note(time.Now(), time.Hour)
 			assert.Contains(t, outcomes((&play.Player{Target: p, Meter: m}).Play(t.Context(), s, "fwp-test-0001")), want, lines)
 		})

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -49,7 +49,7 @@ func TestWhatMayTakeLongIsNoRoundTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second}}
 		p.serve(t)
-		m := new(lag.Meter)
+		m := new(machine.Meter)
 		assert.True(t, (&play.Player{Target: p, Meter: m}).Play(t.Context(), s, "fwp-test-0001").Complete())
 		assert.Zero(t, m.RoundTrip())
 	})
@@ -70,7 +70,7 @@ func TestWhatALateMachineDecides(t *testing.T) {
 					answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second},
 				}
 				p.serve(t)
-				m := new(lag.Meter)
+				m := new(machine.Meter)
 				if late {
 					m.Note(time.Now().Add(time.Hour), time.Second)
 				}

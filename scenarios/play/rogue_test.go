@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -96,7 +96,7 @@ func playOn(t *testing.T, r *rogue, script string, check func(t *testing.T, run 
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		r.serve(t)
-		player := &play.Player{Target: r, Meter: new(lag.Meter)}
+		player := &play.Player{Target: r, Meter: new(machine.Meter)}
 		check(t, player.Play(t.Context(), s, "fwp-test-0001"))
 	})
 }

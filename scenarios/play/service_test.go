@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -74,7 +74,7 @@ func TestWhatServedAndDoesNotIsDead(t *testing.T) {
 				r.serve(t)
 				peers := new(play.PeerStats)
 				time.AfterFunc(5*play.DefaultTimeout/2, play.NewConnCounter(peers).Opened().Over)
-				player := &play.Player{Target: r, Meter: new(lag.Meter), Peers: peers}
+				player := &play.Player{Target: r, Meter: new(machine.Meter), Peers: peers}
 				run := player.Play(t.Context(), script, "fwp-test-0001")
 				assert.Equal(t, "3 matched\n5 mismatched\ndead\n", outcomes(run))
 				assert.Contains(t, run.NotServing, silent)
@@ -146,7 +146,7 @@ func TestQuickPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}}
 				p.serve(t)
-				player := &play.Player{Target: p, Meter: new(lag.Meter), Quick: test.cutShort}
+				player := &play.Player{Target: p, Meter: new(machine.Meter), Quick: test.cutShort}
 				if test.cutShort {
 					player.Patience = 15 * time.Second
 				}

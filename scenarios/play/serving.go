@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -174,7 +173,7 @@ func (th *thread) awaitServing(ctx context.Context, limit time.Duration, like *c
 		case got.down.IsZero() && got.amid == 0:
 			got.down = tried
 		}
-		if !wait.Sleep(ctx, pause) {
+		if !machine.Sleep(ctx, pause) {
 			return got, err
 		}
 	}
@@ -205,7 +204,7 @@ func (p *Player) Lost(ctx context.Context, d scenarios.Dialect) string {
 // asking returns a thread that plays nothing, and can only ask.
 func (p *Player) asking(d scenarios.Dialect) *thread {
 	th := &thread{play: &play{Player: *p, script: &scenarios.Script{Dialect: d}}, scope: scenarios.NewScope("fwp-serving")}
-	th.Timeout, th.Meter = cmp.Or(p.Timeout, DefaultTimeout), cmp.Or(th.Meter, new(lag.Meter))
+	th.Timeout, th.Meter = cmp.Or(p.Timeout, DefaultTimeout), cmp.Or(th.Meter, new(machine.Meter))
 	return th
 }
 

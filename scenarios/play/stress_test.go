@@ -12,8 +12,8 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -70,7 +70,7 @@ func TestManyLanesOnServersThatFail(t *testing.T) {
 					target := memnet.NewPlace()
 					server := fakes.NewServer(fakes.Config{Hook: every(37, wrong), Listen: target.Listen})
 					defer server.Close()
-					r := (&play.Player{Target: target, Meter: new(lag.Meter)}).Play(t.Context(), s, "fwp-test-0001")
+					r := (&play.Player{Target: target, Meter: new(machine.Meter)}).Play(t.Context(), s, "fwp-test-0001")
 					assert.NoError(t, r.Err)
 					assert.Less(t, r.Took, 10*time.Minute)
 					if what == "nothing" {

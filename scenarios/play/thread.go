@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/wait"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -110,7 +110,7 @@ func (th *thread) idle(ctx context.Context, until time.Time) error {
 		if pause <= 0 {
 			return nil
 		}
-		if !wait.Sleep(ctx, pause) {
+		if !machine.Sleep(ctx, pause) {
 			return fmt.Errorf("waiting: %w", context.Cause(ctx))
 		}
 		th.keepAlive(ctx)

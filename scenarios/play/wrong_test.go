@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -57,7 +57,7 @@ func TestWhatTheLawSaysOfAReply(t *testing.T) {
 				p := &peer{answers: map[string]string{"BEAT": test.beat + "\r\n", "FETCH": test.fetch + "\r\n"}}
 				p.serve(t)
 				player := &play.Player{
-					Target: p, Password: "secret", Meter: new(lag.Meter), Observer: knowing{test.clause},
+					Target: p, Password: "secret", Meter: new(machine.Meter), Observer: knowing{test.clause},
 				}
 				assert.Equal(t, test.want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
 			})
@@ -95,7 +95,7 @@ func TestEventuallyBehindAnOrder(t *testing.T) {
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				p.serve(t)
-				player := &play.Player{Target: p, Password: "secret", Meter: new(lag.Meter), Observer: knowing{}}
+				player := &play.Player{Target: p, Password: "secret", Meter: new(machine.Meter), Observer: knowing{}}
 				assert.Equal(t, test.want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
 			})
 		})

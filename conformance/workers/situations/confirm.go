@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -22,7 +22,7 @@ type found struct {
 
 // roomInAWait is by how much this machine may be late without being the reason for what did not come within ten seconds
 // or more: the wait was longer by many times as much.
-const roomInAWait = 4 * lag.Room
+const roomInAWait = 4 * machine.Room
 
 // apart is how far from each other in time two situations have to find the same, so that no stall of this machine is
 // the reason of both.
@@ -44,7 +44,7 @@ func (t *trial) confirm(e *conformance.Evidence, sure map[string]bool) {
 	late := t.lag(t.began)
 	doubted := func(clause string) bool { // the rules know the lag, and widen their limits by it
 		_, byRule := t.byRules[clause]
-		room := lag.Room
+		room := machine.Room
 		if t.awaited[clause] {
 			room = roomInAWait
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/workers"
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -140,7 +140,7 @@ func (t *trial) complete(all []conformance.Decision, results []workers.Result) [
 		if t.stop != "" {
 			open.Reason = t.reason
 		}
-		if t.stop == "" && goal != "" && t.lag(t.began) >= lag.Room {
+		if t.stop == "" && goal != "" && t.lag(t.began) >= machine.Room {
 			open.Reason = reports.ReasonLag
 		}
 		all = append(all, open)

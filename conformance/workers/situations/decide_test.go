@@ -11,8 +11,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/workers"
-	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -63,13 +63,13 @@ func TestFindingsAreConfirmed(t *testing.T) {
 // TestALagMayExplainWhatASituationFinds: what did not come in time is open where this machine was late itself.
 func TestALagMayExplainWhatASituationFinds(t *testing.T) {
 	t.Parallel()
-	for late, want := range map[time.Duration]string{lag.Room: "FETCH-11 open", lag.Room - 1: "FETCH-11 broken"} {
+	for late, want := range map[time.Duration]string{machine.Room: "FETCH-11 open", machine.Room - 1: "FETCH-11 broken"} {
 		h := &Harness{}
 		h.setUp()
 		var e conformance.Evidence
 		for range 2 {
 			tr := &trial{
-				harness: h, situation: &situation{id: "x"}, began: time.Now().Add(-time.Minute), meter: new(lag.Meter),
+				harness: h, situation: &situation{id: "x"}, began: time.Now().Add(-time.Minute), meter: new(machine.Meter),
 			}
 			tr.meter.Note(time.Now(), late)
 			tr.holds("FETCH-11", false, "", "what it was")
@@ -90,7 +90,7 @@ func TestALagDoesNotExplainAMissingReport(t *testing.T) {
 		for range 2 {
 			replayed(t, &situation{id: "x"}, "1 worker w"+jobLine(1, "a"), func(t *testing.T, tr *trial, _ *program) {
 				t.Helper()
-				tr.harness, tr.meter = h, new(lag.Meter)
+				tr.harness, tr.meter = h, new(machine.Meter)
 				tr.meter.Note(time.Now(), late)
 				tr.allReported([]string{"a"}, "", "within 10s of the delivery")
 				e = conformance.Evidence{Decisions: tr.decisions}
@@ -108,7 +108,7 @@ func TestAMinuteOutlastsALag(t *testing.T) {
 	for late, certain := range map[time.Duration]bool{roomInAWait - 1: true, roomInAWait: false} {
 		replayed(t, &situation{}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
 			t.Helper()
-			tr.meter = new(lag.Meter)
+			tr.meter = new(machine.Meter)
 			tr.holds("FETCH-11", false, "", "what it was")
 			tr.meter.Note(time.Now(), late)
 			tr.outright(harmNoWork, 0)
@@ -245,10 +245,10 @@ func TestUndecidedClauses(t *testing.T) {
 // TestAGoalIsNotSeenOnALateMachine: it is waited for again, as what a lag may explain.
 func TestAGoalIsNotSeenOnALateMachine(t *testing.T) {
 	t.Parallel()
-	for late, again := range map[time.Duration]bool{lag.Room: true, lag.Room - 1: false} {
+	for late, again := range map[time.Duration]bool{machine.Room: true, machine.Room - 1: false} {
 		replayed(t, &situation{clauses: "BEAT-06"}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
 			t.Helper()
-			tr.began, tr.meter = time.Now().Add(-time.Minute), new(lag.Meter)
+			tr.began, tr.meter = time.Now().Add(-time.Minute), new(machine.Meter)
 			tr.meter.Note(time.Now(), late)
 			e := conformance.Evidence{Decisions: tr.complete(nil, tr.rules.Results())}
 			tr.confirm(&e, nil)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers"
-	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/target"
 )
 

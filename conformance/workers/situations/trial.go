@@ -15,8 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/lag"
-	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -26,7 +25,7 @@ type trial struct {
 	ctx       context.Context //nolint:containedctx // of one play
 	harness   *Harness
 	situation *situation
-	meter     *lag.Meter
+	meter     *machine.Meter
 	began     time.Time
 
 	servers  []*server
@@ -238,7 +237,7 @@ func (t *trial) serve() *server {
 
 // notice ends the run if an error means that this process ran out of something, and returns it: what a program does
 // then says nothing about it.
-func (t *trial) notice(err error) error { return shortage.Notice(t.ctx, err) }
+func (t *trial) notice(err error) error { return machine.Notice(t.ctx, err) }
 
 // restart restarts the server of a process, and returns the time, which is behind all that was seen before.
 func (t *trial) restart(p *program) time.Duration {

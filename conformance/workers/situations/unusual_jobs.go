@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/values"
+	"github.com/fwpsuite/fwp/internal/base/values"
 )
 
 // generator makes the values of jobs from the types of their fields. It makes the same ones in each play, so that a

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/jsonnum"
-	"github.com/fwpsuite/fwp/internal/rfc3339"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // decoded returns JSON that this program has written as a value.
 func decoded(text string) any {
-	v, err := jsonnum.Decode([]byte(text))
+	v, err := number.Decode([]byte(text))
 	if err != nil {
 		panic(err)
 	}
@@ -64,13 +63,13 @@ func hasMembers(object map[string]any, of any) bool {
 }
 
 func sameInstant(a, b string) bool {
-	x, err := rfc3339.Parse(a)
-	y, failed := rfc3339.Parse(b)
+	x, err := number.ParseTime(a)
+	y, failed := number.ParseTime(b)
 	return err == nil && failed == nil && x.Sub(y).Abs() < time.Millisecond
 }
 
 // sameValue compares two values of JSON; numbers by their values.
-func sameValue(a, b any) bool { return jsonnum.EqualValues(a, b, jsonnum.Equal) }
+func sameValue(a, b any) bool { return number.EqualValues(a, b, number.Equal) }
 
 // arrayIn returns the first JSON array in a text, which may have other words around it.
 func arrayIn(text string) (array any, has bool) {
@@ -81,7 +80,7 @@ func arrayIn(text string) (array any, has bool) {
 		}
 		var raw json.RawMessage
 		if json.NewDecoder(strings.NewReader("["+behind)).Decode(&raw) == nil {
-			v, err := jsonnum.Decode(bytes.TrimSpace(raw))
+			v, err := number.Decode(bytes.TrimSpace(raw))
 			return v, err == nil
 		}
 		rest = behind

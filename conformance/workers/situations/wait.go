@@ -7,8 +7,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
-	"github.com/fwpsuite/fwp/internal/lag"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
 // until waits for a condition that only an event can bring about, and reports whether it came about within the
@@ -16,7 +16,7 @@ import (
 func (t *trial) until(patience time.Duration, condition func() bool) bool {
 	begun := time.Now()
 	return t.within(patience, condition, func() time.Duration {
-		return patience + lag.Grace(t.lag(begun), patience) - time.Since(begun)
+		return patience + machine.Grace(t.lag(begun), patience) - time.Since(begun)
 	})
 }
 
@@ -196,7 +196,7 @@ func pushedBy(e *workers.Event, jid string) map[string]any {
 	jobs := []any{e.Object}
 	switch e.Verb() {
 	case pushAll:
-		all, err := jsonnum.Decode(e.Command.Args)
+		all, err := number.Decode(e.Command.Args)
 		if jobs, _ = all.([]any); err != nil {
 			return nil
 		}

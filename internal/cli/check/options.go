@@ -11,10 +11,10 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/docs"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -79,7 +79,7 @@ func refuse(bad bool, words string) error {
 // something, and a function that releases it.
 func (p process) begin(ctx context.Context) (context.Context, func()) {
 	ctx, stop := p.Interruptible(ctx)
-	ctx, release := shortage.Watch(ctx)
+	ctx, release := machine.Watch(ctx)
 	return ctx, func() { release(); stop() }
 }
 
@@ -89,7 +89,7 @@ func failure(ctx context.Context, err error) (t reports.Trouble) {
 	_, lost := errors.AsType[*program.UnreachableError](err)
 	_, none := errors.AsType[*situations.NoClientError](err)
 	none = none || errors.Is(err, target.ErrNoSupervisor)
-	switch short := shortage.Cause(ctx); {
+	switch short := machine.Cause(ctx); {
 	case short != "":
 		t.Internal = short
 	case ctx.Err() != nil:

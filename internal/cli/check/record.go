@@ -16,12 +16,12 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/workers"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/recorder"
-	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -198,7 +198,7 @@ func (s *shownFindings) print(b workers.Breach) {
 func (s *shownFindings) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	short := shortage.Explain(err)
+	short := machine.Explain(err)
 	if !s.down {
 		s.p.Logf("a client's connection could not be forwarded, and later ones may fail too: %s",
 			cmp.Or(short, text.OfError(err)))

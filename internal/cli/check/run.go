@@ -13,10 +13,10 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/shortage"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -121,7 +121,7 @@ func (p process) play(ctx context.Context, o *runOptions, what playing) *reports
 	}
 	r := runner.Run(ctx)
 	r.Rerun = runner.Reproduce("CHECK")
-	if short := shortage.Cause(ctx); short != "" {
+	if short := machine.Cause(ctx); short != "" {
 		r.Interrupted, r.Internal = false, short
 	}
 	r.Version = version()

@@ -25,12 +25,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -116,7 +116,7 @@ func (p process) serve(ctx context.Context, o *serveOptions, args []string) erro
 	if err != nil {
 		return err
 	}
-	ctx, release := shortage.Watch(ctx)
+	ctx, release := machine.Watch(ctx)
 	defer release()
 	config.Network = noticing(ctx)
 	d, err := of.Double(config)
@@ -166,7 +166,7 @@ func (p process) served(ctx context.Context, ready string, failed <-chan error) 
 	}
 	select {
 	case <-ctx.Done():
-		if short := shortage.Cause(ctx); short != "" { // clients would wait for a greeting for ever
+		if short := machine.Cause(ctx); short != "" { // clients would wait for a greeting for ever
 			return &program.InternalError{Cause: errors.New(short)}
 		}
 	case err := <-failed:

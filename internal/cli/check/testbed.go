@@ -12,9 +12,9 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -174,7 +174,7 @@ func (s subject) start(
 
 // noticing returns the network of this machine. A shortage of this process is noticed in a context.
 func noticing(ctx context.Context) peer.TCP {
-	return peer.TCP{Notice: func(err error) error { return shortage.Notice(ctx, err) }}
+	return peer.TCP{Notice: func(err error) error { return machine.Notice(ctx, err) }}
 }
 
 // profiled has a server be tested with its profile: the one that --profile names, or that of the family of servers of

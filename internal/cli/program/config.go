@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fwpsuite/fwp/internal/input"
-	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/fwpsuite/fwp/internal/yamlfile"
+	"github.com/fwpsuite/fwp/internal/base/input"
+	"github.com/fwpsuite/fwp/internal/base/text"
+	baseyaml "github.com/fwpsuite/fwp/internal/base/yaml"
 )
 
 const (
@@ -78,7 +78,7 @@ func (p Process) configure(cmd *cobra.Command, args []string) error {
 	if usual {
 		name = configName
 	}
-	source, err := input.Read(name, yamlfile.MaxSource)
+	source, err := input.Read(name, baseyaml.MaxSource)
 	switch {
 	case (usual && errors.Is(err, fs.ErrNotExist)) || name == noConfig:
 		return nil
@@ -104,12 +104,12 @@ func (p Process) configure(cmd *cobra.Command, args []string) error {
 type config struct {
 	of       *cobra.Command // whose flags are set
 	skip     []string       // what is not set
-	problems yamlfile.Problems
+	problems baseyaml.Problems
 	set      []string // flags that were set
 }
 
 func (c *config) read(source []byte) {
-	root := c.problems.Root(source, yamlfile.Shape{
+	root := c.problems.Root(source, baseyaml.Shape{
 		Kind: yaml.MappingNode, Expected: "lines such as url: tcp://localhost:7419",
 		Do: "write a key, a colon and a value in each line", One: "one mapping of keys to values",
 	})
@@ -118,7 +118,7 @@ func (c *config) read(source []byte) {
 	}
 	lines := c.mapping(root, nil)
 	if lines["url"] > 0 && lines["start"] > 0 {
-		c.problems.Report(yamlfile.Place{Line: max(lines["url"], lines["start"])}, &yamlfile.Problem{
+		c.problems.Report(baseyaml.Place{Line: max(lines["url"], lines["start"])}, &baseyaml.Problem{
 			What: "url and start each name a server", Expected: "one of them", Do: "remove the other"})
 	}
 }
@@ -129,7 +129,7 @@ func (c *config) mapping(m *yaml.Node, section *cobra.Command) map[string]int {
 	lines := map[string]int{}
 	for pass := range 2 { // the sections, and then flags
 		for i := 0; i+1 < len(m.Content); i += 2 {
-			key, value := m.Content[i], yamlfile.Resolved(m.Content[i+1])
+			key, value := m.Content[i], baseyaml.Resolved(m.Content[i+1])
 			name := strings.ReplaceAll(key.Value, "_", "-")
 			_, isCommand := configured[name]
 			isSection := section == nil && isCommand && value.Kind == yaml.MappingNode
@@ -137,7 +137,7 @@ func (c *config) mapping(m *yaml.Node, section *cobra.Command) map[string]int {
 				continue
 			}
 			if lines[name] > 0 {
-				c.problems.Report(yamlfile.At(key), &yamlfile.Problem{Key: key.Value, What: "duplicate key",
+				c.problems.Report(baseyaml.At(key), &baseyaml.Problem{Key: key.Value, What: "duplicate key",
 					Expected: fmt.Sprintf("it only once (line %d has it already)", lines[name]), Do: "remove one of them"})
 				continue
 			}
@@ -179,7 +179,7 @@ func (c *config) entry(key, value *yaml.Node, name string, section *cobra.Comman
 		if err := c.of.Flags().Set(name, item.Value); err != nil {
 			p := flagProblem(err)
 			p.Key = key.Value
-			c.problems.Report(yamlfile.At(item), p)
+			c.problems.Report(baseyaml.At(item), p)
 		}
 	}
 	c.set = append(c.set, "--"+name)
@@ -193,7 +193,7 @@ func known(flag *pflag.Flag) bool {
 func (c *config) unknown(key *yaml.Node, owner *cobra.Command) {
 	what := "unknown key " + strconv.Quote(text.Brief(key.Value, 100))
 	if key.Kind != yaml.ScalarNode {
-		what = yamlfile.KindOf(key) + " is not a key"
+		what = baseyaml.KindOf(key) + " is not a key"
 	}
 	var names []string
 	owner.Flags().VisitAll(func(f *pflag.Flag) {
@@ -215,7 +215,7 @@ func (c *config) unknown(key *yaml.Node, owner *cobra.Command) {
 	if do == "" {
 		expected, do = "the name of a flag of "+owner.CommandPath(), owner.CommandPath()+" --help all lists them"
 	}
-	c.problems.Report(yamlfile.At(key), &yamlfile.Problem{What: what, Expected: expected, Do: do})
+	c.problems.Report(baseyaml.At(key), &baseyaml.Problem{What: what, Expected: expected, Do: do})
 }
 
 // items returns the values of a key: those of a sequence, for a flag that may be repeated.
@@ -225,9 +225,9 @@ func (c *config) items(key *yaml.Node, flag *pflag.Flag, value *yaml.Node) []*ya
 		items = value.Content
 	}
 	for i, item := range items {
-		items[i] = yamlfile.Resolved(item)
+		items[i] = baseyaml.Resolved(item)
 		if items[i].Kind != yaml.ScalarNode || items[i].Tag == "!!null" {
-			c.problems.Report(yamlfile.At(item), &yamlfile.Problem{Key: key.Value, What: "this is " + yamlfile.KindOf(items[i]),
+			c.problems.Report(baseyaml.At(item), &baseyaml.Problem{Key: key.Value, What: "this is " + baseyaml.KindOf(items[i]),
 				Expected: "a value", Do: "write a value after the colon"})
 			return nil
 		}

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -118,7 +118,7 @@ func (e Endpoint) protocolFlags() []string {
 // The error is an UnreachableError, or an InternalError if this machine could not open the connection.
 func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conformance.Identity, error) {
 	id, err := e.Peer.Identify(ctx, e.Server, timeout)
-	if words := shortage.Explain(err); words != "" {
+	if words := machine.Explain(err); words != "" {
 		return id, &InternalError{errors.New(words)}
 	}
 	switch {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/base/input"
 	"github.com/fwpsuite/fwp/reports"
 )
 

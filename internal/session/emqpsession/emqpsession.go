@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 

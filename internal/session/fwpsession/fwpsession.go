@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Protocol is the client's side of FWP.
@@ -83,7 +83,7 @@ type reader struct {
 func (r *reader) Read() (session.Message, error) {
 	reply, err := r.Reader.Read()
 	r.SetLimit(replyLimit) // of those after the greeting
-	if err == nil && jsonnum.Exceeds(reply.Text, valuesLimit) {
+	if err == nil && number.Exceeds(reply.Text, valuesLimit) {
 		err = &fwp.SyntaxError{
 			Rule: fwp.RuleTooLong, Offset: r.Offset(), Kind: reply.Kind,
 			Expected: fmt.Sprintf("JSON of at most %d values, which is the most that is compared", valuesLimit),
@@ -216,7 +216,7 @@ func ReadHi(m session.Message) (hi fwp.Hi, ok bool) {
 	if !ok {
 		return hi, false
 	}
-	v, _ := jsonnum.Decode(text)
+	v, _ := number.Decode(text)
 	fields, ok := v.(map[string]any)
 	if !ok {
 		return hi, false

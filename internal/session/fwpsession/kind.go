@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/base/number"
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
@@ -92,7 +92,7 @@ func meant(verb string, m session.Message) (kind fwp.Kind, text []byte, expected
 	if kind != fwp.SimpleString && kind != fwp.BulkString && (kind != fwp.Array || len(m.Parts) > 0) {
 		return 0, nil, ""
 	}
-	hash := kind == fwp.SimpleString && jsonnum.Object(m.Text) != nil
+	hash := kind == fwp.SimpleString && number.Object(m.Text) != nil
 	switch {
 	case hash && (verb == fwp.INFO || verb == fwp.FETCH):
 		return fwp.BulkString, m.Text, "a bulk string"
