@@ -37,24 +37,24 @@ prove: ## say what is missing of what changed since BASE=HEAD: play it, write pa
 .PHONY: matrix
 ifneq ($(FAULT)$(CHECK),)
 matrix:
-	FWP_SLOW=1 FWP_CHECK='$(CHECK)' $(GO) test -timeout 60m ./internal/selftest -v $(if $(UPDATE),-update) \
+	FWP_SLOW=1 FWP_CHECK='$(CHECK)' $(GO) test -timeout 60m ./internal/proof/selftest -v $(if $(UPDATE),-update) \
 		-run 'TestFaults$$/$(or $(OF),.)/each/$(if $(FAULT),^$(FAULT)$$)' | grep -vE '^ *(===|--- PASS)'
 else
 matrix: ## play the matrix of faults and checks, and mutants; OF=. of clients too; FAULT=NAME or CHECK=NAME a part
-	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/selftest -run 'TestFaults$$/$(or $(OF),-server)' $(if $(UPDATE),-update)
+	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/proof/selftest -run 'TestFaults$$/$(or $(OF),-server)' $(if $(UPDATE),-update)
 	FWP_SLOW=1 $(GO) test ./conformance/upgrade -run 'TestFaultsAreFound$$'
 	FWP_SLOW=1 $(GO) test ./conformance/emqpsubject -run 'TestValuesAreFound$$'
 	FWP_SLOW=1 $(GO) test ./internal/proof -run 'TestMutantsAreFound$$'
 	FWP_SLOW=1 $(GO) test ./conformance/workers
 endif
 
-# Every package that starts goroutines (internal/archtest has a test), and those that share values with them.
+# Every package that starts goroutines (internal/proof/archtest has a test), and those that share values with them.
 RACED := ./conformance/... ./fakes/... ./fwptest ./internal/... ./load/... ./reports/... ./scenarios/... ./zmtp
 
 # A quarter of an hour of processor time.
 .PHONY: permitted
 permitted: ## play all checks on workers and servers of Workq and eMQP that differ and are right, as .ci/run does
-	FWP_SLOW=1 $(GO) test ./internal/selftest -run 'Test(Client|Other)Variations$$'
+	FWP_SLOW=1 $(GO) test ./internal/proof/selftest -run 'Test(Client|Other)Variations$$'
 
 # Half an hour: GATES gates for each of ten servers, the two of Faktory where FWP_GATE_FAKTORY='PATH PATH' names them.
 .PHONY: gates
@@ -63,7 +63,7 @@ gates: ## write known findings once, expect GATES=5 green gates of each server, 
 
 .PHONY: slow
 slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
-	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/selftest -skip 'TestFaults$$'
+	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/proof/selftest -skip 'TestFaults$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/workers/situations ./fwptest \
 		./conformance/emqpsuite ./conformance/emqpsubject ./conformance/workqsuite ./conformance/workqsubject
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance ./conformance/run ./conformance/fwpsuite ./load ./load/client
@@ -77,7 +77,7 @@ slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
 # more packages.
 .PHONY: race
 race: ## run the tests of what runs many goroutines under the race detector; needs cgo
-	$(GO) list $(RACED) | grep -vE '/(internal/archtest$(if $(SKIP),|$(SKIP)))$$' | xargs $(GO) test -race -vet=off -timeout 30m
+	$(GO) list $(RACED) | grep -vE '/(internal/proof/archtest$(if $(SKIP),|$(SKIP)))$$' | xargs $(GO) test -race -vet=off -timeout 30m
 
 # Nine minutes on two processors (docs/proofs.md), and three times as long without stored lines.
 # ONLY='fault fwp/ack' plays the lines that begin like this.

@@ -14,13 +14,13 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // TestMain has the short tests run, unless FWP_SLOW=1 asks for everything.
 func TestMain(m *testing.M) {
-	if !slow.Enabled() {
+	if !golden.Slow() {
 		if err := flag.Set("test.short", "true"); err != nil { // before m.Run, which reads the command line
 			panic(err)
 		}

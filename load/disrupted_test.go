@@ -18,7 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/results"
@@ -139,7 +139,7 @@ func halfSecond(action disrupt.Action, at ...int) (schedule []disrupt.Disruption
 // reservations takes as much processor time as a load.
 func sample(t *testing.T, name string, quick ...string) {
 	t.Helper()
-	if !slow.Enabled() && !slices.Contains(quick, name) {
+	if !golden.Slow() && !slices.Contains(quick, name) {
 		t.Skip("with FWP_SLOW=1")
 	}
 }
@@ -351,7 +351,7 @@ func atFirst(hook func(*fakes.Event)) func(*fakes.Event) {
 	var began time.Time
 	return func(e *fakes.Event) {
 		once.Do(func() { began = time.Now() })
-		if time.Since(began) < slow.Pick(20*second, 3*time.Minute) {
+		if time.Since(began) < golden.Sample(20*second, 3*time.Minute) {
 			hook(e)
 		}
 	}
@@ -382,7 +382,7 @@ func TestADisruptionExplainsWhatConnectionsMeetWith(t *testing.T) {
 			t.Parallel()
 			sample(t, name, "a late FETCH")
 			w := steady()
-			w.Rate, w.Consumers, w.Duration = 2, 3, slow.Pick(workload.Duration(30*second), workload.Duration(200*second))
+			w.Rate, w.Consumers, w.Duration = 2, 3, golden.Sample(workload.Duration(30*second), workload.Duration(200*second))
 			test.change(&w)
 			l := bench{server: fakes.Config{Hook: test.hook}, load: w, change: func(c *load.Config) {
 				c.Schedule, c.Disrupt = []disrupt.Disruption{{Action: disrupt.Slow, For: time.Hour}}, nothing{}

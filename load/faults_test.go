@@ -17,7 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -110,7 +110,7 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 		{"ack-redelivered", results.FindingReturned, 0},
 	}
 	for i, test := range cases {
-		if !slow.Enabled() && i%2 != 0 {
+		if !golden.Slow() && i%2 != 0 {
 			continue
 		}
 		t.Run(test.fault, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestACommandWithoutAReplyIsFound(t *testing.T) {
 // What a server does to one connection while it serves others.
 func TestFaultsOfTimeAreFound(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	cases := []struct {
 		fault  string
 		kind   results.FindingKind
@@ -187,7 +187,7 @@ func TestFaultsOfTimeAreFound(t *testing.T) {
 			t.Parallel()
 			w := steady()
 			w.Duration = workload.Duration(time.Minute)
-			if !slow.Enabled() {
+			if !golden.Slow() {
 				w.Rate = 5
 			}
 			test.change(&w)
@@ -214,7 +214,7 @@ func TestAJobThatTwoWorkersHold(t *testing.T) {
 func TestRepliesThatAreMissing(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Rate, w.Duration = slow.Pick[workload.Rate](50, 500), workload.Duration(time.Minute)
+	w.Rate, w.Duration = golden.Sample[workload.Rate](50, 500), workload.Duration(time.Minute)
 	l := find(t, w, "reply-missing")
 	assert.Positive(t, l.Connections.Lost)
 	assert.Contains(t, l.Connections.LostWhy, "did not reply in time")
@@ -312,13 +312,13 @@ func TestAStallIsSeenInFull(t *testing.T) {
 
 func TestWhatIsRightIsNotBlamed(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	retry := 2
 	for i, v := range variations.All() {
 		if strings.HasPrefix(v.Name, limited) {
 			continue // see TestALimitOfConnectionsIsNotBlamed
 		}
-		if !slow.Enabled() && i%8 != 1 {
+		if !golden.Slow() && i%8 != 1 {
 			continue // internal/stress plays some of the others
 		}
 		t.Run(v.Name, func(t *testing.T) {

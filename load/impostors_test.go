@@ -17,8 +17,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/serving"
-	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -180,7 +180,7 @@ func TestImpostors(t *testing.T) {
 		suspect := suspects[name]
 		for j, preset := range slices.Sorted(maps.Keys(all)) {
 			w := all[preset]
-			if !slow.Enabled() && (i+j)%5 != 0 {
+			if !golden.Slow() && (i+j)%5 != 0 {
 				continue
 			}
 			if strings.HasPrefix(suspect.rest, "+OK") { // a million jobs that seem to go well take their time

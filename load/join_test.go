@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
@@ -77,19 +77,19 @@ func brief() workload.Workload {
 // moments, each in one segment.
 func TestSegmentsAreOneLoad(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	even := steady()
-	even.Duration = workload.Duration(slow.Pick(2*second, 5*second))
+	even.Duration = workload.Duration(golden.Sample(2*second, 5*second))
 	poisson := even
 	poisson.Poisson, poisson.Warmup = true, workload.Duration(second)
 	poisson.Producers = 90 // enough that no arrival waits for one, however they are shared
 	closed := steady()
-	closed.Rate, closed.Duration, closed.JobLimit, closed.Prefill = 0, 0, slow.Pick[int64](200, 1000), 77
+	closed.Rate, closed.Duration, closed.JobLimit, closed.Prefill = 0, 0, golden.Sample[int64](200, 1000), 77
 	churn := workload.Workload{
 		Connections: 20, Churn: true, Rate: 100, Duration: workload.Duration(2 * second), Payload: workload.Constant(10),
 	}
 	for name, w := range map[string]workload.Workload{"even": even, "poisson": poisson, "closed": closed, "churn": churn} {
-		for _, of := range slow.Pick([]int{4}, []int{2, 4, 5}) {
+		for _, of := range golden.Sample([]int{4}, []int{2, 4, 5}) {
 			t.Run(fmt.Sprintf("%s in %d", name, of), func(t *testing.T) {
 				t.Parallel()
 				one := bench{load: w}.run(t)

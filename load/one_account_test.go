@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/results"
@@ -95,9 +95,9 @@ func numberIn(pattern, words string) (int64, bool) {
 // The first line, the findings, the table and the JSON of a report say the same number of the same thing.
 func TestEveryNumberIsOfOneAccount(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	random := rand.New(rand.NewPCG(7, 9))
-	for range slow.Pick(150, 3000) {
+	for range golden.Sample(150, 3000) {
 		l := randomLoad(t, random)
 		_, words := l.Outcome(reports.ExitOptions{}).Values()
 		text := string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))

@@ -13,7 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -50,8 +50,8 @@ func jobsOf(findings []history.Finding) (jids []string, clauses map[string]bool)
 // Whatever the load, the account and the history of a right server agree, and find nothing.
 func TestTheHistoryOfARightServer(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
-	twice, rate := 2, slow.Pick[workload.Rate](50, 300)
+	golden.NotRacing(t)
+	twice, rate := 2, golden.Sample[workload.Rate](50, 300)
 	span := func(n time.Duration) workload.Range { return workload.Range{Min: ms, Max: n} }
 	cases := map[string]func(w *workload.Workload){
 		"round trip": func(*workload.Workload) {},
@@ -66,7 +66,7 @@ func TestTheHistoryOfARightServer(t *testing.T) {
 		},
 		"large":     func(w *workload.Workload) { w.Payload, w.Rate = workload.Constant(100_000), rate/10 },
 		"push":      func(w *workload.Workload) { w.Consumers = 0 },
-		"prefilled": func(w *workload.Workload) { w.Prefill = slow.Pick[int64](300, 1000) },
+		"prefilled": func(w *workload.Workload) { w.Prefill = golden.Sample[int64](300, 1000) },
 		"scheduled": func(w *workload.Workload) { w.Delay = span(5 * second) },
 		"failing":   func(w *workload.Workload) { w.FailShare, w.Retry = 0.3, &twice },
 		"churn": func(w *workload.Workload) {
@@ -136,7 +136,7 @@ func TestTheHistoryFindsWhatTheAccountFinds(t *testing.T) {
 // finding: every job is pushed and taken to its end.
 func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 	t.Parallel()
-	once, rate := 1, slow.Pick[workload.Rate](80, 200)
+	once, rate := 1, golden.Sample[workload.Rate](80, 200)
 	cases := map[string]func(w *workload.Workload){
 		"all":    func(*workload.Workload) {},
 		"closed": func(w *workload.Workload) { w.Rate, w.JobLimit, w.Duration = 0, int64(10*rate), 0 },
@@ -149,7 +149,7 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 		"churn":      func(w *workload.Workload) { w.Producers, w.Consumers, w.Churn, w.Connections = 0, 5, true, 20 },
 	}
 	for i, name := range slices.Sorted(maps.Keys(cases)) {
-		if !slow.Enabled() && i%2 != 0 {
+		if !golden.Slow() && i%2 != 0 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func restless(rate workload.Rate) workload.Workload {
 // and nothing is found all the same.
 func TestDisconnectsWhileFetching(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	w := restless(200)
 	w.Retry, w.FailShare, w.ReserveFor = new(int), 0.1, workload.Duration(time.Minute)
 	w.DisconnectAt, w.Drain = []workload.Phase{workload.AtFetch, workload.AtFail}, workload.Duration(5*time.Minute)
@@ -233,7 +233,7 @@ func TestTheHistoryOfAServerThatIsKilled(t *testing.T) {
 // although jobs are there.
 func TestTheHistoryOfQuietWorkers(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	w := steady()
 	w.Rate, w.Duration = 20, workload.Duration(40*second)
 	result := bench{load: w, during: func(_ func(), server *fakes.Server) {

@@ -18,7 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/judge"
@@ -199,7 +199,7 @@ func TestTheEndWaitsForNothing(t *testing.T) {
 // that waits for its jobs. If there are more queues, the report says what limits the rate.
 func TestFewWorkersWaitForAllQueues(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	w, err := workload.Preset("")
 	require.NoError(t, err)
 	w.Producers, w.Consumers, w.Duration = 5, 5, workload.Duration(4*second)
@@ -294,18 +294,18 @@ func TestAnObserverTellsTheSizesOfQueues(t *testing.T) {
 
 func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	for _, name := range workload.Presets() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, err := workload.Preset(name)
 			require.NoError(t, err)
-			w.Duration = workload.Duration(slow.Pick(150*ms, second))
+			w.Duration = workload.Duration(golden.Sample(150*ms, second))
 			if w.BeatOnly {
 				w.Duration = workload.Duration(20 * second) // a BEAT comes every 15 s
 			}
 			w.Producers, w.Consumers = min(w.Producers, 5), min(w.Consumers, 5)
-			w.Prefill, w.Connections = min(w.Prefill, slow.Pick[int64](500, 2000)), min(w.Connections, 20)
+			w.Prefill, w.Connections = min(w.Prefill, golden.Sample[int64](500, 2000)), min(w.Connections, 20)
 			var left int64
 			server := fakes.Config{Password: "secret", Iterations: 10, RetryDelay: func(int) time.Duration { return second }}
 			l := bench{server: server, load: w, hooks: []func(*fakes.Event){counted(&left)}}.run(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
@@ -259,7 +259,7 @@ func TestInterrupted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
-			w.Producers, w.Consumers, w.Prefill = 40, 40, slow.Pick[int64](400, 10_000)
+			w.Producers, w.Consumers, w.Prefill = 40, 40, golden.Sample[int64](400, 10_000)
 			w.Warmup, w.Duration = workload.Duration(2*second), workload.Duration(time.Hour)
 			var pushes atomic.Int64
 			l := bench{load: w, hooks: []func(*fakes.Event){func(e *fakes.Event) {

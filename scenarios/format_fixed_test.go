@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // same compares scripts without places, comments and empty lines. Forms and formulas are
@@ -70,10 +70,10 @@ func TestFormatIsAFixedPointOfWrittenScripts(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		windows := "\ufeff" + strings.ReplaceAll(string(text), "\n", "\r\n")
-		if slow.Enabled() || i%8 == 0 { // comparing two scripts costs most: an eighth each
+		if golden.Slow() || i%8 == 0 { // comparing two scripts costs most: an eighth each
 			requireFixedPoint(t, string(text))
 		}
-		if slow.Enabled() || i%8 == 4 {
+		if golden.Slow() || i%8 == 4 {
 			requireFixedPoint(t, windows)
 		}
 	}

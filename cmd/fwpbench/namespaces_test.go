@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -33,7 +33,7 @@ func serverAt(address string) {
 // TestNamespaces has ten segments put on a server, each from addresses and ports of its own: they stand for the pods of
 // docs/segments.md.
 func TestNamespaces(t *testing.T) {
-	slow.Only(t)
+	golden.OnlySlow(t)
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("network namespaces are Linux's")

@@ -13,7 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/fakeworker"
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/scripttest"
+	"github.com/fwpsuite/fwp/internal/proof/scripttest"
 	"github.com/fwpsuite/fwp/reports"
 )
 

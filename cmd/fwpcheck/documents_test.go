@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // documented is a command in a block of code of a page.
@@ -230,10 +230,10 @@ func (d documented) play(t *testing.T, page string) {
 		if strings.Contains(line, "explore") || strings.Contains(line, "compare") {
 			want = append(want, 0) // after so few steps
 			line += " --steps 200 --no-shrink"
-		} else if !slow.Enabled() && !strings.Contains(line, "--check") {
+		} else if !golden.Slow() && !strings.Contains(line, "--check") {
 			line += " --check ack/* --check retry/*"
 		}
-	case slow.Enabled() && embedded.MatchString(line):
+	case golden.Slow() && embedded.MatchString(line):
 		want = []int{0}
 	default:
 		line = nowhere(line)

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // readers are the commands that read a file, as arguments; FILE is its place, and good.json a report that is in order.
@@ -85,7 +85,7 @@ func TestHostileFiles(t *testing.T) {
 	for _, shape := range slices.Sorted(maps.Keys(hostileFiles)) {
 		name := ""
 		for _, reader := range slices.Sorted(maps.Keys(readers)) {
-			if i++; !slow.Enabled() && i%29 != 20 { // each of these reads the file as what it is not, and one is large
+			if i++; !golden.Slow() && i%29 != 20 { // each of these reads the file as what it is not, and one is large
 				continue
 			}
 			if name == "" {

@@ -19,7 +19,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/check"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/scripttest"
+	"github.com/fwpsuite/fwp/internal/proof/scripttest"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )

@@ -20,7 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/check"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // ours is what only programmers know: functions, types and errors of the Go library and of others, which name no place
@@ -100,7 +100,7 @@ func TestFlagsWithWrongValues(t *testing.T) {
 		_, help := played(line, "--help", "all")
 		for _, flag := range flagOf.FindAllStringSubmatch(help, -1) {
 			for _, value := range values {
-				if i++; !slow.Enabled() && i%19 != 0 {
+				if i++; !golden.Slow() && i%19 != 0 {
 					continue
 				}
 				args := append([]string{"--" + flag[1] + "=" + value}, strings.Fields(ending[line])...)

@@ -19,8 +19,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 	"github.com/fwpsuite/fwp/internal/serving"
-	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
-	"github.com/fwpsuite/fwp/internal/slow"
-	"github.com/fwpsuite/fwp/internal/suitetest"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -144,7 +144,7 @@ func TestHandshakesAreNoReplies(t *testing.T) {
 func TestNothingIsBlamed(t *testing.T) {
 	t.Parallel()
 	steps, every := 800, 7
-	if slow.Enabled() {
+	if golden.Slow() {
 		steps, every = 6000, 1
 	}
 	for i, v := range append(fakeemqp.Variations(), fakeemqp.Variation{Name: "none"}) {
@@ -208,7 +208,7 @@ func TestFaultsAreFound(t *testing.T) {
 		some = strings.Split(*faults, ",")
 	}
 	for _, f := range fakeemqp.Faults() {
-		if !slices.Contains(some, f.Name) && !slow.Enabled() && *faults != "all" || unseen[f.Name] {
+		if !slices.Contains(some, f.Name) && !golden.Slow() && *faults != "all" || unseen[f.Name] {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {

@@ -15,13 +15,13 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // TestValuesAreFound: brokers that change or lose a value, or what goes a way, each break the clause of it.
 func TestValuesAreFound(t *testing.T) {
 	t.Parallel()
-	slow.Only(t)
+	golden.OnlySlow(t)
 	const name, headers, text = 4, 5, 6
 	// changed is the hook of a broker that changes a frame of what it sends, where there is one.
 	changed := func(command string, at int, how func([]byte) []byte) func(*fakeemqp.Event) {

@@ -20,10 +20,9 @@ import (
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/golden"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 	"github.com/fwpsuite/fwp/internal/serving"
-	"github.com/fwpsuite/fwp/internal/slow"
-	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/zmtp"
@@ -133,7 +132,7 @@ func TestNoBrokers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			picked := checks(t)
-			if !slow.Enabled() {
+			if !golden.Slow() {
 				picked = slices.DeleteFunc(picked, func(c conformance.Check) bool {
 					return !strings.HasPrefix(c.Describe().ID, "frames/") && !strings.HasPrefix(c.Describe().ID, "kbai/")
 				})

@@ -14,7 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/fakeemqpworker"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
-	"github.com/fwpsuite/fwp/internal/suitetest"
+	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/zmtp"
 )

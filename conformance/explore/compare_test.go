@@ -16,7 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/stress"
 )
 
@@ -44,7 +44,7 @@ func compared(t *testing.T, a, b func() fakes.Config, c explore.Comparison) (r *
 
 func TestServersThatAreTheSameDoNotDiffer(t *testing.T) {
 	t.Parallel()
-	for seed := range slow.Pick[uint64](1, 2) {
+	for seed := range golden.Sample[uint64](1, 2) {
 		r := compared(t, behaving("", ""), behaving("", ""),
 			explore.Comparison{Explorer: explore.Explorer{Seed: seed, Findings: 3}})
 		assert.Empty(t, r.Differences)
@@ -69,12 +69,12 @@ func TestServersDiffer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if test.clause == "FWP-WU-05" || test.clause == "FWP-WU-03" {
-				slow.Only(t) // each takes longer than the others together
+				golden.OnlySlow(t) // each takes longer than the others together
 			}
 			for swapped, configs := range [2][2]func() fakes.Config{
 				{behaving("", ""), behaving(test.fault, test.variation)}, {behaving(test.fault, test.variation), behaving("", "")},
 			} {
-				if !slow.Enabled() && swapped != len(name)%2 {
+				if !golden.Slow() && swapped != len(name)%2 {
 					continue // one order for each, and not the same one for all
 				}
 				e := explore.Explorer{Seed: 1, Findings: 8, Steps: 3000}
@@ -241,7 +241,7 @@ func TestNothingBehindAnUnreadableReplyIsBlamed(t *testing.T) {
 					}
 				}}
 			}
-			for seed := range uint64(slow.Pick(1, 10)) {
+			for seed := range uint64(golden.Sample(1, 10)) {
 				e := stress.Campaign{Workers: 8, Explorer: explore.Explorer{
 					Subject: fwpsubject.New(), Seed: seed, Steps: 2000, Findings: 100, Unshrunk: true,
 				}}

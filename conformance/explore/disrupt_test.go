@@ -20,8 +20,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/proxy"
-	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -142,7 +142,7 @@ func TestDisruptionsOfARightServer(t *testing.T) {
 	all = append(all, fakes.Variation{Name: "none", Configure: func(*fakes.Config) {}})
 	const last = 4
 	for i, v := range all {
-		if !slow.Enabled() && *only == "" && i < len(all)-last && v.Name != "kill-forgets" {
+		if !golden.Slow() && *only == "" && i < len(all)-last && v.Name != "kill-forgets" {
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {

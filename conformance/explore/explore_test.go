@@ -19,7 +19,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/base/allow"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -75,7 +75,7 @@ func commands(quick, long int) int {
 	switch {
 	case *steps > 0:
 		return *steps
-	case slow.Enabled():
+	case golden.Slow():
 		return long
 	}
 	return quick
@@ -84,8 +84,8 @@ func commands(quick, long int) int {
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults.All() {
-		chosen := slices.Contains(sample, f.Name) && (!slow.Racing || slices.Index(sample, f.Name)%4 == 0) &&
-			(slow.Enabled() || !slices.Contains(costly, f.Name))
+		chosen := slices.Contains(sample, f.Name) && (!golden.Racing || slices.Index(sample, f.Name)%4 == 0) &&
+			(golden.Slow() || !slices.Contains(costly, f.Name))
 		if *only != "" {
 			chosen = *only == "all" || strings.HasPrefix(f.Name, *only) || slices.Contains(strings.Split(*only, ","), f.Name)
 		}
@@ -158,10 +158,10 @@ func clientLines(script string) int {
 
 func TestNothingRightIsBlamed(t *testing.T) {
 	t.Parallel()
-	count, seeds := commands(100, 1000), slow.Pick([]uint64{*seed}, []uint64{*seed, *seed + 1, *seed + 2})
+	count, seeds := commands(100, 1000), golden.Sample([]uint64{*seed}, []uint64{*seed, *seed + 1, *seed + 2})
 	for i, v := range append(variations.All(), fakes.Variation{Name: "none"}) {
-		if v.Name != "none" && !slow.Enabled() && i%15 != 0 {
-			continue // internal/selftest plays scripts on each
+		if v.Name != "none" && !golden.Slow() && i%15 != 0 {
+			continue // internal/proof/selftest plays scripts on each
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
@@ -203,7 +203,7 @@ func TestSameSeedSameCommands(t *testing.T) {
 // to the same script, however busy the machine is.
 func TestSameSeedSameFindings(t *testing.T) {
 	t.Parallel()
-	for _, fault := range slow.Pick([]string{"push-lost"}, []string{"end-returns-jobs", "push-lost"}) {
+	for _, fault := range golden.Sample([]string{"push-lost"}, []string{"end-returns-jobs", "push-lost"}) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			var runs [2]string

@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // poisoned is a server of which something becomes of the bytes that it is poisoned by.
@@ -94,7 +94,7 @@ func TestWhatBytesDoIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name == "more answers to what servers send" {
-				slow.Only(t) // it takes four seeds, as much as all others together
+				golden.OnlySlow(t) // it takes four seeds, as much as all others together
 			}
 			searching(t, test.config, func(t *testing.T, r *explore.Result, s *stage) {
 				f := r.Findings[0]

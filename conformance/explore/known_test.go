@@ -15,7 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -24,7 +24,7 @@ import (
 // What is known is counted, and neither ends the exploration nor takes its time: it is shrunk beside or behind that.
 func TestKnownDeparturesAreCounted(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	e := explore.Explorer{Subject: fwpsubject.New(), Seed: 3, Steps: 150, Findings: 100, Shrinking: time.Second}
 	shrinking := false
 	e.Progress = func(p explore.Progress) {

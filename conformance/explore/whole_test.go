@@ -14,7 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -58,7 +58,7 @@ func TestAProfileIsExplored(t *testing.T) {
 		"queue-pause-nothing":  {"FKT-QUEUE-01"},
 		"pushb-loses-the-last": {"FKT-PUSHB-01"},
 	}
-	if slow.Enabled() {
+	if golden.Slow() {
 		clauses["queue-remove-nothing"] = []string{"FKT-QUEUE-03"}
 		clauses["mutate-discard-nothing"] = []string{"FKT-MUTATE-02"}
 		clauses["pushb-without-reasons"] = []string{"FKT-PUSHB-02"}
@@ -77,7 +77,7 @@ func TestAProfileIsExplored(t *testing.T) {
 			}
 			steps := 40_000 // it ends at the finding
 			if want == nil {
-				steps = slow.Pick(2500, 10_000)
+				steps = golden.Sample(2500, 10_000)
 			}
 			e := explore.Explorer{Subject: fwpsubject.Of(fwpdialect.Faktory), Seed: 7, Steps: steps, Unshrunk: true}
 			exploring(t, config, e, func(t *testing.T, r *explore.Result, _ *stage) {

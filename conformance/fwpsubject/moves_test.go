@@ -13,7 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
-	slowtests "github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -54,7 +54,7 @@ func TestMoves(t *testing.T) {
 		"bad-argument": model.Refused, "form": model.Okay, "same-worker": model.Okay,
 	}
 	fit := map[string]bool{}
-	for seed := range slowtests.Pick(uint64(6), 40) {
+	for seed := range golden.Sample(uint64(6), 40) {
 		g := made(seed)
 		g.law.world.Adds = fwpdialect.Faktory.Adds
 		for _, m := range slices.Concat(moves, g.added()) {

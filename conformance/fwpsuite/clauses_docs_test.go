@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/golden"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // docs/clauses.md is written from the catalogue and the scripts: go test ./conformance/fwpsuite -run Document -update

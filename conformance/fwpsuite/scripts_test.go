@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
-	"github.com/fwpsuite/fwp/internal/suitetest"
+	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 )
 
 func TestScriptsAreInOrder(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/golden"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // The part of the document between the marks is drawn from the tables.

@@ -11,7 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -54,7 +54,7 @@ func TestAQuickRunIsQuick(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if test.config.ScanEvery > 0 {
-				slow.Only(t)
+				golden.OnlySlow(t)
 			}
 			set := func(r *run.Runner) { r.Quick = true }
 			runOnPool(t, test.config, suite(t, true), set, func(r *reports.Report) {
@@ -70,8 +70,8 @@ func TestAQuickRunIsQuick(t *testing.T) {
 
 func TestWaitsOverlap(t *testing.T) {
 	t.Parallel()
-	all := suite(t, false) // internal/selftest plays all of them on such a server
-	if !slow.Enabled() {
+	all := suite(t, false) // internal/proof/selftest plays all of them on such a server
+	if !golden.Slow() {
 		all = ninthOf(all, 0)
 	}
 	runOnPool(t, fakes.Config{}, all, nil, func(r *reports.Report) {

@@ -17,7 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	peers "github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -59,10 +59,10 @@ func TestALimitOfConnectionsIsNoFinding(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d", name, limit), func(t *testing.T) {
 				t.Parallel()
 				if limit == 20 || silent {
-					slow.Only(t)
+					golden.OnlySlow(t)
 				}
 				checks := suite(t, false)
-				if !slow.Enabled() {
+				if !golden.Slow() {
 					checks = ninthOf(checks, 0)
 				}
 				limited(t, limit, silent, checks, func(r *reports.Report) {

@@ -19,7 +19,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -281,7 +281,7 @@ func TestPropertiesAreSelected(t *testing.T) {
 func suiteProperties() []conformance.Property {
 	return slices.DeleteFunc(append(fwpsuite.Explorations(), stress.Check()), func(p conformance.Property) bool {
 		isLong := slices.Contains([]string{"explore/lives", "explore/values"}, p.Name)
-		return len(p.Needs) > 0 || isLong && !slow.Enabled()
+		return len(p.Needs) > 0 || isLong && !golden.Slow()
 	})
 }
 
@@ -292,7 +292,7 @@ func withSuiteProperties() func(*run.Runner, *memoryTarget) {
 
 func TestPropertiesEndWithinTheirWait(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	for _, p := range suiteProperties() {
 		runScripts(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Why)
@@ -304,7 +304,7 @@ func TestPropertiesEndWithinTheirWait(t *testing.T) {
 func TestALimitOfConnectionsIsNoFindingOfAProperty(t *testing.T) {
 	t.Parallel()
 	for i, limit := range []int{40, 20, 4} {
-		for _, silent := range slow.Pick([]bool{i%2 == 0}, []bool{false, true}) {
+		for _, silent := range golden.Sample([]bool{i%2 == 0}, []bool{false, true}) {
 			all := append(checksOf(suiteProperties()), scripts(t, copies(5, "x", beating))...)
 			limited(t, limit, silent, all, func(r *reports.Report) {
 				assert.Empty(t, r.Findings())
@@ -349,9 +349,9 @@ func TestAServerThatDiesOfAPropertyIsACrash(t *testing.T) {
 
 func TestPropertiesTouchNothingOfOthers(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
-	for _, password := range slow.Pick([]string{"secret"}, []string{"", "secret"}) {
-		for seed := range slow.Pick[uint64](1, 5) {
+	golden.NotRacing(t)
+	for _, password := range golden.Sample([]string{"secret"}, []string{"", "secret"}) {
+		for seed := range golden.Sample[uint64](1, 5) {
 			synctest.Test(t, func(t *testing.T) {
 				v := &traffic{queues: map[string]bool{}}
 				pool := &serverPool{nw: memnet.New(), config: fakes.Config{Hook: v.hook}}

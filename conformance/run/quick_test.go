@@ -15,8 +15,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/serving"
-	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -128,7 +128,7 @@ func TestAQuickRunEndsOnAnyServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			checks := suite(t, true)
-			if !slow.Enabled() { // a ninth of them for each server, and others for the next
+			if !golden.Slow() { // a ninth of them for each server, and others for the next
 				checks = ninthOf(checks, len(name))
 			}
 			test.server.run(t, checks, func(r *run.Runner) {

@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -48,7 +48,7 @@ func TestAServerThatAvoidsASituationPassesNothingAboutIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name != "delivers nothing" && name != "refuses nothing" {
-				slow.Only(t)
+				golden.OnlySlow(t)
 			}
 			runScripts(t, test.hook, nil, func(r *reports.Report) {
 				for id := range strings.FieldsSeq(test.clauses) {
@@ -57,7 +57,7 @@ func TestAServerThatAvoidsASituationPassesNothingAboutIt(t *testing.T) {
 				}
 			}, func(r *run.Runner, _ *memoryTarget) {
 				r.Checks, r.Quick = suite(t, true), true
-				if !slow.Enabled() { // those that decide the clauses
+				if !golden.Slow() { // those that decide the clauses
 					r.Checks = about(r.Checks, strings.Fields(test.clauses))
 				}
 				r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone, scenarios.NeedFlush)

@@ -18,7 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	peers "github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -80,7 +80,7 @@ func (p *serverPool) close() {
 }
 
 // heaviest are the checks that take as long as all others together. They are played with FWP_SLOW=1 only;
-// internal/selftest plays each of them.
+// internal/proof/selftest plays each of them.
 var heaviest = []string{"push/ten-thousand-jobs", "push/a-thousand-jobs", "retry/own-number"}
 
 // parsed parses the scripts once: a play changes none of them.
@@ -94,7 +94,7 @@ func suite(tb testing.TB, quick bool) []conformance.Check {
 	in, _, err := conformance.Selection{Protocol: fwpsuite.Protocol(), Quick: quick}.Apply(conformance.Scripts(all...))
 	require.NoError(tb, err)
 	return slices.DeleteFunc(in, func(c conformance.Check) bool {
-		return !slow.Enabled() && slices.Contains(heaviest, c.Describe().ID)
+		return !golden.Slow() && slices.Contains(heaviest, c.Describe().ID)
 	})
 }
 

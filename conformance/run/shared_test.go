@@ -13,7 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -43,14 +43,14 @@ func (v *traffic) hook(e *fakes.Event) {
 func TestNothingOfOthersIsTouched(t *testing.T) {
 	t.Parallel()
 	all := suite(t, false)
-	if !slow.Enabled() { // a third
+	if !golden.Slow() { // a third
 		all = slices.Concat(ninthOf(all, 0), ninthOf(all, 3), ninthOf(all, 6))
 	}
 	for name, password := range map[string]string{"open": "", "protected": "secret"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if password != "" {
-				slow.Only(t)
+				golden.OnlySlow(t)
 			}
 			synctest.Test(t, func(t *testing.T) {
 				v := &traffic{queues: map[string]bool{}}
@@ -62,7 +62,7 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 				r := runnerOn(server, all).Run(t.Context())
 				assert.Empty(t, r.Findings())
 				v.assertOurs(t)
-				assert.Greater(t, len(v.fetched), slow.Pick(30, 100), "it was not all refused")
+				assert.Greater(t, len(v.fetched), golden.Sample(30, 100), "it was not all refused")
 				assertSkipped(t, r)
 			})
 		})

@@ -24,7 +24,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/page"
 )
@@ -90,9 +90,9 @@ func plain(*fakes.Config) {}
 
 func TestARestartKeepsEverything(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	every := 9
-	if slow.Enabled() {
+	if golden.Slow() {
 		every = 1
 	}
 	r := played(t, upgrade.Run{Plan: upgrade.Plan{Every: every, Large: 1000}, Rollback: true}, plain, plain)
@@ -136,7 +136,7 @@ func TestFaultsAreFound(t *testing.T) {
 	for i, f := range faults.Keeping() {
 		require.Contains(t, wanted, f.Name)
 		assert.Contains(t, string(doc), "| `"+f.Name+"` | "+f.Summary+" |")
-		if !slow.Enabled() && i%8 > 0 && broken[f.Name] == "" {
+		if !golden.Slow() && i%8 > 0 && broken[f.Name] == "" {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestVariationsAreNotBlamed(t *testing.T) {
 	t.Parallel()
 	for i, v := range append(variations.Keeping(), variations.All()...) {
 		often := i < len(variations.Keeping()) || i%16 == 0 || v.Name == "info-refused" || v.Name == "queues-limited"
-		if !often && !slow.Enabled() || slow.Racing && i > 0 {
+		if !often && !golden.Slow() || golden.Racing && i > 0 {
 			continue
 		}
 		if v.Name == "time-clock-ahead" { // a server that fwpcheck starts has the clock of this machine

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
@@ -218,7 +218,7 @@ func brokenIn(t *testing.T, test ruleTest, m mutant) (names []string) {
 // notices is in a class.
 func TestMutants(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	broken := map[string]bool{PasswordEscaped: true} // its values are computed
 	met, patterns := make([]int, len(classes)), make([]*regexp.Regexp, len(classes))
 	for i, class := range classes {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // Here right streams are made of the right streams of the tests. Nothing may break, and what was kept stays kept: a
@@ -136,7 +136,7 @@ var (
 // without FWP_SLOW=1. The first has other jobs. Lag would be that of both.
 func pairs(f func(first, second ruleTest)) {
 	all := slices.DeleteFunc(rightTests(), func(test ruleTest) bool { return strings.Contains(test.stream, "lag ") })
-	of := slow.Pick[uint32](32, 1)
+	of := golden.Sample[uint32](32, 1)
 	for _, b := range all {
 		for _, a := range all {
 			drawn := crc32.ChecksumIEEE([]byte(a.name+b.name))%of == 0

@@ -15,7 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workqsubject"
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 	"github.com/fwpsuite/fwp/scenarios/workqdialect"
@@ -56,7 +56,7 @@ func explored(t *testing.T, configure func(*fakeworkq.Config), seed uint64, step
 func TestNothingIsBlamed(t *testing.T) {
 	t.Parallel()
 	steps, every := 200, 14
-	if slow.Enabled() {
+	if golden.Slow() {
 		steps, every = 5000, 1
 	}
 	for i, v := range append(fakeworkq.Variations(), fakeworkq.Variation{Name: "none"}) {
@@ -82,7 +82,7 @@ func TestFaultsAreFound(t *testing.T) {
 	some := []string{
 		"add-priority-ignored", "delete-keeps", "refused-ttr",
 	}
-	if slow.Enabled() {
+	if golden.Slow() {
 		some = append(some, "add-lost", "complete-lost", "lease-other-id", "line-lf", "add-payload-trimmed",
 			"add-same-id", "fail-again-always", "fail-again-never",
 			"complete-unknown-ok", "inspect-queue-empty", "inspect-state-new", "inspect-jobs-empty", "lease-first-name",

@@ -14,7 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/conformance/workqworker"
 	"github.com/fwpsuite/fwp/fakes/fakeworkqworker"
-	"github.com/fwpsuite/fwp/internal/suitetest"
+	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 	"github.com/fwpsuite/fwp/reports"
 )
 

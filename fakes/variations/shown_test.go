@@ -9,7 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/variations"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/transcript"
 )
 
@@ -49,7 +49,7 @@ func TestEachVariationShows(t *testing.T) {
 		plain[name] = hold(t, name, events, nil)
 	}
 	for i, v := range variations.All() {
-		if slow.Racing && i%8 != 0 {
+		if golden.Racing && i%8 != 0 {
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {

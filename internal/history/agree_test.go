@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // howMany returns n with FWP_SLOW=1, and otherwise a twentieth of it.
 func howMany(n int) int {
-	if slow.Enabled() {
+	if golden.Slow() {
 		return n
 	}
 	return n / 20

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // TestRulesAreDocumented: the page has the words of all rules, and each example of it is a rule of FWP.

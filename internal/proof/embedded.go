@@ -7,7 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/selftest"
+	"github.com/fwpsuite/fwp/internal/proof/selftest"
 	"github.com/fwpsuite/fwp/reports"
 )
 

@@ -61,15 +61,15 @@ func (p *proof) follow(ctx context.Context, in repository, commit string) error 
 
 const (
 	module          = "github.com/fwpsuite/fwp/"
-	selftestPackage = module + "internal/selftest"
-	goldenPackage   = module + "internal/golden"
+	selftestPackage = module + "internal/proof/selftest"
+	goldenPackage   = module + "internal/proof/golden"
 )
 
 // always are the packages whose tests look at everything, and take a second.
-var always = []string{module + "internal/archtest", module + "docs"}
+var always = []string{module + "internal/proof/archtest", module + "docs"}
 
 // readers are the packages whose tests read files that the tests of others write.
-var readers = []string{module + "internal/schematest", module + "reports/html"}
+var readers = []string{module + "internal/proof/schematest", module + "reports/html"}
 
 // goPackage is a package as the go command lists it.
 type goPackage struct {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/selftest"
+	"github.com/fwpsuite/fwp/internal/proof/selftest"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	steps "github.com/fwpsuite/fwp/scenarios/play"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/selftest"
+	"github.com/fwpsuite/fwp/internal/proof/selftest"
 )
 
 // clause says which checks and rules decide a clause, and which faults break it.

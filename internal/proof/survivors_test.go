@@ -13,7 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/allow"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -25,12 +25,12 @@ const long = 100
 // line says why the changed reply means the same. It is a sample without FWP_SLOW=1.
 func TestMutantsAreFound(t *testing.T) {
 	t.Parallel()
-	playMutants(t, slow.Pick(sampled, everything), func(s conformance.ScriptCheck) bool { return effort(s) <= long })
+	playMutants(t, golden.Sample(sampled, everything), func(s conformance.ScriptCheck) bool { return effort(s) <= long })
 }
 
 func TestMutantsOfLongScriptsAreFound(t *testing.T) {
 	t.Parallel()
-	slow.Only(t)
+	golden.OnlySlow(t)
 	playMutants(t, sample{1, 1, false}, func(s conformance.ScriptCheck) bool { return effort(s) > long })
 }
 
@@ -48,7 +48,7 @@ func drawn(name string, of uint32) bool { return crc32.ChecksumIEEE([]byte(name)
 // playMutants plays those of the servers of all protocols.
 func playMutants(t *testing.T, of sample, plays func(conformance.ScriptCheck) bool) {
 	t.Helper()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	all, err := catalogues()
 	require.NoError(t, err)
 	var met allow.Met

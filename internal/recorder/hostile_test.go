@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // What waits to be judged is bounded also where it comes byte by byte.
@@ -79,7 +79,7 @@ func TestHostileParties(t *testing.T) {
 		return func(nc net.Conn) {
 			go func() { _, _ = io.Copy(io.Discard, nc) }()
 			text := first
-			for range slow.Pick(12, 40) {
+			for range golden.Sample(12, 40) {
 				if _, err := io.WriteString(nc, text); err != nil {
 					break
 				}
@@ -88,7 +88,7 @@ func TestHostileParties(t *testing.T) {
 			_ = nc.Close()
 		}
 	}
-	big, many := strings.Repeat("A", 1<<20), slow.Pick(1<<14, 1<<17) // many short ones take most of the time
+	big, many := strings.Repeat("A", 1<<20), golden.Sample(1<<14, 1<<17) // many short ones take most of the time
 	quiet := func(nc net.Conn) { _, _ = io.Copy(io.Discard, nc); _ = nc.Close() }
 	for name, test := range map[string]struct{ server, client func(net.Conn) }{
 		"an endless greeting":    {endless("+HI ", big), quiet},

@@ -20,7 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -76,7 +76,7 @@ func TestTheLawJudgesTheServer(t *testing.T) {
 func TestTheLawBlamesNoServer(t *testing.T) {
 	t.Parallel()
 	for i, v := range variations.All() {
-		if !slow.Enabled() && i%10 != 0 || slow.Racing && i > 0 {
+		if !golden.Slow() && i%10 != 0 || golden.Racing && i > 0 {
 			continue
 		}
 		var c fakes.Config

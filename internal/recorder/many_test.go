@@ -11,13 +11,13 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // Thousands of connections are open at a time, and each of them gets the replies to its own commands and no others.
 func TestManyConnections(t *testing.T) {
 	t.Parallel()
-	n := slow.Pick(100, 3000) // an open one takes four descriptors of this process
+	n := golden.Sample(100, 3000) // an open one takes four descriptors of this process
 	r := record(t, fakes.Config{}, Config{})
 	clients := make([]*client, n)
 	for i := range clients {

@@ -13,14 +13,14 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/stress"
 )
 
 func TestACampaignKeepsWithinItsSteps(t *testing.T) {
 	t.Parallel()
 	const cleaning = 500 // both parts fetch and acknowledge, at the end, what they have left in queues
-	steps := slow.Pick(900, 4000)
+	steps := golden.Sample(900, 4000)
 	for _, longest := range []time.Duration{0, time.Minute} {
 		in(t, behaving("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 			most, second := 0, false
@@ -45,13 +45,13 @@ func TestACampaignKeepsWithinItsTime(t *testing.T) {
 	t.Parallel()
 	const shrinking = 20 * time.Second // for one finding
 	faults := []string{"", "delivered-twice", "reply-missing", "fetch-sleeps", "state-error-locks-out"}
-	for i, fault := range slow.Pick(faults[:3], faults) {
-		for _, alone := range slow.Pick([]bool{i%2 == 0}, []bool{true, false}) {
+	for i, fault := range golden.Sample(faults[:3], faults) {
+		for _, alone := range golden.Sample([]bool{i%2 == 0}, []bool{true, false}) {
 			t.Run(fmt.Sprintf("%s %t", fault, alone), func(t *testing.T) {
 				t.Parallel()
 				in(t, behaving(fault, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 					seen := map[explore.Activity]bool{}
-					e.Steps, e.Time, e.Shrinking, e.Findings = slow.Pick(2500, 6000), 2*time.Minute, shrinking, 5
+					e.Steps, e.Time, e.Shrinking, e.Findings = golden.Sample(2500, 6000), 2*time.Minute, shrinking, 5
 					e.Progress = func(p explore.Progress) { seen[p.Activity] = true }
 					if !alone {
 						e.Fresh = nil
@@ -90,7 +90,7 @@ func TestACampaignWithoutALoad(t *testing.T) {
 			t.Parallel()
 			in(t, behaving(test.fault, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 				explored := 0
-				e.Steps, e.Unshrunk, e.Alone = slow.Pick(1000, 3000), true, true
+				e.Steps, e.Unshrunk, e.Alone = golden.Sample(1000, 3000), true, true
 				c := stress.Campaign{Explorer: e, Workers: test.workers, Explored: func(*explore.Result) { explored++ }}
 				r, l := c.Run(t.Context())
 				assert.Nil(t, l)
@@ -104,7 +104,7 @@ func TestACampaignWithoutALoad(t *testing.T) {
 // A finding of the load is counted and numbered as one of the whole.
 func TestALoadCountsOnFromTheExploration(t *testing.T) {
 	t.Parallel()
-	slow.Only(t)
+	golden.OnlySlow(t)
 	in(t, behaving("push-lost-seldom", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 		recorded := 0
 		e.Steps, e.Findings = 20_000, 2
@@ -140,7 +140,7 @@ func TestACampaignExploresOtherServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if test.time > shortest { // some 20 s of CPU
-				slow.Only(t)
+				golden.OnlySlow(t)
 			}
 			in(t, behaving(test.fault, ""), func(t *testing.T, e explore.Explorer, f *fixture) {
 				e.Steps, e.Time, e.Unshrunk, e.Findings = 100, test.time, true, 20

@@ -18,7 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -73,7 +73,7 @@ func TestAShortageIsNoticed(t *testing.T) {
 func TestVariationsAreNotBlamed(t *testing.T) {
 	t.Parallel()
 	for i, v := range variations.All() {
-		if !slow.Enabled() && i%12 != 0 {
+		if !golden.Slow() && i%12 != 0 {
 			continue // package load plays a third
 		}
 		t.Run(v.Name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestFaultsAreFound(t *testing.T) {
 	names := []string{
 		"delivered-twice", "push-lost", "ack-redelivered", "reply-swapped", "reply-null-array", "job-integer-rounded",
 	}
-	for _, name := range slow.Pick(names[:2], names) { // the third takes ten times as long as both
+	for _, name := range golden.Sample(names[:2], names) { // the third takes ten times as long as both
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := stress.Load{Explorer: explore.Explorer{Steps: 1800, Findings: 5}}
@@ -124,7 +124,7 @@ func TestTheLawJudgesALoad(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			if !scripted { // it is tried again and again
-				slow.NotRacing(t)
+				golden.NotRacing(t)
 			}
 			declared := faultNamed(t, fault).Clauses
 			l := stress.Load{LawApart: true, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
 )
@@ -59,7 +59,7 @@ func TestDriftIsTold(t *testing.T) {
 func TestNoiseIsNoDrift(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
-	told, runs := 0, slow.Pick(200, 2000)
+	told, runs := 0, golden.Sample(200, 2000)
 	for range runs {
 		if drift(steadyFor(30, random, 1, 1, 1)) != "" {
 			told++

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -215,7 +215,7 @@ func noisy(random *rand.Rand, pairs int, more, slower float64) *results.LoadComp
 func TestAComparisonDecides(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 12))
-	trials := slow.Pick(40, 1000)
+	trials := golden.Sample(40, 1000)
 	share := func(pairs int, more, slower float64, is func(*results.LoadRatio) bool) float64 {
 		count := 0
 		for range trials {

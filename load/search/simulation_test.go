@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // machine is a machine on which blocks are measured: its speed drifts, each block has noise of its own, and some are
@@ -48,7 +48,7 @@ func (m *machine) pairs(n int, effect float64) []Pair {
 func TestFalseAlarmsAndPower(t *testing.T) {
 	t.Parallel()
 	trials := 400
-	if slow.Enabled() {
+	if golden.Slow() {
 		trials = 20_000
 	}
 	const margin = 0.05

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/loadtest"
+	"github.com/fwpsuite/fwp/internal/proof/loadtest"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"

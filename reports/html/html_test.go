@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/golden"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
@@ -224,7 +223,7 @@ func TestBudgets(t *testing.T) {
 	assert.LessOrEqual(t, out.Len(), 400_000)
 
 	minutes, most := 10, 600_000
-	if slow.Enabled() {
+	if golden.Slow() {
 		minutes, most = 30, 1_000_000
 	}
 	load := loadPage(t, loaded(60*minutes))

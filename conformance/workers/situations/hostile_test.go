@@ -20,7 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // attacker is a program that uses the server of a situation in bad faith until it is killed. It implements [Launcher]
@@ -152,7 +152,7 @@ func TestHostilePrograms(t *testing.T) {
 	job := func(n int) string {
 		return fmt.Sprintf(`PUSH {"jid":"%%d","jobtype":"x","args":[%q]}`+"\r\n", strings.Repeat("A", n))
 	}
-	megas := slow.Pick(4, 100) // as many of them are sent by each process
+	megas := golden.Sample(4, 100) // as many of them are sent by each process
 	attacks := map[string]struct {
 		attack func(*attacker)
 		taken  int64 // bytes at most, of all processes; no limit if zero
@@ -162,12 +162,12 @@ func TestHostilePrograms(t *testing.T) {
 			func(a *attacker) { a.talk("PUSH {", strings.Repeat("A", mega), 100) },
 			3 * (workers.MaxKept + mostEndless + 2*mega), 0,
 		},
-		"jobs without an end": {func(a *attacker) { a.talk("", job(mega), megas) }, 0, int64(slow.Pick(0, 30))},
+		"jobs without an end": {func(a *attacker) { a.talk("", job(mega), megas) }, 0, int64(golden.Sample(0, 30))},
 		"deep JSON":           {func(a *attacker) { a.talk("", "PUSH "+strings.Repeat("[", mega/10)+"\r\n", 5) }, 0, 5},
 		"no line at all":      {func(a *attacker) { a.talk("", strings.Repeat("\x00", mega), megas) }, 0, 0},
 		"never reads": {func(a *attacker) {
 			if nc := a.dial(); nc != nil {
-				a.write(nc, hello, strings.Repeat("INFO\r\n", 100), slow.Pick(15, 1000))
+				a.write(nc, hello, strings.Repeat("INFO\r\n", 100), golden.Sample(15, 1000))
 			}
 		}, 3 * mega, 0},
 		"connections without an end": {crowd, 0, 0},
@@ -175,7 +175,7 @@ func TestHostilePrograms(t *testing.T) {
 	}
 	costly := []string{"connections without an end", "jobs without an end", "no line at all"}
 	for name, test := range attacks {
-		if !slow.Enabled() && slices.Contains(costly, name) {
+		if !golden.Slow() && slices.Contains(costly, name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

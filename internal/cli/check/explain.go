@@ -243,7 +243,7 @@ func (f *explained) add(label, words string) {
 	*f = append(*f, reports.Field{Label: label, Lines: []reports.Text{reports.Words(words)}, Prose: true})
 }
 
-// faults adds faults of the fakes; internal/selftest proves that they are detected.
+// faults adds faults of the fakes; internal/proof/selftest proves that they are detected.
 func (f *explained) faults(faults []peer.Fault) {
 	for _, fault := range faults {
 		f.add("faults", fault.Name+": "+fault.Summary)

@@ -13,8 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/check"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // attempt is how a command is called with a protocol, of which the test sees at once whether it works: {protocol} is

@@ -11,7 +11,7 @@ import (
 )
 
 // abovePeers are the rooms that learn from internal/peer all that differs between protocols.
-var abovePeers = []string{"internal/cli/bench", "internal/cli/check", "internal/cli/program", "internal/selftest"}
+var abovePeers = []string{"internal/cli/bench", "internal/cli/check", "internal/cli/program", "internal/proof/selftest"}
 
 // ofOneProtocol are the imports of packages of a protocol that those rooms have nevertheless, with the reason.
 var ofOneProtocol = map[string]string{

@@ -23,8 +23,8 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/serving"
-	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -86,7 +86,7 @@ func someOf(scripts []conformance.Check, server, decided string) (some []conform
 	wanted := strings.Fields(decided)
 	for _, s := range scripts {
 		decides := slices.ContainsFunc(Clauses(s), func(id string) bool { return slices.Contains(wanted, id) })
-		if slow.Enabled() || drawn(server, s.Describe().ID)%6 == 0 || decides {
+		if golden.Slow() || drawn(server, s.Describe().ID)%6 == 0 || decides {
 			some = append(some, s)
 		}
 	}
@@ -143,10 +143,10 @@ func TestNoise(t *testing.T) {
 		t.Run(script.Describe().ID, func(t *testing.T) {
 			t.Parallel()
 			alone := []conformance.Check{script}
-			if slow.Enabled() || i%2 == 0 {
+			if golden.Slow() || i%2 == 0 {
 				onlyEarned(t, against(t, noise("", ""), alone).Checks[0], "")
 			}
-			if slow.Enabled() || i%2 == 1 {
+			if golden.Slow() || i%2 == 1 {
 				onlyEarned(t, against(t, noise(`+HI {"v":2}`, "+OK"), alone).Checks[0], earnedByHELLO)
 			}
 		})
@@ -219,7 +219,7 @@ const earnedByHashes = " FWP-HELLO-04 FWP-AUTH-02 FWP-AUTH-03 FWP-AUTH-04 FWP-AU
 func TestDying(t *testing.T) {
 	t.Parallel()
 	scripts := light(few(t))
-	if !slow.Enabled() {
+	if !golden.Slow() {
 		scripts = sample(8, "dying", scripts)
 	}
 	healthy := &mortal{commands: math.MaxInt64}
@@ -242,7 +242,7 @@ func TestDying(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name == "late" || name == "soon, but still greets" {
-				slow.Only(t)
+				golden.OnlySlow(t)
 			}
 			m := &mortal{commands: test.commands, greets: test.greets}
 			seen := mourn(t, m, scripts)
@@ -340,14 +340,14 @@ const unearned = "FWP-END-02 FWP-FETCH-05 FWP-STATE-04 FWP-STATE-16"
 func TestStalling(t *testing.T) {
 	t.Parallel()
 	scripts := light(few(t))
-	if !slow.Enabled() {
+	if !golden.Slow() {
 		scripts = sample(12, "stalling", scripts)
 	}
 	for name, greets := range map[string]bool{"always": false, "after HELLO": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if !greets {
-				slow.Only(t)
+				golden.OnlySlow(t)
 			}
 			synctest.Test(t, func(t *testing.T) {
 				hook := func() func(*fakes.Event) { return stall(greets) }

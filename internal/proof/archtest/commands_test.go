@@ -39,7 +39,7 @@ var use = regexp.MustCompile(`Use: +"([a-z]+)`)
 func TestACommandAFile(t *testing.T) {
 	t.Parallel()
 	for room, law := range commandRooms {
-		names, err := filepath.Glob("../../" + room + "/*.go")
+		names, err := filepath.Glob("../../../" + room + "/*.go")
 		require.NoError(t, err)
 		assert.LessOrEqual(t, len(names), mostFiles, room)
 		words := map[string]bool{}

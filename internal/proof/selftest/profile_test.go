@@ -11,7 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/suitetest"
+	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"

@@ -21,7 +21,7 @@ var loud = []string{
 // speaking are the packages that may print, read flags and exit: fwptest reads the flags of go test, golden has
 // -update, and proof is a command.
 const speaking = "cmd/fwpcheck cmd/fwpbench internal/cli/bench internal/cli/check internal/cli/program fwptest " +
-	"internal/golden internal/proof"
+	"internal/proof/golden internal/proof"
 
 func TestLibrariesAreSilent(t *testing.T) {
 	t.Parallel()

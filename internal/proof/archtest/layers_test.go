@@ -13,12 +13,12 @@ import (
 // point down: a package imports none of its own layer, and none above. A new package is added to a line.
 var layers = []string{
 	// what everything uses
-	`clients/npm docs fakes/rule found internal/archtest internal/base/allow internal/base/input internal/base/jobtype
+	`clients/npm docs fakes/rule found internal/base/allow internal/base/input internal/base/jobtype
 	 internal/base/memnet internal/base/number internal/base/text internal/base/values internal/base/yaml
-	 internal/forward internal/minimize internal/schematest internal/serving internal/slow`,
+	 internal/forward internal/minimize internal/proof/archtest internal/proof/schematest internal/serving`,
 	`internal/base/machine`,
 	// bytes, conversations, histories, figures, results
-	`emqp fakes/catalogue fakes/store fwp internal/forward/forwardtest internal/golden internal/history
+	`emqp fakes/catalogue fakes/store fwp internal/forward/forwardtest internal/history internal/proof/golden
 	 internal/session internal/transcript load/arrivals load/engine load/ledger load/measure reports workq zmtp`,
 	// fakes, the script language, the target, a load's settings
 	`conformance/model fakes fakes/fakeemqp fakes/fakeemqpworker fakes/fakeworker fakes/fakeworkq
@@ -31,15 +31,15 @@ var layers = []string{
 	`conformance conformance/oracle fakes/variations internal/double internal/recorder load/client load/emqpspeaker
 	 load/fwpspeaker load/workqspeaker`,
 	`conformance/explore conformance/run load`,
-	`conformance/emqpsubject conformance/fwpsubject conformance/workqsubject internal/loadtest load/workerload`,
+	`conformance/emqpsubject conformance/fwpsubject conformance/workqsubject internal/proof/loadtest load/workerload`,
 	// what a protocol is
 	`conformance/emqpsuite conformance/fwpsuite conformance/upgrade conformance/workqsuite`,
 	`conformance/workers/situations internal/stress`,
-	`conformance/emqpworker conformance/workqworker fwptest internal/suitetest`,
+	`conformance/emqpworker conformance/workqworker fwptest internal/proof/suitetest`,
 	`internal/peer`,
 	// the programs
-	`internal/cli/program internal/selftest`,
-	`internal/cli/bench internal/cli/check internal/proof internal/scripttest`,
+	`internal/cli/program internal/proof/selftest`,
+	`internal/cli/bench internal/cli/check internal/proof internal/proof/scripttest`,
 	`cmd/fwpbench cmd/fwpcheck`,
 }
 
@@ -107,7 +107,7 @@ func TestUpward(t *testing.T) {
 }
 
 // helping are the packages with what tests of several others need.
-const helping = "internal/loadtest internal/suitetest"
+const helping = "internal/proof/loadtest internal/proof/suitetest"
 
 // foreign are the packages that import other modules, by the beginning of what they import. Who uses the library rooms
 // links no more than that.
@@ -118,10 +118,10 @@ var foreign = map[string]string{
 	"go.yaml.in/yaml/":                 "internal/cli/program internal/base/yaml load/disrupt load/workload",
 	"golang.org/x/sys/":                "internal/target internal/base/machine load/engine",
 	"github.com/HdrHistogram/":         "load/measure",
-	"github.com/google/go-cmp/":        "internal/golden scenarios",
-	"github.com/stretchr/testify/":     "internal/golden " + helping,
-	"github.com/rogpeppe/go-internal/": "internal/scripttest",
-	"testing":                          "internal/golden internal/proof internal/slow fwptest " + helping,
+	"github.com/google/go-cmp/":        "internal/proof/golden scenarios",
+	"github.com/stretchr/testify/":     "internal/proof/golden " + helping,
+	"github.com/rogpeppe/go-internal/": "internal/proof/scripttest",
+	"testing":                          "internal/proof internal/proof/golden fwptest " + helping,
 	"flag":                             speaking,
 	"log":                              speaking,
 }
@@ -155,9 +155,9 @@ func TestMayImport(t *testing.T) {
 		want           bool
 	}{
 		{"fwp", "fmt", true}, {"fwp", "log/slog", true}, {"fwp", module + "/workq", true},
-		{"fwp", "flag", false}, {"internal/golden", "flag", true}, {"fwp", "testing/fstest", false},
+		{"fwp", "flag", false}, {"internal/proof/golden", "flag", true}, {"fwp", "testing/fstest", false},
 		{"load/engine", "golang.org/x/sys/unix", true}, {"load", "golang.org/x/sys/unix", false},
-		{"load", "example.org/x", false}, {"internal/slow", "testing", true},
+		{"load", "example.org/x", false}, {"internal/proof/golden", "testing", true},
 	} {
 		assert.Equal(t, test.want, mayImport(test.name, test.imported), "%s %s", test.name, test.imported)
 	}

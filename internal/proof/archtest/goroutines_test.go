@@ -15,7 +15,7 @@ import (
 // TestTheRaceDetectorSeesEveryGoroutine: `make race` tests each package whose code starts goroutines.
 func TestTheRaceDetectorSeesEveryGoroutine(t *testing.T) {
 	t.Parallel()
-	makefile, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	makefile, err := os.ReadFile(filepath.Join("..", "..", "..", "Makefile"))
 	require.NoError(t, err)
 	raced := racedPatterns(string(makefile))
 	require.NotEmpty(t, raced)

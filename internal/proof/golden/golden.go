@@ -1,5 +1,3 @@
-// Package golden compares what tests write with files, and writes these with -update. It has values with every field
-// set, so that one that is forgotten is noticed. Only tests import it.
 package golden
 
 import (

@@ -20,8 +20,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/serving"
-	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -164,7 +164,7 @@ var hostilePeers = map[string]struct {
 func TestHostilePeers(t *testing.T) {
 	t.Parallel()
 	for i, name := range slices.Sorted(maps.Keys(hostilePeers)) {
-		if !slow.Enabled() && i%23 != 0 {
+		if !golden.Slow() && i%23 != 0 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/double"
-	"github.com/fwpsuite/fwp/internal/golden"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -28,8 +28,8 @@ type result struct {
 }
 
 const (
-	reportsRoom = "../../reports/"
-	resultsRoom = "../../load/results/"
+	reportsRoom = "../../../reports/"
+	resultsRoom = "../../../load/results/"
 )
 
 func all() []result {
@@ -53,7 +53,7 @@ func all() []result {
 	}
 }
 
-// The schemas are written from the types and their comments: go test ./internal/schematest -update.
+// The schemas are written from the types and their comments: go test ./internal/proof/schematest -update.
 func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 	t.Parallel()
 	for _, r := range all() {
@@ -104,7 +104,7 @@ func TestGoldenFilesFollowTheirSchemas(t *testing.T) {
 // The control of a test double has bodies instead of a result.
 func TestSchemaOfTheControl(t *testing.T) {
 	t.Parallel()
-	const room = "../double/"
+	const room = "../../double/"
 	schemaOf(t, room+"control.schema.json", "Bodies of the control of fwpcheck serve, version 1", "",
 		reflect.TypeFor[double.Control](), room+"control.go", room+"control_server.go", room+"journal.go", room+"stub.go",
 		room+"verify.go")

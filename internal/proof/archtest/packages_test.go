@@ -50,7 +50,7 @@ func modulePackages(t *testing.T) []*modulePackage {
 var listed = sync.OnceValues(func() (packages []*modulePackage, err error) {
 	list := exec.Command("go", "list", "-e", "-tags=npm",
 		"-json=ImportPath,Dir,GoFiles,Imports,TestImports", "./...")
-	list.Dir = filepath.Join("..", "..")
+	list.Dir = filepath.Join("..", "..", "..")
 	var complaints bytes.Buffer
 	list.Stderr = &complaints
 	out, err := list.Output()

@@ -1,8 +1,4 @@
-// Package slow selects how much the tests do. By default they take a sample: each kind of
-// fault and of variation, and searches of a few thousand commands. With the environment
-// variable FWP_SLOW=1 they take everything: the whole matrix, and the long searches.
-// Only tests import it.
-package slow
+package golden
 
 import (
 	"os"
@@ -21,21 +17,21 @@ func init() {
 	}
 }
 
-// Enabled reports whether FWP_SLOW=1 asks for everything.
-func Enabled() bool { return os.Getenv("FWP_SLOW") == "1" }
+// Slow reports whether FWP_SLOW=1 asks for everything.
+func Slow() bool { return os.Getenv("FWP_SLOW") == "1" }
 
-// Pick returns all with FWP_SLOW=1, and quick otherwise.
-func Pick[T any](quick, all T) T {
-	if Enabled() {
+// Sample returns all with FWP_SLOW=1, and quick otherwise.
+func Sample[T any](quick, all T) T {
+	if Slow() {
 		return all
 	}
 	return quick
 }
 
-// Only skips a test that runs with FWP_SLOW=1 alone.
-func Only(tb testing.TB) {
+// OnlySlow skips a test that runs with FWP_SLOW=1 alone.
+func OnlySlow(tb testing.TB) {
 	tb.Helper()
-	if !Enabled() {
+	if !Slow() {
 		tb.Skip("takes long; FWP_SLOW=1 runs it")
 	}
 }

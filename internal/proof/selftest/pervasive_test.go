@@ -24,7 +24,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/workq"
 )
@@ -280,12 +280,12 @@ func playBesides(t *testing.T, of *peer.Peer, others []peer.Fault, counts []atom
 	b, caught, scripts := &beside{of: of}, documentation(t, documents[of.Name], 0, of.Faults()).faults, candidates(suite)
 	for _, f := range of.Faults() {
 		chance := crc32.ChecksumIEEE([]byte(f.Name)) // by its name: another fault of the catalogue changes nothing
-		if !slow.Enabled() && of.IsDefault() && chance%4 != 0 || slow.Racing && chance%8 != 0 {
+		if !golden.Slow() && of.IsDefault() && chance%4 != 0 || golden.Racing && chance%8 != 0 {
 			continue
 		}
 		about := scriptsOf(scripts, f, caught[f.Name].caught)
 		for j, p := range others {
-			if !slow.Enabled() && int(chance/4)%len(others) != j {
+			if !golden.Slow() && int(chance/4)%len(others) != j {
 				continue
 			}
 			t.Run(f.Name+" beside "+p.Name, func(t *testing.T) {

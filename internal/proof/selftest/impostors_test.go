@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/serving"
-	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -93,7 +93,7 @@ func TestImpostors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scripts := scripts
-			if !slow.Enabled() {
+			if !golden.Slow() {
 				scripts = sample(18, name, scripts)
 			}
 			for _, script := range scripts {

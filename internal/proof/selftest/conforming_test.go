@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/internal/suitetest"
+	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 )
 
 func TestConformingServer(t *testing.T) {

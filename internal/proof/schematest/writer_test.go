@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/golden"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
 // schema is the part of JSON Schema that the schemas use.

@@ -17,7 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fakes/fakeworker"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -74,7 +74,7 @@ func TestFaultsOfWorkersBesideAPervasiveOne(t *testing.T) {
 	faults := slices.SortedFunc(slices.Values(w.on.Faults()), func(a, b peer.Fault) int {
 		return cmp.Compare(drawn(a), drawn(b))
 	})
-	if !slow.Enabled() {
+	if !golden.Slow() {
 		faults = faults[:besides]
 	}
 	for _, p := range pervasiveOfWorkers(w.on.Faults()) {

@@ -20,7 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -76,9 +76,9 @@ func tried(
 func TestPropertiesBlameNothing(t *testing.T) {
 	t.Parallel()
 	short := []string{"explore/commands", "explore/waits", "explore/short-lives", "explore/crowd"}
-	seeds, every := slow.Pick(1, 2), slow.Pick(80, 1)
+	seeds, every := golden.Sample(1, 2), golden.Sample(80, 1)
 	for i, v := range append(variations.All(), fakes.Variation{Name: "none"}) {
-		if i%every != 0 || slow.Racing && i > 0 {
+		if i%every != 0 || golden.Racing && i > 0 {
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 				switch {
 				case seed > 0:
 					names = []string{"explore/commands", "explore/crowd"}
-				case !slow.Enabled():
+				case !golden.Slow():
 					names = short
 				}
 				checks := tried(t, v.Configure, nil, seed%2 == 0, seed, names...)
@@ -101,7 +101,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 					}
 				}
 			}
-			if slow.Enabled() {
+			if golden.Slow() {
 				assert.Empty(t, stale(peer.FWPVariation(v), &met, true))
 			}
 		})
@@ -130,15 +130,15 @@ func TestPropertiesCatch(t *testing.T) {
 		for _, fault := range faults.All() {
 			plain, is := chosen[fault.Name]
 			few := []string{"job-retry-follows", "delivered-twice", "restart-returns-done"}
-			if !is || !slow.Enabled() && !slices.Contains(few, fault.Name) {
+			if !is || !golden.Slow() && !slices.Contains(few, fault.Name) {
 				continue // conformance/explore and internal/stress search for some of the others
 			}
 			t.Run(check+"/"+fault.Name, func(t *testing.T) {
 				t.Parallel()
 				if check != "explore/crowd" {
-					slow.NotRacing(t)
+					golden.NotRacing(t)
 				}
-				for i, others := range slow.Pick([]bool{len(fault.Name)%2 == 0}, []bool{true, true, false, false}) {
+				for i, others := range golden.Sample([]bool{len(fault.Name)%2 == 0}, []bool{true, true, false, false}) {
 					found := tried(t, nil, slowly(fault.Hook), others, 5-i%2, check)[0]
 					assert.True(t, found.Verdict.Breach(), "%s: %s", found.Verdict, found.Why)
 					shown, named := 0, false
@@ -162,10 +162,10 @@ func TestPropertiesCatch(t *testing.T) {
 // A server that has its jobs in memory alone is free to: whatever a restart has lost is no more than a warning.
 func TestPropertiesWarnOfARestart(t *testing.T) {
 	t.Parallel()
-	slow.NotRacing(t)
+	golden.NotRacing(t)
 	fault, known := faults.Named("restart-forgets")
 	require.True(t, known)
-	for seed := range slow.Pick(2, 8) {
+	for seed := range golden.Sample(2, 8) {
 		found := tried(t, nil, slowly(fault.Hook), true, seed, "explore/restart")[0]
 		assert.Equal(t, reports.Warn, found.Verdict, "%s %+v", found.Why, found.Findings)
 	}
@@ -208,14 +208,14 @@ func TestPropertiesOfNoServers(t *testing.T) {
 			t.Parallel()
 			forLong := name == "HI, HELLO, OK" // explorations end soon on the others
 			if forLong {
-				slow.NotRacing(t)
+				golden.NotRacing(t)
 			}
 			for i, script := range properties() {
 				picked := (i+len(name))%part == 0
 				if forLong {
 					picked = script.Describe().ID == "explore/commands"
 				}
-				if !picked && !slow.Enabled() {
+				if !picked && !golden.Slow() {
 					continue
 				}
 				report := against(t, serve, []conformance.Check{script})

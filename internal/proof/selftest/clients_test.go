@@ -20,7 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -44,7 +44,7 @@ func TestClientVariations(t *testing.T) {
 			t.Run(on.Peer.Name+"/"+v.Name, func(t *testing.T) {
 				t.Parallel()
 				some := checks
-				if !slow.Enabled() && path.Base(v.Name) != conforming {
+				if !golden.Slow() && path.Base(v.Name) != conforming {
 					some = sample(8, v.Name, checks, v.Allows...)
 				}
 				varies(t, on, v, some)

@@ -17,8 +17,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/serving"
-	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -29,7 +29,7 @@ func workqChecks(t *testing.T, name string) []conformance.Check {
 	scripts, err := workqsuite.Protocol().Scripts()
 	require.NoError(t, err)
 	all := conformance.Scripts(scripts...)
-	if slow.Enabled() {
+	if golden.Slow() {
 		return all
 	}
 	return slices.DeleteFunc(sample(8, name, all), func(c conformance.Check) bool {

@@ -14,7 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -26,7 +26,7 @@ func TestVariations(t *testing.T) {
 	for _, v := range (Fixture{}).Variations() {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			varies(t, Fixture{}, v, sample(slow.Pick[uint32](320, 4), v.Name, all, v.Allows...))
+			varies(t, Fixture{}, v, sample(golden.Sample[uint32](320, 4), v.Name, all, v.Allows...))
 		})
 	}
 }
@@ -42,7 +42,7 @@ func TestOtherVariations(t *testing.T) {
 		for _, v := range (Fixture{Peer: of}).Variations() {
 			t.Run(name+"/"+v.Name, func(t *testing.T) {
 				t.Parallel()
-				varies(t, Fixture{Peer: of}, v, sample(slow.Pick[uint32](8, 1), v.Name, all, v.Allows...))
+				varies(t, Fixture{Peer: of}, v, sample(golden.Sample[uint32](8, 1), v.Name, all, v.Allows...))
 			})
 		}
 	}
@@ -84,7 +84,7 @@ func few(t *testing.T) []conformance.Check {
 func light(checks []conformance.Check) []conformance.Check {
 	return slices.DeleteFunc(checks, func(c conformance.Check) bool {
 		_, isHeaviest := heaviest[c.Describe().ID]
-		return isHeaviest && !slow.Enabled()
+		return isHeaviest && !golden.Slow()
 	})
 }
 

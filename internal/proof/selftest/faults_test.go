@@ -15,14 +15,13 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/golden"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // docs is the folder of the pages.
-const docs = "../../docs/"
+const docs = "../../../docs/"
 
 // heavy are the checks that take longer than all others together.
 var heavy = []string{
@@ -80,7 +79,7 @@ func faultTables() []faulty {
 // of them it catches.
 func TestFaults(t *testing.T) { //nolint:tparallel // pages are written in turn
 	t.Parallel()
-	require.True(t, slow.Enabled() || !golden.Updating(), "the whole matrix takes FWP_SLOW=1")
+	require.True(t, golden.Slow() || !golden.Updating(), "the whole matrix takes FWP_SLOW=1")
 	played := 0
 	for _, of := range faultTables() { //nolint:paralleltest // as above
 		t.Run(of.protocol+"-"+cmp.Or(of.role, "server"), func(t *testing.T) {
@@ -137,10 +136,10 @@ func newMatrix(t *testing.T, of faulty) *matrix {
 		m.faults = slices.DeleteFunc(m.faults, func(f peer.Fault) bool { return !slices.ContainsFunc(m.checks, m.about(f)) })
 		return m
 	}
-	if !slow.Enabled() {
+	if !golden.Slow() {
 		m.faults = slices.DeleteFunc(m.faults, func(f peer.Fault) bool { return f.Name == needsTheFirst || !m.doc.shown(f) })
 	}
-	if slow.Racing {
+	if golden.Racing {
 		m.faults = thin(32, m.faults, func(f peer.Fault) uint32 { return drawn("race", f.Name) })
 	}
 	return m
@@ -269,7 +268,7 @@ func (m *matrix) pick(fault peer.Fault, few int) (picked, left []conformance.Che
 		return m.doc.pick(fault, m.checks)
 	}
 	by, id := m.doc.faults[fault.Name].caught, m.explored[fault.Name]
-	all := slow.Enabled() || few == len(m.checks)
+	all := golden.Slow() || few == len(m.checks)
 	for _, c := range m.checks {
 		catches := slices.Contains(c.clauses, fault.Clauses[0]) && (len(by) == 0 || slices.Contains(by, c.id))
 		if catches {
@@ -316,10 +315,10 @@ func (m *matrix) hold(t *testing.T) {
 		}
 	}
 	for _, c := range m.checks {
-		left := !slow.Enabled() && (!c.judges || c.id == "push/ten-thousand-jobs")
-		assert.True(t, left || slow.Racing || caught[c.id], "%s catches no fault", c.id)
+		left := !golden.Slow() && (!c.judges || c.id == "push/ten-thousand-jobs")
+		assert.True(t, left || golden.Racing || caught[c.id], "%s catches no fault", c.id)
 	}
-	if !slow.Enabled() {
+	if !golden.Slow() {
 		m.doc.hold(t, m.rows, m.plays)
 	}
 }
@@ -331,7 +330,7 @@ func (m *matrix) write(t *testing.T) {
 		return
 	}
 	found := map[string]result{}
-	if slow.Enabled() && (!m.byChance || golden.Updating()) {
+	if golden.Slow() && (!m.byChance || golden.Updating()) {
 		for _, r := range m.rows {
 			found[r.Fault.Name] = r
 		}
@@ -366,7 +365,7 @@ func (d documented) pick(fault peer.Fault, scripts []candidate) (picked, left []
 		decides := slices.ContainsFunc(script.clauses, func(id string) bool { return slices.Contains(fault.Clauses, id) })
 		var take bool
 		switch {
-		case slow.Enabled():
+		case golden.Slow():
 			take = decides || !script.judges || n%60 == 0 || !isHeavy && n%6 == 0
 		case isHeaviest:
 			take = slices.Contains(needed, fault.Name)

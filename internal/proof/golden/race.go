@@ -1,6 +1,6 @@
 //go:build race
 
-package slow
+package golden
 
 // Racing reports whether the race detector watches: what runs the same code again and again then does so less often.
 const Racing = true
