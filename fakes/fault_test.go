@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 )
 
 // wanted are the clauses that at least one fault must break.
@@ -29,7 +29,7 @@ func TestFaultsAreWellFormed(t *testing.T) {
 	slug := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	clause := regexp.MustCompile(`^FWP-[A-Z]+-[0-9]{2}b?$`)
 	seen, first := map[string]bool{}, map[string]bool{}
-	for _, f := range faults.All() {
+	for _, f := range bugs.All() {
 		assert.Regexp(t, slug, f.Name)
 		assert.False(t, seen[f.Name], f.Name)
 		seen[f.Name] = true
@@ -44,7 +44,7 @@ func TestFaultsAreWellFormed(t *testing.T) {
 	for id := range strings.FieldsSeq(wanted) {
 		assert.True(t, first["FWP-"+id], "no fault breaks %s", id)
 	}
-	assert.True(t, slices.IsSortedFunc(faults.All(),
+	assert.True(t, slices.IsSortedFunc(bugs.All(),
 		func(a, b fakes.Fault) int { return strings.Compare(a.Name, b.Name) }))
 }
 
@@ -60,7 +60,7 @@ const session = "INFO\r\nHELLO [\r\nHELLO []\r\n" +
 // With every fault the server must come to the end of a session, and close.
 func TestFaultsInstall(t *testing.T) {
 	t.Parallel()
-	for _, f := range faults.All() {
+	for _, f := range bugs.All() {
 		for _, hash := range []string{"", "6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30"} {
 			t.Run(f.Name+hash, func(t *testing.T) {
 				t.Parallel()
@@ -87,7 +87,7 @@ func TestAFaultThatTakesAnotherHash(t *testing.T) {
 		"auth-round-less": hashRounds("foobar55104dc76695721d", 2),
 		"":                hashRounds("foobar55104dc76695721d", 3),
 	}
-	for _, f := range faults.All() {
+	for _, f := range bugs.All() {
 		if hashes[f.Name] == "" {
 			continue
 		}
@@ -112,7 +112,7 @@ func hashRounds(text string, rounds int) string {
 // END gives back only what is still held, and other consumers get it at once.
 func TestEndReturnsJobs(t *testing.T) {
 	t.Parallel()
-	for _, f := range faults.All() {
+	for _, f := range bugs.All() {
 		if f.Name != "end-returns-jobs" {
 			continue
 		}

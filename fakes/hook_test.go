@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -192,8 +192,8 @@ func TestAHookCanCloseInsteadOfAnswering(t *testing.T) {
 
 func TestRepliesOfTwoConnectionsSwapped(t *testing.T) {
 	t.Parallel()
-	i := slices.IndexFunc(faults.All(), func(f fakes.Fault) bool { return f.Name == "reply-swapped" })
-	inMemory(t, fakes.Config{Hook: faults.All()[i].Hook()}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	i := slices.IndexFunc(bugs.All(), func(f fakes.Fault) bool { return f.Name == "reply-swapped" })
+	inMemory(t, fakes.Config{Hook: bugs.All()[i].Hook()}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		a, b := dial().greet(producer), dial().greet(producer)
 		for range 49 {
 			require.Equal(t, "+OK", a.do(job("a", `"queue":"a"`)))

@@ -7,8 +7,8 @@ import (
 
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/fakeemqp"
-	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
+	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/workq"
 )

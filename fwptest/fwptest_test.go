@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -82,7 +82,7 @@ func played(t *testing.T, s *fakes.Server, check string, o Options) *notes {
 // fault returns a fault of the catalogue.
 func fault(t *testing.T, name string) fakes.Fault {
 	t.Helper()
-	f, known := faults.Named(name)
+	f, known := bugs.Named(name)
 	require.True(t, known)
 	return f
 }

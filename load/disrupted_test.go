@@ -16,7 +16,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
@@ -83,7 +83,7 @@ func forgets(*fakeTarget) func(*fakes.Event) {
 
 // returnsAcked enqueues the jobs again that were acknowledged before.
 func returnsAcked(*fakeTarget) func(*fakes.Event) {
-	f, _ := faults.Named("restart-returns-done")
+	f, _ := bugs.Named("restart-returns-done")
 	return f.Hook()
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
@@ -32,7 +32,7 @@ func find(t *testing.T, w workload.Workload, fault string) *results.Load {
 
 func faultNamed(t *testing.T, name string) fakes.Fault {
 	t.Helper()
-	f, known := faults.Named(name)
+	f, known := bugs.Named(name)
 	require.True(t, known)
 	return f
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -95,7 +95,7 @@ func (i impostor) loaded(t *testing.T, w workload.Workload, spoken protocol.Prot
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
-		var served serving.Group
+		var served store.Group
 		var connections atomic.Uint64
 		go served.Serve(place.MustListen(), func(nc net.Conn) { i.serve(nc, connections.Add(1)) })
 		require.NoError(t, w.Check())

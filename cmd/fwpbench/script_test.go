@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fwpsuite/fwp/fakes/fakeworker"
+	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/proof/scripttest"

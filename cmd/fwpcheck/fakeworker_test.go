@@ -16,12 +16,12 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/fakes/fakeemqpworker"
-	"github.com/fwpsuite/fwp/fakes/fakeworker"
-	"github.com/fwpsuite/fwp/fakes/fakeworkqworker"
+	fakeemqpworker "github.com/fwpsuite/fwp/fakes/emqp/worker"
+	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
+	fakeworkqworker "github.com/fwpsuite/fwp/fakes/workq/worker"
 )
 
-// fakeWorker is the worker of fakes/fakeworker as a program, with the faults that its arguments name.
+// fakeWorker is the worker of fakes/worker as a program, with the faults that its arguments name.
 func fakeWorker(names []string) int {
 	typeless, dies := slices.Equal(names, []string{"typeless"}), slices.Equal(names, []string{"typeless-dies"})
 	if typeless || dies {
@@ -69,7 +69,7 @@ func fakeProducer(names []string) int {
 	return fakeworker.New(config).Produce(context.Background(), os.Stdin, func(line string) { fmt.Println(line) })
 }
 
-// fakeWorkqWorker is the worker of fakes/fakeworkqworker.
+// fakeWorkqWorker is the worker of fakes/workq/worker.
 func fakeWorkqWorker(names []string) int {
 	config := fakeworkqworker.Config{URL: os.Getenv("WORKQ_URL")}
 	config.Concurrency, _ = strconv.Atoi(os.Getenv("FWP_CONCURRENCY"))
@@ -80,7 +80,7 @@ func fakeWorkqWorker(names []string) int {
 	return fakeworkqworker.Run(context.Background(), config)
 }
 
-// fakeEMQPWorker is the worker of fakes/fakeemqpworker.
+// fakeEMQPWorker is the worker of fakes/emqp/worker.
 func fakeEMQPWorker(names []string) int {
 	config := fakeemqpworker.Config{URL: os.Getenv("EMQP_URL"), Queues: strings.Split(os.Getenv("FWP_QUEUES"), ",")}
 	config.Concurrency, _ = strconv.Atoi(os.Getenv("FWP_CONCURRENCY"))

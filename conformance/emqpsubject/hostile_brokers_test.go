@@ -17,10 +17,10 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
+	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/suitetest"
-	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
@@ -70,7 +70,7 @@ func TestBrokersThatNeverAnswer(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				broker.Place = memnet.NewPlace()
-				var served serving.Group
+				var served store.Group
 				go served.Serve(broker.MustListen(), broker.serve)
 				e := explore.Explorer{Subject: emqpsubject.New(), Target: broker, Seed: 1, Time: 10 * time.Second}
 				begun := time.Now()

@@ -16,7 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 	"github.com/fwpsuite/fwp/scenarios"

@@ -18,11 +18,11 @@ import (
 	"github.com/fwpsuite/fwp/conformance/emqpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
+	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/proof/suitetest"
-	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/zmtp"
@@ -139,7 +139,7 @@ func TestNoBrokers(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				place := memnet.NewPlace()
-				var served serving.Group
+				var served store.Group
 				go served.Serve(place.MustListen(), serve)
 				report := judge(t, run.Server{
 					Target: place, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
@@ -168,7 +168,7 @@ func TestIdentify(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			place := memnet.NewPlace()
-			var served serving.Group
+			var served store.Group
 			go served.Serve(place.MustListen(), serve)
 			_, err := emqpsuite.Protocol().Identify(t.Context(), place, time.Second)
 			served.Close()

@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/emqpworker"
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/fakes/fakeemqpworker"
+	fakeemqpworker "github.com/fwpsuite/fwp/fakes/emqp/worker"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 	"github.com/fwpsuite/fwp/reports"

@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/fakes/faults"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
@@ -89,9 +89,9 @@ func disrupting(
 // restored is a server with a fault in what it keeps, which shows behind a stop only.
 func restored(name string) func() fakes.Config {
 	name, killed := strings.CutSuffix(name, " when killed")
-	i := slices.IndexFunc(faults.Keeping(), func(f catalogue.Fault[fakes.Snapshot]) bool { return f.Name == name })
+	i := slices.IndexFunc(bugs.Keeping(), func(f catalogue.Fault[fakes.Snapshot]) bool { return f.Name == name })
 	return func() fakes.Config {
-		hook := faults.Keeping()[i].Hook()
+		hook := bugs.Keeping()[i].Hook()
 		return fakes.Config{Restored: func(s *fakes.Snapshot) {
 			if !killed || s.Killed {
 				hook(s)

@@ -16,7 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
@@ -42,7 +42,7 @@ func behaving(fault, variation string) func() fakes.Config {
 			fault == "hi-iterations-text" || strings.HasPrefix(variation, "password") {
 			c.Password = "correct horse"
 		}
-		if f, known := faults.Named(fault); known {
+		if f, known := bugs.Named(fault); known {
 			c.Hook = f.Hook()
 		}
 		if v, known := variations.Named(variation); known {
@@ -83,7 +83,7 @@ func commands(quick, long int) int {
 
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
-	for _, f := range faults.All() {
+	for _, f := range bugs.All() {
 		chosen := slices.Contains(sample, f.Name) && (!golden.Racing || slices.Index(sample, f.Name)%4 == 0) &&
 			(golden.Slow() || !slices.Contains(costly, f.Name))
 		if *only != "" {

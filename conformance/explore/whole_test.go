@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -68,7 +68,7 @@ func TestAProfileIsExplored(t *testing.T) {
 			t.Parallel()
 			config := func() fakes.Config {
 				c := fakes.Config{Like: fakes.LikeFaktory}
-				for _, f := range faults.Faktory() {
+				for _, f := range bugs.Faktory() {
 					if f.Name == name {
 						c.Hook = f.Hook()
 					}

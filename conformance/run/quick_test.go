@@ -15,8 +15,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -78,7 +78,7 @@ func talking(
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		target := newTarget()
-		var served serving.Group
+		var served store.Group
 		go served.Serve(target.MustListen(), talk)
 		runner := runnerOn(run.Server{Target: target, Offers: []scenarios.Need{
 			scenarios.NeedOpen, scenarios.NeedSignals, scenarios.NeedRestart, scenarios.NeedKill,

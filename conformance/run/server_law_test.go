@@ -11,7 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -19,7 +19,7 @@ import (
 // TestTheLawAcrossPlays: what shows only in the plays of two checks on one server is found, and by no single one.
 func TestTheLawAcrossPlays(t *testing.T) {
 	t.Parallel()
-	few, known := faults.Named("auth-salts-few") // four
+	few, known := bugs.Named("auth-salts-few") // four
 	require.True(t, known)
 	hand := func(e *fakes.Event) { // the jobs of every queue that a check of this test may have
 		if e.Point == fakes.Checked && e.Command.Verb == "FETCH" {

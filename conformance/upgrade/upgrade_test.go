@@ -19,7 +19,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/upgrade"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
@@ -133,7 +133,7 @@ func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../docs/upgrades.md")
 	require.NoError(t, err)
-	for i, f := range faults.Keeping() {
+	for i, f := range bugs.Keeping() {
 		require.Contains(t, wanted, f.Name)
 		assert.Contains(t, string(doc), "| `"+f.Name+"` | "+f.Summary+" |")
 		if !golden.Slow() && i%8 > 0 && broken[f.Name] == "" {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/workqsubject"
-	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/scenarios"

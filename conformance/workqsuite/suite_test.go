@@ -14,7 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
-	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/proof/suitetest"

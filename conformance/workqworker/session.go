@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
-	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/workq"
 )

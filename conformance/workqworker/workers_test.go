@@ -13,7 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/conformance/workqworker"
-	"github.com/fwpsuite/fwp/fakes/fakeworkqworker"
+	fakeworkqworker "github.com/fwpsuite/fwp/fakes/workq/worker"
 	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 	"github.com/fwpsuite/fwp/reports"
 )

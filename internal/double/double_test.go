@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -79,7 +79,7 @@ func beginLike(t *testing.T, like fakes.Like) (*Double, *httptest.Server) {
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	control := httptest.NewServer(d.Handler(func(name string) (fakes.Fault, error) {
-		if f, known := faults.Named(name); known {
+		if f, known := bugs.Named(name); known {
 			return f, nil
 		}
 		return fakes.Fault{}, errors.New("no fault " + name)

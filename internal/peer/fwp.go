@@ -18,7 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/stress"
@@ -40,13 +40,13 @@ func fwpPeer() *Peer {
 func fwpAlone() *Peer {
 	return &Peer{
 		Protocol: fwpsuite.Protocol(), Scheme: target.Scheme{Name: "tcp"}, Ambiguities: docs.Ambiguities, Suite: stress.Suite,
-		Faults:     func() []Fault { return faultsOf(faults.All(), fwpHook) },
+		Faults:     func() []Fault { return faultsOf(bugs.All(), fwpHook) },
 		Variations: func() []Variation { return variationsOf(variations.All()) },
 		Rules:      rulesOf(fakes.Rules(), fwpHook),
 		Embed:      embedFWP, Double: doubleFWP,
 		Subject: func(...string) *explore.Subject { return fwpsubject.New() },
 		UpgradeFaults: func() []Fault {
-			return faultsOf(faults.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
+			return faultsOf(bugs.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
 		},
 		Speaker: func(c SpeakerConfig) protocol.Protocol { return fwpspeaker.New(c.Password) },
 
@@ -77,7 +77,7 @@ var faktoryPeer = sync.OnceValue(func() *Peer {
 		speaker.Batches = c.Batches
 		return speaker
 	}
-	p.Faults = func() []Fault { return faultsOf(append(faults.All(), faults.Faktory()...), fwpHook) }
+	p.Faults = func() []Fault { return faultsOf(append(bugs.All(), bugs.Faktory()...), fwpHook) }
 	p.Embed = func(c Config) (*Server, error) { return embedLike(c, fakes.LikeFaktory) }
 	return p
 })

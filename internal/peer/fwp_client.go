@@ -9,7 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/fakes/fakeworker"
+	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
 )
 
 // fwpClients returns the worker and the producer of FWP.

@@ -88,7 +88,7 @@ func broughtTo(t *testing.T, name string, all ...unit) brought {
 func TestWhatAChangeBrings(t *testing.T) {
 	t.Parallel()
 	b := broughtTo(t, "fwp", brief(
-		"scenarios/x/scripts/push/accepted.fwp", "C: A\n", "fakes/faults/faults.txt", "ack-redelivered | FWP-ACK-02 | again\n",
+		"scenarios/x/scripts/push/accepted.fwp", "C: A\n", "fakes/bugs/faults.txt", "ack-redelivered | FWP-ACK-02 | again\n",
 		"fakes/variations/variations.txt", "error-empty | Errors | no text\n", "conformance/x/clauses_1.txt", "FWP-ACK-01 | S\n",
 	)...)
 	require.Len(t, b.newChecks, 1)

@@ -16,7 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
@@ -66,7 +66,7 @@ func TestTheLawJudgesTheServer(t *testing.T) {
 		"hi-version-3": "law/greeting FWP-HI-03", "job-integer-rounded": "law/field FWP-WU-03",
 		"ack-other-answer": "law/foreign FWP-ACK-01",
 	} {
-		f, known := faults.Named(fault)
+		f, known := bugs.Named(fault)
 		require.True(t, known)
 		assert.Contains(t, recordedLoad(t, fakes.Config{Hook: f.Hook()}, ""), want, fault)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/stress"
@@ -50,7 +50,7 @@ func (f *fixture) startWith(password string) (play.Target, func(), error) {
 func behaving(fault, variation string) func() fakes.Config {
 	return func() fakes.Config {
 		var c fakes.Config
-		if f, known := faults.Named(fault); known {
+		if f, known := bugs.Named(fault); known {
 			c.Hook = f.Hook()
 		}
 		if v, known := variations.Named(variation); known {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/history"
@@ -110,7 +110,7 @@ func TestFaultsAreFound(t *testing.T) {
 
 func faultNamed(t *testing.T, name string) fakes.Fault {
 	t.Helper()
-	f, known := faults.Named(name)
+	f, known := bugs.Named(name)
 	require.True(t, known)
 	return f
 }

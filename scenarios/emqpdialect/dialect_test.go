@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"

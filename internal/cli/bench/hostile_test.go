@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/serving"
+	"github.com/fwpsuite/fwp/fakes/store"
 )
 
 // brief is the arguments of a short run.
@@ -24,7 +24,7 @@ func TestNothingFromAServerMovesTheCursor(t *testing.T) {
 	t.Parallel()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	var served serving.Group
+	var served store.Group
 	defer served.Close()
 	go served.Serve(ln, func(nc net.Conn) { _, _ = io.WriteString(nc, "-ERR \x1b]0;title\a\x9b2J\u202e\r\n") })
 	for _, args := range [][]string{{"-v"}, {"--format", "json"}, {"-o", t.TempDir() + "/a"}} {

@@ -15,7 +15,7 @@ import (
 // them: "hello-without-v" and "wid-fixed" are in fault_hello.go.
 func TestFaultsAreFiledByTheirFirstWord(t *testing.T) {
 	t.Parallel()
-	rooms := map[string]bool{"fakes/fakeworker": true, "fakes/fakeworkq": true, "fakes/fakeemqp": true}
+	rooms := map[string]bool{"fakes/worker": true, "fakes/workq": true, "fakes/emqp": true}
 	for _, p := range modulePackages(t) {
 		if !rooms[p.Name] {
 			continue

@@ -15,16 +15,16 @@ var layers = []string{
 	// what everything uses
 	`clients/npm docs fakes/rule found internal/base/allow internal/base/input internal/base/jobtype
 	 internal/base/memnet internal/base/number internal/base/text internal/base/values internal/base/yaml
-	 internal/forward internal/minimize internal/proof/archtest internal/proof/schematest internal/serving`,
+	 internal/forward internal/minimize internal/proof/archtest internal/proof/schematest`,
 	`internal/base/machine`,
 	// bytes, conversations, histories, figures, results
 	`emqp fakes/catalogue fakes/store fwp internal/forward/forwardtest internal/history internal/proof/golden
 	 internal/session internal/transcript load/arrivals load/engine load/ledger load/measure reports workq zmtp`,
 	// fakes, the script language, the target, a load's settings
-	`conformance/model fakes fakes/fakeemqp fakes/fakeemqpworker fakes/fakeworker fakes/fakeworkq
-	 fakes/fakeworkqworker internal/expect internal/proxy internal/session/emqpsession internal/session/fwpsession
-	 internal/session/workqsession internal/target load/results load/workload reports/html reports/page scenarios`,
-	`conformance/law conformance/workers fakes/faults internal/life load/disrupt load/health load/judge load/protocol
+	`conformance/model fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/expect
+	 internal/proxy internal/session/emqpsession internal/session/fwpsession internal/session/workqsession
+	 internal/target load/results load/workload reports/html reports/page scenarios`,
+	`conformance/law conformance/workers fakes/bugs internal/life load/disrupt load/health load/judge load/protocol
 	 load/search reports/formats reports/site scenarios/emqpdialect scenarios/fwpdialect scenarios/play
 	 scenarios/workqdialect`,
 	// the engines, and what speaks each protocol to them
@@ -181,8 +181,9 @@ func TestEnginesKnowNoProtocol(t *testing.T) {
 				}
 			}
 		}
-		for pattern := range strings.FieldsSeq(`fwp workq emqp zmtp fakes fakes/fake* internal/session/*session
-			scenarios/*dialect load/*speaker conformance/*subject conformance/*suite`) {
+		for pattern := range strings.FieldsSeq(`fwp workq emqp zmtp fakes fakes/emqp fakes/emqp/worker fakes/worker
+			fakes/workq fakes/workq/worker internal/session/*session scenarios/*dialect load/*speaker conformance/*subject
+			conformance/*suite`) {
 			assert.False(t, slices.ContainsFunc(reached, func(name string) bool {
 				ok, _ := path.Match(pattern, name)
 				return ok

@@ -19,8 +19,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/serving"
 )
 
 type serversKey struct{} // of the servers in the values of a script
@@ -257,7 +257,7 @@ func listen(addr string) (net.Listener, error) {
 func (s *server) speak(ts *testscript.TestScript, handle func(net.Conn)) (addr string) {
 	ln, err := listen("127.0.0.1:0")
 	ts.Check(err)
-	served := new(serving.Group)
+	served := new(store.Group)
 	go served.Serve(ln, func(nc net.Conn) { //nolint:errcheck // it is closed by the script
 		s.hear("connection")
 		handle(nc)

@@ -16,7 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
-	"github.com/fwpsuite/fwp/fakes/fakeworker"
+	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"

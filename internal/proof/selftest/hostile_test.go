@@ -19,9 +19,9 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -206,7 +206,7 @@ type dialTarget struct {
 // serveHostile serves connections until end is called.
 func serveHostile(serve func(*party)) (at dialTarget, end func()) {
 	at = dialTarget{memnet.NewPlace(), new(peerStats)}
-	var served serving.Group
+	var served store.Group
 	go served.Serve(at.MustListen(), func(nc net.Conn) {
 		at.stats.open.Add(1)
 		defer at.stats.open.Add(-1)

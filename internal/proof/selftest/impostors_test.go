@@ -14,9 +14,9 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -115,7 +115,7 @@ func (i impostor) run(t *testing.T, script conformance.Check) (check reports.Che
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		begin, place := time.Now(), memnet.NewPlace()
-		var served serving.Group
+		var served store.Group
 		go served.Serve(place.MustListen(), i.serve)
 		defer served.Close()
 		runner := &run.Runner{

@@ -20,11 +20,11 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -188,7 +188,7 @@ func against(t *testing.T, serve func(net.Conn), scripts []conformance.Check) (r
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		begin, place := time.Now(), memnet.NewPlace()
-		var served serving.Group
+		var served store.Group
 		go served.Serve(place.MustListen(), serve)
 		open, protected := impostor{}.offer(place), impostor{greeting: `"s"`}.offer(place)
 		servers := []run.Server{open, protected}

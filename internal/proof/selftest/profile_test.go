@@ -9,7 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 	"github.com/fwpsuite/fwp/reports"
@@ -40,7 +40,7 @@ func TestProfileFaults(t *testing.T) {
 	t.Parallel()
 	of, checks := profileChecks(t)
 	shown := map[string]bool{}
-	for _, f := range faults.Faktory() {
+	for _, f := range bugs.Faktory() {
 		shown[f.Clauses[0]] = true
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()

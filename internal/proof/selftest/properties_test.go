@@ -15,7 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/faults"
+	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
@@ -127,7 +127,7 @@ func TestPropertiesCatch(t *testing.T) {
 		"explore/crowd": {"delivered-twice": false, "push-lost": false, "reply-swapped": false},
 	}
 	for check, chosen := range tests {
-		for _, fault := range faults.All() {
+		for _, fault := range bugs.All() {
 			plain, is := chosen[fault.Name]
 			few := []string{"job-retry-follows", "delivered-twice", "restart-returns-done"}
 			if !is || !golden.Slow() && !slices.Contains(few, fault.Name) {
@@ -163,7 +163,7 @@ func TestPropertiesCatch(t *testing.T) {
 func TestPropertiesWarnOfARestart(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
-	fault, known := faults.Named("restart-forgets")
+	fault, known := bugs.Named("restart-forgets")
 	require.True(t, known)
 	for seed := range golden.Sample(2, 8) {
 		found := tried(t, nil, slowly(fault.Hook), true, seed, "explore/restart")[0]

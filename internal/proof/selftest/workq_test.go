@@ -16,9 +16,9 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
+	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/internal/serving"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -94,7 +94,7 @@ func againstWorkq(t *testing.T, serve func(net.Conn), checks []conformance.Check
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		begin, place := time.Now(), memnet.NewPlace()
-		var served serving.Group
+		var served store.Group
 		go served.Serve(place.MustListen(), serve)
 		report = (&run.Runner{
 			Protocol: workqsuite.Protocol(), Checks: checks, Virtual: true,

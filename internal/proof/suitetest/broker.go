@@ -4,7 +4,7 @@ import (
 	"context"
 	"net"
 
-	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 )
 

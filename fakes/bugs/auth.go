@@ -1,0 +1,51 @@
+package bugs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// authFaults are about passwords.
+var authFaults = []fakes.Fault{
+	// These accept a password hash that is not the right one.
+	fault("auth-hash-half", password(func(e *event, hash string) bool {
+		return strings.HasPrefix(hash, fakes.Hash(secret(e)+e.Conn.Salt, e.Conn.Iterations)[:32])
+	})),
+	fault("auth-round-less", password(func(e *event, hash string) bool {
+		return hash == fakes.Hash(secret(e)+e.Conn.Salt, e.Conn.Iterations-1)
+	})),
+	// About the salts of greetings.
+	fault("auth-salt-of-the-last", saltOfLast()),
+	fault("auth-salts-few", keepAll(both(at(fakes.Greeting), onProtected), func(n *int, e *event) {
+		salted(e, fmt.Sprintf("0f3c5d7a9b1e246%d", *n%4), 4242+*n%4)
+		*n++
+	})),
+}
+
+// password accepts a HELLO that is refused for a missing or wrong hash that fits accepts.
+func password(fits func(e *event, hash string) bool) func(*event) {
+	return do((*event).Accept, checked(fwp.HELLO), about("pwdhash"), func(e *event) bool {
+		hash := e.Object.Text("pwdhash")
+		return (hash != "" || e.Object.Get("pwdhash") == nil) && fits(e, hash)
+	})
+}
+
+func secret(e *event) string { return e.Conn.Server().Config.Password }
+
+func saltOfLast() func() func(*event) {
+	type greeting struct {
+		salt       string
+		iterations int
+	}
+	return keepAll(both(either(at(fakes.Greeting), parsed(fwp.HELLO)), onProtected), func(last *greeting, e *event) {
+		switch {
+		case e.Point == fakes.Greeting:
+			*last = greeting{e.Conn.Salt, e.Conn.Iterations}
+		case last.iterations > 0:
+			e.Conn.Salt, e.Conn.Iterations = last.salt, last.iterations
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package bugs
+
+import (
+	_ "embed"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+)
+
+// Faktory returns the faults of what Faktory adds to the specification, sorted by name: of a server with
+// [fakes.LikeFaktory].
+func Faktory() []fakes.Fault { return slices.Clone(allOfFaktory()) }
+
+var allOfFaktory = sync.OnceValue(func() []fakes.Fault {
+	return catalogue.SortFaults(faktoryFaults, catalogue.Ruled(faktoryTable(), fakes.Rules()))
+})
+
+//go:embed faktory.txt
+var faktoryText string
+
+var faktoryTable = catalogue.Reader("fakes/bugs/faktory.txt", faktoryText)
+
+// faktory returns the fault of a row of faktory.txt.
+func faktory[H catalogue.Hook[event]](name string, hook H) fakes.Fault {
+	return catalogue.FaultOf[event](faktoryTable(), name, hook)
+}
+
+var faktoryFaults = []fakes.Fault{
+	faktory("mutate-anywhere", do(func(e *event) {
+		filterBy(e, "jids", func(value json.RawMessage) string {
+			var jids []string
+			if json.Unmarshal(value, &jids) != nil || len(jids) != 1 {
+				return ""
+			}
+			return `*"jid":"` + jids[0] + `"*`
+		})
+	}, valid("MUTATE"))),
+	faktory("mutate-pattern-all", do(func(e *event) {
+		filterBy(e, "regexp", func(json.RawMessage) string { return "*" })
+	}, valid("MUTATE"))),
+	faktory("mutate-prefix", do(func(e *event) {
+		filterBy(e, "jobtype", func(value json.RawMessage) string {
+			return `*"jobtype":` + strings.TrimSuffix(string(value), `"`) + "*"
+		})
+	}, valid("MUTATE"))),
+	faktory("pushb-all-or-nothing", do(func(e *event) {
+		if slices.ContainsFunc(e.Jobs, func(job *object) bool { return job.Get("jobtype") == nil }) {
+			e.Jobs = slices.DeleteFunc(e.Jobs, func(job *object) bool { return job.Get("jobtype") != nil })
+		}
+	}, valid("PUSHB"))),
+	faktory("pushb-loses-the-last", do(func(e *event) {
+		e.Jobs = e.Jobs[:max(0, len(e.Jobs)-1)]
+	}, valid("PUSHB"))),
+	faktory("queue-latency-milliseconds", do(func(e *event) {
+		var seconds map[string]float64
+		if json.Unmarshal(e.Reply.Text, &seconds) == nil {
+			for name := range seconds {
+				seconds[name] *= 1000
+			}
+			text, _ := json.Marshal(seconds) //nolint:errchkjson // numbers
+			e.Reply = fakes.Bulk(text)
+		}
+	}, done("QUEUE"))),
+	faktory("queue-pause-ends", next(server, at(fakes.Restarted), at(fakes.Greeting), func(e *event) {
+		e.Then(func() {
+			for _, j := range e.Conn.Server().Jobs() {
+				e.Resume(j.Queue)
+			}
+		})
+	})),
+	faktory("queue-pause-unknown", do(func(e *event) {
+		e.Queues = slices.DeleteFunc(e.Queues, func(name string) bool {
+			return !slices.ContainsFunc(e.Conn.Server().Jobs(), func(j fakes.StoredJob) bool { return j.Queue == name })
+		})
+	}, valid("QUEUE"), func(e *event) bool {
+		return strings.HasPrefix(strings.ToUpper(string(e.Command.Args)), "PAUSE ")
+	})),
+}
+
+// filterBy has a MUTATE select by a pattern in the place of a member of its filter.
+func filterBy(e *event, member string, pattern func(json.RawMessage) string) {
+	filter, err := fakes.ParseObject(e.Object.Given("filter"))
+	if err != nil || filter.Get(member) == nil {
+		return
+	}
+	if glob := pattern(filter.Get(member)); glob != "" {
+		filter.Delete(member)
+		filter.SetText("regexp", glob)
+		e.Object.Set("filter", string(filter.Append(nil)))
+	}
+}

@@ -1,0 +1,270 @@
+package emqp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/zmtp"
+)
+
+// Broker is one broker. Its methods may be called at the same time.
+type Broker struct {
+	config  Config
+	sockets []*zmtp.Router // the front end, and the back end if that is another
+	running sync.WaitGroup
+	end     chan struct{}
+	wake    chan struct{} // holds one: the clock looks at the times anew
+
+	mu       sync.Mutex
+	ended    bool
+	leaving  bool // after DISCONNECT
+	peers    map[address]*peer
+	workers  []*peer          // in the order in which they were sent something last
+	queues   map[string][]job // by name, none empty
+	schedule []job            // waits for a scheduler
+	waiting  int
+	dropped  int
+	ids      int
+}
+
+// address is where a peer is.
+type address struct {
+	socket   int
+	identity string
+}
+
+// peer is what the broker knows of one.
+type peer struct {
+	address
+	role       Role
+	number     int          // of a scheduler: in the order of their INFORMs
+	queues     []emqp.Queue // of a worker, the highest weight first
+	credit     int          // of a worker: READYs that were not used up
+	unanswered []address    // of a worker: who waits for its REPLYs, the oldest first
+	heard      time.Time    // its last message
+	spoken     time.Time    // the last message to it
+}
+
+// job is a message that waits for a worker or scheduler.
+type job struct {
+	from    address
+	message emqp.Message
+}
+
+// Start returns a broker on one or two listeners: the front end for clients and schedulers, and the back end for
+// workers, or nil where one socket is for all. The listeners are the broker's. (ROUTER Addressing)
+func Start(config Config, front, back net.Listener) *Broker {
+	b := &Broker{
+		config: config.orDefault(), end: make(chan struct{}), wake: make(chan struct{}, 1),
+		peers: map[address]*peer{}, queues: map[string][]job{},
+	}
+	for _, l := range []net.Listener{front, back} {
+		if l != nil {
+			b.serve(l)
+		}
+	}
+	b.running.Go(b.clock)
+	return b
+}
+
+// serve gives the broker one more socket.
+func (b *Broker) serve(l net.Listener) {
+	i, config := len(b.sockets), b.config.Router
+	config.Joined = nil
+	config.Left = func(identity string, err error) {
+		if identity != "" && !errors.Is(err, zmtp.ErrTaken) { // the one who took it is there
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.forget(address{i, identity})
+		}
+	}
+	r := zmtp.NewRouter(config)
+	b.sockets = append(b.sockets, r)
+	b.running.Go(func() {
+		<-b.end
+		l.Close()
+		r.Close()
+	})
+	b.running.Go(func() { _ = r.Serve(l) }) // until the listener is closed
+	b.running.Go(func() {
+		for m, err := r.Receive(context.Background()); err == nil; m, err = r.Receive(context.Background()) {
+			b.received(address{i, m.From}, m.Parts)
+		}
+	})
+}
+
+// Close ends the broker and all its connections.
+func (b *Broker) Close() {
+	b.mu.Lock()
+	if !b.ended {
+		b.ended = true
+		close(b.end)
+	}
+	b.mu.Unlock()
+	b.running.Wait()
+}
+
+// Counts is what a broker has.
+type Counts struct {
+	Waiting             map[string]int // messages, by queue
+	Workers, Schedulers int
+	Schedule            int // messages that wait for a scheduler
+	Dropped             int // messages for which there was no room
+}
+
+// Counts returns what the broker has now.
+func (b *Broker) Counts() Counts {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := Counts{Waiting: map[string]int{}, Workers: len(b.workers), Schedule: len(b.schedule), Dropped: b.dropped}
+	for name, jobs := range b.queues {
+		c.Waiting[name] = len(jobs)
+	}
+	for _, p := range b.peers {
+		if p.role == Scheduler {
+			c.Schedulers++
+		}
+	}
+	return c
+}
+
+// id returns the id of a message of the broker; the mutex is held, as in all that follows.
+func (b *Broker) id() string {
+	b.ids++
+	return fmt.Sprint("broker-", b.ids)
+}
+
+// send sends a message to a peer, as the hook has changed it. It returns an error if the peer cannot be sent to.
+func (b *Broker) send(p *peer, m emqp.Message) error {
+	e := Event{Peer: p.identity, Role: p.role, Sent: true, Frames: m.Frames(), socket: p.socket}
+	if b.config.Hook != nil {
+		b.config.Hook(&e)
+	}
+	p.spoken = time.Now()
+	if e.Delay > 0 {
+		time.AfterFunc(e.Delay, func() { _ = b.write(p, e) }) // whoever has left by then misses it
+		return nil
+	}
+	return b.write(p, e)
+}
+
+func (b *Broker) write(p *peer, e Event) (err error) {
+	r := b.sockets[p.socket]
+	for i := 0; i <= e.Again && !e.Drop && err == nil; i++ {
+		err = r.Send(e.Peer, e.Frames...)
+	}
+	if e.Disconnect {
+		r.Disconnect(e.Peer)
+	}
+	return err
+}
+
+// look wakes the clock.
+func (b *Broker) look() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// clock sends HEARTBEATs, and forgets those who send none. (Heartbeating)
+func (b *Broker) clock() {
+	for {
+		timer := time.NewTimer(b.beat())
+		select {
+		case <-timer.C:
+		case <-b.wake:
+		case <-b.end:
+			timer.Stop()
+			return
+		}
+		timer.Stop()
+	}
+}
+
+// beat does what is due, and returns the time until something is.
+func (b *Broker) beat() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	next := b.config.Timeout
+	for at, p := range b.peers {
+		if p.role == Client || b.leaving {
+			continue
+		}
+		if time.Since(p.heard) >= b.config.Timeout {
+			b.forget(at)
+			continue
+		}
+		if time.Since(p.spoken) >= b.config.Interval {
+			_ = b.send(p, emqp.Heartbeat(b.id(), time.Now())) // who cannot be sent to is found out by its silence
+		}
+		next = min(next, b.config.Timeout-time.Since(p.heard), b.config.Interval-time.Since(p.spoken))
+	}
+	return next
+}
+
+// Config has the settings of a broker. The zero Config works.
+type Config struct {
+	// Router is for both sockets. Its Joined and Left are the broker's own.
+	Router zmtp.RouterConfig
+
+	// Interval is how long the broker sends a worker or scheduler nothing before it sends a HEARTBEAT, 3 s if zero.
+	// One from which it has no message for Timeout, three intervals if zero, has disconnected. (Heartbeating)
+	Interval, Timeout time.Duration
+
+	// MostWaiting is how many messages wait for workers and schedulers; 100,000 if zero. More are dropped, which
+	// Counts tells.
+	MostWaiting int
+
+	// Stops makes the broker end all connections and listen no more, a moment after a DISCONNECT.
+	Stops bool
+
+	// Hook is called before each message of a peer is handled, and before each message to one is sent; it may be nil.
+	// It is called under the broker's lock and must not call the broker.
+	Hook func(e *Event)
+}
+
+func (c Config) orDefault() Config {
+	if c.Interval <= 0 {
+		c.Interval = 3 * time.Second
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = 3 * c.Interval
+	}
+	if c.MostWaiting <= 0 {
+		c.MostWaiting = 100_000
+	}
+	return c
+}
+
+// Role is what a peer is to the broker.
+type Role uint8
+
+// The roles. A peer is a Client until its INFORM.
+const (
+	Client Role = iota
+	Worker
+	Scheduler
+)
+
+// Event is a message before it is handled or sent. A hook may change the fields below Sent, and the Peer to which it is
+// sent: that one has a connection to the same socket then.
+type Event struct {
+	Peer string // its identity, which one on another socket may have too
+	Role Role
+	Sent bool // by the broker, else by the peer
+
+	socket int // of the peer
+
+	Frames     [][]byte
+	Drop       bool          // the message is not handled, or not sent
+	Again      int           // how many times more it is handled or sent
+	Delay      time.Duration // until it is sent
+	Disconnect bool          // afterwards the connection is closed
+	Stay       bool          // the broker goes on although it was sent a DISCONNECT
+}

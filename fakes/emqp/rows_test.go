@@ -1,0 +1,12 @@
+package emqp
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestEachRowIsUsed(t *testing.T) {
+	t.Parallel()
+	assert.Len(t, faultsTable(), len(Faults()))
+}

@@ -1,0 +1,188 @@
+package worker
+
+import (
+	"cmp"
+	_ "embed"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// Fault is a way in which a worker breaks the specification.
+type Fault struct {
+	// Name is a slug that never changes.
+	Name string
+
+	// Clauses may fail because of it; the first one fails whenever a situation decides it. No other clause may fail.
+	Clauses []string
+
+	// Summary describes the worker's behaviour in one sentence.
+	Summary string
+
+	// Configure adds the fault to a [Config]. Every worker needs a call of its own, since some faults have state.
+	Configure func(*Config)
+}
+
+// Faults returns the catalogue of workers, sorted by name.
+func Faults() []Fault {
+	return sorted(helloFaults, lineFaults, stateFaults, lossFaults, jobFaults, failFaults, executorFaults)
+}
+
+// ofAnyClient are the faults of workers that producers can have too.
+var ofAnyClient = []string{
+	"hello-without-v", "hi-strict", "hi-exact", "hi-newer-refused", "hash-missing", "hash-one-round",
+	"hash-password-escaped", "hash-leading-zeros", "hello-refusal-ignored", "line-lf", "end-missing",
+	"end-with-space", "connection-for-each-command", "connections-left-open", "provider-ignored",
+}
+
+// ProducerFaults returns the catalogue for producers, see [Worker.Produce], sorted by name.
+func ProducerFaults() []Fault {
+	shared := slices.DeleteFunc(Faults(), func(f Fault) bool { return !slices.Contains(ofAnyClient, f.Name) })
+	return sorted(shared, producerFaults, producerLossFaults)
+}
+
+func sorted(lists ...[]Fault) []Fault {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+//go:embed faults.txt
+var faultsText string
+
+var faultsTable = catalogue.Reader("fakes/worker/faults.txt", faultsText)
+
+//go:embed variations.txt
+var variationsText string
+
+var variationsTable = catalogue.Reader("fakes/worker/variations.txt", variationsText)
+
+// fault returns one that a hook makes, or a function that makes a hook for each worker because it remembers something.
+// The name is that of a row of faults.txt.
+func fault[H catalogue.Hook[Event]](name string, hook H) Fault {
+	made := catalogue.FaultOf[Event](faultsTable(), name, hook)
+	return Fault{
+		Name: name, Clauses: made.Clauses, Summary: made.Summary,
+		Configure: func(c *Config) { c.Hook = made.Hook() },
+	}
+}
+
+// setting returns a fault of the configuration.
+func setting(name string, configure func(*Config)) Fault {
+	f := fault(name, skip)
+	f.Configure = configure
+	return f
+}
+
+// at returns the condition that a step is at a point.
+func at(p Point) func(*Event) bool { return func(e *Event) bool { return e.Point == p } }
+
+// sends returns the condition that a command of a verb is about to be sent; "" means any.
+func sends(verb string) func(*Event) bool {
+	return func(e *Event) bool { return e.Point == Sending && (verb == "" || e.Verb == verb) }
+}
+
+// replyTo returns the condition that a verb is answered; "" means any.
+func replyTo(verb string) func(*Event) bool {
+	return func(e *Event) bool { return e.Point == Replied && (verb == "" || e.Verb == verb) }
+}
+
+// refused returns the condition that a verb is answered with an error.
+func refused(verb string) func(*Event) bool { return catalogue.All(replyTo(verb), isError) }
+
+// ordered returns the condition that the worker is to enter a state.
+func ordered(state string) func(*Event) bool {
+	return func(e *Event) bool { return e.Point == Ordered && e.State == state }
+}
+
+// fetches is the condition that a worker is about to fetch.
+func fetches(e *Event) bool { return e.Point == Fetching && !e.Skip }
+
+// isError is the condition of an error reply.
+func isError(e *Event) bool { return e.Reply.Kind == fwp.ErrorReply }
+
+// on returns a hook that acts at one point only.
+func on(p Point, act func(*Event)) func(*Event) { return catalogue.On(at(p), act) }
+
+// sent returns a hook that acts before the commands of a verb; "" means any.
+func sent(verb string, act func(*Event)) func(*Event) { return catalogue.On(sends(verb), act) }
+
+// replied returns a hook that acts on the replies to a verb.
+func replied(verb string, act func(*Event)) func(*Event) { return catalogue.On(replyTo(verb), act) }
+
+// failing returns a hook that acts on the reports of jobs that did not succeed.
+func failing(act func(*Event)) func(*Event) {
+	return catalogue.On(func(e *Event) bool { return e.Point == Ran && e.Outcome != Succeeded }, act)
+}
+
+// skipFirst returns hooks that skip the first step for which a condition holds.
+func skipFirst(is func(*Event) bool) func() func(*Event) {
+	return catalogue.Keep(is, func(had *bool, e *Event) { e.Skip, *had = !*had, true })
+}
+
+// skip suppresses the step.
+func skip(e *Event) { e.Skip = true }
+
+// again repeats the step.
+func again(e *Event) { e.Again = true }
+
+// okay takes any reply for OK.
+func okay(e *Event) { e.Reply = ok() }
+
+func ok() fwp.Reply { return fwp.Reply{Kind: fwp.SimpleString, Text: []byte("OK")} }
+
+// exit returns a step that ends the worker at once.
+func exit(code int) func(*Event) { return func(e *Event) { e.Worker.Exit(code) } }
+
+// rest returns a step that puts off a FETCH.
+func rest(d time.Duration) func(*Event) { return func(e *Event) { e.Skip, e.Delay = true, d } }
+
+// field returns a step that sets a field; nil removes it.
+func field(name string, value any) func(*Event) {
+	return func(e *Event) {
+		if delete(e.Fields, name); value != nil {
+			e.Fields[name] = value
+		}
+	}
+}
+
+// fill returns a step that sets a field that is not there.
+func fill(name string, value any) func(*Event) {
+	return func(e *Event) {
+		if e.Fields[name] == nil {
+			e.Fields[name] = value
+		}
+	}
+}
+
+// Variation is a way in which a worker differs from others and conforms.
+type Variation = catalogue.Variation[Config]
+
+// Variations returns the catalogue of workers, sorted by name.
+func Variations() []Variation { return catalogue.SortVariations(lineVariations, jobVariations) }
+
+// ofAnyProducer are the variations of workers that producers can have too.
+var ofAnyProducer = []string{
+	"hello-more-fields", "hello-late", "hash-upper-case", "json-spaces", "json-ascii", "line-in-pieces",
+	"end-reply-unread",
+}
+
+// ProducerVariations returns the permitted variations of producers, sorted by name.
+func ProducerVariations() []Variation {
+	shared := slices.DeleteFunc(Variations(), func(v Variation) bool { return !slices.Contains(ofAnyProducer, v.Name) })
+	return catalogue.SortVariations(shared, producerVariations)
+}
+
+// variation returns one that a hook makes, or a function that makes a hook for each worker because it remembers
+// something.
+func variation[H catalogue.Hook[Event]](name string, hook H) Variation {
+	maker := catalogue.Maker[Event](hook)
+	return configured(name, func(c *Config) { c.Hook = maker() })
+}
+
+// configured returns the variation of a row of variations.txt.
+func configured(name string, configure func(*Config)) Variation {
+	return catalogue.VariationOf(variationsTable(), name, configure)
+}

@@ -1,0 +1,56 @@
+package worker
+
+import (
+	"bytes"
+
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// failFaults are about the reports on jobs. (ACK; FAIL)
+var failFaults = []Fault{
+	fault("ack-error-ends", exitAt(fwp.ACK, fwp.ErrorReply)),
+	fault("ack-more-fields", on(Ran, func(e *Event) { e.Fields["jobtype"] = e.Job.Type })),
+	fault("fail-jid-unescaped", sent("", func(e *Event) {
+		if isReport(e.Verb) {
+			e.Line = bytes.ReplaceAll(e.Line, []byte(`\"`), []byte(`"`))
+		}
+	})),
+	lineFault("fail-latin-1", fwp.FAIL, latin1),
+	fault("fail-message-empty", failing(func(e *Event) {
+		e.Fields["errtype"], e.Fields["message"], e.Fields["backtrace"] = "", "", []string{}
+	})),
+	fault("fail-never", on(Ran, func(e *Event) { e.Skip = e.Outcome != Succeeded })),
+	fault("fail-without-backtrace", failing(field("backtrace", nil))),
+	fault("failure-acknowledged", failing(acknowledge)),
+	fault("report-lost-seldom", catalogue.Every(10, at(Ran), skip)),
+	fault("report-twice", on(Ran, again)),
+	fault("success-reported-as-failure", on(Ran, failAll)),
+}
+
+// failAll reports a job as failed also if it succeeded.
+func failAll(e *Event) {
+	if e.Outcome == Succeeded {
+		e.Verb = fwp.FAIL
+		e.Fields["errtype"], e.Fields["message"], e.Fields["backtrace"] = "Error", "none", []string{}
+	}
+}
+
+// acknowledge reports a job as one that succeeded.
+func acknowledge(e *Event) { e.Verb, e.Fields = fwp.ACK, Fields{"jid": e.Job.JID} }
+
+// isReport reports whether a verb is that of a report.
+func isReport(verb string) bool { return verb == fwp.ACK || verb == fwp.FAIL }
+
+// latin1 writes the characters from U+0080 to U+00FF as one byte each.
+func latin1(line []byte) []byte {
+	var out []byte
+	for _, r := range string(line) {
+		if r >= 0x80 && r < 0x100 {
+			out = append(out, byte(r))
+		} else {
+			out = append(out, string(r)...)
+		}
+	}
+	return out
+}

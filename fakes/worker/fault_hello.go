@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// helloFaults are wrong introductions.
+var helloFaults = []Fault{
+	// These are wrong introductions, and what a worker makes of a greeting. (HELLO; HI)
+	fault("hello-refusal-ignored", catalogue.On(refused(fwp.HELLO), okay)),
+	fault("hello-without-pid", on(Introducing, field("pid", nil))),
+	fault("hello-without-v", on(Introducing, field("v", nil))),
+	fault("hi-exact",
+		on(Introducing, exitIf(func(e *Event) bool { return bytes.Contains(e.Reply.Text[3:], []byte(" ")) }))),
+	fault("hi-newer-refused", on(Introducing, exitIf(func(e *Event) bool { return e.Hi.Version > fwp.Version }))),
+	fault("hi-strict", on(Introducing, exitIf(hiHasMore))),
+	fault("wid-by-connection", func(e *Event) {
+		if e.Point == Introducing && !e.Beats {
+			e.Fields["wid"] = fmt.Sprintf("%s-%d", e.Worker.cfg.WID, e.Conn)
+		}
+	}),
+	setting("wid-fixed", func(c *Config) { c.WID = "worker-1" }),
+	// These are wrong passwords. (HELLO, Required Fields for Protected Server)
+	hashFault("hash-leading-zeros",
+		func(pass string, hi fwp.Hi) any { return strings.TrimLeft(rounds(pass, hi.Salt, hi.Iterations), "0") }),
+	hashFault("hash-missing", func(string, fwp.Hi) any { return nil }),
+	setting("certificate-unchecked", func(c *Config) {
+		if c.TLS != nil {
+			c.TLS = c.TLS.Clone()
+			c.TLS.InsecureSkipVerify = true // what the fault is
+		}
+	}),
+	hashFault("hash-one-round", func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, 1) }),
+	hashFault("hash-password-escaped", func(pass string, hi fwp.Hi) any {
+		written := strings.TrimPrefix(url.UserPassword("", pass).String(), ":")
+		return rounds(written, hi.Salt, hi.Iterations)
+	}),
+}
+
+// exitIf returns a step that ends the worker if a condition holds.
+func exitIf(is func(*Event) bool) func(*Event) { return catalogue.On(is, exit(1)) }
+
+// hiHasMore reports whether a greeting has a field that the specification does not have.
+func hiHasMore(e *Event) bool {
+	var fields map[string]any
+	_ = json.Unmarshal(bytes.TrimPrefix(e.Reply.Text, []byte("HI ")), &fields) // it was read before
+	for name := range fields {
+		if name != "v" && name != "i" && name != "s" {
+			return true
+		}
+	}
+	return false
+}
+
+// hashFault returns a fault of the password hash for protected servers; without a hash there is no field.
+func hashFault(name string, compute func(pass string, hi fwp.Hi) any) Fault {
+	return fault(name, on(Introducing, func(e *Event) {
+		if e.Hi.Protected {
+			field("pwdhash", compute(e.Worker.pass, e.Hi))(e)
+		}
+	}))
+}
+
+// rounds returns the hash of a password and a salt after n rounds.
+func rounds(pass, salt string, n int) string {
+	text, err := fwp.PasswordHash(pass, salt, max(n, 1))
+	if err != nil {
+		panic(err) // the greeting was read with the same bounds
+	}
+	return text
+}

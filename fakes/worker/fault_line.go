@@ -1,0 +1,57 @@
+package worker
+
+import (
+	"bytes"
+	"errors"
+	"net"
+
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// lineFaults are about what is written and read.
+var lineFaults = []Fault{
+	// These are wrong lines, and wrong ends of connections. (Client Protocol Sender; END)
+	fault("command-after-end", sent(fwp.END, func(e *Event) {
+		e.Line = append(e.Line, "BEAT {\"wid\":\""+e.Worker.cfg.WID+"\"}\r\n"...)
+	})),
+	fault("end-missing", on(Ending, skip)),
+	fault("end-while-working", catalogue.On(ordered("terminate"), func(e *Event) { e.Worker.endAll() })),
+	lineFault("end-with-space", fwp.END, replace("\r\n", " \r\n")),
+	lineFault("line-lf", "", replace("\r\n", "\n")),
+	fault("pipelined", sent(fwp.ACK, func(e *Event) { e.Ahead = []byte("INFO\r\n") })),
+	// These are replies that are not understood. (Server Protocol Sender and Client Protocol Receiver)
+	fault("resp-counts-characters", replied(fwp.FETCH, func(e *Event) {
+		e.Close = e.Reply.Kind == fwp.BulkString && len(e.Reply.Text) != len(bytes.Runes(e.Reply.Text))
+	})),
+	setting("resp-whole-reads", readsWhole),
+}
+
+// lineFault returns a fault of the lines of a verb, of all lines if it is empty.
+func lineFault(name, verb string, change func(line []byte) []byte) Fault {
+	return fault(name, sent(verb, func(e *Event) { e.Line = change(e.Line) }))
+}
+
+// replace returns a function that replaces the first of a text in a line.
+func replace(old, by string) func([]byte) []byte {
+	return func(line []byte) []byte { return bytes.Replace(line, []byte(old), []byte(by), 1) }
+}
+
+// exitAt returns a hook that ends the worker at a reply of a kind.
+func exitAt(verb string, kind fwp.Kind) func(*Event) {
+	return replied(verb, func(e *Event) { e.Exit = e.Reply.Kind == kind })
+}
+
+// readsWhole takes what one read returns for a whole reply.
+func readsWhole(c *Config) { c.Wrap = func(nc net.Conn) net.Conn { return wholeReads{nc} } }
+
+// wholeReads is a connection that fails where a read ends inside a line.
+type wholeReads struct{ net.Conn }
+
+func (c wholeReads) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && p[n-1] != '\n' {
+		return 0, errors.New("half a reply")
+	}
+	return n, err
+}

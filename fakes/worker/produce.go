@@ -1,0 +1,219 @@
+package worker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// Produce runs a producer in place of a worker: it pushes each job that it reads, one JSON object a line, or several
+// together where the line is an array of them, and hands say a line about each, "pushed JID" or "refused JID".
+// Concurrency is the number of its callers, which have a connection each. It returns at the end of the jobs: 0, or 1 if
+// a job was not pushed. When ctx is done it ends without ceremony; a Read of jobs that blocks then goes on. Say may be
+// called by many goroutines at once.
+func (w *Worker) Produce(ctx context.Context, jobs io.Reader, say func(line string)) int {
+	w.produces = true
+	if err := w.parse(); err != nil {
+		w.logf("%v", err)
+		return 2
+	}
+	ctx, w.end = context.WithCancelCause(ctx)
+	defer w.end(nil)
+	defer w.closeAll()
+	lines := make(chan []byte)
+	go readLines(ctx, jobs, lines)
+	var failed atomic.Bool
+	var callers sync.WaitGroup
+	done, stop := make(chan struct{}), make(chan struct{})
+	for range w.cfg.Concurrency {
+		callers.Go(func() { (&caller{w: w, say: say, failed: &failed}).push(ctx, lines) })
+	}
+	go func() {
+		callers.Wait()
+		close(done)
+	}()
+	if w.cfg.Beats {
+		var beats sync.WaitGroup
+		beats.Go(func() { w.beat(ctx, stop) })
+		defer beats.Wait()
+	}
+	defer close(stop)
+	select {
+	case <-ctx.Done():
+	case <-done:
+	}
+	if code, is := endOf(ctx); is {
+		return code
+	}
+	e := &Event{Code: btoi(failed.Load())}
+	w.at(Exiting, e)
+	return e.Code
+}
+
+// readLines sends the lines that it reads, until their end.
+func readLines(ctx context.Context, from io.Reader, to chan<- []byte) {
+	defer close(to)
+	in := bufio.NewReader(from)
+	for {
+		line, err := in.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			select {
+			case to <- line:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// caller pushes jobs, one after the other, on a connection of its own.
+type caller struct {
+	w      *Worker
+	say    func(line string)
+	failed *atomic.Bool
+	conn   *conn // nil: none is open
+}
+
+// ownJID is how the jids of the producer begin.
+const ownJID = "fakeworker"
+
+// push pushes jobs until there are no more, and ends the connection.
+func (c *caller) push(ctx context.Context, lines <-chan []byte) {
+	for {
+		select {
+		case line, more := <-lines:
+			if !more {
+				if c.conn != nil {
+					c.conn.end(ctx)
+				}
+				return
+			}
+			c.one(ctx, line)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// one pushes one job and reports what became of it.
+func (c *caller) one(ctx context.Context, line []byte) {
+	var units []Fields
+	together := line[0] == '['
+	if !together {
+		line = slices.Concat([]byte("["), line, []byte("]"))
+	}
+	in := json.NewDecoder(bytes.NewReader(line))
+	in.UseNumber()
+	if err := in.Decode(&units); err != nil {
+		c.w.logf("%v", err)
+		c.failed.Store(true)
+		return
+	}
+	if together {
+		c.together(ctx, units)
+		return
+	}
+	e := c.about(fwp.PUSH, units[0])
+	for range 1 + btoi(e.Again) - btoi(e.Skip) {
+		e.Reply = c.send(ctx, e.Verb, encode(e.Fields))
+		e.refuseUnless(e.Reply.Kind == fwp.SimpleString)
+	}
+	c.tell(ctx, e)
+}
+
+// together pushes jobs by one PUSHB, which Faktory has, and reports what became of each.
+func (c *caller) together(ctx context.Context, units []Fields) {
+	var all []*Event
+	var jobs [][]byte
+	for _, unit := range units {
+		e := c.about("PUSHB", unit)
+		if all = append(all, e); !e.Skip {
+			jobs = append(jobs, encode(e.Fields))
+		}
+	}
+	reply := c.send(ctx, "PUSHB", slices.Concat([]byte("["), bytes.Join(jobs, []byte(",")), []byte("]")))
+	var refused map[string]string
+	answered := reply.Kind == fwp.BulkString && json.Unmarshal(reply.Text, &refused) == nil
+	for _, e := range all {
+		e.Reply = reply
+		if reason, is := refused[e.jid]; is {
+			e.Reply = fwp.Reply{Kind: fwp.ErrorReply, Text: []byte(reason)}
+		}
+		e.refuseUnless(answered && e.Reply.Kind == fwp.BulkString)
+		c.tell(ctx, e)
+	}
+}
+
+// about returns the event of a job that is about to be pushed.
+func (c *caller) about(verb string, unit Fields) *Event {
+	e := &Event{Fields: unit, Line: encode(unit)}
+	if unit["jid"] == nil {
+		unit["jid"] = ownJID + strings.ToLower(rand.Text())
+		e.Fresh = true
+	}
+	e.jid, _ = unit["jid"].(string)
+	c.w.at(Pushing, e)
+	e.Verb, e.State = verb, "pushed"
+	return e
+}
+
+// refuseUnless has a caller be told that a job was refused, unless it was pushed.
+func (e *Event) refuseUnless(pushed bool) {
+	if !pushed {
+		e.State = "refused"
+	}
+}
+
+// tell tells the caller what became of a job.
+func (c *caller) tell(ctx context.Context, e *Event) {
+	c.w.at(Pushed, e)
+	if e.State == "refused" {
+		c.failed.Store(true)
+	}
+	if ctx.Err() == nil {
+		c.say(e.State + " " + e.jid)
+	}
+}
+
+// send sends a PUSH, or a PUSHB, and returns its reply; none if the connection was lost. (PUSH)
+func (c *caller) send(ctx context.Context, verb string, args []byte) fwp.Reply {
+	if c.conn != nil && c.conn.worn() {
+		c.conn.end(ctx)
+		c.conn = nil
+	}
+	for {
+		if c.conn == nil {
+			opened, err := c.w.open(ctx, false)
+			if err != nil {
+				c.w.logf("%v", err)
+				return fwp.Reply{}
+			}
+			c.conn = opened
+		}
+		reply, err := c.conn.ask(ctx, verb, args)
+		if err == nil {
+			return reply
+		}
+		c.conn.close()
+		c.conn = nil
+		c.w.logf("%s: %v", verb, err)
+		e := &Event{Verb: verb}
+		c.w.at(Lost, e)
+		if !e.Again || errors.Is(err, errNoWork) {
+			return fwp.Reply{}
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package worker
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/url"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+)
+
+// Worker is one worker. Its methods may be called by many goroutines at once.
+type Worker struct {
+	cfg  Config
+	addr string
+	pass string
+	tls  *tls.Config // nil: none
+
+	mu          sync.Mutex
+	conns       map[*conn]struct{}
+	quiet       chan struct{} // closed when no more jobs are fetched
+	terminating chan struct{} // closed when the worker is to end
+	closed      map[chan struct{}]bool
+
+	abandon  chan struct{} // closed when jobs that still run are to fail
+	end      context.CancelCauseFunc
+	dials    atomic.Int64
+	produces bool         // it is a producer
+	renewal  atomic.Int64 // grows when all connections are to greet again
+	running  atomic.Int64 // jobs
+}
+
+// New returns a worker, which does nothing yet.
+func New(config Config) *Worker {
+	config.fill()
+	return &Worker{
+		cfg: config, conns: map[*conn]struct{}{}, closed: map[chan struct{}]bool{},
+		quiet: make(chan struct{}), terminating: make(chan struct{}), abandon: make(chan struct{}),
+		end: func(error) {},
+	}
+}
+
+// Config returns the configuration, with its defaults.
+func (w *Worker) Config() Config { return w.cfg }
+
+// Running returns how many jobs run now.
+func (w *Worker) Running() int { return int(w.running.Load()) }
+
+// Run runs the worker until it was terminated, and returns its exit code: 0 after an orderly end. When ctx is done it
+// ends without ceremony, as a process does that is killed. No goroutine of it is left when it returns.
+func (w *Worker) Run(ctx context.Context) int {
+	if err := w.parse(); err != nil {
+		w.logf("%v", err)
+		return 2
+	}
+	ctx, w.end = context.WithCancelCause(ctx)
+	defer w.end(nil)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer w.closeAll()
+	defer w.end(nil)
+	executors := make(chan struct{})
+	all.Go(func() {
+		w.executeAll(ctx)
+		close(executors)
+	})
+	stopBeats, beats := make(chan struct{}), make(chan struct{})
+	all.Go(func() {
+		w.beat(ctx, stopBeats)
+		close(beats)
+	})
+	all.Go(func() { w.expire(ctx) })
+	return w.awaitEnd(ctx, executors, beats, stopBeats)
+}
+
+// executeAll runs the executors, and returns when all of them have ended.
+func (w *Worker) executeAll(ctx context.Context) {
+	var each sync.WaitGroup
+	for range w.cfg.Concurrency {
+		each.Go(func() { w.execute(ctx) })
+	}
+	each.Wait()
+}
+
+// awaitEnd returns the exit code when the worker is to end. The channels executors and beats are closed when these have
+// ended; it closes stopBeats when a termination has ended the executors.
+func (w *Worker) awaitEnd(ctx context.Context, executors, beats <-chan struct{}, stopBeats chan<- struct{}) int {
+	for over := false; ; {
+		select {
+		case <-ctx.Done():
+		case <-executors:
+			if executors = nil; isClosed(w.terminating) { // otherwise a fault ended them
+				close(stopBeats)
+			}
+		case <-beats:
+			over = true
+		}
+		if code, is := endOf(ctx); is {
+			return code
+		}
+		if over {
+			e := &Event{}
+			w.at(Exiting, e)
+			machine.Sleep(ctx, e.Delay)
+			return e.Code
+		}
+	}
+}
+
+// endOf returns the exit code of a worker that is ended without ceremony, and whether it is.
+func endOf(ctx context.Context) (code int, is bool) {
+	if exit, is := errors.AsType[exitCode](context.Cause(ctx)); is {
+		return int(exit), true
+	}
+	return 137, ctx.Err() != nil
+}
+
+func (w *Worker) parse() error {
+	u, err := url.Parse(w.cfg.address())
+	if err != nil {
+		return err
+	}
+	w.addr = u.Host
+	if u.Port() == "" {
+		w.addr = net.JoinHostPort(u.Hostname(), "7419")
+	}
+	w.pass, _ = u.User.Password()
+	if u.Scheme == "tcp+tls" {
+		w.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+		if w.cfg.TLS != nil {
+			w.tls = w.cfg.TLS.Clone()
+		}
+		w.tls.ServerName = u.Hostname()
+	}
+	return nil
+}
+
+// expire waits for a termination, and has the jobs fail that still run when its grace is over.
+func (w *Worker) expire(ctx context.Context) {
+	select {
+	case <-w.terminating:
+	case <-ctx.Done():
+		return
+	}
+	e := &Event{Every: w.cfg.Grace}
+	w.at(Quitting, e)
+	switch {
+	case !machine.Sleep(ctx, e.Every):
+	case e.Skip:
+		w.Exit(1)
+	default:
+		w.once(w.abandon)
+	}
+}
+
+// Signal is what the process does at a signal: TERM and INT terminate the worker, TSTP quiets it.
+func (w *Worker) Signal(name string) {
+	e := &Event{Signal: name}
+	switch name {
+	case "TERM", "INT":
+		e.State = "terminate"
+	case "TSTP":
+		e.State = "quiet"
+	default:
+		return
+	}
+	w.order(e)
+}
+
+// order enters a state. (Quiet State, Terminating State)
+func (w *Worker) order(e *Event) {
+	w.at(Ordered, e)
+	if e.Skip {
+		return
+	}
+	switch e.State {
+	case "quiet":
+		w.once(w.quiet)
+	case "terminate":
+		w.once(w.quiet)
+		w.once(w.terminating)
+	}
+}
+
+// exitCode is the reason of an end by Exit.
+type exitCode int
+
+func (c exitCode) Error() string { return "exit status " + strconv.Itoa(int(c)) }
+
+// Exit ends the worker at once with an exit code: it works no other job when Exit has returned.
+func (w *Worker) Exit(code int) { w.end(exitCode(code)) }
+
+// once closes a channel that may be closed already.
+func (w *Worker) once(c chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed[c] {
+		w.closed[c] = true
+		close(c)
+	}
+}
+
+// state returns what a BEAT reports as current_state.
+func (w *Worker) state() string {
+	switch {
+	case isClosed(w.terminating):
+		return "terminate"
+	case isClosed(w.quiet):
+		return "quiet"
+	}
+	return ""
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// endAll sends END on all connections, as a fault does.
+func (w *Worker) endAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.conns {
+		_, _ = c.nc.Write([]byte("END\r\n"))
+	}
+}
+
+// say sends a command on a connection of its own.
+func (w *Worker) say(verb string, fields Fields) (ok bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), dialPatience)
+	defer cancel()
+	c, err := w.open(ctx, false)
+	if err != nil {
+		return false
+	}
+	reply, err := c.ask(ctx, verb, encode(fields))
+	c.end(ctx)
+	return err == nil && reply.Kind == fwp.SimpleString
+}
+
+// hurry closes a connection as soon as its next line is written, without a wait for the reply.
+func (w *Worker) hurry(number int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.conns {
+		if c.n == number {
+			c.hurried = true
+		}
+	}
+}

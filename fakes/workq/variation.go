@@ -1,0 +1,96 @@
+package workq
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// Variation is a way in which a server differs from others and conforms. Its reading names the part of the document
+// that allows it.
+type Variation = catalogue.Variation[Config]
+
+// Variations returns the catalogue, sorted by name.
+func Variations() []Variation { return slices.Clone(allVariations()) }
+
+var allVariations = sync.OnceValue(func() []Variation {
+	return catalogue.SortVariations(replyVariations, inspectVariations,
+		catalogue.RuledVariations(variationsTable(), Rules(), func(c *Config) *func(*Event) { return &c.Hook }))
+})
+
+//go:embed variations.txt
+var variationsText string
+
+var variationsTable = catalogue.Reader("fakes/workq/variations.txt", variationsText)
+
+// variation returns one that a hook makes, or a function that makes a hook for each server because it remembers
+// something.
+func variation[H catalogue.Hook[Event]](name string, hook H) Variation {
+	maker := catalogue.Maker[Event](hook)
+	return setting(name, func(c *Config) { c.Hook = catalogue.Both(c.Hook, maker()) })
+}
+
+// setting returns the variation of a row of variations.txt.
+func setting(name string, configure func(*Config)) Variation {
+	return catalogue.VariationOf(variationsTable(), name, configure)
+}
+
+// slightly is how late a server is that looks at the times once a second. The document gives them without a tolerance:
+// such a server is not wrong.
+const slightly = 800 * time.Millisecond
+
+// replyVariations are about replies, times, and what the document leaves open.
+var replyVariations = []Variation{
+	variation("add-again-ok", on(Ran, func(e *Event) {
+		if e.Err == nil && e.Reply.Error == workq.ClientError {
+			e.Reply = workq.OK()
+		}
+	}, workq.Add, workq.Schedule)),
+	variation("add-again-server-error", on(Ran, func(e *Event) {
+		if e.Err == nil && e.Reply.Error == workq.ClientError {
+			e.Reply.Error = workq.ServerError
+		}
+	}, workq.Add, workq.Schedule)),
+	variation("error-long-text", on(Ran, func(e *Event) {
+		if e.Reply.Error == workq.ClientError {
+			e.Reply.Text = strings.Repeat("not so ", 285)
+		}
+	})),
+	variation("eviction-late", on(Evicted, func(*Event) { time.Sleep(slightly) })),
+	variation("expiry-late", on(Leased, func(e *Event) { e.Until = e.Until.Add(slightly) })),
+	variation("fail-bare-ok", on(Ran, bare, workq.Fail)),
+	variation("finish-again-ok", finishedTwice(workq.OK())),
+	variation("finish-again-refused",
+		finishedTwice(workq.Reply{Error: workq.ClientError, Text: "the job has ended"})),
+	setting("line-by-line", func(c *Config) { c.LineByLine = true }),
+	setting("queue-last-first", func(c *Config) { c.LastFirst = true }),
+	variation("reply-in-pieces",
+		on(Writing, func(e *Event) { e.Chunk, e.Pause = (len(e.Bytes)+1)/2, 50*time.Millisecond })),
+	variation("reply-late", on(Writing, func(*Event) { time.Sleep(150 * time.Millisecond) })),
+	variation("timeout-late",
+		on(Parsed, func(e *Event) { e.Command.Wait += 400 }, workq.Lease, workq.Result, workq.Run)),
+}
+
+// bare writes a success without its sign.
+func bare(e *Event) { e.Reply.Bare = e.Reply.Error == "" }
+
+// finishedTwice returns hooks with an answer of their own to the end of a job that has ended before.
+func finishedTwice(reply workq.Reply) func() func(*Event) {
+	watched := at(Ran, workq.Complete, workq.Fail, workq.Delete)
+	return catalogue.KeepBy(jobOf, watched, func(ended *bool, e *Event) {
+		switch {
+		case e.Err != nil:
+		case e.Command.Verb == workq.Delete:
+			*ended = false
+		case e.Reply.Error == "":
+			*ended = true
+		case *ended:
+			e.Reply = reply
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package workq
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// ofJobs are the verbs of inspect that show jobs, inspects are all of them.
+var (
+	ofJobs   = []string{workq.InspectJob, workq.InspectJobs, workq.InspectScheduled}
+	inspects = []string{
+		workq.InspectJob, workq.InspectJobs, workq.InspectScheduled,
+		workq.InspectQueue, workq.InspectQueues, workq.InspectServer,
+	}
+)
+
+// inspectVariations are about what inspect shows.
+var inspectVariations = []Variation{
+	variation("inspect-bare-ok", on(Ran, bare, inspects...)),
+	variation("inspect-key-id", on(Inspected, func(e *Event) {
+		for i, r := range e.Records {
+			e.Records[i] = workq.Inspected(r.Head[0], append([]workq.Key{{Name: "id", Value: r.Head[0]}}, r.Keys...)...)
+		}
+	}, ofJobs...)),
+	variation("inspect-key-time", keys(func(k []workq.Key) []workq.Key {
+		if k[len(k)-1].Name == "created" {
+			k = append(k, workq.Key{Name: "time", Value: k[len(k)-1].Value})
+		}
+		return k
+	}, ofJobs...)),
+	variation("inspect-keys-more", keys(func(k []workq.Key) []workq.Key {
+		return append(append([]workq.Key{{Name: "x-node", Value: "7"}}, k...), workq.Key{Name: "note", Value: "two words"})
+	}, inspects...)),
+	variation("inspect-keys-reversed", keys(func(k []workq.Key) []workq.Key {
+		slices.Reverse(k)
+		at := slices.IndexFunc(k, func(k workq.Key) bool { return k.Name == "payload-size" })
+		if at > 0 { // a client knows where the payload ends by the size in front of it
+			k[at-1], k[at] = k[at], k[at-1]
+		}
+		return k
+	}, inspects...)),
+	variation("inspect-payload-bytes", keys(func(k []workq.Key) []workq.Key {
+		for i := range k {
+			if k[i].Name == "payload" {
+				k[i].Name = "payload-bytes"
+			}
+		}
+		return k
+	}, ofJobs...)),
+	setting("inspect-reversed", func(c *Config) { c.Reversed = true }),
+	variation("inspect-time-fractions", keys(func(k []workq.Key) []workq.Key {
+		for i := range k {
+			if slices.Contains([]string{"created", "time", "started"}, k[i].Name) {
+				k[i].Value = strings.Replace(k[i].Value, "Z", ".123456Z", 1)
+			}
+		}
+		return k
+	}, inspects...)),
+	setting("queues-stay", func(c *Config) { c.QueuesStay = true }),
+	variation("server-more-clients",
+		key(workq.InspectServer, "active-clients", func(clients string) string {
+			n, _ := strconv.Atoi(clients)
+			return strconv.Itoa(n + 3)
+		})),
+}
+
+// keys returns a hook that changes the keys of what inspect shows.
+func keys(change func([]workq.Key) []workq.Key, verbs ...string) func(*Event) {
+	return on(Inspected, func(e *Event) {
+		for i, r := range e.Records {
+			e.Records[i] = workq.Inspected(r.Head[0], change(slices.Clone(r.Keys))...)
+		}
+	}, verbs...)
+}
