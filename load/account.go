@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // account is what a report has of a ledger.
 type account struct {
 	ledger      *ledger.Ledger
-	jobs        *workload.Jobs
+	jobs        *plan.Jobs
 	drained     bool
 	notDrained  string
 	clients     results.ClientCounts

@@ -8,20 +8,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // closedLoop has many fast producers, and a few workers that need 20 ms for a job.
-func closedLoop(backlog int) workload.Workload {
-	return workload.Workload{
-		Producers: 20, Consumers: 4, Payload: workload.Constant(10), Duration: workload.Duration(second),
-		Work: workload.Range{Min: 20 * ms, Max: 20 * ms}, Queues: workload.Queues{Number: 2}, Backlog: backlog,
-		Drain: workload.Duration(600 * second),
+func closedLoop(backlog int) plan.Workload {
+	return plan.Workload{
+		Producers: 20, Consumers: 4, Payload: plan.Constant(10), Duration: plan.Duration(second),
+		Work: plan.Range{Min: 20 * ms, Max: 20 * ms}, Queues: plan.Queues{Number: 2}, Backlog: backlog,
+		Drain: plan.Duration(600 * second),
 	}
 }
 
 // mostWaiting runs a load and returns the most jobs that were in the server at a time, and how many were pushed.
-func mostWaiting(t *testing.T, w workload.Workload) (most, pushed int64) {
+func mostWaiting(t *testing.T, w plan.Workload) (most, pushed int64) {
 	t.Helper()
 	var n, greatest int64
 	count := counted(&n)
@@ -43,7 +43,7 @@ func mostWaiting(t *testing.T, w workload.Workload) (most, pushed int64) {
 func TestPresetsHoldTheirProducers(t *testing.T) {
 	t.Parallel()
 	for preset, want := range map[string]int64{"roundtrip": 2 * 4, "failing": 2 * 4} {
-		w, err := workload.Preset(preset)
+		w, err := plan.Preset(preset)
 		require.NoError(t, err)
 		most, _ := mostWaiting(t, closedLoop(w.Backlog))
 		assert.Equal(t, want+4, most, preset) // and four are being worked on
@@ -56,7 +56,7 @@ func TestBacklogIsHeld(t *testing.T) {
 	assert.LessOrEqual(t, most, int64(2*4), "four wait, and four are being worked on")
 	assert.Greater(t, pushed, int64(130), "the workers have work all the time: 4 * 1 s / (20 ms and three replies)")
 	away := closedLoop(0)
-	away.Duration = workload.Duration(40 * ms)
+	away.Duration = plan.Duration(40 * ms)
 	most, _ = mostWaiting(t, away)
 	assert.Greater(t, most, int64(200), "without it the producers run away")
 }

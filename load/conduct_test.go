@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/recorder"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -25,7 +25,7 @@ func TestClientsFollowTheSpecification(t *testing.T) {
 			t.Parallel()
 			w.JobLimit, w.Prefill = min(w.JobLimit, 200), min(w.Prefill, 200)
 			if !w.BeatOnly {
-				w.Duration = min(w.Duration, workload.Duration(200*ms))
+				w.Duration = min(w.Duration, plan.Duration(200*ms))
 			}
 			b := bench{server: fakes.Config{Password: "secret", Iterations: 10}, load: w}
 			b.with(t, func(ctx context.Context, config load.Config) {

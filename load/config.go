@@ -13,24 +13,23 @@ import (
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/engine"
-	"github.com/fwpsuite/fwp/load/health"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // Config is one run. Workload, Run, Dial and Protocol must be set.
 type Config struct {
-	Workload workload.Workload // passes its Check; of a segment: what Workload.Segment returns
-	Seed     uint64            // of all that is random
-	Segment  workload.Segment  // of the load that the run puts on the server; zero: all of it
-	Run      string            // names queues, jobs and workers; see NewRun
+	Workload plan.Workload // passes its Check; of a segment: what Workload.Segment returns
+	Seed     uint64        // of all that is random
+	Segment  plan.Segment  // of the load that the run puts on the server; zero: all of it
+	Run      string        // names queues, jobs and workers; see NewRun
 
 	Dial     func(context.Context) (net.Conn, error)
-	Protocol protocol.Protocol // of the server, such as fwpspeaker.New
+	Protocol wire.Protocol // of the server, such as fwpspeaker.New
 	// Forwarded says that no more than an address is known of the server: a forwarder may be in between.
 	Forwarded bool
 	// Tap, if set, is [client.Config.Tap]; it is safe for concurrent use.
@@ -85,14 +84,14 @@ type Config struct {
 	Disrupt  disrupt.Target
 
 	// ServerUsage, if set, returns what the server uses, and whether it is known. It is called each second.
-	ServerUsage func() (health.Usage, bool)
+	ServerUsage func() (validity.Usage, bool)
 
 	Version    string             // of the tool, for the report
 	Target     results.LoadTarget // URL and how it was chosen; Run adds the greeting and what the server says about itself
-	Thresholds []judge.Threshold
+	Thresholds []validity.Threshold
 	// AbortOn are conditions that end the load before its time. Without any it ends when nothing but refusals came for
 	// half a minute, unless there is a Schedule.
-	AbortOn []judge.Abort
+	AbortOn []validity.Abort
 
 	// Percentiles are those that tables and seconds show in place of the usual ones; Metrics are further figures that the
 	// report must have the percentile of, beside those of Thresholds.
@@ -110,7 +109,7 @@ type Config struct {
 }
 
 // Wanted returns the percentiles that a report needs for thresholds, tables and metrics, and that not every report has.
-func Wanted(limits []judge.Threshold, shown []results.Percentile, metrics ...string) []results.Percentile {
+func Wanted(limits []validity.Threshold, shown []results.Percentile, metrics ...string) []results.Percentile {
 	metrics = slices.Clone(metrics)
 	for _, t := range limits {
 		metrics = append(metrics, t.Metric)
@@ -162,10 +161,10 @@ func Ops() []string {
 }
 
 // Connections returns how many connections a workload has open at a time, at most.
-func Connections(w *workload.Workload) int {
+func Connections(w *plan.Workload) int {
 	full := w.Filled()
 	each := 1
-	if full.Topology.Kind == workload.Pool {
+	if full.Topology.Kind == plan.Pool {
 		each = full.Topology.Fetchers + full.Topology.Reporters + 1
 	}
 	return full.Producers + full.Consumers*each + full.Connections + full.Observers + client.Helpers(&full)

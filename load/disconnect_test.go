@@ -11,20 +11,20 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 )
 
 // stress is a short load of clients that misbehave, as a check of a server may use it. The
 // rate keeps the queues short: a job that is handed out twice comes while it is held.
 func stress() bench {
 	return bench{
-		load: workload.Workload{
-			Producers: 12, Consumers: 4, Rate: 300, JobLimit: 300, Payload: workload.Constant(20),
-			Queues:      workload.Queues{Number: 4},
-			Work:        workload.Range{Min: 5 * ms, Max: 25 * ms},
-			Topology:    workload.Topology{Kind: workload.Pool, Concurrency: 3},
-			Disconnects: 0.05, Observers: 1, ObserveEvery: workload.Duration(10 * ms),
+		load: plan.Workload{
+			Producers: 12, Consumers: 4, Rate: 300, JobLimit: 300, Payload: plan.Constant(20),
+			Queues:      plan.Queues{Number: 4},
+			Work:        plan.Range{Min: 5 * ms, Max: 25 * ms},
+			Topology:    plan.Topology{Kind: plan.Pool, Concurrency: 3},
+			Disconnects: 0.05, Observers: 1, ObserveEvery: plan.Duration(10 * ms),
 		},
 		change: func(c *load.Config) { c.History = true },
 	}

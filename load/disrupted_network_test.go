@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -57,9 +57,9 @@ func behindProxy(t *testing.T, d disrupt.Disruption) (report *results.Load) {
 		go p.Serve(ctx, l) //nolint:errcheck // it ends with ctx
 		d.At = 5 * second
 		report = load.Run(t.Context(), load.Config{
-			Workload: workload.Workload{
-				Producers: 2, Consumers: 4, Rate: 5, Duration: workload.Duration(60 * second),
-				ReserveFor: workload.Duration(time.Minute), Drain: workload.Duration(6 * time.Minute),
+			Workload: plan.Workload{
+				Producers: 2, Consumers: 4, Rate: 5, Duration: plan.Duration(60 * second),
+				ReserveFor: plan.Duration(time.Minute), Drain: plan.Duration(6 * time.Minute),
 			},
 			Seed: 1, Run: "test", Coarse: true, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpspeaker.New(""),
 			Dial:     front.Dial,

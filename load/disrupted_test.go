@@ -21,8 +21,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -50,10 +50,10 @@ func (f *fakeTarget) Begin(_ context.Context, d disrupt.Disruption) (func(contex
 
 func (s shaken) run(t *testing.T) *load.Result {
 	t.Helper()
-	w := workload.Workload{
-		Producers: 2, Consumers: 12, Rate: 2, Duration: workload.Duration(20 * second),
-		Work:       workload.Range{Min: 4 * second, Max: 4 * second}, // longer than a stop, and there are free workers
-		ReserveFor: workload.Duration(time.Minute), Drain: workload.Duration(6 * time.Minute),
+	w := plan.Workload{
+		Producers: 2, Consumers: 12, Rate: 2, Duration: plan.Duration(20 * second),
+		Work:       plan.Range{Min: 4 * second, Max: 4 * second}, // longer than a stop, and there are free workers
+		ReserveFor: plan.Duration(time.Minute), Drain: plan.Duration(6 * time.Minute),
 	}
 	target := &fakeTarget{}
 	b := bench{load: w, change: func(c *load.Config) {
@@ -368,21 +368,21 @@ func TestADisruptionExplainsWhatConnectionsMeetWith(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		hook   func(*fakes.Event)
-		change func(*workload.Workload)
+		change func(*plan.Workload)
 	}{
-		"a late FETCH": {atFirst(faultNamed(t, "fetch-blocks-long").Hook()), func(w *workload.Workload) {
+		"a late FETCH": {atFirst(faultNamed(t, "fetch-blocks-long").Hook()), func(w *plan.Workload) {
 			w.Rate, w.Consumers = 3, 20
 		}},
-		"a PUSH without a reply": {silent, func(*workload.Workload) {}},
-		"a closed worker": {atFirst(faultNamed(t, "consumer-idle-closed").Hook()), func(w *workload.Workload) {
-			w.Rate, w.Work = 0.2, workload.Range{Min: 90 * second, Max: 90 * second}
+		"a PUSH without a reply": {silent, func(*plan.Workload) {}},
+		"a closed worker": {atFirst(faultNamed(t, "consumer-idle-closed").Hook()), func(w *plan.Workload) {
+			w.Rate, w.Work = 0.2, plan.Range{Min: 90 * second, Max: 90 * second}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sample(t, name, "a late FETCH")
 			w := steady()
-			w.Rate, w.Consumers, w.Duration = 2, 3, golden.Sample(workload.Duration(30*second), workload.Duration(200*second))
+			w.Rate, w.Consumers, w.Duration = 2, 3, golden.Sample(plan.Duration(30*second), plan.Duration(200*second))
 			test.change(&w)
 			l := bench{server: fakes.Config{Hook: test.hook}, load: w, change: func(c *load.Config) {
 				c.Schedule, c.Disrupt = []disrupt.Disruption{{Action: disrupt.Slow, For: time.Hour}}, nothing{}

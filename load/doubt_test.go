@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/load/ledger"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // Jobs are counted again after a reply only, and as soon as none is held any more.
@@ -58,20 +58,20 @@ func TestWhatIsMissing(t *testing.T) {
 func TestWhetherMissingJobsAreLost(t *testing.T) {
 	t.Parallel()
 	const late = "not delivered within 1m of their time"
-	nothing := protocol.Stock{Whole: true}
-	some, died := protocol.Stock{Whole: true, Alive: 1}, protocol.Stock{Whole: true, Dead: 1}
-	later := workload.Range{Min: time.Second, Max: time.Second}
+	nothing := wire.Stock{Whole: true}
+	some, died := wire.Stock{Whole: true, Alive: 1}, wire.Stock{Whole: true, Dead: 1}
+	later := plan.Range{Min: time.Second, Max: time.Second}
 	for name, test := range map[string]struct {
-		delay         workload.Range
+		delay         plan.Range
 		early         bool
-		before, after protocol.Stock
+		before, after wire.Stock
 		fetchLost     bool
 		want          string
 	}{
 		"due at once": {},
-		"due at once, and the server has them": {after: protocol.Stock{Queues: map[string]int64{"fwpbench-r-0": 1}},
+		"due at once, and the server has them": {after: wire.Stock{Queues: map[string]int64{"fwpbench-r-0": 1}},
 			want: "not delivered within 1m, although the server has 1 job in their queues"},
-		"due at once, and others have jobs": {after: protocol.Stock{Queues: map[string]int64{"other": 1}, Alive: 1}},
+		"due at once, and others have jobs": {after: wire.Stock{Queues: map[string]int64{"other": 1}, Alive: 1}},
 		"after a short drain": {early: true, before: nothing, after: nothing,
 			want: "not delivered within 10s after the queues were empty"},
 		"with a time":                   {delay: later, want: late},
@@ -79,11 +79,11 @@ func TestWhetherMissingJobsAreLost(t *testing.T) {
 		"the server had something":      {delay: later, before: some, after: nothing, want: late},
 		"the server has something":      {delay: later, before: nothing, after: some, want: late},
 		"some have died":                {delay: later, before: nothing, after: died, want: late},
-		"some that were dead are gone":  {delay: later, before: nothing, after: protocol.Stock{Whole: true, Dead: -1}},
+		"some that were dead are gone":  {delay: later, before: nothing, after: wire.Stock{Whole: true, Dead: -1}},
 		"the server tells queues only":  {delay: later, before: nothing, want: late},
 		"it may have gone with a FETCH": {delay: later, fetchLost: true},
 	} {
-		w := workload.Workload{Delay: test.delay, Queues: workload.Queues{Number: 1}}
+		w := plan.Workload{Delay: test.delay, Queues: plan.Queues{Number: 1}}
 		r := &run{config: Config{MissingWait: 10 * time.Second}, work: w.Filled(), ledger: ledger.New(), jobs: w.Jobs("r", 1)}
 		r.ledger.Sent(1, 0)
 		r.ledger.Pushed(1)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/ledger"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // The server is gone when it has had no connection for more than five seconds, though the load has some.
@@ -65,7 +65,7 @@ func TestWhatCountsAsDrained(t *testing.T) {
 		"a failed job came back often enough": {status: client.Status{Drained: true, Repeated: 1}, jobs: returning,
 			fails: 0.1, want: true},
 	} {
-		r := &run{ledger: ledger.New(), status: test.status, work: workload.Workload{FailShare: test.fails}}
+		r := &run{ledger: ledger.New(), status: test.status, work: plan.Workload{FailShare: test.fails}}
 		if test.jobs != nil {
 			test.jobs(r.ledger)
 		}

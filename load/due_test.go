@@ -8,32 +8,32 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // Queues of a server that keeps up do not grow, whatever else makes jobs wait.
 func TestQueuesThatDoNotGrow(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*workload.Workload){
-		"evenly spaced": func(*workload.Workload) {},
-		"at random":     func(w *workload.Workload) { w.Poisson = true },
-		"bursts":        func(w *workload.Workload) { w.Burst = 50 },
-		"a long work":   func(w *workload.Workload) { w.Work, w.Consumers = workload.Range{Min: 10 * ms, Max: 80 * ms}, 6 },
-		"delays":        func(w *workload.Workload) { w.Delay = workload.Range{Min: second, Max: 20 * second} },
-		"failing":       func(w *workload.Workload) { w.FailShare = 0.2 },
-		"warmed up":     func(w *workload.Workload) { w.Warmup = workload.Duration(2 * second) },
-		"prefilled":     func(w *workload.Workload) { w.Prefill = 500 },
-		"a closed loop": func(w *workload.Workload) { w.Rate, w.Backlog = 0, 2 },
-		"many workers":  func(w *workload.Workload) { w.Consumers = 200 },
-		"stages": func(w *workload.Workload) {
+	for name, change := range map[string]func(*plan.Workload){
+		"evenly spaced": func(*plan.Workload) {},
+		"at random":     func(w *plan.Workload) { w.Poisson = true },
+		"bursts":        func(w *plan.Workload) { w.Burst = 50 },
+		"a long work":   func(w *plan.Workload) { w.Work, w.Consumers = plan.Range{Min: 10 * ms, Max: 80 * ms}, 6 },
+		"delays":        func(w *plan.Workload) { w.Delay = plan.Range{Min: second, Max: 20 * second} },
+		"failing":       func(w *plan.Workload) { w.FailShare = 0.2 },
+		"warmed up":     func(w *plan.Workload) { w.Warmup = plan.Duration(2 * second) },
+		"prefilled":     func(w *plan.Workload) { w.Prefill = 500 },
+		"a closed loop": func(w *plan.Workload) { w.Rate, w.Backlog = 0, 2 },
+		"many workers":  func(w *plan.Workload) { w.Consumers = 200 },
+		"stages": func(w *plan.Workload) {
 			w.Rate, w.Duration = 0, 0
-			w.Stages = workload.Stages{{Over: 5 * second, From: 10, To: 200}, {Over: 5 * second, From: 200, To: 200}}
+			w.Stages = plan.Stages{{Over: 5 * second, From: 10, To: 200}, {Over: 5 * second, From: 200, To: 200}}
 		},
 	} {
 		w := steady()
-		w.Duration, w.Drain = workload.Duration(10*second), workload.Duration(600*second)
+		w.Duration, w.Drain = plan.Duration(10*second), plan.Duration(600*second)
 		change(&w)
 		l := bench{load: w}.run(t)
 		require.NotNil(t, l.Due, name)
@@ -49,7 +49,7 @@ func TestWavesAreNoGrowth(t *testing.T) {
 	t.Parallel()
 	for _, length := range []time.Duration{6 * second, 8 * second, 10 * second, 13 * second, 25 * second} {
 		w := steady()
-		w.Delay, w.Duration = workload.Range{Min: second, Max: 5 * second}, workload.Duration(length)
+		w.Delay, w.Duration = plan.Range{Min: second, Max: 5 * second}, plan.Duration(length)
 		l := bench{load: w, server: fakes.Config{ScanEvery: 5 * second}}.run(t)
 		assert.False(t, l.Due.Grew(), "%v: %+v", length, l.Due)
 		assert.Positive(t, l.Due.End, "some wait for the next look")
@@ -65,20 +65,20 @@ func TestQueuesThatGrow(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		change func(*workload.Workload)
+		change func(*plan.Workload)
 		hook   func(*fakes.Event)
 		busy   bool
 	}{
-		"the server hands out 100 a second": {func(*workload.Workload) {}, slowFetch, false},
+		"the server hands out 100 a second": {func(*plan.Workload) {}, slowFetch, false},
 		"workers can do 100 a second": {
-			func(w *workload.Workload) { w.Work = workload.Range{Min: 48 * ms, Max: 48 * ms} }, away, true},
-		"at random": {func(w *workload.Workload) { w.Poisson = true }, slowFetch, false},
-		"all of them later": {func(w *workload.Workload) {
-			w.Delay, w.Duration = workload.Range{Min: second, Max: second}, workload.Duration(20*second)
+			func(w *plan.Workload) { w.Work = plan.Range{Min: 48 * ms, Max: 48 * ms} }, away, true},
+		"at random": {func(w *plan.Workload) { w.Poisson = true }, slowFetch, false},
+		"all of them later": {func(w *plan.Workload) {
+			w.Delay, w.Duration = plan.Range{Min: second, Max: second}, plan.Duration(20*second)
 		}, slowFetch, false},
 	} {
 		w := steady()
-		w.Rate, w.Duration, w.Drain = 300, workload.Duration(10*second), workload.Duration(600*second)
+		w.Rate, w.Duration, w.Drain = 300, plan.Duration(10*second), plan.Duration(600*second)
 		test.change(&w)
 		l := bench{load: w, hooks: []func(*fakes.Event){test.hook}}.run(t)
 		require.True(t, l.Due.Grew(), "%s: %+v", name, l.Due)
@@ -98,7 +98,7 @@ func TestQueuesThatGrow(t *testing.T) {
 func TestJobsThatAreDueInSeconds(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Work = workload.Range{Min: 100 * ms, Max: 100 * ms}
+	w.Work = plan.Range{Min: 100 * ms, Max: 100 * ms}
 	l := bench{load: w}.run(t)
 	var last int64
 	for _, s := range l.Series {

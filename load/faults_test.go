@@ -18,14 +18,14 @@ import (
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // find runs the workload against a server with a fault.
-func find(t *testing.T, w workload.Workload, fault string) *results.Load {
+func find(t *testing.T, w plan.Workload, fault string) *results.Load {
 	t.Helper()
 	return bench{server: fakes.Config{Hook: faultNamed(t, fault).Hook()}, load: w}.run(t)
 }
@@ -120,7 +120,7 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 				w.Rate = 1 // so that workers wait in vain
 			}
 			if test.kind == results.FindingReturned {
-				w.Drain = workload.Duration(time.Second) // no queue becomes empty
+				w.Drain = plan.Duration(time.Second) // no queue becomes empty
 			}
 			l := find(t, w, test.fault)
 			f := loss(t, l, test.kind)
@@ -167,26 +167,26 @@ func TestFaultsOfTimeAreFound(t *testing.T) {
 		fault  string
 		kind   results.FindingKind
 		clause string
-		change func(*workload.Workload)
+		change func(*plan.Workload)
 	}{
 		{"fetch-blocks-long", results.FindingOverdue, "FWP-FETCH-05",
-			func(w *workload.Workload) { w.Rate, w.Consumers = 3, 20 }},
-		{"consumer-idle-closed", results.FindingClosed, "FWP-STATE-13", func(w *workload.Workload) {
-			w.Rate, w.Prefill, w.Work = 0.2, 0, workload.Range{Min: 90 * second, Max: 90 * second}
-			w.Drain = workload.Duration(time.Hour)
+			func(w *plan.Workload) { w.Rate, w.Consumers = 3, 20 }},
+		{"consumer-idle-closed", results.FindingClosed, "FWP-STATE-13", func(w *plan.Workload) {
+			w.Rate, w.Prefill, w.Work = 0.2, 0, plan.Range{Min: 90 * second, Max: 90 * second}
+			w.Drain = plan.Duration(time.Hour)
 		}},
-		{"schedule-early", results.FindingEarly, "FWP-STATE-11", func(w *workload.Workload) {
-			w.Delay = workload.Range{Min: 5 * second, Max: 5 * second}
+		{"schedule-early", results.FindingEarly, "FWP-STATE-11", func(w *plan.Workload) {
+			w.Delay = plan.Range{Min: 5 * second, Max: 5 * second}
 		}},
-		{"schedule-ignored", results.FindingEarly, "FWP-STATE-11", func(w *workload.Workload) {
-			w.Delay = workload.Range{Min: 5 * second, Max: 5 * second}
+		{"schedule-ignored", results.FindingEarly, "FWP-STATE-11", func(w *plan.Workload) {
+			w.Delay = plan.Range{Min: 5 * second, Max: 5 * second}
 		}},
 	}
 	for _, test := range cases {
 		t.Run(test.fault, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
-			w.Duration = workload.Duration(time.Minute)
+			w.Duration = plan.Duration(time.Minute)
 			if !golden.Slow() {
 				w.Rate = 5
 			}
@@ -204,7 +204,7 @@ func TestFaultsOfTimeAreFound(t *testing.T) {
 func TestAJobThatTwoWorkersHold(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Rate, w.Work = 50, workload.Range{Min: 50 * ms, Max: 50 * ms}
+	w.Rate, w.Work = 50, plan.Range{Min: 50 * ms, Max: 50 * ms}
 	f := loss(t, find(t, w, "delivered-twice"), results.FindingDuplicated)
 	assert.Equal(t, int64(5), f.Count)
 	ours(t, f.JIDs)
@@ -214,7 +214,7 @@ func TestAJobThatTwoWorkersHold(t *testing.T) {
 func TestRepliesThatAreMissing(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Rate, w.Duration = golden.Sample[workload.Rate](50, 500), workload.Duration(time.Minute)
+	w.Rate, w.Duration = golden.Sample[plan.Rate](50, 500), plan.Duration(time.Minute)
 	l := find(t, w, "reply-missing")
 	assert.Positive(t, l.Connections.Lost)
 	assert.Contains(t, l.Connections.LostWhy, "did not reply in time")
@@ -231,7 +231,7 @@ func TestSwappedRepliesAreFound(t *testing.T) {
 	t.Parallel()
 	w := steady()
 	w.Queues.Number = 0 // as many as there are workers
-	w.Rate, w.Duration = 500, workload.Duration(second)
+	w.Rate, w.Duration = 500, plan.Duration(second)
 	l := find(t, w, "reply-swapped")
 	f := loss(t, l, results.FindingQueue)
 	assert.Contains(t, f.Notes[0], "did not ask for its queue")
@@ -291,7 +291,7 @@ func TestARefusedJobThatComes(t *testing.T) {
 func TestAStallIsSeenInFull(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Rate, w.Duration = 200, workload.Duration(10*second)
+	w.Rate, w.Duration = 200, plan.Duration(10*second)
 	l := bench{load: w, hooks: []func(*fakes.Event){stalling(4*second, second)}}.run(t)
 	well(t, l)
 	push := pushes(t, l)
@@ -324,9 +324,9 @@ func TestWhatIsRightIsNotBlamed(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
-			w.Rate, w.Duration, w.Retry = 40, workload.Duration(2*second), &retry
+			w.Rate, w.Duration, w.Retry = 40, plan.Duration(2*second), &retry
 			w.Producers, w.Consumers = 20, 20 // some are slow
-			w.FailShare, w.Drain = 0.05, workload.Duration(10*time.Minute)
+			w.FailShare, w.Drain = 0.05, plan.Duration(10*time.Minute)
 			server := fakes.Config{Password: "secret", Iterations: 10, RetryDelay: func(int) time.Duration { return second }}
 			v.Configure(&server)
 			l := bench{server: server, load: w}.run(t)
@@ -380,9 +380,9 @@ func TestFindingsHaveClauses(t *testing.T) {
 		assert.NotEmpty(t, fwpsuite.ClauseOf(results.NewLoadFinding(kind, 1, nil).Breach), kind)
 	}
 	for _, breach := range []string{
-		protocol.Unasked, protocol.ExtraReply, protocol.ForeignReply, protocol.ForeignReply + "FETCH", protocol.BrokenGrammar,
-		protocol.NoReply, protocol.Overdue, protocol.WorkerClosed,
-		protocol.BrokenGrammar + fwp.RuleNull.String(),
+		wire.Unasked, wire.ExtraReply, wire.ForeignReply, wire.ForeignReply + "FETCH", wire.BrokenGrammar,
+		wire.NoReply, wire.Overdue, wire.WorkerClosed,
+		wire.BrokenGrammar + fwp.RuleNull.String(),
 	} {
 		assert.NotEmpty(t, fwpsuite.ClauseOf(breach), breach)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/client"
-	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // breaches adds up those of all loops and of the introduction.
@@ -21,21 +21,21 @@ func (r *run) breaches() (all client.Breaches) {
 }
 
 // kindOf returns the kind of finding of a breach, and a few words about it.
-func kindOf(b *protocol.BreachError) (kind results.FindingKind, what string) {
+func kindOf(b *wire.BreachError) (kind results.FindingKind, what string) {
 	switch b.Breach {
-	case protocol.Unasked:
+	case wire.Unasked:
 		return results.FindingReply, "bytes that no command asked for"
-	case protocol.ExtraReply:
+	case wire.ExtraReply:
 		return results.FindingReply, "more than one reply to " + b.Verb
-	case protocol.NoReply:
+	case wire.NoReply:
 		return results.FindingUnanswered, b.Verb + " got no reply, while other commands did"
-	case protocol.Overdue:
+	case wire.Overdue:
 		return results.FindingOverdue, "there was no job, and the reply was too late"
-	case protocol.WorkerClosed:
+	case wire.WorkerClosed:
 		return results.FindingClosed, "the connection of a worker, without a cause"
-	case protocol.ForeignReply:
+	case wire.ForeignReply:
 		return results.FindingReply, "not a valid greeting"
-	case protocol.ForeignReply + b.Verb:
+	case wire.ForeignReply + b.Verb:
 		return results.FindingReply, "not a valid reply to " + b.Verb
 	}
 	return results.FindingGrammar, "bytes that are not well-formed"

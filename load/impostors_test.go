@@ -21,9 +21,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/page"
 )
@@ -86,12 +86,12 @@ func (i impostor) serve(nc net.Conn, number uint64) {
 }
 
 // against runs a workload against an impostor. It must come to an end.
-func (i impostor) against(t *testing.T, w workload.Workload) *results.Load {
+func (i impostor) against(t *testing.T, w plan.Workload) *results.Load {
 	t.Helper()
 	return i.loaded(t, w, fwpspeaker.New(""))
 }
 
-func (i impostor) loaded(t *testing.T, w workload.Workload, spoken protocol.Protocol) (report *results.Load) {
+func (i impostor) loaded(t *testing.T, w plan.Workload, spoken wire.Protocol) (report *results.Load) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
@@ -151,13 +151,13 @@ const hi = `+HI {"v":2}`
 
 // loads are what every impostor is loaded with: the presets, in small, and what has no
 // end in time.
-func loads(t *testing.T) map[string]workload.Workload {
+func loads(t *testing.T) map[string]plan.Workload {
 	t.Helper()
-	all := map[string]workload.Workload{}
-	for _, name := range workload.Presets() {
-		w, err := workload.Preset(name)
+	all := map[string]plan.Workload{}
+	for _, name := range plan.Presets() {
+		w, err := plan.Preset(name)
 		require.NoError(t, err)
-		w.Duration = workload.Duration(2 * second)
+		w.Duration = plan.Duration(2 * second)
 		if w.BeatOnly {
 			w.Duration *= 10 // a BEAT comes every 15 s
 		}
@@ -165,7 +165,7 @@ func loads(t *testing.T) map[string]workload.Workload {
 		all[name] = w
 	}
 	open := steady()
-	open.Rate, open.Duration = 100, workload.Duration(3*second)
+	open.Rate, open.Duration = 100, plan.Duration(3*second)
 	jobs := open
 	jobs.Rate, jobs.Duration, jobs.JobLimit = 0, 0, 1_000_000
 	all["rate"], all["jobs"] = open, jobs

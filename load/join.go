@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -28,7 +28,7 @@ type Part struct {
 // own. It has no seconds, whose percentiles cannot be added. A part that is missing, there twice, late or of another
 // plan is named, and the sum is INVALID. The thresholds of the parts, and further ones, are judged on the sum. It is an
 // error if no part is a segment, or if histograms cannot be added up.
-func Join(parts []Part, thresholds ...judge.Threshold) (*results.Load, error) {
+func Join(parts []Part, thresholds ...validity.Threshold) (*results.Load, error) {
 	parts, err := arrange(slices.Clone(parts))
 	if err != nil {
 		return nil, err
@@ -58,17 +58,17 @@ func Join(parts []Part, thresholds ...judge.Threshold) (*results.Load, error) {
 	if err := AddPercentiles(l, Wanted(thresholds, nil)...); err != nil {
 		return nil, err
 	}
-	judge.Evaluate(l, thresholds...)
+	validity.Evaluate(l, thresholds...)
 	return l, nil
 }
 
 // thresholdsOf returns some thresholds and those of all parts, each once.
-func thresholdsOf(parts []Part, all []judge.Threshold) []judge.Threshold {
+func thresholdsOf(parts []Part, all []validity.Threshold) []validity.Threshold {
 	all = slices.Clone(all)
 	for _, part := range parts {
 		for _, r := range part.Report.Thresholds {
-			same := func(t judge.Threshold) bool { return t.Source == r.Threshold }
-			t, err := judge.ParseThreshold(r.Threshold, Ops()...)
+			same := func(t validity.Threshold) bool { return t.Source == r.Threshold }
+			t, err := validity.ParseThreshold(r.Threshold, Ops()...)
 			if err == nil && !slices.ContainsFunc(all, same) {
 				all = append(all, t)
 			}

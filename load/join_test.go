@@ -15,20 +15,20 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/page"
 )
 
 // segments runs a workload in so many segments, each in a virtual time of its own, and joins the results.
-func segments(t *testing.T, w workload.Workload, of int) *results.Load {
+func segments(t *testing.T, w plan.Workload, of int) *results.Load {
 	t.Helper()
 	var parts []load.Part
 	for i := range of {
-		s := workload.Segment{Index: i, Of: of}
+		s := plan.Segment{Index: i, Of: of}
 		part, err := w.Segment(s)
 		require.NoError(t, err)
 		l := bench{load: part, change: func(c *load.Config) {
@@ -67,9 +67,9 @@ func histograms(t *testing.T, l *results.Load, of ...measure.Op) map[string]any 
 }
 
 // brief is steady with few jobs.
-func brief() workload.Workload {
+func brief() plan.Workload {
 	w := steady()
-	w.Rate, w.Duration = 50, workload.Duration(2*second)
+	w.Rate, w.Duration = 50, plan.Duration(2*second)
 	return w
 }
 
@@ -79,16 +79,16 @@ func TestSegmentsAreOneLoad(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
 	even := steady()
-	even.Duration = workload.Duration(golden.Sample(2*second, 5*second))
+	even.Duration = plan.Duration(golden.Sample(2*second, 5*second))
 	poisson := even
-	poisson.Poisson, poisson.Warmup = true, workload.Duration(second)
+	poisson.Poisson, poisson.Warmup = true, plan.Duration(second)
 	poisson.Producers = 90 // enough that no arrival waits for one, however they are shared
 	closed := steady()
 	closed.Rate, closed.Duration, closed.JobLimit, closed.Prefill = 0, 0, golden.Sample[int64](200, 1000), 77
-	churn := workload.Workload{
-		Connections: 20, Churn: true, Rate: 100, Duration: workload.Duration(2 * second), Payload: workload.Constant(10),
+	churn := plan.Workload{
+		Connections: 20, Churn: true, Rate: 100, Duration: plan.Duration(2 * second), Payload: plan.Constant(10),
 	}
-	for name, w := range map[string]workload.Workload{"even": even, "poisson": poisson, "closed": closed, "churn": churn} {
+	for name, w := range map[string]plan.Workload{"even": even, "poisson": poisson, "closed": closed, "churn": churn} {
 		for _, of := range golden.Sample([]int{4}, []int{2, 4, 5}) {
 			t.Run(fmt.Sprintf("%s in %d", name, of), func(t *testing.T) {
 				t.Parallel()
@@ -153,7 +153,7 @@ func partsOf(t *testing.T, of int) []load.Part {
 	var parts []load.Part
 	for i := range of {
 		l, name := *good, fmt.Sprintf("%d.json", i+1)
-		l.Plan.Segment = workload.Segment{Index: i, Of: of}.String()
+		l.Plan.Segment = plan.Segment{Index: i, Of: of}.String()
 		l.Run, l.Histograms = name, strings.Replace(good.Histograms, "run test", "run "+name, 1)
 		parts = append(parts, load.Part{Name: name, Report: &l})
 	}
@@ -180,9 +180,9 @@ func TestThresholdsAreThoseOfTheWhole(t *testing.T) {
 		}, code: reports.ExitFindings, words: "part 1.json: every PUSH failed"},
 	} {
 		parts := partsOf(t, 2)
-		limits := func(sources ...string) (all []judge.Threshold) {
+		limits := func(sources ...string) (all []validity.Threshold) {
 			for _, source := range sources {
-				limit, err := judge.ParseThreshold(source, load.Ops()...)
+				limit, err := validity.ParseThreshold(source, load.Ops()...)
 				require.NoError(t, err)
 				all = append(all, limit)
 			}
@@ -193,9 +193,9 @@ func TestThresholdsAreThoseOfTheWhole(t *testing.T) {
 		}
 		for _, p := range parts {
 			require.NoError(t, load.AddPercentiles(p.Report, load.Wanted(limits(test.of...), nil)...))
-			judge.Evaluate(p.Report, limits(test.of...)...)
+			validity.Evaluate(p.Report, limits(test.of...)...)
 		}
-		var more []judge.Threshold
+		var more []validity.Threshold
 		if test.more != "" {
 			more = limits(test.more)
 		}

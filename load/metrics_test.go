@@ -13,12 +13,12 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 )
 
 // ruled returns a run of some seconds of load on a server that follows rules.
-func ruled(t *testing.T, change func(*workload.Workload), rules ...string) bench {
+func ruled(t *testing.T, change func(*plan.Workload), rules ...string) bench {
 	t.Helper()
 	b := bench{load: steady()}
 	change(&b.load)
@@ -32,17 +32,17 @@ func ruled(t *testing.T, change func(*workload.Workload), rules ...string) bench
 // load are filled by package workerload, which alone knows of jobs that are held at the end.
 func TestEachMetricIsFilled(t *testing.T) {
 	t.Parallel()
-	one := func(w *workload.Workload) { w.Producers, w.Queues.Number = 1, 1 }
+	one := func(w *plan.Workload) { w.Producers, w.Queues.Number = 1, 1 }
 	drops := ruled(t, one, "on ran PUSH: delay 30ms")
 	drops.change = func(c *load.Config) { c.Overload = client.Drop }
 	reports := []*results.Load{
 		stress().run(t), drops.run(t),
 		shaken{schedule: halfSecond(disrupt.Kill, 5)}.run(t).Report,
 		ruled(t, one, "on ran PUSH: delay 30ms").run(t),
-		ruled(t, func(w *workload.Workload) { w.FailShare = 0.1 }, "on checked PUSH; each 9: refuse no",
+		ruled(t, func(w *plan.Workload) { w.FailShare = 0.1 }, "on checked PUSH; each 9: refuse no",
 			"on delivered; each 7: again", "on delivered; each 13: set jobtype '\"other\"'",
 			"on ran FETCH if reply ~ jid; first 1: silent, close").run(t),
-		ruled(t, func(w *workload.Workload) { one(w); w.Consumers, w.Prefill = 1, 100 },
+		ruled(t, func(w *plan.Workload) { one(w); w.Consumers, w.Prefill = 1, 100 },
 			"on pushed; each 50: skip", "on enqueued; each 5: front", "on ran PUSH; each 40: close").run(t),
 	}
 	filled := map[string]bool{}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/load/client"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 const (
@@ -63,7 +63,7 @@ func (r *run) awaitMissing(limit time.Duration) (undecided string) {
 // undecided returns why jobs that no worker has got by the end of the drain are not known to be lost, empty if they are
 // or none is. A job that was due at once is lost after the whole drain. One with a time may still wait for it, so it is
 // lost only if the server says, before and after its queues were found empty, that it has no job.
-func (r *run) undecided(early bool, before, after protocol.Stock) string {
+func (r *run) undecided(early bool, before, after wire.Stock) string {
 	c := r.ledger.Count(true)
 	if c.Lost+c.LostByRestart+c.LostByKill == 0 {
 		return ""
@@ -89,17 +89,17 @@ func (r *run) undecided(early bool, before, after protocol.Stock) string {
 }
 
 // none reports whether a server says that it has no job of the run.
-func none(s protocol.Stock) bool { return s.Whole && s.Alive == 0 && s.Dead <= 0 }
+func none(s wire.Stock) bool { return s.Whole && s.Alive == 0 && s.Dead <= 0 }
 
 // stock asks the server how many jobs it has, on a connection of its own. Dead are those that were not dead before the
 // run. It blocks until there is a reply or none is to be expected.
-func (r *run) stock() (stock protocol.Stock) {
+func (r *run) stock() (stock wire.Stock) {
 	sizer := r.shards[0].Sizer()
 	if sizer == nil {
 		return stock
 	}
 	was := sizer.Stock(r.met.Info)
-	replies := make(chan protocol.Introduction, 1)
+	replies := make(chan wire.Introduction, 1)
 	go func() {
 		in, _ := r.config.Protocol.Introduce(context.Background(), r.config.Dial) // without a reply it is not known
 		replies <- in

@@ -10,8 +10,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -19,7 +19,7 @@ import (
 var straggling = eachAt(fakes.Defaulted, 40, func(e *fakes.Event) { e.Object.SetTime("at", time.Now().Add(9*second)) })
 
 // delayed has jobs that are due 3 s after their push.
-func delayed(w *workload.Workload) { w.Delay = workload.Range{Min: 3 * second, Max: 3 * second} }
+func delayed(w *plan.Workload) { w.Delay = plan.Range{Min: 3 * second, Max: 3 * second} }
 
 func varied(t *testing.T, name string) (server fakes.Config) {
 	t.Helper()
@@ -35,20 +35,20 @@ func TestLateJobsAreAwaited(t *testing.T) {
 	for name, test := range map[string]struct {
 		server fakes.Config
 		hooks  []func(*fakes.Event)
-		change func(*workload.Workload)
+		change func(*plan.Workload)
 	}{
 		"a scheduler that looks each 5 s": {server: fakes.Config{ScanEvery: 5 * second}, change: delayed},
 		"a clock that is behind":          {server: varied(t, "time-clock-behind"), change: delayed},
-		"stragglers":                      {hooks: []func(*fakes.Event){straggling}, change: func(*workload.Workload) {}},
+		"stragglers":                      {hooks: []func(*fakes.Event){straggling}, change: func(*plan.Workload) {}},
 		"pushed beforehand": {
 			hooks:  []func(*fakes.Event){straggling},
-			change: func(w *workload.Workload) { w.Producers, w.Prefill, w.Rate = 0, 100, 0 },
+			change: func(w *plan.Workload) { w.Producers, w.Prefill, w.Rate = 0, 100, 0 },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
-			w.Rate, w.Duration = 40, workload.Duration(2*second)
+			w.Rate, w.Duration = 40, plan.Duration(2*second)
 			test.change(&w)
 			l := bench{server: test.server, hooks: test.hooks, load: w}.run(t)
 			outcome(t, l, reports.ExitWell, "jobs accounted for")
@@ -70,7 +70,7 @@ func TestJobsThatAreMissing(t *testing.T) {
 		fault  string
 		server fakes.Config
 		hooks  []func(*fakes.Event)
-		change func(*workload.Workload)
+		change func(*plan.Workload)
 		wait   time.Duration // MissingWait
 		lost   int64         // 0: not known
 		why    string
@@ -88,7 +88,7 @@ func TestJobsThatAreMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
-			w.Rate, w.Duration = 40, workload.Duration(2*second)
+			w.Rate, w.Duration = 40, plan.Duration(2*second)
 			if test.change != nil {
 				test.change(&w)
 			}
@@ -131,7 +131,7 @@ func TestTheServersClockIsKnown(t *testing.T) {
 				server = varied(t, test.clock)
 			}
 			w := steady()
-			w.Rate, w.Duration = 40, workload.Duration(2*second)
+			w.Rate, w.Duration = 40, plan.Duration(2*second)
 			delayed(&w)
 			l := bench{server: server, load: w}.run(t)
 			outcome(t, l, reports.ExitWell, "jobs accounted for")
@@ -151,7 +151,7 @@ func TestTheServersClockIsKnown(t *testing.T) {
 func TestRetriesHaveATime(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Rate, w.Duration, w.FailShare = 4, workload.Duration(5*time.Minute), 0.5
+	w.Rate, w.Duration, w.FailShare = 4, plan.Duration(5*time.Minute), 0.5
 	l := bench{load: w}.run(t)
 	late := l.Flow("job.late")
 	if assert.NotNil(t, late) {

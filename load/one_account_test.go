@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/page"
 )
@@ -53,7 +53,7 @@ func live(l *ledger.Ledger, random *rand.Rand, jobs int64) {
 // randomLoad returns the report of a load with accounts by chance: of one run, or of several segments.
 func randomLoad(t *testing.T, random *rand.Rand) *results.Load {
 	t.Helper()
-	w := workload.Workload{Producers: 1, Consumers: 1}
+	w := plan.Workload{Producers: 1, Consumers: 1}
 	drained := random.IntN(3) > 0
 	var parts []Part
 	for i := range random.IntN(3) + 1 {
@@ -68,14 +68,14 @@ func randomLoad(t *testing.T, random *rand.Rand) *results.Load {
 			Ops:    []results.LoadOp{{Op: "push", Count: 1}}, Measured: time.Second, Jobs: a.report(), Findings: a.findings(),
 			Head: reports.Head{Trouble: reports.Trouble{Interrupted: random.IntN(4) == 0}},
 		}
-		judge.Evaluate(l)
+		validity.Evaluate(l)
 		parts = append(parts, Part{Name: strconv.Itoa(i), Report: l})
 	}
 	if len(parts) == 1 {
 		return parts[0].Report
 	}
 	for i, p := range parts {
-		p.Report.Plan.Segment = workload.Segment{Index: i, Of: 3}.String() // the last ones may be missing
+		p.Report.Plan.Segment = plan.Segment{Index: i, Of: 3}.String() // the last ones may be missing
 	}
 	joined, err := Join(parts)
 	require.NoError(t, err)

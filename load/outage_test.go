@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -19,15 +19,15 @@ import (
 func TestTheGeneratorsPausesAreNotTheServers(t *testing.T) {
 	t.Parallel()
 	const away = 10 * second
-	for name, rate := range map[string]workload.Rate{"closed": 0, "open": 100} {
+	for name, rate := range map[string]plan.Rate{"closed": 0, "open": 100} {
 		l := shaken{
 			schedule: []disrupt.Disruption{{At: 3 * second, Action: disrupt.Kill, For: away}},
 			change: func(c *load.Config) {
 				w := &c.Workload
-				w.Producers, w.Consumers, w.Rate, w.Work = 10, 10, rate, workload.Range{}
-				w.Duration = workload.Duration(22 * second)
+				w.Producers, w.Consumers, w.Rate, w.Work = 10, 10, rate, plan.Range{}
+				w.Duration = plan.Duration(22 * second)
 				if rate == 0 {
-					w.Think = workload.Range{Min: 50 * ms, Max: 50 * ms}
+					w.Think = plan.Range{Min: 50 * ms, Max: 50 * ms}
 				}
 			},
 		}.run(t).Report
@@ -50,7 +50,7 @@ func TestWhatHappenedIsTold(t *testing.T) {
 	t.Parallel()
 	silence := []string{"Nothing was answered from 4.0 s to 7.0 s."}
 	for name, test := range map[string]struct {
-		rate workload.Rate
+		rate plan.Rate
 		hook func(*fakes.Event)
 		want []string
 	}{
@@ -65,9 +65,9 @@ func TestWhatHappenedIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
-			w.Rate, w.Duration = test.rate, workload.Duration(15*second)
+			w.Rate, w.Duration = test.rate, plan.Duration(15*second)
 			if test.rate == 0 {
-				w.Think = workload.Range{Min: 50 * ms, Max: 50 * ms}
+				w.Think = plan.Range{Min: 50 * ms, Max: 50 * ms}
 			}
 			l := bench{hooks: []func(*fakes.Event){test.hook}, load: w}.run(t)
 			assert.Equal(t, test.want, l.Told())

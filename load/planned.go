@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -52,7 +52,7 @@ func (r *run) settings() json.RawMessage {
 func PlanOf(config Config) results.LoadPlan { return newRun(config).planned() }
 
 // Describe describes a workload in one sentence.
-func Describe(w workload.Workload) string { return newRun(Config{Workload: w}).describe() }
+func Describe(w plan.Workload) string { return newRun(Config{Workload: w}).describe() }
 
 // describe describes the workload in one sentence.
 func (r *run) describe() string {
@@ -98,8 +98,8 @@ var told = []string{"producers", "consumers", "connections", "observers", "rate"
 	"prefill"}
 
 // unusual returns the other settings that are not those of a round trip, whatever the preset: "payload 61440".
-func unusual(w *workload.Workload) (words []string) {
-	usual, err := workload.Preset("")
+func unusual(w *plan.Workload) (words []string) {
+	usual, err := plan.Preset("")
 	if err != nil {
 		return nil // there always is one
 	}
@@ -114,7 +114,7 @@ func unusual(w *workload.Workload) (words []string) {
 }
 
 // clients counts the clients of a workload: "5 producers and 1 worker".
-func clients(w *workload.Workload) string {
+func clients(w *plan.Workload) string {
 	var parts []string
 	add := func(n int, one, many string) {
 		switch {

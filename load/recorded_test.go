@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -51,26 +51,26 @@ func jobsOf(findings []history.Finding) (jids []string, clauses map[string]bool)
 func TestTheHistoryOfARightServer(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
-	twice, rate := 2, golden.Sample[workload.Rate](50, 300)
-	span := func(n time.Duration) workload.Range { return workload.Range{Min: ms, Max: n} }
-	cases := map[string]func(w *workload.Workload){
-		"round trip": func(*workload.Workload) {},
-		"poisson":    func(w *workload.Workload) { w.Poisson = true },
-		"closed":     func(w *workload.Workload) { w.Rate, w.Think, w.JobLimit, w.Duration = 0, span(20*ms), 300, 0 },
-		"priority": func(w *workload.Workload) {
-			w.Queues, w.Work = workload.Queues{Number: 4, Pick: workload.Priority}, span(10*ms)
+	twice, rate := 2, golden.Sample[plan.Rate](50, 300)
+	span := func(n time.Duration) plan.Range { return plan.Range{Min: ms, Max: n} }
+	cases := map[string]func(w *plan.Workload){
+		"round trip": func(*plan.Workload) {},
+		"poisson":    func(w *plan.Workload) { w.Poisson = true },
+		"closed":     func(w *plan.Workload) { w.Rate, w.Think, w.JobLimit, w.Duration = 0, span(20*ms), 300, 0 },
+		"priority": func(w *plan.Workload) {
+			w.Queues, w.Work = plan.Queues{Number: 4, Pick: plan.Priority}, span(10*ms)
 		},
-		"pool": func(w *workload.Workload) {
-			w.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 2, Reporters: 2, Concurrency: 20}
+		"pool": func(w *plan.Workload) {
+			w.Topology = plan.Topology{Kind: plan.Pool, Fetchers: 2, Reporters: 2, Concurrency: 20}
 			w.Work = span(50 * ms)
 		},
-		"large":     func(w *workload.Workload) { w.Payload, w.Rate = workload.Constant(100_000), rate/10 },
-		"push":      func(w *workload.Workload) { w.Consumers = 0 },
-		"prefilled": func(w *workload.Workload) { w.Prefill = golden.Sample[int64](300, 1000) },
-		"scheduled": func(w *workload.Workload) { w.Delay = span(5 * second) },
-		"failing":   func(w *workload.Workload) { w.FailShare, w.Retry = 0.3, &twice },
-		"churn": func(w *workload.Workload) {
-			w.Producers, w.Consumers, w.Queues, w.Churn, w.Connections = 0, 0, workload.Queues{}, true, 20
+		"large":     func(w *plan.Workload) { w.Payload, w.Rate = plan.Constant(100_000), rate/10 },
+		"push":      func(w *plan.Workload) { w.Consumers = 0 },
+		"prefilled": func(w *plan.Workload) { w.Prefill = golden.Sample[int64](300, 1000) },
+		"scheduled": func(w *plan.Workload) { w.Delay = span(5 * second) },
+		"failing":   func(w *plan.Workload) { w.FailShare, w.Retry = 0.3, &twice },
+		"churn": func(w *plan.Workload) {
+			w.Producers, w.Consumers, w.Queues, w.Churn, w.Connections = 0, 0, plan.Queues{}, true, 20
 		},
 	}
 	for name, change := range cases {
@@ -114,7 +114,7 @@ func TestTheHistoryFindsWhatTheAccountFinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
-			w.Work = workload.Range{Min: 10 * ms, Max: 50 * ms}
+			w.Work = plan.Range{Min: 10 * ms, Max: 50 * ms}
 			result := bench{load: w, hooks: []func(*fakes.Event){test.hook}}.recorded(t)
 			var account []string
 			for _, f := range result.Report.Findings {
@@ -136,17 +136,17 @@ func TestTheHistoryFindsWhatTheAccountFinds(t *testing.T) {
 // finding: every job is pushed and taken to its end.
 func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 	t.Parallel()
-	once, rate := 1, golden.Sample[workload.Rate](80, 200)
-	cases := map[string]func(w *workload.Workload){
-		"all":    func(*workload.Workload) {},
-		"closed": func(w *workload.Workload) { w.Rate, w.JobLimit, w.Duration = 0, int64(10*rate), 0 },
-		"push":   func(w *workload.Workload) { w.Consumers = 0 },
-		"pool": func(w *workload.Workload) {
-			w.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 2, Reporters: 2, Concurrency: 5}
+	once, rate := 1, golden.Sample[plan.Rate](80, 200)
+	cases := map[string]func(w *plan.Workload){
+		"all":    func(*plan.Workload) {},
+		"closed": func(w *plan.Workload) { w.Rate, w.JobLimit, w.Duration = 0, int64(10*rate), 0 },
+		"push":   func(w *plan.Workload) { w.Consumers = 0 },
+		"pool": func(w *plan.Workload) {
+			w.Topology = plan.Topology{Kind: plan.Pool, Fetchers: 2, Reporters: 2, Concurrency: 5}
 		},
-		"failing":    func(w *workload.Workload) { w.FailShare, w.Retry = 0.3, &once },
-		"idle, only": func(w *workload.Workload) { w.DisconnectAt = []workload.Phase{workload.AtIdle} },
-		"churn":      func(w *workload.Workload) { w.Producers, w.Consumers, w.Churn, w.Connections = 0, 5, true, 20 },
+		"failing":    func(w *plan.Workload) { w.FailShare, w.Retry = 0.3, &once },
+		"idle, only": func(w *plan.Workload) { w.DisconnectAt = []plan.Phase{plan.AtIdle} },
+		"churn":      func(w *plan.Workload) { w.Producers, w.Consumers, w.Churn, w.Connections = 0, 5, true, 20 },
 	}
 	for i, name := range slices.Sorted(maps.Keys(cases)) {
 		if !golden.Slow() && i%2 != 0 {
@@ -172,10 +172,10 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 }
 
 // restless is a load whose clients do all that they may do by themselves.
-func restless(rate workload.Rate) workload.Workload {
+func restless(rate plan.Rate) plan.Workload {
 	w := steady()
-	w.Rate, w.Duration, w.Disconnects = rate, workload.Duration(10*second), 0.1
-	w.Observers, w.ObserveEvery = 1, workload.Duration(50*ms)
+	w.Rate, w.Duration, w.Disconnects = rate, plan.Duration(10*second), 0.1
+	w.Observers, w.ObserveEvery = 1, plan.Duration(50*ms)
 	return w
 }
 
@@ -185,8 +185,8 @@ func TestDisconnectsWhileFetching(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
 	w := restless(200)
-	w.Retry, w.FailShare, w.ReserveFor = new(int), 0.1, workload.Duration(time.Minute)
-	w.DisconnectAt, w.Drain = []workload.Phase{workload.AtFetch, workload.AtFail}, workload.Duration(5*time.Minute)
+	w.Retry, w.FailShare, w.ReserveFor = new(int), 0.1, plan.Duration(time.Minute)
+	w.DisconnectAt, w.Drain = []plan.Phase{plan.AtFetch, plan.AtFail}, plan.Duration(5*time.Minute)
 	result := bench{load: w, server: fakes.Config{MinReserve: time.Minute}}.recorded(t)
 	open := map[history.Op]int{}
 	for _, e := range result.History.Events {
@@ -205,8 +205,8 @@ func TestDisconnectsWhileFetching(t *testing.T) {
 func TestTheHistoryOfAServerThatIsKilled(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Duration, w.ReserveFor, w.Drain = workload.Duration(10*second), workload.Duration(time.Minute),
-		workload.Duration(5*time.Minute)
+	w.Duration, w.ReserveFor, w.Drain = plan.Duration(10*second), plan.Duration(time.Minute),
+		plan.Duration(5*time.Minute)
 	result := bench{
 		load: w, server: fakes.Config{MinReserve: time.Minute},
 		during: func(_ func(), server *fakes.Server) {
@@ -235,7 +235,7 @@ func TestTheHistoryOfQuietWorkers(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
 	w := steady()
-	w.Rate, w.Duration = 20, workload.Duration(40*second)
+	w.Rate, w.Duration = 20, plan.Duration(40*second)
 	result := bench{load: w, during: func(_ func(), server *fakes.Server) {
 		time.Sleep(20 * second)
 		_ = server.Signal("fwpbench-test-w0", "quiet")

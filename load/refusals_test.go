@@ -11,8 +11,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/judge"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -43,7 +43,7 @@ func TestRefusalsCountByTheirTime(t *testing.T) {
 	for name, test := range map[string]struct {
 		verb        string
 		from, until time.Duration
-		rate        workload.Rate
+		rate        plan.Rate
 		code        int
 		words       string
 		share       float64 // that push was refused
@@ -57,13 +57,13 @@ func TestRefusalsCountByTheirTime(t *testing.T) {
 		"nothing refused": {fwp.PUSH, time.Hour, time.Hour, 0, reports.ExitWell, "accounted for", 0},
 	} {
 		w := steady()
-		w.Rate, w.Duration, w.Backlog = test.rate, workload.Duration(12*second), 2
-		w.ReserveFor, w.Drain = workload.Duration(60*second), workload.Duration(300*second)
-		limits, err := judge.ParseThreshold("refused<10%", load.Ops()...)
+		w.Rate, w.Duration, w.Backlog = test.rate, plan.Duration(12*second), 2
+		w.ReserveFor, w.Drain = plan.Duration(60*second), plan.Duration(300*second)
+		limits, err := validity.ParseThreshold("refused<10%", load.Ops()...)
 		require.NoError(t, err)
 		l := bench{
 			load: w, hooks: []func(*fakes.Event){refusing(test.verb, test.from, test.until)},
-			change: func(c *load.Config) { c.Thresholds = []judge.Threshold{limits} },
+			change: func(c *load.Config) { c.Thresholds = []validity.Threshold{limits} },
 		}.run(t)
 		l.Findings = nil // what a refused ACK leads to is another question
 		code, words := l.Outcome(reports.ExitOptions{}).Values()
@@ -81,12 +81,12 @@ func TestADeadTargetEndsEarly(t *testing.T) {
 	t.Parallel()
 	run := func(until time.Duration, conditions ...string) (measured time.Duration, code int, words string) {
 		w := steady()
-		w.Duration = workload.Duration(300 * second)
+		w.Duration = plan.Duration(300 * second)
 		l := bench{
 			load: w, hooks: []func(*fakes.Event){refusing(fwp.PUSH, 10*second, until)},
 			change: func(c *load.Config) {
 				for _, source := range conditions {
-					a, err := judge.ParseAbort(source, load.Ops()...)
+					a, err := validity.ParseAbort(source, load.Ops()...)
 					require.NoError(t, err)
 					c.AbortOn = append(c.AbortOn, a)
 				}

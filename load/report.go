@@ -10,10 +10,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/load/client"
-	"github.com/fwpsuite/fwp/load/health"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -23,7 +22,7 @@ func (r *run) report() *results.Load {
 	r.closePhase(now)
 	l := &results.Load{
 		Head: reports.Head{Version: r.config.Version, Seed: r.config.Seed, Started: r.started, Took: time.Since(r.started)},
-		Run:  r.config.Run, Target: r.config.Target, Machine: health.ThisMachine(), Plan: r.planned(),
+		Run:  r.config.Run, Target: r.config.Target, Machine: validity.ThisMachine(), Plan: r.planned(),
 		Gone: f.gone, NotStarted: f.notStarted, GivenUp: f.givenUp, LoadFrom: f.loadFrom,
 	}
 	if f.history != nil {
@@ -59,7 +58,7 @@ func (r *run) report() *results.Load {
 	l.Health, l.Percentiles = r.reportHealth(), r.config.Percentiles
 	wanted := Wanted(r.config.Thresholds, r.config.Percentiles, r.config.Metrics...)
 	_ = AddPercentiles(l, wanted...) // a log that was just written can be read
-	judge.Evaluate(l, r.config.Thresholds...)
+	validity.Evaluate(l, r.config.Thresholds...)
 	return l
 }
 

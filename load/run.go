@@ -11,16 +11,14 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/load/arrivals"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/engine"
-	"github.com/fwpsuite/fwp/load/health"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // The interval between two reads of the status, and the limits that do not depend on the workload.
@@ -48,7 +46,7 @@ func Run(ctx context.Context, config Config) *Result {
 	var err error
 	if r.tooLate() {
 		l := r.report()
-		judge.Evaluate(l)
+		validity.Evaluate(l)
 		return &Result{Report: l}
 	}
 	if r.met, err = config.Protocol.Introduce(ctx, config.Dial); err != nil {
@@ -84,10 +82,10 @@ func (r *run) startEngine() (err error) {
 // run is the state of one run. Its report is made from it once, at the end.
 type run struct {
 	config  Config
-	work    workload.Workload // with its defaults
-	plan    *arrivals.Plan    // nil: a closed loop
+	work    plan.Workload // with its defaults
+	plan    *plan.Plan    // nil: a closed loop
 	started time.Time
-	met     protocol.Introduction
+	met     wire.Introduction
 
 	engine    engine.Engine // nil until the introduction has succeeded
 	began     time.Time     // of the engine
@@ -96,8 +94,8 @@ type run struct {
 	recorder  *history.Recorder // nil: none
 	ledger    *ledger.Ledger
 	shared    *client.Shared
-	jobs      *workload.Jobs
-	sampler   *health.Sampler
+	jobs      *plan.Jobs
+	sampler   *validity.Sampler
 	disrupted disrupted
 
 	status     client.Status // of all shards together
@@ -118,7 +116,7 @@ type run struct {
 	refusedSince time.Duration // that nothing but refusals has come for the arrivals of the load; 0: it is not so
 	nextTick     time.Duration // the end of the current second
 
-	serverBefore health.Usage // when the second before ended
+	serverBefore validity.Usage // when the second before ended
 
 	interrupted atomic.Int64 // when the context ended, in time of the engine; 0: it has not
 
@@ -171,7 +169,7 @@ func (r *run) start() error {
 	if err := r.startEngine(); err != nil {
 		return err
 	}
-	r.sampler = health.NewSampler(r.began, max(1, r.config.Loops))
+	r.sampler = validity.NewSampler(r.began, max(1, r.config.Loops))
 	r.ledger = ledger.New()
 	r.jobs = r.config.Workload.Jobs(r.config.Run, r.config.Seed)
 	loops := r.engine.Loops()

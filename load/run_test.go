@@ -21,9 +21,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
-	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -35,7 +35,7 @@ const (
 // bench is a run against a server of fakes, in virtual time.
 type bench struct {
 	server fakes.Config
-	load   workload.Workload
+	load   plan.Workload
 	hooks  []func(*fakes.Event)
 	change func(*load.Config)                        // if set
 	during func(cancel func(), server *fakes.Server) // if set: beside the run
@@ -108,17 +108,17 @@ func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
 
 // quiet evaluates a report without the health of the machine: in virtual time a minute
 // passes in a moment, so that the machine seems to be busy.
-func quiet(report *results.Load, thresholds []judge.Threshold) {
+func quiet(report *results.Load, thresholds []validity.Threshold) {
 	report.Health = results.Health{Over: report.Health.Over, NoFiles: report.Health.NoFiles,
 		NoPorts: report.Health.NoPorts, NoMemory: report.Health.NoMemory}
-	judge.Evaluate(report, thresholds...)
+	validity.Evaluate(report, thresholds...)
 }
 
 // steady is an open loop of 500 jobs that the server carries easily.
-func steady() workload.Workload {
-	return workload.Workload{
-		Producers: 5, Consumers: 5, Payload: workload.Constant(100), Rate: 100, Duration: workload.Duration(5 * second),
-		Queues: workload.Queues{Number: 3},
+func steady() plan.Workload {
+	return plan.Workload{
+		Producers: 5, Consumers: 5, Payload: plan.Constant(100), Rate: 100, Duration: plan.Duration(5 * second),
+		Queues: plan.Queues{Number: 3},
 	}
 }
 
@@ -177,10 +177,10 @@ func TestASteadyRun(t *testing.T) {
 // Once every job is settled nothing waits for the end of a FETCH: neither the drain nor the close.
 func TestTheEndWaitsForNothing(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*workload.Workload){
-		"one queue for each worker": func(w *workload.Workload) { w.Queues.Number = 5 },
-		"a pool": func(w *workload.Workload) {
-			w.Topology, w.Queues.Number = workload.Topology{Kind: workload.Pool, Fetchers: 2}, 5
+	for name, change := range map[string]func(*plan.Workload){
+		"one queue for each worker": func(w *plan.Workload) { w.Queues.Number = 5 },
+		"a pool": func(w *plan.Workload) {
+			w.Topology, w.Queues.Number = plan.Topology{Kind: plan.Pool, Fetchers: 2}, 5
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,9 +200,9 @@ func TestTheEndWaitsForNothing(t *testing.T) {
 func TestFewWorkersWaitForAllQueues(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
-	w, err := workload.Preset("")
+	w, err := plan.Preset("")
 	require.NoError(t, err)
-	w.Producers, w.Consumers, w.Duration = 5, 5, workload.Duration(4*second)
+	w.Producers, w.Consumers, w.Duration = 5, 5, plan.Duration(4*second)
 	usual := bench{load: w}.run(t)
 	well(t, usual)
 	assert.Greater(t, usual.Rate.Achieved, 1000.0)
@@ -217,7 +217,7 @@ func TestFewWorkersWaitForAllQueues(t *testing.T) {
 func TestOnlyTheWindowIsMeasured(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Warmup, w.Prefill = workload.Duration(2*second), 300
+	w.Warmup, w.Prefill = plan.Duration(2*second), 300
 	l := bench{load: w}.run(t)
 	well(t, l)
 	assert.Equal(t, "connect prefill warm-up measure drain close", phases(l))
@@ -247,7 +247,7 @@ func TestANumberOfJobs(t *testing.T) {
 func TestQueuesAreAccountedForByThemselves(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Rate, w.Queues = 0, workload.Queues{Rates: []workload.Rate{80, 15, 5}}
+	w.Rate, w.Queues = 0, plan.Queues{Rates: []plan.Rate{80, 15, 5}}
 	l := bench{load: w}.run(t)
 	well(t, l)
 	require.Len(t, l.Queues, 3)
@@ -268,7 +268,7 @@ func TestQueuesAreAccountedForByThemselves(t *testing.T) {
 func TestAnObserverTellsTheSizesOfQueues(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Observers, w.ObserveEvery, w.Work.Min, w.Work.Max = 1, workload.Duration(100*ms), 60*ms, 60*ms // 83 jobs a second
+	w.Observers, w.ObserveEvery, w.Work.Min, w.Work.Max = 1, plan.Duration(100*ms), 60*ms, 60*ms // 83 jobs a second
 	var asked atomic.Int64
 	l := bench{load: w, hooks: []func(*fakes.Event){func(e *fakes.Event) {
 		if e.Point == fakes.Checked && e.Command.Verb == fwp.INFO {
@@ -295,14 +295,14 @@ func TestAnObserverTellsTheSizesOfQueues(t *testing.T) {
 func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
-	for _, name := range workload.Presets() {
+	for _, name := range plan.Presets() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, err := workload.Preset(name)
+			w, err := plan.Preset(name)
 			require.NoError(t, err)
-			w.Duration = workload.Duration(golden.Sample(150*ms, second))
+			w.Duration = plan.Duration(golden.Sample(150*ms, second))
 			if w.BeatOnly {
-				w.Duration = workload.Duration(20 * second) // a BEAT comes every 15 s
+				w.Duration = plan.Duration(20 * second) // a BEAT comes every 15 s
 			}
 			w.Producers, w.Consumers = min(w.Producers, 5), min(w.Consumers, 5)
 			w.Prefill, w.Connections = min(w.Prefill, golden.Sample[int64](500, 2000)), min(w.Connections, 20)

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -21,7 +21,7 @@ func (r *run) tick(now time.Duration) {
 		second.Add(taken)
 		r.recorders[i].Recycle(taken)
 	}
-	var sample health.Sample
+	var sample validity.Sample
 	if !r.config.Coarse { // in virtual time it says nothing, and would take a tenth of the time of a run
 		sample = r.sampler.Sample()
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -55,7 +55,7 @@ func arrange(parts []Part) ([]Part, error) {
 	}
 	for i := range of.segment.Of {
 		if have[i] == "" {
-			segment := workload.Segment{Index: i, Of: of.segment.Of}.String()
+			segment := plan.Segment{Index: i, Of: of.segment.Of}.String()
 			missing := Part{row: results.LoadPart{Segment: segment, LeftOut: true, Wrong: "its report is missing"}}
 			parts = append(parts, missing)
 		}
@@ -122,9 +122,9 @@ func unknown(parts []Part) string {
 	return words
 }
 
-// plan is what all segments of a load have in common, and which of them one is.
-type plan struct {
-	segment  workload.Segment
+// segmentPlan is what all segments of a load have in common, and which of them one is.
+type segmentPlan struct {
+	segment  plan.Segment
 	seed     uint64
 	version  string
 	overload string
@@ -132,12 +132,12 @@ type plan struct {
 }
 
 // planOf returns the plan of a report. It is an error if it is that of no segment.
-func planOf(l *results.Load) (p plan, err error) {
-	p = plan{seed: l.Seed, version: l.Version, overload: l.Plan.Overload, settings: map[string]string{}}
+func planOf(l *results.Load) (p segmentPlan, err error) {
+	p = segmentPlan{seed: l.Seed, version: l.Version, overload: l.Plan.Overload, settings: map[string]string{}}
 	if l.Plan.Segment == "" {
 		return p, errors.New("it is not a segment")
 	}
-	if p.segment, err = workload.ParseSegment(l.Plan.Segment); err != nil {
+	if p.segment, err = plan.ParseSegment(l.Plan.Segment); err != nil {
 		return p, err
 	}
 	if l.Plan.Workload != nil {
@@ -150,7 +150,7 @@ func planOf(l *results.Load) (p plan, err error) {
 }
 
 // differs returns the first thing by which a plan differs from another, nil if there is none.
-func (p *plan) differs(from *plan) error {
+func (p *segmentPlan) differs(from *segmentPlan) error {
 	different := func(what string, is, others any) error {
 		return fmt.Errorf("its %s is %v, the others have %v", what, is, others)
 	}
@@ -175,8 +175,8 @@ func (p *plan) differs(from *plan) error {
 }
 
 // mostCommon returns the plan that most of the parts have, the first of several; nil if no part has one.
-func mostCommon(parts []Part) (most *plan) {
-	var plans []*plan
+func mostCommon(parts []Part) (most *segmentPlan) {
+	var plans []*segmentPlan
 	var counts []int
 	for i := range parts {
 		if parts[i].Report == nil {
@@ -186,7 +186,7 @@ func mostCommon(parts []Part) (most *plan) {
 		if err != nil {
 			continue
 		}
-		at := slices.IndexFunc(plans, func(known *plan) bool { return own.differs(known) == nil })
+		at := slices.IndexFunc(plans, func(known *segmentPlan) bool { return own.differs(known) == nil })
 		if at < 0 {
 			plans, counts, at = append(plans, &own), append(counts, 0), len(plans)
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -127,7 +127,7 @@ func (w *watchdog) stalled() bool { return w.stall != "" }
 
 // errorText returns the server's text of an error reply, and the text of any other error.
 func errorText(err error) string {
-	if refused, ok := errors.AsType[*protocol.RefusedError](err); ok {
+	if refused, ok := errors.AsType[*wire.RefusedError](err); ok {
 		return refused.Text
 	}
 	return text.OfError(err)

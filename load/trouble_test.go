@@ -22,9 +22,9 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
-	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -40,8 +40,8 @@ func outcome(t *testing.T, l *results.Load, code int, words ...string) {
 func TestAPoolSharesWorkerIDs(t *testing.T) {
 	t.Parallel()
 	w := brief()
-	w.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 2, Reporters: 2, Concurrency: 5}
-	w.Work = workload.Range{Min: ms, Max: 20 * ms}
+	w.Topology = plan.Topology{Kind: plan.Pool, Fetchers: 2, Reporters: 2, Concurrency: 5}
+	w.Work = plan.Range{Min: ms, Max: 20 * ms}
 	assert.Equal(t, 5+5*5, load.Connections(&w))
 	l := bench{load: w}.run(t)
 	well(t, l)
@@ -130,7 +130,7 @@ func TestALimitThatEndsConnections(t *testing.T) {
 func TestAServerThatDies(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Rate, w.Duration = 500, workload.Duration(time.Hour)
+	w.Rate, w.Duration = 500, plan.Duration(time.Hour)
 	l := bench{load: w, during: func(_ func(), server *fakes.Server) {
 		time.Sleep(second + 500*time.Microsecond)
 		server.Close()
@@ -154,7 +154,7 @@ func TestTheEndOfAForwarder(t *testing.T) {
 	disconnecting.Disconnects = 0.05
 	for name, test := range map[string]*struct {
 		forwarder forwardtest.Forwarder
-		load      workload.Workload
+		load      plan.Workload
 		known     bool // that there is none
 		last      string
 	}{
@@ -191,13 +191,13 @@ func TestAServerThatIsRestarted(t *testing.T) {
 
 func TestThresholds(t *testing.T) {
 	t.Parallel()
-	var all []judge.Threshold
+	var all []validity.Threshold
 	for _, text := range []string{"push.response.p99<20ms", "lost==0", "push.response.p50<1us", "beat.response.p99<1s"} {
-		threshold, err := judge.ParseThreshold(text, load.Ops()...)
+		threshold, err := validity.ParseThreshold(text, load.Ops()...)
 		require.NoError(t, err)
 		all = append(all, threshold)
 	}
-	with := func(list ...judge.Threshold) *results.Load {
+	with := func(list ...validity.Threshold) *results.Load {
 		return bench{load: brief(), change: func(c *load.Config) { c.Thresholds = list }}.run(t)
 	}
 	outcome(t, with(all[:2]...), reports.ExitWell)
@@ -218,7 +218,7 @@ func TestOverload(t *testing.T) {
 	t.Parallel()
 	run := func(how client.Overload) *results.Load {
 		w := steady()
-		w.Rate, w.Duration = 500, workload.Duration(2*second)
+		w.Rate, w.Duration = 500, plan.Duration(2*second)
 		return bench{load: w, hooks: []func(*fakes.Event){slowPush}, change: func(c *load.Config) { c.Overload = how }}.run(t)
 	}
 	queued := run(client.Queue)
@@ -260,7 +260,7 @@ func TestInterrupted(t *testing.T) {
 			t.Parallel()
 			w := steady()
 			w.Producers, w.Consumers, w.Prefill = 40, 40, golden.Sample[int64](400, 10_000)
-			w.Warmup, w.Duration = workload.Duration(2*second), workload.Duration(time.Hour)
+			w.Warmup, w.Duration = plan.Duration(2*second), plan.Duration(time.Hour)
 			var pushes atomic.Int64
 			l := bench{load: w, hooks: []func(*fakes.Event){func(e *fakes.Event) {
 				if e.Point == fakes.Ran && e.Command.Verb == fwp.PUSH {
@@ -288,7 +288,7 @@ func TestInterrupted(t *testing.T) {
 func TestAJobThatIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.FailShare, w.Duration = 0.1, workload.Duration(2*second)
+	w.FailShare, w.Duration = 0.1, plan.Duration(2*second)
 	l := find(t, w, "retry-lost")
 	outcome(t, l, reports.ExitInconclusive, "still to be retried")
 	assert.InDelta(t, 20, l.Jobs.Waiting, 10)
@@ -297,11 +297,11 @@ func TestAJobThatIsNotTriedAgain(t *testing.T) {
 // A run that is interrupted ends within ten seconds, whatever its queues still hold and its workers still work on.
 func TestAnInterruptedRunEndsSoon(t *testing.T) {
 	t.Parallel()
-	for _, change := range []func(*workload.Workload){
-		func(w *workload.Workload) { w.FailShare = 0.1 }, // and the server does not try again
-		func(w *workload.Workload) { w.Work = workload.Range{Min: 20 * time.Minute, Max: 20 * time.Minute} },
-		func(w *workload.Workload) {
-			w.Delay, w.Drain = workload.Range{Min: time.Hour, Max: time.Hour}, workload.Duration(2*time.Hour)
+	for _, change := range []func(*plan.Workload){
+		func(w *plan.Workload) { w.FailShare = 0.1 }, // and the server does not try again
+		func(w *plan.Workload) { w.Work = plan.Range{Min: 20 * time.Minute, Max: 20 * time.Minute} },
+		func(w *plan.Workload) {
+			w.Delay, w.Drain = plan.Range{Min: time.Hour, Max: time.Hour}, plan.Duration(2*time.Hour)
 		},
 	} {
 		w := steady()
@@ -335,26 +335,26 @@ func TestAPhaseThatIsGivenUp(t *testing.T) {
 	t.Parallel()
 	silent := stalling(3*second, 13*second) // which ends before the drain is given up, too
 	for name, test := range map[string]struct {
-		change func(*workload.Workload)
+		change func(*plan.Workload)
 		words  string
 	}{
-		"a number of jobs": {func(w *workload.Workload) {
-			w.Rate, w.Duration, w.JobLimit, w.Think = 0, 0, 2000, workload.Range{Min: 20 * ms, Max: 20 * ms}
+		"a number of jobs": {func(w *plan.Workload) {
+			w.Rate, w.Duration, w.JobLimit, w.Think = 0, 0, 2000, plan.Range{Min: 20 * ms, Max: 20 * ms}
 		}, "^stopped after 3[0-9]{2} of 2,000 jobs: no reply for 10 s; achieved [^;]* /s \\(jobs pushed\\); all " +
 			"3[0-9]{2} jobs accounted for$"},
-		"a number of jobs at a rate": {func(w *workload.Workload) { w.Duration, w.JobLimit = 0, 2000 },
+		"a number of jobs at a rate": {func(w *plan.Workload) { w.Duration, w.JobLimit = 0, 2000 },
 			"^stopped after 30[0-9] of 2,000 jobs: no reply for 10 s; "},
-		"the prefill": {func(w *workload.Workload) { w.Prefill = 100_000 },
+		"the prefill": {func(w *plan.Workload) { w.Prefill = 100_000 },
 			"^stopped after [0-9,]* of 100,000 jobs: no reply for 10 s; all [0-9,]* jobs accounted for$"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
 			test.change(&w)
-			missed, err := judge.ParseThreshold("rate>=1000/s", load.Ops()...)
+			missed, err := validity.ParseThreshold("rate>=1000/s", load.Ops()...)
 			require.NoError(t, err)
 			l := bench{load: w, hooks: []func(*fakes.Event){silent, slowPush}, change: func(c *load.Config) {
-				c.Thresholds = []judge.Threshold{missed}
+				c.Thresholds = []validity.Threshold{missed}
 			}}.run(t)
 			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, reports.ExitInconclusive, code)

@@ -10,9 +10,9 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -39,7 +39,7 @@ func TestCommandsWithoutAReplyAreInThePercentiles(t *testing.T) {
 		verb, series, flow string
 		do                 func(*fakes.Event)
 		least              time.Duration
-		change             func(*workload.Workload)
+		change             func(*plan.Workload)
 	}{
 		"hangs":        {"PUSH", "push", "job.fetched", hang, 4 * second, nil},
 		"closed loop":  {"PUSH", "push", "job.acked", hang, 4 * second, thinking},
@@ -84,12 +84,12 @@ func TestCommandsWithoutAReplyAreInThePercentiles(t *testing.T) {
 // empty queues, nor what its clients have ended themselves.
 func TestARightServerLeavesNothingUndecided(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*workload.Workload){
-		"steady":      func(*workload.Workload) {},
+	for name, change := range map[string]func(*plan.Workload){
+		"steady":      func(*plan.Workload) {},
 		"closed loop": thinking,
 		"short-lived": shortLived,
-		"idle":        func(w *workload.Workload) { w.Rate, w.Consumers = 1, 20 },
-		"disconnects": func(w *workload.Workload) { w.Disconnects = 0.2 },
+		"idle":        func(w *plan.Workload) { w.Rate, w.Consumers = 1, 20 },
+		"disconnects": func(w *plan.Workload) { w.Disconnects = 0.2 },
 	} {
 		w := steady()
 		change(&w)
@@ -107,7 +107,7 @@ func TestARightServerLeavesNothingUndecided(t *testing.T) {
 // A server that falls silent for good leaves all that was in flight open.
 func TestSilenceForGood(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*workload.Workload){"open": func(*workload.Workload) {},
+	for name, change := range map[string]func(*plan.Workload){"open": func(*plan.Workload) {},
 		"closed": thinking} {
 		w := steady()
 		change(&w)
@@ -126,15 +126,15 @@ func TestSilenceForGood(t *testing.T) {
 	}
 }
 
-func thinking(w *workload.Workload) { w.Rate, w.Think = 0, workload.Range{Min: 20 * ms, Max: 20 * ms} }
+func thinking(w *plan.Workload) { w.Rate, w.Think = 0, plan.Range{Min: 20 * ms, Max: 20 * ms} }
 
-func shortLived(w *workload.Workload) {
+func shortLived(w *plan.Workload) {
 	w.Producers, w.Connections, w.Churn = 0, 20, true
 }
 
-func thresholds(sources ...string) (all []judge.Threshold) {
+func thresholds(sources ...string) (all []validity.Threshold) {
 	for _, source := range sources {
-		one, err := judge.ParseThreshold(source, load.Ops()...)
+		one, err := validity.ParseThreshold(source, load.Ops()...)
 		if err != nil {
 			panic(err)
 		}

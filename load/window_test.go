@@ -9,7 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -17,25 +17,25 @@ import (
 func TestTheWindowIsWhatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		change   func(*workload.Workload)
+		change   func(*plan.Workload)
 		measured time.Duration
 		target   float64
 		planned  int64
 	}{
-		"a tenth": {func(w *workload.Workload) { w.Rate, w.Duration = 0.1, workload.Duration(6*second) }, 6 * second,
+		"a tenth": {func(w *plan.Workload) { w.Rate, w.Duration = 0.1, plan.Duration(6*second) }, 6 * second,
 			0.1, 1},
-		"a half": {func(w *workload.Workload) { w.Rate, w.Duration = 0.5, workload.Duration(300*ms) }, 300 * ms, 0.5,
+		"a half": {func(w *plan.Workload) { w.Rate, w.Duration = 0.5, plan.Duration(300*ms) }, 300 * ms, 0.5,
 			1},
-		"one":          {func(w *workload.Workload) { w.Rate = 1 }, 5 * second, 1, 5},
-		"a warm-up":    {func(w *workload.Workload) { w.Rate, w.Warmup = 1, workload.Duration(2*second) }, 5 * second, 1, 5},
-		"bursts":       {func(w *workload.Workload) { w.Rate, w.Burst = 10, 25 }, 5 * second, 10, 50},
-		"jobs":         {func(w *workload.Workload) { w.Rate, w.JobLimit, w.Duration = 10, 30, 0 }, 3 * second, 10, 30},
-		"jobs, bursts": {func(w *workload.Workload) { w.Rate, w.JobLimit, w.Burst = 10, 20, 10 }, 2 * second, 10, 20},
-		"a quiet end": {func(w *workload.Workload) {
+		"one":          {func(w *plan.Workload) { w.Rate = 1 }, 5 * second, 1, 5},
+		"a warm-up":    {func(w *plan.Workload) { w.Rate, w.Warmup = 1, plan.Duration(2*second) }, 5 * second, 1, 5},
+		"bursts":       {func(w *plan.Workload) { w.Rate, w.Burst = 10, 25 }, 5 * second, 10, 50},
+		"jobs":         {func(w *plan.Workload) { w.Rate, w.JobLimit, w.Duration = 10, 30, 0 }, 3 * second, 10, 30},
+		"jobs, bursts": {func(w *plan.Workload) { w.Rate, w.JobLimit, w.Burst = 10, 20, 10 }, 2 * second, 10, 20},
+		"a quiet end": {func(w *plan.Workload) {
 			w.Rate, w.Duration = 0, 0
-			w.Stages = workload.Stages{{Over: 3 * second, From: 20, To: 20}, {Over: 7 * second}}
+			w.Stages = plan.Stages{{Over: 3 * second, From: 20, To: 20}, {Over: 7 * second}}
 		}, 10 * second, 6, 60},
-		"by chance": {func(w *workload.Workload) { w.Rate, w.Poisson = 2, true }, 5 * second, 2, 7},
+		"by chance": {func(w *plan.Workload) { w.Rate, w.Poisson = 2, true }, 5 * second, 2, 7},
 	} {
 		w := steady()
 		test.change(&w)
@@ -57,11 +57,11 @@ func TestSlowRepliesAreNotBelowTheTarget(t *testing.T) {
 			e.Delay += 5 * second
 		}
 	}
-	for name, change := range map[string]func(*workload.Workload){
-		"a window":    func(w *workload.Workload) { w.Duration = workload.Duration(12 * second) },
-		"jobs":        func(w *workload.Workload) { w.Duration, w.JobLimit = 0, 36 },
-		"a warm-up":   func(w *workload.Workload) { w.Warmup = workload.Duration(3 * second) },
-		"short-lived": func(w *workload.Workload) { w.Producers, w.Connections, w.Churn = 0, 20, true },
+	for name, change := range map[string]func(*plan.Workload){
+		"a window":    func(w *plan.Workload) { w.Duration = plan.Duration(12 * second) },
+		"jobs":        func(w *plan.Workload) { w.Duration, w.JobLimit = 0, 36 },
+		"a warm-up":   func(w *plan.Workload) { w.Warmup = plan.Duration(3 * second) },
+		"short-lived": func(w *plan.Workload) { w.Producers, w.Connections, w.Churn = 0, 20, true },
 	} {
 		w := steady()
 		w.Producers, w.Rate = 20, 3
@@ -80,7 +80,7 @@ func TestSlowRepliesAreNotBelowTheTarget(t *testing.T) {
 func TestABacklogOfTheWarmUp(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Rate, w.Warmup = 500, workload.Duration(2*second)
+	w.Rate, w.Warmup = 500, plan.Duration(2*second)
 	l := bench{load: w, hooks: []func(*fakes.Event){slowPush}}.run(t)
 	outcome(t, l, reports.ExitWell, "below target: achieved 135 of 500 /s (1,827 arrivals unserved)")
 	assert.Equal(t, l.Rate.Planned, l.Rate.Done+l.Rate.Unserved)
@@ -94,25 +94,25 @@ func TestABacklogOfTheWarmUp(t *testing.T) {
 // The plan says what ran.
 func TestThePlanSaysWhatRan(t *testing.T) {
 	t.Parallel()
-	read := func(preset string, change func(*workload.Workload)) string {
-		w, err := workload.Preset(preset)
+	read := func(preset string, change func(*plan.Workload)) string {
+		w, err := plan.Preset(preset)
 		require.NoError(t, err)
 		change(&w)
 		return load.Describe(w)
 	}
 	for name, test := range map[string]struct {
 		preset string
-		change func(*workload.Workload)
+		change func(*plan.Workload)
 		want   []string
 		not    string
 	}{
-		"usual": {"", func(*workload.Workload) {}, []string{"the next push follows the reply), at most 2"}, "payload"},
-		"think": {"", func(w *workload.Workload) { w.Think = workload.Range{Min: 10 * ms, Max: 10 * ms} },
+		"usual": {"", func(*plan.Workload) {}, []string{"the next push follows the reply), at most 2"}, "payload"},
+		"think": {"", func(w *plan.Workload) { w.Think = plan.Range{Min: 10 * ms, Max: 10 * ms} },
 			[]string{"follows the reply after a pause of 10ms"}, "follows the reply)"},
-		"bursts": {"", func(w *workload.Workload) { w.Rate, w.Burst = 100, 50 }, []string{"in bursts of 50"}, ""},
-		"jobs": {"", func(w *workload.Workload) { w.FailShare, w.Payload, w.Batch = 0.05, workload.Constant(61440), 7 },
+		"bursts": {"", func(w *plan.Workload) { w.Rate, w.Burst = 100, 50 }, []string{"in bursts of 50"}, ""},
+		"jobs": {"", func(w *plan.Workload) { w.FailShare, w.Payload, w.Batch = 0.05, plan.Constant(61440), 7 },
 			[]string{"payload 61440", "fail share 0.05", "batch 7"}, ""},
-		"a preset": {"scheduled", func(*workload.Workload) {}, []string{"delay 1s-5s"}, ""},
+		"a preset": {"scheduled", func(*plan.Workload) {}, []string{"delay 1s-5s"}, ""},
 	} {
 		words := read(test.preset, test.change)
 		for _, want := range test.want {

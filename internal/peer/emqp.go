@@ -21,8 +21,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/emqpspeaker"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -38,7 +38,7 @@ func emqpPeer() *Peer {
 		Serves: "a broker of eMQP with a port for clients, that of --port, and that of --worker-port for workers: " +
 			"`ready emqp://127.0.0.1:PORT?backend=PORT`",
 		Subject:       func(...string) *explore.Subject { return emqpsubject.New() },
-		Speaker:       func(c SpeakerConfig) protocol.Protocol { return emqpspeaker.Protocol{Requests: c.Requests} },
+		Speaker:       func(c SpeakerConfig) wire.Protocol { return emqpspeaker.Protocol{Requests: c.Requests} },
 		Requests:      "reply-requested of eMQP",
 		CheckWorkload: checkEMQPWorkload,
 		Workers:       emqpworker.Side,
@@ -183,14 +183,14 @@ func emqpCommand(e *fakeemqp.Event) string {
 }
 
 // checkEMQPWorkload returns an error for a workload with something that no message of eMQP says.
-func checkEMQPWorkload(w *workload.Workload) error {
+func checkEMQPWorkload(w *plan.Workload) error {
 	for _, no := range []struct {
 		has       bool
 		what, why string
 	}{
 		{w.FailShare > 0, "fail_share", "eMQP has no message for a failed job: remove it"},
 		{w.Delay.Max > 0, "delay", "eMQP has no scheduled jobs: remove it"},
-		{w.Topology.Kind == workload.Pool, "topology", "each connection is a worker: use single"},
+		{w.Topology.Kind == plan.Pool, "topology", "each connection is a worker: use single"},
 	} {
 		if no.has {
 			return fmt.Errorf("%s does not work with eMQP: %s", no.what, no.why)

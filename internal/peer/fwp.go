@@ -24,7 +24,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -48,7 +48,7 @@ func fwpAlone() *Peer {
 		UpgradeFaults: func() []Fault {
 			return faultsOf(bugs.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
 		},
-		Speaker: func(c SpeakerConfig) protocol.Protocol { return fwpspeaker.New(c.Password) },
+		Speaker: func(c SpeakerConfig) wire.Protocol { return fwpspeaker.New(c.Password) },
 
 		Likes: likes(), Batches: string(fwpdialect.Faktory), Passwords: true, Histories: true, Monitored: true,
 		Clients:        fwpClients(),
@@ -72,7 +72,7 @@ var faktoryPeer = sync.OnceValue(func() *Peer {
 		return append(conformance.Scripts(added...), all...), err
 	}
 	p.Subject = func(missing ...string) *explore.Subject { return fwpsubject.Of(fwpdialect.Faktory, missing...) }
-	p.Speaker = func(c SpeakerConfig) protocol.Protocol {
+	p.Speaker = func(c SpeakerConfig) wire.Protocol {
 		speaker := fwpspeaker.New(c.Password)
 		speaker.Batches = c.Batches
 		return speaker

@@ -10,8 +10,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -64,11 +64,11 @@ type Peer struct {
 	// does not work with it, since no job has to survive a restart.
 	UpgradeFaults func() []Fault
 	// Speaker returns it as a protocol of a load. Nil: fwpbench does not work with it.
-	Speaker func(SpeakerConfig) protocol.Protocol
+	Speaker func(SpeakerConfig) wire.Protocol
 	// Requests says by which commands producers wait until their jobs are done; empty if there are none.
 	Requests string
 	// CheckWorkload returns an error for a workload with something that no message says. Nil: there is a message for all.
-	CheckWorkload func(*workload.Workload) error
+	CheckWorkload func(*plan.Workload) error
 
 	// Passwords says whether its servers may ask for a password, and serve TLS.
 	Passwords bool

@@ -21,7 +21,7 @@ import (
 	fakeworkqworker "github.com/fwpsuite/fwp/fakes/workq/worker"
 	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/load/workqspeaker"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -37,7 +37,7 @@ func workqPeer() *Peer {
 		Embed:      func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
 		Serves:  "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
 		Subject: func(...string) *explore.Subject { return workqsubject.New() },
-		Speaker: func(c SpeakerConfig) protocol.Protocol { return workqspeaker.Protocol{Requests: c.Requests} },
+		Speaker: func(c SpeakerConfig) wire.Protocol { return workqspeaker.Protocol{Requests: c.Requests} },
 		Workers: workqworker.Side,
 		Mark:    workqMark, Line: "inspect server\r\n",
 		Clients:  []*Client{workqClient()},

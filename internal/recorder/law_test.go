@@ -23,7 +23,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // recordedLoad returns the names of the breaches of a load that passes through a recorder, in virtual time.
@@ -44,9 +44,9 @@ func recordedLoad(t *testing.T, server fakes.Config, password string) (names []s
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { served <- r.Serve(ctx, l) }()
 		load.Run(t.Context(), load.Config{
-			Workload: workload.Workload{
-				Producers: 3, Consumers: 3, Observers: 1, ObserveEvery: workload.Duration(time.Second), Rate: 20, JobLimit: 100,
-				Disconnects: 0.05, FailShare: 0.2, ExactIntegers: true, Payload: workload.Constant(20),
+			Workload: plan.Workload{
+				Producers: 3, Consumers: 3, Observers: 1, ObserveEvery: plan.Duration(time.Second), Rate: 20, JobLimit: 100,
+				Disconnects: 0.05, FailShare: 0.2, ExactIntegers: true, Payload: plan.Constant(20),
 			},
 			Run: load.NewRun(), Coarse: true, Protocol: fwpspeaker.New(server.Password),
 			Dial: front.Dial,

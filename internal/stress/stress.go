@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -181,7 +181,7 @@ func (l *Load) watch() func(load.Moment) {
 // workload returns the load. Its rate keeps queues short, so that a job which is delivered
 // twice is delivered while it is held. Where there is a budget, half of the time for it is
 // for the drain.
-func (l *Load) workload(b explore.Budget) workload.Workload {
+func (l *Load) workload(b explore.Budget) plan.Workload {
 	const ms = time.Millisecond
 	lasts, drain := time.Duration(0), drainLimit
 	if !b.Explore.IsZero() {
@@ -189,11 +189,11 @@ func (l *Load) workload(b explore.Budget) workload.Workload {
 		drain = max(min(drainLimit, left/2), ms)
 		lasts = max(left-drain, ms)
 	}
-	return workload.Workload{
-		Producers: l.Producers, Consumers: l.Workers, Observers: l.Observers, ObserveEvery: workload.Duration(ms),
-		Rate: workload.Rate(75 * l.Workers), JobLimit: int64(max(1, l.Explorer.Steps/commandsOfJob)),
-		Duration: workload.Duration(lasts), Work: workload.Range{Min: 2 * ms, Max: 10 * ms},
-		Queues: workload.Queues{Number: 4}, Payload: workload.Constant(20), ExactIntegers: true,
-		Disconnects: 0.05, Drain: workload.Duration(drain),
+	return plan.Workload{
+		Producers: l.Producers, Consumers: l.Workers, Observers: l.Observers, ObserveEvery: plan.Duration(ms),
+		Rate: plan.Rate(75 * l.Workers), JobLimit: int64(max(1, l.Explorer.Steps/commandsOfJob)),
+		Duration: plan.Duration(lasts), Work: plan.Range{Min: 2 * ms, Max: 10 * ms},
+		Queues: plan.Queues{Number: 4}, Payload: plan.Constant(20), ExactIntegers: true,
+		Disconnects: 0.05, Drain: plan.Duration(drain),
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // bare is a loop that costs nothing: what a step costs is the session's own.
@@ -36,9 +36,9 @@ type steady struct {
 	k     int
 }
 
-func newSteady(tb testing.TB, topology workload.Topology, change ...func(*Config)) *steady {
+func newSteady(tb testing.TB, topology plan.Topology, change ...func(*Config)) *steady {
 	tb.Helper()
-	w := workload.Workload{Producers: 1, Consumers: 1, Payload: workload.Constant(100), Topology: topology}
+	w := plan.Workload{Producers: 1, Consumers: 1, Payload: plan.Constant(100), Topology: topology}
 	require.NoError(tb, w.Check())
 	s := &steady{loop: new(bare), now: time.Second, out: make([]byte, 0, 4096), ok: []byte(ok)}
 	jobs, books := w.Jobs("run", 1), ledger.New()
@@ -108,8 +108,8 @@ func (s *steady) pieces() {
 
 //nolint:paralleltest // counts what the whole process allocates
 func TestTheSteadyStateAllocatesNothing(t *testing.T) {
-	single := newSteady(t, workload.Topology{})
-	pool := newSteady(t, workload.Topology{Kind: workload.Pool, Fetchers: 1, Reporters: 1, Concurrency: 10})
+	single := newSteady(t, plan.Topology{})
+	pool := newSteady(t, plan.Topology{Kind: plan.Pool, Fetchers: 1, Reporters: 1, Concurrency: 10})
 	for name, do := range map[string]func(){
 		"push": single.push, "fetch and ack": single.job, "fetch in pieces": single.pieces,
 		"fetch and ack in a pool": pool.job,
@@ -124,7 +124,7 @@ func TestTheSteadyStateAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkPush(b *testing.B) {
-	s := newSteady(b, workload.Topology{})
+	s := newSteady(b, plan.Topology{})
 	b.ReportAllocs()
 	for b.Loop() {
 		s.push()
@@ -132,7 +132,7 @@ func BenchmarkPush(b *testing.B) {
 }
 
 func BenchmarkPushRecorded(b *testing.B) {
-	s := newSteady(b, workload.Topology{}, limited)
+	s := newSteady(b, plan.Topology{}, limited)
 	b.ReportAllocs()
 	for b.Loop() {
 		s.push()
@@ -143,7 +143,7 @@ func BenchmarkPushRecorded(b *testing.B) {
 func limited(c *Config) { c.History, c.HistoryLimit = history.NewRecorder(), 1_000_000 }
 
 func BenchmarkFetchAndAck(b *testing.B) {
-	s := newSteady(b, workload.Topology{})
+	s := newSteady(b, plan.Topology{})
 	b.ReportAllocs()
 	for b.Loop() {
 		if s.k == len(s.jobs) {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // beatDue reports whether a heartbeat is due, and sets when the connection is woken for the next one.
@@ -35,11 +35,11 @@ func (d *duty) sendBeat(now time.Duration, out []byte) []byte {
 }
 
 // beaten handles the reply to a heartbeat: OK, or the state to enter.
-func (d *duty) beaten(now time.Duration, e *protocol.Event) outcome {
+func (d *duty) beaten(now time.Duration, e *wire.Event) outcome {
 	switch {
-	case e.Kind == protocol.Ordered:
+	case e.Kind == wire.Ordered:
 		d.worker.order(now, e.State)
-	case e.Kind == protocol.OK && d.worker.state == protocol.Working:
+	case e.Kind == wire.OK && d.worker.state == wire.Working:
 		d.worker.known = d.asked.sent
 	}
 	return outcome{measure.Beat, e.Err}
@@ -63,7 +63,7 @@ func (d *duty) sendInfo(now time.Duration, out []byte) []byte {
 }
 
 // observed handles the reply to an observer's info. The first one after a TakeInfo is kept: more are not read.
-func (d *duty) observed(now time.Duration, e *protocol.Event) outcome {
+func (d *duty) observed(now time.Duration, e *wire.Event) outcome {
 	if e.Err != nil {
 		d.slow(now)
 	}
@@ -74,7 +74,7 @@ func (d *duty) observed(now time.Duration, e *protocol.Event) outcome {
 }
 
 // Sizer returns what reads the replies of TakeInfo, nil if nothing does.
-func (c *Shard) Sizer() protocol.Sizer { return c.sizer }
+func (c *Shard) Sizer() wire.Sizer { return c.sizer }
 
 // TakeInfo returns the first reply to an info since the last call, empty if there was none. It is valid until the next
 // call.

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // Breach is how often the protocol was broken in the same way at the same command.
 type Breach struct {
-	First *protocol.BreachError
+	First *wire.BreachError
 	Count int64
 }
 
@@ -40,7 +40,7 @@ func (c *Shard) Breaches() Breaches {
 	return list
 }
 
-func (c *Shard) breached(b *protocol.BreachError) { c.breaches.Add(Breach{First: b, Count: 1}) }
+func (c *Shard) breached(b *wire.BreachError) { c.breaches.Add(Breach{First: b, Count: 1}) }
 
 // A server that stops, restarts or stands still does the same to all its connections, and breaks nothing by it. So what
 // it does to one connection counts only if others were served meanwhile.
@@ -87,7 +87,7 @@ func (d *duty) overdue(now time.Duration) {
 		return
 	}
 	verb := c.verb(d.asked.op)
-	c.breached(&protocol.BreachError{Verb: verb, Breach: protocol.Overdue, What: fmt.Sprintf(
+	c.breached(&wire.BreachError{Verb: verb, Breach: wire.Overdue, What: fmt.Sprintf(
 		"%s found no job after %.1f s; the limit is %s, and no other command took more than %.1f s",
 		verb, took.Seconds(), c.times.Wait, c.slowest.Seconds())})
 }
@@ -101,7 +101,7 @@ func (c *conn) unanswered(now time.Duration) {
 		return
 	}
 	verb := s.verb(c.asked.op)
-	s.breached(&protocol.BreachError{Verb: verb, Breach: protocol.NoReply, What: fmt.Sprintf(
+	s.breached(&wire.BreachError{Verb: verb, Breach: wire.NoReply, What: fmt.Sprintf(
 		"%s got no reply within %.0f s; other commands got theirs within %.1f s",
 		verb, waited.Seconds(), s.slowest.Seconds())})
 }
@@ -121,7 +121,7 @@ const closingsKept = 10_000
 func (d *duty) closedByServer(now time.Duration) {
 	w, c := d.worker, d.shard
 	served := d.replied > d.opened && d.failures == 0
-	if !served || w.stops() || w.state != protocol.Working || now-max(w.known, d.opened) > beaten || !c.shared.calm(now) ||
+	if !served || w.stops() || w.state != wire.Working || now-max(w.known, d.opened) > beaten || !c.shared.calm(now) ||
 		len(c.closings) == closingsKept {
 		return
 	}
@@ -142,7 +142,7 @@ func (c *Shard) closedAlone() (b Breach) {
 			continue
 		}
 		b.Count++
-		b.First = cmp.Or(b.First, &protocol.BreachError{Breach: protocol.WorkerClosed, What: fmt.Sprintf(
+		b.First = cmp.Or(b.First, &wire.BreachError{Breach: wire.WorkerClosed, What: fmt.Sprintf(
 			"the server closed the connection of a worker that sends heartbeats, %s, and still served others",
 			during(end.verb))})
 	}

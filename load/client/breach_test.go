@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 func TestWholeSecondsWithReplies(t *testing.T) {
@@ -143,7 +143,7 @@ func TestWhatCountsAsAnOverdueFetch(t *testing.T) {
 		"a protocol without a wait":  {took: 9 * time.Second, others: true},
 		"disrupted when it was sent": {took: 9 * time.Second, wait: wait, others: true, disruptedUntil: sent},
 	} {
-		s := play(t, workload.Workload{Consumers: 1})
+		s := play(t, plan.Workload{Consumers: 1})
 		d := s.shard.workers[0].conns[0]
 		s.shard.times.Wait, s.shard.slowest = test.wait, test.slowest
 		d.asked = command{op: measure.Fetch, sent: sent}
@@ -171,13 +171,13 @@ func TestWhatCountsAsAClosedWorker(t *testing.T) {
 		"nothing new is served":       {change: func(*duty) {}, shut: true},
 		"never served":                {change: func(d *duty) { d.replied = 0 }},
 		"after a refused command":     {change: func(d *duty) { d.failures = 1 }},
-		"told to be quiet":            {change: func(d *duty) { d.worker.state = protocol.Working + 1 }},
+		"told to be quiet":            {change: func(d *duty) { d.worker.state = wire.Working + 1 }},
 		"its heartbeat is 45 s old":   {change: func(d *duty) { d.worker.known = at - 45*time.Second }, want: true},
 		"its heartbeat is older":      {change: func(d *duty) { d.worker.known, d.opened = at-45*time.Second-1, 1 }},
 		"the target was disrupted":    {change: func(d *duty) { d.shard.shared.Disrupt(at) }},
 		"disrupted until just before": {change: func(d *duty) { d.shard.shared.Disrupt(at - 1) }, want: true},
 	} {
-		s := play(t, workload.Workload{Consumers: 3})
+		s := play(t, plan.Workload{Consumers: 3})
 		d := s.shard.workers[0].conns[0]
 		d.opened, d.replied, d.worker.known = 1, at-time.Second, at-time.Second
 		other := &s.shard.workers[1].conns[0].conn

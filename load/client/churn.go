@@ -5,7 +5,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // churner is a place for a short-lived connection: each arrival connects, sends one
@@ -66,7 +66,7 @@ func (s *churner) next(now time.Duration, out []byte) []byte {
 	return s.shard.push(now, out, s.speaker, s.todo, s.index)
 }
 
-func (s *churner) answered(_ time.Duration, e *protocol.Event) outcome {
+func (s *churner) answered(_ time.Duration, e *wire.Event) outcome {
 	s.replied = true
 	if s.shard.share.churnInfo {
 		return outcome{measure.Info, e.Err}

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
-func churn(n int) workload.Workload {
-	return workload.Workload{Churn: true, Connections: n, Payload: workload.Constant(1)}
+func churn(n int) plan.Workload {
+	return plan.Workload{Churn: true, Connections: n, Payload: plan.Constant(1)}
 }
 
 // cycle plays the server for a whole connection.
@@ -68,7 +68,7 @@ func TestConnectionsComeAndGo(t *testing.T) {
 func TestComingByThePlan(t *testing.T) {
 	t.Parallel()
 	w := churn(1)
-	w.Rate, w.Duration = 100, workload.Duration(time.Second)
+	w.Rate, w.Duration = 100, plan.Duration(time.Second)
 	s := play(t, w)
 	s.connect()
 	s.start()
@@ -129,7 +129,7 @@ func TestChurnInDoubt(t *testing.T) {
 func TestChurnThinks(t *testing.T) {
 	t.Parallel()
 	w := churn(1)
-	w.Think = workload.Range{Min: time.Second, Max: time.Second}
+	w.Think = plan.Range{Min: time.Second, Max: time.Second}
 	s := play(t, w)
 	s.connect()
 	s.start()

@@ -6,7 +6,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // conn is one connection: how it opens, then one command at a time, and its end. Once it is identified, its role
@@ -17,9 +17,9 @@ type conn struct {
 	engine.Link
 	shard    *Shard
 	role     role
-	workerID string           // the worker's id; empty for a client that only pushes
-	speaker  protocol.Speaker // of the present connection
-	tap      Tap              // the same; nil if nothing gets its bytes
+	workerID string       // the worker's id; empty for a client that only pushes
+	speaker  wire.Speaker // of the present connection
+	tap      Tap          // the same; nil if nothing gets its bytes
 
 	phase    phase
 	failures uint8 // since the last command that was replied to
@@ -62,7 +62,7 @@ type role interface {
 	// appends nothing and sets due, or waits to be poked.
 	next(now time.Duration, out []byte) []byte
 	// answered handles the reply to the command in flight.
-	answered(now time.Duration, e *protocol.Event) outcome
+	answered(now time.Duration, e *wire.Event) outcome
 	// lost handles the loss of the connection, and calls reopen if it is still needed. asked is whether a command
 	// was in flight, which has no reply.
 	lost(now time.Duration, asked bool)
@@ -148,7 +148,7 @@ func (c *conn) connected(now time.Duration) {
 		c.tap = c.shard.tap(c.workerID)
 	}
 	if d, is := c.role.(*duty); is && d.duties&fetching != 0 {
-		if s, subscribes := c.speaker.(protocol.Subscriber); subscribes {
+		if s, subscribes := c.speaker.(wire.Subscriber); subscribes {
 			s.Subscribe(&d.worker.asks.queues)
 		}
 	}

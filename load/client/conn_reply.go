@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // receive reads bytes, which may be a part of a reply, or too much. It returns out with the answers to messages that
@@ -41,7 +41,7 @@ func (c *conn) receive(now time.Duration, in, out []byte) []byte {
 
 // hear has the speaker read the first message of b.
 func (c *conn) hear(b []byte) (int, error) {
-	c.shard.event = protocol.Event{}
+	c.shard.event = wire.Event{}
 	n, err := c.speaker.Hear(b, &c.shard.event)
 	if c.tap != nil && n > 0 {
 		c.tap.Received(b[:n], time.Now())
@@ -53,7 +53,7 @@ func (c *conn) hear(b []byte) (int, error) {
 func (c *conn) heard(now time.Duration, out []byte) []byte {
 	e := &c.shard.event
 	out = append(out, e.Answer...)
-	if e.Kind != protocol.Beside {
+	if e.Kind != wire.Beside {
 		c.book(now, e)
 	}
 	return out
@@ -62,9 +62,9 @@ func (c *conn) heard(now time.Duration, out []byte) []byte {
 // unheard handles bytes in which the speaker could read no message: it is incomplete, or wrong.
 func (c *conn) unheard(now time.Duration, b []byte, err error) {
 	switch {
-	case errors.Is(err, protocol.ErrTooLong): // a limit of ours, and of no clause
+	case errors.Is(err, wire.ErrTooLong): // a limit of ours, and of no clause
 		c.lose(now, measure.TooLong, err)
-	case !errors.Is(err, protocol.ErrShort):
+	case !errors.Is(err, wire.ErrShort):
 		c.lose(now, measure.Malformed, err)
 	case len(c.kept) == 0:
 		c.keep(b)
@@ -88,7 +88,7 @@ func (c *conn) keep(in []byte) {
 
 // surprised handles bytes that no command asked for. They break the protocol, except that an error before the first
 // command is a server which refuses the client later than it could: it may have a limit of connections. (AMB-14)
-func (c *conn) surprised(now time.Duration, in []byte, breach *protocol.BreachError) {
+func (c *conn) surprised(now time.Duration, in []byte, breach *wire.BreachError) {
 	if c.fresh {
 		if _, err := c.hear(in); err == nil && c.shard.event.Err != nil {
 			c.lose(now, measure.Rejected, c.shard.event.Err)
@@ -117,7 +117,7 @@ func (c *conn) release() {
 }
 
 // book handles the reply that was awaited.
-func (c *conn) book(now time.Duration, e *protocol.Event) {
+func (c *conn) book(now time.Duration, e *wire.Event) {
 	switch c.phase {
 	case greeting:
 		c.greeted(now, e)
@@ -130,7 +130,7 @@ func (c *conn) book(now time.Duration, e *protocol.Event) {
 	}
 }
 
-func (c *conn) answered(now time.Duration, e *protocol.Event) {
+func (c *conn) answered(now time.Duration, e *wire.Event) {
 	got := c.role.answered(now, e)
 	c.phase, c.free, c.since, c.replied, c.shard.status.Replied = idle, now, now, now, now
 	c.shard.pulse.beat(now)
@@ -148,7 +148,7 @@ func (c *conn) answered(now time.Duration, e *protocol.Event) {
 		}
 		c.time(got.op, now)
 	}
-	c.mayQuit(now, workload.AtIdle)
+	c.mayQuit(now, plan.AtIdle)
 }
 
 // slow makes the role wait before its next command, longer after each refusal in a row. It is for commands that only
@@ -172,7 +172,7 @@ func (c *conn) time(op measure.Op, now time.Duration) {
 }
 
 // bye handles the reply to goodbye.
-func (c *conn) bye(now time.Duration, e *protocol.Event) {
+func (c *conn) bye(now time.Duration, e *wire.Event) {
 	if e.Err == nil {
 		c.time(measure.End, now)
 	} else {
@@ -232,7 +232,7 @@ func (c *conn) noteLoss(kind measure.ErrorKind, err error) {
 		return
 	}
 	op := measure.Connect
-	switch breach, ok := errors.AsType[*protocol.BreachError](err); {
+	switch breach, ok := errors.AsType[*wire.BreachError](err); {
 	case c.waits() || ok && breach.Verb != "":
 		op = c.asked.op
 	case c.phase == greeted:

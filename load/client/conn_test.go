@@ -12,7 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 const (
@@ -200,9 +200,9 @@ func TestConnectionsThatBreak(t *testing.T) {
 func TestBytesThatNobodyAskedFor(t *testing.T) {
 	t.Parallel()
 	for phase, p := range map[string]struct{ lines, verb, breach string }{
-		"greeting": {hi + ok, "", protocol.Unasked}, "idle": {ok, "", protocol.Unasked},
-		"hello": {ok + ok, "HELLO", protocol.ExtraReply}, "pushing": {ok + ok, "PUSH", protocol.ExtraReply},
-		"fetching": {"$-1\r\n$-1\r\n", "FETCH", protocol.ExtraReply}, "acknowledges": {ok + "+", "ACK", protocol.ExtraReply},
+		"greeting": {hi + ok, "", wire.Unasked}, "idle": {ok, "", wire.Unasked},
+		"hello": {ok + ok, "HELLO", wire.ExtraReply}, "pushing": {ok + ok, "PUSH", wire.ExtraReply},
+		"fetching": {"$-1\r\n$-1\r\n", "FETCH", wire.ExtraReply}, "acknowledges": {ok + "+", "ACK", wire.ExtraReply},
 	} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()

@@ -6,8 +6,8 @@ import (
 
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // The pauses of a connection that fails again and again double from the first to the
@@ -130,8 +130,8 @@ type preparing struct {
 }
 
 // greeted handles the server's greeting.
-func (c *conn) greeted(now time.Duration, e *protocol.Event) {
-	if e.Kind == protocol.Refused {
+func (c *conn) greeted(now time.Duration, e *wire.Event) {
+	if e.Kind == wire.Refused {
 		c.lose(now, measure.Rejected, e.Err)
 		return
 	}
@@ -165,21 +165,21 @@ func (c *conn) identify(now time.Duration, out []byte) []byte {
 		return out
 	case len(opened) == len(out):
 		c.expect(greeting, command{op: measure.Hello, sent: now})
-		c.mayQuit(now, workload.AtGreeting)
+		c.mayQuit(now, plan.AtGreeting)
 		return out
 	}
 	c.expect(hello, command{op: measure.Hello, intended: c.opened, free: c.opened, sent: now})
-	c.mayQuit(now, workload.AtHello)
+	c.mayQuit(now, plan.AtHello)
 	return opened
 }
 
 // identified handles the reply to hello. Its time begins with the connection, so that it includes a slow greeting.
-func (c *conn) identified(now time.Duration, e *protocol.Event) {
+func (c *conn) identified(now time.Duration, e *wire.Event) {
 	switch e.Kind {
-	case protocol.Refused:
+	case wire.Refused:
 		c.lose(now, measure.Rejected, e.Err)
 		return
-	case protocol.Greeted: // there is more to it
+	case wire.Greeted: // there is more to it
 		c.greeted(now, e)
 		return
 	}

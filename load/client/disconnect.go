@@ -5,32 +5,32 @@ import (
 
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // phaseOf is the phase of a connection whose command of this kind is in flight.
-var phaseOf = map[measure.Op]workload.Phase{
-	measure.Push: workload.AtPush, measure.Fetch: workload.AtFetch, measure.Ack: workload.AtAck,
-	measure.Fail: workload.AtFail, measure.Beat: workload.AtBeat, measure.Info: workload.AtInfo,
+var phaseOf = map[measure.Op]plan.Phase{
+	measure.Push: plan.AtPush, measure.Fetch: plan.AtFetch, measure.Ack: plan.AtAck,
+	measure.Fail: plan.AtFail, measure.Beat: plan.AtBeat, measure.Info: plan.AtInfo,
 }
 
 // quit is how a client ends its connection by itself, without goodbye.
 type quit struct {
 	decided bool
 	halved  bool // its half is closed: it awaits the reply, or the end
-	ending  workload.Ending
+	ending  plan.Ending
 	at      time.Duration // unless the reply comes first
 	turns   int64         // decisions so far
 }
 
 // mayQuit decides whether the client ends its connection in the phase that it enters.
-func (c *conn) mayQuit(now time.Duration, at workload.Phase) {
+func (c *conn) mayQuit(now time.Duration, at plan.Phase) {
 	if c.shard.disconnects && !c.shard.stopping {
 		c.draw(now, at)
 	}
 }
 
-func (c *conn) draw(now time.Duration, at workload.Phase) {
+func (c *conn) draw(now time.Duration, at plan.Phase) {
 	d, ends := c.shard.jobs.Disconnect(int(c.number), c.quit.turns, at)
 	c.quit.turns++
 	if ends {
@@ -51,14 +51,14 @@ func (c *conn) disconnect(now time.Duration, next engine.Next) engine.Next {
 			next.Wake = q.at
 		}
 		return next
-	case q.ending == workload.HalfClose:
+	case q.ending == plan.HalfClose:
 		if next.CloseWrite = !q.halved; next.CloseWrite {
 			c.shard.status.Disconnected = now
 		}
 		q.halved = true
 		return next
 	}
-	reset := q.ending == workload.Reset
+	reset := q.ending == plan.Reset
 	c.shard.status.Disconnects++
 	c.shard.status.Disconnected = now
 	c.drop(now)

@@ -9,16 +9,16 @@ import (
 
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // quits has a connection decide, as if it had been drawn, to end now or after a while.
-func quits(c *conn, now time.Duration, ending workload.Ending, after time.Duration) {
+func quits(c *conn, now time.Duration, ending plan.Ending, after time.Duration) {
 	c.quit = quit{decided: true, ending: ending, at: now + after}
 }
 
 // pushing is a scene whose producer has a PUSH in flight that it does not mean to wait for.
-func pushing(t *testing.T, ending workload.Ending, after time.Duration) (*scene, *conn) {
+func pushing(t *testing.T, ending plan.Ending, after time.Duration) (*scene, *conn) {
 	t.Helper()
 	s := play(t, producers(1))
 	s.connect()
@@ -33,11 +33,11 @@ func pushing(t *testing.T, ending workload.Ending, after time.Duration) (*scene,
 func TestHowAClientDisconnects(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		ending workload.Ending
+		ending plan.Ending
 		next   engine.Next
 	}{
-		"close": {workload.Close, engine.Next{Close: true}},
-		"reset": {workload.Reset, engine.Next{Close: true, Reset: true}},
+		"close": {plan.Close, engine.Next{Close: true}},
+		"reset": {plan.Reset, engine.Next{Close: true, Reset: true}},
 	}
 	for name, test := range cases {
 		s, p := pushing(t, test.ending, 0)
@@ -61,7 +61,7 @@ func TestHowAClientDisconnects(t *testing.T) {
 func TestADisconnectAwaitsItsTime(t *testing.T) {
 	t.Parallel()
 	for name, replied := range map[string]bool{"reply": true, "silence": false} {
-		s, p := pushing(t, workload.Close, 10*time.Millisecond)
+		s, p := pushing(t, plan.Close, 10*time.Millisecond)
 		assert.False(t, s.nexts[p].Close, name)
 		s.pass(9 * time.Millisecond)
 		assert.False(t, s.nexts[p].Close, name)
@@ -90,7 +90,7 @@ func TestAHalfCloseAwaitsTheReply(t *testing.T) {
 		"silence":  {func(s *scene, _ *conn) { s.pass(31 * time.Second) }, 0, 0},
 		"nonsense": {func(s *scene, p *conn) { s.data(p, "nonsense\r\n") }, 0, 1},
 	} {
-		s, p := pushing(t, workload.HalfClose, 0)
+		s, p := pushing(t, plan.HalfClose, 0)
 		assert.True(t, s.nexts[p].CloseWrite, name)
 		assert.False(t, s.nexts[p].Close, name)
 		assert.Zero(t, s.shard.Status().Disconnects, name)
@@ -115,7 +115,7 @@ func TestAnAckThatWasNotAwaitedIsRepeated(t *testing.T) {
 		s.shard.ledger.Sent(0, 0)
 		s.data(d, s.body(0))
 		require.Contains(t, s.said(d), "ACK ")
-		quits(d, s.now, workload.Close, 0)
+		quits(d, s.now, plan.Close, 0)
 		s.step(d, engine.Event{Kind: engine.Woken})
 		assert.Equal(t, 1, s.shard.Status().Held)
 		s.pass(time.Millisecond)
@@ -135,7 +135,7 @@ func TestAnAckThatWasNotAwaitedIsRepeated(t *testing.T) {
 func TestNoClientDisconnectsWhenTheRunStops(t *testing.T) {
 	t.Parallel()
 	load := consumers(1)
-	load.Disconnects, load.DisconnectAt = 0.999, []workload.Phase{workload.AtIdle}
+	load.Disconnects, load.DisconnectAt = 0.999, []plan.Phase{plan.AtIdle}
 	s := play(t, load)
 	s.connect()
 	s.start()
@@ -156,7 +156,7 @@ func TestAChurnerComesBackForItsJob(t *testing.T) {
 	s.open(c)
 	s.data(c, hi)
 	assert.Contains(t, s.said(c), "HELLO")
-	quits(c, s.now, workload.Close, 0)
+	quits(c, s.now, plan.Close, 0)
 	s.step(c, engine.Event{Kind: engine.Woken})
 	assert.Zero(t, s.ledger.Count(false).Sent)
 	cycle(t, s, c, s.jid(0))

@@ -3,9 +3,9 @@ package client
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/load/arrivals"
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // Overload is what happens to an arrival that finds all producers busy.
@@ -56,7 +56,7 @@ type dispatcher struct {
 	thinks   bool  // a closed loop with time to think
 
 	start time.Duration // of the plan, or of the closed loop
-	plan  *arrivals.Cursor
+	plan  *plan.Cursor
 	of    int   // shards that share the arrivals: those that have takers
 	base  int64 // the number of the first job of this mode
 	limit int64 // of the whole run's jobs in this mode; 0 is none
@@ -95,7 +95,7 @@ func (d *dispatcher) begin(m mode, start time.Duration, base, limit int64, taker
 }
 
 // arrivals returns a cursor on this shard's share of the arrivals of its segment.
-func (d *dispatcher) arrivals() *arrivals.Cursor {
+func (d *dispatcher) arrivals() *plan.Cursor {
 	parts := d.shard.segment.Parts()
 	return d.shard.plan.Share(int(d.shard.segment.Number(int64(d.shard.index))), parts*d.of)
 }
@@ -155,7 +155,7 @@ func (d *dispatcher) backlog(now time.Duration) int64 {
 
 // lookout counts the arrivals that are due, whether they were taken or not.
 type lookout struct {
-	plan *arrivals.Cursor
+	plan *plan.Cursor
 	at   time.Duration // of the next
 	more bool
 	due  int64 // before it

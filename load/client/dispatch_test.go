@@ -13,13 +13,13 @@ import (
 
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // openLoop is so many producers at a rate of 100 arrivals a second for a second.
-func openLoop(n int) workload.Workload {
+func openLoop(n int) plan.Workload {
 	w := producers(n)
-	w.Rate, w.Duration = 100, workload.Duration(time.Second)
+	w.Rate, w.Duration = 100, plan.Duration(time.Second)
 	return w
 }
 
@@ -161,7 +161,7 @@ func TestAnArrivalIsNotLostWithItsConnection(t *testing.T) {
 func TestADeadServerCostsNoMemory(t *testing.T) {
 	t.Parallel()
 	w := producers(3)
-	w.Rate, w.Duration = 1e5, workload.Duration(time.Hour) // a million arrivals in ten seconds
+	w.Rate, w.Duration = 1e5, plan.Duration(time.Hour) // a million arrivals in ten seconds
 	s := play(t, w)
 	s.connect()
 	s.start()
@@ -184,7 +184,7 @@ func TestADeadServerCostsNoMemory(t *testing.T) {
 func TestThinking(t *testing.T) {
 	t.Parallel()
 	w := producers(1)
-	w.Think = workload.Range{Min: 30 * time.Millisecond, Max: 30 * time.Millisecond}
+	w.Think = plan.Range{Min: 30 * time.Millisecond, Max: 30 * time.Millisecond}
 	s := play(t, w)
 	s.connect()
 	s.start()
@@ -222,11 +222,11 @@ func TestALimitOfJobs(t *testing.T) {
 // The shards of a run push every job once, also those that have no producer.
 func TestShardsShareTheJobs(t *testing.T) {
 	t.Parallel()
-	for _, load := range []workload.Workload{
+	for _, load := range []plan.Workload{
 		{Producers: 1, JobLimit: 10}, {Producers: 5, JobLimit: 10}, {Producers: 2, Rate: 1000, JobLimit: 10},
 		{Connections: 2, Churn: true, JobLimit: 10},
 	} {
-		load.Payload = workload.Constant(1)
+		load.Payload = plan.Constant(1)
 		var pushed []int64
 		conns := 0
 		for index := range 3 {
@@ -268,7 +268,7 @@ func answer(s *scene, c *conn, pushed *[]int64) {
 
 func TestPrefillComesFirst(t *testing.T) {
 	t.Parallel()
-	s := play(t, workload.Workload{Consumers: 1, Prefill: 3, Payload: workload.Constant(1)})
+	s := play(t, plan.Workload{Consumers: 1, Prefill: 3, Payload: plan.Constant(1)})
 	s.connect()
 	w := &s.shard.workers[0].conns[0].conn
 	s.do(s.shard.Prefill)

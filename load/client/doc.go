@@ -1,6 +1,6 @@
 // Package client is the clients of a load run: producers that push jobs, workers that take,
 // finish and report them and send heartbeats, observers, and short-lived connections. It
-// knows no protocol: a protocol.Speaker writes the commands and reads the replies.
+// knows no protocol: a wire.Speaker writes the commands and reads the replies.
 //
 // All clients are state machines driven by a loop of package engine: an event and the time
 // go in, bytes and the next wake come out. There are no goroutines and no clocks, and no

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // duty is a connection of a worker, with one or more of the worker's duties.
@@ -51,7 +51,7 @@ func (d *duty) next(now time.Duration, out []byte) []byte {
 	return out
 }
 
-func (d *duty) answered(now time.Duration, e *protocol.Event) outcome {
+func (d *duty) answered(now time.Duration, e *wire.Event) outcome {
 	switch d.doing {
 	case beating:
 		return d.beaten(now, e)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // sendFetch asks for a job. That was due as soon as there was room and this connection
@@ -25,10 +25,10 @@ func (d *duty) sendFetch(now time.Duration, out []byte) []byte {
 const emptyPause = 100 * time.Millisecond
 
 // fetched handles the reply to fetch: a job or none.
-func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
+func (d *duty) fetched(now time.Duration, e *wire.Event) outcome {
 	w := d.worker
 	switch e.Kind {
-	case protocol.Job:
+	case wire.Job:
 		p := &w.places[d.place]
 		p.by, p.asked = d, d.asked.sent
 		if w.shard.stopping {
@@ -38,7 +38,7 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 		op := w.opOf(p)
 		w.take(now, d.place)
 		return outcome{op: op}
-	case protocol.Empty:
+	case wire.Empty:
 		d.overdue(now)
 		d.noteFetch(history.Empty)
 		w.emptied = max(w.emptied, d.asked.sent)
@@ -67,7 +67,7 @@ func (w *worker) opOf(p *place) measure.Op {
 
 // asks are the queues that a worker names when it fetches.
 type asks struct {
-	queues protocol.Queues
+	queues wire.Queues
 	names  []bool // by queue: whether it is named
 }
 

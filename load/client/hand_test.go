@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // hand is a loop that the test turns by hand: nothing comes and no time passes unless
@@ -146,10 +146,10 @@ type scene struct {
 	shard    *Shard
 	ledger   *ledger.Ledger
 	recorder *measure.Recorder
-	jobs     *workload.Jobs
+	jobs     *plan.Jobs
 }
 
-func play(t *testing.T, w workload.Workload, change ...func(*Config)) *scene {
+func play(t *testing.T, w plan.Workload, change ...func(*Config)) *scene {
 	t.Helper()
 	require.NoError(t, w.Check())
 	w.Queues.Number = max(1, w.Queues.Number) // one, unless the test is about queues
@@ -208,10 +208,10 @@ func (s *scene) jid(k int64) string { return string(s.jobs.AppendJID(nil, k)) }
 // set is what was recorded.
 func (s *scene) set() *measure.Set { return s.recorder.Take(s.now) }
 
-func producers(n int) workload.Workload {
-	return workload.Workload{Producers: n, Payload: workload.Constant(10)}
+func producers(n int) plan.Workload {
+	return plan.Workload{Producers: n, Payload: plan.Constant(10)}
 }
 
-func consumers(n int) workload.Workload {
-	return workload.Workload{Producers: 1, Consumers: n, Payload: workload.Constant(10)}
+func consumers(n int) plan.Workload {
+	return plan.Workload{Producers: 1, Consumers: n, Payload: plan.Constant(10)}
 }

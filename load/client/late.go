@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/ledger"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // earlyBy is how long before its time a job is early: the clocks of client and server may differ.
@@ -13,7 +13,7 @@ const earlyBy = time.Second
 
 // onTime books how late a job came that has a time, what the server's clock is by the times in the job, and that it
 // came before its time. First says that it is the first delivery; a later one has a time if the server names it.
-func (w *worker) onTime(now time.Duration, p *place, job *workload.Delivery, first bool) {
+func (w *worker) onTime(now time.Duration, p *place, job *plan.Delivery, first bool) {
 	c := w.shard
 	delay := c.jobs.Delay(job.K)
 	if delay == 0 && !c.fails {

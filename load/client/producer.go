@@ -5,8 +5,8 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // producer is a connection that pushes what the dispatcher gives it.
@@ -95,7 +95,7 @@ func (p *producer) pushAll(now time.Duration, out []byte) []byte {
 	for _, a := range p.more {
 		c.batch = append(c.batch, c.book(now, a, p.index))
 	}
-	return p.speaker.(protocol.Batcher).PushAll(out, c.batch) //nolint:forcetypeassert // of a protocol that has batches
+	return p.speaker.(wire.Batcher).PushAll(out, c.batch) //nolint:forcetypeassert // of a protocol that has batches
 }
 
 // ready is the instant from which the producer may take its next arrival: at once in
@@ -117,7 +117,7 @@ func (p *producer) ready() time.Duration {
 // burst that no server sees otherwise.
 const StartApart = 100 * time.Microsecond
 
-func (p *producer) answered(now time.Duration, e *protocol.Event) outcome {
+func (p *producer) answered(now time.Duration, e *wire.Event) outcome {
 	got := p.done(now, p.todo, e)
 	for _, a := range p.more {
 		if other := p.done(now, a, e); other.err != nil {
@@ -136,11 +136,11 @@ func (p *producer) answered(now time.Duration, e *protocol.Event) outcome {
 }
 
 // done books the reply to the push of an arrival.
-func (p *producer) done(now time.Duration, a arrival, e *protocol.Event) outcome {
+func (p *producer) done(now time.Duration, a arrival, e *wire.Event) outcome {
 	err := e.Err
 	if len(e.Refusals) > 0 {
 		if why, refused := e.Refusals[p.shard.jid(a.k)]; refused {
-			err = &protocol.RefusedError{Text: why}
+			err = &wire.RefusedError{Text: why}
 		}
 	}
 	if err != nil {
@@ -171,15 +171,15 @@ func (p *producer) lost(now time.Duration, asked bool) {
 func (p *producer) left(time.Duration) { p.retire() }
 
 // push appends the push of an arrival and books it.
-func (c *Shard) push(now time.Duration, out []byte, s protocol.Speaker, a arrival, producer int) []byte {
+func (c *Shard) push(now time.Duration, out []byte, s wire.Speaker, a arrival, producer int) []byte {
 	c.pushing = c.book(now, a, producer)
 	return s.Push(out, &c.pushing)
 }
 
 // book books the push of an arrival, and returns its job.
-func (c *Shard) book(now time.Duration, a arrival, producer int) workload.Push {
+func (c *Shard) book(now time.Duration, a arrival, producer int) plan.Push {
 	c.ledger.Sent(a.k, now)
-	return workload.Push{
+	return plan.Push{
 		Jobs: c.jobs, K: a.k, Producer: producer, Intended: max(0, a.intended-c.loadFrom), Now: c.began.Add(now),
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // read fills a place with the job that a fetch found, and books it.
@@ -30,7 +30,7 @@ func (w *worker) read(now time.Duration, p *place, body []byte) {
 }
 
 // accept books a job of this run.
-func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
+func (w *worker) accept(now time.Duration, p *place, job plan.Delivery) {
 	c := w.shard
 	p.ours, p.k, p.intended = true, job.K, c.intended(job)
 	kind := c.ledger.Delivered(job.K, job.Queue)
@@ -57,7 +57,7 @@ func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 
 // intended returns when the push of a job was due. Its time counts from the first arrival, because the process that has
 // pushed it may be another one; a job that was pushed beforehand was due before the load.
-func (c *Shard) intended(job workload.Delivery) time.Duration {
+func (c *Shard) intended(job plan.Delivery) time.Duration {
 	if job.K < c.work.Prefill {
 		return 0
 	}
@@ -75,10 +75,10 @@ func (c *Shard) sentAt(p *place) time.Duration {
 
 // suspect books a job that is not as it was pushed. A job of this run is accepted, so that its queue is left empty. A
 // job of another client is reported as failed, so that the server keeps it.
-func (w *worker) suspect(now time.Duration, p *place, job workload.Delivery, err error) {
+func (w *worker) suspect(now time.Duration, p *place, job plan.Delivery, err error) {
 	book := w.shard.ledger.Foreign
-	wrong, isWrong := errors.AsType[*workload.WrongError](err)
-	foreign, isForeign := errors.AsType[*workload.ForeignError](err)
+	wrong, isWrong := errors.AsType[*plan.WrongError](err)
+	foreign, isForeign := errors.AsType[*plan.ForeignError](err)
 	switch {
 	case isWrong:
 		flaw := ledger.Altered

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // A job that is not what was pushed is a finding. What is ours is settled in spite of
@@ -103,6 +103,6 @@ func TestAReplyThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	s, c := at(t, "pushing")
 	s.data(c, "-"+strings.Repeat("x", 1<<20))
-	assert.ErrorIs(t, s.shard.First(measure.Push, measure.TooLong), protocol.ErrTooLong)
+	assert.ErrorIs(t, s.shard.First(measure.Push, measure.TooLong), wire.ErrTooLong)
 	assert.Empty(t, s.shard.Breaches(), "no clause bounds a reply")
 }

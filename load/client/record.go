@@ -7,8 +7,8 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // record is the shard's part of a history. A call goes in when its reply has come, or
@@ -106,7 +106,7 @@ func (d *duty) noteFetch(o history.Outcome) {
 
 // noteDelivery records a fetch that found a job, with the error of Jobs.Read, and returns the jid. A job without a jid
 // may have been any, so the fetch counts as one without a reply.
-func (d *duty) noteDelivery(body []byte, job workload.Delivery, err error) string {
+func (d *duty) noteDelivery(body []byte, job plan.Delivery, err error) string {
 	e := history.Event{Op: history.Fetch, Queues: d.worker.asks.queues.Names}
 	if err == nil {
 		e.JID, e.Queue, e.Body = d.shard.jid(job.K), d.shard.queueOf(job.K), asPushed
@@ -123,12 +123,12 @@ func (d *duty) noteDelivery(body []byte, job workload.Delivery, err error) strin
 
 // came returns what is known of a job that is not as it was pushed.
 func came(unit []byte, err error) (jid, queue, body string) {
-	if wrong, ok := errors.AsType[*workload.WrongError](err); ok {
+	if wrong, ok := errors.AsType[*plan.WrongError](err); ok {
 		jid = wrong.JID
 		if wrong.Part == "jobtype" || wrong.Part == "args" {
 			body = wrong.Part + ": " + wrong.What
 		}
-	} else if foreign, ok := errors.AsType[*workload.ForeignError](err); ok {
+	} else if foreign, ok := errors.AsType[*plan.ForeignError](err); ok {
 		jid = foreign.JID
 	}
 	var named struct{ Queue string }
@@ -165,7 +165,7 @@ func (c *Shard) Complete(h *history.History) {
 	}
 	hushed := make(map[string]time.Duration)
 	for _, w := range c.workers {
-		if w.state != protocol.Working {
+		if w.state != wire.Working {
 			hushed[w.id] = r.began + w.known
 		}
 	}

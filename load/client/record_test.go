@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // recording has a scene keep a history. The time that is turned by hand goes faster
@@ -39,7 +39,7 @@ func written(s *scene, c *conn) []string {
 func TestWhatAProducerRecords(t *testing.T) {
 	t.Parallel()
 	load := producers(1)
-	load.Delay = workload.Range{Min: time.Minute, Max: time.Minute}
+	load.Delay = plan.Range{Min: time.Minute, Max: time.Minute}
 	s := play(t, load, recording)
 	s.connect()
 	p := &s.shard.producers[0].conn
@@ -116,7 +116,7 @@ func TestWhatAWorkerRecords(t *testing.T) {
 func TestWhoHasALane(t *testing.T) {
 	t.Parallel()
 	load := consumers(1)
-	load.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 1, Reporters: 1, Concurrency: 2}
+	load.Topology = plan.Topology{Kind: plan.Pool, Fetchers: 1, Reporters: 1, Concurrency: 2}
 	s := play(t, load, recording)
 	for _, d := range s.shard.workers[0].conns {
 		assert.Equal(t, d.duties != beating, d.history != nil)

@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/load/arrivals"
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // roomForReplies is how many bytes of unfinished replies are kept beside one job for each worker.
@@ -28,20 +27,20 @@ type Config struct {
 	Loop     engine.Loop
 	Index    int // this shard's place among the shards of the run, from 0
 	Of       int // how many shards there are; 0 is 1
-	Workload *workload.Workload
+	Workload *plan.Workload
 	// Segment is the part of the load that the run is, and whose connections Workload has; the zero value is all of it.
-	Segment  workload.Segment
-	Jobs     *workload.Jobs
+	Segment  plan.Segment
+	Jobs     *plan.Jobs
 	Recorder *measure.Recorder // of this loop
 	Ledger   *ledger.Ledger    // of the run
 	Shared   *Shared           // of the run; nil is one of the shard's own
 
-	Plan     *arrivals.Plan // of the run; nil is a closed loop
+	Plan     *plan.Plan // of the run; nil is a closed loop
 	Overload Overload
 
 	// Speaker makes the client's side of a fresh connection: of a worker with that id, or of
 	// a client that only pushes if it is empty.
-	Speaker func(worker string) protocol.Speaker
+	Speaker func(worker string) wire.Speaker
 	// Tap, if set, returns what gets the bytes of a fresh connection, or nil if nothing does. Its argument is that of
 	// Speaker.
 	Tap func(worker string) Tap
@@ -80,24 +79,24 @@ type Tap interface {
 type Shard struct {
 	loop      engine.Loop
 	index, of int
-	work      workload.Workload
-	segment   workload.Segment
-	jobs      *workload.Jobs
+	work      plan.Workload
+	segment   plan.Segment
+	jobs      *plan.Jobs
 	recorder  *measure.Recorder
 	ledger    *ledger.Ledger
 	record    *record // nil: there is no history
 	shared    *Shared
-	speaker   func(worker string) protocol.Speaker
+	speaker   func(worker string) wire.Speaker
 	tap       func(worker string) Tap // nil: none
 	verb      func(measure.Op) string
-	sizer     protocol.Sizer // nil: the protocol has none
-	times     protocol.Times
+	sizer     wire.Sizer // nil: the protocol has none
+	times     wire.Times
 	run       string
 	began     time.Time
 	patience  time.Duration
 	// mostUnfinished is how many bytes of unfinished replies all connections may keep together.
 	mostUnfinished int64
-	plan           *arrivals.Plan
+	plan           *plan.Plan
 
 	share       share
 	dispatcher  dispatcher
@@ -110,10 +109,10 @@ type Shard struct {
 	workers     []*worker
 	conns       []*conn // all of them
 	buffers     [][]byte
-	info, taken []byte         // replies to an info; see TakeInfo
-	event       protocol.Event // the message that is being handled
-	pushing     workload.Push  // the job that is being pushed
-	batch       []workload.Push
+	info, taken []byte     // replies to an info; see TakeInfo
+	event       wire.Event // the message that is being handled
+	pushing     plan.Push  // the job that is being pushed
+	batch       []plan.Push
 
 	fails         bool // some jobs are to fail
 	disrupted     bool // the target is disrupted on purpose
@@ -151,7 +150,7 @@ func NewShard(config Config) *Shard {
 	}
 	spoken := c.speaker("") // of any connection
 	c.verb, c.times = spoken.Verb, spoken.Times()
-	c.sizer, _ = spoken.(protocol.Sizer)
+	c.sizer, _ = spoken.(wire.Sizer)
 	c.keeps = config.Disrupted && c.times.Keeps
 	if c.shared == nil {
 		c.shared = new(Shared)
@@ -195,7 +194,7 @@ const helpers = 50
 
 // Helpers returns how many connections a run has beyond those that its workload names:
 // to prefill the queues, and to leave them empty.
-func Helpers(w *workload.Workload) int {
+func Helpers(w *plan.Workload) int {
 	s := shareOf(w, false)
 	n := 0
 	if s.fillOnly {
@@ -207,7 +206,7 @@ func Helpers(w *workload.Workload) int {
 	return n
 }
 
-func shareOf(w *workload.Workload, churnInfo bool) share {
+func shareOf(w *plan.Workload, churnInfo bool) share {
 	s := share{churnInfo: churnInfo, producers: w.Producers, workers: w.Consumers}
 	if s.producers == 0 && w.Prefill > 0 {
 		s.producers, s.fillOnly = helpers, true
@@ -269,7 +268,7 @@ func (c *Shard) addWorker(i int, known map[string]*asks) {
 	case w.passive:
 		c.connect(w, beating)
 		return
-	case pool.Kind == workload.Pool && !c.share.sweepOnly:
+	case pool.Kind == plan.Pool && !c.share.sweepOnly:
 		places = pool.Concurrency
 		for range pool.Fetchers {
 			c.connect(w, fetching)
@@ -297,7 +296,7 @@ func (c *Shard) asksOf(i int, known map[string]*asks) *asks {
 	if a := known[line]; a != nil {
 		return a
 	}
-	a := &asks{queues: protocol.Queues{Names: names}}
+	a := &asks{queues: wire.Queues{Names: names}}
 	for _, queue := range c.jobs.Queues() {
 		a.names = append(a.names, slices.Contains(names, queue))
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // Status is how far a shard is. The tags say how those of all shards are joined.
@@ -49,7 +49,7 @@ type Status struct {
 }
 
 // Times returns the times that the protocol sets.
-func (c *Shard) Times() protocol.Times { return c.times }
+func (c *Shard) Times() wire.Times { return c.times }
 
 // Status returns how far the shard is. It costs little, whatever the shard's size.
 func (c *Shard) Status() Status {
@@ -73,7 +73,7 @@ const answeredIn = 100 * time.Millisecond
 // in a fetch that a job in one of them would have answered by now.
 func (w *worker) finds(now time.Duration) bool {
 	c := w.shard
-	if w.passive || w.drained || w.state != protocol.Working {
+	if w.passive || w.drained || w.state != wire.Working {
 		return true
 	}
 	return c.times.Wait > 0 && slices.ContainsFunc(w.conns, func(d *duty) bool {
@@ -86,7 +86,7 @@ func (w *worker) finds(now time.Duration) bool {
 // empty notes that a worker has found nothing since the drain began.
 func (w *worker) empty() {
 	c := w.shard
-	if c.drainFrom > 0 && !w.drained && w.emptied >= c.drainFrom && w.state == protocol.Working {
+	if c.drainFrom > 0 && !w.drained && w.emptied >= c.drainFrom && w.state == wire.Working {
 		w.drained = true
 		c.status.Emptied++
 	}
@@ -122,7 +122,7 @@ func (c *Shard) trouble(op measure.Op, kind measure.ErrorKind, err error) {
 	if which := (failure{op, kind}); c.firsts[which] == nil {
 		c.firsts[which] = err
 	}
-	if breach, ok := errors.AsType[*protocol.BreachError](err); ok {
+	if breach, ok := errors.AsType[*wire.BreachError](err); ok {
 		c.breached(breach)
 	}
 }

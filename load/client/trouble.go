@@ -9,7 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // Errors of a server that breaks no rule of the grammar.
@@ -21,18 +21,18 @@ var (
 )
 
 // unasked is the breach of bytes that came while nothing was asked.
-func unasked(in []byte) *protocol.BreachError {
-	return &protocol.BreachError{Breach: protocol.Unasked, What: "the server sent " + protocol.Quote(in) +
+func unasked(in []byte) *wire.BreachError {
+	return &wire.BreachError{Breach: wire.Unasked, What: "the server sent " + wire.Quote(in) +
 		", without a command"}
 }
 
 // surplus is the breach of bytes that follow on a whole reply.
-func surplus(verb string, in []byte) *protocol.BreachError {
-	what := " the server sent " + protocol.Quote(in)
+func surplus(verb string, in []byte) *wire.BreachError {
+	what := " the server sent " + wire.Quote(in)
 	if verb == "" {
-		return &protocol.BreachError{Breach: protocol.Unasked, What: "after its greeting" + what + ", without a command"}
+		return &wire.BreachError{Breach: wire.Unasked, What: "after its greeting" + what + ", without a command"}
 	}
-	return &protocol.BreachError{Verb: verb, Breach: protocol.ExtraReply, What: "after the reply to " + verb + what}
+	return &wire.BreachError{Verb: verb, Breach: wire.ExtraReply, What: "after the reply to " + verb + what}
 }
 
 // The numbers of these errors on Windows; other systems have no numbers that high.

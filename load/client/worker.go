@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // What a connection of a worker is for. A worker with one connection has it do
@@ -27,9 +27,9 @@ type worker struct {
 	shard   *Shard
 	id      string // wid
 	asks    *asks
-	state   protocol.State // as the server orders by beat
-	passive bool           // it has no places: it only beats, or observes
-	drained bool           // it is among the shard's Emptied
+	state   wire.State // as the server orders by beat
+	passive bool       // it has no places: it only beats, or observes
+	drained bool       // it is among the shard's Emptied
 
 	conns  []*duty
 	places []place
@@ -93,11 +93,11 @@ func (w *worker) endDenials(over func(denial) bool) {
 
 // mayFetch reports whether one more job is wanted.
 func (w *worker) mayFetch() bool {
-	return w.shard.fetching && w.state == protocol.Working && len(w.free) > 0 && !w.shard.stopping
+	return w.shard.fetching && w.state == wire.Working && len(w.free) > 0 && !w.shard.stopping
 }
 
 // stops reports whether the worker ends its connections once it holds nothing.
-func (w *worker) stops() bool { return w.shard.stopping || w.state == protocol.Terminating }
+func (w *worker) stops() bool { return w.shard.stopping || w.state == wire.Terminating }
 
 // holdsNothing reports whether no job is held and no fetch is out.
 func (w *worker) holdsNothing() bool { return len(w.free) == len(w.places) }
@@ -175,15 +175,15 @@ func (w *worker) mayReturn(p *place) {
 
 // order enters the state that the reply to a heartbeat orders. Jobs that a terminating worker has not done in time are
 // reported as failed.
-func (w *worker) order(now time.Duration, s protocol.State) {
+func (w *worker) order(now time.Duration, s wire.State) {
 	if s <= w.state {
 		return
 	}
-	if w.state == protocol.Working {
+	if w.state == wire.Working {
 		w.fetchesNoMore()
 	}
 	w.state = s
-	if s == protocol.Terminating {
+	if s == wire.Terminating {
 		w.shard.clock.add(now+w.shard.times.FailAfter, task{w, giveUpWork})
 		w.shard.clock.add(now+w.shard.times.EndAfter, task{w, giveUpAll})
 		w.callAll(now)

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 const fetchLineOfOne = "FETCH fwpbench-run-0\r\n"
 
 // works is a shard of workers that have just begun to FETCH.
-func works(t *testing.T, w workload.Workload, change ...func(*Config)) (*scene, *worker) {
+func works(t *testing.T, w plan.Workload, change ...func(*Config)) (*scene, *worker) {
 	t.Helper()
 	s := play(t, w, change...)
 	s.connect()
@@ -58,7 +58,7 @@ func TestTheThreeKindsOfFetch(t *testing.T) {
 func TestWorkTakesItsTime(t *testing.T) {
 	t.Parallel()
 	load := consumers(1)
-	load.Work = workload.Range{Min: 20 * time.Second, Max: 20 * time.Second}
+	load.Work = plan.Range{Min: 20 * time.Second, Max: 20 * time.Second}
 	s, w := works(t, load)
 	c := &w.conns[0].conn
 	s.said(c)
@@ -85,7 +85,7 @@ func TestWorkTakesItsTime(t *testing.T) {
 
 func TestBeatKeepsItsTimetable(t *testing.T) {
 	t.Parallel()
-	s := play(t, workload.Workload{BeatOnly: true, Connections: 1, Payload: workload.Constant(1)})
+	s := play(t, plan.Workload{BeatOnly: true, Connections: 1, Payload: plan.Constant(1)})
 	s.connect()
 	s.start()
 	c := &s.shard.workers[0].conns[0].conn
@@ -128,7 +128,7 @@ func TestQuietIsObeyed(t *testing.T) {
 			assert.Contains(t, s.said(c), "BEAT ")
 			s.data(c, r)
 			assert.Empty(t, s.said(c))
-			assert.Equal(t, protocol.Quiet, w.state)
+			assert.Equal(t, wire.Quiet, w.state)
 			s.pass(15 * time.Second)
 			assert.Equal(t, "BEAT {\"wid\":\"fwpbench-run-w0\",\"current_state\":\"quiet\"}\r\n", s.said(c))
 			s.data(c, r)
@@ -140,9 +140,9 @@ func TestQuietIsObeyed(t *testing.T) {
 
 const terminate = "+{\"state\":\"terminate\"}\r\n"
 
-func pool(fetchers, reporters, places int) workload.Workload {
+func pool(fetchers, reporters, places int) plan.Workload {
 	w := consumers(1)
-	w.Topology = workload.Topology{Kind: workload.Pool, Fetchers: fetchers, Reporters: reporters, Concurrency: places}
+	w.Topology = plan.Topology{Kind: plan.Pool, Fetchers: fetchers, Reporters: reporters, Concurrency: places}
 	return w
 }
 
@@ -151,7 +151,7 @@ func pool(fetchers, reporters, places int) workload.Workload {
 func TestTerminateIsObeyed(t *testing.T) {
 	t.Parallel()
 	load := pool(2, 1, 3)
-	load.Work = workload.Range{Min: 10 * time.Minute, Max: 10 * time.Minute}
+	load.Work = plan.Range{Min: 10 * time.Minute, Max: 10 * time.Minute}
 	s, w := works(t, load)
 	f1, f2, r, b := &w.conns[0].conn, &w.conns[1].conn, &w.conns[2].conn, &w.conns[3].conn
 	s.data(f1, s.body(100))
@@ -159,7 +159,7 @@ func TestTerminateIsObeyed(t *testing.T) {
 	s.said(f1)
 	assert.Contains(t, s.said(b), "BEAT ")
 	s.data(b, terminate)
-	assert.Equal(t, protocol.Terminating, w.state)
+	assert.Equal(t, wire.Terminating, w.state)
 	s.pass(time.Second)
 	s.data(f2, "$-1\r\n")
 	s.said(f2)
@@ -185,7 +185,7 @@ func TestTerminateIsObeyed(t *testing.T) {
 func TestTerminateDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	load := consumers(1)
-	load.Work = workload.Range{Min: 10 * time.Minute, Max: 10 * time.Minute}
+	load.Work = plan.Range{Min: 10 * time.Minute, Max: 10 * time.Minute}
 	s, w := works(t, load)
 	c := &w.conns[0].conn
 	s.data(c, s.body(100))
@@ -205,7 +205,7 @@ func TestTerminateDoesNotWaitForEver(t *testing.T) {
 func TestAPool(t *testing.T) {
 	t.Parallel()
 	load := pool(2, 1, 3)
-	load.Work = workload.Range{Min: time.Second, Max: time.Second}
+	load.Work = plan.Range{Min: time.Second, Max: time.Second}
 	s, w := works(t, load)
 	f1, f2, r := &w.conns[0].conn, &w.conns[1].conn, &w.conns[2].conn
 	assert.Equal(t, fetchLineOfOne, s.said(f1))
@@ -270,7 +270,7 @@ func TestAReporterThatIsGone(t *testing.T) {
 func TestAJobWhoseConnectionIsGone(t *testing.T) {
 	t.Parallel()
 	load := consumers(2)
-	load.Work = workload.Range{Min: 10 * time.Second, Max: 10 * time.Second}
+	load.Work = plan.Range{Min: 10 * time.Second, Max: 10 * time.Second}
 	s, w := works(t, load)
 	c, other := &w.conns[0].conn, &s.shard.workers[1].conns[0].conn
 	s.data(c, s.body(100))
@@ -291,8 +291,8 @@ func TestAJobWhoseConnectionIsGone(t *testing.T) {
 func TestReservationsRunOut(t *testing.T) {
 	t.Parallel()
 	load := consumers(2)
-	load.ReserveFor = workload.Duration(60 * time.Second)
-	load.Work = workload.Range{Min: 30 * time.Second, Max: 30 * time.Second}
+	load.ReserveFor = plan.Duration(60 * time.Second)
+	load.Work = plan.Range{Min: 30 * time.Second, Max: 30 * time.Second}
 	s, w := works(t, load)
 	s.shard.patience = time.Hour // for an ACK that has no reply
 	s.data(&w.conns[0].conn, s.body(100))
@@ -320,7 +320,7 @@ func TestAJobWhoseAckIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			load := consumers(2)
-			load.ReserveFor = workload.Duration(60 * time.Second)
+			load.ReserveFor = plan.Duration(60 * time.Second)
 			s, w := works(t, load)
 			s.shard.patience = time.Hour // for a FETCH
 			c := &w.conns[0].conn

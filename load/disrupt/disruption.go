@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // Action is what a disruption does. Its value is the word of files and flags.
@@ -133,7 +133,7 @@ func (d Disruption) YAML() string {
 
 func (l Link) words() (words []string) {
 	if l.Delay > 0 || l.Jitter > 0 {
-		words = append(words, "by "+workload.Range{Min: l.Delay, Max: l.Delay + l.Jitter}.String())
+		words = append(words, "by "+plan.Range{Min: l.Delay, Max: l.Delay + l.Jitter}.String())
 	}
 	if l.Rate > 0 {
 		words = append(words, fmt.Sprintf("to %d B/s", l.Rate))

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/text"
 	baseyaml "github.com/fwpsuite/fwp/internal/base/yaml"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // The limits of a schedule.
@@ -71,7 +71,7 @@ func parseAction(word string) (Action, error) {
 
 // duration reads a duration of at least so much.
 func duration(to *time.Duration, text string, least time.Duration) error {
-	d, err := workload.ParseDuration(text)
+	d, err := plan.ParseDuration(text)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func duration(to *time.Duration, text string, least time.Duration) error {
 
 // bytes reads a number of bytes above 0.
 func bytes(to *int, text string) error {
-	n, err := workload.ParseBytes(text)
+	n, err := plan.ParseBytes(text)
 	if err == nil && n == 0 {
 		err = problem(strconv.Quote(text)+" must be above 0", "a size from 1 to 16MiB", "for no limit remove it")
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/session/emqpsession"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
 // Hear reads a greeting, a command of ZMTP or a message.
-func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
-	e.Kind = protocol.Beside
+func (s *speaker) Hear(in []byte, e *wire.Event) (int, error) {
+	e.Kind = wire.Beside
 	if s.phase == toHear {
 		return s.greeting(in)
 	}
@@ -24,9 +24,9 @@ func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	case err != nil:
 		return 0, err
 	case n == 0 && len(in) > messageLimit:
-		return 0, protocol.ErrTooLong
+		return 0, wire.ErrTooLong
 	case n == 0:
-		return 0, protocol.ErrShort
+		return 0, wire.ErrShort
 	}
 	if len(s.answer) > 0 {
 		e.Answer = s.answer
@@ -39,7 +39,7 @@ func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if e.Kind != protocol.Beside {
+	if e.Kind != wire.Beside {
 		s.asked = nothing
 	}
 	return n, nil
@@ -51,7 +51,7 @@ func (s *speaker) greeting(in []byte) (int, error) {
 	case err != nil:
 		return 0, s.errSyntax(err)
 	case !whole:
-		return 0, protocol.ErrShort
+		return 0, wire.ErrShort
 	}
 	s.phase = toMeet
 	return zmtp.GreetingSize, nil
@@ -68,7 +68,7 @@ func (s *speaker) read(in []byte) (n int, err error) {
 		}
 		switch {
 		case size == 0 && zmtp.Announced(in[n:]) > messageLimit:
-			return 0, protocol.ErrTooLong
+			return 0, wire.ErrTooLong
 		case size == 0:
 			return 0, nil
 		case len(s.parts) == mostFrames:
@@ -101,19 +101,19 @@ func (s *speaker) read(in []byte) (n int, err error) {
 }
 
 // commanded handles a command of ZMTP.
-func (s *speaker) commanded(e *protocol.Event) error {
+func (s *speaker) commanded(e *wire.Event) error {
 	switch c := s.command; {
 	case c.Name == zmtp.ERROR:
 		reason, err := zmtp.ParseError(c.Data)
 		if err != nil {
 			return s.errSyntax(err)
 		}
-		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: reason}
+		e.Kind, e.Err = wire.Refused, &wire.RefusedError{Text: reason}
 	case c.Name == zmtp.READY && s.phase == toMeet:
 		if _, err := zmtp.ParseMetadata(c.Data); err != nil {
 			return s.errSyntax(err)
 		}
-		s.phase, e.Kind = met, protocol.Greeted
+		s.phase, e.Kind = met, wire.Greeted
 	case s.phase == toMeet || c.Name == zmtp.READY:
 		return s.breach(string(zmtp.RuleHandshake), "the broker sent "+c.Name+" instead of READY first, and once")
 	case c.Name == zmtp.PONG:
@@ -123,23 +123,23 @@ func (s *speaker) commanded(e *protocol.Event) error {
 }
 
 // pong handles the PONG that ends a command.
-func (s *speaker) pong(e *protocol.Event) error {
+func (s *speaker) pong(e *wire.Event) error {
 	data := s.command.Data
 	switch {
 	case len(data) != 8 || binary.BigEndian.Uint64(data) != s.pings || s.asked == nothing:
 		return s.breach(string(zmtp.RulePing), "the PONG has the context of no PING that is to be answered: "+
-			protocol.Quote(data))
+			wire.Quote(data))
 	case s.asked == measure.Fetch:
-		e.Kind, e.Body = protocol.Job, s.held[0]
+		e.Kind, e.Body = wire.Job, s.held[0]
 		s.held = s.held[1:]
 	default:
-		e.Kind = protocol.OK
+		e.Kind = wire.OK
 	}
 	return nil
 }
 
 // message handles a message of the broker.
-func (s *speaker) message(e *protocol.Event) error {
+func (s *speaker) message(e *wire.Event) error {
 	if s.phase != met {
 		return s.breach(string(zmtp.RuleHandshake), "the broker sent a message before its READY")
 	}
@@ -154,9 +154,9 @@ func (s *speaker) message(e *protocol.Event) error {
 	case m.Command == emqp.REQUEST && s.worker:
 		return s.requested(e, m.Fields[2])
 	case m.Command == emqp.HEARTBEAT && s.asked == measure.Fetch && len(s.held) == 0:
-		e.Kind = protocol.Empty
+		e.Kind = wire.Empty
 	case m.Command == emqp.REPLY && s.asked == measure.Push && s.requests:
-		e.Kind = protocol.OK
+		e.Kind = wire.OK
 	case m.Command == emqp.ACK, m.Command == emqp.HEARTBEAT, m.Command == emqp.REPLY, m.Command == emqp.KBAI,
 		m.Command == emqp.DISCONNECT:
 	default:
@@ -176,15 +176,15 @@ func (s *speaker) plainRequest() bool {
 
 // requested handles a REQUEST: the reply to READY, or a message that came before it was asked for, which waits for the
 // next READY.
-func (s *speaker) requested(e *protocol.Event, body []byte) error {
+func (s *speaker) requested(e *wire.Event, body []byte) error {
 	s.credit = max(0, s.credit-1)
 	if s.asked == measure.Fetch && len(s.held) == 0 {
-		e.Kind, e.Body = protocol.Job, body
+		e.Kind, e.Body = wire.Job, body
 		return nil
 	}
 	if len(s.held) == mostHeld {
-		return &protocol.BreachError{
-			Verb: emqp.READY, Breach: protocol.Unasked,
+		return &wire.BreachError{
+			Verb: emqp.READY, Breach: wire.Unasked,
 			What: "the broker sent a worker more than 1,000 REQUESTs for which there was no READY",
 		}
 	}

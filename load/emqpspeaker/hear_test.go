@@ -14,7 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/load/emqpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
@@ -29,29 +29,29 @@ func routerReady() string {
 }
 
 // introduced returns the speaker of a worker whose connection is open. It has sent one PING.
-func introduced(t *testing.T, spoken emqpspeaker.Protocol) protocol.Speaker {
+func introduced(t *testing.T, spoken emqpspeaker.Protocol) wire.Speaker {
 	t.Helper()
 	s := spoken.Speaker("w")
-	s.(protocol.Subscriber).Subscribe(&protocol.Queues{Names: []string{"q"}})
+	s.(wire.Subscriber).Subscribe(&wire.Queues{Names: []string{"q"}})
 	out, err := s.Open(nil)
 	require.NoError(t, err)
 	assert.Equal(t, byte(0xff), out[0])
 	for _, in := range []struct {
 		text string
-		kind protocol.Kind
+		kind wire.Kind
 	}{
-		{string(zmtp.NewGreeting().Append(nil)), protocol.Beside}, {routerReady(), protocol.Greeted}, {pong(1), protocol.OK},
+		{string(zmtp.NewGreeting().Append(nil)), wire.Beside}, {routerReady(), wire.Greeted}, {pong(1), wire.OK},
 	} {
-		var e protocol.Event
+		var e wire.Event
 		for i := range len(in.text) { // in pieces
 			_, err := s.Hear([]byte(in.text[:i]), &e)
-			require.ErrorIs(t, err, protocol.ErrShort)
+			require.ErrorIs(t, err, wire.ErrShort)
 		}
 		n, err := s.Hear([]byte(in.text), &e)
 		require.NoError(t, err)
 		assert.Equal(t, len(in.text), n)
 		assert.Equal(t, in.kind, e.Kind)
-		if e.Kind == protocol.Greeted {
+		if e.Kind == wire.Greeted {
 			out, err = s.Open(nil)
 			require.NoError(t, err)
 			assert.Contains(t, string(out), zmtp.PING)
@@ -67,28 +67,28 @@ func TestHear(t *testing.T) {
 	tests := []struct {
 		op   measure.Op // of a worker; empty: nothing is in flight
 		in   string
-		want protocol.Kind
+		want wire.Kind
 		err  string
 	}{
-		{measure.Ack, pong(2), protocol.OK, ""},
+		{measure.Ack, pong(2), wire.OK, ""},
 		{measure.Ack, pong(3), 0, "has the context of no PING"},
 		{measure.Ack, string(zmtp.Pong(nil).Append(nil)), 0, "has the context of no PING"},
 		{"", pong(1), 0, "has the context of no PING"},
-		{measure.Ack, sent(emqp.Ack("1", "2")), protocol.Beside, ""},
-		{measure.Ack, sent(emqp.Heartbeat("1", time.Now())), protocol.Beside, ""},
-		{measure.Ack, request, protocol.Beside, ""},
-		{"", request, protocol.Beside, ""},
-		{measure.Fetch, request, protocol.Job, ""},
-		{measure.Fetch, sent(emqp.Request("1", "q", emqp.Headers{{Name: emqp.Guarantee}}, "job")), protocol.Job, ""},
-		{measure.Fetch, sent(emqp.Heartbeat("1", time.Now())), protocol.Empty, ""},
-		{measure.Fetch, sent(emqp.Ack("1", "2")), protocol.Beside, ""},
+		{measure.Ack, sent(emqp.Ack("1", "2")), wire.Beside, ""},
+		{measure.Ack, sent(emqp.Heartbeat("1", time.Now())), wire.Beside, ""},
+		{measure.Ack, request, wire.Beside, ""},
+		{"", request, wire.Beside, ""},
+		{measure.Fetch, request, wire.Job, ""},
+		{measure.Fetch, sent(emqp.Request("1", "q", emqp.Headers{{Name: emqp.Guarantee}}, "job")), wire.Job, ""},
+		{measure.Fetch, sent(emqp.Heartbeat("1", time.Now())), wire.Empty, ""},
+		{measure.Fetch, sent(emqp.Ack("1", "2")), wire.Beside, ""},
 		{measure.Fetch, sent(emqp.Ready("1")), 0, "which is not for this peer"},
 		{measure.Fetch, sent(emqp.Request("", "q", nil, "job")), 0, "is no eMQP"},
-		{measure.Fetch, string(zmtp.Error("no").Append(nil)), protocol.Refused, ""},
+		{measure.Fetch, string(zmtp.Error("no").Append(nil)), wire.Refused, ""},
 		{measure.Fetch, routerReady(), 0, "READY first, and once"},
 		{measure.Fetch, "\xff", 0, "is no ZMTP"},
 		{measure.Fetch, string(zmtp.AppendHeader(nil, zmtp.Long, 20<<20)) + string(make([]byte, 17<<20)), 0,
-			protocol.ErrTooLong.Error()},
+			wire.ErrTooLong.Error()},
 	}
 	for _, test := range tests {
 		s := introduced(t, emqpspeaker.Protocol{})
@@ -96,9 +96,9 @@ func TestHear(t *testing.T) {
 		case measure.Ack:
 			s.Done(nil, nil)
 		case measure.Fetch:
-			s.Take(nil, &protocol.Queues{Names: []string{"q"}})
+			s.Take(nil, &wire.Queues{Names: []string{"q"}})
 		}
-		var e protocol.Event
+		var e wire.Event
 		n, err := s.Hear([]byte(test.in), &e)
 		if test.err != "" {
 			assert.ErrorContains(t, err, test.err, "%.40q", test.in)
@@ -115,10 +115,10 @@ func TestHear(t *testing.T) {
 func TestAMessageTooManyIsKept(t *testing.T) {
 	t.Parallel()
 	s := introduced(t, emqpspeaker.Protocol{})
-	queues := &protocol.Queues{Names: []string{"q"}}
+	queues := &wire.Queues{Names: []string{"q"}}
 	out := string(s.Take(nil, queues))
 	assert.Contains(t, out, emqp.READY)
-	hear := func(in string) (e protocol.Event) {
+	hear := func(in string) (e wire.Event) {
 		_, err := s.Hear([]byte(in), &e)
 		require.NoError(t, err)
 		return e
@@ -129,7 +129,7 @@ func TestAMessageTooManyIsKept(t *testing.T) {
 	out = string(s.Take(nil, queues))
 	assert.NotContains(t, out, emqp.READY)
 	e := hear(pong(2))
-	assert.Equal(t, protocol.Job, e.Kind)
+	assert.Equal(t, wire.Job, e.Kind)
 	assert.Equal(t, "two", string(e.Body))
 	assert.Contains(t, string(s.Take(nil, queues)), emqp.READY)
 	hear(sent(emqp.Heartbeat("2", time.Now())))
@@ -140,18 +140,18 @@ func TestAMessageTooManyIsKept(t *testing.T) {
 func TestPINGsAreAnswered(t *testing.T) {
 	t.Parallel()
 	s := introduced(t, emqpspeaker.Protocol{})
-	s.Take(nil, &protocol.Queues{Names: []string{"q"}})
+	s.Take(nil, &wire.Queues{Names: []string{"q"}})
 	ping, answer := string(zmtp.Ping(0, []byte("abc")).Append(nil)), string(zmtp.Pong([]byte("abc")).Append(nil))
-	var e protocol.Event
+	var e wire.Event
 	n, err := s.Hear([]byte(ping), &e)
 	require.NoError(t, err)
 	assert.Equal(t, len(ping), n)
 	assert.Equal(t, answer, string(e.Answer))
 	request := sent(emqp.Request("1", "q", nil, "job"))
-	e = protocol.Event{}
+	e = wire.Event{}
 	_, err = s.Hear([]byte(request[:2]+ping+request[2:]), &e) // behind the empty frame
 	require.NoError(t, err)
-	assert.Equal(t, protocol.Job, e.Kind)
+	assert.Equal(t, wire.Job, e.Kind)
 	assert.Equal(t, answer, string(e.Answer))
 }
 

@@ -18,8 +18,8 @@ import (
 
 	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
@@ -37,8 +37,8 @@ const (
 	weight       = 10              // of each queue of a worker
 )
 
-// Speaker implements [protocol.Protocol].
-func (p Protocol) Speaker(worker string) protocol.Speaker {
+// Speaker implements [wire.Protocol].
+func (p Protocol) Speaker(worker string) wire.Speaker {
 	return &speaker{requests: p.Requests, worker: worker != "", identity: "fwpbench-" + rand.Text(), asked: nothing}
 }
 
@@ -62,7 +62,7 @@ type speaker struct {
 	asked    measure.Op
 	ids      uint64 // of our messages
 	pings    uint64
-	queues   *protocol.Queues // of a worker that takes jobs; nil: none
+	queues   *wire.Queues // of a worker that takes jobs; nil: none
 	informed bool
 	credit   int      // READYs that no REQUEST has used up
 	held     [][]byte // messages that arrived while another command than READY was in flight
@@ -117,7 +117,7 @@ func (s *speaker) ping(out []byte) []byte {
 }
 
 // Push appends a REQUEST. (eMQP / Client)
-func (s *speaker) Push(out []byte, job *workload.Push) []byte {
+func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 	s.asked = measure.Push
 	out = s.begin(out, emqp.REQUEST, false)
 	s.text = job.Jobs.AppendQueue(s.text[:0], job.K)
@@ -135,12 +135,12 @@ func (s *speaker) Push(out []byte, job *workload.Push) []byte {
 	return s.ping(out)
 }
 
-// Subscribe implements [protocol.Subscriber]: a broker has to know the workers of a queue before it gets a REQUEST for
+// Subscribe implements [wire.Subscriber]: a broker has to know the workers of a queue before it gets a REQUEST for
 // it, which it may refuse otherwise.
-func (s *speaker) Subscribe(to *protocol.Queues) { s.queues = to }
+func (s *speaker) Subscribe(to *wire.Queues) { s.queues = to }
 
 // Take appends READY, unless an earlier one is not used up yet. (eMQP / Worker)
-func (s *speaker) Take(out []byte, _ *protocol.Queues) []byte {
+func (s *speaker) Take(out []byte, _ *wire.Queues) []byte {
 	s.asked = measure.Fetch
 	switch {
 	case len(s.held) > 0:
@@ -185,7 +185,7 @@ func (s *speaker) Fail(out, jid []byte) []byte {
 }
 
 // Beat appends a HEARTBEAT, once the worker has sent an INFORM. (Heartbeating)
-func (s *speaker) Beat(out []byte, _ protocol.State) []byte {
+func (s *speaker) Beat(out []byte, _ wire.State) []byte {
 	s.asked = measure.Beat
 	if s.informed {
 		out = s.begin(out, emqp.HEARTBEAT, false)
@@ -225,8 +225,8 @@ var verbs = map[measure.Op]string{
 }
 
 // Times are those of eMQP: it is the broker that waits, for as long as there is no message.
-func (*speaker) Times() protocol.Times {
-	return protocol.Times{Beat: beat, BeatApart: beat / 2, Pushes: true}
+func (*speaker) Times() wire.Times {
+	return wire.Times{Beat: beat, BeatApart: beat / 2, Pushes: true}
 }
 
 // errSyntax returns the breach of a message that cannot be read, or ErrTooLong.
@@ -234,7 +234,7 @@ func (s *speaker) errSyntax(err error) error {
 	rule := ""
 	if syntax, is := errors.AsType[*zmtp.SyntaxError](err); is {
 		if syntax.Rule.Limit() {
-			return protocol.ErrTooLong
+			return wire.ErrTooLong
 		}
 		rule = string(syntax.Rule)
 	}
@@ -246,13 +246,13 @@ func (s *speaker) breach(rule, what string) error {
 	if s.asked != nothing {
 		verb = s.Verb(s.asked)
 	}
-	return &protocol.BreachError{Verb: verb, Breach: protocol.BrokenGrammar + rule, What: what}
+	return &wire.BreachError{Verb: verb, Breach: wire.BrokenGrammar + rule, What: what}
 }
 
 const introduceTimeout = 10 * time.Second
 
 // Introduce exchanges greeting, READY, PING and PONG with the broker. It reports nothing about itself.
-func (p Protocol) Introduce(ctx context.Context, dial protocol.Dial) (in protocol.Introduction, err error) {
+func (p Protocol) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introduction, err error) {
 	nc, err := dial(ctx)
 	if err != nil {
 		return in, err
@@ -263,29 +263,29 @@ func (p Protocol) Introduce(ctx context.Context, dial protocol.Dial) (in protoco
 	s := p.Speaker("")
 	var kept []byte
 	buffer := make([]byte, 4<<10)
-	e := protocol.Event{Kind: protocol.Greeted}
-	for e.Kind != protocol.OK {
-		if e.Kind == protocol.Greeted {
+	e := wire.Event{Kind: wire.Greeted}
+	for e.Kind != wire.OK {
+		if e.Kind == wire.Greeted {
 			e.Answer, _ = s.Open(e.Answer) // it has no error
 		}
 		if _, err := nc.Write(e.Answer); err != nil {
 			return in, fmt.Errorf("send greeting and PING: %w", err)
 		}
-		e = protocol.Event{}
+		e = wire.Event{}
 		n, err := s.Hear(kept, &e)
-		for errors.Is(err, protocol.ErrShort) {
+		for errors.Is(err, wire.ErrShort) {
 			var m int
 			if m, err = nc.Read(buffer); m == 0 {
 				return in, silent(ctx, err)
 			}
 			kept = append(kept, buffer[:m]...)
-			e = protocol.Event{}
+			e = wire.Event{}
 			n, err = s.Hear(kept, &e)
 		}
 		if err != nil {
 			return in, err
 		}
-		if e.Kind == protocol.Refused {
+		if e.Kind == wire.Refused {
 			return in, e.Err
 		}
 		kept = kept[n:]

@@ -14,17 +14,17 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/loadtest"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/emqpspeaker"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 )
 
 // loaded returns the report of a load on a broker with two ports.
-func loaded(t *testing.T, spoken emqpspeaker.Protocol, hook func(*fakeemqp.Event), change func(*workload.Workload)) (
+func loaded(t *testing.T, spoken emqpspeaker.Protocol, hook func(*fakeemqp.Event), change func(*plan.Workload)) (
 	report *results.Load,
 ) {
 	t.Helper()
-	longer := func(w *workload.Workload) {
-		w.Drain = workload.Duration(20 * time.Second)
+	longer := func(w *plan.Workload) {
+		w.Drain = plan.Duration(20 * time.Second)
 		if change != nil {
 			change(w)
 		}
@@ -40,16 +40,16 @@ func TestEachJobIsAccountedFor(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		spoken emqpspeaker.Protocol
-		change func(*workload.Workload)
+		change func(*plan.Workload)
 	}{
 		"sent":       {},
 		"with REPLY": {spoken: emqpspeaker.Protocol{Requests: true}},
-		"large": {change: func(w *workload.Workload) {
-			w.Payload = workload.Constant(1 << 16)
+		"large": {change: func(w *plan.Workload) {
+			w.Payload = plan.Constant(1 << 16)
 		}},
-		"long work": {change: func(w *workload.Workload) {
-			w.Consumers, w.Work = 30, workload.Range{Min: 11 * time.Second, Max: 12 * time.Second}
-			w.Drain = workload.Duration(2 * time.Minute)
+		"long work": {change: func(w *plan.Workload) {
+			w.Consumers, w.Work = 30, plan.Range{Min: 11 * time.Second, Max: 12 * time.Second}
+			w.Drain = plan.Duration(2 * time.Minute)
 		}},
 	}
 	for name, test := range tests {

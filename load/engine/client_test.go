@@ -8,19 +8,19 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // redisProtocol is a protocol whose every command is an inline PING: a push costs what it costs in a load, with dispatcher,
 // speaker, parser of RESP, ledger and three histograms, and the server does what it does for redis-benchmark.
 type redisProtocol struct{}
 
-func (redisProtocol) Introduce(context.Context, protocol.Dial) (protocol.Introduction, error) {
-	return protocol.Introduction{}, nil
+func (redisProtocol) Introduce(context.Context, wire.Dial) (wire.Introduction, error) {
+	return wire.Introduction{}, nil
 }
 
-func (redisProtocol) Speaker(string) protocol.Speaker { return new(redisSpeaker) }
+func (redisProtocol) Speaker(string) wire.Speaker { return new(redisSpeaker) }
 
 type redisSpeaker struct{ asks bool }
 
@@ -29,24 +29,24 @@ func (s *redisSpeaker) say(out []byte, asks bool) []byte {
 	return append(out, "PING\r\n"...)
 }
 
-func (s *redisSpeaker) Open(out []byte) ([]byte, error)            { return s.say(out, false), nil }
-func (s *redisSpeaker) Push(out []byte, _ *workload.Push) []byte   { return s.say(out, false) }
-func (s *redisSpeaker) Take(out []byte, _ *protocol.Queues) []byte { return s.say(out, true) }
-func (s *redisSpeaker) Done(out, _ []byte) []byte                  { return s.say(out, false) }
-func (s *redisSpeaker) Fail(out, _ []byte) []byte                  { return s.say(out, false) }
-func (s *redisSpeaker) Beat(out []byte, _ protocol.State) []byte   { return s.say(out, false) }
-func (s *redisSpeaker) Info(out []byte) []byte                     { return s.say(out, false) }
-func (*redisSpeaker) Bye(out []byte) []byte                        { return append(out, "QUIT\r\n"...) }
-func (*redisSpeaker) Verb(measure.Op) string                       { return "PING" }
-func (*redisSpeaker) Times() protocol.Times                        { return protocol.Times{} }
+func (s *redisSpeaker) Open(out []byte) ([]byte, error)        { return s.say(out, false), nil }
+func (s *redisSpeaker) Push(out []byte, _ *plan.Push) []byte   { return s.say(out, false) }
+func (s *redisSpeaker) Take(out []byte, _ *wire.Queues) []byte { return s.say(out, true) }
+func (s *redisSpeaker) Done(out, _ []byte) []byte              { return s.say(out, false) }
+func (s *redisSpeaker) Fail(out, _ []byte) []byte              { return s.say(out, false) }
+func (s *redisSpeaker) Beat(out []byte, _ wire.State) []byte   { return s.say(out, false) }
+func (s *redisSpeaker) Info(out []byte) []byte                 { return s.say(out, false) }
+func (*redisSpeaker) Bye(out []byte) []byte                    { return append(out, "QUIT\r\n"...) }
+func (*redisSpeaker) Verb(measure.Op) string                   { return "PING" }
+func (*redisSpeaker) Times() wire.Times                        { return wire.Times{} }
 
-func (s *redisSpeaker) Hear(in []byte, e *protocol.Event) (int, error) {
+func (s *redisSpeaker) Hear(in []byte, e *wire.Event) (int, error) {
 	_, n, err := fwp.Decode(in, 1<<10)
 	if errors.Is(err, fwp.ErrShort) {
-		return 0, protocol.ErrShort
+		return 0, wire.ErrShort
 	}
 	if s.asks {
-		e.Kind = protocol.Empty // there is no job here
+		e.Kind = wire.Empty // there is no job here
 	}
 	return n, err
 }
@@ -58,7 +58,7 @@ func client(o order) (m measured, err error) {
 		return m, err
 	}
 	config := load.Config{
-		Workload: workload.Workload{Producers: o.Connections, JobLimit: int64(o.Pings)}, Run: "r", Pace: 1e5, Loops: 1,
+		Workload: plan.Workload{Producers: o.Connections, JobLimit: int64(o.Pings)}, Run: "r", Pace: 1e5, Loops: 1,
 		Protocol: redisProtocol{}, Dial: connecting(address).Dial,
 	}
 	if o.Epoll {

@@ -11,15 +11,15 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/loadtest"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 )
 
 // batched returns the report of a load that pushes up to ten jobs at a time, and how many PUSHBs that took.
-func batched(t *testing.T, hook func(*fakes.Event), change func(*workload.Workload)) (*results.Load, int) {
+func batched(t *testing.T, hook func(*fakes.Event), change func(*plan.Workload)) (*results.Load, int) {
 	t.Helper()
 	var commands atomic.Int64
-	l := loadtest.Run(t, &fwpspeaker.Config{Batches: true}, func(w *workload.Workload) {
+	l := loadtest.Run(t, &fwpspeaker.Config{Batches: true}, func(w *plan.Workload) {
 		w.Batch = 10
 		if change != nil {
 			change(w)
@@ -48,7 +48,7 @@ func TestBatches(t *testing.T) {
 	assert.EqualValues(t, 80, l.Jobs.Pushed)
 	assert.EqualValues(t, 80, l.Jobs.Acked)
 
-	l, commands = batched(t, func(*fakes.Event) {}, func(w *workload.Workload) { w.Rate, w.JobLimit = 0, 75 })
+	l, commands = batched(t, func(*fakes.Event) {}, func(w *plan.Workload) { w.Rate, w.JobLimit = 0, 75 })
 	assert.GreaterOrEqual(t, commands, 8)
 	assert.Less(t, commands, 75)
 	assert.EqualValues(t, 75, l.Jobs.Acked)

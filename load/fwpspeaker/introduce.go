@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // introduceTimeout limits the introduction, and informTimeout the part of it that the load does not need.
@@ -24,7 +24,7 @@ const (
 // Introduce returns the JSON of the server's HI and of its reply to INFO. An error reply to INFO leaves Info empty.
 // A server that refuses HELLO is an error with the Greeting. It blocks for 10 s, and for one more until the server has
 // closed the connection. (Not Identified State; INFO Command)
-func (c *Config) Introduce(ctx context.Context, dial protocol.Dial) (in protocol.Introduction, err error) {
+func (c *Config) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introduction, err error) {
 	ctx, cancel := context.WithTimeout(ctx, introduceTimeout)
 	defer cancel()
 	began := time.Now()
@@ -84,7 +84,7 @@ func carriedOut(ctx context.Context, conn *session.Conn, command fwp.Command, si
 }
 
 // inform returns the reply to INFO, or the breach that it is. The load goes on without either.
-func inform(ctx context.Context, conn *session.Conn) ([]byte, *protocol.BreachError) {
+func inform(ctx context.Context, conn *session.Conn) ([]byte, *wire.BreachError) {
 	ctx, cancel := context.WithTimeout(ctx, informTimeout)
 	defer cancel()
 	r, err := ask(ctx, conn, fwp.Command{Verb: fwp.INFO})

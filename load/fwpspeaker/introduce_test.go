@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // introduced returns the result of an introduction to a server that sends these bytes: the first when it is connected,
 // each of the others after a line. Then it closes, unless it hangs.
-func introduced(t *testing.T, hangs bool, replies ...string) (in protocol.Introduction, lines []string, err error) {
+func introduced(t *testing.T, hangs bool, replies ...string) (in wire.Introduction, lines []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ours, server := net.Pipe()
@@ -114,7 +114,7 @@ func TestIntroduceWithoutInfo(t *testing.T) {
 	t.Parallel()
 	for reply, breach := range map[string]string{
 		"-ERR no\r\n": "", "": "", "$5\r\n{": "",
-		ok: protocol.ForeignReply + "INFO", "?\r\n": protocol.BrokenGrammar + "reply type",
+		ok: wire.ForeignReply + "INFO", "?\r\n": wire.BrokenGrammar + "reply type",
 	} {
 		t.Run(strings.TrimSpace(reply), func(t *testing.T) {
 			t.Parallel()

@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // pushAll is the command for several jobs that a profile adds to the protocol.
@@ -60,8 +60,8 @@ func New(password string) *Config {
 	return &Config{Password: password, Hostname: hostname, PID: os.Getpid()}
 }
 
-// Speaker implements [protocol.Protocol].
-func (c *Config) Speaker(worker string) protocol.Speaker {
+// Speaker implements [wire.Protocol].
+func (c *Config) Speaker(worker string) wire.Speaker {
 	return &speaker{config: c, worker: worker}
 }
 
@@ -98,7 +98,7 @@ func (s *speaker) Open(out []byte) ([]byte, error) {
 	return fwp.AppendCommand(out, hello.Command()), nil
 }
 
-func (s *speaker) Push(out []byte, job *workload.Push) []byte {
+func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 	s.asked = fwp.PUSH
 	begin := len(out)
 	out = append(job.AppendBody(append(out, "PUSH "...)), "\r\n"...)
@@ -108,8 +108,8 @@ func (s *speaker) Push(out []byte, job *workload.Push) []byte {
 	return out
 }
 
-// PushAll implements [protocol.Batcher].
-func (s *speaker) PushAll(out []byte, jobs []workload.Push) []byte {
+// PushAll implements [wire.Batcher].
+func (s *speaker) PushAll(out []byte, jobs []plan.Push) []byte {
 	s.asked = pushAll
 	begin := len(out)
 	out = append(out, "PUSHB ["...)
@@ -126,7 +126,7 @@ func (s *speaker) PushAll(out []byte, jobs []workload.Push) []byte {
 	return out
 }
 
-func (s *speaker) Take(out []byte, from *protocol.Queues) []byte {
+func (s *speaker) Take(out []byte, from *wire.Queues) []byte {
 	s.asked = fwp.FETCH
 	if from.Line == nil {
 		from.Line = []byte("FETCH " + strings.Join(from.Names, " ") + "\r\n")
@@ -146,13 +146,13 @@ func (s *speaker) Fail(out, jid []byte) []byte {
 	return append(out, `","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`+"\r\n"...)
 }
 
-func (s *speaker) Beat(out []byte, state protocol.State) []byte {
+func (s *speaker) Beat(out []byte, state wire.State) []byte {
 	s.asked = fwp.BEAT
 	out = append(append(out, `BEAT {"wid":"`...), s.worker...)
 	switch state {
-	case protocol.Quiet:
+	case wire.Quiet:
 		out = append(out, `","current_state":"quiet`...)
-	case protocol.Terminating:
+	case wire.Terminating:
 		out = append(out, `","current_state":"terminate`...)
 	}
 	return append(out, "\"}\r\n"...)
@@ -169,17 +169,17 @@ func (s *speaker) Bye(out []byte) []byte {
 }
 
 // Hear reads a reply by the command that it answers.
-func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
+func (s *speaker) Hear(in []byte, e *wire.Event) (int, error) {
 	r, n, err := fwp.Decode(in, s.limit())
 	switch {
 	case errors.Is(err, fwp.ErrShort):
-		return 0, protocol.ErrShort
+		return 0, wire.ErrShort
 	case err != nil:
 		return 0, unreadable(s.asked, err)
 	case s.asked == "":
 		err = s.greeted(r, e)
 	case r.Kind == fwp.ErrorReply:
-		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: text.Shorten(string(r.Text))}
+		e.Kind, e.Err = wire.Refused, &wire.RefusedError{Text: text.Shorten(string(r.Text))}
 	case !s.answers(&r, e):
 		err = foreign(s.asked, format(r))
 	}
@@ -191,12 +191,12 @@ func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 
 // answers reports whether the command in flight has such a reply, which is not an error, and
 // writes its meaning to e.
-func (s *speaker) answers(r *fwp.Reply, e *protocol.Event) bool {
+func (s *speaker) answers(r *fwp.Reply, e *wire.Event) bool {
 	switch s.asked {
 	case fwp.FETCH:
-		e.Kind, e.Body = protocol.Job, r.Text
+		e.Kind, e.Body = wire.Job, r.Text
 		if r.Kind == fwp.NullBulk {
-			e.Kind = protocol.Empty
+			e.Kind = wire.Empty
 		}
 		return r.Kind == fwp.BulkString || r.Kind == fwp.NullBulk
 	case fwp.INFO:
@@ -209,19 +209,19 @@ func (s *speaker) answers(r *fwp.Reply, e *protocol.Event) bool {
 }
 
 // ordered reports whether a reply to BEAT orders a state, and writes which. (BEAT Command)
-func ordered(r *fwp.Reply, e *protocol.Event) bool {
-	e.Kind = protocol.Ordered
+func ordered(r *fwp.Reply, e *wire.Event) bool {
+	e.Kind = wire.Ordered
 	switch fwp.Identified.Next(fwp.BEAT, *r) {
 	case fwp.Quiet:
-		e.State = protocol.Quiet
+		e.State = wire.Quiet
 	case fwp.Terminating:
-		e.State = protocol.Terminating
+		e.State = wire.Terminating
 	}
-	return e.State != protocol.Working
+	return e.State != wire.Working
 }
 
-// Stock implements [protocol.Sizer]. The specification leaves open what INFO has: this is Faktory's form.
-func (*speaker) Stock(info []byte) protocol.Stock {
+// Stock implements [wire.Sizer]. The specification leaves open what INFO has: this is Faktory's form.
+func (*speaker) Stock(info []byte) wire.Stock {
 	var read struct {
 		Faktory struct {
 			Queues   map[string]int64
@@ -230,7 +230,7 @@ func (*speaker) Stock(info []byte) protocol.Stock {
 		}
 	}
 	_ = json.Unmarshal(info, &read) // a server with another form tells no sizes
-	stock := protocol.Stock{Queues: read.Faktory.Queues, Whole: read.Faktory.Enqueued != nil}
+	stock := wire.Stock{Queues: read.Faktory.Queues, Whole: read.Faktory.Enqueued != nil}
 	if !stock.Whole {
 		return stock
 	}
@@ -247,17 +247,17 @@ func (*speaker) Stock(info []byte) protocol.Stock {
 }
 
 // greeted reads HI. The work is the password's hash.
-func (s *speaker) greeted(r fwp.Reply, e *protocol.Event) error {
+func (s *speaker) greeted(r fwp.Reply, e *wire.Event) error {
 	hi, err := fwp.ParseHi(r)
 	switch {
 	case r.Kind == fwp.ErrorReply:
-		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: text.Shorten(string(r.Text))}
+		e.Kind, e.Err = wire.Refused, &wire.RefusedError{Text: text.Shorten(string(r.Text))}
 		return nil
 	case err != nil:
-		return &protocol.BreachError{Breach: protocol.ForeignReply, What: err.Error()}
+		return &wire.BreachError{Breach: wire.ForeignReply, What: err.Error()}
 	}
 	s.asked = fwp.HELLO
-	e.Kind = protocol.Greeted
+	e.Kind = wire.Greeted
 	if hi.Protected {
 		h, password := new(hash), s.config.Password
 		s.hash = h
@@ -277,20 +277,20 @@ func (*speaker) Verb(op measure.Op) string { return verbs[op] }
 // Times are what the protocol recommends for BEAT, what it advises not to go below, and
 // the 30 s of a worker that is ordered to terminate, less 5 s in which to report.
 // (Client Lifecycle; Terminating State)
-func (*speaker) Times() protocol.Times {
-	return protocol.Times{
+func (*speaker) Times() wire.Times {
+	return wire.Times{
 		Beat: 15 * time.Second, BeatApart: 5 * time.Second, Wait: 2 * time.Second, FirstOnly: true,
 		FailAfter: 25 * time.Second, EndAfter: 30 * time.Second, Keeps: true,
 	}
 }
 
 // foreign returns the breach of a reply that the command does not have. The empty verb is the greeting.
-func foreign(verb, reply string) *protocol.BreachError {
+func foreign(verb, reply string) *wire.BreachError {
 	to := "the server greeted"
 	if verb != "" {
 		to = verb + " was answered"
 	}
-	return &protocol.BreachError{Verb: verb, Breach: protocol.ForeignReply + verb, What: to + " with " + reply}
+	return &wire.BreachError{Verb: verb, Breach: wire.ForeignReply + verb, What: to + " with " + reply}
 }
 
 // unreadable returns what an error of decoding the reply to a verb is: a limit of ours may leave open what the reply
@@ -301,7 +301,7 @@ func unreadable(verb string, err error) error {
 	case syntax.Foreign(verb):
 		return foreign(verb, "the "+syntax.Kind.String()+" "+syntax.Got)
 	case syntax.Limit():
-		return fmt.Errorf("%w: %w", protocol.ErrTooLong, err)
+		return fmt.Errorf("%w: %w", wire.ErrTooLong, err)
 	}
 	return invalid(verb, syntax.Rule.String(), err)
 }
@@ -316,18 +316,18 @@ func format(r fwp.Reply) string {
 	case fwp.Array:
 		return fmt.Sprintf("an array of %d", len(r.Array))
 	}
-	return "the " + r.Kind.String() + " " + protocol.Quote(r.Text)
+	return "the " + r.Kind.String() + " " + wire.Quote(r.Text)
 }
 
 // invalid returns the breach of bytes that break a rule of RESP, as err describes it.
-func invalid(verb, rule string, err error) *protocol.BreachError {
+func invalid(verb, rule string, err error) *wire.BreachError {
 	to := "the greeting"
 	if verb != "" {
 		to = "the reply to " + verb
 	}
-	breach := protocol.BrokenGrammar + rule
+	breach := wire.BrokenGrammar + rule
 	if strings.HasPrefix(rule, session.ForeignReply) {
 		breach = rule
 	}
-	return &protocol.BreachError{Verb: verb, Breach: breach, What: to + " is invalid RESP: " + err.Error()}
+	return &wire.BreachError{Verb: verb, Breach: breach, What: to + " is invalid RESP: " + err.Error()}
 }

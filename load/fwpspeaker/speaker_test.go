@@ -11,8 +11,8 @@ import (
 
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 const (
@@ -21,13 +21,13 @@ const (
 )
 
 // hear is what a text means to a speaker.
-func hear(s protocol.Speaker, text string) (e protocol.Event, n int, err error) {
+func hear(s wire.Speaker, text string) (e wire.Event, n int, err error) {
 	n, err = s.Hear([]byte(text), &e)
 	return e, n, err
 }
 
 // opened is the speaker of a connection that may send commands.
-func opened(t *testing.T, worker string) protocol.Speaker {
+func opened(t *testing.T, worker string) wire.Speaker {
 	t.Helper()
 	s := (&fwpspeaker.Config{Hostname: "here", PID: 7}).Speaker(worker)
 	out, err := s.Open(nil)
@@ -35,7 +35,7 @@ func opened(t *testing.T, worker string) protocol.Speaker {
 	require.Empty(t, out, "the server speaks first")
 	e, n, err := hear(s, hi)
 	require.NoError(t, err)
-	assert.Equal(t, protocol.Event{Kind: protocol.Greeted}, e)
+	assert.Equal(t, wire.Event{Kind: wire.Greeted}, e)
 	assert.Equal(t, len(hi), n)
 	out, err = s.Open(nil)
 	require.NoError(t, err)
@@ -46,56 +46,56 @@ func opened(t *testing.T, worker string) protocol.Speaker {
 	}
 	e, _, err = hear(s, ok)
 	require.NoError(t, err)
-	assert.Equal(t, protocol.Event{Kind: protocol.OK}, e)
+	assert.Equal(t, wire.Event{Kind: wire.OK}, e)
 	return s
 }
 
 // commands are what a speaker appends, with a reply and what that means.
 var commands = map[string]struct {
-	say   func(s protocol.Speaker, out []byte) []byte
+	say   func(s wire.Speaker, out []byte) []byte
 	line  string
 	reply string
-	want  protocol.Event
+	want  wire.Event
 }{
-	"PUSH": {func(s protocol.Speaker, out []byte) []byte {
-		w := workload.Workload{Queues: workload.Queues{Number: 1}}
-		return s.Push(out, &workload.Push{Jobs: w.Jobs("r", 1), K: 10, Producer: 2, Intended: 9})
+	"PUSH": {func(s wire.Speaker, out []byte) []byte {
+		w := plan.Workload{Queues: plan.Queues{Number: 1}}
+		return s.Push(out, &plan.Push{Jobs: w.Jobs("r", 1), K: 10, Producer: 2, Intended: 9})
 	}, `PUSH {"jid":"fwpbench-r-0000000a","jobtype":"fwpbench","queue":"fwpbench-r-0","reserve_for":1800,` +
-		`"retry":25,"args":["r",2,10,9,""]}`, ok, protocol.Event{}},
-	"PUSHB": {func(s protocol.Speaker, out []byte) []byte {
-		w := workload.Workload{Queues: workload.Queues{Number: 1}, JobTypes: []string{"t"}}
+		`"retry":25,"args":["r",2,10,9,""]}`, ok, wire.Event{}},
+	"PUSHB": {func(s wire.Speaker, out []byte) []byte {
+		w := plan.Workload{Queues: plan.Queues{Number: 1}, JobTypes: []string{"t"}}
 		jobs := w.Jobs("r", 1)
-		all := []workload.Push{{Jobs: jobs, K: 10, Producer: 2}, {Jobs: jobs, K: 11, Producer: 2, Intended: 9}}
-		return s.(protocol.Batcher).PushAll(out, all)
+		all := []plan.Push{{Jobs: jobs, K: 10, Producer: 2}, {Jobs: jobs, K: 11, Producer: 2, Intended: 9}}
+		return s.(wire.Batcher).PushAll(out, all)
 	}, `PUSHB [{"jid":"fwpbench-r-0000000a","jobtype":"t","queue":"fwpbench-r-0","reserve_for":1800,` +
 		`"retry":25,"args":["r",2,10,0,""]},{"jid":"fwpbench-r-0000000b","jobtype":"t","queue":"fwpbench-r-0",` +
 		`"reserve_for":1800,"retry":25,"args":["r",2,11,9,""]}]`, "$10\r\n{\"j\":\"no\"}\r\n",
-		protocol.Event{Refusals: map[string]string{"j": "no"}}},
-	"FETCH":       {take, "FETCH q1 q2", "$2\r\n{}\r\n", protocol.Event{Kind: protocol.Job, Body: []byte("{}")}},
-	"empty FETCH": {take, "FETCH q1 q2", "$-1\r\n", protocol.Event{Kind: protocol.Empty}},
-	"ACK": {func(s protocol.Speaker, out []byte) []byte { return s.Done(out, []byte("j1")) }, `ACK {"jid":"j1"}`,
-		ok, protocol.Event{}},
+		wire.Event{Refusals: map[string]string{"j": "no"}}},
+	"FETCH":       {take, "FETCH q1 q2", "$2\r\n{}\r\n", wire.Event{Kind: wire.Job, Body: []byte("{}")}},
+	"empty FETCH": {take, "FETCH q1 q2", "$-1\r\n", wire.Event{Kind: wire.Empty}},
+	"ACK": {func(s wire.Speaker, out []byte) []byte { return s.Done(out, []byte("j1")) }, `ACK {"jid":"j1"}`,
+		ok, wire.Event{}},
 	"FAIL": {
-		func(s protocol.Speaker, out []byte) []byte { return s.Fail(out, []byte("j1")) },
-		`FAIL {"jid":"j1","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`, ok, protocol.Event{},
+		func(s wire.Speaker, out []byte) []byte { return s.Fail(out, []byte("j1")) },
+		`FAIL {"jid":"j1","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`, ok, wire.Event{},
 	},
-	"BEAT": {beat(protocol.Working), `BEAT {"wid":"w1"}`, ok, protocol.Event{}},
-	"BEAT, quiet": {beat(protocol.Working), `BEAT {"wid":"w1"}`, "$17\r\n{\"state\":\"quiet\"}\r\n",
-		protocol.Event{Kind: protocol.Ordered, State: protocol.Quiet}},
-	"quiet BEAT": {beat(protocol.Quiet), `BEAT {"wid":"w1","current_state":"quiet"}`,
-		"$21\r\n{\"state\":\"terminate\"}\r\n", protocol.Event{Kind: protocol.Ordered, State: protocol.Terminating}},
-	"terminate BEAT": {beat(protocol.Terminating), `BEAT {"wid":"w1","current_state":"terminate"}`, ok, protocol.Event{}},
-	"INFO": {func(s protocol.Speaker, out []byte) []byte { return s.Info(out) }, "INFO", "$2\r\n{}\r\n",
-		protocol.Event{Body: []byte("{}")}},
-	"END": {func(s protocol.Speaker, out []byte) []byte { return s.Bye(out) }, "END", ok, protocol.Event{}},
+	"BEAT": {beat(wire.Working), `BEAT {"wid":"w1"}`, ok, wire.Event{}},
+	"BEAT, quiet": {beat(wire.Working), `BEAT {"wid":"w1"}`, "$17\r\n{\"state\":\"quiet\"}\r\n",
+		wire.Event{Kind: wire.Ordered, State: wire.Quiet}},
+	"quiet BEAT": {beat(wire.Quiet), `BEAT {"wid":"w1","current_state":"quiet"}`,
+		"$21\r\n{\"state\":\"terminate\"}\r\n", wire.Event{Kind: wire.Ordered, State: wire.Terminating}},
+	"terminate BEAT": {beat(wire.Terminating), `BEAT {"wid":"w1","current_state":"terminate"}`, ok, wire.Event{}},
+	"INFO": {func(s wire.Speaker, out []byte) []byte { return s.Info(out) }, "INFO", "$2\r\n{}\r\n",
+		wire.Event{Body: []byte("{}")}},
+	"END": {func(s wire.Speaker, out []byte) []byte { return s.Bye(out) }, "END", ok, wire.Event{}},
 }
 
-func take(s protocol.Speaker, out []byte) []byte {
-	return s.Take(out, &protocol.Queues{Names: []string{"q1", "q2"}})
+func take(s wire.Speaker, out []byte) []byte {
+	return s.Take(out, &wire.Queues{Names: []string{"q1", "q2"}})
 }
 
-func beat(state protocol.State) func(protocol.Speaker, []byte) []byte {
-	return func(s protocol.Speaker, out []byte) []byte { return s.Beat(out, state) }
+func beat(state wire.State) func(wire.Speaker, []byte) []byte {
+	return func(s wire.Speaker, out []byte) []byte { return s.Beat(out, state) }
 }
 
 func TestCommandsAndReplies(t *testing.T) {
@@ -105,7 +105,7 @@ func TestCommandsAndReplies(t *testing.T) {
 		assert.Equal(t, "before "+c.line+"\r\n", string(c.say(s, []byte("before "))), name)
 		for end := range c.reply {
 			_, _, err := hear(s, c.reply[:end])
-			require.ErrorIs(t, err, protocol.ErrShort, name)
+			require.ErrorIs(t, err, wire.ErrShort, name)
 		}
 		e, n, err := hear(s, c.reply+"more")
 		require.NoError(t, err, name)
@@ -124,17 +124,17 @@ func TestWhatIsNoReply(t *testing.T) {
 		verb, _, _ := strings.Cut(c.line, " ")
 		e, _, err := hear(s, "-ERR no\r\n")
 		require.NoError(t, err, name)
-		assert.Equal(t, protocol.Refused, e.Kind, name)
-		refused, is := errors.AsType[*protocol.RefusedError](e.Err)
+		assert.Equal(t, wire.Refused, e.Kind, name)
+		refused, is := errors.AsType[*wire.RefusedError](e.Err)
 		require.True(t, is, name)
 		assert.Equal(t, "ERR no", refused.Text)
 		for text, breach := range map[string]string{
-			"+YES\r\n": protocol.ForeignReply + verb, ":1\r\n": protocol.ForeignReply + verb,
-			"*0\r\n": protocol.ForeignReply + verb,
-			"?":      protocol.BrokenGrammar + "reply type", "*-1\r\n": protocol.BrokenGrammar + "null",
+			"+YES\r\n": wire.ForeignReply + verb, ":1\r\n": wire.ForeignReply + verb,
+			"*0\r\n": wire.ForeignReply + verb,
+			"?":      wire.BrokenGrammar + "reply type", "*-1\r\n": wire.BrokenGrammar + "null",
 		} {
 			_, n, err := hear(s, text)
-			b, is := errors.AsType[*protocol.BreachError](err)
+			b, is := errors.AsType[*wire.BreachError](err)
 			require.True(t, is, "%s %q", name, text)
 			assert.Equal(t, breach, b.Breach, "%s %q", name, text)
 			assert.Equal(t, verb, b.Verb)
@@ -158,15 +158,15 @@ func TestGreetings(t *testing.T) {
 	s = config.Speaker("")
 	e, _, err = hear(s, "-ERR busy\r\n")
 	require.NoError(t, err)
-	assert.Equal(t, protocol.Refused, e.Kind)
+	assert.Equal(t, wire.Refused, e.Kind)
 	require.ErrorContains(t, e.Err, "ERR busy")
 
 	for greeting, breach := range map[string]string{
-		"+HI\r\n": protocol.ForeignReply, ok: protocol.ForeignReply,
-		"HTTP/1.1 400\r\n": protocol.BrokenGrammar + "reply type",
+		"+HI\r\n": wire.ForeignReply, ok: wire.ForeignReply,
+		"HTTP/1.1 400\r\n": wire.BrokenGrammar + "reply type",
 	} {
 		_, _, err = hear(config.Speaker(""), greeting)
-		b, is := errors.AsType[*protocol.BreachError](err)
+		b, is := errors.AsType[*wire.BreachError](err)
 		require.True(t, is, greeting)
 		assert.Equal(t, breach, b.Breach)
 		assert.Empty(t, b.Verb)
@@ -196,12 +196,12 @@ func TestVerbsAndTimes(t *testing.T) {
 //nolint:paralleltest // counts what the whole process allocates
 func TestASpeakerAllocatesNothing(t *testing.T) {
 	s := opened(t, "w1")
-	w := workload.Workload{}
-	push, queues, jid := &workload.Push{Jobs: w.Jobs("r", 1)}, &protocol.Queues{Names: []string{"q1", "q2"}}, []byte("j1")
+	w := plan.Workload{}
+	push, queues, jid := &plan.Push{Jobs: w.Jobs("r", 1)}, &wire.Queues{Names: []string{"q1", "q2"}}, []byte("j1")
 	out, job, reply := make([]byte, 0, 4096), []byte("$2\r\n{}\r\n"), []byte(ok)
-	event := new(protocol.Event)
+	event := new(wire.Event)
 	hear := func(in []byte) {
-		*event = protocol.Event{}
+		*event = wire.Event{}
 		if _, err := s.Hear(in, event); err != nil {
 			panic(err)
 		}
@@ -219,14 +219,14 @@ func TestASpeakerAllocatesNothing(t *testing.T) {
 // What is read of a server has bounds, which the jobs of the run widen. What is kept of an error is cut.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	tooLong := func(s protocol.Speaker, text string) {
+	tooLong := func(s wire.Speaker, text string) {
 		t.Helper()
 		_, _, err := hear(s, text)
-		assert.ErrorIs(t, err, protocol.ErrTooLong)
+		assert.ErrorIs(t, err, wire.ErrTooLong)
 	}
 	tooLong((&fwpspeaker.Config{}).Speaker(""), "+HI "+strings.Repeat("x", 64<<10))
 	s := opened(t, "")
-	s.Beat(nil, protocol.Working)
+	s.Beat(nil, wire.Working)
 	tooLong(s, "-"+strings.Repeat("x", 256<<10))
 	e, _, err := hear(s, "-"+strings.Repeat("x", 100_000)+"\r\n")
 	require.NoError(t, err)
@@ -235,8 +235,8 @@ func TestLimits(t *testing.T) {
 	_, _, err = hear(s, "$1000000\r\n"+strings.Repeat("x", 1_000_000)+"\r\n")
 	require.NoError(t, err)
 
-	w := workload.Workload{Queues: workload.Queues{Number: 1}, Payload: workload.Constant(1 << 20)}
-	s.Push(nil, &workload.Push{Jobs: w.Jobs("r", 1), K: 1})
+	w := plan.Workload{Queues: plan.Queues{Number: 1}, Payload: plan.Constant(1 << 20)}
+	s.Push(nil, &plan.Push{Jobs: w.Jobs("r", 1), K: 1})
 	_, _, err = hear(s, "-"+strings.Repeat("x", 5<<20)+"\r\n")
 	require.NoError(t, err, "a server may send back what it got")
 }
@@ -244,10 +244,10 @@ func TestLimits(t *testing.T) {
 // A number that the server does not tell is not 0.
 func TestStock(t *testing.T) {
 	t.Parallel()
-	sizer, is := opened(t, "").(protocol.Sizer)
+	sizer, is := opened(t, "").(wire.Sizer)
 	require.True(t, is)
 	queues := map[string]int64{"a": 3, "b": 0}
-	for info, want := range map[string]protocol.Stock{
+	for info, want := range map[string]wire.Stock{
 		`{"faktory":{"queues":{"a":3,"b":0},"total_enqueued":3}}`: {Queues: queues, Alive: 3},
 		`{"faktory":{"queues":{"a":3,"b":0},"total_enqueued":3,"tasks":{"Busy":{"size":10},"Dead":{"size":7},` +
 			`"Retries":{"size":100},"Scheduled":{"size":1000}}}}`: {Queues: queues, Whole: true, Alive: 1113, Dead: 7},

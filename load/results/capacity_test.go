@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/formats"
 	"github.com/fwpsuite/fwp/reports/page"
@@ -114,13 +114,13 @@ func TestStepOf(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, results.StepHeld, results.StepOf(soundLoad(), 5000).Result)
 	missed := soundLoad()
-	judge.Evaluate(missed, parsed("push.response.p50<50us")...)
+	validity.Evaluate(missed, parsed("push.response.p50<50us")...)
 	s := results.StepOf(missed, 5000)
 	assert.Equal(t, results.StepFailed, s.Result)
 	assert.Contains(t, s.Why, "push.response.p50<50us")
 	short := soundLoad()
 	short.Rate.Done, short.Rate.Unserved = short.Rate.Planned*98/100, short.Rate.Planned
-	judge.Evaluate(short)
+	validity.Evaluate(short)
 	assert.Equal(t, results.StepFailed, results.StepOf(short, 5000).Result)
 	late := soundLoad()
 	late.Ops[0].Lateness = spread(late.Ops[0].Count, 20*time.Millisecond)
@@ -133,38 +133,38 @@ func TestStepOf(t *testing.T) {
 		"lateness.p99<5ms":         results.StepLimited,
 		"push.response.p99.99<10s": results.StepHeld,
 	} {
-		judge.Evaluate(late, parsed(thresholds)...)
+		validity.Evaluate(late, parsed(thresholds)...)
 		require.False(t, late.Validity.Valid)
 		assert.Equal(t, want, results.StepOf(late, 5000).Result, thresholds)
 	}
-	judge.Evaluate(late)
+	validity.Evaluate(late)
 	assert.Equal(t, results.StepHeld, results.StepOf(late, 5000).Result, "nothing was asked but the rate")
 	late.Rate.Done, late.Rate.Unserved = late.Rate.Planned*98/100, late.Rate.Planned
-	judge.Evaluate(late)
+	validity.Evaluate(late)
 	assert.Equal(t, results.StepLimited, results.StepOf(late, 5000).Result)
 
 	late.Health.Holes = []results.Hole{{For: time.Second}}
-	judge.Evaluate(late)
+	validity.Evaluate(late)
 	assert.Equal(t, results.StepStill, results.StepOf(late, 5000).Result)
 	late.Health.Holes = nil
 	late.Rate.Done = late.Rate.Planned * 80 / 100
-	judge.Evaluate(late)
+	validity.Evaluate(late)
 	assert.Equal(t, results.StepFailed, results.StepOf(late, 5000).Result, "no connection was free")
 	delayed := soundLoad()
-	judge.Evaluate(delayed, parsed("push.response.p99<590us")...)
+	validity.Evaluate(delayed, parsed("push.response.p99<590us")...)
 	require.True(t, delayed.Validity.Valid)
 	assert.Equal(t, results.StepLimited, results.StepOf(delayed, 5000).Result,
 		"600 us, of which 55 may be the generator's")
 	refused := soundLoad()
 	refused.Connections.Opened = 10
-	judge.Evaluate(refused)
+	validity.Evaluate(refused)
 	assert.Equal(t, results.StepFailed, results.StepOf(refused, 5000).Result, "the target refused connections")
 	dead := soundLoad()
 	dead.Failed = []results.FailedSpan{{Op: "fetch", Until: dead.Measured}}
-	judge.Evaluate(dead)
+	validity.Evaluate(dead)
 	assert.Equal(t, results.StepFailed, results.StepOf(dead, 5000).Result, "a command only failed")
 	left := soundLoad()
 	left.Jobs.Drained, left.Jobs.NotDrained = false, "60 s were over"
-	judge.Evaluate(left)
+	validity.Evaluate(left)
 	assert.Equal(t, results.StepFailed, results.StepOf(left, 5000).Result)
 }

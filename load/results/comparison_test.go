@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/formats"
 	"github.com/fwpsuite/fwp/reports/page"
@@ -147,14 +147,14 @@ func TestBlockOf(t *testing.T) {
 		l.Ops[0].Errors = []results.LoadError{{Kind: "rejected", Count: sent * share / 100}}
 		l.Ops[0].Count, l.Rate.Done = sent-sent*share/100, sent-sent*share/100
 		l.Rate.Achieved = reports.PerSecond(l.Rate.Done, l.Measured)
-		judge.Evaluate(l)
+		validity.Evaluate(l)
 		b := results.BlockOf(l, "B", 1)
 		assert.Empty(t, b.Void, "a side that refuses %d %% is judged", share)
 		assert.InDelta(t, rate, b.Figures[0].Value, 1)
 	}
 	invalid := soundLoad()
 	invalid.Plan.Overload, invalid.Rate.Dropped = "abort", 1
-	judge.Evaluate(invalid)
+	validity.Evaluate(invalid)
 	assert.Contains(t, results.BlockOf(invalid, "A", 1).Void, "INVALID")
 	assert.NotEmpty(t, results.BlockOf(&results.Load{}, "A", 1).Void)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/page"
 )
@@ -38,7 +38,7 @@ func disruptedLoad() *results.Load {
 		[]string{"fwpbench-k3v9q2-000007"})}
 	l.Findings[0].Level = reports.LevelShould
 	l.Ops[0].Errors = []results.LoadError{{Kind: "refused", Count: 100_000}}
-	judge.Evaluate(l, parsed("recovery.served<1s", "lost==0")...)
+	validity.Evaluate(l, parsed("recovery.served<1s", "lost==0")...)
 	return l
 }
 
@@ -47,7 +47,7 @@ func TestDisruptedLoad(t *testing.T) {
 	l := disruptedLoad()
 	assert.Len(t, l.Validity.Reasons, 2, "errors are what was to be seen, but one was not done, and another not survived")
 	l.Disruptions.List = l.Disruptions.List[:1]
-	judge.Evaluate(l, parsed("recovery.served<1s", "lost==0")...)
+	validity.Evaluate(l, parsed("recovery.served<1s", "lost==0")...)
 	assert.True(t, l.Validity.Valid, "errors are what was to be seen: %v", l.Validity.Reasons)
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitFindings, code, "thresholds count what no clause promises")

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/formats"
 	"github.com/fwpsuite/fwp/reports/page"
@@ -27,14 +27,14 @@ func loadSamples() map[string]*results.Load {
 	closed.Plan.Words = "100 producers push as fast as replies come for 60 s; 100 workers fetch and acknowledge at once"
 	closed.Rate = results.LoadRate{Op: "push", Achieved: 8122.7, Done: 487_362}
 	closed.Health.CPUShare, closed.Health.MachinePeak, closed.Health.Unknown = 0.9, 0.999, []string{"cgroup"}
-	judge.Evaluate(closed)
+	validity.Evaluate(closed)
 	gone := soundLoad()
 	gone.Gone = "connection refused, 31.2 s after the start"
 	gone.Jobs = results.LoadJobs{
 		Pushed: 104_300, Doubtful: 41, Delivered: 104_280, Acked: 104_211, Missing: 20, InDoubt: 20, FetchesLost: 100,
 		NotDrained: "the target did not come back",
 	}
-	judge.Evaluate(gone)
+	validity.Evaluate(gone)
 	return map[string]*results.Load{
 		"load-sound": soundLoad(), "load-overloaded": overloadedLoad(), "load-invalid": invalidLoad(),
 		"load-lossy": lossyLoad(),

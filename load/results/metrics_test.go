@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 )
 
 func TestMetricTable(t *testing.T) {
@@ -37,7 +37,7 @@ func TestMetricsAreDistinctAndReadable(t *testing.T) {
 	for _, m := range results.Metrics(sampleOps()) {
 		assert.False(t, seen[m.Name], m.Name)
 		seen[m.Name] = true
-		_, err := judge.ParseThreshold(m.Name+"<"+strings.SplitN(m.Example(), " ", 2)[0], sampleOps()...)
+		_, err := validity.ParseThreshold(m.Name+"<"+strings.SplitN(m.Example(), " ", 2)[0], sampleOps()...)
 		assert.NoError(t, err, m.Name)
 		assert.False(t, math.IsNaN(m.Get(l).Value), m.Name)
 		again, ok := results.FindMetric(m.Name,

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -40,23 +40,23 @@ func TestLoadOutcome(t *testing.T) {
 			"achieved the target rate of 5,000 /s; all 325,011 jobs accounted for; the history is partial: it ends after 2 s",
 			func(l *results.Load) { l.HistoryCut = 2 * time.Second }},
 		{reports.ExitFindings, "1 of 1 threshold missed: lost==1, actual 0; achieved the",
-			func(l *results.Load) { judge.Evaluate(l, parsed("lost==1")...) }},
+			func(l *results.Load) { validity.Evaluate(l, parsed("lost==1")...) }},
 		{reports.ExitFindings, "2 of 2 thresholds missed: info.rate>1 has no data (and 1 more)",
-			func(l *results.Load) { judge.Evaluate(l, parsed("info.rate>1", "lost>1")...) }},
+			func(l *results.Load) { validity.Evaluate(l, parsed("info.rate>1", "lost>1")...) }},
 		{reports.ExitInconclusive, "INVALID: the generator used 97 % of its 1 CPU; allowed is 85 %; all",
 			func(l *results.Load) {
 				l.Machine.GOMAXPROCS, l.Health.Loops, l.Health.CPUShare = 2, []float64{0.5}, 0.97 // one to spare
-				judge.Evaluate(l)
+				validity.Evaluate(l)
 			}},
 		{reports.ExitInconclusive, "INVALID: CPU steal was 50 %; allowed is 2 %; all",
 			func(l *results.Load) {
 				l.Health.Steal = 0.5
-				judge.Evaluate(l, parsed("push.response.p99<1ns")...)
+				validity.Evaluate(l, parsed("push.response.p99<1ns")...)
 			}},
 		{reports.ExitFindings, "1 of 2 thresholds missed: lost>1, actual 0; INVALID: CPU steal was",
 			func(l *results.Load) {
 				l.Health.Steal = 0.5
-				judge.Evaluate(l, parsed("push.response.p99<1ns", "lost>1")...)
+				validity.Evaluate(l, parsed("push.response.p99<1ns", "lost>1")...)
 			}},
 		{reports.ExitInconclusive,
 			"inconclusive whether all jobs were delivered; 3 of 325,011 jobs unaccounted for: the limit of 30 s",
@@ -75,7 +75,7 @@ func TestLoadOutcome(t *testing.T) {
 				l.Findings = []results.LoadFinding{newFinding(results.FindingReply, "FWP-RESP-06", 1, nil),
 					newFinding(results.FindingAltered, "FWP-WU-03", 1, nil)}
 				l.Health.Steal = 0.5
-				judge.Evaluate(l, parsed("lost>1")...)
+				validity.Evaluate(l, parsed("lost>1")...)
 			}},
 		{reports.ExitUsage, "usage error: no such preset", func(l *results.Load) { l.Usage = "no such preset" }},
 		{reports.ExitUnreachable, "the target could not be loaded: refused",
@@ -105,22 +105,22 @@ func TestLoadOutcome(t *testing.T) {
 					{Op: "fetch", Errors: []results.LoadError{{Kind: "closed", Count: 3}}}, {Op: "fetch.empty", Count: 1},
 				},
 			}
-			judge.Evaluate(l, parsed("errors<1%")...)
+			validity.Evaluate(l, parsed("errors<1%")...)
 		}},
 		{reports.ExitInconclusive, "nothing was achieved: 12 fetches came back without a job", func(l *results.Load) {
 			*l = results.Load{Measured: time.Second, Rate: results.LoadRate{Op: "ack"},
 				Ops: []results.LoadOp{{Op: "fetch.empty", Count: 12}}}
-			judge.Evaluate(l)
+			validity.Evaluate(l)
 		}},
 		{reports.ExitInconclusive, "nothing was achieved: no beat was due in 1 s of measuring", func(l *results.Load) {
 			*l = results.Load{Measured: time.Second, Rate: results.LoadRate{Op: "beat"},
 				Ops: []results.LoadOp{{Op: "connect", Count: 12}}}
-			judge.Evaluate(l)
+			validity.Evaluate(l)
 		}},
 		{reports.ExitInconclusive, "nothing was achieved: no push was answered in 1 s of measuring", func(l *results.Load) {
 			*l = results.Load{Measured: time.Second, Rate: results.LoadRate{Op: "push"},
 				Ops: []results.LoadOp{{Op: "push", Outside: 12}}}
-			judge.Evaluate(l)
+			validity.Evaluate(l)
 		}},
 		{reports.ExitWell, "achieved the target rate of 5,000 /s, 16.7 % of the pushes refused; all 325,011 jobs",
 			func(l *results.Load) {
@@ -129,7 +129,7 @@ func TestLoadOutcome(t *testing.T) {
 		{reports.ExitInconclusive, "INVALID: 16.7 % of the pushes failed: 60,000 pushes failed (reset); allowed is 10 %; " +
 			"all 325,011 jobs", func(l *results.Load) {
 			l.Ops[0].Errors = []results.LoadError{{Kind: "reset", Count: 60_000}}
-			judge.Evaluate(l)
+			validity.Evaluate(l)
 		}},
 		{reports.ExitWell, "nothing was achieved",
 			func(l *results.Load) { *l = results.Load{Validity: results.Validity{Valid: true}} }},

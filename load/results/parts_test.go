@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/page"
 )
@@ -42,7 +42,7 @@ func partsLoad() *results.Load {
 	}
 	l.Jobs.Unknown = "what segments 2/4, 3/4 did is not known, and the jobs of again.json are not counted"
 	l.Jobs.Drained = false
-	judge.Evaluate(l)
+	validity.Evaluate(l)
 	return l
 }
 
@@ -69,12 +69,12 @@ func TestTheVerdictOfParts(t *testing.T) {
 		"2/4, 3/4 did is not known, and the jobs of again.json are not counted")
 	l.Parts = l.Parts[3:4]
 	l.Parts[0].Validity.Remarks = []string{"Slow."}
-	judge.Evaluate(l)
+	validity.Evaluate(l)
 	assert.True(t, l.Validity.Valid)
 	assert.Equal(t, []string{"Part north.json: Slow."}, l.Validity.Remarks)
 	alone := soundLoad()
 	alone.NotStarted = "too late"
-	judge.Evaluate(alone)
+	validity.Evaluate(alone)
 	assert.Equal(t, "start", alone.Validity.Reasons[0].ID)
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -99,14 +99,14 @@ func soundLoad() *results.Load {
 			Ops: []results.SecondOp{{Op: "fetch.empty", Errors: 1}},
 		}},
 	}
-	judge.Evaluate(l, parsed("push.response.p99<20ms", "errors<0.1%", "lost==0", "rate>=99%")...)
+	validity.Evaluate(l, parsed("push.response.p99<20ms", "errors<0.1%", "lost==0", "rate>=99%")...)
 	return l
 }
 
-func parsed(sources ...string) []judge.Threshold {
-	var all []judge.Threshold
+func parsed(sources ...string) []validity.Threshold {
+	var all []validity.Threshold
 	for _, source := range sources {
-		t, err := judge.ParseThreshold(source, sampleOps()...)
+		t, err := validity.ParseThreshold(source, sampleOps()...)
 		if err != nil {
 			panic(err)
 		}
@@ -136,7 +136,7 @@ func overloadedLoad() *results.Load {
 		Pushed: 497_000, Doubtful: 60, Refused: 940, Delivered: 497_040, Redelivered: 12, Acked: 497_040, Drained: true,
 		Missing: 2, InDoubt: 2, FetchesLost: 60,
 	}
-	judge.Evaluate(l, parsed("push.response.p99<20ms", "ack.service.p99<500us", "fail.response.max<1s")...)
+	validity.Evaluate(l, parsed("push.response.p99<20ms", "ack.service.p99<500us", "fail.response.max<1s")...)
 	return l
 }
 
@@ -146,7 +146,7 @@ func invalidLoad() *results.Load {
 	l.Ops[0].Lateness = spread(497_000, 400*time.Millisecond)
 	l.Health.CPUShare, l.Health.Steal = 0.97, 0.043
 	l.Rate.Queued, l.Rate.Unserved = 12, 0
-	judge.Evaluate(l, parsed("push.response.p99<20ms", "lost==0")...)
+	validity.Evaluate(l, parsed("push.response.p99<20ms", "lost==0")...)
 	return l
 }
 
@@ -164,7 +164,7 @@ func lossyLoad() *results.Load {
 		results.NewLoadFinding(results.FindingForeign, 1, []string{"\x1b[31mevil" + strings.Repeat("0 ", 60)}),
 	}
 	l.Findings[1].Notes = []string{"fetched by worker 3 at 12.1 s and by worker 9 at 12.3 s"}
-	judge.Evaluate(l, parsed("lost==0")...)
+	validity.Evaluate(l, parsed("lost==0")...)
 	return l
 }
 

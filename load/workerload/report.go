@@ -7,11 +7,10 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/health"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -90,7 +89,7 @@ func (r *run) report(ctx context.Context, err error) *results.Load {
 		},
 		Run:     r.Run,
 		Target:  results.LoadTarget{Subject: r.Subject, Chosen: r.Command},
-		Machine: health.ThisMachine(), Engine: "embedded server", Phases: r.phases, Series: r.series, Heat: r.heat,
+		Machine: validity.ThisMachine(), Engine: "embedded server", Phases: r.phases, Series: r.series, Heat: r.heat,
 		Health: r.health, GivenUp: r.givenUp, Percentiles: r.Percentiles, Failed: results.FailedSpans(r.series),
 	}
 	r.mu.Lock()
@@ -112,7 +111,7 @@ func (r *run) report(ctx context.Context, err error) *results.Load {
 	}
 	l.Histograms = load.Log(r.total, r.began, r.Run)
 	_ = load.AddPercentiles(l, load.Wanted(r.Thresholds, r.Percentiles, r.Metrics...)...) // the log was just written
-	judge.Evaluate(l, r.Thresholds...)
+	validity.Evaluate(l, r.Thresholds...)
 	return l
 }
 
@@ -171,7 +170,7 @@ func (r *run) planned() results.LoadPlan {
 }
 
 // Describe describes a run in one sentence.
-func Describe(w workload.Workload, concurrency int) string {
+func Describe(w plan.Workload, concurrency int) string {
 	words := fmt.Sprintf("one worker, told to work %s at a time; ", text.Count(concurrency, "job"))
 	from, until := w.Window()
 	switch {
@@ -186,10 +185,10 @@ func Describe(w workload.Workload, concurrency int) string {
 		words += fmt.Sprintf("closed loop: always %s ready", text.Count(usualReady, "job"))
 	}
 	if until > 0 {
-		words += fmt.Sprintf(", measured for %v", workload.Duration(until-from))
+		words += fmt.Sprintf(", measured for %v", plan.Duration(until-from))
 	}
 	if from > 0 {
-		words += fmt.Sprintf(" after a warm-up of %v", workload.Duration(from))
+		words += fmt.Sprintf(" after a warm-up of %v", plan.Duration(from))
 	}
 	if size := w.Payload.String(); size != "0" && size != "" {
 		words += ", padding " + size

@@ -9,8 +9,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 )
 
 // watch takes the times of what a worker does, at the server: from before a reply is written until after a command was
@@ -21,7 +21,7 @@ type watch struct {
 	open   bool          // loop
 	from   time.Duration // since the first fetch: what is to be measured, until 0 with an open end
 	until  time.Duration
-	jobs   *workload.Jobs
+	jobs   *plan.Jobs
 	queues []string
 	server *fakes.Server
 

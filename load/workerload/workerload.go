@@ -11,12 +11,10 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/arrivals"
-	"github.com/fwpsuite/fwp/load/health"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -31,12 +29,12 @@ type Config struct {
 	Run, Version string
 	// Workload says how many jobs there are, when and of what size, and which share of them fails. Of its settings those
 	// in Settings count.
-	Workload    workload.Workload
+	Workload    plan.Workload
 	Concurrency int
 	Patience    time.Duration // until the first fetch
 	Processors  int           // that this process may use
 
-	Thresholds  []judge.Threshold
+	Thresholds  []validity.Threshold
 	Percentiles []results.Percentile
 	Metrics     []string          // that the result is to have besides
 	Watch       func(load.Moment) // called each second; nil: not
@@ -54,7 +52,7 @@ type Program interface {
 	// Kill ends it with everything that it started.
 	Kill()
 	// Usage is what it and all that it started use, if that is known.
-	Usage() (health.Usage, bool)
+	Usage() (validity.Usage, bool)
 }
 
 // Settings returns the settings of a workload that a run of a worker knows, by their keys.
@@ -63,7 +61,7 @@ func Settings() []string {
 }
 
 // Of returns a workload as a run of a worker has it: jobs that are not tried again, in one queue.
-func Of(w workload.Workload) workload.Workload {
+func Of(w plan.Workload) plan.Workload {
 	once := 0
 	w.Preset, w.Producers, w.Consumers, w.Backlog, w.Retry, w.Queues.Number = "", 1, 1, 0, &once, 1
 	if w.Duration == 0 && w.JobLimit == 0 {
@@ -73,7 +71,7 @@ func Of(w workload.Workload) workload.Workload {
 }
 
 // UsualDuration is how long is measured where neither a time nor a number of jobs is given.
-const UsualDuration = workload.Duration(10 * time.Second)
+const UsualDuration = plan.Duration(10 * time.Second)
 
 // silent is how long no job may be fetched or reported while some are there.
 const silent = 10 * time.Second
@@ -82,16 +80,16 @@ const silent = 10 * time.Second
 type run struct {
 	Config
 	*watch
-	good, bad *workload.Jobs // those that succeed, and those that fail
-	plan      *arrivals.Plan // nil: a closed loop
+	good, bad *plan.Jobs // those that succeed, and those that fail
+	plan      *plan.Plan // nil: a closed loop
 	program   Program
-	sampler   *health.Sampler
+	sampler   *validity.Sampler
 
 	phases  []results.Phase
 	series  []results.Second
 	heat    results.LoadHeat
 	total   *measure.Set
-	usage   health.Usage // of the worker at the last tick, which was at usageAt
+	usage   validity.Usage // of the worker at the last tick, which was at usageAt
 	usageAt time.Duration
 	handAt  time.Duration // of the last tick, as handBefore: see inHand.all
 
@@ -116,7 +114,7 @@ func Run(ctx context.Context, c Config) *load.Result {
 	return &load.Result{Report: r.report(ctx, err), Total: r.total}
 }
 
-func jobsOf(c Config, kind string) *workload.Jobs {
+func jobsOf(c Config, kind string) *plan.Jobs {
 	w := c.Workload
 	w.JobTypes = []string{kind}
 	return w.Jobs(c.Run, w.Seed)
@@ -147,7 +145,7 @@ func (r *run) play(ctx context.Context) error {
 	}
 	defer program.Kill()
 	defer func() { r.ended = r.now() }()
-	r.program, r.sampler = program, health.NewSampler(r.began, max(1, r.Processors))
+	r.program, r.sampler = program, validity.NewSampler(r.began, max(1, r.Processors))
 	if end := r.await(ctx, r.fetched, r.Patience, false); end != happened {
 		r.giveUp(end)
 		return nil

@@ -15,11 +15,10 @@ import (
 
 	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/load/health"
-	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/load/workerload"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -28,13 +27,13 @@ type program struct {
 	over  chan struct{}
 	code  int
 	end   context.CancelFunc
-	usage func() health.Usage
+	usage func() validity.Usage
 }
 
-func (p *program) Over() <-chan struct{}       { return p.over }
-func (p *program) How() string                 { return "exit status " + strconv.Itoa(p.code) }
-func (p *program) Output() []string            { return []string{"hello", "I am done"} }
-func (p *program) Usage() (health.Usage, bool) { return p.usage(), true }
+func (p *program) Over() <-chan struct{}         { return p.over }
+func (p *program) How() string                   { return "exit status " + strconv.Itoa(p.code) }
+func (p *program) Output() []string              { return []string{"hello", "I am done"} }
+func (p *program) Usage() (validity.Usage, bool) { return p.usage(), true }
 func (p *program) Kill() {
 	p.end()
 	<-p.over
@@ -72,8 +71,8 @@ func play(t *testing.T, c workerload.Config, change func(*fakeworker.Config)) (l
 			}
 			change(&config)
 			ctx, cancel := context.WithCancel(context.Background())
-			p := &program{over: make(chan struct{}), end: cancel, usage: func() health.Usage {
-				return health.Usage{CPU: time.Since(began) / 5, Memory: 5 << 20}
+			p := &program{over: make(chan struct{}), end: cancel, usage: func() validity.Usage {
+				return validity.Usage{CPU: time.Since(began) / 5, Memory: 5 << 20}
 			}}
 			all.Go(func() {
 				p.code = fakeworker.New(config).Run(ctx)
@@ -90,7 +89,7 @@ func play(t *testing.T, c workerload.Config, change func(*fakeworker.Config)) (l
 func TestJobsThatAreKept(t *testing.T) {
 	t.Parallel()
 	l := play(t, workerload.Config{Concurrency: 3,
-		Workload: workload.Workload{Duration: workload.Duration(2 * time.Second)}},
+		Workload: plan.Workload{Duration: plan.Duration(2 * time.Second)}},
 		func(c *fakeworker.Config) { c.Hook = slow(0, time.Hour) })
 	assert.EqualValues(t, 3, l.Jobs.Held)
 }
@@ -110,8 +109,8 @@ func TestFigures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := play(t, workerload.Config{Concurrency: row.concurrency, Workload: workload.Workload{
-				Duration: workload.Duration(10 * time.Second), Warmup: workload.Duration(time.Second),
+			l := play(t, workerload.Config{Concurrency: row.concurrency, Workload: plan.Workload{
+				Duration: plan.Duration(10 * time.Second), Warmup: plan.Duration(time.Second),
 			}}, func(c *fakeworker.Config) { c.Hook, c.BeatEvery = slow(row.idle, row.work), 2*time.Second })
 			require.Empty(t, l.GivenUp)
 			assert.Equal(t, 10*time.Second, l.Measured)
@@ -140,7 +139,7 @@ func TestFigures(t *testing.T) {
 // A worker may report on another connection than that on which it fetches.
 func TestIdleTimeOfAPool(t *testing.T) {
 	t.Parallel()
-	l := play(t, workerload.Config{Concurrency: 2, Workload: workload.Workload{JobLimit: 50}},
+	l := play(t, workerload.Config{Concurrency: 2, Workload: plan.Workload{JobLimit: 50}},
 		func(c *fakeworker.Config) { c.Hook, c.Each = slow(5*time.Millisecond, 0), 1 })
 	require.Empty(t, l.GivenUp)
 	assert.InDelta(t, 5*time.Millisecond, l.Op("idle").Response.Mean, 5e4)
@@ -152,7 +151,7 @@ func TestIdleTimeOfAPool(t *testing.T) {
 // At a rate, a worker that is too slow is below it, and that is its figure.
 func TestRate(t *testing.T) {
 	t.Parallel()
-	at := workload.Workload{Rate: 100, Duration: workload.Duration(5 * time.Second)}
+	at := plan.Workload{Rate: 100, Duration: plan.Duration(5 * time.Second)}
 	l := play(t, workerload.Config{Concurrency: 2, Workload: at},
 		func(c *fakeworker.Config) { c.Hook = slow(0, 10*time.Millisecond) })
 	assert.InDelta(t, 100, l.Rate.Achieved, 0.5)
@@ -173,7 +172,7 @@ func TestRate(t *testing.T) {
 // A share of the jobs fails on purpose, and a job that fails by itself is an error.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	some := workload.Workload{JobLimit: 1000, FailShare: 0.3}
+	some := plan.Workload{JobLimit: 1000, FailShare: 0.3}
 	l := play(t, workerload.Config{Concurrency: 2, Workload: some}, func(*fakeworker.Config) {})
 	assert.InDelta(t, 300, l.Jobs.Failed, 60)
 	assert.EqualValues(t, 1000, l.Jobs.Failed+l.Jobs.Acked)
@@ -218,7 +217,7 @@ func TestGivenUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := play(t, workerload.Config{Concurrency: 1, Workload: workload.Workload{JobLimit: 20_000}}, row.change)
+			l := play(t, workerload.Config{Concurrency: 1, Workload: plan.Workload{JobLimit: 20_000}}, row.change)
 			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, reports.ExitInconclusive, code)
 			assert.Regexp(t, row.first, words)
@@ -230,15 +229,15 @@ func TestGivenUp(t *testing.T) {
 // Where the server of the suite is the limit, the figures are not the worker's.
 func TestServerIsTheLimit(t *testing.T) {
 	t.Parallel()
-	l := play(t, workerload.Config{Concurrency: 1, Workload: workload.Workload{JobLimit: 10}}, func(*fakeworker.Config) {})
+	l := play(t, workerload.Config{Concurrency: 1, Workload: plan.Workload{JobLimit: 10}}, func(*fakeworker.Config) {})
 	l.Health = results.Health{Over: time.Second, CPUShare: 0.9}
-	judge.Evaluate(l)
+	validity.Evaluate(l)
 	require.NotEmpty(t, l.Validity.Reasons)
 	assert.Equal(t, "saturated", l.Validity.Reasons[0].ID)
 	l.Health.CPUShare = 0.6
-	judge.Evaluate(l)
+	validity.Evaluate(l)
 	assert.Contains(t, strings.Join(l.Validity.Remarks, "\n"), "The server of fwpbench used 60 % of its CPU")
 	l.Health.CPUShare = 0.4
-	judge.Evaluate(l)
+	validity.Evaluate(l)
 	assert.NotContains(t, strings.Join(l.Validity.Remarks, "\n"), "The server of fwpbench")
 }

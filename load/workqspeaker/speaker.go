@@ -14,8 +14,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/workqsession"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/workq"
 )
 
@@ -38,11 +38,11 @@ const (
 // answer.
 const question = workq.InspectQueues + " 0 1\r\n"
 
-// Speaker implements [protocol.Protocol]. Workers have no names in Workq.
-func (p Protocol) Speaker(string) protocol.Speaker { return &speaker{requests: p.Requests} }
+// Speaker implements [wire.Protocol]. Workers have no names in Workq.
+func (p Protocol) Speaker(string) wire.Speaker { return &speaker{requests: p.Requests} }
 
 // Introduce asks whether the server answers inspect. It reports nothing about itself.
-func (Protocol) Introduce(ctx context.Context, dial protocol.Dial) (in protocol.Introduction, err error) {
+func (Protocol) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introduction, err error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, introduceTimeout)
 	defer cancel()
@@ -78,7 +78,7 @@ func (s *speaker) Info(out []byte) []byte          { return s.ask(out, measure.I
 func (s *speaker) Bye(out []byte) []byte           { return s.ask(out, measure.End) }
 
 // Beat appends nothing: Workq has no heartbeat.
-func (*speaker) Beat(out []byte, _ protocol.State) []byte { return out }
+func (*speaker) Beat(out []byte, _ wire.State) []byte { return out }
 
 func (s *speaker) ask(out []byte, op measure.Op) []byte {
 	s.asked = op
@@ -86,7 +86,7 @@ func (s *speaker) ask(out []byte, op measure.Op) []byte {
 }
 
 // Push appends add, schedule for a job that is due later, or run.
-func (s *speaker) Push(out []byte, job *workload.Push) []byte {
+func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 	s.asked = measure.Push
 	s.body, s.jid = job.AppendBody(s.body[:0]), job.Jobs.AppendJID(s.jid[:0], job.K)
 	delay, verb := job.Jobs.Delay(job.K), workq.Add
@@ -115,7 +115,7 @@ func (s *speaker) Push(out []byte, job *workload.Push) []byte {
 	return block(out, s.body)
 }
 
-func (s *speaker) Take(out []byte, from *protocol.Queues) []byte {
+func (s *speaker) Take(out []byte, from *wire.Queues) []byte {
 	s.asked = measure.Fetch
 	if from.Line == nil {
 		line := []byte(workq.Lease)
@@ -163,7 +163,7 @@ func appendID(out, jid []byte) []byte {
 }
 
 // Hear reads a reply by the command that it answers.
-func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
+func (s *speaker) Hear(in []byte, e *wire.Event) (int, error) {
 	const done = "+OK\r\n"
 	if len(in) >= len(done) && string(in[:len(done)]) == done && s.bare() {
 		return len(done), nil
@@ -173,22 +173,22 @@ func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	verb := s.Verb(s.asked)
 	switch {
 	case wrong:
-		return 0, &protocol.BreachError{
-			Verb: verb, Breach: protocol.BrokenGrammar + string(syntax.Rule),
+		return 0, &wire.BreachError{
+			Verb: verb, Breach: wire.BrokenGrammar + string(syntax.Rule),
 			What: "the reply to " + verb + " is no Workq reply: " + err.Error(),
 		}
 	case err != nil && len(in) > replyLimit:
-		return 0, fmt.Errorf("%w: %w", protocol.ErrTooLong, err)
+		return 0, fmt.Errorf("%w: %w", wire.ErrTooLong, err)
 	case err != nil:
-		return 0, protocol.ErrShort
+		return 0, wire.ErrShort
 	case s.asked == measure.Fetch && r.Error == workq.Timeout:
-		e.Kind = protocol.Empty
+		e.Kind = wire.Empty
 	case r.Error != "":
-		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: r.Error + " " + r.Text}
+		e.Kind, e.Err = wire.Refused, &wire.RefusedError{Text: r.Error + " " + r.Text}
 	case !s.answers(&r, e):
-		return 0, &protocol.BreachError{
-			Verb: verb, Breach: protocol.ForeignReply + verb,
-			What: verb + " was answered with " + protocol.Quote(in[:n]),
+		return 0, &wire.BreachError{
+			Verb: verb, Breach: wire.ForeignReply + verb,
+			What: verb + " was answered with " + wire.Quote(in[:n]),
 		}
 	}
 	return n, nil
@@ -200,7 +200,7 @@ func (s *speaker) bare() bool {
 }
 
 // answers reports whether the command in flight has such a reply, which is no error, and writes its meaning to e.
-func (s *speaker) answers(r *workq.Reply, e *protocol.Event) bool {
+func (s *speaker) answers(r *workq.Reply, e *wire.Event) bool {
 	one := r.Counted && len(r.Records) == 1 && r.Records[0].Block != nil
 	switch {
 	case s.bare():
@@ -211,7 +211,7 @@ func (s *speaker) answers(r *workq.Reply, e *protocol.Event) bool {
 		if !one || r.Bare || len(r.Records[0].Head) != 4 {
 			return false
 		}
-		e.Kind, e.Body = protocol.Job, r.Records[0].Block
+		e.Kind, e.Body = wire.Job, r.Records[0].Block
 		return true
 	}
 	return r.Counted
@@ -232,4 +232,4 @@ var verbs = map[measure.Op]string{
 }
 
 // Times are those of a lease: it is the server that waits.
-func (*speaker) Times() protocol.Times { return protocol.Times{Wait: leaseWait} }
+func (*speaker) Times() wire.Times { return wire.Times{Wait: leaseWait} }

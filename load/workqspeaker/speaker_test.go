@@ -15,13 +15,13 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/wire"
 	"github.com/fwpsuite/fwp/load/workqspeaker"
 )
 
-func loaded(t *testing.T, spoken protocol.Protocol, hook func(*fakeworkq.Event), change func(*workload.Workload)) (
+func loaded(t *testing.T, spoken wire.Protocol, hook func(*fakeworkq.Event), change func(*plan.Workload)) (
 	report *results.Load,
 ) {
 	t.Helper()
@@ -38,15 +38,15 @@ func TestEachJobIsAccountedFor(t *testing.T) {
 	three, half := 3, 0.5
 	tests := map[string]struct {
 		spoken workqspeaker.Protocol
-		change func(*workload.Workload)
+		change func(*plan.Workload)
 		acked  int64
 	}{
 		"added": {acked: 80},
 		"run":   {spoken: workqspeaker.Protocol{Requests: true}, acked: 80},
-		"scheduled": {change: func(w *workload.Workload) {
-			w.Delay = workload.Range{Min: time.Second, Max: 2 * time.Second}
+		"scheduled": {change: func(w *plan.Workload) {
+			w.Delay = plan.Range{Min: time.Second, Max: 2 * time.Second}
 		}, acked: 80},
-		"failed": {change: func(w *workload.Workload) { w.FailShare, w.Retry = half, &three }, acked: -1},
+		"failed": {change: func(w *plan.Workload) { w.FailShare, w.Retry = half, &three }, acked: -1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -77,9 +77,9 @@ func TestFaultsShow(t *testing.T) {
 			all := fakeworkq.Faults()
 			i := slices.IndexFunc(all, func(f fakeworkq.Fault) bool { return f.Name == name })
 			require.GreaterOrEqual(t, i, 0)
-			l := loaded(t, workqspeaker.Protocol{}, all[i].Hook(), func(w *workload.Workload) {
+			l := loaded(t, workqspeaker.Protocol{}, all[i].Hook(), func(w *plan.Workload) {
 				w.Consumers = 40
-				w.Work = workload.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}
+				w.Work = plan.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}
 			})
 			loadtest.Shows(t, l, kind)
 		})
@@ -99,26 +99,26 @@ func TestHear(t *testing.T) {
 	tests := []struct {
 		op   measure.Op
 		in   string
-		want protocol.Kind
+		want wire.Kind
 		err  string
 	}{
-		{measure.Ack, "+OK\r\n", protocol.OK, ""},
+		{measure.Ack, "+OK\r\n", wire.OK, ""},
 		{measure.Ack, "OK\r\n", 0, "complete was answered with"},
-		{measure.Fail, "OK\r\n", protocol.OK, ""},
+		{measure.Fail, "OK\r\n", wire.OK, ""},
 		{measure.Fail, "+OK 0\r\n", 0, "fail was answered with"},
-		{measure.Ack, "-NOT-FOUND\r\n", protocol.Refused, ""},
-		{measure.Ack, "-TIMEOUT\r\n", protocol.Refused, ""},
-		{measure.Fetch, "-TIMEOUT\r\n", protocol.Empty, ""},
-		{measure.Fetch, "+OK 1\r\n" + id + " q 1 4\r\npong\r\n", protocol.Job, ""},
+		{measure.Ack, "-NOT-FOUND\r\n", wire.Refused, ""},
+		{measure.Ack, "-TIMEOUT\r\n", wire.Refused, ""},
+		{measure.Fetch, "-TIMEOUT\r\n", wire.Empty, ""},
+		{measure.Fetch, "+OK 1\r\n" + id + " q 1 4\r\npong\r\n", wire.Job, ""},
 		{measure.Fetch, "+OK 1\r\n" + id + " 1 4\r\npong\r\n", 0, "lease was answered with"},
 		{measure.Fetch, "OK 1\r\n" + id + " q 1 4\r\npong\r\n", 0, "lease was answered with"},
 		{measure.Fetch, "+OK\r\n", 0, "lease was answered with"},
-		{measure.Fetch, "+OK 1\r\n" + id + " q 1 4\r\npon", 0, protocol.ErrShort.Error()},
-		{measure.Info, "+OK 0\r\n", protocol.OK, ""},
-		{measure.Info, "OK 0\r\n", protocol.OK, ""},
+		{measure.Fetch, "+OK 1\r\n" + id + " q 1 4\r\npon", 0, wire.ErrShort.Error()},
+		{measure.Info, "+OK 0\r\n", wire.OK, ""},
+		{measure.Info, "OK 0\r\n", wire.OK, ""},
 		{measure.Info, "+OK\r\n", 0, "inspect was answered with"},
 		{measure.Info, "HTTP\r\n", 0, "is no Workq reply"},
-		{measure.Info, "+OK 1\r\n" + strings.Repeat("x", 17<<20), 0, protocol.ErrTooLong.Error()},
+		{measure.Info, "+OK 1\r\n" + strings.Repeat("x", 17<<20), 0, wire.ErrTooLong.Error()},
 	}
 	for _, test := range tests {
 		s := workqspeaker.Protocol{}.Speaker("")
@@ -128,11 +128,11 @@ func TestHear(t *testing.T) {
 		case measure.Fail:
 			s.Fail(nil, []byte("jid"))
 		case measure.Fetch:
-			s.Take(nil, &protocol.Queues{Names: []string{"q"}})
+			s.Take(nil, &wire.Queues{Names: []string{"q"}})
 		default:
 			s.Info(nil)
 		}
-		var e protocol.Event
+		var e wire.Event
 		n, err := s.Hear([]byte(test.in), &e)
 		if test.err != "" {
 			assert.ErrorContains(t, err, test.err, "%.40q", test.in)
@@ -152,5 +152,5 @@ func TestAnIDIsTheSameEachTime(t *testing.T) {
 	assert.Regexp(t, `^complete [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12} 4\r\ndone\r\n$`, line)
 	assert.Equal(t, line, string(s.Done(nil, []byte("jid"))))
 	assert.NotEqual(t, line, string(s.Done(nil, []byte("jod"))))
-	assert.Equal(t, "lease a b 2000\r\n", string(s.Take(nil, &protocol.Queues{Names: []string{"a", "b"}})))
+	assert.Equal(t, "lease a b 2000\r\n", string(s.Take(nil, &wire.Queues{Names: []string{"a", "b"}})))
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/html"
 )
@@ -136,7 +136,7 @@ func loaded(seconds int) *results.Load {
 		l.Heat.Columns = append(l.Heat.Columns, column)
 	}
 	l.Findings = []results.LoadFinding{results.NewLoadFinding(results.FindingLost, 3, []string{"a", "b", "c"})}
-	judge.Evaluate(l)
+	validity.Evaluate(l)
 	return l
 }
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -90,16 +90,16 @@ func newPresets(p process) *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: program.Complete(workload.Presets),
+		ValidArgsFunction: program.Complete(plan.Presets),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				var t reports.Table
-				for _, name := range workload.Presets() {
-					t.Rows = append(t.Rows, reports.Cells(name, workload.Describe(name)))
+				for _, name := range plan.Presets() {
+					t.Rows = append(t.Rows, reports.Cells(name, plan.Describe(name)))
 				}
 				return p.PrintPage(reports.Page{Blocks: []reports.Block{t}})
 			}
-			w, err := workload.Preset(args[0])
+			w, err := plan.Preset(args[0])
 			if err != nil {
 				return err
 			}
@@ -109,9 +109,9 @@ func newPresets(p process) *cobra.Command {
 }
 
 // spelledOut returns all settings of a workload, as comments of a file.
-func spelledOut(w workload.Workload) string {
+func spelledOut(w plan.Workload) string {
 	var b strings.Builder
-	none := new(workload.Workload).Settings()
+	none := new(plan.Workload).Settings()
 	full := w.Filled()
 	for i, s := range full.Settings() {
 		if text := s.Value.String(); text != none[i].Value.String() {

@@ -12,11 +12,10 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/health"
-	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/search"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -108,7 +107,7 @@ func (o *capacityOptions) validate() (err error) {
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
-	needed := judge.Needed(o.limits)
+	needed := validity.Needed(o.limits)
 	o.search.Least = float64(needed) / o.step.Seconds()
 	if o.search.Least > o.search.Most {
 		return fmt.Errorf("--step %v: at --most %s it has fewer than the %d arrivals that these thresholds need: use a "+
@@ -118,7 +117,7 @@ func (o *capacityOptions) validate() (err error) {
 }
 
 // capacity searches, from the flags to the exit code.
-func (p process) capacity(ctx context.Context, o *capacityOptions, w workload.Workload, args []string) error {
+func (p process) capacity(ctx context.Context, o *capacityOptions, w plan.Workload, args []string) error {
 	w, at, err := o.target(w, args, p.LookupEnv)
 	if err != nil {
 		return err
@@ -129,7 +128,7 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, w workload.Wo
 	}
 	c := &results.LoadCapacity{
 		Head:       reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now(), Seed: w.Seed},
-		Machine:    health.ThisMachine(),
+		Machine:    validity.ThisMachine(),
 		Thresholds: o.thresholds, Precision: o.search.Precision,
 		Target: results.LoadTarget{Chosen: at.Choice.How, Subject: at.Subject()}, Plan: "first step: " + load.Describe(w),
 	}
@@ -155,14 +154,14 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, w workload.Wo
 
 // target returns the load of a step, and the server.
 func (o *capacityOptions) target(
-	w workload.Workload, args []string, lookup func(string) (string, bool),
-) (_ workload.Workload, at program.Endpoint, err error) {
+	w plan.Workload, args []string, lookup func(string) (string, bool),
+) (_ plan.Workload, at program.Endpoint, err error) {
 	if w.Open() || w.JobLimit > 0 {
 		return w, at, fmt.Errorf("%s sets a rate or a number of jobs: remove it, because the search sets the rate", args[0])
 	}
-	w.Duration, w.Rate, w.Think = workload.Duration(o.step), workload.Rate(o.search.From), workload.Range{}
+	w.Duration, w.Rate, w.Think = plan.Duration(o.step), plan.Rate(o.search.From), plan.Range{}
 	if w.Warmup == 0 {
-		w.Warmup = workload.Duration(min(time.Second, o.step/5))
+		w.Warmup = plan.Duration(min(time.Second, o.step/5))
 	}
 	if err := w.Check(); err != nil {
 		return w, at, asFlags(err)
@@ -175,7 +174,7 @@ func (o *capacityOptions) target(
 
 // searchOn tries rates on a server, which is started once if it is to be started.
 func (p process) searchOn(
-	ctx context.Context, o *capacityOptions, at program.Endpoint, w workload.Workload, c *results.LoadCapacity,
+	ctx context.Context, o *capacityOptions, at program.Endpoint, w plan.Workload, c *results.LoadCapacity,
 ) error {
 	embed := o.embedding(at)
 	embed.beside = o.processors
@@ -191,7 +190,7 @@ func (p process) searchOn(
 	bar.Begin(shown.state)
 	defer bar.End()
 	c.Fetched = w.Consumers > 0
-	return p.steps(o, w, c, func(w workload.Workload, name string) (*results.Load, error) {
+	return p.steps(o, w, c, func(w plan.Workload, name string) (*results.Load, error) {
 		live := newLive(o.reportFlags.Verbose, &w, p.Err)
 		shown.now.Store(&block{0, name, live})
 		config := o.config(p, w)
@@ -207,8 +206,8 @@ func (p process) searchOn(
 
 // steps plays the steps of a search, and adds them to c.
 func (p process) steps(
-	o *capacityOptions, w workload.Workload, c *results.LoadCapacity,
-	play func(w workload.Workload, name string) (*results.Load, error),
+	o *capacityOptions, w plan.Workload, c *results.LoadCapacity,
+	play func(w plan.Workload, name string) (*results.Load, error),
 ) error {
 	if o.from == "" {
 		l, err := play(o.closedLoop(w), "a closed loop")
@@ -221,9 +220,9 @@ func (p process) steps(
 	}
 	again := 0 // how often a step was played again in a row
 	for rate, more := o.search.Next(); more; rate, more = o.search.Next() {
-		w.Rate, w.Duration = workload.Rate(rate), workload.Duration(o.step)
+		w.Rate, w.Duration = plan.Rate(rate), plan.Duration(o.step)
 		if o.search.Confirming() {
-			w.Duration = workload.Duration(o.confirm)
+			w.Duration = plan.Duration(o.confirm)
 			p.Logf("confirming %s for %v", reports.Rate(rate), o.confirm)
 		}
 		l, err := play(w, reports.Rate(rate))
@@ -249,8 +248,8 @@ func (p process) steps(
 }
 
 // closedLoop returns the load of a step as a short closed loop.
-func (o *capacityOptions) closedLoop(w workload.Workload) workload.Workload {
-	w.Rate, w.Poisson, w.Burst, w.Duration = 0, false, 0, workload.Duration(min(closedLoop, o.step))
+func (o *capacityOptions) closedLoop(w plan.Workload) plan.Workload {
+	w.Rate, w.Poisson, w.Burst, w.Duration = 0, false, 0, plan.Duration(min(closedLoop, o.step))
 	return w
 }
 

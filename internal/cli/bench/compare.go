@@ -14,10 +14,10 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/search"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -182,7 +182,7 @@ const usualMargin = 0.05
 
 // parseShare reads the value of a flag that is a share, "5%" or "0.05", more than 0 and less than 1.
 func parseShare(flag, words string) (float64, error) {
-	share, err := workload.ParseShare(words)
+	share, err := plan.ParseShare(words)
 	if err != nil {
 		return 0, fmt.Errorf("--%s: %w", flag, err)
 	}
@@ -209,7 +209,7 @@ func (p process) compareRun(ctx context.Context, o *compareOptions, args []strin
 	}
 	c := &results.LoadComparison{
 		Head:    reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now(), Seed: sides[0].work.Seed},
-		Machine: health.ThisMachine(), AA: o.aa,
+		Machine: validity.ThisMachine(), AA: o.aa,
 		A: sides[0].compared(), B: sides[1].compared(),
 		Margin: o.limit, MarginTime: o.limitTime, Pairs: o.pairs, Differs: o.differs(sides),
 	}

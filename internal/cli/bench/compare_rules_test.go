@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -25,7 +25,7 @@ func TestTheMetricThatDecides(t *testing.T) {
 		"preset: churn\nrate: 10":  "connect.response.p99",
 		"preset: roundtrip\nrate:": "",
 	} {
-		w, err := workload.Parse("a.yaml", []byte(settings))
+		w, err := plan.Parse("a.yaml", []byte(settings))
 		if want == "" {
 			require.Error(t, err)
 			continue
@@ -52,7 +52,7 @@ func TestHowManyBlocks(t *testing.T) {
 		{settings: "stages: 20s:100", block: 20 * time.Second, pairs: 10},
 		{settings: "rate: 500", given: compareOptions{block: time.Second, pairs: 7}, block: time.Second, pairs: 7},
 	} {
-		w, err := workload.Parse("a.yaml", []byte(test.settings))
+		w, err := plan.Parse("a.yaml", []byte(test.settings))
 		require.NoError(t, err)
 		o := test.given
 		o.length(&w)
@@ -110,7 +110,7 @@ func TestTheLoadOfABlock(t *testing.T) {
 	} {
 		o := compareOptions{loadFlags: newLoadFlags(), block: 20 * time.Second}
 		o.given = newCompare(process{}).Flags()
-		w, err := workload.Parse("a.yaml", []byte(test.settings))
+		w, err := plan.Parse("a.yaml", []byte(test.settings))
 		require.NoError(t, err, name)
 		w, err = o.blockOf(w)
 		if test.wrong != "" {
@@ -118,8 +118,8 @@ func TestTheLoadOfABlock(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, name)
-		assert.Equal(t, workload.Duration(test.duration), w.Duration, name)
-		assert.Equal(t, workload.Duration(test.warmup), w.Warmup, name)
+		assert.Equal(t, plan.Duration(test.duration), w.Duration, name)
+		assert.Equal(t, plan.Duration(test.warmup), w.Warmup, name)
 	}
 }
 

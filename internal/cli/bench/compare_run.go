@@ -17,10 +17,10 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/search"
 	"github.com/fwpsuite/fwp/load/workerload"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -29,7 +29,7 @@ type side struct {
 	name  string
 	at    program.Endpoint
 	embed embedding
-	work  workload.Workload
+	work  plan.Workload
 
 	worker      []string // its command: the side is a worker under load; nil: it is a server
 	concurrency int      // of it
@@ -188,7 +188,7 @@ func (s *side) worked(ctx context.Context, p process, of load.Config) *load.Resu
 }
 
 // blockOf returns the workload of a block.
-func (o *compareOptions) blockOf(w workload.Workload) (workload.Workload, error) {
+func (o *compareOptions) blockOf(w plan.Workload) (plan.Workload, error) {
 	switch {
 	case o.given.Changed("duration"):
 		return w, errors.New("--duration: how long a block measures is set by --block")
@@ -199,9 +199,9 @@ func (o *compareOptions) blockOf(w workload.Workload) (workload.Workload, error)
 	case w.Planned() > 0:
 		return w, nil
 	}
-	w.Duration = workload.Duration(o.block)
+	w.Duration = plan.Duration(o.block)
 	if w.Warmup == 0 {
-		w.Warmup = workload.Duration(min(2*time.Second, o.block/5))
+		w.Warmup = plan.Duration(min(2*time.Second, o.block/5))
 	}
 	return w, nil
 }
@@ -231,7 +231,7 @@ func (o *compareOptions) arrivals() (needed int64) {
 }
 
 // length sets how long a block is and how many pairs there are, where that is not given.
-func (o *compareOptions) length(w *workload.Workload) {
+func (o *compareOptions) length(w *plan.Workload) {
 	if o.block == 0 {
 		o.block = max(usualBlock, w.Planned())
 		if o.concurrency > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -25,7 +25,7 @@ type live struct {
 }
 
 // newLive returns what shows a run that is about to begin: with verbose, in lines that it writes to out.
-func newLive(verbose bool, w *workload.Workload, out io.Writer) *live {
+func newLive(verbose bool, w *plan.Workload, out io.Writer) *live {
 	_, until := w.Window()
 	l := &live{until: max(until, 1), last: []string{"connecting"}}
 	if verbose {

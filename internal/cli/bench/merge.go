@@ -14,9 +14,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/input"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/judge"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -24,7 +24,7 @@ import (
 type mergeOptions struct {
 	hlog        string
 	thresholds  []string
-	limits      []judge.Threshold
+	limits      []validity.Threshold
 	showInvalid bool
 	reportFlags program.ReportFlags
 }

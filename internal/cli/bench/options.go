@@ -18,9 +18,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
-	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 )
 
 // The limits of --timeout.
@@ -34,7 +34,7 @@ type loadFlags struct {
 	targetFlags      program.TargetFlags
 	fault, variation string // of the embedded server
 	thresholds       []string
-	limits           []judge.Threshold
+	limits           []validity.Threshold
 	reportFlags      program.ReportFlags
 
 	preset   string
@@ -73,7 +73,7 @@ type benchOptions struct {
 	mostCalls                   int64
 
 	abortOn []string // as they were given
-	aborts  []judge.Abort
+	aborts  []validity.Abort
 
 	percentiles []string // as they were given
 	shown       []results.Percentile
@@ -143,20 +143,20 @@ func (o *loadFlags) declareLoad(cmd *cobra.Command) {
 	f.IntVar(&o.processors, "processors", 0,
 		"use `N` CPUs (GOMAXPROCS) (default: all, or half of them if the server is on this machine)")
 	f.Var(&o.engine, "engine", "the network engine: epoll (Linux, no TLS) takes less CPU; auto is epoll where possible")
-	program.CompleteFlags(cmd, map[string]func() []string{"preset": workload.Presets})
+	program.CompleteFlags(cmd, map[string]func() []string{"preset": plan.Presets})
 }
 
 // declareWorkload adds a flag for every setting of a workload, or for those with these keys. A value is checked at once
 // and applied later, on top of the preset or the file.
 func (o *loadFlags) declareWorkload(f *pflag.FlagSet, only ...string) {
 	o.settings = map[string]string{}
-	usual, err := workload.Preset("")
+	usual, err := plan.Preset("")
 	if err != nil {
 		panic(err) // it is always there
 	}
 	usual = usual.Filled()
 	defaults := usual.Settings()
-	for i, s := range new(workload.Workload).Settings() {
+	for i, s := range new(plan.Workload).Settings() {
 		if len(only) > 0 && !slices.Contains(only, s.Key) {
 			continue
 		}
@@ -173,7 +173,7 @@ func (o *loadFlags) declareWorkload(f *pflag.FlagSet, only ...string) {
 
 // kept is the value of a flag that is also kept as it was written.
 type kept struct {
-	workload.Value
+	plan.Value
 	keep func(text string)
 }
 
@@ -186,7 +186,7 @@ func (k *kept) Set(text string) error {
 }
 
 // workload returns the workload of the file or the preset, with the flags applied.
-func (o *loadFlags) workload(args []string) (workload.Workload, error) {
+func (o *loadFlags) workload(args []string) (plan.Workload, error) {
 	w, err := o.base(args)
 	if err != nil {
 		return w, err
@@ -212,13 +212,13 @@ func (o *loadFlags) workload(args []string) (workload.Workload, error) {
 }
 
 // readTrace reads the file of a recorded load.
-func readTrace(name string) (*workload.Trace, error) {
+func readTrace(name string) (*plan.Trace, error) {
 	f, err := input.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	return workload.ReadTrace(filepath.ToSlash(name), f)
+	return plan.ReadTrace(filepath.ToSlash(name), f)
 }
 
 // asFlags returns problems of a workload in the words of the command line: a problem that is not from a file names
@@ -230,7 +230,7 @@ func asFlags(err error) error {
 	}
 	dashes := strings.NewReplacer(underscores()...)
 	for i, err := range list {
-		p, ok := errors.AsType[*workload.Problem](err)
+		p, ok := errors.AsType[*plan.Problem](err)
 		if !ok || p.File != "" {
 			continue
 		}
@@ -248,7 +248,7 @@ func asFlags(err error) error {
 // underscores returns the keys of YAML that contain an underscore, each followed by its flag.
 func underscores() []string {
 	var pairs []string
-	for _, s := range new(workload.Workload).Settings() {
+	for _, s := range new(plan.Workload).Settings() {
 		if strings.Contains(s.Key, "_") {
 			pairs = append(pairs, s.Key, "--"+s.Flag())
 		}
@@ -257,38 +257,38 @@ func underscores() []string {
 }
 
 // base returns the workload without the flags.
-func (o *loadFlags) base(args []string) (workload.Workload, error) {
+func (o *loadFlags) base(args []string) (plan.Workload, error) {
 	if len(args) == 0 {
-		w, err := workload.Preset(o.preset)
+		w, err := plan.Preset(o.preset)
 		return w, asFlags(err)
 	}
 	if program.IsURL(args[0]) {
-		return workload.Workload{}, errors.New("use --url for a server: fwpbench run --url URL")
+		return plan.Workload{}, errors.New("use --url for a server: fwpbench run --url URL")
 	}
-	if slices.Contains(workload.Presets(), args[0]) {
-		return workload.Workload{}, fmt.Errorf("use --preset for a preset: fwpbench run --preset %s", args[0])
+	if slices.Contains(plan.Presets(), args[0]) {
+		return plan.Workload{}, fmt.Errorf("use --preset for a preset: fwpbench run --preset %s", args[0])
 	}
 	if o.preset != "" {
-		return workload.Workload{}, fmt.Errorf("--preset %s and the file %s: a file names its preset itself (preset: %s)",
+		return plan.Workload{}, fmt.Errorf("--preset %s and the file %s: a file names its preset itself (preset: %s)",
 			o.preset, args[0], o.preset)
 	}
-	source, err := input.Read(args[0], workload.MaxSource)
+	source, err := input.Read(args[0], plan.MaxSource)
 	if err != nil {
-		return workload.Workload{}, fmt.Errorf("read workload: %w", err)
+		return plan.Workload{}, fmt.Errorf("read workload: %w", err)
 	}
-	return workload.ParseWith(filepath.ToSlash(args[0]), source, o.others())
+	return plan.ParseWith(filepath.ToSlash(args[0]), source, o.others())
 }
 
 // others returns the flags that a workload file may have as keys beside its settings: all of the command that has one
 // file. A flag on the command line overrides the file.
-func (o *loadFlags) others() (others workload.Others) {
+func (o *loadFlags) others() (others plan.Others) {
 	if !o.keys {
 		return others
 	}
 	given := map[string]bool{}
 	o.given.Visit(func(f *pflag.Flag) { given[f.Name] = true })
 	settings := map[string]bool{"preset": true, "help": true}
-	for _, s := range new(workload.Workload).Settings() {
+	for _, s := range new(plan.Workload).Settings() {
 		settings[s.Flag()] = true
 	}
 	o.given.VisitAll(func(f *pflag.Flag) {
@@ -307,7 +307,7 @@ func (o *loadFlags) others() (others workload.Others) {
 }
 
 // read reads the workload, and with it the flags that are keys of its file: before these are checked.
-func (o *loadFlags) read(args []string) (w workload.Workload, err error) {
+func (o *loadFlags) read(args []string) (w plan.Workload, err error) {
 	o.keys = true
 	return o.workload(args)
 }
@@ -336,7 +336,7 @@ func (o *benchOptions) validate() (err error) {
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
-	if o.aborts, err = parsedEach("abort-on", o.abortOn, judge.ParseAbort); err != nil {
+	if o.aborts, err = parsedEach("abort-on", o.abortOn, validity.ParseAbort); err != nil {
 		return err
 	}
 	if o.shown, err = parsePercentiles(o.percentiles); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -110,16 +110,16 @@ func refused(t *testing.T, commands [][2]string) {
 // The settings of flags go on top of those of the preset, and a seed that is not given is drawn.
 func TestAWorkloadOfFlags(t *testing.T) {
 	t.Parallel()
-	for args, want := range map[string]func(w *workload.Workload) bool{
-		"--rate 5/s":                  func(w *workload.Workload) bool { return w.Rate == 5 },
-		"--preset push --producers 3": func(w *workload.Workload) bool { return w.Preset == "push" && w.Producers == 3 },
-		"--seed 7":                    func(w *workload.Workload) bool { return w.Seed == 7 },
-		"--fail-share 2% --retry 0":   func(w *workload.Workload) bool { return w.FailShare == 0.02 && *w.Retry == 0 },
-		"--duration 3s --warmup 1s": func(w *workload.Workload) bool {
-			return w.Duration == workload.Duration(3*time.Second)
+	for args, want := range map[string]func(w *plan.Workload) bool{
+		"--rate 5/s":                  func(w *plan.Workload) bool { return w.Rate == 5 },
+		"--preset push --producers 3": func(w *plan.Workload) bool { return w.Preset == "push" && w.Producers == 3 },
+		"--seed 7":                    func(w *plan.Workload) bool { return w.Seed == 7 },
+		"--fail-share 2% --retry 0":   func(w *plan.Workload) bool { return w.FailShare == 0.02 && *w.Retry == 0 },
+		"--duration 3s --warmup 1s": func(w *plan.Workload) bool {
+			return w.Duration == plan.Duration(3*time.Second)
 		},
-		"--consumers 9 --consumers 4":   func(w *workload.Workload) bool { return w.Consumers == 4 },
-		"--preset idle --connections 5": func(w *workload.Workload) bool { return w.Connections == 5 },
+		"--consumers 9 --consumers 4":   func(w *plan.Workload) bool { return w.Consumers == 4 },
+		"--preset idle --connections 5": func(w *plan.Workload) bool { return w.Connections == 5 },
 	} {
 		o := newLoadFlags()
 		o.given = pflag.NewFlagSet("run", pflag.ContinueOnError)
@@ -137,7 +137,7 @@ func TestAWorkloadOfFlags(t *testing.T) {
 // A segment has its share of the rate at which connections are opened.
 func TestASegmentIsApplied(t *testing.T) {
 	t.Parallel()
-	s := segmentFlags{part: workload.Segment{Index: 1, Of: 4}}
+	s := segmentFlags{part: plan.Segment{Index: 1, Of: 4}}
 	config := load.Config{Pace: 1000}
 	s.apply(&config)
 	assert.InDelta(t, 250, config.Pace, 0)

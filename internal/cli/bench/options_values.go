@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/judge"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/validity"
 )
 
 // parseThresholds reads the values of --threshold.
-func parseThresholds(texts []string) ([]judge.Threshold, error) {
-	return parsedEach("threshold", texts, judge.ParseThreshold)
+func parseThresholds(texts []string) ([]validity.Threshold, error) {
+	return parsedEach("threshold", texts, validity.ParseThreshold)
 }
 
 // parsedEach reads the values of a flag that is about the commands of a load.
@@ -30,8 +30,8 @@ func parsedEach[T any](
 }
 
 // parseRate reads the value of a flag that is a rate.
-func parseRate(flag, words string) (workload.Rate, error) {
-	rate, err := workload.ParseRate(words)
+func parseRate(flag, words string) (plan.Rate, error) {
+	rate, err := plan.ParseRate(words)
 	if err != nil {
 		err = fmt.Errorf("--%s: %w", flag, err)
 	}

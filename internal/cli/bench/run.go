@@ -18,9 +18,9 @@ import (
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/disrupt"
-	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -91,7 +91,7 @@ var overloads = map[string]client.Overload{"queue": client.Queue, "drop": client
 
 // prepareMachine chooses the processors, half of them if the server is local, and makes room for the files that the
 // connections need.
-func (o *loadFlags) prepareMachine(w *workload.Workload, local bool) error {
+func (o *loadFlags) prepareMachine(w *plan.Workload, local bool) error {
 	if o.processors == 0 {
 		o.processors = runtime.NumCPU()
 		if local {
@@ -99,14 +99,14 @@ func (o *loadFlags) prepareMachine(w *workload.Workload, local bool) error {
 		}
 	}
 	runtime.GOMAXPROCS(o.processors)
-	if err := health.RaiseFiles(load.Connections(w)); err != nil {
+	if err := validity.RaiseFiles(load.Connections(w)); err != nil {
 		return &program.InternalError{Cause: err}
 	}
 	return nil
 }
 
 // config returns the configuration of a run that the flags ask for, without its server. The machine is prepared first.
-func (o *loadFlags) config(p process, w workload.Workload) load.Config {
+func (o *loadFlags) config(p process, w plan.Workload) load.Config {
 	return load.Config{
 		Workload: w, Seed: w.Seed, Run: load.NewRun(), Loops: o.processors,
 		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.patience(),
@@ -237,7 +237,7 @@ func (o *loadFlags) on(
 	config.Dial, config.Opened, config.Protocol = at.Server.Dial, at.Server.Reached.Note, o.speaker(at)
 	config.ClauseOf, config.Forwarded = at.Peer.ClauseOf, at.Server.Deeds != nil
 	if pid > 0 {
-		config.ServerUsage = func() (health.Usage, bool) { return health.Tree(pid) }
+		config.ServerUsage = func() (validity.Usage, bool) { return validity.Tree(pid) }
 	}
 	if config.Resolve, err = resolverFor(ctx, o.engine.String(), at.Server, at.Server.Address); err != nil {
 		return nil, err
@@ -323,7 +323,7 @@ func provide(ctx context.Context, at *program.Endpoint, e embedding) (provided, 
 
 // leftovers returns, before a run, which jobs it may leave on the server because no command fetches them in time; empty
 // if there are none.
-func leftovers(w *workload.Workload) string {
+func leftovers(w *plan.Workload) string {
 	full := w.Filled()
 	failing := fmt.Sprintf("%.4g %% of the deliveries end in a FAIL, and ", 100*full.FailShare)
 	switch {
@@ -345,7 +345,7 @@ func notReached(ctx context.Context, config *load.Config, began time.Time, err e
 			Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
 		},
 		Run: config.Run, Target: config.Target,
-		Machine: health.ThisMachine(), Plan: load.PlanOf(*config),
+		Machine: validity.ThisMachine(), Plan: load.PlanOf(*config),
 	}
 	_, internal := errors.AsType[*program.InternalError](err)
 	switch {

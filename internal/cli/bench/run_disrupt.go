@@ -16,14 +16,14 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/disrupt"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // What a disrupted run has unless the user says otherwise: a job that a lost connection has taken comes back after its
 // reservation, and the drain waits for that.
 const (
-	disruptedReserve = workload.Duration(time.Minute)
-	disruptedDrain   = workload.Duration(5 * time.Minute)
+	disruptedReserve = plan.Duration(time.Minute)
+	disruptedDrain   = plan.Duration(5 * time.Minute)
 )
 
 // diskSize is how large the disk of a server is that is to be filled, in bytes.
@@ -84,7 +84,7 @@ func (o *disruptFlags) validate(given *pflag.FlagSet) (err error) {
 }
 
 // prepare returns the schedule of a run, nil if there is none, and fits the workload and the target to it.
-func (o *benchOptions) prepare(at *program.Endpoint, w *workload.Workload) ([]disrupt.Disruption, error) {
+func (o *benchOptions) prepare(at *program.Endpoint, w *plan.Workload) ([]disrupt.Disruption, error) {
 	schedule, err := o.disruptions.schedule(w)
 	if err != nil || len(schedule) == 0 {
 		return nil, err
@@ -104,7 +104,7 @@ func (o *benchOptions) prepare(at *program.Endpoint, w *workload.Workload) ([]di
 	return schedule, nil
 }
 
-func (o *disruptFlags) schedule(w *workload.Workload) ([]disrupt.Disruption, error) {
+func (o *disruptFlags) schedule(w *plan.Workload) ([]disrupt.Disruption, error) {
 	if o.file == "" {
 		if o.every == 0 {
 			return nil, nil
@@ -117,7 +117,7 @@ func (o *disruptFlags) schedule(w *workload.Workload) ([]disrupt.Disruption, err
 		}
 		return schedule, nil
 	}
-	source, err := input.Read(o.file, workload.MaxSource)
+	source, err := input.Read(o.file, plan.MaxSource)
 	if err != nil {
 		return nil, fmt.Errorf("--disrupt: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -109,9 +109,9 @@ func ofARestart(t *testing.T, hook func(*fakes.Event)) (found []string) {
 		server := fakes.NewServer(fakes.Config{Farewell: 200 * time.Millisecond, Hook: hook, Listen: place.Listen})
 		defer server.Close()
 		config := load.Config{
-			Workload: workload.Workload{
-				Producers: 5, Consumers: 5, Rate: 20, Warmup: workload.Duration(time.Second),
-				Duration: workload.Duration(20 * time.Second), Drain: workload.Duration(time.Minute),
+			Workload: plan.Workload{
+				Producers: 5, Consumers: 5, Rate: 20, Warmup: plan.Duration(time.Second),
+				Duration: plan.Duration(20 * time.Second), Drain: plan.Duration(time.Minute),
 			},
 			Run: load.NewRun(), Coarse: true, Protocol: peer.Default().Speaker(peer.SpeakerConfig{}),
 			Dial:     place.Dial,

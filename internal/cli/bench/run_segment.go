@@ -11,9 +11,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/judge"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/validity"
 )
 
 // segmentFlags are the flags of a run that is a part of a load.
@@ -21,7 +21,7 @@ type segmentFlags struct {
 	segment string
 	startAt string
 
-	part workload.Segment
+	part plan.Segment
 	at   time.Time // zero: as soon as the connections are open
 }
 
@@ -41,7 +41,7 @@ var timeForms = [...]string{time.RFC3339, time.TimeOnly, "15:04"}
 // validate reads the flags. now is the time of day.
 func (s *segmentFlags) validate(now time.Time) (err error) {
 	if s.segment != "" {
-		if s.part, err = workload.ParseSegment(s.segment); err != nil {
+		if s.part, err = plan.ParseSegment(s.segment); err != nil {
 			return fmt.Errorf("--segment: %w", err)
 		}
 	}
@@ -72,8 +72,8 @@ func parseStart(text string, now time.Time) (time.Time, error) {
 // workload returns the workload of the segment. It is an error for a seed that was not given, because segments that
 // draw seeds of their own are not of the same load, for a server that only this process would load, and for
 // disruptions.
-func (s *segmentFlags) workload(w workload.Workload, at *program.Endpoint, seeded, disrupted bool) (
-	workload.Workload, error,
+func (s *segmentFlags) workload(w plan.Workload, at *program.Endpoint, seeded, disrupted bool) (
+	plan.Workload, error,
 ) {
 	switch {
 	case s.part.Of == 0:
@@ -119,7 +119,7 @@ func (p process) part(name string) load.Part {
 }
 
 // joinSegments returns the report of the whole load if some of the files are reports of segments, and nil if none is.
-func (p process) joinSegments(names []string, limits []judge.Threshold) (*results.Load, error) {
+func (p process) joinSegments(names []string, limits []validity.Threshold) (*results.Load, error) {
 	parts := make([]load.Part, len(names))
 	some := false
 	for i, name := range names {

@@ -13,8 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -81,7 +81,7 @@ func TestJobsThatARunMayLeave(t *testing.T) {
 		"fail_share: 2%\nretry: 3":   "2 % of the deliveries end in a FAIL, and the server alone decides",
 		"fail_share: 10%\nretry: -1": "10 % of the deliveries end in a FAIL, and the server keeps these jobs as dead",
 	} {
-		w, err := workload.Parse("a.yaml", []byte(settings))
+		w, err := plan.Parse("a.yaml", []byte(settings))
 		require.NoError(t, err, settings)
 		words := leftovers(&w)
 		assert.True(t, strings.HasPrefix(words, want), words)

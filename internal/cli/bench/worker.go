@@ -16,9 +16,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/validity"
 	"github.com/fwpsuite/fwp/load/workerload"
-	"github.com/fwpsuite/fwp/load/workload"
 )
 
 // workerOptions are the flags of `fwpbench worker`.
@@ -76,7 +76,7 @@ const (
 )
 
 // usualWarmup is not measured, unless there is a number of jobs.
-const usualWarmup = workload.Duration(time.Second)
+const usualWarmup = plan.Duration(time.Second)
 
 // validate checks the values that no flag checks by itself.
 func (o *workerOptions) validate() (err error) {
@@ -131,7 +131,7 @@ func (p process) benchWorker(ctx context.Context, o *workerOptions, words []stri
 }
 
 // ofWorker returns the configuration of a run. The server of the suite gets half of the processors.
-func (o *workerFlags) ofWorker(p process, w workload.Workload, words []string) workerload.Config {
+func (o *workerFlags) ofWorker(p process, w plan.Workload, words []string) workerload.Config {
 	processors := max(1, runtime.NumCPU()/2)
 	runtime.GOMAXPROCS(processors)
 	quoted := make([]string, len(words))
@@ -163,10 +163,10 @@ func starting(words []string) func(string, []string, int) (workerload.Program, e
 type measured struct{ situations.Process }
 
 // Usage is what the worker and all that it started use: of that the supervisor above them is next to nothing.
-func (m measured) Usage() (health.Usage, bool) {
+func (m measured) Usage() (validity.Usage, bool) {
 	of, is := m.Process.(interface{ PID() int })
 	if !is {
-		return health.Usage{}, false
+		return validity.Usage{}, false
 	}
-	return health.Tree(of.PID())
+	return validity.Tree(of.PID())
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/recorder"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -80,7 +80,7 @@ func TestRecordWritesATrace(t *testing.T) {
 	written, err := os.Open(file)
 	require.NoError(t, err)
 	defer written.Close() //nolint:errcheck // it was only read
-	trace, err := workload.ReadTrace(file, written)
+	trace, err := plan.ReadTrace(file, written)
 	require.NoError(t, err)
 	assert.Equal(t, 3, trace.Len())
 	assert.Equal(t, []string{"default", "mail"}, trace.Queues)

@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // recordTrace is the trace of the pushed jobs that a recording writes.
 type recordTrace struct {
 	name string // of its file; empty: none is written
 	file *program.File
-	jobs *workload.TraceWriter
+	jobs *plan.TraceWriter
 	full bool
 }
 
@@ -24,7 +24,7 @@ func (t *recordTrace) open() (err error) {
 	if t.file, err = program.OpenFile(t.name); err != nil {
 		return fmt.Errorf("--trace: %w", err)
 	}
-	t.jobs = workload.NewTraceWriter(t.file)
+	t.jobs = plan.NewTraceWriter(t.file)
 	return nil
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // UnknownCommand returns an error for arguments of the program that are not a command.
@@ -168,7 +168,7 @@ func refuseUnnamed(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// flagError returns an error of pflag in the words of package workload, with a suggestion.
+// flagError returns an error of pflag in the words of package plan, with a suggestion.
 func flagError(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return invalidValue(invalid)
@@ -184,7 +184,7 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 	if IsURL(text) {
 		return fmt.Errorf("--%s does not take a URL; use --url URL for a server", flag.Name)
 	}
-	if _, described := errors.AsType[*workload.Problem](cause); !described {
+	if _, described := errors.AsType[*plan.Problem](cause); !described {
 		if problem := invalidText(flag.Value.Type(), text); problem != nil {
 			cause = problem
 		}
@@ -192,7 +192,7 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 	return fmt.Errorf("--%s: %w", flag.Name, cause)
 }
 
-// SetFlag sets a flag to a value that a file has. The error is a [workload.Problem].
+// SetFlag sets a flag to a value that a file has. The error is a [plan.Problem].
 func SetFlag(f *pflag.FlagSet, name, value string) error {
 	if err := f.Set(name, value); err != nil {
 		return flagProblem(err)
@@ -201,24 +201,24 @@ func SetFlag(f *pflag.FlagSet, name, value string) error {
 }
 
 // flagProblem returns an error of pflag about a value as a problem of a file that has it.
-func flagProblem(err error) *workload.Problem {
+func flagProblem(err error) *plan.Problem {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
-		return &workload.Problem{What: err.Error(), Expected: "another value", Do: "see --help all"}
+		return &plan.Problem{What: err.Error(), Expected: "another value", Do: "see --help all"}
 	}
 	flag, value := invalid.GetFlag(), invalid.GetValue()
-	described, ok := errors.AsType[*workload.Problem](cmp.Or(invalidText(flag.Value.Type(), value), invalid.Unwrap()))
+	described, ok := errors.AsType[*plan.Problem](cmp.Or(invalidText(flag.Value.Type(), value), invalid.Unwrap()))
 	if !ok {
-		described = &workload.Problem{What: strconv.Quote(value) + " is not valid", Expected: "another value",
+		described = &plan.Problem{What: strconv.Quote(value) + " is not valid", Expected: "another value",
 			Do: invalid.Unwrap().Error()}
 	}
 	return described
 }
 
-// invalidText returns why a text is not a value of a type that pflag itself reads, as a problem of package workload;
+// invalidText returns why a text is not a value of a type that pflag itself reads, as a problem of package plan;
 // nil for other types.
 func invalidText(kind, text string) error {
-	p := &workload.Problem{}
+	p := &plan.Problem{}
 	switch kind {
 	case "duration":
 		p.What, p.Expected = "is not a valid duration", "a duration"

@@ -19,14 +19,13 @@ var layers = []string{
 	`internal/base/machine`,
 	// bytes, conversations, histories, figures, results
 	`emqp fakes/catalogue fakes/store fwp internal/forward/forwardtest internal/history internal/proof/golden
-	 internal/session internal/transcript load/arrivals load/engine load/ledger load/measure reports workq zmtp`,
+	 internal/session internal/transcript load/engine load/ledger load/measure reports workq zmtp`,
 	// fakes, the script language, the target, a load's settings
 	`conformance/model fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/expect
 	 internal/proxy internal/session/emqpsession internal/session/fwpsession internal/session/workqsession
-	 internal/target load/results load/workload reports/html reports/page scenarios`,
-	`conformance/law conformance/workers fakes/bugs internal/life load/disrupt load/health load/judge load/protocol
-	 load/search reports/formats reports/site scenarios/emqpdialect scenarios/fwpdialect scenarios/play
-	 scenarios/workqdialect`,
+	 internal/target load/plan load/results reports/html reports/page scenarios`,
+	`conformance/law conformance/workers fakes/bugs internal/life load/disrupt load/search load/validity load/wire
+	 reports/formats reports/site scenarios/emqpdialect scenarios/fwpdialect scenarios/play scenarios/workqdialect`,
 	// the engines, and what speaks each protocol to them
 	`conformance conformance/oracle fakes/variations internal/double internal/recorder load/client load/emqpspeaker
 	 load/fwpspeaker load/workqspeaker`,
@@ -115,7 +114,7 @@ var foreign = map[string]string{
 	"github.com/spf13/":                "internal/cli/program internal/cli/check internal/cli/bench",
 	"github.com/vbauerster/mpb/":       "internal/cli/program",
 	"golang.org/x/term":                "internal/cli/program",
-	"go.yaml.in/yaml/":                 "internal/cli/program internal/base/yaml load/disrupt load/workload",
+	"go.yaml.in/yaml/":                 "internal/cli/program internal/base/yaml load/disrupt load/plan",
 	"golang.org/x/sys/":                "internal/target internal/base/machine load/engine",
 	"github.com/HdrHistogram/":         "load/measure",
 	"github.com/google/go-cmp/":        "internal/proof/golden scenarios",

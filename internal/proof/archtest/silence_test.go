@@ -37,13 +37,13 @@ func TestLibrariesAreSilent(t *testing.T) {
 }
 
 // unbounded are the functions that read as much as there is. Files go through internal/base/input, which has a bound
-// for each; load/health reads what the kernel writes under /proc.
+// for each; load/validity reads what the kernel writes under /proc.
 var unbounded = []string{"io.ReadAll", "os.Open", "os.ReadFile"}
 
 func TestFilesAreReadWithinBounds(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
-		if p.Name != "internal/base/input" && p.Name != "load/health" {
+		if p.Name != "internal/base/input" && p.Name != "load/validity" {
 			assert.Empty(t, uses(unbounded)(p.parse(t)), "files are read with internal/base/input")
 		}
 	}

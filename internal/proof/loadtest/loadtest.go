@@ -9,20 +9,20 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // Run returns the report of two seconds of load, 80 jobs, by 4 producers and 4 workers. Change may change the workload,
 // and is nil if it does not; serve starts a server, and returns how it is reached and what ends it.
 func Run(
-	t *testing.T, spoken protocol.Protocol, change func(*workload.Workload), serve func() (load.Config, func()),
+	t *testing.T, spoken wire.Protocol, change func(*plan.Workload), serve func() (load.Config, func()),
 ) (report *results.Load) {
 	t.Helper()
-	w := workload.Workload{
+	w := plan.Workload{
 		Rate: 40, Producers: 4, Consumers: 4,
-		Duration: workload.Duration(2 * time.Second), Drain: workload.Duration(9 * time.Second),
+		Duration: plan.Duration(2 * time.Second), Drain: plan.Duration(9 * time.Second),
 	}
 	if change != nil {
 		change(&w)

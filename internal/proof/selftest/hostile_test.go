@@ -24,7 +24,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -281,9 +281,9 @@ func loadIt(ctx context.Context, at dialTarget) (code int, words string) {
 		return code, words
 	}
 	result := load.Run(ctx, load.Config{
-		Workload: workload.Workload{
-			Producers: 3, Consumers: 3, Rate: 50, Duration: workload.Duration(3 * time.Second),
-			Queues: workload.Queues{Number: 1}, Payload: workload.Constant(20),
+		Workload: plan.Workload{
+			Producers: 3, Consumers: 3, Rate: 50, Duration: plan.Duration(3 * time.Second),
+			Queues: plan.Queues{Number: 1}, Payload: plan.Constant(20),
 		},
 		Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpspeaker.New(""),
 		Dial: at.Dial,
