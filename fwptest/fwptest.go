@@ -24,10 +24,10 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/internal/expect"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/known"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -117,8 +117,8 @@ type suiteRun struct {
 	options  Options
 	server   run.Server
 	checks   []conformance.Check
-	known    *expect.File // nil if there is none
-	setting  expect.Setting
+	known    *known.File // nil if there is none
+	setting  known.Setting
 	selected []conformance.Check // of these, by go test -run
 
 	once   sync.Once

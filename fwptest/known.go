@@ -12,8 +12,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/input"
-	"github.com/fwpsuite/fwp/internal/expect"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/known"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
@@ -40,11 +40,11 @@ func (r *suiteRun) readKnown(all []conformance.Check) error {
 	if r.options.Expect == "" {
 		return nil
 	}
-	data, err := input.Read(r.options.Expect, expect.MostBytes)
+	data, err := input.Read(r.options.Expect, known.MostBytes)
 	if err != nil {
 		return fmt.Errorf("Options.Expect: %w", err)
 	}
-	file, err := expect.Parse(r.options.Expect, data)
+	file, err := known.Parse(r.options.Expect, data)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (r *suiteRun) readKnown(all []conformance.Check) error {
 	for _, c := range fwpsuite.Clauses() {
 		clauses = append(clauses, c.ID)
 	}
-	r.known, r.setting = file, expect.Setting{Now: time.Now()}
+	r.known, r.setting = file, known.Setting{Now: time.Now()}
 	if err := file.Resolve(checks, clauses, fwpsuite.Protocol().Retired); err != nil || !file.AsksServer() {
 		return err
 	}
@@ -120,8 +120,8 @@ func (r *suiteRun) stale(t reporter) {
 	}
 }
 
-// known returns the lines that list what is wrong with a check, if that is known and nothing else is wrong.
-func known(check *reports.Check) string {
+// knownLines returns the lines that list what is wrong with a check, if that is known and nothing else is wrong.
+func knownLines(check *reports.Check) string {
 	var lines []string
 	add := func(line int, clause string, v reports.Verdict) {
 		lines = append(lines, fmt.Sprintf("line %d, %s", line, strings.TrimSpace(v.String()+" "+clause)))

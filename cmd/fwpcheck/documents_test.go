@@ -192,7 +192,7 @@ func snippets(t *testing.T, root string) {
 		"schedule.yaml": block("docs/durability.md", "# schedule.yaml"),
 		"known.expect":  nil, "fwpcheck.expect": nil,
 	}
-	require.NoError(t, os.CopyFS("found", os.DirFS(filepath.Join(root, "found"))))
+	require.NoError(t, os.CopyFS("docs/found", os.DirFS(filepath.Join(root, "docs/found"))))
 	written, err := os.ReadFile(filepath.Join(root, "expectations", "faktory-1.10.0.txt"))
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir("expectations", 0o700))

@@ -11,7 +11,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/minimize"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -281,7 +280,7 @@ func (s *shrinker) reduce(ctx context.Context, t Trace) Trace {
 	if part := effective(t, best); len(part) < len(best) && !s.spent(ctx) && s.still(ctx, t.only(part)) {
 		best = part
 	}
-	minimize.List(ctx, best, func(ctx context.Context, part []int) bool {
+	play.Shorten(ctx, best, func(ctx context.Context, part []int) bool {
 		part = effective(t, part)
 		if len(part) == 0 || s.spent(ctx) || !slices.Equal(part, best) && !s.still(ctx, t.only(part)) {
 			return false

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/fwpsuite/fwp/internal/minimize"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // simplify makes the steps themselves simpler, as long as the finding shows: fewer
@@ -99,7 +99,7 @@ func (s *shrinker) fewerBytes(ctx context.Context, t Trace, at int) Trace {
 	if len(do.Segments) > 1 && !s.sends(ctx, &t, at, t.Steps[at].Text()) {
 		return t // how it is cut is what it is about
 	}
-	minimize.List(ctx, tokens(t.Steps[at].segments()), func(ctx context.Context, less []string) bool {
+	play.Shorten(ctx, tokens(t.Steps[at].segments()), func(ctx context.Context, less []string) bool {
 		return s.sends(ctx, &t, at, Tokens(less).String())
 	})
 	return t

@@ -14,7 +14,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/minimize"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -202,7 +201,7 @@ func (s *Shrinker) pass(
 ) *scenarios.Script {
 	groups := group(script.Steps)
 	smallest := script
-	minimize.List(ctx, slices.Compact(slices.Sorted(slices.Values(groups))), func(ctx context.Context, kept []int) bool {
+	play.Shorten(ctx, slices.Compact(slices.Sorted(slices.Values(groups))), func(ctx context.Context, kept []int) bool {
 		smaller := only(script, groups, kept)
 		if smaller == nil {
 			return false

@@ -17,9 +17,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/input"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/expect"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/known"
 )
 
 // expectFlags are the flags for a file of known findings.
@@ -41,9 +41,9 @@ func (e *expectFlags) validate() error {
 
 // expectations holds the results of a run against a file. A nil one has no file.
 type expectations struct {
-	file      *expect.File
+	file      *known.File
 	update    bool
-	server    expect.Server
+	server    known.Server
 	generated map[string]bool // the checks that generate what they send
 }
 
@@ -53,14 +53,14 @@ func (e *expectFlags) read(chosen selection, more ...string) (*expectations, err
 	if e.name == "" {
 		return nil, nil
 	}
-	data, err := input.Read(e.name, expect.MostBytes)
+	data, err := input.Read(e.name, known.MostBytes)
 	switch missing := errors.Is(err, fs.ErrNotExist); {
 	case missing && !e.update:
 		return nil, fmt.Errorf("--expect: there is no file %s; a run with --update-expect writes it", e.name)
 	case err != nil && !missing:
 		return nil, fmt.Errorf("--expect: %w", err)
 	}
-	file, err := expect.Parse(e.name, data)
+	file, err := known.Parse(e.name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (e *expectations) identify(
 		return
 	}
 	if given := s.Subject(); given.Name != "" {
-		e.server = expect.Server{Name: given.Name, Version: given.Version}
+		e.server = known.Server{Name: given.Name, Version: given.Version}
 		return
 	}
 	var err error
@@ -143,8 +143,8 @@ func (e *expectations) judge(r *reports.Report) *reports.Report {
 	return e.file.Judge(r, e.setting())
 }
 
-func (e *expectations) setting() expect.Setting {
-	return expect.Setting{
+func (e *expectations) setting() known.Setting {
+	return known.Setting{
 		Now: time.Now(), Server: e.server, Generated: func(check string) bool { return e.generated[check] },
 	}
 }
@@ -158,7 +158,7 @@ func (e *expectations) apply(
 		return r
 	}
 	if software := r.Target.Subject; e.server.Name == "" {
-		e.server = expect.Server{Name: software.Name, Version: software.Version}
+		e.server = known.Server{Name: software.Name, Version: software.Version}
 	}
 	e.decideLate(ctx, p, r, chosen, play)
 	e.playAgain(ctx, p, r, chosen, play)
@@ -255,7 +255,7 @@ func (e *expectations) rewrite(p process, judged *reports.Report, chosen selecti
 			p.Logf("%s: %s %s", e.file.Name, change.what, line)
 		}
 	}
-	written, err := expect.Parse(e.file.Name, update.Text)
+	written, err := known.Parse(e.file.Name, update.Text)
 	if err != nil {
 		return err
 	}

@@ -13,17 +13,17 @@ import (
 // point down: a package imports none of its own layer, and none above. A new package is added to a line.
 var layers = []string{
 	// what everything uses
-	`clients/npm docs fakes/rule found internal/base/allow internal/base/input internal/base/jobtype
+	`clients/npm docs docs/found fakes/rule internal/base/allow internal/base/input internal/base/jobtype
 	 internal/base/memnet internal/base/number internal/base/text internal/base/values internal/base/yaml
-	 internal/forward internal/minimize internal/proof/archtest internal/proof/schematest`,
+	 internal/forward internal/proof/archtest internal/proof/schematest`,
 	`internal/base/machine`,
 	// bytes, conversations, histories, figures, results
 	`emqp fakes/catalogue fakes/store fwp internal/forward/forwardtest internal/history internal/proof/golden
 	 internal/session internal/transcript load/engine load/ledger load/measure reports workq zmtp`,
 	// fakes, the script language, the target, a load's settings
-	`conformance/model fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/expect
-	 internal/proxy internal/session/emqpsession internal/session/fwpsession internal/session/workqsession
-	 internal/target load/plan load/results reports/html reports/page scenarios`,
+	`conformance/model fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/proxy
+	 internal/session/emqpsession internal/session/fwpsession internal/session/workqsession internal/target load/plan
+	 load/results reports/html reports/known reports/page scenarios`,
 	`conformance/law conformance/workers fakes/bugs internal/life load/disrupt load/search load/validity load/wire
 	 reports/formats reports/site scenarios/emqpdialect scenarios/fwpdialect scenarios/play scenarios/workqdialect`,
 	// the engines, and what speaks each protocol to them

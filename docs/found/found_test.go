@@ -141,7 +141,7 @@ func TestTheTableIsWhole(t *testing.T) {
 	for _, file := range files {
 		assert.True(t, slices.ContainsFunc(rows, func(r row) bool { return r.shown == file }), "%s has no row", file)
 	}
-	page, err := os.ReadFile("../docs/found.md")
+	page, err := os.ReadFile("../found.md")
 	require.NoError(t, err)
 	for _, r := range rows {
 		assert.Contains(t, string(page), strings.TrimSuffix(r.shown[strings.LastIndex(r.shown, " ")+1:], ".fwp"))

@@ -1,4 +1,4 @@
-package minimize
+package play
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func TestList(t *testing.T) {
 			return strings.Contains(part, "a") && (strings.Contains(part, "b") || !strings.Contains(part, "c"))
 		}, "a"},
 	} {
-		got := List(t.Context(), strings.Split(test.list, ""), func(_ context.Context, part []string) bool {
+		got := Shorten(t.Context(), strings.Split(test.list, ""), func(_ context.Context, part []string) bool {
 			assert.NotEmpty(t, part, name)
 			return test.still(strings.Join(part, ""))
 		})
@@ -48,7 +48,7 @@ func TestListAsksLittle(t *testing.T) {
 	for i := range list {
 		list[i] = i
 	}
-	got := List(t.Context(), list, func(_ context.Context, part []int) bool {
+	got := Shorten(t.Context(), list, func(_ context.Context, part []int) bool {
 		asked++
 		return slices.Contains(part, 700)
 	})
@@ -62,7 +62,7 @@ func TestListEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := 0
-	got := List(ctx, []int{1, 2, 3, 4}, func(_ context.Context, part []int) bool {
+	got := Shorten(ctx, []int{1, 2, 3, 4}, func(_ context.Context, part []int) bool {
 		asked++
 		cancel()
 		return true

@@ -1,12 +1,11 @@
-// Package minimize makes a list short of which only a part is needed for something to show.
-package minimize
+package play
 
 import (
 	"context"
 	"slices"
 )
 
-// List returns a part of a list, in its order, for which still returns true, and which is minimal as far as the time
+// Shorten returns a part of a list, in its order, for which still returns true, and which is minimal as far as the time
 // allows: without any single one of its elements still returns false. It leaves out runs of elements: halves of the
 // list at first, then quarters, and so on down to single elements, of which it tries all until none can be left out.
 // (This is the search for complements of Zeller's ddmin.)
@@ -14,7 +13,7 @@ import (
 // still is asked about parts that are shorter than all for which it was true; it is never asked about the whole list,
 // for which it is taken to be true, nor about an empty one. It must not keep the slice or change it. List blocks until
 // it is done, and asks nothing more once ctx is. It does not change list.
-func List[T any](ctx context.Context, list []T, still func(ctx context.Context, part []T) bool) []T {
+func Shorten[T any](ctx context.Context, list []T, still func(ctx context.Context, part []T) bool) []T {
 	for n := max(1, len(list)/2); ; n = max(1, min(n/2, len(list)/2)) {
 		before := len(list)
 		for at := 0; at < len(list); {
