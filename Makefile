@@ -43,13 +43,13 @@ else
 matrix: ## play the matrix of faults and checks, and mutants; OF=. of clients too; FAULT=NAME or CHECK=NAME a part
 	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/proof/selftest -run 'TestFaults$$/$(or $(OF),-server)' $(if $(UPDATE),-update)
 	FWP_SLOW=1 $(GO) test ./conformance/upgrade -run 'TestFaultsAreFound$$'
-	FWP_SLOW=1 $(GO) test ./conformance/emqpsubject -run 'TestValuesAreFound$$'
+	FWP_SLOW=1 $(GO) test ./protocols/emqp/suite -run 'TestValuesAreFound$$'
 	FWP_SLOW=1 $(GO) test ./internal/proof -run 'TestMutantsAreFound$$'
 	FWP_SLOW=1 $(GO) test ./conformance/workers
 endif
 
 # Every package that starts goroutines (internal/proof/archtest has a test), and those that share values with them.
-RACED := ./conformance/... ./fakes/... ./fwptest ./internal/... ./load/... ./reports/... ./scenarios/... ./zmtp
+RACED := ./conformance/... ./fakes/... ./fwptest ./internal/... ./load/... ./protocols/... ./reports/... ./scenarios/...
 
 # A quarter of an hour of processor time.
 .PHONY: permitted
@@ -65,7 +65,7 @@ gates: ## write known findings once, expect GATES=5 green gates of each server, 
 slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/proof/selftest -skip 'TestFaults$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/workers/situations ./fwptest \
-		./conformance/emqpsuite ./conformance/emqpsubject ./conformance/workqsuite ./conformance/workqsubject
+		./protocols/emqp/suite ./conformance/workqsuite ./conformance/workqsubject
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance ./conformance/run ./conformance/fwpsuite ./load ./load/client
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./internal/recorder \
 		-run 'Test(ServersDiffer|FaultsAreFound|DisruptionsOfARightServer|ManyConnections)$$'
@@ -162,7 +162,7 @@ formats: ## read reports with readers of others: junit2json, markdown-it; needs 
 
 .PHONY: zmq
 zmq: ## hold package zmtp against libzmq; needs a Python with pyzmq: FWP_ZMQ=/usr/bin/python3
-	FWP_ZMQ=$${FWP_ZMQ:-/usr/bin/python3} $(GO) test -race -count=1 -timeout 5m ./zmtp/...
+	FWP_ZMQ=$${FWP_ZMQ:-/usr/bin/python3} $(GO) test -race -count=1 -timeout 5m ./protocols/emqp/zmtp/...
 
 .PHONY: kubernetes
 kubernetes: ## decode the manifests of docs/segments.md with the types of the Kubernetes API

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes"
 	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
 	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
 	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/protocols/emqp"
 	"github.com/fwpsuite/fwp/workq"
 )
 

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/zmtp"
+	"github.com/fwpsuite/fwp/protocols/emqp"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 )
 
 // Broker is one broker. Its methods may be called at the same time.

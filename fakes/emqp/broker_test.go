@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/emqp"
 	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/zmtp"
+	"github.com/fwpsuite/fwp/protocols/emqp"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 )
 
 // place is a broker on a network in memory.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
 // Fault is a way in which a broker breaks the document. Its hook is the [Config.Hook] of a broker.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
 // informFaults are about workers and schedulers.

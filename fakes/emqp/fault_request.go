@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
 // requestFaults are about REQUESTs, and what becomes of them.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/emqp"
-	"github.com/fwpsuite/fwp/zmtp"
+	"github.com/fwpsuite/fwp/protocols/emqp"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 )
 
 // received handles what a peer has sent.

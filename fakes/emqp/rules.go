@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/rule"
+	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
 // Rules returns the words of rules by which the broker misbehaves. The hook of a rule is one for [Config.Hook].

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/emqp"
 	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
+	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
 // unruled is what a client gets for two REQUESTs, a DISCONNECT, and another REQUEST, beside a worker that waits; the

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
-	"github.com/fwpsuite/fwp/zmtp"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 )
 
 // TestEveryVariationShows plays a conversation with each variation, and with a broker without one: the frames that the

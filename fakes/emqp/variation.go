@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/internal/base/allow"
-	"github.com/fwpsuite/fwp/zmtp"
+	"github.com/fwpsuite/fwp/protocols/emqp"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 )
 
 // Variation is a way in which a broker may differ from the usual one without breaking the document.

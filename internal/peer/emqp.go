@@ -8,21 +8,20 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/fwpsuite/fwp/conformance/emqpsubject"
-	"github.com/fwpsuite/fwp/conformance/emqpsuite"
-	"github.com/fwpsuite/fwp/conformance/emqpworker"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/docs"
-	"github.com/fwpsuite/fwp/emqp"
 	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
 	fakeemqpworker "github.com/fwpsuite/fwp/fakes/emqp/worker"
 	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/load/emqpspeaker"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/wire"
+	"github.com/fwpsuite/fwp/protocols/emqp"
+	emqpsituations "github.com/fwpsuite/fwp/protocols/emqp/situations"
+	emqpsuite "github.com/fwpsuite/fwp/protocols/emqp/suite"
+	emqpwire "github.com/fwpsuite/fwp/protocols/emqp/wire"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -37,11 +36,11 @@ func emqpPeer() *Peer {
 		Embed:      func(c Config) (*Server, error) { return embedEMQP(c, nil) }, Double: doubleEMQP,
 		Serves: "a broker of eMQP with a port for clients, that of --port, and that of --worker-port for workers: " +
 			"`ready emqp://127.0.0.1:PORT?backend=PORT`",
-		Subject:       func(...string) *explore.Subject { return emqpsubject.New() },
-		Speaker:       func(c SpeakerConfig) wire.Protocol { return emqpspeaker.Protocol{Requests: c.Requests} },
+		Subject:       func(...string) *explore.Subject { return emqpsuite.Subject() },
+		Speaker:       func(c SpeakerConfig) wire.Protocol { return emqpwire.Protocol{Requests: c.Requests} },
 		Requests:      "reply-requested of eMQP",
 		CheckWorkload: checkEMQPWorkload,
-		Workers:       emqpworker.Side,
+		Workers:       emqpsituations.Side,
 		Clients:       []*Client{emqpClient()},
 		Refusals: map[string]string{
 			"fwpcheck upgrade": "its specification does not require that jobs survive a restart of a broker",
@@ -62,7 +61,7 @@ func EMQPFault(f fakeemqp.Fault) Fault { return faultsOf([]fakeemqp.Fault{f}, em
 // emqpClient returns the worker of eMQP.
 func emqpClient() *Client {
 	return &Client{
-		Role: worker, Parties: []string{"C", "K"}, side: emqpworker.Side(),
+		Role: worker, Parties: []string{"C", "K"}, side: emqpsituations.Side(),
 		faults: func() []Fault {
 			return faultsOf(fakeemqpworker.Faults(),
 				func(c *fakeemqpworker.Config) *func(*fakeemqpworker.Event) { return &c.Hook })

@@ -6,7 +6,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/session/emqpsession"
+	emqpsession "github.com/fwpsuite/fwp/protocols/emqp/session"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/zmtp"
 )
 
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

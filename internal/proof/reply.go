@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/zmtp"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 )
 
 // reply is one message of a server as bytes, with the last one before it in the play that is of the same kind and is

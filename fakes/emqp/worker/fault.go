@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
 // Fault is a way in which a worker breaks the document. Its hook is the [Config.Hook] of a worker.

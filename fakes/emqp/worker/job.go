@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
 // work works a request: as often as its headers say, and no longer, and replies if they ask for it. (Headers)

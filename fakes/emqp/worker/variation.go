@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
 // Variation is a way in which a worker differs from others and conforms.

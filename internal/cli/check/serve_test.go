@@ -20,10 +20,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/emqp"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/protocols/emqp"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/zmtp"
 )
 
 // quiet is fwpcheck whose messages are not read.

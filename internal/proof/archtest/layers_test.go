@@ -18,23 +18,24 @@ var layers = []string{
 	 internal/forward internal/proof/archtest internal/proof/schematest`,
 	`internal/base/machine`,
 	// bytes, conversations, histories, figures, results
-	`emqp fakes/catalogue fakes/store fwp internal/forward/forwardtest internal/history internal/proof/golden
-	 internal/session internal/transcript load/engine load/ledger load/measure reports workq zmtp`,
+	`fakes/catalogue fakes/store fwp internal/forward/forwardtest internal/history internal/proof/golden
+	 internal/session internal/transcript load/engine load/ledger load/measure protocols/emqp protocols/emqp/zmtp
+	 reports workq`,
 	// fakes, the script language, the target, a load's settings
 	`conformance/model fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/proxy
-	 internal/session/emqpsession internal/session/fwpsession internal/session/workqsession internal/target load/plan
-	 load/results reports/html reports/known reports/page scenarios`,
+	 internal/session/fwpsession internal/session/workqsession internal/target load/plan load/results
+	 protocols/emqp/session reports/html reports/known reports/page scenarios`,
 	`conformance/law conformance/workers fakes/bugs internal/life load/disrupt load/search load/validity load/wire
-	 reports/formats reports/site scenarios/emqpdialect scenarios/fwpdialect scenarios/play scenarios/workqdialect`,
+	 protocols/emqp/script reports/formats reports/site scenarios/fwpdialect scenarios/play scenarios/workqdialect`,
 	// the engines, and what speaks each protocol to them
-	`conformance conformance/oracle fakes/variations internal/double internal/recorder load/client load/emqpspeaker
-	 load/fwpspeaker load/workqspeaker`,
+	`conformance conformance/oracle fakes/variations internal/double internal/recorder load/client load/fwpspeaker
+	 load/workqspeaker protocols/emqp/wire`,
 	`conformance/explore conformance/run load`,
-	`conformance/emqpsubject conformance/fwpsubject conformance/workqsubject internal/proof/loadtest load/workerload`,
+	`conformance/fwpsubject conformance/workqsubject internal/proof/loadtest load/workerload`,
 	// what a protocol is
-	`conformance/emqpsuite conformance/fwpsuite conformance/upgrade conformance/workqsuite`,
+	`conformance/fwpsuite conformance/upgrade conformance/workqsuite protocols/emqp/suite`,
 	`conformance/workers/situations internal/stress`,
-	`conformance/emqpworker conformance/workqworker fwptest internal/proof/suitetest`,
+	`conformance/workqworker fwptest internal/proof/suitetest protocols/emqp/situations`,
 	`internal/peer`,
 	// the programs
 	`internal/cli/program internal/proof/selftest`,
@@ -180,9 +181,11 @@ func TestEnginesKnowNoProtocol(t *testing.T) {
 				}
 			}
 		}
-		for pattern := range strings.FieldsSeq(`fwp workq emqp zmtp fakes fakes/emqp fakes/emqp/worker fakes/worker
-			fakes/workq fakes/workq/worker internal/session/*session scenarios/*dialect load/*speaker conformance/*subject
-			conformance/*suite`) {
+		for pattern := range strings.FieldsSeq(`fwp workq protocols/emqp protocols/emqp/zmtp fakes fakes/emqp
+			fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/session/fwpsession
+			internal/session/workqsession protocols/emqp/session protocols/emqp/script scenarios/fwpdialect
+			scenarios/workqdialect load/fwpspeaker load/workqspeaker protocols/emqp/wire conformance/fwpsubject
+			conformance/workqsubject protocols/emqp/suite conformance/fwpsuite conformance/workqsuite`) {
 			assert.False(t, slices.ContainsFunc(reached, func(name string) bool {
 				ok, _ := path.Match(pattern, name)
 				return ok

@@ -30,7 +30,7 @@ func TestNoRoomAbovePeersNamesAProtocol(t *testing.T) {
 		for _, path := range p.Imports {
 			name := strings.TrimPrefix(path, module+"/")
 			base := name[strings.LastIndex(name, "/")+1:]
-			ofProtocol := slices.Contains(peers, name) || strings.HasPrefix(name, "fakes") ||
+			ofProtocol := slices.Contains(peers, name) || strings.HasPrefix(name, "protocols/") || strings.HasPrefix(name, "fakes") ||
 				slices.ContainsFunc(peers, func(peer string) bool { return strings.HasPrefix(base, peer) })
 			assert.False(t, ofProtocol && ofOneProtocol[p.Name+" "+name] == "", "%s imports %s", p.Name, name)
 		}

@@ -1,0 +1,78 @@
+package session_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/protocols/emqp"
+	emqpsession "github.com/fwpsuite/fwp/protocols/emqp/session"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
+)
+
+// began is the greeting and the READY of a broker.
+func began(more ...[]byte) []byte {
+	properties := zmtp.Metadata{{Name: zmtp.SocketType, Value: []byte(zmtp.ROUTER)}}
+	all := zmtp.Ready(properties).Append(zmtp.NewGreeting().Append(nil))
+	return append(all, bytes.Join(more, nil)...)
+}
+
+func message(m emqp.Message) []byte { return zmtp.AppendMessage(nil, m.Frames()...) }
+
+// FuzzReader: whatever a broker sends is messages that the document allows, commands, or one error with its rule, at
+// an offset within what was sent; and each has a text.
+func FuzzReader(f *testing.F) {
+	beat := emqp.Heartbeat("c", time.Unix(1e9, 0))
+	f.Add(began(message(emqp.Ack("a", "b")), message(beat), message(emqp.Reply("d", "\xff"))))
+	f.Add(began(zmtp.Ping(10, []byte("x")).Append(nil), zmtp.Pong([]byte("y")).Append(nil), message(emqp.Kbai("e"))))
+	f.Add(began(message(emqp.Ready("f"))))
+	f.Add(began(message(emqp.Request("g", "q", nil, "m"))[:20]))
+	f.Add(zmtp.Error("no").Append(zmtp.NewGreeting().Append(nil)))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		p := emqpsession.Protocol{Heartbeats: true, Acks: true}
+		reader, state := p.Begin(bytes.NewReader(in))
+		for {
+			m, err := reader.Read()
+			if syntax, is := errors.AsType[*session.SyntaxError](err); is {
+				assert.NotEmpty(t, syntax.Rule)
+				assert.LessOrEqual(t, syntax.Offset, int64(len(in)))
+			}
+			if err != nil {
+				return
+			}
+			if m.Kind == emqpsession.Message {
+				_, wrong := emqp.Parse(m.Parts)
+				assert.NoError(t, wrong)
+			}
+			assert.NotEmpty(t, p.Text(m))
+			state.Turn(m)
+			state.Received(m)
+			assert.GreaterOrEqual(t, state.Status().Owed, 0)
+		}
+	})
+}
+
+// FuzzState: what a client has sent is the same in however many pieces.
+func FuzzState(f *testing.F) {
+	f.Add(message(emqp.InformScheduler("a")), 3)
+	f.Add(append(message(emqp.Request("b", "q", nil, "m")), zmtp.Ping(0, nil).Append(nil)...), 1)
+	f.Add(append(message(emqp.Disconnect("c")), 0xff), 7)
+	f.Fuzz(func(t *testing.T, sent []byte, size int) {
+		_, whole := emqpsession.Protocol{}.Begin(nil)
+		_, pieces := emqpsession.Protocol{}.Begin(nil)
+		whole.Sent(sent)
+		for rest := sent; len(rest) > 0; {
+			n := min(max(size, 1), len(rest))
+			pieces.Sent(rest[:n])
+			rest = rest[n:]
+		}
+		a, b := whole.Status(), pieces.Status()
+		a.Asked, b.Asked = nil, nil // the last write
+		assert.Equal(t, a, b)
+		assert.Equal(t, whole.(*emqpsession.State).Last(), pieces.(*emqpsession.State).Last())
+	})
+}

@@ -1,0 +1,279 @@
+package situations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
+	"github.com/fwpsuite/fwp/protocols/emqp"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// interval is the time between two heartbeats on which broker and worker have agreed.
+const interval = time.Second
+
+// request is a job: what is sent, and what has become of it.
+type request struct {
+	headers, message string
+	takes            time.Duration // at least, until its REPLY
+	at               time.Duration // when it was sent, if it was
+}
+
+func asked(message string) *request {
+	return &request{headers: emqp.ReplyRequested, message: message}
+}
+
+// peer is what is known of one connection of the program.
+type peer struct {
+	name      string
+	queue     string // the first of its INFORM; empty if it has sent none
+	conversed int    // INFORMs
+	ready     int    // READYs that were not used up
+	ids       map[string]bool
+	heard     time.Duration // its last message, from its first INFORM on
+	spoken    time.Duration // the last message to it
+	longest   time.Duration // that nothing was heard
+	left      bool          // it has sent KBAI
+	gone      time.Duration // when it was sent KBAI; 0 if it was not
+}
+
+// session is the broker of one play, and the program on it.
+type session struct {
+	*situations.Play
+	program *situations.Program
+	addr    string
+	folder  string // for files of jobs
+	end     context.CancelFunc
+	running sync.WaitGroup
+
+	mu       sync.Mutex
+	router   *zmtp.Router
+	listener net.Listener
+	silent   bool // nothing is sent
+	conns    int
+	peers    map[string]*peer // by identity
+	order    []*peer
+	waiting  []*request
+	sent     []*request
+	got      []string
+	first    string // command that was received
+	informs  int
+	queues   map[string]bool // of all INFORMs
+	beats    int
+	steady   steadiness
+	kbais    int
+	number   int // of messages
+	refused  string
+}
+
+func newSession(t *situations.Play) *session {
+	s := &session{Play: t, peers: map[string]*peer{}, queues: map[string]bool{}}
+	folder, err := os.MkdirTemp("", "fwp-emqp-")
+	if err != nil {
+		t.GiveUp(false, "there is no folder for the files of jobs: %v", err)
+	}
+	s.folder = folder
+	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
+	s.end = end
+	s.listen("")
+	s.running.Go(func() {
+		for machine.Sleep(ctx, interval/4) {
+			s.mu.Lock()
+			s.beat()
+			s.mu.Unlock()
+		}
+	})
+	return s
+}
+
+// listen starts the broker, again at an address unless that is empty.
+func (s *session) listen(addr string) {
+	l := s.Listen(addr)
+	r := zmtp.NewRouter(zmtp.RouterConfig{
+		Handover: true, Joined: s.joined, MostPeers: 500,
+		Left: s.left,
+	})
+	s.mu.Lock()
+	s.addr, s.listener, s.router = l.Addr().String(), l, r
+	s.mu.Unlock()
+	s.running.Go(func() { _ = s.Notice(r.Serve(l)) }) // until the listener is closed
+	s.running.Go(func() {
+		for m, err := r.Receive(context.Background()); err == nil; m, err = r.Receive(context.Background()) {
+			s.mu.Lock()
+			s.received(m.From, m.Parts)
+			s.mu.Unlock()
+		}
+	})
+}
+
+// hangUp ends the broker, and all connections.
+func (s *session) hangUp() {
+	s.mu.Lock()
+	l, r := s.listener, s.router
+	s.mu.Unlock()
+	l.Close()
+	r.Close()
+}
+
+func (s *session) close() {
+	s.end()
+	s.hangUp()
+	s.running.Wait()
+	_ = os.RemoveAll(s.folder) // nothing can be done about it
+}
+
+func (s *session) joined(identity string, _ zmtp.Peer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns++
+	p := &peer{name: fmt.Sprint("c", s.conns), ids: map[string]bool{}}
+	s.peers[identity] = p
+	s.order = append(s.order, p)
+	s.steady.heard = s.Now()
+	s.show(p, reports.FromSuite, "opened", false)
+}
+
+func (s *session) left(identity string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.peers[identity]
+	if p == nil {
+		s.conns++
+		s.refused = text.FirstLine(err.Error())
+		return
+	}
+	if !errors.Is(err, zmtp.ErrTaken) { // the one who took it is there
+		delete(s.peers, identity)
+	}
+	s.show(p, reports.FromSuite, "closed: "+text.FirstLine(err.Error()), true)
+}
+
+// show adds a line to the conversation, and returns it. The lock is held.
+func (s *session) show(p *peer, from, words string, ended bool) reports.Line {
+	l := reports.Line{At: s.Now(), Conn: p.name, From: from, Text: words, Ended: ended}
+	s.Show(l)
+	return l
+}
+
+// shown returns a message as the conversation has it.
+func shown(frames [][]byte) string {
+	const most = 120
+	words := make([]string, len(frames))
+	for i, f := range frames {
+		if words[i] = fmt.Sprintf("%q", f[:min(len(f), most)]); len(f) > most {
+			words[i] += fmt.Sprintf("... (%d bytes)", len(f))
+		}
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// idPrefix stands before the number of a message in its id.
+const idPrefix = "broker-"
+
+// send sends a message to a peer. The lock is held.
+func (s *session) send(identity string, p *peer, m emqp.Message) bool {
+	s.number++
+	if m.ID == "" {
+		m.ID = fmt.Sprint(idPrefix, s.number)
+	}
+	p.spoken = s.Now()
+	s.show(p, reports.FromServer, shown(m.Frames()), false)
+	return s.router.Send(identity, m.Frames()...) == nil
+}
+
+// sendAll sends a message to every peer that has sent an INFORM.
+func (s *session) sendAll(m emqp.Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for identity, p := range s.peers {
+		if p.conversed > 0 {
+			s.steady.over = true
+			if m.Command == emqp.KBAI {
+				p.gone, p.ready = s.Now(), 0
+			}
+			s.send(identity, p, m)
+		}
+	}
+}
+
+// beat sends HEARTBEATs that are due. The lock is held.
+func (s *session) beat() {
+	for identity, p := range s.peers {
+		if p.conversed > 0 && !p.left && p.gone == 0 && !s.silent && s.Now()-p.spoken >= interval*3/4 {
+			s.send(identity, p, emqp.Heartbeat("", time.Now()))
+		}
+	}
+}
+
+// push gives the broker requests, which go to the program as soon as it is ready.
+func (s *session) push(requests ...*request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = append(s.waiting, requests...)
+	s.dispatch()
+}
+
+// dispatch sends requests to peers that are ready. The lock is held.
+func (s *session) dispatch() {
+	for identity, p := range s.peers {
+		for p.ready > 0 && p.conversed > 0 && len(s.waiting) > 0 && !p.left && p.gone == 0 && !s.silent {
+			r := s.waiting[0]
+			r.at = s.Now()
+			if !s.send(identity, p, emqp.Message{Command: emqp.REQUEST, Fields: [][]byte{
+				[]byte(p.queue), []byte(r.headers), []byte(s.written(r.message)),
+			}}) {
+				break
+			}
+			p.ready--
+			s.waiting, s.sent = s.waiting[1:], append(s.sent, r)
+		}
+	}
+}
+
+// start starts the program, and waits for its first message.
+func (s *session) start(concurrency int) (err error) {
+	s.program, err = s.Start(situations.Environment{
+		URL: "emqp://" + s.addr, Concurrency: concurrency, Heartbeat: interval,
+	}, func() bool { return s.firstCommand() != "" }, s.whySilent)
+	return err
+}
+
+// whySilent says how far a program got that sent no message.
+func (s *session) whySilent() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.refused != "":
+		return "its connection did not speak ZeroMQ's protocol: " + s.refused
+	case s.conns == 0:
+		return "it opened no connection"
+	}
+	return "it opened a connection and sent no message"
+}
+
+func (s *session) firstCommand() string {
+	return situations.Locked(&s.mu, func() string { return s.first })
+}
+
+// count returns a counter of the session.
+func (s *session) count(of *int) int {
+	return situations.Locked(&s.mu, func() int { return *of })
+}
+
+func (s *session) replies() int {
+	return situations.Locked(&s.mu, func() int { return len(s.got) })
+}
+
+// taken returns how many requests the program was sent.
+func (s *session) taken() int {
+	return situations.Locked(&s.mu, func() int { return len(s.sent) })
+}

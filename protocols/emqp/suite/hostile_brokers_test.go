@@ -1,0 +1,187 @@
+package suite_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
+	"github.com/fwpsuite/fwp/fakes/store"
+	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/internal/proof/suitetest"
+	emqpsuite "github.com/fwpsuite/fwp/protocols/emqp/suite"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
+)
+
+// hostileBroker greets as ZMTP requires, and then sends bytes all the time, or nothing.
+type hostileBroker struct {
+	memnet.Place
+	first, then []byte
+}
+
+func (h *hostileBroker) DialBackend(ctx context.Context) (net.Conn, error) { return h.Dial(ctx) }
+
+func (h *hostileBroker) serve(nc net.Conn) {
+	defer nc.Close()
+	ready := zmtp.Ready(zmtp.Metadata{{Name: zmtp.SocketType, Value: []byte("ROUTER")}})
+	greeting := ready.Append(zmtp.NewGreeting().Append(nil))
+	go func() { _, _ = nc.Write(append(greeting, h.first...)) }()
+	if h.then == nil {
+		_, _ = io.Copy(io.Discard, nc)
+		return
+	}
+	go func() { _, _ = io.Copy(io.Discard, nc) }()
+	for {
+		time.Sleep(time.Millisecond)
+		if _, err := nc.Write(h.then); err != nil {
+			return
+		}
+	}
+}
+
+// An exploration of a broker that never answers ends in its time, and has evaluated next to nothing. It finds only what
+// no message can be.
+func TestBrokersThatNeverAnswer(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		broker *hostileBroker
+		clause string // empty: nothing is found
+	}{
+		"silent after the handshake": {&hostileBroker{}, ""},
+		"a frame of 2^62 bytes": {
+			&hostileBroker{first: zmtp.AppendHeader(nil, 2, 1<<62), then: make([]byte, 100)}, "EMQP-SOCK-02",
+		},
+		"PINGs without an end":  {&hostileBroker{then: zmtp.Command{Name: zmtp.PING, Data: []byte{0, 0}}.Append(nil)}, ""},
+		"frames without an end": {&hostileBroker{then: zmtp.AppendFrame(nil, 1, []byte("x"))}, "EMQP-FRAME-05"},
+	} {
+		broker := test.broker
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				broker.Place = memnet.NewPlace()
+				var served store.Group
+				go served.Serve(broker.MustListen(), broker.serve)
+				e := explore.Explorer{Subject: emqpsuite.Subject(), Target: broker, Seed: 1, Time: 10 * time.Second}
+				begun := time.Now()
+				r := e.Run(t.Context())
+				assert.Less(t, time.Since(begun), time.Minute)
+				assert.Less(t, r.Coverage.Judged, 20, "replies that were evaluated")
+				var clauses []string
+				for _, f := range r.Findings {
+					clauses = append(clauses, f.Clause)
+				}
+				assert.Equal(t, test.clause, strings.Join(clauses, " "))
+				served.Close()
+			})
+		})
+	}
+}
+
+// portBroker is a broker whose port for workers dies of a message of one frame: it accepts connections, and no more.
+type portBroker struct {
+	*suitetest.Broker
+	dead   atomic.Bool
+	silent memnet.Place
+}
+
+func (d *portBroker) DialBackend(ctx context.Context) (net.Conn, error) {
+	if d.dead.Load() {
+		return d.silent.Dial(ctx)
+	}
+	return d.Broker.DialBackend(ctx)
+}
+
+// TestAPortThatDies: malformed messages go to the port of workers too, and one that died of it is a crash of that port,
+// although the other one serves on. When the time is over before that is known, it is not well either.
+func TestAPortThatDies(t *testing.T) {
+	t.Parallel()
+	for _, late := range []bool{false, true} {
+		t.Run(fmt.Sprintf("late %v", late), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const mostCommands = 30
+				var commands atomic.Int64
+				d := &portBroker{silent: memnet.NewPlace()}
+				l := d.silent.MustListen()
+				defer l.Close()
+				d.Broker = suitetest.NewBroker(func() fakeemqp.Config {
+					return fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
+						text := e.Role != fakeemqp.Scheduler && len(e.Frames) == 1 && strings.Contains(string(e.Frames[0]), "queue")
+						switch {
+						case e.Sent:
+						case late && commands.Add(1) == mostCommands, !late && text: // with the last one, or with a text
+							d.dead.Store(true)
+						}
+					}}
+				}, false)
+				require.NoError(t, d.Restart(t.Context()))
+				defer d.Close()
+				e := explore.Explorer{Subject: emqpsuite.Subject(), Target: d, Seed: 1, Steps: 3000}
+				if late {
+					e.Steps = mostCommands
+				}
+				r := e.Run(t.Context())
+				require.True(t, d.dead.Load(), "it got a message of one frame")
+				if late {
+					assert.True(t, r.Refusing || r.Dead)
+					return
+				}
+				require.True(t, r.Dead)
+				last := r.Findings[len(r.Findings)-1]
+				assert.Equal(t, explore.RuleCrash, last.Rule)
+				assert.Equal(t, "no new connection is served at the port for workers", last.Got)
+			})
+		})
+	}
+}
+
+// wildBroker is one whose port for workers dies of a connection that does not begin with a greeting.
+type wildBroker struct{ portBroker }
+
+func (d *wildBroker) DialBackend(ctx context.Context) (net.Conn, error) {
+	nc, err := d.portBroker.DialBackend(ctx)
+	return &wildConn{Conn: nc, of: d}, err
+}
+
+type wildConn struct {
+	net.Conn
+	of    *wildBroker
+	begun bool
+}
+
+func (c *wildConn) Write(p []byte) (int, error) {
+	greeting := zmtp.NewGreeting().Append(nil)
+	if !c.begun && !bytes.HasPrefix(p, greeting[:16]) {
+		c.of.dead.Store(true)
+	}
+	c.begun = true
+	return c.Conn.Write(p)
+}
+
+// TestAPortThatDiesOfBytes: bytes that are no handshake go to the port of workers too.
+func TestAPortThatDiesOfBytes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &wildBroker{portBroker{silent: memnet.NewPlace()}}
+		l := d.silent.MustListen()
+		defer l.Close()
+		d.Broker = suitetest.NewBroker(nil, false)
+		require.NoError(t, d.Restart(t.Context()))
+		defer d.Close()
+		r := (&explore.Explorer{Subject: emqpsuite.Subject(), Target: d, Seed: 1, Steps: 3000}).Run(t.Context())
+		require.True(t, d.dead.Load(), "it got such bytes")
+		require.True(t, r.Dead)
+		assert.Equal(t, "no new connection is served at the port for workers", r.Findings[len(r.Findings)-1].Got)
+	})
+}

@@ -1,0 +1,204 @@
+package suite
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/protocols/emqp"
+	emqpscript "github.com/fwpsuite/fwp/protocols/emqp/script"
+	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
+)
+
+// Sent follows what a client sends.
+func (l *emqpLaw) Sent(number int, all []byte, unbounded bool, at time.Time) law.Sent {
+	const many, idle = 1 << 20, 8 * time.Second
+	c := l.conns[number]
+	c.idled = c.idled || at.Sub(c.lastSent) > idle
+	c.lastSent = at
+	item, err := emqpscript.ParseSent(all)
+	c.unframed = c.unframed || err != nil ||
+		item.Kind == zmtp.IsMessage && !bytes.Equal(all, zmtp.AppendMessage(nil, item.Parts...))
+	switch {
+	case unbounded || c.unframed:
+		l.unbounded, c.mayBeClosed = true, true
+		l.disrupted = prefix + "FRAME-07"
+		return law.Sent{Clause: l.disrupted, Most: many}
+	case item.Kind == zmtp.IsCommand && item.Command.Name == zmtp.PING:
+		return law.Sent{Clause: l.last, Owed: 1, Judged: true} // it ends no broker: what was sent before may
+	}
+	if len(item.Parts) > id {
+		l.given[string(item.Parts[id])] = at
+	}
+	m, err := emqp.Parse(item.Parts)
+	if err != nil {
+		return l.malformed(c, item.Parts)
+	}
+	c.hasSent = true
+	c.acks.sent(m)
+	l.last = prefix + l.sent(number, c, m, at)
+	return law.Sent{Clause: l.last, Ends: m.Command == emqp.DISCONNECT}
+}
+
+// The places of frames.
+const version, command, id = 1, 2, 3
+
+// malformed follows a message that the document does not allow: it changes nothing.
+func (l *emqpLaw) malformed(c *conn, frames [][]byte) law.Sent {
+	l.disrupted, c.mayBeClosed = prefix+"FRAME-07", true
+	if len(frames) > id && len(frames[id]) > 0 && string(frames[version]) != emqp.Version {
+		l.foreign = append(l.foreign, string(frames[id]))
+		l.disrupted = prefix + "FRAME-06"
+		c.foreign = c.foreign || string(frames[command]) == emqp.INFORM
+	}
+	return law.Sent{Clause: l.disrupted}
+}
+
+// sent follows a message, and returns the clause by which it is served.
+func (l *emqpLaw) sent(number int, c *conn, m emqp.Message, at time.Time) string {
+	switch m.Command {
+	case emqp.INFORM:
+		c.heard = at
+		return l.inform(c, m)
+	case emqp.READY:
+		c.ready = c.role == worker
+		return "READY-01"
+	case emqp.REQUEST:
+		return l.request(number, m, at)
+	case emqp.PUBLISH:
+		l.disrupted = prefix + "PUB-01"
+		return "PUB-01"
+	case emqp.SCHEDULE, emqp.UNSCHEDULE:
+		return l.schedule(number, m, at)
+	case emqp.REPLY:
+		c.replied = true
+		l.reply(number, c, m, at)
+		return "REPLY-04"
+	case emqp.ACK:
+		c.acked = true
+		return "ACK-02"
+	case emqp.KBAI:
+		l.absent(number)
+		return l.kbai(c, at)
+	case emqp.DISCONNECT:
+		l.Unjudge("")
+		l.leaving, l.leftAt = true, at
+		l.terms.Server.Restarted() // it may be started again
+		for n, other := range l.conns {
+			if other.hasSent && !other.mayBeClosed && other.role != gone {
+				l.farewells[n] = true
+			}
+		}
+		return "DISC-01"
+	}
+	return "BEAT-05"
+}
+
+// inform follows an INFORM. Of one in another form than JSON, and of a second one, the document does not say what it
+// does.
+func (l *emqpLaw) inform(c *conn, m emqp.Message) string {
+	c.informUncertain = c.informUncertain || c.role != client
+	if string(m.Fields[1]) == emqp.TypeScheduler {
+		l.moved = l.moved || c.informUncertain
+		c.role, c.withQueues = scheduler, len(m.Fields[0]) > 0
+		return "INF-04"
+	}
+	c.role = worker
+	queues, _ := emqp.ParseQueues(string(m.Fields[0])) // Parse has checked it
+	clause := "INF-01"
+	if emqp.FormatQueues(queues...) != string(m.Fields[0]) {
+		c.informUncertain, clause = true, "INF-03"
+		l.disrupted = prefix + clause
+	}
+	for _, q := range queues {
+		c.queues = append(c.queues, q.Name)
+		if q.Weight < 1 || q.Weight > 100 {
+			c.oddly = append(c.oddly, q.Name)
+		}
+		l.open[q.Name] = l.open[q.Name] || c.informUncertain
+	}
+	return clause
+}
+
+// workersOf returns the connections of the workers of a queue.
+func (l *emqpLaw) workersOf(queue string) (all []int) {
+	for _, n := range slices.Sorted(maps.Keys(l.conns)) {
+		if c := l.conns[n]; c.role == worker && slices.Contains(c.queues, queue) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// follow keeps a message, and forgets old ones.
+func (l *emqpLaw) follow(x *message) {
+	if len(l.messages) >= 2*most {
+		kept := slices.DeleteFunc(slices.Clone(l.messages[:most]), func(x *message) bool { return x.over })
+		l.messages = append(kept, l.messages[most:]...)
+	}
+	l.messages = append(l.messages, x)
+}
+
+// request follows a REQUEST. One that no worker has named may be kept or not. One that is sent when a worker of its
+// queue says KBAI may be on its way to that one.
+func (l *emqpLaw) request(from int, m emqp.Message, at time.Time) string {
+	queue := string(m.Fields[0])
+	all := l.workersOf(queue)
+	crossed := at.Sub(l.left[queue]) <= l.terms.Slack
+	x := &message{Message: m, from: from, at: at, firm: len(all) > 0 && !crossed}
+	x.late = l.leaving && at.Sub(l.leftAt) > l.terms.Slack
+	x.waited = !slices.ContainsFunc(all, func(n int) bool { return l.conns[n].ready })
+	l.follow(x)
+	if !utf8.Valid(m.Fields[2]) {
+		return "REQ-05"
+	}
+	return "REQ-01"
+}
+
+// schedulers returns their connections.
+func (l *emqpLaw) schedulers() map[int]bool {
+	all := map[int]bool{}
+	for n, c := range l.conns {
+		if c.role == scheduler && !c.informUncertain {
+			all[n] = true
+		}
+	}
+	return all
+}
+
+// schedule follows a SCHEDULE or UNSCHEDULE.
+func (l *emqpLaw) schedule(from int, m emqp.Message, at time.Time) string {
+	x := &message{Message: m, from: from, at: at, to: l.schedulers()}
+	x.firm = l.terms.Alone && len(x.to) > 0
+	if m.Command == emqp.UNSCHEDULE {
+		l.follow(x)
+		return "UNSCH-01"
+	}
+	x.firm = x.firm && !l.moved && at.Sub(l.departed) > l.terms.Slack
+	l.follow(x)
+	return "SCHED-01"
+}
+
+// kbai follows the KBAI of a peer. What waits for its queues, and has no other worker, may be dropped.
+func (l *emqpLaw) kbai(c *conn, at time.Time) string {
+	clause := "KBAI-01"
+	if c.role == scheduler {
+		clause, l.departed = "KBAI-02", at
+		for _, x := range l.messages {
+			x.firm = x.firm && x.Command == emqp.REQUEST
+		}
+	}
+	c.roleBeforeKBAI, c.role, c.left = c.role, gone, at
+	for _, name := range c.queues {
+		l.left[name] = at
+		for _, x := range l.messages {
+			if x.Command == emqp.REQUEST && string(x.Fields[0]) == name && !x.over {
+				x.firm = false
+			}
+		}
+	}
+	return clause
+}

@@ -1,0 +1,102 @@
+package wire_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
+	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/internal/proof/loadtest"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/protocols/emqp"
+	emqpwire "github.com/fwpsuite/fwp/protocols/emqp/wire"
+)
+
+// loaded returns the report of a load on a broker with two ports.
+func loaded(t *testing.T, spoken emqpwire.Protocol, hook func(*fakeemqp.Event), change func(*plan.Workload)) (
+	report *results.Load,
+) {
+	t.Helper()
+	longer := func(w *plan.Workload) {
+		w.Drain = plan.Duration(20 * time.Second)
+		if change != nil {
+			change(w)
+		}
+	}
+	return loadtest.Run(t, spoken, longer, func() (config load.Config, end func()) {
+		front, back := memnet.NewPlace(), memnet.NewPlace()
+		broker := fakeemqp.Start(fakeemqp.Config{Hook: hook}, front.MustListen(), back.MustListen())
+		return load.Config{Dial: front.Dial, DialBack: back.Dial}, broker.Close
+	})
+}
+
+func TestEachJobIsAccountedFor(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		spoken emqpwire.Protocol
+		change func(*plan.Workload)
+	}{
+		"sent":       {},
+		"with REPLY": {spoken: emqpwire.Protocol{Requests: true}},
+		"large": {change: func(w *plan.Workload) {
+			w.Payload = plan.Constant(1 << 16)
+		}},
+		"long work": {change: func(w *plan.Workload) {
+			w.Consumers, w.Work = 30, plan.Range{Min: 11 * time.Second, Max: 12 * time.Second}
+			w.Drain = plan.Duration(2 * time.Minute)
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := loaded(t, test.spoken, nil, test.change)
+			assert.Empty(t, l.Unreachable)
+			assert.Empty(t, l.Findings)
+			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+			assert.EqualValues(t, 80, l.Jobs.Pushed)
+			assert.EqualValues(t, 80, l.Jobs.Delivered)
+			assert.EqualValues(t, 80, l.Jobs.Acked)
+		})
+	}
+}
+
+// held is a broker that sends the tenth REQUEST after the end of the load.
+func held() func(*fakeemqp.Event) {
+	n := 0
+	return func(e *fakeemqp.Event) {
+		if m, err := emqp.Parse(e.Frames); e.Sent && err == nil && m.Command == emqp.REQUEST {
+			if n++; n == 10 {
+				e.Delay = time.Hour
+			}
+		}
+	}
+}
+
+// What a broker does wrong shows in the account of the jobs, or as a breach.
+func TestFaultsShow(t *testing.T) {
+	t.Parallel()
+	for name, kind := range map[string]results.FindingKind{
+		"request-lost": results.FindingLost, "request-twice": results.FindingReturned,
+		"request-message-cut": results.FindingAltered,
+		"frame-request-six":   results.FindingGrammar, "heartbeat-date": results.FindingGrammar,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := fakeemqp.Faults()
+			i := slices.IndexFunc(all, func(f fakeemqp.Fault) bool { return f.Name == name })
+			require.GreaterOrEqual(t, i, 0)
+			loadtest.Shows(t, loaded(t, emqpwire.Protocol{}, all[i].Hook(), nil), kind)
+		})
+	}
+}
+
+func TestAMessageThatIsHeldBackShows(t *testing.T) {
+	t.Parallel()
+	loadtest.Shows(t, loaded(t, emqpwire.Protocol{}, held(), nil), results.FindingLost)
+}
