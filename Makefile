@@ -65,7 +65,7 @@ gates: ## write known findings once, expect GATES=5 green gates of each server, 
 slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/proof/selftest -skip 'TestFaults$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/workers/situations ./fwptest \
-		./protocols/emqp/suite ./conformance/workqsuite ./conformance/workqsubject
+		./protocols/emqp/suite ./protocols/workq/suite
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance ./conformance/run ./conformance/fwpsuite ./load ./load/client
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./internal/recorder \
 		-run 'Test(ServersDiffer|FaultsAreFound|DisruptionsOfARightServer|ManyConnections)$$'

@@ -16,9 +16,9 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/session"
+	workqscript "github.com/fwpsuite/fwp/protocols/workq/script"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
-	"github.com/fwpsuite/fwp/scenarios/workqdialect"
 )
 
 // namedLaw has a clause of the name of each rule, and records which jobs it does not judge any more.
@@ -40,7 +40,7 @@ func (*namedLaw) Came(int, session.Message, time.Time) law.Answer { return law.A
 func stub(target play.Target, rules map[string]law.Rule) (*playing, *namedLaw) {
 	names := &namedLaw{}
 	c := &config{timeout: 10 * time.Second, target: target, subject: &Subject{
-		Dialect: workqdialect.Dialect{}, Question: "inspect queues 0 1", Rules: rules,
+		Dialect: workqscript.Dialect{}, Question: "inspect queues 0 1", Rules: rules,
 		Start: func(law.Terms) Law { return names },
 	}}
 	return newPlay(c, "x"), names
@@ -411,7 +411,7 @@ func TestViolationsWithoutCounterpart(t *testing.T) {
 // Control connections are looked at now and then, and opened again soon where one has ended.
 func TestControlConnectionsThatEndedAreOpenedSoon(t *testing.T) {
 	t.Parallel()
-	opening := Builder{workqdialect.Dialect{}}.Open(0, scenarios.Producer, "")
+	opening := Builder{workqscript.Dialect{}}.Open(0, scenarios.Producer, "")
 	for name, test := range map[string]struct {
 		open bool
 		want []uint64 // rounds in which there are steps of control

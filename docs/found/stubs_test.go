@@ -10,7 +10,7 @@ import (
 	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/protocols/emqp"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // stubs are the bugs that no fault of the catalogues imitates.

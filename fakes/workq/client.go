@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 func timeout() workq.Reply  { return workq.Reply{Error: workq.Timeout} }

@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // Fault is a way in which a server breaks the document. Its hook is the [Config.Hook] of a server.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // codedFaults are those that no rule can say, by commands.

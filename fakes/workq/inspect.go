@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // inspect answers what operators ask. (inspect)

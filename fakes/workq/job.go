@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // Job is a job as it was added.

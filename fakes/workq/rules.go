@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/rule"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // Rules returns the words of rules by which the server misbehaves. The hook of a rule is one for [Config.Hook].

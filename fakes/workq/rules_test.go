@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // ruleTests are rules, with commands and what comes then. "2s" is a pause; "" reads what comes without

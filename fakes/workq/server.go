@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // Config configures a server. Its zero value works.

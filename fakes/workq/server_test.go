@@ -12,7 +12,7 @@ import (
 
 	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // Variation is a way in which a server differs from others and conforms. Its reading names the part of the document

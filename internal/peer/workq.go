@@ -13,16 +13,15 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/conformance/workers/situations"
-	"github.com/fwpsuite/fwp/conformance/workqsubject"
-	"github.com/fwpsuite/fwp/conformance/workqsuite"
-	"github.com/fwpsuite/fwp/conformance/workqworker"
 	"github.com/fwpsuite/fwp/docs"
 	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
 	fakeworkqworker "github.com/fwpsuite/fwp/fakes/workq/worker"
 	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/wire"
-	"github.com/fwpsuite/fwp/load/workqspeaker"
+	workqsituations "github.com/fwpsuite/fwp/protocols/workq/situations"
+	workqsuite "github.com/fwpsuite/fwp/protocols/workq/suite"
+	workqwire "github.com/fwpsuite/fwp/protocols/workq/wire"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -36,9 +35,9 @@ func workqPeer() *Peer {
 		Variations: func() []Variation { return variationsOf(fakeworkq.Variations()) },
 		Embed:      func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
 		Serves:  "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
-		Subject: func(...string) *explore.Subject { return workqsubject.New() },
-		Speaker: func(c SpeakerConfig) wire.Protocol { return workqspeaker.Protocol{Requests: c.Requests} },
-		Workers: workqworker.Side,
+		Subject: func(...string) *explore.Subject { return workqsuite.Subject() },
+		Speaker: func(c SpeakerConfig) wire.Protocol { return workqwire.Protocol{Requests: c.Requests} },
+		Workers: workqsituations.Side,
 		Mark:    workqMark, Line: "inspect server\r\n",
 		Clients:  []*Client{workqClient()},
 		Requests: "the run command of Workq",
@@ -81,7 +80,7 @@ func WorkqFault(f fakeworkq.Fault) Fault { return faultsOf([]fakeworkq.Fault{f},
 // workqClient returns the worker of Workq.
 func workqClient() *Client {
 	return &Client{
-		Role: worker, Parties: []string{"C", "K"}, side: workqworker.Side(),
+		Role: worker, Parties: []string{"C", "K"}, side: workqsituations.Side(),
 		faults: func() []Fault {
 			return faultsOf(fakeworkqworker.Faults(),
 				func(c *fakeworkqworker.Config) *func(*fakeworkqworker.Event) { return &c.Hook })

@@ -94,7 +94,7 @@ func TestRowsOfAScript(t *testing.T) {
 	at := slices.IndexFunc(whole, func(line string) bool { return strings.HasPrefix(line, "# allow late: ") })
 	require.Positive(t, at)
 	file := func(line int) string {
-		return "scenarios/workqdialect/scripts/examples/run.fwp:" + strconv.Itoa(line) + ": "
+		return "protocols/workq/script/scripts/examples/run.fwp:" + strconv.Itoa(line) + ": "
 	}
 	const late, allowsNothing = "# allow late: WHY", " allows nothing: take it out"
 	for name, test := range map[string]struct {

@@ -3,7 +3,7 @@ package worker
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // Point is a step of the worker at which the hook is called, before the step happens.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // Fault is a way in which a worker breaks the document. Its hook is the [Config.Hook] of a worker.

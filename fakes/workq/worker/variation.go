@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // Variation is a way in which a worker differs from others and conforms.

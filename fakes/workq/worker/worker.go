@@ -22,7 +22,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/internal/base/machine"
-	"github.com/fwpsuite/fwp/workq"
+	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // Config configures a worker; its zero value works but for the URL.

@@ -19,23 +19,22 @@ var layers = []string{
 	`internal/base/machine`,
 	// bytes, conversations, histories, figures, results
 	`fakes/catalogue fakes/store fwp internal/forward/forwardtest internal/history internal/proof/golden
-	 internal/session internal/transcript load/engine load/ledger load/measure protocols/emqp protocols/emqp/zmtp
-	 reports workq`,
+	 internal/session internal/transcript load/engine load/ledger load/measure protocols/* protocols/emqp/zmtp reports`,
 	// fakes, the script language, the target, a load's settings
 	`conformance/model fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/proxy
-	 internal/session/fwpsession internal/session/workqsession internal/target load/plan load/results
-	 protocols/emqp/session reports/html reports/known reports/page scenarios`,
+	 internal/session/fwpsession internal/target load/plan load/results protocols/*/session reports/html reports/known
+	 reports/page scenarios`,
 	`conformance/law conformance/workers fakes/bugs internal/life load/disrupt load/search load/validity load/wire
-	 protocols/emqp/script reports/formats reports/site scenarios/fwpdialect scenarios/play scenarios/workqdialect`,
+	 protocols/*/script reports/formats reports/site scenarios/fwpdialect scenarios/play`,
 	// the engines, and what speaks each protocol to them
 	`conformance conformance/oracle fakes/variations internal/double internal/recorder load/client load/fwpspeaker
-	 load/workqspeaker protocols/emqp/wire`,
+	 protocols/*/wire`,
 	`conformance/explore conformance/run load`,
-	`conformance/fwpsubject conformance/workqsubject internal/proof/loadtest load/workerload`,
+	`conformance/fwpsubject internal/proof/loadtest load/workerload`,
 	// what a protocol is
-	`conformance/fwpsuite conformance/upgrade conformance/workqsuite protocols/emqp/suite`,
+	`conformance/fwpsuite conformance/upgrade protocols/*/suite`,
 	`conformance/workers/situations internal/stress`,
-	`conformance/workqworker fwptest internal/proof/suitetest protocols/emqp/situations`,
+	`fwptest internal/proof/suitetest protocols/*/situations`,
 	`internal/peer`,
 	// the programs
 	`internal/cli/program internal/proof/selftest`,
@@ -181,11 +180,11 @@ func TestEnginesKnowNoProtocol(t *testing.T) {
 				}
 			}
 		}
-		for pattern := range strings.FieldsSeq(`fwp workq protocols/emqp protocols/emqp/zmtp fakes fakes/emqp
+		for pattern := range strings.FieldsSeq(`fwp protocols/workq protocols/emqp protocols/emqp/zmtp fakes fakes/emqp
 			fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/session/fwpsession
-			internal/session/workqsession protocols/emqp/session protocols/emqp/script scenarios/fwpdialect
-			scenarios/workqdialect load/fwpspeaker load/workqspeaker protocols/emqp/wire conformance/fwpsubject
-			conformance/workqsubject protocols/emqp/suite conformance/fwpsuite conformance/workqsuite`) {
+			protocols/workq/session protocols/emqp/session protocols/emqp/script scenarios/fwpdialect protocols/workq/script
+			load/fwpspeaker protocols/workq/wire protocols/emqp/wire conformance/fwpsubject protocols/workq/suite
+			protocols/emqp/suite conformance/fwpsuite`) {
 			assert.False(t, slices.ContainsFunc(reached, func(name string) bool {
 				ok, _ := path.Match(pattern, name)
 				return ok

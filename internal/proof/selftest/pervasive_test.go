@@ -25,8 +25,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/protocols/emqp"
+	"github.com/fwpsuite/fwp/protocols/workq"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/workq"
 )
 
 // The names of pervasive faults.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/conformance/workqsuite"
 	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	workqsuite "github.com/fwpsuite/fwp/protocols/workq/suite"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )

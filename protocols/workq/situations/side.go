@@ -1,0 +1,49 @@
+// Package situations tests workers of Workq: it plays the server in situations that are written as tables, and has
+// rules look at every command.
+//
+// Files: situations.go has the tables with their plays, session.go the server of a play and the program on it, conn.go
+// the bytes of its connections, rules.go what is judged whatever the situation is about.
+package situations
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	"github.com/fwpsuite/fwp/internal/base/jobtype"
+	workqsuite "github.com/fwpsuite/fwp/protocols/workq/suite"
+)
+
+// Side returns the side of workers of Workq.
+func Side() *situations.Side {
+	return &situations.Side{
+		Protocol: workqsuite.Protocol(), Variable: "WORKQ_URL", Template: template, Situations: table(),
+		Identify: identify,
+	}
+}
+
+// template returns what is wrong with a template: a payload may have any bytes.
+func template(t *jobtype.Template) error {
+	if t.LooksLikeJSON() {
+		return errors.New("a payload of Workq may have any bytes, which JSON cannot represent: {args} stands for the " +
+			"raw bytes, as in '{name} {args}'")
+	}
+	return nil
+}
+
+// identify has the program work three jobs.
+func identify(t *situations.Play) (situations.Observed, error) {
+	s := newSession(t)
+	defer s.close()
+	if err := s.start(2); err != nil {
+		return situations.Observed{}, err
+	}
+	jobs := s.pushMany(3, job{name: ok, payload: "1"})
+	s.unreported(jobs...)
+	seen := situations.Observed{First: s.firstVerb(), Works: slices.ContainsFunc(jobs, s.completed)}
+	const idle = 3 * time.Second
+	t.Pass(s.program, idle)
+	seen.Idles = !t.Exited(s.program)
+	return seen, nil
+}

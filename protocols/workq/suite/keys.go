@@ -1,0 +1,152 @@
+package suite
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fwpsuite/fwp/protocols/workq"
+	workqsession "github.com/fwpsuite/fwp/protocols/workq/session"
+)
+
+// shown judges the keys of a job, group by group.
+func (j *job) shown(k *call, all []byte, at time.Time) ruling {
+	var keys map[string]json.RawMessage
+	var payload string
+	_ = json.Unmarshal(all, &keys) // the session has written it
+	_ = json.Unmarshal([]byte(cmp.Or(string(keys["payload"]), string(keys["payload-bytes"]))), &payload)
+	wrong := func(clause, key, want string) ruling {
+		switch {
+		case j.second([]byte(payload)):
+			clause = "ADD-03"
+		case clause == "INSP-02" && keys[key] == nil:
+			clause = "INSP-01"
+		}
+		return ruling{
+			clause: clause, rule: "field", job: j.ID, expected: fmt.Sprintf("+OK 1 %s int(1..) {%q:%s}", j.ID, key, want),
+			got: key + ": " + cmp.Or(string(keys[key]), "nothing"),
+		}
+	}
+	if len(j.views(k)) == 0 || !slices.ContainsFunc(j.views(k), func(c config) bool { return c.state != open }) {
+		return ruling{}
+	}
+	for _, want := range j.constants() {
+		if got, is := keys[want.key]; !bytes.Equal(got, []byte(want.value)) && (is || !want.optional) {
+			return wrong(want.clause, want.key, want.value)
+		}
+	}
+	if r := j.times(k, keys, wrong, at); r.expected != "" {
+		return r
+	}
+	return j.counters(k, keys, wrong)
+}
+
+// counters judges the keys that change while the job lives, and follows them.
+func (j *job) counters(k *call, keys map[string]json.RawMessage, wrong wrongKey) ruling {
+	j.answered(k, workqsession.OK, func(c *config) bool { return c.there() })
+	views := j.views(k)
+	number := func(c config, key string) string {
+		return map[string]string{
+			"attempts": strconv.FormatUint(c.attempts, 10), "fails": strconv.FormatUint(c.fails, 10), "state": stateNumber(c),
+		}[key]
+	}
+	for _, key := range []string{"attempts", "fails", "state"} {
+		fits := func(c *config) bool { return number(*c, key) == string(keys[key]) }
+		if !j.answered(k, workqsession.OK, fits) {
+			clause := "INSP-03"
+			if key == "state" {
+				clause = "INSP-04"
+			}
+			r := wrong(clause, key, number(views[len(views)-1], key))
+			r.timed = slices.ContainsFunc(views, func(c config) bool { return c.timed })
+			j.open() // it may be as it is shown
+			return r
+		}
+		views = j.views(k)
+	}
+	return ruling{}
+}
+
+// constant is a key that has one value as long as the job lives.
+type constant struct {
+	clause, key, value string
+	optional           bool
+}
+
+// constants are those of a job. The list of keys has payload-bytes, the examples payload. What stands for a limit that
+// was not given is open.
+func (j *job) constants() []constant {
+	number := func(key string, n uint64) constant {
+		return constant{"INSP-02", key, strconv.FormatUint(n, 10), false}
+	}
+	payload, _ := json.Marshal(string(j.Block)) // strings can always be written
+	all := []constant{
+		{"INSP-01", "name", strconv.Quote(j.Name()), false}, {"INSP-01", "id", strconv.Quote(j.ID), true},
+		number("ttr", j.TTR), {"INSP-02", "priority", strconv.FormatInt(j.Priority, 10), false},
+		number("payload-size", uint64(len(j.Block))),
+		{"INSP-02", "payload", string(payload), true}, {"INSP-02", "payload-bytes", string(payload), true},
+	}
+	if j.Verb != workq.Run {
+		all = append(all, number("ttl", j.TTL))
+	}
+	if j.MaxAttempts > 0 {
+		all = append(all, number("max-attempts", j.MaxAttempts))
+	}
+	if j.MaxFails > 0 {
+		all = append(all, number("max-fails", j.MaxFails))
+	}
+	return all
+}
+
+// wrongKey returns a ruling of a key that does not have the value that it should have.
+type wrongKey func(clause, key, want string) ruling
+
+// zone is less than any time zone is from UTC. A clock that is as far from ours is another fault, since scheduled jobs
+// come at a wrong time by it.
+const zone = 14 * time.Minute
+
+// times judges when a job was created, and when it is due. Clocks may differ by less than a zone, but a time does not
+// change.
+func (j *job) times(k *call, keys map[string]json.RawMessage, wrong wrongKey, at time.Time) ruling {
+	created := string(keys["created"])
+	if when, is := timeOf(keys["created"]); !is || when.Sub(at).Abs() > zone+at.Sub(j.asked) {
+		return wrong("INSP-02", "created", "time")
+	}
+	if j.created != "" && j.created != created {
+		return wrong("INSP-02", "created", j.created)
+	}
+	by := j.added
+	if by.IsZero() {
+		by = at
+	}
+	if when, _ := timeOf(keys["created"]); j.created == "" && !j.clock.Agrees(when, j.asked, by) {
+		from, to, _ := j.clock.Between(j.asked, by)
+		want := fmt.Sprintf("time(%s..%s)", from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
+		return wrong("INSP-02", "created", want)
+	}
+	j.created = created
+	if j.Verb != workq.Schedule {
+		return ruling{}
+	}
+	due, _ := workq.Time(j.Time) // the reader has checked it
+	if when, is := timeOf(keys["time"]); !is || when.Sub(due).Abs() >= time.Second {
+		clause := "INSP-02"
+		if k.Verb == workq.InspectScheduled {
+			clause = "INSP-09"
+		}
+		return wrong(clause, "time", strconv.Quote(j.Time))
+	}
+	return ruling{}
+}
+
+// stateNumber is the state as inspect shows it.
+func stateNumber(c config) string {
+	if c.state == ready && c.attempts > 0 {
+		return "3"
+	}
+	return map[state]string{ready: "0", scheduled: "0", leased: "4", completed: "1", failed: "2"}[c.state]
+}
