@@ -42,10 +42,10 @@ matrix:
 else
 matrix: ## play the matrix of faults and checks, and mutants; OF=. of clients too; FAULT=NAME or CHECK=NAME a part
 	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/proof/selftest -run 'TestFaults$$/$(or $(OF),-server)' $(if $(UPDATE),-update)
-	FWP_SLOW=1 $(GO) test ./conformance/upgrade -run 'TestFaultsAreFound$$'
+	FWP_SLOW=1 $(GO) test ./protocols/fwp/upgrade -run 'TestFaultsAreFound$$'
 	FWP_SLOW=1 $(GO) test ./protocols/emqp/suite -run 'TestValuesAreFound$$'
 	FWP_SLOW=1 $(GO) test ./internal/proof -run 'TestMutantsAreFound$$'
-	FWP_SLOW=1 $(GO) test ./conformance/workers
+	FWP_SLOW=1 $(GO) test ./protocols/fwp/clientrules
 endif
 
 # Every package that starts goroutines (internal/proof/archtest has a test), and those that share values with them.
@@ -64,12 +64,12 @@ gates: ## write known findings once, expect GATES=5 green gates of each server, 
 .PHONY: slow
 slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/proof/selftest -skip 'TestFaults$$'
-	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/workers/situations ./fwptest \
+	FWP_SLOW=1 $(GO) test -timeout 30m ./protocols/fwp/situations ./fwptest \
 		./protocols/emqp/suite ./protocols/workq/suite
-	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance ./conformance/run ./conformance/fwpsuite ./load ./load/client
-	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./internal/recorder \
+	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance ./conformance/run ./protocols/fwp/suite ./load ./load/client
+	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./protocols/fwp/record \
 		-run 'Test(ServersDiffer|FaultsAreFound|DisruptionsOfARightServer|ManyConnections)$$'
-	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/stress -run 'TestFaultsAreFound$$'
+	FWP_SLOW=1 $(GO) test -timeout 30m ./protocols/fwp/crowd -run 'TestFaultsAreFound$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./cmd/fwpbench -run 'TestNamespaces$$'
 	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/proof -run 'TestMutantsOfLongScriptsAreFound$$'
 

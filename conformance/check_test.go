@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/base/machine"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -56,7 +56,7 @@ func TestHowScriptsShareAServer(t *testing.T) {
 		"connect as consumer\nkill\n":                           SharesNothing,
 		"connect as consumer\nC: FETCH $queue\nS: $-1\n":        SharesAll,
 	} {
-		script, err := scenarios.Parse(fwpdialect.Dialect{}, "x", []byte(text))
+		script, err := scenarios.Parse(fwpscript.Dialect{}, "x", []byte(text))
 		require.NoError(t, err, text)
 		d := ScriptCheck{Script: script}.Describe()
 		assert.Equal(t, want, d.Sharing, text)
@@ -138,7 +138,7 @@ func TestAPropertyThatIsRefusedEachConnection(t *testing.T) {
 	p := Property{Name: "x", Run: func(context.Context, Setup) Evidence {
 		return Evidence{Dead: "no new connection is served", Findings: []Finding{{Crash: true, What: "it ended"}}}
 	}}
-	e := p.Play(t.Context(), Setup{Target: target, Protocol: &Protocol{Dialect: fwpdialect.Dialect{}}})
+	e := p.Play(t.Context(), Setup{Target: target, Protocol: &Protocol{Dialect: fwpscript.Dialect{}}})
 	assert.Empty(t, e.Dead, "what was never served did not die")
 	assert.Equal(t, "no connection got as far as being identified", e.Open)
 	assert.Equal(t, []Finding{{What: "it ended"}}, e.Findings)

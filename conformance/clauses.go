@@ -41,8 +41,8 @@ type Clause struct {
 	Excluded string
 	// Harm is what users of a client meet that breaks the clause, one of reports.Harms; empty: nothing of these.
 	Harm string
-	// Unwatched says why no rule of conformance/workers decides the clause although it binds clients; empty if one does,
-	// or if it binds servers only.
+	// Unwatched says why no rule of protocols/fwp/clientrules decides the clause although it binds clients; empty if one
+	// does, or if it binds servers only.
 	Unwatched string
 }
 

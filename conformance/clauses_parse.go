@@ -21,8 +21,8 @@ import (
 //
 // that is: id, party, level, what is special ("-" if nothing is) and, if there are any, the ambiguities. "recorded:"
 // in place of "reading:" sets Recorded, "excluded:" says why no check decides a clause that binds servers, and
-// "unwatched:" why no rule of conformance/workers decides one that binds clients, "harm:" what its breach means to
-// users.
+// "unwatched:" why no rule of protocols/fwp/clientrules decides one that binds clients, "harm:" what its breach means
+// to users.
 //
 // Each clause has at least one source, in one line each: document, heading and units. "2.1" is the first unit of the
 // second block below the heading, "2.1-2.3" goes on to the third, "2" is the whole block; blocks are separated by empty

@@ -6,10 +6,10 @@ import (
 	"net"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 )
 
 // tcp is a server at an address.
@@ -53,7 +53,7 @@ func ExampleProperty() {
 }
 
 func ExampleSelection() {
-	scripts, err := fwpdialect.Suite()
+	scripts, err := fwpscript.Suite()
 	if err != nil {
 		fmt.Println(err)
 		return

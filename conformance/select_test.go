@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // scripts parses name/source pairs.
@@ -21,7 +21,7 @@ func scripts(t *testing.T, sources map[string]string) []conformance.Check {
 	t.Helper()
 	var all []conformance.Check
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(sources[name]))
+		s, err := scenarios.Parse(fwpscript.Dialect{}, name, []byte(sources[name]))
 		require.NoError(t, err)
 		all = append(all, conformance.ScriptCheck{Script: s})
 	}

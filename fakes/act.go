@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // About returns the reason if the event's command is refused, else "".

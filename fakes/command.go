@@ -3,7 +3,7 @@ package fakes
 import (
 	"bytes"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // check reads the command's arguments into the event and returns why it is refused, nil

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // conn is a connection. One goroutine serves it from the greeting to its end.

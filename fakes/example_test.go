@@ -8,7 +8,7 @@ import (
 	"net"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // converse reads the greeting, sends lines, each after the reply to the one before, and

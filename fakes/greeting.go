@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // version is the version of the protocol. (Not Identified State)

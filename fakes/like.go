@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fakes/store"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // Like is a family of servers with commands beyond the specification. The empty one has none.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // ledger has the batches and the tracks of jobs that clients stored. Nothing follows from them: no callback is pushed.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // Simple returns a simple string.

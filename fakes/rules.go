@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/rule"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // Rules returns the words of rules by which the server misbehaves. The hook of a rule is one for [Config.Hook].

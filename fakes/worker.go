@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // state is a worker's state. It never goes back to a lower one.

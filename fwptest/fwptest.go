@@ -22,10 +22,10 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/known"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -157,7 +157,7 @@ func newRun(ctx context.Context, url string, o Options) (*suiteRun, error) {
 	if err != nil {
 		return nil, errors.New(o.hide(err.Error()))
 	}
-	all, err := stress.Suite()
+	all, err := crowd.Suite()
 	if err != nil {
 		return nil, err
 	}

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/input"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/known"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // validateSkip returns an error for a pattern of Skip that is none.
@@ -65,7 +65,7 @@ func (r *suiteRun) readKnown(all []conformance.Check) error {
 		return err
 	}
 	server := &r.setting.Server
-	server.Name, server.Version, err = fwpdialect.Software(r.ctx, nc, r.server.Password, r.options.Timeout)
+	server.Name, server.Version, err = fwpscript.Software(r.ctx, nc, r.server.Password, r.options.Timeout)
 	if err != nil {
 		return fmt.Errorf("ask the server for its version: %w", err)
 	}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
-	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/recorder"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
+	"github.com/fwpsuite/fwp/protocols/fwp/record"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -31,7 +31,7 @@ func TestClientsFollowTheSpecification(t *testing.T) {
 			b.with(t, func(ctx context.Context, config load.Config) {
 				place := memnet.NewPlace()
 				l := place.MustListen()
-				r := recorder.New(recorder.Config{Dial: config.Dial, Watch: workers.Config{Password: "secret"}})
+				r := record.New(record.Config{Dial: config.Dial, Watch: clientrules.Config{Password: "secret"}})
 				serving, stop := context.WithCancel(ctx)
 				served := make(chan error)
 				go func() { served <- r.Serve(serving, l) }()
@@ -47,7 +47,7 @@ func TestClientsFollowTheSpecification(t *testing.T) {
 }
 
 // blameless fails the test if clients departed from a rule of the specification.
-func blameless(t *testing.T, s recorder.Summary) {
+func blameless(t *testing.T, s record.Summary) {
 	t.Helper()
 	assert.NotEmpty(t, s.Counts.Commands["END"])
 	for _, one := range s.Results {

@@ -8,15 +8,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proxy"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -61,7 +61,7 @@ func behindProxy(t *testing.T, d disrupt.Disruption) (report *results.Load) {
 				Producers: 2, Consumers: 4, Rate: 5, Duration: plan.Duration(60 * second),
 				ReserveFor: plan.Duration(time.Minute), Drain: plan.Duration(6 * time.Minute),
 			},
-			Seed: 1, Run: "test", Coarse: true, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpspeaker.New(""),
+			Seed: 1, Run: "test", Coarse: true, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpwire.New(""),
 			Dial:     front.Dial,
 			Schedule: []disrupt.Disruption{d}, Disrupt: network{p},
 		}).Report

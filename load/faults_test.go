@@ -12,15 +12,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/variations"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/wire"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -319,7 +319,7 @@ func TestWhatIsRightIsNotBlamed(t *testing.T) {
 			continue // see TestALimitOfConnectionsIsNotBlamed
 		}
 		if !golden.Slow() && i%8 != 1 {
-			continue // internal/stress plays some of the others
+			continue // protocols/fwp/crowd plays some of the others
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()

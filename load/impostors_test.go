@@ -15,15 +15,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/wire"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/page"
 )
@@ -88,7 +88,7 @@ func (i impostor) serve(nc net.Conn, number uint64) {
 // against runs a workload against an impostor. It must come to an end.
 func (i impostor) against(t *testing.T, w plan.Workload) *results.Load {
 	t.Helper()
-	return i.loaded(t, w, fwpspeaker.New(""))
+	return i.loaded(t, w, fwpwire.New(""))
 }
 
 func (i impostor) loaded(t *testing.T, w plan.Workload, spoken wire.Protocol) (report *results.Load) {

@@ -14,16 +14,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/validity"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -88,7 +88,7 @@ func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
 		defer cancel()
 		config := load.Config{
 			Workload: b.load, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf,
-			Protocol: fwpspeaker.New(b.server.Password),
+			Protocol: fwpwire.New(b.server.Password),
 			Dial:     place.Dial,
 		}
 		if b.change != nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/validity"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -53,7 +53,7 @@ func TestAPassword(t *testing.T) {
 	server := fakes.Config{Password: "secret", Iterations: 10}
 	well(t, bench{server: server, load: steady()}.run(t))
 	l := bench{server: server, load: steady(), change: func(c *load.Config) {
-		c.Protocol = fwpspeaker.New("wrong")
+		c.Protocol = fwpwire.New("wrong")
 	}}.run(t)
 	outcome(t, l, reports.ExitUnreachable, "HELLO")
 	assert.Empty(t, l.Phases)
@@ -63,7 +63,7 @@ func TestNobodyIsThere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := load.Run(t.Context(), load.Config{
-			Workload: steady(), Run: "test", Coarse: true, Protocol: fwpspeaker.New(""),
+			Workload: steady(), Run: "test", Coarse: true, Protocol: fwpwire.New(""),
 			Dial: memnet.NewPlace().Dial,
 		}).Report
 		outcome(t, l, reports.ExitUnreachable, "connection refused")

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/validity"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 	"github.com/fwpsuite/fwp/reports"
 )
 

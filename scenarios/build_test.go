@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 func TestBuilder(t *testing.T) {
 	t.Parallel()
-	b := scenarios.NewBuilder(fwpdialect.Dialect{})
+	b := scenarios.NewBuilder(fwpscript.Dialect{})
 	b.Rename = func(name string) string { return strings.Replace(name, "$jid7", "$jid", 1) }
 	b.Script.Title = "built"
 	b.Comment("# first")
@@ -50,7 +50,7 @@ C[w]: <reset>
 # nothing more
 `
 	assert.Equal(t, want, string(text))
-	parsed, err := scenarios.Parse(fwpdialect.Dialect{}, "built", text)
+	parsed, err := scenarios.Parse(fwpscript.Dialect{}, "built", text)
 	require.NoError(t, err)
 	assert.Equal(t, want, string(scenarios.Format(parsed)))
 }
@@ -78,7 +78,7 @@ func TestBuilderOfTextsThatDoNotParse(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := scenarios.NewBuilder(fwpdialect.Dialect{})
+			b := scenarios.NewBuilder(fwpscript.Dialect{})
 			test.build(b)
 			_, err := b.Text()
 			assert.ErrorContains(t, err, test.want)

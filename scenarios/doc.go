@@ -8,7 +8,7 @@
 //
 // The language knows messages, connections, time and names. What is particular to a
 // protocol (greeting, the legality of a client line, computed values, the question
-// that a server answers as long as it serves) is a [Dialect]; package fwpdialect
+// that a server answers as long as it serves) is a [Dialect]; package fwpscript
 // has one.
 //
 // docs/scripts.md describes the language with one example for each form.

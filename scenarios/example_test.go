@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // A program builds a script. The lines that break the protocol are marked.
 func ExampleBuilder() {
-	b := scenarios.NewBuilder(fwpdialect.Dialect{})
+	b := scenarios.NewBuilder(fwpscript.Dialect{})
 	b.Script.Title = "A job without a type is refused"
 	b.Connect("", scenarios.Producer, "")
 	b.Send("", `PUSH {"jid":"$jid"}`)
@@ -38,7 +38,7 @@ func ExampleBuilder() {
 // A script is parsed, checked, and written in its normal form.
 func ExampleFormat() {
 	const text = "connect as producer\n\n\n  C: push {}\n  S: -\n"
-	script, err := scenarios.Parse(fwpdialect.Dialect{}, "small.fwp", []byte(text))
+	script, err := scenarios.Parse(fwpscript.Dialect{}, "small.fwp", []byte(text))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -66,7 +66,7 @@ func TestTheExamplesOfTheManualAreScripts(t *testing.T) {
 	for i, example := range examples {
 		t.Run(strconv.Itoa(i+1), func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(fwpdialect.Dialect{}, "example", example[1])
+			s, err := scenarios.Parse(fwpscript.Dialect{}, "example", example[1])
 			require.NoError(t, err)
 			assert.Empty(t, scenarios.Lint(s))
 			assert.Equal(t, string(example[1]), string(scenarios.Format(s)))

@@ -63,7 +63,7 @@ func TestFormatIsAFixedPointOfWrittenScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/lint/*.fwp")
 	require.NoError(t, err)
-	suite, err := filepath.Glob("fwpdialect/scripts/*/*.fwp")
+	suite, err := filepath.Glob("../protocols/fwp/script/scripts/*/*.fwp")
 	require.NoError(t, err)
 	require.NotEmpty(t, suite)
 	for i, file := range append(files, suite...) {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 func TestFormatOfParsedScripts(t *testing.T) {
@@ -66,7 +66,7 @@ func TestFormatOfParsedScripts(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(test.source))
+			s, err := scenarios.Parse(fwpscript.Dialect{}, name, []byte(test.source))
 			require.NoError(t, err)
 			assert.Equal(t, test.want, string(scenarios.Format(s)))
 		})
@@ -76,27 +76,27 @@ func TestFormatOfParsedScripts(t *testing.T) {
 // template parses a client's text of one segment or several.
 func template(t *testing.T, text string) []scenarios.Template {
 	t.Helper()
-	segments, err := scenarios.ParseTemplate(fwpdialect.Dialect{}, text)
+	segments, err := scenarios.ParseTemplate(fwpscript.Dialect{}, text)
 	require.NoError(t, err)
 	return segments
 }
 
 func choices(t *testing.T, text string) []scenarios.Choice {
 	t.Helper()
-	all, err := scenarios.ParseChoices(fwpdialect.Dialect{}, text)
+	all, err := scenarios.ParseChoices(fwpscript.Dialect{}, text)
 	require.NoError(t, err)
 	return all
 }
 
 func TestFormatOfBuiltScripts(t *testing.T) {
 	t.Parallel()
-	hello, err := scenarios.ParseObject(fwpdialect.Dialect{}, `{"wid":"$wid2"}`)
+	hello, err := scenarios.ParseObject(fwpscript.Dialect{}, `{"wid":"$wid2"}`)
 	require.NoError(t, err)
 	empty := scenarios.Statement{Above: []scenarios.Aside{{}, {Comment: "# then"}}}
 	soon := scenarios.Window{From: time.Second, To: 2 * time.Second}
 	record := []scenarios.Mark{{Clause: "FWP-END-01", Record: true}}
 	marks := []scenarios.Mark{{Clause: "FWP-ACK-01"}, {Clause: "FWP-ACK-02", Level: "SHOULD NOT"}}
-	s := &scenarios.Script{Dialect: fwpdialect.Dialect{},
+	s := &scenarios.Script{Dialect: fwpscript.Dialect{},
 		Title: "built", Waits: time.Minute,
 		Needs: []scenarios.Need{scenarios.NeedKill, scenarios.NeedAlone, scenarios.NeedOpen},
 		Steps: []scenarios.Step{
@@ -155,7 +155,7 @@ end
 # over
 `
 	assert.Equal(t, want, string(scenarios.Format(s)))
-	parsed, err := scenarios.Parse(fwpdialect.Dialect{}, "built", []byte(want))
+	parsed, err := scenarios.Parse(fwpscript.Dialect{}, "built", []byte(want))
 	require.NoError(t, err)
 	assert.Equal(t, want, string(scenarios.Format(parsed)))
 }
@@ -191,7 +191,7 @@ func TestPartsOfScriptsThatDoNotParse(t *testing.T) {
 	for name, parse := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Error(t, parse(fwpdialect.Dialect{}))
+			assert.Error(t, parse(fwpscript.Dialect{}))
 		})
 	}
 }
@@ -224,13 +224,13 @@ repeat 2
 end
 `
 	wrong := strings.NewReplacer("C bad: ", "C: ", "C bad bytewise", "C bytewise", "C: FETCH $", "C bad: FETCH $")
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "marks", []byte(wrong.Replace(want)))
+	s, err := scenarios.Parse(fwpscript.Dialect{}, "marks", []byte(wrong.Replace(want)))
 	require.NoError(t, err)
 	scenarios.MarkBad(s)
 	assert.Equal(t, want, string(scenarios.Format(s)))
 	assert.Empty(t, scenarios.Lint(s))
 	built := &scenarios.Script{
-		Dialect: fwpdialect.Dialect{},
+		Dialect: fwpscript.Dialect{},
 		Steps:   []scenarios.Step{&scenarios.Send{Segments: template(t, "info")}},
 	}
 	assert.Len(t, scenarios.Lint(built), 1)

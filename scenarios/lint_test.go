@@ -7,14 +7,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // lint lists the problems of a script: line, advice or not, and message.
 func lint(t *testing.T, text string) []string {
 	t.Helper()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "script", []byte(text))
+	s, err := scenarios.Parse(fwpscript.Dialect{}, "script", []byte(text))
 	require.NoError(t, err)
 	var all []string
 	for _, p := range scenarios.Lint(s) {

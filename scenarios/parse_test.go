@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // each runs a sub-test for every script of a folder.
@@ -35,7 +35,7 @@ func each(t *testing.T, folder string, test func(t *testing.T, name string, sour
 func TestParseReportsAllProblemsWithTheirPlaces(t *testing.T) {
 	t.Parallel()
 	each(t, "problems", func(t *testing.T, name string, source []byte) {
-		s, err := scenarios.Parse(fwpdialect.Dialect{}, name, source)
+		s, err := scenarios.Parse(fwpscript.Dialect{}, name, source)
 		require.Error(t, err)
 		assert.Nil(t, s)
 		golden.File(t, filepath.Join("testdata", "problems", name+".golden"), err.Error()+"\n")
@@ -45,7 +45,7 @@ func TestParseReportsAllProblemsWithTheirPlaces(t *testing.T) {
 func TestLint(t *testing.T) {
 	t.Parallel()
 	each(t, "lint", func(t *testing.T, name string, source []byte) {
-		s, err := scenarios.Parse(fwpdialect.Dialect{}, name, source)
+		s, err := scenarios.Parse(fwpscript.Dialect{}, name, source)
 		require.NoError(t, err)
 		var all []string
 		for _, problem := range scenarios.Lint(s) {
@@ -57,7 +57,7 @@ func TestLint(t *testing.T) {
 
 func TestParseTakesWindowsLineEndsAndAByteOrderMark(t *testing.T) {
 	t.Parallel()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "dos.fwp",
+	s, err := scenarios.Parse(fwpscript.Dialect{}, "dos.fwp",
 		[]byte("\ufefftitle: from an editor\r\nC: INFO\r\nS: $\r\n"))
 	require.NoError(t, err)
 	assert.Equal(t, "from an editor", s.Title)
@@ -80,7 +80,7 @@ func TestNeedsFollowFromTheSteps(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(test.source))
+			s, err := scenarios.Parse(fwpscript.Dialect{}, name, []byte(test.source))
 			require.NoError(t, err)
 			assert.Equal(t, test.want, s.Needs)
 		})
@@ -90,7 +90,7 @@ func TestNeedsFollowFromTheSteps(t *testing.T) {
 // FuzzParse: no input makes the parser or the linter panic, every problem points
 // into the source, and formatting is a fixed point.
 func FuzzParse(f *testing.F) {
-	for _, folder := range []string{"testdata/problems", "testdata/lint", "fwpdialect/scripts/framing"} {
+	for _, folder := range []string{"testdata/problems", "testdata/lint", "../protocols/fwp/script/scripts/framing"} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.fwp"))
 		require.NoError(f, err)
 		for _, file := range files {
@@ -100,14 +100,14 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, source []byte) {
-		s, err := scenarios.Parse(fwpdialect.Dialect{}, "fuzz", source)
+		s, err := scenarios.Parse(fwpscript.Dialect{}, "fuzz", source)
 		var problems scenarios.Problems
 		if err != nil {
 			require.ErrorAs(t, err, &problems)
 		} else {
 			problems = scenarios.Lint(s)
 			once := scenarios.Format(s)
-			again, err := scenarios.Parse(fwpdialect.Dialect{}, "formatted", once)
+			again, err := scenarios.Parse(fwpscript.Dialect{}, "formatted", once)
 			require.NoError(t, err)
 			require.Equal(t, string(once), string(scenarios.Format(again)))
 		}
@@ -145,7 +145,7 @@ func TestLimitsOfScripts(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := scenarios.Parse(fwpdialect.Dialect{}, "f", []byte(test.source))
+			_, err := scenarios.Parse(fwpscript.Dialect{}, "f", []byte(test.source))
 			require.ErrorContains(t, err, test.want)
 			assert.Less(t, len(err.Error()), 20_000)
 		})
@@ -155,7 +155,7 @@ func TestLimitsOfScripts(t *testing.T) {
 func TestALimitOfRoundsIsATime(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []string{"..soon", "..", "..0s"} {
-		_, err := scenarios.Parse(fwpdialect.Dialect{}, "limit.fwp", []byte("repeat 3 "+limit+"\nC: INFO\nend\n"))
+		_, err := scenarios.Parse(fwpscript.Dialect{}, "limit.fwp", []byte("repeat 3 "+limit+"\nC: INFO\nend\n"))
 		assert.ErrorContains(t, err, strconv.Quote(limit)+" is not a valid time limit")
 	}
 }

@@ -33,7 +33,7 @@ var notPlayed = []struct{ command, why string }{
 	{"gh ", "needs a release"},
 	{"sha256sum ", "needs a release"},
 	{"fwpcheck run --url x://", "x is a protocol that does not exist"},
-	{"fwpcheck lint scenarios/xdialect", "x is a protocol that does not exist"},
+	{"fwpcheck lint protocols/x/script", "x is a protocol that does not exist"},
 	{"fwpcheck serve", "serves until it is interrupted; scripts/running.txtar has it"},
 	{"fwpcheck site *.json", "has a pattern for the shell; scripts/site.txtar has it"},
 	{"fwpcheck upgrade", "takes minutes; scripts/upgrade.txtar has it"},

@@ -20,8 +20,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/check"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/proof/scripttest"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 func TestMain(m *testing.M) {
@@ -116,7 +116,7 @@ type quick struct{ check, clause string }
 // quickCheck returns the shortest check of the suite that needs an open server and
 // nothing else. All scripts use the same.
 var quickCheck = sync.OnceValues(func() (q quick, err error) {
-	suite, err := fwpdialect.Suite()
+	suite, err := fwpscript.Suite()
 	if err != nil {
 		return q, err
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/protocols/fwp/moves"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // delaying is a server that takes so long for each reply.
@@ -40,7 +40,7 @@ func shared(t *testing.T, config func() fakes.Config, e explore.Explorer) (r *ex
 		target, end, err := s.start()
 		require.NoError(t, err)
 		defer end()
-		e.Subject, e.Target, e.Seed = fwpsubject.New(), target, 1
+		e.Subject, e.Target, e.Seed = moves.New(), target, 1
 		r = e.Run(t.Context())
 	})
 	return r
@@ -149,7 +149,7 @@ func TestAnOutageIsNoFinding(t *testing.T) {
 					defer killing.Stop()
 				}
 				e := explore.Explorer{
-					Subject: fwpsubject.New(), Target: s, Seed: 1, Steps: 1200, Time: 2 * time.Minute, Findings: 5,
+					Subject: moves.New(), Target: s, Seed: 1, Steps: 1200, Time: 2 * time.Minute, Findings: 5,
 					Shrinking: 10 * time.Second, Watch: settled(nil),
 				}
 				r := e.Run(t.Context())
@@ -175,7 +175,7 @@ func TestACrashBehindASupervisor(t *testing.T) {
 			}
 		})
 		e := explore.Explorer{
-			Subject: fwpsubject.New(), Target: s, Seed: 1, Time: 5 * time.Minute, Findings: 1, Shrinking: 2 * time.Minute,
+			Subject: moves.New(), Target: s, Seed: 1, Time: 5 * time.Minute, Findings: 1, Shrinking: 2 * time.Minute,
 			Watch: settled(nil),
 		}
 		r := e.Run(t.Context())
@@ -201,7 +201,7 @@ func TestASlowServerIsSilentWithinTheTime(t *testing.T) {
 					}
 				})
 				begun := time.Now()
-				e := explore.Explorer{Subject: fwpsubject.New(), Target: s, Seed: 1, Steps: 100, Time: 10 * time.Second}
+				e := explore.Explorer{Subject: moves.New(), Target: s, Seed: 1, Steps: 100, Time: 10 * time.Second}
 				r := e.Run(t.Context())
 				assert.LessOrEqual(t, time.Since(begun), 10*time.Second)
 				assert.Equal(t, delay > 0, r.Silent)
@@ -230,7 +230,7 @@ func TestFuzzedBytesLeaveNothingBehind(t *testing.T) {
 		target, end, err := s.start()
 		require.NoError(t, err)
 		defer end()
-		build := explore.Builder{Dialect: fwpdialect.Dialect{}}
+		build := explore.Builder{Dialect: fwpscript.Dialect{}}
 		var trace explore.Trace
 		for i := range 5 {
 			push := `PUSH {"jid":"$jid500000%d-0123456789","jobtype":"t","args":[],"queue":"$queue500000%d","retry":0}` + "\r\n"
@@ -240,7 +240,7 @@ func TestFuzzedBytesLeaveNothingBehind(t *testing.T) {
 			trace.Steps = append(trace.Steps, build.Open(2, scenarios.Producer, ""), bytes,
 				build.Await(2), explore.End(2, scenarios.Closed))
 		}
-		e := explore.Explorer{Subject: fwpsubject.New(), Target: target, Watch: func(s explore.Step) {
+		e := explore.Explorer{Subject: moves.New(), Target: target, Watch: func(s explore.Step) {
 			if s.Ends() {
 				assert.NotEmpty(t, kept, "the server has taken the jobs")
 			}

@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
+	"github.com/fwpsuite/fwp/protocols/fwp/moves"
 )
 
 // compared compares two servers of a kind in virtual time.
@@ -32,7 +32,7 @@ func compared(t *testing.T, a, b func() fakes.Config, c explore.Comparison) (r *
 		second, endSecond, err := s.start()
 		require.NoError(t, err)
 		defer endSecond()
-		c.Explorer.Subject, c.Explorer.Target, c.Other, c.Explorer.Alone = fwpsubject.New(), first, second, true
+		c.Explorer.Subject, c.Explorer.Target, c.Other, c.Explorer.Alone = moves.New(), first, second, true
 		c.Explorer.Shrinking = time.Minute
 		if c.Explorer.Steps == 0 {
 			c.Explorer.Steps = commands(600, 3000)
@@ -156,7 +156,7 @@ func TestBothServersAreLost(t *testing.T) {
 		defer end()
 		f.Server = behind.Dial
 		c := explore.Comparison{Other: f, Explorer: explore.Explorer{
-			Subject: fwpsubject.New(), Target: f, Seed: 1, Steps: 2000, Unshrunk: true,
+			Subject: moves.New(), Target: f, Seed: 1, Steps: 2000, Unshrunk: true,
 		}}
 		r := c.Run(t.Context())
 		assert.Empty(t, r.Differences)
@@ -242,10 +242,10 @@ func TestNothingBehindAnUnreadableReplyIsBlamed(t *testing.T) {
 				}}
 			}
 			for seed := range uint64(golden.Sample(1, 10)) {
-				e := stress.Campaign{Workers: 8, Explorer: explore.Explorer{
-					Subject: fwpsubject.New(), Seed: seed, Steps: 2000, Findings: 100, Unshrunk: true,
+				e := crowd.Campaign{Workers: 8, Explorer: explore.Explorer{
+					Subject: moves.New(), Seed: seed, Steps: 2000, Findings: 100, Unshrunk: true,
 				}}
-				campaign(t, seldom, e, func(t *testing.T, r *explore.Result, loaded *stress.Result, _ *stage) {
+				campaign(t, seldom, e, func(t *testing.T, r *explore.Result, loaded *crowd.Result, _ *stage) {
 					found := r.Findings
 					if loaded != nil {
 						found = append(found, loaded.Findings...)

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
@@ -22,6 +21,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/internal/proxy"
+	"github.com/fwpsuite/fwp/protocols/fwp/moves"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -78,7 +78,7 @@ func disrupting(
 		for _, change := range around {
 			target = change(target)
 		}
-		e.Subject, e.Target, e.Password, e.Fresh = fwpsubject.New(), target, config().Password, s.startDisruptable
+		e.Subject, e.Target, e.Password, e.Fresh = moves.New(), target, config().Password, s.startDisruptable
 		if e.Alone, e.Restarts, e.Watch = true, true, settled(nil); e.Disrupt == nil {
 			e.Disrupt = e.Subject.Disruptions
 		}

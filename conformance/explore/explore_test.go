@@ -14,16 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
+	"github.com/fwpsuite/fwp/protocols/fwp/moves"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 var (
@@ -94,9 +94,9 @@ func TestFaultsAreFound(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			e := stress.Campaign{Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: *seed,
+			e := crowd.Campaign{Explorer: explore.Explorer{Subject: moves.New(), Seed: *seed,
 				Steps: commands(20_000, 20_000), Findings: *findings, Longest: waits(f)}, Workers: 8}
-			campaign(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, h *stress.Result, s *stage) {
+			campaign(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, h *crowd.Result, s *stage) {
 				all := r.Findings
 				if h != nil {
 					all = append(all, h.Findings...)
@@ -165,7 +165,7 @@ func TestNothingRightIsBlamed(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			e := explore.Explorer{Subject: fwpsubject.New(), Steps: count, Findings: 3}
+			e := explore.Explorer{Subject: moves.New(), Steps: count, Findings: 3}
 			if strings.HasPrefix(v.Name, "connections-limited") { // to 20
 				e.Connections, e.Steps = 24, max(count, 1200)
 			}
@@ -191,7 +191,7 @@ func TestSameSeedSameCommands(t *testing.T) {
 	t.Parallel()
 	var runs [3][]string
 	for i, seed := range []uint64{7, 7, 8} {
-		e := explore.Explorer{Subject: fwpsubject.New(), Seed: seed, Steps: 400, Longest: time.Nanosecond}
+		e := explore.Explorer{Subject: moves.New(), Seed: seed, Steps: 400, Longest: time.Nanosecond}
 		e.Watch = func(s explore.Step) { runs[i] = append(runs[i], fmt.Sprintf("%+v", s)) }
 		exploring(t, behaving("", ""), e, func(*testing.T, *explore.Result, *stage) {})
 	}
@@ -208,7 +208,7 @@ func TestSameSeedSameFindings(t *testing.T) {
 			t.Parallel()
 			var runs [2]string
 			for i := range runs {
-				e := explore.Explorer{Subject: fwpsubject.New(), Seed: 4, Steps: 4000}
+				e := explore.Explorer{Subject: moves.New(), Seed: 4, Steps: 4000}
 				exploring(t, behaving(fault, ""), e, func(t *testing.T, r *explore.Result, _ *stage) {
 					require.NotEmpty(t, r.Findings)
 					f := r.Findings[0]
@@ -222,7 +222,7 @@ func TestSameSeedSameFindings(t *testing.T) {
 
 func TestCoverageIsReported(t *testing.T) {
 	t.Parallel()
-	exploring(t, behaving("", ""), explore.Explorer{Subject: fwpsubject.New(), Seed: 3, Steps: commands(800, 3000)},
+	exploring(t, behaving("", ""), explore.Explorer{Subject: moves.New(), Seed: 3, Steps: commands(800, 3000)},
 		func(t *testing.T, r *explore.Result, _ *stage) {
 			assert.Subset(t, keys(r.Coverage.States), []string{"not identified", "identified", "identified worker"})
 			assert.Subset(t, keys(r.Coverage.Transitions), []string{"not identified > identified", "identified > ended"})
@@ -240,7 +240,7 @@ func keys(m map[string]int) []string {
 
 func TestTraceIsSaved(t *testing.T) {
 	t.Parallel()
-	dialect := fwpdialect.Dialect{}
+	dialect := fwpscript.Dialect{}
 	build := explore.Builder{Dialect: dialect}
 	trace := explore.Trace{N: 3, From: 1, To: 2, Steps: []explore.Step{
 		build.Open(2, scenarios.Consumer, `{"wid":"$wid4"}`), build.Bytes(2, "\xff\x00\r\n", "$jid1"),
@@ -266,12 +266,12 @@ func TestTraceIsSaved(t *testing.T) {
 
 func TestNoTraceMovesTheCursor(t *testing.T) {
 	t.Parallel()
-	trace := explore.Trace{Steps: []explore.Step{explore.Builder{Dialect: fwpdialect.Dialect{}}.Line(1,
+	trace := explore.Trace{Steps: []explore.Step{explore.Builder{Dialect: fwpscript.Dialect{}}.Line(1,
 		"PUSH \u202e\u009b")}}
 	var b bytes.Buffer
 	require.NoError(t, trace.Save(&b))
 	assert.Contains(t, b.String(), `PUSH \u202e\u009b`)
-	again, err := explore.LoadTrace(fwpdialect.Dialect{}, &b)
+	again, err := explore.LoadTrace(fwpscript.Dialect{}, &b)
 	require.NoError(t, err)
 	assert.Equal(t, trace.Steps[0].String(), again.Steps[0].String())
 }
@@ -288,7 +288,7 @@ func TestTraceIsNotLoaded(t *testing.T) {
 		`{"version":2,"steps":[{"line":"restart"},{"line":""}]}`: "2 steps are 1 statements",
 		`nothing`: "invalid character",
 	} {
-		_, err := explore.LoadTrace(fwpdialect.Dialect{}, strings.NewReader(text))
+		_, err := explore.LoadTrace(fwpscript.Dialect{}, strings.NewReader(text))
 		assert.ErrorContains(t, err, why)
 	}
 }
@@ -304,14 +304,14 @@ func FuzzLoadTrace(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		loaded, err := explore.LoadTrace(fwpdialect.Dialect{}, strings.NewReader(text))
+		loaded, err := explore.LoadTrace(fwpscript.Dialect{}, strings.NewReader(text))
 		if err != nil {
 			return
 		}
 		var b bytes.Buffer
 		require.NoError(t, loaded.Save(&b))
 		saved := b.String()
-		again, err := explore.LoadTrace(fwpdialect.Dialect{}, &b)
+		again, err := explore.LoadTrace(fwpscript.Dialect{}, &b)
 		require.NoError(t, err, saved)
 		b.Reset()
 		require.NoError(t, again.Save(&b))
@@ -322,7 +322,7 @@ func FuzzLoadTrace(f *testing.F) {
 func BenchmarkExplore(b *testing.B) {
 	s := fakes.NewServer(fakes.Config{})
 	defer s.Close()
-	e := explore.Explorer{Subject: fwpsubject.New(), Target: dialed{s}, Seed: 1, Steps: max(b.N, 100), Alone: true}
+	e := explore.Explorer{Subject: moves.New(), Target: dialed{s}, Seed: 1, Steps: max(b.N, 100), Alone: true}
 	b.ResetTimer()
 	r := e.Run(b.Context())
 	b.ReportMetric(float64(r.Commands)/b.Elapsed().Seconds(), "commands/s")
@@ -375,10 +375,10 @@ func TestWhatWasSaidBeforeAFinding(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := stress.Campaign{Explorer: explore.Explorer{
-				Subject: fwpsubject.New(), Seed: 1, Steps: 5000, Findings: 1, Unshrunk: true,
+			e := crowd.Campaign{Explorer: explore.Explorer{
+				Subject: moves.New(), Seed: 1, Steps: 5000, Findings: 1, Unshrunk: true,
 			}}
-			campaign(t, behaving(name, ""), e, func(t *testing.T, r *explore.Result, _ *stress.Result, _ *stage) {
+			campaign(t, behaving(name, ""), e, func(t *testing.T, r *explore.Result, _ *crowd.Result, _ *stage) {
 				require.NotEmpty(t, r.Findings)
 				f := r.Findings[0]
 				require.NotEmpty(t, f.Unscripted)

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
-var build = Builder{Dialect: fwpdialect.Dialect{}}
+var build = Builder{Dialect: fwpscript.Dialect{}}
 
 // anyText has what steps have in them, and what they should not have.
 func anyText() *rapid.Generator[string] {
@@ -126,11 +126,11 @@ func TestNamesAreFilledIn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := anyText().Draw(t, "text")
-		n := &names{dialect: fwpdialect.Dialect{}, prefix: "fwp0", times: map[string]string{},
+		n := &names{dialect: fwpscript.Dialect{}, prefix: "fwp0", times: map[string]string{},
 			value: func(_ int, name string) string { return name }}
 		once := n.fill(text, 1)
 		assert.Equal(t, once, n.fill(text, 1))
-		if _, err := scenarios.ParseTemplate(fwpdialect.Dialect{}, text); err == nil { // else it stays as it is
+		if _, err := scenarios.ParseTemplate(fwpscript.Dialect{}, text); err == nil { // else it stays as it is
 			assert.Equal(t, once, n.fill(build.Tokenize(text).String(), 1), "in pieces")
 		}
 	})

@@ -8,13 +8,13 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // steps reads a conversation: "1(" opens a connection, "1)" ends it, "1x" sends x on it.
 func steps(text string) (all []Step) {
-	b := Builder{fwpdialect.Dialect{}}
+	b := Builder{fwpscript.Dialect{}}
 	for word := range strings.FieldsSeq(text) {
 		conn, what := int(word[0]-'0'), word[1:]
 		switch what {
@@ -113,7 +113,7 @@ func TestOnlyKeepsTheRepetition(t *testing.T) {
 // TestAlone: of the last steps that send something each is played by itself, behind the first one of its connection.
 func TestAlone(t *testing.T) {
 	t.Parallel()
-	b := Builder{fwpdialect.Dialect{}}
+	b := Builder{fwpscript.Dialect{}}
 	steps := []Step{
 		b.Open(1, scenarios.Raw, ""), b.Line(1, "join old"), b.Open(1, scenarios.Raw, ""), b.Line(1, "join a"),
 		b.Open(2, scenarios.Raw, ""), b.Line(2, "ping"), b.Line(1, "put q"), Wait(1), b.Line(1, "take q"),
@@ -167,14 +167,14 @@ func TestKnownKindsAreShrunkForLessTime(t *testing.T) {
 // that was answered wrongly on a new connection, what its connection was sent first, and the connection.
 func TestShort(t *testing.T) {
 	t.Parallel()
-	b := Builder{fwpdialect.Dialect{}}
+	b := Builder{fwpscript.Dialect{}}
 	whole := []Step{
 		b.Open(1, scenarios.Raw, ""), b.Open(2, scenarios.Raw, ""), b.Line(1, "first"), b.Line(2, "make $jid1"),
 		b.Line(1, "second"), b.Line(1, "take $jid1"), b.Line(2, "other"),
 	}
 	ahead := whole[5]
 	whole[5].Ahead = true
-	s := &shrinker{config: &config{subject: &Subject{Dialect: fwpdialect.Dialect{}, Jobs: "jid"}}}
+	s := &shrinker{config: &config{subject: &Subject{Dialect: fwpscript.Dialect{}, Jobs: "jid"}}}
 	s.target = found{Violation: &law.Violation{JID: "x-jid1"}, job: "jid1", step: 6, about: 5, conn: 1}
 	var all []string
 	for _, trace := range s.short(whole) {

@@ -12,14 +12,14 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -88,8 +88,8 @@ func settled(watch func(explore.Step)) func(explore.Step) {
 
 // campaign runs a campaign in virtual time against servers of a kind: what the command
 // `explore` does.
-func campaign(t *testing.T, config func() fakes.Config, c stress.Campaign,
-	look func(t *testing.T, r *explore.Result, loaded *stress.Result, fresh *stage)) {
+func campaign(t *testing.T, config func() fakes.Config, c crowd.Campaign,
+	look func(t *testing.T, r *explore.Result, loaded *crowd.Result, fresh *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{config}
@@ -109,7 +109,7 @@ func campaign(t *testing.T, config func() fakes.Config, c stress.Campaign,
 // clause is a finding where it should be one, and the whole holds where not.
 func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 	t.Helper()
-	script, err := scenarios.Parse(fwpdialect.Dialect{}, "found.fwp", []byte(text))
+	script, err := scenarios.Parse(fwpscript.Dialect{}, "found.fwp", []byte(text))
 	if err != nil {
 		return "does not parse: " + err.Error()
 	}

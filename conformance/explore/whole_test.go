@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/protocols/fwp/moves"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // Of a whole alphabet nothing is left out, of another one some kinds are for some time.
@@ -24,7 +24,7 @@ func TestWhatCampaignsLeaveOut(t *testing.T) {
 	t.Parallel()
 	for _, whole := range []bool{false, true} {
 		leftOut := 0
-		s, b := fwpsubject.New(), explore.Builder{Dialect: fwpdialect.Dialect{}}
+		s, b := moves.New(), explore.Builder{Dialect: fwpscript.Dialect{}}
 		s.Alphabet = func(d *explore.Draw, _ explore.Law) explore.Alphabet {
 			ask := func(conn int) []explore.Step {
 				for kind := range 20 {
@@ -79,7 +79,7 @@ func TestAProfileIsExplored(t *testing.T) {
 			if want == nil {
 				steps = golden.Sample(2500, 10_000)
 			}
-			e := explore.Explorer{Subject: fwpsubject.Of(fwpdialect.Faktory), Seed: 7, Steps: steps, Unshrunk: true}
+			e := explore.Explorer{Subject: moves.Of(fwpscript.Faktory), Seed: 7, Steps: steps, Unshrunk: true}
 			exploring(t, config, e, func(t *testing.T, r *explore.Result, _ *stage) {
 				t.Helper()
 				var found []string
@@ -107,7 +107,7 @@ func TestATargetThatRefusesAtTheEnd(t *testing.T) {
 		defer end()
 		f := &forwardtest.Forwarder{Server: behind.Dial}
 		time.AfterFunc(9*time.Second, f.End)
-		e := explore.Explorer{Subject: fwpsubject.New(), Target: f, Seed: 1, Time: 12 * time.Second, Unshrunk: true}
+		e := explore.Explorer{Subject: moves.New(), Target: f, Seed: 1, Time: 12 * time.Second, Unshrunk: true}
 		e.Watch = settled(func(explore.Step) { time.Sleep(100 * time.Millisecond) })
 		r := e.Run(t.Context())
 		assert.Empty(t, r.Findings)
@@ -148,7 +148,7 @@ func TestTheEndOfAForwarder(t *testing.T) {
 				}
 				defer end()
 				f.Server = behind.Dial
-				e := explore.Explorer{Subject: fwpsubject.New(), Target: f, Seed: 1, Steps: 3000, Unshrunk: true}
+				e := explore.Explorer{Subject: moves.New(), Target: f, Seed: 1, Steps: 3000, Unshrunk: true}
 				r := e.Run(t.Context())
 				assert.True(t, f.Ended())
 				assert.Equal(t, test.lost == "", len(r.Findings) > 0, r.Findings)

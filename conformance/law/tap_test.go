@@ -13,7 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	fwpsession "github.com/fwpsuite/fwp/protocols/fwp/session"
 )
 
 // observed keeps what an observer gets.

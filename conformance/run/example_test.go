@@ -6,11 +6,11 @@ import (
 	"net"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // tcp is a server at an address.
@@ -25,7 +25,7 @@ func ExampleRunner() {
 	server := fakes.NewServer(fakes.Config{})
 	defer server.Close()
 	const text = "connect as consumer\nclause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"
-	script, err := scenarios.Parse(fwpdialect.Dialect{}, "beat/ok", []byte(text))
+	script, err := scenarios.Parse(fwpscript.Dialect{}, "beat/ok", []byte(text))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -279,7 +279,7 @@ func TestPropertiesAreSelected(t *testing.T) {
 // suiteProperties returns the checks of the suite that are not scripts, but for those that need a password. Without
 // FWP_SLOW=1, those that push thousands of jobs are left out.
 func suiteProperties() []conformance.Property {
-	return slices.DeleteFunc(append(fwpsuite.Explorations(), stress.Check()), func(p conformance.Property) bool {
+	return slices.DeleteFunc(append(fwpsuite.Explorations(), crowd.Check()), func(p conformance.Property) bool {
 		isLong := slices.Contains([]string{"explore/lives", "explore/values"}, p.Name)
 		return len(p.Needs) > 0 || isLong && !golden.Slow()
 	})

@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // memoryTarget is a target in memory, where an embedded server may listen.
@@ -45,7 +45,7 @@ func scripts(t *testing.T, sources map[string]string) []conformance.Check {
 	t.Helper()
 	var all []conformance.Check
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(sources[name]))
+		s, err := scenarios.Parse(fwpscript.Dialect{}, name, []byte(sources[name]))
 		require.NoError(t, err)
 		all = append(all, conformance.ScriptCheck{Script: s})
 	}

@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	peers "github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // serverPool starts every kind of server that checks need, in memory or, without a
@@ -84,7 +84,7 @@ func (p *serverPool) close() {
 var heaviest = []string{"push/ten-thousand-jobs", "push/a-thousand-jobs", "retry/own-number"}
 
 // parsed parses the scripts once: a play changes none of them.
-var parsed = sync.OnceValues(fwpdialect.Suite)
+var parsed = sync.OnceValues(fwpscript.Suite)
 
 // suite returns all checks, or the quick ones.
 func suite(tb testing.TB, quick bool) []conformance.Check {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // What the specification gives for omitted fields. (Work units, Optional fields)

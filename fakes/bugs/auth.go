@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // authFaults are about passwords.

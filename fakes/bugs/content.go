@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // contents changes the values of some fields of each job that is pushed.

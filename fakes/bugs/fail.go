@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // failFaults are about FAIL.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // hand is a job that a connection was given and has not reported.

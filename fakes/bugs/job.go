@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // jobFaults are about the fields of jobs.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // lineFaults are about lines: their spaces, verbs and ends.

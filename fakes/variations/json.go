@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // jsonVariations are about the JSON that the server writes, and what it reads.

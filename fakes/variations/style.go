@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // style is a way to write the same JSON.

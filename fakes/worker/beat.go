@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // beat sends BEATs until stop is closed, and then ends its connection. (BEAT)

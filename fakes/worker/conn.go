@@ -10,8 +10,8 @@ import (
 	"net"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // conn is one connection. One goroutine uses it.

@@ -3,7 +3,7 @@ package worker
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // Point is a step of the worker at which the hook is called, before the step happens.

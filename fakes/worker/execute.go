@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // report is what the server is to be told about a job.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // Fault is a way in which a worker breaks the specification.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // failFaults are about the reports on jobs. (ACK; FAIL)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // helloFaults are wrong introductions.

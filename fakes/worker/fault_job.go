@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // jobFaults are about what is fetched.

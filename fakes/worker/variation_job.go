@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/number"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // jobVariations are about which jobs are fetched, and about reports. (FETCH; ACK; FAIL)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // lineVariations are about lines and connections: introductions, heartbeats, ends. (Client Protocol Sender; HELLO;

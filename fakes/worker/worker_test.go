@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // one has a worker with one executor, and a BEAT each 15 s.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/life"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // call is an answered call about job j, from one second to the next.
@@ -175,7 +175,7 @@ restart 11 s 11 s`, summary(l))
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "bug.fwp", []byte("title: t\n\nconnect as consumer\n"+
+	s, err := scenarios.Parse(fwpscript.Dialect{}, "bug.fwp", []byte("title: t\n\nconnect as consumer\n"+
 		"C: PUSH {\"jid\":\"$jid\",\"jobtype\":\"t\",\"args\":[]}\nS: +OK\nC: FETCH default\nS: ${\"jid\":\"$jid\"}\nC: ACK {\"jid\":\"$jid\"}\nS: -\n"))
 	require.NoError(t, err)
 	l := life.OfScript(s).Of("$jid")

@@ -11,7 +11,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 )
 
 // Client is a program of the suite that speaks to servers of a protocol. What tests such programs is tested on it: like
@@ -20,21 +20,21 @@ type Client struct {
 	Role    string   // "worker" or "producer"
 	Parties []string // that it is, as in the clauses
 
-	side       *situations.Side // nil: FWP
+	side       *fwpsituations.Side // nil: FWP
 	faults     func() []Fault
 	variations func() []Variation
-	launch     func(c Config, roots *x509.CertPool) situations.InProcess
+	launch     func(c Config, roots *x509.CertPool) fwpsituations.InProcess
 }
 
 // Harness returns what tests the client as a configuration makes it, of which Network, Faults and Variation count. Each
 // process of it has hooks of its own.
-func (c *Client) Harness(config Config) (*situations.Harness, error) {
+func (c *Client) Harness(config Config) (*fwpsituations.Harness, error) {
 	certificate, roots, err := localhost()
 	if err != nil {
 		return nil, fmt.Errorf("make a certificate: %w", err)
 	}
 	network := config.network()
-	return &situations.Harness{
+	return &fwpsituations.Harness{
 		Side: c.side, Producer: c.Role == producer, Launcher: c.launch(config, roots), Certificate: certificate,
 		Dial: network.DialContext, ListenAgain: network.Listen, Listen: func(ipv6 bool) (net.Listener, error) {
 			if ipv6 {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/fwpsuite/fwp/internal/double"
+	"github.com/fwpsuite/fwp/protocols/fwp/double"
 )
 
 // DoubleConfig is how a test double is started.

@@ -10,11 +10,9 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/docs"
 	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
 	fakeemqpworker "github.com/fwpsuite/fwp/fakes/emqp/worker"
-	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/wire"
@@ -22,6 +20,8 @@ import (
 	emqpsituations "github.com/fwpsuite/fwp/protocols/emqp/situations"
 	emqpsuite "github.com/fwpsuite/fwp/protocols/emqp/suite"
 	emqpwire "github.com/fwpsuite/fwp/protocols/emqp/wire"
+	"github.com/fwpsuite/fwp/protocols/fwp/double"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -67,14 +67,14 @@ func emqpClient() *Client {
 				func(c *fakeemqpworker.Config) *func(*fakeemqpworker.Event) { return &c.Hook })
 		},
 		variations: func() []Variation { return variationsOf(fakeemqpworker.Variations()) },
-		launch: func(c Config, _ *x509.CertPool) situations.InProcess {
-			return func(e situations.Environment, _, _ func(string)) situations.Function {
+		launch: func(c Config, _ *x509.CertPool) fwpsituations.InProcess {
+			return func(e fwpsituations.Environment, _, _ func(string)) fwpsituations.Function {
 				config := fakeemqpworker.Config{
 					URL: e.URL, Queues: e.Queues, Concurrency: e.Concurrency, Heartbeat: e.Heartbeat,
 					Dial: c.network().DialContext,
 				}
 				c.apply(&config)
-				return situations.Function{Run: func(ctx context.Context) int { return fakeemqpworker.Run(ctx, config) }}
+				return fwpsituations.Function{Run: func(ctx context.Context) int { return fakeemqpworker.Run(ctx, config) }}
 			}
 		},
 	}

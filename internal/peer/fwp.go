@@ -13,47 +13,47 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/fwpsubject"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/fakes/variations"
-	"github.com/fwpsuite/fwp/internal/double"
-	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/wire"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
+	"github.com/fwpsuite/fwp/protocols/fwp/double"
+	"github.com/fwpsuite/fwp/protocols/fwp/moves"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // fwpPeer returns the Faktory Work Protocol.
 func fwpPeer() *Peer {
 	p := fwpAlone()
-	p.Profiles = map[string]func() *Peer{string(fwpdialect.Faktory): faktoryPeer}
+	p.Profiles = map[string]func() *Peer{string(fwpscript.Faktory): faktoryPeer}
 	return p
 }
 
 // fwpAlone returns it without profiles.
 func fwpAlone() *Peer {
 	return &Peer{
-		Protocol: fwpsuite.Protocol(), Scheme: target.Scheme{Name: "tcp"}, Ambiguities: docs.Ambiguities, Suite: stress.Suite,
+		Protocol: fwpsuite.Protocol(), Scheme: target.Scheme{Name: "tcp"}, Ambiguities: docs.Ambiguities, Suite: crowd.Suite,
 		Faults:     func() []Fault { return faultsOf(bugs.All(), fwpHook) },
 		Variations: func() []Variation { return variationsOf(variations.All()) },
 		Rules:      rulesOf(fakes.Rules(), fwpHook),
 		Embed:      embedFWP, Double: doubleFWP,
-		Subject: func(...string) *explore.Subject { return fwpsubject.New() },
+		Subject: func(...string) *explore.Subject { return moves.New() },
 		UpgradeFaults: func() []Fault {
 			return faultsOf(bugs.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
 		},
-		Speaker: func(c SpeakerConfig) wire.Protocol { return fwpspeaker.New(c.Password) },
+		Speaker: func(c SpeakerConfig) wire.Protocol { return fwpwire.New(c.Password) },
 
-		Likes: likes(), Batches: string(fwpdialect.Faktory), Passwords: true, Histories: true, Monitored: true,
+		Likes: likes(), Batches: string(fwpscript.Faktory), Passwords: true, Histories: true, Monitored: true,
 		Clients:        fwpClients(),
 		ClientBreaches: fwpsuite.ClientBreaches,
-		Authenticate:   fwpsuite.Authenticate, Software: fwpdialect.Software, Advice: fwpAdvice,
+		Authenticate:   fwpsuite.Authenticate, Software: fwpscript.Software, Advice: fwpAdvice,
 		Mark: fwpMark, Line: "HELLO {}\r\n",
 	}
 }
@@ -61,19 +61,19 @@ func fwpAlone() *Peer {
 // faktoryPeer returns the protocol with what Faktory adds to it.
 var faktoryPeer = sync.OnceValue(func() *Peer {
 	p := fwpAlone()
-	p.Protocol, p.Profile = fwpsuite.Profile(fwpdialect.Faktory), string(fwpdialect.Faktory)
-	p.Additions, p.Missing = fwpdialect.Faktory.Checked(), fwpdialect.Faktory.Missing
+	p.Protocol, p.Profile = fwpsuite.Profile(fwpscript.Faktory), string(fwpscript.Faktory)
+	p.Additions, p.Missing = fwpscript.Faktory.Checked(), fwpscript.Faktory.Missing
 	p.Suite = func() ([]conformance.Check, error) {
-		all, err := stress.Suite()
+		all, err := crowd.Suite()
 		if err != nil {
 			return nil, err
 		}
-		added, err := fwpdialect.Faktory.Scripts()
+		added, err := fwpscript.Faktory.Scripts()
 		return append(conformance.Scripts(added...), all...), err
 	}
-	p.Subject = func(missing ...string) *explore.Subject { return fwpsubject.Of(fwpdialect.Faktory, missing...) }
+	p.Subject = func(missing ...string) *explore.Subject { return moves.Of(fwpscript.Faktory, missing...) }
 	p.Speaker = func(c SpeakerConfig) wire.Protocol {
-		speaker := fwpspeaker.New(c.Password)
+		speaker := fwpwire.New(c.Password)
 		speaker.Batches = c.Batches
 		return speaker
 	}
@@ -202,7 +202,7 @@ func doubleFWP(c DoubleConfig) (*Double, error) {
 // fwpMark returns what INFO says about the process of a server. Its contents are not laid down.
 func fwpMark(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.Mark, error) {
 	asked := time.Now()
-	info, err := fwpdialect.Info(ctx, nc, password, timeout)
+	info, err := fwpscript.Info(ctx, nc, password, timeout)
 	if err != nil {
 		return target.Mark{}, err
 	}

@@ -7,9 +7,9 @@ import (
 	"net"
 	"sync/atomic"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 )
 
 // fwpClients returns the worker and the producer of FWP.
@@ -42,9 +42,9 @@ func fwpClientFaults(all []fakeworker.Fault) (faults []Fault) {
 func FWPClientFault(f fakeworker.Fault) Fault { return fwpClientFaults([]fakeworker.Fault{f})[0] }
 
 // launchFWP returns what starts a worker, or a producer where there is input.
-func launchFWP(c Config, roots *x509.CertPool) situations.InProcess {
+func launchFWP(c Config, roots *x509.CertPool) fwpsituations.InProcess {
 	var started atomic.Int64
-	return func(e situations.Environment, printed, logged func(string)) situations.Function {
+	return func(e fwpsituations.Environment, printed, logged func(string)) fwpsituations.Function {
 		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 			resolved, err := e.Resolve(addr)
 			if err != nil {
@@ -63,6 +63,6 @@ func launchFWP(c Config, roots *x509.CertPool) situations.InProcess {
 		if e.Input != nil {
 			run = func(ctx context.Context) int { return w.Produce(ctx, e.Input, printed) }
 		}
-		return situations.Function{Run: run, Signal: w.Signal}
+		return fwpsituations.Function{Run: run, Signal: w.Signal}
 	}
 }

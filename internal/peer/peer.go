@@ -8,10 +8,10 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/wire"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -74,10 +74,10 @@ type Peer struct {
 	Passwords bool
 	// Histories says whether the history of many clients is judged, and disruptions of a server under load.
 	Histories bool
-	// Monitored says whether conformance/workers has rules for what its clients and its servers do.
+	// Monitored says whether protocols/fwp/clientrules has rules for what its clients and its servers do.
 	Monitored bool
 	// Workers returns the side of its workers. Nil: fwpcheck worker does not work with it, unless it is Monitored.
-	Workers func() *situations.Side
+	Workers func() *fwpsituations.Side
 	// Clients are the worker and the producer of the suite. Nil: there are none.
 	Clients []*Client
 	// ClientBreaches returns the rules for clients that a clause stands behind. Nil: there are none.

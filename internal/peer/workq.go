@@ -12,13 +12,13 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/docs"
 	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
 	fakeworkqworker "github.com/fwpsuite/fwp/fakes/workq/worker"
-	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/wire"
+	"github.com/fwpsuite/fwp/protocols/fwp/double"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	workqsituations "github.com/fwpsuite/fwp/protocols/workq/situations"
 	workqsuite "github.com/fwpsuite/fwp/protocols/workq/suite"
 	workqwire "github.com/fwpsuite/fwp/protocols/workq/wire"
@@ -86,11 +86,11 @@ func workqClient() *Client {
 				func(c *fakeworkqworker.Config) *func(*fakeworkqworker.Event) { return &c.Hook })
 		},
 		variations: func() []Variation { return variationsOf(fakeworkqworker.Variations()) },
-		launch: func(c Config, _ *x509.CertPool) situations.InProcess {
-			return func(e situations.Environment, _, _ func(string)) situations.Function {
+		launch: func(c Config, _ *x509.CertPool) fwpsituations.InProcess {
+			return func(e fwpsituations.Environment, _, _ func(string)) fwpsituations.Function {
 				config := fakeworkqworker.Config{URL: e.URL, Concurrency: e.Concurrency, Dial: c.network().DialContext}
 				c.apply(&config)
-				return situations.Function{Run: func(ctx context.Context) int { return fakeworkqworker.Run(ctx, config) }}
+				return fwpsituations.Function{Run: func(ctx context.Context) int { return fakeworkqworker.Run(ctx, config) }}
 			}
 		},
 	}

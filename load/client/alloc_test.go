@@ -11,10 +11,10 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/engine"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/plan"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 )
 
 // bare is a loop that costs nothing: what a step costs is the session's own.
@@ -43,7 +43,7 @@ func newSteady(tb testing.TB, topology plan.Topology, change ...func(*Config)) *
 	s := &steady{loop: new(bare), now: time.Second, out: make([]byte, 0, 4096), ok: []byte(ok)}
 	jobs, books := w.Jobs("run", 1), ledger.New()
 	config := Config{Loop: s.loop, Workload: &w, Jobs: jobs, Recorder: measure.NewRecorder(), Ledger: books, Run: "run",
-		Speaker: new(fwpspeaker.Config).Speaker}
+		Speaker: new(fwpwire.Config).Speaker}
 	for _, c := range change {
 		c(&config)
 	}

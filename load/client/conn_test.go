@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/wire"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 )
 
 const (
@@ -302,7 +302,7 @@ func TestTheEndComesInManyWays(t *testing.T) {
 
 func TestAPasswordIsHashedAside(t *testing.T) {
 	t.Parallel()
-	s := play(t, producers(1), func(c *Config) { c.Speaker = (&fwpspeaker.Config{Password: "foobar"}).Speaker })
+	s := play(t, producers(1), func(c *Config) { c.Speaker = (&fwpwire.Config{Password: "foobar"}).Speaker })
 	p := &s.shard.producers[0].conn
 	s.do(s.shard.Connect)
 	s.open(p)

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/load/engine"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/plan"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 )
 
 // hand is a loop that the test turns by hand: nothing comes and no time passes unless
@@ -157,7 +157,7 @@ func play(t *testing.T, w plan.Workload, change ...func(*Config)) *scene {
 	config := Config{
 		Loop: s.hand, Workload: &w, Jobs: s.jobs, Recorder: s.recorder, Ledger: s.ledger,
 		Plan: w.Plan(1), Run: "run", Began: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), ConnectRate: 1e6,
-		Speaker: (&fwpspeaker.Config{PID: 7}).Speaker,
+		Speaker: (&fwpwire.Config{PID: 7}).Speaker,
 	}
 	for _, c := range change {
 		c(&config)

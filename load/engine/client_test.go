@@ -5,11 +5,11 @@ import (
 	"errors"
 	"net/netip"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/wire"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // redisProtocol is a protocol whose every command is an inline PING: a push costs what it costs in a load, with dispatcher,

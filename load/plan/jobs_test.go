@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
 // noon is when the tests push; only scheduled jobs look at it.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -95,7 +95,7 @@ func TestADepartureIsAssumed(t *testing.T) {
 }
 
 // mending is a dialect in which a job is about its jobtype, which is always a.
-type mending struct{ fwpdialect.Dialect }
+type mending struct{ fwpscript.Dialect }
 
 func (mending) Mend(_ []byte, m session.Message) (mended session.Message, was string) {
 	_, rest, found := bytes.Cut(m.Text, []byte(`"jobtype":"`))

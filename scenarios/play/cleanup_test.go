@@ -12,8 +12,8 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -41,7 +41,7 @@ func TestAPlayRemovesWhatItLeft(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(test.script))
+			s, err := scenarios.Parse(fwpscript.Dialect{}, name, []byte(test.script))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				target := memnet.NewPlace()
@@ -51,7 +51,7 @@ func TestAPlayRemovesWhatItLeft(t *testing.T) {
 				r := player.Play(t.Context(), s, "fwp-test-0001")
 				assert.Equal(t, test.left, r.Leftover)
 
-				look, err := scenarios.Parse(fwpdialect.Dialect{}, "look", []byte("connect as consumer\nC: INFO\nS: "+
+				look, err := scenarios.Parse(fwpscript.Dialect{}, "look", []byte("connect as consumer\nC: INFO\nS: "+
 					"${\"faktory\":{\"sets\":{\"working\":0}}}\n"))
 				require.NoError(t, err)
 				assert.True(t, player.Play(t.Context(), look, "fwp-look-0001").Complete())

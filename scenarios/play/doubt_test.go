@@ -12,9 +12,9 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsession "github.com/fwpsuite/fwp/protocols/fwp/session"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 func TestWhatLatenessCastsDoubtOn(t *testing.T) {
@@ -111,7 +111,7 @@ func TestWhatTimeMayExplain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			script, err := scenarios.Parse(fwpdialect.Dialect{}, "x",
+			script, err := scenarios.Parse(fwpscript.Dialect{}, "x",
 				[]byte("connect as consumer\n"+test.before+"C: "+test.asked+"\nS: "+test.line+"\n"))
 			require.NoError(t, err)
 			th := &thread{play: &play{script: script}, scope: scenarios.NewScope("x")}

@@ -10,16 +10,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // framed is FWP with an encoding of its own: the server takes no line without the blank at its end.
-type framed struct{ fwpdialect.Dialect }
+type framed struct{ fwpscript.Dialect }
 
 func (framed) Grammar() *scenarios.Grammar {
-	g := *fwpdialect.Dialect{}.Grammar()
+	g := *fwpscript.Dialect{}.Grammar()
 	g.Lines = scenarios.Lines{
 		Encode: func(line string) ([]byte, error) { return []byte(line + " \r\n"), nil },
 		Decode: func(sent []byte) string { return strings.TrimSpace(string(sent)) },

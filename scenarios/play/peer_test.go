@@ -14,8 +14,8 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -150,7 +150,7 @@ func (p *peer) lines() []string {
 // playScript plays a script on the peer in virtual time.
 func playScript(t *testing.T, p *peer, script string, check func(t *testing.T, r *play.Run)) {
 	t.Helper()
-	playIn(t, fwpdialect.Dialect{}, p, script, check)
+	playIn(t, fwpscript.Dialect{}, p, script, check)
 }
 
 // playIn is playScript in another dialect.

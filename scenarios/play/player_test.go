@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -291,7 +291,7 @@ func TestTooEarlyOnALateMachine(t *testing.T) {
 		"C[a]: FETCH $queue\nS[a] 3s..: $-1\n":               "mismatched",
 		"C[a]: FETCH $queue\n" + beside + "S[a] 3s..: $-1\n": "unsure",
 	} {
-		s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte("connect a as consumer\n"+lines))
+		s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte("connect a as consumer\n"+lines))
 		require.NoError(t, err)
 		synctest.Test(t, func(t *testing.T) {
 			p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second}}

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/base/machine"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -43,7 +43,7 @@ func TestAWindowIsCountedFromTheLineOfTheScript(t *testing.T) {
 
 func TestWhatMayTakeLongIsNoRoundTrip(t *testing.T) {
 	t.Parallel()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(consumer+"repeat 3\nC: FETCH $queue\nS: "+
+	s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte(consumer+"repeat 3\nC: FETCH $queue\nS: "+
 		"$-1\nend\nC: INFO\nS: $\n"))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestWhatALateMachineDecides(t *testing.T) {
 		"C: FETCH $queue\nsilence 5s":              {false: "3 mismatched\n", true: "3 unsure\n"},
 		"eventually\nC: FETCH $queue\nS: ${}\nend": {false: "4 mismatched\n", true: "4 mismatched\n"},
 	} {
-		s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(consumer+script+"\n"))
+		s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte(consumer+script+"\n"))
 		require.NoError(t, err)
 		for _, late := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {

@@ -19,9 +19,9 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -92,7 +92,7 @@ func greeted(c net.Conn, then func(in *bufio.Reader)) {
 // playOn plays a script on a rogue in virtual time.
 func playOn(t *testing.T, r *rogue, script string, check func(t *testing.T, run *play.Run)) {
 	t.Helper()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(script))
+	s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte(script))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		r.serve(t)
@@ -127,7 +127,7 @@ func TestALineThatIsNotReadDoesNotHang(t *testing.T) {
 // virtual time would stand still between the two.
 func TestAMissingReplyHasItsLine(t *testing.T) {
 	t.Parallel()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte("S: +HI {}\n"))
+	s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte("S: +HI {}\n"))
 	require.NoError(t, err)
 	r := &rogue{talk: func(_ int, c net.Conn) { _, _ = bufio.NewReader(c).ReadString(0) }}
 	r.serve(t)
@@ -204,7 +204,7 @@ func TestAnInterruptedPlayEndsAtOnce(t *testing.T) {
 	for name, test := range interruptions() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(test.script))
+			s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte(test.script))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				r := &rogue{talk: test.talk}

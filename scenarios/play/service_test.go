@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/base/machine"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -68,7 +68,7 @@ func TestWhatServedAndDoesNotIsDead(t *testing.T) {
 				return "+OK\r\n", line != "END"
 			})}
 			const lines = consumer + "C: BEAT {\"wid\":\"$wid\"}\nS: +OK\nC: PUSH $job\nS: +OK\n"
-			script, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(lines))
+			script, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte(lines))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				r.serve(t)
@@ -140,7 +140,7 @@ func TestQuickPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp",
+			s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp",
 				[]byte(consumer+"clause FWP-STATE-11\n"+test.block+waiting))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestQuickPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
 func TestAMarkCanHaveALevelOfTwoWords(t *testing.T) {
 	t.Parallel()
 	for _, level := range scenarios.Levels() {
-		s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp",
+		s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp",
 			[]byte("clause FWP-A-01 "+level+" FWP-B-01\nC: INFO\nS: $\n"))
 		require.NoError(t, err, level)
 		for m := range s.Marks() {
@@ -169,7 +169,7 @@ func TestAMarkCanHaveALevelOfTwoWords(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"MAY NOT", "NOT", "plain NOT", "NOT MUST"} {
-		_, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte("clause FWP-A-01 "+wrong+"\nC: INFO\nS: $\n"))
+		_, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte("clause FWP-A-01 "+wrong+"\nC: INFO\nS: $\n"))
 		require.ErrorContains(t, err, "neither a clause id nor a level", wrong)
 	}
 }

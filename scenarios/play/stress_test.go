@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -64,7 +64,7 @@ func TestManyLanesOnServersThatFail(t *testing.T) {
 		for name, script := range crowded() {
 			t.Run(what+" to "+name, func(t *testing.T) {
 				t.Parallel()
-				s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(script))
+				s, err := scenarios.Parse(fwpscript.Dialect{}, name, []byte(script))
 				require.NoError(t, err)
 				synctest.Test(t, func(t *testing.T) {
 					target := memnet.NewPlace()
@@ -98,7 +98,7 @@ func TestThePasswordIsNeverPrinted(t *testing.T) {
 	for i, greeting := range greetings {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(script))
+			s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte(script))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				p := &peer{greeting: greeting, answers: map[string]string{"HELLO {\"v\":2,\"pwdhash": "+OK\r\n",

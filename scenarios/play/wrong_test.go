@@ -12,8 +12,8 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -51,7 +51,7 @@ func TestWhatTheLawSaysOfAReply(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(consumer+test.lines))
+			s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte(consumer+test.lines))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				p := &peer{answers: map[string]string{"BEAT": test.beat + "\r\n", "FETCH": test.fetch + "\r\n"}}
@@ -91,7 +91,7 @@ func TestEventuallyBehindAnOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &peer{answers: map[string]string{"BEAT": "+{\"state\":\"quiet\"}\r\n", "FETCH": test.usual}, next: test.next}
-			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(test.script))
+			s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte(test.script))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				p.serve(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/search"
-	"github.com/fwpsuite/fwp/load/workerload"
+	"github.com/fwpsuite/fwp/protocols/fwp/workerload"
 	"github.com/fwpsuite/fwp/reports"
 )
 

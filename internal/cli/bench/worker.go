@@ -11,14 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/validity"
-	"github.com/fwpsuite/fwp/load/workerload"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
+	"github.com/fwpsuite/fwp/protocols/fwp/workerload"
 )
 
 // workerOptions are the flags of `fwpbench worker`.
@@ -149,7 +149,7 @@ func (o *workerFlags) ofWorker(p process, w plan.Workload, words []string) worke
 // starting returns what starts a command in the environment that fwpcheck worker gives.
 func starting(words []string) func(string, []string, int) (workerload.Program, error) {
 	return func(url string, queues []string, concurrency int) (workerload.Program, error) {
-		started, err := situations.Command{Words: words}.Launch(situations.Environment{
+		started, err := fwpsituations.Command{Words: words}.Launch(fwpsituations.Environment{
 			URL: url, Queues: queues, Concurrency: concurrency,
 		})
 		if err != nil {
@@ -160,7 +160,7 @@ func starting(words []string) func(string, []string, int) (workerload.Program, e
 }
 
 // measured is a worker that was started.
-type measured struct{ situations.Process }
+type measured struct{ fwpsituations.Process }
 
 // Usage is what the worker and all that it started use: of that the supervisor above them is next to nothing.
 func (m measured) Usage() (validity.Usage, bool) {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // newClean builds `fwpcheck clean`.
@@ -40,7 +40,7 @@ func runNamed(args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	return cmp.Or(fwpdialect.RunOf(args[0]+"-"), args[0])
+	return cmp.Or(fwpscript.RunOf(args[0]+"-"), args[0])
 }
 
 // clean cleans a server, from the flags to the exit code.
@@ -63,7 +63,7 @@ func (p process) clean(ctx context.Context, o *testOptions, run string) error {
 	if err != nil {
 		return p.notCleaned(ctx, at, err)
 	}
-	done, err := fwpdialect.Clean(ctx, nc, at.Password, run, o.timeout)
+	done, err := fwpscript.Clean(ctx, nc, at.Password, run, o.timeout)
 	if printed := p.PrintPage(cleaned(done, run)); printed != nil {
 		return printed
 	}
@@ -89,7 +89,7 @@ func (p process) notCleaned(ctx context.Context, at program.Endpoint, err error)
 }
 
 // cleaned returns what was removed and what is left.
-func cleaned(done fwpdialect.Cleaning, run string) reports.Page {
+func cleaned(done fwpscript.Cleaning, run string) reports.Page {
 	var page reports.Page
 	lines := func(format string, args ...any) {
 		page.Blocks = append(page.Blocks, reports.Prose{Lines: []reports.Text{reports.Words(fmt.Sprintf(format, args...))}})

@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/input"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -139,7 +139,7 @@ func (k *findingStore) explore(
 	if again != nil {
 		k.addResult(e, x.Replay(ctx, *again))
 	} else {
-		all := stress.Campaign{Explorer: x, Workers: k.o.clients, Recorded: k.saveHistory}
+		all := crowd.Campaign{Explorer: x, Workers: k.o.clients, Recorded: k.saveHistory}
 		if k.at.Ours() && len(x.Disrupt) == 0 && !k.o.given.Changed("steps") {
 			all.Start, all.Protects = k.starter(ctx), subject{Endpoint: k.at}.protects()
 		}
@@ -165,7 +165,7 @@ func ended(ctx context.Context, e *reports.Exploration) {
 }
 
 // starter returns what starts the other servers of a campaign, and tells which does not start.
-func (k *findingStore) starter(ctx context.Context) stress.Start {
+func (k *findingStore) starter(ctx context.Context) crowd.Start {
 	start := k.o.starter(ctx, k.at)
 	return func(password string) (play.Target, func(), error) {
 		server, end, err := start(password)
@@ -316,7 +316,7 @@ func (o *exploreOptions) explorer(
 }
 
 // starter returns what starts servers that exist for this process only.
-func (o *exploreOptions) starter(ctx context.Context, at program.Endpoint) stress.Start {
+func (o *exploreOptions) starter(ctx context.Context, at program.Endpoint) crowd.Start {
 	return func(password string) (play.Target, func(), error) {
 		server, end, err := subject{Endpoint: at}.start(ctx, peer.Config{Password: password}, o.timeout)
 		if started, is := server.Target.(*target.Server); is && server.Ended != nil {

@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
+	"github.com/fwpsuite/fwp/protocols/fwp/moves"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -212,7 +212,7 @@ func plus(a, b map[string]int) map[string]int {
 }
 
 // addHistory adds the findings of many clients to the report.
-func (k *findingStore) addHistory(e *reports.Exploration, r *stress.Result) {
+func (k *findingStore) addHistory(e *reports.Exploration, r *crowd.Result) {
 	e.Commands += r.Commands
 	k.lost(e, r.Lost, len(r.Findings))
 	if r.Unserved {
@@ -301,8 +301,8 @@ func unplayed(lines []string) string {
 // delivered while it is held, after its ACK or after its FAIL.
 func kind(s *explore.Subject, f explore.Finding) string {
 	rule := f.Rule
-	if rule == stress.RuleHistory {
-		rule = cmp.Or(fwpsubject.RuleOf(f.Clause), rule)
+	if rule == crowd.RuleHistory {
+		rule = cmp.Or(moves.RuleOf(f.Clause), rule)
 	}
 	if s.Family == nil {
 		return rule

@@ -17,10 +17,10 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // A finding that was not reproduced is a warning if one of the same kind was, and a fail if not.
@@ -40,7 +40,7 @@ func TestFindingsAreWeighed(t *testing.T) {
 		"not reproduced":  {[]found{{"delivered", "FWP-STATE-06", 0, 0, false}, twice}, reports.Warn},
 		"once in five":    {[]found{{"delivered", "FWP-STATE-06", 1, 5, false}, twice}, reports.Warn},
 		"in most plays":   {[]found{{"delivered", "FWP-STATE-06", 3, 5, false}, twice}, reports.Fail},
-		"by many clients": {[]found{{stress.RuleHistory, "FWP-ACK-02", 0, 0, false}, twice}, reports.Warn},
+		"by many clients": {[]found{{crowd.RuleHistory, "FWP-ACK-02", 0, 0, false}, twice}, reports.Warn},
 		"of another kind": {[]found{{"missing", "FWP-STATE-04", 0, 0, false}, twice}, reports.Fail},
 		"the other is not": {
 			[]found{{"delivered", "FWP-STATE-06", 0, 0, false}, {"delivered", "FWP-ACK-02", 1, 5, false}}, reports.Fail,
@@ -125,7 +125,7 @@ func TestWhatWasNotPlayedIsSaved(t *testing.T) {
 	text, err := os.ReadFile(found.Saved)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "# not played")
-	_, err = scenarios.Parse(fwpdialect.Dialect{}, found.Saved, text)
+	_, err = scenarios.Parse(fwpscript.Dialect{}, found.Saved, text)
 	require.NoError(t, err)
 }
 

@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -87,7 +87,7 @@ func (p process) begin(ctx context.Context) (context.Context, func()) {
 // reached, or there was an internal error. It is empty if the test was not interrupted, and err is nil.
 func failure(ctx context.Context, err error) (t reports.Trouble) {
 	_, lost := errors.AsType[*program.UnreachableError](err)
-	_, none := errors.AsType[*situations.NoClientError](err)
+	_, none := errors.AsType[*fwpsituations.NoClientError](err)
 	none = none || errors.Is(err, target.ErrNoSupervisor)
 	switch short := machine.Cause(ctx); {
 	case short != "":

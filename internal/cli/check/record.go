@@ -15,13 +15,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/recorder"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
+	"github.com/fwpsuite/fwp/protocols/fwp/record"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -97,10 +97,10 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	ctx, cancel := o.limited(ctx)
 	defer cancel()
 	shown := &shownFindings{p: p, times: map[string]int{}}
-	r := shown.recorder(recorder.Config{
+	r := shown.recorder(record.Config{
 		Dial: endpoint.Server.Dial, Script: o.output != "", Law: endpoint.Peer.Law, Dialect: endpoint.Peer.Dialect,
 		Pushed: o.trace.pushed(),
-		Watch:  workers.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
+		Watch:  clientrules.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
 	})
 	defer r.Close()
 	web, err := o.serveMetrics(r)
@@ -148,7 +148,7 @@ func (o *recordOptions) endpoint() (program.Endpoint, error) {
 }
 
 // serveMetrics serves the counts, if they are asked for.
-func (o *recordOptions) serveMetrics(r *recorder.Recorder) (*http.Server, error) {
+func (o *recordOptions) serveMetrics(r *record.Recorder) (*http.Server, error) {
 	web := program.WebServer(nil)
 	if o.metrics == "" {
 		return web, nil
@@ -174,12 +174,12 @@ type shownFindings struct {
 }
 
 // recorder returns what passes connections on, and prints the breaches that pass.
-func (s *shownFindings) recorder(config recorder.Config) *recorder.Recorder {
+func (s *shownFindings) recorder(config record.Config) *record.Recorder {
 	config.Found, config.Failed = s.print, s.failed
-	return recorder.New(config)
+	return record.New(config)
 }
 
-func (s *shownFindings) print(b workers.Breach) {
+func (s *shownFindings) print(b clientrules.Breach) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.times[b.Name]++
@@ -218,10 +218,10 @@ func (s *shownFindings) shortage() error {
 }
 
 // breachText returns a breach in a few lines.
-func breachText(b workers.Breach) string {
+func breachText(b clientrules.Breach) string {
 	c := clauseOf(b.Name)
 	who := "client"
-	if strings.HasPrefix(b.Name, recorder.LawPrefix) || !c.BindsClient() { // the law judges what the server sends
+	if strings.HasPrefix(b.Name, record.LawPrefix) || !c.BindsClient() { // the law judges what the server sends
 		who = "server"
 	}
 	where := ""
@@ -241,7 +241,7 @@ func breachText(b workers.Breach) string {
 }
 
 // recorded writes the script, and prints what was seen. Short is why the recording is incomplete; nil if it is.
-func (p process) recorded(o *recordOptions, r *recorder.Recorder, server reports.Target, short error) error {
+func (p process) recorded(o *recordOptions, r *record.Recorder, server reports.Target, short error) error {
 	s := r.Summary()
 	if o.output != "" && s.Counts.Connections > 0 {
 		short = errors.Join(p.saveScript(o.output, r, s), short)
@@ -257,7 +257,7 @@ func (p process) recorded(o *recordOptions, r *recorder.Recorder, server reports
 	return cmp.Or(p.PrintPage(page), short, program.Ended(code))
 }
 
-func (p process) saveScript(name string, r *recorder.Recorder, s recorder.Summary) error {
+func (p process) saveScript(name string, r *record.Recorder, s record.Summary) error {
 	text, wrong := r.Script()
 	// Clients may send secrets in the wrong place.
 	if err := program.ReplaceResult("--output", name, p.Secrets.Hidden(program.Bytes(text))); err != nil {
@@ -274,7 +274,7 @@ func (p process) saveScript(name string, r *recorder.Recorder, s recorder.Summar
 }
 
 // recordExit returns the exit code of a recording.
-func recordExit(s recorder.Summary) int {
+func recordExit(s record.Summary) int {
 	for name := range s.Counts.Breaches {
 		if clauseOf(name).Breach() == reports.Fail {
 			return reports.ExitFindings
@@ -301,7 +301,7 @@ func clauseID(breach string) string {
 }
 
 // recordPage returns what a recording has seen. Code is the exit code.
-func recordPage(s recorder.Summary, code int) reports.Page {
+func recordPage(s record.Summary, code int) reports.Page {
 	blocks := []reports.Block{reports.Heading{Level: 1, Text: reports.Words("RECORDED")}, recordCounts(s)}
 	if len(s.Counts.Breaches) > 0 {
 		blocks = append(blocks, recordBreaches(s))
@@ -309,9 +309,9 @@ func recordPage(s recorder.Summary, code int) reports.Page {
 	held, open := []string{}, 0
 	for _, r := range s.Results {
 		switch r.State() {
-		case workers.Held:
+		case clientrules.Held:
 			held = append(held, r.Rule.Breach)
-		case workers.Inconclusive:
+		case clientrules.Inconclusive:
 			open++
 		}
 	}
@@ -338,7 +338,7 @@ func recordPage(s recorder.Summary, code int) reports.Page {
 	})}
 }
 
-func recordCounts(s recorder.Summary) reports.Block {
+func recordCounts(s record.Summary) reports.Block {
 	var commands []string
 	for _, verb := range slices.Sorted(maps.Keys(s.Counts.Commands)) {
 		commands = append(commands, fmt.Sprintf("%d %s", s.Counts.Commands[verb], verb))
@@ -359,7 +359,7 @@ func recordCounts(s recorder.Summary) reports.Block {
 	return counts
 }
 
-func recordBreaches(s recorder.Summary) reports.Block {
+func recordBreaches(s record.Summary) reports.Block {
 	t := reports.Table{Columns: []reports.Column{
 		{Title: "verdict"}, {Title: "times", Right: true}, {Title: "breach"}, {Title: "clause"},
 		{Title: "what the clause requires"},

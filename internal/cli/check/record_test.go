@@ -15,13 +15,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/recorder"
 	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
+	"github.com/fwpsuite/fwp/protocols/fwp/record"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -162,7 +162,7 @@ func TestRecordOfAHealthCheck(t *testing.T) {
 // The law judges the server, also by a clause that binds clients as well.
 func TestRecordBlamesTheServer(t *testing.T) {
 	t.Parallel()
-	text := breachText(workers.Breach{Name: recorder.LawPrefix + "field FWP-WU-03"})
+	text := breachText(clientrules.Breach{Name: record.LawPrefix + "field FWP-WU-03"})
 	assert.Contains(t, text, "fail server: law/field")
 }
 

@@ -28,9 +28,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/protocols/fwp/double"
 	"github.com/fwpsuite/fwp/reports"
 )
 

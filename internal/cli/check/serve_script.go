@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fwpsuite/fwp/conformance/workers"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/recorder"
+	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
+	"github.com/fwpsuite/fwp/protocols/fwp/record"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -33,7 +33,7 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	if !protocol.Monitored {
 		return fmt.Errorf("%s is a script of %s: %s", file, protocol.Title, servesOnlyFWP)
 	}
-	server, err := recorder.NewScriptServer(script)
+	server, err := record.NewScriptServer(script)
 	if err != nil {
 		return err
 	}
@@ -50,12 +50,12 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	defer stop()
 	shown := &shownFindings{p: p, times: map[string]int{}}
 	// What the server does is the script's: only the rules for clients count.
-	clientBreaches := texts(workers.Rules(), func(r workers.Rule) string { return r.Breach })
-	r := shown.recorder(recorder.Config{
+	clientBreaches := texts(clientrules.Rules(), func(r clientrules.Rule) string { return r.Breach })
+	r := shown.recorder(record.Config{
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", inner.Addr().String())
 		},
-		Watch: workers.Config{Password: password, Only: clientBreaches},
+		Watch: clientrules.Config{Password: password, Only: clientBreaches},
 	})
 	defer r.Close()
 	if err := p.Print("ready tcp://" + clients.Addr().String() + "\n"); err != nil {
@@ -71,7 +71,7 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 }
 
 // scriptServed prints what the clients did.
-func (p process) scriptServed(r *recorder.Recorder, server *recorder.ScriptServer) error {
+func (p process) scriptServed(r *record.Recorder, server *record.ScriptServer) error {
 	s := r.Summary()
 	differences, left := server.Differences(), server.Left()
 	code := recordExit(s)

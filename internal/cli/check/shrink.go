@@ -14,7 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
-	"github.com/fwpsuite/fwp/internal/recorder"
+	"github.com/fwpsuite/fwp/protocols/fwp/record"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -64,7 +64,7 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 	}
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
-	s := &recorder.Shrinker{Timeout: o.timeout, Unwatched: !protocol.Monitored, Law: protocol.Law}
+	s := &record.Shrinker{Timeout: o.timeout, Unwatched: !protocol.Monitored, Law: protocol.Law}
 	if protocol.Subject != nil {
 		s.Simplify = protocol.Subject().Simplify
 	}
@@ -73,7 +73,7 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 
 // shrinkWith has a Shrinker make a script smaller, and writes what is left when that is done or ctx has ended.
 func (p process) shrinkWith(
-	ctx context.Context, o *shrinkOptions, s *recorder.Shrinker, script *scenarios.Script,
+	ctx context.Context, o *shrinkOptions, s *record.Shrinker, script *scenarios.Script,
 ) error {
 	end, err := p.shrinkTarget(ctx, o, s)
 	if err != nil {
@@ -135,7 +135,7 @@ func (p process) playable(file, named string) (
 }
 
 // shrinkTarget sets the server of a Shrinker.
-func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *recorder.Shrinker) (end func(), err error) {
+func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *record.Shrinker) (end func(), err error) {
 	endpoint, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
 	if err != nil {
 		return nil, err

@@ -14,12 +14,12 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/target"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -148,9 +148,9 @@ func (o *clientOptions) badJob() error {
 	return nil
 }
 
-func (o *clientOptions) harness(words []string) *situations.Harness {
-	h := &situations.Harness{
-		Launcher: situations.Command{Words: words}, Patience: o.start, Producer: o.producer, Like: o.profile,
+func (o *clientOptions) harness(words []string) *fwpsituations.Harness {
+	h := &fwpsituations.Harness{
+		Launcher: fwpsituations.Command{Words: words}, Patience: o.start, Producer: o.producer, Like: o.profile,
 		Grace: o.grace, Log: o.log, OneByOne: o.parallel == 1,
 	}
 	if o.of != nil && o.of.Workers != nil {
@@ -161,7 +161,7 @@ func (o *clientOptions) harness(words []string) *situations.Harness {
 }
 
 // trusted gives a harness a certificate for servers with TLS. The folder has a file with it.
-func trusted(h *situations.Harness) (folder string, err error) {
+func trusted(h *fwpsituations.Harness) (folder string, err error) {
 	folder, err = os.MkdirTemp("", "fwp-tls-")
 	if err != nil {
 		return "", &program.InternalError{Cause: err}
@@ -220,7 +220,7 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 }
 
 // tellQueues says that a worker does not take the queues that it is told.
-func (o *clientOptions) tellQueues(p process, seen situations.Observed) {
+func (o *clientOptions) tellQueues(p process, seen fwpsituations.Observed) {
 	if !o.producer && o.of.Workers == nil && !seen.TakesQueues() {
 		p.Logf("it ignores {queues} and FWP_QUEUES; jobs go to the queue that it fetches from (%s)",
 			strings.Join(seen.Queues, " "))
@@ -276,7 +276,7 @@ func (o *clientOptions) name(words []string) error {
 func (o *clientOptions) clientRunner(chosen selection, command string) *run.Runner {
 	return &run.Runner{
 		Protocol: o.of.Protocol,
-		Servers:  []run.Server{{Target: situations.Target{}}}, Checks: chosen.in, Skipped: chosen.out,
+		Servers:  []run.Server{{Target: fwpsituations.Target{}}}, Checks: chosen.in, Skipped: chosen.out,
 		Parties: o.parties(), Parallel: o.parallel, Seed: o.seed, Repeat: o.repeat, FailFast: o.failFast,
 		Reproduce: o.reproduceClient(command),
 	}

@@ -30,7 +30,7 @@ func TestClausesLiveInTheSuites(t *testing.T) {
 
 // besideTheSuite are FWP's rooms that give clauses to what they find.
 var besideTheSuite = []string{
-	"conformance/fwpsubject", "conformance/model", "conformance/oracle", "conformance/upgrade",
+	"protocols/fwp/moves", "protocols/fwp/model", "protocols/fwp/law", "protocols/fwp/upgrade",
 }
 
 var clauseID = regexp.MustCompile(`^FWP-[A-Z]+-[0-9]+[a-z]?$`)

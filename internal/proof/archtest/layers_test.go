@@ -18,23 +18,22 @@ var layers = []string{
 	 internal/forward internal/proof/archtest internal/proof/schematest`,
 	`internal/base/machine`,
 	// bytes, conversations, histories, figures, results
-	`fakes/catalogue fakes/store fwp internal/forward/forwardtest internal/history internal/proof/golden
-	 internal/session internal/transcript load/engine load/ledger load/measure protocols/* protocols/emqp/zmtp reports`,
+	`fakes/catalogue fakes/store internal/forward/forwardtest internal/history internal/proof/golden internal/session
+	 internal/transcript load/engine load/ledger load/measure protocols/* protocols/emqp/zmtp reports`,
 	// fakes, the script language, the target, a load's settings
-	`conformance/model fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/proxy
-	 internal/session/fwpsession internal/target load/plan load/results protocols/*/session reports/html reports/known
-	 reports/page scenarios`,
-	`conformance/law conformance/workers fakes/bugs internal/life load/disrupt load/search load/validity load/wire
-	 protocols/*/script reports/formats reports/site scenarios/fwpdialect scenarios/play`,
+	`fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/proxy internal/target
+	 load/plan load/results protocols/*/session protocols/fwp/model reports/html reports/known reports/page scenarios`,
+	`conformance/law fakes/bugs internal/life load/disrupt load/search load/validity load/wire protocols/*/script
+	 protocols/fwp/clientrules reports/formats reports/site scenarios/play`,
 	// the engines, and what speaks each protocol to them
-	`conformance conformance/oracle fakes/variations internal/double internal/recorder load/client load/fwpspeaker
-	 protocols/*/wire`,
+	`conformance fakes/variations load/client protocols/*/wire protocols/fwp/double protocols/fwp/law
+	 protocols/fwp/record`,
 	`conformance/explore conformance/run load`,
-	`conformance/fwpsubject internal/proof/loadtest load/workerload`,
+	`internal/proof/loadtest protocols/fwp/moves protocols/fwp/workerload`,
 	// what a protocol is
-	`conformance/fwpsuite conformance/upgrade protocols/*/suite`,
-	`conformance/workers/situations internal/stress`,
-	`fwptest internal/proof/suitetest protocols/*/situations`,
+	`protocols/*/suite protocols/fwp/upgrade`,
+	`protocols/fwp/crowd protocols/fwp/situations`,
+	`fwptest internal/proof/suitetest protocols/emqp/situations protocols/workq/situations`,
 	`internal/peer`,
 	// the programs
 	`internal/cli/program internal/proof/selftest`,
@@ -180,11 +179,11 @@ func TestEnginesKnowNoProtocol(t *testing.T) {
 				}
 			}
 		}
-		for pattern := range strings.FieldsSeq(`fwp protocols/workq protocols/emqp protocols/emqp/zmtp fakes fakes/emqp
-			fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/session/fwpsession
-			protocols/workq/session protocols/emqp/session protocols/emqp/script scenarios/fwpdialect protocols/workq/script
-			load/fwpspeaker protocols/workq/wire protocols/emqp/wire conformance/fwpsubject protocols/workq/suite
-			protocols/emqp/suite conformance/fwpsuite`) {
+		for pattern := range strings.FieldsSeq(`protocols/fwp protocols/workq protocols/emqp protocols/emqp/zmtp fakes
+			fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker protocols/fwp/session
+			protocols/workq/session protocols/emqp/session protocols/emqp/script protocols/fwp/script protocols/workq/script
+			protocols/fwp/wire protocols/workq/wire protocols/emqp/wire protocols/fwp/moves protocols/workq/suite
+			protocols/emqp/suite protocols/fwp/suite`) {
 			assert.False(t, slices.ContainsFunc(reached, func(name string) bool {
 				ok, _ := path.Match(pattern, name)
 				return ok

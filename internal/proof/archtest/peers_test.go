@@ -15,8 +15,17 @@ var abovePeers = []string{"internal/cli/bench", "internal/cli/check", "internal/
 
 // ofOneProtocol are the imports of packages of a protocol that those rooms have nevertheless, with the reason.
 var ofOneProtocol = map[string]string{
-	"internal/cli/check scenarios/fwpdialect":   "clean works with FWP only, and says so by its refusals",
-	"internal/cli/check conformance/fwpsubject": "histories are those of FWP: kind asks for the rule of their clauses",
+	"internal/cli/bench protocols/fwp/situations":      "what FWP's situations of workers are set up with serves all protocols",
+	"internal/cli/bench protocols/fwp/workerload":      "loads on workers are those of FWP",
+	"internal/cli/check protocols/fwp/clientrules":     "recordings are those of FWP",
+	"internal/cli/check protocols/fwp/crowd":           "crowds of clients are those of FWP",
+	"internal/cli/check protocols/fwp/double":          "serve has the journal of FWP's test double",
+	"internal/cli/check protocols/fwp/record":          "recordings are those of FWP",
+	"internal/cli/check protocols/fwp/situations":      "what FWP's situations of workers are set up with serves all protocols",
+	"internal/cli/check protocols/fwp/upgrade":         "upgrades are those of FWP",
+	"internal/proof/selftest protocols/fwp/situations": "what FWP's situations of workers are set up with serves all protocols",
+	"internal/cli/check protocols/fwp/script":          "clean works with FWP only, and says so by its refusals",
+	"internal/cli/check protocols/fwp/moves":           "histories are those of FWP: kind asks for the rule of their clauses",
 }
 
 // TestNoRoomAbovePeersNamesAProtocol: what a protocol is, and that it is there, is known to internal/peer. The rooms
@@ -29,9 +38,7 @@ func TestNoRoomAbovePeersNamesAProtocol(t *testing.T) {
 		}
 		for _, path := range p.Imports {
 			name := strings.TrimPrefix(path, module+"/")
-			base := name[strings.LastIndex(name, "/")+1:]
-			ofProtocol := slices.Contains(peers, name) || strings.HasPrefix(name, "protocols/") || strings.HasPrefix(name, "fakes") ||
-				slices.ContainsFunc(peers, func(peer string) bool { return strings.HasPrefix(base, peer) })
+			ofProtocol := strings.HasPrefix(name, "protocols/") || strings.HasPrefix(name, "fakes")
 			assert.False(t, ofProtocol && ofOneProtocol[p.Name+" "+name] == "", "%s imports %s", p.Name, name)
 		}
 		assert.Empty(t, namesIn(p.parse(t)), "names of protocols: see package peer")

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/double"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/protocols/fwp/double"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -104,7 +104,7 @@ func TestGoldenFilesFollowTheirSchemas(t *testing.T) {
 // The control of a test double has bodies instead of a result.
 func TestSchemaOfTheControl(t *testing.T) {
 	t.Parallel()
-	const room = "../../double/"
+	const room = "../../../protocols/fwp/double/"
 	schemaOf(t, room+"control.schema.json", "Bodies of the control of fwpcheck serve, version 1", "",
 		reflect.TypeFor[double.Control](), room+"control.go", room+"control_server.go", room+"journal.go", room+"stub.go",
 		room+"verify.go")

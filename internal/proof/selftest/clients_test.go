@@ -15,12 +15,12 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -84,9 +84,9 @@ func TestFaultsOfClients(t *testing.T) {
 }
 
 // several is a launcher of programs that have two workers each, with a worker id of its own.
-type several struct{ situations.Launcher }
+type several struct{ fwpsituations.Launcher }
 
-func (l several) Launch(e situations.Environment) (situations.Process, error) {
+func (l several) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
 	e.Concurrency = max(1, e.Concurrency/2)
 	first, err := l.Launcher.Launch(e)
 	if err != nil {
@@ -108,8 +108,8 @@ func (l several) Launch(e situations.Environment) (situations.Process, error) {
 
 // both is such a program.
 type both struct {
-	situations.Process
-	second situations.Process
+	fwpsituations.Process
+	second fwpsituations.Process
 	over   chan struct{}
 }
 
@@ -120,7 +120,7 @@ func (p *both) Signal(name string)    { p.Process.Signal(name); p.second.Signal(
 // TestSeveralWorkersInAProcess: what one worker of a process was told binds this one, and no other.
 func TestSeveralWorkersInAProcess(t *testing.T) {
 	t.Parallel()
-	report := launched(t, func(l situations.Launcher) situations.Launcher { return several{l} }, nil,
+	report := launched(t, func(l fwpsituations.Launcher) fwpsituations.Launcher { return several{l} }, nil,
 		"quiet/*", "terminate/*", "beat/eventful", "fetch/*", "signal/*")
 	decided := 0
 	for _, c := range report.Checks {
@@ -136,15 +136,15 @@ func TestSeveralWorkersInAProcess(t *testing.T) {
 
 // launched plays situations on workers of FWP that another launcher starts.
 func launched(
-	t *testing.T, launcher func(situations.Launcher) situations.Launcher, faults []peer.Fault, ids ...string,
+	t *testing.T, launcher func(fwpsituations.Launcher) fwpsituations.Launcher, faults []peer.Fault, ids ...string,
 ) (report *reports.Report) {
 	t.Helper()
-	return played(t, func(h *situations.Harness) { h.Launcher = launcher(h.Launcher) }, faults, ids...)
+	return played(t, func(h *fwpsituations.Harness) { h.Launcher = launcher(h.Launcher) }, faults, ids...)
 }
 
 // played plays situations on workers of FWP by a harness that is changed.
 func played(
-	t *testing.T, change func(*situations.Harness), faults []peer.Fault, ids ...string,
+	t *testing.T, change func(*fwpsituations.Harness), faults []peer.Fault, ids ...string,
 ) (report *reports.Report) {
 	t.Helper()
 	on := fixtureOf(t, "fwp", "worker")
@@ -158,7 +158,7 @@ func played(
 		checks, _, err := conformance.Selection{Protocol: on.Peer.Protocol, Checks: ids}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: situations.Target{}}}, Checks: checks,
+			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
 			Parties: on.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})
@@ -176,7 +176,7 @@ func TestSituationsUseEachJobType(t *testing.T) {
 			}
 		}
 	}})
-	launched(t, func(l situations.Launcher) situations.Launcher { return l }, []peer.Fault{noting}, "jobs/*", "executor/*")
+	launched(t, func(l fwpsituations.Launcher) fwpsituations.Launcher { return l }, []peer.Fault{noting}, "jobs/*", "executor/*")
 	for _, name := range jobtype.Names(jobtype.FWP()) {
 		_, is := delivered.Load(name)
 		assert.True(t, is, "no situation has a job of the type %s", name)
@@ -213,7 +213,7 @@ func TestOtherQueues(t *testing.T) {
 			others := peer.FWPClientFault(fakeworker.Fault{
 				Configure: func(c *fakeworker.Config) { c.Queues = row.queues(c.Queues) },
 			})
-			launcher := func(l situations.Launcher) situations.Launcher { return ownQueues{l} }
+			launcher := func(l fwpsituations.Launcher) fwpsituations.Launcher { return ownQueues{l} }
 			var got []string
 			for _, c := range launched(t, launcher, []peer.Fault{others}, "fetch/queues").Checks[0].Clauses {
 				if c.ID == "FWP-WRK-11" {
@@ -226,6 +226,6 @@ func TestOtherQueues(t *testing.T) {
 }
 
 // ownQueues is a launcher that does not say whether its program takes the queues in its environment.
-type ownQueues struct{ situations.Launcher }
+type ownQueues struct{ fwpsituations.Launcher }
 
 func (ownQueues) Sets(string) bool { return false }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
 	"github.com/fwpsuite/fwp/internal/peer"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -75,8 +75,8 @@ func TestEnds(t *testing.T) {
 					Configure: func(c *fakeworker.Config) { c.Hook = row.hook },
 				}))
 			}
-			var h *situations.Harness
-			report := played(t, func(changed *situations.Harness) {
+			var h *fwpsituations.Harness
+			report := played(t, func(changed *fwpsituations.Harness) {
 				h, changed.Grace = changed, row.grace
 				changed.Launcher = family{changed.Launcher, row.below, row.left}
 			}, faults, row.check)
@@ -93,7 +93,7 @@ func TestEnds(t *testing.T) {
 // TestARestartByItsParent: a parent that starts another worker in the place of one that was told to end is not blamed.
 func TestARestartByItsParent(t *testing.T) {
 	t.Parallel()
-	report := played(t, func(h *situations.Harness) { h.Launcher = restarting{h.Launcher} }, nil, "terminate/idle")
+	report := played(t, func(h *fwpsituations.Harness) { h.Launcher = restarting{h.Launcher} }, nil, "terminate/idle")
 	assert.Equal(t, "pass : ", said(report, "FWP-WRK-18"))
 }
 
@@ -114,18 +114,18 @@ func said(report *reports.Report, clause string) (got string) {
 
 // family is a launcher of programs below which others run.
 type family struct {
-	situations.Launcher
+	fwpsituations.Launcher
 
 	below, left []int
 }
 
-func (l family) Launch(e situations.Environment) (situations.Process, error) {
+func (l family) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
 	p, err := l.Launcher.Launch(e)
 	return relative{p, l.below, l.left}, err
 }
 
 type relative struct {
-	situations.Process
+	fwpsituations.Process
 
 	below, left []int
 }
@@ -134,9 +134,9 @@ func (p relative) Below() []int { return p.below }
 func (p relative) Left() []int  { return p.left }
 
 // restarting is a launcher of a parent that starts another worker when one has ended.
-type restarting struct{ situations.Launcher }
+type restarting struct{ fwpsituations.Launcher }
 
-func (l restarting) Launch(e situations.Environment) (situations.Process, error) {
+func (l restarting) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
 	first, err := l.Launcher.Launch(e)
 	if err != nil {
 		return nil, err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -214,7 +214,7 @@ func (p *pool) clientRunner(ctx context.Context, checks []conformance.Check) (*r
 	}
 	return &run.Runner{
 		Protocol: p.fixture.peer().Protocol, Parties: p.fixture.Client.Parties,
-		Servers: []run.Server{{Target: situations.Target{}}},
+		Servers: []run.Server{{Target: fwpsituations.Target{}}},
 		Checks:  slices.DeleteFunc(h.Checks(), func(c conformance.Check) bool { return !ids[c.Describe().ID] }),
 		Virtual: p.fixture.Network != nil,
 	}, nil

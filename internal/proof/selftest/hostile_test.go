@@ -16,18 +16,18 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/fwpsubject"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/protocols/fwp/moves"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // codes are the exit codes with which the tools end on a peer.
@@ -229,7 +229,7 @@ func playSuite(ctx context.Context, at dialTarget) (code int, words string) {
 	if code, words = identified(ctx, at); code != 0 {
 		return code, words
 	}
-	scripts, err := fwpdialect.Suite()
+	scripts, err := fwpscript.Suite()
 	if err != nil {
 		return reports.ExitInternal, err.Error()
 	}
@@ -259,7 +259,7 @@ func exploreIt(ctx context.Context, at dialTarget) (code int, words string) {
 		return code, words
 	}
 	x := explore.Explorer{
-		Subject: fwpsubject.New(), Target: at, Seed: 1, Steps: 300, Time: exploring, Findings: 5, Shrinking: 10 * time.Second,
+		Subject: moves.New(), Target: at, Seed: 1, Steps: 300, Time: exploring, Findings: 5, Shrinking: 10 * time.Second,
 	}
 	e := &reports.Exploration{}
 	r := x.Run(ctx)
@@ -285,7 +285,7 @@ func loadIt(ctx context.Context, at dialTarget) (code int, words string) {
 			Producers: 3, Consumers: 3, Rate: 50, Duration: plan.Duration(3 * time.Second),
 			Queues: plan.Queues{Number: 1}, Payload: plan.Constant(20),
 		},
-		Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpspeaker.New(""),
+		Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpwire.New(""),
 		Dial: at.Dial,
 	})
 	code, words = result.Report.Outcome(reports.ExitOptions{}).Values()

@@ -14,10 +14,10 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -153,7 +153,7 @@ func likeFaktory(t *testing.T, departure, check string) (report *reports.Report)
 		checks, _, err := conformance.Selection{Protocol: on.Peer.Protocol, Checks: []string{check}}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: situations.Target{}}}, Checks: checks,
+			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
 			Parties: on.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})

@@ -12,9 +12,9 @@ import (
 	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/suitetest"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // profileChecks returns the protocol with the profile of Faktory, and the checks that the profile adds.
@@ -22,7 +22,7 @@ func profileChecks(t *testing.T) (*peer.Peer, []conformance.Check) {
 	t.Helper()
 	of, err := peer.Default().With("faktory")
 	require.NoError(t, err)
-	scripts, err := fwpdialect.Faktory.Scripts()
+	scripts, err := fwpscript.Faktory.Scripts()
 	require.NoError(t, err)
 	return of, conformance.Scripts(scripts...)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/fwpsuite"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/bugs"
@@ -21,14 +20,15 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // properties are the checks without a script that need no password, or those of these names.
 func properties(names ...string) []conformance.Check {
 	var all []conformance.Check
-	for _, p := range append(fwpsuite.Explorations(), stress.Check()) {
+	for _, p := range append(fwpsuite.Explorations(), crowd.Check()) {
 		if len(names) == 0 && len(p.Needs) == 0 || slices.Contains(names, p.Name) {
 			all = append(all, p)
 		}
@@ -131,7 +131,7 @@ func TestPropertiesCatch(t *testing.T) {
 			plain, is := chosen[fault.Name]
 			few := []string{"job-retry-follows", "delivered-twice", "restart-returns-done"}
 			if !is || !golden.Slow() && !slices.Contains(few, fault.Name) {
-				continue // conformance/explore and internal/stress search for some of the others
+				continue // conformance/explore and protocols/fwp/crowd search for some of the others
 			}
 			t.Run(check+"/"+fault.Name, func(t *testing.T) {
 				t.Parallel()

@@ -16,9 +16,9 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/peer"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -27,11 +27,11 @@ import (
 func TestStartsThatFail(t *testing.T) {
 	t.Parallel()
 	const nor = "inconclusive : the program did not start: it opened no connection, nor did it in ordinary conditions"
-	always := func(n int64, _ situations.Environment) bool { return n > 1 } // but for the first test
-	tls := func(n int64, e situations.Environment) bool { return strings.HasPrefix(e.URL, "tcp+tls") }
+	always := func(n int64, _ fwpsituations.Environment) bool { return n > 1 } // but for the first test
+	tls := func(n int64, e fwpsituations.Environment) bool { return strings.HasPrefix(e.URL, "tcp+tls") }
 	for _, row := range []struct {
 		name    string
-		fails   func(n int64, e situations.Environment) bool
+		fails   func(n int64, e fwpsituations.Environment) bool
 		says    string
 		check   string
 		clause  string
@@ -44,13 +44,13 @@ func TestStartsThatFail(t *testing.T) {
 		{"it says nothing", always, "", "password/one-round", "FWP-AUTH-01", nor, true},
 		{"it knows no TLS", tls, "", "url/tls", "FWP-WRK-14", "observed : the command ended (exit status 1)", false},
 		{"its port is taken for a moment", tls, "bind: Address already in use", "url/tls", "FWP-WRK-14", nor, true},
-		{"it starts", func(int64, situations.Environment) bool { return false }, "", "greeting/spaces", "FWP-HI-09",
+		{"it starts", func(int64, fwpsituations.Environment) bool { return false }, "", "greeting/spaces", "FWP-HI-09",
 			"pass : ", false},
 	} {
 		t.Run(row.name+" "+row.check, func(t *testing.T) {
 			t.Parallel()
-			var h *situations.Harness
-			report := played(t, func(changed *situations.Harness) {
+			var h *fwpsituations.Harness
+			report := played(t, func(changed *fwpsituations.Harness) {
 				h = changed
 				changed.Launcher = &failing{Launcher: changed.Launcher, fails: row.fails, says: row.says}
 			}, nil, row.check)
@@ -72,9 +72,9 @@ func TestTwoAtATime(t *testing.T) {
 	} {
 		t.Run(check, func(t *testing.T) {
 			t.Parallel()
-			report := played(t, func(h *situations.Harness) {
+			report := played(t, func(h *fwpsituations.Harness) {
 				l := &failing{Launcher: h.Launcher, says: "port 9090 is already in use"}
-				l.fails = func(int64, situations.Environment) bool { return l.runs() }
+				l.fails = func(int64, fwpsituations.Environment) bool { return l.runs() }
 				h.Launcher, h.OneByOne = l, true
 			}, nil, check)
 			clause := map[string]string{"workers/two": "FWP-HELLO-10", "jobs/killed": "FWP-WRK-07", "fetch/queues": "FWP-WRK-11"}
@@ -85,21 +85,21 @@ func TestTwoAtATime(t *testing.T) {
 
 // failing is a launcher whose program ends at once at some starts, and prints why.
 type failing struct {
-	situations.Launcher
+	fwpsituations.Launcher
 
 	starts atomic.Int64
-	fails  func(n int64, e situations.Environment) bool
+	fails  func(n int64, e fwpsituations.Environment) bool
 	says   string
 
 	mu      sync.Mutex
-	started []situations.Process
+	started []fwpsituations.Process
 }
 
 // runs reports whether a program runs that it has started.
 func (l *failing) runs() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.ContainsFunc(l.started, func(p situations.Process) bool {
+	return slices.ContainsFunc(l.started, func(p fwpsituations.Process) bool {
 		select {
 		case <-p.Over():
 			return false
@@ -109,10 +109,10 @@ func (l *failing) runs() bool {
 	})
 }
 
-func (l *failing) Launch(e situations.Environment) (situations.Process, error) {
+func (l *failing) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
 	if l.fails(l.starts.Add(1), e) {
-		return situations.InProcess(func(_ situations.Environment, _, logged func(string)) situations.Function {
-			return situations.Function{Run: func(context.Context) int {
+		return fwpsituations.InProcess(func(_ fwpsituations.Environment, _, logged func(string)) fwpsituations.Function {
+			return fwpsituations.Function{Run: func(context.Context) int {
 				logged(l.says)
 				return 1
 			}}
@@ -131,7 +131,7 @@ func TestAProducerThatReadsAllFirst(t *testing.T) {
 	t.Parallel()
 	on := fixtureOf(t, "fwp", "producer")
 	var report *reports.Report
-	var h *situations.Harness
+	var h *fwpsituations.Harness
 	synctest.Test(t, func(t *testing.T) {
 		var err error
 		h, err = on.Client.Harness(peer.Config{Network: memnet.New()})
@@ -145,7 +145,7 @@ func TestAProducerThatReadsAllFirst(t *testing.T) {
 		}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: situations.Target{}}}, Checks: checks,
+			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
 			Parties: on.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})
@@ -160,9 +160,9 @@ func TestAProducerThatReadsAllFirst(t *testing.T) {
 }
 
 // readsAll is a launcher of producers that read their input to its end first.
-type readsAll struct{ situations.Launcher }
+type readsAll struct{ fwpsituations.Launcher }
 
-func (l readsAll) Launch(e situations.Environment) (situations.Process, error) {
+func (l readsAll) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
 	e.Input = &slurped{from: e.Input}
 	return l.Launcher.Launch(e)
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 )
 
 // parsed parses the scripts once: a play changes none of them.
-var parsed = sync.OnceValues(fwpdialect.Suite)
+var parsed = sync.OnceValues(fwpscript.Suite)
 
 // suite returns the scripts of the suite as checks.
 func suite(t *testing.T) []conformance.Check {

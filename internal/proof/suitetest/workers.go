@@ -13,8 +13,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -22,23 +22,25 @@ import (
 type Dial = func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // Worker runs a worker until ctx is done, and returns its exit code.
-type Worker func(ctx context.Context, e situations.Environment, dial Dial) int
+type Worker func(ctx context.Context, e fwpsituations.Environment, dial Dial) int
 
 // harness returns one for workers on a network of its own.
-func harness(side *situations.Side, worker Worker) *situations.Harness {
+func harness(side *fwpsituations.Side, worker Worker) *fwpsituations.Harness {
 	network := memnet.New()
 	var last atomic.Int64
-	return &situations.Harness{
+	return &fwpsituations.Harness{
 		Side: side, ListenAgain: network.Listen,
-		Launcher: situations.InProcess(func(e situations.Environment, _, _ func(string)) situations.Function {
-			return situations.Function{Run: func(ctx context.Context) int { return worker(ctx, e, network.DialContext) }}
+		Launcher: fwpsituations.InProcess(func(e fwpsituations.Environment, _, _ func(string)) fwpsituations.Function {
+			return fwpsituations.Function{Run: func(ctx context.Context) int { return worker(ctx, e, network.DialContext) }}
 		}),
 		Listen: func(bool) (net.Listener, error) { return network.Listen(fmt.Sprintf("fwp%d:7000", last.Add(1))) },
 	}
 }
 
 // PlayWorker plays situations on a worker in virtual time; no ids: all. The error is that of Identify.
-func PlayWorker(t *testing.T, side *situations.Side, worker Worker, ids ...string) (report *reports.Report, err error) {
+func PlayWorker(
+	t *testing.T, side *fwpsituations.Side, worker Worker, ids ...string,
+) (report *reports.Report, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
@@ -49,7 +51,7 @@ func PlayWorker(t *testing.T, side *situations.Side, worker Worker, ids ...strin
 		checks, _, bad := conformance.Selection{Protocol: side.Protocol, Checks: ids}.Apply(h.Checks())
 		require.NoError(t, bad)
 		r := &run.Runner{
-			Protocol: side.Protocol, Servers: []run.Server{{Target: situations.Target{}}}, Checks: checks,
+			Protocol: side.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
 			Parties: []string{"C", "K"}, Virtual: true,
 		}
 		report = r.Run(t.Context())
@@ -59,11 +61,11 @@ func PlayWorker(t *testing.T, side *situations.Side, worker Worker, ids ...strin
 }
 
 // UselessWorker fails the test if a program passes a clause of a side.
-func UselessWorker(t *testing.T, side *situations.Side, worker Worker) {
+func UselessWorker(t *testing.T, side *fwpsituations.Side, worker Worker) {
 	t.Helper()
 	report, err := PlayWorker(t, side, worker)
 	if err != nil {
-		var none *situations.NoClientError
+		var none *fwpsituations.NoClientError
 		require.ErrorAs(t, err, &none)
 		return
 	}

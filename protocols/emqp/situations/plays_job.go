@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/base/input"
 	"github.com/fwpsuite/fwp/internal/base/values"
 	"github.com/fwpsuite/fwp/protocols/emqp"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 )
 
 // soon is how long something may take that needs no waiting.
@@ -72,7 +72,7 @@ func repliesAsked(s *session) {
 	expected := len(texts()) + 2
 	all := s.Until(s.program, soon, func() bool { return s.replies() >= expected })
 	s.Pass(s.program, 2*time.Second)
-	got := situations.Locked(&s.mu, func() []string { return slices.Clone(s.got) })
+	got := fwpsituations.Locked(&s.mu, func() []string { return slices.Clone(s.got) })
 	informed := true
 	for _, text := range texts() {
 		has := hasReply(got, text)
@@ -134,7 +134,7 @@ func many(s *session) {
 // repliesTo waits for the REPLY to the only request under way, behind n others, and reports whether one came.
 func (s *session) repliesTo(text string, n int) bool {
 	behind := func() []string {
-		return situations.Locked(&s.mu, func() []string { return slices.Clone(s.got[n:]) })
+		return fwpsituations.Locked(&s.mu, func() []string { return slices.Clone(s.got[n:]) })
 	}
 	has := s.Until(s.program, soon, func() bool { return hasReply(behind(), text) })
 	if got := behind(); len(got) == 0 {
@@ -154,7 +154,7 @@ func (s *session) named() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	named := func(name string) bool { return s.queues[name] }
-	if all := situations.Queues(); slices.ContainsFunc(all, named) {
+	if all := fwpsituations.Queues(); slices.ContainsFunc(all, named) {
 		missing := slices.DeleteFunc(slices.Clone(all), named)
 		s.Holds("WRK-02", len(missing) == 0, "INFORMs with all queues of its environment",
 			"none has "+strings.Join(missing, ", "))

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/protocols/emqp"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 )
 
 // silences returns for how long at most nothing was heard of the program, and has that begin anew.
@@ -39,7 +39,7 @@ func idle(s *session) {
 	}
 	before := s.count(&s.beats)
 	again := s.Until(s.program, anySilence, func() bool { return s.count(&s.beats) > before })
-	broken := situations.Locked(&s.mu, func() bool { return s.steady.longest > mostSilence || s.steady.grown[0] > 0 })
+	broken := fwpsituations.Locked(&s.mu, func() bool { return s.steady.longest > mostSilence || s.steady.grown[0] > 0 })
 	switch {
 	case again && broken: // it had kept the interval before, or has none
 	case again:
@@ -208,7 +208,7 @@ func brokerLeaves(s *session) {
 	s.push(r)
 	s.mustTake(1)
 	s.Pass(s.program, interval/2)
-	if peers := situations.Locked(&s.mu, func() int { return len(s.peers) }); peers == 0 {
+	if peers := fwpsituations.Locked(&s.mu, func() int { return len(s.peers) }); peers == 0 {
 		s.GiveUp(true, "the worker has no connection; it %s", s.Ending(s.program))
 	}
 	s.sendAll(emqp.Kbai(""))

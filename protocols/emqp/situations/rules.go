@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/protocols/emqp"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -199,7 +199,7 @@ func (s *session) informed(identity string, p *peer, m emqp.Message, l reports.L
 		s.Kept("WRK-02")
 	}
 	if len(queues) == 0 {
-		queues = []emqp.Queue{{Name: situations.Queues()[0]}}
+		queues = []emqp.Queue{{Name: fwpsituations.Queues()[0]}}
 	}
 	if p.conversed > 0 { // nothing says that a READY may not come before the INFORM
 		p.ready = 0
@@ -239,7 +239,7 @@ func (s *session) replied(m emqp.Message, l reports.Line) {
 	for _, r := range s.sent {
 		if strings.Contains(r.headers, emqp.ReplyRequested) {
 			requested++
-			if l.At-r.at+situations.TimerSlack >= r.takes {
+			if l.At-r.at+fwpsituations.TimerSlack >= r.takes {
 				finished++
 			}
 		}

@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/protocols/emqp"
 	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -48,8 +48,8 @@ type peer struct {
 
 // session is the broker of one play, and the program on it.
 type session struct {
-	*situations.Play
-	program *situations.Program
+	*fwpsituations.Play
+	program *fwpsituations.Program
 	addr    string
 	folder  string // for files of jobs
 	end     context.CancelFunc
@@ -75,7 +75,7 @@ type session struct {
 	refused  string
 }
 
-func newSession(t *situations.Play) *session {
+func newSession(t *fwpsituations.Play) *session {
 	s := &session{Play: t, peers: map[string]*peer{}, queues: map[string]bool{}}
 	folder, err := os.MkdirTemp("", "fwp-emqp-")
 	if err != nil {
@@ -241,7 +241,7 @@ func (s *session) dispatch() {
 
 // start starts the program, and waits for its first message.
 func (s *session) start(concurrency int) (err error) {
-	s.program, err = s.Start(situations.Environment{
+	s.program, err = s.Start(fwpsituations.Environment{
 		URL: "emqp://" + s.addr, Concurrency: concurrency, Heartbeat: interval,
 	}, func() bool { return s.firstCommand() != "" }, s.whySilent)
 	return err
@@ -261,19 +261,19 @@ func (s *session) whySilent() string {
 }
 
 func (s *session) firstCommand() string {
-	return situations.Locked(&s.mu, func() string { return s.first })
+	return fwpsituations.Locked(&s.mu, func() string { return s.first })
 }
 
 // count returns a counter of the session.
 func (s *session) count(of *int) int {
-	return situations.Locked(&s.mu, func() int { return *of })
+	return fwpsituations.Locked(&s.mu, func() int { return *of })
 }
 
 func (s *session) replies() int {
-	return situations.Locked(&s.mu, func() int { return len(s.got) })
+	return fwpsituations.Locked(&s.mu, func() int { return len(s.got) })
 }
 
 // taken returns how many requests the program was sent.
 func (s *session) taken() int {
-	return situations.Locked(&s.mu, func() int { return len(s.sent) })
+	return fwpsituations.Locked(&s.mu, func() int { return len(s.sent) })
 }

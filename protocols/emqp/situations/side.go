@@ -5,14 +5,14 @@ import (
 	"errors"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	emqpsuite "github.com/fwpsuite/fwp/protocols/emqp/suite"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 )
 
 // Side returns the side of workers of eMQP.
-func Side() *situations.Side {
-	return &situations.Side{
+func Side() *fwpsituations.Side {
+	return &fwpsituations.Side{
 		Protocol: emqpsuite.Protocol(), Variable: "EMQP_URL", Template: template, Situations: table(), Identify: identify,
 	}
 }
@@ -28,15 +28,15 @@ func template(t *jobtype.Template) error {
 }
 
 // identify has the program work three jobs.
-func identify(t *situations.Play) (situations.Observed, error) {
+func identify(t *fwpsituations.Play) (fwpsituations.Observed, error) {
 	s := newSession(t)
 	defer s.close()
 	if err := s.start(2); err != nil {
-		return situations.Observed{}, err
+		return fwpsituations.Observed{}, err
 	}
 	s.push(asked(`["fwp.ok"]`), asked(`["fwp.ok"]`), asked(`["fwp.echo","a text"]`))
 	const idle = 3 * time.Second
 	replied := s.Until(s.program, soon, func() bool { return s.replies() > 0 })
 	t.Pass(s.program, idle)
-	return situations.Observed{First: s.firstCommand(), Works: replied, Idles: !t.Exited(s.program)}, nil
+	return fwpsituations.Observed{First: s.firstCommand(), Works: replied, Idles: !t.Exited(s.program)}, nil
 }

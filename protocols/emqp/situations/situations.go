@@ -3,48 +3,48 @@ package situations
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/base/text"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 )
 
 // ofAll are the clauses that every situation is about.
 const ofAll = " WRK-01 WRK-02 WRK-03"
 
 // table has all situations, those first of which workers get most wrong.
-func table() []situations.Situation {
-	return []situations.Situation{
-		situations.Row("heartbeat/idle", "a worker sends HEARTBEATs at the interval after its job (Heartbeating)",
+func table() []fwpsituations.Situation {
+	return []fwpsituations.Situation{
+		fwpsituations.Row("heartbeat/idle", "a worker sends HEARTBEATs at the interval after its job (Heartbeating)",
 			"BEAT-09 WRK-04 WRK-05"+ofAll, 15, playing(2, idle)),
-		situations.Row("heartbeat/working", "a worker sends HEARTBEATs while a job runs, or other messages (Heartbeating)",
+		fwpsituations.Row("heartbeat/working", "a worker sends HEARTBEATs while a job runs, or other messages (Heartbeating)",
 			"BEAT-09 WRK-07"+ofAll, 4, playing(1, working)),
-		situations.Row("jobs/replies", "a request gets a REPLY with its information only if it asks for one (Headers)",
+		fwpsituations.Row("jobs/replies", "a request gets a REPLY with its information only if it asks for one (Headers)",
 			"REPLY-05 WRK-06 WRK-07"+ofAll, 3, playing(2, repliesAsked)),
-		situations.Row("jobs/many", "one request follows the other, also after failed ones (eMQP / Worker)",
+		fwpsituations.Row("jobs/many", "one request follows the other, also after failed ones (eMQP / Worker)",
 			"WRK-06 WRK-07 WRK-08"+ofAll, 5, playing(1, many)),
-		situations.Row("jobs/retries", "a failing job is retried as often as retry-count says (Headers)",
+		fwpsituations.Row("jobs/retries", "a failing job is retried as often as retry-count says (Headers)",
 			"HEAD-03 WRK-15", 5, playing(2, retries)),
-		situations.Row("jobs/timeout", "a job ends after the seconds of timeout, and other jobs do not (Headers)",
+		fwpsituations.Row("jobs/timeout", "a job ends after the seconds of timeout, and other jobs do not (Headers)",
 			"HEAD-04 WRK-10", 5, playing(4, timeouts)),
-		situations.Row("jobs/headers", "several headers are read, in any order (Headers)",
+		fwpsituations.Row("jobs/headers", "several headers are read, in any order (Headers)",
 			"WRK-09", 5, playing(2, headersTogether)),
-		situations.Row("loss/closed", "a worker reconnects after its connection ends (Heartbeating)",
+		fwpsituations.Row("loss/closed", "a worker reconnects after its connection ends (Heartbeating)",
 			"BEAT-10", 5, playing(2, lost(0, func(s *session) { s.cut() }))),
-		situations.Row("loss/restart", "a worker reconnects after the broker was away (Heartbeating)",
+		fwpsituations.Row("loss/restart", "a worker reconnects after the broker was away (Heartbeating)",
 			"BEAT-10", 16, playing(2, lost(mostSilence+interval, func(s *session) { s.away() }))),
-		situations.Row("loss/silent", "a worker reconnects when the broker stops sending HEARTBEATs (Heartbeating)",
+		fwpsituations.Row("loss/silent", "a worker reconnects when the broker stops sending HEARTBEATs (Heartbeating)",
 			"BEAT-10", 60, playing(2, lost(0, func(s *session) { s.fallSilent() }))),
-		situations.Row("disconnect/idle", "a worker sends KBAI after a DISCONNECT, and nothing more (DISCONNECT and KBAI)",
+		fwpsituations.Row("disconnect/idle", "a worker sends KBAI after a DISCONNECT, and nothing more (DISCONNECT and KBAI)",
 			"WRK-11 WRK-12", 5, playing(2, disconnect(0))),
-		situations.Row("disconnect/working", "a worker that gets a DISCONNECT completes its jobs (DISCONNECT and KBAI)",
+		fwpsituations.Row("disconnect/working", "a worker that gets a DISCONNECT completes its jobs (DISCONNECT and KBAI)",
 			"WRK-11 WRK-12 WRK-13", 5, playing(2, disconnect(2*time.Second))),
-		situations.Row("disconnect/kbai", "a worker sends nothing after the broker's KBAI (DISCONNECT and KBAI)",
+		fwpsituations.Row("disconnect/kbai", "a worker sends nothing after the broker's KBAI (DISCONNECT and KBAI)",
 			"WRK-14", 5, playing(2, brokerLeaves)),
 	}
 }
 
 // playing returns a play that starts the program on a session.
-func playing(concurrency int, then func(*session)) func(*situations.Play) {
-	return func(t *situations.Play) {
+func playing(concurrency int, then func(*session)) func(*fwpsituations.Play) {
+	return func(t *fwpsituations.Play) {
 		s := newSession(t)
 		defer s.close()
 		if err := s.start(concurrency); err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	fakeemqpworker "github.com/fwpsuite/fwp/fakes/emqp/worker"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/internal/proof/suitetest"
 	"github.com/fwpsuite/fwp/protocols/emqp"
 	emqpsituations "github.com/fwpsuite/fwp/protocols/emqp/situations"
 	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -23,7 +23,7 @@ import (
 func TestUselessWorkers(t *testing.T) {
 	t.Parallel()
 	dials := func(act func(context.Context, *zmtp.Dealer)) suitetest.Worker {
-		return func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+		return func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
 			for ctx.Err() == nil {
 				if nc, err := dial(ctx, "tcp", e.URL[len("emqp://"):]); err == nil && act == nil {
 					nc.Close()
@@ -48,7 +48,7 @@ func TestUselessWorkers(t *testing.T) {
 		})
 	}
 	for name, program := range map[string]suitetest.Worker{
-		"ends at once":         func(context.Context, situations.Environment, suitetest.Dial) int { return 0 },
+		"ends at once":         func(context.Context, fwpsituations.Environment, suitetest.Dial) int { return 0 },
 		"connects and closes":  dials(nil),
 		"sends nothing":        send(),
 		"heartbeats only":      send(emqp.Heartbeat("1", time.Now())),
@@ -90,7 +90,7 @@ func TestTemplate(t *testing.T) {
 		side := emqpsituations.Side()
 		side.Job = job
 		report, err := suitetest.PlayWorker(t, side,
-			func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+			func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
 				return fakeemqpworker.Run(ctx, fakeemqpworker.Config{
 					URL: e.URL, Queues: e.Queues, Concurrency: e.Concurrency, Heartbeat: e.Heartbeat, Dial: dial, Hook: reads,
 				})
@@ -114,7 +114,7 @@ func TestAcknowledgesANumber(t *testing.T) {
 		}
 	}
 	report, err := suitetest.PlayWorker(t, emqpsituations.Side(),
-		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+		func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
 			return fakeemqpworker.Run(ctx, fakeemqpworker.Config{
 				URL: e.URL, Queues: e.Queues, Concurrency: e.Concurrency, Heartbeat: e.Heartbeat, Dial: dial,
 				Hook: acknowledges,
@@ -130,7 +130,7 @@ func TestAcknowledgesANumber(t *testing.T) {
 func TestAwaitsACK(t *testing.T) {
 	t.Parallel()
 	report, err := suitetest.PlayWorker(t, emqpsituations.Side(),
-		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+		func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
 			return fakeemqpworker.Run(ctx, fakeemqpworker.Config{
 				URL: e.URL, Queues: e.Queues, Concurrency: e.Concurrency, Heartbeat: e.Heartbeat, Dial: dial,
 				Awaits: true, Stays: true,

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/protocols/workq"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -152,7 +152,7 @@ func (c *conn) outcome(k *known, from *lease, command workq.Command, l reports.L
 		default:
 			expected, got = "complete for a job that succeeded", "fail"
 		}
-	case complete && ran+situations.TimerSlack < k.takes:
+	case complete && ran+fwpsituations.TimerSlack < k.takes:
 		expected, got = fmt.Sprintf("complete after the job ran for %v", k.takes),
 			fmt.Sprintf("complete after %v", ran.Round(time.Millisecond))
 	case complete && k.takes > k.ttr:

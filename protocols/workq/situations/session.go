@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
@@ -55,9 +55,9 @@ type report struct {
 
 // session is the server of one play, and the program on it.
 type session struct {
-	*situations.Play
+	*fwpsituations.Play
 	server  *fakeworkq.Server
-	program *situations.Program
+	program *fwpsituations.Program
 	addr    string
 
 	mu      sync.Mutex
@@ -73,7 +73,7 @@ type session struct {
 	spoiled string          // the clause that a command has broken which the server cannot carry out
 }
 
-func newSession(t *situations.Play) *session {
+func newSession(t *fwpsituations.Play) *session {
 	s := &session{Play: t, jobs: map[string]*known{}, names: map[string]bool{}}
 	l := t.Listen("")
 	s.addr = l.Addr().String()
@@ -96,14 +96,14 @@ func (s *session) follow(text string) {
 }
 
 func (s *session) hook(e *fakeworkq.Event) {
-	for _, act := range situations.Locked(&s.mu, func() []func(*fakeworkq.Event) { return slices.Clone(s.hooks) }) {
+	for _, act := range fwpsituations.Locked(&s.mu, func() []func(*fakeworkq.Event) { return slices.Clone(s.hooks) }) {
 		act(e)
 	}
 }
 
 // start starts the program, and waits for its first command.
 func (s *session) start(concurrency int) (err error) {
-	s.program, err = s.Start(situations.Environment{URL: "workq://" + s.addr, Concurrency: concurrency},
+	s.program, err = s.Start(fwpsituations.Environment{URL: "workq://" + s.addr, Concurrency: concurrency},
 		func() bool { return s.firstVerb() != "" }, s.whySilent)
 	return err
 }
@@ -124,7 +124,7 @@ func (s *session) whySilent() string {
 }
 
 func (s *session) firstVerb() string {
-	return situations.Locked(&s.mu, func() string { return s.first })
+	return fwpsituations.Locked(&s.mu, func() string { return s.first })
 }
 
 // newID returns a UUID of version 4. (add, id)

@@ -10,14 +10,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	workqsuite "github.com/fwpsuite/fwp/protocols/workq/suite"
 )
 
 // Side returns the side of workers of Workq.
-func Side() *situations.Side {
-	return &situations.Side{
+func Side() *fwpsituations.Side {
+	return &fwpsituations.Side{
 		Protocol: workqsuite.Protocol(), Variable: "WORKQ_URL", Template: template, Situations: table(),
 		Identify: identify,
 	}
@@ -33,15 +33,15 @@ func template(t *jobtype.Template) error {
 }
 
 // identify has the program work three jobs.
-func identify(t *situations.Play) (situations.Observed, error) {
+func identify(t *fwpsituations.Play) (fwpsituations.Observed, error) {
 	s := newSession(t)
 	defer s.close()
 	if err := s.start(2); err != nil {
-		return situations.Observed{}, err
+		return fwpsituations.Observed{}, err
 	}
 	jobs := s.pushMany(3, job{name: ok, payload: "1"})
 	s.unreported(jobs...)
-	seen := situations.Observed{First: s.firstVerb(), Works: slices.ContainsFunc(jobs, s.completed)}
+	seen := fwpsituations.Observed{First: s.firstVerb(), Works: slices.ContainsFunc(jobs, s.completed)}
 	const idle = 3 * time.Second
 	t.Pass(s.program, idle)
 	seen.Idles = !t.Exited(s.program)

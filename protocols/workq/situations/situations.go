@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	"github.com/fwpsuite/fwp/internal/base/text"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
@@ -14,40 +14,40 @@ import (
 const ofAll = " CLI-05 CLI-06 CLI-07 CLI-12 CLI-13 CLI-15"
 
 // table has all situations, those first of which workers get most wrong.
-func table() []situations.Situation {
-	return []situations.Situation{
-		situations.Row("ttr/over", "a worker stops a job at the end of its time to run (lease, Special Considerations)",
+func table() []fwpsituations.Situation {
+	return []fwpsituations.Situation{
+		fwpsituations.Row("ttr/over", "a worker stops a job at the end of its time to run (lease, Special Considerations)",
 			"CLI-01", 2, playing(2, timeToRunOver)),
-		situations.Row("ttr/within", "a job that needs less than its time to run is completed (lease, Reply)",
+		fwpsituations.Row("ttr/within", "a job that needs less than its time to run is completed (lease, Reply)",
 			"CLI-17 CLI-14"+ofAll, 3, works(2, job{name: sleep, takes: 3 * time.Second, ttr: 5 * time.Second},
 				job{name: sleep, takes: 500 * time.Millisecond, ttr: 4 * time.Second})),
-		situations.Row("jobs/many", "each of many jobs is reported once, with the id of its lease (complete)",
+		fwpsituations.Row("jobs/many", "each of many jobs is reported once, with the id of its lease (complete)",
 			"CLI-03 CLI-04 CLI-14"+ofAll, 1, works(2, repeated(48, job{name: ok, payload: "12345"})...)),
-		situations.Row("jobs/failures", "a failed job is reported with fail, and no other job is (fail)",
+		fwpsituations.Row("jobs/failures", "a failed job is reported with fail, and no other job is (fail)",
 			"CLI-14"+ofAll, 1, works(2, repeated(4, job{name: fails, payload: "it has failed"}, job{name: ok})...)),
-		situations.Row("jobs/mixed", "jobs of all names run concurrently (lease)",
+		fwpsituations.Row("jobs/mixed", "jobs of all names run concurrently (lease)",
 			"CLI-09 CLI-14 CLI-04"+ofAll, 1, works(4, repeated(5, job{name: ok}, job{name: fails, payload: "no"},
 				job{name: echo, payload: "a text"}, job{name: sleep, takes: 100 * time.Millisecond})...)),
-		situations.Row("lease/loop", "a worker leases again after it reported a job, and after a pause (lease)",
+		fwpsituations.Row("lease/loop", "a worker leases again after it reported a job, and after a pause (lease)",
 			"CLI-11"+ofAll, 5, playing(1, loop)),
-		situations.Row("lease/timeout", "a worker leases again after a lease without a job (lease)",
+		fwpsituations.Row("lease/timeout", "a worker leases again after a lease without a job (lease)",
 			"CLI-11 CLI-03", 60, playing(1, timeout)),
-		situations.Row("lease/second-attempt", "a job that is leased again runs again (add, max-fails)",
+		fwpsituations.Row("lease/second-attempt", "a job that is leased again runs again (add, max-fails)",
 			"CLI-18"+ofAll, 1, playing(2, secondAttempt)),
-		situations.Row("payload/bytes", "a payload may have any bytes, and is returned as the result (Protocol)",
+		fwpsituations.Row("payload/bytes", "a payload may have any bytes, and is returned as the result (Protocol)",
 			"CLI-09"+ofAll, 1, works(2, echoes(allBytes(), "\x00", "a\x00b", "\xff\xfe", "héllo wörld ✓", " padded ",
 				"\ta\n", strings.Repeat("0123456789abcdef", 10_000))...)),
-		situations.Row("payload/lines", "a payload may have CRLF, and what looks like replies and commands (Protocol)",
+		fwpsituations.Row("payload/lines", "a payload may have CRLF, and what looks like replies and commands (Protocol)",
 			"CLI-09"+ofAll, 1, works(2, echoes("\r\n", "a\r\nb", "\r\n\r\n", "ends with\r\n", "+OK\r\n",
 				"+OK 1\r\n6ba7b810-9dad-41d1-80b4-00c04fd430c4 fwp.ok 1000 4\r\nping\r\n", "-TIMEOUT\r\n",
 				"complete x 0\r\n\r\n", "\n", "\r")...)),
-		situations.Row("payload/empty", "a payload may be empty (lease, Reply)",
+		fwpsituations.Row("payload/empty", "a payload may be empty (lease, Reply)",
 			"CLI-09"+ofAll, 1, works(2, append(echoes("", "a", ""), job{name: ok}, job{name: fails})...)),
-		situations.Row("payload/largest", "payload and result may have 1 MiB (add; complete)",
+		fwpsituations.Row("payload/largest", "payload and result may have 1 MiB (add; complete)",
 			"CLI-08 CLI-09"+ofAll, 1, works(1, echoes(strings.Repeat("0123456789abcde\n", workq.MaxBlock/16), "a")...)),
-		situations.Row("reply/pieces", "a reply may arrive byte by byte (Protocol)",
+		fwpsituations.Row("reply/pieces", "a reply may arrive byte by byte (Protocol)",
 			"CLI-10"+ofAll, 1, playing(2, pieces)),
-		situations.Row("reply/not-found", "a worker continues after -NOT-FOUND in reply to a report (Errors)",
+		fwpsituations.Row("reply/not-found", "a worker continues after -NOT-FOUND in reply to a report (Errors)",
 			"CLI-16 CLI-13", 1, playing(2, notFound)),
 	}
 }
@@ -76,8 +76,8 @@ func allBytes() string {
 }
 
 // playing returns a play that starts the program on a session.
-func playing(concurrency int, then func(*session)) func(*situations.Play) {
-	return func(t *situations.Play) {
+func playing(concurrency int, then func(*session)) func(*fwpsituations.Play) {
+	return func(t *fwpsituations.Play) {
 		s := newSession(t)
 		defer s.close()
 		if err := s.start(concurrency); err != nil {
@@ -100,7 +100,7 @@ func (s *session) show() {
 }
 
 // works returns a play whose jobs are worked.
-func works(concurrency int, jobs ...job) func(*situations.Play) {
+func works(concurrency int, jobs ...job) func(*fwpsituations.Play) {
 	return playing(concurrency, func(s *session) { s.works("", s.push(jobs...)...) })
 }
 
@@ -136,7 +136,7 @@ func (s *session) works(clause string, jobs ...*known) {
 
 // decide decides a clause by what has not come, unless a report that the server cannot carry out is the reason.
 func (s *session) decide(clause string, held bool, expected, got string) {
-	spoiled := situations.Locked(&s.mu, func() string { return s.spoiled })
+	spoiled := fwpsituations.Locked(&s.mu, func() string { return s.spoiled })
 	if !held && spoiled != "" {
 		s.Leave(clause, "this finding may be a consequence of the one about WORKQ-"+spoiled)
 		return
@@ -198,10 +198,10 @@ func loop(s *session) {
 func timeout(s *session) {
 	const most, some, further = 70 * time.Second, 6, 15 * time.Second
 	idle := func(n int) func() bool {
-		return func() bool { return situations.Locked(&s.mu, func() bool { return s.idle >= n }) }
+		return func() bool { return fwpsituations.Locked(&s.mu, func() bool { return s.idle >= n }) }
 	}
 	if !s.Until(s.program, most, idle(1)) {
-		longest := situations.Locked(&s.mu, func() time.Duration { return s.longest })
+		longest := fwpsituations.Locked(&s.mu, func() time.Duration { return s.longest })
 		s.GiveUp(longest < most, "no lease was over within %v: the longest waits for %v; the worker %s", most, longest,
 			s.Ending(s.program))
 	}
@@ -217,7 +217,7 @@ func secondAttempt(s *session) {
 	const attempts = 3
 	k := s.push(job{name: fails, payload: "again", failures: attempts})[0]
 	over := func() bool { return len(k.report) >= attempts }
-	all := s.Until(s.program, soon, func() bool { return situations.Locked(&s.mu, over) })
+	all := s.Until(s.program, soon, func() bool { return fwpsituations.Locked(&s.mu, over) })
 	s.Pass(s.program, time.Second)
 	s.mu.Lock()
 	leases, reported := len(k.leases), len(k.report)
@@ -269,7 +269,7 @@ func timeToRunOver(s *session) {
 		s.GiveUp(true, "the worker did not lease the job within %v", soon)
 	}
 	over := func() bool { return len(k.report) > 0 || k.leases[0].next > 0 }
-	s.Until(s.program, takes+margin, func() bool { return situations.Locked(&s.mu, over) })
+	s.Until(s.program, takes+margin, func() bool { return fwpsituations.Locked(&s.mu, over) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := k.leases[0]

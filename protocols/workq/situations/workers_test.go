@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance/workers/situations"
 	fakeworkqworker "github.com/fwpsuite/fwp/fakes/workq/worker"
 	"github.com/fwpsuite/fwp/internal/proof/suitetest"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	workqsituations "github.com/fwpsuite/fwp/protocols/workq/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -22,7 +22,7 @@ import (
 func TestUselessWorkers(t *testing.T) {
 	t.Parallel()
 	dials := func(act func(*conn)) suitetest.Worker {
-		return func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+		return func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
 			for ctx.Err() == nil {
 				if nc, err := dial(ctx, "tcp", e.URL[len("workq://"):]); err == nil {
 					stop := context.AfterFunc(ctx, func() { nc.Close() })
@@ -36,7 +36,7 @@ func TestUselessWorkers(t *testing.T) {
 		}
 	}
 	for name, program := range map[string]suitetest.Worker{
-		"ends at once":        func(context.Context, situations.Environment, suitetest.Dial) int { return 0 },
+		"ends at once":        func(context.Context, fwpsituations.Environment, suitetest.Dial) int { return 0 },
 		"connects and closes": dials(func(*conn) {}),
 		"sends nothing":       dials(func(c *conn) { c.reads() }),
 		"sends no command":    dials(func(c *conn) { c.writes("PING\r\n"); c.reads() }),
@@ -71,7 +71,7 @@ func (c partly) Write(p []byte) (n int, err error) {
 func TestCommandsInParts(t *testing.T) {
 	t.Parallel()
 	report, err := suitetest.PlayWorker(t, workqsituations.Side(),
-		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+		func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
 			return fakeworkqworker.Run(ctx, fakeworkqworker.Config{
 				URL: e.URL, Concurrency: e.Concurrency,
 				Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -88,7 +88,7 @@ func TestCommandsInParts(t *testing.T) {
 func TestLineWithoutEnd(t *testing.T) {
 	t.Parallel()
 	report, err := suitetest.PlayWorker(t, workqsituations.Side(),
-		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+		func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
 			for _, text := range []string{"lease fwp.ok 1000\r\n", "lease fwp.ok"} {
 				nc, err := dial(ctx, "tcp", e.URL[len("workq://"):])
 				if err != nil {
@@ -110,7 +110,7 @@ func TestLineWithoutEnd(t *testing.T) {
 func TestLateReport(t *testing.T) {
 	t.Parallel()
 	report, err := suitetest.PlayWorker(t, workqsituations.Side(),
-		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+		func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
 			var once sync.Once
 			return fakeworkqworker.Run(ctx, fakeworkqworker.Config{
 				URL: e.URL, Concurrency: e.Concurrency, Dial: dial, Hook: func(e *fakeworkqworker.Event) {
@@ -129,7 +129,7 @@ func TestLateReport(t *testing.T) {
 func TestWorkerWithoutAName(t *testing.T) {
 	t.Parallel()
 	report, err := suitetest.PlayWorker(t, workqsituations.Side(),
-		func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+		func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
 			return fakeworkqworker.Run(ctx, fakeworkqworker.Config{
 				URL: e.URL, Concurrency: e.Concurrency, Dial: dial, Names: []string{"fwp.ok", "fwp.fail", "fwp.sleep"},
 			})
@@ -152,7 +152,7 @@ func TestTemplate(t *testing.T) {
 			e.Exit = e.Exit || !is
 		}
 	}
-	worker := func(ctx context.Context, e situations.Environment, dial suitetest.Dial) int {
+	worker := func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
 		return fakeworkqworker.Run(ctx, fakeworkqworker.Config{
 			URL: e.URL, Concurrency: e.Concurrency, Dial: dial, Hook: reads,
 		})

@@ -13,11 +13,11 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/loadtest"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/wire"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 	workqwire "github.com/fwpsuite/fwp/protocols/workq/wire"
 )
 
@@ -89,7 +89,7 @@ func TestFaultsShow(t *testing.T) {
 // A Workq server waits for its client, and is not taken for one of FWP.
 func TestAClientOfAnotherProtocol(t *testing.T) {
 	t.Parallel()
-	l := loaded(t, fwpspeaker.New(""), nil, nil)
+	l := loaded(t, fwpwire.New(""), nil, nil)
 	assert.Contains(t, l.Unreachable, "the server sent nothing for 10s instead of greeting")
 }
 

@@ -1,0 +1,69 @@
+package clientrules
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestMend: a line is read as what it was meant to be where only its verb's case or its spaces are wrong.
+func TestMend(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"INFO": "INFO", "INFO ": "INFO", " INFO": "INFO", "info": "INFO", "PUSH  {}": "PUSH {}", "PUSH   {} ": "PUSH {}",
+		"PUSH { } ": "PUSH { }", "PUSH{}": "PUSH {}", "HELLO\t{}": "HELLO {}",
+		"Ack {\"jid\":\"a  b\"}": "ACK {\"jid\":\"a  b\"}",
+		"FETCH a  b":             "FETCH a b", "FETCH ": "FETCH", "FETCHa": "FETCHa", "ACK_ALL {}": "ACK_ALL {}",
+		"MUTATE  {}": "MUTATE  {}",
+		"":           "", "  ": "  ", "{}": "{}", "BEAT w": "BEAT w",
+	} {
+		in := []byte(line)
+		assert.Equal(t, want, string(Mend(in)), "%q", line)
+		assert.Equal(t, line, string(in), "the line itself is as it was")
+	}
+}
+
+// TestALineIsWhatItWasMeantToBe: its mistakes are reported, and the rules go on with what is in it.
+func TestALineIsWhatItWasMeantToBe(t *testing.T) {
+	t.Parallel()
+	for line, faults := range map[string][]Fault{
+		"ack {\"jid\":\"j\"}\n": {FaultSyntax}, "ACK{\"jid\":\"j\"}\r\n": {FaultForm},
+		"ACK\t{\"jid\":\"j\"}\n": {FaultForm}, "ACK  {\"jid\":\"j\"} \n": {FaultForm, FaultSyntax},
+		"ACK\t{\"jid\":\"j\"} x\r\n": {FaultForm, FaultSyntax}, "ACK {\"jid\":\"j\"} x\r\n": {FaultSyntax},
+	} {
+		e := Event{Kind: Line}
+		readLine(&e, []byte(line))
+		var found []Fault
+		for _, wrong := range e.Wrong {
+			found = append(found, wrong.Fault)
+		}
+		assert.Equal(t, faults, found, "%q", line)
+		assert.Equal(t, "ACK", e.Verb(), "%q", line)
+		assert.Equal(t, "j", e.Text("jid"), "%q", line)
+		assert.Equal(t, line, string(e.Raw))
+	}
+}
+
+// TestWhatIsMaskedIsNotKept: a line that is wrong, and the reply to it, are no occasion on which a rule was kept. The
+// end of a line is judged apart.
+func TestWhatIsMaskedIsNotKept(t *testing.T) {
+	t.Parallel()
+	for line, kept := range map[string]string{
+		`BEAT {\"wid\":\"w1\"}\r\n`: "beat-wid line-end line-form", `BEAT {\"wid\":\"w1\"}\n`: "beat-wid line-form",
+		`BEAT  {\"wid\":\"w1\"}\r\n`: "line-end", `beat {\"wid\":\"w1\"}\n`: "",
+	} {
+		reached := func(more string) map[string]int {
+			events, end := streamOf(t, "1 worker w1"+more)
+			n := map[string]int{}
+			for _, r := range judgeAll(Config{}, events, end) {
+				n[r.Rule.Breach] = r.Reached - r.Breaches
+			}
+			return n
+		}
+		before, behind := reached(""), reached("\n1 C: \""+line+"\"\n1 S: +OK")
+		for _, breach := range []string{BeatWid, LineEnd, LineForm} {
+			assert.Equal(t, strings.Contains(kept, breach), behind[breach] > before[breach], "%s: %s", line, breach)
+		}
+	}
+}

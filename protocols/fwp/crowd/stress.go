@@ -1,0 +1,199 @@
+package crowd
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/results"
+	"github.com/fwpsuite/fwp/protocols/fwp/moves"
+	fwpsession "github.com/fwpsuite/fwp/protocols/fwp/session"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Load is a load of producers and workers that close their connections now and then, in any phase that leaves no job
+// reserved, and connect again. Explorer.Target must be set; the zero value of everything else works.
+type Load struct {
+	// Explorer is where, for how long, and how findings are shrunk. Steps counts commands,
+	// three for each job: 900 if it and Time are zero. Time is that of everything but
+	// shrinking, see explore.Divide.
+	Explorer  explore.Explorer
+	Workers   int      // 8 if zero
+	Producers int      // as many as there are workers if zero
+	Observers int      // clients that send INFO all the time: a server that counts without locks may crash
+	Known     []string // clauses that are reported already
+	Shown     []string // those of them that were reproduced: others of their kind are shrunk for less time
+
+	// Recorded is called with a history that has findings before they are shrunk; may be
+	// nil.
+	Recorded func(*history.History, []history.Finding)
+
+	// LawApart has what the law finds in the conversations be no Findings.
+	LawApart bool
+
+	judge *law.Watch // judges all connections of the load
+}
+
+// Result is the result of a load.
+type Result struct {
+	History  *history.History // never nil
+	Findings []explore.Finding
+	Law      []law.Seen // what the law found in the conversations
+	Tally    law.Tally  // what it has judged
+	Commands int
+	Answered int           // of the commands
+	Shrunk   time.Duration // in which findings were shrunk, at the end
+	Left     []string      // accepted jobs whose end is not known
+	Dead     bool          // the server does not serve any more
+	Lost     string        // why a forwarder before it may have ended, and not the server; else empty
+	Served   bool          // the clients were accepted
+	Unserved bool          // the server does not serve any more, and whether it died of the load is not known
+}
+
+const (
+	commandsOfJob = 3 // PUSH, FETCH and ACK
+	mostCommands  = 1_000_000
+	drainLimit    = 58 * time.Second // a server whose reports take 500 ms needs 45 s, 4 s of them for empty FETCHes
+)
+
+// Run blocks until the load is over and its findings are shrunk. When ctx is done, the
+// history until then is evaluated, and nothing is shrunk.
+func (l *Load) Run(ctx context.Context) *Result {
+	l.fill()
+	e := &l.Explorer
+	budget := explore.Divide(e.Time)
+	loading, cancel := explore.Until(ctx, budget.Explore)
+	defer cancel()
+	done := load.Run(loading, load.Config{
+		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRun(), History: true, Coarse: true, End: budget.End,
+		Dial: l.dial(ctx), Protocol: fwpwire.New(e.Password), Watch: l.watch(),
+	})
+	r := &Result{
+		History: done.History, Served: done.History != nil,
+		Law: l.judge.Found(), Tally: l.judge.Tally(),
+	}
+	if r.History == nil {
+		r.History = &history.History{}
+	}
+	r.Commands = len(r.History.Events)
+	for _, call := range r.History.Events {
+		if call.Outcome != history.Open {
+			r.Answered++
+		}
+	}
+	for _, u := range done.Judged.Undecided {
+		if !u.Unsent {
+			r.Left = append(r.Left, u.JID)
+		}
+	}
+	gone := l.gone(ctx, r, budget, done.Report.Connections)
+	r.Dead = gone && (e.Fresh != nil || !e.Revive(ctx))
+	reporting := time.Now()
+	l.report(ctx, r, done, gone)
+	r.Shrunk = time.Since(reporting)
+	return r
+}
+
+// dial returns what opens the connections of the load, which the law judges. The load dials under a context of its own,
+// so a shortage of this machine is noticed here in ctx: clients that could not be opened would be missing without a
+// word.
+func (l *Load) dial(ctx context.Context) func(context.Context) (net.Conn, error) {
+	return func(dialing context.Context) (net.Conn, error) {
+		nc, err := l.Explorer.Target.Dial(dialing)
+		if err != nil {
+			return nil, machine.Notice(ctx, err)
+		}
+		return l.judge.Tapped(nc, fwpsession.Protocol{}), nil
+	}
+}
+
+// gone reports whether the server serves no more, of the load as far as is known, or a forwarder before it has ended.
+func (l *Load) gone(ctx context.Context, r *Result, budget explore.Budget, opened results.Connections) bool {
+	ended, refusing := l.ended(ctx, budget)
+	none := opened.Opened == 0
+	if refusing = refusing || none && opened.Refused != ""; ended || refusing {
+		r.Lost = l.Explorer.Lost(ctx)
+	}
+	r.Unserved = r.Lost == "" && (refusing || ended && none)
+	return r.Lost != "" || ended && !r.Unserved
+}
+
+// ended reports whether the server serves no more, as far as that can be seen in the time for everything, or else
+// whether it refuses connections when the time is over.
+func (l *Load) ended(ctx context.Context, budget explore.Budget) (ended, refusing bool) {
+	limited, cancel := explore.Until(ctx, budget.End)
+	defer cancel()
+	if limited.Err() != nil {
+		return false, false
+	}
+	serves, refusing := l.Explorer.Serves(limited)
+	return !serves && limited.Err() == nil, refusing
+}
+
+func (l *Load) fill() {
+	e := &l.Explorer
+	switch {
+	case e.Steps == 0 && e.Time > 0:
+		e.Steps = mostCommands
+	case e.Steps == 0:
+		e.Steps = 900
+	}
+	l.Workers = cmp.Or(l.Workers, 8)
+	l.Producers = cmp.Or(l.Producers, l.Workers)
+	l.judge = law.NewWatch(moves.Law(), law.Terms{
+		Password: e.Password, Patience: cmp.Or(e.Patience, scenarios.DefaultPatience),
+		Slack: cmp.Or(e.Slack, machine.Allowance),
+	})
+}
+
+// recorded are the kinds of commands that a history has.
+var recorded = []measure.Op{
+	measure.Push, measure.Fetch, measure.FetchFound, measure.FetchWaited, measure.FetchEmpty, measure.Ack, measure.Fail,
+}
+
+// watch returns what reports the progress of the load, nil if no one wants it.
+func (l *Load) watch() func(load.Moment) {
+	if l.Explorer.Progress == nil {
+		return nil
+	}
+	p := explore.Progress{Activity: explore.Loading}
+	l.Explorer.Progress(p)
+	return func(m load.Moment) {
+		for _, op := range m.Ops {
+			if slices.Contains(recorded, measure.Op(op.Op)) {
+				p.Commands += int(op.Count + op.Errors)
+			}
+		}
+		l.Explorer.Progress(p)
+	}
+}
+
+// workload returns the load. Its rate keeps queues short, so that a job which is delivered
+// twice is delivered while it is held. Where there is a budget, half of the time for it is
+// for the drain.
+func (l *Load) workload(b explore.Budget) plan.Workload {
+	const ms = time.Millisecond
+	lasts, drain := time.Duration(0), drainLimit
+	if !b.Explore.IsZero() {
+		left := time.Until(b.Explore)
+		drain = max(min(drainLimit, left/2), ms)
+		lasts = max(left-drain, ms)
+	}
+	return plan.Workload{
+		Producers: l.Producers, Consumers: l.Workers, Observers: l.Observers, ObserveEvery: plan.Duration(ms),
+		Rate: plan.Rate(75 * l.Workers), JobLimit: int64(max(1, l.Explorer.Steps/commandsOfJob)),
+		Duration: plan.Duration(lasts), Work: plan.Range{Min: 2 * ms, Max: 10 * ms},
+		Queues: plan.Queues{Number: 4}, Payload: plan.Constant(20), ExactIntegers: true,
+		Disconnects: 0.05, Drain: plan.Duration(drain),
+	}
+}

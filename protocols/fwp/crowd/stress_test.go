@@ -1,0 +1,158 @@
+package crowd_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/bugs"
+	"github.com/fwpsuite/fwp/fakes/variations"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+func TestARightServer(t *testing.T) {
+	t.Parallel()
+	loaded(t, behaving("", ""), crowd.Load{Observers: 1}, func(t *testing.T, r *crowd.Result) {
+		assert.Empty(t, r.Findings)
+		assert.Empty(t, r.Left)
+		assert.True(t, r.Served && r.History.Drained && !r.Dead)
+		assert.GreaterOrEqual(t, r.Commands, 900, "three for each of 300 jobs")
+		open := map[history.Op]int{}
+		for _, e := range r.History.Events {
+			if e.Outcome == history.Open {
+				open[e.Op]++
+			}
+		}
+		assert.Positive(t, open[history.Push])
+		assert.Positive(t, open[history.Ack])
+	})
+}
+
+// short is a target that has no descriptors for more than some connections.
+type short struct {
+	play.Target
+	left atomic.Int64
+}
+
+func (s *short) Dial(ctx context.Context) (net.Conn, error) {
+	if s.left.Add(-1) < 0 {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+	}
+	return s.Target.Dial(ctx)
+}
+
+// A load of which some clients are missing for want of descriptors has shown nothing: whoever watches for that knows.
+func TestAShortageIsNoticed(t *testing.T) {
+	t.Parallel()
+	in(t, behaving("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+		target := &short{Target: e.Target}
+		target.left.Store(10)
+		e.Target, e.Steps = target, 300
+		ctx, release := machine.Watch(t.Context())
+		defer release()
+		r := (&crowd.Load{Explorer: e}).Run(ctx)
+		assert.Empty(t, r.Findings)
+		assert.False(t, r.Dead)
+		assert.Contains(t, machine.Cause(ctx), "out of file descriptors")
+	})
+}
+
+func TestVariationsAreNotBlamed(t *testing.T) {
+	t.Parallel()
+	for i, v := range variations.All() {
+		if !golden.Slow() && i%12 != 0 {
+			continue // package load plays a third
+		}
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			l := crowd.Load{Observers: 1, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
+			loaded(t, behaving("", v.Name), l, func(t *testing.T, r *crowd.Result) {
+				assert.Empty(t, r.Findings)
+			})
+		})
+	}
+}
+
+func TestFaultsAreFound(t *testing.T) {
+	t.Parallel()
+	names := []string{
+		"delivered-twice", "push-lost", "ack-redelivered", "reply-swapped", "reply-null-array", "job-integer-rounded",
+	}
+	for _, name := range golden.Sample(names[:2], names) { // the third takes ten times as long as both
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := crowd.Load{Explorer: explore.Explorer{Steps: 1800, Findings: 5}}
+			loaded(t, behaving(name, ""), l, func(t *testing.T, r *crowd.Result) {
+				declared := faultNamed(t, name).Clauses
+				for _, f := range r.Findings {
+					t.Log(f.Clause, f.Rule, f.What, f.Got, "\n"+f.Script, f.Unscripted)
+				}
+				assert.True(t, slices.ContainsFunc(r.Findings, func(f explore.Finding) bool {
+					return slices.Contains(declared, f.Clause)
+				}))
+			})
+		})
+	}
+}
+
+func faultNamed(t *testing.T, name string) fakes.Fault {
+	t.Helper()
+	f, known := bugs.Named(name)
+	require.True(t, known)
+	return f
+}
+
+// TestTheLawJudgesALoad: what no history of jobs shows is found in the conversations, and told once. A check has it
+// apart; an exploration has it shrunk.
+func TestTheLawJudgesALoad(t *testing.T) {
+	t.Parallel()
+	for fault, rule := range map[string]string{"hi-version-3": "greeting", "worker-ack-refused": "refused"} {
+		scripted := rule == "greeting" // the other needs two connections of one worker
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			if !scripted { // it is tried again and again
+				golden.NotRacing(t)
+			}
+			declared := faultNamed(t, fault).Clauses
+			l := crowd.Load{LawApart: true, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
+			loaded(t, behaving(fault, ""), l, func(t *testing.T, r *crowd.Result) {
+				assert.Empty(t, r.Findings)
+				require.NotEmpty(t, r.Law)
+				assert.Equal(t, rule, r.Law[0].Rule)
+				assert.Contains(t, declared, r.Law[0].Clause)
+			})
+			l = crowd.Load{Explorer: explore.Explorer{Steps: 300, Findings: 5}}
+			loaded(t, behaving(fault, ""), l, func(t *testing.T, r *crowd.Result) {
+				require.Len(t, r.Findings, 1)
+				assert.Equal(t, rule, r.Findings[0].Rule)
+				assert.Contains(t, declared, r.Findings[0].Clause)
+				assert.Equal(t, scripted, r.Findings[0].Script != "", r.Findings[0].Unscripted)
+			})
+		})
+	}
+}
+
+// TestTheLawStaysBehindAHistory: what follows from a job that comes twice is not told of the conversations too.
+func TestTheLawStaysBehindAHistory(t *testing.T) {
+	t.Parallel()
+	l := crowd.Load{Explorer: explore.Explorer{Steps: 300, Findings: 5, Unshrunk: true}}
+	loaded(t, behaving("delivered-twice", ""), l, func(t *testing.T, r *crowd.Result) {
+		assert.NotEmpty(t, r.Law)
+		for _, f := range r.Findings {
+			assert.Equal(t, crowd.RuleHistory, f.Rule)
+		}
+	})
+}

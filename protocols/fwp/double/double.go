@@ -1,0 +1,192 @@
+package double
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/internal/base/number"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsession "github.com/fwpsuite/fwp/protocols/fwp/session"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Double is a server and the journal of its clients. Its methods may be called by many goroutines at once.
+type Double struct {
+	server  *fakes.Server
+	dialect fwpscript.Dialect
+
+	mu      sync.Mutex
+	faults  []fakes.Fault
+	hooks   []func(*fakes.Event) // of the faults
+	stubs   []*Stub
+	talks   map[int64]*talk // by connection
+	journal journal
+}
+
+// talk is what the journal needs to know about a connection.
+type talk struct {
+	state session.State
+	wid   string // of the accepted HELLO
+	now   Entry  // the command that is answered next
+	stub  *Stub  // for that command; nil: none
+}
+
+// New starts a server with a configuration, whose Hook comes before those of the double. The caller has to call
+// [Double.Close].
+func New(config fakes.Config, faults ...fakes.Fault) (d *Double, err error) {
+	d = &Double{
+		talks: map[int64]*talk{}, journal: journal{changed: make(chan struct{})},
+		dialect: fwpscript.Dialect{Profile: fwpscript.Profile(config.Like)},
+	}
+	d.SetFaults(faults)
+	config.Hook = catalogue.Both(config.Hook, d.hook)
+	d.server = fakes.NewUnstarted(config)
+	return d, d.server.TryStart()
+}
+
+// Server returns the server.
+func (d *Double) Server() *fakes.Server { return d.server }
+
+// Close ends the server and all connections.
+func (d *Double) Close() { d.server.Close() }
+
+// SetFaults replaces the faults of the server.
+func (d *Double) SetFaults(faults []fakes.Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults, d.hooks = slices.Clone(faults), nil
+	for _, f := range faults {
+		d.hooks = append(d.hooks, f.Hook())
+	}
+}
+
+// Faults returns the names of the server's faults.
+func (d *Double) Faults() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	names := []string{}
+	for _, f := range d.faults {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Reset removes jobs, counts, signals, faults, stubs and the journal. Connections stay.
+func (d *Double) Reset() {
+	d.SetFaults(nil)
+	d.RemoveStubs()
+	d.server.Reset()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	close(d.journal.changed)
+	d.journal = journal{changed: make(chan struct{})}
+}
+
+// hook lets the faults act, and writes the journal. Some points hold a lock of the server, so that it calls nothing of
+// it.
+func (d *Double) hook(e *fakes.Event) {
+	d.mu.Lock()
+	hooks := d.hooks
+	d.mu.Unlock()
+	if e.Point == fakes.LineRead {
+		d.read(e.Conn.ID, e.Line)
+	}
+	for _, hook := range hooks {
+		hook(e)
+	}
+	switch e.Point {
+	case fakes.Accepted:
+		d.accepted(e.Conn)
+	case fakes.Greeting:
+		d.greeted(e)
+	case fakes.Checked:
+		d.choose(e)
+	case fakes.Ran:
+		d.answered(e)
+	}
+}
+
+// accepted begins the journal of a connection.
+func (d *Double) accepted(c *fakes.Conn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, state := fwpsession.Protocol{}.Begin(bytes.NewReader(nil))
+	d.talks[c.ID] = &talk{state: state}
+}
+
+// greeted takes the greeting of a connection.
+func (d *Double) greeted(e *fakes.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t := d.talks[e.Conn.ID]; t != nil {
+		t.state.Received(fwpsession.Message(e.Reply))
+	}
+}
+
+// read takes a line from a client.
+func (d *Double) read(conn int64, line []byte) {
+	now := d.server.Now() // not with our lock: the server calls hooks with its own
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.talks[conn]
+	if t == nil { // a fault served a connection that was not accepted
+		return
+	}
+	role := scenarios.Producer
+	if t.wid != "" {
+		role = scenarios.Consumer
+	}
+	mistake, _ := d.dialect.Check(role, t.state, line)
+	t.state.Sent(append(bytes.Clone(line), "\r\n"...))
+	verb := fwp.SplitCommand(line).Verb
+	t.now = Entry{
+		At: now, Connection: conn, Worker: t.wid, Verb: verb, Command: cut(hidden(line)), Mistake: mistake,
+		units: d.journal.unitsOf(verb, line),
+	}
+}
+
+var hashField = regexp.MustCompile(`("pwdhash"\s*:\s*)"[^"]*"`)
+
+// hidden returns a line without the hash of the password, with which the password could be guessed.
+func hidden(line []byte) []byte { return hashField.ReplaceAll(line, []byte(`$1"(hash)"`)) }
+
+// answered takes the answer to the line.
+func (d *Double) answered(e *fakes.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.talks[e.Conn.ID]
+	if t == nil {
+		return
+	}
+	if t.stub != nil {
+		t.stub.hook(e)
+		t.stub = nil
+	}
+	t.state.Received(fwpsession.Message(e.Reply))
+	t.wid = cmp.Or(e.Conn.Worker, t.wid)
+	entry := t.now
+	entry.Worker = t.wid
+	entry.Reply = fwpsession.Protocol{}.Text(fwpsession.Message(e.Reply))
+	if e.Err != nil {
+		entry.Refused = e.Err.Error()
+	}
+	if entry.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString {
+		unit := bytes.Clone(e.Reply.Text)
+		entry.units = [][]byte{unit}
+		d.journal.remember(fwp.JIDOf(unit), unit) // of a job that no client pushed, this is the first that is known
+	}
+	if failed := number.Object(e.Reply.Text); entry.Verb == "PUSHB" && failed != nil {
+		entry.units = slices.DeleteFunc(entry.units, func(unit []byte) bool { return failed[fwp.JIDOf(unit)] != nil })
+	}
+	d.journal.add(entry)
+	if e.Close {
+		delete(d.talks, e.Conn.ID)
+	}
+}

@@ -1,0 +1,214 @@
+package double
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/base/number"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+)
+
+// The limits of a journal. When one is reached the oldest entries are dropped.
+const (
+	mostEntries = 100_000
+	mostMemory  = 48 << 20 // bytes of all entries
+	mostShown   = 4 << 10  // bytes of a command that is shown
+	mostUnits   = 16 << 20 // bytes of the jobs that are remembered by their jids
+)
+
+// Entry is one command of a client, with its reply.
+type Entry struct {
+	Number     int       `json:"number"` // from 1
+	At         time.Time `json:"at"`     // by the clock of the server
+	Connection int64     `json:"connection"`
+	Worker     string    `json:"worker,omitempty"` // the wid; empty for a producer
+	Verb       string    `json:"verb"`
+	Command    string    `json:"command"` // the line, its end replaced by "..." beyond 4 KiB
+	Reply      string    `json:"reply"`   // as a script has it: "+OK", "$-1"
+	Refused    string    `json:"refused,omitempty"`
+	Mistake    string    `json:"mistake,omitempty"` // the rule of the specification that the client broke
+
+	units [][]byte // the jobs that the command is about, as JSON; none if there are none or they are not known
+}
+
+// kind returns what a command did to its jobs, as expectations name it; empty if it did nothing.
+func (e *Entry) kind() string {
+	if e.Refused != "" || e.units == nil {
+		return ""
+	}
+	return kinds[e.Verb]
+}
+
+var kinds = map[string]string{
+	fwp.PUSH: "pushed", "PUSHB": "pushed", fwp.FETCH: "fetched", fwp.ACK: "acknowledged", fwp.FAIL: "failed",
+}
+
+// journal is a list of entries with bounds.
+type journal struct {
+	entries []Entry
+	memory  int
+	last    int               // the number of the last entry
+	changed chan struct{}     // closed when there is a new entry, or none any more
+	units   map[string][]byte // the jobs by their jids, as they were last pushed or delivered
+	known   int               // bytes of them
+}
+
+func (j *journal) add(e Entry) {
+	close(j.changed)
+	j.changed = make(chan struct{})
+	j.last++
+	e.Number = j.last
+	j.entries = append(j.entries, e)
+	j.memory += e.size()
+	drop := 0
+	for len(j.entries)-drop > mostEntries || j.memory > mostMemory {
+		j.memory -= j.entries[drop].size()
+		drop++
+	}
+	clear(j.entries[:drop]) // they stay reachable until the list is copied
+	j.entries = j.entries[drop:]
+}
+
+// entrySize is about how much memory an entry takes beside its texts.
+const entrySize = 256
+
+func (e *Entry) size() int {
+	size := entrySize + len(e.Command) + len(e.Reply) + len(e.Refused)
+	for _, unit := range e.units {
+		size += len(unit)
+	}
+	return size
+}
+
+// unitsOf returns the jobs that a line is about, and remembers those that it pushes. A job that is not remembered has
+// its jid alone, so that its ACK or FAIL counts.
+func (j *journal) unitsOf(verb string, line []byte) (units [][]byte) {
+	_, args, _ := bytes.Cut(line, []byte(" "))
+	switch verb {
+	case fwp.PUSH:
+		units = [][]byte{bytes.Clone(args)}
+	case "PUSHB":
+		var texts []json.RawMessage
+		_ = json.Unmarshal(args, &texts) // one that is no array pushes nothing
+		for _, text := range texts {
+			units = append(units, text)
+		}
+	case fwp.ACK, fwp.FAIL:
+		jid := fwp.JIDOf(args)
+		if unit := j.units[jid]; unit != nil {
+			return [][]byte{unit}
+		}
+		only := &fakes.Object{}
+		only.SetText("jid", jid)
+		return [][]byte{only.Append(nil)}
+	}
+	for _, unit := range units {
+		j.remember(fwp.JIDOf(unit), unit)
+	}
+	return units
+}
+
+// remember keeps a job, unless there is no room for it.
+func (j *journal) remember(jid string, unit []byte) {
+	if j.units == nil {
+		j.units = map[string][]byte{}
+	}
+	known := j.known + entrySize + len(unit)
+	if old, is := j.units[jid]; is {
+		known -= entrySize + len(old)
+	}
+	if jid != "" && known <= mostUnits {
+		j.units[jid], j.known = unit, known
+	}
+}
+
+// cut returns a line for people.
+func cut(line []byte) string {
+	if len(line) <= mostShown {
+		return strings.ToValidUTF8(string(line), "\uFFFD")
+	}
+	return strings.ToValidUTF8(string(line[:mostShown]), "\uFFFD") + "..."
+}
+
+// Summary is what the clients of a server did.
+type Summary struct {
+	Commands int     // that were answered
+	Dropped  int     // entries that the journal has no more
+	Refused  int     // that were answered with an error
+	Mistakes []Entry // the entries with a mistake
+	Left     []string
+}
+
+// Summary returns what the clients did until now.
+func (d *Double) Summary() Summary {
+	left := map[string]int{}
+	var order []string
+	for _, job := range d.server.Jobs() {
+		if left[job.Place]++; left[job.Place] == 1 {
+			order = append(order, job.Place)
+		}
+	}
+	var s Summary
+	for _, place := range order {
+		s.Left = append(s.Left, fmt.Sprintf("%d %s", left[place], places[place]))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.Commands, s.Dropped = d.journal.last, d.journal.last-len(d.journal.entries)
+	for _, e := range d.journal.entries {
+		if e.Refused != "" {
+			s.Refused++
+		}
+		if e.Mistake != "" {
+			s.Mistakes = append(s.Mistakes, e)
+		}
+	}
+	return s
+}
+
+var places = map[string]string{
+	"queue": "in their queues", "scheduled": "scheduled", "retries": "waiting for a retry",
+	"working": "fetched, without ACK or FAIL", "dead": "dead",
+}
+
+// entries returns the entries of the journal that are kept.
+func (d *Double) entries(keep func(*Entry) bool) []Entry {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := []Entry{}
+	for i := range d.journal.entries {
+		if keep(&d.journal.entries[i]) {
+			all = append(all, d.journal.entries[i])
+		}
+	}
+	return all
+}
+
+// contains reports whether a JSON value has everything that another one has: of objects the members that are named,
+// of everything else the same value.
+func contains(got, want any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		object, ok := got.(map[string]any)
+		for name, value := range want {
+			there, has := object[name]
+			ok = ok && has && contains(there, value)
+		}
+		return ok
+	case []any:
+		list, ok := got.([]any)
+		ok = ok && len(list) == len(want)
+		for i := range want {
+			ok = ok && contains(list[i], want[i])
+		}
+		return ok
+	case json.Number:
+		n, ok := got.(json.Number)
+		return ok && number.Equal(n, want)
+	}
+	return got == want
+}

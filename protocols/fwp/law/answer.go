@@ -1,0 +1,147 @@
+package law
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/base/number"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp/model"
+)
+
+// answer returns the way in which a reply answers the command, and keeps the object that it brings. (Responses)
+func (k *call) answer(r fwp.Reply) model.Answer {
+	if r.Kind == fwp.BulkString && (k.added != nil || k.Verb == fwp.FETCH) {
+		k.came = number.Object(r.Text)
+	}
+	if k.added != nil && k.came != nil {
+		return model.Data
+	}
+	return k.answerOf(r)
+}
+
+// answerOf is answer for a command of the specification.
+func (k *call) answerOf(r fwp.Reply) model.Answer {
+	bulk := r.Kind == fwp.BulkString
+	switch {
+	case r.Kind == fwp.ErrorReply:
+		return model.Refused
+	case k.Verb == fwp.INFO && bulk && len(bytes.TrimSpace(r.Text)) > 0: // "various information about the server"
+		return model.Data
+	case k.Verb == fwp.FETCH && r.Kind == fwp.NullBulk:
+		return model.Nothing
+	case k.Verb == fwp.FETCH && k.came != nil:
+		return model.Delivered
+	case k.Verb == fwp.INFO, k.Verb == fwp.FETCH:
+		return model.Foreign
+	case k.Verb == fwp.BEAT && r.State() != "":
+		return model.Notified
+	case r.Kind == fwp.SimpleString && string(r.Text) == "OK":
+		return model.Okay
+	}
+	return model.Foreign
+}
+
+// garbled judges the text of a reply that must be UTF-8. (Conventions)
+func (w *World) garbled(k *call, a model.Answer, r fwp.Reply) *law.Violation {
+	if utf8.Valid(r.Text) || !w.mustBeUTF8(k, a, r) {
+		return nil
+	}
+	v := &law.Violation{
+		Clause: "FWP-FRAME-09", Rule: "text", Expected: "a text in UTF-8", Got: fmt.Sprintf("%.300q", Text(r)),
+		What: "the text of the command was UTF-8",
+	}
+	if a == model.Delivered {
+		v.JID, v.What = k.brought(), "all commands were UTF-8"
+	}
+	return v
+}
+
+// mustBeUTF8 is true of a line of text if its command was UTF-8, and of a job if all commands were. INFO has texts of
+// others, too.
+func (w *World) mustBeUTF8(k *call, a model.Answer, r fwp.Reply) bool {
+	switch {
+	case !utf8.Valid(k.bytes()):
+		return false
+	case a != model.Delivered:
+		return r.Kind == fwp.ErrorReply || r.Kind == fwp.SimpleString
+	case w.otherBytes, w.Shared:
+		return false
+	}
+	j := w.Jobs[k.brought()]
+	return j != nil && j.sent != nil && j.Unjudged == Judged
+}
+
+// isASCII reports whether a text has no byte that may belong to a longer character.
+func isASCII(text []byte) bool {
+	return !slices.ContainsFunc(text, func(b byte) bool { return b >= utf8.RuneSelf })
+}
+
+// brought returns the jid of the job that the reply brought, "" if it has none.
+func (k *call) brought() string {
+	jid, _ := k.came["jid"].(string)
+	return jid
+}
+
+// Text returns a reply as an S: line has it.
+func Text(r fwp.Reply) string {
+	switch r.Kind {
+	case fwp.NullBulk:
+		return "$-1"
+	case fwp.Integer:
+		return fmt.Sprintf(":%d", r.Int)
+	}
+	return string(r.Kind) + string(r.Text)
+}
+
+// notAllowed is the violation that a reply is not one of those that the command may have.
+func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
+	v := &law.Violation{
+		Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r)),
+		Place: place(k, a.String()),
+	}
+	switch {
+	case a == model.Foreign && k.fails(r):
+		v.Clause, v.Rule, v.Should, v.What = "FWP-RESP-02", "failure", false, "a failure that is not encoded as an error"
+	case a == model.Foreign && k.clause == "FWP-BEAT-03":
+		if v.Rule = "foreign"; r.Kind != fwp.BulkString && r.Kind != fwp.SimpleString {
+			v.Clause = "FWP-BEAT-04"
+		}
+	case a == model.Foreign && k.allowed&^model.Refused != 0:
+		v.Clause, v.Rule = cmp.Or(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
+	case a == model.Notified:
+		v.Clause, v.Rule, v.What = k.own, "state", "no operator has ordered it"
+	case a == model.Refused:
+		v.Rule, v.Clause = "refused", w.refusing(c, k)
+		if k.before || v.Clause != k.clause {
+			v.Own = k.own
+		}
+	}
+	if k.Verb == fwp.FETCH && k.allowed&model.Delivered != 0 {
+		v.Expected = w.deliverable(k, now)
+	}
+	return v
+}
+
+// fails reports whether a reply that is none of the command's tells a failure: it begins like an error where the
+// command may be refused, or is a word or a number where it has to be. (Responses)
+func (k *call) fails(r fwp.Reply) bool {
+	begins := func(word string) bool {
+		return len(r.Text) >= len(word) && bytes.EqualFold(r.Text[:len(word)], []byte(word))
+	}
+	word := r.Kind == fwp.SimpleString && !begins("OK") || r.Kind == fwp.Integer
+	return k.allowed&model.Refused != 0 && begins("ERR") || k.allowed&^model.Ended == model.Refused && word
+}
+
+// place names a command and how it was answered.
+func place(k *call, answer string) string {
+	if _, known := model.About(k.Verb); !known && k.added == nil {
+		return "another command: " + answer
+	}
+	return k.Verb + ": " + answer
+}

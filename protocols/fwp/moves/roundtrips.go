@@ -1,0 +1,242 @@
+package moves
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	fwplaw "github.com/fwpsuite/fwp/protocols/fwp/law"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Commands returns FWP as [New] does, without what takes its time: so a short exploration sends thousands of commands.
+func Commands() *explore.Subject {
+	return part(func(g *maker) explore.Alphabet {
+		var quick []move
+		for _, m := range moves {
+			if !m.takesTime() {
+				quick = append(quick, m.until(populations[m.name]))
+			}
+		}
+		return g.alphabet(quick)
+	})
+}
+
+// populations are the lists of moves that do the same with a number of things, each of which is tried once.
+var populations = map[string]string{"burst": "burst", "fetch-many": "queues", "push-line": "length of a line",
+	"introduce": "labels", "third": "third"}
+
+// until returns a move that is made until its list is used up; "": it has none.
+func (m move) until(list string) move {
+	fits := m.fits
+	m.fits = func(g *maker, c int, w *fwplaw.Conn) bool {
+		return (list == "" || !g.Dealt(list)) && fits(g, c, w)
+	}
+	return m
+}
+
+// Waits returns FWP as [New] does, with what [Commands] leaves out.
+func Waits() *explore.Subject {
+	return part(func(g *maker) explore.Alphabet {
+		return unpaused(g.alphabet(slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
+			return !m.takesTime() && !slices.Contains(besideWaits, m.name)
+		})))
+	})
+}
+
+// room ends connections of producers where there are no workers.
+var room = []move{{"leave", 1, func(g *maker, c int, w *fwplaw.Conn) bool {
+	return identified(g, c, w) && !slices.ContainsFunc(g.Free(), func(other int) bool {
+		return active(g, other, g.law.world.Conns[other])
+	})
+}, func(g *maker, c int, _ *fwplaw.Conn) []explore.Step { return []explore.Step{g.ending(c)} }}}
+
+// unpaused returns an alphabet whose slow moves are made at any time.
+func unpaused(a explore.Alphabet) explore.Alphabet {
+	for i := range a.Moves {
+		a.Moves[i].Pause = 0
+	}
+	return a
+}
+
+// takesTime reports whether a move waits: always, or with some of its variants.
+func (m move) takesTime() bool {
+	return slow[m.name] > 0 || m.name == "fetch-empty" || m.name == "form"
+}
+
+// besideWaits are the moves of [Commands] that [Waits] has, too.
+var besideWaits = []string{"push", "fetch", "ack", "fail", "hello", "beat", "info"}
+
+// Values returns FWP as [New] does, with nothing but jobs that are pushed, fetched and reported, until each bucket of
+// values was sent, and what was scheduled has come. A server that takes longer for that is not waited for.
+func Values() *explore.Subject { return part((*maker).values) }
+
+// values returns the steps of [Values], in queues that stay the same.
+func (g *maker) values() explore.Alphabet {
+	const schedulesLast, valuesLast = 4500 * time.Millisecond, 15 * time.Second
+	begun := time.Now()
+	g.steady, g.elapsed = true, func() time.Duration { return time.Since(begun) }
+	g.ways, g.plans, g.comes = []string{"", wayAt}, map[string]plan{}, due
+	g.births = func() bool { return !g.Dealt(listsOfValues()...) && g.elapsed() < valuesLast }
+	some := slices.Concat(ofWaits, room)
+	for _, m := range moves {
+		if of, is := ofValues[m.name]; is {
+			m.weight = of.weight
+			some = append(some, m.until(of.list).whileBirths())
+		}
+	}
+	a := unpaused(g.alphabet(some))
+	a.Whole = true
+	a.Open = func(conn int) explore.Step {
+		if g.births() {
+			return g.open(conn)
+		}
+		g.workers++
+		return consumer(conn, g.workers)
+	}
+	a.Done = func() bool {
+		return !g.births() && (g.elapsed() > schedulesLast || !anyOf(g.underWay(), scheduledNow))
+	}
+	return a
+}
+
+// Restarts returns FWP as [Values] does, with a server that is restarted when each bucket was sent: most jobs come
+// behind that. What was pushed before a FLUSH, or acknowledged, does not come again.
+func Restarts() *explore.Subject {
+	return steady(func(g *maker) explore.Alphabet {
+		const bornFor, limit = 4 * time.Second, 6 * time.Second
+		begun := time.Now()
+		g.elapsed = func() time.Duration { return time.Since(begun) }
+		g.ways, g.plans, g.comes = []string{"", "", wayAt}, map[string]plan{}, due
+		g.births = func() bool { return !g.Dealt(listsOfJobs()...) && g.elapsed() < bornFor }
+		some := slices.Concat(ofWaits, ofRestarts, []move{{"fetch", 3, waiting, (*maker).fetch}})
+		for _, m := range moves {
+			if slices.Contains([]string{"ack", "fail", "hello"}, m.name) {
+				some = append(some, m)
+			}
+		}
+		a := g.alphabet(some)
+		a.Done = func() bool {
+			return g.restarts > 0 && (g.elapsed() > limit || !anyOf(g.underWay(), scheduledNow))
+		}
+		return a
+	})
+}
+
+// ofRestarts are the moves of an operator: a FLUSH while the first jobs are pushed, which removes those that are
+// scheduled for another century, too, and a restart behind the last.
+var ofRestarts = []move{
+	{"push-far", 10, func(g *maker, c int, w *fwplaw.Conn) bool {
+		return g.Terms.Flush && g.births() && g.far == "" && identified(g, c, w)
+	}, (*maker).pushFar},
+	{"flush", 1, func(g *maker, c int, w *fwplaw.Conn) bool {
+		return g.Terms.Flush && !g.flushed && g.far != "" && g.jobs > 60 && g.births() && active(g, c, w)
+	}, func(g *maker, c int, _ *fwplaw.Conn) []explore.Step {
+		g.flushed = true
+		done, held, queue := g.jid(), g.jid(), g.freshQueue()
+		fetch := line(c, "FETCH default %s %s", g.far, queue)
+		return []explore.Step{
+			push(c, done, queue, ""), fetch, push(c, held, queue, ""), fetch, ack(c, done),
+			push(c, g.jid(), "default", ""), line(c, "FLUSH"), line(c, "FAIL %s", g.failure(held)),
+			push(c, g.jid(), queue, ""), fetch, push(c, done, queue, ""), fetch, // nothing is known of it any more
+		}
+	}},
+	{"restart", 1000, func(g *maker, _ int, _ *fwplaw.Conn) bool { return g.Restarts && !g.births() && g.restartDue() },
+		(*maker).restart},
+}
+
+// restartDue reports whether the server is to be restarted: behind the last PUSH, and where lives are followed once
+// more shortly before the sweep, which shows then whether what has ended is back.
+func (g *maker) restartDue() bool {
+	again := g.times.sweep > 0 && !g.swept && g.elapsed() >= g.times.sweep*19/20
+	return g.restarts == 0 || g.restarts == 1 && again
+}
+
+// restart restarts the server while jobs are scheduled. One is due some seconds later, and must not come before its
+// time; the others become due one after the other while the server is away.
+func (g *maker) restart(c int, _ *fwplaw.Conn) []explore.Step {
+	const moments, apart = 24, 20 // milliseconds
+	g.restarts++
+	g.workers++
+	later, now, meanwhile := g.freshQueue(), g.freshQueue(), g.freshQueue()
+	steps := []explore.Step{
+		explore.End(c, scenarios.Closed), consumer(c, g.workers),
+		push(c, g.jid(), later, fmt.Sprintf(`,"at":"$now+%dms"`, 2000+g.jobs%1000)),
+	}
+	for i := range moments {
+		steps = append(steps, push(c, g.jid(), meanwhile, fmt.Sprintf(`,"at":"$now+%dms"`, apart*(i+1)+g.restarts)))
+	}
+	return append(steps, explore.Disrupt(scenarios.NeedRestart),
+		consumer(c, g.workers), push(c, g.jid(), now, ""), line(c, "FETCH %s %s", later, now))
+}
+
+// pushFar schedules a job for each of the instants that are to come. Nothing but a FLUSH removes them.
+func (g *maker) pushFar(c int, _ *fwplaw.Conn) (steps []explore.Step) {
+	g.far = g.freshQueue()
+	for _, at := range futureInstants() {
+		steps = append(steps, push(c, g.jid(), g.far, `,"at":`+at.Make(g.Rand)))
+	}
+	return steps
+}
+
+// whileBirths returns a move that is not made when no more jobs are pushed, unless it is about those that were.
+func (m move) whileBirths() move {
+	fits := m.fits
+	m.fits = func(g *maker, c int, w *fwplaw.Conn) bool {
+		return (g.births() || m.name == "fetch" || m.name == "ack") && fits(g, c, w)
+	}
+	return m
+}
+
+// listsOfValues are the names of the lists of values that [Values] sends.
+var listsOfValues = sync.OnceValue(func() []string {
+	all := append([]string{"burst", "queues", "length of a line", "rss_kb", "alike queues"}, listsOfJobs()...)
+	for _, f := range jobFields() {
+		if len(f.must) > 0 {
+			all = append(all, f.name+wayWoken)
+		}
+	}
+	return all
+})
+
+// listsOfJobs are the names of the lists from which jobs have their values.
+var listsOfJobs = sync.OnceValue(func() []string {
+	all := []string{"risky", "past", "jid", "queue name"}
+	for _, f := range jobFields() {
+		if len(f.must) > 0 {
+			all = append(all, f.name)
+		}
+	}
+	return all
+})
+
+// ofValues are the moves of [Values], how often they are made, and the list with which each of them ends.
+var ofValues = map[string]struct {
+	weight float64
+	list   string
+}{
+	"fetch": {14, ""}, "fetch-two": {4, ""}, "ack": {12, ""}, "fail": {1, ""}, "hello": {2, ""}, "info": {0.2, ""},
+	"fetch-and-wake": {4, ""}, "beat": {9, "rss_kb"}, "fetch-many": {4, "queues"}, "burst": {4, "burst"},
+	"push-line": {3, "length of a line"}, "alike-queues": {4, "alike queues"},
+}
+
+// steady returns FWP with other moves, in queues that stay the same.
+func steady(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
+	return part(func(g *maker) explore.Alphabet {
+		g.steady = true
+		a := alphabet(g)
+		a.Whole = true
+		return a
+	})
+}
+
+// part returns FWP with other moves.
+func part(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
+	s := New()
+	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
+		return alphabet(&maker{Draw: d, law: l.(*fwpLaw)}) //nolint:forcetypeassert // the subject's own
+	}
+	return s
+}

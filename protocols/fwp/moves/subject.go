@@ -1,0 +1,100 @@
+package moves
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp/model"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// New returns FWP as a subject of exploring.
+func New() *explore.Subject { return Of("") }
+
+// Of returns it with what a profile adds, without some of its verbs: those that a server does not have.
+func Of(profile fwpscript.Profile, missing ...string) *explore.Subject {
+	adds := func(verb string) bool { return profile.Adds(verb) && !slices.Contains(missing, verb) }
+	return &explore.Subject{
+		Dialect: fwpscript.Dialect{Profile: profile},
+		Start: func(t law.Terms) explore.Law {
+			l := newLaw(t)
+			l.world.Adds = adds
+			return l
+		},
+		Alphabet:     alphabet,
+		Lives:        Lives,
+		Jobs:         "jid",
+		Situations:   model.Situations(),
+		Greeting:     `+HI {"v":2}`,
+		Accepted:     "+OK",
+		Question:     `HELLO {"v":2}`,
+		Introduction: explore.Introduction{Verb: fwp.HELLO, Line: hello, Fields: sameWorker},
+		Ruling:       ruling,
+		Again:        again,
+		Family:       family,
+		Rules:        rulesOf(profile),
+		Seeds:        seeds,
+		Simplify:     simplify,
+		Round:        round,
+		Reset:        reset(),
+		Disruptions: []scenarios.Need{
+			scenarios.NeedKill, explore.KillServer, scenarios.NeedRestart, explore.Pause, explore.Partition,
+		},
+	}
+}
+
+// Law returns the law of FWP.
+func Law() law.Definition { return LawOf("") }
+
+// LawOf returns the law of FWP with the rules of a profile for what that adds.
+func LawOf(profile fwpscript.Profile) law.Definition {
+	return law.Definition{
+		Start: func(t law.Terms) law.Law {
+			l := newLaw(t)
+			l.world.Adds = profile.Adds
+			return l
+		}, Rules: rulesOf(profile), Greets: true,
+	}
+}
+
+// family joins rules that are about the same: a job that does not come shows in several
+// ways.
+func family(rule string) string {
+	switch rule {
+	case "late", "order", "not-woken", "stalled":
+		return "missing"
+	}
+	return rule
+}
+
+// reset has a job come and go in which every field is what it is by default.
+func reset() []explore.Step {
+	const conn, jid, queue = explore.Cleaner + 1<<19, "$jid1000000", "$queue1000000"
+	return []explore.Step{
+		consumer(conn, 1000000),
+		push(conn, jid, queue, `,"retry":25,"backtrace":0,"reserve_for":1800`), line(conn, "FETCH %s", queue), ack(conn, jid),
+		explore.End(conn, scenarios.Closed),
+	}
+}
+
+// round leaves out the last of several FETCHes, and the ACKs: the next round fetches.
+func round(steps []explore.Step) []explore.Step {
+	fetches := 0
+	for _, step := range steps {
+		fetches += b2i(says(step, fwp.FETCH))
+	}
+	last := len(steps) - 1
+	if fetches < 2 || !says(steps[last], fwp.FETCH) {
+		return steps
+	}
+	return slices.DeleteFunc(slices.Clone(steps[:last]), func(step explore.Step) bool { return says(step, fwp.ACK) })
+}
+
+// says reports whether a step sends a line that begins with a verb.
+func says(step explore.Step, verb string) bool {
+	return strings.HasPrefix(step.Text(), verb)
+}

@@ -1,0 +1,263 @@
+package script
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fwpsuite/fwp/internal/base/number"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	fwpsession "github.com/fwpsuite/fwp/protocols/fwp/session"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// ledger holds the jobs that a play has put on the server and that are still there, as far
+// as the replies show. It is safe for concurrent use.
+type ledger struct {
+	mu   sync.Mutex
+	jobs map[string]entry // by jid
+	over map[string]bool  // worker ids that were answered with an order
+}
+
+type entry struct {
+	queue   string
+	held    bool // fetched, and not yet reported
+	tries   bool // comes back after a FAIL
+	dies    bool // is kept among the dead after a FAIL, where no client can get at it
+	dead    bool
+	foreign bool // fetched, and not pushed by this play
+}
+
+// NewLedger returns the ledger of a fresh play, without jobs.
+func (Dialect) NewLedger() scenarios.Ledger {
+	return &ledger{jobs: map[string]entry{}, over: map[string]bool{}}
+}
+
+// Answered follows a command that was answered.
+func (g *ledger) Answered(command []byte, m session.Message) {
+	cmd, kind := fwp.SplitCommand(bytes.TrimRight(command, "\r\n")), fwp.Kind(m.Kind)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case cmd.Verb == fwp.FETCH && kind == fwp.BulkString:
+		g.fetched(m.Text)
+	case cmd.Verb == fwp.BEAT:
+		wid, _ := number.Object(cmd.Args)["wid"].(string)
+		g.over[wid] = g.over[wid] || isState(fwpsession.Reply(m))
+	case cmd.Verb == "PUSHB" && kind == fwp.BulkString:
+		g.pushedAll(cmd.Args, m.Text)
+	case kind == fwp.SimpleString:
+		g.accepted(cmd)
+	}
+}
+
+// MayEnd implements [scenarios.Ledger]: the server must not close the connection to a consumer before it has answered a
+// BEAT of it with quiet or terminate. (End State)
+func (g *ledger) MayEnd(s session.State) bool {
+	of, is := s.(*fwpsession.State)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return is && g.over[of.Worker()]
+}
+
+// Orders implements [scenarios.Ledger]. (BEAT Command: "server-initiated state change"; AMB-39)
+func (*ledger) Orders(m session.Message) bool {
+	state := fwpsession.Reply(m).State()
+	return state == "quiet" || state == "terminate"
+}
+
+// fetched records a job that was delivered.
+func (g *ledger) fetched(text []byte) {
+	jid, e := jobOf(text)
+	if jid == "" {
+		return
+	}
+	known, ours := g.jobs[jid]
+	if ours {
+		e = known
+	}
+	e.held, e.foreign = true, !ours
+	g.jobs[jid] = e
+}
+
+// pushedAll records the jobs of a PUSHB, except those that the answer names.
+func (g *ledger) pushedAll(args, answer []byte) {
+	var jobs []json.RawMessage
+	_ = json.Unmarshal(args, &jobs) // what is no array pushes nothing
+	refused := number.Object(answer)
+	for _, job := range jobs {
+		if jid, e := jobOf(job); jid != "" && refused[jid] == nil {
+			g.jobs[jid] = e
+		}
+	}
+}
+
+// accepted records what a command has changed that was answered with a simple string.
+func (g *ledger) accepted(cmd fwp.Command) {
+	if cmd.Verb == fwp.FLUSH {
+		clear(g.jobs)
+		return
+	}
+	if cmd.Verb == "MUTATE" {
+		g.mutated(cmd.Args)
+		return
+	}
+	jid, pushed := jobOf(cmd.Args)
+	switch e := g.jobs[jid]; {
+	case cmd.Verb == fwp.PUSH && jid != "": // what cannot be read as a job cannot be recognised later
+		g.jobs[jid] = pushed
+	case cmd.Verb == fwp.FAIL && e.tries && !e.foreign:
+		e.held, e.dead = false, e.dies
+		g.jobs[jid] = e
+	case cmd.Verb == fwp.ACK, cmd.Verb == fwp.FAIL:
+		delete(g.jobs, jid)
+	}
+}
+
+// mutated records what a MUTATE that names jobs has done to them.
+func (g *ledger) mutated(args []byte) {
+	fields := number.Object(args)
+	filter, _ := fields["filter"].(map[string]any)
+	jids, _ := filter["jids"].([]any)
+	for _, each := range jids {
+		jid, _ := each.(string)
+		e, known := g.jobs[jid]
+		switch {
+		case !known:
+		case fields["cmd"] == "discard":
+			delete(g.jobs, jid)
+		default:
+			e.dead = fields["cmd"] == "kill"
+			g.jobs[jid] = e
+		}
+	}
+}
+
+// jobOf reads what the ledger needs from a work unit, or from the argument of
+// ACK and FAIL.
+func jobOf(text []byte) (jid string, e entry) {
+	fields := number.Object(text) // what is no object has no jid
+	jid, _ = fields["jid"].(string)
+	retry, _ := fields["retry"].(json.Number)
+	e = entry{queue: "default", tries: retry != "0", dies: strings.HasPrefix(retry.String(), "-")}
+	if q, ok := fields["queue"].(string); ok {
+		e.queue = q
+	}
+	return jid, e
+}
+
+// left lists the jobs that are still there: the enqueued ones by queue, and those
+// that were fetched and not reported.
+func (g *ledger) left() (byQueue map[string][]string, held []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	byQueue = map[string][]string{}
+	for _, jid := range slices.Sorted(maps.Keys(g.jobs)) {
+		switch e := g.jobs[jid]; {
+		case e.dead:
+		case e.held:
+			held = append(held, jid)
+		default:
+			byQueue[e.queue] = append(byQueue[e.queue], jid)
+		}
+	}
+	return byQueue, held
+}
+
+// dead lists the jobs that failed for good and were kept.
+func (g *ledger) dead() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(g.jobs)), func(jid string) bool { return !g.jobs[jid].dead })
+}
+
+// own reports whether a job was pushed by this play.
+func (g *ledger) own(jid string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e, known := g.jobs[jid]
+	return known && !e.foreign
+}
+
+// Removable reports whether there are jobs that a FETCH or an ACK removes.
+func (g *ledger) Removable() bool {
+	byQueue, held := g.left()
+	return len(byQueue) > 0 || len(held) > 0
+}
+
+// Cleanup acknowledges the jobs that were fetched, and fetches and acknowledges those
+// that wait, from the script's queues only. A job of another client that was fetched is
+// given back.
+func (g *ledger) Cleanup(do func(line string) (session.Message, bool)) {
+	r := Remover{Own: g.own, Do: do}
+	byQueue, held := g.left()
+	for _, jid := range held {
+		if !r.Release(jid) {
+			return
+		}
+	}
+	for _, queue := range slices.Sorted(maps.Keys(byQueue)) {
+		if strings.ContainsAny(queue, " \t\r\n") || queue == "" {
+			continue // no FETCH can name it
+		}
+		for left := byQueue; len(left[queue]) > 0; left, _ = g.left() {
+			if jid, ok := r.Next(queue); !ok || jid == "" {
+				break
+			}
+		}
+	}
+}
+
+// Leftover names the jobs that are still there.
+func (g *ledger) Leftover() []string {
+	byQueue, held := g.left()
+	words := slices.Clone(held)
+	for _, jid := range g.dead() {
+		words = append(words, jid+" among the dead jobs")
+	}
+	for _, queue := range slices.Sorted(maps.Keys(byQueue)) {
+		for _, jid := range byQueue[queue] {
+			words = append(words, fmt.Sprintf("%s in queue %s", jid, queue))
+		}
+	}
+	return words
+}
+
+// Remover removes jobs with the commands of one consumer: it acknowledges its own, and
+// gives back any other with a FAIL. That a FETCH delivers another one can only happen in a
+// queue that other clients use too, or on a server that mixes up queues.
+type Remover struct {
+	Own func(jid string) bool                               // reports whether a job may be removed
+	Do  func(line string) (answer session.Message, ok bool) // ok: another line is worth trying
+}
+
+// Next fetches a job from queues and releases it. It returns its jid, "" if nothing was
+// delivered, and whether another line is worth trying.
+func (r Remover) Next(queues ...string) (jid string, ok bool) {
+	m, ok := r.Do(fwp.FETCH + " " + strings.Join(queues, " "))
+	if !ok || fwp.Kind(m.Kind) != fwp.BulkString {
+		return "", ok
+	}
+	if jid, _ = jobOf(m.Text); jid == "" {
+		return "", ok
+	}
+	return jid, r.Release(jid)
+}
+
+// Release acknowledges a job of its own that was fetched, and gives back any other. It
+// reports whether another line is worth trying.
+func (r Remover) Release(jid string) bool {
+	quoted, _ := json.Marshal(jid) // strings can always be written
+	line := fmt.Sprintf(`%s {"jid":%s}`, fwp.ACK, quoted)
+	if !r.Own(jid) {
+		line = fmt.Sprintf(`%s {"jid":%s,"errtype":"fwpcheck","message":"fetched by a check, given back","backtrace":[]}`,
+			fwp.FAIL, quoted)
+	}
+	_, ok := r.Do(line)
+	return ok
+}

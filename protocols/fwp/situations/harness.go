@@ -1,0 +1,272 @@
+package situations
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
+	"github.com/fwpsuite/fwp/scenarios/play"
+)
+
+// Harness tests one program. Launcher must be set; the zero value of everything else works. It is used for one run.
+type Harness struct {
+	Launcher Launcher
+	// Listen opens the listener of the nth server; nil means a free port of the loopback interface, IPv6 or not.
+	// ListenAgain opens it again where it was, after a restart of the server.
+	Listen      func(ipv6 bool) (net.Listener, error)
+	ListenAgain func(addr string) (net.Listener, error)
+	// Dial connects to such a listener; nil: over the network of the machine.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Certificate is that of servers with TLS for localhost, and CA the path of a file with it, for the program. Nil:
+	// situations with TLS are inconclusive.
+	Certificate *tls.Certificate
+	CA          string
+	// Patience is how long a program may take from its start to its first line. If zero, the first start may take 90 s,
+	// and later ones 30 s, or four times what the first took.
+	Patience time.Duration
+	// Grace is when a program is killed after SIGTERM, as a platform does; zero: not before the situation is over.
+	Grace time.Duration
+	// OneByOne says that one situation is played after the other: each process is ended in order then, before it is
+	// killed, and two run at a time only where a situation needs that.
+	OneByOne bool
+	// Log gets each line that the program prints; it may be nil.
+	Log *target.Log
+	// Like is the family of servers that the played ones are like; empty: the specification.
+	Like string
+	// Producer says that the program is a producer.
+	Producer bool
+	// Side is that of the workers of another protocol; nil: FWP.
+	Side *Side
+
+	begin    sync.Once
+	starts   chan struct{} // a token for each process that may be starting
+	patience time.Duration // for a start
+	observed Observed
+	memory   memory
+
+	mu       sync.Mutex
+	atATime  int // the largest number of jobs that a process was seen to run at a time
+	findings map[finding]*found
+	ends     map[string]seenEnd // by situation
+	remarks  []string           // for the report
+
+	unstarted notStarted
+	hands     int  // jobs that a worker ran at a time in the first test; 0: not known
+	readsAll  bool // a producer reads its input to the end before it pushes
+}
+
+// startPatience is how long a start may take at least. The first one, of which nothing is known, may take firstStarts
+// times that, and others slowerStarts times what the first took: they are not alone.
+const (
+	startPatience = 30 * time.Second
+	firstStarts   = 3
+	slowerStarts  = 4
+)
+
+// Observed is what [Harness.Identify] has seen.
+type Observed struct {
+	First  string   // the verb of the first line of the program
+	Queues []string // that it fetches from
+	Works  bool     // it acknowledges jobs of type fwp.ok; a producer has pushed its jobs, and ended with exit code 0
+	Idles  bool     // it does not end when there are no jobs
+	Lacks  string   // what says that it does not know the type fwp.ok, of its first job: "KeyError: 'fwp.ok'"
+}
+
+// TakesQueues reports whether a worker fetches from a queue that it was told.
+func (o Observed) TakesQueues() bool { return !disjoint(o.Queues, theQueues) }
+
+// takesQueues reports whether the program is known to take the queues that it is told.
+func (h *Harness) takesQueues() bool { return h.observed.TakesQueues() || h.Launcher.Sets("queues") }
+
+func (h *Harness) setUp() {
+	h.begin.Do(func() {
+		h.starts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)))
+		h.findings, h.ends = map[finding]*found{}, map[string]seenEnd{}
+		if h.patience = h.Patience; h.patience <= 0 {
+			h.patience = startPatience
+		}
+	})
+}
+
+// Checks returns a check for each situation of the tables.
+func (h *Harness) Checks() []conformance.Check {
+	h.setUp()
+	all := workerSituations()
+	switch {
+	case h.Side != nil:
+		all = h.Side.situations()
+	case h.Producer:
+		if all = producerSituations(); fakes.Like(h.Like) == fakes.LikeFaktory {
+			all = append(all, bulkSituations()...)
+		}
+	}
+	checks := make([]conformance.Check, len(all))
+	for i := range all {
+		checks[i] = check{&all[i], h}
+	}
+	return checks
+}
+
+// check is one situation for one program.
+type check struct {
+	situation *situation
+	harness   *Harness
+}
+
+// Describe implements conformance.Check.
+func (c check) Describe() conformance.Description {
+	return c.situation.describe(c.harness.protocol().Prefix)
+}
+
+// Play implements conformance.Check.
+func (c check) Play(ctx context.Context, on conformance.Setup) conformance.Evidence {
+	c.harness.setUp()
+	t := newTrial(ctx, c.harness, c.situation, on)
+	defer t.end()
+	t.play()
+	return t.evidence()
+}
+
+// Target is what a run.Runner needs in place of a server: it has no connections of its own.
+type Target struct{}
+
+// Dial fails.
+func (Target) Dial(context.Context) (net.Conn, error) {
+	return nil, errors.New("the target is a client")
+}
+
+var _ play.Target = Target{}
+
+// NoClientError reports that the program under test did not greet.
+type NoClientError struct {
+	Why    string
+	Output []string // the last lines that it printed
+}
+
+func (e *NoClientError) Error() string {
+	if len(e.Output) == 0 {
+		return e.Why + "; it printed nothing"
+	}
+	return e.Why + "; the last lines that it printed:\n  " + strings.Join(e.Output, "\n  ")
+}
+
+// Identify starts the program once and waits for its first command. The error is a [NoClientError] if none comes.
+func (h *Harness) Identify(ctx context.Context) (Observed, error) {
+	h.setUp()
+	t := newTrial(ctx, h, &situation{id: "identify"}, conformance.Setup{})
+	defer t.end()
+	if h.Patience <= 0 {
+		h.patience = firstStarts * startPatience
+	}
+	from := time.Now()
+	if h.Side != nil {
+		return h.identifySide(t, from)
+	}
+	if h.Producer {
+		return h.identifyProducer(t, from)
+	}
+	p, err := t.start(options{})
+	if err != nil {
+		return Observed{}, err
+	}
+	h.learnPatience(from)
+	h.observed.First = p.first
+	if fetches := p.lines(fwp.FETCH); t.await(p, fetchPatience, fetches) {
+		h.observed.Queues = t.first(fetches).Queues()
+	}
+	jids := t.pushMany(3, "fwp.ok", "[1]")
+	t.reported(p, fetchPatience, jids...)
+	if h.observed.Lacks = t.lacksFirst(p, jids[0]); h.observed.Lacks != "" {
+		return h.observed, ctx.Err()
+	}
+	h.hands = t.countHands(p)
+	t.watch(p, idleFor)
+	h.observed.Idles = !t.exited(p)
+	h.observed.Works = !slices.ContainsFunc(jids, func(jid string) bool {
+		report := t.reportOf(jid)
+		return report == nil || report.Verb() != fwp.ACK
+	})
+	return h.observed, ctx.Err()
+}
+
+// lacksFirst returns what the FAIL of the first job says, a job of type fwp.ok, if the worker fails one of a type that
+// no worker knows in the same way, or the last line that it printed, if it ended with one that names the type; else
+// nothing.
+func (t *trial) lacksFirst(p *program, jid string) string {
+	if lines := p.Output(); t.reportOf(jid) == nil && t.exited(p) && len(lines) > 0 {
+		if last := lines[len(lines)-1]; strings.Contains(last, "fwp.ok") {
+			return fmt.Sprintf("%.200s", last)
+		}
+	}
+	if t.toldOf(jid, "fwp.ok") == "" {
+		return ""
+	}
+	unknown := t.push(job{jobtype: unknownType})
+	if t.reported(p, soon, unknown); !t.failsLike(jid, "fwp.ok", unknown) {
+		return ""
+	}
+	report := t.reportOf(jid)
+	says := strings.Fields(report.Text("errtype") + ": " + report.Text("message"))
+	return strings.Trim(fmt.Sprintf("%.200s", strings.Join(says, " ")), ": ")
+}
+
+// learnPatience sets how long later starts may take, from when the first one began.
+func (h *Harness) learnPatience(from time.Time) {
+	if h.Patience <= 0 {
+		h.patience = max(startPatience, slowerStarts*time.Since(from))
+	}
+}
+
+// fetchPatience is how long a worker may take from its HELLO to its first FETCH, and idleFor how long it has no jobs at
+// the start: longer than a FETCH waits.
+const (
+	fetchPatience = 10 * time.Second
+	idleFor       = 3 * time.Second
+)
+
+// protocol returns that of the program.
+func (h *Harness) protocol() *conformance.Protocol {
+	if h.Side != nil {
+		return h.Side.Protocol
+	}
+	return fwpsuite.Protocol()
+}
+
+// dial connects to a listener.
+func (h *Harness) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	if h.Dial != nil {
+		return h.Dial(ctx, network, addr)
+	}
+	return new(net.Dialer).DialContext(ctx, network, addr)
+}
+
+// listen opens a listener where a server has listened before, or of a new one if the address is empty.
+func (h *Harness) listen(addr string, ipv6 bool) (net.Listener, error) {
+	switch {
+	case addr == "" && h.Listen != nil:
+		return h.Listen(ipv6)
+	case addr != "" && h.ListenAgain != nil:
+		return h.ListenAgain(addr)
+	case addr == "" && ipv6:
+		addr = "[::1]:0"
+	case addr == "":
+		addr = "127.0.0.1:0"
+	}
+	ln, err := new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	return ln, nil
+}

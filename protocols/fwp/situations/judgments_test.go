@@ -1,0 +1,250 @@
+package situations
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
+)
+
+// TestJobsAreReported judges what becomes of jobs. (FETCH, ACK, FAIL)
+func TestJobsAreReported(t *testing.T) {
+	t.Parallel()
+	worked := func(jids ...string) func(*trial, *program) {
+		return func(tr *trial, p *program) { tr.worked(p, jids) }
+	}
+	testJudgments(t, []judgment{
+		{name: "all", conversation: "1 worker w" + jobLine(1, "a") + ackLine("a"), judge: worked("a"),
+			want: []string{"FETCH-09 held"}},
+		{name: "the second is missing", conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + jobLine(1, "b"),
+			judge: worked("a", "b"), want: []string{"FETCH-09 broken"}},
+		{name: "the second was not fetched", conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: FETCH",
+			judge: worked("a", "b"), want: []string{"FETCH-09 held", "FETCH-09 open"}},
+		{name: "it has ended, and could not fetch the second", judge: worked("a", "b"),
+			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: END\n1 S: <close>\nexited 0",
+			want:         []string{"FETCH-09 held", "FETCH-09 open"}},
+		{name: "none was fetched", conversation: "1 worker w\n1 C: FETCH other", judge: worked("a"),
+			stop: "it fetches from other"},
+	})
+}
+
+// TestJobsBehindAJob judges the jobs that a worker is given behind one that was hard for it. (FETCH)
+func TestJobsBehindAJob(t *testing.T) {
+	t.Parallel()
+	behind := func(tr *trial, p *program) { tr.succeedBehind(p, "a job", []string{"a", "b"}) }
+	testJudgments(t, []judgment{
+		{name: "both succeed", judge: behind, want: []string{"FETCH-09 held", "FETCH-11 held"},
+			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + jobLine(1, "b") + ackLine("b")},
+		{name: "one is fetched, and not reported", judge: behind, want: []string{"FETCH-09 broken", "FETCH-11 held"},
+			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + jobLine(1, "b")},
+		{name: "one is not fetched", judge: behind, want: []string{"FETCH-11 broken"},
+			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a")},
+		{name: "none is reported", judge: behind, want: []string{"FETCH-11 broken"},
+			conversation: "1 worker w" + jobLine(1, "a") + jobLine(1, "b")},
+	})
+}
+
+// TestMissingJobsAreShown: the delivery of the first job without a report shows what is wrong. Where jobs were not
+// fetched, it is said whether the worker has ended.
+func TestMissingJobsAreShown(t *testing.T) {
+	t.Parallel()
+	conversation := "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n2 worker w\n+1s" + jobLine(2, "b")
+	replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
+		t.Helper()
+		tr.worked(p, []string{"a", "b"})
+		d := tr.decisions[0]
+		assert.Equal(t, "c2", d.Conn)
+		assert.Equal(t, tr.deliveryOf("b").At, d.At)
+		assert.Contains(t, d.Got, "no report on b ")
+		assert.Equal(t, "ACK or FAIL for each of 2 jobs", d.Expected)
+	})
+	conversation = "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: END\n1 S: <close>\nexited 0"
+	replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
+		t.Helper()
+		tr.worked(p, []string{"a", "b"})
+		assert.Equal(t, "1 of 2 jobs were not fetched within 30s; the worker ended (exit status 0)", tr.decisions[1].Cause)
+	})
+}
+
+// TestJobsAtATime judges the concurrency of two processes. (FETCH)
+func TestJobsAtATime(t *testing.T) {
+	t.Parallel()
+	held := func(first, second int) string {
+		var b strings.Builder
+		b.WriteString("1 worker w")
+		for i := range first {
+			b.WriteString(jobLine(1, string(rune('a'+i))))
+		}
+		b.WriteString("\n+5s")
+		for i := range first {
+			b.WriteString(ackLine(string(rune('a' + i))))
+		}
+		for i := range second {
+			b.WriteString(jobLine(1, string(rune('k'+i))))
+		}
+		return b.String()
+	}
+	replayed(t, &situation{}, held(3, 2), func(t *testing.T, tr *trial, p *program) {
+		t.Helper()
+		assert.Equal(t, 3, tr.mostHeld(p, 0))
+		assert.Equal(t, 2, tr.mostHeld(p, 5*time.Second), "of those that it got from a time on")
+		assert.Zero(t, tr.mostHeld(&program{number: 2}, 0), "another process")
+	})
+	one := func(tr *trial, p *program) { tr.asConcurrent(p, p) }
+	other := func(tr *trial, p *program) { tr.asConcurrent(&program{number: 2}, p) }
+	testJudgments(t, []judgment{
+		{name: "both run none", conversation: "1 worker w", judge: one, stop: "the worker fetched none of the jobs"},
+		{name: "both run four", conversation: held(4, 0), judge: one, want: []string{"FETCH-11 held"}},
+		{name: "both run one", conversation: held(1, 0), judge: one, want: []string{"FETCH-11 broken"}},
+		{name: "the first runs none", conversation: held(4, 0), judge: other,
+			want: []string{"WRK-10 held", "FETCH-11 broken"}},
+		{name: "the first runs four, and the second none", conversation: held(4, 0),
+			judge: func(tr *trial, p *program) { tr.asConcurrent(p, &program{number: 2}) },
+			want:  []string{"WRK-10 broken", "FETCH-11 broken"}},
+		{name: "the second runs five", conversation: held(5, 0), judge: other,
+			want: []string{"WRK-10 broken", "FETCH-11 broken"}},
+	})
+}
+
+// TestAWorkerThatEndsOwesNoBeat: where the situation is about BEAT, an end before the next one was due has kept it.
+func TestAWorkerThatEndsOwesNoBeat(t *testing.T) {
+	t.Parallel()
+	for ends, want := range map[string]bool{"+59s": true, "+61s": false} {
+		conversation := "1 worker w\n1 C: BEAT {\"wid\":\"w\"}\n1 S: +{\"state\":\"terminate\"}\n" + ends + "\nexited 0"
+		replayed(t, &situation{clauses: "BEAT-16"}, conversation, func(t *testing.T, tr *trial, p *program) {
+			t.Helper()
+			tr.leaves(p)
+			assert.Equal(t, want, slices.Contains(outcomes(tr.decisions), "BEAT-16 held"), ends)
+		})
+	}
+}
+
+// TestAWorkerComesBack judges a worker that has lost its connections.
+func TestAWorkerComesBack(t *testing.T) {
+	t.Parallel()
+	judge := func(tr *trial, p *program) { tr.comesBack(p, "a") }
+	testJudgments(t, []judgment{
+		{name: "it stays and works no more", conversation: "1 worker w\n1 S: <close>", judge: judge,
+			want: []string{"FETCH-11 broken"}},
+		{name: "it has ended", conversation: "1 worker w\n1 S: <close>\nexited 1", judge: judge,
+			want: []string{"FETCH-11 broken"}},
+		{name: "it works no jobs anyway", conversation: "1 worker w", judge: func(tr *trial, p *program) {
+			tr.harness.observed.Works = false
+			tr.comesBack(p)
+		}, stop: "the program failed the first test: to acknowledge three jobs"},
+	})
+}
+
+// TestSteadyBeats judges the pauses between BEATs, whatever connections they are sent on.
+func TestSteadyBeats(t *testing.T) {
+	t.Parallel()
+	beat := func(conn, pause string) string {
+		return "\n+" + pause + "\n" + conn + " C: BEAT {\"wid\":\"w\"}\n" + conn + " S: +OK"
+	}
+	testJudgments(t, []judgment{
+		{name: "every 59 s", conversation: "1 worker w" + beat("1", "59s") + beat("1", "59s"),
+			judge: (*trial).beatsSteadily, want: []string{"BEAT-06 held"}},
+		{name: "on another connection", conversation: "1 worker w" + beat("1", "50s") + "\n2 worker w" + beat("2", "50s"),
+			judge: (*trial).beatsSteadily, want: []string{"BEAT-06 held"}},
+		{name: "one after 61 s", conversation: "1 worker w" + beat("1", "61s") + beat("1", "20s"),
+			judge: (*trial).beatsSteadily},
+		{name: "none for 61 s at the end", conversation: "1 worker w" + beat("1", "20s") + "\n+61s",
+			judge: (*trial).beatsSteadily},
+		{name: "it has ended", conversation: "1 worker w" + beat("1", "20s") + "\nexited 0", judge: (*trial).beatsSteadily},
+	})
+}
+
+// TestALateReplyWasRead tells whether a client has read a reply that came when it had to leave.
+func TestALateReplyWasRead(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name, then string
+		want       bool
+	}{
+		{"the connection is open", "", true},
+		{"it sends another line", "\n1 C: END\n1 C: <close>", true},
+		{"it closes at the same time", "\n+500ms\n1 C: <close>", false},
+		{"it closes later", "\n+1500ms\n1 C: <close>", true},
+		{"another connection has a line", "\n2 worker w\n1 C: <close>", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			replayed(t, &situation{}, "1 worker w"+jobLine(1, "a")+row.then, func(t *testing.T, tr *trial, _ *program) {
+				t.Helper()
+				assert.Equal(t, row.want, tr.wasRead(tr.deliveryOf("a")))
+			})
+		})
+	}
+}
+
+// TestWorkersBeside: what another worker of the process does is not what the one does that was told something.
+func TestWorkersBeside(t *testing.T) {
+	t.Parallel()
+	conversation := "1 worker told\n2 worker beside\n1 C: BEAT {\"wid\":\"told\"}\n1 S: +{\"state\":\"quiet\"}\n+10s\n" +
+		"3 worker new\n1 C: FETCH\n2 C: FETCH\n3 C: FETCH"
+	replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, _ *program) {
+		t.Helper()
+		told := tr.first(reply(fwp.BEAT))
+		conns := func(m match) (all []int) {
+			for _, e := range tr.all(m) {
+				all = append(all, e.Conn)
+			}
+			return all
+		}
+		assert.Equal(t, []int{1, 3}, conns(tr.notBeside(told, 5*time.Second, line(fwp.FETCH))))
+	})
+}
+
+// TestWhySilent says how far a program got that sent no command.
+func TestWhySilent(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ conversation, want string }{
+		{"", "it opened no connection"},
+		{"1 open", "it opened a connection and sent no line"},
+		{"1 open\n2 open", "it opened 2 connections and sent no line"},
+		{"1 open\n1 C: GET / HTTP/1.1", "the first line that it sent is not a command of the protocol: C: GET / HTTP/1.1"},
+	} {
+		replayed(t, &situation{}, row.conversation, func(t *testing.T, tr *trial, p *program) {
+			t.Helper()
+			assert.Equal(t, "the command sent no HELLO within 30s: "+row.want, tr.whySilent(p))
+		})
+	}
+}
+
+func TestBeginsWithVerb(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"HELLO {}\r\n": true, "hello{\"v\":2}\n": true, "  PUSH {}": true, "GET / HTTP/1.1\r\n": false, "\r\n": false,
+		"HELLOO {}\r\n": false,
+	} {
+		assert.Equal(t, want, beginsWithVerb([]byte(line)), "%q", line)
+	}
+}
+
+// TestMatches tells which events of a conversation match.
+func TestMatches(t *testing.T) {
+	t.Parallel()
+	conversation := "1 worker w\n1 C: FETCH\n1 S: -ERR no" + jobLine(1, "a") + ackLine("a") + "\n2 producer\n" +
+		"2 C: PUSH {\"jid\":\"j\"}\n2 S: -ERR no\n1 S: <close>\n2 C: <close>"
+	counts := map[string]struct {
+		m    match
+		want int
+	}{
+		"opened": {ofKind(clientrules.Opened), 2}, "lines": {line(fwp.FETCH, fwp.ACK), 3}, "replies": {reply(fwp.FETCH), 2},
+		"refusals": {refusal(fwp.FETCH), 1}, "jobs": {delivery, 1}, "closed by the server": {serverClose, 1},
+		"a PUSH": {pushOf("j"), 1}, "no PUSH": {pushOf("a"), 0},
+	}
+	replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
+		t.Helper()
+		for name, c := range counts {
+			assert.Equal(t, c.want, tr.count(c.m), name)
+			assert.Equal(t, c.want, tr.count(p.events(c.m)), name)
+			assert.Zero(t, tr.count((&program{number: 2}).events(c.m)), name)
+		}
+	})
+}

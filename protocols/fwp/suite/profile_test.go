@@ -1,0 +1,47 @@
+package suite_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/proof/suitetest"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
+)
+
+// added returns the profile of Faktory without what is FWP's.
+func added() *conformance.Protocol {
+	p := *fwpsuite.Profile(fwpscript.Faktory)
+	p.Title, p.Prefix, p.Scripts = "Faktory's profile", "FKT-", fwpscript.Faktory.Scripts
+	p.Clauses = func() []conformance.Clause { return fwpsuite.ProfileClauses(fwpscript.Faktory) }
+	return &p
+}
+
+func TestScriptsOfTheProfileAreInOrder(t *testing.T) {
+	t.Parallel()
+	p := added()
+	p.Retired = nil
+	suitetest.InOrder(t, p)
+	ids := map[string]bool{}
+	all, err := fwpsuite.Profile(fwpscript.Faktory).Scripts()
+	require.NoError(t, err)
+	for _, s := range all {
+		assert.False(t, ids[s.Name], "%s is there twice", s.Name)
+		ids[s.Name] = true
+	}
+}
+
+// TestProfileDocument writes docs/faktory-clauses.md.
+func TestProfileDocument(t *testing.T) {
+	t.Parallel()
+	const written = "go test ./protocols/fwp/suite -run ProfileDocument -update"
+	golden.Document(t, "../../../docs/faktory-clauses.md", suitetest.Document(t, added(),
+		"Written by `"+written+"`; do not edit. What Contributed\n"+
+			"Systems' Faktory has beyond the specification, for `--profile faktory` (see [faktory.md](faktory.md)). SHOULD is the\n"+
+			"level of what no document says and the server was seen to do; it warns at most. A check is the script of that name\n"+
+			"below `protocols/fwp/script/profiles/faktory`."), written)
+}

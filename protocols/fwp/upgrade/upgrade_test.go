@@ -1,0 +1,358 @@
+package upgrade_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/bugs"
+	"github.com/fwpsuite/fwp/fakes/variations"
+	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+	"github.com/fwpsuite/fwp/protocols/fwp/upgrade"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/page"
+)
+
+// stages returns servers on one folder, each with a configuration.
+func stages(t *testing.T, configure ...func(*fakes.Config)) (all []upgrade.Stage) {
+	t.Helper()
+	dir := t.TempDir()
+	var now *fakes.Server
+	t.Cleanup(func() { now.Close() })
+	for i, c := range configure {
+		all = append(all, upgrade.Stage{
+			Name: []string{"old", "new", "newer"}[i], Stop: func(context.Context) error { now.Close(); return nil },
+			Start: func(context.Context) (upgrade.Site, error) {
+				place := memnet.NewPlace()
+				config := fakes.Config{Seed: 1, Dir: dir, Listen: place.Listen}
+				c(&config)
+				now = fakes.NewUnstarted(config)
+				err := now.TryStart()
+				return upgrade.Site{Target: place, Alone: true}, err
+			},
+		})
+	}
+	return all
+}
+
+// played runs an upgrade in virtual time.
+func played(t *testing.T, r upgrade.Run, configure ...func(*fakes.Config)) (result *upgrade.Result) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		all := stages(t, configure...)
+		for i, s := range r.Stages { // those that the test has names for
+			all[i].Name = s.Name
+		}
+		r.Stages, r.How = all, "in order"
+		r.Timeout, r.Patience, r.Log = 10*time.Second, cmp.Or(r.Patience, 150*time.Second), t.Logf
+		if r.Plan.Large == 0 {
+			r.Plan.Large = 40
+		}
+		if r.Plan.Every == 0 {
+			r.Plan.Every = 60
+		}
+		result = r.Do(t.Context())
+		require.NoError(t, result.Err)
+	})
+	return result
+}
+
+// fates returns the fates of jobs by state: "enqueued lost". What is allowed is left out.
+func fates(r *upgrade.Result) (all []string) {
+	for _, s := range r.Steps {
+		for _, f := range s.Facts {
+			if !f.Allowed {
+				all = append(all, string(f.State)+" "+string(f.Fate))
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func plain(*fakes.Config) {}
+
+func TestARestartKeepsEverything(t *testing.T) {
+	t.Parallel()
+	golden.NotRacing(t)
+	every := 9
+	if golden.Slow() {
+		every = 1
+	}
+	r := played(t, upgrade.Run{Plan: upgrade.Plan{Every: every, Large: 1000}, Rollback: true}, plain, plain)
+	require.Len(t, r.Steps, 2)
+	for _, s := range r.Steps {
+		for _, f := range s.Facts {
+			t.Errorf("%s %s %s: expected %s, got %s", f.State, f.Fate, f.Clause, f.Expected, f.Actual)
+		}
+		for _, state := range []upgrade.State{upgrade.Enqueued, upgrade.Soon, upgrade.Later, upgrade.Stays, upgrade.Leaves,
+			upgrade.Failed, upgrade.Far, upgrade.Dead, upgrade.Discarded, upgrade.Done} {
+			assert.Positive(t, s.Jobs[state], state)
+		}
+		assert.Equal(t, 1000, s.Jobs[upgrade.Large])
+	}
+}
+
+// wanted is what is found of each fault of the embedded server's folder: a state and a fate.
+var wanted = map[string]string{
+	"keeps-no-queues": "enqueued lost", "keeps-one-queue": "enqueued lost", "keeps-500-jobs": "large-queue lost",
+	"keeps-short-jobs": "enqueued lost", "keeps-plain-queues": "enqueued lost", "keeps-no-schedule": "scheduled-later lost",
+	"keeps-no-missed": "scheduled-soon lost", "keeps-no-retries": "failed lost",
+	"keeps-no-held": "held-by-one-that-leaves lost", "keeps-no-far": "scheduled-far miscount",
+	"keeps-queues-twice": "enqueued doubled", "keeps-retries-twice": "failed doubled",
+	"keeps-held-queued": "held-by-one-that-stays doubled", "keeps-no-failures": "failed doubled",
+	"keeps-no-custom": "enqueued altered", "keeps-floats": "enqueued altered", "keeps-ascii": "scheduled-later altered",
+	"keeps-trimmed-texts": "enqueued altered", "keeps-no-retry": "enqueued altered",
+	"keeps-own-created-at": "held-by-one-that-leaves altered", "keeps-no-failure": "failed altered",
+	"keeps-schedule-due": "scheduled-later early", "keeps-schedule-hour-early": "scheduled-later early",
+	"keeps-far-due": "scheduled-far early", "keeps-schedule-hour-late": "scheduled-later lost",
+	"keeps-held-forever": "held-by-one-that-leaves lost", "keeps-retries-forever": "failed lost",
+	"keeps-reversed": "large-queue order", "keeps-no-dead": "dead miscount", "keeps-no-last": "enqueued lost",
+}
+
+// broken is the clause, where others are broken by the same fate.
+var broken = map[string]string{"keeps-no-failures": "FWP-RETRY-03", "keeps-queues-twice": "FWP-ACK-02"}
+
+func TestFaultsAreFound(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../../../docs/upgrades.md")
+	require.NoError(t, err)
+	for i, f := range bugs.Keeping() {
+		require.Contains(t, wanted, f.Name)
+		assert.Contains(t, string(doc), "| `"+f.Name+"` | "+f.Summary+" |")
+		if !golden.Slow() && i%8 > 0 && broken[f.Name] == "" {
+			continue
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			plan := upgrade.Plan{}
+			if f.Name == "keeps-500-jobs" {
+				plan.Large = 510
+			}
+			r := played(t, upgrade.Run{Plan: plan}, plain, func(c *fakes.Config) {
+				c.Restored = func(s *fakes.Snapshot) {
+					time.Sleep(10 * time.Second) // it is down
+					f.Hook()(s)
+				}
+			})
+			found := fates(r)
+			t.Log(strings.Join(found, ", "))
+			assert.Contains(t, found, wanted[f.Name])
+			for _, of := range r.Steps[0].Facts {
+				if clause := broken[f.Name]; clause != "" && of.Fate == upgrade.Doubled {
+					assert.Equal(t, clause, of.Clause)
+				}
+			}
+		})
+	}
+}
+
+// Reservations end while a slow server receives the reports of their jobs.
+func TestASlowServer(t *testing.T) {
+	t.Parallel()
+	for _, delays := range []int{6, 9} {
+		quick := upgrade.Run{Plan: upgrade.Plan{Quick: true}, Patience: 30 * time.Second}
+		r := played(t, quick, plain, func(c *fakes.Config) {
+			c.RetryDelay = func(int) time.Duration { return 49 * time.Second } // the longest one
+			left := delays
+			c.Hook = func(e *fakes.Event) {
+				if e.Point == fakes.Parsed && e.Command.Verb == fwp.ACK && left > 0 {
+					left--
+					time.Sleep(8 * time.Second)
+				}
+			}
+		})
+		assert.Empty(t, fates(r), delays)
+	}
+}
+
+func TestVariationsAreNotBlamed(t *testing.T) {
+	t.Parallel()
+	for i, v := range append(variations.Keeping(), variations.All()...) {
+		often := i < len(variations.Keeping()) || i%16 == 0 || v.Name == "info-refused" || v.Name == "queues-limited"
+		if !often && !golden.Slow() || golden.Racing && i > 0 {
+			continue
+		}
+		if v.Name == "time-clock-ahead" { // a server that fwpcheck starts has the clock of this machine
+			continue
+		}
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			r := played(t, upgrade.Run{Plan: upgrade.Plan{Every: 97, Large: 40}}, v.Configure, v.Configure)
+			for _, f := range r.Steps[0].Facts {
+				if !f.Allowed {
+					t.Errorf("%s %s %s: expected %s, got %s", f.State, f.Fate, f.Clause, f.Expected, f.Actual)
+				}
+			}
+		})
+	}
+}
+
+// One reply that cannot be read is a finding, and the other jobs are asked for.
+func TestAnUnreadableReply(t *testing.T) {
+	t.Parallel()
+	lf := []byte("-ERR Job not found a\nb\r\n")
+	for _, test := range []struct {
+		name, verb  string
+		from, every int // of the verb
+		reply       []byte
+		clause      string
+		state       upgrade.State
+	}{
+		{"an ACK of a held job", fwp.ACK, 2, 0, lf, "FWP-RESP-07", upgrade.Stays},
+		{"several", fwp.ACK, 3, 7, lf, "FWP-RESP-07", upgrade.Stays},
+		{"a job", fwp.FETCH, 5, 0, []byte("$2\r\nshort\r\n"), "FWP-RESP-03", upgrade.Enqueued},
+		{"a length that no reply has", fwp.FETCH, 5, 0, []byte("$9223372036854775807\r\n"), "FWP-RESP-03", upgrade.Enqueued},
+		{"a list", fwp.FETCH, 5, 0, []byte("*1\r\n$2\r\n{}\r\n"), "FWP-FETCH-01", upgrade.Enqueued},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			run := upgrade.Run{Plan: upgrade.Plan{Quick: true}, Patience: 5 * time.Second}
+			r := played(t, run, plain, func(c *fakes.Config) {
+				n := 0
+				c.Hook = func(e *fakes.Event) {
+					if e.Point != fakes.Writing || e.Command.Verb != test.verb {
+						return
+					}
+					if n++; n == test.from || test.every > 0 && n%test.every == 0 && n < 5*test.every {
+						e.Bytes = test.reply
+					}
+				}
+			})
+			assert.Equal(t, []string{string(test.state) + " unknown"}, fates(r))
+			report := r.Report(func(string) (c conformance.Clause, is bool) { return c, false })
+			assert.True(t, r.Steps[0].Done)
+			for _, f := range report.Findings() {
+				assert.Equal(t, test.clause, f.Clause, f.Actual)
+				assert.Equal(t, reports.Fail, f.Verdict)
+			}
+			for _, s := range report.Upgrade.Steps[0].States {
+				assert.Equal(t, *s.Jobs, s.Fates["kept"]+s.Fates["unknown"], s.State)
+			}
+		})
+	}
+}
+
+// A fill goes on as well: what is not known of a job is not asked for.
+func TestAnUnreadableReplyWhileFilling(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL} {
+		n := 0
+		run := upgrade.Run{Plan: upgrade.Plan{Quick: true}, Patience: 5 * time.Second}
+		r := played(t, run, func(c *fakes.Config) {
+			c.Hook = func(e *fakes.Event) {
+				if e.Point != fakes.Writing || e.Command.Verb != verb {
+					return
+				}
+				if n++; n%13 == 1 {
+					e.Bytes = []byte("-ERR a\nb\r\n")
+				}
+			}
+		}, plain)
+		assert.Positive(t, r.Steps[0].Jobs[upgrade.Large])
+		for _, fate := range fates(r) {
+			assert.Contains(t, fate, "unknown", verb)
+		}
+		assert.NotEmpty(t, fates(r), verb)
+	}
+}
+
+// What is not known is absent, and has its cause.
+func TestWhatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	result := &upgrade.Result{Err: errors.New("ask new for the jobs: no reply within 10s"), History: &history.History{},
+		Steps: []upgrade.Step{{UpgradeStep: reports.UpgradeStep{From: "old", To: "new"}}}}
+	report := result.Report(func(string) (c conformance.Clause, is bool) { return c, false })
+	report.Schema = reports.Schema
+	data, err := json.Marshal(report)
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `queues, with all kinds of contents and names","fates":{},"verdict":"inconclusive"`)
+	assert.NotContains(t, string(data), "down_ns")
+	text := string(page.Text(report.Page(reports.PageOptions{}), page.TextOptions{}))
+	assert.Contains(t, text, "ask new for the jobs: no reply within 10s")
+	assert.NotContains(t, text, "no reason was given")
+	assert.NotContains(t, text, "after 0")
+	assert.Regexp(t, `enqueued +– +–`, text)
+}
+
+// In a server of another version the jobs in queues are hidden, or lost, as if it stored them elsewhere.
+func TestATotalLoss(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, to       string
+		back, killed   bool
+		all            bool // jobs of other states are lost, too
+		first          string
+		findings, exit int
+	}{
+		{"in order", "new", true, false, false, "after the upgrade (all that were enqueued); [0-9,]+ are missing", 2, 1},
+		{
+			"a kill, and they are hidden", "new", true, true, false,
+			"(all that were enqueued); [0-9,]+ are missing after the", 2, 1,
+		},
+		{
+			"a kill, and only they are lost", "new", false, true, false,
+			"missing after the upgrade (all that were enqueued)", 1, 1,
+		},
+		{
+			"a kill that loses everything", "new", false, true, true,
+			"are missing after the upgrade (all that were enqueued,", 1, 3,
+		},
+		{"a kill, and the same server", "old", false, true, false, "are missing after the upgrade", 1, 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var hidden []fakes.StoredJob
+			swap := func(s *fakes.Snapshot) {
+				back := hidden
+				hidden = nil
+				s.Jobs = slices.DeleteFunc(s.Jobs, func(j fakes.StoredJob) bool {
+					if j.Place == "queue" && !test.all {
+						hidden = append(hidden, j)
+					}
+					return j.Place == "queue" || test.all
+				})
+				if test.all {
+					s.Dead = 0
+				}
+				s.Jobs = append(s.Jobs, back...)
+			}
+			with := func(c *fakes.Config) { c.Restored = swap }
+			run := upgrade.Run{
+				Plan: upgrade.Plan{Quick: true}, Patience: 5 * time.Second, Rollback: test.back, Killed: test.killed,
+				Stages: []upgrade.Stage{{Name: "old"}, {Name: test.to}},
+			}
+			report := played(t, run, with, with).Report(func(id string) (c conformance.Clause, is bool) {
+				return conformance.Clause{ID: id, Level: reports.LevelShould}, true
+			})
+			text := string(page.Text(report.Page(reports.PageOptions{}), page.TextOptions{}))
+			first, _, _ := strings.Cut(text, "\n")
+			assert.Regexp(t, strings.NewReplacer("(", `\(`, ")", `\)`).Replace(test.first), first)
+			assert.Contains(t, text, fmt.Sprintf("FINDINGS: %d (", test.findings))
+			assert.NotContains(t, text, "line 0")
+			assert.NotRegexp(t, "fail .*SHOULD", text)
+			code, _ := report.Outcome(reports.ExitOptions{}).Values()
+			assert.Equal(t, test.exit, code)
+			if !test.back { // of the first job: its PUSH and the reply, and the stop
+				assert.Len(t, report.Findings()[0].Conversation, 3)
+			}
+			assert.Equal(t, "fwpcheck upgrade", report.Suite(reports.ExitOptions{}).Name)
+		})
+	}
+}

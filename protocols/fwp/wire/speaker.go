@@ -1,0 +1,333 @@
+// Package wire speaks the Faktory Work Protocol for the connections of a load.
+package wire
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/base/text"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/load/wire"
+	"github.com/fwpsuite/fwp/protocols/fwp"
+)
+
+// pushAll is the command for several jobs that a profile adds to the protocol.
+const pushAll = "PUSHB"
+
+// Config is what the connections of a run have in common. The zero value works with a
+// server that is not protected.
+type Config struct {
+	Password string
+	Hostname string // of the workers; "" is "fwpbench"
+	PID      int    // of the workers
+
+	Batches bool // the run needs PUSHB, a command of the profile
+
+	largest atomic.Int64 // bytes of a PUSH that was written
+}
+
+// The limits of what is read of a server, in bytes: of its greeting, and of a reply, to which the largest job is added
+// with each character escaped. The specification states none.
+const (
+	greetingLimit = 64 << 10
+	replyLimit    = 256 << 10
+	infoLimit     = 16 << 20
+	escaped       = len(`\u0000`)
+)
+
+// limit returns the limit of the message that is due.
+func (s *speaker) limit() int {
+	switch s.asked {
+	case "":
+		return greetingLimit
+	case fwp.INFO: // it may list all queues
+		return infoLimit
+	}
+	return replyLimit + escaped*int(s.config.largest.Load())
+}
+
+// New returns a Config whose workers name this machine and this process.
+func New(password string) *Config {
+	hostname, _ := os.Hostname() // Speaker has a name if it is not known
+	return &Config{Password: password, Hostname: hostname, PID: os.Getpid()}
+}
+
+// Speaker implements [wire.Protocol].
+func (c *Config) Speaker(worker string) wire.Speaker {
+	return &speaker{config: c, worker: worker}
+}
+
+// speaker is one connection's.
+type speaker struct {
+	config *Config
+	worker string
+	asked  string // verb of the command in flight; empty: the greeting is due
+	hash   *hash  // nil: there is nothing to hash
+}
+
+// hash is that of the password, computed aside.
+type hash struct {
+	text string
+	err  error
+}
+
+// Open appends HELLO once the server has sent HI. (Not Identified State)
+func (s *speaker) Open(out []byte) ([]byte, error) {
+	if s.asked == "" {
+		return out, nil
+	}
+	hello := fwp.Hello{WorkerID: s.worker}
+	if s.worker != "" {
+		hello.Hostname, hello.PID, hello.Labels = s.config.Hostname, s.config.PID, []string{"fwpbench"}
+		hello.Hostname = cmp.Or(hello.Hostname, "fwpbench")
+	}
+	if s.hash != nil {
+		if s.hash.err != nil {
+			return out, s.hash.err
+		}
+		hello.PasswordHash = s.hash.text
+	}
+	return fwp.AppendCommand(out, hello.Command()), nil
+}
+
+func (s *speaker) Push(out []byte, job *plan.Push) []byte {
+	s.asked = fwp.PUSH
+	begin := len(out)
+	out = append(job.AppendBody(append(out, "PUSH "...)), "\r\n"...)
+	if size := int64(len(out) - begin); size > s.config.largest.Load() {
+		s.config.largest.Store(size)
+	}
+	return out
+}
+
+// PushAll implements [wire.Batcher].
+func (s *speaker) PushAll(out []byte, jobs []plan.Push) []byte {
+	s.asked = pushAll
+	begin := len(out)
+	out = append(out, "PUSHB ["...)
+	for i := range jobs {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = jobs[i].AppendBody(out)
+	}
+	out = append(out, "]\r\n"...)
+	if size := int64(len(out) - begin); size > s.config.largest.Load() {
+		s.config.largest.Store(size)
+	}
+	return out
+}
+
+func (s *speaker) Take(out []byte, from *wire.Queues) []byte {
+	s.asked = fwp.FETCH
+	if from.Line == nil {
+		from.Line = []byte("FETCH " + strings.Join(from.Names, " ") + "\r\n")
+	}
+	return append(out, from.Line...)
+}
+
+func (s *speaker) Done(out, jid []byte) []byte {
+	s.asked = fwp.ACK
+	out = append(append(out, `ACK {"jid":"`...), jid...)
+	return append(out, "\"}\r\n"...)
+}
+
+func (s *speaker) Fail(out, jid []byte) []byte {
+	s.asked = fwp.FAIL
+	out = append(append(out, `FAIL {"jid":"`...), jid...)
+	return append(out, `","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`+"\r\n"...)
+}
+
+func (s *speaker) Beat(out []byte, state wire.State) []byte {
+	s.asked = fwp.BEAT
+	out = append(append(out, `BEAT {"wid":"`...), s.worker...)
+	switch state {
+	case wire.Quiet:
+		out = append(out, `","current_state":"quiet`...)
+	case wire.Terminating:
+		out = append(out, `","current_state":"terminate`...)
+	}
+	return append(out, "\"}\r\n"...)
+}
+
+func (s *speaker) Info(out []byte) []byte {
+	s.asked = fwp.INFO
+	return append(out, "INFO\r\n"...)
+}
+
+func (s *speaker) Bye(out []byte) []byte {
+	s.asked = fwp.END
+	return append(out, "END\r\n"...)
+}
+
+// Hear reads a reply by the command that it answers.
+func (s *speaker) Hear(in []byte, e *wire.Event) (int, error) {
+	r, n, err := fwp.Decode(in, s.limit())
+	switch {
+	case errors.Is(err, fwp.ErrShort):
+		return 0, wire.ErrShort
+	case err != nil:
+		return 0, unreadable(s.asked, err)
+	case s.asked == "":
+		err = s.greeted(r, e)
+	case r.Kind == fwp.ErrorReply:
+		e.Kind, e.Err = wire.Refused, &wire.RefusedError{Text: text.Shorten(string(r.Text))}
+	case !s.answers(&r, e):
+		err = foreign(s.asked, format(r))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// answers reports whether the command in flight has such a reply, which is not an error, and
+// writes its meaning to e.
+func (s *speaker) answers(r *fwp.Reply, e *wire.Event) bool {
+	switch s.asked {
+	case fwp.FETCH:
+		e.Kind, e.Body = wire.Job, r.Text
+		if r.Kind == fwp.NullBulk {
+			e.Kind = wire.Empty
+		}
+		return r.Kind == fwp.BulkString || r.Kind == fwp.NullBulk
+	case fwp.INFO:
+		e.Body = r.Text
+		return r.Kind == fwp.BulkString
+	case pushAll:
+		return r.Kind == fwp.BulkString && (string(r.Text) == "{}" || json.Unmarshal(r.Text, &e.Refusals) == nil)
+	}
+	return r.Kind == fwp.SimpleString && string(r.Text) == "OK" || s.asked == fwp.BEAT && ordered(r, e)
+}
+
+// ordered reports whether a reply to BEAT orders a state, and writes which. (BEAT Command)
+func ordered(r *fwp.Reply, e *wire.Event) bool {
+	e.Kind = wire.Ordered
+	switch fwp.Identified.Next(fwp.BEAT, *r) {
+	case fwp.Quiet:
+		e.State = wire.Quiet
+	case fwp.Terminating:
+		e.State = wire.Terminating
+	}
+	return e.State != wire.Working
+}
+
+// Stock implements [wire.Sizer]. The specification leaves open what INFO has: this is Faktory's form.
+func (*speaker) Stock(info []byte) wire.Stock {
+	var read struct {
+		Faktory struct {
+			Queues   map[string]int64
+			Enqueued *int64 `json:"total_enqueued"`
+			Tasks    map[string]struct{ Size *int64 }
+		}
+	}
+	_ = json.Unmarshal(info, &read) // a server with another form tells no sizes
+	stock := wire.Stock{Queues: read.Faktory.Queues, Whole: read.Faktory.Enqueued != nil}
+	if !stock.Whole {
+		return stock
+	}
+	stock.Alive = *read.Faktory.Enqueued
+	for task, sum := range map[string]*int64{
+		"Scheduled": &stock.Alive, "Retries": &stock.Alive, "Busy": &stock.Alive, "Dead": &stock.Dead,
+	} {
+		size := read.Faktory.Tasks[task].Size
+		if stock.Whole = stock.Whole && size != nil; size != nil {
+			*sum += *size
+		}
+	}
+	return stock
+}
+
+// greeted reads HI. The work is the password's hash.
+func (s *speaker) greeted(r fwp.Reply, e *wire.Event) error {
+	hi, err := fwp.ParseHi(r)
+	switch {
+	case r.Kind == fwp.ErrorReply:
+		e.Kind, e.Err = wire.Refused, &wire.RefusedError{Text: text.Shorten(string(r.Text))}
+		return nil
+	case err != nil:
+		return &wire.BreachError{Breach: wire.ForeignReply, What: err.Error()}
+	}
+	s.asked = fwp.HELLO
+	e.Kind = wire.Greeted
+	if hi.Protected {
+		h, password := new(hash), s.config.Password
+		s.hash = h
+		e.Work = func() { h.text, h.err = fwp.PasswordHash(password, hi.Salt, hi.Iterations) }
+	}
+	return nil
+}
+
+var verbs = map[measure.Op]string{
+	measure.Hello: fwp.HELLO, measure.Push: fwp.PUSH, measure.Fetch: fwp.FETCH, measure.FetchFound: fwp.FETCH,
+	measure.FetchWaited: fwp.FETCH, measure.FetchEmpty: fwp.FETCH, measure.Ack: fwp.ACK, measure.Fail: fwp.FAIL,
+	measure.Beat: fwp.BEAT, measure.Info: fwp.INFO, measure.End: fwp.END,
+}
+
+func (*speaker) Verb(op measure.Op) string { return verbs[op] }
+
+// Times are what the protocol recommends for BEAT, what it advises not to go below, and
+// the 30 s of a worker that is ordered to terminate, less 5 s in which to report.
+// (Client Lifecycle; Terminating State)
+func (*speaker) Times() wire.Times {
+	return wire.Times{
+		Beat: 15 * time.Second, BeatApart: 5 * time.Second, Wait: 2 * time.Second, FirstOnly: true,
+		FailAfter: 25 * time.Second, EndAfter: 30 * time.Second, Keeps: true,
+	}
+}
+
+// foreign returns the breach of a reply that the command does not have. The empty verb is the greeting.
+func foreign(verb, reply string) *wire.BreachError {
+	to := "the server greeted"
+	if verb != "" {
+		to = verb + " was answered"
+	}
+	return &wire.BreachError{Verb: verb, Breach: wire.ForeignReply + verb, What: to + " with " + reply}
+}
+
+// unreadable returns what an error of decoding the reply to a verb is: a limit of ours may leave open what the reply
+// is.
+func unreadable(verb string, err error) error {
+	syntax, _ := errors.AsType[*fwp.SyntaxError](err) // there is no other one but that it is short
+	switch {
+	case syntax.Foreign(verb):
+		return foreign(verb, "the "+syntax.Kind.String()+" "+syntax.Got)
+	case syntax.Limit():
+		return fmt.Errorf("%w: %w", wire.ErrTooLong, err)
+	}
+	return invalid(verb, syntax.Rule.String(), err)
+}
+
+// format describes a reply, shortened.
+func format(r fwp.Reply) string {
+	switch r.Kind {
+	case fwp.Integer:
+		return fmt.Sprintf("the integer %d", r.Int)
+	case fwp.NullBulk:
+		return "the null bulk string"
+	case fwp.Array:
+		return fmt.Sprintf("an array of %d", len(r.Array))
+	}
+	return "the " + r.Kind.String() + " " + wire.Quote(r.Text)
+}
+
+// invalid returns the breach of bytes that break a rule of RESP, as err describes it.
+func invalid(verb, rule string, err error) *wire.BreachError {
+	to := "the greeting"
+	if verb != "" {
+		to = "the reply to " + verb
+	}
+	breach := wire.BrokenGrammar + rule
+	if strings.HasPrefix(rule, session.ForeignReply) {
+		breach = rule
+	}
+	return &wire.BreachError{Verb: verb, Breach: breach, What: to + " is invalid RESP: " + err.Error()}
+}
