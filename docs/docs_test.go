@@ -99,7 +99,7 @@ func TestCIFilesHaveTheSameActions(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("ci.md")
 	require.NoError(t, err)
-	files, err := filepath.Glob(filepath.Join("..", "internal", "cli", "program", "initial", "[gGjJ]*"))
+	files, err := filepath.Glob(filepath.Join("..", "internal", "cli", "shared", "initial", "[gGjJ]*"))
 	require.NoError(t, err)
 	require.Len(t, files, 3)
 	for _, name := range files {

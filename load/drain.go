@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/forward"
+	"github.com/fwpsuite/fwp/internal/target/forward"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/reports"
 )

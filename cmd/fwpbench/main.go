@@ -6,11 +6,11 @@ import (
 	"os"
 
 	"github.com/fwpsuite/fwp/internal/cli/bench"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 )
 
 func main() {
-	os.Exit(bench.Main(program.Process{
+	os.Exit(bench.Main(shared.Process{
 		Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv,
 	}))
 }

@@ -12,7 +12,7 @@ import (
 
 	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
 	"github.com/fwpsuite/fwp/internal/cli/bench"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/proof/scripttest"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 func fwpbench(args []string) (code int) {
-	return bench.Main(program.Process{Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv})
+	return bench.Main(shared.Process{Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv})
 }
 
 // fwpworker is a worker in the environment that fwpbench worker gives.
@@ -70,6 +70,6 @@ func TestScripts(t *testing.T) {
 		Dir:                "testdata/script",
 		RequireUniqueNames: true,
 		Setup:              scripttest.Setup,
-		Cmds:               scripttest.Commands(map[string]func(program.Process) int{"fwpbench": bench.Main}),
+		Cmds:               scripttest.Commands(map[string]func(shared.Process) int{"fwpbench": bench.Main}),
 	})
 }

@@ -6,11 +6,11 @@ import (
 	"os"
 
 	"github.com/fwpsuite/fwp/internal/cli/check"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 )
 
 func main() {
-	p := program.Process{
+	p := shared.Process{
 		Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv,
 	}
 	p.LimitMemory()

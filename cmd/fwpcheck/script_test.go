@@ -18,7 +18,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/check"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/proof/scripttest"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 
 // exit runs a command as its main does, and ends the process with its exit code. With statusVariable it leaves what the
 // kernel knows of the process.
-func exit(run func(program.Process) int) {
+func exit(run func(shared.Process) int) {
 	process().LimitMemory()
 	code := run(process())
 	if name := os.Getenv(statusVariable); name != "" {
@@ -69,8 +69,8 @@ func exit(run func(program.Process) int) {
 const statusVariable = "FWP_TEST_STATUS"
 
 // process is this one.
-func process() program.Process {
-	return program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}
+func process() shared.Process {
+	return shared.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}
 }
 
 // TestScripts runs fwpcheck as its users do. Beside the commands of scripttest the scripts know
@@ -82,7 +82,7 @@ func process() program.Process {
 // folder of the samples in $CLIENTS.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	commands := scripttest.Commands(map[string]func(program.Process) int{"fwpcheck": check.Main})
+	commands := scripttest.Commands(map[string]func(shared.Process) int{"fwpcheck": check.Main})
 	commands["ready"], commands["ended"] = ready, ended
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata/script",

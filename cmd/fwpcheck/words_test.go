@@ -19,7 +19,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/check"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
@@ -67,7 +67,7 @@ func played(line string, args ...string) (code int, out string) {
 // playedTo is played with another standard output and error.
 func playedTo(out, errs io.Writer, line string, args ...string) (code int) {
 	name, first, _ := strings.Cut(line, " ")
-	return map[string]func(program.Process) int{"fwpcheck": check.Main, "fwpbench": bench.Main}[name](program.Process{
+	return map[string]func(shared.Process) int{"fwpcheck": check.Main, "fwpbench": bench.Main}[name](shared.Process{
 		Args: append(strings.Fields(first), args...), In: strings.NewReader(""), Out: out, Err: errs,
 		LookupEnv: func(string) (string, bool) { return "", false },
 	})

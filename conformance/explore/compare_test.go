@@ -13,8 +13,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/target/forward/forwardtest"
 	"github.com/fwpsuite/fwp/protocols/fwp"
 	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
 	"github.com/fwpsuite/fwp/protocols/fwp/moves"

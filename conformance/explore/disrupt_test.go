@@ -20,7 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
-	"github.com/fwpsuite/fwp/internal/proxy"
+	"github.com/fwpsuite/fwp/internal/target/proxy"
 	"github.com/fwpsuite/fwp/protocols/fwp/moves"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"

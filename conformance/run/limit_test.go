@@ -15,8 +15,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
-	peers "github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/protocols/fwp"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -44,7 +44,7 @@ func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look
 		server = fakes.NewUnstarted(config)
 		server.Start()
 		defer server.Close()
-		offer := peers.OfferFWP(server, func(ctx context.Context, network, addr string) (net.Conn, error) {
+		offer := registry.OfferFWP(server, func(ctx context.Context, network, addr string) (net.Conn, error) {
 			time.Sleep(2 * time.Millisecond)
 			return target.Network.DialContext(ctx, network, addr)
 		})
@@ -175,7 +175,7 @@ func TestASilentLimitIsNoCrash(t *testing.T) {
 		}})
 		server.Start()
 		defer server.Close()
-		offer := peers.OfferFWP(server, target.Network.DialContext)
+		offer := registry.OfferFWP(server, target.Network.DialContext)
 		r := runnerOn(offer, checks).Run(t.Context())
 		assert.Empty(t, r.Findings())
 		for _, c := range r.Checks {

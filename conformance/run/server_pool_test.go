@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	peers "github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/registry"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
@@ -50,7 +50,7 @@ func (p *serverPool) build(config fakes.Config) (run.Server, func(), error) {
 	config.Hook, config.MaxConnections, config.ScanEvery = p.config.Hook, p.config.MaxConnections, p.config.ScanEvery
 	s := fakes.NewServer(config)
 	p.servers = append(p.servers, s)
-	return peers.OfferFWP(s, dial), s.Close, nil
+	return registry.OfferFWP(s, dial), s.Close, nil
 }
 
 // fresh returns a server that more like it can be started of.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/selftest"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -47,7 +47,7 @@ func TestFound(t *testing.T) {
 		t.Run(r.shown, func(t *testing.T) {
 			t.Parallel()
 			fixture, check := r.fixture(t)
-			play := func(t *testing.T, faults ...peer.Fault) (report reports.Check) {
+			play := func(t *testing.T, faults ...registry.Fault) (report reports.Check) {
 				t.Helper()
 				synctest.Test(t, func(t *testing.T) {
 					fixture.Network = memnet.New()
@@ -73,11 +73,11 @@ func (r row) fixture(t *testing.T) (selftest.Fixture, conformance.Check) {
 		return r.server(t)
 	}
 	words := strings.Fields(r.shown) // [PROTOCOL] ROLE SITUATION
-	protocol, role, situation := peer.Default().Name, words[len(words)-2], words[len(words)-1]
+	protocol, role, situation := registry.Default().Name, words[len(words)-2], words[len(words)-1]
 	if len(words) == 3 {
 		protocol = words[0]
 	}
-	of, err := peer.Named(protocol)
+	of, err := registry.Named(protocol)
 	require.NoError(t, err)
 	for _, c := range of.Clients {
 		if c.Role != role {
@@ -99,12 +99,12 @@ func (r row) server(t *testing.T) (selftest.Fixture, conformance.Check) {
 	t.Helper()
 	source, err := os.ReadFile(r.shown)
 	require.NoError(t, err)
-	of := peer.Default()
+	of := registry.Default()
 	switch path.Dir(r.shown) {
 	case "workq":
-		of, err = peer.Named("workq")
+		of, err = registry.Named("workq")
 	case "eventmq":
-		of, err = peer.Named("emqp")
+		of, err = registry.Named("emqp")
 	case "faktory-additions":
 		of, err = of.With("faktory")
 	}
@@ -116,7 +116,7 @@ func (r row) server(t *testing.T) (selftest.Fixture, conformance.Check) {
 }
 
 // imitation returns the fault of a row.
-func (r row) imitation(t *testing.T, f selftest.Fixture) peer.Fault {
+func (r row) imitation(t *testing.T, f selftest.Fixture) registry.Fault {
 	t.Helper()
 	if name, is := strings.CutPrefix(r.fault, "stub:"); is {
 		require.Contains(t, stubs(), name)
@@ -127,7 +127,7 @@ func (r row) imitation(t *testing.T, f selftest.Fixture) peer.Fault {
 		name = f.Client.Role + "/" + name
 	}
 	all := f.Faults()
-	i := slices.IndexFunc(all, func(f peer.Fault) bool { return f.Name == name })
+	i := slices.IndexFunc(all, func(f registry.Fault) bool { return f.Name == name })
 	require.GreaterOrEqual(t, i, 0, "no such fault: %s", name)
 	return all[i]
 }

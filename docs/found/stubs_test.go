@@ -8,14 +8,14 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
 	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/protocols/emqp"
 	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
 // stubs are the bugs that no fault of the catalogues imitates.
-func stubs() map[string]peer.Fault {
-	return map[string]peer.Fault{
+func stubs() map[string]registry.Fault {
+	return map[string]registry.Fault{
 		"hello-unreadable-closes":         faktory(helloUnreadable),
 		"info-ends":                       faktory(infoEnds),
 		"push-without-argument-dies":      faktory(dies(bare("PUSH"))),
@@ -28,16 +28,16 @@ func stubs() map[string]peer.Fault {
 	}
 }
 
-func faktory(hook func() func(*fakes.Event)) peer.Fault {
-	return peer.FWPFault(fakes.Fault{Hook: hook})
+func faktory(hook func() func(*fakes.Event)) registry.Fault {
+	return registry.FWPFault(fakes.Fault{Hook: hook})
 }
 
-func ofWorkq(hook func() func(*fakeworkq.Event)) peer.Fault {
-	return peer.WorkqFault(fakeworkq.Fault{Hook: hook})
+func ofWorkq(hook func() func(*fakeworkq.Event)) registry.Fault {
+	return registry.WorkqFault(fakeworkq.Fault{Hook: hook})
 }
 
-func eventmq(hook func() func(*fakeemqp.Event)) peer.Fault {
-	return peer.EMQPFault(fakeemqp.Fault{Hook: hook})
+func eventmq(hook func() func(*fakeemqp.Event)) registry.Fault {
+	return registry.EMQPFault(fakeemqp.Fault{Hook: hook})
 }
 
 // dies returns the hook of a server that ends at a command: its connection is closed, and no other is accepted.

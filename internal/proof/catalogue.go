@@ -6,8 +6,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/selftest"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -20,8 +20,8 @@ type catalogue struct {
 	checks     []conformance.Check
 	extra      []conformance.Check // that explore: they look at a fault that no other check finds
 	quick      []conformance.Check // what a quick run plays on a server; none for a client
-	faults     []peer.Fault
-	variations []peer.Variation
+	faults     []registry.Fault
+	variations []registry.Variation
 
 	// played returns what is played in the place of a check; nil: itself.
 	played func(conformance.Check) conformance.Check
@@ -31,7 +31,7 @@ type catalogue struct {
 
 // catalogues returns those of all protocols and profiles. What a profile adds is one of its own.
 func catalogues() (all []catalogue, err error) {
-	for _, of := range peer.All() {
+	for _, of := range registry.All() {
 		for _, on := range selftest.Fixtures(of) {
 			c := catalogue{name: of.Name, on: on, faults: on.Faults(), variations: on.Variations()}
 			if c.checks, err = on.Checks(); err != nil {
@@ -57,7 +57,7 @@ func catalogues() (all []catalogue, err error) {
 }
 
 // profile returns what a profile adds to the servers of a protocol: checks and faults, and the server itself.
-func profile(of *peer.Peer, name string) (c catalogue, err error) {
+func profile(of *registry.Peer, name string) (c catalogue, err error) {
 	with, err := of.With(name)
 	if err != nil {
 		return c, err
@@ -66,7 +66,9 @@ func profile(of *peer.Peer, name string) (c catalogue, err error) {
 	if err != nil {
 		return c, err
 	}
-	c = catalogue{name: of.Name + "-" + name, on: selftest.Fixture{Peer: with}, variations: []peer.Variation{{Name: name}}}
+	c = catalogue{
+		name: of.Name + "-" + name, on: selftest.Fixture{Peer: with}, variations: []registry.Variation{{Name: name}},
+	}
 	if c.checks, err = with.Scripts(); err != nil {
 		return c, err
 	}
@@ -74,7 +76,7 @@ func profile(of *peer.Peer, name string) (c catalogue, err error) {
 		return slices.ContainsFunc(base, func(b conformance.Check) bool { return b.Describe().ID == check.Describe().ID })
 	})
 	c.quick = c.checks // a run plays those of the protocol too, which its own catalogue plays
-	c.faults = slices.DeleteFunc(with.AllFaults(), func(f peer.Fault) bool {
+	c.faults = slices.DeleteFunc(with.AllFaults(), func(f registry.Fault) bool {
 		return slices.Contains(of.FaultNames(), f.Name)
 	})
 	return c, nil
@@ -99,7 +101,7 @@ func (c catalogue) plays(b bubbles) (all []play) {
 }
 
 // fault plays the checks that look at a fault, and those that explore if nothing finds it.
-func (c catalogue) fault(b bubbles, fault peer.Fault) (outcome, error) {
+func (c catalogue) fault(b bubbles, fault registry.Fault) (outcome, error) {
 	looking := c.on.Looking(fault, c.checks)
 	if c.first {
 		slices.SortStableFunc(looking, func(a, b conformance.Check) int { return effort(a) - effort(b) })
@@ -123,7 +125,7 @@ func (c catalogue) fault(b bubbles, fault peer.Fault) (outcome, error) {
 			break
 		}
 		report, err := b.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
-			return on.Report(ctx, []peer.Fault{fault}, checks, nil)
+			return on.Report(ctx, []registry.Fault{fault}, checks, nil)
 		}, c.on)
 		if err != nil {
 			return outcome{}, err
@@ -160,7 +162,7 @@ func (b bubbles) report(
 }
 
 // blamed returns an outcome with whether the clauses that are broken are those of a fault.
-func blamed(o outcome, fault peer.Fault) outcome {
+func blamed(o outcome, fault registry.Fault) outcome {
 	right := slices.ContainsFunc(o.clauses, func(id string) bool { return slices.Contains(fault.Clauses, id) })
 	if o.found == found && !right && len(o.clauses) > 0 {
 		o.found = elsewhere

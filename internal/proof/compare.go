@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 )
 
 // What can become of a line from one file to another, in the order of its weight.
@@ -47,7 +47,7 @@ func compare(before, after []line) (all []difference) {
 // renamed gives the checks of lines the names that they have today, so that a new name is no difference.
 func renamed(all []line) []line {
 	names := map[string]string{}
-	for _, of := range peer.All() {
+	for _, of := range registry.All() {
 		maps.Copy(names, of.Retired)
 	}
 	for i := range all {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/selftest"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -16,7 +16,7 @@ import (
 const seeds = 20
 
 // quick returns the checks of a quick run on the servers of a protocol.
-func quick(of *peer.Peer, on selftest.Fixture) ([]conformance.Check, error) {
+func quick(of *registry.Peer, on selftest.Fixture) ([]conformance.Check, error) {
 	if on.Client != nil {
 		return nil, nil
 	}

@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/internal/base/input"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 )
 
 // follow writes the pages, schemas and golden files that follow from a change, and tests the packages that it touches.
@@ -149,7 +149,7 @@ func (p *proof) writeFaults(ctx context.Context) error {
 	for _, b := range p.change {
 		var names []string
 		for _, f := range b.faults {
-			isNew := slices.ContainsFunc(b.newFaults, func(n peer.Fault) bool { return n.Name == f.Name })
+			isNew := slices.ContainsFunc(b.newFaults, func(n registry.Fault) bool { return n.Name == f.Name })
 			if isNew || slices.Contains(p.caught, b.name+"/"+f.Name) {
 				names = append(names, f.Name)
 			}

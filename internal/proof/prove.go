@@ -16,8 +16,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/allow"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/selftest"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -69,8 +69,8 @@ type brought struct {
 	catalogue
 
 	newChecks     []conformance.Check
-	newFaults     []peer.Fault
-	newVariations []peer.Variation
+	newFaults     []registry.Fault
+	newVariations []registry.Variation
 	newClauses    []conformance.Clause
 }
 
@@ -239,7 +239,7 @@ func (p *proof) checkPlays(b brought, check conformance.Check) (plays []func() e
 }
 
 // vary plays checks on what differs and is right: nothing may be found, and everything must be decided.
-func (p *proof) vary(b brought, v peer.Variation, checks []conformance.Check) error {
+func (p *proof) vary(b brought, v registry.Variation, checks []conformance.Check) error {
 	report, err := p.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
 		return on.Vary(ctx, v, checks)
 	}, b.on)
@@ -291,11 +291,11 @@ func (p *proof) finds(b brought, check conformance.Check) error {
 }
 
 // fileOf returns the table that has the rows of some faults.
-func (p *proof) fileOf(faults []peer.Fault) string {
+func (p *proof) fileOf(faults []registry.Fault) string {
 	rows := map[string]int{"": 0}
 	for _, u := range p.units {
 		if path.Ext(u.file) == ".txt" && strings.HasPrefix(u.file, fakesFolder) &&
-			slices.ContainsFunc(faults, func(f peer.Fault) bool { return u.words[0] == path.Base(f.Name) }) {
+			slices.ContainsFunc(faults, func(f registry.Fault) bool { return u.words[0] == path.Base(f.Name) }) {
 			rows[u.file]++
 		}
 	}
@@ -316,7 +316,7 @@ func orNone(words []string) string {
 }
 
 // row plays checks on a fault.
-func (p *proof) row(b brought, f peer.Fault, checks []conformance.Check) (*selftest.Row, error) {
+func (p *proof) row(b brought, f registry.Fault, checks []conformance.Check) (*selftest.Row, error) {
 	m := selftest.Matrix{Protocol: b.on.Peer.Protocol}
 	groups := [][]conformance.Check{checks}
 	if b.on.Apart() {
@@ -324,7 +324,7 @@ func (p *proof) row(b brought, f peer.Fault, checks []conformance.Check) (*selft
 	}
 	for _, group := range groups {
 		report, err := p.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
-			return on.Report(ctx, []peer.Fault{f}, group, nil)
+			return on.Report(ctx, []registry.Fault{f}, group, nil)
 		}, b.on)
 		if err != nil {
 			return nil, err
@@ -335,7 +335,7 @@ func (p *proof) row(b brought, f peer.Fault, checks []conformance.Check) (*selft
 }
 
 // fault plays all checks on a fault: one must find the first of its clauses, and none another clause than it names.
-func (p *proof) fault(b brought, f peer.Fault) error {
+func (p *proof) fault(b brought, f registry.Fault) error {
 	row, err := p.row(b, f, b.checks)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 )
 
 // repositoryWith returns a repository with one commit of files, given as names and texts in turns.
@@ -124,8 +124,8 @@ func TestAProvenCheck(t *testing.T) {
 func TestWhatIsMissingOfAChange(t *testing.T) {
 	t.Parallel()
 	b := brought{catalogue: catalogueOf(t, "fwp", "push/accepted", "ack/is-final")}
-	fault := func(name string, clauses ...string) peer.Fault {
-		f, err := peer.Default().FaultNamed(name)
+	fault := func(name string, clauses ...string) registry.Fault {
+		f, err := registry.Default().FaultNamed(name)
 		require.NoError(t, err)
 		f.Clauses = clauses
 		return f
@@ -138,10 +138,10 @@ func TestWhatIsMissingOfAChange(t *testing.T) {
 			b.faults, b.variations, b.newChecks = nil, nil, b.checks[:1]
 		}, "finds no fault (played: none names its clauses): add a row to"},
 		"a fault that nothing finds": {func(b *brought) {
-			b.newFaults = []peer.Fault{fault("beat-bulk", "FWP-PUSH-01")}
+			b.newFaults = []registry.Fault{fault("beat-bulk", "FWP-PUSH-01")}
 		}, "fwp/beat-bulk: no check finds FWP-PUSH-01 broken: write a check that does"},
 		"a fault that breaks another clause": {func(b *brought) {
-			b.newFaults = []peer.Fault{fault("push-other-answer", "FWP-ACK-02")}
+			b.newFaults = []registry.Fault{fault("push-other-answer", "FWP-ACK-02")}
 		}, "fwp/push-other-answer: push/accepted finds FWP-PUSH-01 broken, which is not declared"},
 		"a clause that nothing decides": {func(b *brought) {
 			b.newClauses = []conformance.Clause{{ID: "FWP-NEW-01", Party: "S", Level: "MUST"}}

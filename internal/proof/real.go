@@ -10,7 +10,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -30,7 +30,7 @@ func (r *strangers) String() string { return "" }
 func (r *strangers) Set(text string) error {
 	name, command, is := strings.Cut(text, "=")
 	protocol, rest, _ := strings.Cut(name, "/")
-	if _, err := peer.Named(protocol); !is || err != nil || rest == "" || command == "" {
+	if _, err := registry.Named(protocol); !is || err != nil || rest == "" || command == "" {
 		return errors.New("it must be PROTOCOL/NAME=COMMAND")
 	}
 	*r = append(*r, stranger{name, command})

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/forward"
+	"github.com/fwpsuite/fwp/internal/target/forward"
 )
 
 // Advice returns what to do about an error of [Server.Dial], in one sentence; ""

@@ -17,7 +17,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/input"
 	"github.com/fwpsuite/fwp/internal/base/machine"
-	"github.com/fwpsuite/fwp/internal/forward"
+	"github.com/fwpsuite/fwp/internal/target/forward"
 )
 
 // dialTimeout bounds connecting, TLS included, for callers that set no bound

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
@@ -20,13 +20,13 @@ import (
 var helpText string
 
 // process is fwpbench, as it runs.
-type process struct{ program.Process }
+type process struct{ shared.Process }
 
 // Main runs the command of fwpbench that the arguments name and returns the exit code,
 // one of those in package reports. It blocks until the command is over; while `run` is
 // at work, the first SIGINT or SIGTERM ends the load, empties the queues and reports
 // what was measured, and the second one ends the process.
-func Main(p program.Process) int {
+func Main(p shared.Process) int {
 	p.Name = "fwpbench"
 	return p.Execute(func() *cobra.Command { return newBench(process{p}) })
 }
@@ -36,11 +36,11 @@ func newBench(p process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fwpbench",
 		Short: "A load generator for job servers: the Faktory Work Protocol, Workq and eMQP",
-		Args:  program.UnknownCommand,
+		Args:  shared.UnknownCommand,
 	}
 	root.AddCommand(newBenchRun(p), newPresets(p), newMetrics(p), newMerge(p), newCompare(p), newCapacity(p),
-		newWorker(p), newEmbedded(p), program.NewVersion(p.Process), program.NewSupervise(p.Process))
-	program.Describe(root, helpText)
+		newWorker(p), newEmbedded(p), shared.NewVersion(p.Process), shared.NewSupervise(p.Process))
+	shared.Describe(root, helpText)
 	return root
 }
 
@@ -57,8 +57,8 @@ func (s shown) Page(o reports.PageOptions) reports.Page {
 }
 
 // deliver writes a result.
-func (p process) deliver(flags *program.ReportFlags, r reports.Result) error {
-	return p.Deliver(program.Output{Flags: flags, Report: r})
+func (p process) deliver(flags *shared.ReportFlags, r reports.Result) error {
+	return p.Deliver(shared.Output{Flags: flags, Report: r})
 }
 
 // newMetrics builds `fwpbench metrics`.
@@ -66,7 +66,7 @@ func newMetrics(p process) *cobra.Command {
 	return &cobra.Command{
 		Use:   "metrics",
 		Short: "Print the metrics that a threshold can be about",
-		Args:  program.NoArguments,
+		Args:  shared.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			list := func(words []string) []reports.Text { return reports.LinesOf(strings.Join(words, ", ")) }
 			words := reports.Fields{Fields: []reports.Field{
@@ -90,7 +90,7 @@ func newPresets(p process) *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: program.Complete(plan.Presets),
+		ValidArgsFunction: shared.Complete(plan.Presets),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				var t reports.Table

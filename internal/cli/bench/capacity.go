@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
@@ -127,7 +127,7 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, w plan.Worklo
 		return err
 	}
 	c := &results.LoadCapacity{
-		Head:       reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now(), Seed: w.Seed},
+		Head:       reports.Head{Version: p.Name + " " + shared.Version(), Started: time.Now(), Seed: w.Seed},
 		Machine:    validity.ThisMachine(),
 		Thresholds: o.thresholds, Precision: o.search.Precision,
 		Target: results.LoadTarget{Chosen: at.Choice.How, Subject: at.Subject()}, Plan: "first step: " + load.Describe(w),
@@ -155,7 +155,7 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, w plan.Worklo
 // target returns the load of a step, and the server.
 func (o *capacityOptions) target(
 	w plan.Workload, args []string, lookup func(string) (string, bool),
-) (_ plan.Workload, at program.Endpoint, err error) {
+) (_ plan.Workload, at shared.Endpoint, err error) {
 	if w.Open() || w.JobLimit > 0 {
 		return w, at, fmt.Errorf("%s sets a rate or a number of jobs: remove it, because the search sets the rate", args[0])
 	}
@@ -174,7 +174,7 @@ func (o *capacityOptions) target(
 
 // searchOn tries rates on a server, which is started once if it is to be started.
 func (p process) searchOn(
-	ctx context.Context, o *capacityOptions, at program.Endpoint, w plan.Workload, c *results.LoadCapacity,
+	ctx context.Context, o *capacityOptions, at shared.Endpoint, w plan.Workload, c *results.LoadCapacity,
 ) error {
 	embed := o.embedding(at)
 	embed.beside = o.processors

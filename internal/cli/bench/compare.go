@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
@@ -91,7 +91,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.benchfmt, "benchfmt", "", "write the blocks to `FILE` in the format of Go's benchmarks (benchstat "+
 		"-col side)")
 	o.reportFlags.Declare(cmd, "list all blocks")
-	program.CompleteFlags(cmd, map[string]func() []string{
+	shared.CompleteFlags(cmd, map[string]func() []string{
 		"primary": func() []string { return []string{"rate", "server.cpu", "push.response.p99"} },
 	})
 }
@@ -140,11 +140,11 @@ func (o *compareOptions) validate() (err error) {
 		}
 		names := append(results.MetricNames(load.Ops()...), "rate", "server.cpu")
 		if !canDecide(metric) {
-			return fmt.Errorf("--primary: no metric %q is compared%s", metric, cmp.Or(program.Suggestion(metric, names),
+			return fmt.Errorf("--primary: no metric %q is compared%s", metric, cmp.Or(shared.Suggestion(metric, names),
 				"; expected rate, server.cpu, or a percentile of a time, such as push.response.p99"))
 		}
 	}
-	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(), program.Writable("--benchfmt", o.benchfmt))
+	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(), shared.Writable("--benchfmt", o.benchfmt))
 }
 
 // validateBlocks checks the flags for what is measured.
@@ -152,8 +152,8 @@ func (o *compareOptions) validateBlocks() error {
 	switch {
 	case !o.run && o.aa:
 		return errors.New("--aa measures: it needs --run")
-	case !o.run && program.OtherThan(o.given, ofSaved) != "":
-		return fmt.Errorf("--%s is for --run: it has no effect on saved results", program.OtherThan(o.given, ofSaved))
+	case !o.run && shared.OtherThan(o.given, ofSaved) != "":
+		return fmt.Errorf("--%s is for --run: it has no effect on saved results", shared.OtherThan(o.given, ofSaved))
 	case o.run && o.given.Changed("pairs") && (o.pairs < search.LeastPairs || o.pairs > mostPairs):
 		return fmt.Errorf("--pairs %d: from %d to %d are possible; with five, all of them differ in the same direction in 6 "+
 			"%% of the cases although nothing differs", o.pairs, search.LeastPairs, mostPairs)
@@ -208,7 +208,7 @@ func (p process) compareRun(ctx context.Context, o *compareOptions, args []strin
 		}
 	}
 	c := &results.LoadComparison{
-		Head:    reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now(), Seed: sides[0].work.Seed},
+		Head:    reports.Head{Version: p.Name + " " + shared.Version(), Started: time.Now(), Seed: sides[0].work.Seed},
 		Machine: validity.ThisMachine(), AA: o.aa,
 		A: sides[0].compared(), B: sides[1].compared(),
 		Margin: o.limit, MarginTime: o.limitTime, Pairs: o.pairs, Differs: o.differs(sides),
@@ -282,7 +282,7 @@ func (p process) deliverComparison(o *compareOptions, c *results.LoadComparison)
 	c.Took = time.Since(c.Started)
 	reports.Hide(p.Secrets.Hide, c)
 	if o.benchfmt != "" {
-		if err := program.ReplaceFile(o.benchfmt, c.WriteBenchfmt); err != nil {
+		if err := shared.ReplaceFile(o.benchfmt, c.WriteBenchfmt); err != nil {
 			c.Internal = "--benchfmt: " + text.OfError(err)
 		}
 	}

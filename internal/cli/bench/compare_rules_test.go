@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/reports"
@@ -138,7 +138,7 @@ func TestTheNoiseFloorOfAMachine(t *testing.T) {
 	} {
 		o := compareOptions{floor: t.TempDir() + "/floor.json", margin: []string{"5%"}, limit: 0.05}
 		write := func(w io.Writer) error { return floor.WriteJSON(w, reports.ExitOptions{}) }
-		require.NoError(t, program.ReplaceFile(o.floor, write))
+		require.NoError(t, shared.ReplaceFile(o.floor, write))
 		err := o.checkFloor(&results.LoadComparison{Machine: here, A: results.ComparedLoad{Plan: "p"}})
 		if want == "" {
 			require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/plan"
@@ -27,7 +27,7 @@ import (
 // side is what is loaded on one side of a comparison.
 type side struct {
 	name  string
-	at    program.Endpoint
+	at    shared.Endpoint
 	embed embedding
 	work  plan.Workload
 
@@ -254,7 +254,7 @@ const missingWait = 10 * time.Second
 // measure measures the blocks of a comparison, until one cannot be, or no number of them would decide. A pair that is
 // void is replaced at once, as often as pairs were asked for.
 func (p process) measure(
-	ctx context.Context, o *compareOptions, sides [2]*side, c *results.LoadComparison, bar *program.Bar,
+	ctx context.Context, o *compareOptions, sides [2]*side, c *results.LoadComparison, bar *shared.Bar,
 ) (err error) {
 	plan := search.Plan(2*o.pairs, c.Seed)
 	shown := &blocks{of: 2 * (o.pairs + 1)}

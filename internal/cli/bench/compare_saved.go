@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/base/input"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/results"
@@ -28,7 +28,7 @@ const (
 // compareSaved compares saved results.
 func (p process) compareSaved(o *compareOptions, args []string) error {
 	c := &results.LoadComparison{
-		Head:   reports.Head{Version: p.Name + " " + program.Version(), Started: time.Now()},
+		Head:   reports.Head{Version: p.Name + " " + shared.Version(), Started: time.Now()},
 		Margin: o.limit, MarginTime: o.limitTime,
 		A: results.ComparedLoad{Name: args[0]}, B: results.ComparedLoad{Name: args[1]},
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/search"
 	"github.com/fwpsuite/fwp/reports"
@@ -22,7 +22,7 @@ import (
 // ran runs fwpbench and returns its exit code and all that it prints.
 func ran(args ...string) (code int, out string) {
 	var b strings.Builder
-	code = Main(program.Process{Args: args, In: strings.NewReader(""), Out: &b, Err: &b,
+	code = Main(shared.Process{Args: args, In: strings.NewReader(""), Out: &b, Err: &b,
 		LookupEnv: func(string) (string, bool) { return "", false }})
 	return code, b.String()
 }

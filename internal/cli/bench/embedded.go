@@ -17,8 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 )
 
@@ -31,7 +31,7 @@ func newEmbedded(p process) *cobra.Command {
 		Use:    "embedded",
 		Short:  "Run the embedded server on a free port of 127.0.0.1 until standard input ends",
 		Hidden: true,
-		Args:   program.NoArguments,
+		Args:   shared.NoArguments,
 		RunE:   func(*cobra.Command, []string) error { return p.serve(e) },
 	}
 	cmd.Flags().StringVar(&e.protocol, "protocol", "", "the `PROTOCOL`")
@@ -53,17 +53,17 @@ type embedding struct {
 }
 
 // embedding returns what the flags say about the embedded server of a target.
-func (o *loadFlags) embedding(at program.Endpoint) embedding {
+func (o *loadFlags) embedding(at shared.Endpoint) embedding {
 	return embedding{protocol: at.Peer.Name, fault: o.fault, variation: o.variation}
 }
 
 // serve prints the server's URL and serves until standard input ends.
 func (p process) serve(e embedding) error {
-	of, err := program.PeerWith(e.protocol, e.profile)
+	of, err := shared.PeerWith(e.protocol, e.profile)
 	if err != nil {
 		return err
 	}
-	config := peer.Config{Network: burdened(e.burden)}
+	config := registry.Config{Network: burdened(e.burden)}
 	if config.Faults, err = of.FaultsNamed(e.fault); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ const (
 )
 
 // obey does what standard input orders, and returns when that ends.
-func (p process) obey(server *peer.Server) error {
+func (p process) obey(server *registry.Server) error {
 	for orders := bufio.NewScanner(p.In); orders.Scan(); {
 		err := errors.New("it cannot be stopped and started again")
 		switch order := orders.Text(); {
@@ -113,11 +113,11 @@ func (p process) obey(server *peer.Server) error {
 }
 
 // burdened returns the network of this machine, whose servers compute for a while at each read, which slows them down.
-func burdened(by time.Duration) peer.TCP {
+func burdened(by time.Duration) registry.TCP {
 	if by == 0 {
-		return peer.TCP{}
+		return registry.TCP{}
 	}
-	return peer.TCP{Wrap: func(nc net.Conn) net.Conn { return burdenedConn{nc, by} }}
+	return registry.TCP{Wrap: func(nc net.Conn) net.Conn { return burdenedConn{nc, by} }}
 }
 
 type burdenedConn struct {
@@ -212,7 +212,7 @@ func startEmbedded(ctx context.Context, e embedding) (s runningEmbedded, err err
 	}
 	url, err := s.replies.ReadString('\n')
 	if err == nil {
-		s.address, err = target.ParseURL(strings.TrimSpace(url), peer.Schemes()...)
+		s.address, err = target.ParseURL(strings.TrimSpace(url), registry.Schemes()...)
 	}
 	if err != nil {
 		s.end()

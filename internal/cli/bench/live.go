@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/reports"
@@ -45,7 +45,7 @@ func (l *live) state() (share float64, parts []string) {
 func (l *live) show(m load.Moment) {
 	parts := moment(m)
 	if l.lines != nil {
-		_, _ = fmt.Fprintf(l.lines, "%7s  %s\n", program.Clock(m.At), strings.Join(parts, ", "))
+		_, _ = fmt.Fprintf(l.lines, "%7s  %s\n", shared.Clock(m.At), strings.Join(parts, ", "))
 		return
 	}
 	if m.Over < 100*time.Millisecond {
@@ -67,7 +67,7 @@ func moment(m load.Moment) []string {
 		return append(parts, text.Count(m.Connections, "connection"), wrong(m))
 	}
 	if m.Left > 0 && m.Phase == "measure" {
-		parts = append(parts, program.Clock(m.Left)+" left")
+		parts = append(parts, shared.Clock(m.Left)+" left")
 	}
 	if m.Disruption != "" {
 		parts = append(parts, m.Disruption)

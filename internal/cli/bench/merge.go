@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/base/input"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/results"
@@ -26,7 +26,7 @@ type mergeOptions struct {
 	thresholds  []string
 	limits      []validity.Threshold
 	showInvalid bool
-	reportFlags program.ReportFlags
+	reportFlags shared.ReportFlags
 }
 
 // newMerge builds `fwpbench merge`.
@@ -103,7 +103,7 @@ func (p process) merge(o *mergeOptions, names []string) error {
 	if len(o.limits) > 0 {
 		return errors.New("--threshold: the files are no reports of segments of one load, so there is no whole to judge")
 	}
-	m := &results.Merged{Head: reports.Head{Version: p.Name + " " + program.Version()}}
+	m := &results.Merged{Head: reports.Head{Version: p.Name + " " + shared.Version()}}
 	var logs []*measure.Log
 	for _, name := range names {
 		file := results.MergedFile{Name: name}
@@ -131,7 +131,7 @@ func (o *mergeOptions) write(log string) error {
 	if o.hlog == "" {
 		return nil
 	}
-	return program.ReplaceResult("--hlog", o.hlog, func(w io.Writer) error {
+	return shared.ReplaceResult("--hlog", o.hlog, func(w io.Writer) error {
 		if _, err := io.WriteString(w, log); err != nil {
 			return fmt.Errorf("write histogram log: %w", err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/internal/base/input"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/plan"
@@ -31,17 +31,17 @@ const (
 
 // loadFlags are the flags about the load itself, which all commands that load a server have.
 type loadFlags struct {
-	targetFlags      program.TargetFlags
+	targetFlags      shared.TargetFlags
 	fault, variation string // of the embedded server
 	thresholds       []string
 	limits           []validity.Threshold
-	reportFlags      program.ReportFlags
+	reportFlags      shared.ReportFlags
 
 	preset   string
 	settings map[string]string // of the workload, by key
 
-	overload   program.OneOf
-	engine     program.OneOf
+	overload   shared.OneOf
+	engine     shared.OneOf
 	pace       float64
 	processors int
 	timeout    time.Duration
@@ -55,8 +55,8 @@ type loadFlags struct {
 // newLoadFlags returns the flags with their defaults.
 func newLoadFlags() loadFlags {
 	return loadFlags{
-		overload: program.NewOneOf("queue", "drop", "abort"),
-		engine:   program.NewOneOf(autoEngine, epollEngine, portableEngine),
+		overload: shared.NewOneOf("queue", "drop", "abort"),
+		engine:   shared.NewOneOf(autoEngine, epollEngine, portableEngine),
 	}
 }
 
@@ -109,7 +109,7 @@ func (o *benchOptions) declareShown(f *pflag.FlagSet) {
 }
 
 // declareTarget adds the flags about the server; fault is the usage of --fault, server that of
-// [program.DeclareVariation]. Flags are listed as they are declared.
+// [shared.DeclareVariation]. Flags are listed as they are declared.
 func (o *loadFlags) declareTarget(cmd *cobra.Command, fault, server string) {
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -118,8 +118,8 @@ func (o *loadFlags) declareTarget(cmd *cobra.Command, fault, server string) {
 	o.targetFlags.Command = "fwpbench " + cmd.Name()
 	f.BoolVar(&o.requests, "requests", false,
 		"producers wait until their jobs are done: "+strings.Join(requests(), ", "))
-	program.DeclareFault(cmd, &o.fault, fault)
-	program.DeclareVariation(cmd, &o.variation, server)
+	shared.DeclareFault(cmd, &o.fault, fault)
+	shared.DeclareVariation(cmd, &o.variation, server)
 }
 
 // declareThresholds adds the flag of thresholds.
@@ -127,7 +127,7 @@ func (o *loadFlags) declareThresholds(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.thresholds, "threshold", nil,
 		"exit with code 1 unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', 'lost==0'; may be "+
 			"repeated; fwpbench metrics lists the metrics")
-	program.CompleteFlags(cmd, map[string]func() []string{
+	shared.CompleteFlags(cmd, map[string]func() []string{
 		"threshold": func() []string { return results.MetricNames(load.Ops()...) },
 	})
 }
@@ -143,7 +143,7 @@ func (o *loadFlags) declareLoad(cmd *cobra.Command) {
 	f.IntVar(&o.processors, "processors", 0,
 		"use `N` CPUs (GOMAXPROCS) (default: all, or half of them if the server is on this machine)")
 	f.Var(&o.engine, "engine", "the network engine: epoll (Linux, no TLS) takes less CPU; auto is epoll where possible")
-	program.CompleteFlags(cmd, map[string]func() []string{"preset": plan.Presets})
+	shared.CompleteFlags(cmd, map[string]func() []string{"preset": plan.Presets})
 }
 
 // declareWorkload adds a flag for every setting of a workload, or for those with these keys. A value is checked at once
@@ -262,7 +262,7 @@ func (o *loadFlags) base(args []string) (plan.Workload, error) {
 		w, err := plan.Preset(o.preset)
 		return w, asFlags(err)
 	}
-	if program.IsURL(args[0]) {
+	if shared.IsURL(args[0]) {
 		return plan.Workload{}, errors.New("use --url for a server: fwpbench run --url URL")
 	}
 	if slices.Contains(plan.Presets(), args[0]) {
@@ -301,7 +301,7 @@ func (o *loadFlags) others() (others plan.Others) {
 		if given[flag] {
 			return nil
 		}
-		return program.SetFlag(o.given, flag, value)
+		return shared.SetFlag(o.given, flag, value)
 	}
 	return others
 }

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/wire"
 )
 
 // checkProtocol returns an error for flags and parts of a workload that the protocol of a target does not have, and has
 // the embedded server have its fault.
-func (o *benchOptions) checkProtocol(at *program.Endpoint, w *plan.Workload) error {
+func (o *benchOptions) checkProtocol(at *shared.Endpoint, w *plan.Workload) error {
 	if !at.Peer.Histories && o.history != "" {
 		return fmt.Errorf("--history is for fwpcheck recheck, which works with FWP only: %s has no history yet",
 			at.Peer.Title)
@@ -24,7 +24,7 @@ func (o *benchOptions) checkProtocol(at *program.Endpoint, w *plan.Workload) err
 
 // fits returns an error for a flag of the load and parts of a workload that the protocol of a target does not have, and
 // has the embedded server have its fault and its variation.
-func (o *loadFlags) fits(at *program.Endpoint, w *plan.Workload) error {
+func (o *loadFlags) fits(at *shared.Endpoint, w *plan.Workload) error {
 	if o.requests && at.Peer.Requests == "" {
 		return fmt.Errorf("--requests is about %s: %s has no command that waits for a result",
 			strings.Join(requests(), " and "), at.Peer.Title)
@@ -33,7 +33,7 @@ func (o *loadFlags) fits(at *program.Endpoint, w *plan.Workload) error {
 }
 
 // batches has the target be one of the profile that has a command for several jobs, if the workload pushes with that.
-func (o *loadFlags) batches(at *program.Endpoint, w *plan.Workload) (err error) {
+func (o *loadFlags) batches(at *shared.Endpoint, w *plan.Workload) (err error) {
 	o.batch = w.Batch > 1
 	switch {
 	case !o.batch, at.Peer.Profile != "":
@@ -46,7 +46,7 @@ func (o *loadFlags) batches(at *program.Endpoint, w *plan.Workload) (err error) 
 }
 
 // checkWorkload returns an error for a workload with something that no message of a target's protocol says.
-func checkWorkload(at program.Endpoint, w *plan.Workload) error {
+func checkWorkload(at shared.Endpoint, w *plan.Workload) error {
 	if at.Peer.CheckWorkload == nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func checkWorkload(at program.Endpoint, w *plan.Workload) error {
 
 // unawaited returns an error for a load whose metrics would be about queues for whose jobs no worker waits, and not
 // about the server: the rate of a closed loop that holds its producers, and the times of jobs and fetches.
-func (o *loadFlags) unawaited(at program.Endpoint, w *plan.Workload, metrics []string) error {
+func (o *loadFlags) unawaited(at shared.Endpoint, w *plan.Workload, metrics []string) error {
 	queues, awaited := w.Filled().Queues.Number, w.AwaitedQueues()
 	i := slices.IndexFunc(metrics, func(m string) bool {
 		return strings.HasPrefix(m, "job.") || strings.HasPrefix(m, "fetch")
@@ -75,7 +75,7 @@ func (o *loadFlags) unawaited(at program.Endpoint, w *plan.Workload, metrics []s
 
 // requests returns the commands of all protocols by which producers wait until their jobs are done.
 func requests() (all []string) {
-	for _, p := range peer.All() {
+	for _, p := range registry.All() {
 		if p.Requests != "" {
 			all = append(all, p.Requests)
 		}
@@ -84,6 +84,6 @@ func requests() (all []string) {
 }
 
 // speaker returns what speaks the protocol of a target.
-func (o *loadFlags) speaker(at program.Endpoint) wire.Protocol {
-	return at.Peer.Speaker(peer.SpeakerConfig{Password: at.Password, Requests: o.requests, Batches: o.batch})
+func (o *loadFlags) speaker(at shared.Endpoint) wire.Protocol {
+	return at.Peer.Speaker(registry.SpeakerConfig{Password: at.Password, Requests: o.requests, Batches: o.batch})
 }

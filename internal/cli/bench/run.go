@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
@@ -100,7 +100,7 @@ func (o *loadFlags) prepareMachine(w *plan.Workload, local bool) error {
 	}
 	runtime.GOMAXPROCS(o.processors)
 	if err := validity.RaiseFiles(load.Connections(w)); err != nil {
-		return &program.InternalError{Cause: err}
+		return &shared.InternalError{Cause: err}
 	}
 	return nil
 }
@@ -110,18 +110,18 @@ func (o *loadFlags) config(p process, w plan.Workload) load.Config {
 	return load.Config{
 		Workload: w, Seed: w.Seed, Run: load.NewRun(), Loops: o.processors,
 		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.patience(),
-		Version: p.Name + " " + program.Version(), ClauseOf: peer.Default().ClauseOf, LevelOf: levelOf,
+		Version: p.Name + " " + shared.Version(), ClauseOf: registry.Default().ClauseOf, LevelOf: levelOf,
 	}
 }
 
 // levelOf returns the level of a clause.
 func levelOf(clause string) reports.Level {
-	c, _ := peer.Clause(clause)
+	c, _ := registry.Clause(clause)
 	return c.Level
 }
 
 // local reports whether the server runs on this machine.
-func local(at program.Endpoint) bool {
+func local(at shared.Endpoint) bool {
 	return at.Ours() || isLoopback(at.Choice.Address.Host)
 }
 
@@ -132,7 +132,7 @@ func isLoopback(host string) bool {
 
 // drive connects to the server, loads it, and writes the report.
 func (p process) drive(
-	ctx context.Context, o *benchOptions, at program.Endpoint, config load.Config, bar *program.Bar,
+	ctx context.Context, o *benchOptions, at shared.Endpoint, config load.Config, bar *shared.Bar,
 ) error {
 	outputs, err := o.open()
 	if err != nil {
@@ -181,7 +181,7 @@ func (p process) report(o *benchOptions, l *results.Load) error {
 // once starts the server unless it runs already, puts one load on it, and ends it if it was started. It calls begin
 // when the server is there. A server that cannot be reached is in the report; an error is one of usage.
 func (o *loadFlags) once(
-	ctx context.Context, at program.Endpoint, config load.Config, e embedding, begin func(*load.Config),
+	ctx context.Context, at shared.Endpoint, config load.Config, e embedding, begin func(*load.Config),
 ) (result *load.Result, err error) {
 	began := time.Now()
 	e.beside = o.processors
@@ -199,7 +199,7 @@ func (o *loadFlags) once(
 		return o.on(ctx, at, config, provided.pid, begin)
 	}
 	url := at.Server.Address.String() // without the proxy
-	disrupted, through, err := program.NewDisrupted(
+	disrupted, through, err := shared.NewDisrupted(
 		at.Server, has(config.Schedule, disrupt.Action.OnNetwork), config.Seed)
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func (o *loadFlags) once(
 
 // on puts one load on a server that runs.
 func (o *loadFlags) on(
-	ctx context.Context, at program.Endpoint, config load.Config, pid int, begin func(*load.Config),
+	ctx context.Context, at shared.Endpoint, config load.Config, pid int, begin func(*load.Config),
 ) (*load.Result, error) {
 	began := time.Now()
 	config.Target = results.LoadTarget{URL: at.Server.Address.String(), Chosen: at.Choice.How}
@@ -300,13 +300,13 @@ type provided struct {
 }
 
 // provide starts the server that is put under load, unless it runs already.
-func provide(ctx context.Context, at *program.Endpoint, e embedding) (provided, error) {
+func provide(ctx context.Context, at *shared.Endpoint, e embedding) (provided, error) {
 	switch {
 	case at.Choice.Embedded:
 		e.profile = at.Peer.Profile
 		server, err := startEmbedded(ctx, e)
 		if err != nil {
-			return provided{}, &program.InternalError{Cause: err}
+			return provided{}, &shared.InternalError{Cause: err}
 		}
 		at.Server = &target.Server{Address: server.address, Operator: &server, Talk: at.Talk("")}
 		return provided{end: server.end, pid: server.process.Pid}, nil
@@ -347,7 +347,7 @@ func notReached(ctx context.Context, config *load.Config, began time.Time, err e
 		Run: config.Run, Target: config.Target,
 		Machine: validity.ThisMachine(), Plan: load.PlanOf(*config),
 	}
-	_, internal := errors.AsType[*program.InternalError](err)
+	_, internal := errors.AsType[*shared.InternalError](err)
 	switch {
 	case report.Interrupted:
 	case internal:

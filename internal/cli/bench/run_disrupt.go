@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/internal/base/input"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/plan"
@@ -39,7 +39,7 @@ type disruptFlags struct {
 
 	file    string // of a schedule, if what names one
 	actions []disrupt.Action
-	control program.OperatorFlags
+	control shared.OperatorFlags
 }
 
 func (o *disruptFlags) declare(cmd *cobra.Command) {
@@ -84,7 +84,7 @@ func (o *disruptFlags) validate(given *pflag.FlagSet) (err error) {
 }
 
 // prepare returns the schedule of a run, nil if there is none, and fits the workload and the target to it.
-func (o *benchOptions) prepare(at *program.Endpoint, w *plan.Workload) ([]disrupt.Disruption, error) {
+func (o *benchOptions) prepare(at *shared.Endpoint, w *plan.Workload) ([]disrupt.Disruption, error) {
 	schedule, err := o.disruptions.schedule(w)
 	if err != nil || len(schedule) == 0 {
 		return nil, err
@@ -132,7 +132,7 @@ func has(schedule []disrupt.Disruption, is func(disrupt.Action) bool) bool {
 func fills(a disrupt.Action) bool { return a == disrupt.Fill }
 
 // disruptable returns an error for what cannot be done to a target at all.
-func disruptable(at program.Endpoint, schedule []disrupt.Disruption) error {
+func disruptable(at shared.Endpoint, schedule []disrupt.Disruption) error {
 	if !at.Peer.Histories {
 		return fmt.Errorf("disruptions work with FWP only, and the target is one of %s", at.Peer.Title)
 	}
@@ -142,7 +142,7 @@ func disruptable(at program.Endpoint, schedule []disrupt.Disruption) error {
 		case at.Choice.Embedded: // fill
 			return fmt.Errorf("%s: the embedded server keeps its jobs in memory: use --start COMMAND, whose server keeps "+
 				"them in {dir}", d.Action)
-		case at.Starter == nil && !program.Operated(at.Server, d.Action):
+		case at.Starter == nil && !shared.Operated(at.Server, d.Action):
 			return fmt.Errorf("%s needs a server that fwpbench has started: use --start COMMAND in the place of --url, or "+
 				"disrupt only its network (partition, slow, reset), or give --control COMMAND for kill, restart and pause",
 				d.Action)

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/results"
@@ -16,7 +16,7 @@ import (
 // benchFiles are the files that a run writes beside its report. The first error of each is kept and returned at the
 // end: a full disk does not cost the report. Existing files keep their contents until the new ones are complete.
 type benchFiles struct {
-	hlog, series, history *program.File // nil: not asked for
+	hlog, series, history *shared.File // nil: not asked for
 	log                   *measure.LogWriter
 	hgrm                  string
 	wrong                 []error
@@ -35,7 +35,7 @@ func (o *benchOptions) open() (_ *benchFiles, err error) {
 			return nil, fmt.Errorf("--hgrm: %w", err)
 		}
 		series := measure.SeriesOf(measure.Push, measure.Response)
-		probe, err := program.OpenFile(filepath.Join(f.hgrm, series.String()+".hgrm"))
+		probe, err := shared.OpenFile(filepath.Join(f.hgrm, series.String()+".hgrm"))
 		if err != nil {
 			return nil, fmt.Errorf("--hgrm: %w", err)
 		}
@@ -43,12 +43,12 @@ func (o *benchOptions) open() (_ *benchFiles, err error) {
 	}
 	for _, file := range []struct {
 		flag, name string
-		out        **program.File
+		out        **shared.File
 	}{{"--csv", o.series, &f.series}, {"--history", o.history, &f.history}, {"--hlog", o.hlog, &f.hlog}} {
 		if file.name == "" {
 			continue
 		}
-		if *file.out, err = program.OpenFile(file.name); err != nil {
+		if *file.out, err = shared.OpenFile(file.name); err != nil {
 			return nil, fmt.Errorf("%s: %w", file.flag, err)
 		}
 	}
@@ -103,7 +103,7 @@ func (f *benchFiles) close(result *load.Result, hide func(string) string) error 
 
 // Discard removes the files that are not in their places.
 func (f *benchFiles) Discard() {
-	for _, file := range []*program.File{f.hlog, f.series, f.history} {
+	for _, file := range []*shared.File{f.hlog, f.series, f.history} {
 		if file != nil {
 			file.Discard()
 		}
@@ -121,6 +121,6 @@ func (f *benchFiles) percentiles(total *measure.Set) {
 	for series := range total.Histograms() {
 		name := filepath.Join(f.hgrm, series.String()+".hgrm")
 		write := func(w io.Writer) error { return measure.WritePercentiles(w, total, series) }
-		f.keep("--hgrm", program.ReplaceFile(name, write))
+		f.keep("--hgrm", shared.ReplaceFile(name, write))
 	}
 }

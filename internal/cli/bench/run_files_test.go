@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
@@ -88,7 +88,7 @@ func TestAHistoryHasNoSecrets(t *testing.T) {
 func TestMetricsOutliveTheRun(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	p := process{program.Process{
+	p := process{shared.Process{
 		Name: "fwpbench", Err: &log, LookupEnv: func(string) (string, bool) { return "", false },
 	}}
 	o := metricsFlag{address: "127.0.0.1:0", linger: time.Hour}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
@@ -39,7 +39,7 @@ type sample struct {
 }
 
 // judgeSample has the law judge a sample of the connections of a load.
-func judgeSample(config *load.Config, of *peer.Peer, password string) {
+func judgeSample(config *load.Config, of *registry.Peer, password string) {
 	s := &sample{
 		session: of.Dialect, taken: map[bool]int{}, found: map[string]*results.LoadFinding{},
 		watch: law.NewWatch(of.Law, law.Terms{Shared: true, Password: password, Slack: sampledSlack}),

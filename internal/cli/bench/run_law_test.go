@@ -12,7 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/plan"
@@ -22,8 +22,8 @@ import (
 // The first connections of each kind are judged.
 func TestSample(t *testing.T) {
 	t.Parallel()
-	config := load.Config{Protocol: peer.Default().Speaker(peer.SpeakerConfig{})}
-	judgeSample(&config, peer.Default(), "")
+	config := load.Config{Protocol: registry.Default().Speaker(registry.SpeakerConfig{})}
+	judgeSample(&config, registry.Default(), "")
 	for _, worker := range []string{"w", ""} {
 		for i := range sampledEach + 2 {
 			assert.Equal(t, i < sampledEach, config.Tap(worker) != nil, "connection %d of %q", i, worker)
@@ -36,13 +36,13 @@ func TestSample(t *testing.T) {
 func TestTheLawJudgesASample(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"": "", "job-created-at-missing": "FWP-WU-10"} {
-		var faults []peer.Fault
+		var faults []registry.Fault
 		if name != "" {
-			fault, err := peer.Default().FaultNamed(name)
+			fault, err := registry.Default().FaultNamed(name)
 			require.NoError(t, err)
 			faults = append(faults, fault)
 		}
-		server, err := peer.Default().Start(peer.Config{Faults: faults})
+		server, err := registry.Default().Start(registry.Config{Faults: faults})
 		require.NoError(t, err)
 		code, out := ran("run", "--producers", "1", "--consumers", "1", "--rate", "200/s", "--duration", "200ms",
 			"--warmup", "0s", "--url", server.URL, "--no-progress")
@@ -93,8 +93,8 @@ func (k killed) Begin(context.Context, disrupt.Disruption) (func(context.Context
 func TestASampleOfAServerThatHadToBeKilled(t *testing.T) {
 	t.Parallel()
 	for _, end := range []func(context.Context) error{nil, func(context.Context) error { return nil }} {
-		config := load.Config{Protocol: peer.Default().Speaker(peer.SpeakerConfig{}), Disrupt: killed{end}}
-		judgeSample(&config, peer.Default(), "")
+		config := load.Config{Protocol: registry.Default().Speaker(registry.SpeakerConfig{}), Disrupt: killed{end}}
+		judgeSample(&config, registry.Default(), "")
 		got, err := config.Disrupt.Begin(t.Context(), disrupt.Disruption{Action: disrupt.Restart})
 		require.EqualError(t, err, "it was killed")
 		assert.Equal(t, end == nil, got == nil)
@@ -113,12 +113,12 @@ func ofARestart(t *testing.T, hook func(*fakes.Event)) (found []string) {
 				Producers: 5, Consumers: 5, Rate: 20, Warmup: plan.Duration(time.Second),
 				Duration: plan.Duration(20 * time.Second), Drain: plan.Duration(time.Minute),
 			},
-			Run: load.NewRun(), Coarse: true, Protocol: peer.Default().Speaker(peer.SpeakerConfig{}),
+			Run: load.NewRun(), Coarse: true, Protocol: registry.Default().Speaker(registry.SpeakerConfig{}),
 			Dial:     place.Dial,
 			Schedule: []disrupt.Disruption{{Action: disrupt.Restart, At: 5 * time.Second, For: time.Second}},
 			Disrupt:  restarter{server},
 		}
-		judgeSample(&config, peer.Default(), "")
+		judgeSample(&config, registry.Default(), "")
 		report := load.Run(t.Context(), config).Report
 		assert.NotZero(t, report.Disruptions.List[0].Took)
 		for _, f := range config.Findings() {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
@@ -72,7 +72,7 @@ func parseStart(text string, now time.Time) (time.Time, error) {
 // workload returns the workload of the segment. It is an error for a seed that was not given, because segments that
 // draw seeds of their own are not of the same load, for a server that only this process would load, and for
 // disruptions.
-func (s *segmentFlags) workload(w plan.Workload, at *program.Endpoint, seeded, disrupted bool) (
+func (s *segmentFlags) workload(w plan.Workload, at *shared.Endpoint, seeded, disrupted bool) (
 	plan.Workload, error,
 ) {
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/plan"
@@ -30,9 +30,9 @@ func TestTheReportOfARunWithoutAServer(t *testing.T) {
 		code        int
 	}{
 		"the target":  {false, refused, reports.ExitUnreachable},
-		"the suite":   {false, &program.InternalError{Cause: refused}, reports.ExitInternal},
+		"the suite":   {false, &shared.InternalError{Cause: refused}, reports.ExitInternal},
 		"the user":    {true, refused, reports.ExitInterrupted},
-		"user, suite": {true, &program.InternalError{Cause: refused}, reports.ExitInterrupted},
+		"user, suite": {true, &shared.InternalError{Cause: refused}, reports.ExitInterrupted},
 	} {
 		ctx := t.Context()
 		if test.interrupted {
@@ -62,14 +62,14 @@ func TestWhetherAServerIsLocal(t *testing.T) {
 	for host, want := range map[string]bool{
 		"localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "10.0.0.1": false, "example.com": false,
 	} {
-		at := program.Endpoint{}
+		at := shared.Endpoint{}
 		at.Choice.Address.Host = host
 		assert.Equal(t, want, local(at), host)
 	}
-	ours := program.Endpoint{}
+	ours := shared.Endpoint{}
 	ours.Choice.Embedded = true
 	assert.True(t, local(ours))
-	assert.True(t, local(program.Endpoint{Starter: &target.Starter{}}))
+	assert.True(t, local(shared.Endpoint{Starter: &target.Starter{}}))
 }
 
 // Before a run that may leave jobs behind, its user is told which.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/plan"
@@ -25,7 +25,7 @@ import (
 type workerOptions struct {
 	benchOptions
 	workerFlags
-	named program.SubjectFlag
+	named shared.SubjectFlag
 }
 
 // workerFlags are those that concern the worker.
@@ -140,8 +140,8 @@ func (o *workerFlags) ofWorker(p process, w plan.Workload, words []string) worke
 	}
 	command := target.RedactCommand(strings.Join(quoted, " "))
 	return workerload.Config{
-		Start: starting(words), Command: command, Subject: program.Started(command, words), Run: load.NewRun(),
-		Version: p.Name + " " + program.Version(), Workload: w, Concurrency: o.concurrency, Patience: o.start,
+		Start: starting(words), Command: command, Subject: shared.Started(command, words), Run: load.NewRun(),
+		Version: p.Name + " " + shared.Version(), Workload: w, Concurrency: o.concurrency, Patience: o.start,
 		Processors: processors,
 	}
 }

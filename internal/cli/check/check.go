@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 )
 
 // helpText has the long help and the examples of the commands; {doubles} stands for what is said of other protocols,
@@ -17,13 +17,13 @@ import (
 var helpText string
 
 // process is fwpcheck, as it runs.
-type process struct{ program.Process }
+type process struct{ shared.Process }
 
 // Main runs the command of fwpcheck that the arguments name and returns the exit code,
 // one of those in package reports. It blocks until the command is over; while `run` is
 // at work, the first SIGINT or SIGTERM ends it early with a report of the findings so
 // far, and the second one ends the process.
-func Main(p program.Process) int {
+func Main(p shared.Process) int {
 	p.Name = "fwpcheck"
 	return p.Execute(func() *cobra.Command { return newCheck(process{p}) })
 }
@@ -33,17 +33,17 @@ func newCheck(p process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fwpcheck",
 		Short: "A conformance suite for job servers and their clients: the Faktory Work Protocol, Workq and eMQP",
-		Args:  program.UnknownCommand,
+		Args:  shared.UnknownCommand,
 	}
-	root.AddCommand(newRun(p), program.NewInit(p.Process), newLint(p), newFmt(p), newList(p), newExplain(p),
+	root.AddCommand(newRun(p), shared.NewInit(p.Process), newLint(p), newFmt(p), newList(p), newExplain(p),
 		newRecheck(p), newExplore(p), newCompare(p), newUpgrade(p),
 		newSite(p),
 		newWait(p), newServe(p), newWorker(p), newClient(p), newRecord(p), newShrink(p), newClean(p),
-		program.NewVersion(p.Process), program.NewSupervise(p.Process), program.NewHealth(p.Process))
-	program.DeclareConfig(root)
+		shared.NewVersion(p.Process), shared.NewSupervise(p.Process), shared.NewHealth(p.Process))
+	shared.DeclareConfig(root)
 	lists := strings.NewReplacer("{doubles}", otherDoubles(), "{jobtypes}", jobtype.List(jobtype.FWP()))
-	program.Describe(root, lists.Replace(helpText))
-	program.CompleteFlags(root, map[string]func() []string{
+	shared.Describe(root, lists.Replace(helpText))
+	shared.CompleteFlags(root, map[string]func() []string{
 		"check": suiteNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
 		"party": func() []string { return partyWords("S,C,K,P") },
 	})

@@ -22,8 +22,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -34,7 +34,7 @@ func played(args ...string) (code int, stdout, stderr string) { return playedOn(
 // playedOn is Main with this standard input.
 func playedOn(in string, args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	code = Main(program.Process{Args: args, In: strings.NewReader(in), Out: &out, Err: &err, LookupEnv: noEnvironment})
+	code = Main(shared.Process{Args: args, In: strings.NewReader(in), Out: &out, Err: &err, LookupEnv: noEnvironment})
 	return code, out.String(), err.String()
 }
 
@@ -64,7 +64,7 @@ func TestMainWithoutArguments(t *testing.T) {
 func TestFaultsOfOurs(t *testing.T) {
 	t.Parallel()
 	var err bytes.Buffer
-	code := Main(program.Process{
+	code := Main(shared.Process{
 		Args: []string{"run", "--check", "hello"}, In: strings.NewReader(""), Out: io.Discard, Err: &err,
 		LookupEnv: func(string) (string, bool) { panic("what is that?") },
 	})
@@ -93,7 +93,7 @@ func TestStandardOutputThatTakesNothing(t *testing.T) {
 		{"version"}, {"list"}, {"list", "--clauses", "--json"}, {"explain", "FWP-HI-01"}, {"run", "-"},
 	} {
 		var err bytes.Buffer
-		code := Main(program.Process{Args: args, In: strings.NewReader("S: +HI {}\n"), Out: full{}, Err: &err,
+		code := Main(shared.Process{Args: args, In: strings.NewReader("S: +HI {}\n"), Out: full{}, Err: &err,
 			LookupEnv: noEnvironment})
 		assert.Equal(t, reports.ExitInternal, code, args)
 		assert.Contains(t, err.String(), "the disk is full", args)
@@ -104,7 +104,7 @@ func TestStandardOutputThatTakesNothing(t *testing.T) {
 func printed(t *testing.T, columns int, args ...string) (out string, code int) {
 	t.Helper()
 	var both strings.Builder
-	code = Main(program.Process{
+	code = Main(shared.Process{
 		Args: args, In: strings.NewReader(""), Out: &both, Err: &both,
 		LookupEnv: func(name string) (string, bool) { return strconv.Itoa(columns), name == "COLUMNS" },
 	})
@@ -169,7 +169,7 @@ func TestLongRepliesAreCut(t *testing.T) {
 		Conversation: []explore.Exchange{{Step: "INFO", Replies: [2]string{long("a"), long("b")}}},
 	}}}
 	var c reports.Comparison
-	(&compareOptions{}).record(&c, of, [2]program.Endpoint{})
+	(&compareOptions{}).record(&c, of, [2]shared.Endpoint{})
 	shown, sides := c.Differences[0].Conversation[0], c.Differences[0]
 	for _, reply := range []string{shown.A, shown.B, sides.A.Reply, sides.B.Reply} {
 		assert.Less(t, len(reply), 500)
@@ -257,7 +257,7 @@ func TestTheExpectationsOfTheRepository(t *testing.T) {
 	files, err := filepath.Glob("../../../expectations/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	all, err := peer.Default().Checks()
+	all, err := registry.Default().Checks()
 	require.NoError(t, err)
 	for _, file := range files {
 		in := all
@@ -281,7 +281,7 @@ func TestWithoutAShell(t *testing.T) {
 		"fwpcheck client": {"client", "--", "./c"},
 	} {
 		var messages strings.Builder
-		p := program.Process{Args: args, In: strings.NewReader(""), Out: io.Discard, Err: &messages, LookupEnv: noEnvironment}
+		p := shared.Process{Args: args, In: strings.NewReader(""), Out: io.Discard, Err: &messages, LookupEnv: noEnvironment}
 		assert.Equal(t, reports.ExitUsage, Main(p))
 		assert.Contains(t, messages.String(), "sh was not found, and "+needs+" needs it: ")
 	}
@@ -302,7 +302,7 @@ func TestHowToFixServers(t *testing.T) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
 		assert.Len(t, cells, 4, line)
 		for id := range strings.SplitSeq(strings.TrimSpace(cells[0]), ", ") {
-			c, known := peer.Default().ClauseByID(id)
+			c, known := registry.Default().ClauseByID(id)
 			assert.True(t, known && c.BindsServer() && c.Breach().Breach(), "%s is never a finding about a server", id)
 			page, section, _ := strings.Cut(docs.Fix(false, id), "#")
 			assert.Equal(t, "docs/how-to-fix-servers.md", page)

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -71,21 +71,21 @@ func (p process) clean(ctx context.Context, o *testOptions, run string) error {
 	case err != nil:
 		return p.notCleaned(ctx, at, err)
 	case len(done.Left) > 0 || !done.Shown:
-		return program.Exit(reports.ExitInconclusive)
+		return shared.Exit(reports.ExitInconclusive)
 	}
 	return nil
 }
 
 // notCleaned reports why a server could not be cleaned to the end.
-func (p process) notCleaned(ctx context.Context, at program.Endpoint, err error) error {
+func (p process) notCleaned(ctx context.Context, at shared.Endpoint, err error) error {
 	if ctx.Err() != nil {
-		return program.Exit(reports.ExitInterrupted)
+		return shared.Exit(reports.ExitInterrupted)
 	}
-	if _, internal := errors.AsType[*program.InternalError](err); internal {
+	if _, internal := errors.AsType[*shared.InternalError](err); internal {
 		return err
 	}
 	p.Logf("%s: %v", at, err)
-	return program.Exit(reports.ExitUnreachable)
+	return shared.Exit(reports.ExitUnreachable)
 }
 
 // cleaned returns what was removed and what is left.

@@ -14,8 +14,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -71,15 +71,15 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`; {port}, {webport} and {dir} "+
 		"in it are replaced; or \"faktory=PATH\". Give it twice for two servers. An argument start:COMMAND does the same")
 	o.targetFlags.DeclareProtocol(f)
-	program.DeclareProfile(f, &o.targetFlags.Profile)
+	shared.DeclareProfile(f, &o.targetFlags.Profile)
 	o.targetFlags.Command = "fwpcheck compare"
 	o.targetFlags.DeclareStarts(f)
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.DeclareSecrets(f)
 	o.targetFlags.Subject.Declare(f)
 	o.declareAllowed(f, "servers", "try")
-	program.DeclareFault(cmd, &o.fault, "give the second embedded server the fault `NAME` (see fwpcheck list --faults)")
-	program.DeclareVariation(cmd, &o.variation, "the second embedded server")
+	shared.DeclareFault(cmd, &o.fault, "give the second embedded server the fault `NAME` (see fwpcheck list --faults)")
+	shared.DeclareVariation(cmd, &o.variation, "the second embedded server")
 	f.DurationVar(&o.time, "time", 0,
 		"how long to compare, without the time for shrinking (default: 5,000 commands instead)")
 	f.IntVar(&o.steps, "steps", 0, "send at most `N` commands to each server, not counting those that shrink differences")
@@ -151,7 +151,7 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 }
 
 // endpoints returns the servers that the arguments and --start name, the embedded ones if there are none.
-func (o *compareOptions) endpoints(urls []string) (both [2]program.Endpoint, err error) {
+func (o *compareOptions) endpoints(urls []string) (both [2]shared.Endpoint, err error) {
 	for i, arg := range urls {
 		var is bool
 		if both[i], is, err = o.targetFlags.Named(arg); err == nil && !is {
@@ -188,7 +188,7 @@ func (o *compareOptions) endpoints(urls []string) (both [2]program.Endpoint, err
 
 // comparison returns the comparison that the flags ask for. end ends the servers that were started for it.
 func (o *compareOptions) comparison(
-	ctx context.Context, both [2]program.Endpoint, c *reports.Comparison,
+	ctx context.Context, both [2]shared.Endpoint, c *reports.Comparison,
 ) (x explore.Comparison, end func(), err error) {
 	targets, end, err := o.targets(ctx, both, c)
 	if err != nil {
@@ -204,7 +204,7 @@ func (o *compareOptions) comparison(
 
 // targets returns the servers, which have to be there and of one kind.
 func (o *compareOptions) targets(
-	ctx context.Context, both [2]program.Endpoint, c *reports.Comparison,
+	ctx context.Context, both [2]shared.Endpoint, c *reports.Comparison,
 ) (targets [2]play.Target, end func(), err error) {
 	var locked [2]bool
 	var ends []func()
@@ -217,7 +217,7 @@ func (o *compareOptions) targets(
 	for i, at := range both {
 		targets[i] = dialed{at.Server}
 		if at.Ours() {
-			server, stop, err := subject{Endpoint: at}.start(ctx, peer.Config{}, o.timeout)
+			server, stop, err := subject{Endpoint: at}.start(ctx, registry.Config{}, o.timeout)
 			if err != nil {
 				return targets, end, err
 			}
@@ -234,7 +234,7 @@ func (o *compareOptions) targets(
 		*described[i], locked[i] = at.Target(id), id.Protected
 	}
 	if locked[0] != locked[1] {
-		err = &program.UnreachableError{
+		err = &shared.UnreachableError{
 			Cause:  errors.New("one server asks for a password and the other does not"),
 			Advice: "the servers must be of one kind: their clients greet them in different ways",
 		}
@@ -243,7 +243,7 @@ func (o *compareOptions) targets(
 }
 
 // record adds what a comparison found to the report. What was started for it no longer exists.
-func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, both [2]program.Endpoint) {
+func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, both [2]shared.Endpoint) {
 	c.Commands, c.Outcomes = r.Commands, r.Coverage.Outcomes
 	if r.Limits != [2]int{} {
 		c.Limits = r.Limits[:]
@@ -279,7 +279,7 @@ func unserved(c *reports.Comparison, r *explore.Compared) error {
 	breaks := func(d reports.Difference) bool { return d.Breaks(reports.ExitOptions{}) }
 	for i, name := range []string{"A", "B"} {
 		if r.Dead[i] && !slices.ContainsFunc(c.Differences, breaks) {
-			return &program.UnreachableError{Cause: errors.New(name + ": " + cmp.Or(r.Lost[i],
+			return &shared.UnreachableError{Cause: errors.New(name + ": " + cmp.Or(r.Lost[i],
 				"no new connection is served any more, after "+text.Count(r.Commands, "command")))}
 		}
 	}
@@ -294,7 +294,7 @@ func side(s explore.Side) reports.DifferenceSide {
 		return d
 	}
 	d.Clause, d.Expected, d.Verdict = v.Clause, text.Shorten(v.Expected), reports.Fail
-	if c, known := peer.Clause(v.Clause); known {
+	if c, known := registry.Clause(v.Clause); known {
 		d.Level, d.Verdict = c.Level, c.Breach()
 	}
 	switch {
@@ -327,7 +327,7 @@ var ofReports = []string{"strict", "format", "output", "verbose", "color", "no-p
 
 // compareReports compares saved reports.
 func (p process) compareReports(o *compareOptions, names []string) error {
-	if wrong := program.OtherThan(o.given, ofReports); wrong != "" {
+	if wrong := shared.OtherThan(o.given, ofReports); wrong != "" {
 		return fmt.Errorf("--%s works only with servers, not with reports", wrong)
 	}
 	if err := o.reportFlags.Validate(); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/input"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/known"
 )
@@ -66,7 +66,7 @@ func (e *expectFlags) read(chosen selection, more ...string) (*expectations, err
 	}
 	checks := slices.Concat(more, namesOf(chosen.all()))
 	retired := map[string]string{}
-	for _, of := range peer.All() {
+	for _, of := range registry.All() {
 		checks = append(checks, run.Unlisted(of.Protocol)...)
 		maps.Copy(retired, of.Retired)
 	}
@@ -260,7 +260,7 @@ func (e *expectations) rewrite(p process, judged *reports.Report, chosen selecti
 		return err
 	}
 	e.file = written
-	return program.ReplaceFile(written.Name, program.Bytes(update.Text))
+	return shared.ReplaceFile(written.Name, shared.Bytes(update.Text))
 }
 
 // quickAgain is for how long a quick run begins to play checks again.

@@ -12,8 +12,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/page"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -29,15 +29,15 @@ func newExplain(p process) *cobra.Command {
 			return refuse(len(args) != 1, "give one clause, check, ambiguity or fault; fwpcheck list, list --clauses and "+
 				"list --faults show them")
 		},
-		ValidArgsFunction: program.Complete(func() []string { return explainable(peer.All()...) }),
+		ValidArgsFunction: shared.Complete(func() []string { return explainable(registry.All()...) }),
 		RunE:              func(_ *cobra.Command, args []string) error { return p.explain(args[0], protocol) },
 	}
-	program.DeclareProtocol(cmd.Flags(), &protocol, "")
+	shared.DeclareProtocol(cmd.Flags(), &protocol, "")
 	return cmd
 }
 
 // explainable returns the names of the clauses, the checks and the faults of protocols.
-func explainable(protocols ...*peer.Peer) (names []string) {
+func explainable(protocols ...*registry.Peer) (names []string) {
 	for _, p := range protocols {
 		for _, c := range p.Clauses() {
 			names = append(names, c.ID)
@@ -54,8 +54,8 @@ func (p process) explain(id, named string) error {
 	if err != nil {
 		return err
 	}
-	if c, ok := clauseNamed(id); ok && slices.Contains(protocols, peer.OfClause(c.ID)) {
-		checks, err := checksOf(peer.OfClause(c.ID))
+	if c, ok := clauseNamed(id); ok && slices.Contains(protocols, registry.OfClause(c.ID)) {
+		checks, err := checksOf(registry.OfClause(c.ID))
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (p process) explainCheck(check conformance.Check) error {
 }
 
 // unexplained returns the error for an id that nothing has.
-func unexplained(id, named string, protocols []*peer.Peer) error {
+func unexplained(id, named string, protocols []*registry.Peer) error {
 	for _, p := range protocols {
 		if now := p.Retired[strings.ToLower(id)]; now != "" {
 			return fmt.Errorf("there is no check %q; %s replaces it", id, now)
@@ -112,7 +112,7 @@ func unexplained(id, named string, protocols []*peer.Peer) error {
 		named = " of " + named
 	}
 	return fmt.Errorf("unknown clause, check, ambiguity or fault%s %q%s", named, id, cmp.Or(
-		program.Suggestion(id, explainable(protocols...)), "; see fwpcheck list [--clauses|--faults], docs/ambiguities.md"))
+		shared.Suggestion(id, explainable(protocols...)), "; see fwpcheck list [--clauses|--faults], docs/ambiguities.md"))
 }
 
 // explainScript returns the script of a check and, below it as comments, its clauses, needs and faults. The lines keep
@@ -120,7 +120,7 @@ func unexplained(id, named string, protocols []*peer.Peer) error {
 func explainScript(d conformance.Description) string {
 	var f explained
 	for _, id := range clausesOf(d) {
-		clause, _ := peer.Clause(id) // a test knows that there is one
+		clause, _ := registry.Clause(id) // a test knows that there is one
 		f.add("clauses", fmt.Sprintf("%s (%s): %s", id, clause.Level, clause.Statement))
 	}
 	for _, need := range d.Needs {
@@ -147,7 +147,7 @@ func explainProperty(p conformance.Property) reports.Page {
 }
 
 // explainRule returns the explanation of a rule of a protocol's law, by the name of its check.
-func explainRule(id string, protocols []*peer.Peer) (reports.Page, bool) {
+func explainRule(id string, protocols []*registry.Peer) (reports.Page, bool) {
 	for _, of := range protocols {
 		rule, known := of.Law.Rules[strings.TrimPrefix(id, reports.LawPrefix)]
 		if !known || !strings.HasPrefix(id, reports.LawPrefix) {
@@ -244,7 +244,7 @@ func (f *explained) add(label, words string) {
 }
 
 // faults adds faults of the fakes; internal/proof/selftest proves that they are detected.
-func (f *explained) faults(faults []peer.Fault) {
+func (f *explained) faults(faults []registry.Fault) {
 	for _, fault := range faults {
 		f.add("faults", fault.Name+": "+fault.Summary)
 	}
@@ -287,7 +287,7 @@ func spelled(list string, words map[string]string) string {
 
 // clauseNamed returns the clause with this id; case does not count.
 func clauseNamed(id string) (conformance.Clause, bool) {
-	all := peer.Clauses()
+	all := registry.Clauses()
 	i := slices.IndexFunc(all, func(c conformance.Clause) bool { return strings.EqualFold(c.ID, id) })
 	if i < 0 {
 		return conformance.Clause{}, false
@@ -320,7 +320,7 @@ func explainAmbiguity(code string) (reports.Page, bool) {
 // documents returns what all protocols say of ambiguous passages.
 func documents() string {
 	var all []string
-	for _, p := range peer.All() {
+	for _, p := range registry.All() {
 		all = append(all, p.Ambiguities)
 	}
 	return strings.Join(all, "\n")
@@ -347,7 +347,7 @@ func explainRow(code string) (reports.Page, bool) {
 // explainFaults returns what the faults of a name do, of which each protocol may have one, and reports whether there is
 // one.
 func explainFaults(
-	name string, protocols []*peer.Peer, checks map[string][]conformance.Description,
+	name string, protocols []*registry.Peer, checks map[string][]conformance.Description,
 ) (page reports.Page, found bool) {
 	for _, p := range protocols {
 		for _, fault := range p.AllFaults() {
@@ -361,11 +361,11 @@ func explainFaults(
 
 // explainFault returns what a fault of the embedded server of a protocol does, the clauses that it breaks and the
 // checks on these.
-func explainFault(p *peer.Peer, fault peer.Fault, checks map[string][]conformance.Description) []reports.Block {
+func explainFault(p *registry.Peer, fault registry.Fault, checks map[string][]conformance.Description) []reports.Block {
 	var f explained
 	var ids []string
 	for _, id := range fault.Clauses {
-		clause, _ := peer.Clause(id) // a test knows that there is one
+		clause, _ := registry.Clause(id) // a test knows that there is one
 		f.add("breaks", fmt.Sprintf("%s (%s): %s", id, clause.Level, clause.Statement))
 		for _, check := range checks[id] {
 			if !slices.Contains(ids, check.ID) {

@@ -14,8 +14,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/input"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
 	"github.com/fwpsuite/fwp/reports"
@@ -29,7 +29,7 @@ func newExplore(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explore",
 		Short: "Send generated command sequences, and reduce each violation to a script",
-		Args:  program.NoArguments,
+		Args:  shared.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.explore(cmd.Context(), o) },
 	}
 	o.declare(cmd)
@@ -74,7 +74,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 
 // offered returns the subject of an exploration, without the verbs of a profile that one of the servers does not have.
 func (p process) offered(
-	ctx context.Context, at program.Endpoint, timeout time.Duration, servers ...play.Target,
+	ctx context.Context, at shared.Endpoint, timeout time.Duration, servers ...play.Target,
 ) *explore.Subject {
 	var all []string
 	for _, server := range servers {
@@ -87,7 +87,7 @@ func (p process) offered(
 }
 
 // endpoint returns the target that the flags name, with its fault; an error if the flags do not fit together.
-func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at program.Endpoint, err error) {
+func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at shared.Endpoint, err error) {
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate()); err != nil {
 		return at, err
 	}
@@ -108,7 +108,7 @@ func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at program.E
 const mostOfRun = 8 << 20
 
 // saved returns the run that is to be played again, or nil.
-func (o *exploreOptions) saved(at program.Endpoint) (*explore.Trace, error) {
+func (o *exploreOptions) saved(at shared.Endpoint) (*explore.Trace, error) {
 	if o.replay == "" {
 		return nil, nil
 	}
@@ -126,7 +126,7 @@ func (o *exploreOptions) saved(at program.Endpoint) (*explore.Trace, error) {
 // explore explores, first with few clients and then with many at the same time, or plays a saved run again, and adds to
 // the report what is found.
 func (k *findingStore) explore(
-	ctx context.Context, x explore.Explorer, again *explore.Trace, bar *program.Bar, e *reports.Exploration,
+	ctx context.Context, x explore.Explorer, again *explore.Trace, bar *shared.Bar, e *reports.Exploration,
 ) {
 	timed, cancel := context.WithTimeout(ctx, x.Time+2*explore.Shrinkings*x.Shrinking+k.o.controlTime())
 	defer cancel()
@@ -187,7 +187,7 @@ type exploring struct {
 }
 
 // explorer returns what sends generated commands to a server; own says that everything may be done to it.
-func (o *exploring) explorer(at program.Endpoint, own bool) explore.Explorer {
+func (o *exploring) explorer(at shared.Endpoint, own bool) explore.Explorer {
 	return explore.Explorer{
 		Subject: at.Peer.Subject(), Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time,
 		Connections: o.connections, Findings: o.most, Timeout: o.timeout, Patience: o.patience, Longest: o.longest,
@@ -218,13 +218,13 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f := o.flags(cmd)
 	o.targetFlags.Declare(f, "explore")
 	o.targetFlags.DeclareProtocol(f)
-	program.DeclareProfile(f, &o.targetFlags.Profile)
+	shared.DeclareProfile(f, &o.targetFlags.Profile)
 	o.targetFlags.Command = "fwpcheck explore"
 	o.declareAllowed(f, "server", "try")
 	o.operatorFlags.Declare(f)
 	o.disrupt.declare(cmd)
-	program.DeclareFault(cmd, &o.fault, "")
-	program.DeclareVariation(cmd, &o.variation, "")
+	shared.DeclareFault(cmd, &o.fault, "")
+	shared.DeclareVariation(cmd, &o.variation, "")
 	o.declareExtent(f)
 	o.declareFindings(f)
 	o.reportFlags.Declare(cmd, "list all outcomes")
@@ -285,7 +285,7 @@ func (o *exploreOptions) fillIn() {
 // explorer returns the exploration that the flags ask for. It has the servers that it needs started, if they exist for
 // this process only.
 func (o *exploreOptions) explorer(
-	ctx context.Context, at program.Endpoint, e *reports.Exploration,
+	ctx context.Context, at shared.Endpoint, e *reports.Exploration,
 ) (x explore.Explorer, end func(), err error) {
 	x = o.exploring.explorer(at, at.Ours())
 	x.Time -= o.controlTime()
@@ -316,9 +316,9 @@ func (o *exploreOptions) explorer(
 }
 
 // starter returns what starts servers that exist for this process only.
-func (o *exploreOptions) starter(ctx context.Context, at program.Endpoint) crowd.Start {
+func (o *exploreOptions) starter(ctx context.Context, at shared.Endpoint) crowd.Start {
 	return func(password string) (play.Target, func(), error) {
-		server, end, err := subject{Endpoint: at}.start(ctx, peer.Config{Password: password}, o.timeout)
+		server, end, err := subject{Endpoint: at}.start(ctx, registry.Config{Password: password}, o.timeout)
 		if started, is := server.Target.(*target.Server); is && server.Ended != nil {
 			return mortal{started, server.Ended}, end, err
 		}
@@ -337,14 +337,14 @@ func (o *exploreOptions) controlTime() time.Duration { return min(o.time/control
 
 // control plays the script of a finding on the embedded server, which conforms: a script that fails there does not
 // count against another server. It returns Inconclusive if the script was not played to its end.
-func control(ctx context.Context, at program.Endpoint, text string) reports.Verdict {
+func control(ctx context.Context, at shared.Endpoint, text string) reports.Verdict {
 	script, err := scenarios.Parse(at.Peer.Dialect, "control.fwp", []byte(text))
 	if err != nil {
 		return reports.Inconclusive
 	}
 	ctx, cancel := context.WithTimeout(ctx, controlWait)
 	defer cancel()
-	at.Faults, at.Variation, at.Choice.Embedded = nil, peer.Variation{}, true
+	at.Faults, at.Variation, at.Choice.Embedded = nil, registry.Variation{}, true
 	bed, err := subject{Endpoint: at}.open(ctx, controlWait)
 	if err != nil {
 		return reports.Inconclusive
@@ -357,7 +357,7 @@ func control(ctx context.Context, at program.Endpoint, text string) reports.Verd
 }
 
 // withoutHistory leaves the load of several clients out where their history is not judged.
-func (o *exploreOptions) withoutHistory(of *peer.Peer) error {
+func (o *exploreOptions) withoutHistory(of *registry.Peer) error {
 	if of.Histories {
 		return nil
 	}

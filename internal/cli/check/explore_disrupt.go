@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/forward"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/target/forward"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -30,12 +30,12 @@ func (d *disruptFlag) declare(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.words, "disrupt", "",
 		"disrupt the server at random moments: `WHAT` is "+strings.Join(disruptions(), ", ")+", or several of them "+
 			"separated by commas")
-	program.CompleteFlags(cmd, map[string]func() []string{"disrupt": disruptions})
+	shared.CompleteFlags(cmd, map[string]func() []string{"disrupt": disruptions})
 }
 
 // disruptions are the words of the flag.
 func disruptions() []string {
-	return texts(peer.Default().Subject().Disruptions, func(action scenarios.Need) string { return string(action) })
+	return texts(registry.Default().Subject().Disruptions, func(action scenarios.Need) string { return string(action) })
 }
 
 // apply reads the flag, and returns an error for what cannot be done to a target. The embedded server may have a fault
@@ -58,7 +58,7 @@ func (d *disruptFlag) apply(s *subject, fault string) error {
 	}
 	for _, action := range actions {
 		need := scenarios.Need(action)
-		operated := func() bool { return program.Operated(s.Server, action) }
+		operated := func() bool { return shared.Operated(s.Server, action) }
 		switch {
 		case !slices.Contains(offered, need):
 			return fmt.Errorf("--disrupt %s: for %s give one or more of %v", action, s.Peer.Title, offered)
@@ -78,7 +78,7 @@ func (d *disruptFlag) apply(s *subject, fault string) error {
 // disruptable is a server that an exploration disrupts.
 type disruptable struct {
 	*target.Server
-	disrupted *program.Disrupted
+	disrupted *shared.Disrupted
 	within    bool // it is a part of this process, which a pause must not stop: a partition is the same for its clients
 }
 
@@ -92,19 +92,19 @@ func (d disruptable) Disrupt(ctx context.Context, action scenarios.Need) (end fu
 }
 
 // start starts a server that is disrupted, or has the one of --url be.
-func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at program.Endpoint) (play.Target, func(), error) {
+func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at shared.Endpoint) (play.Target, func(), error) {
 	server, end, within := at.Server, func() {}, at.Choice.Embedded
 	switch {
 	case within:
-		embedded, err := at.Peer.Start(peer.Config{Network: noticing(ctx), Faults: at.Faults, Variation: at.Variation})
+		embedded, err := at.Peer.Start(registry.Config{Network: noticing(ctx), Faults: at.Faults, Variation: at.Variation})
 		if err != nil {
 			return nil, nil, err
 		}
 		end = embedded.Close
-		address, err := target.ParseURL(embedded.URL, peer.Schemes()...)
+		address, err := target.ParseURL(embedded.URL, registry.Schemes()...)
 		if err != nil {
 			end()
-			return nil, nil, &program.InternalError{Cause: err}
+			return nil, nil, &shared.InternalError{Cause: err}
 		}
 		server = &target.Server{Address: address, Operator: operatorOf{embedded}, Talk: at.Talk("")}
 	case at.Starter != nil:
@@ -115,7 +115,7 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at program.E
 		server, end = &started.Server, started.End
 	}
 	network := slices.Contains(d.actions, explore.Partition) || within && slices.Contains(d.actions, explore.Pause)
-	disrupted, through, err := program.NewDisrupted(server, network, o.seed)
+	disrupted, through, err := shared.NewDisrupted(server, network, o.seed)
 	if err != nil {
 		end()
 		return nil, nil, err
@@ -124,7 +124,7 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at program.E
 }
 
 // operatorOf is the operator of an embedded server.
-type operatorOf struct{ *peer.Server }
+type operatorOf struct{ *registry.Server }
 
 // Can implements [target.Operator].
 func (o operatorOf) Can(action target.Action) bool {

@@ -13,9 +13,9 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
 	"github.com/fwpsuite/fwp/protocols/fwp/moves"
@@ -28,7 +28,7 @@ import (
 type findingStore struct {
 	p       process
 	o       *exploreOptions
-	at      program.Endpoint
+	at      shared.Endpoint
 	control func(script string) reports.Verdict // plays a script on a conforming server
 
 	server     printing       // of the first exploration and the load; nil if what it prints is not known
@@ -128,7 +128,7 @@ func summary(f explore.Finding) string {
 // saveHistory saves the history of many clients.
 func (k *findingStore) saveHistory(h *history.History, found []history.Finding) {
 	breach := string(found[0].Breach)
-	name := cmp.Or(peer.Default().ClauseOf(breach), breach)
+	name := cmp.Or(registry.Default().ClauseOf(breach), breach)
 	k.history = k.save(k.p, name, ".history.jsonl", h.Save)
 	k.p.Logf("%s among concurrent workers: %s%s", name, found[0].What, savedAs("the history", k.history))
 }
@@ -278,7 +278,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, who
 
 // judge gives a finding its level and verdict.
 func judge(found *reports.Finding, f explore.Finding) {
-	if c, ok := peer.Clause(f.Clause); ok {
+	if c, ok := registry.Clause(f.Clause); ok {
 		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.Breach()
 	}
 	switch {

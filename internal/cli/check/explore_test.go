@@ -15,8 +15,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/reports"
@@ -52,7 +52,7 @@ func TestFindingsAreWeighed(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k, e := &findingStore{o: &exploreOptions{}, at: program.Endpoint{Peer: peer.Default()}}, &reports.Exploration{}
+			k, e := &findingStore{o: &exploreOptions{}, at: shared.Endpoint{Peer: registry.Default()}}, &reports.Exploration{}
 			for _, f := range test.found {
 				k.addFinding(e, explore.Finding{
 					Finding: conformance.Finding{Clause: f.clause, Crash: f.crash}, Rule: f.rule, Shown: f.shown, Tried: f.tried,
@@ -69,7 +69,7 @@ func TestFindingsAreWeighed(t *testing.T) {
 func TestAFindingThatRestsOnAnother(t *testing.T) {
 	t.Parallel()
 	for shown, want := range map[int]reports.Verdict{0: reports.Fail, 5: reports.Warn} {
-		k, e := &findingStore{o: &exploreOptions{}, at: program.Endpoint{Peer: peer.Default()}}, &reports.Exploration{}
+		k, e := &findingStore{o: &exploreOptions{}, at: shared.Endpoint{Peer: registry.Default()}}, &reports.Exploration{}
 		premises := []string{"FWP-HI-01", "FWP-ACK-02"}
 		for _, f := range []explore.Finding{
 			{Finding: conformance.Finding{Clause: "FWP-WU-03", Premises: premises}, Rule: "field", Shown: 5, Tried: 5},
@@ -86,8 +86,8 @@ func TestAFindingThatRestsOnAnother(t *testing.T) {
 // Each exploration of a campaign numbers its findings itself: those of the second have files of their own.
 func TestTheRunsOfSeveralExplorationsAreSaved(t *testing.T) {
 	t.Parallel()
-	at := program.Endpoint{Peer: peer.Default()}
-	p := process{program.Process{Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}}
+	at := shared.Endpoint{Peer: registry.Default()}
+	p := process{shared.Process{Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}}
 	k := &findingStore{p: p, o: &exploreOptions{}, at: at}
 	k.path = t.TempDir()
 	e := &reports.Exploration{}
@@ -111,10 +111,10 @@ func TestTheRunsOfSeveralExplorationsAreSaved(t *testing.T) {
 // What has no script that shows it leaves a file that run plays.
 func TestWhatWasNotPlayedIsSaved(t *testing.T) {
 	t.Parallel()
-	p := process{program.Process{Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}}
+	p := process{shared.Process{Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}}
 	o := &exploreOptions{}
 	o.declare(&cobra.Command{})
-	k := &findingStore{p: p, o: o, at: program.Endpoint{Peer: peer.Default()}}
+	k := &findingStore{p: p, o: o, at: shared.Endpoint{Peer: registry.Default()}}
 	k.path = t.TempDir()
 	lines := []string{"title: FWP-INFO-01: an example", "", "connect as producer", "C: INFO", "clause FWP-INFO-01", "S: $"}
 	e := &reports.Exploration{}
@@ -187,7 +187,7 @@ func TestControl(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
-			assert.Equal(t, test.want, control(ctx, program.Endpoint{Peer: peer.Default()}, test.script))
+			assert.Equal(t, test.want, control(ctx, shared.Endpoint{Peer: registry.Default()}, test.script))
 		})
 	}
 }

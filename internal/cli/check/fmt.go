@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -35,7 +35,7 @@ func (p process) format(args []string, check bool) error {
 	}
 	unreadable, changed := 0, 0
 	for _, f := range files {
-		script, err := scenarios.Parse(dialectOf(f.source, peer.Default()).Dialect, f.name, f.source)
+		script, err := scenarios.Parse(dialectOf(f.source, registry.Default()).Dialect, f.name, f.source)
 		if err != nil {
 			p.Logf("%v", err)
 			unreadable++
@@ -54,10 +54,10 @@ func (p process) format(args []string, check bool) error {
 	switch {
 	case unreadable > 0:
 		p.Logf("%s: %d cannot be formatted", text.Count(len(files), "script"), unreadable)
-		return program.Exit(reports.ExitUsage)
+		return shared.Exit(reports.ExitUsage)
 	case check && changed > 0:
 		p.Logf("%s: %d not formatted", text.Count(len(files), "script"), changed)
-		return program.Exit(reports.ExitFindings)
+		return shared.Exit(reports.ExitFindings)
 	}
 	return nil
 }
@@ -69,8 +69,8 @@ func (p process) replace(name string, formatted []byte, check bool) error {
 		return p.Print(string(formatted))
 	}
 	if !check {
-		if err := program.ReplaceFile(name, program.Bytes(formatted)); err != nil {
-			return &program.InternalError{Cause: fmt.Errorf("write script: %w", err)}
+		if err := shared.ReplaceFile(name, shared.Bytes(formatted)); err != nil {
+			return &shared.InternalError{Cause: fmt.Errorf("write script: %w", err)}
 		}
 	}
 	return p.Print(name + "\n")

@@ -17,8 +17,8 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 )
 
 // printedOn returns all that a command prints which has this standard input.
@@ -211,14 +211,14 @@ func TestTheControlOfADoubleOutlivesHostileClients(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				network := memnet.New()
-				d, err := peer.Default().Double(peer.DoubleConfig{Config: peer.Config{Network: network}})
+				d, err := registry.Default().Double(registry.DoubleConfig{Config: registry.Config{Network: network}})
 				require.NoError(t, err)
 				defer d.Close()
 				ln, err := network.Listen("localhost:80")
 				require.NoError(t, err)
-				web := program.WebServer(d.Control)
+				web := shared.WebServer(d.Control)
 				served := make(chan error, 1)
-				go func() { served <- web.Serve(program.Few(ln)) }()
+				go func() { served <- web.Serve(shared.Few(ln)) }()
 				dial := func() net.Conn {
 					nc, err := network.DialContext(t.Context(), "tcp", "localhost:80")
 					require.NoError(t, err)

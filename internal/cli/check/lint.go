@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -25,7 +25,7 @@ func (p process) lint(args []string) error {
 	if err != nil {
 		return err
 	}
-	_, found := examine(files, peer.Default())
+	_, found := examine(files, registry.Default())
 	for _, problem := range found {
 		shown := *problem
 		if shown.Advice {
@@ -39,7 +39,7 @@ func (p process) lint(args []string) error {
 	p.Logf("%s: %s, %s",
 		text.Count(len(files), "script"), text.Count(len(wrong), "mistake"), text.Count(len(found)-len(wrong), "hint"))
 	if len(wrong) > 0 {
-		return program.Exit(reports.ExitUsage)
+		return shared.Exit(reports.ExitUsage)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -25,9 +25,9 @@ func newList(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the checks, the clauses of the specification, or the faults of the embedded servers and workers",
-		Args:  program.NoArguments,
+		Args:  shared.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			protocol, err := program.PeerWith(named, profile)
+			protocol, err := shared.PeerWith(named, profile)
 			if err != nil {
 				return err
 			}
@@ -43,8 +43,8 @@ func newList(p process) *cobra.Command {
 		"list the faults of the embedded server, workers and producer, instead of the checks")
 	cmd.Flags().BoolVar(&which.variations, "variations", false,
 		"list the variations of the embedded server, which are right too, instead of the checks")
-	program.DeclareProtocol(cmd.Flags(), &named, "")
-	program.DeclareProfile(cmd.Flags(), &profile)
+	shared.DeclareProtocol(cmd.Flags(), &named, "")
+	shared.DeclareProfile(cmd.Flags(), &profile)
 	declareFacets(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd
@@ -54,7 +54,7 @@ func newList(p process) *cobra.Command {
 type lists struct{ clauses, faults, variations bool }
 
 // listOf prints the clauses, the faults, the variations or the checks of a protocol.
-func (p process) listOf(protocol *peer.Peer, which lists, want facets, asJSON bool) error {
+func (p process) listOf(protocol *registry.Peer, which lists, want facets, asJSON bool) error {
 	all, err := checksOf(protocol)
 	switch {
 	case err != nil:
@@ -84,7 +84,7 @@ func not(is func(string) bool) func(string) bool { return func(s string) bool { 
 
 // lawRows returns the rows of the rules of the protocol's law that the flags want. They judge every conversation, and
 // are no checks that can be played.
-func lawRows(p *peer.Peer, want facets) (rows []row) {
+func lawRows(p *registry.Peer, want facets) (rows []row) {
 	for _, name := range slices.Sorted(maps.Keys(p.Law.Rules)) {
 		rule, of := p.Law.Rules[name], facets{"check": {reports.LawPrefix + name}}
 		clauses := []string{}
@@ -278,7 +278,7 @@ func checkRows(checks []conformance.Check) (rows []row) {
 		}
 		parties := facets{}
 		for _, id := range clausesOf(d) {
-			clause, _ := peer.Clause(id) // a test knows that there is one
+			clause, _ := registry.Clause(id) // a test knows that there is one
 			parties.add(facets{"party": partyWords(clause.Party)})
 		}
 		rows = append(rows, row{
@@ -299,7 +299,7 @@ func clausesOf(d conformance.Description) []string {
 }
 
 // clauseRows returns the rows of all clauses.
-func clauseRows(p *peer.Peer, checks []conformance.Check) (rows []row) {
+func clauseRows(p *registry.Peer, checks []conformance.Check) (rows []row) {
 	evaluated, faults := checksByClause(checks), map[string][]string{}
 	for _, f := range p.AllFaults() {
 		for _, id := range f.Clauses {
@@ -331,12 +331,12 @@ func clauseRows(p *peer.Peer, checks []conformance.Check) (rows []row) {
 
 // faultRows returns the rows of faults. Their facets are those of the clauses that they
 // break.
-func faultRows(faults []peer.Fault, checks []conformance.Check) (rows []row) {
+func faultRows(faults []registry.Fault, checks []conformance.Check) (rows []row) {
 	evaluated := checksByClause(checks)
 	for _, f := range faults {
 		all := facets{}
 		for _, id := range f.Clauses {
-			clause, _ := peer.Clause(id) // a test knows that there is one
+			clause, _ := registry.Clause(id) // a test knows that there is one
 			all.add(facetsOf(clause, evaluated))
 		}
 		rows = append(rows, row{
@@ -348,7 +348,7 @@ func faultRows(faults []peer.Fault, checks []conformance.Check) (rows []row) {
 }
 
 // variationRows returns the rows of variations. Nothing selects among them.
-func variationRows(variations []peer.Variation) (rows []row) {
+func variationRows(variations []registry.Variation) (rows []row) {
 	for _, v := range variations {
 		rows = append(rows, row{value: listedVariation{v.Name, v.Summary}, cells: []string{v.Name, v.Summary}})
 	}
@@ -378,13 +378,13 @@ func checksByClause(checks []conformance.Check) map[string][]conformance.Descrip
 }
 
 // faultsOf returns the faults of the embedded server that break one of these clauses.
-func faultsOf(clauses ...string) (all []peer.Fault) {
-	for _, p := range peer.All() {
+func faultsOf(clauses ...string) (all []registry.Fault) {
+	for _, p := range registry.All() {
 		if slices.ContainsFunc(clauses, func(id string) bool { return strings.HasPrefix(id, p.Prefix) }) {
 			all = append(all, p.AllFaults()...)
 		}
 	}
-	return slices.DeleteFunc(all, func(f peer.Fault) bool {
+	return slices.DeleteFunc(all, func(f registry.Fault) bool {
 		return !slices.ContainsFunc(clauses, func(id string) bool { return slices.Contains(f.Clauses, id) })
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/target"
 	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
@@ -20,8 +20,8 @@ import (
 
 // testOptions are the flags of all commands that test something, each of which declares those that it has.
 type testOptions struct {
-	targetFlags           program.TargetFlags
-	operatorFlags         program.OperatorFlags
+	targetFlags           shared.TargetFlags
+	operatorFlags         shared.OperatorFlags
 	fault, variation      string
 	exclusive, allowFlush bool
 
@@ -31,7 +31,7 @@ type testOptions struct {
 	strict            bool
 	folder            string // for the scripts of findings; empty: none are saved
 
-	reportFlags program.ReportFlags
+	reportFlags shared.ReportFlags
 	given       *pflag.FlagSet // which of them were given
 }
 
@@ -86,7 +86,7 @@ func (p process) begin(ctx context.Context) (context.Context, func()) {
 // failure returns why nothing could be tested, or why a test ended early: it was interrupted, the target cannot be
 // reached, or there was an internal error. It is empty if the test was not interrupted, and err is nil.
 func failure(ctx context.Context, err error) (t reports.Trouble) {
-	_, lost := errors.AsType[*program.UnreachableError](err)
+	_, lost := errors.AsType[*shared.UnreachableError](err)
 	_, none := errors.AsType[*fwpsituations.NoClientError](err)
 	none = none || errors.Is(err, target.ErrNoSupervisor)
 	switch short := machine.Cause(ctx); {
@@ -103,7 +103,7 @@ func failure(ctx context.Context, err error) (t reports.Trouble) {
 }
 
 // version is that of this program in a report.
-func version() string { return "fwpcheck " + program.Version() }
+func version() string { return "fwpcheck " + shared.Version() }
 
 // sayHowToFix adds to a result the pages that say how to fix what it found.
 func sayHowToFix(r reports.Result) {
@@ -124,5 +124,5 @@ func (o *testOptions) deliver(p process, r reports.Result) error {
 	reports.Bound(r)
 	sayHowToFix(r)
 	exit := reports.ExitOptions{Strict: o.strict, Require: o.require}
-	return p.Deliver(program.Output{Flags: &o.reportFlags, Exit: exit, Report: r})
+	return p.Deliver(shared.Output{Flags: &o.reportFlags, Exit: exit, Report: r})
 }

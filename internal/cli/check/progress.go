@@ -8,7 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -59,13 +59,13 @@ func (p *progress) state() (share float64, parts []string) {
 	defer p.mu.Unlock()
 	elapsed := time.Since(p.begun)
 	parts = []string{fmt.Sprintf("%d of %d checks", p.done, p.total)}
-	soFar := program.Clock(elapsed) + " so far"
+	soFar := shared.Clock(elapsed) + " so far"
 	if p.done == p.total {
 		return 1, append(parts, soFar, "finishing: retrying inconclusive checks")
 	}
 	left := p.left(elapsed).Round(time.Second)
 	if left > 0 {
-		parts = append(parts, "about "+program.Clock(left)+" left")
+		parts = append(parts, "about "+shared.Clock(left)+" left")
 	}
 	parts = append(parts, soFar)
 	if p.last != "" {
@@ -135,7 +135,7 @@ func (e *exploreProgress) state() (share float64, parts []string) {
 		share = max(share, float64(e.last.Commands)/float64(e.steps))
 	}
 	doing, detail := activity(e.last)
-	return share, append([]string{doing, program.Clock(max(0, e.budget-elapsed)) + " left"}, detail...)
+	return share, append([]string{doing, shared.Clock(max(0, e.budget-elapsed)) + " left"}, detail...)
 }
 
 // activity returns what an exploration is doing, in words that leave room for the time on a terminal of 40 columns; and

@@ -16,7 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/life"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -104,7 +104,7 @@ func (o *recheckOptions) held(r *reports.Report) (*reports.Report, error) {
 	if o.expect.name == "" {
 		return r, nil
 	}
-	all, err := checksOf(peer.Default())
+	all, err := checksOf(registry.Default())
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func check(f *reports.History, h *history.History) {
 			Clause: clause.ID, Level: clause.Level, Statement: clause.Statement, JID: found.JID, What: found.What,
 		}
 		for _, other := range found.Or {
-			shown.Or = append(shown.Or, peer.Default().ClauseOf(string(other)))
+			shown.Or = append(shown.Or, registry.Default().ClauseOf(string(other)))
 		}
 		for _, i := range found.Events {
 			e := numbered{i, h.Events[i]}

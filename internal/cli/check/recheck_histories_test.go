@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -149,7 +149,7 @@ func TestJudgeWritesJSON(t *testing.T) {
 func TestEachBreachOfAHistoryHasAClause(t *testing.T) {
 	t.Parallel()
 	for _, breach := range history.Breaches() {
-		_, known := peer.Clause(fwpsuite.ClauseOf(string(breach)))
+		_, known := registry.Clause(fwpsuite.ClauseOf(string(breach)))
 		assert.True(t, known, breach)
 	}
 }

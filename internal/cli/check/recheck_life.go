@@ -14,7 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/life"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -70,7 +70,7 @@ func (p process) records(name string) ([]*life.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		script, err := scenarios.Parse(peer.Default().Dialect, name, source)
+		script, err := scenarios.Parse(registry.Default().Dialect, name, source)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +150,7 @@ func conversationOf(name string, f *reports.Finding, lines []reports.Line) *life
 
 // recordOf returns the record of a history.
 func recordOf(name string, h *history.History, found *history.Report) *life.Record {
-	return life.OfHistory(name, h, found, func(b history.Breach) string { return peer.Default().ClauseOf(string(b)) })
+	return life.OfHistory(name, h, found, func(b history.Breach) string { return registry.Default().ClauseOf(string(b)) })
 }
 
 // mostLives is how many jobs of the findings in a history are listed.

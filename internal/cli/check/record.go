@@ -17,8 +17,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
 	"github.com/fwpsuite/fwp/protocols/fwp/record"
@@ -43,7 +43,7 @@ func newRecord(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record --upstream URL",
 		Short: "Forward clients to a server, check both sides, and record the conversation as a script",
-		Args:  program.NoArguments,
+		Args:  shared.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.record(cmd.Context(), o) },
 	}
 	f := o.flags(cmd)
@@ -59,7 +59,7 @@ func newRecord(p process) *cobra.Command {
 	f.IntVar(&o.concurrency, "concurrency", 0, "check that each worker runs `N` jobs at a time")
 	f.StringSliceVar(&o.queues, "queues", nil, "check that workers fetch from these `QUEUES`, separated by commas")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for the server")
-	program.DeclareProfile(f, &o.targetFlags.Profile)
+	shared.DeclareProfile(f, &o.targetFlags.Profile)
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.Subject.Declare(f)
 	return cmd
@@ -72,7 +72,7 @@ const shownBreaches = 3
 func (o *recordOptions) check() error {
 	return cmp.Or(refuse(o.length < 0 || o.timeout <= 0 || o.concurrency < 0,
 		"--for and --concurrency cannot be less than 0, and --timeout must be longer than 0"),
-		program.Writable("--output", o.output))
+		shared.Writable("--output", o.output))
 }
 
 // record passes connections on until it is interrupted.
@@ -85,9 +85,9 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	p.Secrets = target.NewSecrets(endpoint.Password)
 	ctx, stop := p.serving(ctx)
 	defer stop()
-	id, err := peer.Default().Identify(ctx, endpoint.Server, o.timeout)
+	id, err := registry.Default().Identify(ctx, endpoint.Server, o.timeout)
 	if err != nil {
-		return program.Interrupted(ctx, &program.UnreachableError{Cause: err, Advice: endpoint.Choice.Address.Advice(err)})
+		return shared.Interrupted(ctx, &shared.UnreachableError{Cause: err, Advice: endpoint.Choice.Address.Advice(err)})
 	}
 	l, err := listen("listen "+o.listen, o.listen)
 	if err != nil {
@@ -112,7 +112,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 		return err
 	}
 	if err := r.Serve(ctx, l); err != nil {
-		return &program.InternalError{Cause: err}
+		return &shared.InternalError{Cause: err}
 	}
 	r.Close()
 	at := endpoint.Introduced(ctx, endpoint.Target(id), endpoint.Server, endpoint.Password, o.timeout)
@@ -129,9 +129,9 @@ func (o *recordOptions) limited(ctx context.Context) (context.Context, context.C
 }
 
 // endpoint returns the server that the flags name.
-func (o *recordOptions) endpoint() (program.Endpoint, error) {
+func (o *recordOptions) endpoint() (shared.Endpoint, error) {
 	if o.upstream == "" {
-		return program.Endpoint{}, errors.New(
+		return shared.Endpoint{}, errors.New(
 			"--upstream is missing: give the URL of the server, as in --upstream tcp://localhost:7419")
 	}
 	o.targetFlags.Command = "fwpcheck record"
@@ -149,7 +149,7 @@ func (o *recordOptions) endpoint() (program.Endpoint, error) {
 
 // serveMetrics serves the counts, if they are asked for.
 func (o *recordOptions) serveMetrics(r *record.Recorder) (*http.Server, error) {
-	web := program.WebServer(nil)
+	web := shared.WebServer(nil)
 	if o.metrics == "" {
 		return web, nil
 	}
@@ -160,7 +160,7 @@ func (o *recordOptions) serveMetrics(r *record.Recorder) (*http.Server, error) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", r.Metrics(clauseID))
 	web.Handler = mux
-	go func() { _ = web.Serve(program.Few(l)) }()
+	go func() { _ = web.Serve(shared.Few(l)) }()
 	return web, nil
 }
 
@@ -214,7 +214,7 @@ func (s *shownFindings) shortage() error {
 	if s.short == "" {
 		return nil
 	}
-	return &program.InternalError{Cause: errors.New("connections were not forwarded: " + s.short)}
+	return &shared.InternalError{Cause: errors.New("connections were not forwarded: " + s.short)}
 }
 
 // breachText returns a breach in a few lines.
@@ -254,17 +254,17 @@ func (p process) recorded(o *recordOptions, r *record.Recorder, server reports.T
 	var page reports.Page
 	page.Target("server", server, version())
 	page.Add(recordPage(s, code).Blocks...)
-	return cmp.Or(p.PrintPage(page), short, program.Ended(code))
+	return cmp.Or(p.PrintPage(page), short, shared.Ended(code))
 }
 
 func (p process) saveScript(name string, r *record.Recorder, s record.Summary) error {
 	text, wrong := r.Script()
 	// Clients may send secrets in the wrong place.
-	if err := program.ReplaceResult("--output", name, p.Secrets.Hidden(program.Bytes(text))); err != nil {
-		return &program.InternalError{Cause: err} // it could be opened before the recording
+	if err := shared.ReplaceResult("--output", name, p.Secrets.Hidden(shared.Bytes(text))); err != nil {
+		return &shared.InternalError{Cause: err} // it could be opened before the recording
 	}
 	if wrong != nil {
-		return &program.InternalError{Cause: wrong}
+		return &shared.InternalError{Cause: wrong}
 	}
 	p.Logf("the conversation is in %s; replay it with fwpcheck run %[1]s --url URL", name)
 	if s.Cut != "" {
@@ -288,7 +288,7 @@ func recordExit(s record.Summary) int {
 
 // clauseOf returns the clause of a breach, which has one.
 func clauseOf(breach string) conformance.Clause {
-	c, _ := peer.Clause(clauseID(breach)) // a test knows that there is one
+	c, _ := registry.Clause(clauseID(breach)) // a test knows that there is one
 	return c
 }
 
@@ -297,7 +297,7 @@ func clauseID(breach string) string {
 	if _, id, is := strings.Cut(breach, " "); is {
 		return id
 	}
-	return peer.Default().ClauseOf(breach)
+	return registry.Default().ClauseOf(breach)
 }
 
 // recordPage returns what a recording has seen. Code is the exit code.

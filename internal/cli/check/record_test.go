@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/protocols/fwp"
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
@@ -51,7 +51,7 @@ func TestRecordWritesAScriptThatRunsAgain(t *testing.T) {
 	assert.Contains(t, talk(t, connected(t, addr), `HELLO {"v":2}`,
 		`PUSH {"jid":"0123456789abcdef","jobtype":"t","args":[]}`, "FLUSH "), "-ERR")
 	printed, err := end()
-	assert.Equal(t, program.Exit(reports.ExitFindings), err)
+	assert.Equal(t, shared.Exit(reports.ExitFindings), err)
 	assert.Contains(t, printed, "fail client: line-form connection 1:")
 	assert.Contains(t, printed, "FWP-FRAME-02")
 	script, err := os.ReadFile(file)
@@ -76,7 +76,7 @@ func TestRecordWritesATrace(t *testing.T) {
 		`PUSH {"jid":"0123456789abcdeg","jobtype":"c","args":[],"queue":"mail"}`,
 		`PUSHB [{"jid":"0123456789abcdeh","jobtype":"c","args":[3]},null]`, `PUSHB {}`, `PUSH {"jid":`)
 	_, err := end()
-	assert.Equal(t, program.Exit(reports.ExitFindings), err, "the last line is no PUSH")
+	assert.Equal(t, shared.Exit(reports.ExitFindings), err, "the last line is no PUSH")
 	written, err := os.Open(file)
 	require.NoError(t, err)
 	defer written.Close() //nolint:errcheck // it was only read
@@ -125,7 +125,7 @@ func TestRecordWithMetrics(t *testing.T) {
 	_, counts := asked(t, "http://"+web+"/metrics", "")
 	assert.Contains(t, counts, "# TYPE fwp_record_connections_total counter\n")
 	printed, err := end()
-	assert.Equal(t, program.Exit(reports.ExitFindings), err)
+	assert.Equal(t, shared.Exit(reports.ExitFindings), err)
 	assert.Contains(t, printed, "password-hash")
 	assert.NotContains(t, printed, "foobar")
 	assert.NotContains(t, printed, `"pwdhash":"00"`)
@@ -139,7 +139,7 @@ func TestRecordWithoutAClient(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.fwp")
 	_, end := recordingOf(t, "--upstream", "tcp://"+server.Addr(), "-o", file)
 	out, err := end()
-	assert.Equal(t, program.Exit(reports.ExitInconclusive), err)
+	assert.Equal(t, shared.Exit(reports.ExitInconclusive), err)
 	assert.Contains(t, out, "exit code 3\nno client connected")
 	assert.NoFileExists(t, file)
 }
@@ -155,7 +155,7 @@ func TestRecordOfAHealthCheck(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, check.Close())
 	out, err := end()
-	assert.Equal(t, program.Exit(reports.ExitInconclusive), err)
+	assert.Equal(t, shared.Exit(reports.ExitInconclusive), err)
 	assert.Contains(t, out, "exit code 3\nno client sent a command")
 }
 
@@ -215,9 +215,9 @@ func TestRecordMistakes(t *testing.T) {
 func TestRecordAndShrink(t *testing.T) {
 	t.Parallel()
 	const fault = "push-other-answer"
-	faults, err := peer.Default().FaultsNamed(fault)
+	faults, err := registry.Default().FaultsNamed(fault)
 	require.NoError(t, err)
-	server, err := peer.Default().Start(peer.Config{Faults: faults})
+	server, err := registry.Default().Start(registry.Config{Faults: faults})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	file, small := filepath.Join(t.TempDir(), "bug.fwp"), filepath.Join(t.TempDir(), "small.fwp")
@@ -226,7 +226,7 @@ func TestRecordAndShrink(t *testing.T) {
 		talk(t, connected(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"t","args":[]}`)
 	}
 	printed, err := end()
-	assert.Equal(t, program.Exit(reports.ExitFindings), err)
+	assert.Equal(t, shared.Exit(reports.ExitFindings), err)
 	assert.Contains(t, printed, "fail server: law/foreign FWP-PUSH-01")
 
 	shrink := command(newShrink, io.Discard, file, "--fault", fault, "-o", small)
@@ -238,7 +238,7 @@ func TestRecordAndShrink(t *testing.T) {
 
 	var out bytes.Buffer
 	run := command(newRun, &out, small, "--fault", fault)
-	assert.Equal(t, program.Exit(reports.ExitFindings), run.ExecuteContext(t.Context()), out.String())
+	assert.Equal(t, shared.Exit(reports.ExitFindings), run.ExecuteContext(t.Context()), out.String())
 }
 
 // mumble sends lines without waiting for replies, and waits until the server has ended the connection.

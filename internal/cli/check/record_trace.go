@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/load/plan"
 )
 
 // recordTrace is the trace of the pushed jobs that a recording writes.
 type recordTrace struct {
 	name string // of its file; empty: none is written
-	file *program.File
+	file *shared.File
 	jobs *plan.TraceWriter
 	full bool
 }
@@ -21,7 +21,7 @@ func (t *recordTrace) open() (err error) {
 	if t.name == "" {
 		return nil
 	}
-	if t.file, err = program.OpenFile(t.name); err != nil {
+	if t.file, err = shared.OpenFile(t.name); err != nil {
 		return fmt.Errorf("--trace: %w", err)
 	}
 	t.jobs = plan.NewTraceWriter(t.file)
@@ -44,7 +44,7 @@ func (t *recordTrace) close(p process) error {
 		return nil
 	}
 	if err := t.file.Finish(t.jobs.Close()); err != nil {
-		return &program.InternalError{Cause: fmt.Errorf("--trace: %w", err)}
+		return &shared.InternalError{Cause: fmt.Errorf("--trace: %w", err)}
 	}
 	cut := ""
 	if t.full {

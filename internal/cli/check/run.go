@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -78,7 +78,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 }
 
 // bar makes the standard error of p a line of progress, unless that shows conversations.
-func (o *runOptions) bar(p *process) *program.Bar {
+func (o *runOptions) bar(p *process) *shared.Bar {
 	return p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 }
 
@@ -100,7 +100,7 @@ type playing struct {
 	thing    string // what is selected: checks or situations
 	started  time.Time
 	known    *expectations
-	bar      *program.Bar
+	bar      *shared.Bar
 	runner   func(selection) *run.Runner
 	complete func(*reports.Report)                     // adds to the report what the runner does not know
 	alone    func([]conformance.Check) []reports.Check // plays checks again, each alone
@@ -221,7 +221,7 @@ func (c selection) waiting() (n int, longest time.Duration) {
 
 // choose selects from checks, and reads the known findings about them.
 func (o *runOptions) choose(
-	all []conformance.Check, of *peer.Peer,
+	all []conformance.Check, of *registry.Peer,
 ) (chosen selection, known *expectations, err error) {
 	o.selection.Protocol = of.Protocol
 	if chosen.in, chosen.out, err = o.selection.Apply(all); err != nil {
@@ -233,7 +233,7 @@ func (o *runOptions) choose(
 
 // load reads the user's scripts, or the suite's if there are none, and returns their protocol, which named gives if it
 // is not empty. It prints all mistakes in them.
-func (p process) load(args []string, named, profile string) ([]conformance.Check, *peer.Peer, error) {
+func (p process) load(args []string, named, profile string) ([]conformance.Check, *registry.Peer, error) {
 	files, err := p.read(args)
 	if err != nil {
 		return nil, nil, err
@@ -249,7 +249,7 @@ func (p process) load(args []string, named, profile string) ([]conformance.Check
 	scripts, found := examine(files, protocol)
 	if wrong := mistakes(found); len(wrong) > 0 {
 		p.Logf("%s in %s: nothing was played\n%s", text.Count(len(wrong), "mistake"), text.Count(len(files), "script"), wrong)
-		return nil, nil, program.Exit(reports.ExitUsage)
+		return nil, nil, shared.Exit(reports.ExitUsage)
 	}
 	return conformance.Scripts(scripts...), protocol, nil
 }
@@ -278,11 +278,11 @@ func (o *runOptions) declareTarget(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.targetFlags.Declare(f, "test")
 	o.targetFlags.DeclareProtocol(f)
-	program.DeclareProfile(f, &o.targetFlags.Profile)
+	shared.DeclareProfile(f, &o.targetFlags.Profile)
 	o.declareAllowed(f, "server", "play")
 	o.operatorFlags.Declare(f)
-	program.DeclareFault(cmd, &o.fault, "")
-	program.DeclareVariation(cmd, &o.variation, "")
+	shared.DeclareFault(cmd, &o.fault, "")
+	shared.DeclareVariation(cmd, &o.variation, "")
 }
 
 func (o *runOptions) declareSelection(f *pflag.FlagSet) {
@@ -341,7 +341,7 @@ func (o *testOptions) required(requirable func(clause string) error) (err error)
 
 // requirable returns an error for a clause that no run can evaluate.
 func requirable(id string) error {
-	c, known := peer.Clause(id)
+	c, known := registry.Clause(id)
 	switch {
 	case known && !c.BindsServer():
 		return fmt.Errorf("--require %s: the clause binds clients, and the target is a server, so no run can evaluate it",
@@ -352,7 +352,7 @@ func requirable(id string) error {
 		return nil
 	}
 	help := "fwpcheck list --clauses shows them"
-	if near := peer.Default().Suggest(id); near != "" {
+	if near := registry.Default().Suggest(id); near != "" {
 		help = text.DidYouMean(near)
 	}
 	return fmt.Errorf("--require: unknown clause %q; %s", id, help)

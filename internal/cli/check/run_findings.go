@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -36,7 +36,7 @@ func validateFolder(path string, given bool) error {
 	if err := os.MkdirAll(path, 0o755); err != nil { //nolint:gosec // scripts are no secret
 		return fmt.Errorf("--save: %w", err)
 	}
-	f, err := program.OpenFile(filepath.Join(path, "fwpcheck"))
+	f, err := shared.OpenFile(filepath.Join(path, "fwpcheck"))
 	if err != nil {
 		return fmt.Errorf("--save: %w", err)
 	}
@@ -51,10 +51,10 @@ func (d *folder) save(p process, name, kind string, write func(io.Writer) error)
 	}
 	path := filepath.Join(d.path, name+kind)
 	write = d.secrets.Hidden(write)
-	err := program.NewFile(path, write)
+	err := shared.NewFile(path, write)
 	for n := 2; errors.Is(err, fs.ErrExist); n++ {
 		path = filepath.Join(d.path, fmt.Sprintf("%s-%d%s", name, n, kind))
-		err = program.NewFile(path, write)
+		err = shared.NewFile(path, write)
 	}
 	if err == nil {
 		return path

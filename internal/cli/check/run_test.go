@@ -20,8 +20,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp/upgrade"
 	"github.com/fwpsuite/fwp/reports"
@@ -171,23 +171,23 @@ func TestProfiled(t *testing.T) {
 			e.Decline(fakes.AboutVerb, `unknown command "QUEUE"`)
 		}
 	}
-	named, err := peer.Default().With("faktory")
+	named, err := registry.Default().With("faktory")
 	require.NoError(t, err)
 	for name, test := range map[string]struct {
 		config  fakes.Config
-		of      *peer.Peer
+		of      *registry.Peer
 		options runOptions
 		checks  []string // some of those that are chosen then
 		left    string   // of one that is not
 		records bool
 	}{
 		"known by its INFO": {
-			config: fakes.Config{Like: fakes.LikeFaktory, Hook: withoutQueue}, of: peer.Default(),
+			config: fakes.Config{Like: fakes.LikeFaktory, Hook: withoutQueue}, of: registry.Default(),
 			checks: []string{"pushb/accepted", "mutate/kill"}, left: "queue/pause", records: true,
 		},
-		"another server": {of: peer.Default()},
+		"another server": {of: registry.Default()},
 		"something selects": {
-			config: fakes.Config{Like: fakes.LikeFaktory}, of: peer.Default(),
+			config: fakes.Config{Like: fakes.LikeFaktory}, of: registry.Default(),
 			options: runOptions{selection: conformance.Selection{Clauses: []string{"FWP-*"}}},
 		},
 		"named, and nothing of it is there": {of: named, left: "mutate/kill"},
@@ -196,13 +196,13 @@ func TestProfiled(t *testing.T) {
 			t.Parallel()
 			server := fakes.NewServer(test.config)
 			t.Cleanup(server.Close)
-			s := subject{Endpoint: program.Endpoint{Peer: test.of}}
+			s := subject{Endpoint: shared.Endpoint{Peer: test.of}}
 			all, err := test.of.Checks()
 			require.NoError(t, err)
 			chosen := selection{in: all}
 			test.options.timeout = time.Minute
-			on := peer.OfferFWP(server, nil)
-			on.Fresh = func() (run.Server, func(), error) { return peer.OfferFWP(server, nil), func() {}, nil }
+			on := registry.OfferFWP(server, nil)
+			on.Fresh = func() (run.Server, func(), error) { return registry.OfferFWP(server, nil), func() {}, nil }
 			test.options.profiled(t.Context(), &s, testbed{servers: []run.Server{on}}, &chosen)
 			for _, check := range test.checks {
 				assert.Contains(t, namesOf(chosen.in), check)
@@ -278,7 +278,7 @@ func TestUpdatesAreAboutServersThatServe(t *testing.T) {
 			e, err := (&expectFlags{name: filepath.Join(t.TempDir(), "known.expect"), update: true}).read(selection{},
 				"push/accepted", "ack/accepted")
 			require.NoError(t, err)
-			p := process{program.Process{Err: &log, LookupEnv: func(string) (string, bool) { return "", false }}}
+			p := process{shared.Process{Err: &log, LookupEnv: func(string) (string, bool) { return "", false }}}
 			ctx := t.Context()
 			if said == "interrupted: " {
 				ctx = interrupted
@@ -319,7 +319,7 @@ func TestALateCheckIsTriedAgainAlone(t *testing.T) {
 			require.NoError(t, os.WriteFile(known, nil, 0o600))
 			e, err := (&expectFlags{name: known}).read(chosen)
 			require.NoError(t, err)
-			p := process{program.Process{Err: new(bytes.Buffer), LookupEnv: func(string) (string, bool) { return "", false }}}
+			p := process{shared.Process{Err: new(bytes.Buffer), LookupEnv: func(string) (string, bool) { return "", false }}}
 			again, r := 0, &reports.Report{Checks: []reports.Check{test.first}, Clauses: []reports.Clause{
 				{ID: "FWP-PUSH-01", Verdict: test.first.Verdict, Checks: []string{"push/accepted"}},
 			}}

@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/input"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -76,7 +76,7 @@ func completeScripts(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 func scriptNames(args []string) (names []string, err error) {
 	seen := map[string]bool{}
 	for _, arg := range args {
-		if program.IsURL(arg) {
+		if shared.IsURL(arg) {
 			return nil, errors.New("this is a URL, not a script: use --url URL for the server")
 		}
 		found, err := scriptsAt(arg)
@@ -125,7 +125,7 @@ func isCheck(arg string) string {
 
 // examine parses and lints scripts. It returns those that parse, and the problems of all, file by file.
 func examine(
-	files []scriptFile, otherwise *peer.Peer,
+	files []scriptFile, otherwise *registry.Peer,
 ) (scripts []*scenarios.Script, found scenarios.Problems) {
 	for _, f := range files {
 		protocol := dialectOf(f.source, otherwise)
@@ -151,7 +151,7 @@ func mistakes(found scenarios.Problems) scenarios.Problems {
 
 // unknownClauses returns problems of clauses that look like ours and are not; a script may have clauses of its own
 // under other names.
-func unknownClauses(p *peer.Peer, s *scenarios.Script) scenarios.Problems {
+func unknownClauses(p *registry.Peer, s *scenarios.Script) scenarios.Problems {
 	var found scenarios.Problems
 	seen := map[string]bool{}
 	for mark := range s.Marks() {
@@ -213,7 +213,7 @@ func at(s *scenarios.Script, text string) *scenarios.Problem {
 
 // suiteNames returns the ids of the suite's checks, for suggestions.
 func suiteNames() []string {
-	all, err := checksOf(peer.Default())
+	all, err := checksOf(registry.Default())
 	if err != nil {
 		return nil
 	}
@@ -226,7 +226,7 @@ func namesOf(checks []conformance.Check) []string {
 
 // clauseNames returns the ids of all clauses.
 func clauseNames() []string {
-	return texts(peer.Clauses(), func(c conformance.Clause) string { return c.ID })
+	return texts(registry.Clauses(), func(c conformance.Clause) string { return c.ID })
 }
 
 // texts returns a text for each of some values.
@@ -238,23 +238,23 @@ func texts[T any](all []T, text func(T) string) (texts []string) {
 }
 
 // checksOf returns the checks of a protocol: its scripts, and then its properties.
-func checksOf(p *peer.Peer) ([]conformance.Check, error) {
+func checksOf(p *registry.Peer) ([]conformance.Check, error) {
 	all, err := p.Checks()
 	if err != nil {
-		return nil, &program.InternalError{Cause: err}
+		return nil, &shared.InternalError{Cause: err}
 	}
 	return all, nil
 }
 
 // withProfiles returns the protocol of a name, all of them if it is empty, and each of them with each of its profiles.
-func withProfiles(name string) (all []*peer.Peer, err error) {
-	protocols := peer.All()
+func withProfiles(name string) (all []*registry.Peer, err error) {
+	protocols := registry.All()
 	if name != "" {
-		p, err := program.PeerNamed(name)
+		p, err := shared.PeerNamed(name)
 		if err != nil {
 			return nil, err
 		}
-		protocols = []*peer.Peer{p}
+		protocols = []*registry.Peer{p}
 	}
 	all = slices.Clone(protocols)
 	for _, of := range protocols {
@@ -267,9 +267,9 @@ func withProfiles(name string) (all []*peer.Peer, err error) {
 
 // dialectOf returns the protocol whose dialect a script is written in: that of its header, else the given one. What the
 // header names and is unknown is reported by the parser.
-func dialectOf(source []byte, otherwise *peer.Peer) *peer.Peer {
+func dialectOf(source []byte, otherwise *registry.Peer) *registry.Peer {
 	if name := scenarios.Protocol(source); name != "" {
-		if p, err := peer.Named(name); err == nil {
+		if p, err := registry.Named(name); err == nil {
 			return p
 		}
 	}
@@ -278,8 +278,8 @@ func dialectOf(source []byte, otherwise *peer.Peer) *peer.Peer {
 
 // protocolOf returns the protocol of the scripts of a command; otherwise is that of those whose header names none. It
 // is an error if they have several, or another one than the flags name.
-func protocolOf(files []scriptFile, named, profile string) (*peer.Peer, error) {
-	otherwise, err := program.PeerWith(named, profile)
+func protocolOf(files []scriptFile, named, profile string) (*registry.Peer, error) {
+	otherwise, err := shared.PeerWith(named, profile)
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,8 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp/double"
 	"github.com/fwpsuite/fwp/reports"
@@ -59,7 +59,7 @@ func newServe(p process) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.given, f.SortFlags = f, false
-	program.DeclareProtocol(f, &o.protocol, "")
+	shared.DeclareProtocol(f, &o.protocol, "")
 	f.StringVar(&o.listen, "listen", "127.0.0.1",
 		"listen on `ADDRESS` of this machine, with the control too; 0.0.0.0 is all of IPv4, :: all addresses")
 	f.Uint16Var(&o.port, "port", 0, "listen on `PORT`; 0 means a free port")
@@ -71,8 +71,8 @@ func newServe(p process) *cobra.Command {
 	f.StringVar(&o.tlsCA, "tls-ca-out", "",
 		"serve TLS, for localhost and the ADDRESS, and write the certificate to trust to `FILE` (PEM)")
 	f.StringVar(&o.like, "like", "", "accept the extensions of a `FAMILY` of servers: "+
-		strings.Join(peer.Default().Likes, ", "))
-	program.CompleteFlags(cmd, map[string]func() []string{"like": func() []string { return peer.Default().Likes }})
+		strings.Join(registry.Default().Likes, ", "))
+	shared.CompleteFlags(cmd, map[string]func() []string{"like": func() []string { return registry.Default().Likes }})
 	f.StringVar(&o.like, "profile", "", "the same as --like, which is called --profile in other commands")
 	f.StringArrayVar(&o.faults, "fault", nil, "give the server the fault `NAME` (see fwpcheck list --faults); may be "+
 		"repeated")
@@ -80,14 +80,14 @@ func newServe(p process) *cobra.Command {
 		"\"-ERR busy\"' (docs/rules.md); may be repeated")
 	f.StringArrayVar(&o.ruleFiles, "rules", nil, "have it misbehave by the rules in `FILE`, one on each line; may be "+
 		"repeated")
-	program.DeclareVariation(cmd, &o.variation, "the server")
+	shared.DeclareVariation(cmd, &o.variation, "the server")
 	return cmd
 }
 
 // otherDoubles says what is served with --protocol.
 func otherDoubles() string {
 	var all []string
-	for _, p := range peer.All() {
+	for _, p := range registry.All() {
 		if !p.IsDefault() && p.Double != nil {
 			all = append(all, "with --protocol "+p.Name+" "+p.Serves)
 		}
@@ -100,7 +100,7 @@ func otherDoubles() string {
 
 // serve runs a test double of the protocol that the flags name until it is interrupted.
 func (p process) serve(ctx context.Context, o *serveOptions, args []string) error {
-	of, err := program.PeerNamed(o.protocol)
+	of, err := shared.PeerNamed(o.protocol)
 	switch err = cmp.Or(err, o.local()); {
 	case err != nil:
 		return err
@@ -130,9 +130,9 @@ func (p process) serve(ctx context.Context, o *serveOptions, args []string) erro
 		if err != nil {
 			return err
 		}
-		web := program.WebServer(d.Control)
+		web := shared.WebServer(d.Control)
 		defer web.Close() //nolint:errcheck // nothing can be done about it
-		go func() { failed <- web.Serve(program.Few(l)) }()
+		go func() { failed <- web.Serve(shared.Few(l)) }()
 		ready += " http://" + l.Addr().String()
 	}
 	if err := p.served(ctx, ready, failed); err != nil {
@@ -143,7 +143,7 @@ func (p process) serve(ctx context.Context, o *serveOptions, args []string) erro
 
 // listen listens at the address that a flag, with its value, names.
 func listen(flag, addr string) (net.Listener, error) {
-	l, err := peer.TCP{}.Listen(addr)
+	l, err := registry.TCP{}.Listen(addr)
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}
@@ -153,7 +153,7 @@ func listen(flag, addr string) (net.Listener, error) {
 // serving returns a copy of ctx that ends when the user interrupts the command, or whoever started it closes its
 // standard input, and a function that releases it.
 func (p process) serving(ctx context.Context) (context.Context, func()) {
-	ctx, stop := program.UntilInterrupted(ctx)
+	ctx, stop := shared.UntilInterrupted(ctx)
 	return untilClosed(ctx, p.In), stop
 }
 
@@ -167,10 +167,10 @@ func (p process) served(ctx context.Context, ready string, failed <-chan error) 
 	select {
 	case <-ctx.Done():
 		if short := machine.Cause(ctx); short != "" { // clients would wait for a greeting for ever
-			return &program.InternalError{Cause: errors.New(short)}
+			return &shared.InternalError{Cause: errors.New(short)}
 		}
 	case err := <-failed:
-		return &program.InternalError{Cause: fmt.Errorf("the control: %w", err)}
+		return &shared.InternalError{Cause: fmt.Errorf("the control: %w", err)}
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func untilClosed(ctx context.Context, in io.Reader) context.Context {
 }
 
 // config returns the server that the flags ask for.
-func (o *serveOptions) config(of *peer.Peer) (config peer.DoubleConfig, err error) {
+func (o *serveOptions) config(of *registry.Peer) (config registry.DoubleConfig, err error) {
 	if config.Password, err = o.givenPassword(); err != nil {
 		return config, err
 	}
@@ -203,7 +203,7 @@ func (o *serveOptions) config(of *peer.Peer) (config peer.DoubleConfig, err erro
 		return config, fmt.Errorf("--like %.40q: the families are %s", o.like, strings.Join(of.Likes, ", "))
 	}
 	if of, err = of.With(o.like); err != nil { // for the faults of what the family adds
-		return config, &program.InternalError{Cause: err}
+		return config, &shared.InternalError{Cause: err}
 	}
 	config.Named, config.Addr = of.FaultOrRule, o.at(o.port)
 	config.Dir, config.Like = o.dir, o.like
@@ -284,7 +284,7 @@ func (p process) sum(s double.Summary) error {
 		code = reports.ExitWell
 		b.WriteString("no violations of the specification\n")
 	}
-	return cmp.Or(p.Print(p.Show(b.String())), program.Ended(code))
+	return cmp.Or(p.Print(p.Show(b.String())), shared.Ended(code))
 }
 
 func wasWere(n int) string {
@@ -295,7 +295,7 @@ func wasWere(n int) string {
 }
 
 // servedBy returns an error for files and flags that have no effect on the double of a protocol.
-func (o *serveOptions) servedBy(of *peer.Peer, files []string) error {
+func (o *serveOptions) servedBy(of *registry.Peer, files []string) error {
 	if len(files) > 0 {
 		return fmt.Errorf("%s: %s", files[0], servesOnlyFWP)
 	}
@@ -349,7 +349,7 @@ func selfSigned(file, listen string) (*tls.Config, error) {
 		return nil, fmt.Errorf("make a certificate: %w", err)
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	if err := program.ReplaceResult("--tls-ca-out", file, program.Bytes(text)); err != nil {
+	if err := shared.ReplaceResult("--tls-ca-out", file, shared.Bytes(text)); err != nil {
 		return nil, err
 	}
 	return &tls.Config{

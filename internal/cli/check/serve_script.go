@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
 	"github.com/fwpsuite/fwp/protocols/fwp/record"
 	"github.com/fwpsuite/fwp/reports"
@@ -44,7 +44,7 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	defer clients.Close()
 	inner, err := listen("listen", "127.0.0.1:0")
 	if err != nil {
-		return &program.InternalError{Cause: err}
+		return &shared.InternalError{Cause: err}
 	}
 	ctx, stop := p.serving(ctx)
 	defer stop()
@@ -95,5 +95,5 @@ func (p process) scriptServed(r *record.Recorder, server *record.ScriptServer) e
 	if len(differences)+len(left) == 0 {
 		b.WriteString("the script was played to the end\n")
 	}
-	return cmp.Or(p.Print(p.Show(b.String())), program.Ended(code))
+	return cmp.Or(p.Print(p.Show(b.String())), shared.Ended(code))
 }

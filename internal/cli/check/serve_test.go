@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/protocols/emqp"
 	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 	"github.com/fwpsuite/fwp/reports"
@@ -28,7 +28,7 @@ import (
 
 // quiet is fwpcheck whose messages are not read.
 func quiet(out io.Writer) process {
-	return process{program.Process{Name: "fwpcheck", Out: out, Err: io.Discard, LookupEnv: noEnvironment}}
+	return process{shared.Process{Name: "fwpcheck", Out: out, Err: io.Discard, LookupEnv: noEnvironment}}
 }
 
 // command returns a command with arguments.
@@ -141,7 +141,7 @@ func TestServeEndsWithItsStandardInput(t *testing.T) {
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = read.Close() })
-	p := process{program.Process{Name: "fwpcheck", In: read, Out: io.Discard, Err: io.Discard, LookupEnv: noEnvironment}}
+	p := process{shared.Process{Name: "fwpcheck", In: read, Out: io.Discard, Err: io.Discard, LookupEnv: noEnvironment}}
 	cmd := newServe(p)
 	cmd.SetArgs([]string{})
 	ended := make(chan error, 1)
@@ -175,7 +175,7 @@ func TestServeCountsMistakes(t *testing.T) {
 	assert.Equal(t, ":1", talk(t, nc,
 		`HELLO {"v":2}`, `BEAT {"wid":"w"}`, `PUSH {"jid":"12345678","jobtype":"t","args":[]}`))
 	rest, err := interrupt()
-	assert.Equal(t, program.Exit(reports.ExitFindings), err)
+	assert.Equal(t, shared.Exit(reports.ExitFindings), err)
 	assert.Contains(t, rest,
 		"mistake: only consumers may send BEAT\n  connection 1, no worker id: BEAT")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/protocols/fwp/record"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -46,8 +46,8 @@ func newShrink(p process) *cobra.Command {
 	f.StringVarP(&o.output, "output", "o", "", "write the script to `FILE`")
 	f.DurationVar(&o.length, "for", 5*time.Minute, "stop after `TIME` with the script so far")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "the longest wait for a reply")
-	program.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` (see fwpcheck list --faults)")
-	program.DeclareVariation(cmd, &o.variation, "")
+	shared.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` (see fwpcheck list --faults)")
+	shared.DeclareVariation(cmd, &o.variation, "")
 	return cmd
 }
 
@@ -59,7 +59,7 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 		return err
 	}
 	o.targetFlags.SetProtocol(protocol)
-	if err := program.Writable("--output", o.output); err != nil {
+	if err := shared.Writable("--output", o.output); err != nil {
 		return err
 	}
 	ctx, stop := p.Interruptible(ctx)
@@ -68,7 +68,7 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 	if protocol.Subject != nil {
 		s.Simplify = protocol.Subject().Simplify
 	}
-	return program.Interrupted(ctx, p.shrinkWith(ctx, o, s, script))
+	return shared.Interrupted(ctx, p.shrinkWith(ctx, o, s, script))
 }
 
 // shrinkWith has a Shrinker make a script smaller, and writes what is left when that is done or ctx has ended.
@@ -82,14 +82,14 @@ func (p process) shrinkWith(
 	defer end()
 	found, err := s.Findings(ctx, script)
 	if err != nil {
-		return &program.InternalError{Cause: err}
+		return &shared.InternalError{Cause: err}
 	}
 	for _, name := range found {
 		p.Logf("found: %s", p.Show(name))
 	}
 	if len(found) == 0 {
 		p.Logf("the script has no finding on this server, so it cannot be shortened")
-		return program.Exit(reports.ExitInconclusive)
+		return shared.Exit(reports.ExitInconclusive)
 	}
 	finding := found[0]
 	if o.finding != "" {
@@ -110,12 +110,12 @@ func (p process) shrinkWith(
 	if o.output == "" {
 		return p.Print(string(shrunk))
 	}
-	return program.ReplaceResult("--output", o.output, program.Bytes(shrunk))
+	return shared.ReplaceResult("--output", o.output, shared.Bytes(shrunk))
 }
 
 // playable reads one script that can be played, and returns its protocol, too. Named is the one of the flags, if any.
 func (p process) playable(file, named string) (
-	script *scenarios.Script, protocol *peer.Peer, err error,
+	script *scenarios.Script, protocol *registry.Peer, err error,
 ) {
 	files, err := p.read([]string{file})
 	if err != nil {
@@ -144,7 +144,7 @@ func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *record.S
 		return nil, err
 	}
 	if endpoint.Ours() {
-		server, end, err := subject{Endpoint: endpoint}.start(ctx, peer.Config{}, o.timeout)
+		server, end, err := subject{Endpoint: endpoint}.start(ctx, registry.Config{}, o.timeout)
 		s.Target = server.Target
 		return end, err
 	}

@@ -16,8 +16,8 @@ import (
 
 	"github.com/fwpsuite/fwp/docs"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/reports/site"
 )
@@ -50,7 +50,7 @@ func (p process) site(files, subjects []string, folder string) error {
 		return err
 	}
 	of := site.Site{Suite: version()}
-	protocols := map[*peer.Peer]bool{}
+	protocols := map[*registry.Peer]bool{}
 	for _, file := range files {
 		r, err := p.savedReport(file)
 		if err != nil {
@@ -64,7 +64,7 @@ func (p process) site(files, subjects []string, folder string) error {
 		}
 		of.Runs = append(of.Runs, site.Run{Kind: kindOf(r, protocol), Name: name, Version: number, Report: r})
 	}
-	for _, protocol := range peer.All() {
+	for _, protocol := range registry.All() {
 		if protocols[protocol] {
 			if err := describe(&of, protocol); err != nil {
 				return err
@@ -73,7 +73,7 @@ func (p process) site(files, subjects []string, folder string) error {
 	}
 	pages, err := of.Build()
 	if err != nil {
-		return &program.InternalError{Cause: err}
+		return &shared.InternalError{Cause: err}
 	}
 	if err := writeSite(folder, pages); err != nil {
 		return err
@@ -97,17 +97,17 @@ func subjectsGiven(files, subjects []string) (map[string]string, error) {
 }
 
 // reportedProtocol returns the protocol whose clauses a report has.
-func reportedProtocol(r *reports.Report) *peer.Peer {
+func reportedProtocol(r *reports.Report) *registry.Peer {
 	for _, c := range r.Clauses {
-		if of := peer.OfClause(c.ID); of != nil {
+		if of := registry.OfClause(c.ID); of != nil {
 			return of
 		}
 	}
-	return peer.Default()
+	return registry.Default()
 }
 
 // kindOf returns what a report is about: servers of a protocol, workers or clients.
-func kindOf(r *reports.Report, of *peer.Peer) site.Kind {
+func kindOf(r *reports.Report, of *registry.Peer) site.Kind {
 	role := cmp.Or(r.Target.Role, "server")
 	k := site.Kind{Folder: role + "s", Title: of.Title + " " + role}
 	if !of.IsDefault() {
@@ -129,7 +129,7 @@ func subjectOf(r *reports.Report, file, given string) (name, version string, err
 }
 
 // describe adds the clauses of a protocol, and the documents about it.
-func describe(of *site.Site, protocol *peer.Peer) error {
+func describe(of *site.Site, protocol *registry.Peer) error {
 	checks, err := checksOf(protocol)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func describe(of *site.Site, protocol *peer.Peer) error {
 	for _, name := range []string{prefix + "faults.md", prefix + "worker-faults.md"} {
 		data, err := fs.ReadFile(docs.Faults, name)
 		if err != nil {
-			return &program.InternalError{Cause: err}
+			return &shared.InternalError{Cause: err}
 		}
 		of.Documents = append(of.Documents, document(strings.TrimSuffix(name, ".md"), string(data)))
 	}
@@ -200,7 +200,7 @@ func writeSite(folder string, files []site.File) error {
 	for _, f := range files {
 		err := root.MkdirAll(path.Dir(f.Address), 0o755)
 		if err = cmp.Or(err, root.WriteFile(f.Address, f.Data, 0o644)); err != nil {
-			return &program.InternalError{Cause: err}
+			return &shared.InternalError{Cause: err}
 		}
 	}
 	return nil

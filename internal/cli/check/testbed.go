@@ -13,8 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/machine"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -23,7 +23,7 @@ import (
 
 // subject is the server under test.
 type subject struct {
-	program.Endpoint
+	shared.Endpoint
 	alone, flush bool // what may be done to a server of the user's
 }
 
@@ -96,7 +96,7 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, 
 		}
 	}
 	for _, password := range passwords {
-		server, end, err := s.start(ctx, peer.Config{Password: password}, timeout)
+		server, end, err := s.start(ctx, registry.Config{Password: password}, timeout)
 		if err != nil {
 			bed.end()
 			return testbed{}, err
@@ -105,7 +105,7 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, 
 	}
 	if bed.id, err = s.Peer.Identify(ctx, bed.servers[0].Target, timeout); err != nil {
 		bed.end()
-		return bed, &program.UnreachableError{Cause: err, Advice: "it was ready before: is this machine busy?"}
+		return bed, &shared.UnreachableError{Cause: err, Advice: "it was ready before: is this machine busy?"}
 	}
 	return bed, nil
 }
@@ -124,7 +124,7 @@ func (s subject) introduced(ctx context.Context, on testbed, timeout time.Durati
 	if s.Starter == nil || s.Peer.Software == nil || t.Subject.Name != "" || ctx.Err() != nil {
 		return t
 	}
-	fresh, end, err := s.start(ctx, peer.Config{}, timeout)
+	fresh, end, err := s.start(ctx, registry.Config{}, timeout)
 	if err != nil {
 		return t
 	}
@@ -135,7 +135,7 @@ func (s subject) introduced(ctx context.Context, on testbed, timeout time.Durati
 // start starts a server that exists for this process only: the embedded one in it, whose shortages are noticed in ctx,
 // or one by the command of --start, which takes the password of the configuration and nothing else.
 func (s subject) start(
-	ctx context.Context, config peer.Config, timeout time.Duration,
+	ctx context.Context, config registry.Config, timeout time.Duration,
 ) (server run.Server, end func(), err error) {
 	if s.Choice.Embedded {
 		config.Network, config.Faults, config.Variation = noticing(ctx), s.Faults, s.Variation
@@ -164,7 +164,7 @@ func (s subject) start(
 	}
 	server.Fresh = func() (run.Server, func(), error) {
 		fresh, end, err := s.start(ctx, config, timeout)
-		if _, unserved := errors.AsType[*program.UnreachableError](err); unserved {
+		if _, unserved := errors.AsType[*shared.UnreachableError](err); unserved {
 			err = &run.UnservedError{Cause: err}
 		}
 		return fresh, end, err
@@ -173,8 +173,8 @@ func (s subject) start(
 }
 
 // noticing returns the network of this machine. A shortage of this process is noticed in a context.
-func noticing(ctx context.Context) peer.TCP {
-	return peer.TCP{Notice: func(err error) error { return machine.Notice(ctx, err) }}
+func noticing(ctx context.Context) registry.TCP {
+	return registry.TCP{Notice: func(err error) error { return machine.Notice(ctx, err) }}
 }
 
 // profiled has a server be tested with its profile: the one that --profile names, or that of the family of servers of
@@ -196,7 +196,7 @@ func (o *runOptions) profiled(ctx context.Context, s *subject, on testbed, chose
 }
 
 // missing returns the verbs of the profile that a server does not have.
-func missing(ctx context.Context, at program.Endpoint, server play.Target, timeout time.Duration) []string {
+func missing(ctx context.Context, at shared.Endpoint, server play.Target, timeout time.Duration) []string {
 	if at.Peer.Profile == "" || at.Choice.Embedded {
 		return nil
 	}

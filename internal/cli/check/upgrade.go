@@ -12,8 +12,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp/upgrade"
 	"github.com/fwpsuite/fwp/reports"
@@ -27,7 +27,7 @@ type upgradeOptions struct {
 	expect     expectFlags
 	starts     []string
 	url, step  string
-	stop       program.OneOf
+	stop       shared.OneOf
 	noRollback bool
 	plan       upgrade.Plan
 	history    string // the file for it
@@ -51,7 +51,7 @@ var stops = map[string]struct {
 
 // newUpgrade builds `fwpcheck upgrade`.
 func newUpgrade(p process) *cobra.Command {
-	o := &upgradeOptions{stop: program.NewOneOf("order", "kill", "kill-server")}
+	o := &upgradeOptions{stop: shared.NewOneOf("order", "kill", "kill-server")}
 	cmd := &cobra.Command{
 		Use:   "upgrade [fill | account FILE]",
 		Short: "Test whether jobs survive an upgrade of the server",
@@ -83,8 +83,8 @@ func (o *upgradeOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.step, "step", "", "the shell `COMMAND` that replaces the server of --url by the next one")
 	f.Var(&o.stop, "stop", "how servers are stopped")
 	f.BoolVar(&o.noRollback, "no-rollback", false, "do not go back the same way")
-	program.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` (see docs/upgrades.md)")
-	program.DeclareVariation(cmd, &o.variation, "")
+	shared.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` (see docs/upgrades.md)")
+	shared.DeclareVariation(cmd, &o.variation, "")
 	f.StringVar(&o.history, "history", "", "save all calls of each job to `FILE`")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: each warn is a finding")
 	o.expect.declare(f)
@@ -114,9 +114,9 @@ func (o *upgradeOptions) declareServer(cmd *cobra.Command) {
 }
 
 // peer returns the protocol, which must have what is needed.
-func (o *upgradeOptions) peer() (*peer.Peer, error) {
+func (o *upgradeOptions) peer() (*registry.Peer, error) {
 	o.targetFlags.Command = "fwpcheck upgrade"
-	of, err := program.PeerNamed(o.protocolName())
+	of, err := shared.PeerNamed(o.protocolName())
 	if err == nil {
 		err = of.Refusal("fwpcheck upgrade")
 	}
@@ -128,7 +128,7 @@ func (o *upgradeOptions) protocolName() string {
 	if name := o.targetFlags.Protocol(); name != "" {
 		return name
 	}
-	if a, err := target.ParseURL(o.url, peer.Schemes()...); err == nil {
+	if a, err := target.ParseURL(o.url, registry.Schemes()...); err == nil {
 		return a.Protocol
 	}
 	return ""
@@ -181,7 +181,7 @@ func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
 	started := time.Now()
 	result := way.Do(ctx)
 	if o.history != "" {
-		if err := program.ReplaceResult("--history", o.history, result.History.Save); err != nil {
+		if err := shared.ReplaceResult("--history", o.history, result.History.Save); err != nil {
 			return err
 		}
 	}
@@ -190,7 +190,7 @@ func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
 
 // report delivers the report of a run.
 func (o *upgradeOptions) report(
-	ctx context.Context, p process, of *peer.Peer, result *upgrade.Result, known *expectations, started time.Time,
+	ctx context.Context, p process, of *registry.Peer, result *upgrade.Result, known *expectations, started time.Time,
 ) error {
 	result.Record = cmp.Or(o.history, o.saved())
 	err, r := result.Err, result.Report(of.ClauseByID)

@@ -13,9 +13,9 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/input"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp/upgrade"
 	"github.com/fwpsuite/fwp/reports"
@@ -26,7 +26,7 @@ func (p process) fill(ctx context.Context, o *upgradeOptions) error {
 	if len(o.reportFlags.Outputs) != 1 {
 		return errors.New("upgrade fill writes the jobs to one file: give it with -o FILE")
 	}
-	return p.atServer(ctx, o, func(ctx context.Context, of *peer.Peer, s *upgrade.Site) error {
+	return p.atServer(ctx, o, func(ctx context.Context, of *registry.Peer, s *upgrade.Site) error {
 		ctx, leave := context.WithCancel(ctx)
 		defer leave()
 		broken := false
@@ -36,13 +36,13 @@ func (p process) fill(ctx context.Context, o *upgradeOptions) error {
 		}
 		jobs, err := upgrade.Fill(ctx, s)
 		if err != nil {
-			return &program.UnreachableError{Cause: err, Advice: "the server could not be filled with jobs"}
+			return &shared.UnreachableError{Cause: err, Advice: "the server could not be filled with jobs"}
 		}
 		p.Logf("%s: fwpcheck upgrade account %s asks for them", text.Count(len(jobs.Jobs), "job"), o.reportFlags.Outputs[0])
-		if err := program.ReplaceResult("--output", o.reportFlags.Outputs[0], jobs.Save); err != nil || !broken {
+		if err := shared.ReplaceResult("--output", o.reportFlags.Outputs[0], jobs.Save); err != nil || !broken {
 			return err
 		}
-		return program.Exit(reports.ExitFindings)
+		return shared.Exit(reports.ExitFindings)
 	})
 }
 
@@ -63,7 +63,7 @@ func (p process) account(ctx context.Context, o *upgradeOptions, file string) er
 	if err != nil {
 		return err
 	}
-	return p.atServer(ctx, o, func(ctx context.Context, of *peer.Peer, s *upgrade.Site) error {
+	return p.atServer(ctx, o, func(ctx context.Context, of *registry.Peer, s *upgrade.Site) error {
 		started := time.Now()
 		return o.report(ctx, p, of, upgrade.Accounted(ctx, s, jobs), known, started)
 	})
@@ -71,7 +71,7 @@ func (p process) account(ctx context.Context, o *upgradeOptions, file string) er
 
 // atServer does something with the server of --url.
 func (p process) atServer(
-	ctx context.Context, o *upgradeOptions, do func(context.Context, *peer.Peer, *upgrade.Site) error,
+	ctx context.Context, o *upgradeOptions, do func(context.Context, *registry.Peer, *upgrade.Site) error,
 ) error {
 	of, err := o.peer()
 	err = cmp.Or(err, refuse(o.url == "", "name the server with --url"),
@@ -96,7 +96,7 @@ func (p process) atServer(
 }
 
 // stages returns the servers of a run, and a function that ends what was started.
-func (o *upgradeOptions) stages(of *peer.Peer, p *process) ([]upgrade.Stage, func(), error) {
+func (o *upgradeOptions) stages(of *registry.Peer, p *process) ([]upgrade.Stage, func(), error) {
 	switch {
 	case o.url != "":
 		return o.stagesAt(p)
@@ -178,7 +178,7 @@ func (o *upgradeOptions) stagesAt(p *process) ([]upgrade.Stage, func(), error) {
 }
 
 // stagesEmbedded returns the embedded server twice, on one folder.
-func (o *upgradeOptions) stagesEmbedded(of *peer.Peer) ([]upgrade.Stage, func(), error) {
+func (o *upgradeOptions) stagesEmbedded(of *registry.Peer) ([]upgrade.Stage, func(), error) {
 	if o.stop.String() != "order" {
 		return nil, nil, errors.New("--stop does not work with the embedded server, which runs in this process; use " +
 			"--start 'fwpcheck serve --port {port} --dir {dir}'")
@@ -193,12 +193,12 @@ func (o *upgradeOptions) stagesEmbedded(of *peer.Peer) ([]upgrade.Stage, func(),
 	}
 	dir, err := os.MkdirTemp("", "fwp-upgrade-*")
 	if err != nil {
-		return nil, nil, &program.InternalError{Cause: err}
+		return nil, nil, &shared.InternalError{Cause: err}
 	}
-	var now *peer.Server
+	var now *registry.Server
 	stop := func(context.Context) error { now.Close(); return nil }
 	start := func(context.Context) (upgrade.Site, error) {
-		s, err := of.Start(peer.Config{Dir: dir, Faults: faults, Variation: variation})
+		s, err := of.Start(registry.Config{Dir: dir, Faults: faults, Variation: variation})
 		if err != nil {
 			return upgrade.Site{}, err
 		}
@@ -228,10 +228,10 @@ type appearance struct {
 
 // look looks at what serves.
 func look(
-	ctx context.Context, at program.Endpoint, server *target.Server, password string, timeout time.Duration,
+	ctx context.Context, at shared.Endpoint, server *target.Server, password string, timeout time.Duration,
 ) appearance {
 	a := appearance{serving: server.Serving(ctx), known: true}
-	a.files = program.Serves(a.serving)
+	a.files = shared.Serves(a.serving)
 	if name, version, err := at.Software(ctx, server, password, timeout); err == nil {
 		a.name = strings.TrimSpace(name + " " + version)
 	}

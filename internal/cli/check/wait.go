@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -26,7 +26,7 @@ func newWait(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait",
 		Short: "Wait until a server is ready",
-		Args:  program.NoArguments,
+		Args:  shared.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.wait(cmd.Context(), o) },
 	}
 	f := o.flags(cmd)
@@ -49,7 +49,7 @@ func (p process) wait(ctx context.Context, o *testOptions) error {
 	if at.Choice.Variable != "" {
 		p.Logf("waiting for %s", at)
 	}
-	ctx, stop := program.UntilInterrupted(ctx)
+	ctx, stop := shared.UntilInterrupted(ctx)
 	defer stop()
 	started := time.Now()
 	locked, err := p.untilServing(ctx, at, o.timeout)
@@ -61,10 +61,10 @@ func (p process) wait(ctx context.Context, o *testOptions) error {
 		p.Logf("%s is ready after %s", at, reports.Time(time.Since(started)))
 		return nil
 	case ctx.Err() != nil:
-		return program.Exit(reports.ExitInterrupted)
+		return shared.Exit(reports.ExitInterrupted)
 	}
 	p.Logf("%s was not ready after %v: %v", at, time.Since(started).Round(time.Millisecond), err)
-	return program.Exit(reports.ExitUnreachable)
+	return shared.Exit(reports.ExitUnreachable)
 }
 
 // firstTry is how long the first try may take with a server that accepts and says nothing: what it is shows then.
@@ -74,7 +74,7 @@ const firstTry = time.Second
 // the last try that the time did not cut short, and whether the server is locked: it greets, and wants a password that
 // was not given. What is there in the place of a server is told when it is known.
 func (p process) untilServing(
-	ctx context.Context, at program.Endpoint, timeout time.Duration,
+	ctx context.Context, at shared.Endpoint, timeout time.Duration,
 ) (locked bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -101,13 +101,13 @@ func (p process) untilServing(
 
 // serves tries once. Identify says what else is at the address, and takes a server with any greeting; a client of a
 // load insists on the right one.
-func serves(ctx context.Context, at program.Endpoint, timeout time.Duration) (locked bool, err error) {
+func serves(ctx context.Context, at shared.Endpoint, timeout time.Duration) (locked bool, err error) {
 	id, err := at.Identify(ctx, timeout)
 	locked = id.Protected && at.Password == ""
 	if err != nil && !locked || at.Peer.Speaker == nil {
 		return false, err
 	}
-	met, err := at.Peer.Speaker(peer.SpeakerConfig{Password: at.Password}).Introduce(ctx, at.Server.Dial)
+	met, err := at.Peer.Speaker(registry.SpeakerConfig{Password: at.Password}).Introduce(ctx, at.Server.Dial)
 	if locked && met.Greeting != nil {
 		return true, nil
 	}

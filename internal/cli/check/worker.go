@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/internal/base/text"
-	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
@@ -27,15 +27,15 @@ import (
 type clientOptions struct {
 	runOptions
 	producer bool
-	named    program.SubjectFlag
+	named    shared.SubjectFlag
 	software reports.Subject
 	profile  string
 	protocol string
 	job      jobtype.Template
-	of       *peer.Peer    // what both name; set by validate
-	start    time.Duration // the longest that the program under test may take for it
-	grace    time.Duration // from SIGTERM to the kill of a platform
-	logFile  string        // of what the program prints
+	of       *registry.Peer // what both name; set by validate
+	start    time.Duration  // the longest that the program under test may take for it
+	grace    time.Duration  // from SIGTERM to the kill of a platform
+	logFile  string         // of what the program prints
 	log      *target.Log
 }
 
@@ -70,7 +70,7 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 	o.declareSelection(f)
 	o.declareClient(f)
 	o.reportFlags.Declare(cmd, "print every conversation while it runs, and all situations in the report")
-	program.CompleteFlags(cmd, map[string]func() []string{
+	shared.CompleteFlags(cmd, map[string]func() []string{
 		"check": func() []string { return namesOf(o.harness(nil).Checks()) },
 	})
 	return cmd
@@ -92,9 +92,9 @@ func (o *clientOptions) declareClient(f *pflag.FlagSet) {
 	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first fail")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the order (default: random; with --expect 1)")
 	f.StringVar(&o.profile, "profile", "", "play a server with the extensions of a `FAMILY`: "+
-		strings.Join(peer.Default().ProfileNames(), ", "))
+		strings.Join(registry.Default().ProfileNames(), ", "))
 	if !o.producer {
-		program.DeclareProtocol(f, &o.protocol, "")
+		shared.DeclareProtocol(f, &o.protocol, "")
 		f.Var(&o.job, "job", "how a job is written for a worker of "+strings.Join(templated(), " or ")+
 			" that has its own job format: a `TEMPLATE` with {name} and {args}")
 	}
@@ -110,7 +110,7 @@ func (o *clientOptions) parties() []string {
 }
 
 func (o *clientOptions) validate() (err error) {
-	if o.of, err = program.PeerWith(o.protocol, o.profile); err == nil && !o.producer {
+	if o.of, err = shared.PeerWith(o.protocol, o.profile); err == nil && !o.producer {
 		err = cmp.Or(o.of.Refusal("fwpcheck worker"), o.badJob())
 	}
 	return cmp.Or(err, o.named.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"),
@@ -125,8 +125,8 @@ func (o *clientOptions) validate() (err error) {
 
 // templated are the protocols that do not say how a job is written.
 func templated() (names []string) {
-	for _, name := range peer.Names() {
-		if of, err := program.PeerWith(name, ""); err == nil && of.Workers != nil {
+	for _, name := range registry.Names() {
+		if of, err := shared.PeerWith(name, ""); err == nil && of.Workers != nil {
 			names = append(names, name)
 		}
 	}
@@ -164,12 +164,12 @@ func (o *clientOptions) harness(words []string) *fwpsituations.Harness {
 func trusted(h *fwpsituations.Harness) (folder string, err error) {
 	folder, err = os.MkdirTemp("", "fwp-tls-")
 	if err != nil {
-		return "", &program.InternalError{Cause: err}
+		return "", &shared.InternalError{Cause: err}
 	}
 	h.CA = filepath.Join(folder, "ca.pem")
 	config, err := selfSigned(h.CA, "127.0.0.1")
 	if err != nil {
-		return folder, &program.InternalError{Cause: err}
+		return folder, &shared.InternalError{Cause: err}
 	}
 	h.Certificate = &config.Certificates[0]
 	return folder, nil
@@ -268,7 +268,7 @@ func (p process) unable(ctx context.Context, o *clientOptions, started time.Time
 
 // name finds out what the program under test is.
 func (o *clientOptions) name(words []string) error {
-	o.software = program.Started(commandLine(words), words)
+	o.software = shared.Started(commandLine(words), words)
 	return o.named.Name(0, &o.software)
 }
 
@@ -321,7 +321,7 @@ func commandLine(words []string) string {
 
 // clients adds what decides a clause about clients, or why nothing does.
 func (f *explained) clients(c conformance.Clause) {
-	of := peer.OfClause(c.ID)
+	of := registry.OfClause(c.ID)
 	if of.ClientBreaches != nil {
 		for _, breach := range of.ClientBreaches(c.ID) {
 			f.add("rules", breach)

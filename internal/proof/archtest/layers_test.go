@@ -15,14 +15,16 @@ var layers = []string{
 	// what everything uses
 	`clients/npm docs docs/found fakes/rule internal/base/allow internal/base/input internal/base/jobtype
 	 internal/base/memnet internal/base/number internal/base/text internal/base/values internal/base/yaml
-	 internal/forward internal/proof/archtest internal/proof/schematest`,
+	 internal/proof/archtest internal/proof/schematest internal/target/forward`,
 	`internal/base/machine`,
 	// bytes, conversations, histories, figures, results
-	`fakes/catalogue fakes/store internal/forward/forwardtest internal/history internal/proof/golden internal/session
-	 internal/transcript load/engine load/ledger load/measure protocols/* protocols/emqp/zmtp reports`,
+	`fakes/catalogue fakes/store internal/history internal/proof/golden internal/session
+	 internal/target/forward/forwardtest internal/transcript load/engine load/ledger load/measure protocols/*
+	 protocols/emqp/zmtp reports`,
 	// fakes, the script language, the target, a load's settings
-	`fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/proxy internal/target
-	 load/plan load/results protocols/*/session protocols/fwp/model reports/html reports/known reports/page scenarios`,
+	`fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/target
+	 internal/target/proxy load/plan load/results protocols/*/session protocols/fwp/model reports/html reports/known
+	 reports/page scenarios`,
 	`conformance/law fakes/bugs internal/life load/disrupt load/search load/validity load/wire protocols/*/script
 	 protocols/fwp/clientrules reports/formats reports/site scenarios/play`,
 	// the engines, and what speaks each protocol to them
@@ -34,9 +36,9 @@ var layers = []string{
 	`protocols/*/suite protocols/fwp/upgrade`,
 	`protocols/fwp/crowd protocols/fwp/situations`,
 	`fwptest internal/proof/suitetest protocols/emqp/situations protocols/workq/situations`,
-	`internal/peer`,
+	`internal/registry`,
 	// the programs
-	`internal/cli/program internal/proof/selftest`,
+	`internal/cli/shared internal/proof/selftest`,
 	`internal/cli/bench internal/cli/check internal/proof internal/proof/scripttest`,
 	`cmd/fwpbench cmd/fwpcheck`,
 }
@@ -110,10 +112,10 @@ const helping = "internal/proof/loadtest internal/proof/suitetest"
 // foreign are the packages that import other modules, by the beginning of what they import. Who uses the library rooms
 // links no more than that.
 var foreign = map[string]string{
-	"github.com/spf13/":                "internal/cli/program internal/cli/check internal/cli/bench",
-	"github.com/vbauerster/mpb/":       "internal/cli/program",
-	"golang.org/x/term":                "internal/cli/program",
-	"go.yaml.in/yaml/":                 "internal/cli/program internal/base/yaml load/disrupt load/plan",
+	"github.com/spf13/":                "internal/cli/shared internal/cli/check internal/cli/bench",
+	"github.com/vbauerster/mpb/":       "internal/cli/shared",
+	"golang.org/x/term":                "internal/cli/shared",
+	"go.yaml.in/yaml/":                 "internal/cli/shared internal/base/yaml load/disrupt load/plan",
 	"golang.org/x/sys/":                "internal/target internal/base/machine load/engine",
 	"github.com/HdrHistogram/":         "load/measure",
 	"github.com/google/go-cmp/":        "internal/proof/golden scenarios",

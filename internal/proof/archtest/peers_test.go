@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// abovePeers are the rooms that learn from internal/peer all that differs between protocols.
-var abovePeers = []string{"internal/cli/bench", "internal/cli/check", "internal/cli/program", "internal/proof/selftest"}
+// abovePeers are the rooms that learn from internal/registry all that differs between protocols.
+var abovePeers = []string{"internal/cli/bench", "internal/cli/check", "internal/cli/shared", "internal/proof/selftest"}
 
 // ofOneProtocol are the imports of packages of a protocol that those rooms have nevertheless, with the reason.
 var ofOneProtocol = map[string]string{
@@ -28,8 +28,8 @@ var ofOneProtocol = map[string]string{
 	"internal/cli/check protocols/fwp/moves":           "histories are those of FWP: kind asks for the rule of their clauses",
 }
 
-// TestNoRoomAbovePeersNamesAProtocol: what a protocol is, and that it is there, is known to internal/peer. The rooms
-// above it import no package of one, and compare nothing with a name.
+// TestNoRoomAbovePeersNamesAProtocol: what a protocol is, and that it is there, is known to internal/registry. The
+// rooms above it import no package of one, and compare nothing with a name.
 func TestNoRoomAbovePeersNamesAProtocol(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
@@ -41,7 +41,7 @@ func TestNoRoomAbovePeersNamesAProtocol(t *testing.T) {
 			ofProtocol := strings.HasPrefix(name, "protocols/") || strings.HasPrefix(name, "fakes")
 			assert.False(t, ofProtocol && ofOneProtocol[p.Name+" "+name] == "", "%s imports %s", p.Name, name)
 		}
-		assert.Empty(t, namesIn(p.parse(t)), "names of protocols: see package peer")
+		assert.Empty(t, namesIn(p.parse(t)), "names of protocols: see package registry")
 	}
 }
 

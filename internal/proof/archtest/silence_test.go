@@ -20,7 +20,7 @@ var loud = []string{
 
 // speaking are the packages that may print, read flags and exit: fwptest reads the flags of go test, golden has
 // -update, and proof is a command.
-const speaking = "cmd/fwpcheck cmd/fwpbench internal/cli/bench internal/cli/check internal/cli/program fwptest " +
+const speaking = "cmd/fwpcheck cmd/fwpbench internal/cli/bench internal/cli/check internal/cli/shared fwptest " +
 	"internal/proof/golden internal/proof"
 
 func TestLibrariesAreSilent(t *testing.T) {

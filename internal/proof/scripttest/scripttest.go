@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/cli/shared"
 )
 
 // Setup prepares a script for the commands.
@@ -26,7 +26,7 @@ func Setup(env *testscript.Env) error {
 //	serve VAR KIND [ARG]        starts a server and puts its HOST:PORT into the variable; see kinds
 //	heard VAR WORD              waits until a line with this word has come to the server
 //	left VAR                    fails if no job is in an embedded server
-func Commands(mains map[string]func(program.Process) int) map[string]func(*testscript.TestScript, bool, []string) {
+func Commands(mains map[string]func(shared.Process) int) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits": exits, "inside": inside(mains), "serve": serve, "heard": heard, "left": left,
 	}
@@ -52,12 +52,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 // empty. A file of the script has to be named as $WORK/file, since the process of the test has another folder, and what
 // the command starts has the variables of the test. The commands are the main functions of the programs. A script still
 // runs each kind of command as a process once, with the names of files as users write them.
-func inside(commands map[string]func(program.Process) int) func(*testscript.TestScript, bool, []string) {
+func inside(commands map[string]func(shared.Process) int) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < 2 || commands[args[1]] == nil {
 			ts.Fatalf("usage: inside CODE COMMAND [ARG...]")
 		}
-		expect(ts, args[0], commands[args[1]](program.Process{
+		expect(ts, args[0], commands[args[1]](shared.Process{
 			Args: args[2:], In: strings.NewReader(""), Out: ts.Stdout(), Err: ts.Stderr(),
 			LookupEnv: func(name string) (string, bool) {
 				value := ts.Getenv(name)

@@ -20,7 +20,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/store"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 )
 
 type serversKey struct{} // of the servers in the values of a script
@@ -114,9 +114,9 @@ func fwpServer(ts *testscript.TestScript, s *server, password string) string {
 }
 
 func peerServer(ts *testscript.TestScript, _ *server, name string) string {
-	of, err := peer.Named(name)
+	of, err := registry.Named(name)
 	ts.Check(err)
-	s, err := of.Start(peer.Config{})
+	s, err := of.Start(registry.Config{})
 	ts.Check(err)
 	ts.Defer(s.Close)
 	_, addr, _ := strings.Cut(s.URL, "://")

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/internal/base/allow"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -26,7 +26,7 @@ func (a Alarm) String() string {
 // FalseAlarms returns what checks have found on a variation, or left open, but for what lag does and what the variation
 // allows; met notes that. What one situation of a client leaves open may be decided in another one: which connection
 // does what is a matter of chance.
-func (f Fixture) FalseAlarms(v peer.Variation, report *reports.Report, met *allow.Met) (all []Alarm) {
+func (f Fixture) FalseAlarms(v registry.Variation, report *reports.Report, met *allow.Met) (all []Alarm) {
 	passed := map[string]bool{}
 	for _, check := range report.Checks {
 		for _, c := range check.Clauses {
@@ -55,7 +55,7 @@ func (f Fixture) FalseAlarms(v peer.Variation, report *reports.Report, met *allo
 }
 
 // alarm returns the alarm of a verdict on a clause, unless it is right, or allowed.
-func (f Fixture) alarm(v peer.Variation, check string, c reports.ClauseVerdict, met *allow.Met) (a Alarm, is bool) {
+func (f Fixture) alarm(v registry.Variation, check string, c reports.ClauseVerdict, met *allow.Met) (a Alarm, is bool) {
 	a.Text = fmt.Sprintf("%s: %s %s: %s", check, c.ID, c.Verdict, c.Why)
 	switch row := (allow.Row{What: allow.Warn, Where: []string{c.ID}, Why: allow.Why}); c.Verdict {
 	case reports.Pass, reports.Observed:

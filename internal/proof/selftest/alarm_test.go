@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/internal/base/allow"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -19,16 +19,16 @@ func TestFalseAlarms(t *testing.T) {
 		verdict reports.Verdict
 		reason  reports.ReasonCode
 		allows  string
-		client  *peer.Client
+		client  *registry.Client
 		row     string // that is proposed; "-": nothing can allow it, "": it is no alarm
 		stale   bool
 	}{
 		{verdict: reports.Pass},
 		{verdict: reports.Pass, allows: "undecided x/y", stale: true},
-		{verdict: reports.Inconclusive, reason: reports.ReasonLag, client: new(peer.Client)},
+		{verdict: reports.Inconclusive, reason: reports.ReasonLag, client: new(registry.Client)},
 		{verdict: reports.Inconclusive, reason: reports.ReasonLag, allows: "undecided x/y", stale: true},
 		{verdict: reports.Inconclusive, reason: reports.ReasonUnsteady},
-		{verdict: reports.Inconclusive, reason: reports.ReasonUnsteady, client: new(peer.Client), row: check},
+		{verdict: reports.Inconclusive, reason: reports.ReasonUnsteady, client: new(registry.Client), row: check},
 		{verdict: reports.Inconclusive, reason: reports.ReasonConnections, row: check},
 		{verdict: reports.Inconclusive, reason: reports.ReasonConnections, allows: "undecided x/y"},
 		{verdict: reports.Inconclusive, reason: reports.ReasonConnections, allows: "undecided needs-connections"},
@@ -40,7 +40,7 @@ func TestFalseAlarms(t *testing.T) {
 		{verdict: reports.Warn, allows: "undecided x/y Z", row: "allow warn Z: WHY", stale: true},
 		{verdict: reports.Fail, allows: "undecided x/y", row: "-", stale: true},
 	} {
-		v, met := peer.Variation{}, allow.Met{}
+		v, met := registry.Variation{}, allow.Met{}
 		if c.allows != "" {
 			v.Allows = allow.Rows("file: name", "allow "+c.allows+": it may")
 		}
@@ -61,12 +61,12 @@ func TestFalseAlarms(t *testing.T) {
 // What a situation of a client leaves open is not allowed by a row if another situation decides it.
 func TestWhatAnotherSituationDecidesNeedsNoRow(t *testing.T) {
 	t.Parallel()
-	v, met := peer.Variation{Allows: allow.Rows("file: name", "allow undecided x/y: it may")}, allow.Met{}
+	v, met := registry.Variation{Allows: allow.Rows("file: name", "allow undecided x/y: it may")}, allow.Met{}
 	report := &reports.Report{Checks: []reports.Check{
 		{ID: "x/y", Clauses: []reports.ClauseVerdict{{ID: "Z", Verdict: reports.Inconclusive}}},
 		{ID: "x/z", Clauses: []reports.ClauseVerdict{{ID: "Z", Verdict: reports.Pass}}},
 	}}
-	assert.Empty(t, Fixture{Client: new(peer.Client)}.FalseAlarms(v, report, &met))
+	assert.Empty(t, Fixture{Client: new(registry.Client)}.FalseAlarms(v, report, &met))
 	assert.Equal(t, []string{`file: name: "allow undecided x/y" allows nothing: take it out`}, met.Stale(v.Allows))
 	assert.Empty(t, Fixture{}.FalseAlarms(v, report, &met))
 	assert.Empty(t, met.Stale(v.Allows))

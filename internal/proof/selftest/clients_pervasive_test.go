@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -28,8 +28,8 @@ const (
 )
 
 // pervasiveOfWorkers are departures that show in most conversations of a worker.
-func pervasiveOfWorkers(all []peer.Fault) []peer.Fault {
-	some := slices.DeleteFunc(all, func(f peer.Fault) bool {
+func pervasiveOfWorkers(all []registry.Fault) []registry.Fault {
+	some := slices.DeleteFunc(all, func(f registry.Fault) bool {
 		return !slices.Contains([]string{
 			clientLinesEndWithLF, "worker/hello-without-v", "worker/ack-more-fields", "worker/report-twice",
 		}, f.Name)
@@ -50,7 +50,7 @@ func pervasiveOfWorkers(all []peer.Fault) []peer.Fault {
 			Configure: sending(func(e *fakeworker.Event) { e.Line = bytes.Replace(e.Line, []byte(" "), []byte("  "), 1) }),
 		},
 	} {
-		some = append(some, peer.FWPClientFault(own))
+		some = append(some, registry.FWPClientFault(own))
 	}
 	return some
 }
@@ -70,8 +70,8 @@ func TestFaultsOfWorkersBesideAPervasiveOne(t *testing.T) {
 	w.checks, err = w.on.Checks()
 	require.NoError(t, err)
 	known := documentation(t, "worker-faults.md", 0, w.on.Faults()).faults
-	drawn := func(f peer.Fault) uint32 { return crc32.ChecksumIEEE([]byte(path.Base(f.Name))) }
-	faults := slices.SortedFunc(slices.Values(w.on.Faults()), func(a, b peer.Fault) int {
+	drawn := func(f registry.Fault) uint32 { return crc32.ChecksumIEEE([]byte(path.Base(f.Name))) }
+	faults := slices.SortedFunc(slices.Values(w.on.Faults()), func(a, b registry.Fault) int {
 		return cmp.Compare(drawn(a), drawn(b))
 	})
 	if !golden.Slow() {
@@ -100,7 +100,7 @@ func TestFaultsOfWorkersBesideAPervasiveOne(t *testing.T) {
 // besideAnother plays situations on a worker that has a fault and another one, and reports whether one finds the first
 // clause of the fault broken. One that does so without the other fault must not pass it, unless that shifts times. What
 // differs from play to play is chance.
-func (w worker) besideAnother(t *testing.T, f, other peer.Fault, ids []string) (found bool) {
+func (w worker) besideAnother(t *testing.T, f, other registry.Fault, ids []string) (found bool) {
 	t.Helper()
 	both := func(ids []string) map[string]reports.Verdict {
 		return w.verdicts(t, f.Clauses[0], ids, f, other)
@@ -132,7 +132,7 @@ type worker struct {
 }
 
 // verdicts plays situations on a worker with faults, and returns what each says about a clause.
-func (w worker) verdicts(t *testing.T, clause string, ids []string, faults ...peer.Fault) map[string]reports.Verdict {
+func (w worker) verdicts(t *testing.T, clause string, ids []string, faults ...registry.Fault) map[string]reports.Verdict {
 	t.Helper()
 	checks := slices.DeleteFunc(slices.Clone(w.checks), func(c conformance.Check) bool {
 		return !slices.Contains(ids, c.Describe().ID)

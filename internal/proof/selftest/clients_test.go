@@ -18,15 +18,15 @@ import (
 	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
 	"github.com/fwpsuite/fwp/internal/base/jobtype"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/registry"
 	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // clients are those of all protocols.
 func clients() (all []Fixture) {
-	for _, of := range peer.All() {
+	for _, of := range registry.All() {
 		all = append(all, slices.DeleteFunc(Fixtures(of), func(f Fixture) bool { return f.Client == nil })...)
 	}
 	return all
@@ -136,7 +136,7 @@ func TestSeveralWorkersInAProcess(t *testing.T) {
 
 // launched plays situations on workers of FWP that another launcher starts.
 func launched(
-	t *testing.T, launcher func(fwpsituations.Launcher) fwpsituations.Launcher, faults []peer.Fault, ids ...string,
+	t *testing.T, launcher func(fwpsituations.Launcher) fwpsituations.Launcher, faults []registry.Fault, ids ...string,
 ) (report *reports.Report) {
 	t.Helper()
 	return played(t, func(h *fwpsituations.Harness) { h.Launcher = launcher(h.Launcher) }, faults, ids...)
@@ -144,13 +144,13 @@ func launched(
 
 // played plays situations on workers of FWP by a harness that is changed.
 func played(
-	t *testing.T, change func(*fwpsituations.Harness), faults []peer.Fault, ids ...string,
+	t *testing.T, change func(*fwpsituations.Harness), faults []registry.Fault, ids ...string,
 ) (report *reports.Report) {
 	t.Helper()
 	on := fixtureOf(t, "fwp", "worker")
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		h, err := on.Client.Harness(peer.Config{Network: memnet.New(), Faults: faults})
+		h, err := on.Client.Harness(registry.Config{Network: memnet.New(), Faults: faults})
 		require.NoError(t, err)
 		change(h)
 		_, err = h.Identify(t.Context())
@@ -169,14 +169,14 @@ func played(
 func TestSituationsUseEachJobType(t *testing.T) {
 	t.Parallel()
 	var delivered sync.Map
-	noting := peer.FWPClientFault(fakeworker.Fault{Configure: func(c *fakeworker.Config) {
+	noting := registry.FWPClientFault(fakeworker.Fault{Configure: func(c *fakeworker.Config) {
 		c.Hook = func(e *fakeworker.Event) {
 			if e.Point == fakeworker.Delivered {
 				delivered.Store(e.Job.Type, true)
 			}
 		}
 	}})
-	launched(t, func(l fwpsituations.Launcher) fwpsituations.Launcher { return l }, []peer.Fault{noting}, "jobs/*", "executor/*")
+	launched(t, func(l fwpsituations.Launcher) fwpsituations.Launcher { return l }, []registry.Fault{noting}, "jobs/*", "executor/*")
 	for _, name := range jobtype.Names(jobtype.FWP()) {
 		_, is := delivered.Load(name)
 		assert.True(t, is, "no situation has a job of the type %s", name)
@@ -210,12 +210,12 @@ func TestOtherQueues(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			others := peer.FWPClientFault(fakeworker.Fault{
+			others := registry.FWPClientFault(fakeworker.Fault{
 				Configure: func(c *fakeworker.Config) { c.Queues = row.queues(c.Queues) },
 			})
 			launcher := func(l fwpsituations.Launcher) fwpsituations.Launcher { return ownQueues{l} }
 			var got []string
-			for _, c := range launched(t, launcher, []peer.Fault{others}, "fetch/queues").Checks[0].Clauses {
+			for _, c := range launched(t, launcher, []registry.Fault{others}, "fetch/queues").Checks[0].Clauses {
 				if c.ID == "FWP-WRK-11" {
 					got = append(got, fmt.Sprintf("%s %s", c.Verdict, c.Why))
 				}

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 )
 
 // TestEMQPPool plays two scripts on brokers that the pool starts: a fault is detected. All faults are those of
 // the tests of package emqpsuite.
 func TestEMQPPool(t *testing.T) {
 	t.Parallel()
-	of, err := peer.Named("emqp")
+	of, err := registry.Named("emqp")
 	require.NoError(t, err)
 	scripts, err := of.Scripts()
 	require.NoError(t, err)

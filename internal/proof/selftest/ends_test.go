@@ -11,7 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -69,9 +69,9 @@ func TestEnds(t *testing.T) {
 	} {
 		t.Run(row.name+" "+row.check, func(t *testing.T) {
 			t.Parallel()
-			var faults []peer.Fault
+			var faults []registry.Fault
 			if row.hook != nil {
-				faults = append(faults, peer.FWPClientFault(fakeworker.Fault{
+				faults = append(faults, registry.FWPClientFault(fakeworker.Fault{
 					Configure: func(c *fakeworker.Config) { c.Hook = row.hook },
 				}))
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 )
 
 // written is the command that writes the pages.
@@ -39,7 +39,7 @@ type documented struct {
 }
 
 // documentation reads the nth table of a page about a catalogue.
-func documentation(t *testing.T, name string, nth int, catalogue []peer.Fault) documented {
+func documentation(t *testing.T, name string, nth int, catalogue []registry.Fault) documented {
 	t.Helper()
 	text, err := os.ReadFile(docs + name)
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func documentation(t *testing.T, name string, nth int, catalogue []peer.Fault) d
 	}
 	for _, line := range d.text[d.heading+2 : d.end] {
 		cells := cellsOf(line)
-		i := slices.IndexFunc(catalogue, func(f peer.Fault) bool { return path.Base(f.Name) == cells[0] })
+		i := slices.IndexFunc(catalogue, func(f registry.Fault) bool { return path.Base(f.Name) == cells[0] })
 		if i < 0 || len(cells) != len(d.columns) {
 			continue // the fault is no more
 		}
@@ -95,7 +95,7 @@ func cellsOf(line string) []string {
 }
 
 // page returns the page with a row for each fault of a catalogue. What was not found now is as the page has it.
-func (d documented) page(catalogue []peer.Fault, found map[string]result) string {
+func (d documented) page(catalogue []registry.Fault, found map[string]result) string {
 	var rows []string
 	for _, f := range catalogue {
 		e := d.faults[f.Name]
@@ -121,7 +121,7 @@ func (d documented) page(catalogue []peer.Fault, found map[string]result) string
 
 // shown reports whether a fault is the first that a script catches, or the first that breaks a clause, or one that the
 // heaviest scripts are played against, or new.
-func (d documented) shown(fault peer.Fault) bool {
+func (d documented) shown(fault registry.Fault) bool {
 	e, known := d.faults[fault.Name]
 	return !known || d.breaks[fault.Clauses[0]] == fault.Name || slices.ContainsFunc(e.caught, func(id string) bool {
 		return d.shows[id] == fault.Name || slices.Contains(heaviest[id], fault.Name)
@@ -130,7 +130,7 @@ func (d documented) shown(fault peer.Fault) bool {
 
 // needs reports whether a fault is the first that a script catches, or is played for one of its clauses and the script
 // is the first that catches it. A fault that is new needs all.
-func (d documented) needs(fault peer.Fault, id string) bool {
+func (d documented) needs(fault registry.Fault, id string) bool {
 	e, known := d.faults[fault.Name]
 	return !known || d.shows[id] == fault.Name ||
 		d.breaks[fault.Clauses[0]] == fault.Name && len(e.caught) > 0 && e.caught[0] == id

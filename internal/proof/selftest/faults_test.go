@@ -15,8 +15,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -100,7 +100,7 @@ type matrix struct {
 	faulty
 	on     Fixture
 	checks []candidate
-	faults []peer.Fault // that are played
+	faults []registry.Fault // that are played
 	doc    documented
 
 	alone bool // one check is played alone
@@ -133,14 +133,14 @@ func newMatrix(t *testing.T, of faulty) *matrix {
 	if id := os.Getenv("FWP_CHECK"); id != "" {
 		m.alone = true
 		m.checks = slices.DeleteFunc(m.checks, func(c candidate) bool { return c.id != id })
-		m.faults = slices.DeleteFunc(m.faults, func(f peer.Fault) bool { return !slices.ContainsFunc(m.checks, m.about(f)) })
+		m.faults = slices.DeleteFunc(m.faults, func(f registry.Fault) bool { return !slices.ContainsFunc(m.checks, m.about(f)) })
 		return m
 	}
 	if !golden.Slow() {
-		m.faults = slices.DeleteFunc(m.faults, func(f peer.Fault) bool { return f.Name == needsTheFirst || !m.doc.shown(f) })
+		m.faults = slices.DeleteFunc(m.faults, func(f registry.Fault) bool { return f.Name == needsTheFirst || !m.doc.shown(f) })
 	}
 	if golden.Racing {
-		m.faults = thin(32, m.faults, func(f peer.Fault) uint32 { return drawn("race", f.Name) })
+		m.faults = thin(32, m.faults, func(f registry.Fault) uint32 { return drawn("race", f.Name) })
 	}
 	return m
 }
@@ -148,7 +148,7 @@ func newMatrix(t *testing.T, of faulty) *matrix {
 // fixtureOf returns the servers of a protocol, or its client of a role.
 func fixtureOf(t *testing.T, protocol, role string) Fixture {
 	t.Helper()
-	of, err := peer.Named(protocol)
+	of, err := registry.Named(protocol)
 	require.NoError(t, err)
 	all := Fixtures(of)
 	i := slices.IndexFunc(all, func(f Fixture) bool {
@@ -190,7 +190,7 @@ func (m *matrix) play(t *testing.T) {
 }
 
 // about returns whether a check decides a clause of a fault.
-func (m *matrix) about(f peer.Fault) func(candidate) bool {
+func (m *matrix) about(f registry.Fault) func(candidate) bool {
 	return func(c candidate) bool { return Names(f, c.Check) }
 }
 
@@ -207,7 +207,7 @@ func (m *matrix) missing(r result) string {
 
 // played plays checks on a fault. Where each has servers of its own, the page has what those found that decide one of
 // its clauses.
-func (m *matrix) played(t *testing.T, fault peer.Fault, picked, left []conformance.Check) result {
+func (m *matrix) played(t *testing.T, fault registry.Fault, picked, left []conformance.Check) result {
 	t.Helper()
 	all, declared := Matrix{Protocol: m.on.Peer.Protocol}, Matrix{Protocol: m.on.Peer.Protocol}
 	for _, check := range left {
@@ -248,7 +248,7 @@ func (r *Row) by(firstBefore bool) (by []string) {
 
 // reportOf plays checks on what has some faults, in virtual time.
 func reportOf(
-	t *testing.T, on Fixture, checks []conformance.Check, faults ...peer.Fault,
+	t *testing.T, on Fixture, checks []conformance.Check, faults ...registry.Fault,
 ) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -263,7 +263,7 @@ func reportOf(
 
 // pick takes the checks that are played against a fault: a few that find its first clause broken, or all. It
 // returns also those that decide a clause of it and are left.
-func (m *matrix) pick(fault peer.Fault, few int) (picked, left []conformance.Check) {
+func (m *matrix) pick(fault registry.Fault, few int) (picked, left []conformance.Check) {
 	if m.apart {
 		return m.doc.pick(fault, m.checks)
 	}
@@ -350,14 +350,14 @@ type candidate struct {
 func candidates(scripts []conformance.Check) []candidate {
 	var all []candidate
 	for _, s := range scripts {
-		all = append(all, candidate{s, s.Describe().ID, Clauses(s), Judges(peer.Default().Protocol, s)})
+		all = append(all, candidate{s, s.Describe().ID, Clauses(s), Judges(registry.Default().Protocol, s)})
 	}
 	return all
 }
 
 // pick takes the scripts that are played against a fault. The sample is drawn by the names of both, so that a new fault
 // or script leaves the others where they are. Those that are left decide a clause of the fault too.
-func (d documented) pick(fault peer.Fault, scripts []candidate) (picked, left []conformance.Check) {
+func (d documented) pick(fault registry.Fault, scripts []candidate) (picked, left []conformance.Check) {
 	for _, script := range scripts {
 		n := drawn(fault.Name, script.id)
 		isHeavy := slices.Contains(heavy, script.id)
@@ -385,12 +385,12 @@ func (d documented) pick(fault peer.Fault, scripts []candidate) (picked, left []
 }
 
 // playScript plays one script on fresh servers with a fault.
-func playScript(t *testing.T, of *peer.Peer, fault peer.Fault, script conformance.Check) (check reports.Check) {
+func playScript(t *testing.T, of *registry.Peer, fault registry.Fault, script conformance.Check) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		var err error
-		check, err = Fixture{Peer: of, Network: memnet.New()}.Play(t.Context(), []peer.Fault{fault}, script, nil)
+		check, err = Fixture{Peer: of, Network: memnet.New()}.Play(t.Context(), []registry.Fault{fault}, script, nil)
 		require.NoError(t, err)
 	})
 	declared(t, of, check)
@@ -398,7 +398,7 @@ func playScript(t *testing.T, of *peer.Peer, fault peer.Fault, script conformanc
 }
 
 // declared fails the test if a finding of the law is about a clause that its rule does not have.
-func declared(t *testing.T, of *peer.Peer, check reports.Check) {
+func declared(t *testing.T, of *registry.Peer, check reports.Check) {
 	t.Helper()
 	for _, f := range check.Findings {
 		if rule, is := strings.CutPrefix(f.Check, reports.LawPrefix); is {

@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -19,13 +19,13 @@ import (
 // Fixture is what checks are played on: the servers of a protocol, or a client. It runs in memory if it has a
 // network, as virtual time needs it, and on the loopback interface otherwise.
 type Fixture struct {
-	Peer    *peer.Peer   // whose servers they are; nil: peer.Default
-	Client  *peer.Client // of Peer; nil: its servers
+	Peer    *registry.Peer   // whose servers they are; nil: registry.Default
+	Client  *registry.Client // of Peer; nil: its servers
 	Network *memnet.Network
 }
 
 // Fixtures returns those of a protocol: its servers, if there are any, and its clients.
-func Fixtures(of *peer.Peer) (all []Fixture) {
+func Fixtures(of *registry.Peer) (all []Fixture) {
 	if of.Embed != nil {
 		all = append(all, Fixture{Peer: of})
 	}
@@ -36,9 +36,9 @@ func Fixtures(of *peer.Peer) (all []Fixture) {
 }
 
 // peer returns the Peer, the default for none.
-func (f Fixture) peer() *peer.Peer {
+func (f Fixture) peer() *registry.Peer {
 	if f.Peer == nil {
-		return peer.Default()
+		return registry.Default()
 	}
 	return f.Peer
 }
@@ -51,7 +51,7 @@ func (f Fixture) Checks() ([]conformance.Check, error) {
 	if f.Client == nil {
 		return f.peer().Scripts()
 	}
-	h, err := f.Client.Harness(peer.Config{})
+	h, err := f.Client.Harness(registry.Config{})
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +64,14 @@ func (f Fixture) Apart() bool { return f.Client == nil && f.peer().IsDefault() }
 
 // Looking returns the checks that look at a fault: where each has servers of its own those that decide one of its
 // clauses, or only record, and all elsewhere.
-func (f Fixture) Looking(fault peer.Fault, checks []conformance.Check) []conformance.Check {
+func (f Fixture) Looking(fault registry.Fault, checks []conformance.Check) []conformance.Check {
 	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool {
 		return f.Apart() && !Names(fault, c) && Judges(f.peer().Protocol, c)
 	})
 }
 
 // Faults returns the catalogue, sorted by name.
-func (f Fixture) Faults() []peer.Fault {
+func (f Fixture) Faults() []registry.Fault {
 	if f.Client == nil {
 		return f.peer().AllFaults()
 	}
@@ -79,8 +79,8 @@ func (f Fixture) Faults() []peer.Fault {
 }
 
 // Variations returns the catalogue, and after it what is as it is.
-func (f Fixture) Variations() (all []peer.Variation) {
-	itself := peer.Variation{Name: conforming}
+func (f Fixture) Variations() (all []registry.Variation) {
+	itself := registry.Variation{Name: conforming}
 	switch {
 	case f.Client != nil:
 		itself.Name = f.Client.Role + "/" + conforming
@@ -94,7 +94,7 @@ func (f Fixture) Variations() (all []peer.Variation) {
 // Play plays one check on servers of its own with faults, so that a fault of every
 // fiftieth job does not depend on other checks. The change of the runner may be nil.
 func (f Fixture) Play(
-	ctx context.Context, faults []peer.Fault, check conformance.Check, change func(*run.Runner),
+	ctx context.Context, faults []registry.Fault, check conformance.Check, change func(*run.Runner),
 ) (reports.Check, error) {
 	report, err := f.Report(ctx, faults, []conformance.Check{check}, change)
 	if err != nil {
@@ -105,9 +105,9 @@ func (f Fixture) Play(
 
 // Report plays checks on the same servers with faults. A check that cannot share a server has one of its own.
 func (f Fixture) Report(
-	ctx context.Context, faults []peer.Fault, checks []conformance.Check, change func(*run.Runner),
+	ctx context.Context, faults []registry.Fault, checks []conformance.Check, change func(*run.Runner),
 ) (*reports.Report, error) {
-	p := &pool{fixture: f, config: peer.Config{Faults: faults}, fresh: len(checks) > 1}
+	p := &pool{fixture: f, config: registry.Config{Faults: faults}, fresh: len(checks) > 1}
 	return p.report(ctx, checks, change)
 }
 
@@ -125,9 +125,9 @@ func together(r *reports.Report, id string) reports.Check {
 
 // Vary plays checks on servers with a variation.
 func (f Fixture) Vary(
-	ctx context.Context, variation peer.Variation, checks []conformance.Check,
+	ctx context.Context, variation registry.Variation, checks []conformance.Check,
 ) (*reports.Report, error) {
-	p := &pool{fixture: f, config: peer.Config{Variation: variation}, fresh: true}
+	p := &pool{fixture: f, config: registry.Config{Variation: variation}, fresh: true}
 	return p.report(ctx, checks, nil)
 }
 
@@ -135,16 +135,16 @@ func (f Fixture) Vary(
 // for single checks.
 type pool struct {
 	fixture Fixture
-	config  peer.Config // of all
-	fresh   bool        // the open and the protected server can be started anew
+	config  registry.Config // of all
+	fresh   bool            // the open and the protected server can be started anew
 
 	mu      sync.Mutex
-	servers []*peer.Server
+	servers []*registry.Server
 }
 
 // build starts a server, with a seed: what checks find must not depend on chance. It hashes passwords with few
 // iterations, to save time.
-func (p *pool) build(config peer.Config) (run.Server, error) {
+func (p *pool) build(config registry.Config) (run.Server, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	config.Seed, config.Iterations = uint64(len(p.servers))+1, 5
@@ -248,7 +248,7 @@ func (p *pool) runner(checks ...conformance.Check) (*run.Runner, error) {
 }
 
 // passwords returns those of the servers that checks need, the empty one for an open server.
-func passwords(of *peer.Peer, checks []conformance.Check) (all []string) {
+func passwords(of *registry.Peer, checks []conformance.Check) (all []string) {
 	closed := func(c conformance.Check) bool { return slices.Contains(c.Describe().Needs, scenarios.NeedPassword) }
 	if !of.Passwords || slices.ContainsFunc(checks, func(c conformance.Check) bool { return !closed(c) }) {
 		all = append(all, "")

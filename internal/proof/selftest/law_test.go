@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -85,7 +85,7 @@ silence 12s on c
 			"heartbeat-milliseconds": {"EMQP-BEAT-03", "law/timestamp"},
 		}},
 	} {
-		of, err := peer.Named(protocol)
+		of, err := registry.Named(protocol)
 		require.NoError(t, err)
 		dialect := of.Dialect
 		script, err := scenarios.Parse(dialect, "x", []byte("title: x"+test.script))

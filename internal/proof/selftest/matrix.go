@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -24,7 +24,7 @@ type Matrix struct {
 
 // Row is what checks found on servers with one fault.
 type Row struct {
-	Fault peer.Fault
+	Fault registry.Fault
 
 	// Red has the checks that found a clause broken, by clause.
 	Red map[string][]string
@@ -40,7 +40,7 @@ type Row struct {
 
 // AddReport adds what checks found that were played on the same servers with the fault, or on a client. What the law
 // found is in the report too.
-func (m *Matrix) AddReport(fault peer.Fault, checks []conformance.Check, report *reports.Report) {
+func (m *Matrix) AddReport(fault registry.Fault, checks []conformance.Check, report *reports.Report) {
 	m.mu.Lock()
 	m.row(fault)
 	m.mu.Unlock()
@@ -56,7 +56,7 @@ func (m *Matrix) AddReport(fault peer.Fault, checks []conformance.Check, report 
 
 // Add adds what a check found on a server with the fault; nil: the law. Which clauses an exploration finds broken
 // beside others is a matter of chance.
-func (m *Matrix) Add(fault peer.Fault, check conformance.Check, result reports.Check) {
+func (m *Matrix) Add(fault registry.Fault, check conformance.Check, result reports.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, name := m.row(fault), result.ID
@@ -90,7 +90,7 @@ func (m *Matrix) Add(fault peer.Fault, check conformance.Check, result reports.C
 }
 
 // Leave records a check that is not played: it decides a clause of the fault, or a rule may find it there.
-func (m *Matrix) Leave(fault peer.Fault, check conformance.Check) {
+func (m *Matrix) Leave(fault registry.Fault, check conformance.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.row(fault)
@@ -99,7 +99,7 @@ func (m *Matrix) Leave(fault peer.Fault, check conformance.Check) {
 	}
 }
 
-func (m *Matrix) row(fault peer.Fault) *Row {
+func (m *Matrix) row(fault registry.Fault) *Row {
 	r, ok := m.rows[fault.Name]
 	if !ok {
 		r = &Row{
@@ -186,7 +186,7 @@ func Clauses(check conformance.Check) []string {
 }
 
 // Names reports whether a fault may break a clause that a check decides.
-func Names(fault peer.Fault, check conformance.Check) bool {
+func Names(fault registry.Fault, check conformance.Check) bool {
 	return slices.ContainsFunc(Clauses(check), func(id string) bool { return slices.Contains(fault.Clauses, id) })
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -14,7 +14,7 @@ import (
 // from deciding it.
 func TestWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	fault, err := peer.Default().FaultNamed("ack-other-answer")
+	fault, err := registry.Default().FaultNamed("ack-other-answer")
 	require.NoError(t, err)
 	scripts := candidates(suite(t))
 	i := 0
@@ -32,7 +32,7 @@ func TestWhatIsMissing(t *testing.T) {
 		"the machine lagged": {reports.Inconclusive, reports.ReasonLag, ""},
 		"failed":             {reports.Fail, "", ""},
 	} {
-		m := Matrix{Protocol: peer.Default().Protocol}
+		m := Matrix{Protocol: registry.Default().Protocol}
 		m.Add(fault, scripts[i].Check, reports.Check{
 			ID: scripts[i].id, Verdict: c.verdict,
 			Clauses: []reports.ClauseVerdict{{ID: first, Verdict: c.verdict, Reason: c.reason}},

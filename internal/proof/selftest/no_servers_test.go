@@ -21,8 +21,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/protocols/fwp"
 	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
@@ -301,8 +301,8 @@ type obituary struct {
 
 // poolWith returns the pool of servers of FWP with a hook, in memory.
 func poolWith(hook func() func(*fakes.Event)) *pool {
-	fault := peer.FWPFault(fakes.Fault{Hook: hook})
-	return &pool{fixture: Fixture{Network: memnet.New()}, config: peer.Config{Faults: []peer.Fault{fault}}}
+	fault := registry.FWPFault(fakes.Fault{Hook: hook})
+	return &pool{fixture: Fixture{Network: memnet.New()}, config: registry.Config{Faults: []registry.Fault{fault}}}
 }
 
 func mourn(t *testing.T, m *mortal, scripts []conformance.Check) (seen obituary) {

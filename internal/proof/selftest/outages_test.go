@@ -16,7 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -80,7 +80,7 @@ func outageOf(t *testing.T, fault, variation, check string) (report *reports.Rep
 	checks, err := on.Checks()
 	require.NoError(t, err)
 	checks = slices.DeleteFunc(checks, func(c conformance.Check) bool { return c.Describe().ID != check })
-	faults := slices.DeleteFunc(on.Faults(), func(f peer.Fault) bool { return path.Base(f.Name) != fault })
+	faults := slices.DeleteFunc(on.Faults(), func(f registry.Fault) bool { return path.Base(f.Name) != fault })
 	variations := on.Variations()
 	v := variations[len(variations)-1]
 	for _, other := range variations {
@@ -131,7 +131,7 @@ func TestAccountsOfProducers(t *testing.T) {
 // likeFaktory plays a situation of a server that is like Faktory on a producer with a fault, a variation or neither.
 func likeFaktory(t *testing.T, departure, check string) (report *reports.Report) {
 	t.Helper()
-	on, config := fixtureOf(t, "fwp", "producer"), peer.Config{}
+	on, config := fixtureOf(t, "fwp", "producer"), registry.Config{}
 	for _, f := range on.Faults() {
 		if path.Base(f.Name) == departure {
 			config.Faults = append(config.Faults, f)

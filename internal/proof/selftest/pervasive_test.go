@@ -22,8 +22,8 @@ import (
 	fakeemqp "github.com/fwpsuite/fwp/fakes/emqp"
 	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/protocols/emqp"
 	"github.com/fwpsuite/fwp/protocols/workq"
 	"github.com/fwpsuite/fwp/reports"
@@ -43,15 +43,15 @@ const (
 const slowReply = 300 * time.Millisecond
 
 // pervasive are departures that show in most conversations of a server, by protocol.
-func pervasive(t *testing.T) map[string][]peer.Fault {
+func pervasive(t *testing.T) map[string][]registry.Fault {
 	t.Helper()
-	return map[string][]peer.Fault{"fwp": pervasiveFWP(t), "workq": pervasiveWorkq(), "emqp": pervasiveEMQP(t)}
+	return map[string][]registry.Fault{"fwp": pervasiveFWP(t), "workq": pervasiveWorkq(), "emqp": pervasiveEMQP(t)}
 }
 
 // catalogued returns a fault of the catalogue of a protocol.
-func catalogued(t *testing.T, protocol, name string) peer.Fault {
+func catalogued(t *testing.T, protocol, name string) registry.Fault {
 	t.Helper()
-	of, err := peer.Named(protocol)
+	of, err := registry.Named(protocol)
 	require.NoError(t, err)
 	fault, err := of.FaultNamed(name)
 	require.NoError(t, err)
@@ -63,12 +63,12 @@ func ownRow(name, clause string) catalogue.Table {
 	return catalogue.Table{name: {Marks: []string{clause}}}
 }
 
-func pervasiveFWP(t *testing.T) []peer.Fault {
+func pervasiveFWP(t *testing.T) []registry.Fault {
 	t.Helper()
-	own := func(name, clause string, hook func(*fakes.Event)) peer.Fault {
-		return peer.FWPFault(catalogue.FaultOf[fakes.Event](ownRow(name, "FWP-"+clause), name, hook))
+	own := func(name, clause string, hook func(*fakes.Event)) registry.Fault {
+		return registry.FWPFault(catalogue.FaultOf[fakes.Event](ownRow(name, "FWP-"+clause), name, hook))
 	}
-	return []peer.Fault{
+	return []registry.Fault{
 		catalogued(t, "fwp", "job-retry-follows"),
 		own(linesEndWithLF, "RESP-01", func(e *fakes.Event) {
 			if e.Point == fakes.Writing {
@@ -94,9 +94,9 @@ func pervasiveFWP(t *testing.T) []peer.Fault {
 	}
 }
 
-func pervasiveWorkq() []peer.Fault {
-	own := func(name, clause string, hook func() func(*fakeworkq.Event)) peer.Fault {
-		return peer.WorkqFault(catalogue.FaultOf[fakeworkq.Event](ownRow(name, "WORKQ-"+clause), name, hook))
+func pervasiveWorkq() []registry.Fault {
+	own := func(name, clause string, hook func() func(*fakeworkq.Event)) registry.Fault {
+		return registry.WorkqFault(catalogue.FaultOf[fakeworkq.Event](ownRow(name, "WORKQ-"+clause), name, hook))
 	}
 	is := func(p fakeworkq.Point) func(*fakeworkq.Event) bool {
 		return func(e *fakeworkq.Event) bool { return e.Point == p }
@@ -104,7 +104,7 @@ func pervasiveWorkq() []peer.Fault {
 	at := func(p fakeworkq.Point, act func(*fakeworkq.Event)) func() func(*fakeworkq.Event) {
 		return catalogue.Maker[fakeworkq.Event](catalogue.On(is(p), act))
 	}
-	return []peer.Fault{
+	return []registry.Fault{
 		own(linesEndWithLF, "LINE-03", at(fakeworkq.Writing, func(e *fakeworkq.Event) {
 			e.Bytes = bytes.ReplaceAll(e.Bytes, []byte("\r\n"), []byte("\n"))
 		})),
@@ -133,10 +133,10 @@ func pervasiveWorkq() []peer.Fault {
 	}
 }
 
-func pervasiveEMQP(t *testing.T) []peer.Fault {
+func pervasiveEMQP(t *testing.T) []registry.Fault {
 	t.Helper()
-	own := func(name, clause string, hook func() func(*fakeemqp.Event)) peer.Fault {
-		return peer.EMQPFault(catalogue.FaultOf[fakeemqp.Event](ownRow(name, "EMQP-"+clause), name, hook))
+	own := func(name, clause string, hook func() func(*fakeemqp.Event)) registry.Fault {
+		return registry.EMQPFault(catalogue.FaultOf[fakeemqp.Event](ownRow(name, "EMQP-"+clause), name, hook))
 	}
 	const atHeaders = 5
 	request := func(e *fakeemqp.Event) bool {
@@ -146,7 +146,7 @@ func pervasiveEMQP(t *testing.T) []peer.Fault {
 		e.Frames = slices.Clone(e.Frames)
 		e.Frames[atHeaders] = []byte(text)
 	}
-	return []peer.Fault{
+	return []registry.Fault{
 		catalogued(t, "emqp", acksHaveOtherIDs),
 		catalogued(t, "emqp", "heartbeat-milliseconds"),
 		own("every REQUEST has a header more", "HEAD-01", catalogue.Maker[fakeemqp.Event](catalogue.On(request,
@@ -196,13 +196,13 @@ var documents = map[string]string{"fwp": "faults.md", "workq": "workq-faults.md"
 // beside plays a catalogue beside pervasive faults. Plays are remembered: each script is played once on a server with
 // the same faults.
 type beside struct {
-	of    *peer.Peer
+	of    *registry.Peer
 	plays sync.Map // by script and faults: func() []string, which returns the clauses that are found broken
 }
 
 // scriptsOf returns the scripts that are about a fault: those that look at its first clause, and those that the
 // document says catch it.
-func scriptsOf(all []candidate, fault peer.Fault, caught []string) []conformance.Check {
+func scriptsOf(all []candidate, fault registry.Fault, caught []string) []conformance.Check {
 	var first, others []conformance.Check
 	for _, s := range all {
 		switch {
@@ -222,7 +222,7 @@ func scriptsOf(all []candidate, fault peer.Fault, caught []string) []conformance
 }
 
 // breaks reports whether a script finds a clause broken on a server that has some faults.
-func (b *beside) breaks(t *testing.T, clause string, script conformance.Check, faults ...peer.Fault) bool {
+func (b *beside) breaks(t *testing.T, clause string, script conformance.Check, faults ...registry.Fault) bool {
 	t.Helper()
 	key := script.Describe().ID
 	for _, f := range faults {
@@ -236,7 +236,7 @@ func (b *beside) breaks(t *testing.T, clause string, script conformance.Check, f
 
 // found reports whether scripts find the first clause of a fault broken, and whether they still do beside another
 // fault, which does not break it itself there. What is found beside another one is not played alone.
-func (b *beside) found(t *testing.T, scripts []conformance.Check, fault, other peer.Fault) (alone, both bool) {
+func (b *beside) found(t *testing.T, scripts []conformance.Check, fault, other registry.Fault) (alone, both bool) {
 	t.Helper()
 	const most = 4 // scripts
 	clause := fault.Clauses[0]
@@ -261,7 +261,7 @@ func TestFaultsBesideAPervasiveOne(t *testing.T) {
 	for protocol, others := range pervasive(t) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			of, err := peer.Named(protocol)
+			of, err := registry.Named(protocol)
 			require.NoError(t, err)
 			counts := make([]atomic.Int32, len(others))
 			t.Run("each", func(t *testing.T) { playBesides(t, of, others, counts) })
@@ -273,7 +273,7 @@ func TestFaultsBesideAPervasiveOne(t *testing.T) {
 }
 
 // playBesides plays the catalogue of a protocol beside pervasive faults, and counts for each.
-func playBesides(t *testing.T, of *peer.Peer, others []peer.Fault, counts []atomic.Int32) {
+func playBesides(t *testing.T, of *registry.Peer, others []registry.Fault, counts []atomic.Int32) {
 	t.Helper()
 	suite, err := of.Scripts()
 	require.NoError(t, err)
@@ -307,7 +307,7 @@ func playBesides(t *testing.T, of *peer.Peer, others []peer.Fault, counts []atom
 
 // playBeside plays one script on fresh servers that have some faults.
 func playBeside(
-	t *testing.T, of *peer.Peer, script conformance.Check, faults ...peer.Fault,
+	t *testing.T, of *registry.Peer, script conformance.Check, faults ...registry.Fault,
 ) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestALapseIsAFindingAndNoPass(t *testing.T) {
 		scripts := candidates(suite(t))
 		i := slices.IndexFunc(scripts, func(s candidate) bool { return s.id == script })
 		require.GreaterOrEqual(t, i, 0, script)
-		check := playBeside(t, peer.Default(), scripts[i].Check, lf)
+		check := playBeside(t, registry.Default(), scripts[i].Check, lf)
 		var got []string
 		for _, c := range check.Clauses {
 			got = append(got, c.ID+" "+c.Verdict.String())

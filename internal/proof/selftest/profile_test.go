@@ -10,17 +10,17 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/bugs"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/suitetest"
+	"github.com/fwpsuite/fwp/internal/registry"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // profileChecks returns the protocol with the profile of Faktory, and the checks that the profile adds.
-func profileChecks(t *testing.T) (*peer.Peer, []conformance.Check) {
+func profileChecks(t *testing.T) (*registry.Peer, []conformance.Check) {
 	t.Helper()
-	of, err := peer.Default().With("faktory")
+	of, err := registry.Default().With("faktory")
 	require.NoError(t, err)
 	scripts, err := fwpscript.Faktory.Scripts()
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func profileChecks(t *testing.T) (*peer.Peer, []conformance.Check) {
 func TestProfileOnTheConformingServer(t *testing.T) {
 	t.Parallel()
 	of, checks := profileChecks(t)
-	suitetest.InTime(t, varies(t, Fixture{Peer: of}, peer.Variation{Name: conforming}, checks), checks)
+	suitetest.InTime(t, varies(t, Fixture{Peer: of}, registry.Variation{Name: conforming}, checks), checks)
 }
 
 // Each fault of what Faktory adds turns its clause red, and no other clause that it does not name; each clause of the
@@ -99,7 +99,7 @@ S: <any>`},
 			text, err := scenarios.Parse(of.Dialect, name, []byte(test.script+"\n"))
 			require.NoError(t, err)
 			script := conformance.Scripts(text)[0]
-			found := func(fault peer.Fault) (clauses []string) {
+			found := func(fault registry.Fault) (clauses []string) {
 				for _, f := range playScript(t, of, fault, script).Findings {
 					assert.Equal(t, reports.LawPrefix+"delivered", f.Check)
 					clauses = append(clauses, f.Clause)
@@ -109,7 +109,7 @@ S: <any>`},
 			fault, err := of.FaultNamed(name)
 			require.NoError(t, err)
 			assert.Equal(t, []string{test.clause}, found(fault))
-			assert.Empty(t, found(peer.FWPFault(fakes.Fault{Hook: func() func(*fakes.Event) { return func(*fakes.Event) {} }})),
+			assert.Empty(t, found(registry.FWPFault(fakes.Fault{Hook: func() func(*fakes.Event) { return func(*fakes.Event) {} }})),
 				"a server without the fault")
 		})
 	}

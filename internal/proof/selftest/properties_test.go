@@ -18,8 +18,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
 	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 	"github.com/fwpsuite/fwp/reports"
@@ -49,7 +49,7 @@ func tried(
 			v = poolWith(hook)
 		}
 		if configure != nil {
-			v.config.Variation = peer.FWPVariation(fakes.Variation{Configure: configure})
+			v.config.Variation = registry.FWPVariation(fakes.Variation{Configure: configure})
 		}
 		defer v.close()
 		build := func() (run.Server, func(), error) {
@@ -94,7 +94,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 				}
 				checks := tried(t, v.Configure, nil, seed%2 == 0, seed, names...)
 				report := &reports.Report{Checks: checks}
-				assert.Empty(t, Fixture{}.FalseAlarms(peer.FWPVariation(v), report, &met), "seed %d", seed)
+				assert.Empty(t, Fixture{}.FalseAlarms(registry.FWPVariation(v), report, &met), "seed %d", seed)
 				for _, check := range checks {
 					for _, f := range check.Findings {
 						t.Logf("%s %s: %v", check.ID, f.Clause, f.Script)
@@ -102,7 +102,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 				}
 			}
 			if golden.Slow() {
-				assert.Empty(t, stale(peer.FWPVariation(v), &met, true))
+				assert.Empty(t, stale(registry.FWPVariation(v), &met, true))
 			}
 		})
 	}

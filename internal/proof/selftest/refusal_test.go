@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -17,7 +17,7 @@ func TestACloseInsteadOfAnErrorBreaksOneClause(t *testing.T) {
 	clauses := map[string]string{
 		"hello-declined-closes": "FWP-HELLO-04", "state-before-hello-closes": "FWP-STATE-01",
 	}
-	for _, fault := range peer.Default().Faults() {
+	for _, fault := range registry.Default().Faults() {
 		clause := clauses[fault.Name]
 		if clause == "" {
 			continue
@@ -30,7 +30,7 @@ func TestACloseInsteadOfAnErrorBreaksOneClause(t *testing.T) {
 				if !strings.HasPrefix(script.Describe().ID, "auth/") {
 					continue
 				}
-				check := playScript(t, peer.Default(), fault, script)
+				check := playScript(t, registry.Default(), fault, script)
 				for _, id := range red(check) {
 					assert.Equal(t, clause, id, "%s%s", check.ID, evidence(check))
 					found++

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 )
 
 // shown has for each rule of a law a fault and a script: the conversation of the script with a server that has the
@@ -77,7 +77,7 @@ var unshown = map[string]string{
 // TestEachRuleIsShown plays for each rule of each law what breaks it. Each also has what explain tells of it.
 func TestEachRuleIsShown(t *testing.T) {
 	t.Parallel()
-	for _, of := range peer.All() {
+	for _, of := range registry.All() {
 		for _, rule := range slices.Sorted(maps.Keys(of.Law.Rules)) {
 			name, about := of.Name+" "+rule, of.Law.Rules[rule]
 			assert.NotEmpty(t, about.Decided, name)
@@ -99,7 +99,7 @@ func TestEachRuleIsShown(t *testing.T) {
 }
 
 // brokenBy plays a script on servers with a fault, and returns how often it has broken each rule of the law.
-func brokenBy(t *testing.T, of *peer.Peer, fault peer.Fault, script string) map[string]int {
+func brokenBy(t *testing.T, of *registry.Peer, fault registry.Fault, script string) map[string]int {
 	t.Helper()
 	all, err := of.Scripts()
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func brokenBy(t *testing.T, of *peer.Peer, fault peer.Fault, script string) map[
 	require.GreaterOrEqual(t, i, 0, script)
 	times := map[string]int{}
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{fixture: Fixture{Peer: of, Network: memnet.New()}, config: peer.Config{Faults: []peer.Fault{fault}}}
+		p := &pool{fixture: Fixture{Peer: of, Network: memnet.New()}, config: registry.Config{Faults: []registry.Fault{fault}}}
 		defer p.close()
 		runner, err := p.runner(all[i])
 		require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
+	"github.com/fwpsuite/fwp/internal/registry"
 	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -134,7 +134,7 @@ func TestAProducerThatReadsAllFirst(t *testing.T) {
 	var h *fwpsituations.Harness
 	synctest.Test(t, func(t *testing.T) {
 		var err error
-		h, err = on.Client.Harness(peer.Config{Network: memnet.New()})
+		h, err = on.Client.Harness(registry.Config{Network: memnet.New()})
 		require.NoError(t, err)
 		h.Launcher = readsAll{h.Launcher}
 		seen, err := h.Identify(t.Context())

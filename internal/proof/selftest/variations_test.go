@@ -13,8 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
-	"github.com/fwpsuite/fwp/internal/peer"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -35,7 +35,7 @@ func TestVariations(t *testing.T) {
 func TestOtherVariations(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"workq", "emqp"} {
-		of, err := peer.Named(name)
+		of, err := registry.Named(name)
 		require.NoError(t, err)
 		all, err := of.Scripts()
 		require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestOtherVariations(t *testing.T) {
 
 // varies plays checks on what differs and is right: they find nothing, and leave nothing open, but what the variation
 // allows, and meet all of that. It returns the report.
-func varies(t *testing.T, on Fixture, v peer.Variation, checks []conformance.Check) *reports.Report {
+func varies(t *testing.T, on Fixture, v registry.Variation, checks []conformance.Check) *reports.Report {
 	t.Helper()
 	report := vary(t, on, v, checks)
 	played := slices.DeleteFunc(slices.Clone(report.Checks), func(c reports.Check) bool {
@@ -65,7 +65,7 @@ func varies(t *testing.T, on Fixture, v peer.Variation, checks []conformance.Che
 
 // stale says which rows of a variation have allowed nothing: those about explorations, which have a test of their own,
 // or the others.
-func stale(v peer.Variation, met *allow.Met, explored bool) []string {
+func stale(v registry.Variation, met *allow.Met, explored bool) []string {
 	return met.Stale(slices.DeleteFunc(slices.Clone(v.Allows), func(row allow.Row) bool {
 		return strings.HasPrefix(row.Where[0], "explore/") != explored
 	}))
@@ -89,7 +89,7 @@ func light(checks []conformance.Check) []conformance.Check {
 }
 
 // vary plays checks on what differs from others.
-func vary(t *testing.T, on Fixture, v peer.Variation, checks []conformance.Check) (report *reports.Report) {
+func vary(t *testing.T, on Fixture, v registry.Variation, checks []conformance.Check) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()

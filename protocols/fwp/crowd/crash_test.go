@@ -11,7 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/forward/forwardtest"
+	"github.com/fwpsuite/fwp/internal/target/forward/forwardtest"
 	"github.com/fwpsuite/fwp/protocols/fwp"
 	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
-	"github.com/fwpsuite/fwp/internal/proxy"
+	"github.com/fwpsuite/fwp/internal/target/proxy"
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
 	"github.com/fwpsuite/fwp/scenarios"
 )

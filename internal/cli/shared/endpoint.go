@@ -1,0 +1,211 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/text"
+	"github.com/fwpsuite/fwp/internal/registry"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Endpoint is the target that the flags and the environment name.
+type Endpoint struct {
+	Peer   *registry.Peer // its protocol
+	Choice target.Choice
+	Faults []registry.Fault // of the embedded server
+
+	Variation registry.Variation // of the embedded server
+	Server    *target.Server     // nil: the embedded one, or one that is to be started
+	Password  string
+	Starter   *target.Starter // nil: the server runs already, or is the embedded one
+	Secrets   *target.Secrets // what texts must not have; nil: they may have everything
+
+	subject reports.Subject // what is known of it before it is asked
+	reached *target.Reached // of Server; nil for one that a command starts
+	// Detected says that the profile of Peer is that of what the server says it is, and not of --profile.
+	Detected bool
+
+	insisted bool // on the embedded server, by --embedded, where the environment names another one
+}
+
+// Ours reports whether the server exists for this process only, so that everything may be done to it.
+func (e Endpoint) Ours() bool { return e.Choice.Embedded || e.Starter != nil }
+
+// Start starts a server of the Starter, with a password or without, and waits until it greets as an
+// FWP server does. The error may be an UnreachableError.
+func (e Endpoint) Start(ctx context.Context, password string, timeout time.Duration) (*target.Started, error) {
+	started, err := e.starting(password, timeout).Start(ctx, password)
+	return started, startFailed(err)
+}
+
+// starting returns the Starter, for which a server is ready that greets.
+func (e Endpoint) starting(password string, timeout time.Duration) *target.Starter {
+	starter := *e.Starter
+	starter.Ready = func(ctx context.Context, s *target.Server) error {
+		_, err := e.Peer.Identify(ctx, s, timeout)
+		return err
+	}
+	starter.Foreign = func(ctx context.Context, s *target.Server) string {
+		if other := e.otherProtocol(ctx, s, timeout); other != nil {
+			return "this looks like a server of " + other.Title + ": give --protocol " + other.Name
+		}
+		return ""
+	}
+	starter.Talk = e.Talk(password)
+	return &starter
+}
+
+// Talk returns how it is seen whether something that was done to a server of the protocol took effect.
+func (e Endpoint) Talk(password string) target.Talk { return e.Peer.Talk(password) }
+
+// StartInstead starts a server of the Starter at the place of one that was stopped, on its folder, as Start does.
+func (e Endpoint) StartInstead(ctx context.Context, old *target.Started, timeout time.Duration) error {
+	old.Replace(e.starting(old.Server.Address.Password, timeout))
+	return startFailed(old.Server.Start(ctx))
+}
+
+func startFailed(err error) error {
+	if _, failed := errors.AsType[*target.StartError](err); failed {
+		return &UnreachableError{err, "run the command of --start by hand to see the cause"}
+	}
+	return err
+}
+
+// String names the server: "tcp://localhost:7419 (from --url)".
+func (e Endpoint) String() string {
+	switch {
+	case e.Choice.Embedded:
+		return e.Choice.How
+	case e.Starter != nil:
+		return "a server " + e.Choice.How
+	}
+	return e.Choice.Address.String() + " (" + e.Choice.How + ")"
+}
+
+// Flags returns the flags that name the target in a command that the user can run, none for the embedded server. A
+// password is left out.
+func (e Endpoint) Flags() []string {
+	switch {
+	case e.insisted:
+		return append([]string{"--embedded"}, e.protocolFlags()...)
+	case e.Choice.Embedded:
+		return e.protocolFlags()
+	case e.Starter != nil:
+		return append(e.protocolFlags(), "--start", text.ShellQuote(target.RedactCommand(e.Starter.Value)))
+	}
+	return append(e.protocolFlags(), "--url", e.Choice.Address.Masked())
+}
+
+func (e Endpoint) protocolFlags() []string {
+	var flags []string
+	if !e.Peer.IsDefault() {
+		flags = []string{"--protocol", e.Peer.Name}
+	}
+	if e.Peer.Profile != "" && !e.Detected {
+		flags = append(flags, "--profile", e.Peer.Profile)
+	}
+	return flags
+}
+
+// Identify connects to the user's server, which must be there and accept the password.
+// The error is an UnreachableError, or an InternalError if this machine could not open the connection.
+func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conformance.Identity, error) {
+	id, err := e.Peer.Identify(ctx, e.Server, timeout)
+	if words := machine.Explain(err); words != "" {
+		return id, &InternalError{errors.New(words)}
+	}
+	switch {
+	case err != nil && target.Refused(err) && e.Server.Deeds.Opened():
+		return id, &UnreachableError{err, "it accepted connections before; then the server ended, or a forwarder " +
+			"(kubectl port-forward, ssh -L) did, after clients had closed their connections"}
+	case err != nil:
+		return id, &UnreachableError{err, e.advice(ctx, timeout, err)}
+	}
+	if id.Protected {
+		err = e.authenticate(ctx, timeout)
+	}
+	return id, err
+}
+
+func (e Endpoint) authenticate(ctx context.Context, timeout time.Duration) error {
+	if e.Password == "" {
+		return &UnreachableError{errors.New("the server requires a password, and none was given"),
+			"put it into the URL, " + e.withPassword() + " (with the colon), or give a file with --password-file"}
+	}
+	err := e.Peer.Authenticate(ctx, e.Server, e.Password, timeout)
+	switch {
+	case errors.Is(err, conformance.ErrDeclined) && e.Choice.Address.Password != "":
+		return &UnreachableError{err,
+			"the password is " + e.Choice.How + ", where %, /, ? and # are written %25, %2F, %3F and %23"}
+	case errors.Is(err, conformance.ErrDeclined):
+		return &UnreachableError{err, "the password is from --password-file, where it is the first and only line"}
+	}
+	return err
+}
+
+// withPassword returns the form of a URL with a password.
+func (e Endpoint) withPassword() string {
+	form := e.Choice.Address
+	form.Password = "PASSWORD"
+	return form.Masked()
+}
+
+// advice returns what to do about a server that is not one of the protocol.
+func (e Endpoint) advice(ctx context.Context, timeout time.Duration, err error) string {
+	if advice := e.Choice.Address.Advice(err, registry.Schemes()...); advice != "" {
+		return advice
+	}
+	if other := e.otherProtocol(ctx, e.Server, timeout); other != nil {
+		right := e.Choice.Address
+		right.Protocol, right.Backend, right.Password = other.Scheme.Name, "", ""
+		return fmt.Sprintf("this looks like a server of %s: use %s", other.Title, right)
+	}
+	if e.Peer.Advice == nil {
+		return "is " + e.Choice.Address.Port + " the port of a server that speaks " + e.Peer.Title + "?"
+	}
+	return e.Peer.Advice(ctx, e.Server, err)
+}
+
+// probeTimeout is how long a server has at most to greet or to answer as one of another protocol.
+const probeTimeout = 2 * time.Second
+
+// otherProtocol returns the protocol that a server speaks which is not one of the Peer; nil if none is known.
+func (e Endpoint) otherProtocol(ctx context.Context, s *target.Server, timeout time.Duration) *registry.Peer {
+	for _, other := range registry.All() {
+		if other == e.Peer || (s.Address.TLS && !other.Passwords) {
+			continue
+		}
+		if _, err := other.Identify(ctx, s, min(timeout, probeTimeout)); err == nil {
+			return other
+		}
+	}
+	return nil
+}
+
+// UnreachableError reports why a target cannot be tested at all, and what to do.
+type UnreachableError struct {
+	Cause  error
+	Advice string
+}
+
+// Error returns the cause and the advice, in two lines or more.
+func (e *UnreachableError) Error() string {
+	cause, end := text.OfError(e.Cause), ";\n"
+	if strings.Count(cause, "\n") > 1 { // it has what a program printed
+		end = "\n"
+	}
+	if e.Advice == "" {
+		end = ""
+	}
+	return cause + end + e.Advice
+}
+
+// Unwrap returns the cause.
+func (e *UnreachableError) Unwrap() error { return e.Cause }

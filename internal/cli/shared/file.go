@@ -1,0 +1,156 @@
+package shared
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// ReplaceFile writes a file as a whole, or leaves the existing one as it is.
+func ReplaceFile(name string, write func(io.Writer) error) error {
+	f, err := OpenFile(name)
+	if err != nil {
+		return err
+	}
+	return f.Finish(write(f))
+}
+
+// Bytes returns what writes a text.
+func Bytes(text []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}
+}
+
+// ReplaceResult is ReplaceFile for the FILE of a flag, whose name its errors have. That the file cannot be written once
+// it is open is an InternalError; an error of write alone is returned as it is.
+func ReplaceResult(flag, name string, write func(io.Writer) error) error {
+	f, err := OpenFile(name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	written := write(f)
+	full := f.failed != nil
+	err = f.Finish(written)
+	if err != nil && (written == nil || full) {
+		return &InternalError{fmt.Errorf("%s: %w", flag, err)}
+	}
+	return err
+}
+
+// NewFile writes a file as a whole that must not exist yet, or leaves no file. The error is
+// [fs.ErrExist] if there is one. An empty file holds the name while it is written.
+func NewFile(name string, write func(io.Writer) error) error {
+	reserved, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // results are no secret
+	if err != nil {
+		return err
+	}
+	_ = reserved.Close() // nothing was written
+	if err := ReplaceFile(name, write); err != nil {
+		_ = os.Remove(name) // the first of two errors is returned
+		return err
+	}
+	return nil
+}
+
+// File is a file that results go to. It is written beside the existing file and
+// replaces that when it is complete. Where that is impossible (a device, a folder
+// without write permission) the existing file itself is truncated at the first Write.
+type File struct {
+	file    *os.File
+	name    string // as it was given; errors name it
+	beside  bool   // file is another one, which replaces it
+	emptied bool
+	failed  error // of the first Write that failed; nothing is written after it
+}
+
+// OpenFile opens name for writing, and returns an error if it cannot be written. The
+// caller ends the file with Finish or Discard.
+func OpenFile(name string) (*File, error) {
+	if end, err := filepath.EvalSymlinks(name); err == nil {
+		name = end
+	}
+	there, err := os.OpenFile(name, os.O_WRONLY, 0)
+	mode := fs.FileMode(0o644)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // there is nil
+	case err != nil:
+		return nil, err
+	default:
+		info, err := there.Stat()
+		if err != nil || !info.Mode().IsRegular() {
+			return &File{file: there, name: name}, err
+		}
+		mode = info.Mode().Perm()
+	}
+	beside, err := os.OpenFile(name+"."+rand.Text()[:6]+".partial", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	switch {
+	case err == nil:
+		_ = there.Close() // nothing was written
+		return &File{file: beside, name: name, beside: true}, nil
+	case there != nil:
+		return &File{file: there, name: name}, nil
+	}
+	return nil, about(name, err)
+}
+
+// about returns an error of the operating system that names this file.
+func about(name string, err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: failed.Op, Path: name, Err: failed.Err}
+	}
+	return err
+}
+
+// Write implements io.Writer. After an error all further calls return that error.
+func (f *File) Write(b []byte) (n int, err error) {
+	if f.failed != nil {
+		return 0, f.failed
+	}
+	if !f.beside && !f.emptied {
+		f.emptied = true
+		if err := f.file.Truncate(0); err != nil && !errors.Is(err, syscall.EINVAL) { // a device has no length
+			f.failed = about(f.name, err)
+			return 0, f.failed
+		}
+	}
+	n, err = f.file.Write(b)
+	f.failed = about(f.name, err)
+	return n, f.failed
+}
+
+// Finish closes the file and moves it to its place. If the caller could not make all of its
+// contents, which is the error written, or a Write failed, it leaves the existing file as
+// it was and returns that error.
+func (f *File) Finish(written error) error {
+	err := cmp.Or(written, f.failed)
+	if err == nil && f.beside {
+		err = about(f.name, f.file.Sync()) // some disks report only here that they are full
+	}
+	if closed := f.file.Close(); err == nil {
+		err = about(f.name, closed)
+	}
+	if !f.beside {
+		return err
+	}
+	if err == nil {
+		err = os.Rename(f.file.Name(), f.name)
+	}
+	if err != nil {
+		_ = os.Remove(f.file.Name()) // the first of two errors is returned
+	}
+	return err
+}
+
+// errDiscarded ends a file that is not wanted any more.
+var errDiscarded = errors.New("discarded")
+
+// Discard closes the file and leaves the existing one as it was.
+func (f *File) Discard() { _ = f.Finish(errDiscarded) }

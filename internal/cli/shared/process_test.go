@@ -1,0 +1,67 @@
+package shared
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// terminal is a process whose outputs somebody looks at, or not.
+func terminal(yes bool, env map[string]string) Process {
+	return Process{
+		LookupEnv: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
+		terminal:  func(io.Writer) bool { return yes },
+	}
+}
+
+func TestColor(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		flag     string
+		terminal bool
+		env      map[string]string
+		want     bool
+	}{
+		{flag: "auto"},
+		{flag: "auto", terminal: true, want: true},
+		{flag: "auto", terminal: true, env: map[string]string{"NO_COLOR": ""}, want: true},
+		{flag: "auto", terminal: true, env: map[string]string{"NO_COLOR": "1"}},
+		{flag: "auto", terminal: true, env: map[string]string{"TERM": "dumb"}},
+		{flag: "auto", terminal: true, env: map[string]string{"TERM": "xterm"}, want: true},
+		{flag: "never", terminal: true},
+		{flag: "always", env: map[string]string{"NO_COLOR": "1", "TERM": "dumb"}, want: true},
+	}
+	for _, test := range tests {
+		assert.Equal(t, test.want, terminal(test.terminal, test.env).wantsColor(test.flag), test)
+	}
+}
+
+func TestMessagesFit(t *testing.T) {
+	t.Parallel()
+	message := func(env map[string]string) string {
+		var out strings.Builder
+		p := terminal(true, env)
+		p.Name, p.Err = "fwpcheck", &out
+		p.Logf("%s", "one two three four five six\n  seven eight nine ten eleven")
+		return out.String()
+	}
+	assert.Equal(t, "fwpcheck: one two\n  three four five six\n  seven eight nine\n    ten eleven\n",
+		message(map[string]string{"COLUMNS": "21"}))
+	assert.Equal(t, "fwpcheck: one two three four five six\n  seven eight nine ten eleven\n", message(nil),
+		"the width is not known")
+}
+
+// No width puts a command of a CI system at the beginning of a line of standard error.
+func TestNoMessageIsACommand(t *testing.T) {
+	t.Parallel()
+	for width := range 100 {
+		var out strings.Builder
+		p := terminal(true, map[string]string{"COLUMNS": strconv.Itoa(width)})
+		p.Name, p.Err = "fwpcheck", &out
+		p.Logf("a server sent %s", "word ::stop-commands::a ##[error]b\n::error::c\r\nd\x1b[2J\u202e\xff\x00")
+		assert.NotRegexp(t, `(?m)^(\s*::|\s*##)|##\[|[^\n -~]`, out.String())
+	}
+}

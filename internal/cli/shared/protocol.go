@@ -1,0 +1,153 @@
+package shared
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/internal/registry"
+	"github.com/fwpsuite/fwp/internal/target"
+)
+
+// DeclareProtocol adds --protocol to f. The default in its help is the words of usually, and then the Default.
+func DeclareProtocol(f *pflag.FlagSet, name *string, usually string) {
+	f.StringVar(name, "protocol", "",
+		"the `PROTOCOL`: "+strings.Join(registry.Names(), " or ")+" (default: "+usually+registry.Default().Name+")")
+}
+
+// DeclareProtocol adds --protocol to f.
+func (t *TargetFlags) DeclareProtocol(f *pflag.FlagSet) {
+	DeclareProtocol(f, &t.ProtocolName, "that of the URL, else ")
+}
+
+// DeclareProfile adds --profile to f.
+func DeclareProfile(f *pflag.FlagSet, name *string) {
+	f.StringVar(name, "profile", "", "expect the extensions of a `FAMILY` of servers: "+
+		strings.Join(registry.Default().ProfileNames(), ", "))
+}
+
+// PeerWith returns the protocol that --protocol names, with what --profile adds to it.
+func PeerWith(name, profile string) (*registry.Peer, error) {
+	p, err := PeerNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = p.With(profile); err != nil {
+		return nil, fmt.Errorf("--profile: %w", err)
+	}
+	return p, nil
+}
+
+// PeerNamed returns the protocol that --protocol names.
+func PeerNamed(name string) (*registry.Peer, error) {
+	p, err := registry.Named(name)
+	if err != nil {
+		return nil, fmt.Errorf("--protocol: %w", err)
+	}
+	return p, nil
+}
+
+// Protocol returns the name of the protocol that --protocol or the scheme of --url gives; empty if none does.
+func (t *TargetFlags) Protocol() string {
+	if t.ProtocolName == "" {
+		if a, err := target.ParseURL(t.url, registry.Schemes()...); err == nil {
+			return a.Protocol
+		}
+	}
+	return t.ProtocolName
+}
+
+// SetProtocol has the target be one of a protocol, where the flags leave that open: that of the user's scripts.
+func (t *TargetFlags) SetProtocol(p *registry.Peer) {
+	t.ProtocolName = cmp.Or(t.ProtocolName, p.Name)
+}
+
+// named returns the protocol of a name, as --profile has it. It is an error if the command does not work with it.
+func (t *TargetFlags) named(protocol string) (*registry.Peer, error) {
+	p, err := PeerWith(protocol, t.Profile)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Refusal(t.Command)
+}
+
+// carried returns the protocol of an address. It is an error if the command does not work with it, or if --protocol
+// names another one.
+func (t *TargetFlags) carried(a target.Address) (*registry.Peer, error) {
+	p, err := t.named(a.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	if other, err := registry.Named(t.ProtocolName); err == nil && t.ProtocolName != "" && other.Name != p.Name {
+		return nil, fmt.Errorf("the URL is for %s, but --protocol is %s: its URLs begin with %s://",
+			p.Name, t.ProtocolName, other.Scheme.Name)
+	}
+	return p, nil
+}
+
+// DeclareFault adds the flag --fault to a command; usage is "" for the usual one.
+func DeclareFault(cmd *cobra.Command, name *string, usage string) {
+	usage = cmp.Or(usage,
+		"give the embedded server the fault `NAME`, to see what is found (see fwpcheck list --faults)")
+	cmd.Flags().StringVar(name, "fault", "", usage)
+}
+
+// DeclareVariation adds the flag --variation to a command; server is which one it is about, "" for the only one.
+func DeclareVariation(cmd *cobra.Command, name *string, server string) {
+	cmd.Flags().StringVar(name, "variation", "", "have "+cmp.Or(server, "the embedded server")+
+		" differ by the variation `NAME`, which is right too (see fwpcheck list --variations)")
+}
+
+// completeNames completes the value of a flag with what names returns of the protocol that --protocol names.
+func completeNames(names func(*registry.Peer) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		name, _ := cmd.Flags().GetString("protocol") // that of commands without the flag is the Default
+		p, err := registry.Named(name)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names(p), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// SetFault has the embedded server have the fault that the flag --fault names, and say so in its name; it does nothing
+// for the empty name. It is an error if the endpoint is not the embedded server, or that has no such fault.
+func (e *Endpoint) SetFault(name string) error {
+	if name == "" {
+		return nil
+	}
+	if !e.Choice.Embedded {
+		return fmt.Errorf("--fault works only with the embedded server; the target is %s", e)
+	}
+	fault, err := e.Peer.FaultNamed(name)
+	if err == nil {
+		e.Faults = append(e.Faults, fault)
+		e.Choice.How += " with the fault " + fault.Name
+	}
+	return err
+}
+
+// SetVariation does the same with the variation that the flag --variation names.
+func (e *Endpoint) SetVariation(name string) (err error) {
+	if name == "" {
+		return nil
+	}
+	if !e.Choice.Embedded {
+		return fmt.Errorf("--variation works only with the embedded server; the target is %s", e)
+	}
+	if e.Variation, err = e.Peer.VariationNamed(name); err == nil {
+		e.Choice.How += " with the variation " + name
+	}
+	return err
+}
+
+// embeddedName returns what messages call the embedded server of a protocol.
+func embeddedName(p *registry.Peer) string {
+	if p.IsDefault() {
+		return "the embedded server"
+	}
+	return "the embedded " + p.Title + " server"
+}

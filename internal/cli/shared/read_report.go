@@ -1,0 +1,53 @@
+package shared
+
+import (
+	"bufio"
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/base/input"
+	"github.com/fwpsuite/fwp/reports/html"
+)
+
+// mostOfReport is how many bytes a saved report has at most.
+const mostOfReport = 64 << 20
+
+// ReadReport returns the JSON of a saved report, which a file has or which is in the page that it has (- for standard
+// input); some is false for a file that is neither. schema is what the key schema of JSON begins with, one of several.
+// Of standard input it returns what it has read in any case. A file that cannot be read is none: what reads other files
+// says why.
+func (p Process) ReadReport(name string, schema ...string) (data []byte, some bool, err error) {
+	const enough = 512 // bytes until the key schema, which is the first one
+	in := p.In
+	if name != "-" {
+		file, err := input.Open(name)
+		if err != nil {
+			return nil, false, nil // see above
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		in = file
+	}
+	reader := bufio.NewReaderSize(in, enough)
+	head, _ := reader.Peek(enough)
+	start := strings.TrimSpace(string(head))
+	if strings.HasPrefix(start, "<!DOCTYPE html>") {
+		page, err := input.All(reader, name, mostOfReport)
+		if err != nil {
+			return nil, true, err
+		}
+		data, err = html.Data(page)
+		return data, true, err
+	}
+	is := func(one string) bool { return strings.Contains(start, `"schema": "`+one) }
+	switch {
+	case strings.HasPrefix(start, "{") && slices.ContainsFunc(schema, is):
+		data, err = input.All(reader, name, mostOfReport)
+		return data, true, err
+	case name != "-":
+		return nil, false, nil
+	}
+	head = bytes.Clone(head)
+	_, _ = reader.Discard(len(head))
+	return head, false, nil
+}

@@ -1,0 +1,272 @@
+package shared
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/internal/base/text"
+	"github.com/fwpsuite/fwp/internal/registry"
+	"github.com/fwpsuite/fwp/load/plan"
+)
+
+// UnknownCommand returns an error for arguments of the program that are not a command.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if IsURL(args[0]) {
+		return fmt.Errorf("use --url for a server: %s run --url URL", cmd.Name())
+	}
+	if strings.HasSuffix(args[0], ".fwp") {
+		return fmt.Errorf("this is not a command; to play a script: fwpcheck run %s", args[0])
+	}
+	if ext := filepath.Ext(args[0]); ext == ".yaml" || ext == ".yml" {
+		return fmt.Errorf("this is not a command; to run a workload: fwpbench run %s", args[0])
+	}
+	var commands []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			commands = append(commands, c.Name())
+		}
+	}
+	if now := text.Renamed(args[0]); slices.Contains(commands, now) {
+		return fmt.Errorf("unknown command %q: it is now called %s", args[0], now)
+	}
+	return fmt.Errorf("unknown command %q%s", args[0], Suggestion(args[0], commands))
+}
+
+// NoArguments returns an error if a command that takes no arguments gets some.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
+}
+
+// Suggestion returns the end of a message about an unknown word: "; did you mean push or
+// pop?", or "" if no known word is similar.
+func Suggestion(word string, known []string) string {
+	if ask := text.DidYouMean(text.Candidates(word, known)...); ask != "" {
+		return "; " + ask
+	}
+	return ""
+}
+
+// IsURL reports whether an argument looks like a URL.
+func IsURL(arg string) bool { return strings.Contains(arg, "://") }
+
+// OneOf is a flag that takes one of a few words; the first is the default. It is a
+// pflag.Value.
+type OneOf struct {
+	words []string
+	value string
+	given bool
+}
+
+// NewOneOf returns a flag that takes one of these words.
+func NewOneOf(words ...string) OneOf { return OneOf{words: words, value: words[0]} }
+
+// String returns the word that was chosen.
+func (o *OneOf) String() string { return o.value }
+
+// Words returns the words to choose from.
+func (o *OneOf) Words() []string { return o.words }
+
+// Type returns what the help of the flag has for its value; the words are in the description.
+func (o *OneOf) Type() string { return "WORD" }
+
+// Set implements pflag.Value.
+func (o *OneOf) Set(value string) error {
+	if !slices.Contains(o.words, value) {
+		return fmt.Errorf("expected %s%s", strings.Join(o.words, " or "), Suggestion(value, o.words))
+	}
+	o.value, o.given = value, true
+	return nil
+}
+
+// CompleteFlags completes the values of flags, by their names, with words: in a command and in those below it, where
+// they have the flag and nothing completes it yet.
+func CompleteFlags(cmd *cobra.Command, words map[string]func() []string) {
+	completeFlags(cmd, func(f *pflag.Flag) cobra.CompletionFunc {
+		if of := words[f.Name]; of != nil {
+			return Complete(of)
+		}
+		return nil
+	})
+}
+
+// usualCompletion completes the flags that mean the same in every command: the protocol, the fault, and those that take
+// one of a few words.
+func usualCompletion(f *pflag.Flag) cobra.CompletionFunc {
+	choice, is := f.Value.(*OneOf)
+	switch {
+	case is:
+		return Complete(choice.Words)
+	case f.Name == "protocol":
+		return Complete(registry.Names)
+	case f.Name == "profile":
+		return Complete(registry.Default().ProfileNames)
+	case f.Name == "fault":
+		return completeNames((*registry.Peer).FaultNames)
+	case f.Name == "variation":
+		return completeNames((*registry.Peer).VariationNames)
+	}
+	return nil
+}
+
+// completeFlags completes the flags of a command and of those below it, where completion returns something for a flag.
+func completeFlags(cmd *cobra.Command, completion func(*pflag.Flag) cobra.CompletionFunc) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		of := completion(f)
+		if _, done := cmd.GetFlagCompletionFunc(f.Name); of == nil || done || f.Value.Type() == "bool" {
+			return
+		}
+		if err := cmd.RegisterFlagCompletionFunc(f.Name, of); err != nil {
+			panic(err) // it exists, and has no completion yet
+		}
+	})
+	for _, below := range cmd.Commands() {
+		completeFlags(below, completion)
+	}
+}
+
+// OtherThan returns a flag that was given and is not one of these, empty if there is none.
+func OtherThan(given *pflag.FlagSet, names []string) (other string) {
+	given.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(names, f.Name) {
+			other = f.Name
+		}
+	})
+	return other
+}
+
+// Complete completes an argument or a flag with words.
+func Complete(words func() []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// refuseUnnamed returns an error for a flag of a command that names a file or a folder and was given without a name.
+func refuseUnnamed(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if what, _ := pflag.UnquoteUsage(f); (what == "FILE" || what == "FOLDER") && f.Value.String() == "" {
+			err = fmt.Errorf("--%s is empty: give a %s", f.Name, strings.ToLower(what))
+		}
+	})
+	return err
+}
+
+// flagError returns an error of pflag in the words of package plan, with a suggestion.
+func flagError(cmd *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return invalidValue(invalid)
+	}
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return unknownFlag(cmd, unknown)
+	}
+	return err
+}
+
+func invalidValue(invalid *pflag.InvalidValueError) error {
+	flag, text, cause := invalid.GetFlag(), invalid.GetValue(), invalid.Unwrap()
+	if IsURL(text) {
+		return fmt.Errorf("--%s does not take a URL; use --url URL for a server", flag.Name)
+	}
+	if _, described := errors.AsType[*plan.Problem](cause); !described {
+		if problem := invalidText(flag.Value.Type(), text); problem != nil {
+			cause = problem
+		}
+	}
+	return fmt.Errorf("--%s: %w", flag.Name, cause)
+}
+
+// SetFlag sets a flag to a value that a file has. The error is a [plan.Problem].
+func SetFlag(f *pflag.FlagSet, name, value string) error {
+	if err := f.Set(name, value); err != nil {
+		return flagProblem(err)
+	}
+	return nil
+}
+
+// flagProblem returns an error of pflag about a value as a problem of a file that has it.
+func flagProblem(err error) *plan.Problem {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return &plan.Problem{What: err.Error(), Expected: "another value", Do: "see --help all"}
+	}
+	flag, value := invalid.GetFlag(), invalid.GetValue()
+	described, ok := errors.AsType[*plan.Problem](cmp.Or(invalidText(flag.Value.Type(), value), invalid.Unwrap()))
+	if !ok {
+		described = &plan.Problem{What: strconv.Quote(value) + " is not valid", Expected: "another value",
+			Do: invalid.Unwrap().Error()}
+	}
+	return described
+}
+
+// invalidText returns why a text is not a value of a type that pflag itself reads, as a problem of package plan;
+// nil for other types.
+func invalidText(kind, text string) error {
+	p := &plan.Problem{}
+	switch kind {
+	case "duration":
+		p.What, p.Expected = "is not a valid duration", "a duration"
+		p.Do = "write a number and a unit, as in 500ms, 30s or 5m"
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			p.What = "has no unit"
+		} else if tooLong.MatchString(text) {
+			p.What, p.Do = "is too long", fmt.Sprintf("write %dh at most", math.MaxInt64/int64(time.Hour))
+		}
+	case "uint64":
+		p.What, p.Do = "is not a valid seed", "write digits, as in 42"
+		p.Expected = fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64))
+	case "uint16":
+		p.What, p.Expected, p.Do = "is not a valid port", "a whole number from 0 to 65535", "write digits, as in 7419"
+	case "int":
+		p.What, p.Expected, p.Do = "is not a valid whole number", "a whole number", "write digits, as in 50"
+	case "float64":
+		p.What, p.Expected, p.Do = "is not a valid number", "a number", "write it as in 50 or 0.5"
+	case "bool":
+		p.What, p.Expected, p.Do = "is not true or false", "true or false", "write true or false, or the flag alone"
+	default:
+		return nil
+	}
+	p.What = fmt.Sprintf("%q %s", text, p.What)
+	return p
+}
+
+// tooLong matches durations, those that do not fit into 64 bits too.
+var tooLong = regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`)
+
+// unknownFlag returns an error about an unknown flag, with similar ones.
+func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
+	err, name := error(unknown), unknown.GetSpecifiedName()
+	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+		name, _, _ = strings.Cut(letters, "=") // -url instead of --url
+		err = fmt.Errorf("unknown flag -%s", name)
+	}
+	if now := text.Renamed(name); now != "" {
+		return fmt.Errorf("%w: it is now called %s", err, now)
+	}
+	if name == "protocol" {
+		return fmt.Errorf("%w: %s", err, registry.WithoutFlag(cmd.CommandPath()))
+	}
+	var flags []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags = append(flags, "--"+f.Name)
+		}
+	})
+	return fmt.Errorf("%w%s", err, Suggestion("--"+name, flags))
+}

@@ -1,0 +1,237 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/docs"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/bugs"
+	"github.com/fwpsuite/fwp/fakes/variations"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load/wire"
+	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
+	"github.com/fwpsuite/fwp/protocols/fwp/double"
+	"github.com/fwpsuite/fwp/protocols/fwp/moves"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
+	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
+	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// fwpPeer returns the Faktory Work Protocol.
+func fwpPeer() *Peer {
+	p := fwpAlone()
+	p.Profiles = map[string]func() *Peer{string(fwpscript.Faktory): faktoryPeer}
+	return p
+}
+
+// fwpAlone returns it without profiles.
+func fwpAlone() *Peer {
+	return &Peer{
+		Protocol: fwpsuite.Protocol(), Scheme: target.Scheme{Name: "tcp"}, Ambiguities: docs.Ambiguities, Suite: crowd.Suite,
+		Faults:     func() []Fault { return faultsOf(bugs.All(), fwpHook) },
+		Variations: func() []Variation { return variationsOf(variations.All()) },
+		Rules:      rulesOf(fakes.Rules(), fwpHook),
+		Embed:      embedFWP, Double: doubleFWP,
+		Subject: func(...string) *explore.Subject { return moves.New() },
+		UpgradeFaults: func() []Fault {
+			return faultsOf(bugs.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
+		},
+		Speaker: func(c SpeakerConfig) wire.Protocol { return fwpwire.New(c.Password) },
+
+		Likes: likes(), Batches: string(fwpscript.Faktory), Passwords: true, Histories: true, Monitored: true,
+		Clients:        fwpClients(),
+		ClientBreaches: fwpsuite.ClientBreaches,
+		Authenticate:   fwpsuite.Authenticate, Software: fwpscript.Software, Advice: fwpAdvice,
+		Mark: fwpMark, Line: "HELLO {}\r\n",
+	}
+}
+
+// faktoryPeer returns the protocol with what Faktory adds to it.
+var faktoryPeer = sync.OnceValue(func() *Peer {
+	p := fwpAlone()
+	p.Protocol, p.Profile = fwpsuite.Profile(fwpscript.Faktory), string(fwpscript.Faktory)
+	p.Additions, p.Missing = fwpscript.Faktory.Checked(), fwpscript.Faktory.Missing
+	p.Suite = func() ([]conformance.Check, error) {
+		all, err := crowd.Suite()
+		if err != nil {
+			return nil, err
+		}
+		added, err := fwpscript.Faktory.Scripts()
+		return append(conformance.Scripts(added...), all...), err
+	}
+	p.Subject = func(missing ...string) *explore.Subject { return moves.Of(fwpscript.Faktory, missing...) }
+	p.Speaker = func(c SpeakerConfig) wire.Protocol {
+		speaker := fwpwire.New(c.Password)
+		speaker.Batches = c.Batches
+		return speaker
+	}
+	p.Faults = func() []Fault { return faultsOf(append(bugs.All(), bugs.Faktory()...), fwpHook) }
+	p.Embed = func(c Config) (*Server, error) { return embedLike(c, fakes.LikeFaktory) }
+	return p
+})
+
+func likes() (names []string) {
+	for _, like := range fakes.Likes() {
+		names = append(names, string(like))
+	}
+	return names
+}
+
+func fwpHook(c *fakes.Config) *func(*fakes.Event) { return &c.Hook }
+
+// FWPFault returns a fault of FWP that is not in the catalogue.
+func FWPFault(f fakes.Fault) Fault { return faultsOf([]fakes.Fault{f}, fwpHook)[0] }
+
+// FWPVariation returns a variation of FWP that is not in the catalogue.
+func FWPVariation(v fakes.Variation) Variation { return variationsOf([]fakes.Variation{v})[0] }
+
+// fwpConfig returns the configuration of an embedded server.
+func fwpConfig(c *Config) fakes.Config {
+	return fakes.Config{
+		Iterations: c.Iterations, Password: c.Password, Seed: c.Seed, Listen: c.place(c.Addr).Listen, Dir: c.Dir,
+	}
+}
+
+// embedFWP starts an embedded server.
+func embedFWP(c Config) (*Server, error) { return embedLike(c, "") }
+
+// embedLike starts one that is like a family of servers.
+func embedLike(c Config, like fakes.Like) (*Server, error) {
+	config := fwpConfig(&c)
+	config.Like = like
+	c.apply(&config)
+	s := fakes.NewUnstarted(config)
+	if err := s.TryStart(); err != nil {
+		return nil, err
+	}
+	return &Server{
+		Server: OfferFWP(s, c.network().DialContext), URL: s.URL(), Close: s.Close, Down: s.Down, Up: s.Up,
+	}, nil
+}
+
+// OfferFWP returns a started embedded server as a server to check, with all that it offers: FLUSH and exclusive use
+// too, since it has no jobs of others. dial connects to it; nil means TCP.
+func OfferFWP(s *fakes.Server, dial DialFunc) run.Server {
+	if dial == nil {
+		dial = TCP{}.DialContext
+	}
+	access := scenarios.NeedOpen
+	if s.Config.Password != "" {
+		access = scenarios.NeedPassword
+	}
+	return run.Server{
+		Target: &fwpServer{s, dial}, Password: s.Config.Password, Offers: []scenarios.Need{
+			scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedRestart, scenarios.NeedKill, scenarios.NeedSignals, access,
+		},
+	}
+}
+
+// fwpServer is an embedded server as a target.
+type fwpServer struct {
+	server *fakes.Server
+	dial   DialFunc
+}
+
+// Dial connects to it.
+func (s *fwpServer) Dial(ctx context.Context) (net.Conn, error) {
+	return s.dial(ctx, "tcp", s.server.Addr())
+}
+
+// Restart implements [play.Restarter].
+func (s *fwpServer) Restart(context.Context) error { return s.server.Restart() }
+
+// Kill implements [play.Killer].
+func (s *fwpServer) Kill(context.Context) error { return s.server.Kill() }
+
+// Signal implements [play.Signaller].
+func (s *fwpServer) Signal(_ context.Context, wid, state string) error {
+	return s.server.Signal(wid, state)
+}
+
+// The bounds of a test double, in bytes: of unfinished lines, and of the jobs that it has.
+const (
+	mostUnfinished = 32 << 20
+	mostStored     = 64 << 20
+)
+
+// doubleFWP serves as a test double with a control over HTTP.
+func doubleFWP(c DoubleConfig) (*Double, error) {
+	config := fwpConfig(&c.Config)
+	config.TLS, config.MaxUnfinished, config.MaxStored = c.TLS, mostUnfinished, mostStored
+	config.Like = fakes.Like(c.Like)
+	varied := Config{Variation: c.Variation} // its faults are those of the double
+	varied.apply(&config)
+	fault := func(f Fault) fakes.Fault {
+		return fakes.Fault{Name: f.Name, Hook: func() func(*fakes.Event) {
+			var alone fakes.Config
+			f.configure(&alone)
+			return alone.Hook
+		}}
+	}
+	named := func(name string) (fakes.Fault, error) {
+		f, err := c.Named(name)
+		return fault(f), err
+	}
+	var given []fakes.Fault
+	for _, f := range c.Faults {
+		given = append(given, fault(f))
+	}
+	d, err := double.New(config, given...)
+	if err != nil {
+		return nil, err
+	}
+	url := d.Server().URL()
+	if a, err := target.ParseURL(url); err == nil { // it has a password
+		url = a.String()
+	}
+	return &Double{URL: url, Control: d.Handler(named), Summary: d.Summary, Close: d.Close}, nil
+}
+
+// fwpMark returns what INFO says about the process of a server. Its contents are not laid down.
+func fwpMark(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.Mark, error) {
+	asked := time.Now()
+	info, err := fwpscript.Info(ctx, nc, password, timeout)
+	if err != nil {
+		return target.Mark{}, err
+	}
+	m := target.Mark{Asked: asked, Uptime: -1, Version: info.Server.Version}
+	m.Commands, _ = strconv.ParseInt(fmt.Sprint(info.Server.Commands), 10, 64) // or 0
+	if seconds, err := strconv.ParseInt(fmt.Sprint(info.Server.Uptime), 10, 64); err == nil {
+		m.Uptime = time.Duration(seconds) * time.Second
+	}
+	return m, nil
+}
+
+// fwpAdvice returns what to do about a server that is not an FWP server.
+func fwpAdvice(ctx context.Context, s *target.Server, err error) string {
+	if errors.Is(err, fwpsuite.ErrIterations) {
+		return "lower the number of iterations (i in the HI of the server): each client must compute them"
+	}
+	if errors.Is(err, fwpsuite.ErrGreeting) {
+		return "is it at its connection limit, or still starting (fwpcheck wait)?"
+	}
+	if advice := s.Probe(ctx); advice != "" {
+		return advice
+	}
+	other := "does it use TLS (tcp+tls://)?"
+	if s.Address.TLS {
+		other = "is it a server without TLS (tcp://)?"
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return "an FWP server greets with +HI {...}: is it at its connection limit, still starting, or " + other
+	}
+	return fmt.Sprintf("an FWP server greets with +HI {...}: is %s the port on which it takes jobs "+
+		"(7419 unless configured otherwise), and %s", s.Address.Port, other)
+}

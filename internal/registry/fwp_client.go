@@ -1,0 +1,68 @@
+package registry
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"sync/atomic"
+
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	fakeworker "github.com/fwpsuite/fwp/fakes/worker"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
+)
+
+// fwpClients returns the worker and the producer of FWP.
+func fwpClients() []*Client {
+	return []*Client{{
+		Role: worker, Parties: []string{"C", "K"}, launch: launchFWP,
+		faults:     func() []Fault { return fwpClientFaults(fakeworker.Faults()) },
+		variations: func() []Variation { return variationsOf(fakeworker.Variations()) },
+	}, {
+		Role: producer, Parties: []string{"C", "P"}, launch: launchFWP,
+		faults:     func() []Fault { return fwpClientFaults(fakeworker.ProducerFaults()) },
+		variations: func() []Variation { return variationsOf(fakeworker.ProducerVariations()) },
+	}}
+}
+
+func fwpClientFaults(all []fakeworker.Fault) (faults []Fault) {
+	for _, f := range all {
+		faults = append(faults, Fault{f.Name, f.Clauses, f.Summary, func(config any) {
+			c := config.(*fakeworker.Config) //nolint:forcetypeassert // the client of the same protocol calls it
+			before := c.Hook
+			c.Hook = nil
+			f.Configure(c)
+			c.Hook = catalogue.Both(before, c.Hook)
+		}})
+	}
+	return faults
+}
+
+// FWPClientFault returns a fault of a client of FWP that is not in the catalogue.
+func FWPClientFault(f fakeworker.Fault) Fault { return fwpClientFaults([]fakeworker.Fault{f})[0] }
+
+// launchFWP returns what starts a worker, or a producer where there is input.
+func launchFWP(c Config, roots *x509.CertPool) fwpsituations.InProcess {
+	var started atomic.Int64
+	return func(e fwpsituations.Environment, printed, logged func(string)) fwpsituations.Function {
+		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+			resolved, err := e.Resolve(addr)
+			if err != nil {
+				return nil, err
+			}
+			return c.network().DialContext(ctx, network, resolved)
+		}
+		config := fakeworker.Config{
+			Queues: e.Queues, Concurrency: e.Concurrency, Lookup: e.Lookup, Dial: dial, Log: logged,
+			PID: 1000 + int(started.Add(1)), Hostname: "host",
+			TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		}
+		c.apply(&config)
+		w := fakeworker.New(config)
+		run := w.Run
+		if e.Input != nil {
+			run = func(ctx context.Context) int { return w.Produce(ctx, e.Input, printed) }
+		}
+		return fwpsituations.Function{Run: run, Signal: w.Signal}
+	}
+}

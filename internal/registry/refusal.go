@@ -1,0 +1,64 @@
+package registry
+
+import (
+	"fmt"
+	"strings"
+)
+
+// refusal says why a command, "fwpcheck record" for example, does not work with the protocol; "" if it does.
+func (p *Peer) refusal(command string) string {
+	if why := p.Refusals[command]; why != "" {
+		return why
+	}
+	for _, need := range []struct {
+		missing bool
+		program string // a command, or a program as a whole
+		why     string
+	}{
+		{p.Subject == nil, "fwpcheck explore", "commands of this protocol cannot be generated yet"},
+		{p.Subject == nil, "fwpcheck compare", "commands of this protocol cannot be generated yet"},
+		{p.Double == nil, "fwpcheck serve", "this protocol has no embedded server"},
+		{p.UpgradeFaults == nil, "fwpcheck upgrade", "this protocol is not supported by it yet"},
+		{p.Speaker == nil, "fwpbench", "this protocol is not supported by it yet"},
+		{!p.Monitored, "fwpcheck record", "there are no rules for its clients and servers"},
+		{!p.Monitored && p.Workers == nil, "fwpcheck worker", "there are no rules for its clients"},
+		{!p.Monitored, "fwpcheck client", "there are no rules for its clients"},
+		{!p.Monitored, "fwpcheck clean", "its jobs cannot be listed"},
+	} {
+		if need.missing && (command == need.program || strings.HasPrefix(command, need.program+" ")) {
+			return need.why
+		}
+	}
+	return ""
+}
+
+// Refusal returns an error that says why a command, "fwpcheck record" for example, does not work with the protocol; nil
+// if it does.
+func (p *Peer) Refusal(command string) error {
+	why := p.refusal(command)
+	if why == "" {
+		return nil
+	}
+	var titles []string // of the protocols with which it works
+	for _, other := range all() {
+		if other.refusal(command) == "" {
+			titles = append(titles, other.Title)
+		}
+	}
+	return fmt.Errorf("%s works with %s only, not with %s: %s", command, strings.Join(titles, " and "), p.Title, why)
+}
+
+// WithoutFlag says why a command has no flag --protocol.
+func WithoutFlag(command string) string {
+	var why []string
+	for _, p := range all() {
+		if err := p.Refusal(command); err != nil {
+			why = append(why, err.Error())
+		}
+	}
+	if len(why) > 0 {
+		return strings.Join(why, "\n")
+	}
+	return command + " takes the protocol from the scheme of a URL, as in workq://localhost, or from the header of " +
+		"a script"
+}

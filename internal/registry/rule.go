@@ -1,0 +1,92 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fakes/rule"
+	"github.com/fwpsuite/fwp/internal/base/input"
+)
+
+// Rules are the rules by which a user has the embedded server of a protocol misbehave.
+type Rules struct {
+	// Parse reads one rule, and ParseFile the content of a file of them. An error is a *[rule.Error].
+	Parse     func(text string) (Fault, error)
+	ParseFile func(content string) ([]Fault, error)
+
+	// Table is the words of the rules as tables in Markdown.
+	Table func() string
+}
+
+// rulesOf returns the rules of a fake. hook returns where the configuration of a server has its hook.
+func rulesOf[E, C any](v *rule.Vocabulary[E], hook func(*C) *func(*E)) *Rules {
+	faults := func(rules ...rule.Rule[E]) []Fault {
+		var rows []catalogue.Fault[E]
+		for _, r := range rules {
+			rows = append(rows, catalogue.Fault[E]{Name: r.Text, Hook: r.Hook})
+		}
+		return faultsOf(rows, hook)
+	}
+	return &Rules{
+		Parse: func(text string) (Fault, error) {
+			r, err := v.Parse(text)
+			if err != nil {
+				return Fault{}, err
+			}
+			return faults(r)[0], nil
+		},
+		ParseFile: func(content string) ([]Fault, error) {
+			rules, err := v.ParseFile(content)
+			return faults(rules...), err
+		},
+		Table: v.Table,
+	}
+}
+
+// mostRules is how many bytes a file of rules may have.
+const mostRules = 1 << 20
+
+// RulesOf returns the faults of some rules, and of the rules of files. An error names the flag and the place.
+func (p *Peer) RulesOf(rules, files []string) (given []Fault, err error) {
+	if p.Rules == nil && len(rules)+len(files) > 0 {
+		return nil, fmt.Errorf("--rule: the embedded server of %s takes no rules", p.Name)
+	}
+	for _, text := range rules {
+		f, err := p.ruled(text)
+		if err != nil {
+			return nil, fmt.Errorf("--rule %w", err)
+		}
+		given = append(given, f)
+	}
+	for _, name := range files {
+		content, err := input.Read(name, mostRules)
+		if err != nil {
+			return nil, fmt.Errorf("--rules: %w", err)
+		}
+		more, err := p.Rules.ParseFile(string(content))
+		if err != nil {
+			return nil, fmt.Errorf("--rules %s:%w", name, err)
+		}
+		given = append(given, more...)
+	}
+	return given, nil
+}
+
+// ruled returns the fault of a rule.
+func (p *Peer) ruled(text string) (Fault, error) {
+	f, err := p.Rules.Parse(text)
+	if at, is := errors.AsType[*rule.Error](err); is {
+		err = fmt.Errorf("%q, column %d: %s", text, at.Column, at.Text)
+	}
+	return f, err
+}
+
+// FaultOrRule returns the fault with a name, or that of a rule, which begins with "on".
+func (p *Peer) FaultOrRule(text string) (Fault, error) {
+	if p.Rules != nil && strings.HasPrefix(text, "on ") {
+		return p.ruled(text)
+	}
+	return p.FaultNamed(text)
+}

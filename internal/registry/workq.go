@@ -1,0 +1,141 @@
+package registry
+
+import (
+	"bufio"
+	"context"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/run"
+	"github.com/fwpsuite/fwp/docs"
+	fakeworkq "github.com/fwpsuite/fwp/fakes/workq"
+	fakeworkqworker "github.com/fwpsuite/fwp/fakes/workq/worker"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load/wire"
+	"github.com/fwpsuite/fwp/protocols/fwp/double"
+	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
+	workqsituations "github.com/fwpsuite/fwp/protocols/workq/situations"
+	workqsuite "github.com/fwpsuite/fwp/protocols/workq/suite"
+	workqwire "github.com/fwpsuite/fwp/protocols/workq/wire"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// workqPeer returns Workq.
+func workqPeer() *Peer {
+	return &Peer{
+		Protocol: workqsuite.Protocol(), Scheme: target.Scheme{Name: "workq", Port: "9922"},
+		Ambiguities: docs.Workq, Properties: workqsuite.Properties,
+		Faults:     func() []Fault { return faultsOf(fakeworkq.Faults(), workqHook) },
+		Rules:      rulesOf(fakeworkq.Rules(), workqHook),
+		Variations: func() []Variation { return variationsOf(fakeworkq.Variations()) },
+		Embed:      func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
+		Serves:  "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
+		Subject: func(...string) *explore.Subject { return workqsuite.Subject() },
+		Speaker: func(c SpeakerConfig) wire.Protocol { return workqwire.Protocol{Requests: c.Requests} },
+		Workers: workqsituations.Side,
+		Mark:    workqMark, Line: "inspect server\r\n",
+		Clients:  []*Client{workqClient()},
+		Requests: "the run command of Workq",
+		Refusals: map[string]string{
+			"fwpcheck upgrade": "its document does not require that jobs survive a restart",
+			"fwpcheck record": "it knows only the grammar and the rules of FWP; write the conversation as a script " +
+				"(docs/workq.md), which fwpcheck run plays",
+			"fwpcheck client": "its situations are for producers of FWP; test a producer of Workq with fwpcheck serve " +
+				"--protocol workq, which lists malformed commands",
+			"fwpcheck clean": "jobs of Workq end with their time to live, and delete removes them by id",
+		},
+	}
+}
+
+// workqMark returns when the process of a server was started, as inspect says it.
+func workqMark(ctx context.Context, nc net.Conn, _ string, timeout time.Duration) (m target.Mark, err error) {
+	defer nc.Close()
+	until, _ := ctx.Deadline()
+	if soon := time.Now().Add(timeout); until.IsZero() || soon.Before(until) {
+		until = soon
+	}
+	_ = nc.SetDeadline(until)
+	if _, err := io.WriteString(nc, "inspect server\r\n"); err != nil {
+		return m, err
+	}
+	const most = 4 << 10 // bytes of the reply
+	for lines := bufio.NewScanner(io.LimitReader(nc, most)); lines.Scan(); {
+		if started, is := strings.CutPrefix(lines.Text(), "started "); is {
+			return target.Mark{Asked: time.Now(), Uptime: -1, Started: started}, nil
+		}
+	}
+	return m, errors.New("inspect server does not say when it was started")
+}
+
+func workqHook(c *fakeworkq.Config) *func(*fakeworkq.Event) { return &c.Hook }
+
+// WorkqFault returns a fault of Workq that is not in the catalogue.
+func WorkqFault(f fakeworkq.Fault) Fault { return faultsOf([]fakeworkq.Fault{f}, workqHook)[0] }
+
+// workqClient returns the worker of Workq.
+func workqClient() *Client {
+	return &Client{
+		Role: worker, Parties: []string{"C", "K"}, side: workqsituations.Side(),
+		faults: func() []Fault {
+			return faultsOf(fakeworkqworker.Faults(),
+				func(c *fakeworkqworker.Config) *func(*fakeworkqworker.Event) { return &c.Hook })
+		},
+		variations: func() []Variation { return variationsOf(fakeworkqworker.Variations()) },
+		launch: func(c Config, _ *x509.CertPool) fwpsituations.InProcess {
+			return func(e fwpsituations.Environment, _, _ func(string)) fwpsituations.Function {
+				config := fakeworkqworker.Config{URL: e.URL, Concurrency: e.Concurrency, Dial: c.network().DialContext}
+				c.apply(&config)
+				return fwpsituations.Function{Run: func(ctx context.Context) int { return fakeworkqworker.Run(ctx, config) }}
+			}
+		},
+	}
+}
+
+// embedWorkq starts an embedded server; watch is called before its faults, and may be nil.
+func embedWorkq(c Config, watch func(*fakeworkq.Event)) (*Server, error) {
+	at := c.place(c.Addr)
+	l, err := at.Listen()
+	if err != nil {
+		return nil, err
+	}
+	config := fakeworkq.Config{Hook: watch}
+	c.apply(&config)
+	s := fakeworkq.NewServer(config)
+	go s.Serve(l)
+	return &Server{
+		Server: run.Server{
+			Target: at,
+			Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedFlush},
+		},
+		URL: "workq://" + at.addr, Close: s.Close,
+	}, nil
+}
+
+// doubleWorkq serves as a test double. A command that cannot be read is a mistake.
+func doubleWorkq(c DoubleConfig) (*Double, error) {
+	w := new(watch)
+	s, err := embedWorkq(c.Config, func(e *fakeworkq.Event) {
+		w.count(func(s *double.Summary) {
+			switch {
+			case e.Point == fakeworkq.Parsed && e.Err != nil:
+				s.Mistakes = append(s.Mistakes, double.Entry{
+					Mistake: e.Err.Error(), Connection: int64(e.Conn), Worker: "a client", Command: e.Command.Verb,
+				})
+			case e.Point == fakeworkq.Ran:
+				s.Commands++
+				if e.Reply.Error != "" && e.Reply.Error != "TIMEOUT" {
+					s.Refused++
+				}
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w.double(s), nil
+}
