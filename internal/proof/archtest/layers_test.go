@@ -162,34 +162,3 @@ func TestMayImport(t *testing.T) {
 		assert.Equal(t, test.want, mayImport(test.name, test.imported), "%s %s", test.name, test.imported)
 	}
 }
-
-// TestEnginesKnowNoProtocol: what is to carry another protocol reaches none, however far its imports go.
-func TestEnginesKnowNoProtocol(t *testing.T) {
-	t.Parallel()
-	imports := map[string][]string{}
-	for _, p := range modulePackages(t) {
-		imports[p.Name] = p.Imports
-	}
-	for engine := range strings.FieldsSeq(`internal/session scenarios scenarios/play load load/client conformance
-		conformance/run conformance/explore fakes/catalogue fakes/rule fakes/store
-		reports reports/html`) {
-		reached := []string{engine}
-		for i := 0; i < len(reached); i++ { // it grows
-			for _, imported := range imports[reached[i]] {
-				if name, ours := strings.CutPrefix(imported, module+"/"); ours && !slices.Contains(reached, name) {
-					reached = append(reached, name)
-				}
-			}
-		}
-		for pattern := range strings.FieldsSeq(`protocols/fwp protocols/workq protocols/emqp protocols/emqp/zmtp fakes
-			fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker protocols/fwp/session
-			protocols/workq/session protocols/emqp/session protocols/emqp/script protocols/fwp/script protocols/workq/script
-			protocols/fwp/wire protocols/workq/wire protocols/emqp/wire protocols/fwp/moves protocols/workq/suite
-			protocols/emqp/suite protocols/fwp/suite`) {
-			assert.False(t, slices.ContainsFunc(reached, func(name string) bool {
-				ok, _ := path.Match(pattern, name)
-				return ok
-			}), "%s reaches %s", engine, pattern)
-		}
-	}
-}

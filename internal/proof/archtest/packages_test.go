@@ -22,12 +22,13 @@ const module = "github.com/fwpsuite/fwp"
 // modulePackage is what the tests need of the output of go list. Name is the import
 // path without the module.
 type modulePackage struct {
-	Name        string `json:"-"`
-	ImportPath  string
-	Dir         string
-	GoFiles     []string // without the tests
-	Imports     []string
-	TestImports []string // of the tests inside the package, not of package x_test
+	Name         string `json:"-"`
+	ImportPath   string
+	Dir          string
+	GoFiles      []string // without the tests
+	Imports      []string
+	TestImports  []string // of the tests inside the package
+	XTestImports []string // of package x_test
 
 	read func() (source, error) // of GoFiles, once
 }
@@ -49,7 +50,7 @@ func modulePackages(t *testing.T) []*modulePackage {
 
 var listed = sync.OnceValues(func() (packages []*modulePackage, err error) {
 	list := exec.Command("go", "list", "-e", "-tags=npm",
-		"-json=ImportPath,Dir,GoFiles,Imports,TestImports", "./...")
+		"-json=ImportPath,Dir,GoFiles,Imports,TestImports,XTestImports", "./...")
 	list.Dir = filepath.Join("..", "..", "..")
 	var complaints bytes.Buffer
 	list.Stderr = &complaints

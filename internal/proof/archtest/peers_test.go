@@ -32,6 +32,7 @@ var ofOneProtocol = map[string]string{
 // rooms above it import no package of one, and compare nothing with a name.
 func TestNoRoomAbovePeersNamesAProtocol(t *testing.T) {
 	t.Parallel()
+	used := map[string]bool{}
 	for _, p := range modulePackages(t) {
 		if !slices.Contains(abovePeers, p.Name) {
 			continue
@@ -40,8 +41,12 @@ func TestNoRoomAbovePeersNamesAProtocol(t *testing.T) {
 			name := strings.TrimPrefix(path, module+"/")
 			ofProtocol := strings.HasPrefix(name, "protocols/") || strings.HasPrefix(name, "fakes")
 			assert.False(t, ofProtocol && ofOneProtocol[p.Name+" "+name] == "", "%s imports %s", p.Name, name)
+			used[p.Name+" "+name] = true
 		}
 		assert.Empty(t, namesIn(p.parse(t)), "names of protocols: see package registry")
+	}
+	for pair := range ofOneProtocol {
+		assert.True(t, used[pair], "%s: this is no more, leave it out of the list", pair)
 	}
 }
 
