@@ -17,6 +17,13 @@ import (
 )
 
 // Server is a server of the Faktory Work Protocol. Its methods are safe for concurrent use.
+//
+// [Server.Restart], [Server.Kill] and [Server.Signal] are the actions of an operator; jobs survive restarts.
+// [Server.Advance] moves the clock, so that no test has to wait. It has its own checks of HELLO and of work units and
+// its own password hash.
+//
+// [Config.Hook] changes the behaviour. It is called with an [Event] at every step of the server, from the first byte
+// received to the last byte sent, and may change the event.
 type Server struct {
 	// Config may be changed until Start is called.
 	Config Config

@@ -1,12 +1,6 @@
-// Package fwptest runs the conformance suite in the tests of a server written in Go. Each check is a subtest: `go
-// test -run` selects checks, and a finding is a test failure.
-//
-//	func TestConformance(t *testing.T) {
-//		server := start(t) // the server under test, on this machine
-//		fwptest.Run(t, server.URL(), nil)
-//	}
-//
-// [Run] is the only function. [Options] selects checks and says what the server allows.
+// Package fwptest runs the conformance suite in the tests of a server written in Go: see [Run], its only function. Each
+// check is a subtest: `go test -run` selects checks, and a finding is a test failure. [Options] selects checks and says
+// what the server allows.
 package fwptest
 
 import (
@@ -80,6 +74,11 @@ const reserve = 5 * time.Second
 //
 // The result of the test is not cached by go test, since the server may have changed. On Windows, use go test
 // -count=1 for that.
+//
+//	func TestConformance(t *testing.T) {
+//		server := start(t) // the server under test, on this machine
+//		fwptest.Run(t, server.URL(), nil)
+//	}
 func Run(t *testing.T, url string, o *Options) {
 	t.Helper()
 	if o == nil {

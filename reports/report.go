@@ -11,6 +11,12 @@ import (
 const Schema = "fwpcheck/3"
 
 // Report is the result of one run. The exit code and every output are computed from it and from nothing else.
+//
+// A Report is plain data without locks: fill it from one goroutine, or guard it.
+//
+// Nothing here shortens or removes passwords for its caller: URLs and commands arrive without them, and payloads arrive
+// escaped and, where they are long, already shortened. The renderers escape control characters all the same, so that a
+// hostile server cannot reach the reader's terminal.
 type Report struct {
 	Head
 	// Counts, Broken and Symptoms are what Checks and Clauses come to. WriteJSON sets them, whatever is here.

@@ -123,7 +123,7 @@ func TestPlacesCountCharacters(t *testing.T) {
 	assert.Equal(t, Pos{Line: 3, Col: 8, Width: 4}, steps[2].Place())
 }
 
-// likeFWP is what the tests in the package know of a dialect; package fwpscript, which
+// likeFWP is what the tests in the package know of a dialect; protocols/fwp/script, which
 // has the real one, imports this one.
 type likeFWP struct{ Dialect }
 

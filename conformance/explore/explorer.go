@@ -20,6 +20,11 @@ import (
 
 // Explorer explores one server. Subject and Target must be set; the zero value of
 // everything else works. An Explorer is used once.
+//
+// The commands follow from the seed and from the replies: the same seed against a
+// server that answers the same gives the same commands. All names (queues, jobs,
+// workers) carry the prefix of the run; what others have on the server is not touched,
+// unless no other client uses the server; and what is left at the end is removed.
 type Explorer struct {
 	Subject  *Subject // the protocol
 	Target   play.Target

@@ -13,6 +13,12 @@ import (
 )
 
 // Broker is one broker. Its methods may be called at the same time.
+//
+// Where the document says nothing, this broker does the following. It acknowledges INFORM, REQUEST, PUBLISH, SCHEDULE
+// and UNSCHEDULE with ACK, and nothing else. READY is one credit: a worker is sent one REQUEST for each. A REQUEST
+// has the id and frames that its client sent. A REPLY of a worker is for the oldest REQUEST that it was sent, wants a
+// reply, and has none. PUBLISH has no subscribers. Messages that break the document are ignored. A REQUEST that was
+// sent to a worker is not sent again.
 type Broker struct {
 	config  Config
 	sockets []*zmtp.Router // the front end, and the back end if that is another

@@ -18,6 +18,10 @@ type Rule[E any] struct {
 }
 
 // ParseFile reads a file of rules: one on each line. Empty lines and those that begin with # are left out.
+//
+//	on checked ACK; after delivered by jid, 5s: skip
+//	on ran FETCH if reply = null; each 3: reply "-ERR no job"
+//	on delivered if jobtype ~ "mail"; first 2 by conn: set args "[]"
 func (v *Vocabulary[E]) ParseFile(content string) (all []Rule[E], err error) {
 	n := 0
 	for line := range strings.Lines(content) {

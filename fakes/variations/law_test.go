@@ -14,10 +14,10 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// The words of each file are in doc.go; every variation in Go is in the file that has the first word of its name.
+// Every variation in Go is in the file that has the first word of its name: the comment of All has the words.
 func TestAVariationIsInTheFileOfItsWord(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("doc.go")
+	doc, err := os.ReadFile("variations.go")
 	require.NoError(t, err)
 	rows, found := regexp.MustCompile(`(?m)^\t+(?:variation|setting)\("([a-z0-9]+)(-[a-z0-9-]+)",`), 0
 	for _, line := range regexp.MustCompile(`(?m)^//\t([a-z]+\.go) +([a-z, ]+)`).FindAllStringSubmatch(string(doc), -1) {

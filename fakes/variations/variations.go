@@ -10,6 +10,18 @@ import (
 )
 
 // All returns the catalogue, sorted by name.
+//
+// Every variation in Go is in the file that has the first word of its name:
+//
+//	connection.go  connections, consumer, end, kill, producer, restart, told
+//	hello.go       hello, hi, password
+//	job.go         job, null
+//	json.go        json; style.go has the ways to write the same JSON
+//	pace.go        pace
+//	queue.go       fetch, queue, queues, quiet
+//	reply.go       command, error, info, line
+//	report.go      accepts, beat, flush, refused, refuses, worker
+//	time.go        expiry, reserve, retries, schedule, time
 func All() []fakes.Variation { return slices.Clone(allVariations()) }
 
 // Named returns the variation with a name, and whether there is one.

@@ -12,6 +12,20 @@ import (
 // began: nothing if h can be explained. It takes time in proportion to the number of
 // events, and does not change h. A job with too many overlapping calls to try their
 // orders is undecided.
+//
+// Every event has an interval, from its call to its return, and took effect at some
+// instant within it. A finding holds for every choice of those instants. A call
+// without a reply stays open for ever: whether and when it took effect is never
+// guessed. What the protocol leaves open is not a finding:
+//
+//   - a jid that is pushed twice is not evaluated (AMB-33);
+//   - an ACK or FAIL of a client that does not hold the job may be answered either way,
+//     and may have an effect or none (AMB-21);
+//   - a reservation that ran out may count as a failure or not, and the job may wait
+//     for any time (AMB-01b, AMB-38);
+//   - no order within a queue is required (AMB-27);
+//   - the evaluation of a job ends at a restart or a kill, except for its loss over an
+//     orderly restart (FWP-STATE-08).
 func Judge(h *History) []Finding { return Examine(h).Findings }
 
 // Examine is Judge with the number of jobs whose end is known, and the undecided ones.

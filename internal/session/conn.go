@@ -37,6 +37,10 @@ type Observer interface {
 
 // Conn is a connection with one conversation. Its methods must not be called by two
 // goroutines at a time.
+//
+// It has one goroutine that reads all the time. The one that uses it writes with [Conn.Write], receives with
+// [Conn.Peek] and [Conn.Take], and ends a wait with [Conn.GiveUp], which returns what is known of an unfinished
+// message.
 type Conn struct {
 	nc     net.Conn
 	config Config

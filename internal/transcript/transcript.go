@@ -1,17 +1,4 @@
-// Package transcript is the notation of a conversation: what reports print, and tests read.
-//
-//	0.105 s  a  C:  FETCH q      the client sends a line on connection a
-//	2.105 s  a  S:  $-1          the server sends one
-//	> a S: -ERR no               the place of a finding
-//	a C: "INFO\n"                what is in quotes has no CRLF but its own
-//	+2s                          time passes
-//	a C: <close>                 the client closes the connection; <fin>: its own side only; <reset>
-//	a open                       something else; a first word of one letter, or a number, is the connection
-//	restart                      something that is not about one connection
-//
-// The time, the connection and further blanks may be missing: an event without a time is at that of the one before it.
-// Bytes have the escapes of a Go string, except that a quotation mark needs none. Lines that are empty or begin with #
-// are left out, and so is what reports add: remarks (--), and what was expected at the place of a finding (^^).
+// Package transcript is the notation of a conversation: what reports print, and tests read. See [Parse] for it.
 package transcript
 
 import (
@@ -99,6 +86,19 @@ var (
 )
 
 // Parse reads a conversation.
+//
+//	0.105 s  a  C:  FETCH q      the client sends a line on connection a
+//	2.105 s  a  S:  $-1          the server sends one
+//	> a S: -ERR no               the place of a finding
+//	a C: "INFO\n"                what is in quotes has no CRLF but its own
+//	+2s                          time passes
+//	a C: <close>                 the client closes the connection; <fin>: its own side only; <reset>
+//	a open                       something else; a first word of one letter, or a number, is the connection
+//	restart                      something that is not about one connection
+//
+// The time, the connection and further blanks may be missing: an event without a time is at that of the one before it.
+// Bytes have the escapes of a Go string, except that a quotation mark needs none. Lines that are empty or begin with #
+// are left out, and so is what reports add: remarks (--), and what was expected at the place of a finding (^^).
 func Parse(conversation string) (events []Event, err error) {
 	var now time.Duration
 	for n, line := range strings.Split(conversation, "\n") {

@@ -76,6 +76,10 @@ type Tap interface {
 
 // Shard is what the connections of one loop share. Its methods may be called inside its
 // loop only: in a function given to Engine.Do.
+//
+// The methods of a shard lead it through a run, in this order: Connect, Prefill, Start,
+// then StopPushing, Drain and Stop, or Abandon instead of waiting longer.
+// [Shard.Status] reports the progress.
 type Shard struct {
 	loop      engine.Loop
 	index, of int

@@ -16,6 +16,9 @@ import (
 //	}
 //
 // It belongs to the loop that it is first given to, and it is not copied after that.
+//
+// A session is told what happened and when, and answers with the bytes to send and the instant at which it wants to be
+// woken.
 type Session interface {
 	// Step gets what happened at the instant now, and returns what is to be
 	// sent and what comes next. It is pure: the same calls give the same results. It

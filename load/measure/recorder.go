@@ -21,6 +21,11 @@ func (w Window) Holds(t time.Duration) bool {
 // Recorder records the times of the commands of one loop. Its methods but Recycle must be called inside that loop. It
 // allocates only when a series gets its first value in a set that has not been used before. The zero value records
 // everything, whatever its intended time.
+//
+// Times are nanoseconds in HdrHistograms of three significant digits from 1 µs to 1 h: a bucket is 512 ns wide up to
+// 1 ms, and at most 0.1 % of the value above. Nanoseconds because the standard tools read a log's values as
+// nanoseconds; 1 µs because finer differences are noise of the clock and of the scheduler, and would cost memory: such
+// a histogram takes 184 KiB, and is created with its first value.
 type Recorder struct {
 	window Window
 	since  time.Duration

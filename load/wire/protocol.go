@@ -1,5 +1,5 @@
-// Package wire is the seam between a load and the protocol of the server. Package client decides when connections
-// push, take and finish jobs; a [Speaker] knows the bytes for that and for the replies. Package fwpwire is one.
+// Package wire is the seam between a load and the protocol of the server. Package load/client decides when connections
+// push, take and finish jobs; a [Speaker] knows the bytes for that and for the replies. One is in protocols/fwp/wire.
 package wire
 
 import (

@@ -33,6 +33,8 @@ const (
 )
 
 // Message is one message, without its empty frame and its version.
+//
+// Frames here have no identity in front, which a ROUTER adds. Write an invalid message as frames.
 type Message struct {
 	Command string
 	ID      string   // unique for each message

@@ -1,8 +1,6 @@
-// Package page writes pages of results: text.go, table.go and life.go as text, for terminals and files, and markdown.go
-// as Markdown, for the summaries of CI systems. See [reports.Page] for what a page has. HTML is written by
-// reports/html.
-//
-// A renderer escapes control characters, so that a hostile server cannot reach the reader's terminal.
+// Package page writes pages of results as text, for terminals and files, and as Markdown, for the summaries of CI
+// systems. See [reports.Page] for what a page has. HTML is written by reports/html. A renderer escapes control
+// characters, so that a hostile server cannot reach the reader's terminal.
 package page
 
 import (

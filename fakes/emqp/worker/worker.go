@@ -1,10 +1,6 @@
 // Package worker is a conforming worker of eMQP, with one hook at which catalogues of faults and of permitted
-// variations change it: what tests workers of eMQP is tested on it.
-//
-// A worker executes the jobs that docs/judging-workers.md describes: fwp.ok, fwp.fail, fwp.sleep, fwp.echo, fwp.flaky
-// and fwp.late.
-//
-// Files: worker.go has its conversation, job.go jobs, event.go the hook, fault.go and variation.go the catalogues.
+// variations change it: what tests workers of eMQP is tested on it. It executes the jobs that docs/judging-workers.md
+// describes: fwp.ok, fwp.fail, fwp.sleep, fwp.echo, fwp.flaky and fwp.late.
 package worker
 
 import (

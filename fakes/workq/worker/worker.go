@@ -1,10 +1,6 @@
 // Package worker is a conforming worker of Workq, with one hook at which catalogues of faults and of permitted
-// variations change it: what tests workers of Workq is tested on it.
-//
-// A worker leases the jobs that docs/judging-workers.md describes (package jobtype). Each executor has a connection of
-// its own.
-//
-// Files: worker.go has its life, event.go the hook, fault.go and variation.go the catalogues.
+// variations change it: what tests workers of Workq is tested on it. It leases the jobs that docs/judging-workers.md
+// describes (internal/base/jobtype). Each executor has a connection of its own.
 package worker
 
 import (

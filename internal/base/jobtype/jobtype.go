@@ -1,7 +1,5 @@
 // Package jobtype has the job types that the program of a worker under test must have: one row for each. The fake
 // workers, the situations, the help and the documents read these rows, and a test holds the samples against them.
-//
-// Files: jobtype.go has the rows, template.go how a job is written for a worker that has a form of its own.
 package jobtype
 
 import (

@@ -19,6 +19,10 @@ const firstPort = 49152
 //
 // Inside a bubble of testing/synctest listeners and connections belong to the
 // bubble that made them; the Network itself may be older than the bubble.
+//
+// Errors look like those of package net: *net.OpError around net.ErrClosed,
+// os.ErrDeadlineExceeded, syscall.ECONNREFUSED, syscall.ECONNRESET or
+// syscall.EPIPE. The end of the stream is a plain io.EOF.
 type Network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener

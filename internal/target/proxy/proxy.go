@@ -1,7 +1,5 @@
 // Package proxy passes connections on to a server. It may be watched, and it may be a bad network on request: it then
 // holds back bytes, delays them, or resets connections. It knows no protocol.
-//
-// To read: proxy.go is the connections, link.go one of them, condition.go the network.
 package proxy
 
 import (

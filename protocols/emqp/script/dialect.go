@@ -1,10 +1,5 @@
-// Package script is eMQP as scripts are written in it and played: what is particular to it in the script language
-// and in the engine of package scenarios, and the scripts of the suite.
-//
-// A line is a list of frames, or a command of ZMTP and its data as a string. A worker (connect w as consumer)
-// connects to the back end of the broker, any other client to the front end.
-//
-// To read: dialect.go (and the scripts), coding.go (lines and their bytes).
+// Package script is eMQP as scripts are written in it and played: what is particular to it in the script language and
+// in the engine of package scenarios (a [Dialect]), and the scripts of the suite.
 package script
 
 import (
@@ -27,6 +22,9 @@ import (
 const Name = "emqp"
 
 // Dialect is the side of a client, worker or scheduler. The zero value is ready, and safe for concurrent use.
+//
+// A line is a list of frames, or a command of ZMTP and its data as a string. A worker (connect w as consumer)
+// connects to the back end of the broker, any other client to the front end.
 type Dialect struct{ emqpsession.Protocol }
 
 // Grammar returns what scripts may write.

@@ -9,6 +9,9 @@ import (
 
 // handshake exchanges greetings and READY on a fresh connection. Where admit is not nil we are the server: it decides,
 // with what the peer announced, whether our READY is sent. (Version Negotiation, The NULL Security Mechanism)
+//
+// A peer of version 3.0 is accepted, and gets no PING, since it does not have that command. A peer below 3.0 is
+// refused, as the specification allows.
 func handshake(
 	ctx context.Context, nc net.Conn, r *Reader, c Config, socket string, admit func(Peer) error,
 ) (peer Peer, err error) {

@@ -58,6 +58,9 @@ const (
 // Reader reads one direction of a connection, strictly: the greeting, the handshake of the NULL mechanism, then
 // commands and messages. Its buffer grows with the received octets, never by a size that a peer announces. It is not
 // safe for concurrent use.
+//
+// Bytes that break the grammar are a [SyntaxError] with their offset and rule. Writing checks nothing: the Append
+// functions write what they are given, [AppendHeader] any flags and sizes, [Dealer.Raw] any octets.
 type Reader struct {
 	in     input.Reader // its offset is the number of octets of all items that were returned
 	limits Limits

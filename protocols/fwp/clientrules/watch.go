@@ -52,6 +52,18 @@ func (r Result) State() State {
 
 // Watch runs the rules over a stream of events. Its memory is bounded for each open connection, each worker and each
 // job that a worker holds. It starts no goroutines and reads no clock, and is not safe for concurrent use.
+//
+//	w := NewWatch(Config{})
+//	b := NewBuilder(func(e Event) { report(w.See(e)) })
+//	b.Open(at, 1, 0)
+//	b.Server(at, 1, []byte("+HI {\"v\":2}\r\n"))
+//	b.Client(at, 1, []byte("HELLO {\"v\":2}\r\n"))
+//	...
+//	w.End(at)
+//	for _, r := range w.Results() { ... r.State() ... }
+//
+// A rule that was broken has breaches with the events that show them; one whose situation was never seen is
+// inconclusive.
 type Watch struct {
 	world   *world
 	results []Result

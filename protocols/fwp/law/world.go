@@ -17,6 +17,9 @@ import (
 
 // World is what clients know of a server from what they have sent it and received
 // back. Make one with [NewWorld]. It is not safe for concurrent use.
+//
+// What cannot be known, such as the effect of a command without a reply or whether a consumer that left was given a
+// job, is allowed in every way.
 type World struct {
 	Protected bool                   // the server asks for a password
 	Password  string                 // the right one

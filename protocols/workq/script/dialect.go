@@ -1,11 +1,5 @@
-// Package script is Workq as scripts are written in it and played: what is particular to it in the script
-// language and in the engine of package scenarios, and the scripts of the suite.
-//
-// A reply is written on one line, what stands on lines of its own separated by blanks: words stand for themselves, a
-// block is a string, and the keys of inspect are a JSON object. A command has its block on a line of its own, or behind
-// " <- ", where a * in the line stands for its size.
-//
-// To read: dialect.go (and the scripts), ledger.go (the jobs of a play and their removal).
+// Package script is Workq as scripts are written in it and played: what is particular to it in the script language and
+// in the engine of package scenarios (a [Dialect]), and the scripts of the suite.
 package script
 
 import (
@@ -29,6 +23,10 @@ import (
 const Name = "workq"
 
 // Dialect is the client's side of Workq. The zero value is ready, and safe for concurrent use.
+//
+// A reply is written on one line, what stands on lines of its own separated by blanks: words stand for themselves, a
+// block is a string, and the keys of inspect are a JSON object. A command has its block on a line of its own, or behind
+// " <- ", where a * in the line stands for its size.
 type Dialect struct{ workqsession.Protocol }
 
 // Grammar returns what scripts may write.

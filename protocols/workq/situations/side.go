@@ -1,8 +1,5 @@
 // Package situations tests workers of Workq: it plays the server in situations that are written as tables, and has
-// rules look at every command.
-//
-// Files: situations.go has the tables with their plays, session.go the server of a play and the program on it, conn.go
-// the bytes of its connections, rules.go what is judged whatever the situation is about.
+// rules look at every command. How a program is started and judged is in protocols/fwp/situations.
 package situations
 
 import (
