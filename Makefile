@@ -26,10 +26,10 @@ build: ## build the commands into bin/, without symbols
 test: ## run all tests, the long searches and the whole matrix too; needs Go and no server
 	FWP_SLOW=1 $(GO) test -timeout 30m ./...
 
-# With PLAYS=1 no page is written, and no test is run.
+# With PLAYS=1 no page is written, and no test is run; what has not begun within WITHIN=1h is left out.
 .PHONY: prove
 prove: ## say what is missing of what changed since BASE=HEAD: play it, write pages, test the packages
-	@$(GO) run ./internal/proof prove -base '$(or $(BASE),HEAD)' $(if $(PLAYS),-plays)
+	@$(GO) run ./internal/proof prove -base '$(or $(BASE),HEAD)' $(if $(PLAYS),-plays) $(if $(WITHIN),-within $(WITHIN))
 
 # Four minutes on two processors; see also slow. The other tests that FWP_SLOW=1 adds are those of `make test`.
 # FAULT=NAME plays one fault only, and CHECK=NAME one check only, of servers and clients; -v tells what they find. With

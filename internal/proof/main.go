@@ -27,10 +27,10 @@ const usage = `usage: go run ./internal/proof COMMAND
         the same of the faults of servers, where no S: line decides a clause that the law or the table of breaches names
   mutants -o FILE
         what is found where one reply to an S: line of a script is changed on its way
-  prove [-base REVISION] [-plays]
+  prove [-base REVISION] [-plays] [-within DURATION]
         what is missing of what was changed since a commit, HEAD unless it is given: plays the new and changed checks,
         faults, variations and clauses, writes pages and golden files, and tests the packages that changed; with -plays
-        it only plays
+        it only plays; what has not begun within a DURATION is left out
   compare OLD NEW
         what differs between two files; the exit code is 1 if something changed
   costs [-base REVISION] [-turns N] [-full N] [-faktory PATH]

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/allow"
@@ -27,6 +28,7 @@ func (p program) prove(ctx context.Context, args []string) (code int, err error)
 	f.SetOutput(io.Discard)
 	base := f.String("base", "HEAD", "")
 	plays := f.Bool("plays", false, "")
+	within := f.Duration("within", time.Hour, "")
 	if err := f.Parse(args); err != nil || f.NArg() > 0 {
 		return exitFailed, errors.Join(err, errUsage)
 	}
@@ -50,7 +52,7 @@ func (p program) prove(ctx context.Context, args []string) (code int, err error)
 	all := broughtBy(fresh(before, now), now, catalogues)
 	fmt.Fprintf(p.out, "since %.12s: %s\n", commit, all)
 	proof := &proof{bubbles: p.bubbles, change: all, units: now}
-	proof.play()
+	proof.play(time.Now().Add(*within))
 	if !*plays {
 		err = proof.follow(ctx, in, commit)
 	}
@@ -189,23 +191,10 @@ func (p *proof) String() string {
 	return w.String()
 }
 
-// play plays the pairs that a change brings, in virtual time, some at a time.
-func (p *proof) play() {
-	var plays []func() error
-	for _, b := range p.change {
-		for _, check := range b.newChecks {
-			plays = append(plays, p.checkPlays(b, check)...)
-		}
-		for _, f := range b.newFaults {
-			plays = append(plays, func() error { return p.fault(b, f) })
-		}
-		for _, v := range b.newVariations {
-			plays = append(plays, func() error { return p.vary(b, v, b.checks) })
-		}
-		for _, clause := range b.newClauses {
-			p.clause(b, clause)
-		}
-	}
+// play plays the pairs that a change brings, in virtual time, some at a time: those of checks first, which take a second,
+// and those of variations last. What has not begun at a time is left out, and told.
+func (p *proof) play(until time.Time) {
+	plays := p.plays()
 	queue := make(chan func() error)
 	var players sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -217,11 +206,35 @@ func (p *proof) play() {
 			}
 		})
 	}
-	for _, play := range plays {
+	for i, play := range plays {
+		if time.Now().After(until) {
+			p.tell("NOT PLAYED, as the time was over: %d of %d plays; make prove on single commits has them", len(plays)-i, len(plays))
+			break
+		}
 		queue <- play
 	}
 	close(queue)
 	players.Wait()
+}
+
+// plays returns what is to be played, and says what decides the clauses.
+func (p *proof) plays() (plays []func() error) {
+	var faults, variations []func() error
+	for _, b := range p.change {
+		for _, check := range b.newChecks {
+			plays = append(plays, p.checkPlays(b, check)...)
+		}
+		for _, f := range b.newFaults {
+			faults = append(faults, func() error { return p.fault(b, f) })
+		}
+		for _, v := range b.newVariations {
+			variations = append(variations, func() error { return p.vary(b, v, b.checks) })
+		}
+		for _, clause := range b.newClauses {
+			p.clause(b, clause)
+		}
+	}
+	return slices.Concat(plays, faults, variations)
 }
 
 // checkPlays returns the plays of a check: on all variations, on the faults of its clauses, and its mutants.

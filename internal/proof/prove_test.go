@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -103,7 +104,7 @@ func TestWhatAChangeBrings(t *testing.T) {
 func proved(t *testing.T, b brought) *proof {
 	t.Helper()
 	p := &proof{bubbles: bubbles{t}, change: change{b}, units: brief("fakes/x/faults.txt", "ack-redelivered | FWP-ACK-02 | x\n")}
-	p.play()
+	p.play(time.Now().Add(time.Hour))
 	return p
 }
 
@@ -158,6 +159,16 @@ func TestWhatIsMissingOfAChange(t *testing.T) {
 			assert.Contains(t, strings.Join(p.missing, "\n"), test.want)
 		})
 	}
+}
+
+// What has not begun when the time is over is told.
+func TestWhatIsNotPlayedInTime(t *testing.T) {
+	t.Parallel()
+	b := brought{catalogue: catalogueOf(t, "workq", "inspect/job")}
+	b.newChecks = b.checks
+	p := &proof{bubbles: bubbles{t}, change: change{b}}
+	p.play(time.Time{})
+	assert.Contains(t, p.String(), "NOT PLAYED")
 }
 
 func TestPackagesThatFollow(t *testing.T) {

@@ -17,7 +17,7 @@ func (c catalogue) file(s *scenarios.Script) string {
 	if profile, is := strings.CutPrefix(c.name, c.on.Peer.Name+"-"); is {
 		folder = "profiles/" + profile
 	}
-	return fmt.Sprintf("scenarios/%sdialect/%s/%s.fwp", c.on.Peer.Name, folder, s.Name)
+	return fmt.Sprintf("protocols/%s/script/%s/%s.fwp", c.on.Peer.Name, folder, s.Name)
 }
 
 // allowed returns what the comments right above the S: lines of a script allow, by the numbers of these lines.
