@@ -94,7 +94,8 @@ func buildBoth(ctx context.Context, base, folder string) error {
 	if _, err := here().git(ctx, "worktree", "add", "--detach", tree, base); err != nil {
 		return err
 	}
-	defer here().git(context.WithoutCancel(ctx), "worktree", "remove", "--force", tree) //nolint:errcheck // git prunes it later
+	after := context.WithoutCancel(ctx)
+	defer here().git(after, "worktree", "remove", "--force", tree) //nolint:errcheck // git prunes it later
 	for i, source := range []string{tree, "."} {
 		into := filepath.Join(folder, sides[i]) + string(filepath.Separator)
 		if _, err := output(ctx, source, "go", "build", "-trimpath", "-ldflags=-s", "-o", into, "./cmd/..."); err != nil {

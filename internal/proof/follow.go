@@ -49,7 +49,8 @@ func (p *proof) follow(ctx context.Context, in repository, commit string) error 
 	}
 	first := slices.DeleteFunc(slices.Clone(writers), func(name string) bool { return slices.Contains(readers, name) })
 	second := slices.DeleteFunc(writers, func(name string) bool { return !slices.Contains(readers, name) })
-	err = errors.Join(p.test(ctx, first, "-update"), p.test(ctx, second, "-update"), p.writeFaults(ctx), p.test(ctx, others))
+	err = errors.Join(
+		p.test(ctx, first, "-update"), p.test(ctx, second, "-update"), p.writeFaults(ctx), p.test(ctx, others))
 	after, hashErr := in.hashes(ctx)
 	for name, hash := range after {
 		if before[name] != hash {
@@ -170,7 +171,7 @@ func (p *proof) writeFaults(ctx context.Context) error {
 	return nil
 }
 
-// test runs the tests of packages with some flags, all that a page is made of, and says of each that fails what to type.
+// test runs the tests of packages with some flags, all that a page is made of. It says of each that fails what to type.
 func (p *proof) test(ctx context.Context, packages []string, flags ...string) error {
 	if len(packages) == 0 {
 		return nil
@@ -221,12 +222,13 @@ func readFailures(lines *bufio.Scanner) (all []failure) {
 			continue
 		}
 		of := failure{pack: cmp.Or(e.Package, e.ImportPath), test: e.Test}
-		switch text := strings.TrimSpace(e.Output); {
-		case e.Action == "output" || e.Action == "build-output":
+		switch e.Action {
+		case "output", "build-output":
+			text := strings.TrimSpace(e.Output)
 			if text != "" && !strings.HasPrefix(text, "=== ") && !strings.HasPrefix(text, "--- ") && len(output[of]) < mostTold {
 				output[of] = append(output[of], text)
 			}
-		case e.Action == "fail" || e.Action == "build-fail":
+		case "fail", "build-fail":
 			// A test fails with each of its parts, and a package with each of its tests.
 			inside := slices.ContainsFunc(all, func(f failure) bool {
 				return f.pack == of.pack && (of.test == "" || strings.HasPrefix(f.test, of.test+"/"))

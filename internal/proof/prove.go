@@ -50,14 +50,14 @@ func (p program) prove(ctx context.Context, args []string) (code int, err error)
 		return exitFailed, err
 	}
 	all := broughtBy(fresh(before, now), now, catalogues)
-	fmt.Fprintf(p.out, "since %.12s: %s\n", commit, all)
+	p.log.Printf("since %.12s: %s", commit, all)
 	proof := &proof{bubbles: p.bubbles, change: all, units: now}
 	proof.play(time.Now().Add(*within))
 	if !*plays {
 		err = proof.follow(ctx, in, commit)
 	}
-	fmt.Fprint(p.out, proof)
-	switch {
+	_, failed := io.WriteString(p.out, proof.String())
+	switch err = errors.Join(err, failed); {
 	case err != nil:
 		return exitFailed, err
 	case len(proof.missing) > 0:
@@ -94,35 +94,28 @@ const fakesFolder = "fakes/"
 
 // broughtBy returns what units bring. A function that a row of Go calls brings the row again.
 func broughtBy(units, all []unit, catalogues []catalogue) (c change) {
-	fakes := slices.DeleteFunc(slices.Clone(units), func(u unit) bool { return !strings.HasPrefix(u.file, fakesFolder) })
-	fakes = using(fakes, all)
-	others := slices.DeleteFunc(slices.Clone(units), func(u unit) bool { return strings.HasPrefix(u.file, fakesFolder) })
-	had := map[string]bool{}
+	ofFakes := func(u unit) bool { return strings.HasPrefix(u.file, fakesFolder) }
+	others := slices.DeleteFunc(slices.Clone(units), ofFakes)
+	fakes := using(slices.DeleteFunc(slices.Clone(units), func(u unit) bool { return !ofFakes(u) }), all)
+	same := func(name string) bool {
+		return !slices.ContainsFunc(fakes, func(u unit) bool { return u.row(path.Base(name)) })
+	}
+	had := map[string]bool{} // a profile has the clauses of its protocol
 	for _, of := range catalogues {
 		b := brought{catalogue: of}
-		for _, check := range of.checks {
-			if id := check.Describe().ID; slices.ContainsFunc(others, func(u unit) bool { return u.brings(id) }) {
-				b.newChecks = append(b.newChecks, check)
-			}
-		}
-		row := func(name string) bool {
-			return slices.ContainsFunc(fakes, func(u unit) bool { return u.row(path.Base(name)) })
-		}
-		for _, f := range of.faults {
-			if row(f.Name) {
-				b.newFaults = append(b.newFaults, f)
-			}
-		}
-		for _, v := range of.variations {
-			if row(v.Name) {
-				b.newVariations = append(b.newVariations, v)
-			}
-		}
-		for _, clause := range of.on.Peer.Clauses() {
-			if !had[clause.ID] && slices.ContainsFunc(others, func(u unit) bool { return u.heads(clause.ID) }) {
-				had[clause.ID] = true // a profile has those of its protocol
-				b.newClauses = append(b.newClauses, clause)
-			}
+		b.newChecks = slices.DeleteFunc(slices.Clone(of.checks), func(check conformance.Check) bool {
+			id := check.Describe().ID
+			return !slices.ContainsFunc(others, func(u unit) bool { return u.brings(id) })
+		})
+		b.newFaults = slices.DeleteFunc(slices.Clone(of.faults), func(f registry.Fault) bool { return same(f.Name) })
+		b.newVariations = slices.DeleteFunc(slices.Clone(of.variations), func(v registry.Variation) bool {
+			return same(v.Name)
+		})
+		b.newClauses = slices.DeleteFunc(slices.Clone(of.on.Peer.Clauses()), func(clause conformance.Clause) bool {
+			return had[clause.ID] || !slices.ContainsFunc(others, func(u unit) bool { return u.heads(clause.ID) })
+		})
+		for _, clause := range b.newClauses {
+			had[clause.ID] = true
 		}
 		c = append(c, b)
 	}
@@ -191,8 +184,8 @@ func (p *proof) String() string {
 	return w.String()
 }
 
-// play plays the pairs that a change brings, in virtual time, some at a time: those of checks first, which take a second,
-// and those of variations last. What has not begun at a time is left out, and told.
+// play plays the pairs that a change brings, in virtual time, some at a time: those of checks first, which take a
+// second, and those of variations last. What has not begun at a time is left out, and told.
 func (p *proof) play(until time.Time) {
 	plays := p.plays()
 	queue := make(chan func() error)
@@ -208,7 +201,8 @@ func (p *proof) play(until time.Time) {
 	}
 	for i, play := range plays {
 		if time.Now().After(until) {
-			p.tell("NOT PLAYED, as the time was over: %d of %d plays; make prove on single commits has them", len(plays)-i, len(plays))
+			p.tell("NOT PLAYED, as the time was over: %d of %d plays; make prove on single commits has them",
+				len(plays)-i, len(plays))
 			break
 		}
 		queue <- play

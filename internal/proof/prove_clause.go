@@ -11,7 +11,20 @@ import (
 
 // clause says which checks and rules decide a clause, and which faults break it.
 func (p *proof) clause(b brought, c conformance.Clause) {
-	var by, faults []string
+	by, faults := p.deciders(b, c)
+	switch why := c.Excluded + c.Unwatched; {
+	case why != "":
+	case len(by) == 0:
+		p.miss("%s: nothing decides it: write a check (docs/adding-a-check.md), or give the reason in its row (excluded:, "+
+			"unwatched:)", c.ID)
+	case len(faults) == 0 && !c.Recorded && c.Breach().Breach():
+		p.miss("%s: no fault breaks it: add a row to the catalogue of faults", c.ID)
+	}
+	p.tell("%s: decided by %s; broken by %s", c.ID, few(by), few(faults))
+}
+
+// deciders returns the checks and rules that decide a clause, and the faults that break it.
+func (p *proof) deciders(b brought, c conformance.Clause) (by, faults []string) {
 	for _, other := range p.change {
 		if other.on.Peer.Name != b.on.Peer.Name {
 			continue
@@ -36,15 +49,7 @@ func (p *proof) clause(b brought, c conformance.Clause) {
 	if of.ClientBreaches != nil {
 		by = append(by, of.ClientBreaches(c.ID)...)
 	}
-	by, faults = set(by), set(faults)
-	switch why := c.Excluded + c.Unwatched; {
-	case len(by) == 0 && why == "":
-		p.miss("%s: nothing decides it: write a check (docs/adding-a-check.md), or give the reason in its row (excluded:, "+
-			"unwatched:)", c.ID)
-	case len(faults) == 0 && why == "" && !c.Recorded && c.Breach().Breach():
-		p.miss("%s: no fault breaks it: add a row to the catalogue of faults", c.ID)
-	}
-	p.tell("%s: decided by %s; broken by %s", c.ID, few(by), few(faults))
+	return set(by), set(faults)
 }
 
 // mostNamed is how many names a line has.

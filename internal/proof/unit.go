@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// unit is what a change can bring: a script, a row of a table, a row or a declaration of Go. Comments are no part of it.
+// unit is what a change can bring: a script, a row of a table, a row or a declaration of Go, each without comments.
 type unit struct {
 	file     string
 	words    []string
@@ -72,16 +72,17 @@ func declarationsOf(file string, text []byte) (all []unit) {
 	if err != nil {
 		return nil
 	}
+	between := func(from, to token.Pos) string {
+		return string(text[fset.Position(from).Offset:fset.Position(to).Offset])
+	}
 	for _, d := range parsed.Decls {
-		rows := rowsIn(d)
 		rest, at := "", d.Pos()
-		for _, row := range rows {
-			all = append(all, unit{file: file, words: wordsOf(string(text[fset.Position(row.Pos()).Offset:fset.Position(row.End()).Offset]))})
-			rest += string(text[fset.Position(at).Offset:fset.Position(row.Pos()).Offset])
+		for _, row := range rowsIn(d) {
+			all = append(all, unit{file: file, words: wordsOf(between(row.Pos(), row.End()))})
+			rest += between(at, row.Pos())
 			at = row.End()
 		}
-		rest += string(text[fset.Position(at).Offset:fset.Position(d.End()).Offset])
-		all = append(all, unit{file, wordsOf(rest), declared(d)})
+		all = append(all, unit{file, wordsOf(rest + between(at, d.End())), declared(d)})
 	}
 	return all
 }

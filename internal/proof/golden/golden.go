@@ -57,7 +57,8 @@ const longest = 1 << 20
 // before returns what a file has, after it was written with -update.
 func before[T ~string | ~[]byte](t *testing.T, path string, text T) string {
 	t.Helper()
-	if old, err := input.Read(path, longest); Updating() && (err != nil || string(old) != string(text)) { // others may read it
+	// A file that is right is left alone: tests of other packages may be reading it.
+	if old, err := input.Read(path, longest); Updating() && (err != nil || string(old) != string(text)) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	return string(read(t, path))
