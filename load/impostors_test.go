@@ -116,7 +116,7 @@ func (i impostor) loaded(t *testing.T, w plan.Workload, spoken wire.Protocol) (r
 var suspects = map[string]struct {
 	impostor
 	code   int
-	words  string // of the last line, if they are the same for every workload
+	words  string // of the last line, an expression, if they are the same for every workload
 	clause string // of a finding that is there whatever the workload
 }{
 	"closes at once": {impostor{greeting: closes}, reports.ExitUnreachable,
@@ -136,18 +136,21 @@ var suspects = map[string]struct {
 	"HI, +YES":        {impostor{greeting: hi, hello: "+YES", rest: "+YES"}, reports.ExitLoss, "", "FWP-HELLO-03"},
 	"HELLO, then +OK": {impostor{greeting: hi, hello: "+OK", rest: "+OK"}, reports.ExitLoss, "", "FWP-INFO-01"},
 	"HELLO, then -ERR": {impostor{greeting: hi, hello: "+OK", rest: "-ERR no"}, reports.ExitInconclusive,
-		"refused (ERR no)", ""},
-	"HELLO, then hangs": {impostor{greeting: hi, hello: "+OK"}, reports.ExitInconclusive, "nothing was achieved: ",
+		`\(ERR no\)`, ""},
+	"HELLO, then hangs": {impostor{greeting: hi, hello: "+OK"}, reports.ExitInconclusive, noLoad, ""},
+	"HELLO, then closes": {impostor{greeting: hi, hello: "+OK", rest: closes}, reports.ExitInconclusive, noLoad,
 		""},
-	"HELLO, then closes": {impostor{greeting: hi, hello: "+OK", rest: closes}, reports.ExitInconclusive,
-		"nothing was achieved: ", ""},
 	"HELLO, then noise":      {impostor{greeting: hi, hello: "+OK", rest: noise}, reports.ExitLoss, "", "FWP-RESP-01"},
 	"HELLO, then too much":   {impostor{greeting: hi, hello: "+OK", rest: "+OK\r\n+OK"}, reports.ExitLoss, "", ""},
 	"FETCH is always empty":  {impostor{greeting: hi, hello: "+OK", fetch: "$-1", rest: "+OK"}, reports.ExitLoss, "", ""},
 	"FETCH is always a null": {impostor{greeting: hi, hello: "+OK", fetch: "*-1", rest: "+OK"}, reports.ExitLoss, "", ""},
 }
 
-const hi = `+HI {"v":2}`
+const (
+	hi = `+HI {"v":2}`
+	// noLoad is what the last line says of a load that never began to carry: one with jobs to push beforehand stops there.
+	noLoad = `nothing was achieved: |stopped after 0 of 100,000 jobs: `
+)
 
 // loads are what every impostor is loaded with: the presets, in small, and what has no
 // end in time.
@@ -191,8 +194,8 @@ func TestImpostors(t *testing.T) {
 				l := suspect.against(t, w)
 				code, words := l.Outcome(reports.ExitOptions{}).Values()
 				assert.Equal(t, suspect.code, code, words)
-				assert.Contains(t, words, suspect.words)
-				assert.Less(t, l.Took, 2*time.Minute)
+				assert.Regexp(t, suspect.words, words)
+				assert.Less(t, l.Took, max(2*time.Minute, time.Duration(w.Drain)+10*second)) // retries may take minutes
 				assert.Positive(t, l.Took)
 				text := string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
 				lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
