@@ -139,7 +139,7 @@ class State:
     """Running, quiet or terminate: of the process, not of a connection. It never goes back."""
 
     def __init__(self):
-        self.name, self.since, self.changed = "", None, threading.Event()
+        self.name, self.since = "", None
 
     def set(self, name):
         if self.name == "terminate" or name not in ("quiet", "terminate"):
@@ -147,13 +147,13 @@ class State:
         self.name = name
         if name == "terminate":
             self.since = time.monotonic()
-        self.changed.set()
 
     def leaving(self):
         return self.since is not None and time.monotonic() > self.since + 25
 
 
 state = State()
+orders = queue.SimpleQueue()  # a signal handler may put there; an Event's lock may be held by the thread that it interrupts
 jobs = {}  # jid -> job: fetched, and not reported
 links = [Link() for _ in range(CONCURRENCY + 1)]  # the last one is for BEAT
 
@@ -195,16 +195,15 @@ def work(link):
 
 
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: state.set("terminate"))
-    signal.signal(signal.SIGINT, lambda *_: state.set("terminate"))
-    signal.signal(signal.SIGTSTP, lambda *_: state.set("quiet"))
+    signal.signal(signal.SIGTERM, lambda *_: orders.put("terminate"))
+    signal.signal(signal.SIGINT, lambda *_: orders.put("terminate"))
+    signal.signal(signal.SIGTSTP, lambda *_: orders.put("quiet"))
     executors = [threading.Thread(target=work, args=(link,), daemon=True) for link in links[:-1]]
     for executor in executors:
         executor.start()
     threading.Thread(target=beat, daemon=True).start()
     while state.name != "terminate":
-        state.changed.wait(1)
-        state.changed.clear()
+        state.set(orders.get())
     while any(e.is_alive() for e in executors) and not state.leaving():
         time.sleep(0.05)
     for jid in list(jobs):
@@ -220,7 +219,7 @@ def beat():
         try:
             answer = links[-1].command("BEAT", {"wid": ME["wid"]} | ({"current_state": state.name} if state.name else {}))
             if answer != "OK":
-                state.set(json.loads(answer).get("state"))
+                orders.put(json.loads(answer).get("state"))
         except (Refused, ConnectionError, ValueError) as e:
             print(f"BEAT: {e}", file=sys.stderr)
         time.sleep(15)
