@@ -121,7 +121,7 @@ type family struct {
 
 func (l family) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
 	p, err := l.Launcher.Launch(e)
-	return relative{p, l.below, l.left}, err
+	return &relative{p, l.below, l.left}, err
 }
 
 type relative struct {
@@ -130,8 +130,16 @@ type relative struct {
 	below, left []int
 }
 
-func (p relative) Below() []int { return p.below }
-func (p relative) Left() []int  { return p.left }
+func (p *relative) Below() []int { return p.below }
+func (p *relative) Left() []int  { return p.left }
+
+// Signal sends it; a COMMAND that others outlive ends at once.
+func (p *relative) Signal(name string) {
+	if len(p.left) > 0 {
+		p.below = nil
+	}
+	p.Process.Signal(name)
+}
 
 // restarting is a launcher of a parent that starts another worker when one has ended.
 type restarting struct{ fwpsituations.Launcher }

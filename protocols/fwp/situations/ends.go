@@ -31,6 +31,7 @@ type endOrder struct {
 	at     time.Duration // when it came
 	limit  time.Duration // for how long the process is watched from then on
 	idle   bool          // it had no job
+	below  []int         // the processes that ran when it came: a shell may end at once at a signal
 }
 
 // relatives is a [Process] that knows the ids of the processes below it: Below returns those that run now, COMMAND
@@ -91,9 +92,8 @@ func pids(all []int) string {
 
 // endsBy watches a process that was told to end, tells how long it took, and decides whether it did in time.
 func (t *trial) endsBy(p *program, o endOrder) {
-	all := p.below()
 	greeted := t.greeters(p, o.at)
-	here := among(greeted, all)
+	here := among(greeted, o.below)
 	if grace := t.harness.Grace; grace > 0 && o.what == sigTerm && grace < o.limit {
 		t.watch(p, o.at+grace-t.now())
 		if !t.exited(p) {
@@ -109,7 +109,7 @@ func (t *trial) endsBy(p *program, o endOrder) {
 	took := t.endOf(p) - o.at
 	if lives := t.outlived(p, here, greeted); len(lives) > 0 {
 		p.stayed = true
-		t.leavesWorker(o, all, took, lives, len(here) > 0)
+		t.leavesWorker(o, took, lives, len(here) > 0)
 		return
 	}
 	t.tellEnd(o, "ended with "+p.How(), took)
@@ -181,12 +181,12 @@ func (t *trial) outlived(p *program, here, greeted []int) []int {
 
 // leavesWorker decides about a command that has ended at a signal while the worker that it had started still ran. What
 // the worker left behind is not its fault: it was killed.
-func (t *trial) leavesWorker(o endOrder, all []int, took time.Duration, lives []int, greeted bool) {
+func (t *trial) leavesWorker(o endOrder, took time.Duration, lives []int, greeted bool) {
 	t.dies()
 	t.stop = "COMMAND ended while the worker still ran, which was killed then"
 	command, who := "COMMAND", pids(lives)+", which it had started,"
-	if len(all) > 0 {
-		command += fmt.Sprintf(" (pid %d)", all[0])
+	if len(o.below) > 0 {
+		command += fmt.Sprintf(" (pid %d)", o.below[0])
 	}
 	if greeted {
 		who = pids(lives) + ", which sent HELLO,"
@@ -299,12 +299,12 @@ func playSecondSignal(t *trial) {
 		t.holds("STATE-25", true, "", "it ended at the first SIGTERM")
 		return
 	}
-	at := t.now()
+	o := endOrder{what: "a second SIGTERM", at: t.now(), limit: endLimit, below: p.below()}
 	t.signal(p, "TERM")
-	t.endsBy(p, endOrder{what: "a second SIGTERM", at: at, limit: endLimit})
+	t.endsBy(p, o)
 	got := "after a second SIGTERM it stayed"
 	if t.exited(p) {
-		got = fmt.Sprintf("it ended (%s) %s after a second SIGTERM", p.How(), seconds(t.endOf(p)-at))
+		got = fmt.Sprintf("it ended (%s) %s after a second SIGTERM", p.How(), seconds(t.endOf(p)-o.at))
 	}
 	missing := slices.DeleteFunc(t.delivered(jids), func(jid string) bool { return t.reportOf(jid) != nil })
 	t.holds("STATE-25", true, "", fmt.Sprintf("%s, with %d of %d jobs without a report", got, len(missing), len(jids)))

@@ -72,7 +72,7 @@ func (t *trial) leaves(p *program) {
 	}
 	t.endsBy(p, endOrder{
 		clause: endsInTime, what: "the order to terminate", at: told.At, limit: endLimit,
-		idle: !t.has(p.events(delivery)),
+		idle: !t.has(p.events(delivery)), below: p.below(),
 	})
 	exit := t.first(p.events(ofKind(clientrules.Exited)))
 	if exit != nil && exit.At < told.At+time.Minute && slices.Contains(strings.Fields(t.situation.clauses), "BEAT-16") {
@@ -116,7 +116,7 @@ func playSignal(name string, watched time.Duration, seconds ...string) func(*tri
 			t.mustTake(jids...)
 		}
 		t.watch(p, time.Second)
-		o := endOrder{what: "SIG" + name, at: t.now(), limit: watched, idle: len(seconds) == 0}
+		o := endOrder{what: "SIG" + name, at: t.now(), limit: watched, idle: len(seconds) == 0, below: p.below()}
 		if o.what == sigTerm {
 			o.clause = endsInTime
 		}
