@@ -32,17 +32,17 @@ prove: ## say what is missing of what changed since BASE=HEAD: play it, write pa
 	@$(GO) run ./internal/proof prove -base '$(or $(BASE),HEAD)' $(if $(PLAYS),-plays) $(if $(WITHIN),-within $(WITHIN))
 
 # Four minutes on two processors; see also slow. The other tests that FWP_SLOW=1 adds are those of `make test`.
-# FAULT=NAME plays one fault only, and CHECK=NAME one check only, of servers and clients; -v tells what they find. With
-# UPDATE=1 the pages are written, or the row of the fault.
+# BUG=NAME plays one planted bug only, and CHECK=NAME one check only, of servers and clients; -v tells what they find.
+# With UPDATE=1 the pages are written, or the row of the bug.
 .PHONY: matrix
-ifneq ($(FAULT)$(CHECK),)
+ifneq ($(BUG)$(CHECK),)
 matrix:
 	FWP_SLOW=1 FWP_CHECK='$(CHECK)' $(GO) test -timeout 60m ./internal/proof/selftest -v $(if $(UPDATE),-update) \
-		-run 'TestFaults$$/$(or $(OF),.)/each/$(if $(FAULT),^$(FAULT)$$)' | grep -vE '^ *(===|--- PASS)'
+		-run 'TestBugs$$/$(or $(OF),.)/each/$(if $(BUG),^$(BUG)$$)' | grep -vE '^ *(===|--- PASS)'
 else
-matrix: ## play the matrix of faults and checks, and mutants; OF=. of clients too; FAULT=NAME or CHECK=NAME a part
-	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/proof/selftest -run 'TestFaults$$/$(or $(OF),-server)' $(if $(UPDATE),-update)
-	FWP_SLOW=1 $(GO) test ./protocols/fwp/upgrade -run 'TestFaultsAreFound$$'
+matrix: ## play the matrix of planted bugs and checks, and mutants; OF=. of clients too; BUG=NAME or CHECK=NAME a part
+	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/proof/selftest -run 'TestBugs$$/$(or $(OF),-server)' $(if $(UPDATE),-update)
+	FWP_SLOW=1 $(GO) test ./protocols/fwp/upgrade -run 'TestBugsAreFound$$'
 	FWP_SLOW=1 $(GO) test ./protocols/emqp/suite -run 'TestValuesAreFound$$'
 	FWP_SLOW=1 $(GO) test ./internal/proof -run 'TestMutantsAreFound$$'
 	FWP_SLOW=1 $(GO) test ./protocols/fwp/clientrules
@@ -58,18 +58,18 @@ permitted: ## play all checks on workers and servers of Workq and eMQP that diff
 
 # Half an hour: GATES gates for each of ten servers, the two of Faktory where FWP_GATE_FAKTORY='PATH PATH' names them.
 .PHONY: gates
-gates: ## write known findings once, expect GATES=5 green gates of each server, and a red one with one more fault
+gates: ## write known findings once, expect GATES=5 green gates of each server, and a red one with one more bug
 	FWP_GATES=$(or $(GATES),5) $(GO) test -timeout 90m ./cmd/fwpcheck -run 'TestGatesTurnGreenAndStay$$' -v
 
 .PHONY: slow
 slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
-	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/proof/selftest -skip 'TestFaults$$'
+	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/proof/selftest -skip 'TestBugs$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./protocols/fwp/situations ./fwptest \
 		./protocols/emqp/suite ./protocols/workq/suite
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance ./conformance/run ./protocols/fwp/suite ./load ./load/client
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./protocols/fwp/record \
-		-run 'Test(ServersDiffer|FaultsAreFound|DisruptionsOfARightServer|ManyConnections)$$'
-	FWP_SLOW=1 $(GO) test -timeout 30m ./protocols/fwp/crowd -run 'TestFaultsAreFound$$'
+		-run 'Test(ServersDiffer|BugsAreFound|DisruptionsOfARightServer|ManyConnections)$$'
+	FWP_SLOW=1 $(GO) test -timeout 30m ./protocols/fwp/crowd -run 'TestBugsAreFound$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./cmd/fwpbench -run 'TestNamespaces$$'
 	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/proof -run 'TestMutantsOfLongScriptsAreFound$$'
 
@@ -80,9 +80,9 @@ race: ## run the tests of what runs many goroutines under the race detector; nee
 	$(GO) list $(RACED) | grep -vE '/(internal/proof/archtest$(if $(SKIP),|$(SKIP)))$$' | xargs $(GO) test -race -vet=off -timeout 30m
 
 # Nine minutes on two processors (docs/proofs.md), and three times as long without stored lines.
-# ONLY='fault fwp/ack' plays the lines that begin like this.
+# ONLY='bug fwp/ack' plays the lines that begin like this.
 .PHONY: corpus
-corpus: ## play all faults, variations and seeds, and compare with the stored lines; UPDATE=1 stores, ONLY=TEXT a part
+corpus: ## play all bugs, variations and seeds, and compare with the stored lines; UPDATE=1 stores, ONLY=TEXT a part
 	@mkdir -p bin && rm -f bin/corpus.txt
 	$(GO) run ./internal/proof corpus -o bin/corpus.txt -against internal/proof/testdata/corpus.txt \
 		$(if $(UPDATE),-store) $(if $(ONLY),-only '$(ONLY)')

@@ -38,7 +38,7 @@ type Description struct {
 	Connections int              // how many it may have open at a time
 	Sharing     Sharing
 	Quick       bool // a quick run has it, however long it waits
-	Hostile     bool // it sends what a client must not send, or much at a time: a faulty server may end, and it runs alone
+	Hostile     bool // it sends what a client must not send, or much at a time: a bugy server may end, and it runs alone
 	Counts      bool // it sends info: servers that count while queues come into being beside it may end
 }
 

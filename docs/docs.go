@@ -49,8 +49,8 @@ func Fix(client bool, clause string) string {
 	return ""
 }
 
-// Faults has faults.md and worker-faults.md of FWP, and the same with the name of a protocol in front of it: a title,
-// paragraphs, and a table with a row for each fault.
+// Bugs has bugs.md and worker-bugs.md of FWP, and the same with the name of a protocol in front of it: a title,
+// paragraphs, and a table with a row for each bug.
 //
-//go:embed *faults.md
-var Faults embed.FS
+//go:embed *bugs.md
+var Bugs embed.FS

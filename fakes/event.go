@@ -157,7 +157,7 @@ func (c *Conn) Server() *Server { return c.server }
 // IsProducer reports whether a HELLO without a wid was accepted.
 func (c *Conn) IsProducer() bool { return c.Identified && c.Worker == "" }
 
-// at calls the hook: the one place where faults and variations act.
+// at calls the hook: the one place where bugs and variations act.
 func (s *Server) at(p Point, e *Event) {
 	if s.cfg.Hook == nil {
 		return
@@ -185,9 +185,9 @@ func (s *Server) ask(p Point, e *Event, j *job) (skip bool) {
 	return e.Skip
 }
 
-// Fault is a way in which a server breaks the specification: a hook for [Config.Hook]. Package faults has the
+// Bug is a way in which a server breaks the specification: a hook for [Config.Hook]. Package bugs has the
 // catalogue.
-type Fault = catalogue.Fault[Event]
+type Bug = catalogue.Bug[Event]
 
 // Variation is a permitted difference between servers. Package variations has the catalogue.
 type Variation = catalogue.Variation[Config]

@@ -192,7 +192,7 @@ func TestAHookCanCloseInsteadOfAnswering(t *testing.T) {
 
 func TestRepliesOfTwoConnectionsSwapped(t *testing.T) {
 	t.Parallel()
-	i := slices.IndexFunc(bugs.All(), func(f fakes.Fault) bool { return f.Name == "reply-swapped" })
+	i := slices.IndexFunc(bugs.All(), func(f fakes.Bug) bool { return f.Name == "reply-swapped" })
 	inMemory(t, fakes.Config{Hook: bugs.All()[i].Hook()}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		a, b := dial().greet(producer), dial().greet(producer)
 		for range 49 {

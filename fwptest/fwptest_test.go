@@ -79,8 +79,8 @@ func played(t *testing.T, s *fakes.Server, check string, o Options) *notes {
 	return n
 }
 
-// fault returns a fault of the catalogue.
-func fault(t *testing.T, name string) fakes.Fault {
+// bug returns a bug of the catalogue.
+func bug(t *testing.T, name string) fakes.Bug {
 	t.Helper()
 	f, known := bugs.Named(name)
 	require.True(t, known)
@@ -89,7 +89,7 @@ func fault(t *testing.T, name string) fakes.Fault {
 
 func TestAFindingFailsItsTest(t *testing.T) {
 	t.Parallel()
-	s := server(t, fakes.Config{Hook: fault(t, "push-other-answer").Hook()})
+	s := server(t, fakes.Config{Hook: bug(t, "push-other-answer").Hook()})
 	n := played(t, s, "push/accepted", Options{Seed: 7})
 	require.Len(t, n.errors, 1)
 	assert.Contains(t, n.errors[0], "FWP-PUSH-01")
@@ -191,7 +191,7 @@ func TestServersThatCannotBeTested(t *testing.T) {
 func TestSecretsAreNotLogged(t *testing.T) {
 	t.Parallel()
 	const password, salt = "hunter2hunter2", "5a17f00d5a17f00d"
-	wrong := fault(t, "auth-hash-half").Hook()
+	wrong := bug(t, "auth-hash-half").Hook()
 	s := server(t, fakes.Config{Password: password, Salt: salt, Hook: wrong})
 	for _, show := range []bool{false, true} {
 		n := played(t, s, "auth/hash-near-misses", Options{Seed: 7, ShowSecrets: show})

@@ -21,7 +21,7 @@ func expecting(t *testing.T, text string) string {
 
 func TestKnownFindingsAreSkipped(t *testing.T) {
 	t.Parallel()
-	s := server(t, fakes.Config{Hook: fault(t, "push-other-answer").Hook()})
+	s := server(t, fakes.Config{Hook: bug(t, "push-other-answer").Hook()})
 	n := played(t, s, "push/accepted", Options{Expect: expecting(t,
 		"# why\npush/accepted FWP-PUSH-01 fails server=fakes")})
 	assert.Empty(t, n.errors)
@@ -69,7 +69,7 @@ func TestSkip(t *testing.T) {
 // The script of a check is kept if it has a finding: fwpcheck plays it.
 func TestTheScriptOfACheckIsKept(t *testing.T) {
 	t.Parallel()
-	s := server(t, fakes.Config{Hook: fault(t, "push-other-answer").Hook()})
+	s := server(t, fakes.Config{Hook: bug(t, "push-other-answer").Hook()})
 	n := played(t, s, "push/accepted", Options{})
 	text, err := os.ReadFile(filepath.Join(n.dir, "push-accepted.fwp"))
 	require.NoError(t, err)

@@ -60,10 +60,10 @@ func TestAShortStressFinds(t *testing.T) {
 			t.Parallel()
 			b := stress()
 			b.load.JobLimit = 400
-			fault := faultNamed(t, name)
-			b.server = fakes.Config{Hook: fault.Hook()}
+			bug := bugNamed(t, name)
+			b.server = fakes.Config{Hook: bug.Hook()}
 			result := b.result(t)
-			is := func(clause string) bool { return slices.Contains(fault.Clauses, clause) }
+			is := func(clause string) bool { return slices.Contains(bug.Clauses, clause) }
 			assert.True(t, slices.ContainsFunc(result.Judged.Findings,
 				func(f history.Finding) bool { return is(fwpsuite.ClauseOf(string(f.Breach))) }))
 			assert.True(t, slices.ContainsFunc(result.Report.Findings, func(f results.LoadFinding) bool { return is(f.Clause) }))

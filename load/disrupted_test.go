@@ -29,7 +29,7 @@ import (
 // shaken is a run of some seconds of load whose server is disrupted.
 type shaken struct {
 	schedule []disrupt.Disruption
-	fault    fault
+	bug      bug
 	change   func(*load.Config)
 }
 
@@ -67,14 +67,14 @@ func (s shaken) run(t *testing.T) *load.Result {
 		}
 	}}
 	b.during = func(_ func(), server *fakes.Server) { target.server.Store(server) }
-	if s.fault != nil {
-		b.server.Hook = s.fault(target)
+	if s.bug != nil {
+		b.server.Hook = s.bug(target)
 	}
 	return b.result(t)
 }
 
-// fault returns the hook of a server that is wrong after a stop, or after the end of all connections.
-type fault func(*fakeTarget) func(*fakes.Event)
+// bug returns the hook of a server that is wrong after a stop, or after the end of all connections.
+type bug func(*fakeTarget) func(*fakes.Event)
 
 // forgets loses all jobs.
 func forgets(*fakeTarget) func(*fakes.Event) {
@@ -175,11 +175,11 @@ func TestStoresThatOutliveStopsLoseNothing(t *testing.T) {
 }
 
 // What only a stop can have caused is counted; what no stop excuses, or an orderly one must not do, is a finding.
-func TestFaultsThatStopsBringOut(t *testing.T) {
+func TestBugsThatStopsBringOut(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		action disrupt.Action
-		fault  fault
+		bug    bug
 		code   int
 		finds  results.FindingKind // empty: nothing
 		counts func(*results.LoadDisruptions) int64
@@ -201,7 +201,7 @@ func TestFaultsThatStopsBringOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sample(t, name, "kill, forgets", "reset, frees held")
-			l := shaken{schedule: halfSecond(test.action, 5, 10), fault: test.fault}.run(t).Report
+			l := shaken{schedule: halfSecond(test.action, 5, 10), bug: test.bug}.run(t).Report
 			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, test.code, code, words)
 			assert.True(t, l.Disruptions.Resolved)
@@ -259,7 +259,7 @@ func TestHistoriesOverStops(t *testing.T) {
 	recorded := func(c *load.Config) { c.History = true }
 	for name, test := range map[string]struct {
 		action disrupt.Action
-		fault  fault
+		bug    bug
 		breach string // empty: nothing is found
 	}{
 		"kept over kills":    {disrupt.Kill, nil, ""},
@@ -270,7 +270,7 @@ func TestHistoriesOverStops(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sample(t, name, "lost by restarts")
-			result := shaken{schedule: halfSecond(test.action, 5, 10), change: recorded, fault: test.fault}.run(t)
+			result := shaken{schedule: halfSecond(test.action, 5, 10), change: recorded, bug: test.bug}.run(t)
 			stops := 0
 			for _, e := range result.History.Events {
 				if word := e.Op.String(); word == "restart" || word == "kill" {
@@ -312,7 +312,7 @@ func TestJobsWhoseAckIsRefused(t *testing.T) {
 			var acks atomic.Int64
 			sample(t, name, "forgotten")
 			retry := func(c *load.Config) { c.Workload.Retry = &test.retry }
-			l := shaken{schedule: test.schedule, change: retry, fault: func(*fakeTarget) func(*fakes.Event) {
+			l := shaken{schedule: test.schedule, change: retry, bug: func(*fakeTarget) func(*fakes.Event) {
 				return func(e *fakes.Event) {
 					if e.Command.Verb != fwp.ACK {
 						return
@@ -370,11 +370,11 @@ func TestADisruptionExplainsWhatConnectionsMeetWith(t *testing.T) {
 		hook   func(*fakes.Event)
 		change func(*plan.Workload)
 	}{
-		"a late FETCH": {atFirst(faultNamed(t, "fetch-blocks-long").Hook()), func(w *plan.Workload) {
+		"a late FETCH": {atFirst(bugNamed(t, "fetch-blocks-long").Hook()), func(w *plan.Workload) {
 			w.Rate, w.Consumers = 3, 20
 		}},
 		"a PUSH without a reply": {silent, func(*plan.Workload) {}},
-		"a closed worker": {atFirst(faultNamed(t, "consumer-idle-closed").Hook()), func(w *plan.Workload) {
+		"a closed worker": {atFirst(bugNamed(t, "consumer-idle-closed").Hook()), func(w *plan.Workload) {
 			w.Rate, w.Work = 0.2, plan.Range{Min: 90 * second, Max: 90 * second}
 		}},
 	} {
@@ -401,7 +401,7 @@ func TestClientsAfterADisruption(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	greeted, pushes := map[string]int{}, map[string]int{}
-	l := shaken{schedule: halfSecond(disrupt.Kill, 5, 10, 15), fault: func(*fakeTarget) func(*fakes.Event) {
+	l := shaken{schedule: halfSecond(disrupt.Kill, 5, 10, 15), bug: func(*fakeTarget) func(*fakes.Event) {
 		return func(e *fakes.Event) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -67,7 +67,7 @@ func TestJobsThatAreMissing(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		fault  string
+		bug    string
 		server fakes.Config
 		hooks  []func(*fakes.Event)
 		change func(*plan.Workload)
@@ -76,11 +76,11 @@ func TestJobsThatAreMissing(t *testing.T) {
 		why    string
 		took   time.Duration // of the drain, at least
 	}{
-		"due at once": {fault: "push-lost", lost: 1, took: 60 * second},
-		"a short drain": {fault: "push-lost", wait: 5 * second, took: 5 * second,
+		"due at once": {bug: "push-lost", lost: 1, took: 60 * second},
+		"a short drain": {bug: "push-lost", wait: 5 * second, took: 5 * second,
 			why: "1 of 80 jobs unaccounted for: not delivered within 5s after the queues were empty"},
-		"with a time": {fault: "schedule-dropped", change: delayed, lost: 80, took: 60 * second},
-		"with a time, and INFO is refused": {fault: "schedule-dropped", server: varied(t, "info-refused"), change: delayed,
+		"with a time": {bug: "schedule-dropped", change: delayed, lost: 80, took: 60 * second},
+		"with a time, and INFO is refused": {bug: "schedule-dropped", server: varied(t, "info-refused"), change: delayed,
 			why: "80 of 80 jobs unaccounted for: not delivered within 1m of their time", took: 60 * second},
 		"an hour late": {hooks: []func(*fakes.Event){later}, change: delayed, took: 60 * second,
 			why: "80 of 80 jobs unaccounted for: not delivered within 1m of their time"},
@@ -92,8 +92,8 @@ func TestJobsThatAreMissing(t *testing.T) {
 			if test.change != nil {
 				test.change(&w)
 			}
-			if test.fault != "" {
-				test.hooks = append(test.hooks, faultNamed(t, test.fault).Hook())
+			if test.bug != "" {
+				test.hooks = append(test.hooks, bugNamed(t, test.bug).Hook())
 			}
 			l := bench{server: test.server, hooks: test.hooks, load: w, change: func(c *load.Config) {
 				c.MissingWait = test.wait

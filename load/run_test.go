@@ -138,7 +138,7 @@ func phases(l *results.Load) string {
 	return strings.Join(names, " ")
 }
 
-// well has a run be without any fault of anybody, every job accounted for.
+// well has a run be without any bug of anybody, every job accounted for.
 func well(t *testing.T, l *results.Load) {
 	t.Helper()
 	code, words := l.Outcome(reports.ExitOptions{}).Values()

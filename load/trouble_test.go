@@ -308,7 +308,7 @@ func TestAnInterruptedRunEndsSoon(t *testing.T) {
 		change(&w)
 		for _, after := range []time.Duration{2 * second, 8 * second} { // while it measures, and in the drain
 			l := bench{
-				load: w, server: fakes.Config{Hook: faultNamed(t, "retry-lost").Hook()},
+				load: w, server: fakes.Config{Hook: bugNamed(t, "retry-lost").Hook()},
 				during: func(cancel func(), _ *fakes.Server) {
 					time.Sleep(after)
 					cancel()

@@ -114,10 +114,10 @@ func TestRequire(t *testing.T) {
 func TestWhatDidNotShowIsInconclusive(t *testing.T) {
 	t.Parallel()
 	r := rich()
-	r.Checks, r.Clauses, r.Unseen = []Check{passing()}, richClauses()[:1], "the fault x did not show"
+	r.Checks, r.Clauses, r.Unseen = []Check{passing()}, richClauses()[:1], "the planted bug x did not show"
 	code, words := r.Outcome(ExitOptions{}).Values()
 	assert.Equal(t, ExitInconclusive, code)
-	assert.Equal(t, "the fault x did not show", words)
+	assert.Equal(t, "the planted bug x did not show", words)
 	r.Checks = append(r.Checks, Check{ID: "a", Verdict: Crash})
 	code, _ = r.Outcome(ExitOptions{}).Values()
 	assert.Equal(t, ExitFindings, code)

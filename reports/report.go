@@ -35,7 +35,7 @@ type Report struct {
 	Repeat int `json:"repeat,omitempty"`
 	// Rerun is the command that plays a check of the run again, with CHECK in the place of its name.
 	Rerun string `json:"rerun,omitempty"`
-	// Unseen is why what the run was for did not show: a fault of the embedded server; empty if it did.
+	// Unseen is why what the run was for did not show: a bug of the embedded server; empty if it did.
 	Unseen string `json:"unseen,omitempty" from:"target"`
 	// Seen is what was seen of a client beside the clauses: how long its processes took to their ends, for example.
 	Seen []string `json:"seen,omitempty" from:"target"`

@@ -124,7 +124,7 @@ var exits = [...]exit{
 	{ExitFindings, Bad, "findings: fail or crash, with `--strict` warn too; a stale line in the file of `--expect`",
 		"a threshold was missed; `compare`: a regression; `capacity`: no rate passed"},
 	{ExitInconclusive, Caution,
-		"something selected is inconclusive or not run, nothing was evaluated, or a `--fault` did not show",
+		"something selected is inconclusive or not run, nothing was evaluated, or a `--bug` did not show",
 		"the run is INVALID, or its queues could not be drained; `compare`, `capacity`: inconclusive"},
 	{ExitWell, Good, "all well", "all well"},
 }

@@ -33,7 +33,7 @@ type Dialect interface {
 
 	// Check returns the rule that a client in a role breaks with a line, empty if it
 	// breaks none, and advice about what is allowed.
-	Check(role Role, s session.State, line []byte) (fault string, advice []Advice)
+	Check(role Role, s session.State, line []byte) (bug string, advice []Advice)
 
 	// Sample returns the state of a conversation with a server that asks for a
 	// password, before or after the client has introduced itself.

@@ -165,15 +165,15 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 	if s.Raw && !s.Bad { // raw bytes are not checked, only lines
 		return
 	}
-	fault, advice := "expected one line that ends with CRLF", []Advice(nil)
+	bug, advice := "expected one line that ends with CRLF", []Advice(nil)
 	switch {
 	case whole && c.over:
-		fault = l.script.Dialect.Grammar().VerbSent(line) + " must not be sent while the connection is ended"
+		bug = l.script.Dialect.Grammar().VerbSent(line) + " must not be sent while the connection is ended"
 	case whole:
-		fault, advice = l.script.Dialect.Check(c.role, c.state, line)
+		bug, advice = l.script.Dialect.Check(c.role, c.state, line)
 	}
 	if l.marks {
-		s.Bad = fault != ""
+		s.Bad = bug != ""
 		return
 	}
 	help := "if this is intended, mark the line: " + side('C', s.Conn) + " bad:"
@@ -181,11 +181,11 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 		help += "; to be greeted first: " + strings.Join(strings.Fields("connect "+s.Conn+" as producer"), " ")
 	}
 	switch {
-	case fault != "" && !s.Bad:
-		l.report(s.Pos, false, help, "this line breaks the protocol: %s", fault)
-	case fault == "" && s.Bad:
+	case bug != "" && !s.Bad:
+		l.report(s.Pos, false, help, "this line breaks the protocol: %s", bug)
+	case bug == "" && s.Bad:
 		l.report(s.Pos, false, "remove the word bad", "this line is marked bad, but it is legal")
-	case fault == "":
+	case bug == "":
 		for _, a := range advice {
 			l.report(s.Pos, true, a.Help, "%s", a.Message)
 		}

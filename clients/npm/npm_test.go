@@ -50,8 +50,8 @@ func TestFaktoryWorker(t *testing.T) {
 	}
 }
 
-// TestWorkFindsFaults makes sure that work.mjs reports what is wrong.
-func TestWorkFindsFaults(t *testing.T) {
+// TestWorkFindsBugs makes sure that work.mjs reports what is wrong.
+func TestWorkFindsBugs(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		config fakes.Config

@@ -105,7 +105,7 @@ class Double:
         self.ask("POST", "/v1/terminate", {"worker": worker})
 
     def reset(self):
-        """Removes jobs, signals, stubs, faults and the journal."""
+        """Removes jobs, signals, stubs, planted bugs and the journal."""
         self.ask("POST", "/v1/reset")
 
 

@@ -57,8 +57,8 @@ var atOnce = regexp.MustCompile(`^fwpcheck (list|explain|lint|fmt|init|compare \
 // embedded are those on an embedded server that are played as they are with FWP_SLOW=1.
 var embedded = regexp.MustCompile(`^fwpcheck run( --quick| --protocol \w+|)$`)
 
-// onFault are those on the embedded server with a fault, whose report a page has: they are played, with less of the rest.
-var onFault = regexp.MustCompile(`--fault `)
+// onBug are those on the embedded server with a bug, whose report a page has: they are played, with less of the rest.
+var onBug = regexp.MustCompile(`--bug `)
 
 var (
 	ofPrograms = regexp.MustCompile(`(?:^|[ ;"])(fwpcheck|fwpbench) [a-z].*`)
@@ -206,7 +206,7 @@ func snippets(t *testing.T, root string) {
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(name, text, 0o600))
 	}
-	code, report = played("fwpcheck explore --fault job-reserve-default --steps 40 --clients 0 --seed 1 --save findings")
+	code, report = played("fwpcheck explore --bug job-reserve-default --steps 40 --clients 0 --seed 1 --save findings")
 	require.Equal(t, 1, code, report)
 	config := block("docs/checking-a-server.md", "start: ./my-server")
 	require.NoError(t, os.WriteFile("config.yaml", []byte(strings.Replace(string(config), "./my-server", "false", 1)), 0o600))
@@ -225,7 +225,7 @@ func (d documented) play(t *testing.T, page string) {
 		if strings.Contains(line, "compare") {
 			want = append(want, 3) // a report of a server that was not there
 		}
-	case onFault.MatchString(line):
+	case onBug.MatchString(line):
 		want = []int{1, 3}
 		if strings.Contains(line, "explore") || strings.Contains(line, "compare") {
 			want = append(want, 0) // after so few steps

@@ -21,13 +21,13 @@ import (
 	fakeworkqworker "github.com/fwpsuite/fwp/fakes/workq/worker"
 )
 
-// fakeWorker is the worker of fakes/worker as a program, with the faults that its arguments name.
+// fakeWorker is the worker of fakes/worker as a program, with the bugs that its arguments name.
 func fakeWorker(names []string) int {
 	typeless, dies := slices.Equal(names, []string{"typeless"}), slices.Equal(names, []string{"typeless-dies"})
 	if typeless || dies {
 		names = nil
 	}
-	config, err := withFaults(fakeworker.Faults(), names)
+	config, err := withBugs(fakeworker.Bugs(), names)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -61,7 +61,7 @@ func fakeWorker(names []string) int {
 
 // fakeProducer is its producer.
 func fakeProducer(names []string) int {
-	config, err := withFaults(fakeworker.ProducerFaults(), names)
+	config, err := withBugs(fakeworker.ProducerBugs(), names)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -74,7 +74,7 @@ func fakeWorkqWorker(names []string) int {
 	config := fakeworkqworker.Config{URL: os.Getenv("WORKQ_URL")}
 	config.Concurrency, _ = strconv.Atoi(os.Getenv("FWP_CONCURRENCY"))
 	var err error
-	if config.Hook, err = hookOf(fakeworkqworker.Faults(), names); err != nil {
+	if config.Hook, err = hookOf(fakeworkqworker.Bugs(), names); err != nil {
 		return 2
 	}
 	return fakeworkqworker.Run(context.Background(), config)
@@ -87,18 +87,18 @@ func fakeEMQPWorker(names []string) int {
 	seconds, _ := strconv.ParseFloat(os.Getenv("FWP_HEARTBEAT"), 64)
 	config.Heartbeat = time.Duration(seconds * float64(time.Second))
 	var err error
-	if config.Hook, err = hookOf(fakeemqpworker.Faults(), names); err != nil {
+	if config.Hook, err = hookOf(fakeemqpworker.Bugs(), names); err != nil {
 		return 2
 	}
 	return fakeemqpworker.Run(context.Background(), config)
 }
 
-// hookOf returns the hook of the faults with these names.
-func hookOf[E any](all []catalogue.Fault[E], names []string) (hook func(*E), err error) {
+// hookOf returns the hook of the bugs with these names.
+func hookOf[E any](all []catalogue.Bug[E], names []string) (hook func(*E), err error) {
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(f catalogue.Fault[E]) bool { return f.Name == name })
+		i := slices.IndexFunc(all, func(f catalogue.Bug[E]) bool { return f.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("no such fault: %s", name)
+			return nil, fmt.Errorf("no such planted bug: %s", name)
 		}
 		hook = catalogue.Both(hook, all[i].Hook())
 	}
@@ -129,17 +129,17 @@ func notAWorker(kinds []string) int {
 	}
 }
 
-// withFaults returns what the environment says, with faults.
-func withFaults(all []fakeworker.Fault, names []string) (fakeworker.Config, error) {
+// withBugs returns what the environment says, with bugs.
+func withBugs(all []fakeworker.Bug, names []string) (fakeworker.Config, error) {
 	config := fakeworker.Config{
 		Lookup: os.LookupEnv, Log: func(line string) { fmt.Fprintln(os.Stderr, line) },
 		Queues: strings.Split(os.Getenv("FWP_QUEUES"), ","),
 	}
 	config.Concurrency, _ = strconv.Atoi(os.Getenv("FWP_CONCURRENCY")) // the default, if it is none
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(f fakeworker.Fault) bool { return f.Name == name })
+		i := slices.IndexFunc(all, func(f fakeworker.Bug) bool { return f.Name == name })
 		if i < 0 {
-			return config, fmt.Errorf("no such fault: %s", name)
+			return config, fmt.Errorf("no such planted bug: %s", name)
 		}
 		all[i].Configure(&config)
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// gates are servers with pervasive faults, and what each is given then: a fault of a clause that is not listed, and one
+// gates are servers with pervasive bugs, and what each is given then: a bug of a clause that is not listed, and one
 // of a listed clause that a script finds.
-var gates = []struct{ faults, unlisted, listed string }{
+var gates = []struct{ bugs, unlisted, listed string }{
 	{"job-integer-rounded", "hi-version-text", "job-args-reversed"},
 	{"ack-malformed-ok", "hi-version-text", "ack-refused-ends"},
 	{"fetch-bare", "hi-version-text", "fetch-bare-anywhere"},
@@ -29,8 +29,8 @@ var gates = []struct{ faults, unlisted, listed string }{
 }
 
 // TestGatesTurnGreenAndStay writes the known findings of each server once: then FWP_GATES=N gates in a row are green,
-// and a gate is red as soon as the server has one more fault. FWP_GATE_FAKTORY names binaries of Faktory, which get no
-// fault; what is left out is named.
+// and a gate is red as soon as the server has one more bug. FWP_GATE_FAKTORY names binaries of Faktory, which get no
+// bug; what is left out is named.
 func TestGatesTurnGreenAndStay(t *testing.T) { //nolint:paralleltest // each server has the machine for itself
 	times, err := strconv.Atoi(os.Getenv("FWP_GATES"))
 	if err != nil {
@@ -41,15 +41,15 @@ func TestGatesTurnGreenAndStay(t *testing.T) { //nolint:paralleltest // each ser
 	program := filepath.Join(t.TempDir(), "fwpcheck")
 	require.NoError(t, os.Symlink(self, program))
 	for _, g := range gates {
-		t.Run(g.faults, func(t *testing.T) {
+		t.Run(g.bugs, func(t *testing.T) {
 			start := func(more ...string) string {
-				faults := append(strings.Fields(g.faults), more...)
-				return program + " serve --port {port} --password {password} --fault " + strings.Join(faults, " --fault ")
+				bugs := append(strings.Fields(g.bugs), more...)
+				return program + " serve --port {port} --password {password} --bug " + strings.Join(bugs, " --bug ")
 			}
 			file := filepath.Join(t.TempDir(), "known.expect")
 			stays(t, program, start(), file, times)
-			for _, fault := range []string{g.unlisted, g.listed} {
-				assert.Equal(t, reports.ExitFindings, gated(t, program, start(fault), file), "with %s", fault)
+			for _, bug := range []string{g.unlisted, g.listed} {
+				assert.Equal(t, reports.ExitFindings, gated(t, program, start(bug), file), "with %s", bug)
 			}
 		})
 	}

@@ -43,7 +43,7 @@ var ending = map[string]string{
 	"fwpcheck list":     "",
 	"fwpcheck explain":  "FWP-HELLO-01",
 	"fwpcheck wait":     "--url tcp://127.0.0.1:1 --timeout 1ms",
-	"fwpcheck serve":    "--fault nosuch",
+	"fwpcheck serve":    "--bug nosuch",
 	"fwpcheck worker":   "--check nosuch -- false",
 	"fwpcheck client":   "--check nosuch -- false",
 	"fwpcheck record":   "--upstream tcp://127.0.0.1:1",
@@ -53,7 +53,7 @@ var ending = map[string]string{
 	"fwpbench compare":  "--run tcp://127.0.0.1:1 tcp://127.0.0.1:1",
 	"fwpbench capacity": "--url tcp://127.0.0.1:1",
 	"fwpbench merge":    "nosuch.hlog",
-	"fwpcheck upgrade":  "--fault nosuch",
+	"fwpcheck upgrade":  "--bug nosuch",
 	"fwpcheck init":     "--ci nosuch",
 	"fwpbench worker":   "-- false",
 }

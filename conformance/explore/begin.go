@@ -46,7 +46,7 @@ func (s *shrinker) candidates(whole []Step) []Trace {
 	if s.twin != nil { // what counts shows with the first conversations, or on one server alone
 		return append(all, Trace{Steps: s.suffix(whole, 120)}, Trace{Steps: whole})
 	}
-	for _, n := range []int{60, 600, 6000} { // faults that count do so by 50, 500 or 5,000
+	for _, n := range []int{60, 600, 6000} { // bugs that count do so by 50, 500 or 5,000
 		for _, steps := range [][]Step{s.round(unit), unit, near} {
 			all = append(all, Repeated(steps, n))
 		}
@@ -214,8 +214,8 @@ func (s *shrinker) ofJob(whole []Step) []bool {
 	return keep
 }
 
-// seeds are short conversations in which a fault often shows as one of a rule. They are
-// tried before those that come from the exploration: a fault that shows with every job is
+// seeds are short conversations in which a bug often shows as one of a rule. They are
+// tried before those that come from the exploration: a bug that shows with every job is
 // better shown with the plainest one.
 func (s *Subject) seeds(rule string) []Trace {
 	if s.Seeds == nil {

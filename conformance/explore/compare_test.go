@@ -51,14 +51,14 @@ func TestServersThatAreTheSameDoNotDiffer(t *testing.T) {
 	}
 }
 
-// TestServersDiffer compares the embedded server with one that has a fault, or a variation.
+// TestServersDiffer compares the embedded server with one that has a bug, or a variation.
 func TestServersDiffer(t *testing.T) {
 	t.Parallel()
 	const departs, allowed = true, false
 	for name, test := range map[string]struct {
-		fault, variation string
-		clause           string // that the second server breaks, or that rules the command
-		departs          bool
+		bug, variation string
+		clause         string // that the second server breaks, or that rules the command
+		departs        bool
 	}{
 		"a job without an object":  {"push-not-object", "", "FWP-WU-00", departs},
 		"another default":          {"job-reserve-default", "", "FWP-WU-05", departs},
@@ -72,7 +72,7 @@ func TestServersDiffer(t *testing.T) {
 				golden.OnlySlow(t) // each takes longer than the others together
 			}
 			for swapped, configs := range [2][2]func() fakes.Config{
-				{behaving("", ""), behaving(test.fault, test.variation)}, {behaving(test.fault, test.variation), behaving("", "")},
+				{behaving("", ""), behaving(test.bug, test.variation)}, {behaving(test.bug, test.variation), behaving("", "")},
 			} {
 				if !golden.Slow() && swapped != len(name)%2 {
 					continue // one order for each, and not the same one for all

@@ -86,10 +86,10 @@ func disrupting(
 	})
 }
 
-// restored is a server with a fault in what it keeps, which shows behind a stop only.
+// restored is a server with a bug in what it keeps, which shows behind a stop only.
 func restored(name string) func() fakes.Config {
 	name, killed := strings.CutSuffix(name, " when killed")
-	i := slices.IndexFunc(bugs.Keeping(), func(f catalogue.Fault[fakes.Snapshot]) bool { return f.Name == name })
+	i := slices.IndexFunc(bugs.Keeping(), func(f catalogue.Bug[fakes.Snapshot]) bool { return f.Name == name })
 	return func() fakes.Config {
 		hook := bugs.Keeping()[i].Hook()
 		return fakes.Config{Restored: func(s *fakes.Snapshot) {
@@ -100,8 +100,8 @@ func restored(name string) func() fakes.Config {
 	}
 }
 
-// A fault that needs a disruption is found unaided, as a short script that stops the server.
-func TestDisruptionsShowFaults(t *testing.T) {
+// A bug that needs a disruption is found unaided, as a short script that stops the server.
+func TestDisruptionsShowBugs(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		disrupt scenarios.Need

@@ -27,22 +27,22 @@ import (
 )
 
 var (
-	only = flag.String("fault", "", "explore the faults whose names begin so (several names: with commas), "+
+	only = flag.String("bug", "", "explore the planted bugs whose names begin so (several names: with commas), "+
 		"all if it is \"all\", and print a table")
 	seed     = flag.Uint64("seed", 1, "of the explorations")
 	steps    = flag.Int("steps", 0, "commands of an exploration, instead of the usual number")
-	findings = flag.Int("findings", 1, "after which an exploration with -fault stops")
+	findings = flag.Int("findings", 1, "after which an exploration with -bug stops")
 )
 
-// behaving is a server with a fault or a variation, either of which may be "".
-func behaving(fault, variation string) func() fakes.Config {
+// behaving is a server with a bug or a variation, either of which may be "".
+func behaving(bug, variation string) func() fakes.Config {
 	return func() fakes.Config {
 		var c fakes.Config
-		if strings.HasPrefix(fault, "auth") || strings.HasPrefix(fault, "hi-salt") || fault == "hello-declined-closes" ||
-			fault == "hi-iterations-text" || strings.HasPrefix(variation, "password") {
+		if strings.HasPrefix(bug, "auth") || strings.HasPrefix(bug, "hi-salt") || bug == "hello-declined-closes" ||
+			bug == "hi-iterations-text" || strings.HasPrefix(variation, "password") {
 			c.Password = "correct horse"
 		}
-		if f, known := bugs.Named(fault); known {
+		if f, known := bugs.Named(bug); known {
 			c.Hook = f.Hook()
 		}
 		if v, known := variations.Named(variation); known {
@@ -52,7 +52,7 @@ func behaving(fault, variation string) func() fakes.Config {
 	}
 }
 
-// sample are the faults that the tests explore: one of each kind, among them those that
+// sample are the bugs that the tests explore: one of each kind, among them those that
 // show in the company of other jobs or other connections only.
 var sample = []string{
 	"ack-malformed-ok", "ack-redelivered", "ack-stays-held", "auth-round-less", "backtrace-whole",
@@ -81,7 +81,7 @@ func commands(quick, long int) int {
 	return quick
 }
 
-func TestFaultsAreFound(t *testing.T) {
+func TestBugsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, f := range bugs.All() {
 		chosen := slices.Contains(sample, f.Name) && (!golden.Racing || slices.Index(sample, f.Name)%4 == 0) &&
@@ -115,9 +115,9 @@ func TestFaultsAreFound(t *testing.T) {
 }
 
 // waits is for how long the clients of an exploration wait together: for reservations and
-// retries. A fault that counts by the thousand needs as many jobs as there can be, and is
+// retries. A bug that counts by the thousand needs as many jobs as there can be, and is
 // explored as the command does if it is not told to wait.
-func waits(f fakes.Fault) time.Duration {
+func waits(f fakes.Bug) time.Duration {
 	if f.Name == "push-lost-seldom" {
 		return 0
 	}
@@ -126,7 +126,7 @@ func waits(f fakes.Fault) time.Duration {
 
 // told holds the script of a finding against the server that it is from and against one
 // that is right.
-func told(t *testing.T, s *stage, f fakes.Fault, x explore.Finding) {
+func told(t *testing.T, s *stage, f fakes.Bug, x explore.Finding) {
 	t.Helper()
 	right := &stage{config: behaving(map[bool]string{true: "auth"}[s.config().Password != ""], "")}
 	outcome, control := "", ""
@@ -203,13 +203,13 @@ func TestSameSeedSameCommands(t *testing.T) {
 // to the same script, however busy the machine is.
 func TestSameSeedSameFindings(t *testing.T) {
 	t.Parallel()
-	for _, fault := range golden.Sample([]string{"push-lost"}, []string{"end-returns-jobs", "push-lost"}) {
-		t.Run(fault, func(t *testing.T) {
+	for _, bug := range golden.Sample([]string{"push-lost"}, []string{"end-returns-jobs", "push-lost"}) {
+		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
 			var runs [2]string
 			for i := range runs {
 				e := explore.Explorer{Subject: moves.New(), Seed: 4, Steps: 4000}
-				exploring(t, behaving(fault, ""), e, func(t *testing.T, r *explore.Result, _ *stage) {
+				exploring(t, behaving(bug, ""), e, func(t *testing.T, r *explore.Result, _ *stage) {
 					require.NotEmpty(t, r.Findings)
 					f := r.Findings[0]
 					runs[i] = fmt.Sprintf("%s %s after %d of %d\n%s", f.Clause, f.Rule, f.Commands, r.Commands, f.Script)

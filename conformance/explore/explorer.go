@@ -58,7 +58,7 @@ type Explorer struct {
 	Disrupt []scenarios.Need
 
 	// Fresh starts another server like the target, for making findings small: a
-	// fault that counts, or one that is fatal, shows on a server of its own only. Nil
+	// bug that counts, or one that is fatal, shows on a server of its own only. Nil
 	// where there is none. The returned function ends it.
 	Fresh func() (play.Target, func(), error)
 
@@ -100,7 +100,7 @@ type Finding struct {
 	conformance.Finding
 	Number   int    // in which the exploration came upon it, from 1
 	Rule     string // of the model
-	Doubtful bool   // it did not come again, and time or another fault may be why it came at all
+	Doubtful bool   // it did not come again, and time or another bug may be why it came at all
 	Behind   string // of a crash whose cause is not known: the command that is the likeliest; else empty
 	Commands int    // after which it was seen
 	Times    int    // that it was seen

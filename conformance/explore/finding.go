@@ -136,7 +136,7 @@ func (x *exploration) leading(f found) (places []int) {
 	return places
 }
 
-// clear returns how many findings there are that no other fault may explain.
+// clear returns how many findings there are that no other bug may explain.
 func (x *exploration) clear() (n int) {
 	for _, p := range x.pending {
 		n += b2i(!p.found.Doubtful)

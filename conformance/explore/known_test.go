@@ -132,7 +132,7 @@ func TestScriptsBeforeADeath(t *testing.T) {
 	assert.Contains(t, crash.Unscripted, "the server is gone and cannot be restarted")
 	_, err := scenarios.Parse(fwpscript.Dialect{}, "unplayed.fwp", []byte(strings.Join(crash.Unshrunk, "\n")))
 	require.NoError(t, err)
-	assert.Regexp(t, "C( bad)?: (ACK|FAIL) {", strings.Join(crash.Unshrunk, "\n")) // the fault is of both
+	assert.Regexp(t, "C( bad)?: (ACK|FAIL) {", strings.Join(crash.Unshrunk, "\n")) // the bug is of both
 }
 
 // Where servers can be started, one is enough for what names keep apart, and one more for each result.

@@ -181,7 +181,7 @@ func (p *playing) violated(c *conn, v *law.Violation) {
 }
 
 // broken keeps a violation that is about what a step has sent, and stops judging its job:
-// one fault is reported once.
+// one bug is reported once.
 func (p *playing) broken(c *conn, v *law.Violation, step int) {
 	if v == nil {
 		return

@@ -24,7 +24,7 @@ const (
 
 // Property completes a check of a suite that explores: subject returns what is explored, and limits has Steps and
 // Exploring, of which the latter must be set. Findings are shrunk on another server like the target if there can be
-// one: faults that count begin anew there, and it has not crashed.
+// one: bugs that count begin anew there, and it has not crashed.
 func Property(p conformance.Property, subject func() *Subject, limits Explorer) conformance.Property {
 	p.Run = func(ctx context.Context, on conformance.Setup) conformance.Evidence {
 		e := limits

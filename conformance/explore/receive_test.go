@@ -13,7 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// TestSilenceIsDoubtful: that nothing came on a connection of a server that serves is a finding, but another fault may
+// TestSilenceIsDoubtful: that nothing came on a connection of a server that serves is a finding, but another bug may
 // be the reason. Where nothing is judged, or the command may wait still, it is none.
 func TestSilenceIsDoubtful(t *testing.T) {
 	t.Parallel()

@@ -242,7 +242,7 @@ func (s *shrinker) alike(f found) bool {
 	return !s.config.subject.has(f.Rule, law.OfField) || want == "" || want == got
 }
 
-// family returns one name for all rules under which the same fault may show.
+// family returns one name for all rules under which the same bug may show.
 func (s *Subject) family(rule string) string {
 	if s.Family == nil {
 		return rule

@@ -37,12 +37,12 @@ type Subject struct {
 	// where no other line shows that a rule is broken, "" for none. It is to be accepted.
 	Again func(rule string, c *scenarios.Connect) string
 
-	// Family returns one name for all rules under which the same fault may show; a rule
+	// Family returns one name for all rules under which the same bug may show; a rule
 	// is a family of its own if nil.
 	Family func(rule string) string
 	// Rules has what must be known of violations of a rule of the law; an ordinary one is missing.
 	Rules map[string]law.Rule
-	// Seeds returns short conversations in which a fault of a family often shows, the
+	// Seeds returns short conversations in which a bug of a family often shows, the
 	// plainest first.
 	Seeds func(family string) []Trace
 	// Simplify tries plainer forms of a line, each made from the one that was accepted

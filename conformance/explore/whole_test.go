@@ -49,7 +49,7 @@ func TestWhatCampaignsLeaveOut(t *testing.T) {
 	}
 }
 
-// What a profile adds is explored: a fault of it is found, and nothing else is.
+// What a profile adds is explored: a bug of it is found, and nothing else is.
 func TestAProfileIsExplored(t *testing.T) {
 	t.Parallel()
 	clauses := map[string][]string{

@@ -114,7 +114,7 @@ func (s *runState) cutOff(ctx context.Context, h *host) bool {
 	if h.lost = lostBefore(ctx, h); h.lost == "" {
 		return false
 	}
-	s.fault(&UnservedError{Cause: fmt.Errorf("%s; it ended while these checks ran: %s", h.lost,
+	s.bug(&UnservedError{Cause: fmt.Errorf("%s; it ended while these checks ran: %s", h.lost,
 		strings.Join(idsOf(h.dying), ", "))})
 	for _, t := range h.dying {
 		s.fileLost(t)
@@ -313,7 +313,7 @@ func (s *runState) unstarted(ctx context.Context, t *task) bool {
 	if err == nil {
 		return false
 	}
-	s.fault(err)
+	s.bug(err)
 	words := text.FirstLine(text.OfError(err))
 	if t.host != nil && t.host.lost == "" {
 		t.host.lost = words

@@ -216,7 +216,7 @@ func (s *runState) setup(t *task) conformance.Setup {
 func (s *runState) judge(t *task) (check reports.Check, again bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.fault(fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack()))
+			s.bug(fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack()))
 			check, again = s.withoutResult(t.about, reports.Inconclusive, internalError(), ""), false
 		}
 	}()

@@ -171,4 +171,4 @@ func (s *runState) premise(ctx context.Context, all []reports.Check) {
 	}
 }
 
-func (s *runState) fault(err error) { s.err = cmp.Or(s.err, err) }
+func (s *runState) bug(err error) { s.err = cmp.Or(s.err, err) }

@@ -258,7 +258,7 @@ func (s *runState) end(ctx context.Context, t *task) {
 		s.giveUp(t.host)
 		s.skip(ctx, t)
 	case t.err != nil:
-		s.fault(t.err)
+		s.bug(t.err)
 		s.file(t, s.withoutResult(t.about, reports.Inconclusive, causeOf(t.err), ""))
 	case t.host == nil && s.searches(t):
 	case t.host == nil:

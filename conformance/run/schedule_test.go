@@ -347,7 +347,7 @@ func (u *unproven) Play(context.Context, conformance.Setup) conformance.Evidence
 }
 
 // A reply that is late once is unsteady, with the conversations of both plays; one that is late in a second play too is
-// the server's fault.
+// the server's bug.
 func TestWhatCameTooLateIsPlayedAgain(t *testing.T) {
 	t.Parallel()
 	script := "connect as consumer\nclause FWP-FETCH-05\nC: FETCH $queue\nS ..2.5s: $-1\n"

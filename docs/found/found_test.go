@@ -1,5 +1,5 @@
 // Package found_test plays the scripts and situations that docs/found.md names, on the servers and workers of the
-// suite: with the fault that imitates the bug each must find the clause, and nothing without it.
+// suite: with the bug that imitates the bug each must find the clause, and nothing without it.
 package found_test
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// row is a line of found.txt: what shows a bug, the fault that imitates it, and the clause.
-type row struct{ shown, fault, clause string }
+// row is a line of found.txt: what shows a bug, the bug that imitates it, and the clause.
+type row struct{ shown, bug, clause string }
 
 func table(t *testing.T) (rows []row) {
 	t.Helper()
@@ -40,28 +40,28 @@ func table(t *testing.T) (rows []row) {
 	return rows
 }
 
-// TestFound plays each row twice: with its fault the clause is broken, and without it the clause is kept.
+// TestFound plays each row twice: with its bug the clause is broken, and without it the clause is kept.
 func TestFound(t *testing.T) {
 	t.Parallel()
 	for _, r := range table(t) {
 		t.Run(r.shown, func(t *testing.T) {
 			t.Parallel()
 			fixture, check := r.fixture(t)
-			play := func(t *testing.T, faults ...registry.Fault) (report reports.Check) {
+			play := func(t *testing.T, bugs ...registry.Bug) (report reports.Check) {
 				t.Helper()
 				synctest.Test(t, func(t *testing.T) {
 					fixture.Network = memnet.New()
 					var err error
-					report, err = fixture.Play(t.Context(), faults, check, nil)
+					report, err = fixture.Play(t.Context(), bugs, check, nil)
 					require.NoError(t, err)
 				})
 				return report
 			}
 			broken := func(c reports.ClauseVerdict) bool { return c.ID == r.clause && c.Verdict.Breach() }
 			report := play(t, r.imitation(t, fixture))
-			assert.True(t, slices.ContainsFunc(report.Clauses, broken), "with the fault %s: %v", r.fault, report.Clauses)
+			assert.True(t, slices.ContainsFunc(report.Clauses, broken), "with the planted bug %s: %v", r.bug, report.Clauses)
 			report = play(t)
-			assert.Equal(t, reports.Pass, report.Verdict, "without a fault: %v", report.Clauses)
+			assert.Equal(t, reports.Pass, report.Verdict, "without a planted bug: %v", report.Clauses)
 		})
 	}
 }
@@ -115,20 +115,20 @@ func (r row) server(t *testing.T) (selftest.Fixture, conformance.Check) {
 	return selftest.Fixture{Peer: of}, conformance.Scripts(script)[0]
 }
 
-// imitation returns the fault of a row.
-func (r row) imitation(t *testing.T, f selftest.Fixture) registry.Fault {
+// imitation returns the bug of a row.
+func (r row) imitation(t *testing.T, f selftest.Fixture) registry.Bug {
 	t.Helper()
-	if name, is := strings.CutPrefix(r.fault, "stub:"); is {
+	if name, is := strings.CutPrefix(r.bug, "stub:"); is {
 		require.Contains(t, stubs(), name)
 		return stubs()[name]
 	}
-	name := r.fault
+	name := r.bug
 	if f.Client != nil {
 		name = f.Client.Role + "/" + name
 	}
-	all := f.Faults()
-	i := slices.IndexFunc(all, func(f registry.Fault) bool { return f.Name == name })
-	require.GreaterOrEqual(t, i, 0, "no such fault: %s", name)
+	all := f.Bugs()
+	i := slices.IndexFunc(all, func(f registry.Bug) bool { return f.Name == name })
+	require.GreaterOrEqual(t, i, 0, "no such planted bug: %s", name)
 	return all[i]
 }
 

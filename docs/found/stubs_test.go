@@ -13,9 +13,9 @@ import (
 	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
-// stubs are the bugs that no fault of the catalogues imitates.
-func stubs() map[string]registry.Fault {
-	return map[string]registry.Fault{
+// stubs are the bugs that no bug of the catalogues imitates.
+func stubs() map[string]registry.Bug {
+	return map[string]registry.Bug{
 		"hello-unreadable-closes":         faktory(helloUnreadable),
 		"info-ends":                       faktory(infoEnds),
 		"push-without-argument-dies":      faktory(dies(bare("PUSH"))),
@@ -28,16 +28,16 @@ func stubs() map[string]registry.Fault {
 	}
 }
 
-func faktory(hook func() func(*fakes.Event)) registry.Fault {
-	return registry.FWPFault(fakes.Fault{Hook: hook})
+func faktory(hook func() func(*fakes.Event)) registry.Bug {
+	return registry.FWPBug(fakes.Bug{Hook: hook})
 }
 
-func ofWorkq(hook func() func(*fakeworkq.Event)) registry.Fault {
-	return registry.WorkqFault(fakeworkq.Fault{Hook: hook})
+func ofWorkq(hook func() func(*fakeworkq.Event)) registry.Bug {
+	return registry.WorkqBug(fakeworkq.Bug{Hook: hook})
 }
 
-func eventmq(hook func() func(*fakeemqp.Event)) registry.Fault {
-	return registry.EMQPFault(fakeemqp.Fault{Hook: hook})
+func eventmq(hook func() func(*fakeemqp.Event)) registry.Bug {
+	return registry.EMQPBug(fakeemqp.Bug{Hook: hook})
 }
 
 // dies returns the hook of a server that ends at a command: its connection is closed, and no other is accepted.

@@ -8,18 +8,18 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// authFaults are about passwords.
-var authFaults = []fakes.Fault{
+// authBugs are about passwords.
+var authBugs = []fakes.Bug{
 	// These accept a password hash that is not the right one.
-	fault("auth-hash-half", password(func(e *event, hash string) bool {
+	bug("auth-hash-half", password(func(e *event, hash string) bool {
 		return strings.HasPrefix(hash, fakes.Hash(secret(e)+e.Conn.Salt, e.Conn.Iterations)[:32])
 	})),
-	fault("auth-round-less", password(func(e *event, hash string) bool {
+	bug("auth-round-less", password(func(e *event, hash string) bool {
 		return hash == fakes.Hash(secret(e)+e.Conn.Salt, e.Conn.Iterations-1)
 	})),
 	// About the salts of greetings.
-	fault("auth-salt-of-the-last", saltOfLast()),
-	fault("auth-salts-few", keepAll(both(at(fakes.Greeting), onProtected), func(n *int, e *event) {
+	bug("auth-salt-of-the-last", saltOfLast()),
+	bug("auth-salts-few", keepAll(both(at(fakes.Greeting), onProtected), func(n *int, e *event) {
 		salted(e, fmt.Sprintf("0f3c5d7a9b1e246%d", *n%4), 4242+*n%4)
 		*n++
 	})),

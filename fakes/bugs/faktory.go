@@ -11,12 +11,12 @@ import (
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 )
 
-// Faktory returns the faults of what Faktory adds to the specification, sorted by name: of a server with
+// Faktory returns the bugs of what Faktory adds to the specification, sorted by name: of a server with
 // [fakes.LikeFaktory].
-func Faktory() []fakes.Fault { return slices.Clone(allOfFaktory()) }
+func Faktory() []fakes.Bug { return slices.Clone(allOfFaktory()) }
 
-var allOfFaktory = sync.OnceValue(func() []fakes.Fault {
-	return catalogue.SortFaults(faktoryFaults, catalogue.Ruled(faktoryTable(), fakes.Rules()))
+var allOfFaktory = sync.OnceValue(func() []fakes.Bug {
+	return catalogue.SortBugs(faktoryBugs, catalogue.Ruled(faktoryTable(), fakes.Rules()))
 })
 
 //go:embed faktory.txt
@@ -24,12 +24,12 @@ var faktoryText string
 
 var faktoryTable = catalogue.Reader("fakes/bugs/faktory.txt", faktoryText)
 
-// faktory returns the fault of a row of faktory.txt.
-func faktory[H catalogue.Hook[event]](name string, hook H) fakes.Fault {
-	return catalogue.FaultOf[event](faktoryTable(), name, hook)
+// faktory returns the bug of a row of faktory.txt.
+func faktory[H catalogue.Hook[event]](name string, hook H) fakes.Bug {
+	return catalogue.BugOf[event](faktoryTable(), name, hook)
 }
 
-var faktoryFaults = []fakes.Fault{
+var faktoryBugs = []fakes.Bug{
 	faktory("mutate-anywhere", do(func(e *event) {
 		filterBy(e, "jids", func(value json.RawMessage) string {
 			var jids []string

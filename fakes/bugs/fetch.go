@@ -9,20 +9,20 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// fetchFaults are about FETCH.
-var fetchFaults = []fakes.Fault{
+// fetchBugs are about FETCH.
+var fetchBugs = []fakes.Bug{
 	// About the reply to a FETCH.
-	fault("fetch-simple", do(func(e *event) { e.Reply.Kind = fwp.SimpleString }, ran(), foundJob)),
+	bug("fetch-simple", do(func(e *event) { e.Reply.Kind = fwp.SimpleString }, ran(), foundJob)),
 	// About the queues of a FETCH.
-	fault("fetch-default-first",
+	bug("fetch-default-first",
 		do(func(e *event) { e.Queues = slices.Concat([]string{defaultQueue}, e.Queues) }, valid(fwp.FETCH),
 			func(e *event) bool { return slices.Contains(e.Queues, defaultQueue) })),
-	fault("fetch-order", do(reverseQueues, checked(fwp.FETCH))),
-	fault("fetch-queues-kept", queuesKept()),
-	fault("fetch-ten-queues",
+	bug("fetch-order", do(reverseQueues, checked(fwp.FETCH))),
+	bug("fetch-queues-kept", queuesKept()),
+	bug("fetch-ten-queues",
 		do(func(e *event) { e.Queues = e.Queues[:min(10, len(e.Queues))] }, valid(fwp.FETCH))),
 	// About a FETCH without a queue.
-	fault("fetch-bare-anywhere",
+	bug("fetch-bare-anywhere",
 		keepAll(either(at(fakes.Defaulted), both(checked(fwp.FETCH), bare)), func(known *[]string, e *event) {
 			switch queue := e.Object.Text("queue"); {
 			case e.Point == fakes.Checked:
@@ -32,13 +32,13 @@ var fetchFaults = []fakes.Fault{
 			}
 		})),
 	// About for how long a FETCH waits.
-	fault("fetch-second-late", do(func(e *event) { e.Delay = 1900 * time.Millisecond },
+	bug("fetch-second-late", do(func(e *event) { e.Delay = 1900 * time.Millisecond },
 		at(fakes.Delivered), several, fromLaterQueue)),
 	// About what a FETCH does to others.
-	fault("fetch-left-behind", leftBehind()),
-	fault("fetch-over-takes", overTakes()),
-	fault("fetch-stalls-all", inPlaces(1, parsed())),
-	fault("fetch-twice-named",
+	bug("fetch-left-behind", leftBehind()),
+	bug("fetch-over-takes", overTakes()),
+	bug("fetch-stalls-all", inPlaces(1, parsed())),
+	bug("fetch-twice-named",
 		do(func(e *event) { take(e, e.Object.Text("queue")) }, at(fakes.Delivered), func(e *event) bool {
 			queue := e.Object.Text("queue")
 			i := slices.Index(e.Queues, queue)

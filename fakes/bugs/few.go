@@ -11,15 +11,15 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// fewFaults are those of the words with fewer than four.
-var fewFaults = []fakes.Fault{
+// fewBugs are those of the words with fewer than four.
+var fewBugs = []fakes.Bug{
 	// About ACK.
-	fault("ack-refused-ends", inHand(refused(fwp.ACK), ownJobs, finish)),
+	bug("ack-refused-ends", inHand(refused(fwp.ACK), ownJobs, finish)),
 	// About END, and the jobs in hand of its connection.
-	fault("end-returns-jobs", inHand(ended, ownJobs, giveBack)),
-	fault("end-stays-open", do(func(e *event) { e.Close = false }, ran(fwp.END))),
+	bug("end-returns-jobs", inHand(ended, ownJobs, giveBack)),
+	bug("end-stays-open", do(func(e *event) { e.Close = false }, ran(fwp.END))),
 	// About connections that end, and what they leave behind.
-	fault("consumer-idle-closed", keep(conn, ran(), func(beats *int, e *event) {
+	bug("consumer-idle-closed", keep(conn, ran(), func(beats *int, e *event) {
 		if e.Command.Verb != fwp.BEAT || e.Err != nil {
 			*beats = 0
 			return
@@ -27,40 +27,40 @@ var fewFaults = []fakes.Fault{
 		*beats++
 		e.Close = *beats == 4
 	})),
-	fault("dies-of-invalid-utf8", diesOf(about(fakes.AboutUTF8))),
-	fault("dies-of-strange-hello", diesOf(func(e *event) bool {
+	bug("dies-of-invalid-utf8", diesOf(about(fakes.AboutUTF8))),
+	bug("dies-of-strange-hello", diesOf(func(e *event) bool {
 		version := e.About() == "v" && e.Object.Get("pwdhash") == nil
 		conflict := e.About() == "wid" && wid(e) != ""
 		return e.Command.Verb == fwp.HELLO && (version || conflict || e.Object.Get("fwpcheck") != nil)
 	})),
-	fault("dies-of-unknown-job", diesOf(about(fakes.AboutJob))),
-	fault("link-jobs-counted",
+	bug("dies-of-unknown-job", diesOf(about(fakes.AboutJob))),
+	bug("link-jobs-counted",
 		keep(conn, either(at(fakes.Defaulted, fakes.Delivered), valid(fwp.FETCH)), jobsCounted)),
-	fault("malformed-of-producer-hangs", keepAll(either(unreadable, at(fakes.Defaulted)), hangs)),
-	fault("waiting-job-gone", func() func(*event) {
+	bug("malformed-of-producer-hangs", keepAll(either(unreadable, at(fakes.Defaulted)), hangs)),
+	bug("waiting-job-gone", func() func(*event) {
 		return catalogue.Both(do(skip, at(fakes.Disconnected, fakes.GivenBack)),
 			next(jid, at(fakes.GivenBack), at(fakes.Expired), discard)())
 	}),
 	// About jobs that are delivered, reserved and reported.
-	fault("report-ack-all", inHand(done(fwp.ACK), ownJobs, finish)),
-	fault("report-fail-first", inHand(valid(fwp.FAIL), ownJobs, reportFirst)),
+	bug("report-ack-all", inHand(done(fwp.ACK), ownJobs, finish)),
+	bug("report-fail-first", inHand(valid(fwp.FAIL), ownJobs, reportFirst)),
 	// About the fields of jobs that come back, and about enqueued_at.
-	fault("enqueued-at-local", do(shift("enqueued_at", func(t time.Time) time.Time { return t.UTC().Add(-2 * time.Hour) }),
+	bug("enqueued-at-local", do(shift("enqueued_at", func(t time.Time) time.Time { return t.UTC().Add(-2 * time.Hour) }),
 		at(fakes.Delivered))),
-	fault("expiry-enqueued-at-stale", keep(jid, at(fakes.Expired, fakes.Delivered), staleEnqueued)),
+	bug("expiry-enqueued-at-stale", keep(jid, at(fakes.Expired, fakes.Delivered), staleEnqueued)),
 	// About BEAT.
-	fault("beat-quiet-returns", inHand(both(ran(fwp.BEAT), changed), workersJobs, giveBack)),
-	fault("beat-signal-for-all", keepAll(at(fakes.Notified), func(last *string, e *event) {
+	bug("beat-quiet-returns", inHand(both(ran(fwp.BEAT), changed), workersJobs, giveBack)),
+	bug("beat-signal-for-all", keepAll(at(fakes.Notified), func(last *string, e *event) {
 		*last = cmp.Or(e.State, *last)
 		e.State = *last
 	})),
 	// About FLUSH.
-	fault("flush-keeps-held", withJob(at(fakes.Delivered), notHeld, okayPush(pushIn(20*time.Second)),
+	bug("flush-keeps-held", withJob(at(fakes.Delivered), notHeld, okayPush(pushIn(20*time.Second)),
 		fakes.Expired, fakes.Failed, fakes.Acked)),
-	fault("flush-breaks-queues", keepAll(at(fakes.Enqueued, fakes.Flushed), flushBreaks)),
-	fault("flush-forgets-producers", keepAll(parsed(), forgetsProducers)),
+	bug("flush-breaks-queues", keepAll(at(fakes.Enqueued, fakes.Flushed), flushBreaks)),
+	bug("flush-forgets-producers", keepAll(parsed(), forgetsProducers)),
 	// About HELLO.
-	fault("hello-process-once", keep(process, both(valid(fwp.HELLO), has("wid"), func(e *event) bool {
+	bug("hello-process-once", keep(process, both(valid(fwp.HELLO), has("wid"), func(e *event) bool {
 		return e.Object.Text("hostname") != "fwpcheck" // the workers of the suite are of one process
 	}), func(known *string, e *event) {
 		if *known != "" && *known != wid(e) {
@@ -70,25 +70,25 @@ var fewFaults = []fakes.Fault{
 		*known = wid(e)
 	})),
 	// About the greeting.
-	fault("hi-after-client", recall(conn, at(fakes.Greeting), func(e *event) []byte {
+	bug("hi-after-client", recall(conn, at(fakes.Greeting), func(e *event) []byte {
 		e.Skip = true
 		return fakes.AppendReply(nil, e.Reply)
 	}, at(fakes.Writing), func(hi []byte, e *event) { e.Bytes = slices.Concat(hi, e.Bytes) })),
 	// About PUSH.
-	fault("push-with-its-connection", withConnection()),
-	fault("push-delivered-late",
+	bug("push-with-its-connection", withConnection()),
+	bug("push-delivered-late",
 		do(func(e *event) { e.Object.SetTime("at", time.Now().Add(time.Second)) }, at(fakes.Defaulted),
 			text("at", func(at string) bool { return at == "" }))),
 	// About jobs that are scheduled.
-	fault("schedule-in-turn", keepAll(scheduled, func(latest *time.Time, e *event) {
+	bug("schedule-in-turn", keepAll(scheduled, func(latest *time.Time, e *event) {
 		if e.Until.Before(*latest) {
 			e.Until = *latest
 		}
 		*latest = e.Until
 	})),
-	fault("schedule-with-its-connection", ifGone(fakes.Defaulted, due, skip)),
+	bug("schedule-with-its-connection", ifGone(fakes.Defaulted, due, skip)),
 	// About commands before HELLO.
-	fault("state-fetch-before-hello", do(func(e *event) {
+	bug("state-fetch-before-hello", do(func(e *event) {
 		for _, queue := range queuesOf(e.Command) {
 			if take(e, queue) {
 				return

@@ -9,65 +9,65 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// jobFaults are about the fields of jobs.
-var jobFaults = []fakes.Fault{
+// jobBugs are about the fields of jobs.
+var jobBugs = []fakes.Bug{
 	// About fields that are missing, null, or of another type.
-	fault("job-jid-optional", keepAll(both(checked(fwp.PUSH), about("jid")), func(made *int, e *event) {
+	bug("job-jid-optional", keepAll(both(checked(fwp.PUSH), about("jid")), func(made *int, e *event) {
 		*made++
 		e.Object.SetText("jid", fmt.Sprintf("made-by-the-server-%d", *made))
 		e.Accept()
 	})),
-	fault("job-null-dropped", contents("args custom", withoutNulls)),
+	bug("job-null-dropped", contents("args custom", withoutNulls)),
 	// About how many lines of a backtrace are kept.
-	fault("job-backtrace-follows", follows("backtrace")),
+	bug("job-backtrace-follows", follows("backtrace")),
 	// About custom.
-	fault("job-custom-follows", follows("custom")),
+	bug("job-custom-follows", follows("custom")),
 	// About the failure of a job, and about when it was enqueued.
-	fault("job-enqueued-at-first", do(func(e *event) {
+	bug("job-enqueued-at-first", do(func(e *event) {
 		e.Object.Set("enqueued_at", string(e.Object.Get("created_at")))
 	}, at(fakes.Delivered))),
-	fault("job-failure-kept", sent("failure")),
-	fault("job-failure-text", do(func(e *event) { e.Object.SetText("failure", string(e.Object.Get("failure"))) },
+	bug("job-failure-kept", sent("failure")),
+	bug("job-failure-text", do(func(e *event) { e.Object.SetText("failure", string(e.Object.Get("failure"))) },
 		at(fakes.Delivered), has("failure"))),
 	// These confuse the ids of jobs in reports.
-	fault("job-ids-blanks", do(change("jid", strings.TrimSpace), valid(fwp.ACK))),
-	fault("job-ids-cut", inHand(valid(fwp.ACK, fwp.FAIL), func(e *event, h hand) bool {
+	bug("job-ids-blanks", do(change("jid", strings.TrimSpace), valid(fwp.ACK))),
+	bug("job-ids-cut", inHand(valid(fwp.ACK, fwp.FAIL), func(e *event, h hand) bool {
 		of := jid(e)
 		return of[:min(40, len(of))] == h.jid[:min(40, len(h.jid))]
 	}, reportFirst)),
 	// These change the integers within args and custom.
-	fault("job-integer-rounded", do(roundArgs, checked(fwp.PUSH))),
+	bug("job-integer-rounded", do(roundArgs, checked(fwp.PUSH))),
 	// About the args of a job.
-	fault("job-args-reversed", do(reverseArgs, checked(fwp.PUSH))),
+	bug("job-args-reversed", do(reverseArgs, checked(fwp.PUSH))),
 	// About when a job was created.
-	fault("job-created-at-follows", follows("created_at")),
-	fault("job-created-at-replaced", do(func(e *event) {
+	bug("job-created-at-follows", follows("created_at")),
+	bug("job-created-at-replaced", do(func(e *event) {
 		e.Object.SetTime("created_at", time.Now())
 	}, at(fakes.Defaulted))),
 	// About the id of a job.
-	fault("job-id-lower-case", delivered("jid", strings.ToLower)),
-	fault("job-id-nested", do(func(e *event) {
+	bug("job-id-lower-case", delivered("jid", strings.ToLower)),
+	bug("job-id-nested", do(func(e *event) {
 		if custom, err := fakes.ParseObject(e.Object.Get("custom")); err == nil && custom.Text("jid") != "" {
 			e.Object.SetText("jid", custom.Text("jid"))
 		}
 	}, at(fakes.Delivered), has("custom"))),
-	fault("job-id-number", delivered("jid", digits)),
+	bug("job-id-number", delivered("jid", digits)),
 	// About the jobtype of a job.
-	fault("job-jobtype-html", delivered("jobtype", strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace)),
-	fault("job-jobtype-number", delivered("jobtype", digits)),
+	bug("job-jobtype-html", delivered("jobtype", strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace)),
+	bug("job-jobtype-number", delivered("jobtype", digits)),
 	// About how often a job is to be tried again.
-	fault("job-retry-follows", keepAll(valid(fwp.PUSH), func(last *retries, e *event) {
+	bug("job-retry-follows", keepAll(valid(fwp.PUSH), func(last *retries, e *event) {
 		if n, is := last.see(e); !is {
 			e.Object.SetInt("retry", n)
 		}
 	})),
-	fault("job-retry-mixed", retryMixed()),
+	bug("job-retry-mixed", retryMixed()),
 	// About the time of a job that is to be scheduled.
-	fault("job-at-now-lost",
+	bug("job-at-now-lost",
 		loses(moment("at", func(at time.Time) bool { return time.Until(at).Abs() < time.Second }))),
-	fault("job-at-past-lost", loses(moment("at", func(at time.Time) bool { return at.Before(time.Now()) }))),
+	bug("job-at-past-lost", loses(moment("at", func(at time.Time) bool { return at.Before(time.Now()) }))),
 	// These change the texts within args and custom.
-	fault("job-text-cut", contents("args custom", texts(func(s string) string { return cut(s, 255) }))),
+	bug("job-text-cut", contents("args custom", texts(func(s string) string { return cut(s, 255) }))),
 }
 
 // retries is the last retry that a job had, less the default.

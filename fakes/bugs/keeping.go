@@ -15,9 +15,9 @@ import (
 // Keeping returns the ways in which a server spoils what it keeps in its folder while it does not run, sorted by name.
 // Their hooks are the [fakes.Config.Restored] of a server. No check of the suite has a folder: they are found by
 // fwpcheck upgrade.
-func Keeping() []catalogue.Fault[fakes.Snapshot] { return catalogue.SortFaults(keepingFaults) }
+func Keeping() []catalogue.Bug[fakes.Snapshot] { return catalogue.SortBugs(keepingBugs) }
 
-var keepingFaults = []catalogue.Fault[fakes.Snapshot]{
+var keepingBugs = []catalogue.Bug[fakes.Snapshot]{
 	// Lost.
 	keeping("keeps-no-queues", lose(inQueue)),
 	keeping("keeps-one-queue", func(s *fakes.Snapshot) {
@@ -99,9 +99,9 @@ var keepingFaults = []catalogue.Fault[fakes.Snapshot]{
 
 type storedJob = fakes.StoredJob
 
-// keeping returns the fault of a row of faults.txt. A clause is broken where there is one; see docs/upgrades.md.
-func keeping(name string, change func(*fakes.Snapshot)) catalogue.Fault[fakes.Snapshot] {
-	return catalogue.FaultOf[fakes.Snapshot](faultsTable(), name, change)
+// keeping returns the bug of a row of bugs.txt. A clause is broken where there is one; see docs/upgrades.md.
+func keeping(name string, change func(*fakes.Snapshot)) catalogue.Bug[fakes.Snapshot] {
+	return catalogue.BugOf[fakes.Snapshot](bugsTable(), name, change)
 }
 
 func inQueue(j *storedJob) bool { return j.Place == "queue" }

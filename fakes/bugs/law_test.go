@@ -15,14 +15,14 @@ import (
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 )
 
-// Whoever knows the name of a fault knows its file: see doc.go.
-func TestAFaultIsInTheFileOfItsWord(t *testing.T) {
+// Whoever knows the name of a bug knows its file: see doc.go.
+func TestABugIsInTheFileOfItsWord(t *testing.T) {
 	t.Parallel()
 	counts, files := map[string]int{}, map[string]string{}
 	word := func(name string) string { first, _, _ := strings.Cut(name, "-"); return first }
 	sources, err := filepath.Glob("*.go")
 	require.NoError(t, err)
-	rows := regexp.MustCompile(`(?m)^\t+fault\("([a-z0-9-]+)",`)
+	rows := regexp.MustCompile(`(?m)^\t+bug\("([a-z0-9-]+)",`)
 	for _, source := range sources {
 		text, err := os.ReadFile(source)
 		require.NoError(t, err)
@@ -38,10 +38,10 @@ func TestAFaultIsInTheFileOfItsWord(t *testing.T) {
 		}
 		assert.Equal(t, want, source, name)
 	}
-	assert.Len(t, All(), len(files)+len(catalogue.Ruled(faultsTable(), fakes.Rules())))
+	assert.Len(t, All(), len(files)+len(catalogue.Ruled(bugsTable(), fakes.Rules())))
 }
 
-// [catalogue.FaultOf] panics if a row has both.
+// [catalogue.BugOf] panics if a row has both.
 func TestEachRowHasARuleOrAHook(t *testing.T) {
 	t.Parallel()
 	var all []string
@@ -51,7 +51,7 @@ func TestEachRowHasARuleOrAHook(t *testing.T) {
 	for _, f := range Keeping() {
 		all = append(all, f.Name)
 	}
-	for _, rows := range []catalogue.Table{faultsTable(), faktoryTable()} {
+	for _, rows := range []catalogue.Table{bugsTable(), faktoryTable()} {
 		for name := range rows {
 			assert.True(t, slices.Contains(all, name), "%s has no rule, and no hook in Go", name)
 		}

@@ -9,26 +9,26 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// lineFaults are about lines: their spaces, verbs and ends.
-var lineFaults = []fakes.Fault{
+// lineBugs are about lines: their spaces, verbs and ends.
+var lineBugs = []fakes.Bug{
 	// These accept verbs in another form.
-	fault("line-flush-refused-clears", do((*event).Clear, ran(), flushInSmall)),
-	fault("line-lower-case", do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, parsed())),
+	bug("line-flush-refused-clears", do((*event).Clear, ran(), flushInSmall)),
+	bug("line-lower-case", do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, parsed())),
 	// About where lines and segments end.
-	fault("line-lf", do(func(e *event) { e.Err = nil }, at(fakes.LineRead), about(fakes.AboutLineEnd))),
-	fault("line-segment-ends", do(func(e *event) {
+	bug("line-lf", do(func(e *event) { e.Err = nil }, at(fakes.LineRead), about(fakes.AboutLineEnd))),
+	bug("line-segment-ends", do(func(e *event) {
 		if n := len(e.Bytes); n < 100 && e.Bytes[n-1] != '\n' && e.Bytes[n-1] != '\r' {
 			e.Bytes = slices.Concat(e.Bytes, []byte("\r\n"))
 		}
 	}, at(fakes.Received))),
-	fault("line-unfinished", do(func(e *event) { e.Skip = len(e.Line) == 0 }, at(fakes.Unfinished))),
+	bug("line-unfinished", do(func(e *event) { e.Skip = len(e.Line) == 0 }, at(fakes.Unfinished))),
 	// About what is in a line, and how long it is.
-	fault("line-ascii",
+	bug("line-ascii",
 		do(func(e *event) { e.Command.Args = bytes.Map(ascii, e.Command.Args) }, parsed(fwp.PUSH))),
-	fault("line-long-cut", do(func(e *event) {
+	bug("line-long-cut", do(func(e *event) {
 		reshape(e.Object, "args", elements(only(func(s string) any { return cut(s, 64<<10) })))
 	}, checked(fwp.PUSH), large("args", 64<<10))),
-	fault("line-of-pages", do(func(e *event) { e.Reply = fwp.Reply{} }, ran(), bytesLong(8192, 32768))),
+	bug("line-of-pages", do(func(e *event) { e.Reply = fwp.Reply{} }, ran(), bytesLong(8192, 32768))),
 }
 
 func flushInSmall(e *event) bool { return string(e.Line) == "flush" }

@@ -9,19 +9,19 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// queueFaults are about queues.
-var queueFaults = []fakes.Fault{
+// queueBugs are about queues.
+var queueBugs = []fakes.Bug{
 	// These confuse or change the names of queues.
-	fault("queue-case-folded", queues(strings.ToLower)),
-	fault("queue-cut-255", queues(func(s string) string { return s[:min(255, len(s))] })),
-	fault("queue-dots", queues(func(s string) string { return strings.ReplaceAll(s, ".", "-") })),
-	fault("queue-escaped",
+	bug("queue-case-folded", queues(strings.ToLower)),
+	bug("queue-cut-255", queues(func(s string) string { return s[:min(255, len(s))] })),
+	bug("queue-dots", queues(func(s string) string { return strings.ReplaceAll(s, ".", "-") })),
+	bug("queue-escaped",
 		do(func(e *event) { e.Object.SetText("queue", strings.Trim(string(e.Object.Get("queue")), `"`)) },
 			valid(fwp.PUSH), func(e *event) bool { return bytes.IndexByte(e.Object.Get("queue"), '\\') >= 0 })),
-	fault("queue-numbers", queues(digits)),
-	fault("queue-prefix", prefixQueues()),
+	bug("queue-numbers", queues(digits)),
+	bug("queue-prefix", prefixQueues()),
 	// These lose the jobs of a queue, or have it return others.
-	fault("queue-is-a-set", keepAll(either(scheduled, both(ran(), foundNone)), func(kept **object, e *event) {
+	bug("queue-is-a-set", keepAll(either(scheduled, both(ran(), foundNone)), func(kept **object, e *event) {
 		switch {
 		case e.Point == fakes.Scheduled:
 			*kept = e.Object.Clone()

@@ -8,22 +8,22 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// replyFaults are about replies.
-var replyFaults = []fakes.Fault{
+// replyBugs are about replies.
+var replyBugs = []fakes.Bug{
 	// About the bytes of a reply.
-	fault("reply-cr",
+	bug("reply-cr",
 		do(func(e *event) { e.Bytes = fmt.Appendf(nil, "-ERR cannot read %s\r\n", e.Line) }, writing(), wrong,
 			func(e *event) bool { return bytes.IndexByte(e.Line, '\r') >= 0 })),
-	fault("reply-error-cut", do(func(e *event) {
+	bug("reply-error-cut", do(func(e *event) {
 		line := fmt.Sprintf("-ERR cannot serve %s", bytes.Map(printable, e.Line))
 		e.Bytes = []byte(line[:min(len(line), 300)] + "\r\n")
 	}, writing(), wrong)),
-	fault("reply-length-characters", do(func(e *event) {
+	bug("reply-length-characters", do(func(e *event) {
 		e.Bytes = fmt.Appendf(nil, "$%d\r\n%s\r\n", utf8.RuneCount(e.Reply.Text), e.Reply.Text)
 	}, writing(), foundJob)),
 	// These send more replies, fewer, or those of others.
-	fault("reply-at-the-end", do(func(e *event) { e.Skip = len(e.Line) > 0 }, at(fakes.Unfinished))),
-	fault("reply-swapped", swapReplies),
+	bug("reply-at-the-end", do(func(e *event) { e.Skip = len(e.Line) > 0 }, at(fakes.Unfinished))),
+	bug("reply-swapped", swapReplies),
 }
 
 // printable has blanks stand for line breaks.

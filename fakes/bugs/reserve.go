@@ -8,17 +8,17 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// reserveFaults are about when reservations end.
-var reserveFaults = []fakes.Fault{
-	fault("reserve-32-bits", do(func(e *event) {
+// reserveBugs are about when reservations end.
+var reserveBugs = []fakes.Bug{
+	bug("reserve-32-bits", do(func(e *event) {
 		if left := time.Until(e.Until).Milliseconds(); left > math.MaxInt32 {
 			lasts(time.Duration(max(0, int32(left))) * time.Millisecond)(e)
 		}
 	}, at(fakes.Reserved))),
-	fault("reserve-minutes",
+	bug("reserve-minutes",
 		do(func(e *event) { lasts(time.Until(e.Until).Round(time.Second).Truncate(time.Minute))(e) },
 			at(fakes.Reserved))),
-	fault("reserve-of-the-first", keep(conn, both(at(fakes.Reserved), connected), func(first *int64, e *event) {
+	bug("reserve-of-the-first", keep(conn, both(at(fakes.Reserved), connected), func(first *int64, e *event) {
 		n, is := e.Object.Int("reserve_for")
 		if !is {
 			n = 1800
@@ -26,7 +26,7 @@ var reserveFaults = []fakes.Fault{
 		*first = cmp.Or(*first, n)
 		later(time.Duration(*first-n) * time.Second)(e)
 	})),
-	fault("reserve-quiet-lost",
+	bug("reserve-quiet-lost",
 		recall(jid, both(at(fakes.Reserved), connected), func(e *event) *fakes.Conn { return e.Conn }, at(fakes.Expired),
 			func(holder *fakes.Conn, e *event) {
 				if holder.Server().Worker(holder.Worker).IsQuiet() {

@@ -6,15 +6,15 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// restartFaults are about what a restart must keep.
-var restartFaults = []fakes.Fault{
-	fault("restart-ascii", beforeRestart(fakes.Enqueued, fakes.Delivered, func(e *event) {
+// restartBugs are about what a restart must keep.
+var restartBugs = []fakes.Bug{
+	bug("restart-ascii", beforeRestart(fakes.Enqueued, fakes.Delivered, func(e *event) {
 		reshape(e.Object, "args", texts(func(s string) string { return strings.Map(ascii, s) }))
 	})),
-	fault("restart-doubles", beforeRestart(fakes.Enqueued, fakes.Delivered, again)),
-	fault("restart-forgets", do(skip, at(fakes.Restarted), func(e *event) bool { return !e.Reset })),
-	fault("restart-forgets-failures", forgetsFailures()),
-	fault("restart-returns-done", returnsDone()),
+	bug("restart-doubles", beforeRestart(fakes.Enqueued, fakes.Delivered, again)),
+	bug("restart-forgets", do(skip, at(fakes.Restarted), func(e *event) bool { return !e.Reset })),
+	bug("restart-forgets-failures", forgetsFailures()),
+	bug("restart-returns-done", returnsDone()),
 }
 
 // beforeRestart acts on jobs that came to a point before a restart, when they come to another one after it.

@@ -7,16 +7,16 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// retryFaults are about retries.
-var retryFaults = []fakes.Fault{
+// retryBugs are about retries.
+var retryBugs = []fakes.Bug{
 	// About where a failed job goes, and when.
-	fault("retry-negative-kept-late",
+	bug("retry-negative-kept-late",
 		do(revive, at(fakes.Failed), ends, number("retry", func(n int64) bool { return n < 0 }))),
-	fault("retry-once-more", do(revive, at(fakes.Failed), ends, number("retry", func(n int64) bool { return n > 0 }))),
-	fault("retry-woken", whileWaiting(1, both(at(fakes.Failed), not(ends)), now)),
-	fault("retry-woken-last", whileWaiting(1, both(at(fakes.Failed), ends), retryIn(0))),
+	bug("retry-once-more", do(revive, at(fakes.Failed), ends, number("retry", func(n int64) bool { return n > 0 }))),
+	bug("retry-woken", whileWaiting(1, both(at(fakes.Failed), not(ends)), now)),
+	bug("retry-woken-last", whileWaiting(1, both(at(fakes.Failed), ends), retryIn(0))),
 	// About how often a job is tried again.
-	fault("retry-counted-by-worker",
+	bug("retry-counted-by-worker",
 		keep(worker, both(at(fakes.Failed), connected), func(failures *int64, e *event) {
 			*failures++
 			if n, is := e.Object.Int("retry"); is && n >= 0 && *failures > n {
@@ -24,7 +24,7 @@ var retryFaults = []fakes.Fault{
 			}
 		})),
 	// About the fields of a job that comes back.
-	fault("retry-first-key-counts", next(jid, at(fakes.Failed), at(fakes.Delivered), func(e *event) {
+	bug("retry-first-key-counts", next(jid, at(fakes.Failed), at(fakes.Delivered), func(e *event) {
 		e.Object.Set("args", strings.ReplaceAll(string(e.Object.Get("args")), `{"a":1,"a":2}`, `{"a":1}`))
 	})),
 }

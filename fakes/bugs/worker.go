@@ -9,18 +9,18 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// workerFaults are about workers and their connections.
-var workerFaults = []fakes.Fault{
+// workerBugs are about workers and their connections.
+var workerBugs = []fakes.Bug{
 	// About reports on another connection of the worker, or after one has ended.
-	fault("worker-ack-refused",
+	bug("worker-ack-refused",
 		elsewhere(fwp.ACK, decline(fakes.AboutJob, "this connection does not hold the job"))),
-	fault("worker-fail-ignored", elsewhere(fwp.FAIL, skip)),
-	fault("worker-fail-refused",
+	bug("worker-fail-ignored", elsewhere(fwp.FAIL, skip)),
+	bug("worker-fail-refused",
 		elsewhere(fwp.FAIL, decline(fakes.AboutJob, "this connection does not hold the job"))),
 	// About connections of a worker that come, stay and end.
-	fault("worker-end-returns", inHand(ended, workersJobs, giveBack)),
-	fault("worker-gone-finishes", inHand(leavingLast, workersJobs, finish)),
-	fault("worker-silent-returns", onSilence(giveBack)),
+	bug("worker-end-returns", inHand(ended, workersJobs, giveBack)),
+	bug("worker-gone-finishes", inHand(leavingLast, workersJobs, finish)),
+	bug("worker-silent-returns", onSilence(giveBack)),
 }
 
 // onSilence acts on the jobs of workers without BEAT for 30 s, whenever a job is fetched.

@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/allow"
 )
 
-// Fault is a way in which a server breaks its specification. E is the event that its hook sees.
-type Fault[E any] struct {
+// Bug is a way in which a server breaks its specification. E is the event that its hook sees.
+type Bug[E any] struct {
 	// Name is a slug that never changes.
 	Name string
 
@@ -18,15 +18,15 @@ type Fault[E any] struct {
 	// Summary describes the server's behaviour in one sentence.
 	Summary string
 
-	// Hook returns the hook of the fault. Every server needs one of its own, since some have state; the catalogue itself
+	// Hook returns the hook of the bug. Every server needs one of its own, since some have state; the catalogue itself
 	// can be shared.
 	Hook func() func(*E)
 }
 
-// SortFaults returns the faults of several lists, sorted by name.
-func SortFaults[E any](lists ...[]Fault[E]) []Fault[E] {
+// SortBugs returns the bugs of several lists, sorted by name.
+func SortBugs[E any](lists ...[]Bug[E]) []Bug[E] {
 	all := slices.Concat(lists...)
-	slices.SortFunc(all, func(a, b Fault[E]) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b Bug[E]) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 

@@ -152,13 +152,13 @@ func TestBothLeavesOutWhatIsNil(t *testing.T) {
 	assert.Equal(t, []string{"a", "b", "c", "d"}, order)
 }
 
-func TestFaultsAndVariationsAreSorted(t *testing.T) {
+func TestBugsAndVariationsAreSorted(t *testing.T) {
 	t.Parallel()
 	table := catalogue.Read("x.txt", "b | X-A-01 X-B-02 | does b\na | X-A-01 | does a\nz | A word | z\n"+
 		"  allow warn C D: it may\n  allow undecided k: why not\n")
-	one := catalogue.FaultOf[event](table, "b", hit)
-	two := catalogue.FaultOf[event](table, "a", catalogue.Every(1, is("a"), hit))
-	sorted := catalogue.SortFaults([]catalogue.Fault[event]{one}, []catalogue.Fault[event]{two})
+	one := catalogue.BugOf[event](table, "b", hit)
+	two := catalogue.BugOf[event](table, "a", catalogue.Every(1, is("a"), hit))
+	sorted := catalogue.SortBugs([]catalogue.Bug[event]{one}, []catalogue.Bug[event]{two})
 	assert.Equal(t, "a", sorted[0].Name)
 	assert.Equal(t, []string{"X-A-01", "X-B-02"}, sorted[1].Clauses)
 	for _, f := range sorted {
@@ -177,7 +177,7 @@ func TestFaultsAndVariationsAreSorted(t *testing.T) {
 
 func TestAMalformedTablePanics(t *testing.T) {
 	t.Parallel()
-	assert.Panics(t, func() { catalogue.FaultOf[event](catalogue.Table{}, "b", hit) })
+	assert.Panics(t, func() { catalogue.BugOf[event](catalogue.Table{}, "b", hit) })
 	assert.Panics(t, func() { catalogue.Read("x.txt", "b | X-A-01 | does b\nb | X-A-01 | does b\n") })
 }
 
@@ -200,7 +200,7 @@ func TestTheRulesOfARowAreItsHook(t *testing.T) {
 		assert.Equal(t, []int{1, 2}, hits(ruled[0].Hook, event{word: "a"}, event{word: "a"}, event{word: "b"}))
 	}
 	assert.PanicsWithValue(t, `the row "x" has a rule, and something in Go`,
-		func() { catalogue.FaultOf[event](table, "x", hit) })
+		func() { catalogue.BugOf[event](table, "x", hit) })
 	var hook func(*event)
 	v := catalogue.RuledVariations(table, &words, func(c *func(*event)) *func(*event) { return c })[0]
 	v.Configure(&hook)

@@ -14,7 +14,7 @@ type Table map[string]Row
 
 // Row is a row of a table.
 type Row struct {
-	Marks   []string    // the clauses that a fault breaks, or the words of the reading that allows a variation
+	Marks   []string    // the clauses that a bug breaks, or the words of the reading that allows a variation
 	Summary string      // one sentence
 	Allows  []allow.Row // of a variation
 	rules   string      // one on each line, which has the number that it has in the table
@@ -76,14 +76,14 @@ func (t Table) of(name string) Row {
 	return row
 }
 
-// FaultOf returns the fault that has a row of a table and a hook.
-func FaultOf[E any, H Hook[E]](t Table, name string, hook H) Fault[E] {
+// BugOf returns the bug that has a row of a table and a hook.
+func BugOf[E any, H Hook[E]](t Table, name string, hook H) Bug[E] {
 	row := t.of(name)
-	return Fault[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: Maker[E](hook)}
+	return Bug[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: Maker[E](hook)}
 }
 
-// Ruled returns the faults of the rows that have rules, in no order. It panics if one is no rule, with line and column.
-func Ruled[E any](t Table, words *rule.Vocabulary[E]) (all []Fault[E]) {
+// Ruled returns the bugs of the rows that have rules, in no order. It panics if one is no rule, with line and column.
+func Ruled[E any](t Table, words *rule.Vocabulary[E]) (all []Bug[E]) {
 	for name, row := range t {
 		if row.rules == "" {
 			continue
@@ -93,7 +93,7 @@ func Ruled[E any](t Table, words *rule.Vocabulary[E]) (all []Fault[E]) {
 			panic(fmt.Sprintf("%v (the row %q)", err, name))
 		}
 		hook := func() func(*E) { return rule.Hooks(rules...) }
-		all = append(all, Fault[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: hook})
+		all = append(all, Bug[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: hook})
 	}
 	return all
 }

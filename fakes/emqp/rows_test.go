@@ -8,5 +8,5 @@ import (
 
 func TestEachRowIsUsed(t *testing.T) {
 	t.Parallel()
-	assert.Len(t, faultsTable(), len(Faults()))
+	assert.Len(t, bugsTable(), len(Bugs()))
 }

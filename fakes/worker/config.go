@@ -27,8 +27,8 @@ type Config struct {
 	PID           int
 	Labels        []string
 
-	// Each is how many commands a connection carries at most, as with a fault; any number if zero. LeftOpen has it stay
-	// open behind them. Beats has a producer send BEATs, as a fault does too.
+	// Each is how many commands a connection carries at most, as with a bug; any number if zero. LeftOpen has it stay
+	// open behind them. Beats has a producer send BEATs, as a bug does too.
 	Each            int
 	LeftOpen, Beats bool
 

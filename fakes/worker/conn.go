@@ -33,7 +33,7 @@ var (
 )
 
 // connect opens a connection and greets, and tries again until that works. It returns nil when ctx is done, when
-// the worker ends, or when a fault keeps it from trying.
+// the worker ends, or when a bug keeps it from trying.
 func (w *Worker) connect(ctx context.Context, beats bool, stop <-chan struct{}) *conn {
 	for pause := w.cfg.FirstPause; ; pause = min(2*pause, longestPause) {
 		c, err := w.open(ctx, beats)
@@ -149,7 +149,7 @@ func (c *conn) greet(ctx context.Context) error {
 	return errors.Join(err, reply.Err())
 }
 
-// greetEarly sends HELLO before HI has come, as a fault does.
+// greetEarly sends HELLO before HI has come, as a bug does.
 func (c *conn) greetEarly(fields Fields) error {
 	if _, err := c.nc.Write(line(fwp.HELLO, encode(fields))); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (c *conn) end(ctx context.Context) {
 	c.close()
 }
 
-// isLeft reports whether a connection stays open on which no other command may be sent, as with a fault.
+// isLeft reports whether a connection stays open on which no other command may be sent, as with a bug.
 func (c *conn) isLeft() bool { return c.w.cfg.LeftOpen && c.worn() }
 
 func (c *conn) close() {

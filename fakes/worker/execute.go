@@ -92,7 +92,7 @@ func (w *Worker) work(ctx context.Context, c *conn, owed *[]report) error {
 	}
 }
 
-// worn reports whether no other command may be sent on a connection, as with a fault.
+// worn reports whether no other command may be sent on a connection, as with a bug.
 func (c *conn) worn() bool { return c.w.cfg.Each > 0 && c.carried >= c.w.cfg.Each }
 
 // tell reports the outcome of a job. An error reply is final: the server has it from then on.
@@ -150,7 +150,7 @@ const (
 	soon       = 50 * time.Millisecond
 	pauseAfter = 200 * time.Millisecond
 
-	pauseForEver = time.Hour // of an executor that a fault has ended
+	pauseForEver = time.Hour // of an executor that a bug has ended
 )
 
 // fetch sends one FETCH. (FETCH)

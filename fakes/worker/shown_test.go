@@ -53,14 +53,14 @@ var elsewhere = []string{
 
 func TestEachRowIsUsed(t *testing.T) {
 	t.Parallel()
-	faults, variations := map[string]bool{}, map[string]bool{}
-	for _, f := range slices.Concat(Faults(), ProducerFaults()) {
-		faults[f.Name] = true
+	bugs, variations := map[string]bool{}, map[string]bool{}
+	for _, f := range slices.Concat(Bugs(), ProducerBugs()) {
+		bugs[f.Name] = true
 	}
 	for _, v := range slices.Concat(Variations(), ProducerVariations()) {
 		variations[v.Name] = true
 	}
-	assert.Len(t, faultsTable(), len(faults))
+	assert.Len(t, bugsTable(), len(bugs))
 	assert.Len(t, variationsTable(), len(variations))
 }
 

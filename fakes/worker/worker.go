@@ -94,7 +94,7 @@ func (w *Worker) awaitEnd(ctx context.Context, executors, beats <-chan struct{},
 		select {
 		case <-ctx.Done():
 		case <-executors:
-			if executors = nil; isClosed(w.terminating) { // otherwise a fault ended them
+			if executors = nil; isClosed(w.terminating) { // otherwise a bug ended them
 				close(stopBeats)
 			}
 		case <-beats:
@@ -225,7 +225,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// endAll sends END on all connections, as a fault does.
+// endAll sends END on all connections, as a bug does.
 func (w *Worker) endAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

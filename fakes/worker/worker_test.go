@@ -120,7 +120,7 @@ func TestLifeOfAWorker(t *testing.T) {
 	}
 }
 
-// Each thing that a hook can do at a point, as far as no fault does it.
+// Each thing that a hook can do at a point, as far as no bug does it.
 func TestHook(t *testing.T) {
 	t.Parallel()
 	set := func(p Point, verb string, act func(*Event)) func(*Event) {

@@ -1,3 +1,3 @@
 // Package workq is a conforming Workq server in memory, with one hook for what may be wrong with it, and the catalogues
-// of faults and variations. Of Workq it shares only the bytes, protocols/workq, with what tests servers.
+// of bugs and variations. Of Workq it shares only the bytes, protocols/workq, with what tests servers.
 package workq

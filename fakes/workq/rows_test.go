@@ -8,6 +8,6 @@ import (
 
 func TestEachRowIsUsed(t *testing.T) {
 	t.Parallel()
-	assert.Len(t, faultsTable(), len(Faults()))
+	assert.Len(t, bugsTable(), len(Bugs()))
 	assert.Len(t, variationsTable(), len(Variations()))
 }

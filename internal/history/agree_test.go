@@ -139,15 +139,15 @@ func TestSimulatedClientsGoAway(t *testing.T) {
 	assert.Greater(t, other, 100)
 }
 
-func TestJudgeAgreesAboutPlantedFaults(t *testing.T) {
+func TestJudgeAgreesAboutPlantedBugs(t *testing.T) {
 	t.Parallel()
-	for fault, breaches := range simulatedFaults {
-		t.Run(fault, func(t *testing.T) {
+	for bug, breaches := range simulatedBugs {
+		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
 			var planted, caught int
 			named := map[Breach]int{}
 			for seed := range uint64(howMany(6_000)) {
-				h, shown := simulate(seed, 8+int(seed%10), fault)
+				h, shown := simulate(seed, 8+int(seed%10), bug)
 				if !shown {
 					continue
 				}
@@ -171,10 +171,10 @@ func TestJudgeAgreesAboutPlantedFaults(t *testing.T) {
 
 func TestJudgeAgreesAboutMutations(t *testing.T) {
 	t.Parallel()
-	faults := append([]string{"", "", ""}, slices.Sorted(maps.Keys(simulatedFaults))...)
+	bugs := append([]string{"", "", ""}, slices.Sorted(maps.Keys(simulatedBugs))...)
 	var right, wrong int
 	for seed := range uint64(howMany(40_000)) {
-		h, _ := simulate(seed, 6+int(seed%8), faults[seed%uint64(len(faults))])
+		h, _ := simulate(seed, 6+int(seed%8), bugs[seed%uint64(len(bugs))])
 		s := &simulation{Rand: rand.New(rand.NewPCG(seed, 2))}
 		for range 1 + s.IntN(4) {
 			s.mutate(&h)

@@ -106,8 +106,8 @@ func TestEmptyFetchesAgree(t *testing.T) {
 	t.Parallel()
 	var right, wrong int
 	for seed := range uint64(howMany(15_000)) {
-		fault := []string{"empty", "push lost", "", "invented"}[seed%4]
-		h, _ := simulate(seed, 4+int(seed%7), fault)
+		bug := []string{"empty", "push lost", "", "invented"}[seed%4]
+		h, _ := simulate(seed, 4+int(seed%7), bug)
 		s := &simulation{Rand: rand.New(rand.NewPCG(seed, 3))}
 		for range s.IntN(3) {
 			s.mutate(&h)

@@ -9,15 +9,15 @@ import (
 )
 
 // simulation is a server and some workers in virtual time, whose steps are drawn from
-// a seed. Without a fault the server is right, and takes every freedom that it has.
+// a seed. Without a bug the server is right, and takes every freedom that it has.
 type simulation struct {
 	*rand.Rand
 	history History
 	jobs    map[string]*simulatedJob
 	workers []*simulatedWorker
 	unused  []string // jids that are still to be pushed
-	fault   string
-	planted bool // the fault has shown
+	bug     string
+	planted bool // the bug has shown
 
 	generous, counting bool // how the server reads ACK and FAIL of others, and reservations
 }
@@ -46,9 +46,9 @@ func (s *simulation) seconds(least, most int) time.Duration {
 
 func (s *simulation) chance(percent int) bool { return s.IntN(100) < percent }
 
-// simulatedFaults are those that are planted, each with the breaches that the judge may
+// simulatedBugs are those that are planted, each with the breaches that the judge may
 // then name.
-var simulatedFaults = map[string][]Breach{
+var simulatedBugs = map[string][]Breach{
 	"delivered twice":      {Duplicated, ReservationCut, Returned, RetriedNever, RetriedDiscarded, RetriedTooOften},
 	"push lost":            {Lost, ScheduledLost, Absent, ScheduledAbsent},
 	"retry lost":           {NotRetried, NotReturned},
@@ -65,11 +65,11 @@ var simulatedFaults = map[string][]Breach{
 }
 
 // simulate makes a history of about the given number of calls.
-func simulate(seed uint64, calls int, fault string) (h History, planted bool) {
-	s := &simulation{Rand: rand.New(rand.NewPCG(seed, 1)), jobs: map[string]*simulatedJob{}, fault: fault}
+func simulate(seed uint64, calls int, bug string) (h History, planted bool) {
+	s := &simulation{Rand: rand.New(rand.NewPCG(seed, 1)), jobs: map[string]*simulatedJob{}, bug: bug}
 	s.generous, s.counting = s.chance(50), s.chance(50)
 	s.history.Limits = Limits{Early: s.seconds(0, 1), Late: 10 * time.Second, Patience: 100 * time.Second}
-	if s.chance(30) || fault == "no back-off" {
+	if s.chance(30) || bug == "no back-off" {
 		s.history.Limits.Backoff = 5 * time.Second
 	}
 	for i := range 1 + s.IntN(3) {
@@ -102,9 +102,9 @@ func (s *simulation) busy() bool {
 	return slices.ContainsFunc(s.workers, func(w *simulatedWorker) bool { return w.called >= 0 })
 }
 
-// plant reports whether the fault shows here.
-func (s *simulation) plant(fault string) bool {
-	if s.fault != fault || s.chance(30) {
+// plant reports whether the bug shows here.
+func (s *simulation) plant(bug string) bool {
+	if s.bug != bug || s.chance(30) {
 		return false
 	}
 	s.planted = true
@@ -125,7 +125,7 @@ func (s *simulation) call(n int) {
 		}
 	case s.chance(8):
 		e.Op, e.JID = []Op{Ack, Fail}[s.IntN(2)], fmt.Sprintf("job-%d", s.IntN(3))
-	case s.chance(4) || s.fault == "flush ignored" && s.chance(20):
+	case s.chance(4) || s.bug == "flush ignored" && s.chance(20):
 		e.Op = Flush
 	default:
 		e.Op, e.Queues = Fetch, []string{"a", "b"}[:1+s.IntN(2)]
@@ -143,7 +143,7 @@ func (s *simulation) push(e *Event) {
 	if retry := int64(s.IntN(4) - 1); s.chance(85) {
 		e.Retry = &retry
 	}
-	if s.chance(25) || s.fault == "at ignored" {
+	if s.chance(25) || s.bug == "at ignored" {
 		e.At = s.workers[0].next + s.seconds(1, 60)
 	}
 	s.unused = s.unused[1:]
@@ -216,7 +216,7 @@ func (s *simulation) drain() {
 			now += 2 * time.Second
 		}
 		if len(s.history.Events) > 60 {
-			return // a fault that delivers for ever
+			return // a bug that delivers for ever
 		}
 	}
 }

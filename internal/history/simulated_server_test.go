@@ -36,7 +36,7 @@ func (s *simulation) pushed(e *Event, now time.Duration) Outcome {
 	if e.At > 0 && !s.plant("at ignored") {
 		j.due = max(now, e.At-s.history.Limits.Early) + s.seconds(0, 9)
 	}
-	if s.chance(5) || s.fault == "refused and enqueued" && s.chance(50) {
+	if s.chance(5) || s.bug == "refused and enqueued" && s.chance(50) {
 		if s.plant("refused and enqueued") {
 			s.jobs[e.JID] = j
 		}
@@ -52,7 +52,7 @@ func (s *simulation) fetched(e *Event, n int, now time.Duration) Outcome {
 	if s.plant("empty") {
 		return Empty
 	}
-	if s.fault == "invented" && s.chance(10) {
+	if s.bug == "invented" && s.chance(10) {
 		s.planted = true
 		e.JID = "unknown"
 		return OK

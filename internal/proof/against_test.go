@@ -15,7 +15,7 @@ import (
 func TestWhatDiffersFromTheStoredLines(t *testing.T) {
 	t.Parallel()
 	a, b := outcome{found, []string{"A"}, nil, nil, 1}, outcome{found, []string{"B"}, nil, nil, 1}
-	not, other := outcome{found: nothing}, line{key{"fault", "other", 1}, a}
+	not, other := outcome{found: nothing}, line{key{"bug", "other", 1}, a}
 	for name, test := range map[string]struct {
 		stored, now []outcome // the last one now stays
 		plays       int
@@ -32,16 +32,16 @@ func TestWhatDiffersFromTheStoredLines(t *testing.T) {
 		"new":              {nil, []outcome{a, b}, 1, added, []outcome{a, b}},
 	} {
 		folder := t.TempDir()
-		o := options{against: filepath.Join(folder, "stored"), only: "fault f", plays: 1}
+		o := options{against: filepath.Join(folder, "stored"), only: "bug f", plays: 1}
 		file := []line{other}
 		for i, is := range test.stored {
-			file = append(file, line{key{"fault", "f", i + 1}, is})
+			file = append(file, line{key{"bug", "f", i + 1}, is})
 		}
 		playAll := func() (code int, played int, out string) {
 			var w strings.Builder
 			p := program{out: &w, log: quiet()}
 			o.file = filepath.Join(t.TempDir(), "now")
-			all := []play{{key{kind: "fault", name: "f"}, func(context.Context) (outcome, error) {
+			all := []play{{key{kind: "bug", name: "f"}, func(context.Context) (outcome, error) {
 				played++
 				return test.now[min(played, len(test.now))-1], nil
 			}}}
@@ -66,7 +66,7 @@ func TestWhatDiffersFromTheStoredLines(t *testing.T) {
 		require.NoError(t, err)
 		want := []line{}
 		for i, is := range test.kept {
-			want = append(want, line{key{"fault", "f", i + 1}, is})
+			want = append(want, line{key{"bug", "f", i + 1}, is})
 		}
 		assert.Equal(t, append(want, other), got, name)
 	}

@@ -18,14 +18,14 @@ type catalogue struct {
 	name       string // of the protocol
 	on         selftest.Fixture
 	checks     []conformance.Check
-	extra      []conformance.Check // that explore: they look at a fault that no other check finds
+	extra      []conformance.Check // that explore: they look at a bug that no other check finds
 	quick      []conformance.Check // what a quick run plays on a server; none for a client
-	faults     []registry.Fault
+	bugs       []registry.Bug
 	variations []registry.Variation
 
 	// played returns what is played in the place of a check; nil: itself.
 	played func(conformance.Check) conformance.Check
-	// first is set if a fault that is found is not played on, where checks have servers of their own.
+	// first is set if a bug that is found is not played on, where checks have servers of their own.
 	first bool
 }
 
@@ -33,7 +33,7 @@ type catalogue struct {
 func catalogues() (all []catalogue, err error) {
 	for _, of := range registry.All() {
 		for _, on := range selftest.Fixtures(of) {
-			c := catalogue{name: of.Name, on: on, faults: on.Faults(), variations: on.Variations()}
+			c := catalogue{name: of.Name, on: on, bugs: on.Bugs(), variations: on.Variations()}
 			if c.checks, err = on.Checks(); err != nil {
 				return nil, err
 			}
@@ -56,7 +56,7 @@ func catalogues() (all []catalogue, err error) {
 	return all, nil
 }
 
-// profile returns what a profile adds to the servers of a protocol: checks and faults, and the server itself.
+// profile returns what a profile adds to the servers of a protocol: checks and bugs, and the server itself.
 func profile(of *registry.Peer, name string) (c catalogue, err error) {
 	with, err := of.With(name)
 	if err != nil {
@@ -76,17 +76,17 @@ func profile(of *registry.Peer, name string) (c catalogue, err error) {
 		return slices.ContainsFunc(base, func(b conformance.Check) bool { return b.Describe().ID == check.Describe().ID })
 	})
 	c.quick = c.checks // a run plays those of the protocol too, which its own catalogue plays
-	c.faults = slices.DeleteFunc(with.AllFaults(), func(f registry.Fault) bool {
-		return slices.Contains(of.FaultNames(), f.Name)
+	c.bugs = slices.DeleteFunc(with.AllBugs(), func(f registry.Bug) bool {
+		return slices.Contains(of.BugNames(), f.Name)
 	})
 	return c, nil
 }
 
-// plays returns a play for each fault, each variation and each seed of the embedded server.
+// plays returns a play for each bug, each variation and each seed of the embedded server.
 func (c catalogue) plays(b bubbles) (all []play) {
-	for _, f := range c.faults {
-		all = append(all, play{key{"fault", c.name + "/" + f.Name, 1}, func(context.Context) (outcome, error) {
-			return c.fault(b, f)
+	for _, f := range c.bugs {
+		all = append(all, play{key{"bug", c.name + "/" + f.Name, 1}, func(context.Context) (outcome, error) {
+			return c.bug(b, f)
 		}})
 	}
 	for _, v := range c.variations {
@@ -100,9 +100,9 @@ func (c catalogue) plays(b bubbles) (all []play) {
 	return append(all, c.embedded(b)...)
 }
 
-// fault plays the checks that look at a fault, and those that explore if nothing finds it.
-func (c catalogue) fault(b bubbles, fault registry.Fault) (outcome, error) {
-	looking := c.on.Looking(fault, c.checks)
+// bug plays the checks that look at a bug, and those that explore if nothing finds it.
+func (c catalogue) bug(b bubbles, bug registry.Bug) (outcome, error) {
+	looking := c.on.Looking(bug, c.checks)
 	if c.first {
 		slices.SortStableFunc(looking, func(a, b conformance.Check) int { return effort(a) - effort(b) })
 	}
@@ -121,18 +121,18 @@ func (c catalogue) fault(b bubbles, fault registry.Fault) (outcome, error) {
 	var all []*reports.Report
 	for i, checks := range groups {
 		mayEnd := c.first || len(groups)-i <= len(c.extra)
-		if mayEnd && blamed(outcomeOf(all...), fault).found == found {
+		if mayEnd && blamed(outcomeOf(all...), bug).found == found {
 			break
 		}
 		report, err := b.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
-			return on.Report(ctx, []registry.Fault{fault}, checks, nil)
+			return on.Report(ctx, []registry.Bug{bug}, checks, nil)
 		}, c.on)
 		if err != nil {
 			return outcome{}, err
 		}
 		all = append(all, report)
 	}
-	return blamed(outcomeOf(all...), fault), nil
+	return blamed(outcomeOf(all...), bug), nil
 }
 
 // effort returns how many rounds of blocks a script has.
@@ -161,9 +161,9 @@ func (b bubbles) report(
 	return report, err
 }
 
-// blamed returns an outcome with whether the clauses that are broken are those of a fault.
-func blamed(o outcome, fault registry.Fault) outcome {
-	right := slices.ContainsFunc(o.clauses, func(id string) bool { return slices.Contains(fault.Clauses, id) })
+// blamed returns an outcome with whether the clauses that are broken are those of a bug.
+func blamed(o outcome, bug registry.Bug) outcome {
+	right := slices.ContainsFunc(o.clauses, func(id string) bool { return slices.Contains(bug.Clauses, id) })
 	if o.found == found && !right && len(o.clauses) > 0 {
 		o.found = elsewhere
 	}

@@ -50,7 +50,7 @@ func (p *proof) follow(ctx context.Context, in repository, commit string) error 
 	first := slices.DeleteFunc(slices.Clone(writers), func(name string) bool { return slices.Contains(readers, name) })
 	second := slices.DeleteFunc(writers, func(name string) bool { return !slices.Contains(readers, name) })
 	err = errors.Join(
-		p.test(ctx, first, "-update"), p.test(ctx, second, "-update"), p.writeFaults(ctx), p.test(ctx, others))
+		p.test(ctx, first, "-update"), p.test(ctx, second, "-update"), p.writeBugs(ctx), p.test(ctx, others))
 	after, hashErr := in.hashes(ctx)
 	for name, hash := range after {
 		if before[name] != hash {
@@ -145,12 +145,12 @@ func (r repository) hashes(ctx context.Context) (map[string][sha256.Size]byte, e
 	return all, nil
 }
 
-// writeFaults writes the rows of the pages of faults that are new, or that a new check may catch.
-func (p *proof) writeFaults(ctx context.Context) error {
+// writeBugs writes the rows of the pages of bugs that are new, or that a new check may catch.
+func (p *proof) writeBugs(ctx context.Context) error {
 	for _, b := range p.change {
 		var names []string
-		for _, f := range b.faults {
-			isNew := slices.ContainsFunc(b.newFaults, func(n registry.Fault) bool { return n.Name == f.Name })
+		for _, f := range b.bugs {
+			isNew := slices.ContainsFunc(b.newBugs, func(n registry.Bug) bool { return n.Name == f.Name })
 			if isNew || slices.Contains(p.caught, b.name+"/"+f.Name) {
 				names = append(names, f.Name)
 			}
@@ -163,7 +163,7 @@ func (p *proof) writeFaults(ctx context.Context) error {
 			role = b.on.Client.Role
 		}
 		table := "^" + b.on.Peer.Name + "-" + role + "$"
-		run := "TestFaults$/" + table + "/each/^(" + strings.Join(names, "|") + ")$"
+		run := "TestBugs$/" + table + "/each/^(" + strings.Join(names, "|") + ")$"
 		if err := p.test(ctx, []string{selftestPackage}, "-run", run, "-update"); err != nil {
 			return err
 		}

@@ -16,14 +16,14 @@ import (
 
 // What checks can make of something that is played. That a server died counts as a clause of whatever made it die.
 const (
-	found     = "found"     // a clause is broken; of a fault: one that it names
-	elsewhere = "elsewhere" // of a fault: clauses are broken, and it names none of them
+	found     = "found"     // a clause is broken; of a bug: one that it names
+	elsewhere = "elsewhere" // of a bug: clauses are broken, and it names none of them
 	nothing   = "nothing"
 )
 
 // key is what a line is about.
 type key struct {
-	kind string // fault, variation, run, explore, worker or mutant
+	kind string // bug, variation, run, explore, worker or mutant
 	name string // the protocol, and the name of its catalogue, or of the command line
 	play int    // from 1 on; more than one where chance decides
 }

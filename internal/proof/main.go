@@ -20,24 +20,25 @@ import (
 const usage = `usage: go run ./internal/proof COMMAND
 
   corpus -o FILE [-against STORED [-store]] [-server PROTOCOL/NAME=COMMAND]... [-worker PROTOCOL/NAME=COMMAND]...
-        what is found of each fault and each variation of all catalogues, of the embedded servers by twenty seeds,
+        what is found of each planted bug and each variation of all catalogues, of the embedded servers by twenty seeds,
         and of real servers and workers; -against plays what differs from STORED again, and prints what still does,
         as compare does; -store writes that to STORED
   marks-off -o FILE
-        the same of the faults of servers, where no S: line decides a clause that the law or the table of breaches names
+        the same of the planted bugs of servers, where no S: line decides a clause that the law or the table of breaches
+        names
   mutants -o FILE
         what is found where one reply to an S: line of a script is changed on its way
   prove [-base REVISION] [-plays] [-within DURATION]
         what is missing of what was changed since a commit, HEAD unless it is given: plays the new and changed checks,
-        faults, variations and clauses, writes pages and golden files, and tests the packages that changed; with -plays
-        it only plays; what has not begun within a DURATION is left out
+        planted bugs, variations and clauses, writes pages and golden files, and tests the packages that changed; with
+        -plays it only plays; what has not begun within a DURATION is left out
   compare OLD NEW
         what differs between two files; the exit code is 1 if something changed
   costs [-base REVISION] [-turns N] [-full N] [-faktory PATH]
         what runs, explore and jobs of fwpbench take with the programs of another commit, and with those of this tree
 
 What plays adds the lines that FILE does not have yet. -only TEXT plays the lines whose kind and name, as in
-"fault fwp/ack-lost", begin with TEXT; -plays N plays each N times: what differs then is unsteady`
+"bug fwp/ack-lost", begin with TEXT; -plays N plays each N times: what differs then is unsteady`
 
 var errUsage = errors.New(usage)
 
@@ -222,7 +223,7 @@ func repeated(once []play, n int) (all []play) {
 func (p program) pick(ctx context.Context, o options, side int, all []play) ([]line, error) {
 	all = slices.DeleteFunc(all, func(one play) bool { return !strings.HasPrefix(one.kind+" "+one.name, o.only) })
 	if len(all) == 0 && len(o.servers)+len(o.workers) == 0 {
-		return nil, fmt.Errorf("nothing begins with -only %q: a kind and a name, as in \"fault fwp/ack-lost\"", o.only)
+		return nil, fmt.Errorf("nothing begins with -only %q: a kind and a name, as in \"bug fwp/ack-lost\"", o.only)
 	}
 	return (&player{file: o.file, log: p.log, side: side}).playAll(ctx, all)
 }

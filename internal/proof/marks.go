@@ -11,7 +11,7 @@ import (
 )
 
 // withoutMarks returns catalogues of servers whose scripts do not say of an S: line that it decides a clause, if the
-// law, or the table of breaches, can find that clause broken without the line. A fault is played until it is found.
+// law, or the table of breaches, can find that clause broken without the line. A bug is played until it is found.
 func withoutMarks(all []catalogue) (servers []catalogue, err error) {
 	for _, c := range all {
 		if c.on.Client != nil {

@@ -25,7 +25,7 @@ func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	all := []line{
-		{key{"fault", "fwp/a", 1}, outcome{found, []string{"A", "B"}, []string{"push/x", "law/y"}, nil, 1}},
+		{key{"bug", "fwp/a", 1}, outcome{found, []string{"A", "B"}, []string{"push/x", "law/y"}, nil, 1}},
 		{key{"run", "fwp/b", 2}, outcome{found: nothing, open: []string{"C"}, exit: 3}},
 	}
 	file := filepath.Join(t.TempDir(), "lines")
@@ -36,13 +36,13 @@ func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(file, append(text, "fault\tfwp/c\t1\tfou"...), 0o600))
+	require.NoError(t, os.WriteFile(file, append(text, "bug\tfwp/c\t1\tfou"...), 0o600))
 	got, err = read(file)
 	require.NoError(t, err)
 	assert.Equal(t, all, got, "without what an interruption left")
 
-	for _, wrong := range []string{"fault\tx\t1\n", "fault\tx\tone\tfound\t-\t-\t-\t0\n",
-		"fault\tx\t1\tfound\t-\t-\t-\tnone\n"} {
+	for _, wrong := range []string{"bug\tx\t1\n", "planted bug\tx\tone\tfound\t-\t-\t-\t0\n",
+		"bug\tx\t1\tfound\t-\t-\t-\tnone\n"} {
 		require.NoError(t, os.WriteFile(file, []byte(wrong), 0o600))
 		_, err = read(file)
 		assert.ErrorContains(t, err, file+":1:")
@@ -59,7 +59,7 @@ func TestAPlayGoesOnWhereItHasStopped(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lines")
 	var played []string
 	of := func(name string, err error) play {
-		return play{key{"fault", name, 1}, func(context.Context) (outcome, error) {
+		return play{key{"bug", name, 1}, func(context.Context) (outcome, error) {
 			played = append(played, name)
 			return outcome{found: found}, err
 		}}
@@ -76,7 +76,7 @@ func TestAPlayGoesOnWhereItHasStopped(t *testing.T) {
 	}
 
 	_, err := playAll(t.Context(), of("z", nil), of("b", errors.New("broken")), of("c", nil))
-	require.ErrorContains(t, err, "fault b: broken")
+	require.ErrorContains(t, err, "bug b: broken")
 	assert.Equal(t, []string{"z", "b", "c"}, played)
 
 	interrupted, cancel := context.WithCancel(t.Context())
@@ -124,7 +124,7 @@ func TestWhatBecameOfAPlay(t *testing.T) {
 	} {
 		lines := func(all []outcome) (lines []line) {
 			for i, o := range all {
-				lines = append(lines, line{key{"fault", "f", i + 1}, o})
+				lines = append(lines, line{key{"bug", "f", i + 1}, o})
 			}
 			return append(lines, line{key{"run", "steady", 1}, a})
 		}
@@ -149,7 +149,7 @@ func TestTheExitCodeOfACompare(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name string, o outcome) string {
 		name = filepath.Join(folder, name)
-		require.NoError(t, write(name, []line{{key{"fault", "f", 1}, o}}))
+		require.NoError(t, write(name, []line{{key{"bug", "f", 1}, o}}))
 		return name
 	}
 	a, b := file("a", outcome{found: found}), file("b", outcome{found: nothing})
@@ -198,20 +198,20 @@ func played(t *testing.T, all []play, kind, name string) outcome {
 	return got
 }
 
-func TestFaultsAndVariationsOfACatalogue(t *testing.T) {
+func TestBugsAndVariationsOfACatalogue(t *testing.T) {
 	t.Parallel()
 	workq := catalogueOf(t, "workq", "add/time-to-live", "inspect/job").plays(bubbles{t})
 	assert.Equal(t, outcome{
 		found, []string{"WORKQ-ADD-08", "WORKQ-INSP-02"}, []string{"add/time-to-live", "inspect/job", "law/field"}, nil, 1,
-	}, played(t, workq, "fault", "workq/add-ttl-ignored"))
-	assert.Equal(t, nothing, played(t, workq, "fault", "workq/add-priority-unsigned").found,
+	}, played(t, workq, "bug", "workq/add-ttl-ignored"))
+	assert.Equal(t, nothing, played(t, workq, "bug", "workq/add-priority-unsigned").found,
 		"no check of these looks at it")
 	assert.Equal(t, outcome{found: nothing}, played(t, workq, "variation", "workq/conforming"))
 	assert.Equal(t, outcome{found: nothing}, played(t, workq, "embedded", "workq/seed-20"))
 
 	fwp := catalogueOf(t, "fwp", "ack/accepted", "push/accepted").plays(bubbles{t})
 	assert.Equal(t, outcome{found, []string{"FWP-ACK-01"}, []string{"ack/accepted"}, nil, 1},
-		played(t, fwp, "fault", "fwp/ack-other-answer"))
+		played(t, fwp, "bug", "fwp/ack-other-answer"))
 }
 
 func TestEveryCatalogueIsThere(t *testing.T) {
@@ -230,7 +230,7 @@ func TestEveryCatalogueIsThere(t *testing.T) {
 		"fwp", "fwp/worker", "fwp/producer", "fwp-faktory", "workq", "workq/worker", "emqp", "emqp/worker",
 	} {
 		assert.Equal(t, name == path.Base(name), count["embedded "+name] == seeds, name)
-		assert.NotZero(t, count["fault "+name], name)
+		assert.NotZero(t, count["bug "+name], name)
 		assert.NotZero(t, count["variation "+name], name)
 	}
 }
@@ -296,14 +296,14 @@ func TestMarksThatARuleNames(t *testing.T) {
 	}
 }
 
-// A fault that the law finds is found without the marks of the lines too, and one is not that a line alone finds.
-func TestFaultsWithoutMarks(t *testing.T) {
+// A bug that the law finds is found without the marks of the lines too, and one is not that a line alone finds.
+func TestBugsWithoutMarks(t *testing.T) {
 	t.Parallel()
 	bare, err := withoutMarks([]catalogue{catalogueOf(t, "workq", "add/time-to-live", "inspect/job")})
 	require.NoError(t, err)
 	plays := bare[0].plays(bubbles{t})
 	assert.Equal(t, outcome{found, []string{"WORKQ-INSP-02"}, []string{"add/time-to-live", "law/field"}, nil, 1},
-		played(t, plays, "fault", "workq/add-ttl-ignored"))
+		played(t, plays, "bug", "workq/add-ttl-ignored"))
 }
 
 // replies are right ones with what each mutation makes of them.

@@ -71,7 +71,7 @@ type brought struct {
 	catalogue
 
 	newChecks     []conformance.Check
-	newFaults     []registry.Fault
+	newBugs       []registry.Bug
 	newVariations []registry.Variation
 	newClauses    []conformance.Clause
 }
@@ -80,16 +80,16 @@ type brought struct {
 type change []brought
 
 func (all change) String() string {
-	var checks, faults, variations, clauses int
+	var checks, bugs, variations, clauses int
 	for _, b := range all {
-		checks, faults = checks+len(b.newChecks), faults+len(b.newFaults)
+		checks, bugs = checks+len(b.newChecks), bugs+len(b.newBugs)
 		variations, clauses = variations+len(b.newVariations), clauses+len(b.newClauses)
 	}
-	return fmt.Sprintf("new or changed are %d checks, %d faults, %d variations, %d clauses",
-		checks, faults, variations, clauses)
+	return fmt.Sprintf("new or changed are %d checks, %d planted bugs, %d variations, %d clauses",
+		checks, bugs, variations, clauses)
 }
 
-// fakesFolder has the catalogues of faults and variations. Units elsewhere may be about checks.
+// fakesFolder has the catalogues of bugs and variations. Units elsewhere may be about checks.
 const fakesFolder = "fakes/"
 
 // broughtBy returns what units bring. A function that a row of Go calls brings the row again.
@@ -107,7 +107,7 @@ func broughtBy(units, all []unit, catalogues []catalogue) (c change) {
 			id := check.Describe().ID
 			return !slices.ContainsFunc(others, func(u unit) bool { return u.brings(id) })
 		})
-		b.newFaults = slices.DeleteFunc(slices.Clone(of.faults), func(f registry.Fault) bool { return same(f.Name) })
+		b.newBugs = slices.DeleteFunc(slices.Clone(of.bugs), func(f registry.Bug) bool { return same(f.Name) })
 		b.newVariations = slices.DeleteFunc(slices.Clone(of.variations), func(v registry.Variation) bool {
 			return same(v.Name)
 		})
@@ -145,7 +145,7 @@ type proof struct {
 	units  []unit // of the work tree
 
 	mu      sync.Mutex
-	caught  []string // the faults that a new check catches
+	caught  []string // the bugs that a new check catches
 	told    []string // what each thing has come to
 	written []string // files
 	missing []string // what to do
@@ -213,13 +213,13 @@ func (p *proof) play(until time.Time) {
 
 // plays returns what is to be played, and says what decides the clauses.
 func (p *proof) plays() (plays []func() error) {
-	var faults, variations []func() error
+	var bugs, variations []func() error
 	for _, b := range p.change {
 		for _, check := range b.newChecks {
 			plays = append(plays, p.checkPlays(b, check)...)
 		}
-		for _, f := range b.newFaults {
-			faults = append(faults, func() error { return p.fault(b, f) })
+		for _, f := range b.newBugs {
+			bugs = append(bugs, func() error { return p.bug(b, f) })
 		}
 		for _, v := range b.newVariations {
 			variations = append(variations, func() error { return p.vary(b, v, b.checks) })
@@ -228,10 +228,10 @@ func (p *proof) plays() (plays []func() error) {
 			p.clause(b, clause)
 		}
 	}
-	return slices.Concat(plays, faults, variations)
+	return slices.Concat(plays, bugs, variations)
 }
 
-// checkPlays returns the plays of a check: on all variations, on the faults of its clauses, and its mutants.
+// checkPlays returns the plays of a check: on all variations, on the bugs of its clauses, and its mutants.
 func (p *proof) checkPlays(b brought, check conformance.Check) (plays []func() error) {
 	id := check.Describe().ID
 	for _, v := range b.variations {
@@ -267,11 +267,11 @@ func (p *proof) vary(b brought, v registry.Variation, checks []conformance.Check
 	return nil
 }
 
-// finds plays a check on the faults that break its clauses: it must find one, unless it only records.
+// finds plays a check on the bugs that break its clauses: it must find one, unless it only records.
 func (p *proof) finds(b brought, check conformance.Check) error {
 	var caught, played []string
 	id := check.Describe().ID
-	for _, f := range b.faults {
+	for _, f := range b.bugs {
 		if !selftest.Names(f, check) {
 			continue
 		}
@@ -291,28 +291,28 @@ func (p *proof) finds(b brought, check conformance.Check) error {
 	case len(caught) > 0:
 		p.tell("%s/%s: finds %s", b.name, id, strings.Join(caught, ", "))
 	case selftest.Judges(b.on.Peer.Protocol, check):
-		p.miss("%s/%s finds no fault (played: %s): add a row to %s that breaks one of its clauses and no other one",
-			b.name, id, orNone(played), p.fileOf(b.faults))
+		p.miss("%s/%s finds no planted bug (played: %s): add a row to %s that breaks one of its clauses and no other one",
+			b.name, id, orNone(played), p.fileOf(b.bugs))
 	}
 	return nil
 }
 
-// fileOf returns the table that has the rows of some faults.
-func (p *proof) fileOf(faults []registry.Fault) string {
+// fileOf returns the table that has the rows of some bugs.
+func (p *proof) fileOf(bugs []registry.Bug) string {
 	rows := map[string]int{"": 0}
 	for _, u := range p.units {
 		if path.Ext(u.file) == ".txt" && strings.HasPrefix(u.file, fakesFolder) &&
-			slices.ContainsFunc(faults, func(f registry.Fault) bool { return u.words[0] == path.Base(f.Name) }) {
+			slices.ContainsFunc(bugs, func(f registry.Bug) bool { return u.words[0] == path.Base(f.Name) }) {
 			rows[u.file]++
 		}
 	}
 	return slices.MaxFunc(slices.Sorted(maps.Keys(rows)), func(a, b string) int { return rows[a] - rows[b] })
 }
 
-func (p *proof) catch(fault string) {
+func (p *proof) catch(bug string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.caught = append(p.caught, fault)
+	p.caught = append(p.caught, bug)
 }
 
 func orNone(words []string) string {
@@ -322,8 +322,8 @@ func orNone(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// row plays checks on a fault.
-func (p *proof) row(b brought, f registry.Fault, checks []conformance.Check) (*selftest.Row, error) {
+// row plays checks on a bug.
+func (p *proof) row(b brought, f registry.Bug, checks []conformance.Check) (*selftest.Row, error) {
 	m := selftest.Matrix{Protocol: b.on.Peer.Protocol}
 	groups := [][]conformance.Check{checks}
 	if b.on.Apart() {
@@ -331,7 +331,7 @@ func (p *proof) row(b brought, f registry.Fault, checks []conformance.Check) (*s
 	}
 	for _, group := range groups {
 		report, err := p.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
-			return on.Report(ctx, []registry.Fault{f}, group, nil)
+			return on.Report(ctx, []registry.Bug{f}, group, nil)
 		}, b.on)
 		if err != nil {
 			return nil, err
@@ -341,8 +341,8 @@ func (p *proof) row(b brought, f registry.Fault, checks []conformance.Check) (*s
 	return m.Rows()[0], nil
 }
 
-// fault plays all checks on a fault: one must find the first of its clauses, and none another clause than it names.
-func (p *proof) fault(b brought, f registry.Fault) error {
+// bug plays all checks on a bug: one must find the first of its clauses, and none another clause than it names.
+func (p *proof) bug(b brought, f registry.Bug) error {
 	row, err := p.row(b, f, b.checks)
 	if err != nil {
 		return err

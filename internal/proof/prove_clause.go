@@ -9,22 +9,22 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/selftest"
 )
 
-// clause says which checks and rules decide a clause, and which faults break it.
+// clause says which checks and rules decide a clause, and which bugs break it.
 func (p *proof) clause(b brought, c conformance.Clause) {
-	by, faults := p.deciders(b, c)
+	by, bugs := p.deciders(b, c)
 	switch why := c.Excluded + c.Unwatched; {
 	case why != "":
 	case len(by) == 0:
 		p.miss("%s: nothing decides it: write a check (docs/adding-a-check.md), or give the reason in its row (excluded:, "+
 			"unwatched:)", c.ID)
-	case len(faults) == 0 && !c.Recorded && c.Breach().Breach():
-		p.miss("%s: no fault breaks it: add a row to the catalogue of faults", c.ID)
+	case len(bugs) == 0 && !c.Recorded && c.Breach().Breach():
+		p.miss("%s: no planted bug breaks it: add a row to the catalogue of planted bugs", c.ID)
 	}
-	p.tell("%s: decided by %s; broken by %s", c.ID, few(by), few(faults))
+	p.tell("%s: decided by %s; broken by %s", c.ID, few(by), few(bugs))
 }
 
-// deciders returns the checks and rules that decide a clause, and the faults that break it.
-func (p *proof) deciders(b brought, c conformance.Clause) (by, faults []string) {
+// deciders returns the checks and rules that decide a clause, and the bugs that break it.
+func (p *proof) deciders(b brought, c conformance.Clause) (by, bugs []string) {
 	for _, other := range p.change {
 		if other.on.Peer.Name != b.on.Peer.Name {
 			continue
@@ -34,9 +34,9 @@ func (p *proof) deciders(b brought, c conformance.Clause) (by, faults []string) 
 				by = append(by, check.Describe().ID)
 			}
 		}
-		for _, f := range other.faults {
+		for _, f := range other.bugs {
 			if slices.Contains(f.Clauses, c.ID) {
-				faults = append(faults, f.Name)
+				bugs = append(bugs, f.Name)
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func (p *proof) deciders(b brought, c conformance.Clause) (by, faults []string) 
 	if of.ClientBreaches != nil {
 		by = append(by, of.ClientBreaches(c.ID)...)
 	}
-	return set(by), set(faults)
+	return set(by), set(bugs)
 }
 
 // mostNamed is how many names a line has.

@@ -89,12 +89,12 @@ func broughtTo(t *testing.T, name string, all ...unit) brought {
 func TestWhatAChangeBrings(t *testing.T) {
 	t.Parallel()
 	b := broughtTo(t, "fwp", brief(
-		"scenarios/x/scripts/push/accepted.fwp", "C: A\n", "fakes/bugs/faults.txt", "ack-redelivered | FWP-ACK-02 | again\n",
+		"scenarios/x/scripts/push/accepted.fwp", "C: A\n", "fakes/bugs/bugs.txt", "ack-redelivered | FWP-ACK-02 | again\n",
 		"fakes/variations/variations.txt", "error-empty | Errors | no text\n", "conformance/x/clauses_1.txt", "FWP-ACK-01 | S\n",
 	)...)
 	require.Len(t, b.newChecks, 1)
 	assert.Equal(t, "push/accepted", b.newChecks[0].Describe().ID)
-	require.Len(t, b.newFaults, 1)
+	require.Len(t, b.newBugs, 1)
 	require.Len(t, b.newVariations, 1)
 	require.Len(t, b.newClauses, 1)
 	assert.Equal(t, "FWP-ACK-01", b.newClauses[0].ID)
@@ -103,12 +103,13 @@ func TestWhatAChangeBrings(t *testing.T) {
 // proved returns what is told and what is missing of a change to the servers of a protocol.
 func proved(t *testing.T, b brought) *proof {
 	t.Helper()
-	p := &proof{bubbles: bubbles{t}, change: change{b}, units: brief("fakes/x/faults.txt", "ack-redelivered | FWP-ACK-02 | x\n")}
+	units := brief("fakes/x/bugs.txt", "ack-redelivered | FWP-ACK-02 | x\n")
+	p := &proof{bubbles: bubbles{t}, change: change{b}, units: units}
 	p.play(time.Now().Add(time.Hour))
 	return p
 }
 
-// A check that finds a fault and blames nobody else has all that it needs.
+// A check that finds a bug and blames nobody else has all that it needs.
 func TestAProvenCheck(t *testing.T) {
 	t.Parallel()
 	b := brought{catalogue: catalogueOf(t, "workq", "add/time-to-live", "inspect/job")}
@@ -121,12 +122,12 @@ func TestAProvenCheck(t *testing.T) {
 }
 
 // What is missing is told with what to do: of a check that nothing makes fail, of one that blames what is right, of a
-// fault that nothing finds, and that breaks another clause than its own.
+// bug that nothing finds, and that breaks another clause than its own.
 func TestWhatIsMissingOfAChange(t *testing.T) {
 	t.Parallel()
 	b := brought{catalogue: catalogueOf(t, "fwp", "push/accepted", "ack/is-final")}
-	fault := func(name string, clauses ...string) registry.Fault {
-		f, err := registry.Default().FaultNamed(name)
+	bug := func(name string, clauses ...string) registry.Bug {
+		f, err := registry.Default().BugNamed(name)
 		require.NoError(t, err)
 		f.Clauses = clauses
 		return f
@@ -135,21 +136,21 @@ func TestWhatIsMissingOfAChange(t *testing.T) {
 		change func(*brought)
 		want   string
 	}{
-		"a check that finds no fault": {func(b *brought) {
-			b.faults, b.variations, b.newChecks = nil, nil, b.checks[:1]
-		}, "finds no fault (played: none names its clauses): add a row to"},
-		"a fault that nothing finds": {func(b *brought) {
-			b.newFaults = []registry.Fault{fault("beat-bulk", "FWP-PUSH-01")}
+		"a check that finds no planted bug": {func(b *brought) {
+			b.bugs, b.variations, b.newChecks = nil, nil, b.checks[:1]
+		}, "finds no planted bug (played: none names its clauses): add a row to"},
+		"a planted bug that nothing finds": {func(b *brought) {
+			b.newBugs = []registry.Bug{bug("beat-bulk", "FWP-PUSH-01")}
 		}, "fwp/beat-bulk: no check finds FWP-PUSH-01 broken: write a check that does"},
-		"a fault that breaks another clause": {func(b *brought) {
-			b.newFaults = []registry.Fault{fault("push-other-answer", "FWP-ACK-02")}
+		"a planted bug that breaks another clause": {func(b *brought) {
+			b.newBugs = []registry.Bug{bug("push-other-answer", "FWP-ACK-02")}
 		}, "fwp/push-other-answer: push/accepted finds FWP-PUSH-01 broken, which is not declared"},
 		"a clause that nothing decides": {func(b *brought) {
 			b.newClauses = []conformance.Clause{{ID: "FWP-NEW-01", Party: "S", Level: "MUST"}}
 		}, "FWP-NEW-01: nothing decides it: write a check"},
-		"a clause that no fault breaks": {func(b *brought) {
-			b.faults, b.newClauses = nil, []conformance.Clause{{ID: "FWP-PUSH-04", Party: "S", Level: "MUST"}}
-		}, "FWP-PUSH-04: no fault breaks it: add a row"},
+		"a clause that no planted bug breaks": {func(b *brought) {
+			b.bugs, b.newClauses = nil, []conformance.Clause{{ID: "FWP-PUSH-04", Party: "S", Level: "MUST"}}
+		}, "FWP-PUSH-04: no planted bug breaks it: add a row"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,7 @@ func brief(files ...string) (all []unit) {
 }
 
 const (
-	rows    = "# faults\na-one | X-01 | does a\n  on ran: reply 1\nb-two | X-02 | does b\n"
+	rows    = "# planted bugs\na-one | X-01 | does a\n  on ran: reply 1\nb-two | X-02 | does b\n"
 	goTable = "package p\n\n// A comment.\nvar all = []row{\n\t{\"a-one\", first},\n\t{\"b-two\", second}, // why\n\t{\"c-three\", first},\n}\n" +
 		"\nfunc first() int { return 1 }\n\nfunc second() int { return helper() }\n\nfunc helper() int { return 2 }\n"
 )
@@ -24,8 +24,8 @@ func TestUnits(t *testing.T) {
 	t.Parallel()
 	assert.Len(t, brief("x/scripts/a/b.fwp", "# why\ntitle: A\n\nC: A\n"), 1)
 	assert.Equal(t, []string{"title", ":", "A", "C", ":", "A"}, brief("a.fwp", "# why\ntitle: A\n\nC: A\n")[0].words)
-	assert.Len(t, brief("faults.txt", rows), 2)
-	assert.True(t, brief("faults.txt", rows)[0].is("reply"))
+	assert.Len(t, brief("bugs.txt", rows), 2)
+	assert.True(t, brief("bugs.txt", rows)[0].is("reply"))
 	assert.Len(t, brief("p/p.go", goTable), 7, "three rows, the table without them, three functions")
 	assert.Empty(t, brief("p/p_test.go", goTable, "p/testdata/a.txt", rows, "a.md", "text", "p/q.go", "no Go"))
 }
@@ -44,13 +44,13 @@ func TestFreshUnits(t *testing.T) {
 		"a row":           {brief("f.txt", rows), brief("f.txt", rows+"c-three | X-03 | c\n"), []string{"c-three"}},
 		"a changed row":   {brief("f.txt", "a | x y\nb | y x\n"), brief("f.txt", "a | x x\nb | y x\n"), []string{"a"}},
 		"a copy":          {brief("f.txt", "a | x\n"), brief("e.txt", "a | x\n", "f.txt", "a | x\n"), []string{"a"}},
-		"a name replaced": {brief("f.txt", "a | fault x\nb | fault\n"), brief("f.txt", "a | bug x\nb | bug\n"), nil},
+		"a name replaced": {brief("f.txt", "a | wrong x\nb | wrong\n"), brief("f.txt", "a | bug x\nb | bug\n"), nil},
 		"replaced here only": {
-			brief("f.txt", "a | fault x\nb | fault\n"), brief("f.txt", "a | bug x\nb | fault\n"), []string{"a"},
+			brief("f.txt", "a | wrong x\nb | wrong\n"), brief("f.txt", "a | bug x\nb | wrong\n"), []string{"a"},
 		},
 		"replaced by what was there": {brief("f.txt", "a | x\nb | y\n"), brief("f.txt", "a | y\nb | y\n"), []string{"a"}},
 		"two names for one": {
-			brief("f.txt", "a | fault\nb | fault\n"), brief("f.txt", "a | bug\nb | flaw\n"), []string{"b"},
+			brief("f.txt", "a | wrong\nb | wrong\n"), brief("f.txt", "a | bug\nb | flaw\n"), []string{"b"},
 		},
 	} {
 		var got []string

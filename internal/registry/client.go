@@ -15,18 +15,18 @@ import (
 )
 
 // Client is a program of the suite that speaks to servers of a protocol. What tests such programs is tested on it: like
-// the embedded server it has catalogues of faults and of variations.
+// the embedded server it has catalogues of bugs and of variations.
 type Client struct {
 	Role    string   // "worker" or "producer"
 	Parties []string // that it is, as in the clauses
 
 	side       *fwpsituations.Side // nil: FWP
-	faults     func() []Fault
+	bugs       func() []Bug
 	variations func() []Variation
 	launch     func(c Config, roots *x509.CertPool) fwpsituations.InProcess
 }
 
-// Harness returns what tests the client as a configuration makes it, of which Network, Faults and Variation count. Each
+// Harness returns what tests the client as a configuration makes it, of which Network, Bugs and Variation count. Each
 // process of it has hooks of its own.
 func (c *Client) Harness(config Config) (*fwpsituations.Harness, error) {
 	certificate, roots, err := localhost()
@@ -45,14 +45,14 @@ func (c *Client) Harness(config Config) (*fwpsituations.Harness, error) {
 	}, nil
 }
 
-// Faults returns the catalogue, sorted by name. The role stands before each name, as in "worker/ack-twice": so commands
-// know these faults from those of the embedded server.
-func (c *Client) Faults() []Fault {
-	faults := c.faults()
-	for i := range faults {
-		faults[i].Name = c.Role + "/" + faults[i].Name
+// Bugs returns the catalogue, sorted by name. The role stands before each name, as in "worker/ack-twice": so commands
+// know these bugs from those of the embedded server.
+func (c *Client) Bugs() []Bug {
+	bugs := c.bugs()
+	for i := range bugs {
+		bugs[i].Name = c.Role + "/" + bugs[i].Name
 	}
-	return faults
+	return bugs
 }
 
 // Variations returns the catalogue of variations, in the same way.
@@ -64,13 +64,13 @@ func (c *Client) Variations() []Variation {
 	return variations
 }
 
-// TestedFaults returns the faults of the embedded server, and behind them those of the clients.
-func (p *Peer) TestedFaults() []Fault {
-	faults := p.AllFaults()
+// TestedBugs returns the bugs of the embedded server, and behind them those of the clients.
+func (p *Peer) TestedBugs() []Bug {
+	bugs := p.AllBugs()
 	for _, c := range p.Clients {
-		faults = append(faults, c.Faults()...)
+		bugs = append(bugs, c.Bugs()...)
 	}
-	return faults
+	return bugs
 }
 
 // The roles of clients.

@@ -30,7 +30,7 @@ func emqpPeer() *Peer {
 	return &Peer{
 		Protocol: emqpsuite.Protocol(), Properties: emqpsuite.Properties,
 		Scheme: target.Scheme{Name: "emqp", Port: "47291", Backend: "47290"}, Ambiguities: docs.EMQP,
-		Faults:     func() []Fault { return faultsOf(fakeemqp.Faults(), emqpHook) },
+		Bugs:       func() []Bug { return bugsOf(fakeemqp.Bugs(), emqpHook) },
 		Rules:      rulesOf(fakeemqp.Rules(), emqpHook),
 		Variations: emqpVariations,
 		Embed:      func(c Config) (*Server, error) { return embedEMQP(c, nil) }, Double: doubleEMQP,
@@ -55,15 +55,15 @@ func emqpPeer() *Peer {
 
 func emqpHook(c *emqpConfig) *func(*fakeemqp.Event) { return &c.Hook }
 
-// EMQPFault returns a fault of eMQP that is not in the catalogue.
-func EMQPFault(f fakeemqp.Fault) Fault { return faultsOf([]fakeemqp.Fault{f}, emqpHook)[0] }
+// EMQPBug returns a bug of eMQP that is not in the catalogue.
+func EMQPBug(f fakeemqp.Bug) Bug { return bugsOf([]fakeemqp.Bug{f}, emqpHook)[0] }
 
 // emqpClient returns the worker of eMQP.
 func emqpClient() *Client {
 	return &Client{
 		Role: worker, Parties: []string{"C", "K"}, side: emqpsituations.Side(),
-		faults: func() []Fault {
-			return faultsOf(fakeemqpworker.Faults(),
+		bugs: func() []Bug {
+			return bugsOf(fakeemqpworker.Bugs(),
 				func(c *fakeemqpworker.Config) *func(*fakeemqpworker.Event) { return &c.Hook })
 		},
 		variations: func() []Variation { return variationsOf(fakeemqpworker.Variations()) },
@@ -96,9 +96,9 @@ func emqpVariations() (variations []Variation) {
 	return variations
 }
 
-// embedEMQP starts an embedded broker; watch is called before its faults, and may be nil.
+// embedEMQP starts an embedded broker; watch is called before its bugs, and may be nil.
 func embedEMQP(c Config, watch func(*fakeemqp.Event)) (*Server, error) {
-	config := func() (e emqpConfig) { // some variations and faults have state
+	config := func() (e emqpConfig) { // some variations and bugs have state
 		e.Hook = watch
 		c.apply(&e)
 		return e

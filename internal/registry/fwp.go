@@ -40,13 +40,13 @@ func fwpPeer() *Peer {
 func fwpAlone() *Peer {
 	return &Peer{
 		Protocol: fwpsuite.Protocol(), Scheme: target.Scheme{Name: "tcp"}, Ambiguities: docs.Ambiguities, Suite: crowd.Suite,
-		Faults:     func() []Fault { return faultsOf(bugs.All(), fwpHook) },
+		Bugs:       func() []Bug { return bugsOf(bugs.All(), fwpHook) },
 		Variations: func() []Variation { return variationsOf(variations.All()) },
 		Rules:      rulesOf(fakes.Rules(), fwpHook),
 		Embed:      embedFWP, Double: doubleFWP,
 		Subject: func(...string) *explore.Subject { return moves.New() },
-		UpgradeFaults: func() []Fault {
-			return faultsOf(bugs.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
+		UpgradeFaults: func() []Bug {
+			return bugsOf(bugs.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
 		},
 		Speaker: func(c SpeakerConfig) wire.Protocol { return fwpwire.New(c.Password) },
 
@@ -77,7 +77,7 @@ var faktoryPeer = sync.OnceValue(func() *Peer {
 		speaker.Batches = c.Batches
 		return speaker
 	}
-	p.Faults = func() []Fault { return faultsOf(append(bugs.All(), bugs.Faktory()...), fwpHook) }
+	p.Bugs = func() []Bug { return bugsOf(append(bugs.All(), bugs.Faktory()...), fwpHook) }
 	p.Embed = func(c Config) (*Server, error) { return embedLike(c, fakes.LikeFaktory) }
 	return p
 })
@@ -91,8 +91,8 @@ func likes() (names []string) {
 
 func fwpHook(c *fakes.Config) *func(*fakes.Event) { return &c.Hook }
 
-// FWPFault returns a fault of FWP that is not in the catalogue.
-func FWPFault(f fakes.Fault) Fault { return faultsOf([]fakes.Fault{f}, fwpHook)[0] }
+// FWPBug returns a bug of FWP that is not in the catalogue.
+func FWPBug(f fakes.Bug) Bug { return bugsOf([]fakes.Bug{f}, fwpHook)[0] }
 
 // FWPVariation returns a variation of FWP that is not in the catalogue.
 func FWPVariation(v fakes.Variation) Variation { return variationsOf([]fakes.Variation{v})[0] }
@@ -171,22 +171,22 @@ func doubleFWP(c DoubleConfig) (*Double, error) {
 	config := fwpConfig(&c.Config)
 	config.TLS, config.MaxUnfinished, config.MaxStored = c.TLS, mostUnfinished, mostStored
 	config.Like = fakes.Like(c.Like)
-	varied := Config{Variation: c.Variation} // its faults are those of the double
+	varied := Config{Variation: c.Variation} // its bugs are those of the double
 	varied.apply(&config)
-	fault := func(f Fault) fakes.Fault {
-		return fakes.Fault{Name: f.Name, Hook: func() func(*fakes.Event) {
+	bug := func(f Bug) fakes.Bug {
+		return fakes.Bug{Name: f.Name, Hook: func() func(*fakes.Event) {
 			var alone fakes.Config
 			f.configure(&alone)
 			return alone.Hook
 		}}
 	}
-	named := func(name string) (fakes.Fault, error) {
+	named := func(name string) (fakes.Bug, error) {
 		f, err := c.Named(name)
-		return fault(f), err
+		return bug(f), err
 	}
-	var given []fakes.Fault
-	for _, f := range c.Faults {
-		given = append(given, fault(f))
+	var given []fakes.Bug
+	for _, f := range c.Bugs {
+		given = append(given, bug(f))
 	}
 	d, err := double.New(config, given...)
 	if err != nil {

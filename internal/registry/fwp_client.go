@@ -16,18 +16,18 @@ import (
 func fwpClients() []*Client {
 	return []*Client{{
 		Role: worker, Parties: []string{"C", "K"}, launch: launchFWP,
-		faults:     func() []Fault { return fwpClientFaults(fakeworker.Faults()) },
+		bugs:       func() []Bug { return fwpClientBugs(fakeworker.Bugs()) },
 		variations: func() []Variation { return variationsOf(fakeworker.Variations()) },
 	}, {
 		Role: producer, Parties: []string{"C", "P"}, launch: launchFWP,
-		faults:     func() []Fault { return fwpClientFaults(fakeworker.ProducerFaults()) },
+		bugs:       func() []Bug { return fwpClientBugs(fakeworker.ProducerBugs()) },
 		variations: func() []Variation { return variationsOf(fakeworker.ProducerVariations()) },
 	}}
 }
 
-func fwpClientFaults(all []fakeworker.Fault) (faults []Fault) {
+func fwpClientBugs(all []fakeworker.Bug) (bugs []Bug) {
 	for _, f := range all {
-		faults = append(faults, Fault{f.Name, f.Clauses, f.Summary, func(config any) {
+		bugs = append(bugs, Bug{f.Name, f.Clauses, f.Summary, func(config any) {
 			c := config.(*fakeworker.Config) //nolint:forcetypeassert // the client of the same protocol calls it
 			before := c.Hook
 			c.Hook = nil
@@ -35,11 +35,11 @@ func fwpClientFaults(all []fakeworker.Fault) (faults []Fault) {
 			c.Hook = catalogue.Both(before, c.Hook)
 		}})
 	}
-	return faults
+	return bugs
 }
 
-// FWPClientFault returns a fault of a client of FWP that is not in the catalogue.
-func FWPClientFault(f fakeworker.Fault) Fault { return fwpClientFaults([]fakeworker.Fault{f})[0] }
+// FWPClientBug returns a bug of a client of FWP that is not in the catalogue.
+func FWPClientBug(f fakeworker.Bug) Bug { return fwpClientBugs([]fakeworker.Bug{f})[0] }
 
 // launchFWP returns what starts a worker, or a producer where there is input.
 func launchFWP(c Config, roots *x509.CertPool) fwpsituations.InProcess {

@@ -33,8 +33,8 @@ type Peer struct {
 	// Refusals says of each command that does not work with the protocol why not, and what to do instead.
 	Refusals map[string]string
 
-	// Faults and Variations are the catalogues of the embedded server, sorted by name. Nil: there are none.
-	Faults     func() []Fault
+	// Bugs and Variations are the catalogues of the embedded server, sorted by name. Nil: there are none.
+	Bugs       func() []Bug
 	Variations func() []Variation
 	// Rules are those by which a user has the embedded server misbehave. Nil: it takes none.
 	Rules *Rules
@@ -62,7 +62,7 @@ type Peer struct {
 	Subject func(missing ...string) *explore.Subject
 	// UpgradeFaults are the ways in which the embedded server spoils what it keeps, sorted by name. Nil: fwpcheck upgrade
 	// does not work with it, since no job has to survive a restart.
-	UpgradeFaults func() []Fault
+	UpgradeFaults func() []Bug
 	// Speaker returns it as a protocol of a load. Nil: fwpbench does not work with it.
 	Speaker func(SpeakerConfig) wire.Protocol
 	// Requests says by which commands producers wait until their jobs are done; empty if there are none.

@@ -13,8 +13,8 @@ import (
 // Rules are the rules by which a user has the embedded server of a protocol misbehave.
 type Rules struct {
 	// Parse reads one rule, and ParseFile the content of a file of them. An error is a *[rule.Error].
-	Parse     func(text string) (Fault, error)
-	ParseFile func(content string) ([]Fault, error)
+	Parse     func(text string) (Bug, error)
+	ParseFile func(content string) ([]Bug, error)
 
 	// Table is the words of the rules as tables in Markdown.
 	Table func() string
@@ -22,24 +22,24 @@ type Rules struct {
 
 // rulesOf returns the rules of a fake. hook returns where the configuration of a server has its hook.
 func rulesOf[E, C any](v *rule.Vocabulary[E], hook func(*C) *func(*E)) *Rules {
-	faults := func(rules ...rule.Rule[E]) []Fault {
-		var rows []catalogue.Fault[E]
+	bugs := func(rules ...rule.Rule[E]) []Bug {
+		var rows []catalogue.Bug[E]
 		for _, r := range rules {
-			rows = append(rows, catalogue.Fault[E]{Name: r.Text, Hook: r.Hook})
+			rows = append(rows, catalogue.Bug[E]{Name: r.Text, Hook: r.Hook})
 		}
-		return faultsOf(rows, hook)
+		return bugsOf(rows, hook)
 	}
 	return &Rules{
-		Parse: func(text string) (Fault, error) {
+		Parse: func(text string) (Bug, error) {
 			r, err := v.Parse(text)
 			if err != nil {
-				return Fault{}, err
+				return Bug{}, err
 			}
-			return faults(r)[0], nil
+			return bugs(r)[0], nil
 		},
-		ParseFile: func(content string) ([]Fault, error) {
+		ParseFile: func(content string) ([]Bug, error) {
 			rules, err := v.ParseFile(content)
-			return faults(rules...), err
+			return bugs(rules...), err
 		},
 		Table: v.Table,
 	}
@@ -48,8 +48,8 @@ func rulesOf[E, C any](v *rule.Vocabulary[E], hook func(*C) *func(*E)) *Rules {
 // mostRules is how many bytes a file of rules may have.
 const mostRules = 1 << 20
 
-// RulesOf returns the faults of some rules, and of the rules of files. An error names the flag and the place.
-func (p *Peer) RulesOf(rules, files []string) (given []Fault, err error) {
+// RulesOf returns the bugs of some rules, and of the rules of files. An error names the flag and the place.
+func (p *Peer) RulesOf(rules, files []string) (given []Bug, err error) {
 	if p.Rules == nil && len(rules)+len(files) > 0 {
 		return nil, fmt.Errorf("--rule: the embedded server of %s takes no rules", p.Name)
 	}
@@ -74,8 +74,8 @@ func (p *Peer) RulesOf(rules, files []string) (given []Fault, err error) {
 	return given, nil
 }
 
-// ruled returns the fault of a rule.
-func (p *Peer) ruled(text string) (Fault, error) {
+// ruled returns the bug of a rule.
+func (p *Peer) ruled(text string) (Bug, error) {
 	f, err := p.Rules.Parse(text)
 	if at, is := errors.AsType[*rule.Error](err); is {
 		err = fmt.Errorf("%q, column %d: %s", text, at.Column, at.Text)
@@ -83,10 +83,10 @@ func (p *Peer) ruled(text string) (Fault, error) {
 	return f, err
 }
 
-// FaultOrRule returns the fault with a name, or that of a rule, which begins with "on".
-func (p *Peer) FaultOrRule(text string) (Fault, error) {
+// BugOrRule returns the bug with a name, or that of a rule, which begins with "on".
+func (p *Peer) BugOrRule(text string) (Bug, error) {
 	if p.Rules != nil && strings.HasPrefix(text, "on ") {
 		return p.ruled(text)
 	}
-	return p.FaultNamed(text)
+	return p.BugNamed(text)
 }

@@ -66,14 +66,14 @@ func TestRulesOf(t *testing.T) {
 	assert.ErrorContains(t, err, "takes no rules")
 }
 
-func TestFaultOrRule(t *testing.T) {
+func TestBugOrRule(t *testing.T) {
 	t.Parallel()
 	p := registry.Default()
 	for text, want := range map[string]string{
 		"ack-other-answer": "", "on ran FETCH: delay 2s": "",
-		"on ran: jump": `"on ran: jump", column 9: "jump" is no act`, "only": "unknown fault",
+		"on ran: jump": `"on ran: jump", column 9: "jump" is no act`, "only": "unknown planted bug",
 	} {
-		f, err := p.FaultOrRule(text)
+		f, err := p.BugOrRule(text)
 		if want != "" {
 			assert.ErrorContains(t, err, want)
 			continue

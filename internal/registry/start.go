@@ -15,7 +15,7 @@ type Config struct {
 	Network   Network // nil: TCP
 	Addr      string  // where it listens, host and port; empty: a free port of 127.0.0.1
 	Workers   string  // where a broker with a second port for workers listens for them; empty: at a free one
-	Faults    []Fault // it has all of them
+	Bugs      []Bug   // it has all of them
 	Variation Variation
 	Password  string // that it asks for; empty: none
 	Seed      uint64 // what is left to chance follows from it; 0: from nothing

@@ -30,7 +30,7 @@ func workqPeer() *Peer {
 	return &Peer{
 		Protocol: workqsuite.Protocol(), Scheme: target.Scheme{Name: "workq", Port: "9922"},
 		Ambiguities: docs.Workq, Properties: workqsuite.Properties,
-		Faults:     func() []Fault { return faultsOf(fakeworkq.Faults(), workqHook) },
+		Bugs:       func() []Bug { return bugsOf(fakeworkq.Bugs(), workqHook) },
 		Rules:      rulesOf(fakeworkq.Rules(), workqHook),
 		Variations: func() []Variation { return variationsOf(fakeworkq.Variations()) },
 		Embed:      func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
@@ -74,15 +74,15 @@ func workqMark(ctx context.Context, nc net.Conn, _ string, timeout time.Duration
 
 func workqHook(c *fakeworkq.Config) *func(*fakeworkq.Event) { return &c.Hook }
 
-// WorkqFault returns a fault of Workq that is not in the catalogue.
-func WorkqFault(f fakeworkq.Fault) Fault { return faultsOf([]fakeworkq.Fault{f}, workqHook)[0] }
+// WorkqBug returns a bug of Workq that is not in the catalogue.
+func WorkqBug(f fakeworkq.Bug) Bug { return bugsOf([]fakeworkq.Bug{f}, workqHook)[0] }
 
 // workqClient returns the worker of Workq.
 func workqClient() *Client {
 	return &Client{
 		Role: worker, Parties: []string{"C", "K"}, side: workqsituations.Side(),
-		faults: func() []Fault {
-			return faultsOf(fakeworkqworker.Faults(),
+		bugs: func() []Bug {
+			return bugsOf(fakeworkqworker.Bugs(),
 				func(c *fakeworkqworker.Config) *func(*fakeworkqworker.Event) { return &c.Hook })
 		},
 		variations: func() []Variation { return variationsOf(fakeworkqworker.Variations()) },
@@ -96,7 +96,7 @@ func workqClient() *Client {
 	}
 }
 
-// embedWorkq starts an embedded server; watch is called before its faults, and may be nil.
+// embedWorkq starts an embedded server; watch is called before its bugs, and may be nil.
 func embedWorkq(c Config, watch func(*fakeworkq.Event)) (*Server, error) {
 	at := c.place(c.Addr)
 	l, err := at.Listen()

@@ -13,7 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// Of the connections that share a budget, two read a large message at a time. The wait of another one is not the fault
+// Of the connections that share a budget, two read a large message at a time. The wait of another one is not the bug
 // of its peer.
 func TestLargeMessagesShareABudget(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,7 @@ func TestTheThreeKindsOfFetch(t *testing.T) {
 }
 
 // An ACK is due when the work ends; that the generator's timer is late is its own
-// fault, and that the connection was busy is not.
+// bug, and that the connection was busy is not.
 func TestWorkTakesItsTime(t *testing.T) {
 	t.Parallel()
 	load := consumers(1)

@@ -47,7 +47,7 @@ import (
 // # Missing and lost
 //
 // A job is missing if its push was confirmed and no worker has got it. During the run that is the backlog. When the
-// queues have been drained there is one reason that is not the server's fault: a fetch that ended without a reply may
+// queues have been drained there is one reason that is not the server's bug: a fetch that ended without a reply may
 // have taken one job. Jobs missing beyond the number of those are lost.
 type Ledger struct {
 	// Often read and rarely written; the ring separates their cache lines from those of the counters.

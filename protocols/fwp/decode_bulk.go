@@ -74,15 +74,15 @@ func (d *decoder) readCharacters(b []byte) error {
 
 // failBulk returns an error at the first byte after the announced payload that is not CR LF.
 func (d *decoder) failBulk(b []byte, rule Rule, hint string) error {
-	fault := d.end
-	if b[fault] == '\r' {
-		fault++
+	bug := d.end
+	if b[bug] == '\r' {
+		bug++
 	}
 	return &SyntaxError{
 		Rule:     rule,
-		Offset:   int64(fault),
+		Offset:   int64(bug),
 		Expected: fmt.Sprintf("CR LF after a bulk string of %d bytes", d.end-d.start),
-		Got:      excerptAt(b, fault, "no more bytes") + hint,
+		Got:      excerptAt(b, bug, "no more bytes") + hint,
 	}
 }
 

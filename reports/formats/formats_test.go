@@ -244,7 +244,7 @@ func TestNothingTestedIsNotGreen(t *testing.T) {
 		"all inconclusive": {reports.Report{Checks: []reports.Check{open}}, reports.NothingTested},
 		"unreachable": {reports.Report{Head: reports.Head{Trouble: reports.Trouble{Unreachable: "refused"}}},
 			"the target can be reached"},
-		"a fault that did not show": {reports.Report{Checks: []reports.Check{well}, Unseen: "the fault was not found"},
+		"a planted bug that did not show": {reports.Report{Checks: []reports.Check{well}, Unseen: "the planted bug was not found"},
 			"the outcome of the run"},
 		"one passed": {reports.Report{Checks: []reports.Check{well, skipped}}, ""},
 	} {

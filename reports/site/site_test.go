@@ -75,7 +75,7 @@ func sample() Site {
 			{workers, "worker", "0.1", stopped},
 		},
 		Clauses:   []Clause{of("FWP-ACK-01", "It is read as FWP-ACK-02 is."), of("FWP-ACK-02", ""), of("FWP-PUSH-01", "")},
-		Documents: []Document{{"faults", "The faults", reports.Page{Blocks: []reports.Block{reports.Prose{Lines: reports.LinesOf("x")}}}}},
+		Documents: []Document{{"bugs", "Planted bugs", reports.Page{Blocks: []reports.Block{reports.Prose{Lines: reports.LinesOf("x")}}}}},
 	}
 }
 

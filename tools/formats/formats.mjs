@@ -71,7 +71,7 @@ function markdown(r) {
 
 for (const [code, ...args] of [
   [[0], 'well', 'fwpcheck', 'run', '--check', 'hello/*', '--quick'],
-  [[1], 'finding', 'fwpcheck', 'run', '--check', 'workunit/*', '--quick', '--fault', 'job-reserve-default'],
+  [[1], 'finding', 'fwpcheck', 'run', '--check', 'workunit/*', '--quick', '--bug', 'job-reserve-default'],
   [[0, 1, 3], 'load', 'fwpbench', 'run', '--jobs', '300', '--threshold', 'lost==0'],
   [[4], 'unreachable', 'fwpcheck', 'run', '--url', 'tcp://127.0.0.1:1'],
 ]) {

@@ -46,7 +46,7 @@ export class Double {
 
   async terminate(worker = "") { await this.ask("POST", "/v1/terminate", { worker }); }
 
-  /** Removes jobs, signals, stubs, faults and the journal. */
+  /** Removes jobs, signals, stubs, planted bugs and the journal. */
   async reset() { await this.ask("POST", "/v1/reset"); }
 
   /** Ends the server, and returns what it says about its clients. */

@@ -1,4 +1,4 @@
-// Package worker is a conforming worker of eMQP, with one hook at which catalogues of faults and of permitted
+// Package worker is a conforming worker of eMQP, with one hook at which catalogues of bugs and of permitted
 // variations change it: what tests workers of eMQP is tested on it. It executes the jobs that docs/judging-workers.md
 // describes: fwp.ok, fwp.fail, fwp.sleep, fwp.echo, fwp.flaky and fwp.late.
 package worker

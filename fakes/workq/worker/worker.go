@@ -1,4 +1,4 @@
-// Package worker is a conforming worker of Workq, with one hook at which catalogues of faults and of permitted
+// Package worker is a conforming worker of Workq, with one hook at which catalogues of bugs and of permitted
 // variations change it: what tests workers of Workq is tested on it. It leases the jobs that docs/judging-workers.md
 // describes (internal/base/jobtype). Each executor has a connection of its own.
 package worker
@@ -36,7 +36,7 @@ type Config struct {
 // mostReply bounds a reply: a payload, and the lines before it.
 const mostReply = workq.MaxBlock + 64<<10
 
-// Run runs a worker until ctx is done, or a fault ends it, and returns its exit code. No goroutine of it is left then.
+// Run runs a worker until ctx is done, or a bug ends it, and returns its exit code. No goroutine of it is left then.
 func Run(ctx context.Context, config Config) int {
 	u, err := url.Parse(config.URL)
 	if err != nil || u.Host == "" {

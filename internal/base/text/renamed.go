@@ -6,6 +6,8 @@ import "strings"
 var renamed = map[string]string{
 	"allow-shared": "--exclusive (no other client uses the server)",
 	"disrupt-with": "--disrupt WHAT, as in --disrupt kill,pause --disrupt-every 20s",
+	"fault":        "--bug",
+	"faults":       "--bugs",
 	"judge":        "recheck",
 	"waited":       "queued",
 }

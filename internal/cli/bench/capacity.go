@@ -48,7 +48,7 @@ func newCapacity(p process) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	o.declareTarget(cmd, "give the embedded server the fault `NAME` (see fwpcheck list --faults)", "")
+	o.declareTarget(cmd, "give the embedded server the planted bug `NAME` (see fwpcheck list --bugs)", "")
 	o.declareThresholds(cmd)
 	f.Lookup("threshold").Usage = "a rate passes only if `'METRIC OP VALUE'` holds: 'push.response.p99<20ms'; may be " +
 		"repeated"

@@ -83,7 +83,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 			"open one)")
 	f.BoolVar(&o.aa, "aa", false, "compare A with itself, to measure the noise of this machine")
 	f.StringVar(&o.floor, "floor", "", "refuse a margin below the noise floor in `FILE`, the JSON of --aa")
-	o.declareTarget(cmd, "give B, an embedded server, the fault `NAME` (see fwpcheck list --faults)",
+	o.declareTarget(cmd, "give B, an embedded server, the planted bug `NAME` (see fwpcheck list --bugs)",
 		"B, an embedded server,")
 	f.DurationVar(&o.burden, "burden", 0,
 		"slow B, an embedded server, down by this time for each command, to test the comparison")

@@ -59,7 +59,7 @@ func (o *compareOptions) differs(sides [2]*side) []results.LoadDifference {
 		burden = o.burden.String() + " for each command"
 	}
 	for _, of := range []struct{ what, b string }{
-		{"burden", burden}, {"fault", o.fault}, {"variation", o.variation},
+		{"burden", burden}, {"bug", o.bug}, {"variation", o.variation},
 	} {
 		if of.b != "" {
 			all = append(all, results.LoadDifference{What: of.what, A: "none", B: of.b})
@@ -98,8 +98,8 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 	switch {
 	case a.at.Peer != b.at.Peer:
 		return sides, errors.New("the two sides have to be servers of one protocol: their commands do not compare")
-	case (o.fault != "" || o.variation != "" || o.burden > 0) && !b.at.Choice.Embedded:
-		return sides, errors.New("--fault, --variation and --burden work only if B is embedded")
+	case (o.bug != "" || o.variation != "" || o.burden > 0) && !b.at.Choice.Embedded:
+		return sides, errors.New("--bug, --variation and --burden work only if B is embedded")
 	}
 	a.embed = embedding{protocol: a.at.Peer.Name}
 	b.embed = o.embedding(b.at)
@@ -173,7 +173,7 @@ func (o *compareOptions) ofWorkers(args []string) (err error) {
 				strings.ReplaceAll(key, "_", "-"))
 		}
 	}
-	if flag := o.firstGiven("fault", "variation", "burden", "preset"); flag != "" {
+	if flag := o.firstGiven("bug", "variation", "burden", "preset"); flag != "" {
 		return fmt.Errorf("--%s is about a server, and has no effect on workers", flag)
 	}
 	return nil

@@ -36,7 +36,7 @@ func newEmbedded(p process) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&e.protocol, "protocol", "", "the `PROTOCOL`")
 	cmd.Flags().StringVar(&e.profile, "profile", "", "the `PROFILE`")
-	cmd.Flags().StringVar(&e.fault, "fault", "", "the fault `NAME` of the catalogue")
+	cmd.Flags().StringVar(&e.bug, "bug", "", "the planted bug `NAME` of the catalogue")
 	cmd.Flags().StringVar(&e.variation, "variation", "", "the variation `NAME` of the catalogue")
 	cmd.Flags().DurationVar(&e.burden, "burden", 0, "use the CPU for this long at each command")
 	return cmd
@@ -46,7 +46,7 @@ func newEmbedded(p process) *cobra.Command {
 type embedding struct {
 	protocol  string        // a name; empty: the default
 	profile   string        // a name; empty: none
-	fault     string        // a name of the catalogue; empty: none
+	bug       string        // a name of the catalogue; empty: none
 	variation string        // the same
 	burden    time.Duration // of computing at each command
 	beside    int           // processors that the generator uses
@@ -54,7 +54,7 @@ type embedding struct {
 
 // embedding returns what the flags say about the embedded server of a target.
 func (o *loadFlags) embedding(at shared.Endpoint) embedding {
-	return embedding{protocol: at.Peer.Name, fault: o.fault, variation: o.variation}
+	return embedding{protocol: at.Peer.Name, bug: o.bug, variation: o.variation}
 }
 
 // serve prints the server's URL and serves until standard input ends.
@@ -64,7 +64,7 @@ func (p process) serve(e embedding) error {
 		return err
 	}
 	config := registry.Config{Network: burdened(e.burden)}
-	if config.Faults, err = of.FaultsNamed(e.fault); err != nil {
+	if config.Bugs, err = of.BugsNamed(e.bug); err != nil {
 		return err
 	}
 	if config.Variation, err = of.VariationNamed(e.variation); err != nil {
@@ -229,7 +229,7 @@ func embeddedCommand(ctx context.Context, e embedding) (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, "embedded", "--protocol", e.protocol,
-		"--profile", e.profile, "--fault", e.fault, "--variation", e.variation, "--burden", e.burden.String())
+		"--profile", e.profile, "--bug", e.bug, "--variation", e.variation, "--burden", e.burden.String())
 	procs := max(1, runtime.NumCPU()-e.beside) // not all, since idle threads of Go poll for work
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
 	cmd.WaitDelay = 5 * time.Second

@@ -31,11 +31,11 @@ const (
 
 // loadFlags are the flags about the load itself, which all commands that load a server have.
 type loadFlags struct {
-	targetFlags      shared.TargetFlags
-	fault, variation string // of the embedded server
-	thresholds       []string
-	limits           []validity.Threshold
-	reportFlags      shared.ReportFlags
+	targetFlags    shared.TargetFlags
+	bug, variation string // of the embedded server
+	thresholds     []string
+	limits         []validity.Threshold
+	reportFlags    shared.ReportFlags
 
 	preset   string
 	settings map[string]string // of the workload, by key
@@ -81,7 +81,7 @@ type benchOptions struct {
 
 func (o *benchOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.declareTarget(cmd, "give the embedded server the fault `NAME`, to see the report (see fwpcheck list --faults)", "")
+	o.declareTarget(cmd, "give the embedded server the planted bug `NAME`, to see a report (fwpcheck list --bugs)", "")
 	o.declareLoad(cmd)
 	o.segment.declare(cmd)
 	o.disruptions.declare(cmd)
@@ -108,9 +108,9 @@ func (o *benchOptions) declareShown(f *pflag.FlagSet) {
 	f.StringVar(&o.series, "csv", "", "write the figures of every second to `FILE` (CSV)")
 }
 
-// declareTarget adds the flags about the server; fault is the usage of --fault, server that of
+// declareTarget adds the flags about the server; bug is the usage of --bug, server that of
 // [shared.DeclareVariation]. Flags are listed as they are declared.
-func (o *loadFlags) declareTarget(cmd *cobra.Command, fault, server string) {
+func (o *loadFlags) declareTarget(cmd *cobra.Command, bug, server string) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "load")
@@ -118,7 +118,7 @@ func (o *loadFlags) declareTarget(cmd *cobra.Command, fault, server string) {
 	o.targetFlags.Command = "fwpbench " + cmd.Name()
 	f.BoolVar(&o.requests, "requests", false,
 		"producers wait until their jobs are done: "+strings.Join(requests(), ", "))
-	shared.DeclareFault(cmd, &o.fault, fault)
+	shared.DeclareBug(cmd, &o.bug, bug)
 	shared.DeclareVariation(cmd, &o.variation, server)
 }
 

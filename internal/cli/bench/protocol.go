@@ -13,7 +13,7 @@ import (
 )
 
 // checkProtocol returns an error for flags and parts of a workload that the protocol of a target does not have, and has
-// the embedded server have its fault.
+// the embedded server have its bug.
 func (o *benchOptions) checkProtocol(at *shared.Endpoint, w *plan.Workload) error {
 	if !at.Peer.Histories && o.history != "" {
 		return fmt.Errorf("--history is for fwpcheck recheck, which works with FWP only: %s has no history yet",
@@ -23,13 +23,13 @@ func (o *benchOptions) checkProtocol(at *shared.Endpoint, w *plan.Workload) erro
 }
 
 // fits returns an error for a flag of the load and parts of a workload that the protocol of a target does not have, and
-// has the embedded server have its fault and its variation.
+// has the embedded server have its bug and its variation.
 func (o *loadFlags) fits(at *shared.Endpoint, w *plan.Workload) error {
 	if o.requests && at.Peer.Requests == "" {
 		return fmt.Errorf("--requests is about %s: %s has no command that waits for a result",
 			strings.Join(requests(), " and "), at.Peer.Title)
 	}
-	return cmp.Or(o.batches(at, w), at.SetVariation(o.variation), at.SetFault(o.fault), checkWorkload(*at, w))
+	return cmp.Or(o.batches(at, w), at.SetVariation(o.variation), at.SetBug(o.bug), checkWorkload(*at, w))
 }
 
 // batches has the target be one of the profile that has a command for several jobs, if the workload pushes with that.

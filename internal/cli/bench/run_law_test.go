@@ -32,17 +32,17 @@ func TestSample(t *testing.T) {
 	assert.Empty(t, config.Findings())
 }
 
-// A fault that the account of the jobs cannot see is a finding of the law, with its clause and the exit code of others.
+// A bug that the account of the jobs cannot see is a finding of the law, with its clause and the exit code of others.
 func TestTheLawJudgesASample(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"": "", "job-created-at-missing": "FWP-WU-10"} {
-		var faults []registry.Fault
+		var bugs []registry.Bug
 		if name != "" {
-			fault, err := registry.Default().FaultNamed(name)
+			bug, err := registry.Default().BugNamed(name)
 			require.NoError(t, err)
-			faults = append(faults, fault)
+			bugs = append(bugs, bug)
 		}
-		server, err := registry.Default().Start(registry.Config{Faults: faults})
+		server, err := registry.Default().Start(registry.Config{Bugs: bugs})
 		require.NoError(t, err)
 		code, out := ran("run", "--producers", "1", "--consumers", "1", "--rate", "200/s", "--duration", "200ms",
 			"--warmup", "0s", "--url", server.URL, "--no-progress")

@@ -61,7 +61,7 @@ func TestMainWithoutArguments(t *testing.T) {
 	assert.Contains(t, err, "Commands:")
 }
 
-func TestFaultsOfOurs(t *testing.T) {
+func TestBugsOfOurs(t *testing.T) {
 	t.Parallel()
 	var err bytes.Buffer
 	code := Main(shared.Process{
@@ -139,7 +139,7 @@ func TestReportsFitTheTerminal(t *testing.T) {
 	for _, columns := range []int{40, 80, 120} {
 		t.Run(strconv.Itoa(columns), func(t *testing.T) {
 			t.Parallel()
-			out, code := printed(t, columns, "run", "--check", "info/*", "--fault", "info-arguments", "--strict")
+			out, code := printed(t, columns, "run", "--check", "info/*", "--bug", "info-arguments", "--strict")
 			require.Equal(t, 1, code, out)
 			_, report, _ := strings.Cut(out, "target ")
 			fits(t, columns, report)
@@ -150,7 +150,7 @@ func TestReportsFitTheTerminal(t *testing.T) {
 			fits(t, columns, report)
 			out, _ = printed(t, columns, "explain", "FWP-INFO-03")
 			fits(t, columns, out)
-			out, _ = printed(t, columns, "list", "--faults")
+			out, _ = printed(t, columns, "list", "--bugs")
 			fits(t, columns, out)
 		})
 	}

@@ -78,7 +78,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	o.targetFlags.DeclareSecrets(f)
 	o.targetFlags.Subject.Declare(f)
 	o.declareAllowed(f, "servers", "try")
-	shared.DeclareFault(cmd, &o.fault, "give the second embedded server the fault `NAME` (see fwpcheck list --faults)")
+	shared.DeclareBug(cmd, &o.bug, "give the second embedded server the planted bug `NAME` (see fwpcheck list --bugs)")
 	shared.DeclareVariation(cmd, &o.variation, "the second embedded server")
 	f.DurationVar(&o.time, "time", 0,
 		"how long to compare, without the time for shrinking (default: 5,000 commands instead)")
@@ -100,7 +100,7 @@ func (o *compareOptions) validate(urls []string) error {
 	return cmp.Or(
 		o.targetFlags.Subject.Check(2),
 		o.targetFlags.LogFits(len(o.starts) > 0),
-		refuse(o.fault != "" && len(urls)+len(o.starts) > 0, "--fault works only with the embedded server"),
+		refuse(o.bug != "" && len(urls)+len(o.starts) > 0, "--bug works only with the embedded server"),
 		refuse(o.variation != "" && len(urls)+len(o.starts) > 0, "--variation works only with the embedded server"),
 		refuse(o.time < 0 || o.longest < 0, "--time and --wait cannot be less than 0"),
 		refuse(o.given.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
@@ -173,7 +173,7 @@ func (o *compareOptions) endpoints(urls []string) (both [2]shared.Endpoint, err 
 				return both, err
 			}
 		}
-		return both, cmp.Or(both[1].SetVariation(o.variation), both[1].SetFault(o.fault))
+		return both, cmp.Or(both[1].SetVariation(o.variation), both[1].SetBug(o.bug))
 	}
 	for i := range both {
 		if err = o.targetFlags.Name(&both[i], i); err != nil {

@@ -23,11 +23,11 @@ import (
 func newExplain(p process) *cobra.Command {
 	protocol := ""
 	cmd := &cobra.Command{
-		Use:   "explain CLAUSE|CHECK|AMBIGUITY|FAULT",
-		Short: "Explain a clause, an ambiguity or a fault, or print the script of a check",
+		Use:   "explain CLAUSE|CHECK|AMBIGUITY|BUG",
+		Short: "Explain a clause, an ambiguity or a planted bug, or print the script of a check",
 		Args: func(_ *cobra.Command, args []string) error {
-			return refuse(len(args) != 1, "give one clause, check, ambiguity or fault; fwpcheck list, list --clauses and "+
-				"list --faults show them")
+			return refuse(len(args) != 1, "give one clause, check, ambiguity or planted bug; fwpcheck list, list --clauses and "+
+				"list --bugs show them")
 		},
 		ValidArgsFunction: shared.Complete(func() []string { return explainable(registry.All()...) }),
 		RunE:              func(_ *cobra.Command, args []string) error { return p.explain(args[0], protocol) },
@@ -36,14 +36,14 @@ func newExplain(p process) *cobra.Command {
 	return cmd
 }
 
-// explainable returns the names of the clauses, the checks and the faults of protocols.
+// explainable returns the names of the clauses, the checks and the bugs of protocols.
 func explainable(protocols ...*registry.Peer) (names []string) {
 	for _, p := range protocols {
 		for _, c := range p.Clauses() {
 			names = append(names, c.ID)
 		}
 		all, _ := p.Checks() // those of a suite with a mistake are not known
-		names = slices.Concat(names, namesOf(all), run.Unlisted(p.Protocol)[1:], p.FaultNames())
+		names = slices.Concat(names, namesOf(all), run.Unlisted(p.Protocol)[1:], p.BugNames())
 	}
 	return names
 }
@@ -78,7 +78,7 @@ func (p process) explain(id, named string) error {
 		}
 		all = append(all, checks...)
 	}
-	if page, ok := explainFaults(id, protocols, checksByClause(all)); ok {
+	if page, ok := explainBugs(id, protocols, checksByClause(all)); ok {
 		return p.PrintPage(page)
 	}
 	return unexplained(id, named, protocols)
@@ -111,11 +111,11 @@ func unexplained(id, named string, protocols []*registry.Peer) error {
 	if named != "" {
 		named = " of " + named
 	}
-	return fmt.Errorf("unknown clause, check, ambiguity or fault%s %q%s", named, id, cmp.Or(
-		shared.Suggestion(id, explainable(protocols...)), "; see fwpcheck list [--clauses|--faults], docs/ambiguities.md"))
+	return fmt.Errorf("unknown clause, check, ambiguity or planted bug%s %q%s", named, id, cmp.Or(
+		shared.Suggestion(id, explainable(protocols...)), "; see fwpcheck list [--clauses|--bugs], docs/ambiguities.md"))
 }
 
-// explainScript returns the script of a check and, below it as comments, its clauses, needs and faults. The lines keep
+// explainScript returns the script of a check and, below it as comments, its clauses, needs and bugs. The lines keep
 // their numbers, and the text can be played.
 func explainScript(d conformance.Description) string {
 	var f explained
@@ -126,7 +126,7 @@ func explainScript(d conformance.Description) string {
 	for _, need := range d.Needs {
 		f.add("needs", needs[need])
 	}
-	f.faults(faultsOf(clausesOf(d)...))
+	f.bugs(bugsOf(clausesOf(d)...))
 	var b strings.Builder
 	about := page.Text(reports.Page{Blocks: []reports.Block{f.block()}}, page.TextOptions{Width: textWidth - len("# ")})
 	fmt.Fprintf(&b, "%s\n\n", strings.TrimRight(strings.Join(d.Source, "\n"), "\n"))
@@ -190,7 +190,7 @@ func explainClause(c conformance.Clause, checks []conformance.Description) repor
 	f.add("takes", spelled(c.Special, specials))
 	f.checks(c, checks)
 	f.clients(c)
-	f.faults(faultsOf(c.ID))
+	f.bugs(bugsOf(c.ID))
 	f.add("fix", docs.Fix(false, c.ID))
 	f.add("fix", docs.Fix(true, c.ID))
 	return reports.Page{Blocks: []reports.Block{
@@ -243,10 +243,10 @@ func (f *explained) add(label, words string) {
 	*f = append(*f, reports.Field{Label: label, Lines: []reports.Text{reports.Words(words)}, Prose: true})
 }
 
-// faults adds faults of the fakes; internal/proof/selftest proves that they are detected.
-func (f *explained) faults(faults []registry.Fault) {
-	for _, fault := range faults {
-		f.add("faults", fault.Name+": "+fault.Summary)
+// bugs adds bugs of the fakes; internal/proof/selftest proves that they are detected.
+func (f *explained) bugs(bugs []registry.Bug) {
+	for _, bug := range bugs {
+		f.add("bugs", bug.Name+": "+bug.Summary)
 	}
 }
 
@@ -333,7 +333,7 @@ func explainRow(code string) (reports.Page, bool) {
 		const columns = 3
 		name := strings.TrimSpace(cells[0])
 		if len(cells) != columns || !strings.Contains(name, "-AMB-") || !strings.EqualFold(name, code) {
-			continue // also the heads of tables, such as "id" and "fault"
+			continue // also the heads of tables, such as "id" and "bug"
 		}
 		var f explained
 		f.add("taken", unmarked(strings.TrimSpace(cells[2])))
@@ -344,27 +344,27 @@ func explainRow(code string) (reports.Page, bool) {
 	return reports.Page{}, false
 }
 
-// explainFaults returns what the faults of a name do, of which each protocol may have one, and reports whether there is
+// explainBugs returns what the bugs of a name do, of which each protocol may have one, and reports whether there is
 // one.
-func explainFaults(
+func explainBugs(
 	name string, protocols []*registry.Peer, checks map[string][]conformance.Description,
 ) (page reports.Page, found bool) {
 	for _, p := range protocols {
-		for _, fault := range p.AllFaults() {
-			if fault.Name == name {
-				page.Blocks = append(page.Blocks, explainFault(p, fault, checks)...)
+		for _, bug := range p.AllBugs() {
+			if bug.Name == name {
+				page.Blocks = append(page.Blocks, explainBug(p, bug, checks)...)
 			}
 		}
 	}
 	return page, len(page.Blocks) > 0
 }
 
-// explainFault returns what a fault of the embedded server of a protocol does, the clauses that it breaks and the
+// explainBug returns what a bug of the embedded server of a protocol does, the clauses that it breaks and the
 // checks on these.
-func explainFault(p *registry.Peer, fault registry.Fault, checks map[string][]conformance.Description) []reports.Block {
+func explainBug(p *registry.Peer, bug registry.Bug, checks map[string][]conformance.Description) []reports.Block {
 	var f explained
 	var ids []string
-	for _, id := range fault.Clauses {
+	for _, id := range bug.Clauses {
 		clause, _ := registry.Clause(id) // a test knows that there is one
 		f.add("breaks", fmt.Sprintf("%s (%s): %s", id, clause.Level, clause.Statement))
 		for _, check := range checks[id] {
@@ -374,11 +374,11 @@ func explainFault(p *registry.Peer, fault registry.Fault, checks map[string][]co
 			}
 		}
 	}
-	words, try := "fault: ", "fwpcheck run --clause "+strings.Join(fault.Clauses, " --clause ")+" --fault "+fault.Name
+	words, try := "planted bug: ", "fwpcheck run --clause "+strings.Join(bug.Clauses, " --clause ")+" --bug "+bug.Name
 	if !p.IsDefault() {
-		words = "fault of " + p.Title + ": "
-		try = "fwpcheck run --protocol " + p.Name + " --fault " + fault.Name
+		words = "planted bug of " + p.Title + ": "
+		try = "fwpcheck run --protocol " + p.Name + " --bug " + bug.Name
 	}
 	f.add("try it", try)
-	return []reports.Block{titled(fault.Name, words+fault.Summary), f.block()}
+	return []reports.Block{titled(bug.Name, words+bug.Summary), f.block()}
 }

@@ -86,17 +86,17 @@ func (p process) offered(
 	return at.Peer.Subject(all...)
 }
 
-// endpoint returns the target that the flags name, with its fault; an error if the flags do not fit together.
+// endpoint returns the target that the flags name, with its bug; an error if the flags do not fit together.
 func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at shared.Endpoint, err error) {
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate()); err != nil {
 		return at, err
 	}
-	fault := o.fault
-	o.fault = "" // what the server keeps may have one too
+	bug := o.bug
+	o.bug = "" // what the server keeps may have one too
 	s, err := o.subject(env)
-	o.fault = fault
+	o.bug = bug
 	if err == nil {
-		err = o.disrupt.apply(&s, fault)
+		err = o.disrupt.apply(&s, bug)
 	}
 	if err != nil {
 		return at, err
@@ -223,7 +223,7 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	o.declareAllowed(f, "server", "try")
 	o.operatorFlags.Declare(f)
 	o.disrupt.declare(cmd)
-	shared.DeclareFault(cmd, &o.fault, "")
+	shared.DeclareBug(cmd, &o.bug, "")
 	shared.DeclareVariation(cmd, &o.variation, "")
 	o.declareExtent(f)
 	o.declareFindings(f)
@@ -344,7 +344,7 @@ func control(ctx context.Context, at shared.Endpoint, text string) reports.Verdi
 	}
 	ctx, cancel := context.WithTimeout(ctx, controlWait)
 	defer cancel()
-	at.Faults, at.Variation, at.Choice.Embedded = nil, registry.Variation{}, true
+	at.Bugs, at.Variation, at.Choice.Embedded = nil, registry.Variation{}, true
 	bed, err := subject{Endpoint: at}.open(ctx, controlWait)
 	if err != nil {
 		return reports.Inconclusive

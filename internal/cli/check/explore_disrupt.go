@@ -38,11 +38,11 @@ func disruptions() []string {
 	return texts(registry.Default().Subject().Disruptions, func(action scenarios.Need) string { return string(action) })
 }
 
-// apply reads the flag, and returns an error for what cannot be done to a target. The embedded server may have a fault
+// apply reads the flag, and returns an error for what cannot be done to a target. The embedded server may have a bug
 // in what it keeps then.
-func (d *disruptFlag) apply(s *subject, fault string) error {
+func (d *disruptFlag) apply(s *subject, bug string) error {
 	if d.words == "" {
-		return s.SetFault(fault)
+		return s.SetBug(bug)
 	}
 	offered := s.Peer.Subject().Disruptions
 	if len(offered) == 0 {
@@ -68,11 +68,11 @@ func (d *disruptFlag) apply(s *subject, fault string) error {
 		}
 		d.actions = append(d.actions, need)
 	}
-	if kept, err := s.Peer.UpgradeFaultsNamed(fault); err == nil && fault != "" && s.Choice.Embedded {
-		s.Faults, s.Choice.How = kept, s.Choice.How+" with the fault "+fault
+	if kept, err := s.Peer.UpgradeFaultsNamed(bug); err == nil && bug != "" && s.Choice.Embedded {
+		s.Bugs, s.Choice.How = kept, s.Choice.How+" with the planted bug "+bug
 		return nil
 	}
-	return s.SetFault(fault)
+	return s.SetBug(bug)
 }
 
 // disruptable is a server that an exploration disrupts.
@@ -96,7 +96,7 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at shared.En
 	server, end, within := at.Server, func() {}, at.Choice.Embedded
 	switch {
 	case within:
-		embedded, err := at.Peer.Start(registry.Config{Network: noticing(ctx), Faults: at.Faults, Variation: at.Variation})
+		embedded, err := at.Peer.Start(registry.Config{Network: noticing(ctx), Bugs: at.Bugs, Variation: at.Variation})
 		if err != nil {
 			return nil, nil, err
 		}

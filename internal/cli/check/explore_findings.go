@@ -297,7 +297,7 @@ func unplayed(lines []string) string {
 	return comment + "\n" + strings.Join(lines, "\n") + "\n"
 }
 
-// kind returns one name for all findings that the same fault of a server may show as: a job that is delivered twice is
+// kind returns one name for all findings that the same bug of a server may show as: a job that is delivered twice is
 // delivered while it is held, after its ACK or after its FAIL.
 func kind(s *explore.Subject, f explore.Finding) string {
 	rule := f.Rule
@@ -339,7 +339,7 @@ func (k *findingStore) reproduce(path, script string) string {
 	if parsed, err := scenarios.Parse(k.at.Peer.Dialect, path, []byte(script)); err == nil {
 		required = parsed.Needs
 	}
-	flags := []string{"fault", "variation"}
+	flags := []string{"bug", "variation"}
 	switch {
 	case k.at.Ours():
 	case k.o.allowFlush && strings.Contains(script, ": FLUSH"):

@@ -24,23 +24,23 @@ func newList(p process) *cobra.Command {
 	var named, profile string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the checks, the clauses of the specification, or the faults of the embedded servers and workers",
+		Short: "List the checks, the clauses of the specification, or the planted bugs of the embedded servers and workers",
 		Args:  shared.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			protocol, err := shared.PeerWith(named, profile)
 			if err != nil {
 				return err
 			}
-			if which.clauses && which.faults || which.variations && (which.clauses || which.faults) {
-				return errors.New("--clauses, --faults and --variations: one list at a time")
+			if which.clauses && which.bugs || which.variations && (which.clauses || which.bugs) {
+				return errors.New("--clauses, --bugs and --variations: one list at a time")
 			}
 			return p.listOf(protocol, which, facetsGiven(cmd), asJSON)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&which.clauses, "clauses", false, "list the clauses instead of the checks")
-	cmd.Flags().BoolVar(&which.faults, "faults", false,
-		"list the faults of the embedded server, workers and producer, instead of the checks")
+	cmd.Flags().BoolVar(&which.bugs, "bugs", false,
+		"list the planted bugs of the embedded server, workers and producer, instead of the checks")
 	cmd.Flags().BoolVar(&which.variations, "variations", false,
 		"list the variations of the embedded server, which are right too, instead of the checks")
 	shared.DeclareProtocol(cmd.Flags(), &named, "")
@@ -51,9 +51,9 @@ func newList(p process) *cobra.Command {
 }
 
 // lists are the flags that name another list than that of the checks.
-type lists struct{ clauses, faults, variations bool }
+type lists struct{ clauses, bugs, variations bool }
 
-// listOf prints the clauses, the faults, the variations or the checks of a protocol.
+// listOf prints the clauses, the bugs, the variations or the checks of a protocol.
 func (p process) listOf(protocol *registry.Peer, which lists, want facets, asJSON bool) error {
 	all, err := checksOf(protocol)
 	switch {
@@ -61,8 +61,8 @@ func (p process) listOf(protocol *registry.Peer, which lists, want facets, asJSO
 		return err
 	case which.clauses:
 		return p.list(clauseRows(protocol, all), "clause", want, asJSON)
-	case which.faults:
-		return p.list(faultRows(protocol.TestedFaults(), all), "fault", want, asJSON)
+	case which.bugs:
+		return p.list(bugRows(protocol.TestedBugs(), all), "bug", want, asJSON)
 	case which.variations:
 		return p.list(variationRows(protocol.AllVariations()), "variation", want, asJSON)
 	}
@@ -197,7 +197,7 @@ func instead(flag, pattern string, words []string) string {
 	return map[string]string{
 		"check":  "fwpcheck list [--protocol NAME] shows the checks",
 		"clause": "fwpcheck list --clauses [--protocol NAME] shows the clauses",
-		"fault":  "fwpcheck list --faults [--protocol NAME] shows the faults",
+		"bug":    "fwpcheck list --bugs [--protocol NAME] shows the planted bugs",
 		"level":  "the levels are " + strings.Join(levelNames(), ", "), // names with blanks, such as MUST NOT
 		"party":  "the parties are server, client, consumer and producer (S, C, K and P)",
 	}[flag]
@@ -252,11 +252,11 @@ type listedClause struct {
 	Takes     []string             `json:"takes,omitempty"`
 	Checks    []string             `json:"checks"`
 	Excluded  string               `json:"excluded,omitempty"`
-	Faults    []string             `json:"faults,omitempty"`
+	Bugs      []string             `json:"bugs,omitempty"`
 }
 
-// listedFault is a fault of the embedded server in JSON.
-type listedFault struct {
+// listedBug is a bug of the embedded server in JSON.
+type listedBug struct {
 	Name    string   `json:"name"`
 	Clauses []string `json:"clauses"`
 	Summary string   `json:"summary"`
@@ -300,10 +300,10 @@ func clausesOf(d conformance.Description) []string {
 
 // clauseRows returns the rows of all clauses.
 func clauseRows(p *registry.Peer, checks []conformance.Check) (rows []row) {
-	evaluated, faults := checksByClause(checks), map[string][]string{}
-	for _, f := range p.AllFaults() {
+	evaluated, bugs := checksByClause(checks), map[string][]string{}
+	for _, f := range p.AllBugs() {
 		for _, id := range f.Clauses {
-			faults[id] = append(faults[id], f.Name)
+			bugs[id] = append(bugs[id], f.Name)
 		}
 	}
 	for _, c := range p.Clauses() {
@@ -321,7 +321,7 @@ func clauseRows(p *registry.Peer, checks []conformance.Check) (rows []row) {
 		rows = append(rows, row{
 			value: listedClause{
 				c.ID, c.Level, c.Party, c.Section, c.Sources, c.Statement, c.Reading, c.Recorded, c.Ambiguity,
-				strings.Fields(c.Special), ids, c.Excluded, faults[c.ID],
+				strings.Fields(c.Special), ids, c.Excluded, bugs[c.ID],
 			},
 			cells: []string{c.ID, string(c.Level), c.Party, many, c.Statement}, facets: facetsOf(c, evaluated),
 		})
@@ -329,18 +329,18 @@ func clauseRows(p *registry.Peer, checks []conformance.Check) (rows []row) {
 	return rows
 }
 
-// faultRows returns the rows of faults. Their facets are those of the clauses that they
+// bugRows returns the rows of bugs. Their facets are those of the clauses that they
 // break.
-func faultRows(faults []registry.Fault, checks []conformance.Check) (rows []row) {
+func bugRows(bugs []registry.Bug, checks []conformance.Check) (rows []row) {
 	evaluated := checksByClause(checks)
-	for _, f := range faults {
+	for _, f := range bugs {
 		all := facets{}
 		for _, id := range f.Clauses {
 			clause, _ := registry.Clause(id) // a test knows that there is one
 			all.add(facetsOf(clause, evaluated))
 		}
 		rows = append(rows, row{
-			value: listedFault{f.Name, f.Clauses, f.Summary},
+			value: listedBug{f.Name, f.Clauses, f.Summary},
 			cells: []string{f.Name, strings.Join(f.Clauses, " "), f.Summary}, facets: all,
 		})
 	}
@@ -377,14 +377,14 @@ func checksByClause(checks []conformance.Check) map[string][]conformance.Descrip
 	return evaluated
 }
 
-// faultsOf returns the faults of the embedded server that break one of these clauses.
-func faultsOf(clauses ...string) (all []registry.Fault) {
+// bugsOf returns the bugs of the embedded server that break one of these clauses.
+func bugsOf(clauses ...string) (all []registry.Bug) {
 	for _, p := range registry.All() {
 		if slices.ContainsFunc(clauses, func(id string) bool { return strings.HasPrefix(id, p.Prefix) }) {
-			all = append(all, p.AllFaults()...)
+			all = append(all, p.AllBugs()...)
 		}
 	}
-	return slices.DeleteFunc(all, func(f registry.Fault) bool {
+	return slices.DeleteFunc(all, func(f registry.Bug) bool {
 		return !slices.ContainsFunc(clauses, func(id string) bool { return slices.Contains(f.Clauses, id) })
 	})
 }

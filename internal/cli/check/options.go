@@ -22,7 +22,7 @@ import (
 type testOptions struct {
 	targetFlags           shared.TargetFlags
 	operatorFlags         shared.OperatorFlags
-	fault, variation      string
+	bug, variation        string
 	exclusive, allowFlush bool
 
 	timeout, patience time.Duration

@@ -214,10 +214,10 @@ func TestRecordMistakes(t *testing.T) {
 // A broken exchange is recorded, shrunk to a few lines, and shows the same again.
 func TestRecordAndShrink(t *testing.T) {
 	t.Parallel()
-	const fault = "push-other-answer"
-	faults, err := registry.Default().FaultsNamed(fault)
+	const bug = "push-other-answer"
+	bugs, err := registry.Default().BugsNamed(bug)
 	require.NoError(t, err)
-	server, err := registry.Default().Start(registry.Config{Faults: faults})
+	server, err := registry.Default().Start(registry.Config{Bugs: bugs})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	file, small := filepath.Join(t.TempDir(), "bug.fwp"), filepath.Join(t.TempDir(), "small.fwp")
@@ -229,7 +229,7 @@ func TestRecordAndShrink(t *testing.T) {
 	assert.Equal(t, shared.Exit(reports.ExitFindings), err)
 	assert.Contains(t, printed, "fail server: law/foreign FWP-PUSH-01")
 
-	shrink := command(newShrink, io.Discard, file, "--fault", fault, "-o", small)
+	shrink := command(newShrink, io.Discard, file, "--bug", bug, "-o", small)
 	require.NoError(t, shrink.ExecuteContext(t.Context()))
 	text, err := os.ReadFile(small)
 	require.NoError(t, err)
@@ -237,7 +237,7 @@ func TestRecordAndShrink(t *testing.T) {
 	assert.Contains(t, string(text), "PUSH")
 
 	var out bytes.Buffer
-	run := command(newRun, &out, small, "--fault", fault)
+	run := command(newRun, &out, small, "--bug", bug)
 	assert.Equal(t, shared.Exit(reports.ExitFindings), run.ExecuteContext(t.Context()), out.String())
 }
 

@@ -172,17 +172,17 @@ func complete(ctx context.Context, r *reports.Report, s subject, on testbed, cho
 	}
 }
 
-// unseen returns why the fault that the embedded server was given did not show; empty if it did, or if the scripts are
+// unseen returns why the bug that the embedded server was given did not show; empty if it did, or if the scripts are
 // the user's.
 func unseen(r *reports.Report, s subject, chosen selection) string {
-	for _, f := range s.Faults {
+	for _, f := range s.Bugs {
 		found := slices.ContainsFunc(r.Findings(), func(found reports.Finding) bool {
 			return slices.Contains(f.Clauses, found.Clause)
 		})
 		if found || chosen.own {
 			continue
 		}
-		return fmt.Sprintf("no selected check found the fault %s (%s); %s were left out", f.Name,
+		return fmt.Sprintf("no selected check found the planted bug %s (%s); %s were left out", f.Name,
 			strings.Join(f.Clauses, ", "), text.Count(len(chosen.out), "check"))
 	}
 	return ""
@@ -281,7 +281,7 @@ func (o *runOptions) declareTarget(cmd *cobra.Command) {
 	shared.DeclareProfile(f, &o.targetFlags.Profile)
 	o.declareAllowed(f, "server", "play")
 	o.operatorFlags.Declare(f)
-	shared.DeclareFault(cmd, &o.fault, "")
+	shared.DeclareBug(cmd, &o.bug, "")
 	shared.DeclareVariation(cmd, &o.variation, "")
 }
 

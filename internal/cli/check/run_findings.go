@@ -133,7 +133,7 @@ func saveCheck(
 // decisive are the flags that the result of a check may depend on: not those for selecting and reporting.
 var decisive = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "tls-cert", "tls-key",
 	"timeout", "patience", "repeat",
-	"exclusive", "allow-flush", "fault", "variation", "control", "restart-cmd", "kill-cmd", "signal-cmd"}
+	"exclusive", "allow-flush", "bug", "variation", "control", "restart-cmd", "kill-cmd", "signal-cmd"}
 
 // again returns those of some flags that were given, with their values, as words for a shell.
 func (o *testOptions) again(names ...string) (words []string) {
@@ -189,6 +189,6 @@ func (c commands) shrink(check, finding string) string {
 		words = []string{"fwpcheck", "explore", "--time", "2m"}
 	}
 	flags := c.o.again("password-file", "tls-ca", "tls-server-name", "tls-insecure", "tls-cert", "tls-key", "timeout",
-		"fault", "variation")
+		"bug", "variation")
 	return strings.Join(slices.Concat(words, c.s.Flags(), flags), " ") + c.hint
 }

@@ -36,15 +36,15 @@ import (
 
 // serveOptions are the flags of `fwpcheck serve`.
 type serveOptions struct {
-	port, webPort            uint16
-	workerPort               uint16
-	listen                   string
-	password, passwordFile   string
-	tlsCA, dir               string
-	protocol, like           string
-	faults, rules, ruleFiles []string
-	variation                string
-	given                    *pflag.FlagSet
+	port, webPort          uint16
+	workerPort             uint16
+	listen                 string
+	password, passwordFile string
+	tlsCA, dir             string
+	protocol, like         string
+	bugs, rules, ruleFiles []string
+	variation              string
+	given                  *pflag.FlagSet
 }
 
 // newServe builds `fwpcheck serve`.
@@ -74,7 +74,7 @@ func newServe(p process) *cobra.Command {
 		strings.Join(registry.Default().Likes, ", "))
 	shared.CompleteFlags(cmd, map[string]func() []string{"like": func() []string { return registry.Default().Likes }})
 	f.StringVar(&o.like, "profile", "", "the same as --like, which is called --profile in other commands")
-	f.StringArrayVar(&o.faults, "fault", nil, "give the server the fault `NAME` (see fwpcheck list --faults); may be "+
+	f.StringArrayVar(&o.bugs, "bug", nil, "give the server the planted bug `NAME` (see fwpcheck list --bugs); may be "+
 		"repeated")
 	f.StringArrayVar(&o.rules, "rule", nil, "have the server misbehave by `RULE`, such as 'on ran ACK; each 10: reply "+
 		"\"-ERR busy\"' (docs/rules.md); may be repeated")
@@ -202,10 +202,10 @@ func (o *serveOptions) config(of *registry.Peer) (config registry.DoubleConfig, 
 	if o.like != "" && !slices.Contains(of.Likes, o.like) {
 		return config, fmt.Errorf("--like %.40q: the families are %s", o.like, strings.Join(of.Likes, ", "))
 	}
-	if of, err = of.With(o.like); err != nil { // for the faults of what the family adds
+	if of, err = of.With(o.like); err != nil { // for the bugs of what the family adds
 		return config, &shared.InternalError{Cause: err}
 	}
-	config.Named, config.Addr = of.FaultOrRule, o.at(o.port)
+	config.Named, config.Addr = of.BugOrRule, o.at(o.port)
 	config.Dir, config.Like = o.dir, o.like
 	if o.workerPort != 0 {
 		config.Workers = o.at(o.workerPort)
@@ -213,11 +213,11 @@ func (o *serveOptions) config(of *registry.Peer) (config registry.DoubleConfig, 
 	if config.Variation, err = of.VariationNamed(o.variation); err != nil {
 		return config, err
 	}
-	if config.Faults, err = of.FaultsNamed(o.faults...); err != nil {
+	if config.Bugs, err = of.BugsNamed(o.bugs...); err != nil {
 		return config, err
 	}
 	rules, err := of.RulesOf(o.rules, o.ruleFiles)
-	if config.Faults = append(config.Faults, rules...); err == nil && o.tlsCA != "" {
+	if config.Bugs = append(config.Bugs, rules...); err == nil && o.tlsCA != "" {
 		config.TLS, err = selfSigned(o.tlsCA, o.listen)
 	}
 	return config, err

@@ -167,7 +167,7 @@ func TestServeGoesOnWithoutAPipe(t *testing.T) {
 
 func TestServeCountsMistakes(t *testing.T) {
 	t.Parallel()
-	ready, interrupt := serving(t, "--fault", "push-other-answer")
+	ready, interrupt := serving(t, "--bug", "push-other-answer")
 	parts := readyLine.FindStringSubmatch(ready)
 	require.NotNil(t, parts, ready)
 	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", parts[2])
@@ -245,7 +245,7 @@ func TestServeUsage(t *testing.T) {
 		"a port that is taken":     {[]string{"--port", port}, "--port " + port + ": "},
 		"a web port that is taken": {[]string{"--web-port", port}, "--web-port " + port + ": "},
 		"two passwords":            {[]string{"--password", "a", "--password-file", "b"}, "two passwords"},
-		"an unknown fault":         {[]string{"--fault", "push-other-anwser"}, "push-other-answer"},
+		"an unknown planted bug":   {[]string{"--bug", "push-other-anwser"}, "push-other-answer"},
 		"an address elsewhere":     {[]string{"--listen", "192.0.2.1"}, "--listen 192.0.2.1 --port 0: "},
 		"no such address":          {[]string{"--listen", "127.0.0.256"}, `--listen "127.0.0.256": give an IP address`},
 		"no address":               {[]string{"--listen", ""}, `--listen "": give an IP address`},

@@ -46,7 +46,7 @@ func newShrink(p process) *cobra.Command {
 	f.StringVarP(&o.output, "output", "o", "", "write the script to `FILE`")
 	f.DurationVar(&o.length, "for", 5*time.Minute, "stop after `TIME` with the script so far")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "the longest wait for a reply")
-	shared.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` (see fwpcheck list --faults)")
+	shared.DeclareBug(cmd, &o.bug, "give the embedded server the planted bug `NAME` (see fwpcheck list --bugs)")
 	shared.DeclareVariation(cmd, &o.variation, "")
 	return cmd
 }
@@ -140,7 +140,7 @@ func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *record.S
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(endpoint.SetVariation(o.variation), endpoint.SetFault(o.fault)); err != nil {
+	if err := cmp.Or(endpoint.SetVariation(o.variation), endpoint.SetBug(o.bug)); err != nil {
 		return nil, err
 	}
 	if endpoint.Ours() {

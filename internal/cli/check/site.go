@@ -145,8 +145,8 @@ func describe(of *site.Site, protocol *registry.Peer) error {
 	if protocol.IsDefault() {
 		prefix = ""
 	}
-	for _, name := range []string{prefix + "faults.md", prefix + "worker-faults.md"} {
-		data, err := fs.ReadFile(docs.Faults, name)
+	for _, name := range []string{prefix + "bugs.md", prefix + "worker-bugs.md"} {
+		data, err := fs.ReadFile(docs.Bugs, name)
 		if err != nil {
 			return &shared.InternalError{Cause: err}
 		}

@@ -31,7 +31,7 @@ type subject struct {
 func (o *testOptions) subject(lookup func(string) (string, bool)) (subject, error) {
 	e, err := o.targetFlags.Endpoint(o.given, lookup, &o.operatorFlags, "exclusive", "allow-flush")
 	if err == nil {
-		err = cmp.Or(e.SetVariation(o.variation), e.SetFault(o.fault))
+		err = cmp.Or(e.SetVariation(o.variation), e.SetBug(o.bug))
 	}
 	return subject{e, o.alone(), o.allowFlush}, err
 }
@@ -138,7 +138,7 @@ func (s subject) start(
 	ctx context.Context, config registry.Config, timeout time.Duration,
 ) (server run.Server, end func(), err error) {
 	if s.Choice.Embedded {
-		config.Network, config.Faults, config.Variation = noticing(ctx), s.Faults, s.Variation
+		config.Network, config.Bugs, config.Variation = noticing(ctx), s.Bugs, s.Variation
 		embedded, err := s.Peer.Start(config)
 		if err != nil {
 			return run.Server{}, nil, err

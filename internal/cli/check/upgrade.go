@@ -83,7 +83,7 @@ func (o *upgradeOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.step, "step", "", "the shell `COMMAND` that replaces the server of --url by the next one")
 	f.Var(&o.stop, "stop", "how servers are stopped")
 	f.BoolVar(&o.noRollback, "no-rollback", false, "do not go back the same way")
-	shared.DeclareFault(cmd, &o.fault, "give the embedded server the fault `NAME` (see docs/upgrades.md)")
+	shared.DeclareBug(cmd, &o.bug, "give the embedded server the planted bug `NAME` (see docs/upgrades.md)")
 	shared.DeclareVariation(cmd, &o.variation, "")
 	f.StringVar(&o.history, "history", "", "save all calls of each job to `FILE`")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: each warn is a finding")
@@ -149,7 +149,7 @@ func (o *upgradeOptions) validate() error {
 		refuse(o.given.Changed("control") && len(o.starts) == 0, "--control works only with --start"),
 		refuse(o.url == "" && o.given.Changed("password-file"),
 			"--password-file needs --url: a server of --start gets a random password for {password} in its command"),
-		refuse(o.fault != "" && (len(o.starts) > 0 || o.url != ""), "--fault works only with the embedded server"),
+		refuse(o.bug != "" && (len(o.starts) > 0 || o.url != ""), "--bug works only with the embedded server"),
 		refuse(o.variation != "" && (len(o.starts) > 0 || o.url != ""), "--variation works only with the embedded server"),
 		refuse(o.plan.Large < 1, "--large must be 1 or more"),
 		refuse(o.timeout <= 0 || o.patience <= 0, "--timeout and --patience must be longer than 0"),

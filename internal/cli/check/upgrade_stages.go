@@ -183,7 +183,7 @@ func (o *upgradeOptions) stagesEmbedded(of *registry.Peer) ([]upgrade.Stage, fun
 		return nil, nil, errors.New("--stop does not work with the embedded server, which runs in this process; use " +
 			"--start 'fwpcheck serve --port {port} --dir {dir}'")
 	}
-	faults, err := of.UpgradeFaultsNamed(o.fault)
+	bugs, err := of.UpgradeFaultsNamed(o.bug)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -198,7 +198,7 @@ func (o *upgradeOptions) stagesEmbedded(of *registry.Peer) ([]upgrade.Stage, fun
 	var now *registry.Server
 	stop := func(context.Context) error { now.Close(); return nil }
 	start := func(context.Context) (upgrade.Site, error) {
-		s, err := of.Start(registry.Config{Dir: dir, Faults: faults, Variation: variation})
+		s, err := of.Start(registry.Config{Dir: dir, Bugs: bugs, Variation: variation})
 		if err != nil {
 			return upgrade.Site{}, err
 		}

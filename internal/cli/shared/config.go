@@ -27,7 +27,7 @@ const (
 // serverKeys are about the server, and how it is reached.
 const (
 	reachKeys  = "url password-file tls-ca tls-server-name tls-insecure tls-cert tls-key"
-	serverKeys = reachKeys + " start start-timeout protocol exclusive allow-flush control fault variation"
+	serverKeys = reachKeys + " start start-timeout protocol exclusive allow-flush control bug variation"
 )
 
 // configured are the commands that read the file, and the keys at its top that each takes: flags that mean the same in
@@ -53,7 +53,7 @@ func DeclareConfig(root *cobra.Command) {
 // Which flags are about the checks of the suite, and which name the server.
 var (
 	suiteFlags = []string{"check", "clause", "level", "quick", "require", "expect", "output", "save"}
-	namesOne   = []string{"url", "start", "embedded", "from-environment", "protocol", "fault", "variation"}
+	namesOne   = []string{"url", "start", "embedded", "from-environment", "protocol", "bug", "variation"}
 )
 
 // configure sets the flags of a command that its command line does not have as a file says: that of --config, or the

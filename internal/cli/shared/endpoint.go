@@ -19,7 +19,7 @@ import (
 type Endpoint struct {
 	Peer   *registry.Peer // its protocol
 	Choice target.Choice
-	Faults []registry.Fault // of the embedded server
+	Bugs   []registry.Bug // of the embedded server
 
 	Variation registry.Variation // of the embedded server
 	Server    *target.Server     // nil: the embedded one, or one that is to be started

@@ -88,11 +88,11 @@ func (t *TargetFlags) carried(a target.Address) (*registry.Peer, error) {
 	return p, nil
 }
 
-// DeclareFault adds the flag --fault to a command; usage is "" for the usual one.
-func DeclareFault(cmd *cobra.Command, name *string, usage string) {
+// DeclareBug adds the flag --bug to a command; usage is "" for the usual one.
+func DeclareBug(cmd *cobra.Command, name *string, usage string) {
 	usage = cmp.Or(usage,
-		"give the embedded server the fault `NAME`, to see what is found (see fwpcheck list --faults)")
-	cmd.Flags().StringVar(name, "fault", "", usage)
+		"give the embedded server the planted bug `NAME`, to see what is found (see fwpcheck list --bugs)")
+	cmd.Flags().StringVar(name, "bug", "", usage)
 }
 
 // DeclareVariation adds the flag --variation to a command; server is which one it is about, "" for the only one.
@@ -113,19 +113,19 @@ func completeNames(names func(*registry.Peer) []string) cobra.CompletionFunc {
 	}
 }
 
-// SetFault has the embedded server have the fault that the flag --fault names, and say so in its name; it does nothing
-// for the empty name. It is an error if the endpoint is not the embedded server, or that has no such fault.
-func (e *Endpoint) SetFault(name string) error {
+// SetBug has the embedded server have the bug that the flag --bug names, and say so in its name; it does nothing
+// for the empty name. It is an error if the endpoint is not the embedded server, or that has no such bug.
+func (e *Endpoint) SetBug(name string) error {
 	if name == "" {
 		return nil
 	}
 	if !e.Choice.Embedded {
-		return fmt.Errorf("--fault works only with the embedded server; the target is %s", e)
+		return fmt.Errorf("--bug works only with the embedded server; the target is %s", e)
 	}
-	fault, err := e.Peer.FaultNamed(name)
+	bug, err := e.Peer.BugNamed(name)
 	if err == nil {
-		e.Faults = append(e.Faults, fault)
-		e.Choice.How += " with the fault " + fault.Name
+		e.Bugs = append(e.Bugs, bug)
+		e.Choice.How += " with the planted bug " + bug.Name
 	}
 	return err
 }

@@ -24,7 +24,7 @@ type attempt struct{ command, words, works string }
 
 const (
 	refused = "connection refused"
-	noFault = "no-such-fault"
+	noBug   = "no-such-bug"
 )
 
 var attempts = []attempt{
@@ -36,8 +36,8 @@ var attempts = []attempt{
 	{"fwpcheck wait", "--url {url} --timeout 1ms", "was not ready"},
 	{"fwpcheck explore", "--url {url} --time 1s", refused},
 	{"fwpcheck compare", "{url} {url} --time 1s", refused},
-	{"fwpcheck upgrade", "--protocol {protocol} --fault no-such-fault", noFault},
-	{"fwpcheck serve", "--protocol {protocol} --fault no-such-fault", noFault},
+	{"fwpcheck upgrade", "--protocol {protocol} --bug no-such-bug", noBug},
+	{"fwpcheck serve", "--protocol {protocol} --bug no-such-bug", noBug},
 	{"fwpcheck record", "--upstream {url}", refused},
 	{"fwpcheck shrink", "{script} --url {url}", refused},
 	{"fwpcheck clean", "--url {url}", refused},
@@ -118,18 +118,18 @@ func TestEveryCommandIsHeld(t *testing.T) {
 	}
 }
 
-// TestVariationsStandBesideFaults: each command with the flag --fault has --variation too, so that a test can compare a
+// TestVariationsStandBesideFaults: each command with the flag --bug has --variation too, so that a test can compare a
 // wrong server with an unusual one that is right.
 func TestVariationsStandBesideFaults(t *testing.T) {
 	t.Parallel()
-	faulty := 0
+	bugy := 0
 	for _, a := range attempts {
 		name, command, _ := strings.Cut(a.command, " ")
 		flags := called(name, "__complete", command, "--")
-		assert.Equal(t, strings.Contains(flags, " --fault "), strings.Contains(flags, " --variation "), a.command)
-		faulty += strings.Count(flags, " --fault ")
+		assert.Equal(t, strings.Contains(flags, " --bug "), strings.Contains(flags, " --variation "), a.command)
+		bugy += strings.Count(flags, " --bug ")
 	}
-	assert.Positive(t, faulty, "completion names the flags")
+	assert.Positive(t, bugy, "completion names the flags")
 }
 
 func TestDocumentOfProtocols(t *testing.T) {

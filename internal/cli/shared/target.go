@@ -141,9 +141,9 @@ func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bo
 		}
 		return t.Starting(t.start)
 	}
-	// The variables of the environment are those of Faktory's clients. A fault and a variation are of the embedded server.
+	// The variables of the environment are those of Faktory's clients. A bug and a variation are of the embedded server.
 	environment := lookup
-	if !protocol.IsDefault() || t.embedded || given.Changed("fault") || given.Changed("variation") {
+	if !protocol.IsDefault() || t.embedded || given.Changed("bug") || given.Changed("variation") {
 		lookup = func(string) (string, bool) { return "", false }
 	}
 	choice, err := target.Choose(t.url, given.Changed("url"), lookup, registry.Schemes()...)

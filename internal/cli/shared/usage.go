@@ -106,7 +106,7 @@ func CompleteFlags(cmd *cobra.Command, words map[string]func() []string) {
 	})
 }
 
-// usualCompletion completes the flags that mean the same in every command: the protocol, the fault, and those that take
+// usualCompletion completes the flags that mean the same in every command: the protocol, the bug, and those that take
 // one of a few words.
 func usualCompletion(f *pflag.Flag) cobra.CompletionFunc {
 	choice, is := f.Value.(*OneOf)
@@ -117,8 +117,8 @@ func usualCompletion(f *pflag.Flag) cobra.CompletionFunc {
 		return Complete(registry.Names)
 	case f.Name == "profile":
 		return Complete(registry.Default().ProfileNames)
-	case f.Name == "fault":
-		return completeNames((*registry.Peer).FaultNames)
+	case f.Name == "bug":
+		return completeNames((*registry.Peer).BugNames)
 	case f.Name == "variation":
 		return completeNames((*registry.Peer).VariationNames)
 	}

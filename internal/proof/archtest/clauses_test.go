@@ -13,7 +13,7 @@ import (
 )
 
 // TestClausesLiveInTheSuites: ids of clauses are spelled in the suites, in FWP's rooms beside its suite, in scripts
-// and in the catalogues of faults alone. All others name breaches, and the ClauseOf of a suite has the clause of each.
+// and in the catalogues of bugs alone. All others name breaches, and the ClauseOf of a suite has the clause of each.
 func TestClausesLiveInTheSuites(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {

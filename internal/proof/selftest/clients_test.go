@@ -53,15 +53,15 @@ func TestClientVariations(t *testing.T) {
 	}
 }
 
-// TestFaultsOfClients: each clause that a situation of another protocol than the default decides is the first of a
-// fault, and is on the page for authors of workers; the clauses of each fault bind clients.
-func TestFaultsOfClients(t *testing.T) {
+// TestBugsOfClients: each clause that a situation of another protocol than the default decides is the first of a
+// bug, and is on the page for authors of workers; the clauses of each bug bind clients.
+func TestBugsOfClients(t *testing.T) {
 	t.Parallel()
 	fixing, err := os.ReadFile(docs + "how-to-fix-workers.md")
 	require.NoError(t, err)
 	for _, on := range clients() {
 		first := map[string]bool{}
-		for _, f := range on.Faults() {
+		for _, f := range on.Bugs() {
 			first[f.Clauses[0]] = true
 			assert.NotEmpty(t, f.Summary, f.Name)
 			assert.NotContains(t, f.Summary, "\n", f.Name)
@@ -75,7 +75,7 @@ func TestFaultsOfClients(t *testing.T) {
 		for _, c := range checks {
 			for _, id := range Clauses(c) {
 				if !on.Peer.IsDefault() {
-					assert.True(t, first[id], "no fault is about %s", id)
+					assert.True(t, first[id], "no planted bug is about %s", id)
 					assert.Contains(t, string(fixing), id)
 				}
 			}
@@ -136,21 +136,21 @@ func TestSeveralWorkersInAProcess(t *testing.T) {
 
 // launched plays situations on workers of FWP that another launcher starts.
 func launched(
-	t *testing.T, launcher func(fwpsituations.Launcher) fwpsituations.Launcher, faults []registry.Fault, ids ...string,
+	t *testing.T, launcher func(fwpsituations.Launcher) fwpsituations.Launcher, bugs []registry.Bug, ids ...string,
 ) (report *reports.Report) {
 	t.Helper()
-	return played(t, func(h *fwpsituations.Harness) { h.Launcher = launcher(h.Launcher) }, faults, ids...)
+	return played(t, func(h *fwpsituations.Harness) { h.Launcher = launcher(h.Launcher) }, bugs, ids...)
 }
 
 // played plays situations on workers of FWP by a harness that is changed.
 func played(
-	t *testing.T, change func(*fwpsituations.Harness), faults []registry.Fault, ids ...string,
+	t *testing.T, change func(*fwpsituations.Harness), bugs []registry.Bug, ids ...string,
 ) (report *reports.Report) {
 	t.Helper()
 	on := fixtureOf(t, "fwp", "worker")
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		h, err := on.Client.Harness(registry.Config{Network: memnet.New(), Faults: faults})
+		h, err := on.Client.Harness(registry.Config{Network: memnet.New(), Bugs: bugs})
 		require.NoError(t, err)
 		change(h)
 		_, err = h.Identify(t.Context())
@@ -169,14 +169,15 @@ func played(
 func TestSituationsUseEachJobType(t *testing.T) {
 	t.Parallel()
 	var delivered sync.Map
-	noting := registry.FWPClientFault(fakeworker.Fault{Configure: func(c *fakeworker.Config) {
+	noting := registry.FWPClientBug(fakeworker.Bug{Configure: func(c *fakeworker.Config) {
 		c.Hook = func(e *fakeworker.Event) {
 			if e.Point == fakeworker.Delivered {
 				delivered.Store(e.Job.Type, true)
 			}
 		}
 	}})
-	launched(t, func(l fwpsituations.Launcher) fwpsituations.Launcher { return l }, []registry.Fault{noting}, "jobs/*", "executor/*")
+	same := func(l fwpsituations.Launcher) fwpsituations.Launcher { return l }
+	launched(t, same, []registry.Bug{noting}, "jobs/*", "executor/*")
 	for _, name := range jobtype.Names(jobtype.FWP()) {
 		_, is := delivered.Load(name)
 		assert.True(t, is, "no situation has a job of the type %s", name)
@@ -210,12 +211,12 @@ func TestOtherQueues(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			others := registry.FWPClientFault(fakeworker.Fault{
+			others := registry.FWPClientBug(fakeworker.Bug{
 				Configure: func(c *fakeworker.Config) { c.Queues = row.queues(c.Queues) },
 			})
 			launcher := func(l fwpsituations.Launcher) fwpsituations.Launcher { return ownQueues{l} }
 			var got []string
-			for _, c := range launched(t, launcher, []registry.Fault{others}, "fetch/queues").Checks[0].Clauses {
+			for _, c := range launched(t, launcher, []registry.Bug{others}, "fetch/queues").Checks[0].Clauses {
 				if c.ID == "FWP-WRK-11" {
 					got = append(got, fmt.Sprintf("%s %s", c.Verdict, c.Why))
 				}

@@ -12,7 +12,7 @@ func TestConformingServer(t *testing.T) {
 	t.Parallel()
 	all := (Fixture{}).Variations()
 	itself := all[len(all)-1]
-	scripts := light(suite(t)) // TestFaults plays the others
+	scripts := light(suite(t)) // TestBugs plays the others
 	report := varies(t, Fixture{}, itself, scripts)
 	suitetest.InTime(t, report, scripts)
 	for _, check := range report.Checks {

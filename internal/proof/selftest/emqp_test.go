@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/registry"
 )
 
-// TestEMQPPool plays two scripts on brokers that the pool starts: a fault is detected. All faults are those of
+// TestEMQPPool plays two scripts on brokers that the pool starts: a bug is detected. All bugs are those of
 // the tests of package emqpsuite.
 func TestEMQPPool(t *testing.T) {
 	t.Parallel()
@@ -24,7 +24,7 @@ func TestEMQPPool(t *testing.T) {
 		return !strings.HasPrefix(c.Describe().ID, "disconnect/") && c.Describe().ID != "reply/requested"
 	})
 	require.NotEmpty(t, picked)
-	for _, f := range of.Faults() {
+	for _, f := range of.Bugs() {
 		if f.Name != "disconnect-no-kbai" {
 			continue
 		}

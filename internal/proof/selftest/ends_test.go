@@ -69,9 +69,9 @@ func TestEnds(t *testing.T) {
 	} {
 		t.Run(row.name+" "+row.check, func(t *testing.T) {
 			t.Parallel()
-			var faults []registry.Fault
+			var bugs []registry.Bug
 			if row.hook != nil {
-				faults = append(faults, registry.FWPClientFault(fakeworker.Fault{
+				bugs = append(bugs, registry.FWPClientBug(fakeworker.Bug{
 					Configure: func(c *fakeworker.Config) { c.Hook = row.hook },
 				}))
 			}
@@ -79,7 +79,7 @@ func TestEnds(t *testing.T) {
 			report := played(t, func(changed *fwpsituations.Harness) {
 				h, changed.Grace = changed, row.grace
 				changed.Launcher = family{changed.Launcher, row.below, row.left}
-			}, faults, row.check)
+			}, bugs, row.check)
 			got := said(report, "FWP-WRK-18")
 			assert.True(t, strings.HasPrefix(got, row.want), "%s %v", got, h.Seen())
 			assert.Len(t, h.Seen(), 1, "the end is told")

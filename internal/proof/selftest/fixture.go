@@ -58,24 +58,24 @@ func (f Fixture) Checks() ([]conformance.Check, error) {
 	return h.Checks(), nil
 }
 
-// Apart reports whether each check has servers of its own: those of the default protocol have faults of every fiftieth
+// Apart reports whether each check has servers of its own: those of the default protocol have bugs of every fiftieth
 // job.
 func (f Fixture) Apart() bool { return f.Client == nil && f.peer().IsDefault() }
 
-// Looking returns the checks that look at a fault: where each has servers of its own those that decide one of its
+// Looking returns the checks that look at a bug: where each has servers of its own those that decide one of its
 // clauses, or only record, and all elsewhere.
-func (f Fixture) Looking(fault registry.Fault, checks []conformance.Check) []conformance.Check {
+func (f Fixture) Looking(bug registry.Bug, checks []conformance.Check) []conformance.Check {
 	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool {
-		return f.Apart() && !Names(fault, c) && Judges(f.peer().Protocol, c)
+		return f.Apart() && !Names(bug, c) && Judges(f.peer().Protocol, c)
 	})
 }
 
-// Faults returns the catalogue, sorted by name.
-func (f Fixture) Faults() []registry.Fault {
+// Bugs returns the catalogue, sorted by name.
+func (f Fixture) Bugs() []registry.Bug {
 	if f.Client == nil {
-		return f.peer().AllFaults()
+		return f.peer().AllBugs()
 	}
-	return f.Client.Faults()
+	return f.Client.Bugs()
 }
 
 // Variations returns the catalogue, and after it what is as it is.
@@ -91,23 +91,23 @@ func (f Fixture) Variations() (all []registry.Variation) {
 	return append(all, itself)
 }
 
-// Play plays one check on servers of its own with faults, so that a fault of every
+// Play plays one check on servers of its own with bugs, so that a bug of every
 // fiftieth job does not depend on other checks. The change of the runner may be nil.
 func (f Fixture) Play(
-	ctx context.Context, faults []registry.Fault, check conformance.Check, change func(*run.Runner),
+	ctx context.Context, bugs []registry.Bug, check conformance.Check, change func(*run.Runner),
 ) (reports.Check, error) {
-	report, err := f.Report(ctx, faults, []conformance.Check{check}, change)
+	report, err := f.Report(ctx, bugs, []conformance.Check{check}, change)
 	if err != nil {
 		return reports.Check{}, err
 	}
 	return together(report, check.Describe().ID), nil
 }
 
-// Report plays checks on the same servers with faults. A check that cannot share a server has one of its own.
+// Report plays checks on the same servers with bugs. A check that cannot share a server has one of its own.
 func (f Fixture) Report(
-	ctx context.Context, faults []registry.Fault, checks []conformance.Check, change func(*run.Runner),
+	ctx context.Context, bugs []registry.Bug, checks []conformance.Check, change func(*run.Runner),
 ) (*reports.Report, error) {
-	p := &pool{fixture: f, config: registry.Config{Faults: faults}, fresh: len(checks) > 1}
+	p := &pool{fixture: f, config: registry.Config{Bugs: bugs}, fresh: len(checks) > 1}
 	return p.report(ctx, checks, change)
 }
 

@@ -11,13 +11,13 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// TestTheLawSeesWhatNoLineIsAbout plays scripts that look at jids, or at kinds of replies, alone against faults that
+// TestTheLawSeesWhatNoLineIsAbout plays scripts that look at jids, or at kinds of replies, alone against bugs that
 // change other values: what is found is a finding of the law.
 func TestTheLawSeesWhatNoLineIsAbout(t *testing.T) {
 	t.Parallel()
 	for protocol, test := range map[string]struct {
 		script string
-		finds  map[string][]string // by faults: the clause of a finding, and its check
+		finds  map[string][]string // by bugs: the clause of a finding, and its check
 	}{
 		"fwp": {`
 connect as consumer
@@ -91,14 +91,14 @@ silence 12s on c
 		script, err := scenarios.Parse(dialect, "x", []byte("title: x"+test.script))
 		require.NoError(t, err)
 		check := conformance.Scripts(script)[0]
-		for fault, want := range test.finds {
-			f, err := of.FaultNamed(fault)
+		for bug, want := range test.finds {
+			f, err := of.BugNamed(bug)
 			require.NoError(t, err)
 			var found [][]string
 			for _, one := range playScript(t, of, f, check).Findings {
 				found = append(found, []string{one.Clause, one.Check})
 			}
-			assert.Contains(t, found, want, fault)
+			assert.Contains(t, found, want, bug)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// Matrix is what checks found on servers with faults: fault x clause. Its zero value is
+// Matrix is what checks found on servers with bugs: bug x clause. Its zero value is
 // empty. Its methods may be called concurrently.
 type Matrix struct {
 	Protocol *conformance.Protocol // whose clauses the checks decide
@@ -22,15 +22,15 @@ type Matrix struct {
 	rows map[string]*Row
 }
 
-// Row is what checks found on servers with one fault.
+// Row is what checks found on servers with one bug.
 type Row struct {
-	Fault registry.Fault
+	Bug registry.Bug
 
 	// Red has the checks that found a clause broken, by clause.
 	Red map[string][]string
 	// Caught are the checks that found one of their clauses broken, or the server dead.
 	Caught []string
-	// Unexpected are the findings that the fault does not declare.
+	// Unexpected are the findings that the bug does not declare.
 	Unexpected []string
 
 	decided map[string]bool // clauses of the checks that were played
@@ -38,32 +38,32 @@ type Row struct {
 	lagged  map[string]bool // clauses that lag has left open
 }
 
-// AddReport adds what checks found that were played on the same servers with the fault, or on a client. What the law
+// AddReport adds what checks found that were played on the same servers with the bug, or on a client. What the law
 // found is in the report too.
-func (m *Matrix) AddReport(fault registry.Fault, checks []conformance.Check, report *reports.Report) {
+func (m *Matrix) AddReport(bug registry.Bug, checks []conformance.Check, report *reports.Report) {
 	m.mu.Lock()
-	m.row(fault)
+	m.row(bug)
 	m.mu.Unlock()
 	for _, result := range report.Checks {
 		i := slices.IndexFunc(checks, func(c conformance.Check) bool { return c.Describe().ID == result.ID })
 		if i < 0 {
-			m.Add(fault, nil, result)
+			m.Add(bug, nil, result)
 		} else {
-			m.Add(fault, checks[i], result)
+			m.Add(bug, checks[i], result)
 		}
 	}
 }
 
-// Add adds what a check found on a server with the fault; nil: the law. Which clauses an exploration finds broken
+// Add adds what a check found on a server with the bug; nil: the law. Which clauses an exploration finds broken
 // beside others is a matter of chance.
-func (m *Matrix) Add(fault registry.Fault, check conformance.Check, result reports.Check) {
+func (m *Matrix) Add(bug registry.Bug, check conformance.Check, result reports.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, name := m.row(fault), result.ID
+	r, name := m.row(bug), result.ID
 	_, explores := check.(conformance.Property)
 	_, plays := check.(conformance.ScriptCheck)
 	for _, id := range red(result) {
-		declared := slices.Contains(fault.Clauses, id)
+		declared := slices.Contains(bug.Clauses, id)
 		if explores && !declared {
 			continue
 		}
@@ -89,47 +89,47 @@ func (m *Matrix) Add(fault registry.Fault, check conformance.Check, result repor
 	}
 }
 
-// Leave records a check that is not played: it decides a clause of the fault, or a rule may find it there.
-func (m *Matrix) Leave(fault registry.Fault, check conformance.Check) {
+// Leave records a check that is not played: it decides a clause of the bug, or a rule may find it there.
+func (m *Matrix) Leave(bug registry.Bug, check conformance.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.row(fault)
-	for _, id := range append(Clauses(check), fault.Clauses[0]) {
+	r := m.row(bug)
+	for _, id := range append(Clauses(check), bug.Clauses[0]) {
 		r.left[id] = true
 	}
 }
 
-func (m *Matrix) row(fault registry.Fault) *Row {
-	r, ok := m.rows[fault.Name]
+func (m *Matrix) row(bug registry.Bug) *Row {
+	r, ok := m.rows[bug.Name]
 	if !ok {
 		r = &Row{
-			Fault: fault, Red: map[string][]string{},
+			Bug: bug, Red: map[string][]string{},
 			decided: map[string]bool{}, left: map[string]bool{}, lagged: map[string]bool{},
 		}
 		if m.rows == nil {
 			m.rows = map[string]*Row{}
 		}
-		m.rows[fault.Name] = r
+		m.rows[bug.Name] = r
 	}
 	return r
 }
 
-// Rows returns the rows of all faults, sorted by name. They are not copies: neither the
+// Rows returns the rows of all bugs, sorted by name. They are not copies: neither the
 // caller nor Add may change them meanwhile.
 func (m *Matrix) Rows() []*Row {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.SortedFunc(maps.Values(m.rows), func(a, b *Row) int { return cmp.Compare(a.Fault.Name, b.Fault.Name) })
+	return slices.SortedFunc(maps.Values(m.rows), func(a, b *Row) int { return cmp.Compare(a.Bug.Name, b.Bug.Name) })
 }
 
 // Detected reports whether a check found one of its clauses broken, or the server dead, or the first clause of the
-// fault was found broken, which no check needs to decide if each reply may break it.
-func (r *Row) Detected() bool { return len(r.Caught) > 0 || len(r.Red[r.Fault.Clauses[0]]) > 0 }
+// bug was found broken, which no check needs to decide if each reply may break it.
+func (r *Row) Detected() bool { return len(r.Caught) > 0 || len(r.Red[r.Bug.Clauses[0]]) > 0 }
 
 // Missing describes an expected finding that is missing, or returns "": the first clause
-// of a fault must be found broken if a check decides it, and lag has not left it open.
+// of a bug must be found broken if a check decides it, and lag has not left it open.
 func (r *Row) Missing() string {
-	first := r.Fault.Clauses[0]
+	first := r.Bug.Clauses[0]
 	isRed := len(r.Red[first]) > 0
 	switch {
 	case r.fatal() && len(r.Caught) == 0 && len(r.decided) > 0 && len(r.left) == 0:
@@ -142,7 +142,7 @@ func (r *Row) Missing() string {
 
 // fatal reports whether the server crashes. Clauses are inconclusive then, and the
 // verdict of the check is crash.
-func (r *Row) fatal() bool { return strings.HasPrefix(r.Fault.Name, "dies-") }
+func (r *Row) fatal() bool { return strings.HasPrefix(r.Bug.Name, "dies-") }
 
 // insert adds a word to a sorted list, unless it is there.
 func insert(list []string, word string) []string {
@@ -185,9 +185,9 @@ func Clauses(check conformance.Check) []string {
 	return ids
 }
 
-// Names reports whether a fault may break a clause that a check decides.
-func Names(fault registry.Fault, check conformance.Check) bool {
-	return slices.ContainsFunc(Clauses(check), func(id string) bool { return slices.Contains(fault.Clauses, id) })
+// Names reports whether a bug may break a clause that a check decides.
+func Names(bug registry.Bug, check conformance.Check) bool {
+	return slices.ContainsFunc(Clauses(check), func(id string) bool { return slices.Contains(bug.Clauses, id) })
 }
 
 // catches reports whether a check found a clause broken that it decides, or the server

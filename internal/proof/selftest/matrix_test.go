@@ -10,18 +10,18 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// TestWhatIsMissing: a check that decides the first clause of a fault must find it broken, unless lag kept the check
+// TestWhatIsMissing: a check that decides the first clause of a bug must find it broken, unless lag kept the check
 // from deciding it.
 func TestWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	fault, err := registry.Default().FaultNamed("ack-other-answer")
+	bug, err := registry.Default().BugNamed("ack-other-answer")
 	require.NoError(t, err)
 	scripts := candidates(suite(t))
 	i := 0
-	for !Names(fault, scripts[i]) || scripts[i].clauses[0] != fault.Clauses[0] {
+	for !Names(bug, scripts[i]) || scripts[i].clauses[0] != bug.Clauses[0] {
 		i++
 	}
-	first := fault.Clauses[0]
+	first := bug.Clauses[0]
 	for name, c := range map[string]struct {
 		verdict reports.Verdict
 		reason  reports.ReasonCode
@@ -33,7 +33,7 @@ func TestWhatIsMissing(t *testing.T) {
 		"failed":             {reports.Fail, "", ""},
 	} {
 		m := Matrix{Protocol: registry.Default().Protocol}
-		m.Add(fault, scripts[i].Check, reports.Check{
+		m.Add(bug, scripts[i].Check, reports.Check{
 			ID: scripts[i].id, Verdict: c.verdict,
 			Clauses: []reports.ClauseVerdict{{ID: first, Verdict: c.verdict, Reason: c.reason}},
 		})

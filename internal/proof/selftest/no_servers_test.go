@@ -301,8 +301,8 @@ type obituary struct {
 
 // poolWith returns the pool of servers of FWP with a hook, in memory.
 func poolWith(hook func() func(*fakes.Event)) *pool {
-	fault := registry.FWPFault(fakes.Fault{Hook: hook})
-	return &pool{fixture: Fixture{Network: memnet.New()}, config: registry.Config{Faults: []registry.Fault{fault}}}
+	bug := registry.FWPBug(fakes.Bug{Hook: hook})
+	return &pool{fixture: Fixture{Network: memnet.New()}, config: registry.Config{Bugs: []registry.Bug{bug}}}
 }
 
 func mourn(t *testing.T, m *mortal, scripts []conformance.Check) (seen obituary) {

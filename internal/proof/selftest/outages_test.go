@@ -26,7 +26,7 @@ import (
 // is not blamed.
 func TestOutages(t *testing.T) {
 	t.Parallel()
-	for _, row := range []struct{ fault, variation, check, clause, want string }{
+	for _, row := range []struct{ bug, variation, check, clause, want string }{
 		{"refused-ends-executor", "", "outage/refused-idle", "FWP-FETCH-11",
 			"fail no work: 3 of 3 jobs were not done within 1m0s after the outage, while it sent BEATs"},
 		{"refused-ends-executor", "", "outage/silent-idle", "FWP-FETCH-11", "pass : "},
@@ -41,9 +41,9 @@ func TestOutages(t *testing.T) {
 		{"", "loss-pause-a-minute", "outage/refused-idle", "FWP-FETCH-11", "pass : "},
 		{"", "", "outage/unanswered-idle", "FWP-WRK-05", "observed : it worked again after "},
 	} {
-		t.Run(row.fault+row.variation+" "+row.check+" "+row.clause, func(t *testing.T) {
+		t.Run(row.bug+row.variation+" "+row.check+" "+row.clause, func(t *testing.T) {
 			t.Parallel()
-			report := outageOf(t, row.fault, row.variation, row.check)
+			report := outageOf(t, row.bug, row.variation, row.check)
 			got := ""
 			for _, cv := range report.Checks[0].Clauses {
 				if cv.ID == row.clause {
@@ -73,14 +73,14 @@ func TestAWorkerThatStaysAway(t *testing.T) {
 	assert.Less(t, report.Checks[0].Took, 2*time.Minute, "of virtual time")
 }
 
-// outageOf plays a situation on a worker with a fault or a variation, or with neither.
-func outageOf(t *testing.T, fault, variation, check string) (report *reports.Report) {
+// outageOf plays a situation on a worker with a bug or a variation, or with neither.
+func outageOf(t *testing.T, bug, variation, check string) (report *reports.Report) {
 	t.Helper()
 	on := fixtureOf(t, "fwp", "worker")
 	checks, err := on.Checks()
 	require.NoError(t, err)
 	checks = slices.DeleteFunc(checks, func(c conformance.Check) bool { return c.Describe().ID != check })
-	faults := slices.DeleteFunc(on.Faults(), func(f registry.Fault) bool { return path.Base(f.Name) != fault })
+	bugs := slices.DeleteFunc(on.Bugs(), func(f registry.Bug) bool { return path.Base(f.Name) != bug })
 	variations := on.Variations()
 	v := variations[len(variations)-1]
 	for _, other := range variations {
@@ -90,8 +90,8 @@ func outageOf(t *testing.T, fault, variation, check string) (report *reports.Rep
 	}
 	synctest.Test(t, func(t *testing.T) {
 		on.Network = memnet.New()
-		if fault != "" {
-			report, err = on.Report(t.Context(), faults, checks, nil)
+		if bug != "" {
+			report, err = on.Report(t.Context(), bugs, checks, nil)
 		} else {
 			report, err = on.Vary(t.Context(), v, checks)
 		}
@@ -128,13 +128,13 @@ func TestAccountsOfProducers(t *testing.T) {
 	}
 }
 
-// likeFaktory plays a situation of a server that is like Faktory on a producer with a fault, a variation or neither.
+// likeFaktory plays a situation of a server that is like Faktory on a producer with a bug, a variation or neither.
 func likeFaktory(t *testing.T, departure, check string) (report *reports.Report) {
 	t.Helper()
 	on, config := fixtureOf(t, "fwp", "producer"), registry.Config{}
-	for _, f := range on.Faults() {
+	for _, f := range on.Bugs() {
 		if path.Base(f.Name) == departure {
-			config.Faults = append(config.Faults, f)
+			config.Bugs = append(config.Bugs, f)
 		}
 	}
 	for _, v := range on.Variations() {

@@ -29,7 +29,7 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// The names of pervasive faults.
+// The names of pervasive bugs.
 const (
 	linesEndWithLF = "every line ends with LF alone"
 	repliesAreSlow = "every reply is slow"
@@ -43,32 +43,32 @@ const (
 const slowReply = 300 * time.Millisecond
 
 // pervasive are departures that show in most conversations of a server, by protocol.
-func pervasive(t *testing.T) map[string][]registry.Fault {
+func pervasive(t *testing.T) map[string][]registry.Bug {
 	t.Helper()
-	return map[string][]registry.Fault{"fwp": pervasiveFWP(t), "workq": pervasiveWorkq(), "emqp": pervasiveEMQP(t)}
+	return map[string][]registry.Bug{"fwp": pervasiveFWP(t), "workq": pervasiveWorkq(), "emqp": pervasiveEMQP(t)}
 }
 
-// catalogued returns a fault of the catalogue of a protocol.
-func catalogued(t *testing.T, protocol, name string) registry.Fault {
+// catalogued returns a bug of the catalogue of a protocol.
+func catalogued(t *testing.T, protocol, name string) registry.Bug {
 	t.Helper()
 	of, err := registry.Named(protocol)
 	require.NoError(t, err)
-	fault, err := of.FaultNamed(name)
+	bug, err := of.BugNamed(name)
 	require.NoError(t, err)
-	return fault
+	return bug
 }
 
-// ownRow is the table of a fault of this test.
+// ownRow is the table of a bug of this test.
 func ownRow(name, clause string) catalogue.Table {
 	return catalogue.Table{name: {Marks: []string{clause}}}
 }
 
-func pervasiveFWP(t *testing.T) []registry.Fault {
+func pervasiveFWP(t *testing.T) []registry.Bug {
 	t.Helper()
-	own := func(name, clause string, hook func(*fakes.Event)) registry.Fault {
-		return registry.FWPFault(catalogue.FaultOf[fakes.Event](ownRow(name, "FWP-"+clause), name, hook))
+	own := func(name, clause string, hook func(*fakes.Event)) registry.Bug {
+		return registry.FWPBug(catalogue.BugOf[fakes.Event](ownRow(name, "FWP-"+clause), name, hook))
 	}
-	return []registry.Fault{
+	return []registry.Bug{
 		catalogued(t, "fwp", "job-retry-follows"),
 		own(linesEndWithLF, "RESP-01", func(e *fakes.Event) {
 			if e.Point == fakes.Writing {
@@ -94,9 +94,9 @@ func pervasiveFWP(t *testing.T) []registry.Fault {
 	}
 }
 
-func pervasiveWorkq() []registry.Fault {
-	own := func(name, clause string, hook func() func(*fakeworkq.Event)) registry.Fault {
-		return registry.WorkqFault(catalogue.FaultOf[fakeworkq.Event](ownRow(name, "WORKQ-"+clause), name, hook))
+func pervasiveWorkq() []registry.Bug {
+	own := func(name, clause string, hook func() func(*fakeworkq.Event)) registry.Bug {
+		return registry.WorkqBug(catalogue.BugOf[fakeworkq.Event](ownRow(name, "WORKQ-"+clause), name, hook))
 	}
 	is := func(p fakeworkq.Point) func(*fakeworkq.Event) bool {
 		return func(e *fakeworkq.Event) bool { return e.Point == p }
@@ -104,7 +104,7 @@ func pervasiveWorkq() []registry.Fault {
 	at := func(p fakeworkq.Point, act func(*fakeworkq.Event)) func() func(*fakeworkq.Event) {
 		return catalogue.Maker[fakeworkq.Event](catalogue.On(is(p), act))
 	}
-	return []registry.Fault{
+	return []registry.Bug{
 		own(linesEndWithLF, "LINE-03", at(fakeworkq.Writing, func(e *fakeworkq.Event) {
 			e.Bytes = bytes.ReplaceAll(e.Bytes, []byte("\r\n"), []byte("\n"))
 		})),
@@ -133,10 +133,10 @@ func pervasiveWorkq() []registry.Fault {
 	}
 }
 
-func pervasiveEMQP(t *testing.T) []registry.Fault {
+func pervasiveEMQP(t *testing.T) []registry.Bug {
 	t.Helper()
-	own := func(name, clause string, hook func() func(*fakeemqp.Event)) registry.Fault {
-		return registry.EMQPFault(catalogue.FaultOf[fakeemqp.Event](ownRow(name, "EMQP-"+clause), name, hook))
+	own := func(name, clause string, hook func() func(*fakeemqp.Event)) registry.Bug {
+		return registry.EMQPBug(catalogue.BugOf[fakeemqp.Event](ownRow(name, "EMQP-"+clause), name, hook))
 	}
 	const atHeaders = 5
 	request := func(e *fakeemqp.Event) bool {
@@ -146,7 +146,7 @@ func pervasiveEMQP(t *testing.T) []registry.Fault {
 		e.Frames = slices.Clone(e.Frames)
 		e.Frames[atHeaders] = []byte(text)
 	}
-	return []registry.Fault{
+	return []registry.Bug{
 		catalogued(t, "emqp", acksHaveOtherIDs),
 		catalogued(t, "emqp", "heartbeat-milliseconds"),
 		own("every REQUEST has a header more", "HEAD-01", catalogue.Maker[fakeemqp.Event](catalogue.On(request,
@@ -165,7 +165,7 @@ func pervasiveEMQP(t *testing.T) []registry.Fault {
 	}
 }
 
-// hidden are the faults that are not found beside a pervasive one, with the reason. So are those whose clause that one
+// hidden are the bugs that are not found beside a pervasive one, with the reason. So are those whose clause that one
 // breaks itself.
 var hidden = map[string]map[string]string{
 	linesEndWithLF: {
@@ -190,24 +190,24 @@ var hidden = map[string]map[string]string{
 	},
 }
 
-// documents are those that say which checks catch a fault, by protocol; that of eMQP does not.
-var documents = map[string]string{"fwp": "faults.md", "workq": "workq-faults.md", "emqp": "emqp-faults.md"}
+// documents are those that say which checks catch a bug, by protocol; that of eMQP does not.
+var documents = map[string]string{"fwp": "bugs.md", "workq": "workq-bugs.md", "emqp": "emqp-bugs.md"}
 
-// beside plays a catalogue beside pervasive faults. Plays are remembered: each script is played once on a server with
-// the same faults.
+// beside plays a catalogue beside pervasive bugs. Plays are remembered: each script is played once on a server with
+// the same bugs.
 type beside struct {
 	of    *registry.Peer
-	plays sync.Map // by script and faults: func() []string, which returns the clauses that are found broken
+	plays sync.Map // by script and bugs: func() []string, which returns the clauses that are found broken
 }
 
-// scriptsOf returns the scripts that are about a fault: those that look at its first clause, and those that the
+// scriptsOf returns the scripts that are about a bug: those that look at its first clause, and those that the
 // document says catch it.
-func scriptsOf(all []candidate, fault registry.Fault, caught []string) []conformance.Check {
+func scriptsOf(all []candidate, bug registry.Bug, caught []string) []conformance.Check {
 	var first, others []conformance.Check
 	for _, s := range all {
 		switch {
 		case slices.Contains(heavy, s.id):
-		case slices.Contains(s.clauses, fault.Clauses[0]):
+		case slices.Contains(s.clauses, bug.Clauses[0]):
 			first = append(first, s.Check)
 		case slices.Contains(caught, s.id):
 			others = append(others, s.Check)
@@ -221,42 +221,42 @@ func scriptsOf(all []candidate, fault registry.Fault, caught []string) []conform
 	return append(first, others...)
 }
 
-// breaks reports whether a script finds a clause broken on a server that has some faults.
-func (b *beside) breaks(t *testing.T, clause string, script conformance.Check, faults ...registry.Fault) bool {
+// breaks reports whether a script finds a clause broken on a server that has some bugs.
+func (b *beside) breaks(t *testing.T, clause string, script conformance.Check, bugs ...registry.Bug) bool {
 	t.Helper()
 	key := script.Describe().ID
-	for _, f := range faults {
+	for _, f := range bugs {
 		key += "\n" + f.Name
 	}
 	once, _ := b.plays.LoadOrStore(key, sync.OnceValue(func() []string {
-		return red(playBeside(t, b.of, script, faults...))
+		return red(playBeside(t, b.of, script, bugs...))
 	}))
 	return slices.Contains(once.(func() []string)(), clause) //nolint:forcetypeassert // nothing else is stored
 }
 
-// found reports whether scripts find the first clause of a fault broken, and whether they still do beside another
-// fault, which does not break it itself there. What is found beside another one is not played alone.
-func (b *beside) found(t *testing.T, scripts []conformance.Check, fault, other registry.Fault) (alone, both bool) {
+// found reports whether scripts find the first clause of a bug broken, and whether they still do beside another
+// bug, which does not break it itself there. What is found beside another one is not played alone.
+func (b *beside) found(t *testing.T, scripts []conformance.Check, bug, other registry.Bug) (alone, both bool) {
 	t.Helper()
 	const most = 4 // scripts
-	clause := fault.Clauses[0]
+	clause := bug.Clauses[0]
 	for _, s := range scripts[:min(most, len(scripts))] {
 		switch {
 		case b.breaks(t, clause, s, other):
-		case b.breaks(t, clause, s, fault, other):
+		case b.breaks(t, clause, s, bug, other):
 			return true, true
 		default:
-			alone = alone || b.breaks(t, clause, s, fault)
+			alone = alone || b.breaks(t, clause, s, bug)
 		}
 	}
 	return alone, false
 }
 
-// TestFaultsBesideAPervasiveOne plays faults of the catalogues once more on a server that has a pervasive fault as
-// well, which are taken in turn; with FWP_SLOW=1 each fault beside all of them, and otherwise a quarter of those of
-// FWP; the race detector watches an eighth. A fault is found there if one of the scripts finds its first clause broken
-// that find it alone, and that do not because of the pervasive fault.
-func TestFaultsBesideAPervasiveOne(t *testing.T) {
+// TestBugsBesideAPervasiveOne plays bugs of the catalogues once more on a server that has a pervasive bug as
+// well, which are taken in turn; with FWP_SLOW=1 each bug beside all of them, and otherwise a quarter of those of
+// FWP; the race detector watches an eighth. A bug is found there if one of the scripts finds its first clause broken
+// that find it alone, and that do not because of the pervasive bug.
+func TestBugsBesideAPervasiveOne(t *testing.T) {
 	t.Parallel()
 	for protocol, others := range pervasive(t) {
 		t.Run(protocol, func(t *testing.T) {
@@ -272,14 +272,14 @@ func TestFaultsBesideAPervasiveOne(t *testing.T) {
 	}
 }
 
-// playBesides plays the catalogue of a protocol beside pervasive faults, and counts for each.
-func playBesides(t *testing.T, of *registry.Peer, others []registry.Fault, counts []atomic.Int32) {
+// playBesides plays the catalogue of a protocol beside pervasive bugs, and counts for each.
+func playBesides(t *testing.T, of *registry.Peer, others []registry.Bug, counts []atomic.Int32) {
 	t.Helper()
 	suite, err := of.Scripts()
 	require.NoError(t, err)
-	b, caught, scripts := &beside{of: of}, documentation(t, documents[of.Name], 0, of.Faults()).faults, candidates(suite)
-	for _, f := range of.Faults() {
-		chance := crc32.ChecksumIEEE([]byte(f.Name)) // by its name: another fault of the catalogue changes nothing
+	b, caught, scripts := &beside{of: of}, documentation(t, documents[of.Name], 0, of.Bugs()).bugs, candidates(suite)
+	for _, f := range of.Bugs() {
+		chance := crc32.ChecksumIEEE([]byte(f.Name)) // by its name: another bug of the catalogue changes nothing
 		if !golden.Slow() && of.IsDefault() && chance%4 != 0 || golden.Racing && chance%8 != 0 {
 			continue
 		}
@@ -305,15 +305,15 @@ func playBesides(t *testing.T, of *registry.Peer, others []registry.Fault, count
 	}
 }
 
-// playBeside plays one script on fresh servers that have some faults.
+// playBeside plays one script on fresh servers that have some bugs.
 func playBeside(
-	t *testing.T, of *registry.Peer, script conformance.Check, faults ...registry.Fault,
+	t *testing.T, of *registry.Peer, script conformance.Check, bugs ...registry.Bug,
 ) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		var err error
-		check, err = Fixture{Peer: of, Network: memnet.New()}.Play(t.Context(), faults, script, nil)
+		check, err = Fixture{Peer: of, Network: memnet.New()}.Play(t.Context(), bugs, script, nil)
 		require.NoError(t, err)
 	})
 	declared(t, of, check)

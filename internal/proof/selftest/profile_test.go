@@ -34,9 +34,9 @@ func TestProfileOnTheConformingServer(t *testing.T) {
 	suitetest.InTime(t, varies(t, Fixture{Peer: of}, registry.Variation{Name: conforming}, checks), checks)
 }
 
-// Each fault of what Faktory adds turns its clause red, and no other clause that it does not name; each clause of the
-// profile has such a fault.
-func TestProfileFaults(t *testing.T) {
+// Each bug of what Faktory adds turns its clause red, and no other clause that it does not name; each clause of the
+// profile has such a bug.
+func TestProfileBugs(t *testing.T) {
 	t.Parallel()
 	of, checks := profileChecks(t)
 	shown := map[string]bool{}
@@ -44,14 +44,14 @@ func TestProfileFaults(t *testing.T) {
 		shown[f.Clauses[0]] = true
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			fault, err := of.FaultNamed(f.Name)
+			bug, err := of.BugNamed(f.Name)
 			require.NoError(t, err)
 			var red []string
 			for _, script := range checks {
-				if !Names(fault, script) {
+				if !Names(bug, script) {
 					continue
 				}
-				for _, found := range playScript(t, of, fault, script).Findings {
+				for _, found := range playScript(t, of, bug, script).Findings {
 					red = append(red, found.Clause)
 				}
 			}
@@ -99,18 +99,18 @@ S: <any>`},
 			text, err := scenarios.Parse(of.Dialect, name, []byte(test.script+"\n"))
 			require.NoError(t, err)
 			script := conformance.Scripts(text)[0]
-			found := func(fault registry.Fault) (clauses []string) {
-				for _, f := range playScript(t, of, fault, script).Findings {
+			found := func(bug registry.Bug) (clauses []string) {
+				for _, f := range playScript(t, of, bug, script).Findings {
 					assert.Equal(t, reports.LawPrefix+"delivered", f.Check)
 					clauses = append(clauses, f.Clause)
 				}
 				return clauses
 			}
-			fault, err := of.FaultNamed(name)
+			bug, err := of.BugNamed(name)
 			require.NoError(t, err)
-			assert.Equal(t, []string{test.clause}, found(fault))
-			assert.Empty(t, found(registry.FWPFault(fakes.Fault{Hook: func() func(*fakes.Event) { return func(*fakes.Event) {} }})),
-				"a server without the fault")
+			assert.Equal(t, []string{test.clause}, found(bug))
+			assert.Empty(t, found(registry.FWPBug(fakes.Bug{Hook: func() func(*fakes.Event) { return func(*fakes.Event) {} }})),
+				"a server without the planted bug")
 		})
 	}
 }

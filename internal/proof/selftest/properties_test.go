@@ -108,7 +108,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 	}
 }
 
-// TestPropertiesCatch tries the properties on servers with faults that each of them has
+// TestPropertiesCatch tries the properties on servers with bugs that each of them has
 // to find. What is wrong in a history can look like several things.
 func TestPropertiesCatch(t *testing.T) {
 	t.Parallel()
@@ -127,30 +127,30 @@ func TestPropertiesCatch(t *testing.T) {
 		"explore/crowd": {"delivered-twice": false, "push-lost": false, "reply-swapped": false},
 	}
 	for check, chosen := range tests {
-		for _, fault := range bugs.All() {
-			plain, is := chosen[fault.Name]
+		for _, bug := range bugs.All() {
+			plain, is := chosen[bug.Name]
 			few := []string{"job-retry-follows", "delivered-twice", "restart-returns-done"}
-			if !is || !golden.Slow() && !slices.Contains(few, fault.Name) {
+			if !is || !golden.Slow() && !slices.Contains(few, bug.Name) {
 				continue // conformance/explore and protocols/fwp/crowd search for some of the others
 			}
-			t.Run(check+"/"+fault.Name, func(t *testing.T) {
+			t.Run(check+"/"+bug.Name, func(t *testing.T) {
 				t.Parallel()
 				if check != "explore/crowd" {
 					golden.NotRacing(t)
 				}
-				for i, others := range golden.Sample([]bool{len(fault.Name)%2 == 0}, []bool{true, true, false, false}) {
-					found := tried(t, nil, slowly(fault.Hook), others, 5-i%2, check)[0]
+				for i, others := range golden.Sample([]bool{len(bug.Name)%2 == 0}, []bool{true, true, false, false}) {
+					found := tried(t, nil, slowly(bug.Hook), others, 5-i%2, check)[0]
 					assert.True(t, found.Verdict.Breach(), "%s: %s", found.Verdict, found.Why)
 					shown, named := 0, false
 					for _, f := range found.Findings {
-						named = named || slices.Contains(fault.Clauses, f.Clause)
+						named = named || slices.Contains(bug.Clauses, f.Clause)
 						shown += len(f.Script)
 						assert.NotEmpty(t, f.Level)
 						assert.Equal(t, "again "+check, f.Reproduce)
-						assert.True(t, !plain || slices.Contains(fault.Clauses, f.Clause), "%s: %s", f.Clause, f.Actual)
+						assert.True(t, !plain || slices.Contains(bug.Clauses, f.Clause), "%s: %s", f.Clause, f.Actual)
 					}
 					inCrowd := check == "explore/crowd"
-					pairs := fault.Name == "reply-swapped" // of which there need not be one in a short conversation
+					pairs := bug.Name == "reply-swapped" // of which there need not be one in a short conversation
 					assert.True(t, named || !inCrowd, "it was taken for something else")
 					assert.True(t, shown > 0 || !plain && (!inCrowd || !others || pairs), "no script shows it")
 				}
@@ -163,10 +163,10 @@ func TestPropertiesCatch(t *testing.T) {
 func TestPropertiesWarnOfARestart(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
-	fault, known := bugs.Named("restart-forgets")
+	bug, known := bugs.Named("restart-forgets")
 	require.True(t, known)
 	for seed := range golden.Sample(2, 8) {
-		found := tried(t, nil, slowly(fault.Hook), true, seed, "explore/restart")[0]
+		found := tried(t, nil, slowly(bug.Hook), true, seed, "explore/restart")[0]
 		assert.Equal(t, reports.Warn, found.Verdict, "%s %+v", found.Why, found.Findings)
 	}
 }
@@ -175,9 +175,9 @@ func TestPropertiesWarnOfARestart(t *testing.T) {
 // nothing comes before anything else.
 func slowly(hook func() func(*fakes.Event)) func() func(*fakes.Event) {
 	return func() func(*fakes.Event) {
-		fault := hook()
+		bug := hook()
 		return func(e *fakes.Event) {
-			fault(e)
+			bug(e)
 			if e.Point == fakes.Writing {
 				e.Delay += 50 * time.Microsecond
 			}

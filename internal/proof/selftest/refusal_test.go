@@ -17,20 +17,20 @@ func TestACloseInsteadOfAnErrorBreaksOneClause(t *testing.T) {
 	clauses := map[string]string{
 		"hello-declined-closes": "FWP-HELLO-04", "state-before-hello-closes": "FWP-STATE-01",
 	}
-	for _, fault := range registry.Default().Faults() {
-		clause := clauses[fault.Name]
+	for _, bug := range registry.Default().Bugs() {
+		clause := clauses[bug.Name]
 		if clause == "" {
 			continue
 		}
-		delete(clauses, fault.Name)
-		t.Run(fault.Name, func(t *testing.T) {
+		delete(clauses, bug.Name)
+		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
 			found := 0
 			for _, script := range suite(t) {
 				if !strings.HasPrefix(script.Describe().ID, "auth/") {
 					continue
 				}
-				check := playScript(t, registry.Default(), fault, script)
+				check := playScript(t, registry.Default(), bug, script)
 				for _, id := range red(check) {
 					assert.Equal(t, clause, id, "%s%s", check.ID, evidence(check))
 					found++

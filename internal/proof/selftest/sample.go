@@ -12,7 +12,7 @@ import (
 // drawn returns a number that depends on two names alone: what is drawn by it stays where others are added.
 func drawn(name, id string) uint32 { return crc32.ChecksumIEEE([]byte(name + " " + id)) }
 
-// sample returns about one of n checks for what has a name, a fault or a variation, and at least one. Another name, or
+// sample returns about one of n checks for what has a name, a bug or a variation, and at least one. Another name, or
 // another check, leaves the sample as it is. What the rows of a variation name is always in it: nothing else shows that
 // a row allows nothing any more.
 func sample(n uint32, name string, checks []conformance.Check, rows ...allow.Row) []conformance.Check {

@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/registry"
 )
 
-// shown has for each rule of a law a fault and a script: the conversation of the script with a server that has the
-// fault breaks the rule.
+// shown has for each rule of a law a bug and a script: the conversation of the script with a server that has the
+// bug breaks the rule.
 var shown = map[string]map[string]string{
 	"fwp": {
 		"block": "fetch-never-blocks fetch/waits-with-several-queues", "closed": "end-error end/reply",
@@ -85,21 +85,21 @@ func TestEachRuleIsShown(t *testing.T) {
 				_, known := of.ClauseByID(of.Prefix + id)
 				assert.True(t, known, "%s: %s", name, id)
 			}
-			fault, script, is := strings.Cut(shown[of.Name][rule], " ")
+			bug, script, is := strings.Cut(shown[of.Name][rule], " ")
 			if _, known := unshown[name]; !is || known {
-				assert.NotEqual(t, known, is, "%s: no fault shows it", name)
+				assert.NotEqual(t, known, is, "%s: no planted bug shows it", name)
 				continue
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				assert.Positive(t, brokenBy(t, of, catalogued(t, of.Name, fault), script)[rule])
+				assert.Positive(t, brokenBy(t, of, catalogued(t, of.Name, bug), script)[rule])
 			})
 		}
 	}
 }
 
-// brokenBy plays a script on servers with a fault, and returns how often it has broken each rule of the law.
-func brokenBy(t *testing.T, of *registry.Peer, fault registry.Fault, script string) map[string]int {
+// brokenBy plays a script on servers with a bug, and returns how often it has broken each rule of the law.
+func brokenBy(t *testing.T, of *registry.Peer, bug registry.Bug, script string) map[string]int {
 	t.Helper()
 	all, err := of.Scripts()
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func brokenBy(t *testing.T, of *registry.Peer, fault registry.Fault, script stri
 	require.GreaterOrEqual(t, i, 0, script)
 	times := map[string]int{}
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{fixture: Fixture{Peer: of, Network: memnet.New()}, config: registry.Config{Faults: []registry.Fault{fault}}}
+		p := &pool{fixture: Fixture{Peer: of, Network: memnet.New()}, config: registry.Config{Bugs: []registry.Bug{bug}}}
 		defer p.close()
 		runner, err := p.runner(all[i])
 		require.NoError(t, err)

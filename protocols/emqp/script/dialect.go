@@ -116,7 +116,7 @@ func (Dialect) Sample(introduced bool) session.State {
 
 // Check returns what is wrong with a message. A HEARTBEAT has to follow an INFORM, and nothing follows a DISCONNECT or
 // a KBAI. (the tables; Heartbeating; DISCONNECT and KBAI)
-func (Dialect) Check(_ scenarios.Role, s session.State, sent []byte) (fault string, advice []scenarios.Advice) {
+func (Dialect) Check(_ scenarios.Role, s session.State, sent []byte) (bug string, advice []scenarios.Advice) {
 	item, err := ParseSent(sent)
 	if err != nil || item.Kind != zmtp.IsMessage {
 		return "", nil

@@ -56,7 +56,7 @@ func (c *alteredConn) Read(p []byte) (int, error) {
 }
 
 // TestSockets: a broker of another socket type, and one that sends what is no ZMTP, are found. The hook of the broker
-// sees messages only, so these faults are none of its catalogue.
+// sees messages only, so these bugs are none of its catalogue.
 func TestSockets(t *testing.T) {
 	t.Parallel()
 	for clause, change := range map[string]func([]byte) []byte{

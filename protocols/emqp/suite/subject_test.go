@@ -165,11 +165,11 @@ func TestNothingIsBlamed(t *testing.T) {
 }
 
 var (
-	seed   = flag.Uint64("seed", 1, "of explorations")
-	faults = flag.String("fault", "", "the faults that TestFaultsAreFound has; a few if empty, all for all")
+	seed = flag.Uint64("seed", 1, "of explorations")
+	bugs = flag.String("bug", "", "the planted bugs that TestBugsAreFound has; a few if empty, all for all")
 )
 
-// unseen are faults that an exploration does not show: the HEARTBEATs of a broker are answered, and not judged; the
+// unseen are bugs that an exploration does not show: the HEARTBEATs of a broker are answered, and not judged; the
 // names of queues are plain; clients alone send DISCONNECT.
 var unseen = map[string]bool{
 	"heartbeat-uptime": true, "heartbeat-milliseconds": true, "heartbeat-alone-counts": true,
@@ -181,16 +181,16 @@ var unseen = map[string]bool{
 	"malformed-short-hangs": true, // it hangs for the queues that the message names, and short ones name none
 }
 
-// ofValues are faults of single values, each of which an exploration of values has.
+// ofValues are bugs of single values, each of which an exploration of values has.
 var ofValues = map[string]bool{
 	"request-large-lost": true, "request-json-compacted": true, "request-binary-lost": true,
 }
 
-// ofHeartbeats are faults of the HEARTBEATs of a broker, which it sends by its own timer: a conversation that is
+// ofHeartbeats are bugs of the HEARTBEATs of a broker, which it sends by its own timer: a conversation that is
 // as short as can be ends now behind one, and now before it (17 of 60 times fewer than 4 of 5 plays showed the first).
 var ofHeartbeats = map[string]bool{"frame-command-ready": true, "frame-heartbeat-four": true, "frame-id-same": true}
 
-// also are the clauses where an exploration sees a fault otherwise than the checks.
+// also are the clauses where an exploration sees a bug otherwise than the checks.
 var also = map[string]string{
 	"request-first-worker": "EMQP-REQ-01 EMQP-REQ-06 EMQP-REQ-07 EMQP-INF-02",
 	"inform-replaces":      "EMQP-INF-02 EMQP-REQ-01 EMQP-REQ-07", "kbai-loses-requests": "EMQP-REPLY-01 EMQP-REQ-01",
@@ -199,16 +199,16 @@ var also = map[string]string{
 	"request-forgotten": "EMQP-BEAT-05", // its worker was idle
 }
 
-// TestFaultsAreFound explores brokers with faults: a clause that each declares is found, by a script that parses.
+// TestBugsAreFound explores brokers with bugs: a clause that each declares is found, by a script that parses.
 // Without FWP_SLOW=1 it is a sample.
-func TestFaultsAreFound(t *testing.T) {
+func TestBugsAreFound(t *testing.T) {
 	t.Parallel()
 	some := []string{"request-lost", "reply-true", "frame-ack-four"}
-	if *faults != "" {
-		some = strings.Split(*faults, ",")
+	if *bugs != "" {
+		some = strings.Split(*bugs, ",")
 	}
-	for _, f := range fakeemqp.Faults() {
-		if !slices.Contains(some, f.Name) && !golden.Slow() && *faults != "all" || unseen[f.Name] {
+	for _, f := range fakeemqp.Bugs() {
+		if !slices.Contains(some, f.Name) && !golden.Slow() && *bugs != "all" || unseen[f.Name] {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
@@ -236,17 +236,17 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestCompared compares a broker with itself, of which nothing differs, and with one that has a fault.
+// TestCompared compares a broker with itself, of which nothing differs, and with one that has a bug.
 func TestCompared(t *testing.T) {
 	t.Parallel()
-	compared := func(fault string) (r *explore.Compared) {
+	compared := func(bug string) (r *explore.Compared) {
 		synctest.Test(t, func(t *testing.T) {
 			a, endA, err := brokers(nil, false)()
 			require.NoError(t, err)
 			defer endA()
 			b, endB, err := brokers(func() (c fakeemqp.Config) {
-				for _, f := range fakeemqp.Faults() {
-					if f.Name == fault {
+				for _, f := range fakeemqp.Bugs() {
+					if f.Name == bug {
 						c.Hook = f.Hook()
 					}
 				}
@@ -264,15 +264,15 @@ func TestCompared(t *testing.T) {
 	same := compared("")
 	assert.Empty(t, same.Differences)
 	assert.Greater(t, same.Coverage.Outcomes["REQUEST ready worker"], 20)
-	for fault, clause := range map[string]string{
+	for bug, clause := range map[string]string{
 		"request-twice": "EMQP-REQ-03", "headers-lost": "EMQP-HEAD-01", "reply-lost": "EMQP-REPLY-01",
 	} {
 		var broken []string
-		for _, d := range compared(fault).Differences {
+		for _, d := range compared(bug).Differences {
 			if v := d.Sides[1].Violation; v != nil && d.Sides[0].Violation == nil {
 				broken = append(broken, v.Clause)
 			}
 		}
-		assert.Contains(t, broken, clause, fault)
+		assert.Contains(t, broken, clause, bug)
 	}
 }

@@ -79,7 +79,7 @@ func held() func(*fakeemqp.Event) {
 }
 
 // What a broker does wrong shows in the account of the jobs, or as a breach.
-func TestFaultsShow(t *testing.T) {
+func TestBugsShow(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]results.FindingKind{
 		"request-lost": results.FindingLost, "request-twice": results.FindingReturned,
@@ -88,8 +88,8 @@ func TestFaultsShow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := fakeemqp.Faults()
-			i := slices.IndexFunc(all, func(f fakeemqp.Fault) bool { return f.Name == name })
+			all := fakeemqp.Bugs()
+			i := slices.IndexFunc(all, func(f fakeemqp.Bug) bool { return f.Name == name })
 			require.GreaterOrEqual(t, i, 0)
 			loadtest.Shows(t, loaded(t, emqpwire.Protocol{}, all[i].Hook(), nil), kind)
 		})

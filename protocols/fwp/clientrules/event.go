@@ -75,10 +75,10 @@ type Event struct {
 	// nothing if there is none.
 	Raw     []byte
 	Size    int
-	Command fwp.Command    // as far as the line could be read
-	Object  map[string]any // the JSON object behind the verb, numbers as json.Number; nil if there is none
-	Wrong   []SyntaxFault  // what is wrong with the syntax before its end, from the left
-	Unread  bool           // the line was too long to judge: Command has the verb only
+	Command fwp.Command     // as far as the line could be read
+	Object  map[string]any  // the JSON object behind the verb, numbers as json.Number; nil if there is none
+	Wrong   []SyntaxMistake // what is wrong with the syntax before its end, from the left
+	Unread  bool            // the line was too long to judge: Command has the verb only
 
 	// Of a Reply.
 	Reply fwp.Reply

@@ -14,24 +14,24 @@ import (
 // MaxKept bounds what a builder keeps of one line, and of one reply, in bytes. What is longer passes unjudged.
 const MaxKept = 16 << 20
 
-// Fault is the rule of the syntax of lines that a client broke.
-type Fault uint8
+// Mistake is the rule of the syntax of lines that a client broke.
+type Mistake uint8
 
-// The faults.
+// The mistakes.
 const (
-	FaultUTF8   Fault = iota + 1 // the line is not UTF-8
-	FaultForm                    // what follows the verb is not one space, or stands where there must be nothing
-	FaultSyntax                  // another mistake: JSON, white space, a verb in lower case
+	MistakeUTF8   Mistake = iota + 1 // the line is not UTF-8
+	MistakeForm                      // what follows the verb is not one space, or stands where there must be nothing
+	MistakeSyntax                    // another mistake: JSON, white space, a verb in lower case
 )
 
-// SyntaxFault is a line that breaks the syntax of the specification.
-type SyntaxFault struct {
-	Fault Fault
-	Text  string // where, what was expected and what was there
+// SyntaxMistake is a line that breaks the syntax of the specification.
+type SyntaxMistake struct {
+	Mistake Mistake
+	Text    string // where, what was expected and what was there
 }
 
 // Error returns where the line is wrong, what was expected and what was there.
-func (f *SyntaxFault) Error() string { return f.Text }
+func (f *SyntaxMistake) Error() string { return f.Text }
 
 // readLine fills in an event of kind Line from a line with its LF. The event keeps a copy.
 func readLine(e *Event, line []byte) {
@@ -57,11 +57,11 @@ func readLine(e *Event, line []byte) {
 	}
 }
 
-// blame adds the fault for which a text is refused, if it is one.
+// blame adds the mistake for which a text is refused, if it is one.
 func (e *Event) blame(body []byte) {
 	if _, err := fwp.ParseCommand(body); err != nil {
-		if fault := faultOf(body, err); fault != nil {
-			e.Wrong = append(e.Wrong, *fault)
+		if mistake := mistakeOf(body, err); mistake != nil {
+			e.Wrong = append(e.Wrong, *mistake)
 		}
 	}
 }
@@ -115,24 +115,24 @@ func readLong(e *Event, start []byte, size int) {
 	e.Command = fwp.Command{Verb: brief(fwp.SplitCommand(e.Raw).Verb)}
 }
 
-// faultOf returns the fault of a line that ParseCommand refuses; nil for a verb that the specification does not have,
+// mistakeOf returns that of a line which ParseCommand refuses; nil for a verb that the specification does not have,
 // which a server may know.
-func faultOf(body []byte, err error) *SyntaxFault {
+func mistakeOf(body []byte, err error) *SyntaxMistake {
 	if !utf8.Valid(body) {
-		return &SyntaxFault{FaultUTF8, err.Error()}
+		return &SyntaxMistake{MistakeUTF8, err.Error()}
 	}
 	var wrong *fwp.CommandError
 	if !errors.As(err, &wrong) {
-		return &SyntaxFault{FaultSyntax, err.Error()}
+		return &SyntaxMistake{MistakeSyntax, err.Error()}
 	}
 	verb := Verb(body)
 	switch {
 	case isForeignVerb(fwp.SplitCommand(body).Verb):
 		return nil
 	case wrong.Offset <= len(verb)+1 && fwp.Identified.Allows(verb):
-		return &SyntaxFault{FaultForm, wrong.Error()}
+		return &SyntaxMistake{MistakeForm, wrong.Error()}
 	}
-	return &SyntaxFault{FaultSyntax, wrong.Error()}
+	return &SyntaxMistake{MistakeSyntax, wrong.Error()}
 }
 
 // readJob reads a work unit, and returns nil for one without a jid.

@@ -27,18 +27,18 @@ func TestMend(t *testing.T) {
 // TestALineIsWhatItWasMeantToBe: its mistakes are reported, and the rules go on with what is in it.
 func TestALineIsWhatItWasMeantToBe(t *testing.T) {
 	t.Parallel()
-	for line, faults := range map[string][]Fault{
-		"ack {\"jid\":\"j\"}\n": {FaultSyntax}, "ACK{\"jid\":\"j\"}\r\n": {FaultForm},
-		"ACK\t{\"jid\":\"j\"}\n": {FaultForm}, "ACK  {\"jid\":\"j\"} \n": {FaultForm, FaultSyntax},
-		"ACK\t{\"jid\":\"j\"} x\r\n": {FaultForm, FaultSyntax}, "ACK {\"jid\":\"j\"} x\r\n": {FaultSyntax},
+	for line, mistakes := range map[string][]Mistake{
+		"ack {\"jid\":\"j\"}\n": {MistakeSyntax}, "ACK{\"jid\":\"j\"}\r\n": {MistakeForm},
+		"ACK\t{\"jid\":\"j\"}\n": {MistakeForm}, "ACK  {\"jid\":\"j\"} \n": {MistakeForm, MistakeSyntax},
+		"ACK\t{\"jid\":\"j\"} x\r\n": {MistakeForm, MistakeSyntax}, "ACK {\"jid\":\"j\"} x\r\n": {MistakeSyntax},
 	} {
 		e := Event{Kind: Line}
 		readLine(&e, []byte(line))
-		var found []Fault
+		var found []Mistake
 		for _, wrong := range e.Wrong {
-			found = append(found, wrong.Fault)
+			found = append(found, wrong.Mistake)
 		}
-		assert.Equal(t, faults, found, "%q", line)
+		assert.Equal(t, mistakes, found, "%q", line)
 		assert.Equal(t, "ACK", e.Verb(), "%q", line)
 		assert.Equal(t, "j", e.Text("jid"), "%q", line)
 		assert.Equal(t, line, string(e.Raw))

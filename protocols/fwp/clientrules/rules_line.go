@@ -14,9 +14,9 @@ func lineRules() []Rule {
 		{LineEnd, "a client sent a line", 0, on(Line), checkLineEnd},
 		{LineUnfinished, "a client ended a connection", 0, on(Closed), checkUnfinished},
 		{LineStalled, "a client ended a connection", 0, on(Closed, Unfinished), checkStalled},
-		syntaxRule(LineForm, FaultForm),
-		syntaxRule(LineSyntax, FaultSyntax),
-		syntaxRule(LineUTF8, FaultUTF8),
+		syntaxRule(LineForm, MistakeForm),
+		syntaxRule(LineSyntax, MistakeSyntax),
+		syntaxRule(LineUTF8, MistakeUTF8),
 		{CommandInFlight, "a client sent a second command on a connection", 0, on(Line), checkInFlight},
 	}
 }
@@ -65,10 +65,10 @@ func (e *Event) unfinished() string {
 	return fmt.Sprintf("after %s: %s", text.Count(e.Size, "byte"), what)
 }
 
-func syntaxRule(breach string, fault Fault) Rule {
+func syntaxRule(breach string, mistake Mistake) Rule {
 	return Rule{breach, "a client sent a line", 0, on(Line), func(l *look) judgement {
 		for _, wrong := range l.Wrong {
-			if wrong.Fault == fault {
+			if wrong.Mistake == mistake {
 				return broken(nil, "%s", wrong.Text)
 			}
 		}

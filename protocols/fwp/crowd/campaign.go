@@ -105,7 +105,7 @@ func (c *Campaign) progressAfter(r *explore.Result) func(explore.Progress) {
 }
 
 // divided returns both parts. The load gets a quarter of the time and of the findings, and half of the steps: only
-// there every third command pushes a job, which a fault of one job in thousands needs. An exploration that waits for
+// there every third command pushes a job, which a bug of one job in thousands needs. An exploration that waits for
 // reservations and retries keeps three quarters of those, too.
 func (c *Campaign) divided() (explore.Explorer, *Load) {
 	first := c.Explorer

@@ -44,12 +44,12 @@ func TestACampaignKeepsWithinItsSteps(t *testing.T) {
 func TestACampaignKeepsWithinItsTime(t *testing.T) {
 	t.Parallel()
 	const shrinking = 20 * time.Second // for one finding
-	faults := []string{"", "delivered-twice", "reply-missing", "fetch-sleeps", "state-error-locks-out"}
-	for i, fault := range golden.Sample(faults[:3], faults) {
+	bugs := []string{"", "delivered-twice", "reply-missing", "fetch-sleeps", "state-error-locks-out"}
+	for i, bug := range golden.Sample(bugs[:3], bugs) {
 		for _, alone := range golden.Sample([]bool{i%2 == 0}, []bool{true, false}) {
-			t.Run(fmt.Sprintf("%s %t", fault, alone), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s %t", bug, alone), func(t *testing.T) {
 				t.Parallel()
-				in(t, behaving(fault, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+				in(t, behaving(bug, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 					seen := map[explore.Activity]bool{}
 					e.Steps, e.Time, e.Shrinking, e.Findings = golden.Sample(2500, 6000), 2*time.Minute, shrinking, 5
 					e.Progress = func(p explore.Progress) { seen[p.Activity] = true }
@@ -63,7 +63,7 @@ func TestACampaignKeepsWithinItsTime(t *testing.T) {
 					require.NotNil(t, l, "there is a load, whatever was found before")
 					assert.LessOrEqual(t, took-r.Shrunk-l.Shrunk, 2*time.Minute)
 					assert.LessOrEqual(t, max(r.Shrunk, l.Shrunk), explore.Shrinkings*shrinking)
-					assert.True(t, fault != "" || len(r.Findings) == 0) // which it meets in so few steps is a matter of chance
+					assert.True(t, bug != "" || len(r.Findings) == 0) // which it meets in so few steps is a matter of chance
 					want := []explore.Activity{explore.Exploring, explore.CleaningUp, explore.Loading}
 					if len(r.Findings) > 0 {
 						want = append(want, explore.Shrinking)
@@ -78,7 +78,7 @@ func TestACampaignKeepsWithinItsTime(t *testing.T) {
 func TestACampaignWithoutALoad(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		fault   string
+		bug     string
 		workers int
 	}{
 		"none is wanted":   {"", 0},
@@ -88,14 +88,14 @@ func TestACampaignWithoutALoad(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in(t, behaving(test.fault, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+			in(t, behaving(test.bug, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 				explored := 0
 				e.Steps, e.Unshrunk, e.Alone = golden.Sample(1000, 3000), true, true
 				c := crowd.Campaign{Explorer: e, Workers: test.workers, Explored: func(*explore.Result) { explored++ }}
 				r, l := c.Run(t.Context())
 				assert.Nil(t, l)
 				assert.Equal(t, 1, explored)
-				assert.Equal(t, test.fault != "", len(r.Findings) > 0)
+				assert.Equal(t, test.bug != "", len(r.Findings) > 0)
 			})
 		})
 	}
@@ -122,13 +122,13 @@ func TestALoadCountsOnFromTheExploration(t *testing.T) {
 	})
 }
 
-// A campaign finds on its other servers the faults that need a password, a restart or a wait. What several servers show
+// A campaign finds on its other servers the bugs that need a password, a restart or a wait. What several servers show
 // is one finding.
 func TestACampaignExploresOtherServers(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		fault, clause string
-		time          time.Duration
+		bug, clause string
+		time        time.Duration
 	}{
 		"a password":         {"auth-hash-half", "FWP-AUTH-04", shortest},
 		"a restart":          {"restart-returns-done", "FWP-ACK-02", shortest},
@@ -142,7 +142,7 @@ func TestACampaignExploresOtherServers(t *testing.T) {
 			if test.time > shortest { // some 20 s of CPU
 				golden.OnlySlow(t)
 			}
-			in(t, behaving(test.fault, ""), func(t *testing.T, e explore.Explorer, f *fixture) {
+			in(t, behaving(test.bug, ""), func(t *testing.T, e explore.Explorer, f *fixture) {
 				e.Steps, e.Time, e.Unshrunk, e.Findings = 100, test.time, true, 20
 				seen := map[string]int{}
 				c := crowd.Campaign{Explorer: e, Protects: true, Start: f.startWith}

@@ -17,7 +17,7 @@ import (
 const (
 	producers    = 12 // more than workers, so that queues are not empty before the end
 	workers      = 4
-	commands     = 930              // three for each job: a fault of every 50th job comes six times
+	commands     = 930              // three for each job: a bug of every 50th job comes six times
 	lasts        = 13 * time.Second // on a server that leaves commands unanswered; else about 4 s
 	shrinkingFor = 9 * time.Second  // for all findings, some of which wait twice for a job that is not delivered
 	mostFindings = 20
@@ -70,7 +70,7 @@ func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 }
 
 // shortened looks for short conversations that reproduce the findings. It uses a new server
-// if there can be one: faults that count begin anew there, and it has not crashed.
+// if there can be one: bugs that count begin anew there, and it has not crashed.
 // Findings that turn out to be the same are reported once.
 func shortened(
 	ctx context.Context, on conformance.Setup, e explore.Explorer, found []explore.Finding,

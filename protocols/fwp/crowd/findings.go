@@ -109,7 +109,7 @@ func (l *Load) add(ctx context.Context, e *explore.Explorer, r *Result, f explor
 	r.Findings = append(r.Findings, f)
 }
 
-// manyCommands is the number of commands after which a fault probably needs thousands of
+// manyCommands is the number of commands after which a bug probably needs thousands of
 // jobs to be reproduced.
 const manyCommands = 2000
 

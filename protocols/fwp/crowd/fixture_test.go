@@ -46,11 +46,11 @@ func (f *fixture) startWith(password string) (play.Target, func(), error) {
 	return server{s, at}, s.Close, nil
 }
 
-// behaving is a server with a fault or a variation, either of which may be "".
-func behaving(fault, variation string) func() fakes.Config {
+// behaving is a server with a bug or a variation, either of which may be "".
+func behaving(bug, variation string) func() fakes.Config {
 	return func() fakes.Config {
 		var c fakes.Config
-		if f, known := bugs.Named(fault); known {
+		if f, known := bugs.Named(bug); known {
 			c.Hook = f.Hook()
 		}
 		if v, known := variations.Named(variation); known {

@@ -86,7 +86,7 @@ func TestVariationsAreNotBlamed(t *testing.T) {
 	}
 }
 
-func TestFaultsAreFound(t *testing.T) {
+func TestBugsAreFound(t *testing.T) {
 	t.Parallel()
 	names := []string{
 		"delivered-twice", "push-lost", "ack-redelivered", "reply-swapped", "reply-null-array", "job-integer-rounded",
@@ -96,7 +96,7 @@ func TestFaultsAreFound(t *testing.T) {
 			t.Parallel()
 			l := crowd.Load{Explorer: explore.Explorer{Steps: 1800, Findings: 5}}
 			loaded(t, behaving(name, ""), l, func(t *testing.T, r *crowd.Result) {
-				declared := faultNamed(t, name).Clauses
+				declared := bugNamed(t, name).Clauses
 				for _, f := range r.Findings {
 					t.Log(f.Clause, f.Rule, f.What, f.Got, "\n"+f.Script, f.Unscripted)
 				}
@@ -108,7 +108,7 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
-func faultNamed(t *testing.T, name string) fakes.Fault {
+func bugNamed(t *testing.T, name string) fakes.Bug {
 	t.Helper()
 	f, known := bugs.Named(name)
 	require.True(t, known)
@@ -119,23 +119,23 @@ func faultNamed(t *testing.T, name string) fakes.Fault {
 // apart; an exploration has it shrunk.
 func TestTheLawJudgesALoad(t *testing.T) {
 	t.Parallel()
-	for fault, rule := range map[string]string{"hi-version-3": "greeting", "worker-ack-refused": "refused"} {
+	for bug, rule := range map[string]string{"hi-version-3": "greeting", "worker-ack-refused": "refused"} {
 		scripted := rule == "greeting" // the other needs two connections of one worker
-		t.Run(fault, func(t *testing.T) {
+		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
 			if !scripted { // it is tried again and again
 				golden.NotRacing(t)
 			}
-			declared := faultNamed(t, fault).Clauses
+			declared := bugNamed(t, bug).Clauses
 			l := crowd.Load{LawApart: true, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
-			loaded(t, behaving(fault, ""), l, func(t *testing.T, r *crowd.Result) {
+			loaded(t, behaving(bug, ""), l, func(t *testing.T, r *crowd.Result) {
 				assert.Empty(t, r.Findings)
 				require.NotEmpty(t, r.Law)
 				assert.Equal(t, rule, r.Law[0].Rule)
 				assert.Contains(t, declared, r.Law[0].Clause)
 			})
 			l = crowd.Load{Explorer: explore.Explorer{Steps: 300, Findings: 5}}
-			loaded(t, behaving(fault, ""), l, func(t *testing.T, r *crowd.Result) {
+			loaded(t, behaving(bug, ""), l, func(t *testing.T, r *crowd.Result) {
 				require.Len(t, r.Findings, 1)
 				assert.Equal(t, rule, r.Findings[0].Rule)
 				assert.Contains(t, declared, r.Findings[0].Clause)

@@ -9,11 +9,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
 // schema is the JSON schema of the bodies.
@@ -23,9 +25,9 @@ var schema json.RawMessage
 
 const mostBody = 8 << 20 // bytes of a request
 
-// Handler returns the HTTP control of the double, version 1. named returns the fault of a name. It serves requests to
+// Handler returns the HTTP control of the double, version 1. named returns the bug of a name. It serves requests to
 // this machine only, and none that a browser sends on behalf of another site.
-func (d *Double) Handler(named func(string) (fakes.Fault, error)) http.Handler {
+func (d *Double) Handler(named func(string) (fakes.Bug, error)) http.Handler {
 	mux := http.NewServeMux()
 	requests := map[string]func(*http.Request) (any, error){
 		"GET /v1/jobs":       d.getJobs,
@@ -39,8 +41,8 @@ func (d *Double) Handler(named func(string) (fakes.Fault, error)) http.Handler {
 		"POST /v1/reset":     func(*http.Request) (any, error) { d.Reset(); return done{OK: true}, nil },
 		"POST /v1/quiet":     func(r *http.Request) (any, error) { return d.postSignal(r, "quiet") },
 		"POST /v1/terminate": func(r *http.Request) (any, error) { return d.postSignal(r, "terminate") },
-		"GET /v1/faults":     func(*http.Request) (any, error) { return d.Faults(), nil },
-		"PUT /v1/faults":     func(r *http.Request) (any, error) { return d.putFaults(r, named) },
+		"GET /v1/bugs":       func(*http.Request) (any, error) { return d.Bugs(), nil },
+		"PUT /v1/bugs":       func(r *http.Request) (any, error) { return d.putBugs(r, named) },
 		"GET /v1/clock":      func(*http.Request) (any, error) { return d.clock(), nil },
 		"POST /v1/clock":     d.postClock,
 	}
@@ -90,11 +92,14 @@ type statusError struct {
 func (e *statusError) Error() string { return http.StatusText(e.status) }
 
 // unknown refuses a request that the control does not have, by its path or only by its method.
-func unknown(r *http.Request, path bool) error {
+func unknown(r *http.Request, known bool) error {
 	words := fmt.Sprintf("unknown request %.100q; docs/test-double.md lists the requests",
 		r.Method+" "+r.URL.Path)
+	if now := text.Renamed(path.Base(r.URL.Path)); now != "" {
+		words += "; it is now called /v1/" + strings.TrimPrefix(now, "--")
+	}
 	status := http.StatusNotFound
-	if path {
+	if known {
 		status = http.StatusMethodNotAllowed
 	}
 	return &statusError{status, map[string]string{"error": words}}

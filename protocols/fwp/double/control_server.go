@@ -30,22 +30,22 @@ func (d *Double) postSignal(r *http.Request, state string) (any, error) {
 	return done{OK: true}, nil
 }
 
-// putFaults replaces the faults.
-func (d *Double) putFaults(r *http.Request, named func(string) (fakes.Fault, error)) (any, error) {
+// putBugs replaces the bugs.
+func (d *Double) putBugs(r *http.Request, named func(string) (fakes.Bug, error)) (any, error) {
 	var names []string
 	if err := read(r, &names); err != nil {
 		return nil, err
 	}
-	var faults []fakes.Fault
+	var bugs []fakes.Bug
 	for _, name := range names {
-		fault, err := named(name)
+		bug, err := named(name)
 		if err != nil {
 			return nil, err
 		}
-		faults = append(faults, fault)
+		bugs = append(bugs, bug)
 	}
-	d.SetFaults(faults)
-	return d.Faults(), nil
+	d.SetBugs(bugs)
+	return d.Bugs(), nil
 }
 
 // Clock is the time of the server, and how it is set forward.

@@ -23,8 +23,8 @@ type Double struct {
 	dialect fwpscript.Dialect
 
 	mu      sync.Mutex
-	faults  []fakes.Fault
-	hooks   []func(*fakes.Event) // of the faults
+	bugs    []fakes.Bug
+	hooks   []func(*fakes.Event) // of the bugs
 	stubs   []*Stub
 	talks   map[int64]*talk // by connection
 	journal journal
@@ -40,12 +40,12 @@ type talk struct {
 
 // New starts a server with a configuration, whose Hook comes before those of the double. The caller has to call
 // [Double.Close].
-func New(config fakes.Config, faults ...fakes.Fault) (d *Double, err error) {
+func New(config fakes.Config, bugs ...fakes.Bug) (d *Double, err error) {
 	d = &Double{
 		talks: map[int64]*talk{}, journal: journal{changed: make(chan struct{})},
 		dialect: fwpscript.Dialect{Profile: fwpscript.Profile(config.Like)},
 	}
-	d.SetFaults(faults)
+	d.SetBugs(bugs)
 	config.Hook = catalogue.Both(config.Hook, d.hook)
 	d.server = fakes.NewUnstarted(config)
 	return d, d.server.TryStart()
@@ -57,30 +57,30 @@ func (d *Double) Server() *fakes.Server { return d.server }
 // Close ends the server and all connections.
 func (d *Double) Close() { d.server.Close() }
 
-// SetFaults replaces the faults of the server.
-func (d *Double) SetFaults(faults []fakes.Fault) {
+// SetBugs replaces the bugs of the server.
+func (d *Double) SetBugs(bugs []fakes.Bug) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.faults, d.hooks = slices.Clone(faults), nil
-	for _, f := range faults {
+	d.bugs, d.hooks = slices.Clone(bugs), nil
+	for _, f := range bugs {
 		d.hooks = append(d.hooks, f.Hook())
 	}
 }
 
-// Faults returns the names of the server's faults.
-func (d *Double) Faults() []string {
+// Bugs returns the names of the server's bugs.
+func (d *Double) Bugs() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	names := []string{}
-	for _, f := range d.faults {
+	for _, f := range d.bugs {
 		names = append(names, f.Name)
 	}
 	return names
 }
 
-// Reset removes jobs, counts, signals, faults, stubs and the journal. Connections stay.
+// Reset removes jobs, counts, signals, bugs, stubs and the journal. Connections stay.
 func (d *Double) Reset() {
-	d.SetFaults(nil)
+	d.SetBugs(nil)
 	d.RemoveStubs()
 	d.server.Reset()
 	d.mu.Lock()
@@ -89,7 +89,7 @@ func (d *Double) Reset() {
 	d.journal = journal{changed: make(chan struct{})}
 }
 
-// hook lets the faults act, and writes the journal. Some points hold a lock of the server, so that it calls nothing of
+// hook lets the bugs act, and writes the journal. Some points hold a lock of the server, so that it calls nothing of
 // it.
 func (d *Double) hook(e *fakes.Event) {
 	d.mu.Lock()
@@ -136,7 +136,7 @@ func (d *Double) read(conn int64, line []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.talks[conn]
-	if t == nil { // a fault served a connection that was not accepted
+	if t == nil { // a bug served a connection that was not accepted
 		return
 	}
 	role := scenarios.Producer

@@ -78,11 +78,11 @@ func beginLike(t *testing.T, like fakes.Like) (*Double, *httptest.Server) {
 	d, err := New(fakes.Config{Like: like})
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
-	control := httptest.NewServer(d.Handler(func(name string) (fakes.Fault, error) {
+	control := httptest.NewServer(d.Handler(func(name string) (fakes.Bug, error) {
 		if f, known := bugs.Named(name); known {
 			return f, nil
 		}
-		return fakes.Fault{}, errors.New("no fault " + name)
+		return fakes.Bug{}, errors.New("no planted bug " + name)
 	}))
 	t.Cleanup(control.Close)
 	return d, control
@@ -160,6 +160,8 @@ func TestUnknownRequests(t *testing.T) {
 		assert.Equal(t, expected, status, request)
 		assert.JSONEq(t, `{"error":"unknown request \"`+request+`\"; docs/test-double.md lists the requests"}`, body)
 	}
+	_, body := ask(t, control, "GET", "/v1/faults", "")
+	assert.Contains(t, body, "; it is now called /v1/bugs", "the name of before")
 }
 
 func TestMistakes(t *testing.T) {
@@ -274,13 +276,13 @@ func TestControl(t *testing.T) {
 	_, _ = do("POST", "/v1/terminate", "")
 	assert.Contains(t, w.do(`BEAT {"wid":"w1"}`), "terminate")
 
-	status, body = do("PUT", "/v1/faults", `["push-other-answer"]`)
+	status, body = do("PUT", "/v1/bugs", `["push-other-answer"]`)
 	assert.Equal(t, 200, status)
 	assert.Equal(t, `["push-other-answer"]`, body)
 	assert.Equal(t, ":1", p.do(push("2", "")))
-	status, _ = do("PUT", "/v1/faults", `["no-such"]`)
+	status, _ = do("PUT", "/v1/bugs", `["no-such"]`)
 	assert.Equal(t, 400, status)
-	_, body = do("PUT", "/v1/faults", `[]`)
+	_, body = do("PUT", "/v1/bugs", `[]`)
 	assert.Equal(t, "[]", body)
 	assert.Equal(t, "+OK", p.do(push("3", "")))
 

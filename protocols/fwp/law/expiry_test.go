@@ -96,7 +96,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// TestFailures: which failure a job must have when it is delivered, and when another fault may explain what it has.
+// TestFailures: which failure a job must have when it is delivered, and when another bug may explain what it has.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	failure := map[string]any{"message": "x"}

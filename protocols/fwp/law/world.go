@@ -251,7 +251,7 @@ func (w *World) flushed(c *Conn, k *call, a model.Answer) {
 }
 
 // disallowed stops judging what a command may have changed whose answer is not allowed:
-// one fault is one finding.
+// one bug is one finding.
 func (w *World) disallowed(c *Conn, k *call, a model.Answer, now time.Time) {
 	verb, _, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(string(k.bytes()))), " ") // whatever blanks are before it
 	verb = strings.TrimSpace(verb)

@@ -67,7 +67,7 @@ func seedSwapped() []explore.Trace {
 	pair := []explore.Step{
 		consumer(2, 1), consumer(3, 1), seedPush(""), push(3, "$jid2", "$queue2", ""),
 		ahead(fetch), ahead(line(3, "FETCH $queue2")), build().Await(2), build().Await(3),
-		push(2, "$jid3", "$queue1", ""), fetch, // an odd number of jobs, for faults that count
+		push(2, "$jid3", "$queue1", ""), fetch, // an odd number of jobs, for bugs that count
 	}
 	return []explore.Trace{plainly(pair...), explore.Repeated(pair, 60), explore.Repeated(pair, 600)}
 }

@@ -62,13 +62,13 @@ func recordedLoad(t *testing.T, server fakes.Config, password string) (names []s
 // TestTheLawJudgesTheServer: what only the law finds of what passes.
 func TestTheLawJudgesTheServer(t *testing.T) {
 	t.Parallel()
-	for fault, want := range map[string]string{
+	for bug, want := range map[string]string{
 		"hi-version-3": "law/greeting FWP-HI-03", "job-integer-rounded": "law/field FWP-WU-03",
 		"ack-other-answer": "law/foreign FWP-ACK-01",
 	} {
-		f, known := bugs.Named(fault)
+		f, known := bugs.Named(bug)
 		require.True(t, known)
-		assert.Contains(t, recordedLoad(t, fakes.Config{Hook: f.Hook()}, ""), want, fault)
+		assert.Contains(t, recordedLoad(t, fakes.Config{Hook: f.Hook()}, ""), want, bug)
 	}
 }
 

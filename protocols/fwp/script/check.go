@@ -18,11 +18,11 @@ import (
 // Check returns the rule that a client breaks with a line in the state of its
 // connection, or advice about names that some servers refuse. (Client Protocol Sender; Client
 // Lifecycle; Client Commands)
-func (d Dialect) Check(role scenarios.Role, s session.State, line []byte) (fault string, advice []scenarios.Advice) {
-	if fault = d.Profile.check(role, s.(*fwpsession.State).Conn(), line); fault == "" {
+func (d Dialect) Check(role scenarios.Role, s session.State, line []byte) (bug string, advice []scenarios.Advice) {
+	if bug = d.Profile.check(role, s.(*fwpsession.State).Conn(), line); bug == "" {
 		advice = style(line)
 	}
-	return fault, advice
+	return bug, advice
 }
 
 // check returns the rule that a client of the family breaks with a line.

@@ -53,11 +53,11 @@ func TestCheck(t *testing.T) {
 		{"NOSUCH", "command syntax"},
 	}
 	for _, test := range tests {
-		fault, _ := fwpscript.Dialect{}.Check(scenarios.Consumer, fwpscript.Dialect{}.Sample(true), []byte(test.line))
+		bug, _ := fwpscript.Dialect{}.Check(scenarios.Consumer, fwpscript.Dialect{}.Sample(true), []byte(test.line))
 		if test.want == "" {
-			assert.Empty(t, fault, test.line)
+			assert.Empty(t, bug, test.line)
 		} else {
-			assert.Contains(t, fault, test.want, test.line)
+			assert.Contains(t, bug, test.want, test.line)
 		}
 	}
 }
@@ -76,15 +76,15 @@ func TestCheckOfAHello(t *testing.T) {
 		`"v":2,"pwdhash":1`:               `the field "pwdhash" must be of type string`,
 		`"v":2,` + worker + `,"labels":1`: `the field "labels" must be of type strings`,
 	} {
-		fault, _ := fwpscript.Dialect{}.Check(scenarios.Raw, fwpscript.Dialect{}.Sample(false),
+		bug, _ := fwpscript.Dialect{}.Check(scenarios.Raw, fwpscript.Dialect{}.Sample(false),
 			[]byte("HELLO {"+fields+"}"))
-		assert.Equal(t, want, fault, fields)
+		assert.Equal(t, want, bug, fields)
 	}
-	fault, _ := fwpscript.Dialect{}.Check(scenarios.Raw, fwpscript.Dialect{}.Sample(false), []byte("INFO"))
-	assert.Equal(t, "INFO must not be sent while the connection is not identified", fault)
-	fault, _ = fwpscript.Dialect{}.Check(scenarios.Producer, fwpscript.Dialect{}.Sample(true),
+	bug, _ := fwpscript.Dialect{}.Check(scenarios.Raw, fwpscript.Dialect{}.Sample(false), []byte("INFO"))
+	assert.Equal(t, "INFO must not be sent while the connection is not identified", bug)
+	bug, _ = fwpscript.Dialect{}.Check(scenarios.Producer, fwpscript.Dialect{}.Sample(true),
 		[]byte(`BEAT {"wid":"w"}`))
-	assert.Equal(t, "only consumers may send BEAT", fault)
+	assert.Equal(t, "only consumers may send BEAT", bug)
 }
 
 func TestAdvice(t *testing.T) {
@@ -97,8 +97,8 @@ func TestAdvice(t *testing.T) {
 		`ACK {"jid":"öööööööööööööööö"}`:                                                     0,
 		"PUSH {" + strings.Replace(wholeJob, "0123456789abcdef", "x", 1) + `,"queue":"A.b"}`: 2,
 	} {
-		fault, advice := fwpscript.Dialect{}.Check(scenarios.Consumer, fwpscript.Dialect{}.Sample(true), []byte(line))
-		assert.Empty(t, fault)
+		bug, advice := fwpscript.Dialect{}.Check(scenarios.Consumer, fwpscript.Dialect{}.Sample(true), []byte(line))
+		assert.Empty(t, bug)
 		assert.Len(t, advice, want, line)
 	}
 }

@@ -208,7 +208,7 @@ var phases = [...]session.Phase{
 	fwp.Ended:         session.Over,
 }
 
-// ReadHi returns those fields of a greeting that are needed to continue, however faulty
+// ReadHi returns those fields of a greeting that are needed to continue, however bugy
 // it is otherwise: only the checks about HI test it. It returns false if there is no
 // JSON object behind "HI ".
 func ReadHi(m session.Message) (hi fwp.Hi, ok bool) {

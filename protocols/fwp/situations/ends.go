@@ -180,7 +180,7 @@ func (t *trial) outlived(p *program, here, greeted []int) []int {
 }
 
 // leavesWorker decides about a command that has ended at a signal while the worker that it had started still ran. What
-// the worker left behind is not its fault: it was killed.
+// the worker left behind is not its bug: it was killed.
 func (t *trial) leavesWorker(o endOrder, took time.Duration, lives []int, greeted bool) {
 	t.dies()
 	t.stop = "COMMAND ended while the worker still ran, which was killed then"

@@ -31,7 +31,7 @@ func clausesDocument(t *testing.T) string {
 
 Written by `+"`go test ./protocols/fwp/suite -run Document -update`"+`; do not edit. It has %d clauses, of which %d bind servers
 and %d clients.
-`+"`fwpcheck explain ID`"+` tells more about each: where exactly it is stated, and which faults its checks catch.
+`+"`fwpcheck explain ID`"+` tells more about each: where exactly it is stated, and which planted bugs its checks catch.
 
 Party: S binds a server, C any client, K a consumer, P a producer. Levels, from MUST to note, are described in
 [verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below

@@ -56,7 +56,7 @@ func TestIdentify(t *testing.T) {
 		"open": {greeting("+HI {\"v\":2}\r\n"), conformance.Identity{Greeting: `HI {"v":2}`}, ""},
 		"protected": {greeting("+HI {\"v\":2,\"i\":9,\"s\":\"x\"}\r\n"),
 			conformance.Identity{Greeting: `HI {"v":2,"i":9,"s":"x"}`, Protected: true}, ""},
-		"a faulty greeting":  {greeting("$12\r\nHI {\"v\":2.5}\r\n"), conformance.Identity{Greeting: "$12"}, ""},
+		"a bugy greeting":    {greeting("$12\r\nHI {\"v\":2.5}\r\n"), conformance.Identity{Greeting: "$12"}, ""},
 		"HI after the HELLO": {answer("+HI {\"v\":2}\r\n"), conformance.Identity{}, ""},
 		"an error": {greeting("-LOADING the dataset\r\n"), conformance.Identity{},
 			"the server greeted with an error: LOADING the dataset"},
@@ -118,11 +118,11 @@ func TestAuthenticate(t *testing.T) {
 		config   fakes.Config
 		ok       bool
 	}{
-		"right":                           {"secret", protected, true},
-		"wrong":                           {"guess", protected, false},
-		"right, and the server is faulty": {"secret", careless, true},
-		"neither yes nor no":              {"secret", unusual, true},
-		"no, by closing":                  {"secret", closing, false},
+		"right":                         {"secret", protected, true},
+		"wrong":                         {"guess", protected, false},
+		"right, and the server is bugy": {"secret", careless, true},
+		"neither yes nor no":            {"secret", unusual, true},
+		"no, by closing":                {"secret", closing, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

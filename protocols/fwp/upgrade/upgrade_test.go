@@ -109,7 +109,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 	}
 }
 
-// wanted is what is found of each fault of the embedded server's folder: a state and a fate.
+// wanted is what is found of each bug of the embedded server's folder: a state and a fate.
 var wanted = map[string]string{
 	"keeps-no-queues": "enqueued lost", "keeps-one-queue": "enqueued lost", "keeps-500-jobs": "large-queue lost",
 	"keeps-short-jobs": "enqueued lost", "keeps-plain-queues": "enqueued lost", "keeps-no-schedule": "scheduled-later lost",
@@ -129,7 +129,7 @@ var wanted = map[string]string{
 // broken is the clause, where others are broken by the same fate.
 var broken = map[string]string{"keeps-no-failures": "FWP-RETRY-03", "keeps-queues-twice": "FWP-ACK-02"}
 
-func TestFaultsAreFound(t *testing.T) {
+func TestBugsAreFound(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../../docs/upgrades.md")
 	require.NoError(t, err)

@@ -145,7 +145,7 @@ func (Dialect) Sample(bool) session.State {
 }
 
 // Check returns what is wrong with a line, which may be the second one of a command. (Protocol; the commands)
-func (Dialect) Check(_ scenarios.Role, s session.State, line []byte) (fault string, advice []scenarios.Advice) {
+func (Dialect) Check(_ scenarios.Role, s session.State, line []byte) (bug string, advice []scenarios.Advice) {
 	whole := slices.Concat(s.(*workqsession.State).Begun(), line, []byte("\r\n"))
 	c, n, err := workq.ParseCommand(whole)
 	switch {

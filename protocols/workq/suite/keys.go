@@ -105,7 +105,7 @@ func (j *job) constants() []constant {
 // wrongKey returns a ruling of a key that does not have the value that it should have.
 type wrongKey func(clause, key, want string) ruling
 
-// zone is less than any time zone is from UTC. A clock that is as far from ours is another fault, since scheduled jobs
+// zone is less than any time zone is from UTC. A clock that is as far from ours is another bug, since scheduled jobs
 // come at a wrong time by it.
 const zone = 14 * time.Minute
 

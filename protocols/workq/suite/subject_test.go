@@ -75,9 +75,9 @@ func TestNothingIsBlamed(t *testing.T) {
 	}
 }
 
-// TestFaultsAreFound explores servers with faults: the first clause of each is found, by a script that parses. Without
+// TestBugsAreFound explores servers with bugs: the first clause of each is found, by a script that parses. Without
 // FWP_SLOW=1 it is a sample.
-func TestFaultsAreFound(t *testing.T) {
+func TestBugsAreFound(t *testing.T) {
 	t.Parallel()
 	some := []string{
 		"add-priority-ignored", "delete-keeps", "refused-ttr",
@@ -89,12 +89,12 @@ func TestFaultsAreFound(t *testing.T) {
 			"lease-ttr-seconds", "line-reply-twice", "result-unknown-timeout", "schedule-at-once",
 			"inspect-fails-zero", "inspect-count-less", "line-refused-closes", "add-payload-cut")
 	}
-	also := map[string][]string{ // where an exploration may see a fault first
+	also := map[string][]string{ // where an exploration may see a bug first
 		"add-same-id": {"WORKQ-LEASE-02", "WORKQ-INSP-10"}, "fail-again-always": {"WORKQ-INSP-04"},
 		"fail-again-never": {"WORKQ-INSP-06", "WORKQ-LEASE-02"},
 		"add-lost":         {"WORKQ-DEL-01"}, "complete-lost": {"WORKQ-RESULT-01", "WORKQ-INSP-04"},
 	}
-	for _, f := range fakeworkq.Faults() {
+	for _, f := range fakeworkq.Bugs() {
 		if !slices.Contains(some, f.Name) {
 			continue
 		}
@@ -137,7 +137,7 @@ func TestLivesAreFollowed(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				at, end, err := servers(func(c *fakeworkq.Config) {
-					for _, f := range fakeworkq.Faults() {
+					for _, f := range fakeworkq.Bugs() {
 						if f.Name == name {
 							c.Hook = f.Hook()
 						}
@@ -165,17 +165,17 @@ func TestLivesAreFollowed(t *testing.T) {
 }
 
 // TestCompared compares a server with itself, of which nothing differs but the choice among several jobs, and with one
-// that has a fault.
+// that has a bug.
 func TestCompared(t *testing.T) {
 	t.Parallel()
-	compared := func(fault string) (r *explore.Compared) {
+	compared := func(bug string) (r *explore.Compared) {
 		synctest.Test(t, func(t *testing.T) {
 			a, endA, err := servers(nil)()
 			require.NoError(t, err)
 			defer endA()
 			b, endB, err := servers(func(c *fakeworkq.Config) {
-				for _, f := range fakeworkq.Faults() {
-					if f.Name == fault {
+				for _, f := range fakeworkq.Bugs() {
+					if f.Name == bug {
 						c.Hook = f.Hook()
 					}
 				}

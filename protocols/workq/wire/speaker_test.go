@@ -65,7 +65,7 @@ func TestEachJobIsAccountedFor(t *testing.T) {
 }
 
 // What a server does wrong shows in the account of the jobs, or as a breach.
-func TestFaultsShow(t *testing.T) {
+func TestBugsShow(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]results.FindingKind{
 		"add-lost": results.FindingLost, "add-payload-cut": results.FindingAltered,
@@ -74,8 +74,8 @@ func TestFaultsShow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := fakeworkq.Faults()
-			i := slices.IndexFunc(all, func(f fakeworkq.Fault) bool { return f.Name == name })
+			all := fakeworkq.Bugs()
+			i := slices.IndexFunc(all, func(f fakeworkq.Bug) bool { return f.Name == name })
 			require.GreaterOrEqual(t, i, 0)
 			l := loaded(t, workqwire.Protocol{}, all[i].Hook(), func(w *plan.Workload) {
 				w.Consumers = 40

@@ -18,33 +18,33 @@ import (
 )
 
 // written is the command that writes the pages.
-const written = "make matrix OF=. UPDATE=1, or with FAULT=NAME for one row"
+const written = "make matrix OF=. UPDATE=1, or with BUG=NAME for one row"
 
-// entry is what a page says about a fault.
+// entry is what a page says about a bug.
 type entry struct {
 	red, by string
 	caught  []string
 }
 
-// documented is a table of a page: its words are those of the page, and its rows are written by TestFaults.
+// documented is a table of a page: its words are those of the page, and its rows are written by TestBugs.
 type documented struct {
 	text         []string // lines of the page
 	heading, end int      // the line of the heading of the table, and the one behind its last row
 	before       int      // where the text above the table begins
 	columns      []string
 
-	faults map[string]entry
-	shows  map[string]string // for each check, but for the heaviest, the first fault that it catches
-	breaks map[string]string // for each clause the first fault that breaks it before all others
+	bugs   map[string]entry
+	shows  map[string]string // for each check, but for the heaviest, the first bug that it catches
+	breaks map[string]string // for each clause the first bug that breaks it before all others
 }
 
 // documentation reads the nth table of a page about a catalogue.
-func documentation(t *testing.T, name string, nth int, catalogue []registry.Fault) documented {
+func documentation(t *testing.T, name string, nth int, catalogue []registry.Bug) documented {
 	t.Helper()
 	text, err := os.ReadFile(docs + name)
 	require.NoError(t, err)
 	d := documented{
-		text: strings.Split(string(text), "\n"), faults: map[string]entry{}, shows: map[string]string{},
+		text: strings.Split(string(text), "\n"), bugs: map[string]entry{}, shows: map[string]string{},
 		breaks: map[string]string{},
 	}
 	d.find(nth)
@@ -55,15 +55,15 @@ func documentation(t *testing.T, name string, nth int, catalogue []registry.Faul
 	}
 	for _, line := range d.text[d.heading+2 : d.end] {
 		cells := cellsOf(line)
-		i := slices.IndexFunc(catalogue, func(f registry.Fault) bool { return path.Base(f.Name) == cells[0] })
+		i := slices.IndexFunc(catalogue, func(f registry.Bug) bool { return path.Base(f.Name) == cells[0] })
 		if i < 0 || len(cells) != len(d.columns) {
-			continue // the fault is no more
+			continue // the bug is no more
 		}
 		e := entry{red: cells[max(0, slices.Index(d.columns, "turned red"))]}
 		if at := slices.Index(d.columns, "caught by"); at > 0 {
 			e.by, e.caught = cells[at], strings.Split(cells[at], ", ")
 		}
-		d.faults[catalogue[i].Name] = e
+		d.bugs[catalogue[i].Name] = e
 		for _, check := range e.caught {
 			_, isHeaviest := heaviest[check]
 			if _, shown := d.shows[check]; !shown && !isHeaviest {
@@ -77,7 +77,7 @@ func documentation(t *testing.T, name string, nth int, catalogue []registry.Faul
 // find finds the nth table.
 func (d *documented) find(nth int) {
 	for i, line := range d.text {
-		if strings.HasPrefix(line, "| fault |") {
+		if strings.HasPrefix(line, "| planted bug |") {
 			d.before, d.heading = d.end, i
 			for d.end = i; d.end < len(d.text) && strings.HasPrefix(d.text[d.end], "|"); d.end++ {
 			}
@@ -94,11 +94,11 @@ func cellsOf(line string) []string {
 	return strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | ")
 }
 
-// page returns the page with a row for each fault of a catalogue. What was not found now is as the page has it.
-func (d documented) page(catalogue []registry.Fault, found map[string]result) string {
+// page returns the page with a row for each bug of a catalogue. What was not found now is as the page has it.
+func (d documented) page(catalogue []registry.Bug, found map[string]result) string {
 	var rows []string
 	for _, f := range catalogue {
-		e := d.faults[f.Name]
+		e := d.bugs[f.Name]
 		if r, is := found[f.Name]; is {
 			e.red, e.by = strings.Join(slices.Sorted(maps.Keys(r.red)), ", "), strings.Join(r.by, ", ")
 			if e.red == "" {
@@ -115,40 +115,41 @@ func (d documented) page(catalogue []registry.Fault, found map[string]result) st
 		rows = append(rows, "| "+strings.Join(cells, " | ")+" |")
 	}
 	above := strings.Join(d.text[d.before:d.heading+2], "\n")
-	above = regexp.MustCompile(`\b[0-9]+ faults`).ReplaceAllString(above, fmt.Sprintf("%d faults", len(catalogue)))
+	count := fmt.Sprintf("%d planted bugs", len(catalogue))
+	above = regexp.MustCompile(`\b[0-9]+ planted bugs`).ReplaceAllString(above, count)
 	return strings.Join(slices.Concat(d.text[:d.before], []string{above}, rows, d.text[d.end:]), "\n")
 }
 
-// shown reports whether a fault is the first that a script catches, or the first that breaks a clause, or one that the
+// shown reports whether a bug is the first that a script catches, or the first that breaks a clause, or one that the
 // heaviest scripts are played against, or new.
-func (d documented) shown(fault registry.Fault) bool {
-	e, known := d.faults[fault.Name]
-	return !known || d.breaks[fault.Clauses[0]] == fault.Name || slices.ContainsFunc(e.caught, func(id string) bool {
-		return d.shows[id] == fault.Name || slices.Contains(heaviest[id], fault.Name)
+func (d documented) shown(bug registry.Bug) bool {
+	e, known := d.bugs[bug.Name]
+	return !known || d.breaks[bug.Clauses[0]] == bug.Name || slices.ContainsFunc(e.caught, func(id string) bool {
+		return d.shows[id] == bug.Name || slices.Contains(heaviest[id], bug.Name)
 	})
 }
 
-// needs reports whether a fault is the first that a script catches, or is played for one of its clauses and the script
-// is the first that catches it. A fault that is new needs all.
-func (d documented) needs(fault registry.Fault, id string) bool {
-	e, known := d.faults[fault.Name]
-	return !known || d.shows[id] == fault.Name ||
-		d.breaks[fault.Clauses[0]] == fault.Name && len(e.caught) > 0 && e.caught[0] == id
+// needs reports whether a bug is the first that a script catches, or is played for one of its clauses and the script
+// is the first that catches it. A bug that is new needs all.
+func (d documented) needs(bug registry.Bug, id string) bool {
+	e, known := d.bugs[bug.Name]
+	return !known || d.shows[id] == bug.Name ||
+		d.breaks[bug.Clauses[0]] == bug.Name && len(e.caught) > 0 && e.caught[0] == id
 }
 
 // hold compares what the plays showed with the document.
 func (d documented) hold(t *testing.T, results []result, plays map[string][]conformance.Check) {
 	t.Helper()
 	for _, r := range results {
-		name, expected := r.Fault.Name, []string(nil)
+		name, expected := r.Bug.Name, []string(nil)
 		for _, script := range plays[name] {
-			if id := script.Describe().ID; slices.Contains(d.faults[name].caught, id) {
+			if id := script.Describe().ID; slices.Contains(d.bugs[name].caught, id) {
 				expected = insert(expected, id)
 			}
 		}
 		assert.Equal(t, expected, r.by, "%s: the page is stale: %s", name, written)
 		for id := range r.red {
-			assert.Contains(t, d.faults[name].red, id, "%s: the page is stale: %s", name, written)
+			assert.Contains(t, d.bugs[name].red, id, "%s: the page is stale: %s", name, written)
 		}
 	}
 }
@@ -157,10 +158,10 @@ func (d documented) hold(t *testing.T, results []result, plays map[string][]conf
 func TestOneCheckWritesNoPage(t *testing.T) {
 	t.Setenv("FWP_SLOW", "1")
 	t.Setenv("FWP_CHECK", "push/accepted")
-	m := newMatrix(t, faultTables()[0])
+	m := newMatrix(t, bugTables()[0])
 	require.Len(t, m.checks, 1)
-	for _, fault := range m.faults { // as if the check had caught none
-		m.rows = append(m.rows, result{Row: &Row{Fault: fault}})
+	for _, bug := range m.bugs { // as if the check had caught none
+		m.rows = append(m.rows, result{Row: &Row{Bug: bug}})
 	}
 	m.write(t)
 }

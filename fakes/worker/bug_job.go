@@ -10,23 +10,23 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// jobFaults are about what is fetched.
-var jobFaults = []Fault{
+// jobBugs are about what is fetched.
+var jobBugs = []Bug{
 	// About FETCH. (FETCH)
-	lineFault("fetch-ends-in-space", fwp.FETCH, replace("\r\n", " \r\n")),
-	fault("fetch-error-ends", exitAt(fwp.FETCH, fwp.ErrorReply)),
-	fault("fetch-first-queue-only", on(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),
-	fault("fetch-in-batches", inBatches),
+	lineBug("fetch-ends-in-space", fwp.FETCH, replace("\r\n", " \r\n")),
+	bug("fetch-error-ends", exitAt(fwp.FETCH, fwp.ErrorReply)),
+	bug("fetch-first-queue-only", on(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),
+	bug("fetch-in-batches", inBatches),
 	// About what a delivered job holds, and when it is delivered. (Required fields; FETCH)
-	argsFault("args-first-only",
+	argsBug("args-first-only",
 		func(args []json.RawMessage) []json.RawMessage { return args[:min(1, len(args))] }),
-	fault("job-again-dropped", catalogue.Again(jidOf, at(Delivered), skip)),
-	fault("job-late-dropped", on(Delivered, func(e *Event) { e.Skip = e.Worker.state() == "quiet" })),
-	fault("job-late-dropped-at-end", on(Delivered, func(e *Event) { e.Skip = e.Worker.state() == "terminate" })),
-	fault("job-long-dropped", on(Delivered, func(e *Event) { e.Skip = len(e.Job.Text) > 64<<10 })),
-	fault("job-runs-twice", on(Delivered, again)),
-	fault("unknown-type-dropped", on(Delivered, catalogue.On(isUnknown, skip))),
-	fault("unknown-type-ends", on(Delivered, catalogue.On(isUnknown, catalogue.Both(exit(1), skip)))),
+	bug("job-again-dropped", catalogue.Again(jidOf, at(Delivered), skip)),
+	bug("job-late-dropped", on(Delivered, func(e *Event) { e.Skip = e.Worker.state() == "quiet" })),
+	bug("job-late-dropped-at-end", on(Delivered, func(e *Event) { e.Skip = e.Worker.state() == "terminate" })),
+	bug("job-long-dropped", on(Delivered, func(e *Event) { e.Skip = len(e.Job.Text) > 64<<10 })),
+	bug("job-runs-twice", on(Delivered, again)),
+	bug("unknown-type-dropped", on(Delivered, catalogue.On(isUnknown, skip))),
+	bug("unknown-type-ends", on(Delivered, catalogue.On(isUnknown, catalogue.Both(exit(1), skip)))),
 }
 
 // inBatches has a worker that runs as many jobs as it may wait for the end of all of them.
@@ -51,19 +51,19 @@ func isUnknown(e *Event) bool {
 	return !strings.HasPrefix(e.Job.Type, "fwp.") || e.Job.Type == "fwp.unknown"
 }
 
-// argsFault returns a fault of the arguments that a job of type fwp.echo is handed. The others would fail, which is
-// another fault.
-func argsFault(name string, change func([]json.RawMessage) []json.RawMessage) Fault {
-	return fault(name, on(Delivered, func(e *Event) {
+// argsBug returns a bug of the arguments that a job of type fwp.echo is handed. The others would fail, which is
+// another bug.
+func argsBug(name string, change func([]json.RawMessage) []json.RawMessage) Bug {
+	return bug(name, on(Delivered, func(e *Event) {
 		if e.Job.Type == jobtype.Echo {
 			e.Job.Args = change(e.Job.Args)
 		}
 	}))
 }
 
-// executorFaults are about executors that a job breaks, and about jobs that push others.
-var executorFaults = []Fault{
-	fault("crash-breaks-pool", catalogue.Keep(catalogue.Any(at(Delivered), at(Ran)), func(broken *bool, e *Event) {
+// executorBugs are about executors that a job breaks, and about jobs that push others.
+var executorBugs = []Bug{
+	bug("crash-breaks-pool", catalogue.Keep(catalogue.Any(at(Delivered), at(Ran)), func(broken *bool, e *Event) {
 		if e.Job.Type == jobtype.Crash {
 			*broken, e.Skip = true, true
 		}
@@ -73,7 +73,7 @@ var executorFaults = []Fault{
 			}
 		}
 	})),
-	fault("crash-ends-executors", catalogue.Keep(catalogue.Any(ofType(Delivered, jobtype.Crash), at(Fetching)),
+	bug("crash-ends-executors", catalogue.Keep(catalogue.Any(ofType(Delivered, jobtype.Crash), at(Fetching)),
 		func(broken *bool, e *Event) {
 			if e.Point == Delivered {
 				*broken, e.Skip = true, true
@@ -82,12 +82,12 @@ var executorFaults = []Fault{
 			}
 		})),
 	// About what costs an executor. (FETCH)
-	fault("executor-lost-to-ack-error", costsOne(refused(fwp.ACK))),
-	fault("executor-lost-to-beat-error", costsOne(refused(fwp.BEAT))),
-	apart(fault("executor-lost-to-crash", costsOne(ofType(Ran, jobtype.Crash)))),
-	fault("executor-lost-to-exit", costsOne(ofType(Ran, jobtype.Exit))),
-	fault("executor-lost-to-failure", costsOne(func(e *Event) bool { return e.Point == Ran && e.Outcome == Failed })),
-	fault("executor-lost-to-repeat", catalogue.Keep(catalogue.Any(at(Delivered), fetches),
+	bug("executor-lost-to-ack-error", costsOne(refused(fwp.ACK))),
+	bug("executor-lost-to-beat-error", costsOne(refused(fwp.BEAT))),
+	apart(bug("executor-lost-to-crash", costsOne(ofType(Ran, jobtype.Crash)))),
+	bug("executor-lost-to-exit", costsOne(ofType(Ran, jobtype.Exit))),
+	bug("executor-lost-to-failure", costsOne(func(e *Event) bool { return e.Point == Ran && e.Outcome == Failed })),
+	bug("executor-lost-to-repeat", catalogue.Keep(catalogue.Any(at(Delivered), fetches),
 		func(s *struct {
 			had  map[string]bool
 			cost int
@@ -103,13 +103,13 @@ var executorFaults = []Fault{
 				s.cost, e.Skip = 2, true
 			}
 		})),
-	fault("executor-lost-to-long-job",
+	bug("executor-lost-to-long-job",
 		costsOne(func(e *Event) bool { return e.Point == Delivered && len(e.Job.Text) > 1_000_000 })),
-	fault("executor-lost-to-push", costsOne(func(e *Event) bool {
+	bug("executor-lost-to-push", costsOne(func(e *Event) bool {
 		return e.Point == Ran && e.Outcome == Failed && e.Job.Type == jobtype.Push
 	})),
-	fault("executor-lost-to-unknown-type", costsOne(func(e *Event) bool { return e.Point == Ran && isUnknown(e) })),
-	fault("pushes-lost-untold", failing(func(e *Event) {
+	bug("executor-lost-to-unknown-type", costsOne(func(e *Event) bool { return e.Point == Ran && isUnknown(e) })),
+	bug("pushes-lost-untold", failing(func(e *Event) {
 		if e.Job.Type == jobtype.Push {
 			e.Fields["errtype"], e.Fields["message"] = "", ""
 		}
@@ -129,8 +129,8 @@ func costsOne(is func(*Event) bool) func() func(*Event) {
 	})
 }
 
-// apart makes a fault one of a worker whose executors are processes of their own.
-func apart(f Fault) Fault {
+// apart makes a bug one of a worker whose executors are processes of their own.
+func apart(f Bug) Bug {
 	hook := f.Configure
 	f.Configure = func(c *Config) {
 		hook(c)

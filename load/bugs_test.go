@@ -24,13 +24,13 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// find runs the workload against a server with a fault.
-func find(t *testing.T, w plan.Workload, fault string) *results.Load {
+// find runs the workload against a server with a bug.
+func find(t *testing.T, w plan.Workload, bug string) *results.Load {
 	t.Helper()
-	return bench{server: fakes.Config{Hook: faultNamed(t, fault).Hook()}, load: w}.run(t)
+	return bench{server: fakes.Config{Hook: bugNamed(t, bug).Hook()}, load: w}.run(t)
 }
 
-func faultNamed(t *testing.T, name string) fakes.Fault {
+func bugNamed(t *testing.T, name string) fakes.Bug {
 	t.Helper()
 	f, known := bugs.Named(name)
 	require.True(t, known)
@@ -84,16 +84,16 @@ func TestFindingsHaveTimes(t *testing.T) {
 	}
 }
 
-// wrongReplies are the clauses of faults that show in replies.
+// wrongReplies are the clauses of bugs that show in replies.
 var wrongReplies = map[string]string{
 	"reply-null-array": "FWP-RESP-04", "reply-null-empty": "FWP-RESP-04", "push-other-answer": "FWP-PUSH-01",
 	"ack-other-answer": "FWP-ACK-01", "fetch-simple": "FWP-FETCH-01",
 }
 
-func TestFaultsOfDeliveryAreFound(t *testing.T) {
+func TestBugsOfDeliveryAreFound(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
-		fault string
+		bug   string
 		kind  results.FindingKind
 		count int64 // of 500 jobs; 0: some
 	}{
@@ -113,21 +113,21 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 		if !golden.Slow() && i%2 != 0 {
 			continue
 		}
-		t.Run(test.fault, func(t *testing.T) {
+		t.Run(test.bug, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
-			if strings.HasPrefix(test.fault, "reply-null") {
+			if strings.HasPrefix(test.bug, "reply-null") {
 				w.Rate = 1 // so that workers wait in vain
 			}
 			if test.kind == results.FindingReturned {
 				w.Drain = plan.Duration(time.Second) // no queue becomes empty
 			}
-			l := find(t, w, test.fault)
+			l := find(t, w, test.bug)
 			f := loss(t, l, test.kind)
 			if test.count > 0 {
 				assert.Equal(t, test.count, f.Count)
 			}
-			if clause := wrongReplies[test.fault]; clause != "" {
+			if clause := wrongReplies[test.bug]; clause != "" {
 				assert.Equal(t, clause, f.Clause)
 				assert.NotEmpty(t, f.Notes)
 			} else {
@@ -160,11 +160,11 @@ func TestACommandWithoutAReplyIsFound(t *testing.T) {
 }
 
 // What a server does to one connection while it serves others.
-func TestFaultsOfTimeAreFound(t *testing.T) {
+func TestBugsOfTimeAreFound(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
 	cases := []struct {
-		fault  string
+		bug    string
 		kind   results.FindingKind
 		clause string
 		change func(*plan.Workload)
@@ -183,7 +183,7 @@ func TestFaultsOfTimeAreFound(t *testing.T) {
 		}},
 	}
 	for _, test := range cases {
-		t.Run(test.fault, func(t *testing.T) {
+		t.Run(test.bug, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
 			w.Duration = plan.Duration(time.Minute)
@@ -191,7 +191,7 @@ func TestFaultsOfTimeAreFound(t *testing.T) {
 				w.Rate = 5
 			}
 			test.change(&w)
-			l := find(t, w, test.fault)
+			l := find(t, w, test.bug)
 			f := loss(t, l, test.kind)
 			assert.Equal(t, test.clause, f.Clause)
 			assert.NotEmpty(t, f.Notes)

@@ -17,14 +17,14 @@ import (
 	"github.com/fwpsuite/fwp/fakes/bugs"
 )
 
-// wanted are the clauses that at least one fault must break.
+// wanted are the clauses that at least one bug must break.
 const wanted = `HI-01 HI-02 HI-03 HI-04 HI-05 HELLO-03 HELLO-04 HELLO-06 HELLO-11 HELLO-15 AUTH-02 AUTH-03 AUTH-04 AUTH-06
 STATE-01 STATE-03 STATE-04 STATE-05 STATE-12 STATE-13 STATE-16 END-02 FRAME-03 FRAME-05 FRAME-06 FRAME-08 FRAME-09
 RESP-01 RESP-02 RESP-03 RESP-04 RESP-05 RESP-06 RESP-07 PUSH-01 PUSH-02 PUSH-03 WU-00 WU-01 WU-02 WU-03 WU-04 WU-11
 FETCH-01 FETCH-03 FETCH-04 FETCH-05 FETCH-06 FETCH-08 ACK-01 ACK-02 ACK-03 FAIL-01 FAIL-02
 BEAT-01 BEAT-02 BEAT-03 BEAT-04 BEAT-05 INFO-01 INFO-03 FLUSH-01 FLUSH-03 END-01`
 
-func TestFaultsAreWellFormed(t *testing.T) {
+func TestBugsAreWellFormed(t *testing.T) {
 	t.Parallel()
 	slug := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	clause := regexp.MustCompile(`^FWP-[A-Z]+-[0-9]{2}b?$`)
@@ -42,10 +42,10 @@ func TestFaultsAreWellFormed(t *testing.T) {
 		assert.NotNil(t, f.Hook(), f.Name)
 	}
 	for id := range strings.FieldsSeq(wanted) {
-		assert.True(t, first["FWP-"+id], "no fault breaks %s", id)
+		assert.True(t, first["FWP-"+id], "no planted bug breaks %s", id)
 	}
 	assert.True(t, slices.IsSortedFunc(bugs.All(),
-		func(a, b fakes.Fault) int { return strings.Compare(a.Name, b.Name) }))
+		func(a, b fakes.Bug) int { return strings.Compare(a.Name, b.Name) }))
 }
 
 // session has something of everything, sent without waiting for an answer.
@@ -57,8 +57,8 @@ const session = "INFO\r\nHELLO [\r\nHELLO []\r\n" +
 	"\r\nBEAT {}\r\nIN\rFO\r\nINFO\nINFO x\r\nINFO\r\n" +
 	"FLUSH x\r\nFLUSH\r\n  \r\nEND\r\n"
 
-// With every fault the server must come to the end of a session, and close.
-func TestFaultsInstall(t *testing.T) {
+// With every bug the server must come to the end of a session, and close.
+func TestBugsInstall(t *testing.T) {
 	t.Parallel()
 	for _, f := range bugs.All() {
 		for _, hash := range []string{"", "6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30"} {
@@ -81,7 +81,7 @@ func TestFaultsInstall(t *testing.T) {
 }
 
 // This one accepts a hash that no client sends by chance.
-func TestAFaultThatTakesAnotherHash(t *testing.T) {
+func TestABugThatTakesAnotherHash(t *testing.T) {
 	t.Parallel()
 	hashes := map[string]string{ // foobar, 55104dc76695721d, three rounds
 		"auth-round-less": hashRounds("foobar55104dc76695721d", 2),

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestFaultsAreFiledByTheirFirstWord: whoever has read the name of a fault that is in Go knows in which file it is. All
+// TestBugsAreFiledByTheirFirstWord: whoever has read the name of a bug that is in Go knows in which file it is. All
 // whose names begin with the same word are in the tables of one file, and it is named after the first word of some of
-// them: "hello-without-v" and "wid-fixed" are in fault_hello.go.
-func TestFaultsAreFiledByTheirFirstWord(t *testing.T) {
+// them: "hello-without-v" and "wid-fixed" are in bug_hello.go.
+func TestBugsAreFiledByTheirFirstWord(t *testing.T) {
 	t.Parallel()
 	rooms := map[string]bool{"fakes/worker": true, "fakes/workq": true, "fakes/emqp": true}
 	for _, p := range modulePackages(t) {
@@ -27,17 +27,17 @@ func TestFaultsAreFiledByTheirFirstWord(t *testing.T) {
 			for _, f := range files {
 				file := filepath.Base(fset.Position(f.Pos()).Filename)
 				words := map[string]bool{}
-				for _, name := range namesOfFaults(f) {
+				for _, name := range namesOfBugs(f) {
 					word, _, _ := strings.Cut(name, "-")
 					words[word] = true
 					if fileOf[word] == "" {
 						fileOf[word] = file
 					}
-					assert.Equal(t, fileOf[word], file, "the file of %s, and of the faults that begin alike", name)
+					assert.Equal(t, fileOf[word], file, "the file of %s, and of the planted bugs that begin alike", name)
 				}
 				if len(words) > 0 {
-					word := strings.TrimSuffix(strings.TrimPrefix(file, "fault_"), ".go")
-					assert.True(t, words[word], "%s has no fault that begins with %s", file, word)
+					word := strings.TrimSuffix(strings.TrimPrefix(file, "bug_"), ".go")
+					assert.True(t, words[word], "%s has no planted bug that begins with %s", file, word)
 				}
 			}
 			assert.Greater(t, len(fileOf), 8, "first words")
@@ -45,12 +45,12 @@ func TestFaultsAreFiledByTheirFirstWord(t *testing.T) {
 	}
 }
 
-// namesOfFaults returns the names in the tables of faults of a file: the first argument of each row of a variable that
-// is called ...Faults.
-func namesOfFaults(f *ast.File) (names []string) {
+// namesOfBugs returns the names in the tables of bugs of a file: the first argument of each row of a variable that
+// is called ...Bugs.
+func namesOfBugs(f *ast.File) (names []string) {
 	for _, v := range variables([]*ast.File{f}) {
 		table, is := v.value.(*ast.CompositeLit)
-		if !is || !strings.HasSuffix(v.name.Name, "Faults") {
+		if !is || !strings.HasSuffix(v.name.Name, "Bugs") {
 			continue
 		}
 		for _, row := range table.Elts {

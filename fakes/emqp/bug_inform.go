@@ -10,21 +10,21 @@ import (
 	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
-// informFaults are about workers and schedulers.
-var informFaults = []Fault{
+// informBugs are about workers and schedulers.
+var informBugs = []Bug{
 	// About INFORM and READY.
-	fault("inform-example-hangs", catalogue.From(userOf, exampleInform, got(emqp.READY), drop)),
-	fault("inform-name-ascii", renamed(named(inASCII))),
-	fault("inform-name-cut", renamed(named(beforeComma))),
-	fault("inform-replaces", lastWorker),
-	fault("inform-three-queues", renamed(func(all []emqp.Queue) []emqp.Queue { return all[:min(3, len(all))] })),
+	bug("inform-example-hangs", catalogue.From(userOf, exampleInform, got(emqp.READY), drop)),
+	bug("inform-name-ascii", renamed(named(inASCII))),
+	bug("inform-name-cut", renamed(named(beforeComma))),
+	bug("inform-replaces", lastWorker),
+	bug("inform-three-queues", renamed(func(all []emqp.Queue) []emqp.Queue { return all[:min(3, len(all))] })),
 	// About HEARTBEAT, DISCONNECT and KBAI.
-	fault("disconnect-schedules", schedulesOn),
-	fault("heartbeat-before-inform",
+	bug("disconnect-schedules", schedulesOn),
+	bug("heartbeat-before-inform",
 		acksOf(emqp.PUBLISH, func(id, _ string) emqp.Message { return emqp.Heartbeat(id, time.Now()) })),
-	fault("heartbeat-not-while-working", idleAlone),
-	fault("kbai-ends-queue", endsQueues),
-	fault("kbai-loses-requests", losesRequests),
+	bug("heartbeat-not-while-working", idleAlone),
+	bug("kbai-ends-queue", endsQueues),
+	bug("kbai-loses-requests", losesRequests),
 }
 
 // exampleInform is the condition of an INFORM with the queues of the document's example.

@@ -9,27 +9,27 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// lineFaults are about what is written and read.
-var lineFaults = []Fault{
+// lineBugs are about what is written and read.
+var lineBugs = []Bug{
 	// These are wrong lines, and wrong ends of connections. (Client Protocol Sender; END)
-	fault("command-after-end", sent(fwp.END, func(e *Event) {
+	bug("command-after-end", sent(fwp.END, func(e *Event) {
 		e.Line = append(e.Line, "BEAT {\"wid\":\""+e.Worker.cfg.WID+"\"}\r\n"...)
 	})),
-	fault("end-missing", on(Ending, skip)),
-	fault("end-while-working", catalogue.On(ordered("terminate"), func(e *Event) { e.Worker.endAll() })),
-	lineFault("end-with-space", fwp.END, replace("\r\n", " \r\n")),
-	lineFault("line-lf", "", replace("\r\n", "\n")),
-	fault("pipelined", sent(fwp.ACK, func(e *Event) { e.Ahead = []byte("INFO\r\n") })),
+	bug("end-missing", on(Ending, skip)),
+	bug("end-while-working", catalogue.On(ordered("terminate"), func(e *Event) { e.Worker.endAll() })),
+	lineBug("end-with-space", fwp.END, replace("\r\n", " \r\n")),
+	lineBug("line-lf", "", replace("\r\n", "\n")),
+	bug("pipelined", sent(fwp.ACK, func(e *Event) { e.Ahead = []byte("INFO\r\n") })),
 	// These are replies that are not understood. (Server Protocol Sender and Client Protocol Receiver)
-	fault("resp-counts-characters", replied(fwp.FETCH, func(e *Event) {
+	bug("resp-counts-characters", replied(fwp.FETCH, func(e *Event) {
 		e.Close = e.Reply.Kind == fwp.BulkString && len(e.Reply.Text) != len(bytes.Runes(e.Reply.Text))
 	})),
 	setting("resp-whole-reads", readsWhole),
 }
 
-// lineFault returns a fault of the lines of a verb, of all lines if it is empty.
-func lineFault(name, verb string, change func(line []byte) []byte) Fault {
-	return fault(name, sent(verb, func(e *Event) { e.Line = change(e.Line) }))
+// lineBug returns a bug of the lines of a verb, of all lines if it is empty.
+func lineBug(name, verb string, change func(line []byte) []byte) Bug {
+	return bug(name, sent(verb, func(e *Event) { e.Line = change(e.Line) }))
 }
 
 // replace returns a function that replaces the first of a text in a line.

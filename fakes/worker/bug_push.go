@@ -9,34 +9,34 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// producerFaults are those of producers.
-var producerFaults = []Fault{
+// producerBugs are those of producers.
+var producerBugs = []Bug{
 	// These are wrong lines of producers, and jobs that are not pushed. (Client Protocol Sender; PUSH)
-	fault("push-after-end", sent(fwp.END, func(e *Event) { e.Line = append(e.Line, "INFO\r\n"...) })),
-	fault("push-dropped-seldom", catalogue.Every(7, at(Pushing), skip)),
-	fault("push-info-ahead", sent(fwp.PUSH, func(e *Event) { e.Ahead = []byte("INFO\r\n") })),
-	fault("push-latin-1", sent(fwp.PUSH, func(e *Event) { e.Line = latin1(e.Line) })),
-	fault("push-lines-broken",
+	bug("push-after-end", sent(fwp.END, func(e *Event) { e.Line = append(e.Line, "INFO\r\n"...) })),
+	bug("push-dropped-seldom", catalogue.Every(7, at(Pushing), skip)),
+	bug("push-info-ahead", sent(fwp.PUSH, func(e *Event) { e.Ahead = []byte("INFO\r\n") })),
+	bug("push-latin-1", sent(fwp.PUSH, func(e *Event) { e.Line = latin1(e.Line) })),
+	bug("push-lines-broken",
 		sent(fwp.PUSH, func(e *Event) { e.Line = []byte(strings.ReplaceAll(string(e.Line), `\r\n`, "\r\n")) })),
-	fault("push-two-spaces",
+	bug("push-two-spaces",
 		sent(fwp.PUSH, func(e *Event) { e.Line = []byte(strings.Replace(string(e.Line), " ", "  ", 1)) })),
-	fault("push-without-hello", on(Introducing, skip)),
+	bug("push-without-hello", on(Introducing, skip)),
 	// These are wrong work units. (Work units)
-	fault("unit-args-object", on(Pushing, field("args", map[string]any{}))),
-	fault("unit-custom-dropped", on(Pushing, field("custom", nil))),
-	fault("unit-failure", on(Pushing, field("failure", map[string]any{"retry_count": 0}))),
-	fault("unit-jid-cut",
+	bug("unit-args-object", on(Pushing, field("args", map[string]any{}))),
+	bug("unit-custom-dropped", on(Pushing, field("custom", nil))),
+	bug("unit-failure", on(Pushing, field("failure", map[string]any{"retry_count": 0}))),
+	bug("unit-jid-cut",
 		on(Pushing, changeText("jid", func(s string) string { return string([]rune(s)[:min(24, len([]rune(s)))]) }))),
-	fault("unit-jid-fixed", catalogue.On(freshPush, field("jid", "one-jid-for-all-jobs"))),
-	fault("unit-jid-number", on(Pushing, field("jid", 17))),
-	fault("unit-reserve-text", on(Pushing, changeUnit("reserve_for", func(v any) any { return fmt.Sprint(v) }))),
-	fault("unit-without-jobtype", on(Pushing, field("jobtype", nil))),
+	bug("unit-jid-fixed", catalogue.On(freshPush, field("jid", "one-jid-for-all-jobs"))),
+	bug("unit-jid-number", on(Pushing, field("jid", 17))),
+	bug("unit-reserve-text", on(Pushing, changeUnit("reserve_for", func(v any) any { return fmt.Sprint(v) }))),
+	bug("unit-without-jobtype", on(Pushing, field("jobtype", nil))),
 	// These are callers that are told what is not so, and what a producer does not do. (PUSH; Server Protocol Sender and
 	// Client Protocol Receiver; Client Lifecycle)
 	setting("beats", func(c *Config) { c.Beats = true }),
-	fault("error-ignored", tellPushed(isError)),
-	fault("exit-always-1", on(Exiting, func(e *Event) { e.Code = 1 })),
-	fault("replies-mixed",
+	bug("error-ignored", tellPushed(isError)),
+	bug("exit-always-1", on(Exiting, func(e *Event) { e.Code = 1 })),
+	bug("replies-mixed",
 		catalogue.Keep(at(Pushed), func(last *string, e *Event) { *last, e.State = e.State, cmp.Or(*last, "pushed") })),
 	setting("reply-whole-reads", readsWhole),
 }

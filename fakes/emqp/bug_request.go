@@ -11,41 +11,41 @@ import (
 	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
-// requestFaults are about REQUESTs, and what becomes of them.
-var requestFaults = []Fault{
+// requestBugs are about REQUESTs, and what becomes of them.
+var requestBugs = []Bug{
 	// About REQUESTs: who gets them, and what they hold.
-	fault("headers-first",
+	bug("headers-first",
 		sent(change(atHeaders, func(b []byte) []byte { return bytes.Split(b, []byte(","))[0] }), emqp.REQUEST)),
-	fault("request-any-case", alike(strings.ToLower)),
-	fault("request-any-letter", alike(inASCII)),
-	fault("request-any-worker", queuesOfUser),
-	fault("request-first-worker", catalogue.KeepBy(queueOf, gives(emqp.REQUEST), func(first *string, e *Event) {
+	bug("request-any-case", alike(strings.ToLower)),
+	bug("request-any-letter", alike(inASCII)),
+	bug("request-any-worker", queuesOfUser),
+	bug("request-first-worker", catalogue.KeepBy(queueOf, gives(emqp.REQUEST), func(first *string, e *Event) {
 		*first = cmp.Or(*first, e.Peer)
 		e.Drop = *first != e.Peer
 	})),
-	fault("request-json-compacted", sent(change(atMessage, compacted), emqp.REQUEST)),
-	fault("request-large-lost", loses(func(b []byte) bool { return len(b) > 64<<10 })),
-	fault("request-message-cut",
+	bug("request-json-compacted", sent(change(atMessage, compacted), emqp.REQUEST)),
+	bug("request-large-lost", loses(func(b []byte) bool { return len(b) > 64<<10 })),
+	bug("request-message-cut",
 		sent(change(atMessage, func(b []byte) []byte { return b[:max(len(b)-1, 0)] }), emqp.REQUEST)),
-	fault("request-name-cut", alike(beforeComma)),
-	fault("request-name-trimmed", alike(strings.TrimSpace)),
-	fault("request-utf8-replaced",
+	bug("request-name-cut", alike(beforeComma)),
+	bug("request-name-trimmed", alike(strings.TrimSpace)),
+	bug("request-utf8-replaced",
 		sent(change(atMessage, func(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("?")) }), emqp.REQUEST)),
 	// About REPLY and ACK.
-	fault("ack-first-id", catalogue.KeepBy(peerOf, gives(emqp.ACK), func(first *string, e *Event) {
+	bug("ack-first-id", catalogue.KeepBy(peerOf, gives(emqp.ACK), func(first *string, e *Event) {
 		*first = cmp.Or(*first, string(e.Frames[atFirst]))
 		set(atFirst, *first)(e)
 	})),
-	fault("reply-not-requested", acksOf(emqp.REQUEST, emqp.Reply)),
-	fault("reply-to-first-client",
+	bug("reply-not-requested", acksOf(emqp.REQUEST, emqp.Reply)),
+	bug("reply-to-first-client",
 		catalogue.Keep(catalogue.Any(asks, gives(emqp.REPLY)), func(first *string, e *Event) {
 			*first = cmp.Or(*first, e.Peer)
 			e.Peer = *first
 		})),
 	// About a message after which the broker serves no more the queues that it names.
-	fault("malformed-short-hangs",
+	bug("malformed-short-hangs",
 		hangs(catalogue.All(malformed, func(e *Event) bool { return len(e.Frames) <= atID }))),
-	fault("publish-hangs", hangs(func(e *Event) bool { return is(e, emqp.PUBLISH) })),
+	bug("publish-hangs", hangs(func(e *Event) bool { return is(e, emqp.PUBLISH) })),
 }
 
 // malformed is the condition of a message of a peer that breaks the document.

@@ -8,30 +8,30 @@ import (
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 )
 
-// lossFaults are about lost connections, those that replace them, and where the server is. (Connection, Lost jobs? of
+// lossBugs are about lost connections, those that replace them, and where the server is. (Connection, Lost jobs? of
 // the worker architecture; Network Connection; Not Identified State; HELLO)
-var lossFaults = []Fault{
-	fault("again-another-pid", afterLoss(Introducing, func(e *Event) { e.Fields["pid"] = e.Worker.cfg.PID + 1 })),
-	fault("again-before-hi", afterLoss(Dialed, skip)),
-	fault("again-without-hello", afterLoss(Introducing, skip)),
+var lossBugs = []Bug{
+	bug("again-another-pid", afterLoss(Introducing, func(e *Event) { e.Fields["pid"] = e.Worker.cfg.PID + 1 })),
+	bug("again-before-hi", afterLoss(Dialed, skip)),
+	bug("again-without-hello", afterLoss(Introducing, skip)),
 	setting("connection-for-each-command", func(c *Config) { c.Each = 1 }),
 	setting("connections-left-open", func(c *Config) { c.Each, c.LeftOpen = 1, true }),
-	fault("loss-ends", on(Lost, exit(1))),
-	fault("loss-first-queue-only", afterLoss(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),
-	fault("loss-final", on(Lost, skip)),
-	fault("loss-renames",
+	bug("loss-ends", on(Lost, exit(1))),
+	bug("loss-first-queue-only", afterLoss(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),
+	bug("loss-final", on(Lost, skip)),
+	bug("loss-renames",
 		afterLoss(Introducing, func(e *Event) { e.Fields["wid"] = e.Worker.cfg.WID + "-again" })),
 	setting("provider-ignored", ignoreProvider),
-	fault("greeting-missed-ends-executor", catalogue.On(failsToOpen(isUngreeted), skip)),
-	fault("refused-ends-beats", catalogue.From(catalogue.Server[Event], failsToOpen(isRefused), at(Beating), skip)),
-	fault("refused-ends-executor", catalogue.On(failsToOpen(isRefused), skip)),
-	fault("refused-ends-one", skipFirst(failsToOpen(isRefused))),
-	fault("unresolved-ends-executor", catalogue.On(failsToOpen(isUnknownName), skip)),
+	bug("greeting-missed-ends-executor", catalogue.On(failsToOpen(isUngreeted), skip)),
+	bug("refused-ends-beats", catalogue.From(catalogue.Server[Event], failsToOpen(isRefused), at(Beating), skip)),
+	bug("refused-ends-executor", catalogue.On(failsToOpen(isRefused), skip)),
+	bug("refused-ends-one", skipFirst(failsToOpen(isRefused))),
+	bug("unresolved-ends-executor", catalogue.On(failsToOpen(isUnknownName), skip)),
 }
 
-// producerLossFaults are those of producers.
-var producerLossFaults = []Fault{
-	fault("loss-ignored", tellPushed(func(e *Event) bool { return e.Reply.Kind == 0 })),
+// producerLossBugs are those of producers.
+var producerLossBugs = []Bug{
+	bug("loss-ignored", tellPushed(func(e *Event) bool { return e.Reply.Kind == 0 })),
 }
 
 // afterLoss returns hooks that act at a point from when a connection was lost on.

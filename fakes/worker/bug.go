@@ -10,8 +10,8 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// Fault is a way in which a worker breaks the specification.
-type Fault struct {
+// Bug is a way in which a worker breaks the specification.
+type Bug struct {
 	// Name is a slug that never changes.
 	Name string
 
@@ -21,57 +21,57 @@ type Fault struct {
 	// Summary describes the worker's behaviour in one sentence.
 	Summary string
 
-	// Configure adds the fault to a [Config]. Every worker needs a call of its own, since some faults have state.
+	// Configure adds the bug to a [Config]. Every worker needs a call of its own, since some bugs have state.
 	Configure func(*Config)
 }
 
-// Faults returns the catalogue of workers, sorted by name.
-func Faults() []Fault {
-	return sorted(helloFaults, lineFaults, stateFaults, lossFaults, jobFaults, failFaults, executorFaults)
+// Bugs returns the catalogue of workers, sorted by name.
+func Bugs() []Bug {
+	return sorted(helloBugs, lineBugs, stateBugs, lossBugs, jobBugs, failBugs, executorBugs)
 }
 
-// ofAnyClient are the faults of workers that producers can have too.
+// ofAnyClient are the bugs of workers that producers can have too.
 var ofAnyClient = []string{
 	"hello-without-v", "hi-strict", "hi-exact", "hi-newer-refused", "hash-missing", "hash-one-round",
 	"hash-password-escaped", "hash-leading-zeros", "hello-refusal-ignored", "line-lf", "end-missing",
 	"end-with-space", "connection-for-each-command", "connections-left-open", "provider-ignored",
 }
 
-// ProducerFaults returns the catalogue for producers, see [Worker.Produce], sorted by name.
-func ProducerFaults() []Fault {
-	shared := slices.DeleteFunc(Faults(), func(f Fault) bool { return !slices.Contains(ofAnyClient, f.Name) })
-	return sorted(shared, producerFaults, producerLossFaults)
+// ProducerBugs returns the catalogue for producers, see [Worker.Produce], sorted by name.
+func ProducerBugs() []Bug {
+	shared := slices.DeleteFunc(Bugs(), func(f Bug) bool { return !slices.Contains(ofAnyClient, f.Name) })
+	return sorted(shared, producerBugs, producerLossBugs)
 }
 
-func sorted(lists ...[]Fault) []Fault {
+func sorted(lists ...[]Bug) []Bug {
 	all := slices.Concat(lists...)
-	slices.SortFunc(all, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b Bug) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 
-//go:embed faults.txt
-var faultsText string
+//go:embed bugs.txt
+var bugsText string
 
-var faultsTable = catalogue.Reader("fakes/worker/faults.txt", faultsText)
+var bugsTable = catalogue.Reader("fakes/worker/bugs.txt", bugsText)
 
 //go:embed variations.txt
 var variationsText string
 
 var variationsTable = catalogue.Reader("fakes/worker/variations.txt", variationsText)
 
-// fault returns one that a hook makes, or a function that makes a hook for each worker because it remembers something.
-// The name is that of a row of faults.txt.
-func fault[H catalogue.Hook[Event]](name string, hook H) Fault {
-	made := catalogue.FaultOf[Event](faultsTable(), name, hook)
-	return Fault{
+// bug returns one that a hook makes, or a function that makes a hook for each worker because it remembers something.
+// The name is that of a row of bugs.txt.
+func bug[H catalogue.Hook[Event]](name string, hook H) Bug {
+	made := catalogue.BugOf[Event](bugsTable(), name, hook)
+	return Bug{
 		Name: name, Clauses: made.Clauses, Summary: made.Summary,
 		Configure: func(c *Config) { c.Hook = made.Hook() },
 	}
 }
 
-// setting returns a fault of the configuration.
-func setting(name string, configure func(*Config)) Fault {
-	f := fault(name, skip)
+// setting returns a bug of the configuration.
+func setting(name string, configure func(*Config)) Bug {
+	f := bug(name, skip)
 	f.Configure = configure
 	return f
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
-// Fault is a way in which a broker breaks the document. Its hook is the [Config.Hook] of a broker.
-type Fault = catalogue.Fault[Event]
+// Bug is a way in which a broker breaks the document. Its hook is the [Config.Hook] of a broker.
+type Bug = catalogue.Bug[Event]
 
-// Faults returns the catalogue, sorted by name.
-func Faults() []Fault { return slices.Clone(allFaults()) }
+// Bugs returns the catalogue, sorted by name.
+func Bugs() []Bug { return slices.Clone(allBugs()) }
 
-var allFaults = sync.OnceValue(func() []Fault {
-	return catalogue.SortFaults(requestFaults, informFaults, catalogue.Ruled(faultsTable(), Rules()))
+var allBugs = sync.OnceValue(func() []Bug {
+	return catalogue.SortBugs(requestBugs, informBugs, catalogue.Ruled(bugsTable(), Rules()))
 })
 
-//go:embed faults.txt
-var faultsText string
+//go:embed bugs.txt
+var bugsText string
 
-var faultsTable = catalogue.Reader("fakes/emqp/faults.txt", faultsText)
+var bugsTable = catalogue.Reader("fakes/emqp/bugs.txt", bugsText)
 
-// fault returns the fault of a row of faults.txt that has no rule: a hook makes it, or a function that makes a hook for
+// bug returns the bug of a row of bugs.txt that has no rule: a hook makes it, or a function that makes a hook for
 // each broker because it remembers something.
-func fault[H catalogue.Hook[Event]](name string, hook H) Fault {
-	return catalogue.FaultOf[Event](faultsTable(), name, hook)
+func bug[H catalogue.Hook[Event]](name string, hook H) Bug {
+	return catalogue.BugOf[Event](bugsTable(), name, hook)
 }
 
 // Indices of frames.

@@ -7,11 +7,11 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// stateFaults are about heartbeats and states.
-var stateFaults = []Fault{
+// stateBugs are about heartbeats and states.
+var stateBugs = []Bug{
 	// About the heartbeat. (Client Lifecycle; BEAT)
-	fault("beat-error-ends", exitAt(fwp.BEAT, fwp.ErrorReply)),
-	fault("beat-error-fails-jobs",
+	bug("beat-error-ends", exitAt(fwp.BEAT, fwp.ErrorReply)),
+	bug("beat-error-fails-jobs",
 		catalogue.Keep(catalogue.Any(replyTo(fwp.BEAT), at(Ran)), func(failing *int, e *Event) {
 			switch {
 			case e.Point != Ran:
@@ -21,19 +21,19 @@ var stateFaults = []Fault{
 				failAll(e)
 			}
 		})),
-	fault("beat-memory-text", on(Beating, field("rss_kb", "20000"))),
-	fault("beat-never", on(Beating, skip)),
-	fault("beat-not-behind-quiet-job", catalogue.From(catalogue.Server[Event], quietlyRan, at(Beating), skip)),
-	fault("beat-not-while-terminating", on(Beating, func(e *Event) { e.Skip = e.Worker.state() == "terminate" })),
-	fault("beat-not-while-working", on(Beating, func(e *Event) { e.Skip = e.Worker.Running() > 0 })),
+	bug("beat-memory-text", on(Beating, field("rss_kb", "20000"))),
+	bug("beat-never", on(Beating, skip)),
+	bug("beat-not-behind-quiet-job", catalogue.From(catalogue.Server[Event], quietlyRan, at(Beating), skip)),
+	bug("beat-not-while-terminating", on(Beating, func(e *Event) { e.Skip = e.Worker.state() == "terminate" })),
+	bug("beat-not-while-working", on(Beating, func(e *Event) { e.Skip = e.Worker.Running() > 0 })),
 	setting("beat-often", func(c *Config) { c.BeatEvery = time.Second }),
 	setting("beat-rare", func(c *Config) { c.BeatEvery = 100 * time.Second }),
-	fault("beat-state-other", on(Beating, fill("current_state", "working"))),
+	bug("beat-state-other", on(Beating, fill("current_state", "working"))),
 	// About the states Quiet and Terminating. (Quiet State; Terminating State)
-	fault("quiet-exits", catalogue.On(ordered("quiet"), func(e *Event) { e.State = "terminate" })),
-	fault("quiet-forgotten-after-loss", forgetQuiet),
-	fault("quiet-ignored", catalogue.On(ordered("quiet"), skip)),
-	fault("quiet-signal-fetches",
+	bug("quiet-exits", catalogue.On(ordered("quiet"), func(e *Event) { e.State = "terminate" })),
+	bug("quiet-forgotten-after-loss", forgetQuiet),
+	bug("quiet-ignored", catalogue.On(ordered("quiet"), skip)),
+	bug("quiet-signal-fetches",
 		catalogue.Keep(catalogue.Any(ordered("quiet"), at(Beating)), func(unheard *bool, e *Event) {
 			switch {
 			case e.Point == Ordered:
@@ -43,16 +43,16 @@ var stateFaults = []Fault{
 				e.Fields["current_state"] = "quiet"
 			}
 		})),
-	fault("process-stays", on(Exiting, func(e *Event) { e.Delay = stays })),
-	fault("state-bulk-ignored", ignoreStates(fwp.BulkString)),
-	fault("state-simple-ignored", ignoreStates(fwp.SimpleString)),
-	fault("terminate-acks", catalogue.On(wasAbandoned, acknowledge)),
-	fault("terminate-at-once", catalogue.On(ordered("terminate"), exit(0))),
-	fault("terminate-fetches",
+	bug("process-stays", on(Exiting, func(e *Event) { e.Delay = stays })),
+	bug("state-bulk-ignored", ignoreStates(fwp.BulkString)),
+	bug("state-simple-ignored", ignoreStates(fwp.SimpleString)),
+	bug("terminate-acks", catalogue.On(wasAbandoned, acknowledge)),
+	bug("terminate-at-once", catalogue.On(ordered("terminate"), exit(0))),
+	bug("terminate-fetches",
 		on(Fetching, func(e *Event) { e.Skip = e.Skip && e.Worker.state() != "terminate" })),
-	fault("terminate-ignored", catalogue.On(ordered("terminate"), skip)),
+	bug("terminate-ignored", catalogue.On(ordered("terminate"), skip)),
 	setting("terminate-late", func(c *Config) { c.Grace = 45 * time.Second }),
-	fault("terminate-without-fail", on(Quitting, skip)),
+	bug("terminate-without-fail", on(Quitting, skip)),
 }
 
 // stays is how long a process stays that does not end.

@@ -10,13 +10,13 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
-// Fault is a way in which the embedded server of some protocol breaks its specification, as its catalogue has it.
-type Fault struct {
+// Bug is a way in which the embedded server of some protocol breaks its specification, as its catalogue has it.
+type Bug struct {
 	Name    string
 	Clauses []string
 	Summary string
 
-	configure func(config any) // gives a server the fault, given a pointer to its configuration
+	configure func(config any) // gives a server the bug, given a pointer to its configuration
 }
 
 // Variation is a way in which the embedded server of some protocol differs from others and conforms, as its catalogue
@@ -28,15 +28,15 @@ type Variation struct {
 	configure func(config any)
 }
 
-// faultsOf returns the faults of a catalogue. hook returns where the configuration of a server has its hook.
-func faultsOf[E, C any](all []catalogue.Fault[E], hook func(*C) *func(*E)) (faults []Fault) {
+// bugsOf returns the bugs of a catalogue. hook returns where the configuration of a server has its hook.
+func bugsOf[E, C any](all []catalogue.Bug[E], hook func(*C) *func(*E)) (bugs []Bug) {
 	for _, f := range all {
-		faults = append(faults, Fault{f.Name, f.Clauses, f.Summary, func(config any) {
+		bugs = append(bugs, Bug{f.Name, f.Clauses, f.Summary, func(config any) {
 			at := hook(config.(*C)) //nolint:forcetypeassert // the server of the same protocol calls it
 			*at = catalogue.Both(*at, f.Hook())
 		}})
 	}
-	return faults
+	return bugs
 }
 
 // variationsOf returns the variations of a catalogue.
@@ -49,45 +49,45 @@ func variationsOf[C any](all []catalogue.Variation[C]) (variations []Variation) 
 	return variations
 }
 
-// apply gives a server its variation and its faults, given a pointer to its configuration.
+// apply gives a server its variation and its bugs, given a pointer to its configuration.
 func (c *Config) apply(config any) {
 	if c.Variation.configure != nil {
 		c.Variation.configure(config)
 	}
-	for _, f := range c.Faults {
+	for _, f := range c.Bugs {
 		f.configure(config)
 	}
 }
 
-// AllFaults returns the faults of the embedded server of a protocol, none if it has no catalogue.
-func (p *Peer) AllFaults() []Fault {
-	if p.Faults == nil {
+// AllBugs returns the bugs of the embedded server of a protocol, none if it has no catalogue.
+func (p *Peer) AllBugs() []Bug {
+	if p.Bugs == nil {
 		return nil
 	}
-	return p.Faults()
+	return p.Bugs()
 }
 
-// FaultNames returns the names of the faults of the embedded server.
-func (p *Peer) FaultNames() (names []string) {
-	for _, f := range p.AllFaults() {
+// BugNames returns the names of the bugs of the embedded server.
+func (p *Peer) BugNames() (names []string) {
+	for _, f := range p.AllBugs() {
 		names = append(names, f.Name)
 	}
 	return names
 }
 
-// FaultNamed returns the fault that the flag --fault names. The error names similar ones, or the protocol whose
-// embedded server has the fault.
-func (p *Peer) FaultNamed(name string) (Fault, error) {
-	all := p.AllFaults()
-	if i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name }); i >= 0 {
+// BugNamed returns the bug that the flag --bug names. The error names similar ones, or the protocol whose
+// embedded server has the bug.
+func (p *Peer) BugNamed(name string) (Bug, error) {
+	all := p.AllBugs()
+	if i := slices.IndexFunc(all, func(f Bug) bool { return f.Name == name }); i >= 0 {
 		return all[i], nil
 	}
-	help := "fwpcheck list --faults shows the faults"
+	help := "fwpcheck list --bugs shows the planted bugs"
 	if !p.IsDefault() {
-		help = "fwpcheck list --protocol " + p.Name + " --faults shows the faults"
+		help = "fwpcheck list --protocol " + p.Name + " --bugs shows the planted bugs"
 	}
-	near := text.DidYouMean(text.Candidates(name, p.FaultNames())...)
-	return Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(p.faultElsewhere(name), near, help))
+	near := text.DidYouMean(text.Candidates(name, p.BugNames())...)
+	return Bug{}, fmt.Errorf("--bug: unknown planted bug %q; %s", name, cmp.Or(p.bugElsewhere(name), near, help))
 }
 
 // AllVariations returns the variations of the embedded server of a protocol, none if it has no catalogue.
@@ -121,44 +121,44 @@ func (p *Peer) VariationNamed(name string) (Variation, error) {
 	return Variation{}, fmt.Errorf("--variation: unknown variation %q; %s", name, cmp.Or(near, help))
 }
 
-// FaultsNamed returns the faults of these names; empty names stand for none.
-func (p *Peer) FaultsNamed(names ...string) (faults []Fault, err error) {
+// BugsNamed returns the bugs of these names; empty names stand for none.
+func (p *Peer) BugsNamed(names ...string) (bugs []Bug, err error) {
 	for _, name := range names {
 		if name == "" {
 			continue
 		}
-		f, err := p.FaultNamed(name)
+		f, err := p.BugNamed(name)
 		if err != nil {
 			return nil, err
 		}
-		faults = append(faults, f)
+		bugs = append(bugs, f)
 	}
-	return faults, nil
+	return bugs, nil
 }
 
-// faultElsewhere says of which other protocol's embedded server a name is a fault; "" if it is none.
-func (p *Peer) faultElsewhere(name string) string {
+// bugElsewhere says of which other protocol's embedded server a name is a bug; "" if it is none.
+func (p *Peer) bugElsewhere(name string) string {
 	for _, other := range all() {
-		if other != p && slices.Contains(other.FaultNames(), name) {
+		if other != p && slices.Contains(other.BugNames(), name) {
 			return "it is one of " + other.Name + ": give --protocol " + other.Name
 		}
 	}
 	return ""
 }
 
-// UpgradeFaultsNamed returns the fault of that name among those of what the embedded server keeps; none for an empty
+// UpgradeFaultsNamed returns the bug of that name among those of what the embedded server keeps; none for an empty
 // name.
-func (p *Peer) UpgradeFaultsNamed(name string) ([]Fault, error) {
+func (p *Peer) UpgradeFaultsNamed(name string) ([]Bug, error) {
 	var names []string
 	for _, f := range p.UpgradeFaults() {
 		if f.Name == name {
-			return []Fault{f}, nil
+			return []Bug{f}, nil
 		}
 		names = append(names, f.Name)
 	}
 	if name == "" {
 		return nil, nil
 	}
-	return nil, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(text.DidYouMean(text.Candidates(name, names)...),
-		"docs/upgrades.md has the faults"))
+	return nil, fmt.Errorf("--bug: unknown planted bug %q; %s", name,
+		cmp.Or(text.DidYouMean(text.Candidates(name, names)...), "docs/upgrades.md has the planted bugs"))
 }

@@ -7,25 +7,25 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// failFaults are about the reports on jobs. (ACK; FAIL)
-var failFaults = []Fault{
-	fault("ack-error-ends", exitAt(fwp.ACK, fwp.ErrorReply)),
-	fault("ack-more-fields", on(Ran, func(e *Event) { e.Fields["jobtype"] = e.Job.Type })),
-	fault("fail-jid-unescaped", sent("", func(e *Event) {
+// failBugs are about the reports on jobs. (ACK; FAIL)
+var failBugs = []Bug{
+	bug("ack-error-ends", exitAt(fwp.ACK, fwp.ErrorReply)),
+	bug("ack-more-fields", on(Ran, func(e *Event) { e.Fields["jobtype"] = e.Job.Type })),
+	bug("fail-jid-unescaped", sent("", func(e *Event) {
 		if isReport(e.Verb) {
 			e.Line = bytes.ReplaceAll(e.Line, []byte(`\"`), []byte(`"`))
 		}
 	})),
-	lineFault("fail-latin-1", fwp.FAIL, latin1),
-	fault("fail-message-empty", failing(func(e *Event) {
+	lineBug("fail-latin-1", fwp.FAIL, latin1),
+	bug("fail-message-empty", failing(func(e *Event) {
 		e.Fields["errtype"], e.Fields["message"], e.Fields["backtrace"] = "", "", []string{}
 	})),
-	fault("fail-never", on(Ran, func(e *Event) { e.Skip = e.Outcome != Succeeded })),
-	fault("fail-without-backtrace", failing(field("backtrace", nil))),
-	fault("failure-acknowledged", failing(acknowledge)),
-	fault("report-lost-seldom", catalogue.Every(10, at(Ran), skip)),
-	fault("report-twice", on(Ran, again)),
-	fault("success-reported-as-failure", on(Ran, failAll)),
+	bug("fail-never", on(Ran, func(e *Event) { e.Skip = e.Outcome != Succeeded })),
+	bug("fail-without-backtrace", failing(field("backtrace", nil))),
+	bug("failure-acknowledged", failing(acknowledge)),
+	bug("report-lost-seldom", catalogue.Every(10, at(Ran), skip)),
+	bug("report-twice", on(Ran, again)),
+	bug("success-reported-as-failure", on(Ran, failAll)),
 }
 
 // failAll reports a job as failed also if it succeeded.

@@ -11,34 +11,34 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// helloFaults are wrong introductions.
-var helloFaults = []Fault{
+// helloBugs are wrong introductions.
+var helloBugs = []Bug{
 	// These are wrong introductions, and what a worker makes of a greeting. (HELLO; HI)
-	fault("hello-refusal-ignored", catalogue.On(refused(fwp.HELLO), okay)),
-	fault("hello-without-pid", on(Introducing, field("pid", nil))),
-	fault("hello-without-v", on(Introducing, field("v", nil))),
-	fault("hi-exact",
+	bug("hello-refusal-ignored", catalogue.On(refused(fwp.HELLO), okay)),
+	bug("hello-without-pid", on(Introducing, field("pid", nil))),
+	bug("hello-without-v", on(Introducing, field("v", nil))),
+	bug("hi-exact",
 		on(Introducing, exitIf(func(e *Event) bool { return bytes.Contains(e.Reply.Text[3:], []byte(" ")) }))),
-	fault("hi-newer-refused", on(Introducing, exitIf(func(e *Event) bool { return e.Hi.Version > fwp.Version }))),
-	fault("hi-strict", on(Introducing, exitIf(hiHasMore))),
-	fault("wid-by-connection", func(e *Event) {
+	bug("hi-newer-refused", on(Introducing, exitIf(func(e *Event) bool { return e.Hi.Version > fwp.Version }))),
+	bug("hi-strict", on(Introducing, exitIf(hiHasMore))),
+	bug("wid-by-connection", func(e *Event) {
 		if e.Point == Introducing && !e.Beats {
 			e.Fields["wid"] = fmt.Sprintf("%s-%d", e.Worker.cfg.WID, e.Conn)
 		}
 	}),
 	setting("wid-fixed", func(c *Config) { c.WID = "worker-1" }),
 	// These are wrong passwords. (HELLO, Required Fields for Protected Server)
-	hashFault("hash-leading-zeros",
+	hashBug("hash-leading-zeros",
 		func(pass string, hi fwp.Hi) any { return strings.TrimLeft(rounds(pass, hi.Salt, hi.Iterations), "0") }),
-	hashFault("hash-missing", func(string, fwp.Hi) any { return nil }),
+	hashBug("hash-missing", func(string, fwp.Hi) any { return nil }),
 	setting("certificate-unchecked", func(c *Config) {
 		if c.TLS != nil {
 			c.TLS = c.TLS.Clone()
-			c.TLS.InsecureSkipVerify = true // what the fault is
+			c.TLS.InsecureSkipVerify = true // what the bug is
 		}
 	}),
-	hashFault("hash-one-round", func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, 1) }),
-	hashFault("hash-password-escaped", func(pass string, hi fwp.Hi) any {
+	hashBug("hash-one-round", func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, 1) }),
+	hashBug("hash-password-escaped", func(pass string, hi fwp.Hi) any {
 		written := strings.TrimPrefix(url.UserPassword("", pass).String(), ":")
 		return rounds(written, hi.Salt, hi.Iterations)
 	}),
@@ -59,9 +59,9 @@ func hiHasMore(e *Event) bool {
 	return false
 }
 
-// hashFault returns a fault of the password hash for protected servers; without a hash there is no field.
-func hashFault(name string, compute func(pass string, hi fwp.Hi) any) Fault {
-	return fault(name, on(Introducing, func(e *Event) {
+// hashBug returns a bug of the password hash for protected servers; without a hash there is no field.
+func hashBug(name string, compute func(pass string, hi fwp.Hi) any) Bug {
+	return bug(name, on(Introducing, func(e *Event) {
 		if e.Hi.Protected {
 			field("pwdhash", compute(e.Worker.pass, e.Hi))(e)
 		}
