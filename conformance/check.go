@@ -22,7 +22,7 @@ type Check interface {
 
 	// Play plays the check once and blocks until it is over; it ends early when ctx is done. Several plays may run at
 	// the same time.
-	Play(ctx context.Context, on Setup) Evidence
+	Play(ctx context.Context, setup Setup) Evidence
 }
 
 // Description is what is known of a check before it is played.
@@ -66,41 +66,41 @@ func (d Description) Clauses() []scenarios.Mark {
 
 // Setup is where and how a check is played.
 type Setup struct {
-	Target   play.Target
-	Password string             // of the target, empty if it has none
-	Open     bool               // the target asks for no password, although there may be one
-	Alone    bool               // no other client uses the target: flush and the queue default may be used
-	Seed     uint64             // of all that is generated
-	Names    string             // the prefix of all names on the target: see play.Player.Play
-	Timeout  time.Duration      // the longest wait for a reply; 10 s if zero
-	Patience time.Duration      // for what the specification calls eventual; 150 s if zero
-	Quick    bool               // the play must end soon on every server: see QuickCheck
-	Meter    *machine.Meter     // of the lag of this machine; nil if it is not measured
-	Watch    func(reports.Line) // receives each line of the conversations as it happens, one at a time; may be nil
+	Target          play.Target
+	Password        string             // of the target, empty if it has none
+	NeedsNoPassword bool               // the target asks for no password, although there may be one
+	Alone           bool               // no other client uses the target: flush and the queue default may be used
+	Seed            uint64             // of all that is generated
+	Names           string             // the prefix of all names on the target: see play.Player.Play
+	Timeout         time.Duration      // the longest wait for a reply; 10 s if zero
+	Patience        time.Duration      // for what the specification calls eventual; 150 s if zero
+	Quick           bool               // the play must end soon on every server: see QuickCheck
+	Meter           *machine.Meter     // of the lag of this machine; nil if it is not measured
+	Watch           func(reports.Line) // receives each line of the conversations as it happens, one at a time; may be nil
 
-	// Fresh starts another server like the target; nil if there cannot be one. The
+	// StartTarget starts another server like the target; nil if there cannot be one. The
 	// returned function ends it.
-	Fresh func() (play.Target, func(), error)
+	StartTarget func() (play.Target, func(), error)
 
 	Protocol *Protocol       // of the target
 	Peers    *play.PeerStats // the connections of all plays on the target; nil: it counts those of this play
 	Server   *law.Server     // what the scripts of all plays have done on the target; nil: that is not known
-	Gone     func() bool     // reports that the process of the target has ended; nil if that is not known
+	HasEnded func() bool     // reports that the process of the target has ended; nil if that is not known
 }
 
 // Evidence is what one play of a check observed.
 type Evidence struct {
-	Began    time.Time
-	Took     time.Duration
-	Dead     string        // why the target is considered dead, empty if it serves
-	Back     bool          // it was dead for a moment only
-	Ending   string        // how its process ended, with what it printed last; empty if that is not known
-	Died     string        // the same in a few words: "exit status 2: panic: an error"
-	Printed  []string      // what it printed meanwhile, where it was silent or closed a connection; nil: not known
-	Amid     int           // how many connections to the target were open then
-	Refused  *play.Refusal // a connection that the target refused, nil if it refused none
-	Leftover []string      // jobs of the play that are still on the target, with their queues
-	Err      error         // an interruption, or an internal error that ended the play
+	Began        time.Time
+	Took         time.Duration
+	DeadReason   string        // why the target is considered dead, empty if it serves
+	HasRecovered bool          // it was dead for a moment only
+	Ending       string        // how its process ended, with what it printed last; empty if that is not known
+	Died         string        // the same in a few words: "exit status 2: panic: an error"
+	Printed      []string      // what it printed meanwhile, where it was silent or closed a connection; nil: not known
+	OpenConns    int           // how many connections to the target were open then
+	Refusal      *play.Refusal // a connection that the target refused, nil if it refused none
+	LeftoverJobs []string      // jobs of the play that are still on the target, with their queues
+	Err          error         // an interruption, or an internal error that ended the play
 
 	// Of a script: see play.Run.
 	Results      []play.Result
@@ -108,14 +108,14 @@ type Evidence struct {
 	Conversation []reports.Line
 
 	Decisions []Decision // of a situation of a client
-	Skipped   string     // what the target or this machine lacks that the situation needs, for Reason; empty if nothing
+	Lack      string     // what the target or this machine lacks that the situation needs, for Reason; empty if nothing
 
-	Law   []law.Seen // what the law of the protocol found in the conversations
-	Tally law.Tally  // what it has judged
+	Law   []law.Occurrence // what the law of the protocol found in the conversations
+	Tally law.Tally        // what it has judged
 
 	Findings  []Finding          // of a property
-	Served    bool               // of a property: a client was identified; otherwise the target cannot have crashed
-	Open      string             // why the check is inconclusive although there is no finding; empty if it passes
+	HasServed bool               // of a property: a client was identified; otherwise the target cannot have crashed
+	OpenCause string             // why the check is inconclusive although there is no finding; empty if it passes
 	Reason    reports.ReasonCode // of Open; if empty, too little could be evaluated
 	Transient bool               // lag is the reason for Open: another try may pass
 	Unproven  bool               // Open is that one play has found a clause broken, and another has to confirm it
@@ -123,18 +123,18 @@ type Evidence struct {
 
 // Finding is a finding of a property.
 type Finding struct {
-	Clause   string // id; empty if no clause is broken
-	Should   bool   // the clause is a recommendation here, whatever its level
-	Crash    bool   // the target has served no connection since
-	Clocked  bool   // a lag of this machine may be the reason
-	Once     bool   // a span of time was wrong at one moment, and not when the conversation was played again
-	Expected string
-	Got      string
-	What     string   // what is wrong, in words
-	Refused  string   // the verb of the command that was refused, empty if none was
-	Own      string   // the clause of the command itself, where Clause may follow from what is wrong with that; else empty
-	Premises []string // see [law.Violation]
-	Script   string   // text of a script that reproduces it; empty if there is none
+	Clause           string // id; empty if no clause is broken
+	IsRecommendation bool   // the clause is a recommendation here, whatever its level
+	Crash            bool   // the target has served no connection since
+	IsTimed          bool   // a lag of this machine may be the reason
+	IsUnsteady       bool   // a span of time was wrong at one moment, and not when the conversation was played again
+	Expected         string
+	Got              string
+	Detail           string   // what is wrong, in words
+	RefusedVerb      string   // the verb of the command that was refused, empty if none was
+	CommandClause    string   // the clause of the command itself, where Clause may follow from what is wrong with that; else empty
+	Premises         []string // see [law.Violation]
+	Script           string   // text of a script that reproduces it; empty if there is none
 
 	Unscripted string         // why there is no Script
 	Unshrunk   []string       // without one: the last steps that have to do with it, as a script has them
@@ -144,23 +144,23 @@ type Finding struct {
 // Judged returns what a law has found as a finding.
 func Judged(v *law.Violation) Finding {
 	return Finding{
-		Clause: v.Clause, Should: v.Should, Expected: v.Expected, Got: text.Shorten(v.Got), What: text.Shorten(v.What),
-		Own: v.Own, Premises: v.Premises,
+		Clause: v.Clause, IsRecommendation: v.IsRecommendation, Expected: v.Expected, Got: text.Shorten(v.Got), Detail: text.Shorten(v.Detail),
+		CommandClause: v.CommandClause, Premises: v.Premises,
 	}
 }
 
 // Decision is what one play of a situation says about one clause that binds clients. Others of the same play do not
 // depend on it.
 type Decision struct {
-	Clause   string
-	Outcome  play.Outcome       // Matched: the clause held; Mismatched: it is broken; Unsure: neither, see Cause
-	Expected string             // of Mismatched
-	Got      string             // of Mismatched; of a clause that is only recorded what was observed
-	Cause    string             // of Unsure, in one sentence without a full stop
-	Reason   reports.ReasonCode // of Unsure; it may be empty
-	Beside   bool               // of Unsure: another clause was broken meanwhile
-	Conn     string             // where it shows in the conversation, with At; empty if no line shows it
-	At       time.Duration
+	Clause         string
+	Outcome        play.Outcome       // Matched: the clause held; Mismatched: it is broken; Unsure: neither, see Cause
+	Expected       string             // of Mismatched
+	Got            string             // of Mismatched; of a clause that is only recorded what was observed
+	Cause          string             // of Unsure, in one sentence without a full stop
+	Reason         reports.ReasonCode // of Unsure; it may be empty
+	HasOtherBreach bool               // of Unsure: another clause was broken meanwhile
+	Conn           string             // where it shows in the conversation, with At; empty if no line shows it
+	At             time.Duration
 	// Harm is what a breach does to users, if it is more than its clause says: one of reports.Harms. A breach that harms
 	// users is a fail, whatever the level of its clause.
 	Harm string
@@ -187,7 +187,7 @@ func ReasonOf(err error) reports.ReasonCode {
 
 // Complete reports whether every line was reached and decided and the target still serves.
 func (e *Evidence) Complete() bool {
-	return !slices.ContainsFunc(e.Results, play.Result.Stops) && e.Err == nil && e.Dead == "" && e.Open == ""
+	return !slices.ContainsFunc(e.Results, play.Result.Stops) && e.Err == nil && e.DeadReason == "" && e.OpenCause == ""
 }
 
 // Passed reports whether the play is complete and everything was as expected.

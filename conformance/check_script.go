@@ -16,7 +16,7 @@ import (
 type ScriptCheck struct {
 	Script *scenarios.Script
 
-	about func() Description // shared by the copies of a check; nil: each Describe reads the script
+	describe func() Description // shared by the copies of a check; nil: each Describe reads the script
 }
 
 // Scripts returns a check for each script.
@@ -30,14 +30,14 @@ func Scripts(scripts ...*scenarios.Script) []Check {
 
 // Describe returns what the header and the lines of the script say.
 func (c ScriptCheck) Describe() Description {
-	if c.about != nil {
-		return c.about()
+	if c.describe != nil {
+		return c.describe()
 	}
 	s, g := c.Script, c.Script.Dialect.Grammar()
 	return Description{
 		ID: s.Name, Title: s.Title, File: s.Name, Source: s.Source, Marks: slices.Collect(s.Marks()), Needs: s.Needs,
 		Wait:        s.Waits,
-		Connections: s.Connections(), Sharing: sharing(s), Hostile: s.BreaksProtocol() || countsInACrowd(s),
+		Connections: s.Connections(), Sharing: sharing(s), Hostile: s.BreaksProtocol() || countsUnderLoad(s),
 		// The engine asks a producer's connection with the command that counts.
 		Counts: counts(s) || g.Verbs.Counts != "" && s.BreaksProtocol() && s.Opens(scenarios.Producer),
 	}
@@ -49,73 +49,73 @@ func counts(s *scenarios.Script) bool {
 	return verb != "" && s.Sends(verb)
 }
 
-// countsInACrowd reports whether a script counts everything while many of its own connections add jobs.
-func countsInACrowd(s *scenarios.Script) bool {
-	const crowd = 10
-	return counts(s) && s.Sends(s.Dialect.Grammar().Verbs.Adds) && s.Connections() > crowd
+// countsUnderLoad reports whether a script counts everything while many of its own connections add jobs.
+func countsUnderLoad(s *scenarios.Script) bool {
+	const minConns = 10
+	return counts(s) && s.Sends(s.Dialect.Grammar().Verbs.Adds) && s.Connections() > minConns
 }
 
 // sharing returns which checks may share a server with a script: none, if it ends or empties the server, or counts
 // everything there, or while queues come into being. The other scripts that need the server for themselves use the
 // queue default.
 func sharing(script *scenarios.Script) Sharing {
-	how := SharesAll
+	mode := SharesAll
 	for _, n := range script.Needs {
 		switch n {
 		case scenarios.NeedFlush, scenarios.NeedRestart, scenarios.NeedKill:
 			return SharesNothing
 		case scenarios.NeedAlone:
-			how = SharesOneByOne
+			mode = SharesOneByOne
 		}
 	}
-	if how == SharesOneByOne && counts(script) || countsInACrowd(script) {
+	if mode == SharesOneByOne && counts(script) || countsUnderLoad(script) {
 		return SharesNothing
 	}
-	return how
+	return mode
 }
 
 // watch returns what judges the conversations of a play, nil for nothing.
-func (on Setup) watch() *law.Watch {
-	if on.Protocol == nil || on.Protocol.Law.Start == nil {
+func (setup Setup) watch() *law.Watch {
+	if setup.Protocol == nil || setup.Protocol.Law.Start == nil {
 		return nil
 	}
 	terms := law.Terms{
-		Prefix: on.Names, Password: on.Password, Alone: on.Alone, Flush: on.Alone,
-		Patience: cmp.Or(on.Patience, scenarios.DefaultPatience), Slack: machine.Allowance, Server: on.Server,
+		Prefix: setup.Names, Password: setup.Password, Alone: setup.Alone, Flush: setup.Alone,
+		Patience: cmp.Or(setup.Patience, scenarios.DefaultPatience), Slack: machine.Allowance, Server: setup.Server,
 	}
-	if on.Open {
+	if setup.NeedsNoPassword {
 		terms.Password = ""
 	}
-	return law.NewWatch(on.Protocol.Law, terms)
+	return law.NewWatch(setup.Protocol.Law, terms)
 }
 
 // Play plays the script.
-func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
-	ctx, cancel := on.limit(ctx)
+func (c ScriptCheck) Play(ctx context.Context, setup Setup) Evidence {
+	ctx, cancel := setup.limit(ctx)
 	defer cancel()
-	patience, cutShort := on.patience()
+	patience, cutShort := setup.patience()
 	player := &play.Player{
-		Target: on.Target, Password: on.Password, Timeout: on.Timeout, Patience: patience, Quick: cutShort,
-		Meter: on.Meter, Watch: on.Watch, Gone: on.Gone, Peers: on.Peers,
+		Target: setup.Target, Password: setup.Password, Timeout: setup.Timeout, Patience: patience, Quick: cutShort,
+		Meter: setup.Meter, Watch: setup.Watch, HasEnded: setup.HasEnded, Peers: setup.Peers,
 	}
-	watch := on.watch()
+	watch := setup.watch()
 	if watch != nil {
 		player.Observer = watch
 	}
-	run := player.Play(ctx, c.Script, on.Names)
+	run := player.Play(ctx, c.Script, setup.Names)
 	e := Evidence{
-		Began: run.Began, Took: run.Took, Dead: run.NotServing, Amid: run.OpenThen, Refused: run.Refused,
-		Leftover: run.Leftover, Err: run.Err,
+		Began: run.Began, Took: run.Took, DeadReason: run.NotServing, OpenConns: run.OpenConns, Refusal: run.Refusal,
+		LeftoverJobs: run.LeftoverJobs, Err: run.Err,
 		Results: run.Results, Breaches: run.Breaches, Conversation: run.Conversation,
 	}
 	if watch != nil {
-		e.Law, e.Tally = watch.Found(), watch.Tally()
+		e.Law, e.Tally = watch.Occurrences(), watch.Tally()
 	}
-	if run.Outage != nil && e.Dead == "" && !run.Passed() {
-		e.Dead, e.Back, e.Amid = run.Outage.String(), true, 0
+	if run.Outage != nil && e.DeadReason == "" && !run.Passed() {
+		e.DeadReason, e.HasRecovered, e.OpenConns = run.Outage.String(), true, 0
 	}
 	if len(run.Results) == 0 && run.Passed() {
-		e.Open = "the script expects nothing"
+		e.OpenCause = "the script expects nothing"
 	}
 	return e
 }

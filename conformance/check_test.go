@@ -24,8 +24,8 @@ func TestEvidenceIsHeldOnlyIfNothingIsAmiss(t *testing.T) {
 		return Evidence{Results: []play.Result{{Outcome: play.Matched}, {Outcome: o, Marks: marks}}}
 	}
 	tests := map[string]struct {
-		evidence       Evidence
-		complete, held bool
+		evidence            Evidence
+		complete, hasPassed bool
 	}{
 		"nothing":              {Evidence{}, true, true},
 		"matched":              {result(play.Matched, mark), true, true},
@@ -35,13 +35,13 @@ func TestEvidenceIsHeldOnlyIfNothingIsAmiss(t *testing.T) {
 		"not reached":          {result(play.NotReached, mark), false, false},
 		"a breach":             {Evidence{Breaches: []scenarios.Breach{{}}}, true, false},
 		"a finding":            {Evidence{Findings: []Finding{{}}}, true, false},
-		"dead":                 {Evidence{Dead: "it is gone"}, false, false},
-		"open":                 {Evidence{Open: "it cannot be said"}, false, false},
+		"dead":                 {Evidence{DeadReason: "it is gone"}, false, false},
+		"open":                 {Evidence{OpenCause: "it cannot be said"}, false, false},
 		"an error":             {Evidence{Err: errors.New("interrupted")}, false, false},
 	}
 	for name, test := range tests {
 		assert.Equal(t, test.complete, test.evidence.Complete(), name)
-		assert.Equal(t, test.held, test.evidence.Passed(), name)
+		assert.Equal(t, test.hasPassed, test.evidence.Passed(), name)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestClausesOfADescription(t *testing.T) {
 func TestTimesOfASetup(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		on       Setup
+		setup       Setup
 		limit    time.Duration
 		cutShort bool
 	}{
@@ -87,12 +87,12 @@ func TestTimesOfASetup(t *testing.T) {
 		"quick, just as much": {Setup{Quick: true, Patience: QuickPatience}, QuickPatience, true},
 		"quick, more time":    {Setup{Quick: true, Patience: time.Hour}, QuickPatience, true},
 	} {
-		limit, cutShort := test.on.patience()
+		limit, cutShort := test.setup.patience()
 		assert.Equal(t, test.limit, limit, name)
 		assert.Equal(t, test.cutShort, cutShort, name)
-		ctx, cancel := test.on.limit(t.Context())
+		ctx, cancel := test.setup.limit(t.Context())
 		_, ends := ctx.Deadline()
-		assert.Equal(t, test.on.Quick, ends, name)
+		assert.Equal(t, test.setup.Quick, ends, name)
 		cancel()
 	}
 }
@@ -101,19 +101,19 @@ func TestTimesOfASetup(t *testing.T) {
 func TestLagExcuses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		late, plain := Finding{Clause: "FWP-FETCH-05", Clocked: true}, Finding{Clause: "FWP-ACK-01"}
-		calm := Evidence{Began: time.Now(), Findings: []Finding{late, plain}}
+		clockFinding, ackFinding := Finding{Clause: "FWP-FETCH-05", IsTimed: true}, Finding{Clause: "FWP-ACK-01"}
+		calm := Evidence{Began: time.Now(), Findings: []Finding{clockFinding, ackFinding}}
 		calm.excuse(new(machine.Meter))
-		assert.Equal(t, []Finding{late, plain}, calm.Findings)
-		assert.Empty(t, calm.Open)
+		assert.Equal(t, []Finding{clockFinding, ackFinding}, calm.Findings)
+		assert.Empty(t, calm.OpenCause)
 		calm.excuse(nil)
 		assert.Len(t, calm.Findings, 2)
-		for by, want := range map[time.Duration][]Finding{machine.Room - 1: {late, plain}, machine.Room: {plain}} {
-			busy, meter := Evidence{Began: time.Now(), Findings: []Finding{late, plain}}, new(machine.Meter)
-			meter.Note(time.Now(), by)
+		for lag, want := range map[time.Duration][]Finding{machine.Room - 1: {clockFinding, ackFinding}, machine.Room: {ackFinding}} {
+			busy, meter := Evidence{Began: time.Now(), Findings: []Finding{clockFinding, ackFinding}}, new(machine.Meter)
+			meter.Note(time.Now(), lag)
 			busy.excuse(meter)
-			assert.Equal(t, want, busy.Findings, by)
-			assert.Equal(t, by == machine.Room, busy.Transient, by)
+			assert.Equal(t, want, busy.Findings, lag)
+			assert.Equal(t, lag == machine.Room, busy.Transient, lag)
 		}
 	})
 }
@@ -136,11 +136,11 @@ func TestAPropertyThatIsRefusedEachConnection(t *testing.T) {
 	t.Parallel()
 	target := refusing{}
 	p := Property{Name: "x", Run: func(context.Context, Setup) Evidence {
-		return Evidence{Dead: "no new connection is served", Findings: []Finding{{Crash: true, What: "it ended"}}}
+		return Evidence{DeadReason: "no new connection is served", Findings: []Finding{{Crash: true, Detail: "it ended"}}}
 	}}
 	e := p.Play(t.Context(), Setup{Target: target, Protocol: &Protocol{Dialect: fwpscript.Dialect{}}})
-	assert.Empty(t, e.Dead, "what was never served did not die")
-	assert.Equal(t, "no connection got as far as being identified", e.Open)
-	assert.Equal(t, []Finding{{What: "it ended"}}, e.Findings)
+	assert.Empty(t, e.DeadReason, "what was never served did not die")
+	assert.Equal(t, "no connection got as far as being identified", e.OpenCause)
+	assert.Equal(t, []Finding{{Detail: "it ended"}}, e.Findings)
 	assert.False(t, e.Began.IsZero())
 }

@@ -49,8 +49,8 @@ type Clause struct {
 // Binds reports whether the clause binds party, which is S, C, K or P. A clause that binds any client (C) does not
 // bind K or P by that.
 func (c Clause) Binds(party string) bool {
-	for bound := range strings.SplitSeq(c.Party, ",") { // without a slice: each report asks it of each clause
-		if bound == party {
+	for name := range strings.SplitSeq(c.Party, ",") { // without a slice: each report asks it of each clause
+		if name == party {
 			return true
 		}
 	}

@@ -33,10 +33,10 @@ import (
 
 // clauseParser reads a file of the catalogue line by line.
 type clauseParser struct {
-	documents []Document // that sources name
-	clauses   []Clause
-	open      bool    // a paragraph has begun
-	into      *string // what a line of text continues; nil after a source
+	documents   []Document // that sources name
+	clauses     []Clause
+	inParagraph bool    // a paragraph has begun
+	into        *string // what a line of text continues; nil after a source
 }
 
 // Catalogue reads the catalogue in the files clauses*.txt, in the order of their names. The sources of a clause are in
@@ -71,12 +71,12 @@ func (p *clauseParser) line(line string) error {
 	switch {
 	case strings.HasPrefix(line, "#"):
 	case strings.TrimSpace(line) == "":
-		p.open = false
-	case strings.HasPrefix(line, "  ") && p.open:
+		p.inParagraph = false
+	case strings.HasPrefix(line, "  ") && p.inParagraph:
 		return p.text(strings.TrimSpace(line))
 	case strings.HasPrefix(line, "  "):
 		return fmt.Errorf("text without a clause: %q", line)
-	case p.open:
+	case p.inParagraph:
 		return fmt.Errorf("no empty line before %q", line)
 	default:
 		return p.head(line)
@@ -91,7 +91,7 @@ func (p *clauseParser) head(line string) error {
 		return fmt.Errorf("want 4 or 5 fields with \" | \" between them, got %d", len(fields))
 	}
 	c := Clause{ID: fields[0], Party: fields[1], Level: reports.Level(fields[2])}
-	if !c.Level.Valid() {
+	if !c.Level.IsValid() {
 		return fmt.Errorf("level %q is unknown", c.Level)
 	}
 	if fields[3] != "-" {
@@ -101,7 +101,7 @@ func (p *clauseParser) head(line string) error {
 		c.Ambiguity = fields[4]
 	}
 	p.clauses = append(p.clauses, c)
-	p.open, p.into = true, &p.clauses[len(p.clauses)-1].Statement
+	p.inParagraph, p.into = true, &p.clauses[len(p.clauses)-1].Statement
 	return nil
 }
 

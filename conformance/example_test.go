@@ -25,19 +25,19 @@ func ExampleProperty() {
 	defer server.Close()
 	greets := conformance.Property{
 		Name: "mine/greets", Title: "The server greets", Connections: 1,
-		Run: func(ctx context.Context, on conformance.Setup) conformance.Evidence {
-			nc, err := on.Target.Dial(ctx)
+		Run: func(ctx context.Context, setup conformance.Setup) conformance.Evidence {
+			nc, err := setup.Target.Dial(ctx)
 			if err != nil {
-				return conformance.Evidence{Open: err.Error()}
+				return conformance.Evidence{OpenCause: err.Error()}
 			}
 			defer nc.Close()
 			greeting := make([]byte, len("+HI "))
 			if _, err := nc.Read(greeting); err != nil || string(greeting) != "+HI " {
-				return conformance.Evidence{Served: true, Findings: []conformance.Finding{
+				return conformance.Evidence{HasServed: true, Findings: []conformance.Finding{
 					{Clause: "FWP-HI-02", Expected: "+HI {...}", Got: string(greeting)},
 				}}
 			}
-			return conformance.Evidence{Served: true}
+			return conformance.Evidence{HasServed: true}
 		},
 	}
 	runner := &run.Runner{
@@ -59,8 +59,8 @@ func ExampleSelection() {
 		return
 	}
 	selection := conformance.Selection{Protocol: fwpsuite.Protocol(), Checks: []string{"end/*"}, Quick: true}
-	in, skipped, err := selection.Apply(conformance.Scripts(scripts...))
-	fmt.Println(len(in) > 0, len(in)+len(skipped) == len(scripts), err)
+	in, omissions, err := selection.Apply(conformance.Scripts(scripts...))
+	fmt.Println(len(in) > 0, len(in)+len(omissions) == len(scripts), err)
 	fmt.Println(conformance.Selection{Protocol: fwpsuite.Protocol(), Clauses: []string{"FWP-PUHS-01"}}.Apply(nil))
 	// Output:
 	// true true <nil>

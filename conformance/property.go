@@ -20,14 +20,14 @@ import (
 type Property struct {
 	Name        string        // the id of the check
 	Title       string        // one sentence
-	About       string        // what it does, for people
+	Summary     string        // what it does, for people
 	Wait        time.Duration // what it may take: above QuickWait it is not part of a quick run
 	Connections int           // that it may have open at a time
 	Needs       []scenarios.Need
 
 	// Run tests the property once on a target that counts its connections. The evidence
 	// needs neither times nor refusals.
-	Run func(ctx context.Context, on Setup) Evidence
+	Run func(ctx context.Context, setup Setup) Evidence
 }
 
 // Describe returns what is known of the property.
@@ -43,65 +43,65 @@ func (p Property) Describe() Description {
 }
 
 // Play tests the property once. Neither a limit of connections nor a lag of this machine is a finding.
-func (p Property) Play(ctx context.Context, on Setup) Evidence {
-	on.Timeout = cmp.Or(on.Timeout, play.DefaultTimeout)
-	if on.Peers == nil {
-		on.Peers = new(play.PeerStats)
+func (p Property) Play(ctx context.Context, setup Setup) Evidence {
+	setup.Timeout = cmp.Or(setup.Timeout, play.DefaultTimeout)
+	if setup.Peers == nil {
+		setup.Peers = new(play.PeerStats)
 	}
 	counting := &countingTarget{
-		Target: on.Target, count: play.NewConnCounter(on.Peers), patience: on.Timeout,
-		start: time.Now(), watch: on.Watch, refusals: refusals(on.Protocol.Dialect),
+		Target: setup.Target, counter: play.NewConnCounter(setup.Peers), patience: setup.Timeout,
+		start: time.Now(), watch: setup.Watch, refusals: refusals(setup.Protocol.Dialect),
 	}
-	on.Target = counting
-	e := p.Run(ctx, on)
+	setup.Target = counting
+	e := p.Run(ctx, setup)
 	e.Began, e.Took, e.Err = counting.start, time.Since(counting.start), context.Cause(ctx)
-	e.Refused = counting.count.Refusal()
-	if e.Dead != "" && e.refusedAll() && counting.served(ctx) { // it is at its limit
-		e.Dead = ""
+	e.Refusal = counting.counter.Refusal()
+	if e.DeadReason != "" && e.isAtLimit() && counting.isServing(ctx) { // it is at its limit
+		e.DeadReason = ""
 		e.Findings = slices.DeleteFunc(e.Findings, func(f Finding) bool { return f.Crash })
-		e.Open = "the target refused a connection: " + e.Refused.Got
+		e.OpenCause = "the target refused a connection: " + e.Refusal.Got
 	}
-	if i := slices.IndexFunc(e.Findings, func(f Finding) bool { return f.Crash }); i >= 0 && e.Dead == "" {
-		e.Dead = e.Findings[i].Observed()
+	if i := slices.IndexFunc(e.Findings, func(f Finding) bool { return f.Crash }); i >= 0 && e.DeadReason == "" {
+		e.DeadReason = e.Findings[i].Observed()
 	}
-	if !e.Served {
-		e.Dead, e.Open = "", "no connection got as far as being identified"
+	if !e.HasServed {
+		e.DeadReason, e.OpenCause = "", "no connection got as far as being identified"
 		for i := range e.Findings {
 			e.Findings[i].Crash = false
 		}
 	}
-	if e.Dead != "" {
-		e.Amid = on.Peers.Open()
+	if e.DeadReason != "" {
+		e.OpenConns = setup.Peers.OpenConns()
 	}
-	if e.Open == "" && e.Err != nil {
-		e.Open, e.Reason = text.OfError(e.Err), ReasonOf(e.Err)
+	if e.OpenCause == "" && e.Err != nil {
+		e.OpenCause, e.Reason = text.OfError(e.Err), ReasonOf(e.Err)
 	}
-	if e.Open != "" && e.refusedAll() { // others had all connections
+	if e.OpenCause != "" && e.isAtLimit() { // others had all connections
 		e.Reason = reports.ReasonConnections
-		e.Open = "the target has too few connections for this check and concurrent ones: it refused one: " +
-			e.Refused.Got
+		e.OpenCause = "the target has too few connections for this check and concurrent ones: it refused one: " +
+			e.Refusal.Got
 	}
-	e.excuse(on.Meter)
+	e.excuse(setup.Meter)
 	return e
 }
 
-// refusedAll reports whether the target refused a connection while others were open.
-func (e *Evidence) refusedAll() bool { return e.Refused != nil && e.Refused.All > 0 }
+// isAtLimit reports whether the target refused a connection while others were open.
+func (e *Evidence) isAtLimit() bool { return e.Refusal != nil && e.Refusal.AllConns > 0 }
 
 // excuse removes the findings that a lag of this machine may explain.
 func (e *Evidence) excuse(meter *machine.Meter) {
-	late := func(f Finding) bool { return f.Clocked }
-	if meter != nil && meter.Lag(e.Began) >= machine.Room && slices.ContainsFunc(e.Findings, late) {
-		e.Findings = slices.DeleteFunc(e.Findings, late)
-		e.Open, e.Reason = "this machine was too busy to measure whether a reply was late", reports.ReasonLag
+	isClocked := func(f Finding) bool { return f.IsTimed }
+	if meter != nil && meter.Lag(e.Began) >= machine.Room && slices.ContainsFunc(e.Findings, isClocked) {
+		e.Findings = slices.DeleteFunc(e.Findings, isClocked)
+		e.OpenCause, e.Reason = "this machine was too busy to measure whether a reply was late", reports.ReasonLag
 		e.Transient = true
 	}
 }
 
 // Observed joins the reply and what is wrong with it.
 func (f *Finding) Observed() string {
-	if f.Got == "" || f.What == "" {
-		return f.Got + f.What
+	if f.Got == "" || f.Detail == "" {
+		return f.Got + f.Detail
 	}
-	return f.Got + "; " + f.What
+	return f.Got + "; " + f.Detail
 }

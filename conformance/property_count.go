@@ -23,12 +23,12 @@ import (
 // its connections are counted. It is safe for concurrent use.
 type countingTarget struct {
 	play.Target
-	count    *play.ConnCounter
+	counter  *play.ConnCounter
 	patience time.Duration // for a greeting
 	start    time.Time
 	refusals []string           // how messages begin that refuse a client
 	watch    func(reports.Line) // may be nil
-	opened   atomic.Int64
+	count    atomic.Int64
 }
 
 // Dial opens a connection that is counted.
@@ -37,31 +37,31 @@ func (t *countingTarget) Dial(ctx context.Context) (net.Conn, error) {
 	nc, err := t.Target.Dial(ctx)
 	if err != nil {
 		if ctx.Err() == nil || time.Since(begin) >= t.patience { // else the property gave up
-			t.count.NotOpened(text.OfError(err))
+			t.counter.NotOpened(text.OfError(err))
 		}
 		return nil, err
 	}
-	name := fmt.Sprintf("c%d", t.opened.Add(1))
-	return &countedConn{Conn: nc, target: t, admission: t.count.Opened(), name: name, since: time.Now()}, nil
+	name := fmt.Sprintf("c%d", t.count.Add(1))
+	return &countedConn{Conn: nc, target: t, admission: t.counter.Opened(), name: name, start: time.Now()}, nil
 }
 
 // Restart restarts the target of a property that needs it.
 func (t *countingTarget) Restart(ctx context.Context) error {
-	r, can := t.Target.(play.Restarter)
-	if !can {
+	r, ok := t.Target.(play.Restarter)
+	if !ok {
 		return errors.ErrUnsupported
 	}
 	return r.Restart(ctx)
 }
 
-// served reports whether a new connection is accepted within 2 s: the server may not
+// isServing reports whether a new connection is accepted within 2 s: the server may not
 // have noticed yet that others were closed.
-func (t *countingTarget) served(ctx context.Context) bool {
+func (t *countingTarget) isServing(ctx context.Context) bool {
 	const patience, pause = 2 * time.Second, 100 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for ctx.Err() == nil {
-		if t.greeted(ctx) {
+		if t.acceptsConn(ctx) {
 			return true
 		}
 		machine.Sleep(ctx, pause)
@@ -69,8 +69,8 @@ func (t *countingTarget) served(ctx context.Context) bool {
 	return false
 }
 
-// greeted reports whether a new connection is accepted.
-func (t *countingTarget) greeted(ctx context.Context) bool {
+// acceptsConn reports whether a new connection is accepted.
+func (t *countingTarget) acceptsConn(ctx context.Context) bool {
 	nc, err := t.Target.Dial(ctx)
 	if err != nil {
 		return false
@@ -110,11 +110,11 @@ type countedConn struct {
 	target    *countingTarget
 	admission *play.Admission
 	name      string
-	since     time.Time
+	start     time.Time
 
-	mu      sync.Mutex
-	decided bool // whether it was accepted
-	closed  bool // by this side
+	mu        sync.Mutex
+	isDecided bool // whether it was accepted
+	isClosed  bool // by this side
 }
 
 // Read reads, and evaluates the first bytes.
@@ -124,16 +124,16 @@ func (c *countedConn) Read(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.decided || c.closed || n == 0 && err == nil:
+	case c.isDecided || c.isClosed || n == 0 && err == nil:
 	case n > 0:
-		c.decided = true
-		c.admission.Decide(!c.target.isRefusal(b[:n]), shown(b[:n]))
+		c.isDecided = true
+		c.admission.Decide(!c.target.isRefusal(b[:n]), excerpt(b[:n]))
 	default:
-		c.decided = true
+		c.isDecided = true
 		c.admission.Decide(false, "the end of the connection ("+err.Error()+")")
 	}
 	if err != nil {
-		c.admission.Over()
+		c.admission.End()
 	}
 	return n, err
 }
@@ -147,28 +147,28 @@ func (c *countedConn) Write(b []byte) (int, error) {
 // Close closes the connection; one without a greeting for that long was not accepted.
 func (c *countedConn) Close() error {
 	c.mu.Lock()
-	if patience := c.target.patience; !c.decided && time.Since(c.since) >= patience {
+	if patience := c.target.patience; !c.isDecided && time.Since(c.start) >= patience {
 		c.admission.Decide(false, "nothing within "+patience.String())
 	}
-	c.admission.Over()
-	c.closed = true
+	c.admission.End()
+	c.isClosed = true
 	c.mu.Unlock()
 	return c.Conn.Close()
 }
 
-var errNoHalf = errors.New("this connection cannot be closed by half")
+var errNoHalfClose = errors.New("this connection cannot be closed by half")
 
 // CloseWrite closes the sending half.
 func (c *countedConn) CloseWrite() error {
-	if half, can := c.Conn.(interface{ CloseWrite() error }); can {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
-	return errNoHalf
+	return errNoHalfClose
 }
 
 // SetLinger sets what Close does with unsent data, where the connection can do that.
 func (c *countedConn) SetLinger(sec int) error {
-	if tcp, can := c.Conn.(interface{ SetLinger(sec int) error }); can {
+	if tcp, ok := c.Conn.(interface{ SetLinger(sec int) error }); ok {
 		return tcp.SetLinger(sec)
 	}
 	return nil
@@ -177,16 +177,16 @@ func (c *countedConn) SetLinger(sec int) error {
 // report passes bytes to watch.
 func (c *countedConn) report(from string, b []byte) {
 	if c.target.watch != nil && len(b) > 0 {
-		c.target.watch(reports.Line{At: time.Since(c.target.start), Conn: c.name, From: from, Text: shown(b)})
+		c.target.watch(reports.Line{At: time.Since(c.target.start), Conn: c.name, From: from, Text: excerpt(b)})
 	}
 }
 
-// shown returns b in one short printable line.
-func shown(b []byte) string {
-	const most = 300
+// excerpt returns b in one short printable line.
+func excerpt(b []byte) string {
+	const limit = 300
 	cut := ""
-	if len(b) > most {
-		b, cut = b[:most], "..."
+	if len(b) > limit {
+		b, cut = b[:limit], "..."
 	}
 	return text.Escape(strings.TrimSuffix(string(b), "\r\n")) + cut
 }

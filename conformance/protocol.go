@@ -100,8 +100,8 @@ func (p *Protocol) Suggest(id string) string {
 	for _, c := range p.Clauses() {
 		ids = append(ids, c.ID)
 	}
-	const most = 2 // more mistakes are another word
-	return text.Nearest(id, ids, most)
+	const limit = 2 // more mistakes are another word
+	return text.Nearest(id, ids, limit)
 }
 
 // LevelOf returns the level that a mark gives its clause, by default that of the catalogue.
@@ -132,8 +132,8 @@ func (p Parties) Concerned(c Clause) bool {
 	return slices.ContainsFunc(p, c.Binds)
 }
 
-// WhyNotConcerned returns why a clause does not bind the target.
-func (p Parties) WhyNotConcerned() string {
+// UnconcernedReason returns why a clause does not bind the target.
+func (p Parties) UnconcernedReason() string {
 	switch {
 	case len(p) == 0:
 		return "it binds clients, the target is a server"

@@ -25,37 +25,37 @@ type Selection struct {
 	Parties  Parties   // that the target is, for what an error says
 }
 
-// Skipped is a check that a selection left out.
-type Skipped struct {
-	Check  Check
-	Why    string             // in one sentence without a full stop
-	Reason reports.ReasonCode // it may be empty
+// Omission is a check that a selection left out.
+type Omission struct {
+	Check       Check
+	Explanation string             // in one sentence without a full stop
+	Reason      reports.ReasonCode // it may be empty
 }
 
 // Apply splits the checks into the selected ones and the others. A pattern
 // that matches nothing or is malformed is an error: a typo must not look like a
 // success.
-func (s Selection) Apply(checks []Check) (in []Check, out []Skipped, err error) {
-	used := map[string]bool{}
-	slow := 0
+func (s Selection) Apply(checks []Check) (in []Check, out []Omission, err error) {
+	hits := map[string]bool{}
+	slowChecks := 0
 	for _, check := range checks {
 		d := check.Describe()
 		switch {
-		case !s.picks(d, used):
-			out = append(out, Skipped{Check: check, Why: "not selected"})
+		case !s.picks(d, hits):
+			out = append(out, Omission{Check: check, Explanation: "not selected"})
 		case s.Quick && d.Wait > QuickWait && !d.Quick:
-			slow++
-			why := fmt.Sprintf("it waits longer than %v, so a quick run leaves it out", QuickWait)
-			out = append(out, Skipped{check, why, reports.ReasonTime})
+			slowChecks++
+			reason := fmt.Sprintf("it waits longer than %v, so a quick run leaves it out", QuickWait)
+			out = append(out, Omission{check, reason, reports.ReasonTime})
 		default:
 			in = append(in, check)
 		}
 	}
-	if err := s.unmatched(used); err != nil {
+	if err := s.unmatched(hits); err != nil {
 		return nil, nil, err
 	}
 	switch {
-	case len(in) == 0 && slow > 0:
+	case len(in) == 0 && slowChecks > 0:
 		return nil, nil, ErrAllSlow
 	case len(in) == 0:
 		return nil, nil, ErrNothingMeetsAll
@@ -71,25 +71,25 @@ var (
 
 // SelectionError reports a pattern of a [Selection] that is malformed, or matches nothing.
 type SelectionError struct {
-	Part    string // "check", "clause" or "level"
-	Pattern string
-	Err     error  // of a malformed pattern; nil if it matches nothing
-	Why     string // why it matches nothing, or a suggestion; may be empty
+	Part        string // "check", "clause" or "level"
+	Pattern     string
+	Err         error  // of a malformed pattern; nil if it matches nothing
+	Explanation string // why it matches nothing, or a suggestion; may be empty
 }
 
 func (e *SelectionError) Error() string {
 	switch {
 	case e.Err != nil:
 		return fmt.Sprintf("%s %s: not a pattern: %v", e.Part, e.Pattern, e.Err)
-	case e.Why == "":
+	case e.Explanation == "":
 		return fmt.Sprintf("%s %s matches no check", e.Part, e.Pattern)
 	}
-	return fmt.Sprintf("%s %s matches no check; %s", e.Part, e.Pattern, e.Why)
+	return fmt.Sprintf("%s %s matches no check; %s", e.Part, e.Pattern, e.Explanation)
 }
 
 func (e *SelectionError) Unwrap() error { return e.Err }
 
-func (s Selection) picks(d Description, used map[string]bool) bool {
+func (s Selection) picks(d Description, hits map[string]bool) bool {
 	folder, _, _ := strings.Cut(d.ID, "/")
 	var clauses, levels []string
 	for _, m := range d.Marks {
@@ -98,19 +98,19 @@ func (s Selection) picks(d Description, used map[string]bool) bool {
 			levels = append(levels, string(s.Protocol.LevelOf(m)))
 		}
 	}
-	checks := matches("check", s.Checks, []string{d.ID, folder}, used)
-	byClause := matches("clause", s.Clauses, clauses, used)
-	byLevel := matches("level", s.Levels, levels, used)
+	checks := matches("check", s.Checks, []string{d.ID, folder}, hits)
+	byClause := matches("clause", s.Clauses, clauses, hits)
+	byLevel := matches("level", s.Levels, levels, hits)
 	return checks && byClause && byLevel
 }
 
 // matches reports whether one of the words matches one of the patterns, and records
 // in used which patterns matched.
-func matches(part string, patterns, words []string, used map[string]bool) bool {
+func matches(part string, patterns, words []string, hits map[string]bool) bool {
 	hit := len(patterns) == 0
 	for _, p := range patterns {
 		if slices.ContainsFunc(words, func(w string) bool { return Match(p, w) }) {
-			used[part+p] = true
+			hits[part+p] = true
 			hit = true
 		}
 	}
@@ -124,38 +124,38 @@ func Match(pattern, word string) bool {
 }
 
 // unmatched returns the error for a pattern that matched nothing.
-func (s Selection) unmatched(used map[string]bool) error {
+func (s Selection) unmatched(hits map[string]bool) error {
 	for _, part := range []struct {
 		name     string
 		patterns []string
-		why      func(string) string
+		reason   func(string) string
 	}{
-		{"check", s.Checks, s.whyRetired},
-		{"clause", s.Clauses, s.whyNoCheck},
-		{"level", s.Levels, theLevels},
+		{"check", s.Checks, s.retiredReason},
+		{"clause", s.Clauses, s.noCheckReason},
+		{"level", s.Levels, levelNames},
 	} {
 		for _, p := range part.patterns {
 			if _, err := path.Match(p, ""); err != nil {
 				return &SelectionError{Part: part.name, Pattern: p, Err: err}
 			}
-			if !used[part.name+p] {
-				return &SelectionError{Part: part.name, Pattern: p, Why: part.why(p)}
+			if !hits[part.name+p] {
+				return &SelectionError{Part: part.name, Pattern: p, Explanation: part.reason(p)}
 			}
 		}
 	}
 	return nil
 }
 
-func (s Selection) whyRetired(check string) string {
+func (s Selection) retiredReason(check string) string {
 	if s.Protocol != nil && s.Protocol.Retired[strings.ToLower(check)] != "" {
 		return s.Protocol.Retired[strings.ToLower(check)] + " replaces it"
 	}
 	return ""
 }
 
-func (s Selection) whyNoCheck(clause string) string {
+func (s Selection) noCheckReason(clause string) string {
 	if c, ok := s.Protocol.ClauseByID(clause); ok && !s.Parties.Concerned(c) {
-		return strings.NewReplacer("it ", "this clause ", ", the", ", and the").Replace(s.Parties.WhyNotConcerned())
+		return strings.NewReplacer("it ", "this clause ", ", the", ", and the").Replace(s.Parties.UnconcernedReason())
 	} else if c.Excluded != "" {
 		return "no check tests this clause: " + strings.TrimSuffix(c.Excluded, ".")
 	} else if ok {
@@ -167,7 +167,7 @@ func (s Selection) whyNoCheck(clause string) string {
 	return ""
 }
 
-func theLevels(string) string {
+func levelNames(string) string {
 	var words []string
 	for _, level := range reports.Levels() {
 		words = append(words, string(level))
@@ -190,16 +190,16 @@ const (
 var errQuickCheck = fmt.Errorf("a quick run limits each check to %v", QuickCheck)
 
 // patience returns the patience of one play, and whether the play may cut waits short.
-func (on Setup) patience() (limit time.Duration, cutShort bool) {
-	if !on.Quick || on.Patience > 0 && on.Patience <= QuickPatience {
-		return on.Patience, on.Quick
+func (setup Setup) patience() (limit time.Duration, cutShort bool) {
+	if !setup.Quick || setup.Patience > 0 && setup.Patience <= QuickPatience {
+		return setup.Patience, setup.Quick
 	}
 	return QuickPatience, true
 }
 
 // limit returns the ctx of one play: in a quick run it has a timeout.
-func (on Setup) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	if !on.Quick {
+func (setup Setup) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !setup.Quick {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, QuickCheck, errQuickCheck)

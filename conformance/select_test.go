@@ -93,7 +93,7 @@ func TestTheLevelsOfScriptsAreThoseOfReports(t *testing.T) {
 	t.Parallel()
 	var levels []string
 	for _, level := range reports.Levels() {
-		assert.True(t, level.Valid(), level)
+		assert.True(t, level.IsValid(), level)
 		levels = append(levels, string(level))
 	}
 	assert.Equal(t, levels, scenarios.Levels())
@@ -105,7 +105,7 @@ func TestAWrongSelectionIsATypedError(t *testing.T) {
 	_, _, err := conformance.Selection{Protocol: fwpsuite.Protocol(), Clauses: []string{"FWP-PUHS-01"}}.Apply(nil)
 	var wrong *conformance.SelectionError
 	require.ErrorAs(t, err, &wrong)
-	want := conformance.SelectionError{Part: "clause", Pattern: "FWP-PUHS-01", Why: "did you mean FWP-PUSH-01?"}
+	want := conformance.SelectionError{Part: "clause", Pattern: "FWP-PUHS-01", Explanation: "did you mean FWP-PUSH-01?"}
 	assert.Equal(t, want, *wrong)
 	p := &conformance.Protocol{Retired: map[string]string{"push/old": "push/accepted"}}
 	_, _, err = conformance.Selection{Protocol: p, Checks: []string{"Push/old"}}.Apply(nil)

@@ -30,19 +30,19 @@ var (
 
 // Fix returns the page, and the section of it, that says how to fix a client, or a server, that breaks a clause:
 // "docs/how-to-fix-workers.md#jobs-lost". It is empty if no row is about the clause.
-func Fix(client bool, clause string) string {
+func Fix(isClient bool, clause string) string {
 	page, text := "docs/how-to-fix-servers.md", fixServers
-	if client {
+	if isClient {
 		page, text = "docs/how-to-fix-workers.md", fixWorkers
 	}
 	section := ""
 	for line := range strings.Lines(text) {
-		if title, is := strings.CutPrefix(strings.TrimSpace(line), "## "); is {
+		if title, ok := strings.CutPrefix(strings.TrimSpace(line), "## "); ok {
 			section = strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(title, ",", "")), " ", "-")
 		}
-		row, is := strings.CutPrefix(line, "| ")
+		row, ok := strings.CutPrefix(line, "| ")
 		clauses, _, _ := strings.Cut(row, " | ")
-		if is && slices.Contains(strings.Split(clauses, ", "), clause) {
+		if ok && slices.Contains(strings.Split(clauses, ", "), clause) {
 			return page + "#" + section
 		}
 	}

@@ -33,8 +33,8 @@ func TestPagesSayWhoTheyAreFor(t *testing.T) {
 	for _, page := range pages(t, ".") {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
-		_, below, _ := strings.Cut(string(text), "\n\n")
-		assert.True(t, strings.HasPrefix(below, "*For ") || strings.HasPrefix(below, "Written by "),
+		_, intro, _ := strings.Cut(string(text), "\n\n")
+		assert.True(t, strings.HasPrefix(intro, "*For ") || strings.HasPrefix(intro, "Written by "),
 			"%s: the first line below the heading is neither \"*For ...*\" nor \"Written by ...\"", page)
 	}
 }
@@ -68,8 +68,8 @@ func TestTheReadmeIsShort(t *testing.T) {
 	assert.Contains(t, string(ci), "step "+string(commands[1][1])+" ", ".ci/run calls the README's test command")
 }
 
-// seen are words that troubleshooting.md says a user sees: *so* in the first column of a table.
-var seen = regexp.MustCompile(`(?m)^\| [^|]*?\*([^*|]+)\*`)
+// quotes are words that troubleshooting.md says a user sees: *so* in the first column of a table.
+var quotes = regexp.MustCompile(`(?m)^\| [^|]*?\*([^*|]+)\*`)
 
 // TestTroubleshootingQuotes: a program prints the words that the page explains; a number in them may be another one.
 func TestTroubleshootingQuotes(t *testing.T) {
@@ -85,7 +85,7 @@ func TestTroubleshootingQuotes(t *testing.T) {
 	}))
 	page, err := os.ReadFile("troubleshooting.md")
 	require.NoError(t, err)
-	found := seen.FindAllStringSubmatch(string(page), -1)
+	found := quotes.FindAllStringSubmatch(string(page), -1)
 	require.NotEmpty(t, found)
 	for _, words := range found {
 		for _, part := range regexp.MustCompile(` ?\d\w+ ?`).Split(words[1], -1) {
@@ -120,8 +120,8 @@ func TestEachJobTypeIsDocumented(t *testing.T) {
 	page := read(t, "judging-workers.md")
 	for name, types := range map[string][]jobtype.Type{"type": jobtype.FWP(), "name": jobtype.Workq()} {
 		rows := "| " + name + " | what it does |\n|---|---|\n"
-		for _, of := range types {
-			rows += fmt.Sprintf("| `%s` | %s |\n", of.Name, of.Does)
+		for _, jobType := range types {
+			rows += fmt.Sprintf("| `%s` | %s |\n", jobType.Name, jobType.Does)
 		}
 		if !strings.Contains(page, rows+"\n") {
 			t.Errorf("judging-workers.md should have the table\n%s", rows)

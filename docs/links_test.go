@@ -12,11 +12,11 @@ import (
 )
 
 var (
-	link    = regexp.MustCompile(`\]\(([^()\s]+)\)|\b(?:src|href)="([^"]+)"`)
-	inCode  = regexp.MustCompile("(?ms)^```.*?^```|^    [^\n]*$|`[^`\n]*`")
-	ofCode  = regexp.MustCompile(`\bdocs/[a-z0-9/-]+\.md(?:#[a-z0-9-]+)?`)
-	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
-	punct   = regexp.MustCompile(`[^a-z0-9 _-]`)
+	link        = regexp.MustCompile(`\]\(([^()\s]+)\)|\b(?:src|href)="([^"]+)"`)
+	codeBlock   = regexp.MustCompile("(?ms)^```.*?^```|^    [^\n]*$|`[^`\n]*`")
+	codeLink    = regexp.MustCompile(`\bdocs/[a-z0-9/-]+\.md(?:#[a-z0-9-]+)?`)
+	heading     = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	punctuation = regexp.MustCompile(`[^a-z0-9 _-]`)
 )
 
 // TestLinks: each link of a page, and each page that the code names, is a file of the repository, and its anchor is a
@@ -30,8 +30,8 @@ func TestLinks(t *testing.T) {
 			if strings.Contains(page, "node_modules") {
 				continue
 			}
-			for _, is := range link.FindAllStringSubmatch(inCode.ReplaceAllString(read(t, page), ""), -1) {
-				if to := is[1] + is[2]; !strings.Contains(to, "://") && !strings.HasPrefix(to, "mailto:") {
+			for _, match := range link.FindAllStringSubmatch(codeBlock.ReplaceAllString(read(t, page), ""), -1) {
+				if to := match[1] + match[2]; !strings.Contains(to, "://") && !strings.HasPrefix(to, "mailto:") {
 					checkLink(t, page, filepath.Dir(page), to)
 				}
 			}
@@ -41,7 +41,7 @@ func TestLinks(t *testing.T) {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		for _, to := range ofCode.FindAllString(read(t, path), -1) {
+		for _, to := range codeLink.FindAllString(read(t, path), -1) {
 			checkLink(t, path, "..", to)
 		}
 		return nil
@@ -60,8 +60,8 @@ func checkLink(t *testing.T, file, folder, to string) {
 		return
 	}
 	var anchors []string
-	for _, is := range heading.FindAllStringSubmatch(read(t, target), -1) {
-		anchors = append(anchors, strings.ReplaceAll(punct.ReplaceAllString(strings.ToLower(is[1]), ""), " ", "-"))
+	for _, match := range heading.FindAllStringSubmatch(read(t, target), -1) {
+		anchors = append(anchors, strings.ReplaceAll(punctuation.ReplaceAllString(strings.ToLower(match[1]), ""), " ", "-"))
 	}
 	assert.Contains(t, anchors, anchor, "%s: the link %s", file, to)
 }

@@ -35,24 +35,24 @@ func (e *Event) Recheck() {
 	}
 }
 
-// Then makes the server call f after the hook has returned and before the step happens. In f the hook may call the
+// AfterHook makes the server call f after the hook has returned and before the step happens. In f the hook may call the
 // server, which may call the hook again. Do not use it at the points marked "store".
-func (e *Event) Then(f func()) { e.then = append(e.then, f) }
+func (e *Event) AfterHook(f func()) { e.callbacks = append(e.callbacks, f) }
 
 // The following methods change the jobs of the server, on behalf of the event's connection. They call the hook as the
 // commands do. They must not be called at the points marked "store", nor by a hook that holds a lock.
 
 // Push stores a job without checking it or filling in its fields. The job is scheduled if due is not zero. A job that
 // exceeds a limit of [Config] is lost.
-func (e *Event) Push(unit *Object, due time.Time) {
+func (e *Event) Push(unit *Object, dueTime time.Time) {
 	s := e.Conn.server
-	_ = s.store.Push(e.again(), newJob(unit, &s.cfg), due)
+	_ = s.store.Push(e.connEvent(), newJob(unit, &s.cfg), dueTime)
 }
 
 // Finish ends reserved jobs, as their ACK does.
 func (e *Event) Finish(jids ...string) {
 	for _, jid := range jids {
-		_ = e.Conn.server.store.Finish(e.again(), jid)
+		_ = e.Conn.server.store.Finish(e.connEvent(), jid)
 	}
 }
 
@@ -60,7 +60,7 @@ func (e *Event) Finish(jids ...string) {
 func (e *Event) Fail(jids ...string) {
 	s := e.Conn.server
 	for _, jid := range jids {
-		_ = s.store.Fail(e.again(), jid, failure{}.fate(&s.cfg))
+		_ = s.store.Fail(e.connEvent(), jid, failure{}.fate(&s.cfg))
 	}
 }
 
@@ -68,8 +68,8 @@ func (e *Event) Fail(jids ...string) {
 func (e *Event) GiveBack(jids ...string) {
 	jobs := e.Conn.server.store
 	for _, jid := range jids {
-		if held := jobs.Held(jid); held != nil {
-			jobs.GiveBack(e.again(), held)
+		if reservation := jobs.Reservation(jid); reservation != nil {
+			jobs.GiveBack(e.connEvent(), reservation)
 		}
 	}
 }
@@ -82,13 +82,13 @@ func (e *Event) Purge(jid string) bool { return e.Conn.server.store.Purge(jid) }
 func (e *Event) Remove(jid string) bool { return e.Conn.server.store.Remove(jid) }
 
 // Resume ends the pause of a queue.
-func (e *Event) Resume(queue string) { e.Conn.Server().store.Pause(e.again(), queue, false) }
+func (e *Event) Resume(queue string) { e.Conn.Server().store.Pause(e.connEvent(), queue, false) }
 
 // Clear removes all jobs and counts, as FLUSH does.
-func (e *Event) Clear() { e.Conn.server.store.Clear(e.again()) }
+func (e *Event) Clear() { e.Conn.server.store.Clear(e.connEvent()) }
 
-// again returns the event of what the hook causes itself.
-func (e *Event) again() *Event { return &Event{Conn: e.Conn} }
+// connEvent returns the event of what the hook causes itself.
+func (e *Event) connEvent() *Event { return &Event{Conn: e.Conn} }
 
 // Push stores a work unit as a PUSH does, without a connection. It checks only the required fields, so that a test
 // can deliver jobs that the server would refuse. The error is a *[Refusal].
@@ -97,7 +97,7 @@ func (s *Server) Push(unit []byte) error {
 	if r != nil {
 		return r
 	}
-	if r := check(o, always, text, "jid", "jobtype"); r != nil {
+	if r := check(o, isAny, text, "jid", "jobtype"); r != nil {
 		return r
 	}
 	e := &Event{Conn: &Conn{server: s}, Command: fwp.Command{Verb: fwp.PUSH, Args: unit}, Object: o}

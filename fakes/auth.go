@@ -13,7 +13,7 @@ import (
 // (Not Identified State)
 func (c *conn) drawSalt() {
 	cfg := &c.s.cfg
-	if !cfg.protected() {
+	if !cfg.isProtected() {
 		return
 	}
 	c.Salt = cfg.Salt
@@ -27,24 +27,24 @@ func (c *conn) drawSalt() {
 
 // validHash reports whether the hash is the password's, in a time that does not depend
 // on how much of it is right. once says that clients without v hash once, where they are allowed to.
-func (c *conn) validHash(hash string, once bool) bool {
+func (c *conn) validHash(hash string, isSingleRound bool) bool {
 	hash = strings.ToLower(hash)
 	cfg := &c.s.cfg
 	ok := false
 	if cfg.AcceptHash != "" {
-		ok = same(hash, strings.ToLower(cfg.AcceptHash))
+		ok = isEqual(hash, strings.ToLower(cfg.AcceptHash))
 	}
 	if cfg.Password != "" {
 		rounds := c.Iterations
-		if once {
+		if isSingleRound {
 			rounds = 1
 		}
-		ok = same(hash, Hash(cfg.Password+c.Salt, rounds)) || ok
+		ok = isEqual(hash, Hash(cfg.Password+c.Salt, rounds)) || ok
 	}
 	return ok
 }
 
-func same(a, b string) bool {
+func isEqual(a, b string) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 

@@ -46,41 +46,41 @@ func benchmark(b *testing.B, producers float64, play func(c *client, n int) erro
 func load(b *testing.B, connections, workers int, play func(c *client, n int) error) {
 	b.Helper()
 	p := startProcess(b)
-	_, empty := p.used(b)
+	_, empty := p.usage(b)
 	clients := make([]*client, connections)
 	for i := range clients {
 		clients[i] = newClient(b, p.addr, i)
 	}
-	_, idle := p.used(b)
+	_, idleMemory := p.usage(b)
 	run(b, clients, 2, play) // everything that grows has grown
-	each := (b.N + workers - 1) / workers
+	jobsPerClient := (b.N + workers - 1) / workers
 	runtime.GC()
-	before, _ := p.used(b)
+	before, _ := p.usage(b)
 	b.ResetTimer()
-	run(b, clients, each, play)
+	run(b, clients, jobsPerClient, play)
 	b.StopTimer()
-	after, busy := p.used(b)
-	jobs := float64(each * workers)
+	after, busyMemory := p.usage(b)
+	jobs := float64(jobsPerClient * workers)
 	b.ReportMetric(jobs/b.Elapsed().Seconds(), "jobs/s")
 	b.ReportMetric(float64(after-before)/jobs, "server-ns/job")
-	b.ReportMetric(float64(idle-empty)/float64(connections), "idle-B/conn")
-	b.ReportMetric(float64(busy-empty)/float64(connections), "busy-B/conn")
+	b.ReportMetric(float64(idleMemory-empty)/float64(connections), "idle-B/conn")
+	b.ReportMetric(float64(busyMemory-empty)/float64(connections), "busy-B/conn")
 }
 
-func run(b *testing.B, clients []*client, each int, play func(c *client, n int) error) {
+func run(b *testing.B, clients []*client, jobsPerClient int, play func(c *client, n int) error) {
 	b.Helper()
 	var wg sync.WaitGroup
-	failed := make(chan error, len(clients))
+	errs := make(chan error, len(clients))
 	for _, c := range clients {
 		wg.Go(func() {
-			if err := play(c, each); err != nil {
-				failed <- err
+			if err := play(c, jobsPerClient); err != nil {
+				errs <- err
 			}
 		})
 	}
 	wg.Wait()
 	select {
-	case err := <-failed:
+	case err := <-errs:
 		b.Fatal(err)
 	default:
 	}
@@ -128,13 +128,13 @@ func (c *client) read() ([]byte, error) {
 			return nil, err
 		}
 		n += m
-		if whole(c.in[:n]) {
+		if isComplete(c.in[:n]) {
 			return c.in[:n], nil
 		}
 	}
 }
 
-func whole(reply []byte) bool {
+func isComplete(reply []byte) bool {
 	text := string(reply)
 	if !strings.HasSuffix(text, "\r\n") {
 		return false
@@ -191,9 +191,9 @@ func (c *client) work() error {
 	if err != nil {
 		return err
 	}
-	_, rest, found := strings.Cut(string(got), jidMark)
+	_, rest, ok := strings.Cut(string(got), jidMark)
 	jid, _, _ := strings.Cut(rest, `"`)
-	if !found {
+	if !ok {
 		return fmt.Errorf("FETCH: %s", got)
 	}
 	c.ack = append(c.ack[:0], `ACK {"jid":"`...)

@@ -26,12 +26,12 @@ import (
 // network: its one connection always has the next command at hand.
 func BenchmarkJob(b *testing.B) {
 	b.ReportAllocs()
-	c := &recording{left: b.N, done: make(chan struct{}), lines: [][]byte{
+	c := &recording{remaining: b.N, done: make(chan struct{}), lines: [][]byte{
 		[]byte(`PUSH {"jid":"0123456789abcdef0123","jobtype":"bench","args":[1,2,3],"queue":"bench"}` + "\r\n"),
 		[]byte("FETCH bench\r\n"),
 		[]byte(`ACK {"jid":"0123456789abcdef0123"}` + "\r\n"),
 	}}
-	s := fakes.NewServer(fakes.Config{Listen: func() (net.Listener, error) { return &single{conn: c}, nil }})
+	s := fakes.NewServer(fakes.Config{Listen: func() (net.Listener, error) { return &singleListener{conn: c}, nil }})
 	defer s.Close()
 	<-c.done
 }
@@ -40,14 +40,14 @@ func BenchmarkJob(b *testing.B) {
 // and again, then nothing.
 type recording struct {
 	net.Conn
-	lines [][]byte
-	next  int // 0: HELLO
-	left  int
-	done  chan struct{}
+	lines     [][]byte
+	next      int // 0: HELLO
+	remaining int
+	done      chan struct{}
 }
 
 func (r *recording) Read(p []byte) (int, error) {
-	if r.left == 0 {
+	if r.remaining == 0 {
 		return 0, io.EOF
 	}
 	r.next++
@@ -56,7 +56,7 @@ func (r *recording) Read(p []byte) (int, error) {
 	}
 	i := (r.next - 2) % len(r.lines)
 	if i == len(r.lines)-1 {
-		r.left--
+		r.remaining--
 	}
 	return copy(p, r.lines[i]), nil
 }
@@ -69,10 +69,10 @@ func (r *recording) Close() error {
 	return nil
 }
 
-// single accepts one connection.
-type single struct{ conn net.Conn }
+// singleListener accepts one connection.
+type singleListener struct{ conn net.Conn }
 
-func (s *single) Accept() (net.Conn, error) {
+func (s *singleListener) Accept() (net.Conn, error) {
 	if c := s.conn; c != nil {
 		s.conn = nil
 		return c, nil
@@ -80,8 +80,8 @@ func (s *single) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-func (s *single) Close() error   { return nil }
-func (s *single) Addr() net.Addr { return &net.TCPAddr{} }
+func (s *singleListener) Close() error   { return nil }
+func (s *singleListener) Addr() net.Addr { return &net.TCPAddr{} }
 
 // The environment variables of the benchmarks.
 const (
@@ -121,9 +121,9 @@ func report(parent io.ReadWriter, addr string) error {
 		if _, err = parent.Read(make([]byte, 1)); err != nil {
 			break
 		}
-		var used syscall.Rusage
-		if err = syscall.Getrusage(syscall.RUSAGE_SELF, &used); err == nil {
-			_, err = fmt.Fprintln(parent, used.Utime.Nano()+used.Stime.Nano(), resident())
+		var usage syscall.Rusage
+		if err = syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err == nil {
+			_, err = fmt.Fprintln(parent, usage.Utime.Nano()+usage.Stime.Nano(), residentBytes())
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -132,8 +132,8 @@ func report(parent io.ReadWriter, addr string) error {
 	return err
 }
 
-// resident is the memory that the process has in RAM, zero where there is no /proc.
-func resident() int {
+// residentBytes is the memory that the process has in RAM, zero where there is no /proc.
+func residentBytes() int {
 	b, err := os.ReadFile("/proc/self/statm")
 	if fields := strings.Fields(string(b)); err == nil && len(fields) > 1 {
 		pages, _ := strconv.Atoi(fields[1])
@@ -176,9 +176,9 @@ func startProcess(b *testing.B) *process {
 	return p
 }
 
-// used is the CPU time that the server has used so far, and its resident memory, in
+// usage is the CPU time that the server has used so far, and its resident memory, in
 // bytes; both are zero for another server.
-func (p *process) used(b *testing.B) (cpu time.Duration, memory int) {
+func (p *process) usage(b *testing.B) (cpu time.Duration, memory int) {
 	b.Helper()
 	if p.child == nil {
 		return 0, 0

@@ -17,8 +17,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes/bugs"
 )
 
-// wanted are the clauses that at least one bug must break.
-const wanted = `HI-01 HI-02 HI-03 HI-04 HI-05 HELLO-03 HELLO-04 HELLO-06 HELLO-11 HELLO-15 AUTH-02 AUTH-03 AUTH-04 AUTH-06
+// clauseIDs are the clauses that at least one bug must break.
+const clauseIDs = `HI-01 HI-02 HI-03 HI-04 HI-05 HELLO-03 HELLO-04 HELLO-06 HELLO-11 HELLO-15 AUTH-02 AUTH-03 AUTH-04 AUTH-06
 STATE-01 STATE-03 STATE-04 STATE-05 STATE-12 STATE-13 STATE-16 END-02 FRAME-03 FRAME-05 FRAME-06 FRAME-08 FRAME-09
 RESP-01 RESP-02 RESP-03 RESP-04 RESP-05 RESP-06 RESP-07 PUSH-01 PUSH-02 PUSH-03 WU-00 WU-01 WU-02 WU-03 WU-04 WU-11
 FETCH-01 FETCH-03 FETCH-04 FETCH-05 FETCH-06 FETCH-08 ACK-01 ACK-02 ACK-03 FAIL-01 FAIL-02
@@ -28,21 +28,21 @@ func TestBugsAreWellFormed(t *testing.T) {
 	t.Parallel()
 	slug := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	clause := regexp.MustCompile(`^FWP-[A-Z]+-[0-9]{2}b?$`)
-	seen, first := map[string]bool{}, map[string]bool{}
+	names, firstClauses := map[string]bool{}, map[string]bool{}
 	for _, f := range bugs.All() {
 		assert.Regexp(t, slug, f.Name)
-		assert.False(t, seen[f.Name], f.Name)
-		seen[f.Name] = true
+		assert.False(t, names[f.Name], f.Name)
+		names[f.Name] = true
 		assert.NotEmpty(t, f.Summary, f.Name)
 		assert.NotEmpty(t, f.Clauses, f.Name)
 		for _, c := range f.Clauses {
 			assert.Regexp(t, clause, c, f.Name)
-			first[c] = true
+			firstClauses[c] = true
 		}
 		assert.NotNil(t, f.Hook(), f.Name)
 	}
-	for id := range strings.FieldsSeq(wanted) {
-		assert.True(t, first["FWP-"+id], "no planted bug breaks %s", id)
+	for id := range strings.FieldsSeq(clauseIDs) {
+		assert.True(t, firstClauses["FWP-"+id], "no planted bug breaks %s", id)
 	}
 	assert.True(t, slices.IsSortedFunc(bugs.All(),
 		func(a, b fakes.Bug) int { return strings.Compare(a.Name, b.Name) }))
@@ -64,7 +64,7 @@ func TestBugsInstall(t *testing.T) {
 		for _, hash := range []string{"", "6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30"} {
 			t.Run(f.Name+hash, func(t *testing.T) {
 				t.Parallel()
-				inMemory(t, fakes.Config{Hook: f.Hook(), AcceptHash: hash, Iterations: 3},
+				withMemoryServer(t, fakes.Config{Hook: f.Hook(), AcceptHash: hash, Iterations: 3},
 					func(t *testing.T, s *fakes.Server, dial func() *wire) {
 						w, other := dial(), dial()
 						_ = s.Signal("", "quiet")
@@ -116,7 +116,7 @@ func TestEndReturnsJobs(t *testing.T) {
 		if f.Name != "end-returns-jobs" {
 			continue
 		}
-		inMemory(t, fakes.Config{Hook: f.Hook()}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+		withMemoryServer(t, fakes.Config{Hook: f.Hook()}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 			w, other := dial().greet(producer), dial().greet(producer)
 			w.do(job("done", ""))
 			w.do(job("held", ""))
@@ -133,10 +133,10 @@ func TestEndReturnsJobs(t *testing.T) {
 // A hook is called at a restart, and may let it lose everything.
 func TestTheHookSeesRestarts(t *testing.T) {
 	t.Parallel()
-	var seen []bool
-	inMemory(t, fakes.Config{Hook: func(e *fakes.Event) {
+	var resets []bool
+	withMemoryServer(t, fakes.Config{Hook: func(e *fakes.Event) {
 		if e.Point == fakes.Restarted {
-			seen = append(seen, e.Reset)
+			resets = append(resets, e.Reset)
 			e.Skip = e.Reset
 		}
 	}}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
@@ -149,6 +149,6 @@ func TestTheHookSeesRestarts(t *testing.T) {
 		w = dial().greet(producer)
 		assert.Contains(t, w.do("INFO"), `"scheduled":0`)
 		assert.Equal(t, "$-1", w.do("FETCH"))
-		assert.Equal(t, []bool{false, true}, seen)
+		assert.Equal(t, []bool{false, true}, resets)
 	})
 }

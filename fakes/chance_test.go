@@ -10,7 +10,7 @@ import (
 // TestChance: what a server leaves to chance follows from its seed, the job and the connection, in whatever order.
 func TestChance(t *testing.T) {
 	t.Parallel()
-	var different int
+	var differences int
 	for i := range 100 {
 		jid := string(rune('a' + i))
 		first, second := backOff(1, jid, 1), backOff(1, jid, 1)
@@ -18,16 +18,16 @@ func TestChance(t *testing.T) {
 		assert.GreaterOrEqual(t, first, 16*time.Second, jid)
 		assert.Less(t, first, 26*time.Second, jid)
 		if first != backOff(2, jid, 1) {
-			different++
+			differences++
 		}
 	}
-	assert.Greater(t, different, 90, "another seed, other delays")
+	assert.Greater(t, differences, 90, "another seed, other delays")
 	salts := map[string]bool{}
 	for conn := range int64(1000) {
-		drawn, again := salt(1, conn), salt(1, conn)
-		assert.Len(t, drawn, 16)
-		assert.Equal(t, drawn, again)
-		salts[drawn] = true
+		value, repetition := salt(1, conn), salt(1, conn)
+		assert.Len(t, value, 16)
+		assert.Equal(t, value, repetition)
+		salts[value] = true
 	}
 	assert.Len(t, salts, 1000, "each connection has its own salt")
 	assert.NotEqual(t, salt(1, 1), salt(2, 1))

@@ -11,16 +11,16 @@ import (
 // and Responses; Client Lifecycle)
 func (c *conn) check(e *Event) *Refusal {
 	verb := e.Command.Verb
-	broken := c.arguments(e)
+	refusal := c.arguments(e)
 	switch {
-	case broken != nil && broken.About == AboutVerb:
-		return broken
+	case refusal != nil && refusal.About == AboutVerb:
+		return refusal
 	case verb == fwp.HELLO && c.Identified:
 		return refuse(AboutState, "HELLO was sent already")
 	case verb != fwp.HELLO && !c.Identified:
 		return refuse(AboutState, "HELLO must come first")
 	}
-	return broken
+	return refusal
 }
 
 func (c *conn) arguments(e *Event) *Refusal {
@@ -70,7 +70,7 @@ func (c *conn) fields(verb string, o *Object) *Refusal {
 	case fwp.PUSH:
 		return checkJob(o, &c.s.cfg)
 	case fwp.ACK:
-		return check(o, always, text, "jid")
+		return check(o, isAny, text, "jid")
 	case fwp.FAIL:
 		return checkFailure(o)
 	}

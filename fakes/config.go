@@ -101,7 +101,7 @@ type Config struct {
 
 // Memory counts the bytes that servers store for clients, against [Config.MaxUnfinished] and [Config.MaxStored]. The
 // zero value is ready to use.
-type Memory struct{ unfinished, stored atomic.Int64 }
+type Memory struct{ unfinishedBytes, storedBytes atomic.Int64 }
 
 func (c *Config) fill() {
 	c.Memory = cmp.Or(c.Memory, new(Memory))
@@ -120,7 +120,7 @@ func (c *Config) fill() {
 	}
 }
 
-func (c *Config) protected() bool {
+func (c *Config) isProtected() bool {
 	return c.Password != "" || c.AcceptHash != ""
 }
 

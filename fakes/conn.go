@@ -17,26 +17,26 @@ import (
 // conn is a connection. One goroutine serves it from the greeting to its end.
 type conn struct {
 	Conn
-	s       *Server
-	raw     net.Conn
-	nc      net.Conn // raw, or TLS over it
-	in      *bufio.Reader
-	event   Event
-	out     []byte
-	waiter  *store.Waiter[*job]
-	held    *store.Held[*job] // the job in the reply that is not written yet
-	entered string            // the wid that the connection counts for
-	over    bool              // beyond the connection limit
+	s           *Server
+	raw         net.Conn
+	nc          net.Conn // raw, or TLS over it
+	in          *bufio.Reader
+	event       Event
+	out         []byte
+	waiter      *store.Waiter[*job]
+	delivery    *store.TimedJob[*job] // the job in the reply that is not written yet
+	workerID    string                // the wid that the connection counts for
+	isOverLimit bool                  // beyond the connection limit
 
 	// Memory that commands use again.
-	argument Object
-	queues   []string
-	asked    string // the arguments of FETCH that queues was read from, "" if none
+	argument  Object
+	queues    []string
+	queueArgs string // the arguments of FETCH that queues was read from, "" if none
 
-	writing sync.Mutex
-	later   *time.Timer
-	done    chan struct{}
-	ending  sync.Once
+	writing    sync.Mutex
+	laterTimer *time.Timer
+	done       chan struct{}
+	endOnce    sync.Once
 }
 
 func newConn(s *Server, raw net.Conn, id int64) *conn {
@@ -46,16 +46,16 @@ func newConn(s *Server, raw net.Conn, id int64) *conn {
 	}
 	c.Conn = Conn{ID: id, Done: c.done, server: s}
 	c.in = bufio.NewReader(&tap{c: c})
-	c.waiter = store.NewWaiter[*job](func() { c.nc.SetReadDeadline(longAgo()) })
+	c.waiter = store.NewWaiter[*job](func() { c.nc.SetReadDeadline(pastDeadline()) })
 	return c
 }
 
-// longAgo is a deadline that ends every read at once.
-func longAgo() time.Time { return time.Unix(1, 0) }
+// pastDeadline is a deadline that ends every read at once.
+func pastDeadline() time.Time { return time.Unix(1, 0) }
 
 // end closes the connection, which ends everything that its goroutine waits on.
 func (c *conn) end(reset bool) {
-	c.ending.Do(func() {
+	c.endOnce.Do(func() {
 		close(c.done)
 		if !reset {
 			c.nc.Close()
@@ -74,18 +74,18 @@ func (c *conn) serve() {
 		return
 	}
 	for {
-		line, broken, err := c.readLine()
+		line, refusal, err := c.readLine()
 		if errors.Is(err, io.EOF) {
-			c.unfinished(line)
+			c.handleUnfinished(line)
 		}
-		if err != nil || !c.serveCommand(line, broken) {
+		if err != nil || !c.serveCommand(line, refusal) {
 			return
 		}
 	}
 }
 
-// unfinished discards the begin of a line whose end the client did not send.
-func (c *conn) unfinished(line []byte) {
+// handleUnfinished discards the begin of a line whose end the client did not send.
+func (c *conn) handleUnfinished(line []byte) {
 	e := &c.event
 	*e = Event{Conn: &c.Conn, Line: line, Skip: true}
 	c.s.at(Unfinished, e)
@@ -97,11 +97,11 @@ func (c *conn) unfinished(line []byte) {
 func (c *conn) leave() {
 	c.stopLater()
 	c.end(false)
-	if c.held != nil {
-		c.s.store.GiveBack(&c.event, c.held)
+	if c.delivery != nil {
+		c.s.store.GiveBack(&c.event, c.delivery)
 	}
-	if c.entered != "" {
-		c.s.workers.exit(c.entered)
+	if c.workerID != "" {
+		c.s.workers.exit(c.workerID)
 	}
 	c.s.forget(c)
 }
@@ -113,7 +113,7 @@ func (c *conn) greet() bool {
 	}
 	e := &c.event
 	*e = Event{Conn: &c.Conn}
-	if c.over {
+	if c.isOverLimit {
 		e.Reply, e.Close = ErrorReply("too many connections"), true
 		return c.write(e)
 	}
@@ -129,16 +129,16 @@ func (c *conn) greet() bool {
 
 // serveCommand answers one command. It reports whether the connection goes on.
 // (Commands and Responses)
-func (c *conn) serveCommand(line []byte, broken *Refusal) bool {
+func (c *conn) serveCommand(line []byte, refusal *Refusal) bool {
 	c.stopLater()
 	c.s.commands.Add(1)
 	c.Commands++
 	e := &c.event
 	*e = Event{Conn: &c.Conn, Line: line}
-	if broken != nil {
-		e.Err = broken
+	if refusal != nil {
+		e.Err = refusal
 	}
-	if c.s.leaving.Load() {
+	if c.s.isLeaving.Load() {
 		e.Err, e.Close = refuse(AboutLimit, "shutdown in progress"), true
 	}
 	c.s.at(LineRead, e)
@@ -180,5 +180,5 @@ func (c *conn) answer(e *Event) fwp.Reply {
 func (c *conn) pause(e *Event) bool {
 	d := e.Delay
 	e.Delay = 0
-	return machine.Until(c.done, d)
+	return machine.Wait(c.done, d)
 }

@@ -19,18 +19,18 @@ func TestEveryJobGoesToOneConsumer(t *testing.T) {
 	const consumers, producers, each = 50, 5, 1000
 	s := start(t, fakes.Config{FetchBlock: 500 * time.Millisecond})
 	var mu sync.Mutex
-	seen := make(map[string]int)
-	var left atomic.Int64
-	left.Store(producers * each)
+	counts := make(map[string]int)
+	var remaining atomic.Int64
+	remaining.Store(producers * each)
 	var wg sync.WaitGroup
 	for i := range consumers {
 		c := consume(t, s, fmt.Sprintf("worker-%d", i))
 		wg.Go(func() {
-			for left.Load() > 0 {
-				if jid := workOne(c); jid != "" {
-					left.Add(-1)
+			for remaining.Load() > 0 {
+				if jid := runJob(c); jid != "" {
+					remaining.Add(-1)
 					mu.Lock()
-					seen[jid]++
+					counts[jid]++
 					mu.Unlock()
 				}
 			}
@@ -46,20 +46,20 @@ func TestEveryJobGoesToOneConsumer(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	assert.Len(t, seen, producers*each)
-	for jid, times := range seen {
+	assert.Len(t, counts, producers*each)
+	for jid, times := range counts {
 		assert.Equal(t, 1, times, jid)
 	}
 	assert.Contains(t, produce(t, s).do("INFO"), `"sets":{"dead":0,"retries":0,"scheduled":0,"working":0}`)
 }
 
-// workOne fetches a job and reports it as done; "" means that there was none.
-func workOne(c *wire) string {
+// runJob fetches a job and reports it as done; "" means that there was none.
+func runJob(c *wire) string {
 	got := c.do("FETCH other crowd")
 	if got == "$-1" {
 		return ""
 	}
-	jid := between(got, `"jid":"`, `"`)
+	jid := textBetween(got, `"jid":"`, `"`)
 	assert.Equal(c.t, "+OK", c.do(`ACK {"jid":"`+jid+`"}`))
 	return jid
 }
@@ -69,7 +69,7 @@ func workOne(c *wire) string {
 // is in the queue already may be sent to the consumer before it disconnects.
 func TestConsumersThatLeaveTakeNothingAlong(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		p := dial().greet(producer)
 		for n := range 200 {
 			w := dial().greet(producer)

@@ -47,8 +47,8 @@ const (
 	// is lost.
 	Scheduled
 
-	// Due (store): a job leaves Set; a later Until puts it back. Skip: it is lost.
-	Due
+	// ComingDue (store): a job leaves Set; a later Until puts it back. Skip: it is lost.
+	ComingDue
 
 	// Enqueued (store): a job enters its queue, at its end or at its Front. Skip: it is
 	// lost.
@@ -89,7 +89,7 @@ const (
 	// Ran: Reply is the reply, Err the reason if it is an error, Close whether the connection is closed after it.
 	Ran
 
-	// Writing: Bytes is written, in pieces of Chunk bytes; then Close happens; then Later, if the client sends nothing.
+	// Writing: Bytes is written, in pieces of Chunk bytes; then Close happens; then DelayedWrite, if the client sends nothing.
 	Writing
 )
 
@@ -106,7 +106,7 @@ type Event struct {
 	Object  *Object // the JSON argument of the command, or the job; nil if there is none
 	Err     error   // a *[Refusal]
 	Skip    bool
-	Again   bool
+	Requeue bool
 	Front   bool
 
 	Jobs   []*Object     // PUSHB: the jobs, which are checked later
@@ -118,20 +118,20 @@ type Event struct {
 	Until time.Time // when a job is due, or its reservation ends
 	State string    // "quiet", "terminate"
 
-	Reply fwp.Reply // a zero Kind means none
-	Bytes []byte
-	Delay time.Duration // a pause after the hook has returned; not at the points marked "store"
-	Chunk int           // bytes per write; zero means all at once
-	Pause time.Duration // between two chunks
-	Close bool
-	Reset bool // with Close: the connection is reset instead of closed
-	Later *Later
+	Reply        fwp.Reply // a zero Kind means none
+	Bytes        []byte
+	Delay        time.Duration // a pause after the hook has returned; not at the points marked "store"
+	Chunk        int           // bytes per write; zero means all at once
+	Pause        time.Duration // between two chunks
+	Close        bool
+	Reset        bool // with Close: the connection is reset instead of closed
+	DelayedWrite *DelayedWrite
 
-	then []func() // see [Event.Then]
+	callbacks []func() // see [Event.AfterHook]
 }
 
-// Later is a write or a close that no command causes, After a time. A line from the client cancels it.
-type Later struct {
+// DelayedWrite is a write or a close that no command causes, After a time. A line from the client cancels it.
+type DelayedWrite struct {
 	After time.Duration
 	Bytes []byte
 	Close bool
@@ -164,9 +164,9 @@ func (s *Server) at(p Point, e *Event) {
 	}
 	e.Point = p
 	s.cfg.Hook(e)
-	for len(e.then) > 0 {
-		f := e.then[0]
-		e.then = e.then[1:]
+	for len(e.callbacks) > 0 {
+		f := e.callbacks[0]
+		e.callbacks = e.callbacks[1:]
 		f()
 	}
 }
@@ -177,7 +177,7 @@ func (s *Server) ask(p Point, e *Event, j *job) (skip bool) {
 	if s.cfg.Hook == nil {
 		return false
 	}
-	e.Skip, e.Again, e.Front, e.Object = false, false, false, nil
+	e.Skip, e.Requeue, e.Front, e.Object = false, false, false, nil
 	if j != nil {
 		e.Object = j.doc()
 	}

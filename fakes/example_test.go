@@ -21,28 +21,28 @@ func converse(addr string, lines ...string) ([]string, error) {
 	defer conn.Close()
 	in := bufio.NewScanner(conn)
 	in.Scan()
-	came := []string{in.Text()}
+	replies := []string{in.Text()}
 	for _, line := range lines {
 		if _, err := io.WriteString(conn, line+"\r\n"); err != nil {
-			return came, err
+			return replies, err
 		}
 		in.Scan()
-		came = append(came, in.Text())
+		replies = append(replies, in.Text())
 	}
-	return came, in.Err()
+	return replies, in.Err()
 }
 
 func ExampleNewServer() {
 	server := fakes.NewServer(fakes.Config{})
 	defer server.Close()
 
-	came, err := converse(server.Addr(), `HELLO {"v":2}`)
+	replies, err := converse(server.Addr(), `HELLO {"v":2}`)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(came[0])
-	fmt.Println(came[1])
+	fmt.Println(replies[0])
+	fmt.Println(replies[1])
 	// Output:
 	// +HI {"v":2}
 	// +OK
@@ -57,13 +57,13 @@ func ExampleNewServer_hook() {
 	}})
 	defer server.Close()
 
-	came, err := converse(server.Addr(), `HELLO {"v":2}`,
+	replies, err := converse(server.Addr(), `HELLO {"v":2}`,
 		`PUSH {"jid":"1f0e7c2ab95d4c33","jobtype":"report","args":[],"queue":"closed"}`)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(came[2])
+	fmt.Println(replies[2])
 	// Output:
 	// -ERR this queue is closed
 }
@@ -101,11 +101,11 @@ func ExampleRules() {
 	defer server.Close()
 
 	const push = `PUSH {"jid":"a","jobtype":"t","args":[]}`
-	came, err := converse(server.Addr(), `HELLO {"v":2}`, push, push)
+	replies, err := converse(server.Addr(), `HELLO {"v":2}`, push, push)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(came[2:])
+	fmt.Println(replies[2:])
 	// Output:
 	// [-ERR try again +OK]
 }

@@ -19,8 +19,8 @@ type failure struct {
 // checkFailure checks the argument of a FAIL. Only jid is required; other fields, if
 // present, must have the right type.
 func checkFailure(o *Object) *Refusal {
-	return cmp.Or(check(o, always, text, "jid"), check(o, given, text, "errtype", "message"),
-		check(o, given, texts, "backtrace"))
+	return cmp.Or(check(o, isAny, text, "jid"), check(o, isGiven, text, "errtype", "message"),
+		check(o, isGiven, texts, "backtrace"))
 }
 
 func newFailure(o *Object) failure {
@@ -33,16 +33,16 @@ func newFailure(o *Object) failure {
 func (f failure) fate(cfg *Config) store.Fate[*job] {
 	return func(j *job, now time.Time) (*job, store.Set, time.Time) {
 		failures := j.failures + 1
-		due, set := now.Add(max(cfg.delay(j.jid, failures), time.Second)), setAfter(j.retry, failures)
-		failed := j.with("failure", f.json(j, failures, now, set, due, cfg))
-		failed.failures = failures
-		return failed, set, due
+		dueTime, set := now.Add(max(cfg.delay(j.jid, failures), time.Second)), setOfFailure(j.retry, failures)
+		failedJob := j.withMember("failure", f.json(j, failures, now, set, dueTime, cfg))
+		failedJob.failures = failures
+		return failedJob, set, dueTime
 	}
 }
 
-// setAfter returns the set that a job goes to after that many failures. A retry below -1,
+// setOfFailure returns the set that a job goes to after that many failures. A retry below -1,
 // which the specification does not define, counts as -1.
-func setAfter(retry int64, failures int) store.Set {
+func setOfFailure(retry int64, failures int) store.Set {
 	switch {
 	case retry == 0:
 		return store.Nowhere

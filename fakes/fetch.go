@@ -20,14 +20,14 @@ func (c *conn) fetch(e *Event) fwp.Reply {
 	if t == nil {
 		return Null()
 	}
-	c.held = t
+	c.delivery = t
 	if c.s.cfg.Hook == nil {
 		return Bulk(t.Job.text)
 	}
 	if c.s.ask(Delivered, e, t.Job) {
 		return Null()
 	}
-	if e.Again {
+	if e.Requeue {
 		c.s.store.Repeat(e, t.Job)
 	}
 	return Bulk(e.Object.text())
@@ -53,17 +53,17 @@ func (c *conn) fetchArguments(e *Event) *Refusal {
 // readQueues parses the queues. Arguments that are those of the FETCH before are not
 // parsed again, unless a hook may have changed the queues.
 func (c *conn) readQueues(args []byte) *Refusal {
-	if c.asked != "" && string(args) == c.asked && c.s.cfg.Hook == nil {
+	if c.queueArgs != "" && string(args) == c.queueArgs && c.s.cfg.Hook == nil {
 		return nil
 	}
-	c.asked = ""
+	c.queueArgs = ""
 	c.queues = append(c.queues[:0], defaultQueue)
 	if args == nil {
 		return nil
 	}
-	asked := name(args)
+	queueArgs := name(args)
 	c.queues = c.queues[:0]
-	for queue := range strings.SplitSeq(asked, " ") {
+	for queue := range strings.SplitSeq(queueArgs, " ") {
 		if queue == "" {
 			return refuse(AboutArguments, "FETCH takes queue names after single spaces")
 		}
@@ -72,28 +72,28 @@ func (c *conn) readQueues(args []byte) *Refusal {
 		}
 		c.queues = append(c.queues, queue)
 	}
-	c.asked = asked
+	c.queueArgs = queueArgs
 	return nil
 }
 
 // await waits for a job until then, or until the consumer disconnects. A job for a
 // consumer that has disconnected is given back to its queue.
-func (c *conn) await(e *Event, until time.Time) *store.Held[*job] {
-	gone := c.watchClient(until)
-	if gone {
+func (c *conn) await(e *Event, until time.Time) *store.TimedJob[*job] {
+	isDisconnected := c.watchClient(until)
+	if isDisconnected {
 		e.Skip = false
 		c.s.at(Disconnected, e)
-		gone = !e.Skip
+		isDisconnected = !e.Skip
 	}
-	var t *store.Held[*job]
-	if !gone {
+	var t *store.TimedJob[*job]
+	if !isDisconnected {
 		t = c.waitForJob(until)
 	}
-	if late := c.s.store.Leave(c.waiter); t == nil {
-		t = late
+	if reservation := c.s.store.Leave(c.waiter); t == nil {
+		t = reservation
 	}
 	c.nc.SetReadDeadline(time.Time{})
-	if gone && t != nil {
+	if isDisconnected && t != nil {
 		c.s.store.GiveBack(e, t)
 		return nil
 	}
@@ -103,7 +103,7 @@ func (c *conn) await(e *Event, until time.Time) *store.Held[*job] {
 // watchClient waits on the connection itself, so that the end of the connection is
 // noticed at once; a job for the waiter ends the wait through the read deadline. It does
 // not wait if the client has already sent its next command.
-func (c *conn) watchClient(until time.Time) (gone bool) {
+func (c *conn) watchClient(until time.Time) (isDisconnected bool) {
 	if c.in.Buffered() > 0 {
 		return false
 	}
@@ -116,7 +116,7 @@ func (c *conn) watchClient(until time.Time) (gone bool) {
 }
 
 // waitForJob waits without watching the connection.
-func (c *conn) waitForJob(until time.Time) *store.Held[*job] {
+func (c *conn) waitForJob(until time.Time) *store.TimedJob[*job] {
 	select {
 	case t := <-c.waiter.C():
 		return t

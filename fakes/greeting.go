@@ -23,16 +23,16 @@ func (c *Conn) Hi() fwp.Reply {
 
 // checkHello checks a HELLO by the field tables. (HELLO)
 func (c *conn) checkHello(o *Object) *Refusal {
-	old := c.s.cfg.Like == LikeFaktory && o.Get("v") == nil
-	if n, ok := o.Int("v"); (!ok || n != version) && !old {
+	isOldClient := c.s.cfg.Like == LikeFaktory && o.Get("v") == nil
+	if n, ok := o.Int("v"); (!ok || n != version) && !isOldClient {
 		return refuse("v", "v must be the integer %d", version)
 	}
-	return cmp.Or(check(o, present, text, "pwdhash"), c.checkConsumer(o), c.checkPassword(o))
+	return cmp.Or(check(o, isPresent, text, "pwdhash"), c.checkConsumer(o), c.checkPassword(o))
 }
 
 func (c *conn) checkPassword(o *Object) *Refusal {
 	switch {
-	case !c.s.cfg.protected():
+	case !c.s.cfg.isProtected():
 		return nil
 	case o.Get("pwdhash") == nil:
 		return refuse("pwdhash", "a password is required")
@@ -46,12 +46,12 @@ func (c *conn) checkPassword(o *Object) *Refusal {
 // client a consumer; some producers send only a hostname. (Required Fields for
 // Consumers)
 func (c *conn) checkConsumer(o *Object) *Refusal {
-	must := present
+	isRequired := isPresent
 	if o.Get("wid") != nil && c.s.cfg.Like != LikeFaktory {
-		must = always
+		isRequired = isAny
 	}
-	if r := cmp.Or(check(o, must, text, "wid", "hostname"), check(o, must, integer, "pid"),
-		check(o, must, texts, "labels")); r != nil {
+	if r := cmp.Or(check(o, isRequired, text, "wid", "hostname"), check(o, isRequired, integer, "pid"),
+		check(o, isRequired, texts, "labels")); r != nil {
 		return r
 	}
 	if wid := o.Text("wid"); wid != "" && c.s.workers.conflict(wid, newIdentity(o)) {
@@ -72,11 +72,11 @@ func (c *conn) identify(o *Object) {
 	if c.s.cfg.HelloTimeout > 0 {
 		c.nc.SetReadDeadline(time.Time{})
 	}
-	if c.entered != "" {
-		c.s.workers.exit(c.entered)
+	if c.workerID != "" {
+		c.s.workers.exit(c.workerID)
 	}
 	c.Worker = o.Text("wid")
-	if c.entered = c.Worker; c.entered != "" {
-		c.s.workers.enter(c.entered, newIdentity(o))
+	if c.workerID = c.Worker; c.workerID != "" {
+		c.s.workers.enter(c.workerID, newIdentity(o))
 	}
 }

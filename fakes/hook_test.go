@@ -35,33 +35,33 @@ func (s *seams) hook(e *fakes.Event) {
 	s.points = append(s.points, e.Point)
 }
 
-// seen returns the points since its last call.
-func (s *seams) seen() []fakes.Point {
+// takePoints returns the points since its last call.
+func (s *seams) takePoints() []fakes.Point {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was := s.points
+	points := s.points
 	s.points = nil
-	return was
+	return points
 }
 
 func TestTheHookSeesEverySeam(t *testing.T) {
 	t.Parallel()
 	var s seams
-	inMemory(t, fakes.Config{Hook: s.hook, FetchBlock: time.Hour}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{Hook: s.hook, FetchBlock: time.Hour}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		w := dial()
 		w.read()
-		assert.Equal(t, []fakes.Point{fakes.Accepted, fakes.Greeting}, s.seen())
+		assert.Equal(t, []fakes.Point{fakes.Accepted, fakes.Greeting}, s.takePoints())
 		w.do(strings.Replace(consumer, "%s", "w", 1))
 		w.do(job("a", `"reserve_for":60`))
-		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Checked, fakes.Defaulted, fakes.Enqueued}, s.seen())
+		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Checked, fakes.Defaulted, fakes.Enqueued}, s.takePoints())
 		w.do("FETCH")
 		w.do("FETCH")
 		w.do(`FAIL {"jid":"a"}`)
 		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Reserved, fakes.Delivered, fakes.Checked, fakes.Expired,
 			fakes.Scheduled,
-			fakes.Due, fakes.Enqueued, fakes.Reserved, fakes.Delivered, fakes.Checked, fakes.Failed, fakes.Scheduled}, s.seen())
+			fakes.ComingDue, fakes.Enqueued, fakes.Reserved, fakes.Delivered, fakes.Checked, fakes.Failed, fakes.Scheduled}, s.takePoints())
 		w.do("FETCH")
-		s.seen()
+		s.takePoints()
 		w.do(`ACK {"jid":"a"}`)
 		w.do(`BEAT {"wid":"w"}`)
 		w.do("FLUSH")
@@ -70,20 +70,20 @@ func TestTheHookSeesEverySeam(t *testing.T) {
 		w.conn.Close()
 		synctest.Wait()
 		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Acked, fakes.Checked, fakes.Notified, fakes.Checked, fakes.Flushed,
-			fakes.Checked, fakes.Disconnected}, s.seen())
+			fakes.Checked, fakes.Disconnected}, s.takePoints())
 	})
 }
 
 func TestALineWithoutAnEnd(t *testing.T) {
 	t.Parallel()
-	for taken, want := range map[bool]string{false: "", true: "-ERR HELLO must come first\r\n"} {
+	for isCommand, want := range map[bool]string{false: "", true: "-ERR HELLO must come first\r\n"} {
 		hook := func(e *fakes.Event) {
 			if e.Point == fakes.Unfinished {
 				assert.Equal(t, "INFO", string(e.Line))
-				e.Skip = !taken
+				e.Skip = !isCommand
 			}
 		}
-		inMemory(t, fakes.Config{Hook: hook}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+		withMemoryServer(t, fakes.Config{Hook: hook}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 			w := dial()
 			w.read()
 			w.send("INFO")
@@ -98,38 +98,38 @@ func TestALineWithoutAnEnd(t *testing.T) {
 // hooked runs a test with a producer at a server with a hook.
 func hooked(t *testing.T, hook func(*fakes.Event), test func(t *testing.T, w *wire)) {
 	t.Helper()
-	inMemory(t, fakes.Config{Hook: hook}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{Hook: hook}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		test(t, dial().greet(producer))
 	})
 }
 
 func TestAHookCanWriteInPiecesAndLate(t *testing.T) {
 	t.Parallel()
-	slow := func(e *fakes.Event) {
+	slowHook := func(e *fakes.Event) {
 		if e.Point == fakes.Writing {
 			e.Chunk, e.Pause, e.Delay = 1, time.Millisecond, 30*time.Millisecond
 		}
 	}
-	hooked(t, slow, func(t *testing.T, w *wire) {
+	hooked(t, slowHook, func(t *testing.T, w *wire) {
 		begin := time.Now()
 		assert.Equal(t, "+OK", w.do("FLUSH"))
-		assert.Equal(t, 34*time.Millisecond, since(begin))
+		assert.Equal(t, 34*time.Millisecond, elapsed(begin))
 	})
 }
 
 func TestAHookCanCloseAProducerThatIsIdle(t *testing.T) {
 	t.Parallel()
-	closing := func(e *fakes.Event) {
+	closeHook := func(e *fakes.Event) {
 		if e.Point == fakes.Writing {
-			e.Later = &fakes.Later{After: time.Minute, Close: true}
+			e.DelayedWrite = &fakes.DelayedWrite{After: time.Minute, Close: true}
 		}
 	}
-	hooked(t, closing, func(t *testing.T, w *wire) {
+	hooked(t, closeHook, func(t *testing.T, w *wire) {
 		time.Sleep(59 * time.Second)
 		assert.Equal(t, "+OK", w.do("FLUSH"))
 		begin := time.Now()
-		w.ended()
-		assert.Equal(t, time.Minute, since(begin))
+		w.expectEnd()
+		assert.Equal(t, time.Minute, elapsed(begin))
 	})
 }
 
@@ -144,8 +144,8 @@ func TestAHookCanWakeOnAnyQueue(t *testing.T) {
 		}
 	}
 	hooked(t, waking, func(t *testing.T, w *wire) {
-		soon := time.Now().Add(time.Second).Format(time.RFC3339Nano)
-		require.Equal(t, "+OK", w.do(job("j", `"queue":"b","at":"`+soon+`"`)))
+		at := time.Now().Add(time.Second).Format(time.RFC3339Nano)
+		require.Equal(t, "+OK", w.do(job("j", `"queue":"b","at":"`+at+`"`)))
 		assert.Contains(t, w.do("FETCH a b"), `"j"`)
 		assert.Equal(t, "+OK", w.do("TELL"))
 		assert.Contains(t, w.do("FETCH a b"), `"told"`)
@@ -178,12 +178,12 @@ func TestAHookCanForgive(t *testing.T) {
 
 func TestAHookCanCloseInsteadOfAnswering(t *testing.T) {
 	t.Parallel()
-	cutting := func(e *fakes.Event) {
+	cutHook := func(e *fakes.Event) {
 		if e.Point == fakes.Writing && e.Command.Verb == fwp.INFO {
 			e.Bytes, e.Close = e.Bytes[:3], true
 		}
 	}
-	hooked(t, cutting, func(t *testing.T, w *wire) {
+	hooked(t, cutHook, func(t *testing.T, w *wire) {
 		w.send("INFO\r\n")
 		_, err := w.try()
 		assert.Error(t, err)
@@ -193,7 +193,7 @@ func TestAHookCanCloseInsteadOfAnswering(t *testing.T) {
 func TestRepliesOfTwoConnectionsSwapped(t *testing.T) {
 	t.Parallel()
 	i := slices.IndexFunc(bugs.All(), func(f fakes.Bug) bool { return f.Name == "reply-swapped" })
-	inMemory(t, fakes.Config{Hook: bugs.All()[i].Hook()}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{Hook: bugs.All()[i].Hook()}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		a, b := dial().greet(producer), dial().greet(producer)
 		for range 49 {
 			require.Equal(t, "+OK", a.do(job("a", `"queue":"a"`)))

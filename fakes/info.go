@@ -39,7 +39,7 @@ func (s *Server) info() []byte {
 			"connections":     s.Connections(),
 			"description":     "fakes",
 			"faktory_version": "fakes",
-			"uptime":          itoa(int64(time.Since(s.started) / time.Second)),
+			"uptime":          itoa(int64(time.Since(s.startTime) / time.Second)),
 			"used_memory_mb":  fmt.Sprintf("%d MB", memory()>>20),
 		},
 	}
@@ -58,7 +58,7 @@ func (s *Server) likeFaktory(state map[string]any, n store.Sizes) {
 	state["now"] = s.Now().UTC().Format(time.RFC3339Nano)
 	tasks := map[string]map[string]any{}
 	for task, size := range map[string]int{
-		"Busy": n.Working, "Dead": n.Dead, "Retries": n.Retries, "Scheduled": n.Scheduled, "Workers": s.workers.connected(),
+		"Busy": n.Working, "Dead": n.Dead, "Retries": n.Retries, "Scheduled": n.Scheduled, "Workers": s.workers.count(),
 	} {
 		tasks[task] = map[string]any{"size": size, "reaped": 0}
 	}
@@ -71,7 +71,7 @@ func (s *Server) likeFaktory(state map[string]any, n store.Sizes) {
 	state["faktory"].(map[string]any)["tasks"] = tasks //nolint:forcetypeassert // info has made it
 	server := state["server"].(map[string]any)         //nolint:forcetypeassert // as well
 	server["description"], server["faktory_version"] = "Faktory", likeVersion
-	server["uptime"], server["used_memory_mb"] = int64(time.Since(s.started)/time.Second), memory()>>20
+	server["uptime"], server["used_memory_mb"] = int64(time.Since(s.startTime)/time.Second), memory()>>20
 }
 
 func memory() uint64 {
@@ -87,9 +87,9 @@ func memory() uint64 {
 func (s *Server) newStore() *store.Store[*job, *Event] {
 	config := store.Config[*job, *Event]{
 		MaxQueueJobs: s.cfg.MaxQueueJobs, MaxQueues: s.cfg.MaxQueues, ScanEvery: s.cfg.ScanEvery,
-		Keep: s.cfg.Like != "", MaxBytes: s.cfg.MaxStored, Bytes: &s.cfg.Memory.stored,
+		RetainDead: s.cfg.Like != "", MaxBytes: s.cfg.MaxStored, Bytes: &s.cfg.Memory.storedBytes,
 		Size:    func(j *job) int { return j.size },
-		Enqueue: func(j *job, now time.Time) *job { return j.with("enqueued_at", stamp(now)) },
+		Enqueue: func(j *job, now time.Time) *job { return j.withMember("enqueued_at", stamp(now)) },
 		Expire: failure{
 			errtype: "ReservationExpired",
 			message: "no ACK or FAIL was received within the time that the job was reserved for",
@@ -106,14 +106,14 @@ type hooked struct{ s *Server }
 
 // points maps the store's points to those of hooks.
 var points = [...]Point{
-	store.Postponing: Scheduled, store.ComingDue: Due, store.Enqueuing: Enqueued, store.Reserving: Reserved,
+	store.Postponing: Scheduled, store.ComingDue: ComingDue, store.Enqueuing: Enqueued, store.Reserving: Reserved,
 	store.Returning: GivenBack, store.Finishing: Acked, store.Failing: Failed, store.Expiring: Expired,
 	store.Clearing: Flushed, store.Restarting: Restarted,
 }
 
 // Ask calls the hook, and copies its changes into the step.
 func (h hooked) Ask(p store.Point, step *store.Step[*job, *Event]) (skip bool) {
-	e := step.By
+	e := step.Cause
 	switch p {
 	case store.Postponing, store.ComingDue, store.Failing, store.Expiring:
 		e.Set, e.Until = string(step.Set), step.Until
@@ -123,13 +123,13 @@ func (h hooked) Ask(p store.Point, step *store.Step[*job, *Event]) (skip bool) {
 	skip = h.s.ask(points[p], e, step.Job)
 	switch p {
 	case store.Postponing, store.ComingDue, store.Enqueuing, store.Failing, store.Expiring:
-		changed := newJob(e.Object, &h.s.cfg)
-		changed.failures = step.Job.failures
-		step.Job = changed
+		replacement := newJob(e.Object, &h.s.cfg)
+		replacement.failures = step.Job.failures
+		step.Job = replacement
 	}
-	step.Set, step.Until, step.Front, step.Again = store.Set(e.Set), e.Until, e.Front, e.Again
+	step.Set, step.Until, step.Front, step.Requeue = store.Set(e.Set), e.Until, e.Front, e.Requeue
 	if p == store.Finishing {
-		e.Again = false
+		e.Requeue = false
 	}
 	return skip
 }

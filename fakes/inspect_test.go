@@ -22,7 +22,7 @@ func places(s *fakes.Server) []string {
 
 func TestAdvance(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
 		p, c := dial().greet(producer), dial().greet(producer)
 		at := s.Now().Add(time.Hour).Format(time.RFC3339Nano)
 		require.Equal(t, "+OK", p.do(job("later", `"queue":"a","at":"`+at+`"`)))
@@ -32,7 +32,7 @@ func TestAdvance(t *testing.T) {
 
 		begin := time.Now()
 		s.Advance(2 * time.Hour)
-		assert.Zero(t, since(begin), "no time passes for clients")
+		assert.Zero(t, elapsed(begin), "no time passes for clients")
 		assert.Contains(t, c.do("FETCH a"), `"failure"`, "the reservation of the other one ended, and its retry was due")
 		assert.Contains(t, c.do("FETCH a"), `"later"`)
 		assert.Equal(t, 2*time.Hour, s.Now().Sub(begin))
@@ -41,7 +41,7 @@ func TestAdvance(t *testing.T) {
 
 func TestReset(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
 		p, c := dial().greet(producer), dial().greet(fmt.Sprintf(consumer, "w1"))
 		require.Equal(t, "+OK", p.do(job("1", "")))
 		require.NoError(t, s.Signal("", "quiet"))

@@ -57,9 +57,9 @@ func newJob(doc *Object, cfg *Config) *job {
 }
 
 // hold sets the job's work unit, which must not be changed from then on.
-func (j *job) hold(doc *Object, hooked bool) {
+func (j *job) hold(doc *Object, hasHook bool) {
 	const itself, member = 300, 64
-	if hooked {
+	if hasHook {
 		j.members = doc
 	} else {
 		j.text = doc.text()
@@ -103,13 +103,13 @@ func (j *job) doc() *Object {
 	return doc
 }
 
-// with returns the job with one field changed.
-func (j *job) with(name, value string) *job {
+// withMember returns the job with one field changed.
+func (j *job) withMember(name, value string) *job {
 	doc := j.doc()
 	doc.Set(name, value)
-	changed := *j
-	changed.hold(doc, j.text == nil)
-	return &changed
+	clone := *j
+	clone.hold(doc, j.text == nil)
+	return &clone
 }
 
 // push stores a work unit. (PUSH)
@@ -124,12 +124,12 @@ func (c *conn) push(e *Event) error {
 		return nil
 	}
 	now := c.s.store.Now()
-	due, _ := asTime(doc.Get("at"))
-	if !due.After(now) {
-		due = time.Time{}
+	dueTime, _ := asTime(doc.Get("at"))
+	if !dueTime.After(now) {
+		dueTime = time.Time{}
 		doc.SetTime("enqueued_at", now)
 	}
-	return refusal(c.s.store.Push(e, newJob(doc, &c.s.cfg), due))
+	return refusal(c.s.store.Push(e, newJob(doc, &c.s.cfg), dueTime))
 }
 
 func stamp(t time.Time) string { return string(appendStamp(nil, t)) }

@@ -36,15 +36,15 @@ var kinds = [...]struct {
 }
 
 // Which fields must be of their kind: all, those that are there, those that are not null, and a time that is not empty.
-func always(json.RawMessage) bool        { return true }
-func present(raw json.RawMessage) bool   { return raw != nil }
-func given(raw json.RawMessage) bool     { return raw != nil && !isNull(raw) }
-func scheduled(raw json.RawMessage) bool { return given(raw) && string(raw) != `""` }
+func isAny(json.RawMessage) bool           { return true }
+func isPresent(raw json.RawMessage) bool   { return raw != nil }
+func isGiven(raw json.RawMessage) bool     { return raw != nil && !isNull(raw) }
+func isScheduled(raw json.RawMessage) bool { return isGiven(raw) && string(raw) != `""` }
 
 // check refuses the first of some fields that must be of a kind and is not.
-func check(o *Object, must func(json.RawMessage) bool, k kind, fields ...string) *Refusal {
+func check(o *Object, isRequired func(json.RawMessage) bool, k kind, fields ...string) *Refusal {
 	for _, field := range fields {
-		if raw := o.Get(field); must(raw) && !kinds[k].fits(raw) {
+		if raw := o.Get(field); isRequired(raw) && !kinds[k].fits(raw) {
 			return refuse(About(field), "%s must be %s", field, kinds[k].name)
 		}
 	}
@@ -53,10 +53,10 @@ func check(o *Object, must func(json.RawMessage) bool, k kind, fields ...string)
 
 // checkJob checks a work unit by the field tables. (Work units)
 func checkJob(doc *Object, cfg *Config) *Refusal {
-	return cmp.Or(check(doc, always, text, "jid", "jobtype"), check(doc, always, array, "args"), checkJID(doc, cfg),
-		check(doc, given, text, "queue"), checkQueue(doc, cfg),
-		check(doc, given, integer, "retry", "backtrace", "reserve_for"), checkReserve(doc, cfg),
-		check(doc, scheduled, moment, "at"), check(doc, given, moment, "created_at"), check(doc, given, hash, "custom"))
+	return cmp.Or(check(doc, isAny, text, "jid", "jobtype"), check(doc, isAny, array, "args"), checkJID(doc, cfg),
+		check(doc, isGiven, text, "queue"), checkQueue(doc, cfg),
+		check(doc, isGiven, integer, "retry", "backtrace", "reserve_for"), checkReserve(doc, cfg),
+		check(doc, isScheduled, moment, "at"), check(doc, isGiven, moment, "created_at"), check(doc, isGiven, hash, "custom"))
 }
 
 func checkJID(doc *Object, cfg *Config) *Refusal {
@@ -68,7 +68,7 @@ func checkJID(doc *Object, cfg *Config) *Refusal {
 }
 
 func checkQueue(doc *Object, cfg *Config) *Refusal {
-	if doc.Given("queue") == nil {
+	if doc.NonNull("queue") == nil {
 		return nil
 	}
 	return checkQueueName(doc.Text("queue"), cfg)
@@ -83,8 +83,8 @@ func checkReserve(doc *Object, cfg *Config) *Refusal {
 
 // checkQueueName refuses a name that a FETCH cannot contain.
 func checkQueueName(queue string, cfg *Config) *Refusal {
-	wrong := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
-	if queue == "" || strings.ContainsFunc(queue, wrong) {
+	isForbidden := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	if queue == "" || strings.ContainsFunc(queue, isForbidden) {
 		return refuse("queue", "a queue name must not be empty nor hold white space or control characters")
 	}
 	if cfg.MaxQueueName > 0 && len(queue) > cfg.MaxQueueName {

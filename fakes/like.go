@@ -60,7 +60,7 @@ func (c *conn) checkJobs(e *Event) *Refusal {
 
 // pushAll stores those jobs of a PUSHB that are valid, and answers with the others: why, by their jids.
 func (c *conn) pushAll(e *Event) (fwp.Reply, error) {
-	failed := &Object{}
+	failures := &Object{}
 	for _, job := range e.Jobs {
 		var err error
 		if r := checkJob(job, &c.s.cfg); r != nil {
@@ -70,10 +70,10 @@ func (c *conn) pushAll(e *Event) (fwp.Reply, error) {
 			err = c.push(e)
 		}
 		if err != nil {
-			failed.SetText(job.Text("jid"), err.Error())
+			failures.SetText(job.Text("jid"), err.Error())
 		}
 	}
-	return Bulk(failed.Append(nil)), nil
+	return Bulk(failures.Append(nil)), nil
 }
 
 // checkQueueCommand reads the subcommand and the names of a QUEUE.
@@ -113,9 +113,9 @@ func (c *conn) runQueueCommand(e *Event) (fwp.Reply, error) {
 			c.s.store.Drop(name)
 		case "LATENCY":
 			seconds[name] = 0
-			if j, some := c.s.store.First(name); some {
-				since, _ := j.doc().Time("enqueued_at")
-				seconds[name] = c.s.store.Now().Sub(since).Seconds()
+			if j, ok := c.s.store.First(name); ok {
+				enqueuedAt, _ := j.doc().Time("enqueued_at")
+				seconds[name] = c.s.store.Now().Sub(enqueuedAt).Seconds()
 			}
 		default:
 			c.s.store.Pause(e, name, subcommand == "PAUSE")
@@ -142,7 +142,7 @@ func (c *conn) checkMutate(e *Event) *Refusal {
 		return refuse("cmd", "cmd must be kill, discard, requeue or clear")
 	case !slices.Contains([]store.Set{store.Scheduled, store.Retries, store.Dead}, store.Set(o.Text("target"))):
 		return refuse("target", "target must be scheduled, retries or dead")
-	case o.Given("filter") != nil && o.Given("filter")[0] != '{' || err != nil:
+	case o.NonNull("filter") != nil && o.NonNull("filter")[0] != '{' || err != nil:
 		return refuse("filter", "filter must be an object with jids, jobtype or regexp")
 	}
 	return nil
@@ -177,7 +177,7 @@ type mutateFilter struct {
 
 // newFilter reads the filter of a MUTATE.
 func newFilter(o *Object) (f mutateFilter) {
-	if raw := o.Given("filter"); raw != nil && json.Unmarshal(raw, &f) != nil {
+	if raw := o.NonNull("filter"); raw != nil && json.Unmarshal(raw, &f) != nil {
 		f.JIDs = []string{} // no job
 	}
 	return f
@@ -185,6 +185,6 @@ func newFilter(o *Object) (f mutateFilter) {
 
 // matches reports whether a text, or an empty one to try the glob, matches: as Redis has it, *, ?, [a-z] and \.
 func (f mutateFilter) matches(text string) (bool, error) {
-	plain := strings.NewReplacer("/", "\x01") // of which a star of path.Match stops at the first
-	return path.Match(plain.Replace(cmp.Or(f.Regexp, "*")), plain.Replace(text))
+	replacer := strings.NewReplacer("/", "\x01") // of which a star of path.Match stops at the first
+	return path.Match(replacer.Replace(cmp.Or(f.Regexp, "*")), replacer.Replace(text))
 }

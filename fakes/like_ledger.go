@@ -16,12 +16,12 @@ type ledger struct {
 }
 
 // checkSubcommand refuses a subcommand that is not one of some, and one without an argument.
-func checkSubcommand(known ...string) func(*conn, *Event) *Refusal {
+func checkSubcommand(subcommands ...string) func(*conn, *Event) *Refusal {
 	return func(_ *conn, e *Event) *Refusal {
 		subcommand, argument := subcommandOf(e)
 		switch {
-		case !slices.Contains(known, subcommand) || argument == "":
-			return refuse(AboutArguments, "%s takes %s, and an argument", e.Command.Verb, strings.Join(known, " or "))
+		case !slices.Contains(subcommands, subcommand) || argument == "":
+			return refuse(AboutArguments, "%s takes %s, and an argument", e.Command.Verb, strings.Join(subcommands, " or "))
 		case subcommand == "NEW" || subcommand == "SET":
 			o, r := parseObject([]byte(argument))
 			e.Object = o
@@ -56,8 +56,8 @@ func (c *conn) batch(e *Event) (fwp.Reply, error) {
 		return OK(), nil
 	case subcommand == "STATUS":
 		jobs := int64(0)
-		for _, stored := range c.s.store.Jobs() {
-			custom, _ := ParseObject(stored.Job.doc().Given("custom"))
+		for _, storedJob := range c.s.store.Jobs() {
+			custom, _ := ParseObject(storedJob.Job.doc().NonNull("custom"))
 			if custom.Text("bid") == bid {
 				jobs++
 			}
@@ -92,9 +92,9 @@ func (c *conn) track(e *Event) (fwp.Reply, error) {
 		track.SetTime("updated_at", c.s.Now())
 	}
 	track.SetText("state", "unknown")
-	for _, stored := range c.s.Jobs() {
-		if stored.JID == jid {
-			track.SetText("state", strings.Replace(stored.Place, "queue", "enqueued", 1))
+	for _, storedJob := range c.s.Jobs() {
+		if storedJob.JID == jid {
+			track.SetText("state", strings.Replace(storedJob.Place, "queue", "enqueued", 1))
 		}
 	}
 	return Bulk(track.text()), nil
@@ -105,11 +105,11 @@ type entries map[string]*Object
 
 // set stores an object, and reports whether there was room for it.
 func (all *entries) set(id string, o *Object) bool {
-	const most = 10_000
+	const limit = 10_000
 	if *all == nil {
 		*all = entries{}
 	}
-	if len(*all) >= most && (*all)[id] == nil {
+	if len(*all) >= limit && (*all)[id] == nil {
 		return false
 	}
 	(*all)[id] = o

@@ -61,7 +61,7 @@ func likeJob(jid, jobtype, rest string) string {
 	return fmt.Sprintf(`{"jid":"%s","jobtype":"%s","args":[]%s}`, jid, jobtype, rest)
 }
 
-const later = `,"at":"2999-01-01T00:00:00Z"`
+const atMember = `,"at":"2999-01-01T00:00:00Z"`
 
 func TestLikePushB(t *testing.T) {
 	t.Parallel()
@@ -70,11 +70,11 @@ func TestLikePushB(t *testing.T) {
 	c := dialLike(t, s, "HELLO {}")
 	assert.Equal(t, "{}", c.do("PUSHB []"))
 	assert.JSONEq(t, `{"b":"jobtype must be a string"}`,
-		c.do("PUSHB ["+likeJob("a", "x", "")+`,{"jid":"b","args":[]},`+likeJob("c", "x", later)+"]"))
+		c.do("PUSHB ["+likeJob("a", "x", "")+`,{"jid":"b","args":[]},`+likeJob("c", "x", atMember)+"]"))
 	assert.Equal(t, []string{"a"}, in(s, "queue"))
 	assert.Equal(t, []string{"c"}, in(s, "scheduled"))
-	for _, wrong := range []string{"PUSHB", "PUSHB {}", "PUSHB [1]", "PUSHB null", "PUSHB ["} {
-		assert.Contains(t, c.do(wrong), "-ERR", wrong)
+	for _, line := range []string{"PUSHB", "PUSHB {}", "PUSHB [1]", "PUSHB null", "PUSHB ["} {
+		assert.Contains(t, c.do(line), "-ERR", line)
 	}
 }
 
@@ -99,8 +99,8 @@ func TestLikeQueue(t *testing.T) {
 	assert.Empty(t, in(s, "queue"))
 	c.do("PUSH " + likeJob("d", "x", `,"queue":"r"`))
 	assert.Contains(t, c.do("FETCH r"), `"d"`, "a queue that was removed is not paused")
-	for _, wrong := range []string{"QUEUE", "QUEUE PAUSE", "QUEUE STOP q", "QUEUE LATENCY *"} {
-		assert.Contains(t, c.do(wrong), "-ERR", wrong)
+	for _, line := range []string{"QUEUE", "QUEUE PAUSE", "QUEUE STOP q", "QUEUE LATENCY *"} {
+		assert.Contains(t, c.do(line), "-ERR", line)
 	}
 }
 
@@ -138,8 +138,8 @@ func TestLikeMutate(t *testing.T) {
 			s := NewServer(Config{Like: LikeFaktory})
 			t.Cleanup(s.Close)
 			c := dialLike(t, s, "HELLO {}")
-			c.do("PUSHB [" + likeJob("a", "x", later) + "," + likeJob("b", "x", `,"custom":{"p":"a/b/uuid:7"}`+later) + "," +
-				likeJob("c", "y", later) + "]")
+			c.do("PUSHB [" + likeJob("a", "x", atMember) + "," + likeJob("b", "x", `,"custom":{"p":"a/b/uuid:7"}`+atMember) + "," +
+				likeJob("c", "y", atMember) + "]")
 			assert.Equal(t, "+OK", c.do("MUTATE "+test.mutate))
 			assert.ElementsMatch(t, test.scheduled, in(s, "scheduled"))
 			assert.ElementsMatch(t, test.queue, in(s, "queue"))
@@ -164,12 +164,12 @@ func TestLikeRefusals(t *testing.T) {
 	_, salt, _ := strings.Cut(hi.read(), `"s":"`)
 	salt, _, _ = strings.Cut(salt, `"`)
 	assert.Equal(t, "+OK", hi.do(`HELLO {"pwdhash":"`+Hash("secret"+salt, 1)+`"}`), "a client without v hashes once")
-	for _, wrong := range []string{
+	for _, line := range []string{
 		"MUTATE", "MUTATE {}", `MUTATE {"cmd":"kill","target":"working"}`, `MUTATE {"cmd":"x","target":"dead"}`,
 		`MUTATE {"cmd":"kill","target":"dead","filter":[]}`, `MUTATE {"cmd":"kill","target":"dead","filter":{"regexp":"["}}`,
 		"BATCH NEW", "BATCH NEW x", "BATCH OPEN nosuch", "BATCH X y", "TRACK SET", "NOSUCH",
 	} {
-		assert.Contains(t, hi.do(wrong), "-ERR", wrong)
+		assert.Contains(t, hi.do(line), "-ERR", line)
 	}
 	assert.Equal(t, "+OK", hi.do(`ACK {"jid":"nosuch"}`))
 }

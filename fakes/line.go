@@ -11,7 +11,7 @@ import (
 // it is. A line that is too long is read to its end and discarded. With an error it
 // returns the begin of a line that has no end. The line is valid until the next read.
 // (Client Protocol Sender)
-func (c *conn) readLine() (line []byte, broken *Refusal, err error) {
+func (c *conn) readLine() (line []byte, refusal *Refusal, err error) {
 	tooLong := false
 	line, err = c.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -21,13 +21,13 @@ func (c *conn) readLine() (line []byte, broken *Refusal, err error) {
 		return line, nil, err
 	}
 	if tooLong || len(line) > c.s.cfg.MaxLine+2 {
-		return nil, c.s.tooLong(), nil
+		return nil, c.s.lengthRefusal(), nil
 	}
-	line, broken = checkLine(line[:len(line)-1], c.s.cfg.Like == LikeFaktory)
-	return line, broken, nil
+	line, refusal = checkLine(line[:len(line)-1], c.s.cfg.Like == LikeFaktory)
+	return line, refusal, nil
 }
 
-func (s *Server) tooLong() *Refusal {
+func (s *Server) lengthRefusal() *Refusal {
 	if s.cfg.MaxUnfinished == 0 {
 		return refuse(AboutLength, "the line is longer than %d bytes", s.cfg.MaxLine)
 	}
@@ -55,25 +55,25 @@ func checkLine(line []byte, lf bool) ([]byte, *Refusal) {
 
 // readLong continues to read a line that is longer than the buffer. A line that is too
 // long is not kept, nor one that exceeds what all connections may keep.
-func (c *conn) readLong(start []byte) (line []byte, tooLong bool, err error) {
+func (c *conn) readLong(start []byte) (line []byte, isTooLong bool, err error) {
 	line = bytes.Clone(start)
-	counted := 0
-	defer func() { c.s.cfg.Memory.unfinished.Add(-int64(counted)) }()
+	size := 0
+	defer func() { c.s.cfg.Memory.unfinishedBytes.Add(-int64(size)) }()
 	for {
 		part, err := c.in.ReadSlice('\n')
-		counted += len(part)
-		all := c.s.cfg.Memory.unfinished.Add(int64(len(part)))
-		most := c.s.cfg.MaxUnfinished
-		tooLong = tooLong || len(line)+len(part) > c.s.cfg.MaxLine+2 || most > 0 && all > int64(most)
-		if tooLong {
+		size += len(part)
+		all := c.s.cfg.Memory.unfinishedBytes.Add(int64(len(part)))
+		limit := c.s.cfg.MaxUnfinished
+		isTooLong = isTooLong || len(line)+len(part) > c.s.cfg.MaxLine+2 || limit > 0 && all > int64(limit)
+		if isTooLong {
 			line = nil
-			c.s.cfg.Memory.unfinished.Add(-int64(counted))
-			counted = 0
+			c.s.cfg.Memory.unfinishedBytes.Add(-int64(size))
+			size = 0
 		} else {
 			line = append(line, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, tooLong, err
+			return line, isTooLong, err
 		}
 	}
 }

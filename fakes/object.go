@@ -19,7 +19,7 @@ type Field struct {
 // which has no members. It is not safe for concurrent use.
 type Object struct {
 	fields []Field
-	room   []byte // holds the values that were set; they do not overlap
+	buf    []byte // holds the values that were set; they do not overlap
 }
 
 // Get returns the value of a member, or nil if there is none.
@@ -46,8 +46,8 @@ func (o *Object) Int(name string) (int64, bool) {
 	return asInteger(o.Get(name))
 }
 
-// Given returns the value of a member, or nil if there is none or it is null.
-func (o *Object) Given(name string) json.RawMessage {
+// NonNull returns the value of a member, or nil if there is none or it is null.
+func (o *Object) NonNull(name string) json.RawMessage {
 	if raw := o.Get(name); !isNull(raw) {
 		return raw
 	}
@@ -63,28 +63,28 @@ func (o *Object) Texts(name string) ([]string, bool) { return asStrings(o.Get(na
 // Set sets a member to a value, which must be valid JSON. A new member is the last one.
 func (o *Object) Set(name, value string) {
 	if o != nil {
-		o.set(name, append(o.room, value...))
+		o.set(name, append(o.buf, value...))
 	}
 }
 
 // SetInt sets a member to an integer.
 func (o *Object) SetInt(name string, n int64) {
 	if o != nil {
-		o.set(name, strconv.AppendInt(o.room, n, 10))
+		o.set(name, strconv.AppendInt(o.buf, n, 10))
 	}
 }
 
 // SetTime sets a member to a time in UTC.
 func (o *Object) SetTime(name string, t time.Time) {
 	if o != nil {
-		o.set(name, appendStamp(o.room, t))
+		o.set(name, appendStamp(o.buf, t))
 	}
 }
 
 // set sets the member to the value that was appended to o.room.
-func (o *Object) set(name string, room []byte) {
-	value := json.RawMessage(room[len(o.room):len(room):len(room)])
-	o.room = room
+func (o *Object) set(name string, buf []byte) {
+	value := json.RawMessage(buf[len(o.buf):len(buf):len(buf)])
+	o.buf = buf
 	for i, f := range slices.Backward(o.fields) {
 		if f.Name == name {
 			o.fields[i].Value = value
@@ -171,9 +171,9 @@ var names = [...]string{
 
 // name returns b as a string, without allocating if it is a frequent name.
 func name(b []byte) string {
-	for _, known := range names {
-		if string(b) == known {
-			return known
+	for _, candidate := range names {
+		if string(b) == candidate {
+			return candidate
 		}
 	}
 	return string(b)

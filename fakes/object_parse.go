@@ -29,7 +29,7 @@ func (o *Object) parse(b []byte) *Refusal {
 		return refuse(AboutObject, "the argument is not a JSON object with nothing around it")
 	}
 	clear(o.fields) // so that a long line is not kept in memory
-	o.fields, o.room = o.fields[:0], o.room[:0]
+	o.fields, o.buf = o.fields[:0], o.buf[:0]
 	for i := next(b, 1); b[i] != '}'; {
 		end := skipValue(b, i)
 		name, _ := asString(b[i:end])

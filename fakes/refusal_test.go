@@ -159,12 +159,12 @@ func TestServersShareTheirMemory(t *testing.T) {
 	t.Parallel()
 	memory := new(fakes.Memory)
 	config := fakes.Config{MaxStored: 22_000, MaxUnfinished: 1 << 20, Memory: memory}
-	one, other := start(t, config), start(t, config)
+	server, other := start(t, config), start(t, config)
 	big := `"x":"` + strings.Repeat("x", 15_000) + `"`
-	p, q := produce(t, one), produce(t, other)
+	p, q := produce(t, server), produce(t, other)
 	assert.Equal(t, "+OK", p.do(job("abcd", big)))
 	assert.Regexp(t, "^-ERR the server has no room", q.do(job("abcd", big)))
-	one.Close()
+	server.Close()
 	assert.Equal(t, "+OK", q.do(job("abcd", big)))
 }
 

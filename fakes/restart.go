@@ -16,15 +16,15 @@ func (s *Server) Close() {
 	s.life.Lock()
 	defer s.life.Unlock()
 	s.mu.Lock()
-	first := !s.closed && s.stopped != nil
-	s.closed = true
+	isFirst := !s.isClosed && s.done != nil
+	s.isClosed = true
 	s.mu.Unlock()
-	if first {
-		close(s.stopped)
+	if isFirst {
+		close(s.done)
 	}
 	s.stop(false)
 	s.clock.Wait()
-	if first {
+	if isFirst {
 		s.save()
 		s.store.Release()
 	}
@@ -53,9 +53,9 @@ func (s *Server) Down(reset bool) error {
 		return errors.New("restart: the server was never started")
 	}
 	if s.cfg.Farewell > 0 && !reset {
-		s.leaving.Store(true)
-		machine.Until(s.stopped, s.cfg.Farewell)
-		defer s.leaving.Store(false)
+		s.isLeaving.Store(true)
+		machine.Wait(s.done, s.cfg.Farewell)
+		defer s.isLeaving.Store(false)
 	}
 	s.stop(reset)
 	s.store.Restarted(&Event{Reset: reset})
@@ -126,17 +126,17 @@ type StoredJob struct {
 // stores them.
 func (s *Server) Jobs() []StoredJob {
 	var all []StoredJob
-	for _, stored := range s.store.Jobs() {
-		place := string(stored.Set)
+	for _, storedJob := range s.store.Jobs() {
+		place := string(storedJob.Set)
 		switch {
-		case stored.Due.IsZero():
+		case storedJob.DueTime.IsZero():
 			place = "queue"
-		case stored.Set == store.Nowhere:
+		case storedJob.Set == store.Nowhere:
 			place = "working"
 		}
 		all = append(all, StoredJob{
-			JID: stored.Job.jid, Place: place, Queue: stored.Job.queue, Due: stored.Due, Unit: stored.Job.doc().Append(nil),
-			Failures: stored.Job.failures,
+			JID: storedJob.Job.jid, Place: place, Queue: storedJob.Job.queue, Due: storedJob.DueTime, Unit: storedJob.Job.doc().Append(nil),
+			Failures: storedJob.Job.failures,
 		})
 	}
 	return all

@@ -37,13 +37,13 @@ func Rules() *rule.Vocabulary[Event] {
 				Holds: func(e *Event) bool { return e.Conn != nil && e.Conn.Iterations > 0 }},
 		},
 		Keys: []rule.Key[Event]{
-			{Name: "conn", Text: "the connection", Of: func(e *Event) string { return ruleConn(e, "conn") }},
+			{Name: "conn", Text: "the connection", Get: func(e *Event) string { return ruleConn(e, "conn") }},
 			{Name: "worker", Text: "the wid of the connection, or of its HELLO",
-				Of: func(e *Event) string { return cmp.Or(ruleConn(e, "worker"), e.Object.Text("wid")) }},
-			{Name: "jid", Text: "the job", Of: func(e *Event) string { return e.Object.Text("jid") }},
-			{Name: "queue", Text: "the queue of the job, or the first one of a FETCH", Of: ruleQueue},
+				Get: func(e *Event) string { return cmp.Or(ruleConn(e, "worker"), e.Object.Text("wid")) }},
+			{Name: "jid", Text: "the job", Get: func(e *Event) string { return e.Object.Text("jid") }},
+			{Name: "queue", Text: "the queue of the job, or the first one of a FETCH", Get: ruleQueue},
 		},
-		Acts: slices.Concat(ruleSteps(), ruleReplies(), ruleChanges(), rule.Written("writing",
+		Acts: slices.Concat(ruleSteps(), ruleReplies(), ruleChanges(), rule.WriteActs("writing",
 			func(e *Event) *[]byte { return &e.Bytes }, func(e *Event) *int { return &e.Chunk },
 			func(e *Event) *time.Duration { return &e.Pause })),
 	}
@@ -61,7 +61,7 @@ func rulePoints() (all []rule.Point[Event]) {
 		{Checked, "checked", "its arguments were checked; skip: it has no effect, and the reply is as if it had"},
 		{Defaulted, "pushed", "a job was pushed, and its defaults are filled in; skip: it is lost"},
 		{Scheduled, "scheduled", "a job enters the schedule or the retries; skip: it is lost"},
-		{Due, "due", "a job leaves the schedule or the retries; skip: it is lost"},
+		{ComingDue, "due", "a job leaves the schedule or the retries; skip: it is lost"},
 		{Enqueued, "enqueued", "a job enters its queue; skip: it is lost"},
 		{Reserved, "reserved", "a job is reserved for a worker; skip: it is not"},
 		{Delivered, "delivered", "a job is the reply to a FETCH; skip: the reply is null"},
@@ -74,7 +74,7 @@ func rulePoints() (all []rule.Point[Event]) {
 		{Writing, "writing", "the bytes of the reply are about to be sent"},
 	} {
 		all = append(all, rule.Point[Event]{Name: p.name, Text: p.text,
-			Is: func(e *Event) bool { return e.Point == p.at }})
+			Match: func(e *Event) bool { return e.Point == p.at }})
 	}
 	return all
 }
@@ -110,7 +110,7 @@ func ruleMembers() (all []rule.Field) {
 }
 
 // ruleField returns what a condition compares.
-func ruleField(e *Event, name string) (value string, there bool) {
+func ruleField(e *Event, name string) (value string, ok bool) {
 	switch name {
 	case "reply":
 		return replyText(e.Reply), e.Reply.Kind != 0
@@ -135,13 +135,13 @@ func ruleField(e *Event, name string) (value string, there bool) {
 }
 
 // ruleConn returns what is known of the connection of an event; the clock has none.
-func ruleConn(e *Event, what string) string {
+func ruleConn(e *Event, property string) string {
 	switch {
 	case e.Conn == nil:
 		return ""
-	case what == "worker":
+	case property == "worker":
 		return e.Conn.Worker
-	case what == "commands":
+	case property == "commands":
 		return strconv.Itoa(e.Conn.Commands)
 	default:
 		return strconv.FormatInt(e.Conn.ID, 10)
@@ -160,7 +160,7 @@ func ruleSteps() []rule.Act[Event] {
 	const timed = "scheduled due reserved failed expired"
 	return []rule.Act[Event]{
 		rule.Do("skip", "", "the step does not happen", func(e *Event) { e.Skip = true }),
-		rule.Do("again", "delivered acked", "the job is in its queue once more", func(e *Event) { e.Again = true }),
+		rule.Do("again", "delivered acked", "the job is in its queue once more", func(e *Event) { e.Requeue = true }),
 		rule.Do("front", "enqueued", "the job is the first of its queue", func(e *Event) { e.Front = true }),
 		rule.Do("accept", "checked", "a command that is refused is carried out", (*Event).Accept),
 		rule.Do("enact", "checked", "a command that is refused is carried out, and the reply is the error all the same",
@@ -203,10 +203,10 @@ func ruleReplies() []rule.Act[Event] {
 			}),
 		rule.Do("silent", "ran", "there is no reply", func(e *Event) { e.Reply, e.Err = fwp.Reply{}, nil }),
 		rule.Values("later", "DURATION BYTES", "writing", "these bytes are sent, if the client sends nothing for so long",
-			rule.Duration, rule.Bytes, func(e *Event, d time.Duration, b []byte) { e.Later = &Later{After: d, Bytes: b} }),
+			rule.Duration, rule.Bytes, func(e *Event, d time.Duration, b []byte) { e.DelayedWrite = &DelayedWrite{After: d, Bytes: b} }),
 		rule.Value("idle", "DURATION", "writing",
 			"the connection stays, and is closed if the client sends nothing for so long", rule.Duration,
-			func(e *Event, d time.Duration) { e.Close, e.Later = false, &Later{After: d, Close: true} }),
+			func(e *Event, d time.Duration) { e.Close, e.DelayedWrite = false, &DelayedWrite{After: d, Close: true} }),
 		rule.Value("delay", "DURATION", "greeting parsed checked delivered ran writing", "a pause before that",
 			rule.Duration, func(e *Event, d time.Duration) { e.Delay += d }),
 		rule.Do("forget", "ran", "the connection is as before its HELLO", func(e *Event) { e.Conn.Identified = false }),

@@ -77,8 +77,8 @@ func TestRules(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, test.rule)
-		_, does, _ := strings.Cut(test.rule, ": ")
-		for part := range strings.SplitSeq(does, ", ") {
+		_, effects, _ := strings.Cut(test.rule, ": ")
+		for part := range strings.SplitSeq(effects, ", ") {
 			acts[strings.Fields(part)[0]] = true
 		}
 		t.Run(test.rule, func(t *testing.T) {
@@ -113,13 +113,13 @@ var idle = map[string]bool{
 }
 
 // playRule sends the commands of a worker, and returns what else came than was expected.
-func playRule(t *testing.T, config fakes.Config, lines []string) (wrong []string) {
+func playRule(t *testing.T, config fakes.Config, lines []string) (mismatches []string) {
 	t.Helper()
-	inMemory(t, config, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, config, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		w := dial()
 		w.read()
 		w.do(strings.Replace(consumer, "%s", "w", 1))
-		began := time.Now()
+		begin := time.Now()
 		for i := 0; i < len(lines); i += 2 {
 			send, want := lines[i], lines[i+1]
 			if pause, err := time.ParseDuration(send); err == nil {
@@ -129,19 +129,19 @@ func playRule(t *testing.T, config fakes.Config, lines []string) (wrong []string
 			var got string
 			switch send {
 			case "took":
-				got = time.Since(began).Round(time.Second).String()
+				got = time.Since(begin).Round(time.Second).String()
 			case "?":
 				require.NoError(t, w.conn.SetReadDeadline(time.Now().Add(time.Minute)))
 				got, _ = w.try()
 			default:
-				began = time.Now()
+				begin = time.Now()
 				w.send(send + "\r\n")
 				got, _ = w.try()
 			}
 			if !strings.Contains(got, want) || want != "" && want[0] == '+' && got != want {
-				wrong = append(wrong, send+": "+got)
+				mismatches = append(mismatches, send+": "+got)
 			}
 		}
 	})
-	return wrong
+	return mismatches
 }

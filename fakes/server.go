@@ -32,23 +32,23 @@ type Server struct {
 	additions map[string]addition // by their verbs
 	store     *store.Store[*job, *Event]
 	workers   workers
-	started   time.Time
+	startTime time.Time
 	ledger    ledger
 	secret    uint64 // of salts and iterations
 	commands  atomic.Int64
 	clock     sync.WaitGroup
-	stopped   chan struct{} // closed by Close
+	done      chan struct{} // closed by Close
 	serving   sync.WaitGroup
 
-	life    sync.Mutex  // held by Close, Restart and Kill
-	leaving atomic.Bool // a restart refuses commands
+	life      sync.Mutex  // held by Close, Restart and Kill
+	isLeaving atomic.Bool // a restart refuses commands
 
-	mu     sync.Mutex
-	ln     net.Listener // nil while the server does not listen
-	addr   string
-	conns  map[*conn]struct{}
-	lastID int64
-	closed bool
+	mu       sync.Mutex
+	ln       net.Listener // nil while the server does not listen
+	addr     string
+	conns    map[*conn]struct{}
+	lastID   int64
+	isClosed bool
 }
 
 // NewServer starts a server and returns it. The caller must call [Server.Close]. It panics if the server cannot
@@ -79,11 +79,11 @@ func (s *Server) TryStart() error {
 	}
 	s.cfg = s.Config
 	s.cfg.fill()
-	s.started = time.Now()
+	s.startTime = time.Now()
 	if s.secret = s.cfg.Seed; s.secret == 0 {
 		s.secret = rand.Uint64()
 	}
-	s.stopped = make(chan struct{})
+	s.done = make(chan struct{})
 	s.conns = make(map[*conn]struct{})
 	s.workers.byWID = make(map[string]*worker)
 	s.additions = s.cfg.Like.additions()
@@ -94,24 +94,24 @@ func (s *Server) TryStart() error {
 	if err := s.listen(); err != nil {
 		return err
 	}
-	s.clock.Go(func() { s.store.Run(&Event{}, s.stopped) })
+	s.clock.Go(func() { s.store.Run(&Event{}, s.done) })
 	return nil
 }
 
 // listen opens the listener and accepts connections on it.
 func (s *Server) listen() error {
-	open := s.cfg.Listen
-	if open == nil {
-		open = s.loopback
+	listen := s.cfg.Listen
+	if listen == nil {
+		listen = s.loopback
 	}
-	opened, err := open()
+	socket, err := listen()
 	if err != nil {
 		return err
 	}
-	ln := &listener{opened}
+	ln := &listener{socket}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.isClosed {
 		ln.Close()
 		return errors.New("listen: the server is closed")
 	}
@@ -135,16 +135,16 @@ func (s *Server) accept(ln net.Listener) {
 			s.admit(ln, nc)
 			continue
 		}
-		if !s.listensOn(ln) || errors.Is(err, net.ErrClosed) {
+		if !s.isListening(ln) || errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if !machine.Until(s.stopped, 10*time.Millisecond) { // out of file descriptors, for example
+		if !machine.Wait(s.done, 10*time.Millisecond) { // out of file descriptors, for example
 			return
 		}
 	}
 }
 
-func (s *Server) listensOn(ln net.Listener) bool {
+func (s *Server) isListening(ln net.Listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ln == ln
@@ -159,7 +159,7 @@ func (s *Server) admit(ln net.Listener, nc net.Conn) {
 	}
 	s.lastID++
 	c := newConn(s, nc, s.lastID)
-	c.over = s.cfg.MaxConnections > 0 && len(s.conns) >= s.cfg.MaxConnections
+	c.isOverLimit = s.cfg.MaxConnections > 0 && len(s.conns) >= s.cfg.MaxConnections
 	s.conns[c] = struct{}{}
 	s.serving.Go(c.serve)
 }

@@ -32,7 +32,7 @@ func TestAJobGoesFromProducerToConsumer(t *testing.T) {
 	assert.Contains(t, c.do("INFO"), `"working":0}`)
 	assert.Equal(t, "+OK", c.do(`BEAT {"wid": "w1","rss_kb":54176,"unknown":[]}`))
 	assert.Equal(t, "+OK", p.do("END"))
-	p.ended()
+	p.expectEnd()
 }
 
 func TestThePrintedConversation(t *testing.T) {
@@ -53,7 +53,7 @@ func TestThePrintedConversation(t *testing.T) {
 	require.NoError(t, s.Signal("", "quiet"), "and it changes nothing")
 	assert.Equal(t, `+{"state":"terminate"}`, c.do(`BEAT {"wid": "4qpc2443vpvai", "current_state": "quiet"}`))
 	assert.Equal(t, "+OK", c.do("END"))
-	c.ended()
+	c.expectEnd()
 	assert.ErrorContains(t, s.Signal("nobody", "quiet"), "no such worker")
 	assert.ErrorContains(t, s.Signal("", "running"), "neither")
 }
@@ -77,12 +77,12 @@ func TestPasswords(t *testing.T) {
 func TestSaltsAreFresh(t *testing.T) {
 	t.Parallel()
 	s := start(t, fakes.Config{Password: "secret"})
-	seen := map[string]bool{}
+	greetings := map[string]bool{}
 	for range 4 {
 		hi := dial(t, s).read()
 		assert.Regexp(t, `^\+HI \{"v":2,"s":"[0-9a-f]{16}","i":[4-8][0-9]{3}\}$`, hi)
-		assert.False(t, seen[hi])
-		seen[hi] = true
+		assert.False(t, greetings[hi])
+		greetings[hi] = true
 	}
 }
 
@@ -131,12 +131,12 @@ func TestHowConnectionsEnd(t *testing.T) {
 	first, second := produce(t, s), produce(t, s)
 	third := dial(t, s)
 	assert.Regexp(t, "^-ERR too many", third.read())
-	third.ended()
+	third.expectEnd()
 	first.send("END\r\n")
-	first.ended()
+	first.expectEnd()
 	require.Eventually(t, func() bool { return s.Connections() == 1 }, time.Minute, time.Millisecond)
 	require.NoError(t, s.Restart())
-	second.ended()
+	second.expectEnd()
 	second = produce(t, s)
 	require.NoError(t, s.Kill())
 	_, err := second.try()

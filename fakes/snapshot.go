@@ -27,8 +27,8 @@ type Snapshot struct {
 // snapshotFile is its name in Config.Dir.
 const snapshotFile = "store.json"
 
-// mostKept is how many bytes of it are read.
-const mostKept = 1 << 30
+// snapshotLimit is how many bytes of it are read.
+const snapshotLimit = 1 << 30
 
 // snapshot returns what the server keeps now.
 func (s *Server) snapshot() Snapshot {
@@ -40,10 +40,10 @@ func (s *Server) snapshot() Snapshot {
 // that reads the folder.
 func (s *Server) reload(killed bool) {
 	if s.cfg.Restored != nil {
-		kept := s.snapshot()
-		kept.Killed = killed
+		snapshot := s.snapshot()
+		snapshot.Killed = killed
 		s.store.Clear(&Event{})
-		s.keep(kept)
+		s.restore(snapshot)
 	}
 }
 
@@ -56,9 +56,9 @@ func (s *Server) save() {
 	if err != nil {
 		return
 	}
-	whole := filepath.Join(s.cfg.Dir, snapshotFile)
-	if os.WriteFile(whole+".new", b, 0o600) == nil {
-		_ = os.Rename(whole+".new", whole)
+	path := filepath.Join(s.cfg.Dir, snapshotFile)
+	if os.WriteFile(path+".new", b, 0o600) == nil {
+		_ = os.Rename(path+".new", path)
 	}
 }
 
@@ -68,55 +68,55 @@ func (s *Server) load() error {
 	if s.cfg.Dir == "" {
 		return nil
 	}
-	b, err := input.Read(filepath.Join(s.cfg.Dir, snapshotFile), mostKept)
+	b, err := input.Read(filepath.Join(s.cfg.Dir, snapshotFile), snapshotLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var kept Snapshot
+	var snapshot Snapshot
 	if err == nil {
-		err = json.Unmarshal(b, &kept)
+		err = json.Unmarshal(b, &snapshot)
 	}
 	if err != nil {
 		return fmt.Errorf("read the store: %w", err)
 	}
-	s.keep(kept)
+	s.restore(snapshot)
 	return nil
 }
 
-// keep fills the store.
-func (s *Server) keep(kept Snapshot) {
+// restore fills the store.
+func (s *Server) restore(snapshot Snapshot) {
 	if s.cfg.Restored != nil {
-		s.cfg.Restored(&kept)
+		s.cfg.Restored(&snapshot)
 	}
-	s.store.Count(kept.Dead, kept.Processed, kept.Failures)
+	s.store.Count(snapshot.Dead, snapshot.Processed, snapshot.Failures)
 	later := map[time.Duration][]StoredJob{}
-	for _, j := range kept.Jobs {
+	for _, j := range snapshot.Jobs {
 		later[j.After] = append(later[j.After], j)
 	}
 	for after, jobs := range later {
 		if after <= 0 {
-			s.restore(jobs)
+			s.restoreJobs(jobs)
 			continue
 		}
 		s.clock.Go(func() {
-			machine.Until(s.stopped, after)
-			s.restore(jobs)
+			machine.Wait(s.done, after)
+			s.restoreJobs(jobs)
 		})
 	}
 }
 
-func (s *Server) restore(jobs []StoredJob) {
-	for _, stored := range jobs {
-		unit, refused := parseObject(stored.Unit)
-		if refused != nil {
+func (s *Server) restoreJobs(jobs []StoredJob) {
+	for _, storedJob := range jobs {
+		unit, refusal := parseObject(storedJob.Unit)
+		if refusal != nil {
 			continue // only a hook can have made such a one
 		}
 		j := newJob(unit, &s.cfg)
-		j.queue, j.failures = stored.Queue, stored.Failures
-		set := store.Set(stored.Place)
-		if stored.Place == "queue" || stored.Place == "working" {
+		j.queue, j.failures = storedJob.Queue, storedJob.Failures
+		set := store.Set(storedJob.Place)
+		if storedJob.Place == "queue" || storedJob.Place == "working" {
 			set = store.Nowhere
 		}
-		s.store.Restore(&Event{}, store.Stored[*job]{Job: j, Set: set, Due: stored.Due})
+		s.store.Restore(&Event{}, store.StoredJob[*job]{Job: j, Set: set, DueTime: storedJob.Due})
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// inMemory runs a test in virtual time against a server in an in-memory network.
-func inMemory(t *testing.T, config fakes.Config, test func(t *testing.T, s *fakes.Server, dial func() *wire)) {
+// withMemoryServer runs a test in virtual time against a server in an in-memory network.
+func withMemoryServer(t *testing.T, config fakes.Config, test func(t *testing.T, s *fakes.Server, dial func() *wire)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s, dial := memory(t, config)
@@ -24,11 +24,11 @@ func inMemory(t *testing.T, config fakes.Config, test func(t *testing.T, s *fake
 
 func TestFetchBlocks(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		p, c := dial().greet(producer), dial().greet(producer)
 		begin := time.Now()
 		assert.Equal(t, "$-1", c.do("FETCH a b"))
-		assert.Equal(t, 2*time.Second, since(begin))
+		assert.Equal(t, 2*time.Second, elapsed(begin))
 
 		begin = time.Now()
 		c.send("FETCH a b\r\n")
@@ -37,27 +37,27 @@ func TestFetchBlocks(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		require.Equal(t, "+OK", p.do(job("first", `"queue":"a"`)))
 		assert.Contains(t, c.read(), `"first"`)
-		assert.Equal(t, 800*time.Millisecond, since(begin))
+		assert.Equal(t, 800*time.Millisecond, elapsed(begin))
 		assert.Contains(t, c.do("FETCH a b"), `"second"`)
-		assert.Equal(t, 800*time.Millisecond, since(begin))
+		assert.Equal(t, 800*time.Millisecond, elapsed(begin))
 
 		begin = time.Now()
 		c.send("FETCH a\r\nINFO\r\n")
 		assert.Equal(t, "$-1", c.read())
-		assert.Equal(t, 2*time.Second, since(begin), "although another job was pushed")
+		assert.Equal(t, 2*time.Second, elapsed(begin), "although another job was pushed")
 		assert.Contains(t, c.read(), `"queues":{"default":0}`, "the names are forgotten")
 	})
 }
 
 func TestTheLongestWaitIsServedFirst(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
-		p, gone, c, d := dial().greet(producer), dial().greet(producer), dial().greet(producer), dial().greet(producer)
-		for _, w := range []*wire{gone, c, d} {
+	withMemoryServer(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+		p, leaver, c, d := dial().greet(producer), dial().greet(producer), dial().greet(producer), dial().greet(producer)
+		for _, w := range []*wire{leaver, c, d} {
 			w.send("FETCH q\r\n")
 			synctest.Wait()
 		}
-		gone.conn.Close()
+		leaver.conn.Close()
 		synctest.Wait()
 		require.Equal(t, "+OK", p.do(job("one", `"queue":"q"`)))
 		require.Equal(t, "+OK", p.do(job("two", `"queue":"q"`)))
@@ -68,7 +68,7 @@ func TestTheLongestWaitIsServedFirst(t *testing.T) {
 
 func TestSchedule(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		p, c := dial().greet(producer), dial().greet(producer)
 		begin := time.Now()
 		at := func(d time.Duration) string {
@@ -82,30 +82,30 @@ func TestSchedule(t *testing.T) {
 			assert.Contains(t, c.do("FETCH"), jid)
 		}
 		assert.Contains(t, p.do("INFO"), `"scheduled":2`)
-		assert.Zero(t, since(begin))
+		assert.Zero(t, elapsed(begin))
 		assert.Contains(t, c.do("FETCH"), `"soon"`)
-		assert.Equal(t, 1500*time.Millisecond, since(begin))
+		assert.Equal(t, 1500*time.Millisecond, elapsed(begin))
 		assert.Equal(t, "$-1", c.do("FETCH"))
 		assert.Contains(t, c.do("FETCH"), `"late"`)
-		assert.Equal(t, 4100*time.Millisecond, since(begin))
+		assert.Equal(t, 4100*time.Millisecond, elapsed(begin))
 	})
 }
 
 func TestSlowScheduler(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{ScanEvery: 5 * time.Second, FetchBlock: time.Minute},
+	withMemoryServer(t, fakes.Config{ScanEvery: 5 * time.Second, FetchBlock: time.Minute},
 		func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 			c := dial().greet(producer)
 			begin := time.Now()
 			require.Equal(t, "+OK", c.do(job("j", `"at":"`+begin.Add(6*time.Second).Format(time.RFC3339)+`"`)))
 			assert.Contains(t, c.do("FETCH"), `"j"`)
-			assert.Equal(t, 10*time.Second, since(begin))
+			assert.Equal(t, 10*time.Second, elapsed(begin))
 		})
 }
 
 func TestReservationsRunOut(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{FetchBlock: time.Hour, RetryDelay: func(int) time.Duration { return 0 }},
+	withMemoryServer(t, fakes.Config{FetchBlock: time.Hour, RetryDelay: func(int) time.Duration { return 0 }},
 		func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 			c := dial().greet(producer)
 			require.Equal(t, "+OK", c.do(job("short", `"reserve_for":60`)))
@@ -114,18 +114,18 @@ func TestReservationsRunOut(t *testing.T) {
 			assert.NotContains(t, first, `"failure"`)
 			require.Contains(t, c.do("FETCH"), `"usual"`)
 			begin := time.Now()
-			again := c.do("FETCH")
-			assert.Contains(t, again, `"short"`)
-			assert.Contains(t, again, `"errtype":"ReservationExpired"`)
-			assert.Equal(t, 61*time.Second, since(begin), "the reservation and the shortest back-off")
-			assert.NotEqual(t, between(first, `"enqueued_at":"`, `"`), between(again, `"enqueued_at":"`, `"`))
+			second := c.do("FETCH")
+			assert.Contains(t, second, `"short"`)
+			assert.Contains(t, second, `"errtype":"ReservationExpired"`)
+			assert.Equal(t, 61*time.Second, elapsed(begin), "the reservation and the shortest back-off")
+			assert.NotEqual(t, textBetween(first, `"enqueued_at":"`, `"`), textBetween(second, `"enqueued_at":"`, `"`))
 			require.Equal(t, "+OK", c.do(`ACK {"jid":"short"}`))
 			assert.Contains(t, c.do("FETCH"), `"usual"`)
-			assert.Equal(t, 1801*time.Second, since(begin))
+			assert.Equal(t, 1801*time.Second, elapsed(begin))
 		})
 }
 
-func between(s, before, after string) string {
+func textBetween(s, before, after string) string {
 	_, s, _ = strings.Cut(s, before)
 	s, _, _ = strings.Cut(s, after)
 	return s
@@ -133,7 +133,7 @@ func between(s, before, after string) string {
 
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{FetchBlock: time.Minute}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{FetchBlock: time.Minute}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		c := dial().greet(producer)
 		fail := func(jid string) string {
 			return c.do(`FAIL {"jid":"` + jid + `","errtype":"Broken","message":"` + strings.Repeat("é", 600) +
@@ -152,8 +152,8 @@ func TestRetries(t *testing.T) {
 		got := c.do("FETCH")
 		assert.Contains(t, got, `"failure":{"errtype":"Broken","message":"`+strings.Repeat("é",
 			500)+`","backtrace":["one","two"],`)
-		assert.GreaterOrEqual(t, since(begin), 16*time.Second)
-		assert.LessOrEqual(t, since(begin), 26*time.Second)
+		assert.GreaterOrEqual(t, elapsed(begin), 16*time.Second)
+		assert.LessOrEqual(t, elapsed(begin), 26*time.Second)
 		require.Equal(t, "+OK", fail("once"))
 		assert.Contains(t, c.do("INFO"), `"sets":{"dead":2,"retries":0,"scheduled":0,"working":0}`)
 		assert.Equal(t, "$-1", c.do("FETCH"))
@@ -162,7 +162,7 @@ func TestRetries(t *testing.T) {
 
 func TestFlushClearsEverything(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		c, waiting := dial().greet(producer), dial().greet(producer)
 		soon := `"at":"` + time.Now().Add(time.Second).Format(time.RFC3339) + `"`
 		for _, push := range []string{job("retried", ""), job("held", ""), job("queued", `"queue":"q"`), job("later", soon)} {
@@ -185,7 +185,7 @@ func TestFlushClearsEverything(t *testing.T) {
 
 func TestQuietWorkersGetNothing(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
 		c := dial().greet(strings.Replace(consumer, "%s", "w", 1))
 		require.NoError(t, s.Signal("w", "quiet"))
 		require.Equal(t, "+OK", c.do(job("before", "")))
@@ -196,7 +196,7 @@ func TestQuietWorkersGetNothing(t *testing.T) {
 		require.Equal(t, "+OK", c.do(job("after", "")))
 		begin := time.Now()
 		assert.Equal(t, "$-1", c.do("FETCH"))
-		assert.Equal(t, 2*time.Second, since(begin))
+		assert.Equal(t, 2*time.Second, elapsed(begin))
 		time.Sleep(75 * time.Second)
 		assert.Equal(t, "+OK", c.do(`ACK {"jid":"before"}`), "the connection stays open")
 	})
@@ -204,12 +204,12 @@ func TestQuietWorkersGetNothing(t *testing.T) {
 
 func TestHelloTimeout(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{HelloTimeout: 2 * time.Second}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	withMemoryServer(t, fakes.Config{HelloTimeout: 2 * time.Second}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		slow, quick := dial(), dial().greet(producer)
 		begin := time.Now()
 		slow.read()
-		slow.ended()
-		assert.Equal(t, 2*time.Second, since(begin))
+		slow.expectEnd()
+		assert.Equal(t, 2*time.Second, elapsed(begin))
 		time.Sleep(time.Hour)
 		assert.Equal(t, "$-1", quick.do("FETCH"))
 	})

@@ -116,8 +116,8 @@ func (w *wire) try() (string, error) {
 	return "$" + string(payload[:n]), err
 }
 
-// ended requires the end of the stream, and nothing before it.
-func (w *wire) ended() {
+// expectEnd requires the end of the stream, and nothing before it.
+func (w *wire) expectEnd() {
 	w.t.Helper()
 	_, err := w.in.ReadByte()
 	require.ErrorIs(w.t, err, io.EOF)
@@ -136,12 +136,12 @@ func memory(tb testing.TB, config fakes.Config) (*fakes.Server, func() *wire) {
 }
 
 // job is a work unit with a jid and whatever else is given.
-func job(jid, more string) string {
-	if more != "" {
-		more = "," + more
+func job(jid, members string) string {
+	if members != "" {
+		members = "," + members
 	}
-	return `PUSH {"jid":"` + jid + `","jobtype":"t","args":[]` + more + `}`
+	return `PUSH {"jid":"` + jid + `","jobtype":"t","args":[]` + members + `}`
 }
 
-// since is the time that passed, for windows in virtual time.
-func since(begin time.Time) time.Duration { return time.Since(begin).Round(time.Millisecond) }
+// elapsed is the time that passed, for windows in virtual time.
+func elapsed(begin time.Time) time.Duration { return time.Since(begin).Round(time.Millisecond) }

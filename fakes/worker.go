@@ -14,24 +14,24 @@ import (
 type state int
 
 const (
-	running state = iota
-	quiet
-	terminating
+	stateRunning state = iota
+	stateQuiet
+	stateTerminating
 )
 
 var stateNames = [...]string{"", "quiet", "terminate"}
 
 func (s state) String() string { return stateNames[s] }
 
-func asState(s string) state { return state(max(slices.Index(stateNames[:], s), int(running))) }
+func asState(s string) state { return state(max(slices.Index(stateNames[:], s), int(stateRunning))) }
 
 // worker is what the server knows about a wid. It is never removed: a BEAT may have any
 // wid that a HELLO had.
 type worker struct {
-	id     identity
-	open   int   // connections
-	signal state // what an operator wants
-	knows  state // what the worker was sent, or has reported itself
+	id          identity
+	connections int   // connections
+	signal      state // what an operator wants
+	knownState  state // what the worker was sent, or has reported itself
 }
 
 // identity holds the fields that must be equal in all connections of a worker. (Required
@@ -56,7 +56,7 @@ func (ws *workers) conflict(wid string, id identity) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	w := ws.byWID[wid]
-	return w != nil && w.open > 0 && !w.id.equal(id)
+	return w != nil && w.connections > 0 && !w.id.equal(id)
 }
 
 func (ws *workers) enter(wid string, id identity) {
@@ -68,44 +68,44 @@ func (ws *workers) enter(wid string, id identity) {
 		ws.byWID[wid] = w
 	}
 	w.id = id
-	w.open++
+	w.connections++
 }
 
 func (ws *workers) exit(wid string) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if w := ws.byWID[wid]; w != nil {
-		w.open--
+		w.connections--
 	}
 }
 
 // beat records the state that a worker reports, and returns the one that an operator
 // wants.
-func (ws *workers) beat(wid, reported string) (signal state, known bool) {
+func (ws *workers) beat(wid, reportedState string) (signal state, ok bool) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	w := ws.byWID[wid]
 	if w == nil {
-		return running, false
+		return stateRunning, false
 	}
-	w.knows = max(w.knows, asState(reported))
+	w.knownState = max(w.knownState, asState(reportedState))
 	return w.signal, true
 }
 
-func (ws *workers) notified(wid, state string) {
+func (ws *workers) recordState(wid, state string) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if w := ws.byWID[wid]; w != nil {
-		w.knows = max(w.knows, asState(state))
+		w.knownState = max(w.knownState, asState(state))
 	}
 }
 
-// connected counts the workers with a connection.
-func (ws *workers) connected() (n int) {
+// count counts the workers with a connection.
+func (ws *workers) count() (n int) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for _, w := range ws.byWID {
-		if w.open > 0 {
+		if w.connections > 0 {
 			n++
 		}
 	}
@@ -117,7 +117,7 @@ func (ws *workers) reset() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for _, w := range ws.byWID {
-		w.signal, w.knows = running, running
+		w.signal, w.knownState = stateRunning, stateRunning
 	}
 }
 
@@ -129,7 +129,7 @@ func (ws *workers) isQuiet(wid string) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	w := ws.byWID[wid]
-	return w != nil && w.knows > running
+	return w != nil && w.knownState > stateRunning
 }
 
 // Signal quiets or terminates a worker, as an operator does: each later BEAT of the worker gets the state, "quiet" or
@@ -137,7 +137,7 @@ func (ws *workers) isQuiet(wid string) bool {
 // returns an error if no HELLO had the wid. (BEAT; Client Lifecycle)
 func (s *Server) Signal(wid, state string) error {
 	to := asState(state)
-	if to == running {
+	if to == stateRunning {
 		return fmt.Errorf("signal worker %q: state %q is neither quiet nor terminate", wid, state)
 	}
 	s.workers.mu.Lock()
@@ -158,12 +158,12 @@ func (s *Server) Signal(wid, state string) error {
 type Worker struct {
 	Connections int    // open connections
 	Signal      string // the state that an operator has set: "", "quiet" or "terminate"
-	Knows       string // the state that a BEAT's reply, or the worker itself, has named
+	KnownState  string // the state that a BEAT's reply, or the worker itself, has named
 }
 
 // IsQuiet reports whether the worker knows that it has to be quiet or to terminate: a reply to its BEAT said so, or its
 // BEAT had that state.
-func (w Worker) IsQuiet() bool { return w.Knows != "" }
+func (w Worker) IsQuiet() bool { return w.KnownState != "" }
 
 // Worker returns the state of the worker with a wid; the zero value if there is none. For an empty wid, Connections
 // counts those of all workers.
@@ -171,17 +171,17 @@ func (s *Server) Worker(wid string) (all Worker) {
 	s.workers.mu.Lock()
 	defer s.workers.mu.Unlock()
 	if w := s.workers.byWID[wid]; w != nil {
-		return Worker{w.open, w.signal.String(), w.knows.String()}
+		return Worker{w.connections, w.signal.String(), w.knownState.String()}
 	}
 	for _, w := range s.workers.byWID {
 		if wid == "" {
-			all.Connections += w.open
+			all.Connections += w.connections
 		}
 	}
 	return all
 }
 
-// SetWorker sets the Signal and the Knows of the worker with a wid, and adds the worker if there is none. It ignores
+// SetWorker sets the Signal and the KnownState of the worker with a wid, and adds the worker if there is none. It ignores
 // Connections.
 func (s *Server) SetWorker(wid string, to Worker) {
 	s.workers.mu.Lock()
@@ -191,14 +191,14 @@ func (s *Server) SetWorker(wid string, to Worker) {
 		w = &worker{}
 		s.workers.byWID[wid] = w
 	}
-	w.signal, w.knows = asState(to.Signal), asState(to.Knows)
+	w.signal, w.knownState = asState(to.Signal), asState(to.KnownState)
 }
 
 // beat records a worker's state, and answers with the state that an operator wants. (BEAT)
 func (c *conn) beat(e *Event) (fwp.Reply, error) {
 	wid := e.Object.Text("wid")
-	signal, known := c.s.workers.beat(wid, e.Object.Text("current_state"))
-	if !known {
+	signal, ok := c.s.workers.beat(wid, e.Object.Text("current_state"))
+	if !ok {
 		return fwp.Reply{}, refuse(AboutWorker, "no HELLO had this wid")
 	}
 	e.State, e.Skip = signal.String(), false
@@ -206,7 +206,7 @@ func (c *conn) beat(e *Event) (fwp.Reply, error) {
 	if e.State == "" || e.Skip {
 		return OK(), nil
 	}
-	c.s.workers.notified(wid, e.State)
+	c.s.workers.recordState(wid, e.State)
 	o := &Object{}
 	o.SetText("state", e.State)
 	if c.s.cfg.StateAsSimple {
@@ -217,6 +217,6 @@ func (c *conn) beat(e *Event) (fwp.Reply, error) {
 
 // checkBeat checks a BEAT; unknown fields are allowed. (BEAT)
 func checkBeat(o *Object) *Refusal {
-	return cmp.Or(check(o, always, text, "wid"), check(o, given, text, "current_state"),
-		check(o, given, integer, "rss_kb"))
+	return cmp.Or(check(o, isAny, text, "wid"), check(o, isGiven, text, "current_state"),
+		check(o, isGiven, integer, "rss_kb"))
 }

@@ -12,15 +12,15 @@ func (c *conn) write(e *Event) bool {
 	}
 	n, err := c.send(e)
 	if err == nil || n > 0 { // otherwise no byte of the job was sent
-		c.held = nil
+		c.delivery = nil
 	}
 	c.shrink()
 	if err != nil || e.Close {
 		c.end(e.Reset)
 		return false
 	}
-	if e.Later != nil {
-		c.startLater(*e.Later)
+	if e.DelayedWrite != nil {
+		c.startLater(*e.DelayedWrite)
 	}
 	return true
 }
@@ -37,8 +37,8 @@ func (c *conn) send(e *Event) (n int, err error) {
 		if e.Chunk > 0 {
 			size = min(size, e.Chunk)
 		}
-		wrote, err := c.nc.Write(rest[:size])
-		n += wrote
+		count, err := c.nc.Write(rest[:size])
+		n += count
 		if err != nil {
 			return n, err
 		}
@@ -52,20 +52,20 @@ func (c *conn) send(e *Event) (n int, err error) {
 
 // shrink releases buffers that a large job has made large.
 func (c *conn) shrink() {
-	const most = 64 << 10
-	if cap(c.out) > most {
+	const limit = 64 << 10
+	if cap(c.out) > limit {
 		c.out = nil
 	}
-	if cap(c.argument.room) > most || cap(c.argument.fields) > most/64 {
+	if cap(c.argument.buf) > limit || cap(c.argument.fields) > limit/64 {
 		c.argument = Object{}
 	}
 }
 
-// startLater starts the timer of a Later. The group of connections counts it, so that
+// startLater starts the timer of a DelayedWrite. The group of connections counts it, so that
 // Close waits for it too.
-func (c *conn) startLater(l Later) {
+func (c *conn) startLater(l DelayedWrite) {
 	c.s.serving.Add(1)
-	c.later = time.AfterFunc(l.After, func() {
+	c.laterTimer = time.AfterFunc(l.After, func() {
 		defer c.s.serving.Done()
 		c.writing.Lock()
 		defer c.writing.Unlock()
@@ -77,8 +77,8 @@ func (c *conn) startLater(l Later) {
 }
 
 func (c *conn) stopLater() {
-	if c.later != nil && c.later.Stop() {
+	if c.laterTimer != nil && c.laterTimer.Stop() {
 		c.s.serving.Done()
 	}
-	c.later = nil
+	c.laterTimer = nil
 }

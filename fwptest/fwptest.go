@@ -84,27 +84,27 @@ func Run(t *testing.T, url string, o *Options) {
 	if o == nil {
 		o = &Options{}
 	}
-	keepUncached(flag.Lookup("test.testlogfile"))
+	preventCaching(flag.Lookup("test.testlogfile"))
 	r, err := newRun(t.Context(), url, *o)
 	if err != nil {
 		t.Fatalf("fwptest: %v", err)
 	}
-	t.Cleanup(func() { r.stale(t) })
+	t.Cleanup(func() { r.reportStale(t) })
 	for _, check := range r.checks {
-		about := check.Describe()
-		t.Run(about.ID, func(t *testing.T) {
-			r.choose(t, check, about.ID) // one after the other, until all are parallel
+		description := check.Describe()
+		t.Run(description.ID, func(t *testing.T) {
+			r.choose(t, check, description.ID) // one after the other, until all are parallel
 			t.Parallel()
 			r.once.Do(func() { r.play(t) })
-			r.judge(t, about.ID)
+			r.judge(t, description.ID)
 		})
 	}
 }
 
-// keepUncached keeps go test from replaying the result of a test, "(cached)", whose server is another one by then: it
+// preventCaching keeps go test from replaying the result of a test, "(cached)", whose server is another one by then: it
 // caches none without the log of what the test has read. Where the file cannot be removed, on Windows, -count=1 does
 // it.
-func keepUncached(log *flag.Flag) {
+func preventCaching(log *flag.Flag) {
 	if log != nil && log.Value.String() != "" {
 		_ = os.Remove(log.Value.String())
 	}
@@ -112,13 +112,13 @@ func keepUncached(log *flag.Flag) {
 
 // run is one run of the suite, from the choice of the checks to their results.
 type suiteRun struct {
-	ctx      context.Context //nolint:containedctx // that of the test, which its sub-tests share
-	options  Options
-	server   run.Server
-	checks   []conformance.Check
-	known    *known.File // nil if there is none
-	setting  known.Setting
-	selected []conformance.Check // of these, by go test -run
+	ctx        context.Context //nolint:containedctx // that of the test, which its sub-tests share
+	options    Options
+	server     run.Server
+	checks     []conformance.Check
+	expectFile *known.File // nil if there is none
+	setting    known.Setting
+	selection  []conformance.Check // of these, by go test -run
 
 	once   sync.Once
 	report *reports.Report
@@ -128,10 +128,10 @@ type suiteRun struct {
 // choose has a check played, or skips its test.
 func (r *suiteRun) choose(t *testing.T, check conformance.Check, id string) {
 	t.Helper()
-	if r.skips(id) {
+	if r.isSkipped(id) {
 		t.Skip("left out by Options.Skip")
 	}
-	r.selected = append(r.selected, check)
+	r.selection = append(r.selection, check)
 }
 
 // newRun connects to the server, and selects the checks.
@@ -140,7 +140,7 @@ func newRun(ctx context.Context, url string, o Options) (*suiteRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &target.Server{Address: address, Operator: operator{o}, Talk: target.Talk{Ready: serves}}
+	server := &target.Server{Address: address, Operator: operator{o}, Talk: target.Talk{Ready: checkServing}}
 	if address.TLS {
 		if server.TLS = o.TLS.Clone(); server.TLS == nil {
 			server.TLS = &tls.Config{ServerName: address.Host, MinVersion: tls.VersionTLS12}
@@ -164,16 +164,16 @@ func newRun(ctx context.Context, url string, o Options) (*suiteRun, error) {
 		Protocol: fwpsuite.Protocol(),
 		Checks:   o.Checks, Clauses: o.Clauses, Levels: o.Levels, Quick: !o.Full,
 	}.Apply(all)
-	offered := run.Server{Target: server, Password: o.Password, Offers: o.offers(id.Protected)}
-	r := &suiteRun{ctx: ctx, options: o, server: offered, checks: checks}
+	runServer := run.Server{Target: server, Password: o.Password, Offers: o.offers(id.Protected)}
+	r := &suiteRun{ctx: ctx, options: o, server: runServer, checks: checks}
 	if err == nil {
 		err = cmp.Or(o.validateSkip(), r.readKnown(all))
 	}
 	return r, err
 }
 
-// serves asks a server whether it does.
-func serves(ctx context.Context, s *target.Server) error {
+// checkServing asks a server whether it does.
+func checkServing(ctx context.Context, s *target.Server) error {
 	_, err := fwpsuite.Protocol().Identify(ctx, s, 2*time.Second)
 	return err
 }
@@ -187,9 +187,9 @@ func (o *Options) hide(text string) string {
 }
 
 // offers returns what the server offers.
-func (o *Options) offers(protected bool) []scenarios.Need {
+func (o *Options) offers(isProtected bool) []scenarios.Need {
 	return run.Offers(map[scenarios.Need]bool{
-		scenarios.NeedOpen: !protected, scenarios.NeedPassword: protected,
+		scenarios.NeedOpen: !isProtected, scenarios.NeedPassword: isProtected,
 		scenarios.NeedSignals: o.Signal != nil, scenarios.NeedRestart: o.Restart != nil,
 		scenarios.NeedKill: o.Kill != nil, scenarios.NeedAlone: o.Shared || o.Flush, scenarios.NeedFlush: o.Flush,
 	})
@@ -203,8 +203,8 @@ func (r *suiteRun) play(t *testing.T) {
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-reserve))
 		defer cancel()
 	}
-	r.report = r.runner(r.selected).Run(ctx)
-	r.hold(ctx)
+	r.report = r.runner(r.selection).Run(ctx)
+	r.applyKnown(ctx)
 	reports.Hide(r.options.hide, r.report)
 	r.byID = map[string]*reports.Check{}
 	for i := range r.report.Checks {

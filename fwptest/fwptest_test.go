@@ -20,7 +20,7 @@ import (
 
 // TestMain has the short tests run, unless FWP_SLOW=1 asks for everything.
 func TestMain(m *testing.M) {
-	if !golden.Slow() {
+	if !golden.IsSlow() {
 		if err := flag.Set("test.short", "true"); err != nil { // before m.Run, which reads the command line
 			panic(err)
 		}
@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// server starts a fake server that ends with the test and its sub-tests.
-func server(t *testing.T, config fakes.Config) *fakes.Server {
+// newServer starts a fake server that ends with the test and its sub-tests.
+func newServer(t *testing.T, config fakes.Config) *fakes.Server {
 	t.Helper()
 	s := fakes.NewServer(config)
 	t.Cleanup(s.Close)
@@ -39,13 +39,13 @@ func server(t *testing.T, config fakes.Config) *fakes.Server {
 // TestConformance is what a server's author writes.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	s := server(t, fakes.Config{})
+	s := newServer(t, fakes.Config{})
 	Run(t, s.URL(), &Options{Checks: []string{"hello/*", "ack/*"}, Shared: true})
 }
 
 func TestConformanceWithAPassword(t *testing.T) {
 	t.Parallel()
-	s := server(t, fakes.Config{Password: "secret"})
+	s := newServer(t, fakes.Config{Password: "secret"})
 	Run(t, s.URL(), &Options{Checks: []string{"auth/*", "hello/hi-protected"}})
 }
 
@@ -65,38 +65,38 @@ func (n *notes) Errorf(format string, a ...any) {
 }
 func (n *notes) Skipf(format string, a ...any) { n.skips = append(n.skips, fmt.Sprintf(format, a...)) }
 
-// played plays one check on a server and returns what its test would have said.
-func played(t *testing.T, s *fakes.Server, check string, o Options) *notes {
+// playCheck plays one check on a server and returns what its test would have said.
+func playCheck(t *testing.T, s *fakes.Server, check string, o Options) *notes {
 	t.Helper()
 	o.Checks = []string{check}
 	r, err := newRun(t.Context(), s.URL(), o)
 	require.NoError(t, err)
-	r.selected = r.checks
+	r.selection = r.checks
 	r.play(t)
 	n := &notes{dir: t.TempDir()}
 	r.judge(n, check)
-	r.stale(n)
+	r.reportStale(n)
 	return n
 }
 
 // bug returns a bug of the catalogue.
 func bug(t *testing.T, name string) fakes.Bug {
 	t.Helper()
-	f, known := bugs.Named(name)
-	require.True(t, known)
+	f, ok := bugs.Lookup(name)
+	require.True(t, ok)
 	return f
 }
 
 func TestAFindingFailsItsTest(t *testing.T) {
 	t.Parallel()
-	s := server(t, fakes.Config{Hook: bug(t, "push-other-answer").Hook()})
-	n := played(t, s, "push/accepted", Options{Seed: 7})
+	s := newServer(t, fakes.Config{Hook: bug(t, "push-other-answer").Hook()})
+	n := playCheck(t, s, "push/accepted", Options{Seed: 7})
 	require.Len(t, n.errors, 1)
 	assert.Contains(t, n.errors[0], "FWP-PUSH-01")
 	assert.Contains(t, n.errors[0], "expected")
 	assert.Contains(t, n.attrs, "clause=FWP-PUSH-01")
 	assert.Contains(t, n.attrs, "verdict=fail")
-	assert.Empty(t, played(t, s, "hello/hi-version", Options{}).errors, "it is right about HELLO")
+	assert.Empty(t, playCheck(t, s, "hello/hi-version", Options{}).errors, "it is right about HELLO")
 }
 
 func TestAWarningFailsOnlyIfStrict(t *testing.T) {
@@ -116,12 +116,12 @@ func TestAWarningFailsOnlyIfStrict(t *testing.T) {
 
 func TestWhatTheServerDoesNotOfferIsSkipped(t *testing.T) {
 	t.Parallel()
-	s := server(t, fakes.Config{})
-	n := played(t, s, "flush/ok", Options{})
+	s := newServer(t, fakes.Config{})
+	n := playCheck(t, s, "flush/ok", Options{})
 	assert.Empty(t, n.errors)
 	require.Len(t, n.skips, 1)
 	assert.Contains(t, n.skips[0], "set Options.Flush")
-	assert.Empty(t, played(t, s, "flush/ok", Options{Flush: true}).skips)
+	assert.Empty(t, playCheck(t, s, "flush/ok", Options{Flush: true}).skips)
 }
 
 // go test caches no result whose log is gone.
@@ -131,9 +131,9 @@ func TestResultsAreNotCached(t *testing.T) {
 	require.NoError(t, os.WriteFile(log, []byte("# test log\n"), 0o600))
 	flags := flag.NewFlagSet("x.test", flag.ContinueOnError)
 	flags.String("test.testlogfile", log, "")
-	keepUncached(flags.Lookup("test.testlogfile"))
+	preventCaching(flags.Lookup("test.testlogfile"))
 	assert.NoFileExists(t, log)
-	keepUncached(nil)
+	preventCaching(nil)
 }
 
 func TestInconclusiveFails(t *testing.T) {
@@ -141,7 +141,7 @@ func TestInconclusiveFails(t *testing.T) {
 	n := &notes{}
 	r := &suiteRun{report: &reports.Report{}, byID: map[string]*reports.Check{"a": {
 		Verdict: reports.Inconclusive, Clauses: []reports.ClauseVerdict{
-			{ID: "FWP-X-1", Verdict: reports.Inconclusive, Why: "the machine was late", Provide: "try again"},
+			{ID: "FWP-X-1", Verdict: reports.Inconclusive, Cause: "the machine was late", Provide: "try again"},
 		},
 	}}}
 	r.judge(n, "a")
@@ -166,22 +166,22 @@ func TestScriptsAreKept(t *testing.T) {
 
 func TestServersThatCannotBeTested(t *testing.T) {
 	t.Parallel()
-	s := server(t, fakes.Config{Password: "secret"})
+	s := newServer(t, fakes.Config{Password: "secret"})
 	tests := map[string]struct {
 		url     string
 		options Options
-		failed  string
+		want    string
 	}{
-		"no URL":         {url: "localhost:7419", failed: "is not a server URL"},
-		"wrong password": {url: "tcp://:wrong@" + s.Addr(), failed: "refuses the password"},
-		"no such check":  {url: s.URL(), options: Options{Checks: []string{"no/such"}}, failed: "no/such"},
-		"no server":      {url: "tcp://127.0.0.1:1", failed: "connection refused"},
+		"no URL":         {url: "localhost:7419", want: "is not a server URL"},
+		"wrong password": {url: "tcp://:wrong@" + s.Addr(), want: "refuses the password"},
+		"no such check":  {url: s.URL(), options: Options{Checks: []string{"no/such"}}, want: "no/such"},
+		"no server":      {url: "tcp://127.0.0.1:1", want: "connection refused"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := newRun(t.Context(), test.url, test.options)
-			require.ErrorContains(t, err, test.failed)
+			require.ErrorContains(t, err, test.want)
 			assert.NotContains(t, err.Error(), "secret")
 			assert.NotContains(t, err.Error(), ":wrong@")
 		})
@@ -191,10 +191,10 @@ func TestServersThatCannotBeTested(t *testing.T) {
 func TestSecretsAreNotLogged(t *testing.T) {
 	t.Parallel()
 	const password, salt = "hunter2hunter2", "5a17f00d5a17f00d"
-	wrong := bug(t, "auth-hash-half").Hook()
-	s := server(t, fakes.Config{Password: password, Salt: salt, Hook: wrong})
+	hook := bug(t, "auth-hash-half").Hook()
+	s := newServer(t, fakes.Config{Password: password, Salt: salt, Hook: hook})
 	for _, show := range []bool{false, true} {
-		n := played(t, s, "auth/hash-near-misses", Options{Seed: 7, ShowSecrets: show})
+		n := playCheck(t, s, "auth/hash-near-misses", Options{Seed: 7, ShowSecrets: show})
 		require.Len(t, n.errors, 1)
 		assert.Equal(t, show, strings.Contains(n.errors[0], salt))
 		assert.Equal(t, !show, strings.Contains(n.errors[0], "(salt)"))

@@ -49,44 +49,44 @@ func (r *suiteRun) judge(t reporter, id string) {
 		report("%s", r.page(check))
 		r.keep(t, check)
 	case reports.Inconclusive, reports.NotRun:
-		t.Errorf("%s: %s", check.Verdict, why(check))
+		t.Errorf("%s: %s", check.Verdict, reasonText(check))
 	case reports.Skipped:
-		t.Skipf("%s", why(check))
+		t.Skipf("%s", reasonText(check))
 	}
 }
 
 // page returns the findings of a check as a page of text.
 func (r *suiteRun) page(check *reports.Check) string {
-	one := &reports.Report{Head: reports.Head{Seed: r.report.Seed}, Checks: []reports.Check{*check},
+	report := &reports.Report{Head: reports.Head{Seed: r.report.Seed}, Checks: []reports.Check{*check},
 		Expectations: r.expectations()}
 	for _, c := range r.report.Clauses {
-		for _, of := range check.Clauses {
-			if c.ID == of.ID {
-				one.Clauses = append(one.Clauses, c)
+		for _, v := range check.Clauses {
+			if c.ID == v.ID {
+				report.Clauses = append(report.Clauses, c)
 			}
 		}
 	}
 	options := reports.PageOptions{Exit: reports.ExitOptions{Strict: r.options.Strict}}
-	return string(page.Text(one.Page(options), page.TextOptions{}))
+	return string(page.Text(report.Page(options), page.TextOptions{}))
 }
 
-// why returns the reason for a verdict, and what to do about it.
-func why(check *reports.Check) string {
-	reasons := []string{check.Why}
+// reasonText returns the reason for a verdict, and what to do about it.
+func reasonText(check *reports.Check) string {
+	reasons := []string{check.Cause}
 	provide := check.Provide
 	for _, c := range check.Clauses {
 		if c.Verdict == check.Verdict {
-			reasons = append(reasons, c.Why)
+			reasons = append(reasons, c.Cause)
 			provide = c.Provide
 		}
 	}
-	seen := map[string]bool{"": true}
+	set := map[string]bool{"": true}
 	var words []string
 	for _, reason := range append(reasons, provide) {
-		if !seen[reason] {
+		if !set[reason] {
 			words = append(words, reason)
 		}
-		seen[reason] = true
+		set[reason] = true
 	}
 	return strings.Join(words, "; ")
 }
@@ -98,7 +98,7 @@ func (r *suiteRun) keep(t reporter, check *reports.Check) {
 	scripts := map[string]string{}
 	for i, f := range check.Findings {
 		switch {
-		case f.Known > 0:
+		case f.KnownLine > 0:
 		case f.Script != "":
 			scripts["finding-"+strconv.Itoa(i+1)+".fwp"] = f.Script
 		case check.File != "":

@@ -27,8 +27,8 @@ func (o *Options) validateSkip() error {
 	return nil
 }
 
-// skips reports whether a check is left out by Options.Skip.
-func (r *suiteRun) skips(id string) bool {
+// isSkipped reports whether a check is left out by Options.Skip.
+func (r *suiteRun) isSkipped(id string) bool {
 	folder, _, _ := strings.Cut(id, "/")
 	return slices.ContainsFunc(r.options.Skip, func(pattern string) bool {
 		return conformance.Match(pattern, id) || conformance.Match(pattern, folder)
@@ -40,7 +40,7 @@ func (r *suiteRun) readKnown(all []conformance.Check) error {
 	if r.options.Expect == "" {
 		return nil
 	}
-	data, err := input.Read(r.options.Expect, known.MostBytes)
+	data, err := input.Read(r.options.Expect, known.MaxBytes)
 	if err != nil {
 		return fmt.Errorf("Options.Expect: %w", err)
 	}
@@ -56,7 +56,7 @@ func (r *suiteRun) readKnown(all []conformance.Check) error {
 	for _, c := range fwpsuite.Clauses() {
 		clauses = append(clauses, c.ID)
 	}
-	r.known, r.setting = file, known.Setting{Now: time.Now()}
+	r.expectFile, r.setting = file, known.Setting{Now: time.Now()}
 	if err := file.Resolve(checks, clauses, fwpsuite.Protocol().Retired); err != nil || !file.AsksServer() {
 		return err
 	}
@@ -72,51 +72,51 @@ func (r *suiteRun) readKnown(all []conformance.Check) error {
 	return nil
 }
 
-// mostAgain is how many checks with new findings are played again. A server that has more of them fails anyway.
-const mostAgain = 20
+// maxReplays is how many checks with new findings are played again. A server that has more of them fails anyway.
+const maxReplays = 20
 
-// hold holds the results against the file of known findings, if there is one.
-func (r *suiteRun) hold(ctx context.Context) {
-	if r.known == nil {
+// applyKnown holds the results against the file of known findings, if there is one.
+func (r *suiteRun) applyKnown(ctx context.Context) {
+	if r.expectFile == nil {
 		return
 	}
-	r.known.Settle(r.report, r.setting, func(round int, again []string) []reports.Check {
+	r.expectFile.Settle(r.report, r.setting, func(round int, ids []string) []reports.Check {
 		if ctx.Err() != nil {
 			return nil
 		}
 		if round == 1 {
-			again = again[:min(len(again), mostAgain)]
+			ids = ids[:min(len(ids), maxReplays)]
 		}
-		runner := r.runner(slices.DeleteFunc(slices.Clone(r.selected), func(c conformance.Check) bool {
-			return !slices.Contains(again, c.Describe().ID)
+		runner := r.runner(slices.DeleteFunc(slices.Clone(r.selection), func(c conformance.Check) bool {
+			return !slices.Contains(ids, c.Describe().ID)
 		}))
 		runner.Parallel = 1
 		return runner.Run(ctx).Checks
 	})
-	r.report = r.known.Judge(r.report, r.setting)
+	r.report = r.expectFile.Judge(r.report, r.setting)
 }
 
 // expectations returns what the run came to by the file of known findings, without the lines that are stale: these
 // are about no single check.
 func (r *suiteRun) expectations() *reports.Expectations {
-	if r.known == nil {
+	if r.expectFile == nil {
 		return nil
 	}
-	return &reports.Expectations{File: r.known.Name}
+	return &reports.Expectations{File: r.expectFile.Name}
 }
 
-// stale fails the test that called Run for the lines of the file of known findings that are no longer found.
-func (r *suiteRun) stale(t reporter) {
+// reportStale fails the test that called Run for the lines of the file of known findings that are no longer found.
+func (r *suiteRun) reportStale(t reporter) {
 	t.Helper()
 	if r.report == nil || r.report.Expectations == nil {
 		return
 	}
 	e := r.report.Expectations
-	for _, l := range e.Stale {
-		t.Errorf("%s:%d: no longer found: %s; remove the line: %s", e.File, l.Line, l.Why, l.Text)
+	for _, l := range e.StaleLines {
+		t.Errorf("%s:%d: no longer found: %s; remove the line: %s", e.File, l.Line, l.Reason, l.Text)
 	}
 	for _, l := range e.Notes {
-		t.Logf("%s:%d: %s: %s", e.File, l.Line, l.Why, l.Text)
+		t.Logf("%s:%d: %s: %s", e.File, l.Line, l.Reason, l.Text)
 	}
 }
 
@@ -127,21 +127,21 @@ func knownLines(check *reports.Check) string {
 		lines = append(lines, fmt.Sprintf("line %d, %s", line, strings.TrimSpace(v.String()+" "+clause)))
 	}
 	for _, f := range check.Findings {
-		if f.Known == 0 {
+		if f.KnownLine == 0 {
 			return ""
 		}
-		add(f.Known, f.Clause, f.Verdict)
+		add(f.KnownLine, f.Clause, f.Verdict)
 	}
 	for _, c := range check.Clauses {
 		switch {
-		case c.Known > 0:
-			add(c.Known, c.ID, c.Verdict)
+		case c.KnownLine > 0:
+			add(c.KnownLine, c.ID, c.Verdict)
 		case c.Verdict == reports.Inconclusive || c.Verdict == reports.NotRun:
 			return ""
 		}
 	}
-	if check.Known > 0 {
-		add(check.Known, "", check.Verdict)
+	if check.KnownLine > 0 {
+		add(check.KnownLine, "", check.Verdict)
 	}
 	return strings.Join(slices.Compact(lines), "; ")
 }

@@ -13,23 +13,23 @@ import (
 
 // account is what a report has of a ledger.
 type account struct {
-	ledger      *ledger.Ledger
-	jobs        *plan.Jobs
-	drained     bool
-	notDrained  string
-	clients     results.ClientCounts
-	notReturned []int64 // jobs that the server would not take as done, and that should have come back
-	clockSet    bool    // the time of day was set meanwhile
+	ledger         *ledger.Ledger
+	jobs           *plan.Jobs
+	isDrained      bool
+	notDrained     string
+	clients        results.ClientCounts
+	unreturnedJobs []int64 // jobs that the server would not take as done, and that should have come back
+	clockWasSet    bool    // the time of day was set meanwhile
 }
 
 // account returns that of the run.
 func (r *run) account() account {
 	a := account{
-		ledger: r.ledger, jobs: r.jobs, drained: r.figures.drained, notDrained: r.figures.notDrained,
-		clients: r.status.ClientCounts, clockSet: len(r.figures.usage.ClockJumps) > 0,
+		ledger: r.ledger, jobs: r.jobs, isDrained: r.figures.isDrained, notDrained: r.figures.notDrained,
+		clients: r.status.ClientCounts, clockWasSet: len(r.figures.usage.ClockJumps) > 0,
 	}
 	if a.ledger.Count(false).Sent == 0 {
-		a.drained, a.notDrained = true, ""
+		a.isDrained, a.notDrained = true, ""
 	}
 	return a
 }
@@ -40,29 +40,29 @@ func (a *account) report() results.LoadJobs {
 	jobs := results.LoadJobs{
 		Pushed: c.Pushed, Refused: c.Refused, Doubtful: c.Doubtful + c.Unanswered,
 		Delivered: c.Delivered, Redelivered: c.Redelivered, Acked: c.Acked, Failed: c.Failed,
-		Lost:       c.Lost + c.LostByRestart + c.LostByKill,
-		Duplicated: c.Duplicated + c.Returned + c.TwiceByStop + c.ReturnedByStop,
+		LostJobs:   c.LostJobs + c.LostByRestart + c.LostByKill,
+		Duplicated: c.Duplicated + c.Returned + c.DuplicatedByStop + c.ReturnedByStop,
 		Foreign:    c.Foreign, OutOfOrder: c.OutOfOrder,
-		Held: c.Held, Waiting: c.Waiting, Missing: c.Missing, InDoubt: min(c.Missing, c.FetchesLost),
+		HeldJobs: c.HeldJobs, Waiting: c.Waiting, Missing: c.Missing, InDoubt: min(c.Missing, c.FetchesLost),
 		FetchesLost: c.FetchesLost, ClientCounts: a.clients,
-		Drained: a.drained, NotDrained: a.notDrained,
+		IsDrained: a.isDrained, NotDrained: a.notDrained,
 	}
-	if jobs.Drained { // a run that has waited has no doubt about what a fetch may have taken
-		jobs.InDoubt = jobs.Missing - jobs.Lost
+	if jobs.IsDrained { // a run that has waited has no doubt about what a fetch may have taken
+		jobs.InDoubt = jobs.Missing - jobs.LostJobs
 	}
 	return jobs
 }
 
 // count returns the counts of the ledger.
-func (a *account) count() ledger.Counts { return a.ledger.Count(a.drained) }
+func (a *account) count() ledger.Counts { return a.ledger.Count(a.isDrained) }
 
-// clockApart is from which difference on the clock of a server is told.
-const clockApart = 100 * time.Millisecond
+// minClockDifference is from which difference on the clock of a server is told.
+const minClockDifference = 100 * time.Millisecond
 
 // clock returns how far the server's clock is from this machine's; nil if no difference is known, or only a small one.
 func (a *account) clock() *results.ServerClock {
-	ahead, early := a.ledger.Clock().Ahead(), a.ledger.Count(false).Flawed[ledger.EarlyHere]
-	if a.clockSet || ahead.Abs() < clockApart && early == 0 {
+	ahead, early := a.ledger.Clock().Offset(), a.ledger.Count(false).Flawed[ledger.EarlyByLocalClock]
+	if a.clockWasSet || ahead.Abs() < minClockDifference && early == 0 {
 		return nil
 	}
 	return &results.ServerClock{Ahead: ahead, Early: early}
@@ -78,39 +78,39 @@ func (a *account) findings() (findings []results.LoadFinding) {
 		findings = append(findings, results.NewLoadFinding(kind, count, jids))
 		return &findings[len(findings)-1]
 	}
-	lost := func(kind results.FindingKind, count int64, after ledger.Stop) {
-		jids := a.missing(count, after)
+	addLost := func(kind results.FindingKind, count int64, after ledger.Stop) {
+		jids := a.missingJobs(count, after)
 		f := add(kind, count, jids)
 		f.Count = count // as in the account of the jobs: some of those that are missing may have gone with a fetch
-		if f.More = max(0, count-int64(len(jids))); count > 0 && int64(len(jids)) > count {
+		if f.MoreJIDs = max(0, count-int64(len(jids))); count > 0 && int64(len(jids)) > count {
 			f.Notes = []string{fmt.Sprintf("%d of these jobs may have gone with fetches that had no reply",
 				int64(len(jids))-count)}
 		}
 	}
-	lost(results.FindingLost, c.Lost, ledger.NotStopped)
-	lost(results.FindingLostByRestart, c.LostByRestart, ledger.Restarted)
-	add(results.FindingDuplicated, c.Duplicated, a.jids(found.Twice))
+	addLost(results.FindingLost, c.LostJobs, ledger.NoStop)
+	addLost(results.FindingLostByRestart, c.LostByRestart, ledger.Restart)
+	add(results.FindingDuplicated, c.Duplicated, a.jids(found.Duplicates))
 	add(results.FindingReturned, c.Returned, a.jids(found.Returned))
-	add(results.FindingNotReturned, int64(len(a.notReturned)), a.jids(a.notReturned))
+	add(results.FindingNotReturned, int64(len(a.unreturnedJobs)), a.jids(a.unreturnedJobs))
 	for flaw := range ledger.Flaws {
-		ofTime := flaw == ledger.Early || flaw == ledger.EarlyHere
-		if ofTime && a.clockSet || flaw == ledger.EarlyHere && a.ledger.Clock().Agrees() {
+		ofTime := flaw == ledger.EarlyJob || flaw == ledger.EarlyByLocalClock
+		if ofTime && a.clockWasSet || flaw == ledger.EarlyByLocalClock && a.ledger.Clock().Agrees() {
 			continue // the time of a job is one of the wall clock, and the server's may be another
 		}
-		jids, notes := a.flawed(found.Foreign, flaw)
+		jids, notes := a.jobsWithFlaw(found.Foreign, flaw)
 		add(flaws[flaw], c.Flawed[flaw], jids).Notes = notes
 	}
 	return findings
 }
 
 var flaws = [ledger.Flaws]results.FindingKind{
-	ledger.NotOurs: results.FindingForeign, ledger.WrongQueue: results.FindingQueue,
-	ledger.Altered: results.FindingAltered, ledger.WasRefused: results.FindingRefused, ledger.Early: results.FindingEarly,
-	ledger.EarlyHere: results.FindingEarly,
+	ledger.UnknownJob: results.FindingForeign, ledger.WrongQueue: results.FindingQueue,
+	ledger.AlteredJob: results.FindingAltered, ledger.RefusedJob: results.FindingRefused, ledger.EarlyJob: results.FindingEarly,
+	ledger.EarlyByLocalClock: results.FindingEarly,
 }
 
-// flawed returns the jobs with a flaw, and a note about each.
-func (a *account) flawed(found []ledger.Finding, flaw ledger.Flaw) (jids, notes []string) {
+// jobsWithFlaw returns the jobs with a flaw, and a note about each.
+func (a *account) jobsWithFlaw(found []ledger.Finding, flaw ledger.Flaw) (jids, notes []string) {
 	for _, f := range found {
 		if f.Flaw != flaw {
 			continue
@@ -119,7 +119,7 @@ func (a *account) flawed(found []ledger.Finding, flaw ledger.Flaw) (jids, notes 
 		if f.K >= 0 {
 			jid = string(a.jobs.AppendJID(nil, f.K))
 		}
-		note := f.What
+		note := f.Description
 		if jid != "" {
 			jids = append(jids, jid)
 			note = jid + ": " + note
@@ -129,11 +129,11 @@ func (a *account) flawed(found []ledger.Finding, flaw ledger.Flaw) (jids, notes 
 	return jids, notes
 }
 
-// missing returns the jobs that were accepted and never delivered, after such a stop of the server, if there are any.
-func (a *account) missing(count int64, after ledger.Stop) []string {
+// missingJobs returns the jobs that were accepted and never delivered, after such a stop of the server, if there are any.
+func (a *account) missingJobs(count int64, after ledger.Stop) []string {
 	var list []string
 	for k := range a.ledger.Missing() {
-		if count == 0 || len(list) == results.FindingsKept {
+		if count == 0 || len(list) == results.MaxJIDs {
 			break
 		}
 		if a.ledger.StoppedAfter(k) != after {
@@ -154,16 +154,16 @@ func (a *account) jids(ks []int64) []string {
 
 // clauses says which clause a finding is about.
 type clauses struct {
-	of    func(breach string) string        // nil: there is no catalogue
-	level func(clause string) reports.Level // the same
+	lookup func(breach string) string        // nil: there is no catalogue
+	level  func(clause string) reports.Level // the same
 }
 
 // clauseOf returns the id of the clause that a breach breaks, empty if it has none or there is no catalogue.
 func (c clauses) clauseOf(breach string) string {
-	if c.of == nil {
+	if c.lookup == nil {
 		return ""
 	}
-	return c.of(breach)
+	return c.lookup(breach)
 }
 
 // name sets the clauses of findings.
@@ -190,14 +190,14 @@ func (r *run) clauses() clauses { return clauses{r.config.ClauseOf, r.config.Lev
 // reportFindings returns the findings about jobs and replies.
 func (r *run) reportFindings() []results.LoadFinding {
 	a := r.account()
-	a.notReturned = r.notReturned()
+	a.unreturnedJobs = r.unreturnedJobs()
 	findings := a.findings()
 	for _, b := range r.breaches() {
-		kind, what := kindOf(b.First)
+		kind, words := kindOf(b.First)
 		f := results.NewLoadFinding(kind, b.Count, nil)
-		f.Breach, f.What, f.Notes, f.More = b.First.Breach, what, []string{b.First.What}, 0
+		f.Breach, f.Description, f.Notes, f.MoreJIDs = b.First.Breach, words, []string{b.First.Description}, 0
 		findings = append(findings, f)
 	}
 	c := r.clauses()
-	return r.withTimes(c.rank(r.withOthers(r.withHistory(slices.Clip(c.name(findings))))))
+	return r.addPushTimes(c.rank(r.addExternal(r.addHistory(slices.Clip(c.name(findings))))))
 }

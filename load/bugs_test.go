@@ -27,13 +27,13 @@ import (
 // find runs the workload against a server with a bug.
 func find(t *testing.T, w plan.Workload, bug string) *results.Load {
 	t.Helper()
-	return bench{server: fakes.Config{Hook: bugNamed(t, bug).Hook()}, load: w}.run(t)
+	return bench{server: fakes.Config{Hook: findBug(t, bug).Hook()}, load: w}.run(t)
 }
 
-func bugNamed(t *testing.T, name string) fakes.Bug {
+func findBug(t *testing.T, name string) fakes.Bug {
 	t.Helper()
-	f, known := bugs.Named(name)
-	require.True(t, known)
+	f, ok := bugs.Lookup(name)
+	require.True(t, ok)
 	return f
 }
 
@@ -53,7 +53,7 @@ func kinds(l *results.Load) []results.FindingKind {
 	return list
 }
 
-func ours(t *testing.T, jids []string) {
+func requireOwnJIDs(t *testing.T, jids []string) {
 	t.Helper()
 	assert.NotEmpty(t, jids)
 	for _, jid := range jids {
@@ -74,13 +74,13 @@ func loss(t *testing.T, l *results.Load, kind results.FindingKind) *results.Load
 // A finding has the times at which its jobs were pushed.
 func TestFindingsHaveTimes(t *testing.T) {
 	t.Parallel()
-	l := find(t, steady(), "push-lost")
-	lost := finding(t, l, results.FindingLost)
-	require.Len(t, lost.Pushed, len(lost.JIDs))
-	for i, at := range lost.Pushed {
-		k, err := strconv.ParseInt(strings.TrimPrefix(lost.JIDs[i], "fwpbench-test-"), 16, 64)
+	l := find(t, steadyLoad(), "push-lost")
+	lostJobs := finding(t, l, results.FindingLost)
+	require.Len(t, lostJobs.Pushed, len(lostJobs.JIDs))
+	for i, at := range lostJobs.Pushed {
+		k, err := strconv.ParseInt(strings.TrimPrefix(lostJobs.JIDs[i], "fwpbench-test-"), 16, 64)
 		require.NoError(t, err)
-		assert.InDelta(t, time.Duration(k)*10*ms, at-lost.Pushed[0]+time.Duration(49)*10*ms, float64(20*ms), "100 a second")
+		assert.InDelta(t, time.Duration(k)*10*ms, at-lostJobs.Pushed[0]+time.Duration(49)*10*ms, float64(20*ms), "100 a second")
 	}
 }
 
@@ -110,12 +110,12 @@ func TestBugsOfDeliveryAreFound(t *testing.T) {
 		{"ack-redelivered", results.FindingReturned, 0},
 	}
 	for i, test := range cases {
-		if !golden.Slow() && i%2 != 0 {
+		if !golden.IsSlow() && i%2 != 0 {
 			continue
 		}
 		t.Run(test.bug, func(t *testing.T) {
 			t.Parallel()
-			w := steady()
+			w := steadyLoad()
 			if strings.HasPrefix(test.bug, "reply-null") {
 				w.Rate = 1 // so that workers wait in vain
 			}
@@ -131,7 +131,7 @@ func TestBugsOfDeliveryAreFound(t *testing.T) {
 				assert.Equal(t, clause, f.Clause)
 				assert.NotEmpty(t, f.Notes)
 			} else {
-				ours(t, f.JIDs)
+				requireOwnJIDs(t, f.JIDs)
 			}
 			alone := []results.FindingKind{test.kind}
 			if test.kind == results.FindingDuplicated || test.kind == results.FindingReturned {
@@ -147,7 +147,7 @@ func TestBugsOfDeliveryAreFound(t *testing.T) {
 func TestACommandWithoutAReplyIsFound(t *testing.T) {
 	t.Parallel()
 	var pushes atomic.Int64
-	l := bench{load: steady(), hooks: []func(*fakes.Event){func(e *fakes.Event) {
+	l := bench{load: steadyLoad(), hooks: []func(*fakes.Event){func(e *fakes.Event) {
 		if e.Point == fakes.Writing && e.Command.Verb == fwp.PUSH && pushes.Add(1) == 180 {
 			e.Bytes = nil
 		}
@@ -185,9 +185,9 @@ func TestBugsOfTimeAreFound(t *testing.T) {
 	for _, test := range cases {
 		t.Run(test.bug, func(t *testing.T) {
 			t.Parallel()
-			w := steady()
+			w := steadyLoad()
 			w.Duration = plan.Duration(time.Minute)
-			if !golden.Slow() {
+			if !golden.IsSlow() {
 				w.Rate = 5
 			}
 			test.change(&w)
@@ -203,21 +203,21 @@ func TestBugsOfTimeAreFound(t *testing.T) {
 // Work that takes its time has a second worker get a job while the first one holds it.
 func TestAJobThatTwoWorkersHold(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Rate, w.Work = 50, plan.Range{Min: 50 * ms, Max: 50 * ms}
 	f := loss(t, find(t, w, "delivered-twice"), results.FindingDuplicated)
 	assert.Equal(t, int64(5), f.Count)
-	ours(t, f.JIDs)
+	requireOwnJIDs(t, f.JIDs)
 }
 
 // A server that leaves commands without an answer has the connections given up.
 func TestRepliesThatAreMissing(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Rate, w.Duration = golden.Sample[plan.Rate](50, 500), plan.Duration(time.Minute)
 	l := find(t, w, "reply-missing")
-	assert.Positive(t, l.Connections.Lost)
-	assert.Contains(t, l.Connections.LostWhy, "did not reply in time")
+	assert.Positive(t, l.Connections.Losses)
+	assert.Contains(t, l.Connections.LostReason, "did not reply in time")
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code, words)
 	assert.Contains(t, words, "inconclusive")
@@ -229,14 +229,14 @@ func TestRepliesThatAreMissing(t *testing.T) {
 // it shows.
 func TestSwappedRepliesAreFound(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Queues.Number = 0 // as many as there are workers
 	w.Rate, w.Duration = 500, plan.Duration(second)
 	l := find(t, w, "reply-swapped")
 	f := loss(t, l, results.FindingQueue)
 	assert.Contains(t, f.Notes[0], "did not ask for its queue")
-	ours(t, f.JIDs)
-	assert.Zero(t, l.Jobs.Lost)
+	requireOwnJIDs(t, f.JIDs)
+	assert.Zero(t, l.Jobs.LostJobs)
 }
 
 // A job that comes from another queue, with other contents, or from nowhere: each is a
@@ -258,7 +258,7 @@ func TestKindsOfForeignJobs(t *testing.T) {
 	for kind, test := range cases {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			l := bench{load: steady(), hooks: []func(*fakes.Event){each(20, test.change)}}.run(t)
+			l := bench{load: steadyLoad(), hooks: []func(*fakes.Event){eachDelivery(20, test.change)}}.run(t)
 			f := loss(t, l, kind)
 			assert.Equal(t, int64(25), f.Count)
 			assert.Len(t, f.JIDs, 25)
@@ -279,21 +279,21 @@ func TestARefusedJobThatComes(t *testing.T) {
 			}
 		}
 	}
-	w := steady()
+	w := steadyLoad()
 	w.Producers = 1 // n has no lock
 	f := loss(t, bench{load: w, hooks: []func(*fakes.Event){refuse}}.run(t), results.FindingRefused)
 	assert.Equal(t, int64(1), f.Count)
-	ours(t, f.JIDs)
+	requireOwnJIDs(t, f.JIDs)
 }
 
 // The whole server sends nothing for a second: that is in the response in full, is the
 // server's own, and no lateness of ours.
 func TestAStallIsSeenInFull(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Rate, w.Duration = 200, plan.Duration(10*second)
-	l := bench{load: w, hooks: []func(*fakes.Event){stalling(4*second, second)}}.run(t)
-	well(t, l)
+	l := bench{load: w, hooks: []func(*fakes.Event){stallServer(4*second, second)}}.run(t)
+	requireSound(t, l)
 	push := pushes(t, l)
 	assert.InDelta(t, second, push.Response.Max, float64(30*ms))
 	assert.InDelta(t, 900*ms, push.Response.P99, float64(50*ms), "a tenth of the arrivals came into it, so one in a "+
@@ -318,12 +318,12 @@ func TestWhatIsRightIsNotBlamed(t *testing.T) {
 		if strings.HasPrefix(v.Name, limited) {
 			continue // see TestALimitOfConnectionsIsNotBlamed
 		}
-		if !golden.Slow() && i%8 != 1 {
+		if !golden.IsSlow() && i%8 != 1 {
 			continue // protocols/fwp/crowd plays some of the others
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			w := steady()
+			w := steadyLoad()
 			w.Rate, w.Duration, w.Retry = 40, plan.Duration(2*second), &retry
 			w.Producers, w.Consumers = 20, 20 // some are slow
 			w.FailShare, w.Drain = 0.05, plan.Duration(10*time.Minute)
@@ -331,10 +331,10 @@ func TestWhatIsRightIsNotBlamed(t *testing.T) {
 			v.Configure(&server)
 			l := bench{server: server, load: w}.run(t)
 			assert.Empty(t, kinds(l))
-			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+			assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
 			assert.Equal(t, int64(80), l.Jobs.Pushed)
 			assert.Equal(t, int64(80), l.Jobs.Delivered)
-			assert.Empty(t, l.Told(), "nothing of it is out of the ordinary")
+			assert.Empty(t, l.Anomalies(), "nothing of it is out of the ordinary")
 			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, reports.ExitWell, code, words)
 		})
@@ -354,17 +354,17 @@ func TestALimitOfConnectionsIsNotBlamed(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			w := steady()
+			w := steadyLoad()
 			w.Producers, w.Consumers = 20, 20
 			server := fakes.Config{}
 			v.Configure(&server)
 			l := bench{server: server, load: w}.run(t)
 			assert.Empty(t, kinds(l))
-			taken := 20
+			connections := 20
 			if strings.HasSuffix(v.Name, "-of-workers") { // all producers, and eight workers
-				taken = 28
+				connections = 28
 			}
-			outcome(t, l, reports.ExitInconclusive, fmt.Sprintf("the target accepted %d of 40 connections", taken))
+			outcome(t, l, reports.ExitInconclusive, fmt.Sprintf("the target accepted %d of 40 connections", connections))
 		})
 	}
 }
@@ -380,8 +380,8 @@ func TestFindingsHaveClauses(t *testing.T) {
 		assert.NotEmpty(t, fwpsuite.ClauseOf(results.NewLoadFinding(kind, 1, nil).Breach), kind)
 	}
 	for _, breach := range []string{
-		wire.Unasked, wire.ExtraReply, wire.ForeignReply, wire.ForeignReply + "FETCH", wire.BrokenGrammar,
-		wire.NoReply, wire.Overdue, wire.WorkerClosed,
+		wire.UnaskedBytes, wire.ExtraReply, wire.ForeignReply, wire.ForeignReply + "FETCH", wire.BrokenGrammar,
+		wire.NoReply, wire.OverdueFetch, wire.WorkerClosed,
 		wire.BrokenGrammar + fwp.RuleNull.String(),
 	} {
 		assert.NotEmpty(t, fwpsuite.ClauseOf(breach), breach)

@@ -28,7 +28,7 @@ func TestClientsFollowTheSpecification(t *testing.T) {
 				w.Duration = min(w.Duration, plan.Duration(200*ms))
 			}
 			b := bench{server: fakes.Config{Password: "secret", Iterations: 10}, load: w}
-			b.with(t, func(ctx context.Context, config load.Config) {
+			b.withServer(t, func(ctx context.Context, config load.Config) {
 				place := memnet.NewPlace()
 				l := place.MustListen()
 				r := record.New(record.Config{Dial: config.Dial, Watch: clientrules.Config{Password: "secret"}})
@@ -40,20 +40,20 @@ func TestClientsFollowTheSpecification(t *testing.T) {
 				stop()
 				assert.NoError(t, <-served)
 				r.Close()
-				blameless(t, r.Summary())
+				requireNoDeparture(t, r.Summary())
 			})
 		})
 	}
 }
 
-// blameless fails the test if clients departed from a rule of the specification.
-func blameless(t *testing.T, s record.Summary) {
+// requireNoDeparture fails the test if clients departed from a rule of the specification.
+func requireNoDeparture(t *testing.T, s record.Summary) {
 	t.Helper()
 	assert.NotEmpty(t, s.Counts.Commands["END"])
-	for _, one := range s.Results {
-		clause, _ := fwpsuite.ClauseByID(fwpsuite.ClauseOf(one.Rule.Breach))
+	for _, result := range s.Results {
+		clause, _ := fwpsuite.ClauseByID(fwpsuite.ClauseOf(result.Rule.Breach))
 		if clause.Breach() != reports.Observed {
-			assert.Empty(t, one.Examples, "%s %s", clause.ID, one.Rule.Breach)
+			assert.Empty(t, result.Examples, "%s %s", clause.ID, result.Rule.Breach)
 		}
 	}
 }

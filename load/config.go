@@ -30,8 +30,8 @@ type Config struct {
 
 	Dial     func(context.Context) (net.Conn, error)
 	Protocol wire.Protocol // of the server, such as fwpwire.New
-	// Forwarded says that no more than an address is known of the server: a forwarder may be in between.
-	Forwarded bool
+	// MayBeForwarded says that no more than an address is known of the server: a forwarder may be in between.
+	MayBeForwarded bool
 	// Tap, if set, is [client.Config.Tap]; it is safe for concurrent use.
 	Tap      func(worker string) client.Tap
 	Overload client.Overload
@@ -39,7 +39,7 @@ type Config struct {
 	Loops    int     // of the engine; 0 is 1
 	// KeepProcessors is [engine.Config.KeepProcessors].
 	KeepProcessors bool
-	Coarse         bool // for virtual time: see engine.Config
+	CoarseTimers   bool // for virtual time: see engine.Config
 
 	// Timeout is how long a reply may take before its connection is given up; 0 is client.DefaultPatience. It
 	// must be longer than a fetch may block. A phase without an end of its own is given up when nothing was answered for
@@ -58,8 +58,8 @@ type Config struct {
 	// the engine is the portable one, which opens all its connections with Dial.
 	Resolve engine.Resolve
 
-	// Opened, if set, is called with the address of each connection that the epoll engine has opened: see [engine.Config].
-	Opened func(netip.AddrPort)
+	// OnOpen, if set, is called with the address of each connection that the epoll engine has opened: see [engine.Config].
+	OnOpen func(netip.AddrPort)
 
 	// DialBack and ResolveBack are the same for workers, where these connect to another port of the server.
 	DialBack    func(context.Context) (net.Conn, error)
@@ -72,10 +72,10 @@ type Config struct {
 	// Watch, if set, is called at the end of every second, one call at a time. A call that takes long delays the next.
 	Watch func(Moment)
 
-	// History makes Run record every push, fetch, ack and fail, up to MostCalls of them (0: HistoryLimit), and examine
+	// RecordHistory makes Run record every push, fetch, ack and fail, up to MaxCalls of them (0: HistoryLimit), and examine
 	// them: see Result.
-	History   bool
-	MostCalls int64
+	RecordHistory bool
+	MaxCalls      int64
 
 	// Schedule is what is done to the target on purpose while the load goes on, by Disrupt, which must be set if there is
 	// anything. Times count from the first arrival. A worker's reservation (reserve_for) should be short then: the drain
@@ -108,16 +108,16 @@ type Config struct {
 	LevelOf  func(clause string) reports.Level
 }
 
-// Wanted returns the percentiles that a report needs for thresholds, tables and metrics, and that not every report has.
-func Wanted(limits []validity.Threshold, shown []results.Percentile, metrics ...string) []results.Percentile {
+// ExtraPercentiles returns the percentiles that a report needs for thresholds, tables and metrics, and that not every report has.
+func ExtraPercentiles(limits []validity.Threshold, percentiles []results.Percentile, metrics ...string) []results.Percentile {
 	metrics = slices.Clone(metrics)
 	for _, t := range limits {
 		metrics = append(metrics, t.Metric)
 	}
-	for _, p := range shown {
+	for _, p := range percentiles {
 		metrics = append(metrics, "."+p.String())
 	}
-	return results.WantedPercentiles(metrics...)
+	return results.ExtraPercentiles(metrics...)
 }
 
 // Moment holds the figures of a run at the end of a second.
@@ -127,9 +127,9 @@ type Moment struct {
 	Began time.Time // time 0 of the set
 	// Set is what was recorded in the second. It is valid during the call only.
 	Set *measure.Set
-	// Left is how long the measured window still lasts, negative if that depends on the target.
-	Left   time.Duration
-	Errors int64 // so far
+	// Remaining is how long the measured window still lasts, negative if that depends on the target.
+	Remaining time.Duration
+	Errors    int64 // so far
 	// Op is the command that has to succeed for an arrival to count.
 	Op string
 	// Jobs is the account so far.
@@ -144,8 +144,8 @@ type Result struct {
 	Total  *measure.Set // all that was measured; nil if nothing was
 	// History is what was recorded, to be saved; nil without Config.History.
 	History *history.History
-	// Judged is what the examination of History found.
-	Judged history.Report
+	// Examination is what the examination of RecordHistory found.
+	Examination history.Report
 }
 
 // NewRun returns a name for a run that no other has.
@@ -162,7 +162,7 @@ func Ops() []string {
 
 // Connections returns how many connections a workload has open at a time, at most.
 func Connections(w *plan.Workload) int {
-	full := w.Filled()
+	full := w.WithDefaults()
 	each := 1
 	if full.Topology.Kind == plan.Pool {
 		each = full.Topology.Fetchers + full.Topology.Reporters + 1

@@ -26,7 +26,7 @@ func stress() bench {
 			Topology:    plan.Topology{Kind: plan.Pool, Concurrency: 3},
 			Disconnects: 0.05, Observers: 1, ObserveEvery: plan.Duration(10 * ms),
 		},
-		change: func(c *load.Config) { c.History = true },
+		change: func(c *load.Config) { c.RecordHistory = true },
 	}
 }
 
@@ -35,22 +35,22 @@ func stress() bench {
 func TestAShortStressOfARightServer(t *testing.T) {
 	t.Parallel()
 	result := stress().result(t)
-	l, judged := result.Report, result.Judged
+	l, judged := result.Report, result.Examination
 	assert.Empty(t, l.Findings)
-	assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+	assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
 	assert.True(t, result.History.Drained)
 	assert.EqualValues(t, 300, l.Jobs.Pushed+l.Jobs.Doubtful)
 	assert.Positive(t, l.Jobs.Doubtful)
-	assert.Zero(t, l.Connections.Lost)
+	assert.Zero(t, l.Connections.Losses)
 	assert.Empty(t, judged.Findings)
 	assert.GreaterOrEqual(t, judged.Jobs, 290)
-	open := 0
+	openCalls := 0
 	for _, e := range result.History.Events {
 		if e.Outcome == history.Open {
-			open++
+			openCalls++
 		}
 	}
-	assert.Greater(t, open, 5)
+	assert.Greater(t, openCalls, 5)
 }
 
 func TestAShortStressFinds(t *testing.T) {
@@ -60,13 +60,13 @@ func TestAShortStressFinds(t *testing.T) {
 			t.Parallel()
 			b := stress()
 			b.load.JobLimit = 400
-			bug := bugNamed(t, name)
+			bug := findBug(t, name)
 			b.server = fakes.Config{Hook: bug.Hook()}
 			result := b.result(t)
-			is := func(clause string) bool { return slices.Contains(bug.Clauses, clause) }
-			assert.True(t, slices.ContainsFunc(result.Judged.Findings,
-				func(f history.Finding) bool { return is(fwpsuite.ClauseOf(string(f.Breach))) }))
-			assert.True(t, slices.ContainsFunc(result.Report.Findings, func(f results.LoadFinding) bool { return is(f.Clause) }))
+			isExpected := func(clause string) bool { return slices.Contains(bug.Clauses, clause) }
+			assert.True(t, slices.ContainsFunc(result.Examination.Findings,
+				func(f history.Finding) bool { return isExpected(fwpsuite.ClauseOf(string(f.Breach))) }))
+			assert.True(t, slices.ContainsFunc(result.Report.Findings, func(f results.LoadFinding) bool { return isExpected(f.Clause) }))
 		})
 	}
 }
@@ -74,11 +74,11 @@ func TestAShortStressFinds(t *testing.T) {
 // A job whose ACK was sent twice and refused the second time does not keep the drain waiting.
 func TestTheDrainEndsAfterRepeatedReports(t *testing.T) {
 	t.Parallel()
-	b, once := stress(), 1
-	b.load.FailShare, b.load.Retry, b.load.Disconnects = 0.1, &once, 0.2
+	b, retries := stress(), 1
+	b.load.FailShare, b.load.Retry, b.load.Disconnects = 0.1, &retries, 0.2
 	b.server = fakes.Config{RetryDelay: func(int) time.Duration { return second }}
 	l := b.run(t)
 	assert.Positive(t, l.Jobs.Waiting)
-	assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+	assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
 	assert.Empty(t, l.Findings)
 }

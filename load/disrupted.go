@@ -14,31 +14,31 @@ import (
 	"github.com/fwpsuite/fwp/load/results"
 )
 
-// settles is how long after a disruption what the target does to a connection may still come from it.
-const settles = 5 * time.Second
+// settleTime is how long after a disruption what the target does to a connection may still come from it.
+const settleTime = 5 * time.Second
 
 // disrupted is what was done to the target of a run on purpose. It is a [disrupt.Watch], whose methods are called
 // beside the run.
 type disrupted struct {
-	run   *run
-	calls *history.Client // nil: there is no history
-	track disrupt.Track
-	ended time.Duration // when the load had, in time of the engine
+	run     *run
+	calls   *history.Client // nil: there is no history
+	track   disrupt.Track
+	loadEnd time.Duration // when the load had, in time of the engine
 
-	unstarted interface { // why the target did not start again; nil if it did
+	startError interface { // why the target did not start again; nil if it did
 		error
 		OnData() bool
 	}
 
-	resolved bool // every job in doubt has had the time to come back
+	isResolved bool // every job in doubt has had the time to come back
 
-	mu    sync.Mutex
-	done  []doneDisruption
-	going bool
+	mu          sync.Mutex
+	disruptions []timedDisruption
+	isActive    bool
 }
 
-// doneDisruption is a disruption in time of the engine.
-type doneDisruption struct {
+// timedDisruption is a disruption in time of the engine.
+type timedDisruption struct {
 	disrupt.Disruption
 
 	began, ended time.Duration
@@ -58,87 +58,87 @@ func (r *run) disrupt(ctx context.Context) (stop func()) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	over := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(done)
 		disrupt.Run(ctx, r.config.Schedule, r.config.Disrupt, &r.disrupted)
 	}()
 	return func() {
 		cancel()
-		r.until(context.Background(), func() bool { return closed(over) })
-		r.disrupted.ended = r.now()
+		r.waitUntil(context.Background(), func() bool { return isClosed(done) })
+		r.disrupted.loadEnd = r.now()
 	}
 }
 
-// Begins implements [disrupt.Watch].
-func (d *disrupted) Begins(what disrupt.Disruption) {
+// NoteBegin implements [disrupt.Watch].
+func (d *disrupted) NoteBegin(disruption disrupt.Disruption) {
 	r := d.run
-	if what.Action.Stops() {
-		r.ledger.Stopping(what.Action.Kills())
+	if disruption.Action.Stops() {
+		r.ledger.BookStop(disruption.Action.Kills())
 	}
 	r.shared.Disrupt(math.MaxInt64)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.going = true
-	d.done = append(d.done, doneDisruption{Disruption: what, began: r.now()})
+	d.isActive = true
+	d.disruptions = append(d.disruptions, timedDisruption{Disruption: disruption, began: r.now()})
 }
 
-// Ended implements [disrupt.Watch].
-func (d *disrupted) Ended(what disrupt.Disruption, err error) {
+// NoteEnd implements [disrupt.Watch].
+func (d *disrupted) NoteEnd(disruption disrupt.Disruption, err error) {
 	r := d.run
 	now := r.now()
-	if what.Action.Stops() {
-		r.ledger.Serving()
+	if disruption.Action.Stops() {
+		r.ledger.BookRestart()
 	}
-	r.shared.Disrupt(now + settles)
+	r.shared.Disrupt(now + settleTime)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.going = false
-	last := &d.done[len(d.done)-1]
+	d.isActive = false
+	last := &d.disruptions[len(d.disruptions)-1]
 	last.ended, last.err = now, err
-	d.unstarted, _ = errors.AsType[interface {
+	d.startError, _ = errors.AsType[interface {
 		error
 		OnData() bool
 	}](err)
 	d.record(last)
 }
 
-// notStarted returns why the target did not start again after it was stopped, nil if it did.
-func (d *disrupted) notStarted() error {
+// startFailure returns why the target did not start again after it was stopped, nil if it did.
+func (d *disrupted) startFailure() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.unstarted == nil {
+	if d.startError == nil {
 		return nil
 	}
-	return d.unstarted
+	return d.startError
 }
 
 // record adds a disruption to the history.
-func (d *disrupted) record(done *doneDisruption) {
+func (d *disrupted) record(disruption *timedDisruption) {
 	if d.calls == nil {
 		return
 	}
 	op := history.Disrupt
 	switch {
-	case done.Action.Kills():
+	case disruption.Action.Kills():
 		op = history.Kill
-	case done.Action.Stops():
+	case disruption.Action.Stops():
 		op = history.Restart
 	}
 	began := d.run.began.Sub(d.run.recorder.Begin())
 	d.calls.Add(history.Event{
-		Op: op, Outcome: history.OK, Action: done.String(), Call: began + done.began, Return: began + done.ended,
+		Op: op, Outcome: history.OK, Action: disruption.String(), Call: began + disruption.began, Return: began + disruption.ended,
 	})
 }
 
-// now describes the disruption that goes on, empty if there is none.
-func (d *disrupted) now() string {
+// describe describes the disruption that goes on, empty if there is none.
+func (d *disrupted) describe() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.going {
+	if !d.isActive {
 		return ""
 	}
-	return d.done[len(d.done)-1].String()
+	return d.disruptions[len(d.disruptions)-1].String()
 }
 
 // observeDisruption takes a sample of what was served. A target that is disrupted is neither gone nor has it stalled.
@@ -147,17 +147,17 @@ func (r *run) observeDisruption(now time.Duration) {
 	if len(r.config.Schedule) == 0 {
 		return
 	}
-	d.track.Add(now, r.status.Served)
-	if d.now() != "" {
-		r.lastSeen = now
+	d.track.Add(now, r.status.ServedCommands)
+	if d.describe() != "" {
+		r.lastConnAt = now
 		r.resetWatchdog()
 	}
 }
 
-// notReturned returns the jobs that the server would not take as done, and that it has not delivered again although the
+// unreturnedJobs returns the jobs that the server would not take as done, and that it has not delivered again although the
 // run has waited for it.
-func (r *run) notReturned() []int64 {
-	if !r.disrupted.resolved || *r.work.Retry == 0 { // a reservation that ends may be the last failure
+func (r *run) unreturnedJobs() []int64 {
+	if !r.disrupted.isResolved || *r.work.Retry == 0 { // a reservation that ends may be the last failure
 		return nil
 	}
 	return slices.Collect(r.ledger.NotReturned())
@@ -169,68 +169,68 @@ func (r *run) reportDisruptions() *results.LoadDisruptions {
 	if len(r.config.Schedule) == 0 {
 		return nil
 	}
-	c := r.ledger.Count(r.figures.drained)
+	c := r.ledger.Count(r.figures.isDrained)
 	report := &results.LoadDisruptions{
-		LostByKill: c.LostByKill, LostByRestart: c.LostByRestart, TwiceByStop: c.TwiceByStop,
+		LostByKill: c.LostByKill, LostByRestart: c.LostByRestart, TwiceByStop: c.DuplicatedByStop,
 		ReturnedByStop: c.ReturnedByStop, PushesInDoubt: c.Doubtful + c.Unanswered, PushesNotCarriedOut: c.InDoubt,
-		ReportsInDoubt: c.ReportsLost, FetchesInDoubt: c.FetchesLost, Resolved: d.resolved,
+		ReportsInDoubt: c.ReportsLost, FetchesInDoubt: c.FetchesLost, IsResolved: d.isResolved,
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	since := r.loadFrom
-	for i, done := range d.done {
-		until := d.ended
-		if i+1 < len(d.done) {
-			until = d.done[i+1].began
+	for i, disruption := range d.disruptions {
+		until := d.loadEnd
+		if i+1 < len(d.disruptions) {
+			until = d.disruptions[i+1].began
 		}
-		one := results.LoadDisruption{
-			Action: string(done.Action), Words: done.String(), Planned: done.YAML(), At: done.began,
-			Took:   done.ended - done.began,
+		row := results.LoadDisruption{
+			Action: string(disruption.Action), Words: disruption.String(), Planned: disruption.YAML(), At: disruption.began,
+			Took:   disruption.ended - disruption.began,
 			Served: -1, Back: -1,
 		}
-		if done.err != nil {
-			one.Failed = text.OfError(done.err)
+		if disruption.err != nil {
+			row.Failure = text.OfError(disruption.err)
 		} else {
-			span := disrupt.Span{Since: since, Began: done.began, Ended: done.ended, Until: until}
-			one.Served, one.Back = d.track.Recovery(span)
-			one.Oldest = r.oldest(done.began, until)
-			since = done.ended
+			span := disrupt.Span{PreviousEnd: since, Begin: disruption.began, End: disruption.ended, NextBegin: until}
+			row.Served, row.Back = d.track.Recovery(span)
+			row.Oldest = r.oldest(disruption.began, until)
+			since = disruption.ended
 		}
-		report.List = append(report.List, one)
+		report.List = append(report.List, row)
 	}
-	r.lostByStop(report)
-	r.notDone(report)
+	r.countLostByStop(report)
+	r.addSkippedDisruptions(report)
 	report.Oldest = r.oldest(0, math.MaxInt64)
-	if d.unstarted != nil {
-		report.NotStarted, report.OnData = d.unstarted.Error(), d.unstarted.OnData()
+	if d.startError != nil {
+		report.StartFailure, report.OnData = d.startError.Error(), d.startError.OnData()
 	}
 	return report
 }
 
-// notDone adds the disruptions of the plan that did not happen. It is called with the lock held.
-func (r *run) notDone(report *results.LoadDisruptions) {
+// addSkippedDisruptions adds the disruptions of the plan that did not happen. It is called with the lock held.
+func (r *run) addSkippedDisruptions(report *results.LoadDisruptions) {
 	d := &r.disrupted
-	for _, planned := range r.config.Schedule[min(len(d.done), len(r.config.Schedule)):] {
+	for _, planned := range r.config.Schedule[min(len(d.disruptions), len(r.config.Schedule)):] {
 		report.List = append(report.List, results.LoadDisruption{
 			Action: string(planned.Action), Words: planned.String(), Planned: planned.YAML(),
 			At: r.loadFrom + planned.At, Served: -1, Back: -1,
-			Failed: "it did not happen: the load ended before",
+			Failure: "it did not happen: the load ended before",
 		})
 	}
 }
 
-// lostByStop counts jobs that never came for the stop behind which they were pushed.
-func (r *run) lostByStop(report *results.LoadDisruptions) {
-	if !report.Resolved {
+// countLostByStop counts jobs that never came for the stop behind which they were pushed.
+func (r *run) countLostByStop(report *results.LoadDisruptions) {
+	if !report.IsResolved {
 		return
 	}
 	for k := range r.ledger.Missing() {
-		at, is := r.ledger.SentAt(k)
+		at, ok := r.ledger.SentAt(k)
 		i := slices.IndexFunc(report.List, func(d results.LoadDisruption) bool {
-			return disrupt.Action(d.Action).Stops() && d.Failed == "" && d.At+d.Took >= at
+			return disrupt.Action(d.Action).Stops() && d.Failure == "" && d.At+d.Took >= at
 		})
-		if is && i >= 0 {
-			report.List[i].Lost++
+		if ok && i >= 0 {
+			report.List[i].LostJobs++
 			report.List[i].Window = max(report.List[i].Window, report.List[i].At-at)
 		}
 	}
@@ -241,7 +241,7 @@ func (r *run) lostByStop(report *results.LoadDisruptions) {
 func (r *run) oldest(from, until time.Duration) (oldest time.Duration) {
 	for i := range r.figures.series {
 		s := &r.figures.series[i]
-		if s.At+s.Over <= from || s.At >= until {
+		if s.At+s.Length <= from || s.At >= until {
 			continue
 		}
 		for _, f := range s.Flows {
@@ -253,8 +253,8 @@ func (r *run) oldest(from, until time.Duration) (oldest time.Duration) {
 	return oldest
 }
 
-// closed reports whether a channel is.
-func closed(c <-chan struct{}) bool {
+// isClosed reports whether a channel is.
+func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true

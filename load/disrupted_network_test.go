@@ -29,11 +29,11 @@ func (n network) Begin(_ context.Context, d disrupt.Disruption) (func(context.Co
 	case d.Action == disrupt.Reset:
 		n.proxy.Reset()
 	case d.Action == disrupt.Partition && d.Cut == disrupt.ToServer:
-		c.NotFrom = []proxy.Side{proxy.Client}
+		c.HeldSides = []proxy.Side{proxy.Client}
 	case d.Action == disrupt.Partition && d.Cut == disrupt.ToClients:
-		c.NotFrom = []proxy.Side{proxy.Server}
+		c.HeldSides = []proxy.Side{proxy.Server}
 	case d.Action == disrupt.Partition:
-		c.NotFrom = []proxy.Side{proxy.Client, proxy.Server}
+		c.HeldSides = []proxy.Side{proxy.Client, proxy.Server}
 	}
 	n.proxy.Set(c)
 	return func(context.Context) error {
@@ -42,12 +42,12 @@ func (n network) Begin(_ context.Context, d disrupt.Disruption) (func(context.Co
 	}, nil
 }
 
-// behindProxy runs a load on a conforming server whose network is disrupted.
-func behindProxy(t *testing.T, d disrupt.Disruption) (report *results.Load) {
+// runBehindProxy runs a load on a conforming server whose network is disrupted.
+func runBehindProxy(t *testing.T, d disrupt.Disruption) (report *results.Load) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		behind, front := memnet.NewPlace(), memnet.NewPlace()
-		server := fakes.NewServer(fakes.Config{Hook: away, Listen: behind.Listen})
+		server := fakes.NewServer(fakes.Config{Hook: slowCommand, Listen: behind.Listen})
 		defer server.Close()
 		l := front.MustListen()
 		p := proxy.New(proxy.Config{Dial: behind.Dial})
@@ -61,11 +61,11 @@ func behindProxy(t *testing.T, d disrupt.Disruption) (report *results.Load) {
 				Producers: 2, Consumers: 4, Rate: 5, Duration: plan.Duration(60 * second),
 				ReserveFor: plan.Duration(time.Minute), Drain: plan.Duration(6 * time.Minute),
 			},
-			Seed: 1, Run: "test", Coarse: true, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpwire.New(""),
+			Seed: 1, Run: "test", CoarseTimers: true, ClauseOf: fwpsuite.ClauseOf, Protocol: fwpwire.New(""),
 			Dial:     front.Dial,
 			Schedule: []disrupt.Disruption{d}, Disrupt: network{p},
 		}).Report
-		quiet(report, nil)
+		evaluateQuiet(report, nil)
 	})
 	return report
 }
@@ -75,27 +75,27 @@ func behindProxy(t *testing.T, d disrupt.Disruption) (report *results.Load) {
 func TestABadNetworkIsNotBlamedOnTheServer(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]disrupt.Disruption{
-		"both directions":          {Action: disrupt.Partition, For: 5 * second},
-		"to the server":            {Action: disrupt.Partition, For: 5 * second, Cut: disrupt.ToServer},
-		"to the clients":           {Action: disrupt.Partition, For: 5 * second, Cut: disrupt.ToClients},
-		"longer than the patience": {Action: disrupt.Partition, For: 40 * second},
-		"replies beyond patience":  {Action: disrupt.Partition, For: 40 * second, Cut: disrupt.ToClients},
+		"both directions":          {Action: disrupt.Partition, Length: 5 * second},
+		"to the server":            {Action: disrupt.Partition, Length: 5 * second, Cut: disrupt.ToServer},
+		"to the clients":           {Action: disrupt.Partition, Length: 5 * second, Cut: disrupt.ToClients},
+		"longer than the patience": {Action: disrupt.Partition, Length: 40 * second},
+		"replies beyond patience":  {Action: disrupt.Partition, Length: 40 * second, Cut: disrupt.ToClients},
 		"slow": {
-			Action: disrupt.Slow, For: 30 * second, Link: disrupt.Link{Delay: 3 * second, Jitter: second},
+			Action: disrupt.Slow, Length: 30 * second, Link: disrupt.Link{Delay: 3 * second, Jitter: second},
 		},
-		"slower than the patience": {Action: disrupt.Slow, For: 40 * second, Link: disrupt.Link{Rate: 5}},
-		"segments":                 {Action: disrupt.Slow, For: 10 * second, Link: disrupt.Link{Segment: 1}},
+		"slower than the patience": {Action: disrupt.Slow, Length: 40 * second, Link: disrupt.Link{Rate: 5}},
+		"segments":                 {Action: disrupt.Slow, Length: 10 * second, Link: disrupt.Link{Segment: 1}},
 		"reset":                    {Action: disrupt.Reset},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sample(t, name, "to the clients", "reset")
-			l := behindProxy(t, d)
+			l := runBehindProxy(t, d)
 			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, reports.ExitWell, code, words)
 			assert.Empty(t, l.Findings)
-			assert.True(t, l.Disruptions.Resolved)
-			assert.Zero(t, l.Jobs.Lost+l.Jobs.Duplicated)
+			assert.True(t, l.Disruptions.IsResolved)
+			assert.Zero(t, l.Jobs.LostJobs+l.Jobs.Duplicated)
 			assert.GreaterOrEqual(t, l.Disruptions.List[0].Served, time.Duration(0))
 		})
 	}

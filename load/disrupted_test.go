@@ -26,8 +26,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// shaken is a run of some seconds of load whose server is disrupted.
-type shaken struct {
+// disruptedBench is a run of some seconds of load whose server is disrupted.
+type disruptedBench struct {
 	schedule []disrupt.Disruption
 	bug      bug
 	change   func(*load.Config)
@@ -45,10 +45,10 @@ func (f *fakeTarget) Begin(_ context.Context, d disrupt.Disruption) (func(contex
 		err := server.Kill() // to the clients the same
 		return func(context.Context) error { return nil }, err
 	}
-	return nil, &disrupt.SkippedError{Why: "this machine does not allow it"}
+	return nil, &disrupt.SkippedError{Reason: "this machine does not allow it"}
 }
 
-func (s shaken) run(t *testing.T) *load.Result {
+func (s disruptedBench) run(t *testing.T) *load.Result {
 	t.Helper()
 	w := plan.Workload{
 		Producers: 2, Consumers: 12, Rate: 2, Duration: plan.Duration(20 * second),
@@ -76,31 +76,31 @@ func (s shaken) run(t *testing.T) *load.Result {
 // bug returns the hook of a server that is wrong after a stop, or after the end of all connections.
 type bug func(*fakeTarget) func(*fakes.Event)
 
-// forgets loses all jobs.
-func forgets(*fakeTarget) func(*fakes.Event) {
+// loseJobs loses all jobs.
+func loseJobs(*fakeTarget) func(*fakes.Event) {
 	return func(e *fakes.Event) { e.Skip = e.Skip || e.Point == fakes.Restarted }
 }
 
-// returnsAcked enqueues the jobs again that were acknowledged before.
-func returnsAcked(*fakeTarget) func(*fakes.Event) {
-	f, _ := bugs.Named("restart-returns-done")
+// requeueAcked enqueues the jobs again that were acknowledged before.
+func requeueAcked(*fakeTarget) func(*fakes.Event) {
+	f, _ := bugs.Lookup("restart-returns-done")
 	return f.Hook()
 }
 
-// freesHeld enqueues the jobs again that workers hold.
-func freesHeld(target *fakeTarget) func(*fakes.Event) {
+// requeueReserved enqueues the jobs again that workers hold.
+func requeueReserved(target *fakeTarget) func(*fakes.Event) {
 	var mu sync.Mutex
-	held, free := map[string][]byte{}, [][]byte(nil)
+	jobs, free := map[string][]byte{}, [][]byte(nil)
 	return func(e *fakes.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch e.Point {
 		case fakes.Reserved:
-			held[e.Object.Text("jid")] = e.Object.Append(nil)
+			jobs[e.Object.Text("jid")] = e.Object.Append(nil)
 		case fakes.Acked:
-			delete(held, e.Object.Text("jid"))
+			delete(jobs, e.Object.Text("jid"))
 		case fakes.Restarted:
-			free = slices.Collect(maps.Values(held))
+			free = slices.Collect(maps.Values(jobs))
 		case fakes.Greeting:
 			for _, unit := range free {
 				go func() { _ = target.server.Load().Push(unit) }()
@@ -113,22 +113,22 @@ func freesHeld(target *fakeTarget) func(*fakes.Event) {
 // What the plan promised and the run did not do is no result.
 func TestADisruptionThatDidNotHappen(t *testing.T) {
 	t.Parallel()
-	l := shaken{schedule: halfSecond(disrupt.Kill, 3, 30)}.run(t).Report
+	l := disruptedBench{schedule: halfSecondSchedule(disrupt.Kill, 3, 30)}.run(t).Report
 	require.Len(t, l.Disruptions.List, 2)
-	assert.Empty(t, l.Disruptions.List[0].Failed)
-	assert.Contains(t, l.Disruptions.List[1].Failed, "the load ended before")
+	assert.Empty(t, l.Disruptions.List[0].Failure)
+	assert.Contains(t, l.Disruptions.List[1].Failure, "the load ended before")
 	require.Len(t, l.Validity.Reasons, 1)
-	assert.Equal(t, "1 disruption of 2 did not happen as planned", l.Validity.Reasons[0].What)
+	assert.Equal(t, "1 disruption of 2 did not happen as planned", l.Validity.Reasons[0].Description)
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code, words)
 }
 
-// halfSecond returns a schedule with an action at some seconds, for half a second each.
-func halfSecond(action disrupt.Action, at ...int) (schedule []disrupt.Disruption) {
+// halfSecondSchedule returns a schedule with an action at some seconds, for half a second each.
+func halfSecondSchedule(action disrupt.Action, at ...int) (schedule []disrupt.Disruption) {
 	for _, s := range at {
 		d := disrupt.Disruption{Action: action, At: time.Duration(s) * second}
 		if action != disrupt.Reset {
-			d.For = 500 * ms
+			d.Length = 500 * ms
 		}
 		schedule = append(schedule, d)
 	}
@@ -139,7 +139,7 @@ func halfSecond(action disrupt.Action, at ...int) (schedule []disrupt.Disruption
 // reservations takes as much processor time as a load.
 func sample(t *testing.T, name string, quick ...string) {
 	t.Helper()
-	if !golden.Slow() && !slices.Contains(quick, name) {
+	if !golden.IsSlow() && !slices.Contains(quick, name) {
 		t.Skip("with FWP_SLOW=1")
 	}
 }
@@ -150,25 +150,25 @@ func TestStoresThatOutliveStopsLoseNothing(t *testing.T) {
 	for _, action := range []disrupt.Action{disrupt.Kill, disrupt.Restart} {
 		t.Run(string(action), func(t *testing.T) {
 			t.Parallel()
-			l := shaken{schedule: halfSecond(action, 5, 10, 15)}.run(t).Report
+			l := disruptedBench{schedule: halfSecondSchedule(action, 5, 10, 15)}.run(t).Report
 			d := l.Disruptions
 			require.NotNil(t, d)
 			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, reports.ExitWell, code, words)
 			assert.Empty(t, l.Findings)
-			assert.True(t, l.Jobs.Drained)
-			assert.True(t, d.Resolved)
-			assert.Zero(t, l.Jobs.Lost+l.Jobs.Duplicated+l.Jobs.Missing+l.Jobs.InDoubt)
+			assert.True(t, l.Jobs.IsDrained)
+			assert.True(t, d.IsResolved)
+			assert.Zero(t, l.Jobs.LostJobs+l.Jobs.Duplicated+l.Jobs.Missing+l.Jobs.InDoubt)
 			assert.EqualValues(t, 40, l.Jobs.Pushed+d.PushesInDoubt)
 			require.Len(t, d.List, 3)
-			for i, one := range d.List {
-				assert.Equal(t, string(action), one.Action)
-				assert.InDelta(t, 5*(i+1), one.At.Seconds(), 1)
-				assert.Equal(t, 500*ms, one.Took)
-				assert.GreaterOrEqual(t, one.Served, time.Duration(0))
-				assert.Less(t, one.Served, 2*second)
-				assert.GreaterOrEqual(t, one.Back, time.Duration(0))
-				assert.Greater(t, one.Oldest, 400*ms, "it waited for the server")
+			for i, row := range d.List {
+				assert.Equal(t, string(action), row.Action)
+				assert.InDelta(t, 5*(i+1), row.At.Seconds(), 1)
+				assert.Equal(t, 500*ms, row.Took)
+				assert.GreaterOrEqual(t, row.Served, time.Duration(0))
+				assert.Less(t, row.Served, 2*second)
+				assert.GreaterOrEqual(t, row.Back, time.Duration(0))
+				assert.Greater(t, row.Oldest, 400*ms, "it waited for the server")
 			}
 		})
 	}
@@ -184,27 +184,27 @@ func TestBugsThatStopsBringOut(t *testing.T) {
 		finds  results.FindingKind // empty: nothing
 		counts func(*results.LoadDisruptions) int64
 	}{
-		"kill, forgets": {disrupt.Kill, forgets, reports.ExitWell, "",
+		"kill, forgets": {disrupt.Kill, loseJobs, reports.ExitWell, "",
 			func(d *results.LoadDisruptions) int64 { return d.LostByKill }},
-		"kill, returns acked": {disrupt.Kill, returnsAcked, reports.ExitWell, "",
+		"kill, returns acked": {disrupt.Kill, requeueAcked, reports.ExitWell, "",
 			func(d *results.LoadDisruptions) int64 { return d.ReturnedByStop }},
-		"kill, frees held": {disrupt.Kill, freesHeld, reports.ExitWell, "",
+		"kill, frees held": {disrupt.Kill, requeueReserved, reports.ExitWell, "",
 			func(d *results.LoadDisruptions) int64 { return d.TwiceByStop }},
-		"restart, forgets": {disrupt.Restart, forgets, reports.ExitWell, results.FindingLostByRestart,
+		"restart, forgets": {disrupt.Restart, loseJobs, reports.ExitWell, results.FindingLostByRestart,
 			func(d *results.LoadDisruptions) int64 { return d.LostByRestart }},
-		"restart, returns acked": {disrupt.Restart, returnsAcked, reports.ExitWell, "",
+		"restart, returns acked": {disrupt.Restart, requeueAcked, reports.ExitWell, "",
 			func(d *results.LoadDisruptions) int64 { return d.ReturnedByStop }},
-		"reset, forgets":       {disrupt.Reset, forgets, reports.ExitLoss, results.FindingLost, nil},
-		"reset, returns acked": {disrupt.Reset, returnsAcked, reports.ExitLoss, results.FindingReturned, nil},
-		"reset, frees held":    {disrupt.Reset, freesHeld, reports.ExitLoss, results.FindingDuplicated, nil},
+		"reset, forgets":       {disrupt.Reset, loseJobs, reports.ExitLoss, results.FindingLost, nil},
+		"reset, returns acked": {disrupt.Reset, requeueAcked, reports.ExitLoss, results.FindingReturned, nil},
+		"reset, frees held":    {disrupt.Reset, requeueReserved, reports.ExitLoss, results.FindingDuplicated, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sample(t, name, "kill, forgets", "reset, frees held")
-			l := shaken{schedule: halfSecond(test.action, 5, 10), bug: test.bug}.run(t).Report
+			l := disruptedBench{schedule: halfSecondSchedule(test.action, 5, 10), bug: test.bug}.run(t).Report
 			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, test.code, code, words)
-			assert.True(t, l.Disruptions.Resolved)
+			assert.True(t, l.Disruptions.IsResolved)
 			assert.Zero(t, l.Jobs.InDoubt)
 			if test.counts != nil {
 				assert.Positive(t, test.counts(l.Disruptions))
@@ -220,18 +220,18 @@ func TestBugsThatStopsBringOut(t *testing.T) {
 			f := finding(t, l, test.finds)
 			assert.NotEmpty(t, f.Clause)
 			assert.Equal(t, test.code == reports.ExitWell, f.Level == reports.LevelShould, "%s of %s", f.Level, f.Clause)
-			ours(t, f.JIDs)
+			requireOwnJIDs(t, f.JIDs)
 		})
 	}
 }
 
 func TestDisruptionsThatCannotBeDone(t *testing.T) {
 	t.Parallel()
-	l := shaken{schedule: halfSecond(disrupt.Fill, 5)}.run(t).Report
+	l := disruptedBench{schedule: halfSecondSchedule(disrupt.Fill, 5)}.run(t).Report
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code, words)
 	require.Len(t, l.Disruptions.List, 1)
-	assert.Equal(t, "skipped: this machine does not allow it", l.Disruptions.List[0].Failed)
+	assert.Equal(t, "skipped: this machine does not allow it", l.Disruptions.List[0].Failure)
 }
 
 // brokenTarget cannot start its server again.
@@ -244,19 +244,19 @@ func (b brokenTarget) Begin(ctx context.Context, d disrupt.Disruption) (func(con
 
 func TestServersThatDoNotComeBack(t *testing.T) {
 	t.Parallel()
-	l := shaken{schedule: halfSecond(disrupt.Kill, 2), change: func(c *load.Config) {
+	l := disruptedBench{schedule: halfSecondSchedule(disrupt.Kill, 2), change: func(c *load.Config) {
 		c.Disrupt = brokenTarget{c.Disrupt}
 	}}.run(t).Report
 	code, _ := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitUnreachable, code)
-	assert.NotEmpty(t, l.Gone)
-	assert.Equal(t, "it ended (exit status 1)", l.Disruptions.List[0].Failed)
+	assert.NotEmpty(t, l.LossReason)
+	assert.Equal(t, "it ended (exit status 1)", l.Disruptions.List[0].Failure)
 }
 
 // A history of a disrupted run has the stops, and is judged with them.
 func TestHistoriesOverStops(t *testing.T) {
 	t.Parallel()
-	recorded := func(c *load.Config) { c.History = true }
+	recorded := func(c *load.Config) { c.RecordHistory = true }
 	for name, test := range map[string]struct {
 		action disrupt.Action
 		bug    bug
@@ -264,13 +264,13 @@ func TestHistoriesOverStops(t *testing.T) {
 	}{
 		"kept over kills":    {disrupt.Kill, nil, ""},
 		"kept over restarts": {disrupt.Restart, nil, ""},
-		"lost by kills":      {disrupt.Kill, forgets, ""},
-		"lost by restarts":   {disrupt.Restart, forgets, "lost-by-restart"},
+		"lost by kills":      {disrupt.Kill, loseJobs, ""},
+		"lost by restarts":   {disrupt.Restart, loseJobs, "lost-by-restart"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sample(t, name, "lost by restarts")
-			result := shaken{schedule: halfSecond(test.action, 5, 10), change: recorded, bug: test.bug}.run(t)
+			result := disruptedBench{schedule: halfSecondSchedule(test.action, 5, 10), change: recorded, bug: test.bug}.run(t)
 			stops := 0
 			for _, e := range result.History.Events {
 				if word := e.Op.String(); word == "restart" || word == "kill" {
@@ -281,7 +281,7 @@ func TestHistoriesOverStops(t *testing.T) {
 			}
 			assert.Equal(t, 2, stops)
 			var breaches []string
-			for _, f := range result.Judged.Findings {
+			for _, f := range result.Examination.Findings {
 				breaches = append(breaches, string(f.Breach))
 			}
 			if test.breach == "" {
@@ -302,17 +302,17 @@ func TestJobsWhoseAckIsRefused(t *testing.T) {
 		retry    int
 		finds    bool
 	}{
-		"kept":                          {halfSecond(disrupt.Fill, 1), false, 25, false},
-		"forgotten":                     {halfSecond(disrupt.Fill, 1), true, 25, true},
-		"without retries":               {halfSecond(disrupt.Fill, 1), true, 0, false},
-		"forgotten, and then a restart": {halfSecond(disrupt.Restart, 18), true, 25, false},
+		"kept":                          {halfSecondSchedule(disrupt.Fill, 1), false, 25, false},
+		"forgotten":                     {halfSecondSchedule(disrupt.Fill, 1), true, 25, true},
+		"without retries":               {halfSecondSchedule(disrupt.Fill, 1), true, 0, false},
+		"forgotten, and then a restart": {halfSecondSchedule(disrupt.Restart, 18), true, 25, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var acks atomic.Int64
 			sample(t, name, "forgotten")
 			retry := func(c *load.Config) { c.Workload.Retry = &test.retry }
-			l := shaken{schedule: test.schedule, change: retry, bug: func(*fakeTarget) func(*fakes.Event) {
+			l := disruptedBench{schedule: test.schedule, change: retry, bug: func(*fakeTarget) func(*fakes.Event) {
 				return func(e *fakes.Event) {
 					if e.Command.Verb != fwp.ACK {
 						return
@@ -325,7 +325,7 @@ func TestJobsWhoseAckIsRefused(t *testing.T) {
 					}
 				}
 			}}.run(t).Report
-			require.True(t, l.Disruptions.Resolved)
+			require.True(t, l.Disruptions.IsResolved)
 			if !test.finds {
 				assert.Empty(t, l.Findings)
 				return
@@ -333,20 +333,20 @@ func TestJobsWhoseAckIsRefused(t *testing.T) {
 			f := finding(t, l, results.FindingNotReturned)
 			assert.EqualValues(t, 3, f.Count)
 			assert.Equal(t, "FWP-STATE-07", f.Clause)
-			ours(t, f.JIDs)
+			requireOwnJIDs(t, f.JIDs)
 		})
 	}
 }
 
-// nothing is a target to which nothing is done.
-type nothing struct{}
+// nopTarget is a target to which nothing is done.
+type nopTarget struct{}
 
-func (nothing) Begin(context.Context, disrupt.Disruption) (func(context.Context) error, error) {
+func (nopTarget) Begin(context.Context, disrupt.Disruption) (func(context.Context) error, error) {
 	return func(context.Context) error { return nil }, nil
 }
 
-// atFirst calls a hook in the first part of a load only.
-func atFirst(hook func(*fakes.Event)) func(*fakes.Event) {
+// inFirstPart calls a hook in the first part of a load only.
+func inFirstPart(hook func(*fakes.Event)) func(*fakes.Event) {
 	var once sync.Once
 	var began time.Time
 	return func(e *fakes.Event) {
@@ -360,9 +360,9 @@ func atFirst(hook func(*fakes.Event)) func(*fakes.Event) {
 // While a disruption goes on nothing is late, missing or closed without a cause: what would be a finding is none.
 func TestADisruptionExplainsWhatConnectionsMeetWith(t *testing.T) {
 	t.Parallel()
-	var once atomic.Bool
+	var wasSilent atomic.Bool
 	silent := func(e *fakes.Event) { // one PUSH gets no reply
-		if e.Point == fakes.Writing && e.Command.Verb == fwp.PUSH && once.CompareAndSwap(false, true) {
+		if e.Point == fakes.Writing && e.Command.Verb == fwp.PUSH && wasSilent.CompareAndSwap(false, true) {
 			e.Bytes = nil
 		}
 	}
@@ -370,22 +370,22 @@ func TestADisruptionExplainsWhatConnectionsMeetWith(t *testing.T) {
 		hook   func(*fakes.Event)
 		change func(*plan.Workload)
 	}{
-		"a late FETCH": {atFirst(bugNamed(t, "fetch-blocks-long").Hook()), func(w *plan.Workload) {
+		"a late FETCH": {inFirstPart(findBug(t, "fetch-blocks-long").Hook()), func(w *plan.Workload) {
 			w.Rate, w.Consumers = 3, 20
 		}},
 		"a PUSH without a reply": {silent, func(*plan.Workload) {}},
-		"a closed worker": {atFirst(bugNamed(t, "consumer-idle-closed").Hook()), func(w *plan.Workload) {
+		"a closed worker": {inFirstPart(findBug(t, "consumer-idle-closed").Hook()), func(w *plan.Workload) {
 			w.Rate, w.Work = 0.2, plan.Range{Min: 90 * second, Max: 90 * second}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sample(t, name, "a late FETCH")
-			w := steady()
+			w := steadyLoad()
 			w.Rate, w.Consumers, w.Duration = 2, 3, golden.Sample(plan.Duration(30*second), plan.Duration(200*second))
 			test.change(&w)
 			l := bench{server: fakes.Config{Hook: test.hook}, load: w, change: func(c *load.Config) {
-				c.Schedule, c.Disrupt = []disrupt.Disruption{{Action: disrupt.Slow, For: time.Hour}}, nothing{}
+				c.Schedule, c.Disrupt = []disrupt.Disruption{{Action: disrupt.Slow, Length: time.Hour}}, nopTarget{}
 			}}.run(t)
 			for _, kind := range kinds(l) {
 				assert.NotContains(t, []results.FindingKind{
@@ -401,7 +401,7 @@ func TestClientsAfterADisruption(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	greeted, pushes := map[string]int{}, map[string]int{}
-	l := shaken{schedule: halfSecond(disrupt.Kill, 5, 10, 15), bug: func(*fakeTarget) func(*fakes.Event) {
+	l := disruptedBench{schedule: halfSecondSchedule(disrupt.Kill, 5, 10, 15), bug: func(*fakeTarget) func(*fakes.Event) {
 		return func(e *fakes.Event) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -12,21 +12,21 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// gone reports whether the server has had no connection for some time, after it had some, and not because the run ends
+// isGone reports whether the server has had no connection for some time, after it had some, and not because the run ends
 // them.
-func (r *run) gone() bool {
-	return r.status.Wanted > 0 && r.status.Ready == 0 && r.now()-r.lastSeen > goneAfter &&
-		(!r.leaving || r.wasGone || r.status.Lost > r.lostBefore)
+func (r *run) isGone() bool {
+	return r.status.Target > 0 && r.status.ReadyConns == 0 && r.now()-r.lastConnAt > goneAfter &&
+		(!r.isLeaving || r.wasGone || r.status.Losses > r.lostBefore)
 }
 
-// settled reports whether the account says that nothing is left on the server: every job that was pushed, or may have
+// isSettled reports whether the account says that nothing is left on the server: every job that was pushed, or may have
 // been, is settled.
-func (r *run) settled() bool {
-	if r.status.Pushing {
+func (r *run) isSettled() bool {
+	if r.status.IsPushing {
 		return false
 	}
 	c := r.ledger.Count(false)
-	return c.Missing+c.InDoubt+c.Held+c.Waiting+c.Unanswered == 0
+	return c.Missing+c.InDoubt+c.HeldJobs+c.Waiting+c.Unanswered == 0
 }
 
 // drain empties the queues, and goes on while jobs are missing: see missing.go.
@@ -37,38 +37,38 @@ func (r *run) drain() {
 	r.enter("drain")
 	r.awaitReplies()
 	limit := r.now() + time.Duration(r.work.Drain) + r.work.Delay.Max
-	patient := func() bool { return r.now() < limit && r.draining() }
-	forever := context.Background()
+	mayWait := func() bool { return r.now() < limit && r.isDraining() }
+	ctx := context.Background()
 	r.resetWatchdog()
-	r.until(forever, func() bool { return !r.status.Pushing || !patient() })
+	r.waitUntil(ctx, func() bool { return !r.status.IsPushing || !mayWait() })
 	from := r.now()
 	r.resetWatchdog() // a server that answers no push may answer a fetch
-	r.each(func(c *client.Shard) { c.Drain(from + r.work.Delay.Max) })
-	r.until(forever, func() bool { return r.allDrained() || !patient() })
-	undecided := r.awaitMissing(limit)
-	if r.figures.drained = r.allDrained() && undecided == ""; r.figures.drained {
+	r.eachShard(func(c *client.Shard) { c.Drain(from + r.work.Delay.Max) })
+	r.waitUntil(ctx, func() bool { return r.isDrained() || !mayWait() })
+	reason := r.awaitMissing(limit)
+	if r.figures.isDrained = r.isDrained() && reason == ""; r.figures.isDrained {
 		r.note("empty after " + reports.Time(r.now()-from))
 		return
 	}
-	r.figures.notDrained = cmp.Or(undecided, r.whyNotDrained())
+	r.figures.notDrained = cmp.Or(reason, r.drainFailure())
 	r.note(r.figures.notDrained)
 }
 
-// draining reports whether nothing but time ends the drain.
-func (r *run) draining() bool {
-	return !r.overtime(interruptedDrain) && !r.gone() && !r.watchdog.stalled()
+// isDraining reports whether nothing but time ends the drain.
+func (r *run) isDraining() bool {
+	return !r.isOvertime(interruptedDrain) && !r.isGone() && !r.watchdog.hasStalled()
 }
 
 // awaitReplies waits for the replies to the pushes in flight, for as long as a reply may take.
 func (r *run) awaitReplies() {
 	limit := r.now() + cmp.Or(r.config.Timeout, client.DefaultPatience)
-	r.until(context.Background(), func() bool {
-		return !r.status.Pushing || r.now() > limit+lookEvery || r.overtime(interruptedDrain) || r.gone()
+	r.waitUntil(context.Background(), func() bool {
+		return !r.status.IsPushing || r.now() > limit+lookEvery || r.isOvertime(interruptedDrain) || r.isGone()
 	})
 }
 
-// overtime reports whether the run was interrupted that long ago, or its End has passed before this is asked again.
-func (r *run) overtime(after time.Duration) bool {
+// isOvertime reports whether the run was interrupted that long ago, or its End has passed before this is asked again.
+func (r *run) isOvertime(after time.Duration) bool {
 	if end := r.config.End; !end.IsZero() && time.Now().Add(lookEvery).After(end) {
 		return true
 	}
@@ -76,37 +76,37 @@ func (r *run) overtime(after time.Duration) bool {
 	return at > 0 && r.now() > at+after
 }
 
-// allDrained reports whether every queue was seen empty and no job is to be delivered again. If not all is settled,
+// isDrained reports whether every queue was seen empty and no job is to be delivered again. If not all is settled,
 // every worker has to see its queues empty; for workers without a connection, the account of the jobs has to be
 // complete instead.
-func (r *run) allDrained() bool {
+func (r *run) isDrained() bool {
 	s := &r.status
-	if s.Pushing || s.Held > 0 {
+	if s.IsPushing || s.HeldJobs > 0 {
 		return false
 	}
-	if s.Waits && r.settled() {
+	if s.Waits && r.isSettled() {
 		return true
 	}
-	if !s.Drained && (s.Ready >= s.Wanted || s.Emptied == 0 || r.ledger.Count(false).Missing > 0) {
+	if !s.IsDrained && (s.ReadyConns >= s.Target || s.DrainedWorkers == 0 || r.ledger.Count(false).Missing > 0) {
 		return false
 	}
-	return r.work.FailShare == 0 || r.ledger.Count(false).Waiting <= s.Repeated
+	return r.work.FailShare == 0 || r.ledger.Count(false).Waiting <= s.RepeatedAcks
 }
 
-func (r *run) whyNotDrained() string {
+func (r *run) drainFailure() string {
 	counts := r.ledger.Count(false)
 	switch {
-	case r.gone():
+	case r.isGone():
 		return "the target was lost"
-	case r.overtime(interruptedDrain):
+	case r.isOvertime(interruptedDrain):
 		return "the run was interrupted before its queues were empty"
-	case r.watchdog.stalled():
+	case r.watchdog.hasStalled():
 		return "the drain was stopped: " + r.watchdog.stall
-	case r.status.Held > 0:
-		return text.Count(r.status.Held, "job") + " still reserved by workers at the end of the drain"
-	case r.status.Ready < r.status.Wanted:
+	case r.status.HeldJobs > 0:
+		return text.Count(r.status.HeldJobs, "job") + " still reserved by workers at the end of the drain"
+	case r.status.ReadyConns < r.status.Target:
 		return fmt.Sprintf("%d of %d connections were missing, so their queues were not emptied",
-			r.status.Wanted-r.status.Ready, r.status.Wanted)
+			r.status.Target-r.status.ReadyConns, r.status.Target)
 	case counts.Waiting > 0 && r.work.FailShare > 0:
 		return text.Count(counts.Waiting, "job") + " still to be retried at the end of the drain"
 	}
@@ -117,53 +117,53 @@ func (r *run) whyNotDrained() string {
 func (r *run) leave() {
 	r.enter("close")
 	limit := r.now() + stopLimit + r.work.Work.Max
-	if r.watchdog.stalled() {
+	if r.watchdog.hasStalled() {
 		limit = r.now() + stalledLimit
 	}
 	stop := (*client.Shard).Stop
-	if r.figures.drained && r.settled() {
+	if r.figures.isDrained && r.isSettled() {
 		stop = (*client.Shard).Leave
 	}
-	r.wasGone = r.gone()
-	r.leaving, r.lostBefore = true, r.status.Lost
-	r.each(stop)
-	r.until(context.Background(), func() bool {
-		return r.status.Open == 0 || r.now() > limit || r.overtime(interruptedDrain+interruptedStop) || r.gone()
+	r.wasGone = r.isGone()
+	r.isLeaving, r.lostBefore = true, r.status.Losses
+	r.eachShard(stop)
+	r.waitUntil(context.Background(), func() bool {
+		return r.status.OpenConns == 0 || r.now() > limit || r.isOvertime(interruptedDrain+interruptedStop) || r.isGone()
 	})
-	if r.gone() {
-		r.figures.gone = r.whyGone()
+	if r.isGone() {
+		r.figures.lossReason = r.lossReason()
 	}
-	r.each((*client.Shard).Abandon)
+	r.eachShard((*client.Shard).Abandon)
 	r.engine.Do(0, r.shards[0].EndFlows)
 	r.tick(r.now())
 }
 
-func (r *run) whyGone() string {
-	why := "all of its connections ended without an error, and no new one could be opened"
-	if again := r.disrupted.notStarted(); again != nil {
-		return text.OfError(again)
+func (r *run) lossReason() string {
+	reason := "all of its connections ended without an error, and no new one could be opened"
+	if err := r.disrupted.startFailure(); err != nil {
+		return text.OfError(err)
 	}
-	if r.status.Last != nil {
-		why = text.OfError(r.status.Last)
+	if r.status.LastError != nil {
+		reason = text.OfError(r.status.LastError)
 	}
 	at := ", right after the start"
-	if seen := r.lastSeen.Round(100 * time.Millisecond); seen > 0 {
-		at = ", " + reports.Time(seen) + " after the start"
+	if uptime := r.lastConnAt.Round(100 * time.Millisecond); uptime > 0 {
+		at = ", " + reports.Time(uptime) + " after the start"
 	}
-	return why + at + r.forwarderMay()
+	return reason + at + r.forwarderHint()
 }
 
-// forwarderMay says what clients did last to the transport, if that may have ended a forwarder before the server; empty
+// forwarderHint says what clients did last to the transport, if that may have ended a forwarder before the server; empty
 // if it was nothing, or it is known that there is none.
-func (r *run) forwarderMay() string {
-	const moment, may = 2 * time.Second, ": a forwarder (ssh -L, kubectl port-forward) may have ended"
-	switch at := r.status.Disconnected; {
-	case !r.config.Forwarded || len(r.config.Schedule) > 0:
+func (r *run) forwarderHint() string {
+	const moment, hint = 2 * time.Second, ": a forwarder (ssh -L, kubectl port-forward) may have ended"
+	switch at := r.status.DisconnectedAt; {
+	case !r.config.MayBeForwarded || len(r.config.Schedule) > 0:
 		return ""
-	case at > 0 && (r.lastSeen-at).Abs() <= moment:
-		return "; last, a client closed its connection without a goodbye" + may
-	case r.figures.refused != nil:
-		return "; last, clients opened " + text.Count(r.status.Wanted, "connection") + may
+	case at > 0 && (r.lastConnAt-at).Abs() <= moment:
+		return "; last, a client closed its connection without a goodbye" + hint
+	case r.figures.refusal != nil:
+		return "; last, clients opened " + text.Count(r.status.Target, "connection") + hint
 	}
 	return ""
 }

@@ -29,16 +29,16 @@ func TestQueuesThatDoNotGrow(t *testing.T) {
 		"many workers":  func(w *plan.Workload) { w.Consumers = 200 },
 		"stages": func(w *plan.Workload) {
 			w.Rate, w.Duration = 0, 0
-			w.Stages = plan.Stages{{Over: 5 * second, From: 10, To: 200}, {Over: 5 * second, From: 200, To: 200}}
+			w.Stages = plan.Stages{{Length: 5 * second, From: 10, To: 200}, {Length: 5 * second, From: 200, To: 200}}
 		},
 	} {
-		w := steady()
+		w := steadyLoad()
 		w.Duration, w.Drain = plan.Duration(10*second), plan.Duration(600*second)
 		change(&w)
 		l := bench{load: w}.run(t)
-		require.NotNil(t, l.Due, name)
-		assert.False(t, l.Due.Grew(), "%s: %+v", name, l.Due)
-		assert.Empty(t, l.Growing(), name)
+		require.NotNil(t, l.JobsDue, name)
+		assert.False(t, l.JobsDue.Grew(), "%s: %+v", name, l.JobsDue)
+		assert.Empty(t, l.GrowthWords(), name)
 		_, words := l.Outcome(reports.ExitOptions{}).Values()
 		assert.NotContains(t, words, "queues grew", name)
 	}
@@ -48,11 +48,11 @@ func TestQueuesThatDoNotGrow(t *testing.T) {
 func TestWavesAreNoGrowth(t *testing.T) {
 	t.Parallel()
 	for _, length := range []time.Duration{6 * second, 8 * second, 10 * second, 13 * second, 25 * second} {
-		w := steady()
+		w := steadyLoad()
 		w.Delay, w.Duration = plan.Range{Min: second, Max: 5 * second}, plan.Duration(length)
 		l := bench{load: w, server: fakes.Config{ScanEvery: 5 * second}}.run(t)
-		assert.False(t, l.Due.Grew(), "%v: %+v", length, l.Due)
-		assert.Positive(t, l.Due.End, "some wait for the next look")
+		assert.False(t, l.JobsDue.Grew(), "%v: %+v", length, l.JobsDue)
+		assert.Positive(t, l.JobsDue.End, "some wait for the next look")
 	}
 }
 
@@ -67,37 +67,37 @@ func TestQueuesThatGrow(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*plan.Workload)
 		hook   func(*fakes.Event)
-		busy   bool
+		isBusy bool
 	}{
 		"the server hands out 100 a second": {func(*plan.Workload) {}, slowFetch, false},
 		"workers can do 100 a second": {
-			func(w *plan.Workload) { w.Work = plan.Range{Min: 48 * ms, Max: 48 * ms} }, away, true},
+			func(w *plan.Workload) { w.Work = plan.Range{Min: 48 * ms, Max: 48 * ms} }, slowCommand, true},
 		"at random": {func(w *plan.Workload) { w.Poisson = true }, slowFetch, false},
 		"all of them later": {func(w *plan.Workload) {
 			w.Delay, w.Duration = plan.Range{Min: second, Max: second}, plan.Duration(20*second)
 		}, slowFetch, false},
 	} {
-		w := steady()
+		w := steadyLoad()
 		w.Rate, w.Duration, w.Drain = 300, plan.Duration(10*second), plan.Duration(600*second)
 		test.change(&w)
 		l := bench{load: w, hooks: []func(*fakes.Event){test.hook}}.run(t)
-		require.True(t, l.Due.Grew(), "%s: %+v", name, l.Due)
-		assert.InDelta(t, 200, l.Due.Growth, 40, name)
-		assert.InDelta(t, 200*l.Measured.Seconds(), l.Due.End, 300, name)
-		assert.InDelta(t, 100, l.Worked(), 15, name) // none is due in the first second
-		assert.Equal(t, test.busy, l.Due.Workers, name)
+		require.True(t, l.JobsDue.Grew(), "%s: %+v", name, l.JobsDue)
+		assert.InDelta(t, 200, l.JobsDue.Growth, 40, name)
+		assert.InDelta(t, 200*l.Measured.Seconds(), l.JobsDue.End, 300, name)
+		assert.InDelta(t, 100, l.WorkRate(), 15, name) // none is due in the first second
+		assert.Equal(t, test.isBusy, l.JobsDue.WorkersAreBusy, name)
 		outcome(t, l, reports.ExitWell, "achieved the target rate of 300 /s, the queues grew by")
 		assert.Contains(t, l.Validity.Remarks[0], "workers got", name)
 		step := results.StepOf(l, 300)
 		assert.Equal(t, results.StepFailed, step.Result, name)
-		assert.Contains(t, step.Why, "the limit was", name)
+		assert.Contains(t, step.Reason, "the limit was", name)
 	}
 }
 
 // The seconds of the measurement have the jobs that are due.
 func TestJobsThatAreDueInSeconds(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Work = plan.Range{Min: 100 * ms, Max: 100 * ms}
 	l := bench{load: w}.run(t)
 	var last int64
@@ -107,6 +107,6 @@ func TestJobsThatAreDueInSeconds(t *testing.T) {
 			last = *s.JobsDue
 		}
 	}
-	assert.Equal(t, l.Due.End, last)
+	assert.Equal(t, l.JobsDue.End, last)
 	assert.Greater(t, last, int64(200))
 }

@@ -13,23 +13,23 @@ import (
 
 // breaches adds up those of all loops and of the introduction.
 func (r *run) breaches() (all client.Breaches) {
-	if r.met.Breach != nil {
-		all.Add(client.Breach{First: r.met.Breach, Count: 1})
+	if r.introduction.Breach != nil {
+		all.Add(client.Breach{First: r.introduction.Breach, Count: 1})
 	}
-	r.each(func(c *client.Shard) { all.Add(c.Breaches()...) })
+	r.eachShard(func(c *client.Shard) { all.Add(c.Breaches()...) })
 	return all
 }
 
 // kindOf returns the kind of finding of a breach, and a few words about it.
-func kindOf(b *wire.BreachError) (kind results.FindingKind, what string) {
+func kindOf(b *wire.BreachError) (kind results.FindingKind, words string) {
 	switch b.Breach {
-	case wire.Unasked:
+	case wire.UnaskedBytes:
 		return results.FindingReply, "bytes that no command asked for"
 	case wire.ExtraReply:
 		return results.FindingReply, "more than one reply to " + b.Verb
 	case wire.NoReply:
 		return results.FindingUnanswered, b.Verb + " got no reply, while other commands did"
-	case wire.Overdue:
+	case wire.OverdueFetch:
 		return results.FindingOverdue, "there was no job, and the reply was too late"
 	case wire.WorkerClosed:
 		return results.FindingClosed, "the connection of a worker, without a cause"
@@ -41,7 +41,7 @@ func kindOf(b *wire.BreachError) (kind results.FindingKind, what string) {
 	return results.FindingGrammar, "bytes that are not well-formed"
 }
 
-// HistoryLimit is how many calls a run records, unless Config.MostCalls is another limit. They take about 300 bytes
+// HistoryLimit is how many calls a run records, unless Config.MaxCalls is another limit. They take about 300 bytes
 // each, and 700 while they are examined.
 const HistoryLimit = 2_000_000
 
@@ -51,11 +51,11 @@ func (r *run) examineHistory() {
 		return
 	}
 	h := r.recorder.History()
-	r.each(func(c *client.Shard) { c.Complete(h) })
-	h.Drained = r.figures.drained
-	h.Limits.Early = time.Second + r.ledger.Clock().Ahead().Abs() // the clocks of two machines
+	r.eachShard(func(c *client.Shard) { c.Complete(h) })
+	h.Drained = r.figures.isDrained
+	h.Limits.MaxLead = time.Second + r.ledger.Clock().Offset().Abs() // the clocks of two machines
 	result := history.Examine(h)
-	r.figures.history, r.figures.examined = h, result
+	r.figures.history, r.figures.examination = h, result
 	note := fmt.Sprintf("%d calls recorded; %d of %d jobs settled", len(h.Events), result.Settled, result.Jobs)
 	if h.Cut > 0 {
 		note += fmt.Sprintf("; the record ends at its limit, %v after the start", h.Cut.Round(time.Millisecond))
@@ -63,8 +63,8 @@ func (r *run) examineHistory() {
 	r.note(note)
 }
 
-// withOthers adds the findings of Config.Findings.
-func (r *run) withOthers(findings []results.LoadFinding) []results.LoadFinding {
+// addExternal adds the findings of Config.Findings.
+func (r *run) addExternal(findings []results.LoadFinding) []results.LoadFinding {
 	if r.config.Findings == nil {
 		return findings
 	}
@@ -74,48 +74,48 @@ func (r *run) withOthers(findings []results.LoadFinding) []results.LoadFinding {
 	return append(findings, others...)
 }
 
-// withHistory adds the findings of the history. One about a clause that has a finding already adds its proof to that.
-func (r *run) withHistory(findings []results.LoadFinding) []results.LoadFinding {
-	for _, f := range r.figures.examined.Findings {
+// addHistory adds the findings of the history. One about a clause that has a finding already adds its proof to that.
+func (r *run) addHistory(findings []results.LoadFinding) []results.LoadFinding {
+	for _, f := range r.figures.examination.Findings {
 		breach, clause := string(f.Breach), r.clauses().clauseOf(string(f.Breach))
-		i := slices.IndexFunc(findings, func(known results.LoadFinding) bool {
-			return known.Breach == breach || clause != "" && known.Clause == clause
+		i := slices.IndexFunc(findings, func(finding results.LoadFinding) bool {
+			return finding.Breach == breach || clause != "" && finding.Clause == clause
 		})
 		if i < 0 {
 			i = len(findings)
 			findings = append(findings, results.LoadFinding{
-				Kind: results.FindingHistory, Breach: breach, Clause: clause, What: "proved by the order of calls and replies",
+				Kind: results.FindingHistory, Breach: breach, Clause: clause, Description: "proved by the order of calls and replies",
 			})
 		}
-		known := &findings[i]
-		if known.Kind == results.FindingHistory {
-			known.Count++
-			if f.JID != "" && len(known.JIDs) < results.FindingsKept {
-				known.JIDs = append(known.JIDs, f.JID)
+		finding := &findings[i]
+		if finding.Kind == results.FindingHistory {
+			finding.Count++
+			if f.JID != "" && len(finding.JIDs) < results.MaxJIDs {
+				finding.JIDs = append(finding.JIDs, f.JID)
 			}
-			known.More = known.Count - int64(len(known.JIDs))
+			finding.MoreJIDs = finding.Count - int64(len(finding.JIDs))
 		}
-		if len(known.Notes) < results.FindingsKept {
-			known.Notes = append(known.Notes, f.What)
+		if len(finding.Notes) < results.MaxJIDs {
+			finding.Notes = append(finding.Notes, f.Description)
 		}
 	}
 	return findings
 }
 
-// withTimes adds when the jobs of findings were pushed.
-func (r *run) withTimes(findings []results.LoadFinding) []results.LoadFinding {
+// addPushTimes adds when the jobs of findings were pushed.
+func (r *run) addPushTimes(findings []results.LoadFinding) []results.LoadFinding {
 	for i := range findings {
-		f, some := &findings[i], false
+		f, hasTime := &findings[i], false
 		f.Pushed = make([]time.Duration, len(f.JIDs))
 		for n, jid := range f.JIDs {
 			f.Pushed[n] = -1
-			if k, own := r.jobs.Number(jid); own {
-				if at, known := r.ledger.PushedAt(k); known {
-					f.Pushed[n], some = at, true
+			if k, ok := r.jobs.Number(jid); ok {
+				if at, ok := r.ledger.PushedAt(k); ok {
+					f.Pushed[n], hasTime = at, true
 				}
 			}
 		}
-		if !some {
+		if !hasTime {
 			f.Pushed = nil
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// counted has n be the number of jobs that are in queues or held.
-func counted(n *int64) func(*fakes.Event) {
+// countJobs has n be the number of jobs that are in queues or held.
+func countJobs(n *int64) func(*fakes.Event) {
 	return func(e *fakes.Event) {
 		switch e.Point {
 		case fakes.Defaulted:
@@ -19,9 +19,9 @@ func counted(n *int64) func(*fakes.Event) {
 	}
 }
 
-// stalling has the server send nothing at all for a while, once, counted from the first
+// stallServer has the server send nothing at all for a while, once, counted from the first
 // PUSH.
-func stalling(at, length time.Duration) func(*fakes.Event) {
+func stallServer(at, length time.Duration) func(*fakes.Event) {
 	var first atomic.Pointer[time.Time]
 	return func(e *fakes.Event) {
 		if e.Point != fakes.Ran {
@@ -39,11 +39,13 @@ func stalling(at, length time.Duration) func(*fakes.Event) {
 	}
 }
 
-// each has fn see every nth job that is delivered.
-func each(n int64, fn func(*fakes.Event)) func(*fakes.Event) { return eachAt(fakes.Delivered, n, fn) }
+// eachDelivery has fn see every nth job that is delivered.
+func eachDelivery(n int64, fn func(*fakes.Event)) func(*fakes.Event) {
+	return eachNth(fakes.Delivered, n, fn)
+}
 
-// eachAt has fn see every nth event at a point.
-func eachAt(point fakes.Point, n int64, fn func(*fakes.Event)) func(*fakes.Event) {
+// eachNth has fn see every nth event at a point.
+func eachNth(point fakes.Point, n int64, fn func(*fakes.Event)) func(*fakes.Event) {
 	var count atomic.Int64
 	return func(e *fakes.Event) {
 		if e.Point == point && count.Add(1)%n == 0 {

@@ -58,22 +58,22 @@ func (i impostor) answer(line string) string {
 func (i impostor) serve(nc net.Conn, number uint64) {
 	defer nc.Close()
 	random := rand.New(rand.NewPCG(4711, number)) //nolint:gosec // the same in every run
-	say := func(what string) bool {
+	say := func(text string) bool {
 		time.Sleep(5 * ms)
-		switch what {
+		switch text {
 		case "", hangs:
 			return true
 		case closes:
 			return false
 		case noise:
-			some := make([]byte, 1+random.IntN(100))
-			for k := range some {
-				some[k] = byte(random.Uint32())
+			buf := make([]byte, 1+random.IntN(100))
+			for k := range buf {
+				buf[k] = byte(random.Uint32())
 			}
-			_, err := nc.Write(some)
+			_, err := nc.Write(buf)
 			return err == nil
 		}
-		_, err := nc.Write([]byte(what + "\r\n"))
+		_, err := nc.Write([]byte(text + "\r\n"))
 		return err == nil
 	}
 	if !say(i.greeting) {
@@ -85,13 +85,13 @@ func (i impostor) serve(nc net.Conn, number uint64) {
 	}
 }
 
-// against runs a workload against an impostor. It must come to an end.
-func (i impostor) against(t *testing.T, w plan.Workload) *results.Load {
+// runAgainst runs a workload against an impostor. It must come to an end.
+func (i impostor) runAgainst(t *testing.T, w plan.Workload) *results.Load {
 	t.Helper()
-	return i.loaded(t, w, fwpwire.New(""))
+	return i.runLoad(t, w, fwpwire.New(""))
 }
 
-func (i impostor) loaded(t *testing.T, w plan.Workload, spoken wire.Protocol) (report *results.Load) {
+func (i impostor) runLoad(t *testing.T, w plan.Workload, spoken wire.Protocol) (report *results.Load) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
@@ -100,13 +100,13 @@ func (i impostor) loaded(t *testing.T, w plan.Workload, spoken wire.Protocol) (r
 		go served.Serve(place.MustListen(), func(nc net.Conn) { i.serve(nc, connections.Add(1)) })
 		require.NoError(t, w.Check())
 		result := load.Run(t.Context(), load.Config{
-			Workload: w, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf, Protocol: spoken,
+			Workload: w, Seed: 1, Run: "test", CoarseTimers: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf, Protocol: spoken,
 			Dial: place.Dial,
 		})
 		served.Close()
 		report = result.Report
 		if report.Unreachable == "" {
-			quiet(report, nil)
+			evaluateQuiet(report, nil)
 		}
 	})
 	return report
@@ -167,11 +167,11 @@ func loads(t *testing.T) map[string]plan.Workload {
 		w.Producers, w.Consumers, w.Connections = min(w.Producers, 5), min(w.Consumers, 5), min(w.Connections, 10)
 		all[name] = w
 	}
-	open := steady()
-	open.Rate, open.Duration = 100, plan.Duration(3*second)
-	jobs := open
-	jobs.Rate, jobs.Duration, jobs.JobLimit = 0, 0, 1_000_000
-	all["rate"], all["jobs"] = open, jobs
+	rateLoad := steadyLoad()
+	rateLoad.Rate, rateLoad.Duration = 100, plan.Duration(3*second)
+	jobLoad := rateLoad
+	jobLoad.Rate, jobLoad.Duration, jobLoad.JobLimit = 0, 0, 1_000_000
+	all["rate"], all["jobs"] = rateLoad, jobLoad
 	return all
 }
 
@@ -183,7 +183,7 @@ func TestImpostors(t *testing.T) {
 		suspect := suspects[name]
 		for j, preset := range slices.Sorted(maps.Keys(all)) {
 			w := all[preset]
-			if !golden.Slow() && (i+j)%5 != 0 {
+			if !golden.IsSlow() && (i+j)%5 != 0 {
 				continue
 			}
 			if strings.HasPrefix(suspect.rest, "+OK") { // a million jobs that seem to go well take their time
@@ -191,7 +191,7 @@ func TestImpostors(t *testing.T) {
 			}
 			t.Run(name+"/"+preset, func(t *testing.T) {
 				t.Parallel()
-				l := suspect.against(t, w)
+				l := suspect.runAgainst(t, w)
 				code, words := l.Outcome(reports.ExitOptions{}).Values()
 				assert.Equal(t, suspect.code, code, words)
 				assert.Regexp(t, suspect.words, words)
@@ -242,7 +242,7 @@ func TestImpostorsAreBlamedByCommand(t *testing.T) {
 	for _, test := range cases {
 		t.Run(test.preset+"/"+test.clause, func(t *testing.T) {
 			t.Parallel()
-			l := test.impostor.against(t, loads(t)[test.preset])
+			l := test.impostor.runAgainst(t, loads(t)[test.preset])
 			require.Contains(t, clauses(l), test.clause)
 			for _, f := range l.Findings {
 				if f.Clause == test.clause && test.note != "" {
@@ -258,7 +258,7 @@ func TestImpostorsAreBlamedByCommand(t *testing.T) {
 func TestWhatIsRefusedIsNotCarried(t *testing.T) {
 	t.Parallel()
 	for preset, op := range map[string]string{"churn": "connect", "rate": "push", "fetch": "ack"} {
-		l := suspects["HELLO, then -ERR"].against(t, loads(t)[preset])
+		l := suspects["HELLO, then -ERR"].runAgainst(t, loads(t)[preset])
 		assert.Equal(t, op, l.Rate.Op)
 		assert.Zero(t, l.Rate.Done, preset)
 		assert.Zero(t, l.Rate.Achieved, preset)
@@ -274,15 +274,15 @@ func TestWhatIsRefusedIsNotCarried(t *testing.T) {
 // A drain that cannot end well is given up soon, and the report has the reason.
 func TestTheDrainIsGivenUp(t *testing.T) {
 	t.Parallel()
-	for rest, why := range map[string]string{
+	for rest, reason := range map[string]string{
 		"-ERR no": "the drain was stopped: only errors for 5 s (ERR no)",
 		hangs:     "the drain was stopped: no reply for 10 s",
 	} {
 		i := suspects["HELLO, then +OK"].impostor
 		i.fetch = rest
-		l := i.against(t, loads(t)["rate"])
+		l := i.runAgainst(t, loads(t)["rate"])
 		assert.Equal(t, int64(300), l.Jobs.Pushed)
-		assert.Equal(t, why, l.Jobs.NotDrained)
+		assert.Equal(t, reason, l.Jobs.NotDrained)
 		assert.Less(t, l.Took, 35*second)
 		assert.Contains(t, phases(l), "drain")
 	}

@@ -36,7 +36,7 @@ func Join(parts []Part, thresholds ...validity.Threshold) (*results.Load, error)
 	l := new(results.Load)
 	var counted []Part
 	for i := range parts {
-		if l.Parts = append(l.Parts, parts[i].row); !parts[i].row.LeftOut {
+		if l.Parts = append(l.Parts, parts[i].row); !parts[i].row.IsLeftOut {
 			addReport(l, &parts[i], len(counted) == 0)
 			counted = append(counted, parts[i])
 		}
@@ -49,13 +49,13 @@ func Join(parts []Part, thresholds ...validity.Threshold) (*results.Load, error)
 	l.Rate.Achieved = reports.PerSecond(l.Rate.Done, l.Measured)
 	l.Jobs.InDoubt = min(l.Jobs.Missing, l.Jobs.InDoubt)
 	l.Jobs.Unknown = unknown(parts)
-	l.Jobs.Drained = l.Jobs.Drained && l.Jobs.Unknown == ""
+	l.Jobs.IsDrained = l.Jobs.IsDrained && l.Jobs.Unknown == ""
 	l.Interrupted = false // it is the part that was
 	if !slices.ContainsFunc(counted, func(p Part) bool { return p.Report.Unreachable == "" }) {
 		l.Unreachable = first.Unreachable
 	}
 	thresholds = thresholdsOf(counted, thresholds)
-	if err := AddPercentiles(l, Wanted(thresholds, nil)...); err != nil {
+	if err := AddPercentiles(l, ExtraPercentiles(thresholds, nil)...); err != nil {
 		return nil, err
 	}
 	validity.Evaluate(l, thresholds...)
@@ -78,50 +78,50 @@ func thresholdsOf(parts []Part, all []validity.Threshold) []validity.Threshold {
 }
 
 // addReport adds the counts of a part, to the sum of those before.
-func addReport(l *results.Load, part *Part, first bool) {
-	one := part.Report
-	l.Run = strings.TrimPrefix(l.Run+"+"+one.Run, "+")
-	if l.Started.IsZero() || one.Started.Before(l.Started) {
-		l.Started = one.Started
+func addReport(l *results.Load, part *Part, isFirst bool) {
+	report := part.Report
+	l.Run = strings.TrimPrefix(l.Run+"+"+report.Run, "+")
+	if l.StartTime.IsZero() || report.StartTime.Before(l.StartTime) {
+		l.StartTime = report.StartTime
 	}
-	if l.LoadFrom.IsZero() || !one.LoadFrom.IsZero() && one.LoadFrom.Before(l.LoadFrom) {
-		l.LoadFrom = one.LoadFrom
+	if l.LoadFrom.IsZero() || !report.LoadFrom.IsZero() && report.LoadFrom.Before(l.LoadFrom) {
+		l.LoadFrom = report.LoadFrom
 	}
-	results.Join(l, one)
-	results.Join(&l.Connections, &one.Connections)
-	results.Join(&l.Health, &one.Health)
-	results.Join(&l.Rate, &one.Rate)
-	for _, text := range []struct{ to, of *string }{
-		{&l.Internal, &one.Internal}, {&l.Gone, &one.Gone}, {&l.GivenUp, &one.GivenUp}, {&l.Usage, &one.Usage},
-		{&l.EndedEarly, &one.EndedEarly},
+	results.Join(l, report)
+	results.Join(&l.Connections, &report.Connections)
+	results.Join(&l.Health, &report.Health)
+	results.Join(&l.Rate, &report.Rate)
+	for _, text := range []struct{ to, from *string }{
+		{&l.Internal, &report.Internal}, {&l.LossReason, &report.LossReason}, {&l.GivenUp, &report.GivenUp}, {&l.Usage, &report.Usage},
+		{&l.AbortReason, &report.AbortReason},
 	} {
-		if *text.to == "" && *text.of != "" {
-			*text.to = part.row.Title() + ": " + *text.of
+		if *text.to == "" && *text.from != "" {
+			*text.to = part.row.Title() + ": " + *text.from
 		}
 	}
-	addPhases(l, one)
-	l.Gaps = commonGaps(l.Gaps, one.Gaps, first)
-	l.Failed = commonFailures(l.Failed, one.Failed, first)
-	if one.Due != nil {
-		l.Due = cmp.Or(l.Due, new(results.JobsDue))
-		results.Join(l.Due, one.Due)
-		l.Due.Workers = one.Due.Workers && (l.Due.Workers || first)
+	addPhases(l, report)
+	l.Gaps = commonGaps(l.Gaps, report.Gaps, isFirst)
+	l.FailedSpans = commonFailures(l.FailedSpans, report.FailedSpans, isFirst)
+	if report.JobsDue != nil {
+		l.JobsDue = cmp.Or(l.JobsDue, new(results.JobsDue))
+		results.Join(l.JobsDue, report.JobsDue)
+		l.JobsDue.WorkersAreBusy = report.JobsDue.WorkersAreBusy && (l.JobsDue.WorkersAreBusy || isFirst)
 	}
-	addJobs(l, part, first)
-	for i := range one.Findings {
-		addFinding(l, &one.Findings[i])
+	addJobs(l, part, isFirst)
+	for i := range report.Findings {
+		addFinding(l, &report.Findings[i])
 	}
 }
 
 // commonGaps returns the spans in which none of the generators was answered; those of the first are all.
-func commonGaps(known, more []results.Gap, first bool) (common []results.Gap) {
-	if first {
-		return more
+func commonGaps(sum, part []results.Gap, isFirst bool) (common []results.Gap) {
+	if isFirst {
+		return part
 	}
-	for _, a := range known {
-		for _, b := range more {
-			g := results.Gap{From: max(a.From, b.From), Until: min(a.Until, b.Until), Empties: a.Empties || b.Empties}
-			if g.Until-g.From >= gapLeast {
+	for _, a := range sum {
+		for _, b := range part {
+			g := results.Gap{From: max(a.From, b.From), Until: min(a.Until, b.Until), HasEmptyFetches: a.HasEmptyFetches || b.HasEmptyFetches}
+			if g.Until-g.From >= minGap {
 				common = append(common, g)
 			}
 		}
@@ -131,14 +131,14 @@ func commonGaps(known, more []results.Gap, first bool) (common []results.Gap) {
 
 // commonFailures returns the spans in which the commands of a kind failed for all generators; those of the first are
 // all.
-func commonFailures(known, more []results.FailedSpan, first bool) (common []results.FailedSpan) {
-	if first {
-		return more
+func commonFailures(sum, part []results.FailedSpan, isFirst bool) (common []results.FailedSpan) {
+	if isFirst {
+		return part
 	}
-	for _, a := range known {
-		for _, b := range more {
+	for _, a := range sum {
+		for _, b := range part {
 			s := results.FailedSpan{Op: a.Op, From: max(a.From, b.From), Until: min(a.Until, b.Until)}
-			if a.Op == b.Op && s.Until-s.From >= gapLeast {
+			if a.Op == b.Op && s.Until-s.From >= minGap {
 				common = append(common, s)
 			}
 		}
@@ -147,56 +147,56 @@ func commonFailures(known, more []results.FailedSpan, first bool) (common []resu
 }
 
 // addPhases widens the phases so that they contain those of one.
-func addPhases(l *results.Load, one *results.Load) {
-	for _, p := range one.Phases {
+func addPhases(l *results.Load, report *results.Load) {
+	for _, p := range report.Phases {
 		p.Note = ""
-		i := slices.IndexFunc(l.Phases, func(known results.Phase) bool { return known.Name == p.Name })
+		i := slices.IndexFunc(l.Phases, func(phase results.Phase) bool { return phase.Name == p.Name })
 		if i < 0 {
 			l.Phases = append(l.Phases, p)
 			continue
 		}
-		known := &l.Phases[i]
-		until := max(known.From+known.Took, p.From+p.Took)
-		known.From = min(known.From, p.From)
-		known.Took = until - known.From
+		phase := &l.Phases[i]
+		until := max(phase.From+phase.Took, p.From+p.Took)
+		phase.From = min(phase.From, p.From)
+		phase.Took = until - phase.From
 	}
 }
 
 // addJobs adds the account of a part. The sum is drained if all parts are.
-func addJobs(l *results.Load, part *Part, first bool) {
-	sum, one := &l.Jobs, &part.Report.Jobs
-	results.Join(sum, one)
-	none := one.Pushed+one.Doubtful == 0 // nothing is left on the server
-	sum.Drained = (one.Drained || none) && (sum.Drained || first)
-	if sum.NotDrained == "" && one.NotDrained != "" {
-		sum.NotDrained = part.row.Title() + ": " + one.NotDrained
+func addJobs(l *results.Load, part *Part, isFirst bool) {
+	sum, jobs := &l.Jobs, &part.Report.Jobs
+	results.Join(sum, jobs)
+	isEmpty := jobs.Pushed+jobs.Doubtful == 0 // nothing is left on the server
+	sum.IsDrained = (jobs.IsDrained || isEmpty) && (sum.IsDrained || isFirst)
+	if sum.NotDrained == "" && jobs.NotDrained != "" {
+		sum.NotDrained = part.row.Title() + ": " + jobs.NotDrained
 	}
 }
 
 // addFinding adds a finding to those of its kind.
-func addFinding(l *results.Load, one *results.LoadFinding) {
-	i := slices.IndexFunc(l.Findings, func(known results.LoadFinding) bool {
-		return known.Kind == one.Kind && known.Breach == one.Breach && known.Clause == one.Clause && known.What == one.What
+func addFinding(l *results.Load, f *results.LoadFinding) {
+	i := slices.IndexFunc(l.Findings, func(sum results.LoadFinding) bool {
+		return sum.Kind == f.Kind && sum.Breach == f.Breach && sum.Clause == f.Clause && sum.Description == f.Description
 	})
 	if i < 0 {
-		added := *one
-		added.JIDs, added.Pushed, added.Notes = slices.Clone(one.JIDs), slices.Clone(one.Pushed), slices.Clone(one.Notes)
+		added := *f
+		added.JIDs, added.Pushed, added.Notes = slices.Clone(f.JIDs), slices.Clone(f.Pushed), slices.Clone(f.Notes)
 		l.Findings = append(l.Findings, added)
 		return
 	}
-	known := &l.Findings[i]
-	room := max(0, results.FindingsKept-len(known.JIDs))
-	if len(known.Pushed) == len(known.JIDs) && len(one.Pushed) == len(one.JIDs) {
-		known.Pushed = append(known.Pushed, one.Pushed[:min(room, len(one.Pushed))]...)
+	sum := &l.Findings[i]
+	room := max(0, results.MaxJIDs-len(sum.JIDs))
+	if len(sum.Pushed) == len(sum.JIDs) && len(f.Pushed) == len(f.JIDs) {
+		sum.Pushed = append(sum.Pushed, f.Pushed[:min(room, len(f.Pushed))]...)
 	} else {
-		known.Pushed = nil // not of all
+		sum.Pushed = nil // not of all
 	}
-	known.JIDs = append(known.JIDs, one.JIDs[:min(room, len(one.JIDs))]...)
-	known.Notes = append(known.Notes, one.Notes...)
-	known.Notes = known.Notes[:min(len(known.Notes), results.FindingsKept)]
-	known.Count += one.Count
-	if known.More += one.More; len(one.JIDs) > room {
-		known.More += int64(len(one.JIDs) - room)
+	sum.JIDs = append(sum.JIDs, f.JIDs[:min(room, len(f.JIDs))]...)
+	sum.Notes = append(sum.Notes, f.Notes...)
+	sum.Notes = sum.Notes[:min(len(sum.Notes), results.MaxJIDs)]
+	sum.Count += f.Count
+	if sum.MoreJIDs += f.MoreJIDs; len(f.JIDs) > room {
+		sum.MoreJIDs += int64(len(f.JIDs) - room)
 	}
 }
 
@@ -231,18 +231,18 @@ func addHistograms(l *results.Load, parts []Part) error {
 // completeOp sets what histograms do not have: the rate of a kind of command, and examples of its errors.
 func completeOp(l *results.Load, o *results.LoadOp, parts []Part) {
 	for _, part := range parts {
-		i := slices.IndexFunc(part.Report.Ops, func(one results.LoadOp) bool { return one.Op == o.Op })
+		i := slices.IndexFunc(part.Report.Ops, func(op results.LoadOp) bool { return op.Op == o.Op })
 		if i < 0 {
 			continue
 		}
-		one := &part.Report.Ops[i]
-		if one.Rate > 0 {
+		op := &part.Report.Ops[i]
+		if op.Rate > 0 {
 			o.Rate = reports.PerSecond(o.Count, l.Measured)
 		}
 		for k := range o.Errors {
-			for _, known := range one.Errors {
-				if known.Kind == o.Errors[k].Kind && o.Errors[k].Example == "" {
-					o.Errors[k].Example = known.Example
+			for _, e := range op.Errors {
+				if e.Kind == o.Errors[k].Kind && o.Errors[k].Example == "" {
+					o.Errors[k].Example = e.Example
 				}
 			}
 		}
@@ -257,12 +257,12 @@ func joinedPlan(parts []Part) results.LoadPlan {
 	settings := map[string]string{}
 	sums := map[string]int{}
 	for _, part := range parts {
-		one := &part.Report.Plan
-		results.Join(&plan, one)
-		if json.Unmarshal(one.Workload, &settings) != nil {
+		partPlan := &part.Report.Plan
+		results.Join(&plan, partPlan)
+		if json.Unmarshal(partPlan.Workload, &settings) != nil {
 			continue
 		}
-		for _, key := range shared {
+		for _, key := range sharedSettings {
 			n, _ := strconv.Atoi(settings[key]) // what is not there is none
 			sums[key] += n
 		}
@@ -276,5 +276,5 @@ func joinedPlan(parts []Part) results.LoadPlan {
 	return plan
 }
 
-// shared are the settings of a workload of which each segment has a share.
-var shared = [...]string{"producers", "consumers", "connections", "observers"}
+// sharedSettings are the settings of a workload of which each segment has a share.
+var sharedSettings = [...]string{"producers", "consumers", "connections", "observers"}

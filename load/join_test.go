@@ -24,11 +24,11 @@ import (
 )
 
 // segments runs a workload in so many segments, each in a virtual time of its own, and joins the results.
-func segments(t *testing.T, w plan.Workload, of int) *results.Load {
+func segments(t *testing.T, w plan.Workload, count int) *results.Load {
 	t.Helper()
 	var parts []load.Part
-	for i := range of {
-		s := plan.Segment{Index: i, Of: of}
+	for i := range count {
+		s := plan.Segment{Index: i, Count: count}
 		part, err := w.Segment(s)
 		require.NoError(t, err)
 		l := bench{load: part, change: func(c *load.Config) {
@@ -42,13 +42,13 @@ func segments(t *testing.T, w plan.Workload, of int) *results.Load {
 }
 
 // histograms returns the buckets of the series of a set, and what is counted beside them.
-func histograms(t *testing.T, l *results.Load, of ...measure.Op) map[string]any {
+func histograms(t *testing.T, l *results.Load, ops ...measure.Op) map[string]any {
 	t.Helper()
 	log, err := measure.ReadLog("report", strings.NewReader(l.Histograms))
 	require.NoError(t, err)
 	set := log.Total
 	all := map[string]any{}
-	for _, op := range of {
+	for _, op := range ops {
 		for _, m := range []measure.Measure{measure.Lateness, measure.Service, measure.Response} {
 			series := measure.SeriesOf(op, m)
 			h := set.Histogram(series)
@@ -61,14 +61,14 @@ func histograms(t *testing.T, l *results.Load, of ...measure.Op) map[string]any 
 			}
 			all[series.String()] = buckets
 		}
-		all[string(op)+" aside"] = set.Aside(op)
+		all[string(op)+" aside"] = set.OutsideWindow(op)
 	}
 	return all
 }
 
-// brief is steady with few jobs.
-func brief() plan.Workload {
-	w := steady()
+// briefLoad is steady with few jobs.
+func briefLoad() plan.Workload {
+	w := steadyLoad()
 	w.Rate, w.Duration = 50, plan.Duration(2*second)
 	return w
 }
@@ -78,35 +78,35 @@ func brief() plan.Workload {
 func TestSegmentsAreOneLoad(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
-	even := steady()
+	even := steadyLoad()
 	even.Duration = plan.Duration(golden.Sample(2*second, 5*second))
 	poisson := even
 	poisson.Poisson, poisson.Warmup = true, plan.Duration(second)
 	poisson.Producers = 90 // enough that no arrival waits for one, however they are shared
-	closed := steady()
+	closed := steadyLoad()
 	closed.Rate, closed.Duration, closed.JobLimit, closed.Prefill = 0, 0, golden.Sample[int64](200, 1000), 77
 	churn := plan.Workload{
 		Connections: 20, Churn: true, Rate: 100, Duration: plan.Duration(2 * second), Payload: plan.Constant(10),
 	}
 	for name, w := range map[string]plan.Workload{"even": even, "poisson": poisson, "closed": closed, "churn": churn} {
-		for _, of := range golden.Sample([]int{4}, []int{2, 4, 5}) {
-			t.Run(fmt.Sprintf("%s in %d", name, of), func(t *testing.T) {
+		for _, count := range golden.Sample([]int{4}, []int{2, 4, 5}) {
+			t.Run(fmt.Sprintf("%s in %d", name, count), func(t *testing.T) {
 				t.Parallel()
-				one := bench{load: w}.run(t)
-				joined := segments(t, w, of)
-				well(t, joined)
-				assert.Len(t, joined.Parts, of)
-				assert.Equal(t, one.Jobs.Pushed, joined.Jobs.Pushed)
-				assert.Equal(t, one.Jobs.Acked, joined.Jobs.Acked)
-				assert.Equal(t, one.Connections.Planned, joined.Connections.Planned)
+				single := bench{load: w}.run(t)
+				joined := segments(t, w, count)
+				requireSound(t, joined)
+				assert.Len(t, joined.Parts, count)
+				assert.Equal(t, single.Jobs.Pushed, joined.Jobs.Pushed)
+				assert.Equal(t, single.Jobs.Acked, joined.Jobs.Acked)
+				assert.Equal(t, single.Connections.Planned, joined.Connections.Planned)
 				if name == "closed" { // how fast it goes depends on how many take part
-					assert.Equal(t, pushes(t, one).Count, pushes(t, joined).Count)
+					assert.Equal(t, pushes(t, single).Count, pushes(t, joined).Count)
 					return
 				}
-				assert.Equal(t, one.Rate.Planned, joined.Rate.Planned)
-				assert.InDelta(t, one.Rate.Done, joined.Rate.Done, float64(of), "the last replies may be in the window or not")
-				assert.Equal(t, histograms(t, one, measure.Push), histograms(t, joined, measure.Push))
-				sameAccount(t, one, joined)
+				assert.Equal(t, single.Rate.Planned, joined.Rate.Planned)
+				assert.InDelta(t, single.Rate.Done, joined.Rate.Done, float64(count), "the last replies may be in the window or not")
+				assert.Equal(t, histograms(t, single, measure.Push), histograms(t, joined, measure.Push))
+				sameAccount(t, single, joined)
 			})
 		}
 	}
@@ -115,7 +115,7 @@ func TestSegmentsAreOneLoad(t *testing.T) {
 // A segment says what it is, and a report of all of them does not.
 func TestSegmentsInReports(t *testing.T) {
 	t.Parallel()
-	joined := segments(t, brief(), 2)
+	joined := segments(t, briefLoad(), 2)
 	assert.Equal(t, "1/2", joined.Parts[0].Segment)
 	assert.Empty(t, joined.Plan.Segment)
 	assert.Equal(t, 5, joined.Plan.Producers)
@@ -134,7 +134,7 @@ func TestSegmentsInReports(t *testing.T) {
 }
 
 // sameAccount asserts that two loads have the same account of jobs, count by count, and the same percentiles of pushes.
-func sameAccount(t *testing.T, one, joined *results.Load) {
+func sameAccount(t *testing.T, single, joined *results.Load) {
 	t.Helper()
 	counts := func(l *results.Load) map[string]int64 {
 		all := maps.Collect(l.Jobs.Counts())
@@ -142,18 +142,18 @@ func sameAccount(t *testing.T, one, joined *results.Load) {
 		delete(all, "out_of_order")
 		return all
 	}
-	assert.Equal(t, counts(one), counts(joined))
-	assert.Equal(t, pushes(t, one).Response, pushes(t, joined).Response)
+	assert.Equal(t, counts(single), counts(joined))
+	assert.Equal(t, pushes(t, single).Response, pushes(t, joined).Response)
 }
 
 // partsOf returns the reports of the segments of brief, each a copy of one run that the caller may change.
-func partsOf(t *testing.T, of int) []load.Part {
+func partsOf(t *testing.T, count int) []load.Part {
 	t.Helper()
-	good := bench{load: brief(), change: func(c *load.Config) { c.StartAt = time.Now().Add(5 * second) }}.run(t)
+	good := bench{load: briefLoad(), change: func(c *load.Config) { c.StartAt = time.Now().Add(5 * second) }}.run(t)
 	var parts []load.Part
-	for i := range of {
+	for i := range count {
 		l, name := *good, fmt.Sprintf("%d.json", i+1)
-		l.Plan.Segment = plan.Segment{Index: i, Of: of}.String()
+		l.Plan.Segment = plan.Segment{Index: i, Count: count}.String()
 		l.Run, l.Histograms = name, strings.Replace(good.Histograms, "run test", "run "+name, 1)
 		parts = append(parts, load.Part{Name: name, Report: &l})
 	}
@@ -164,19 +164,19 @@ func partsOf(t *testing.T, of int) []load.Part {
 func TestThresholdsAreThoseOfTheWhole(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		of    []string // of the parts
-		more  string   // of the sum
-		wrong func(*results.Load)
-		code  int
-		words string
+		partLimits []string // of the parts
+		sumLimits  string   // of the sum
+		wrong      func(*results.Load)
+		code       int
+		words      string
 	}{
-		"missed by all":        {of: []string{"push.response.p50<1us"}, code: reports.ExitFindings, words: "p50<1us"},
-		"met by the sum":       {of: []string{"rate>=90/s"}, code: reports.ExitWell, words: "accounted for"},
-		"another percentile":   {of: []string{"push.response.p95<1us"}, code: reports.ExitFindings, words: "p95<1us, actual"},
-		"of the sum":           {more: "rate>=1000/s", code: reports.ExitFindings, words: "rate>=1000/s"},
-		"met by parts and sum": {of: []string{"rate>=40/s"}, more: "lost==0", code: reports.ExitWell, words: "accounted for"},
+		"missed by all":        {partLimits: []string{"push.response.p50<1us"}, code: reports.ExitFindings, words: "p50<1us"},
+		"met by the sum":       {partLimits: []string{"rate>=90/s"}, code: reports.ExitWell, words: "accounted for"},
+		"another percentile":   {partLimits: []string{"push.response.p95<1us"}, code: reports.ExitFindings, words: "p95<1us, actual"},
+		"of the sum":           {sumLimits: "rate>=1000/s", code: reports.ExitFindings, words: "rate>=1000/s"},
+		"met by parts and sum": {partLimits: []string{"rate>=40/s"}, sumLimits: "lost==0", code: reports.ExitWell, words: "accounted for"},
 		"a part that was dead": {wrong: func(l *results.Load) {
-			l.Failed = []results.FailedSpan{{Op: "push", Until: l.Measured}}
+			l.FailedSpans = []results.FailedSpan{{Op: "push", Until: l.Measured}}
 		}, code: reports.ExitFindings, words: "part 1.json: every PUSH failed"},
 	} {
 		parts := partsOf(t, 2)
@@ -192,17 +192,17 @@ func TestThresholdsAreThoseOfTheWhole(t *testing.T) {
 			test.wrong(parts[0].Report)
 		}
 		for _, p := range parts {
-			require.NoError(t, load.AddPercentiles(p.Report, load.Wanted(limits(test.of...), nil)...))
-			validity.Evaluate(p.Report, limits(test.of...)...)
+			require.NoError(t, load.AddPercentiles(p.Report, load.ExtraPercentiles(limits(test.partLimits...), nil)...))
+			validity.Evaluate(p.Report, limits(test.partLimits...)...)
 		}
-		var more []validity.Threshold
-		if test.more != "" {
-			more = limits(test.more)
+		var extra []validity.Threshold
+		if test.sumLimits != "" {
+			extra = limits(test.sumLimits)
 		}
-		joined, err := load.Join(parts, more...)
+		joined, err := load.Join(parts, extra...)
 		require.NoError(t, err, name)
 		outcome(t, joined, test.code, test.words)
-		assert.Len(t, joined.Thresholds, len(test.of)+len(more), name)
+		assert.Len(t, joined.Thresholds, len(test.partLimits)+len(extra), name)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestThresholdsAreThoseOfTheWhole(t *testing.T) {
 func TestPartsThatAreNotTheLoad(t *testing.T) {
 	t.Parallel()
 	type parts = []load.Part
-	const lost = "what segment 3/4 did is not known"
+	const unknownPart = "what segment 3/4 did is not known"
 	for name, test := range map[string]struct {
 		change  func(parts) parts
 		pushed  int64 // of 100 each
@@ -219,21 +219,21 @@ func TestPartsThatAreNotTheLoad(t *testing.T) {
 	}{
 		"all": {func(p parts) parts { return p }, 400, "", ""},
 		"one is missing": {func(p parts) parts { return slices.Delete(p, 2, 3) }, 300,
-			"segment 3/4: its report is missing", lost},
+			"segment 3/4: its report is missing", unknownPart},
 		"one was killed": {func(p parts) parts {
 			p[2].Report, p[2].Problem = nil, "it has no report"
 			return p
-		}, 300, "part 3.json: it has no report", lost},
+		}, 300, "part 3.json: it has no report", unknownPart},
 		"one is there twice": {func(p parts) parts {
-			again := *p[2].Report
-			again.Run = "again"
-			return append(p, load.Part{Name: "5.json", Report: &again})
+			duplicate := *p[2].Report
+			duplicate.Run = "again"
+			return append(p, load.Part{Name: "5.json", Report: &duplicate})
 		}, 400, "part 5.json: 3.json is segment 3/4 already", "the jobs of 5.json are not counted"},
 		"one has another seed": {func(p parts) parts {
 			p[2].Report.Seed = 99
 			return p
 		}, 300, "part 3.json: it has another plan: its seed is 99, the others have 1",
-			lost + ", and the jobs of 3.json are not counted"},
+			unknownPart + ", and the jobs of 3.json are not counted"},
 		"one has another rate": {func(p parts) parts {
 			p[0].Report.Plan.Workload = json.RawMessage(strings.Replace(string(p[0].Report.Plan.Workload), `"50/s"`, `"60/s"`,
 				1))
@@ -244,11 +244,11 @@ func TestPartsThatAreNotTheLoad(t *testing.T) {
 			p[2].Report.Plan.Segment = "3/5"
 			return p
 		}, 300, "its number of segments is 5, the others have 4",
-			lost + ", and the jobs of 3.json are not counted"},
+			unknownPart + ", and the jobs of 3.json are not counted"},
 		"one is a whole load": {func(p parts) parts {
 			p[2].Report.Plan.Segment = ""
 			return p
-		}, 300, "part 3.json: it has another plan: it is not a segment", lost + ", and the jobs of 3.json are not counted"},
+		}, 300, "part 3.json: it has another plan: it is not a segment", unknownPart + ", and the jobs of 3.json are not counted"},
 		"one began late": {func(p parts) parts {
 			p[2].Report.LoadFrom = p[2].Report.LoadFrom.Add(1500 * ms)
 			return p
@@ -275,7 +275,7 @@ func TestPartsThatAreNotTheLoad(t *testing.T) {
 			return p
 		}, 300, "part 3.json: its load did not begin: the target was not reached: connection refused", ""},
 		"one was started too late": {func(p parts) parts {
-			l := bench{load: brief(), change: func(c *load.Config) { c.StartAt = time.Now().Add(-second) }}.run(t)
+			l := bench{load: briefLoad(), change: func(c *load.Config) { c.StartAt = time.Now().Add(-second) }}.run(t)
 			l.Plan.Segment, l.Version = "3/4", p[0].Report.Version
 			p[2].Report = l
 			return p
@@ -288,7 +288,7 @@ func TestPartsThatAreNotTheLoad(t *testing.T) {
 			assert.Equal(t, test.pushed, l.Jobs.Pushed)
 			assert.Equal(t, test.unknown, l.Jobs.Unknown)
 			code, words := l.Outcome(reports.ExitOptions{}).Values()
-			shown := strings.Join(strings.Fields(string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))), " ")
+			output := strings.Join(strings.Fields(string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))), " ")
 			if test.want == "" {
 				assert.Equal(t, reports.ExitWell, code, words)
 				return
@@ -296,10 +296,10 @@ func TestPartsThatAreNotTheLoad(t *testing.T) {
 			assert.Equal(t, reports.ExitInconclusive, code, words)
 			assert.Contains(t, words, "INVALID: ")
 			assert.Contains(t, words, test.want)
-			assert.Equal(t, test.unknown == "", strings.Contains(shown, "The account of the jobs is still exact."))
+			assert.Equal(t, test.unknown == "", strings.Contains(output, "The account of the jobs is still exact."))
 			if test.unknown != "" {
 				assert.Contains(t, words, "at least "+fmt.Sprint(test.pushed)+" jobs pushed")
-				assert.Contains(t, shown, "is not complete either: "+test.unknown)
+				assert.Contains(t, output, "is not complete either: "+test.unknown)
 			}
 		})
 	}
@@ -318,18 +318,18 @@ func TestTheWorstPartDecides(t *testing.T) {
 	}
 	code := func(l *results.Load) int { code, _ := l.Outcome(reports.ExitOptions{}).Values(); return code }
 	assert.Equal(t, reports.ExitWell, code(join(func(*results.Load) {})))
-	late := join(func(l *results.Load) {
-		l.Validity = results.Validity{Reasons: []results.Reason{{ID: "late", What: "push was sent late"}}}
+	lateLoad := join(func(l *results.Load) {
+		l.Validity = results.Validity{Reasons: []results.Reason{{ID: "late", Description: "push was sent late"}}}
 	})
-	assert.Equal(t, reports.ExitInconclusive, code(late))
-	assert.Equal(t, "part b: push was sent late", late.Validity.Reasons[0].What)
-	gone := join(func(l *results.Load) { l.Gone = "reset" })
-	assert.Equal(t, reports.ExitUnreachable, code(gone))
-	assert.Equal(t, "part b: reset", gone.Gone)
-	undrained := join(func(l *results.Load) { l.Jobs.Drained, l.Jobs.NotDrained = false, "too slow" })
-	assert.Equal(t, reports.ExitInconclusive, code(undrained))
-	assert.False(t, undrained.Jobs.Drained)
-	assert.Equal(t, "part b: too slow", undrained.Jobs.NotDrained)
+	assert.Equal(t, reports.ExitInconclusive, code(lateLoad))
+	assert.Equal(t, "part b: push was sent late", lateLoad.Validity.Reasons[0].Description)
+	goneLoad := join(func(l *results.Load) { l.LossReason = "reset" })
+	assert.Equal(t, reports.ExitUnreachable, code(goneLoad))
+	assert.Equal(t, "part b: reset", goneLoad.LossReason)
+	undrainedLoad := join(func(l *results.Load) { l.Jobs.IsDrained, l.Jobs.NotDrained = false, "too slow" })
+	assert.Equal(t, reports.ExitInconclusive, code(undrainedLoad))
+	assert.False(t, undrainedLoad.Jobs.IsDrained)
+	assert.Equal(t, "part b: too slow", undrainedLoad.Jobs.NotDrained)
 	found := join(func(l *results.Load) {
 		l.Findings = []results.LoadFinding{results.NewLoadFinding(results.FindingLost, 2, []string{"x", "y"})}
 	})
@@ -362,8 +362,8 @@ func TestFindingsOfAllParts(t *testing.T) {
 	require.Len(t, joined.Findings, 1)
 	f := joined.Findings[0]
 	assert.Equal(t, int64(1400), f.Count)
-	assert.Len(t, f.JIDs, results.FindingsKept)
-	assert.Equal(t, int64(400), f.More)
+	assert.Len(t, f.JIDs, results.MaxJIDs)
+	assert.Equal(t, int64(400), f.MoreJIDs)
 	assert.Equal(t, []string{"a", "b"}, f.Notes)
 }
 
@@ -371,26 +371,26 @@ func TestFindingsOfAllParts(t *testing.T) {
 func TestTheStart(t *testing.T) {
 	t.Parallel()
 	in := func(d time.Duration, prefill int64) *results.Load {
-		return bench{load: brief(), change: func(c *load.Config) {
+		return bench{load: briefLoad(), change: func(c *load.Config) {
 			c.StartAt, c.Workload.Prefill = time.Now().Add(d), prefill
 		}}.run(t)
 	}
 	l := in(5*second, 0)
-	well(t, l)
+	requireSound(t, l)
 	assert.Equal(t, "connect wait measure drain close", phases(l))
 	assert.Equal(t, int64(100), l.Jobs.Pushed)
 	assert.InDelta(t, 5*second, l.Phases[2].From, float64(100*ms))
-	assert.WithinDuration(t, l.Started.Add(5*second), l.LoadFrom, 100*ms)
+	assert.WithinDuration(t, l.StartTime.Add(5*second), l.LoadFrom, 100*ms)
 	for d, want := range map[time.Duration]string{
 		-second: "the load did not begin: it was to begin 1 s before it was started",
 		ms:      "before its connections were open",
 	} {
-		late := in(d, 50)
-		code, words := late.Outcome(reports.ExitOptions{}).Values()
+		lateLoad := in(d, 50)
+		code, words := lateLoad.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, reports.ExitInconclusive, code)
 		assert.Contains(t, words, want)
-		assert.Zero(t, late.LoadFrom)
-		assert.Equal(t, d > 0, late.Jobs.Pushed == 50 && late.Jobs.Drained, "nothing is sent if it is too late at once")
+		assert.Zero(t, lateLoad.LoadFrom)
+		assert.Equal(t, d > 0, lateLoad.Jobs.Pushed == 50 && lateLoad.Jobs.IsDrained, "nothing is sent if it is too late at once")
 	}
 }
 
@@ -398,15 +398,15 @@ func TestTheStart(t *testing.T) {
 func TestTheWaitForTheStartEnds(t *testing.T) {
 	t.Parallel()
 	wait := func(c *load.Config) { c.StartAt = time.Now().Add(time.Hour) }
-	l := bench{load: brief(), change: wait, during: func(cancel func(), _ *fakes.Server) {
+	l := bench{load: briefLoad(), change: wait, during: func(cancel func(), _ *fakes.Server) {
 		time.Sleep(3 * second)
 		cancel()
 	}}.run(t)
 	assert.True(t, l.Interrupted)
-	assert.Empty(t, l.NotStarted)
-	l = bench{load: brief(), change: wait, during: func(_ func(), server *fakes.Server) {
+	assert.Empty(t, l.StartFailure)
+	l = bench{load: briefLoad(), change: wait, during: func(_ func(), server *fakes.Server) {
 		time.Sleep(3 * second)
 		server.Close()
 	}}.run(t)
-	assert.NotEmpty(t, l.Gone)
+	assert.NotEmpty(t, l.LossReason)
 }

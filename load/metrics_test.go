@@ -17,10 +17,10 @@ import (
 	"github.com/fwpsuite/fwp/load/results"
 )
 
-// ruled returns a run of some seconds of load on a server that follows rules.
-func ruled(t *testing.T, change func(*plan.Workload), rules ...string) bench {
+// ruledBench returns a run of some seconds of load on a server that follows rules.
+func ruledBench(t *testing.T, change func(*plan.Workload), rules ...string) bench {
 	t.Helper()
-	b := bench{load: steady()}
+	b := bench{load: steadyLoad()}
 	change(&b.load)
 	all, err := fakes.Rules().ParseFile(strings.Join(rules, "\n"))
 	require.NoError(t, err)
@@ -32,17 +32,17 @@ func ruled(t *testing.T, change func(*plan.Workload), rules ...string) bench {
 // load are filled by package workerload, which alone knows of jobs that are held at the end.
 func TestEachMetricIsFilled(t *testing.T) {
 	t.Parallel()
-	one := func(w *plan.Workload) { w.Producers, w.Queues.Number = 1, 1 }
-	drops := ruled(t, one, "on ran PUSH: delay 30ms")
+	shrink := func(w *plan.Workload) { w.Producers, w.Queues.Number = 1, 1 }
+	drops := ruledBench(t, shrink, "on ran PUSH: delay 30ms")
 	drops.change = func(c *load.Config) { c.Overload = client.Drop }
 	reports := []*results.Load{
 		stress().run(t), drops.run(t),
-		shaken{schedule: halfSecond(disrupt.Kill, 5)}.run(t).Report,
-		ruled(t, one, "on ran PUSH: delay 30ms").run(t),
-		ruled(t, func(w *plan.Workload) { w.FailShare = 0.1 }, "on checked PUSH; each 9: refuse no",
+		disruptedBench{schedule: halfSecondSchedule(disrupt.Kill, 5)}.run(t).Report,
+		ruledBench(t, shrink, "on ran PUSH: delay 30ms").run(t),
+		ruledBench(t, func(w *plan.Workload) { w.FailShare = 0.1 }, "on checked PUSH; each 9: refuse no",
 			"on delivered; each 7: again", "on delivered; each 13: set jobtype '\"other\"'",
 			"on ran FETCH if reply ~ jid; first 1: silent, close").run(t),
-		ruled(t, func(w *plan.Workload) { one(w); w.Consumers, w.Prefill = 1, 100 },
+		ruledBench(t, func(w *plan.Workload) { shrink(w); w.Consumers, w.Prefill = 1, 100 },
 			"on pushed; each 50: skip", "on enqueued; each 5: front", "on ran PUSH; each 40: close").run(t),
 	}
 	filled := map[string]bool{}
@@ -54,7 +54,7 @@ func TestEachMetricIsFilled(t *testing.T) {
 			filled[name] = filled[name] || r.OK && r.Value > 0
 		}
 	}
-	for name, is := range filled {
-		assert.True(t, is, "nothing fills the metric %s, or no run of this test does what it counts", name)
+	for name, isFilled := range filled {
+		assert.True(t, isFilled, "nothing fills the metric %s, or no run of this test does what it counts", name)
 	}
 }

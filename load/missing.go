@@ -25,47 +25,47 @@ type absence struct{ jobs, replies int64 }
 // awaitMissing goes on with a drain that has found the queues empty while jobs may still come: for the rest of its
 // time, for Config.MissingWait, or, in a disrupted run, until the reservations of the jobs in doubt have ended. It
 // returns why jobs that are missing then are not known to be lost; empty if they are, or none is.
-func (r *run) awaitMissing(limit time.Duration) (undecided string) {
-	if !r.allDrained() {
+func (r *run) awaitMissing(limit time.Duration) (reason string) {
+	if !r.isDrained() {
 		return ""
 	}
 	d, until := &r.disrupted, limit
 	switch {
-	case len(d.done) > 0:
+	case len(d.disruptions) > 0:
 		until = min(limit, r.now()+time.Duration(r.work.ReserveFor)+returnPatience)
 	case r.config.MissingWait > 0:
 		until = min(limit, r.now()+r.config.MissingWait)
 	}
-	forever := context.Background()
-	r.until(forever, func() bool {
-		return r.allDrained() && !r.inDoubt() || r.now() >= until || !r.draining()
+	ctx := context.Background()
+	r.waitUntil(ctx, func() bool {
+		return r.isDrained() && !r.hasJobsInDoubt() || r.now() >= until || !r.isDraining()
 	})
 	switch {
-	case !r.inDoubt():
-		d.resolved = len(d.done) > 0
+	case !r.hasJobsInDoubt():
+		d.isResolved = len(d.disruptions) > 0
 		return ""
 	case r.now() < until:
-		return r.whyNotDrained()
+		return r.drainFailure()
 	}
 	before, from := r.stock(), r.now()
-	r.each(func(c *client.Shard) { c.Drain(from) }) // the queues have to be empty now, too
-	r.until(forever, func() bool { return r.allDrained() || r.now() >= from+lastLook || !r.draining() })
-	if !r.allDrained() {
-		return r.whyNotDrained()
+	r.eachShard(func(c *client.Shard) { c.Drain(from) }) // the queues have to be empty now, too
+	r.waitUntil(ctx, func() bool { return r.isDrained() || r.now() >= from+lastLook || !r.isDraining() })
+	if !r.isDrained() {
+		return r.drainFailure()
 	}
-	early := until < limit
-	if d.resolved = early && len(d.done) > 0; d.resolved {
-		r.ledger.WaitedOut()
+	isEarly := until < limit
+	if d.isResolved = isEarly && len(d.disruptions) > 0; d.isResolved {
+		r.ledger.EndReservations()
 	}
-	return r.undecided(early && !d.resolved, before, r.stock())
+	return r.doubtReason(isEarly && !d.isResolved, before, r.stock())
 }
 
-// undecided returns why jobs that no worker has got by the end of the drain are not known to be lost, empty if they are
+// doubtReason returns why jobs that no worker has got by the end of the drain are not known to be lost, empty if they are
 // or none is. A job that was due at once is lost after the whole drain. One with a time may still wait for it, so it is
 // lost only if the server says, before and after its queues were found empty, that it has no job.
-func (r *run) undecided(early bool, before, after wire.Stock) string {
+func (r *run) doubtReason(isEarly bool, before, after wire.Stock) string {
 	c := r.ledger.Count(true)
-	if c.Lost+c.LostByRestart+c.LostByKill == 0 {
+	if c.LostJobs+c.LostByRestart+c.LostByKill == 0 {
 		return ""
 	}
 	var waiting int64
@@ -73,23 +73,23 @@ func (r *run) undecided(early bool, before, after wire.Stock) string {
 		waiting += after.Queues[queue]
 	}
 	switch {
-	case early:
+	case isEarly:
 		return fmt.Sprintf("not delivered within %v after the queues were empty", r.config.MissingWait)
 	case waiting > 0:
 		return fmt.Sprintf("not delivered within %v, although the server has %s in their queues", r.work.Drain,
 			text.Count(waiting, "job"))
-	case r.work.Delay.Max > 0 && (!none(before) || !none(after)):
-		why := fmt.Sprintf("not delivered within %v of their time", r.work.Drain)
-		if behind := -r.ledger.Clock().Ahead(); behind >= clockApart {
-			why += fmt.Sprintf(" (the server's clock is %v behind)", behind.Round(100*time.Millisecond))
+	case r.work.Delay.Max > 0 && (!hasNoJobs(before) || !hasNoJobs(after)):
+		reason := fmt.Sprintf("not delivered within %v of their time", r.work.Drain)
+		if behind := -r.ledger.Clock().Offset(); behind >= minClockDifference {
+			reason += fmt.Sprintf(" (the server's clock is %v behind)", behind.Round(100*time.Millisecond))
 		}
-		return why
+		return reason
 	}
 	return ""
 }
 
-// none reports whether a server says that it has no job of the run.
-func none(s wire.Stock) bool { return s.Whole && s.Alive == 0 && s.Dead <= 0 }
+// hasNoJobs reports whether a server says that it has no job of the run.
+func hasNoJobs(s wire.Stock) bool { return s.IsComplete && s.Alive == 0 && s.Dead <= 0 }
 
 // stock asks the server how many jobs it has, on a connection of its own. Dead are those that were not dead before the
 // run. It blocks until there is a reply or none is to be expected.
@@ -98,17 +98,17 @@ func (r *run) stock() (stock wire.Stock) {
 	if sizer == nil {
 		return stock
 	}
-	was := sizer.Stock(r.met.Info)
+	before := sizer.Stock(r.introduction.Info)
 	replies := make(chan wire.Introduction, 1)
 	go func() {
 		in, _ := r.config.Protocol.Introduce(context.Background(), r.config.Dial) // without a reply it is not known
 		replies <- in
 	}()
-	r.until(context.Background(), func() bool {
+	r.waitUntil(context.Background(), func() bool {
 		select {
 		case in := <-replies:
 			stock = sizer.Stock(in.Info)
-			stock.Whole, stock.Dead = stock.Whole && was.Whole, stock.Dead-was.Dead
+			stock.IsComplete, stock.Dead = stock.IsComplete && before.IsComplete, stock.Dead-before.Dead
 			return true
 		default:
 			return false
@@ -117,20 +117,20 @@ func (r *run) stock() (stock wire.Stock) {
 	return stock
 }
 
-// inDoubt reports whether jobs are missing or, in a disrupted run, may still come back. Only a reply takes a job out of
+// hasJobsInDoubt reports whether jobs are missing or, in a disrupted run, may still come back. Only a reply takes a job out of
 // doubt, so there is no need to count before the next one: a wait may take minutes, and a count goes through all jobs.
-func (r *run) inDoubt() bool {
-	a, replies := &r.absence, r.status.Served+r.status.Errors
+func (r *run) hasJobsInDoubt() bool {
+	a, replies := &r.absence, r.status.ServedCommands+r.status.Errors
 	switch {
-	case r.status.Held > 0:
+	case r.status.HeldJobs > 0:
 		return true
 	case a.jobs > 0 && replies == a.replies:
 		return true
 	}
 	c := r.ledger.Count(false)
 	a.jobs, a.replies = c.Missing, replies
-	if len(r.disrupted.done) > 0 {
-		a.jobs += c.Held + c.Waiting + c.InDoubt // held are those of which a report was refused
+	if len(r.disrupted.disruptions) > 0 {
+		a.jobs += c.HeldJobs + c.Waiting + c.InDoubt // held are those of which a report was refused
 	}
 	return a.jobs > 0
 }

@@ -20,32 +20,32 @@ import (
 	"github.com/fwpsuite/fwp/reports/page"
 )
 
-// live books what becomes of some jobs by chance.
-func live(l *ledger.Ledger, random *rand.Rand, jobs int64) {
+// bookJobs books what becomes of some jobs by chance.
+func bookJobs(l *ledger.Ledger, random *rand.Rand, jobs int64) {
 	for k := range jobs {
-		l.Sent(k, 0)
+		l.BookSent(k, 0)
 		switch random.IntN(8) {
 		case 0:
-			l.Refused(k)
+			l.BookRefusal(k)
 		case 1:
-			l.Doubtful(k)
+			l.BookDoubt(k)
 		default:
-			l.Pushed(k)
+			l.BookPush(k)
 		}
 		if random.IntN(60) == 0 {
-			l.Stopping(random.IntN(2) == 0)
-			l.Serving()
+			l.BookStop(random.IntN(2) == 0)
+			l.BookRestart()
 		}
 	}
 	for k := range jobs {
 		if random.IntN(3) == 0 {
-			l.Delivered(k, 0)
+			l.BookDelivery(k, 0)
 			if random.IntN(3) > 0 {
-				l.Acked(k)
+				l.BookAck(k)
 			}
 		}
 		if random.IntN(20) == 0 {
-			l.FetchLost()
+			l.BookFetchLoss()
 		}
 	}
 }
@@ -57,8 +57,8 @@ func randomLoad(t *testing.T, random *rand.Rand) *results.Load {
 	drained := random.IntN(3) > 0
 	var parts []Part
 	for i := range random.IntN(3) + 1 {
-		a := account{ledger: ledger.New(), jobs: w.Jobs("x", 1), drained: drained}
-		live(a.ledger, random, 100)
+		a := account{ledger: ledger.New(), jobs: w.Jobs("x", 1), isDrained: drained}
+		bookJobs(a.ledger, random, 100)
 		if !drained {
 			a.notDrained = "the time was up"
 		}
@@ -75,7 +75,7 @@ func randomLoad(t *testing.T, random *rand.Rand) *results.Load {
 		return parts[0].Report
 	}
 	for i, p := range parts {
-		p.Report.Plan.Segment = plan.Segment{Index: i, Of: 3}.String() // the last ones may be missing
+		p.Report.Plan.Segment = plan.Segment{Index: i, Count: 3}.String() // the last ones may be missing
 	}
 	joined, err := Join(parts)
 	require.NoError(t, err)
@@ -105,10 +105,10 @@ func TestEveryNumberIsOfOneAccount(t *testing.T) {
 		if n, says := numberIn(`([\d,]+) jobs? lost \(?[^b]`, words+" "); says {
 			assert.Equal(t, finding(l, results.FindingLost), n, words)
 		}
-		if j.Drained {
-			stopped := l.Jobs.Lost - finding(l, results.FindingLost) - finding(l, results.FindingLostByRestart)
+		if j.IsDrained {
+			stopped := l.Jobs.LostJobs - finding(l, results.FindingLost) - finding(l, results.FindingLostByRestart)
 			assert.GreaterOrEqual(t, stopped, int64(0), text)
-			assert.Equal(t, j.Missing, j.Lost+j.InDoubt, text)
+			assert.Equal(t, j.Missing, j.LostJobs+j.InDoubt, text)
 		}
 		if n, says := numberIn(`all ([\d,]+) jobs? delivered`, words); says {
 			assert.LessOrEqual(t, n, j.Delivered, text)
@@ -120,14 +120,14 @@ func TestEveryNumberIsOfOneAccount(t *testing.T) {
 		if n, says := numberIn(`([\d,]+) of [\d,]+ jobs? unaccounted`, words); says {
 			assert.Equal(t, j.Missing, n, text)
 		}
-		for row, want := range map[string]int64{"lost": j.Lost, "missing": j.Missing, "in doubt": j.InDoubt,
+		for row, want := range map[string]int64{"lost": j.LostJobs, "missing": j.Missing, "in doubt": j.InDoubt,
 			"delivered": j.Delivered} {
 			if n, says := numberIn(`(?m)^  `+row+` +([\d,]+)`, text); says {
 				assert.Equal(t, want, n, text)
 			}
 		}
 		for _, f := range l.Findings {
-			assert.LessOrEqual(t, f.Count, max(j.Lost, j.Duplicated, j.Foreign, j.Delivered), text)
+			assert.LessOrEqual(t, f.Count, max(j.LostJobs, j.Duplicated, j.Foreign, j.Delivered), text)
 		}
 	}
 }

@@ -20,8 +20,8 @@ func TestTheGeneratorsPausesAreNotTheServers(t *testing.T) {
 	t.Parallel()
 	const away = 10 * second
 	for name, rate := range map[string]plan.Rate{"closed": 0, "open": 100} {
-		l := shaken{
-			schedule: []disrupt.Disruption{{At: 3 * second, Action: disrupt.Kill, For: away}},
+		l := disruptedBench{
+			schedule: []disrupt.Disruption{{At: 3 * second, Action: disrupt.Kill, Length: away}},
 			change: func(c *load.Config) {
 				w := &c.Workload
 				w.Producers, w.Consumers, w.Rate, w.Work = 10, 10, rate, plan.Range{}
@@ -54,33 +54,33 @@ func TestWhatHappenedIsTold(t *testing.T) {
 		hook func(*fakes.Event)
 		want []string
 	}{
-		"open":               {100, stalling(4*second, 3*second), silence},
-		"closed":             {0, stalling(4*second, 3*second), silence},
-		"less than a second": {100, stalling(4*second, 900*ms), nil},
-		"few arrivals":       {0.5, stalling(4*second, 3*second), nil},
+		"open":               {100, stallServer(4*second, 3*second), silence},
+		"closed":             {0, stallServer(4*second, 3*second), silence},
+		"less than a second": {100, stallServer(4*second, 900*ms), nil},
+		"few arrivals":       {0.5, stallServer(4*second, 3*second), nil},
 		"jobs are late": {
-			100, slowFrom(8*second, 10*second), []string{"From 8 s on, push to fetch is 10 s instead of 1 ms."},
+			100, slowFetches(8*second, 10*second), []string{"From 8 s on, push to fetch is 10 s instead of 1 ms."},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := steady()
+			w := steadyLoad()
 			w.Rate, w.Duration = test.rate, plan.Duration(15*second)
 			if test.rate == 0 {
 				w.Think = plan.Range{Min: 50 * ms, Max: 50 * ms}
 			}
 			l := bench{hooks: []func(*fakes.Event){test.hook}, load: w}.run(t)
-			assert.Equal(t, test.want, l.Told())
+			assert.Equal(t, test.want, l.Anomalies())
 			outcome(t, l, reports.ExitWell, "accounted for")
 		})
 	}
 }
 
-// slowFrom has jobs be fetched no sooner than a while after their push, if that is later than some time after the
+// slowFetches has jobs be fetched no sooner than a while after their push, if that is later than some time after the
 // first.
-func slowFrom(from, by time.Duration) func(*fakes.Event) {
+func slowFetches(from, by time.Duration) func(*fakes.Event) {
 	var first atomic.Pointer[time.Time]
-	return eachAt(fakes.Defaulted, 1, func(e *fakes.Event) {
+	return eachNth(fakes.Defaulted, 1, func(e *fakes.Event) {
 		now := time.Now()
 		if first.CompareAndSwap(nil, &now); now.Sub(*first.Load()) >= from {
 			e.Object.SetTime("at", now.Add(by))

@@ -14,11 +14,11 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// planned returns the plan of the run, as text and as data.
-func (r *run) planned() results.LoadPlan {
+// loadPlan returns the plan of the run, as text and as data.
+func (r *run) loadPlan() results.LoadPlan {
 	w := &r.work
 	plan := results.LoadPlan{
-		Words: r.describe(), Preset: w.Preset, Open: w.Open(), Segment: r.config.Segment.String(),
+		Words: r.describe(), Preset: w.Preset, IsOpenLoop: w.IsOpen(), Segment: r.config.Segment.String(),
 		Producers: w.Producers, Consumers: w.Consumers, Workload: r.settings(),
 	}
 	if w.BeatOnly {
@@ -30,7 +30,7 @@ func (r *run) planned() results.LoadPlan {
 	names := map[client.Overload]string{client.Queue: "queue", client.Drop: "drop", client.Abort: "abort"}
 	plan.Overload = names[r.config.Overload]
 	for _, s := range r.plan.Stages {
-		plan.Stages = append(plan.Stages, results.Stage{Over: s.Over, From: s.From, To: s.To})
+		plan.Stages = append(plan.Stages, results.Stage{Length: s.Length, From: s.From, To: s.To})
 	}
 	return plan
 }
@@ -49,7 +49,7 @@ func (r *run) settings() json.RawMessage {
 }
 
 // PlanOf returns the plan of a run as its report has it.
-func PlanOf(config Config) results.LoadPlan { return newRun(config).planned() }
+func PlanOf(config Config) results.LoadPlan { return newRun(config).loadPlan() }
 
 // Describe describes a workload in one sentence.
 func Describe(w plan.Workload) string { return newRun(Config{Workload: w}).describe() }
@@ -73,7 +73,7 @@ func (r *run) describe() string {
 			follows = fmt.Sprintf("the next push follows the reply after a pause of %v", w.Think)
 		}
 		text += ", closed loop (" + follows + ")"
-		if spread := time.Duration(w.Producers) * client.StartApart; spread >= 10*time.Millisecond {
+		if spread := time.Duration(w.Producers) * client.StartInterval; spread >= 10*time.Millisecond {
 			text += fmt.Sprintf(", starts spread over %v", spread)
 		}
 		if w.Backlog > 0 && w.Consumers > 0 && !w.Churn {
@@ -89,24 +89,24 @@ func (r *run) describe() string {
 			text += fmt.Sprintf(" after %v of warm-up", from)
 		}
 	}
-	return strings.Join(append([]string{text}, unusual(w)...), ", ")
+	return strings.Join(append([]string{text}, unusualSettings(w)...), ", ")
 }
 
-// told are the settings that are in the description of each workload, or that are no part of it.
-var told = []string{"producers", "consumers", "connections", "observers", "rate", "stages", "trace", "trace_speed",
+// describedSettings are the settings that are in the description of each workload, or that are no part of it.
+var describedSettings = []string{"producers", "consumers", "connections", "observers", "rate", "stages", "trace", "trace_speed",
 	"poisson", "burst", "duration", "jobs", "warmup", "seed", "think", "backlog", "churn", "beat_only", "disconnects",
 	"prefill"}
 
-// unusual returns the other settings that are not those of a round trip, whatever the preset: "payload 61440".
-func unusual(w *plan.Workload) (words []string) {
+// unusualSettings returns the other settings that are not those of a round trip, whatever the preset: "payload 61440".
+func unusualSettings(w *plan.Workload) (words []string) {
 	usual, err := plan.Preset("")
 	if err != nil {
 		return nil // there always is one
 	}
-	usual = usual.Filled()
+	usual = usual.WithDefaults()
 	defaults := usual.Settings()
 	for i, s := range w.Settings() {
-		if value := s.Value.String(); !slices.Contains(told, s.Key) && value != defaults[i].Value.String() {
+		if value := s.Value.String(); !slices.Contains(describedSettings, s.Key) && value != defaults[i].Value.String() {
 			words = append(words, reports.JoinWith(" ", strings.ReplaceAll(s.Key, "_", " "), cmp.Or(value, "none")))
 		}
 	}
@@ -116,12 +116,12 @@ func unusual(w *plan.Workload) (words []string) {
 // clients counts the clients of a workload: "5 producers and 1 worker".
 func clients(w *plan.Workload) string {
 	var parts []string
-	add := func(n int, one, many string) {
+	add := func(n int, singular, plural string) {
 		switch {
 		case n == 1:
-			parts = append(parts, "1 "+one)
+			parts = append(parts, "1 "+singular)
 		case n > 0:
-			parts = append(parts, fmt.Sprintf("%d %s", n, many))
+			parts = append(parts, fmt.Sprintf("%d %s", n, plural))
 		}
 	}
 	add(w.Producers, "producer", "producers")
@@ -138,8 +138,8 @@ func clients(w *plan.Workload) string {
 
 // rates describes the rates of the plan.
 func (r *run) rates() string {
-	if w := &r.work; w.Recorded != nil {
-		total := int64(w.Recorded.Len())
+	if w := &r.work; w.TraceData != nil {
+		total := int64(w.TraceData.Len())
 		words := fmt.Sprintf("%d arrivals recorded in %s over %v", total, w.Trace, r.plan.End().Round(time.Millisecond))
 		if first := r.plan.Total(); first < total {
 			words = fmt.Sprintf("the first %d of %s", first, words)
@@ -162,9 +162,9 @@ func (r *run) rates() string {
 	var rates []string
 	for _, s := range r.plan.Stages {
 		if s.From == s.To {
-			rates = append(rates, fmt.Sprintf("%.6g /s for %v", s.From, s.Over.Round(time.Millisecond)))
+			rates = append(rates, fmt.Sprintf("%.6g /s for %v", s.From, s.Length.Round(time.Millisecond)))
 		} else {
-			rates = append(rates, fmt.Sprintf("from %.6g to %.6g /s in %v", s.From, s.To, s.Over.Round(time.Millisecond)))
+			rates = append(rates, fmt.Sprintf("from %.6g to %.6g /s in %v", s.From, s.To, s.Length.Round(time.Millisecond)))
 		}
 	}
 	return strings.Join(rates, ", then ") + ", " + kind

@@ -20,19 +20,19 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// recorded is the result of a run with its history, which says the same when it was saved and loaded.
-func (b bench) recorded(t *testing.T) *load.Result {
+// runRecorded is the result of a run with its history, which says the same when it was saved and loaded.
+func (b bench) runRecorded(t *testing.T) *load.Result {
 	t.Helper()
-	b.change = func(c *load.Config) { c.History = true }
+	b.change = func(c *load.Config) { c.RecordHistory = true }
 	if b.server.RetryDelay == nil {
 		b.server.RetryDelay = func(int) time.Duration { return second }
 	}
 	result := b.result(t)
 	var file bytes.Buffer
 	require.NoError(t, result.History.Save(&file))
-	again, err := history.Load(&file)
+	restored, err := history.Load(&file)
 	require.NoError(t, err)
-	assert.Equal(t, result.Judged, history.Examine(again))
+	assert.Equal(t, result.Examination, history.Examine(restored))
 	return result
 }
 
@@ -76,12 +76,12 @@ func TestTheHistoryOfARightServer(t *testing.T) {
 	for name, change := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := steady()
+			w := steadyLoad()
 			w.Rate = rate
 			change(&w)
-			result := bench{server: fakes.Config{Password: "secret", Iterations: 10}, load: w}.recorded(t)
-			l, judged := result.Report, result.Judged
-			well(t, l)
+			result := bench{server: fakes.Config{Password: "secret", Iterations: 10}, load: w}.runRecorded(t)
+			l, judged := result.Report, result.Examination
+			requireSound(t, l)
 			assert.Greater(t, l.Jobs.Pushed, int64(4*w.Rate))
 			assert.Equal(t, name == "failing", l.Jobs.Redelivered > 0)
 			assert.Empty(t, judged.Findings)
@@ -94,28 +94,28 @@ func TestTheHistoryOfARightServer(t *testing.T) {
 // The history proves of the jobs what the account says of them.
 func TestTheHistoryFindsWhatTheAccountFinds(t *testing.T) {
 	t.Parallel()
-	again := func(e *fakes.Event) { e.Again = true }
+	repeat := func(e *fakes.Event) { e.Requeue = true }
 	cases := map[string]struct {
 		hook    func(*fakes.Event)
 		clauses []string // one of them at least, and no other
 	}{
-		"lost":           {eachAt(fakes.Defaulted, 100, func(e *fakes.Event) { e.Skip = true }), []string{"FWP-PUSH-04"}},
-		"twice":          {eachAt(fakes.Delivered, 100, again), []string{"FWP-STATE-05", "FWP-ACK-02"}},
-		"back after ACK": {eachAt(fakes.Acked, 100, again), []string{"FWP-STATE-05", "FWP-ACK-02"}},
+		"lost":           {eachNth(fakes.Defaulted, 100, func(e *fakes.Event) { e.Skip = true }), []string{"FWP-PUSH-04"}},
+		"twice":          {eachNth(fakes.Delivered, 100, repeat), []string{"FWP-STATE-05", "FWP-ACK-02"}},
+		"back after ACK": {eachNth(fakes.Acked, 100, repeat), []string{"FWP-STATE-05", "FWP-ACK-02"}},
 		"wrong queue": {
-			eachAt(fakes.Delivered, 100, func(e *fakes.Event) { e.Object.SetText("queue", "default") }), []string{"FWP-WU-04"},
+			eachNth(fakes.Delivered, 100, func(e *fakes.Event) { e.Object.SetText("queue", "default") }), []string{"FWP-WU-04"},
 		},
 		"altered": {
-			eachAt(fakes.Delivered, 100, func(e *fakes.Event) { e.Object.Set("args", `["test",1,2,3,"x"]`) }),
+			eachNth(fakes.Delivered, 100, func(e *fakes.Event) { e.Object.Set("args", `["test",1,2,3,"x"]`) }),
 			[]string{"FWP-WU-03"},
 		},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := steady()
+			w := steadyLoad()
 			w.Work = plan.Range{Min: 10 * ms, Max: 50 * ms}
-			result := bench{load: w, hooks: []func(*fakes.Event){test.hook}}.recorded(t)
+			result := bench{load: w, hooks: []func(*fakes.Event){test.hook}}.runRecorded(t)
 			var account []string
 			for _, f := range result.Report.Findings {
 				if f.Kind != results.FindingHistory {
@@ -123,11 +123,11 @@ func TestTheHistoryFindsWhatTheAccountFinds(t *testing.T) {
 				}
 			}
 			slices.Sort(account)
-			jids, clauses := jobsOf(result.Judged.Findings)
+			jids, clauses := jobsOf(result.Examination.Findings)
 			assert.Equal(t, slices.Compact(account), jids)
 			assert.Len(t, jids, 5)
 			assert.Subset(t, test.clauses, slices.Collect(maps.Keys(clauses)))
-			assert.Equal(t, 500, result.Judged.Jobs)
+			assert.Equal(t, 500, result.Examination.Jobs)
 		})
 	}
 }
@@ -136,7 +136,7 @@ func TestTheHistoryFindsWhatTheAccountFinds(t *testing.T) {
 // finding: every job is pushed and taken to its end.
 func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 	t.Parallel()
-	once, rate := 1, golden.Sample[plan.Rate](80, 200)
+	retries, rate := 1, golden.Sample[plan.Rate](80, 200)
 	cases := map[string]func(w *plan.Workload){
 		"all":    func(*plan.Workload) {},
 		"closed": func(w *plan.Workload) { w.Rate, w.JobLimit, w.Duration = 0, int64(10*rate), 0 },
@@ -144,36 +144,36 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 		"pool": func(w *plan.Workload) {
 			w.Topology = plan.Topology{Kind: plan.Pool, Fetchers: 2, Reporters: 2, Concurrency: 5}
 		},
-		"failing":    func(w *plan.Workload) { w.FailShare, w.Retry = 0.3, &once },
+		"failing":    func(w *plan.Workload) { w.FailShare, w.Retry = 0.3, &retries },
 		"idle, only": func(w *plan.Workload) { w.DisconnectAt = []plan.Phase{plan.AtIdle} },
 		"churn":      func(w *plan.Workload) { w.Producers, w.Consumers, w.Churn, w.Connections = 0, 5, true, 20 },
 	}
 	for i, name := range slices.Sorted(maps.Keys(cases)) {
-		if !golden.Slow() && i%2 != 0 {
+		if !golden.IsSlow() && i%2 != 0 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := restless(rate)
+			w := restlessLoad(rate)
 			cases[name](&w)
-			result := bench{load: w}.recorded(t)
-			l, judged := result.Report, result.Judged
+			result := bench{load: w}.runRecorded(t)
+			l, judged := result.Report, result.Examination
 			assert.Empty(t, l.Findings)
-			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
-			assert.Zero(t, l.Jobs.Refused+l.Jobs.Held)
+			assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
+			assert.Zero(t, l.Jobs.Refused+l.Jobs.HeldJobs)
 			assert.Greater(t, l.Jobs.Pushed, 5*int64(rate))
 			assert.Equal(t, name != "idle, only", l.Jobs.Doubtful > int64(rate)/20)
 			assert.Greater(t, l.Connections.Disconnects, int64(rate)/2)
-			assert.Zero(t, l.Connections.Lost)
-			open := slices.DeleteFunc(judged.Undecided, func(u history.Undecided) bool { return u.Unsent })
-			assert.LessOrEqual(t, len(open), judged.Jobs/100, "what is moved twice at the same time stays open")
+			assert.Zero(t, l.Connections.Losses)
+			undecided := slices.DeleteFunc(judged.Undecided, func(u history.Undecided) bool { return u.Unsent })
+			assert.LessOrEqual(t, len(undecided), judged.Jobs/100, "what is moved twice at the same time stays open")
 		})
 	}
 }
 
-// restless is a load whose clients do all that they may do by themselves.
-func restless(rate plan.Rate) plan.Workload {
-	w := steady()
+// restlessLoad is a load whose clients do all that they may do by themselves.
+func restlessLoad(rate plan.Rate) plan.Workload {
+	w := steadyLoad()
 	w.Rate, w.Duration, w.Disconnects = rate, plan.Duration(10*second), 0.1
 	w.Observers, w.ObserveEvery = 1, plan.Duration(50*ms)
 	return w
@@ -184,27 +184,27 @@ func restless(rate plan.Rate) plan.Workload {
 func TestDisconnectsWhileFetching(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
-	w := restless(200)
+	w := restlessLoad(200)
 	w.Retry, w.FailShare, w.ReserveFor = new(int), 0.1, plan.Duration(time.Minute)
 	w.DisconnectAt, w.Drain = []plan.Phase{plan.AtFetch, plan.AtFail}, plan.Duration(5*time.Minute)
-	result := bench{load: w, server: fakes.Config{MinReserve: time.Minute}}.recorded(t)
-	open := map[history.Op]int{}
+	result := bench{load: w, server: fakes.Config{MinReserve: time.Minute}}.runRecorded(t)
+	openCalls := map[history.Op]int{}
 	for _, e := range result.History.Events {
 		if e.Outcome == history.Open {
-			open[e.Op]++
+			openCalls[e.Op]++
 		}
 	}
-	assert.Greater(t, open[history.Fetch], 10)
-	assert.Greater(t, open[history.Fail], 1)
-	assert.Zero(t, open[history.Push]+open[history.Ack])
+	assert.Greater(t, openCalls[history.Fetch], 10)
+	assert.Greater(t, openCalls[history.Fail], 1)
+	assert.Zero(t, openCalls[history.Push]+openCalls[history.Ack])
 	assert.Empty(t, result.Report.Findings)
-	assert.Zero(t, result.Report.Jobs.Lost)
+	assert.Zero(t, result.Report.Jobs.LostJobs)
 }
 
 // What has no reply stays open, and a server that is killed is not accused of what it may have done.
 func TestTheHistoryOfAServerThatIsKilled(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Duration, w.ReserveFor, w.Drain = plan.Duration(10*second), plan.Duration(time.Minute),
 		plan.Duration(5*time.Minute)
 	result := bench{
@@ -215,18 +215,18 @@ func TestTheHistoryOfAServerThatIsKilled(t *testing.T) {
 				_ = server.Kill()
 			}
 		},
-	}.recorded(t)
+	}.runRecorded(t)
 	l := result.Report
 	assert.Empty(t, l.Findings)
-	assert.GreaterOrEqual(t, l.Connections.Lost, int64(3*10))
+	assert.GreaterOrEqual(t, l.Connections.Losses, int64(3*10))
 	assert.Equal(t, int64(1000), l.Jobs.Pushed+l.Jobs.Doubtful+l.Rate.Unserved)
-	var open int64
+	var openCalls int64
 	for _, e := range result.History.Events {
 		if e.Op == history.Push && e.Outcome == history.Open {
-			open++
+			openCalls++
 		}
 	}
-	assert.Equal(t, l.Jobs.Doubtful, open)
+	assert.Equal(t, l.Jobs.Doubtful, openCalls)
 }
 
 // A worker learns by its next BEAT that it was told to be quiet or to terminate; until then its FETCHes find nothing
@@ -234,13 +234,13 @@ func TestTheHistoryOfAServerThatIsKilled(t *testing.T) {
 func TestTheHistoryOfQuietWorkers(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
-	w := steady()
+	w := steadyLoad()
 	w.Rate, w.Duration = 20, plan.Duration(40*second)
 	result := bench{load: w, during: func(_ func(), server *fakes.Server) {
 		time.Sleep(20 * second)
 		_ = server.Signal("fwpbench-test-w0", "quiet")
 		_ = server.Signal("fwpbench-test-w1", "terminate")
-	}}.recorded(t)
+	}}.runRecorded(t)
 	assert.Empty(t, result.Report.Findings)
 	marked := map[string]bool{}
 	for _, e := range result.History.Events {
@@ -255,7 +255,7 @@ func TestTheHistoryOfQuietWorkers(t *testing.T) {
 // A history ends at its limit, and the first line says so.
 func TestAHistoryIsCutAtItsLimit(t *testing.T) {
 	t.Parallel()
-	b := bench{load: steady(), change: func(c *load.Config) { c.History, c.MostCalls = true, 1000 }}
+	b := bench{load: steadyLoad(), change: func(c *load.Config) { c.RecordHistory, c.MaxCalls = true, 1000 }}
 	result := b.result(t)
 	assert.Positive(t, result.Report.HistoryCut)
 	assert.InDelta(t, 1000, len(result.History.Events), 50)

@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// refusing has the server refuse a command between two times, counted from the first PUSH.
-func refusing(verb string, from, until time.Duration) func(*fakes.Event) {
+// refuseCommand has the server refuse a command between two times, counted from the first PUSH.
+func refuseCommand(verb string, from, until time.Duration) func(*fakes.Event) {
 	var first atomic.Pointer[time.Time]
 	return func(e *fakes.Event) {
 		if e.Point != fakes.Checked {
@@ -56,13 +56,13 @@ func TestRefusalsCountByTheirTime(t *testing.T) {
 		"open":            {fwp.PUSH, 2 * second, 12 * second, 100, bad, "every PUSH was refused from 2.", 0.8},
 		"nothing refused": {fwp.PUSH, time.Hour, time.Hour, 0, reports.ExitWell, "accounted for", 0},
 	} {
-		w := steady()
+		w := steadyLoad()
 		w.Rate, w.Duration, w.Backlog = test.rate, plan.Duration(12*second), 2
 		w.ReserveFor, w.Drain = plan.Duration(60*second), plan.Duration(300*second)
 		limits, err := validity.ParseThreshold("refused<10%", load.Ops()...)
 		require.NoError(t, err)
 		l := bench{
-			load: w, hooks: []func(*fakes.Event){refusing(test.verb, test.from, test.until)},
+			load: w, hooks: []func(*fakes.Event){refuseCommand(test.verb, test.from, test.until)},
 			change: func(c *load.Config) { c.Thresholds = []validity.Threshold{limits} },
 		}.run(t)
 		l.Findings = nil // what a refused ACK leads to is another question
@@ -72,7 +72,7 @@ func TestRefusalsCountByTheirTime(t *testing.T) {
 		}
 		assert.Equal(t, test.code, code, "%s: %s", name, words)
 		assert.Contains(t, words, test.words, name)
-		assert.Equal(t, test.share < 0.1, l.Thresholds[0].Met, "%s: %s", name, l.Thresholds[0].Actual)
+		assert.Equal(t, test.share < 0.1, l.Thresholds[0].IsMet, "%s: %s", name, l.Thresholds[0].Actual)
 	}
 }
 
@@ -80,10 +80,10 @@ func TestRefusalsCountByTheirTime(t *testing.T) {
 func TestADeadTargetEndsEarly(t *testing.T) {
 	t.Parallel()
 	run := func(until time.Duration, conditions ...string) (measured time.Duration, code int, words string) {
-		w := steady()
+		w := steadyLoad()
 		w.Duration = plan.Duration(300 * second)
 		l := bench{
-			load: w, hooks: []func(*fakes.Event){refusing(fwp.PUSH, 10*second, until)},
+			load: w, hooks: []func(*fakes.Event){refuseCommand(fwp.PUSH, 10*second, until)},
 			change: func(c *load.Config) {
 				for _, source := range conditions {
 					a, err := validity.ParseAbort(source, load.Ops()...)

@@ -21,16 +21,16 @@ func (r *run) report() *results.Load {
 	f, now := &r.figures, r.now()
 	r.closePhase(now)
 	l := &results.Load{
-		Head: reports.Head{Version: r.config.Version, Seed: r.config.Seed, Started: r.started, Took: time.Since(r.started)},
-		Run:  r.config.Run, Target: r.config.Target, Machine: validity.ThisMachine(), Plan: r.planned(),
-		Gone: f.gone, NotStarted: f.notStarted, GivenUp: f.givenUp, LoadFrom: f.loadFrom,
+		Head: reports.Head{Version: r.config.Version, Seed: r.config.Seed, StartTime: r.startTime, Took: time.Since(r.startTime)},
+		Run:  r.config.Run, Target: r.config.Target, Machine: validity.ThisMachine(), Plan: r.loadPlan(),
+		LossReason: f.lossReason, StartFailure: f.startFailure, GivenUp: f.givenUp, LoadFrom: f.loadFrom,
 	}
 	if f.history != nil {
 		l.HistoryCut = f.history.Cut
 	}
-	l.Interrupted, l.Target.HI, l.Target.Info = f.interrupted, r.met.Greeting, r.met.Info
+	l.Interrupted, l.Target.HI, l.Target.Info = f.wasInterrupted, r.introduction.Greeting, r.introduction.Info
 	if r.engine == nil { // no load was put on the server
-		if f.unreachable != nil && !f.interrupted {
+		if f.unreachable != nil && !f.wasInterrupted {
 			if l.Internal = machine.Explain(f.unreachable); l.Internal == "" {
 				l.Unreachable = text.OfError(f.unreachable)
 			}
@@ -38,26 +38,26 @@ func (r *run) report() *results.Load {
 		return l
 	}
 	l.Engine = r.engine.String()
-	if r.shards[0].Times().FirstOnly {
+	if r.shards[0].Times().WaitsOnFirst {
 		l.Plan.Queues, l.Plan.Awaited = r.work.Queues.Number, r.work.AwaitedQueues()
 	}
-	l.Failed, l.EndedEarly = results.FailedSpans(f.series), f.endedEarly
+	l.FailedSpans, l.AbortReason = results.FailedSpans(f.series), f.abortReason
 	l.Phases, l.Measured, l.Series, l.Heat = f.phases, f.measured, f.series, f.heat
 	l.Ops, l.Flows = r.reportOps(), flowsOf(f.total)
 	l.Histograms = Log(f.total, r.began, r.config.Run)
 	a := r.account()
 	l.Connections = results.Connections{
-		Planned: f.wanted, Opened: f.opened, Refused: text.OfError(f.refused),
-		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: text.OfError(r.status.FirstLost),
+		Planned: f.plannedConnections, Opened: f.openedConnections, Refusal: text.OfError(f.refusal),
+		Losses: r.status.Losses, Disconnects: r.status.Disconnects, LostReason: text.OfError(r.status.FirstLoss),
 	}
 	l.Rate, l.Jobs, l.Queues = r.reportRate(), a.report(), r.reportQueues()
-	l.Due = r.reportDue(&l.Rate)
+	l.JobsDue = r.reportDue(&l.Rate)
 	l.ServerClock, l.Gaps = a.clock(), r.gaps.all
 	l.Disruptions = r.reportDisruptions()
 	l.Findings = r.reportFindings()
 	l.Health, l.Percentiles = r.reportHealth(), r.config.Percentiles
-	wanted := Wanted(r.config.Thresholds, r.config.Percentiles, r.config.Metrics...)
-	_ = AddPercentiles(l, wanted...) // a log that was just written can be read
+	percentiles := ExtraPercentiles(r.config.Thresholds, r.config.Percentiles, r.config.Metrics...)
+	_ = AddPercentiles(l, percentiles...) // a log that was just written can be read
 	validity.Evaluate(l, r.config.Thresholds...)
 	return l
 }
@@ -83,7 +83,7 @@ func (r *run) reportOps() []results.LoadOp {
 	for i := range ops {
 		o := &ops[i]
 		op := measure.Op(o.Op)
-		if before := op == measure.Connect || op == measure.Hello; !before || r.work.Churn {
+		if isBefore := op == measure.Connect || op == measure.Hello; !isBefore || r.work.Churn {
 			o.Rate = reports.PerSecond(o.Count, r.figures.measured) // the others were sent before the window
 		}
 	}
@@ -93,7 +93,7 @@ func (r *run) reportOps() []results.LoadOp {
 func opsOf(set *measure.Set, example func(measure.Op, measure.ErrorKind) string) (ops []results.LoadOp) {
 	for _, op := range set.Ops() {
 		o := results.LoadOp{
-			Op: string(op), Count: set.Done(op), Outside: set.Aside(op),
+			Op: string(op), Count: set.Done(op), Outside: set.OutsideWindow(op),
 			Lateness: latency(set, measure.SeriesOf(op, measure.Lateness)),
 			Service:  latency(set, measure.SeriesOf(op, measure.Service)),
 			Response: latency(set, measure.SeriesOf(op, measure.Response)),
@@ -112,8 +112,8 @@ func opsOf(set *measure.Set, example func(measure.Op, measure.ErrorKind) string)
 
 // example returns the text of the first error of that kind.
 func (r *run) example(op measure.Op, kind measure.ErrorKind) (text string) {
-	r.each(func(c *client.Shard) {
-		if err := c.First(op, kind); err != nil && text == "" {
+	r.eachShard(func(c *client.Shard) {
+		if err := c.FirstError(op, kind); err != nil && text == "" {
 			text = errorText(err)
 		}
 	})
@@ -131,16 +131,16 @@ func flowsOf(set *measure.Set) (flows []results.LoadFlow) {
 
 // latency returns the latency figures of a series.
 func latency(set *measure.Set, series measure.Series) results.Latency {
-	l := summed(set.Times(series))
+	l := latencyOf(set.Times(series))
 	if l.Count > 0 {
-		beyond := set.Beyond(series)
-		l.OutOfRange = beyond.Below + beyond.Above
+		beyond := set.Clamps(series)
+		l.OutOfRange = beyond.Underflows + beyond.Overflows
 	}
 	return l
 }
 
-// summed returns the latency figures of times.
-func summed(times measure.Times) results.Latency {
+// latencyOf returns the latency figures of times.
+func latencyOf(times measure.Times) results.Latency {
 	if times.Count() == 0 {
 		return results.Latency{}
 	}
@@ -148,28 +148,28 @@ func summed(times measure.Times) results.Latency {
 		Count: times.Count(), Mean: times.Mean(), Unserved: times.Unserved(), Unanswered: times.Unanswered(),
 		Curve: curve(times),
 	}
-	least, most := times.Min()
-	bound(&l, "min", least, most)
+	low, high := times.Min()
+	bound(&l, "min", low, high)
 	if l.Unserved+l.Unanswered > 0 {
 		bound(&l, "mean", l.Mean, measure.Forever)
 	}
 	for _, p := range results.Percentiles() {
 		percentile(&l, times, p)
 	}
-	least, most = times.Percentile(100)
-	bound(&l, "max", least, most)
+	low, high = times.Percentile(100)
+	bound(&l, "max", low, high)
 	return l
 }
 
 // percentile sets a percentile of times.
 func percentile(l *results.Latency, times measure.Times, p results.Percentile) {
-	least, most := times.Percentile(float64(p))
-	bound(l, p.String(), least, most)
+	low, high := times.Percentile(float64(p))
+	bound(l, p.String(), low, high)
 }
 
 // AddPercentiles adds percentiles that not every report has, from the histograms of the run.
-func AddPercentiles(l *results.Load, wanted ...results.Percentile) error {
-	if len(wanted) == 0 || l.Histograms == "" {
+func AddPercentiles(l *results.Load, percentiles ...results.Percentile) error {
+	if len(percentiles) == 0 || l.Histograms == "" {
 		return nil
 	}
 	log, err := measure.ReadLog(l.Run, strings.NewReader(l.Histograms))
@@ -177,7 +177,7 @@ func AddPercentiles(l *results.Load, wanted ...results.Percentile) error {
 		return fmt.Errorf("histograms of the report: %w", err)
 	}
 	set := log.Total
-	for _, p := range wanted {
+	for _, p := range percentiles {
 		for i := range l.Ops {
 			op := &l.Ops[i]
 			for m, to := range map[measure.Measure]*results.Latency{
@@ -189,7 +189,7 @@ func AddPercentiles(l *results.Load, wanted ...results.Percentile) error {
 			}
 		}
 		for i := range l.Flows {
-			if series, known := measure.ParseSeries(l.Flows[i].Flow); known {
+			if series, ok := measure.ParseSeries(l.Flows[i].Flow); ok {
 				percentile(&l.Flows[i].Time, set.Times(series), p)
 			}
 		}
@@ -198,22 +198,22 @@ func AddPercentiles(l *results.Load, wanted ...results.Percentile) error {
 }
 
 // bound sets a figure, and what it would be had what had no reply waited for ever, if that is something else.
-func bound(l *results.Latency, name string, least, most time.Duration) {
-	l.Set(name, least)
-	if inexact(least, most) {
+func bound(l *results.Latency, name string, low, high time.Duration) {
+	l.Set(name, low)
+	if isInexact(low, high) {
 		l.AtLeast = append(l.AtLeast, name)
 	}
-	if most != least && most != measure.Forever {
+	if high != low && high != measure.Forever {
 		if l.AtMost == nil {
 			l.AtMost = make(map[string]time.Duration)
 		}
-		l.AtMost[name] = most
+		l.AtMost[name] = high
 	}
 }
 
-// inexact reports whether a figure differs by more than 1 % from what it would be had what had no reply waited for
+// isInexact reports whether a figure differs by more than 1 % from what it would be had what had no reply waited for
 // ever.
-func inexact(least, most time.Duration) bool { return most > least+least/100 }
+func isInexact(low, high time.Duration) bool { return high > low+low/100 }
 
 // perDecade is how many points a curve of percentiles has where ten times as few values are beyond.
 const perDecade = 6
@@ -232,15 +232,15 @@ func curve(times measure.Times) (points []results.Quantile) {
 
 // reportQueues returns a row for each queue, if these are not alike.
 func (r *run) reportQueues() (rows []results.LoadQueue) {
-	shares, names := r.work.UnlikeQueues()
+	shares, names := r.work.QueueShares()
 	if len(shares) == 0 {
 		return nil
 	}
-	n := min(len(shares), measure.MostQueues)
+	n := min(len(shares), measure.MaxQueues)
 	for i, c := range r.ledger.CountBy(n, r.jobs.QueueOf) {
 		row := results.LoadQueue{
 			Queue: r.jobs.Queues()[i], Share: shares[i], Pushed: c.Pushed, Delivered: c.Delivered, Missing: c.Missing,
-			Fetched: summed(r.figures.total.QueueTimes(i)),
+			Fetched: latencyOf(r.figures.total.QueueTimes(i)),
 		}
 		if i < len(names) {
 			row.Recorded = names[i]
@@ -254,7 +254,7 @@ func (r *run) reportQueues() (rows []results.LoadQueue) {
 // answered in it.
 func (r *run) reportRate() results.LoadRate {
 	f := &r.figures
-	rate := results.LoadRate{Op: string(r.arrival()), Done: f.answered}
+	rate := results.LoadRate{Op: string(r.arrivalOp()), Done: f.answered}
 	if r.plan != nil {
 		rate.Done = f.total.Carried()
 	}
@@ -264,13 +264,13 @@ func (r *run) reportRate() results.LoadRate {
 	}
 	from := r.window.From - r.loadFrom
 	share := func(t time.Duration) int64 { // of the arrivals before t: of a Poisson plan those that it has, not their mean
-		return r.config.Segment.Share(r.plan.Before(t))
+		return r.config.Segment.Share(r.plan.CountBefore(t))
 	}
 	rate.Planned = share(from+f.measured) - share(from)
-	rate.Target = (r.plan.Due(from+f.measured) - r.plan.Due(from)) / f.measured.Seconds() /
+	rate.Target = (r.plan.Expected(from+f.measured) - r.plan.Expected(from)) / f.measured.Seconds() /
 		float64(r.config.Segment.Parts())
-	rate.Unserved = f.total.Unserved(r.arrival())
-	rate.Queued, rate.Dropped, rate.Backlog = r.status.Waited, f.total.Dropped(), f.backlog
+	rate.Unserved = f.total.Unserved(r.arrivalOp())
+	rate.Queued, rate.Dropped, rate.Backlog = r.status.WaitCount, f.total.Dropped(), f.backlog
 	return rate
 }
 
@@ -280,10 +280,10 @@ func (r *run) reportHealth() results.Health {
 	h.NoPorts = total.Errors(measure.Connect, measure.OutOfPorts)
 	h.NoMemory = total.Errors(measure.Connect, measure.OutOfMemory)
 	h.ServerCPU = max(0, r.figures.serverCPU)
-	if r.figures.came > 0 {
-		h.Waited = r.figures.waited / time.Duration(r.figures.came)
+	if r.figures.replies > 0 {
+		h.Waited = r.figures.waitTime / time.Duration(r.figures.replies)
 	}
-	for _, busy := range r.figures.busy {
+	for _, busy := range r.figures.busyTimes {
 		if r.figures.measured > 0 {
 			h.Loops = append(h.Loops, min(1, float64(busy)/float64(r.figures.measured)))
 		}

@@ -44,13 +44,13 @@ const (
 func Run(ctx context.Context, config Config) *Result {
 	r := newRun(config)
 	var err error
-	if r.tooLate() {
+	if r.isTooLate() {
 		l := r.report()
 		validity.Evaluate(l)
 		return &Result{Report: l}
 	}
-	if r.met, err = config.Protocol.Introduce(ctx, config.Dial); err != nil {
-		r.figures.interrupted, r.figures.unreachable = ctx.Err() != nil, err
+	if r.introduction, err = config.Protocol.Introduce(ctx, config.Dial); err != nil {
+		r.figures.wasInterrupted, r.figures.unreachable = ctx.Err() != nil, err
 		return &Result{Report: r.report()}
 	}
 	if err := r.start(); err != nil {
@@ -61,15 +61,15 @@ func Run(ctx context.Context, config Config) *Result {
 	r.phases(ctx)
 	r.examineHistory()
 	_ = r.engine.Close() // it has no error
-	return &Result{Report: r.report(), Total: r.figures.total, History: r.figures.history, Judged: r.figures.examined}
+	return &Result{Report: r.report(), Total: r.figures.total, History: r.figures.history, Examination: r.figures.examination}
 }
 
 // startEngine makes the epoll engine if it can have addresses, and else the portable one.
 func (r *run) startEngine() (err error) {
 	config := engine.Config{
-		Loops: r.config.Loops, Dial: r.config.Dial, Coarse: r.config.Coarse, KeepProcessors: r.config.KeepProcessors,
-		Resolve: r.config.Resolve, Spread: r.work.Churn,
-		DialBack: r.config.DialBack, ResolveBack: r.config.ResolveBack, Opened: r.config.Opened,
+		Loops: r.config.Loops, Dial: r.config.Dial, CoarseTimers: r.config.CoarseTimers, KeepProcessors: r.config.KeepProcessors,
+		Resolve: r.config.Resolve, SpreadSources: r.work.Churn,
+		DialBack: r.config.DialBack, ResolveBack: r.config.ResolveBack, OnOpen: r.config.OnOpen,
 	}
 	if config.Resolve == nil {
 		r.engine = engine.NewPortable(config)
@@ -81,11 +81,11 @@ func (r *run) startEngine() (err error) {
 
 // run is the state of one run. Its report is made from it once, at the end.
 type run struct {
-	config  Config
-	work    plan.Workload // with its defaults
-	plan    *plan.Plan    // nil: a closed loop
-	started time.Time
-	met     wire.Introduction
+	config       Config
+	work         plan.Workload // with its defaults
+	plan         *plan.Plan    // nil: a closed loop
+	startTime    time.Time
+	introduction wire.Introduction
 
 	engine    engine.Engine // nil until the introduction has succeeded
 	began     time.Time     // of the engine
@@ -105,12 +105,12 @@ type run struct {
 	loadFrom   time.Duration  // when the first arrival is due
 	planEnds   time.Duration  // when its plan is over
 	dueAt      time.Duration  // when there were arrivals that no client had taken, the latest time
-	lastSeen   time.Duration  // when there was a connection
-	leaving    bool           // the run ends its connections
+	lastConnAt time.Duration  // when there was a connection
+	isLeaving  bool           // the run ends its connections
 	wasGone    bool           // until then the server was gone
 	lostBefore int64          // connections
 	mostReady  int            // at a time
-	grown      time.Duration  // when there were more than ever before
+	lastGrowth time.Duration  // when there were more than ever before
 	absence    absence
 
 	refusedSince time.Duration // that nothing but refusals has come for the arrivals of the load; 0: it is not so
@@ -131,34 +131,34 @@ type figures struct {
 	heat     results.LoadHeat
 	answered int64 // commands of a closed loop that were answered while the window was open
 	backlog  int64 // the most arrivals that waited for a connection
-	due      dueJobs
+	dueJobs  dueJobs
 
-	wanted, opened int // connections before the load
-	refused        error
-	measured       time.Duration // the length of the window
-	usage          results.Health
-	serverCPU      time.Duration   // when the window began, then within it; 0: not known
-	busy           []time.Duration // of each loop when the window began, then within it
-	waited         time.Duration   // how long what was received has waited for all loops, in the same way
-	came           int64
-	drained        bool
-	notDrained     string
-	history        *history.History
-	examined       history.Report
+	plannedConnections, openedConnections int // connections before the load
+	refusal                               error
+	measured                              time.Duration // the length of the window
+	usage                                 results.Health
+	serverCPU                             time.Duration   // when the window began, then within it; 0: not known
+	busyTimes                             []time.Duration // of each loop when the window began, then within it
+	waitTime                              time.Duration   // how long what was received has waited for all loops, in the same way
+	replies                               int64
+	isDrained                             bool
+	notDrained                            string
+	history                               *history.History
+	examination                           history.Report
 
-	interrupted bool
-	unreachable error
-	gone        string
-	loadFrom    time.Time // when the load began; zero if it did not
-	notStarted  string    // why the load did not begin, although its connections were open
-	givenUp     string    // why a phase ended before its jobs were pushed
-	endedEarly  string    // which condition ended the load
+	wasInterrupted bool
+	unreachable    error
+	lossReason     string
+	loadFrom       time.Time // when the load began; zero if it did not
+	startFailure   string    // why the load did not begin, although its connections were open
+	givenUp        string    // why a phase ended before its jobs were pushed
+	abortReason    string    // which condition ended the load
 }
 
 func newRun(config Config) *run {
 	r := &run{
-		config: config, work: config.Workload.Filled(), plan: config.Workload.Plan(config.Seed),
-		started: time.Now(), figures: figures{total: new(measure.Set)},
+		config: config, work: config.Workload.WithDefaults(), plan: config.Workload.Plan(config.Seed),
+		startTime: time.Now(), figures: figures{total: new(measure.Set)},
 	}
 	return r
 }
@@ -174,7 +174,7 @@ func (r *run) start() error {
 	r.jobs = r.config.Workload.Jobs(r.config.Run, r.config.Seed)
 	loops := r.engine.Loops()
 	r.shared = new(client.Shared)
-	if r.config.History {
+	if r.config.RecordHistory {
 		r.recorder = history.NewRecorder()
 	}
 	r.disrupted.begin(r)
@@ -182,22 +182,22 @@ func (r *run) start() error {
 		recorder := measure.NewRecorder(measure.Ops()...)
 		r.recorders = append(r.recorders, recorder)
 		config := client.Config{
-			Loop: loop, Index: i, Of: len(loops), Workload: &r.config.Workload, Jobs: r.jobs,
+			Loop: loop, Index: i, Shards: len(loops), Workload: &r.config.Workload, Jobs: r.jobs,
 			Recorder: recorder, Ledger: r.ledger, Shared: r.shared, Overload: r.config.Overload,
 			Segment: r.config.Segment, Run: r.config.Run, Speaker: r.config.Protocol.Speaker, Tap: r.config.Tap,
-			Began:       r.began,
+			EngineStart: r.began,
 			ConnectRate: r.config.Pace / float64(len(loops)), Patience: r.config.Timeout,
 		}
 		config.Plan, config.Disrupted = r.plan, len(r.config.Schedule) > 0
-		config.History, config.HistoryLimit = r.recorder, cmp.Or(r.config.MostCalls, HistoryLimit)/int64(len(loops))
+		config.History, config.HistoryLimit = r.recorder, cmp.Or(r.config.MaxCalls, HistoryLimit)/int64(len(loops))
 		r.shards = append(r.shards, client.NewShard(config))
 	}
-	r.figures.busy = make([]time.Duration, len(loops))
+	r.figures.busyTimes = make([]time.Duration, len(loops))
 	return nil
 }
 
-// each calls fn for every shard, inside its loop.
-func (r *run) each(fn func(*client.Shard)) {
+// eachShard calls fn for every shard, inside its loop.
+func (r *run) eachShard(fn func(*client.Shard)) {
 	for i, shard := range r.shards {
 		r.engine.Do(i, func(time.Duration) { fn(shard) })
 	}
@@ -210,31 +210,31 @@ func (r *run) now() time.Duration { return time.Since(r.began) }
 // connections are open there is no load: the figures would be those of another workload, and the queues of the missing
 // workers would not be emptied.
 func (r *run) phases(ctx context.Context) {
-	r.each((*client.Shard).Connect)
+	r.eachShard((*client.Shard).Connect)
 	r.enter("connect")
-	r.until(ctx, r.connected)
-	r.figures.wanted, r.figures.opened = r.status.Wanted, r.status.Ready
-	if r.status.Ready >= manyConnections {
+	r.waitUntil(ctx, r.isConnected)
+	r.figures.plannedConnections, r.figures.openedConnections = r.status.Target, r.status.ReadyConns
+	if r.status.ReadyConns >= manyConnections {
 		debug.FreeOSMemory() // stacks that greeting and hashing have made large
 	}
-	if r.status.Ready < r.status.Wanted {
-		r.figures.refused = r.status.First
+	if r.status.ReadyConns < r.status.Target {
+		r.figures.refusal = r.status.FirstError
 	} else {
 		r.prefill(ctx)
 		r.load(ctx)
 		r.drain()
 	}
-	r.figures.interrupted = ctx.Err() != nil // during the drain as well, which continues
+	r.figures.wasInterrupted = ctx.Err() != nil // during the drain as well, which continues
 	r.leave()
-	if r.figures.refused != nil && r.figures.gone == "" && r.refusesAll(ctx) {
-		r.figures.gone = r.whyGone()
+	if r.figures.refusal != nil && r.figures.lossReason == "" && r.refusesAll(ctx) {
+		r.figures.lossReason = r.lossReason()
 	}
 }
 
-// connected reports whether all connections are open, or no more are expected.
-func (r *run) connected() bool {
-	still := r.now() - r.grown
-	return r.status.Ready >= r.status.Wanted || still > connectLimit || still > refusedLimit && r.status.First != nil
+// isConnected reports whether all connections are open, or no more are expected.
+func (r *run) isConnected() bool {
+	wait := r.now() - r.lastGrowth
+	return r.status.ReadyConns >= r.status.Target || wait > connectLimit || wait > refusedLimit && r.status.FirstError != nil
 }
 
 // prefill pushes the jobs that have to be in the queues before the load.
@@ -245,44 +245,44 @@ func (r *run) prefill(ctx context.Context) {
 	r.enter("prefill")
 	r.setWindow(measure.Window{From: math.MaxInt64}) // these jobs are not measured
 	r.resetWatchdog()
-	r.each((*client.Shard).Prefill)
-	r.until(ctx, func() bool { return !r.status.Pushing || r.watchdog.stalled() })
+	r.eachShard((*client.Shard).Prefill)
+	r.waitUntil(ctx, func() bool { return !r.status.IsPushing || r.watchdog.hasStalled() })
 	r.noteStall(0, r.work.Prefill)
 }
 
 // noteStall notes that the current phase ended by a stall, if it did: it was to push so many jobs, and the run had
 // pushed some before.
 func (r *run) noteStall(before, jobs int64) {
-	if !r.watchdog.stalled() {
+	if !r.watchdog.hasStalled() {
 		return
 	}
 	r.note("stopped: " + r.watchdog.stall)
-	r.figures.givenUp = fmt.Sprintf("stopped after %s of %s: %s", text.Grouped(r.ledger.Count(false).Pushed-before),
+	r.figures.givenUp = fmt.Sprintf("stopped after %s of %s: %s", text.GroupDigits(r.ledger.Count(false).Pushed-before),
 		text.Count(r.config.Segment.Share(jobs), "job"), r.watchdog.stall)
 }
 
 // load starts the load and returns when its window is over, its arrivals are used up, or the target is gone.
 func (r *run) load(ctx context.Context) {
-	if ctx.Err() != nil || r.watchdog.stalled() || !r.setStart(ctx) { // the jobs pushed so far have to be fetched
-		r.each(func(c *client.Shard) { c.Start(r.now()); c.StopPushing() })
+	if ctx.Err() != nil || r.watchdog.hasStalled() || !r.setStart(ctx) { // the jobs pushed so far have to be fetched
+		r.eachShard(func(c *client.Shard) { c.Start(r.now()); c.StopPushing() })
 		return
 	}
 	r.openWindow()
 	r.resetWatchdog()
-	r.each(func(c *client.Shard) { c.Start(r.loadFrom) })
+	r.eachShard(func(c *client.Shard) { c.Start(r.loadFrom) })
 	defer r.disrupt(ctx)()
 	if r.window.From > r.loadFrom {
 		r.enter("warm-up")
-		r.until(ctx, func() bool { return r.now() >= r.window.From || r.over() })
+		r.waitUntil(ctx, func() bool { return r.now() >= r.window.From || r.isOver() })
 	}
 	r.enter("measure")
 	r.countDue(r.now(), true)
 	r.sampler.Begin()
 	r.takeServerCPU()
 	r.takeBusy()
-	r.until(ctx, r.over)
+	r.waitUntil(ctx, r.isOver)
 	r.closeWindow()
-	r.each((*client.Shard).StopPushing)
+	r.eachShard((*client.Shard).StopPushing)
 }
 
 // openWindow sets the window, from the time of the first arrival.
@@ -325,8 +325,8 @@ func (r *run) takeServerCPU() {
 	if r.config.ServerUsage == nil {
 		return
 	}
-	now, known := r.config.ServerUsage()
-	if r.figures.serverCPU = now.CPU - r.figures.serverCPU; !known {
+	now, ok := r.config.ServerUsage()
+	if r.figures.serverCPU = now.CPU - r.figures.serverCPU; !ok {
 		r.figures.serverCPU = 0
 	}
 }
@@ -335,11 +335,11 @@ func (r *run) takeServerCPU() {
 // call.
 func (r *run) takeBusy() {
 	f := &r.figures
-	f.waited, f.came = -f.waited, -f.came
-	for i, before := range f.busy {
-		f.busy[i] = r.engine.Busy(i) - before
-		waited, came := r.engine.Waited(i)
-		f.waited, f.came = f.waited+waited, f.came+came
+	f.waitTime, f.replies = -f.waitTime, -f.replies
+	for i, before := range f.busyTimes {
+		f.busyTimes[i] = r.engine.Busy(i) - before
+		waited, replies := r.engine.WaitTime(i)
+		f.waitTime, f.replies = f.waitTime+waited, f.replies+replies
 	}
 }
 
@@ -350,22 +350,22 @@ func (r *run) setWindow(w measure.Window) {
 	}
 }
 
-// over reports whether the time of the load is over, or nothing is left to do.
-func (r *run) over() bool {
-	windowOver := r.watchdog.stalled // of a load without a window
+// isOver reports whether the time of the load is over, or nothing is left to do.
+func (r *run) isOver() bool {
+	windowIsOver := r.watchdog.hasStalled // of a load without a window
 	if r.window.Until > 0 {
-		windowOver = func() bool { return r.now() >= r.window.Until }
+		windowIsOver = func() bool { return r.now() >= r.window.Until }
 	}
-	if windowOver() || r.status.Aborted || r.figures.endedEarly != "" || r.gone() {
+	if windowIsOver() || r.status.IsAborted || r.figures.abortReason != "" || r.isGone() {
 		return true
 	}
 	switch {
-	case r.plan != nil && (r.status.Due || r.now() < r.planEnds), r.plan == nil && r.status.Pushing:
+	case r.plan != nil && (r.status.HasDue || r.now() < r.planEnds), r.plan == nil && r.status.IsPushing:
 		return false
 	case r.plan != nil || r.work.JobLimit > 0:
 		return true // all arrivals were taken; those in flight are awaited
 	case r.work.Prefill > 0 && r.work.Producers == 0:
-		return r.ledger.Count(false).Missing == 0 && r.status.Held == 0
+		return r.ledger.Count(false).Missing == 0 && r.status.HeldJobs == 0
 	}
 	return false
 }

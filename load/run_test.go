@@ -41,9 +41,9 @@ type bench struct {
 	during func(cancel func(), server *fakes.Server) // if set: beside the run
 }
 
-// away has every command take a millisecond: in virtual time a loop of commands that
+// slowCommand has every command take a millisecond: in virtual time a loop of commands that
 // take none would never end.
-func away(e *fakes.Event) {
+func slowCommand(e *fakes.Event) {
 	if e.Point == fakes.Ran {
 		e.Delay += ms
 	}
@@ -60,15 +60,15 @@ func (b bench) run(t *testing.T) *results.Load {
 func (b bench) result(t *testing.T) *load.Result {
 	t.Helper()
 	var result *load.Result
-	b.with(t, func(ctx context.Context, config load.Config) {
+	b.withServer(t, func(ctx context.Context, config load.Config) {
 		result = load.Run(ctx, config)
-		quiet(result.Report, config.Thresholds)
+		evaluateQuiet(result.Report, config.Thresholds)
 	})
 	return result
 }
 
-// with has act use a server, in virtual time, until no client is connected any more.
-func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
+// withServer has act use a server, in virtual time, until no client is connected any more.
+func (b bench) withServer(t *testing.T, act func(context.Context, load.Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
@@ -81,13 +81,13 @@ func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
 			for _, hook := range b.hooks {
 				hook(e)
 			}
-			away(e)
+			slowCommand(e)
 		}
 		server := fakes.NewServer(b.server)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		config := load.Config{
-			Workload: b.load, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf,
+			Workload: b.load, Seed: 1, Run: "test", CoarseTimers: true, Loops: 2, ClauseOf: fwpsuite.ClauseOf,
 			Protocol: fwpwire.New(b.server.Password),
 			Dial:     place.Dial,
 		}
@@ -106,16 +106,16 @@ func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
 	})
 }
 
-// quiet evaluates a report without the health of the machine: in virtual time a minute
+// evaluateQuiet evaluates a report without the health of the machine: in virtual time a minute
 // passes in a moment, so that the machine seems to be busy.
-func quiet(report *results.Load, thresholds []validity.Threshold) {
-	report.Health = results.Health{Over: report.Health.Over, NoFiles: report.Health.NoFiles,
+func evaluateQuiet(report *results.Load, thresholds []validity.Threshold) {
+	report.Health = results.Health{Length: report.Health.Length, NoFiles: report.Health.NoFiles,
 		NoPorts: report.Health.NoPorts, NoMemory: report.Health.NoMemory}
 	validity.Evaluate(report, thresholds...)
 }
 
-// steady is an open loop of 500 jobs that the server carries easily.
-func steady() plan.Workload {
+// steadyLoad is an open loop of 500 jobs that the server carries easily.
+func steadyLoad() plan.Workload {
 	return plan.Workload{
 		Producers: 5, Consumers: 5, Payload: plan.Constant(100), Rate: 100, Duration: plan.Duration(5 * second),
 		Queues: plan.Queues{Number: 3},
@@ -138,16 +138,16 @@ func phases(l *results.Load) string {
 	return strings.Join(names, " ")
 }
 
-// well has a run be without any bug of anybody, every job accounted for.
-func well(t *testing.T, l *results.Load) {
+// requireSound has a run be without any bug of anybody, every job accounted for.
+func requireSound(t *testing.T, l *results.Load) {
 	t.Helper()
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitWell, code, words)
 	assert.Empty(t, kinds(l))
 	assert.Empty(t, l.Validity.Reasons)
-	assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+	assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
 	assert.Equal(t, l.Jobs.Pushed, l.Jobs.Delivered)
-	assert.Zero(t, l.Jobs.Held+l.Jobs.Waiting+l.Jobs.Missing+l.Jobs.InDoubt+l.Jobs.Doubtful)
+	assert.Zero(t, l.Jobs.HeldJobs+l.Jobs.Waiting+l.Jobs.Missing+l.Jobs.InDoubt+l.Jobs.Doubtful)
 	for _, o := range l.Ops {
 		assert.Empty(t, o.Errors, o.Op)
 	}
@@ -158,8 +158,8 @@ func well(t *testing.T, l *results.Load) {
 
 func TestASteadyRun(t *testing.T) {
 	t.Parallel()
-	l := bench{load: steady()}.run(t)
-	well(t, l)
+	l := bench{load: steadyLoad()}.run(t)
+	requireSound(t, l)
 	assert.Equal(t, "connect measure drain close", phases(l))
 	assert.Equal(t, int64(500), l.Jobs.Pushed)
 	assert.Equal(t, int64(500), l.Jobs.Acked)
@@ -170,7 +170,7 @@ func TestASteadyRun(t *testing.T) {
 	assert.NotEmpty(t, l.Target.HI)
 	assert.NotEmpty(t, l.Target.Info)
 	for _, s := range l.Series {
-		assert.LessOrEqual(t, s.Over, second+20*ms)
+		assert.LessOrEqual(t, s.Length, second+20*ms)
 	}
 }
 
@@ -185,10 +185,10 @@ func TestTheEndWaitsForNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := steady()
+			w := steadyLoad()
 			change(&w)
 			l := bench{load: w}.run(t)
-			well(t, l)
+			requireSound(t, l)
 			last := l.Phases[len(l.Phases)-2:]
 			assert.Less(t, last[0].Took+last[1].Took, 500*ms)
 		})
@@ -204,7 +204,7 @@ func TestFewWorkersWaitForAllQueues(t *testing.T) {
 	require.NoError(t, err)
 	w.Producers, w.Consumers, w.Duration = 5, 5, plan.Duration(4*second)
 	usual := bench{load: w}.run(t)
-	well(t, usual)
+	requireSound(t, usual)
 	assert.Greater(t, usual.Rate.Achieved, 1000.0)
 	assert.NotContains(t, strings.Join(usual.Validity.Remarks, " "), "queues")
 	w.Queues.Number = 10
@@ -216,10 +216,10 @@ func TestFewWorkersWaitForAllQueues(t *testing.T) {
 // What is pushed before the window and fetched after it is not what is measured.
 func TestOnlyTheWindowIsMeasured(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Warmup, w.Prefill = plan.Duration(2*second), 300
 	l := bench{load: w}.run(t)
-	well(t, l)
+	requireSound(t, l)
 	assert.Equal(t, "connect prefill warm-up measure drain close", phases(l))
 	assert.Equal(t, int64(1000), l.Jobs.Pushed)
 	push := pushes(t, l)
@@ -232,10 +232,10 @@ func TestOnlyTheWindowIsMeasured(t *testing.T) {
 // Without a length the run ends with its jobs, and what the drain does is not measured.
 func TestANumberOfJobs(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Rate, w.Duration, w.JobLimit = 0, 0, 300
 	l := bench{load: w}.run(t)
-	well(t, l)
+	requireSound(t, l)
 	assert.Equal(t, int64(300), l.Jobs.Pushed)
 	assert.Equal(t, int64(300), pushes(t, l).Count)
 	assert.Zero(t, l.Sum("fetch.empty").Count)
@@ -246,10 +246,10 @@ func TestANumberOfJobs(t *testing.T) {
 // Queues that are not alike have a row each, whose jobs are those of the account.
 func TestQueuesAreAccountedForByThemselves(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Rate, w.Queues = 0, plan.Queues{Rates: []plan.Rate{80, 15, 5}}
 	l := bench{load: w}.run(t)
-	well(t, l)
+	requireSound(t, l)
 	require.Len(t, l.Queues, 3)
 	var pushed, delivered, timed int64
 	for i, q := range l.Queues {
@@ -261,24 +261,24 @@ func TestQueuesAreAccountedForByThemselves(t *testing.T) {
 	}
 	assert.Equal(t, []int64{l.Jobs.Pushed, l.Jobs.Delivered, l.Flow("job.fetched").Time.Count},
 		[]int64{pushed, delivered, timed})
-	assert.Empty(t, bench{load: steady()}.run(t).Queues, "they are alike")
+	assert.Empty(t, bench{load: steadyLoad()}.run(t).Queues, "they are alike")
 }
 
 // What an observer is told is on the time axis: the jobs that wait, as the server counts them.
 func TestAnObserverTellsTheSizesOfQueues(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Observers, w.ObserveEvery, w.Work.Min, w.Work.Max = 1, plan.Duration(100*ms), 60*ms, 60*ms // 83 jobs a second
-	var asked atomic.Int64
+	var calls atomic.Int64
 	l := bench{load: w, hooks: []func(*fakes.Event){func(e *fakes.Event) {
 		if e.Point == fakes.Checked && e.Command.Verb == fwp.INFO {
-			asked.Add(1)
+			calls.Add(1)
 		}
 	}}}.run(t)
-	assert.InDelta(t, 50, asked.Load(), 3, "as long as others push")
+	assert.InDelta(t, 50, calls.Load(), 3, "as long as others push")
 	var sizes []int64
 	for _, s := range l.Series {
-		if s.Phase == "measure" && s.Over > second/2 {
+		if s.Phase == "measure" && s.Length > second/2 {
 			require.NotNil(t, s.Server, s.At)
 			require.NotNil(t, s.Server.WaitingJobs, s.At)
 			sizes = append(sizes, *s.Server.WaitingJobs)
@@ -306,11 +306,11 @@ func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {
 			}
 			w.Producers, w.Consumers = min(w.Producers, 5), min(w.Consumers, 5)
 			w.Prefill, w.Connections = min(w.Prefill, golden.Sample[int64](500, 2000)), min(w.Connections, 20)
-			var left int64
+			var remaining int64
 			server := fakes.Config{Password: "secret", Iterations: 10, RetryDelay: func(int) time.Duration { return second }}
-			l := bench{server: server, load: w, hooks: []func(*fakes.Event){counted(&left)}}.run(t)
-			well(t, l)
-			assert.Zero(t, left, "jobs that were not delivered")
+			l := bench{server: server, load: w, hooks: []func(*fakes.Event){countJobs(&remaining)}}.run(t)
+			requireSound(t, l)
+			assert.Zero(t, remaining, "jobs that were not delivered")
 			assert.Equal(t, name != "idle", l.Jobs.Pushed > 0)
 			assert.Equal(t, name == "failing", l.Jobs.Redelivered > 0)
 			want := map[string]string{"fetch": "ack", "idle": "beat", "churn": "connect"}[name]

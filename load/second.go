@@ -17,12 +17,12 @@ func (r *run) tick(now time.Duration) {
 	second := r.take(0)
 	defer r.recorders[0].Recycle(second)
 	for i := 1; i < len(r.recorders); i++ {
-		taken := r.take(i)
-		second.Add(taken)
-		r.recorders[i].Recycle(taken)
+		set := r.take(i)
+		second.Add(set)
+		r.recorders[i].Recycle(set)
 	}
 	var sample validity.Sample
-	if !r.config.Coarse { // in virtual time it says nothing, and would take a tenth of the time of a run
+	if !r.config.CoarseTimers { // in virtual time it says nothing, and would take a tenth of the time of a run
 		sample = r.sampler.Sample()
 	}
 	f := &r.figures
@@ -30,7 +30,7 @@ func (r *run) tick(now time.Duration) {
 		return
 	}
 	s := r.second(second)
-	s.CPU, s.MemoryBytes, s.Server = sample.CPU, sample.Memory, r.serverSecond(s.Over)
+	s.CPU, s.MemoryBytes, s.Server = sample.CPU, sample.Memory, r.serverSecond(s.Length)
 	if waiting := r.waitingJobs(); waiting != nil {
 		s.Server = cmp.Or(s.Server, new(results.ServerSecond))
 		s.Server.WaitingJobs = waiting
@@ -40,32 +40,32 @@ func (r *run) tick(now time.Duration) {
 	}
 	f.series = append(f.series, s)
 	r.abortIfDead(second, &s)
-	AddHeat(&f.heat, second, r.carried())
+	AddHeat(&f.heat, second, r.successOp())
 	if s.Phase == "measure" {
-		f.answered += answered(second, r.carried())
+		f.answered += successes(second, r.successOp())
 	}
 	if r.config.Watch != nil {
 		a := r.account()
 		r.config.Watch(Moment{
-			Second: s, Run: r.config.Run, Began: r.began, Set: second, Left: r.left(now), Errors: r.status.Errors,
-			Op: string(r.carried()), Jobs: a.report(),
-			Disruption: r.disrupted.now(),
+			Second: s, Run: r.config.Run, Began: r.began, Set: second, Remaining: r.remaining(now), Errors: r.status.Errors,
+			Op: string(r.successOp()), Jobs: a.report(),
+			Disruption: r.disrupted.describe(),
 		})
 	}
 }
 
 // serverSecond returns what the server used since the second before; nil if that is not known.
-func (r *run) serverSecond(over time.Duration) *results.ServerSecond {
+func (r *run) serverSecond(length time.Duration) *results.ServerSecond {
 	if r.config.ServerUsage == nil {
 		return nil
 	}
 	before := r.serverBefore
-	now, known := r.config.ServerUsage()
-	if r.serverBefore = now; !known || before.CPU == 0 || now.CPU < before.CPU { // it was started again
+	now, ok := r.config.ServerUsage()
+	if r.serverBefore = now; !ok || before.CPU == 0 || now.CPU < before.CPU { // it was started again
 		return nil
 	}
 	return &results.ServerSecond{
-		CPU: float64(now.CPU-before.CPU) / float64(over), MemoryBytes: now.Memory, RedisBytes: now.Redis,
+		CPU: float64(now.CPU-before.CPU) / float64(length), MemoryBytes: now.Memory, RedisBytes: now.Redis,
 		Threads: now.Threads,
 	}
 }
@@ -92,13 +92,13 @@ func (r *run) waitingJobs() (sum *int64) {
 }
 
 // take returns what a loop has recorded since the last time.
-func (r *run) take(loop int) (taken *measure.Set) {
-	r.engine.Do(loop, func(now time.Duration) { taken = r.recorders[loop].Take(now) })
-	return taken
+func (r *run) take(loop int) (set *measure.Set) {
+	r.engine.Do(loop, func(now time.Duration) { set = r.recorders[loop].Take(now) })
+	return set
 }
 
-// left returns how long the window still lasts, negative if that depends on the target.
-func (r *run) left(now time.Duration) time.Duration {
+// remaining returns how long the window still lasts, negative if that depends on the target.
+func (r *run) remaining(now time.Duration) time.Duration {
 	if r.window.Until == 0 {
 		return -1
 	}
@@ -107,16 +107,16 @@ func (r *run) left(now time.Duration) time.Duration {
 
 // second returns the figures of one second.
 func (r *run) second(set *measure.Set) results.Second {
-	over := set.Until - set.From
+	length := set.Until - set.From
 	s := results.Second{
-		At: set.From, Over: over, Phase: r.phase().Name,
-		Connections: r.status.Ready, InFlight: int64(r.status.InFlight), Dropped: set.Dropped(),
-		Unserved: set.Unserved(r.arrival()),
-		Achieved: reports.PerSecond(answered(set, r.carried()), over),
+		At: set.From, Length: length, Phase: r.phase().Name,
+		Connections: r.status.ReadyConns, InFlight: int64(r.status.InFlight), Dropped: set.Dropped(),
+		Unserved: set.Unserved(r.arrivalOp()),
+		Achieved: reports.PerSecond(successes(set, r.successOp()), length),
 	}
 	if r.plan != nil && r.loadFrom > 0 && set.Until > r.loadFrom {
 		from, until := max(0, set.From-r.loadFrom), set.Until-r.loadFrom
-		s.Target = (r.plan.Due(until) - r.plan.Due(from)) / over.Seconds() / float64(r.config.Segment.Parts())
+		s.Target = (r.plan.Expected(until) - r.plan.Expected(from)) / length.Seconds() / float64(r.config.Segment.Parts())
 		s.Backlog = r.status.Backlog
 	}
 	s.Ops, s.Flows = SecondFigures(set, r.config.Percentiles...)
@@ -124,9 +124,9 @@ func (r *run) second(set *measure.Set) results.Second {
 }
 
 // SecondFigures returns what a set of one second has, as a report shows it, with further percentiles.
-func SecondFigures(set *measure.Set, more ...results.Percentile) (ops []results.SecondOp, flows []results.SecondFlow) {
+func SecondFigures(set *measure.Set, percentiles ...results.Percentile) (ops []results.SecondOp, flows []results.SecondFlow) {
 	for _, op := range set.Ops() {
-		if o, ok := secondOp(set, op, more); ok {
+		if o, ok := secondOp(set, op, percentiles); ok {
 			ops = append(ops, o)
 		}
 	}
@@ -134,32 +134,32 @@ func SecondFigures(set *measure.Set, more ...results.Percentile) (ops []results.
 		if times := set.Times(measure.FlowSeries(flow)); times.Count() > 0 {
 			f := results.SecondFlow{Flow: flow.String(), Count: times.Count(), Unanswered: times.Unanswered()}
 			f.AtLeast = lowerBounds(times, "", secondStat{50, &f.P50}, secondStat{99, &f.P99}, secondStat{longest, &f.Max})
-			f.AtLeast = append(f.AtLeast, further(times, "", more, &f.More)...)
+			f.AtLeast = append(f.AtLeast, addExtra(times, "", percentiles, &f.Percentiles)...)
 			flows = append(flows, f)
 		}
 	}
 	return ops, flows
 }
 
-func secondOp(set *measure.Set, op measure.Op, more []results.Percentile) (results.SecondOp, bool) {
+func secondOp(set *measure.Set, op measure.Op, percentiles []results.Percentile) (results.SecondOp, bool) {
 	times := func(m measure.Measure) measure.Times { return set.Times(measure.SeriesOf(op, m)) }
 	service, response := times(measure.Service), times(measure.Response)
 	o := results.SecondOp{
-		Op: string(op), Count: set.Done(op) + set.Aside(op), Errors: set.Failed(op), Unanswered: response.Unanswered(),
+		Op: string(op), Count: set.Done(op) + set.OutsideWindow(op), Errors: set.Failed(op), Unanswered: response.Unanswered(),
 	}
 	lowerBounds(times(measure.Lateness), "", secondStat{99, &o.LatenessP99})
 	o.AtLeast = slices.Concat(
 		lowerBounds(service, "service_", secondStat{50, &o.ServiceP50}, secondStat{99, &o.ServiceP99}),
 		lowerBounds(response, "response_", secondStat{50, &o.ResponseP50}, secondStat{99, &o.ResponseP99},
 			secondStat{longest, &o.ResponseMax}),
-		further(service, "service_", more, &o.More), further(response, "response_", more, &o.More))
+		addExtra(service, "service_", percentiles, &o.Percentiles), addExtra(response, "response_", percentiles, &o.Percentiles))
 	return o, o.Count+o.Errors+response.Count() > 0
 }
 
 // secondStat is a percentile of a second, and where it goes; longest is the longest time.
 type secondStat struct {
-	of results.Percentile
-	to *time.Duration
+	percentile results.Percentile
+	to         *time.Duration
 }
 
 const longest results.Percentile = 100
@@ -167,29 +167,29 @@ const longest results.Percentile = 100
 // lowerBounds sets the percentiles of a second, and returns the names of those that are lower bounds.
 func lowerBounds(times measure.Times, prefix string, stats ...secondStat) (names []string) {
 	for _, s := range stats {
-		name := s.of.String()
-		if s.of == longest {
+		name := s.percentile.String()
+		if s.percentile == longest {
 			name = "max"
 		}
-		least, most := times.Percentile(float64(s.of))
-		if *s.to = least; inexact(least, most) {
+		low, high := times.Percentile(float64(s.percentile))
+		if *s.to = low; isInexact(low, high) {
 			names = append(names, prefix+name)
 		}
 	}
 	return names
 }
 
-// further adds percentiles that not every second has, and returns the names of those that are lower bounds.
-func further(
-	times measure.Times, prefix string, more []results.Percentile, to *map[string]time.Duration,
+// addExtra adds percentiles that not every second has, and returns the names of those that are lower bounds.
+func addExtra(
+	times measure.Times, prefix string, percentiles []results.Percentile, to *map[string]time.Duration,
 ) (names []string) {
-	if times.Count() == 0 || len(more) == 0 {
+	if times.Count() == 0 || len(percentiles) == 0 {
 		return nil
 	}
 	if *to == nil {
 		*to = make(map[string]time.Duration)
 	}
-	for _, p := range results.BesideSeconds(more) {
+	for _, p := range results.ExtraSecondPercentiles(percentiles) {
 		var value time.Duration
 		names = append(names, lowerBounds(times, prefix, secondStat{p, &value})...)
 		(*to)[prefix+p.String()] = value
@@ -197,8 +197,8 @@ func further(
 	return names
 }
 
-// arrival returns the command of an arrival of the plan. In a closed loop it is the command that the workload is about.
-func (r *run) arrival() measure.Op {
+// arrivalOp returns the command of an arrival of the plan. In a closed loop it is the command that the workload is about.
+func (r *run) arrivalOp() measure.Op {
 	switch {
 	case r.work.Churn:
 		return measure.Connect
@@ -210,17 +210,17 @@ func (r *run) arrival() measure.Op {
 	return measure.Push
 }
 
-// carried returns the command that has to succeed for an arrival to count: a short-lived connection is opened for its
+// successOp returns the command that has to succeed for an arrival to count: a short-lived connection is opened for its
 // push.
-func (r *run) carried() measure.Op {
+func (r *run) successOp() measure.Op {
 	if r.work.Churn {
 		return measure.Push
 	}
-	return r.arrival()
+	return r.arrivalOp()
 }
 
-// answered returns how many commands of a kind succeeded, measured or not.
-func answered(set *measure.Set, op measure.Op) int64 { return set.Done(op) + set.Aside(op) }
+// successes returns how many commands of a kind succeeded, measured or not.
+func successes(set *measure.Set, op measure.Op) int64 { return set.Done(op) + set.OutsideWindow(op) }
 
 // Limits of the map of response times.
 const (

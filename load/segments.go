@@ -14,14 +14,14 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// apart is how much later than the first one a part may begin. With --start-at they begin within a few milliseconds.
-const apart = time.Second
+// startTolerance is how much later than the first one a part may begin. With --start-at they begin within a few milliseconds.
+const startTolerance = time.Second
 
 // arrange returns the parts, with a row for each that says what is wrong with it, and one more for each segment that is
 // in no file. The plan is the one that most of them have. It is an error if no part has a segment.
 func arrange(parts []Part) ([]Part, error) {
-	of := mostCommon(parts)
-	if of == nil {
+	common := commonPlan(parts)
+	if common == nil {
 		return nil, errors.New("none of the files is a report of a segment (fwpbench run --segment)")
 	}
 	var first time.Time // when a load of them began
@@ -30,33 +30,33 @@ func arrange(parts []Part) ([]Part, error) {
 			first = began
 		}
 	}
-	have := map[int]string{}
+	files := map[int]string{}
 	for i := range parts {
 		p := &parts[i]
-		p.row = results.LoadPart{Name: p.Name, LeftOut: true, Wrong: p.Problem}
+		p.row = results.LoadPart{Name: p.Name, IsLeftOut: true, Problem: p.Problem}
 		if p.Report == nil {
 			continue
 		}
 		p.row.Fill(p.Report)
-		own, err := planOf(p.Report)
+		partPlan, err := planOf(p.Report)
 		if err == nil {
-			err = own.differs(of)
+			err = partPlan.differs(common)
 		}
-		other := have[own.segment.Index]
+		other := files[partPlan.segment.Index]
 		switch {
 		case err != nil:
-			p.row.Wrong = "it has another plan: " + err.Error()
+			p.row.Problem = "it has another plan: " + err.Error()
 		case other != "":
-			p.row.Wrong = fmt.Sprintf("%s is segment %v already", other, own.segment)
+			p.row.Problem = fmt.Sprintf("%s is segment %v already", other, partPlan.segment)
 		default:
-			have[own.segment.Index] = p.Name
-			p.row.LeftOut, p.row.Wrong = false, p.incomplete(first)
+			files[partPlan.segment.Index] = p.Name
+			p.row.IsLeftOut, p.row.Problem = false, p.incomplete(first)
 		}
 	}
-	for i := range of.segment.Of {
-		if have[i] == "" {
-			segment := plan.Segment{Index: i, Of: of.segment.Of}.String()
-			missing := Part{row: results.LoadPart{Segment: segment, LeftOut: true, Wrong: "its report is missing"}}
+	for i := range common.segment.Count {
+		if files[i] == "" {
+			segment := plan.Segment{Index: i, Count: common.segment.Count}.String()
+			missing := Part{row: results.LoadPart{Segment: segment, IsLeftOut: true, Problem: "its report is missing"}}
 			parts = append(parts, missing)
 		}
 	}
@@ -67,20 +67,20 @@ func arrange(parts []Part) ([]Part, error) {
 // the first part began.
 func (p *Part) incomplete(first time.Time) string {
 	l := p.Report
-	late := began(p).Sub(first)
+	delay := began(p).Sub(first)
 	switch {
 	case l.Interrupted:
 		return "it was interrupted"
 	case l.Unreachable != "":
 		return "its load did not begin: the target was not reached: " + l.Unreachable
-	case l.NotStarted != "":
-		return "its load did not begin: " + l.NotStarted
+	case l.StartFailure != "":
+		return "its load did not begin: " + l.StartFailure
 	case l.LoadFrom.IsZero() && len(l.Validity.Reasons) > 0:
-		return "its load did not begin: " + l.Validity.Reasons[0].What
+		return "its load did not begin: " + l.Validity.Reasons[0].Description
 	case l.LoadFrom.IsZero():
 		return "its load did not begin"
-	case late > apart:
-		return fmt.Sprintf("its load began %s after the first one", reports.Duration(late))
+	case delay > startTolerance:
+		return fmt.Sprintf("its load began %s after the first one", reports.Duration(delay))
 	}
 	return ""
 }
@@ -99,13 +99,13 @@ func began(p *Part) time.Time {
 
 // unknown returns what the account of the parts does not have, empty if it is whole.
 func unknown(parts []Part) string {
-	var missing, left []string
+	var missing, leftOut []string
 	for i := range parts {
 		switch row := &parts[i].row; {
 		case row.Name == "":
 			missing = append(missing, row.Segment)
-		case row.LeftOut && parts[i].Report != nil:
-			left = append(left, row.Name)
+		case row.IsLeftOut && parts[i].Report != nil:
+			leftOut = append(leftOut, row.Name)
 		}
 	}
 	words := ""
@@ -116,8 +116,8 @@ func unknown(parts []Part) string {
 	default:
 		words = "what segments " + strings.Join(missing, ", ") + " did is not known"
 	}
-	if left != nil {
-		words = reports.JoinWith(", and ", words, "the jobs of "+strings.Join(left, ", ")+" are not counted")
+	if leftOut != nil {
+		words = reports.JoinWith(", and ", words, "the jobs of "+strings.Join(leftOut, ", ")+" are not counted")
 	}
 	return words
 }
@@ -143,56 +143,56 @@ func planOf(l *results.Load) (p segmentPlan, err error) {
 	if l.Plan.Workload != nil {
 		err = json.Unmarshal(l.Plan.Workload, &p.settings)
 	}
-	for _, key := range shared {
+	for _, key := range sharedSettings {
 		delete(p.settings, key)
 	}
 	return p, err
 }
 
 // differs returns the first thing by which a plan differs from another, nil if there is none.
-func (p *segmentPlan) differs(from *segmentPlan) error {
-	different := func(what string, is, others any) error {
-		return fmt.Errorf("its %s is %v, the others have %v", what, is, others)
+func (p *segmentPlan) differs(other *segmentPlan) error {
+	different := func(name string, value, others any) error {
+		return fmt.Errorf("its %s is %v, the others have %v", name, value, others)
 	}
 	switch {
-	case p.segment.Of != from.segment.Of:
-		return different("number of segments", p.segment.Of, from.segment.Of)
-	case p.seed != from.seed:
-		return different("seed", p.seed, from.seed)
-	case p.version != from.version:
-		return different("version", p.version, from.version)
-	case p.overload != from.overload:
-		return different("overload", p.overload, from.overload)
+	case p.segment.Count != other.segment.Count:
+		return different("number of segments", p.segment.Count, other.segment.Count)
+	case p.seed != other.seed:
+		return different("seed", p.seed, other.seed)
+	case p.version != other.version:
+		return different("version", p.version, other.version)
+	case p.overload != other.overload:
+		return different("overload", p.overload, other.overload)
 	}
-	all := maps.Clone(from.settings)
+	all := maps.Clone(other.settings)
 	maps.Copy(all, p.settings)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if p.settings[key] != from.settings[key] {
-			return different(key, p.settings[key], from.settings[key])
+		if p.settings[key] != other.settings[key] {
+			return different(key, p.settings[key], other.settings[key])
 		}
 	}
 	return nil
 }
 
-// mostCommon returns the plan that most of the parts have, the first of several; nil if no part has one.
-func mostCommon(parts []Part) (most *segmentPlan) {
+// commonPlan returns the plan that most of the parts have, the first of several; nil if no part has one.
+func commonPlan(parts []Part) (common *segmentPlan) {
 	var plans []*segmentPlan
 	var counts []int
 	for i := range parts {
 		if parts[i].Report == nil {
 			continue
 		}
-		own, err := planOf(parts[i].Report)
+		partPlan, err := planOf(parts[i].Report)
 		if err != nil {
 			continue
 		}
-		at := slices.IndexFunc(plans, func(known *segmentPlan) bool { return own.differs(known) == nil })
+		at := slices.IndexFunc(plans, func(other *segmentPlan) bool { return partPlan.differs(other) == nil })
 		if at < 0 {
-			plans, counts, at = append(plans, &own), append(counts, 0), len(plans)
+			plans, counts, at = append(plans, &partPlan), append(counts, 0), len(plans)
 		}
-		if counts[at]++; counts[at] == slices.Max(counts) && (most == nil || counts[at] > 1) {
-			most = plans[at]
+		if counts[at]++; counts[at] == slices.Max(counts) && (common == nil || counts[at] > 1) {
+			common = plans[at]
 		}
 	}
-	return most
+	return common
 }

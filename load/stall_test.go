@@ -28,8 +28,8 @@ func TestWatchdog(t *testing.T) {
 	}{
 		"nothing is asked": {looks: []look{{second(60), client.Status{}}}},
 		"commands succeed": {looks: []look{
-			{second(9), client.Status{InFlight: 1, Served: 1, Replied: second(9)}},
-			{second(18), client.Status{InFlight: 1, Served: 2, Replied: second(18)}},
+			{second(9), client.Status{InFlight: 1, ServedCommands: 1, RepliedAt: second(9)}},
+			{second(18), client.Status{InFlight: 1, ServedCommands: 2, RepliedAt: second(18)}},
 		}},
 		"no answer": {
 			looks: []look{{second(10.1), client.Status{InFlight: 1}}},
@@ -51,16 +51,16 @@ func TestWatchdog(t *testing.T) {
 			want:  "only errors for 5 s",
 		},
 		"errors only, and the last": {
-			looks: []look{{second(2), client.Status{Served: 1, Errors: 5}},
-				{second(7.5), client.Status{Served: 1, Errors: 15, Last: last}}},
+			looks: []look{{second(2), client.Status{ServedCommands: 1, Errors: 5}},
+				{second(7.5), client.Status{ServedCommands: 1, Errors: 15, LastError: last}}},
 			want: "only errors for 6 s (no room)",
 		},
 		"errors before the last success": {looks: []look{
-			{second(2), client.Status{Served: 1, Errors: 6}}, {second(7.5), client.Status{Served: 1, Errors: 15}},
+			{second(2), client.Status{ServedCommands: 1, Errors: 6}}, {second(7.5), client.Status{ServedCommands: 1, Errors: 15}},
 		}},
 		"errors while workers work": {patience: second(1), looks: []look{{second(6), client.Status{Errors: 10}}}},
 		"a stall stays": {
-			looks: []look{{second(10.1), client.Status{InFlight: 1}}, {second(30), client.Status{InFlight: 1, Served: 1}}},
+			looks: []look{{second(10.1), client.Status{InFlight: 1}}, {second(30), client.Status{InFlight: 1, ServedCommands: 1}}},
 			want:  "no reply for 10 s",
 		},
 	}
@@ -72,11 +72,11 @@ func TestWatchdog(t *testing.T) {
 				w.observe(look.at, &look.status, test.patience)
 			}
 			assert.Equal(t, test.want, w.stall)
-			assert.Equal(t, test.want != "", w.stalled())
+			assert.Equal(t, test.want != "", w.hasStalled())
 			w.observe(second(40), &client.Status{}, 0)
 			w.reset(second(40), &client.Status{Errors: 100})
 			w.observe(second(46), &client.Status{Errors: 109}, 0)
-			assert.False(t, w.stalled(), "after a reset")
+			assert.False(t, w.hasStalled(), "after a reset")
 		})
 	}
 }
@@ -85,11 +85,11 @@ func TestWatchdog(t *testing.T) {
 func TestASilenceIsLongerThanItsPhase(t *testing.T) {
 	t.Parallel()
 	var w watchdog
-	silent := client.Status{InFlight: 1, Replied: 3 * time.Second}
+	silent := client.Status{InFlight: 1, RepliedAt: 3 * time.Second}
 	w.observe(8*time.Second, &silent, 0)
 	w.reset(8*time.Second, &silent)
 	w.observe(18*time.Second, &silent, 0)
-	assert.False(t, w.stalled())
+	assert.False(t, w.hasStalled())
 	w.observe(19*time.Second, &silent, 0)
 	assert.Equal(t, "no reply for 16 s", w.stall)
 }
@@ -99,7 +99,7 @@ func TestGaps(t *testing.T) {
 	t.Parallel()
 	const s, tick = time.Second, 20 * time.Millisecond
 	type span struct{ from, until time.Duration }
-	is := func(at time.Duration, spans []span) bool {
+	isWithin := func(at time.Duration, spans []span) bool {
 		return slices.ContainsFunc(spans, func(x span) bool { return at > x.from && at <= x.until })
 	}
 	for name, test := range map[string]struct {
@@ -114,7 +114,7 @@ func TestGaps(t *testing.T) {
 		"this process stood still": {silent: []span{{4 * s, 7 * s}}, stopped: []span{{4 * s, 7 * s}}},
 		"but for empty fetches": {
 			silent: []span{{4 * s, 7 * s}}, empties: []span{{5 * s, 6 * s}},
-			want: []results.Gap{{From: 4 * s, Until: 7*s + tick, Empties: true}},
+			want: []results.Gap{{From: 4 * s, Until: 7*s + tick, HasEmptyFetches: true}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,17 +122,17 @@ func TestGaps(t *testing.T) {
 			var g gaps
 			var status client.Status
 			for now := tick; now <= 10*s; now += tick {
-				if is(now, test.stopped) {
+				if isWithin(now, test.stopped) {
 					continue
 				}
-				if !is(now, test.silent) {
-					status.Carried, status.Replied = now, now
+				if !isWithin(now, test.silent) {
+					status.CarriedAt, status.RepliedAt = now, now
 				}
-				if is(now, test.empties) {
-					status.Replied = now
+				if isWithin(now, test.empties) {
+					status.RepliedAt = now
 				}
 				g.observe(now, &status, func() time.Duration {
-					if is(now, test.idle) {
+					if isWithin(now, test.idle) {
 						return 0
 					}
 					return 1

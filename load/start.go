@@ -20,19 +20,19 @@ func (r *run) setStart(ctx context.Context) bool {
 	}
 	r.enter("wait")
 	if r.loadFrom = at.Sub(r.began); r.loadFrom <= r.now() {
-		r.figures.notStarted = "it was to begin " + reports.Time(r.now()-r.loadFrom) + " before its connections were open"
+		r.figures.startFailure = "it was to begin " + reports.Time(r.now()-r.loadFrom) + " before its connections were open"
 		return false
 	}
-	r.until(ctx, func() bool { return r.now() >= r.loadFrom-headStart || r.gone() })
-	return ctx.Err() == nil && !r.gone()
+	r.waitUntil(ctx, func() bool { return r.now() >= r.loadFrom-headStart || r.isGone() })
+	return ctx.Err() == nil && !r.isGone()
 }
 
-// tooLate reports whether the run begins after the moment at which its load was to begin.
-func (r *run) tooLate() bool {
-	late := time.Since(r.config.StartAt)
-	if r.config.StartAt.IsZero() || late < 0 {
+// isTooLate reports whether the run begins after the moment at which its load was to begin.
+func (r *run) isTooLate() bool {
+	delay := time.Since(r.config.StartAt)
+	if r.config.StartAt.IsZero() || delay < 0 {
 		return false
 	}
-	r.figures.notStarted = "it was to begin " + reports.Duration(late.Round(time.Millisecond)) + " before it was started"
+	r.figures.startFailure = "it was to begin " + reports.Duration(delay.Round(time.Millisecond)) + " before it was started"
 	return true
 }

@@ -39,20 +39,20 @@ func outcome(t *testing.T, l *results.Load, code int, words ...string) {
 
 func TestAPoolSharesWorkerIDs(t *testing.T) {
 	t.Parallel()
-	w := brief()
+	w := briefLoad()
 	w.Topology = plan.Topology{Kind: plan.Pool, Fetchers: 2, Reporters: 2, Concurrency: 5}
 	w.Work = plan.Range{Min: ms, Max: 20 * ms}
 	assert.Equal(t, 5+5*5, load.Connections(&w))
 	l := bench{load: w}.run(t)
-	well(t, l)
+	requireSound(t, l)
 	assert.Equal(t, 30, l.Connections.Opened)
 }
 
 func TestAPassword(t *testing.T) {
 	t.Parallel()
 	server := fakes.Config{Password: "secret", Iterations: 10}
-	well(t, bench{server: server, load: steady()}.run(t))
-	l := bench{server: server, load: steady(), change: func(c *load.Config) {
+	requireSound(t, bench{server: server, load: steadyLoad()}.run(t))
+	l := bench{server: server, load: steadyLoad(), change: func(c *load.Config) {
 		c.Protocol = fwpwire.New("wrong")
 	}}.run(t)
 	outcome(t, l, reports.ExitUnreachable, "HELLO")
@@ -63,7 +63,7 @@ func TestNobodyIsThere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := load.Run(t.Context(), load.Config{
-			Workload: steady(), Run: "test", Coarse: true, Protocol: fwpwire.New(""),
+			Workload: steadyLoad(), Run: "test", CoarseTimers: true, Protocol: fwpwire.New(""),
 			Dial: memnet.NewPlace().Dial,
 		}).Report
 		outcome(t, l, reports.ExitUnreachable, "connection refused")
@@ -79,7 +79,7 @@ func TestShortages(t *testing.T) {
 		syscall.EADDRNOTAVAIL: "out of local ports",
 	} {
 		var dials atomic.Int64
-		l := bench{load: brief(), change: func(c *load.Config) {
+		l := bench{load: briefLoad(), change: func(c *load.Config) {
 			dial := c.Dial
 			c.Dial = func(ctx context.Context) (net.Conn, error) {
 				if n := dials.Add(1); n > 7 && n <= 11 { // the first is not part of the load
@@ -96,21 +96,21 @@ func TestShortages(t *testing.T) {
 // pushed that could not be fetched.
 func TestALimitOfConnections(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Producers, w.Consumers = 20, 20
 	l := bench{server: fakes.Config{MaxConnections: 30}, load: w}.run(t)
 	outcome(t, l, reports.ExitInconclusive, "the target accepted 30 of 40 connections", "too many connections")
 	assert.Equal(t, "connect close", phases(l))
 	assert.Equal(t, 40, l.Connections.Planned)
 	assert.Equal(t, 30, l.Connections.Opened)
-	assert.Equal(t, results.LoadJobs{Drained: true}, l.Jobs)
+	assert.Equal(t, results.LoadJobs{IsDrained: true}, l.Jobs)
 	assert.Less(t, l.Took, 10*second)
 }
 
 // The same of one that ends connections for others: how many are open goes up and down for as long as anyone waits.
 func TestALimitThatEndsConnections(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Producers, w.Consumers = 20, 20
 	l := bench{server: fakes.Config{MaxConnections: 30}, load: w, change: func(c *load.Config) {
 		dial := c.Dial
@@ -129,48 +129,48 @@ func TestALimitThatEndsConnections(t *testing.T) {
 // A server that dies: confirmed and doubtful jobs are reported soon.
 func TestAServerThatDies(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Rate, w.Duration = 500, plan.Duration(time.Hour)
 	l := bench{load: w, during: func(_ func(), server *fakes.Server) {
 		time.Sleep(second + 500*time.Microsecond)
 		server.Close()
 	}}.run(t)
 	outcome(t, l, reports.ExitUnreachable, "the target was lost", "confirmed", "without a reply")
-	assert.Contains(t, l.Gone, "connection refused, 1 s")
+	assert.Contains(t, l.LossReason, "connection refused, 1 s")
 	assert.Positive(t, l.Jobs.Pushed)
 	assert.Positive(t, l.Jobs.Acked)
 	assert.Positive(t, l.Jobs.Doubtful, "pushes were in flight")
-	assert.False(t, l.Jobs.Drained)
+	assert.False(t, l.Jobs.IsDrained)
 	assert.Empty(t, kinds(l))
 	assert.Less(t, l.Took, time.Minute)
-	assert.Equal(t, int64(10), l.Connections.Lost)
+	assert.Equal(t, int64(10), l.Connections.Losses)
 }
 
 // TestTheEndOfAForwarder: what a client did last to the transport is named, where a forwarder may be in between, and no
 // clause is blamed.
 func TestTheEndOfAForwarder(t *testing.T) {
 	t.Parallel()
-	disconnecting := steady()
+	disconnecting := steadyLoad()
 	disconnecting.Disconnects = 0.05
 	for name, test := range map[string]*struct {
-		forwarder forwardtest.Forwarder
-		load      plan.Workload
-		known     bool // that there is none
-		last      string
+		forwarder  forwardtest.Forwarder
+		load       plan.Workload
+		isExcluded bool // that there is none
+		last       string
 	}{
 		"a reset":      {forwardtest.Forwarder{Resets: true}, disconnecting, false, "without a goodbye: a forwarder"},
 		"a half-close": {forwardtest.Forwarder{HalfCloses: true}, disconnecting, false, "without a goodbye: a forwarder"},
-		"the number of connections": {forwardtest.Forwarder{Connections: 7}, steady(), false,
+		"the number of connections": {forwardtest.Forwarder{Connections: 7}, steadyLoad(), false,
 			"refused, right after the start; last, clients opened 10 connections: a forwarder"},
 		"there is none": {forwardtest.Forwarder{Resets: true}, disconnecting, true, ""},
 	} {
 		l := bench{load: test.load, change: func(c *load.Config) {
-			test.forwarder.Server, c.Forwarded = c.Dial, !test.known
+			test.forwarder.Server, c.MayBeForwarded = c.Dial, !test.isExcluded
 			c.Dial = test.forwarder.Dial
 		}}.run(t)
-		assert.True(t, test.forwarder.Ended(), name)
+		assert.True(t, test.forwarder.HasEnded(), name)
 		outcome(t, l, reports.ExitUnreachable, "the target was lost", test.last)
-		assert.Equal(t, test.known, !strings.Contains(l.Gone, "forwarder"), l.Gone)
+		assert.Equal(t, test.isExcluded, !strings.Contains(l.LossReason, "forwarder"), l.LossReason)
 		assert.Empty(t, kinds(l), name)
 	}
 }
@@ -178,14 +178,14 @@ func TestTheEndOfAForwarder(t *testing.T) {
 // One that comes back is not gone.
 func TestAServerThatIsRestarted(t *testing.T) {
 	t.Parallel()
-	l := bench{load: steady(), during: func(_ func(), server *fakes.Server) {
+	l := bench{load: steadyLoad(), during: func(_ func(), server *fakes.Server) {
 		time.Sleep(2 * second)
 		_ = server.Restart()
 	}}.run(t)
-	assert.Empty(t, l.Gone)
+	assert.Empty(t, l.LossReason)
 	assert.Empty(t, kinds(l))
-	assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
-	assert.Zero(t, l.Jobs.Lost)
+	assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
+	assert.Zero(t, l.Jobs.LostJobs)
 	assert.Equal(t, l.Jobs.InDoubt, l.Jobs.Missing)
 }
 
@@ -198,7 +198,7 @@ func TestThresholds(t *testing.T) {
 		all = append(all, threshold)
 	}
 	with := func(list ...validity.Threshold) *results.Load {
-		return bench{load: brief(), change: func(c *load.Config) { c.Thresholds = list }}.run(t)
+		return bench{load: briefLoad(), change: func(c *load.Config) { c.Thresholds = list }}.run(t)
 	}
 	outcome(t, with(all[:2]...), reports.ExitWell)
 	outcome(t, with(all[:3]...), reports.ExitFindings, "1 of 3 thresholds missed: push.response.p50<1us")
@@ -216,10 +216,10 @@ func slowPush(e *fakes.Event) {
 
 func TestOverload(t *testing.T) {
 	t.Parallel()
-	run := func(how client.Overload) *results.Load {
-		w := steady()
+	run := func(overload client.Overload) *results.Load {
+		w := steadyLoad()
 		w.Rate, w.Duration = 500, plan.Duration(2*second)
-		return bench{load: w, hooks: []func(*fakes.Event){slowPush}, change: func(c *load.Config) { c.Overload = how }}.run(t)
+		return bench{load: w, hooks: []func(*fakes.Event){slowPush}, change: func(c *load.Config) { c.Overload = overload }}.run(t)
 	}
 	queued := run(client.Queue)
 	outcome(t, queued, reports.ExitWell, "achieved 24", "of 500 /s")
@@ -241,7 +241,7 @@ func TestOverload(t *testing.T) {
 	aborted := run(client.Abort)
 	outcome(t, aborted, reports.ExitInconclusive, "--overload abort")
 	assert.Less(t, aborted.Took, 10*second)
-	assert.True(t, aborted.Jobs.Drained)
+	assert.True(t, aborted.Jobs.IsDrained)
 }
 
 func TestInterrupted(t *testing.T) {
@@ -258,7 +258,7 @@ func TestInterrupted(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := steady()
+			w := steadyLoad()
 			w.Producers, w.Consumers, w.Prefill = 40, 40, golden.Sample[int64](400, 10_000)
 			w.Warmup, w.Duration = plan.Duration(2*second), plan.Duration(time.Hour)
 			var pushes atomic.Int64
@@ -275,7 +275,7 @@ func TestInterrupted(t *testing.T) {
 			outcome(t, l, reports.ExitInterrupted, "interrupted: ")
 			assert.True(t, l.Interrupted)
 			assert.Equal(t, test.phases, phases(l))
-			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+			assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
 			assert.Equal(t, l.Jobs.Pushed, l.Jobs.Acked)
 			assert.Equal(t, name != "connect", l.Jobs.Pushed > 0)
 			assert.Empty(t, kinds(l))
@@ -287,7 +287,7 @@ func TestInterrupted(t *testing.T) {
 // A retry that never comes leaves the drain without an end in order.
 func TestAJobThatIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.FailShare, w.Duration = 0.1, plan.Duration(2*second)
 	l := find(t, w, "retry-lost")
 	outcome(t, l, reports.ExitInconclusive, "still to be retried")
@@ -304,11 +304,11 @@ func TestAnInterruptedRunEndsSoon(t *testing.T) {
 			w.Delay, w.Drain = plan.Range{Min: time.Hour, Max: time.Hour}, plan.Duration(2*time.Hour)
 		},
 	} {
-		w := steady()
+		w := steadyLoad()
 		change(&w)
 		for _, after := range []time.Duration{2 * second, 8 * second} { // while it measures, and in the drain
 			l := bench{
-				load: w, server: fakes.Config{Hook: bugNamed(t, "retry-lost").Hook()},
+				load: w, server: fakes.Config{Hook: findBug(t, "retry-lost").Hook()},
 				during: func(cancel func(), _ *fakes.Server) {
 					time.Sleep(after)
 					cancel()
@@ -323,7 +323,7 @@ func TestAnInterruptedRunEndsSoon(t *testing.T) {
 // A drain that is interrupted keeps the figures before it, and empties the queues.
 func TestInterruptedInTheDrain(t *testing.T) {
 	t.Parallel()
-	l := bench{load: steady(), during: func(cancel func(), _ *fakes.Server) {
+	l := bench{load: steadyLoad(), during: func(cancel func(), _ *fakes.Server) {
 		time.Sleep(5*second + 50*ms)
 		cancel()
 	}}.run(t)
@@ -333,7 +333,7 @@ func TestInterruptedInTheDrain(t *testing.T) {
 // A phase that was given up decides: the load is not the one that was asked for.
 func TestAPhaseThatIsGivenUp(t *testing.T) {
 	t.Parallel()
-	silent := stalling(3*second, 13*second) // which ends before the drain is given up, too
+	silent := stallServer(3*second, 13*second) // which ends before the drain is given up, too
 	for name, test := range map[string]struct {
 		change func(*plan.Workload)
 		words  string
@@ -349,7 +349,7 @@ func TestAPhaseThatIsGivenUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := steady()
+			w := steadyLoad()
 			test.change(&w)
 			missed, err := validity.ParseThreshold("rate>=1000/s", load.Ops()...)
 			require.NoError(t, err)

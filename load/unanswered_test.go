@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// every has one command in n of a kind be treated by do.
-func every(n int64, verb string, do func(*fakes.Event)) func(*fakes.Event) {
+// everyNth has one command in n of a kind be treated by do.
+func everyNth(n int64, verb string, do func(*fakes.Event)) func(*fakes.Event) {
 	var k atomic.Int64
 	return func(e *fakes.Event) {
 		if e.Point != fakes.Ran || e.Command.Verb != verb {
@@ -38,22 +38,22 @@ func TestCommandsWithoutAReplyAreInThePercentiles(t *testing.T) {
 	for name, test := range map[string]struct {
 		verb, series, flow string
 		do                 func(*fakes.Event)
-		least              time.Duration
+		low                time.Duration
 		change             func(*plan.Workload)
 	}{
 		"hangs":        {"PUSH", "push", "job.fetched", hang, 4 * second, nil},
-		"closed loop":  {"PUSH", "push", "job.acked", hang, 4 * second, thinking},
+		"closed loop":  {"PUSH", "push", "job.acked", hang, 4 * second, setThink},
 		"is cut":       {"PUSH", "push", "job.fetched", reset, 3 * second, nil},
 		"an ack hangs": {"ACK", "ack", "job.acked", hang, 4 * second, nil},
-		"fetches hang": {"FETCH", "fetch.found", "", hang, 4 * second, thinking},
-		"short-lived":  {"PUSH", "push", "", hang, 4 * second, shortLived},
+		"fetches hang": {"FETCH", "fetch.found", "", hang, 4 * second, setThink},
+		"short-lived":  {"PUSH", "push", "", hang, 4 * second, setChurn},
 	} {
-		w := steady()
+		w := steadyLoad()
 		w.Producers = 20
 		if test.change != nil {
 			test.change(&w)
 		}
-		l := bench{load: w, hooks: []func(*fakes.Event){every(50, test.verb, test.do)}, change: func(c *load.Config) {
+		l := bench{load: w, hooks: []func(*fakes.Event){everyNth(50, test.verb, test.do)}, change: func(c *load.Config) {
 			c.Timeout = 4 * second
 			c.Thresholds = thresholds(test.series+".response.p99<500ms", test.series+".service.max<1s",
 				test.series+".response.max>1s", test.series+".response.max<60m")
@@ -63,7 +63,7 @@ func TestCommandsWithoutAReplyAreInThePercentiles(t *testing.T) {
 			continue
 		}
 		for _, times := range []results.Latency{op.Response, op.Service} {
-			assert.GreaterOrEqual(t, times.P99, test.least, name)
+			assert.GreaterOrEqual(t, times.P99, test.low, name)
 			assert.Contains(t, times.AtLeast, "p99", name)
 			assert.NotZero(t, times.Unanswered, name)
 			assert.Equal(t, op.Count+times.Unanswered, times.Count, name)
@@ -86,12 +86,12 @@ func TestARightServerLeavesNothingUndecided(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*plan.Workload){
 		"steady":      func(*plan.Workload) {},
-		"closed loop": thinking,
-		"short-lived": shortLived,
+		"closed loop": setThink,
+		"short-lived": setChurn,
 		"idle":        func(w *plan.Workload) { w.Rate, w.Consumers = 1, 20 },
 		"disconnects": func(w *plan.Workload) { w.Disconnects = 0.2 },
 	} {
-		w := steady()
+		w := steadyLoad()
 		change(&w)
 		l := bench{load: w, hooks: []func(*fakes.Event){slowPush}}.run(t)
 		for i := range l.Ops {
@@ -108,11 +108,11 @@ func TestARightServerLeavesNothingUndecided(t *testing.T) {
 func TestSilenceForGood(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*plan.Workload){"open": func(*plan.Workload) {},
-		"closed": thinking} {
-		w := steady()
+		"closed": setThink} {
+		w := steadyLoad()
 		change(&w)
 		var silent atomic.Bool
-		l := bench{load: w, hooks: []func(*fakes.Event){every(150, "PUSH", func(*fakes.Event) { silent.Store(true) }),
+		l := bench{load: w, hooks: []func(*fakes.Event){everyNth(150, "PUSH", func(*fakes.Event) { silent.Store(true) }),
 			func(e *fakes.Event) {
 				if silent.Load() && e.Point == fakes.Ran {
 					hang(e)
@@ -126,28 +126,28 @@ func TestSilenceForGood(t *testing.T) {
 	}
 }
 
-func thinking(w *plan.Workload) { w.Rate, w.Think = 0, plan.Range{Min: 20 * ms, Max: 20 * ms} }
+func setThink(w *plan.Workload) { w.Rate, w.Think = 0, plan.Range{Min: 20 * ms, Max: 20 * ms} }
 
-func shortLived(w *plan.Workload) {
+func setChurn(w *plan.Workload) {
 	w.Producers, w.Connections, w.Churn = 0, 20, true
 }
 
 func thresholds(sources ...string) (all []validity.Threshold) {
 	for _, source := range sources {
-		one, err := validity.ParseThreshold(source, load.Ops()...)
+		threshold, err := validity.ParseThreshold(source, load.Ops()...)
 		if err != nil {
 			panic(err)
 		}
-		all = append(all, one)
+		all = append(all, threshold)
 	}
 	return all
 }
 
 func verdict(r results.ThresholdResult) string {
 	switch {
-	case r.Undecided:
+	case r.IsUndecided:
 		return "undecided"
-	case r.Met:
+	case r.IsMet:
 		return "met"
 	}
 	return "missed"

@@ -42,8 +42,8 @@ func (r *run) note(text string) { r.phase().Note = text }
 // resetWatchdog makes stall detection start again.
 func (r *run) resetWatchdog() { r.watchdog.reset(r.now(), &r.status) }
 
-// until looks at the status every 20 ms, and ends each second, until done returns true or ctx is done.
-func (r *run) until(ctx context.Context, done func() bool) {
+// waitUntil looks at the status every 20 ms, and ends each second, until done returns true or ctx is done.
+func (r *run) waitUntil(ctx context.Context, done func() bool) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	r.look(r.now()) // the status may be older than the caller's last command
@@ -59,20 +59,20 @@ func (r *run) until(ctx context.Context, done func() bool) {
 
 // look reads the status of all shards.
 func (r *run) look(now time.Duration) {
-	sum := client.Status{Drained: true, Waits: true}
-	r.each(func(c *client.Shard) {
-		one := c.Status()
-		results.Join(&sum, &one)
-		sum.Last = cmp.Or(one.Last, sum.Last)
-		sum.Drained, sum.Waits = sum.Drained && one.Drained, sum.Waits && one.Waits
+	sum := client.Status{IsDrained: true, Waits: true}
+	r.eachShard(func(c *client.Shard) {
+		status := c.Status()
+		results.Join(&sum, &status)
+		sum.LastError = cmp.Or(status.LastError, sum.LastError)
+		sum.IsDrained, sum.Waits = sum.IsDrained && status.IsDrained, sum.Waits && status.Waits
 	})
-	if sum.Ready > 0 || sum.Readied > r.status.Readied { // also for a connection that was closed at once
-		r.lastSeen = now
+	if sum.ReadyConns > 0 || sum.Identifications > r.status.Identifications { // also for a connection that was closed at once
+		r.lastConnAt = now
 	}
-	if sum.Ready > r.mostReady {
-		r.mostReady, r.grown = sum.Ready, now
+	if sum.ReadyConns > r.mostReady {
+		r.mostReady, r.lastGrowth = sum.ReadyConns, now
 	}
-	if sum.Due {
+	if sum.HasDue {
 		r.dueAt = now
 	}
 	r.status = sum

@@ -33,14 +33,14 @@ func TestTheWindowIsWhatWasAskedFor(t *testing.T) {
 		"jobs, bursts": {func(w *plan.Workload) { w.Rate, w.JobLimit, w.Burst = 10, 20, 10 }, 2 * second, 10, 20},
 		"a quiet end": {func(w *plan.Workload) {
 			w.Rate, w.Duration = 0, 0
-			w.Stages = plan.Stages{{Over: 3 * second, From: 20, To: 20}, {Over: 7 * second}}
+			w.Stages = plan.Stages{{Length: 3 * second, From: 20, To: 20}, {Length: 7 * second}}
 		}, 10 * second, 6, 60},
 		"by chance": {func(w *plan.Workload) { w.Rate, w.Poisson = 2, true }, 5 * second, 2, 7},
 	} {
-		w := steady()
+		w := steadyLoad()
 		test.change(&w)
 		l := bench{load: w}.run(t)
-		well(t, l)
+		requireSound(t, l)
 		assert.Equal(t, test.measured, l.Measured, name)
 		assert.InEpsilon(t, test.target, l.Rate.Target, 1e-9, name)
 		assert.Equal(t, test.planned, l.Rate.Planned, name)
@@ -63,11 +63,11 @@ func TestSlowRepliesAreNotBelowTheTarget(t *testing.T) {
 		"a warm-up":   func(w *plan.Workload) { w.Warmup = plan.Duration(3 * second) },
 		"short-lived": func(w *plan.Workload) { w.Producers, w.Connections, w.Churn = 0, 20, true },
 	} {
-		w := steady()
+		w := steadyLoad()
 		w.Producers, w.Rate = 20, 3
 		change(&w)
 		l := bench{load: w, hooks: []func(*fakes.Event){slow}}.run(t)
-		well(t, l)
+		requireSound(t, l)
 		outcome(t, l, reports.ExitWell, "achieved the target rate of 3 /s")
 		assert.Equal(t, l.Rate.Planned, l.Rate.Done, name)
 		for _, remark := range l.Validity.Remarks {
@@ -79,14 +79,14 @@ func TestSlowRepliesAreNotBelowTheTarget(t *testing.T) {
 // Arrivals belong to the window in which they were due: what was answered late, of the warm-up, is no achievement.
 func TestABacklogOfTheWarmUp(t *testing.T) {
 	t.Parallel()
-	w := steady()
+	w := steadyLoad()
 	w.Rate, w.Warmup = 500, plan.Duration(2*second)
 	l := bench{load: w, hooks: []func(*fakes.Event){slowPush}}.run(t)
 	outcome(t, l, reports.ExitWell, "below target: achieved 135 of 500 /s (1,827 arrivals unserved)")
 	assert.Equal(t, l.Rate.Planned, l.Rate.Done+l.Rate.Unserved)
 
 	w.Producers = 50 // as many as catch up with what a stall of the warm-up has left
-	l = bench{load: w, hooks: []func(*fakes.Event){stalling(0, 1900*ms)}}.run(t)
+	l = bench{load: w, hooks: []func(*fakes.Event){stallServer(0, 1900*ms)}}.run(t)
 	outcome(t, l, reports.ExitWell, "achieved the target rate of 500 /s")
 	assert.Equal(t, l.Rate.Planned, l.Rate.Done)
 }

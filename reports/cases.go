@@ -20,9 +20,9 @@ type Suite struct {
 	// Target is what was tested, and where; Subject is its name and version, or what stands for them.
 	Target, Subject string
 
-	Started time.Time
-	Took    time.Duration
-	Seed    uint64
+	StartTime time.Time
+	Took      time.Duration
+	Seed      uint64
 	Outcome
 	Cases []Case
 	// Place is a file of the user's repository that stands for the run, empty if none is known: the file of known
@@ -67,10 +67,10 @@ type Case struct {
 	Reproducer string
 	// Script is where a script shows the finding.
 	Script ScriptPlace
-	// Known is where the finding is listed as known, "fwpcheck.expect:7" for example; empty if it is not. The writers
+	// KnownPlace is where the finding is listed as known, "fwpcheck.expect:7" for example; empty if it is not. The writers
 	// skip a case that is known.
-	Known string
-	Took  time.Duration
+	KnownPlace string
+	Took       time.Duration
 }
 
 // ScriptPlace is a place in a script: one of the suite's, one of the user's, or one that was made for a finding.
@@ -85,21 +85,21 @@ type ScriptPlace struct {
 
 // Result is the state of the case after what is known: a case that is excused is skipped.
 func (c *Case) Result() CaseState {
-	if c.Excused() {
+	if c.IsExcused() {
 		return CaseSkipped
 	}
 	return c.State
 }
 
-// Excused reports whether the case would fail or have no result, if it were not known.
-func (c *Case) Excused() bool {
-	return c.Known != "" && (c.State == CaseFailed || c.State == CaseErrored)
+// IsExcused reports whether the case would fail or have no result, if it were not known.
+func (c *Case) IsExcused() bool {
+	return c.KnownPlace != "" && (c.State == CaseFailed || c.State == CaseErrored)
 }
 
 // Words returns why the case has its state.
 func (c *Case) Words() string {
-	if c.Known != "" {
-		return strings.TrimSuffix("known, "+c.Known+": "+c.Message, ": ")
+	if c.KnownPlace != "" {
+		return strings.TrimSuffix("known, "+c.KnownPlace+": "+c.Message, ": ")
 	}
 	return c.Message
 }
@@ -118,11 +118,11 @@ func CaseStateOf(v Verdict, o ExitOptions) CaseState {
 }
 
 // NewSuite returns the suite of a result, with the cases of what kept it from being complete.
-func NewSuite(name string, of *Head, outcome Outcome) Suite {
+func NewSuite(name string, head *Head, outcome Outcome) Suite {
 	s := Suite{
-		Name: name, Version: of.Version, Started: of.Started, Took: of.Took, Seed: of.Seed, Outcome: outcome,
+		Name: name, Version: head.Version, StartTime: head.StartTime, Took: head.Took, Seed: head.Seed, Outcome: outcome,
 	}
-	s.addTroubles(of.Trouble)
+	s.addTroubles(head.Trouble)
 	return s
 }
 
@@ -135,22 +135,22 @@ func (r *Report) Suite(o ExitOptions) Suite {
 		command = "upgrade"
 	}
 	s := NewSuite("fwpcheck "+command, &r.Head, r.Outcome(o))
-	s.Target, s.Subject = r.Target.String(), r.Target.short()
+	s.Target, s.Subject = r.Target.String(), r.Target.shortName()
 	if r.Expectations != nil {
 		s.Place = r.Expectations.File
 	}
-	found := r.Findings()
+	findings := r.Findings()
 	for i := range r.Checks {
-		s.check(r, &r.Checks[i], found, o)
+		s.check(r, &r.Checks[i], findings, o)
 	}
-	for _, f := range found { // of clauses that no check lists
-		is := func(c *Case) bool { return c.Check == f.Check && c.Clause == f.Clause }
-		if Find(s.Cases, is) == nil {
+	for _, f := range findings { // of clauses that no check lists
+		match := func(c *Case) bool { return c.Check == f.Check && c.Clause == f.Clause }
+		if Find(s.Cases, match) == nil {
 			s.Add(r.caseOf(f, o))
 		}
 	}
-	s.stale(r.Expectations)
-	for _, id := range r.tally(o).missing {
+	s.addStale(r.Expectations)
+	for _, id := range r.tally(o).missingClauses {
 		s.Add(Case{
 			Class: id, Name: "required - " + id, Clause: id, State: CaseErrored, Kind: "not evaluated",
 			Message: "required by --require, but not evaluated",
@@ -160,51 +160,51 @@ func (r *Report) Suite(o ExitOptions) Suite {
 }
 
 // check appends the cases of a check.
-func (s *Suite) check(r *Report, c *Check, found []Finding, o ExitOptions) {
-	took := c.Took // of the first case only: the sum of the cases is that of the checks
+func (s *Suite) check(r *Report, c *Check, findings []Finding, o ExitOptions) {
+	duration := c.Took // of the first case only: the sum of the cases is that of the checks
 	for _, cv := range c.results() {
 		if cv.Verdict == NotSelected || cv.Verdict == NotApplicable {
 			continue
 		}
-		one := caseAbout(c.ID, cv.ID)
-		if f := foremost(found, c.ID, cv.ID); f != nil && cv.Verdict.Breach() {
-			one = r.caseOf(*f, o)
+		item := newCase(c.ID, cv.ID)
+		if f := mainFinding(findings, c.ID, cv.ID); f != nil && cv.Verdict.Breach() {
+			item = r.caseOf(*f, o)
 		} else {
-			one.Message, one.Known = join(cmp.Or(cv.Why, defaultWhy(cv.Verdict)), cv.Provide), r.Expectations.at(cv.Known)
+			item.Message, item.KnownPlace = join(cmp.Or(cv.Cause, defaultWhy(cv.Verdict)), cv.Provide), r.Expectations.at(cv.KnownLine)
 		}
-		one.Level, one.File, one.Took, took = cv.Level, c.File, took, 0
-		one.State, one.Kind = CaseStateOf(cv.Verdict, o), cv.Verdict.String()
-		s.Add(one)
+		item.Level, item.File, item.Took, duration = cv.Level, c.File, duration, 0
+		item.State, item.Kind = CaseStateOf(cv.Verdict, o), cv.Verdict.String()
+		s.Add(item)
 	}
 }
 
-// caseAbout returns the case of a clause in a check, which is named after both.
-func caseAbout(check, clause string) Case {
+// newCase returns the case of a clause in a check, which is named after both.
+func newCase(check, clause string) Case {
 	return Case{
 		Class: cmp.Or(clause, "checks"), Name: JoinWith(" - ", check, clause), Check: check, Clause: clause,
 	}
 }
 
-// foremost returns the first finding of a clause in a check that is not known, or else the first one.
-func foremost(found []Finding, check, clause string) *Finding {
-	var first *Finding
-	for i := range found {
-		if f := &found[i]; f.Check == check && f.Clause == clause && (first == nil || f.Known < first.Known) {
-			first = f
+// mainFinding returns the first finding of a clause in a check that is not known, or else the first one.
+func mainFinding(findings []Finding, check, clause string) *Finding {
+	var best *Finding
+	for i := range findings {
+		if f := &findings[i]; f.Check == check && f.Clause == clause && (best == nil || f.KnownLine < best.KnownLine) {
+			best = f
 		}
 	}
-	return first
+	return best
 }
 
-// stale appends a case for each line of the file of known findings that is no longer found.
-func (s *Suite) stale(e *Expectations) {
+// addStale appends a case for each line of the file of known findings that is no longer found.
+func (s *Suite) addStale(e *Expectations) {
 	if e == nil {
 		return
 	}
-	for _, l := range e.Stale {
+	for _, l := range e.StaleLines {
 		s.Add(Case{
 			Class: "expectations", Name: e.at(l.Line) + " - " + text.OneLine(l.Text), Check: e.File, File: e.File, Line: l.Line,
-			State: CaseFailed, Kind: "stale", Message: "no longer found: " + l.Why,
+			State: CaseFailed, Kind: "stale", Message: "no longer found: " + l.Reason,
 		})
 	}
 }
@@ -224,13 +224,13 @@ func (s *Suite) Add(c Case) {
 // FileName returns the name, without its end, of a file for the result: "fwpcheck-run-faktory-1.9.3".
 func (s *Suite) FileName() string {
 	name := []rune(notInFileName.ReplaceAllString(strings.ToLower(s.Name+" "+s.Subject), "-"))
-	return strings.Trim(string(name[:min(len(name), mostFileName)]), "-.")
+	return strings.Trim(string(name[:min(len(name), fileNameLimit)]), "-.")
 }
 
 var notInFileName = regexp.MustCompile(`[^a-z0-9.+_]+`)
 
-// mostFileName is how many characters FileName has at most.
-const mostFileName = 120
+// fileNameLimit is how many characters FileName has at most.
+const fileNameLimit = 120
 
 // OfRun is the class of the cases that are about the run as a whole.
 const OfRun = "run"
@@ -238,11 +238,11 @@ const OfRun = "run"
 // Conclude appends a case for an exit code that no other case explains: readers of cases do not see the code. If no
 // case has a result, that is a failure: nothing was tested.
 func (s *Suite) Conclude() {
-	some := func(is func(c *Case) bool) bool { return Find(s.Cases, is) != nil }
-	open := func(c *Case) bool { return c.Result() == CaseFailed || c.Result() == CaseErrored }
-	tested := some(func(c *Case) bool { return c.State == CasePassed || c.State == CaseFailed })
+	exists := func(match func(c *Case) bool) bool { return Find(s.Cases, match) != nil }
+	isOpen := func(c *Case) bool { return c.Result() == CaseFailed || c.Result() == CaseErrored }
+	tested := exists(func(c *Case) bool { return c.State == CasePassed || c.State == CaseFailed })
 	switch {
-	case s.Code == ExitWell, some(func(c *Case) bool { return open(c) && (tested || c.Class == OfRun) }):
+	case s.Code == ExitWell, exists(func(c *Case) bool { return isOpen(c) && (tested || c.Class == OfRun) }):
 	case tested:
 		s.Add(Case{Class: OfRun, Name: "the outcome of the run", State: CaseErrored, Kind: "inconclusive", Message: s.Words})
 	default:
@@ -259,24 +259,24 @@ func (s *Suite) addTroubles(t Trouble) {
 	if t.Interrupted {
 		interrupted = "the run was interrupted: there are results so far"
 	}
-	for _, of := range []struct{ name, kind, why string }{
+	for _, trouble := range []struct{ name, kind, words string }{
 		{"the target can be reached", "unreachable", t.Unreachable},
 		{"this machine and the suite", "failed on this machine", t.Internal},
 		{"the command line", "usage", t.Usage}, {"the run is complete", "interrupted", interrupted},
 	} {
-		if of.why != "" {
-			s.Add(Case{Class: OfRun, Name: of.name, State: CaseErrored, Kind: of.kind, Message: text.OneLine(of.why)})
+		if trouble.words != "" {
+			s.Add(Case{Class: OfRun, Name: trouble.name, State: CaseErrored, Kind: trouble.kind, Message: text.OneLine(trouble.words)})
 		}
 	}
 }
 
-// AddWhole appends the case of the run as a whole, which has no result if nothing was evaluated.
-func (s *Suite) AddWhole(name string, without bool) {
+// AddRun appends the case of the run as a whole, which has no result if nothing was evaluated.
+func (s *Suite) AddRun(name string, isEmpty bool) {
 	if len(s.Cases) > 0 { // it has a trouble
 		return
 	}
 	c := Case{Class: OfRun, Name: name, Kind: "pass", Message: s.Words, Took: s.Took}
-	if without {
+	if isEmpty {
 		c.State, c.Kind = CaseErrored, "inconclusive"
 	}
 	s.Add(c)
@@ -284,26 +284,26 @@ func (s *Suite) AddWhole(name string, without bool) {
 
 // caseOf returns the case of one finding, with its conversation as far as it leads to the finding.
 func (r *Report) caseOf(f Finding, o ExitOptions) Case {
-	c := f.asCase(o)
-	c.Known = r.Expectations.at(f.Known)
+	c := f.toCase(o)
+	c.KnownPlace = r.Expectations.at(f.KnownLine)
 	c.Script.Text = cmp.Or(c.Script.Text, r.Scripts[f.File])
-	if said := transcript(&f.Evidence, r.conversation(&f), PageOptions{}); len(said.Entries) > 0 {
-		c.Evidence = append(c.Evidence, said)
+	if conversation := transcript(&f.Evidence, r.conversation(&f), PageOptions{}); len(conversation.Entries) > 0 {
+		c.Evidence = append(c.Evidence, conversation)
 	}
 	return c
 }
 
-// asCase returns a finding as a case.
-func (f *Finding) asCase(o ExitOptions) Case {
-	c := caseAbout(f.Check, f.Clause)
+// toCase returns a finding as a case.
+func (f *Finding) toCase(o ExitOptions) Case {
+	c := newCase(f.Check, f.Clause)
 	c.Level, c.File, c.Line, c.Reproducer = f.Level, f.File, f.Line, f.Saved
 	c.Script = ScriptPlace{Name: f.File, Line: f.Line, Col: f.Col, Width: f.Width}
 	if f.Script != "" {
 		c.Script = ScriptPlace{Name: c.Name, Text: f.Script, Line: lineOf(f.Script, f.Clause)}
 	}
-	c.State, c.Kind, c.Message = CaseStateOf(f.Verdict, o), f.Verdict.String(), clipped(text.OneLine(f.Actual))
+	c.State, c.Kind, c.Message = CaseStateOf(f.Verdict, o), f.Verdict.String(), clip(text.OneLine(f.Actual))
 	if f.Expected != "" {
-		c.Message = clipped("expected "+text.OneLine(f.Expected)) + "; got " + c.Message
+		c.Message = clip("expected "+text.OneLine(f.Expected)) + "; got " + c.Message
 	}
 	var p Page
 	p.Add(Prose{LinesOf(f.Statement)})

@@ -33,11 +33,11 @@ type Changes struct {
 
 // ChangedRun is one of the reports.
 type ChangedRun struct {
-	Name     string          `json:"name"`
-	Target   Target          `json:"target"`
-	Version  string          `json:"version,omitempty"`
-	Started  time.Time       `json:"started,omitzero"`
-	Findings map[Verdict]int `json:"findings"`
+	Name      string          `json:"name"`
+	Target    Target          `json:"target"`
+	Version   string          `json:"version,omitempty"`
+	StartTime time.Time       `json:"started,omitzero"`
+	Findings  map[Verdict]int `json:"findings"`
 	// Outcome is what the exit code of the run stands for, in one line of words.
 	Outcome string `json:"outcome"`
 }
@@ -50,7 +50,7 @@ const (
 	Appeared    ChangeKind = "appeared"        // a finding that was none
 	Changed     ChangeKind = "changed"         // another verdict or another symptom
 	Unevaluated ChangeKind = "not evaluated"   // the last run has no result
-	Went        ChangeKind = "went"            // a finding that is none
+	Disappeared ChangeKind = "went"            // a finding that is none
 	Evaluated   ChangeKind = "evaluated"       // the first run had no result
 	Varied      ChangeKind = "in between only" // first and last are the same
 )
@@ -68,7 +68,7 @@ var changeKinds = [...]changeRow{
 	{Changed, Caution, "the verdict or the symptom changed"},
 	{Unevaluated, Unclear, "the last run has no result"},
 	{Varied, Unclear, "the first and the last run agree"},
-	{Went, Good, "findings of the first run, not of the last"},
+	{Disappeared, Good, "findings of the first run, not of the last"},
 	{Evaluated, Optional, "the first run had no result"},
 }
 
@@ -87,8 +87,8 @@ type Change struct {
 	// Before and After are the signatures of the first finding in the first run, and in the last one.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// Worse is set if the verdict of the last run is worse than that of the first: Worst decides.
-	Worse bool `json:"worse,omitempty"`
+	// IsWorse is set if the verdict of the last run is worse than that of the first: Worst decides.
+	IsWorse bool `json:"worse,omitempty"`
 }
 
 // Compare returns what differs between the reports, of which there are two or more; names has one for each.
@@ -99,8 +99,8 @@ func Compare(names []string, all []*Report) *Changes {
 	for i, r := range all {
 		results[i] = r.results(&keys)
 		words := r.Outcome(ExitOptions{}).Words
-		run := ChangedRun{names[i], r.Target, r.Version, r.Started.UTC().Round(0), map[Verdict]int{}, words}
-		for _, b := range broken(symptoms(unknown(r.Findings()))) {
+		run := ChangedRun{names[i], r.Target, r.Version, r.StartTime.UTC().Round(0), map[Verdict]int{}, words}
+		for _, b := range runFindings(symptoms(clearKnown(r.Findings()))) {
 			run.Findings[b.Verdict]++
 		}
 		c.Runs = append(c.Runs, run)
@@ -110,7 +110,7 @@ func Compare(names []string, all []*Report) *Changes {
 	})
 	first, last := all[0].Findings(), all[len(all)-1].Findings()
 	for _, key := range slices.Compact(keys) {
-		if !byChance(key, all, first, last) {
+		if !isChance(key, all, first, last) {
 			c.add(key, results)
 		}
 	}
@@ -120,10 +120,10 @@ func Compare(names []string, all []*Report) *Changes {
 	return c
 }
 
-// byChance reports whether a difference would mean nothing: a check that generates what it does finds some of what is
+// isChance reports whether a difference would mean nothing: a check that generates what it does finds some of what is
 // wrong in each run, so what it shows of a clause counts only if the first or the last run has no finding of that
 // clause.
-func byChance(key changeKey, all []*Report, first, last []Finding) bool {
+func isChance(key changeKey, all []*Report, first, last []Finding) bool {
 	generates := func(r *Report) bool {
 		return Find(r.Checks, func(c *Check) bool { return c.ID == key.check && c.File == "" }) != nil
 	}
@@ -140,11 +140,11 @@ type changeResult struct {
 	signatures []string
 }
 
-// unknown returns findings as if no file of known findings had been there.
-func unknown(all []Finding) []Finding {
+// clearKnown returns findings as if no file of known findings had been there.
+func clearKnown(all []Finding) []Finding {
 	all = slices.Clone(all)
 	for i := range all {
-		all[i].Known = 0
+		all[i].KnownLine = 0
 	}
 	return all
 }
@@ -159,12 +159,12 @@ func (r *Report) results(keys *[]changeKey) map[changeKey]changeResult {
 		}
 		for _, f := range r.FindingsOf(c) {
 			key := changeKey{c.ID, f.Clause}
-			one, some := results[key]
-			if !some {
-				one.verdict = f.Verdict
+			result, ok := results[key]
+			if !ok {
+				result.verdict = f.Verdict
 			}
-			one.signatures = added(one.signatures, f.Signature())
-			results[key] = one
+			result.signatures = include(result.signatures, f.Signature())
+			results[key] = result
 		}
 	}
 	*keys = slices.AppendSeq(*keys, maps.Keys(results))
@@ -174,23 +174,23 @@ func (r *Report) results(keys *[]changeKey) map[changeKey]changeResult {
 // add compares the results of the runs for one clause of a check.
 func (c *Changes) add(key changeKey, results []map[changeKey]changeResult) {
 	change := Change{Check: key.check, Clause: key.clause}
-	for _, of := range results {
-		one, some := of[key]
-		if !some {
-			one.verdict = NotSelected
+	for _, byKey := range results {
+		result, ok := byKey[key]
+		if !ok {
+			result.verdict = NotSelected
 		}
-		change.Verdicts = append(change.Verdicts, one.verdict)
+		change.Verdicts = append(change.Verdicts, result.verdict)
 	}
 	first, last := results[0][key], results[len(results)-1][key]
 	first.verdict, last.verdict = change.first(), change.last()
-	if first.verdict.Decided() && last.verdict.Decided() {
+	if first.verdict.IsDecided() && last.verdict.IsDecided() {
 		c.Compared++
 	}
 	if change.Kind = change.kind(first, last); change.Kind == "" {
 		return
 	}
 	change.Before, change.After = strings.Join(first.signatures, "; "), strings.Join(last.signatures, "; ")
-	change.Worse = last.verdict != first.verdict && Worst(first.verdict, last.verdict) == last.verdict
+	change.IsWorse = last.verdict != first.verdict && Worst(first.verdict, last.verdict) == last.verdict
 	c.Changes = append(c.Changes, change)
 }
 
@@ -199,7 +199,7 @@ func (c *Change) last() Verdict  { return c.Verdicts[len(c.Verdicts)-1] }
 
 // kind returns how the last result differs from the first; empty if it does not.
 func (c *Change) kind(first, last changeResult) ChangeKind {
-	varied := func(v Verdict) bool { return v.Breach() != last.verdict.Breach() && v.Decided() }
+	isVaried := func(v Verdict) bool { return v.Breach() != last.verdict.Breach() && v.IsDecided() }
 	switch {
 	case last.verdict.Breach() && !first.verdict.Breach():
 		return Appeared
@@ -208,14 +208,14 @@ func (c *Change) kind(first, last changeResult) ChangeKind {
 			slices.Sorted(slices.Values(last.signatures))) {
 			return Changed
 		}
-	case first.verdict.Breach() && last.verdict.Decided():
-		return Went
-	case first.verdict.Decided() && !last.verdict.Decided():
+	case first.verdict.Breach() && last.verdict.IsDecided():
+		return Disappeared
+	case first.verdict.IsDecided() && !last.verdict.IsDecided():
 		return Unevaluated
-	case !first.verdict.Decided() && last.verdict.Decided():
+	case !first.verdict.IsDecided() && last.verdict.IsDecided():
 		return Evaluated
 	}
-	if slices.ContainsFunc(c.Verdicts, varied) && first.verdict.Decided() {
+	if slices.ContainsFunc(c.Verdicts, isVaried) && first.verdict.IsDecided() {
 		return Varied
 	}
 	return ""
@@ -223,18 +223,18 @@ func (c *Change) kind(first, last changeResult) ChangeKind {
 
 // fails reports whether the change makes the exit code 1: a finding that counts appeared, or became worse.
 func (c *Change) fails(o ExitOptions) bool {
-	return o.counts(c.last()) && (c.Kind == Appeared || c.Kind == Changed && c.Worse)
+	return o.counts(c.last()) && (c.Kind == Appeared || c.Kind == Changed && c.IsWorse)
 }
 
 // Outcome returns the exit code, and what it stands for in one line of words. A finding that appeared, or changed to a
 // worse verdict, is exit code 1.
 func (c *Changes) Outcome(o ExitOptions) Outcome {
 	counts := map[ChangeKind]int{}
-	bad := false
+	hasFailure := false
 	for i := range c.Changes {
 		change := &c.Changes[i]
 		counts[change.Kind]++
-		bad = bad || change.fails(o)
+		hasFailure = hasFailure || change.fails(o)
 	}
 	var parts []string
 	for _, row := range changeKinds {
@@ -244,18 +244,18 @@ func (c *Changes) Outcome(o ExitOptions) Outcome {
 	}
 	words := JoinWith(": ", text.Count(len(c.Changes), "change"), strings.Join(parts, ", "))
 	return Decide(append(c.Claims(words, ""),
-		Claimed(ExitFindings, bad, words),
-		Claimed(ExitInconclusive, c.Compared == 0, "nothing was evaluated in both the first and the last run"),
-		Claimed(ExitWell, true, words+"; "+text.Count(c.Compared, "result")+" compared"),
+		NewClaim(ExitFindings, hasFailure, words),
+		NewClaim(ExitInconclusive, c.Compared == 0, "nothing was evaluated in both the first and the last run"),
+		NewClaim(ExitWell, true, words+"; "+text.Count(c.Compared, "result")+" compared"),
 	))
 }
 
 // WriteJSON writes c as one indented JSON object and a final newline, as changes.schema.json describes it.
 func (c *Changes) WriteJSON(w io.Writer, o ExitOptions) error {
-	whole := *c
-	whole.Head = c.Written(ChangesSchema, c.Outcome(o))
-	whole.Runs, whole.Changes = List(c.Runs), List(c.Changes)
-	return WriteJSON(w, &whole)
+	output := *c
+	output.Head = c.WithOutcome(ChangesSchema, c.Outcome(o))
+	output.Runs, output.Changes = List(c.Runs), List(c.Changes)
+	return WriteJSON(w, &output)
 }
 
 // Page returns c for people: the runs, each change in a line, and what was received before and after.
@@ -264,7 +264,7 @@ func (c *Changes) Page(o PageOptions) Page {
 	runs := Table{}
 	for i, r := range c.Runs {
 		runs.Rows = append(runs.Rows, Cells(fmt.Sprint(i+1), r.Name, r.Target.String(),
-			strings.TrimPrefix(Began(r.Started), ", started "), cmp.Or(listed(r.Findings), r.Outcome)))
+			strings.TrimPrefix(StartWords(r.StartTime), ", started "), cmp.Or(verdictList(r.Findings), r.Outcome)))
 	}
 	p.Section("RUNS", "")
 	p.Add(runs)
@@ -289,10 +289,10 @@ func (c *Changes) names() []string {
 }
 
 // changes appends the changes of one kind.
-func (p *Page) changes(c *Changes, of changeRow) {
+func (p *Page) changes(c *Changes, kind changeRow) {
 	t := Table{Wrap: true}
 	for _, change := range c.Changes {
-		if change.Kind != of.kind {
+		if change.Kind != kind.kind {
 			continue
 		}
 		var verdicts []string
@@ -300,15 +300,15 @@ func (p *Page) changes(c *Changes, of changeRow) {
 			verdicts = append(verdicts, v.String())
 		}
 		t.Rows = append(t.Rows, Row{Cells: []Text{
-			Words(change.Clause), Words(change.Check), Styled(of.style, strings.Join(verdicts, " > ")),
+			Words(change.Clause), Words(change.Check), StyledText(kind.style, strings.Join(verdicts, " > ")),
 		}})
 		for _, side := range [][2]string{{"before", change.Before}, {"after", change.After}} {
-			if side[1] != "" && (of.kind == Appeared || of.kind == Changed) {
+			if side[1] != "" && (kind.kind == Appeared || kind.kind == Changed) {
 				t.Rows = append(t.Rows, Cells("", side[0], side[1]))
 			}
 		}
 	}
-	p.TableSection(strings.ToUpper(string(of.kind)), of.words, t)
+	p.TableSection(strings.ToUpper(string(kind.kind)), kind.words, t)
 }
 
 // Suite returns c as cases: one for each change, which fails if it makes the exit code 1.
@@ -317,15 +317,15 @@ func (c *Changes) Suite(o ExitOptions) Suite {
 	for _, r := range c.Runs {
 		s.Target = strings.TrimPrefix(s.Target+", "+r.Name, ", ")
 	}
-	s.AddWhole("the comparison", s.Code == ExitInconclusive)
+	s.AddRun("the comparison", s.Code == ExitInconclusive)
 	for i := range c.Changes {
 		change := &c.Changes[i]
-		one := caseAbout(change.Check, change.Clause)
-		one.Kind, one.Message = string(change.Kind), join(change.Before, change.After)
+		item := newCase(change.Check, change.Clause)
+		item.Kind, item.Message = string(change.Kind), join(change.Before, change.After)
 		if change.fails(o) {
-			one.State = CaseFailed
+			item.State = CaseFailed
 		}
-		s.Add(one)
+		s.Add(item)
 	}
 	return s
 }

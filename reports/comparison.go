@@ -30,8 +30,8 @@ type Comparison struct {
 	Limits []int `json:"connections_limits,omitempty"`
 	// Unread says to which commands most replies could not be read, and why; empty if there are none.
 	Unread string `json:"unread,omitempty" from:"target"`
-	// Left names jobs that are still on A or B.
-	Left []string `json:"left,omitempty" from:"target"`
+	// LeftoverJobs names jobs that are still on A or B.
+	LeftoverJobs []string `json:"left,omitempty" from:"target"`
 }
 
 // Mark says which of two servers departs from the specification where they differ.
@@ -61,9 +61,9 @@ type Difference struct {
 	Count int `json:"count"`
 	// Conversation shows it. A reply is empty where none came.
 	Conversation []Exchange `json:"conversation"`
-	// Reproduced is how often the conversation showed it, of Tried times.
+	// Reproduced is how often the conversation showed it, of Attempts times.
 	Reproduced int `json:"reproduced"`
-	Tried      int `json:"tried"`
+	Attempts   int `json:"tried"`
 }
 
 // DifferenceSide is what one server does.
@@ -108,34 +108,34 @@ func (c *Comparison) Sort() {
 
 // Outcome returns the exit code and what it stands for in one line of words.
 func (c *Comparison) Outcome(o ExitOptions) Outcome {
-	worse := 0
+	count := 0
 	for i := range c.Differences {
 		if c.Differences[i].Breaks(o) {
-			worse++
+			count++
 		}
 	}
 	kinds := text.Count(len(c.Differences), "kind") + " of differences in " + text.Count(c.Commands, "command")
 	return Decide(append(c.Claims(kinds, "the servers could not be compared"),
-		Claimed(ExitFindings, worse > 0, fmt.Sprintf("B breaks clauses that A does not: %d of %s", worse, kinds)),
-		Claimed(ExitInconclusive, len(c.Outcomes) == 0, "nothing was compared: no command was answered"),
-		Claimed(ExitInconclusive, c.Unread != "", c.Unread),
-		Claimed(ExitWell, len(c.Differences) > 0, kinds+", and B breaks nothing that A does not"),
-		Claimed(ExitWell, true, "no difference in "+text.Count(c.Commands, "command")),
+		NewClaim(ExitFindings, count > 0, fmt.Sprintf("B breaks clauses that A does not: %d of %s", count, kinds)),
+		NewClaim(ExitInconclusive, len(c.Outcomes) == 0, "nothing was compared: no command was answered"),
+		NewClaim(ExitInconclusive, c.Unread != "", c.Unread),
+		NewClaim(ExitWell, len(c.Differences) > 0, kinds+", and B breaks nothing that A does not"),
+		NewClaim(ExitWell, true, "no difference in "+text.Count(c.Commands, "command")),
 	))
 }
 
 // WriteJSON writes c as one indented JSON object and a final newline.
 func (c *Comparison) WriteJSON(w io.Writer, o ExitOptions) error {
-	whole := *c
-	whole.Head = c.Written(ComparisonSchema, c.Outcome(o))
-	if whole.Outcomes == nil {
-		whole.Outcomes = map[string]int{}
+	output := *c
+	output.Head = c.WithOutcome(ComparisonSchema, c.Outcome(o))
+	if output.Outcomes == nil {
+		output.Outcomes = map[string]int{}
 	}
-	whole.Differences = List(slices.Clone(c.Differences))
-	for i, d := range whole.Differences {
-		whole.Differences[i].Conversation = List(d.Conversation)
+	output.Differences = List(slices.Clone(c.Differences))
+	for i, d := range output.Differences {
+		output.Differences[i].Conversation = List(d.Conversation)
 	}
-	return WriteJSON(w, &whole)
+	return WriteJSON(w, &output)
 }
 
 // Page returns c for people: each kind of difference with the conversation that shows it, and a last line that says in
@@ -155,11 +155,11 @@ func (c *Comparison) Page(o PageOptions) Page {
 		p.Section("LIMITS OF CONNECTIONS", "limits are allowed; after that fewer connections were used, so that replies "+
 			"do not differ because of a limit")
 		words := func(n int) string {
-			return cmp.Or(some(n, text.Count(n, "connection")+" at a time"), "no limit was reached")
+			return cmp.Or(wordsIf(n, text.Count(n, "connection")+" at a time"), "no limit was reached")
 		}
 		p.Add(Fields{Fields: []Field{NewField("A", words(c.Limits[0])), NewField("B", words(c.Limits[1]))}})
 	}
-	p.leftover(c.Left, "of this run that are, or may be, still on A or B", o, c.A, c.B)
+	p.leftover(c.LeftoverJobs, "of this run that are, or may be, still on A or B", o, c.A, c.B)
 	p.Conclude(fmt.Sprintf("seed %d, took %s", c.Seed, Duration(c.Took)), c.Outcome(o.Exit))
 	return p
 }
@@ -170,15 +170,15 @@ var markStyles = map[Mark]Style{BothAllowed: Plain, ADeparts: Caution, BDeparts:
 // difference appends one kind of difference.
 func (p *Page) difference(d *Difference) {
 	title := JoinWith(", ", JoinWith(": ", string(d.Mark), d.Command), d.Field)
-	p.Add(Heading{Level: 2, Text: Styled(markStyles[d.Mark], title)})
-	again := cmp.Or(some(d.Tried, fmt.Sprintf("reproduced %d of %d", d.Reproduced, d.Tried)), "not replayed")
+	p.Add(Heading{Level: 2, Text: StyledText(markStyles[d.Mark], title)})
+	replay := cmp.Or(wordsIf(d.Attempts, fmt.Sprintf("reproduced %d of %d", d.Reproduced, d.Attempts)), "not replayed")
 	clause := d.Clause
 	if d.Mark != BothAllowed { // the sides name what they break, which may be another one
 		clause = ""
 	}
 	p.Add(Fields{Fields: []Field{
 		NewField("clause", clause), NewField("A", d.A.line()), NewField("B", d.B.line()),
-		NewField("seen", text.Count(d.Count, "time")+"; "+again),
+		NewField("seen", text.Count(d.Count, "time")+"; "+replay),
 	}})
 	p.Add(Code{d.lines()})
 }
@@ -210,20 +210,20 @@ func (d *Difference) lines() []string {
 // comparison itself.
 func (c *Comparison) Suite(o ExitOptions) Suite {
 	s := NewSuite("fwpcheck compare", &c.Head, c.Outcome(o))
-	s.Target, s.Subject = "A "+c.A.String()+", B "+c.B.String(), JoinWith(" and ", c.A.short(), c.B.short())
-	s.AddWhole("the comparison", s.Code == ExitInconclusive)
+	s.Target, s.Subject = "A "+c.A.String()+", B "+c.B.String(), JoinWith(" and ", c.A.shortName(), c.B.shortName())
+	s.AddRun("the comparison", s.Code == ExitInconclusive)
 	for i := range c.Differences {
 		d := &c.Differences[i]
-		one := Case{
+		item := Case{
 			Class: cmp.Or(d.Clause, "differences"), Name: strings.Trim(d.Command+" "+d.Field, " "), Clause: d.Clause,
-			Kind: string(d.Mark), Message: clipped("A: "+d.A.line()) + "; " + clipped("B: "+d.B.line()),
+			Kind: string(d.Mark), Message: clip("A: "+d.A.line()) + "; " + clip("B: "+d.B.line()),
 		}
-		one.Name = cmp.Or(one.Name, "connection") + " - " + one.Class
+		item.Name = cmp.Or(item.Name, "connection") + " - " + item.Class
 		if d.Breaks(o) {
-			one.State = CaseFailed
+			item.State = CaseFailed
 		}
-		one.Evidence = []Block{Table{Rows: RowsOf(d.lines(), func(line *string) Row { return Cells(*line) })}}
-		s.Add(one)
+		item.Evidence = []Block{Table{Rows: RowsOf(d.lines(), func(line *string) Row { return Cells(*line) })}}
+		s.Add(item)
 	}
 	return s
 }

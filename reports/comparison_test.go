@@ -13,8 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
-// compared is a comparison with a difference of each mark.
-func compared() *Comparison {
+// sampleComparison is a comparison with a difference of each mark.
+func sampleComparison() *Comparison {
 	departs := DifferenceSide{
 		Reply: "retry: 3", Clause: "FWP-WU-07", Level: LevelPlain, Verdict: Fail, Expected: `${"retry":25 | null | absent}`,
 	}
@@ -25,14 +25,14 @@ func compared() *Comparison {
 		Head:     Head{Version: "fwpcheck v1.2.3", Took: 83 * time.Second, Seed: 42},
 		A:        Target{URL: "tcp://127.0.0.1:7419", Chosen: "from the arguments", HI: `HI {"v":2}`},
 		B:        Target{URL: "tcp://127.0.0.1:7519", Chosen: "from the arguments", HI: `HI {"v":2}`},
-		Commands: 5012, Outcomes: map[string]int{"FETCH identified worker: ${}": 400}, Left: []string{"job-1"},
+		Commands: 5012, Outcomes: map[string]int{"FETCH identified worker: ${}": 400}, LeftoverJobs: []string{"job-1"},
 		Limits: []int{0, 20},
 		Differences: []Difference{
 			{Command: "END", State: "identified", Clause: "FWP-END-01", A: DifferenceSide{Reply: "+OK"},
-				B: DifferenceSide{Reply: "<close>"}, Count: 9, Conversation: talk[:1], Reproduced: 5, Tried: 5},
+				B: DifferenceSide{Reply: "<close>"}, Count: 9, Conversation: talk[:1], Reproduced: 5, Attempts: 5},
 			{Command: "INFO", State: "identified", Clause: "FWP-FRAME-03", A: warns, B: DifferenceSide{Reply: "-"}, Count: 2},
 			{Command: "FETCH", Field: "retry", Clause: "FWP-FETCH-03", A: DifferenceSide{Reply: "retry: 25"}, B: departs,
-				Count: 1, Conversation: talk, Reproduced: 4, Tried: 5},
+				Count: 1, Conversation: talk, Reproduced: 4, Attempts: 5},
 		},
 	}
 	for i := range c.Differences {
@@ -44,13 +44,13 @@ func compared() *Comparison {
 
 func TestComparisonGolden(t *testing.T) {
 	t.Parallel()
-	for name, report := range map[string]*Comparison{"comparison": compared(), "comparison-empty": {}} {
+	for name, report := range map[string]*Comparison{"comparison": sampleComparison(), "comparison-empty": {}} {
 		var out bytes.Buffer
 		require.NoError(t, report.Page(PageOptions{}).WriteText(&out, TextOptions{}))
 		golden.File(t, "testdata/"+name+".txt.golden", out.Bytes())
 	}
 	var out bytes.Buffer
-	require.NoError(t, compared().WriteJSON(&out, ExitOptions{}))
+	require.NoError(t, sampleComparison().WriteJSON(&out, ExitOptions{}))
 	golden.File(t, "testdata/comparison.json.golden", out.Bytes())
 }
 
@@ -106,15 +106,15 @@ func runOf(actual string, verdicts ...Verdict) *Report {
 			Clauses: []ClauseVerdict{{ID: "X-1", Verdict: v}}}
 		if v.Breach() {
 			c.Findings = []Finding{{Clause: "X-1", Verdict: v,
-				Evidence: Evidence{Expected: "an error", Actual: actual, Known: 3}}}
+				Evidence: Evidence{Expected: "an error", Actual: actual, KnownLine: 3}}}
 		}
 		r.Checks = append(r.Checks, c)
 	}
 	return r
 }
 
-// changed returns a comparison with a change of each kind.
-func changed() *Changes {
+// sampleChanges returns a comparison with a change of each kind.
+func sampleChanges() *Changes {
 	return Compare([]string{"old.json", "mid.json", "new.json"}, []*Report{
 		runOf("+OK", Pass, Fail, Fail, Pass, Skipped, Pass, Warn, Fail, Pass),
 		runOf("+OK", Pass, Fail, Fail, Pass, Skipped, Fail, Warn, Fail, Pass),
@@ -124,13 +124,13 @@ func changed() *Changes {
 
 func TestCompareReports(t *testing.T) {
 	t.Parallel()
-	c := changed()
+	c := sampleChanges()
 	kinds := map[string]ChangeKind{}
 	for _, change := range c.Changes {
 		kinds[change.Check] = change.Kind
 	}
 	assert.Equal(t, map[string]ChangeKind{
-		"x/a": Appeared, "x/b": Went, "x/c": Changed, "x/d": Unevaluated, "x/e": Evaluated, "x/f": Varied, "x/g": Changed,
+		"x/a": Appeared, "x/b": Disappeared, "x/c": Changed, "x/d": Unevaluated, "x/e": Evaluated, "x/f": Varied, "x/g": Changed,
 		"x/h": Unevaluated, "x/i": Unevaluated,
 	}, kinds)
 	code, words := c.Outcome(ExitOptions{}).Values()
@@ -175,25 +175,25 @@ func TestOutcomesOfComparedReports(t *testing.T) {
 func TestChanceIsNoChange(t *testing.T) {
 	t.Parallel()
 	compared := func(first, last Verdict) []Change {
-		both := []*Report{runOf("+OK", Fail, first), runOf("+OK", Fail, last)}
-		for _, r := range both {
+		reports := []*Report{runOf("+OK", Fail, first), runOf("+OK", Fail, last)}
+		for _, r := range reports {
 			r.Checks[1].File = ""
 		}
-		return Compare([]string{"a", "b"}, both).Changes
+		return Compare([]string{"a", "b"}, reports).Changes
 	}
 	assert.Empty(t, compared(NotRun, Fail), "the clause was broken before")
 	assert.Empty(t, compared(Fail, Pass))
-	both := []*Report{runOf("+OK", Pass), runOf("+OK", Fail)}
-	both[0].Checks[0].File, both[1].Checks[0].File = "", ""
-	assert.Len(t, Compare([]string{"a", "b"}, both).Changes, 1, "it was not")
+	reports := []*Report{runOf("+OK", Pass), runOf("+OK", Fail)}
+	reports[0].Checks[0].File, reports[1].Checks[0].File = "", ""
+	assert.Len(t, Compare([]string{"a", "b"}, reports).Changes, 1, "it was not")
 }
 
 func TestChangesAreWritten(t *testing.T) {
 	t.Parallel()
 	var page, data bytes.Buffer
-	require.NoError(t, changed().Page(PageOptions{}).WriteText(&page, TextOptions{}))
+	require.NoError(t, sampleChanges().Page(PageOptions{}).WriteText(&page, TextOptions{}))
 	golden.File(t, "testdata/changes.txt.golden", page.Bytes())
-	require.NoError(t, changed().WriteJSON(&data, ExitOptions{}))
+	require.NoError(t, sampleChanges().WriteJSON(&data, ExitOptions{}))
 	golden.File(t, "testdata/changes.json.golden", data.Bytes())
 }
 
@@ -218,9 +218,9 @@ func TestManyEventsThatProveAFinding(t *testing.T) {
 
 func TestHistoriesConclude(t *testing.T) {
 	t.Parallel()
-	well, open := History{Settled: 1}, History{Settled: 1,
-		Inconclusive: []HistoryCause{{Why: "x", Jobs: 1, JIDs: []string{"j"}}}}
-	found, damaged := History{Findings: []HistoryFinding{{Events: []HistoryEvent{}}}}, History{Damage: "line 3"}
+	well, openHistory := History{Settled: 1}, History{Settled: 1,
+		Inconclusive: []HistoryCause{{Reason: "x", Jobs: 1, JIDs: []string{"j"}}}}
+	findingHistory, damaged := History{Findings: []HistoryFinding{{Events: []HistoryEvent{}}}}, History{Damage: "line 3"}
 	for _, c := range []struct {
 		files []History
 		want  int
@@ -228,9 +228,9 @@ func TestHistoriesConclude(t *testing.T) {
 		{nil, ExitWell},
 		{[]History{well}, ExitWell},
 		{[]History{{}, well}, ExitInconclusive},
-		{[]History{well, open}, ExitInconclusive},
-		{[]History{open, found, open}, ExitFindings},
-		{[]History{damaged, found}, ExitUsage},
+		{[]History{well, openHistory}, ExitInconclusive},
+		{[]History{openHistory, findingHistory, openHistory}, ExitFindings},
+		{[]History{damaged, findingHistory}, ExitUsage},
 	} {
 		h := Histories{Files: c.files}
 		code, _ := h.Outcome(ExitOptions{}).Values()

@@ -50,7 +50,7 @@ func ExamplePage() {
 	queues := reports.Page{Blocks: []reports.Block{
 		reports.Heading{Level: 1, Text: reports.Words("QUEUES")},
 		reports.Table{
-			Columns: []reports.Column{{Title: "name"}, {Title: "jobs", Right: true}},
+			Columns: []reports.Column{{Title: "name"}, {Title: "jobs", AlignRight: true}},
 			Rows:    []reports.Row{reports.Cells("default", "12"), reports.Cells("mail", "3,021")},
 		},
 	}}

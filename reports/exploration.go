@@ -27,28 +27,28 @@ type Exploration struct {
 	Outcomes    map[string]int `json:"outcomes"`
 	// Situations counts how often a command met each situation that the specification distinguishes: "identified: push,
 	// the jid was used before". Zero: never.
-	Situations map[string]int `json:"situations"`
-	Findings   []Explored     `json:"findings"`
+	Situations map[string]int       `json:"situations"`
+	Findings   []ExplorationFinding `json:"findings"`
 	// Limit is how many connections the target serves at a time, if a limit was met. (AMB-14)
 	Limit int `json:"connections_limit,omitempty"`
 	// Limits is the limit that ended it, if it was not the time or the number of commands: "--findings 1".
 	Limits string `json:"ended_by,omitempty"`
 	// Outages are the times during which the target was unreachable, although the commands before do not make it so.
 	Outages []string `json:"outages,omitempty" from:"target"`
-	// Unseen says which disruption was not seen to take effect, so that it decided nothing; empty if all were seen.
-	Unseen string `json:"unseen,omitempty" from:"target"`
-	// Silent says why new connections were not served, and what to do, if that was so: they got no reply in time, since
+	// MissReason says which disruption was not seen to take effect, so that it decided nothing; empty if all were seen.
+	MissReason string `json:"unseen,omitempty" from:"target"`
+	// SilenceReason says why new connections were not served, and what to do, if that was so: they got no reply in time, since
 	// the target is slow or serves few at a time, or they were refused.
-	Silent string `json:"silent,omitempty" from:"target"`
+	SilenceReason string `json:"silent,omitempty" from:"target"`
 	// Unread says which commands had most of their replies beyond a limit of the suite, and beyond which; empty if none
 	// had.
 	Unread string `json:"unread,omitempty" from:"target"`
-	// Left names jobs that are still on the target.
-	Left []string `json:"left,omitempty" from:"target"`
+	// LeftoverJobs names jobs that are still on the target.
+	LeftoverJobs []string `json:"left,omitempty" from:"target"`
 }
 
-// Explored is one finding of an exploration.
-type Explored struct {
+// ExplorationFinding is one finding of an exploration.
+type ExplorationFinding struct {
 	Finding
 	// After is the number of commands after which it was seen.
 	After int `json:"after_commands"`
@@ -65,54 +65,54 @@ type Explored struct {
 	// Path is the file that holds the script, Run the one that holds the exploration up to the finding.
 	Path string `json:"path,omitempty"`
 	Run  string `json:"run,omitempty"`
-	// Reproduced is how often the script showed it, of Tried times.
+	// Reproduced is how often the script showed it, of Attempts times.
 	Reproduced int `json:"reproduced,omitempty"`
-	Tried      int `json:"tried,omitempty"`
+	Attempts   int `json:"tried,omitempty"`
 }
 
 // Confirmed reports whether f was reproduced in more than half of the plays of its script.
-func (f *Explored) Confirmed() bool { return 2*f.Reproduced > f.Tried }
+func (f *ExplorationFinding) Confirmed() bool { return 2*f.Reproduced > f.Attempts }
 
 // Outcome returns the exit code and what it stands for in one line of words. An exploration in which no connection was
 // identified has evaluated nothing.
 func (e *Exploration) Outcome(o ExitOptions) Outcome {
-	counts, bad := e.counts(), false
+	counts, hasFailure := e.counts(), false
 	for v := range counts {
-		bad = bad || o.counts(v)
+		hasFailure = hasFailure || o.counts(v)
 	}
-	seen := fmt.Sprintf("%s, %s, %s",
+	summary := fmt.Sprintf("%s, %s, %s",
 		text.Count(e.Commands, "command"), text.Count(len(e.States), "state"), text.Count(len(e.Outcomes), "outcome"))
-	found := JoinWith(": ", text.Count(len(e.Findings), "finding"), listed(counts)) + "; " + seen
+	findings := JoinWith(": ", text.Count(len(e.Findings), "finding"), verdictList(counts)) + "; " + summary
 	identified := 0
 	for state, n := range e.States {
 		if state != "not identified" && state != "ended" {
 			identified += n
 		}
 	}
-	return Decide(append(e.Claims(found, "no server could be explored"),
-		Claimed(ExitFindings, bad, found),
-		Claimed(ExitInconclusive, identified == 0, e.nothing("no connection was identified")),
-		Claimed(ExitInconclusive, !e.served(), e.nothing("no command after HELLO was answered")),
-		Claimed(ExitInconclusive, e.Unread != "", e.Unread),
-		Claimed(ExitInconclusive, e.Unseen != "", text.OneLine(e.Unseen)),
-		Claimed(ExitInconclusive, e.Judged < judgedAtLeast && len(e.Findings) == 0,
+	return Decide(append(e.Claims(findings, "no server could be explored"),
+		NewClaim(ExitFindings, hasFailure, findings),
+		NewClaim(ExitInconclusive, identified == 0, e.emptyWords("no connection was identified")),
+		NewClaim(ExitInconclusive, !e.isServed(), e.emptyWords("no command after HELLO was answered")),
+		NewClaim(ExitInconclusive, e.Unread != "", e.Unread),
+		NewClaim(ExitInconclusive, e.MissReason != "", text.OneLine(e.MissReason)),
+		NewClaim(ExitInconclusive, e.Judged < minJudged && len(e.Findings) == 0,
 			fmt.Sprintf("almost nothing was evaluated: %d replies to %s", e.Judged, text.Count(e.Commands, "command"))),
-		Claimed(ExitInconclusive, len(e.Outages) > 0, "the target was temporarily unreachable: "+found),
-		Claimed(ExitWell, len(e.Findings) > 0, found+", none of them about a requirement"),
-		Claimed(ExitWell, true, "nothing found in "+seen),
+		NewClaim(ExitInconclusive, len(e.Outages) > 0, "the target was temporarily unreachable: "+findings),
+		NewClaim(ExitWell, len(e.Findings) > 0, findings+", none of them about a requirement"),
+		NewClaim(ExitWell, true, "nothing found in "+summary),
 	))
 }
 
-// judgedAtLeast is how many replies must have been evaluated for an exploration that finds nothing to say so.
-const judgedAtLeast = 20
+// minJudged is how many replies must have been evaluated for an exploration that finds nothing to say so.
+const minJudged = 20
 
-// nothing says why nothing was evaluated, and what to do.
-func (e *Exploration) nothing(seen string) string {
-	return join("nothing was evaluated: "+seen, e.Silent)
+// emptyWords says why nothing was evaluated, and what to do.
+func (e *Exploration) emptyWords(summary string) string {
+	return join("nothing was evaluated: "+summary, e.SilenceReason)
 }
 
-// served reports whether the server answered a command of a connection that was identified.
-func (e *Exploration) served() bool {
+// isServed reports whether the server answered a command of a connection that was identified.
+func (e *Exploration) isServed() bool {
 	for outcome := range e.Outcomes {
 		if !strings.Contains(outcome, " not identified: ") {
 			return true
@@ -132,13 +132,13 @@ func (e *Exploration) counts() map[Verdict]int {
 
 // WriteJSON writes e as one indented JSON object and a final newline; o is what its exit code depends on.
 func (e *Exploration) WriteJSON(w io.Writer, o ExitOptions) error {
-	whole := *e
-	whole.Head = e.Written(ExplorationSchema, e.Outcome(o))
-	for _, counts := range []*map[string]int{&whole.States, &whole.Transitions, &whole.Outcomes, &whole.Situations} {
+	output := *e
+	output.Head = e.WithOutcome(ExplorationSchema, e.Outcome(o))
+	for _, counts := range []*map[string]int{&output.States, &output.Transitions, &output.Outcomes, &output.Situations} {
 		if *counts == nil {
 			*counts = map[string]int{}
 		}
 	}
-	whole.Findings = List(e.Findings)
-	return WriteJSON(w, &whole)
+	output.Findings = List(e.Findings)
+	return WriteJSON(w, &output)
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
-// explored is an exploration that found something and left jobs behind.
-func explored() *Exploration {
+// sampleExploration is an exploration that found something and left jobs behind.
+func sampleExploration() *Exploration {
 	e := &Exploration{
 		Limits: "--findings 2",
 		Head: Head{
-			Version: "fwpcheck v1.2.3", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42,
+			Version: "fwpcheck v1.2.3", StartTime: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42,
 		},
 		Target:      Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
 		Commands:    20137,
@@ -26,7 +26,7 @@ func explored() *Exploration {
 		Transitions: map[string]int{"not identified > identified": 130, "identified > ended": 55},
 		Outcomes:    map[string]int{"FETCH identified worker: ${}": 4000, "PUSH identified: +OK": 2100},
 		Situations:  map[string]int{"identified: PUSH": 2100, "identified: PUSH, the jid was used before": 0},
-		Findings: []Explored{
+		Findings: []ExplorationFinding{
 			{
 				Finding: Finding{
 					Clause: "FWP-FETCH-08", Level: LevelPlain, Statement: "A FETCH that names no queue looks into the queue default " +
@@ -38,7 +38,7 @@ func explored() *Exploration {
 					},
 				},
 				After: 812, Times: 9, Places: map[string]int{"FETCH: -": 8, "FETCH: <close>": 1},
-				Path: "FWP-FETCH-08.fwp", Run: "FWP-FETCH-08.run.json", Reproduced: 5, Tried: 5,
+				Path: "FWP-FETCH-08.fwp", Run: "FWP-FETCH-08.run.json", Reproduced: 5, Attempts: 5,
 			},
 			{
 				Finding: Finding{
@@ -53,21 +53,21 @@ func explored() *Exploration {
 		},
 	}
 	for i := range 1234 {
-		e.Left = append(e.Left, fmt.Sprintf("job-%04d", i))
+		e.LeftoverJobs = append(e.LeftoverJobs, fmt.Sprintf("job-%04d", i))
 	}
 	return e
 }
 
 func TestExplorationGolden(t *testing.T) {
 	t.Parallel()
-	interrupted := explored()
-	interrupted.Interrupted, interrupted.Findings, interrupted.Left, interrupted.Limits = true, nil, nil, ""
+	interrupted := sampleExploration()
+	interrupted.Interrupted, interrupted.Findings, interrupted.LeftoverJobs, interrupted.Limits = true, nil, nil, ""
 	for _, c := range []struct {
 		name    string
 		report  *Exploration
 		options PageOptions
 	}{
-		{"exploration", explored(), PageOptions{}},
+		{"exploration", sampleExploration(), PageOptions{}},
 		{"exploration-interrupted", interrupted, PageOptions{Verbose: true}},
 		{"exploration-empty", &Exploration{}, PageOptions{}},
 	} {
@@ -79,23 +79,23 @@ func TestExplorationGolden(t *testing.T) {
 			golden.File(t, "testdata/"+c.name+".txt.golden", out.Bytes())
 		})
 	}
-	short := explored()
-	short.Left = short.Left[:2]
+	exploration := sampleExploration()
+	exploration.LeftoverJobs = exploration.LeftoverJobs[:2]
 	var out bytes.Buffer
-	require.NoError(t, short.WriteJSON(&out, ExitOptions{}))
+	require.NoError(t, exploration.WriteJSON(&out, ExitOptions{}))
 	golden.File(t, "testdata/exploration.json.golden", out.Bytes())
-	require.ErrorIs(t, short.Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
-	require.ErrorIs(t, short.WriteJSON(brokenPipe{}, ExitOptions{}), errPipe)
+	require.ErrorIs(t, exploration.Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
+	require.ErrorIs(t, exploration.WriteJSON(brokenPipe{}, ExitOptions{}), errPipe)
 }
 
 func TestExplorationOutcome(t *testing.T) {
 	t.Parallel()
-	with := func(v ...Verdict) *Exploration {
+	withVerdicts := func(v ...Verdict) *Exploration {
 		e := &Exploration{
-			Judged: judgedAtLeast, States: map[string]int{"identified": 1}, Outcomes: map[string]int{"PUSH identified: +OK": 1},
+			Judged: minJudged, States: map[string]int{"identified": 1}, Outcomes: map[string]int{"PUSH identified: +OK": 1},
 		}
 		for _, v := range v {
-			e.Findings = append(e.Findings, Explored{Finding: Finding{Verdict: v}})
+			e.Findings = append(e.Findings, ExplorationFinding{Finding: Finding{Verdict: v}})
 		}
 		return e
 	}
@@ -108,13 +108,13 @@ func TestExplorationOutcome(t *testing.T) {
 		o    ExitOptions
 		code int
 	}{
-		"nothing found":              {with(), ExitOptions{}, ExitWell},
-		"a fail":                     {with(Warn, Fail), ExitOptions{}, ExitFindings},
-		"a crash":                    {with(Crash), ExitOptions{}, ExitFindings},
-		"a warn":                     {with(Warn), ExitOptions{}, ExitWell},
-		"a warn, strictly":           {with(Warn), ExitOptions{Strict: true}, ExitFindings},
-		"almost nothing":             {judged(with(), judgedAtLeast-1), ExitOptions{}, ExitInconclusive},
-		"almost nothing, and a fail": {judged(with(Fail), 1), ExitOptions{}, ExitFindings},
+		"nothing found":              {withVerdicts(), ExitOptions{}, ExitWell},
+		"a fail":                     {withVerdicts(Warn, Fail), ExitOptions{}, ExitFindings},
+		"a crash":                    {withVerdicts(Crash), ExitOptions{}, ExitFindings},
+		"a warn":                     {withVerdicts(Warn), ExitOptions{}, ExitWell},
+		"a warn, strictly":           {withVerdicts(Warn), ExitOptions{Strict: true}, ExitFindings},
+		"almost nothing":             {judged(withVerdicts(), minJudged-1), ExitOptions{}, ExitInconclusive},
+		"almost nothing, and a fail": {judged(withVerdicts(Fail), 1), ExitOptions{}, ExitFindings},
 		"only HELLO": {
 			&Exploration{States: map[string]int{"identified": 1}}, ExitOptions{}, ExitInconclusive,
 		},
@@ -123,14 +123,14 @@ func TestExplorationOutcome(t *testing.T) {
 		"no reply":              {&Exploration{}, ExitOptions{}, ExitInconclusive},
 		"not reachable":         {&Exploration{Head: Head{Trouble: Trouble{Unreachable: "no"}}}, ExitOptions{}, ExitUnreachable},
 		"a planted bug of ours": {&Exploration{Head: Head{Trouble: Trouble{Internal: "no"}}}, ExitOptions{}, ExitInternal},
-		"interrupted": {&Exploration{Head: Head{Trouble: Trouble{Interrupted: true}}, Findings: with(Fail).Findings},
+		"interrupted": {&Exploration{Head: Head{Trouble: Trouble{Interrupted: true}}, Findings: withVerdicts(Fail).Findings},
 			ExitOptions{},
 			ExitInterrupted},
-		"most replies not read":        {unread(with()), ExitOptions{}, ExitInconclusive},
-		"most not read, and a fail":    {unread(with(Fail)), ExitOptions{}, ExitFindings},
-		"most not read, and a warning": {unread(with(Warn)), ExitOptions{}, ExitInconclusive},
-		"a fail, nobody in":            {&Exploration{Findings: with(Fail).Findings}, ExitOptions{}, ExitFindings},
-		"a warn, nobody in ":           {&Exploration{Findings: with(Warn).Findings}, ExitOptions{}, ExitInconclusive},
+		"most replies not read":        {unread(withVerdicts()), ExitOptions{}, ExitInconclusive},
+		"most not read, and a fail":    {unread(withVerdicts(Fail)), ExitOptions{}, ExitFindings},
+		"most not read, and a warning": {unread(withVerdicts(Warn)), ExitOptions{}, ExitInconclusive},
+		"a fail, nobody in":            {&Exploration{Findings: withVerdicts(Fail).Findings}, ExitOptions{}, ExitFindings},
+		"a warn, nobody in ":           {&Exploration{Findings: withVerdicts(Warn).Findings}, ExitOptions{}, ExitInconclusive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,7 +149,7 @@ func judged(e *Exploration, replies int) *Exploration {
 // What a server was too slow for is said together with the exit code.
 func TestAnExplorationOfASilentServerSaysSo(t *testing.T) {
 	t.Parallel()
-	e := &Exploration{Silent: "new connections got no reply in time"}
+	e := &Exploration{SilenceReason: "new connections got no reply in time"}
 	code, words := e.Outcome(ExitOptions{}).Values()
 	assert.Equal(t, ExitInconclusive, code)
 	assert.Equal(t, "nothing was evaluated: no connection was identified; new connections got no reply in time", words)
@@ -161,7 +161,7 @@ func TestACrashIsNeverWithoutWords(t *testing.T) {
 	const words = "the server died, perhaps behind lease (exit status 2)"
 	f := Finding{Verdict: Crash, Statement: words,
 		Evidence: Evidence{Check: "explore", Actual: "no new connection is served"}}
-	e := &Exploration{Commands: 7, Findings: []Explored{{Finding: f}}}
+	e := &Exploration{Commands: 7, Findings: []ExplorationFinding{{Finding: f}}}
 	r := &Report{Checks: []Check{{ID: "server/keeps-serving", Verdict: Crash, Findings: []Finding{f}}}}
 	for _, page := range []Page{e.Page(PageOptions{}), r.Page(PageOptions{})} {
 		var out bytes.Buffer

@@ -16,7 +16,7 @@ type Figure struct {
 	Title string
 	// Description says what the picture shows, and how to read it, in a sentence or two.
 	Description string
-	Of          Drawing
+	Drawing     Drawing
 	// Invalid is set if it shows figures that are no results: it is drawn in grey.
 	Invalid bool
 }
@@ -97,10 +97,10 @@ type Band struct {
 
 // Table has a row for each X, with the value of every curve there.
 func (c *Chart) Table() Table {
-	t := Table{Columns: []Column{{Title: c.X.Title, Right: true}}}
+	t := Table{Columns: []Column{{Title: c.X.Title, AlignRight: true}}}
 	at, values := []float64{}, map[float64][]string{}
 	for i, curve := range c.Curves {
-		t.Columns = append(t.Columns, Column{Title: curve.Name, Right: true})
+		t.Columns = append(t.Columns, Column{Title: curve.Name, AlignRight: true})
 		for _, p := range curve.Points {
 			if values[p.X] == nil {
 				at, values[p.X] = append(at, p.X), make([]string, len(c.Curves))
@@ -129,18 +129,18 @@ type Bar struct {
 // Table has a row for each bar.
 func (b *Bars) Table() Table {
 	return Table{
-		Columns: []Column{{}, {Title: "number", Right: true}, {Title: "meaning"}},
-		Rows:    RowsOf(b.Bars, func(b *Bar) Row { return Cells(b.Name, text.Grouped(b.Value), b.Words) }),
+		Columns: []Column{{}, {Title: "number", AlignRight: true}, {Title: "meaning"}},
+		Rows:    RowsOf(b.Bars, func(b *Bar) Row { return Cells(b.Name, text.GroupDigits(b.Value), b.Words) }),
 	}
 }
 
 // Heat has counts over two axes: how many values of Y were in a part of X.
 type Heat struct {
 	X, Y Axis
-	// Over is the length of a column on the X axis.
-	Over float64
-	// Edges are the ends of the rows on the Y axis; the first row begins at Least.
-	Least   float64
+	// ColumnWidth is the length of a column on the X axis.
+	ColumnWidth float64
+	// Edges are the ends of the rows on the Y axis; the first row begins at Minimum.
+	Minimum float64
 	Edges   []float64
 	Columns []HeatColumn
 }
@@ -154,17 +154,17 @@ type HeatColumn struct {
 // Table has a row for each row of the map, with the sum over all columns: the cells themselves are in the data of the
 // report.
 func (h *Heat) Table() Table {
-	t := Table{Columns: []Column{{Title: h.Y.Title + ", up to", Right: true}, {Title: "number", Right: true},
-		{Title: "most in one column", Right: true}}}
+	t := Table{Columns: []Column{{Title: h.Y.Title + ", up to", AlignRight: true}, {Title: "number", AlignRight: true},
+		{Title: "most in one column", AlignRight: true}}}
 	for row, edge := range h.Edges {
-		sum, most := int64(0), int64(0)
+		sum, maximum := int64(0), int64(0)
 		for _, c := range h.Columns {
 			if row < len(c.Counts) {
-				sum, most = sum+c.Counts[row], max(most, c.Counts[row])
+				sum, maximum = sum+c.Counts[row], max(maximum, c.Counts[row])
 			}
 		}
 		if sum > 0 {
-			t.Rows = append(t.Rows, Cells(h.Y.Unit.Words(edge), text.Grouped(sum), text.Grouped(most)))
+			t.Rows = append(t.Rows, Cells(h.Y.Unit.Words(edge), text.GroupDigits(sum), text.GroupDigits(maximum)))
 		}
 	}
 	return t
@@ -196,8 +196,8 @@ func (f *Forest) Table() Table {
 	row := func(r *ForestRow) Row {
 		return Cells(r.Name, Trimmed(r.Ratio, 3), Trimmed(r.Low, 3), Trimmed(r.High, 3))
 	}
-	return Table{Columns: []Column{{}, {Title: "ratio", Right: true}, {Title: "from", Right: true},
-		{Title: "to", Right: true}}, Rows: RowsOf(f.Rows, row)}
+	return Table{Columns: []Column{{}, {Title: "ratio", AlignRight: true}, {Title: "from", AlignRight: true},
+		{Title: "to", AlignRight: true}}, Rows: RowsOf(f.Rows, row)}
 }
 
 // Matrix has the verdict on each clause, in one or several runs.
@@ -221,8 +221,8 @@ type MatrixRow struct {
 	ID, Statement string
 	Level         Level
 	Verdicts      []Verdict
-	Why           []string
-	Known         []bool
+	Causes        []string
+	IsKnown       []bool
 	// Links has the address of what is known of each verdict; none if it is empty.
 	Links []string
 }
@@ -233,7 +233,7 @@ const KnownLetter = "K"
 // Words returns the verdict of a run: "fail", or "known: fail".
 func (r *MatrixRow) Words(run int) Text {
 	words := r.Verdicts[run].Text()
-	if r.Known[run] {
+	if r.IsKnown[run] {
 		words = Words("known: " + r.Verdicts[run].String())
 	}
 	words[0].Link = r.Link(run)
@@ -253,26 +253,26 @@ func (r *MatrixRow) Link(run int) string {
 func MatrixOf(names []string, runs ...*Report) Figure { return matrixOf(names, true, runs) }
 
 // matrixOf returns the verdicts of several runs; with known as files of known findings say.
-func matrixOf(names []string, known bool, runs []*Report) Figure {
+func matrixOf(names []string, showKnown bool, runs []*Report) Figure {
 	m := &Matrix{Runs: names}
 	at := map[string]*MatrixRow{}
 	var order []*MatrixRow
 	for i, r := range runs {
 		all := r.Findings()
-		if !known {
-			all = unknown(all)
+		if !showKnown {
+			all = clearKnown(all)
 		}
-		found := broken(symptoms(all))
+		findings := runFindings(symptoms(all))
 		for _, c := range r.Clauses {
 			row := at[c.ID]
 			if row == nil {
-				row = &MatrixRow{ID: c.ID, Statement: c.Statement, Level: c.Level, Why: make([]string, len(runs)),
-					Known: make([]bool, len(runs)), Verdicts: slices.Repeat([]Verdict{NotSelected}, len(runs))}
+				row = &MatrixRow{ID: c.ID, Statement: c.Statement, Level: c.Level, Causes: make([]string, len(runs)),
+					IsKnown: make([]bool, len(runs)), Verdicts: slices.Repeat([]Verdict{NotSelected}, len(runs))}
 				at[c.ID], order = row, append(order, row)
 			}
 			row.Statement = cmp.Or(row.Statement, c.Statement)
-			row.Verdicts[i], row.Known[i] = r.counted(&c, found, all)
-			row.Known[i], row.Why[i] = known && row.Known[i], c.Why
+			row.Verdicts[i], row.IsKnown[i] = r.verdictOf(&c, findings, all)
+			row.IsKnown[i], row.Causes[i] = showKnown && row.IsKnown[i], c.Cause
 		}
 	}
 	for _, row := range order {
@@ -283,7 +283,7 @@ func matrixOf(names []string, known bool, runs []*Report) Figure {
 		Description: "Each square is a clause of the specification, in the order of its sections: P pass, F fail, C " +
 			"crash, W warn, O observed, ? inconclusive, N not run, S skipped, a dot: not selected, a dash: not applicable; " +
 			"K in a frame: a known finding, not counted.",
-		Of: m,
+		Drawing: m,
 	}
 }
 
@@ -316,8 +316,8 @@ func (m *Matrix) Table() Table {
 			r := Row{Anchor: row.ID, Cells: []Text{Words(row.ID), Words(string(row.Level))}}
 			for run, v := range row.Verdicts {
 				cell := row.Words(run)
-				if len(m.Runs) == 1 && row.Why[run] != "" && !v.Breach() {
-					cell = append(cell, Span{Text: "\n"}, Span{Text: row.Why[run], Style: Faint})
+				if len(m.Runs) == 1 && row.Causes[run] != "" && !v.Breach() {
+					cell = append(cell, Span{Text: "\n"}, Span{Text: row.Causes[run], Style: Faint})
 				}
 				r.Cells = append(r.Cells, cell)
 			}
@@ -335,7 +335,7 @@ func (m *Matrix) list() Table {
 		for _, row := range f.Rows {
 			for run, v := range row.Verdicts {
 				if v != NotSelected {
-					t.Rows = append(t.Rows, Row{Cells: []Text{Words(row.ID), Words(m.Runs[run]), row.Words(run), Words(row.Why[run])}})
+					t.Rows = append(t.Rows, Row{Cells: []Text{Words(row.ID), Words(m.Runs[run]), row.Words(run), Words(row.Causes[run])}})
 				}
 			}
 		}

@@ -22,8 +22,8 @@ type Finding struct {
 	// Fix is the section of a page that says how to fix it, in the repository: "docs/how-to-fix-servers.md#fetch"; empty
 	// if none does.
 	Fix string `json:"fix,omitempty"`
-	// Own is the clause of the command itself, where Clause is about an earlier one that may be the reason.
-	Own string `json:"-"`
+	// CommandClause is the clause of the command itself, where Clause is about an earlier one that may be the reason.
+	CommandClause string `json:"-"`
 	// Premises are clauses on which it rests what was expected: this follows from a finding about one of them.
 	Premises []string `json:"-"`
 	Evidence
@@ -48,8 +48,8 @@ type Evidence struct {
 	Actual   string `json:"actual,omitempty" from:"target"`
 	// Differences lists the places in which a structured value differs, one each.
 	Differences []string `json:"differences,omitempty" from:"target"`
-	// Refused is the verb of the command that was refused here; empty if it is about something else.
-	Refused string `json:"refused,omitempty" from:"target"`
+	// RefusedVerb is the verb of the command that was refused here; empty if it is about something else.
+	RefusedVerb string `json:"refused,omitempty" from:"target"`
 	// Death is the reason that the server's process gave for its end, and the place in its code: crashes that have it in
 	// common are one finding. It is empty if the process gave none.
 	Death string `json:"death,omitempty" from:"target"`
@@ -58,14 +58,14 @@ type Evidence struct {
 	// Printed is what the server printed meanwhile, its last lines or the beginning of a panic or a traceback, where it
 	// closed the connection or sent nothing.
 	Printed []string `json:"printed,omitempty" from:"target"`
-	// Seen is in how many runs or plays it occurred, if there were several: "in 2 of 10 runs".
-	Seen string `json:"seen,omitempty" from:"target"`
+	// Frequency is in how many runs or plays it occurred, if there were several: "in 2 of 10 runs".
+	Frequency string `json:"seen,omitempty" from:"target"`
 	// Marked is the line of the conversation at which it was received, counted from 1; 0 if it is none of them.
 	Marked int `json:"marked_line,omitempty"`
 	// Conversation is given where it is not that of the check, but of another run of it.
 	Conversation []Line `json:"conversation,omitempty"`
-	// Known is the line, counted from 1, of the file of known findings that lists it; 0: none.
-	Known int `json:"known_line,omitempty"`
+	// KnownLine is the line, counted from 1, of the file of known findings that lists it; 0: none.
+	KnownLine int `json:"known_line,omitempty"`
 	// Script shows it again, in the suite's language, where the check is not a script itself.
 	Script string `json:"script,omitempty" from:"target"`
 	// Unscripted is why there is no Script where generated commands have found it.
@@ -82,9 +82,9 @@ type Evidence struct {
 	Shrink string `json:"shrink,omitempty"`
 }
 
-// Broken is a finding of the run: a clause that is broken, however many checks show it in however many places; the end
+// RunFinding is a finding of the run: a clause that is broken, however many checks show it in however many places; the end
 // of a server for one reason, in however many checks; or a check that names no clause and fails.
-type Broken struct {
+type RunFinding struct {
 	// Clause is empty if the check names none.
 	Clause    string  `json:"clause,omitempty"`
 	Level     Level   `json:"level,omitempty"`
@@ -119,9 +119,9 @@ type Counts struct {
 	// Clauses counts every clause once: with the verdict of its finding, or else with its own. A clause that no check
 	// evaluates counts as not selected.
 	Clauses map[Verdict]int `json:"clauses"`
-	// Known counts the clauses, and the checks that name none, that are broken or inconclusive as a file of known
+	// KnownCounts counts the clauses, and the checks that name none, that are broken or inconclusive as a file of known
 	// findings says. They are in none of the other counts.
-	Known KnownCounts `json:"known,omitzero"`
+	KnownCounts KnownCounts `json:"known,omitzero"`
 	// Checks counts the checks that name no clause.
 	Checks map[Verdict]int `json:"checks_without_clause"`
 }
@@ -152,8 +152,8 @@ func (r *Report) Findings() []Finding {
 	}
 	for _, c := range r.Clauses {
 		if c.Verdict.Breach() && !mentions(all, c.ID) {
-			all = append(all, r.complete(Finding{Clause: c.ID, Verdict: c.Verdict,
-				Evidence: Evidence{Check: strings.Join(c.Checks, ", "), Actual: c.Why}}))
+			all = append(all, r.fillClause(Finding{Clause: c.ID, Verdict: c.Verdict,
+				Evidence: Evidence{Check: strings.Join(c.Checks, ", "), Actual: c.Cause}}))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int {
@@ -177,20 +177,20 @@ func (f *Finding) gravity() int {
 
 // FindingsOf returns the findings of one check as [Report.Findings] has them, those without evidence last.
 func (r *Report) FindingsOf(c *Check) []Finding {
-	var found []Finding
+	var findings []Finding
 	for _, f := range c.Findings {
-		found = append(found, r.complete(c.own(f)))
+		findings = append(findings, r.fillClause(c.fillFinding(f)))
 	}
 	for _, cv := range c.Clauses {
-		if cv.Verdict.Breach() && !mentions(found, cv.ID) {
-			bare := Finding{Clause: cv.ID, Level: cv.Level, Verdict: cv.Verdict, Evidence: Evidence{Actual: cv.Why}}
-			found = append(found, r.complete(c.own(bare)))
+		if cv.Verdict.Breach() && !mentions(findings, cv.ID) {
+			finding := Finding{Clause: cv.ID, Level: cv.Level, Verdict: cv.Verdict, Evidence: Evidence{Actual: cv.Cause}}
+			findings = append(findings, r.fillClause(c.fillFinding(finding)))
 		}
 	}
-	if c.Verdict.Breach() && len(found) == 0 {
-		found = append(found, c.own(Finding{Verdict: c.Verdict, Evidence: Evidence{Actual: c.Why}}))
+	if c.Verdict.Breach() && len(findings) == 0 {
+		findings = append(findings, c.fillFinding(Finding{Verdict: c.Verdict, Evidence: Evidence{Actual: c.Cause}}))
 	}
-	return found
+	return findings
 }
 
 // results returns the verdicts of the check: on its clauses or, if it names none, its own, which has no clause.
@@ -198,25 +198,25 @@ func (c *Check) results() []ClauseVerdict {
 	if len(c.Clauses) > 0 {
 		return c.Clauses
 	}
-	return []ClauseVerdict{c.whole()}
+	return []ClauseVerdict{c.clauseVerdict()}
 }
 
-// whole returns the verdict of the check as that on a clause without a name.
-func (c *Check) whole() ClauseVerdict {
+// clauseVerdict returns the verdict of the check as that on a clause without a name.
+func (c *Check) clauseVerdict() ClauseVerdict {
 	return ClauseVerdict{
-		Verdict: c.Verdict, Why: c.Why, Reason: c.Reason, Provide: c.Provide, Known: c.Known, Runs: c.Runs,
+		Verdict: c.Verdict, Cause: c.Cause, Reason: c.Reason, Provide: c.Provide, KnownLine: c.KnownLine, Runs: c.Runs,
 	}
 }
 
-// own fills in what f leaves to the check that holds it.
-func (c *Check) own(f Finding) Finding {
+// fillFinding fills in what f leaves to the check that holds it.
+func (c *Check) fillFinding(f Finding) Finding {
 	f.Check, f.File = cmp.Or(f.Check, c.ID), cmp.Or(f.File, c.File)
-	f.Seen = cmp.Or(f.Seen, join(c.seen(f.Verdict, f.Clause), c.unsteady()))
+	f.Frequency = cmp.Or(f.Frequency, join(c.frequency(f.Verdict, f.Clause), c.stability()))
 	return f
 }
 
-// complete fills in what the catalogue knows about the clause of f.
-func (r *Report) complete(f Finding) Finding {
+// fillClause fills in what the catalogue knows about the clause of f.
+func (r *Report) fillClause(f Finding) Finding {
 	if c := r.clause(f.Clause); c != nil {
 		f.Level, f.Statement, f.Harm = cmp.Or(f.Level, c.Level), cmp.Or(f.Statement, c.Statement), cmp.Or(f.Harm, c.Harm)
 		f.Fix = cmp.Or(f.Fix, c.Fix)
@@ -237,8 +237,8 @@ func (r *Report) check(id string) *Check {
 	return &Check{}
 }
 
-func mentions(found []Finding, clause string) bool {
-	return slices.ContainsFunc(found, func(f Finding) bool { return f.Clause == clause })
+func mentions(findings []Finding, clause string) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Clause == clause })
 }
 
 // symptoms groups findings that have their place and what was received there in common, in the order of the first of
@@ -248,7 +248,7 @@ func symptoms(all []Finding) [][]Finding {
 		check, file, expected, actual, clause string
 		line, col                             int
 	}
-	groups := grouped(all, func(f *Finding) place {
+	groups := groupBy(all, func(f *Finding) place {
 		clause := ""
 		if f.Unscripted != "" { // no place of its own: two clauses are two symptoms, however alike
 			clause = f.Clause
@@ -266,46 +266,46 @@ func symptoms(all []Finding) [][]Finding {
 	return groups
 }
 
-// broken returns what the groups of symptoms break: the findings of the run, the worst first, without the known ones.
-func broken(groups [][]Finding) []Broken {
-	var all []placed
+// runFindings returns what the groups of symptoms break: the findings of the run, the worst first, without the known ones.
+func runFindings(groups [][]Finding) []RunFinding {
+	var all []symptomFinding
 	for i, group := range groups {
-		for _, f := range fresh(group) {
-			all = append(all, placed{f, i})
+		for _, f := range withoutKnown(group) {
+			all = append(all, symptomFinding{f, i})
 		}
 	}
-	died := deathsOf(all)
-	var found []Broken
-	for _, same := range grouped(all, died.common) {
-		first := same[max(0, slices.IndexFunc(same, func(f placed) bool { return f.Clause != "" }))]
-		b := Broken{
+	deaths := deathsOf(all)
+	var findings []RunFinding
+	for _, members := range groupBy(all, deaths.keyOf) {
+		first := members[max(0, slices.IndexFunc(members, func(f symptomFinding) bool { return f.Clause != "" }))]
+		b := RunFinding{
 			Clause: first.Clause, Level: first.Level, Statement: first.Statement, Verdict: first.Verdict, Harm: first.Harm,
 		}
-		if len(died[first.Death]) > mostOfDeath {
+		if len(deaths[first.Death]) > deathLimit {
 			b.Clause, b.Level, b.Statement = "", "", "the server died: "+first.Death
 		}
 		if b.Verdict == Crash && b.Clause == "" {
 			b.Statement = cmp.Or(b.Statement, text.FirstLine(first.Actual)) // what died, behind what
 		}
-		for _, f := range same {
+		for _, f := range members {
 			b.Verdict = Worst(b.Verdict, f.Verdict)
-			b.Checks, b.Symptoms = added(b.Checks, f.Check), added(b.Symptoms, f.symptom)
+			b.Checks, b.Symptoms = include(b.Checks, f.Check), include(b.Symptoms, f.symptom)
 		}
-		found = append(found, b)
+		findings = append(findings, b)
 	}
-	slices.SortStableFunc(found, func(a, b Broken) int {
+	slices.SortStableFunc(findings, func(a, b RunFinding) int {
 		return cmp.Or(harmRank(a.Harm)-harmRank(b.Harm), a.Verdict.rank()-b.Verdict.rank())
 	})
-	return found
+	return findings
 }
 
-// grouped puts the values with the same key together, in the order of the first of each.
-func grouped[T any, K comparable](all []T, key func(*T) K) [][]T {
+// groupBy puts the values with the same key together, in the order of the first of each.
+func groupBy[T any, K comparable](all []T, key func(*T) K) [][]T {
 	var groups [][]T
 	at := map[K]int{}
 	for i := range all {
 		k := key(&all[i])
-		if _, known := at[k]; !known {
+		if _, ok := at[k]; !ok {
 			at[k], groups = len(groups), append(groups, nil)
 		}
 		groups[at[k]] = append(groups[at[k]], all[i])
@@ -313,8 +313,8 @@ func grouped[T any, K comparable](all []T, key func(*T) K) [][]T {
 	return groups
 }
 
-// added returns a list with a value in it.
-func added[T comparable](list []T, value T) []T {
+// include returns a list with a value in it.
+func include[T comparable](list []T, value T) []T {
 	if slices.Contains(list, value) {
 		return list
 	}
@@ -325,29 +325,29 @@ func added[T comparable](list []T, value T) []T {
 // has one line; see Stable for what is replaced in it.
 func (f *Finding) Signature() string {
 	if len(f.Differences) > 0 {
-		return beginning(strings.Join(f.Differences, "; "), 2*enoughOfASymptom)
+		return beginning(strings.Join(f.Differences, "; "), 2*signatureLimit)
 	}
-	received := beginning(text.FirstLine(f.Actual), enoughOfASymptom)
+	received := beginning(text.FirstLine(f.Actual), signatureLimit)
 	if expected := text.FirstLine(f.Expected); expected != "" && received != "" {
-		return received + " instead of " + beginning(expected, enoughOfASymptom)
+		return received + " instead of " + beginning(expected, signatureLimit)
 	}
 	return received
 }
 
-// enoughOfASymptom is how many characters of what was received or expected are in a signature. The rest of a long reply
+// signatureLimit is how many characters of what was received or expected are in a signature. The rest of a long reply
 // depends on where the report has cut it.
-const enoughOfASymptom = 80
+const signatureLimit = 80
 
 // beginning returns the first characters of s, stable.
-func beginning(s string, most int) string {
+func beginning(s string, limit int) string {
 	all := []rune(Stable(s))
-	return strings.TrimSpace(string(all[:min(len(all), most)]))
+	return strings.TrimSpace(string(all[:min(len(all), limit)]))
 }
 
 // unstable holds what differs from run to run, and what stands for it. The order counts.
 var unstable = []struct {
-	what *regexp.Regexp
-	by   string
+	pattern     *regexp.Regexp
+	replacement string
 }{
 	// The names of scripts, of explorations and of loads, also behind an escape such as \r.
 	{regexp.MustCompile(`fwp\d{10}[0-9a-f]{4}-\d+-([a-zA-Z_]+)[-0-9]*`), "$$$1"},
@@ -364,7 +364,7 @@ var unstable = []struct {
 // other numbers by "#". Spaces are single.
 func Stable(s string) string {
 	for _, u := range unstable {
-		s = u.what.ReplaceAllString(s, u.by)
+		s = u.pattern.ReplaceAllString(s, u.replacement)
 	}
 	return text.OneLine(s)
 }

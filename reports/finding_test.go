@@ -89,17 +89,17 @@ func TestASymptomHasAllClausesThatItBreaks(t *testing.T) {
 		{ID: "a", Verdict: Fail, Findings: []Finding{at("A", Warn, 3), at("B", Fail, 3), at("A", Fail, 9)}},
 		{ID: "b", Verdict: Warn, Clauses: []ClauseVerdict{{ID: "A", Verdict: Warn}}},
 	}, Clauses: []Clause{{ID: "A", Verdict: Inconclusive}, {ID: "B", Verdict: Fail}, {ID: "C", Verdict: Pass}}}
-	whole := r.whole(ExitOptions{})
-	assert.Equal(t, []Broken{
+	output := r.jsonReport(ExitOptions{})
+	assert.Equal(t, []RunFinding{
 		{Clause: "B", Verdict: Fail, Checks: []string{"a"}, Symptoms: []int{0}},
 		{Clause: "A", Verdict: Fail, Checks: []string{"a", "b"}, Symptoms: []int{0, 1, 2}},
-	}, whole.Broken)
-	assert.Equal(t, []string{"B", "A"}, whole.Symptoms[0].Clauses)
+	}, output.RunFindings)
+	assert.Equal(t, []string{"B", "A"}, output.Symptoms[0].Clauses)
 	assert.Equal(t, Counts{
 		Findings: map[Verdict]int{Fail: 2}, Clauses: map[Verdict]int{Fail: 2, Pass: 1}, Checks: map[Verdict]int{Fail: 1},
-	}, whole.Counts,
+	}, output.Counts,
 		"a clause with a finding counts as that, whatever another check says")
-	assert.Equal(t, "2 findings: 2 fail", whole.Words)
+	assert.Equal(t, "2 findings: 2 fail", output.Words)
 }
 
 // TestDeaths: crashes for one reason are one finding, that of the clause which one of them names, if one does. Two
@@ -117,24 +117,24 @@ func TestDeaths(t *testing.T) {
 		died("e", "B", "panic at x"), died("f", "", "panic at y"), died("g", "", ""), died("h", "", ""),
 		died("i", "C", "fatal"), died("j", "D", "fatal"), died("k", "E", "fatal"), died("l", "F", "fatal"),
 	}}
-	var found []string
-	for _, b := range r.whole(ExitOptions{}).Broken {
-		found = append(found, b.Clause+": "+b.Statement+": "+strings.Join(b.Checks, " "))
+	var lines []string
+	for _, b := range r.jsonReport(ExitOptions{}).RunFindings {
+		lines = append(lines, b.Clause+": "+b.Statement+": "+strings.Join(b.Checks, " "))
 	}
 	assert.Equal(t, []string{
 		"A: the server died in c: a c d", ": the server died in b: b f", "B: the server died in e: e",
 		": the server died in g: g", ": the server died in h: h", ": the server died: fatal: i j k l",
-	}, found)
+	}, lines)
 }
 
 func TestACloseWeighsLessThanAReply(t *testing.T) {
 	t.Parallel()
-	of := func(check string, e Evidence) Check {
+	checkOf := func(check string, e Evidence) Check {
 		return Check{ID: check, Verdict: Fail, Findings: []Finding{{Clause: "FWP-AUTH-06", Verdict: Fail, Evidence: e}}}
 	}
 	r := &Report{Checks: []Check{
-		of("closes", Evidence{Expected: "an error", Actual: "the connection was closed", Close: "orderly"}),
-		of("serves", Evidence{Expected: "an error", Actual: "+OK"}),
+		checkOf("closes", Evidence{Expected: "an error", Actual: "the connection was closed", Close: "orderly"}),
+		checkOf("serves", Evidence{Expected: "an error", Actual: "+OK"}),
 	}}
 	assert.Equal(t, "serves", r.Findings()[0].Check)
 }
@@ -156,21 +156,21 @@ func TestDifferencesInsideRepliesAreToldApart(t *testing.T) {
 
 func TestSignature(t *testing.T) {
 	t.Parallel()
-	of := func(expected, actual string, differences ...string) string {
+	signatureOf := func(expected, actual string, differences ...string) string {
 		return (&Finding{Evidence: Evidence{Expected: expected, Actual: actual, Differences: differences}}).Signature()
 	}
-	assert.Equal(t, "+OK instead of an error", of("an error", "+OK"))
-	assert.Equal(t, "no new connection", of("", "no new connection\nat all"))
-	assert.Empty(t, of("an error", ""))
-	assert.Equal(t, ".retry: expected #, got #", of("x", "y", ".retry: expected 25, got 0"))
-	first := of("a job", `${"jid":"fwp112021521970b0-2-jid-2","at":"2026-11-20T23:23:38.98Z"} after 2.003 s`)
-	again := of("a job", `${"jid":"fwp1120232337b6fb-128-jid-17","at":"2026-11-21T01:23:38+01:00"} after 998ms`)
+	assert.Equal(t, "+OK instead of an error", signatureOf("an error", "+OK"))
+	assert.Equal(t, "no new connection", signatureOf("", "no new connection\nat all"))
+	assert.Empty(t, signatureOf("an error", ""))
+	assert.Equal(t, ".retry: expected #, got #", signatureOf("x", "y", ".retry: expected 25, got 0"))
+	first := signatureOf("a job", `${"jid":"fwp112021521970b0-2-jid-2","at":"2026-11-20T23:23:38.98Z"} after 2.003 s`)
+	second := signatureOf("a job", `${"jid":"fwp1120232337b6fb-128-jid-17","at":"2026-11-21T01:23:38+01:00"} after 998ms`)
 	assert.Equal(t, `${"jid":"$jid","at":"#time"} after #time instead of a job`, first)
-	assert.Equal(t, first, again)
-	assert.Equal(t, `"\r$jid\r\n" instead of no CR`, of("no CR", `"\rfwp1121055207a06a-200-jid-2\r\n"`),
+	assert.Equal(t, first, second)
+	assert.Equal(t, `"\r$jid\r\n" instead of no CR`, signatureOf("no CR", `"\rfwp1121055207a06a-200-jid-2\r\n"`),
 		"behind an escape")
-	assert.Equal(t, "patience ended after #time", of("", "patience ended after 2m31.066s"))
-	long := of("x", strings.Repeat("é", 1000))
+	assert.Equal(t, "patience ended after #time", signatureOf("", "patience ended after 2m31.066s"))
+	long := signatureOf("x", strings.Repeat("é", 1000))
 	assert.Equal(t, strings.Repeat("é", 80)+" instead of x", long)
 }
 
@@ -178,18 +178,18 @@ func TestSignature(t *testing.T) {
 func FuzzStable(f *testing.F) {
 	f.Add(`${"jid":"fwp112021521970b0-2-jid-2","at":"2026-11-20T23:23:38.98Z"} after 2.003 s, 7 of 1,000`)
 	f.Fuzz(func(t *testing.T, s string) {
-		once := Stable(s)
-		assert.Equal(t, once, Stable(once))
+		stable := Stable(s)
+		assert.Equal(t, stable, Stable(stable))
 	})
 }
 
-// said makes lines of "conn C: text".
-func said(lines ...string) []Line {
+// linesOf makes lines of "conn C: text".
+func linesOf(lines ...string) []Line {
 	var all []Line
 	for _, line := range lines {
 		conn, rest, _ := strings.Cut(line, " ")
 		from, words, _ := strings.Cut(rest, " ")
-		all = append(all, Line{Conn: strings.TrimPrefix(conn, "-"), Text: words, Own: conn == "cleanup",
+		all = append(all, Line{Conn: strings.TrimPrefix(conn, "-"), Text: words, IsInternal: conn == "cleanup",
 			From: map[string]string{"C:": FromClient, "S:": FromServer, "--": FromSuite}[from]})
 	}
 	return all
@@ -197,10 +197,10 @@ func said(lines ...string) []Line {
 
 func TestTheEvidenceIsWhatLeadsToTheFinding(t *testing.T) {
 	t.Parallel()
-	all := said("a S: +HI", "b S: +HI", "a C: HELLO", "a S: +OK", "b C: HELLO", "b S: +OK", "b C: INFO", "b S: ${}",
+	all := linesOf("a S: +HI", "b S: +HI", "a C: HELLO", "a S: +OK", "b C: HELLO", "b S: +OK", "b C: INFO", "b S: ${}",
 		"b C: PUSH fwp-jid-00001", "b S: +OK", "- -- the operator: restart", "a C: FETCH fwp-queue-01", "c C: BEAT",
 		"a S: $fwp-jid-00001", "cleanup C: ACK fwp-jid-00001", "cleanup S: +OK")
-	shown := func(e Evidence, o PageOptions) string {
+	lines := func(e Evidence, o PageOptions) string {
 		var texts []string
 		for _, entry := range transcript(&e, all, o).Entries {
 			words := entry.Line.Conn + entry.Line.Text
@@ -215,13 +215,13 @@ func TestTheEvidenceIsWhatLeadsToTheFinding(t *testing.T) {
 		return strings.Join(texts, "|")
 	}
 	assert.Equal(t, "a+HI|aHELLO|a+OK|bPUSH fwp-jid-00001|b+OK|the operator: restart|aFETCH fwp-queue-01|"+
-		"a$fwp-jid-00001 !expected null|8", shown(Evidence{Marked: 14, Expected: "null"}, PageOptions{}))
-	assert.Contains(t, shown(Evidence{}, PageOptions{}), "cBEAT|", "without a mark, what leads to the end")
-	assert.Equal(t, len(all), 1+strings.Count(shown(Evidence{Marked: 14}, PageOptions{Verbose: true}), "|"))
-	all = said("- -- started", "a S: +HI", "a -- closed", "b S: +HI", "b -- closed", "- -- exited")
-	assert.Equal(t, "started|b+HI|bclosed|exited|2", shown(Evidence{}, PageOptions{}), "the last connection")
+		"a$fwp-jid-00001 !expected null|8", lines(Evidence{Marked: 14, Expected: "null"}, PageOptions{}))
+	assert.Contains(t, lines(Evidence{}, PageOptions{}), "cBEAT|", "without a mark, what leads to the end")
+	assert.Equal(t, len(all), 1+strings.Count(lines(Evidence{Marked: 14}, PageOptions{Verbose: true}), "|"))
+	all = linesOf("- -- started", "a S: +HI", "a -- closed", "b S: +HI", "b -- closed", "- -- exited")
+	assert.Equal(t, "started|b+HI|bclosed|exited|2", lines(Evidence{}, PageOptions{}), "the last connection")
 	all = all[:0]
-	assert.Empty(t, shown(Evidence{Marked: 3}, PageOptions{}))
+	assert.Empty(t, lines(Evidence{Marked: 3}, PageOptions{}))
 }
 
 func TestALongConversationIsNarrowed(t *testing.T) {
@@ -231,9 +231,9 @@ func TestALongConversationIsNarrowed(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("a C: PUSH fwp-jid-%05d %s", i, strings.Repeat("z", i%7)), "a S: +OK")
 	}
 	lines = append(lines, "a C: FETCH fwp-jid-00007")
-	all := said(lines...)
+	all := linesOf(lines...)
 	entries := transcript(&Evidence{Marked: len(all)}, all, PageOptions{}).Entries
-	assert.LessOrEqual(t, len(entries), 2*mostShown)
+	assert.LessOrEqual(t, len(entries), 2*exchangeLimit)
 	assert.Contains(t, entries[2].Line.Text, "fwp-jid-00007", "what shares the rarest name")
 	assert.Equal(t, "FETCH fwp-jid-00007", entries[len(entries)-2].Line.Text)
 	assert.Positive(t, entries[len(entries)-1].Omitted)
@@ -257,21 +257,21 @@ func TestAJobIsFollowedByItsName(t *testing.T) {
 			lines = append(lines, "a C: "+command, "a S: "+reply)
 		}
 	}
-	all := said(append(lines, "a C: FETCH q", "a S: $"+job(2))...)
-	var shown []string
+	all := linesOf(append(lines, "a C: FETCH q", "a S: $"+job(2))...)
+	var verbs []string
 	for _, entry := range transcript(&Evidence{Marked: len(all)}, all, PageOptions{}).Entries {
 		if strings.Contains(entry.Line.Text, "fwp-jid-00002") {
-			shown = append(shown, strings.Fields(entry.Line.Text)[0])
+			verbs = append(verbs, strings.Fields(entry.Line.Text)[0])
 		}
 	}
-	assert.Equal(t, []string{"PUSH", "$" + job(2), "ACK", "$" + job(2)}, shown)
+	assert.Equal(t, []string{"PUSH", "$" + job(2), "ACK", "$" + job(2)}, verbs)
 }
 
 func TestLinesThatAreAlikeAreCounted(t *testing.T) {
 	t.Parallel()
-	all := said("a C: FETCH fwp-queue-01", "a S: null", "a S: null", "a S: null", "a S: +OK")
+	all := linesOf("a C: FETCH fwp-queue-01", "a S: null", "a S: null", "a S: null", "a S: +OK")
 	entries := transcript(&Evidence{Marked: 5, Expected: "x"}, all, PageOptions{}).Entries
-	assert.Equal(t, 2, entries[2].More)
+	assert.Equal(t, 2, entries[2].Repeats)
 	assert.Len(t, entries, 4)
 }
 
@@ -286,7 +286,7 @@ func TestAbridged(t *testing.T) {
 		long:                          long[:160] + " ... " + long[260:],
 		long[:150] + cut + long[:60]:  long[:150] + cut + long[20:60],
 	} {
-		assert.Equal(t, want, abridged(s))
+		assert.Equal(t, want, abridge(s))
 	}
 }
 
@@ -297,7 +297,7 @@ func TestAnObjectIsCutAroundWhatIsWrong(t *testing.T) {
 	for _, before := range []int{0, 90, 100, 110, 120, 150, 250, 300} {
 		for _, after := range []int{0, 10, 40, 300} {
 			line := `${"jid":"` + long[:before] + `","retry": Infinity,"x":"` + long[:after] + `é"}`
-			for _, cut := range []string{abridged(line), known{}.brief(line, nil)} {
+			for _, cut := range []string{abridge(line), knownJobs{}.shortLine(line, nil)} {
 				assert.Contains(t, cut, `"retry": Infinity`, "%d %d", before, after)
 				assert.LessOrEqual(t, len(cut), longest+20)
 			}
@@ -340,7 +340,7 @@ func TestHarmComesFirst(t *testing.T) {
 		Clauses: []Clause{{ID: "A-02", Harm: "no shutdown"}, {ID: "A-03", Harm: "jobs lost"}},
 	}
 	var ids []string
-	for _, b := range broken(symptoms(r.Findings())) {
+	for _, b := range runFindings(symptoms(r.Findings())) {
 		ids = append(ids, strings.TrimSpace(b.Harm+" "+b.Clause))
 	}
 	assert.Equal(t, []string{"jobs lost A-03", "no shutdown A-02", "A-01", "A-04"}, ids)
@@ -350,12 +350,12 @@ func TestHarmComesFirst(t *testing.T) {
 func TestAJobIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	rest := `"jobtype":"x","args":[],"queue":"q","created_at":"2026-11-21T12:29:38Z","custom":{"a":"` + strings.Repeat("ab", 60) + `"}`
-	jobs := known{}
+	jobs := knownJobs{}
 	assert.Equal(t, `PUSH {"jid":"1","retry":1,"jobtype":"x","args":[],"queue":"q","created_at":"2026-11-21T12:29:38Z", … 1 more field}`,
-		jobs.brief(`PUSH {"jid":"1","retry":1,`+rest+`}`, []string{"retry"}))
-	assert.Equal(t, `${"jid":"1","retry":2, … 5 more fields as before}`, jobs.brief(`${"jid":"1","retry":2,`+rest+`}`, nil))
-	assert.Equal(t, `${"jid":"2"}`, jobs.brief(`${"jid":"2"}`, nil))
-	assert.Equal(t, `${"jid":`, jobs.brief(`${"jid":`, nil))
+		jobs.shortLine(`PUSH {"jid":"1","retry":1,`+rest+`}`, []string{"retry"}))
+	assert.Equal(t, `${"jid":"1","retry":2, … 5 more fields as before}`, jobs.shortLine(`${"jid":"1","retry":2,`+rest+`}`, nil))
+	assert.Equal(t, `${"jid":"2"}`, jobs.shortLine(`${"jid":"2"}`, nil))
+	assert.Equal(t, `${"jid":`, jobs.shortLine(`${"jid":`, nil))
 	assert.Equal(t, []string{"retry", "args"}, (&Evidence{
 		Differences: []string{".retry: expected 25, got 0"}, Expected: `${"args":[]}`,
 	}).matters())
@@ -380,24 +380,24 @@ func TestTheLastLineNamesTheMachine(t *testing.T) {
 // quiet.
 func TestACutConversationKeepsTheTurn(t *testing.T) {
 	t.Parallel()
-	said := func(conn, from, text string) Line { return Line{Conn: conn, From: from, Text: text} }
+	line := func(conn, from, text string) Line { return Line{Conn: conn, From: from, Text: text} }
 	suite := func(text string) Line { return Line{From: FromSuite, Text: text} }
 	all := []Line{suite("the URL asks for TLS"), suite("started")}
 	for _, conn := range []string{"c1", "c2"} {
-		all = append(all, said(conn, FromServer, `+HI {"v":2}`), said(conn, FromClient, `HELLO {"wid":"worker1234"}`),
-			said(conn, FromServer, "+OK"))
+		all = append(all, line(conn, FromServer, `+HI {"v":2}`), line(conn, FromClient, `HELLO {"wid":"worker1234"}`),
+			line(conn, FromServer, "+OK"))
 	}
-	all = append(all, said("c2", FromClient, `BEAT {"wid":"worker1234"}`), said("c2", FromServer, `$17 {"state":"quiet"}`))
+	all = append(all, line("c2", FromClient, `BEAT {"wid":"worker1234"}`), line("c2", FromServer, `$17 {"state":"quiet"}`))
 	for range 30 {
-		all = append(all, said("c1", FromClient, "FETCH a"), said("c1", FromServer, "$-1"))
+		all = append(all, line("c1", FromClient, "FETCH a"), line("c1", FromServer, "$-1"))
 	}
-	for name, end := range map[string]Line{"a close": said("c1", FromSuite, "closed by the client"),
+	for name, end := range map[string]Line{"a close": line("c1", FromSuite, "closed by the client"),
 		"an end": suite("exited")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			shown := transcript(&Evidence{Marked: len(all) + 1}, append(slices.Clone(all), end), PageOptions{})
+			conversation := transcript(&Evidence{Marked: len(all) + 1}, append(slices.Clone(all), end), PageOptions{})
 			var texts []string
-			for _, e := range shown.Entries {
+			for _, e := range conversation.Entries {
 				texts = append(texts, e.Line.Text)
 			}
 			assert.Contains(t, texts, `$17 {"state":"quiet"}`)

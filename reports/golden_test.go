@@ -18,7 +18,7 @@ import (
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	interrupted := rich()
+	interrupted := richReport()
 	interrupted.Interrupted = true
 	cases := []struct {
 		name    string
@@ -26,13 +26,13 @@ func TestGolden(t *testing.T) {
 		options PageOptions
 		color   bool
 	}{
-		{"rich", rich(), PageOptions{}, false},
-		{"rich-verbose", rich(), PageOptions{Verbose: true, Exit: ExitOptions{Strict: true}}, false},
-		{"rich-colour", rich(), PageOptions{}, true},
+		{"rich", richReport(), PageOptions{}, false},
+		{"rich-verbose", richReport(), PageOptions{Verbose: true, Exit: ExitOptions{Strict: true}}, false},
+		{"rich-colour", richReport(), PageOptions{}, true},
 		{"interrupted", interrupted, PageOptions{}, false},
-		{"well", well(), PageOptions{}, false},
-		{"expected", expected(), PageOptions{}, false},
-		{"repeated", repeated(), PageOptions{Verbose: true}, false},
+		{"well", wellReport(), PageOptions{}, false},
+		{"expected", expectedReport(), PageOptions{}, false},
+		{"repeated", repeatedReport(), PageOptions{Verbose: true}, false},
 		{"empty", &Report{}, PageOptions{}, false},
 		{"unreachable", &Report{
 			Target: Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
@@ -55,7 +55,7 @@ func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		report *Report
-	}{{"rich", rich()}, {"expected", expected()}, {"repeated", repeated()}, {"empty", &Report{}}} {
+	}{{"rich", richReport()}, {"expected", expectedReport()}, {"repeated", repeatedReport()}, {"empty", &Report{}}} {
 		t.Run(c.name+" as JSON", func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
@@ -70,7 +70,7 @@ func TestTextIsTame(t *testing.T) {
 	t.Parallel()
 	for _, verbose := range []bool{false, true} {
 		var out bytes.Buffer
-		r := rich()
+		r := richReport()
 		r.Target.HI = "HI \x1b]0;title\a \xff \u202e"
 		r.Internal = "boom \x1b[2J\nsecond line"
 		require.NoError(t, r.Page(PageOptions{Verbose: verbose}).WriteText(&out, TextOptions{}))
@@ -85,11 +85,11 @@ func TestTextIsTame(t *testing.T) {
 
 func TestColourPaintsTheSameText(t *testing.T) {
 	t.Parallel()
-	var plain, coloured bytes.Buffer
-	require.NoError(t, rich().Page(PageOptions{Verbose: true}).WriteText(&plain, TextOptions{}))
-	require.NoError(t, rich().Page(PageOptions{Verbose: true}).WriteText(&coloured, TextOptions{Color: true}))
+	var page, coloured bytes.Buffer
+	require.NoError(t, richReport().Page(PageOptions{Verbose: true}).WriteText(&page, TextOptions{}))
+	require.NoError(t, richReport().Page(PageOptions{Verbose: true}).WriteText(&coloured, TextOptions{Color: true}))
 	stripped := withoutColours(coloured.String())
-	require.Equal(t, plain.String(), stripped)
+	require.Equal(t, page.String(), stripped)
 }
 
 type brokenPipe struct{}
@@ -100,23 +100,23 @@ var errPipe = errors.New("broken pipe")
 
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
-	require.ErrorIs(t, well().Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
-	require.ErrorIs(t, well().WriteJSON(brokenPipe{}, ExitOptions{}), errPipe)
+	require.ErrorIs(t, wellReport().Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
+	require.ErrorIs(t, wellReport().WriteJSON(brokenPipe{}, ExitOptions{}), errPipe)
 	require.ErrorContains(t, (&Report{Checks: []Check{{Verdict: 99}}}).WriteJSON(&bytes.Buffer{}, ExitOptions{}),
 		"verdict 99 is unknown")
 }
 
 func TestJSONRoundTrip(t *testing.T) {
 	t.Parallel()
-	full := &Report{}
-	golden.Fill(reflect.ValueOf(full).Elem())
-	full.Schema, full.Scripts = Schema, map[string]string{"a": "b\n"}
-	for name, r := range map[string]*Report{"rich": rich(), "expected": expected(), "every field": full} {
+	report := &Report{}
+	golden.Fill(reflect.ValueOf(report).Elem())
+	report.Schema, report.Scripts = Schema, map[string]string{"a": "b\n"}
+	for name, r := range map[string]*Report{"rich": richReport(), "expected": expectedReport(), "every field": report} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			require.NoError(t, r.WriteJSON(&out, ExitOptions{}))
-			back, want := new(Report), r.whole(ExitOptions{})
+			back, want := new(Report), r.jsonReport(ExitOptions{})
 			for i := range want.Checks {
 				want.Checks[i].Findings = nil // in JSON they are symptoms
 			}
@@ -129,7 +129,7 @@ func TestJSONRoundTrip(t *testing.T) {
 func TestJSONFormat(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	require.NoError(t, rich().WriteJSON(&out, ExitOptions{}))
+	require.NoError(t, richReport().WriteJSON(&out, ExitOptions{}))
 	text := out.String()
 	assert.True(t, strings.HasPrefix(text, "{\n  \"schema\": \"fwpcheck/3\",\n  \"version\": \"fwpcheck 0.1.0\",\n"),
 		text[:80])
@@ -139,8 +139,8 @@ func TestJSONFormat(t *testing.T) {
 	assert.Contains(t, text, `"took_ns": 12345678901,`)
 	assert.Contains(t, text, `"at_ns": 312000`)
 	assert.NotContains(t, text, "_ms")
-	local := rich()
-	local.Started = local.Started.In(time.FixedZone("east", 7200))
+	local := richReport()
+	local.StartTime = local.StartTime.In(time.FixedZone("east", 7200))
 	out.Reset()
 	require.NoError(t, local.WriteJSON(&out, ExitOptions{}))
 	assert.Equal(t, text, out.String(), "times are in UTC")
@@ -169,11 +169,11 @@ func TestPartsMarshalAlike(t *testing.T) {
 func TestReadJSON(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]*Report{
-		"rich": rich(), "well": well(), "repeated": repeated(), "expected": expected(), "empty": {},
+		"rich": richReport(), "well": wellReport(), "repeated": repeatedReport(), "expected": expectedReport(), "empty": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var first, second, page, again bytes.Buffer
+			var first, second, page, secondPage bytes.Buffer
 			o := ExitOptions{Strict: true, Require: []string{"FWP-FLUSH-02"}}
 			require.NoError(t, r.WriteJSON(&first, o))
 			back, err := ReadJSON(first.Bytes())
@@ -181,8 +181,8 @@ func TestReadJSON(t *testing.T) {
 			require.NoError(t, back.WriteJSON(&second, o))
 			assert.Equal(t, first.String(), second.String())
 			require.NoError(t, r.Page(PageOptions{Verbose: true, Exit: o}).WriteText(&page, TextOptions{}))
-			require.NoError(t, back.Page(PageOptions{Verbose: true, Exit: o}).WriteText(&again, TextOptions{}))
-			assert.Equal(t, page.String(), again.String())
+			require.NoError(t, back.Page(PageOptions{Verbose: true, Exit: o}).WriteText(&secondPage, TextOptions{}))
+			assert.Equal(t, page.String(), secondPage.String())
 		})
 	}
 }
@@ -204,7 +204,7 @@ func TestWhatIsNoReport(t *testing.T) {
 // FuzzReadJSON: whatever is read can be shown.
 func FuzzReadJSON(f *testing.F) {
 	var text bytes.Buffer
-	require.NoError(f, expected().WriteJSON(&text, ExitOptions{}))
+	require.NoError(f, expectedReport().WriteJSON(&text, ExitOptions{}))
 	f.Add(text.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := ReadJSON(data)

@@ -29,11 +29,11 @@ func TestHostileTextIsShownHarmlessly(t *testing.T) {
 	}
 	require.NoError(t, r.WriteJSON(&out, ExitOptions{}))
 	require.NoError(t, e.WriteJSON(&out, ExitOptions{}))
-	golden.Harmless(t, out.String())
+	golden.CheckHarmless(t, out.String())
 }
 
 // Fields that no server has a part in keep what they have.
-var ours = map[string]bool{
+var ownFields = map[string]bool{
 	"id": true, "title": true, "file": true, "clause": true, "level": true, "section": true, "statement": true,
 	"check": true,
 	"conn":  true, "from": true, "reproduce": true, "rerun": true, "shrink": true, "provide": true, "schema": true,
@@ -59,7 +59,7 @@ func TestHideReachesEveryText(t *testing.T) {
 	require.NoError(t, r.WriteJSON(&out, ExitOptions{}))
 	require.NoError(t, e.WriteJSON(&out, ExitOptions{}))
 	require.NoError(t, c.WriteJSON(&out, ExitOptions{}))
-	golden.Hidden(t, out.String(), ours)
+	golden.CheckHidden(t, out.String(), ownFields)
 }
 
 // talk returns a conversation of so many lines.
@@ -84,7 +84,7 @@ func TestBoundKeepsWhatIsShort(t *testing.T) {
 	t.Parallel()
 	finding := Finding{Evidence: Evidence{Marked: 7, Differences: names(10)}}
 	build := func() *Report {
-		return &Report{Checks: []Check{{Conversation: talk(1000), Left: names(1000), Findings: []Finding{finding}}}}
+		return &Report{Checks: []Check{{Conversation: talk(1000), LeftoverJobs: names(1000), Findings: []Finding{finding}}}}
 	}
 	r := build()
 	Bound(r)
@@ -96,7 +96,7 @@ func TestBoundLeavesLinesOut(t *testing.T) {
 	t.Parallel()
 	r := &Report{Clauses: []Clause{}}
 	for range 50 {
-		r.Checks = append(r.Checks, Check{Verdict: Fail, Conversation: talk(3000), Left: names(3000), Findings: []Finding{
+		r.Checks = append(r.Checks, Check{Verdict: Fail, Conversation: talk(3000), LeftoverJobs: names(3000), Findings: []Finding{
 			{Verdict: Fail, Evidence: Evidence{Marked: 1000, Differences: names(1000)}},
 			{Verdict: Fail, Evidence: Evidence{Marked: 2000, Line: 1}},
 			{Verdict: Fail, Evidence: Evidence{Marked: 2900, Line: 2, Conversation: talk(2950)}},
@@ -120,17 +120,17 @@ func TestBoundLeavesLinesOut(t *testing.T) {
 	}
 	assert.Regexp(t, `^9\d\d lines left out: `, c.Conversation[0].Text)
 	assert.Equal(t, FromSuite, c.Conversation[0].From)
-	assert.Regexp(t, `^… and [0-9,]+ more$`, c.Left[len(c.Left)-1])
-	assert.Equal(t, names(1), c.Left[:1])
+	assert.Regexp(t, `^… and [0-9,]+ more$`, c.LeftoverJobs[len(c.LeftoverJobs)-1])
+	assert.Equal(t, names(1), c.LeftoverJobs[:1])
 	assert.Equal(t, talk(3), r.Checks[50].Conversation, "a short one is whole")
 }
 
 func TestBoundReachesOtherResults(t *testing.T) {
 	t.Parallel()
-	e := &Exploration{Left: names(9000), Findings: []Explored{{
+	e := &Exploration{LeftoverJobs: names(9000), Findings: []ExplorationFinding{{
 		Finding: Finding{Evidence: Evidence{Marked: 9000, Conversation: talk(9000), Unshrunk: names(9000)}},
 	}}}
-	c := &Comparison{Left: names(9000)}
+	c := &Comparison{LeftoverJobs: names(9000)}
 	Bound(e)
 	Bound(c)
 	var out bytes.Buffer

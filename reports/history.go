@@ -24,46 +24,46 @@ type Histories struct {
 // Outcome returns the exit code, the worst of all files, and what it stands for. Of the life of a job it says whether
 // something is wrong with it.
 func (h *Histories) Outcome(ExitOptions) Outcome {
-	damaged, found, open, cut := 0, 0, 0, 0
+	damaged, findings, openCount, cutCount := 0, 0, 0, 0
 	for i := range h.Files {
 		f := &h.Files[i]
-		found += len(f.Findings)
+		findings += len(f.Findings)
 		switch {
 		case f.Damage != "":
 			damaged++
-		case f.Cut > 0:
-			cut++
+		case f.CutTime > 0:
+			cutCount++
 		case len(f.Inconclusive) > 0, h.Job == "" && f.Settled == 0:
-			open++
+			openCount++
 		}
 		for _, l := range f.Lives {
 			if h.Job != "" {
-				found += len(l.Findings)
+				findings += len(l.Findings)
 			}
 		}
 	}
-	partly := "partial: " + text.Count(cut, "history") + " cut off; what came later is unknown"
+	partly := "partial: " + text.Count(cutCount, "history") + " cut off; what came later is unknown"
 	well := "no findings, and the end of every job is known"
 	if h.Job != "" {
 		well = "no findings about job " + h.Job
 	}
 	return Decide(append(h.Claims("", ""),
-		Claimed(ExitUsage, damaged > 0, "not read completely: "+text.Count(damaged, "file")),
-		Claimed(ExitFindings, found > 0, JoinWith("; ", text.Count(found, "finding"), some(cut, partly))),
-		Claimed(ExitInconclusive, cut > 0, partly),
-		Claimed(ExitInconclusive, open > 0, "the end of some jobs is unknown"),
-		Claimed(ExitWell, true, well)))
+		NewClaim(ExitUsage, damaged > 0, "not read completely: "+text.Count(damaged, "file")),
+		NewClaim(ExitFindings, findings > 0, JoinWith("; ", text.Count(findings, "finding"), wordsIf(cutCount, partly))),
+		NewClaim(ExitInconclusive, cutCount > 0, partly),
+		NewClaim(ExitInconclusive, openCount > 0, "the end of some jobs is unknown"),
+		NewClaim(ExitWell, true, well)))
 }
 
 // WriteJSON writes h as one indented JSON object and a final newline.
 func (h *Histories) WriteJSON(w io.Writer, o ExitOptions) error {
-	whole := *h
-	whole.Head, whole.Files = h.Written(HistoriesSchema, h.Outcome(o)), slices.Clone(List(h.Files))
-	for i := range whole.Files {
-		f := &whole.Files[i]
+	output := *h
+	output.Head, output.Files = h.WithOutcome(HistoriesSchema, h.Outcome(o)), slices.Clone(List(h.Files))
+	for i := range output.Files {
+		f := &output.Files[i]
 		f.Findings, f.Inconclusive = List(f.Findings), List(f.Inconclusive)
 	}
-	return WriteJSON(w, &whole)
+	return WriteJSON(w, &output)
 }
 
 // Suite returns h as cases: one for each finding, and one for each file without any.
@@ -71,13 +71,13 @@ func (h *Histories) Suite(o ExitOptions) Suite {
 	s := NewSuite("fwpcheck recheck", &h.Head, h.Outcome(o))
 	for i := range h.Files {
 		f := &h.Files[i]
-		for _, found := range f.Findings {
-			s.Add(Case{Class: found.Clause, Name: JoinWith(" - ", f.Name, found.Clause, found.JID), Clause: found.Clause,
-				Level: found.Level, State: CaseFailed, Kind: "fail", Message: found.What})
+		for _, finding := range f.Findings {
+			s.Add(Case{Class: finding.Clause, Name: JoinWith(" - ", f.Name, finding.Clause, finding.JID), Clause: finding.Clause,
+				Level: finding.Level, State: CaseFailed, Kind: "fail", Message: finding.Description})
 		}
 		if len(f.Findings) == 0 {
 			c := Case{Class: "history", Name: f.Name, Kind: "pass", Message: JoinWith("; ", f.Damage, f.sum())}
-			if f.Damage != "" || f.Cut > 0 || f.Settled == 0 || len(f.Inconclusive) > 0 {
+			if f.Damage != "" || f.CutTime > 0 || f.Settled == 0 || len(f.Inconclusive) > 0 {
 				c.State, c.Kind = CaseErrored, "inconclusive"
 			}
 			s.Add(c)
@@ -114,8 +114,8 @@ type History struct {
 	Damage  string `json:"damage,omitempty"`
 	Events  int    `json:"events"`
 	Drained bool   `json:"drained"`
-	// Cut is where the record breaks off; 0 if it does not.
-	Cut time.Duration `json:"cut_ns,omitempty"`
+	// CutTime is where the record breaks off; 0 if it does not.
+	CutTime time.Duration `json:"cut_ns,omitempty"`
 	// Jobs counts the jobs, and Settled those whose end is known.
 	Jobs         int              `json:"jobs"`
 	Settled      int              `json:"settled"`
@@ -131,10 +131,10 @@ type HistoryFinding struct {
 	Level     Level  `json:"level"`
 	Statement string `json:"statement"`
 	// Or holds clauses one of which is broken if Clause is not.
-	Or     []string       `json:"or,omitempty"`
-	JID    string         `json:"jid,omitempty"`
-	What   string         `json:"what"`
-	Events []HistoryEvent `json:"events"`
+	Or          []string       `json:"or,omitempty"`
+	JID         string         `json:"jid,omitempty"`
+	Description string         `json:"what"`
+	Events      []HistoryEvent `json:"events"`
 }
 
 // HistoryEvent is an event of a history.
@@ -150,8 +150,8 @@ func (e HistoryEvent) MarshalJSON() ([]byte, error) { return EncodeJSON(e.Data) 
 
 // HistoryCause is why the end of some jobs is not known.
 type HistoryCause struct {
-	Why  string `json:"why"`
-	Jobs int    `json:"jobs"`
+	Reason string `json:"why"`
+	Jobs   int    `json:"jobs"`
 	// JIDs holds the first of them.
 	JIDs []string `json:"jids"`
 }
@@ -159,10 +159,10 @@ type HistoryCause struct {
 // row returns the cause with the jobs.
 func (c *HistoryCause) row() Row {
 	jobs := strings.Join(c.JIDs, ", ")
-	if more := c.Jobs - len(c.JIDs); more > 0 {
-		jobs += fmt.Sprintf(" and %d more", more)
+	if rest := c.Jobs - len(c.JIDs); rest > 0 {
+		jobs += fmt.Sprintf(" and %d more", rest)
 	}
-	return Cells(fmt.Sprintf("%s: %s (%s)", text.Count(c.Jobs, "job"), c.Why, jobs))
+	return Cells(fmt.Sprintf("%s: %s (%s)", text.Count(c.Jobs, "job"), c.Reason, jobs))
 }
 
 // history appends the findings of a file, with the calls of their jobs where there is room for them.
@@ -172,10 +172,10 @@ func (p *Page) history(h *History, o PageOptions) {
 	}
 	p.Add(Heading{Level: 1, Text: Words(h.Name + ": " + h.sum())})
 	if len(h.Lives) > 0 && o.Figures {
-		p.Add(Table{Columns: []Column{{Title: "clause"}, {Title: "job"}, {Title: "calls", Right: true}},
+		p.Add(Table{Columns: []Column{{Title: "clause"}, {Title: "job"}, {Title: "calls", AlignRight: true}},
 			Rows: RowsOf(h.Lives, func(l *Life) Row {
 				return Row{Link: lifeAnchor(l.JID),
-					Cells: TextsOf([]string{l.Findings[0].Clause, l.JID, text.Grouped(len(l.Calls))})}
+					Cells: TextsOf([]string{l.Findings[0].Clause, l.JID, text.GroupDigits(len(l.Calls))})}
 			})})
 	}
 	for i := range h.Findings {
@@ -196,7 +196,7 @@ func (p *Page) history(h *History, o PageOptions) {
 // causes appends why the end of some jobs is not known.
 func (p *Page) causes(h *History) {
 	if len(h.Inconclusive) > 0 {
-		p.Add(Heading{Level: 2, Text: Styled(Unclear, "inconclusive")},
+		p.Add(Heading{Level: 2, Text: StyledText(Unclear, "inconclusive")},
 			Table{Rows: RowsOf(h.Inconclusive, (*HistoryCause).row)})
 	}
 }
@@ -210,8 +210,8 @@ func LifeCommand(file, jid string) string {
 func (h *History) sum() string {
 	events := text.Count(h.Events, "event") + ", not drained"
 	switch {
-	case h.Cut > 0:
-		events = fmt.Sprintf("partial, cut off at %v: %s", h.Cut.Round(time.Microsecond), text.Count(h.Events, "event"))
+	case h.CutTime > 0:
+		events = fmt.Sprintf("partial, cut off at %v: %s", h.CutTime.Round(time.Microsecond), text.Count(h.Events, "event"))
 	case h.Drained:
 		events = text.Count(h.Events, "event") + ", drained"
 	}
@@ -237,10 +237,10 @@ func (p *Page) historyFinding(f *HistoryFinding) {
 		lines = append(lines, Words("Or it breaks "+strings.Join(f.Or, " or ")+": because calls overlap, both are "+
 			"possible."))
 	}
-	shown := f.Events[:min(len(f.Events), eventsShown)]
-	t := Table{Rows: RowsOf(shown, func(e *HistoryEvent) Row { return Cells(e.Cells...) })}
-	if left := len(f.Events) - eventsShown; left > 0 {
-		t.Note = Words("and " + text.Count(left, "more event"))
+	events := f.Events[:min(len(f.Events), eventsShown)]
+	t := Table{Rows: RowsOf(events, func(e *HistoryEvent) Row { return Cells(e.Cells...) })}
+	if rest := len(f.Events) - eventsShown; rest > 0 {
+		t.Note = Words("and " + text.Count(rest, "more event"))
 	}
-	p.Add(Heading{Level: 2, Text: title, Anchor: lifeAnchor(f.JID)}, Prose{append(lines, Words("found: "+f.What))}, t)
+	p.Add(Heading{Level: 2, Text: title, Anchor: lifeAnchor(f.JID)}, Prose{append(lines, Words("found: "+f.Description))}, t)
 }

@@ -26,28 +26,28 @@ import (
 // escaped for HTML; control characters and others that could move a terminal's cursor are. The first error of w is
 // returned.
 func (r *Report) WriteJSON(w io.Writer, o ExitOptions) error {
-	return WriteJSON(w, r.whole(o))
+	return WriteJSON(w, r.jsonReport(o))
 }
 
-// whole returns r with everything that follows from it.
-func (r *Report) whole(o ExitOptions) *Report {
-	whole := *r
-	whole.Head = r.Written(Schema, r.Outcome(o))
+// jsonReport returns r with everything that follows from it.
+func (r *Report) jsonReport(o ExitOptions) *Report {
+	output := *r
+	output.Head = r.WithOutcome(Schema, r.Outcome(o))
 	all := r.Findings()
 	groups := symptoms(all)
-	whole.Broken, whole.Symptoms = List(broken(groups)), []Symptom{}
-	whole.Counts, whole.Known = r.counts(all), r.known(groups)
+	output.RunFindings, output.Symptoms = List(runFindings(groups)), []Symptom{}
+	output.Counts, output.KnownFindings = r.counts(all), r.knownFindings(groups)
 	for _, group := range groups {
 		s := Symptom{Verdict: group[0].Verdict, Clauses: []string{}, Evidence: group[0].Evidence}
 		for _, f := range group {
 			if f.Clause != "" {
-				s.Clauses = added(s.Clauses, f.Clause)
+				s.Clauses = include(s.Clauses, f.Clause)
 			}
 		}
-		whole.Symptoms = append(whole.Symptoms, s)
+		output.Symptoms = append(output.Symptoms, s)
 	}
-	whole.Checks, whole.Clauses = List(r.Checks), List(r.Clauses)
-	return &whole
+	output.Checks, output.Clauses = List(r.Checks), List(r.Clauses)
+	return &output
 }
 
 // WriteJSON writes v as one indented JSON object and a final newline. It writes once, and returns the error of that.
@@ -90,9 +90,9 @@ func List[T any](s []T) []T {
 }
 
 // Find returns the first element that satisfies is, or nil.
-func Find[T any](all []T, is func(*T) bool) *T {
+func Find[T any](all []T, match func(*T) bool) *T {
 	for i := range all {
-		if is(&all[i]) {
+		if match(&all[i]) {
 			return &all[i]
 		}
 	}
@@ -103,15 +103,15 @@ func Find[T any](all []T, is func(*T) bool) *T {
 // the tag from:"target", which come from the target or quote what does.
 func Hide(hide func(string) string, result any) { hideBelow(hide, reflect.ValueOf(result), false) }
 
-func hideBelow(hide func(string) string, v reflect.Value, theirs bool) {
+func hideBelow(hide func(string) string, v reflect.Value, isTarget bool) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			hideBelow(hide, v.Elem(), theirs)
+			hideBelow(hide, v.Elem(), isTarget)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			hideBelow(hide, v.Index(i), theirs)
+			hideBelow(hide, v.Index(i), isTarget)
 		}
 	case reflect.Struct:
 		for field, value := range v.Fields() {
@@ -120,15 +120,15 @@ func hideBelow(hide func(string) string, v reflect.Value, theirs bool) {
 			}
 		}
 	case reflect.String:
-		if theirs {
+		if isTarget {
 			v.SetString(hide(v.String()))
 		}
 	}
 }
 
-// mostListed is how many bytes a result has of lists that are as long as a peer makes them: of conversations, jobs that
+// listLimit is how many bytes a result has of lists that are as long as a peer makes them: of conversations, jobs that
 // are left, differences. perLine is what a line of one takes beside its text.
-const mostListed, perLine = 2 << 20, 100
+const listLimit, perLine = 2 << 20, 100
 
 // Bound shortens the lists of a result, to which it has a pointer, that hold what the target has sent, if all of them
 // have more than 2 MiB: the longest ones, to the same length. What leads to a finding stays longest, and each list says
@@ -136,19 +136,19 @@ const mostListed, perLine = 2 << 20, 100
 func Bound(result any) {
 	lists := listsBelow(nil, reflect.ValueOf(result), false)
 	slices.SortStableFunc(lists, func(a, b list) int { return cmp.Compare(a.size(), b.size()) })
-	room := mostListed
+	budget := listLimit
 	for i, l := range lists {
-		share := room / (len(lists) - i)
+		share := budget / (len(lists) - i)
 		l.shorten(share)
-		room -= min(l.size(), share)
+		budget -= min(l.size(), share)
 	}
 }
 
 // list is a list of texts that are the target's.
 type list struct {
-	sizes []int         // of its elements, in bytes
-	far   func(int) int // how far an element is from what has to stay
-	keep  func(kept []bool)
+	sizes    []int         // of its elements, in bytes
+	distance func(int) int // how far an element is from what has to stay
+	apply    func(isKept []bool)
 }
 
 func (l list) size() (all int) {
@@ -159,38 +159,38 @@ func (l list) size() (all int) {
 }
 
 // shorten leaves out what is farthest from what has to stay, so that at most so many bytes remain.
-func (l list) shorten(most int) {
-	if l.size() <= most {
+func (l list) shorten(limit int) {
+	if l.size() <= limit {
 		return
 	}
 	order := make([]int, len(l.sizes))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.far(a), l.far(b)) })
-	kept := make([]bool, len(l.sizes))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.distance(a), l.distance(b)) })
+	isKept := make([]bool, len(l.sizes))
 	for _, i := range order {
-		if most -= l.sizes[i]; most < 0 {
+		if limit -= l.sizes[i]; limit < 0 {
 			break
 		}
-		kept[i] = true
+		isKept[i] = true
 	}
-	l.keep(kept)
+	l.apply(isKept)
 }
 
 // listsBelow adds the lists below a value; theirs is what the tag of a field says of it, see [Hide].
-func listsBelow(all []list, v reflect.Value, theirs bool) []list {
+func listsBelow(all []list, v reflect.Value, isTarget bool) []list {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			all = listsBelow(all, v.Elem(), theirs)
+			all = listsBelow(all, v.Elem(), isTarget)
 		}
 	case reflect.Slice:
-		if texts, are := reflect.TypeAssert[*[]string](v.Addr()); are && theirs {
+		if texts, ok := reflect.TypeAssert[*[]string](v.Addr()); ok && isTarget {
 			return append(all, listOfTexts(texts))
 		}
 		for i := range v.Len() {
-			all = listsBelow(all, v.Index(i), theirs)
+			all = listsBelow(all, v.Index(i), isTarget)
 		}
 	case reflect.Struct:
 		switch holder := v.Addr().Interface().(type) {
@@ -221,10 +221,10 @@ func (c *Check) lines() list {
 
 // listOfTexts returns a list of which the first texts stay.
 func listOfTexts(texts *[]string) list {
-	l := list{far: func(i int) int { return i }, keep: func(kept []bool) {
-		n := slices.Index(kept, false)
-		more := fmt.Sprintf("… and %s more", text.Grouped(len(kept)-n))
-		*texts = append(slices.Clone((*texts)[:n]), more)
+	l := list{distance: func(i int) int { return i }, apply: func(isKept []bool) {
+		n := slices.Index(isKept, false)
+		note := fmt.Sprintf("… and %s more", text.GroupDigits(len(isKept)-n))
+		*texts = append(slices.Clone((*texts)[:n]), note)
 	}}
 	for _, s := range *texts {
 		l.sizes = append(l.sizes, len(s))
@@ -235,8 +235,8 @@ func listOfTexts(texts *[]string) list {
 // listOfLines returns a conversation of which the lines before the marks stay, which are counted from 1; 0 is none.
 func listOfLines(lines *[]Line, marks []*int) list {
 	all := *lines
-	l := list{keep: func(kept []bool) { *lines = left(all, kept, marks) }}
-	l.far = func(i int) int {
+	l := list{apply: func(isKept []bool) { *lines = keptLines(all, isKept, marks) }}
+	l.distance = func(i int) int {
 		nearest := 2*len(all) - i
 		for _, m := range marks {
 			if to := *m - 1 - i; to >= 0 {
@@ -251,14 +251,14 @@ func listOfLines(lines *[]Line, marks []*int) list {
 	return l
 }
 
-// left returns the lines that are kept, with a remark in the place of others, and corrects the marks.
-func left(all []Line, kept []bool, marks []*int) []Line {
+// keptLines returns the lines that are kept, with a remark in the place of others, and corrects the marks.
+func keptLines(all []Line, isKept []bool, marks []*int) []Line {
 	var lines []Line
 	place, gap := make([]int, len(all)), 0
 	for i, line := range all {
-		if !kept[i] {
+		if !isKept[i] {
 			gap++
-			if i+1 == len(all) || kept[i+1] {
+			if i+1 == len(all) || isKept[i+1] {
 				lines = append(lines, Line{At: line.At, From: FromSuite, Text: text.Count(gap, "line") +
 					" left out: the conversations of a report have 2 MiB together"})
 				gap = 0

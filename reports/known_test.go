@@ -27,19 +27,19 @@ func TestManyClausesBehindAKnownFinding(t *testing.T) {
 	for _, n := range []int{inconclusiveShown, inconclusiveShown + 1} {
 		r := &Report{Expectations: &Expectations{File: "x.expect"}}
 		r.Checks = []Check{{ID: "a/b", Verdict: Fail, Findings: []Finding{
-			{Clause: "FWP-X-00", Verdict: Fail, Evidence: Evidence{Known: 3}}}}}
+			{Clause: "FWP-X-00", Verdict: Fail, Evidence: Evidence{KnownLine: 3}}}}}
 		for i := range n {
 			r.Checks[0].Clauses = append(r.Checks[0].Clauses,
-				ClauseVerdict{ID: fmt.Sprintf("FWP-X-%02d", i), Verdict: Inconclusive, Known: 3})
+				ClauseVerdict{ID: fmt.Sprintf("FWP-X-%02d", i), Verdict: Inconclusive, KnownLine: 3})
 		}
 		for _, verbose := range []bool{false, true} {
 			var p Page
-			p.known(r, symptoms(r.Findings()), PageOptions{Verbose: verbose})
+			p.knownFindings(r, symptoms(r.Findings()), PageOptions{Verbose: verbose})
 			text := TextOf(p.Blocks...)
-			brief := n > inconclusiveShown && !verbose
-			assert.Equal(t, brief, strings.Contains(text, fmt.Sprint(n, " clauses; -v")), text)
+			isBrief := n > inconclusiveShown && !verbose
+			assert.Equal(t, isBrief, strings.Contains(text, fmt.Sprint(n, " clauses; -v")), text)
 			rows := strings.Count(text, "line 3")
-			if want := map[bool]int{true: 1, false: n + 1}[brief]; want != rows {
+			if want := map[bool]int{true: 1, false: n + 1}[isBrief]; want != rows {
 				t.Errorf("%d rows instead of %d:\n%s", rows, want, text)
 			}
 			assert.Contains(t, text, fmt.Sprintf("FWP-X-%02d", n-1))
@@ -51,22 +51,22 @@ func TestManyClausesBehindAKnownFinding(t *testing.T) {
 func TestReasonsAreCut(t *testing.T) {
 	t.Parallel()
 	job := `${"jid":"a","args":["` + strings.Repeat("long ", 100) + `"],"queue":"q"}`
-	r := &Report{Checks: []Check{{ID: "a/b", Verdict: Inconclusive, Why: "line 3: expected +OK, got " + job}}}
-	shown := func(o PageOptions) string {
+	r := &Report{Checks: []Check{{ID: "a/b", Verdict: Inconclusive, Cause: "line 3: expected +OK, got " + job}}}
+	pageText := func(o PageOptions) string {
 		var out strings.Builder
 		require.NoError(t, r.Page(o).WriteText(&out, TextOptions{}))
 		return strings.Join(strings.Fields(out.String()), " ")
 	}
-	assert.Contains(t, shown(PageOptions{}), `line 3: expected +OK, got ${"jid":"a"`)
-	assert.NotContains(t, shown(PageOptions{}), job)
-	assert.Contains(t, shown(PageOptions{}), `"queue":"q"}`)
-	assert.Contains(t, shown(PageOptions{Verbose: true}), job)
+	assert.Contains(t, pageText(PageOptions{}), `line 3: expected +OK, got ${"jid":"a"`)
+	assert.NotContains(t, pageText(PageOptions{}), job)
+	assert.Contains(t, pageText(PageOptions{}), `"queue":"q"}`)
+	assert.Contains(t, pageText(PageOptions{Verbose: true}), job)
 }
 
 // matrixWords returns what a matrix of one run has for each clause.
 func matrixWords(t *testing.T, r *Report) map[string]string {
 	t.Helper()
-	m, ok := MatrixOf([]string{"verdict"}, r).Of.(*Matrix)
+	m, ok := MatrixOf([]string{"verdict"}, r).Drawing.(*Matrix)
 	require.True(t, ok)
 	words := map[string]string{}
 	for _, f := range m.Families {
@@ -80,24 +80,24 @@ func matrixWords(t *testing.T, r *Report) map[string]string {
 // What is known is told apart from a finding, and a clause with a new symptom beside a known one is a finding.
 func TestAMatrixMarksWhatIsKnown(t *testing.T) {
 	t.Parallel()
-	r := expected()
+	r := expectedReport()
 	words := matrixWords(t, r)
 	assert.Equal(t, "known: fail", words["FWP-PUSH-03"])
 	assert.Equal(t, "known: inconclusive", words["FWP-FETCH-05"])
 	assert.Equal(t, "warn", words["FWP-FRAME-03"])
 	assert.Equal(t, "pass", words["FWP-HI-01"])
 
-	more := rejected()
-	more.Findings = append(more.Findings, more.Findings[0])
-	more.Findings[0].Known, more.Findings[1].Line = 7, 20
-	r.Checks[1] = more
+	other := rejectedCheck()
+	other.Findings = append(other.Findings, other.Findings[0])
+	other.Findings[0].KnownLine, other.Findings[1].Line = 7, 20
+	r.Checks[1] = other
 	assert.Equal(t, "fail", matrixWords(t, r)["FWP-PUSH-03"])
 
-	c := Compare([]string{"a/before.json", "a/after.json"}, []*Report{expected(), expected()})
+	c := Compare([]string{"a/before.json", "a/after.json"}, []*Report{expectedReport(), expectedReport()})
 	for _, b := range c.Page(PageOptions{Figures: true}).Blocks {
 		if f, ok := b.(Figure); ok {
-			assert.Equal(t, []string{"1 before.json", "2 after.json"}, f.Of.(*Matrix).Runs)
-			assert.NotContains(t, TextOf(f.Of.Table()), "known", "what is known counts in a comparison")
+			assert.Equal(t, []string{"1 before.json", "2 after.json"}, f.Drawing.(*Matrix).Runs)
+			assert.NotContains(t, TextOf(f.Drawing.Table()), "known", "what is known counts in a comparison")
 			return
 		}
 	}
@@ -117,13 +117,13 @@ func TestSituationsOfAClient(t *testing.T) {
 		Checks: []Check{
 			check("s/1", ClauseVerdict{ID: "X-A-1", Verdict: Fail}, ClauseVerdict{ID: "X-A-2", Verdict: Pass}),
 			check("s/2", ClauseVerdict{ID: "X-A-1", Verdict: Pass}),
-			check("s/3", ClauseVerdict{ID: "X-B-1", Verdict: Inconclusive, Known: 7, Why: "it was late"}),
+			check("s/3", ClauseVerdict{ID: "X-B-1", Verdict: Inconclusive, KnownLine: 7, Cause: "it was late"}),
 		},
 	}
 	matrix := func() *Matrix {
 		for _, block := range r.Page(PageOptions{Figures: true}).Blocks {
-			if f, is := block.(Figure); is && f.Title == "Situations" {
-				return f.Of.(*Matrix) //nolint:forcetypeassert // of this test
+			if f, ok := block.(Figure); ok && f.Title == "Situations" {
+				return f.Drawing.(*Matrix) //nolint:forcetypeassert // of this test
 			}
 		}
 		return nil

@@ -8,9 +8,9 @@ import (
 
 func TestLaw(t *testing.T) {
 	t.Parallel()
-	why := map[string]int{"same jid": 1200}
-	l := Law{Judged: 1300, Open: why, Rules: []LawRule{
-		{ID: "law/a", Kept: 1, Broken: 2}, {ID: "law/b", Kept: 1, Open: why}, {ID: "law/c", Open: why}, {ID: "law/d"},
+	reasons := map[string]int{"same jid": 1200}
+	l := Law{Judged: 1300, OpenReasons: reasons, Rules: []LawRule{
+		{ID: "law/a", Passes: 1, Breaches: 2}, {ID: "law/b", Passes: 1, OpenReasons: reasons}, {ID: "law/c", OpenReasons: reasons}, {ID: "law/d"},
 	}}
 	want := []string{
 		"broken: kept 1 time, broken 2 times", "kept: kept 1 time, open 1,200 (same jid)", "open: open 1,200 (same jid)",

@@ -15,10 +15,10 @@ type Life struct {
 	// Lines is set if the record has no times: From and Until of all parts count its lines, and not nanoseconds.
 	Lines bool `json:"lines,omitempty"`
 	// Calls are in the order of their beginning; Left is how many are left out in their middle.
-	Calls []LifeCall `json:"calls"`
-	Left  int        `json:"calls_left_out,omitempty"`
-	Stays []LifeStay `json:"stays"`
-	Bands []LifeBand `json:"disruptions,omitempty"`
+	Calls        []LifeCall `json:"calls"`
+	OmittedCalls int        `json:"calls_left_out,omitempty"`
+	Stays        []LifeStay `json:"stays"`
+	Bands        []LifeBand `json:"disruptions,omitempty"`
 	// Findings are what is wrong with it.
 	Findings []LifeFinding `json:"findings,omitempty"`
 }
@@ -34,22 +34,22 @@ type LifeCall struct {
 	LifeSpan
 	// Mark is P for a push, D a delivery, A an ACK, F a FAIL, X a FLUSH, E a FETCH of nothing; a small letter if it was
 	// refused or has no reply.
-	Mark string `json:"mark"`
-	Who  string `json:"who"`
+	Mark   string `json:"mark"`
+	Client string `json:"who"`
 	// Cells are its number, its time, its client, and what was sent and received.
 	Cells []string `json:"cells"`
 	// Note is what it did to the job: "held for 1.5 ms".
 	Note string `json:"note,omitempty"`
-	// Broken is the clause of the finding that it proves; empty: none.
-	Broken string `json:"broken,omitempty"`
+	// BrokenClause is the clause of the finding that it proves; empty: none.
+	BrokenClause string `json:"broken,omitempty"`
 }
 
 // LifeStay is a time during which somebody had the job.
 type LifeStay struct {
 	LifeSpan
-	Who string `json:"who"`
-	// Held is set if it was held by a worker, and not kept by the server.
-	Held bool `json:"held,omitempty"`
+	Holder string `json:"who"`
+	// IsHeld is set if it was held by a worker, and not kept by the server.
+	IsHeld bool `json:"held,omitempty"`
 	// Words says how it ended.
 	Words string `json:"words"`
 }
@@ -62,14 +62,14 @@ type LifeBand struct {
 
 // LifeFinding is something that is wrong with a job.
 type LifeFinding struct {
-	Clause string `json:"clause"`
-	What   string `json:"what"`
+	Clause      string `json:"clause"`
+	Description string `json:"what"`
 }
 
 // Instant writes an instant of the life.
 func (l *Life) Instant(t time.Duration) string {
 	if l.Lines {
-		return "line " + text.Grouped(int64(t))
+		return "line " + text.GroupDigits(int64(t))
 	}
 	return Duration(t)
 }
@@ -79,15 +79,15 @@ func (l *Life) Table() Table {
 	t := Table{Wrap: true, Rows: RowsOf(l.Calls, func(c *LifeCall) Row {
 		row := Cells(c.Cells...)
 		if c.Note != "" {
-			row.Detail = []Text{Styled(Faint, c.Note)}
+			row.Detail = []Text{StyledText(Faint, c.Note)}
 		}
-		if c.Broken != "" {
-			row.Detail = append(row.Detail, Styled(Bad, c.Broken))
+		if c.BrokenClause != "" {
+			row.Detail = append(row.Detail, StyledText(Bad, c.BrokenClause))
 		}
 		return row
 	})}
-	if l.Left > 0 {
-		t.Note = Words(text.Count(l.Left, "call") + " in the middle left out")
+	if l.OmittedCalls > 0 {
+		t.Note = Words(text.Count(l.OmittedCalls, "call") + " in the middle left out")
 	}
 	return t
 }
@@ -97,7 +97,7 @@ func (p *Page) life(l *Life) {
 	p.Add(Heading{Level: 2, Text: Text{{Text: "job " + l.JID + "  ", Style: Strong}, {Text: "in " + l.Record}},
 		Anchor: lifeAnchor(l.JID)})
 	for _, f := range l.Findings {
-		p.Add(Prose{[]Text{{{Text: f.Clause + ": ", Style: Bad}, {Text: f.What}}}})
+		p.Add(Prose{[]Text{{{Text: f.Clause + ": ", Style: Bad}, {Text: f.Description}}}})
 	}
 	p.lifeCalls(l)
 }

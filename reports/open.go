@@ -24,7 +24,7 @@ type group struct {
 
 // openRow is a check with its clauses without a result; either may be empty.
 type openRow struct {
-	why      string
+	cause    string
 	check    string
 	clauses  []string
 	attempts int
@@ -32,7 +32,7 @@ type openRow struct {
 
 // varies reports whether the results of the group have causes with the same code and other words.
 func (g *group) varies() bool {
-	return slices.ContainsFunc(g.rows, func(row openRow) bool { return row.why != g.rows[0].why })
+	return slices.ContainsFunc(g.rows, func(row openRow) bool { return row.cause != g.rows[0].cause })
 }
 
 // words returns what the results of the group have in common.
@@ -40,31 +40,31 @@ func (g *group) words() string {
 	if g.varies() {
 		return ReasonCode(g.reason).Words()
 	}
-	return cmp.Or(g.rows[0].why, defaultWhy(g.verdict))
+	return cmp.Or(g.rows[0].cause, defaultWhy(g.verdict))
 }
 
 // openGroups returns what is inconclusive, not run or skipped, in this order, grouped by cause. What is known is left
 // out: the known findings have it.
 func (r *Report) openGroups() []group {
 	var g []group
-	listed := map[string]bool{} // the checks and the clauses of checks
+	ids := map[string]bool{} // the checks and the clauses of checks
 	for i := range r.Checks {
 		c := &r.Checks[i]
 		for _, cv := range c.Clauses {
-			if wanting(cv.Verdict) {
-				listed[c.ID], listed[cv.ID] = true, true
+			if isUnfinished(cv.Verdict) {
+				ids[c.ID], ids[cv.ID] = true, true
 				g = withOpen(g, cv, openRow{check: c.ID, clauses: []string{cv.ID}, attempts: c.Attempts})
 			}
 		}
-		if whole := c.whole(); wanting(c.Verdict) && !listed[c.ID] {
-			listed[c.ID] = c.Known == 0
-			g = withOpen(g, whole, openRow{check: c.ID, attempts: c.Attempts})
+		if verdict := c.clauseVerdict(); isUnfinished(c.Verdict) && !ids[c.ID] {
+			ids[c.ID] = c.KnownLine == 0
+			g = withOpen(g, verdict, openRow{check: c.ID, attempts: c.Attempts})
 		}
 	}
 	for _, c := range r.Clauses {
-		mentioned := listed[c.ID] || slices.ContainsFunc(c.Checks, func(id string) bool { return listed[id] })
-		if !mentioned && wanting(c.Verdict) && (c.Verdict != NotRun || len(c.Checks) > 0) {
-			cv := ClauseVerdict{Verdict: c.Verdict, Why: c.Why, Reason: c.Reason, Provide: c.Provide}
+		isMentioned := ids[c.ID] || slices.ContainsFunc(c.Checks, func(id string) bool { return ids[id] })
+		if !isMentioned && isUnfinished(c.Verdict) && (c.Verdict != NotRun || len(c.Checks) > 0) {
+			cv := ClauseVerdict{Verdict: c.Verdict, Cause: c.Cause, Reason: c.Reason, Provide: c.Provide}
 			g = withOpen(g, cv, openRow{clauses: []string{c.ID}})
 		}
 	}
@@ -72,25 +72,25 @@ func (r *Report) openGroups() []group {
 	return g
 }
 
-// wanting reports whether v is inconclusive, not run or skipped.
-func wanting(v Verdict) bool { return isOpen(v) || v == Skipped }
+// isUnfinished reports whether v is inconclusive, not run or skipped.
+func isUnfinished(v Verdict) bool { return isOpen(v) || v == Skipped }
 
 // withOpen puts a result into the group of its cause, and into the row of its check if that is the last one there;
 // unless it is known.
 func withOpen(g []group, cv ClauseVerdict, row openRow) []group {
-	if cv.Known > 0 {
+	if cv.KnownLine > 0 {
 		return g
 	}
-	row.why = cv.Why
-	why := cause{cv.Verdict, string(cv.Reason), cv.Provide}
+	row.cause = cv.Cause
+	key := cause{cv.Verdict, string(cv.Reason), cv.Provide}
 	if cv.Reason.Words() == "" { // of a need, whose words are always the same
-		why.reason = cv.Why
+		key.reason = cv.Cause
 	}
-	in := Find(g, func(have *group) bool { return have.cause == why })
+	in := Find(g, func(have *group) bool { return have.cause == key })
 	if in == nil {
-		return append(g, group{cause: why, rows: []openRow{row}})
+		return append(g, group{cause: key, rows: []openRow{row}})
 	}
-	if last := &in.rows[len(in.rows)-1]; last.check == row.check && last.why == row.why {
+	if last := &in.rows[len(in.rows)-1]; last.check == row.check && last.cause == row.cause {
 		last.clauses = append(last.clauses, row.clauses...)
 	} else {
 		in.rows = append(in.rows, row)
@@ -99,7 +99,7 @@ func withOpen(g []group, cv ClauseVerdict, row openRow) []group {
 }
 
 // remark is an observation: a question that a check asks, and the answer.
-type remark struct{ clause, asks, what, check string }
+type remark struct{ clause, asks, answer, check string }
 
 // remarks returns the observations of all checks, in the order of the checks.
 func (r *Report) remarks() []remark {
@@ -107,71 +107,71 @@ func (r *Report) remarks() []remark {
 	for _, c := range r.Checks {
 		for _, cv := range c.results() {
 			if cv.Verdict == Observed {
-				all = append(all, remark{cv.ID, c.Title, cv.Why, c.ID})
+				all = append(all, remark{cv.ID, c.Title, cv.Cause, c.ID})
 			}
 		}
 	}
 	for _, c := range r.Clauses {
 		if c.Verdict == Observed && !slices.ContainsFunc(all, func(m remark) bool { return m.clause == c.ID }) {
-			all = append(all, remark{c.ID, c.Statement, c.Why, strings.Join(c.Checks, ", ")})
+			all = append(all, remark{c.ID, c.Statement, c.Cause, strings.Join(c.Checks, ", ")})
 		}
 	}
 	return all
 }
 
-// open appends what is inconclusive, not run or skipped: a cause, how to remove it, and the clauses that it kept from a
+// openResults appends what is inconclusive, not run or skipped: a cause, how to remove it, and the clauses that it kept from a
 // result; with Verbose also the checks, and the conversations of the inconclusive ones.
-func (p *Page) open(r *Report, o PageOptions) {
+func (p *Page) openResults(r *Report, o PageOptions) {
 	groups := r.openGroups()
 	if len(groups) == 0 {
 		return
 	}
 	p.Section("NOT EVALUATED", "inconclusive, not run or skipped, with the reason")
 	for _, g := range groups {
-		why, lines := g.words(), []Text{}
+		title, lines := g.words(), []Text{}
 		if g.reason == string(ReasonUnsteady) && !o.Verbose { // a line each: there may be many
 			words := append(g.verdict.Text(), Span{Text: ": "}, Span{Text: ReasonUnsteady.Words()})
 			p.Add(Heading{Level: 3, Text: words}, g.table())
 			continue
 		}
 		if !o.Verbose {
-			why = abridged(why) // what was received may be a whole job
-			lines = append(g.brief(r), g.example()...)
+			title = abridge(title) // what was received may be a whole job
+			lines = append(g.briefLines(r), g.example()...)
 		}
 		if advice := cmp.Or(g.provide, adviceOf[ReasonCode(g.reason)]); advice != "" {
 			lines = append(lines, Text{{Text: "to evaluate it: "}, {Text: advice}})
 		}
-		p.Add(Heading{Level: 3, Text: append(g.verdict.Text(), Span{Text: ": "}, Span{Text: why})}, Prose{lines})
+		p.Add(Heading{Level: 3, Text: append(g.verdict.Text(), Span{Text: ": "}, Span{Text: title})}, Prose{lines})
 		if o.Verbose {
 			p.rows(r, g)
 		}
 	}
 }
 
-// brief returns the clauses that have no other result than that of the group; and the checks, if they are inconclusive
+// briefLines returns the clauses that have no other result than that of the group; and the checks, if they are inconclusive
 // or there are no clauses.
-func (g *group) brief(r *Report) []Text {
+func (g *group) briefLines(r *Report) []Text {
 	var clauses, checks []string
 	for _, row := range g.rows {
 		for _, id := range row.clauses {
 			if c := r.clause(id); c == nil || c.Verdict == g.verdict {
-				clauses = added(clauses, id)
+				clauses = include(clauses, id)
 			}
 		}
 		if row.check != "" && (len(row.clauses) == 0 || isOpen(g.verdict)) {
-			checks = added(checks, row.check+attempts(row.attempts))
+			checks = include(checks, row.check+attempts(row.attempts))
 		}
 	}
 	slices.Sort(clauses)
-	if len(clauses)+len(checks) > mostOpenNamed {
-		return LinesOf(JoinWith(", ", some(len(clauses), text.Count(len(clauses), "clause")),
-			some(len(checks), text.Count(len(checks), "check"))) + "; -v lists them")
+	if len(clauses)+len(checks) > openNameLimit {
+		return LinesOf(JoinWith(", ", wordsIf(len(clauses), text.Count(len(clauses), "clause")),
+			wordsIf(len(checks), text.Count(len(checks), "check"))) + "; -v lists them")
 	}
 	return LinesOf(JoinWith("\n", strings.Join(clauses, ", "), strings.Join(checks, ", ")))
 }
 
-// mostOpenNamed is how many clauses and checks without a result for one cause are named, where not all is shown.
-const mostOpenNamed = 10
+// openNameLimit is how many clauses and checks without a result for one cause are named, where not all is shown.
+const openNameLimit = 10
 
 // example returns the first of several causes, with its check.
 func (g *group) example() []Text {
@@ -179,8 +179,8 @@ func (g *group) example() []Text {
 		return nil
 	}
 	first := g.rows[0]
-	what := cmp.Or(first.check, strings.Join(first.clauses, ", "))
-	return []Text{Words("for example " + what + ": " + abridged(first.why))}
+	name := cmp.Or(first.check, strings.Join(first.clauses, ", "))
+	return []Text{Words("for example " + name + ": " + abridge(first.cause))}
 }
 
 // rows appends the checks of a group with their clauses, their causes if these differ, and what was said on the
@@ -200,11 +200,11 @@ func (g *group) table() Table {
 	t := Table{Wrap: true}
 	for _, row := range g.rows {
 		words := strings.Join(row.clauses, ", ") + attempts(row.attempts)
-		switch unconfirmed, is := strings.CutPrefix(row.why, ReasonUnsteady.Words()+": "); {
-		case is:
-			words += ": " + abridged(unconfirmed)
+		switch unconfirmed, ok := strings.CutPrefix(row.cause, ReasonUnsteady.Words()+": "); {
+		case ok:
+			words += ": " + abridge(unconfirmed)
 		case g.varies():
-			words = strings.TrimPrefix(words+": "+row.why, ": ")
+			words = strings.TrimPrefix(words+": "+row.cause, ": ")
 		}
 		t.Rows = append(t.Rows, Cells(row.check, words))
 	}
@@ -224,7 +224,7 @@ func defaultWhy(v Verdict) string {
 func (p *Page) observations(r *Report, clauses int, o PageOptions) {
 	t := Table{Wrap: true}
 	for _, m := range r.remarks() {
-		words := strings.TrimSuffix(cmp.Or(m.asks, m.check), ".") + ": " + cmp.Or(m.what, "it does")
+		words := strings.TrimSuffix(cmp.Or(m.asks, m.check), ".") + ": " + cmp.Or(m.answer, "it does")
 		t.Rows = append(t.Rows, Cells(m.clause, words+" ["+m.check+"]"))
 	}
 	switch {

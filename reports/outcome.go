@@ -31,34 +31,34 @@ func (r *Report) ExitCode(o ExitOptions) int {
 // "2 findings: 1 crash, 1 fail" or "nothing was evaluated" for example.
 func (r *Report) Outcome(o ExitOptions) Outcome {
 	t := r.tally(o)
-	missing := join(strings.Join(t.missing, ", "), t.sum())
-	bad := t.stale > 0
+	missing := join(strings.Join(t.missingClauses, ", "), t.sum())
+	hasFailure := t.staleLines > 0
 	for v := range t.Findings {
-		bad = bad || o.counts(v)
+		hasFailure = hasFailure || o.counts(v)
 	}
 	undone := "no server could be tested"
 	if r.Target.Command != "" {
 		undone = "nothing could be tested"
 	}
-	if t.decided {
+	if t.isDecided {
 		undone = "not everything could be tested"
 	}
 	return Decide(append(r.Claims(t.sum(), undone),
-		Claimed(ExitFindings, bad, join(t.found(), t.staled(), t.unsettled())),
-		Claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", text.OneLine(r.Unseen), t.unsettled())),
-		Claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
-		Claimed(ExitInconclusive, r.Unseen != "", r.Unseen),
-		Claimed(ExitInconclusive, t.open+t.Clauses[Inconclusive]+t.Clauses[NotRun] > 0, t.sum()),
-		Claimed(ExitWell, t.Findings[Warn] > 0, join(t.found(), t.passed(), r.unseen())),
-		Claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"),
-			r.Expectations.generated(), t.passed(), r.unseen())),
-		Claimed(ExitWell, true, "all well: "+join(t.passed(), r.unseen())),
+		NewClaim(ExitFindings, hasFailure, join(t.findingsText(), t.staleText(), t.openText())),
+		NewClaim(ExitInconclusive, !t.isDecided, join("nothing was evaluated", text.OneLine(r.MissReason), t.openText())),
+		NewClaim(ExitInconclusive, len(t.missingClauses) > 0, "required, but not evaluated: "+missing),
+		NewClaim(ExitInconclusive, r.MissReason != "", r.MissReason),
+		NewClaim(ExitInconclusive, t.openChecks+t.Clauses[Inconclusive]+t.Clauses[NotRun] > 0, t.sum()),
+		NewClaim(ExitWell, t.Findings[Warn] > 0, join(t.findingsText(), t.passText(), r.quickGaps())),
+		NewClaim(ExitWell, t.knownCount > 0, "nothing new: "+join(text.Count(t.knownCount, "known finding"),
+			r.Expectations.generated(), t.passText(), r.quickGaps())),
+		NewClaim(ExitWell, true, "all well: "+join(t.passText(), r.quickGaps())),
 	))
 }
 
-// unseen returns what a quick run of a client has not looked at, and what users may meet of that: much of what a worker
+// quickGaps returns what a quick run of a client has not looked at, and what users may meet of that: much of what a worker
 // does shows only when it is watched for long.
-func (r *Report) unseen() string {
+func (r *Report) quickGaps() string {
 	clauses, harms := 0, map[string]bool{}
 	for _, c := range r.Clauses {
 		if r.Target.Command != "" && c.Verdict == NotSelected && c.Reason == ReasonTime {
@@ -66,57 +66,57 @@ func (r *Report) unseen() string {
 			harms[c.Harm] = true
 		}
 	}
-	met := slices.DeleteFunc(Harms(), func(harm string) bool { return !harms[harm] })
-	return some(clauses, fmt.Sprintf("--quick left out %s%s", text.Count(clauses, "clause"),
-		some(len(met), ", some of them about "+strings.Join(met, ", "))))
+	rest := slices.DeleteFunc(Harms(), func(harm string) bool { return !harms[harm] })
+	return wordsIf(clauses, fmt.Sprintf("--quick left out %s%s", text.Count(clauses, "clause"),
+		wordsIf(len(rest), ", some of them about "+strings.Join(rest, ", "))))
 }
 
 // tally is what Outcome counts.
 type tally struct {
 	Counts
-	strict  bool
-	open    int // checks that are inconclusive or not run, with a clause or without
-	decided bool
-	missing []string // required and not evaluated
-	stale   int      // lines of the file of known findings
-	listed  int      // clauses with known findings, and checks of no clause with some
-	machine string   // why most of what has no result has none, if that is this machine
+	strict         bool
+	openChecks     int // checks that are inconclusive or not run, with a clause or without
+	isDecided      bool
+	missingClauses []string // required and not evaluated
+	staleLines     int      // lines of the file of known findings
+	knownCount     int      // clauses with known findings, and checks of no clause with some
+	machine        string   // why most of what has no result has none, if that is this machine
 }
 
 func (r *Report) tally(o ExitOptions) tally {
 	all := r.Findings()
 	t := tally{Counts: r.counts(all), strict: o.Strict}
 	if r.Expectations != nil {
-		t.stale = len(r.Expectations.Stale)
+		t.staleLines = len(r.Expectations.StaleLines)
 	}
 	t.machine = r.machineCause()
-	t.listed = len(grouped(slices.DeleteFunc(slices.Clone(all), isFresh),
+	t.knownCount = len(groupBy(slices.DeleteFunc(slices.Clone(all), isNew),
 		func(f *Finding) string { return cmp.Or(f.Clause, f.Check) }))
 	for _, c := range r.Checks {
-		t.decided = t.decided || c.Verdict.Decided()
-		if c.open() {
-			t.open++
+		t.isDecided = t.isDecided || c.Verdict.IsDecided()
+		if c.hasOpen() {
+			t.openChecks++
 		}
 	}
-	decided := func(c *Clause) bool { return c != nil && c.evaluated() && c.Verdict.Decided() }
+	isDecided := func(c *Clause) bool { return c != nil && c.isEvaluated() && c.Verdict.IsDecided() }
 	for i := range r.Clauses {
-		t.decided = t.decided || decided(&r.Clauses[i])
+		t.isDecided = t.isDecided || isDecided(&r.Clauses[i])
 	}
 	for _, id := range o.Require {
-		if !decided(r.clause(id)) {
-			t.missing = append(t.missing, id)
+		if !isDecided(r.clause(id)) {
+			t.missingClauses = append(t.missingClauses, id)
 		}
 	}
 	return t
 }
 
-// ofMachine are the reasons for which another machine, or more time, would have had a result.
-var ofMachine = []ReasonCode{ReasonLag, ReasonTime, ReasonUnsteady}
+// machineReasons are the reasons for which another machine, or more time, would have had a result.
+var machineReasons = []ReasonCode{ReasonLag, ReasonTime, ReasonUnsteady}
 
-// Late reports whether the check has no result on something because of this machine: another play may have one.
-func (c *Check) Late() bool {
+// IsLate reports whether the check has no result on something because of this machine: another play may have one.
+func (c *Check) IsLate() bool {
 	return slices.ContainsFunc(c.results(), func(cv ClauseVerdict) bool {
-		return isOpen(cv.Verdict) && slices.Contains(ofMachine, cv.Reason)
+		return isOpen(cv.Verdict) && slices.Contains(machineReasons, cv.Reason)
 	})
 }
 
@@ -129,38 +129,38 @@ var adviceOf = map[ReasonCode]string{
 
 // machineCause returns the cause of most of what has no result, if that is this machine, and what to do; else nothing.
 func (r *Report) machineCause() string {
-	times, most, all, late := map[ReasonCode]int{}, ReasonCode(""), 0, 0
+	times, topReason, all, lateCount := map[ReasonCode]int{}, ReasonCode(""), 0, 0
 	for _, c := range r.Checks {
 		for _, cv := range c.results() {
-			if !isOpen(cv.Verdict) || cv.Known > 0 {
+			if !isOpen(cv.Verdict) || cv.KnownLine > 0 {
 				continue
 			}
 			all++
 			times[cv.Reason]++
-			if slices.Contains(ofMachine, cv.Reason) {
-				late++
-				if times[cv.Reason] > times[most] {
-					most = cv.Reason
+			if slices.Contains(machineReasons, cv.Reason) {
+				lateCount++
+				if times[cv.Reason] > times[topReason] {
+					topReason = cv.Reason
 				}
 			}
 		}
 	}
-	if 2*late < all || late == 0 {
+	if 2*lateCount < all || lateCount == 0 {
 		return ""
 	}
-	return JoinWith("; ", fmt.Sprintf("%s (%d of %d)", most.Words(), late, all), adviceOf[most])
+	return JoinWith("; ", fmt.Sprintf("%s (%d of %d)", topReason.Words(), lateCount, all), adviceOf[topReason])
 }
 
 // counts returns what the run comes to, given its findings.
 func (r *Report) counts(all []Finding) Counts {
 	c := Counts{Findings: map[Verdict]int{}, Clauses: map[Verdict]int{}, Checks: map[Verdict]int{}}
-	found := broken(symptoms(all))
-	for _, f := range found {
+	findings := runFindings(symptoms(all))
+	for _, f := range findings {
 		c.Findings[f.Verdict]++
 	}
 	for i := range r.Clauses {
-		if verdict, known := r.counted(&r.Clauses[i], found, all); known {
-			c.Known.Clauses++
+		if verdict, isKnown := r.verdictOf(&r.Clauses[i], findings, all); isKnown {
+			c.KnownCounts.Clauses++
 		} else {
 			c.Clauses[verdict]++
 		}
@@ -168,8 +168,8 @@ func (r *Report) counts(all []Finding) Counts {
 	for i := range r.Checks {
 		switch check := &r.Checks[i]; {
 		case len(check.Clauses) > 0:
-		case check.settled(all):
-			c.Known.Checks++
+		case check.isKnown(all):
+			c.KnownCounts.Checks++
 		default:
 			c.Checks[check.Verdict]++
 		}
@@ -177,83 +177,83 @@ func (r *Report) counts(all []Finding) Counts {
 	return c
 }
 
-// counted returns the verdict with which a clause counts, that of its finding if it has one, and whether what is wrong
+// verdictOf returns the verdict with which a clause counts, that of its finding if it has one, and whether what is wrong
 // with it is known. found and all are the findings of the run, by clause and by place.
-func (r *Report) counted(c *Clause, found []Broken, all []Finding) (v Verdict, known bool) {
-	f := Find(found, func(f *Broken) bool { return f.Clause == c.ID })
+func (r *Report) verdictOf(c *Clause, findings []RunFinding, all []Finding) (v Verdict, isKnown bool) {
+	f := Find(findings, func(f *RunFinding) bool { return f.Clause == c.ID })
 	switch {
 	case f != nil:
 		return f.Verdict, false
-	case c.evaluated():
+	case c.isEvaluated():
 		v = c.Verdict
 	default:
 		v = NotSelected
 	}
-	return v, r.settled(c, all)
+	return v, r.isKnown(c, all)
 }
 
-// evaluated reports whether a check evaluates the clause, or the catalogue says why none does.
-func (c *Clause) evaluated() bool { return c.Verdict != NotRun || len(c.Checks) > 0 }
+// isEvaluated reports whether a check evaluates the clause, or the catalogue says why none does.
+func (c *Clause) isEvaluated() bool { return c.Verdict != NotRun || len(c.Checks) > 0 }
 
 // isOpen reports whether v leaves something that was selected without a result.
 func isOpen(v Verdict) bool { return v == Inconclusive || v == NotRun }
 
 // sum returns everything that was counted.
 func (t tally) sum() string {
-	return cmp.Or(join(t.found(), t.staled(), t.unsettled(), t.passed()), "nothing was evaluated")
+	return cmp.Or(join(t.findingsText(), t.staleText(), t.openText(), t.passText()), "nothing was evaluated")
 }
 
-// found returns how many findings there are: "3 findings: 1 fail, 2 warn".
-func (t tally) found() string {
+// findingsText returns how many findings there are: "3 findings: 1 fail, 2 warn".
+func (t tally) findingsText() string {
 	total := 0
 	for _, n := range t.Findings {
 		total += n
 	}
-	words := text.Count(total, "finding") + ": " + listed(t.Findings)
+	words := text.Count(total, "finding") + ": " + verdictList(t.Findings)
 	if !t.strict && total == t.Findings[Warn] {
 		words += " (a warn fails only with --strict)"
 	}
-	return some(total, words)
+	return wordsIf(total, words)
 }
 
-// staled returns how many lines of the file of known findings are no longer found.
-func (t tally) staled() string {
-	return some(t.stale, text.Count(t.stale, "stale line")+" in the file of known findings")
+// staleText returns how many lines of the file of known findings are no longer found.
+func (t tally) staleText() string {
+	return wordsIf(t.staleLines, text.Count(t.staleLines, "stale line")+" in the file of known findings")
 }
 
-// listed returns how often each verdict occurs, the worst first: "1 fail, 2 warn".
-func listed(counts map[Verdict]int) string {
+// verdictList returns how often each verdict occurs, the worst first: "1 fail, 2 warn".
+func verdictList(counts map[Verdict]int) string {
 	var parts []string
 	for _, v := range worstFirst {
-		parts = append(parts, some(counts[v], text.Grouped(counts[v])+" "+v.String()))
+		parts = append(parts, wordsIf(counts[v], text.GroupDigits(counts[v])+" "+v.String()))
 	}
 	return JoinWith(", ", parts...)
 }
 
-// unsettled returns what was selected and has no result: "2 clauses inconclusive, 1 check not run". The checks are
+// openText returns what was selected and has no result: "2 clauses inconclusive, 1 check not run". The checks are
 // those that name no clause; if nothing but checks of clauses with a finding has no result, it is these checks.
-func (t tally) unsettled() string {
+func (t tally) openText() string {
 	var parts []string
 	for _, v := range [...]Verdict{Inconclusive, NotRun} {
-		parts = append(parts, some(t.Clauses[v], text.Count(t.Clauses[v], "clause")+" "+v.String()),
-			some(t.Checks[v], text.Count(t.Checks[v], "check")+" "+v.String()))
+		parts = append(parts, wordsIf(t.Clauses[v], text.Count(t.Clauses[v], "clause")+" "+v.String()),
+			wordsIf(t.Checks[v], text.Count(t.Checks[v], "check")+" "+v.String()))
 	}
-	words := cmp.Or(JoinWith(", ", parts...), some(t.open, text.Count(t.open, "check")+" inconclusive"))
-	return JoinWith(": ", words, some(len(words), t.machine))
+	words := cmp.Or(JoinWith(", ", parts...), wordsIf(t.openChecks, text.Count(t.openChecks, "check")+" inconclusive"))
+	return JoinWith(": ", words, wordsIf(len(words), t.machine))
 }
 
-// passed returns what passed and what was observed: clauses, or checks where no clause was.
-func (t tally) passed() string {
+// passText returns what passed and what was observed: clauses, or checks where no clause was.
+func (t tally) passText() string {
 	counts, thing := t.Clauses, "clause"
 	if counts[Pass]+counts[Observed] == 0 {
 		counts, thing = t.Checks, "check"
 	}
-	return JoinWith(", ", some(counts[Pass], text.Count(counts[Pass], thing)+" passed"),
-		some(counts[Observed], fmt.Sprintf("%d observed", counts[Observed])))
+	return JoinWith(", ", wordsIf(counts[Pass], text.Count(counts[Pass], thing)+" passed"),
+		wordsIf(counts[Observed], fmt.Sprintf("%d observed", counts[Observed])))
 }
 
-// some returns words about a number of things, none if the number is 0.
-func some(n int, words string) string {
+// wordsIf returns words about a number of things, none if the number is 0.
+func wordsIf(n int, words string) string {
 	if n == 0 {
 		return ""
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// one returns a report with one clause and one check of verdict v.
-func one(v Verdict) *Report {
+// reportOf returns a report with one clause and one check of verdict v.
+func reportOf(v Verdict) *Report {
 	return &Report{
 		Checks: []Check{{ID: "a/b", Verdict: v, Clauses: []ClauseVerdict{{ID: "FWP-A-01", Verdict: v}}}},
 		Clauses: []Clause{
@@ -27,9 +27,9 @@ func one(v Verdict) *Report {
 func TestExitCodeOfOneVerdict(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
-		verdict                          Verdict
-		code, strict, required, together int // together: beside a check that passes
-		words                            string
+		verdict                            Verdict
+		code, strict, required, besidePass int // together: beside a check that passes
+		words                              string
 	}{
 		{NotRun, 3, 3, 3, 3, "nothing was evaluated; 1 clause not run"},
 		{Pass, 0, 0, 0, 0, "all well: 1 clause passed"},
@@ -45,14 +45,14 @@ func TestExitCodeOfOneVerdict(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.verdict.String(), func(t *testing.T) {
 			t.Parallel()
-			code, words := one(c.verdict).Outcome(ExitOptions{}).Values()
+			code, words := reportOf(c.verdict).Outcome(ExitOptions{}).Values()
 			assert.Equal(t, c.code, code)
 			assert.Equal(t, c.words, words)
-			assert.Equal(t, c.strict, one(c.verdict).ExitCode(ExitOptions{Strict: true}))
-			assert.Equal(t, c.required, one(c.verdict).ExitCode(ExitOptions{Require: []string{"FWP-A-01"}}))
-			both := one(c.verdict)
-			both.Checks = append(both.Checks, passing())
-			assert.Equal(t, c.together, both.ExitCode(ExitOptions{}))
+			assert.Equal(t, c.strict, reportOf(c.verdict).ExitCode(ExitOptions{Strict: true}))
+			assert.Equal(t, c.required, reportOf(c.verdict).ExitCode(ExitOptions{Require: []string{"FWP-A-01"}}))
+			report := reportOf(c.verdict)
+			report.Checks = append(report.Checks, passingCheck())
+			assert.Equal(t, c.besidePass, report.ExitCode(ExitOptions{}))
 		})
 	}
 }
@@ -72,7 +72,7 @@ func TestExitCodePrecedence(t *testing.T) {
 		{ExitInconclusive, func(r *Report) { r.Checks = append(r.Checks, Check{ID: "u", Verdict: Inconclusive}) }},
 	}
 	for set := range 1 << len(causes) {
-		r, want := well(), ExitWell
+		r, want := wellReport(), ExitWell
 		for i, c := range slices.Backward(causes) {
 			if set&(1<<i) != 0 {
 				c.set(r)
@@ -85,8 +85,8 @@ func TestExitCodePrecedence(t *testing.T) {
 
 func TestRequire(t *testing.T) {
 	t.Parallel()
-	r := rich()
-	r.Checks, r.Clauses = []Check{passing(), noPassword(), endReply()}, richClauses()
+	r := richReport()
+	r.Checks, r.Clauses = []Check{passingCheck(), noPassword(), endReply()}, richClauses()
 	r.Clauses = append(r.Clauses[:1:1], r.Clauses[5:8]...)
 	cases := []struct {
 		name    string
@@ -113,8 +113,8 @@ func TestRequire(t *testing.T) {
 
 func TestWhatDidNotShowIsInconclusive(t *testing.T) {
 	t.Parallel()
-	r := rich()
-	r.Checks, r.Clauses, r.Unseen = []Check{passing()}, richClauses()[:1], "the planted bug x did not show"
+	r := richReport()
+	r.Checks, r.Clauses, r.MissReason = []Check{passingCheck()}, richClauses()[:1], "the planted bug x did not show"
 	code, words := r.Outcome(ExitOptions{}).Values()
 	assert.Equal(t, ExitInconclusive, code)
 	assert.Equal(t, "the planted bug x did not show", words)
@@ -125,12 +125,12 @@ func TestWhatDidNotShowIsInconclusive(t *testing.T) {
 
 func TestOutcomeInWords(t *testing.T) {
 	t.Parallel()
-	warned := well()
-	warned.Checks = append(warned.Checks, padded())
-	interrupted := rich()
+	warned := wellReport()
+	warned.Checks = append(warned.Checks, paddedCheck())
+	interrupted := richReport()
 	interrupted.Interrupted = true
-	half := well()
-	half.Checks = append(half.Checks, slow())
+	half := wellReport()
+	half.Checks = append(half.Checks, slowCheck())
 	half.Checks[1].Verdict = Pass
 	cases := []struct {
 		name   string
@@ -169,10 +169,10 @@ func TestNoBreachIsLost(t *testing.T) {
 		report Report
 		want   []Finding
 	}{
-		{"check", Report{Checks: []Check{{ID: "c", File: "c.fwp", Verdict: Fail, Why: "because"}}},
+		{"check", Report{Checks: []Check{{ID: "c", File: "c.fwp", Verdict: Fail, Cause: "because"}}},
 			[]Finding{{Verdict: Fail, Evidence: Evidence{Check: "c", File: "c.fwp", Actual: "because"}}}},
 		{"clause of a check", Report{
-			Checks:  []Check{{ID: "c", Verdict: Pass, Clauses: []ClauseVerdict{{ID: "A", Verdict: Warn, Why: "because"}}}},
+			Checks:  []Check{{ID: "c", Verdict: Pass, Clauses: []ClauseVerdict{{ID: "A", Verdict: Warn, Cause: "because"}}}},
 			Clauses: []Clause{{ID: "A", Level: LevelShould, Statement: "It is so.", Verdict: Warn}},
 		}, []Finding{{Clause: "A", Level: LevelShould, Statement: "It is so.", Verdict: Warn,
 			Evidence: Evidence{Check: "c", Actual: "because"}}}},
@@ -215,8 +215,8 @@ func TestWorstExit(t *testing.T) {
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	claims := []Claim{
-		Claimed(ExitWell, true, "well"), Claimed(ExitFindings, true, "first"), Claimed(ExitFindings, true, "second"),
-		Claimed(ExitInternal, false, "internal"),
+		NewClaim(ExitWell, true, "well"), NewClaim(ExitFindings, true, "first"), NewClaim(ExitFindings, true, "second"),
+		NewClaim(ExitInternal, false, "internal"),
 	}
 	assert.Equal(t, Outcome{ExitFindings, "first"}, Decide(claims))
 	assert.Equal(t, Outcome{ExitWell, ""}, Decide(nil))
@@ -248,19 +248,19 @@ func TestDocsListEveryReason(t *testing.T) {
 // Results with one code are one group, whatever their words; needs are told apart.
 func TestOpenResultsAreGroupedByTheirReason(t *testing.T) {
 	t.Parallel()
-	open := func(check, why string, code ReasonCode) Check {
+	checkOf := func(check, cause string, code ReasonCode) Check {
 		v := Inconclusive
 		if strings.HasPrefix(string(code), "needs-") {
 			v = Skipped
 		}
 		return Check{ID: check, Verdict: v, Clauses: []ClauseVerdict{
-			{ID: "FWP-" + check, Verdict: v, Why: why, Reason: code}}}
+			{ID: "FWP-" + check, Verdict: v, Cause: cause, Reason: code}}}
 	}
 	r := &Report{Checks: []Check{
-		open("a", "line 4: expected +OK, got -ERR", ReasonSetUp), open("b", "line 9: expected +OK, got -NO", ReasonSetUp),
-		open("c", "late by 120 ms", ReasonLag),
-		open("d", "needs a password", "needs-password"), open("e", "needs a kill", "needs-kill"),
-		open("f", "words alone", ""),
+		checkOf("a", "line 4: expected +OK, got -ERR", ReasonSetUp), checkOf("b", "line 9: expected +OK, got -NO", ReasonSetUp),
+		checkOf("c", "late by 120 ms", ReasonLag),
+		checkOf("d", "needs a password", "needs-password"), checkOf("e", "needs a kill", "needs-kill"),
+		checkOf("f", "words alone", ""),
 	}}
 	var got []string
 	for _, g := range r.openGroups() {
@@ -293,12 +293,12 @@ type result interface {
 
 func resultSamples() map[string]result {
 	all := map[string]result{
-		"rich": rich(), "well": well(), "empty": &Report{}, "repeated": repeated(), "expected": expected(),
+		"rich": richReport(), "well": wellReport(), "empty": &Report{}, "repeated": repeatedReport(), "expected": expectedReport(),
 		"unreachable": &Report{
 			Target: Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
 			Head:   Head{Trouble: Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"}},
 		},
-		"explored": explored(), "compared": compared(),
+		"explored": sampleExploration(), "compared": sampleComparison(),
 	}
 	return all
 }
@@ -313,8 +313,8 @@ func TestCasesAgreeWithTheExitCode(t *testing.T) {
 			}
 			s := r.Suite(o)
 			counts := s.Count()
-			red := counts[CaseFailed]+counts[CaseErrored] > 0
-			assert.Equal(t, s.Code != ExitWell && len(s.Cases) > 0, red, "%s %+v: exit code %d", name, o, s.Code)
+			hasFailure := counts[CaseFailed]+counts[CaseErrored] > 0
+			assert.Equal(t, s.Code != ExitWell && len(s.Cases) > 0, hasFailure, "%s %+v: exit code %d", name, o, s.Code)
 			if s.Code == ExitFindings || s.Code == ExitLoss {
 				assert.Positive(t, counts[CaseFailed], name)
 			}
@@ -330,7 +330,7 @@ func TestCasesAgreeWithTheExitCode(t *testing.T) {
 // A quick run of a client says in its last line what it did not look at.
 func TestWhatAQuickRunDidNotLookAt(t *testing.T) {
 	t.Parallel()
-	r := one(Pass)
+	r := reportOf(Pass)
 	r.Clauses = append(r.Clauses,
 		Clause{ID: "A-03", Verdict: NotSelected, Reason: ReasonTime, Harm: "no heartbeats"},
 		Clause{ID: "A-04", Verdict: NotSelected, Reason: ReasonTime, Harm: "jobs lost"},

@@ -46,8 +46,8 @@ type Fields struct {
 	Fields     []Field
 }
 
-// Shown returns the fields that have something to show.
-func (f *Fields) Shown() []Field {
+// VisibleFields returns the fields that have something to show.
+func (f *Fields) VisibleFields() []Field {
 	empty := func(f Field) bool { return len(f.Lines) == 0 || len(f.Lines) == 1 && f.Lines[0].Empty() }
 	return slices.DeleteFunc(slices.Clone(f.Fields), empty)
 }
@@ -76,10 +76,10 @@ type Table struct {
 // Column is a column of a table.
 type Column struct {
 	Title string
-	// Right aligns it right.
-	Right bool
-	// Brief shortens its cells to what the other cells of the row leave of the line.
-	Brief bool
+	// AlignRight aligns it right.
+	AlignRight bool
+	// IsBrief shortens its cells to what the other cells of the row leave of the line.
+	IsBrief bool
 	// Unit is set if it holds the unit of the number before it.
 	Unit bool
 	// Width is its least width in characters, so that the columns of several reports are alike.
@@ -141,8 +141,8 @@ type Tile struct {
 type Entry struct {
 	Line Line
 	// Mark is what is wrong with the line; empty on all others.
-	Mark          string
-	More, Omitted int
+	Mark             string
+	Repeats, Omitted int
 }
 
 // Code is a text whose lines are shown as they are, a script for example.
@@ -192,11 +192,11 @@ const (
 // Words returns a text without a style.
 func Words(s string) Text { return Text{{Text: s}} }
 
-// Styled returns a text in one style.
-func Styled(style Style, s string) Text { return Text{{Text: s, Style: style}} }
+// StyledText returns a text in one style.
+func StyledText(style Style, s string) Text { return Text{{Text: s, Style: style}} }
 
-// Linked returns a text that leads to an address.
-func Linked(s, address string) Text { return Text{{Text: s, Link: address}} }
+// LinkedText returns a text that leads to an address.
+func LinkedText(s, address string) Text { return Text{{Text: s, Link: address}} }
 
 // LinesOf returns the lines of s as texts without a style: none for an empty s.
 func LinesOf(s string) []Text {
@@ -244,7 +244,7 @@ func (t Text) Lines() []Text {
 	}
 	var lines []Text
 	for line := range strings.SplitSeq(strings.TrimRight(t[0].Text, "\n"), "\n") {
-		lines = append(lines, Styled(t[0].Style, line))
+		lines = append(lines, StyledText(t[0].Style, line))
 	}
 	return lines
 }
@@ -255,14 +255,14 @@ func (t Text) Empty() bool { return t.String() == "" }
 // Add appends blocks, without those that have nothing to show.
 func (p *Page) Add(blocks ...Block) {
 	for _, b := range blocks {
-		if !vacant(b) {
+		if !isVacant(b) {
 			p.Blocks = append(p.Blocks, b)
 		}
 	}
 }
 
-// vacant reports whether a block shows nothing.
-func vacant(b Block) bool {
+// isVacant reports whether a block shows nothing.
+func isVacant(b Block) bool {
 	switch b := b.(type) {
 	case Prose:
 		return len(b.Lines) == 0
@@ -281,7 +281,7 @@ func vacant(b Block) bool {
 // Section appends a heading of level 1, and words behind it that explain what follows.
 func (p *Page) Section(title, words string) {
 	if words == "" {
-		p.Add(Heading{Level: 1, Text: Styled(Strong, title)})
+		p.Add(Heading{Level: 1, Text: StyledText(Strong, title)})
 		return
 	}
 	p.Add(Heading{Level: 1, Text: Text{{Text: title, Style: Strong}, {Text: ": "}, {Text: words}}})

@@ -19,37 +19,37 @@ func (e *Exploration) Page(o PageOptions) Page {
 	}
 	p.Target("target", e.Target, e.Version)
 	p.AddTroubles(e.Trouble)
-	p.found(e)
+	p.explorationFindings(e)
 	if len(e.Findings) > 0 {
 		p.Section("DETAILS", "replies and states that the specification does not allow")
 	}
 	for i := range e.Findings {
-		p.explored(&e.Findings[i], o)
+		p.explorationFinding(&e.Findings[i], o)
 	}
 	p.coverage(e, o)
-	p.leftover(e.Left, "of this run that are, or may be, still on the target", o, e.Target)
-	ended := some(len(e.Limits), ", ended by "+e.Limits)
-	p.Conclude(fmt.Sprintf("seed %d, took %s%s", e.Seed, Duration(e.Took), ended), e.Outcome(o.Exit))
+	p.leftover(e.LeftoverJobs, "of this run that are, or may be, still on the target", o, e.Target)
+	limits := wordsIf(len(e.Limits), ", ended by "+e.Limits)
+	p.Conclude(fmt.Sprintf("seed %d, took %s%s", e.Seed, Duration(e.Took), limits), e.Outcome(o.Exit))
 	return p
 }
 
 // tiles returns how much was explored, and what was found.
 func (e *Exploration) tiles() Tiles {
-	return Tiles{append(tilesOf(e.counts()), Tile{text.Grouped(e.Commands), "commands", Plain},
-		Tile{text.Grouped(len(e.States)), "states", Plain},
-		Tile{text.Grouped(len(e.Outcomes)), "outcomes", Plain})}
+	return Tiles{append(tilesOf(e.counts()), Tile{text.GroupDigits(e.Commands), "commands", Plain},
+		Tile{text.GroupDigits(len(e.States)), "states", Plain},
+		Tile{text.GroupDigits(len(e.Outcomes)), "outcomes", Plain})}
 }
 
-// found appends the findings, one a line, with how often each was reproduced.
-func (p *Page) found(e *Exploration) {
-	t := Table{Columns: []Column{{}, {}, {Brief: true}, {Right: true}}}
+// explorationFindings appends the findings, one a line, with how often each was reproduced.
+func (p *Page) explorationFindings(e *Exploration) {
+	t := Table{Columns: []Column{{}, {}, {IsBrief: true}, {AlignRight: true}}}
 	for i := range e.Findings {
 		f := &e.Findings[i]
-		words := cmp.Or(f.Statement, f.Seen, f.Actual)
+		words := cmp.Or(f.Statement, f.Frequency, f.Actual)
 		if f.Clause == "" && f.Verdict != Crash { // what died, behind what, says more
 			words = "(no clause) " + words
 		}
-		times := some(f.Tried, fmt.Sprintf("reproduced %d of %d", f.Reproduced, f.Tried))
+		times := wordsIf(f.Attempts, fmt.Sprintf("reproduced %d of %d", f.Reproduced, f.Attempts))
 		row := f.Verdict.row(f.Clause, text.OneLine(words), cmp.Or(times, "not reproduced"))
 		row.Link = findingAnchor(f.Clause, 0, f.Check)
 		t.Rows = append(t.Rows, row)
@@ -57,44 +57,44 @@ func (p *Page) found(e *Exploration) {
 	p.findings(e.counts(), t)
 }
 
-// explored appends one finding and the script that shows it.
-func (p *Page) explored(f *Explored, o PageOptions) {
-	more := []Field{
-		exact("after", Words(text.Count(f.After, "command"))), NewField("seen", f.seen()), exact("run", Words(f.Run)),
+// explorationFinding appends one finding and the script that shows it.
+func (p *Page) explorationFinding(f *ExplorationFinding, o PageOptions) {
+	fields := []Field{
+		exact("after", Words(text.Count(f.After, "command"))), NewField("seen", f.frequency()), exact("run", Words(f.Run)),
 	}
 	if f.Script == "" {
-		more = append(more, exact("not played", TextsOf(f.Unshrunk)...))
+		fields = append(fields, exact("not played", TextsOf(f.Unshrunk)...))
 	} else {
-		more = append(more,
-			exact("reproduced", Words(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Tried, "time")))),
+		fields = append(fields,
+			exact("reproduced", Words(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Attempts, "time")))),
 			exact("script", Words(cmp.Or(f.Path, "below; --save FOLDER writes it to a file"))))
 	}
 	control := ""
 	if f.Control.Breach() {
 		control = "the embedded server fails the script too, so this may be an error of fwpcheck: please report it"
 	}
-	more = append(more, exact("control", LinesOf(control)...), NewField("reason",
-		some(len(f.Explained), "probably the same as "+f.Explained+", which is reproduced; therefore only a warning")))
-	more = append(more, fixes([]Finding{f.Finding}))
+	fields = append(fields, exact("control", LinesOf(control)...), NewField("reason",
+		wordsIf(len(f.Explained), "probably the same as "+f.Explained+", which is reproduced; therefore only a warning")))
+	fields = append(fields, fixes([]Finding{f.Finding}))
 	p.findingHead([]Finding{f.Finding})
-	p.evidence(&f.Evidence, o, more...)
+	p.evidence(&f.Evidence, o, fields...)
 }
 
-// seen says how often a finding was seen, and where; nothing if it was once.
-func (f *Explored) seen() string {
-	const most = 8 // places
+// frequency says how often a finding was seen, and where; nothing if it was once.
+func (f *ExplorationFinding) frequency() string {
+	const limit = 8 // places
 	if f.Times <= 1 {
 		return ""
 	}
 	places := slices.SortedFunc(maps.Keys(f.Places), func(a, b string) int {
 		return cmp.Or(f.Places[b]-f.Places[a], strings.Compare(a, b))
 	})
-	var shown []string
-	for _, place := range places[:min(most, len(places))] {
-		shown = append(shown, fmt.Sprintf("%s (%d)", place, f.Places[place]))
+	var texts []string
+	for _, place := range places[:min(limit, len(places))] {
+		texts = append(texts, fmt.Sprintf("%s (%d)", place, f.Places[place]))
 	}
-	return JoinWith(": ", text.Count(f.Times, "time"), strings.Join(shown, ", ")) +
-		some(max(0, len(places)-most), fmt.Sprintf(", and %d more", len(places)-most))
+	return JoinWith(": ", text.Count(f.Times, "time"), strings.Join(texts, ", ")) +
+		wordsIf(max(0, len(places)-limit), fmt.Sprintf(", and %d more", len(places)-limit))
 }
 
 // coverage appends what was reached: with Verbose all of it.
@@ -107,19 +107,19 @@ func (p *Page) coverage(e *Exploration, o PageOptions) {
 	if o.Verbose {
 		rows = append(rows, countRows(e.Outcomes)...)
 	} else {
-		rows = append(rows, Cells(text.Grouped(len(e.Outcomes)),
+		rows = append(rows, Cells(text.GroupDigits(len(e.Outcomes)),
 			"different outcomes (command, state and reply); -v lists them"))
 	}
 	if e.Limit > 0 {
 		p.Add(Prose{LinesOf("the target serves at most " + text.Count(e.Limit, "connection") + " at a time")})
 	}
-	if e.Unseen != "" {
-		p.Add(Prose{LinesOf(e.Unseen)})
+	if e.MissReason != "" {
+		p.Add(Prose{LinesOf(e.MissReason)})
 	}
 	for _, outage := range e.Outages {
 		p.Add(Prose{LinesOf(outage)})
 	}
-	p.Add(Table{Columns: []Column{{Right: true, Width: 8}}, Rows: rows})
+	p.Add(Table{Columns: []Column{{AlignRight: true, Width: 8}}, Rows: rows})
 	p.situations(e.Situations, o)
 }
 
@@ -129,7 +129,7 @@ func countRows(counts map[string]int) []Row {
 	var rows []Row
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		if counts[name] > 0 {
-			rows = append(rows, Cells(text.Grouped(counts[name]), name))
+			rows = append(rows, Cells(text.GroupDigits(counts[name]), name))
 		}
 	}
 	return rows
@@ -140,29 +140,29 @@ func (p *Page) situations(all map[string]int, o PageOptions) {
 	if len(all) == 0 {
 		return
 	}
-	rows, never := countRows(all), []string{"never reached:"}
+	rows, missing := countRows(all), []string{"never reached:"}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if all[name] == 0 {
-			never = append(never, name)
+			missing = append(missing, name)
 		}
 	}
 	p.Section("SITUATIONS", fmt.Sprintf("%d of %d states of the specification were reached", len(rows), len(all)))
 	if o.Verbose {
-		p.Add(Table{Columns: []Column{{Right: true, Width: 8}}, Rows: rows})
+		p.Add(Table{Columns: []Column{{AlignRight: true, Width: 8}}, Rows: rows})
 	}
-	if len(never) > 1 {
-		p.Add(Prose{TextsOf(never)})
+	if len(missing) > 1 {
+		p.Add(Prose{TextsOf(missing)})
 	}
 }
 
 // Suite returns e as cases: one for each finding, and one for the exploration itself.
 func (e *Exploration) Suite(o ExitOptions) Suite {
 	s := NewSuite("fwpcheck explore", &e.Head, e.Outcome(o))
-	s.Target, s.Subject = e.Target.String(), e.Target.short()
-	s.AddWhole("the exploration", s.Code == ExitInconclusive)
+	s.Target, s.Subject = e.Target.String(), e.Target.shortName()
+	s.AddRun("the exploration", s.Code == ExitInconclusive)
 	for i := range e.Findings {
 		f := &e.Findings[i]
-		c := f.asCase(o)
+		c := f.toCase(o)
 		c.Reproducer = f.Path
 		s.Add(c)
 	}

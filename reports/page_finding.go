@@ -18,10 +18,10 @@ func (p *Page) details(r *Report, groups [][]Finding, o PageOptions) {
 		return
 	}
 	p.Section("DETAILS", "expected and actual")
-	for _, alike := range likeSymptoms(groups, o) {
-		first := alike[0]
+	for _, group := range likeSymptoms(groups, o) {
+		first := group[0]
 		p.findingHead(first)
-		p.evidence(&first[0].Evidence, o, NewField("also in", others(alike)), fixes(first))
+		p.evidence(&first[0].Evidence, o, NewField("also in", otherPlaces(group)), fixes(first))
 		if o.Verbose || first[0].Verdict != Warn || o.Exit.Strict || first[0].Unscripted != "" {
 			p.Add(transcript(&first[0].Evidence, r.conversation(&first[0]), o))
 		}
@@ -33,56 +33,56 @@ func (p *Page) details(r *Report, groups [][]Finding, o PageOptions) {
 // and so do those inside of replies of which different things were expected.
 func likeSymptoms(groups [][]Finding, o PageOptions) [][][]Finding {
 	number, ofCheck := 0, map[string]string{}
-	return grouped(groups, func(group *[]Finding) string {
+	return groupBy(groups, func(group *[]Finding) string {
 		number++
-		first := (*group)[0]
-		if o.Verbose || first.Clause == "" {
+		finding := (*group)[0]
+		if o.Verbose || finding.Clause == "" {
 			return fmt.Sprint(number)
 		}
 		const enough = 40
-		received := []rune(numbers.ReplaceAllString(text.FirstLine(first.Actual), "0"))
+		received := []rune(numbers.ReplaceAllString(text.FirstLine(finding.Actual), "0"))
 		key := string(received[:min(len(received), enough)])
-		if len(first.Differences) > 0 { // inside a reply: it is told apart by what was expected there
-			key += "|" + first.Expected
+		if len(finding.Differences) > 0 { // inside a reply: it is told apart by what was expected there
+			key += "|" + finding.Expected
 		}
-		clauses := []string{some(first.Step, fmt.Sprintf("step %d", first.Step))}
+		clauses := []string{wordsIf(finding.Step, fmt.Sprintf("step %d", finding.Step))}
 		for _, f := range *group {
 			clauses = append(clauses, f.Verdict.String()+" "+f.Clause)
 		}
 		key += "|" + strings.Join(clauses, "|")
-		if first.File != "" || len(first.Differences) > 0 {
+		if finding.File != "" || len(finding.Differences) > 0 {
 			return key
 		}
-		own := first.Check + "|" + strings.Join(clauses, "|") // a check that is no script has a block for each clause
-		if ofCheck[own] == "" {
-			ofCheck[own] = key
+		checkKey := finding.Check + "|" + strings.Join(clauses, "|") // a check that is no script has a block for each clause
+		if ofCheck[checkKey] == "" {
+			ofCheck[checkKey] = key
 		}
-		return ofCheck[own]
+		return ofCheck[checkKey]
 	})
 }
 
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// others returns where the symptoms are that are like the first one: the lines of its own check, and other checks.
-func others(alike [][]Finding) string {
+// otherPlaces returns where the symptoms are that are like the first one: the lines of its own check, and other checks.
+func otherPlaces(groups [][]Finding) string {
 	var lines, checks []string
-	first, more := alike[0][0], 0
-	for _, group := range alike[1:] {
+	first, count := groups[0][0], 0
+	for _, group := range groups[1:] {
 		if f := group[0]; f.Check == first.Check && f.Line == 0 {
-			more++
+			count++
 		} else if f.Check == first.Check {
-			lines = added(lines, fmt.Sprintf("line %d", f.Line))
+			lines = include(lines, fmt.Sprintf("line %d", f.Line))
 		} else {
-			checks = added(checks, f.Check)
+			checks = include(checks, f.Check)
 		}
 	}
-	own := some(more, fmt.Sprintf("%d more of this check (-v)", more))
-	return JoinWith(", ", append(slices.Concat(lines, checks), own)...)
+	note := wordsIf(count, fmt.Sprintf("%d more of this check (-v)", count))
+	return JoinWith(", ", append(slices.Concat(lines, checks), note)...)
 }
 
 // findingHead appends the clauses that a symptom breaks, with their statements, under one heading.
 func (p *Page) findingHead(group []Finding) {
-	var also []Text
+	var lines []Text
 	for i, f := range group {
 		clause := cmp.Or(f.Clause, "(no single clause)")
 		if words := f.Level.Words(); words != "" && (f.Verdict != Fail || f.Level.Breach() == Fail) {
@@ -91,12 +91,12 @@ func (p *Page) findingHead(group []Finding) {
 		title := append(f.Verdict.Text(), Span{Text: "  "}, Span{Text: clause, Style: Strong})
 		if i == 0 {
 			p.Add(Heading{Level: 2, Text: title, Anchor: findingAnchor(f.Clause, f.Step, f.Check)})
-			also = LinesOf(f.Statement)
+			lines = LinesOf(f.Statement)
 			continue
 		}
-		also = append(also, append(title, Span{Text: ": " + f.Statement}))
+		lines = append(lines, append(title, Span{Text: ": " + f.Statement}))
 	}
-	p.Add(Prose{also})
+	p.Add(Prose{lines})
 }
 
 // repository is where the pages are that say how to fix a finding.
@@ -104,43 +104,43 @@ const repository = "https://github.com/fwpsuite/fwp/blob/main/"
 
 // fixes says where it is written how to fix what a symptom breaks.
 func fixes(group []Finding) Field {
-	f, told := Field{Label: "fix"}, []string{}
-	for _, of := range group {
-		if of.Fix != "" && !slices.Contains(told, of.Fix) {
-			told = append(told, of.Fix)
-			f.Lines = append(f.Lines, Linked(of.Fix, repository+of.Fix))
+	f, places := Field{Label: "fix"}, []string{}
+	for _, finding := range group {
+		if finding.Fix != "" && !slices.Contains(places, finding.Fix) {
+			places = append(places, finding.Fix)
+			f.Lines = append(f.Lines, LinkedText(finding.Fix, repository+finding.Fix))
 		}
 	}
 	return f
 }
 
 // evidence appends what was expected and received, and whatever else belongs to it.
-func (p *Page) evidence(e *Evidence, o PageOptions, more ...Field) {
+func (p *Page) evidence(e *Evidence, o PageOptions, fields ...Field) {
 	names := e.matters()
 	value := func(s string) []Text {
 		lines := LinesOf(s)
 		for i := range lines {
 			if !o.Verbose {
-				lines[i] = Words(known{}.brief(lines[i].String(), names))
+				lines[i] = Words(knownJobs{}.shortLine(lines[i].String(), names))
 			}
 		}
 		return lines
 	}
 	p.Add(Fields{LabelWidth: 8, Fields: slices.Concat([]Field{
-		exact("check", e.named()...),
+		exact("check", e.checkName()...),
 		exact("script", e.place()...),
 		exact("expected", value(e.Expected)...),
 		exact("actual", value(e.Actual)...),
 		exact("differs", value(strings.Join(e.Differences, "\n"))...),
-		exact("detail", LinesOf(e.Seen)...),
+		exact("detail", LinesOf(e.Frequency)...),
 		exact("closed", LinesOf(e.Close)...),
 		exact("printed", TextsOf(e.Printed)...),
-		exact("script", LinesOf(some(len(e.Unscripted), "none: "+e.Unscripted))...),
+		exact("script", LinesOf(wordsIf(len(e.Unscripted), "none: "+e.Unscripted))...),
 		exact("saved", LinesOf(e.Saved)...),
 		{Label: "rerun", Lines: LinesOf(e.Reproduce), Command: true},
 		{Label: "life", Lines: LinesOf(e.Life), Command: true},
 		{Label: "shrink", Lines: LinesOf(e.Shrink), Command: strings.HasPrefix(e.Shrink, "fwpcheck ")},
-	}, more)})
+	}, fields)})
 	if e.Script != "" {
 		p.Add(Code{strings.Split(strings.TrimRight(e.Script, "\n"), "\n")})
 	}
@@ -155,8 +155,8 @@ func (r *Report) EvidenceOf(f *Finding, o PageOptions) []Block {
 	return p.Blocks
 }
 
-// named returns the name of the check, unless its script has the same.
-func (e *Evidence) named() []Text {
+// checkName returns the name of the check, unless its script has the same.
+func (e *Evidence) checkName() []Text {
 	if e.File == e.Check {
 		return nil
 	}
@@ -168,13 +168,13 @@ func (e *Evidence) place() []Text {
 	if e.File == "" {
 		return nil
 	}
-	where := e.File + some(e.Line, fmt.Sprintf(":%d", e.Line)+some(e.Col, fmt.Sprintf(":%d", e.Col)))
-	lines := []Text{Words(where)}
+	position := e.File + wordsIf(e.Line, fmt.Sprintf(":%d", e.Line)+wordsIf(e.Col, fmt.Sprintf(":%d", e.Col)))
+	lines := []Text{Words(position)}
 	if e.Source != "" {
 		lines = append(lines, Words("| "+e.Source))
 		if e.Col > 0 {
-			before, under := caret(e)
-			lines = append(lines, Text{{Text: "| " + before}, {Text: under, Style: Bad}})
+			before, mark := caret(e)
+			lines = append(lines, Text{{Text: "| " + before}, {Text: mark, Style: Bad}})
 		}
 	}
 	return lines
@@ -182,7 +182,7 @@ func (e *Evidence) place() []Text {
 
 // caret returns the blanks and the carets that go below the source line as it is shown, escaped. A place outside of the
 // line becomes its end, so that a missing end of line is pointed at.
-func caret(e *Evidence) (before, under string) {
+func caret(e *Evidence) (before, mark string) {
 	source := []rune(e.Source)
 	from := min(e.Col-1, len(source))
 	to := min(from+max(1, e.Width), len(source))
@@ -202,8 +202,8 @@ func (r *Report) conversation(f *Finding) []Line {
 func (e *Evidence) matters() []string {
 	var names []string
 	for _, s := range append(slices.Clone(e.Differences), e.Expected) {
-		for _, found := range fieldName.FindAllStringSubmatch(s, -1) {
-			names = added(names, found[1]+found[2])
+		for _, match := range fieldName.FindAllStringSubmatch(s, -1) {
+			names = include(names, match[1]+match[2])
 		}
 	}
 	return names

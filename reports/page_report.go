@@ -15,19 +15,19 @@ func (r *Report) Page(o PageOptions) Page {
 	var p Page
 	all := r.Findings()
 	groups := symptoms(all)
-	found := broken(groups)
+	findings := runFindings(groups)
 	counts := r.counts(all)
 	if words := r.Upgrade.words(); words != "" {
-		p.Add(Prose{[]Text{Styled(Bad, words)}})
+		p.Add(Prose{[]Text{StyledText(Bad, words)}})
 	}
 	if o.Figures {
 		p.Add(counts.tiles())
 	}
 	p.Target("target", r.Target, r.Version)
 	p.AddTroubles(r.Trouble)
-	p.summary(found, groups, fresh(all))
-	p.upgraded(r.Upgrade, o)
-	p.known(r, groups, o)
+	p.summary(findings, groups, withoutKnown(all))
+	p.upgrade(r.Upgrade, o)
+	p.knownFindings(r, groups, o)
 	if o.Figures && len(r.Clauses) > 0 && r.Upgrade == nil {
 		p.Section("CLAUSES", "each clause, with its verdict")
 		p.Add(MatrixOf([]string{"verdict"}, r))
@@ -37,9 +37,9 @@ func (r *Report) Page(o PageOptions) Page {
 		p.checks(r)
 	}
 	p.details(r, shownGroups(groups, o), o)
-	p.unstable(r)
-	p.open(r, o)
-	p.seen(r.Seen)
+	p.unstableChecks(r)
+	p.openResults(r, o)
+	p.clientNotes(r.Observations)
 	p.observations(r, counts.Clauses[Observed], o)
 	p.leftover(r.leftover(), "of this run that are still on the target", o, r.Target)
 	p.totals(counts)
@@ -50,8 +50,8 @@ func (r *Report) Page(o PageOptions) Page {
 	return p
 }
 
-// seen appends what was seen of a client beside the clauses.
-func (p *Page) seen(lines []string) {
+// clientNotes appends what was seen of a client beside the clauses.
+func (p *Page) clientNotes(lines []string) {
 	t := Table{Wrap: true}
 	for _, line := range lines {
 		t.Rows = append(t.Rows, Cells(line))
@@ -63,28 +63,28 @@ func (p *Page) seen(lines []string) {
 // have a harm.
 func (p *Page) bySituation(r *Report) {
 	m := &Matrix{Sparse: true}
-	var shown []*Check
-	open := map[string]bool{}
+	var checks []*Check
+	openClauses := map[string]bool{}
 	for i := range r.Checks {
-		before := len(shown)
+		before := len(checks)
 		for _, v := range r.Checks[i].Clauses {
 			if v.Verdict.Notable() {
-				open[v.ID] = true
-				shown = append(shown[:before], &r.Checks[i])
+				openClauses[v.ID] = true
+				checks = append(checks[:before], &r.Checks[i])
 			}
 		}
 	}
-	for _, check := range shown {
+	for _, check := range checks {
 		m.Runs = append(m.Runs, check.ID)
 	}
 	ofClient := false
 	for i := range r.Clauses {
 		c := &r.Clauses[i]
-		if ofClient = ofClient || c.Harm != "" && len(c.Checks) > 0; open[c.ID] {
-			m.add(rowOf(c, shown))
+		if ofClient = ofClient || c.Harm != "" && len(c.Checks) > 0; openClauses[c.ID] {
+			m.add(rowOf(c, checks))
 		}
 	}
-	if !ofClient || len(shown) == 0 {
+	if !ofClient || len(checks) == 0 {
 		return
 	}
 	p.Add(Figure{
@@ -92,7 +92,7 @@ func (p *Page) bySituation(r *Report) {
 		Description: "Each line is a situation with a clause that failed or is inconclusive, and each square a clause: " +
 			"P pass, F fail, W warn, ? inconclusive; K in a frame: known. No square means that the situation does not test " +
 			"the clause.",
-		Of: m,
+		Drawing: m,
 	})
 }
 
@@ -101,15 +101,15 @@ func rowOf(c *Clause, in []*Check) *MatrixRow {
 	row := &MatrixRow{ID: c.ID, Statement: c.Statement, Level: c.Level}
 	for _, check := range in {
 		v, link := ClauseVerdict{Verdict: NotSelected}, ""
-		if found := Find(check.Clauses, func(v *ClauseVerdict) bool { return v.ID == c.ID }); found != nil {
-			v = *found
+		if match := Find(check.Clauses, func(v *ClauseVerdict) bool { return v.ID == c.ID }); match != nil {
+			v = *match
 		}
-		f := Find(check.Findings, func(f *Finding) bool { return f.Clause == c.ID && f.Known > 0 })
+		f := Find(check.Findings, func(f *Finding) bool { return f.Clause == c.ID && f.KnownLine > 0 })
 		if v.Verdict.Notable() {
 			link = "#" + c.ID
 		}
-		row.Verdicts, row.Why = append(row.Verdicts, v.Verdict), append(row.Why, v.Why)
-		row.Known, row.Links = append(row.Known, v.Known > 0 || f != nil), append(row.Links, link)
+		row.Verdicts, row.Causes = append(row.Verdicts, v.Verdict), append(row.Causes, v.Cause)
+		row.IsKnown, row.Links = append(row.IsKnown, v.KnownLine > 0 || f != nil), append(row.Links, link)
 	}
 	return row
 }
@@ -119,7 +119,7 @@ func (p *Page) AddTroubles(t Trouble) {
 	if t.Interrupted {
 		p.AddTrouble("The run was interrupted:", "the report has the results so far.")
 	}
-	if t.printed() {
+	if t.isPrinted() {
 		p.AddTrouble("The target could not be reached:", t.Unreachable)
 	}
 }
@@ -127,7 +127,7 @@ func (p *Page) AddTroubles(t Trouble) {
 // AddTrouble appends words under a title, unless there are none.
 func (p *Page) AddTrouble(title, words string) {
 	if words != "" {
-		p.Add(Heading{Level: 1, Text: Styled(Bad, title)}, Prose{LinesOf(words)})
+		p.Add(Heading{Level: 1, Text: StyledText(Bad, title)}, Prose{LinesOf(words)})
 	}
 }
 
@@ -136,12 +136,12 @@ func (p *Page) checks(r *Report) {
 	row := func(c *Check) Row {
 		tries := attempts(c.Attempts)
 		if len(c.Runs) > 0 {
-			tries = " (" + c.seen(c.Verdict, "") + ")"
+			tries = " (" + c.frequency(c.Verdict, "") + ")"
 		}
-		return c.Verdict.row(c.ID, some(int(c.Took), seconds(c.Took)), c.Title+tries)
+		return c.Verdict.row(c.ID, wordsIf(int(c.Took), seconds(c.Took)), c.Title+tries)
 	}
 	p.TableSection("CHECKS", "all checks, with their duration", Table{
-		Columns: []Column{{Width: verdictWidth}, {}, {Right: true, Width: 10}}, Rows: RowsOf(r.Checks, row),
+		Columns: []Column{{Width: verdictWidth}, {}, {AlignRight: true, Width: 10}}, Rows: RowsOf(r.Checks, row),
 	})
 }
 
@@ -150,16 +150,16 @@ const verdictWidth = 14
 
 // facts returns how long the run took, when it began and its seed.
 func (r *Report) facts() string {
-	each := ""
+	repeats := ""
 	if r.Repeat > 1 {
-		each = fmt.Sprintf(", each check %d times", r.Repeat)
+		repeats = fmt.Sprintf(", each check %d times", r.Repeat)
 	}
-	again := some(int(r.Again), fmt.Sprintf(" (%s of it for retries)", seconds(r.Again)))
-	return fmt.Sprintf("took %s%s%s%s, seed %d", seconds(r.Took), again, Began(r.Started), each, r.Seed)
+	replays := wordsIf(int(r.ReplayTime), fmt.Sprintf(" (%s of it for retries)", seconds(r.ReplayTime)))
+	return fmt.Sprintf("took %s%s%s%s, seed %d", seconds(r.Took), replays, StartWords(r.StartTime), repeats, r.Seed)
 }
 
-// Began returns when a run began, as a part of its facts: ", started 2026-03-04 05:06:07 UTC"; empty if not known.
-func Began(t time.Time) string {
+// StartWords returns when a run began, as a part of its facts: ", started 2026-03-04 05:06:07 UTC"; empty if not known.
+func StartWords(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -175,8 +175,8 @@ func (p *Page) Conclude(facts string, o Outcome) {
 const leftoverShown = 10
 
 // leftover appends jobs that are still on targets, and the commands that remove them.
-func (p *Page) leftover(jobs []string, why string, o PageOptions, targets ...Target) {
-	p.TableSection("LEFTOVER JOBS", text.Count(len(jobs), "job")+" "+why, firstOf(jobs, leftoverShown, o))
+func (p *Page) leftover(jobs []string, reason string, o PageOptions, targets ...Target) {
+	p.TableSection("LEFTOVER JOBS", text.Count(len(jobs), "job")+" "+reason, firstRows(jobs, leftoverShown, o))
 	var clean []string
 	for _, t := range targets {
 		if strings.HasPrefix(t.URL, "tcp") { // what clean knows
@@ -190,11 +190,11 @@ func (p *Page) leftover(jobs []string, why string, o PageOptions, targets ...Tar
 	}
 }
 
-// firstOf returns a row for each of the first names, with Verbose for all.
-func firstOf(names []string, most int, o PageOptions) (t Table) {
+// firstRows returns a row for each of the first names, with Verbose for all.
+func firstRows(names []string, limit int, o PageOptions) (t Table) {
 	for i, name := range names {
-		if i == most && !o.Verbose {
-			t.Note = Words(fmt.Sprintf("and %s more; -v lists them", text.Grouped(len(names)-i)))
+		if i == limit && !o.Verbose {
+			t.Note = Words(fmt.Sprintf("and %s more; -v lists them", text.GroupDigits(len(names)-i)))
 			break
 		}
 		t.Rows = append(t.Rows, Cells(name))
@@ -206,7 +206,7 @@ func firstOf(names []string, most int, o PageOptions) (t Table) {
 func (r *Report) leftover() []string {
 	var jobs []string
 	for _, c := range r.Checks {
-		for _, job := range c.Left {
+		for _, job := range c.LeftoverJobs {
 			jobs = append(jobs, fmt.Sprintf("%s [%s]", job, c.ID))
 		}
 	}
@@ -218,7 +218,7 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds())
 
 // attempts returns how often a check was tried, if it was more than once.
 func attempts(n int) string {
-	return some(max(n-1, 0), fmt.Sprintf(" (%d attempts)", n))
+	return wordsIf(max(n-1, 0), fmt.Sprintf(" (%d attempts)", n))
 }
 
 // verdictStyles holds the style of each verdict; the others are plain.
@@ -227,7 +227,7 @@ var verdictStyles = map[Verdict]Style{
 }
 
 // Text returns the word for v in its style.
-func (v Verdict) Text() Text { return Styled(verdictStyles[v], v.String()) }
+func (v Verdict) Text() Text { return StyledText(verdictStyles[v], v.String()) }
 
 // row returns a row of a table that begins with the word for v.
 func (v Verdict) row(cells ...string) Row {
@@ -235,10 +235,10 @@ func (v Verdict) row(cells ...string) Row {
 }
 
 // summary appends the findings, one a line: what a reader looks at first.
-func (p *Page) summary(found []Broken, groups [][]Finding, all []Finding) {
+func (p *Page) summary(findings []RunFinding, groups [][]Finding, all []Finding) {
 	counts := map[Verdict]int{}
-	t := Table{Columns: []Column{{}, {}, {Brief: true}}}
-	for _, b := range found {
+	t := Table{Columns: []Column{{}, {}, {IsBrief: true}}}
+	for _, b := range findings {
 		counts[b.Verdict]++
 		words := b.Statement
 		switch {
@@ -247,13 +247,13 @@ func (p *Page) summary(found []Broken, groups [][]Finding, all []Finding) {
 		case b.Harm != "":
 			words = b.Harm + ": " + words
 		}
-		row := b.Verdict.row(b.Clause, words, shownBy(b.Checks))
+		row := b.Verdict.row(b.Clause, words, checksText(b.Checks))
 		head := groups[b.Symptoms[0]][0] // under which the details are
 		row.Link = findingAnchor(head.Clause, head.Step, head.Check)
 		t.Rows = append(t.Rows, row)
 	}
 	p.findings(counts, t)
-	if command := rerun(all); command != "" && len(found) > 0 {
+	if command := rerun(all); command != "" && len(findings) > 0 {
 		p.Add(Fields{Fields: []Field{{Label: "rerun one", Lines: LinesOf(command), Command: true}}})
 	}
 }
@@ -261,8 +261,8 @@ func (p *Page) summary(found []Broken, groups [][]Finding, all []Finding) {
 // tiles returns how many clauses have each verdict.
 func (c *Counts) tiles() Tiles {
 	t := Tiles{tilesOf(c.Clauses)}
-	if n := c.Known.Clauses; n > 0 {
-		t.Tiles = append(t.Tiles, Tile{text.Grouped(n), "known", Plain})
+	if n := c.KnownCounts.Clauses; n > 0 {
+		t.Tiles = append(t.Tiles, Tile{text.GroupDigits(n), "known", Plain})
 	}
 	return t
 }
@@ -271,7 +271,7 @@ func (c *Counts) tiles() Tiles {
 func tilesOf(counts map[Verdict]int) (tiles []Tile) {
 	for _, v := range worstFirst {
 		if n := counts[v]; n > 0 && v != NotApplicable && v != NotSelected {
-			tiles = append(tiles, Tile{text.Grouped(n), v.String(), verdictStyles[v]})
+			tiles = append(tiles, Tile{text.GroupDigits(n), v.String(), verdictStyles[v]})
 		}
 	}
 	return tiles
@@ -279,16 +279,16 @@ func tilesOf(counts map[Verdict]int) (tiles []Tile) {
 
 // findingAnchor returns what the details of a finding are linked to by.
 func findingAnchor(clause string, step int, checks ...string) string {
-	return "finding-" + cmp.Or(clause, strings.Join(checks, "-")) + some(step, fmt.Sprintf("-step-%d", step))
+	return "finding-" + cmp.Or(clause, strings.Join(checks, "-")) + wordsIf(step, fmt.Sprintf("-step-%d", step))
 }
 
 // findings appends a table of findings, with how many there are of each verdict.
 func (p *Page) findings(counts map[Verdict]int, t Table) {
-	p.TableSection("FINDINGS", fmt.Sprintf("%d (%s)", len(t.Rows), listed(counts)), t)
+	p.TableSection("FINDINGS", fmt.Sprintf("%d (%s)", len(t.Rows), verdictList(counts)), t)
 }
 
-// shownBy returns the first of some checks, and how many more there are.
-func shownBy(checks []string) string {
+// checksText returns the first of some checks, and how many more there are.
+func checksText(checks []string) string {
 	if len(checks) < 2 {
 		return strings.Join(checks, "")
 	}
@@ -307,32 +307,32 @@ func rerun(all []Finding) string {
 
 // Command returns the command that evaluates a clause again, on the same target; empty if the report has none.
 func (r *Report) Command(clause string) string {
-	again := cmp.Or(r.Rerun, rerun(r.Findings()))
-	if before, after, ok := strings.Cut(again, "--check CHECK"); ok {
+	command := cmp.Or(r.Rerun, rerun(r.Findings()))
+	if before, after, ok := strings.Cut(command, "--check CHECK"); ok {
 		return before + "--clause " + text.ShellQuote(clause) + after
 	}
 	c := r.clause(clause)
-	if again == "" || c == nil || len(c.Checks) == 0 {
+	if command == "" || c == nil || len(c.Checks) == 0 {
 		return ""
 	}
-	return strings.Replace(again, "CHECK", text.ShellQuote(c.Checks[0]), 1) // of a script of the user's
+	return strings.Replace(command, "CHECK", text.ShellQuote(c.Checks[0]), 1) // of a script of the user's
 }
 
 // totals appends the counts, which are the same wherever a report has them.
 func (p *Page) totals(c Counts) {
 	var f []Field
-	for _, of := range []struct {
-		label  string
-		counts map[Verdict]int
-		known  int
-	}{{"clauses", c.Clauses, c.Known.Clauses}, {"checks without a clause", c.Checks, c.Known.Checks}} {
-		all := of.known
-		for _, n := range of.counts {
+	for _, row := range []struct {
+		label      string
+		counts     map[Verdict]int
+		knownCount int
+	}{{"clauses", c.Clauses, c.KnownCounts.Clauses}, {"checks without a clause", c.Checks, c.KnownCounts.Checks}} {
+		all := row.knownCount
+		for _, n := range row.counts {
 			all += n
 		}
-		words := JoinWith(", ", listed(of.counts), some(of.known, fmt.Sprintf("%d known", of.known)))
+		words := JoinWith(", ", verdictList(row.counts), wordsIf(row.knownCount, fmt.Sprintf("%d known", row.knownCount)))
 		if all > 0 {
-			f = append(f, NewField(of.label, fmt.Sprintf("%d: %s", all, words)))
+			f = append(f, NewField(row.label, fmt.Sprintf("%d: %s", all, words)))
 		}
 	}
 	if len(f) > 0 {

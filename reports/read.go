@@ -9,29 +9,29 @@ import (
 // report that was written, but for what follows from other options. What was hidden stays hidden. The error says why it
 // is none.
 func ReadJSON(data []byte) (*Report, error) {
-	var of struct {
+	var head struct {
 		Schema string `json:"schema"`
 	}
 	if err := CheckBounds(data); err != nil {
 		return nil, fmt.Errorf("not a report of fwpcheck: %w", err)
 	}
-	if err := json.Unmarshal(data, &of); err != nil {
+	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, fmt.Errorf("not a report in JSON: %w", err)
 	}
-	if of.Schema != Schema {
-		return nil, fmt.Errorf("its schema is %q; this version reads %q", of.Schema, Schema)
+	if head.Schema != Schema {
+		return nil, fmt.Errorf("its schema is %q; this version reads %q", head.Schema, Schema)
 	}
 	r := new(Report)
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("read the report: %w", err)
 	}
-	if err := r.bounded(); err != nil {
+	if err := r.checkBounds(); err != nil {
 		return nil, fmt.Errorf("not a report of fwpcheck: %w", err)
 	}
 	for i, s := range r.Symptoms {
 		r.restore(i, s)
 	}
-	r.Broken, r.Symptoms, r.Known, r.Counts = nil, nil, nil, Counts{}
+	r.RunFindings, r.Symptoms, r.KnownFindings, r.Counts = nil, nil, nil, Counts{}
 	return r, nil
 }
 
@@ -46,34 +46,34 @@ func (r *Report) restore(place int, s Symptom) {
 		if cv := Find(c.Clauses, func(cv *ClauseVerdict) bool { return cv.ID == id }); cv != nil && cv.Verdict.Breach() {
 			f.Level, f.Verdict = cv.Level, cv.Verdict
 		}
-		f.Known = 0
-		known := func(k *Known) bool { return k.Symptom != nil && *k.Symptom == place && k.Clause == id }
-		if k := Find(r.Known, known); k != nil {
-			f.Known = k.Line
+		f.KnownLine = 0
+		match := func(k *KnownFinding) bool { return k.Symptom != nil && *k.Symptom == place && k.Clause == id }
+		if k := Find(r.KnownFindings, match); k != nil {
+			f.KnownLine = k.Line
 		}
-		c.Findings = append(c.Findings, r.complete(f))
+		c.Findings = append(c.Findings, r.fillClause(f))
 	}
 }
 
 // A saved report that is larger than these takes more memory and time than a run that could have made it.
 const (
-	mostValues  = 1_000_000 // of all kinds
-	mostObjects = 100_000
-	mostOfAKind = 10_000 // checks, symptoms, known findings
-	mostClauses = 1_000  // of the catalogue, of a check, of a symptom
-	mostResults = 20_000 // clauses of all checks and symptoms
+	valueLimit  = 1_000_000 // of all kinds
+	objectLimit = 100_000
+	kindLimit   = 10_000 // checks, symptoms, known findings
+	clauseLimit = 1_000  // of the catalogue, of a check, of a symptom
+	resultLimit = 20_000 // clauses of all checks and symptoms
 )
 
 // CheckBounds returns an error for JSON with too many values, without building them.
 func CheckBounds(data []byte) error {
 	values, objects := 1, 0
-	inString, escaped := false, false
+	inString, isEscaped := false, false
 	for _, b := range data {
 		switch {
-		case escaped:
-			escaped = false
+		case isEscaped:
+			isEscaped = false
 		case inString:
-			escaped, inString = b == '\\', b != '"'
+			isEscaped, inString = b == '\\', b != '"'
 		case b == '"':
 			inString = true
 		case b == '{':
@@ -83,15 +83,15 @@ func CheckBounds(data []byte) error {
 			values++
 		}
 	}
-	if values > mostValues || objects > mostObjects {
-		return fmt.Errorf("%d values, %d of them objects; a report has at most %d and %d", values, objects, mostValues,
-			mostObjects)
+	if values > valueLimit || objects > objectLimit {
+		return fmt.Errorf("%d values, %d of them objects; a report has at most %d and %d", values, objects, valueLimit,
+			objectLimit)
 	}
 	return nil
 }
 
-// bounded returns an error for a report with too many results.
-func (r *Report) bounded() error {
+// checkBounds returns an error for a report with too many results.
+func (r *Report) checkBounds() error {
 	clauses, results := len(r.Clauses), 0
 	for i := range r.Checks {
 		clauses, results = max(clauses, len(r.Checks[i].Clauses)), results+len(r.Checks[i].Clauses)
@@ -99,16 +99,16 @@ func (r *Report) bounded() error {
 	for i := range r.Symptoms {
 		clauses, results = max(clauses, len(r.Symptoms[i].Clauses)), results+len(r.Symptoms[i].Clauses)
 	}
-	for _, of := range []struct {
-		what    string
-		n, most int
+	for _, item := range []struct {
+		name     string
+		n, limit int
 	}{
-		{"checks", len(r.Checks), mostOfAKind}, {"symptoms", len(r.Symptoms), mostOfAKind},
-		{"known findings", len(r.Known), mostOfAKind}, {"clauses of one kind", clauses, mostClauses},
-		{"clauses of checks and symptoms", results, mostResults},
+		{"checks", len(r.Checks), kindLimit}, {"symptoms", len(r.Symptoms), kindLimit},
+		{"known findings", len(r.KnownFindings), kindLimit}, {"clauses of one kind", clauses, clauseLimit},
+		{"clauses of checks and symptoms", results, resultLimit},
 	} {
-		if of.n > of.most {
-			return fmt.Errorf("%d %s; a report has at most %d", of.n, of.what, of.most)
+		if item.n > item.limit {
+			return fmt.Errorf("%d %s; a report has at most %d", item.n, item.name, item.limit)
 		}
 	}
 	return nil

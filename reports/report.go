@@ -20,25 +20,25 @@ const Schema = "fwpcheck/3"
 type Report struct {
 	Head
 	// Counts, Broken and Symptoms are what Checks and Clauses come to. WriteJSON sets them, whatever is here.
-	Counts   Counts    `json:"counts"`
-	Broken   []Broken  `json:"findings"`
-	Symptoms []Symptom `json:"symptoms"`
+	Counts      Counts       `json:"counts"`
+	RunFindings []RunFinding `json:"findings"`
+	Symptoms    []Symptom    `json:"symptoms"`
 	// Expectations is what the run came to by a file of known findings; nil if there was none. Known holds what is
 	// known by it, and is not among the findings; WriteJSON sets it, whatever is here.
-	Expectations *Expectations `json:"expectations,omitempty"`
-	Known        []Known       `json:"known,omitempty"`
+	Expectations  *Expectations  `json:"expectations,omitempty"`
+	KnownFindings []KnownFinding `json:"known,omitempty"`
 	// Target is the server under test.
 	Target Target `json:"target"`
-	// Again is how much of Took it was that findings were played again, after the turn of each check.
-	Again time.Duration `json:"again_ns,omitempty"`
+	// ReplayTime is how much of Took it was that findings were played again, after the turn of each check.
+	ReplayTime time.Duration `json:"again_ns,omitempty"`
 	// Repeat is how often each check was run, if that was more than once.
 	Repeat int `json:"repeat,omitempty"`
 	// Rerun is the command that plays a check of the run again, with CHECK in the place of its name.
 	Rerun string `json:"rerun,omitempty"`
-	// Unseen is why what the run was for did not show: a bug of the embedded server; empty if it did.
-	Unseen string `json:"unseen,omitempty" from:"target"`
-	// Seen is what was seen of a client beside the clauses: how long its processes took to their ends, for example.
-	Seen []string `json:"seen,omitempty" from:"target"`
+	// MissReason is why what the run was for did not show: a bug of the embedded server; empty if it did.
+	MissReason string `json:"unseen,omitempty" from:"target"`
+	// Observations is what was seen of a client beside the clauses: how long its processes took to their ends, for example.
+	Observations []string `json:"seen,omitempty" from:"target"`
 	// Law is what the law of the protocol has judged; nil if it has judged nothing.
 	Law *Law `json:"law,omitempty"`
 	// Upgrade is what became of jobs over an upgrade; nil if there was none.
@@ -62,8 +62,8 @@ type Clause struct {
 	Harm string `json:"harm,omitempty"`
 	// Fix is the section of a page of the repository that says how to fix it; empty if none does.
 	Fix string `json:"fix,omitempty"`
-	// Why is the cause of a verdict other than Pass, in one sentence without a full stop.
-	Why string `json:"why,omitempty" from:"target"`
+	// Cause is the cause of a verdict other than Pass, in one sentence without a full stop.
+	Cause string `json:"why,omitempty" from:"target"`
 	// Reason is that of the ClauseVerdict.
 	Reason ReasonCode `json:"reason,omitempty"`
 	// Provide is how the user can provide what was missing (Skipped, sometimes Inconclusive); empty otherwise.
@@ -83,8 +83,8 @@ type Check struct {
 	// File is the script, relative to where scripts are kept; empty for a property.
 	File    string  `json:"file,omitempty"`
 	Verdict Verdict `json:"verdict"`
-	// Why, Reason and Provide are those of ClauseVerdict, for a check that names no clause.
-	Why     string     `json:"why,omitempty" from:"target"`
+	// Cause, Reason and Provide are those of ClauseVerdict, for a check that names no clause.
+	Cause   string     `json:"why,omitempty" from:"target"`
 	Reason  ReasonCode `json:"reason,omitempty"`
 	Provide string     `json:"provide,omitempty"`
 	// Took is how long the last attempt was.
@@ -94,17 +94,17 @@ type Check struct {
 	// Runs counts the verdicts of a check that was run several times because the user asked for it, the worst first; the
 	// Verdict is the worst, and the evidence is that of the first run that had it.
 	Runs []Count `json:"runs,omitempty"`
-	// Alone counts the verdicts of the check when it was played again alone, after the run, because it had a finding
+	// Replays counts the verdicts of the check when it was played again alone, after the run, because it had a finding
 	// that is not known, or one that is known to be flaky. They do not change the Verdict.
-	Alone []Count `json:"alone,omitempty"`
-	// Known is that of ClauseVerdict, for a check that names no clause.
-	Known int `json:"known_line,omitempty"`
+	Replays []Count `json:"alone,omitempty"`
+	// KnownLine is that of ClauseVerdict, for a check that names no clause.
+	KnownLine int `json:"known_line,omitempty"`
 	// Clauses holds the verdict on each clause that the check evaluates.
 	Clauses []ClauseVerdict `json:"clauses,omitempty"`
 	// Findings are the evidence against the clauses; in JSON they are the symptoms of the Report.
 	Findings []Finding `json:"-"`
-	// Left names the jobs that the check put on the target and could not remove.
-	Left []string `json:"left,omitempty" from:"target"`
+	// LeftoverJobs names the jobs that the check put on the target and could not remove.
+	LeftoverJobs []string `json:"left,omitempty" from:"target"`
 	// Conversation is that of all connections of the check, in order of time. It is kept for findings and inconclusive
 	// checks.
 	Conversation []Line `json:"conversation,omitempty"`
@@ -115,19 +115,19 @@ type ClauseVerdict struct {
 	ID      string  `json:"id"`
 	Level   Level   `json:"level"`
 	Verdict Verdict `json:"verdict"`
-	// Why is the cause of a verdict other than Pass, or the reading that was seen (Observed); one sentence, no full stop.
-	Why string `json:"why,omitempty" from:"target"`
+	// Cause is the cause of a verdict other than Pass, or the reading that was seen (Observed); one sentence, no full stop.
+	Cause string `json:"why,omitempty" from:"target"`
 	// Reason is the code of the cause of a verdict without a result: "lag" for example. docs/verdicts.md lists the codes.
 	Reason ReasonCode `json:"reason,omitempty"`
 	// Provide is how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
 	Provide string `json:"provide,omitempty"`
-	// Halted is set if the verdict is Inconclusive because an earlier line of the check did not match, another clause was
+	// IsHalted is set if the verdict is Inconclusive because an earlier line of the check did not match, another clause was
 	// broken in it, or its situation did not come about: the subject does that, and no other play will change it.
-	Halted bool `json:"halted,omitempty"`
-	// Beside is set if the verdict is Inconclusive because another clause was broken meanwhile.
-	Beside bool `json:"beside,omitempty"`
-	// Known is the line, counted from 1, of the file of known findings that lists an inconclusive verdict; 0: none.
-	Known int `json:"known_line,omitempty"`
+	IsHalted bool `json:"halted,omitempty"`
+	// HasOtherBreach is set if the verdict is Inconclusive because another clause was broken meanwhile.
+	HasOtherBreach bool `json:"beside,omitempty"`
+	// KnownLine is the line, counted from 1, of the file of known findings that lists an inconclusive verdict; 0: none.
+	KnownLine int `json:"known_line,omitempty"`
 	// Runs is that of Check, for this clause.
 	Runs []Count `json:"runs,omitempty"`
 }
@@ -149,10 +149,10 @@ type Line struct {
 	From string `json:"from"`
 	// Text is what was sent, escaped, without the final CRLF, and shortened if it was long.
 	Text string `json:"text" from:"target"`
-	// Own is set if the suite did it for itself: it asked whether the server still serves, or removed its jobs.
-	Own bool `json:"own,omitempty"`
-	// Ended is set if the line is about the end of the connection.
-	Ended bool `json:"ended,omitempty"`
+	// IsInternal is set if the suite did it for itself: it asked whether the server still serves, or removed its jobs.
+	IsInternal bool `json:"own,omitempty"`
+	// IsEnd is set if the line is about the end of the connection.
+	IsEnd bool `json:"ended,omitempty"`
 }
 
 // String returns the line as it is shown while a check is played.

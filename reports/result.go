@@ -34,10 +34,10 @@ type Head struct {
 	// Exit is the exit code, and Words what it stands for; WriteJSON sets them, whatever is here.
 	Exit  int    `json:"exit_code"`
 	Words string `json:"outcome"`
-	// Started is when it began, by the clock of the machine that runs the suite, and Took how long it was until there was
+	// StartTime is when it began, by the clock of the machine that runs the suite, and Took how long it was until there was
 	// a result.
-	Started time.Time     `json:"started,omitzero"`
-	Took    time.Duration `json:"took_ns,omitzero" join:"max"`
+	StartTime time.Time     `json:"started,omitzero"`
+	Took      time.Duration `json:"took_ns,omitzero" join:"max"`
 	// Seed is what all was drawn from. JSON holds it as a string, because many readers of JSON are not exact above 2^53.
 	Seed uint64 `json:"seed,string,omitzero"`
 	Trouble
@@ -46,11 +46,11 @@ type Head struct {
 // Common returns h: that of a result, whatever its type.
 func (h *Head) Common() *Head { return h }
 
-// Written returns h as it is written: with its schema, and what the result comes to.
-func (h *Head) Written(schema string, o Outcome) Head {
-	written := *h
-	written.Schema, written.Exit, written.Words, written.Started = schema, o.Code, o.Words, h.Started.UTC().Round(0)
-	return written
+// WithOutcome returns h as it is written: with its schema, and what the result comes to.
+func (h *Head) WithOutcome(schema string, o Outcome) Head {
+	head := *h
+	head.Schema, head.Exit, head.Words, head.StartTime = schema, o.Code, o.Words, h.StartTime.UTC().Round(0)
+	return head
 }
 
 // Trouble is what kept a run from being complete, whatever the run was about: empty texts are no trouble. It is a part
@@ -67,21 +67,21 @@ type Trouble struct {
 	Usage string `json:"usage,omitempty"`
 }
 
-// printed reports whether several lines of a program's output say why the target could not be reached.
-func (t Trouble) printed() bool { return strings.Count(t.Unreachable, "\n  ") > 1 }
+// isPrinted reports whether several lines of a program's output say why the target could not be reached.
+func (t Trouble) isPrinted() bool { return strings.Count(t.Unreachable, "\n  ") > 1 }
 
 // Claims returns the outcomes of a run that is not complete. sum is what was found until then, and undone what
 // could not be done without a target.
 func (t Trouble) Claims(sum, undone string) []Claim {
 	unreached := text.OneLine(t.Unreachable)
-	if t.printed() {
+	if t.isPrinted() {
 		unreached = strings.TrimSuffix(text.FirstLine(t.Unreachable), ":") + ": see above"
 	}
 	return []Claim{
-		Claimed(ExitInterrupted, t.Interrupted, "interrupted: "+sum),
-		Claimed(ExitInternal, t.Internal != "", FailedHere+text.OneLine(t.Internal)),
-		Claimed(ExitUnreachable, t.Unreachable != "", undone+": "+unreached),
-		Claimed(ExitUsage, t.Usage != "", "usage error: "+text.OneLine(t.Usage)),
+		NewClaim(ExitInterrupted, t.Interrupted, "interrupted: "+sum),
+		NewClaim(ExitInternal, t.Internal != "", OwnFailure+text.OneLine(t.Internal)),
+		NewClaim(ExitUnreachable, t.Unreachable != "", undone+": "+unreached),
+		NewClaim(ExitUsage, t.Usage != "", "usage error: "+text.OneLine(t.Usage)),
 	}
 }
 
@@ -97,8 +97,8 @@ const (
 	ExitInterrupted  = 130 // interrupted by the user; the report is written all the same
 )
 
-// FailedHere begins the outcome of what this machine, or the suite, has kept from being complete.
-const FailedHere = "failed on this machine: "
+// OwnFailure begins the outcome of what this machine, or the suite, has kept from being complete.
+const OwnFailure = "failed on this machine: "
 
 // exit is a row of the table of exit codes.
 type exit struct {
@@ -153,7 +153,7 @@ func (o Outcome) Values() (code int, words string) { return o.Code, o.Words }
 
 // Text returns the outcome in words, in the style of its exit code.
 func (o Outcome) Text() Text {
-	return Styled(exits[min(precedence(o.Code), len(exits)-1)].style, o.Words)
+	return StyledText(exits[min(precedence(o.Code), len(exits)-1)].style, o.Words)
 }
 
 // Claim is an outcome that a result has if it applies.
@@ -162,8 +162,10 @@ type Claim struct {
 	Outcome
 }
 
-// Claimed returns the claim that a result comes to code, in words, if it applies.
-func Claimed(code int, applies bool, words string) Claim { return Claim{applies, Outcome{code, words}} }
+// NewClaim returns the claim that a result comes to code, in words, if it applies.
+func NewClaim(code int, applies bool, words string) Claim {
+	return Claim{applies, Outcome{code, words}}
+}
 
 // Decide returns the outcome of the claims that apply: the one whose exit code counts, and the first of several with
 // the same code.

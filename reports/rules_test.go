@@ -44,11 +44,11 @@ func TestFindingsAtOnePlaceAreOneSymptom(t *testing.T) {
 // clause is one of its own. What is known is none.
 func TestAClauseIsOneFinding(t *testing.T) {
 	t.Parallel()
-	known := finding(Crash, "A-01", "known/x", 1, "gone")
-	known.Known = 7
-	found := broken(symptoms([]Finding{
+	knownFinding := finding(Crash, "A-01", "known/x", 1, "gone")
+	knownFinding.KnownLine = 7
+	findings := runFindings(symptoms([]Finding{
 		finding(Warn, "B-01", "b/x", 1, "1"), finding(Warn, "A-01", "a/x", 1, "2"), finding(Fail, "A-01", "a/y", 1, "3"),
-		finding(Fail, "A-01", "a/x", 9, "4"), known, finding(Fail, "", "mine.fwp", 1, "5"),
+		finding(Fail, "A-01", "a/x", 9, "4"), knownFinding, finding(Fail, "", "mine.fwp", 1, "5"),
 		finding(Fail, "", "mine.fwp", 2, "6"),
 	}))
 	type row struct {
@@ -58,7 +58,7 @@ func TestAClauseIsOneFinding(t *testing.T) {
 		symptoms []int
 	}
 	var rows []row
-	for _, b := range found {
+	for _, b := range findings {
 		rows = append(rows, row{b.Clause, b.Verdict, b.Checks, b.Symptoms})
 	}
 	assert.Equal(t, []row{
@@ -70,10 +70,10 @@ func TestAClauseIsOneFinding(t *testing.T) {
 // A crash comes before a fail, a fail before a warn; among equals a closed connection comes last.
 func TestTheWorstFindingIsFirst(t *testing.T) {
 	t.Parallel()
-	closed := finding(Fail, "A-01", "a", 1, "x")
-	closed.Close = "the server closed the connection"
+	closeFinding := finding(Fail, "A-01", "a", 1, "x")
+	closeFinding.Close = "the server closed the connection"
 	r := Report{Checks: []Check{
-		{ID: "a", Verdict: Fail, Findings: []Finding{finding(Warn, "W-01", "a", 1, "x"), closed}},
+		{ID: "a", Verdict: Fail, Findings: []Finding{finding(Warn, "W-01", "a", 1, "x"), closeFinding}},
 		{ID: "b", Verdict: Crash, Findings: []Finding{
 			finding(Fail, "B-01", "b", 1, "x"), finding(Crash, "C-01", "b", 2, "x"),
 		}},
@@ -91,16 +91,16 @@ func TestRedVerdictsAreFindings(t *testing.T) {
 	t.Parallel()
 	r := Report{
 		Checks: []Check{
-			{ID: "a", File: "a.fwp", Verdict: Fail, Clauses: []ClauseVerdict{{ID: "A-01", Verdict: Fail, Why: "because"}}},
-			{ID: "b", File: "b.fwp", Verdict: Crash, Why: "it died"},
+			{ID: "a", File: "a.fwp", Verdict: Fail, Clauses: []ClauseVerdict{{ID: "A-01", Verdict: Fail, Cause: "because"}}},
+			{ID: "b", File: "b.fwp", Verdict: Crash, Cause: "it died"},
 			{ID: "c", File: "c.fwp", Verdict: Fail, Findings: []Finding{{
 				Clause: "A-01", Level: LevelMust, Verdict: Fail,
-				Evidence: Evidence{Check: "other", File: "o.fwp", Seen: "once"},
+				Evidence: Evidence{Check: "other", File: "o.fwp", Frequency: "once"},
 			}}},
 		},
 		Clauses: []Clause{
 			{ID: "A-01", Level: LevelPlain, Statement: "it holds", Verdict: Fail},
-			{ID: "Z-01", Level: LevelMay, Verdict: Warn, Why: "elsewhere", Checks: []string{"x", "y"}},
+			{ID: "Z-01", Level: LevelMay, Verdict: Warn, Cause: "elsewhere", Checks: []string{"x", "y"}},
 		},
 	}
 	assert.Equal(t, []Finding{
@@ -108,7 +108,7 @@ func TestRedVerdictsAreFindings(t *testing.T) {
 		{Clause: "A-01", Level: LevelPlain, Statement: "it holds", Verdict: Fail,
 			Evidence: Evidence{Check: "a", File: "a.fwp", Actual: "because"}},
 		{Clause: "A-01", Level: LevelMust, Statement: "it holds", Verdict: Fail,
-			Evidence: Evidence{Check: "other", File: "o.fwp", Seen: "once"}},
+			Evidence: Evidence{Check: "other", File: "o.fwp", Frequency: "once"}},
 		{Clause: "Z-01", Level: LevelMay, Verdict: Warn, Evidence: Evidence{Check: "x, y", Actual: "elsewhere"}},
 	}, r.Findings())
 }
@@ -116,8 +116,8 @@ func TestRedVerdictsAreFindings(t *testing.T) {
 // Of several findings of a clause in a check the case is about the first that is not known.
 func TestTheCaseOfAClauseIsAboutWhatIsNotKnown(t *testing.T) {
 	t.Parallel()
-	known, other := finding(Fail, "A-01", "a", 1, "old"), finding(Fail, "A-01", "a", 2, "new")
-	known.Known = 7
+	knownFinding, other := finding(Fail, "A-01", "a", 1, "old"), finding(Fail, "A-01", "a", 2, "new")
+	knownFinding.KnownLine = 7
 	c := Check{ID: "a", Verdict: Fail, Took: time.Second, Clauses: []ClauseVerdict{
 		{ID: "A-01", Level: LevelMust, Verdict: Fail}, {ID: "B-01", Verdict: Inconclusive, Provide: "give --restart"},
 		{ID: "C-01", Verdict: NotSelected},
@@ -127,8 +127,8 @@ func TestTheCaseOfAClauseIsAboutWhatIsNotKnown(t *testing.T) {
 		message  string
 		result   CaseState
 	}{
-		{[]Finding{known, other}, "new", CaseFailed}, {[]Finding{other, known}, "new", CaseFailed},
-		{[]Finding{known}, "known, x.expect:7: old", CaseSkipped},
+		{[]Finding{knownFinding, other}, "new", CaseFailed}, {[]Finding{other, knownFinding}, "new", CaseFailed},
+		{[]Finding{knownFinding}, "known, x.expect:7: old", CaseSkipped},
 	} {
 		c.Findings = test.findings
 		r := Report{Checks: []Check{c}, Expectations: &Expectations{File: "x.expect"}}
@@ -162,20 +162,20 @@ func TestStatesOfVerdicts(t *testing.T) {
 // What has no result is listed once for each cause, the worst first: inconclusive, not run, skipped.
 func TestOpenResultsAreGroupedByCause(t *testing.T) {
 	t.Parallel()
-	late := ClauseVerdict{ID: "A-01", Verdict: Inconclusive, Reason: ReasonLag, Why: "late by 2 s"}
-	later, listed := late, late
-	later.ID, later.Why = "A-02", "late by 3 s"
-	listed.ID, listed.Known = "A-03", 7
+	first := ClauseVerdict{ID: "A-01", Verdict: Inconclusive, Reason: ReasonLag, Cause: "late by 2 s"}
+	second, third := first, first
+	second.ID, second.Cause = "A-02", "late by 3 s"
+	third.ID, third.KnownLine = "A-03", 7
 	r := Report{
 		Checks: []Check{
-			{ID: "s", Verdict: Skipped, Why: "no password", Provide: "give one"},
-			{ID: "a", Verdict: Inconclusive, Attempts: 3, Clauses: []ClauseVerdict{late, later, listed}},
-			{ID: "b", Verdict: Inconclusive, Clauses: []ClauseVerdict{late}},
+			{ID: "s", Verdict: Skipped, Cause: "no password", Provide: "give one"},
+			{ID: "a", Verdict: Inconclusive, Attempts: 3, Clauses: []ClauseVerdict{first, second, third}},
+			{ID: "b", Verdict: Inconclusive, Clauses: []ClauseVerdict{first}},
 			{ID: "n", Verdict: NotRun}, {ID: "p", Verdict: Pass},
 		},
 		Clauses: []Clause{
 			{ID: "A-01", Verdict: Inconclusive, Reason: ReasonSetUp, Checks: []string{"a"}},
-			{ID: "G-01", Verdict: Inconclusive, Reason: ReasonSetUp, Why: "never seen", Checks: []string{"p"}},
+			{ID: "G-01", Verdict: Inconclusive, Reason: ReasonSetUp, Cause: "never seen", Checks: []string{"p"}},
 			{ID: "Z-01", Verdict: NotRun},
 		},
 	}
@@ -191,7 +191,7 @@ func TestOpenResultsAreGroupedByCause(t *testing.T) {
 		{"late by 2 s", "a", []string{"A-01"}, 3}, {"late by 3 s", "a", []string{"A-02"}, 3},
 		{"late by 2 s", "b", []string{"A-01"}, 0},
 	}, rows[0])
-	assert.Equal(t, []openRow{{why: "never seen", clauses: []string{"G-01"}}}, rows[1])
+	assert.Equal(t, []openRow{{cause: "never seen", clauses: []string{"G-01"}}}, rows[1])
 }
 
 // Each pair of sides has its mark, and B breaks only what A does not break in the same clause.
@@ -240,7 +240,7 @@ func TestKindsOfChanges(t *testing.T) {
 		{[]*Report{run(Crash, "x"), run(Fail, "x")}, Changed, ExitWell},
 		{[]*Report{run(Fail, "x"), run(Fail, "y")}, Changed, ExitWell},
 		{[]*Report{run(Fail, "x 1"), run(Fail, "x 2")}, "", ExitWell},
-		{[]*Report{run(Fail, "x"), run(Pass, "")}, Went, ExitWell},
+		{[]*Report{run(Fail, "x"), run(Pass, "")}, Disappeared, ExitWell},
 		{[]*Report{run(Pass, ""), run(Inconclusive, "")}, Unevaluated, ExitInconclusive},
 		{[]*Report{run(Skipped, ""), run(Pass, "")}, Evaluated, ExitInconclusive},
 		{[]*Report{run(Pass, ""), run(Fail, "x"), run(Pass, "")}, Varied, ExitWell},
@@ -260,19 +260,19 @@ func TestKindsOfChanges(t *testing.T) {
 // A clause is known if all that is wrong with it is: its findings, or else what has no result.
 func TestWhatIsKnownOfAClause(t *testing.T) {
 	t.Parallel()
-	red := func(known ...int) []Finding {
+	findingsOf := func(isKnown ...int) []Finding {
 		var all []Finding
-		for i, line := range known {
+		for i, line := range isKnown {
 			f := finding(Fail, "A-01", "a", i+1, "x")
-			f.Known = line
+			f.KnownLine = line
 			all = append(all, f)
 		}
 		return all
 	}
-	open := func(known ...int) []Check {
+	checksOf := func(isKnown ...int) []Check {
 		var all []Check
-		for _, line := range known {
-			all = append(all, Check{ID: "a", Clauses: []ClauseVerdict{{ID: "A-01", Verdict: Inconclusive, Known: line}}})
+		for _, line := range isKnown {
+			all = append(all, Check{ID: "a", Clauses: []ClauseVerdict{{ID: "A-01", Verdict: Inconclusive, KnownLine: line}}})
 		}
 		return all
 	}
@@ -283,20 +283,20 @@ func TestWhatIsKnownOfAClause(t *testing.T) {
 		want     bool
 	}{
 		"it passed":                     {Clause{Verdict: Pass}, nil, nil, false},
-		"its finding is known":          {Clause{Verdict: Fail}, red(7), nil, true},
-		"both findings are known":       {Clause{Verdict: Fail}, red(7, 8), nil, true},
-		"one of two findings is new":    {Clause{Verdict: Fail}, red(7, 0), nil, false},
-		"the finding before is new":     {Clause{Verdict: Fail}, red(0, 7), nil, false},
-		"its open results are known":    {Clause{Verdict: Inconclusive}, nil, open(7, 8), true},
-		"one of its results is not":     {Clause{Verdict: Inconclusive}, nil, open(7, 0), false},
+		"its finding is known":          {Clause{Verdict: Fail}, findingsOf(7), nil, true},
+		"both findings are known":       {Clause{Verdict: Fail}, findingsOf(7, 8), nil, true},
+		"one of two findings is new":    {Clause{Verdict: Fail}, findingsOf(7, 0), nil, false},
+		"the finding before is new":     {Clause{Verdict: Fail}, findingsOf(0, 7), nil, false},
+		"its open results are known":    {Clause{Verdict: Inconclusive}, nil, checksOf(7, 8), true},
+		"one of its results is not":     {Clause{Verdict: Inconclusive}, nil, checksOf(7, 0), false},
 		"no check is open":              {Clause{Verdict: NotRun}, nil, nil, false},
-		"a finding beside known checks": {Clause{Verdict: Inconclusive}, red(0), open(7), false},
+		"a finding beside known checks": {Clause{Verdict: Inconclusive}, findingsOf(0), checksOf(7), false},
 	} {
 		test.clause.ID = "A-01"
 		r := Report{Checks: test.checks, Clauses: []Clause{test.clause}}
-		assert.Equal(t, test.want, r.settled(&test.clause, test.findings), name)
-		_, known := r.counted(&test.clause, broken(symptoms(test.findings)), test.findings)
-		assert.Equal(t, test.want, known, name)
+		assert.Equal(t, test.want, r.isKnown(&test.clause, test.findings), name)
+		_, isKnown := r.verdictOf(&test.clause, runFindings(symptoms(test.findings)), test.findings)
+		assert.Equal(t, test.want, isKnown, name)
 	}
 }
 
@@ -305,9 +305,9 @@ func TestWithWhichVerdictAClauseCounts(t *testing.T) {
 	t.Parallel()
 	evaluated := []string{"a"}
 	for name, test := range map[string]struct {
-		clause Clause
-		found  []Finding
-		want   Verdict
+		clause   Clause
+		findings []Finding
+		want     Verdict
 	}{
 		"its own": {Clause{Verdict: Pass, Checks: evaluated}, nil, Pass},
 		"that of its finding": {Clause{Verdict: Inconclusive, Checks: evaluated},
@@ -323,7 +323,7 @@ func TestWithWhichVerdictAClauseCounts(t *testing.T) {
 		"it was seen, and is no finding": {Clause{Verdict: Observed, Checks: evaluated}, nil, Observed},
 	} {
 		test.clause.ID = "A-01"
-		v, _ := (&Report{}).counted(&test.clause, broken(symptoms(test.found)), test.found)
+		v, _ := (&Report{}).verdictOf(&test.clause, runFindings(symptoms(test.findings)), test.findings)
 		assert.Equal(t, test.want, v, name)
 	}
 }
@@ -369,7 +369,7 @@ func TestLeftoverJobsCanBeRemoved(t *testing.T) {
 		p.leftover([]string{"a job"}, "that is left", PageOptions{}, targets...)
 		var got []string
 		for _, block := range p.Blocks {
-			if f, is := block.(Fields); is {
+			if f, ok := block.(Fields); ok {
 				got = append(got, f.Fields[0].Lines[0].String())
 			}
 		}
@@ -394,13 +394,13 @@ func TestRangesOfLines(t *testing.T) {
 // What one play has found broken, and none has confirmed, is a line for each check.
 func TestWhatAwaitsConfirmationIsALineEach(t *testing.T) {
 	t.Parallel()
-	open := func(id, why string) ClauseVerdict {
+	verdictOf := func(id, cause string) ClauseVerdict {
 		return ClauseVerdict{
-			ID: id, Verdict: Inconclusive, Reason: ReasonUnsteady, Why: ReasonUnsteady.Words() + ": " + why,
+			ID: id, Verdict: Inconclusive, Reason: ReasonUnsteady, Cause: ReasonUnsteady.Words() + ": " + cause,
 		}
 	}
-	g := withOpen(nil, open("A-01", "too late"), openRow{check: "a", clauses: []string{"A-01"}})
-	g = withOpen(g, open("A-02", "too often"), openRow{check: "b", clauses: []string{"A-02"}})
+	g := withOpen(nil, verdictOf("A-01", "too late"), openRow{check: "a", clauses: []string{"A-01"}})
+	g = withOpen(g, verdictOf("A-02", "too often"), openRow{check: "b", clauses: []string{"A-02"}})
 	assert.Len(t, g, 1)
 	assert.Equal(t, []Row{Cells("a", "A-01: too late"), Cells("b", "A-02: too often")}, g[0].table().Rows)
 }

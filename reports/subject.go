@@ -59,7 +59,7 @@ func (t *Target) role() string {
 // String names the target in a line: "faktory 1.9.3, started by --start".
 func (t *Target) String() string { return t.Subject.At(cmp.Or(t.Command, t.URL), t.Chosen) }
 
-func (t *Target) short() string { return t.Subject.Short(cmp.Or(t.Command, t.URL), t.Chosen) }
+func (t *Target) shortName() string { return t.Subject.ShortName(cmp.Or(t.Command, t.URL), t.Chosen) }
 
 // At names the software, where it was, and how it was chosen: "faktory 1.9.3, tcp://localhost:7419 (from --url)".
 func (s *Subject) At(place, chosen string) string {
@@ -73,14 +73,14 @@ func (s *Subject) At(place, chosen string) string {
 func (s *Subject) Title() string {
 	if s.Name == "" {
 		if f := s.program(); f != nil {
-			return JoinWith(" ", f.Name, f.short())
+			return JoinWith(" ", f.Name, f.shortHash())
 		}
 	}
 	return JoinWith(" ", s.Name, s.Version)
 }
 
-// Short returns Title, or else the place, or how it was chosen.
-func (s *Subject) Short(place, chosen string) string {
+// ShortName returns Title, or else the place, or how it was chosen.
+func (s *Subject) ShortName(place, chosen string) string {
 	return cmp.Or(s.Title(), place, strings.TrimPrefix(chosen, "the "))
 }
 
@@ -99,17 +99,17 @@ func (s *Subject) program() *SubjectFile {
 	return &s.Files[0]
 }
 
-// short returns the beginning of the hash.
-func (f *SubjectFile) short() string { return f.SHA256[:min(len(f.SHA256), 12)] }
+// shortHash returns the beginning of the hash.
+func (f *SubjectFile) shortHash() string { return f.SHA256[:min(len(f.SHA256), 12)] }
 
 // Fields returns what is known of the software, each labelled. label is that of its name.
 func (s *Subject) Fields(label string) []Field {
 	name := JoinWith(", ", JoinWith(" ", s.Name, s.Version),
-		some(len(s.Reports), "which reports "+s.Reports+" about itself"))
+		wordsIf(len(s.Reports), "which reports "+s.Reports+" about itself"))
 	var files []Text
 	for _, f := range s.Files {
-		files = append(files, Words(JoinWith(", ", f.Name, text.Grouped(int(f.Size))+" bytes",
-			some(len(f.SHA256), "SHA-256 "+f.short()))))
+		files = append(files, Words(JoinWith(", ", f.Name, text.GroupDigits(int(f.Size))+" bytes",
+			wordsIf(len(f.SHA256), "SHA-256 "+f.shortHash()))))
 	}
 	return []Field{exact(label, LinesOf(text.OneLine(name))...), exact("started", LinesOf(s.Command)...),
 		exact("file", files...)}
@@ -121,8 +121,8 @@ func (p *Page) Target(label string, t Target, version string) {
 	if t.Command != "" {
 		software.Command = "" // the target itself
 	}
-	where := Subject{}
-	fields := append([]Field{exact(label, Words(where.At(cmp.Or(t.Command, t.URL), t.Chosen)))},
+	place := Subject{}
+	fields := append([]Field{exact(label, Words(place.At(cmp.Or(t.Command, t.URL), t.Chosen)))},
 		software.Fields("subject")...)
 	p.Add(Fields{LabelWidth: 8, Fields: append(fields, exact("greeting", Words(t.HI)), exact("suite", Words(version)))})
 }

@@ -24,26 +24,26 @@ func transcript(e *Evidence, all []Line, o PageOptions) Transcript {
 		}
 		return t
 	}
-	shown, before := relevant(all, e.Marked-1), -1
-	if len(shown) == 0 {
+	places, before := relevantLines(all, e.Marked-1), -1
+	if len(places) == 0 {
 		return t
 	}
-	jobs, names := known{}, e.matters()
-	for n, i := range shown {
+	jobs, names := knownJobs{}, e.matters()
+	for n, i := range places {
 		entry := e.entry(all, i)
-		if entry.Line.Text = jobs.brief(entry.Line.Text, names); n == 0 || entry.Mark != "" || !alike(all, before, i) {
+		if entry.Line.Text = jobs.shortLine(entry.Line.Text, names); n == 0 || entry.Mark != "" || !isSimilar(all, before, i) {
 			t.Entries = append(t.Entries, entry)
 			before = i
 			continue
 		}
-		if last := &t.Entries[len(t.Entries)-1]; last.More > 0 {
-			last.More++
+		if last := &t.Entries[len(t.Entries)-1]; last.Repeats > 0 {
+			last.Repeats++
 		} else {
-			t.Entries = append(t.Entries, Entry{More: 1})
+			t.Entries = append(t.Entries, Entry{Repeats: 1})
 		}
 	}
-	if left := len(all) - len(shown); left > 0 {
-		t.Entries = append(t.Entries, Entry{Omitted: left})
+	if rest := len(all) - len(places); rest > 0 {
+		t.Entries = append(t.Entries, Entry{Omitted: rest})
 		for i := 0; o.Figures && i < len(all); i++ {
 			t.All = append(t.All, e.entry(all, i))
 		}
@@ -57,37 +57,37 @@ func (e *Evidence) entry(all []Line, i int) Entry {
 		return Entry{Line: all[i]}
 	}
 	if len(e.Differences) > 0 {
-		return Entry{Line: all[i], Mark: abridged(text.OneLine(strings.Join(e.Differences, "; ")))}
+		return Entry{Line: all[i], Mark: abridge(text.OneLine(strings.Join(e.Differences, "; ")))}
 	}
-	return Entry{Line: all[i], Mark: "expected " + abridged(text.OneLine(e.Expected))}
+	return Entry{Line: all[i], Mark: "expected " + abridge(text.OneLine(e.Expected))}
 }
 
 // exchange is a command and what was received until the next one on its connection, as places in a conversation.
 type exchange struct {
-	conn        string
-	lines       []int
-	own, remark bool // of the suite's; remark: one that belongs to no connection
-	names       []string
+	conn                 string
+	lines                []int
+	isInternal, isRemark bool // of the suite's; remark: one that belongs to no connection
+	names                []string
 }
 
 // Limits of what is shown of a conversation, in exchanges.
 const (
-	mostShown = 12 // in all
-	opening   = 2  // of a connection: the greeting, and the command that introduces the client
-	leading   = 3  // before the finding, if no name leads to it
+	exchangeLimit = 12 // in all
+	opening       = 2  // of a connection: the greeting, and the command that introduces the client
+	leading       = 3  // before the finding, if no name leads to it
 )
 
-// relevant returns the places of the lines that lead to the one that is marked (the last one of a connection if none
+// relevantLines returns the places of the lines that lead to the one that is marked (the last one of a connection if none
 // is): those of its connection, and those elsewhere that have a name in common with it. If these are many, they are its
 // opening, those just before the mark, and those that share the mark's rarest name.
-func relevant(all []Line, marked int) []int {
-	found := exchanges(all, marked)
-	if len(found) == 0 {
+func relevantLines(all []Line, marked int) []int {
+	list := exchanges(all, marked)
+	if len(list) == 0 {
 		return nil
 	}
-	at := found[0]
-	for _, x := range found {
-		if !x.own && (!x.remark || at.remark) {
+	at := list[0]
+	for _, x := range list {
+		if !x.isInternal && (!x.isRemark || at.isRemark) {
 			at = x
 		}
 		if slices.Contains(x.lines, marked) {
@@ -95,17 +95,17 @@ func relevant(all []Line, marked int) []int {
 			break
 		}
 	}
-	shared := func(name string) bool { return slices.Contains(at.names, name) }
-	turn := turning(at, found, all)
-	kept := slices.DeleteFunc(slices.Clone(found), func(x *exchange) bool {
-		elsewhere := x.conn != at.conn && !slices.ContainsFunc(x.names, shared)
-		return x != at && x != turn && !x.remark && (x.own || elsewhere && !at.remark)
+	isShared := func(name string) bool { return slices.Contains(at.names, name) }
+	turn := turning(at, list, all)
+	selection := slices.DeleteFunc(slices.Clone(list), func(x *exchange) bool {
+		isElsewhere := x.conn != at.conn && !slices.ContainsFunc(x.names, isShared)
+		return x != at && x != turn && !x.isRemark && (x.isInternal || isElsewhere && !at.isRemark)
 	})
-	if len(kept) > mostShown {
-		kept = narrowed(kept, at, turn)
+	if len(selection) > exchangeLimit {
+		selection = narrow(selection, at, turn)
 	}
 	var lines []int
-	for _, x := range kept {
+	for _, x := range selection {
 		lines = append(lines, x.lines...)
 	}
 	slices.Sort(lines)
@@ -115,13 +115,13 @@ func relevant(all []Line, marked int) []int {
 // turning returns the exchange with the rarest answer about nothing that has a name, the last one of these, such as one
 // that tells a worker to be quiet: what comes behind it may come of it. What the suite did for itself is none. There is
 // none where a finding is about an answer, and not about what the subject did.
-func turning(at *exchange, found []*exchange, all []Line) (turn *exchange) {
+func turning(at *exchange, list []*exchange, all []Line) (turn *exchange) {
 	if all[at.lines[len(at.lines)-1]].From != FromSuite {
 		return nil
 	}
 	firsts, times := map[string]*exchange{}, map[*exchange]int{}
-	for _, x := range found {
-		if x.own || x.remark || len(x.lines) < 2 || all[x.lines[0]].From != FromClient ||
+	for _, x := range list {
+		if x.isInternal || x.isRemark || len(x.lines) < 2 || all[x.lines[0]].From != FromClient ||
 			nameLike.MatchString(all[x.lines[1]].Text) {
 			continue
 		}
@@ -131,7 +131,7 @@ func turning(at *exchange, found []*exchange, all []Line) (turn *exchange) {
 		}
 		times[firsts[kind]]++
 	}
-	for _, x := range found {
+	for _, x := range list {
 		if times[x] > 0 && (turn == nil || times[x] <= times[turn]) {
 			turn = x
 		}
@@ -139,50 +139,50 @@ func turning(at *exchange, found []*exchange, all []Line) (turn *exchange) {
 	return turn
 }
 
-// narrowed returns the exchanges that matter most of many.
-func narrowed(all []*exchange, at, turn *exchange) []*exchange {
+// narrow returns the exchanges that matter most of many.
+func narrow(all []*exchange, at, turn *exchange) []*exchange {
 	last := slices.Index(all, at)
-	kept := slices.Clone(all[max(0, last-mostShown/2) : last+1])
-	if !at.remark {
-		kept = nearest(all, at)
+	selection := slices.Clone(all[max(0, last-exchangeLimit/2) : last+1])
+	if !at.isRemark {
+		selection = nearestExchanges(all, at)
 	}
 	if turn != nil {
-		kept = added(kept, turn)
+		selection = include(selection, turn)
 	}
-	if all[0].remark { // what the suite said of all of it
-		kept = added(kept, all[0])
+	if all[0].isRemark { // what the suite said of all of it
+		selection = include(selection, all[0])
 	}
-	return kept
+	return selection
 }
 
-// nearest returns the exchanges that have most to do with one of them.
-func nearest(all []*exchange, at *exchange) []*exchange {
+// nearestExchanges returns the exchanges that have most to do with one of them.
+func nearestExchanges(all []*exchange, at *exchange) []*exchange {
 	rare, fewest := "", len(all)+1
 	for _, name := range at.names {
-		many := 0
+		count := 0
 		for _, x := range all {
 			if slices.Contains(x.names, name) {
-				many++
+				count++
 			}
 		}
-		if many > 1 && many < fewest {
-			rare, fewest = name, many
+		if count > 1 && count < fewest {
+			rare, fewest = name, count
 		}
 	}
-	own := slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool { return x.conn != at.conn })
+	sameConn := slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool { return x.conn != at.conn })
 	middle := slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool {
 		return rare == "" || !slices.Contains(x.names, rare)
 	})
-	last, before := slices.Index(own, at), leading
+	last, lead := slices.Index(sameConn, at), leading
 	if rare != "" {
-		before = 1
+		lead = 1
 	}
-	near := slices.Concat(own[:min(opening, last)], own[max(last-before, 0):last+1])
-	middle = slices.DeleteFunc(middle, func(x *exchange) bool { return slices.Contains(near, x) })
-	if more := len(middle) - (mostShown - len(near)); more > 0 {
-		middle = middle[more:]
+	base := slices.Concat(sameConn[:min(opening, last)], sameConn[max(last-lead, 0):last+1])
+	middle = slices.DeleteFunc(middle, func(x *exchange) bool { return slices.Contains(base, x) })
+	if excess := len(middle) - (exchangeLimit - len(base)); excess > 0 {
+		middle = middle[excess:]
 	}
-	return slices.Concat(near, middle)
+	return slices.Concat(base, middle)
 }
 
 // exchanges returns what was said until the mark (until the end if there is none), in the order of its beginning. Lines
@@ -191,23 +191,23 @@ func exchanges(all []Line, marked int) []*exchange {
 	if marked >= 0 && marked < len(all) {
 		all = all[:marked+1]
 	}
-	var found []*exchange
-	open := map[string]*exchange{}
+	var list []*exchange
+	byConn := map[string]*exchange{}
 	for i, l := range all {
-		x, remark := open[l.Conn], l.From == FromSuite && l.Conn == ""
-		if x == nil || l.From == FromClient || remark {
-			x = &exchange{conn: l.Conn, own: l.Own, remark: remark}
-			found = append(found, x)
+		x, isRemark := byConn[l.Conn], l.From == FromSuite && l.Conn == ""
+		if x == nil || l.From == FromClient || isRemark {
+			x = &exchange{conn: l.Conn, isInternal: l.IsInternal, isRemark: isRemark}
+			list = append(list, x)
 		}
-		if !remark {
-			open[l.Conn] = x
+		if !isRemark {
+			byConn[l.Conn] = x
 		}
 		x.lines = append(x.lines, i)
 		for _, name := range nameLike.FindAllString(instants.ReplaceAllString(l.Text, ""), -1) {
-			x.names = added(x.names, name)
+			x.names = include(x.names, name)
 		}
 	}
-	return found
+	return list
 }
 
 // nameLike finds words that are probably the name of one thing, such as a job, a queue or a worker: long, with digits.
@@ -216,32 +216,32 @@ var nameLike = regexp.MustCompile(`[A-Za-z0-9_.-]*[0-9][A-Za-z0-9_.-]{7,}|[A-Za-
 // instants are not names, nor are their parts.
 var instants = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+`)
 
-// alike reports whether two lines of a connection differ in no more than names and numbers.
-func alike(all []Line, a, b int) bool {
-	plain := func(s string) string { return numbers.ReplaceAllString(nameLike.ReplaceAllString(s, "0"), "0") }
+// isSimilar reports whether two lines of a connection differ in no more than names and numbers.
+func isSimilar(all []Line, a, b int) bool {
+	mask := func(s string) string { return numbers.ReplaceAllString(nameLike.ReplaceAllString(s, "0"), "0") }
 	x, y := all[a], all[b]
-	return x.Conn == y.Conn && x.From == y.From && plain(x.Text) == plain(y.Text)
+	return x.Conn == y.Conn && x.From == y.From && mask(x.Text) == mask(y.Text)
 }
 
 // Lengths of values that are not shown whole.
 const (
-	longest  = 200 // characters
-	aroundIt = 80  // what is wrong with it
-	ofItsEnd = 40
-	longRun  = 16 // equal characters
+	longest    = 200 // characters
+	errorWidth = 80  // what is wrong with it
+	endWidth   = 40
+	longRun    = 16 // equal characters
 )
 
-// abridged returns what was sent or received with "..." in the place of what is long or repeated in each of its lines.
-func abridged(s string) string {
+// abridge returns what was sent or received with "..." in the place of what is long or repeated in each of its lines.
+func abridge(s string) string {
 	var out []string
 	for line := range strings.SplitSeq(s, "\n") {
-		out = append(out, clipped(collapsed(line)))
+		out = append(out, clip(collapse(line)))
 	}
 	return strings.Join(out, "\n")
 }
 
-// clipped returns a line without its middle, if it is long.
-func clipped(line string) string {
+// clip returns a line without its middle, if it is long.
+func clip(line string) string {
 	runes := []rune(line)
 	if len(runes) <= longest {
 		return line
@@ -249,29 +249,29 @@ func clipped(line string) string {
 	first, last, middle := runes, runes, " ... "
 	if at := text.Cut.FindStringIndex(line); at != nil {
 		first, last, middle = []rune(line[:at[0]]), []rune(line[at[1]:]), line[at[0]:at[1]]
-	} else if at := wrongAt(line); at > longest-ofItsEnd-aroundIt/2 && at < len(runes)-ofItsEnd {
-		point := runes[at-aroundIt/2 : min(at+aroundIt/2, len(runes))]
-		first, middle = runes[:longest-ofItsEnd-aroundIt], middle+string(point)+middle
+	} else if at := errorOffset(line); at > longest-endWidth-errorWidth/2 && at < len(runes)-endWidth {
+		point := runes[at-errorWidth/2 : min(at+errorWidth/2, len(runes))]
+		first, middle = runes[:longest-endWidth-errorWidth], middle+string(point)+middle
 	}
-	return string(first[:min(len(first), longest-ofItsEnd)]) + middle + string(last[max(0, len(last)-ofItsEnd):])
+	return string(first[:min(len(first), longest-endWidth)]) + middle + string(last[max(0, len(last)-endWidth):])
 }
 
-// wrongAt returns the character at which the JSON object of a line breaks its grammar; -1 if it does not.
-func wrongAt(line string) int {
+// errorOffset returns the character at which the JSON object of a line breaks its grammar; -1 if it does not.
+func errorOffset(line string) int {
 	begin := strings.IndexByte(line, '{')
 	if begin < 0 {
 		return -1
 	}
 	var object json.RawMessage
-	wrong, is := errors.AsType[*json.SyntaxError](json.NewDecoder(strings.NewReader(line[begin:])).Decode(&object))
-	if !is {
+	syntaxErr, ok := errors.AsType[*json.SyntaxError](json.NewDecoder(strings.NewReader(line[begin:])).Decode(&object))
+	if !ok {
 		return -1
 	}
-	return utf8.RuneCountInString(line[:min(begin+int(wrong.Offset), len(line))]) - 1
+	return utf8.RuneCountInString(line[:min(begin+int(syntaxErr.Offset), len(line))]) - 1
 }
 
-// collapsed returns a line with its long runs of the same character shortened.
-func collapsed(line string) string {
+// collapse returns a line with its long runs of the same character shortened.
+func collapse(line string) string {
 	var out strings.Builder
 	runes := []rune(line)
 	for i := 0; i < len(runes); {
@@ -291,7 +291,7 @@ func collapsed(line string) string {
 
 // object is a line that ends with a JSON object, a job as a rule.
 type object struct {
-	before string // the object
+	prefix string // the object
 	fields []field
 }
 
@@ -299,12 +299,12 @@ type object struct {
 type field struct{ name, value string }
 
 // objectOf returns the object of a line, if there is a whole one.
-func objectOf(line string) (o object, is bool) {
+func objectOf(line string) (o object, ok bool) {
 	at := strings.IndexByte(line, '{')
 	if at < 0 {
 		return o, false
 	}
-	o.before = line[:at]
+	o.prefix = line[:at]
 	dec := json.NewDecoder(strings.NewReader(line[at:]))
 	if _, err := dec.Token(); err != nil {
 		return o, false
@@ -321,41 +321,41 @@ func objectOf(line string) (o object, is bool) {
 	return o, err == nil && at+int(dec.InputOffset()) == len(line)
 }
 
-// known are the jobs that a reader has seen: the fields of each, by the value of jid.
-type known map[string]map[string]string
+// knownJobs are the jobs that a reader has seen: the fields of each, by the value of jid.
+type knownJobs map[string]map[string]string
 
-// short is the length of a line that is not worth shortening, in bytes.
-const short = 100
+// shortLength is the length of a line that is not worth shortening, in bytes.
+const shortLength = 100
 
-// brief returns a line without the fields that its reader can do without: those of a job that has been shown, unless
+// shortLine returns a line without the fields that its reader can do without: those of a job that has been shown, unless
 // they have another value now, and of an object that is long those behind its first ones. A field with one of some
 // names stays, and no field is cut in two.
-func (k known) brief(line string, names []string) string {
-	o, is := objectOf(line)
-	if !is {
-		return abridged(line)
+func (k knownJobs) shortLine(line string, names []string) string {
+	o, ok := objectOf(line)
+	if !ok {
+		return abridge(line)
 	}
 	jid := o.value("jid")
-	before := k[jid]
-	if jid == "" || before == nil || len(line) <= short {
-		return o.first(k, jid, names)
+	values := k[jid]
+	if jid == "" || values == nil || len(line) <= shortLength {
+		return o.newLine(k, jid, names)
 	}
 	return o.write("as before", func(f field) bool {
-		value, shown := before[f.name]
-		before[f.name] = f.value
-		return f.name == "jid" || slices.Contains(names, f.name) || !shown || value != f.value
+		value, ok := values[f.name]
+		values[f.name] = f.value
+		return f.name == "jid" || slices.Contains(names, f.name) || !ok || value != f.value
 	})
 }
 
-// first returns an object that was not shown before.
-func (o *object) first(k known, jid string, names []string) string {
+// newLine returns an object that was not shown before.
+func (o *object) newLine(k knownJobs, jid string, names []string) string {
 	if jid != "" {
 		k[jid] = map[string]string{}
 	}
-	room := longest - len(o.before)
+	budget := longest - len(o.prefix)
 	for _, f := range o.fields {
 		if slices.Contains(names, f.name) {
-			room -= len(f.name) + len(f.value)
+			budget -= len(f.name) + len(f.value)
 		}
 	}
 	return o.write("", func(f field) bool {
@@ -366,8 +366,8 @@ func (o *object) first(k known, jid string, names []string) string {
 			return true
 		}
 		size := len(f.name) + min(len(f.value), longest)
-		room -= size
-		return room >= 0
+		budget -= size
+		return budget >= 0
 	})
 }
 
@@ -380,20 +380,20 @@ func (o *object) value(name string) string {
 }
 
 // write returns the line with the fields that are kept, and how many are left out.
-func (o *object) write(how string, keep func(field) bool) string {
+func (o *object) write(note string, keep func(field) bool) string {
 	var parts []string
-	left := 0
+	count := 0
 	for _, f := range o.fields {
 		if keep(f) {
-			parts = append(parts, fmt.Sprintf("%q:%s", f.name, abridged(f.value)))
+			parts = append(parts, fmt.Sprintf("%q:%s", f.name, abridge(f.value)))
 		} else {
-			left++
+			count++
 		}
 	}
-	if left > 0 {
-		parts = append(parts, " … "+JoinWith(" ", text.Count(left, "more field"), how))
+	if count > 0 {
+		parts = append(parts, " … "+JoinWith(" ", text.Count(count, "more field"), note))
 	}
-	return o.before + "{" + strings.Join(parts, ",") + "}"
+	return o.prefix + "{" + strings.Join(parts, ",") + "}"
 }
 
 // fieldName finds the names of fields in what was expected, and in how something differs.

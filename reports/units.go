@@ -11,11 +11,11 @@ import (
 
 // PerSecond returns count divided by over in seconds, and 0 for no time at all, so that no report holds what JSON
 // cannot.
-func PerSecond(count int64, over time.Duration) float64 {
-	if over <= 0 {
+func PerSecond(count int64, period time.Duration) float64 {
+	if period <= 0 {
 		return 0
 	}
-	return float64(count) / over.Seconds()
+	return float64(count) / period.Seconds()
 }
 
 // Duration writes d with three digits and the unit that suits it: "52.1 us", "1.2 ms", "31 s".
@@ -50,7 +50,7 @@ func Digits(x float64) string {
 	size := math.Abs(x)
 	switch {
 	case size >= 99.95:
-		return text.Grouped(int64(math.Round(x)))
+		return text.GroupDigits(int64(math.Round(x)))
 	case size >= 9.995:
 		return Trimmed(x, 1)
 	case size >= 0.995:
@@ -95,11 +95,11 @@ func Size(bytes int64) string {
 
 // JoinWith returns the parts that are not empty, with separator between them.
 func JoinWith(separator string, parts ...string) string {
-	var kept []string
+	var texts []string
 	for _, part := range parts {
 		if part != "" {
-			kept = append(kept, part)
+			texts = append(texts, part)
 		}
 	}
-	return strings.Join(kept, separator)
+	return strings.Join(texts, separator)
 }

@@ -12,17 +12,17 @@ import (
 
 // Upgrade is what became of the jobs of servers that took each other's place on the same data.
 type Upgrade struct {
-	// How is how they were stopped.
-	How   string        `json:"how"`
-	Steps []UpgradeStep `json:"steps"`
+	// Method is how they were stopped.
+	Method string        `json:"how"`
+	Steps  []UpgradeStep `json:"steps"`
 }
 
 // UpgradeStep is the way from one server to the next one.
 type UpgradeStep struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Back is set on the way back.
-	Back bool `json:"back,omitempty"`
+	// IsDowngrade is set on the way back.
+	IsDowngrade bool `json:"back,omitempty"`
 	// Down is the time from the stop until the next one served; 0, and absent, if it was not seen to.
 	Down time.Duration `json:"down_ns,omitempty"`
 	// Differs is in what the next server differs from the one before, "its process" for example; empty: it did not serve.
@@ -42,17 +42,17 @@ type UpgradeState struct {
 	Verdict Verdict `json:"verdict"`
 }
 
-// named returns a step for people.
-func (s *UpgradeStep) named(n int) string {
+// title returns a step for people.
+func (s *UpgradeStep) title(n int) string {
 	way := ""
-	if s.Back {
+	if s.IsDowngrade {
 		way = ", the way back"
 	}
 	return fmt.Sprintf("%d: %s to %s%s", n+1, s.From, s.To, way)
 }
 
-// served returns when a server took the place of the one before, and how that is known.
-func (s *UpgradeStep) served() string {
+// readyWords returns when a server took the place of the one before, and how that is known.
+func (s *UpgradeStep) readyWords() string {
 	if s.Down == 0 {
 		return "It is unknown whether another server took its place."
 	}
@@ -71,36 +71,36 @@ func (u *Upgrade) words() string {
 	var parts []string
 	for i := range u.Steps {
 		s := &u.Steps[i]
-		missing, jobs, all := s.missing()
-		of := "after the upgrade"
-		if i > 0 && !s.Back {
-			of = fmt.Sprintf("after step %d", i+1)
+		missing, jobs, all := s.countMissing()
+		place := "after the upgrade"
+		if i > 0 && !s.IsDowngrade {
+			place = fmt.Sprintf("after step %d", i+1)
 		}
-		words := fmt.Sprintf("%s of %s are missing %s", text.Grouped(missing), text.Count(jobs, "job"), of)
-		if s.Back {
-			words = text.Grouped(missing) + " are missing after the way back"
+		words := fmt.Sprintf("%s of %s are missing %s", text.GroupDigits(missing), text.Count(jobs, "job"), place)
+		if s.IsDowngrade {
+			words = text.GroupDigits(missing) + " are missing after the way back"
 		} else if len(all) > 0 {
 			words += " (all that were " + strings.Join(all, ", ") + ")"
 		}
-		parts = append(parts, some(missing, words))
+		parts = append(parts, wordsIf(missing, words))
 	}
 	return join(parts...)
 }
 
-// missing returns how many jobs of a step do not come, how many there were, and the states none of whose jobs comes.
-func (s *UpgradeStep) missing() (missing, jobs int, all []string) {
+// countMissing returns how many jobs of a step do not come, how many there were, and the states none of whose jobs comes.
+func (s *UpgradeStep) countMissing() (count, jobs int, all []string) {
 	for _, state := range s.States {
 		if state.Jobs == nil {
 			continue
 		}
 		n := state.Fates["lost"] + state.Fates["hidden"]
-		missing, jobs = missing+n, jobs+*state.Jobs
+		count, jobs = count+n, jobs+*state.Jobs
 		inQueue := state.State == "large-queue" && slices.Contains(all, "enqueued") // they are enqueued, too
 		if n > 0 && n == *state.Jobs && !inQueue {
 			all = append(all, state.State)
 		}
 	}
-	return missing, jobs, all
+	return count, jobs, all
 }
 
 // dash stands for what is not known.
@@ -115,11 +115,11 @@ var fates = []string{
 func (s *UpgradeState) row() Row {
 	jobs, words := dash, []string(nil)
 	if s.Jobs != nil {
-		jobs = text.Grouped(*s.Jobs)
+		jobs = text.GroupDigits(*s.Jobs)
 	}
 	for _, fate := range fates {
 		if n := s.Fates[fate]; n > 0 {
-			words = append(words, text.Grouped(n)+" "+fate)
+			words = append(words, text.GroupDigits(n)+" "+fate)
 		}
 	}
 	if s.Jobs != nil && *s.Jobs > 0 && s.Fates["kept"] == *s.Jobs && len(words) == 1 {
@@ -129,23 +129,23 @@ func (s *UpgradeState) row() Row {
 	if s.Verdict.Breach() {
 		style = Bad
 	}
-	return Cells(s.State, jobs).With(Styled(style, cmp.Or(strings.Join(words, ", "), dash)))
+	return Cells(s.State, jobs).With(StyledText(style, cmp.Or(strings.Join(words, ", "), dash)))
 }
 
-// upgraded appends the table of states and steps, and its picture.
-func (p *Page) upgraded(u *Upgrade, o PageOptions) {
+// upgrade appends the table of states and steps, and its picture.
+func (p *Page) upgrade(u *Upgrade, o PageOptions) {
 	if u == nil || len(u.Steps) == 0 {
 		return
 	}
-	p.Section("JOBS", "the jobs by their state; stopped: "+u.How)
+	p.Section("JOBS", "the jobs by their state; stopped: "+u.Method)
 	for i := range u.Steps {
 		s := &u.Steps[i]
-		t := Table{Columns: []Column{{Title: "state"}, {Title: "jobs", Right: true}, {Title: "result"}}}
+		t := Table{Columns: []Column{{Title: "state"}, {Title: "jobs", AlignRight: true}, {Title: "result"}}}
 		for k := range s.States {
 			t.Rows = append(t.Rows, s.States[k].row())
 		}
-		t.Note = Words(some(len(s.States), dash+": there were none, or it is unknown"))
-		p.Add(Heading{Level: 2, Text: Words(s.named(i))}, Prose{LinesOf(s.served())}, t)
+		t.Note = Words(wordsIf(len(s.States), dash+": there were none, or it is unknown"))
+		p.Add(Heading{Level: 2, Text: Words(s.title(i))}, Prose{LinesOf(s.readyWords())}, t)
 	}
 	if o.Figures {
 		p.Add(u.figure())
@@ -156,23 +156,23 @@ func (p *Page) upgraded(u *Upgrade, o PageOptions) {
 func (u *Upgrade) figure() Figure {
 	m := &Matrix{Families: []Family{{Name: "STATES"}}}
 	for i := range u.Steps {
-		m.Runs = append(m.Runs, u.Steps[i].named(i))
+		m.Runs = append(m.Runs, u.Steps[i].title(i))
 	}
 	for k, state := range u.Steps[0].States {
-		row := MatrixRow{ID: state.State, Statement: state.Words, Known: make([]bool, len(u.Steps))}
+		row := MatrixRow{ID: state.State, Statement: state.Words, IsKnown: make([]bool, len(u.Steps))}
 		for i := range u.Steps {
 			if k >= len(u.Steps[i].States) {
-				row.Verdicts, row.Why = append(row.Verdicts, NotRun), append(row.Why, "")
+				row.Verdicts, row.Causes = append(row.Verdicts, NotRun), append(row.Causes, "")
 				continue
 			}
 			at := &u.Steps[i].States[k]
 			row.Verdicts = append(row.Verdicts, at.Verdict)
-			row.Why = append(row.Why, at.row().Cells[2].String()+" of "+at.row().Cells[1].String())
+			row.Causes = append(row.Causes, at.row().Cells[2].String()+" of "+at.row().Cells[1].String())
 		}
 		m.Families[0].Rows = append(m.Families[0].Rows, row)
 	}
 	return Figure{
-		Title: "States and steps", Of: m,
+		Title: "States and steps", Drawing: m,
 		Description: "Each square stands for the jobs of one state in one step: P all kept, F some lost, duplicated or " +
 			"changed, W a recommendation violated, O recorded, N not reached, ? unknown, a dot: no jobs.",
 	}

@@ -67,8 +67,8 @@ func (v Verdict) Breach() bool { return v == Crash || v == Fail || v == Warn }
 // Notable reports whether v is what an author looks at: a Breach, or Inconclusive.
 func (v Verdict) Notable() bool { return v.Breach() || v == Inconclusive }
 
-// Decided reports whether v is a result about the target: Pass, Observed, Warn, Fail or Crash.
-func (v Verdict) Decided() bool { return v == Pass || v == Observed || v.Breach() }
+// IsDecided reports whether v is a result about the target: Pass, Observed, Warn, Fail or Crash.
+func (v Verdict) IsDecided() bool { return v == Pass || v == Observed || v.Breach() }
 
 // Worst returns the verdict that counts when several checks evaluate one clause. Worst first:
 //
@@ -129,8 +129,8 @@ func Levels() []Level {
 	return []Level{LevelMust, LevelMustNot, LevelShould, LevelShouldNot, LevelMay, LevelPlain, LevelDerived, LevelNote}
 }
 
-// Valid reports whether l is one of the constants.
-func (l Level) Valid() bool {
+// IsValid reports whether l is one of the constants.
+func (l Level) IsValid() bool {
 	_, ok := levelWords[l]
 	return ok
 }
@@ -213,8 +213,8 @@ func runs(counts []Count) int {
 	return n
 }
 
-// often returns how often each verdict occurred in so many runs: "fail in 2 of 10, pass in 8 of 10".
-func often(counts []Count, runs int) string {
+// frequencyWords returns how often each verdict occurred in so many runs: "fail in 2 of 10, pass in 8 of 10".
+func frequencyWords(counts []Count, runs int) string {
 	parts := make([]string, len(counts))
 	for i, count := range counts {
 		parts[i] = fmt.Sprintf("%s in %d of %d", count.Verdict, count.Times, runs)
@@ -222,9 +222,9 @@ func often(counts []Count, runs int) string {
 	return strings.Join(parts, ", ")
 }
 
-// seen returns in how many runs a verdict on a clause occurred, or on the check if it has none on the clause: "in 2 of
+// frequency returns in how many runs a verdict on a clause occurred, or on the check if it has none on the clause: "in 2 of
 // 10 runs". It is empty if there was one run only.
-func (c *Check) seen(v Verdict, clause string) string {
+func (c *Check) frequency(v Verdict, clause string) string {
 	counts := c.Runs
 	if cv := Find(c.Clauses, func(cv *ClauseVerdict) bool { return cv.ID == clause && cv.Runs != nil }); cv != nil {
 		counts = cv.Runs
@@ -235,26 +235,26 @@ func (c *Check) seen(v Verdict, clause string) string {
 	return ""
 }
 
-// unsteady reports what the check brought when it was played again alone; empty if that was the same, or nothing.
-func (c *Check) unsteady() string {
-	differs := func(count Count) bool { return count.Verdict != c.Verdict && count.Verdict.Decided() }
+// stability reports what the check brought when it was played again alone; empty if that was the same, or nothing.
+func (c *Check) stability() string {
+	differs := func(count Count) bool { return count.Verdict != c.Verdict && count.Verdict.IsDecided() }
 	switch {
-	case !slices.ContainsFunc(c.Alone, differs):
+	case !slices.ContainsFunc(c.Replays, differs):
 		return ""
-	case runs(c.Alone) == 1:
-		return "unsteady: the verdict of the second play, alone, was " + c.Alone[0].Verdict.String()
+	case runs(c.Replays) == 1:
+		return "unsteady: the verdict of the second play, alone, was " + c.Replays[0].Verdict.String()
 	}
-	return "unsteady: the second play, alone: " + often(c.Alone, runs(c.Alone))
+	return "unsteady: the second play, alone: " + frequencyWords(c.Replays, runs(c.Replays))
 }
 
-// unstable appends what differs between the runs: the clauses of each check, or the check if it names none.
-func (p *Page) unstable(r *Report) {
+// unstableChecks appends what differs between the runs: the clauses of each check, or the check if it names none.
+func (p *Page) unstableChecks(r *Report) {
 	var t Table
 	for i := range r.Checks {
 		c := &r.Checks[i]
 		for _, cv := range c.results() {
 			if n := runs(c.Runs); len(cv.Runs) > 0 && cv.Runs[0].Times != n {
-				t.Rows = append(t.Rows, Cells(strings.TrimSpace(c.ID+"  "+cv.ID), often(cv.Runs, n)))
+				t.Rows = append(t.Rows, Cells(strings.TrimSpace(c.ID+"  "+cv.ID), frequencyWords(cv.Runs, n)))
 			}
 		}
 	}

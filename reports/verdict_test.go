@@ -26,9 +26,9 @@ func TestVerdictWords(t *testing.T) {
 		text, err := json.Marshal(v)
 		require.NoError(t, err)
 		assert.Equal(t, `"`+words[i]+`"`, string(text))
-		back := Verdict(99)
-		require.NoError(t, json.Unmarshal(text, &back))
-		assert.Equal(t, v, back)
+		result := Verdict(99)
+		require.NoError(t, json.Unmarshal(text, &result))
+		assert.Equal(t, v, result)
 	}
 	assert.Len(t, worstFirst, int(Crash)+1, "every verdict has a place in the order")
 	assert.Equal(t, "verdict 99", Verdict(99).String())
@@ -49,10 +49,10 @@ func TestZeroVerdictIsNotGreen(t *testing.T) {
 	t.Parallel()
 	var v Verdict
 	assert.Equal(t, NotRun, v)
-	assert.False(t, v.Decided())
+	assert.False(t, v.IsDecided())
 	assert.Equal(t, NotRun, Worst(v, Pass))
 	assert.Equal(t, NotRun, Worst())
-	r := &Report{Checks: []Check{{ID: "forgotten"}, passing()}}
+	r := &Report{Checks: []Check{{ID: "forgotten"}, passingCheck()}}
 	assert.Equal(t, ExitInconclusive, r.ExitCode(ExitOptions{}))
 }
 
@@ -103,19 +103,19 @@ func TestWorstIsAnOrder(t *testing.T) {
 func TestBreachAndDecided(t *testing.T) {
 	t.Parallel()
 	breach := []Verdict{Crash, Fail, Warn}
-	decided := append([]Verdict{Pass, Observed}, breach...)
+	verdicts := append([]Verdict{Pass, Observed}, breach...)
 	for _, v := range allVerdicts() {
 		assert.Equal(t, slices.Contains(breach, v), v.Breach(), v)
-		assert.Equal(t, slices.Contains(decided, v), v.Decided(), v)
+		assert.Equal(t, slices.Contains(verdicts, v), v.IsDecided(), v)
 	}
 }
 
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
-		level  Level
-		breach Verdict
-		valid  bool
+		level   Level
+		breach  Verdict
+		isValid bool
 	}{
 		{LevelMust, Fail, true}, {LevelMustNot, Fail, true}, {LevelPlain, Fail, true}, {LevelDerived, Fail, true},
 		{LevelShould, Warn, true}, {LevelShouldNot, Warn, true}, {LevelMay, Observed, true}, {LevelNote, Observed, true},
@@ -123,18 +123,18 @@ func TestLevels(t *testing.T) {
 	}
 	for _, c := range cases {
 		assert.Equal(t, c.breach, c.level.Breach(), c.level)
-		assert.Equal(t, c.valid, c.level.Valid(), c.level)
-		assert.Equal(t, c.valid, c.level.Words() != "", c.level)
+		assert.Equal(t, c.isValid, c.level.IsValid(), c.level)
+		assert.Equal(t, c.isValid, c.level.Words() != "", c.level)
 	}
 }
 
-// repeated returns a report of checks that were run ten times each: one is always red, one sometimes, one names no
+// repeatedReport returns a report of checks that were run ten times each: one is always red, one sometimes, one names no
 // clause, one is steady.
-func repeated() *Report {
-	r := well()
+func repeatedReport() *Report {
+	r := wellReport()
 	r.Repeat = 10
 	r.Checks[0].Runs = CountVerdicts(Pass, Pass, Pass, Pass, Pass, Pass, Pass, Pass, Pass, Pass)
-	always, sometimes := padded(), rejected()
+	always, sometimes := paddedCheck(), rejectedCheck()
 	always.Runs = []Count{{Warn, 10}}
 	sometimes.Runs = []Count{{Fail, 2}, {Inconclusive, 1}, {Pass, 7}}
 	sometimes.Clauses[0].Runs = sometimes.Runs
@@ -159,11 +159,11 @@ func TestSeen(t *testing.T) {
 	t.Parallel()
 	c := Check{Runs: CountVerdicts(Fail, Fail, Pass),
 		Clauses: []ClauseVerdict{{ID: "A", Runs: CountVerdicts(Fail)}, {ID: "B"}}}
-	assert.Equal(t, "in 2 of 3 runs", c.seen(Fail, ""))
-	assert.Equal(t, "in 1 of 3 runs", c.seen(Fail, "A"), "a clause that the other runs said nothing about")
-	assert.Equal(t, "in 2 of 3 runs", c.seen(Fail, "B"))
-	assert.Empty(t, c.seen(Crash, ""))
-	assert.Empty(t, (&Check{}).seen(Fail, ""))
+	assert.Equal(t, "in 2 of 3 runs", c.frequency(Fail, ""))
+	assert.Equal(t, "in 1 of 3 runs", c.frequency(Fail, "A"), "a clause that the other runs said nothing about")
+	assert.Equal(t, "in 2 of 3 runs", c.frequency(Fail, "B"))
+	assert.Empty(t, c.frequency(Crash, ""))
+	assert.Empty(t, (&Check{}).frequency(Fail, ""))
 }
 
 func TestUnits(t *testing.T) {
@@ -182,7 +182,7 @@ func TestUnits(t *testing.T) {
 		assert.Equal(t, want, Percent(share))
 	}
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1_234_567: "-1,234,567", -100: "-100"} {
-		assert.Equal(t, want, text.Grouped(n))
+		assert.Equal(t, want, text.GroupDigits(n))
 	}
 	assert.Equal(t, "12.3", Digits(12.34))
 	assert.Equal(t, "0.123", Digits(0.1234))

@@ -16,14 +16,14 @@ func (ch *Choice) Assume(a session.Received, sc *Scope) []Difference {
 	if ch.form == nil || ch.form.Kind != a.Message.Kind {
 		return nil
 	}
-	attempt := sc.OneReply()
+	attempt := sc.ReplyAttempt()
 	differences := ch.Compare(a, attempt)
 	for _, d := range differences {
 		if d.Name == "" && !strings.Contains(d.Path, ".") || attempt.has(d.Got) {
 			return nil
 		}
 	}
-	if !ch.bound(attempt) || !attempt.Commit() {
+	if !ch.isBound(attempt) || !attempt.Commit() {
 		return nil
 	}
 	return differences
@@ -54,18 +54,18 @@ func placesOf(n node, path string) (all []string) {
 	return []string{path}
 }
 
-// bound reports whether all names of the choice have values.
-func (ch *Choice) bound(sc *Scope) bool {
+// isBound reports whether all names of the choice have values.
+func (ch *Choice) isBound(sc *Scope) bool {
 	for _, top := range append([]node{ch.json}, ch.parts...) {
 		for n := range parts(top) {
-			known := true
+			isKnown := true
 			switch n := n.(type) {
 			case interpolated:
-				_, known = sc.known(n.parts)
+				_, isKnown = sc.boundText(n.parts)
 			case capture:
-				_, known = sc.lookup(n.ref)
+				_, isKnown = sc.lookup(n.ref)
 			}
-			if !known {
+			if !isKnown {
 				return false
 			}
 		}
@@ -74,7 +74,7 @@ func (ch *Choice) bound(sc *Scope) bool {
 }
 
 // Has reports whether a text is the value of a name.
-func (sc *Scope) Has(value string) bool { return sc.has(shown(value)) }
+func (sc *Scope) Has(value string) bool { return sc.has(display(value)) }
 
 // has reports whether a value, as messages print it, is that of a name.
 func (sc *Scope) has(value string) bool {
@@ -82,13 +82,13 @@ func (sc *Scope) has(value string) bool {
 	defer sc.mu.Unlock()
 	for s := sc; s != nil; s = s.parent {
 		for _, v := range s.values {
-			if shown(v) == value {
+			if display(v) == value {
 				return true
 			}
 		}
 		for _, name := range s.indexed {
 			for _, v := range name.values {
-				if shown(v) == value {
+				if display(v) == value {
 					return true
 				}
 			}

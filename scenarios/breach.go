@@ -38,7 +38,7 @@ type Breach struct {
 // BreachOf returns the breach of a message that was read on.
 func BreachOf(lapse *session.SyntaxError) Breach {
 	b := Breach{Kind: BrokenGrammar, Rule: lapse.Rule, Expected: lapse.Expected, Got: lapse.Got, Assumed: true}
-	if verb, is := strings.CutPrefix(lapse.Rule, session.ForeignReply); is {
+	if verb, ok := strings.CutPrefix(lapse.Rule, session.ForeignReply); ok {
 		b.Kind, b.Rule, b.Verb = ForeignReply, "", verb
 	}
 	return b

@@ -14,10 +14,10 @@ type Builder struct {
 	Script *Script                  // what was built so far; its header is for the caller to fill in
 	Rename func(name string) string // what is written for a name, such as $jid4 or $queue#; nil: the name itself
 
-	block *Block
-	above []Aside // what stands above the next statement
-	marks []Mark  // of the statements that follow
-	err   error
+	block  *Block
+	asides []Aside // what stands above the next statement
+	marks  []Mark  // of the statements that follow
+	err    error
 }
 
 // NewBuilder returns the builder of an empty script.
@@ -25,19 +25,19 @@ func NewBuilder(d Dialect) *Builder { return &Builder{Script: &Script{Dialect: d
 
 // Comment writes a comment, which begins with #, or an empty line.
 func (b *Builder) Comment(text string) {
-	b.above = append(b.above, Aside{Comment: strings.TrimSpace(text)})
+	b.asides = append(b.asides, Aside{Comment: strings.TrimSpace(text)})
 }
 
 // Mark ties the expectations that follow to clauses.
 func (b *Builder) Mark(marks ...Mark) {
 	b.marks = marks
-	b.above = append(b.above, Aside{IsMark: true, Marks: marks})
+	b.asides = append(b.asides, Aside{IsMark: true, Marks: marks})
 }
 
 // Add puts a statement at the end of the script, or of the open block, below the comments and marks that were written
 // since the last one.
 func (b *Builder) Add(s Step) {
-	s.statement().Above, b.above = b.above, nil
+	s.statement().Asides, b.asides = b.asides, nil
 	if b.block != nil {
 		b.block.Steps = append(b.block.Steps, s)
 		return
@@ -52,7 +52,7 @@ func (b *Builder) Begin(block *Block) {
 }
 
 // End closes the open block.
-func (b *Builder) End() { b.block.After, b.above, b.block = b.above, nil, nil }
+func (b *Builder) End() { b.block.After, b.asides, b.block = b.asides, nil, nil }
 
 // Connect opens a connection in a role, with fields of the client's introduction as a JSON object, "" for none.
 func (b *Builder) Connect(conn string, role Role, fields string) {
@@ -74,13 +74,13 @@ func (b *Builder) Raw(conn, bytes string) {
 }
 
 // Close ends a connection from the client's side.
-func (b *Builder) Close(conn string, how Ending) { b.Add(&Send{Conn: conn, Ending: how}) }
+func (b *Builder) Close(conn string, ending Ending) { b.Add(&Send{Conn: conn, Ending: ending}) }
 
 // Expect writes an expectation with the marks in force; the zero window is none.
-func (b *Builder) Expect(conn string, within Window, text string) {
+func (b *Builder) Expect(conn string, window Window, text string) {
 	choices, err := ParseChoices(b.Script.Dialect, b.Renamed(text))
 	b.failed(err)
-	b.Add(&Expect{Conn: conn, Within: within, Choices: choices, Marks: b.marks})
+	b.Add(&Expect{Conn: conn, Window: window, Choices: choices, Marks: b.marks})
 }
 
 // Silence writes a silence with the marks in force, on all connections if none is named.
@@ -130,7 +130,7 @@ func (b *Builder) Text() ([]byte, error) {
 	if len(b.Script.Steps) == 0 {
 		b.failed(errors.New("the script has no statements"))
 	}
-	b.Script.After, b.above = append(b.Script.After, b.above...), nil
+	b.Script.After, b.asides = append(b.Script.After, b.asides...), nil
 	MarkBad(b.Script)
 	return Format(b.Script), b.err
 }

@@ -33,8 +33,8 @@ func (c contains) matches(got any, sc *Scope) bool {
 		return false
 	}
 	for _, t := range c.texts {
-		s, known := containedString(t.node, sc)
-		if t.absent == (known && isInside(got, s)) {
+		s, ok := containedString(t.node, sc)
+		if t.absent == (ok && isInside(got, s)) {
 			return false
 		}
 	}
@@ -43,7 +43,7 @@ func (c contains) matches(got any, sc *Scope) bool {
 
 func containedString(n node, sc *Scope) (string, bool) {
 	if t, ok := n.(interpolated); ok {
-		return sc.known(t.parts)
+		return sc.boundText(t.parts)
 	}
 	s, ok := n.(literal).value.(string)
 	return s, ok
@@ -71,14 +71,14 @@ func isInside(value any, s string) bool {
 // containsValue parses ("text",!"text",...) behind the word.
 func (c *cursor) containsValue() (node, error) {
 	const help = `write contains("this","this too",!"but not this")`
-	open := c.pos
+	start := c.pos
 	if !c.take("(") {
 		return nil, errorAt(c.pos, 1, help, "contains needs texts in parentheses")
 	}
 	var parsed contains
 	for c.skipBlanks(); !c.take(")"); c.skipBlanks() {
 		if len(parsed.texts) > 0 && !c.take(",") {
-			return nil, c.unclosed(open, ")")
+			return nil, c.unclosed(start, ")")
 		}
 		c.skipBlanks()
 		t := containedText{absent: c.take("!")}
@@ -92,7 +92,7 @@ func (c *cursor) containsValue() (node, error) {
 		parsed.texts = append(parsed.texts, t)
 	}
 	if len(parsed.texts) == 0 {
-		return nil, errorAt(open, 2, help, "contains needs at least one text")
+		return nil, errorAt(start, 2, help, "contains needs at least one text")
 	}
 	return parsed, nil
 }

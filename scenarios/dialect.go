@@ -29,7 +29,7 @@ type Dialect interface {
 
 	// Foreign reports whether a message is not an answer that the command can have.
 	// asked is the command as it was sent, empty for the greeting.
-	Foreign(asked []byte, m session.Message) bool
+	Foreign(command []byte, m session.Message) bool
 
 	// Check returns the rule that a client in a role breaks with a line, empty if it
 	// breaks none, and advice about what is allowed.
@@ -47,7 +47,7 @@ type Dialect interface {
 type Mender interface {
 	// Mend returns a message as it would be if it were about what the command asks about, and what it is about; "" if
 	// nothing is wrong with that.
-	Mend(asked []byte, m session.Message) (mended session.Message, was string)
+	Mend(command []byte, m session.Message) (mended session.Message, was string)
 }
 
 // Hello is how a client introduces itself.

@@ -47,8 +47,8 @@ func (g *Grammar) Segments(s *Send, texts []string) ([][]byte, error) {
 	return segments, nil
 }
 
-// Shown returns what was sent as a transcript has it.
-func (g *Grammar) Shown(sent []byte) string {
+// TranscriptText returns what was sent as a transcript has it.
+func (g *Grammar) TranscriptText(sent []byte) string {
 	if g.Framed() {
 		return g.Lines.Decode(sent)
 	}
@@ -79,16 +79,16 @@ func verb(line string) string {
 
 // SentText returns a client line as the conversation has it.
 func (g *Grammar) SentText(segments [][]byte, s *Send) string {
-	whole := bytes.Join(segments, nil)
+	data := bytes.Join(segments, nil)
 	if g.Framed() && !s.Raw {
-		line := g.Lines.Decode(whole)
+		line := g.Lines.Decode(data)
 		if s.Bytewise {
 			line += " (byte by byte)"
 		}
 		return line
 	}
 	if s.Bytewise {
-		return text.Excerpt(whole) + " (byte by byte)"
+		return text.Excerpt(data) + " (byte by byte)"
 	}
 	if !s.Raw {
 		return text.Excerpt(bytes.TrimSuffix(bytes.Join(segments, []byte(Cut)), []byte("\r\n")))

@@ -16,17 +16,17 @@ import (
 // Choice is one thing that an S: line accepts: a kind of reply with what it
 // must contain, or an end of the connection. [ParseChoices] makes one.
 type Choice struct {
-	source  string // as written
-	form    *Form
-	grammar *Grammar
-	ending  Ending         // if not Open, the connection must end like this
-	any     bool           // <any>: whatever reply
-	exact   *string        // the whole text
-	prefix  string         // what stands before json
-	re      *regexp.Regexp // what the text must match somewhere
-	json    node
-	parts   []node // what the parts must be
-	open    bool   // there may be more parts behind them
+	source      string // as written
+	form        *Form
+	grammar     *Grammar
+	ending      Ending         // if not Open, the connection must end like this
+	any         bool           // <any>: whatever reply
+	exact       *string        // the whole text
+	prefix      string         // what stands before json
+	re          *regexp.Regexp // what the text must match somewhere
+	json        node
+	parts       []node // what the parts must be
+	isOpenEnded bool   // there may be more parts behind them
 }
 
 // String returns the choice as the script has it.
@@ -207,7 +207,7 @@ func (c *cursor) listChoice() (Choice, error) {
 		return Choice{}, err
 	}
 	list := n.(array)
-	return Choice{parts: append([]node{}, list.elems...), open: list.open}, nil
+	return Choice{parts: append([]node{}, list.elems...), isOpenEnded: list.isOpenEnded}, nil
 }
 
 // partsChoice parses values that are separated by blanks. Where words stand for themselves, ... may end the line, and
@@ -217,8 +217,8 @@ func (c *cursor) partsChoice(words bool) (Choice, error) {
 	if words {
 		ch.parts = []node{}
 	}
-	for c.skipBlanks(); !c.done() && c.peek() != '|' && !ch.open; c.skipBlanks() {
-		if ch.open = words && c.take("..."); ch.open {
+	for c.skipBlanks(); !c.done() && c.peek() != '|' && !ch.isOpenEnded; c.skipBlanks() {
+		if ch.isOpenEnded = words && c.take("..."); ch.isOpenEnded {
 			continue
 		}
 		if n := c.namedWord(words); n != nil {
@@ -251,7 +251,7 @@ func (c *cursor) namedWord(words bool) node {
 	if err != nil || len(parts) != 1 || len(parts[0]) < 2 || len(parts[0].refs()) == 0 {
 		return nil
 	}
-	if _, typed, is := strings.Cut(word, ":"); is && slices.Contains(kindWords, typeWord.FindString(typed)) {
+	if _, typed, ok := strings.Cut(word, ":"); ok && slices.Contains(kindWords, typeWord.FindString(typed)) {
 		return nil
 	}
 	c.pos += len(word)
@@ -314,7 +314,7 @@ func (ch *Choice) compareText(got string, sc *Scope) []Difference {
 // compareParts compares each part with its value: as JSON where that is an object or an
 // array, else as text.
 func (ch *Choice) compareParts(got [][]byte, sc *Scope) []Difference {
-	if ch.open && len(got) > len(ch.parts) {
+	if ch.isOpenEnded && len(got) > len(ch.parts) {
 		got = got[:len(ch.parts)]
 	}
 	if len(got) != len(ch.parts) {

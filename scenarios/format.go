@@ -25,18 +25,18 @@ func Format(s *Script) []byte {
 
 // formatter writes lines.
 type formatter struct {
-	text   bytes.Buffer
-	indent string
-	begun  bool   // a line was written since the begin of the script or block
-	gap    bool   // an empty line is due, unless nothing follows
-	marks  []Mark // in force
+	text    bytes.Buffer
+	indent  string
+	hasLine bool   // a line was written since the begin of the script or block
+	gap     bool   // an empty line is due, unless nothing follows
+	marks   []Mark // in force
 }
 
 func (f *formatter) line(words ...string) {
-	if f.gap && f.begun {
+	if f.gap && f.hasLine {
 		f.text.WriteByte('\n')
 	}
-	f.begun, f.gap = true, false
+	f.hasLine, f.gap = true, false
 	f.text.WriteString(f.indent + strings.Join(words, " ") + "\n")
 }
 
@@ -108,8 +108,8 @@ func (f *formatter) mark(marks []Mark) {
 
 func (f *formatter) steps(steps []Step) {
 	for _, s := range steps {
-		f.asides(s.statement().Above)
-		if marks, judged := marked(s); judged && !slices.Equal(marks, f.marks) {
+		f.asides(s.statement().Asides)
+		if marks, ok := marksOf(s); ok && !slices.Equal(marks, f.marks) {
 			f.mark(marks)
 		}
 		f.line(lineOf(s))
@@ -121,9 +121,9 @@ func (f *formatter) steps(steps []Step) {
 
 // body writes the steps of a block and its end.
 func (f *formatter) body(b *Block) {
-	f.indent, f.begun = "  ", false
+	f.indent, f.hasLine = "  ", false
 	f.steps(b.Steps)
 	f.asides(b.After)
-	f.indent, f.begun, f.gap = "", true, false
+	f.indent, f.hasLine, f.gap = "", true, false
 	f.line("end")
 }

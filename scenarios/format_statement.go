@@ -44,13 +44,13 @@ func (s *Connect) line() string {
 }
 
 func (s *Send) line() string {
-	text, raw := s.payload()
+	text, isRaw := s.payload()
 	words := []string{side('C', s.Conn)}
 	for _, mode := range []struct {
-		is   bool
-		word string
-	}{{s.Bad, "bad"}, {raw, "raw"}, {s.Bytewise, "bytewise"}} {
-		if mode.is {
+		isSet bool
+		word  string
+	}{{s.Bad, "bad"}, {isRaw, "raw"}, {s.Bytewise, "bytewise"}} {
+		if mode.isSet {
 			words = append(words, mode.word)
 		}
 	}
@@ -63,7 +63,7 @@ func (s *Send) line() string {
 
 // payload is what stands behind the colon of a client line. It reports whether
 // it is raw, as it is where the text cannot stand on a line.
-func (s *Send) payload() (text string, raw bool) {
+func (s *Send) payload() (text string, isRaw bool) {
 	if s.Ending != Open {
 		return s.Ending.String(), false
 	}
@@ -97,7 +97,7 @@ func fitsOnLine(text string) bool {
 
 func (e *Expect) line() string {
 	words := []string{side('S', e.Conn)}
-	if w := e.Within.source(); w != "" {
+	if w := e.Window.source(); w != "" {
 		words = append(words, w)
 	}
 	line := strings.Join(words, " ") + ": " + join(e.Choices, " | ", func(ch Choice) string { return ch.source })
@@ -111,8 +111,8 @@ func (b *Block) line() string {
 	switch {
 	case b.Kind == Repeat:
 		return b.repeatLine()
-	case b.Within != (Window{}):
-		return b.Kind.String() + " " + b.Within.source()
+	case b.Window != (Window{}):
+		return b.Kind.String() + " " + b.Window.source()
 	}
 	return b.Kind.String()
 }
@@ -141,7 +141,7 @@ func side(letter byte, conn string) string {
 
 // source is a window as a script writes it, or "" for none.
 func (w Window) source() string {
-	if same, err := parseWindow(w.written, 0); err == nil && same == w {
+	if window, err := parseWindow(w.written, 0); err == nil && window == w {
 		return w.written
 	}
 	bound := func(d time.Duration) string {
@@ -156,7 +156,7 @@ func (w Window) source() string {
 // duration is a time as a script writes it: as it was written, if it still is
 // that time.
 func duration(d time.Duration, written string) string {
-	if same, err := time.ParseDuration(written); err == nil && same == d {
+	if other, err := time.ParseDuration(written); err == nil && other == d {
 		return written
 	}
 	return d.String()

@@ -92,7 +92,7 @@ func TestFormatOfBuiltScripts(t *testing.T) {
 	t.Parallel()
 	hello, err := scenarios.ParseObject(fwpscript.Dialect{}, `{"wid":"$wid2"}`)
 	require.NoError(t, err)
-	empty := scenarios.Statement{Above: []scenarios.Aside{{}, {Comment: "# then"}}}
+	empty := scenarios.Statement{Asides: []scenarios.Aside{{}, {Comment: "# then"}}}
 	soon := scenarios.Window{From: time.Second, To: 2 * time.Second}
 	record := []scenarios.Mark{{Clause: "FWP-END-01", Record: true}}
 	marks := []scenarios.Mark{{Clause: "FWP-ACK-01"}, {Clause: "FWP-ACK-02", Level: "SHOULD NOT"}}
@@ -107,13 +107,13 @@ func TestFormatOfBuiltScripts(t *testing.T) {
 			&scenarios.Send{Conn: "a", Segments: template(t, "<close>")},
 			&scenarios.Send{Conn: "a", Segments: template(t, "INFO\r")},
 			&scenarios.Expect{
-				Conn: "a", Within: scenarios.Window{To: 90 * time.Second}, Choices: choices(t, "+OK | -"), Marks: marks,
+				Conn: "a", Window: scenarios.Window{To: 90 * time.Second}, Choices: choices(t, "+OK | -"), Marks: marks,
 			},
 			&scenarios.Expect{Conn: "a", Choices: choices(t, "+OK"), Marks: record},
 			&scenarios.Silence{For: 1500 * time.Millisecond, Conns: []string{"a"}},
 			&scenarios.Operate{Action: scenarios.NeedSignals, State: "quiet", Worker: template(t, "$wid2")[0]},
 			&scenarios.Operate{Action: scenarios.NeedKill},
-			&scenarios.Block{Kind: scenarios.Eventually, Within: soon, Marks: marks, Steps: []scenarios.Step{
+			&scenarios.Block{Kind: scenarios.Eventually, Window: soon, Marks: marks, Steps: []scenarios.Step{
 				&scenarios.Send{Conn: "a", Ending: scenarios.HalfShut},
 			}, After: []scenarios.Aside{{Comment: "# nothing more"}}},
 			&scenarios.Block{Kind: scenarios.Repeat, Count: 4, By: 2, Role: scenarios.Producer, Steps: []scenarios.Step{
@@ -223,17 +223,17 @@ repeat 2
   C: ACK {"jid":"$jid#"}
 end
 `
-	wrong := strings.NewReplacer("C bad: ", "C: ", "C bad bytewise", "C bytewise", "C: FETCH $", "C bad: FETCH $")
-	s, err := scenarios.Parse(fwpscript.Dialect{}, "marks", []byte(wrong.Replace(want)))
+	replacer := strings.NewReplacer("C bad: ", "C: ", "C bad bytewise", "C bytewise", "C: FETCH $", "C bad: FETCH $")
+	s, err := scenarios.Parse(fwpscript.Dialect{}, "marks", []byte(replacer.Replace(want)))
 	require.NoError(t, err)
 	scenarios.MarkBad(s)
 	assert.Equal(t, want, string(scenarios.Format(s)))
 	assert.Empty(t, scenarios.Lint(s))
-	built := &scenarios.Script{
+	script := &scenarios.Script{
 		Dialect: fwpscript.Dialect{},
 		Steps:   []scenarios.Step{&scenarios.Send{Segments: template(t, "info")}},
 	}
-	assert.Len(t, scenarios.Lint(built), 1)
-	scenarios.MarkBad(built)
-	assert.Empty(t, scenarios.Lint(built))
+	assert.Len(t, scenarios.Lint(script), 1)
+	scenarios.MarkBad(script)
+	assert.Empty(t, scenarios.Lint(script))
 }

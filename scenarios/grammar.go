@@ -30,9 +30,9 @@ type Names struct {
 	Client   string   // the family that names clients: workers of a block have one each
 	Computed []Computed
 
-	// Fresh makes a value of a family from a unique text; nil if that text is the value. The same text
+	// NewValue makes a value of a family from a unique text; nil if that text is the value. The same text
 	// makes the same value.
-	Fresh func(family, unique string) string
+	NewValue func(family, unique string) string
 
 	// TimeForm is how $now is written, as package time has it; empty: RFC 3339 with microseconds.
 	TimeForm string
@@ -42,9 +42,9 @@ type Names struct {
 // $name@connection or $name{...}.
 type Computed struct {
 	Name     string
-	Fields   func(again bool) []Field // of an object, which {...} replaces or complements; again: in a repetition
-	Variants []string                 // known ones beside the plain name
-	Needs    Need                     // what its use in a line implies
+	Fields   func(isRepeated bool) []Field // of an object, which {...} replaces or complements; again: in a repetition
+	Variants []string                      // known ones beside the plain name
+	Needs    Need                          // what its use in a line implies
 
 	// Value returns the value for a connection, of a name without Fields.
 	Value func(s session.State, password, variant string) (string, error)
@@ -84,8 +84,8 @@ type Replies struct {
 
 // Wait describes a verb whose answer may take time.
 type Wait struct {
-	Kind  byte          // of the answer that takes time
-	Least time.Duration // how long it takes at least, if nothing happens meanwhile
+	Kind    byte          // of the answer that takes time
+	Minimum time.Duration // how long it takes at least, if nothing happens meanwhile
 }
 
 // Verbs are the commands that the engine has to tell from others.
@@ -149,8 +149,8 @@ func (g *Grammar) words(kind byte) string {
 	return "another kind of message"
 }
 
-// Refused reports whether a message is a refusal of the command.
-func (g *Grammar) Refused(m session.Message) bool {
+// IsRefusal reports whether a message is a refusal of the command.
+func (g *Grammar) IsRefusal(m session.Message) bool {
 	f := g.form(m.Kind)
 	return f != nil && f.Refusal
 }

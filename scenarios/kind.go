@@ -11,25 +11,25 @@ import (
 
 // simpleKinds are the types without a range: what is of the type, and a value of it.
 var simpleKinds = map[string]struct {
-	is     func(got any) bool
+	isSet  func(got any) bool
 	sample any
 }{
 	"any":    {func(got any) bool { return got != missing{} }, nil},
-	"string": {isOf[string], "text"},
-	"bool":   {isOf[bool], true},
-	"array":  {isOf[[]any], []any{}},
-	"object": {isOf[map[string]any], map[string]any{}},
+	"string": {isType[string], "text"},
+	"bool":   {isType[bool], true},
+	"array":  {isType[[]any], []any{}},
+	"object": {isType[map[string]any], map[string]any{}},
 }
 
-func isOf[T any](got any) bool {
-	_, is := got.(T)
-	return is
+func isType[T any](got any) bool {
+	_, ok := got.(T)
+	return ok
 }
 
 // matches reports whether got is of the type and in the range.
 func (k kind) matches(got any, sc *Scope) bool {
-	if simple, is := simpleKinds[k.word]; is {
-		return simple.is(got)
+	if simple, ok := simpleKinds[k.word]; ok {
+		return simple.isSet(got)
 	}
 	if k.word == "time" {
 		return k.matchesTime(got, sc)
@@ -38,18 +38,18 @@ func (k kind) matches(got any, sc *Scope) bool {
 	if !ok {
 		return false
 	}
-	value, ok := number.Exactly(n)
-	return ok && (k.word == "number" || value.IsInt()) && within(value, k.lo, k.hi)
+	value, ok := number.Rational(n)
+	return ok && (k.word == "number" || value.IsInt()) && isInRange(value, k.lo, k.hi)
 }
 
-func within(v *big.Rat, lo, hi *bound) bool {
+func isInRange(v *big.Rat, lo, hi *bound) bool {
 	if lo != nil {
-		if limit, ok := number.Exactly(lo.number); ok && v.Cmp(limit) < 0 {
+		if limit, ok := number.Rational(lo.number); ok && v.Cmp(limit) < 0 {
 			return false
 		}
 	}
 	if hi != nil {
-		if limit, ok := number.Exactly(hi.number); ok && v.Cmp(limit) > 0 {
+		if limit, ok := number.Rational(hi.number); ok && v.Cmp(limit) > 0 {
 			return false
 		}
 	}
@@ -82,9 +82,9 @@ func resolution(s string) time.Duration {
 	return unit
 }
 
-// sameInstant compares a time of the server with one that the engine made: a server may write an instant in another
+// isSameInstant compares a time of the server with one that the engine made: a server may write an instant in another
 // way, and in fewer digits.
-func sameInstant(r *ref, got, want string) bool {
+func isSameInstant(r *ref, got, want string) bool {
 	if r == nil || r.kind != refNow {
 		return false
 	}

@@ -29,13 +29,13 @@ type linter struct {
 	script   *Script
 	marks    bool // lines are marked as they are, instead of compared with their mark
 	render   *Renderer
-	conns    map[string]*linted
+	conns    map[string]*connState
 	problems Problems
 }
 
 // walk returns a linter that has walked through a script.
 func walk(s *Script, marks bool) *linter {
-	l := &linter{script: s, marks: marks, conns: map[string]*linted{}, render: &Renderer{
+	l := &linter{script: s, marks: marks, conns: map[string]*connState{}, render: &Renderer{
 		Grammar: s.Dialect.Grammar(), Scope: NewScope("fwp-lint-sample"), Password: "sample",
 	}}
 	for _, step := range s.Steps {
@@ -44,11 +44,11 @@ func walk(s *Script, marks bool) *linter {
 	return l
 }
 
-// linted is what is known of a connection at a place of the script.
-type linted struct {
-	role  Role
-	state session.State
-	over  bool // it has ended
+// connState is what is known of a connection at a place of the script.
+type connState struct {
+	role     Role
+	state    session.State
+	hasEnded bool // it has ended
 }
 
 func (l *linter) report(at Pos, advice bool, help, format string, args ...any) {
@@ -56,7 +56,7 @@ func (l *linter) report(at Pos, advice bool, help, format string, args ...any) {
 	if at.Line > 0 {
 		source = l.script.Source[at.Line-1]
 	}
-	if len(l.problems) >= mostProblems {
+	if len(l.problems) >= maxProblems {
 		return // so many are enough to correct
 	}
 	l.problems = append(l.problems, &Problem{File: l.script.Name, Pos: at, Source: source,
@@ -64,9 +64,9 @@ func (l *linter) report(at Pos, advice bool, help, format string, args ...any) {
 }
 
 // conn is the named connection, raw if nothing has opened it.
-func (l *linter) conn(name string) *linted {
+func (l *linter) conn(name string) *connState {
 	if l.conns[name] == nil {
-		l.conns[name] = &linted{state: l.script.Dialect.Sample(false)}
+		l.conns[name] = &connState{state: l.script.Dialect.Sample(false)}
 	}
 	return l.conns[name]
 }
@@ -82,7 +82,7 @@ func (l *linter) step(s Step, in *Block) {
 	case *Operate:
 		l.names(s.Pos, s.Worker.refs(), in)
 		if s.Action != NeedSignals {
-			l.conns = map[string]*linted{}
+			l.conns = map[string]*connState{}
 		}
 	case *Block:
 		l.block(s)
@@ -93,7 +93,7 @@ func (l *linter) step(s Step, in *Block) {
 }
 
 func (l *linter) connect(s *Connect) {
-	l.conns[s.Conn] = &linted{role: s.Role, state: l.script.Dialect.Sample(s.Role != Raw)}
+	l.conns[s.Conn] = &connState{role: s.Role, state: l.script.Dialect.Sample(s.Role != Raw)}
 	if s.Role == Consumer && s.Hello == nil {
 		l.render.Scope.use(l.script.Dialect.Grammar().client()) //nolint:errcheck // a family always has a value
 	}
@@ -121,7 +121,7 @@ func (l *linter) block(b *Block) {
 func (l *linter) send(s *Send, in *Block) {
 	c := l.conn(s.Conn)
 	if s.Ending != Open {
-		c.over = true
+		c.hasEnded = true
 		return
 	}
 	for _, t := range s.Segments {
@@ -141,15 +141,15 @@ func (l *linter) send(s *Send, in *Block) {
 		l.report(s.Pos, false, "", "%v", err)
 		return
 	}
-	line, whole := wholeLine(segments)
+	line, isLine := wholeLine(segments)
 	grammar := l.script.Dialect.Grammar()
 	if !s.Raw && grammar.Framed() {
-		line, whole = slices.Concat(segments...), true
+		line, isLine = slices.Concat(segments...), true
 	}
 	if !s.Raw && len(s.Segments) == 1 && grammar.Lines.Counted != nil {
-		whole = true // a block may follow the line
+		isLine = true // a block may follow the line
 	}
-	l.legality(s, c, line, whole)
+	l.legality(s, c, line, isLine)
 	c.state.Sent(slices.Concat(segments...))
 }
 
@@ -161,15 +161,15 @@ func wholeLine(segments [][]byte) ([]byte, bool) {
 }
 
 // legality compares a line with its mark.
-func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
+func (l *linter) legality(s *Send, c *connState, line []byte, isLine bool) {
 	if s.Raw && !s.Bad { // raw bytes are not checked, only lines
 		return
 	}
 	bug, advice := "expected one line that ends with CRLF", []Advice(nil)
 	switch {
-	case whole && c.over:
+	case isLine && c.hasEnded:
 		bug = l.script.Dialect.Grammar().VerbSent(line) + " must not be sent while the connection is ended"
-	case whole:
+	case isLine:
 		bug, advice = l.script.Dialect.Check(c.role, c.state, line)
 	}
 	if l.marks {
@@ -226,14 +226,14 @@ func freshNames(families []string) string {
 func (l *linter) expect(e *Expect) {
 	c := l.conn(e.Conn)
 	for i := range e.Choices {
-		ch, only := &e.Choices[i], len(e.Choices) == 1
+		ch, isSingle := &e.Choices[i], len(e.Choices) == 1
 		for _, n := range slices.Concat(ch.parts, []node{ch.json}) {
 			sampleNames(n, l.render.Scope)
 		}
 		switch {
 		case ch.ending != Open:
-			c.over = c.over || only
-		case ch.any, ch.form.Refusal, ch.re != nil, ch.json != nil && !only: // the reply is not known
+			c.hasEnded = c.hasEnded || isSingle
+		case ch.any, ch.form.Refusal, ch.re != nil, ch.json != nil && !isSingle: // the reply is not known
 		default:
 			c.state.Received(ch.sample())
 		}
@@ -246,7 +246,7 @@ func sampleNames(n node, sc *Scope) {
 	for part := range parts(n) {
 		switch part := part.(type) {
 		case interpolated:
-			if r := part.parts.only(); r != nil && !r.indexed {
+			if r := part.parts.singleRef(); r != nil && !r.indexed {
 				sc.capture(r, sample)
 			}
 		case capture:

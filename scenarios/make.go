@@ -30,7 +30,7 @@ func (ch *Choice) Make(value func(Name) any) (Made, error) {
 	case ch.exact != nil:
 		m.Text = *ch.exact
 	case ch.json != nil:
-		v, err := madeOf(ch.json, value)
+		v, err := makeValue(ch.json, value)
 		if err != nil {
 			return m, err
 		}
@@ -41,31 +41,31 @@ func (ch *Choice) Make(value func(Name) any) (Made, error) {
 	return m, nil
 }
 
-// madeOf returns a value that a node accepts.
-func madeOf(n node, value func(Name) any) (any, error) {
+// makeValue returns a value that a node accepts.
+func makeValue(n node, value func(Name) any) (any, error) {
 	switch n := n.(type) {
 	case literal:
 		return n.value, nil
 	case interpolated:
 		return n.parts.Expand(func(name Name) string {
-			if text, is := name.Computed(time.Now()); is {
+			if text, ok := name.Computed(time.Now()); ok {
 				return text
 			}
 			return fmt.Sprint(value(name))
 		}), nil
 	case capture:
-		if text, is := (Name{n.ref}).Computed(time.Now()); is {
+		if text, ok := (Name{n.ref}).Computed(time.Now()); ok {
 			return text, nil
 		}
 		return value(Name{n.ref}), nil
 	case kind:
-		return n.made(), nil
-	case either:
-		return madeOf(n[0], value)
+		return n.makeValue(), nil
+	case alternatives:
+		return makeValue(n[0], value)
 	case array:
 		list := make([]any, len(n.elems))
 		for i, e := range n.elems {
-			v, err := madeOf(e, value)
+			v, err := makeValue(e, value)
 			if err != nil {
 				return nil, err
 			}
@@ -73,18 +73,18 @@ func madeOf(n node, value func(Name) any) (any, error) {
 		}
 		return list, nil
 	case *Object:
-		return n.made(value)
+		return n.makeValue(value)
 	}
 	return nil, fmt.Errorf("no value can be made of %s", n)
 }
 
-func (o *Object) made(value func(Name) any) (any, error) {
+func (o *Object) makeValue(value func(Name) any) (any, error) {
 	fields := map[string]any{}
 	for _, f := range o.fields {
-		if _, is := f.value.(absent); is {
+		if _, ok := f.value.(absence); ok {
 			continue
 		}
-		v, err := madeOf(f.value, value)
+		v, err := makeValue(f.value, value)
 		if err != nil {
 			return nil, err
 		}
@@ -93,9 +93,9 @@ func (o *Object) made(value func(Name) any) (any, error) {
 	return fields, nil
 }
 
-// made returns a value of the type, at the beginning of the range.
-func (k kind) made() any {
-	if simple, is := simpleKinds[k.word]; is {
+// makeValue returns a value of the type, at the beginning of the range.
+func (k kind) makeValue() any {
+	if simple, ok := simpleKinds[k.word]; ok {
 		return simple.sample
 	}
 	if k.word == "time" {
@@ -110,8 +110,8 @@ func (k kind) made() any {
 	return 1
 }
 
-// Marked returns the text of a client's line with each name replaced by a mark, and the names by their marks.
-func (s *Send) Marked() (text string, names map[string]Name) {
+// PlaceholderText returns the text of a client's line with each name replaced by a mark, and the names by their marks.
+func (s *Send) PlaceholderText() (text string, names map[string]Name) {
 	names = map[string]Name{}
 	var marked func(t Template) string
 	marked = func(t Template) string {
@@ -132,17 +132,17 @@ func (s *Send) Marked() (text string, names map[string]Name) {
 
 // fields returns the text of a computed object, as a script would write it without its name.
 func (r *ref) fields() Template {
-	whole := &Object{fields: overlay(r.grammar.object(r.formula.Fields(r.indexed)), r.object)}
-	for i, f := range whole.fields {
-		if c, is := f.value.(capture); is { // the mark of its name is a string
-			whole.fields[i].value = interpolated{Template{{ref: c.ref}}}
+	object := &Object{fields: overlay(r.grammar.object(r.formula.Fields(r.indexed)), r.object)}
+	for i, f := range object.fields {
+		if c, ok := f.value.(capture); ok { // the mark of its name is a string
+			object.fields[i].value = interpolated{Template{{ref: c.ref}}}
 		}
 	}
-	whole.fields = slices.DeleteFunc(whole.fields, func(f field) bool {
-		_, is := f.value.(absent)
-		return is
+	object.fields = slices.DeleteFunc(object.fields, func(f field) bool {
+		_, ok := f.value.(absence)
+		return ok
 	})
-	segments, err := parseTemplate(&cursor{line: whole.String(), grammar: r.grammar})
+	segments, err := parseTemplate(&cursor{line: object.String(), grammar: r.grammar})
 	if err != nil || len(segments) != 1 {
 		return Template{{source: "{}"}}
 	}
@@ -154,13 +154,13 @@ func (r *ref) fields() Template {
 func (s *Script) Flat() ([]Step, error) {
 	var all []Step
 	for _, step := range s.Steps {
-		block, is := step.(*Block)
-		if o, also := step.(*Operate); also && o.Action != NeedSignals {
+		block, ok := step.(*Block)
+		if o, isOperate := step.(*Operate); isOperate && o.Action != NeedSignals {
 			return nil, fmt.Errorf("%s: line %d: a server that plays a script cannot play %s",
 				cmp.Or(s.Name, "script"), o.Line, o.Action)
 		}
 		switch {
-		case !is:
+		case !ok:
 			all = append(all, step)
 		case block.Kind == Repeat:
 			return nil, fmt.Errorf("%s: line %d: a server that plays a script cannot play repeat",

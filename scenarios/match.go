@@ -44,14 +44,14 @@ func matchJSON(n node, got any, sc *Scope) []Difference {
 func bind(n node, got any, sc *Scope) {
 	switch n := n.(type) {
 	case interpolated:
-		if s, ok := got.(string); ok && n.parts.only() != nil {
-			sc.capture(n.parts.only(), s)
+		if s, ok := got.(string); ok && n.parts.singleRef() != nil {
+			sc.capture(n.parts.singleRef(), s)
 		}
 	case capture:
 		if n.typ == nil || n.typ.matches(got, sc) {
 			sc.capture(n.ref, got)
 		}
-	case either:
+	case alternatives:
 		for _, alternative := range n {
 			if trial := sc.Attempt(); equal(alternative, got, trial, false) && trial.Commit() {
 				return
@@ -81,10 +81,10 @@ func bindInside(n node, got any, sc *Scope) {
 }
 
 // equal reports whether got matches n; it binds as it goes.
-func equal(n node, got any, sc *Scope, exact bool, more ...cmp.Option) bool {
+func equal(n node, got any, sc *Scope, exact bool, options ...cmp.Option) bool {
 	bind(n, got, sc)
-	return cmp.Equal(ideal(n, sc, exact), pruned(n, got, exact), append(more,
-		cmp.FilterValues(eitherIsLeaf, cmp.Comparer(leafMatches)), cmp.Comparer(number.Equal))...)
+	return cmp.Equal(matchingTree(n, sc, exact), prune(n, got, exact), append(options,
+		cmp.FilterValues(hasLeaf, cmp.Comparer(leafMatches)), cmp.Comparer(number.Equal))...)
 }
 
 // leaf is a place of the expected tree with a rule of its own.
@@ -99,7 +99,7 @@ type leaf struct {
 // reply does not have.
 type missing struct{}
 
-func eitherIsLeaf(x, y any) bool {
+func hasLeaf(x, y any) bool {
 	_, a := x.(*leaf)
 	_, b := y.(*leaf)
 	return a || b
@@ -112,31 +112,31 @@ func leafMatches(x, y any) bool {
 	return y.(*leaf).takes(x)
 }
 
-// ideal returns the tree of a matching reply: plain values, and leaves where the pattern
+// matchingTree returns the tree of a matching reply: plain values, and leaves where the pattern
 // allows several.
-func ideal(n node, sc *Scope, exact bool) any {
+func matchingTree(n node, sc *Scope, exact bool) any {
 	switch n := n.(type) {
 	case literal:
 		return n.value
-	case absent:
+	case absence:
 		return missing{}
 	case array:
 		elems := make([]any, len(n.elems))
 		for i, e := range n.elems {
-			elems[i] = ideal(e, sc, exact || n.exact)
+			elems[i] = matchingTree(e, sc, exact || n.exact)
 		}
 		return elems
 	case *Object:
 		fields := make(map[string]any, len(n.fields))
 		for _, f := range n.fields {
-			fields[f.key] = ideal(f.value, sc, exact || n.exact)
+			fields[f.key] = matchingTree(f.value, sc, exact || n.exact)
 		}
 		return fields
 	}
-	l := &leaf{takes: func(got any) bool { return takes(n, got, sc, exact) }, words: describe(n, sc)}
+	l := &leaf{takes: func(got any) bool { return allows(n, got, sc, exact) }, words: describe(n, sc)}
 	switch n := n.(type) {
 	case interpolated:
-		l.name, l.opaque = n.parts.String(), n.parts.only() != nil
+		l.name, l.opaque = n.parts.String(), n.parts.singleRef() != nil
 	case capture:
 		l.name, l.opaque = n.ref.text, true
 	}
@@ -147,62 +147,62 @@ func ideal(n node, sc *Scope, exact bool) any {
 func describe(n node, sc *Scope) string {
 	switch n := n.(type) {
 	case interpolated:
-		if s, ok := sc.known(n.parts); ok {
+		if s, ok := sc.boundText(n.parts); ok {
 			return fmt.Sprintf("%s (%s)", strconv.Quote(text.Shorten(s)), n.parts)
 		}
-		if r := n.parts.only(); r != nil && r.indexed {
+		if r := n.parts.singleRef(); r != nil && r.indexed {
 			return "one of " + r.text + " that was not received yet"
 		}
 	case capture:
 		if v, ok := sc.lookup(n.ref); ok {
-			return fmt.Sprintf("%s (%s)", shown(v), n.ref.text)
+			return fmt.Sprintf("%s (%s)", display(v), n.ref.text)
 		}
 	}
 	return n.String()
 }
 
-// pruned returns got without the fields and elements that the pattern does not mention.
-func pruned(n node, got any, exact bool) any {
+// prune returns got without the fields and elements that the pattern does not mention.
+func prune(n node, got any, exact bool) any {
 	switch n := n.(type) {
 	case *Object:
 		fields, ok := got.(map[string]any)
 		if !ok {
 			return got
 		}
-		return prunedFields(n, fields, exact || n.exact)
+		return pruneFields(n, fields, exact || n.exact)
 	case array:
 		elems, ok := got.([]any)
 		if !ok {
 			return got
 		}
-		if n.open && len(elems) > len(n.elems) {
+		if n.isOpenEnded && len(elems) > len(n.elems) {
 			elems = elems[:len(n.elems)]
 		}
-		kept := make([]any, len(elems))
+		out := make([]any, len(elems))
 		for i, e := range elems {
-			kept[i] = e
+			out[i] = e
 			if i < len(n.elems) {
-				kept[i] = pruned(n.elems[i], e, exact || n.exact)
+				out[i] = prune(n.elems[i], e, exact || n.exact)
 			}
 		}
-		return kept
+		return out
 	}
 	return got
 }
 
-func prunedFields(n *Object, got map[string]any, exact bool) map[string]any {
-	kept := make(map[string]any, len(n.fields))
+func pruneFields(n *Object, got map[string]any, exact bool) map[string]any {
+	out := make(map[string]any, len(n.fields))
 	if exact {
-		maps.Copy(kept, got)
+		maps.Copy(out, got)
 	}
 	for _, f := range n.fields {
 		if v, ok := got[f.key]; ok {
-			kept[f.key] = pruned(f.value, v, exact)
+			out[f.key] = prune(f.value, v, exact)
 		} else {
-			kept[f.key] = missing{}
+			out[f.key] = missing{}
 		}
 	}
-	return kept
+	return out
 }
 
 // matcher is a leaf other than a list of alternatives.
@@ -210,12 +210,12 @@ type matcher interface {
 	matches(got any, sc *Scope) bool
 }
 
-// takes reports whether got is a value that the leaf n allows.
-func takes(n node, got any, sc *Scope, exact bool) bool {
+// allows reports whether got is a value that the leaf n allows.
+func allows(n node, got any, sc *Scope, exact bool) bool {
 	switch n := n.(type) {
 	case matcher:
 		return n.matches(got, sc)
-	case either:
+	case alternatives:
 		return slices.ContainsFunc(n, func(alternative node) bool { return equal(alternative, got, sc.Attempt(), exact) })
 	}
 	return false
@@ -223,16 +223,16 @@ func takes(n node, got any, sc *Scope, exact bool) bool {
 
 func (t interpolated) matches(got any, sc *Scope) bool {
 	s, ok := got.(string)
-	want, known := sc.known(t.parts)
-	return ok && known && (s == want || sameInstant(t.parts.only(), s, want))
+	want, isKnown := sc.boundText(t.parts)
+	return ok && isKnown && (s == want || isSameInstant(t.parts.singleRef(), s, want))
 }
 
 func (c capture) matches(got any, sc *Scope) bool {
 	if c.typ != nil && !c.typ.matches(got, sc) {
 		return false
 	}
-	want, known := sc.lookup(c.ref)
-	return known && cmp.Equal(want, got, cmp.Comparer(number.Equal))
+	want, ok := sc.lookup(c.ref)
+	return ok && cmp.Equal(want, got, cmp.Comparer(number.Equal))
 }
 
 func (p pattern) matches(got any, _ *Scope) bool {
@@ -257,13 +257,13 @@ func (d *differences) Report(r cmp.Result) {
 	want, got := d.path.Last().Values()
 	diff := Difference{Path: pathText(d.path), Want: "nothing more", Got: "nothing"}
 	if want.IsValid() {
-		diff.Want = shown(want.Interface())
-		if l, is := reflect.TypeAssert[*leaf](want); is {
+		diff.Want = display(want.Interface())
+		if l, ok := reflect.TypeAssert[*leaf](want); ok {
 			diff.Name, diff.Opaque = l.name, l.opaque
 		}
 	}
 	if got.IsValid() {
-		diff.Got = shown(got.Interface())
+		diff.Got = display(got.Interface())
 	}
 	d.list = append(d.list, diff)
 }
@@ -282,8 +282,8 @@ func pathText(p cmp.Path) string {
 	return b.String()
 }
 
-// shown returns a value as messages print it.
-func shown(v any) string {
+// display returns a value as messages print it.
+func display(v any) string {
 	switch v := v.(type) {
 	case *leaf:
 		return v.words

@@ -26,13 +26,13 @@ func compareText(t *testing.T, expectation, got string, sc *Scope) []string {
 // The object behind a text may have more fields, and exactly its own behind an equals sign.
 func TestTheObjectBehindAText(t *testing.T) {
 	t.Parallel()
-	const more = `HI {"v":2,"s":"x"}`
+	const text = `HI {"v":2,"s":"x"}`
 	for expectation, test := range map[string]struct {
 		got  string
 		want []Difference
 	}{
-		`+HI {"v":2}`:        {more, nil},
-		`+HI ={"v":2}`:       {more, []Difference{{Path: ".s", Want: "nothing more", Got: `"x"`}}},
+		`+HI {"v":2}`:        {text, nil},
+		`+HI ={"v":2}`:       {text, []Difference{{Path: ".s", Want: "nothing more", Got: `"x"`}}},
 		`+HI ={"v":2,"s":$}`: {},
 		`+HI = {"v":2}`:      {},
 		`+HI =={"v":2}`:      {},
@@ -181,7 +181,7 @@ func TestHostileJSON(t *testing.T) {
 				choices, err := cursorAt(p).choices()
 				require.NoError(t, err, p)
 				a := session.Received{Message: session.Message{Kind: '$', Text: []byte(got)}}
-				for _, d := range choices[0].Compare(a, NewScope("x").OneReply()) {
+				for _, d := range choices[0].Compare(a, NewScope("x").ReplyAttempt()) {
 					assert.Less(t, len(d.String()), 5000, p)
 				}
 			}

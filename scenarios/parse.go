@@ -16,11 +16,11 @@ const (
 	// MaxSource is how many bytes the file of a script has at most.
 	MaxSource = 4 << 20
 
-	mostLines    = 100_000
-	longestLine  = 1 << 20 // bytes
-	deepest      = 200     // values in each other
-	mostNames    = 1000    // of connections
-	mostProblems = 100     // that are reported
+	maxLines    = 100_000
+	maxLine     = 1 << 20 // bytes
+	maxDepth    = 200     // values in each other
+	maxConns    = 1000    // of connections
+	maxProblems = 100     // that are reported
 )
 
 // Parse reads a script of a dialect; name is the file that problems and reports point at.
@@ -28,15 +28,15 @@ const (
 // only the first, but for those after the hundredth.
 func Parse(d Dialect, name string, source []byte) (*Script, error) {
 	p := &parser{script: &Script{Dialect: d, Name: name}, grammar: d.Grammar()}
-	if err := tooLarge(source); err != nil {
+	if err := checkSize(source); err != nil {
 		p.problem(1, err)
 		return nil, p.problems
 	}
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	lines := strings.Split(string(source), "\n")
 	for i := range lines {
-		if len(p.problems) >= mostProblems {
-			p.problem(i, errorAt(0, 1, "", "more problems follow these %d", mostProblems))
+		if len(p.problems) >= maxProblems {
+			p.problem(i, errorAt(0, 1, "", "more problems follow these %d", maxProblems))
 			return nil, p.problems
 		}
 		lines[i] = strings.TrimRight(lines[i], "\r")
@@ -54,13 +54,13 @@ func Parse(d Dialect, name string, source []byte) (*Script, error) {
 	return p.script, nil
 }
 
-// tooLarge returns why a file is not read at all, nil if it is.
-func tooLarge(source []byte) error {
+// checkSize returns why a file is not read at all, nil if it is.
+func checkSize(source []byte) error {
 	switch {
 	case len(source) > MaxSource:
 		return errorAt(0, 1, "", "the file has more than %d MiB", MaxSource>>20)
-	case bytes.Count(source, []byte("\n")) > mostLines:
-		return errorAt(0, 1, "", "the file has more than %d lines", mostLines)
+	case bytes.Count(source, []byte("\n")) > maxLines:
+		return errorAt(0, 1, "", "the file has more than %d lines", maxLines)
 	case !utf8.Valid(source):
 		return errorAt(0, 1, `write other bytes in C raw: lines, as "\xff"`, "the file is not UTF-8")
 	}
@@ -69,25 +69,25 @@ func tooLarge(source []byte) error {
 
 // parser reads the lines once, in order.
 type parser struct {
-	script   *Script
-	grammar  *Grammar
-	problems Problems
-	listed   []string // the lists of known words that some help has given
-	block    *Block   // the open one
-	marks    []Mark   // of the following lines with an expectation
-	asides   []Aside  // since the last step, or line of the header
-	body     bool     // the header is over
+	script    *Script
+	grammar   *Grammar
+	problems  Problems
+	helpLists []string // the lists of known words that some help has given
+	block     *Block   // the open one
+	marks     []Mark   // of the following lines with an expectation
+	asides    []Aside  // since the last step, or line of the header
+	body      bool     // the header is over
 }
 
-// above returns the asides since the last step, and forgets them.
-func (p *parser) above() []Aside {
+// takeAsides returns the asides since the last step, and forgets them.
+func (p *parser) takeAsides() []Aside {
 	asides := p.asides
 	p.asides = nil
 	return asides
 }
 
 // placed is a statement at a place, below the asides that were read before it.
-func (p *parser) placed(at Pos) Statement { return Statement{Pos: at, Above: p.above()} }
+func (p *parser) placed(at Pos) Statement { return Statement{Pos: at, Asides: p.takeAsides()} }
 
 func (p *parser) source(line int) string { return p.script.Source[line-1] }
 
@@ -102,11 +102,11 @@ func (p *parser) problem(line int, err error) {
 		src = p.source(line)
 	}
 	col := column(src, c.at)
-	if strings.HasPrefix(c.help, knownHere) {
-		if slices.Contains(p.listed, c.help) {
+	if strings.HasPrefix(c.help, knownWordsHelp) {
+		if slices.Contains(p.helpLists, c.help) {
 			c.help = ""
 		} else {
-			p.listed = append(p.listed, c.help)
+			p.helpLists = append(p.helpLists, c.help)
 		}
 	}
 	p.problems = append(p.problems, &Problem{File: p.script.Name, Source: src, Message: c.message, Help: c.help,
@@ -116,8 +116,8 @@ func (p *parser) problem(line int, err error) {
 // line parses one line: blank, comment, header or statement.
 func (p *parser) line(n int) {
 	c := &cursor{line: p.source(n), grammar: p.grammar}
-	if len(c.line) > longestLine {
-		p.problem(n, errorAt(0, 1, "$filler(64KiB) stands for a long text", "the line has more than %d KiB", longestLine>>10))
+	if len(c.line) > maxLine {
+		p.problem(n, errorAt(0, 1, "$filler(64KiB) stands for a long text", "the line has more than %d KiB", maxLine>>10))
 		return
 	}
 	c.skipBlanks()
@@ -166,7 +166,7 @@ func (p *parser) header(c *cursor) (bool, error) {
 	}
 	start, valueAt := c.pos, c.pos+len(key)+1+len(value)-len(strings.TrimLeft(value, " \t"))
 	value = strings.TrimSpace(value)
-	if asides := p.above(); len(asides) > 0 {
+	if asides := p.takeAsides(); len(asides) > 0 {
 		if p.script.Header == nil {
 			p.script.Header = map[string][]Aside{}
 		}
@@ -210,11 +210,11 @@ func (p *parser) needs(words []string, at, width int) error {
 
 // finish adds the needs that the steps imply.
 func (p *parser) finish() {
-	p.script.After = p.above()
-	named := map[string]bool{}
+	p.script.After = p.takeAsides()
+	conns := map[string]bool{}
 	for s := range p.script.All() {
-		if named[ConnectionOf(s)] = true; len(named) > mostNames {
-			p.problem(s.Place().Line, errorAt(0, 1, "", "the script has more than %d connections", mostNames))
+		if conns[ConnectionOf(s)] = true; len(conns) > maxConns {
+			p.problem(s.Place().Line, errorAt(0, 1, "", "the script has more than %d connections", maxConns))
 			return
 		}
 		switch s := s.(type) {
@@ -268,7 +268,7 @@ func (s *Script) All() iter.Seq[Step] {
 func Protocol(source []byte) string {
 	for line := range strings.Lines(string(bytes.TrimPrefix(source, []byte("\ufeff")))) {
 		line = strings.TrimSpace(line)
-		if value, is := strings.CutPrefix(line, "protocol:"); is {
+		if value, ok := strings.CutPrefix(line, "protocol:"); ok {
 			return strings.TrimSpace(value)
 		}
 		if line != "" && !strings.HasPrefix(line, "#") && !isHeaderLine(line) {
@@ -279,6 +279,6 @@ func Protocol(source []byte) string {
 }
 
 func isHeaderLine(line string) bool {
-	key, _, is := strings.Cut(line, ":")
-	return is && slices.Contains(headerKeys, key)
+	key, _, ok := strings.Cut(line, ":")
+	return ok && slices.Contains(headerKeys, key)
 }

@@ -42,7 +42,7 @@ func (p *parser) statement(c *cursor, n int) (Step, error) {
 	case "end":
 		return nil, p.end(rest, start)
 	case "repeat", "unordered", "eventually", "table":
-		return p.open(rest, at, words[0])
+		return p.openBlock(rest, at, words[0])
 	case "C", "S":
 		return nil, errorAt(start, len(c.line)-start, "", "a %s line needs a colon before its text", words[0])
 	}
@@ -246,15 +246,15 @@ func (p *parser) end(a *arguments, start int) error {
 	}
 	b := p.block
 	p.block = nil
-	b.After = p.above()
+	b.After = p.takeAsides()
 	if len(b.Steps) == 0 {
 		return errorAt(start, len("end"), "", "the %s block is empty", b.Kind)
 	}
 	return a.none()
 }
 
-// open parses the first line of a block.
-func (p *parser) open(a *arguments, at Pos, word string) (Step, error) {
+// openBlock parses the first line of a block.
+func (p *parser) openBlock(a *arguments, at Pos, word string) (Step, error) {
 	if p.block != nil {
 		help := fmt.Sprintf("close the %s block of line %d first",
 			p.block.Kind, p.block.Line)
@@ -272,7 +272,7 @@ func (p *parser) open(a *arguments, at Pos, word string) (Step, error) {
 	case Eventually:
 		var err error
 		a.skipBlanks()
-		if b.Within, err = parseWindow(strings.Join(a.words, " "), a.pos); b.Within != (Window{}) {
+		if b.Window, err = parseWindow(strings.Join(a.words, " "), a.pos); b.Window != (Window{}) {
 			b.Marks = p.marks
 		}
 		return b, err
@@ -284,9 +284,9 @@ func (p *parser) open(a *arguments, at Pos, word string) (Step, error) {
 // repeat parses: repeat N [by M consumers|producers|raw] [..LIMIT].
 func (p *parser) repeat(a *arguments, b *Block) error {
 	const help = "write repeat 400, or repeat 400 by 20 consumers, or repeat 400 ..30s"
-	count := func(word string, most int) (int, bool) {
+	count := func(word string, limit int) (int, bool) {
 		n, err := strconv.Atoi(word)
-		return n, err == nil && n >= 1 && n <= most
+		return n, err == nil && n >= 1 && n <= limit
 	}
 	var ok bool
 	if last := len(a.words) - 1; strings.HasPrefix(a.words[last], "..") {

@@ -53,7 +53,7 @@ func TestMarksGoOnUntilTheNextOnes(t *testing.T) {
 	clause := []Mark{{Clause: "A-1", Level: "MUST NOT"}, {Clause: "B-2"}}
 	var got [][]Mark
 	for _, s := range steps {
-		if marks, judged := marked(s); judged {
+		if marks, ok := marksOf(s); ok {
 			got = append(got, marks)
 		}
 		if b, ok := s.(*Block); ok {
@@ -102,7 +102,7 @@ func TestFormsOfBlocks(t *testing.T) {
 		"unordered":               {Kind: Unordered},
 		"table":                   {Kind: Table},
 		"eventually":              {Kind: Eventually},
-		"eventually ..2s":         {Kind: Eventually, Within: Window{To: 2 * time.Second, written: "..2s"}},
+		"eventually ..2s":         {Kind: Eventually, Window: Window{To: 2 * time.Second, written: "..2s"}},
 	}
 	for line, want := range tests {
 		t.Run(line, func(t *testing.T) {
@@ -145,7 +145,7 @@ func (likeFWP) Grammar() *Grammar {
 				"cut", "half", "long", "first", "last", "upper",
 			}},
 		}},
-		Replies: Replies{Waits: map[string]Wait{"FETCH": {Kind: '_', Least: 2 * time.Second}}},
+		Replies: Replies{Waits: map[string]Wait{"FETCH": {Kind: '_', Minimum: 2 * time.Second}}},
 		Timing:  Timing{Defers: []string{"at", "FAIL"}},
 	}
 }
@@ -155,7 +155,7 @@ func cursorAt(line string) *cursor { return &cursor{line: line, grammar: likeFWP
 
 func TestAProblemShowsItsPlaceHarmlessly(t *testing.T) {
 	t.Parallel()
-	far := strings.Repeat("x", 250)
+	padding := strings.Repeat("x", 250)
 	for _, test := range []struct {
 		source     string
 		col, width int
@@ -164,12 +164,12 @@ func TestAProblemShowsItsPlaceHarmlessly(t *testing.T) {
 		{"S: +OK", 4, 3, "    S: +OK\n       ^^^"},
 		{"S:\t+OK", 7, 1, "    S: +OK\n          ^"},
 		{"S: \x1b[2J\u202e+OK", 9, 3, "    S: \\x1b[2J\\u202e+OK\n                    ^^^"},
-		{far + "y" + far, 251, 1, "    …" + far[:200] + "y" + far[:200] + "…\n" + strings.Repeat(" ", 205) + "^"},
+		{padding + "y" + padding, 251, 1, "    …" + padding[:200] + "y" + padding[:200] + "…\n" + strings.Repeat(" ", 205) + "^"},
 		{"", 9, 0, "    \n    ^"},
 	} {
 		p := &Problem{File: "a.fwp", Pos: Pos{Line: 2, Col: test.col, Width: test.width}, Source: test.source, Message: "why"}
 		assert.Equal(t, "a.fwp:2:"+strings.TrimPrefix(p.Error(), "a.fwp:2:"), p.Error())
-		_, shown, _ := strings.Cut(p.Error(), "why\n")
-		assert.Equal(t, test.want, shown)
+		_, excerpt, _ := strings.Cut(p.Error(), "why\n")
+		assert.Equal(t, test.want, excerpt)
 	}
 }

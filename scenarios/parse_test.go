@@ -106,10 +106,10 @@ func FuzzParse(f *testing.F) {
 			require.ErrorAs(t, err, &problems)
 		} else {
 			problems = scenarios.Lint(s)
-			once := scenarios.Format(s)
-			again, err := scenarios.Parse(fwpscript.Dialect{}, "formatted", once)
+			text := scenarios.Format(s)
+			other, err := scenarios.Parse(fwpscript.Dialect{}, "formatted", text)
 			require.NoError(t, err)
-			require.Equal(t, string(once), string(scenarios.Format(again)))
+			require.Equal(t, string(text), string(scenarios.Format(other)))
 		}
 		lines := strings.Count(string(source), "\n") + 1
 		for _, p := range problems {
@@ -121,7 +121,7 @@ func FuzzParse(f *testing.F) {
 // What is too much for a script has a message, and takes no time.
 func TestLimitsOfScripts(t *testing.T) {
 	t.Parallel()
-	many := func(n int, line string) string {
+	repeat := func(n int, line string) string {
 		var b strings.Builder
 		for i := range n {
 			fmt.Fprintf(&b, line, i)
@@ -137,7 +137,7 @@ func TestLimitsOfScripts(t *testing.T) {
 		"deep in a PUSH":      {"C: PUSH $job" + strings.Repeat(`{"a":`, 100_000), "values may be nested at most 200 deep"},
 		"deep alternatives":   {"S: ${\"a\":" + strings.Repeat("1|[", 100_000), "values may be nested at most 200 deep"},
 		"many problems":       {strings.Repeat("x\n", 1000), "and 81 more"},
-		"many connections":    {many(1100, "C[a%d]: INFO\n"), "f:1001:1: the script has more than 1000 connections"},
+		"many connections":    {repeat(1100, "C[a%d]: INFO\n"), "f:1001:1: the script has more than 1000 connections"},
 		"a long wrong word":   {strings.Repeat("x", 1<<20), "…"},
 		"a wide regexp":       {"S: ${\"a\":/" + strings.Repeat("(", 100_000) + "/}", "…"},
 		"a regexp that grows": {"S: ${\"a\":/((a{1000}){1000}){1000}/}", "regular expression"},

@@ -7,7 +7,7 @@ import (
 
 // lineForm is the beginning of a C: or an S: line up to its colon: C[NAME] WORDS:
 type lineForm struct {
-	named   bool
+	isNamed bool
 	name    string
 	words   string // trimmed
 	wordsAt int    // offset
@@ -25,7 +25,7 @@ func parseLineForm(line string) (l lineForm, ok bool) {
 		if closing < 0 {
 			return l, false
 		}
-		l.named, l.name = true, line[at+1:closing]
+		l.isNamed, l.name = true, line[at+1:closing]
 		at = closing + 1
 	}
 	colon := strings.IndexByte(line[at:], ':')
@@ -47,7 +47,7 @@ func isConnName(name string) bool {
 // transcriptLine parses a C: or an S: line.
 func (p *parser) transcriptLine(c *cursor, n int, l lineForm) (Step, error) {
 	base := c.pos
-	if l.named && !isConnName(l.name) {
+	if l.isNamed && !isConnName(l.name) {
 		return nil, errorAt(base+len("C["), max(len(l.name), 1),
 			"use lower-case letters and digits for names of connections: C[worker1]:", "invalid connection name %q", l.name)
 	}
@@ -59,7 +59,7 @@ func (p *parser) transcriptLine(c *cursor, n int, l lineForm) (Step, error) {
 	if c.line[base] == 'C' {
 		return p.clientLine(c, at, l.name, strings.Fields(l.words), base+l.wordsAt)
 	}
-	within, err := parseWindow(l.words, base+l.wordsAt)
+	window, err := parseWindow(l.words, base+l.wordsAt)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (p *parser) transcriptLine(c *cursor, n int, l lineForm) (Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Expect{Statement: p.placed(at), Conn: l.name, Within: within, Choices: choices, Marks: p.marks}, nil
+	return &Expect{Statement: p.placed(at), Conn: l.name, Window: window, Choices: choices, Marks: p.marks}, nil
 }
 
 var clientModes = []string{"bad", "raw", "bytewise"}

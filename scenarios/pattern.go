@@ -33,14 +33,14 @@ type (
 	}
 	// pattern is a regular expression that a string must match somewhere.
 	pattern struct{ re *regexp.Regexp }
-	// absent stands for a field that must not be there.
-	absent struct{}
-	// either is the list of alternatives at one place.
-	either []node
+	// absence stands for a field that must not be there.
+	absence struct{}
+	// alternatives is the list of alternatives at one place.
+	alternatives []node
 	// array matches element by element; open allows more elements at its end.
 	array struct {
-		elems       []node
-		open, exact bool
+		elems              []node
+		isOpenEnded, exact bool
 	}
 	// Object is a JSON object as a script writes it. As an expectation it matches a
 	// subset of fields unless it is exact. [ParseObject] makes one.
@@ -64,7 +64,7 @@ type (
 var kindWords = []string{"any", "string", "int", "number", "bool", "array", "object", "time"}
 
 func (l literal) String() string {
-	if s, is := l.value.(string); is && !utf8.ValidString(s) {
+	if s, ok := l.value.(string); ok && !utf8.ValidString(s) {
 		return strconv.Quote(s)
 	}
 	b, _ := json.Marshal(l.value) // a parsed JSON scalar always marshals
@@ -72,7 +72,7 @@ func (l literal) String() string {
 }
 func (t interpolated) String() string { return strconv.Quote(t.parts.String()) }
 func (p pattern) String() string      { return "/" + p.re.String() + "/" }
-func (absent) String() string         { return "absent" }
+func (absence) String() string        { return "absent" }
 
 func (k kind) String() string {
 	if k.lo == nil && k.hi == nil {
@@ -98,16 +98,16 @@ func (c capture) String() string {
 	return c.ref.text
 }
 
-func (e either) String() string {
+func (e alternatives) String() string {
 	return join(e, " | ", node.String)
 }
 
 func (a array) String() string {
 	text := join(a.elems, ",", node.String)
 	switch {
-	case a.open && text != "":
+	case a.isOpenEnded && text != "":
 		text += ",..."
-	case a.open:
+	case a.isOpenEnded:
 		text = "..."
 	}
 	return exactSign(a.exact) + "[" + text + "]"
@@ -146,7 +146,7 @@ func visitParts(n node, yield func(node) bool) bool {
 	switch n := n.(type) {
 	case array:
 		return !slices.ContainsFunc(n.elems, func(e node) bool { return !visitParts(e, yield) })
-	case either:
+	case alternatives:
 		return !slices.ContainsFunc(n, func(e node) bool { return !visitParts(e, yield) })
 	case *Object:
 		return !slices.ContainsFunc(n.fields, func(f field) bool { return !visitParts(f.value, yield) })
@@ -158,7 +158,7 @@ func visitParts(n node, yield func(node) bool) bool {
 // alternatives.
 func constant(n node, at, width int) error {
 	switch n := n.(type) {
-	case literal, interpolated, absent:
+	case literal, interpolated, absence:
 		return nil
 	case capture:
 		if n.typ == nil {
@@ -170,7 +170,7 @@ func constant(n node, at, width int) error {
 				return err
 			}
 		}
-		if !n.open {
+		if !n.isOpenEnded {
 			return nil
 		}
 	case *Object:

@@ -13,8 +13,8 @@ import (
 
 // value parses one JSON value of the language, without alternatives.
 func (c *cursor) value() (node, error) {
-	if c.depth++; c.depth > deepest {
-		return nil, errorAt(c.pos, 1, "", "values may be nested at most %d deep", deepest)
+	if c.depth++; c.depth > maxDepth {
+		return nil, errorAt(c.pos, 1, "", "values may be nested at most %d deep", maxDepth)
 	}
 	defer func() { c.depth-- }()
 	c.skipBlanks()
@@ -45,7 +45,7 @@ func (c *cursor) alternatives() (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := either{first}
+	all := alternatives{first}
 	for c.skipBlanks(); c.take("|"); c.skipBlanks() {
 		next, err := c.value()
 		if err != nil {
@@ -60,12 +60,12 @@ func (c *cursor) alternatives() (node, error) {
 }
 
 func (c *cursor) object(exact bool) (node, error) {
-	open := c.pos
+	start := c.pos
 	c.pos++
 	o := &Object{exact: exact}
 	for c.skipBlanks(); !c.take("}"); c.skipBlanks() {
 		if len(o.fields) > 0 && !c.take(",") {
-			return nil, c.unclosed(open, "}")
+			return nil, c.unclosed(start, "}")
 		}
 		c.skipBlanks()
 		if c.peek() != '"' {
@@ -88,18 +88,18 @@ func (c *cursor) object(exact bool) (node, error) {
 }
 
 func (c *cursor) array(exact bool) (node, error) {
-	open := c.pos
+	start := c.pos
 	c.pos++
 	a := array{exact: exact}
 	for c.skipBlanks(); !c.take("]"); c.skipBlanks() {
-		if a.open {
+		if a.isOpenEnded {
 			return nil, errorAt(c.pos, 1, "... must be the last element", "expected ] after ..., %s", c.got())
 		}
 		if len(a.elems) > 0 && !c.take(",") {
-			return nil, c.unclosed(open, "]")
+			return nil, c.unclosed(start, "]")
 		}
 		if c.skipBlanks(); c.take("...") {
-			a.open = true
+			a.isOpenEnded = true
 			continue
 		}
 		elem, err := c.alternatives()
@@ -111,9 +111,9 @@ func (c *cursor) array(exact bool) (node, error) {
 	return a, nil
 }
 
-func (c *cursor) unclosed(open int, closing string) error {
+func (c *cursor) unclosed(start int, closing string) error {
 	if c.done() {
-		return errorAt(open, 1, "", "this %c is not closed with %s", c.line[open], closing)
+		return errorAt(start, 1, "", "this %c is not closed with %s", c.line[start], closing)
 	}
 	return errorAt(c.pos, 1, "", "expected a comma or %s, %s", closing, c.got())
 }
@@ -144,7 +144,7 @@ func (c *cursor) quoted() (string, error) {
 			}
 			var s string
 			if err := json.Unmarshal([]byte(c.line[start:c.pos]), &s); err != nil {
-				if raw, is := c.bytes(c.line[start:c.pos]); is {
+				if raw, ok := c.bytes(c.line[start:c.pos]); ok {
 					return raw, nil
 				}
 				return "", errorAt(start, c.pos-start, "use the escapes of JSON", "invalid JSON string: %v", err)
@@ -238,15 +238,15 @@ func (c *cursor) numberValue() (node, error) {
 // numberLength returns how many bytes of s are a number of JSON; 0 if it does not begin with one.
 func numberLength(s string) int {
 	n := len(s) - len(strings.TrimPrefix(s, "-"))
-	whole := digits(s[n:])
+	count := digits(s[n:])
 	switch {
-	case whole == 0:
+	case count == 0:
 		return 0
 	case s[n] == '0':
-		whole = 1
+		count = 1
 	}
-	n += whole
-	if fraction, is := strings.CutPrefix(s[n:], "."); is && digits(fraction) > 0 {
+	n += count
+	if fraction, ok := strings.CutPrefix(s[n:], "."); ok && digits(fraction) > 0 {
 		n += 1 + digits(fraction)
 	}
 	if n < len(s) && (s[n] == 'e' || s[n] == 'E') {
@@ -282,8 +282,8 @@ func letters(s string) int {
 	return len(s)
 }
 
-// notInJSON are values that languages know, and JSON does not.
-var notInJSON = []string{"NaN", "nan", "Infinity", "Inf", "undefined"}
+// nonJSONWords are values that languages know, and JSON does not.
+var nonJSONWords = []string{"NaN", "nan", "Infinity", "Inf", "undefined"}
 
 // wordValue parses true, false, null, absent and the type words.
 func (c *cursor) wordValue() (node, error) {
@@ -296,20 +296,20 @@ func (c *cursor) wordValue() (node, error) {
 	case "null":
 		return literal{nil}, nil
 	case "absent":
-		return absent{}, nil
+		return absence{}, nil
 	case "contains":
 		return c.containsValue()
 	case "":
 		return nil, errorAt(start, 1, "", "expected a JSON value, a type or a name, %s", c.got())
 	}
-	if slices.Contains(notInJSON, word) {
+	if slices.Contains(nonJSONWords, word) {
 		const help = "JSON has no such value: write the argument as text, without $ (C bad: VERB {\"field\":NaN}), or the " +
 			"bytes of the line (C raw: \"...\\r\\n\")"
 		return nil, errorAt(start, len(word), help, "%s is not JSON", word)
 	}
 	if !slices.Contains(kindWords, word) {
-		known := append([]string{"absent", "contains", "true", "false", "null"}, kindWords...)
-		return nil, errorAt(start, len(word), didYouMean(word, known), "unknown word %q", word)
+		words := append([]string{"absent", "contains", "true", "false", "null"}, kindWords...)
+		return nil, errorAt(start, len(word), didYouMean(word, words), "unknown word %q", word)
 	}
 	k := kind{word: word}
 	if c.peek() != '(' {

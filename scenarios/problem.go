@@ -69,13 +69,13 @@ type Problems []*Problem
 const ProblemsShown = 20
 
 func (ps Problems) Error() string {
-	shown := ps[:min(len(ps), ProblemsShown)]
+	list := ps[:min(len(ps), ProblemsShown)]
 	var texts []string
-	for _, p := range shown {
+	for _, p := range list {
 		texts = append(texts, p.Error())
 	}
-	if more := len(ps) - len(shown); more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
+	if rest := len(ps) - len(list); rest > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", rest))
 	}
 	return strings.Join(texts, "\n")
 }
@@ -85,8 +85,8 @@ func column(line string, offset int) int {
 	return utf8.RuneCountInString(line[:min(max(offset, 0), len(line))]) + 1
 }
 
-// knownHere begins the help that lists words; each list is printed once a script.
-const knownHere = "known here: "
+// knownWordsHelp begins the help that lists words; each list is printed once a script.
+const knownWordsHelp = "known here: "
 
 // didYouMean is the help that goes with an unknown word.
 func didYouMean(word string, list []string) string {
@@ -97,5 +97,5 @@ func didYouMean(word string, list []string) string {
 			return fmt.Sprintf("did you mean %q?", w)
 		}
 	}
-	return knownHere + strings.Join(list, ", ")
+	return knownWordsHelp + strings.Join(list, ", ")
 }

@@ -35,16 +35,16 @@ func (r *Renderer) Line(state session.State, s *Send) ([][]byte, error) {
 
 // Hello returns the line with which a client introduces itself on a connection in a state; the fields of the script's
 // connect line, nil for none, replace or complement those of the dialect.
-func (r *Renderer) Hello(state session.State, hello Hello, with *Object) (string, error) {
+func (r *Renderer) Hello(state session.State, hello Hello, changes *Object) (string, error) {
 	words, err := parseTemplate(&cursor{line: hello.Words, grammar: r.Grammar})
 	if err != nil {
 		return "", err
 	}
 	line, err := r.text(state, words[0], true)
-	if err != nil || hello.Fields == nil && with == nil {
+	if err != nil || hello.Fields == nil && changes == nil {
 		return line, err
 	}
-	object, err := r.merged(state, r.Grammar.object(hello.Fields), cmp.Or(with, &Object{}))
+	object, err := r.merged(state, r.Grammar.object(hello.Fields), cmp.Or(changes, &Object{}))
 	return line + " " + object, err
 }
 
@@ -64,7 +64,7 @@ func (r *Renderer) text(state session.State, t Template, line bool) (string, err
 		if s, ok := v.(string); ok && line && name.kind == refPlain {
 			return r.escaped(s)
 		}
-		return plain(v), nil
+		return plainText(v), nil
 	})
 }
 
@@ -85,8 +85,8 @@ func (r *Renderer) escaped(s string) (string, error) {
 func (r *Renderer) value(state session.State, name *ref) (any, error) {
 	switch name.kind {
 	case refObject:
-		usual := r.Grammar.object(name.formula.Fields(r.Scope.round >= 0))
-		return r.merged(state, usual, name.object)
+		defaults := r.Grammar.object(name.formula.Fields(r.Scope.round >= 0))
+		return r.merged(state, defaults, name.object)
 	case refValue:
 		return r.computed(state, name)
 	}
@@ -110,11 +110,11 @@ func (r *Renderer) computed(state session.State, name *ref) (string, error) {
 
 // merged returns an object whose fields are those of usual, replaced or complemented by
 // those of with; fields that are absent in with are left out.
-func (r *Renderer) merged(state session.State, usual, with *Object) (string, error) {
+func (r *Renderer) merged(state session.State, defaults, changes *Object) (string, error) {
 	var b strings.Builder
 	b.WriteByte('{')
-	for _, f := range overlay(usual, with) {
-		if _, out := f.value.(absent); out {
+	for _, f := range overlay(defaults, changes) {
+		if _, out := f.value.(absence); out {
 			continue
 		}
 		if b.Len() > 1 {
@@ -130,11 +130,11 @@ func (r *Renderer) merged(state session.State, usual, with *Object) (string, err
 	return b.String(), nil
 }
 
-func overlay(usual, with *Object) []field {
+func overlay(defaults, changes *Object) []field {
 	var all []field
 	replaced := map[string]bool{}
-	for _, f := range usual.fields {
-		for _, w := range with.fields {
+	for _, f := range defaults.fields {
+		for _, w := range changes.fields {
 			if w.key == f.key {
 				f = w
 				replaced[w.key] = true
@@ -142,7 +142,7 @@ func overlay(usual, with *Object) []field {
 		}
 		all = append(all, f)
 	}
-	for _, w := range with.fields {
+	for _, w := range changes.fields {
 		if !replaced[w.key] {
 			all = append(all, w)
 		}

@@ -28,7 +28,7 @@ type Scope struct {
 	round   int                     // which repetition, from 0; -1 outside
 	block   *Block                  // the repetition
 	prefix  string                  // of fresh values
-	fresh   *int                    // how many were made
+	count   *int                    // how many were made
 	trial   bool                    // its values count only if it is committed
 	reply   bool                    // a trial of one reply
 	picks   []pick                  // of a trial
@@ -38,7 +38,7 @@ type Scope struct {
 func NewScope(prefix string) *Scope {
 	return &Scope{
 		mu: new(sync.Mutex), values: map[string]any{}, indexed: map[string]*indexedName{}, round: -1,
-		prefix: prefix, fresh: new(int),
+		prefix: prefix, count: new(int),
 	}
 }
 
@@ -46,7 +46,7 @@ func NewScope(prefix string) *Scope {
 func (sc *Scope) Child() *Scope {
 	return &Scope{
 		parent: sc, mu: sc.mu, values: map[string]any{}, round: sc.round, block: sc.block,
-		prefix: sc.prefix, fresh: sc.fresh,
+		prefix: sc.prefix, count: sc.count,
 	}
 }
 
@@ -57,8 +57,8 @@ func (sc *Scope) Attempt() *Scope {
 	return c
 }
 
-// OneReply returns an attempt to match one reply, in which indexed names denote the same element.
-func (sc *Scope) OneReply() *Scope {
+// ReplyAttempt returns an attempt to match one reply, in which indexed names denote the same element.
+func (sc *Scope) ReplyAttempt() *Scope {
 	c := sc.Attempt()
 	c.reply = true
 	return c
@@ -78,12 +78,12 @@ func (sc *Scope) Commit() bool {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	for key, v := range sc.values {
-		if bound, ok := sc.parent.find(key); ok && !reflect.DeepEqual(bound, v) {
+		if value, ok := sc.parent.find(key); ok && !reflect.DeepEqual(value, v) {
 			return false
 		}
 	}
 	for _, p := range sc.picks {
-		if p.from.taken[sc.block][p.index] {
+		if p.from.uses[sc.block][p.index] {
 			return false
 		}
 	}
@@ -166,8 +166,8 @@ func (sc *Scope) use(r *ref) (any, error) {
 	return v, nil
 }
 
-// OwnClient gives the name that a client has by default a fresh value in this scope alone.
-func (sc *Scope) OwnClient(g *Grammar) {
+// RenewClient gives the name that a client has by default a fresh value in this scope alone.
+func (sc *Scope) RenewClient(g *Grammar) {
 	r := g.client()
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -176,22 +176,22 @@ func (sc *Scope) OwnClient(g *Grammar) {
 
 // make returns a unique value; the lock is held.
 func (sc *Scope) make(r *ref) string {
-	*sc.fresh++
-	unique := fmt.Sprintf("%s-%s-%d", sc.prefix, r.base, *sc.fresh)
-	if r.grammar.Names.Fresh != nil {
-		return r.grammar.Names.Fresh(r.family(), unique)
+	*sc.count++
+	unique := fmt.Sprintf("%s-%s-%d", sc.prefix, r.base, *sc.count)
+	if r.grammar.Names.NewValue != nil {
+		return r.grammar.Names.NewValue(r.family(), unique)
 	}
 	return unique
 }
 
-// known is the text of a template whose names are all bound.
-func (sc *Scope) known(t Template) (string, bool) {
+// boundText is the text of a template whose names are all bound.
+func (sc *Scope) boundText(t Template) (string, bool) {
 	text, err := t.expand(func(r *ref) (string, error) {
 		v, ok := sc.lookup(r)
 		if !ok {
 			return "", fmt.Errorf("%s has no value", r.text)
 		}
-		return plain(v), nil
+		return plainText(v), nil
 	})
 	return text, err == nil
 }
@@ -210,8 +210,8 @@ func (sc *Scope) instant(b *bound) (time.Time, bool) {
 	return t, err == nil
 }
 
-// plain is a value as text: strings without quotes, the rest as JSON.
-func plain(v any) string {
+// plainText is a value as text: strings without quotes, the rest as JSON.
+func plainText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
@@ -228,7 +228,7 @@ func filler(size int) string { return strings.Repeat(fillerText, size/len(filler
 // indexedName is a name such as $jid#, with a value for each repetition.
 type indexedName struct {
 	values []string
-	taken  map[*Block]map[int]bool
+	uses   map[*Block]map[int]bool
 }
 
 // pick is the element of an indexed name that a reply has.
@@ -238,10 +238,10 @@ type pick struct {
 }
 
 func (s *indexedName) take(b *Block, index int) {
-	if s.taken[b] == nil {
-		s.taken[b] = map[int]bool{}
+	if s.uses[b] == nil {
+		s.uses[b] = map[int]bool{}
 	}
-	s.taken[b][index] = true
+	s.uses[b][index] = true
 }
 
 // pick takes the element v of an indexed name, once in each repeat block; the lock is
@@ -251,8 +251,8 @@ func (sc *Scope) pick(r *ref, v any) bool {
 	if s == nil {
 		return false
 	}
-	for i, known := range s.values {
-		if known != v || s.taken[sc.block][i] || sc.hasPicked(s, i) {
+	for i, value := range s.values {
+		if value != v || s.uses[sc.block][i] || sc.hasPicked(s, i) {
 			continue
 		}
 		if sc.trial {
@@ -288,7 +288,7 @@ func (sc *Scope) next(r *ref) (any, error) {
 	}
 	all := sc.root().indexed
 	if all[r.text] == nil {
-		all[r.text] = &indexedName{taken: map[*Block]map[int]bool{}}
+		all[r.text] = &indexedName{uses: map[*Block]map[int]bool{}}
 	}
 	s := all[r.text]
 	for len(s.values) <= sc.round {

@@ -36,20 +36,20 @@ func TestANameHasOneFreshValueHoweverManyLanesUseIt(t *testing.T) {
 func TestTheFirstOfTwoLanesBindsAName(t *testing.T) {
 	t.Parallel()
 	sc, name := NewScope("x"), &ref{grammar: likeFWP{}.Grammar(), text: "$job"}
-	first, second := sc.OneReply(), sc.OneReply()
+	first, second := sc.ReplyAttempt(), sc.ReplyAttempt()
 	first.capture(name, "a")
 	second.capture(name, "b")
 	assert.True(t, first.Commit())
 	assert.False(t, second.Commit(), "it has another value by now")
 	v, _ := sc.lookup(name)
 	assert.Equal(t, "a", v)
-	again := sc.OneReply()
-	again.capture(name, "b")
-	assert.True(t, again.Commit(), "the value that counts was seen, and nothing bound")
+	other := sc.ReplyAttempt()
+	other.capture(name, "b")
+	assert.True(t, other.Commit(), "the value that counts was seen, and nothing bound")
 }
 
-// two makes the indexed names $jid# and $x# with three values each.
-func two(t *testing.T) (sc *Scope, jid, x *ref, b *Block) {
+// twoIndexed makes the indexed names $jid# and $x# with three values each.
+func twoIndexed(t *testing.T) (sc *Scope, jid, x *ref, b *Block) {
 	t.Helper()
 	sc, b = NewScope("x"), &Block{Kind: Repeat}
 	jid, x = &ref{grammar: likeFWP{}.Grammar(), text: "$jid#", base: "jid", indexed: true},
@@ -66,17 +66,17 @@ func two(t *testing.T) (sc *Scope, jid, x *ref, b *Block) {
 
 func TestAnElementIsTakenByOneLane(t *testing.T) {
 	t.Parallel()
-	sc, jid, _, b := two(t)
+	sc, jid, _, b := twoIndexed(t)
 	const element = "x-jid-3"
-	first, second := sc.Repetition(b, 0).OneReply(), sc.Repetition(b, 1).OneReply()
+	first, second := sc.Repetition(b, 0).ReplyAttempt(), sc.Repetition(b, 1).ReplyAttempt()
 	first.capture(jid, element)
 	second.capture(jid, element)
 	assert.True(t, first.Commit())
 	assert.False(t, second.Commit())
-	late := sc.Repetition(b, 1).OneReply()
-	late.capture(jid, element)
-	_, bound := late.lookup(jid)
-	assert.False(t, bound, "it has come already")
+	other := sc.Repetition(b, 1).ReplyAttempt()
+	other.capture(jid, element)
+	_, isBound := other.lookup(jid)
+	assert.False(t, isBound, "it has come already")
 }
 
 func TestIndexedNamesInOneReplyStandForOneElement(t *testing.T) {
@@ -91,40 +91,40 @@ func TestIndexedNamesInOneReplyStandForOneElement(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sc, jid, x, b := two(t)
-			reply := sc.Repetition(b, 0).OneReply()
+			sc, jid, x, b := twoIndexed(t)
+			reply := sc.Repetition(b, 0).ReplyAttempt()
 			reply.capture(jid, test.jid)
 			reply.Attempt().Commit()
 			reply.capture(x, test.x)
-			_, bound := reply.lookup(x)
-			assert.Equal(t, test.bound, bound)
+			_, isBound := reply.lookup(x)
+			assert.Equal(t, test.bound, isBound)
 		})
 	}
 	t.Run("in two replies of one repetition", func(t *testing.T) {
 		t.Parallel()
-		sc, jid, x, b := two(t)
+		sc, jid, x, b := twoIndexed(t)
 		round := sc.Repetition(b, 0)
-		reply := round.OneReply()
+		reply := round.ReplyAttempt()
 		reply.capture(jid, "x-jid-3")
 		assert.True(t, reply.Commit())
-		other := round.OneReply()
+		other := round.ReplyAttempt()
 		other.capture(x, "x-x-6")
 		assert.True(t, other.Commit())
-		_, bound := round.lookup(x)
-		assert.True(t, bound, "lines stand for themselves")
+		_, isBound := round.lookup(x)
+		assert.True(t, isBound, "lines stand for themselves")
 	})
 }
 
 func TestAnAttemptThatFailsTakesNothing(t *testing.T) {
 	t.Parallel()
-	sc, jid, _, b := two(t)
+	sc, jid, _, b := twoIndexed(t)
 	round := sc.Repetition(b, 0)
-	failed := round.OneReply()
+	failed := round.ReplyAttempt()
 	failed.capture(jid, "x-jid-1")
-	next := round.OneReply()
+	next := round.ReplyAttempt()
 	next.capture(jid, "x-jid-1")
-	_, bound := next.lookup(jid)
-	assert.True(t, bound)
+	_, isBound := next.lookup(jid)
+	assert.True(t, isBound)
 	assert.True(t, next.Commit())
 	assert.Equal(t, "x-jid-1", fmt.Sprint(mustUse(t, round, jid)))
 }
@@ -136,12 +136,12 @@ func mustUse(t *testing.T, sc *Scope, r *ref) any {
 	return v
 }
 
-// only is the single name of a text.
-func only(t *testing.T, text string) *ref {
+// refOf is the single name of a text.
+func refOf(t *testing.T, text string) *ref {
 	t.Helper()
 	segments, err := ParseTemplate(likeFWP{}, text)
 	require.NoError(t, err)
-	return segments[0].only()
+	return segments[0].singleRef()
 }
 
 func TestUseOfNames(t *testing.T) {
@@ -162,7 +162,7 @@ func TestUseOfNames(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sc, r := NewScope("p"), only(t, test.name)
+			sc, r := NewScope("p"), refOf(t, test.name)
 			if test.captured != "" {
 				sc.capture(r, test.captured)
 			}
@@ -173,9 +173,9 @@ func TestUseOfNames(t *testing.T) {
 			}
 			require.NoError(t, err)
 			assert.Equal(t, test.want, v)
-			again, err := sc.use(r)
+			other, err := sc.use(r)
 			require.NoError(t, err)
-			assert.Equal(t, v, again)
+			assert.Equal(t, v, other)
 		})
 	}
 }
@@ -183,12 +183,12 @@ func TestUseOfNames(t *testing.T) {
 func TestTimesAreBoundAtTheirFirstUse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		sc, later, zoned := NewScope("p"), only(t, "$now+2s"), only(t, "$now-1h@+05:30")
+		sc, later, zoned := NewScope("p"), refOf(t, "$now+2s"), refOf(t, "$now-1h@+05:30")
 		first, _ := sc.lookup(later)
 		assert.Equal(t, time.Now().UTC().Add(2*time.Second).Format(timeForm), first)
 		time.Sleep(time.Minute) // of the bubble
-		again, _ := sc.lookup(later)
-		assert.Equal(t, first, again)
+		repeat, _ := sc.lookup(later)
+		assert.Equal(t, first, repeat)
 		other, _ := sc.lookup(zoned)
 		assert.Equal(t, time.Now().Add(-time.Hour).In(time.FixedZone("", 5*3600+30*60)).Format(timeForm), other)
 	})
@@ -197,12 +197,12 @@ func TestTimesAreBoundAtTheirFirstUse(t *testing.T) {
 func TestScopesOfRepetitions(t *testing.T) {
 	t.Parallel()
 	sc, b := NewScope("p"), &Block{Kind: Repeat}
-	plain, indexed, captured := only(t, "$jid"), only(t, "$jid#"), only(t, "$x")
+	plain, indexed, captured := refOf(t, "$jid"), refOf(t, "$jid#"), refOf(t, "$x")
 	first, second := sc.Repetition(b, 0), sc.Repetition(b, 1)
 	assert.Equal(t, mustUse(t, first, plain), mustUse(t, second, plain), "fresh values belong to the script")
 	assert.NotEqual(t, mustUse(t, first, indexed), mustUse(t, second, indexed))
 	assert.Equal(t, mustUse(t, first, indexed), mustUse(t, sc.Repetition(&Block{}, 0), indexed), "in another block, too")
 	first.capture(captured, "v")
-	_, known := second.lookup(captured)
-	assert.False(t, known, "what a repetition captures is its own")
+	_, ok := second.lookup(captured)
+	assert.False(t, ok, "what a repetition captures is its own")
 }

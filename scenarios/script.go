@@ -49,7 +49,7 @@ type Mark struct {
 func (s *Script) Marks() iter.Seq[Mark] {
 	return func(yield func(Mark) bool) {
 		for step := range s.All() {
-			marks, _ := marked(step)
+			marks, _ := marksOf(step)
 			for _, m := range marks {
 				if !yield(m) {
 					return
@@ -59,12 +59,12 @@ func (s *Script) Marks() iter.Seq[Mark] {
 	}
 }
 
-// marked returns the marks of a step, and reports whether it can have any.
-func marked(s Step) ([]Mark, bool) {
+// marksOf returns the marks of a step, and reports whether it can have any.
+func marksOf(s Step) ([]Mark, bool) {
 	if b, ok := s.(*Block); ok {
-		return b.Marks, b.Within != (Window{})
+		return b.Marks, b.Window != (Window{})
 	}
-	return Judged(s)
+	return JudgedMarks(s)
 }
 
 // Role is how a connection greets.
@@ -90,7 +90,7 @@ type Step interface {
 // not steps.
 type Statement struct {
 	Pos
-	Above []Aside
+	Asides []Aside
 }
 
 // Place returns where the step stands.
@@ -130,7 +130,7 @@ type Send struct {
 type Expect struct {
 	Statement // placed at the expectation, not at the line
 	Conn      string
-	Within    Window
+	Window    Window
 	Choices   []Choice
 	Marks     []Mark
 }
@@ -177,7 +177,7 @@ type Block struct {
 	By     int
 	Role   Role
 	Limit  time.Duration // of a repeat block: no round begins later; 0 for none
-	Within Window
+	Window Window
 	Marks  []Mark
 	Steps  []Step
 	After  []Aside // what stands above its end
@@ -207,7 +207,7 @@ type Ending = session.Ending
 
 // The endings.
 const (
-	Open     = session.Open
+	Open     = session.NotEnded
 	Closed   = session.Closed   // <close>
 	Fin      = session.Fin      // <fin>: orderly
 	Reset    = session.Reset    // <reset>

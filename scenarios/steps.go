@@ -21,19 +21,19 @@ func ConnectionsOf(s Step) []string {
 	return nil
 }
 
-// nowhere stands for the connection of a step that uses none, or several.
-const nowhere = "(none)"
+// noConn stands for the connection of a step that uses none, or several.
+const noConn = "(none)"
 
 // ConnectionOf returns the one connection that a step uses, or nowhere.
 func ConnectionOf(s Step) string {
 	if names := ConnectionsOf(s); len(names) == 1 {
 		return names[0]
 	}
-	return nowhere
+	return noConn
 }
 
-// Judged returns the marks of a step that has an outcome; false for other steps.
-func Judged(s Step) (marks []Mark, judged bool) {
+// JudgedMarks returns the marks of a step that has an outcome; false for other steps.
+func JudgedMarks(s Step) (marks []Mark, ok bool) {
 	switch s := s.(type) {
 	case *Expect:
 		return s.Marks, true
@@ -57,7 +57,7 @@ func Expectation(s Step) string {
 // Expected describes what an S: line accepts.
 func (e *Expect) Expected() string {
 	s := join(e.Choices, ", or ", func(ch Choice) string { return ch.Words() })
-	if w := e.Within.String(); w != "" {
+	if w := e.Window.String(); w != "" {
 		s += " (" + w + ")"
 	}
 	return s
@@ -70,10 +70,10 @@ func (e *Expect) RefusesOnly() bool {
 	})
 }
 
-// InTurn reports whether a play waits for the reply to each line before it does anything else, as far as a step and the
+// IsSequential reports whether a play waits for the reply to each line before it does anything else, as far as a step and the
 // end of its block, and has by then sent nothing by which something comes due later. Then nothing that the step
 // receives can have come because a line of the script was late.
-func (s *Script) InTurn(e *Expect) bool {
+func (s *Script) IsSequential(e *Expect) bool {
 	turns := turns{grammar: s.Dialect.Grammar()}
 	for _, step := range s.Steps {
 		steps := []Step{step}
@@ -93,7 +93,7 @@ func (s *Script) InTurn(e *Expect) bool {
 // Defers reports whether something may come due later by a line of the script.
 func (s *Script) Defers() bool {
 	for step := range s.All() {
-		if send, is := step.(*Send); is && send.defers(s.Dialect.Grammar()) {
+		if send, ok := step.(*Send); ok && send.defers(s.Dialect.Grammar()) {
 			return true
 		}
 	}
@@ -103,22 +103,22 @@ func (s *Script) Defers() bool {
 // turns follows the steps of a script.
 type turns struct {
 	grammar *Grammar
-	sent    *Send // the line that has no reply yet, nil if there is none
+	pending *Send // the line that has no reply yet, nil if there is none
 }
 
 // next reports whether a step waits for those before it.
 func (ts *turns) next(step Step) bool {
 	switch step := step.(type) {
 	case *Send:
-		if ts.sent != nil || step.Ending != Open || step.defers(ts.grammar) {
+		if ts.pending != nil || step.Ending != Open || step.defers(ts.grammar) {
 			return false
 		}
-		ts.sent = step
+		ts.pending = step
 	case *Expect:
-		if ts.sent != nil && ts.sent.Conn != step.Conn {
+		if ts.pending != nil && ts.pending.Conn != step.Conn {
 			return false
 		}
-		ts.sent = nil
+		ts.pending = nil
 	case *Block:
 		return step.By == 0 && (step.Kind == Repeat || step.Kind == Table)
 	case *Operate:

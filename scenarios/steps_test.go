@@ -37,7 +37,7 @@ func TestInTurn(t *testing.T) {
 				}
 			}
 			require.Len(t, nulls, 1)
-			assert.Equal(t, test.want, script.InTurn(nulls[0]))
+			assert.Equal(t, test.want, script.IsSequential(nulls[0]))
 		})
 	}
 }

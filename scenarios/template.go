@@ -180,8 +180,8 @@ func (c *cursor) nowName(r *ref) error {
 	return nil
 }
 
-// mostFiller is the size of the largest filler, in bytes. A server may send back what it holds.
-const mostFiller = 8 << 20
+// maxFiller is the size of the largest filler, in bytes. A server may send back what it holds.
+const maxFiller = 8 << 20
 
 func (c *cursor) fillerName(r *ref) error {
 	r.kind, r.computation = refFiller, &computation{}
@@ -191,7 +191,7 @@ func (c *cursor) fillerName(r *ref) error {
 	}
 	n, err := strconv.Atoi(m[1])
 	unit := map[string]int{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[m[2]]
-	if err != nil || n < 1 || unit == 0 || n > mostFiller/unit {
+	if err != nil || n < 1 || unit == 0 || n > maxFiller/unit {
 		return errorAt(c.pos, len(m[0]), "write $filler(64KiB)", "a filler must have 1 B to 8 MiB (B, KiB or MiB)")
 	}
 	c.pos += len(m[0])
@@ -292,8 +292,8 @@ func (t Template) refs() (rs []*ref) {
 	return rs
 }
 
-// only returns the single name that the template consists of, or nil.
-func (t Template) only() *ref {
+// singleRef returns the single name that the template consists of, or nil.
+func (t Template) singleRef() *ref {
 	if len(t) == 1 {
 		return t[0].ref
 	}

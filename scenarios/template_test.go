@@ -87,7 +87,7 @@ func TestRefsOfTemplates(t *testing.T) {
 	assert.Equal(t, "hex a", refs[2].variant+" "+refs[2].conn)
 	assert.False(t, refs[2].same)
 	assert.True(t, refs[3].same)
-	assert.Nil(t, segments[0].only())
+	assert.Nil(t, segments[0].singleRef())
 }
 
 func TestFamilies(t *testing.T) {
@@ -97,6 +97,6 @@ func TestFamilies(t *testing.T) {
 	} {
 		segments, err := ParseTemplate(likeFWP{}, text)
 		require.NoError(t, err)
-		assert.Equal(t, want, segments[0].only().family(), text)
+		assert.Equal(t, want, segments[0].singleRef().family(), text)
 	}
 }

@@ -31,9 +31,9 @@ func (s *Script) Opens(role Role) bool {
 }
 
 // hasStep reports whether a script has a step of a kind that a condition holds for.
-func hasStep[T Step](s *Script, is func(T) bool) bool {
+func hasStep[T Step](s *Script, match func(T) bool) bool {
 	for step := range s.All() {
-		if of, ok := step.(T); ok && is(of) {
+		if v, ok := step.(T); ok && match(v) {
 			return true
 		}
 	}
@@ -43,19 +43,19 @@ func hasStep[T Step](s *Script, is func(T) bool) bool {
 // Connections returns how many connections a play of the script may have open at a time,
 // with the one by which the engine checks that the server serves.
 func (s *Script) Connections() int {
-	named, workers := 0, 0
-	known := map[string]bool{}
+	conns, workers := 0, 0
+	names := map[string]bool{}
 	use := func(s Step, b *Block) {
 		name := ConnectionOf(s)
 		_, opens := s.(*Connect)
 		switch {
-		case b != nil && b.By > 0 && name == "", name == nowhere:
+		case b != nil && b.By > 0 && name == "", name == noConn:
 		case opens && b != nil && b.Kind == Repeat:
-			named += b.Count
-		case opens || !known[name]:
-			named++
+			conns += b.Count
+		case opens || !names[name]:
+			conns++
 		}
-		known[name] = true
+		names[name] = true
 	}
 	for _, step := range s.Steps {
 		b, ok := step.(*Block)
@@ -68,5 +68,5 @@ func (s *Script) Connections() int {
 			use(inner, b)
 		}
 	}
-	return named + workers + 1
+	return conns + workers + 1
 }

@@ -20,7 +20,7 @@ func TestDouble(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	node := exec.CommandContext(ctx, "node", "double.mjs")
-	node.Env = append(os.Environ(), "FWPCHECK="+built(t), "FAKTORY_PROVIDER=OTHER_URL")
+	node.Env = append(os.Environ(), "FWPCHECK="+buildProgram(t), "FAKTORY_PROVIDER=OTHER_URL")
 	node.WaitDelay = 5 * time.Second // for a server that was left running
 	out, err := node.CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -18,7 +18,7 @@ import (
 func TestJudged(t *testing.T) {
 	t.Parallel()
 	require.DirExists(t, "node_modules", "run it by: make client-npm")
-	program := built(t)
+	program := buildProgram(t)
 	for command, arguments := range map[string]string{
 		"worker": "--expect ../../expectations/npm-faktory-worker-4.7.1.txt -- node worker.mjs",
 		"client": "--expect ../../expectations/npm-faktory-client-4.7.1.txt -- node producer.mjs",
@@ -34,8 +34,8 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-// built returns the path of fwpcheck, made from this source.
-func built(t *testing.T) string {
+// buildProgram returns the path of fwpcheck, made from this source.
+func buildProgram(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "fwpcheck")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/fwpcheck").CombinedOutput()

@@ -39,7 +39,7 @@ func TestFaktoryWorker(t *testing.T) {
 	for name, config := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config.RetryDelay = soon
+			config.RetryDelay = shortRetry
 			server := fakes.NewServer(config)
 			t.Cleanup(server.Close)
 			out, err := work(t, server, server.URL(), "NODE_EXTRA_CA_CERTS="+caFile)
@@ -64,18 +64,18 @@ func TestWorkFindsBugs(t *testing.T) {
 			want:   "not well: ResourceRequest timed out",
 		},
 		"a job runs twice": {
-			config: fakes.Config{Hook: first(fakes.Acked, func(e *fakes.Event) { e.Again = true })},
+			config: fakes.Config{Hook: changeFirst(fakes.Acked, func(e *fakes.Event) { e.Requeue = true })},
 			want:   "not well: outcomes of ",
 		},
 		"a job is lost": {
-			config: fakes.Config{Hook: first(fakes.Enqueued, func(e *fakes.Event) { e.Skip = true })},
+			config: fakes.Config{Hook: changeFirst(fakes.Enqueued, func(e *fakes.Event) { e.Skip = true })},
 			want:   "not well: waited ",
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.config.RetryDelay = soon
+			test.config.RetryDelay = shortRetry
 			server := fakes.NewServer(test.config)
 			t.Cleanup(server.Close)
 			url := server.URL()
@@ -118,14 +118,14 @@ func work(t *testing.T, server *fakes.Server, url string, env ...string) (string
 	return out.String() + complaints.String(), err
 }
 
-// soon is the shortest retry delay that the server grants.
-func soon(int) time.Duration { return time.Second }
+// shortRetry is the shortest retry delay that the server grants.
+func shortRetry(int) time.Duration { return time.Second }
 
-// first is a hook that changes only the first event at point.
-func first(point fakes.Point, change func(*fakes.Event)) func(*fakes.Event) {
-	var done atomic.Bool
+// changeFirst is a hook that changes only the first event at point.
+func changeFirst(point fakes.Point, change func(*fakes.Event)) func(*fakes.Event) {
+	var isDone atomic.Bool
 	return func(e *fakes.Event) {
-		if e.Point == point && done.CompareAndSwap(false, true) {
+		if e.Point == point && isDone.CompareAndSwap(false, true) {
 			change(e)
 		}
 	}

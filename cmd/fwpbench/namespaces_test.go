@@ -53,7 +53,7 @@ func TestNamespaces(t *testing.T) {
 		"--rate", "200/s", "--jobs", "600", "--producers", "50", "--consumers", "50", "--seed", "7")
 	var printed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &printed
-	if exit, is := errors.AsType[*exec.ExitError](cmd.Run()); is { // how busy this machine is decides about INVALID
+	if exit, ok := errors.AsType[*exec.ExitError](cmd.Run()); ok { // how busy this machine is decides about INVALID
 		require.Equal(t, reports.ExitInconclusive, exit.ExitCode(), printed.String())
 	}
 	data, err := os.ReadFile(filepath.Join(folder, "whole.json"))

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"fwpbench":  func() { os.Exit(fwpbench(os.Args[1:])) },
-		"carries":   func() { os.Exit(carries(os.Args[1:])) },
+		"carries":   func() { os.Exit(tolerateInvalid(os.Args[1:])) },
 		"fwpworker": func() { os.Exit(fwpworker()) },
 		"fwpserver": func() { serverAt(os.Args[1]) },
 	})
@@ -49,9 +49,9 @@ func fwpworker() (code int) {
 	}).Run(context.Background())
 }
 
-// carries takes an INVALID run for a good one. It may be the program that starts
+// tolerateInvalid takes an INVALID run for a good one. It may be the program that starts
 // itself as the embedded server.
-func carries(args []string) (code int) {
+func tolerateInvalid(args []string) (code int) {
 	if args[0] == "fwpbench" {
 		args = args[1:]
 	}

@@ -26,11 +26,11 @@ func TestStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var pushed atomic.Int64
-			loaded := make(chan struct{})
+			var pushes atomic.Int64
+			ready := make(chan struct{})
 			server := fakes.NewServer(fakes.Config{Hook: func(e *fakes.Event) {
-				if e.Point == fakes.Checked && e.Command.Verb == "PUSH" && pushed.Add(1) == 50 {
-					close(loaded)
+				if e.Point == fakes.Checked && e.Command.Verb == "PUSH" && pushes.Add(1) == 50 {
+					close(ready)
 				}
 			}})
 			defer server.Close()
@@ -40,7 +40,7 @@ func TestStopped(t *testing.T) {
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, io.Discard
 			require.NoError(t, cmd.Start())
-			<-loaded
+			<-ready
 			require.NoError(t, cmd.Process.Signal(syscall.SIGSTOP))
 			time.Sleep(time.Second) // is what is tested
 			require.NoError(t, cmd.Process.Signal(syscall.SIGCONT))

@@ -20,10 +20,10 @@ func TestTheActionStopsCommands(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the action's script is one of bash")
 	}
-	whole, err := os.ReadFile("../../action.yml")
+	source, err := os.ReadFile("../../action.yml")
 	require.NoError(t, err)
-	_, script, found := strings.Cut(string(whole), "run: |\n")
-	require.True(t, found)
+	_, script, ok := strings.Cut(string(source), "run: |\n")
+	require.True(t, ok)
 	dir := t.TempDir()
 	stub := "#!/bin/bash\ncat >\"$5\" <<'END'\n#!/bin/bash\n" +
 		`for a in "$@"; do case $a in --output=github=*) echo "::error::ours" >"${a#*=github=}";; esac; done` +
@@ -47,9 +47,9 @@ func TestTheActionStopsCommands(t *testing.T) {
 		assert.False(t, tokens[parts[1]])
 		tokens[parts[1]] = true
 	}
-	written, err := os.ReadFile(filepath.Join(dir, "output"))
+	output, err := os.ReadFile(filepath.Join(dir, "output"))
 	require.NoError(t, err)
-	assert.Equal(t, "exit-code=7\nexit-code=7\n", string(written))
+	assert.Equal(t, "exit-code=7\nexit-code=7\n", string(output))
 }
 
 // What names the server in the environment of a workflow becomes a flag, unless the arguments or a file name one.
@@ -58,10 +58,10 @@ func TestTheActionNamesItsTarget(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the action's script is one of bash")
 	}
-	whole, err := os.ReadFile("../../action.yml")
+	source, err := os.ReadFile("../../action.yml")
 	require.NoError(t, err)
-	_, script, found := strings.Cut(string(whole), "run: |\n")
-	require.True(t, found)
+	_, script, ok := strings.Cut(string(source), "run: |\n")
+	require.True(t, ok)
 	const url, provider = "FAKTORY_URL=tcp://a", "FAKTORY_PROVIDER=MINE"
 	for name, test := range map[string]struct {
 		args, file, want string

@@ -17,16 +17,16 @@ type backgroundKey struct{} // of the commands in the values of a script
 
 // background is a command that was started by ready.
 type background struct {
-	cmd   *exec.Cmd
-	in    io.Closer
-	out   bytes.Buffer
-	read  chan struct{} // closed when all of its output was read
-	ended bool
+	cmd     *exec.Cmd
+	in      io.Closer
+	out     bytes.Buffer
+	done    chan struct{} // closed when all of its output was read
+	isEnded bool
 }
 
-// ready is `ready VAR COMMAND [ARG...]`: it starts a command that prints "ready URL" when it serves, and puts the URL
+// startCommand is `ready VAR COMMAND [ARG...]`: it starts a command that prints "ready URL" when it serves, and puts the URL
 // into the variable.
-func ready(ts *testscript.TestScript, neg bool, args []string) {
+func startCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: ready VAR COMMAND [ARG...]")
 	}
@@ -37,7 +37,7 @@ func ready(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	cmd := exec.Command(path, args[2:]...) //nolint:noctx // the end of the script ends it
-	b := &background{cmd: cmd, read: make(chan struct{})}
+	b := &background{cmd: cmd, done: make(chan struct{})}
 	b.cmd.Dir, b.cmd.Stderr = ts.MkAbs("."), os.Stderr
 	var err error
 	b.in, err = b.cmd.StdinPipe()
@@ -49,12 +49,12 @@ func ready(ts *testscript.TestScript, neg bool, args []string) {
 	lines := bufio.NewReader(out)
 	first, err := lines.ReadString('\n')
 	go func() {
-		defer close(b.read)
+		defer close(b.done)
 		_, _ = io.Copy(&b.out, lines)
 	}()
 	ts.Check(err)
-	url, is := strings.CutPrefix(strings.TrimSpace(first), "ready ")
-	if !is {
+	url, ok := strings.CutPrefix(strings.TrimSpace(first), "ready ")
+	if !ok {
 		ts.Fatalf("%s printed %q", args[1], first)
 	}
 	url, _, _ = strings.Cut(url, " ") // the control of a double is behind it
@@ -64,22 +64,22 @@ func ready(ts *testscript.TestScript, neg bool, args []string) {
 
 // end closes the standard input of a command, which ends it, and returns its exit code.
 func (b *background) end() (int, error) {
-	if b.ended {
+	if b.isEnded {
 		return 0, nil
 	}
-	b.ended = true
+	b.isEnded = true
 	_ = b.in.Close()
-	<-b.read
+	<-b.done
 	err := b.cmd.Wait()
-	if exit, is := errors.AsType[*exec.ExitError](err); is {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), nil
 	}
 	return 0, err
 }
 
-// ended is `ended VAR CODE FILE`: it ends the command that ready has started for the variable, which has to end with
+// endCommand is `ended VAR CODE FILE`: it ends the command that ready has started for the variable, which has to end with
 // this exit code, and writes what it printed to a file.
-func ended(ts *testscript.TestScript, neg bool, args []string) {
+func endCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: ended VAR CODE FILE")
 	}

@@ -14,15 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ofImage is the image of the test: the embedded server, and nothing else.
-const ofImage = `FROM scratch
+// containerfile is the image of the test: the embedded server, and nothing else.
+const containerfile = `FROM scratch
 COPY fwpcheck /
 ENTRYPOINT ["/fwpcheck", "serve", "--listen", "0.0.0.0", "--port", "7419", "--dir", "/data"]
 `
 
-// ofLines are the lines about containers in docs/checking-a-server.md by how they begin: what makes them shorter here,
+// containerLines are the lines about containers in docs/checking-a-server.md by how they begin: what makes them shorter here,
 // and what they must print.
-var ofLines = []struct{ begin, long, short, more, want string }{
+var containerLines = []struct{ begin, long, short, flags, want string }{
 	{"fwpcheck run ", "", "", " --check restart/killed --check hello/hi-version", "all well: "},
 	{"fwpcheck upgrade ", "", "", " --quick --large 50 --no-rollback", "It is not the same server as before"},
 	{"fwpbench run ", "5m --disrupt kill,kill-server,restart,pause --disrupt-every 30s",
@@ -47,7 +47,7 @@ func TestContainers(t *testing.T) {
 		return string(out)
 	}
 	run("go", "build", "-o", folder, ".", "../fwpbench")
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "Containerfile"), []byte(ofImage), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "Containerfile"), []byte(containerfile), 0o600))
 	run(engine, "build", "-q", "-t", image, "-f", filepath.Join(folder, "Containerfile"), folder)
 	t.Cleanup(func() { _ = exec.Command(engine, "rmi", "-f", image).Run() }) //nolint:noctx // the test is over
 	page := "../../docs/checking-a-server.md"
@@ -58,7 +58,7 @@ func TestContainers(t *testing.T) {
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o700)) //nolint:gosec // one is a script
 	}
-	ours := strings.NewReplacer("my-image:1", image, "my-image:2", image, "my-image", image, "docker run",
+	replacer := strings.NewReplacer("my-image:1", image, "my-image:2", image, "my-image", image, "docker run",
 		map[string]string{"docker": "docker run", "podman": "podman run --replace"}[engine], "docker ", engine+" ")
 	lines := 0
 	for _, d := range commandsOf(t, page) {
@@ -67,9 +67,9 @@ func TestContainers(t *testing.T) {
 			continue
 		}
 		lines++
-		for _, l := range ofLines {
+		for _, l := range containerLines {
 			if strings.HasPrefix(d.command, l.begin) {
-				line := strings.Replace(ours.Replace(d.command), l.long, l.short, 1) + l.more + " --no-progress"
+				line := strings.Replace(replacer.Replace(d.command), l.long, l.short, 1) + l.flags + " --no-progress"
 				out, _ := exec.CommandContext(t.Context(), "sh", "-c", "cd "+folder+"; exec ./"+line).CombinedOutput()
 				assert.Contains(t, string(out), l.want, line)
 				assert.NotContains(t, string(out), "had no visible effect", line)
@@ -81,6 +81,6 @@ func TestContainers(t *testing.T) {
 	if engine == "podman" {
 		all = "--all=false"
 	}
-	left := run(engine, "ps", all, "-q", "--filter", "ancestor="+image)
-	assert.Empty(t, strings.TrimSpace(left), "containers are left")
+	containers := run(engine, "ps", all, "-q", "--filter", "ancestor="+image)
+	assert.Empty(t, strings.TrimSpace(containers), "containers are left")
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
-// documented is a command in a block of code of a page.
-type documented struct{ page, command string }
+// pageCommand is a command in a block of code of a page.
+type pageCommand struct{ page, command string }
 
-// notPlayed are the commands of the pages that no test plays, by how they begin, and why. Everything else is played: as
+// exclusions are the commands of the pages that no test plays, by how they begin, and why. Everything else is played: as
 // it is where it ends soon, and else on a server that is not there, which refuses what is wrong with a command line.
-var notPlayed = []struct{ command, why string }{
+var exclusions = []struct{ command, reason string }{
 	{"go ", "takes a network, or is about the tests and benchmarks themselves; .ci/run calls go test ./..."},
 	{"make ", "is a target of the Makefile, most of them steps of .ci/run"},
 	{"podman ", "needs podman and the image"},
@@ -51,59 +51,59 @@ var notPlayed = []struct{ command, why string }{
 	{"fwpbench run --segment", "begins at three o'clock; scripts/segment.txtar of fwpbench has it"},
 }
 
-// atOnce are those that end soon as they are, without a server.
-var atOnce = regexp.MustCompile(`^fwpcheck (list|explain|lint|fmt|init|compare \S+\.json)|^fwpbench (presets|metrics)`)
+// quickCommands are those that end soon as they are, without a server.
+var quickCommands = regexp.MustCompile(`^fwpcheck (list|explain|lint|fmt|init|compare \S+\.json)|^fwpbench (presets|metrics)`)
 
-// embedded are those on an embedded server that are played as they are with FWP_SLOW=1.
-var embedded = regexp.MustCompile(`^fwpcheck run( --quick| --protocol \w+|)$`)
+// embeddedCommands are those on an embedded server that are played as they are with FWP_SLOW=1.
+var embeddedCommands = regexp.MustCompile(`^fwpcheck run( --quick| --protocol \w+|)$`)
 
-// onBug are those on the embedded server with a bug, whose report a page has: they are played, with less of the rest.
-var onBug = regexp.MustCompile(`--bug `)
+// bugCommands are those on the embedded server with a bug, whose report a page has: they are played, with less of the rest.
+var bugCommands = regexp.MustCompile(`--bug `)
 
 var (
-	ofPrograms = regexp.MustCompile(`(?:^|[ ;"])(fwpcheck|fwpbench) [a-z].*`)
-	fromSource = regexp.MustCompile(`go run (?:\./|github\.com/fwpsuite/fwp/)cmd/(fwpcheck|fwpbench)(?:@\S+)?`)
-	ofRow      = regexp.MustCompile("^\\| `((?:fwpcheck|fwpbench) [^`]* -[^`]*)` \\|")
-	ofOthers   = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*((?:go|make|podman|kubectl|cosign|gh|sha256sum) .*)`)
-	continued  = regexp.MustCompile(`\\+\n\s+`)
-	comment    = regexp.MustCompile(`\s+#.*$`)
-	address    = regexp.MustCompile(`\b(tcp\+tls|tcp|workq|emqp)://[^\s'"]+`)
-	startOf    = regexp.MustCompile(`(--start[= ]'?|start:)(?:faktory(?:=[^\s']+)?|[^\s'{]+)`)
+	programLine  = regexp.MustCompile(`(?:^|[ ;"])(fwpcheck|fwpbench) [a-z].*`)
+	goRunLine    = regexp.MustCompile(`go run (?:\./|github\.com/fwpsuite/fwp/)cmd/(fwpcheck|fwpbench)(?:@\S+)?`)
+	rowCommand   = regexp.MustCompile("^\\| `((?:fwpcheck|fwpbench) [^`]* -[^`]*)` \\|")
+	toolLine     = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*((?:go|make|podman|kubectl|cosign|gh|sha256sum) .*)`)
+	continuation = regexp.MustCompile(`\\+\n\s+`)
+	comment      = regexp.MustCompile(`\s+#.*$`)
+	address      = regexp.MustCompile(`\b(tcp\+tls|tcp|workq|emqp)://[^\s'"]+`)
+	startFlag    = regexp.MustCompile(`(--start[= ]'?|start:)(?:faktory(?:=[^\s']+)?|[^\s'{]+)`)
 )
 
 // commandsOf returns the commands in the blocks of code of a page, indented and fenced ones, and in the first column of
 // its tables, if they have a flag.
-func commandsOf(t *testing.T, page string) (all []documented) {
+func commandsOf(t *testing.T, page string) (all []pageCommand) {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	fenced, start := false, ""
-	for line := range strings.SplitSeq(continued.ReplaceAllString(string(text), " "), "\n") {
+	isFenced, start := false, ""
+	for line := range strings.SplitSeq(continuation.ReplaceAllString(string(text), " "), "\n") {
 		if strings.HasPrefix(line, "```") {
-			fenced = !fenced
+			isFenced = !isFenced
 			continue
 		}
-		if row := ofRow.FindStringSubmatch(line); !fenced && row != nil {
-			all = append(all, documented{page, row[1]})
+		if row := rowCommand.FindStringSubmatch(line); !isFenced && row != nil {
+			all = append(all, pageCommand{page, row[1]})
 		}
-		if !fenced && !strings.HasPrefix(line, "    ") {
+		if !isFenced && !strings.HasPrefix(line, "    ") {
 			continue
 		}
-		line = strings.TrimSpace(fromSource.ReplaceAllString(line, "$1"))
-		if value, is := strings.CutPrefix(line, "S="); is {
+		line = strings.TrimSpace(goRunLine.ReplaceAllString(line, "$1"))
+		if value, ok := strings.CutPrefix(line, "S="); ok {
 			start = value
 		}
 		line = strings.ReplaceAll(line, `"$S"`, start)
 		if !strings.HasPrefix(line, "#") {
 			line = comment.ReplaceAllString(line, "")
 		}
-		switch found := ofPrograms.FindStringSubmatchIndex(line); {
-		case ofOthers.MatchString(line):
-			all = append(all, documented{page, ofOthers.FindStringSubmatch(line)[1]})
+		switch found := programLine.FindStringSubmatchIndex(line); {
+		case toolLine.MatchString(line):
+			all = append(all, pageCommand{page, toolLine.FindStringSubmatch(line)[1]})
 		case found != nil && (found[2] == 0 || strings.HasPrefix(line, "- run:") || strings.HasPrefix(line, "- fwp") ||
 			strings.HasPrefix(line, "sh ")):
-			for one := range strings.SplitSeq(strings.Trim(line[found[2]:], `"`), "; ") {
-				all = append(all, documented{page, one})
+			for command := range strings.SplitSeq(strings.Trim(line[found[2]:], `"`), "; ") {
+				all = append(all, pageCommand{page, command})
 			}
 		}
 	}
@@ -117,52 +117,52 @@ func TestDocumentedCommands(t *testing.T) {
 	pages := []string{filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "SECURITY.md")}
 	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	require.NoError(t, err)
-	var all []documented
+	var all []pageCommand
 	for _, page := range append(pages, docs...) {
 		all = append(all, commandsOf(t, page)...)
 	}
 	require.Greater(t, len(all), 150, "there are more commands than that")
 	folder := t.TempDir()
 	t.Chdir(folder)
-	snippets(t, root)
-	used := map[string]bool{}
-	for _, one := range all { //nolint:paralleltest // the commands share a folder, which is that of the process
-		at := slices.IndexFunc(notPlayed, func(n struct{ command, why string }) bool {
-			return strings.HasPrefix(one.command+"  ", n.command)
+	writeSnippets(t, root)
+	rows := map[string]bool{}
+	for _, d := range all { //nolint:paralleltest // the commands share a folder, which is that of the process
+		at := slices.IndexFunc(exclusions, func(n struct{ command, reason string }) bool {
+			return strings.HasPrefix(d.command+"  ", n.command)
 		})
-		page, _ := filepath.Rel(root, one.page)
+		page, _ := filepath.Rel(root, d.page)
 		if at >= 0 {
-			used[notPlayed[at].command] = true
-			if strings.HasPrefix(one.command, "fwp") {
-				parses(t, page, one.command)
+			rows[exclusions[at].command] = true
+			if strings.HasPrefix(d.command, "fwp") {
+				assertParses(t, page, d.command)
 			}
-			t.Logf("not played: %s: %s: %s", page, one.command, notPlayed[at].why)
+			t.Logf("not played: %s: %s: %s", page, d.command, exclusions[at].reason)
 			continue
 		}
-		t.Run(page+": "+one.command, func(t *testing.T) { one.play(t, page) })
+		t.Run(page+": "+d.command, func(t *testing.T) { d.play(t, page) })
 	}
-	assert.Len(t, used, len(notPlayed), "a row of notPlayed is about no command: those that are: %v", used)
+	assert.Len(t, rows, len(exclusions), "a row of notPlayed is about no command: those that are: %v", rows)
 }
 
-// parses requires that a command takes its flags and their values. It is not played: --help is added to it.
-func parses(t *testing.T, page, line string) {
+// assertParses requires that a command takes its flags and their values. It is not played: --help is added to it.
+func assertParses(t *testing.T, page, line string) {
 	t.Helper()
 	words := shellWords(t, line)
-	code, out := played(words[0]+" "+words[1], append([]string{"--help"}, words[2:]...)...)
+	code, out := runLine(words[0]+" "+words[1], append([]string{"--help"}, words[2:]...)...)
 	assert.Zero(t, code, "%s: %s\n%s", page, line, out)
 }
 
 // TestExamplesOfHelp: each flag of an example takes its value.
 func TestExamplesOfHelp(t *testing.T) {
 	t.Parallel()
-	for line := range ending {
-		_, help := played(line, "--help")
+	for line := range commandLines {
+		_, help := runLine(line, "--help")
 		_, examples, _ := strings.Cut(help, "Examples:\n")
 		examples, _, _ = strings.Cut(examples, "\n\n")
 		for example := range strings.SplitSeq(strings.ReplaceAll(examples, "\n      ", " "), "\n") {
-			if found := ofPrograms.FindString(strings.TrimSpace(comment.ReplaceAllString(example, ""))); found != "" {
-				for one := range strings.SplitSeq(found, " && ") {
-					parses(t, line, strings.TrimSpace(one))
+			if found := programLine.FindString(strings.TrimSpace(comment.ReplaceAllString(example, ""))); found != "" {
+				for command := range strings.SplitSeq(found, " && ") {
+					assertParses(t, line, strings.TrimSpace(command))
 				}
 			}
 		}
@@ -174,14 +174,14 @@ func blockOf(t *testing.T, page, first string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	_, found, is := strings.Cut(string(text), "\n    "+first)
-	require.True(t, is, "%s has no block that begins with %q", page, first)
+	_, found, ok := strings.Cut(string(text), "\n    "+first)
+	require.True(t, ok, "%s has no block that begins with %q", page, first)
 	block, _, _ := strings.Cut(first+found, "\n\n")
 	return []byte(strings.ReplaceAll(block, "\n    ", "\n") + "\n")
 }
 
-// snippets writes the files that the commands name: those of which a page has the text, and reports.
-func snippets(t *testing.T, root string) {
+// writeSnippets writes the files that the commands name: those of which a page has the text, and reports.
+func writeSnippets(t *testing.T, root string) {
 	t.Helper()
 	block := func(page, first string) []byte { return blockOf(t, filepath.Join(root, page), first) }
 	files := map[string][]byte{
@@ -193,11 +193,11 @@ func snippets(t *testing.T, root string) {
 		"known.expect":  nil, "fwpcheck.expect": nil,
 	}
 	require.NoError(t, os.CopyFS("docs/found", os.DirFS(filepath.Join(root, "docs/found"))))
-	written, err := os.ReadFile(filepath.Join(root, "expectations", "faktory-1.10.0.txt"))
+	expectations, err := os.ReadFile(filepath.Join(root, "expectations", "faktory-1.10.0.txt"))
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir("expectations", 0o700))
-	files["expectations/faktory-1.10.0.txt"] = written
-	code, report := played("fwpcheck run --check info/* --format json --no-progress")
+	files["expectations/faktory-1.10.0.txt"] = expectations
+	code, report := runLine("fwpcheck run --check info/* --format json --no-progress")
 	require.Zero(t, code, report)
 	_, report, _ = strings.Cut(report, "\n") // which server
 	for _, name := range []string{"old.json", "new.json", "run.json", "explored.json", "report.json"} {
@@ -206,66 +206,66 @@ func snippets(t *testing.T, root string) {
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(name, text, 0o600))
 	}
-	code, report = played("fwpcheck explore --bug job-reserve-default --steps 40 --clients 0 --seed 1 --save findings")
+	code, report = runLine("fwpcheck explore --bug job-reserve-default --steps 40 --clients 0 --seed 1 --save findings")
 	require.Equal(t, 1, code, report)
 	config := block("docs/checking-a-server.md", "start: ./my-server")
 	require.NoError(t, os.WriteFile("config.yaml", []byte(strings.Replace(string(config), "./my-server", "false", 1)), 0o600))
-	code, out := played("fwpcheck run --config config.yaml")
+	code, out := runLine("fwpcheck run --config config.yaml")
 	assert.Equal(t, 4, code, "%s\n%s", config, out)
 }
 
 // play plays a command, and fails if it is refused. One that loads or tests a server has one that is not there.
-func (d documented) play(t *testing.T, page string) {
+func (d pageCommand) play(t *testing.T, page string) {
 	t.Helper()
 	line := d.command
-	want, soon := []int{4}, atOnce.MatchString(line)
+	want, isQuick := []int{4}, quickCommands.MatchString(line)
 	switch {
-	case soon:
+	case isQuick:
 		want = []int{0}
 		if strings.Contains(line, "compare") {
 			want = append(want, 3) // a report of a server that was not there
 		}
-	case onBug.MatchString(line):
+	case bugCommands.MatchString(line):
 		want = []int{1, 3}
 		if strings.Contains(line, "explore") || strings.Contains(line, "compare") {
 			want = append(want, 0) // after so few steps
 			line += " --steps 200 --no-shrink"
-		} else if !golden.Slow() && !strings.Contains(line, "--check") {
+		} else if !golden.IsSlow() && !strings.Contains(line, "--check") {
 			line += " --check ack/* --check retry/*"
 		}
-	case golden.Slow() && embedded.MatchString(line):
+	case golden.IsSlow() && embeddedCommands.MatchString(line):
 		want = []int{0}
 	default:
-		line = nowhere(line)
+		line = replaceServers(line)
 	}
 	words := shellWords(t, line)
 	if strings.HasPrefix(line, "fwpcheck init") {
 		t.Chdir(t.TempDir())
 	}
-	code, out := played(words[0]+" "+words[1], words[2:]...)
+	code, out := runLine(words[0]+" "+words[1], words[2:]...)
 	assert.Contains(t, want, code, "%s: %s\nplayed as %q\n%s", page, d.command, words, out)
 	assert.NotContains(t, out, "internal error", page)
 }
 
-// nowhere returns a command with servers that are not there: nothing listens at 127.0.0.1:1.
-func nowhere(line string) string {
+// replaceServers returns a command with servers that are not there: nothing listens at 127.0.0.1:1.
+func replaceServers(line string) string {
 	if strings.Contains(line, "workq://") {
 		line = strings.ReplaceAll(line, "my-bug.fwp", "workq.fwp")
 	}
 	line = address.ReplaceAllString(line, "$1://127.0.0.1:1")
-	line = startOf.ReplaceAllString(line, "${1}false")
+	line = startFlag.ReplaceAllString(line, "${1}false")
 	line = regexp.MustCompile(`--start(=| )false( |$)`).ReplaceAllString(line, "--start${1}'false {port}'$2")
 	line = strings.NewReplacer("start:false", "tcp://127.0.0.1:1", "--url ...", "--url tcp://127.0.0.1:1", "--url URL",
 		"--url tcp://127.0.0.1:1", "--rate R", "--rate 1000/s", "--embedded", "").Replace(line)
 	line = strings.ReplaceAll(line, "--pid 4711", fmt.Sprint("--pid ", os.Getpid()))
-	before, _, of := strings.Cut(line, " -- ")
-	if of {
+	before, _, ok := strings.Cut(line, " -- ")
+	if ok {
 		return before + " -- false"
 	}
-	named := strings.Contains(line, "://") || strings.Contains(line, "--start")
+	hasServer := strings.Contains(line, "://") || strings.Contains(line, "--start")
 	protocol := regexp.MustCompile(`--protocol (\S+)`).FindStringSubmatch(line)
 	switch {
-	case named:
+	case hasServer:
 	case strings.Contains(line, "--update-expect"):
 		line += " --config config.yaml"
 	case strings.Contains(line, "--disrupt kill"):
@@ -286,25 +286,25 @@ func shellWords(t *testing.T, line string) (words []string) {
 	t.Helper()
 	parts := strings.Split(line, "'")
 	require.Equal(t, 1, len(parts)%2, "an open quotation mark: %s", line)
-	open := false
+	isOpen := false
 	for i, part := range parts {
 		if i%2 == 1 {
-			if open {
+			if isOpen {
 				words[len(words)-1] += part
 			} else {
 				words = append(words, part)
 			}
-			open = true
+			isOpen = true
 			continue
 		}
 		for j, word := range strings.Fields(part) {
-			if j == 0 && open && !strings.HasPrefix(part, " ") {
+			if j == 0 && isOpen && !strings.HasPrefix(part, " ") {
 				words[len(words)-1] += word
 			} else {
 				words = append(words, word)
 			}
 		}
-		open = part != "" && !strings.HasSuffix(part, " ")
+		isOpen = part != "" && !strings.HasSuffix(part, " ")
 	}
 	return words
 }

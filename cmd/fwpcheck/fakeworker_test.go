@@ -23,8 +23,8 @@ import (
 
 // fakeWorker is the worker of fakes/worker as a program, with the bugs that its arguments name.
 func fakeWorker(names []string) int {
-	typeless, dies := slices.Equal(names, []string{"typeless"}), slices.Equal(names, []string{"typeless-dies"})
-	if typeless || dies {
+	isTypeless, diesOnJob := slices.Equal(names, []string{"typeless"}), slices.Equal(names, []string{"typeless-dies"})
+	if isTypeless || diesOnJob {
 		names = nil
 	}
 	config, err := withBugs(fakeworker.Bugs(), names)
@@ -32,7 +32,7 @@ func fakeWorker(names []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	if dies {
+	if diesOnJob {
 		config.Hook = func(e *fakeworker.Event) {
 			if e.Point == fakeworker.Ran {
 				fmt.Fprintf(os.Stderr, "Traceback (most recent call last):\nKeyError: '%s'\n", e.Job.Type)
@@ -40,7 +40,7 @@ func fakeWorker(names []string) int {
 			}
 		}
 	}
-	if typeless { // it knows no job type, as a new library does
+	if isTypeless { // it knows no job type, as a new library does
 		config.Hook = func(e *fakeworker.Event) {
 			if e.Point == fakeworker.Ran {
 				e.Verb, e.Fields["errtype"], e.Fields["message"] = "FAIL", "KeyError", "'"+e.Job.Type+"'"
@@ -100,13 +100,13 @@ func hookOf[E any](all []catalogue.Bug[E], names []string) (hook func(*E), err e
 		if i < 0 {
 			return nil, fmt.Errorf("no such planted bug: %s", name)
 		}
-		hook = catalogue.Both(hook, all[i].Hook())
+		hook = catalogue.Chain(hook, all[i].Hook())
 	}
 	return hook, nil
 }
 
-// notAWorker is a program that connects and is no worker, of a kind.
-func notAWorker(kinds []string) int {
+// impostor is a program that connects and is no worker, of a kind.
+func impostor(kinds []string) int {
 	u, err := url.Parse(os.Getenv("FAKTORY_URL"))
 	if err != nil || len(kinds) != 1 {
 		return 2
@@ -146,9 +146,9 @@ func withBugs(all []fakeworker.Bug, names []string) (fakeworker.Config, error) {
 	return config, nil
 }
 
-// badServer is the embedded server on a port, which does not survive a PUSH of a job: it prints why, and is silent,
+// crashServer is the embedded server on a port, which does not survive a PUSH of a job: it prints why, and is silent,
 // closes the connection or ends.
-func badServer(port, how string) int {
+func crashServer(port, mode string) int {
 	server := fakes.NewServer(fakes.Config{
 		Listen: func() (net.Listener, error) {
 			return new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:"+port)
@@ -157,13 +157,13 @@ func badServer(port, how string) int {
 			if e.Point != fakes.Writing || e.Command.Verb != "PUSH" {
 				return
 			}
-			if how == "die" {
+			if mode == "die" {
 				go panic("assignment to entry in nil map")
 				select {}
 			}
 			fmt.Fprint(os.Stderr, "Traceback (most recent call last):\n"+
 				"  File \"server.py\", line 77, in push\nKeyError: 'jid'\n")
-			e.Bytes, e.Close = nil, how == "close"
+			e.Bytes, e.Close = nil, mode == "close"
 		},
 	})
 	defer server.Close()

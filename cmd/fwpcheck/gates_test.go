@@ -42,14 +42,14 @@ func TestGatesTurnGreenAndStay(t *testing.T) { //nolint:paralleltest // each ser
 	require.NoError(t, os.Symlink(self, program))
 	for _, g := range gates {
 		t.Run(g.bugs, func(t *testing.T) {
-			start := func(more ...string) string {
-				bugs := append(strings.Fields(g.bugs), more...)
+			start := func(extra ...string) string {
+				bugs := append(strings.Fields(g.bugs), extra...)
 				return program + " serve --port {port} --password {password} --bug " + strings.Join(bugs, " --bug ")
 			}
 			file := filepath.Join(t.TempDir(), "known.expect")
-			stays(t, program, start(), file, times)
+			assertGreen(t, program, start(), file, times)
 			for _, bug := range []string{g.unlisted, g.listed} {
-				assert.Equal(t, reports.ExitFindings, gated(t, program, start(bug), file), "with %s", bug)
+				assert.Equal(t, reports.ExitFindings, runGate(t, program, start(bug), file), "with %s", bug)
 			}
 		})
 	}
@@ -59,33 +59,33 @@ func TestGatesTurnGreenAndStay(t *testing.T) { //nolint:paralleltest // each ser
 	}
 	for _, path := range paths { //nolint:paralleltest // the same
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			stays(t, program, "faktory="+path, filepath.Join(t.TempDir(), "known.expect"), times)
+			assertGreen(t, program, "faktory="+path, filepath.Join(t.TempDir(), "known.expect"), times)
 		})
 	}
 }
 
-// stays writes the file, and expects so many gates to be green.
-func stays(t *testing.T, program, start, file string, times int) {
+// assertGreen writes the file, and expects so many gates to be green.
+func assertGreen(t *testing.T, program, start, file string, times int) {
 	t.Helper()
-	gated(t, program, start, file, "--update-expect")
+	runGate(t, program, start, file, "--update-expect")
 	for n := range times {
-		assert.Equal(t, reports.ExitWell, gated(t, program, start, file), "gate %d", n+1)
+		assert.Equal(t, reports.ExitWell, runGate(t, program, start, file), "gate %d", n+1)
 	}
 }
 
-// gated returns the exit code of a quick run that is held against the file.
-func gated(t *testing.T, program, start, file string, more ...string) int {
+// runGate returns the exit code of a quick run that is held against the file.
+func runGate(t *testing.T, program, start, file string, flags ...string) int {
 	t.Helper()
 	args := []string{"run", "--config", "none", "--quick", "--no-progress", "--expect", file, "--start", start}
-	cmd := exec.CommandContext(t.Context(), program, append(args, more...)...)
+	cmd := exec.CommandContext(t.Context(), program, append(args, flags...)...)
 	out, err := cmd.CombinedOutput()
 	code := cmd.ProcessState.ExitCode()
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 	t.Logf("exit code %d: %s", code, lines[len(lines)-1])
-	switch _, findings, found := bytes.Cut(out, []byte("\nFINDINGS")); {
+	switch _, findings, hasFindings := bytes.Cut(out, []byte("\nFINDINGS")); {
 	case code > reports.ExitFindings:
 		t.Logf("%v\n%s", err, out)
-	case found:
+	case hasFindings:
 		findings, _, _ = bytes.Cut(findings, []byte("\n\n"))
 		t.Logf("FINDINGS%s", findings)
 	}

@@ -41,32 +41,32 @@ var readers = map[string]string{
 
 // file is what a hostile file consists of: a beginning, a text that is repeated, and an end.
 type file struct {
-	first, again string
-	times        int
-	last         string
+	first, repeat string
+	times         int
+	last          string
 }
 
 const mebi = 1 << 20
 
 // hostileFiles are files that are wrong on purpose. None is what any command expects.
 var hostileFiles = map[string]file{
-	"a line of 100 MB":               {first: "title: x\n\nC: PUSH ", again: "A", times: 100 * mebi, last: "\n"},
-	"200 MB of lines":                {again: "C: FETCH a\n", times: 200 * mebi / 11},
-	"values nested 200,000 deep":     {first: "C: PUSH ", again: "[", times: 200_000, last: "\nnosuch\n"},
-	"invalid UTF-8":                  {again: "\xff\xfe\xc3\x28\n", times: 1000},
-	"escapes":                        {again: "\x1b[2J\x1b]0;title\a\u202e\u0000\n", times: 100},
-	"NUL":                            {again: "\x00", times: mebi},
-	"gzip, cut":                      {first: "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", again: "\xec\xbd", times: 40_000},
-	"a report nested 200,000 deep":   {first: report + `"a":`, again: "[", times: 200_000},
-	"a report with a text of 100 MB": {first: report + `"a":"`, again: "A", times: 100 * mebi, last: `"}`},
-	"a report of 10,000,000 checks":  {first: report + `"checks":[{}`, again: ",{}", times: 10_000_000, last: "]}"},
-	"a report of 50,000 clauses":     {first: report + `"checks":[{"clauses":[{}`, again: `,{}`, times: 50_000, last: "]}]}"},
-	"a history's line of 100 MB":     {first: history + `{"body":"`, again: "A", times: 100 * mebi, last: "\"}\n"},
-	"a history nested 200,000 deep":  {first: history + `{"body":`, again: "[", times: 200_000, last: "\n"},
-	"2,000,000 steps":                {first: steps + "{}", again: ",{}", times: 2_000_000, last: "]}"},
-	"70,000 keys":                    {again: "some key: 1\n", times: 70_000},
-	"70,000 known findings":          {again: "a/b FWP-X fails\n", times: 60_000},
-	"90,000 mistakes":                {first: "title: x\n\n", again: "nosuch\n", times: 90_000},
+	"a line of 100 MB":               {first: "title: x\n\nC: PUSH ", repeat: "A", times: 100 * mebi, last: "\n"},
+	"200 MB of lines":                {repeat: "C: FETCH a\n", times: 200 * mebi / 11},
+	"values nested 200,000 deep":     {first: "C: PUSH ", repeat: "[", times: 200_000, last: "\nnosuch\n"},
+	"invalid UTF-8":                  {repeat: "\xff\xfe\xc3\x28\n", times: 1000},
+	"escapes":                        {repeat: "\x1b[2J\x1b]0;title\a\u202e\u0000\n", times: 100},
+	"NUL":                            {repeat: "\x00", times: mebi},
+	"gzip, cut":                      {first: "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", repeat: "\xec\xbd", times: 40_000},
+	"a report nested 200,000 deep":   {first: report + `"a":`, repeat: "[", times: 200_000},
+	"a report with a text of 100 MB": {first: report + `"a":"`, repeat: "A", times: 100 * mebi, last: `"}`},
+	"a report of 10,000,000 checks":  {first: report + `"checks":[{}`, repeat: ",{}", times: 10_000_000, last: "]}"},
+	"a report of 50,000 clauses":     {first: report + `"checks":[{"clauses":[{}`, repeat: `,{}`, times: 50_000, last: "]}]}"},
+	"a history's line of 100 MB":     {first: history + `{"body":"`, repeat: "A", times: 100 * mebi, last: "\"}\n"},
+	"a history nested 200,000 deep":  {first: history + `{"body":`, repeat: "[", times: 200_000, last: "\n"},
+	"2,000,000 steps":                {first: steps + "{}", repeat: ",{}", times: 2_000_000, last: "]}"},
+	"70,000 keys":                    {repeat: "some key: 1\n", times: 70_000},
+	"70,000 known findings":          {repeat: "a/b FWP-X fails\n", times: 60_000},
+	"90,000 mistakes":                {first: "title: x\n\n", repeat: "nosuch\n", times: 90_000},
 	"/dev/zero":                      {},
 	"a folder":                       {},
 	"a pipe without a writer":        {},
@@ -85,11 +85,11 @@ func TestHostileFiles(t *testing.T) {
 	for _, shape := range slices.Sorted(maps.Keys(hostileFiles)) {
 		name := ""
 		for _, reader := range slices.Sorted(maps.Keys(readers)) {
-			if i++; !golden.Slow() && i%29 != 20 { // each of these reads the file as what it is not, and one is large
+			if i++; !golden.IsSlow() && i%29 != 20 { // each of these reads the file as what it is not, and one is large
 				continue
 			}
 			if name == "" {
-				name = hostileFiles[shape].make(t, folder, shape)
+				name = hostileFiles[shape].create(t, folder, shape)
 			}
 			t.Run(shape+"/"+reader, func(t *testing.T) {
 				t.Parallel()
@@ -111,11 +111,11 @@ func readHostile(t *testing.T, folder, line, name string) {
 	cmd.Env = append(os.Environ(), statusVariable+"="+status)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	began := time.Now()
+	start := time.Now()
 	_ = cmd.Run() // its state has what matters
 	code := cmd.ProcessState.ExitCode()
 	peak := peakMemory(t, status)
-	t.Logf("exit code %d, %.1f s, %d MB", code, time.Since(began).Seconds(), peak)
+	t.Logf("exit code %d, %.1f s, %d MB", code, time.Since(start).Seconds(), peak)
 	assert.Equal(t, 2, code, "%.1000s", out.String())
 	assert.LessOrEqual(t, peak, 300, "megabytes")
 	assert.LessOrEqual(t, out.Len(), 64<<10)
@@ -136,8 +136,8 @@ func peakMemory(t *testing.T, status string) (megabytes int) {
 	return megabytes >> 10
 }
 
-// make makes the file and returns its name.
-func (f file) make(t *testing.T, folder, shape string) (name string) {
+// create makes the file and returns its name.
+func (f file) create(t *testing.T, folder, shape string) (name string) {
 	t.Helper()
 	name = filepath.Join(folder, shape)
 	switch shape {
@@ -154,9 +154,9 @@ func (f file) make(t *testing.T, folder, shape string) (name string) {
 	require.NoError(t, err)
 	_, err = io.WriteString(to, f.first)
 	require.NoError(t, err)
-	block := strings.Repeat(f.again, max(1, min(f.times, mebi/len(f.again))))
-	for left := f.times * len(f.again); left > 0; left -= len(block) {
-		_, err = io.WriteString(to, block[:min(left, len(block))])
+	block := strings.Repeat(f.repeat, max(1, min(f.times, mebi/len(f.repeat))))
+	for rest := f.times * len(f.repeat); rest > 0; rest -= len(block) {
+		_, err = io.WriteString(to, block[:min(rest, len(block))])
 		require.NoError(t, err)
 	}
 	_, err = io.WriteString(to, f.last)

@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 		"fakeworker":   func() { os.Exit(fakeWorker(os.Args[1:])) },
 		"fakeemqp":     func() { os.Exit(fakeEMQPWorker(os.Args[1:])) },
 		"fakeworkq":    func() { os.Exit(fakeWorkqWorker(os.Args[1:])) },
-		"badserver":    func() { os.Exit(badServer(os.Args[1], os.Args[2])) },
-		"notaworker":   func() { os.Exit(notAWorker(os.Args[1:])) },
+		"badserver":    func() { os.Exit(crashServer(os.Args[1], os.Args[2])) },
+		"notaworker":   func() { os.Exit(impostor(os.Args[1:])) },
 		"fakeproducer": func() { os.Exit(fakeProducer(os.Args[1:])) },
 	})
 }
@@ -83,7 +83,7 @@ func process() shared.Process {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	commands := scripttest.Commands(map[string]func(shared.Process) int{"fwpcheck": check.Main})
-	commands["ready"], commands["ended"] = ready, ended
+	commands["ready"], commands["ended"] = startCommand, endCommand
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata/script",
 		RequireUniqueNames: true,
@@ -110,12 +110,12 @@ func setup(env *testscript.Env) error {
 	return scripttest.Setup(env)
 }
 
-// quick is a check and a clause that it decides.
-type quick struct{ check, clause string }
+// checkClause is a check and a clause that it decides.
+type checkClause struct{ check, clause string }
 
 // quickCheck returns the shortest check of the suite that needs an open server and
 // nothing else. All scripts use the same.
-var quickCheck = sync.OnceValues(func() (q quick, err error) {
+var quickCheck = sync.OnceValues(func() (q checkClause, err error) {
 	suite, err := fwpscript.Suite()
 	if err != nil {
 		return q, err

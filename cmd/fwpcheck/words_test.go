@@ -23,16 +23,16 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
-// ours is what only programmers know: functions, types and errors of the Go library and of others, which name no place
+// internalWords is what only programmers know: functions, types and errors of the Go library and of others, which name no place
 // in what the user wrote, and nothing to do.
-var ours = regexp.MustCompile(`strconv\.|EOF|end of JSON|json: (cannot|unknown|invalid|unsupported)|` +
+var internalWords = regexp.MustCompile(`strconv\.|EOF|end of JSON|json: (cannot|unknown|invalid|unsupported)|` +
 	`cannot unmarshal|Go struct|invalid character|invalid syntax|(listen|dial|read|write) tcp |(bind|connect|accept4?): |fakes: |lookup .* on|` +
 	`goroutine|parse "|parsing |pflag|cobra|%!|internal error|yaml: (line|unmarshal)|illegal base64|` +
 	`i/o timeout|context (canceled|dead)`)
 
-// ending has the commands of both programs that take flags or files, each with arguments with which it ends soon if all
+// commandLines has the commands of both programs that take flags or files, each with arguments with which it ends soon if all
 // others are right. Nothing listens at 127.0.0.1:1.
-var ending = map[string]string{
+var commandLines = map[string]string{
 	"fwpcheck run":      "--url tcp://127.0.0.1:1 --timeout 1s",
 	"fwpcheck explore":  "--url tcp://127.0.0.1:1 --time 1s",
 	"fwpcheck compare":  "tcp://127.0.0.1:1 tcp://127.0.0.1:1 --time 1s",
@@ -58,14 +58,14 @@ var ending = map[string]string{
 	"fwpbench worker":   "-- false",
 }
 
-// played runs a command in this process, and returns its exit code and all that it prints.
-func played(line string, args ...string) (code int, out string) {
+// runLine runs a command in this process, and returns its exit code and all that it prints.
+func runLine(line string, args ...string) (code int, out string) {
 	var b lockedBuilder
-	return playedTo(&b, &b, line, args...), b.String()
+	return runLineTo(&b, &b, line, args...), b.String()
 }
 
-// playedTo is played with another standard output and error.
-func playedTo(out, errs io.Writer, line string, args ...string) (code int) {
+// runLineTo is played with another standard output and error.
+func runLineTo(out, errs io.Writer, line string, args ...string) (code int) {
 	name, first, _ := strings.Cut(line, " ")
 	return map[string]func(shared.Process) int{"fwpcheck": check.Main, "fwpbench": bench.Main}[name](shared.Process{
 		Args: append(strings.Fields(first), args...), In: strings.NewReader(""), Out: out, Err: errs,
@@ -85,7 +85,7 @@ func (b *lockedBuilder) Write(p []byte) (int, error) {
 	return b.Builder.Write(p)
 }
 
-var flagOf = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)
+var flagPattern = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)
 
 // TestFlagsWithWrongValues gives each flag of each command what it is not for. Some of it are names of files that are
 // written. Without FWP_SLOW=1 it plays a sample.
@@ -96,16 +96,16 @@ func TestFlagsWithWrongValues(t *testing.T) {
 	values := []string{"", "x", "-1", "99999999999999999999", "1e999", "\x00", "/nosuch/x", "[", "tcp://[", "a=b", "5/x",
 		"/dev/null", "127.0.0.1:99999", empty}
 	i := 0
-	for _, line := range slices.Sorted(maps.Keys(ending)) {
-		_, help := played(line, "--help", "all")
-		for _, flag := range flagOf.FindAllStringSubmatch(help, -1) {
+	for _, line := range slices.Sorted(maps.Keys(commandLines)) {
+		_, help := runLine(line, "--help", "all")
+		for _, flag := range flagPattern.FindAllStringSubmatch(help, -1) {
 			for _, value := range values {
-				if i++; !golden.Slow() && i%19 != 0 {
+				if i++; !golden.IsSlow() && i%19 != 0 {
 					continue
 				}
-				args := append([]string{"--" + flag[1] + "=" + value}, strings.Fields(ending[line])...)
-				_, out := played(line, args...)
-				assert.NotRegexp(t, ours, out, "%s %q", line, args)
+				args := append([]string{"--" + flag[1] + "=" + value}, strings.Fields(commandLines[line])...)
+				_, out := runLine(line, args...)
+				assert.NotRegexp(t, internalWords, out, "%s %q", line, args)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ var wrongFiles = map[string]string{
 func TestFilesWithWrongContents(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	_, good := played("fwpcheck run --check info/* --format json --no-progress")
+	_, good := runLine("fwpcheck run --check info/* --format json --no-progress")
 	_, good, _ = strings.Cut(good, "\n") // which server
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "good.json"), []byte(good), 0o600))
 	for name, text := range wrongFiles {
@@ -151,9 +151,9 @@ func TestFilesWithWrongContents(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 		for _, line := range readers {
 			line = strings.NewReplacer("FILE", name, "good.json", filepath.Join(folder, "good.json")).Replace(line)
-			code, out := played(line)
+			code, out := runLine(line)
 			assert.Contains(t, []int{0, 2, 3, 4}, code, "%s: %s", line, out)
-			assert.NotRegexp(t, ours, out, line)
+			assert.NotRegexp(t, internalWords, out, line)
 		}
 	}
 }
@@ -176,23 +176,23 @@ func TestWordsAboutThisMachine(t *testing.T) {
 		"fwpcheck run --check ack/accepted -o json=/dev/full":                           {5},
 		"fwpbench run --duration 50ms --warmup 0s --hlog /dev/full --history /dev/full": {5},
 	} {
-		code, out := played(line)
+		code, out := runLine(line)
 		assert.Contains(t, codes, code, "%s: %s", line, out)
-		assert.NotRegexp(t, ours, out, line)
+		assert.NotRegexp(t, internalWords, out, line)
 	}
 }
 
 // TestHelpIsAboutItsCommand: the first word is its name, and no flag speaks of a URL that the command does not take.
 func TestHelpIsAboutItsCommand(t *testing.T) {
 	t.Parallel()
-	for line := range ending {
-		for _, of := range []string{line, strings.Fields(line)[0]} {
-			words := strings.Fields(of)
-			_, help := played(of, "--help")
-			assert.Equal(t, words[len(words)-1], strings.Fields(help)[0], of)
-			assert.NotRegexp(t, ours, help, of)
+	for line := range commandLines {
+		for _, name := range []string{line, strings.Fields(line)[0]} {
+			words := strings.Fields(name)
+			_, help := runLine(name, "--help")
+			assert.Equal(t, words[len(words)-1], strings.Fields(help)[0], name)
+			assert.NotRegexp(t, internalWords, help, name)
 			if strings.Contains(help, "that of the URL") {
-				assert.Regexp(t, "--url |compare tcp://", help, of)
+				assert.Regexp(t, "--url |compare tcp://", help, name)
 			}
 		}
 	}
@@ -204,10 +204,10 @@ func TestFileHasTheCertificates(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "server.yaml")
 	for _, line := range []string{"fwpcheck run", "fwpcheck explore", "fwpcheck clean", "fwpcheck wait"} {
-		_, help := played(line, "--help", "all")
+		_, help := runLine(line, "--help", "all")
 		for _, flag := range regexp.MustCompile(`--tls-[a-z-]+`).FindAllString(help, -1) {
 			require.NoError(t, os.WriteFile(file, []byte("url: tcp://127.0.0.1:1\n"+flag[2:]+": true\n"), 0o600))
-			_, out := played(line, "--timeout", "1ms", "--config", file)
+			_, out := runLine(line, "--timeout", "1ms", "--config", file)
 			assert.Contains(t, out, "sets --url, "+flag+" (", line)
 		}
 	}
@@ -217,7 +217,7 @@ func TestFileHasTheCertificates(t *testing.T) {
 func TestFullOutput(t *testing.T) {
 	t.Parallel()
 	lines := []string{"fwpbench presets", "fwpbench metrics", "fwpcheck list", "fwpcheck explain FWP-HELLO-01"}
-	for line := range ending {
+	for line := range commandLines {
 		lines = append(lines, line+" --help", "fwp"+strings.Fields(line)[0][3:]+" help "+strings.Fields(line)[1])
 	}
 	for _, name := range []string{"fwpcheck", "fwpbench"} {
@@ -226,12 +226,12 @@ func TestFullOutput(t *testing.T) {
 		}
 	}
 	for _, line := range lines {
-		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		device, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		require.NoError(t, err)
-		var said lockedBuilder
-		assert.Equal(t, 5, playedTo(full, &said, line), line)
-		assert.Contains(t, said.String(), "no space left on device", line)
-		require.NoError(t, full.Close())
+		var messages lockedBuilder
+		assert.Equal(t, 5, runLineTo(device, &messages, line), line)
+		assert.Contains(t, messages.String(), "no space left on device", line)
+		require.NoError(t, device.Close())
 	}
 }
 
@@ -250,9 +250,9 @@ func TestUnwritableFiles(t *testing.T) {
 	} {
 		for _, name := range [][2]string{{folder, script}, {filepath.Join(script, "x"), filepath.Join(script, "x")}, {}} {
 			line := strings.NewReplacer("FILE", name[0], "FOLDER", name[1], "SCRIPT", script).Replace(line)
-			code, out := played(line)
+			code, out := runLine(line)
 			assert.Equal(t, 2, code, "%s: %s", line, out)
-			assert.NotRegexp(t, ours, out, line)
+			assert.NotRegexp(t, internalWords, out, line)
 		}
 	}
 }

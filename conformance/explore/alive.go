@@ -17,58 +17,58 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// alive reports whether the server answers on new connections, and did so all the time. It asks until the timeout.
+// isAlive reports whether the server answers on new connections, and did so all the time. It asks until the timeout.
 // If it does not, and the reason is a limit of connections or that the server is slow, those of
 // the play have ended.
-func (p *playing) alive(ctx context.Context) bool { return p.serves(ctx) && p.outage == nil }
+func (p *playthrough) isAlive(ctx context.Context) bool { return p.serves(ctx) && p.outage == nil }
 
 // serves is alive for a server that may have been unreachable: then it notes the outage.
-func (p *playing) serves(ctx context.Context) bool {
-	down, err := p.awake(ctx, p.timeout)
+func (p *playthrough) serves(ctx context.Context) bool {
+	downSince, err := p.awaitServing(ctx, p.timeout)
 	if err == nil {
-		if !down.IsZero() {
-			p.outage = &play.Outage{From: down, To: time.Now()}
+		if !downSince.IsZero() {
+			p.outage = &play.Outage{From: downSince, To: time.Now()}
 			p.inFlight = p.awaited()
 		}
 		return true
 	}
-	p.inFlight, p.mute = p.awaited(), p.mute || ctx.Err() == nil
-	p.refusing = ctx.Err() != nil && forward.Refused(err)
+	p.inFlight, p.isMute = p.awaited(), p.isMute || ctx.Err() == nil
+	p.isRefusing = ctx.Err() != nil && forward.Refused(err)
 	unheard := ctx.Err() == nil // within the timeout
 	// A server of which one port answers and another does not is not slow.
-	if p.limited(ctx) || p.unserved != scenarios.Consumer && p.slow(ctx) {
+	if p.meetsLimit(ctx) || p.unserved != scenarios.Consumer && p.isSlow(ctx) {
 		return true
 	}
-	p.refusing = p.refusing || unheard && ctx.Err() != nil
+	p.isRefusing = p.isRefusing || unheard && ctx.Err() != nil
 	return ctx.Err() != nil // then the result is not needed
 }
 
-// slower is how many times longer than the timeout a server that does not answer is waited for, before it counts as
+// slowFactor is how many times longer than the timeout a server that does not answer is waited for, before it counts as
 // dead.
-const slower = 3
+const slowFactor = 3
 
-// slow reports whether a server that does not answer in time does so later. The connections of the play have ended
+// isSlow reports whether a server that does not answer in time does so later. The connections of the play have ended
 // then: whether what they await would have come is not known.
-func (p *playing) slow(ctx context.Context) bool {
+func (p *playthrough) isSlow(ctx context.Context) bool {
 	p.close()
 	patient := *p.config
-	patient.timeout *= slower
-	return newPlay(&patient, freshPrefix()).asks(ctx) == nil
+	patient.timeout *= slowFactor
+	return newPlay(&patient, newPrefix()).askRoles(ctx) == nil
 }
 
-// awake asks on new connections until one is answered, and returns why none was. down is when the first could not be
+// awaitServing asks on new connections until one is answered, and returns why none was. down is when the first could not be
 // opened; zero if all could.
-func (p *playing) awake(ctx context.Context, limit time.Duration) (down time.Time, err error) {
+func (p *playthrough) awaitServing(ctx context.Context, limit time.Duration) (downSince time.Time, err error) {
 	p.settle(ctx)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
-		tried := time.Now()
-		if err = p.asks(limited); unreachable(err) && down.IsZero() {
-			down = tried
+		start := time.Now()
+		if err = p.askRoles(limited); isUnreachable(err) && downSince.IsZero() {
+			downSince = start
 		}
-		if err == nil || p.gone() || !machine.Sleep(limited, 100*time.Millisecond) {
-			return down, err
+		if err == nil || p.hasEnded() || !machine.Sleep(limited, 100*time.Millisecond) {
+			return downSince, err
 		}
 	}
 }
@@ -76,21 +76,21 @@ func (p *playing) awake(ctx context.Context, limit time.Duration) (down time.Tim
 // Mortal is a target that may know that its server has ended, and is not started again: nothing is awaited of it then.
 type Mortal interface {
 	play.Target
-	Gone() bool // it has ended by itself
+	HasDied() bool // it has ended by itself
 }
 
-// gone reports whether it is known that the server has ended.
-func (c *config) gone() bool {
-	target, is := c.target.(Mortal)
-	return is && target.Gone()
+// hasEnded reports whether it is known that the server has ended.
+func (c *config) hasEnded() bool {
+	target, ok := c.target.(Mortal)
+	return ok && target.HasDied()
 }
 
-// unreachable reports whether an error is that no connection could be opened: a server that is connected to, and does
+// isUnreachable reports whether an error is that no connection could be opened: a server that is connected to, and does
 // not answer, is not down but slow.
-func unreachable(err error) bool { return err != nil && !errors.Is(err, errNoReply) }
+func isUnreachable(err error) bool { return err != nil && !errors.Is(err, errNoReply) }
 
-// asks reports why a new connection is not answered, whatever the answer would be.
-func (p *playing) asks(ctx context.Context) error {
+// askRoles reports why a new connection is not answered, whatever the answer would be.
+func (p *playthrough) askRoles(ctx context.Context) error {
 	roles := []scenarios.Role{scenarios.Producer}
 	if _, opens := p.subject.Dialect.(scenarios.Opener); opens { // workers may have a port of their own
 		roles = append(roles, scenarios.Consumer)
@@ -107,23 +107,23 @@ func (p *playing) asks(ctx context.Context) error {
 }
 
 // ask returns a new connection that was answered.
-func (p *playing) ask(ctx context.Context, role scenarios.Role) (*conn, error) {
+func (p *playthrough) ask(ctx context.Context, role scenarios.Role) (*conn, error) {
 	c, err := p.dial(ctx, noConn, &scenarios.Connect{Role: role})
 	if err != nil {
 		return nil, err
 	}
 	question := p.subject.Question
-	if c.owed > 0 {
+	if c.dueReplies > 0 {
 		a, err := c.Answer(ctx)
-		if err != nil || !said(a) {
+		if err != nil || !hasMessage(a) {
 			_ = c.End(scenarios.Closed)
 			return nil, errNoReply
 		}
-		if p.terms.Password != "" && a.Whole() {
+		if p.terms.Password != "" && a.IsComplete() {
 			question = p.introduction(a.Message)
 		}
 	}
-	if a, err := c.Ask(ctx, p.line(question)); err != nil || !said(a) {
+	if a, err := c.Ask(ctx, p.line(question)); err != nil || !hasMessage(a) {
 		_ = c.End(scenarios.Closed)
 		return nil, errNoReply
 	}
@@ -132,60 +132,60 @@ func (p *playing) ask(ctx context.Context, role scenarios.Role) (*conn, error) {
 
 // introduction is how a client introduces itself behind a greeting, with the password: a server that closes the
 // connection of one that it declines serves all the same.
-func (p *playing) introduction(greeting session.Message) string {
-	const alone = 0 // the only connection of a law of its own
+func (p *playthrough) introduction(greeting session.Message) string {
+	const number = 0 // the only connection of a law of its own
 	law := p.subject.Start(p.terms)
-	law.Open(alone, time.Now())
-	law.Came(alone, greeting, time.Now())
+	law.Open(number, time.Now())
+	law.Judge(number, greeting, time.Now())
 	names := p.names
 	names.value = law.Value
-	return names.fill(law.Introduce(alone, &scenarios.Connect{Role: scenarios.Producer}), alone)
+	return names.fill(law.Introduce(number, &scenarios.Connect{Role: scenarios.Producer}), number)
 }
 
-// said reports whether a message came, be it one that breaks the grammar.
-func said(r session.Received) bool { return r.Whole() || r.Broken != nil }
+// hasMessage reports whether a message came, be it one that breaks the grammar.
+func hasMessage(r session.Received) bool { return r.IsComplete() || r.Broken != nil }
 
 var (
 	errNoReply    = errors.New("no reply")
 	errNotOffered = errors.New("the target does not support it")
 )
 
-// unheard returns the clause by which a server sends the first message, "" if it does not.
-func (p *playing) unheard() string { return p.law.Clause(RuleUnheard) }
+// greetingClause returns the clause by which a server sends the first message, "" if it does not.
+func (p *playthrough) greetingClause() string { return p.law.Clause(RuleNoGreeting) }
 
 // probe makes it a finding if the server does not serve any more.
-func (p *playing) probe(ctx context.Context, c *conn) {
-	if !p.alive(ctx) {
-		p.crashed(ctx, c, c.owed != 0)
+func (p *playthrough) probe(ctx context.Context, c *conn) {
+	if !p.isAlive(ctx) {
+		p.noteCrash(ctx, c, c.dueReplies != 0)
 	}
 }
 
-// crashed keeps the finding that the server lives no more. c is the connection that shows it; its command counts as the
+// noteCrash keeps the finding that the server lives no more. c is the connection that shows it; its command counts as the
 // cause if the answer to that was owed, else the last command. A server that has never served has not crashed,
 // and one that was asked to end may do so.
-func (p *playing) crashed(ctx context.Context, c *conn, owed bool) {
-	if p.dead || ctx.Err() != nil {
+func (p *playthrough) noteCrash(ctx context.Context, c *conn, owesReply bool) {
+	if p.isDead || ctx.Err() != nil {
 		return
 	}
-	p.dead, p.lost = true, p.deeds.Lost(ctx)
+	p.isDead, p.lostReason = true, p.deeds.LossReason(ctx)
 	switch {
-	case p.lost != "":
-	case p.ends:
-	case !p.served && c.Conn != nil && c.clause == p.unheard():
-		p.broken(c, p.silence(c), c.sent)
-	case p.served:
-		p.ended(c, owed)
+	case p.lostReason != "":
+	case p.mayEnd:
+	case !p.hasServed && c.Conn != nil && c.clause == p.greetingClause():
+		p.addSighting(c, p.silence(c), c.sentStep)
+	case p.hasServed:
+		p.addCrash(c, owesReply)
 	}
 }
 
-// ended keeps the finding of a crash.
-func (p *playing) ended(c *conn, owed bool) {
-	clause, about := p.last, p.step
-	if owed && c.clause != p.unheard() || p.last == "" { // a server is not killed by a new connection
+// addCrash keeps the finding of a crash.
+func (p *playthrough) addCrash(c *conn, owesReply bool) {
+	clause, wrongStep := p.last, p.step
+	if owesReply && c.clause != p.greetingClause() || p.last == "" { // a server is not killed by a new connection
 		clause = c.clause
 	}
-	if owed && c.awaited != "" {
-		about = c.sent
+	if owesReply && c.awaited != "" {
+		wrongStep = c.sentStep
 	}
 	v := &law.Violation{
 		Clause: clause, Rule: RuleCrash, Expected: "a server that serves", Got: "no new connection is served",
@@ -197,20 +197,20 @@ func (p *playing) ended(c *conn, owed bool) {
 		v.Got += " for a while"
 	}
 	p.record(c, event{parts: []string{v.Got}, violation: v})
-	f := found{
-		Violation: v, crash: true, step: p.step, about: about, conn: c.number, owing: p.inFlight, outage: p.outage,
+	f := sighting{
+		Violation: v, crash: true, step: p.step, wrongStep: wrongStep, conn: c.number, owing: p.inFlight, outage: p.outage,
 	}
-	if owed && !slices.Contains(f.owing, c.awaited) {
+	if owesReply && !slices.Contains(f.owing, c.awaited) {
 		f.owing = append(f.owing, c.awaited)
 	}
-	p.found = append(p.found, f)
+	p.sightings = append(p.sightings, f)
 }
 
 // awaited returns the commands whose answers are owed.
-func (p *playing) awaited() []string {
+func (p *playthrough) awaited() []string {
 	var all []string
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
-		if o := p.conns[n]; o.owed != 0 {
+		if o := p.conns[n]; o.dueReplies != 0 {
 			all = append(all, o.awaited)
 		}
 	}
@@ -220,43 +220,43 @@ func (p *playing) awaited() []string {
 // How long a server may take to notice that connections have ended, and how many may not be
 // noticed yet when another is opened.
 const (
-	recovers  = time.Second
-	lingering = 3
+	recoveryTime = time.Second
+	maxLingering = 3
 )
 
-// limited reports whether a server serves no new connection because of how many there are,
+// meetsLimit reports whether a server serves no new connection because of how many there are,
 // however it shows that: it serves when those of the play have ended, and stops again at as
 // many that do nothing. The connections of the play have ended then.
-func (p *playing) limited(ctx context.Context) bool {
-	open := len(p.conns)
-	if open == 0 {
+func (p *playthrough) meetsLimit(ctx context.Context) bool {
+	conns := len(p.conns)
+	if conns == 0 {
 		return false
 	}
 	p.close()
-	if _, err := p.awake(ctx, recovers); err != nil {
+	if _, err := p.awaitServing(ctx, recoveryTime); err != nil {
 		return false
 	}
-	var idle []*conn
+	var clients []*conn
 	defer func() {
-		for _, c := range idle {
+		for _, c := range clients {
 			_ = c.End(scenarios.Closed)
 		}
 	}()
-	for n := range open + 1 + lingering {
+	for n := range conns + 1 + maxLingering {
 		c, err := p.askAgain(ctx)
 		if err != nil {
-			p.most = n
-			p.refused++
+			p.limit = n
+			p.limitHits++
 			return true
 		}
-		idle = append(idle, c)
+		clients = append(clients, c)
 	}
 	return false
 }
 
 // askAgain is ask, again until the server has had time to notice the connections that have ended.
-func (p *playing) askAgain(ctx context.Context) (c *conn, err error) {
-	limited, cancel := context.WithTimeout(ctx, recovers)
+func (p *playthrough) askAgain(ctx context.Context) (c *conn, err error) {
+	limited, cancel := context.WithTimeout(ctx, recoveryTime)
 	defer cancel()
 	for {
 		if c, err = p.ask(ctx, scenarios.Producer); err == nil || !machine.Sleep(limited, 100*time.Millisecond) {
@@ -265,29 +265,29 @@ func (p *playing) askAgain(ctx context.Context) (c *conn, err error) {
 	}
 }
 
-// crowded reports whether a server declines the introduction of a client because of how many clients there are: it
+// meetsClientLimit reports whether a server declines the introduction of a client because of how many clients there are: it
 // accepts the same line when the connections of the play have ended, and declines it again with as many that do
 // nothing. They are of other clients first, and then of the same one, which may have two. Where it was not the number
 // once, it is not looked for again.
-func (p *playing) crowded(ctx context.Context, c *conn) bool {
-	open, line := len(p.conns), c.introduction
-	if open < 2 || line == "" || p.declines {
+func (p *playthrough) meetsClientLimit(ctx context.Context, c *conn) bool {
+	conns, line := len(p.conns), c.introduction
+	if conns < 2 || line == "" || p.declines {
 		return false
 	}
 	p.close()
-	limited, cancel := context.WithTimeout(ctx, recovers)
+	limited, cancel := context.WithTimeout(ctx, recoveryTime)
 	defer cancel()
-	for p.admits(limited, line, 1, false) == 0 {
+	for p.countAdmitted(limited, line, 1, false) == 0 {
 		if !machine.Sleep(limited, 100*time.Millisecond) {
 			p.declines = ctx.Err() == nil
 			return false
 		}
 	}
-	for _, same := range []bool{false, true} {
-		most := open + 1 + lingering
-		if n := p.admits(ctx, line, most, same); n > b2i(same) && n < most {
-			p.most = n
-			p.refused++
+	for _, isSameClient := range []bool{false, true} {
+		limit := conns + 1 + maxLingering
+		if n := p.countAdmitted(ctx, line, limit, isSameClient); n > b2i(isSameClient) && n < limit {
+			p.limit = n
+			p.limitHits++
 			return true
 		}
 	}
@@ -295,16 +295,16 @@ func (p *playing) crowded(ctx context.Context, c *conn) bool {
 	return false
 }
 
-// admits returns how many connections a server accepts an introduction on, at most as many as that. They are of one
+// countAdmitted returns how many connections a server accepts an introduction on, at most as many as that. They are of one
 // client or of as many; it is none that the play has met.
-func (p *playing) admits(ctx context.Context, line string, most int, same bool) int {
+func (p *playthrough) countAdmitted(ctx context.Context, line string, limit int, isSameClient bool) int {
 	trial := newPlay(p.config, p.prefix)
-	trial.trial = true
+	trial.isTrial = true
 	defer trial.close()
 	client := regexp.MustCompile(`\$` + p.grammar().Names.Client + `\d+`)
-	for n := range most {
+	for n := range limit {
 		number := trialNames + n
-		if same {
+		if isSameClient {
 			number = trialNames - 1
 		}
 		text := client.ReplaceAllLiteralString(line, fmt.Sprintf("$%s%d", p.grammar().Names.Client, number))
@@ -314,16 +314,16 @@ func (p *playing) admits(ctx context.Context, line string, most int, same bool) 
 		}
 		trial.conns[n] = c
 		trial.law.Open(n, time.Now())
-		c.clause, c.judged = trial.unheard(), true
-		if trial.readOwed(ctx, c); trial.conns[n] == c {
+		c.clause, c.isJudged = trial.greetingClause(), true
+		if trial.readReplies(ctx, c); trial.conns[n] == c {
 			trial.transmit(ctx, c, [][]byte{trial.line(trial.fill(text, n))}, 0, false)
-			trial.readOwed(ctx, c)
+			trial.readReplies(ctx, c)
 		}
 		if trial.conns[n] != c { // it is over
 			return n
 		}
 	}
-	return most
+	return limit
 }
 
 // trialNames is the number of the first client that only looks for a limit.

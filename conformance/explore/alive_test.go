@@ -60,7 +60,7 @@ func TestAServerThatDoesNotAnswerInTime(t *testing.T) {
 			t.Parallel()
 			r := shared(t, delaying(test.delay), explore.Explorer{Steps: 200, Time: 10 * time.Minute})
 			assert.Empty(t, r.Findings)
-			assert.Equal(t, test.dead, r.Dead)
+			assert.Equal(t, test.dead, r.IsDead)
 		})
 	}
 }
@@ -73,8 +73,8 @@ func TestACrashThatIsNotConfirmedNamesNoClause(t *testing.T) {
 	f := r.Findings[0]
 	assert.True(t, f.Crash)
 	assert.Empty(t, f.Clause)
-	assert.Contains(t, f.What, "the command that caused it is unknown")
-	assert.Contains(t, f.What, "ACK {")
+	assert.Contains(t, f.Detail, "the command that caused it is unknown")
+	assert.Contains(t, f.Detail, "ACK {")
 	assert.Equal(t, "the server is gone and cannot be restarted", f.Unscripted)
 }
 
@@ -157,7 +157,7 @@ func TestAnOutageIsNoFinding(t *testing.T) {
 					t.Errorf("%s %s: %s", f.Clause, f.Rule, f.Got)
 				}
 				assert.Len(t, r.Outages, 1)
-				assert.False(t, r.Dead)
+				assert.False(t, r.IsDead)
 				assert.GreaterOrEqual(t, r.Commands, 1200, "it went on")
 			})
 		})
@@ -181,7 +181,7 @@ func TestACrashBehindASupervisor(t *testing.T) {
 		r := e.Run(t.Context())
 		require.Len(t, r.Findings, 1)
 		assert.True(t, r.Findings[0].Crash)
-		assert.Positive(t, r.Findings[0].Shown)
+		assert.Positive(t, r.Findings[0].Hits)
 		assert.Contains(t, r.Findings[0].Script, "ACK")
 		assert.NotEmpty(t, r.Outages)
 	})
@@ -200,11 +200,11 @@ func TestASlowServerIsSilentWithinTheTime(t *testing.T) {
 						time.Sleep(delay)
 					}
 				})
-				begun := time.Now()
+				start := time.Now()
 				e := explore.Explorer{Subject: moves.New(), Target: s, Seed: 1, Steps: 100, Time: 10 * time.Second}
 				r := e.Run(t.Context())
-				assert.LessOrEqual(t, time.Since(begun), 10*time.Second)
-				assert.Equal(t, delay > 0, r.Silent)
+				assert.LessOrEqual(t, time.Since(start), 10*time.Second)
+				assert.Equal(t, delay > 0, r.IsSilent)
 				assert.Empty(t, r.Findings)
 			})
 		})
@@ -216,14 +216,14 @@ func TestASlowServerIsSilentWithinTheTime(t *testing.T) {
 func TestFuzzedBytesLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		kept := map[string]bool{}
+		jids := map[string]bool{}
 		s := &stage{config: func() fakes.Config {
 			return fakes.Config{Hook: func(e *fakes.Event) {
 				switch e.Point {
 				case fakes.Enqueued:
-					kept[e.Object.Text("jid")] = true
+					jids[e.Object.Text("jid")] = true
 				case fakes.Acked:
-					delete(kept, e.Object.Text("jid"))
+					delete(jids, e.Object.Text("jid"))
 				}
 			}}
 		}}
@@ -242,12 +242,12 @@ func TestFuzzedBytesLeaveNothingBehind(t *testing.T) {
 		}
 		e := explore.Explorer{Subject: moves.New(), Target: target, Watch: func(s explore.Step) {
 			if s.Ends() {
-				assert.NotEmpty(t, kept, "the server has taken the jobs")
+				assert.NotEmpty(t, jids, "the server has taken the jobs")
 			}
 		}}
 		r := e.Replay(t.Context(), trace)
 		assert.Empty(t, r.Findings)
 		assert.Equal(t, 10, r.Commands, "each lot of bytes is one command, and so is each HELLO")
-		assert.Empty(t, kept)
+		assert.Empty(t, jids)
 	})
 }

@@ -11,126 +11,126 @@ import (
 
 // begin looks for a short conversation to start from: what has to do with the finding
 // alone, that again and again, the last steps, and all of it.
-func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
+func (s *shrinker) begin(ctx context.Context, trace []Step) (Trace, bool) {
 	if s.look {
-		t, ok := s.first(ctx, slices.DeleteFunc(s.short(whole), func(t Trace) bool { return !s.affords(t) }), false)
-		s.same = s.same && !ok // that it shows is known
+		t, ok := s.first(ctx, slices.DeleteFunc(s.shortTraces(trace), func(t Trace) bool { return !s.affords(t) }), false)
+		s.isKnown = s.isKnown && !ok // that it shows is known
 		return t, ok
 	}
 	seeds := slices.DeleteFunc(s.config.subject.seeds(s.target.Rule), func(t Trace) bool { return !s.affords(t) })
 	if t, ok := s.first(ctx, seeds, false); ok {
 		return t, true
 	}
-	s.same = false // a usual conversation that shows something known is no explanation
-	if len(whole) == 0 {
+	s.isKnown = false // a usual conversation that shows something known is no explanation
+	if len(trace) == 0 {
 		return Trace{}, false
 	}
-	some := slices.DeleteFunc(s.candidates(whole), func(t Trace) bool { return !s.repeatable(t) || !s.affords(t) })
-	if s.sideBySide() { // what waits for a job that does not come must not use up the time for all
-		limited, cancel := within(ctx, s.limit/2)
+	traces := slices.DeleteFunc(s.candidates(trace), func(t Trace) bool { return !s.isRepeatable(t) || !s.affords(t) })
+	if s.isParallel() { // what waits for a job that does not come must not use up the time for all
+		limited, cancel := withLimit(ctx, s.limit/2)
 		defer cancel()
 		ctx = limited
 	}
-	t, ok := s.first(ctx, some, true)
-	s.late = ctx.Err() != nil
+	t, ok := s.first(ctx, traces, true)
+	s.isLate = ctx.Err() != nil
 	return t, ok
 }
 
 // candidates are parts of a conversation that may show the finding, the shorter first.
-func (s *shrinker) candidates(whole []Step) []Trace {
-	near, unit := s.relevant(whole), s.unit(whole)
-	all := []Trace{{Steps: unit}, {Steps: near}, {Steps: s.suffix(whole, 30)}}
-	if s.silentDeath() {
-		all = slices.Insert(all, 1, append(s.alone(whole), Trace{Steps: s.suffix(whole, 6)})...)
+func (s *shrinker) candidates(trace []Step) []Trace {
+	relevantSteps, unit := s.relevantSteps(trace), s.unit(trace)
+	all := []Trace{{Steps: unit}, {Steps: relevantSteps}, {Steps: s.suffix(trace, 30)}}
+	if s.isSilentDeath() {
+		all = slices.Insert(all, 1, append(s.singleStepTraces(trace), Trace{Steps: s.suffix(trace, 6)})...)
 	}
 	if s.twin != nil { // what counts shows with the first conversations, or on one server alone
-		return append(all, Trace{Steps: s.suffix(whole, 120)}, Trace{Steps: whole})
+		return append(all, Trace{Steps: s.suffix(trace, 120)}, Trace{Steps: trace})
 	}
 	for _, n := range []int{60, 600, 6000} { // bugs that count do so by 50, 500 or 5,000
-		for _, steps := range [][]Step{s.round(unit), unit, near} {
-			all = append(all, Repeated(steps, n))
+		for _, steps := range [][]Step{s.round(unit), unit, relevantSteps} {
+			all = append(all, Repeat(steps, n))
 		}
-		all = append(all, Trace{Steps: s.suffix(whole, 4*n)})
+		all = append(all, Trace{Steps: s.suffix(trace, 4*n)})
 	}
-	return append(all, Trace{Steps: whole})
+	return append(all, Trace{Steps: trace})
 }
 
-// short are parts of a conversation that may show a finding by themselves, the shortest first: what names its job, the
+// shortTraces are parts of a conversation that may show a finding by themselves, the shortest first: what names its job, the
 // command that was answered wrongly on a new connection, usual ones, its connection, and the last steps.
-func (s *shrinker) short(whole []Step) (all []Trace) {
-	const most = 80 // steps
-	about := s.about(whole)
-	alone := s.one(whole[:about+1], about, false)
-	behind(&alone[len(alone)-1]) // else no step awaits the answer
+func (s *shrinker) shortTraces(trace []Step) (all []Trace) {
+	const limit = 80 // steps
+	wrongStep := s.wrongStep(trace)
+	single := s.singleStep(trace[:wrongStep+1], wrongStep, false)
+	awaitAnswer(&single[len(single)-1]) // else no step awaits the answer
 	add := func(steps []Step) {
-		known := func(t Trace) bool { return slices.Equal(t.Steps, steps) }
-		if len(steps) <= most && !slices.ContainsFunc(all, known) {
+		isEqual := func(t Trace) bool { return slices.Equal(t.Steps, steps) }
+		if len(steps) <= limit && !slices.ContainsFunc(all, isEqual) {
 			all = append(all, Trace{Steps: steps})
 		}
 	}
 	if s.target.job != "" { // without what was done to that before, the command shows nothing
-		add(s.unit(whole))
+		add(s.unit(trace))
 	}
-	add(alone)
-	add(s.one(whole, about, false))
-	add(s.one(whole, about, true))
-	if s.silentDeath() {
-		all = append(all, s.alone(whole)...)
+	add(single)
+	add(s.singleStep(trace, wrongStep, false))
+	add(s.singleStep(trace, wrongStep, true))
+	if s.isSilentDeath() {
+		all = append(all, s.singleStepTraces(trace)...)
 	}
 	for _, t := range s.config.subject.seeds(s.target.Rule) {
 		if t.N <= 1 {
 			all = append(all, t)
 		}
 	}
-	add(s.suffix(whole, 3)) //nolint:mnd // a few
-	add(s.connection(whole, most/4))
-	near := s.relevant(whole)
-	add(slices.DeleteFunc(slices.Clone(near), func(step Step) bool { return step.waits() > 0 && step.waits() < shortest }))
-	add(near)
-	add(s.suffix(whole, most/4))
+	add(s.suffix(trace, 3)) //nolint:mnd // a few
+	add(s.connection(trace, limit/4))
+	relevantSteps := s.relevantSteps(trace)
+	add(slices.DeleteFunc(slices.Clone(relevantSteps), func(step Step) bool { return step.waitTime() > 0 && step.waitTime() < minWait }))
+	add(relevantSteps)
+	add(s.suffix(trace, limit/4))
 	return all
 }
 
-// shortest is a wait that matters by itself: shorter ones only let the clock go on.
-const shortest = 50 * time.Millisecond
+// minWait is a wait that matters by itself: shorter ones only let the clock go on.
+const minWait = 50 * time.Millisecond
 
-// about returns the place of the step that was answered wrongly.
-func (s *shrinker) about(whole []Step) int {
-	if at := s.target.about; at >= 0 && at < len(whole) {
+// wrongStep returns the place of the step that was answered wrongly.
+func (s *shrinker) wrongStep(trace []Step) int {
+	if at := s.target.wrongStep; at >= 0 && at < len(trace) {
 		return at
 	}
-	return len(whole) - 1
+	return len(trace) - 1
 }
 
 // connection is what was done last on the connection of a finding since it was opened.
-func (s *shrinker) connection(whole []Step, most int) []Step {
-	keep := make([]bool, len(whole))
-	for i := len(whole) - 1; i >= 0 && most > 0; i-- {
-		if whole[i].Conn() != s.target.conn {
+func (s *shrinker) connection(trace []Step, limit int) []Step {
+	keep := make([]bool, len(trace))
+	for i := len(trace) - 1; i >= 0 && limit > 0; i-- {
+		if trace[i].Conn() != s.target.conn {
 			continue
 		}
 		keep[i] = true
-		if most--; whole[i].opens() {
+		if limit--; trace[i].opens() {
 			break
 		}
 	}
-	keep[len(whole)-1] = true
-	return s.closed(whole, keep)
+	keep[len(trace)-1] = true
+	return s.selectSteps(trace, keep)
 }
 
-// one returns a step by itself on a new connection, or behind what its connection sent first; and the last of all, at
+// singleStep returns a step by itself on a new connection, or behind what its connection sent first; and the last of all, at
 // which something came up.
-func (s *shrinker) one(whole []Step, at int, behind bool) []Step {
-	return s.closed(whole, lonely(whole, at, behind))
+func (s *shrinker) singleStep(trace []Step, at int, keepsFirst bool) []Step {
+	return s.selectSteps(trace, singleStepMask(trace, at, keepsFirst))
 }
 
-// lonely marks the steps of one.
-func lonely(whole []Step, at int, behind bool) []bool {
-	keep := make([]bool, len(whole))
-	keep[at], keep[len(whole)-1] = true, true
+// singleStepMask marks the steps of one.
+func singleStepMask(trace []Step, at int, keepsFirst bool) []bool {
+	keep := make([]bool, len(trace))
+	keep[at], keep[len(trace)-1] = true, true
 	first := at
-	for n := at - 1; behind && n >= 0 && (whole[n].Conn() != whole[at].Conn() || !whole[n].opens()); n-- {
-		if whole[n].Conn() == whole[at].Conn() && whole[n].Sends() != nil {
+	for n := at - 1; keepsFirst && n >= 0 && (trace[n].Conn() != trace[at].Conn() || !trace[n].opens()); n-- {
+		if trace[n].Conn() == trace[at].Conn() && trace[n].Sends() != nil {
 			first = n
 		}
 	}
@@ -138,52 +138,52 @@ func lonely(whole []Step, at int, behind bool) []bool {
 	return keep
 }
 
-// alone returns the last steps that send something, each by itself behind what its connection sent first.
-func (s *shrinker) alone(whole []Step) (all []Trace) {
-	const most = 4
-	for i := len(whole) - 1; i > 0 && len(all) < most; i-- {
-		if whole[i].Sends() != nil {
-			all = append(all, Trace{Steps: s.one(whole[:i+1], i, true)})
+// singleStepTraces returns the last steps that send something, each by itself behind what its connection sent first.
+func (s *shrinker) singleStepTraces(trace []Step) (all []Trace) {
+	const limit = 4
+	for i := len(trace) - 1; i > 0 && len(all) < limit; i-- {
+		if trace[i].Sends() != nil {
+			all = append(all, Trace{Steps: s.singleStep(trace[:i+1], i, true)})
 		}
 	}
 	return all
 }
 
-// silentDeath reports whether no missing reply tells of which command the server died: it is one of the last.
-func (s *shrinker) silentDeath() bool { return s.target.crash && s.config.grammar().Replies.Pushes }
+// isSilentDeath reports whether no missing reply tells of which command the server died: it is one of the last.
+func (s *shrinker) isSilentDeath() bool { return s.target.crash && s.config.grammar().Replies.Pushes }
 
-// repeatable reports whether a conversation is short enough for what it is repeated, if it
+// isRepeatable reports whether a conversation is short enough for what it is repeated, if it
 // is. What ends a server is not repeated.
-func (s *shrinker) repeatable(t Trace) bool {
+func (s *shrinker) isRepeatable(t Trace) bool {
 	unit := t.To - t.From
-	return t.N <= 1 || unit > 0 && unit <= unitAtMost && !s.target.crash
+	return t.N <= 1 || unit > 0 && unit <= maxUnit && !s.target.crash
 }
 
 // affords reports whether a conversation does not wait for longer than there is time, and does not disrupt a server on
 // which the exploration goes on: what comes of that would be held against it.
 func (s *shrinker) affords(t Trace) bool {
-	var once, again time.Duration
+	var total, roundTime time.Duration
 	for i, step := range t.Steps {
-		if is, _ := step.disrupts(); is && s.look && s.bench == nil {
+		if ok, _ := step.disrupts(); ok && s.look && s.bench == nil {
 			return false
 		}
-		if once += step.waits(); i >= t.From && i < t.To {
-			again += step.waits()
+		if total += step.waitTime(); i >= t.From && i < t.To {
+			roundTime += step.waitTime()
 		}
 	}
-	return s.limit == 0 || once+again*time.Duration(max(t.N-1, 0)) <= s.limit/3
+	return s.limit == 0 || total+roundTime*time.Duration(max(t.N-1, 0)) <= s.limit/3
 }
 
 // first returns the first conversation that shows the finding. sparing: it stops when enough was tried, but for those
 // that were played beside the others.
 func (s *shrinker) first(ctx context.Context, all []Trace, sparing bool) (Trace, bool) {
 	at := 0
-	for shown := range s.tries(ctx, all) {
+	for isShown := range s.tries(ctx, all) {
 		switch {
-		case shown:
+		case isShown:
 			s.best = s.latest
 			return all[at], true
-		case sparing && s.spent(ctx) && !s.sideBySide():
+		case sparing && s.isSpent(ctx) && !s.isParallel():
 			return Trace{}, false
 		}
 		at++
@@ -193,24 +193,24 @@ func (s *shrinker) first(ctx context.Context, all []Trace, sparing bool) (Trace,
 
 // unit picks the steps that name the job of the finding, and those at which it came;
 // without a job, the last step.
-func (s *shrinker) unit(whole []Step) []Step { return s.closed(whole, s.ofJob(whole)) }
+func (s *shrinker) unit(trace []Step) []Step { return s.selectSteps(trace, s.jobStepMask(trace)) }
 
-// ofJob marks the steps of unit.
-func (s *shrinker) ofJob(whole []Step) []bool {
-	keep := make([]bool, len(whole))
+// jobStepMask marks the steps of unit.
+func (s *shrinker) jobStepMask(trace []Step) []bool {
+	keep := make([]bool, len(trace))
 	symbol := s.target.job
-	begun := false
-	for i, step := range whole {
+	hasBegun := false
+	for i, step := range trace {
 		switch {
 		case step.Sends() != nil:
-			keep[i] = s.comes[i] || symbol != "" && slices.Contains(s.names(step), "$"+symbol)
-		case begun:
-			is, _ := step.disrupts()
-			keep[i] = is || step.waits() > 0
+			keep[i] = s.deliverySteps[i] || symbol != "" && slices.Contains(s.names(step), "$"+symbol)
+		case hasBegun:
+			ok, _ := step.disrupts()
+			keep[i] = ok || step.waitTime() > 0
 		}
-		begun = begun || keep[i]
+		hasBegun = hasBegun || keep[i]
 	}
-	keep[len(whole)-1] = true
+	keep[len(trace)-1] = true
 	return keep
 }
 
@@ -232,43 +232,43 @@ func (s *shrinker) round(unit []Step) []Step {
 	return s.config.subject.Round(unit)
 }
 
-// relevant picks the steps that share a name with what was awaited when the finding
+// relevantSteps picks the steps that share a name with what was awaited when the finding
 // came up, or the connection if there was no name, and the waits.
-func (s *shrinker) relevant(whole []Step) []Step {
-	words := s.words(whole)
-	keep := make([]bool, len(whole))
-	begin, begun := 0, false // the connection, what has to do with the finding
-	for i, step := range whole {
+func (s *shrinker) relevantSteps(trace []Step) []Step {
+	words := s.words(trace)
+	keep := make([]bool, len(trace))
+	begin, hasBegun := 0, false // the connection, what has to do with the finding
+	for i, step := range trace {
 		if step.opens() && step.Conn() == s.target.conn {
 			begin = i
 		}
 	}
-	for i, step := range whole {
+	for i, step := range trace {
 		switch do := step.Do.(type) {
 		case *scenarios.Send:
-			named := slices.ContainsFunc(s.names(step), func(w string) bool { return words[w] })
-			keep[i] = do.Ending == scenarios.Open && (named || s.target.JID == "" && step.Conn() == s.target.conn && i > begin)
+			hasName := slices.ContainsFunc(s.names(step), func(w string) bool { return words[w] })
+			keep[i] = do.Ending == scenarios.Open && (hasName || s.target.JID == "" && step.Conn() == s.target.conn && i > begin)
 		case *scenarios.Silence:
-			keep[i] = begun
+			keep[i] = hasBegun
 		case *scenarios.Operate:
 			keep[i] = true
 		}
-		begun = begun || keep[i]
+		hasBegun = hasBegun || keep[i]
 	}
-	keep[len(whole)-1] = true
-	return s.closed(whole, keep)
+	keep[len(trace)-1] = true
+	return s.selectSteps(trace, keep)
 }
 
 // words are the names that the finding has to do with.
-func (s *shrinker) words(whole []Step) map[string]bool {
+func (s *shrinker) words(trace []Step) map[string]bool {
 	words := map[string]bool{}
 	add := func(names []string) {
 		for _, w := range names {
 			words[w] = true
 		}
 	}
-	add(s.names(whole[len(whole)-1]))
-	add(s.target.named)
+	add(s.names(trace[len(trace)-1]))
+	add(s.target.names)
 	for _, text := range s.target.owing {
 		add(sharedNames(s.config.grammar(), Builder{s.config.subject.Dialect}.Parse(text)))
 	}
@@ -277,7 +277,7 @@ func (s *shrinker) words(whole []Step) map[string]bool {
 		return words
 	}
 	words["$"+symbol] = true
-	for _, step := range whole {
+	for _, step := range trace {
 		if names := s.names(step); slices.Contains(names, "$"+symbol) { // the job is made there
 			add(names)
 			break
@@ -301,28 +301,28 @@ func (s *shrinker) names(step Step) []string {
 }
 
 // suffix is the last n steps, with the connections that they need.
-func (s *shrinker) suffix(whole []Step, n int) []Step {
-	keep := make([]bool, len(whole))
-	for i := max(0, len(whole)-n); i < len(whole); i++ {
+func (s *shrinker) suffix(trace []Step, n int) []Step {
+	keep := make([]bool, len(trace))
+	for i := max(0, len(trace)-n); i < len(trace); i++ {
 		keep[i] = true
 	}
-	return s.closed(whole, keep)
+	return s.selectSteps(trace, keep)
 }
 
-// closed adds to the kept steps those that open and end their connections, and by which clients introduce themselves
+// selectSteps adds to the kept steps those that open and end their connections, and by which clients introduce themselves
 // before. The openings come first where they can.
-func (s *shrinker) closed(whole []Step, keep []bool) (steps []Step) {
-	for _, at := range s.places(whole, keep) {
-		steps = append(steps, whole[at])
+func (s *shrinker) selectSteps(trace []Step, keep []bool) (steps []Step) {
+	for _, at := range s.places(trace, keep) {
+		steps = append(steps, trace[at])
 	}
 	return steps
 }
 
 // places returns where the steps of closed are.
-func (s *shrinker) places(whole []Step, keep []bool) (all []int) {
+func (s *shrinker) places(trace []Step, keep []bool) (all []int) {
 	verb := s.config.subject.Introduction.Verb
 	before := map[int][]int{} // by connection: the steps that opened it last, and introduced its client since then
-	for i, step := range whole {
+	for i, step := range trace {
 		conn := step.Conn()
 		switch introduces := verb != "" && strings.HasPrefix(step.Text(), verb); {
 		case step.opens():
@@ -336,7 +336,7 @@ func (s *shrinker) places(whole []Step, keep []bool) (all []int) {
 		}
 	}
 	ends := map[int]bool{}
-	for i, step := range whole {
+	for i, step := range trace {
 		if step.opens() {
 			ends[step.Conn()] = keep[i]
 		}
@@ -347,16 +347,16 @@ func (s *shrinker) places(whole []Step, keep []bool) (all []int) {
 	return all
 }
 
-// Repeated returns a trace that opens connections and then repeats what is sent on them.
+// Repeat returns a trace that opens connections and then repeats what is sent on them.
 // No connection is closed: the next round uses it again.
-func Repeated(steps []Step, n int) Trace {
-	var opened []int
+func Repeat(steps []Step, n int) Trace {
+	var conns []int
 	var begin, round []Step
 	for _, step := range steps {
 		switch step.Do.(type) {
 		case *scenarios.Connect:
-			if !slices.Contains(opened, step.Conn()) {
-				opened, begin = append(opened, step.Conn()), append(begin, step)
+			if !slices.Contains(conns, step.Conn()) {
+				conns, begin = append(conns, step.Conn()), append(begin, step)
 			}
 		case *scenarios.Operate:
 		default:

@@ -15,26 +15,26 @@ import (
 // of differences to stop; the steps are made up from what the first server answers. A
 // Comparison is used once.
 type Comparison struct {
-	Explorer Explorer
-	Other    play.Target // the second server
-	Password string      // of the second server
-	Own      bool        // both servers exist for this run only: nothing is removed, and one that died is restarted
+	Explorer    Explorer
+	Second      play.Target // the second server
+	Password    string      // of the second server
+	OwnsServers bool        // both servers exist for this run only: nothing is removed, and one that died is restarted
 
 	// Found is called with each difference of a new kind before it is shrunk; may be nil.
 	Found func(Difference)
 }
 
-// Compared is what a comparison found. What it has two of is of the first and of the
+// ComparisonResult is what a comparison found. What it has two of is of the first and of the
 // second server.
-type Compared struct {
-	Commands    int       // that were sent to the first server, those that shrank differences not included
-	Coverage    *Coverage // of the first server
-	Differences []Difference
-	Left        [2][]string // jobs that could not be removed
-	Dead        [2]bool     // the server serves no more
-	Lost        [2]string   // why a forwarder before it may have ended, and not the server; else empty
-	Unread      [2]string   // the commands most of whose replies could not be read, and why; empty if there are none
-	Limits      [2]int      // connections that the server serves at a time; zero if no limit was met
+type ComparisonResult struct {
+	Commands     int       // that were sent to the first server, those that shrank differences not included
+	Coverage     *Coverage // of the first server
+	Differences  []Difference
+	LeftoverJobs [2][]string // jobs that could not be removed
+	IsDead       [2]bool     // the server serves no more
+	LostReason   [2]string   // why a forwarder before it may have ended, and not the server; else empty
+	Unread       [2]string   // the commands most of whose replies could not be read, and why; empty if there are none
+	Limits       [2]int      // connections that the server serves at a time; zero if no limit was met
 }
 
 // Difference is a kind of difference between two servers, with the shortest conversation
@@ -48,8 +48,8 @@ type Difference struct {
 	Count   int // how often it was seen
 
 	Conversation []Exchange
-	Shown        int // of Tried times that the conversation was played
-	Tried        int
+	Hits         int // of Tries times that the conversation was played
+	Tries        int
 
 	kind     string
 	step     int
@@ -69,17 +69,17 @@ type Exchange struct {
 }
 
 const (
-	// deep is after how many commands without a difference an episode ends.
-	deep = 2000
-	// mostBrief is after how many episodes in a row a comparison ends that were over after so few commands as an
+	// episodeLimit is after how many commands without a difference an episode ends.
+	episodeLimit = 2000
+	// maxBriefEpisodes is after how many episodes in a row a comparison ends that were over after so few commands as an
 	// introduction takes: where a server refuses each client, or each connection, there is nothing else to compare.
-	mostBrief, fewCommands = 100, 3
+	maxBriefEpisodes, fewCommands = 100, 3
 )
 
 // Run compares until the steps or the time are used up, there are enough differences, a
 // server is gone or ctx is done. It blocks, and removes what it left on the servers.
-func (c *Comparison) Run(ctx context.Context) *Compared {
-	x := &comparing{Comparison: c, begun: time.Now(), result: &Compared{}}
+func (c *Comparison) Run(ctx context.Context) *ComparisonResult {
+	x := &comparisonRun{Comparison: c, start: time.Now(), result: &ComparisonResult{}}
 	for side := range x.covers {
 		x.covers[side] = newCoverage(c.Explorer.Subject)
 	}
@@ -87,12 +87,12 @@ func (c *Comparison) Run(ctx context.Context) *Compared {
 	first := c.Explorer.config()
 	first.terms.Compared = true
 	second := *first
-	second.target, second.terms.Password = c.Other, c.Password
-	if !c.Own {
-		first.deeds, second.deeds = deedsOf(first.target), deedsOf(c.Other)
+	second.target, second.terms.Password = c.Second, c.Password
+	if !c.OwnsServers {
+		first.deeds, second.deeds = deedsOf(first.target), deedsOf(c.Second)
 	}
 	x.configs = [2]*config{first, &second}
-	for round := uint64(0); x.goesOn(ctx); round++ {
+	for round := uint64(0); x.continues(ctx); round++ {
 		x.episode(ctx, round)
 	}
 	for side, cover := range x.covers {
@@ -104,91 +104,91 @@ func (c *Comparison) Run(ctx context.Context) *Compared {
 	return x.result
 }
 
-// comparing is one run of a comparison.
-type comparing struct {
+// comparisonRun is one run of a comparison.
+type comparisonRun struct {
 	*Comparison
-	configs [2]*config
-	covers  [2]*Coverage
-	begun   time.Time
-	traces  [][]Step // by difference: the conversation that showed it first
-	revived int      // how often a server was restarted
-	briefs  int      // episodes in a row that were over at once
-	result  *Compared
+	configs       [2]*config
+	covers        [2]*Coverage
+	start         time.Time
+	traces        [][]Step // by difference: the conversation that showed it first
+	revived       int      // how often a server was restarted
+	briefEpisodes int      // episodes in a row that were over at once
+	result        *ComparisonResult
 }
 
-// goesOn reports whether there is anything left to do.
-func (x *comparing) goesOn(ctx context.Context) bool {
+// continues reports whether there is anything left to do.
+func (x *comparisonRun) continues(ctx context.Context) bool {
 	e := x.Explorer
 	steps := e.Steps
 	if steps == 0 && e.Time == 0 {
 		steps = 10000
 	}
-	over := steps > 0 && x.result.Commands >= steps || e.Time > 0 && time.Since(x.begun) >= e.Time
-	return !over && ctx.Err() == nil && !x.result.Dead[0] && !x.result.Dead[1] && x.revived < revivals &&
-		x.briefs < mostBrief && len(x.result.Differences) < e.enough()
+	isOver := steps > 0 && x.result.Commands >= steps || e.Time > 0 && time.Since(x.start) >= e.Time
+	return !isOver && ctx.Err() == nil && !x.result.IsDead[0] && !x.result.IsDead[1] && x.revived < maxRevivals &&
+		x.briefEpisodes < maxBriefEpisodes && len(x.result.Differences) < e.maxFindings()
 }
 
 // episode plays made-up steps on fresh names until a difference shows: what comes behind it
 // would differ for its sake.
-func (x *comparing) episode(ctx context.Context, round uint64) {
-	both := newPair(x.configs)
-	first := both.plays[0]
+func (x *comparisonRun) episode(ctx context.Context, round uint64) {
+	pair := newPair(x.configs)
+	first := pair.plays[0]
 	limit := x.limit()
-	both.each(func(side int, p *playing) { p.most, p.cover = limit, x.covers[side] })
+	pair.each(func(side int, p *playthrough) { p.limit, p.cover = limit, x.covers[side] })
 	maker := x.Explorer
 	maker.Seed += round << 32
 	gen := newGenerator(&maker, first)
 	gen.Compared = true
 	before := x.result.Commands
 	var trace []Step
-	for first.commands < deep && x.goesOn(ctx) {
+	for first.commands < episodeLimit && x.continues(ctx) {
 		for _, step := range gen.next() {
 			trace = append(trace, step)
-			all := both.do(ctx, len(trace)-1, 0, step)
+			all := pair.do(ctx, len(trace)-1, 0, step)
 			x.result.Commands = before + first.commands
-			if x.meets(ctx, both) {
-				x.endOf(ctx, both, Quickly)
+			if x.noteLimits(ctx, pair) {
+				x.endEpisode(ctx, pair, QuickCleaning)
 				return
 			}
 			for i := range all {
-				x.found(&all[i], trace)
+				x.count(&all[i], trace)
 			}
-			if diverges(all) || both.dead() {
-				x.endOf(ctx, both, Quickly)
+			if diverges(all) || pair.isDead() {
+				x.endEpisode(ctx, pair, QuickCleaning)
 				return
 			}
 		}
 	}
-	x.endOf(ctx, both, Patiently)
+	x.endEpisode(ctx, pair, PatientCleaning)
 }
 
-// dead reports whether one of the servers serves no more.
-func (x *pair) dead() bool { return x.plays[0].dead || x.plays[1].dead }
+// isDead reports whether one of the servers serves no more.
+func (x *pair) isDead() bool { return x.plays[0].isDead || x.plays[1].isDead }
 
 // limit returns how many connections both servers serve at a time; zero if no limit was met.
-func (x *comparing) limit() (least int) {
+func (x *comparisonRun) limit() (limit int) {
 	for _, n := range x.result.Limits {
-		if n > 0 && (least == 0 || n < least) {
-			least = n
+		if n > 0 && (limit == 0 || n < limit) {
+			limit = n
 		}
 	}
-	return least
+	return limit
 }
 
-// meets notes limits of connections that a pair of plays has met, and reports whether there are any. Servers may have
+// noteLimits notes limits of connections that a pair of plays has met, and reports whether there are any. Servers may have
 // any: what differs because one is lower is no difference, and the next episode stays below.
-func (x *comparing) meets(ctx context.Context, both *pair) (met bool) {
-	for side, p := range both.plays {
-		if p.refused > 0 {
-			p.limited(ctx) // the server may have counted connections that had ended
-			x.result.Limits[side], met = p.most, true
+func (x *comparisonRun) noteLimits(ctx context.Context, pair *pair) (ok bool) {
+	for side, p := range pair.plays {
+		if p.limitHits > 0 {
+			p.meetsLimit(ctx) // the server may have counted connections that had ended
+			x.result.Limits[side], ok = p.limit, true
 		}
 	}
-	return met
+	return ok
 }
 
-// found counts a difference, and keeps its conversation if it is shorter than the one known.
-func (x *comparing) found(d *Difference, trace []Step) {
+// count counts a difference, and keeps its conversation if it is shorter than the one known.
+func (x *comparisonRun) count(d *Difference, trace []Step) {
 	at := slices.IndexFunc(x.result.Differences, func(o Difference) bool { return o.kind == d.kind })
 	if at >= 0 {
 		if x.result.Differences[at].Count++; len(trace) < len(x.traces[at]) {
@@ -204,61 +204,61 @@ func (x *comparing) found(d *Difference, trace []Step) {
 	x.traces = append(x.traces, trace)
 }
 
-// endOf ends an episode, and removes what it left.
-func (x *comparing) endOf(ctx context.Context, both *pair, how Cleaning) {
-	if x.briefs++; both.plays[0].commands > fewCommands {
-		x.briefs = 0
+// endEpisode ends an episode, and removes what it left.
+func (x *comparisonRun) endEpisode(ctx context.Context, pair *pair, cleaning Cleaning) {
+	if x.briefEpisodes++; pair.plays[0].commands > fewCommands {
+		x.briefEpisodes = 0
 	}
-	if x.Own {
-		both.each(func(_ int, p *playing) { p.close() })
+	if x.OwnsServers {
+		pair.each(func(_ int, p *playthrough) { p.close() })
 	} else {
-		left := both.end(ctx, how)
-		for side := range left {
-			x.result.Left[side] = append(x.result.Left[side], left[side]...)
+		leftover := pair.end(ctx, cleaning)
+		for side := range leftover {
+			x.result.LeftoverJobs[side] = append(x.result.LeftoverJobs[side], leftover[side]...)
 		}
 	}
-	x.revive(ctx, both)
+	x.revive(ctx, pair)
 }
 
 // revive restarts servers that are gone where that can be done, and notes those that stay so.
-func (x *comparing) revive(ctx context.Context, both *pair) {
-	for side, p := range both.plays {
-		if !p.dead || p.outage != nil {
+func (x *comparisonRun) revive(ctx context.Context, pair *pair) {
+	for side, p := range pair.plays {
+		if !p.isDead || p.outage != nil {
 			continue
 		}
 		x.revived++
-		x.result.Dead[side], x.result.Lost[side] = !x.Own || !x.configs[side].restarts(ctx), p.lost
+		x.result.IsDead[side], x.result.LostReason[side] = !x.OwnsServers || !x.configs[side].restart(ctx), p.lostReason
 	}
 }
 
 // end removes what a pair of plays has left, and returns what it could not remove.
-func (x *pair) end(ctx context.Context, how Cleaning) (left [2][]string) {
-	x.each(func(side int, p *playing) {
+func (x *pair) end(ctx context.Context, cleaning Cleaning) (leftover [2][]string) {
+	x.each(func(side int, p *playthrough) {
 		p.events = nil
-		if p.poll(ctx); !p.dead {
+		if p.poll(ctx); !p.isDead {
 			p.close() // what waits may take a job
-			p.cleanup(ctx, how)
+			p.cleanup(ctx, cleaning)
 		}
-		left[side] = p.law.Leftover()
+		leftover[side] = p.law.Leftover()
 		p.close()
 	})
-	return left
+	return leftover
 }
 
 // shrink looks for a short conversation that shows a difference.
-func (x *comparing) shrink(ctx context.Context, d *Difference, trace []Step) {
+func (x *comparisonRun) shrink(ctx context.Context, d *Difference, trace []Step) {
 	s := &shrinker{config: x.configs[0], limit: x.Explorer.Shrinking, twin: x}
-	s.target = found{Violation: &law.Violation{Clause: d.kind, Rule: ruleDifference}, step: len(trace) - 1}
-	if x.Explorer.Unshrunk || x.result.Dead[0] || x.result.Dead[1] {
-		d.Conversation = unanswered(s.suffix(trace, tail))
+	s.target = sighting{Violation: &law.Violation{Clause: d.kind, Rule: ruleDifference}, step: len(trace) - 1}
+	if x.Explorer.Unshrunk || x.result.IsDead[0] || x.result.IsDead[1] {
+		d.Conversation = exchangesOf(s.suffix(trace, tail))
 		return
 	}
-	f := &Finding{Whole: Trace{Steps: trace}}
+	f := &Finding{Original: Trace{Steps: trace}}
 	s.shrink(ctx, f)
-	d.Shown, d.Tried = f.Shown, f.Tried
-	x.result.Left[0] = append(x.result.Left[0], s.left...)
+	d.Hits, d.Tries = f.Hits, f.Tries
+	x.result.LeftoverJobs[0] = append(x.result.LeftoverJobs[0], s.leftover...)
 	if d.Conversation = s.exchanges; len(d.Conversation) == 0 {
-		d.Conversation = unanswered(s.suffix(trace, tail))
+		d.Conversation = exchangesOf(s.suffix(trace, tail))
 	}
 }
 
@@ -268,38 +268,38 @@ const tail = 10
 // ruleDifference is under which a try shows a difference, whose kind takes the place of a clause.
 const ruleDifference = "difference"
 
-// onBoth is try on both servers: it plays a conversation until a difference shows, which is a
+// tryPair is try on both servers: it plays a conversation until a difference shows, which is a
 // finding of the play on the first.
-func (s *shrinker) onBoth(ctx context.Context, t Trace, stalls func(*playing) bool) try {
-	both := newPair(s.twin.configs)
-	both.each(func(side int, p *playing) {
+func (s *shrinker) tryPair(ctx context.Context, t Trace, stalls func(*playthrough) bool) try {
+	pair := newPair(s.twin.configs)
+	pair.each(func(side int, p *playthrough) {
 		p.reset(ctx)
-		both.events[side] = nil
+		pair.events[side] = nil
 	})
-	first := both.plays[0]
+	first := pair.plays[0]
 	var all []Difference
-	wanted := func(d Difference) bool { return d.kind == s.target.Clause }
-	for round, i := range t.played() {
-		if diverges(all) || slices.ContainsFunc(all, wanted) || stalls(first) || first.dead || ctx.Err() != nil {
+	isTarget := func(d Difference) bool { return d.kind == s.target.Clause }
+	for round, i := range t.sequence() {
+		if diverges(all) || slices.ContainsFunc(all, isTarget) || stalls(first) || first.isDead || ctx.Err() != nil {
 			break
 		}
-		all = both.do(ctx, i, round, t.Steps[i])
+		all = pair.do(ctx, i, round, t.Steps[i])
 	}
-	left := both.end(ctx, Quickly)
-	s.twin.revive(ctx, both)
-	r := try{sent: first.commands, steps: len(t.Steps), left: slices.Concat(left[0], left[1])}
-	if at := slices.IndexFunc(all, wanted); at >= 0 {
+	leftover := pair.end(ctx, QuickCleaning)
+	s.twin.revive(ctx, pair)
+	r := try{commands: first.commands, steps: len(t.Steps), leftover: slices.Concat(leftover[0], leftover[1])}
+	if at := slices.IndexFunc(all, isTarget); at >= 0 {
 		v, step := &law.Violation{Clause: all[at].kind, Rule: ruleDifference}, all[at].step
-		r.shown, r.record = true, recorded(first, found{Violation: v, step: step, about: step, conn: noConn})
-		s.exchanges = both.exchanges(t)
+		r.isShown, r.record = true, recordOf(first, sighting{Violation: v, step: step, wrongStep: step, conn: noConn})
+		s.exchanges = pair.exchanges(t)
 	}
 	return r
 }
 
 // exchanges returns a conversation with what both servers answered.
 func (x *pair) exchanges(t Trace) []Exchange {
-	all := unanswered(t.Steps)
-	for side, events := range x.past {
+	all := exchangesOf(t.Steps)
+	for side, events := range x.history {
 		for _, e := range events {
 			reply := strings.Join(e.parts, " ")
 			if at := &all[e.step].Replies[side]; *at != "" {
@@ -312,8 +312,8 @@ func (x *pair) exchanges(t Trace) []Exchange {
 	return all
 }
 
-// unanswered returns steps without what was answered.
-func unanswered(steps []Step) []Exchange {
+// exchangesOf returns steps without what was answered.
+func exchangesOf(steps []Step) []Exchange {
 	all := make([]Exchange, len(steps))
 	for i, step := range steps {
 		all[i].Step = step.String()

@@ -21,7 +21,7 @@ import (
 )
 
 // compared compares two servers of a kind in virtual time.
-func compared(t *testing.T, a, b func() fakes.Config, c explore.Comparison) (r *explore.Compared) {
+func compared(t *testing.T, a, b func() fakes.Config, c explore.Comparison) (r *explore.ComparisonResult) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{config: a}
@@ -32,7 +32,7 @@ func compared(t *testing.T, a, b func() fakes.Config, c explore.Comparison) (r *
 		second, endSecond, err := s.start()
 		require.NoError(t, err)
 		defer endSecond()
-		c.Explorer.Subject, c.Explorer.Target, c.Other, c.Explorer.Alone = moves.New(), first, second, true
+		c.Explorer.Subject, c.Explorer.Target, c.Second, c.Explorer.Alone = moves.New(), first, second, true
 		c.Explorer.Shrinking = time.Minute
 		if c.Explorer.Steps == 0 {
 			c.Explorer.Steps = commands(600, 3000)
@@ -74,7 +74,7 @@ func TestServersDiffer(t *testing.T) {
 			for swapped, configs := range [2][2]func() fakes.Config{
 				{behaving("", ""), behaving(test.bug, test.variation)}, {behaving(test.bug, test.variation), behaving("", "")},
 			} {
-				if !golden.Slow() && swapped != len(name)%2 {
+				if !golden.IsSlow() && swapped != len(name)%2 {
 					continue // one order for each, and not the same one for all
 				}
 				e := explore.Explorer{Seed: 1, Findings: 8, Steps: 3000}
@@ -94,7 +94,7 @@ func TestServersDiffer(t *testing.T) {
 					continue
 				}
 				assert.Less(t, len(d.Conversation), 12)
-				assert.Equal(t, [2]int{5, 5}, [2]int{d.Shown, d.Tried})
+				assert.Equal(t, [2]int{5, 5}, [2]int{d.Hits, d.Tries})
 			}
 		})
 	}
@@ -133,7 +133,7 @@ func TestAServerThatRefusesEachClient(t *testing.T) {
 func TestAServerThatDiesAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	r := compared(t, behaving("", ""), behaving("dies-of-unknown-job", ""), explore.Comparison{
-		Own: true, Explorer: explore.Explorer{Seed: 1, Findings: 100, Steps: 5000, Unshrunk: true},
+		OwnsServers: true, Explorer: explore.Explorer{Seed: 1, Findings: 100, Steps: 5000, Unshrunk: true},
 	})
 	deaths := 0
 	for _, d := range r.Differences {
@@ -155,13 +155,13 @@ func TestBothServersAreLost(t *testing.T) {
 		require.NoError(t, err)
 		defer end()
 		f.Server = behind.Dial
-		c := explore.Comparison{Other: f, Explorer: explore.Explorer{
+		c := explore.Comparison{Second: f, Explorer: explore.Explorer{
 			Subject: moves.New(), Target: f, Seed: 1, Steps: 2000, Unshrunk: true,
 		}}
 		r := c.Run(t.Context())
 		assert.Empty(t, r.Differences)
-		assert.Equal(t, [2]bool{true, true}, r.Dead)
-		assert.Contains(t, r.Lost[0], "reset its connection")
+		assert.Equal(t, [2]bool{true, true}, r.IsDead)
+		assert.Contains(t, r.LostReason[0], "reset its connection")
 	})
 }
 
@@ -169,19 +169,19 @@ func TestBothServersAreLost(t *testing.T) {
 func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	r := compared(t, behaving("", ""), behaving("dies-of-unknown-job", ""), explore.Comparison{
-		Own: true, Explorer: explore.Explorer{Seed: 1, Findings: 8, Steps: 500},
+		OwnsServers: true, Explorer: explore.Explorer{Seed: 1, Findings: 8, Steps: 500},
 	})
 	require.NotEmpty(t, r.Differences)
-	seen, shown := 0, 0
+	count, hits := 0, 0
 	for _, d := range r.Differences {
 		require.NotNil(t, d.Sides[1].Violation, "%+v", d)
 		assert.Equal(t, explore.RuleCrash, d.Sides[1].Violation.Rule)
 		assert.Nil(t, d.Sides[0].Violation)
-		seen, shown = seen+d.Count, max(shown, d.Shown)
+		count, hits = count+d.Count, max(hits, d.Hits)
 	}
-	assert.Greater(t, seen, 2, "it went on")
-	assert.Equal(t, 5, shown)
-	assert.Equal(t, [2]bool{}, r.Dead)
+	assert.Greater(t, count, 2, "it went on")
+	assert.Equal(t, 5, hits)
+	assert.Equal(t, [2]bool{}, r.IsDead)
 }
 
 // TestBothServersCannotBeRead: what breaks the grammar on both sides alike is no difference, and not well.
@@ -252,7 +252,7 @@ func TestNothingBehindAnUnreadableReplyIsBlamed(t *testing.T) {
 					}
 					require.NotEmpty(t, found)
 					for _, f := range found {
-						assert.Equal(t, test.want, f.Clause, "seed %d: %s expected %s, got %s", seed, f.What, f.Expected, f.Got)
+						assert.Equal(t, test.want, f.Clause, "seed %d: %s expected %s, got %s", seed, f.Detail, f.Expected, f.Got)
 					}
 				})
 			}

@@ -34,11 +34,11 @@ type disruption struct {
 }
 
 // operate does what no client can, if the target offers it.
-func (p *playing) operate(ctx context.Context, s *Step, do *scenarios.Operate) {
-	is, stops := s.disrupts()
-	if !is {
+func (p *playthrough) operate(ctx context.Context, s *Step, do *scenarios.Operate) {
+	ok, stops := s.disrupts()
+	if !ok {
 		client := p.expand(do.Worker, noConn)
-		if t, can := p.target.(play.Signaller); can && t.Signal(ctx, client, do.State) == nil {
+		if t, ok := p.target.(play.Signaller); ok && t.Signal(ctx, client, do.State) == nil {
 			p.law.Operated(do.Action, client, do.State)
 		}
 		return
@@ -51,8 +51,8 @@ func (p *playing) operate(ctx context.Context, s *Step, do *scenarios.Operate) {
 	p.settle(ctx)
 	ctx = context.WithoutCancel(ctx) // half a restart would leave no server
 	end, err := p.begin(ctx, do.Action)
-	if unseen(err) { // nothing may be concluded from what follows: see resume
-		p.dead, p.unseen = true, append(p.unseen, err)
+	if isUnseen(err) { // nothing may be concluded from what follows: see resume
+		p.isDead, p.unseenErrs = true, append(p.unseenErrs, err)
 		if end != nil {
 			p.notStarted = cmp.Or(p.notStarted, end(ctx))
 		}
@@ -74,52 +74,52 @@ func (p *playing) operate(ctx context.Context, s *Step, do *scenarios.Operate) {
 		p.settle(ctx)
 		return
 	}
-	started := make(chan error, 1)
-	go func() { started <- end(ending) }()
-	p.disrupted.end = func() error { return <-started }
+	done := make(chan error, 1)
+	go func() { done <- end(ending) }()
+	p.disrupted.end = func() error { return <-done }
 }
 
 // begin begins a disruption.
-func (p *playing) begin(ctx context.Context, action scenarios.Need) (end func(context.Context) error, err error) {
-	if t, can := p.target.(Disrupter); can {
+func (p *playthrough) begin(ctx context.Context, action scenarios.Need) (end func(context.Context) error, err error) {
+	if t, ok := p.target.(Disrupter); ok {
 		return t.Disrupt(ctx, action)
 	}
-	if t, can := p.target.(play.Restarter); can && action == scenarios.NeedRestart {
+	if t, ok := p.target.(play.Restarter); ok && action == scenarios.NeedRestart {
 		return func(context.Context) error { return nil }, t.Restart(ctx)
 	}
 	return nil, errNotOffered
 }
 
-// unseen reports whether an error says that something was not seen to take effect.
-func unseen(err error) bool {
-	e, is := errors.AsType[interface {
+// isUnseen reports whether an error says that something was not seen to take effect.
+func isUnseen(err error) bool {
+	e, ok := errors.AsType[interface {
 		error
 		Unseen() bool
 	}](err)
-	return is && e.Unseen()
+	return ok && e.Unseen()
 }
 
 // hangUp takes in what the connections have brought before the server ended, and ends them. What a server answers that
 // ends in order is not judged.
-func (p *playing) hangUp(ctx context.Context, action scenarios.Need) {
-	before := len(p.found)
+func (p *playthrough) hangUp(ctx context.Context, action scenarios.Need) {
+	before := len(p.sightings)
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		for c := p.conns[n]; c != nil && p.conns[n] == c; {
-			a, came := c.within(ctx, firstReplyWait)
-			if !came || !a.Whole() {
+			a, ok := c.takeWithin(ctx, firstReplyWait)
+			if !ok || !a.IsComplete() {
 				p.drop(c, scenarios.Closed)
 				break
 			}
-			p.arrived(ctx, c, a)
+			p.takeArrival(ctx, c, a)
 		}
 	}
 	if action == scenarios.NeedRestart {
-		p.found = p.found[:before]
+		p.sightings = p.sightings[:before]
 	}
 }
 
 // settle ends the disruption that lasts, if there is one: whatever is awaited from now on may come.
-func (p *playing) settle(ctx context.Context) {
+func (p *playthrough) settle(ctx context.Context) {
 	d := p.disrupted
 	if d == nil {
 		return
@@ -131,25 +131,25 @@ func (p *playing) settle(ctx context.Context) {
 		p.law.Operated(d.action, "", "")
 		return
 	}
-	p.ends = false
+	p.mayEnd = false
 	if err != nil { // fwpcheck stopped it: that is no crash
-		p.dead, p.notStarted = true, cmp.Or(p.notStarted, err)
+		p.isDead, p.notStarted = true, cmp.Or(p.notStarted, err)
 	} else if !p.serves(ctx) {
-		p.crashed(ctx, &conn{number: noConn, clause: p.law.Clause(RuleRestart)}, false)
+		p.noteCrash(ctx, &conn{number: noConn, clause: p.law.Clause(RuleRestart)}, false)
 	}
 	p.outage = nil // that of the stop
 }
 
-// unwritable reports whether scripts have no statement for a step: for a disruption that lasts while clients go on.
-func unwritable(s Step) bool {
-	is, stops := s.disrupts()
-	return is && (!stops || s.Ahead)
+// isUnwritable reports whether scripts have no statement for a step: for a disruption that lasts while clients go on.
+func isUnwritable(s Step) bool {
+	ok, stops := s.disrupts()
+	return ok && (!stops || s.Ahead)
 }
 
 // stops writes the answers that came before the server was stopped, which ends all connections.
 func (w *writer) stops() {
 	for conn, step := range w.awaits {
-		if _, came := w.answered(step, conn); !came {
+		if _, ok := w.firstReply(step, conn); !ok {
 			delete(w.awaits, conn)
 		}
 	}

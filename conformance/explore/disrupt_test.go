@@ -41,7 +41,7 @@ func (d disruptable) Kill(context.Context) error { return d.Server.Kill() }
 // Disrupt implements [explore.Disrupter]. A pause is a partition.
 func (d disruptable) Disrupt(_ context.Context, action scenarios.Need) (func(context.Context) error, error) {
 	if action == explore.Pause || action == explore.Partition {
-		d.proxy.Set(proxy.Condition{NotFrom: []proxy.Side{proxy.Client, proxy.Server}})
+		d.proxy.Set(proxy.Condition{HeldSides: []proxy.Side{proxy.Client, proxy.Server}})
 		return func(context.Context) error { d.proxy.Set(proxy.Condition{}); return nil }, nil
 	}
 	return func(context.Context) error { return d.Up() }, d.Down(action != scenarios.NeedRestart)
@@ -78,7 +78,7 @@ func disrupting(
 		for _, change := range around {
 			target = change(target)
 		}
-		e.Subject, e.Target, e.Password, e.Fresh = moves.New(), target, config().Password, s.startDisruptable
+		e.Subject, e.Target, e.Password, e.StartTarget = moves.New(), target, config().Password, s.startDisruptable
 		if e.Alone, e.Restarts, e.Watch = true, true, settled(nil); e.Disrupt == nil {
 			e.Disrupt = e.Subject.Disruptions
 		}
@@ -89,9 +89,9 @@ func disrupting(
 // restored is a server with a bug in what it keeps, which shows behind a stop only.
 func restored(name string) func() fakes.Config {
 	name, killed := strings.CutSuffix(name, " when killed")
-	i := slices.IndexFunc(bugs.Keeping(), func(f catalogue.Bug[fakes.Snapshot]) bool { return f.Name == name })
+	i := slices.IndexFunc(bugs.Snapshots(), func(f catalogue.Bug[fakes.Snapshot]) bool { return f.Name == name })
 	return func() fakes.Config {
-		hook := bugs.Keeping()[i].Hook()
+		hook := bugs.Snapshots()[i].Hook()
 		return fakes.Config{Restored: func(s *fakes.Snapshot) {
 			if !killed || s.Killed {
 				hook(s)
@@ -124,8 +124,8 @@ func TestDisruptionsShowBugs(t *testing.T) {
 					return
 				}
 				f := r.Findings[i]
-				t.Logf("%d commands, %d of %d\n%s", f.Commands, f.Shown, f.Tried, f.Script)
-				assert.Equal(t, f.Tried, f.Shown)
+				t.Logf("%d commands, %d of %d\n%s", f.Commands, f.Hits, f.Tries, f.Script)
+				assert.Equal(t, f.Tries, f.Hits)
 				_, body, _ := strings.Cut(f.Script, "\n\n")
 				assert.LessOrEqual(t, strings.Count(body, "\n"), 12, f.Script)
 				stop := map[bool]string{true: "\nkill\n", false: "\nrestart\n"}[strings.HasSuffix(name, "killed")]
@@ -138,11 +138,11 @@ func TestDisruptionsShowBugs(t *testing.T) {
 // Nothing is found, whatever is done to a server that conforms.
 func TestDisruptionsOfARightServer(t *testing.T) {
 	t.Parallel()
-	all := append(variations.All(), variations.Keeping()...)
+	all := append(variations.All(), variations.Snapshots()...)
 	all = append(all, fakes.Variation{Name: "none", Configure: func(*fakes.Config) {}})
 	const last = 4
 	for i, v := range all {
-		if !golden.Slow() && *only == "" && i < len(all)-last && v.Name != "kill-forgets" {
+		if !golden.IsSlow() && *filter == "" && i < len(all)-last && v.Name != "kill-forgets" {
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {
@@ -160,13 +160,13 @@ func TestDisruptionsOfARightServer(t *testing.T) {
 			}
 			disrupting(t, configure, e, func(r *explore.Result) {
 				for _, f := range r.Findings {
-					if new(allow.Met).Allows(v.Allows, allow.Warn, f.Clause) {
+					if new(allow.Usage).Allows(v.Allows, allow.Warn, f.Clause) {
 						continue
 					}
-					t.Errorf("%s %s: expected %s, got %s: %s\n%s", f.Clause, f.Rule, f.Expected, f.Got, f.What,
+					t.Errorf("%s %s: expected %s, got %s: %s\n%s", f.Clause, f.Rule, f.Expected, f.Got, f.Detail,
 						strings.Join(f.Unshrunk, "\n"))
 				}
-				assert.False(t, r.Dead)
+				assert.False(t, r.IsDead)
 			})
 		})
 	}
@@ -201,8 +201,8 @@ func TestDisruptionsThatFailAreNoFindings(t *testing.T) {
 			disrupting(t, func() fakes.Config { return fakes.Config{} }, e, func(r *explore.Result) {
 				assert.Empty(t, r.Findings)
 				assert.Equal(t, s.end, r.NotStarted)
-				assert.Equal(t, s.begin != nil, len(r.Unseen) > 0)
-			}, func(of play.Target) play.Target { s.Target = of; return s })
+				assert.Equal(t, s.begin != nil, len(r.UnseenErrs) > 0)
+			}, func(target play.Target) play.Target { s.Target = target; return s })
 		})
 	}
 }

@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	only = flag.String("bug", "", "explore the planted bugs whose names begin so (several names: with commas), "+
+	filter = flag.String("bug", "", "explore the planted bugs whose names begin so (several names: with commas), "+
 		"all if it is \"all\", and print a table")
 	seed     = flag.Uint64("seed", 1, "of the explorations")
 	steps    = flag.Int("steps", 0, "commands of an exploration, instead of the usual number")
@@ -42,10 +42,10 @@ func behaving(bug, variation string) func() fakes.Config {
 			bug == "hi-iterations-text" || strings.HasPrefix(variation, "password") {
 			c.Password = "correct horse"
 		}
-		if f, known := bugs.Named(bug); known {
+		if f, ok := bugs.Lookup(bug); ok {
 			c.Hook = f.Hook()
 		}
-		if v, known := variations.Named(variation); known {
+		if v, ok := variations.Lookup(variation); ok {
 			v.Configure(&c)
 		}
 		return c
@@ -75,7 +75,7 @@ func commands(quick, long int) int {
 	switch {
 	case *steps > 0:
 		return *steps
-	case golden.Slow():
+	case golden.IsSlow():
 		return long
 	}
 	return quick
@@ -84,12 +84,12 @@ func commands(quick, long int) int {
 func TestBugsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, f := range bugs.All() {
-		chosen := slices.Contains(sample, f.Name) && (!golden.Racing || slices.Index(sample, f.Name)%4 == 0) &&
-			(golden.Slow() || !slices.Contains(costly, f.Name))
-		if *only != "" {
-			chosen = *only == "all" || strings.HasPrefix(f.Name, *only) || slices.Contains(strings.Split(*only, ","), f.Name)
+		isChosen := slices.Contains(sample, f.Name) && (!golden.Racing || slices.Index(sample, f.Name)%4 == 0) &&
+			(golden.IsSlow() || !slices.Contains(costly, f.Name))
+		if *filter != "" {
+			isChosen = *filter == "all" || strings.HasPrefix(f.Name, *filter) || slices.Contains(strings.Split(*filter, ","), f.Name)
 		}
-		if !chosen {
+		if !isChosen {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestBugsAreFound(t *testing.T) {
 				for _, x := range all {
 					found = found || slices.Contains(f.Clauses, x.Clause)
 					scripts = append(scripts, x.Script)
-					told(t, s, f, x)
+					checkScript(t, s, f, x)
 				}
 				assert.True(t, found, "not found in %d commands: %s", r.Commands, scripts)
 			})
@@ -124,24 +124,24 @@ func waits(f fakes.Bug) time.Duration {
 	return 10 * time.Minute
 }
 
-// told holds the script of a finding against the server that it is from and against one
+// checkScript holds the script of a finding against the server that it is from and against one
 // that is right.
-func told(t *testing.T, s *stage, f fakes.Bug, x explore.Finding) {
+func checkScript(t *testing.T, s *stage, f fakes.Bug, x explore.Finding) {
 	t.Helper()
-	right := &stage{config: behaving(map[bool]string{true: "auth"}[s.config().Password != ""], "")}
+	reference := &stage{config: behaving(map[bool]string{true: "auth"}[s.config().Password != ""], "")}
 	outcome, control := "", ""
 	if x.Script != "" {
-		outcome, control = replay(t, s, x.Script, x.Clause, true), replay(t, right, x.Script, x.Clause, false)
+		outcome, control = replay(t, s, x.Script, x.Clause, true), replay(t, reference, x.Script, x.Clause, false)
 		assert.NotContains(t, outcome, "parse", x.Script)
 		assert.NotContains(t, outcome, "lint", x.Script)
 	}
-	if *only == "" {
+	if *filter == "" {
 		return
 	}
-	mine := slices.Contains(f.Clauses, x.Clause)
+	isOwnClause := slices.Contains(f.Clauses, x.Clause)
 	t.Logf("TABLE | %s | %d | %s | %s | %t | %d of %d | %d lines | %.120s | %.120s |", f.Name, x.Commands, x.Clause,
-		x.Rule, mine, x.Shown, x.Tried, clientLines(x.Script), outcome, control)
-	if len(f.Name) == len(*only) {
+		x.Rule, isOwnClause, x.Hits, x.Tries, clientLines(x.Script), outcome, control)
+	if len(f.Name) == len(*filter) {
 		t.Logf("%s\nexpected %s\ngot %s", x.Script, x.Expected, x.Got)
 	}
 }
@@ -160,7 +160,7 @@ func TestNothingRightIsBlamed(t *testing.T) {
 	t.Parallel()
 	count, seeds := commands(100, 1000), golden.Sample([]uint64{*seed}, []uint64{*seed, *seed + 1, *seed + 2})
 	for i, v := range append(variations.All(), fakes.Variation{Name: "none"}) {
-		if v.Name != "none" && !golden.Slow() && i%15 != 0 {
+		if v.Name != "none" && !golden.IsSlow() && i%15 != 0 {
 			continue // internal/proof/selftest plays scripts on each
 		}
 		t.Run(v.Name, func(t *testing.T) {
@@ -169,20 +169,20 @@ func TestNothingRightIsBlamed(t *testing.T) {
 			if strings.HasPrefix(v.Name, "connections-limited") { // to 20
 				e.Connections, e.Steps = 24, max(count, 1200)
 			}
-			met := false // the limit, with one of the seeds
+			hitsLimit := false // the limit, with one of the seeds
 			for _, seed := range seeds {
 				e.Seed = seed
 				exploring(t, behaving("", v.Name), e, func(t *testing.T, r *explore.Result, _ *stage) {
-					met = met || r.Limit > 0
+					hitsLimit = hitsLimit || r.Limit > 0
 					for _, f := range r.Findings {
-						if !new(allow.Met).Allows(v.Allows, allow.Warn, f.Clause) {
-							t.Errorf("seed %d: %s (%s) expected %s, got %s: %s\n%s", seed, f.Clause, f.Rule, f.Expected, f.Got, f.What,
+						if !new(allow.Usage).Allows(v.Allows, allow.Warn, f.Clause) {
+							t.Errorf("seed %d: %s (%s) expected %s, got %s: %s\n%s", seed, f.Clause, f.Rule, f.Expected, f.Got, f.Detail,
 								f.Script)
 						}
 					}
 				})
 			}
-			assert.Equal(t, e.Connections > 0, met, "a limit was met")
+			assert.Equal(t, e.Connections > 0, hitsLimit, "a limit was met")
 		})
 	}
 }
@@ -257,10 +257,10 @@ func TestTraceIsSaved(t *testing.T) {
 		{"line":"C[c2] bytewise:  $$5 "},{"line":"S[c2]: <any>"},{"line":"silence 20s"},{"line":"quiet $wid4"},{"line":"restart"},
 		{"line":"pause"},{"line":"C[c2]: <half-close>"}]}`, b.String())
 	saved := b.String()
-	again, err := explore.LoadTrace(dialect, &b)
+	other, err := explore.LoadTrace(dialect, &b)
 	require.NoError(t, err)
 	b.Reset()
-	require.NoError(t, again.Save(&b))
+	require.NoError(t, other.Save(&b))
 	assert.Equal(t, saved, b.String())
 }
 
@@ -271,14 +271,14 @@ func TestNoTraceMovesTheCursor(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, trace.Save(&b))
 	assert.Contains(t, b.String(), `PUSH \u202e\u009b`)
-	again, err := explore.LoadTrace(fwpscript.Dialect{}, &b)
+	other, err := explore.LoadTrace(fwpscript.Dialect{}, &b)
 	require.NoError(t, err)
-	assert.Equal(t, trace.Steps[0].String(), again.Steps[0].String())
+	assert.Equal(t, trace.Steps[0].String(), other.Steps[0].String())
 }
 
 func TestTraceIsNotLoaded(t *testing.T) {
 	t.Parallel()
-	for text, why := range map[string]string{
+	for text, reason := range map[string]string{
 		`{"version":1,"steps":[{"Kind":2,"Segments":["\"INFO\""]}]}`: "version 1, expected 2: explore again with the " +
 			"same seed",
 		`{"version":2,"to":1}`:                                   "steps 0 to 1 are repeated, of 0",
@@ -289,7 +289,7 @@ func TestTraceIsNotLoaded(t *testing.T) {
 		`nothing`: "invalid character",
 	} {
 		_, err := explore.LoadTrace(fwpscript.Dialect{}, strings.NewReader(text))
-		assert.ErrorContains(t, err, why)
+		assert.ErrorContains(t, err, reason)
 	}
 }
 
@@ -311,10 +311,10 @@ func FuzzLoadTrace(f *testing.F) {
 		var b bytes.Buffer
 		require.NoError(t, loaded.Save(&b))
 		saved := b.String()
-		again, err := explore.LoadTrace(fwpscript.Dialect{}, &b)
+		other, err := explore.LoadTrace(fwpscript.Dialect{}, &b)
 		require.NoError(t, err, saved)
 		b.Reset()
-		require.NoError(t, again.Save(&b))
+		require.NoError(t, other.Save(&b))
 		assert.Equal(t, saved, b.String())
 	})
 }
@@ -382,16 +382,16 @@ func TestWhatWasSaidBeforeAFinding(t *testing.T) {
 				require.NotEmpty(t, r.Findings)
 				f := r.Findings[0]
 				require.NotEmpty(t, f.Unscripted)
-				var said []string
+				var lines []string
 				for i, l := range f.Talk {
-					said = append(said, l.Speaker()+" "+l.Text)
+					lines = append(lines, l.Speaker()+" "+l.Text)
 					assert.True(t, i == 0 || l.At >= 0 && l.Conn != "", l)
 				}
-				assert.Contains(t, strings.Join(said, "\n"), want)
+				assert.Contains(t, strings.Join(lines, "\n"), want)
 				last := f.Talk[len(f.Talk)-1]
 				assert.Equal(t, reports.FromServer, last.From)
-				assert.Contains(t, f.Got+f.What, last.Text)
-				assert.LessOrEqual(t, len(said), 20)
+				assert.Contains(t, f.Got+f.Detail, last.Text)
+				assert.LessOrEqual(t, len(lines), 20)
 			})
 		})
 	}

@@ -33,7 +33,7 @@ type Explorer struct {
 	// what the names on the server follow from, if no other play there has it; they are random if empty
 	Names       string
 	Steps       int           // commands at most; 10,000 if zero and Time is zero too
-	Least       int           // of Steps that must be answered, or a [Property] is inconclusive; one of 500 if zero
+	MinAnswers  int           // of Steps that must be answered, or a [Property] is inconclusive; one of 500 if zero
 	Time        time.Duration // of everything that Run does but shrinking, see [Divide]; no limit if zero
 	Exploring   time.Duration // of Time for making up commands at most; what Divide leaves if zero
 	Connections int           // open at a time beside the two of the neighbour; 6 if zero
@@ -57,10 +57,10 @@ type Explorer struct {
 	// Disrupt is what is done to the target at any moment, if it is a [Disrupter]: some of Subject.Disruptions.
 	Disrupt []scenarios.Need
 
-	// Fresh starts another server like the target, for making findings small: a
+	// StartTarget starts another server like the target, for making findings small: a
 	// bug that counts, or one that is fatal, shows on a server of its own only. Nil
 	// where there is none. The returned function ends it.
-	Fresh func() (play.Target, func(), error)
+	StartTarget func() (play.Target, func(), error)
 
 	// Found is called with each finding before it is shrunk, so that it can be saved
 	// at once; may be nil. Some of these turn out to be others in another form, and are
@@ -74,22 +74,22 @@ type Explorer struct {
 
 // Result is what an exploration found.
 type Result struct {
-	Commands int
-	Shrunk   time.Duration // in which findings were shrunk
-	Coverage *Coverage
-	Findings []Finding
-	Left     []string // jobs that could not be removed
-	Limit    int      // connections that the server serves at a time; zero if no limit was met
-	Dead     bool     // the server serves no more
-	Silent   bool     // a new connection got no reply within the timeout, or none at all did in the time for everything
-	Lost     string   // why a forwarder before the target may have ended, and not the server; else empty
-	Refused  bool     // every connection was refused, as a server does that is at its limit
-	Refusing bool     // new connections were not served when the time was over: whether the server died is not known
+	Commands     int
+	Shrunk       time.Duration // in which findings were shrunk
+	Coverage     *Coverage
+	Findings     []Finding
+	LeftoverJobs []string // jobs that could not be removed
+	Limit        int      // connections that the server serves at a time; zero if no limit was met
+	IsDead       bool     // the server serves no more
+	IsSilent     bool     // a new connection got no reply within the timeout, or none at all did in the time for everything
+	LostReason   string   // why a forwarder before the target may have ended, and not the server; else empty
+	IsRefused    bool     // every connection was refused, as a server does that is at its limit
+	IsRefusing   bool     // new connections were not served when the time was over: whether the server died is not known
 
 	// NotStarted is why the server did not start again after a disruption, which is no crash; nil if it did.
 	NotStarted error
-	// Unseen has why disruptions were not seen to take effect: they decide nothing.
-	Unseen []error
+	// UnseenErrs has why disruptions were not seen to take effect: they decide nothing.
+	UnseenErrs []error
 
 	// Outages are the times during which no connection could be opened, and after which the server served again.
 	Outages []play.Outage
@@ -98,24 +98,24 @@ type Result struct {
 // Finding is what no reading of the specification allows, with the shortest conversation that shows it.
 type Finding struct {
 	conformance.Finding
-	Number   int    // in which the exploration came upon it, from 1
-	Rule     string // of the model
-	Doubtful bool   // it did not come again, and time or another bug may be why it came at all
-	Behind   string // of a crash whose cause is not known: the command that is the likeliest; else empty
-	Commands int    // after which it was seen
-	Times    int    // that it was seen
-	Moments  int    // at which it was: a server that stands still once is late for many at one moment
+	Number      int    // in which the exploration came upon it, from 1
+	Rule        string // of the model
+	IsDoubtful  bool   // it did not come again, and time or another bug may be why it came at all
+	LikelyCause string // of a crash whose cause is not known: the command that is the likeliest; else empty
+	Commands    int    // after which it was seen
+	Times       int    // that it was seen
+	Moments     int    // at which it was: a server that stands still once is late for many at one moment
 	// Places are where it was seen, and how often: commands with their answers, or fields with kinds of values.
-	Places map[string]int
-	Whole  Trace // the conversation as it was
-	Small  Trace // the shortest one that still shows it; empty if it did not come again
-	Shown  int   // of Tried times that the small conversation was played
-	Tried  int
+	Places    map[string]int
+	Original  Trace // the conversation as it was
+	Reduction Trace // the shortest one that still shows it; empty if it did not come again
+	Hits      int   // of Tries times that the small conversation was played
+	Tries     int
 }
 
 func (e *Explorer) config() *config {
 	return &config{
-		own: e.Names, subject: e.Subject, target: e.Target, timeout: cmp.Or(e.Timeout, 5*time.Second),
+		seedNames: e.Names, subject: e.Subject, target: e.Target, timeout: cmp.Or(e.Timeout, 5*time.Second),
 		budget: new(session.Budget), terms: law.Terms{
 			Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Server: e.Server,
 			Patience: cmp.Or(e.Patience, 150*time.Second), Slack: cmp.Or(e.Slack, 300*time.Millisecond),
@@ -124,20 +124,20 @@ func (e *Explorer) config() *config {
 	}
 }
 
-// freshPrefix is a prefix that no other play has.
-func freshPrefix() string {
+// newPrefix is a prefix that no other play has.
+func newPrefix() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return "fwp" + hex.EncodeToString(b[:])
 }
 
-// ownPrefix is the prefix of the one play of an exploration that no other one on its server has: it follows from Names,
+// exclusivePrefix is the prefix of the one play of an exploration that no other one on its server has: it follows from Names,
 // so that two explorations of one seed have the same. Without Names it is fresh.
-func (c *config) ownPrefix() string {
-	if c.own == "" {
-		return freshPrefix()
+func (c *config) exclusivePrefix() string {
+	if c.seedNames == "" {
+		return newPrefix()
 	}
-	sum := sha256.Sum256([]byte(c.own))
+	sum := sha256.Sum256([]byte(c.seedNames))
 	return "fwp" + hex.EncodeToString(sum[:8])
 }
 
@@ -154,10 +154,10 @@ func (e *Explorer) Run(ctx context.Context) *Result {
 // of steps of its own, on fresh names, and is like Run in everything else.
 func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 	x := e.begin(ctx)
-	limited, cancel := Until(ctx, x.budget.late())
+	limited, cancel := Until(ctx, x.budget.deadline())
 	defer cancel()
-	for round, i := range t.played() {
-		if x.over(limited) || x.play.dead || x.clear() >= x.enough() {
+	for round, i := range t.sequence() {
+		if x.isOver(limited) || x.play.isDead || x.countClear() >= x.maxFindings() {
 			break
 		}
 		x.play.round = round
@@ -172,54 +172,54 @@ func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 // begin makes an exploration.
 func (e *Explorer) begin(ctx context.Context) *exploration {
 	x := &exploration{
-		Explorer: e, began: time.Now(), config: e.config(), known: map[string]*pending{}, reported: map[string]bool{},
+		Explorer: e, began: time.Now(), config: e.config(), byKind: map[string]*pendingFinding{}, reportedKinds: map[string]bool{},
 		budget: e.divide(), result: &Result{Coverage: newCoverage(e.Subject)},
 	}
-	if x.config.terms.Server == nil && e.Alone && e.Fresh != nil { // the target was started as others can be
+	if x.config.terms.Server == nil && e.Alone && e.StartTarget != nil { // the target was started as others can be
 		x.config.terms.Server = law.NewExclusive()
 	}
-	if e.Fresh != nil {
-		x.bench = &bench{fresh: e.Fresh}
+	if e.StartTarget != nil {
+		x.bench = &bench{startTarget: e.StartTarget}
 	}
 	x.config.deeds = e.deeds()
-	x.play = newPlay(x.config, x.config.ownPrefix())
+	x.play = newPlay(x.config, x.config.exclusivePrefix())
 	x.play.cover = x.result.Coverage
 	x.gen = newGenerator(e, x.play)
-	if x.Fresh == nil {
-		limited, cancel := Until(ctx, x.budget.late())
+	if x.StartTarget == nil {
+		limited, cancel := Until(ctx, x.budget.deadline())
 		defer cancel()
-		p := newPlay(x.config, freshPrefix())
+		p := newPlay(x.config, newPrefix())
 		p.reset(limited)
 		p.close()
-		x.result.Silent, x.play.lost, x.play.dead = p.mute, p.lost, p.lost != ""
+		x.result.IsSilent, x.play.lostReason, x.play.isDead = p.isMute, p.lostReason, p.lostReason != ""
 	}
 	return x
 }
 
 // deeds returns what clients did to the transport, where a forwarder may be before the target; else nil.
 func (e *Explorer) deeds() *forward.Record {
-	if e.Fresh != nil || e.Restarts {
+	if e.StartTarget != nil || e.Restarts {
 		return nil
 	}
 	return deedsOf(e.Target)
 }
 
 func deedsOf(target play.Target) *forward.Record {
-	if target, is := target.(forward.Target); is {
+	if target, ok := target.(forward.Target); ok {
 		return target.Forwarded()
 	}
 	return nil
 }
 
-// Lost returns why a forwarder before the target may have ended, and not the server; empty if that is not so. It
+// LostReason returns why a forwarder before the target may have ended, and not the server; empty if that is not so. It
 // blocks.
-func (e *Explorer) Lost(ctx context.Context) string { return e.deeds().Lost(ctx) }
+func (e *Explorer) LostReason(ctx context.Context) string { return e.deeds().LossReason(ctx) }
 
 // divide returns the budget of the exploration.
 func (e *Explorer) divide() Budget {
 	b := Divide(e.Time)
-	if most := time.Now().Add(e.Exploring); e.Exploring > 0 && (e.Time == 0 || most.Before(b.Explore)) {
-		b.Explore = most
+	if limit := time.Now().Add(e.Exploring); e.Exploring > 0 && (e.Time == 0 || limit.Before(b.Explore)) {
+		b.Explore = limit
 	}
 	return b
 }
@@ -227,107 +227,107 @@ func (e *Explorer) divide() Budget {
 // end cleans up, and shrinks the findings. The commands for that are not counted.
 func (x *exploration) end(ctx context.Context) *Result {
 	x.result.Commands = x.play.commands
-	if x.play.dead {
+	if x.play.isDead {
 		x.resume(ctx)
 	}
 	x.cleanup(ctx)
 	x.play.close()
-	x.lastAsk(ctx)
-	x.result.Limit, x.result.Lost = x.play.most, x.play.lost
-	x.result.NotStarted, x.result.Unseen = x.play.notStarted, x.play.unseen
-	x.result.Dead = x.play.dead && x.play.outage == nil
-	unserved := !x.play.served && !x.play.mute && !x.result.Silent
-	x.result.Refused = unserved && x.play.refused > 0
-	x.result.Silent = x.result.Silent || x.play.mute || unserved && !x.result.Refused
-	x.result.Refusing = x.play.refusing && !x.play.dead
-	if x.result.Silent || x.result.Refused || x.result.Refusing {
-		x.result.Lost = cmp.Or(x.result.Lost, x.config.deeds.Lost(ctx))
+	x.askOnceMore(ctx)
+	x.result.Limit, x.result.LostReason = x.play.limit, x.play.lostReason
+	x.result.NotStarted, x.result.UnseenErrs = x.play.notStarted, x.play.unseenErrs
+	x.result.IsDead = x.play.isDead && x.play.outage == nil
+	unserved := !x.play.hasServed && !x.play.isMute && !x.result.IsSilent
+	x.result.IsRefused = unserved && x.play.limitHits > 0
+	x.result.IsSilent = x.result.IsSilent || x.play.isMute || unserved && !x.result.IsRefused
+	x.result.IsRefusing = x.play.isRefusing && !x.play.isDead
+	if x.result.IsSilent || x.result.IsRefused || x.result.IsRefusing {
+		x.result.LostReason = cmp.Or(x.result.LostReason, x.config.deeds.LossReason(ctx))
 	}
-	begun := time.Now().Add(-x.looked)
+	start := time.Now().Add(-x.lookTime)
 	x.shrinkAll(ctx)
 	x.bench.drop()
-	x.result.Shrunk = time.Since(begun)
+	x.result.Shrunk = time.Since(start)
 	return x.result
 }
 
-// lastAsk asks a target that has served until the time was over once more: a port may have died with the last command.
-func (x *exploration) lastAsk(ctx context.Context) {
-	known := x.play.mute || x.play.refusing || x.play.dead || !x.play.served
-	if x.Fresh != nil || known || ctx.Err() != nil {
+// askOnceMore asks a target that has served until the time was over once more: a port may have died with the last command.
+func (x *exploration) askOnceMore(ctx context.Context) {
+	isKnown := x.play.isMute || x.play.isRefusing || x.play.isDead || !x.play.hasServed
+	if x.StartTarget != nil || isKnown || ctx.Err() != nil {
 		return
 	}
-	err := newPlay(x.config, freshPrefix()).asks(ctx)
-	x.play.refusing = err != nil && ctx.Err() == nil
+	err := newPlay(x.config, newPrefix()).askRoles(ctx)
+	x.play.isRefusing = err != nil && ctx.Err() == nil
 }
 
 // exploration is one run of an explorer.
 type exploration struct {
 	*Explorer
-	began  time.Time
-	config *config
-	budget Budget
-	play   *playing
-	gen    *generator
-	trace  []Step
-	told   int // of play.found
+	began         time.Time
+	config        *config
+	budget        Budget
+	play          *playthrough
+	gen           *generator
+	trace         []Step
+	sightingCount int // of play.found
 
 	number int // of findings
 
 	revived int
 
-	known    map[string]*pending // by kind
-	reported map[string]bool     // kinds of those that are in the result, or are another one in it
-	pending  []*pending
-	result   *Result
+	byKind        map[string]*pendingFinding // by kind
+	reportedKinds map[string]bool            // kinds of those that are in the result, or are another one in it
+	pending       []*pendingFinding
+	result        *Result
 
-	seenNow int           // of pending: those that were looked at
-	looked  time.Duration // that this took, while nothing else was done
-	bench   *bench        // where it is done; nil: on the server that is explored
-	beside  chan looked   // has the look that is taken at the same time; nil: there is none
+	lookCount   int             // of pending: those that were looked at
+	lookTime    time.Duration   // that this took, while nothing else was done
+	bench       *bench          // where it is done; nil: on the server that is explored
+	lookResults chan lookResult // has the look that is taken at the same time; nil: there is none
 }
 
-// enough is after how many findings to stop.
-func (e *Explorer) enough() int { return max(e.Findings, 1) }
+// maxFindings is after how many findings to stop.
+func (e *Explorer) maxFindings() int { return max(e.Findings, 1) }
 
 func (x *exploration) loop(ctx context.Context) {
-	const most = 50
-	limit, enough := x.Steps, x.enough()
+	const maxIdle = 50
+	limit, maxFindings := x.Steps, x.maxFindings()
 	if limit == 0 && x.Time == 0 {
 		limit = 10000
 	}
-	idle := 0
-	for !x.over(ctx) && x.clear() < enough {
-		if x.gen.done() || x.play.dead && !x.inTime(ctx, x.resume) || limit > 0 && x.play.commands >= limit {
+	idleRounds := 0
+	for !x.isOver(ctx) && x.countClear() < maxFindings {
+		if x.gen.isDone() || x.play.isDead && !x.callWithDeadline(ctx, x.resume) || limit > 0 && x.play.commands >= limit {
 			return
 		}
-		if x.look(ctx, false); x.play.dead {
+		if x.look(ctx, false); x.play.isDead {
 			continue
 		}
 		before, steps := x.play.commands, x.gen.next()
-		x.inTime(ctx, func(ctx context.Context) bool { x.steps(ctx, steps, x.Longest == 0); return true })
+		x.callWithDeadline(ctx, func(ctx context.Context) bool { x.steps(ctx, steps, x.Longest == 0); return true })
 		switch {
 		case x.play.commands > before:
-			idle = 0
+			idleRounds = 0
 		case slices.ContainsFunc(steps, Step.opens): // not where it lets time pass
-			idle++
+			idleRounds++
 		}
-		if idle > most { // no connection is accepted
+		if idleRounds > maxIdle { // no connection is accepted
 			return
 		}
 		x.tell()
 	}
 }
 
-// inTime calls a function with ctx as it is until the last command has to be over.
-func (x *exploration) inTime(ctx context.Context, f func(context.Context) bool) bool {
-	limited, cancel := Until(ctx, x.budget.late())
+// callWithDeadline calls a function with ctx as it is until the last command has to be over.
+func (x *exploration) callWithDeadline(ctx context.Context, f func(context.Context) bool) bool {
+	limited, cancel := Until(ctx, x.budget.deadline())
 	defer cancel()
 	return f(limited)
 }
 
-// over reports whether no more commands are to be made up. The last one may take longer: whether a server is dead shows
+// isOver reports whether no more commands are to be made up. The last one may take longer: whether a server is dead shows
 // only after some time.
-func (x *exploration) over(ctx context.Context) bool {
+func (x *exploration) isOver(ctx context.Context) bool {
 	end := x.budget.Explore
 	return ctx.Err() != nil || !end.IsZero() && !time.Now().Before(end)
 }
@@ -339,29 +339,29 @@ func (x *exploration) tell() {
 	}
 }
 
-// remembered is how many of the last steps an exploration keeps in mind at least.
-const remembered = 20000
+// minTrace is how many of the last steps an exploration keeps in mind at least.
+const minTrace = 20000
 
 // trim forgets old steps, but for the opening of connections that are still open.
 func (x *exploration) trim() {
-	if len(x.trace) < 2*remembered {
+	if len(x.trace) < 2*minTrace {
 		return
 	}
-	cut := len(x.trace) - remembered
-	open := map[int]Step{}
+	cut := len(x.trace) - minTrace
+	openings := map[int]Step{}
 	for _, step := range x.trace[:cut] {
 		if step.opens() {
-			open[step.Conn()] = step
+			openings[step.Conn()] = step
 		}
 	}
-	var kept []Step
-	for _, n := range slices.Sorted(maps.Keys(open)) {
+	var steps []Step
+	for _, n := range slices.Sorted(maps.Keys(openings)) {
 		if x.play.conns[n] != nil {
-			kept = append(kept, open[n])
+			steps = append(steps, openings[n])
 		}
 	}
-	x.trace = append(kept, x.trace[cut:]...)
-	x.play.seen = nil
+	x.trace = append(steps, x.trace[cut:]...)
+	x.play.replies = nil
 }
 
 // steps plays steps and keeps what they have found. goOn: it does not wait for a reply that cannot come, as far as is
@@ -374,14 +374,14 @@ func (x *exploration) steps(ctx context.Context, steps []Step, goOn bool) {
 		if x.Watch != nil {
 			x.Watch(steps[i])
 		}
-		x.play.goesOn = goOn && !slices.ContainsFunc(steps[i+1:], func(s Step) bool {
+		x.play.skipsVainWait = goOn && !slices.ContainsFunc(steps[i+1:], func(s Step) bool {
 			return s.Sends() != nil && s.Conn() == steps[i].Conn()
 		})
 		x.play.do(ctx, &x.trace[len(x.trace)-1])
-		for ; x.told < len(x.play.found); x.told++ {
-			x.finding(x.play.found[x.told])
+		for ; x.sightingCount < len(x.play.sightings); x.sightingCount++ {
+			x.finding(x.play.sightings[x.sightingCount])
 		}
-		if x.play.dead || ctx.Err() != nil {
+		if x.play.isDead || ctx.Err() != nil {
 			return
 		}
 	}

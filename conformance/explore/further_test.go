@@ -34,8 +34,8 @@ func TestTimeThatIsLeftMakesConversationsShorter(t *testing.T) {
 		require.NotEmpty(t, r.Findings)
 		f := r.Findings[0]
 		assert.Equal(t, "FWP-WU-08", f.Clause)
-		assert.LessOrEqual(t, len(f.Small.Steps), 14)
-		assert.Positive(t, f.Shown)
+		assert.LessOrEqual(t, len(f.Reduction.Steps), 14)
+		assert.Positive(t, f.Hits)
 		assert.NotEmpty(t, f.Script)
 	})
 }
@@ -52,14 +52,14 @@ func TestTriesShareAServerThatStartsSlowly(t *testing.T) {
 			require.NoError(t, err)
 			defer end()
 			e := explore.Explorer{Subject: moves.New(), Target: target, Alone: true, Seed: 1, Steps: 2000}
-			e.Fresh = func() (play.Target, func(), error) {
+			e.StartTarget = func() (play.Target, func(), error) {
 				starts++
 				<-time.After(pause) // in virtual time
 				return fresh.start()
 			}
 			r := e.Run(t.Context())
 			require.Len(t, r.Findings, 1)
-			assert.Equal(t, r.Findings[0].Tried, r.Findings[0].Shown)
+			assert.Equal(t, r.Findings[0].Tries, r.Findings[0].Hits)
 			assert.Equal(t, several, starts > 30, "%d servers, each started in %v", starts, pause)
 		})
 	}

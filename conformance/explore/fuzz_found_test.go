@@ -99,21 +99,21 @@ func TestWhatBytesDoIsFound(t *testing.T) {
 			searching(t, test.config, func(t *testing.T, r *explore.Result, s *stage) {
 				f := r.Findings[0]
 				assert.Equal(t, test.crash, f.Crash, "%+v", f.Clause)
-				assert.Positive(t, f.Shown)
+				assert.Positive(t, f.Hits)
 				for line := range strings.Lines(f.Script) {
 					if strings.Contains(line, " raw:") {
 						assert.LessOrEqual(t, len(line), test.longer, f.Script)
 					}
 				}
-				t.Logf("after %d commands, %d of %d: %s %s, got %s\n%s", f.Commands, f.Shown, f.Tried, f.Clause, f.Rule, f.Got,
+				t.Logf("after %d commands, %d of %d: %s %s, got %s\n%s", f.Commands, f.Hits, f.Tries, f.Clause, f.Rule, f.Got,
 					f.Script)
 				if f.Script == "" {
 					assert.NotEmpty(t, f.Unscripted)
 					return
 				}
-				right := &stage{config: behaving("", "")}
+				reference := &stage{config: behaving("", "")}
 				assert.Empty(t, replay(t, s, f.Script, f.Clause, true), f.Script)
-				assert.Empty(t, replay(t, right, f.Script, f.Clause, false), f.Script)
+				assert.Empty(t, replay(t, reference, f.Script, f.Clause, false), f.Script)
 			})
 		})
 	}

@@ -16,39 +16,39 @@ import (
 // generator makes up the next steps from what the law knows.
 type generator struct {
 	Draw
-	p        *playing
-	alphabet Alphabet
-	seed     uint64
-	limit    int               // connections at a time
-	tried    map[string]int    // moves by state of the connection
-	last     map[string]uint64 // the round in which a move was made last
-	made     map[string]int    // moves
-	fatal    map[string]int    // moves after which the server was gone
-	latest   string            // the last move
+	p           *playthrough
+	alphabet    Alphabet
+	seed        uint64
+	limit       int               // connections at a time
+	stateCounts map[string]int    // moves by state of the connection
+	last        map[string]uint64 // the round in which a move was made last
+	moveCounts  map[string]int    // moves
+	fatal       map[string]int    // moves after which the server was gone
+	latest      string            // the last move
 }
 
 // firstFree is the number of the first connection that is not one of the control: a
 // producer and a worker that must not notice anything.
 const firstFree = 2
 
-// usualRoom is how many connections there may be beside those of the control, unless an Explorer has another limit.
-const usualRoom = 6
+// defaultRoom is how many connections there may be beside those of the control, unless an Explorer has another limit.
+const defaultRoom = 6
 
-func newGenerator(e *Explorer, p *playing) *generator {
+func newGenerator(e *Explorer, p *playthrough) *generator {
 	g := &generator{
-		p: p, seed: e.Seed, limit: cmp.Or(e.Connections, usualRoom),
-		tried: map[string]int{}, last: map[string]uint64{}, made: map[string]int{}, fatal: map[string]int{},
+		p: p, seed: e.Seed, limit: cmp.Or(e.Connections, defaultRoom),
+		stateCounts: map[string]int{}, last: map[string]uint64{}, moveCounts: map[string]int{}, fatal: map[string]int{},
 	}
 	g.Draw = Draw{
 		Terms: p.terms, Longest: e.Longest, dealt: map[string][]int{},
-		Free: g.strangers, room: g.room, Now: func() time.Time { return p.now },
+		Free: g.idleConns, room: g.room, Now: func() time.Time { return p.now },
 		Fill: func(text string) string { return p.fill(text, noConn) },
 	}
 	_, g.Signals = e.Target.(play.Signaller)
-	if _, can := e.Target.(play.Restarter); can {
+	if _, ok := e.Target.(play.Restarter); ok {
 		g.Restarts = e.Restarts
 	}
-	if _, can := e.Target.(Disrupter); can {
+	if _, ok := e.Target.(Disrupter); ok {
 		g.Disruptions = e.Disrupt
 	}
 	g.alphabet = e.Subject.Alphabet(&g.Draw, p.law)
@@ -63,16 +63,16 @@ const campaign = 300
 func (g *generator) next() []Step {
 	g.Round++
 	g.Rand = rand.New(rand.NewPCG(g.seed, g.Round))
-	if !g.alphabet.Whole && g.Round > campaign && g.Round%campaign == 0 {
+	if !g.alphabet.IsComplete && g.Round > campaign && g.Round%campaign == 0 {
 		g.swarm = uint64(g.IntN(2)) * g.Uint64()
 	}
 	if steps := g.control(); steps != nil {
 		return steps
 	}
-	conns := g.strangers()
+	conns := g.idleConns()
 	room := g.room()
 	if len(conns) < min(2, room) || len(conns) < room && g.IntN(12) <= (room-len(conns))/6 {
-		return g.openOne()
+		return g.openConn()
 	}
 	if g.Longest > 0 && g.IntN(250) == 0 {
 		return g.age()
@@ -80,13 +80,13 @@ func (g *generator) next() []Step {
 	conn := conns[g.IntN(len(conns))]
 	m := g.pick(conn)
 	if m.Make == nil {
-		return g.openOne()
+		return g.openConn()
 	}
 	return m.Make(conn)
 }
 
-// done reports whether nothing is left to be done. It goes on to the next alphabet if there is one.
-func (g *generator) done() bool {
+// isDone reports whether nothing is left to be done. It goes on to the next alphabet if there is one.
+func (g *generator) isDone() bool {
 	for g.alphabet.Done != nil && g.alphabet.Done() {
 		if g.alphabet.Next == nil {
 			return true
@@ -99,57 +99,57 @@ func (g *generator) done() bool {
 // room returns how many connections there may be at a time beside those of the control. One
 // more is for questions.
 func (g *generator) room() int {
-	if g.p.most == 0 {
+	if g.p.limit == 0 {
 		return g.limit
 	}
-	return max(1, min(g.limit, g.p.most-firstFree-1))
+	return max(1, min(g.limit, g.p.limit-firstFree-1))
 }
 
 // pick draws a move, those more likely that were tried least in this state.
 func (g *generator) pick(conn int) Move {
 	state := " " + g.p.law.State(conn)
-	fit := slices.DeleteFunc(slices.Clone(g.alphabet.Moves), func(m Move) bool { return !g.affords(m) || !m.Fits(conn) })
-	if used := slices.DeleteFunc(slices.Clone(fit), func(m Move) bool { return !g.Uses(m.Name) }); len(used) > 0 {
-		fit = used
+	candidates := slices.DeleteFunc(slices.Clone(g.alphabet.Moves), func(m Move) bool { return !g.affords(m) || !m.Fits(conn) })
+	if moves := slices.DeleteFunc(slices.Clone(candidates), func(m Move) bool { return !g.Uses(m.Name) }); len(moves) > 0 {
+		candidates = moves
 	}
 	var weights []float64
 	sum := 0.0
-	for _, m := range fit {
-		weight := m.Weight * (1 + 6/float64(1+g.tried[m.Name+state]))
+	for _, m := range candidates {
+		weight := m.Weight * (1 + 6/float64(1+g.stateCounts[m.Name+state]))
 		weights, sum = append(weights, weight), sum+weight
 	}
 	at := g.Float64() * sum
-	for i, m := range fit {
-		if at -= weights[i]; at < 0 || i == len(fit)-1 {
-			g.tried[m.Name+state]++
+	for i, m := range candidates {
+		if at -= weights[i]; at < 0 || i == len(candidates)-1 {
+			g.stateCounts[m.Name+state]++
 			g.last[m.Name] = g.Round
 			g.latest = m.Name
-			g.made[m.Name]++
+			g.moveCounts[m.Name]++
 			return m
 		}
 	}
 	return Move{}
 }
 
-// ended records that the server is gone after the last move.
-func (g *generator) ended() { g.fatal[g.latest]++ }
+// noteDeath records that the server is gone after the last move.
+func (g *generator) noteDeath() { g.fatal[g.latest]++ }
 
 // affords reports whether a move is not too slow now, and leaves a server that was started again alive: one that is
 // gone after most moves of a kind would be started all the time, and not be started for the other kinds any more.
 func (g *generator) affords(m Move) bool {
-	const known = 3
+	const minDeaths = 3
 	n := g.fatal[m.Name]
-	if n >= known && 2*n > g.made[m.Name] || n >= revivals/4 && len(g.alphabet.Moves) > 1 {
+	if n >= minDeaths && 2*n > g.moveCounts[m.Name] || n >= maxRevivals/4 && len(g.alphabet.Moves) > 1 {
 		return false
 	}
 	return g.Longest > 0 || g.last[m.Name] == 0 || g.Round-g.last[m.Name] >= m.Pause
 }
 
-// strangers lists the connections that owe no answer, but for those of the control.
-func (g *generator) strangers() []int {
+// idleConns lists the connections that owe no answer, but for those of the control.
+func (g *generator) idleConns() []int {
 	var all []int
 	for _, n := range slices.Sorted(maps.Keys(g.p.conns)) {
-		if n >= firstFree && g.p.conns[n].owed == 0 {
+		if n >= firstFree && g.p.conns[n].dueReplies == 0 {
 			all = append(all, n)
 		}
 	}
@@ -160,16 +160,16 @@ func (g *generator) strangers() []int {
 // and then, and sooner where one has ended, because moves need them. A server that ends them must not keep us from all
 // else.
 func (g *generator) control() []Step {
-	const often, soon = 60, 6
+	const interval, retryInterval = 60, 6
 	ended := g.p.conns[0] == nil || g.p.conns[1] == nil
-	if g.alphabet.Control == nil || g.Round%often != 1 && (!ended || g.Round%soon != 1) {
+	if g.alphabet.Control == nil || g.Round%interval != 1 && (!ended || g.Round%retryInterval != 1) {
 		return nil
 	}
 	return slices.DeleteFunc(g.alphabet.Control(), func(s Step) bool { return s.opens() && g.p.conns[s.Conn()] != nil })
 }
 
-// openOne opens a connection.
-func (g *generator) openOne() []Step {
+// openConn opens a connection.
+func (g *generator) openConn() []Step {
 	n := firstFree
 	for g.p.conns[n] != nil {
 		n++
@@ -188,7 +188,7 @@ func (g *generator) age() []Step {
 		n--
 	}
 	steps := []Step{Wait(spans[g.IntN(n)])}
-	for _, conn := range g.strangers() {
+	for _, conn := range g.idleConns() {
 		if g.alphabet.Look == nil {
 			break
 		}
@@ -226,7 +226,7 @@ func NewDraw(d scenarios.Dialect, seed, round uint64, terms law.Terms, value fun
 	return &Draw{
 		Rand: rand.New(rand.NewPCG(seed, round)), Round: round, Terms: terms, dealt: map[string][]int{}, Now: time.Now,
 		Fill: func(text string) string { return n.fill(text, noConn) }, Free: func() []int { return nil },
-		room: func() int { return usualRoom },
+		room: func() int { return defaultRoom },
 	}
 }
 
@@ -258,18 +258,18 @@ func (d *Draw) Deal(name string, n int) int {
 		counts = make([]int, n)
 		d.dealt[name] = counts
 	}
-	least := slices.Min(counts)
+	minimum := slices.Min(counts)
 	at := d.IntN(n)
-	for counts[at] != least {
+	for counts[at] != minimum {
 		at = (at + 1) % n
 	}
 	counts[at]++
 	return at
 }
 
-// Dealt reports whether all of the lists with these names were drawn from, and nothing of them is left that was not
+// HasDealt reports whether all of the lists with these names were drawn from, and nothing of them is left that was not
 // drawn.
-func (d *Draw) Dealt(names ...string) bool {
+func (d *Draw) HasDealt(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
 		return len(d.dealt[name]) == 0 || slices.Min(d.dealt[name]) == 0
 	})

@@ -38,7 +38,7 @@ func TestKnownDeparturesAreCounted(t *testing.T) {
 		assert.Equal(t, "FWP-RETRY-04", f.Clause)
 		assert.Greater(t, f.Times, 7, "jobs are delivered all the time")
 		assert.Positive(t, f.Places["retry: nothing, came a number"], f.Places)
-		assert.Equal(t, 5, f.Shown)
+		assert.Equal(t, 5, f.Hits)
 		assert.Empty(t, f.Unshrunk, "it has a script")
 		assert.Empty(t, f.Unscripted)
 		assert.Positive(t, r.Shrunk)
@@ -56,7 +56,7 @@ func TestNothingIsLostByAnInterrupt(t *testing.T) {
 		defer end()
 		ctx, interrupt := context.WithCancel(t.Context())
 		e := explore.Explorer{
-			Subject: moves.New(), Target: target, Fresh: s.start, Seed: 3, Findings: 100,
+			Subject: moves.New(), Target: target, StartTarget: s.start, Seed: 3, Findings: 100,
 			Found: func(explore.Finding) { interrupt() },
 		}
 		r := e.Run(ctx)
@@ -88,19 +88,19 @@ func TestAClosedConnectionHasMetItsSituation(t *testing.T) {
 // An earlier command is the reason of a finding, and not its own one, once the shortest script has shown that.
 func TestTheReasonIsShown(t *testing.T) {
 	t.Parallel()
-	own := func(limit time.Duration) (own string) {
+	clause := func(limit time.Duration) (clause string) {
 		e := explore.Explorer{Subject: moves.New(), Seed: 1, Findings: 1, Unshrunk: limit == 0, Shrinking: limit}
 		exploring(t, behaving("state-error-forgets", ""), e, func(t *testing.T, r *explore.Result, _ *stage) {
 			require.Len(t, r.Findings, 1)
 			assert.Equal(t, "FWP-STATE-12", r.Findings[0].Clause)
-			assert.Equal(t, limit > 0, r.Findings[0].Shown > 0)
-			own = r.Findings[0].Own
+			assert.Equal(t, limit > 0, r.Findings[0].Hits > 0)
+			clause = r.Findings[0].CommandClause
 		})
-		return own
+		return clause
 	}
-	assert.NotEmpty(t, own(0))
-	assert.NotEmpty(t, own(time.Second), "there was no time to leave out what is not needed")
-	assert.Empty(t, own(10*time.Second))
+	assert.NotEmpty(t, clause(0))
+	assert.NotEmpty(t, clause(time.Second), "there was no time to leave out what is not needed")
+	assert.Empty(t, clause(10*time.Second))
 }
 
 // What is found has its script before the server dies; the crash of a server that cannot be started again has a script
@@ -121,11 +121,11 @@ func TestScriptsBeforeADeath(t *testing.T) {
 	}
 	e := explore.Explorer{Steps: 5000, Findings: 10, Shrinking: 20 * time.Second}
 	r := shared(t, config, e)
-	require.True(t, r.Dead)
+	require.True(t, r.IsDead)
 	require.Len(t, r.Findings, 2)
 	f, crash := r.Findings[0], r.Findings[1]
 	assert.Equal(t, "FWP-ACK-03", f.Clause)
-	assert.Equal(t, f.Tried, f.Shown)
+	assert.Equal(t, f.Tries, f.Hits)
 	assert.LessOrEqual(t, strings.Count(f.Script, "\nC:")+strings.Count(f.Script, "\nS:"), 6, f.Script)
 	require.True(t, crash.Crash)
 	assert.Empty(t, crash.Script)
@@ -147,7 +147,7 @@ func TestOneServerForManyTries(t *testing.T) {
 		e := explore.Explorer{
 			Subject: moves.New(), Target: target, Alone: true, Seed: 3, Steps: 1500, Findings: 100,
 			Shrinking: 20 * time.Second, Watch: settled(nil),
-			Fresh: func() (play.Target, func(), error) {
+			StartTarget: func() (play.Target, func(), error) {
 				started.Add(1)
 				return s.start()
 			},
@@ -164,7 +164,7 @@ func TestOneServerForManyTries(t *testing.T) {
 // A crash is seen at once where it is known that the server has ended.
 func TestNothingIsAwaitedOfAServerThatIsGone(t *testing.T) {
 	t.Parallel()
-	for _, known := range []bool{true, false} {
+	for _, isKnown := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			target, end, err := (&stage{behaving("dies-of-unknown-job", "")}).start()
 			require.NoError(t, err)
@@ -175,10 +175,10 @@ func TestNothingIsAwaitedOfAServerThatIsGone(t *testing.T) {
 				Watch: func(explore.Step) { last = time.Now() },
 				Found: func(f explore.Finding) {
 					assert.True(t, f.Crash)
-					assert.Equal(t, known, time.Since(last) < 2*time.Second, time.Since(last))
+					assert.Equal(t, isKnown, time.Since(last) < 2*time.Second, time.Since(last))
 				},
 			}
-			if known {
+			if isKnown {
 				e.Target = mortal{target.(server)}
 			}
 			assert.Len(t, e.Run(t.Context()).Findings, 1)
@@ -189,7 +189,7 @@ func TestNothingIsAwaitedOfAServerThatIsGone(t *testing.T) {
 // mortal knows whether its server has ended.
 type mortal struct{ server }
 
-func (m mortal) Gone() bool {
+func (m mortal) HasDied() bool {
 	nc, err := m.Dial(context.Background())
 	if err != nil {
 		return true

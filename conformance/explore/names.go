@@ -35,11 +35,11 @@ func (n *names) fill(text string, conn int) string {
 
 // expand is fill for a text that is parsed.
 func (n *names) expand(t scenarios.Template, conn int) string {
-	return t.Expand(func(name scenarios.Name) string { return n.one(name, conn) })
+	return t.Expand(func(name scenarios.Name) string { return n.expandName(name, conn) })
 }
 
-// one is the value of a name. Jobs and indexed names are others in each round.
-func (n *names) one(name scenarios.Name, conn int) string {
+// expandName is the value of a name. Jobs and indexed names are others in each round.
+func (n *names) expandName(name scenarios.Name, conn int) string {
 	grammar, base := n.dialect.Grammar(), name.Base()
 	if base == "now" {
 		return n.time(name)
@@ -49,7 +49,7 @@ func (n *names) one(name scenarios.Name, conn int) string {
 		if n.round > 0 && (family == n.jobs || name.Indexed()) {
 			value += "-" + strconv.Itoa(n.round)
 		}
-		return n.fresh(family, base, value)
+		return n.freshValue(family, base, value)
 	}
 	if text, ok := name.Computed(n.now); ok {
 		return text
@@ -61,18 +61,18 @@ func (n *names) one(name scenarios.Name, conn int) string {
 	return name.String()
 }
 
-// fresh is the value of a name in the form that the protocol asks for. A form that does not show the name is kept, so
+// freshValue is the value of a name in the form that the protocol asks for. A form that does not show the name is kept, so
 // that a script gets the name back.
-func (n *names) fresh(family, base, value string) string {
-	form := n.dialect.Grammar().Names.Fresh
+func (n *names) freshValue(family, base, value string) string {
+	form := n.dialect.Grammar().Names.NewValue
 	if form == nil {
 		return value
 	}
-	made := form(family, value)
-	if made != value && n.times != nil {
-		n.times["$"+base] = made
+	unique := form(family, value)
+	if unique != value && n.times != nil {
+		n.times["$"+base] = unique
 	}
-	return made
+	return unique
 }
 
 // time binds a time at its first use, as scripts do.

@@ -13,7 +13,7 @@ import (
 
 // event is what a client saw on a connection: a message, its end, or a violation.
 type event struct {
-	on        opening
+	opening   opening
 	step      int      // that was being played
 	clause    string   // that rules the command
 	command   string   // the verb
@@ -24,49 +24,49 @@ type event struct {
 }
 
 // opening is a connection of a play: its number, and the step that opened it.
-type opening struct{ conn, opened int }
+type opening struct{ conn, step int }
 
 // record keeps an event, if anything keeps them.
-func (p *playing) record(c *conn, e event) {
-	if p.events == nil || c.unbounded {
+func (p *playthrough) record(c *conn, e event) {
+	if p.events == nil || c.isUnbounded {
 		return
 	}
-	e.on, e.step, e.clause = opening{c.number, c.opened}, p.step, c.clause
-	e.violation = p.named(e.violation)
+	e.opening, e.step, e.clause = opening{c.number, c.openStep}, p.step, c.clause
+	e.violation = p.withSymbols(e.violation)
 	*p.events = append(*p.events, e)
 }
 
-// named returns a violation with the names of the play as the steps have them: on the other server they have another
+// withSymbols returns a violation with the names of the play as the steps have them: on the other server they have another
 // prefix.
-func (p *playing) named(v *law.Violation) *law.Violation {
+func (p *playthrough) withSymbols(v *law.Violation) *law.Violation {
 	if v == nil {
 		return nil
 	}
-	plain := *v
-	for _, words := range []*string{&plain.Expected, &plain.Got, &plain.What} {
+	renamed := *v
+	for _, words := range []*string{&renamed.Expected, &renamed.Got, &renamed.Detail} {
 		*words = strings.ReplaceAll(*words, p.prefix+"-", "$")
 	}
-	return &plain
+	return &renamed
 }
 
-// answered records a message.
-func (p *playing) answered(c *conn, a law.Answer) {
+// recordAnswer records a message.
+func (p *playthrough) recordAnswer(c *conn, a law.Answer) {
 	p.record(c, event{command: a.Verb, state: a.State, parts: a.Normal, violation: a.Violation,
 		job: strings.ReplaceAll(a.Job, p.prefix+"-", "")})
 }
 
 // pair plays the same steps on two servers, each with names and a law of its own.
 type pair struct {
-	plays  [2]*playing
-	events [2][]event
-	queues [2]map[opening][]event // that have no counterpart yet
-	past   [2][]event             // all of them, in order
+	plays   [2]*playthrough
+	events  [2][]event
+	queues  [2]map[opening][]event // that have no counterpart yet
+	history [2][]event             // all of them, in order
 }
 
 func newPair(configs [2]*config) *pair {
 	x := &pair{}
 	for i, c := range configs {
-		x.plays[i] = newPlay(c, freshPrefix())
+		x.plays[i] = newPlay(c, newPrefix())
 		x.plays[i].events = &x.events[i]
 		x.queues[i] = map[opening][]event{}
 	}
@@ -74,43 +74,43 @@ func newPair(configs [2]*config) *pair {
 }
 
 // each does something on both servers at the same time.
-func (x *pair) each(do func(side int, p *playing)) {
-	var both sync.WaitGroup
+func (x *pair) each(do func(side int, p *playthrough)) {
+	var wg sync.WaitGroup
 	for side, p := range x.plays {
-		both.Go(func() { do(side, p) })
+		wg.Go(func() { do(side, p) })
 	}
-	both.Wait()
+	wg.Wait()
 }
 
 // do plays a step on both servers, and returns the differences that show.
 func (x *pair) do(ctx context.Context, number, round int, step Step) []Difference {
-	x.each(func(_ int, p *playing) {
-		own := step
+	x.each(func(_ int, p *playthrough) {
+		clone := step
 		p.step, p.round = number, round
-		p.do(ctx, &own)
+		p.do(ctx, &clone)
 	})
-	return x.differs()
+	return x.compare()
 }
 
-// differs returns the differences between events that have a counterpart, or that are
+// compare returns the differences between events that have a counterpart, or that are
 // violations and cannot have one any more; none behind one after which the servers are in
 // different states.
-func (x *pair) differs() []Difference {
+func (x *pair) compare() []Difference {
 	for side := range x.events {
 		for _, e := range x.events[side] {
-			x.queues[side][e.on] = append(x.queues[side][e.on], e)
+			x.queues[side][e.opening] = append(x.queues[side][e.opening], e)
 		}
-		x.past[side] = append(x.past[side], x.events[side]...)
+		x.history[side] = append(x.history[side], x.events[side]...)
 		x.events[side] = nil
 	}
 	var all []Difference
-	for _, on := range x.openings() {
-		for len(x.queues[0][on]) > 0 && len(x.queues[1][on]) > 0 {
-			if all = append(all, differences(x.take(0, on), x.take(1, on))...); diverges(all) {
+	for _, key := range x.openings() {
+		for len(x.queues[0][key]) > 0 && len(x.queues[1][key]) > 0 {
+			if all = append(all, differences(x.take(0, key), x.take(1, key))...); diverges(all) {
 				return all
 			}
 		}
-		all = append(all, x.unmatched(on)...)
+		all = append(all, x.unmatchedDifferences(key)...)
 	}
 	return all
 }
@@ -124,9 +124,9 @@ func diverges(all []Difference) bool {
 func (x *pair) openings() []opening {
 	all := map[opening]int{}
 	for _, queue := range x.queues {
-		for on, events := range queue {
+		for key, events := range queue {
 			if len(events) > 0 {
-				all[on] = events[0].step
+				all[key] = events[0].step
 			}
 		}
 	}
@@ -139,23 +139,23 @@ func (x *pair) openings() []opening {
 }
 
 // take removes the first event of a connection.
-func (x *pair) take(side int, on opening) event {
-	e := x.queues[side][on][0]
-	x.queues[side][on] = x.queues[side][on][1:]
+func (x *pair) take(side int, key opening) event {
+	e := x.queues[side][key][0]
+	x.queues[side][key] = x.queues[side][key][1:]
 	return e
 }
 
-// unmatched returns the differences of violations on a connection that has ended on the other
+// unmatchedDifferences returns the differences of violations on a connection that has ended on the other
 // server: nothing corresponds to them. What a server that is gone would have answered is not known.
-func (x *pair) unmatched(on opening) (all []Difference) {
+func (x *pair) unmatchedDifferences(key opening) (all []Difference) {
 	for side, p := range x.plays {
 		other := x.plays[1-side]
-		c := other.conns[on.conn]
-		if other.dead || c != nil && c.opened == on.opened && !p.dead {
+		c := other.conns[key.conn]
+		if other.isDead || c != nil && c.openStep == key.step && !p.isDead {
 			continue
 		}
-		for len(x.queues[side][on]) > 0 {
-			e := x.take(side, on)
+		for len(x.queues[side][key]) > 0 {
+			e := x.take(side, key)
 			if e.violation == nil {
 				continue
 			}
@@ -176,28 +176,28 @@ func differences(a, b event) []Difference {
 	switch {
 	case a.kind() != b.kind():
 		d.diverges = true
-		return []Difference{d.between(sides, [2]string{a.kind(), b.kind()})}
+		return []Difference{d.withSides(sides, [2]string{a.kind(), b.kind()})}
 	case a.job != b.job:
 		d.diverges, d.Field = true, "another job"
-		return []Difference{d.between(sides, [2]string{"$" + a.job, "$" + b.job})}
+		return []Difference{d.withSides(sides, [2]string{"$" + a.job, "$" + b.job})}
 	}
 	var all []Difference
-	for _, name := range a.fieldsUnlike(b) {
-		if broken := cmp.Or(a.breaks(), b.breaks()); broken != "" && broken != name {
+	for _, name := range a.differingFields(b) {
+		if field := cmp.Or(a.brokenField(), b.brokenField()); field != "" && field != name {
 			continue
 		}
 		d.Field = name
-		all = append(all, d.between(sides, [2]string{a.field(name), b.field(name)}))
+		all = append(all, d.withSides(sides, [2]string{a.field(name), b.field(name)}))
 	}
 	if len(all) == 0 && (a.violation == nil) != (b.violation == nil) {
 		d.Field = ""
-		all = append(all, d.between(sides, [2]string{a.seen(), b.seen()}))
+		all = append(all, d.withSides(sides, [2]string{a.summary(), b.summary()}))
 	}
 	return all
 }
 
-// between returns a difference with what the servers did.
-func (d Difference) between(sides [2]event, replies [2]string) Difference {
+// withSides returns a difference with what the servers did.
+func (d Difference) withSides(sides [2]event, replies [2]string) Difference {
 	parts := []string{d.Command, d.State, d.Clause}
 	if d.Field != "" { // whatever the command asked for
 		parts = []string{d.Command, d.Field}
@@ -223,16 +223,16 @@ func (e event) kind() string {
 	return e.parts[0]
 }
 
-// seen returns what was received, or what is wrong with it.
-func (e event) seen() string {
+// summary returns what was received, or what is wrong with it.
+func (e event) summary() string {
 	if e.violation != nil {
 		return e.violation.Got
 	}
 	return e.kind()
 }
 
-// breaks returns the name of the field by which a message breaks a clause, "" if it breaks none.
-func (e event) breaks() string {
+// brokenField returns the name of the field by which a message breaks a clause, "" if it breaks none.
+func (e event) brokenField() string {
 	if e.violation == nil {
 		return ""
 	}
@@ -250,8 +250,8 @@ func (e event) field(name string) string {
 	return name + ": absent"
 }
 
-// fieldsUnlike lists the fields that are not the same in two messages of a kind.
-func (e event) fieldsUnlike(other event) []string {
+// differingFields lists the fields that are not the same in two messages of a kind.
+func (e event) differingFields(other event) []string {
 	var names []string
 	for _, pair := range [2][2]event{{e, other}, {other, e}} {
 		for i := 1; i < len(pair[0].parts); i++ {

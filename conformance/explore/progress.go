@@ -27,11 +27,11 @@ const (
 
 // Progress is how far a run is.
 type Progress struct {
-	Activity Activity
-	Commands int    // that were sent, without those that shrank findings
-	Outcomes int    // different ones that were seen
-	Finding  string // that is shrunk or confirmed: its clause, or its rule if it has none
-	Done, Of int    // shrinking: steps that remain, of those that there were; confirming: plays
+	Activity    Activity
+	Commands    int    // that were sent, without those that shrank findings
+	Outcomes    int    // different ones that were seen
+	Finding     string // that is shrunk or confirmed: its clause, or its rule if it has none
+	Done, Total int    // shrinking: steps that remain, of those that there were; confirming: plays
 }
 
 // Name returns what a finding is called: its clause, or its rule if it has none.
@@ -51,19 +51,19 @@ func (x *exploration) report(p Progress) {
 
 // Coverage counts what an exploration has seen.
 type Coverage struct {
-	Judged      int            // answers to commands that were judged
+	Answers     int            // answers to commands that were judged
 	States      map[string]int // of connections, by role: how often a command was answered there
 	Transitions map[string]int // "not identified > identified"
 	Outcomes    map[string]int // "fetch identified worker: null", verb x state x outcome
 	Situations  map[string]int // of the subject, zero for those that were never reached
 
-	beyond map[string]*beyond // by verb
+	unreadCounts map[string]*unreadCount // by verb
 }
 
-// beyond are the replies to a verb that were not read.
-type beyond struct {
-	times int
-	why   string // the first one was not: what the suite reads, or what was expected
+// unreadCount are the replies to a verb that were not read.
+type unreadCount struct {
+	times  int
+	reason string // the first one was not: what the suite reads, or what was expected
 }
 
 func newCoverage(s *Subject) *Coverage {
@@ -76,8 +76,8 @@ func newCoverage(s *Subject) *Coverage {
 	return c
 }
 
-// met counts the situation of a command that was answered, be it by a close.
-func (c *Coverage) met(situation string) {
+// addSituation counts the situation of a command that was answered, be it by a close.
+func (c *Coverage) addSituation(situation string) {
 	if c != nil && situation != "" {
 		c.Situations[situation]++
 	}
@@ -88,45 +88,45 @@ func (c *Coverage) note(a law.Answer) {
 	if c == nil {
 		return
 	}
-	c.Judged += b2i(a.Judged && a.Verb != "") // not what every server of the transport says
+	c.Answers += b2i(a.IsJudged && a.Verb != "") // not what every server of the transport says
 	c.States[a.State]++
 	c.Outcomes[a.Outcome]++
-	if a.Moved != "" {
-		c.Transitions[a.Moved]++
+	if a.Transition != "" {
+		c.Transitions[a.Transition]++
 	}
 }
 
-// unread counts a reply that is beyond a limit of the suite, or breaks the grammar.
-func (c *Coverage) unread(verb string, why *session.SyntaxError) {
+// addUnread counts a reply that is beyond a limit of the suite, or breaks the grammar.
+func (c *Coverage) addUnread(verb string, err *session.SyntaxError) {
 	if c == nil {
 		return
 	}
-	if c.beyond == nil {
-		c.beyond = map[string]*beyond{}
+	if c.unreadCounts == nil {
+		c.unreadCounts = map[string]*unreadCount{}
 	}
-	if c.beyond[verb] == nil {
-		c.beyond[verb] = &beyond{why: "expected " + why.Expected}
-		if why.Limit {
-			c.beyond[verb].why = "the suite reads " + why.Expected
+	if c.unreadCounts[verb] == nil {
+		c.unreadCounts[verb] = &unreadCount{reason: "expected " + err.Expected}
+		if err.IsLimit {
+			c.unreadCounts[verb].reason = "the suite reads " + err.Expected
 		}
 	}
-	c.beyond[verb].times++
+	c.unreadCounts[verb].times++
 }
 
 // Unread returns which verbs had most of their replies unread, and why: the limit of the suite, or what was expected;
 // empty if none had.
 func (c *Coverage) Unread() string {
 	var all []string
-	for _, verb := range slices.Sorted(maps.Keys(c.beyond)) {
+	for _, verb := range slices.Sorted(maps.Keys(c.unreadCounts)) {
 		read := 0
 		for outcome, n := range c.Outcomes {
 			if strings.HasPrefix(outcome, verb+" ") {
 				read += n
 			}
 		}
-		if b := c.beyond[verb]; b.times > read {
+		if b := c.unreadCounts[verb]; b.times > read {
 			all = append(all, fmt.Sprintf("%d of %d replies to %s could not be read: %s",
-				b.times, b.times+read, cmp.Or(verb, "a new connection"), b.why))
+				b.times, b.times+read, cmp.Or(verb, "a new connection"), b.reason))
 		}
 	}
 	return strings.Join(all, "; ")
@@ -143,17 +143,17 @@ func Divide(total time.Duration) Budget {
 		return Budget{}
 	}
 	end := time.Now().Add(total)
-	return Budget{Explore: end.Add(-min(total/cleanupShare, cleanupMost)), End: end}
+	return Budget{Explore: end.Add(-min(total/cleanupShare, maxCleanup)), End: end}
 }
 
 const (
 	cleanupShare = 8 // one such part of the time is for the clean-up
-	cleanupMost  = 10 * time.Second
+	maxCleanup   = 10 * time.Second
 )
 
-// late returns when the last command has to be over, which may take long on a server that does not answer: half of the
+// deadline returns when the last command has to be over, which may take long on a server that does not answer: half of the
 // time for the clean-up is left then.
-func (b Budget) late() time.Time { return b.Explore.Add(b.End.Sub(b.Explore) / 2) }
+func (b Budget) deadline() time.Time { return b.Explore.Add(b.End.Sub(b.Explore) / 2) }
 
 // Shrinkings times as long as one finding may take, all findings of a run take at most to be shrunk.
 const Shrinkings = 3
@@ -181,12 +181,12 @@ func (p Pool) Begin(ctx context.Context) (context.Context, context.CancelFunc) {
 // Share returns how long the next of n findings may be shrunk: its part of the time that is left. known: one of its
 // kind was reproduced already, so that it gets a quarter of that only, because the reason is probably the same, and
 // what does not come again costs most. Zero is no limit.
-func (p Pool) Share(n int, known bool) time.Duration {
+func (p Pool) Share(n int, isKnown bool) time.Duration {
 	if p.each == 0 {
 		return 0
 	}
 	part := min(p.each, time.Until(p.end)/time.Duration(n))
-	if known {
+	if isKnown {
 		part /= 4
 	}
 	return max(part, 1)
@@ -200,8 +200,8 @@ func Until(ctx context.Context, t time.Time) (context.Context, context.CancelFun
 	return context.WithDeadline(ctx, t)
 }
 
-// within is ctx with a limit, unless that is zero.
-func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+// withLimit is ctx with a limit, unless that is zero.
+func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit == 0 {
 		return Until(ctx, time.Time{})
 	}

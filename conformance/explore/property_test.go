@@ -13,49 +13,49 @@ import (
 
 func TestWhyAnExplorationDoesNotPass(t *testing.T) {
 	t.Parallel()
-	judged := func(n int) *Result { return &Result{Coverage: &Coverage{Judged: n}} }
+	judged := func(n int) *Result { return &Result{Coverage: &Coverage{Answers: n}} }
 	for name, test := range map[string]struct {
-		seen explored
-		want string
+		result propertyResult
+		want   string
 	}{
-		"well": {explored{Result: judged(9), served: true, sent: 10, answered: 9}, ""},
-		"handshakes": {explored{Result: judged(0), served: true, sent: 6, answered: 9},
+		"well": {propertyResult{Result: judged(9), hasServed: true, commands: 10, answers: 9}, ""},
+		"handshakes": {propertyResult{Result: judged(0), hasServed: true, commands: 6, answers: 9},
 			"nothing was answered after the handshakes"},
-		"half unanswered": {explored{Result: judged(0), served: true, sent: 10, answered: 4},
+		"half unanswered": {propertyResult{Result: judged(0), hasServed: true, commands: 10, answers: 4},
 			"fewer than half of the commands were answered"},
-		"a slow server": {explored{Result: judged(39), served: true, sent: 39, answered: 39, least: 40},
+		"a slow server": {propertyResult{Result: judged(39), hasServed: true, commands: 39, answers: 39, minAnswers: 40},
 			"only 39 commands were answered in time"},
-		"one that is not":  {explored{Result: judged(40), served: true, sent: 40, answered: 40, least: 40}, ""},
-		"half answered":    {explored{Result: judged(5), served: true, sent: 10, answered: 5}, ""},
-		"jobs unaccounted": {explored{Result: judged(0), served: true, open: "a job is missing"}, "a job is missing"},
+		"one that is not":  {propertyResult{Result: judged(40), hasServed: true, commands: 40, answers: 40, minAnswers: 40}, ""},
+		"half answered":    {propertyResult{Result: judged(5), hasServed: true, commands: 10, answers: 5}, ""},
+		"jobs unaccounted": {propertyResult{Result: judged(0), hasServed: true, slowness: "a job is missing"}, "a job is missing"},
 	} {
-		assert.Equal(t, test.want, test.seen.evidence().Open, name)
+		assert.Equal(t, test.want, test.result.evidence().OpenCause, name)
 	}
 }
 
 func TestEvidenceOfAnExploration(t *testing.T) {
 	t.Parallel()
 	rules := map[string]law.Rule{"late": {Traits: law.Timed}}
-	r := &Result{Coverage: &Coverage{Judged: 1}, Dead: true, Left: []string{"a job"}, Findings: []Finding{
+	r := &Result{Coverage: &Coverage{Answers: 1}, IsDead: true, LeftoverJobs: []string{"a job"}, Findings: []Finding{
 		{
 			Finding: conformance.Finding{
-				Clause: "FWP-ACK-01", Should: true, Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO",
+				Clause: "FWP-ACK-01", IsRecommendation: true, Expected: "+OK", Got: "-ERR", Detail: "it was held", Script: "C: INFO",
 			},
-			Rule: "late", Moments: 1, Shown: 2,
+			Rule: "late", Moments: 1, Hits: 2,
 		},
 		{Rule: "late", Moments: 1},
 		{Rule: "late", Moments: 2},
 		{Rule: "field", Moments: 1},
 		{Rule: "dies", Finding: conformance.Finding{Crash: true}},
 	}}
-	e := explored{Result: r, served: true, rules: rules}.evidence()
+	e := propertyResult{Result: r, hasServed: true, rules: rules}.evidence()
 	assert.Equal(t, conformance.Evidence{
-		Served: true, Dead: "no new connection is served", Leftover: []string{"a job"}, Findings: []conformance.Finding{
+		HasServed: true, DeadReason: "no new connection is served", LeftoverJobs: []string{"a job"}, Findings: []conformance.Finding{
 			{
-				Clause: "FWP-ACK-01", Clocked: true, Should: true,
-				Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO",
+				Clause: "FWP-ACK-01", IsTimed: true, IsRecommendation: true,
+				Expected: "+OK", Got: "-ERR", Detail: "it was held", Script: "C: INFO",
 			},
-			{Clocked: true, Once: true}, {Clocked: true}, {},
+			{IsTimed: true, IsUnsteady: true}, {IsTimed: true}, {},
 			{Crash: true},
 		},
 	}, e)
@@ -64,9 +64,9 @@ func TestEvidenceOfAnExploration(t *testing.T) {
 // What is seen within a few seconds is seen at one moment.
 func TestMoments(t *testing.T) {
 	t.Parallel()
-	var p pending
+	var p pendingFinding
 	for _, s := range []int{60, 61, 65, 66, 90} {
-		p.seen(time.Unix(int64(s), 0))
+		p.addMoment(time.Unix(int64(s), 0))
 	}
 	assert.Equal(t, 5, p.Times)
 	assert.Equal(t, 3, p.Moments)
@@ -75,9 +75,11 @@ func TestMoments(t *testing.T) {
 // The names of an exploration follow from Names, and from nothing else; without it no two are the same.
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
-	prefix := func(names string) string { return (&Explorer{Names: names, Subject: &Subject{}}).config().ownPrefix() }
-	first, again, other := prefix("fwp00000000070000-3"), prefix("fwp00000000070000-3"), prefix("fwp00000000070000-4")
-	assert.Equal(t, first, again)
+	prefix := func(names string) string {
+		return (&Explorer{Names: names, Subject: &Subject{}}).config().exclusivePrefix()
+	}
+	first, repeat, other := prefix("fwp00000000070000-3"), prefix("fwp00000000070000-3"), prefix("fwp00000000070000-4")
+	assert.Equal(t, first, repeat)
 	assert.NotEqual(t, first, other)
 	drawn, anew := prefix(""), prefix("")
 	assert.NotEqual(t, drawn, anew)
@@ -91,10 +93,10 @@ func TestUnread(t *testing.T) {
 	assert.Empty(t, c.Unread())
 	c.Outcomes["FETCH identified: null"], c.Outcomes["FETCHED identified: OK"], c.Outcomes["PUSH identified: OK"] = 2, 9, 3
 	for range 3 {
-		c.unread("FETCH", &session.SyntaxError{Expected: "a reply of at most 9 bytes", Limit: true})
-		c.unread("PUSH", &session.SyntaxError{})
+		c.addUnread("FETCH", &session.SyntaxError{Expected: "a reply of at most 9 bytes", IsLimit: true})
+		c.addUnread("PUSH", &session.SyntaxError{})
 	}
 	assert.Equal(t, "3 of 5 replies to FETCH could not be read: the suite reads a reply of at most 9 bytes", c.Unread())
-	assert.Equal(t, c.Unread(), explored{Result: &Result{Coverage: c}, served: true}.why())
-	(*Coverage)(nil).unread("FETCH", &session.SyntaxError{}) // of a play without coverage
+	assert.Equal(t, c.Unread(), propertyResult{Result: &Result{Coverage: c}, hasServed: true}.openCause())
+	(*Coverage)(nil).addUnread("FETCH", &session.SyntaxError{}) // of a play without coverage
 }

@@ -91,18 +91,18 @@ func sent(s Step) string {
 func TestLeavingStepsOut(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		whole := anyTrace().Draw(t, "trace")
-		from := rapid.IntRange(0, len(whole.Steps)-1).Draw(t, "from")
-		to := rapid.IntRange(from+1, len(whole.Steps)).Draw(t, "to")
-		less := whole.only(slices.DeleteFunc(whole.all(), func(at int) bool { return at >= from && at < to }))
-		require.Len(t, less.Steps, len(whole.Steps)-(to-from))
-		require.LessOrEqual(t, less.From, less.To)
-		require.LessOrEqual(t, less.To, len(less.Steps))
+		trace := anyTrace().Draw(t, "trace")
+		from := rapid.IntRange(0, len(trace.Steps)-1).Draw(t, "from")
+		to := rapid.IntRange(from+1, len(trace.Steps)).Draw(t, "to")
+		rest := trace.pick(slices.DeleteFunc(trace.places(), func(at int) bool { return at >= from && at < to }))
+		require.Len(t, rest.Steps, len(trace.Steps)-(to-from))
+		require.LessOrEqual(t, rest.From, rest.To)
+		require.LessOrEqual(t, rest.To, len(rest.Steps))
 		inside := 0
-		for i := whole.From; i < whole.To; i++ {
+		for i := trace.From; i < trace.To; i++ {
 			inside += b2i(i < from || i >= to)
 		}
-		assert.Equal(t, inside, less.To-less.From)
+		assert.Equal(t, inside, rest.To-rest.From)
 	})
 }
 
@@ -112,7 +112,7 @@ func TestRepetitionsArePlayedInRounds(t *testing.T) {
 		tr := anyTrace().Draw(t, "trace")
 		want := len(tr.Steps) + max(tr.N-1, 0)*(tr.To-tr.From)
 		last, n := 0, 0
-		for round := range tr.played() {
+		for round := range tr.sequence() {
 			assert.True(t, round == 0 || round == last || round == last+1, "%d after %d", round, last)
 			last = round
 			n++
@@ -128,10 +128,10 @@ func TestNamesAreFilledIn(t *testing.T) {
 		text := anyText().Draw(t, "text")
 		n := &names{dialect: fwpscript.Dialect{}, prefix: "fwp0", times: map[string]string{},
 			value: func(_ int, name string) string { return name }}
-		once := n.fill(text, 1)
-		assert.Equal(t, once, n.fill(text, 1))
+		value := n.fill(text, 1)
+		assert.Equal(t, value, n.fill(text, 1))
 		if _, err := scenarios.ParseTemplate(fwpscript.Dialect{}, text); err == nil { // else it stays as it is
-			assert.Equal(t, once, n.fill(build.Tokenize(text).String(), 1), "in pieces")
+			assert.Equal(t, value, n.fill(build.Tokenize(text).String(), 1), "in pieces")
 		}
 	})
 }

@@ -16,43 +16,43 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// readOwed awaits the answers that a connection owes.
-func (p *playing) readOwed(ctx context.Context, c *conn) {
-	if c.owed != 0 || c.unbounded {
+// readReplies awaits the answers that a connection owes.
+func (p *playthrough) readReplies(ctx context.Context, c *conn) {
+	if c.dueReplies != 0 || c.isUnbounded {
 		p.settle(ctx)
 	}
 	switch {
-	case c.unbounded:
+	case c.isUnbounded:
 		p.readReply(ctx, c)
 		return
-	case c.owed < 0:
+	case c.dueReplies < 0:
 		p.drainUnjudged(ctx, c)
 		return
 	}
-	for c.owed > 0 && p.conns[c.number] == c {
-		hurried := p.hurries != nil && p.idle(c) && p.hurries(p)
+	for c.dueReplies > 0 && p.conns[c.number] == c {
+		hurried := p.hurries != nil && p.waitsInVain(c) && p.hurries(p)
 		limit := p.timeout
 		if hurried {
 			limit = min(limit, idleWait)
 		}
-		switch a, came := c.within(ctx, limit); {
-		case came:
-			p.arrived(ctx, c, a)
+		switch a, ok := c.takeWithin(ctx, limit); {
+		case ok:
+			p.takeArrival(ctx, c, a)
 		case ctx.Err() != nil:
-			c.owed = 0
+			c.dueReplies = 0
 		case hurried:
-			p.stalled = true
+			p.isStalled = true
 			p.drop(c, scenarios.Closed)
 		default:
-			p.silent(ctx, c)
+			p.judgeSilence(ctx, c)
 		}
 	}
 }
 
-// idle reports whether a connection owes an answer that waits for what cannot come, as far as the law knows.
-func (p *playing) idle(c *conn) bool {
-	idler, is := p.law.(law.Idler)
-	return is && c.owed > 0 && idler.Idle(c.number, time.Now())
+// waitsInVain reports whether a connection owes an answer that waits for what cannot come, as far as the law knows.
+func (p *playthrough) waitsInVain(c *conn) bool {
+	idler, ok := p.law.(law.Idler)
+	return ok && c.dueReplies > 0 && idler.IsIdle(c.number, time.Now())
 }
 
 // idleWait is how long a try that may not wait for jobs waits for one that cannot come.
@@ -67,28 +67,28 @@ const (
 
 // drainUnjudged reads what comes on a connection that was sent something odd, and ends it. Only
 // the first answer is judged, if that can be.
-func (p *playing) drainUnjudged(ctx context.Context, c *conn) {
+func (p *playthrough) drainUnjudged(ctx context.Context, c *conn) {
 	limit := min(time.Second, p.timeout)
-	if c.judged {
+	if c.isJudged {
 		limit = p.timeout
 	}
-	for ; c.owed < 0; c.owed++ {
-		a, came := c.within(ctx, limit)
-		if !came {
+	for ; c.dueReplies < 0; c.dueReplies++ {
+		a, ok := c.takeWithin(ctx, limit)
+		if !ok {
 			if limit != nextReplyWait {
 				p.probe(ctx, c)
 			}
 			break
 		}
-		if !a.Whole() {
-			p.over(ctx, c, a)
+		if !a.IsComplete() {
+			p.noteEnd(ctx, c, a)
 			return
 		}
-		if c.judged {
-			answer := p.law.Came(c.number, a.Message, a.At)
-			p.answered(c, answer)
-			p.broken(c, answer.Violation, p.step)
-			c.judged = false
+		if c.isJudged {
+			answer := p.law.Judge(c.number, a.Message, a.At)
+			p.recordAnswer(c, answer)
+			p.addSighting(c, answer.Violation, p.step)
+			c.isJudged = false
 		}
 		limit = nextReplyWait
 	}
@@ -96,29 +96,29 @@ func (p *playing) drainUnjudged(ctx context.Context, c *conn) {
 }
 
 // readReply takes in what a connection brings that was sent fuzzed bytes, until it is quiet.
-func (p *playing) readReply(ctx context.Context, c *conn) {
+func (p *playthrough) readReply(ctx context.Context, c *conn) {
 	for limit := firstReplyWait; p.conns[c.number] == c; limit = nextReplyWait {
-		a, came := c.within(ctx, min(limit, p.timeout))
-		if !came {
+		a, ok := c.takeWithin(ctx, min(limit, p.timeout))
+		if !ok {
 			return
 		}
-		p.arrived(ctx, c, a)
+		p.takeArrival(ctx, c, a)
 	}
 }
 
 // poll takes in what has come meanwhile.
-func (p *playing) poll(ctx context.Context) {
+func (p *playthrough) poll(ctx context.Context) {
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		c := p.conns[n]
 		if c == nil {
 			continue
 		}
 		for p.conns[n] == c {
-			a, came := c.Take(ctx, time.Time{})
-			if !came {
+			a, ok := c.Take(ctx, time.Time{})
+			if !ok {
 				break
 			}
-			p.arrived(ctx, c, a)
+			p.takeArrival(ctx, c, a)
 		}
 		for len(c.lapses) > 0 {
 			p.lapse(c, <-c.lapses)
@@ -126,200 +126,200 @@ func (p *playing) poll(ctx context.Context) {
 	}
 }
 
-// misspelt keeps that a message breaks a rule of the grammar.
-func (p *playing) misspelt(c *conn, rule, got string) {
+// addMisspelling keeps that a message breaks a rule of the grammar.
+func (p *playthrough) addMisspelling(c *conn, rule, got string) {
 	name := rule
 	if !strings.HasPrefix(rule, session.ForeignReply) {
 		name = RuleGrammar + ":" + rule
 	}
 	v := p.violation(name, p.grammar().Encoding, got)
 	v.Rule = RuleGrammar
-	p.violated(c, v)
+	p.addViolation(c, v)
 }
 
 // lapse keeps that a message was read although it breaks a rule of the grammar: it is one departure, however often it
 // comes. Whether its kind is right is the law's to judge.
-func (p *playing) lapse(c *conn, lapse *session.SyntaxError) {
+func (p *playthrough) lapse(c *conn, lapse *session.SyntaxError) {
 	if !strings.HasPrefix(lapse.Rule, session.ForeignReply) && !slices.Contains(p.lapsed, lapse.Rule) {
 		p.lapsed = append(p.lapsed, lapse.Rule)
-		p.misspelt(c, lapse.Rule, lapse.Error())
+		p.addMisspelling(c, lapse.Rule, lapse.Error())
 	}
 }
 
-// arrived takes in one arrival.
-func (p *playing) arrived(ctx context.Context, c *conn, a session.Received) {
+// takeArrival takes in one arrival.
+func (p *playthrough) takeArrival(ctx context.Context, c *conn, a session.Received) {
 	if a.Message.Lapse != nil {
 		p.lapse(c, a.Message.Lapse)
 	}
 	switch {
-	case !a.Whole():
-		p.over(ctx, c, a)
-	case c.unbounded:
-		p.heard(c)
+	case !a.IsComplete():
+		p.noteEnd(ctx, c, a)
+	case c.isUnbounded:
+		p.countReply(c)
 	case a.Turn == session.Notice:
 		p.notice(c, a)
-	case c.owed < 0:
-		c.owed++
+	case c.dueReplies < 0:
+		c.dueReplies++
 	default:
 		p.judge(ctx, c, a)
 	}
 }
 
-// heard counts an answer to fuzzed bytes.
-func (p *playing) heard(c *conn) {
-	if c.heard++; c.heard <= c.most {
+// countReply counts an answer to fuzzed bytes.
+func (p *playthrough) countReply(c *conn) {
+	if c.replies++; c.replies <= c.maxReplies {
 		return
 	}
-	p.violated(c, p.violation(RuleExtra, fmt.Sprintf("%d replies at the most", c.most), "more of them"))
+	p.addViolation(c, p.violation(RuleExtra, fmt.Sprintf("%d replies at the most", c.maxReplies), "more of them"))
 	p.drop(c, scenarios.Closed)
 }
 
 // violation is one that the player sees by itself.
-func (p *playing) violation(rule, expected, got string) *law.Violation {
+func (p *playthrough) violation(rule, expected, got string) *law.Violation {
 	return &law.Violation{Clause: p.law.Clause(rule), Rule: rule, Expected: expected, Got: got}
 }
 
 // judge has the law judge a message.
-func (p *playing) judge(ctx context.Context, c *conn, a session.Received) {
-	asked := c.owed > 0
-	c.owed = max(0, c.owed-1)
-	answer := p.law.Came(c.number, a.Message, a.At)
-	c.judged = answer.Judged
+func (p *playthrough) judge(ctx context.Context, c *conn, a session.Received) {
+	sent := c.dueReplies > 0
+	c.dueReplies = max(0, c.dueReplies-1)
+	answer := p.law.Judge(c.number, a.Message, a.At)
+	c.isJudged = answer.IsJudged
 	if answer.Reply {
-		p.served = true
-		asked, _ := c.LastWrite()
+		p.hasServed = true
+		sent, _ := c.LastWrite()
 		p.cover.note(answer)
-		kept := answer
-		kept.Rules, kept.State, kept.Moved, kept.Outcome = law.Decided{}, "", "", "" // they are counted, and there are many
-		p.seen = append(p.seen, seen{step: c.sent, conn: c.number, Answer: kept, asked: asked, at: a.At})
-		p.cover.met(c.situation)
+		summary := answer
+		summary.Rules, summary.State, summary.Transition, summary.Outcome = law.Decided{}, "", "", "" // they are counted, and there are many
+		p.replies = append(p.replies, reply{step: c.sentStep, conn: c.number, Answer: summary, sentAt: sent, at: a.At})
+		p.cover.addSituation(c.situation)
 	}
 	if answer.Limit {
-		p.full()
+		p.noteLimit()
 	}
-	if answer.Declined && !p.trial && p.disrupted == nil && p.crowded(ctx, c) {
+	if answer.Declined && !p.isTrial && p.disrupted == nil && p.meetsClientLimit(ctx, c) {
 		return
 	}
-	p.answered(c, answer)
-	if !asked {
-		p.broken(c, answer.Violation, p.step)
+	p.recordAnswer(c, answer)
+	if !sent {
+		p.addSighting(c, answer.Violation, p.step)
 		p.drop(c, scenarios.Closed)
 		return
 	}
-	p.broken(c, answer.Violation, c.sent)
+	p.addSighting(c, answer.Violation, c.sentStep)
 	switch {
-	case answer.Over:
+	case answer.IsUnusable:
 		p.drop(c, scenarios.Closed)
-	case a.Trailing > 0 && c.owed == 0:
-		p.trailing(ctx, c, a.Trailing)
+	case a.Trailing > 0 && c.dueReplies == 0:
+		p.judgeTrailing(ctx, c, a.Trailing)
 	case answer.Closes > 0:
-		p.ending(ctx, c, answer.Closes)
+		p.awaitEnding(ctx, c, answer.Closes)
 	}
 }
 
-// trailing judges the bytes that were received together with an answer.
-func (p *playing) trailing(ctx context.Context, c *conn, bytes int) {
-	next, came := c.within(ctx, nextReplyWait)
-	if !came || !next.Whole() {
+// judgeTrailing judges the bytes that were received together with an answer.
+func (p *playthrough) judgeTrailing(ctx context.Context, c *conn, bytes int) {
+	next, ok := c.takeWithin(ctx, nextReplyWait)
+	if !ok || !next.IsComplete() {
 		c.pieces = 0 // what is no reply is none to a piece of a line
 	}
-	if n := len(p.found); n > 0 && p.found[n-1].conn == c.number && p.found[n-1].step == p.step {
+	if n := len(p.sightings); n > 0 && p.sightings[n-1].conn == c.number && p.sightings[n-1].step == p.step {
 		p.drop(c, scenarios.Closed) // they are the rest of a reply that is wrong
 		return
 	}
-	if !came || !next.Whole() || !p.law.Came(c.number, next.Message, next.At).Limit {
-		p.violated(c, p.violation(RuleExtra, "one reply", fmt.Sprintf("%d bytes more", bytes)))
+	if !ok || !next.IsComplete() || !p.law.Judge(c.number, next.Message, next.At).Limit {
+		p.addViolation(c, p.violation(RuleExtra, "one reply", fmt.Sprintf("%d bytes more", bytes)))
 	} else {
-		p.full()
+		p.noteLimit()
 	}
 	p.drop(c, scenarios.Closed)
 }
 
-// full records that the server serves no more connections than there are beside the last.
-func (p *playing) full() {
-	p.most = max(1, len(p.conns)-1)
-	p.refused++
+// noteLimit records that the server serves no more connections than there are beside the last.
+func (p *playthrough) noteLimit() {
+	p.limit = max(1, len(p.conns)-1)
+	p.limitHits++
 }
 
-// ending awaits the close that was announced.
-func (p *playing) ending(ctx context.Context, c *conn, limit time.Duration) {
-	a, came := c.within(ctx, limit+p.terms.Slack)
+// awaitEnding awaits the close that was announced.
+func (p *playthrough) awaitEnding(ctx context.Context, c *conn, limit time.Duration) {
+	a, ok := c.takeWithin(ctx, limit+p.terms.Slack)
 	switch {
-	case came && a.Whole():
-		p.violated(c, p.law.Came(c.number, a.Message, a.At).Violation)
-	case !came && ctx.Err() == nil:
+	case ok && a.IsComplete():
+		p.addViolation(c, p.law.Judge(c.number, a.Message, a.At).Violation)
+	case !ok && ctx.Err() == nil:
 		v := p.violation(RuleLingers, "<close>", "an open connection")
 		v.Window = [2]time.Duration{0, limit}
-		p.violated(c, v)
+		p.addViolation(c, v)
 	}
 	p.drop(c, scenarios.Closed)
 }
 
-// over records that a connection ended, or can no longer be read.
-func (p *playing) over(ctx context.Context, c *conn, a session.Received) {
+// noteEnd records that a connection ended, or can no longer be read.
+func (p *playthrough) noteEnd(ctx context.Context, c *conn, a session.Received) {
 	if a.Broken != nil {
-		p.unreadable(c, a.Broken)
+		p.noteUnreadable(c, a.Broken)
 		p.drop(c, scenarios.Closed)
 		return
 	}
-	owed, asked := c.owed, c.asked(a.At)
-	if owed > 0 && !c.shut {
-		p.cover.met(c.situation)
+	dueReplies, wroteBefore := c.dueReplies, c.wroteBefore(a.At)
+	if dueReplies > 0 && !c.isHalfClosed {
+		p.cover.addSituation(c.situation)
 	}
 	p.forget(c)
 	_ = c.End(scenarios.Closed)
-	v := p.law.Close(c.number, !c.shut, a.At)
-	if c.unbounded { // the next connection shows whether the server lives
+	v := p.law.Close(c.number, !c.isHalfClosed, a.At)
+	if c.isUnbounded { // the next connection shows whether the server lives
 		return
 	}
-	if (v != nil || owed != 0) && !p.alive(ctx) {
-		p.crashed(ctx, c, owed != 0)
+	if (v != nil || dueReplies != 0) && !p.isAlive(ctx) {
+		p.noteCrash(ctx, c, dueReplies != 0)
 		return
 	}
 	if ctx.Err() != nil { // it is not known whether the server lives
 		return
 	}
 	switch {
-	case v != nil && p.allEnded(ctx, a.At):
+	case v != nil && p.allConnsEnded(ctx, a.At):
 		p.outage = &play.Outage{From: a.At, To: a.At}
-		p.crashed(ctx, c, owed != 0)
+		p.noteCrash(ctx, c, dueReplies != 0)
 	case v != nil:
-		p.violated(c, v)
+		p.addViolation(c, v)
 	default:
-		p.mayClose(c, a.At, asked)
+		p.noteClose(c, a.At, wroteBefore)
 	}
 }
 
-// unreadable records that a reply on a connection cannot be read.
-func (p *playing) unreadable(c *conn, broken *session.SyntaxError) {
-	if !broken.Limit { // else no clause bounds it
-		if p.misspelt(c, broken.Rule, broken.Error()); p.events == nil || c.unbounded {
+// noteUnreadable records that a reply on a connection cannot be read.
+func (p *playthrough) noteUnreadable(c *conn, err *session.SyntaxError) {
+	if !err.IsLimit { // else no clause bounds it
+		if p.addMisspelling(c, err.Rule, err.Error()); p.events == nil || c.isUnbounded {
 			return
 		} // it is no difference where the other server does it too
 	}
-	p.cover.unread(p.grammar().VerbOf(c.awaited), broken)
+	p.cover.addUnread(p.grammar().VerbOf(c.awaited), err)
 }
 
-// mayClose records that the server has closed a connection, as it may; asked: at a command.
-func (p *playing) mayClose(c *conn, at time.Time, asked bool) {
-	if !asked {
+// noteClose records that the server has closed a connection, as it may; asked: at a command.
+func (p *playthrough) noteClose(c *conn, at time.Time, wroteBefore bool) {
+	if !wroteBefore {
 		p.closes = append(p.closes[max(0, len(p.closes)-8):], at)
 	}
-	if !c.shut && !c.notALine {
+	if !c.isHalfClosed && !c.hasOddBytes {
 		p.record(c, event{parts: []string{"<close>"}})
 	}
 }
 
-// asked reports whether a connection that ended at a time was sent a command just before, and so may have ended because
+// wroteBefore reports whether a connection that ended at a time was sent a command just before, and so may have ended because
 // of that.
-func (c *conn) asked(at time.Time) bool {
+func (c *conn) wroteBefore(at time.Time) bool {
 	began, _ := c.LastWrite()
-	return c.owed > 0 && at.Sub(began) <= firstReplyWait
+	return c.dueReplies > 0 && at.Sub(began) <= firstReplyWait
 }
 
-// allEnded reports whether the other connections, two or more, ended at the same time as one that did at this moment,
+// allConnsEnded reports whether the other connections, two or more, ended at the same time as one that did at this moment,
 // and not all of them at a command of their own: the server was started again before anything was asked of it.
-func (p *playing) allEnded(ctx context.Context, at time.Time) bool {
+func (p *playthrough) allConnsEnded(ctx context.Context, at time.Time) bool {
 	unasked := 0
 	for _, ended := range p.closes {
 		unasked += b2i(at.Sub(ended).Abs() <= firstReplyWait)
@@ -328,53 +328,53 @@ func (p *playing) allEnded(ctx context.Context, at time.Time) bool {
 		return false
 	}
 	for _, c := range p.conns {
-		a, came := c.Waiting()
-		if !came || a.Ending == scenarios.Open || a.At.Sub(at).Abs() > firstReplyWait {
+		a, ok := c.Poll()
+		if !ok || a.Ending == scenarios.Open || a.At.Sub(at).Abs() > firstReplyWait {
 			return false
 		}
-		unasked += b2i(!c.asked(a.At))
+		unasked += b2i(!c.wroteBefore(a.At))
 	}
 	return unasked > 0
 }
 
-// silent judges that no answer came although patience is over.
-func (p *playing) silent(ctx context.Context, c *conn) {
-	if !p.alive(ctx) {
-		p.crashed(ctx, c, true)
+// judgeSilence judges that no answer came although patience is over.
+func (p *playthrough) judgeSilence(ctx context.Context, c *conn) {
+	if !p.isAlive(ctx) {
+		p.noteCrash(ctx, c, true)
 		p.drop(c, scenarios.Closed) // no answer will come any more
 		return
 	}
-	if ctx.Err() != nil || p.conns[c.number] != c || c.clause == p.unheard() && p.limited(ctx) { // there was one too many
+	if ctx.Err() != nil || p.conns[c.number] != c || c.clause == p.greetingClause() && p.meetsLimit(ctx) { // there was one too many
 		return
 	}
 	r := c.GiveUp(ctx)
 	if !r.GaveUp {
-		p.arrived(ctx, c, r)
+		p.takeArrival(ctx, c, r)
 		return
 	}
-	timer, is := p.law.(law.Timer)
+	timer, ok := p.law.(law.Timer)
 	switch {
-	case r.Pending != "" && !r.Coming:
-		p.misspelt(c, r.Rule, r.String())
-	case c.judged && (!is || !timer.MayWait(c.number, time.Now())):
+	case r.Pending != "" && !r.IsArriving:
+		p.addMisspelling(c, r.Rule, r.String())
+	case c.isJudged && (!ok || !timer.MayWait(c.number, time.Now())):
 		v := p.silence(c)
-		if is {
+		if ok {
 			v.Clause = cmp.Or(timer.Awaited(c.number), v.Clause)
 		}
-		if r.Coming { // for many timeouts
+		if r.IsArriving { // for many timeouts
 			v.Got = r.String()
 		}
 		v.Doubtful = true // a job that was lost or held back before may be the reason
 		p.record(c, event{parts: []string{"<nothing>"}, violation: v})
-		p.broken(c, v, c.sent)
+		p.addSighting(c, v, c.sentStep)
 	}
 	p.drop(c, scenarios.Closed)
 }
 
 // silence is the violation that a connection brought nothing.
-func (p *playing) silence(c *conn) *law.Violation {
+func (p *playthrough) silence(c *conn) *law.Violation {
 	v := p.violation(RuleSilent, "<any>", "nothing within "+p.timeout.String())
-	if c.clause == p.unheard() {
+	if c.clause == p.greetingClause() {
 		v.Clause = c.clause
 	}
 	return v

@@ -23,17 +23,17 @@ func TestSilenceIsDoubtful(t *testing.T) {
 			p, _ := stub(target, nil)
 			c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
 			require.NoError(t, err)
-			p.conns[1], c.judged, c.clause = c, test.judged, "put"
+			p.conns[1], c.isJudged, c.clause = c, test.judged, "put"
 			p.law = waiting{p.law, test.waits}
-			p.silent(t.Context(), c)
+			p.judgeSilence(t.Context(), c)
 			assert.Empty(t, p.conns, "nothing is awaited on it any more")
-			if test.judged && !test.waits && assert.Len(t, p.found, 1) {
-				f := p.found[0]
+			if test.judged && !test.waits && assert.Len(t, p.sightings, 1) {
+				f := p.sightings[0]
 				assert.Equal(t, []string{RuleSilent, "of what is awaited", "nothing within 10s"}, []string{f.Rule, f.Clause, f.Got})
 				assert.True(t, f.Doubtful)
 				assert.False(t, f.crash)
 			} else {
-				assert.Len(t, p.found, b2i(test.judged && !test.waits))
+				assert.Len(t, p.sightings, b2i(test.judged && !test.waits))
 			}
 			for _, c := range target.conns {
 				_ = c.Close()
@@ -57,7 +57,7 @@ func TestUnfinishedReplies(t *testing.T) {
 			p, _ := stub(target, nil)
 			c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
 			require.NoError(t, err)
-			c.judged = true
+			c.isJudged = true
 			p.conns[1], p.law = c, waiting{p.law, want.rule == RuleGrammar}
 			server := target.conns[0]
 			var writing sync.WaitGroup
@@ -70,10 +70,10 @@ func TestUnfinishedReplies(t *testing.T) {
 				}
 			})
 			<-time.After(2 * time.Second) // the short one is there as far as it goes
-			p.silent(t.Context(), c)
+			p.judgeSilence(t.Context(), c)
 			assert.Empty(t, p.conns)
-			if assert.Len(t, p.found, 1) {
-				f := p.found[0]
+			if assert.Len(t, p.sightings, 1) {
+				f := p.sightings[0]
 				assert.Equal(t, want, finding{f.Rule, f.Clause, f.Got})
 			}
 			for _, c := range target.conns {
@@ -102,16 +102,16 @@ type idling struct {
 	idle bool
 }
 
-func (l idling) Idle(int, time.Time) bool { return l.idle }
+func (l idling) IsIdle(int, time.Time) bool { return l.idle }
 
 // An exploration does not wait for a reply while the law knows that none can come.
 func TestWhatCannotComeIsAwaitedLater(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		idle, goOn, sends bool // sends: a line follows on the same connection
-		owed              int  // behind the steps
+		owesReply         int  // behind the steps
 	}{
-		"it goes on":      {idle: true, goOn: true, owed: 1},
+		"it goes on":      {idle: true, goOn: true, owesReply: 1},
 		"it may come now": {goOn: true},
 		"it does not":     {idle: true},
 		"a line follows":  {idle: true, goOn: true, sends: true},
@@ -121,7 +121,7 @@ func TestWhatCannotComeIsAwaitedLater(t *testing.T) {
 			p, l := stub(target, nil)
 			c, err := p.dial(t.Context(), 1, &scenarios.Connect{Role: scenarios.Raw})
 			require.NoError(t, err)
-			p.conns[1], p.law, c.owed = c, idling{l, test.idle}, 1
+			p.conns[1], p.law, c.dueReplies = c, idling{l, test.idle}, 1
 			build := Builder{p.dialect}
 			steps := []Step{build.Await(1)}
 			if test.sends {
@@ -129,7 +129,7 @@ func TestWhatCannotComeIsAwaitedLater(t *testing.T) {
 			}
 			x := &exploration{Explorer: &Explorer{}, play: p}
 			x.steps(t.Context(), steps, test.goOn)
-			assert.Equal(t, test.owed, c.owed, name)
+			assert.Equal(t, test.owesReply, c.dueReplies, name)
 			for _, c := range target.conns {
 				_ = c.Close()
 			}

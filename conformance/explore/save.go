@@ -36,12 +36,12 @@ func (t Trace) Save(w io.Writer) error {
 	for i, step := range t.Steps {
 		saved.Steps[i] = savedStep{step.String(), step.Ahead}
 	}
-	var whole bytes.Buffer
-	to := json.NewEncoder(&whole)
+	var buf bytes.Buffer
+	to := json.NewEncoder(&buf)
 	to.SetEscapeHTML(false)
 	err := to.Encode(saved)
 	if err == nil {
-		_, err = w.Write(text.EscapeJSON(whole.Bytes()))
+		_, err = w.Write(text.EscapeJSON(buf.Bytes()))
 	}
 	if err != nil {
 		return fmt.Errorf("save the conversation: %w", err)
@@ -73,8 +73,8 @@ func LoadTrace(d scenarios.Dialect, r io.Reader) (Trace, error) {
 	return t, nil
 }
 
-// playable reports whether the step is one of the kinds that [Step] lists.
-func (s Step) playable() bool {
+// isPlayable reports whether the step is one of the kinds that [Step] lists.
+func (s Step) isPlayable() bool {
 	switch s.Do.(type) {
 	case *scenarios.Silence, *scenarios.Operate:
 		return true
@@ -82,8 +82,8 @@ func (s Step) playable() bool {
 	return s.Conn() >= 0 // blocks and barriers have none
 }
 
-// wordless reports whether a line is a disruption that scripts have no statement for.
-func wordless(line string) bool {
+// hasNoStatement reports whether a line is a disruption that scripts have no statement for.
+func hasNoStatement(line string) bool {
 	return slices.Contains([]scenarios.Need{KillServer, Pause, Partition}, scenarios.Need(line))
 }
 
@@ -94,7 +94,7 @@ func parseSteps(d scenarios.Dialect, saved []savedStep) ([]Step, error) {
 	}
 	lines := make([]string, len(saved))
 	for i, s := range saved {
-		if lines[i] = s.Line; wordless(s.Line) {
+		if lines[i] = s.Line; hasNoStatement(s.Line) {
 			lines[i] = string(scenarios.NeedRestart)
 		}
 	}
@@ -107,10 +107,10 @@ func parseSteps(d scenarios.Dialect, saved []savedStep) ([]Step, error) {
 	}
 	steps := make([]Step, len(saved))
 	for i, s := range saved {
-		if steps[i] = (Step{Do: script.Steps[i], Ahead: s.Ahead}); wordless(s.Line) {
+		if steps[i] = (Step{Do: script.Steps[i], Ahead: s.Ahead}); hasNoStatement(s.Line) {
 			steps[i].Do = Disrupt(scenarios.Need(s.Line)).Do
 		}
-		if !steps[i].playable() {
+		if !steps[i].isPlayable() {
 			return nil, fmt.Errorf("step %d cannot be played: %s", i, s.Line)
 		}
 	}

@@ -13,20 +13,20 @@ import (
 // record is a conversation as it was played once: what each step was answered with,
 // and what was found.
 type record struct {
-	subject *Subject
-	answers map[int][]seen
-	hit     found
-	prefix  string
-	times   map[string]string
-	unheard string // the clause by which a server speaks first
+	subject        *Subject
+	answers        map[int][]reply
+	hit            sighting
+	prefix         string
+	times          map[string]string
+	greetingClause string // the clause by which a server speaks first
 }
 
-// recorded returns the record of a play that showed the finding.
-func recorded(p *playing, hit found) record {
+// recordOf returns the record of a play that showed the finding.
+func recordOf(p *playthrough, hit sighting) record {
 	r := record{
-		subject: p.subject, answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times, unheard: p.unheard(),
+		subject: p.subject, answers: map[int][]reply{}, hit: hit, prefix: p.prefix, times: p.times, greetingClause: p.greetingClause(),
 	}
-	for i, a := range p.seen {
+	for i, a := range p.replies {
 		a.order = i
 		r.answers[a.step] = append(r.answers[a.step], a)
 	}
@@ -46,11 +46,11 @@ type writer struct {
 	opened map[int]bool
 }
 
-// manyLines reports whether a finding is about more answers than there were lines in
+// hasManyLines reports whether a finding is about more answers than there were lines in
 // made-up bytes.
-func manyLines(t Trace, hit found) bool {
+func hasManyLines(t Trace, hit sighting) bool {
 	return hit.Rule == RuleExtra && slices.ContainsFunc(t.Steps, func(s Step) bool {
-		return s.unbounded() && s.Conn() == hit.conn && strings.Count(s.Text(), "\n") > 1
+		return s.isUnbounded() && s.Conn() == hit.conn && strings.Count(s.Text(), "\n") > 1
 	})
 }
 
@@ -67,8 +67,8 @@ func newWriter(s *Subject, t Trace) *writer {
 // script writes a conversation in the suite's language; empty if that cannot be done.
 func script(t Trace, f *Finding, r record) string {
 	// No line can express that two values differ, or how many replies come.
-	if r.subject.has(r.hit.Rule, law.Unwritten) || r.answers == nil || manyLines(t, r.hit) ||
-		slices.ContainsFunc(t.Steps, unwritable) {
+	if r.subject.hasTrait(r.hit.Rule, law.Unwritten) || r.answers == nil || hasManyLines(t, r.hit) ||
+		slices.ContainsFunc(t.Steps, isUnwritable) {
 		return ""
 	}
 	names := newShortNames(r.subject.Dialect)
@@ -76,8 +76,8 @@ func script(t Trace, f *Finding, r record) string {
 	for range 2 { // first for the names that there are
 		w = newWriter(r.subject, t)
 		w.f, w.r, w.names = f, r, names
-		w.found()
-		names.final = true
+		w.writeFinding()
+		names.isFinal = true
 	}
 	text := w.text()
 	if slices.ContainsFunc(scenarios.Lint(w.Script), func(p *scenarios.Problem) bool { return !p.Advice }) {
@@ -86,9 +86,9 @@ func script(t Trace, f *Finding, r record) string {
 	return text
 }
 
-// found writes the script of a finding.
-func (w *writer) found() {
-	title := w.f.What
+// writeFinding writes the script of a finding.
+func (w *writer) writeFinding() {
+	title := w.f.Detail
 	if title == "" {
 		title = fmt.Sprintf("expected %s, got %s", w.f.Expected, w.f.Got)
 	}
@@ -97,7 +97,7 @@ func (w *writer) found() {
 	}
 	w.Script.Title = w.names.title(w.symbols(titleOf(title)))
 	_, w.Script.Needs = w.ruling()
-	if w.locked() && !slices.Contains(w.Script.Needs, scenarios.NeedPassword) {
+	if w.needsPassword() && !slices.Contains(w.Script.Needs, scenarios.NeedPassword) {
 		w.Script.Needs = append(w.Script.Needs, scenarios.NeedPassword)
 	}
 	for i := range w.t.Steps {
@@ -106,7 +106,7 @@ func (w *writer) found() {
 		}
 		w.step(i, &w.t.Steps[i])
 		if w.pushes() {
-			w.pushed(i)
+			w.writePushes(i)
 		}
 		if i == w.r.hit.step || w.t.N > 1 && i == w.t.To-1 {
 			w.answers()
@@ -116,7 +116,7 @@ func (w *writer) found() {
 		}
 	}
 	w.answers()
-	w.aftermath()
+	w.writeProbeLine()
 }
 
 // text is the script; empty if the language cannot express it.
@@ -130,7 +130,7 @@ func (w *writer) text() string {
 
 // ruling returns what the subject knows of the clause of the finding.
 func (w *writer) ruling() (level string, needs []scenarios.Need) {
-	if w.f.Should {
+	if w.f.IsRecommendation {
 		level = "SHOULD"
 	}
 	if w.r.subject.Ruling == nil {
@@ -139,8 +139,8 @@ func (w *writer) ruling() (level string, needs []scenarios.Need) {
 	return w.r.subject.Ruling(w.f.Clause, level)
 }
 
-// locked reports whether a value is sent that is computed from a password.
-func (w *writer) locked() bool {
+// needsPassword reports whether a value is sent that is computed from a password.
+func (w *writer) needsPassword() bool {
 	g := w.Script.Dialect.Grammar()
 	return slices.ContainsFunc(w.t.Steps, func(s Step) bool { return needsPassword(g, s.segments()) })
 }
@@ -184,13 +184,13 @@ func (w *writer) step(i int, s *Step) {
 }
 
 // ends writes the end of a connection, and what comes after the client's half of it is closed.
-func (w *writer) ends(i, conn int, how scenarios.Ending) {
-	_, owed := w.awaits[conn]
+func (w *writer) ends(i, conn int, ending scenarios.Ending) {
+	_, ok := w.awaits[conn]
 	delete(w.awaits, conn)
 	delete(w.opened, conn)
-	w.Close(w.conn(conn), how)
-	if owed && i == w.r.hit.step && conn == w.r.hit.conn && how == scenarios.HalfShut {
-		w.hit(i, conn)
+	w.Close(w.conn(conn), ending)
+	if ok && i == w.r.hit.step && conn == w.r.hit.conn && ending == scenarios.HalfShut {
+		w.writeHit(i, conn)
 	}
 }
 
@@ -210,18 +210,18 @@ func (w *writer) open(i, conn int, do *scenarios.Connect) {
 		hello = do.Hello.String()
 		if client := "$" + w.Script.Dialect.Grammar().Names.Client; w.introduces() { // all connections say the same
 			hello = w.r.subject.Introduction.Fields(do)
-		} else if w.names.onlyUse(client) && w.Renamed(hello) == `{"`+client[1:]+`":"`+client+`"}` {
+		} else if w.names.isSingleUse(client) && w.Renamed(hello) == `{"`+client[1:]+`":"`+client+`"}` {
 			hello = "" // it has that one by itself
 		}
 	}
 	w.Connect(w.conn(conn), do.Role, hello)
 	if do.Role == scenarios.Raw {
-		w.greeted(conn)
+		w.expectGreeting(conn)
 	}
 }
 
-// greeted expects what the server sends first, if it does.
-func (w *writer) greeted(conn int) {
+// expectGreeting expects what the server sends first, if it does.
+func (w *writer) expectGreeting(conn int) {
 	if hi := w.r.subject.Greeting; hi != "" {
 		w.expect(conn, hi)
 	}
@@ -239,19 +239,19 @@ func (w *writer) introduces() bool {
 // one is the finding.
 func (w *writer) greeting(conn int, do *scenarios.Connect) {
 	first := w.r.subject.Greeting
-	if w.r.hit.crash || w.r.subject.has(w.r.hit.Rule, law.AtGreeting) ||
-		w.r.hit.Rule == RuleSilent && w.r.hit.Clause == w.r.unheard {
+	if w.r.hit.crash || w.r.subject.hasTrait(w.r.hit.Rule, law.AtGreeting) ||
+		w.r.hit.Rule == RuleSilent && w.r.hit.Clause == w.r.greetingClause {
 		w.clause()
 		if !w.r.hit.crash {
-			first = w.wanted(first)
+			first = w.expectation(first)
 		}
 		w.expect(conn, first)
 		return
 	}
-	w.greeted(conn)
-	w.Send(w.conn(conn), w.r.subject.Introduction.Line(do, w.locked()))
+	w.expectGreeting(conn)
+	w.Send(w.conn(conn), w.r.subject.Introduction.Line(do, w.needsPassword()))
 	w.clause()
-	w.expect(conn, w.wanted(w.r.subject.Accepted))
+	w.expect(conn, w.expectation(w.r.subject.Accepted))
 }
 
 // clause ties what follows to the clause of the finding. What the catalogue only notes
@@ -266,8 +266,8 @@ func (w *writer) clause() {
 
 // send writes a client line.
 func (w *writer) send(conn int, do *scenarios.Send, text string) {
-	plain := printable(text)
-	line := &scenarios.Send{Conn: w.conn(conn), Bytewise: do.Bytewise && plain, Raw: !plain || do.Raw && !do.Bytewise}
+	isPlain := isPrintable(text)
+	line := &scenarios.Send{Conn: w.conn(conn), Bytewise: do.Bytewise && isPlain, Raw: !isPlain || do.Raw && !do.Bytewise}
 	for _, t := range do.Segments {
 		line.Segments = append(line.Segments, w.RenameIn(t))
 	}
@@ -275,14 +275,14 @@ func (w *writer) send(conn int, do *scenarios.Send, text string) {
 	switch {
 	case line.Bytewise:
 		line.Segments = []scenarios.Template{slices.Concat(line.Segments...)}
-	case !do.Raw && !plain:
+	case !do.Raw && !isPlain:
 		line.Segments[last] = append(line.Segments[last], w.Template("\r\n")[0]...)
 	}
 	w.Add(line)
 }
 
-// printable reports whether a line can stand in a script as it is.
-func printable(text string) bool {
+// isPrintable reports whether a line can stand in a script as it is.
+func isPrintable(text string) bool {
 	notALine := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == 0xfffd }
 	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, notALine) &&
 		!strings.Contains(text, scenarios.Cut)
@@ -297,51 +297,51 @@ func (w *writer) answers() {
 
 // answer writes the S: line of the step that a connection was sent last.
 func (w *writer) answer(conn int) {
-	i, owed := w.awaits[conn]
-	if !owed {
+	i, ok := w.awaits[conn]
+	if !ok {
 		return
 	}
 	delete(w.awaits, conn)
 	hit := w.r.hit
-	if hit.conn == conn && i == hit.about {
-		w.hit(i, conn)
+	if hit.conn == conn && i == hit.wrongStep {
+		w.writeHit(i, conn)
 		return
 	}
-	w.expect(conn, w.expected(i, conn))
+	w.expect(conn, w.replyText(i, conn))
 }
 
-// expected is what a step was answered with, as far as that matters. Of many rounds the
+// replyText is what a step was answered with, as far as that matters. Of many rounds the
 // first counts, since the last is the broken one; an answer may have come while a later
 // step was played.
-func (w *writer) expected(step, conn int) string {
-	a, is := w.answered(step, conn)
+func (w *writer) replyText(step, conn int) string {
+	a, ok := w.firstReply(step, conn)
 	switch {
-	case !is:
+	case !ok:
 		return "<any>"
-	case a.Open != "" && !w.makes(step):
-		return a.Open
+	case a.OpenPattern != "" && !w.isFirstOfJob(step):
+		return a.OpenPattern
 	}
 	return w.symbols(a.Pattern)
 }
 
-// answered is the first of all answers to a step.
-func (w *writer) answered(step, conn int) (first seen, is bool) {
+// firstReply is the first of all answers to a step.
+func (w *writer) firstReply(step, conn int) (first reply, ok bool) {
 	for i := step; i < len(w.t.Steps); i++ {
 		if s := w.t.Steps[i]; i > step && s.Sends() != nil && s.Conn() == conn {
 			break
 		}
 		for _, a := range w.r.answers[i] {
-			if a.conn == conn && (!is || a.order < first.order) {
-				first, is = a, true
+			if a.conn == conn && (!ok || a.order < first.order) {
+				first, ok = a, true
 			}
 		}
 	}
-	return first, is
+	return first, ok
 }
 
-// makes reports whether a step is the first to name the job of the finding, which the
+// isFirstOfJob reports whether a step is the first to name the job of the finding, which the
 // server then has to accept.
-func (w *writer) makes(step int) bool {
+func (w *writer) isFirstOfJob(step int) bool {
 	name := w.r.hit.job
 	first := slices.IndexFunc(w.t.Steps, func(s Step) bool {
 		return slices.Contains(sharedNames(w.Script.Dialect.Grammar(), s.segments()), "$"+name)
@@ -356,7 +356,7 @@ func (w *writer) wait(i int, d time.Duration) {
 	}
 	var idle []string
 	if len(w.awaits) > 0 {
-		if idle = w.idle(i); len(idle) == 0 || w.single {
+		if idle = w.idleConns(i); len(idle) == 0 || w.single {
 			return
 		}
 	}
@@ -366,8 +366,8 @@ func (w *writer) wait(i int, d time.Duration) {
 	w.Silence(d, idle...)
 }
 
-// idle names the connections that owe no answer at a step.
-func (w *writer) idle(step int) []string {
+// idleConns names the connections that owe no answer at a step.
+func (w *writer) idleConns(step int) []string {
 	var all []string
 	for _, conn := range connections(w.t.Steps[:step]) {
 		if _, awaited := w.awaits[conn]; !awaited {
@@ -377,16 +377,16 @@ func (w *writer) idle(step int) []string {
 	return all
 }
 
-// aftermath asks what the finding is about once more where no line shows it.
-func (w *writer) aftermath() {
-	if w.r.subject.Again == nil {
+// writeProbeLine asks what the finding is about once more where no line shows it.
+func (w *writer) writeProbeLine() {
+	if w.r.subject.ProbeLine == nil {
 		return
 	}
 	for _, s := range w.t.Steps {
 		if !s.opens() || s.Conn() != w.r.hit.conn {
 			continue
 		}
-		if line := w.r.subject.Again(w.r.hit.Rule, s.Do.(*scenarios.Connect)); line != "" {
+		if line := w.r.subject.ProbeLine(w.r.hit.Rule, s.Do.(*scenarios.Connect)); line != "" {
 			w.clause()
 			w.Send(w.conn(s.Conn()), line)
 			w.expect(s.Conn(), w.r.subject.Accepted)

@@ -19,29 +19,29 @@ func (w *writer) conn(number int) string {
 // expect writes an expectation without a window.
 func (w *writer) expect(conn int, text string) { w.Expect(w.conn(conn), scenarios.Window{}, text) }
 
-// hit writes the line that fails, the answer to a step.
-func (w *writer) hit(step, conn int) {
-	came := w.expected(step, conn) // of many rounds those before were answered
+// writeHit writes the line that fails, the answer to a step.
+func (w *writer) writeHit(step, conn int) {
+	reply := w.replyText(step, conn) // of many rounds those before were answered
 	if w.r.hit.Rule == RuleLingers {
 		w.expect(conn, w.r.subject.Accepted)
 	}
 	w.clause()
-	var within scenarios.Window // in which the reply must come
+	var window scenarios.Window // in which the reply must come
 	if from, to := w.r.hit.Window[0], w.r.hit.Window[1]; to > 0 {
-		within = scenarios.Window{From: from, To: to}
+		window = scenarios.Window{From: from, To: to}
 	}
-	w.Expect(w.conn(conn), within, w.wanted(came))
+	w.Expect(w.conn(conn), window, w.expectation(reply))
 }
 
-// wanted is what the line that fails expects, as a script has it; came is what comes
+// expectation is what the line that fails expects, as a script has it; came is what comes
 // where the finding is about something beside it.
-func (w *writer) wanted(came string) string {
+func (w *writer) expectation(reply string) string {
 	switch w.r.hit.Rule {
 	case RuleExtra, RuleGrammar, RuleClosed:
-		return came
+		return reply
 	case RuleCrash:
 		if w.t.N > 1 {
-			return came
+			return reply
 		}
 		return "<any>"
 	case RuleSilent:
@@ -49,9 +49,9 @@ func (w *writer) wanted(came string) string {
 	case RuleLingers:
 		return "<close>"
 	}
-	other := w.r.subject.has(w.r.hit.Rule, law.OfDelivery) && w.t.N > 1 // other rounds bring a job there
-	if other || w.r.subject.has(w.r.hit.Rule, law.Unasked) {
-		return came
+	other := w.r.subject.hasTrait(w.r.hit.Rule, law.OfDelivery) && w.t.N > 1 // other rounds bring a job there
+	if other || w.r.subject.hasTrait(w.r.hit.Rule, law.Unasked) {
+		return reply
 	}
 	if text := w.symbols(w.r.hit.Expected); text != "" {
 		return text
@@ -62,9 +62,9 @@ func (w *writer) wanted(came string) string {
 // pushes reports whether most messages of the server answer no command: they are lines where they have come.
 func (w *writer) pushes() bool { return w.Script.Dialect.Grammar().Replies.Pushes }
 
-// pushed writes the messages that came at a step, and what is wrong there if that is the finding. Of many rounds those
+// writePushes writes the messages that came at a step, and what is wrong there if that is the finding. Of many rounds those
 // of the first count.
-func (w *writer) pushed(i int) {
+func (w *writer) writePushes(i int) {
 	hit := w.r.hit
 	for _, a := range w.r.answers[i] {
 		if a.Violation == nil && a.Pattern != "" && a.round <= 1 && w.opened[a.conn] {
@@ -75,19 +75,19 @@ func (w *writer) pushed(i int) {
 		return
 	}
 	switch {
-	case w.r.subject.has(hit.Rule, law.Unasked):
+	case w.r.subject.hasTrait(hit.Rule, law.Unasked):
 		w.clause()
-		w.Silence(time.Second, w.named(hit.conn)...)
+		w.Silence(time.Second, w.silenceConns(hit.conn)...)
 	case slices.Contains([]string{RuleCrash, RuleGrammar, RuleSilent, RuleClosed}, hit.Rule):
-		w.serves(hit.conn)
+		w.writeProbe(hit.conn)
 	default:
 		w.clause()
-		w.expect(hit.conn, w.wanted(""))
+		w.expect(hit.conn, w.expectation(""))
 	}
 }
 
-// serves asks the server whether it still serves, when it has had time to end.
-func (w *writer) serves(conn int) {
+// writeProbe asks the server whether it still serves, when it has had time to end.
+func (w *writer) writeProbe(conn int) {
 	if !w.opened[conn] {
 		for conn = range w.opened { // any: there is one in most cases
 			break
@@ -96,14 +96,14 @@ func (w *writer) serves(conn int) {
 	if !w.opened[conn] {
 		w.Connect(w.conn(conn), scenarios.Producer, "")
 	}
-	w.Add(&scenarios.Silence{For: time.Second, Conns: w.named(conn)})
+	w.Add(&scenarios.Silence{For: time.Second, Conns: w.silenceConns(conn)})
 	w.clause()
 	w.Send(w.conn(conn), w.r.subject.Question)
 	w.expect(conn, w.r.subject.Accepted)
 }
 
-// named returns the name of a connection as a silence has it: none if there is one connection only.
-func (w *writer) named(conn int) []string {
+// silenceConns returns the name of a connection as a silence has it: none if there is one connection only.
+func (w *writer) silenceConns(conn int) []string {
 	if name := w.conn(conn); name != "" {
 		return []string{name}
 	}
@@ -112,34 +112,34 @@ func (w *writer) named(conn int) []string {
 
 // part returns what a finding is about, and what was answered there: the steps that name its job, if they are few, else
 // what was answered wrongly behind what its connection sent first; of a crash that no command has shown the last steps.
-func (x *exploration) part(p *pending) (Trace, record) {
-	const few = 12
-	whole := p.Whole.Steps[:min(p.found.step+1, len(p.Whole.Steps))]
-	if len(whole) == 0 {
+func (x *exploration) part(p *pendingFinding) (Trace, record) {
+	const limit = 12
+	trace := p.Original.Steps[:min(p.found.step+1, len(p.Original.Steps))]
+	if len(trace) == 0 {
 		return Trace{}, record{}
 	}
-	s := &shrinker{config: x.config, target: p.found, comes: p.comes}
-	about := s.about(whole)
-	places := s.places(whole, s.ofJob(whole))
+	s := &shrinker{config: x.config, target: p.found, deliverySteps: p.deliverySteps}
+	wrongStep := s.wrongStep(trace)
+	places := s.places(trace, s.jobStepMask(trace))
 	switch {
 	case p.Crash && p.found.conn == noConn: // of which of the last steps it died is not known
-		keep := make([]bool, len(whole))
-		for i := max(0, len(whole)-few); i < len(whole); i++ {
+		keep := make([]bool, len(trace))
+		for i := max(0, len(trace)-limit); i < len(trace); i++ {
 			keep[i] = true
 		}
-		places = s.places(whole, keep)
-	case p.found.job == "" || len(places) > few:
-		places = s.places(whole[:about+1], lonely(whole[:about+1], about, true))
+		places = s.places(trace, keep)
+	case p.found.job == "" || len(places) > limit:
+		places = s.places(trace[:wrongStep+1], singleStepMask(trace[:wrongStep+1], wrongStep, true))
 	}
-	said := recorded(x.play, p.found)
-	all := said.answers
-	said.answers = map[int][]seen{}
+	rec := recordOf(x.play, p.found)
+	all := rec.answers
+	rec.answers = map[int][]reply{}
 	var t Trace
 	for i, at := range places {
-		t.Steps = append(t.Steps, whole[at])
-		said.answers[i] = all[at]
+		t.Steps = append(t.Steps, trace[at])
+		rec.answers[i] = all[at]
 	}
-	said.hit.step = len(places) - 1
-	said.hit.about = max(0, slices.Index(places, about))
-	return t, said
+	rec.hit.step = len(places) - 1
+	rec.hit.wrongStep = max(0, slices.Index(places, wrongStep))
+	return t, rec
 }

@@ -11,9 +11,9 @@ import (
 
 // titleOf returns s as a title can hold it: one line, and not too long.
 func titleOf(s string) string {
-	const most = 150
+	const limit = 150
 	s = text.Printable(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' }), " "))
-	return strings.ToValidUTF8(s[:min(len(s), most)], "")
+	return strings.ToValidUTF8(s[:min(len(s), limit)], "")
 }
 
 // rename returns the name in the script for one of the conversation: repeated jobs have
@@ -22,7 +22,7 @@ func (w *writer) rename(name string) string {
 	if w.t.N > 1 && w.isJob(name[1:]) && !strings.HasSuffix(name, "#") {
 		name += "#"
 	}
-	return w.names.short(name)
+	return w.names.shorten(name)
 }
 
 // isJob reports whether a name is that of a job.
@@ -63,15 +63,15 @@ type shortNames struct {
 	number  map[string]int // by family and number: $jid12, c4
 	count   map[string]int // of the names of a family
 	uses    map[string]int // of all names of a family
-	final   bool           // all names have been counted
+	isFinal bool           // all names have been counted
 }
 
 func newShortNames(d scenarios.Dialect) *shortNames {
 	return &shortNames{dialect: d, number: map[string]int{}, count: map[string]int{}, uses: map[string]int{}}
 }
 
-// short is the short name for a name such as $jid12, $queue3# or c4.
-func (n *shortNames) short(name string) string {
+// shorten is the short name for a name such as $jid12, $queue3# or c4.
+func (n *shortNames) shorten(name string) string {
 	first := strings.IndexAny(name, digits)
 	if n == nil || first < 0 {
 		return name
@@ -80,7 +80,7 @@ func (n *shortNames) short(name string) string {
 	rest := strings.TrimLeft(name[first:], digits)
 	numbered := strings.TrimSuffix(name, rest)
 	switch {
-	case !n.final:
+	case !n.isFinal:
 		n.uses[family]++
 		if n.number[numbered] == 0 {
 			n.count[family]++
@@ -99,19 +99,21 @@ const (
 )
 
 // conn is the name of a connection.
-func (n *shortNames) conn(number int) string { return n.short(connName(number)) }
+func (n *shortNames) conn(number int) string { return n.shorten(connName(number)) }
 
-// onlyUse reports whether a family has one name that is used once.
-func (n *shortNames) onlyUse(family string) bool { return n != nil && n.final && n.uses[family] == 1 }
+// isSingleUse reports whether a family has one name that is used once.
+func (n *shortNames) isSingleUse(family string) bool {
+	return n != nil && n.isFinal && n.uses[family] == 1
+}
 
 // title is a title with short names for those that the script has.
 func (n *shortNames) title(text string) string {
 	segments, err := scenarios.ParseTemplate(n.dialect, text)
-	if err != nil || !n.final {
+	if err != nil || !n.isFinal {
 		return text
 	}
 	for i, t := range segments {
-		if segments[i], err = t.Rename(n.short); err != nil {
+		if segments[i], err = t.Rename(n.shorten); err != nil {
 			return text
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// unbounded reports whether a step sends bytes that may be any number of commands, and does not
+// isUnbounded reports whether a step sends bytes that may be any number of commands, and does not
 // await their answers.
-func (s Step) unbounded() bool {
+func (s Step) isUnbounded() bool {
 	do := s.Sends()
 	return do != nil && do.Raw && s.Ahead
 }
@@ -30,8 +30,8 @@ const (
 const longestWrite = 2 * time.Second
 
 // send plays a Send.
-func (p *playing) send(ctx context.Context, c *conn, s *Step) {
-	p.readOwed(ctx, c)
+func (p *playthrough) send(ctx context.Context, c *conn, s *Step) {
+	p.readReplies(ctx, c)
 	if p.conns[c.number] != c {
 		return
 	}
@@ -41,29 +41,29 @@ func (p *playing) send(ctx context.Context, c *conn, s *Step) {
 		return
 	}
 	pause := betweenSegments
-	if do.Bytewise || s.unbounded() {
+	if do.Bytewise || s.isUnbounded() {
 		pause = betweenBytes
 	}
 	if c.awaited = s.Text(); len(segments) == 1 {
 		c.introduction = c.awaited
 	}
-	c.unbounded = c.unbounded || s.unbounded()
-	p.cut = len(segments) > 1 && !do.Raw
-	p.transmit(ctx, c, segments, pause, c.unbounded)
-	p.cut = p.cut || len(segments) > 1 && c.owed > 0 && !c.unbounded // a single line, whatever it is made of
+	c.isUnbounded = c.isUnbounded || s.isUnbounded()
+	p.isSplit = len(segments) > 1 && !do.Raw
+	p.transmit(ctx, c, segments, pause, c.isUnbounded)
+	p.isSplit = p.isSplit || len(segments) > 1 && c.dueReplies > 0 && !c.isUnbounded // a single line, whatever it is made of
 	switch {
 	case s.Ahead:
-	case p.goesOn && p.idle(c):
+	case p.skipsVainWait && p.waitsInVain(c):
 		s.Ahead = true // in the trace of the exploration, too: only that goes on
 	default:
-		p.readOwed(ctx, c)
+		p.readReplies(ctx, c)
 	}
-	p.cut = false
+	p.isSplit = false
 }
 
 // segments are the bytes of a step. Of a line that the dialect cannot write they are those of the text: a law judges
 // what is sent, whatever it is.
-func (p *playing) segments(c *conn, do *scenarios.Send) [][]byte {
+func (p *playthrough) segments(c *conn, do *scenarios.Send) [][]byte {
 	texts := make([]string, len(do.Segments))
 	for i, t := range do.Segments {
 		texts[i] = p.expand(t, c.number)
@@ -92,12 +92,12 @@ func (c *config) line(text string) []byte {
 }
 
 // transmit writes what counts as one command, and records it.
-func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, pause time.Duration, unbounded bool) {
+func (p *playthrough) transmit(ctx context.Context, c *conn, segments [][]byte, pause time.Duration, unbounded bool) {
 	all := segments[0]
 	if len(segments) > 1 {
 		all = bytes.Join(segments, nil)
 	}
-	c.sent, c.pieces = p.step, max(0, c.pieces-1)
+	c.sentStep, c.pieces = p.step, max(0, c.pieces-1)
 	if len(segments) > 1 {
 		c.pieces = 2
 	}
@@ -113,10 +113,10 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 		segments = segments[last:]
 	}
 	sent := p.law.Sent(c.number, all, unbounded, time.Now())
-	c.clause, c.owed, c.judged, c.situation = sent.Clause, sent.Owed, sent.Judged, sent.Situation
-	c.most += sent.Most
-	p.ends = p.ends || sent.Ends
-	c.notALine = c.notALine || sent.Owed < 0
+	c.clause, c.dueReplies, c.isJudged, c.situation = sent.Clause, sent.DueReplies, sent.IsJudged, sent.Situation
+	c.maxReplies += sent.MaxReplies
+	p.mayEnd = p.mayEnd || sent.Ends
+	c.hasOddBytes = c.hasOddBytes || sent.DueReplies < 0
 	p.last = c.clause
 	_ = c.Write(ctx, segments, pause) // why nothing can be written shows at the next read
 }
@@ -125,26 +125,26 @@ func (p *playing) transmit(ctx context.Context, c *conn, segments [][]byte, paus
 type conn struct {
 	*session.Conn
 	number       int
-	opened       int                       // the step that opened it
-	owed         int                       // messages; below zero: so many at the most
-	judged       bool                      // the next message is judged
-	sent         int                       // the step that sent the last command
+	openStep     int                       // the step that opened it
+	dueReplies   int                       // messages; below zero: so many at the most
+	isJudged     bool                      // the next message is judged
+	sentStep     int                       // the step that sent the last command
 	pieces       int                       // commands until nothing comes any more of one that was sent in segments
 	awaited      string                    // the step's text of the command whose answer is owed
 	clause       string                    // that rules it
 	situation    string                    // that it meets
 	introduction string                    // the text of the line by which the client has introduced itself last
-	shut         bool                      // half-closed by us
-	notALine     bool                      // it was sent what is no single line
-	unbounded    bool                      // it was sent bytes that may be any number of commands
-	most         int                       // answers that this may bring
-	heard        int                       // of them
+	isHalfClosed bool                      // half-closed by us
+	hasOddBytes  bool                      // it was sent what is no single line
+	isUnbounded  bool                      // it was sent bytes that may be any number of commands
+	maxReplies   int                       // answers that this may bring
+	replies      int                       // of them
 	lapses       chan *session.SyntaxError // of messages that are no part of the conversation; more are not kept
 }
 
 // dial opens a connection on which no step has sent anything yet, as do says.
-func (p *playing) dial(ctx context.Context, number int, do *scenarios.Connect) (*conn, error) {
-	p.deeds.Settled(ctx, true, false)
+func (p *playthrough) dial(ctx context.Context, number int, do *scenarios.Connect) (*conn, error) {
+	p.deeds.Settle(ctx, true, false)
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	fields := ""
@@ -155,17 +155,17 @@ func (p *playing) dial(ctx context.Context, number int, do *scenarios.Connect) (
 	if err != nil {
 		return nil, err
 	}
-	const most = 16
-	c := &conn{number: number, lapses: make(chan *session.SyntaxError, most)}
-	seen := func(r session.Received) {
-		if r.Message.Hidden && len(c.lapses) < most {
+	const limit = 16
+	c := &conn{number: number, lapses: make(chan *session.SyntaxError, limit)}
+	watch := func(r session.Received) {
+		if r.Message.IsHidden && len(c.lapses) < limit {
 			c.lapses <- r.Message.Lapse // there is one, or it would not be shown
 		}
 	}
-	c.Conn = session.New(nc, protocol, session.Config{Timeout: p.timeout, Budget: p.budget, Seen: seen, ReadOn: true})
-	c.owed = c.Status().Owed
+	c.Conn = session.New(nc, protocol, session.Config{Timeout: p.timeout, Budget: p.budget, OnReceived: watch, ReadsOn: true})
+	c.dueReplies = c.Status().OwedMessages
 	if _, opens := p.subject.Dialect.(scenarios.Opener); opens && do.Role == scenarios.Raw {
-		c.owed = 0 // the server waits for what the step does not send
+		c.dueReplies = 0 // the server waits for what the step does not send
 	}
 	return c, nil
 }
@@ -173,7 +173,7 @@ func (p *playing) dial(ctx context.Context, number int, do *scenarios.Connect) (
 // asker returns the opening of a client that only asks.
 func asker() *scenarios.Connect { return &scenarios.Connect{Role: scenarios.Producer} }
 
-// within takes what a connection brings next.
-func (c *conn) within(ctx context.Context, limit time.Duration) (session.Received, bool) {
+// takeWithin takes what a connection brings next.
+func (c *conn) takeWithin(ctx context.Context, limit time.Duration) (session.Received, bool) {
 	return c.Take(ctx, time.Now().Add(limit))
 }

@@ -16,14 +16,14 @@ import (
 func steps(text string) (all []Step) {
 	b := Builder{fwpscript.Dialect{}}
 	for word := range strings.FieldsSeq(text) {
-		conn, what := int(word[0]-'0'), word[1:]
-		switch what {
+		conn, action := int(word[0]-'0'), word[1:]
+		switch action {
 		case "(":
 			all = append(all, b.Open(conn, scenarios.Raw, ""))
 		case ")":
 			all = append(all, End(conn, scenarios.Closed))
 		default:
-			all = append(all, b.Line(conn, "%s", what))
+			all = append(all, b.Line(conn, "%s", action))
 		}
 	}
 	return all
@@ -33,14 +33,14 @@ func steps(text string) (all []Step) {
 func written(all []Step) string {
 	var words []string
 	for _, step := range all {
-		what := step.Text()
+		text := step.Text()
 		switch {
 		case step.opens():
-			what = "("
+			text = "("
 		case step.Ends():
-			what = ")"
+			text = ")"
 		}
-		words = append(words, string(rune('0'+step.Conn()))+what)
+		words = append(words, string(rune('0'+step.Conn()))+text)
 	}
 	return strings.Join(words, " ")
 }
@@ -49,9 +49,9 @@ func written(all []Step) string {
 // of the conversation and of the record of its play, step by step.
 func TestReduceReturnsWhatWasPlayed(t *testing.T) {
 	t.Parallel()
-	const whole = "1a 1( 1b"
-	s := &shrinker{config: &config{subject: &Subject{}}, plays: playsAtMost}
-	assert.Equal(t, whole, written(s.reduce(t.Context(), Trace{Steps: steps(whole)}).Steps))
+	const trace = "1a 1( 1b"
+	s := &shrinker{config: &config{subject: &Subject{}}, plays: maxPlays}
+	assert.Equal(t, trace, written(s.reduce(t.Context(), Trace{Steps: steps(trace)}).Steps))
 }
 
 // TestStepsWithoutEffect: what is done on a connection that is not open may be dropped without a try, but not where
@@ -67,9 +67,9 @@ func TestStepsWithoutEffect(t *testing.T) {
 		"1( 1a 1) 1( 1b 1)": "1( 1a 1) 1( 1b 1)",
 	} {
 		trace := Trace{Steps: steps(before)}
-		assert.Equal(t, after, written(trace.only(effective(trace, trace.all())).Steps))
+		assert.Equal(t, after, written(trace.pick(effectivePlaces(trace, trace.places())).Steps))
 		trace.N = 2
-		assert.Equal(t, before, written(trace.only(effective(trace, trace.all())).Steps), "repeated")
+		assert.Equal(t, before, written(trace.pick(effectivePlaces(trace, trace.places())).Steps), "repeated")
 	}
 }
 
@@ -78,19 +78,19 @@ func TestStepsWithoutEffect(t *testing.T) {
 func TestStepsComeWithIntroductions(t *testing.T) {
 	t.Parallel()
 	s := &shrinker{config: &config{subject: &Subject{Introduction: Introduction{Verb: "HELLO"}}}}
-	for whole, part := range map[string]string{
+	for trace, part := range map[string]string{
 		"1( 1HELLO 2( 2HELLO 2a 1b":      "1( 1HELLO 1b",
 		"1( 1a 1HELLO 1c 1b":             "1( 1HELLO 1b",
 		"1( 1HELLO 1) 1( 1a 1b":          "1( 1b",
 		"2( 1( 1HELLO 1HELLO{} 2a 1b 1)": "1( 1HELLO 1HELLO{} 1b 1)",
 		"1HELLO 1( 1b 1HELLO":            "1( 1b",
 	} {
-		all := steps(whole)
+		all := steps(trace)
 		keep := make([]bool, len(all))
 		for i, step := range all {
 			keep[i] = step.Text() == "b"
 		}
-		assert.Equal(t, part, written(s.closed(all, keep)), whole)
+		assert.Equal(t, part, written(s.selectSteps(all, keep)), trace)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestOnlyKeepsTheRepetition(t *testing.T) {
 	}{
 		{[]int{0, 1, 2, 3, 4}, 1, 4}, {[]int{1, 2, 3}, 0, 3}, {[]int{0, 2, 4}, 1, 2}, {[]int{0, 4}, 1, 1}, {[]int{3}, 0, 1},
 	} {
-		less := trace.only(test.keep)
+		less := trace.pick(test.keep)
 		assert.Len(t, less.Steps, len(test.keep))
 		assert.Equal(t, []int{test.from, test.to, 7}, []int{less.From, less.To, less.N}, test.keep)
 	}
@@ -120,7 +120,7 @@ func TestAlone(t *testing.T) {
 	}
 	s := &shrinker{config: &config{subject: &Subject{}}}
 	var all []string
-	for _, trace := range s.alone(steps) {
+	for _, trace := range s.singleStepTraces(steps) {
 		text := ""
 		for _, step := range trace.Steps {
 			text += step.Text() + ";"
@@ -134,14 +134,14 @@ func TestAlone(t *testing.T) {
 // by chance the last before is.
 func TestMovesThatEndAServer(t *testing.T) {
 	t.Parallel()
-	g := &generator{last: map[string]uint64{}, made: map[string]int{"kill": 3, "ping": 7}, fatal: map[string]int{}}
+	g := &generator{last: map[string]uint64{}, moveCounts: map[string]int{"kill": 3, "ping": 7}, fatal: map[string]int{}}
 	for _, name := range []string{"kill", "ping", "kill", "ping", "ping"} {
 		g.latest = name
-		g.ended()
+		g.noteDeath()
 		assert.True(t, g.affords(Move{Name: name}))
 	}
 	g.latest = "kill"
-	g.ended()
+	g.noteDeath()
 	assert.False(t, g.affords(Move{Name: "kill"}))
 	assert.True(t, g.affords(Move{Name: "ping"}))
 }
@@ -153,13 +153,13 @@ func TestKnownKindsAreShrunkForLessTime(t *testing.T) {
 		before Finding
 		want   bool
 	}{
-		"reproduced":     {Finding{Rule: "delivered", Shown: 1}, true},
+		"reproduced":     {Finding{Rule: "delivered", Hits: 1}, true},
 		"not reproduced": {Finding{Rule: "delivered"}, false},
-		"another kind":   {Finding{Rule: "missing", Shown: 5}, false},
-		"a crash":        {Finding{Rule: "delivered", Shown: 5, Finding: conformance.Finding{Crash: true}}, false},
+		"another kind":   {Finding{Rule: "missing", Hits: 5}, false},
+		"a crash":        {Finding{Rule: "delivered", Hits: 5, Finding: conformance.Finding{Crash: true}}, false},
 	} {
 		x := exploration{Explorer: &Explorer{Subject: &Subject{}}, result: &Result{Findings: []Finding{test.before}}}
-		assert.Equal(t, test.want, x.shown("delivered"), name)
+		assert.Equal(t, test.want, x.isReproduced("delivered"), name)
 	}
 }
 
@@ -168,22 +168,22 @@ func TestKnownKindsAreShrunkForLessTime(t *testing.T) {
 func TestShort(t *testing.T) {
 	t.Parallel()
 	b := Builder{fwpscript.Dialect{}}
-	whole := []Step{
+	conversation := []Step{
 		b.Open(1, scenarios.Raw, ""), b.Open(2, scenarios.Raw, ""), b.Line(1, "first"), b.Line(2, "make $jid1"),
 		b.Line(1, "second"), b.Line(1, "take $jid1"), b.Line(2, "other"),
 	}
-	ahead := whole[5]
-	whole[5].Ahead = true
+	ahead := conversation[5]
+	conversation[5].Ahead = true
 	s := &shrinker{config: &config{subject: &Subject{Dialect: fwpscript.Dialect{}, Jobs: "jid"}}}
-	s.target = found{Violation: &law.Violation{JID: "x-jid1"}, job: "jid1", step: 6, about: 5, conn: 1}
+	s.target = sighting{Violation: &law.Violation{JID: "x-jid1"}, job: "jid1", step: 6, wrongStep: 5, conn: 1}
 	var all []string
-	for _, trace := range s.short(whole) {
+	for _, trace := range s.shortTraces(conversation) {
 		all = append(all, written(trace.Steps))
 	}
 	assert.Equal(t, []string{"1( 2( 2make $jid1 1take $jid1 2other", "1( 1take $jid1", "1( 2( 1take $jid1 2other",
 		"1( 2( 1first 1take $jid1 2other", "1( 2( 1second 1take $jid1 2other",
 		"1( 2( 1first 1second 1take $jid1 2other", "1( 2( 1first 2make $jid1 1second 1take $jid1 2other"}, all)
-	assert.Equal(t, ahead, s.short(whole)[1].Steps[1], "its answer is awaited")
+	assert.Equal(t, ahead, s.shortTraces(conversation)[1].Steps[1], "its answer is awaited")
 }
 
 // TestALookThatEndsTheServer: a server that is gone behind a look has crashed, though the clean-up alone has seen it;
@@ -191,16 +191,16 @@ func TestShort(t *testing.T) {
 func TestALookThatEndsTheServer(t *testing.T) {
 	t.Parallel()
 	trace := Trace{Steps: steps("1( 1a 1b")}
-	seen := found{Violation: &law.Violation{Rule: RuleCrash, Clause: "A-1"}, crash: true, step: 1}
-	for clause, p := range map[string]*playing{"": {dead: true}, "A-1": {dead: true, found: []found{seen}}} {
+	crash := sighting{Violation: &law.Violation{Rule: RuleCrash, Clause: "A-1"}, crash: true, step: 1}
+	for clause, p := range map[string]*playthrough{"": {isDead: true}, "A-1": {isDead: true, sightings: []sighting{crash}}} {
 		s := &shrinker{config: &config{}}
-		s.gone(p, trace)
+		s.noteEnd(p, trace)
 		assert.Equal(t, &trace, s.ended)
 		assert.True(t, s.fatal.crash)
 		assert.Equal(t, clause, s.fatal.Clause)
 		assert.Less(t, s.fatal.step, len(trace.Steps))
 		s = &shrinker{config: &config{}, bench: &bench{}}
-		s.gone(p, trace)
+		s.noteEnd(p, trace)
 		assert.Nil(t, s.ended)
 	}
 }

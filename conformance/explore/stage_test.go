@@ -70,7 +70,7 @@ func exploring(t *testing.T, config func() fakes.Config, e explore.Explorer,
 		if e.Longest == 0 {
 			e.Longest = 10 * time.Minute
 		}
-		e.Fresh, e.Watch = s.start, settled(e.Watch)
+		e.StartTarget, e.Watch = s.start, settled(e.Watch)
 		look(t, e.Run(t.Context()), s)
 	})
 }
@@ -99,7 +99,7 @@ func campaign(t *testing.T, config func() fakes.Config, c crowd.Campaign,
 		}
 		defer end()
 		e := &c.Explorer
-		e.Target, e.Password, e.Alone, e.Restarts, e.Fresh = target, config().Password, true, true, s.start
+		e.Target, e.Password, e.Alone, e.Restarts, e.StartTarget = target, config().Password, true, true, s.start
 		r, loaded := c.Run(t.Context())
 		look(t, r, loaded, s)
 	})
@@ -107,7 +107,7 @@ func campaign(t *testing.T, config func() fakes.Config, c crowd.Campaign,
 
 // replay runs a script on a server of its own and tells how that went: "" if the
 // clause is a finding where it should be one, and the whole holds where not.
-func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
+func replay(t *testing.T, s *stage, text, clause string, isBroken bool) string {
 	t.Helper()
 	script, err := scenarios.Parse(fwpscript.Dialect{}, "found.fwp", []byte(text))
 	if err != nil {
@@ -130,11 +130,13 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 		Checks:  conformance.Scripts(script),
 		Virtual: true}).Run(t.Context())
 	check := report.Checks[0]
-	if !broken {
+	if !isBroken {
 		// On a right server the script of a finding need not meet what the clause is about.
-		unmet := func(c reports.ClauseVerdict) bool { return c.Reason == reports.ReasonSetUp && c.Halted && !c.Beside }
-		open := check.Verdict == reports.Inconclusive && !slices.ContainsFunc(check.Clauses, unmet)
-		if check.Verdict.Breach() || open {
+		isUnmet := func(c reports.ClauseVerdict) bool {
+			return c.Reason == reports.ReasonSetUp && c.IsHalted && !c.HasOtherBreach
+		}
+		isOpen := check.Verdict == reports.Inconclusive && !slices.ContainsFunc(check.Clauses, isUnmet)
+		if check.Verdict.Breach() || isOpen {
 			return "not right on a right server: " + check.Verdict.String() + " " + fmt.Sprint(check.Findings)
 		}
 		return ""
@@ -147,7 +149,7 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 	if check.Verdict == reports.Crash {
 		return ""
 	}
-	return fmt.Sprint("not reproduced: ", check.Verdict, " ", check.Why, " ", check.Clauses)
+	return fmt.Sprint("not reproduced: ", check.Verdict, " ", check.Cause, " ", check.Clauses)
 }
 
 // settledTarget waits before each connection until all goroutines of the bubble are idle: what a server makes of the

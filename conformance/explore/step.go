@@ -54,8 +54,8 @@ func (s Step) Conn() int {
 	return n
 }
 
-// on returns a step that sends or awaits the same on another connection.
-func (s Step) on(conn int) Step {
+// onConn returns a step that sends or awaits the same on another connection.
+func (s Step) onConn(conn int) Step {
 	switch do := s.Do.(type) {
 	case *scenarios.Send:
 		next := *do
@@ -72,7 +72,7 @@ func connName(number int) string { return connFamily + strconv.Itoa(number) }
 
 // Sends returns what the step sends, nil if it does something else.
 func (s Step) Sends() *scenarios.Send {
-	if do, is := s.Do.(*scenarios.Send); is && do.Ending == scenarios.Open {
+	if do, ok := s.Do.(*scenarios.Send); ok && do.Ending == scenarios.Open {
 		return do
 	}
 	return nil
@@ -80,29 +80,29 @@ func (s Step) Sends() *scenarios.Send {
 
 // Ends reports whether the step ends a connection.
 func (s Step) Ends() bool {
-	do, is := s.Do.(*scenarios.Send)
-	return is && do.Ending != scenarios.Open
+	do, ok := s.Do.(*scenarios.Send)
+	return ok && do.Ending != scenarios.Open
 }
 
 // opens reports whether the step opens a connection.
 func (s Step) opens() bool {
-	_, is := s.Do.(*scenarios.Connect)
-	return is
+	_, ok := s.Do.(*scenarios.Connect)
+	return ok
 }
 
-// waits returns how long the step lets time pass.
-func (s Step) waits() time.Duration {
-	if do, is := s.Do.(*scenarios.Silence); is {
+// waitTime returns how long the step lets time pass.
+func (s Step) waitTime() time.Duration {
+	if do, ok := s.Do.(*scenarios.Silence); ok {
 		return do.For
 	}
 	return 0
 }
 
 // disrupts reports whether the step disrupts the server, and whether that ends all connections.
-func (s Step) disrupts() (is, stops bool) {
-	do, is := s.Do.(*scenarios.Operate)
-	is = is && do.Action != scenarios.NeedSignals
-	return is, is && do.Action != Pause && do.Action != Partition
+func (s Step) disrupts() (ok, stops bool) {
+	do, ok := s.Do.(*scenarios.Operate)
+	ok = ok && do.Action != scenarios.NeedSignals
+	return ok, ok && do.Action != Pause && do.Action != Partition
 }
 
 // Text returns all that the step sends, as it is written.
@@ -122,8 +122,8 @@ func (s Step) segments() []scenarios.Template {
 	return nil
 }
 
-// sending returns the step with other segments.
-func (s Step) sending(segments []scenarios.Template, bytewise bool) Step {
+// withSegments returns the step with other segments.
+func (s Step) withSegments(segments []scenarios.Template, bytewise bool) Step {
 	next := *s.Sends()
 	next.Segments, next.Bytewise = segments, bytewise
 	s.Do = &next
@@ -137,9 +137,9 @@ type Trace struct {
 	N        int // 0 or 1: no repetition
 }
 
-// played goes through the steps as they are played: the number of the round, 0 outside of a
+// sequence goes through the steps as they are played: the number of the round, 0 outside of a
 // repetition, and that of the step.
-func (t Trace) played() iter.Seq2[int, int] {
+func (t Trace) sequence() iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		part := func(round, from, to int) bool {
 			for i := from; i < to; i++ {
@@ -153,11 +153,11 @@ func (t Trace) played() iter.Seq2[int, int] {
 			part(0, 0, len(t.Steps))
 			return
 		}
-		more := part(0, 0, t.From)
-		for round := 1; more && round <= t.N; round++ {
-			more = part(round, t.From, t.To)
+		ok := part(0, 0, t.From)
+		for round := 1; ok && round <= t.N; round++ {
+			ok = part(round, t.From, t.To)
 		}
-		_ = more && part(0, t.To, len(t.Steps))
+		_ = ok && part(0, t.To, len(t.Steps))
 	}
 }
 
@@ -214,8 +214,8 @@ func (b Builder) Parse(text string) []scenarios.Template {
 }
 
 // End returns a step that ends a connection.
-func End(conn int, how scenarios.Ending) Step {
-	return Step{Do: &scenarios.Send{Conn: connName(conn), Ending: how}}
+func End(conn int, ending scenarios.Ending) Step {
+	return Step{Do: &scenarios.Send{Conn: connName(conn), Ending: ending}}
 }
 
 // Wait returns a step that lets time pass.
@@ -235,9 +235,9 @@ func tokens(segments []scenarios.Template) Tokens {
 	var all Tokens
 	for _, t := range segments {
 		for i := range t {
-			named := false
-			text := t[i : i+1].Expand(func(name scenarios.Name) string { named = true; return name.String() })
-			if named {
+			isName := false
+			text := t[i : i+1].Expand(func(name scenarios.Name) string { isName = true; return name.String() })
+			if isName {
 				all = append(all, text)
 				continue
 			}

@@ -33,9 +33,9 @@ type Subject struct {
 	// Ruling returns the level at which a script judges a clause, usually the one given,
 	// and what it needs of the server.
 	Ruling func(clause, level string) (string, []scenarios.Need)
-	// Again returns a line that the client of a connection sends at the end of a script
+	// ProbeLine returns a line that the client of a connection sends at the end of a script
 	// where no other line shows that a rule is broken, "" for none. It is to be accepted.
-	Again func(rule string, c *scenarios.Connect) string
+	ProbeLine func(rule string, c *scenarios.Connect) string
 
 	// Family returns one name for all rules under which the same bug may show; a rule
 	// is a family of its own if nil.
@@ -86,7 +86,7 @@ type Law interface {
 	Escapes(segments ...[]byte) bool
 	// Cleanup returns the steps that remove what the play has left on the server, each
 	// made when the one before has been played.
-	Cleanup(how Cleaning) iter.Seq[Step]
+	Cleanup(cleaning Cleaning) iter.Seq[Step]
 	// Leftover names the jobs that may still be on the server.
 	Leftover() []string
 }
@@ -96,40 +96,40 @@ type Cleaning uint8
 
 // The ways to clean up.
 const (
-	Quickly   Cleaning = iota // nothing that may wait for a job
-	Fully                     // asks wherever a job may be
-	Patiently                 // waits also for jobs that are to come
+	QuickCleaning   Cleaning = iota // nothing that may wait for a job
+	FullCleaning                    // asks wherever a job may be
+	PatientCleaning                 // waits also for jobs that are to come
 )
 
 // Concurrent is the family of the seeds in which several clients do the same again and
 // again, at the same time: for a server that died of that.
 const Concurrent = "concurrent"
 
-// has reports whether a rule has a trait.
-func (s *Subject) has(rule string, t law.Trait) bool { return s.Rules[rule].Traits&t != 0 }
+// hasTrait reports whether a rule has a trait.
+func (s *Subject) hasTrait(rule string, t law.Trait) bool { return s.Rules[rule].Traits&t != 0 }
 
 // The rules that the player itself sees broken, whatever the protocol.
 const (
-	RuleCrash   = "crash"       // the server serves no more
-	RuleGrammar = "grammar"     // bytes that are no message
-	RuleExtra   = "extra"       // more messages than were asked for
-	RuleSilent  = "silent"      // no answer
-	RuleLingers = "lingers"     // an end that does not come
-	RuleUnheard = "no-greeting" // no first message
-	RuleCut     = "cut"         // a line that came in segments is refused
-	RuleRestart = "restart"     // no service after a restart
-	RuleClosed  = "closed"      // the server ends a connection that must stay; found by the law
+	RuleCrash      = "crash"       // the server serves no more
+	RuleGrammar    = "grammar"     // bytes that are no message
+	RuleExtra      = "extra"       // more messages than were asked for
+	RuleSilent     = "silent"      // no answer
+	RuleLingers    = "lingers"     // an end that does not come
+	RuleNoGreeting = "no-greeting" // no first message
+	RuleCut        = "cut"         // a line that came in segments is refused
+	RuleRestart    = "restart"     // no service after a restart
+	RuleClosed     = "closed"      // the server ends a connection that must stay; found by the law
 )
 
 // Alphabet is what an exploration makes up steps from.
 type Alphabet struct {
-	Moves   []Move
-	Open    func(conn int) Step   // opens a connection in one of the ways that there are
-	Control func() []Step         // of the connections that must not notice anything; nil for none
-	Look    func(conn int) []Step // asks for what may have come while time passed; nil for nothing
-	Done    func() bool           // nothing is left to be done; nil: something always is
-	Next    func() Alphabet       // what is explored when all is done; nil: nothing
-	Whole   bool                  // no kind of move, field or value is left out for some time
+	Moves      []Move
+	Open       func(conn int) Step   // opens a connection in one of the ways that there are
+	Control    func() []Step         // of the connections that must not notice anything; nil for none
+	Look       func(conn int) []Step // asks for what may have come while time passed; nil for nothing
+	Done       func() bool           // nothing is left to be done; nil: something always is
+	Next       func() Alphabet       // what is explored when all is done; nil: nothing
+	IsComplete bool                  // no kind of move, field or value is left out for some time
 }
 
 // Move is one kind of thing to do on a connection.

@@ -34,10 +34,10 @@ func (*namedLaw) Close(int, bool, time.Time) *law.Violation {
 	return nil
 }
 
-func (*namedLaw) Came(int, session.Message, time.Time) law.Answer { return law.Answer{} }
+func (*namedLaw) Judge(int, session.Message, time.Time) law.Answer { return law.Answer{} }
 
 // stub is a play under a law of names alone.
-func stub(target play.Target, rules map[string]law.Rule) (*playing, *namedLaw) {
+func stub(target play.Target, rules map[string]law.Rule) (*playthrough, *namedLaw) {
 	names := &namedLaw{}
 	c := &config{timeout: 10 * time.Second, target: target, subject: &Subject{
 		Dialect: workqscript.Dialect{}, Question: "inspect queues 0 1", Rules: rules,
@@ -50,9 +50,9 @@ func stub(target play.Target, rules map[string]law.Rule) (*playing, *namedLaw) {
 func TestCount(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		plays        []bool
-		over         int // plays after which the time is over
-		shown, tried int
+		plays       []bool
+		playLimit   int // plays after which the time is over
+		hits, tries int
 	}{
 		"each time":                {[]bool{true, true, true, true, true}, 9, 5, 5},
 		"not each time":            {[]bool{true, false, true, false, true}, 9, 3, 5},
@@ -66,19 +66,19 @@ func TestCount(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var f Finding
-		var told []bool
+		var results []bool
 		f.count(ctx, func(yield func(bool) bool) {
-			for i, shown := range test.plays {
-				if i >= test.over {
+			for i, isShown := range test.plays {
+				if i >= test.playLimit {
 					cancel()
 				}
-				if !yield(shown) {
+				if !yield(isShown) {
 					return
 				}
 			}
-		}, func(shown bool) { told = append(told, shown) })
-		assert.Equal(t, []int{test.shown, test.tried}, []int{f.Shown, f.Tried}, name)
-		assert.True(t, len(told) == f.Tried || len(told) == 0, name)
+		}, func(isShown bool) { results = append(results, isShown) })
+		assert.Equal(t, []int{test.hits, test.tries}, []int{f.Hits, f.Tries}, name)
+		assert.True(t, len(results) == f.Tries || len(results) == 0, name)
 		cancel()
 	}
 }
@@ -104,15 +104,15 @@ func TestBroken(t *testing.T) {
 		"a job that stays":             {rule: "order", clause: "C"},
 	} {
 		p, names := stub(nil, rules)
-		p.cut, p.step = test.cut, 7
-		p.broken(&conn{number: 3, pieces: test.pieces, awaited: "take q"},
+		p.isSplit, p.step = test.cut, 7
+		p.addSighting(&conn{number: 3, pieces: test.pieces, awaited: "take q"},
 			&law.Violation{Rule: test.rule, Clause: "C", JID: "j"}, 5)
-		require.Len(t, p.found, 1, name)
-		got := p.found[0]
+		require.Len(t, p.sightings, 1, name)
+		got := p.sightings[0]
 		assert.Equal(t, test.clause, got.Clause, name)
 		assert.Equal(t, test.doubtful, got.Doubtful, name)
 		assert.Equal(t, test.unjudged, slices.Contains(names.unjudged, "j"), name)
-		assert.Equal(t, []int{7, 5, 3}, []int{got.step, got.about, got.conn}, name)
+		assert.Equal(t, []int{7, 5, 3}, []int{got.step, got.wrongStep, got.conn}, name)
 		assert.Equal(t, []string{"take q"}, got.owing, name)
 	}
 }
@@ -122,10 +122,10 @@ func TestFile(t *testing.T) {
 	t.Parallel()
 	p, _ := stub(nil, nil)
 	x := exploration{
-		Explorer: &Explorer{Subject: p.subject}, config: p.config, play: p, result: new(Result), known: map[string]*pending{},
+		Explorer: &Explorer{Subject: p.subject}, config: p.config, play: p, result: new(Result), byKind: map[string]*pendingFinding{},
 	}
-	f := x.file(found{Violation: &law.Violation{Rule: "reply", Clause: "C", Own: "B", Premises: []string{"A"}}}).Finding
-	assert.Equal(t, []string{"C", "reply", "B", "A"}, []string{f.Clause, f.Rule, f.Own, f.Premises[0]})
+	f := x.file(sighting{Violation: &law.Violation{Rule: "reply", Clause: "C", CommandClause: "B", Premises: []string{"A"}}}).Finding
+	assert.Equal(t, []string{"C", "reply", "B", "A"}, []string{f.Clause, f.Rule, f.CommandClause, f.Premises[0]})
 }
 
 // TestTrailing: bytes behind an answer are an answer to a piece of a line only if they are a message, and are nothing
@@ -149,12 +149,12 @@ func TestTrailing(t *testing.T) {
 			_, err = theirs.Write([]byte(bytes))
 			require.NoError(t, err)
 			if test.wrong {
-				p.broken(c, &law.Violation{Rule: "reply", Clause: "C"}, p.step)
+				p.addSighting(c, &law.Violation{Rule: "reply", Clause: "C"}, p.step)
 			}
 			c.pieces = 1
-			p.trailing(t.Context(), c, len(bytes))
-			require.Len(t, p.found, 1, bytes)
-			assert.Equal(t, test.clause, p.found[0].Clause, bytes)
+			p.judgeTrailing(t.Context(), c, len(bytes))
+			require.Len(t, p.sightings, 1, bytes)
+			assert.Equal(t, test.clause, p.sightings[0].Clause, bytes)
 			_ = c.End(scenarios.Closed)
 			_ = theirs.Close()
 			_ = l.Close()
@@ -168,24 +168,24 @@ func TestCrashed(t *testing.T) {
 	t.Parallel()
 	connected := new(session.Conn)
 	for name, test := range map[string]struct {
-		served, ends, dead, owed bool
-		conn                     conn
-		last                     string
-		outage                   bool
-		rule, clause, got        string
-		about                    int
+		served, ends, dead, owesReply bool
+		conn                          conn
+		last                          string
+		outage                        bool
+		rule, clause, got             string
+		about                         int
 	}{
-		"the answer is owed": {served: true, owed: true, conn: conn{clause: "put", awaited: "put q", sent: 2}, last: "take",
+		"the answer is owed": {served: true, owesReply: true, conn: conn{clause: "put", awaited: "put q", sentStep: 2}, last: "take",
 			rule: RuleCrash, clause: "put", got: "no new connection is served", about: 2},
-		"nothing is owed": {served: true, conn: conn{clause: "put", awaited: "put q", sent: 2}, last: "take",
+		"nothing is owed": {served: true, conn: conn{clause: "put", awaited: "put q", sentStep: 2}, last: "take",
 			rule: RuleCrash, clause: "take", got: "no new connection is served", about: 9},
-		"a new connection": {served: true, owed: true, conn: conn{clause: "of no-greeting"}, last: "take",
+		"a new connection": {served: true, owesReply: true, conn: conn{clause: "of no-greeting"}, last: "take",
 			rule: RuleCrash, clause: "take", got: "no new connection is served", about: 9},
-		"a new connection, and nothing was sent": {served: true, owed: true, conn: conn{clause: "of no-greeting"},
+		"a new connection, and nothing was sent": {served: true, owesReply: true, conn: conn{clause: "of no-greeting"},
 			rule: RuleCrash, clause: "of no-greeting", got: "no new connection is served", about: 9},
 		"for a moment": {served: true, last: "take", outage: true,
 			rule: RuleCrash, clause: "take", got: "no new connection is served for a while", about: 9},
-		"it never served": {conn: conn{Conn: connected, clause: "of no-greeting", sent: 4},
+		"it never served": {conn: conn{Conn: connected, clause: "of no-greeting", sentStep: 4},
 			rule: RuleSilent, clause: "of no-greeting", got: "nothing within 10s", about: 4},
 		"it never served, and was not reached": {conn: conn{clause: "of no-greeting"}},
 		"it never served, and was asked":       {conn: conn{Conn: connected, clause: "put"}},
@@ -193,29 +193,29 @@ func TestCrashed(t *testing.T) {
 		"it is known to be dead":               {served: true, dead: true, last: "take"},
 	} {
 		p, _ := stub(nil, nil)
-		p.served, p.ends, p.dead, p.last, p.step = test.served, test.ends, test.dead, test.last, 9
+		p.hasServed, p.mayEnd, p.isDead, p.last, p.step = test.served, test.ends, test.dead, test.last, 9
 		if test.outage {
 			p.outage = &play.Outage{}
 		}
-		p.crashed(t.Context(), &test.conn, test.owed)
-		assert.True(t, p.dead, name)
+		p.noteCrash(t.Context(), &test.conn, test.owesReply)
+		assert.True(t, p.isDead, name)
 		if test.rule == "" {
-			assert.Empty(t, p.found, name)
+			assert.Empty(t, p.sightings, name)
 			continue
 		}
-		require.Len(t, p.found, 1, name)
-		f := p.found[0]
+		require.Len(t, p.sightings, 1, name)
+		f := p.sightings[0]
 		assert.Equal(t, []string{test.rule, test.clause, test.got}, []string{f.Rule, f.Clause, f.Got}, name)
-		assert.Equal(t, test.about, f.about, name)
+		assert.Equal(t, test.about, f.wrongStep, name)
 		assert.Equal(t, test.rule == RuleCrash, f.crash, name)
 		assert.Equal(t, test.outage, f.outage != nil, name)
 	}
 	p, _ := stub(nil, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p.served = true
-	p.crashed(ctx, &conn{}, true)
-	assert.False(t, p.dead, "of an interrupted play nothing is known")
+	p.hasServed = true
+	p.noteCrash(ctx, &conn{}, true)
+	assert.False(t, p.isDead, "of an interrupted play nothing is known")
 }
 
 // TestAlike: which findings may be the wanted one under another clause.
@@ -226,35 +226,35 @@ func TestAlike(t *testing.T) {
 		Family: func(rule string) string { return rule[:1] },
 	}}}
 	for name, test := range map[string]struct {
-		want, got found
+		want, got sighting
 		alike     bool
 	}{
 		"the same": {
-			found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "late"}}, true,
+			sighting{Violation: &law.Violation{Rule: "late"}}, sighting{Violation: &law.Violation{Rule: "late"}}, true,
 		},
 		"of one family": {
-			found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "lost"}}, true,
+			sighting{Violation: &law.Violation{Rule: "late"}}, sighting{Violation: &law.Violation{Rule: "lost"}}, true,
 		},
 		"of another": {
-			found{Violation: &law.Violation{Rule: "late"}}, found{Violation: &law.Violation{Rule: "order"}}, false,
+			sighting{Violation: &law.Violation{Rule: "late"}}, sighting{Violation: &law.Violation{Rule: "order"}}, false,
 		},
 		"a crash, and none": {
-			found{Violation: &law.Violation{Rule: "late"}, crash: true}, found{Violation: &law.Violation{Rule: "late"}}, false,
+			sighting{Violation: &law.Violation{Rule: "late"}, crash: true}, sighting{Violation: &law.Violation{Rule: "late"}}, false,
 		},
 		"the same field":         {field("at: 1"), field("at: 2"), true},
 		"another field":          {field("at: 1"), field("args: 1"), false},
 		"the field is not known": {field(""), field("args: 1"), true},
 		"what begins in another way": {
-			found{Violation: &law.Violation{Rule: "late", Got: "at: 1"}},
-			found{Violation: &law.Violation{Rule: "late", Got: "+OK"}}, true,
+			sighting{Violation: &law.Violation{Rule: "late", Got: "at: 1"}},
+			sighting{Violation: &law.Violation{Rule: "late", Got: "+OK"}}, true,
 		},
 	} {
 		s.target = test.want
-		assert.Equal(t, test.alike, s.alike(test.got), name)
+		assert.Equal(t, test.alike, s.isAlike(test.got), name)
 	}
 }
 
-func field(got string) found { return found{Violation: &law.Violation{Rule: "field", Got: got}} }
+func field(got string) sighting { return sighting{Violation: &law.Violation{Rule: "field", Got: got}} }
 
 // ponging is a server in memory that answers every line, and keeps its connections.
 type ponging struct {
@@ -306,9 +306,9 @@ func TestOutages(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, _ := stub(&test.target, nil)
 				p.timeout = 15 * time.Second
-				alive := p.alive(t.Context())
-				assert.Equal(t, test.alive, alive)
-				assert.Equal(t, test.serves, alive || p.outage != nil)
+				isAlive := p.isAlive(t.Context())
+				assert.Equal(t, test.alive, isAlive)
+				assert.Equal(t, test.serves, isAlive || p.outage != nil)
 				if test.down == 0 {
 					assert.Nil(t, p.outage)
 				} else if assert.NotNil(t, p.outage) {
@@ -326,18 +326,18 @@ func TestOutages(t *testing.T) {
 // was started again; two that it has closed otherwise do.
 func TestAnEndAtACommandIsNoSign(t *testing.T) {
 	t.Parallel()
-	for _, asked := range []bool{true, false} {
+	for _, owesReply := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			target := &ponging{}
 			p, _ := stub(target, nil)
 			for n := range 2 {
 				c, err := p.dial(t.Context(), n, &scenarios.Connect{Role: scenarios.Raw})
 				require.NoError(t, err)
-				c.owed = b2i(asked)
+				c.dueReplies = b2i(owesReply)
 				p.conns[n] = c
-				p.over(t.Context(), c, session.Received{Ending: scenarios.Fin, At: time.Now()})
+				p.noteEnd(t.Context(), c, session.Received{Ending: scenarios.Fin, At: time.Now()})
 			}
-			assert.Equal(t, !asked, p.allEnded(t.Context(), time.Now()))
+			assert.Equal(t, !owesReply, p.allConnsEnded(t.Context(), time.Now()))
 			for _, c := range target.conns {
 				_ = c.Close()
 			}
@@ -349,9 +349,9 @@ func TestAnEndAtACommandIsNoSign(t *testing.T) {
 func TestAllEnded(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		ends  []time.Duration // of the others, behind the first one; negative: it stays
-		asked int             // so many were sent a command just before
-		want  bool
+		ends     []time.Duration // of the others, behind the first one; negative: it stays
+		commands int             // so many were sent a command just before
+		want     bool
 	}{
 		"all of two":          {[]time.Duration{0, 10 * time.Millisecond}, 0, true},
 		"all of three":        {[]time.Duration{0, 0, 0}, 0, true},
@@ -371,14 +371,14 @@ func TestAllEnded(t *testing.T) {
 					c, err := p.dial(t.Context(), n, &scenarios.Connect{Role: scenarios.Raw})
 					require.NoError(t, err)
 					p.conns[n] = c
-					c.owed = b2i(n < test.asked)
+					c.dueReplies = b2i(n < test.commands)
 				}
 				for n, after := range test.ends {
 					if after >= 0 {
 						time.AfterFunc(after, func() { _ = target.conns[n].Close() })
 					}
 				}
-				assert.Equal(t, test.want, p.allEnded(t.Context(), time.Now()))
+				assert.Equal(t, test.want, p.allConnsEnded(t.Context(), time.Now()))
 				p.close()
 				for _, c := range target.conns {
 					_ = c.Close()
@@ -392,15 +392,15 @@ func TestAllEnded(t *testing.T) {
 // not known what that would have answered.
 func TestViolationsWithoutCounterpart(t *testing.T) {
 	t.Parallel()
-	on := opening{conn: 1, opened: 2}
-	for gone, want := range map[bool]int{false: 1, true: 0} {
-		broken := event{on: on, parts: []string{"${}"}, violation: &law.Violation{Clause: "RETRY-04"}}
+	key := opening{conn: 1, step: 2}
+	for isDead, want := range map[bool]int{false: 1, true: 0} {
+		broken := event{opening: key, parts: []string{"${}"}, violation: &law.Violation{Clause: "RETRY-04"}}
 		x := &pair{
-			plays:  [2]*playing{{dead: gone}, {}},
-			queues: [2]map[opening][]event{{}, {on: {broken}}},
+			plays:  [2]*playthrough{{isDead: isDead}, {}},
+			queues: [2]map[opening][]event{{}, {key: {broken}}},
 		}
-		all := x.unmatched(on)
-		require.Len(t, all, want, gone)
+		all := x.unmatchedDifferences(key)
+		require.Len(t, all, want, isDead)
 		for _, d := range all {
 			assert.Equal(t, "<nothing more>", d.Sides[0].Reply)
 			assert.Equal(t, "RETRY-04", d.Sides[1].Violation.Clause)
@@ -413,14 +413,14 @@ func TestControlConnectionsThatEndedAreOpenedSoon(t *testing.T) {
 	t.Parallel()
 	opening := Builder{workqscript.Dialect{}}.Open(0, scenarios.Producer, "")
 	for name, test := range map[string]struct {
-		open bool
-		want []uint64 // rounds in which there are steps of control
+		isOpened bool
+		want     []uint64 // rounds in which there are steps of control
 	}{
 		"both are there": {true, []uint64{1, 61}},
 		"one has ended":  {false, []uint64{1, 7, 13, 19, 25, 31, 37, 43, 49, 55, 61}},
 	} {
 		p, _ := stub(nil, nil)
-		if p.conns[0] = (&conn{}); test.open {
+		if p.conns[0] = (&conn{}); test.isOpened {
 			p.conns[1] = &conn{}
 		}
 		g := &generator{p: p, alphabet: Alphabet{Control: func() []Step { return []Step{opening} }}}

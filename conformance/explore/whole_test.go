@@ -22,7 +22,7 @@ import (
 // Of a whole alphabet nothing is left out, of another one some kinds are for some time.
 func TestWhatCampaignsLeaveOut(t *testing.T) {
 	t.Parallel()
-	for _, whole := range []bool{false, true} {
+	for _, isComplete := range []bool{false, true} {
 		leftOut := 0
 		s, b := moves.New(), explore.Builder{Dialect: fwpscript.Dialect{}}
 		s.Alphabet = func(d *explore.Draw, _ explore.Law) explore.Alphabet {
@@ -35,9 +35,9 @@ func TestWhatCampaignsLeaveOut(t *testing.T) {
 				return []explore.Step{b.Line(conn, "INFO")}
 			}
 			return explore.Alphabet{
-				Whole: whole,
-				Open:  func(conn int) explore.Step { return b.Open(conn, scenarios.Producer, "") },
-				Moves: []explore.Move{{Name: "info", Weight: 1, Fits: func(int) bool { return true }, Make: ask}},
+				IsComplete: isComplete,
+				Open:       func(conn int) explore.Step { return b.Open(conn, scenarios.Producer, "") },
+				Moves:      []explore.Move{{Name: "info", Weight: 1, Fits: func(int) bool { return true }, Make: ask}},
 			}
 		}
 		exploring(t, func() fakes.Config { return fakes.Config{} }, explore.Explorer{Subject: s, Steps: 3000, Seed: 1},
@@ -45,7 +45,7 @@ func TestWhatCampaignsLeaveOut(t *testing.T) {
 				t.Helper()
 				assert.Empty(t, r.Findings)
 			})
-		assert.Equal(t, whole, leftOut == 0)
+		assert.Equal(t, isComplete, leftOut == 0)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestAProfileIsExplored(t *testing.T) {
 		"queue-pause-nothing":  {"FKT-QUEUE-01"},
 		"pushb-loses-the-last": {"FKT-PUSHB-01"},
 	}
-	if golden.Slow() {
+	if golden.IsSlow() {
 		clauses["queue-remove-nothing"] = []string{"FKT-QUEUE-03"}
 		clauses["mutate-discard-nothing"] = []string{"FKT-MUTATE-02"}
 		clauses["pushb-without-reasons"] = []string{"FKT-PUSHB-02"}
@@ -79,7 +79,7 @@ func TestAProfileIsExplored(t *testing.T) {
 			if want == nil {
 				steps = golden.Sample(2500, 10_000)
 			}
-			e := explore.Explorer{Subject: moves.Of(fwpscript.Faktory), Seed: 7, Steps: steps, Unshrunk: true}
+			e := explore.Explorer{Subject: moves.NewWith(fwpscript.Faktory), Seed: 7, Steps: steps, Unshrunk: true}
 			exploring(t, config, e, func(t *testing.T, r *explore.Result, _ *stage) {
 				t.Helper()
 				var found []string
@@ -111,7 +111,7 @@ func TestATargetThatRefusesAtTheEnd(t *testing.T) {
 		e.Watch = settled(func(explore.Step) { time.Sleep(100 * time.Millisecond) })
 		r := e.Run(t.Context())
 		assert.Empty(t, r.Findings)
-		assert.True(t, r.Refusing)
+		assert.True(t, r.IsRefusing)
 	})
 }
 
@@ -120,14 +120,14 @@ func TestATargetThatRefusesAtTheEnd(t *testing.T) {
 func TestTheEndOfAForwarder(t *testing.T) {
 	t.Parallel()
 	tests := map[string]*struct {
-		forwarder forwardtest.Forwarder
-		deadly    string // verb
-		lost      string
+		forwarder  forwardtest.Forwarder
+		deadly     string // verb
+		lostReason string
 	}{
 		"a reset":                   {forwardtest.Forwarder{Resets: true}, "", "reset its connection"},
 		"a half-close":              {forwardtest.Forwarder{HalfCloses: true}, "", "closed its half"},
 		"the number of connections": {forwardtest.Forwarder{Connections: 12}, "", "opened a connection"},
-		"the number at a time":      {forwardtest.Forwarder{AtATime: 5}, "", "opened a connection"},
+		"the number at a time":      {forwardtest.Forwarder{MaxOpen: 5}, "", "opened a connection"},
 		"a command":                 {forwardtest.Forwarder{}, "BEAT", ""},
 	}
 	for name, test := range tests {
@@ -150,9 +150,9 @@ func TestTheEndOfAForwarder(t *testing.T) {
 				f.Server = behind.Dial
 				e := explore.Explorer{Subject: moves.New(), Target: f, Seed: 1, Steps: 3000, Unshrunk: true}
 				r := e.Run(t.Context())
-				assert.True(t, f.Ended())
-				assert.Equal(t, test.lost == "", len(r.Findings) > 0, r.Findings)
-				assert.Contains(t, r.Lost, test.lost)
+				assert.True(t, f.HasEnded())
+				assert.Equal(t, test.lostReason == "", len(r.Findings) > 0, r.Findings)
+				assert.Contains(t, r.LostReason, test.lostReason)
 			})
 		})
 	}

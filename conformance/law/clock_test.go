@@ -35,6 +35,6 @@ func TestClock(t *testing.T) {
 		}
 		assert.Equal(t, test.last, agrees, name)
 	}
-	_, _, known := new(law.Clock).Between(time.Now(), time.Now())
-	assert.False(t, known)
+	_, _, ok := new(law.Clock).Between(time.Now(), time.Now())
+	assert.False(t, ok)
 }

@@ -9,20 +9,20 @@ import (
 
 // Conn is one connection of a [Watch]. It implements [session.Observer].
 type Conn struct {
-	watch  *Watch
-	name   string
-	number int
-	over   bool
+	watch    *Watch
+	name     string
+	number   int
+	hasEnded bool
 
-	under    []command // commands that are not answered, the oldest first
+	commands []command // commands that are not answered, the oldest first
 	messages []message // that are not judged, the oldest first
 }
 
 // command is what one write sent.
 type command struct {
-	all     []byte
-	at      time.Time
-	several bool // another one was under way on the connection
+	all         []byte
+	at          time.Time
+	isPipelined bool // another one was under way on the connection
 }
 
 type message struct {
@@ -47,22 +47,22 @@ type Splitter interface {
 func (c *Conn) Sent(all []byte, at time.Time) {
 	c.watch.mu.Lock()
 	defer c.watch.mu.Unlock()
-	if c.over {
+	if c.hasEnded {
 		return
 	}
 	if c.watch.pusher != nil {
-		c.watch.await(at)
+		c.watch.fileMissing(at)
 		c.watch.law.Sent(c.number, slices.Clone(all), false, at)
-		c.watch.next(at)
+		c.watch.updateDue(at)
 		return
 	}
 	commands := [][]byte{slices.Clone(all)}
-	if s, is := c.watch.law.(Splitter); is {
+	if s, ok := c.watch.law.(Splitter); ok {
 		commands = s.Split(c.number, all, at)
 	}
 	for _, k := range commands {
-		c.under = append(c.under, command{all: k, at: at, several: len(c.under) > 0})
-		if len(c.under) == 1 {
+		c.commands = append(c.commands, command{all: k, at: at, isPipelined: len(c.commands) > 0})
+		if len(c.commands) == 1 {
 			c.tell()
 		}
 	}
@@ -70,9 +70,9 @@ func (c *Conn) Sent(all []byte, at time.Time) {
 
 // tell passes the oldest command on to the law.
 func (c *Conn) tell() {
-	k := c.under[0]
-	if sent := c.watch.law.Sent(c.number, k.all, false, k.at); sent.Owed != 1 {
-		c.watch.give(c, "bytes that are not a single command")
+	k := c.commands[0]
+	if sent := c.watch.law.Sent(c.number, k.all, false, k.at); sent.DueReplies != 1 {
+		c.watch.giveUp(c, "bytes that are not a single command")
 	}
 }
 
@@ -81,14 +81,14 @@ func (c *Conn) Received(r session.Received) {
 	c.watch.mu.Lock()
 	defer c.watch.mu.Unlock()
 	switch {
-	case c.over || r.GaveUp:
-	case c.watch.open != "":
-		c.watch.tally.unjudged(c.watch.open)
-	case r.Whole() && c.watch.pusher != nil:
-		c.watch.await(r.At)
-		c.judged(message{r.Message, r.At}, false)
-		c.watch.next(r.At)
-	case r.Whole():
+	case c.hasEnded || r.GaveUp:
+	case c.watch.openReason != "":
+		c.watch.tally.addUnjudged(c.watch.openReason)
+	case r.IsComplete() && c.watch.pusher != nil:
+		c.watch.fileMissing(r.At)
+		c.judgeNow(message{r.Message, r.At}, false)
+		c.watch.updateDue(r.At)
+	case r.IsComplete():
 		c.messages = append(c.messages, message{r.Message, r.At})
 		c.watch.settle()
 	default: // bytes that are no message are judged by the player
@@ -99,26 +99,26 @@ func (c *Conn) Received(r session.Received) {
 }
 
 // Ended implements [session.Observer].
-func (c *Conn) Ended(how session.Ending) {
+func (c *Conn) Ended(ending session.Ending) {
 	c.watch.mu.Lock()
 	defer c.watch.mu.Unlock()
 	switch {
-	case c.over:
-	case how == session.HalfShut:
+	case c.hasEnded:
+	case ending == session.HalfShut:
 		c.watch.law.Shut(c.number)
 	default:
 		c.end(false, time.Now())
 		c.watch.settle()
-		c.watch.endedBy(c, how)
+		c.watch.noteEnding(c, ending)
 	}
 }
 
 // end ends the connection. A command that was not answered may have been carried out or not.
 func (c *Conn) end(byServer bool, at time.Time) {
-	if c.over {
+	if c.hasEnded {
 		return
 	}
-	c.over = true
+	c.hasEnded = true
 	if v := c.watch.law.Close(c.number, byServer, at); v != nil {
 		c.watch.note(c, v, at, false)
 	}
@@ -126,48 +126,48 @@ func (c *Conn) end(byServer bool, at time.Time) {
 
 // judge has the law judge the messages of the connection, all if there is nothing left to wait for, and reports whether
 // there were any.
-func (c *Conn) judge(all bool) (some bool) {
-	for len(c.messages) > 0 && !c.over && c.watch.open == "" {
+func (c *Conn) judge(all bool) (hasJudged bool) {
+	for len(c.messages) > 0 && !c.hasEnded && c.watch.openReason == "" {
 		m := c.messages[0]
-		if w, is := c.watch.law.(Waiter); is && !all && w.Waits(c.number, m.Message) {
+		if w, ok := c.watch.law.(Waiter); ok && !all && w.Waits(c.number, m.Message) {
 			break
 		}
-		c.messages, some = c.messages[1:], true
-		c.came(m)
+		c.messages, hasJudged = c.messages[1:], true
+		c.judgeMessage(m)
 	}
-	return some
+	return hasJudged
 }
 
-// came has the law judge a message, and passes on the next command.
-func (c *Conn) came(m message) {
-	if len(c.under) == 0 {
-		c.watch.give(c, "a message that no command asked for")
+// judgeMessage has the law judge a message, and passes on the next command.
+func (c *Conn) judgeMessage(m message) {
+	if len(c.commands) == 0 {
+		c.watch.giveUp(c, "a message that no command asked for")
 		return
 	}
-	k := c.under[0]
-	c.under = c.under[1:]
-	if refused := c.judged(m, k.several); !refused && !k.several {
-		c.watch.served(c, k.at)
+	k := c.commands[0]
+	c.commands = c.commands[1:]
+	if isRefusal := c.judgeNow(m, k.isPipelined); !isRefusal && !k.isPipelined {
+		c.watch.confirmRefusals(c, k.at)
 	}
-	if len(c.under) > 0 && !c.over {
-		c.under[0].at = m.at
+	if len(c.commands) > 0 && !c.hasEnded {
+		c.commands[0].at = m.at
 		c.tell()
 	}
 }
 
-// judged has the law judge a message now, and reports whether it refuses a command.
-func (c *Conn) judged(m message, several bool) (refused bool) {
-	a := c.watch.law.Came(c.number, m.Message, m.at)
-	c.watch.tally.came(a)
+// judgeNow has the law judge a message now, and reports whether it refuses a command.
+func (c *Conn) judgeNow(m message, isPipelined bool) (isRefusal bool) {
+	a := c.watch.law.Judge(c.number, m.Message, m.at)
+	c.watch.tally.addAnswer(a)
 	switch {
 	case a.Declined || a.Limit:
-		c.watch.give(c, "a client that was not admitted")
-	case a.Violation != nil && a.Refused && c.watch.shared:
-		c.watch.hold(refusal{conn: c, violation: a.Violation, at: m.at, several: several})
+		c.watch.giveUp(c, "a client that was not admitted")
+	case a.Violation != nil && a.IsRefusal && c.watch.isShared:
+		c.watch.keepRefusal(refusal{conn: c, violation: a.Violation, at: m.at, isPipelined: isPipelined})
 	case a.Violation != nil:
-		c.watch.note(c, a.Violation, m.at, several)
+		c.watch.note(c, a.Violation, m.at, isPipelined)
 	}
-	return a.Refused
+	return a.IsRefusal
 }
 
 var _ session.Observer = (*Conn)(nil)

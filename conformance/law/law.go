@@ -18,8 +18,8 @@ type Law interface {
 	Open(conn int, at time.Time)
 	// Sent records bytes that a client sent. unbounded: they may be any number of commands.
 	Sent(conn int, all []byte, unbounded bool, at time.Time) Sent
-	// Came judges a message and follows what it means.
-	Came(conn int, m session.Message, at time.Time) Answer
+	// Judge judges a message and follows what it means.
+	Judge(conn int, m session.Message, at time.Time) Answer
 	// Shut records that a client has closed its half of a connection.
 	Shut(conn int)
 	// Close records the end of a connection, and judges it if the server was the one that ended it.
@@ -33,10 +33,10 @@ type Law interface {
 
 // Pusher is a Law of a protocol whose server sends messages that answer no command. Law.Came judges these too.
 type Pusher interface {
-	// Due returns a message that the server has to send now, whatever clients do next; nil if there is none.
-	Due(now time.Time) *Due
+	// NextMessage returns a message that the server has to send now, whatever clients do next; nil if there is none.
+	NextMessage(now time.Time) *DueMessage
 	// Missed records that the message did not come: it is no longer due.
-	Missed(*Due)
+	Missed(*DueMessage)
 }
 
 // Timer is a Law of a protocol whose commands say themselves how long they wait.
@@ -50,13 +50,13 @@ type Timer interface {
 
 // Idler is a Law that knows when a command waits in vain.
 type Idler interface {
-	// Idle reports whether the command that is to be answered next on a connection waits for what cannot come, as far as
+	// IsIdle reports whether the command that is to be answered next on a connection waits for what cannot come, as far as
 	// is known now.
-	Idle(conn int, now time.Time) bool
+	IsIdle(conn int, now time.Time) bool
 }
 
-// Due is a message that a server has to send by itself.
-type Due struct {
+// DueMessage is a message that a server has to send by itself.
+type DueMessage struct {
 	Conns   []int     // one of them receives it
 	Missing Violation // if it does not in time
 }
@@ -66,7 +66,7 @@ type Terms struct {
 	Prefix   string // of all names of the play
 	Password string // of the server, empty if it has none
 	Alone    bool   // no other client uses the server
-	Shared   bool   // not all clients are seen that use the same jobs and workers, nor what operators do
+	IsShared bool   // not all clients are seen that use the same jobs and workers, nor what operators do
 	Flush    bool   // everything on the server may be deleted
 	Compared bool   // two servers are: what [Answer.Normal] has is needed
 	// Disrupted says that the server is killed to see what it keeps: what it loses then is a violation, unless it keeps
@@ -79,28 +79,28 @@ type Terms struct {
 
 // Sent is what a law knows of bytes that were sent.
 type Sent struct {
-	Clause string // that rules them
-	Owed   int    // messages that are owed now; below zero: so many at the most, of which only the first may be judged
-	Judged bool   // the first message is judged
-	Most   int    // messages that unbounded bytes may bring
-	Ends   bool   // the server may end for it
+	Clause     string // that rules them
+	DueReplies int    // messages that are owed now; below zero: so many at the most, of which only the first may be judged
+	IsJudged   bool   // the first message is judged
+	MaxReplies int    // messages that unbounded bytes may bring
+	Ends       bool   // the server may end for it
 
 	Situation string // that the command meets, for coverage; "" for none with a name
 }
 
 // Answer is how a law evaluates a message.
 type Answer struct {
-	Violation *Violation
-	Reply     bool          // it answers a command
-	Refused   bool          // with an error, as a server does that is about to end
-	Judged    bool          // the connection is judged from here on
-	Over      bool          // the connection cannot be used any more
-	Limit     bool          // because the server serves no more connections at a time
-	Ends      bool          // the server has said that it ends: that it is gone then is no crash
-	Declined  bool          // it refuses an introduction that a server accepts, unless there are too many clients
-	Closes    time.Duration // the server has to close the connection within that; zero: it has not
-	Job       string        // that came
-	Empty     bool          // the command waited, and nothing came
+	Violation  *Violation
+	Reply      bool          // it answers a command
+	IsRefusal  bool          // with an error, as a server does that is about to end
+	IsJudged   bool          // the connection is judged from here on
+	IsUnusable bool          // the connection cannot be used any more
+	Limit      bool          // because the server serves no more connections at a time
+	Ends       bool          // the server has said that it ends: that it is gone then is no crash
+	Declined   bool          // it refuses an introduction that a server accepts, unless there are too many clients
+	Closes     time.Duration // the server has to close the connection within that; zero: it has not
+	Job        string        // that came
+	Empty      bool          // the command waited, and nothing came
 
 	Rules Decided // that the message is about
 
@@ -109,10 +109,10 @@ type Answer struct {
 	Normal []string
 	Verb   string // of the command that it answers, "" for none
 
-	Pattern string // that the message matches, as an S: line has it
-	Open    string // the pattern of all that was allowed, if which of them came means nothing
+	Pattern     string // that the message matches, as an S: line has it
+	OpenPattern string // the pattern of all that was allowed, if which of them came means nothing
 
-	State, Moved, Outcome string // for coverage: before it, the change if there was one, and the command with its outcome
+	State, Transition, Outcome string // for coverage: before it, the change if there was one, and the command with its outcome
 }
 
 // Violation is something that the law does not allow.
@@ -122,25 +122,25 @@ type Violation struct {
 	JID      string // the job that it is about, if it is about one
 	Expected string // as an S: line of a script has it
 	Got      string
-	What     string // where Expected does not say it all
+	Detail   string // where Expected does not say it all
 	// Place is the field and the kinds of its values, or the command and its answer; "" where one is as any.
-	Place    string
-	Window   [2]time.Duration // in which the reply must come, if it is about that
-	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
-	Should   bool             // the clause only recommends what is broken here
-	Again    bool             // the job was delivered before, and is not delivered again
-	Unasked  bool             // it is the end of a connection on which no command waited for its reply
-	// Own is the clause of the command itself, where Clause is that of an earlier one which may be the reason; else "".
-	Own string
+	Place            string
+	Window           [2]time.Duration // in which the reply must come, if it is about that
+	Doubtful         bool             // another fault of the server, which shows otherwise later, may be why
+	IsRecommendation bool             // the clause only recommends what is broken here
+	LacksRedelivery  bool             // the job was delivered before, and is not delivered again
+	Unasked          bool             // it is the end of a connection on which no command waited for its reply
+	// CommandClause is the clause of the command itself, where Clause is that of an earlier one which may be the reason; else "".
+	CommandClause string
 	// Premises are clauses on which it rests what was expected: where a server breaks one, this follows from that. Those
 	// that the server has kept in this play are not among them.
 	Premises []string
 }
 
-// RefusedAt returns the verb of a place where a command was refused, empty for any other place.
-func RefusedAt(place string) string {
-	verb, is := strings.CutSuffix(place, ": -")
-	if !is {
+// RefusedVerb returns the verb of a place where a command was refused, empty for any other place.
+func RefusedVerb(place string) string {
+	verb, ok := strings.CutSuffix(place, ": -")
+	if !ok {
 		return ""
 	}
 	return verb
@@ -164,7 +164,7 @@ const (
 
 // Error returns what was expected and what was received.
 func (v *Violation) Error() string {
-	return fmt.Sprintf("%s: expected %s, got %s (%s)", v.Clause, v.Expected, v.Got, v.What)
+	return fmt.Sprintf("%s: expected %s, got %s (%s)", v.Clause, v.Expected, v.Got, v.Detail)
 }
 
 // Definition is the law of a protocol.

@@ -42,7 +42,7 @@ func ruleOf(traits, lines []string, profile string) (r Rule) {
 		}
 		r.Traits |= 1 << i
 	}
-	var ignored string
+	var other string
 	into := &r.Title
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
@@ -53,7 +53,7 @@ func ruleOf(traits, lines []string, profile string) (r Rule) {
 			into, line = &r.Clauses, rest
 		default:
 			if strings.HasPrefix(label, "clauses of ") {
-				into, line = &ignored, rest
+				into, line = &other, rest
 			}
 		}
 		*into = strings.TrimSpace(*into + " " + line)

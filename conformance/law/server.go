@@ -18,9 +18,9 @@ type Server struct {
 
 // counts is what a server may count that no other client uses. The zero value, of any other server, tells nothing.
 type counts struct {
-	exclusive      bool
-	open, mostOpen int
-	lapses         map[string]time.Time
+	exclusive       bool
+	conns, maxConns int
+	lapses          map[string]time.Time
 }
 
 // PushedJob is a job that a play has pushed.
@@ -40,8 +40,8 @@ func NewExclusive() *Server {
 	return s
 }
 
-// mostPushed is how many jobs, and how many values, are kept: a run may go on for as long as it likes.
-const mostPushed = 200_000
+// maxPushed is how many jobs, and how many values, are kept: a run may go on for as long as it likes.
+const maxPushed = 200_000
 
 // locked calls a function while no other goroutine uses the Server, if it knows anything.
 func (s *Server) locked(f func()) {
@@ -57,10 +57,10 @@ func (s *Server) locked(f func()) {
 // no job can be told.
 func (s *Server) Pushes(id, queue string) {
 	s.locked(func() {
-		if len(s.jobs) >= mostPushed {
+		if len(s.jobs) >= maxPushed {
 			clear(s.jobs)
 		}
-		if _, known := s.jobs[id]; known {
+		if _, ok := s.jobs[id]; ok {
 			queue = ""
 		}
 		s.jobs[id] = PushedJob{Queue: queue}
@@ -70,7 +70,7 @@ func (s *Server) Pushes(id, queue string) {
 // Ends records that a job has ended, and the clause that forbids to deliver it.
 func (s *Server) Ends(id, clause string) {
 	s.locked(func() {
-		if j, known := s.jobs[id]; known {
+		if j, ok := s.jobs[id]; ok {
 			s.jobs[id] = PushedJob{j.Queue, clause}
 		}
 	})
@@ -96,40 +96,40 @@ func (s *Server) Restarted() { s.locked(func() { clear(s.values) }) }
 
 // Job returns the job with an id; false if none was pushed. It has no queue if that is not known, or if several had the
 // id: then nothing can be told of it.
-func (s *Server) Job(id string) (j PushedJob, known bool) {
-	s.locked(func() { j, known = s.jobs[id] })
+func (s *Server) Job(id string) (j PushedJob, ok bool) {
+	s.locked(func() { j, ok = s.jobs[id] })
 	if j.Queue == "" {
 		j.Clause = ""
 	}
-	return j, known
+	return j, ok
 }
 
 // Repeats records a value that may come again only of the same thing, and reports whether it was there of another one.
 // Where a thing has no name, each is another one.
-func (s *Server) Repeats(value, of string) (is bool) {
+func (s *Server) Repeats(value, owner string) (isRepeat bool) {
 	s.locked(func() {
-		if len(s.values) >= mostPushed {
+		if len(s.values) >= maxPushed {
 			clear(s.values)
 		}
-		before, was := s.values[value]
-		s.values[value] = of
-		is = was && (of == "" || before != of)
+		before, ok := s.values[value]
+		s.values[value] = owner
+		isRepeat = ok && (owner == "" || before != owner)
 	})
-	return is
+	return isRepeat
 }
 
 // Connects records that n connections were opened; below zero: that they have ended.
 func (s *Server) Connects(n int) {
 	s.locked(func() {
-		s.counts.open += n
-		s.counts.mostOpen = max(s.counts.mostOpen, s.counts.open)
+		s.counts.conns += n
+		s.counts.maxConns = max(s.counts.maxConns, s.counts.conns)
 	})
 }
 
-// MostOpen returns how many connections of plays were open at a time, at the most; false if there may have been others.
-func (s *Server) MostOpen() (n int, known bool) {
-	s.locked(func() { n, known = s.counts.mostOpen, s.counts.exclusive })
-	return n, known
+// MaxConns returns how many connections of plays were open at a time, at the most; false if there may have been others.
+func (s *Server) MaxConns() (n int, ok bool) {
+	s.locked(func() { n, ok = s.counts.maxConns, s.counts.exclusive })
+	return n, ok
 }
 
 // Lapses records from when on the time of a job may be over, before the job is sent. The zero time: it has ended before
@@ -147,14 +147,14 @@ func (s *Server) Lapses(key string, at time.Time) {
 }
 
 // Lapsed returns of how many jobs the time may be over by now; false if there may have been others.
-func (s *Server) Lapsed(now time.Time) (n int, known bool) {
+func (s *Server) Lapsed(now time.Time) (n int, ok bool) {
 	s.locked(func() {
-		known = s.counts.exclusive
+		ok = s.counts.exclusive
 		for _, at := range s.counts.lapses {
 			if !at.After(now) {
 				n++
 			}
 		}
 	})
-	return n, known
+	return n, ok
 }

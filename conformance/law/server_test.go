@@ -24,9 +24,9 @@ func TestServer(t *testing.T) {
 		return then(pushed, func(s *law.Server) { s.Ends("j", clause) })
 	}
 	for name, test := range map[string]struct {
-		do    func(*law.Server)
-		want  law.PushedJob
-		known bool
+		do   func(*law.Server)
+		want law.PushedJob
+		ok   bool
 	}{
 		"never pushed":           {func(*law.Server) {}, law.PushedJob{}, false},
 		"pushed":                 {pushed, law.PushedJob{Queue: "q"}, true},
@@ -41,9 +41,9 @@ func TestServer(t *testing.T) {
 	} {
 		s := law.NewServer()
 		test.do(s)
-		got, known := s.Job("j")
-		assert.Equal(t, test.known, known, name)
-		if test.known {
+		got, ok := s.Job("j")
+		assert.Equal(t, test.ok, ok, name)
+		if test.ok {
 			assert.Equal(t, test.want, got, name)
 		}
 		test.do(nil)
@@ -72,7 +72,7 @@ func TestCountsOfAServer(t *testing.T) {
 	for name, test := range map[string]struct {
 		server         *law.Server
 		lapsed, opened int
-		known          bool
+		ok             bool
 	}{
 		"for the plays alone": {law.NewExclusive(), 1, 2, true}, "with others": {law.NewServer(), 0, 2, false},
 		"unknown": {nil, 0, 0, false},
@@ -85,11 +85,11 @@ func TestCountsOfAServer(t *testing.T) {
 		s.Lapses("later", now.Add(1))
 		s.Lapses("ended", now)
 		s.Lapses("ended", time.Time{})
-		n, known := s.Lapsed(now)
+		n, ok := s.Lapsed(now)
 		assert.Equal(t, test.lapsed, n, name)
-		assert.Equal(t, test.known, known, name)
-		n, known = s.MostOpen()
+		assert.Equal(t, test.ok, ok, name)
+		n, ok = s.MaxConns()
 		assert.Equal(t, test.opened, n, name)
-		assert.Equal(t, test.known, known, name)
+		assert.Equal(t, test.ok, ok, name)
 	}
 }

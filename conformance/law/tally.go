@@ -4,33 +4,33 @@ import "maps"
 
 // Tally is what a law has judged: how many messages, and how often each of its rules.
 type Tally struct {
-	Judged int             // messages
-	Open   map[string]int  // messages that were not, by the reason
-	Rules  map[string]Rate // without those that no message was about
-	Verbs  map[string]Answered
+	Messages    int             // messages
+	OpenReasons map[string]int  // messages that were not, by the reason
+	Rules       map[string]Rate // without those that no message was about
+	Verbs       map[string]AnswerCount
 }
 
-// Answered is how often commands of a verb were refused, and served.
-type Answered struct{ Refused, Served int }
+// AnswerCount is how often commands of a verb were refused, and served.
+type AnswerCount struct{ Refusals, Replies int }
 
 // Rate is how often a rule was decided. Only an occasion on which a wrong message would have shown counts as kept.
 type Rate struct {
-	Kept, Broken int
-	Clauses      map[string]int // those that were broken, by the clause
-	Open         map[string]int // occasions that were not decided, by the reason
+	Passes, Breaches int
+	Clauses          map[string]int // those that were broken, by the clause
+	OpenReasons      map[string]int // occasions that were not decided, by the reason
 }
 
 // Decided is what a message decides.
 type Decided struct {
-	Kept []string // rules that another message would have broken, among them that which this one breaks
-	Open []string // rules that it would decide
-	Why  string   // but for this reason
+	KeptRules  []string // rules that another message would have broken, among them that which this one breaks
+	OpenRules  []string // rules that it would decide
+	OpenReason string   // but for this reason
 }
 
 // Add adds another tally.
 func (t *Tally) Add(o Tally) {
-	t.Judged += o.Judged
-	t.Open = sum(t.Open, o.Open)
+	t.Messages += o.Messages
+	t.OpenReasons = sum(t.OpenReasons, o.OpenReasons)
 	for name, rate := range o.Rules {
 		t.rule(name, rate)
 	}
@@ -39,12 +39,12 @@ func (t *Tally) Add(o Tally) {
 	}
 }
 
-func (t *Tally) verb(name string, n Answered) {
+func (t *Tally) verb(name string, n AnswerCount) {
 	if t.Verbs == nil {
-		t.Verbs = map[string]Answered{}
+		t.Verbs = map[string]AnswerCount{}
 	}
 	old := t.Verbs[name]
-	t.Verbs[name] = Answered{old.Refused + n.Refused, old.Served + n.Served}
+	t.Verbs[name] = AnswerCount{old.Refusals + n.Refusals, old.Replies + n.Replies}
 }
 
 func (t *Tally) rule(name string, o Rate) {
@@ -53,7 +53,7 @@ func (t *Tally) rule(name string, o Rate) {
 	}
 	r := t.Rules[name]
 	t.Rules[name] = Rate{
-		Kept: r.Kept + o.Kept, Broken: r.Broken + o.Broken, Clauses: sum(r.Clauses, o.Clauses), Open: sum(r.Open, o.Open),
+		Passes: r.Passes + o.Passes, Breaches: r.Breaches + o.Breaches, Clauses: sum(r.Clauses, o.Clauses), OpenReasons: sum(r.OpenReasons, o.OpenReasons),
 	}
 }
 
@@ -62,39 +62,41 @@ func sum(a, b map[string]int) map[string]int {
 	if a == nil {
 		return maps.Clone(b)
 	}
-	for why, n := range b {
-		a[why] += n
+	for reason, n := range b {
+		a[reason] += n
 	}
 	return a
 }
 
-// unjudged counts a message that is not judged.
-func (t *Tally) unjudged(why string) { t.Open = sum(t.Open, map[string]int{why: 1}) }
+// addUnjudged counts a message that is not judged.
+func (t *Tally) addUnjudged(reason string) {
+	t.OpenReasons = sum(t.OpenReasons, map[string]int{reason: 1})
+}
 
-// came counts a message, but for what it breaks.
-func (t *Tally) came(a Answer) {
+// addAnswer counts a message, but for what it breaks.
+func (t *Tally) addAnswer(a Answer) {
 	switch {
 	case !a.Reply || a.Verb == "":
-	case a.Refused:
-		t.verb(a.Verb, Answered{Refused: 1})
+	case a.IsRefusal:
+		t.verb(a.Verb, AnswerCount{Refusals: 1})
 	default:
-		t.verb(a.Verb, Answered{Served: 1})
+		t.verb(a.Verb, AnswerCount{Replies: 1})
 	}
-	broken := ""
+	brokenRule := ""
 	if a.Violation != nil {
-		broken = a.Violation.Rule
+		brokenRule = a.Violation.Rule
 	}
-	for _, rule := range a.Rules.Kept {
-		if rule != broken {
-			t.rule(rule, Rate{Kept: 1})
+	for _, rule := range a.Rules.KeptRules {
+		if rule != brokenRule {
+			t.rule(rule, Rate{Passes: 1})
 		}
 	}
-	for _, rule := range a.Rules.Open {
-		t.rule(rule, Rate{Open: map[string]int{a.Rules.Why: 1}})
+	for _, rule := range a.Rules.OpenRules {
+		t.rule(rule, Rate{OpenReasons: map[string]int{a.Rules.OpenReason: 1}})
 	}
-	if a.Rules.Why != "" && len(a.Rules.Kept) == 0 && broken == "" {
-		t.unjudged(a.Rules.Why)
+	if a.Rules.OpenReason != "" && len(a.Rules.KeptRules) == 0 && brokenRule == "" {
+		t.addUnjudged(a.Rules.OpenReason)
 		return
 	}
-	t.Judged++
+	t.Messages++
 }

@@ -16,23 +16,23 @@ import (
 type Tap struct {
 	to     session.Observer
 	reader session.Reader
-	from   *received
+	from   *tapReader
 
-	mu    sync.Mutex // of what follows
-	state session.State
-	over  bool
+	mu       sync.Mutex // of what follows
+	state    session.State
+	hasEnded bool
 }
 
 // NewTap returns a Tap of a connection on which nothing has passed.
 func NewTap(p session.Protocol, to session.Observer) *Tap {
-	t := &Tap{to: to, from: &received{}}
+	t := &Tap{to: to, from: &tapReader{}}
 	t.reader, t.state = p.Begin(t.from)
 	t.reader.ReadOn()
 	return t
 }
 
-// Sent records bytes of the client, which may be any part of a command. They must not have been written yet.
-func (t *Tap) Sent(b []byte, at time.Time) {
+// RecordSent records bytes of the client, which may be any part of a command. They must not have been written yet.
+func (t *Tap) RecordSent(b []byte, at time.Time) {
 	if len(b) == 0 || t.ended(false) {
 		return
 	}
@@ -42,18 +42,18 @@ func (t *Tap) Sent(b []byte, at time.Time) {
 	t.to.Sent(b, at)
 }
 
-// Received records bytes of the server.
-func (t *Tap) Received(b []byte, at time.Time) {
+// RecordReceived records bytes of the server.
+func (t *Tap) RecordReceived(b []byte, at time.Time) {
 	if t.ended(false) {
 		return
 	}
 	for t.from.bytes = append(t.from.bytes, b...); ; {
 		m, err := t.reader.Read()
-		switch syntax, broken := errors.AsType[*session.SyntaxError](err); {
+		switch syntax, ok := errors.AsType[*session.SyntaxError](err); {
 		case err == nil:
 			t.to.Received(session.Received{At: at, Message: m})
 			continue
-		case broken && !t.ended(true):
+		case ok && !t.ended(true):
 			t.to.Received(session.Received{At: at, Broken: syntax})
 		}
 		return
@@ -61,25 +61,25 @@ func (t *Tap) Received(b []byte, at time.Time) {
 }
 
 // Ended records the end of the connection, or that the client sends no more.
-func (t *Tap) Ended(how session.Ending) {
-	if !t.ended(how != session.HalfShut) {
-		t.to.Ended(how)
+func (t *Tap) Ended(ending session.Ending) {
+	if !t.ended(ending != session.HalfShut) {
+		t.to.Ended(ending)
 	}
 }
 
 // ended reports whether the observer gets nothing any more, which is so from now on if over is set.
-func (t *Tap) ended(over bool) (before bool) {
+func (t *Tap) ended(isEnd bool) (before bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	before, t.over = t.over, t.over || over
+	before, t.hasEnded = t.hasEnded, t.hasEnded || isEnd
 	return before
 }
 
-// received is a stream of what was received and not read.
-type received struct{ bytes []byte }
+// tapReader is a stream of what was received and not read.
+type tapReader struct{ bytes []byte }
 
 // Read returns os.ErrDeadlineExceeded where nothing is left: readers continue where they stopped.
-func (r *received) Read(b []byte) (int, error) {
+func (r *tapReader) Read(b []byte) (int, error) {
 	if len(r.bytes) == 0 {
 		return 0, os.ErrDeadlineExceeded
 	}
@@ -90,43 +90,43 @@ func (r *received) Read(b []byte) (int, error) {
 
 // Tapped returns a new connection whose bytes are judged as they pass.
 func (w *Watch) Tapped(nc net.Conn, p session.Protocol) net.Conn {
-	return tapped{nc, NewTap(p, w.Dialed(""))}
+	return tapConn{nc, NewTap(p, w.Dialed(""))}
 }
 
-// tapped is a connection with a Tap.
-type tapped struct {
+// tapConn is a connection with a Tap.
+type tapConn struct {
 	net.Conn
 	tap *Tap
 }
 
 // NetConn returns the connection below.
-func (c tapped) NetConn() net.Conn { return c.Conn }
+func (c tapConn) NetConn() net.Conn { return c.Conn }
 
 // Read reads, and records the bytes.
-func (c tapped) Read(b []byte) (int, error) {
+func (c tapConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if c.tap.Received(b[:n], time.Now()); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+	if c.tap.RecordReceived(b[:n], time.Now()); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		c.tap.Ended(session.Closed)
 	}
 	return n, err
 }
 
 // Write records the bytes, and writes them.
-func (c tapped) Write(b []byte) (int, error) {
-	c.tap.Sent(b, time.Now())
+func (c tapConn) Write(b []byte) (int, error) {
+	c.tap.RecordSent(b, time.Now())
 	return c.Conn.Write(b)
 }
 
 // Close closes the connection.
-func (c tapped) Close() error {
+func (c tapConn) Close() error {
 	c.tap.Ended(session.Closed)
 	return c.Conn.Close()
 }
 
 // CloseWrite closes the sending half, where the connection can do that.
-func (c tapped) CloseWrite() error {
-	half, can := c.Conn.(interface{ CloseWrite() error })
-	if !can {
+func (c tapConn) CloseWrite() error {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
 		return errors.ErrUnsupported
 	}
 	c.tap.Ended(session.HalfShut)
@@ -134,8 +134,8 @@ func (c tapped) CloseWrite() error {
 }
 
 // SetLinger sets what Close does with unsent data, where the connection can do that.
-func (c tapped) SetLinger(seconds int) error {
-	if tcp, can := c.Conn.(interface{ SetLinger(seconds int) error }); can {
+func (c tapConn) SetLinger(seconds int) error {
+	if tcp, ok := c.Conn.(interface{ SetLinger(seconds int) error }); ok {
 		return tcp.SetLinger(seconds)
 	}
 	return nil

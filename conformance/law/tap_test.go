@@ -20,7 +20,7 @@ import (
 type observed struct{ log []string }
 
 func (o *observed) Sent(all []byte, _ time.Time) { o.log = append(o.log, ">"+string(all)) }
-func (o *observed) Ended(how session.Ending)     { o.log = append(o.log, how.String()) }
+func (o *observed) Ended(ending session.Ending)  { o.log = append(o.log, ending.String()) }
 func (o *observed) Received(r session.Received) {
 	if r.Broken != nil {
 		o.log = append(o.log, "broken")
@@ -50,9 +50,9 @@ func TestTap(t *testing.T) {
 		for event := range strings.SplitSeq(test.bytes, "|") {
 			switch b := []byte(event[1:]); event[0] {
 			case '>':
-				tap.Sent(b, time.Now())
+				tap.RecordSent(b, time.Now())
 			case '<':
-				tap.Received(b, time.Now())
+				tap.RecordReceived(b, time.Now())
 			case '/':
 				tap.Ended(session.HalfShut)
 			default:
@@ -66,14 +66,14 @@ func TestTap(t *testing.T) {
 // TestTapped: everything passes through, and is judged.
 func TestTapped(t *testing.T) {
 	t.Parallel()
-	near, far := net.Pipe()
-	l := &echo{asked: map[int]string{}}
+	local, remote := net.Pipe()
+	l := &echo{sent: map[int]string{}}
 	w := law.NewWatch(law.Definition{Start: func(law.Terms) law.Law { return l }}, law.Terms{})
-	nc := w.Tapped(near, fwpsession.Protocol{})
+	nc := w.Tapped(local, fwpsession.Protocol{})
 	go func() {
-		_, _ = io.ReadFull(far, make([]byte, 5))
-		_, _ = far.Write([]byte("+OK\r\n"))
-		_ = far.Close()
+		_, _ = io.ReadFull(remote, make([]byte, 5))
+		_, _ = remote.Write([]byte("+OK\r\n"))
+		_ = remote.Close()
 	}()
 	b := make([]byte, 100)
 	require.NoError(t, nc.SetReadDeadline(time.Now().Add(-time.Second)))
@@ -88,7 +88,7 @@ func TestTapped(t *testing.T) {
 	_, err = nc.Read(b)
 	require.ErrorIs(t, err, io.EOF)
 	require.NoError(t, nc.Close())
-	found := w.Found()
+	found := w.Occurrences()
 	require.Len(t, found, 1)
 	assert.Empty(t, found[0].Conn)
 	assert.Equal(t, "END\r\n,close", strings.Join(l.log, ","))

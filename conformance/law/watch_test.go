@@ -17,30 +17,30 @@ import (
 // echo is the law of a protocol whose server greets with "hi" and answers each command with its text. It keeps what it
 // was given. "get x" waits for the answer to "put x".
 type echo struct {
-	asked map[int]string
-	log   []string
+	sent map[int]string
+	log  []string
 }
 
 func (l *echo) Open(int, time.Time) {}
 func (l *echo) Sent(conn int, all []byte, _ bool, _ time.Time) law.Sent {
-	l.asked[conn] = string(all)
-	return law.Sent{Owed: 1 + strings.Count(string(all), "+")}
+	l.sent[conn] = string(all)
+	return law.Sent{DueReplies: 1 + strings.Count(string(all), "+")}
 }
 
-func (l *echo) Came(conn int, m session.Message, _ time.Time) (a law.Answer) {
-	asked := l.asked[conn]
-	if asked == "" {
-		asked = "hi"
+func (l *echo) Judge(conn int, m session.Message, _ time.Time) (a law.Answer) {
+	sent := l.sent[conn]
+	if sent == "" {
+		sent = "hi"
 	}
-	delete(l.asked, conn)
-	l.log = append(l.log, asked)
-	if a.Rules.Kept = []string{asked}; strings.HasPrefix(asked, "open") {
-		a.Rules = law.Decided{Open: []string{asked}, Why: "it is open"}
+	delete(l.sent, conn)
+	l.log = append(l.log, sent)
+	if a.Rules.KeptRules = []string{sent}; strings.HasPrefix(sent, "open") {
+		a.Rules = law.Decided{OpenRules: []string{sent}, OpenReason: "it is open"}
 	}
-	if got := string(m.Text); got != asked {
-		rule, job, _ := strings.Cut(asked, " ")
-		a.Violation = &law.Violation{Rule: rule, JID: job, Expected: asked, Got: got}
-		a.Declined, a.Refused = got == "no", got == "err"
+	if got := string(m.Text); got != sent {
+		rule, job, _ := strings.Cut(sent, " ")
+		a.Violation = &law.Violation{Rule: rule, JID: job, Expected: sent, Got: got}
+		a.Declined, a.IsRefusal = got == "no", got == "err"
 	}
 	return a
 }
@@ -54,8 +54,8 @@ func (l *echo) Operated(action scenarios.Need, _, _ string) { l.log = append(l.l
 func (l *echo) Unjudge(job string)                          { l.log = append(l.log, "unjudge "+job) }
 func (l *echo) Waits(_ int, m session.Message) bool {
 	x, gets := strings.CutPrefix(string(m.Text), "get ")
-	for _, asked := range l.asked {
-		if gets && asked == "put "+x {
+	for _, sent := range l.sent {
+		if gets && sent == "put "+x {
 			return true
 		}
 	}
@@ -90,12 +90,12 @@ func TestWatch(t *testing.T) {
 		"an end":                          {"a a<hi a>x a! a<z", "", "hi,close"},
 		"half an end":                     {"a a<hi a>x a/ a<z", "x", "hi,shut,x"},
 	} {
-		l := &echo{asked: map[int]string{}}
+		l := &echo{sent: map[int]string{}}
 		w := law.NewWatch(law.Definition{
 			Start: func(law.Terms) law.Law { return l }, Greets: true,
 			Rules: map[string]law.Rule{"keep": {Traits: law.JobStays}, "timed": {Traits: law.Timed}},
 		}, law.Terms{})
-		assert.Equal(t, test.found, broken(t, w, test.events, "timed"), name)
+		assert.Equal(t, test.found, brokenRules(t, w, test.events, "timed"), name)
 		assert.Equal(t, test.log, strings.Join(l.log, ","), name)
 	}
 }
@@ -104,7 +104,7 @@ func TestWatch(t *testing.T) {
 func TestWhatIsWrongWhateverALineExpects(t *testing.T) {
 	t.Parallel()
 	w := law.NewWatch(law.Definition{
-		Start: func(law.Terms) law.Law { return &echo{asked: map[int]string{}} },
+		Start: func(law.Terms) law.Law { return &echo{sent: map[int]string{}} },
 		Rules: map[string]law.Rule{"other": {Traits: law.Misplaced}},
 	}, law.Terms{})
 	c, at := w.Dialed("a"), time.Now()
@@ -117,17 +117,17 @@ func TestWhatIsWrongWhateverALineExpects(t *testing.T) {
 		after time.Duration
 		want  string
 	}{{"a", 0, "z; "}, {"a", 1, ""}, {"b", 0, ""}} {
-		_, got := w.Wrong(test.conn, at.Add(test.after))
+		_, got := w.BrokenClause(test.conn, at.Add(test.after))
 		assert.Equal(t, test.want, got, "%s after %v", test.conn, test.after)
 	}
 }
 
-// broken returns the rules that events break; timed is the one whose premise is a span of time. "+6s" is a pause.
-func broken(t *testing.T, w *law.Watch, events, timed string) string {
+// brokenRules returns the rules that events break; timed is the one whose premise is a span of time. "+6s" is a pause.
+func brokenRules(t *testing.T, w *law.Watch, events, timed string) string {
 	t.Helper()
 	conns := map[string]session.Observer{}
 	for event := range strings.FieldsSeq(events) {
-		if pause, is := strings.CutPrefix(event, "+"); is {
+		if pause, ok := strings.CutPrefix(event, "+"); ok {
 			d, err := time.ParseDuration(pause)
 			require.NoError(t, err)
 			<-time.After(d)
@@ -136,9 +136,9 @@ func broken(t *testing.T, w *law.Watch, events, timed string) string {
 		play(w, conns, event)
 	}
 	var rules []string
-	for _, f := range w.Found() {
+	for _, f := range w.Occurrences() {
 		rules = append(rules, f.Rule)
-		assert.Equal(t, f.Rule == timed, f.Timed, events)
+		assert.Equal(t, f.Rule == timed, f.IsTimed, events)
 	}
 	return strings.Join(rules, ",")
 }
@@ -150,48 +150,48 @@ func play(w *law.Watch, conns map[string]session.Observer, event string) {
 		w.Operated(scenarios.NeedRestart, "", "")
 		return
 	}
-	c, what := conns[event[:1]], event[1:]
+	c, action := conns[event[:1]], event[1:]
 	switch {
-	case what == "":
+	case action == "":
 		conns[event] = w.Dialed(event)
-	case what == "!":
+	case action == "!":
 		c.Ended(session.Closed)
-	case what == "/":
+	case action == "/":
 		c.Ended(session.HalfShut)
-	case what == "#":
+	case action == "#":
 		c.Ended(session.Fin)
-	case what[0] == '>':
-		c.Sent([]byte(what[1:]), time.Now())
+	case action[0] == '>':
+		c.Sent([]byte(action[1:]), time.Now())
 	default:
-		c.Received(session.Received{At: time.Now(), Message: session.Message{Text: []byte(what[1:])}})
+		c.Received(session.Received{At: time.Now(), Message: session.Message{Text: []byte(action[1:])}})
 	}
 }
 
 // pusher is an echo whose server also sends by itself: to "want x" a message "x" is due on the first connection.
 type pusher struct {
 	*echo
-	wanted string
+	text string
 }
 
 func (l *pusher) Sent(_ int, all []byte, _ bool, _ time.Time) (s law.Sent) {
-	l.wanted, _ = strings.CutPrefix(string(all), "want ")
+	l.text, _ = strings.CutPrefix(string(all), "want ")
 	return s
 }
 
-func (l *pusher) Came(_ int, m session.Message, _ time.Time) (a law.Answer) {
-	if string(m.Text) != l.wanted {
+func (l *pusher) Judge(_ int, m session.Message, _ time.Time) (a law.Answer) {
+	if string(m.Text) != l.text {
 		a.Violation = &law.Violation{Rule: string(m.Text)}
 	}
-	l.wanted = ""
+	l.text = ""
 	return a
 }
 
-func (l *pusher) Missed(*law.Due) { l.wanted = "" }
-func (l *pusher) Due(time.Time) *law.Due {
-	if l.wanted == "" {
+func (l *pusher) Missed(*law.DueMessage) { l.text = "" }
+func (l *pusher) NextMessage(time.Time) *law.DueMessage {
+	if l.text == "" {
 		return nil
 	}
-	return &law.Due{Conns: []int{0}, Missing: law.Violation{Rule: "missing", JID: l.wanted}}
+	return &law.DueMessage{Conns: []int{0}, Missing: law.Violation{Rule: "missing", JID: l.text}}
 }
 
 // TestWatchOfAServerThatSendsByItself: no message needs a command, and what is due has five seconds.
@@ -209,10 +209,10 @@ func TestWatchOfAServerThatSendsByItself(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := law.NewWatch(law.Definition{
-				Start: func(law.Terms) law.Law { return &pusher{echo: &echo{asked: map[int]string{}}} },
+				Start: func(law.Terms) law.Law { return &pusher{echo: &echo{sent: map[int]string{}}} },
 				Rules: map[string]law.Rule{"missing": {Traits: law.Timed}},
 			}, law.Terms{})
-			assert.Equal(t, test.found, broken(t, w, test.events, "missing"), name)
+			assert.Equal(t, test.found, brokenRules(t, w, test.events, "missing"), name)
 		})
 	}
 }
@@ -220,7 +220,7 @@ func TestWatchOfAServerThatSendsByItself(t *testing.T) {
 // TestManyAlike: of violations of one rule and clause the first ones are kept.
 func TestManyAlike(t *testing.T) {
 	t.Parallel()
-	start := func(law.Terms) law.Law { return &echo{asked: map[int]string{}} }
+	start := func(law.Terms) law.Law { return &echo{sent: map[int]string{}} }
 	w := law.NewWatch(law.Definition{Start: start}, law.Terms{})
 	play(w, map[string]session.Observer{}, "a")
 	conns := map[string]session.Observer{"b": w.Dialed("b")}
@@ -230,7 +230,7 @@ func TestManyAlike(t *testing.T) {
 	}
 	play(w, conns, "b>other")
 	play(w, conns, "b<y")
-	assert.Len(t, w.Found(), 101)
+	assert.Len(t, w.Occurrences(), 101)
 }
 
 // TestWatchOfAServerThatMayEnd: where operators are not seen, a refusal is a violation when a connection of that time
@@ -249,12 +249,12 @@ func TestWatchOfAServerThatMayEnd(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := law.NewWatch(law.Definition{
-				Start: func(law.Terms) law.Law { return &echo{asked: map[int]string{}} }, Greets: true,
-			}, law.Terms{Shared: true})
+				Start: func(law.Terms) law.Law { return &echo{sent: map[int]string{}} }, Greets: true,
+			}, law.Terms{IsShared: true})
 			events := strings.ReplaceAll(test.events, " ", " +1ms ")
-			assert.Equal(t, test.found, broken(t, w, events, ""), name)
+			assert.Equal(t, test.found, brokenRules(t, w, events, ""), name)
 			w.Close()
-			assert.Equal(t, test.later, broken(t, w, "", ""), name)
+			assert.Equal(t, test.later, brokenRules(t, w, "", ""), name)
 		})
 	}
 }
@@ -264,9 +264,9 @@ func TestRefusalsOfAServerThatIsDisturbed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := law.NewWatch(law.Definition{
-			Start: func(law.Terms) law.Law { return &echo{asked: map[int]string{}} }, Greets: true,
-		}, law.Terms{Shared: true})
+			Start: func(law.Terms) law.Law { return &echo{sent: map[int]string{}} }, Greets: true,
+		}, law.Terms{IsShared: true})
 		w.Disturbed(time.Now().Add(2 * time.Second))
-		assert.Equal(t, "y", broken(t, w, "a +1s a<hi a>x a<err +2s a>y a<err +1s a>z a<z", ""))
+		assert.Equal(t, "y", brokenRules(t, w, "a +1s a<hi a>x a<err +2s a>y a<err +1s a>z a<z", ""))
 	})
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// another starts an embedded server with a hook; the second call fails.
-func another(hook func(*fakes.Event)) func() (run.Server, func(), error) {
-	asked := false
+// newServer starts an embedded server with a hook; the second call fails.
+func newServer(hook func(*fakes.Event)) func() (run.Server, func(), error) {
+	isCalled := false
 	return func() (run.Server, func(), error) {
-		if asked {
+		if isCalled {
 			return run.Server{}, nil, errors.New("there is no second server")
 		}
-		asked = true
+		isCalled = true
 		target := newTarget()
 		server := fakes.NewServer(fakes.Config{Hook: hook, Listen: target.Listen})
 		return run.Server{Target: target}, server.Close, nil
@@ -38,17 +38,17 @@ func TestACheckThatCannotBeTriedAgainComesToAnEnd(t *testing.T) {
 		assert.Contains(t, r.Internal, "no second server")
 	}, func(r *run.Runner, _ *memoryTarget) {
 		r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone)
-		r.Servers[0].Fresh = another(slow)
+		r.Servers[0].StartServer = newServer(slow)
 	})
 }
 
 func TestAServerOfOneCheckThatIsGoneEndsNoOtherCheck(t *testing.T) {
 	t.Parallel()
-	gone := func() func(e *fakes.Event) {
-		var over atomic.Bool
+	newHook := func() func(e *fakes.Event) {
+		var hasEnded atomic.Bool
 		return func(e *fakes.Event) {
-			if e.Point == fakes.Writing && (over.Load() || e.Command.Verb == fwp.BEAT) {
-				over.Store(true)
+			if e.Point == fakes.Writing && (hasEnded.Load() || e.Command.Verb == fwp.BEAT) {
+				hasEnded.Store(true)
 				e.Bytes, e.Close = nil, true
 			}
 		}
@@ -59,13 +59,13 @@ func TestAServerOfOneCheckThatIsGoneEndsNoOtherCheck(t *testing.T) {
 		}
 		runScripts(t, nil, checks, func(r *reports.Report) {
 			assert.Equal(t, reports.Crash, r.Checks[0].Verdict)
-			assert.Equal(t, reports.Pass, r.Checks[1].Verdict, r.Checks[1].Why)
-			assert.Equal(t, reports.Pass, r.Checks[2].Verdict, r.Checks[2].Why)
+			assert.Equal(t, reports.Pass, r.Checks[1].Verdict, r.Checks[1].Cause)
+			assert.Equal(t, reports.Pass, r.Checks[2].Verdict, r.Checks[2].Cause)
 			assert.Equal(t, reports.Crash, r.Checks[3].Verdict)
 		}, func(r *run.Runner, _ *memoryTarget) {
 			r.Seed, r.Parallel = seed, 1
 			r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone)
-			r.Servers[0].Fresh = func() (run.Server, func(), error) { return another(gone())() }
+			r.Servers[0].StartServer = func() (run.Server, func(), error) { return newServer(newHook())() }
 		})
 	}
 }
@@ -74,10 +74,10 @@ func TestAServerOfOneCheckThatIsGoneEndsNoOtherCheck(t *testing.T) {
 // has a finding.
 func TestAfterACrashNothingElseIsBlamed(t *testing.T) {
 	t.Parallel()
-	var gone atomic.Bool
+	var hasEnded atomic.Bool
 	hook := func(e *fakes.Event) {
 		if e.Point == fakes.Writing && e.Command.Verb == fwp.INFO {
-			gone.Store(true)
+			hasEnded.Store(true)
 			e.Bytes, e.Close = nil, true
 		}
 		if e.Point == fakes.Writing && e.Command.Verb == fwp.FETCH {
@@ -89,7 +89,7 @@ func TestAfterACrashNothingElseIsBlamed(t *testing.T) {
 	runScripts(t, hook, map[string]string{"a": ends, "b": waits, "c": waits}, func(r *reports.Report) {
 		assert.Equal(t, map[string]string{"a": "crash", "b": "fail", "c": "fail"}, verdictsOf(r),
 			"those close their connections by themselves")
-	}, func(_ *run.Runner, s *memoryTarget) { s.down = gone.Load })
+	}, func(_ *run.Runner, s *memoryTarget) { s.isDown = hasEnded.Load })
 }
 
 func TestAClauseWhoseOnlyLineHadNoConnectionIsUndecided(t *testing.T) {
@@ -97,8 +97,8 @@ func TestAClauseWhoseOnlyLineHadNoConnectionIsUndecided(t *testing.T) {
 	runScripts(t, nil, map[string]string{"a": "clause FWP-HI-01\nS: +HI {}\n"}, func(r *reports.Report) {
 		c := r.Clauses[clause(r, "FWP-HI-01")]
 		assert.Equal(t, reports.Inconclusive, c.Verdict)
-		assert.Contains(t, c.Why, "no server listens any more")
-	}, func(_ *run.Runner, s *memoryTarget) { s.down = func() bool { return true } })
+		assert.Contains(t, c.Cause, "no server listens any more")
+	}, func(_ *run.Runner, s *memoryTarget) { s.isDown = func() bool { return true } })
 }
 
 // TestTheEndOfAForwarderIsNoCrash: behind a reset or a half-close no command is blamed, behind a malformed line the
@@ -111,9 +111,9 @@ func TestTheEndOfAForwarderIsNoCrash(t *testing.T) {
 		halved = begin + "C: <half-close>\n" + ask
 	)
 	tests := map[string]struct {
-		source string
-		code   int
-		lost   string
+		source     string
+		code       int
+		lostReason string
 	}{
 		"a half-close":     {halved, reports.ExitUnreachable, "a client closed its half"},
 		"a malformed line": {hostileDeadly, reports.ExitFindings, ""},
@@ -123,18 +123,18 @@ func TestTheEndOfAForwarderIsNoCrash(t *testing.T) {
 			t.Parallel()
 			all := scripts(t, map[string]string{"leaves": test.source})
 			synctest.Test(t, func(t *testing.T) {
-				behind := newTarget()
-				f := &forwardtest.Forwarder{Server: behind.Dial, Resets: true, HalfCloses: true}
-				server := fakes.NewServer(fakes.Config{Listen: behind.Listen, Hook: func(e *fakes.Event) {
-					if e.Point == fakes.Parsed && bareFail(e) { // as if the server had ended
+				target := newTarget()
+				f := &forwardtest.Forwarder{Server: target.Dial, Resets: true, HalfCloses: true}
+				server := fakes.NewServer(fakes.Config{Listen: target.Listen, Hook: func(e *fakes.Event) {
+					if e.Point == fakes.Parsed && isBareFail(e) { // as if the server had ended
 						f.End()
 					}
 				}})
 				defer server.Close()
 				r := runnerOn(run.Server{Target: f, Offers: []scenarios.Need{scenarios.NeedOpen}}, all).Run(t.Context())
 				assert.Equal(t, test.code, r.ExitCode(reports.ExitOptions{}), verdictsOf(r))
-				assert.Contains(t, r.Unreachable, test.lost)
-				if test.lost != "" {
+				assert.Contains(t, r.Unreachable, test.lostReason)
+				if test.lostReason != "" {
 					assert.Empty(t, r.Findings())
 				}
 			})

@@ -12,8 +12,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// sameEnd is how far apart connections end that end for the same reason.
-const sameEnd = time.Second
+// maxEndGap is how far apart connections end that end for the same reason.
+const maxEndGap = time.Second
 
 // closure is a try in which the server closed the connection of a worker while other checks used it: it may have ended,
 // or been restarted, for their sake.
@@ -26,35 +26,35 @@ type closure struct {
 // shows reports whether a play has shown that the server closed the connection of a worker: a line of its script, or
 // the law, which sees what the suite sends as well.
 func shows(t *task, check *reports.Check, clause string) bool {
-	broken := func(c reports.ClauseVerdict) bool { return c.ID == clause && c.Verdict == reports.Fail }
-	found := func(v law.Seen) bool { return v.Clause == clause }
-	return clause != "" && (slices.ContainsFunc(check.Clauses, broken) || slices.ContainsFunc(t.evidence.Law, found))
+	isBroken := func(c reports.ClauseVerdict) bool { return c.ID == clause && c.Verdict == reports.Fail }
+	isFound := func(v law.Occurrence) bool { return v.Clause == clause }
+	return clause != "" && (slices.ContainsFunc(check.Clauses, isBroken) || slices.ContainsFunc(t.evidence.Law, isFound))
 }
 
-// closedBesideOthers reports whether the server closed the connection of a worker in the first try of a check, while
+// closedWhileShared reports whether the server closed the connection of a worker in the first try of a check, while
 // others used it. What else the law has found there counts only if the server had not ended.
-func (s *runState) closedBesideOthers(t *task, check *reports.Check) bool {
-	return t.closed == nil && t.together && t.host != nil && shows(t, check, closedClause(s.runner.Protocol))
+func (s *runState) closedWhileShared(t *task, check *reports.Check) bool {
+	return t.closure == nil && t.isShared && t.host != nil && shows(t, check, closedClause(s.runner.Protocol))
 }
 
-// closes has a check tried again, alone, in which the server closed the connection of a worker beside other checks, and
+// retryClosed has a check tried again, alone, in which the server closed the connection of a worker beside other checks, and
 // reports whether it did. What does not happen again counts nevertheless, unless the server had ended: a crash breaks
 // no clause of those who only see it. If it closed connections of several checks at a time, it may have ended unseen.
-func (s *runState) closes(t *task, check *reports.Check) (again bool) {
-	first, clause := t.closed, closedClause(s.runner.Protocol)
+func (s *runState) retryClosed(t *task, check *reports.Check) (isQueued bool) {
+	first, clause := t.closure, closedClause(s.runner.Protocol)
 	if first == nil {
-		if !s.closedBesideOthers(t, check) {
+		if !s.closedWhileShared(t, check) {
 			return false
 		}
-		t.closed, t.apart = &closure{*check, t.evidence, endsIn(t.evidence)}, true
-		t.host.closed = append(t.host.closed, t.closed)
-		s.again = append(s.again, t)
+		t.closure, t.isExclusive = &closure{*check, t.evidence, serverEnds(t.evidence)}, true
+		t.host.closures = append(t.host.closures, t.closure)
+		s.retryQueue = append(s.retryQueue, t)
 		return true
 	}
 	if shows(t, check, clause) || check.Verdict == reports.Crash || t.host.crashes > 0 {
 		return false
 	}
-	if slices.ContainsFunc(t.host.closed, first.isAlso) {
+	if slices.ContainsFunc(t.host.closures, first.coincides) {
 		s.leaveOpen(check, clause, reports.ReasonNotServing,
 			"connections of several checks ended at the same time, and none when this check was played alone")
 		return false
@@ -62,51 +62,51 @@ func (s *runState) closes(t *task, check *reports.Check) (again bool) {
 	attempts := check.Attempts
 	*check = first.check
 	check.Attempts = attempts
-	s.law.take(t.about, first.evidence, s.meter.Lag(first.evidence.Began))
+	s.law.take(t.description, first.evidence, s.meter.Lag(first.evidence.Began))
 	return false
 }
 
-// passes has a check tried again, alone, in which the server did what it may do now and then, and reports whether it
+// retryPassing has a check tried again, alone, in which the server did what it may do now and then, and reports whether it
 // did: it closed the connection of a producer, or declined one client more. If the second try decides nothing, the
 // first one counts.
-func (s *runState) passes(t *task, check *reports.Check) (again bool) {
-	passing := func(r play.Result) bool { return r.Passing && r.Outcome == play.Mismatched }
-	if t.passing != nil && undecided(t.about, check) {
+func (s *runState) retryPassing(t *task, check *reports.Check) (isQueued bool) {
+	passing := func(r play.Result) bool { return r.IsPassing && r.Outcome == play.Mismatched }
+	if t.passing != nil && decidesNothing(t.description, check) {
 		attempts := check.Attempts
 		*check = *t.passing
 		check.Attempts = attempts
 	}
-	if t.passing != nil || t.evidence.Dead != "" || check.Verdict == reports.Pass ||
+	if t.passing != nil || t.evidence.DeadReason != "" || check.Verdict == reports.Pass ||
 		!slices.ContainsFunc(t.evidence.Results, passing) {
 		return false
 	}
 	first := *check
-	t.passing, t.apart = &first, t.host != nil
-	s.again = append(s.again, t)
+	t.passing, t.isExclusive = &first, t.host != nil
+	s.retryQueue = append(s.retryQueue, t)
 	return true
 }
 
-// undecided reports whether a play has decided none of the clauses that its check is about.
-func undecided(about conformance.Description, check *reports.Check) bool {
-	decided := func(c reports.ClauseVerdict) bool {
-		return c.Verdict != reports.Inconclusive && slices.ContainsFunc(about.Marks, func(m scenarios.Mark) bool {
+// decidesNothing reports whether a play has decided none of the clauses that its check is about.
+func decidesNothing(description conformance.Description, check *reports.Check) bool {
+	isDecided := func(c reports.ClauseVerdict) bool {
+		return c.Verdict != reports.Inconclusive && slices.ContainsFunc(description.Marks, func(m scenarios.Mark) bool {
 			return m.Clause == c.ID
 		})
 	}
-	return check.Verdict == reports.Inconclusive || len(about.Marks) > 0 && !slices.ContainsFunc(check.Clauses, decided)
+	return check.Verdict == reports.Inconclusive || len(description.Marks) > 0 && !slices.ContainsFunc(check.Clauses, isDecided)
 }
 
-// isAlso reports whether connections of another try ended at the same time.
-func (c *closure) isAlso(other *closure) bool {
+// coincides reports whether connections of another try ended at the same time.
+func (c *closure) coincides(other *closure) bool {
 	return other != c && slices.ContainsFunc(other.ends, func(at time.Time) bool {
-		return slices.ContainsFunc(c.ends, func(own time.Time) bool { return at.Sub(own).Abs() < sameEnd })
+		return slices.ContainsFunc(c.ends, func(end time.Time) bool { return at.Sub(end).Abs() < maxEndGap })
 	})
 }
 
-// endsIn returns when the server ended connections of a play.
-func endsIn(e *conformance.Evidence) (ends []time.Time) {
+// serverEnds returns when the server ended connections of a play.
+func serverEnds(e *conformance.Evidence) (ends []time.Time) {
 	for _, l := range e.Conversation {
-		if l.Ended && l.From == reports.FromServer {
+		if l.IsEnd && l.From == reports.FromServer {
 			ends = append(ends, e.Began.Add(l.At))
 		}
 	}
@@ -114,22 +114,22 @@ func endsIn(e *conformance.Evidence) (ends []time.Time) {
 }
 
 // leaveOpen makes a clause inconclusive in what a check found when it was played alone.
-func (s *runState) leaveOpen(check *reports.Check, clause string, reason reports.ReasonCode, why string) {
+func (s *runState) leaveOpen(check *reports.Check, clause string, reason reports.ReasonCode, words string) {
 	c, _ := s.runner.Protocol.ClauseByID(clause)
-	open := reports.ClauseVerdict{ID: c.ID, Level: c.Level, Verdict: reports.Inconclusive, Reason: reason, Why: why}
+	verdict := reports.ClauseVerdict{ID: c.ID, Level: c.Level, Verdict: reports.Inconclusive, Reason: reason, Cause: words}
 	at := slices.IndexFunc(check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == clause })
 	if at < 0 {
-		at, check.Clauses = len(check.Clauses), append(check.Clauses, open)
+		at, check.Clauses = len(check.Clauses), append(check.Clauses, verdict)
 	}
-	check.Clauses[at] = open
-	check.Verdict = reports.Worst(check.Verdict, open.Verdict)
+	check.Clauses[at] = verdict
+	check.Verdict = reports.Worst(check.Verdict, verdict.Verdict)
 }
 
-// limitedBesideOthers returns the clauses that errors have broken in the first try of a check, if others used the
+// clausesLimitedWhileShared returns the clauses that errors have broken in the first try of a check, if others used the
 // server meanwhile and it refused a command that a limit may be for: of jobs, of queues or of clients.
-func (s *runState) limitedBesideOthers(t *task, check *reports.Check) (clauses []string) {
-	if t.overLimit != nil || !t.together || t.host == nil ||
-		t.about.File != "" && !s.refuses(t.evidence.Conversation) {
+func (s *runState) clausesLimitedWhileShared(t *task, check *reports.Check) (clauses []string) {
+	if t.overLimit != nil || !t.isShared || t.host == nil ||
+		t.description.File != "" && !s.refuses(t.evidence.Conversation) {
 		return nil
 	}
 	isError := func(got string) bool { return strings.HasPrefix(got, "-") }
@@ -149,29 +149,29 @@ func (s *runState) limitedBesideOthers(t *task, check *reports.Check) (clauses [
 // refuses reports whether an error answers a command in a conversation that a limit may be for. What a property has
 // sent is not known: its conversation is too long to be kept.
 func (s *runState) refuses(all []reports.Line) bool {
-	asked := map[string]bool{} // by connection
+	isLimited := map[string]bool{} // by connection
 	return slices.ContainsFunc(all, func(l reports.Line) bool {
 		if l.From == reports.FromClient {
 			verb, _, _ := strings.Cut(strings.TrimPrefix(l.Text, `"`), " ")
-			asked[l.Conn] = slices.Contains(s.runner.Protocol.Limited, verb)
+			isLimited[l.Conn] = slices.Contains(s.runner.Protocol.Limited, verb)
 		}
-		return l.From == reports.FromServer && asked[l.Conn] && strings.HasPrefix(l.Text, "-")
+		return l.From == reports.FromServer && isLimited[l.Conn] && strings.HasPrefix(l.Text, "-")
 	})
 }
 
-// limits has a check tried again, alone, in which errors have broken clauses beside other checks, and reports whether
+// retryLimited has a check tried again, alone, in which errors have broken clauses beside other checks, and reports whether
 // it did. A clause that is not broken again stays open.
-func (s *runState) limits(t *task, check *reports.Check) (again bool) {
-	const why = "an error came while other checks used the server, and none when this check was played alone"
-	if clauses := s.limitedBesideOthers(t, check); clauses != nil {
-		t.overLimit, t.apart = clauses, true
-		*check = s.withoutResult(t.about, reports.Inconclusive, cause{reason: reports.ReasonConnections, words: why}, "")
-		s.again = append(s.again, t)
+func (s *runState) retryLimited(t *task, check *reports.Check) (isQueued bool) {
+	const words = "an error came while other checks used the server, and none when this check was played alone"
+	if clauses := s.clausesLimitedWhileShared(t, check); clauses != nil {
+		t.overLimit, t.isExclusive = clauses, true
+		*check = s.withoutResult(t.description, reports.Inconclusive, cause{reason: reports.ReasonConnections, words: words}, "")
+		s.retryQueue = append(s.retryQueue, t)
 		return true
 	}
 	for _, clause := range t.overLimit {
 		if clause != "" && !shows(t, check, clause) && check.Verdict != reports.Crash {
-			s.leaveOpen(check, clause, reports.ReasonConnections, why)
+			s.leaveOpen(check, clause, reports.ReasonConnections, words)
 		}
 	}
 	return false

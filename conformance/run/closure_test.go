@@ -38,7 +38,7 @@ func TestAWorkerThatIsClosedBesideOthers(t *testing.T) {
 			"C: FETCH $queue\nS: ${\"jid\":\"$jid\"}\n" // the clean-up acknowledges the job
 		scripts = 3
 	)
-	of := func(verb string) func(*fakes.Event) bool {
+	isVerb := func(verb string) func(*fakes.Event) bool {
 		return func(e *fakes.Event) bool { return e.Command.Verb == verb }
 	}
 	first := func(n int64, picks func(*fakes.Event) bool) func(*fakes.Event) bool {
@@ -50,12 +50,12 @@ func TestAWorkerThatIsClosedBesideOthers(t *testing.T) {
 		picks  func(*fakes.Event) bool
 		want   reports.Verdict
 	}{
-		"each time":                        {waits, of("FETCH"), reports.Fail},
-		"once":                             {waits, first(1, of("FETCH")), reports.Fail},
-		"all at a time, once":              {waits, first(scripts, of("FETCH")), reports.Inconclusive},
-		"in each clean-up":                 {holds, of("ACK"), reports.Fail},
-		"in one clean-up":                  {holds, first(1, of("ACK")), reports.Fail},
-		"in all clean-ups at a time, once": {holds, first(scripts, of("ACK")), reports.Inconclusive},
+		"each time":                        {waits, isVerb("FETCH"), reports.Fail},
+		"once":                             {waits, first(1, isVerb("FETCH")), reports.Fail},
+		"all at a time, once":              {waits, first(scripts, isVerb("FETCH")), reports.Inconclusive},
+		"in each clean-up":                 {holds, isVerb("ACK"), reports.Fail},
+		"in one clean-up":                  {holds, first(1, isVerb("ACK")), reports.Fail},
+		"in all clean-ups at a time, once": {holds, first(scripts, isVerb("ACK")), reports.Inconclusive},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -77,9 +77,9 @@ func TestAnErrorBesideOthers(t *testing.T) {
 	const script = "connect as consumer\nclause FWP-FETCH-03\nC: FETCH $queue2\nS: $-1\n" + // 2 s, beside each other
 		"clause FWP-PUSH-01\nC: PUSH $job\nS: +OK\nclause FWP-INFO-01\nC: INFO\nS: $\n"
 	first := func(n int64, verb string) func(*fakes.Event) {
-		var refused atomic.Int64
+		var refusals atomic.Int64
 		return func(e *fakes.Event) {
-			if e.Point == fakes.Writing && e.Command.Verb == verb && refused.Add(1) <= n {
+			if e.Point == fakes.Writing && e.Command.Verb == verb && refusals.Add(1) <= n {
 				e.Bytes = []byte("-ERR no room\r\n")
 			}
 		}
@@ -108,7 +108,7 @@ func TestWhatTheServerPrintedStandsBesideAClose(t *testing.T) {
 	t.Parallel()
 	const source = "connect as consumer\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\nsilence 3s\nclause FWP-FETCH-03\n" +
 		"C: FETCH $queue\nS: $-1\n"
-	on := func(change func(*fakes.Event)) func(*fakes.Event) {
+	hookOf := func(change func(*fakes.Event)) func(*fakes.Event) {
 		return func(e *fakes.Event) {
 			if e.Point == fakes.Writing && e.Command.Verb == "FETCH" {
 				change(e)
@@ -131,7 +131,7 @@ func TestWhatTheServerPrintedStandsBesideAClose(t *testing.T) {
 			}
 			return []string{"KeyError"}
 		}
-		runScripts(t, on(test.change), map[string]string{"a": source}, func(r *reports.Report) {
+		runScripts(t, hookOf(test.change), map[string]string{"a": source}, func(r *reports.Report) {
 			found := r.Findings()
 			if assert.NotEmpty(t, found, name) {
 				assert.Equal(t, test.want, found[0].Printed, name)

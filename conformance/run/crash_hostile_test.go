@@ -19,10 +19,10 @@ import (
 
 // mortals starts servers that end at deadly commands, and counts them.
 type mortals struct {
-	deadly func(*mortalTarget, *fakes.Event) bool // nil: bareFail
+	deadly func(*mortalTarget, *fakes.Event) bool // nil: isBareFail
 
 	mu      sync.Mutex
-	started []*mortalTarget
+	targets []*mortalTarget
 	ended   int
 }
 
@@ -31,15 +31,15 @@ func (m *mortals) start() (run.Server, func(), error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	target := &mortalTarget{memoryTarget: *newTarget()}
-	m.started = append(m.started, target)
-	deadly := bareFail
+	m.targets = append(m.targets, target)
+	deadly := isBareFail
 	if m.deadly != nil {
 		deadly = func(e *fakes.Event) bool { return m.deadly(target, e) }
 	}
 	s := fakes.NewServer(fakes.Config{Hook: target.hook(deadly), Listen: target.Listen})
 	server := run.Server{
 		Target: target, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedRestart}, Ended: target.ended,
-		Fresh: m.start,
+		StartServer: m.start,
 	}
 	return server, func() {
 		s.Close()
@@ -65,26 +65,26 @@ func TestHostileChecksEndNoServerOfOthers(t *testing.T) {
 	for i := range deaths {
 		want[fmt.Sprintf("deadly%02d", i)] = "crash"
 	}
-	for _, slow := range []bool{false, true} {
-		t.Run(fmt.Sprint("slow ", slow), func(t *testing.T) {
+	for _, isSlow := range []bool{false, true} {
+		t.Run(fmt.Sprint("slow ", isSlow), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				m := new(mortals)
 				server, end, _ := m.start()
 				defer end()
-				server.Slow = slow
+				server.IsSlow = isSlow
 				report := runnerOn(server, all).Run(t.Context())
 				assert.Equal(t, want, verdictsOf(report))
 				for _, c := range report.Checks {
 					assert.Equal(t, 1, c.Attempts, c.ID)
 				}
-				started, restarts := 2+deaths, int64(0)
-				if slow {
-					started, restarts = 1, deaths
+				starts, restarts := 2+deaths, int64(0)
+				if isSlow {
+					starts, restarts = 1, deaths
 				}
-				assert.InDelta(t, started, len(m.started), 1, "the last one may have survived another check")
-				assert.Equal(t, len(m.started)-1, m.ended)
-				assert.InDelta(t, restarts, m.started[0].restarts.Load(), 1, "there may be none behind the last one")
+				assert.InDelta(t, starts, len(m.targets), 1, "the last one may have survived another check")
+				assert.Equal(t, len(m.targets)-1, m.ended)
+				assert.InDelta(t, restarts, m.targets[0].restarts.Load(), 1, "there may be none behind the last one")
 			})
 		})
 	}
@@ -101,7 +101,7 @@ func TestHostileChecksUseServersOneAfterTheOther(t *testing.T) {
 		r := runnerOn(server, all)
 		r.Parallel = len(all)
 		assert.Equal(t, reports.ExitWell, r.Run(t.Context()).ExitCode(reports.ExitOptions{}))
-		assert.Len(t, m.started, 1+8, "and the one for others")
+		assert.Len(t, m.targets, 1+8, "and the one for others")
 		assert.Equal(t, 8, m.ended)
 	})
 }
@@ -111,16 +111,16 @@ func TestHostileChecksWaitTogether(t *testing.T) {
 	t.Parallel()
 	const waits = "waits: 2s\nconnect as consumer\nclause FWP-ACK-03\nC bad: ACK\nS: -\nC: FETCH q\nS: $-1\n"
 	all := scripts(t, copies(3, "hostile", waits))
-	for quick, took := range map[bool]time.Duration{false: 6 * time.Second, true: 2 * time.Second} {
+	for isQuick, took := range map[bool]time.Duration{false: 6 * time.Second, true: 2 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			server, end, _ := new(mortals).start()
 			defer end()
-			server.Fresh = nil
+			server.StartServer = nil
 			r := runnerOn(server, all)
-			r.Quick = quick
+			r.Quick = isQuick
 			report := r.Run(t.Context())
 			assert.Equal(t, reports.ExitWell, report.ExitCode(reports.ExitOptions{}))
-			assert.Equal(t, took, report.Took.Truncate(time.Second), "quick %t", quick)
+			assert.Equal(t, took, report.Took.Truncate(time.Second), "quick %t", isQuick)
 		})
 	}
 }
@@ -130,7 +130,7 @@ func TestHostileChecksOnAServerThatIsFarAway(t *testing.T) {
 	t.Parallel()
 	all := scripts(t, copies(20, "hostile", "connect as consumer\nclause FWP-ACK-03\nC bad: ACK\nS: -\n"))
 	took := map[bool]time.Duration{}
-	for _, quick := range []bool{false, true} {
+	for _, isQuick := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			target := newTarget()
 			s := fakes.NewServer(fakes.Config{Listen: target.Listen, Hook: func(e *fakes.Event) {
@@ -140,10 +140,10 @@ func TestHostileChecksOnAServerThatIsFarAway(t *testing.T) {
 			}})
 			defer s.Close()
 			r := runnerOn(run.Server{Target: target, Offers: []scenarios.Need{scenarios.NeedOpen}}, all)
-			r.Quick = quick
+			r.Quick = isQuick
 			report := r.Run(t.Context())
 			assert.Equal(t, reports.ExitWell, report.ExitCode(reports.ExitOptions{}))
-			took[quick] = report.Took
+			took[isQuick] = report.Took
 		})
 	}
 	assert.Less(t, 2*took[true], took[false])
@@ -157,16 +157,16 @@ func TestAServerThatEndsLaterIsNoCrashOfTheNextCheck(t *testing.T) {
 	sources := copies(3, "next", "connect as consumer\nsilence 1s\nclause FWP-ACK-03\nC bad: ACK\nS: -\n")
 	sources["deadly"] = deadlyEnd
 	all := scripts(t, sources)
-	for always, want := range map[bool]map[string]string{
+	for endsAlways, want := range map[bool]map[string]string{
 		true:  {"deadly": "crash", "next00": "pass", "next01": "pass", "next02": "pass"},
 		false: {"deadly": "pass", "next00": "pass", "next01": "pass", "next02": "pass", run.CrashCheck: "crash"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			deaths := 0
 			m := &mortals{deadly: func(target *mortalTarget, e *fakes.Event) bool {
-				if bareFail(e) && (always || deaths == 0) {
+				if isBareFail(e) && (endsAlways || deaths == 0) {
 					deaths++
-					time.AfterFunc(later, func() { target.dead.Store(true) })
+					time.AfterFunc(later, func() { target.isDead.Store(true) })
 				}
 				return false
 			}}
@@ -195,8 +195,8 @@ func TestAServerThatEndsBehindTheLastCheck(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		m := &mortals{deadly: func(target *mortalTarget, e *fakes.Event) bool {
-			if bareFail(e) {
-				time.AfterFunc(later, func() { target.dead.Store(true) })
+			if isBareFail(e) {
+				time.AfterFunc(later, func() { target.isDead.Store(true) })
 			}
 			return false
 		}}
@@ -204,7 +204,7 @@ func TestAServerThatEndsBehindTheLastCheck(t *testing.T) {
 		defer end()
 		report := runnerOn(server, all).Run(t.Context())
 		assert.Equal(t, map[string]string{"deadly": "crash", "long": "pass"}, verdictsOf(report))
-		assert.Len(t, m.started, m.ended+1, "the shared one is left")
+		assert.Len(t, m.targets, m.ended+1, "the shared one is left")
 	})
 }
 
@@ -217,8 +217,8 @@ func TestAnInterruptedSearchReportsTheCrash(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		m := &mortals{deadly: func(target *mortalTarget, e *fakes.Event) bool {
-			if bareFail(e) {
-				time.AfterFunc(1500*time.Millisecond, func() { target.dead.Store(true) })
+			if isBareFail(e) {
+				time.AfterFunc(1500*time.Millisecond, func() { target.isDead.Store(true) })
 			}
 			return false
 		}}
@@ -226,12 +226,12 @@ func TestAnInterruptedSearchReportsTheCrash(t *testing.T) {
 		defer end()
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
-		fresh, starts := server.Fresh, 0
-		server.Fresh = func() (run.Server, func(), error) {
+		startServer, starts := server.StartServer, 0
+		server.StartServer = func() (run.Server, func(), error) {
 			if starts++; starts > 1 {
 				interrupt()
 			}
-			return fresh()
+			return startServer()
 		}
 		r := runnerOn(server, all)
 		r.Parallel, r.Quick = 1, true // the shortest first

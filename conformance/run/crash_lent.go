@@ -13,38 +13,38 @@ import (
 type wreck struct {
 	conformance.Evidence // of the check that found it
 
-	ran    []*task // the checks that may have ended it, the last one first
-	played int     // of them, again
+	tasks     []*task // the checks that may have ended it, the last one first
+	playCount int     // of them, again
 }
 
-// afterwards is how long behind a check its server may end because of it.
-const afterwards = time.Second
+// wreckDelay is how long behind a check its server may end because of it.
+const wreckDelay = time.Second
 
 // newWreck returns that of a server which a check had last, with those that had it just before.
 func newWreck(server *host, last *task, e conformance.Evidence) *wreck {
-	w := &wreck{Evidence: e, ran: []*task{last}}
-	for _, other := range slices.Backward(server.had) {
-		if end := other.evidence.Began.Add(other.evidence.Took); other != last && e.Began.Sub(end) <= afterwards {
-			w.ran = append(w.ran, other)
+	w := &wreck{Evidence: e, tasks: []*task{last}}
+	for _, other := range slices.Backward(server.history) {
+		if end := other.evidence.Began.Add(other.evidence.Took); other != last && e.Began.Sub(end) <= wreckDelay {
+			w.tasks = append(w.tasks, other)
 		}
 	}
 	return w
 }
 
-// wrecks queues the last checks of servers again that have ended since, and that no check found dead.
-func (s *runState) wrecks() {
+// queueWrecks queues the last checks of servers again that have ended since, and that no check found dead.
+func (s *runState) queueWrecks() {
 	for _, h := range s.hosts {
-		h.idle = slices.DeleteFunc(h.idle, func(other *host) bool {
-			how, died := other.ending()
-			if how == "" {
+		h.idleHosts = slices.DeleteFunc(h.idleHosts, func(other *host) bool {
+			ending, died := other.ending()
+			if ending == "" {
 				return false
 			}
-			last := other.had[len(other.had)-1]
+			last := other.history[len(other.history)-1]
 			e := *last.evidence
-			e.Dead, e.Ending, e.Died = "the server ended when no check was played on it", how, died
+			e.DeadReason, e.Ending, e.Died = "the server ended when no check was played on it", ending, died
 			last.wreck = newWreck(other, last, e)
-			if !slices.Contains(s.again, last) {
-				s.again = append(s.again, last)
+			if !slices.Contains(s.retryQueue, last) {
+				s.retryQueue = append(s.retryQueue, last)
 			}
 			other.end()
 			return true
@@ -52,22 +52,22 @@ func (s *runState) wrecks() {
 	}
 }
 
-// searches reports whether it is still open if a check on a server of its own has ended that: it is played again then.
-func (s *runState) searches(t *task) bool {
+// searchWreck reports whether it is still open if a check on a server of its own has ended that: it is played again then.
+func (s *runState) searchWreck(t *task) bool {
 	w := t.wreck
-	if w == nil && t.evidence.Dead != "" {
-		if w = newWreck(t.server, t, *t.evidence); len(w.ran) == 1 {
+	if w == nil && t.evidence.DeadReason != "" {
+		if w = newWreck(t.server, t, *t.evidence); len(w.tasks) == 1 {
 			return false
 		}
 		t.wreck = w
 		s.pending = slices.Insert(s.pending, 0, t)
 		return true
 	}
-	if t.wreck = nil; w == nil || t.evidence.Dead != "" {
+	if t.wreck = nil; w == nil || t.evidence.DeadReason != "" {
 		return false
 	}
-	if w.played++; w.played < len(w.ran) {
-		next := w.ran[w.played]
+	if w.playCount++; w.playCount < len(w.tasks) {
+		next := w.tasks[w.playCount]
 		next.wreck = w
 		s.pending = slices.Insert(s.pending, 0, next)
 		return false
@@ -78,5 +78,5 @@ func (s *runState) searches(t *task) bool {
 
 // crash returns the crash that none of the checks repeated which were played again.
 func (w *wreck) crash() crash {
-	return crash{Evidence: w.Evidence, ran: idsOf(w.ran), left: len(w.ran) - w.played}
+	return crash{Evidence: w.Evidence, checks: idsOf(w.tasks), remaining: len(w.tasks) - w.playCount}
 }

@@ -12,26 +12,26 @@ import (
 
 func TestARefusedConnectionOfAnEndedServer(t *testing.T) {
 	t.Parallel()
-	refusal, passed := &play.Refusal{Got: "refused", All: 3}, []play.Result{{Outcome: play.Matched}}
-	missed := []play.Result{{Outcome: play.Mismatched}}
+	refusal, matches := &play.Refusal{Got: "refused", AllConns: 3}, []play.Result{{Outcome: play.Matched}}
+	mismatches := []play.Result{{Outcome: play.Mismatched}}
 	for name, test := range map[string]struct {
-		how          string
+		status       string
 		e            conformance.Evidence
 		dead, ending string
 	}{
-		"it runs": {e: conformance.Evidence{Refused: refusal, Results: missed}},
+		"it runs": {e: conformance.Evidence{Refusal: refusal, Results: mismatches}},
 		"it ended": {
-			"exit 2", conformance.Evidence{Refused: refusal, Results: missed}, "the server refused a connection: refused",
+			"exit 2", conformance.Evidence{Refusal: refusal, Results: mismatches}, "the server refused a connection: refused",
 			"exit 2",
 		},
-		"it ended later":     {how: "exit 2", e: conformance.Evidence{Refused: refusal, Results: passed}},
-		"no one was refused": {how: "exit 2", e: conformance.Evidence{Results: missed}},
+		"it ended later":     {status: "exit 2", e: conformance.Evidence{Refusal: refusal, Results: matches}},
+		"no one was refused": {status: "exit 2", e: conformance.Evidence{Results: mismatches}},
 		"it was found dead": {
-			"exit 2", conformance.Evidence{Dead: "dead", Refused: refusal, Results: missed}, "dead", "exit 2",
+			"exit 2", conformance.Evidence{DeadReason: "dead", Refusal: refusal, Results: mismatches}, "dead", "exit 2",
 		},
 	} {
-		addEnding(&test.e, test.how)
-		assert.Equal(t, test.dead, test.e.Dead, name)
+		addEnding(&test.e, test.status)
+		assert.Equal(t, test.dead, test.e.DeadReason, name)
 		assert.Equal(t, test.ending, test.e.Ending, name)
 	}
 }
@@ -41,15 +41,15 @@ func TestNamesFollowFromTheSeed(t *testing.T) {
 	t.Parallel()
 	play := func(seed uint64, fixed bool, start time.Time, order ...string) map[string]string {
 		s := &runState{
-			runner: &Runner{Seed: seed, SeedNames: fixed}, start: start, played: map[string]int{},
-			described: []conformance.Description{{ID: "a"}, {ID: "b"}},
+			runner: &Runner{Seed: seed, SeedNames: fixed}, start: start, playCounts: map[string]int{},
+			descriptions: []conformance.Description{{ID: "a"}, {ID: "b"}},
 		}
-		names, seen := map[string]string{}, map[string]bool{}
+		names, prefixes := map[string]string{}, map[string]bool{}
 		for i, id := range order {
 			s.plays = i + 1
-			name := s.namesOf(&task{about: conformance.Description{ID: id}})
-			assert.False(t, seen[name], name)
-			seen[name] = true
+			name := s.namesOf(&task{description: conformance.Description{ID: id}})
+			assert.False(t, prefixes[name], name)
+			prefixes[name] = true
 			names[id] += name + " "
 		}
 		return names

@@ -21,18 +21,18 @@ import (
 // mortalTarget is a server that ends at deadly commands, and lets no connection in until it is restarted, or for good.
 type mortalTarget struct {
 	memoryTarget
-	dead     atomic.Bool
+	isDead   atomic.Bool
 	restarts atomic.Int64
 }
 
 func (m *mortalTarget) Restart(context.Context) error {
 	m.restarts.Add(1)
-	m.dead.Store(false)
+	m.isDead.Store(false)
 	return nil
 }
 
-func (m *mortalTarget) ended() (how string, output []string, ended bool) {
-	if !m.dead.Load() {
+func (m *mortalTarget) ended() (ending string, output []string, hasEnded bool) {
+	if !m.isDead.Load() {
 		return "", nil, false
 	}
 	return "exit status 2", []string{"panic: a nil map", "goroutine 7"}, true
@@ -42,9 +42,9 @@ func (m *mortalTarget) ended() (how string, output []string, ended bool) {
 func (m *mortalTarget) hook(deadly func(*fakes.Event) bool) func(*fakes.Event) {
 	return func(e *fakes.Event) {
 		if e.Point == fakes.Parsed && deadly(e) {
-			m.dead.Store(true)
+			m.isDead.Store(true)
 		}
-		if (e.Point == fakes.Writing || e.Point == fakes.Accepted) && m.dead.Load() {
+		if (e.Point == fakes.Writing || e.Point == fakes.Accepted) && m.isDead.Load() {
 			e.Bytes, e.Close, e.Skip = nil, true, true
 		}
 	}
@@ -72,11 +72,11 @@ func runMortal(
 	})
 }
 
-// bareFail reports whether a command is the one that many servers do not survive.
-func bareFail(e *fakes.Event) bool { return e.Command.Verb == "FAIL" && len(e.Command.Args) == 0 }
+// isBareFail reports whether a command is the one that many servers do not survive.
+func isBareFail(e *fakes.Event) bool { return e.Command.Verb == "FAIL" && len(e.Command.Args) == 0 }
 
-// ofDeadly reports whether a command is the one by which the quiet check deadly ends its server.
-func ofDeadly(e *fakes.Event) bool { return bytes.Contains(e.Line, []byte("rss_kb")) }
+// isDeadly reports whether a command is the one by which the quiet check deadly ends its server.
+func isDeadly(e *fakes.Event) bool { return bytes.Contains(e.Line, []byte("rss_kb")) }
 
 const (
 	hostileDeadly = "connect as consumer\nsilence 1s\nclause FWP-FAIL-02\nC bad: FAIL\nS: -\n"
@@ -102,11 +102,11 @@ func TestAHostileCheckThatEndsItsServerIsTheCrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			checks := map[string]string{"deadly": source, "hostile": hostileTwin, "waits": waitingTwin}
-			runMortal(t, bareFail, true, checks, func(r *reports.Report, m *mortalTarget) {
+			runMortal(t, isBareFail, true, checks, func(r *reports.Report, m *mortalTarget) {
 				assert.Equal(t, map[string]string{"deadly": "crash", "hostile": "pass", "waits": "pass"}, verdictsOf(r))
 				assert.LessOrEqual(t, m.restarts.Load(), int64(1), "before the next one, if there is one")
 			})
-			runMortal(t, bareFail, false, map[string]string{"deadly": source, "waits": waitingTwin},
+			runMortal(t, isBareFail, false, map[string]string{"deadly": source, "waits": waitingTwin},
 				func(r *reports.Report, _ *mortalTarget) {
 					assert.Equal(t, map[string]string{"deadly": "crash", "waits": "pass"}, verdictsOf(r))
 				})
@@ -118,7 +118,7 @@ func TestACrashIsConfirmedByARestart(t *testing.T) {
 	t.Parallel()
 	checks := copies(5, "waits", waitingTwin)
 	checks["deadly"], checks["fine"] = deadlyScript, beating
-	runMortal(t, ofDeadly, true, checks, func(r *reports.Report, m *mortalTarget) {
+	runMortal(t, isDeadly, true, checks, func(r *reports.Report, m *mortalTarget) {
 		want := map[string]string{"deadly": "crash", "fine": "pass"}
 		for i := range 5 {
 			want[fmt.Sprintf("waits%02d", i)] = "pass"
@@ -133,7 +133,7 @@ func TestACrashIsConfirmedByARestart(t *testing.T) {
 func TestWithoutARestartACrashNamesWhatRan(t *testing.T) {
 	t.Parallel()
 	checks := map[string]string{"deadly": deadlyScript, "waits": waitingTwin, "fine": beating}
-	runMortal(t, ofDeadly, false, checks, func(r *reports.Report, _ *mortalTarget) {
+	runMortal(t, isDeadly, false, checks, func(r *reports.Report, _ *mortalTarget) {
 		assert.Equal(t, map[string]string{
 			"deadly": "inconclusive", "waits": "inconclusive", "fine": "pass", run.CrashCheck: "crash",
 		}, verdictsOf(r))
@@ -148,8 +148,8 @@ func TestWithoutARestartACrashNamesWhatRan(t *testing.T) {
 func TestACrashThatNoneRepeatsIsOneOfThese(t *testing.T) {
 	t.Parallel()
 	var times atomic.Int64
-	once := func(e *fakes.Event) bool { return ofDeadly(e) && times.Add(1) == 1 }
-	runMortal(t, once, true, map[string]string{"deadly": deadlyScript, "waits": waitingTwin},
+	isFirst := func(e *fakes.Event) bool { return isDeadly(e) && times.Add(1) == 1 }
+	runMortal(t, isFirst, true, map[string]string{"deadly": deadlyScript, "waits": waitingTwin},
 		func(r *reports.Report, _ *mortalTarget) {
 			assert.Equal(t, map[string]string{"deadly": "pass", "waits": "pass", run.CrashCheck: "crash"}, verdictsOf(r))
 			require.Len(t, r.Findings(), 1)
@@ -160,13 +160,13 @@ func TestACrashThatNoneRepeatsIsOneOfThese(t *testing.T) {
 
 func TestAServerThatEndsOfEverythingEndsTheRun(t *testing.T) {
 	t.Parallel()
-	for name, of := range map[string]struct {
+	for name, test := range map[string]struct {
 		source string
 		deadly func(*fakes.Event) bool
-	}{"quiet": {deadlyScript, ofDeadly}, "hostile": {hostileDeadly, bareFail}} {
+	}{"quiet": {deadlyScript, isDeadly}, "hostile": {hostileDeadly, isBareFail}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			runMortal(t, of.deadly, true, copies(40, "deadly", of.source), func(r *reports.Report, m *mortalTarget) {
+			runMortal(t, test.deadly, true, copies(40, "deadly", test.source), func(r *reports.Report, m *mortalTarget) {
 				crashes := 0
 				for _, c := range r.Checks {
 					crashes += bit(c.Verdict == reports.Crash)
@@ -185,25 +185,25 @@ func TestAServerThatIsBackSoonBreaksNoClause(t *testing.T) {
 	all := scripts(t, copies(5, "waits", "connect as consumer\nC: FETCH $queue\nclause FWP-RESP-04\nS: $-1\n"))
 	synctest.Test(t, func(t *testing.T) {
 		m := &mortalTarget{memoryTarget: *newTarget()}
-		m.down = m.dead.Load
+		m.isDown = m.isDead.Load
 		server := fakes.NewServer(fakes.Config{Listen: m.Listen})
 		defer server.Close()
 		go func() {
 			time.Sleep(time.Second)
-			m.dead.Store(true)
+			m.isDead.Store(true)
 			_ = server.Kill()
 			time.Sleep(2 * time.Second)
-			m.dead.Store(false)
+			m.isDead.Store(false)
 		}()
 		r := runnerOn(run.Server{Target: m}, all).Run(t.Context())
 		assert.Empty(t, r.Findings())
 		for _, c := range r.Checks {
 			if c.ID != run.CrashCheck {
-				assert.Equal(t, reports.Pass, c.Verdict, "%s: %s", c.ID, c.Why)
+				assert.Equal(t, reports.Pass, c.Verdict, "%s: %s", c.ID, c.Cause)
 				continue
 			}
 			assert.Equal(t, reports.Inconclusive, c.Verdict)
-			assert.Contains(t, c.Why, "the server was unreachable from 00:00:01.0")
+			assert.Contains(t, c.Cause, "the server was unreachable from 00:00:01.0")
 		}
 		assert.Len(t, r.Checks, 6)
 	})
@@ -219,7 +219,7 @@ func TestACrashShowsWhatTheProcessPrintedLast(t *testing.T) {
 		for _, restart := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, restart), func(t *testing.T) {
 				t.Parallel()
-				runMortal(t, ofDeadly, restart, sources, func(r *reports.Report, _ *mortalTarget) {
+				runMortal(t, isDeadly, restart, sources, func(r *reports.Report, _ *mortalTarget) {
 					found := 0
 					for _, c := range r.Checks {
 						for _, f := range c.Findings {
@@ -244,8 +244,8 @@ func TestACrashShowsWhatTheProcessPrintedLast(t *testing.T) {
 // run many times as long.
 func TestChecksOfACrashArePlayedAgainForALimitedTime(t *testing.T) {
 	t.Parallel()
-	once := new(atomic.Bool)
-	deadly := func(e *fakes.Event) bool { return ofDeadly(e) && once.CompareAndSwap(false, true) }
+	hasEnded := new(atomic.Bool)
+	deadly := func(e *fakes.Event) bool { return isDeadly(e) && hasEnded.CompareAndSwap(false, true) }
 	sources := copies(10, "slow", deadlyScript+"silence 50s\n")
 	runMortal(t, deadly, true, sources, func(r *reports.Report, _ *mortalTarget) {
 		assert.Less(t, r.Took, 2*time.Minute+3*51*time.Second, "two minutes alone, and twice beside each other")

@@ -43,10 +43,10 @@ func TestACrashIsOneEvenIfTheServerIsBackSoon(t *testing.T) {
 	all := scripts(t, checks)
 	synctest.Test(t, func(t *testing.T) {
 		target := newTarget()
-		gone := make(chan struct{}, 1)
+		done := make(chan struct{}, 1)
 		config := fakes.Config{Listen: target.Listen, Hook: func(e *fakes.Event) {
 			if e.Point == fakes.Parsed && e.Command.Verb == "BEAT" {
-				gone <- struct{}{}
+				done <- struct{}{}
 				<-e.Conn.Done
 			}
 		}}
@@ -54,7 +54,7 @@ func TestACrashIsOneEvenIfTheServerIsBackSoon(t *testing.T) {
 		var second *fakes.Server
 		var supervisor sync.WaitGroup
 		supervisor.Go(func() {
-			<-gone
+			<-done
 			first.Close()
 			time.Sleep(15 * time.Second)
 			config.Hook = nil

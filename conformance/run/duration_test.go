@@ -18,15 +18,15 @@ import (
 // runOnPool runs checks on a serverPool in virtual time, in which only waiting takes any.
 func runOnPool(
 	t *testing.T, config fakes.Config, all []conformance.Check,
-	with func(*run.Runner), look func(*reports.Report),
+	configure func(*run.Runner), look func(*reports.Report),
 ) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		pool := &serverPool{nw: memnet.New(), config: config}
 		defer pool.close()
 		runner := pool.runner(all)
-		if with != nil {
-			with(runner)
+		if configure != nil {
+			configure(runner)
 		}
 		look(runner.Run(t.Context()))
 	})
@@ -46,7 +46,7 @@ func TestAQuickRunIsQuick(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		config fakes.Config
-		most   time.Duration
+		limit  time.Duration
 	}{
 		"on the embedded server":                           {fakes.Config{}, conformance.QuickWait},
 		"on a server that looks every 5 s for what is due": {fakes.Config{ScanEvery: 5 * time.Second}, 8 * time.Second},
@@ -59,9 +59,9 @@ func TestAQuickRunIsQuick(t *testing.T) {
 			set := func(r *run.Runner) { r.Quick = true }
 			runOnPool(t, test.config, suite(t, true), set, func(r *reports.Report) {
 				for _, c := range r.Clauses {
-					assert.NotContains(t, c.Why, "no line about it got", c.ID)
+					assert.NotContains(t, c.Cause, "no line about it got", c.ID)
 				}
-				assert.LessOrEqual(t, r.Took, test.most, "shorten the wait of %s, or let it be over %v (header `waits:`), "+
+				assert.LessOrEqual(t, r.Took, test.limit, "shorten the wait of %s, or let it be over %v (header `waits:`), "+
 					"so that a quick run leaves it out", longest(r).ID, conformance.QuickWait)
 			})
 		})
@@ -71,8 +71,8 @@ func TestAQuickRunIsQuick(t *testing.T) {
 func TestWaitsOverlap(t *testing.T) {
 	t.Parallel()
 	all := suite(t, false) // internal/proof/selftest plays all of them on such a server
-	if !golden.Slow() {
-		all = ninthOf(all, 0)
+	if !golden.IsSlow() {
+		all = ninthPart(all, 0)
 	}
 	runOnPool(t, fakes.Config{}, all, nil, func(r *reports.Report) {
 		assert.LessOrEqual(t, r.Took, longest(r).Took+5*time.Second, "the longest wait is that of %s", longest(r).ID)

@@ -20,9 +20,9 @@ func fold(runs []reports.Check) reports.Check {
 	worst := runs[slices.Index(verdicts, reports.Worst(verdicts...))]
 	worst.Runs = reports.CountVerdicts(verdicts...)
 	worst.Clauses = foldClauses(runs)
-	worst.Findings, worst.Left = slices.Clone(worst.Findings), nil
+	worst.Findings, worst.LeftoverJobs = slices.Clone(worst.Findings), nil
 	for _, c := range runs {
-		worst.Left = append(worst.Left, c.Left...)
+		worst.LeftoverJobs = append(worst.LeftoverJobs, c.LeftoverJobs...)
 		for _, f := range c.Findings {
 			same := func(g reports.Finding) bool { return f.Clause == g.Clause && f.Verdict == g.Verdict }
 			if !slices.ContainsFunc(worst.Findings, same) {
@@ -77,13 +77,13 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 		switch {
 		case len(verdictsOf[c.ID]) > 0:
 			worst := worstOf(verdictsOf[c.ID])
-			rc.Verdict, rc.Why, rc.Reason, rc.Provide = worst.Verdict, worst.Why, worst.Reason, worst.Provide
+			rc.Verdict, rc.Cause, rc.Reason, rc.Provide = worst.Verdict, worst.Cause, worst.Reason, worst.Provide
 		case !s.runner.Parties.Concerned(c):
-			rc.Verdict, rc.Why = reports.NotApplicable, s.runner.Parties.WhyNotConcerned()
+			rc.Verdict, rc.Cause = reports.NotApplicable, s.runner.Parties.UnconcernedReason()
 		case c.Excluded != "":
-			rc.Verdict, rc.Why = reports.NotApplicable, strings.TrimSuffix(c.Excluded, ".")
+			rc.Verdict, rc.Cause = reports.NotApplicable, strings.TrimSuffix(c.Excluded, ".")
 		default:
-			rc.Verdict, rc.Why = reports.NotSelected, "no check tests it yet"
+			rc.Verdict, rc.Cause = reports.NotSelected, "no check tests it yet"
 		}
 		all = append(all, rc)
 	}
@@ -102,16 +102,16 @@ func worstOf(all []reports.ClauseVerdict) reports.ClauseVerdict {
 
 // Replace puts results of checks that were played again in the place of those in a report, where they are decided, with
 // the clauses that they are about.
-func Replace(r *reports.Report, again []reports.Check) {
+func Replace(r *reports.Report, replays []reports.Check) {
 	touched := map[string]bool{}
 	for i := range r.Checks {
-		at := slices.IndexFunc(again, func(c reports.Check) bool { return c.ID == r.Checks[i].ID })
-		if at < 0 || !again[at].Verdict.Decided() {
+		at := slices.IndexFunc(replays, func(c reports.Check) bool { return c.ID == r.Checks[i].ID })
+		if at < 0 || !replays[at].Verdict.IsDecided() {
 			continue
 		}
-		again[at].Attempts += max(r.Checks[i].Attempts, 1)
-		r.Checks[i] = again[at]
-		for _, cv := range again[at].Clauses {
+		replays[at].Attempts += max(r.Checks[i].Attempts, 1)
+		r.Checks[i] = replays[at]
+		for _, cv := range replays[at].Clauses {
 			touched[cv.ID] = true
 		}
 	}
@@ -127,7 +127,7 @@ func Replace(r *reports.Report, again []reports.Check) {
 		}
 		if len(all) > 0 {
 			worst := worstOf(all)
-			c.Verdict, c.Why, c.Reason, c.Provide = worst.Verdict, worst.Why, worst.Reason, worst.Provide
+			c.Verdict, c.Cause, c.Reason, c.Provide = worst.Verdict, worst.Cause, worst.Reason, worst.Provide
 		}
 	}
 }

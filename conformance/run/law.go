@@ -19,115 +19,115 @@ import (
 // What the law of the protocol finds in the conversations of scripts is a finding of its own, reported once for each
 // rule and clause, however many plays have shown it. Its check is "law/" with the name of the rule.
 
-// lawful is what the law of the protocol found in all plays.
-type lawful struct {
-	general []string // see conformance.Protocol
-	rules   map[string]law.Rule
-	found   map[lawKey]*lawFinding
-	tally   law.Tally
+// lawResults is what the law of the protocol found in all plays.
+type lawResults struct {
+	general  []string // see conformance.Protocol
+	rules    map[string]law.Rule
+	findings map[lawKey]*lawFinding
+	tally    law.Tally
 }
 
 type lawKey struct{ rule, clause string }
 
 // lawFinding is one rule of the law that was broken, where a play has shown it first.
 type lawFinding struct {
-	law.Seen
-	about conformance.Description // of the check that was played
-	first *conformance.Evidence
-	plays int // that have shown it, of other checks alone where these may have another reason
+	law.Occurrence
+	description conformance.Description // of the check that was played
+	first       *conformance.Evidence
+	plays       int // that have shown it, of other checks alone where these may have another reason
 
-	replays, shown int                   // further plays of the same check, and those that have shown it
-	without        *conformance.Evidence // of one that has not; nil if all have
+	replays, hits int                   // further plays of the same check, and those that have shown it
+	cleanEvidence *conformance.Evidence // of one that has not; nil if all have
 }
 
 // take keeps what the law found in a play and no line of the script has reported, and returns what the check is to be
 // played again for, if no other play has shown the same.
-func (l *lawful) take(about conformance.Description, e *conformance.Evidence, late time.Duration) (again purpose) {
+func (l *lawResults) take(description conformance.Description, e *conformance.Evidence, lag time.Duration) (retry purpose) {
 	l.tally.Add(e.Tally)
-	if e.Dead != "" || e.Back { // a server that ended may have lost anything
+	if e.DeadReason != "" || e.HasRecovered { // a server that ended may have lost anything
 		return noReplay
 	}
-	seen := map[lawKey]bool{}
+	keys := map[lawKey]bool{}
 	for _, v := range e.Law {
 		key := lawKey{v.Rule, v.Clause}
-		if l.told(e, v) || seen[key] {
+		if l.isReported(e, v) || keys[key] {
 			continue
 		}
-		seen[key] = true
-		if v.Timed && late >= machine.Room { // it is open
-			again = toMeasure
+		keys[key] = true
+		if v.IsTimed && lag >= machine.Room { // it is open
+			retry = timeReplay
 			continue
 		}
-		f, known := l.found[key]
-		if !known {
-			f = &lawFinding{Seen: v, about: about, first: e}
-			l.found[key] = f
+		f, ok := l.findings[key]
+		if !ok {
+			f = &lawFinding{Occurrence: v, description: description, first: e}
+			l.findings[key] = f
 		}
-		if !known || f.confirmed(about, v) {
+		if !ok || f.isConfirmedBy(description, v) {
 			f.plays++
 		}
-		if f.plays == 1 && f.about.ID == about.ID && f.replayable() {
-			again = max(again, toCount, purposeOf(toMeasure, f.Timed))
+		if f.plays == 1 && f.description.ID == description.ID && f.isReplayable() {
+			retry = max(retry, countReplay, purposeOf(timeReplay, f.IsTimed))
 		}
 	}
-	return max(again, purposeOf(toCount, l.replayed(about, e, seen)))
+	return max(retry, purposeOf(countReplay, l.countReplay(description, e, keys)))
 }
 
-// confirmed reports whether a further play that has seen the same counts. One of the same check does if it says more;
+// isConfirmedBy reports whether a further play that has seen the same counts. One of the same check does if it says more;
 // one of another check does unless both saw a span of time end at one moment, when the server may have stood still.
-func (f *lawFinding) confirmed(about conformance.Description, v law.Seen) bool {
-	if f.about.ID == about.ID {
-		return f.replayable()
+func (f *lawFinding) isConfirmedBy(description conformance.Description, v law.Occurrence) bool {
+	if f.description.ID == description.ID {
+		return f.isReplayable()
 	}
-	return !f.Timed || v.At.Sub(f.At).Abs() >= 2*time.Second
+	return !f.IsTimed || v.At.Sub(f.At).Abs() >= 2*time.Second
 }
 
-// replayable reports whether another play of the same check says more: for a span of time, and for content that nothing
+// isReplayable reports whether another play of the same check says more: for a span of time, and for content that nothing
 // else explains.
-func (f *lawFinding) replayable() bool { return f.Timed || !f.Unproven() }
+func (f *lawFinding) isReplayable() bool { return f.IsTimed || !f.IsUnproven() }
 
-// replayed counts a further play of the checks in which the law found something first, and reports whether the check is
+// countReplay counts a further play of the checks in which the law found something first, and reports whether the check is
 // to be played once more.
-func (l *lawful) replayed(about conformance.Description, e *conformance.Evidence, seen map[lawKey]bool) (again bool) {
-	for key, f := range l.found {
-		if f.about.ID != about.ID || f.first == e {
+func (l *lawResults) countReplay(description conformance.Description, e *conformance.Evidence, keys map[lawKey]bool) (needsReplay bool) {
+	for key, f := range l.findings {
+		if f.description.ID != description.ID || f.first == e {
 			continue
 		}
-		if f.replays++; seen[key] {
-			f.shown++
+		if f.replays++; keys[key] {
+			f.hits++
 		} else {
-			f.without = e
+			f.cleanEvidence = e
 		}
-		again = again || !f.Unproven() && f.plays == 1 && inDoubt(f.replays, f.shown > 0)
+		needsReplay = needsReplay || !f.IsUnproven() && f.plays == 1 && inDoubt(f.replays, f.hits > 0)
 	}
-	return again
+	return needsReplay
 }
 
-// told reports whether a line or a finding of a play is about what the law found, or may be its cause.
-func (l *lawful) told(e *conformance.Evidence, v law.Seen) bool {
-	return l.filed(e, v) || !v.Alone && (len(e.Findings) > 0 || l.follows(e, v))
+// isReported reports whether a line or a finding of a play is about what the law found, or may be its cause.
+func (l *lawResults) isReported(e *conformance.Evidence, v law.Occurrence) bool {
+	return l.isFiled(e, v) || !v.IsAboutValue && (len(e.Findings) > 0 || l.follows(e, v))
 }
 
-// same reports whether a result is about the message of a violation.
-func same(e *conformance.Evidence, r play.Result, v law.Seen) bool {
+// isSameMessage reports whether a result is about the message of a violation.
+func isSameMessage(e *conformance.Evidence, r play.Result, v law.Occurrence) bool {
 	return r.Conn == v.Conn && r.At == v.At.Sub(e.Began)
 }
 
-// leaves reports whether a line leaves what is wrong with its message to the law, which blames another clause for
+// leavesToLaw reports whether a line leaves what is wrong with its message to the law, which blames another clause for
 // certain: it is about none, or about such as say less of the message.
-func (l *lawful) leaves(e *conformance.Evidence, r play.Result, v law.Seen) bool {
-	other := func(m scenarios.Mark) bool { return m.Clause == v.Clause || !l.saysLess(m.Clause, r, v) }
-	return same(e, r, v) && r.Outcome == play.Mismatched && !v.Unproven() && !slices.ContainsFunc(r.Marks, other)
+func (l *lawResults) leavesToLaw(e *conformance.Evidence, r play.Result, v law.Occurrence) bool {
+	other := func(m scenarios.Mark) bool { return m.Clause == v.Clause || !l.isVaguer(m.Clause, r, v) }
+	return isSameMessage(e, r, v) && r.Outcome == play.Mismatched && !v.IsUnproven() && !slices.ContainsFunc(r.Marks, other)
 }
 
-// saysLess reports whether a clause says less of a message than the law does: it is a general one, it is about the
+// isVaguer reports whether a clause says less of a message than the law does: it is a general one, it is about the
 // reply to a command that was sent when the connection had ended, or it is about the fields of a job, where the law
 // knows that the job had to come again, and nothing came. Where it never came, the values of its fields may be why.
-func (l *lawful) saysLess(clause string, r play.Result, v law.Seen) bool {
+func (l *lawResults) isVaguer(clause string, r play.Result, v law.Occurrence) bool {
 	if v.Unasked && r.Ending != scenarios.Open || slices.Contains(l.general, clause) {
 		return true
 	}
-	if !r.Nothing || !v.Again || l.rules[v.Rule].Names(clause) {
+	if !r.IsEmptyReply || !v.LacksRedelivery || l.rules[v.Rule].Names(clause) {
 		return false
 	}
 	for _, rule := range l.rules {
@@ -140,38 +140,38 @@ func (l *lawful) saysLess(clause string, r play.Result, v law.Seen) bool {
 
 // explains reports whether a violation, seen at a time, is why more bytes have come than one reply: they are the rest
 // of a reply that is wrong for certain.
-func explains(v law.Seen, b scenarios.Breach, at time.Duration) bool {
-	return b.Kind == scenarios.ExtraReply && b.Conn == v.Conn && b.At == at && !v.Unproven()
+func explains(v law.Occurrence, b scenarios.Breach, at time.Duration) bool {
+	return b.Kind == scenarios.ExtraReply && b.Conn == v.Conn && b.At == at && !v.IsUnproven()
 }
 
-// mismatched reports whether a line was not met; lag may be the reason.
-func mismatched(r play.Result) bool { return r.Outcome == play.Mismatched || r.Reason == play.Lag }
+// isMismatch reports whether a line was not met; lag may be the reason.
+func isMismatch(r play.Result) bool { return r.Outcome == play.Mismatched || r.Reason == play.Lag }
 
-// filed reports whether a line of the script that is about a clause, or a breach, is about the same message, or a
+// isFiled reports whether a line of the script that is about a clause, or a breach, is about the same message, or a
 // finding of a property about the same clause.
-func (l *lawful) filed(e *conformance.Evidence, v law.Seen) bool {
+func (l *lawResults) isFiled(e *conformance.Evidence, v law.Occurrence) bool {
 	at := v.At.Sub(e.Began)
 	return slices.ContainsFunc(e.Findings, func(f conformance.Finding) bool { return f.Clause == v.Clause }) ||
 		slices.ContainsFunc(e.Breaches, func(b scenarios.Breach) bool {
 			return b.Conn == v.Conn && b.At == at && !explains(v, b, at)
 		}) ||
 		slices.ContainsFunc(e.Results, func(r play.Result) bool {
-			return mismatched(r) && len(r.Marks) > 0 && same(e, r, v) && !l.leaves(e, r, v)
+			return isMismatch(r) && len(r.Marks) > 0 && isSameMessage(e, r, v) && !l.leavesToLaw(e, r, v)
 		})
 }
 
 // follows reports whether what the law found may follow from a departure that a line or a breach has shown: another
 // reply than the one that was due, or another name in it. What departs in other values leaves the law what it knows. A
 // set-up line tells nothing itself: a command that it needs and that is refused is the law's to tell.
-func (l *lawful) follows(e *conformance.Evidence, v law.Seen) bool {
+func (l *lawResults) follows(e *conformance.Evidence, v law.Occurrence) bool {
 	at := v.At.Sub(e.Began)
-	named := func(d scenarios.Difference) bool { return d.Name != "" }
-	other := func(b scenarios.Breach) bool { return stopping(b) && !explains(v, b, at) }
+	hasName := func(d scenarios.Difference) bool { return d.Name != "" }
+	other := func(b scenarios.Breach) bool { return stopsPlay(b) && !explains(v, b, at) }
 	return slices.ContainsFunc(e.Breaches, other) || slices.ContainsFunc(e.Results, func(r play.Result) bool {
 		switch {
-		case !mismatched(r) || r.Assumed && !slices.ContainsFunc(r.Differences, named):
+		case !isMismatch(r) || r.IsAssumed && !slices.ContainsFunc(r.Differences, hasName):
 			return false
-		case l.leaves(e, r, v):
+		case l.leavesToLaw(e, r, v):
 			return false
 		case len(r.Marks) > 0 || !r.Refusal:
 			return true
@@ -190,37 +190,37 @@ func Unlisted(p *conformance.Protocol) []string {
 	return all
 }
 
-// proven reports whether a finding counts, beside the clauses that are broken for certain. Where its premise is time,
+// isProven reports whether a finding counts, beside the clauses that are broken for certain. Where its premise is time,
 // or something else may be the reason, two plays must have shown it. Where another fault of the server may be the
 // reason, there must be no other; and a clause about an earlier command is not blamed where the command fails without
 // that.
-func (f *lawFinding) proven(broken []string) bool {
-	if f.plays == 1 && f.Unproven() {
+func (f *lawFinding) isProven(clauses []string) bool {
+	if f.plays == 1 && f.IsUnproven() {
 		return false
 	}
-	return (!f.Doubtful || len(broken) == 0) && (f.Own == "" || !slices.Contains(broken, f.Own))
+	return (!f.Doubtful || len(clauses) == 0) && (f.CommandClause == "" || !slices.Contains(clauses, f.CommandClause))
 }
 
-// unsteady reports whether a span of time was wrong in a single play, and not when its check was played again, alone.
-func (f *lawFinding) unsteady(broken []string) bool {
-	return f.Timed && f.plays == 1 && f.without != nil && f.Own == "" && (!f.Doubtful || len(broken) == 0)
+// isUnsteady reports whether a span of time was wrong in a single play, and not when its check was played again, alone.
+func (f *lawFinding) isUnsteady(clauses []string) bool {
+	return f.IsTimed && f.plays == 1 && f.cleanEvidence != nil && f.CommandClause == "" && (!f.Doubtful || len(clauses) == 0)
 }
 
 // lawChecks returns a check for each rule that was broken, in the order of their names. broken are the clauses that
 // other checks have found broken.
-func (s *runState) lawChecks(broken []string) []reports.Check {
+func (s *runState) lawChecks(clauses []string) []reports.Check {
 	byRule := map[string]*reports.Check{}
-	keys := slices.SortedFunc(maps.Keys(s.law.found), func(a, b lawKey) int {
+	keys := slices.SortedFunc(maps.Keys(s.law.findings), func(a, b lawKey) int {
 		return slices.Compare([]string{a.rule, a.clause}, []string{b.rule, b.clause})
 	})
 	for _, k := range keys {
-		if f := s.law.found[k]; !f.Doubtful && f.Own == "" && f.proven(broken) {
-			broken = append(broken, k.clause)
+		if f := s.law.findings[k]; !f.Doubtful && f.CommandClause == "" && f.isProven(clauses) {
+			clauses = append(clauses, k.clause)
 		}
 	}
 	for _, k := range keys {
-		f := s.law.found[k]
-		if !f.proven(broken) && !f.unsteady(broken) {
+		f := s.law.findings[k]
+		if !f.isProven(clauses) && !f.isUnsteady(clauses) {
 			continue
 		}
 		c := byRule[k.rule]
@@ -228,7 +228,7 @@ func (s *runState) lawChecks(broken []string) []reports.Check {
 			c = &reports.Check{ID: reports.LawPrefix + k.rule, Title: s.runner.Protocol.Law.Rules[k.rule].Title, Attempts: 1}
 			byRule[k.rule] = c
 		}
-		if f.proven(broken) {
+		if f.isProven(clauses) {
 			s.addLaw(c, f)
 		} else {
 			s.addUnsteady(c, f)
@@ -244,13 +244,13 @@ func (s *runState) lawChecks(broken []string) []reports.Check {
 // lawReport returns what the law has judged, nil for nothing.
 func (s *runState) lawReport() *reports.Law {
 	tally := s.law.tally
-	if tally.Judged == 0 && len(tally.Open) == 0 {
+	if tally.Messages == 0 && len(tally.OpenReasons) == 0 {
 		return nil
 	}
-	all := &reports.Law{Judged: tally.Judged, Open: tally.Open}
+	all := &reports.Law{Judged: tally.Messages, OpenReasons: tally.OpenReasons}
 	for _, name := range slices.Sorted(maps.Keys(s.runner.Protocol.Law.Rules)) {
 		rate := tally.Rules[name]
-		rule := reports.LawRule{ID: reports.LawPrefix + name, Kept: rate.Kept, Broken: rate.Broken, Open: rate.Open}
+		rule := reports.LawRule{ID: reports.LawPrefix + name, Passes: rate.Passes, Breaches: rate.Breaches, OpenReasons: rate.OpenReasons}
 		rule.Decide()
 		all.Rules = append(all.Rules, rule)
 	}
@@ -260,30 +260,30 @@ func (s *runState) lawReport() *reports.Law {
 // addLaw adds a finding to the check of its rule.
 func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 	m := scenarios.Mark{Clause: f.Clause}
-	if f.Should {
+	if f.IsRecommendation {
 		m.Level = string(reports.LevelShould)
 	}
-	v := &verdicts{state: s, about: f.about, evidence: f.first, check: reports.Check{ID: c.ID, File: f.about.File}}
+	v := &verdicts{state: s, description: f.description, evidence: f.first, check: reports.Check{ID: c.ID, File: f.description.File}}
 	verdict := v.protocol().MismatchVerdict(m)
 	c.Verdict = reports.Worst(append([]reports.Verdict{verdict}, verdictOf(c)...)...)
-	why, often := f.Got, f.often(s.law.tally.Rules[f.Rule].Clauses[f.Clause])
-	if often != "" { // not in what was received, by which a known finding is recognized
-		why += "; " + often
+	reason, frequency := f.Got, f.frequency(s.law.tally.Rules[f.Rule].Clauses[f.Clause])
+	if frequency != "" { // not in what was received, by which a known finding is recognized
+		reason += "; " + frequency
 	}
 	c.Clauses = append(c.Clauses, reports.ClauseVerdict{
-		ID: f.Clause, Level: v.protocol().LevelOf(m), Verdict: verdict, Why: why,
+		ID: f.Clause, Level: v.protocol().LevelOf(m), Verdict: verdict, Cause: reason,
 	})
 	if !verdict.Breach() {
 		return
 	}
 	v.finding(verdict, m, play.Result{
-		Expected: f.Expected, Got: f.Got, Cause: f.What, Conn: f.Conn, At: f.At.Sub(f.first.Began),
+		Expected: f.Expected, Got: f.Got, Cause: f.Detail, Conn: f.Conn, At: f.At.Sub(f.first.Began),
 	})
 	found := v.check.Findings[0]
-	found.Seen, found.Refused, found.Premises = often, law.RefusedAt(f.Place), f.Premises
-	found.Conversation, found.Marked = events(f.first.Conversation, f.Seen, f.At.Sub(f.first.Began))
+	found.Frequency, found.RefusedVerb, found.Premises = frequency, law.RefusedVerb(f.Place), f.Premises
+	found.Conversation, found.Marked = events(f.first.Conversation, f.Occurrence, f.At.Sub(f.first.Began))
 	if s.runner.Reproduce != nil {
-		found.Reproduce = s.runner.Reproduce(f.about.ID)
+		found.Reproduce = s.runner.Reproduce(f.description.ID)
 	}
 	if s.runner.Shrink != nil {
 		found.Shrink = f.shrink(s.runner.Shrink)
@@ -293,62 +293,62 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 
 // shrink returns the command that makes a script of the finding, or why there is none.
 func (f *lawFinding) shrink(command func(check, finding string) string) string {
-	operated := func(n scenarios.Need) bool {
+	isOperation := func(n scenarios.Need) bool {
 		return n == scenarios.NeedRestart || n == scenarios.NeedKill || n == scenarios.NeedSignals
 	}
 	switch {
-	case f.about.File == "":
-		return f.about.ID + " generates its conversations, so there is no script"
-	case slices.ContainsFunc(f.about.Needs, operated):
-		return f.about.ID + " needs a restart or an order to workers, which shrink does not support"
+	case f.description.File == "":
+		return f.description.ID + " generates its conversations, so there is no script"
+	case slices.ContainsFunc(f.description.Needs, isOperation):
+		return f.description.ID + " needs a restart or an order to workers, which shrink does not support"
 	}
-	return command(f.about.ID, reports.LawPrefix+f.Rule+" "+f.Clause)
+	return command(f.description.ID, reports.LawPrefix+f.Rule+" "+f.Clause)
 }
 
-// often returns how often a finding was seen, of so many occasions; empty if no more than once, and not played again.
-func (f *lawFinding) often(occasions int) string {
-	seen := "seen in " + text.Count(f.plays, "play")
+// frequency returns how often a finding was seen, of so many occasions; empty if no more than once, and not played again.
+func (f *lawFinding) frequency(occasions int) string {
+	words := "seen in " + text.Count(f.plays, "play")
 	if occasions > f.plays {
-		seen = fmt.Sprintf("seen %s in %s", text.Count(occasions, "time"), text.Count(f.plays, "play"))
+		words = fmt.Sprintf("seen %s in %s", text.Count(occasions, "time"), text.Count(f.plays, "play"))
 	}
 	switch {
-	case f.replays > f.shown:
-		return fmt.Sprintf("%s; shown in %d of %s", seen, f.shown, text.Count(f.replays, "replay"))
+	case f.replays > f.hits:
+		return fmt.Sprintf("%s; shown in %d of %s", words, f.hits, text.Count(f.replays, "replay"))
 	case max(f.plays, occasions) > 1:
-		return seen
+		return words
 	}
 	return ""
 }
 
 // addUnsteady adds a clause that one play has shown broken and the next one has not, with the conversations of both.
 func (s *runState) addUnsteady(c *reports.Check, f *lawFinding) {
-	level, why := s.runner.Protocol.LevelOf(scenarios.Mark{Clause: f.Clause}), f.Got+" in one of two plays of "+f.about.ID
+	level, reason := s.runner.Protocol.LevelOf(scenarios.Mark{Clause: f.Clause}), f.Got+" in one of two plays of "+f.description.ID
 	c.Verdict = reports.Worst(append([]reports.Verdict{reports.Inconclusive}, verdictOf(c)...)...)
 	c.Clauses = append(c.Clauses, reports.ClauseVerdict{
-		ID: f.Clause, Level: level, Verdict: reports.Inconclusive, Why: why, Reason: reports.ReasonUnsteady,
+		ID: f.Clause, Level: level, Verdict: reports.Inconclusive, Cause: reason, Reason: reports.ReasonUnsteady,
 	})
 	if c.Conversation == nil {
-		shown, _ := events(f.first.Conversation, f.Seen, f.At.Sub(f.first.Began))
-		c.Why, c.Reason = why, reports.ReasonUnsteady
-		c.Conversation = bothPlays(shown, f.without.Conversation)
+		lines, _ := events(f.first.Conversation, f.Occurrence, f.At.Sub(f.first.Began))
+		c.Cause, c.Reason = reason, reports.ReasonUnsteady
+		c.Conversation = bothPlays(lines, f.cleanEvidence.Conversation)
 	}
 }
 
 // events returns the lines of a conversation that a violation at some time rests on, and which of them is its message,
 // counted from 1; 0 if it is none. These are the lines about its job, the message with the command that it answers and,
 // unless it is about a value alone, what else the connection has said. All lines count for a time without a job.
-func events(all []reports.Line, v law.Seen, at time.Duration) (lines []reports.Line, marked int) {
-	behind := slices.IndexFunc(all, func(l reports.Line) bool { return l.At > at })
-	if behind < 0 {
-		behind = len(all)
+func events(all []reports.Line, v law.Occurrence, at time.Duration) (lines []reports.Line, marked int) {
+	end := slices.IndexFunc(all, func(l reports.Line) bool { return l.At > at })
+	if end < 0 {
+		end = len(all)
 	}
-	asked := behind - 1
-	for asked >= 0 && (all[asked].Conn != v.Conn || all[asked].From != reports.FromClient) {
-		asked--
+	command := end - 1
+	for command >= 0 && (all[command].Conn != v.Conn || all[command].From != reports.FromClient) {
+		command--
 	}
-	for i, l := range all[:behind] {
+	for i, l := range all[:end] {
 		message := l.Conn == v.Conn && l.At == at && l.From == reports.FromServer
-		if message || i == asked || concerns(v, l) {
+		if message || i == command || concerns(v, l) {
 			lines = append(lines, l)
 		}
 		if message {
@@ -360,11 +360,11 @@ func events(all []reports.Line, v law.Seen, at time.Duration) (lines []reports.L
 
 // concerns reports whether a line is about the job of a violation or, unless that is about a value alone, was said on
 // its connection. All lines count for a time without a job.
-func concerns(v law.Seen, l reports.Line) bool {
-	if v.JID == "" && v.Timed || v.JID != "" && strings.Contains(l.Text, v.JID) {
+func concerns(v law.Occurrence, l reports.Line) bool {
+	if v.JID == "" && v.IsTimed || v.JID != "" && strings.Contains(l.Text, v.JID) {
 		return true
 	}
-	return !v.Alone && (l.Conn == v.Conn || l.Conn == "")
+	return !v.IsAboutValue && (l.Conn == v.Conn || l.Conn == "")
 }
 
 func verdictOf(c *reports.Check) []reports.Verdict {

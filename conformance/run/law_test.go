@@ -22,24 +22,24 @@ import (
 func TestLawFindings(t *testing.T) {
 	t.Parallel()
 	const (
-		reply, field = "law/reply FWP-ACK-02 fail", "law/field FWP-WU-03 fail"
-		late, order  = "law/late FWP-STATE-04 fail", "law/order FWP-FETCH-04 fail"
-		refused      = "law/refused FWP-STATE-12 fail"
+		reply, field    = "law/reply FWP-ACK-02 fail", "law/field FWP-WU-03 fail"
+		lateness, order = "law/late FWP-STATE-04 fail", "law/order FWP-FETCH-04 fail"
+		refusalCheck    = "law/refused FWP-STATE-12 fail"
 	)
 	began := time.Now()
-	seen := func(change func(*law.Seen)) law.Seen {
-		v := law.Seen{Violation: law.Violation{Rule: "reply", Clause: "FWP-ACK-02"}, Conn: "a", At: began.Add(time.Second)}
+	occurrence := func(change func(*law.Occurrence)) law.Occurrence {
+		v := law.Occurrence{Violation: law.Violation{Rule: "reply", Clause: "FWP-ACK-02"}, Conn: "a", At: began.Add(time.Second)}
 		change(&v)
 		return v
 	}
-	plain := seen(func(*law.Seen) {})
-	value := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Alone = "field", "FWP-WU-03", true })
-	timed := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Timed = "late", "FWP-STATE-04", true })
+	reference := occurrence(func(*law.Occurrence) {})
+	value := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause, v.IsAboutValue = "field", "FWP-WU-03", true })
+	timed := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause, v.IsTimed = "late", "FWP-STATE-04", true })
 	afterwards := timed
 	afterwards.At = began.Add(4 * time.Second)
-	doubtful := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Doubtful = "order", "FWP-FETCH-04", true })
-	behind := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Own = "refused", "FWP-STATE-12", "FWP-ACK-02" })
-	should := seen(func(v *law.Seen) { v.Should = true })
+	doubtful := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause, v.Doubtful = "order", "FWP-FETCH-04", true })
+	behind := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause, v.CommandClause = "refused", "FWP-STATE-12", "FWP-ACK-02" })
+	should := occurrence(func(v *law.Occurrence) { v.IsRecommendation = true })
 	at := func(conn string) play.Result {
 		return play.Result{Outcome: play.Mismatched, Conn: conn, At: time.Second}
 	}
@@ -48,12 +48,12 @@ func TestLawFindings(t *testing.T) {
 		r.Marks = []scenarios.Mark{{Clause: "FWP-WU-03"}}
 		return r
 	}
-	missing := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Again = "missing", "FWP-STATE-09", true })
-	ended := seen(func(v *law.Seen) { v.Rule, v.Clause, v.Unasked = "closed", "FWP-STATE-13", true })
-	never := seen(func(v *law.Seen) { v.Rule, v.Clause = "missing", "FWP-PUSH-04" })
+	missing := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause, v.LacksRedelivery = "missing", "FWP-STATE-09", true })
+	ended := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause, v.Unasked = "closed", "FWP-STATE-13", true })
+	absent := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause = "missing", "FWP-PUSH-04" })
 	nothing := func(clause string) play.Result {
 		r := at("a")
-		r.Nothing, r.Marks = true, []scenarios.Mark{{Clause: clause}}
+		r.IsEmptyReply, r.Marks = true, []scenarios.Mark{{Clause: clause}}
 		return r
 	}
 	closed := marked("a")
@@ -61,27 +61,29 @@ func TestLawFindings(t *testing.T) {
 	general := at("a")
 	general.Marks = []scenarios.Mark{{Clause: "FWP-FETCH-01"}}
 	assumed := func(r play.Result, name string) play.Result {
-		r.Assumed, r.Differences = true, []scenarios.Difference{{Path: ".jid", Name: name}}
+		r.IsAssumed, r.Differences = true, []scenarios.Difference{{Path: ".jid", Name: name}}
 		return r
 	}
 	refusal := func(conn string, after time.Duration) play.Result {
 		return play.Result{Outcome: play.Mismatched, Refusal: true, Conn: conn, At: after}
 	}
-	beside := func(v law.Seen, results ...play.Result) *conformance.Evidence {
-		return &conformance.Evidence{Began: began, Law: []law.Seen{v}, Results: results}
+	withResults := func(v law.Occurrence, results ...play.Result) *conformance.Evidence {
+		return &conformance.Evidence{Began: began, Law: []law.Occurrence{v}, Results: results}
 	}
-	of := func(all ...law.Seen) *conformance.Evidence { return &conformance.Evidence{Began: began, Law: all} }
+	evidenceOf := func(all ...law.Occurrence) *conformance.Evidence {
+		return &conformance.Evidence{Began: began, Law: all}
+	}
 	lagged := play.Result{Outcome: play.Unsure, Reason: play.Lag, Conn: "a", At: time.Second}
-	gone := of(value)
-	gone.Dead = "gone"
-	breach := of(value)
+	deadPlay := evidenceOf(value)
+	deadPlay.DeadReason = "gone"
+	breach := evidenceOf(value)
 	breach.Breaches = []scenarios.Breach{{Conn: "a", At: time.Second}}
-	rest := func(v law.Seen) *conformance.Evidence {
-		e := of(v)
+	rest := func(v law.Occurrence) *conformance.Evidence {
+		e := evidenceOf(v)
 		e.Breaches = []scenarios.Breach{{Kind: scenarios.ExtraReply, Conn: "a", At: time.Second}}
 		return e
 	}
-	crowd := func(clause string, v ...law.Seen) *conformance.Evidence {
+	crowd := func(clause string, v ...law.Occurrence) *conformance.Evidence {
 		return &conformance.Evidence{Began: began, Law: v, Findings: []conformance.Finding{{Clause: clause}}}
 	}
 	plays := func(all ...*conformance.Evidence) []*conformance.Evidence { return all }
@@ -91,55 +93,55 @@ func TestLawFindings(t *testing.T) {
 		broken []string // clauses, by lines of scripts
 		want   []string
 	}{
-		"nothing":                       {plays: plays(of())},
-		"one":                           {plays: plays(of(plain)), want: []string{reply}},
-		"the same twice":                {plays: plays(of(plain, plain), of(plain)), want: []string{reply}},
-		"two rules":                     {plays: plays(of(plain, value)), want: []string{field, reply}},
-		"a recommendation":              {plays: plays(of(should)), want: []string{"law/reply FWP-ACK-02 warn"}},
-		"behind a departure":            {plays: plays(beside(plain, marked("b")))},
-		"a value behind a departure":    {plays: plays(beside(value, at("b"))), want: []string{field}},
-		"behind a value":                {plays: plays(beside(plain, assumed(marked("b"), ""))), want: []string{reply}},
-		"behind another name":           {plays: plays(beside(plain, assumed(at("b"), "$jid")))},
-		"a set-up line that is refused": {plays: plays(beside(plain, refusal("a", time.Second))), want: []string{reply}},
-		"a set-up line that shows it":   {plays: plays(beside(plain, at("a"))), want: []string{reply}},
-		"a line about a general clause": {plays: plays(beside(plain, general)), want: []string{reply}},
+		"nothing":                       {plays: plays(evidenceOf())},
+		"one":                           {plays: plays(evidenceOf(reference)), want: []string{reply}},
+		"the same twice":                {plays: plays(evidenceOf(reference, reference), evidenceOf(reference)), want: []string{reply}},
+		"two rules":                     {plays: plays(evidenceOf(reference, value)), want: []string{field, reply}},
+		"a recommendation":              {plays: plays(evidenceOf(should)), want: []string{"law/reply FWP-ACK-02 warn"}},
+		"behind a departure":            {plays: plays(withResults(reference, marked("b")))},
+		"a value behind a departure":    {plays: plays(withResults(value, at("b"))), want: []string{field}},
+		"behind a value":                {plays: plays(withResults(reference, assumed(marked("b"), ""))), want: []string{reply}},
+		"behind another name":           {plays: plays(withResults(reference, assumed(at("b"), "$jid")))},
+		"a set-up line that is refused": {plays: plays(withResults(reference, refusal("a", time.Second))), want: []string{reply}},
+		"a set-up line that shows it":   {plays: plays(withResults(reference, at("a"))), want: []string{reply}},
+		"a line about a general clause": {plays: plays(withResults(reference, general)), want: []string{reply}},
 		"a field of one that did not come": {
-			plays: plays(beside(missing, nothing("FWP-WU-03"))), want: []string{"law/missing FWP-STATE-09 fail"},
+			plays: plays(withResults(missing, nothing("FWP-WU-03"))), want: []string{"law/missing FWP-STATE-09 fail"},
 		},
-		"a field of one that never came":   {plays: plays(beside(never, nothing("FWP-WU-03")))},
-		"a line about why it did not come": {plays: plays(beside(missing, nothing("FWP-WU-07")))},
+		"a field of one that never came":   {plays: plays(withResults(absent, nothing("FWP-WU-03")))},
+		"a line about why it did not come": {plays: plays(withResults(missing, nothing("FWP-WU-07")))},
 		"a line behind the end of its connection": {
-			plays: plays(beside(ended, closed)), want: []string{"law/closed FWP-STATE-13 fail"},
+			plays: plays(withResults(ended, closed)), want: []string{"law/closed FWP-STATE-13 fail"},
 		},
-		"a line ahead of the end":            {plays: plays(beside(ended, marked("a")))},
-		"a line about no job":                {plays: plays(beside(missing, nothing("FWP-FETCH-05")))},
-		"a field of one that came":           {plays: plays(beside(missing, marked("a")))},
-		"doubtful, at such a line":           {plays: plays(beside(doubtful, general), of(doubtful))},
-		"behind such a line":                 {plays: plays(beside(plain, refusal("a", 0)))},
-		"before such a line":                 {plays: plays(beside(plain, refusal("a", time.Hour))), want: []string{reply}},
-		"beside such a line":                 {plays: plays(beside(plain, refusal("b", time.Second)))},
-		"a value of a set-up line":           {plays: plays(beside(value, assumed(at("a"), ""))), want: []string{field}},
-		"a value that a line has reported":   {plays: plays(beside(value, marked("a")))},
-		"behind a line that lag may explain": {plays: plays(beside(plain, lagged), beside(plain, lagged)), lag: time.Second},
+		"a line ahead of the end":            {plays: plays(withResults(ended, marked("a")))},
+		"a line about no job":                {plays: plays(withResults(missing, nothing("FWP-FETCH-05")))},
+		"a field of one that came":           {plays: plays(withResults(missing, marked("a")))},
+		"doubtful, at such a line":           {plays: plays(withResults(doubtful, general), evidenceOf(doubtful))},
+		"behind such a line":                 {plays: plays(withResults(reference, refusal("a", 0)))},
+		"before such a line":                 {plays: plays(withResults(reference, refusal("a", time.Hour))), want: []string{reply}},
+		"beside such a line":                 {plays: plays(withResults(reference, refusal("b", time.Second)))},
+		"a value of a set-up line":           {plays: plays(withResults(value, assumed(at("a"), ""))), want: []string{field}},
+		"a value that a line has reported":   {plays: plays(withResults(value, marked("a")))},
+		"behind a line that lag may explain": {plays: plays(withResults(reference, lagged), withResults(reference, lagged)), lag: time.Second},
 		"a value that a breach has reported": {plays: plays(breach)},
-		"a reply whose rest is a breach":     {plays: plays(rest(plain)), want: []string{reply}},
+		"a reply whose rest is a breach":     {plays: plays(rest(reference)), want: []string{reply}},
 		"in doubt, and its rest":             {plays: plays(rest(doubtful), rest(doubtful))},
-		"behind a property's finding":        {plays: plays(crowd("FWP-STATE-05", plain))},
+		"behind a property's finding":        {plays: plays(crowd("FWP-STATE-05", reference))},
 		"a value behind it":                  {plays: plays(crowd("FWP-STATE-05", value)), want: []string{field}},
 		"a value that it has reported":       {plays: plays(crowd("FWP-WU-03", value))},
-		"from a server that ended":           {plays: plays(gone)},
-		"a time, once":                       {plays: plays(of(timed))},
-		"a time, twice":                      {plays: plays(of(timed), of(afterwards)), want: []string{late}},
-		"a time, of two plays at once":       {plays: plays(of(timed), of(timed))},
-		"a time on a late machine":           {plays: plays(of(timed), of(timed)), lag: time.Second},
-		"behind a refusal, once":             {plays: plays(of(behind))},
-		"behind a refusal, twice":            {plays: plays(of(behind), of(behind)), want: []string{refused}},
-		"behind a refusal, and without":      {plays: plays(of(behind, plain), of(behind)), want: []string{reply}},
-		"behind a refusal, and a line's":     {plays: plays(of(behind), of(behind)), broken: []string{"FWP-ACK-02"}},
-		"in doubt, once":                     {plays: plays(of(doubtful))},
-		"in doubt, and nothing else":         {plays: plays(of(doubtful), of(doubtful)), want: []string{order}},
-		"in doubt beside a line's finding":   {plays: plays(of(doubtful), of(doubtful)), broken: []string{"FWP-HI-01"}},
-		"in doubt beside another":            {plays: plays(of(doubtful, value), of(doubtful)), want: []string{field}},
+		"from a server that ended":           {plays: plays(deadPlay)},
+		"a time, once":                       {plays: plays(evidenceOf(timed))},
+		"a time, twice":                      {plays: plays(evidenceOf(timed), evidenceOf(afterwards)), want: []string{lateness}},
+		"a time, of two plays at once":       {plays: plays(evidenceOf(timed), evidenceOf(timed))},
+		"a time on a late machine":           {plays: plays(evidenceOf(timed), evidenceOf(timed)), lag: time.Second},
+		"behind a refusal, once":             {plays: plays(evidenceOf(behind))},
+		"behind a refusal, twice":            {plays: plays(evidenceOf(behind), evidenceOf(behind)), want: []string{refusalCheck}},
+		"behind a refusal, and without":      {plays: plays(evidenceOf(behind, reference), evidenceOf(behind)), want: []string{reply}},
+		"behind a refusal, and a line's":     {plays: plays(evidenceOf(behind), evidenceOf(behind)), broken: []string{"FWP-ACK-02"}},
+		"in doubt, once":                     {plays: plays(evidenceOf(doubtful))},
+		"in doubt, and nothing else":         {plays: plays(evidenceOf(doubtful), evidenceOf(doubtful)), want: []string{order}},
+		"in doubt beside a line's finding":   {plays: plays(evidenceOf(doubtful), evidenceOf(doubtful)), broken: []string{"FWP-HI-01"}},
+		"in doubt beside another":            {plays: plays(evidenceOf(doubtful, value), evidenceOf(doubtful)), want: []string{field}},
 	} {
 		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
 		for i, e := range test.plays {
@@ -161,29 +163,29 @@ func TestLawFindings(t *testing.T) {
 func TestAnUnsteadySpanOfTime(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	late := law.Seen{
-		Violation: law.Violation{Rule: "late", Clause: "FWP-STATE-04", Got: "3 s"}, Conn: "a", At: began, Timed: true,
+	lateReply := law.Occurrence{
+		Violation: law.Violation{Rule: "late", Clause: "FWP-STATE-04", Got: "3 s"}, Conn: "a", At: began, IsTimed: true,
 	}
-	field := law.Seen{Violation: law.Violation{Rule: "field", Clause: "FWP-WU-03", JID: "j"}, Conn: "a", At: began}
-	of := func(said string, all ...law.Seen) *conformance.Evidence {
-		line := reports.Line{Conn: "a", From: reports.FromServer, Text: said}
+	field := law.Occurrence{Violation: law.Violation{Rule: "field", Clause: "FWP-WU-03", JID: "j"}, Conn: "a", At: began}
+	evidenceOf := func(words string, all ...law.Occurrence) *conformance.Evidence {
+		line := reports.Line{Conn: "a", From: reports.FromServer, Text: words}
 		return &conformance.Evidence{Began: began, Law: all, Conversation: []reports.Line{line}}
 	}
-	doubtful, own := late, late
-	doubtful.Doubtful, own.Own = true, "FWP-ACK-02"
+	doubtful, consequence := lateReply, lateReply
+	doubtful.Doubtful, consequence.CommandClause = true, "FWP-ACK-02"
 	for name, test := range map[string]struct {
 		first, second *conformance.Evidence
 		check         string // of the second play
 		broken        []string
 		want          string
 	}{
-		"unsteady":               {of("late", late), of("in time"), "a", nil, "inconclusive"},
-		"twice":                  {of("late", late), of("late", late), "a", nil, "fail"},
-		"never played again":     {of("late", late), of("in time"), "b", nil, ""},
-		"content":                {of("altered", field), of("right"), "a", nil, "fail"},
-		"in doubt":               {of("late", doubtful), of("in time"), "a", nil, "inconclusive"},
-		"in doubt, and more":     {of("late", doubtful), of("in time"), "a", []string{"FWP-WU-03"}, ""},
-		"behind another command": {of("late", own), of("in time"), "a", nil, ""},
+		"unsteady":               {evidenceOf("late", lateReply), evidenceOf("in time"), "a", nil, "inconclusive"},
+		"twice":                  {evidenceOf("late", lateReply), evidenceOf("late", lateReply), "a", nil, "fail"},
+		"never played again":     {evidenceOf("late", lateReply), evidenceOf("in time"), "b", nil, ""},
+		"content":                {evidenceOf("altered", field), evidenceOf("right"), "a", nil, "fail"},
+		"in doubt":               {evidenceOf("late", doubtful), evidenceOf("in time"), "a", nil, "inconclusive"},
+		"in doubt, and more":     {evidenceOf("late", doubtful), evidenceOf("in time"), "a", []string{"FWP-WU-03"}, ""},
+		"behind another command": {evidenceOf("late", consequence), evidenceOf("in time"), "a", nil, ""},
 	} {
 		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
 		s.law.take(conformance.Description{ID: "a"}, test.first, 0)
@@ -194,11 +196,11 @@ func TestAnUnsteadySpanOfTime(t *testing.T) {
 			if c.Verdict != reports.Inconclusive {
 				continue
 			}
-			var said []string
+			var words []string
 			for _, l := range c.Conversation {
-				said = append(said, l.Text)
+				words = append(words, l.Text)
 			}
-			assert.Equal(t, []string{"late", playedAgain, "in time"}, said, name)
+			assert.Equal(t, []string{"late", replayNote, "in time"}, words, name)
 			assert.Equal(t, reports.ReasonUnsteady, c.Clauses[0].Reason, name)
 		}
 		assert.Equal(t, test.want, got, name)
@@ -221,16 +223,16 @@ func TestEvents(t *testing.T) {
 	}
 	job := law.Violation{JID: "j"}
 	for name, test := range map[string]struct {
-		v      law.Seen
+		v      law.Occurrence
 		at     int
 		want   string
 		marked int
 	}{
-		"a value":              {law.Seen{Violation: job, Conn: "a", Alone: true}, 7, "PUSH j, FETCH, j", 3},
-		"a reply":              {law.Seen{Violation: job, Conn: "a"}, 7, "HELLO, OK, PUSH j, restart, FETCH, j", 6},
-		"no job":               {law.Seen{Conn: "b"}, 3, "PUSH j, OK, PUSH k, OK", 4},
-		"a time without a job": {law.Seen{Conn: "a", Timed: true}, 2, "HELLO, OK, PUSH j, OK", 0},
-		"no message":           {law.Seen{Conn: "b", Alone: true}, 6, "INFO", 0},
+		"a value":              {law.Occurrence{Violation: job, Conn: "a", IsAboutValue: true}, 7, "PUSH j, FETCH, j", 3},
+		"a reply":              {law.Occurrence{Violation: job, Conn: "a"}, 7, "HELLO, OK, PUSH j, restart, FETCH, j", 6},
+		"no job":               {law.Occurrence{Conn: "b"}, 3, "PUSH j, OK, PUSH k, OK", 4},
+		"a time without a job": {law.Occurrence{Conn: "a", IsTimed: true}, 2, "HELLO, OK, PUSH j, OK", 0},
+		"no message":           {law.Occurrence{Conn: "b", IsAboutValue: true}, 6, "INFO", 0},
 	} {
 		lines, marked := events(all, test.v, time.Duration(test.at)*time.Second)
 		var got []string
@@ -245,33 +247,33 @@ func TestEvents(t *testing.T) {
 // TestTheLawMeasuresAgain: a span of time is measured again until two plays in which this machine was in time agree.
 func TestTheLawMeasuresAgain(t *testing.T) {
 	t.Parallel()
-	l := lawful{found: map[lawKey]*lawFinding{}}
-	content := law.Seen{Violation: law.Violation{Rule: "field"}}
-	timed := law.Seen{Violation: law.Violation{Rule: "late"}, Timed: true}
+	l := lawResults{findings: map[lawKey]*lawFinding{}}
+	content := law.Occurrence{Violation: law.Violation{Rule: "field"}}
+	occurrence := law.Occurrence{Violation: law.Violation{Rule: "late"}, IsTimed: true}
 	for i, step := range []struct {
-		seen  law.Seen
-		late  time.Duration
-		again purpose
+		first law.Occurrence
+		lag   time.Duration
+		retry purpose
 	}{
-		{content, time.Hour, toCount},
-		{timed, time.Second, toMeasure},
-		{timed, machine.Room - 1, toMeasure},
-		{timed, machine.Room, toMeasure},
-		{timed, 0, noReplay},
+		{content, time.Hour, countReplay},
+		{occurrence, time.Second, timeReplay},
+		{occurrence, machine.Room - 1, timeReplay},
+		{occurrence, machine.Room, timeReplay},
+		{occurrence, 0, noReplay},
 	} {
-		e := &conformance.Evidence{Law: []law.Seen{step.seen}}
-		assert.Equal(t, step.again, l.take(conformance.Description{ID: strconv.Itoa(i)}, e, step.late), i)
+		e := &conformance.Evidence{Law: []law.Occurrence{step.first}}
+		assert.Equal(t, step.retry, l.take(conformance.Description{ID: strconv.Itoa(i)}, e, step.lag), i)
 	}
 }
 
 // TestAFindingOfContentIsPlayedAgain: at once if a replay shows it, and three times at most.
 func TestAFindingOfContentIsPlayedAgain(t *testing.T) {
 	t.Parallel()
-	seen := law.Seen{Violation: law.Violation{Rule: "field", Clause: "FWP-WU-03"}}
+	occurrence := law.Occurrence{Violation: law.Violation{Rule: "field", Clause: "FWP-WU-03"}}
 	for name, test := range map[string]struct {
-		plays string // of the check: x shows it, o shows something else; of another one: X, O
-		again string // after each play
-		told  string
+		plays     string // of the check: x shows it, o shows something else; of another one: X, O
+		replays   string // after each play
+		frequency string
 	}{
 		"shown again":        {"xx", "yn", "seen in 2 plays"},
 		"shown late":         {"xox", "yyn", "seen in 2 plays; shown in 1 of 2 replays"},
@@ -280,18 +282,18 @@ func TestAFindingOfContentIsPlayedAgain(t *testing.T) {
 		"known from another": {"xXo", "ynn", "seen in 2 plays; shown in 0 of 1 replay"},
 		"not played again":   {"xO", "yn", ""},
 	} {
-		l := lawful{found: map[lawKey]*lawFinding{}}
-		again := ""
+		l := lawResults{findings: map[lawKey]*lawFinding{}}
+		replays := ""
 		for _, p := range test.plays {
 			e := &conformance.Evidence{}
 			if strings.ContainsRune("xX", p) {
-				e.Law = []law.Seen{seen}
+				e.Law = []law.Occurrence{occurrence}
 			}
 			id := map[bool]string{true: "other", false: "check"}[p < 'a']
-			again += map[bool]string{true: "y", false: "n"}[l.take(conformance.Description{ID: id}, e, 0) != noReplay]
+			replays += map[bool]string{true: "y", false: "n"}[l.take(conformance.Description{ID: id}, e, 0) != noReplay]
 		}
-		assert.Equal(t, test.again, again, name)
-		assert.Equal(t, test.told, l.found[lawKey{"field", "FWP-WU-03"}].often(0), name)
+		assert.Equal(t, test.replays, replays, name)
+		assert.Equal(t, test.frequency, l.findings[lawKey{"field", "FWP-WU-03"}].frequency(0), name)
 	}
 }
 
@@ -301,43 +303,43 @@ func TestAMissingJobIsPlayedAgain(t *testing.T) {
 	t.Parallel()
 	line := func(o play.Outcome, nothing bool) *conformance.Evidence {
 		marks := []scenarios.Mark{{Clause: "FWP-BEAT-01"}}
-		return &conformance.Evidence{Results: []play.Result{{Outcome: o, Marks: marks, Nothing: nothing}}}
+		return &conformance.Evidence{Results: []play.Result{{Outcome: o, Marks: marks, IsEmptyReply: nothing}}}
 	}
-	missing, other, met := line(play.Mismatched, true), line(play.Mismatched, false), line(play.Matched, false)
-	dead := line(play.Mismatched, true)
-	dead.Dead = "gone"
-	late := line(play.Mismatched, true)
-	late.Took = conformance.QuickPatience + 1
+	missing, other, match := line(play.Mismatched, true), line(play.Mismatched, false), line(play.Matched, false)
+	deadPlay := line(play.Mismatched, true)
+	deadPlay.DeadReason = "gone"
+	longPlay := line(play.Mismatched, true)
+	longPlay.Took = conformance.QuickPatience + 1
 	counted := reports.CountVerdicts
 	type plays []*conformance.Evidence
 	for name, test := range map[string]struct {
-		plays plays
-		again string // after each play
-		alone []reports.Count
+		plays   plays
+		replays string // after each play
+		alone   []reports.Count
 	}{
 		"another reply":   {plays{other}, "n", nil},
-		"of a dead one":   {plays{dead}, "n", nil},
-		"it takes long":   {plays{late}, "n", nil},
+		"of a dead one":   {plays{deadPlay}, "n", nil},
+		"it takes long":   {plays{longPlay}, "n", nil},
 		"missing again":   {plays{missing, missing}, "yn", counted(reports.Fail)},
 		"something else":  {plays{missing, other}, "yn", counted(reports.Fail)},
-		"never again":     {plays{missing, met, met, met}, "yyyn", counted(reports.Pass, reports.Pass, reports.Pass)},
-		"what was passed": {plays{met}, "n", nil},
+		"never again":     {plays{missing, match, match, match}, "yyyn", counted(reports.Pass, reports.Pass, reports.Pass)},
+		"what was passed": {plays{match}, "n", nil},
 	} {
 		script, err := scenarios.Parse(fwpsuite.Protocol().Dialect, "a/check", []byte("title: x\n"+
 			"connect as consumer\nclause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"))
 		require.NoError(t, err)
 		s := newRunState(&Runner{Protocol: fwpsuite.Protocol(), Checks: conformance.Scripts(script)})
-		one := s.newTask(0, 0)
-		again := ""
+		check := s.newTask(0, 0)
+		replays := ""
 		for _, e := range test.plays {
-			before := len(s.again)
-			one.evidence, one.began = e, time.Now()
-			s.record(one)
-			again += map[bool]string{true: "y", false: "n"}[len(s.again) > before]
+			before := len(s.retryQueue)
+			check.evidence, check.began = e, time.Now()
+			s.record(check)
+			replays += map[bool]string{true: "y", false: "n"}[len(s.retryQueue) > before]
 		}
-		assert.Equal(t, test.again, again, name)
-		assert.Equal(t, test.alone, s.results[0][0].Alone, name)
-		breach := test.plays[0].Results[0].Outcome == play.Mismatched && test.plays[0] != dead
+		assert.Equal(t, test.replays, replays, name)
+		assert.Equal(t, test.alone, s.results[0][0].Replays, name)
+		breach := test.plays[0].Results[0].Outcome == play.Mismatched && test.plays[0] != deadPlay
 		assert.Equal(t, breach, s.results[0][0].Verdict.Breach(), name)
 	}
 }
@@ -346,33 +348,33 @@ func TestAMissingJobIsPlayedAgain(t *testing.T) {
 func TestWhatWaitsForASecondPlayGetsIt(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	broken := play.Result{Outcome: play.Mismatched, Marks: []scenarios.Mark{{Clause: "FWP-BEAT-01"}}}
-	late := play.Result{Outcome: play.Unsure, Reason: play.Lag, Cause: "late", Transient: true}
-	seen := law.Seen{
-		Violation: law.Violation{Rule: "late", Clause: "FWP-STATE-04"}, Conn: "a", At: began, Timed: true, Alone: true,
+	mismatch := play.Result{Outcome: play.Mismatched, Marks: []scenarios.Mark{{Clause: "FWP-BEAT-01"}}}
+	lagResult := play.Result{Outcome: play.Unsure, Reason: play.Lag, Cause: "late", IsTransient: true}
+	occurrence := law.Occurrence{
+		Violation: law.Violation{Rule: "late", Clause: "FWP-STATE-04"}, Conn: "a", At: began, IsTimed: true, IsAboutValue: true,
 	}
 	for name, test := range map[string]struct {
-		e     conformance.Evidence
-		again bool
+		e        conformance.Evidence
+		isQueued bool
 	}{
 		"nothing":                        {conformance.Evidence{}, false},
-		"a finding":                      {conformance.Evidence{Results: []play.Result{broken}}, false},
-		"lag":                            {conformance.Evidence{Results: []play.Result{late}}, true},
-		"lag behind a finding":           {conformance.Evidence{Results: []play.Result{broken, late}}, false},
-		"a late reply behind a finding":  {conformance.Evidence{Results: []play.Result{broken, late}, Unproven: true}, true},
-		"a time of the law":              {conformance.Evidence{Law: []law.Seen{seen}}, true},
-		"a time of the law by a finding": {conformance.Evidence{Law: []law.Seen{seen}, Results: []play.Result{broken}}, true},
+		"a finding":                      {conformance.Evidence{Results: []play.Result{mismatch}}, false},
+		"lag":                            {conformance.Evidence{Results: []play.Result{lagResult}}, true},
+		"lag behind a finding":           {conformance.Evidence{Results: []play.Result{mismatch, lagResult}}, false},
+		"a late reply behind a finding":  {conformance.Evidence{Results: []play.Result{mismatch, lagResult}, Unproven: true}, true},
+		"a time of the law":              {conformance.Evidence{Law: []law.Occurrence{occurrence}}, true},
+		"a time of the law by a finding": {conformance.Evidence{Law: []law.Occurrence{occurrence}, Results: []play.Result{mismatch}}, true},
 	} {
 		script, err := scenarios.Parse(fwpsuite.Protocol().Dialect, "a/check", []byte("title: x\n"+
 			"connect as consumer\nclause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"))
 		require.NoError(t, err)
 		s := newRunState(&Runner{Protocol: fwpsuite.Protocol(), Checks: conformance.Scripts(script)})
-		one := s.newTask(0, 0)
-		test.e.Began, one.evidence, one.began = began, &test.e, began
-		s.record(one)
-		assert.Equal(t, test.again, len(s.again) == 1, name)
-		if s.record(one); len(test.e.Law) > 0 {
-			assert.Len(t, s.again, 1, "%s: two plays have shown it", name)
+		check := s.newTask(0, 0)
+		test.e.Began, check.evidence, check.began = began, &test.e, began
+		s.record(check)
+		assert.Equal(t, test.isQueued, len(s.retryQueue) == 1, name)
+		if s.record(check); len(test.e.Law) > 0 {
+			assert.Len(t, s.retryQueue, 1, "%s: two plays have shown it", name)
 		}
 	}
 }
@@ -391,7 +393,7 @@ func TestShrinkOfALawFinding(t *testing.T) {
 			"a/b needs a restart or an order to workers, which shrink does not support",
 		},
 	} {
-		f := lawFinding{Seen: law.Seen{Violation: law.Violation{Rule: "field", Clause: "FWP-WU-03"}}, about: test.about}
+		f := lawFinding{Occurrence: law.Occurrence{Violation: law.Violation{Rule: "field", Clause: "FWP-WU-03"}}, description: test.about}
 		assert.Equal(t, test.want, f.shrink(func(check, finding string) string { return "shrink " + check + " " + finding }))
 	}
 }

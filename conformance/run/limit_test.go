@@ -21,10 +21,10 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// limited runs checks on one server with a limit of connections, which refuses more of them
+// runLimited runs checks on one server with a limit of connections, which refuses more of them
 // with an error or silently. A reply takes a millisecond, and a connection two, so that the
 // server has noticed which ones were closed before the next one is opened, also behind a reply that no client awaits.
-func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look func(*reports.Report)) {
+func runLimited(t *testing.T, limit int, silent bool, all []conformance.Check, look func(*reports.Report)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		target := newTarget()
@@ -62,18 +62,18 @@ func TestALimitOfConnectionsIsNoFinding(t *testing.T) {
 					golden.OnlySlow(t)
 				}
 				checks := suite(t, false)
-				if !golden.Slow() {
-					checks = ninthOf(checks, 0)
+				if !golden.IsSlow() {
+					checks = ninthPart(checks, 0)
 				}
-				limited(t, limit, silent, checks, func(r *reports.Report) {
+				runLimited(t, limit, silent, checks, func(r *reports.Report) {
 					assert.Empty(t, r.Findings())
 					for _, c := range r.Checks {
 						if c.Verdict == reports.Inconclusive && limit < 20 {
-							assert.Contains(t, c.Why, "too few connections", c.ID)
+							assert.Contains(t, c.Cause, "too few connections", c.ID)
 							continue
 						}
 						fine := []reports.Verdict{reports.Pass, reports.Observed, reports.Skipped}
-						assert.Contains(t, fine, c.Verdict, "%s: %s", c.ID, c.Why)
+						assert.Contains(t, fine, c.Verdict, "%s: %s", c.ID, c.Cause)
 					}
 					if limit == 20 {
 						assert.Less(t, r.Took, 12*longest(r).Took)
@@ -86,12 +86,12 @@ func TestALimitOfConnectionsIsNoFinding(t *testing.T) {
 
 func TestACheckWithTooFewConnectionsIsInconclusive(t *testing.T) {
 	t.Parallel()
-	var many strings.Builder
+	var source strings.Builder
 	for i := range 6 {
-		fmt.Fprintf(&many, "connect c%d as consumer\nC[c%d]: INFO\nS[c%d]: $\n", i, i, i)
+		fmt.Fprintf(&source, "connect c%d as consumer\nC[c%d]: INFO\nS[c%d]: $\n", i, i, i)
 	}
 	checks := copies(5, "x", beating)
-	checks["auto"] = "clause FWP-INFO-01\n" + many.String()
+	checks["auto"] = "clause FWP-INFO-01\n" + source.String()
 	const four = "connect a as consumer\nconnect b as consumer\nconnect c as consumer\nconnect d as consumer\n"
 	checks["raw"] = four + "clause FWP-HI-01\nS: +HI {}\n"
 	checks["workers"] = "clause FWP-INFO-01\nrepeat 10 by 6 consumers\nC: INFO\nS: $\nend\n"
@@ -99,7 +99,7 @@ func TestACheckWithTooFewConnectionsIsInconclusive(t *testing.T) {
 	for name, silent := range map[string]bool{"an error and a close": false, "a close without a word": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			limited(t, 4, silent, scripts(t, checks), func(r *reports.Report) {
+			runLimited(t, 4, silent, scripts(t, checks), func(r *reports.Report) {
 				assert.Empty(t, r.Findings())
 				for _, c := range r.Checks {
 					switch {
@@ -109,7 +109,7 @@ func TestACheckWithTooFewConnectionsIsInconclusive(t *testing.T) {
 						assert.Equal(t, reports.Pass, c.Verdict, c.ID)
 					default:
 						assert.Equal(t, reports.Inconclusive, c.Verdict, c.ID)
-						assert.Contains(t, c.Clauses[0].Why, "the target has too few connections for this check", c.ID)
+						assert.Contains(t, c.Clauses[0].Cause, "the target has too few connections for this check", c.ID)
 						assert.Contains(t, c.Provide+c.Clauses[0].Provide, "raise the target's limit")
 						assert.NotEmpty(t, c.Conversation)
 					}
@@ -132,12 +132,12 @@ func (l remembering) Accept() (net.Conn, error) {
 
 type remembered struct {
 	net.Conn
-	ended *atomic.Int64
-	once  sync.Once
+	ended     *atomic.Int64
+	closeOnce sync.Once
 }
 
 func (c *remembered) Close() error {
-	c.once.Do(func() {
+	c.closeOnce.Do(func() {
 		c.ended.Add(1)
 		time.AfterFunc(300*time.Millisecond, func() { c.ended.Add(-1) })
 	})
@@ -149,9 +149,9 @@ func (c *remembered) Close() error {
 func TestASilentLimitIsNoCrash(t *testing.T) {
 	t.Parallel()
 	const limit, greeted = 6, "clause FWP-HI-01\nS[a]: +HI {}\nS[b]: +HI {}\nS[c]: +HI {}\nsilence 1s\nS[d]: +HI {}\n"
-	const many = "S[a]: +HI {}\nS[b]: +HI {}\nS[c]: +HI {}\nS[d]: +HI {}\nS[e]: +HI {}\nconnect f as consumer\n" +
+	const source = "S[a]: +HI {}\nS[b]: +HI {}\nS[c]: +HI {}\nS[d]: +HI {}\nS[e]: +HI {}\nconnect f as consumer\n" +
 		"clause FWP-INFO-03\nC[f] bad: INFO x\nS[f]: -\nsetup\nC[f]: INFO\nS[f]: $\n"
-	checks := scripts(t, map[string]string{"x": greeted, "y": greeted, "z": many})
+	checks := scripts(t, map[string]string{"x": greeted, "y": greeted, "z": source})
 	synctest.Test(t, func(t *testing.T) {
 		target := newTarget()
 		var server *fakes.Server
@@ -180,10 +180,10 @@ func TestASilentLimitIsNoCrash(t *testing.T) {
 		assert.Empty(t, r.Findings())
 		for _, c := range r.Checks {
 			if c.ID == "z" { // nothing is left for the question whether the server serves
-				assert.Equal(t, reports.ReasonConnections, c.Reason, "%s: %s", c.Verdict, c.Why)
+				assert.Equal(t, reports.ReasonConnections, c.Reason, "%s: %s", c.Verdict, c.Cause)
 				continue
 			}
-			assert.Equal(t, reports.Pass, c.Verdict, "%s: %s", c.ID, c.Why)
+			assert.Equal(t, reports.Pass, c.Verdict, "%s: %s", c.ID, c.Cause)
 		}
 	})
 }

@@ -29,7 +29,7 @@ func TestAProducerThatIsDisconnectedIsTriedAgain(t *testing.T) {
 				}
 			}
 			runScripts(t, hook, map[string]string{"a": script}, func(r *reports.Report) {
-				assert.Equal(t, test.want, r.Checks[0].Verdict, r.Checks[0].Why)
+				assert.Equal(t, test.want, r.Checks[0].Verdict, r.Checks[0].Cause)
 				assert.Equal(t, 2, r.Checks[0].Attempts)
 			})
 		})
@@ -39,18 +39,18 @@ func TestAProducerThatIsDisconnectedIsTriedAgain(t *testing.T) {
 // An order to end on one connection of a worker is for all of its connections: the server may close the others too.
 func TestAWorkerThatIsToEndMayBeDisconnectedEverywhere(t *testing.T) {
 	t.Parallel()
-	const both = `connect as consumer {"wid":"$wid"}
+	const workers = `connect as consumer {"wid":"$wid"}
 connect other as consumer {"wid":"$wid"}
 `
-	const told = `C: BEAT {"wid":"$wid","current_state":"quiet"}
+	const quietBeat = `C: BEAT {"wid":"$wid","current_state":"quiet"}
 S: ${"state":"quiet"} | +{"state":"quiet"}
 `
 	for name, test := range map[string]struct {
 		script string
 		want   reports.Verdict
 	}{
-		"told":     {both + told + "clause FWP-FETCH-03\nC[other]: FETCH $queue\nS[other]: $-1\n", reports.Inconclusive},
-		"not told": {both + "clause FWP-FETCH-03\nC[other]: FETCH $queue\nS[other]: $-1\n", reports.Fail},
+		"told":     {workers + quietBeat + "clause FWP-FETCH-03\nC[other]: FETCH $queue\nS[other]: $-1\n", reports.Inconclusive},
+		"not told": {workers + "clause FWP-FETCH-03\nC[other]: FETCH $queue\nS[other]: $-1\n", reports.Fail},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +69,7 @@ S: ${"state":"quiet"} | +{"state":"quiet"}
 				}
 			}
 			runScripts(t, hook, map[string]string{"a": test.script}, func(r *reports.Report) {
-				assert.Equal(t, test.want, r.Checks[0].Verdict, "%s: %v", r.Checks[0].Why, r.Checks[0].Findings)
+				assert.Equal(t, test.want, r.Checks[0].Verdict, "%s: %v", r.Checks[0].Cause, r.Checks[0].Findings)
 			})
 		})
 	}

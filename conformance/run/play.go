@@ -19,37 +19,37 @@ import (
 func (s *runState) play(ctx context.Context, t *task) {
 	defer func() { // an internal error must not lose the results of other checks
 		if p := recover(); p != nil {
-			t.err = fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack())
+			t.err = fmt.Errorf("check %s: %v\n%s", t.description.ID, p, debug.Stack())
 		}
 	}()
 	if t.revives {
-		if t.lost = s.startAgain(ctx, t.host); t.lost != nil {
+		if t.reviveErr = s.restart(ctx, t.host); t.reviveErr != nil {
 			return
 		}
 	}
-	if t.refused > 0 {
+	if t.refusedTries > 0 {
 		machine.Sleep(ctx, play.CloseLatency)
 	}
 	release, err := s.occupy(t)
 	if err != nil {
-		t.err = fmt.Errorf("check %s: %w", t.about.ID, err)
+		t.err = fmt.Errorf("check %s: %w", t.description.ID, err)
 		return
 	}
 	defer release()
-	on := s.setup(t)
-	evidence := t.check.Play(ctx, on)
+	setup := s.setup(t)
+	evidence := t.check.Play(ctx, setup)
 	if t.wreck != nil {
-		machine.Sleep(ctx, afterwards)
+		machine.Sleep(ctx, wreckDelay)
 	}
-	if t.about.Hostile && evidence.Err == nil {
-		s.ask(ctx, t.server, &evidence, on.Gone)
+	if t.description.Hostile && evidence.Err == nil {
+		s.ask(ctx, t.server, &evidence, setup.HasEnded)
 	}
-	how, died := t.server.ending()
-	if addEnding(&evidence, how); evidence.Ending != "" {
+	ending, died := t.server.ending()
+	if addEnding(&evidence, ending); evidence.Ending != "" {
 		evidence.Died = died
 	}
-	if evidence.Dead == "" && !evidence.Passed() && t.server.forwarded().Gone(ctx) {
-		evidence.Dead = "nothing accepts connections at the address of the target any longer"
+	if evidence.DeadReason == "" && !evidence.Passed() && t.server.forwarded().IsGone(ctx) {
+		evidence.DeadReason = "nothing accepts connections at the address of the target any longer"
 	}
 	addPrinted(&evidence, t.server.Printed)
 	confirmLate(&evidence, t.evidence)
@@ -61,23 +61,23 @@ func (s *runState) occupy(t *task) (release func(), err error) {
 	if t.server = t.host; t.server != nil {
 		return func() {}, nil
 	}
-	if t.server, err = t.like.another(t.lends() && t.wreck == nil); err != nil {
+	if t.server, err = t.like.borrow(t.lends() && t.wreck == nil); err != nil {
 		return nil, err
 	}
 	return func() {
-		t.like.release(t.server, t, t.lends() && t.evidence != nil && t.evidence.Dead == "")
+		t.like.release(t.server, t, t.lends() && t.evidence != nil && t.evidence.DeadReason == "")
 	}, nil
 }
 
 // ask finds out behind a hostile check, whose connections are closed, whether its server serves: where some were open
 // when it did not, it had too few.
-func (s *runState) ask(ctx context.Context, h *host, e *conformance.Evidence, gone func() bool) {
-	if e.Dead != "" && e.Amid == 0 {
+func (s *runState) ask(ctx context.Context, h *host, e *conformance.Evidence, hasEnded func() bool) {
+	if e.DeadReason != "" && e.OpenConns == 0 {
 		return
 	}
-	before := e.Dead
-	if e.Dead = s.asker(h, gone).Lost(ctx, s.runner.Protocol.Dialect); e.Dead == "" && before != "" {
-		e.Refused = &play.Refusal{Got: before, Own: e.Amid, All: e.Amid}
+	before := e.DeadReason
+	if e.DeadReason = s.asker(h, hasEnded).DeadReason(ctx, s.runner.Protocol.Dialect); e.DeadReason == "" && before != "" {
+		e.Refusal = &play.Refusal{Got: before, OwnConns: e.OpenConns, AllConns: e.OpenConns}
 	}
 }
 
@@ -90,15 +90,15 @@ func confirmLate(e, before *conformance.Evidence) {
 		return
 	}
 	for i := range e.Results {
-		if r := &e.Results[i]; r.Late {
-			r.Outcome, r.Reason, r.Transient = play.Unsure, play.Lag, true
-			r.Cause += unconfirmed
+		if r := &e.Results[i]; r.IsLate {
+			r.Outcome, r.Reason, r.IsTransient = play.Unsure, play.Lag, true
+			r.Cause += unconfirmedNote
 			e.Unproven = true
 		}
 	}
 }
 
-const unconfirmed = "; no second play confirmed it yet"
+const unconfirmedNote = "; no second play confirmed it yet"
 
 // leaveUnsteady makes lines inconclusive that a play has met, and the one before it too late. Both conversations show
 // it.
@@ -106,11 +106,11 @@ func leaveUnsteady(e, before *conformance.Evidence) {
 	unsteady := false
 	for i := range e.Results {
 		r := &e.Results[i]
-		at := slices.IndexFunc(before.Results, func(b play.Result) bool { return b.Late && b.Pos == r.Pos })
+		at := slices.IndexFunc(before.Results, func(b play.Result) bool { return b.IsLate && b.Pos == r.Pos })
 		if at >= 0 && r.Outcome == play.Matched {
-			late, _ := strings.CutSuffix(before.Results[at].Cause, unconfirmed)
-			r.Outcome, r.Assumed, r.Reason = play.Unsure, true, play.Reason(reports.ReasonUnsteady)
-			r.Cause, unsteady = late+"; in a second play, alone, it was in time", true
+			words, _ := strings.CutSuffix(before.Results[at].Cause, unconfirmedNote)
+			r.Outcome, r.IsAssumed, r.Reason = play.Unsure, true, play.Reason(reports.ReasonUnsteady)
+			r.Cause, unsteady = words+"; in a second play, alone, it was in time", true
 		}
 	}
 	if unsteady {
@@ -118,45 +118,45 @@ func leaveUnsteady(e, before *conformance.Evidence) {
 	}
 }
 
-// playedAgain stands between the conversations of two plays.
-const playedAgain = "the check was played again, alone"
+// replayNote stands between the conversations of two plays.
+const replayNote = "the check was played again, alone"
 
 // bothPlays returns the conversations of two plays as one.
 func bothPlays(first, second []reports.Line) []reports.Line {
-	return slices.Concat(first, []reports.Line{{From: reports.FromSuite, Text: playedAgain}}, second)
+	return slices.Concat(first, []reports.Line{{From: reports.FromSuite, Text: replayNote}}, second)
 }
 
 // addEnding adds how the server's process has ended, empty if it runs or that is not known. A connection that is
 // refused then is refused for that reason, and not because of a limit.
-func addEnding(e *conformance.Evidence, how string) {
-	if how != "" && e.Dead == "" && e.Refused != nil && !e.Passed() {
-		e.Dead = "the server refused a connection: " + e.Refused.Got
+func addEnding(e *conformance.Evidence, ending string) {
+	if ending != "" && e.DeadReason == "" && e.Refusal != nil && !e.Passed() {
+		e.DeadReason = "the server refused a connection: " + e.Refusal.Got
 	}
-	if e.Dead != "" {
-		e.Ending = how
+	if e.DeadReason != "" {
+		e.Ending = ending
 	}
 }
 
-// besideOthers stands below what a server printed while it may have been for another check.
-const besideOthers = "(other checks used the server meanwhile)"
+// sharedNote stands below what a server printed while it may have been for another check.
+const sharedNote = "(other checks used the server meanwhile)"
 
 // addPrinted adds what the server printed from the command on behind which it was silent, or closed the connection.
 func addPrinted(e *conformance.Evidence, printed func(from, to time.Time) []string) {
-	at, is := firstSilence(e)
-	if printed == nil || !is && (e.Dead == "" || e.Ending != "") {
+	at, ok := firstSilence(e)
+	if printed == nil || !ok && (e.DeadReason == "" || e.Ending != "") {
 		return
 	}
-	since := e.Began
+	from := e.Began
 	for _, l := range e.Conversation {
 		if l.From == reports.FromClient && l.Conn == at.Conn && (at.At <= 0 || l.At <= at.At) {
-			since = e.Began.Add(l.At)
+			from = e.Began.Add(l.At)
 		}
 	}
-	e.Printed = printed(since, time.Now())
+	e.Printed = printed(from, time.Now())
 }
 
 // firstSilence returns what a play has seen first that is nothing, or the end of a connection, and whether it has.
-func firstSilence(e *conformance.Evidence) (at play.Result, is bool) {
+func firstSilence(e *conformance.Evidence) (at play.Result, ok bool) {
 	var all []play.Result
 	for _, r := range e.Results {
 		if r.Outcome == play.Mismatched {
@@ -172,56 +172,56 @@ func firstSilence(e *conformance.Evidence) (at play.Result, is bool) {
 	for _, f := range e.Findings {
 		all = append(all, play.Result{Got: f.Got})
 	}
-	if i := slices.IndexFunc(all, func(r play.Result) bool { return unanswers(r.Got) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(r play.Result) bool { return isSilence(r.Got) }); i >= 0 {
 		return all[i], true
 	}
 	return at, false
 }
 
-// unanswers reports whether what was received is nothing, or the end of the connection.
-func unanswers(got string) bool {
+// isSilence reports whether what was received is nothing, or the end of the connection.
+func isSilence(got string) bool {
 	return slices.ContainsFunc([]string{"no reply", "nothing within", "nothing was answered", "the connection was "},
 		func(begin string) bool { return strings.HasPrefix(got, begin) })
 }
 
 // setup returns the setup of a try.
 func (s *runState) setup(t *task) conformance.Setup {
-	on := conformance.Setup{
+	setup := conformance.Setup{
 		Target: t.server.Target, Password: t.server.Password, Alone: t.host == nil && !t.lends(), Seed: s.runner.Seed,
 		Names:   t.names,
 		Timeout: s.runner.Timeout, Patience: s.runner.Patience, Quick: s.runner.Quick, Meter: s.meter,
-		Protocol: s.runner.Protocol, Peers: &t.server.peers, Server: t.server.common,
-		Open: slices.Contains(t.server.Offers, scenarios.NeedOpen),
+		Protocol: s.runner.Protocol, Peers: &t.server.peers, Server: t.server.law,
+		NeedsNoPassword: slices.Contains(t.server.Offers, scenarios.NeedOpen),
 	}
 	if t.server.Ended != nil {
-		on.Gone = func() bool {
+		setup.HasEnded = func() bool {
 			_, _, ended := t.server.Ended()
 			return ended
 		}
 	}
 	if s.runner.Watch != nil {
-		on.Watch = func(l reports.Line) { s.runner.Watch(t.about.ID, l) }
+		setup.Watch = func(l reports.Line) { s.runner.Watch(t.description.ID, l) }
 	}
-	if fresh := t.server.Fresh; fresh != nil && !t.server.Slow {
-		on.Fresh = func() (play.Target, func(), error) {
-			other, end, err := fresh()
+	if startServer := t.server.StartServer; startServer != nil && !t.server.IsSlow {
+		setup.StartTarget = func() (play.Target, func(), error) {
+			other, end, err := startServer()
 			return other.Target, end, err
 		}
 	}
-	return on
+	return setup
 }
 
 // judge returns the verdicts of a play; again means that lag made it inconclusive and
 // another try may decide it.
-func (s *runState) judge(t *task) (check reports.Check, again bool) {
+func (s *runState) judge(t *task) (check reports.Check, needsReplay bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.bug(fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack()))
-			check, again = s.withoutResult(t.about, reports.Inconclusive, internalError(), ""), false
+			s.bug(fmt.Errorf("check %s: %v\n%s", t.description.ID, p, debug.Stack()))
+			check, needsReplay = s.withoutResult(t.description, reports.Inconclusive, internalError(), ""), false
 		}
 	}()
-	if all := t.evidence.Printed; t.together && len(all) > 0 && all[len(all)-1] != besideOthers {
-		t.evidence.Printed = append(slices.Clip(all), besideOthers)
+	if all := t.evidence.Printed; t.isShared && len(all) > 0 && all[len(all)-1] != sharedNote {
+		t.evidence.Printed = append(slices.Clip(all), sharedNote)
 	}
 	return s.verdicts(t)
 }

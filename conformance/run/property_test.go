@@ -27,10 +27,10 @@ import (
 
 // returning returns a property that dials once and returns the evidence.
 func returning(name string, evidence conformance.Evidence) conformance.Property {
-	run := func(ctx context.Context, on conformance.Setup) conformance.Evidence {
-		nc, err := on.Target.Dial(ctx)
+	run := func(ctx context.Context, setup conformance.Setup) conformance.Evidence {
+		nc, err := setup.Target.Dial(ctx)
 		if err != nil {
-			return conformance.Evidence{Dead: "nothing listens", Served: true}
+			return conformance.Evidence{DeadReason: "nothing listens", HasServed: true}
 		}
 		defer nc.Close()
 		_, _ = nc.Read(make([]byte, 100)) // the greeting
@@ -58,7 +58,7 @@ func checksOf(properties []conformance.Property) []conformance.Check {
 // Where a generated check has no script for what it found, its finding has the command that looks for one.
 func TestAFindingWithoutAScriptSaysSo(t *testing.T) {
 	t.Parallel()
-	evidence := conformance.Evidence{Served: true, Findings: []conformance.Finding{
+	evidence := conformance.Evidence{HasServed: true, Findings: []conformance.Finding{
 		{Clause: "FWP-PUSH-01", Got: "-ERR"}, {Clause: "FWP-ACK-01", Got: "-ERR", Script: "connect as producer\n"},
 	}}
 	with := withProperties(returning("generated", evidence))
@@ -79,20 +79,20 @@ func TestAFindingWithoutAScriptSaysSo(t *testing.T) {
 func TestVerdictsOfProperties(t *testing.T) {
 	t.Parallel()
 	found := func(f ...conformance.Finding) conformance.Evidence {
-		return conformance.Evidence{Served: true, Findings: f}
+		return conformance.Evidence{HasServed: true, Findings: f}
 	}
 	tests := map[string]struct {
 		evidence conformance.Evidence
 		want     reports.Verdict
-		why      string // a part of it
+		reason   string // a part of it
 		clauses  string
 	}{
 		"nothing found": {found(), reports.Pass, "", ""},
 		"open": {
-			conformance.Evidence{Served: true, Open: "a job is missing"}, reports.Inconclusive, "a job is missing", ""},
-		"dead": {conformance.Evidence{Served: true, Dead: "no new connection is served"}, reports.Crash, "", ""},
+			conformance.Evidence{HasServed: true, OpenCause: "a job is missing"}, reports.Inconclusive, "a job is missing", ""},
+		"dead": {conformance.Evidence{HasServed: true, DeadReason: "no new connection is served"}, reports.Crash, "", ""},
 		"dead, not served": {
-			conformance.Evidence{Dead: "no new connection is served"}, reports.Inconclusive, "identified", ""},
+			conformance.Evidence{DeadReason: "no new connection is served"}, reports.Inconclusive, "identified", ""},
 		"a crash": {found(conformance.Finding{Crash: true, Got: "the end"}), reports.Crash, "", ""},
 		"a crash of what did not serve": {
 			conformance.Evidence{Findings: []conformance.Finding{{Crash: true, Got: "the end"}}}, reports.Fail, "", ""},
@@ -101,17 +101,17 @@ func TestVerdictsOfProperties(t *testing.T) {
 			reports.Fail, "", "FWP-ACK-01 fail"},
 		"a SHOULD": {found(conformance.Finding{Clause: "FWP-INFO-03"}), reports.Warn, "", "FWP-INFO-03 warn"},
 		"a recommended value": {
-			found(conformance.Finding{Clause: "FWP-ACK-01", Should: true}), reports.Warn, "", "FWP-ACK-01 warn"},
+			found(conformance.Finding{Clause: "FWP-ACK-01", IsRecommendation: true}), reports.Warn, "", "FWP-ACK-01 warn"},
 		"a recorded one": {
 			found(conformance.Finding{Clause: "FWP-HELLO-08"}), reports.Observed, "", "FWP-HELLO-08 observed"},
 		"two of one clause": {
-			found(conformance.Finding{Clause: "FWP-ACK-01"}, conformance.Finding{Clause: "FWP-ACK-01", Clocked: true}),
+			found(conformance.Finding{Clause: "FWP-ACK-01"}, conformance.Finding{Clause: "FWP-ACK-01", IsTimed: true}),
 			reports.Fail, "", "FWP-ACK-01 fail"},
 		"what follows from another": {
-			found(conformance.Finding{Clause: "FWP-FLUSH-01", Own: "FWP-ACK-01"}, conformance.Finding{Clause: "FWP-ACK-01"}),
+			found(conformance.Finding{Clause: "FWP-FLUSH-01", CommandClause: "FWP-ACK-01"}, conformance.Finding{Clause: "FWP-ACK-01"}),
 			reports.Fail, "", "FWP-FLUSH-01 inconclusive, FWP-ACK-01 fail"},
 		"what would follow": {
-			found(conformance.Finding{Clause: "FWP-FLUSH-01", Own: "FWP-ACK-01"}), reports.Fail, "", "FWP-FLUSH-01 fail"},
+			found(conformance.Finding{Clause: "FWP-FLUSH-01", CommandClause: "FWP-ACK-01"}), reports.Fail, "", "FWP-FLUSH-01 fail"},
 		"what rests on another": {
 			found(conformance.Finding{Clause: "FWP-FLUSH-01", Premises: []string{"FWP-HI-01", "FWP-ACK-01"}},
 				conformance.Finding{Clause: "FWP-ACK-01"}),
@@ -120,7 +120,7 @@ func TestVerdictsOfProperties(t *testing.T) {
 			found(conformance.Finding{Clause: "FWP-FLUSH-01", Premises: []string{"FWP-HI-01"}},
 				conformance.Finding{Clause: "FWP-ACK-01"}),
 			reports.Fail, "", "FWP-FLUSH-01 fail, FWP-ACK-01 fail"},
-		"no clause": {found(conformance.Finding{What: "it is wrong"}), reports.Fail, "", ""},
+		"no clause": {found(conformance.Finding{Detail: "it is wrong"}), reports.Fail, "", ""},
 		"found, not served": {
 			conformance.Evidence{Findings: []conformance.Finding{{Clause: "FWP-HI-02"}}},
 			reports.Fail, "identified", "FWP-HI-02 fail"},
@@ -131,7 +131,7 @@ func TestVerdictsOfProperties(t *testing.T) {
 			runScripts(t, nil, nil, func(r *reports.Report) {
 				c := r.Checks[0]
 				assert.Equal(t, test.want.String(), c.Verdict.String())
-				assert.Contains(t, c.Why, test.why)
+				assert.Contains(t, c.Cause, test.reason)
 				assert.Empty(t, c.File)
 				var clauses []string
 				for _, cv := range c.Clauses {
@@ -150,18 +150,18 @@ func TestVerdictsOfProperties(t *testing.T) {
 // A span of time that was wrong at one moment is a finding when a second try has it wrong, too.
 func TestOneMomentIsNoFinding(t *testing.T) {
 	t.Parallel()
-	once := conformance.Evidence{Served: true, Findings: []conformance.Finding{
-		{Clause: "FWP-FETCH-06", Clocked: true, Once: true, Got: "a reply after 4s"},
+	unsteadyPlay := conformance.Evidence{HasServed: true, Findings: []conformance.Finding{
+		{Clause: "FWP-FETCH-06", IsTimed: true, IsUnsteady: true, Got: "a reply after 4s"},
 	}}
-	for want, second := range map[reports.Verdict]conformance.Evidence{reports.Pass: {Served: true}, reports.Fail: once} {
+	for want, second := range map[reports.Verdict]conformance.Evidence{reports.Pass: {HasServed: true}, reports.Fail: unsteadyPlay} {
 		tries := 0
 		property := returning("a/property", conformance.Evidence{})
 		play := property.Run
-		property.Run = func(ctx context.Context, on conformance.Setup) conformance.Evidence {
-			_ = play(ctx, on)
+		property.Run = func(ctx context.Context, setup conformance.Setup) conformance.Evidence {
+			_ = play(ctx, setup)
 			evidence := second
 			if tries++; tries == 1 {
-				evidence = once
+				evidence = unsteadyPlay
 			}
 			evidence.Findings = slices.Clone(evidence.Findings) // the runner drops some
 			return evidence
@@ -176,7 +176,7 @@ func TestOneMomentIsNoFinding(t *testing.T) {
 func TestEvidenceOfAProperty(t *testing.T) {
 	t.Parallel()
 	f := conformance.Finding{
-		Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO\nS: $\n",
+		Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR", Detail: "it was held", Script: "C: INFO\nS: $\n",
 	}
 	runScripts(t, nil, nil, func(r *reports.Report) {
 		got := r.Checks[0].Findings[0]
@@ -185,7 +185,7 @@ func TestEvidenceOfAProperty(t *testing.T) {
 		assert.Equal(t, reports.LevelPlain, got.Level)
 		assert.NotEmpty(t, got.Statement)
 		assert.Equal(t, f.Script, got.Script)
-	}, withProperties(returning("a/property", conformance.Evidence{Served: true, Findings: []conformance.Finding{f}})))
+	}, withProperties(returning("a/property", conformance.Evidence{HasServed: true, Findings: []conformance.Finding{f}})))
 	f.Script, f.Unscripted, f.Unshrunk = "", "no time was left", []string{"C: INFO"}
 	f.Talk = []reports.Line{
 		{From: reports.FromClient, Conn: "c1", Text: "INFO"}, {From: reports.FromServer, Conn: "c1", Text: "-ERR"},
@@ -198,7 +198,7 @@ func TestEvidenceOfAProperty(t *testing.T) {
 		assert.Equal(t, []string{reports.FromClient, reports.FromServer},
 			[]string{got.Conversation[0].From, got.Conversation[1].From})
 		assert.Equal(t, 2, got.Marked)
-	}, withProperties(returning("a/property", conformance.Evidence{Served: true, Findings: []conformance.Finding{f}})),
+	}, withProperties(returning("a/property", conformance.Evidence{HasServed: true, Findings: []conformance.Finding{f}})),
 		func(r *run.Runner, _ *memoryTarget) {
 			r.Shrink = func(check, finding string) string { return "look " + check + finding }
 		})
@@ -206,26 +206,26 @@ func TestEvidenceOfAProperty(t *testing.T) {
 
 func TestAPropertyIsRunLikeAScript(t *testing.T) {
 	t.Parallel()
-	broken := returning("a", conformance.Evidence{Served: true, Findings: []conformance.Finding{{Clause: "FWP-ACK-01"}}})
+	property := returning("a", conformance.Evidence{HasServed: true, Findings: []conformance.Finding{{Clause: "FWP-ACK-01"}}})
 	wait := func(ctx context.Context, _ conformance.Setup) conformance.Evidence {
 		<-ctx.Done()
-		return conformance.Evidence{Served: true}
+		return conformance.Evidence{HasServed: true}
 	}
 	patient := conformance.Property{Name: "b", Wait: time.Hour, Run: wait}
 	t.Run("repeated", func(t *testing.T) {
 		t.Parallel()
 		runScripts(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, []reports.Count{{Verdict: reports.Fail, Times: 3}}, r.Checks[0].Runs)
-		}, withProperties(broken), func(r *run.Runner, _ *memoryTarget) { r.Repeat = 3 })
+		}, withProperties(property), func(r *run.Runner, _ *memoryTarget) { r.Repeat = 3 })
 	})
 	t.Run("ended with the first finding", func(t *testing.T) {
 		t.Parallel()
 		runScripts(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, reports.Fail, r.Checks[0].Verdict)
 			assert.Equal(t, reports.NotRun, r.Checks[1].Verdict)
-		}, withProperties(broken, patient), func(r *run.Runner, _ *memoryTarget) {
+		}, withProperties(property, patient), func(r *run.Runner, _ *memoryTarget) {
 			server := r.Servers[0]
-			r.FailFast, r.Servers[0].Fresh = true, func() (run.Server, func(), error) { return server, func() {}, nil }
+			r.FailFast, r.Servers[0].StartServer = true, func() (run.Server, func(), error) { return server, func() {}, nil }
 		})
 	})
 	t.Run("passes no clause of the catalogue", func(t *testing.T) {
@@ -234,7 +234,7 @@ func TestAPropertyIsRunLikeAScript(t *testing.T) {
 			for _, c := range r.Clauses {
 				assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
 			}
-		}, withProperties(returning("a", conformance.Evidence{Served: true})))
+		}, withProperties(returning("a", conformance.Evidence{HasServed: true})))
 	})
 	t.Run("an internal error", func(t *testing.T) {
 		t.Parallel()
@@ -281,7 +281,7 @@ func TestPropertiesAreSelected(t *testing.T) {
 func suiteProperties() []conformance.Property {
 	return slices.DeleteFunc(append(fwpsuite.Explorations(), crowd.Check()), func(p conformance.Property) bool {
 		isLong := slices.Contains([]string{"explore/lives", "explore/values"}, p.Name)
-		return len(p.Needs) > 0 || isLong && !golden.Slow()
+		return len(p.Needs) > 0 || isLong && !golden.IsSlow()
 	})
 }
 
@@ -295,7 +295,7 @@ func TestPropertiesEndWithinTheirWait(t *testing.T) {
 	golden.NotRacing(t)
 	for _, p := range suiteProperties() {
 		runScripts(t, nil, nil, func(r *reports.Report) {
-			assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Why)
+			assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Cause)
 			assert.LessOrEqual(t, r.Checks[0].Took, p.Wait+play.DefaultTimeout, "%s: and a last reply", p.Name)
 		}, withProperties(p))
 	}
@@ -306,7 +306,7 @@ func TestALimitOfConnectionsIsNoFindingOfAProperty(t *testing.T) {
 	for i, limit := range []int{40, 20, 4} {
 		for _, silent := range golden.Sample([]bool{i%2 == 0}, []bool{false, true}) {
 			all := append(checksOf(suiteProperties()), scripts(t, copies(5, "x", beating))...)
-			limited(t, limit, silent, all, func(r *reports.Report) {
+			runLimited(t, limit, silent, all, func(r *reports.Report) {
 				assert.Empty(t, r.Findings())
 				for _, c := range r.Checks {
 					if strings.HasPrefix(c.ID, "x") {
@@ -314,10 +314,10 @@ func TestALimitOfConnectionsIsNoFindingOfAProperty(t *testing.T) {
 						continue
 					}
 					if c.Verdict == reports.Inconclusive && limit < 20 {
-						assert.Contains(t, c.Why, "too few connections", c.ID)
+						assert.Contains(t, c.Cause, "too few connections", c.ID)
 						continue
 					}
-					assert.Equal(t, reports.Pass.String(), c.Verdict.String(), "%s: %s", c.ID, c.Why)
+					assert.Equal(t, reports.Pass.String(), c.Verdict.String(), "%s: %s", c.ID, c.Cause)
 				}
 			})
 		}
@@ -343,7 +343,7 @@ func TestAServerThatDiesOfAPropertyIsACrash(t *testing.T) {
 		}
 		assert.Equal(t, 1, crashes, "of one of them if only that was under way, or of none")
 	}, withSuiteProperties(), func(_ *run.Runner, s *memoryTarget) {
-		s.down = func() bool { return fetches.Load() > 20 }
+		s.isDown = func() bool { return fetches.Load() > 20 }
 	})
 }
 
@@ -362,7 +362,7 @@ func TestPropertiesTouchNothingOfOthers(t *testing.T) {
 				withSuiteProperties()(r, nil)
 				assert.Empty(t, r.Run(t.Context()).Findings())
 				for _, name := range slices.Collect(maps.Keys(v.queues)) {
-					assert.True(t, ours(name), "not ours: %q", name)
+					assert.True(t, isOurs(name), "not ours: %q", name)
 				}
 				for _, line := range v.lines {
 					assert.NotContains(t, strings.ToUpper(line), fwp.FLUSH)

@@ -25,7 +25,7 @@ import (
 type verbServer struct {
 	answers map[string]string
 	pause   time.Duration // before each answer
-	seen    func(line string)
+	watch   func(line string)
 }
 
 const noReply, closes = "(hangs)", "(shuts)"
@@ -36,8 +36,8 @@ func (s verbServer) talk(c net.Conn) {
 	_, err := c.Write([]byte("+HI {\"v\":2}\r\n"))
 	for in := bufio.NewScanner(c); err == nil && in.Scan(); {
 		verb, _, _ := strings.Cut(in.Text(), " ")
-		if s.seen != nil {
-			s.seen(in.Text())
+		if s.watch != nil {
+			s.watch(in.Text())
 		}
 		answer, special := s.answers[verb]
 		if all, set := s.answers["*"]; !special && set {
@@ -64,16 +64,16 @@ func (s verbServer) talk(c net.Conn) {
 
 // run runs checks on it in virtual time.
 func (s verbServer) run(
-	t *testing.T, all []conformance.Check, with func(*run.Runner), look func(*reports.Report),
+	t *testing.T, all []conformance.Check, configure func(*run.Runner), look func(*reports.Report),
 ) {
 	t.Helper()
-	talking(t, s.talk, all, with, look)
+	talking(t, s.talk, all, configure, look)
 }
 
 // talking runs checks on a server that calls talk for each connection, in virtual time.
 func talking(
 	t *testing.T, talk func(net.Conn), all []conformance.Check,
-	with func(*run.Runner), look func(*reports.Report),
+	configure func(*run.Runner), look func(*reports.Report),
 ) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,59 +84,59 @@ func talking(
 			scenarios.NeedOpen, scenarios.NeedSignals, scenarios.NeedRestart, scenarios.NeedKill,
 			scenarios.NeedAlone, scenarios.NeedFlush,
 		}}, all)
-		if with != nil {
-			with(runner)
+		if configure != nil {
+			configure(runner)
 		}
 		look(runner.Run(t.Context()))
 		served.Close()
 	})
 }
 
-// ninthOf returns every ninth check, for the next i others.
-func ninthOf(checks []conformance.Check, i int) (some []conformance.Check) {
+// ninthPart returns every ninth check, for the next i others.
+func ninthPart(checks []conformance.Check, i int) (part []conformance.Check) {
 	for j, c := range checks {
 		if (i+j)%9 == 0 {
-			some = append(some, c)
+			part = append(part, c)
 		}
 	}
-	return some
+	return part
 }
 
 // A quick run ends soon whatever the server does; checks that take longer are
 // inconclusive.
 func TestAQuickRunEndsOnAnyServer(t *testing.T) {
 	t.Parallel()
-	const whole = run.QuickRun + conformance.QuickCheck + 15*time.Second
+	const limit = run.QuickRun + conformance.QuickCheck + 15*time.Second
 	for name, test := range map[string]struct {
 		server verbServer
 		shared bool // it offers no exclusive use
-		most   time.Duration
+		limit  time.Duration
 	}{
-		"HELLO and then nothing": {verbServer{answers: map[string]string{"*": noReply, "HELLO": "+OK"}}, false, whole},
+		"HELLO and then nothing": {verbServer{answers: map[string]string{"*": noReply, "HELLO": "+OK"}}, false, limit},
 		"HELLO and then nothing, shared": {
-			verbServer{answers: map[string]string{"*": noReply, "HELLO": "+OK"}}, true, whole},
-		"nothing to HELLO":              {verbServer{answers: map[string]string{"HELLO": noReply}}, false, whole},
-		"nothing to HELLO, shared":      {verbServer{answers: map[string]string{"HELLO": noReply}}, true, whole},
+			verbServer{answers: map[string]string{"*": noReply, "HELLO": "+OK"}}, true, limit},
+		"nothing to HELLO":              {verbServer{answers: map[string]string{"HELLO": noReply}}, false, limit},
+		"nothing to HELLO, shared":      {verbServer{answers: map[string]string{"HELLO": noReply}}, true, limit},
 		"FETCH always null":             {verbServer{}, false, time.Minute},
 		"FETCH always null, shared":     {verbServer{}, true, 30 * time.Second},
-		"FETCH always null, late":       {verbServer{pause: 2 * time.Second}, false, whole},
-		"each answer after 9 s":         {verbServer{pause: 9 * time.Second}, false, whole},
-		"each answer after 9 s, shared": {verbServer{pause: 9 * time.Second}, true, whole},
+		"FETCH always null, late":       {verbServer{pause: 2 * time.Second}, false, limit},
+		"each answer after 9 s":         {verbServer{pause: 9 * time.Second}, false, limit},
+		"each answer after 9 s, shared": {verbServer{pause: 9 * time.Second}, true, limit},
 		"an error to all, after 9.9 s": {
-			verbServer{answers: map[string]string{"*": "-ERR no"}, pause: 9900 * time.Millisecond}, false, whole},
+			verbServer{answers: map[string]string{"*": "-ERR no"}, pause: 9900 * time.Millisecond}, false, limit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			checks := suite(t, true)
-			if !golden.Slow() { // a ninth of them for each server, and others for the next
-				checks = ninthOf(checks, len(name))
+			if !golden.IsSlow() { // a ninth of them for each server, and others for the next
+				checks = ninthPart(checks, len(name))
 			}
 			test.server.run(t, checks, func(r *run.Runner) {
 				if r.Quick = true; test.shared {
 					r.Servers[0].Offers = []scenarios.Need{scenarios.NeedOpen}
 				}
 			}, func(r *reports.Report) {
-				assert.Less(t, r.Took, test.most)
+				assert.Less(t, r.Took, test.limit)
 				t.Log(r.Took)
 				for _, c := range r.Checks {
 					assert.NotEqual(t, reports.Crash, c.Verdict, c.ID)
@@ -155,29 +155,29 @@ func TestAQuickRunLeavesOpenWhatTakesLonger(t *testing.T) {
 		"slow": "connect as consumer\nclause FWP-INFO-01\n" + strings.Repeat("C: FETCH $queue\nS: $-1\n", 40) +
 			"C: INFO\nS: $\n",
 	})
-	why := func(r *reports.Report, id string) string {
+	reasonOf := func(r *reports.Report, id string) string {
 		c := r.Checks[slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.ID == id })]
-		return c.Verdict.String() + ": " + c.Clauses[0].Why
+		return c.Verdict.String() + ": " + c.Clauses[0].Cause
 	}
 	quick := func(r *run.Runner) { r.Quick = true }
 	verbServer{pause: 2 * time.Second}.run(t, all, quick, func(r *reports.Report) {
-		assert.Contains(t, why(r, "eventual"),
+		assert.Contains(t, reasonOf(r, "eventual"),
 			"inconclusive: line 5: a quick run waits at most 15s for late events")
-		assert.Contains(t, why(r, "slow"), "a quick run limits each check to 1m0s")
+		assert.Contains(t, reasonOf(r, "slow"), "a quick run limits each check to 1m0s")
 	})
 	verbServer{pause: 2 * time.Second}.run(t, all, nil, func(r *reports.Report) {
-		assert.Contains(t, why(r, "eventual"), "fail: ")
-		assert.Equal(t, "pass: ", why(r, "slow"))
+		assert.Contains(t, reasonOf(r, "eventual"), "fail: ")
+		assert.Equal(t, "pass: ", reasonOf(r, "slow"))
 	})
-	many := scripts(t, copies(10, "slow", "connect as consumer\nclause FWP-INFO-01\nrepeat 25\n  C: INFO\n  S: $\nend\n"))
+	checks := scripts(t, copies(10, "slow", "connect as consumer\nclause FWP-INFO-01\nrepeat 25\n  C: INFO\n  S: $\nend\n"))
 	oneByOne := func(r *run.Runner) { r.Quick, r.Parallel = true, 1 }
-	verbServer{pause: 2 * time.Second}.run(t, many, oneByOne, func(r *reports.Report) {
-		late := 0
+	verbServer{pause: 2 * time.Second}.run(t, checks, oneByOne, func(r *reports.Report) {
+		lateChecks := 0
 		for _, c := range r.Checks {
-			late += bit(c.Verdict == reports.NotRun && strings.Contains(c.Why, "a quick run starts no more checks after"))
+			lateChecks += bit(c.Verdict == reports.NotRun && strings.Contains(c.Cause, "a quick run starts no more checks after"))
 		}
-		assert.Positive(t, late)
-		assert.Less(t, late, 10)
+		assert.Positive(t, lateChecks)
+		assert.Less(t, lateChecks, 10)
 	})
 }
 
@@ -189,13 +189,13 @@ func TestAQuickRunOfOneAtATimeEnds(t *testing.T) {
 	oneByOne := func(r *run.Runner) { r.Quick, r.Parallel = true, 1 }
 	verbServer{pause: 100 * time.Millisecond}.run(t, all, oneByOne, func(r *reports.Report) {
 		assert.Less(t, r.Took, run.QuickRun+conformance.QuickCheck)
-		begun := 0
+		starts := 0
 		for _, c := range r.Checks {
 			assert.False(t, strings.HasPrefix(c.ID, "zeros") && c.Verdict != reports.Pass, c.ID+" "+c.Verdict.String())
-			begun += bit(strings.HasPrefix(c.ID, "waits") && c.Verdict == reports.Pass)
+			starts += bit(strings.HasPrefix(c.ID, "waits") && c.Verdict == reports.Pass)
 		}
-		assert.Greater(t, begun, 20)
-		assert.Less(t, begun, 60)
+		assert.Greater(t, starts, 20)
+		assert.Less(t, starts, 60)
 	})
 }
 
@@ -216,15 +216,15 @@ func TestTheClauseOfADeclinedHELLO(t *testing.T) {
 				return !strings.HasPrefix(c.Describe().ID, "hello/") && !strings.HasPrefix(c.Describe().ID, "examples/")
 			})
 			verbServer{answers: map[string]string{"HELLO": test.hello}}.run(t, all, nil, func(r *reports.Report) {
-				var broken []string
+				var clauses []string
 				for _, c := range r.Clauses {
 					assert.NotEqual(t, reports.Crash, c.Verdict, c.ID)
 					if c.Verdict == reports.Fail && strings.HasPrefix(c.ID, "FWP-HELLO-") {
-						broken = append(broken, c.ID)
+						clauses = append(clauses, c.ID)
 					}
 				}
-				assert.Subset(t, broken, test.broken)
-				assert.Equal(t, name != "a close", slices.Contains(broken, "FWP-HELLO-03"))
+				assert.Subset(t, clauses, test.broken)
+				assert.Equal(t, name != "a close", slices.Contains(clauses, "FWP-HELLO-03"))
 			})
 		})
 	}
@@ -239,14 +239,14 @@ func TestTheClauseOfACrash(t *testing.T) {
 			all := scripts(t, map[string]string{
 				"x": "connect as producer\nC: INFO\nS: $\nclause " + clauses + "\nC bad: PUSH x\nS: -\n",
 			})
-			var dead atomic.Bool
+			var isDead atomic.Bool
 			talk := func(c net.Conn) {
-				if dead.Load() {
+				if isDead.Load() {
 					c.Close()
 					return
 				}
-				seen := func(line string) { dead.CompareAndSwap(false, line == "PUSH x") }
-				verbServer{answers: map[string]string{"PUSH": "-ERR no"}, seen: seen}.talk(c)
+				watch := func(line string) { isDead.CompareAndSwap(false, line == "PUSH x") }
+				verbServer{answers: map[string]string{"PUSH": "-ERR no"}, watch: watch}.talk(c)
 			}
 			talking(t, talk, all, nil, func(r *reports.Report) {
 				require.Len(t, r.Findings(), 1)
@@ -274,7 +274,7 @@ func TestADeclinedGreetingIsOneCause(t *testing.T) {
 		verbServer{answers: map[string]string{"HELLO": hello}}.run(t, all, nil, func(r *reports.Report) {
 			for _, c := range r.Checks {
 				assert.Equal(t, reports.Inconclusive, c.Verdict)
-				assert.Equal(t, "the set-up did not work: expected a consumer's connection, got "+want, c.Clauses[0].Why)
+				assert.Equal(t, "the set-up did not work: expected a consumer's connection, got "+want, c.Clauses[0].Cause)
 			}
 		})
 	}

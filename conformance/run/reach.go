@@ -17,19 +17,19 @@ import (
 // situation does not come about.
 func (v *verdicts) show(clause string) {
 	for _, r := range v.evidence.Results {
-		is := func(m scenarios.Mark) bool { return m.Clause == clause }
-		if r.Outcome == play.Matched && !r.Aside && slices.ContainsFunc(r.Marks, is) {
-			v.state.shown[clause] = true
+		isClause := func(m scenarios.Mark) bool { return m.Clause == clause }
+		if r.Outcome == play.Matched && !r.IsAlternative && slices.ContainsFunc(r.Marks, isClause) {
+			v.state.shownClauses[clause] = true
 			return
 		}
 	}
 	for name, rule := range v.protocol().Law.Rules {
-		if rule.Names(clause) && v.evidence.Tally.Rules[name].Kept > 0 {
-			v.state.shown[clause] = true
+		if rule.Names(clause) && v.evidence.Tally.Rules[name].Passes > 0 {
+			v.state.shownClauses[clause] = true
 			return
 		}
 	}
-	v.state.unshown[v.check.ID] = v.evidence.Conversation
+	v.state.unshownLines[v.check.ID] = v.evidence.Conversation
 }
 
 // leaveUnshown makes clauses inconclusive that checks have passed, and none has shown.
@@ -37,59 +37,61 @@ func (s *runState) leaveUnshown(all []reports.Check) {
 	for i := range all {
 		c := &all[i]
 		for k := range c.Clauses {
-			talk, some := s.unshown[c.ID]
-			if cv := &c.Clauses[k]; some && cv.Verdict == reports.Pass && !s.shown[cv.ID] {
+			talk, ok := s.unshownLines[c.ID]
+			if cv := &c.Clauses[k]; ok && cv.Verdict == reports.Pass && !s.shownClauses[cv.ID] {
 				cv.Verdict = reports.Inconclusive
-				cause{reason: reports.ReasonSetUp, words: notShown, halted: true}.leave(cv)
+				cause{reason: reports.ReasonSetUp, words: notShownReason, isHalted: true}.leave(cv)
 				c.Verdict, c.Conversation = reports.Worst(c.Verdict, cv.Verdict), talk
 			}
 		}
 	}
 }
 
-const notShown = "no line about it got the reply that it has first, and no rule about it could have been broken"
+const notShownReason = "no line about it got the reply that it has first, and no rule about it could have been broken"
 
 // answers is how a server has answered a verb in the scripts of a run.
 type answers struct {
-	served  bool
-	refused map[string]bool // the checks in which it was refused
+	isServed       bool
+	refusingChecks map[string]bool // the checks in which it was refused
 }
 
-// answered takes how the commands of a play were answered.
-func (s *runState) answered(check string, verbs map[string]law.Answered) {
+// countAnswers takes how the commands of a play were answered.
+func (s *runState) countAnswers(check string, verbs map[string]law.AnswerCount) {
 	for verb, n := range verbs {
 		a := s.verbs[verb]
 		if a == nil {
-			a = &answers{refused: map[string]bool{}}
+			a = &answers{refusingChecks: map[string]bool{}}
 			s.verbs[verb] = a
 		}
-		if a.served = a.served || n.Served > 0; n.Refused > 0 {
-			a.refused[check] = true
+		if a.isServed = a.isServed || n.Replies > 0; n.Refusals > 0 {
+			a.refusingChecks[check] = true
 		}
 	}
 }
 
-// refusedAlways is in how many checks a verb was refused, and in none served, that a server serves never.
-const refusedAlways = 3
+// minRefusals is in how many checks a verb was refused, and in none served, that a server serves never.
+const minRefusals = 3
 
-// unserved makes one finding of all refusals of a verb that the server never serves. It is about the clause that says
+// foldRefusals makes one finding of all refusals of a verb that the server never serves. It is about the clause that says
 // what answers the verb; the clauses that a check has found broken by that refusal are undecided.
-func (s *runState) unserved(all []reports.Check) {
+func (s *runState) foldRefusals(all []reports.Check) {
 	for i := range all {
 		c := &all[i]
-		var kept []reports.Finding
+		var findings []reports.Finding
 		for _, f := range c.Findings {
-			clause := s.runner.Protocol.ClauseOf(session.ForeignReply + f.Refused)
-			a := s.verbs[f.Refused]
-			if a != nil && !a.served && len(a.refused) >= refusedAlways && f.Clause != "" && clause != "" {
-				s.blame(c, &f, clause, f.Refused+" was always refused")
+			clause := s.runner.Protocol.ClauseOf(session.ForeignReply + f.RefusedVerb)
+			a := s.verbs[f.RefusedVerb]
+			if a != nil && !a.isServed && len(a.refusingChecks) >= minRefusals && f.Clause != "" && clause != "" {
+				s.blame(c, &f, clause, f.RefusedVerb+" was always refused")
 			}
-			same := func(k reports.Finding) bool { return f.Refused != "" && k.Refused == f.Refused && k.Clause == f.Clause }
-			if !slices.ContainsFunc(kept, same) {
-				kept = append(kept, f)
+			same := func(k reports.Finding) bool {
+				return f.RefusedVerb != "" && k.RefusedVerb == f.RefusedVerb && k.Clause == f.Clause
+			}
+			if !slices.ContainsFunc(findings, same) {
+				findings = append(findings, f)
 			}
 		}
-		c.Findings = kept
+		c.Findings = findings
 	}
 }
 
@@ -97,60 +99,60 @@ func (s *runState) unserved(all []reports.Check) {
 // shows that broken for certain: what came before is no likelier reason then, and what follows from the same departure
 // is no finding of its own.
 func (s *runState) follow(all []reports.Check) {
-	var certain []reports.Finding
+	var findings []reports.Finding
 	for _, c := range all {
-		certain = append(certain, slices.DeleteFunc(slices.Clone(c.Findings),
-			func(f reports.Finding) bool { return f.Own != "" || f.Clause == "" })...)
+		findings = append(findings, slices.DeleteFunc(slices.Clone(c.Findings),
+			func(f reports.Finding) bool { return f.CommandClause != "" || f.Clause == "" })...)
 	}
 	for i := range all {
 		c := &all[i]
 		c.Findings = slices.Clone(c.Findings)
 		for n := range c.Findings {
 			f := &c.Findings[n]
-			at := slices.IndexFunc(certain, func(k reports.Finding) bool {
-				return f.Own != "" && (k.Clause == f.Own || f.Refused != "" && k.Refused == f.Refused) ||
+			at := slices.IndexFunc(findings, func(k reports.Finding) bool {
+				return f.CommandClause != "" && (k.Clause == f.CommandClause || f.RefusedVerb != "" && k.RefusedVerb == f.RefusedVerb) ||
 					slices.Contains(f.Premises, k.Clause)
 			})
 			if at >= 0 {
-				s.blame(c, f, certain[at].Clause, "it is a consequence of the finding about "+certain[at].Clause)
+				s.blame(c, f, findings[at].Clause, "it is a consequence of the finding about "+findings[at].Clause)
 			}
 		}
 	}
 }
 
 // blame has a finding of a check be about another clause, and leaves open what it was about.
-func (s *runState) blame(c *reports.Check, f *reports.Finding, clause, why string) {
+func (s *runState) blame(c *reports.Check, f *reports.Finding, clause, reason string) {
 	if f.Clause == clause {
 		return
 	}
 	m := scenarios.Mark{Clause: clause}
 	verdict, level := s.runner.Protocol.MismatchVerdict(m), s.runner.Protocol.LevelOf(m)
-	cv := reports.ClauseVerdict{ID: clause, Level: level, Verdict: verdict, Why: f.Actual}
+	cv := reports.ClauseVerdict{ID: clause, Level: level, Verdict: verdict, Cause: f.Actual}
 	c.Clauses = slices.Clone(c.Clauses)
 	at := func(id string) int {
 		return slices.IndexFunc(c.Clauses, func(cv reports.ClauseVerdict) bool { return cv.ID == id })
 	}
 	if i := at(f.Clause); i >= 0 {
-		open := &c.Clauses[i]
-		open.Verdict = reports.Inconclusive
-		otherwise(0, why).leave(open)
+		entry := &c.Clauses[i]
+		entry.Verdict = reports.Inconclusive
+		otherClauseCause(0, reason).leave(entry)
 	}
 	if i := at(clause); i >= 0 {
 		c.Clauses[i] = cv
 	} else {
 		c.Clauses = append(c.Clauses, cv)
 	}
-	about, _ := s.runner.Protocol.ClauseByID(clause)
-	f.Clause, f.Level, f.Statement, f.Verdict = clause, level, about.Statement, verdict
+	statement, _ := s.runner.Protocol.ClauseByID(clause)
+	f.Clause, f.Level, f.Statement, f.Verdict = clause, level, statement.Statement, verdict
 	c.Verdict = reports.Worst(c.Verdict, verdict)
 }
 
-// premise makes what was found undecided, but for crashes, if the server does otherwise what the checks take for
+// applyPremise makes what was found undecided, but for crashes, if the server does otherwise what the checks take for
 // granted and the specification leaves open: then the server need not do what they expect.
-func (s *runState) premise(ctx context.Context, all []reports.Check) {
-	found := func(v reports.Verdict) bool { return v.Breach() && v != reports.Crash }
+func (s *runState) applyPremise(ctx context.Context, all []reports.Check) {
+	isBreach := func(v reports.Verdict) bool { return v.Breach() && v != reports.Crash }
 	if s.runner.Protocol.Premise == nil || len(s.runner.Servers) == 0 || ctx.Err() != nil ||
-		!slices.ContainsFunc(all, func(c reports.Check) bool { return found(c.Verdict) }) {
+		!slices.ContainsFunc(all, func(c reports.Check) bool { return isBreach(c.Verdict) }) {
 		return
 	}
 	err := s.runner.Protocol.Premise(ctx, s.runner.Servers[0].Target)
@@ -159,13 +161,13 @@ func (s *runState) premise(ctx context.Context, all []reports.Check) {
 	}
 	for i := range all {
 		c := &all[i]
-		if !found(c.Verdict) {
+		if !isBreach(c.Verdict) {
 			continue
 		}
-		c.Verdict, c.Why, c.Findings = reports.Inconclusive, err.Error(), nil
+		c.Verdict, c.Cause, c.Findings = reports.Inconclusive, err.Error(), nil
 		for j := range c.Clauses {
-			if cv := &c.Clauses[j]; found(cv.Verdict) {
-				cv.Verdict, cv.Why = reports.Inconclusive, err.Error()
+			if cv := &c.Clauses[j]; isBreach(cv.Verdict) {
+				cv.Verdict, cv.Cause = reports.Inconclusive, err.Error()
 			}
 		}
 	}

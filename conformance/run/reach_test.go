@@ -20,9 +20,9 @@ import (
 // A server that avoids a situation passes no clause that is about it.
 func TestAServerThatAvoidsASituationPassesNothingAboutIt(t *testing.T) {
 	t.Parallel()
-	instead := func(of, reply string) func(*fakes.Event) {
+	instead := func(verb, reply string) func(*fakes.Event) {
 		return func(e *fakes.Event) {
-			if e.Point == fakes.Writing && bytes.HasPrefix(e.Bytes, []byte(of)) && e.Command.Verb != "" {
+			if e.Point == fakes.Writing && bytes.HasPrefix(e.Bytes, []byte(verb)) && e.Command.Verb != "" {
 				e.Bytes = []byte(reply)
 			}
 		}
@@ -57,8 +57,8 @@ func TestAServerThatAvoidsASituationPassesNothingAboutIt(t *testing.T) {
 				}
 			}, func(r *run.Runner, _ *memoryTarget) {
 				r.Checks, r.Quick = suite(t, true), true
-				if !golden.Slow() { // those that decide the clauses
-					r.Checks = about(r.Checks, strings.Fields(test.clauses))
+				if !golden.IsSlow() { // those that decide the clauses
+					r.Checks = checksOfClauses(r.Checks, strings.Fields(test.clauses))
 				}
 				r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone, scenarios.NeedFlush)
 			})
@@ -83,22 +83,22 @@ func TestAVerbThatIsNeverServed(t *testing.T) {
 		"$-1":     {"FWP-INFO-01", "FWP-PUSH-04", "FWP-WU-06"},
 	} {
 		verbServer{answers: map[string]string{"FETCH": fetch}}.run(t, scripts(t, lines), nil, func(r *reports.Report) {
-			broken := map[string]bool{}
+			clauses := map[string]bool{}
 			for _, c := range r.Checks {
 				for _, f := range c.Findings {
-					broken[f.Clause] = true
+					clauses[f.Clause] = true
 				}
 			}
-			assert.Equal(t, want, slices.Sorted(maps.Keys(broken)), fetch)
+			assert.Equal(t, want, slices.Sorted(maps.Keys(clauses)), fetch)
 			if fetch == "-ERR no" {
-				assert.Equal(t, "FETCH was always refused", r.Clauses[clause(r, "FWP-WU-06")].Why)
+				assert.Equal(t, "FETCH was always refused", r.Clauses[clause(r, "FWP-WU-06")].Cause)
 			}
 		})
 	}
 }
 
-// about returns the checks that decide one of these clauses of FWP.
-func about(checks []conformance.Check, clauses []string) []conformance.Check {
+// checksOfClauses returns the checks that decide one of these clauses of FWP.
+func checksOfClauses(checks []conformance.Check, clauses []string) []conformance.Check {
 	return slices.DeleteFunc(checks, func(c conformance.Check) bool {
 		return !slices.ContainsFunc(c.Describe().Marks, func(m scenarios.Mark) bool {
 			return slices.Contains(clauses, strings.TrimPrefix(m.Clause, "FWP-"))
@@ -128,11 +128,11 @@ func TestAClauseThatNothingShowsIsOpen(t *testing.T) {
 			script := "connect as consumer\nclause FWP-" + test.clause + "\n" + test.script
 			runScripts(t, nil, map[string]string{"a": script}, func(r *reports.Report) {
 				check := r.Checks[0]
-				assert.Equal(t, test.want, check.Clauses[0].Verdict, check.Clauses[0].Why)
+				assert.Equal(t, test.want, check.Clauses[0].Verdict, check.Clauses[0].Cause)
 				assert.Equal(t, test.want, r.Clauses[clause(r, "FWP-"+test.clause)].Verdict)
 				if test.want == reports.Inconclusive {
 					assert.Equal(t, reports.ReasonSetUp, check.Clauses[0].Reason)
-					assert.True(t, check.Clauses[0].Halted)
+					assert.True(t, check.Clauses[0].IsHalted)
 					assert.NotEmpty(t, check.Conversation)
 				}
 			})

@@ -12,9 +12,9 @@ import (
 type purpose uint8
 
 const (
-	noReplay  purpose = iota
-	toCount           // how often a finding of content shows: what the play before has decided stands
-	toMeasure         // a span of time, or what lag has made inconclusive
+	noReplay    purpose = iota
+	countReplay         // how often a finding of content shows: what the play before has decided stands
+	timeReplay          // a span of time, or what lag has made inconclusive
 )
 
 // purposeOf returns p if it holds.
@@ -28,29 +28,29 @@ func purposeOf(p purpose, holds bool) purpose {
 // doubtMoments takes back what a property found about a span of time at one moment, unless an earlier try had found it,
 // too: a server that stands still once, with busy processes beside it, is late, and right.
 func (t *task) doubtMoments() {
-	e, before := t.evidence, t.moments
+	e, before := t.evidence, t.momentClauses
 	e.Findings = slices.DeleteFunc(e.Findings, func(f conformance.Finding) bool {
-		if !f.Once || slices.Contains(before, f.Clause) {
+		if !f.IsUnsteady || slices.Contains(before, f.Clause) {
 			return false
 		}
-		t.moments = append(t.moments, f.Clause)
-		e.Open = "a time was wrong once: " + f.Observed()
+		t.momentClauses = append(t.momentClauses, f.Clause)
+		e.OpenCause = "a time was wrong once: " + f.Observed()
 		e.Reason, e.Transient, e.Unproven = reports.ReasonUnsteady, true, true
 		return true
 	})
 }
 
-// shownAgain puts what an earlier try has decided in the place of a try that shows no finding, or that counts: it may
+// mergeReplay puts what an earlier try has decided in the place of a try that shows no finding, or that counts: it may
 // meet what the one before has left on the server. With it come the verdicts of all tries after a finding. It reports
 // whether another one is due: a job that is missing is a finding at one sight, and played again to tell how often it
 // shows.
-func (t *task) shownAgain(check *reports.Check) (again bool) {
-	nothing := func(r play.Result) bool { return r.Nothing && r.Outcome == play.Mismatched }
+func (t *task) mergeReplay(check *reports.Check) (needsReplay bool) {
+	isMissing := func(r play.Result) bool { return r.IsEmptyReply && r.Outcome == play.Mismatched }
 	if t.found == nil {
-		return check.Verdict.Breach() && t.evidence.Dead == "" && slices.ContainsFunc(t.evidence.Results, nothing)
+		return check.Verdict.Breach() && t.evidence.DeadReason == "" && slices.ContainsFunc(t.evidence.Results, isMissing)
 	}
 	latest := check.Verdict
-	if t.purpose == toCount || !latest.Breach() {
+	if t.purpose == countReplay || !latest.Breach() {
 		*check = *t.found
 		check.Attempts = t.tries
 	}
@@ -58,12 +58,12 @@ func (t *task) shownAgain(check *reports.Check) (again bool) {
 		return false
 	}
 	t.replays = append(t.replays, latest)
-	check.Alone = reports.CountVerdicts(t.replays...)
+	check.Replays = reports.CountVerdicts(t.replays...)
 	return inDoubt(len(t.replays), latest.Breach())
 }
 
-// mostReplays is how often a finding is played again that the first replay has not shown.
-const mostReplays = 3
+// maxReplays is how often a finding is played again that the first replay has not shown.
+const maxReplays = 3
 
 // inDoubt reports whether a finding is to be played again, by how often that was done, and whether it was shown by any.
-func inDoubt(replays int, shown bool) bool { return replays < mostReplays && !shown }
+func inDoubt(replays int, isShown bool) bool { return replays < maxReplays && !isShown }

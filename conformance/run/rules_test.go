@@ -19,19 +19,19 @@ import (
 // TestLateReplies: a late reply is no finding until a second play has one too. Whatever else was wrong is one at once.
 func TestLateReplies(t *testing.T) {
 	t.Parallel()
-	late := play.Result{Outcome: play.Mismatched, Late: true, Cause: "after 2 s"}
-	wrong := play.Result{Outcome: play.Mismatched, Cause: "another reply"}
+	lateReply := play.Result{Outcome: play.Mismatched, IsLate: true, Cause: "after 2 s"}
+	wrongReply := play.Result{Outcome: play.Mismatched, Cause: "another reply"}
 	for name, test := range map[string]struct {
 		before   *conformance.Evidence
 		result   play.Result
 		want     play.Outcome
 		unproven bool
 	}{
-		"the first play":                    {nil, late, play.Unsure, true},
-		"behind one without a late reply":   {&conformance.Evidence{}, late, play.Unsure, true},
-		"behind a late reply":               {&conformance.Evidence{Unproven: true}, late, play.Mismatched, false},
-		"wrong in another way":              {nil, wrong, play.Mismatched, false},
-		"wrong in another way, behind late": {&conformance.Evidence{Unproven: true}, wrong, play.Mismatched, false},
+		"the first play":                    {nil, lateReply, play.Unsure, true},
+		"behind one without a late reply":   {&conformance.Evidence{}, lateReply, play.Unsure, true},
+		"behind a late reply":               {&conformance.Evidence{Unproven: true}, lateReply, play.Mismatched, false},
+		"wrong in another way":              {nil, wrongReply, play.Mismatched, false},
+		"wrong in another way, behind late": {&conformance.Evidence{Unproven: true}, wrongReply, play.Mismatched, false},
 		"right":                             {nil, play.Result{Outcome: play.Matched}, play.Matched, false},
 	} {
 		e := conformance.Evidence{Results: []play.Result{test.result}}
@@ -39,7 +39,7 @@ func TestLateReplies(t *testing.T) {
 		got := e.Results[0]
 		assert.Equal(t, test.want, got.Outcome, name)
 		assert.Equal(t, test.unproven, e.Unproven, name)
-		assert.Equal(t, test.unproven, got.Transient && got.Reason == play.Lag, name)
+		assert.Equal(t, test.unproven, got.IsTransient && got.Reason == play.Lag, name)
 		assert.Equal(t, test.unproven, strings.Contains(got.Cause, "no second play confirmed it"), name)
 	}
 }
@@ -47,16 +47,16 @@ func TestLateReplies(t *testing.T) {
 // TestFurtherTries: how often a check is tried again that lag made inconclusive, or whose finding is counted.
 func TestFurtherTries(t *testing.T) {
 	t.Parallel()
-	const short, long = conformance.QuickPatience, conformance.QuickPatience + 1
+	const shortTime, longTime = conformance.QuickPatience, conformance.QuickPatience + 1
 	for _, test := range []struct {
 		purpose         purpose
 		took            time.Duration
 		unproven, quick bool
 		want            int
 	}{
-		{toMeasure, short, false, false, 3}, {toMeasure, short, false, true, 3}, {toMeasure, long, false, false, 1},
-		{toMeasure, long, false, true, 0}, {toMeasure, long, true, false, 3}, {toMeasure, long, true, true, 3},
-		{toCount, short, false, false, 3}, {toCount, long, false, false, 0}, {toCount, long, true, false, 3},
+		{timeReplay, shortTime, false, false, 3}, {timeReplay, shortTime, false, true, 3}, {timeReplay, longTime, false, false, 1},
+		{timeReplay, longTime, false, true, 0}, {timeReplay, longTime, true, false, 3}, {timeReplay, longTime, true, true, 3},
+		{countReplay, shortTime, false, false, 3}, {countReplay, longTime, false, false, 0}, {countReplay, longTime, true, false, 3},
 	} {
 		assert.Equal(t, test.want, furtherTries(test.purpose, test.took, test.unproven, test.quick), test)
 	}
@@ -66,40 +66,40 @@ func TestFurtherTries(t *testing.T) {
 // alone two times more.
 func TestARefusedConnection(t *testing.T) {
 	t.Parallel()
-	refused := conformance.Evidence{Refused: &play.Refusal{All: 3}, Results: []play.Result{{Outcome: play.Mismatched}}}
-	dead := refused
-	dead.Dead = "dead"
+	refusal := conformance.Evidence{Refusal: &play.Refusal{AllConns: 3}, Results: []play.Result{{Outcome: play.Mismatched}}}
+	deadPlay := refusal
+	deadPlay.DeadReason = "dead"
 	for name, test := range map[string]struct {
-		room    int // for connections, before
-		refuses bool
-		task    task
-		e       conformance.Evidence
-		again   bool
-		want    int // room behind it
+		room     int // for connections, before
+		refuses  bool
+		task     task
+		e        conformance.Evidence
+		isQueued bool
+		want     int // room behind it
 	}{
-		"beside others":            {400, false, task{together: true, conns: 64}, refused, true, 32},
-		"of an earlier time":       {8, false, task{together: true, conns: 64}, refused, true, 8},
-		"beside one":               {400, false, task{together: true, conns: 1}, refused, true, 1},
-		"alone":                    {1, false, task{}, refused, true, 1},
-		"alone, once more":         {1, false, task{refused: triesAlone - 1}, refused, true, 1},
-		"alone, and no more":       {1, false, task{refused: triesAlone}, refused, false, mostConnections},
-		"where all are refused":    {400, true, task{together: true, conns: 64}, refused, false, 400},
-		"a server that has ended":  {400, false, task{together: true, conns: 64}, dead, false, 400},
-		"a check that was let in":  {400, false, task{together: true, conns: 64}, conformance.Evidence{}, false, 400},
-		"too few for a single one": {1, false, task{refused: triesAlone}, ownRefused(refused), false, 1},
+		"beside others":            {400, false, task{isShared: true, conns: 64}, refusal, true, 32},
+		"of an earlier time":       {8, false, task{isShared: true, conns: 64}, refusal, true, 8},
+		"beside one":               {400, false, task{isShared: true, conns: 1}, refusal, true, 1},
+		"alone":                    {1, false, task{}, refusal, true, 1},
+		"alone, once more":         {1, false, task{refusedTries: aloneTries - 1}, refusal, true, 1},
+		"alone, and no more":       {1, false, task{refusedTries: aloneTries}, refusal, false, maxConns},
+		"where all are refused":    {400, true, task{isShared: true, conns: 64}, refusal, false, 400},
+		"a server that has ended":  {400, false, task{isShared: true, conns: 64}, deadPlay, false, 400},
+		"a check that was let in":  {400, false, task{isShared: true, conns: 64}, conformance.Evidence{}, false, 400},
+		"too few for a single one": {1, false, task{refusedTries: aloneTries}, ownRefused(refusal), false, 1},
 	} {
 		s, h := new(runState), newHost(Server{})
-		h.room, h.refuses = test.room, test.refuses
+		h.room, h.refusesAlways = test.room, test.refuses
 		test.task.host, test.task.evidence = h, &test.e
-		assert.Equal(t, test.again, s.postpone(&test.task), name)
-		assert.Equal(t, test.again, len(s.pending) == 1, name)
+		assert.Equal(t, test.isQueued, s.postpone(&test.task), name)
+		assert.Equal(t, test.isQueued, len(s.pending) == 1, name)
 		assert.Equal(t, test.want, h.room, name)
 	}
 }
 
 // ownRefused is evidence of a refusal beside other connections of the same play.
 func ownRefused(e conformance.Evidence) conformance.Evidence {
-	e.Refused = &play.Refusal{Own: 2, All: 2}
+	e.Refusal = &play.Refusal{OwnConns: 2, AllConns: 2}
 	return e
 }
 
@@ -107,33 +107,33 @@ func ownRefused(e conformance.Evidence) conformance.Evidence {
 // what was dead before the check began is started again for it, as often as a server may end in a run.
 func TestWhoEndedTheServer(t *testing.T) {
 	t.Parallel()
-	said := []reports.Line{{From: reports.FromServer, Text: "+HI"}}
-	shut := []reports.Line{{From: reports.FromServer, Ended: true}}
+	lines := []reports.Line{{From: reports.FromServer, Text: "+HI"}}
+	closes := []reports.Line{{From: reports.FromServer, IsEnd: true}}
 	for name, test := range map[string]struct {
 		together bool
 		e        conformance.Evidence
 		certain  bool
 	}{
-		"alone, and served":       {false, conformance.Evidence{Conversation: said}, true},
-		"a property":              {false, conformance.Evidence{Served: true}, true},
-		"beside others":           {true, conformance.Evidence{Conversation: said}, false},
+		"alone, and served":       {false, conformance.Evidence{Conversation: lines}, true},
+		"a property":              {false, conformance.Evidence{HasServed: true}, true},
+		"beside others":           {true, conformance.Evidence{Conversation: lines}, false},
 		"nothing was said":        {false, conformance.Evidence{}, false},
-		"the connection was shut": {false, conformance.Evidence{Conversation: shut}, false},
+		"the connection was shut": {false, conformance.Evidence{Conversation: closes}, false},
 	} {
 		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
-		assert.Equal(t, test.certain, s.certain(&task{together: test.together, evidence: &test.e}), name)
+		assert.Equal(t, test.certain, s.isCertain(&task{isShared: test.together, evidence: &test.e}), name)
 	}
 	s, h := newRunState(&Runner{Protocol: fwpsuite.Protocol()}), newHost(Server{})
-	unserved := &task{host: h, suspect: true, evidence: &conformance.Evidence{Dead: "dead"}}
-	h.crash = &crash{left: 1}
-	for range mostCrashes {
+	unserved := &task{host: h, isSuspect: true, evidence: &conformance.Evidence{DeadReason: "dead"}}
+	h.crash = &crash{remaining: 1}
+	for range maxCrashes {
 		s.pending = nil
 		s.endAlone(unserved)
 		assert.Equal(t, []*task{unserved}, s.pending)
-		assert.True(t, unserved.suspect && h.down && h.lost == "")
+		assert.True(t, unserved.isSuspect && h.isDown && h.lostReason == "")
 	}
 	s.endAlone(unserved)
-	assert.Equal(t, "the server no longer served", h.lost)
+	assert.Equal(t, "the server no longer served", h.lostReason)
 	assert.Len(t, s.crashes, 1)
 }
 
@@ -141,22 +141,22 @@ func TestWhoEndedTheServer(t *testing.T) {
 func TestWreck(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	of := func(ago time.Duration) *task {
+	taskOf := func(ago time.Duration) *task {
 		return &task{evidence: &conformance.Evidence{Began: now.Add(-ago - time.Minute), Took: time.Minute}}
 	}
-	long, before, just, last := of(afterwards+1), of(afterwards), of(0), of(0)
-	w := newWreck(&host{had: []*task{long, before, just, last}}, last, conformance.Evidence{Began: now})
-	assert.True(t, slices.Equal([]*task{last, just, before}, w.ran))
+	oldTask, before, newTask, last := taskOf(wreckDelay+1), taskOf(wreckDelay), taskOf(0), taskOf(0)
+	w := newWreck(&host{history: []*task{oldTask, before, newTask, last}}, last, conformance.Evidence{Began: now})
+	assert.True(t, slices.Equal([]*task{last, newTask, before}, w.tasks))
 
 	s, h := newRunState(&Runner{Protocol: fwpsuite.Protocol()}), newHost(Server{})
-	h.Fresh = func() (Server, func(), error) { return Server{}, func() {}, nil }
-	used := newHost(Server{})
-	for _, again := range []*wreck{w, nil} {
-		h.idle = []*host{used}
-		hostile := &task{like: h, about: conformance.Description{Hostile: true}, wreck: again}
+	h.StartServer = func() (Server, func(), error) { return Server{}, func() {}, nil }
+	idle := newHost(Server{})
+	for _, other := range []*wreck{w, nil} {
+		h.idleHosts = []*host{idle}
+		hostile := &task{like: h, description: conformance.Description{Hostile: true}, wreck: other}
 		_, err := s.occupy(hostile)
 		require.NoError(t, err)
-		assert.Equal(t, again == nil, hostile.server == used)
+		assert.Equal(t, other == nil, hostile.server == idle)
 	}
 }
 
@@ -170,7 +170,7 @@ func verdictAbout(clause string, fatal bool, e conformance.Evidence, level strin
 	}
 	s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
 	check, _ := s.verdicts(&task{
-		about: conformance.Description{ID: "a/b", Marks: []scenarios.Mark{mark}}, evidence: &e, fatal: fatal,
+		description: conformance.Description{ID: "a/b", Marks: []scenarios.Mark{mark}}, evidence: &e, isFatal: fatal,
 	})
 	i := slices.IndexFunc(check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == clause })
 	return check.Clauses[i]
@@ -179,18 +179,18 @@ func verdictAbout(clause string, fatal bool, e conformance.Evidence, level strin
 // TestWhatKeepsAClauseFromPassing: all lines about it must match, and the play must get to its end.
 func TestWhatKeepsAClauseFromPassing(t *testing.T) {
 	t.Parallel()
-	about := []scenarios.Mark{{}}
-	line := func(o play.Outcome) play.Result { return play.Result{Outcome: o, Marks: about} }
+	marks := []scenarios.Mark{{}}
+	line := func(o play.Outcome) play.Result { return play.Result{Outcome: o, Marks: marks} }
 	setup := func(o play.Outcome) play.Result { return play.Result{Outcome: o} }
-	ran := func(all ...play.Result) conformance.Evidence { return conformance.Evidence{Results: all} }
-	dead := ran(line(play.Mismatched))
-	dead.Dead = "no new connection is served"
-	open := ran(line(play.Matched))
-	open.Open = "this machine was late"
-	breach := ran(line(play.Matched))
+	playOf := func(all ...play.Result) conformance.Evidence { return conformance.Evidence{Results: all} }
+	deadPlay := playOf(line(play.Mismatched))
+	deadPlay.DeadReason = "no new connection is served"
+	openPlay := playOf(line(play.Matched))
+	openPlay.OpenCause = "this machine was late"
+	breach := playOf(line(play.Matched))
 	breach.Breaches = []scenarios.Breach{{Kind: scenarios.Unasked}}
 	setUpLag := setup(play.Mismatched)
-	setUpLag.Transient = true
+	setUpLag.IsTransient = true
 	for name, test := range map[string]struct {
 		e      conformance.Evidence
 		fatal  bool
@@ -199,36 +199,36 @@ func TestWhatKeepsAClauseFromPassing(t *testing.T) {
 		reason reports.ReasonCode
 		halted bool
 	}{
-		"it matched":          {e: ran(line(play.Matched)), want: reports.Pass},
-		"it did not match":    {e: ran(line(play.Mismatched)), want: reports.Fail},
-		"of a recommendation": {e: ran(line(play.Mismatched)), level: "SHOULD", want: reports.Warn},
-		"one of two":          {e: ran(line(play.Matched), line(play.Mismatched)), want: reports.Fail},
+		"it matched":          {e: playOf(line(play.Matched)), want: reports.Pass},
+		"it did not match":    {e: playOf(line(play.Mismatched)), want: reports.Fail},
+		"of a recommendation": {e: playOf(line(play.Mismatched)), level: "SHOULD", want: reports.Warn},
+		"one of two":          {e: playOf(line(play.Matched), line(play.Mismatched)), want: reports.Fail},
 		"of a recommendation, and the rest": {
-			e: ran(line(play.Mismatched), line(play.NotReached)), level: "SHOULD", want: reports.Warn,
+			e: playOf(line(play.Mismatched), line(play.NotReached)), level: "SHOULD", want: reports.Warn,
 		},
-		"the rest was not reached": {e: ran(line(play.Mismatched), line(play.NotReached)), want: reports.Fail},
+		"the rest was not reached": {e: playOf(line(play.Mismatched), line(play.NotReached)), want: reports.Fail},
 		"it was not reached": {
-			e: ran(setup(play.Mismatched), line(play.NotReached)), want: reports.Inconclusive, reason: reports.ReasonSetUp,
+			e: playOf(setup(play.Mismatched), line(play.NotReached)), want: reports.Inconclusive, reason: reports.ReasonSetUp,
 			halted: true,
 		},
 		"the set-up failed by lag": {
-			e: ran(setUpLag, line(play.NotReached)), want: reports.Inconclusive, reason: reports.ReasonSetUp,
+			e: playOf(setUpLag, line(play.NotReached)), want: reports.Inconclusive, reason: reports.ReasonSetUp,
 		},
 		"a set-up line behind it failed": {
-			e: ran(line(play.Matched), setup(play.Mismatched)), want: reports.Inconclusive, reason: reports.ReasonSetUp,
+			e: playOf(line(play.Matched), setup(play.Mismatched)), want: reports.Inconclusive, reason: reports.ReasonSetUp,
 			halted: true,
 		},
 		"the server died of another": {
-			e: dead, want: reports.Inconclusive, reason: reports.ReasonSetUp, halted: true,
+			e: deadPlay, want: reports.Inconclusive, reason: reports.ReasonSetUp, halted: true,
 		},
-		"the server died of it":              {e: dead, fatal: true, want: reports.Crash},
-		"the play is open":                   {e: open, want: reports.Inconclusive, reason: reports.ReasonSetUp},
+		"the server died of it":              {e: deadPlay, fatal: true, want: reports.Crash},
+		"the play is open":                   {e: openPlay, want: reports.Inconclusive, reason: reports.ReasonSetUp},
 		"something else came (no end to it)": {e: breach, want: reports.Pass},
 	} {
 		got := verdictAbout("FWP-PUSH-01", test.fatal, test.e, test.level)
 		assert.Equal(t, test.want, got.Verdict, name)
 		assert.Equal(t, test.reason, got.Reason, name)
-		assert.Equal(t, test.halted, got.Halted, name)
+		assert.Equal(t, test.halted, got.IsHalted, name)
 	}
 }
 
@@ -236,16 +236,16 @@ func TestWhatKeepsAClauseFromPassing(t *testing.T) {
 // with the conversation of its own run, and the verdicts are counted.
 func TestFold(t *testing.T) {
 	t.Parallel()
-	clause := func(id string, v reports.Verdict, why string) reports.ClauseVerdict {
-		return reports.ClauseVerdict{ID: id, Verdict: v, Why: why}
+	clause := func(id string, v reports.Verdict, reason string) reports.ClauseVerdict {
+		return reports.ClauseVerdict{ID: id, Verdict: v, Cause: reason}
 	}
 	finding := func(id string, v reports.Verdict) reports.Finding { return reports.Finding{Clause: id, Verdict: v} }
 	line := func(text string) []reports.Line { return []reports.Line{{Text: text}} }
 	got := fold([]reports.Check{
-		{ID: "a/b", Verdict: reports.Warn, Left: []string{"j1"}, Conversation: line("first"),
+		{ID: "a/b", Verdict: reports.Warn, LeftoverJobs: []string{"j1"}, Conversation: line("first"),
 			Clauses:  []reports.ClauseVerdict{clause("A", reports.Pass, ""), clause("B", reports.Warn, "b1")},
 			Findings: []reports.Finding{finding("B", reports.Warn)}},
-		{ID: "a/b", Verdict: reports.Fail, Left: []string{"j2"}, Conversation: line("second"),
+		{ID: "a/b", Verdict: reports.Fail, LeftoverJobs: []string{"j2"}, Conversation: line("second"),
 			Clauses:  []reports.ClauseVerdict{clause("A", reports.Fail, "a2"), clause("B", reports.Inconclusive, "b2")},
 			Findings: []reports.Finding{finding("A", reports.Fail)}},
 		{ID: "a/b", Verdict: reports.Fail, Conversation: line("third"),
@@ -254,10 +254,10 @@ func TestFold(t *testing.T) {
 	})
 	assert.Equal(t, reports.Fail, got.Verdict)
 	assert.Equal(t, line("second"), got.Conversation, "of the first of the worst")
-	assert.Equal(t, []string{"j1", "j2"}, got.Left)
+	assert.Equal(t, []string{"j1", "j2"}, got.LeftoverJobs)
 	var clauses, findings []string
 	for _, c := range got.Clauses {
-		clauses = append(clauses, c.ID+" "+c.Verdict.String()+" "+c.Why)
+		clauses = append(clauses, c.ID+" "+c.Verdict.String()+" "+c.Cause)
 	}
 	for _, f := range got.Findings {
 		text := f.Clause + " " + f.Verdict.String()
@@ -270,6 +270,6 @@ func TestFold(t *testing.T) {
 	assert.Equal(t, []string{"A fail", "B warn first", "A warn third"}, findings)
 	assert.Equal(t, reports.CountVerdicts(reports.Warn, reports.Fail, reports.Fail), got.Runs)
 	assert.Equal(t, reports.CountVerdicts(reports.Pass, reports.Fail, reports.Fail), got.Clauses[0].Runs)
-	one := reports.Check{ID: "a", Verdict: reports.Pass}
-	assert.Equal(t, one, fold([]reports.Check{one}), "a single run is not counted")
+	check := reports.Check{ID: "a", Verdict: reports.Pass}
+	assert.Equal(t, check, fold([]reports.Check{check}), "a single run is not counted")
 }

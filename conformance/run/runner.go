@@ -22,21 +22,21 @@ type Server struct {
 	Password string
 	Offers   []scenarios.Need
 
-	// Fresh starts another server like this one for a check that cannot share a
+	// StartServer starts another server like this one for a check that cannot share a
 	// server; if it is nil such checks run alone. The returned function ends the
 	// server. The error may be an [UnservedError]. Calls may be concurrent.
-	Fresh func() (Server, func(), error)
+	StartServer func() (Server, func(), error)
 
 	// Ended reports whether the server's process has ended although nothing asked it to, how, and the last lines that it
 	// printed; nil if that is not known. Calls may be concurrent.
-	Ended func() (how string, output []string, ended bool)
+	Ended func() (status string, output []string, ended bool)
 
 	// Printed returns what the server printed from one time to another, in few lines; nil if that is not known. Calls may
 	// be concurrent.
 	Printed func(from, to time.Time) []string
 
-	// Slow is set if servers like this one take long to start: what can share one shares it.
-	Slow bool
+	// IsSlow is set if servers like this one take long to start: what can share one shares it.
+	IsSlow bool
 
 	// Failed returns why the server did not start again after it was stopped, an [UnservedError]; nil if it did. Nil: that
 	// is not known. Calls may be concurrent.
@@ -72,14 +72,14 @@ func (s *Server) ending() (words, died string) {
 
 // EndingOf describes the end of a server's process, and in a few words how it died, from how that ended and what it
 // printed last; both are empty if it has not ended.
-func EndingOf(how string, output []string, ended bool) (words, died string) {
+func EndingOf(status string, output []string, ended bool) (words, died string) {
 	switch {
 	case !ended:
 		return "", ""
 	case len(output) == 0:
-		return "the process of the server ended: " + how + "; it printed nothing", how
+		return "the process of the server ended: " + status + "; it printed nothing", status
 	}
-	died = how
+	died = status
 	reason := slices.IndexFunc(output, func(line string) bool {
 		return slices.ContainsFunc([]*regexp.Regexp{goReason, rustPlace, rubyPlace, thrown}, func(r *regexp.Regexp) bool {
 			return r.MatchString(line)
@@ -88,39 +88,39 @@ func EndingOf(how string, output []string, ended bool) (words, died string) {
 	switch last := output[len(output)-1]; {
 	case reason >= 0:
 		died += ": " + output[reason]
-	case raised.MatchString(last): // a traceback of Python ends with it
+	case exceptionLine.MatchString(last): // a traceback of Python ends with it
 		died += ": " + last
 	}
-	return "the process of the server ended: " + how + "; its last output:\n  " + strings.Join(output, "\n  "), died
+	return "the process of the server ended: " + status + "; its last output:\n  " + strings.Join(output, "\n  "), died
 }
 
-// raised matches the last line of a traceback: the name of an exception, with its module and what it says, if anything.
-var raised = regexp.MustCompile(`^[\w.]*(Error|Exception|Interrupt|Exit|Warning)\b(: |$)`)
+// exceptionLine matches the last line of a traceback: the name of an exception, with its module and what it says, if anything.
+var exceptionLine = regexp.MustCompile(`^[\w.]*(Error|Exception|Interrupt|Exit|Warning)\b(: |$)`)
 
 // Death says that the server died, perhaps behind a command, or in which check, and how, as far as that is known.
 func Death(died, line, check string) string {
-	where := ""
+	place := ""
 	switch verb, _, _ := strings.Cut(strings.TrimLeft(line, `" `), " "); {
 	case check != "":
-		where = " in " + check
+		place = " in " + check
 	case strings.HasPrefix(verb, "["): // frames, of which the first ones are no verb
-		where = fmt.Sprintf(", perhaps after %.60s", line)
+		place = fmt.Sprintf(", perhaps after %.60s", line)
 	case verb != "":
-		where = ", perhaps after " + verb
+		place = ", perhaps after " + verb
 	}
 	if died != "" {
-		where += " (" + died + ")"
+		place += " (" + died + ")"
 	}
-	return "the server died" + where
+	return "the server died" + place
 }
 
 // Runner runs checks. Protocol, Servers and Checks must be set; the zero value of
 // everything else works. A Runner is used once.
 type Runner struct {
-	Protocol *conformance.Protocol // must be set
-	Servers  []Server
-	Checks   []conformance.Check   // what was selected
-	Skipped  []conformance.Skipped // what the selection left out; reported as not selected
+	Protocol  *conformance.Protocol // must be set
+	Servers   []Server
+	Checks    []conformance.Check    // what was selected
+	Omissions []conformance.Omission // what the selection left out; reported as not selected
 
 	// Provide describes for each need how the user can offer it.
 	Provide map[scenarios.Need]string
@@ -161,7 +161,7 @@ func (r *Runner) Run(ctx context.Context) *reports.Report {
 	if !r.Virtual { // its ticks were a quarter of the processor time of plays that wait for minutes
 		meter.Go(func() { s.meter.Run(measuring) })
 	}
-	s.all(ctx)
+	s.runAll(ctx)
 	stop()
 	meter.Wait()
 	return s.report(ctx)
@@ -171,12 +171,12 @@ func (r *Runner) Run(ctx context.Context) *reports.Report {
 func (s *runState) report(ctx context.Context) *reports.Report {
 	rep := &reports.Report{
 		Head: reports.Head{
-			Started: s.start, Took: time.Since(s.start), Seed: s.runner.Seed,
+			StartTime: s.start, Took: time.Since(s.start), Seed: s.runner.Seed,
 			Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
 		},
-		Again: s.tryingAgain(),
+		ReplayTime: s.retryTime(),
 	}
-	unserved := unservedIn(s.err) != nil
+	unserved := asUnserved(s.err) != nil
 	if s.err != nil && !unserved {
 		rep.Internal = s.err.Error()
 	}
@@ -186,36 +186,36 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 	for _, runs := range s.results {
 		rep.Checks = append(rep.Checks, fold(runs))
 	}
-	for _, skipped := range s.runner.Skipped {
-		rep.Checks = append(rep.Checks, s.withoutResult(skipped.Check.Describe(), reports.NotSelected,
-			cause{reason: skipped.Reason, words: skipped.Why}, ""))
+	for _, omission := range s.runner.Omissions {
+		rep.Checks = append(rep.Checks, s.withoutResult(omission.Check.Describe(), reports.NotSelected,
+			cause{reason: omission.Reason, words: omission.Explanation}, ""))
 	}
 	s.leaveUnshown(rep.Checks)
-	if serving, some := s.serving(); some {
+	if serving, ok := s.crashCheck(); ok {
 		rep.Checks = append(rep.Checks, serving)
 	}
 	if unserved {
-		unstarted(rep, s.err)
+		addStartFailure(rep, s.err)
 	}
 	slices.SortFunc(rep.Checks, func(a, b reports.Check) int { return strings.Compare(a.ID, b.ID) })
 	// Behind those with a line that shows what is wrong.
-	rep.Checks = append(rep.Checks, s.lawChecks(brokenIn(rep.Checks))...)
+	rep.Checks = append(rep.Checks, s.lawChecks(brokenClauses(rep.Checks))...)
 	rep.Law = s.lawReport()
 	s.follow(rep.Checks)
-	s.unserved(rep.Checks)
-	s.premise(ctx, rep.Checks)
+	s.foldRefusals(rep.Checks)
+	s.applyPremise(ctx, rep.Checks)
 	rep.Clauses = s.clauses(rep.Checks)
 	if unserved {
-		unreached(rep, s.err)
+		noteUnreached(rep, s.err)
 	}
 	return rep
 }
 
-// brokenIn returns the clauses of findings that are not about a script of the user's own.
-func brokenIn(checks []reports.Check) (clauses []string) {
+// brokenClauses returns the clauses of findings that are not about a script of the user's own.
+func brokenClauses(checks []reports.Check) (clauses []string) {
 	for _, c := range checks {
 		for _, f := range c.Findings {
-			if f.Own == "" {
+			if f.CommandClause == "" {
 				clauses = append(clauses, f.Clause)
 			}
 		}
@@ -232,8 +232,8 @@ const quickRetries = 30 * time.Second
 // quickEnd returns how long a quick run begins checks.
 func (s *runState) quickEnd() time.Duration { return QuickRun * time.Duration(s.repeat) }
 
-// tooLate returns why a quick run begins no more checks, or "" if it still does.
-func (s *runState) tooLate() string {
+// timeReason returns why a quick run begins no more checks, or "" if it still does.
+func (s *runState) timeReason() string {
 	if !s.runner.Quick || time.Since(s.start) < s.quickEnd() {
 		return ""
 	}
@@ -242,18 +242,18 @@ func (s *runState) tooLate() string {
 
 // retryFrom begins the rounds in which checks are tried again, if there are some.
 func (s *runState) retryFrom(now time.Time) {
-	if s.retries = now.Add(max(now.Sub(s.start)/retriesShare, retriesAtLeast)); len(s.again) > 0 {
-		s.first = now
+	if s.retries = now.Add(max(now.Sub(s.start)/retryShare, minRetryTime)); len(s.retryQueue) > 0 {
+		s.firstEnd = now
 	}
 	if last := s.start.Add(s.quickEnd() + quickRetries); s.runner.Quick && last.Before(s.retries) {
 		s.retries = last
 	}
 }
 
-// tryingAgain returns how long checks were tried again.
-func (s *runState) tryingAgain() time.Duration {
-	if s.first.IsZero() {
+// retryTime returns how long checks were tried again.
+func (s *runState) retryTime() time.Duration {
+	if s.firstEnd.IsZero() {
 		return 0
 	}
-	return time.Since(s.first)
+	return time.Since(s.firstEnd)
 }

@@ -28,13 +28,13 @@ import (
 // memoryTarget is a target in memory, where an embedded server may listen.
 type memoryTarget struct {
 	memnet.Place
-	down func() bool // nil: never
+	isDown func() bool // nil: never
 }
 
 func newTarget() *memoryTarget { return &memoryTarget{Place: memnet.NewPlace()} }
 
 func (s *memoryTarget) Dial(ctx context.Context) (net.Conn, error) {
-	if s.down != nil && s.down() {
+	if s.isDown != nil && s.isDown() {
 		return nil, errors.New("no server listens any more")
 	}
 	return s.Place.Dial(ctx)
@@ -55,7 +55,7 @@ func scripts(t *testing.T, sources map[string]string) []conformance.Check {
 // run plays scripts on an embedded server with the hook, in virtual time.
 func runScripts(
 	t *testing.T, hook func(*fakes.Event), sources map[string]string,
-	check func(r *reports.Report), with ...func(*run.Runner, *memoryTarget),
+	check func(r *reports.Report), configure ...func(*run.Runner, *memoryTarget),
 ) {
 	t.Helper()
 	all := scripts(t, sources)
@@ -65,7 +65,7 @@ func runScripts(
 		defer server.Close()
 		runner := runnerOn(run.Server{Target: target, Offers: []scenarios.Need{scenarios.NeedOpen}}, all)
 		runner.Provide = map[scenarios.Need]string{scenarios.NeedPassword: "give a password"}
-		for _, change := range with {
+		for _, change := range configure {
 			change(runner, target)
 		}
 		check(runner.Run(t.Context()))
@@ -98,7 +98,7 @@ func TestVerdicts(t *testing.T) {
 		script  string
 		clause  string
 		want    reports.Verdict
-		why     string // a part of it
+		reason  string // a part of it
 		finding bool
 	}{
 		"a clause that holds": {nil, beating, "FWP-BEAT-01", reports.Pass, "", false},
@@ -137,8 +137,8 @@ func TestVerdicts(t *testing.T) {
 			runScripts(t, test.hook, map[string]string{"a/check": test.script}, func(r *reports.Report) {
 				require.Equal(t, "a/check", r.Checks[0].ID) // behind it is what the law found
 				i := clause(r, test.clause)
-				assert.Equal(t, test.want.String(), r.Clauses[i].Verdict.String(), r.Clauses[i].Why)
-				assert.Contains(t, r.Clauses[i].Why, test.why)
+				assert.Equal(t, test.want.String(), r.Clauses[i].Verdict.String(), r.Clauses[i].Cause)
+				assert.Contains(t, r.Clauses[i].Cause, test.reason)
 				assert.Equal(t, test.finding, len(r.Checks[0].Findings) > 0)
 			})
 		})
@@ -178,10 +178,10 @@ func TestTheWorstOfSeveralChecksCounts(t *testing.T) {
 
 func TestAServerThatIsGoneIsACrashOfOneCheck(t *testing.T) {
 	t.Parallel()
-	var gone bool
+	var hasEnded bool
 	hook := func(e *fakes.Event) {
 		if e.Point == fakes.Writing && e.Command.Verb == fwp.INFO && e.Err != nil {
-			gone, e.Bytes, e.Close = true, nil, true
+			hasEnded, e.Bytes, e.Close = true, nil, true
 		}
 	}
 	runScripts(t, hook, map[string]string{"a": strict, "b": strict, "c": strict}, func(r *reports.Report) {
@@ -189,7 +189,7 @@ func TestAServerThatIsGoneIsACrashOfOneCheck(t *testing.T) {
 		assert.Equal(t, reports.ExitFindings, r.ExitCode(reports.ExitOptions{}))
 	}, func(r *run.Runner, s *memoryTarget) {
 		r.Parallel = 1
-		s.down = func() bool { return gone }
+		s.isDown = func() bool { return hasEnded }
 	})
 }
 
@@ -212,7 +212,7 @@ func TestLagIsTriedAgainAloneAndThenInconclusive(t *testing.T) {
 	runScripts(t, slow, map[string]string{"a": script}, func(r *reports.Report) {
 		assert.Equal(t, reports.Inconclusive, r.Checks[0].Verdict)
 		assert.Equal(t, 4, r.Checks[0].Attempts)
-		assert.Contains(t, r.Checks[0].Clauses[0].Why, "may be the reason")
+		assert.Contains(t, r.Checks[0].Clauses[0].Cause, "may be the reason")
 		assert.Equal(t, reports.ExitInconclusive, r.ExitCode(reports.ExitOptions{}))
 	})
 }

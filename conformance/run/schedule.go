@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	busyChecks     = 2                      // at a time, in addition to those that wait
-	busyAtLeast    = 30 * time.Millisecond  // after its start a check counts as busy, where this machine is not late
-	mostLent       = 8                      // hostile checks at a time, where each has a server for itself
-	quietFor       = 200 * time.Millisecond // after the start of a check that sends info, no other begins on its server
-	retriesOfLag   = 3                      // of a check that lag made inconclusive, and that is over soon
-	retriesShare   = 2                      // such a part of the time of all checks is for those retries, and at least
-	retriesAtLeast = 2 * time.Minute
-	triesAlone     = 2 // more of a check that is refused connections where it is alone
+	maxBusyChecks = 2                      // at a time, in addition to those that wait
+	minBusyTime   = 30 * time.Millisecond  // after its start a check counts as busy, where this machine is not late
+	maxLent       = 8                      // hostile checks at a time, where each has a server for itself
+	infoPause     = 200 * time.Millisecond // after the start of a check that sends info, no other begins on its server
+	lagRetries    = 3                      // of a check that lag made inconclusive, and that is over soon
+	retryShare    = 2                      // such a part of the time of all checks is for those retries, and at least
+	minRetryTime  = 2 * time.Minute
+	aloneTries    = 2 // more of a check that is refused connections where it is alone
 )
 
 // internalError returns the cause of a check that could not be played or evaluated.
@@ -41,76 +41,76 @@ type runState struct {
 	runner *Runner
 	start  time.Time
 	repeat int
-	far    bool // the server is: see isolates
+	isFar  bool // the server is: see isolates
 	meter  *machine.Meter
 	hosts  []*host
 
-	described []conformance.Description // of the checks, in their order
+	descriptions []conformance.Description // of the checks, in their order
 
-	pending  []*task // in the order in which they begin
-	running  []*task
-	again    []*task // to be tried again after all others
-	ended    chan *task
-	most     int // that may run
-	mostBusy int // that may run and do more than wait
+	pending    []*task // in the order in which they begin
+	running    []*task
+	retryQueue []*task // to be tried again after all others
+	ended      chan *task
+	maxRunning int // that may run
+	maxBusy    int // that may run and do more than wait
 
-	results  [][]reports.Check // by check and repetition
-	plays    int
-	played   map[string]int // how often each check was, with SeedNames
-	done     int
-	first    time.Time // when the first round was over, if there is another one
-	retries  time.Time // until when checks are tried again because of lag; zero in the first round
-	verbs    map[string]*answers
-	shown    map[string]bool           // clauses that a play has shown the server to keep
-	unshown  map[string][]reports.Line // what was said in checks that passed a clause without that
-	law      lawful
-	crashes  []crash       // that no check is known to have caused
-	replayed time.Duration // that candidates for crashes have been played again
-	stopped  string        // why no more checks are begun
-	stop     context.CancelFunc
-	err      error // an internal error
+	results      [][]reports.Check // by check and repetition
+	plays        int
+	playCounts   map[string]int // how often each check was, with SeedNames
+	done         int
+	firstEnd     time.Time // when the first round was over, if there is another one
+	retries      time.Time // until when checks are tried again because of lag; zero in the first round
+	verbs        map[string]*answers
+	shownClauses map[string]bool           // clauses that a play has shown the server to keep
+	unshownLines map[string][]reports.Line // what was said in checks that passed a clause without that
+	law          lawResults
+	crashes      []crash       // that no check is known to have caused
+	replayTime   time.Duration // that candidates for crashes have been played again
+	stopReason   string        // why no more checks are begun
+	stop         context.CancelFunc
+	err          error // an internal error
 }
 
 func newRunState(r *Runner) *runState {
 	s := &runState{
-		played: map[string]int{},
-		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(machine.Meter), ended: make(chan *task),
-		verbs: map[string]*answers{}, shown: map[string]bool{}, unshown: map[string][]reports.Line{},
-		law:  lawful{general: r.Protocol.General, rules: r.Protocol.Law.Rules, found: map[lawKey]*lawFinding{}},
-		most: math.MaxInt, mostBusy: busyChecks,
+		playCounts: map[string]int{},
+		runner:     r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(machine.Meter), ended: make(chan *task),
+		verbs: map[string]*answers{}, shownClauses: map[string]bool{}, unshownLines: map[string][]reports.Line{},
+		law:        lawResults{general: r.Protocol.General, rules: r.Protocol.Law.Rules, findings: map[lawKey]*lawFinding{}},
+		maxRunning: math.MaxInt, maxBusy: maxBusyChecks,
 	}
 	if r.Parallel > 0 {
-		s.most, s.mostBusy = r.Parallel, r.Parallel
+		s.maxRunning, s.maxBusy = r.Parallel, r.Parallel
 	}
 	for _, server := range r.Servers {
 		s.hosts = append(s.hosts, newHost(server))
 	}
 	for _, check := range r.Checks {
-		s.described = append(s.described, check.Describe())
+		s.descriptions = append(s.descriptions, check.Describe())
 		s.results = append(s.results, make([]reports.Check, s.repeat))
 	}
 	return s
 }
 
-// all runs all checks. It blocks until they are over.
-func (s *runState) all(ctx context.Context) {
+// runAll runs all checks. It blocks until they are over.
+func (s *runState) runAll(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	defer s.stop()
-	for s.pending = s.tasks(); len(s.pending) > 0; s.pending, s.again = s.again, nil {
+	for s.pending = s.tasks(); len(s.pending) > 0; s.pending, s.retryQueue = s.retryQueue, nil {
 		for s.begin(ctx); len(s.running) > 0; s.begin(ctx) {
 			s.await(ctx)
 		}
-		s.mostBusy = 1 // what is tried again runs undisturbed
-		s.wrecks()
+		s.maxBusy = 1 // what is tried again runs undisturbed
+		s.queueWrecks()
 		if s.retries.IsZero() {
 			s.retryFrom(time.Now())
 		}
 	}
 	for _, h := range s.hosts {
 		if h.crash != nil { // the run was interrupted
-			s.unexplained(h)
+			s.fileCrash(h)
 		}
-		for _, other := range h.idle {
+		for _, other := range h.idleHosts {
 			other.end()
 		}
 	}
@@ -132,35 +132,35 @@ func (s *runState) await(ctx context.Context) {
 // time that has passed. A check that takes longer waits most of the time, and others can run meanwhile.
 func (s *runState) busy() (n int, calm time.Duration) {
 	calm = time.Hour
-	busyFor := s.busyFor()
+	busyTime := s.busyTime()
 	for _, t := range s.running {
-		ran := time.Since(t.began)
-		if ran < busyFor {
+		age := time.Since(t.began)
+		if age < busyTime {
 			n++
 		}
-		for _, limit := range [...]time.Duration{busyFor, quietFor, conformance.QuickWait} {
-			if ran <= limit {
-				calm = min(calm, limit-ran+time.Millisecond)
+		for _, limit := range [...]time.Duration{busyTime, infoPause, conformance.QuickWait} {
+			if age <= limit {
+				calm = min(calm, limit-age+time.Millisecond)
 			}
 		}
 	}
 	return n, calm
 }
 
-// busyFor returns how long a check counts as busy after its start: longer where this machine is late.
-func (s *runState) busyFor() time.Duration {
-	const turns, recent, most = 10, time.Second, 2 * time.Second
-	return min(busyAtLeast+turns*s.meter.Lag(time.Now().Add(-recent)), most)
+// busyTime returns how long a check counts as busy after its start: longer where this machine is late.
+func (s *runState) busyTime() time.Duration {
+	const turns, recent, limit = 10, time.Second, 2 * time.Second
+	return min(minBusyTime+turns*s.meter.Lag(time.Now().Add(-recent)), limit)
 }
 
 // begin starts the checks that may run now.
 func (s *runState) begin(ctx context.Context) {
-	s.far = s.meter.RoundTrip() >= farAway
-	for i := 0; i < len(s.pending) && (s.room() || ctx.Err() != nil); {
+	s.isFar = s.meter.RoundTrip() >= farRoundTrip
+	for i := 0; i < len(s.pending) && (s.hasRoom() || ctx.Err() != nil); {
 		t := s.pending[i]
 		switch {
 		case s.skip(ctx, t):
-		case len(s.running) == 0 || s.free(t):
+		case len(s.running) == 0 || s.isFree(t):
 			s.enter(t)
 			go func() {
 				s.play(ctx, t)
@@ -174,41 +174,41 @@ func (s *runState) begin(ctx context.Context) {
 	}
 }
 
-// free reports whether the server of a check has room for it.
-func (s *runState) free(t *task) bool {
+// isFree reports whether the server of a check has room for it.
+func (s *runState) isFree(t *task) bool {
 	if t.host != nil {
-		return t.host.takes(t, s)
+		return t.host.hasRoomFor(t, s)
 	}
-	lent := 0
+	loans := 0
 	for _, other := range s.running {
 		if t.lends() && other.lends() {
-			lent++
+			loans++
 		}
 	}
-	return lent < mostLent
+	return loans < maxLent
 }
 
 // skip files a check that is not played, or not again, and reports whether it did.
 func (s *runState) skip(ctx context.Context, t *task) bool {
-	late := s.tooLate()
-	if t.lagged > 0 && t.evidence.Unproven {
-		late = ""
+	words := s.timeReason()
+	if t.lagTries > 0 && t.evidence.Unproven {
+		words = ""
 	}
-	why := cause{reason: reports.ReasonTime, words: late}
+	reason := cause{reason: reports.ReasonTime, words: words}
 	switch {
-	case s.stopped != "":
-		why = s.stopCause()
+	case s.stopReason != "":
+		reason = s.stopCause()
 	case ctx.Err() != nil:
-		why = cause{words: "the run was interrupted before"}
+		reason = cause{words: "the run was interrupted before"}
 	}
 	switch {
-	case t.host != nil && t.host.lost != "":
+	case t.host != nil && t.host.lostReason != "":
 		s.fileLost(t)
-	case t.lagged > 0 && t.wreck == nil && s.retriedEnough():
-	case why.words == "":
+	case t.lagTries > 0 && t.wreck == nil && s.isRetryTimeOver():
+	case reason.words == "":
 		return false
-	case !t.filed:
-		s.file(t, s.withoutResult(t.about, reports.NotRun, why, ""))
+	case !t.isFiled:
+		s.file(t, s.withoutResult(t.description, reports.NotRun, reason, ""))
 	}
 	if t.wreck != nil {
 		s.addCrash(t.wreck.crash())
@@ -216,10 +216,10 @@ func (s *runState) skip(ctx context.Context, t *task) bool {
 	return true
 }
 
-// room reports whether one more check may begin.
-func (s *runState) room() bool {
+// hasRoom reports whether one more check may begin.
+func (s *runState) hasRoom() bool {
 	busy, _ := s.busy()
-	return len(s.running) < s.most && busy < s.mostBusy
+	return len(s.running) < s.maxRunning && busy < s.maxBusy
 }
 
 func (s *runState) enter(t *task) {
@@ -240,9 +240,9 @@ func (s *runState) namesOf(t *task) string {
 		salt := (s.runner.Seed ^ uint64(s.start.Nanosecond())) & 0xffff
 		return fmt.Sprintf("fwp%s%04x-%d", s.start.UTC().Format("0102150405"), salt, s.plays)
 	}
-	place := slices.IndexFunc(s.described, func(d conformance.Description) bool { return d.ID == t.about.ID })
-	number := 1 + place + len(s.described)*s.played[t.about.ID]
-	s.played[t.about.ID]++
+	place := slices.IndexFunc(s.descriptions, func(d conformance.Description) bool { return d.ID == t.description.ID })
+	number := 1 + place + len(s.descriptions)*s.playCounts[t.description.ID]
+	s.playCounts[t.description.ID]++
 	return fmt.Sprintf("fwp%010d%04x-%d", s.runner.Seed%1e10, s.runner.Seed>>48, number)
 }
 
@@ -253,22 +253,22 @@ func (s *runState) end(ctx context.Context, t *task) {
 		t.host.leave(t)
 	}
 	switch {
-	case s.unstarted(ctx, t):
-	case t.lost != nil:
+	case s.fileStartFailure(ctx, t):
+	case t.reviveErr != nil:
 		s.giveUp(t.host)
 		s.skip(ctx, t)
 	case t.err != nil:
 		s.bug(t.err)
-		s.file(t, s.withoutResult(t.about, reports.Inconclusive, causeOf(t.err), ""))
-	case t.host == nil && s.searches(t):
+		s.file(t, s.withoutResult(t.description, reports.Inconclusive, causeOf(t.err), ""))
+	case t.host == nil && s.searchWreck(t):
 	case t.host == nil:
-		t.fatal = t.evidence.Dead != ""
+		t.isFatal = t.evidence.DeadReason != ""
 		s.record(t)
 	default:
 		s.endShared(ctx, t)
 	}
 	if h := t.host; h != nil && len(h.dying) > 0 && len(h.running) == 0 {
-		s.died(ctx, h)
+		s.handleDeath(ctx, h)
 	}
 }
 
@@ -276,10 +276,10 @@ func (s *runState) end(ctx context.Context, t *task) {
 func (s *runState) endShared(ctx context.Context, t *task) {
 	h := t.host
 	switch {
-	case t.suspect:
+	case t.isSuspect:
 		s.endAlone(t)
 	case ctx.Err() == nil && s.postpone(t):
-	case t.evidence.Dead != "" || len(h.dying) > 0 && !t.evidence.Passed():
+	case t.evidence.DeadReason != "" || len(h.dying) > 0 && !t.evidence.Passed():
 		h.dying = append(h.dying, t)
 	default:
 		s.record(t)
@@ -290,23 +290,23 @@ func (s *runState) endShared(ctx context.Context, t *task) {
 // many at a time. One that is refused some where it is alone gets the time that a server may take to notice that others
 // were closed.
 func (s *runState) postpone(t *task) bool {
-	h, refused := t.host, t.evidence.Refused
+	h, refusal := t.host, t.evidence.Refusal
 	switch {
-	case t.evidence.Dead != "":
+	case t.evidence.DeadReason != "":
 		return false
-	case refused == nil || t.evidence.Passed():
-		h.refuses = false
+	case refusal == nil || t.evidence.Passed():
+		h.refusesAlways = false
 		return false
-	case !t.together && t.refused == triesAlone && refused.Own == 0:
-		h.refuses, h.room = true, mostConnections
+	case !t.isShared && t.refusedTries == aloneTries && refusal.OwnConns == 0:
+		h.refusesAlways, h.room = true, maxConns
 		return false
-	case h.refuses || !t.together && t.refused == triesAlone:
+	case h.refusesAlways || !t.isShared && t.refusedTries == aloneTries:
 		return false
-	case t.together:
+	case t.isShared:
 		h.halve(t)
 		s.pending = append(s.pending, t)
 	default:
-		t.refused++
+		t.refusedTries++
 		s.pending = slices.Insert(s.pending, 0, t)
 	}
 	return true
@@ -315,41 +315,41 @@ func (s *runState) postpone(t *task) bool {
 // record files the verdicts of a play, and queues the check again if lag made it
 // inconclusive.
 func (s *runState) record(t *task) {
-	s.answered(t.about.ID, t.evidence.Tally.Verbs)
+	s.countAnswers(t.description.ID, t.evidence.Tally.Verbs)
 	t.doubtMoments()
-	check, late := s.judge(t)
-	again := purposeOf(toMeasure, late)
+	check, needsReplay := s.judge(t)
+	retry := purposeOf(timeReplay, needsReplay)
 	check.Attempts = t.tries
-	if !s.closedBesideOthers(t, &check) && s.limitedBesideOthers(t, &check) == nil {
-		again = max(again, s.law.take(t.about, t.evidence, s.meter.Lag(t.began)))
+	if !s.closedWhileShared(t, &check) && s.clausesLimitedWhileShared(t, &check) == nil {
+		retry = max(retry, s.law.take(t.description, t.evidence, s.meter.Lag(t.began)))
 	}
-	if s.stopped != "" && t.evidence.Err != nil { // the stop interrupted it
-		leftover := check.Left
-		check = s.withoutResult(t.about, reports.NotRun, s.stopCause(), "")
-		check.Left = leftover
+	if s.stopReason != "" && t.evidence.Err != nil { // the stop interrupted it
+		leftover := check.LeftoverJobs
+		check = s.withoutResult(t.description, reports.NotRun, s.stopCause(), "")
+		check.LeftoverJobs = leftover
 	}
-	again = max(again, purposeOf(toCount, t.shownAgain(&check)))
-	done := s.closes(t, &check) || s.limits(t, &check) || s.passes(t, &check)
+	retry = max(retry, purposeOf(countReplay, t.mergeReplay(&check)))
+	done := s.retryClosed(t, &check) || s.retryLimited(t, &check) || s.retryPassing(t, &check)
 	if s.file(t, check); done {
 		return
 	}
-	if again != noReplay && t.lagged < furtherTries(again, check.Took, t.evidence.Unproven, s.runner.Quick) {
-		t.lagged++
-		t.purpose = again
-		if check.Verdict.Decided() {
+	if retry != noReplay && t.lagTries < furtherTries(retry, check.Took, t.evidence.Unproven, s.runner.Quick) {
+		t.lagTries++
+		t.purpose = retry
+		if check.Verdict.IsDecided() {
 			t.found = &check
 		}
-		s.again = append(s.again, t)
+		s.retryQueue = append(s.retryQueue, t)
 	}
-	if s.runner.FailFast && s.unexpected(check) {
+	if s.runner.FailFast && s.isUnexpected(check) {
 		s.stopAtFinding()
 	}
 }
 
-// unexpected reports whether a check has failed that may not.
-func (s *runState) unexpected(check reports.Check) bool {
-	expected := s.runner.Expected != nil && s.runner.Expected(check)
-	return !expected && (check.Verdict == reports.Fail || check.Verdict == reports.Crash)
+// isUnexpected reports whether a check has failed that may not.
+func (s *runState) isUnexpected(check reports.Check) bool {
+	isExpected := s.runner.Expected != nil && s.runner.Expected(check)
+	return !isExpected && (check.Verdict == reports.Fail || check.Verdict == reports.Crash)
 }
 
 // furtherTries returns how often a check that took that long is tried again: one that waits for minutes once, beside
@@ -358,23 +358,23 @@ func (s *runState) unexpected(check reports.Check) bool {
 func furtherTries(p purpose, took time.Duration, unproven, quick bool) int {
 	switch {
 	case unproven || took <= conformance.QuickPatience:
-		return retriesOfLag
-	case quick || p == toCount:
+		return lagRetries
+	case quick || p == countReplay:
 		return 0
 	}
 	return 1
 }
 
-// retriedEnough reports whether no more checks are tried again because of lag.
-func (s *runState) retriedEnough() bool { return !s.retries.IsZero() && time.Now().After(s.retries) }
+// isRetryTimeOver reports whether no more checks are tried again because of lag.
+func (s *runState) isRetryTimeOver() bool { return !s.retries.IsZero() && time.Now().After(s.retries) }
 
 // stopCause returns why the run begins no more checks.
-func (s *runState) stopCause() cause { return cause{words: s.stopped} }
+func (s *runState) stopCause() cause { return cause{words: s.stopReason} }
 
 // stopAtFinding ends a run that stops at the first finding.
 func (s *runState) stopAtFinding() {
-	if s.stopped == "" {
-		s.stopped = "the run stopped at the first finding"
+	if s.stopReason == "" {
+		s.stopReason = "the run stopped at the first finding"
 		s.stop()
 	}
 }
@@ -382,12 +382,12 @@ func (s *runState) stopAtFinding() {
 // file keeps the result of a check, and reports progress.
 func (s *runState) file(t *task, check reports.Check) {
 	s.results[t.place][t.round] = check
-	if t.filed {
+	if t.isFiled {
 		return
 	}
-	t.filed = true
+	t.isFiled = true
 	s.done++
 	if s.runner.Progress != nil {
-		s.runner.Progress(s.done, len(s.runner.Checks)*s.repeat, t.about.ID)
+		s.runner.Progress(s.done, len(s.runner.Checks)*s.repeat, t.description.ID)
 	}
 }

@@ -39,14 +39,14 @@ func TestShortChecksDoNotWaitForSleepers(t *testing.T) {
 	t.Parallel()
 	checks := copies(30, "sleeps", sleeping)
 	checks["short"] = beating
-	var over []string
+	var order []string
 	runScripts(t, nil, checks, func(r *reports.Report) {
 		assert.Less(t, r.Took, 11*time.Second)
-		assert.Equal(t, "short", over[0])
+		assert.Equal(t, "short", order[0])
 		assert.Equal(t, "short", r.Checks[0].ID)
 		assert.Less(t, r.Checks[0].Took, time.Second)
 	}, func(r *run.Runner, _ *memoryTarget) {
-		r.Progress = func(_, _ int, check string) { over = append(over, check) }
+		r.Progress = func(_, _ int, check string) { order = append(order, check) }
 	})
 }
 
@@ -62,23 +62,23 @@ func TestLongWaitsBeginFirst(t *testing.T) {
 	all := scripts(t, map[string]string{
 		"a": beating, "b": sleeping, "c": "waits: 20s\nconnect as consumer\nsilence 20s\n", "d": "needs: flush\n" + sleeping,
 	})
-	var over []string
+	var order []string
 	runOnPool(t, fakes.Config{}, all, func(r *run.Runner) {
 		r.Parallel = 1
-		r.Progress = func(_, _ int, check string) { over = append(over, check) }
+		r.Progress = func(_, _ int, check string) { order = append(order, check) }
 		for i := range r.Servers {
-			r.Servers[i].Fresh = nil
+			r.Servers[i].StartServer = nil
 		}
 	}, func(*reports.Report) {
-		assert.Equal(t, []string{"c", "b", "a", "d"}, over)
+		assert.Equal(t, []string{"c", "b", "a", "d"}, order)
 	})
 }
 
 // watching records which checks are played at the same time.
 type watching struct {
-	mu   sync.Mutex
-	open map[string]int
-	seen map[string]bool // "a b"
+	mu      sync.Mutex
+	running map[string]int
+	pairs   map[string]bool // "a b"
 }
 
 func (w *watching) watch(check string, line reports.Line) {
@@ -86,12 +86,12 @@ func (w *watching) watch(check string, line reports.Line) {
 	defer w.mu.Unlock()
 	switch {
 	case strings.Contains(line.Text, "BEGIN"):
-		for other := range w.open {
-			w.seen[other+" "+check], w.seen[check+" "+other] = true, true
+		for other := range w.running {
+			w.pairs[other+" "+check], w.pairs[check+" "+other] = true, true
 		}
-		w.open[check]++
+		w.running[check]++
 	case strings.Contains(line.Text, "DONE"):
-		delete(w.open, check)
+		delete(w.running, check)
 	}
 }
 
@@ -105,33 +105,33 @@ func TestSharingOfServers(t *testing.T) {
 		"counts": "needs: alone\n" + body + "C: INFO\nS: $\n", "flush": "needs: flush\n" + body,
 		"crowd": body + crowded, "asks": body + "C: INFO\nS: $\n",
 	})
-	shared := [][2]string{{"plain1", "plain2"}, {"plain1", "default1"}, {"plain2", "default2"}}
-	apart := [][2]string{
+	sharing := [][2]string{{"plain1", "plain2"}, {"plain1", "default1"}, {"plain2", "default2"}}
+	separate := [][2]string{
 		{"default1", "default2"}, {"counts", "plain1"}, {"counts", "default2"}, {"counts", "flush"}, {"flush", "plain2"},
 		{"crowd", "plain1"}, {"crowd", "default1"}, {"crowd", "flush"}, {"crowd", "asks"},
 	}
-	for name, fresh := range map[string]bool{"a server of the user's": false, "servers of our own": true} {
+	for name, startsServers := range map[string]bool{"a server of the user's": false, "servers of our own": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := &watching{open: map[string]int{}, seen: map[string]bool{}}
+			w := &watching{running: map[string]int{}, pairs: map[string]bool{}}
 			runOnPool(t, fakes.Config{}, all, func(r *run.Runner) {
 				r.Watch = w.watch
 				for i := range r.Servers {
-					if !fresh {
-						r.Servers[i].Fresh = nil
+					if !startsServers {
+						r.Servers[i].StartServer = nil
 					}
 				}
 			}, func(r *reports.Report) {
 				for _, c := range r.Checks {
-					assert.Equal(t, reports.Pass, c.Verdict, "%s: %s", c.ID, c.Why)
+					assert.Equal(t, reports.Pass, c.Verdict, "%s: %s", c.ID, c.Cause)
 				}
-				assert.Equal(t, fresh, r.Took < 3*time.Second)
+				assert.Equal(t, startsServers, r.Took < 3*time.Second)
 			})
-			for _, pair := range shared {
-				assert.True(t, w.seen[pair[0]+" "+pair[1]], "%v at the same time", pair)
+			for _, pair := range sharing {
+				assert.True(t, w.pairs[pair[0]+" "+pair[1]], "%v at the same time", pair)
 			}
-			for _, pair := range apart {
-				assert.Equal(t, fresh, w.seen[pair[0]+" "+pair[1]], "%v at the same time", pair)
+			for _, pair := range separate {
+				assert.Equal(t, startsServers, w.pairs[pair[0]+" "+pair[1]], "%v at the same time", pair)
 			}
 		})
 	}
@@ -146,25 +146,25 @@ const crowded = "repeat 24 by 12 consumers\nC: PUSH $job{\"queue\":\"$queue#\"}\
 // another connection makes a queue: the check that does both has the finding, and no other one sees it.
 func TestTheCrowdThatEndsAServerIsTheOneBlamed(t *testing.T) {
 	t.Parallel()
-	var gone atomic.Bool
+	var hasEnded atomic.Bool
 	var mu sync.Mutex
-	made := map[int64]time.Time{} // when a connection pushed last
+	pushTimes := map[int64]time.Time{} // when a connection pushed last
 	hook := func(e *fakes.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
 		case e.Point == fakes.Defaulted:
-			made[e.Conn.ID] = time.Now()
+			pushTimes[e.Conn.ID] = time.Now()
 		case e.Point == fakes.Checked && e.Command.Verb == "INFO":
-			for other, at := range made {
+			for other, at := range pushTimes {
 				if other != e.Conn.ID && time.Since(at) < 50*time.Millisecond {
-					gone.Store(true)
+					hasEnded.Store(true)
 				}
 			}
 		}
 		if e.Point == fakes.Writing {
 			e.Delay += time.Millisecond // where nothing takes time, nothing is before the end of the server
-			if gone.Load() {
+			if hasEnded.Load() {
 				e.Bytes, e.Close = nil, true
 			}
 		}
@@ -178,9 +178,9 @@ func TestTheCrowdThatEndsAServerIsTheOneBlamed(t *testing.T) {
 			if c.ID == "crowd" {
 				want = reports.Crash
 			}
-			assert.Equal(t, want, c.Verdict, "%s: %s", c.ID, c.Why)
+			assert.Equal(t, want, c.Verdict, "%s: %s", c.ID, c.Cause)
 		}
-	}, func(_ *run.Runner, s *memoryTarget) { s.down = gone.Load })
+	}, func(_ *run.Runner, s *memoryTarget) { s.isDown = hasEnded.Load })
 }
 
 // TestRetriesOfLagHaveABudget plays many checks that lag makes inconclusive: they are tried again for two minutes
@@ -219,7 +219,7 @@ func TestRepeatReportsFlakyChecks(t *testing.T) {
 		assert.Len(t, c.Findings, 1, "one of a kind")
 		assert.Equal(t, []reports.Count{{Verdict: reports.Pass, Times: 10}}, r.Checks[1].Runs)
 		assert.Equal(t, reports.Fail, r.Clauses[clause(r, "FWP-BEAT-01")].Verdict)
-		assert.Equal(t, "in 2 of 10 runs", r.Findings()[0].Seen)
+		assert.Equal(t, "in 2 of 10 runs", r.Findings()[0].Frequency)
 	}, func(r *run.Runner, _ *memoryTarget) {
 		r.Repeat = 10
 		r.Progress = func(done, total int, _ string) {
@@ -238,7 +238,7 @@ func TestFailFast(t *testing.T) {
 		assert.False(t, r.Interrupted)
 		for _, c := range r.Checks {
 			if c.Verdict == reports.NotRun {
-				assert.Contains(t, c.Why, "first finding")
+				assert.Contains(t, c.Cause, "first finding")
 			}
 		}
 		verdicts := verdictsOf(r)
@@ -270,9 +270,9 @@ func bit(b bool) int {
 
 func TestAServerThatStopsGreetingDoesNotHoldUpTheRun(t *testing.T) {
 	t.Parallel()
-	var seen atomic.Int32
+	var count atomic.Int32
 	silent := func(e *fakes.Event) {
-		if e.Point == fakes.Greeting && seen.Add(1) > 10 {
+		if e.Point == fakes.Greeting && count.Add(1) > 10 {
 			e.Skip = true
 		}
 	}
@@ -287,8 +287,8 @@ func TestNothingRunsTwiceAtOnce(t *testing.T) {
 	var names sync.Map
 	hook := func(e *fakes.Event) {
 		if e.Point == fakes.Enqueued {
-			_, twice := names.LoadOrStore(e.Object.Text("queue"), true)
-			assert.False(t, twice, "queue %s is used twice", e.Object.Text("queue"))
+			_, loaded := names.LoadOrStore(e.Object.Text("queue"), true)
+			assert.False(t, loaded, "queue %s is used twice", e.Object.Text("queue"))
 		}
 	}
 	pushing := "connect as producer\nclause FWP-PUSH-01\nC: PUSH $job\nS: +OK\n"
@@ -337,9 +337,9 @@ func (u *unproven) Play(context.Context, conformance.Setup) conformance.Evidence
 	began := time.Now()
 	u.plays++
 	time.Sleep(time.Minute)
-	e := conformance.Evidence{Began: began, Took: time.Since(began), Served: true}
+	e := conformance.Evidence{Began: began, Took: time.Since(began), HasServed: true}
 	if u.plays < 3 {
-		e.Open, e.Transient, e.Unproven = "one play found it broken", true, true
+		e.OpenCause, e.Transient, e.Unproven = "one play found it broken", true, true
 	} else {
 		e.Decisions = []conformance.Decision{{Clause: "FWP-BEAT-01", Outcome: play.Mismatched, Cause: "again"}}
 	}
@@ -352,8 +352,8 @@ func TestWhatCameTooLateIsPlayedAgain(t *testing.T) {
 	t.Parallel()
 	script := "connect as consumer\nclause FWP-FETCH-05\nC: FETCH $queue\nS ..2.5s: $-1\n"
 	for name, test := range map[string]struct {
-		late    int32 // how many replies to FETCH are late
-		verdict reports.Verdict
+		lateReplies int32 // how many replies to FETCH are late
+		verdict     reports.Verdict
 	}{
 		"once":   {1, reports.Inconclusive},
 		"always": {100, reports.Fail},
@@ -362,17 +362,17 @@ func TestWhatCameTooLateIsPlayedAgain(t *testing.T) {
 			t.Parallel()
 			var fetches atomic.Int32
 			hook := func(e *fakes.Event) {
-				if e.Point == fakes.Ran && e.Command.Verb == "FETCH" && fetches.Add(1) <= test.late {
+				if e.Point == fakes.Ran && e.Command.Verb == "FETCH" && fetches.Add(1) <= test.lateReplies {
 					e.Delay = time.Second
 				}
 			}
 			runScripts(t, hook, map[string]string{"a": script}, func(r *reports.Report) {
 				assert.Equal(t, test.verdict, r.Checks[0].Verdict, "%+v", r.Checks[0])
 				assert.Equal(t, 2, r.Checks[0].Attempts)
-				said := fmt.Sprint(r.Checks[0].Conversation)
+				talk := fmt.Sprint(r.Checks[0].Conversation)
 				unsteady := test.verdict == reports.Inconclusive
 				assert.Equal(t, unsteady, r.Checks[0].Clauses[0].Reason == reports.ReasonUnsteady)
-				assert.Equal(t, unsteady, strings.Contains(said, "played again, alone") && strings.Count(said, "FETCH") == 2)
+				assert.Equal(t, unsteady, strings.Contains(talk, "played again, alone") && strings.Count(talk, "FETCH") == 2)
 			})
 		})
 	}
@@ -404,7 +404,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 		assert.Equal(t, reports.Pass, r.Checks[1].Verdict)
 	}, func(r *run.Runner, _ *memoryTarget) {
 		r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone)
-		r.Servers[0].Fresh = func() (run.Server, func(), error) {
+		r.Servers[0].StartServer = func() (run.Server, func(), error) {
 			return run.Server{}, nil, &run.UnservedError{Cause: errors.New("it does not serve within 51s")}
 		}
 	})

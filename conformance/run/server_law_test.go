@@ -19,8 +19,8 @@ import (
 // TestTheLawAcrossPlays: what shows only in the plays of two checks on one server is found, and by no single one.
 func TestTheLawAcrossPlays(t *testing.T) {
 	t.Parallel()
-	few, known := bugs.Named("auth-salts-few") // four
-	require.True(t, known)
+	salts, ok := bugs.Lookup("auth-salts-few") // four
+	require.True(t, ok)
 	hand := func(e *fakes.Event) { // the jobs of every queue that a check of this test may have
 		if e.Point == fakes.Checked && e.Command.Verb == "FETCH" {
 			e.Queues = append(e.Queues, "first")
@@ -35,8 +35,8 @@ func TestTheLawAcrossPlays(t *testing.T) {
 		scripts []string
 		want    []string
 	}{
-		"four salts, four plays":    {few.Hook(), slices.Repeat([]string{talks}, 4), nil},
-		"four salts, five plays":    {few.Hook(), slices.Repeat([]string{talks}, 5), []string{"law/salt"}},
+		"four salts, four plays":    {salts.Hook(), slices.Repeat([]string{talks}, 4), nil},
+		"four salts, five plays":    {salts.Hook(), slices.Repeat([]string{talks}, 5), []string{"law/salt"}},
 		"five salts":                {nil, slices.Repeat([]string{talks}, 5), nil},
 		"a job of another play":     {hand, []string{pushes, fetches}, []string{"law/missing", "law/queue"}},
 		"none for another play":     {nil, []string{pushes, fetches}, nil},
@@ -50,7 +50,7 @@ func TestTheLawAcrossPlays(t *testing.T) {
 				defer pool.close()
 				server, _, err := pool.build(fakes.Config{Password: "secret"})
 				require.NoError(t, err)
-				server.Fresh, server.Offers = nil, server.Offers[len(server.Offers)-1:] // that it has a password
+				server.StartServer, server.Offers = nil, server.Offers[len(server.Offers)-1:] // that it has a password
 				var all []*scenarios.Script
 				for i, text := range test.scripts {
 					script, err := scenarios.Parse(fwpsuite.Protocol().Dialect, "a/"+string(rune('a'+i)), []byte(text))

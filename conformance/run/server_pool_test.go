@@ -53,13 +53,13 @@ func (p *serverPool) build(config fakes.Config) (run.Server, func(), error) {
 	return registry.OfferFWP(s, dial), s.Close, nil
 }
 
-// fresh returns a server that more like it can be started of.
-func (p *serverPool) fresh(config fakes.Config) run.Server {
+// newServer returns a server that more like it can be started of.
+func (p *serverPool) newServer(config fakes.Config) run.Server {
 	server, _, err := p.build(config)
 	if err != nil {
 		panic(err) // it has no error
 	}
-	server.Fresh = func() (run.Server, func(), error) { return p.build(config) }
+	server.StartServer = func() (run.Server, func(), error) { return p.build(config) }
 	return server
 }
 
@@ -68,7 +68,7 @@ func (p *serverPool) fresh(config fakes.Config) run.Server {
 func (p *serverPool) runner(all []conformance.Check) *run.Runner {
 	return &run.Runner{
 		Protocol: fwpsuite.Protocol(),
-		Servers:  []run.Server{p.fresh(fakes.Config{}), p.fresh(fakes.Config{Password: "correct horse"})},
+		Servers:  []run.Server{p.newServer(fakes.Config{}), p.newServer(fakes.Config{Password: "correct horse"})},
 		Checks:   all, Virtual: true,
 	}
 }
@@ -94,7 +94,7 @@ func suite(tb testing.TB, quick bool) []conformance.Check {
 	in, _, err := conformance.Selection{Protocol: fwpsuite.Protocol(), Quick: quick}.Apply(conformance.Scripts(all...))
 	require.NoError(tb, err)
 	return slices.DeleteFunc(in, func(c conformance.Check) bool {
-		return !golden.Slow() && slices.Contains(heaviest, c.Describe().ID)
+		return !golden.IsSlow() && slices.Contains(heaviest, c.Describe().ID)
 	})
 }
 
@@ -107,10 +107,10 @@ func TestFindingsCountBesideAServerThatDoesNotStart(t *testing.T) {
 	}, func(r *reports.Report) {
 		code, words := r.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, reports.ExitFindings, code, words)
-		assert.Contains(t, r.Unseen, "it does not serve within 51s")
+		assert.Contains(t, r.MissReason, "it does not serve within 51s")
 	}, func(r *run.Runner, _ *memoryTarget) {
 		r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone)
-		r.Servers[0].Fresh = func() (run.Server, func(), error) {
+		r.Servers[0].StartServer = func() (run.Server, func(), error) {
 			return run.Server{}, nil, &run.UnservedError{Cause: errors.New("it does not serve within 51s")}
 		}
 	})
@@ -121,26 +121,26 @@ func TestFindingsCountBesideAServerThatDoesNotStart(t *testing.T) {
 func TestSlowServersAreShared(t *testing.T) {
 	t.Parallel()
 	for slowly, want := range map[bool]int{false: 2, true: 0} {
-		started, shrinks := 0, false
-		property := returning("explore/a", conformance.Evidence{Served: true})
-		property.Run = func(_ context.Context, on conformance.Setup) conformance.Evidence {
-			shrinks = on.Fresh != nil
-			return conformance.Evidence{Served: true}
+		starts, shrinks := 0, false
+		property := returning("explore/a", conformance.Evidence{HasServed: true})
+		property.Run = func(_ context.Context, setup conformance.Setup) conformance.Evidence {
+			shrinks = setup.StartTarget != nil
+			return conformance.Evidence{HasServed: true}
 		}
 		runScripts(t, nil, map[string]string{
 			"a/alone":   "needs: alone\n\nconnect as consumer\nC: FLUSH\nS: +OK\n",
 			"a/default": "connect as consumer\nC: FETCH default\nS: $-1\n",
 		}, func(r *reports.Report) {
-			assert.Equal(t, want, started, "slow: %v", slowly)
+			assert.Equal(t, want, starts, "slow: %v", slowly)
 			assert.Equal(t, !slowly, shrinks)
 			for _, c := range r.Checks {
 				assert.NotEqual(t, reports.NotRun, c.Verdict, c.ID)
 			}
 		}, withProperties(property), func(r *run.Runner, target *memoryTarget) {
 			server := &r.Servers[0]
-			server.Slow, server.Offers = slowly, append(server.Offers, scenarios.NeedAlone)
-			server.Fresh = func() (run.Server, func(), error) {
-				started++
+			server.IsSlow, server.Offers = slowly, append(server.Offers, scenarios.NeedAlone)
+			server.StartServer = func() (run.Server, func(), error) {
+				starts++
 				return *server, func() {}, nil
 			}
 		})

@@ -43,8 +43,8 @@ func (v *traffic) hook(e *fakes.Event) {
 func TestNothingOfOthersIsTouched(t *testing.T) {
 	t.Parallel()
 	all := suite(t, false)
-	if !golden.Slow() { // a third
-		all = slices.Concat(ninthOf(all, 0), ninthOf(all, 3), ninthOf(all, 6))
+	if !golden.IsSlow() { // a third
+		all = slices.Concat(ninthPart(all, 0), ninthPart(all, 3), ninthPart(all, 6))
 	}
 	for name, password := range map[string]string{"open": "", "protected": "secret"} {
 		t.Run(name, func(t *testing.T) {
@@ -82,24 +82,24 @@ func (v *traffic) assertOurs(t *testing.T) {
 		case "FETCH":
 			assert.Greater(t, len(words), 1, "a FETCH that names no queue: %q", line)
 			for _, queue := range words[1:] {
-				assert.True(t, ours(queue), "FETCH of a queue that is not ours: %q", line)
+				assert.True(t, isOurs(queue), "FETCH of a queue that is not ours: %q", line)
 			}
 		case "ACK", "FAIL":
 			var job struct{ JID string }
 			if json.Unmarshal([]byte(strings.Join(words[1:], " ")), &job) == nil && job.JID != "" {
-				assert.True(t, ours(job.JID), "about a job that is not ours: %q", line)
+				assert.True(t, isOurs(job.JID), "about a job that is not ours: %q", line)
 			}
 		}
 	}
 	for queue := range v.queues {
-		assert.True(t, ours(queue), "a job in a queue that is not ours: %q", queue)
+		assert.True(t, isOurs(queue), "a job in a queue that is not ours: %q", queue)
 	}
 	for _, jid := range v.fetched {
-		assert.True(t, ours(jid), "a job that is not ours was fetched: %q", jid)
+		assert.True(t, isOurs(jid), "a job that is not ours was fetched: %q", jid)
 	}
 }
 
-func ours(name string) bool { return strings.HasPrefix(name, "fwp") || explored.MatchString(name) }
+func isOurs(name string) bool { return strings.HasPrefix(name, "fwp") || explored.MatchString(name) }
 
 // explored matches the names that explorations generate.
 var explored = regexp.MustCompile("^x[0-9a-f]{16}-")
@@ -107,13 +107,13 @@ var explored = regexp.MustCompile("^x[0-9a-f]{16}-")
 // assertSkipped asserts why checks were skipped.
 func assertSkipped(t *testing.T, r *reports.Report) {
 	t.Helper()
-	why := map[string]int{}
+	reasons := map[string]int{}
 	for _, c := range r.Checks {
 		if c.Verdict == reports.Skipped {
-			why[c.Why]++
+			reasons[c.Cause]++
 		}
 	}
 	for _, need := range []string{"exclusive use", "permission to delete everything"} {
-		assert.NotZero(t, why["needs "+need], "%v", why)
+		assert.NotZero(t, reasons["needs "+need], "%v", reasons)
 	}
 }

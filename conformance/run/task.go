@@ -13,13 +13,13 @@ import (
 
 // task is one run of one check, with all its tries.
 type task struct {
-	check conformance.Check
-	about conformance.Description
-	place int   // of the check in Checks
-	round int   // which of the repetitions
-	host  *host // the server that it shares; nil: it gets one of its own
-	like  *host // which that is like
-	apart bool  // no other check may use the server meanwhile
+	check       conformance.Check
+	description conformance.Description
+	place       int   // of the check in Checks
+	round       int   // which of the repetitions
+	host        *host // the server that it shares; nil: it gets one of its own
+	like        *host // which that is like
+	isExclusive bool  // no other check may use the server meanwhile
 
 	// Of the latest try.
 	began    time.Time
@@ -27,31 +27,31 @@ type task struct {
 	server   *host // where it was played
 	evidence *conformance.Evidence
 	err      error // an internal error
-	together bool  // others used the server meanwhile
+	isShared bool  // others used the server meanwhile
 	conns    int   // how many connections the checks there had, with this one, when they were most
 
-	tries     int
-	lagged    int               // tries that lag made inconclusive
-	purpose   purpose           // of the present try
-	closed    *closure          // of an earlier try, beside others
-	overLimit []string          // clauses that errors have broken in an earlier try, beside others
-	moments   []string          // clauses that earlier tries found broken at one moment
-	found     *reports.Check    // what an earlier try has decided, where a further try is to confirm a finding
-	replays   []reports.Verdict // of the further tries, where that is a finding
-	passing   *reports.Check    // an earlier try in which the server did what it may do now and then
-	refused   int               // tries alone that were refused a connection
-	filed     bool              // it has a result
+	tries         int
+	lagTries      int               // tries that lag made inconclusive
+	purpose       purpose           // of the present try
+	closure       *closure          // of an earlier try, beside others
+	overLimit     []string          // clauses that errors have broken in an earlier try, beside others
+	momentClauses []string          // clauses that earlier tries found broken at one moment
+	found         *reports.Check    // what an earlier try has decided, where a further try is to confirm a finding
+	replays       []reports.Verdict // of the further tries, where that is a finding
+	passing       *reports.Check    // an earlier try in which the server did what it may do now and then
+	refusedTries  int               // tries alone that were refused a connection
+	isFiled       bool              // it has a result
 
-	suspect bool   // the next try, alone, shows whether it ends its server
-	fatal   bool   // it ended its server
-	wreck   *wreck // for which this try is; nil: for none
-	revives bool   // the try starts the server again first
-	lost    error  // why it could not
+	isSuspect bool   // the next try, alone, shows whether it ends its server
+	isFatal   bool   // it ended its server
+	wreck     *wreck // for which this try is; nil: for none
+	revives   bool   // the try starts the server again first
+	reviveErr error  // why it could not
 }
 
 // newTask returns one run of one check.
 func (s *runState) newTask(place, round int) *task {
-	return &task{check: s.runner.Checks[place], about: s.described[place], place: place, round: round}
+	return &task{check: s.runner.Checks[place], description: s.descriptions[place], place: place, round: round}
 }
 
 // tasks returns all runs, in the order in which they begin: by phase, in each those that wait longest first, otherwise
@@ -64,7 +64,7 @@ func (s *runState) tasks() []*task {
 		for _, i := range random.Perm(len(s.runner.Checks)) {
 			t := s.newTask(i, round)
 			if missing := s.assign(t); missing != "" {
-				s.file(t, s.skipped(t.about, missing))
+				s.file(t, s.skipResult(t.description, missing))
 				continue
 			}
 			all = append(all, t)
@@ -72,9 +72,9 @@ func (s *runState) tasks() []*task {
 	}
 	slices.SortStableFunc(all, func(a, b *task) int {
 		if s.runner.Quick && s.runner.Parallel == 1 { // none disturbs the counts of another
-			return cmp.Or(cmp.Compare(max(a.phase(), 1), max(b.phase(), 1)), cmp.Compare(a.about.Wait, b.about.Wait))
+			return cmp.Or(cmp.Compare(max(a.phase(), 1), max(b.phase(), 1)), cmp.Compare(a.description.Wait, b.description.Wait))
 		}
-		return cmp.Or(cmp.Compare(a.phase(), b.phase()), cmp.Compare(b.about.Wait, a.about.Wait))
+		return cmp.Or(cmp.Compare(a.phase(), b.phase()), cmp.Compare(b.description.Wait, a.description.Wait))
 	})
 	return all
 }
@@ -82,15 +82,15 @@ func (s *runState) tasks() []*task {
 // phase returns when in a run a task begins. What a server may not survive comes late, so that little is lost then.
 func (t *task) phase() int {
 	switch {
-	case t.host != nil && t.about.Hostile:
+	case t.host != nil && t.description.Hostile:
 		return 3
-	case t.lends() && t.about.Wait <= conformance.QuickWait:
+	case t.lends() && t.description.Wait <= conformance.QuickWait:
 		return -1 // before those that keep this machine busy
-	case t.apart:
+	case t.isExclusive:
 		return 2
 	case t.spares(): // a server that is started for this run does not matter
 		return 0
-	case t.about.Counts:
+	case t.description.Counts:
 		return 1
 	}
 	return 0
@@ -98,37 +98,37 @@ func (t *task) phase() int {
 
 // lends reports whether another check may have the server of a task when it is over: a hostile one that it survived.
 func (t *task) lends() bool {
-	return t.host == nil && t.about.Hostile && t.about.Sharing == conformance.SharesAll
+	return t.host == nil && t.description.Hostile && t.description.Sharing == conformance.SharesAll
 }
 
 // spares reports whether the end of the server of a task would cost nothing: another one can be started.
-func (t *task) spares() bool { return t.host == nil || t.host.Fresh != nil }
+func (t *task) spares() bool { return t.host == nil || t.host.StartServer != nil }
 
 // assign chooses the server of a check; missing is the need that no server meets, or "".
 func (s *runState) assign(t *task) (missing scenarios.Need) {
 	for _, h := range s.hosts {
-		i := slices.IndexFunc(t.about.Needs, func(n scenarios.Need) bool { return !slices.Contains(h.Offers, n) })
+		i := slices.IndexFunc(t.description.Needs, func(n scenarios.Need) bool { return !slices.Contains(h.Offers, n) })
 		if i >= 0 {
-			missing = t.about.Needs[i]
+			missing = t.description.Needs[i]
 			continue
 		}
-		apart := t.about.Sharing == conformance.SharesNothing
-		if h.Fresh != nil && (apart || !h.Slow && (t.about.Hostile || t.about.Sharing != conformance.SharesAll)) {
+		isExclusive := t.description.Sharing == conformance.SharesNothing
+		if h.StartServer != nil && (isExclusive || !h.IsSlow && (t.description.Hostile || t.description.Sharing != conformance.SharesAll)) {
 			t.like = h
 			return ""
 		}
-		t.host, t.apart = h, apart
+		t.host, t.isExclusive = h, isExclusive
 		return ""
 	}
 	return missing
 }
 
-// farAway is from which round trip on a quick run has no time for one check after the other.
-const farAway = 50 * time.Millisecond
+// farRoundTrip is from which round trip on a quick run has no time for one check after the other.
+const farRoundTrip = 50 * time.Millisecond
 
 // isolates reports whether no other check may use the server of a check meanwhile: of a hostile one, but in a quick run
 // those that wait for seconds are played beside others like them, and all where the server is far away.
 func (s *runState) isolates(t *task) bool {
-	hurries := s.runner.Quick && (s.far || t.about.Wait >= time.Second)
-	return t.apart || t.host != nil && t.about.Hostile && !hurries
+	hurries := s.runner.Quick && (s.isFar || t.description.Wait >= time.Second)
+	return t.isExclusive || t.host != nil && t.description.Hostile && !hurries
 }

@@ -12,12 +12,12 @@ import (
 
 // cause is why a play did not get to its end. The zero cause is that it did.
 type cause struct {
-	reason    reports.ReasonCode
-	line      int    // of the script; 0 if the cause is none of its lines
-	words     string // without the line
-	transient bool   // another try, alone, may pass
-	halted    bool   // something that the server did is the reason: see reports.ClauseVerdict.Halted
-	beside    bool   // see reports.ClauseVerdict.Beside
+	reason         reports.ReasonCode
+	line           int    // of the script; 0 if the cause is none of its lines
+	words          string // without the line
+	isTransient    bool   // another try, alone, may pass
+	isHalted       bool   // something that the server did is the reason: see reports.ClauseVerdict.Halted
+	hasOtherBreach bool   // see reports.ClauseVerdict.Beside
 }
 
 // String returns the line and the reason.
@@ -28,35 +28,35 @@ func (c cause) String() string {
 	return fmt.Sprintf("line %d: %s", c.line, c.words)
 }
 
-// otherwise is the cause that another clause is broken.
-func otherwise(line int, words string) cause {
-	return cause{reason: reports.ReasonSetUp, line: line, words: words, halted: true, beside: true}
+// otherClauseCause is the cause that another clause is broken.
+func otherClauseCause(line int, words string) cause {
+	return cause{reason: reports.ReasonSetUp, line: line, words: words, isHalted: true, hasOtherBreach: true}
 }
 
 // leave says in the verdict of a clause why it is open.
 func (c cause) leave(cv *reports.ClauseVerdict) {
-	cv.Why, cv.Reason, cv.Halted, cv.Beside = c.String(), c.reason, c.halted, c.beside
+	cv.Cause, cv.Reason, cv.IsHalted, cv.HasOtherBreach = c.String(), c.reason, c.isHalted, c.hasOtherBreach
 }
 
 // stopCause returns what kept the play from its end.
 func (v *verdicts) stopCause() cause {
 	run := v.evidence
-	breach := slices.IndexFunc(run.Breaches, stopping)
+	breach := slices.IndexFunc(run.Breaches, stopsPlay)
 	switch {
 	case run.Complete():
 		return cause{}
-	case run.Open != "":
-		return cause{reason: run.OpenReason(), words: run.Open, transient: run.Transient}
+	case run.OpenCause != "":
+		return cause{reason: run.OpenReason(), words: run.OpenCause, isTransient: run.Transient}
 	case breach >= 0:
 		b := run.Breaches[breach]
-		return otherwise(b.Line, fmt.Sprintf("the suite got %s, but expected %s", b.Got, b.Expected))
+		return otherClauseCause(b.Line, fmt.Sprintf("the suite got %s, but expected %s", b.Got, b.Expected))
 	}
 	for _, r := range run.Results {
 		switch {
-		case r.Assumed:
+		case r.IsAssumed:
 		case r.Outcome == play.Unsure:
 			return cause{
-				reason: reports.ReasonCode(r.Reason), line: r.Line, words: r.Cause, transient: r.Transient, beside: r.Broken,
+				reason: reports.ReasonCode(r.Reason), line: r.Line, words: r.Cause, isTransient: r.IsTransient, hasOtherBreach: r.BreaksProtocol,
 			}
 		case r.Outcome == play.Mismatched:
 			return v.mismatchCause(r)
@@ -65,29 +65,29 @@ func (v *verdicts) stopCause() cause {
 	if run.Err != nil {
 		return cause{reason: conformance.ReasonOf(run.Err), words: run.Err.Error()}
 	}
-	why := "the server no longer served: " + run.Dead
-	return cause{reason: reports.ReasonNotServing, words: why, halted: v.fatal}
+	words := "the server no longer served: " + run.DeadReason
+	return cause{reason: reports.ReasonNotServing, words: words, isHalted: v.fatal}
 }
 
-// stopping reports whether a play does not go on after a breach as if it were not there.
-func stopping(b scenarios.Breach) bool { return !b.Assumed }
+// stopsPlay reports whether a play does not go on after a breach as if it were not there.
+func stopsPlay(b scenarios.Breach) bool { return !b.Assumed }
 
 // mismatchCause returns the cause if a line did not match. A refused connection is one
 // cause for all checks.
 func (v *verdicts) mismatchCause(r play.Result) cause {
 	if r.Unrefused != "" && v.isAuth(r.Marks) {
-		return otherwise(r.Line, v.unrefusedWords(r))
+		return otherClauseCause(r.Line, v.unrefusedWords(r))
 	}
-	if len(r.Marks) > 0 && !r.Refused {
+	if len(r.Marks) > 0 && !r.IsRefused {
 		words := "the line did not match, but it tests another clause"
-		return cause{reason: reports.ReasonSetUp, line: r.Line, words: words, halted: true}
+		return cause{reason: reports.ReasonSetUp, line: r.Line, words: words, isHalted: true}
 	}
 	c := cause{
 		reason: reports.ReasonSetUp, line: r.Line,
-		words:     fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)),
-		transient: r.Transient, halted: !r.Transient && !r.Refused,
+		words:       fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)),
+		isTransient: r.IsTransient, isHalted: !r.IsTransient && !r.IsRefused,
 	}
-	if r.Refused {
+	if r.IsRefused {
 		c.reason, c.line = reports.ReasonConnections, 0
 	}
 	return c

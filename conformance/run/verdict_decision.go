@@ -17,20 +17,20 @@ func (v *verdicts) decisions() {
 	for _, d := range v.evidence.Decisions {
 		m := scenarios.Mark{Clause: d.Clause}
 		cv := reports.ClauseVerdict{
-			ID: d.Clause, Level: v.protocol().LevelOf(m), Verdict: reports.Inconclusive, Why: d.Cause, Reason: d.Reason,
-			Halted: d.Beside, Beside: d.Beside,
+			ID: d.Clause, Level: v.protocol().LevelOf(m), Verdict: reports.Inconclusive, Cause: d.Cause, Reason: d.Reason,
+			IsHalted: d.HasOtherBreach, HasOtherBreach: d.HasOtherBreach,
 		}
 		r := play.Result{Expected: d.Expected, Got: d.Got, Conn: d.Conn, At: d.At}
 		switch {
 		case d.Outcome == play.Mismatched:
-			cv.Verdict, cv.Why = v.protocol().MismatchVerdict(m), d.Got
+			cv.Verdict, cv.Cause = v.protocol().MismatchVerdict(m), d.Got
 			if d.Harm != "" {
 				cv.Verdict = reports.Fail
 			}
 		case d.Outcome == play.Matched && v.protocol().MismatchVerdict(m) == reports.Observed:
-			cv.Verdict, cv.Why = reports.Observed, d.Got
+			cv.Verdict, cv.Cause = reports.Observed, d.Got
 		case d.Outcome == play.Matched:
-			cv.Verdict, cv.Why = reports.Pass, ""
+			cv.Verdict, cv.Cause = reports.Pass, ""
 		}
 		v.decide(cv)
 		if cv.Verdict.Breach() {
@@ -46,26 +46,26 @@ func (v *verdicts) decide(cv reports.ClauseVerdict) {
 	switch {
 	case i < 0:
 		v.check.Clauses = append(v.check.Clauses, cv)
-	case v.check.Clauses[i].Verdict == reports.NotRun, v.check.Clauses[i].Verdict == reports.Inconclusive && v.unset(i):
+	case v.check.Clauses[i].Verdict == reports.NotRun, v.check.Clauses[i].Verdict == reports.Inconclusive && v.isUnset(i):
 		v.check.Clauses[i] = cv
 	case reports.Worst(v.check.Clauses[i].Verdict, cv.Verdict) != v.check.Clauses[i].Verdict:
 		v.check.Clauses[i] = cv
-	case cv.Verdict == v.check.Clauses[i].Verdict && v.check.Clauses[i].Why == "": // the report has what was observed
+	case cv.Verdict == v.check.Clauses[i].Verdict && v.check.Clauses[i].Cause == "": // the report has what was observed
 		v.check.Clauses[i] = cv
 	}
 }
 
-// unset reports whether the verdict on a clause is that of a check without a line about it.
-func (v *verdicts) unset(i int) bool { return v.check.Clauses[i].Why == v.stopped.String() }
+// isUnset reports whether the verdict on a clause is that of a check without a line about it.
+func (v *verdicts) isUnset(i int) bool { return v.check.Clauses[i].Cause == v.stop.String() }
 
 // property adds one finding of a property.
 func (v *verdicts) property(f conformance.Finding) {
 	m := scenarios.Mark{Clause: f.Clause}
-	if f.Should {
+	if f.IsRecommendation {
 		m.Level = string(reports.LevelShould)
 	}
 	verdict := reports.Fail
-	if _, known := v.protocol().ClauseByID(f.Clause); known {
+	if _, ok := v.protocol().ClauseByID(f.Clause); ok {
 		verdict = v.protocol().MismatchVerdict(m)
 	}
 	if f.Crash {
@@ -74,8 +74,8 @@ func (v *verdicts) property(f conformance.Finding) {
 		}
 		verdict = reports.Crash
 	}
-	got := cmp.Or(f.Got, f.What)
-	cv := reports.ClauseVerdict{ID: f.Clause, Level: v.protocol().LevelOf(m), Verdict: verdict, Why: got}
+	got := cmp.Or(f.Got, f.Detail)
+	cv := reports.ClauseVerdict{ID: f.Clause, Level: v.protocol().LevelOf(m), Verdict: verdict, Cause: got}
 	switch i := slices.IndexFunc(v.check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == f.Clause }); {
 	case f.Clause == "":
 		v.check.Verdict = verdict
@@ -87,10 +87,10 @@ func (v *verdicts) property(f conformance.Finding) {
 	if !verdict.Breach() {
 		return
 	}
-	v.finding(verdict, m, play.Result{Expected: f.Expected, Got: f.Got, Cause: f.What})
+	v.finding(verdict, m, play.Result{Expected: f.Expected, Got: f.Got, Cause: f.Detail})
 	last := &v.check.Findings[len(v.check.Findings)-1]
-	last.Actual, last.Script, last.Refused = f.Observed(), f.Script, f.Refused
-	last.Own, last.Premises = f.Own, f.Premises
+	last.Actual, last.Script, last.RefusedVerb = f.Observed(), f.Script, f.RefusedVerb
+	last.CommandClause, last.Premises = f.CommandClause, f.Premises
 	last.Conversation, last.Marked = f.Talk, len(f.Talk)
 	if f.Script == "" {
 		last.Unscripted, last.Unshrunk = cmp.Or(f.Unscripted, "none was found in time"), f.Unshrunk
@@ -100,21 +100,21 @@ func (v *verdicts) property(f conformance.Finding) {
 	}
 }
 
-// leaves reports whether a clause of a line says less than what the law knows of the same message.
-func (v *verdicts) leaves(m scenarios.Mark, r play.Result) bool {
+// leavesToLaw reports whether a clause of a line says less than what the law knows of the same message.
+func (v *verdicts) leavesToLaw(m scenarios.Mark, r play.Result) bool {
 	r.Marks = []scenarios.Mark{m}
-	return slices.ContainsFunc(v.evidence.Law, func(s law.Seen) bool { return v.state.law.leaves(v.evidence, r, s) })
+	return slices.ContainsFunc(v.evidence.Law, func(s law.Occurrence) bool { return v.state.law.leavesToLaw(v.evidence, r, s) })
 }
 
-// explained reports whether the law has found a reply wrong of which a breach is the rest.
-func (v *verdicts) explained(b scenarios.Breach) bool {
-	return slices.ContainsFunc(v.evidence.Law, func(s law.Seen) bool { return explains(s, b, s.At.Sub(v.evidence.Began)) })
+// isExplained reports whether the law has found a reply wrong of which a breach is the rest.
+func (v *verdicts) isExplained(b scenarios.Breach) bool {
+	return slices.ContainsFunc(v.evidence.Law, func(s law.Occurrence) bool { return explains(s, b, s.At.Sub(v.evidence.Began)) })
 }
 
 // premises returns those of what the law has found in the message of a line.
 func (v *verdicts) premises(r play.Result) (clauses []string) {
 	for _, s := range v.evidence.Law {
-		if same(v.evidence, r, s) {
+		if isSameMessage(v.evidence, r, s) {
 			clauses = append(clauses, s.Premises...)
 		}
 	}

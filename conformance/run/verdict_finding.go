@@ -11,8 +11,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// onlyMark returns the mark of a line that has exactly one, and the zero mark otherwise.
-func onlyMark(r play.Result) scenarios.Mark {
+// singleMark returns the mark of a line that has exactly one, and the zero mark otherwise.
+func singleMark(r play.Result) scenarios.Mark {
 	if len(r.Marks) == 1 {
 		return r.Marks[0]
 	}
@@ -26,11 +26,11 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r play.Res
 		Clause: m.Clause, Level: v.protocol().LevelOf(m), Statement: c.Statement, Verdict: verdict,
 		Evidence: reports.Evidence{
 			Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
-			Expected: r.Expected, Actual: gotText(r), Marked: marked(v.evidence, r),
+			Expected: r.Expected, Actual: gotText(r), Marked: markedLine(v.evidence, r),
 		},
 	}
-	if r.Line > 0 && r.Line <= len(v.about.Source) {
-		f.Source = v.about.Source[r.Line-1]
+	if r.Line > 0 && r.Line <= len(v.description.Source) {
+		f.Source = v.description.Source[r.Line-1]
 	}
 	v.ended(&f, r.Got)
 	for _, d := range r.Differences {
@@ -41,7 +41,7 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r play.Res
 	if r.Ending != scenarios.Open && !strings.HasPrefix(r.Got, "the connection was") {
 		f.Close = closeWords[r.Ending]
 	}
-	f.Refused, f.Premises = v.refused(r), v.premises(r)
+	f.RefusedVerb, f.Premises = v.refusedVerb(r), v.premises(r)
 	if v.state.runner.Reproduce != nil {
 		f.Reproduce = v.state.runner.Reproduce(v.check.ID)
 	}
@@ -56,7 +56,7 @@ func (v *verdicts) ended(f *reports.Finding, got string) {
 	case crash && v.evidence.Ending != "":
 		f.Actual += "\n" + v.evidence.Ending
 		f.Death = endOf(v.evidence.Ending)
-	case crash || unanswers(got) || len(v.evidence.Decisions) > 0:
+	case crash || isSilence(got) || len(v.evidence.Decisions) > 0:
 		f.Printed = v.evidence.Printed
 	}
 	if crash && f.Clause == "" {
@@ -95,7 +95,7 @@ func endOf(ending string) string {
 			reason, place = m[1], ""
 		} else if m := codePlace(line); m != "" && reason != "" && place == "" {
 			place = m
-		} else if raised.MatchString(line) {
+		} else if exceptionLine.MatchString(line) {
 			reason, _, _ = strings.Cut(line, ":")
 			place = file
 		}
@@ -124,24 +124,24 @@ var closeWords = map[scenarios.Ending]string{
 	scenarios.Reset: "the server reset the connection",
 }
 
-// marked returns the line of the conversation at which something else than expected was received, counted from 1; 0 if
+// markedLine returns the line of the conversation at which something else than expected was received, counted from 1; 0 if
 // it is none of them.
-func marked(e *conformance.Evidence, r play.Result) int {
+func markedLine(e *conformance.Evidence, r play.Result) int {
 	return 1 + slices.IndexFunc(e.Conversation, func(l reports.Line) bool {
 		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && (l.From != reports.FromClient || len(e.Decisions) > 0)
 	})
 }
 
-// refused returns the verb of the command that a line is about where that was refused: with this message, or with the
+// refusedVerb returns the verb of the command that a line is about where that was refused: with this message, or with the
 // one before, if none came. It is empty where another message came.
-func (v *verdicts) refused(r play.Result) string {
-	if r.Outcome != play.Mismatched || r.Lapse || !strings.HasPrefix(r.Got, "-") && !strings.HasPrefix(r.Got, "no reply") {
+func (v *verdicts) refusedVerb(r play.Result) string {
+	if r.Outcome != play.Mismatched || r.IsLapse || !strings.HasPrefix(r.Got, "-") && !strings.HasPrefix(r.Got, "no reply") {
 		return ""
 	}
 	verb := ""
 	for _, l := range v.evidence.Conversation {
 		switch {
-		case l.Conn != r.Conn || l.Own:
+		case l.Conn != r.Conn || l.IsInternal:
 			continue
 		case l.From == reports.FromServer && l.At >= r.At && l.Text == r.Got:
 			return verb

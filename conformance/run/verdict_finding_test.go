@@ -87,23 +87,23 @@ func TestEndOf(t *testing.T) {
 func TestTheLawBesideAMessage(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	for conn, beside := range map[string]bool{"a": true, "b": false} {
-		seen := law.Seen{Conn: "a", At: began.Add(time.Second)}
-		seen.Clause, seen.Premises = "FWP-ACK-01", []string{"FWP-ACK-02"}
+	for conn, isSame := range map[string]bool{"a": true, "b": false} {
+		occurrence := law.Occurrence{Conn: "a", At: began.Add(time.Second)}
+		occurrence.Clause, occurrence.Premises = "FWP-ACK-01", []string{"FWP-ACK-02"}
 		v := &verdicts{
 			state:    newRunState(&Runner{Protocol: fwpsuite.Protocol()}),
-			evidence: &conformance.Evidence{Began: began, Law: []law.Seen{seen}},
+			evidence: &conformance.Evidence{Began: began, Law: []law.Occurrence{occurrence}},
 		}
-		v.breach(scenarios.Breach{Kind: scenarios.ExtraReply, Conn: conn, At: time.Second})
-		assert.Equal(t, beside, len(v.check.Findings) == 0, "bytes on %s", conn)
+		v.addBreach(scenarios.Breach{Kind: scenarios.ExtraReply, Conn: conn, At: time.Second})
+		assert.Equal(t, isSame, len(v.check.Findings) == 0, "bytes on %s", conn)
 		v.check.Findings = nil
 		v.finding(reports.Fail, scenarios.Mark{Clause: "FWP-WU-03"}, play.Result{Conn: conn, At: time.Second})
-		assert.Equal(t, beside, len(v.check.Findings[0].Premises) > 0, "a line on %s", conn)
+		assert.Equal(t, isSame, len(v.check.Findings[0].Premises) > 0, "a line on %s", conn)
 	}
 	s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
-	seen := law.Seen{
+	occurrence := law.Occurrence{
 		Violation: law.Violation{Rule: "reply", Clause: "FWP-ACK-01", Premises: []string{"FWP-ACK-02"}}, At: began,
 	}
-	s.law.take(conformance.Description{ID: "a"}, &conformance.Evidence{Began: began, Law: []law.Seen{seen}}, 0)
+	s.law.take(conformance.Description{ID: "a"}, &conformance.Evidence{Began: began, Law: []law.Occurrence{occurrence}}, 0)
 	assert.Equal(t, []string{"FWP-ACK-02"}, s.lawChecks(nil)[0].Findings[0].Premises)
 }

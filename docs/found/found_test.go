@@ -23,7 +23,7 @@ import (
 )
 
 // row is a line of found.txt: what shows a bug, the bug that imitates it, and the clause.
-type row struct{ shown, bug, clause string }
+type row struct{ source, bug, clause string }
 
 func table(t *testing.T) (rows []row) {
 	t.Helper()
@@ -44,7 +44,7 @@ func table(t *testing.T) (rows []row) {
 func TestFound(t *testing.T) {
 	t.Parallel()
 	for _, r := range table(t) {
-		t.Run(r.shown, func(t *testing.T) {
+		t.Run(r.source, func(t *testing.T) {
 			t.Parallel()
 			fixture, check := r.fixture(t)
 			play := func(t *testing.T, bugs ...registry.Bug) (report reports.Check) {
@@ -57,9 +57,9 @@ func TestFound(t *testing.T) {
 				})
 				return report
 			}
-			broken := func(c reports.ClauseVerdict) bool { return c.ID == r.clause && c.Verdict.Breach() }
+			isBroken := func(c reports.ClauseVerdict) bool { return c.ID == r.clause && c.Verdict.Breach() }
 			report := play(t, r.imitation(t, fixture))
-			assert.True(t, slices.ContainsFunc(report.Clauses, broken), "with the planted bug %s: %v", r.bug, report.Clauses)
+			assert.True(t, slices.ContainsFunc(report.Clauses, isBroken), "with the planted bug %s: %v", r.bug, report.Clauses)
 			report = play(t)
 			assert.Equal(t, reports.Pass, report.Verdict, "without a planted bug: %v", report.Clauses)
 		})
@@ -69,56 +69,56 @@ func TestFound(t *testing.T) {
 // fixture returns what a row is played on, and its check.
 func (r row) fixture(t *testing.T) (selftest.Fixture, conformance.Check) {
 	t.Helper()
-	if strings.HasSuffix(r.shown, ".fwp") {
+	if strings.HasSuffix(r.source, ".fwp") {
 		return r.server(t)
 	}
-	words := strings.Fields(r.shown) // [PROTOCOL] ROLE SITUATION
+	words := strings.Fields(r.source) // [PROTOCOL] ROLE SITUATION
 	protocol, role, situation := registry.Default().Name, words[len(words)-2], words[len(words)-1]
 	if len(words) == 3 {
 		protocol = words[0]
 	}
-	of, err := registry.Named(protocol)
+	peer, err := registry.Lookup(protocol)
 	require.NoError(t, err)
-	for _, c := range of.Clients {
+	for _, c := range peer.Clients {
 		if c.Role != role {
 			continue
 		}
-		f := selftest.Fixture{Peer: of, Client: c}
+		f := selftest.Fixture{Peer: peer, Client: c}
 		checks, err := f.Checks()
 		require.NoError(t, err)
 		i := slices.IndexFunc(checks, func(c conformance.Check) bool { return c.Describe().ID == situation })
-		require.GreaterOrEqual(t, i, 0, "no such situation: %s", r.shown)
+		require.GreaterOrEqual(t, i, 0, "no such situation: %s", r.source)
 		return f, checks[i]
 	}
-	require.Fail(t, "no such client", r.shown)
+	require.Fail(t, "no such client", r.source)
 	return selftest.Fixture{}, nil
 }
 
 // server is the fixture of a script.
 func (r row) server(t *testing.T) (selftest.Fixture, conformance.Check) {
 	t.Helper()
-	source, err := os.ReadFile(r.shown)
+	source, err := os.ReadFile(r.source)
 	require.NoError(t, err)
-	of := registry.Default()
-	switch path.Dir(r.shown) {
+	peer := registry.Default()
+	switch path.Dir(r.source) {
 	case "workq":
-		of, err = registry.Named("workq")
+		peer, err = registry.Lookup("workq")
 	case "eventmq":
-		of, err = registry.Named("emqp")
+		peer, err = registry.Lookup("emqp")
 	case "faktory-additions":
-		of, err = of.With("faktory")
+		peer, err = peer.WithProfile("faktory")
 	}
 	require.NoError(t, err)
-	script, err := scenarios.Parse(of.Dialect, r.shown, source)
+	script, err := scenarios.Parse(peer.Dialect, r.source, source)
 	require.NoError(t, err)
 	require.Empty(t, scenarios.Lint(script))
-	return selftest.Fixture{Peer: of}, conformance.Scripts(script)[0]
+	return selftest.Fixture{Peer: peer}, conformance.Scripts(script)[0]
 }
 
 // imitation returns the bug of a row.
 func (r row) imitation(t *testing.T, f selftest.Fixture) registry.Bug {
 	t.Helper()
-	if name, is := strings.CutPrefix(r.bug, "stub:"); is {
+	if name, ok := strings.CutPrefix(r.bug, "stub:"); ok {
 		require.Contains(t, stubs(), name)
 		return stubs()[name]
 	}
@@ -139,12 +139,12 @@ func TestTheTableIsWhole(t *testing.T) {
 	files, err := fs.Glob(os.DirFS("."), "*/*.fwp")
 	require.NoError(t, err)
 	for _, file := range files {
-		assert.True(t, slices.ContainsFunc(rows, func(r row) bool { return r.shown == file }), "%s has no row", file)
+		assert.True(t, slices.ContainsFunc(rows, func(r row) bool { return r.source == file }), "%s has no row", file)
 	}
 	page, err := os.ReadFile("../found.md")
 	require.NoError(t, err)
 	for _, r := range rows {
-		assert.Contains(t, string(page), strings.TrimSuffix(r.shown[strings.LastIndex(r.shown, " ")+1:], ".fwp"))
+		assert.Contains(t, string(page), strings.TrimSuffix(r.source[strings.LastIndex(r.source, " ")+1:], ".fwp"))
 		assert.Contains(t, string(page), r.clause)
 	}
 }

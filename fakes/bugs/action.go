@@ -14,11 +14,11 @@ const (
 	defaultRetry = 25
 )
 
-func skip(e *event)  { e.Skip = true }
-func again(e *event) { e.Again = true }
+func skipStep(e *event) { e.Skip = true }
+func requeue(e *event)  { e.Requeue = true }
 
-// okay answers what was refused with OK.
-func okay(e *event) { e.Err, e.Reply = nil, fakes.OK() }
+// answerOK answers what was refused with OK.
+func answerOK(e *event) { e.Err, e.Reply = nil, fakes.OK() }
 
 // discard has a job that failed go nowhere, and retry come back.
 func discard(e *event) { e.Set = "" }
@@ -29,10 +29,10 @@ func retryIn(d time.Duration) func(*event) {
 	return func(e *event) { e.Set, e.Until = "retries", time.Now().Add(d) }
 }
 
-// now has what is to happen later happen at once.
-func now(e *event) { e.Until = time.Now() }
+// dueNow has what is to happen later happen at once.
+func dueNow(e *event) { e.Until = time.Now() }
 
-func later(d time.Duration) func(*event) {
+func delayBy(d time.Duration) func(*event) {
 	return func(e *event) { e.Until = e.Until.Add(d) }
 }
 
@@ -54,32 +54,32 @@ func change(field string, to func(string) string) func(*event) {
 // shift changes a field that is a time.
 func shift(field string, to func(time.Time) time.Time) func(*event) {
 	return func(e *event) {
-		if t, is := e.Object.Time(field); is {
+		if t, ok := e.Object.Time(field); ok {
 			e.Object.SetText(field, to(t).Format(time.RFC3339Nano))
 		}
 	}
 }
 
-// salted gives a connection of a protected server a salt and a number of iterations, before its greeting.
-func salted(e *event, salt string, iterations int) {
+// setSalt gives a connection of a protected server a salt and a number of iterations, before its greeting.
+func setSalt(e *event, salt string, iterations int) {
 	e.Conn.Salt, e.Conn.Iterations = salt, iterations
 	e.Reply = e.Conn.Hi()
 }
 
-// delivered changes a field, a string, of the jobs that consumers get.
-func delivered(field string, to func(string) string) func(*event) {
+// changeDelivered changes a field, a string, of the jobs that consumers get.
+func changeDelivered(field string, to func(string) string) func(*event) {
 	return do(change(field, to), at(fakes.Delivered))
 }
 
-// loses answers a PUSH with OK and loses the job.
-func loses(conditions ...condition) func(*event) {
-	return do(skip, at(fakes.Defaulted), both(conditions...))
+// loseJob answers a PUSH with OK and loses the job.
+func loseJob(conditions ...condition) func(*event) {
+	return do(skipStep, at(fakes.Defaulted), allOf(conditions...))
 }
 
 // queues changes the names of queues, in a PUSH and in a FETCH.
 func queues(to func(string) string) func(*event) {
-	return on(valid(fwp.PUSH, fwp.FETCH), func(e *event) {
-		if e.Object.Given("queue") != nil {
+	return actIf(isValid(fwp.PUSH, fwp.FETCH), func(e *event) {
+		if e.Object.NonNull("queue") != nil {
 			e.Object.SetText("queue", to(e.Object.Text("queue")))
 		}
 		if e.Command.Verb == fwp.FETCH {
@@ -92,10 +92,10 @@ func queues(to func(string) string) func(*event) {
 	})
 }
 
-// stored returns the jobs in queues for which a condition holds.
-func stored(e *event, is func(fakes.StoredJob) bool) (all []fakes.StoredJob) {
+// queuedJobs returns the jobs in queues for which a condition holds.
+func queuedJobs(e *event, match func(fakes.StoredJob) bool) (all []fakes.StoredJob) {
 	for _, j := range e.Conn.Server().Jobs() {
-		if j.Due.IsZero() && is(j) {
+		if j.Due.IsZero() && match(j) {
 			all = append(all, j)
 		}
 	}
@@ -104,7 +104,7 @@ func stored(e *event, is func(fakes.StoredJob) bool) (all []fakes.StoredJob) {
 
 // take removes the first job of a queue. It reports whether there was one.
 func take(e *event, queue string) bool {
-	return slices.ContainsFunc(stored(e, func(j fakes.StoredJob) bool { return j.Queue == queue }),
+	return slices.ContainsFunc(queuedJobs(e, func(j fakes.StoredJob) bool { return j.Queue == queue }),
 		func(j fakes.StoredJob) bool { return e.Purge(j.JID) })
 }
 

@@ -18,16 +18,16 @@ var authBugs = []fakes.Bug{
 		return hash == fakes.Hash(secret(e)+e.Conn.Salt, e.Conn.Iterations-1)
 	})),
 	// About the salts of greetings.
-	bug("auth-salt-of-the-last", saltOfLast()),
-	bug("auth-salts-few", keepAll(both(at(fakes.Greeting), onProtected), func(n *int, e *event) {
-		salted(e, fmt.Sprintf("0f3c5d7a9b1e246%d", *n%4), 4242+*n%4)
+	bug("auth-salt-of-the-last", reuseSalt()),
+	bug("auth-salts-few", withMemory(allOf(at(fakes.Greeting), isProtected), func(n *int, e *event) {
+		setSalt(e, fmt.Sprintf("0f3c5d7a9b1e246%d", *n%4), 4242+*n%4)
 		*n++
 	})),
 }
 
 // password accepts a HELLO that is refused for a missing or wrong hash that fits accepts.
 func password(fits func(e *event, hash string) bool) func(*event) {
-	return do((*event).Accept, checked(fwp.HELLO), about("pwdhash"), func(e *event) bool {
+	return do((*event).Accept, atChecked(fwp.HELLO), isAbout("pwdhash"), func(e *event) bool {
 		hash := e.Object.Text("pwdhash")
 		return (hash != "" || e.Object.Get("pwdhash") == nil) && fits(e, hash)
 	})
@@ -35,12 +35,12 @@ func password(fits func(e *event, hash string) bool) func(*event) {
 
 func secret(e *event) string { return e.Conn.Server().Config.Password }
 
-func saltOfLast() func() func(*event) {
+func reuseSalt() func() func(*event) {
 	type greeting struct {
 		salt       string
 		iterations int
 	}
-	return keepAll(both(either(at(fakes.Greeting), parsed(fwp.HELLO)), onProtected), func(last *greeting, e *event) {
+	return withMemory(allOf(anyOf(at(fakes.Greeting), atParsed(fwp.HELLO)), isProtected), func(last *greeting, e *event) {
 		switch {
 		case e.Point == fakes.Greeting:
 			*last = greeting{e.Conn.Salt, e.Conn.Iterations}

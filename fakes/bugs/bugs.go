@@ -13,9 +13,9 @@ import (
 // slice is the caller's, the lists of clauses in it are shared.
 func All() []fakes.Bug { return slices.Clone(allBugs()) }
 
-// Named returns the bug with a name, and whether there is one. It knows those of Faktory, too.
-func Named(name string) (fakes.Bug, bool) {
-	all := slices.Concat(allBugs(), allOfFaktory())
+// Lookup returns the bug with a name, and whether there is one. It knows those of Faktory, too.
+func Lookup(name string) (fakes.Bug, bool) {
+	all := slices.Concat(allBugs(), faktoryRows())
 	i := slices.IndexFunc(all, func(f fakes.Bug) bool { return f.Name == name })
 	if i < 0 {
 		return fakes.Bug{}, false
@@ -26,8 +26,8 @@ func Named(name string) (fakes.Bug, bool) {
 // allBugs is the catalogue; listing the clauses asks for it hundreds of times.
 var allBugs = sync.OnceValue(func() []fakes.Bug {
 	return catalogue.SortBugs(
-		authBugs, failBugs, fetchBugs, fewBugs, jobBugs, lineBugs, queueBugs, replyBugs, reserveBugs,
-		restartBugs, retryBugs, workerBugs, catalogue.Ruled(bugsTable(), fakes.Rules()),
+		authBugs, failBugs, fetchBugs, mixedBugs, jobBugs, lineBugs, queueBugs, replyBugs, reserveBugs,
+		restartBugs, retryBugs, workerBugs, catalogue.RuledBugs(bugsTable(), fakes.Rules()),
 	)
 })
 

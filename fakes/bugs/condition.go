@@ -17,15 +17,15 @@ type (
 
 // do returns a hook that acts on the events for which all conditions hold.
 func do(act func(*event), conditions ...condition) func(*event) {
-	return catalogue.On(catalogue.All(conditions...), act)
+	return catalogue.ActIf(catalogue.All(conditions...), act)
 }
 
-// on returns a hook that acts on the events for which a condition holds.
-func on(is condition, act func(*event)) func(*event) { return catalogue.On(is, act) }
+// actIf returns a hook that acts on the events for which a condition holds.
+func actIf(match condition, act func(*event)) func(*event) { return catalogue.ActIf(match, act) }
 
-// both returns the condition that all of some hold, and either the one that any of some holds.
-func both(conditions ...condition) condition   { return catalogue.All(conditions...) }
-func either(conditions ...condition) condition { return catalogue.Any(conditions...) }
+// allOf returns the condition that all of some hold, and either the one that any of some holds.
+func allOf(conditions ...condition) condition { return catalogue.All(conditions...) }
+func anyOf(conditions ...condition) condition { return catalogue.Any(conditions...) }
 
 // at holds at some points.
 //
@@ -34,75 +34,75 @@ func at(points ...fakes.Point) condition {
 	return func(e *event) bool { return slices.Contains(points, e.Point) }
 }
 
-// of holds at a point of some commands, of all if none is named.
+// atPoint holds at a point of some commands, of all if none is named.
 //
 //go:noinline
-func of(p fakes.Point, verbs []string) condition {
+func atPoint(p fakes.Point, verbs []string) condition {
 	return func(e *event) bool {
 		return e.Point == p && (len(verbs) == 0 || slices.Contains(verbs, e.Command.Verb))
 	}
 }
 
-// parsed, checked, ran and writing hold at these points of some commands, of all if none is named.
-func parsed(verbs ...string) condition  { return of(fakes.Parsed, verbs) }
-func checked(verbs ...string) condition { return of(fakes.Checked, verbs) }
-func ran(verbs ...string) condition     { return of(fakes.Ran, verbs) }
-func writing(verbs ...string) condition { return of(fakes.Writing, verbs) }
+// atParsed, checked, ran and writing hold at these points of some commands, of all if none is named.
+func atParsed(verbs ...string) condition  { return atPoint(fakes.Parsed, verbs) }
+func atChecked(verbs ...string) condition { return atPoint(fakes.Checked, verbs) }
+func atRan(verbs ...string) condition     { return atPoint(fakes.Ran, verbs) }
+func atWriting(verbs ...string) condition { return atPoint(fakes.Writing, verbs) }
 
-// valid holds when some commands were checked and are not refused.
-func valid(verbs ...string) condition { return both(checked(verbs...), right) }
+// isValid holds when some commands were checked and are not refused.
+func isValid(verbs ...string) condition { return allOf(atChecked(verbs...), hasNoError) }
 
-// done holds when some commands were carried out.
-func done(verbs ...string) condition { return both(ran(verbs...), right) }
+// isDone holds when some commands were carried out.
+func isDone(verbs ...string) condition { return allOf(atRan(verbs...), hasNoError) }
 
-// refused holds when some commands of an identified client were refused.
-func refused(verbs ...string) condition {
-	return both(ran(verbs...), wrong, func(e *event) bool { return e.Conn.Identified })
+// isRefused holds when some commands of an identified client were refused.
+func isRefused(verbs ...string) condition {
+	return allOf(atRan(verbs...), hasError, func(e *event) bool { return e.Conn.Identified })
 }
 
-// right and wrong say whether the command is refused.
-func right(e *event) bool { return e.Err == nil }
-func wrong(e *event) bool { return e.Err != nil }
+// hasNoError and wrong say whether the command is refused.
+func hasNoError(e *event) bool { return e.Err == nil }
+func hasError(e *event) bool   { return e.Err != nil }
 
-// about holds if the command is refused for one of some reasons.
+// isAbout holds if the command is refused for one of some reasons.
 //
 //go:noinline
-func about(reasons ...fakes.About) condition {
+func isAbout(reasons ...fakes.About) condition {
 	return func(e *event) bool { return slices.Contains(reasons, e.About()) }
 }
 
-// onProtected holds on a server with a password.
-func onProtected(e *event) bool { return e.Conn.Iterations > 0 }
+// isProtected holds on a server with a password.
+func isProtected(e *event) bool { return e.Conn.Iterations > 0 }
 
-// changed holds if a BEAT is answered with a change of state.
-func changed(e *event) bool { return e.State != "" }
+// changesState holds if a BEAT is answered with a change of state.
+func changesState(e *event) bool { return e.State != "" }
 
-// ended holds when an END was accepted.
-func ended(e *event) bool { return done(fwp.END)(e) }
+// isEnd holds when an END was accepted.
+func isEnd(e *event) bool { return isDone(fwp.END)(e) }
 
-// leaving holds when a connection of a worker ends, by END or by a close.
-func leaving(e *event) bool {
-	return (e.Point == fakes.Unfinished || ended(e)) && e.Conn.Worker != ""
+// isLeaving holds when a connection of a worker ends, by END or by a close.
+func isLeaving(e *event) bool {
+	return (e.Point == fakes.Unfinished || isEnd(e)) && e.Conn.Worker != ""
 }
 
-// leavingLast holds when the last connection of a worker ends.
-func leavingLast(e *event) bool {
-	return leaving(e) && e.Conn.Server().Worker(e.Conn.Worker).Connections == 1
+// isLastLeaving holds when the last connection of a worker ends.
+func isLastLeaving(e *event) bool {
+	return isLeaving(e) && e.Conn.Server().Worker(e.Conn.Worker).Connections == 1
 }
 
-// endsWait holds when a job is reserved for a FETCH that waits.
-func endsWait(e *event) bool { return e.Point == fakes.Reserved && e.Command.Verb == fwp.PUSH }
+// isEndOfWait holds when a job is reserved for a FETCH that waits.
+func isEndOfWait(e *event) bool { return e.Point == fakes.Reserved && e.Command.Verb == fwp.PUSH }
 
-// scheduled holds when a job is scheduled, and due when such a job is due.
-func scheduled(e *event) bool { return e.Point == fakes.Scheduled && e.Set == "scheduled" }
-func due(e *event) bool       { return e.Point == fakes.Due && e.Set == "scheduled" }
+// isScheduled holds when a job is scheduled, and due when such a job is due.
+func isScheduled(e *event) bool { return e.Point == fakes.Scheduled && e.Set == "scheduled" }
+func isDue(e *event) bool       { return e.Point == fakes.ComingDue && e.Set == "scheduled" }
 
-// foundNone and foundJob hold for the replies to a FETCH.
-func foundNone(e *event) bool { return e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.NullBulk }
-func foundJob(e *event) bool  { return e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString }
+// hasNoJob and hasJob hold for the replies to a FETCH.
+func hasNoJob(e *event) bool { return e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.NullBulk }
+func hasJob(e *event) bool   { return e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString }
 
-// has holds if the object has a member, whatever its value is.
-func has(name string) condition {
+// hasMember holds if the object has a member, whatever its value is.
+func hasMember(name string) condition {
 	return func(e *event) bool { return e.Object.Get(name) != nil }
 }
 
@@ -114,21 +114,21 @@ func text(name string, fits func(string) bool) condition {
 // number holds if a member is an integer that fits.
 func number(name string, fits func(int64) bool) condition {
 	return func(e *event) bool {
-		n, is := e.Object.Int(name)
-		return is && fits(n)
+		n, ok := e.Object.Int(name)
+		return ok && fits(n)
 	}
 }
 
 // moment holds if a member is a time that fits.
 func moment(name string, fits func(time.Time) bool) condition {
 	return func(e *event) bool {
-		t, is := e.Object.Time(name)
-		return is && fits(t)
+		t, ok := e.Object.Time(name)
+		return ok && fits(t)
 	}
 }
 
-// large holds if the value of a member has more than n bytes.
-func large(name string, n int) condition {
+// isLarge holds if the value of a member has more than n bytes.
+func isLarge(name string, n int) condition {
 	return func(e *event) bool { return len(e.Object.Get(name)) > n }
 }
 

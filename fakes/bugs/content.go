@@ -12,34 +12,34 @@ import (
 
 // contents changes the values of some fields of each job that is pushed.
 func contents(fields string, change func(any) any) func(*event) {
-	return do(func(e *event) { reshape(e.Object, fields, change) }, valid(fwp.PUSH))
+	return do(func(e *event) { reshape(e.Object, fields, change) }, isValid(fwp.PUSH))
 }
 
 // reshape changes the values of some fields of a job, but not their kinds.
 func reshape(job *object, fields string, change func(any) any) {
 	for name := range strings.FieldsSeq(fields) {
 		var value any
-		d := json.NewDecoder(bytes.NewReader(job.Given(name)))
+		d := json.NewDecoder(bytes.NewReader(job.NonNull(name)))
 		d.UseNumber()
 		if d.Decode(&value) != nil {
 			continue
 		}
-		changed := change(value)
-		if _, is := changed.([]any); !is && name == "args" {
+		result := change(value)
+		if _, ok := result.([]any); !ok && name == "args" {
 			continue
 		}
-		if _, is := changed.(map[string]any); !is && name == "custom" {
+		if _, ok := result.(map[string]any); !ok && name == "custom" {
 			continue
 		}
 		var b bytes.Buffer
-		if json.NewEncoder(&b).Encode(changed) == nil {
+		if json.NewEncoder(&b).Encode(result) == nil {
 			job.Set(name, strings.TrimSpace(b.String()))
 		}
 	}
 }
 
-// elements changes the elements of an array, or the members of a hash, themselves.
-func elements(change func(any) any) func(any) any {
+// mapElements changes the elements of an array, or the members of a hash, themselves.
+func mapElements(change func(any) any) func(any) any {
 	return func(v any) any {
 		switch v := v.(type) {
 		case []any:
@@ -55,17 +55,17 @@ func elements(change func(any) any) func(any) any {
 	}
 }
 
-// leaves changes values from the inside to the outside.
-func leaves(change func(any) any) func(any) any {
+// mapLeaves changes values from the inside to the outside.
+func mapLeaves(change func(any) any) func(any) any {
 	var walk func(any) any
-	walk = func(v any) any { return change(elements(walk)(v)) }
+	walk = func(v any) any { return change(mapElements(walk)(v)) }
 	return walk
 }
 
-// only changes the values that are decoded as one type.
-func only[T any](change func(T) any) func(any) any {
+// typedChange changes the values that are decoded as one type.
+func typedChange[T any](change func(T) any) func(any) any {
 	return func(v any) any {
-		if t, is := v.(T); is {
+		if t, ok := v.(T); ok {
 			return change(t)
 		}
 		return v
@@ -74,12 +74,12 @@ func only[T any](change func(T) any) func(any) any {
 
 // texts changes texts, but not keys.
 func texts(change func(string) string) func(any) any {
-	return leaves(only(func(s string) any { return change(s) }))
+	return mapLeaves(typedChange(func(s string) any { return change(s) }))
 }
 
 // withoutNulls drops the members of hashes that are null.
 func withoutNulls(v any) any {
-	return leaves(only(func(m map[string]any) any {
+	return mapLeaves(typedChange(func(m map[string]any) any {
 		maps.DeleteFunc(m, func(_ string, value any) bool { return value == nil })
 		return m
 	}))(v)
@@ -88,11 +88,11 @@ func withoutNulls(v any) any {
 // roundArgs rounds the numbers of args beyond 2^53, as encoding/json does.
 func roundArgs(e *event) {
 	var args []any
-	large := func(arg any) bool {
-		f, is := arg.(float64)
-		return is && (f >= 1<<53 || f <= -(1<<53))
+	isLarge := func(arg any) bool {
+		f, ok := arg.(float64)
+		return ok && (f >= 1<<53 || f <= -(1<<53))
 	}
-	if json.Unmarshal(e.Object.Get("args"), &args) == nil && slices.ContainsFunc(args, large) {
+	if json.Unmarshal(e.Object.Get("args"), &args) == nil && slices.ContainsFunc(args, isLarge) {
 		setArgs(e.Object, args)
 	}
 }

@@ -13,10 +13,10 @@ import (
 
 // Faktory returns the bugs of what Faktory adds to the specification, sorted by name: of a server with
 // [fakes.LikeFaktory].
-func Faktory() []fakes.Bug { return slices.Clone(allOfFaktory()) }
+func Faktory() []fakes.Bug { return slices.Clone(faktoryRows()) }
 
-var allOfFaktory = sync.OnceValue(func() []fakes.Bug {
-	return catalogue.SortBugs(faktoryBugs, catalogue.Ruled(faktoryTable(), fakes.Rules()))
+var faktoryRows = sync.OnceValue(func() []fakes.Bug {
+	return catalogue.SortBugs(faktoryBugs, catalogue.RuledBugs(faktoryTable(), fakes.Rules()))
 })
 
 //go:embed faktory.txt
@@ -38,23 +38,23 @@ var faktoryBugs = []fakes.Bug{
 			}
 			return `*"jid":"` + jids[0] + `"*`
 		})
-	}, valid("MUTATE"))),
+	}, isValid("MUTATE"))),
 	faktory("mutate-pattern-all", do(func(e *event) {
 		filterBy(e, "regexp", func(json.RawMessage) string { return "*" })
-	}, valid("MUTATE"))),
+	}, isValid("MUTATE"))),
 	faktory("mutate-prefix", do(func(e *event) {
 		filterBy(e, "jobtype", func(value json.RawMessage) string {
 			return `*"jobtype":` + strings.TrimSuffix(string(value), `"`) + "*"
 		})
-	}, valid("MUTATE"))),
+	}, isValid("MUTATE"))),
 	faktory("pushb-all-or-nothing", do(func(e *event) {
 		if slices.ContainsFunc(e.Jobs, func(job *object) bool { return job.Get("jobtype") == nil }) {
 			e.Jobs = slices.DeleteFunc(e.Jobs, func(job *object) bool { return job.Get("jobtype") != nil })
 		}
-	}, valid("PUSHB"))),
+	}, isValid("PUSHB"))),
 	faktory("pushb-loses-the-last", do(func(e *event) {
 		e.Jobs = e.Jobs[:max(0, len(e.Jobs)-1)]
-	}, valid("PUSHB"))),
+	}, isValid("PUSHB"))),
 	faktory("queue-latency-milliseconds", do(func(e *event) {
 		var seconds map[string]float64
 		if json.Unmarshal(e.Reply.Text, &seconds) == nil {
@@ -64,9 +64,9 @@ var faktoryBugs = []fakes.Bug{
 			text, _ := json.Marshal(seconds) //nolint:errchkjson // numbers
 			e.Reply = fakes.Bulk(text)
 		}
-	}, done("QUEUE"))),
-	faktory("queue-pause-ends", next(server, at(fakes.Restarted), at(fakes.Greeting), func(e *event) {
-		e.Then(func() {
+	}, isDone("QUEUE"))),
+	faktory("queue-pause-ends", actNext(server, at(fakes.Restarted), at(fakes.Greeting), func(e *event) {
+		e.AfterHook(func() {
 			for _, j := range e.Conn.Server().Jobs() {
 				e.Resume(j.Queue)
 			}
@@ -76,14 +76,14 @@ var faktoryBugs = []fakes.Bug{
 		e.Queues = slices.DeleteFunc(e.Queues, func(name string) bool {
 			return !slices.ContainsFunc(e.Conn.Server().Jobs(), func(j fakes.StoredJob) bool { return j.Queue == name })
 		})
-	}, valid("QUEUE"), func(e *event) bool {
+	}, isValid("QUEUE"), func(e *event) bool {
 		return strings.HasPrefix(strings.ToUpper(string(e.Command.Args)), "PAUSE ")
 	})),
 }
 
 // filterBy has a MUTATE select by a pattern in the place of a member of its filter.
 func filterBy(e *event, member string, pattern func(json.RawMessage) string) {
-	filter, err := fakes.ParseObject(e.Object.Given("filter"))
+	filter, err := fakes.ParseObject(e.Object.NonNull("filter"))
 	if err != nil || filter.Get(member) == nil {
 		return
 	}

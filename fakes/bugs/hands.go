@@ -14,18 +14,18 @@ type hand struct {
 	worker string
 }
 
-// inHand returns hooks that act at some events on those jobs in hand that fit, in the order of their delivery, if there
+// actOnHeldJobs returns hooks that act at some events on those jobs in hand that fit, in the order of their delivery, if there
 // are any. They act when the hook has returned, so that they may report jobs themselves.
-func inHand(is condition, fits func(*event, hand) bool, act func(*event, ...string)) func() func(*event) {
-	reported := done(fwp.ACK, fwp.FAIL)
-	return keepAll(either(at(fakes.Delivered), reported, is), func(all *[]hand, e *event) {
+func actOnHeldJobs(match condition, fits func(*event, hand) bool, act func(*event, ...string)) func() func(*event) {
+	isReport := isDone(fwp.ACK, fwp.FAIL)
+	return withMemory(anyOf(at(fakes.Delivered), isReport, match), func(all *[]hand, e *event) {
 		switch {
 		case e.Point == fakes.Delivered:
 			*all = append(*all, hand{jid(e), e.Conn.ID, e.Conn.Worker})
-		case reported(e):
+		case isReport(e):
 			*all = slices.DeleteFunc(*all, func(h hand) bool { return h.jid == jid(e) })
 		}
-		if !is(e) {
+		if !match(e) {
 			return
 		}
 		var jids []string
@@ -35,18 +35,18 @@ func inHand(is condition, fits func(*event, hand) bool, act func(*event, ...stri
 			}
 		}
 		if len(jids) > 0 {
-			e.Then(func() { act(e, jids...) })
+			e.AfterHook(func() { act(e, jids...) })
 		}
 	})
 }
 
 // Which jobs: those of the connection, or of its worker.
-func ownJobs(e *event, h hand) bool     { return h.conn == e.Conn.ID }
-func workersJobs(e *event, h hand) bool { return h.worker != "" && h.worker == e.Conn.Worker }
+func isOfConn(e *event, h hand) bool   { return h.conn == e.Conn.ID }
+func isOfWorker(e *event, h hand) bool { return h.worker != "" && h.worker == e.Conn.Worker }
 
 // What becomes of jobs in hand.
 func finish(e *event, jids ...string)   { e.Finish(jids...) }
 func giveBack(e *event, jids ...string) { e.GiveBack(jids...) }
 
-// reportFirst makes a report one of the first of them.
-func reportFirst(e *event, jids ...string) { e.Object.SetText("jid", jids[0]) }
+// setFirstJID makes a report one of the first of them.
+func setFirstJID(e *event, jids ...string) { e.Object.SetText("jid", jids[0]) }

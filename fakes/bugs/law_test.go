@@ -38,7 +38,7 @@ func TestABugIsInTheFileOfItsWord(t *testing.T) {
 		}
 		assert.Equal(t, want, source, name)
 	}
-	assert.Len(t, All(), len(files)+len(catalogue.Ruled(bugsTable(), fakes.Rules())))
+	assert.Len(t, All(), len(files)+len(catalogue.RuledBugs(bugsTable(), fakes.Rules())))
 }
 
 // [catalogue.BugOf] panics if a row has both.
@@ -48,7 +48,7 @@ func TestEachRowHasARuleOrAHook(t *testing.T) {
 	for _, f := range slices.Concat(All(), Faktory()) {
 		all = append(all, f.Name)
 	}
-	for _, f := range Keeping() {
+	for _, f := range Snapshots() {
 		all = append(all, f.Name)
 	}
 	for _, rows := range []catalogue.Table{bugsTable(), faktoryTable()} {
@@ -61,10 +61,10 @@ func TestEachRowHasARuleOrAHook(t *testing.T) {
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	for _, f := range All() {
-		named, known := Named(f.Name)
-		assert.True(t, known)
+		named, ok := Lookup(f.Name)
+		assert.True(t, ok)
 		assert.Equal(t, f.Summary, named.Summary)
 	}
-	_, known := Named("nothing")
-	assert.False(t, known)
+	_, ok := Lookup("nothing")
+	assert.False(t, ok)
 }

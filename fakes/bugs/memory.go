@@ -32,35 +32,35 @@ func server(*event) struct{} { return struct{}{} }
 
 type memory[K comparable, V any] = catalogue.Memory[K, V]
 
-// keep returns hooks with a memory for each key.
-func keep[K comparable, V any](key func(*event) K, is condition, act func(*V, *event)) func() func(*event) {
-	return catalogue.KeepBy(key, is, act)
+// withMemoryBy returns hooks with a memory for each key.
+func withMemoryBy[K comparable, V any](key func(*event) K, match condition, act func(*V, *event)) func() func(*event) {
+	return catalogue.WithMemoryBy(key, match, act)
 }
 
-// keepAll returns hooks with one memory for all that a server does.
-func keepAll[M any](is condition, act func(*M, *event)) func() func(*event) {
-	return catalogue.Keep(is, act)
+// withMemory returns hooks with one memory for all that a server does.
+func withMemory[M any](match condition, act func(*M, *event)) func() func(*event) {
+	return catalogue.WithMemory(match, act)
 }
 
-// next returns hooks that act once, when something has happened before for the same key.
-func next[K comparable](key func(*event) K, happened, is condition, act func(*event)) func() func(*event) {
-	return catalogue.Next(key, happened, is, act)
+// actNext returns hooks that act once, when something has happened before for the same key.
+func actNext[K comparable](key func(*event) K, cause, match condition, act func(*event)) func() func(*event) {
+	return catalogue.ActNext(key, cause, match, act)
 }
 
 // recall returns hooks that note something when it happens, and act with it at the next event of the same key.
 func recall[K comparable, V any](
-	key func(*event) K, happened condition, note func(*event) V, is condition, act func(V, *event),
+	key func(*event) K, cause condition, note func(*event) V, match condition, act func(V, *event),
 ) func() func(*event) {
-	return catalogue.Recall(key, happened, note, is, act)
+	return catalogue.Recall(key, cause, note, match, act)
 }
 
-// gone notes the channel Done of the connection.
-func gone(e *event) <-chan struct{} { return e.Conn.Done }
+// connDone notes the channel Done of the connection.
+func connDone(e *event) <-chan struct{} { return e.Conn.Done }
 
-// follows gives a job that leaves a field out the value of the last job that had it.
-func follows(field string) func() func(*event) {
-	return keepAll(valid(fwp.PUSH), func(last *string, e *event) {
-		if value := string(e.Object.Given(field)); value != "" {
+// repeatField gives a job that leaves a field out the value of the last job that had it.
+func repeatField(field string) func() func(*event) {
+	return withMemory(isValid(fwp.PUSH), func(last *string, e *event) {
+		if value := string(e.Object.NonNull(field)); value != "" {
 			*last = value
 		} else if *last != "" {
 			e.Object.Set(field, *last)
@@ -68,20 +68,20 @@ func follows(field string) func() func(*event) {
 	})
 }
 
-// sent delivers a read-only field as the PUSH had it.
-func sent(field string) func() func(*event) {
+// restoreField delivers a read-only field as the PUSH had it.
+func restoreField(field string) func() func(*event) {
 	value := func(e *event) string { return string(e.Object.Get(field)) }
-	return recall(jid, both(checked(fwp.PUSH), has(field)), value, at(fakes.Delivered),
+	return recall(jid, allOf(atChecked(fwp.PUSH), hasMember(field)), value, at(fakes.Delivered),
 		func(value string, e *event) { e.Object.Set(field, value) })
 }
 
 // withJob returns hooks that act with a copy of a job, which was made at an earlier event, at a later one; unless the
 // job was at one of the points between.
 func withJob(earlier, later condition, act func(e *event, job *object), unless ...fakes.Point) func() func(*event) {
-	over, clone := at(unless...), func(e *event) *object { return e.Object.Clone() }
-	return recall(jid, earlier, clone, either(later, over), func(job *object, e *event) {
-		if !over(e) {
-			e.Then(func() { act(e, job) })
+	isOver, clone := at(unless...), func(e *event) *object { return e.Object.Clone() }
+	return recall(jid, earlier, clone, anyOf(later, isOver), func(job *object, e *event) {
+		if !isOver(e) {
+			e.AfterHook(func() { act(e, job) })
 		}
 	})
 }
@@ -91,33 +91,33 @@ func pushIn(d time.Duration) func(e *event, job *object) {
 	return func(e *event, job *object) { e.Push(job, time.Now().Add(d)) }
 }
 
-// okayPush answers a FAIL that was refused with OK, and pushes a job.
-func okayPush(push func(e *event, job *object)) func(e *event, job *object) {
+// pushAfterOK answers a FAIL that was refused with OK, and pushes a job.
+func pushAfterOK(push func(e *event, job *object)) func(e *event, job *object) {
 	return func(e *event, job *object) {
-		okay(e)
+		answerOK(e)
 		push(e, job)
 	}
 }
 
-// notHeld holds for a FAIL of a job that is not held.
-func notHeld(e *event) bool { return ran(fwp.FAIL)(e) && e.About() == fakes.AboutJob }
+// isUnheldFail holds for a FAIL of a job that is not held.
+func isUnheldFail(e *event) bool { return atRan(fwp.FAIL)(e) && e.About() == fakes.AboutJob }
 
-// drawn returns a time between two bounds, the same one for the same job and number in every run.
-func drawn(least, most time.Duration, e *event, n int64) time.Duration {
-	return least + time.Duration(fakes.Chance(0, jid(e), n).Int64N(int64(most-least)))
+// randomTime returns a time between two bounds, the same one for the same job and number in every run.
+func randomTime(minimum, maximum time.Duration, e *event, n int64) time.Duration {
+	return minimum + time.Duration(fakes.Chance(0, jid(e), n).Int64N(int64(maximum-minimum)))
 }
 
-// ifGone returns hooks that act at a later event of a job if the connection of an earlier one has ended.
-func ifGone(earlier fakes.Point, later condition, act func(*event)) func() func(*event) {
-	return recall(jid, both(at(earlier), connected), gone, later, func(from <-chan struct{}, e *event) {
-		if closed(from) {
+// actIfClosed returns hooks that act at a later event of a job if the connection of an earlier one has ended.
+func actIfClosed(earlier fakes.Point, later condition, act func(*event)) func() func(*event) {
+	return recall(jid, allOf(at(earlier), isConnected), connDone, later, func(from <-chan struct{}, e *event) {
+		if isClosed(from) {
 			act(e)
 		}
 	})
 }
 
-// closed reports whether a channel is closed; nil is not.
-func closed(done <-chan struct{}) bool {
+// isClosed reports whether a channel is closed; nil is not.
+func isClosed(done <-chan struct{}) bool {
 	select {
 	case <-done:
 		return true
@@ -126,9 +126,9 @@ func closed(done <-chan struct{}) bool {
 	}
 }
 
-// elsewhere acts on accepted reports that come on another connection than that of the FETCH.
-func elsewhere(verb string, act func(*event)) func() func(*event) {
-	return recall(jid, at(fakes.Delivered), conn, valid(verb), func(holder int64, e *event) {
+// onOtherConn acts on accepted reports that come on another connection than that of the FETCH.
+func onOtherConn(verb string, act func(*event)) func() func(*event) {
+	return recall(jid, at(fakes.Delivered), conn, isValid(verb), func(holder int64, e *event) {
 		if holder != e.Conn.ID {
 			act(e)
 		}

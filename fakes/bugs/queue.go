@@ -17,17 +17,17 @@ var queueBugs = []fakes.Bug{
 	bug("queue-dots", queues(func(s string) string { return strings.ReplaceAll(s, ".", "-") })),
 	bug("queue-escaped",
 		do(func(e *event) { e.Object.SetText("queue", strings.Trim(string(e.Object.Get("queue")), `"`)) },
-			valid(fwp.PUSH), func(e *event) bool { return bytes.IndexByte(e.Object.Get("queue"), '\\') >= 0 })),
+			isValid(fwp.PUSH), func(e *event) bool { return bytes.IndexByte(e.Object.Get("queue"), '\\') >= 0 })),
 	bug("queue-numbers", queues(digits)),
 	bug("queue-prefix", prefixQueues()),
 	// These lose the jobs of a queue, or have it return others.
-	bug("queue-is-a-set", keepAll(either(scheduled, both(ran(), foundNone)), func(kept **object, e *event) {
+	bug("queue-is-a-set", withMemory(anyOf(isScheduled, allOf(atRan(), hasNoJob)), func(job **object, e *event) {
 		switch {
 		case e.Point == fakes.Scheduled:
-			*kept = e.Object.Clone()
-		case *kept != nil && slices.Contains(e.Queues, "scheduled"):
-			e.Reply = fakes.Bulk((*kept).Append(nil))
-			*kept = nil
+			*job = e.Object.Clone()
+		case *job != nil && slices.Contains(e.Queues, "scheduled"):
+			e.Reply = fakes.Bulk((*job).Append(nil))
+			*job = nil
 		}
 	})),
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// whileWaiting returns hooks that act if at least so many FETCHes are being answered at a queue: that of the event's
+// actWhileWaiting returns hooks that act if at least so many FETCHes are being answered at a queue: that of the event's
 // job, or the first one of its FETCH.
-func whileWaiting(least int, is condition, act func(*event)) func() func(*event) {
-	begins, ends := valid(fwp.FETCH), done(fwp.FETCH)
+func actWhileWaiting(minimum int, match condition, act func(*event)) func() func(*event) {
+	isBegin, isEnd := isValid(fwp.FETCH), isDone(fwp.FETCH)
 	queue := func(e *event) string {
 		if e.Point == fakes.Checked || e.Point == fakes.Ran {
 			return queuesOf(e.Command)[0]
 		}
 		return e.Object.Text("queue")
 	}
-	return keep(queue, either(begins, ends, is), func(waiting *int, e *event) {
+	return withMemoryBy(queue, anyOf(isBegin, isEnd, match), func(waiting *int, e *event) {
 		switch {
-		case begins(e):
+		case isBegin(e):
 			*waiting++
-		case ends(e):
+		case isEnd(e):
 			*waiting--
 		}
-		if is(e) && *waiting >= least {
+		if match(e) && *waiting >= minimum {
 			act(e)
 		}
 	})
@@ -53,27 +53,27 @@ func queuesOf(c fwp.Command) []string {
 	return names
 }
 
-// inPlaces lets so many commands run at a time. A command that waits for its turn ends with its connection; the turn of
+// limitCommands lets so many commands run at a time. A command that waits for its turn ends with its connection; the turn of
 // a connection that has ended is free, because Ran is always reached. What is no FETCH comes after one that was sent at
 // the same moment, in every run.
-func inPlaces(most int, takes condition) func() func(*event) {
+func limitCommands(limit int, match condition) func() func(*event) {
 	return func() func(*event) {
 		// Made at the first event, so that the hook may be made outside the synctest bubble of its server.
-		places := sync.OnceValue(func() chan struct{} { return make(chan struct{}, most) })
-		var taken sync.Map // by connection
+		places := sync.OnceValue(func() chan struct{} { return make(chan struct{}, limit) })
+		var connIDs sync.Map // by connection
 		return func(e *event) {
 			switch {
-			case takes(e):
+			case match(e):
 				if e.Command.Verb != fwp.FETCH {
 					await(e, time.After(time.Millisecond))
 				}
 				select {
 				case places() <- struct{}{}:
-					taken.Store(e.Conn.ID, true)
+					connIDs.Store(e.Conn.ID, true)
 				case <-e.Conn.Done:
 				}
 			case e.Point == fakes.Ran:
-				if _, took := taken.LoadAndDelete(e.Conn.ID); took {
+				if _, ok := connIDs.LoadAndDelete(e.Conn.ID); ok {
 					<-places()
 				}
 			}
@@ -93,7 +93,7 @@ func await[T any](e *event, c <-chan T) {
 // time without another it gets its own job, before a check would find it late.
 func swapReplies() func(*event) {
 	type offer struct {
-		own   fwp.Reply
+		reply fwp.Reply
 		other chan fwp.Reply // holds one
 	}
 	var count atomic.Int64
@@ -101,9 +101,9 @@ func swapReplies() func(*event) {
 	return do(func(e *event) {
 		mine := offer{fwp.Reply{Kind: e.Reply.Kind, Text: bytes.Clone(e.Reply.Text)}, make(chan fwp.Reply, 1)}
 		select {
-		case waits := <-offers():
-			waits.other <- mine.own
-			e.Reply = waits.own
+		case waiter := <-offers():
+			waiter.other <- mine.reply
+			e.Reply = waiter.reply
 			return
 		default:
 		}
@@ -116,5 +116,5 @@ func swapReplies() func(*event) {
 		case <-time.After(300 * time.Millisecond):
 		case <-e.Conn.Done:
 		}
-	}, ran(), foundJob)
+	}, atRan(), hasJob)
 }

@@ -10,17 +10,17 @@ type Hook[E any] interface {
 //
 //go:noinline
 func Maker[E any, H Hook[E]](hook H) func() func(*E) {
-	if maker, is := any(hook).(func() func(*E)); is {
+	if maker, ok := any(hook).(func() func(*E)); ok {
 		return maker
 	}
 	shared, _ := any(hook).(func(*E))
 	return func() func(*E) { return shared }
 }
 
-// Both returns a hook that calls two, one after the other; a nil one is left out.
+// Chain returns a hook that calls two, one after the other; a nil one is left out.
 //
 //go:noinline
-func Both[E any](first, second func(*E)) func(*E) {
+func Chain[E any](first, second func(*E)) func(*E) {
 	switch {
 	case first == nil:
 		return second
@@ -33,12 +33,12 @@ func Both[E any](first, second func(*E)) func(*E) {
 	}
 }
 
-// On returns a hook that acts on the events for which a condition holds.
+// ActIf returns a hook that acts on the events for which a condition holds.
 //
 //go:noinline
-func On[E any](is func(*E) bool, act func(*E)) func(*E) {
+func ActIf[E any](match func(*E) bool, act func(*E)) func(*E) {
 	return func(e *E) {
-		if is(e) {
+		if match(e) {
 			act(e)
 		}
 	}
@@ -50,8 +50,8 @@ func On[E any](is func(*E) bool, act func(*E)) func(*E) {
 //go:noinline
 func All[E any](conditions ...func(*E) bool) func(*E) bool {
 	return func(e *E) bool {
-		for _, holds := range conditions {
-			if !holds(e) {
+		for _, condition := range conditions {
+			if !condition(e) {
 				return false
 			}
 		}
@@ -64,8 +64,8 @@ func All[E any](conditions ...func(*E) bool) func(*E) bool {
 //go:noinline
 func Any[E any](conditions ...func(*E) bool) func(*E) bool {
 	return func(e *E) bool {
-		for _, holds := range conditions {
-			if holds(e) {
+		for _, condition := range conditions {
+			if condition(e) {
 				return true
 			}
 		}
@@ -80,11 +80,11 @@ func Not[E any](condition func(*E) bool) func(*E) bool {
 	return func(e *E) bool { return !condition(e) }
 }
 
-// Every returns hooks that act on each nth of the events for which a condition holds.
+// ActEveryNth returns hooks that act on each nth of the events for which a condition holds.
 //
 //go:noinline
-func Every[E any](n int, is func(*E) bool, act func(*E)) func() func(*E) {
-	return Keep(is, func(count *int, e *E) {
+func ActEveryNth[E any](n int, match func(*E) bool, act func(*E)) func() func(*E) {
+	return WithMemory(match, func(count *int, e *E) {
 		if *count++; *count%n == 0 {
 			act(e)
 		}

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Keep returns hooks that act on the events for which a condition holds, and remember something: every server has an M
+// WithMemory returns hooks that act on the events for which a condition holds, and remember something: every server has an M
 // of its own, which is zero at first.
 //
 // act is never called twice at the same time for one server, so that it needs no lock. It must return at once, and must
@@ -13,11 +13,11 @@ import (
 // memory or, if the fake has a way for that, after the hook has returned. The condition is asked without the lock.
 //
 //go:noinline
-func Keep[E, M any](is func(*E) bool, act func(memory *M, e *E)) func() func(*E) {
+func WithMemory[E, M any](match func(*E) bool, act func(memory *M, e *E)) func() func(*E) {
 	return func() func(*E) {
 		var mu sync.Mutex
 		var memory M
-		return On(is, func(e *E) {
+		return ActIf(match, func(e *E) {
 			mu.Lock()
 			defer mu.Unlock()
 			act(&memory, e)
@@ -25,16 +25,16 @@ func Keep[E, M any](is func(*E) bool, act func(memory *M, e *E)) func() func(*E)
 	}
 }
 
-// KeepBy is [Keep] with a V for each key, such as a connection, a job or a worker. A V that is zero when act returns
+// WithMemoryBy is [WithMemory] with a V for each key, such as a connection, a job or a worker. A V that is zero when act returns
 // takes no room.
 //
 //go:noinline
-func KeepBy[E any, K comparable, V any](
-	key func(*E) K, is func(*E) bool, act func(memory *V, e *E),
+func WithMemoryBy[E any, K comparable, V any](
+	key func(*E) K, match func(*E) bool, act func(memory *V, e *E),
 ) func() func(*E) {
-	return Keep(is, func(all *Memory[K, V], e *E) {
+	return WithMemory(match, func(all *Memory[K, V], e *E) {
 		k := key(e)
-		v := all.Of(k)
+		v := all.Value(k)
 		act(v, e)
 		if reflect.ValueOf(v).Elem().IsZero() {
 			all.Forget(k)
@@ -42,26 +42,26 @@ func KeepBy[E any, K comparable, V any](
 	})
 }
 
-// From returns hooks that act on the events for which is holds from when, for the same key, something has happened on.
+// ActAfter returns hooks that act on the events for which is holds from when, for the same key, something has happened on.
 //
 //go:noinline
-func From[E any, K comparable](key func(*E) K, happened, is func(*E) bool, act func(*E)) func() func(*E) {
-	return KeepBy(key, Any(happened, is), func(has *bool, e *E) {
+func ActAfter[E any, K comparable](key func(*E) K, cause, match func(*E) bool, act func(*E)) func() func(*E) {
+	return WithMemoryBy(key, Any(cause, match), func(hasHappened *bool, e *E) {
 		switch {
-		case happened(e):
-			*has = true
-		case *has:
+		case cause(e):
+			*hasHappened = true
+		case *hasHappened:
 			act(e)
 		}
 	})
 }
 
-// Next returns hooks that act on the first event for which is holds after, for the same key, something has happened;
+// ActNext returns hooks that act on the first event for which is holds after, for the same key, something has happened;
 // again whenever it has happened again.
 //
 //go:noinline
-func Next[E any, K comparable](key func(*E) K, happened, is func(*E) bool, act func(*E)) func() func(*E) {
-	return Recall(key, happened, Server[E], is, func(_ struct{}, e *E) { act(e) })
+func ActNext[E any, K comparable](key func(*E) K, cause, match func(*E) bool, act func(*E)) func() func(*E) {
+	return Recall(key, cause, Server[E], match, func(_ struct{}, e *E) { act(e) })
 }
 
 // Recall returns hooks that note something when it happens, and act with it at the first event after that for which is
@@ -69,48 +69,48 @@ func Next[E any, K comparable](key func(*E) K, happened, is func(*E) bool, act f
 //
 //go:noinline
 func Recall[E any, K comparable, V any](
-	key func(*E) K, happened func(*E) bool, note func(*E) V, is func(*E) bool, act func(noted V, e *E),
+	key func(*E) K, cause func(*E) bool, note func(*E) V, match func(*E) bool, act func(value V, e *E),
 ) func() func(*E) {
 	type memory struct {
-		has   bool
-		noted V
+		hasNote bool
+		value   V
 	}
-	return KeepBy(key, Any(happened, is), func(m *memory, e *E) {
-		switch was := *m; {
-		case happened(e):
+	return WithMemoryBy(key, Any(cause, match), func(m *memory, e *E) {
+		switch previous := *m; {
+		case cause(e):
 			*m = memory{true, note(e)}
-		case was.has:
+		case previous.hasNote:
 			*m = memory{}
-			act(was.noted, e)
+			act(previous.value, e)
 		}
 	})
 }
 
-// Again returns hooks that act from the second time on that a condition holds for the same key.
+// ActOnRepeat returns hooks that act from the second time on that a condition holds for the same key.
 //
 //go:noinline
-func Again[E any, K comparable](key func(*E) K, is func(*E) bool, act func(*E)) func() func(*E) {
-	return KeepBy(key, is, func(has *bool, e *E) {
-		if *has {
+func ActOnRepeat[E any, K comparable](key func(*E) K, match func(*E) bool, act func(*E)) func() func(*E) {
+	return WithMemoryBy(key, match, func(hasMatched *bool, e *E) {
+		if *hasMatched {
 			act(e)
 		}
-		*has = true
+		*hasMatched = true
 	})
 }
 
 // Server is the key of what is remembered for a server as a whole.
 func Server[E any](*E) struct{} { return struct{}{} }
 
-// Memory is what a hook remembers by key. The zero value is empty. It is not safe for concurrent use: [Keep] calls a
+// Memory is what a hook remembers by key. The zero value is empty. It is not safe for concurrent use: [WithMemory] calls a
 // hook once at a time.
 type Memory[K comparable, V any] struct {
 	values map[K]*V
 }
 
-// Of returns what is remembered for a key, to be read and changed; it is zero at first.
+// Value returns what is remembered for a key, to be read and changed; it is zero at first.
 //
 //go:noinline
-func (m *Memory[K, V]) Of(key K) *V {
+func (m *Memory[K, V]) Value(key K) *V {
 	v := m.values[key]
 	if v == nil {
 		if m.values == nil {
@@ -126,7 +126,7 @@ func (m *Memory[K, V]) Of(key K) *V {
 func (m *Memory[K, V]) Has(key K) bool { return m.values[key] != nil }
 
 // Take returns what is remembered for a key, and forgets it; known is false if there is nothing.
-func (m *Memory[K, V]) Take(key K) (value V, known bool) {
+func (m *Memory[K, V]) Take(key K) (value V, ok bool) {
 	if v := m.values[key]; v != nil {
 		delete(m.values, key)
 		return *v, true

@@ -60,15 +60,15 @@ func Reader(file, text string) func() Table {
 }
 
 func (t Table) has(name string) bool {
-	_, has := t[name]
-	return has
+	_, ok := t[name]
+	return ok
 }
 
-// of returns the row of a name for what is in Go. It panics if there is none, and if it has rules.
-func (t Table) of(name string) Row {
-	row, known := t[name]
+// row returns the row of a name for what is in Go. It panics if there is none, and if it has rules.
+func (t Table) row(name string) Row {
+	row, ok := t[name]
 	switch {
-	case !known:
+	case !ok:
 		panic(fmt.Sprintf("no row of the table has the name %q", name))
 	case row.rules != "":
 		panic(fmt.Sprintf("the row %q has a rule, and something in Go", name))
@@ -78,12 +78,12 @@ func (t Table) of(name string) Row {
 
 // BugOf returns the bug that has a row of a table and a hook.
 func BugOf[E any, H Hook[E]](t Table, name string, hook H) Bug[E] {
-	row := t.of(name)
+	row := t.row(name)
 	return Bug[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: Maker[E](hook)}
 }
 
-// Ruled returns the bugs of the rows that have rules, in no order. It panics if one is no rule, with line and column.
-func Ruled[E any](t Table, words *rule.Vocabulary[E]) (all []Bug[E]) {
+// RuledBugs returns the bugs of the rows that have rules, in no order. It panics if one is no rule, with line and column.
+func RuledBugs[E any](t Table, words *rule.Vocabulary[E]) (all []Bug[E]) {
 	for name, row := range t {
 		if row.rules == "" {
 			continue
@@ -98,17 +98,17 @@ func Ruled[E any](t Table, words *rule.Vocabulary[E]) (all []Bug[E]) {
 	return all
 }
 
-// RuledVariations is [Ruled] for variations; hook returns where a configuration has its hook.
+// RuledVariations is [RuledBugs] for variations; hook returns where a configuration has its hook.
 func RuledVariations[E, C any](t Table, words *rule.Vocabulary[E], hook func(*C) *func(*E)) (all []Variation[C]) {
-	for _, f := range Ruled(t, words) {
-		all = append(all, variation(t[f.Name], f.Name, func(c *C) { *hook(c) = Both(*hook(c), f.Hook()) }))
+	for _, f := range RuledBugs(t, words) {
+		all = append(all, variation(t[f.Name], f.Name, func(c *C) { *hook(c) = Chain(*hook(c), f.Hook()) }))
 	}
 	return all
 }
 
 // VariationOf returns the variation that has a row of a table.
 func VariationOf[C any](t Table, name string, configure func(*C)) Variation[C] {
-	return variation(t.of(name), name, configure)
+	return variation(t.row(name), name, configure)
 }
 
 func variation[C any](row Row, name string, configure func(*C)) Variation[C] {

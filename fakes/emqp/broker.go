@@ -20,22 +20,22 @@ import (
 // reply, and has none. PUBLISH has no subscribers. Messages that break the document are ignored. A REQUEST that was
 // sent to a worker is not sent again.
 type Broker struct {
-	config  Config
-	sockets []*zmtp.Router // the front end, and the back end if that is another
-	running sync.WaitGroup
-	end     chan struct{}
-	wake    chan struct{} // holds one: the clock looks at the times anew
+	config     Config
+	sockets    []*zmtp.Router // the front end, and the back end if that is another
+	goroutines sync.WaitGroup
+	end        chan struct{}
+	wake       chan struct{} // holds one: the clock looks at the times anew
 
-	mu       sync.Mutex
-	ended    bool
-	leaving  bool // after DISCONNECT
-	peers    map[address]*peer
-	workers  []*peer          // in the order in which they were sent something last
-	queues   map[string][]job // by name, none empty
-	schedule []job            // waits for a scheduler
-	waiting  int
-	dropped  int
-	ids      int
+	mu           sync.Mutex
+	isEnded      bool
+	isLeaving    bool // after DISCONNECT
+	peers        map[address]*peer
+	workers      []*peer          // in the order in which they were sent something last
+	queues       map[string][]job // by name, none empty
+	schedule     []job            // waits for a scheduler
+	waitingCount int
+	droppedCount int
+	ids          int
 }
 
 // address is where a peer is.
@@ -47,13 +47,13 @@ type address struct {
 // peer is what the broker knows of one.
 type peer struct {
 	address
-	role       Role
-	number     int          // of a scheduler: in the order of their INFORMs
-	queues     []emqp.Queue // of a worker, the highest weight first
-	credit     int          // of a worker: READYs that were not used up
-	unanswered []address    // of a worker: who waits for its REPLYs, the oldest first
-	heard      time.Time    // its last message
-	spoken     time.Time    // the last message to it
+	role         Role
+	number       int          // of a scheduler: in the order of their INFORMs
+	queues       []emqp.Queue // of a worker, the highest weight first
+	credit       int          // of a worker: READYs that were not used up
+	replyTo      []address    // of a worker: who waits for its REPLYs, the oldest first
+	lastReceived time.Time    // its last message
+	lastSent     time.Time    // the last message to it
 }
 
 // job is a message that waits for a worker or scheduler.
@@ -66,7 +66,7 @@ type job struct {
 // workers, or nil where one socket is for all. The listeners are the broker's. (ROUTER Addressing)
 func Start(config Config, front, back net.Listener) *Broker {
 	b := &Broker{
-		config: config.orDefault(), end: make(chan struct{}), wake: make(chan struct{}, 1),
+		config: config.withDefaults(), end: make(chan struct{}), wake: make(chan struct{}, 1),
 		peers: map[address]*peer{}, queues: map[string][]job{},
 	}
 	for _, l := range []net.Listener{front, back} {
@@ -74,15 +74,15 @@ func Start(config Config, front, back net.Listener) *Broker {
 			b.serve(l)
 		}
 	}
-	b.running.Go(b.clock)
+	b.goroutines.Go(b.clock)
 	return b
 }
 
 // serve gives the broker one more socket.
 func (b *Broker) serve(l net.Listener) {
 	i, config := len(b.sockets), b.config.Router
-	config.Joined = nil
-	config.Left = func(identity string, err error) {
+	config.OnJoin = nil
+	config.OnLeave = func(identity string, err error) {
 		if identity != "" && !errors.Is(err, zmtp.ErrTaken) { // the one who took it is there
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -91,15 +91,15 @@ func (b *Broker) serve(l net.Listener) {
 	}
 	r := zmtp.NewRouter(config)
 	b.sockets = append(b.sockets, r)
-	b.running.Go(func() {
+	b.goroutines.Go(func() {
 		<-b.end
 		l.Close()
 		r.Close()
 	})
-	b.running.Go(func() { _ = r.Serve(l) }) // until the listener is closed
-	b.running.Go(func() {
+	b.goroutines.Go(func() { _ = r.Serve(l) }) // until the listener is closed
+	b.goroutines.Go(func() {
 		for m, err := r.Receive(context.Background()); err == nil; m, err = r.Receive(context.Background()) {
-			b.received(address{i, m.From}, m.Parts)
+			b.receive(address{i, m.From}, m.Parts)
 		}
 	})
 }
@@ -107,12 +107,12 @@ func (b *Broker) serve(l net.Listener) {
 // Close ends the broker and all its connections.
 func (b *Broker) Close() {
 	b.mu.Lock()
-	if !b.ended {
-		b.ended = true
+	if !b.isEnded {
+		b.isEnded = true
 		close(b.end)
 	}
 	b.mu.Unlock()
-	b.running.Wait()
+	b.goroutines.Wait()
 }
 
 // Counts is what a broker has.
@@ -127,7 +127,7 @@ type Counts struct {
 func (b *Broker) Counts() Counts {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := Counts{Waiting: map[string]int{}, Workers: len(b.workers), Schedule: len(b.schedule), Dropped: b.dropped}
+	c := Counts{Waiting: map[string]int{}, Workers: len(b.workers), Schedule: len(b.schedule), Dropped: b.droppedCount}
 	for name, jobs := range b.queues {
 		c.Waiting[name] = len(jobs)
 	}
@@ -147,11 +147,11 @@ func (b *Broker) id() string {
 
 // send sends a message to a peer, as the hook has changed it. It returns an error if the peer cannot be sent to.
 func (b *Broker) send(p *peer, m emqp.Message) error {
-	e := Event{Peer: p.identity, Role: p.role, Sent: true, Frames: m.Frames(), socket: p.socket}
+	e := Event{Peer: p.identity, Role: p.role, IsFromBroker: true, Frames: m.Frames(), socket: p.socket}
 	if b.config.Hook != nil {
 		b.config.Hook(&e)
 	}
-	p.spoken = time.Now()
+	p.lastSent = time.Now()
 	if e.Delay > 0 {
 		time.AfterFunc(e.Delay, func() { _ = b.write(p, e) }) // whoever has left by then misses it
 		return nil
@@ -161,7 +161,7 @@ func (b *Broker) send(p *peer, m emqp.Message) error {
 
 func (b *Broker) write(p *peer, e Event) (err error) {
 	r := b.sockets[p.socket]
-	for i := 0; i <= e.Again && !e.Drop && err == nil; i++ {
+	for i := 0; i <= e.Repeats && !e.Drop && err == nil; i++ {
 		err = r.Send(e.Peer, e.Frames...)
 	}
 	if e.Disconnect {
@@ -199,17 +199,17 @@ func (b *Broker) beat() time.Duration {
 	defer b.mu.Unlock()
 	next := b.config.Timeout
 	for at, p := range b.peers {
-		if p.role == Client || b.leaving {
+		if p.role == Client || b.isLeaving {
 			continue
 		}
-		if time.Since(p.heard) >= b.config.Timeout {
+		if time.Since(p.lastReceived) >= b.config.Timeout {
 			b.forget(at)
 			continue
 		}
-		if time.Since(p.spoken) >= b.config.Interval {
+		if time.Since(p.lastSent) >= b.config.Interval {
 			_ = b.send(p, emqp.Heartbeat(b.id(), time.Now())) // who cannot be sent to is found out by its silence
 		}
-		next = min(next, b.config.Timeout-time.Since(p.heard), b.config.Interval-time.Since(p.spoken))
+		next = min(next, b.config.Timeout-time.Since(p.lastReceived), b.config.Interval-time.Since(p.lastSent))
 	}
 	return next
 }
@@ -223,9 +223,9 @@ type Config struct {
 	// One from which it has no message for Timeout, three intervals if zero, has disconnected. (Heartbeating)
 	Interval, Timeout time.Duration
 
-	// MostWaiting is how many messages wait for workers and schedulers; 100,000 if zero. More are dropped, which
+	// MaxWaiting is how many messages wait for workers and schedulers; 100,000 if zero. More are dropped, which
 	// Counts tells.
-	MostWaiting int
+	MaxWaiting int
 
 	// Stops makes the broker end all connections and listen no more, a moment after a DISCONNECT.
 	Stops bool
@@ -235,15 +235,15 @@ type Config struct {
 	Hook func(e *Event)
 }
 
-func (c Config) orDefault() Config {
+func (c Config) withDefaults() Config {
 	if c.Interval <= 0 {
 		c.Interval = 3 * time.Second
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = 3 * c.Interval
 	}
-	if c.MostWaiting <= 0 {
-		c.MostWaiting = 100_000
+	if c.MaxWaiting <= 0 {
+		c.MaxWaiting = 100_000
 	}
 	return c
 }
@@ -258,18 +258,18 @@ const (
 	Scheduler
 )
 
-// Event is a message before it is handled or sent. A hook may change the fields below Sent, and the Peer to which it is
+// Event is a message before it is handled or sent. A hook may change the fields below IsFromBroker, and the Peer to which it is
 // sent: that one has a connection to the same socket then.
 type Event struct {
-	Peer string // its identity, which one on another socket may have too
-	Role Role
-	Sent bool // by the broker, else by the peer
+	Peer         string // its identity, which one on another socket may have too
+	Role         Role
+	IsFromBroker bool // by the broker, else by the peer
 
 	socket int // of the peer
 
 	Frames     [][]byte
 	Drop       bool          // the message is not handled, or not sent
-	Again      int           // how many times more it is handled or sent
+	Repeats    int           // how many times more it is handled or sent
 	Delay      time.Duration // until it is sent
 	Disconnect bool          // afterwards the connection is closed
 	Stay       bool          // the broker goes on although it was sent a DISCONNECT

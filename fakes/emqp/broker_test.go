@@ -42,7 +42,7 @@ func inBubble(t *testing.T, config fakeemqp.Config, test func(t *testing.T, p *p
 type end struct {
 	t *testing.T
 	*zmtp.Dealer
-	sent int
+	sentCount int
 }
 
 func (p *place) dial(at memnet.Place, identity string) *end {
@@ -60,7 +60,7 @@ func queue(weight int, name string) emqp.Queue { return emqp.Queue{Weight: weigh
 func (p *place) worker(identity string, credit int, queues ...emqp.Queue) *end {
 	w := p.dial(p.back, identity)
 	w.send(emqp.InformWorker("inform", queues...))
-	w.gets("ACK inform")
+	w.expect("ACK inform")
 	for range credit {
 		w.send(emqp.Ready("ready"))
 	}
@@ -72,12 +72,12 @@ func (e *end) send(m emqp.Message) { require.NoError(e.t, e.Send(e.t.Context(), 
 
 // request sends a REQUEST and takes the ACK.
 func (e *end) request(queue, headers, message string) {
-	e.sent++
-	id := fmt.Sprint("request-", e.sent)
+	e.sentCount++
+	id := fmt.Sprint("request-", e.sentCount)
 	h, err := emqp.ParseHeaders(headers)
 	require.NoError(e.t, err)
 	e.send(emqp.Request(id, queue, h, message))
-	e.gets("ACK " + id)
+	e.expect("ACK " + id)
 }
 
 // next returns the next message: its command and fields, of a REQUEST the message alone.
@@ -93,15 +93,15 @@ func (e *end) next() string {
 	return strings.TrimSpace(m.Command + " " + string(bytes.Join(m.Fields, []byte(" "))))
 }
 
-func (e *end) gets(want ...string) {
+func (e *end) expect(want ...string) {
 	e.t.Helper()
 	for _, w := range want {
 		require.Equal(e.t, w, e.next())
 	}
 }
 
-// nothing reports what is received for a while, which should be nothing.
-func (e *end) nothing(d time.Duration) {
+// expectNone reports what is received for a while, which should be nothing.
+func (e *end) expectNone(d time.Duration) {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(e.t.Context(), d)
 	defer cancel()
@@ -120,14 +120,14 @@ func TestCredit(t *testing.T) {
 			c.request("other", "", "of no worker")
 		}
 		w := p.worker("w", 3, queue(1, "low"), queue(40, "high"))
-		w.gets("REQUEST high 0", "REQUEST high 1", "REQUEST low 0")
-		w.nothing(time.Second)
+		w.expect("REQUEST high 0", "REQUEST high 1", "REQUEST low 0")
+		w.expectNone(time.Second)
 		assert.Equal(t, map[string]int{"low": 1, "other": 2}, p.Counts().Waiting)
 		w.send(emqp.Ready("r"))
-		w.gets("REQUEST low 1")
+		w.expect("REQUEST low 1")
 		w.send(emqp.Ready("r"))
 		c.request("high", "", "at once")
-		w.gets("REQUEST at once")
+		w.expect("REQUEST at once")
 	})
 }
 
@@ -142,8 +142,8 @@ func TestTurns(t *testing.T) {
 		parts, err := a.Receive(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, "|eMQP/1.0|REQUEST|request-1|q|timeout:3|0", string(bytes.Join(parts, []byte("|"))))
-		b.gets("REQUEST 1", "REQUEST 3")
-		a.gets("REQUEST 2")
+		b.expect("REQUEST 1", "REQUEST 3")
+		a.expect("REQUEST 2")
 	})
 }
 
@@ -151,17 +151,17 @@ func TestTurns(t *testing.T) {
 func TestReply(t *testing.T) {
 	t.Parallel()
 	inBubble(t, fakeemqp.Config{}, func(t *testing.T, p *place) {
-		one, two, w := p.client(), p.dial(p.front, "two"), p.worker("w", 3, queue(1, "q"))
-		one.request("q", "", "without")
-		two.request("q", "reply-requested", "second")
-		one.request("q", "reply-requested", "third")
-		w.gets("REQUEST without", "REQUEST second", "REQUEST third")
+		client, other, w := p.client(), p.dial(p.front, "two"), p.worker("w", 3, queue(1, "q"))
+		client.request("q", "", "without")
+		other.request("q", "reply-requested", "second")
+		client.request("q", "reply-requested", "third")
+		w.expect("REQUEST without", "REQUEST second", "REQUEST third")
 		w.send(emqp.Reply("r1", "of second"))
 		w.send(emqp.Reply("r2", "of third"))
 		w.send(emqp.Reply("r3", "of none"))
-		two.gets("REPLY of second")
-		one.gets("REPLY of third")
-		one.nothing(time.Second)
+		other.expect("REPLY of second")
+		client.expect("REPLY of third")
+		client.expectNone(time.Second)
 	})
 }
 
@@ -176,7 +176,7 @@ func TestHeartbeats(t *testing.T) {
 		assert.Equal(t, 3*time.Second, time.Since(begin))
 		time.Sleep(2 * time.Second)
 		c.request("q", "", "acts as a heartbeat")
-		w.gets("REQUEST acts as a heartbeat")
+		w.expect("REQUEST acts as a heartbeat")
 		assert.Contains(t, w.next(), "HEARTBEAT ")
 		assert.Equal(t, 8*time.Second, time.Since(begin))
 		w.send(emqp.Heartbeat("h", time.Now()))
@@ -187,7 +187,7 @@ func TestHeartbeats(t *testing.T) {
 		assert.Zero(t, p.Counts().Workers)
 		c.request("q", "", "waits")
 		assert.Equal(t, map[string]int{"q": 1}, p.Counts().Waiting)
-		c.nothing(time.Hour) // clients get no HEARTBEATs
+		c.expectNone(time.Hour) // clients get no HEARTBEATs
 	})
 }
 
@@ -197,28 +197,28 @@ func TestSchedulers(t *testing.T) {
 	inBubble(t, fakeemqp.Config{}, func(t *testing.T, p *place) {
 		c := p.client()
 		c.send(emqp.Schedule("s1", "q", nil, "early"))
-		c.gets("ACK s1")
+		c.expect("ACK s1")
 		inform := func(name string) *end {
 			s := p.dial(p.front, name)
 			s.send(emqp.InformScheduler("i"))
-			s.gets("ACK i")
+			s.expect("ACK i")
 			return s
 		}
 		a := inform("a")
-		a.gets("SCHEDULE early")
+		a.expect("SCHEDULE early")
 		time.Sleep(time.Second)
 		b := inform("b")
 		time.Sleep(time.Second)
 		c.send(emqp.Schedule("s2", "q", nil, "one"))
-		c.gets("ACK s2")
-		a.gets("SCHEDULE one")
-		b.nothing(time.Second)
+		c.expect("ACK s2")
+		a.expect("SCHEDULE one")
+		b.expectNone(time.Second)
 		c.send(emqp.Unschedule("u", "", nil, "all"))
-		c.gets("ACK u")
-		a.gets("UNSCHEDULE all")
-		b.gets("UNSCHEDULE all")
+		c.expect("ACK u")
+		a.expect("UNSCHEDULE all")
+		b.expect("UNSCHEDULE all")
 		c.send(emqp.PublishBare("p", "topic", "for whom"))
-		c.gets("ACK p")
+		c.expect("ACK p")
 	})
 }
 
@@ -232,13 +232,13 @@ func TestEnds(t *testing.T) {
 		for i := range 2 {
 			c.request("q", "", fmt.Sprint(i))
 		}
-		w.gets("REQUEST 0")
-		v.nothing(time.Second)
+		w.expect("REQUEST 0")
+		v.expectNone(time.Second)
 		c.send(emqp.Disconnect("d"))
-		c.gets("KBAI")
-		w.gets("KBAI")
+		c.expect("KBAI")
+		w.expect("KBAI")
 		w.send(emqp.Ready("r"))
-		w.nothing(time.Hour)
+		w.expectNone(time.Hour)
 	})
 }
 
@@ -250,14 +250,14 @@ func TestLost(t *testing.T) {
 		w.Close()
 		synctest.Wait()
 		c.request("q", "", "waits")
-		p.worker("w", 1, queue(1, "q")).gets("REQUEST waits")
+		p.worker("w", 1, queue(1, "q")).expect("REQUEST waits")
 	})
 }
 
 // What breaks the document changes nothing, and what is no worker's gets no messages.
 func TestIgnored(t *testing.T) {
 	t.Parallel()
-	inBubble(t, fakeemqp.Config{MostWaiting: 1}, func(t *testing.T, p *place) {
+	inBubble(t, fakeemqp.Config{MaxWaiting: 1}, func(t *testing.T, p *place) {
 		c := p.client()
 		for _, text := range []string{"", "|eMQP/1.0|REQUEST|i", "|eMQP/2.0|READY|i", "x|eMQP/1.0|READY|i", "\xff"} {
 			require.NoError(t, c.Send(t.Context(), bytes.Split([]byte(text), []byte("|"))...))
@@ -267,7 +267,7 @@ func TestIgnored(t *testing.T) {
 		c.send(emqp.Reply("r", "to whom"))
 		c.request("q", "", "first")
 		c.request("q", "", "no room")
-		c.nothing(time.Hour)
+		c.expectNone(time.Hour)
 		assert.Equal(t, fakeemqp.Counts{Waiting: map[string]int{"q": 1}, Dropped: 1}, p.Counts())
 	})
 }
@@ -281,7 +281,7 @@ func TestOneSocket(t *testing.T) {
 		defer p.Close()
 		w := p.worker("w", 1, queue(1, "q"))
 		p.client().request("q", "", "m")
-		w.gets("REQUEST m")
+		w.expect("REQUEST m")
 	})
 }
 
@@ -294,7 +294,7 @@ func TestHook(t *testing.T) {
 	}{
 		"changed":  {func(e *fakeemqp.Event) { e.Frames[4] = []byte("another") }, "0s ACK another"},
 		"dropped":  {func(e *fakeemqp.Event) { e.Drop = true }, "1h0m0s context deadline exceeded"},
-		"repeated": {func(e *fakeemqp.Event) { e.Again = 1 }, "0s ACK inform, 0s ACK inform"},
+		"repeated": {func(e *fakeemqp.Event) { e.Repeats = 1 }, "0s ACK inform, 0s ACK inform"},
 		"delayed":  {func(e *fakeemqp.Event) { e.Delay = time.Minute }, "1m0s ACK inform"},
 		"closed":   {func(e *fakeemqp.Event) { e.Drop, e.Disconnect = true, true }, "0s read: EOF"},
 	} {
@@ -302,14 +302,14 @@ func TestHook(t *testing.T) {
 			t.Parallel()
 			config := fakeemqp.Config{Timeout: time.Hour, Interval: time.Hour}
 			config.Hook = func(e *fakeemqp.Event) {
-				if e.Sent && e.Role == fakeemqp.Worker {
+				if e.IsFromBroker && e.Role == fakeemqp.Worker {
 					c.hook(e)
 				}
 			}
 			inBubble(t, config, func(t *testing.T, p *place) {
 				begin, w := time.Now(), p.dial(p.back, "w")
 				w.send(emqp.InformWorker("informed before", queue(1, "q")))
-				w.gets("ACK informed before") // it is no worker yet
+				w.expect("ACK informed before") // it is no worker yet
 				w.send(emqp.InformWorker("inform", queue(1, "q")))
 				var got []string
 				for range strings.Count(c.want, ",") + 1 {
@@ -332,13 +332,13 @@ func TestHook(t *testing.T) {
 func TestHookReceived(t *testing.T) {
 	t.Parallel()
 	config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
-		e.Drop = !e.Sent && string(e.Frames[2]) == emqp.INFORM
-		e.Disconnect = !e.Sent && string(e.Frames[2]) == emqp.KBAI
+		e.Drop = !e.IsFromBroker && string(e.Frames[2]) == emqp.INFORM
+		e.Disconnect = !e.IsFromBroker && string(e.Frames[2]) == emqp.KBAI
 	}}
 	inBubble(t, config, func(t *testing.T, p *place) {
 		w := p.dial(p.back, "w")
 		w.send(emqp.InformWorker("i", queue(1, "q")))
-		w.nothing(time.Second)
+		w.expectNone(time.Second)
 		w.send(emqp.Kbai("k"))
 		_, err := w.Receive(t.Context())
 		require.ErrorIs(t, err, io.EOF)

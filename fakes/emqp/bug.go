@@ -17,7 +17,7 @@ type Bug = catalogue.Bug[Event]
 func Bugs() []Bug { return slices.Clone(allBugs()) }
 
 var allBugs = sync.OnceValue(func() []Bug {
-	return catalogue.SortBugs(requestBugs, informBugs, catalogue.Ruled(bugsTable(), Rules()))
+	return catalogue.SortBugs(requestBugs, informBugs, catalogue.RuledBugs(bugsTable(), Rules()))
 })
 
 //go:embed bugs.txt
@@ -42,36 +42,36 @@ const (
 	atMessage
 )
 
-// is reports whether a message has one of the commands, and all frames of it; every message does if none is named.
-func is(e *Event, commands ...string) bool {
+// isCommand reports whether a message has one of the commands, and all frames of it; every message does if none is named.
+func isCommand(e *Event, commands ...string) bool {
 	m, err := emqp.Parse(e.Frames)
 	return err == nil && (len(commands) == 0 || slices.Contains(commands, m.Command))
 }
 
-// gives returns the condition that the broker is about to send a message of one of the commands.
-func gives(commands ...string) func(*Event) bool {
-	return func(e *Event) bool { return e.Sent && is(e, commands...) }
+// isSent returns the condition that the broker is about to send a message of one of the commands.
+func isSent(commands ...string) func(*Event) bool {
+	return func(e *Event) bool { return e.IsFromBroker && isCommand(e, commands...) }
 }
 
-// got returns the condition that a peer has sent a message of one of the commands.
-func got(commands ...string) func(*Event) bool {
-	return func(e *Event) bool { return !e.Sent && is(e, commands...) }
+// isReceived returns the condition that a peer has sent a message of one of the commands.
+func isReceived(commands ...string) func(*Event) bool {
+	return func(e *Event) bool { return !e.IsFromBroker && isCommand(e, commands...) }
 }
 
-// fromPeer is the condition of whatever a peer has sent.
-func fromPeer(e *Event) bool { return !e.Sent }
+// isFromPeer is the condition of whatever a peer has sent.
+func isFromPeer(e *Event) bool { return !e.IsFromBroker }
 
-// anything is the condition of each message, malformed or not.
-func anything(*Event) bool { return true }
+// isAny is the condition of each message, malformed or not.
+func isAny(*Event) bool { return true }
 
-// sent returns a hook that acts on messages that the broker is about to send.
-func sent(act func(*Event), commands ...string) func(*Event) {
-	return catalogue.On(gives(commands...), act)
+// actOnSent returns a hook that acts on messages that the broker is about to send.
+func actOnSent(act func(*Event), commands ...string) func(*Event) {
+	return catalogue.ActIf(isSent(commands...), act)
 }
 
-// received returns a hook that acts on messages of peers before they are handled.
-func received(act func(*Event), commands ...string) func(*Event) {
-	return catalogue.On(got(commands...), act)
+// actOnReceived returns a hook that acts on messages of peers before they are handled.
+func actOnReceived(act func(*Event), commands ...string) func(*Event) {
+	return catalogue.ActIf(isReceived(commands...), act)
 }
 
 // peerOf returns the identity of the peer, idOf the id of a message, and queueOf the frame behind it, which is the
@@ -103,9 +103,9 @@ func set(i int, text string) func(*Event) {
 }
 
 // change returns a function that changes one frame. The frames of a message may be those of another one that waits.
-func change(i int, how func([]byte) []byte) func(*Event) {
+func change(i int, edit func([]byte) []byte) func(*Event) {
 	return func(e *Event) {
 		e.Frames = slices.Clone(e.Frames)
-		e.Frames[i] = how(e.Frames[i])
+		e.Frames[i] = edit(e.Frames[i])
 	}
 }

@@ -15,63 +15,63 @@ import (
 var requestBugs = []Bug{
 	// About REQUESTs: who gets them, and what they hold.
 	bug("headers-first",
-		sent(change(atHeaders, func(b []byte) []byte { return bytes.Split(b, []byte(","))[0] }), emqp.REQUEST)),
-	bug("request-any-case", alike(strings.ToLower)),
-	bug("request-any-letter", alike(inASCII)),
-	bug("request-any-worker", queuesOfUser),
-	bug("request-first-worker", catalogue.KeepBy(queueOf, gives(emqp.REQUEST), func(first *string, e *Event) {
+		actOnSent(change(atHeaders, func(b []byte) []byte { return bytes.Split(b, []byte(","))[0] }), emqp.REQUEST)),
+	bug("request-any-case", changeNames(strings.ToLower)),
+	bug("request-any-letter", changeNames(toASCII)),
+	bug("request-any-worker", shareUserQueues),
+	bug("request-first-worker", catalogue.WithMemoryBy(queueOf, isSent(emqp.REQUEST), func(first *string, e *Event) {
 		*first = cmp.Or(*first, e.Peer)
 		e.Drop = *first != e.Peer
 	})),
-	bug("request-json-compacted", sent(change(atMessage, compacted), emqp.REQUEST)),
-	bug("request-large-lost", loses(func(b []byte) bool { return len(b) > 64<<10 })),
+	bug("request-json-compacted", actOnSent(change(atMessage, compactJSON), emqp.REQUEST)),
+	bug("request-large-lost", loseMatching(func(b []byte) bool { return len(b) > 64<<10 })),
 	bug("request-message-cut",
-		sent(change(atMessage, func(b []byte) []byte { return b[:max(len(b)-1, 0)] }), emqp.REQUEST)),
-	bug("request-name-cut", alike(beforeComma)),
-	bug("request-name-trimmed", alike(strings.TrimSpace)),
+		actOnSent(change(atMessage, func(b []byte) []byte { return b[:max(len(b)-1, 0)] }), emqp.REQUEST)),
+	bug("request-name-cut", changeNames(beforeComma)),
+	bug("request-name-trimmed", changeNames(strings.TrimSpace)),
 	bug("request-utf8-replaced",
-		sent(change(atMessage, func(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("?")) }), emqp.REQUEST)),
+		actOnSent(change(atMessage, func(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("?")) }), emqp.REQUEST)),
 	// About REPLY and ACK.
-	bug("ack-first-id", catalogue.KeepBy(peerOf, gives(emqp.ACK), func(first *string, e *Event) {
+	bug("ack-first-id", catalogue.WithMemoryBy(peerOf, isSent(emqp.ACK), func(first *string, e *Event) {
 		*first = cmp.Or(*first, string(e.Frames[atFirst]))
 		set(atFirst, *first)(e)
 	})),
-	bug("reply-not-requested", acksOf(emqp.REQUEST, emqp.Reply)),
+	bug("reply-not-requested", acknowledgeBy(emqp.REQUEST, emqp.Reply)),
 	bug("reply-to-first-client",
-		catalogue.Keep(catalogue.Any(asks, gives(emqp.REPLY)), func(first *string, e *Event) {
+		catalogue.WithMemory(catalogue.Any(asks, isSent(emqp.REPLY)), func(first *string, e *Event) {
 			*first = cmp.Or(*first, e.Peer)
 			e.Peer = *first
 		})),
 	// About a message after which the broker serves no more the queues that it names.
 	bug("malformed-short-hangs",
-		hangs(catalogue.All(malformed, func(e *Event) bool { return len(e.Frames) <= atID }))),
-	bug("publish-hangs", hangs(func(e *Event) bool { return is(e, emqp.PUBLISH) })),
+		loseNamed(catalogue.All(isMalformed, func(e *Event) bool { return len(e.Frames) <= atID }))),
+	bug("publish-hangs", loseNamed(func(e *Event) bool { return isCommand(e, emqp.PUBLISH) })),
 }
 
-// malformed is the condition of a message of a peer that breaks the document.
-func malformed(e *Event) bool { return !e.Sent && !is(e) }
+// isMalformed is the condition of a message of a peer that breaks the document.
+func isMalformed(e *Event) bool { return !e.IsFromBroker && !isCommand(e) }
 
-// hangs returns hooks by which REQUESTs are lost behind a message for which when is true.
-func hangs(when func(*Event) bool) func() func(*Event) {
-	return catalogue.Keep(fromPeer, func(named *catalogue.Memory[string, bool], e *Event) {
+// loseNamed returns hooks by which REQUESTs are lost behind a message for which when is true.
+func loseNamed(match func(*Event) bool) func() func(*Event) {
+	return catalogue.WithMemory(isFromPeer, func(queueNames *catalogue.Memory[string, bool], e *Event) {
 		switch {
-		case when(e):
+		case match(e):
 			for _, f := range e.Frames {
-				*named.Of(string(f)) = true
+				*queueNames.Value(string(f)) = true
 			}
-		case is(e, emqp.REQUEST):
-			e.Drop = named.Has(queueOf(e))
+		case isCommand(e, emqp.REQUEST):
+			e.Drop = queueNames.Has(queueOf(e))
 		}
 	})
 }
 
-// loses returns a hook that drops REQUESTs with certain messages.
-func loses(when func(message []byte) bool) func(*Event) {
-	return received(func(e *Event) { e.Drop = when(e.Frames[atMessage]) }, emqp.REQUEST)
+// loseMatching returns a hook that drops REQUESTs with certain messages.
+func loseMatching(match func(message []byte) bool) func(*Event) {
+	return actOnReceived(func(e *Event) { e.Drop = match(e.Frames[atMessage]) }, emqp.REQUEST)
 }
 
-// compacted returns JSON without white space, and any other text as it is.
-func compacted(text []byte) []byte {
+// compactJSON returns JSON without white space, and any other text as it is.
+func compactJSON(text []byte) []byte {
 	var compact bytes.Buffer
 	if json.Compact(&compact, text) != nil {
 		return text
@@ -79,48 +79,48 @@ func compacted(text []byte) []byte {
 	return compact.Bytes()
 }
 
-// alike returns hooks by which names of queues are the same if how makes the same of them.
-func alike(how func(string) string) func() func(*Event) {
-	informs := renamed(named(how))
-	return catalogue.Keep(anything, func(names *catalogue.Memory[string, string], e *Event) {
+// changeNames returns hooks by which names of queues are the same if how makes the same of them.
+func changeNames(edit func(string) string) func() func(*Event) {
+	informs := renameQueues(mapNames(edit))
+	return catalogue.WithMemory(isAny, func(names *catalogue.Memory[string, string], e *Event) {
 		switch {
-		case is(e, emqp.INFORM):
+		case isCommand(e, emqp.INFORM):
 			informs(e)
-		case is(e, emqp.REQUEST) && !e.Sent:
-			*names.Of(idOf(e)) = queueOf(e)
-			set(atFirst, how(queueOf(e)))(e)
-		case is(e, emqp.REQUEST):
-			set(atFirst, *names.Of(idOf(e)))(e)
+		case isCommand(e, emqp.REQUEST) && !e.IsFromBroker:
+			*names.Value(idOf(e)) = queueOf(e)
+			set(atFirst, edit(queueOf(e)))(e)
+		case isCommand(e, emqp.REQUEST):
+			set(atFirst, *names.Value(idOf(e)))(e)
 		}
 	})
 }
 
-// queuesOfUser has a worker get what is in the queues of the workers whose queues begin like its own.
-func queuesOfUser() func(*Event) {
-	return catalogue.Keep(got(emqp.INFORM), func(all *catalogue.Memory[string, []emqp.Queue], e *Event) {
+// shareUserQueues has a worker get what is in the queues of the workers whose queues begin like its own.
+func shareUserQueues() func(*Event) {
+	return catalogue.WithMemory(isReceived(emqp.INFORM), func(all *catalogue.Memory[string, []emqp.Queue], e *Event) {
 		queues, err := emqp.ParseQueues(queueOf(e))
 		if err != nil || len(queues) == 0 {
 			return
 		}
-		others := all.Of(group([]byte(queues[0].Name)))
-		set(atFirst, emqp.FormatQueues(slices.Concat(queues, *others)...))(e)
-		*others = append(*others, emqp.Queue{Name: queues[0].Name})
+		userQueues := all.Value(group([]byte(queues[0].Name)))
+		set(atFirst, emqp.FormatQueues(slices.Concat(queues, *userQueues)...))(e)
+		*userQueues = append(*userQueues, emqp.Queue{Name: queues[0].Name})
 	})()
 }
 
 // asks is the condition of a REQUEST of a client that asks for a reply.
-func asks(e *Event) bool { return !e.Sent && is(e, emqp.REQUEST) && wantsReply(e) }
+func asks(e *Event) bool { return !e.IsFromBroker && isCommand(e, emqp.REQUEST) && wantsReply(e) }
 
-// acksOf returns hooks that replace the ACKs of a command with other messages.
-func acksOf(command string, with func(id, acknowledged string) emqp.Message) func() func(*Event) {
-	return catalogue.From(acknowledgedOf, got(command), gives(emqp.ACK), func(e *Event) {
-		e.Frames = with(idOf(e), queueOf(e)).Frames()
+// acknowledgeBy returns hooks that replace the ACKs of a command with other messages.
+func acknowledgeBy(command string, newMessage func(id, acknowledged string) emqp.Message) func() func(*Event) {
+	return catalogue.ActAfter(acknowledgedOf, isReceived(command), isSent(emqp.ACK), func(e *Event) {
+		e.Frames = newMessage(idOf(e), queueOf(e)).Frames()
 	})
 }
 
 // acknowledgedOf returns the id that an ACK is about, and that of any other message.
 func acknowledgedOf(e *Event) string {
-	if e.Sent && is(e, emqp.ACK) {
+	if e.IsFromBroker && isCommand(e, emqp.ACK) {
 		return string(e.Frames[atFirst])
 	}
 	return idOf(e)

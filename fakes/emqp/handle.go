@@ -10,8 +10,8 @@ import (
 	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 )
 
-// received handles what a peer has sent.
-func (b *Broker) received(from address, frames [][]byte) {
+// receive handles what a peer has sent.
+func (b *Broker) receive(from address, frames [][]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := Event{Peer: from.identity, Frames: frames, socket: from.socket}
@@ -22,7 +22,7 @@ func (b *Broker) received(from address, frames [][]byte) {
 		b.config.Hook(&e)
 	}
 	m, err := emqp.Parse(e.Frames)
-	for i := 0; i <= e.Again && !e.Drop && err == nil && !b.leaving; i++ {
+	for i := 0; i <= e.Repeats && !e.Drop && err == nil && !b.isLeaving; i++ {
 		b.handle(from, m, e.Stay)
 	}
 	if e.Disconnect {
@@ -38,7 +38,7 @@ func (b *Broker) handle(from address, m emqp.Message, stay bool) {
 		b.peers[from] = p
 	}
 	if m.Command != emqp.DISCONNECT { // any other command acts as a heartbeat (Heartbeating)
-		p.heard = time.Now()
+		p.lastReceived = time.Now()
 	}
 	switch m.Command {
 	case emqp.INFORM:
@@ -64,7 +64,7 @@ func (b *Broker) acknowledge(p *peer, m emqp.Message) {
 // inform learns what a peer is. A peer that informs again begins anew. (eMQP / Scheduler, eMQP / Worker)
 func (b *Broker) inform(p *peer, m emqp.Message) {
 	b.retire(p)
-	p.credit, p.unanswered = 0, nil
+	p.credit, p.replyTo = 0, nil
 	b.acknowledge(p, m)
 	defer b.look()
 	if string(m.Fields[1]) == emqp.TypeScheduler {
@@ -72,7 +72,7 @@ func (b *Broker) inform(p *peer, m emqp.Message) {
 		for _, j := range b.schedule {
 			_ = b.send(p, j.message)
 		}
-		b.waiting -= len(b.schedule)
+		b.waitingCount -= len(b.schedule)
 		b.schedule = nil
 		return
 	}
@@ -95,30 +95,30 @@ func (b *Broker) accept(p *peer, m emqp.Message) {
 	j := job{p.address, m}
 	switch m.Command {
 	case emqp.REQUEST:
-		if b.room() {
+		if b.hasRoom() {
 			name := string(m.Fields[0])
 			b.queues[name] = append(b.queues[name], j)
 			b.dispatch()
 		}
 	case emqp.SCHEDULE, emqp.UNSCHEDULE:
-		if !b.toSchedulers(m) && b.room() {
+		if !b.sendToSchedulers(m) && b.hasRoom() {
 			b.schedule = append(b.schedule, j)
 		}
 	}
 }
 
-// room counts one more message that waits, if there is room for it.
-func (b *Broker) room() bool {
-	if b.waiting >= b.config.MostWaiting {
-		b.dropped++
+// hasRoom counts one more message that waits, if there is room for it.
+func (b *Broker) hasRoom() bool {
+	if b.waitingCount >= b.config.MaxWaiting {
+		b.droppedCount++
 		return false
 	}
-	b.waiting++
+	b.waitingCount++
 	return true
 }
 
-// toSchedulers sends SCHEDULE to one scheduler, and UNSCHEDULE to all of them. It returns false if there is none.
-func (b *Broker) toSchedulers(m emqp.Message) bool {
+// sendToSchedulers sends SCHEDULE to one scheduler, and UNSCHEDULE to all of them. It returns false if there is none.
+func (b *Broker) sendToSchedulers(m emqp.Message) bool {
 	var all []*peer
 	for _, p := range b.peers {
 		if p.role == Scheduler {
@@ -126,7 +126,7 @@ func (b *Broker) toSchedulers(m emqp.Message) bool {
 		}
 	}
 	slices.SortFunc(all, func(x, y *peer) int {
-		return cmp.Or(x.spoken.Compare(y.spoken), cmp.Compare(x.number, y.number))
+		return cmp.Or(x.lastSent.Compare(y.lastSent), cmp.Compare(x.number, y.number))
 	})
 	if m.Command == emqp.SCHEDULE && len(all) > 1 {
 		all = all[:1]
@@ -155,7 +155,7 @@ func (b *Broker) dispatch() {
 			i++
 			continue
 		}
-		b.taken(p, name, j)
+		b.recordDelivery(p, name, j)
 		i = 0
 	}
 }
@@ -172,15 +172,15 @@ func (b *Broker) next(p *peer) (name string, ok bool) {
 	return p.queues[i].Name, true
 }
 
-// taken records that a worker was sent the first message of a queue.
-func (b *Broker) taken(p *peer, name string, j job) {
+// recordDelivery records that a worker was sent the first message of a queue.
+func (b *Broker) recordDelivery(p *peer, name string, j job) {
 	if b.queues[name] = b.queues[name][1:]; len(b.queues[name]) == 0 {
 		delete(b.queues, name)
 	}
-	b.waiting--
+	b.waitingCount--
 	p.credit--
 	if headers, _ := emqp.ParseHeaders(string(j.message.Fields[1])); headers.Has(emqp.ReplyRequested) {
-		p.unanswered = append(p.unanswered, j.from)
+		p.replyTo = append(p.replyTo, j.from)
 	}
 	i := slices.Index(b.workers, p)
 	b.workers = append(slices.Delete(b.workers, i, i+1), p)
@@ -188,11 +188,11 @@ func (b *Broker) taken(p *peer, name string, j job) {
 
 // reply passes the reply of a worker on. (Global Frames)
 func (b *Broker) reply(p *peer, m emqp.Message) {
-	if len(p.unanswered) == 0 {
+	if len(p.replyTo) == 0 {
 		return
 	}
-	to := b.peers[p.unanswered[0]]
-	p.unanswered = p.unanswered[1:]
+	to := b.peers[p.replyTo[0]]
+	p.replyTo = p.replyTo[1:]
 	if to != nil {
 		_ = b.send(to, emqp.Reply(b.id(), string(m.Fields[0])))
 	}
@@ -204,7 +204,7 @@ func (b *Broker) leave(stay bool) {
 	for _, p := range b.peers {
 		_ = b.send(p, emqp.Kbai(b.id()))
 	}
-	if b.leaving = !stay; b.leaving && b.config.Stops {
+	if b.isLeaving = !stay; b.isLeaving && b.config.Stops {
 		const moment = 200 * time.Millisecond // the KBAIs are sent then
 		time.AfterFunc(moment, b.Close)
 	}

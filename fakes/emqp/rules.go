@@ -15,9 +15,9 @@ func Rules() *rule.Vocabulary[Event] {
 	return &rule.Vocabulary[Event]{
 		Points: []rule.Point[Event]{
 			{Name: "received", Text: "a peer has sent a message; drop: it is not handled",
-				Is: func(e *Event) bool { return !e.Sent }},
+				Match: func(e *Event) bool { return !e.IsFromBroker }},
 			{Name: "sent", Text: "the broker is about to send a message; drop: it does not",
-				Is: func(e *Event) bool { return e.Sent }},
+				Match: func(e *Event) bool { return e.IsFromBroker }},
 		},
 		Verbs: []string{emqp.ACK, emqp.REPLY, emqp.HEARTBEAT, emqp.DISCONNECT, emqp.KBAI, emqp.REQUEST, emqp.PUBLISH,
 			emqp.SCHEDULE, emqp.UNSCHEDULE, emqp.INFORM, emqp.READY},
@@ -29,17 +29,17 @@ func Rules() *rule.Vocabulary[Event] {
 			{Name: "message", Text: "its last frame, such as the job of a REQUEST"},
 		},
 		Field: func(e *Event, name string) (string, bool) {
-			of, known := fields[name]
-			if !known {
+			field, ok := fields[name]
+			if !ok {
 				return "", false
 			}
-			return of(e), of(e) != ""
+			return field(e), field(e) != ""
 		},
 		Tests: ruleTests(),
 		Keys: []rule.Key[Event]{
-			{Name: "peer", Text: "the peer", Of: peerOf},
-			{Name: "id", Text: "the id of the message", Of: fields["id"]},
-			{Name: "queue", Text: "the queue", Of: fields["queue"]},
+			{Name: "peer", Text: "the peer", Get: peerOf},
+			{Name: "id", Text: "the id of the message", Get: fields["id"]},
+			{Name: "queue", Text: "the queue", Get: fields["queue"]},
 		},
 		Acts: ruleActs(),
 	}
@@ -57,11 +57,11 @@ func frame(n int) func(*Event) string {
 
 // ruleTests are what a peer is.
 func ruleTests() []rule.Test[Event] {
-	is := func(r Role) func(*Event) bool { return func(e *Event) bool { return e.Role == r } }
+	isRole := func(r Role) func(*Event) bool { return func(e *Event) bool { return e.Role == r } }
 	return []rule.Test[Event]{
-		{Name: "client", Text: "the peer is a client, or has not said what it is", Holds: is(Client)},
-		{Name: "worker", Text: "the peer is a worker", Holds: is(Worker)},
-		{Name: "scheduler", Text: "the peer is a scheduler", Holds: is(Scheduler)},
+		{Name: "client", Text: "the peer is a client, or has not said what it is", Holds: isRole(Client)},
+		{Name: "worker", Text: "the peer is a worker", Holds: isRole(Worker)},
+		{Name: "scheduler", Text: "the peer is a scheduler", Holds: isRole(Scheduler)},
 	}
 }
 
@@ -70,7 +70,7 @@ func ruleActs() []rule.Act[Event] {
 	return []rule.Act[Event]{
 		rule.Do("drop", "", "the message is not handled, or not sent", func(e *Event) { e.Drop = true }),
 		rule.Value("again", "N", "", "it is handled, or sent, N times more", rule.Number,
-			func(e *Event, n int) { e.Again = n }),
+			func(e *Event, n int) { e.Repeats = n }),
 		rule.Value("delay", "DURATION", "sent", "it is sent so much later", rule.Duration,
 			func(e *Event, d time.Duration) { e.Delay = d }),
 		rule.Values("frame", "N BYTES", "", "frame N, from 1, has these bytes", rule.Number, rule.Bytes,

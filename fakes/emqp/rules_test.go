@@ -15,9 +15,9 @@ import (
 	"github.com/fwpsuite/fwp/protocols/emqp"
 )
 
-// unruled is what a client gets for two REQUESTs, a DISCONNECT, and another REQUEST, beside a worker that waits; the
+// unchanged is what a client gets for two REQUESTs, a DISCONNECT, and another REQUEST, beside a worker that waits; the
 // others are what it gets with a rule.
-const unruled = "ACK r1, ACK r2, KBAI"
+const unchanged = "ACK r1, ACK r2, KBAI"
 
 var ruleTests = []struct{ rule, want string }{
 	{"on sent ACK if queue = r1: drop", "ACK r2, KBAI"},
@@ -32,14 +32,14 @@ var ruleTests = []struct{ rule, want string }{
 
 func TestRules(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, unruled, playRule(t, nil))
+	assert.Equal(t, unchanged, playRule(t, nil))
 	acts := map[string]bool{}
 	for _, test := range ruleTests {
-		assert.NotEqual(t, unruled, test.want, test.rule)
+		assert.NotEqual(t, unchanged, test.want, test.rule)
 		r, err := fakeemqp.Rules().Parse(test.rule)
 		require.NoError(t, err)
-		_, does, _ := strings.Cut(test.rule, ": ")
-		for act := range strings.SplitSeq(does, ", ") {
+		_, effects, _ := strings.Cut(test.rule, ": ")
+		for act := range strings.SplitSeq(effects, ", ") {
 			acts[strings.Fields(act)[0]] = true
 		}
 		t.Run(test.rule, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 // A service has a fresh Config at each start, and no listener that is left over when it cannot start.
 func TestService(t *testing.T) {
 	t.Parallel()
-	front, back, starts, full := memnet.NewPlace(), memnet.NewPlace(), 0, errors.New("full")
+	front, back, starts, errFull := memnet.NewPlace(), memnet.NewPlace(), 0, errors.New("full")
 	s := &fakeemqp.Service{
 		Config: func() fakeemqp.Config { starts++; return fakeemqp.Config{} }, Front: front.Listen, Back: back.Listen,
 	}
@@ -25,8 +25,8 @@ func TestService(t *testing.T) {
 		back.MustDial().Close()
 	}
 	assert.Equal(t, 2, starts)
-	s.Back = func() (net.Listener, error) { return nil, full }
-	require.ErrorIs(t, s.Restart(t.Context()), full)
+	s.Back = func() (net.Listener, error) { return nil, errFull }
+	require.ErrorIs(t, s.Restart(t.Context()), errFull)
 	for _, at := range []memnet.Place{front, back} {
 		_, err := at.Dial(t.Context())
 		require.Error(t, err)

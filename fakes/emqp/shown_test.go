@@ -16,16 +16,16 @@ import (
 func TestEveryVariationShows(t *testing.T) {
 	t.Parallel()
 	for _, v := range fakeemqp.Variations() {
-		row, is := shownVariations[v.Name]
-		if !is {
+		row, ok := shownVariations[v.Name]
+		if !ok {
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			text, missing := strings.CutPrefix(row[1], "!")
-			with, without := talks[row[0]].play(t, v.Config()), talks[row[0]].play(t, fakeemqp.Config{})
-			assert.Equal(t, missing, !strings.Contains(with, text), "in %q with it, %q is there", row[0], text)
-			assert.Equal(t, missing, strings.Contains(without, text), "and without it")
+			text, isMissing := strings.CutPrefix(row[1], "!")
+			output, baseline := talks[row[0]].play(t, v.Config()), talks[row[0]].play(t, fakeemqp.Config{})
+			assert.Equal(t, isMissing, !strings.Contains(output, text), "in %q with it, %q is there", row[0], text)
+			assert.Equal(t, isMissing, strings.Contains(baseline, text), "and without it")
 		})
 	}
 }
@@ -34,7 +34,7 @@ func TestEveryVariationShows(t *testing.T) {
 func TestSocketVariations(t *testing.T) {
 	t.Parallel()
 	want := map[string]zmtp.RouterConfig{
-		"identity": {Config: zmtp.Config{Identity: "broker"}}, "in-pieces": {Config: zmtp.Config{InPieces: true}},
+		"identity": {Config: zmtp.Config{Identity: "broker"}}, "in-pieces": {Config: zmtp.Config{SendInPieces: true}},
 		"pings": {Config: zmtp.Config{Ping: time.Second}},
 		"properties": {Config: zmtp.Config{Properties: []zmtp.Property{
 			{Name: "X-Version", Value: []byte("7")}, {Name: "socket-type", Value: []byte("ROUTER")},
@@ -42,11 +42,11 @@ func TestSocketVariations(t *testing.T) {
 		"one-socket": {},
 	}
 	for _, v := range fakeemqp.Variations() {
-		_, shown := shownVariations[v.Name]
-		router, is := want[v.Name]
-		assert.NotEqual(t, shown, is, v.Name)
-		assert.Equal(t, v.Name == "one-socket", v.Single)
-		if is {
+		_, isShown := shownVariations[v.Name]
+		router, ok := want[v.Name]
+		assert.NotEqual(t, isShown, ok, v.Name)
+		assert.Equal(t, v.Name == "one-socket", v.HasOneSocket)
+		if ok {
 			assert.Equal(t, router, v.Config().Router, v.Name)
 			assert.Nil(t, v.Config().Hook, v.Name)
 		}

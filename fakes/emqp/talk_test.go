@@ -20,14 +20,14 @@ import (
 // step is a message that a peer sends, or a time that passes. Peers c and d are clients, s and t schedulers, w and x
 // workers.
 type step struct {
-	who    string
+	peer   string
 	frames [][]byte
 	after  time.Duration
 }
 
-func says(who string, m emqp.Message) step      { return step{who: who, frames: m.Frames()} }
-func raw(who string, frames ...string) (s step) { s.who, s.frames = who, bytesOf(frames); return s }
-func pass(d time.Duration) step                 { return step{after: d} }
+func says(peer string, m emqp.Message) step      { return step{peer: peer, frames: m.Frames()} }
+func raw(peer string, frames ...string) (s step) { s.peer, s.frames = peer, bytesOf(frames); return s }
+func pass(d time.Duration) step                  { return step{after: d} }
 
 func bytesOf(frames []string) (all [][]byte) {
 	for _, f := range frames {
@@ -47,26 +47,26 @@ func (k talk) play(t *testing.T, config fakeemqp.Config) (received string) {
 		broker, log := fakeemqp.Start(config, front.MustListen(), back.MustListen()), transcript.NewLog()
 		ctx, cancel := context.WithCancel(context.Background())
 		peers := map[string]*zmtp.Dealer{}
-		for _, who := range []string{"c", "d", "s", "t", "w", "x"} {
+		for _, name := range []string{"c", "d", "s", "t", "w", "x"} {
 			place := front
-			if who == "w" || who == "x" {
+			if name == "w" || name == "x" {
 				place = back
 			}
 			var err error
-			peers[who], err = zmtp.NewDealer(ctx, place.MustDial(), zmtp.Config{Identity: "peer-" + who})
+			peers[name], err = zmtp.NewDealer(ctx, place.MustDial(), zmtp.Config{Identity: "peer-" + name})
 			require.NoError(t, err)
 			go func() {
-				for parts, err := peers[who].Receive(ctx); err == nil; parts, err = peers[who].Receive(ctx) {
-					log.Add(who, transcript.Server, fmt.Appendf(nil, "[\"%s\"]\r\n", bytes.Join(parts, []byte(`", "`))))
+				for parts, err := peers[name].Receive(ctx); err == nil; parts, err = peers[name].Receive(ctx) {
+					log.Add(name, transcript.Server, fmt.Appendf(nil, "[\"%s\"]\r\n", bytes.Join(parts, []byte(`", "`))))
 				}
-				log.Add(who, transcript.ServerEnd, []byte("close"))
+				log.Add(name, transcript.ServerEnd, []byte("close"))
 			}()
 			synctest.Wait()
 		}
 		for _, s := range k {
 			time.Sleep(s.after)
-			if s.who != "" {
-				_ = peers[s.who].Send(ctx, s.frames...)
+			if s.peer != "" {
+				_ = peers[s.peer].Send(ctx, s.frames...)
 			}
 			synctest.Wait()
 		}
@@ -88,20 +88,20 @@ func headers(text string) emqp.Headers {
 	return h
 }
 
-func works(who string, credit int, names ...string) (k talk) {
+func works(peer string, credit int, names ...string) (k talk) {
 	var queues []emqp.Queue
 	for i, name := range names {
 		queues = append(queues, emqp.Queue{Weight: 10 - i, Name: name})
 	}
-	k = talk{says(who, emqp.InformWorker("u-1-inform-"+who, queues...))}
+	k = talk{says(peer, emqp.InformWorker("u-1-inform-"+peer, queues...))}
 	for i := range credit {
-		k = append(k, says(who, emqp.Ready(fmt.Sprintf("u-1-ready-%s%d", who, i))))
+		k = append(k, says(peer, emqp.Ready(fmt.Sprintf("u-1-ready-%s%d", peer, i))))
 	}
 	return k
 }
 
-func asks(who string, n int, queue, headerText, message string) step {
-	return says(who, emqp.Request(fmt.Sprintf("u-1-%s%d", who, n), queue, headers(headerText), message))
+func asks(peer string, n int, queue, headerText, message string) step {
+	return says(peer, emqp.Request(fmt.Sprintf("u-1-%s%d", peer, n), queue, headers(headerText), message))
 }
 
 func join(parts ...talk) (k talk) {

@@ -39,14 +39,14 @@ func Values[E, V, W any](name, args, at, text string, first func(string) (V, err
 		}}
 }
 
-// Written returns the acts on bytes that are about to be sent at a point, in pieces of chunk with pauses between them.
-func Written[E any](at string, sent func(*E) *[]byte, chunk func(*E) *int, pause func(*E) *time.Duration) []Act[E] {
+// WriteActs returns the acts on bytes that are about to be sent at a point, in pieces of chunk with pauses between them.
+func WriteActs[E any](at string, content func(*E) *[]byte, chunk func(*E) *int, pause func(*E) *time.Duration) []Act[E] {
 	change := func(to func([]byte) []byte) func(*E) {
-		return func(e *E) { *sent(e) = to(*sent(e)) }
+		return func(e *E) { *content(e) = to(*content(e)) }
 	}
 	return []Act[E]{
 		Value("write", "BYTES", at, `these bytes are sent; they may have \r, \n and \xFF, as in Go`, Bytes,
-			func(e *E, b []byte) { *sent(e) = b }),
+			func(e *E, b []byte) { *content(e) = b }),
 		Do("twice", at, "the bytes are sent twice", change(func(b []byte) []byte { return slices.Concat(b, b) })),
 		Value("cut", "N", at, "only the first N bytes are sent", Number, func(e *E, n int) {
 			change(func(b []byte) []byte { return b[:min(n, len(b))] })(e)

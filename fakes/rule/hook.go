@@ -20,12 +20,12 @@ func Hooks[E any](rules ...Rule[E]) func(*E) {
 
 // gate lets events through, or not, by what was seen before.
 type gate[E any] interface {
-	open(*E) bool // of an event that the rule is about and the gates before this one let through
-	see(*E)       // each event, after that
+	isOpen(*E) bool // of an event that the rule is about and the gates before this one let through
+	see(*E)         // each event, after that
 }
 
 // hook returns a hook, which may be called by several goroutines at a time.
-func hook[E any](is func(*E) bool, gates []func() gate[E], acts []func(*E)) func(*E) {
+func hook[E any](match func(*E) bool, gates []func() gate[E], acts []func(*E)) func(*E) {
 	var mu sync.Mutex
 	all := make([]gate[E], len(gates))
 	for i, g := range gates {
@@ -33,18 +33,18 @@ func hook[E any](is func(*E) bool, gates []func() gate[E], acts []func(*E)) func
 	}
 	passes := func(e *E) bool {
 		if len(all) == 0 {
-			return is(e)
+			return match(e)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		open := is(e)
+		isOpen := match(e)
 		for _, g := range all {
-			open = open && g.open(e)
+			isOpen = isOpen && g.isOpen(e)
 		}
 		for _, g := range all {
 			g.see(e)
 		}
-		return open
+		return isOpen
 	}
 	return func(e *E) {
 		if !passes(e) {
@@ -56,18 +56,18 @@ func hook[E any](is func(*E) bool, gates []func() gate[E], acts []func(*E)) func
 	}
 }
 
-// counted is open for each n-th event of a key, the first n, or from the n-th on.
-type counted[E any] struct {
-	how  string
-	n    int
-	key  func(*E) string
-	seen map[string]int
+// countGate is open for each n-th event of a key, the first n, or from the n-th on.
+type countGate[E any] struct {
+	mode   string
+	n      int
+	key    func(*E) string
+	counts map[string]int
 }
 
-func (c *counted[E]) open(e *E) bool {
+func (c *countGate[E]) isOpen(e *E) bool {
 	k := c.key(e)
-	c.seen[k]++
-	switch n := c.seen[k]; c.how {
+	c.counts[k]++
+	switch n := c.counts[k]; c.mode {
 	case "each":
 		return n%c.n == 0
 	case "first":
@@ -77,31 +77,31 @@ func (c *counted[E]) open(e *E) bool {
 	}
 }
 
-func (c *counted[E]) see(*E) {}
+func (c *countGate[E]) see(*E) {}
 
-// behind is open after an event with the same key, at least so long after the last one; once: only for the next event.
-type behind[E any] struct {
-	is    func(*E) bool
-	key   func(*E) string
-	least time.Duration
-	once  bool
-	seen  map[string]time.Time
+// afterGate is open after an event with the same key, at least so long after the last one; once: only for the next event.
+type afterGate[E any] struct {
+	match    func(*E) bool
+	key      func(*E) string
+	delay    time.Duration
+	isSingle bool
+	times    map[string]time.Time
 }
 
-func (b *behind[E]) open(e *E) bool {
+func (b *afterGate[E]) isOpen(e *E) bool {
 	k := b.key(e)
-	at, is := b.seen[k]
-	if !is || time.Since(at) < b.least {
+	at, ok := b.times[k]
+	if !ok || time.Since(at) < b.delay {
 		return false
 	}
-	if b.once {
-		delete(b.seen, k)
+	if b.isSingle {
+		delete(b.times, k)
 	}
 	return true
 }
 
-func (b *behind[E]) see(e *E) {
-	if b.is(e) {
-		b.seen[b.key(e)] = time.Now()
+func (b *afterGate[E]) see(e *E) {
+	if b.match(e) {
+		b.times[b.key(e)] = time.Now()
 	}
 }

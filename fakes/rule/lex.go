@@ -56,8 +56,8 @@ func split(rule string) (all []token, err error) {
 			i++
 			continue
 		case c == '"' || c == '\'':
-			t, next, closed := quoted(in, i)
-			if !closed {
+			t, next, isClosed := quotedText(in, i)
+			if !isClosed {
 				return nil, &Error{1, start + 1, fmt.Sprintf("the text has no end: expected a closing %c", c)}
 			}
 			all, i = append(all, token{text, t, start + 1}), next
@@ -83,8 +83,8 @@ func Quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// quoted returns the text that begins with the quotation mark at i, and what is behind it.
-func quoted(in []rune, i int) (t string, next int, closed bool) {
+// quotedText returns the text that begins with the quotation mark at i, and what is behind it.
+func quotedText(in []rune, i int) (t string, next int, isClosed bool) {
 	var b strings.Builder
 	for quote, j := in[i], i+1; j < len(in); j++ {
 		switch {

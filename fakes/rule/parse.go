@@ -31,7 +31,7 @@ func (v *Vocabulary[E]) ParseFile(content string) (all []Rule[E], err error) {
 			continue
 		}
 		r, err := v.Parse(line)
-		if at, is := errors.AsType[*Error](err); is {
+		if at, ok := errors.AsType[*Error](err); ok {
 			at.Line = n
 		}
 		if err != nil {
@@ -72,72 +72,72 @@ func (p *parser[E]) next() token {
 	return t
 }
 
-// got takes the next token if it is this word or mark.
-func (p *parser[E]) got(k kind, s string) bool {
-	is := p.rest[0].kind == k && p.rest[0].text == s
-	if is {
+// accept takes the next token if it is this word or mark.
+func (p *parser[E]) accept(k kind, s string) bool {
+	ok := p.rest[0].kind == k && p.rest[0].text == s
+	if ok {
 		p.next()
 	}
-	return is
+	return ok
 }
 
 func fail(t token, format string, args ...any) error {
 	return &Error{1, t.column, fmt.Sprintf(format, args...)}
 }
 
-// unknown says that a token is no word of some.
-func unknown(t token, what string, names []string) error {
-	return fail(t, "%s is no %s; expected one of %s", t, what, strings.Join(names, ", "))
+// unknownWord says that a token is no word of some.
+func unknownWord(t token, noun string, names []string) error {
+	return fail(t, "%s is no %s; expected one of %s", t, noun, strings.Join(names, ", "))
 }
 
 // rule reads all of it: on EVENT {; CLAUSE}: ACT {, ACT}.
 func (p *parser[E]) rule() (func() func(*E), error) {
-	if t := p.rest[0]; !p.got(word, "on") {
+	if t := p.rest[0]; !p.accept(word, "on") {
 		return nil, fail(t, "expected \"on\" and a step, got %s", t)
 	}
 	p.point = p.rest[0].text
-	is, err := p.event()
+	match, err := p.event()
 	if err != nil {
 		return nil, err
 	}
 	var gates []func() gate[E]
-	for p.got(mark, ";") {
+	for p.accept(mark, ";") {
 		g, err := p.clause()
 		if err != nil {
 			return nil, err
 		}
 		gates = append(gates, g)
 	}
-	if t := p.rest[0]; !p.got(mark, ":") {
+	if t := p.rest[0]; !p.accept(mark, ":") {
 		return nil, fail(t, "expected ; and a clause, or : and an act, got %s", t)
 	}
 	acts, err := p.acts()
 	if err != nil {
 		return nil, err
 	}
-	return func() func(*E) { return hook(is, gates, acts) }, nil
+	return func() func(*E) { return hook(match, gates, acts) }, nil
 }
 
 // event reads POINT {VERB} [if CONDITION {and CONDITION}].
 func (p *parser[E]) event() (func(*E) bool, error) {
 	t := p.next()
-	point, names, known := named(p.Points, t.text, func(p Point[E]) string { return p.Name })
-	if t.kind != word || !known {
-		return nil, unknown(t, "step", names)
+	point, names, ok := find(p.Points, t.text, func(p Point[E]) string { return p.Name })
+	if t.kind != word || !ok {
+		return nil, unknownWord(t, "step", names)
 	}
 	var verbs []string
 	for p.rest[0].kind == word && p.rest[0].text != "if" && p.rest[0].text != "by" {
 		t := p.next()
 		if !slices.Contains(p.Verbs, t.text) {
-			return nil, unknown(t, "command", p.Verbs)
+			return nil, unknownWord(t, "command", p.Verbs)
 		}
 		verbs = append(verbs, t.text)
 	}
-	all := []func(*E) bool{point.Is}
+	all := []func(*E) bool{point.Match}
 	if len(verbs) > 0 {
 		all = append(all, func(e *E) bool { return slices.Contains(verbs, p.Verb(e)) })
 	}
-	for more := p.got(word, "if"); more; more = p.got(word, "and") {
+	for hasMore := p.accept(word, "if"); hasMore; hasMore = p.accept(word, "and") {
 		c, err := p.condition()
 		if err != nil {
 			return nil, err
@@ -145,26 +145,26 @@ func (p *parser[E]) event() (func(*E) bool, error) {
 		all = append(all, c)
 	}
 	return func(e *E) bool {
-		return !slices.ContainsFunc(all, func(holds func(*E) bool) bool { return !holds(e) })
+		return !slices.ContainsFunc(all, func(match func(*E) bool) bool { return !match(e) })
 	}, nil
 }
 
 // condition reads [not] TEST, [not] FIELD, or [not] FIELD OP VALUE.
 func (p *parser[E]) condition() (func(*E) bool, error) {
-	inverse := p.got(word, "not")
+	inverse := p.accept(word, "not")
 	t := p.next()
 	if t.kind != word && t.kind != text {
 		return nil, fail(t, "expected a condition, got %s", t)
 	}
 	op := p.rest[0]
 	compares := op.kind == mark && slices.Contains([]string{"=", "!=", "~", "<", ">"}, op.text)
-	test, tests, is := named(p.Tests, t.text, func(t Test[E]) string { return t.Name })
-	if is && t.kind == word && !compares {
+	test, tests, ok := find(p.Tests, t.text, func(t Test[E]) string { return t.Name })
+	if ok && t.kind == word && !compares {
 		return func(e *E) bool { return test.Holds(e) != inverse }, nil
 	}
-	_, fields, is := named(p.Fields, t.text, func(f Field) string { return f.Name })
-	if t.kind == word && !is {
-		return nil, unknown(t, "condition or field",
+	_, fields, ok := find(p.Fields, t.text, func(f Field) string { return f.Name })
+	if t.kind == word && !ok {
+		return nil, unknownWord(t, "condition or field",
 			append(append(tests, fields...), `a member of the object in quotes`))
 	}
 	name, fits := t.text, func(string) bool { return true }
@@ -176,8 +176,8 @@ func (p *parser[E]) condition() (func(*E) bool, error) {
 		}
 	}
 	return func(e *E) bool {
-		value, there := p.Field(e, name)
-		return (there && fits(value)) != inverse
+		value, ok := p.Field(e, name)
+		return (ok && fits(value)) != inverse
 	}, nil
 }
 
@@ -218,64 +218,64 @@ func (p *parser[E]) clause() (func() gate[E], error) {
 		return p.count(t.text)
 	case t.text == "after":
 		return p.after(false)
-	case t.text == "next" && p.got(word, "after"):
+	case t.text == "next" && p.accept(word, "after"):
 		return p.after(true)
 	}
-	return nil, unknown(t, "clause", []string{"each N", "first N", "from N", "after STEP", "next after STEP"})
+	return nil, unknownWord(t, "clause", []string{"each N", "first N", "from N", "after STEP", "next after STEP"})
 }
 
-func (p *parser[E]) count(how string) (func() gate[E], error) {
+func (p *parser[E]) count(mode string) (func() gate[E], error) {
 	t := p.next()
 	n, err := strconv.Atoi(t.text)
 	if t.kind != word || err != nil || n < 1 {
-		return nil, fail(t, "expected a number from 1 on after %q, got %s", how, t)
+		return nil, fail(t, "expected a number from 1 on after %q, got %s", mode, t)
 	}
-	key, err := p.by()
-	return func() gate[E] { return &counted[E]{how: how, n: n, key: key, seen: map[string]int{}} }, err
+	key, err := p.eventKey()
+	return func() gate[E] { return &countGate[E]{mode: mode, n: n, key: key, counts: map[string]int{}} }, err
 }
 
-func (p *parser[E]) after(once bool) (func() gate[E], error) {
-	is, err := p.event()
+func (p *parser[E]) after(isSingle bool) (func() gate[E], error) {
+	match, err := p.event()
 	if err != nil {
 		return nil, err
 	}
-	key, err := p.by()
+	key, err := p.eventKey()
 	if err != nil {
 		return nil, err
 	}
-	var least time.Duration
-	if p.got(mark, ",") {
+	var delay time.Duration
+	if p.accept(mark, ",") {
 		t := p.next()
-		if least, err = time.ParseDuration(t.text); err != nil || least <= 0 {
+		if delay, err = time.ParseDuration(t.text); err != nil || delay <= 0 {
 			return nil, fail(t, "expected a duration such as 5s or 300ms, got %s", t)
 		}
 	}
 	return func() gate[E] {
-		return &behind[E]{is: is, key: key, least: least, once: once, seen: map[string]time.Time{}}
+		return &afterGate[E]{match: match, key: key, delay: delay, isSingle: isSingle, times: map[string]time.Time{}}
 	}, nil
 }
 
-// by reads what an event belongs to; without it all belong together.
-func (p *parser[E]) by() (func(*E) string, error) {
-	if !p.got(word, "by") {
+// eventKey reads what an event belongs to; without it all belong together.
+func (p *parser[E]) eventKey() (func(*E) string, error) {
+	if !p.accept(word, "by") {
 		return func(*E) string { return "" }, nil
 	}
 	t := p.next()
-	key, names, is := named(p.Keys, t.text, func(k Key[E]) string { return k.Name })
-	if t.kind != word || !is {
-		return nil, unknown(t, "key", names)
+	key, names, ok := find(p.Keys, t.text, func(k Key[E]) string { return k.Name })
+	if t.kind != word || !ok {
+		return nil, unknownWord(t, "key", names)
 	}
-	return key.Of, nil
+	return key.Get, nil
 }
 
 // acts reads ACT {, ACT}, each NAME {VALUE}.
 func (p *parser[E]) acts() (all []func(*E), err error) {
-	for more := true; more; more = p.got(mark, ",") {
+	for hasMore := true; hasMore; hasMore = p.accept(mark, ",") {
 		t := p.next()
-		act, names, is := named(p.Acts, t.text, func(a Act[E]) string { return a.Name })
+		act, names, ok := find(p.Acts, t.text, func(a Act[E]) string { return a.Name })
 		switch {
-		case t.kind != word || !is:
-			return nil, unknown(t, "act", names)
+		case t.kind != word || !ok:
+			return nil, unknownWord(t, "act", names)
 		case len(act.At) > 0 && !slices.Contains(act.At, p.point):
 			return nil, fail(t, "%q has no effect on %s; it works on %s", t.text, p.point, strings.Join(act.At, ", "))
 		}

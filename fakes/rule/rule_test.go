@@ -25,7 +25,7 @@ type event struct {
 
 func vocabulary() *rule.Vocabulary[event] {
 	at := func(name string) rule.Point[event] {
-		return rule.Point[event]{Name: name, Is: func(e *event) bool { return e.point == name }}
+		return rule.Point[event]{Name: name, Match: func(e *event) bool { return e.point == name }}
 	}
 	return &rule.Vocabulary[event]{
 		Points: []rule.Point[event]{at("read"), at("written")},
@@ -39,7 +39,7 @@ func vocabulary() *rule.Vocabulary[event] {
 			return e.thing, e.thing != ""
 		},
 		Tests: []rule.Test[event]{{Name: "large", Holds: func(e *event) bool { return e.size > 9 }}},
-		Keys:  []rule.Key[event]{{Name: "key", Of: func(e *event) string { return e.key }}},
+		Keys:  []rule.Key[event]{{Name: "key", Get: func(e *event) string { return e.key }}},
 		Acts: []rule.Act[event]{
 			rule.Do("skip", "", "", func(e *event) { e.skip = true }),
 			rule.Value("write", "BYTES", "written", "", rule.Bytes, func(e *event, b []byte) { e.reply = b }),
@@ -126,14 +126,14 @@ func TestAfterAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, err := vocabulary().Parse("on read TAKE; after read ADD by key, 5s: skip")
 		require.NoError(t, err)
-		hook, late := r.Hook(), event{point: "read", verb: "TAKE", key: "a"}
-		early := late
+		hook, lateEvent := r.Hook(), event{point: "read", verb: "TAKE", key: "a"}
+		earlyEvent := lateEvent
 		hook(&event{point: "read", verb: "ADD", key: "a"})
 		time.Sleep(5*time.Second - time.Nanosecond)
-		hook(&early)
+		hook(&earlyEvent)
 		time.Sleep(time.Nanosecond)
-		hook(&late)
-		assert.Equal(t, []bool{false, true}, []bool{early.skip, late.skip})
+		hook(&lateEvent)
+		assert.Equal(t, []bool{false, true}, []bool{earlyEvent.skip, lateEvent.skip})
 	})
 }
 
@@ -213,10 +213,10 @@ func TestHooksShareNothing(t *testing.T) {
 	t.Parallel()
 	r, err := vocabulary().Parse("on read; first 1: skip")
 	require.NoError(t, err)
-	one, other := event{point: "read"}, event{point: "read"}
-	r.Hook()(&one)
-	r.Hook()(&other)
-	assert.True(t, one.skip && other.skip)
+	first, second := event{point: "read"}, event{point: "read"}
+	r.Hook()(&first)
+	r.Hook()(&second)
+	assert.True(t, first.skip && second.skip)
 }
 
 // Whatever a user writes is a rule or an error with a place in it.
@@ -229,8 +229,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := vocabulary().Parse(text)
 		if err != nil {
-			at, is := err.(*rule.Error) //nolint:errorlint // it is documented to be one
-			require.True(t, is)
+			at, ok := err.(*rule.Error) //nolint:errorlint // it is documented to be one
+			require.True(t, ok)
 			assert.True(t, at.Column >= 1 && at.Column <= len([]rune(text))+1)
 			return
 		}

@@ -13,7 +13,7 @@ type Vocabulary[E any] struct {
 	Verbs  []string        // the commands that a rule may name; the letters are as here
 	Verb   func(*E) string // the command that a step is about, "" for none
 	Fields []Field         // what conditions compare
-	Field  func(e *E, name string) (value string, there bool)
+	Field  func(e *E, name string) (value string, ok bool)
 	Tests  []Test[E] // what holds or not
 	Keys   []Key[E]  // what "by" separates
 	Acts   []Act[E]
@@ -22,7 +22,7 @@ type Vocabulary[E any] struct {
 // Point is a step.
 type Point[E any] struct {
 	Name, Text string
-	Is         func(*E) bool
+	Match      func(*E) bool
 }
 
 // Field is something that has a value.
@@ -37,7 +37,7 @@ type Test[E any] struct {
 // Key tells one from another: a connection, a worker, a job.
 type Key[E any] struct {
 	Name, Text string
-	Of         func(*E) string
+	Get        func(*E) string
 }
 
 // Act is something that a rule does.
@@ -84,20 +84,20 @@ func table(b *strings.Builder, rows [][2]string, head ...string) {
 	b.WriteString("\n")
 }
 
-func rows[T any](all []T, of func(T) [2]string) (out [][2]string) {
-	for _, one := range all {
-		out = append(out, of(one))
+func rows[T any](all []T, columns func(T) [2]string) (out [][2]string) {
+	for _, item := range all {
+		out = append(out, columns(item))
 	}
 	return out
 }
 
-// named returns the word of a name, and the names of all, sorted, for a message.
-func named[T any](all []T, name string, of func(T) string) (found T, names []string, is bool) {
-	for _, one := range all {
-		if names = append(names, of(one)); of(one) == name {
-			found, is = one, true
+// find returns the word of a name, and the names of all, sorted, for a message.
+func find[T any](all []T, name string, itemName func(T) string) (found T, names []string, ok bool) {
+	for _, item := range all {
+		if names = append(names, itemName(item)); itemName(item) == name {
+			found, ok = item, true
 		}
 	}
 	slices.Sort(names)
-	return found, names, is
+	return found, names, ok
 }

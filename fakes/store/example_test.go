@@ -11,15 +11,15 @@ import (
 func Example() {
 	st := store.New(store.Config[item, string]{
 		Enqueue: func(i item, _ time.Time) item { return i },
-		Expire:  again,
+		Expire:  retryFate,
 	})
 	if err := st.Push("a producer", item{id: "1", queue: "q"}, time.Time{}); err != nil {
 		fmt.Println(err)
 		return
 	}
 	w := store.NewWaiter[item](func() {})
-	held := st.Take("a worker", []string{"q"}, nil, w)
-	fmt.Println("delivered:", held.Job.ID())
+	reservation := st.Take("a worker", []string{"q"}, nil, w)
+	fmt.Println("delivered:", reservation.Job.ID())
 	err := st.Fail("a worker", "1", func(i item, now time.Time) (item, store.Set, time.Time) { return i, store.Dead, now })
 	fmt.Println("dead:", st.Sizes().Dead, err)
 	// Output:

@@ -3,15 +3,15 @@ package store
 import "slices"
 
 // Pause has a queue give no jobs to consumers, or give them again, also those that wait.
-func (st *Store[J, E]) Pause(by E, name string, paused bool) {
+func (st *Store[J, E]) Pause(cause E, name string, isPaused bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	q := st.queue(name)
-	q.paused = paused
-	for !paused && len(q.jobs) > 0 && q.waiting.Len() > 0 {
+	q.isPaused = isPaused
+	for !isPaused && len(q.jobs) > 0 && q.waiting.Len() > 0 {
 		j := q.pop()
-		st.removed(q, j)
-		st.hand(by, q, j)
+		st.countRemoved(q, j)
+		st.hand(cause, q, j)
 	}
 	st.forget(q)
 }
@@ -21,15 +21,15 @@ func (st *Store[J, E]) Drop(name string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	q := st.queue(name)
-	q.known, q.paused = false, false
+	q.isKnown, q.isPaused = false, false
 	for len(q.jobs) > 0 {
-		st.removed(q, q.pop())
+		st.countRemoved(q, q.pop())
 	}
 	st.forget(q)
 }
 
 // First returns the job that leaves a queue next, and false if the queue is empty.
-func (st *Store[J, E]) First(name string) (j J, some bool) {
+func (st *Store[J, E]) First(name string) (j J, ok bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if q := st.queues[name]; q != nil && len(q.jobs) > 0 {
@@ -40,32 +40,32 @@ func (st *Store[J, E]) First(name string) (j J, some bool) {
 
 // Move moves the jobs of a set that match, the first that is due first: to Dead, to Nowhere, or, as Queued, to their
 // queues. Dead jobs can be moved if the store keeps them.
-func (st *Store[J, E]) Move(by E, from Set, match func(J) bool, to Set) {
+func (st *Store[J, E]) Move(cause E, from Set, match func(J) bool, to Set) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	set := st.timeline(from)
-	matching := slices.DeleteFunc(slices.Clone(set.items), func(h *Held[J]) bool { return !match(h.Job) })
-	slices.SortFunc(matching, func(a, b *Held[J]) int { return a.due.Compare(b.due) })
+	matching := slices.DeleteFunc(slices.Clone(set.items), func(h *TimedJob[J]) bool { return !match(h.Job) })
+	slices.SortFunc(matching, func(a, b *TimedJob[J]) int { return a.dueTime.Compare(b.dueTime) })
 	for _, h := range matching {
 		set.cut(h)
-		st.drop(h.Job)
+		st.subtractBytes(h.Job)
 		if from == Dead {
-			st.dead--
+			st.deadCount--
 		}
 		switch to {
 		case Dead:
 			st.bury(h.Job)
 		case Queued:
-			st.enqueue(by, st.config.Enqueue(h.Job, st.now()))
+			st.enqueue(cause, st.config.Enqueue(h.Job, st.nowLocked()))
 		}
 	}
 }
 
 // bury adds a job to those that failed for the last time.
 func (st *Store[J, E]) bury(j J) {
-	st.dead++
-	if st.config.Keep {
-		st.buried.add(&Held[J]{Job: j, due: st.now()})
-		st.keep(j)
+	st.deadCount++
+	if st.config.RetainDead {
+		st.deadJobs.add(&TimedJob[J]{Job: j, dueTime: st.nowLocked()})
+		st.addBytes(j)
 	}
 }

@@ -24,7 +24,7 @@ const (
 	Enqueuing               // it enters its queue, at the end or in Front; if skipped it is lost
 	Reserving               // a consumer takes it and holds it until Until; if skipped it is not held
 	Returning               // it goes back to the head of its queue; if skipped it stays held
-	Finishing               // a worker is done with it; with Again it goes back to its queue
+	Finishing               // a worker is done with it; with Requeue it goes back to its queue
 	Failing                 // a worker failed it: it goes to Set until Until
 	Expiring                // a reservation ran out, the rest as with Failing
 	Clearing                // everything is removed
@@ -33,12 +33,12 @@ const (
 
 // Step describes what is about to happen. A policy may change the fields that are named at the point.
 type Step[J Job, E any] struct {
-	By    E // of the command that causes it, or of Run
-	Job   J // with Postponing, ComingDue, Enqueuing, Failing and Expiring it may be replaced; none with the last two
-	Set   Set
-	Until time.Time
-	Front bool
-	Again bool
+	Cause   E // of the command that causes it, or of Run
+	Job     J // with Postponing, ComingDue, Enqueuing, Failing and Expiring it may be replaced; none with the last two
+	Set     Set
+	Until   time.Time
+	Front   bool
+	Requeue bool
 }
 
 // Policy may change the steps. It is called under the lock of the store and must not call the store.
@@ -48,7 +48,7 @@ type Policy[J Job, E any] interface {
 }
 
 // ask returns the step as the policy, if there is one, has changed it.
-func (st *Store[J, E]) ask(p Point, s Step[J, E]) (changed Step[J, E], skip bool) {
+func (st *Store[J, E]) ask(p Point, s Step[J, E]) (result Step[J, E], skip bool) {
 	if st.config.Policy == nil {
 		return s, false
 	}
@@ -56,7 +56,7 @@ func (st *Store[J, E]) ask(p Point, s Step[J, E]) (changed Step[J, E], skip bool
 }
 
 // askPolicy is separate, so that a step is allocated only if there is a policy.
-func (st *Store[J, E]) askPolicy(p Point, s Step[J, E]) (changed Step[J, E], skip bool) {
+func (st *Store[J, E]) askPolicy(p Point, s Step[J, E]) (result Step[J, E], skip bool) {
 	skip = st.config.Policy.Ask(p, &s)
 	return s, skip
 }

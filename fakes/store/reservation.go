@@ -1,36 +1,36 @@
 package store
 
 // reserve holds a job for the consumer that it goes to.
-func (st *Store[J, E]) reserve(by E, j J) *Held[J] {
-	h := &Held[J]{Job: j, index: -1}
-	s, skip := st.ask(Reserving, Step[J, E]{By: by, Job: j, Until: st.now().Add(j.Reserve())})
+func (st *Store[J, E]) reserve(cause E, j J) *TimedJob[J] {
+	h := &TimedJob[J]{Job: j, index: -1}
+	s, skip := st.ask(Reserving, Step[J, E]{Cause: cause, Job: j, Until: st.nowLocked().Add(j.Reserve())})
 	if skip {
 		return h
 	}
-	h.due = s.Until
+	h.dueTime = s.Until
 	st.hold(h)
 	return h
 }
 
 // hold adds a reservation.
-func (st *Store[J, E]) hold(h *Held[J]) {
+func (st *Store[J, E]) hold(h *TimedJob[J]) {
 	id := h.Job.ID()
-	h.next = st.held[id] // producers may use an id twice
-	st.held[id] = h
+	h.next = st.reservations[id] // producers may use an id twice
+	st.reservations[id] = h
 	st.expiry.add(h)
-	st.keep(h.Job)
-	st.working++
-	st.arm(h.due)
+	st.addBytes(h.Job)
+	st.workingJobs++
+	st.arm(h.dueTime)
 }
 
 // release ends a reservation; it reports whether there was one.
-func (st *Store[J, E]) release(h *Held[J]) bool {
+func (st *Store[J, E]) release(h *TimedJob[J]) bool {
 	id := h.Job.ID()
-	switch at := st.held[id]; {
+	switch at := st.reservations[id]; {
 	case at == h && h.next == nil:
-		delete(st.held, id)
+		delete(st.reservations, id)
 	case at == h:
-		st.held[id] = h.next
+		st.reservations[id] = h.next
 	default:
 		for at != nil && at.next != h {
 			at = at.next
@@ -41,65 +41,65 @@ func (st *Store[J, E]) release(h *Held[J]) bool {
 		at.next = h.next
 	}
 	st.expiry.cut(h)
-	st.drop(h.Job)
-	st.working--
+	st.subtractBytes(h.Job)
+	st.workingJobs--
 	return true
 }
 
-// Held returns the latest reservation of a job, nil if it is not held.
-func (st *Store[J, E]) Held(id string) *Held[J] {
+// Reservation returns the latest reservation of a job, nil if it is not held.
+func (st *Store[J, E]) Reservation(id string) *TimedJob[J] {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.held[id]
+	return st.reservations[id]
 }
 
 // GiveBack returns a job that was not delivered to the head of its queue.
-func (st *Store[J, E]) GiveBack(by E, h *Held[J]) {
+func (st *Store[J, E]) GiveBack(cause E, h *TimedJob[J]) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if _, skip := st.ask(Returning, Step[J, E]{By: by, Job: h.Job}); !skip && st.release(h) {
-		st.put(by, h.Job, true)
+	if _, skip := st.ask(Returning, Step[J, E]{Cause: cause, Job: h.Job}); !skip && st.release(h) {
+		st.put(cause, h.Job, true)
 	}
 }
 
 // Finish removes a job that a worker is done with. The error is [ErrNotHeld].
-func (st *Store[J, E]) Finish(by E, id string) error {
+func (st *Store[J, E]) Finish(cause E, id string) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	h := st.held[id]
+	h := st.reservations[id]
 	if h == nil {
 		return ErrNotHeld
 	}
-	s, skip := st.ask(Finishing, Step[J, E]{By: by, Job: h.Job})
+	s, skip := st.ask(Finishing, Step[J, E]{Cause: cause, Job: h.Job})
 	if skip {
 		return nil
 	}
 	st.release(h)
 	st.processed++
-	if s.Again {
-		st.repeat(by, h.Job)
+	if s.Requeue {
+		st.repeat(cause, h.Job)
 	}
 	return nil
 }
 
 // Fail moves a job that a worker failed to the set of its fate. The error is [ErrNotHeld].
-func (st *Store[J, E]) Fail(by E, id string, fate Fate[J]) error {
+func (st *Store[J, E]) Fail(cause E, id string, fate Fate[J]) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	h := st.held[id]
+	h := st.reservations[id]
 	if h == nil {
 		return ErrNotHeld
 	}
-	if st.failed(Failing, by, h, fate) {
+	if st.endByFailure(Failing, cause, h, fate) {
 		st.processed++
 	}
 	return nil
 }
 
-// failed ends a reservation by a failure or by its time. It reports false if the policy skips that.
-func (st *Store[J, E]) failed(p Point, by E, h *Held[J], fate Fate[J]) bool {
-	j, set, due := fate(h.Job, st.now())
-	s, skip := st.ask(p, Step[J, E]{By: by, Job: j, Set: set, Until: due})
+// endByFailure ends a reservation by a failure or by its time. It reports false if the policy skips that.
+func (st *Store[J, E]) endByFailure(p Point, cause E, h *TimedJob[J], fate Fate[J]) bool {
+	j, set, dueTime := fate(h.Job, st.nowLocked())
+	s, skip := st.ask(p, Step[J, E]{Cause: cause, Job: j, Set: set, Until: dueTime})
 	if skip {
 		return false
 	}
@@ -107,7 +107,7 @@ func (st *Store[J, E]) failed(p Point, by E, h *Held[J], fate Fate[J]) bool {
 	st.failures++
 	switch s.Set {
 	case Retries:
-		st.postpone(by, Retries, &Held[J]{Job: s.Job, due: s.Until})
+		st.postpone(cause, Retries, &TimedJob[J]{Job: s.Job, dueTime: s.Until})
 	case Dead:
 		st.bury(s.Job)
 	}

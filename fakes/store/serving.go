@@ -9,10 +9,10 @@ import (
 // Group is listeners and their connections, which end together. The zero Group works, and its methods may be called at
 // the same time. It must not be copied.
 type Group struct {
-	mu     sync.Mutex
-	open   map[io.Closer]bool
-	closed bool
-	served sync.WaitGroup
+	mu       sync.Mutex
+	closers  map[io.Closer]bool
+	isClosed bool
+	serving  sync.WaitGroup
 }
 
 // Serve accepts connections from l and calls serve for each on a goroutine of its own; behind it the connection is
@@ -27,7 +27,7 @@ func (g *Group) Serve(l net.Listener, serve func(net.Conn)) error {
 		if err != nil {
 			g.mu.Lock()
 			defer g.mu.Unlock()
-			if g.closed {
+			if g.isClosed {
 				return nil
 			}
 			return err
@@ -42,28 +42,28 @@ func (g *Group) Serve(l net.Listener, serve func(net.Conn)) error {
 // Close closes all listeners and connections, and waits until no connection is served any more.
 func (g *Group) Close() {
 	g.mu.Lock()
-	g.closed = true
-	for c := range g.open {
+	g.isClosed = true
+	for c := range g.closers {
 		_ = c.Close() // what it may report is known: it is closed
 	}
 	g.mu.Unlock()
-	g.served.Wait()
+	g.serving.Wait()
 }
 
 // add notes what Close has to close, and has it served. After Close it closes it at once, and returns false.
 func (g *Group) add(c io.Closer, serve func()) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed {
+	if g.isClosed {
 		_ = c.Close() // as above
 		return false
 	}
-	if g.open == nil {
-		g.open = map[io.Closer]bool{}
+	if g.closers == nil {
+		g.closers = map[io.Closer]bool{}
 	}
-	g.open[c] = true
+	g.closers[c] = true
 	if serve != nil {
-		g.served.Go(serve)
+		g.serving.Go(serve)
 	}
 	return true
 }
@@ -72,5 +72,5 @@ func (g *Group) remove(c io.Closer) {
 	_ = c.Close() // as above
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.open, c)
+	delete(g.closers, c)
 }

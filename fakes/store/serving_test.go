@@ -18,20 +18,20 @@ func TestCloseEndsAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var g store.Group
-		place, served := memnet.NewPlace(), 0
+		place, count := memnet.NewPlace(), 0
 		l := place.MustListen()
-		ended := make(chan error, 1)
+		errs := make(chan error, 1)
 		go func() {
-			ended <- g.Serve(l, func(conn net.Conn) {
+			errs <- g.Serve(l, func(conn net.Conn) {
 				_, _ = io.Copy(io.Discard, conn)
-				served++
+				count++
 			})
 		}()
 		conn := place.MustDial()
 		synctest.Wait()
 		g.Close()
-		assert.Equal(t, 1, served)
-		assert.NoError(t, <-ended)
+		assert.Equal(t, 1, count)
+		assert.NoError(t, <-errs)
 		_, err := conn.Read(make([]byte, 1))
 		assert.ErrorIs(t, err, io.EOF)
 		_, err = place.Dial(t.Context())
@@ -54,17 +54,17 @@ func TestAServedConnectionIsClosed(t *testing.T) {
 	})
 }
 
-type broken struct{ net.Listener }
+type brokenListener struct{ net.Listener }
 
 var errBroken = errors.New("broken")
 
-func (broken) Accept() (net.Conn, error) { return nil, errBroken }
-func (broken) Close() error              { return nil }
+func (brokenListener) Accept() (net.Conn, error) { return nil, errBroken }
+func (brokenListener) Close() error              { return nil }
 
 func TestServeReturnsTheErrorOfItsListener(t *testing.T) {
 	t.Parallel()
 	var g store.Group
-	assert.ErrorIs(t, g.Serve(broken{}, nil), errBroken)
+	assert.ErrorIs(t, g.Serve(brokenListener{}, nil), errBroken)
 	g.Close()
-	assert.NoError(t, g.Serve(broken{}, nil), "a closed one accepts nothing")
+	assert.NoError(t, g.Serve(brokenListener{}, nil), "a closed one accepts nothing")
 }

@@ -25,13 +25,13 @@ type Config[J Job, E any] struct {
 	MaxQueues    int           // that hold jobs; no limit if zero
 	MaxBytes     int           // of all jobs, dead ones apart; no limit if zero
 	Bytes        *atomic.Int64 // counts them, for several stores if they have the same one; nil: for this one alone
-	Keep         bool          // dead jobs and empty queues too, which are only counted and forgotten otherwise
+	RetainDead   bool          // dead jobs and empty queues too, which are only counted and forgotten otherwise
 	ScanEvery    time.Duration // the interval of polling for what is due; zero: at once when it is due
 
 	// Enqueue returns the job as it enters its queue now.
 	Enqueue func(j J, now time.Time) J
-	// Before reports whether a job leaves its queue before another one that entered it earlier; nil if none does.
-	Before func(j, earlier J) bool
+	// IsBefore reports whether a job leaves its queue before another one that entered it earlier; nil if none does.
+	IsBefore func(j, earlier J) bool
 	// Expire is the fate of a job whose reservation ran out.
 	Expire Fate[J]
 	// Size returns how many bytes a job takes; nil if MaxBytes is zero.
@@ -41,7 +41,7 @@ type Config[J Job, E any] struct {
 }
 
 // Fate returns the job after a failure, the set that it goes to, and when it is due there.
-type Fate[J Job] func(j J, now time.Time) (failed J, set Set, due time.Time)
+type Fate[J Job] func(j J, now time.Time) (failed J, set Set, dueTime time.Time)
 
 // The errors of the store's methods.
 var (
@@ -57,61 +57,61 @@ var (
 type Store[J Job, E any] struct {
 	config Config[J, E]
 
-	mu        sync.Mutex
-	queues    map[string]*queue[J]
-	jobs      int // in all queues
-	filled    int // queues that hold jobs
-	scheduled timeline[J]
-	retries   timeline[J]
-	buried    timeline[J]         // dead jobs, with Keep
-	held      map[string]*Held[J] // by id
-	expiry    timeline[J]
-	working   int
-	dead      int
-	bytes     int // of its jobs in queues, in timelines and held; zero without a limit
-	processed int64
-	failures  int64
+	mu           sync.Mutex
+	queues       map[string]*queue[J]
+	jobs         int // in all queues
+	filledQueues int // queues that hold jobs
+	scheduled    timeline[J]
+	retries      timeline[J]
+	deadJobs     timeline[J]             // dead jobs, with RetainDead
+	reservations map[string]*TimedJob[J] // by id
+	expiry       timeline[J]
+	workingJobs  int
+	deadCount    int
+	bytes        int // of its jobs in queues, in timelines and held; zero without a limit
+	processed    int64
+	failures     int64
 
-	ahead time.Duration // of the clock, before the system's
-	armed time.Time     // when the clock acts next; zero: when it is woken
-	wake  chan struct{} // holds one
+	clockOffset time.Duration // of the clock, before the system's
+	nextAction  time.Time     // when the clock acts next; zero: when it is woken
+	wake        chan struct{} // holds one
 }
 
 // New returns an empty store. [Store.Run] is its clock.
 func New[J Job, E any](config Config[J, E]) *Store[J, E] {
 	config.Bytes = cmp.Or(config.Bytes, new(atomic.Int64))
 	return &Store[J, E]{
-		config: config, queues: map[string]*queue[J]{}, held: map[string]*Held[J]{}, wake: make(chan struct{}, 1),
+		config: config, queues: map[string]*queue[J]{}, reservations: map[string]*TimedJob[J]{}, wake: make(chan struct{}, 1),
 	}
 }
 
 // Push adds a new job to its queue, or to the schedule if due is not zero. The error is [ErrQueueFull],
 // [ErrTooManyQueues] or [ErrFull].
-func (st *Store[J, E]) Push(by E, j J, due time.Time) error {
+func (st *Store[J, E]) Push(cause E, j J, dueTime time.Time) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if err := st.room(j.Queue()); err != nil {
+	if err := st.checkRoom(j.Queue()); err != nil {
 		return err
 	}
-	if most := st.config.MaxBytes; most > 0 && st.config.Bytes.Load()+int64(st.config.Size(j)) > int64(most) {
+	if limit := st.config.MaxBytes; limit > 0 && st.config.Bytes.Load()+int64(st.config.Size(j)) > int64(limit) {
 		return ErrFull
 	}
-	if due.IsZero() {
-		st.enqueue(by, j)
+	if dueTime.IsZero() {
+		st.enqueue(cause, j)
 	} else {
-		st.postpone(by, Scheduled, &Held[J]{Job: j, due: due})
+		st.postpone(cause, Scheduled, &TimedJob[J]{Job: j, dueTime: dueTime})
 	}
 	return nil
 }
 
-// keep counts the bytes of a job that is put somewhere, and drop those of one that is removed.
-func (st *Store[J, E]) keep(j J) {
+// addBytes counts the bytes of a job that is put somewhere, and drop those of one that is removed.
+func (st *Store[J, E]) addBytes(j J) {
 	if st.config.MaxBytes > 0 {
 		st.count(st.config.Size(j))
 	}
 }
 
-func (st *Store[J, E]) drop(j J) {
+func (st *Store[J, E]) subtractBytes(j J) {
 	if st.config.MaxBytes > 0 {
 		st.count(-st.config.Size(j))
 	}
@@ -130,12 +130,12 @@ func (st *Store[J, E]) Release() {
 	st.count(-st.bytes)
 }
 
-func (st *Store[J, E]) room(name string) error {
+func (st *Store[J, E]) checkRoom(name string) error {
 	q := st.queues[name]
-	if most := st.config.MaxQueueJobs; most > 0 && q != nil && len(q.jobs) >= most {
+	if limit := st.config.MaxQueueJobs; limit > 0 && q != nil && len(q.jobs) >= limit {
 		return ErrQueueFull
 	}
-	if most := st.config.MaxQueues; most > 0 && st.filled >= most && (q == nil || len(q.jobs) == 0) {
+	if limit := st.config.MaxQueues; limit > 0 && st.filledQueues >= limit && (q == nil || len(q.jobs) == 0) {
 		return ErrTooManyQueues
 	}
 	return nil
@@ -143,28 +143,28 @@ func (st *Store[J, E]) room(name string) error {
 
 // Take reserves the first job that the queues have, looking in the order given. If there is none it returns nil, and
 // the waiter waits on the queues in block.
-func (st *Store[J, E]) Take(by E, queues, block []string, w *Waiter[J]) *Held[J] {
+func (st *Store[J, E]) Take(cause E, queues, block []string, w *Waiter[J]) *TimedJob[J] {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for _, name := range queues {
 		q := st.queues[name]
-		if q == nil || q.paused || len(q.jobs) == 0 {
+		if q == nil || q.isPaused || len(q.jobs) == 0 {
 			continue
 		}
 		j := q.pop()
-		st.removed(q, j)
-		return st.reserve(by, j)
+		st.countRemoved(q, j)
+		return st.reserve(cause, j)
 	}
-	st.join(w, block)
+	st.joinQueues(w, block)
 	return nil
 }
 
 // Leave ends the wait, and returns the job that the waiter may have been given meanwhile. When it returns, the waiter
 // is not woken any more.
-func (st *Store[J, E]) Leave(w *Waiter[J]) *Held[J] {
+func (st *Store[J, E]) Leave(w *Waiter[J]) *TimedJob[J] {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.part(w)
+	st.leaveQueues(w)
 	select {
 	case h := <-w.got:
 		return h
@@ -174,42 +174,42 @@ func (st *Store[J, E]) Leave(w *Waiter[J]) *Held[J] {
 }
 
 // Repeat enqueues a job once more.
-func (st *Store[J, E]) Repeat(by E, j J) {
+func (st *Store[J, E]) Repeat(cause E, j J) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.repeat(by, j)
+	st.repeat(cause, j)
 }
 
-func (st *Store[J, E]) repeat(by E, j J) {
-	st.put(by, st.config.Enqueue(j, st.now()), false)
+func (st *Store[J, E]) repeat(cause E, j J) {
+	st.put(cause, st.config.Enqueue(j, st.nowLocked()), false)
 }
 
 // Clear removes all jobs and counts; consumers that wait go on waiting.
-func (st *Store[J, E]) Clear(by E) {
+func (st *Store[J, E]) Clear(cause E) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if _, skip := st.ask(Clearing, Step[J, E]{By: by}); !skip {
+	if _, skip := st.ask(Clearing, Step[J, E]{Cause: cause}); !skip {
 		st.clear()
 	}
 }
 
 // Restarted is called after a restart of the server. Everything is lost if the policy skips the step.
-func (st *Store[J, E]) Restarted(by E) {
+func (st *Store[J, E]) Restarted(cause E) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if _, skip := st.ask(Restarting, Step[J, E]{By: by}); skip {
+	if _, skip := st.ask(Restarting, Step[J, E]{Cause: cause}); skip {
 		st.clear()
 	}
 }
 
 func (st *Store[J, E]) clear() {
 	for _, q := range st.queues {
-		q.jobs, q.known, q.paused = nil, false, false
+		q.jobs, q.isKnown, q.isPaused = nil, false, false
 		st.forget(q)
 	}
-	st.scheduled, st.retries, st.buried, st.expiry = timeline[J]{}, timeline[J]{}, timeline[J]{}, timeline[J]{}
-	st.held = map[string]*Held[J]{}
-	st.jobs, st.filled, st.working, st.dead = 0, 0, 0, 0
+	st.scheduled, st.retries, st.deadJobs, st.expiry = timeline[J]{}, timeline[J]{}, timeline[J]{}, timeline[J]{}
+	st.reservations = map[string]*TimedJob[J]{}
+	st.jobs, st.filledQueues, st.workingJobs, st.deadCount = 0, 0, 0, 0
 	st.count(-st.bytes)
 	st.processed, st.failures = 0, 0
 }
@@ -227,43 +227,43 @@ func (st *Store[J, E]) Sizes() Sizes {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	n := Sizes{
-		Queues: map[string]int{}, Jobs: st.jobs, Working: st.working,
-		Scheduled: len(st.scheduled.items), Retries: len(st.retries.items), Dead: st.dead,
+		Queues: map[string]int{}, Jobs: st.jobs, Working: st.workingJobs,
+		Scheduled: len(st.scheduled.items), Retries: len(st.retries.items), Dead: st.deadCount,
 		Processed: st.processed, Failures: st.failures,
 	}
 	for name, q := range st.queues {
-		if len(q.jobs) > 0 || st.config.Keep && q.known {
+		if len(q.jobs) > 0 || st.config.RetainDead && q.isKnown {
 			n.Queues[name] = len(q.jobs)
 		}
 	}
 	return n
 }
 
-// Stored is a job and where it is.
-type Stored[J Job] struct {
-	Job J
-	Set Set       // Scheduled, Retries or Dead; Nowhere for a job in its queue, and for one that is held
-	Due time.Time // when it leaves its set, or its reservation ends; when it died; zero for a job in its queue
+// StoredJob is a job and where it is.
+type StoredJob[J Job] struct {
+	Job     J
+	Set     Set       // Scheduled, Retries or Dead; Nowhere for a job in its queue, and for one that is held
+	DueTime time.Time // when it leaves its set, or its reservation ends; when it died; zero for a job in its queue
 }
 
 // Jobs returns the jobs that the store has: those in queues in their order, then the scheduled, retried and held ones
 // in the order of their times, then the dead ones that are kept.
-func (st *Store[J, E]) Jobs() []Stored[J] {
+func (st *Store[J, E]) Jobs() []StoredJob[J] {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	var all []Stored[J]
+	var all []StoredJob[J]
 	for _, name := range slices.Sorted(maps.Keys(st.queues)) {
 		for _, j := range st.queues[name].jobs {
-			all = append(all, Stored[J]{Job: j})
+			all = append(all, StoredJob[J]{Job: j})
 		}
 	}
 	for _, l := range []struct {
 		*timeline[J]
 		set Set
-	}{{&st.scheduled, Scheduled}, {&st.retries, Retries}, {&st.expiry, Nowhere}, {&st.buried, Dead}} {
-		sorted := slices.SortedFunc(slices.Values(l.items), (*Held[J]).compare)
-		for _, h := range sorted {
-			all = append(all, Stored[J]{h.Job, l.set, h.due})
+	}{{&st.scheduled, Scheduled}, {&st.retries, Retries}, {&st.expiry, Nowhere}, {&st.deadJobs, Dead}} {
+		jobs := slices.SortedFunc(slices.Values(l.items), (*TimedJob[J]).compare)
+		for _, h := range jobs {
+			all = append(all, StoredJob[J]{h.Job, l.set, h.dueTime})
 		}
 	}
 	return all
@@ -271,69 +271,69 @@ func (st *Store[J, E]) Jobs() []Stored[J] {
 
 // Restore adds a job as Jobs has returned it, of this store or of an earlier one. The policy is not asked; a consumer
 // that waits for the job gets it.
-func (st *Store[J, E]) Restore(by E, s Stored[J]) {
+func (st *Store[J, E]) Restore(cause E, s StoredJob[J]) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	h := &Held[J]{Job: s.Job, due: s.Due, index: -1}
+	h := &TimedJob[J]{Job: s.Job, dueTime: s.DueTime, index: -1}
 	switch q := st.queue(s.Job.Queue()); {
-	case s.Due.IsZero() && q.waiting.Len() > 0:
-		st.put(by, s.Job, false)
+	case s.DueTime.IsZero() && q.waiting.Len() > 0:
+		st.put(cause, s.Job, false)
 		return
-	case s.Due.IsZero():
+	case s.DueTime.IsZero():
 		st.fill(q, s.Job, false)
 		return
 	case s.Set == Nowhere:
 		st.hold(h)
 	default:
 		st.timeline(s.Set).add(h)
-		st.keep(h.Job)
-		st.arm(h.due)
+		st.addBytes(h.Job)
+		st.arm(h.dueTime)
 	}
 	st.forget(st.queue(s.Job.Queue()))
 }
 
 // Count sets the counts that no job shows: those of dead jobs, and what was done since the store was cleared.
-func (st *Store[J, E]) Count(dead int, processed, failures int64) {
+func (st *Store[J, E]) Count(deadCount int, processed, failures int64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.dead, st.processed, st.failures = dead, processed, failures
+	st.deadCount, st.processed, st.failures = deadCount, processed, failures
 }
 
-// Held is a job with the time at which it is due: of a job that a worker holds, the end of its reservation.
-type Held[J Job] struct {
+// TimedJob is a job with the time at which it is due: of a job that a worker holds, the end of its reservation.
+type TimedJob[J Job] struct {
 	Job J
 
-	due   time.Time
-	index int      // in its timeline, -1 if it is in none
-	added uint64   // to its timeline: the first one was 1
-	next  *Held[J] // reservations: an older one of the same id
+	dueTime time.Time
+	index   int          // in its timeline, -1 if it is in none
+	number  uint64       // to its timeline: the first one was 1
+	next    *TimedJob[J] // reservations: an older one of the same id
 }
 
 // compare orders jobs of one timeline by due time, and those that are due at the same time as they were added.
-func (h *Held[J]) compare(other *Held[J]) int {
-	return cmp.Or(h.due.Compare(other.due), cmp.Compare(h.added, other.added))
+func (h *TimedJob[J]) compare(other *TimedJob[J]) int {
+	return cmp.Or(h.dueTime.Compare(other.dueTime), cmp.Compare(h.number, other.number))
 }
 
 // timeline is a heap by due time, used through its methods add, cut and first.
 type timeline[J Job] struct {
-	items []*Held[J]
-	added uint64
+	items []*TimedJob[J]
+	count uint64
 }
 
-func (l *timeline[J]) add(h *Held[J]) {
-	l.added++
-	h.added = l.added
+func (l *timeline[J]) add(h *TimedJob[J]) {
+	l.count++
+	h.number = l.count
 	heap.Push((*byTime[J])(l), h)
 }
 
-func (l *timeline[J]) cut(h *Held[J]) {
+func (l *timeline[J]) cut(h *TimedJob[J]) {
 	if h.index >= 0 {
 		heap.Remove((*byTime[J])(l), h.index)
 	}
 }
 
 // first returns the earliest one, nil if there is none.
-func (l *timeline[J]) first() *Held[J] {
+func (l *timeline[J]) first() *TimedJob[J] {
 	if len(l.items) == 0 {
 		return nil
 	}
@@ -351,7 +351,7 @@ func (b *byTime[J]) Swap(i, j int) {
 }
 
 func (b *byTime[J]) Push(x any) {
-	h := x.(*Held[J])
+	h := x.(*TimedJob[J])
 	h.index = len(b.items)
 	b.items = append(b.items, h)
 }

@@ -23,8 +23,8 @@ func (i item) ID() string             { return i.id }
 func (i item) Queue() string          { return i.queue }
 func (i item) Reserve() time.Duration { return time.Minute }
 
-// again is the fate of a job that is tried once more after 5 s, and then dead.
-func again(i item, now time.Time) (item, store.Set, time.Time) {
+// retryFate is the fate of a job that is tried once more after 5 s, and then dead.
+func retryFate(i item, now time.Time) (item, store.Set, time.Time) {
 	if i.tries++; i.tries > 1 {
 		return i, store.Dead, now
 	}
@@ -35,11 +35,11 @@ func enqueue(i item, _ time.Time) item { return i }
 
 type jobs = store.Store[item, string]
 
-// running plays with a store whose clock runs, in virtual time.
-func running(t *testing.T, config store.Config[item, string], play func(t *testing.T, st *jobs)) {
+// withStore plays with a store whose clock runs, in virtual time.
+func withStore(t *testing.T, config store.Config[item, string], play func(t *testing.T, st *jobs)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		config.Enqueue, config.Expire = enqueue, again
+		config.Enqueue, config.Expire = enqueue, retryFate
 		st, done := store.New(config), make(chan struct{})
 		defer close(done)
 		go st.Run("clock", done)
@@ -50,8 +50,8 @@ func running(t *testing.T, config store.Config[item, string], play func(t *testi
 // push pushes jobs, each written as queue:id.
 func push(t *testing.T, st *jobs, all ...string) {
 	t.Helper()
-	for _, each := range all {
-		queue, id, _ := strings.Cut(each, ":")
+	for _, text := range all {
+		queue, id, _ := strings.Cut(text, ":")
 		require.NoError(t, st.Push("client", item{id: id, queue: queue}, time.Time{}))
 	}
 }
@@ -68,7 +68,7 @@ func take(st *jobs, queues ...string) string {
 
 func TestJobsComeInOrder(t *testing.T) {
 	t.Parallel()
-	running(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
+	withStore(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
 		push(t, st, "q:1", "p:2", "q:3")
 		assert.Equal(t, "2", take(st, "p", "q"))
 		assert.Equal(t, "1", take(st, "p", "q"))
@@ -83,21 +83,21 @@ func TestJobsComeInOrder(t *testing.T) {
 
 func TestAWaiterIsServedFirst(t *testing.T) {
 	t.Parallel()
-	running(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
-		woken := 0
-		w := store.NewWaiter[item](func() { woken++ })
+	withStore(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
+		wakes := 0
+		w := store.NewWaiter[item](func() { wakes++ })
 		require.Nil(t, st.Take("a", []string{"q", "p"}, []string{"q", "p"}, w))
 		push(t, st, "p:1", "q:2")
 		assert.Equal(t, "1", (<-w.C()).Job.id)
-		assert.Equal(t, 1, woken, "it waits no longer on the other queue")
+		assert.Equal(t, 1, wakes, "it waits no longer on the other queue")
 		assert.Nil(t, st.Leave(w))
 		assert.Equal(t, "2", take(st, "q"))
 
 		require.Nil(t, st.Take("a", []string{"q"}, []string{"q"}, w))
 		push(t, st, "q:3")
-		late := st.Leave(w)
-		require.NotNil(t, late)
-		st.GiveBack("a", late)
+		reservation := st.Leave(w)
+		require.NotNil(t, reservation)
+		st.GiveBack("a", reservation)
 		push(t, st, "q:4")
 		assert.Equal(t, "3", take(st, "q"), "what is given back comes first")
 	})
@@ -105,23 +105,23 @@ func TestAWaiterIsServedFirst(t *testing.T) {
 
 func TestFailuresAndReservations(t *testing.T) {
 	t.Parallel()
-	running(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
+	withStore(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
 		push(t, st, "q:1", "q:2")
 		assert.Equal(t, "1", take(st, "q"))
 		assert.Equal(t, "2", take(st, "q"))
-		require.NoError(t, st.Fail("client", "1", again))
-		require.ErrorIs(t, st.Fail("client", "1", again), store.ErrNotHeld)
+		require.NoError(t, st.Fail("client", "1", retryFate))
+		require.ErrorIs(t, st.Fail("client", "1", retryFate), store.ErrNotHeld)
 		assert.Equal(t, 1, st.Sizes().Retries)
 		time.Sleep(5*time.Second - 1)
 		assert.Empty(t, take(st, "q"))
 		time.Sleep(2 * time.Nanosecond)
 		assert.Equal(t, "1", take(st, "q"), "it has been retried")
-		require.NoError(t, st.Fail("client", "1", again))
+		require.NoError(t, st.Fail("client", "1", retryFate))
 		assert.Equal(t, 1, st.Sizes().Dead)
 
-		assert.NotNil(t, st.Held("2"))
+		assert.NotNil(t, st.Reservation("2"))
 		time.Sleep(time.Minute)
-		assert.Nil(t, st.Held("2"), "its reservation ran out")
+		assert.Nil(t, st.Reservation("2"), "its reservation ran out")
 		time.Sleep(6 * time.Second)
 		assert.Equal(t, "2", take(st, "q"))
 		assert.Equal(t, int64(3), st.Sizes().Failures)
@@ -132,11 +132,11 @@ func TestFailuresAndReservations(t *testing.T) {
 
 func TestTheSchedule(t *testing.T) {
 	t.Parallel()
-	for every, least := range map[time.Duration]time.Duration{0: 7 * time.Second, 5 * time.Second: 10 * time.Second} {
-		running(t, store.Config[item, string]{ScanEvery: every}, func(t *testing.T, st *jobs) {
+	for interval, delay := range map[time.Duration]time.Duration{0: 7 * time.Second, 5 * time.Second: 10 * time.Second} {
+		withStore(t, store.Config[item, string]{ScanEvery: interval}, func(t *testing.T, st *jobs) {
 			require.NoError(t, st.Push("client", item{id: "1", queue: "q"}, time.Now().Add(7*time.Second)))
 			assert.Equal(t, 1, st.Sizes().Scheduled)
-			time.Sleep(least - time.Millisecond)
+			time.Sleep(delay - time.Millisecond)
 			assert.Empty(t, take(st, "q"))
 			time.Sleep(2 * time.Millisecond)
 			assert.Equal(t, "1", take(st, "q"))
@@ -146,7 +146,7 @@ func TestTheSchedule(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	running(t, store.Config[item, string]{MaxQueueJobs: 2, MaxQueues: 2}, func(t *testing.T, st *jobs) {
+	withStore(t, store.Config[item, string]{MaxQueueJobs: 2, MaxQueues: 2}, func(t *testing.T, st *jobs) {
 		push(t, st, "q:1", "q:2", "p:3")
 		require.ErrorIs(t, st.Push("client", item{queue: "q"}, time.Time{}), store.ErrQueueFull)
 		require.ErrorIs(t, st.Push("client", item{queue: "r"}, time.Time{}), store.ErrTooManyQueues)
@@ -157,7 +157,7 @@ func TestLimits(t *testing.T) {
 
 func TestPurge(t *testing.T) {
 	t.Parallel()
-	running(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
+	withStore(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
 		push(t, st, "q:1", "q:2", "q:3", "q:4")
 		assert.True(t, st.Purge("2"))
 		assert.False(t, st.Purge("2"))
@@ -197,25 +197,25 @@ func TestPolicies(t *testing.T) {
 		"replaced": {policy{at: store.Enqueuing, do: func(s *store.Step[item, string]) { s.Job.id += "x" }},
 			"1x 2x"},
 		"finished twice": {policy{at: store.Finishing,
-			do: func(s *store.Step[item, string]) { s.Again = s.Job.id == "1" && s.By == "first" }}, "1 2 1"},
+			do: func(s *store.Step[item, string]) { s.Requeue = s.Job.id == "1" && s.Cause == "first" }}, "1 2 1"},
 		"not to be stopped": {policy{at: store.Finishing, skip: true}, "1 2"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			running(t, store.Config[item, string]{Policy: test.policy}, func(t *testing.T, st *jobs) {
+			withStore(t, store.Config[item, string]{Policy: test.policy}, func(t *testing.T, st *jobs) {
 				push(t, st, "q:1", "q:2")
-				var delivered []string
-				for by := "first"; ; by = "later" {
+				var ids []string
+				for cause := "first"; ; cause = "later" {
 					id := take(st, "q")
 					if id == "" {
 						break
 					}
-					delivered = append(delivered, id)
-					require.NoError(t, st.Finish(by, id))
+					ids = append(ids, id)
+					require.NoError(t, st.Finish(cause, id))
 				}
-				assert.Equal(t, test.want, strings.Join(delivered, " "))
-				assert.Equal(t, name == "not to be stopped", st.Held("1") != nil)
+				assert.Equal(t, test.want, strings.Join(ids, " "))
+				assert.Equal(t, name == "not to be stopped", st.Reservation("1") != nil)
 			})
 		})
 	}
@@ -223,19 +223,19 @@ func TestPolicies(t *testing.T) {
 
 func TestAPolicyOfFailuresAndTime(t *testing.T) {
 	t.Parallel()
-	nowhere := policy{at: store.Expiring, do: func(s *store.Step[item, string]) { s.Set = store.Nowhere }}
-	running(t, store.Config[item, string]{Policy: nowhere}, func(t *testing.T, st *jobs) {
+	discardPolicy := policy{at: store.Expiring, do: func(s *store.Step[item, string]) { s.Set = store.Nowhere }}
+	withStore(t, store.Config[item, string]{Policy: discardPolicy}, func(t *testing.T, st *jobs) {
 		push(t, st, "q:1")
 		assert.Equal(t, "1", take(st, "q"))
 		time.Sleep(time.Hour)
 		assert.Equal(t, store.Sizes{Queues: map[string]int{}, Failures: 1}, st.Sizes())
 	})
-	later := policy{at: store.ComingDue, do: func(s *store.Step[item, string]) {
+	delayPolicy := policy{at: store.ComingDue, do: func(s *store.Step[item, string]) {
 		if s.Job.tries == 0 {
 			s.Job.tries, s.Until = 1, s.Until.Add(time.Minute)
 		}
 	}}
-	running(t, store.Config[item, string]{Policy: later}, func(t *testing.T, st *jobs) {
+	withStore(t, store.Config[item, string]{Policy: delayPolicy}, func(t *testing.T, st *jobs) {
 		require.NoError(t, st.Push("client", item{id: "1", queue: "q"}, time.Now().Add(time.Second)))
 		time.Sleep(time.Minute)
 		assert.Empty(t, take(st, "q"))
@@ -243,7 +243,7 @@ func TestAPolicyOfFailuresAndTime(t *testing.T) {
 		assert.Equal(t, "1", take(st, "q"))
 	})
 	forgets := policy{at: store.Restarting, skip: true}
-	running(t, store.Config[item, string]{Policy: forgets}, func(t *testing.T, st *jobs) {
+	withStore(t, store.Config[item, string]{Policy: forgets}, func(t *testing.T, st *jobs) {
 		push(t, st, "q:1")
 		st.Restarted("operator")
 		assert.Empty(t, take(st, "q"))
@@ -252,20 +252,20 @@ func TestAPolicyOfFailuresAndTime(t *testing.T) {
 
 func TestAdvance(t *testing.T) {
 	t.Parallel()
-	running(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
-		began := st.Now()
-		require.NoError(t, st.Push("client", item{id: "1", queue: "q"}, began.Add(time.Hour)))
-		require.NoError(t, st.Push("client", item{id: "2", queue: "q"}, began.Add(2*time.Hour)))
+	withStore(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
+		begin := st.Now()
+		require.NoError(t, st.Push("client", item{id: "1", queue: "q"}, begin.Add(time.Hour)))
+		require.NoError(t, st.Push("client", item{id: "2", queue: "q"}, begin.Add(2*time.Hour)))
 		st.Advance("operator", 90*time.Minute)
-		assert.Equal(t, 90*time.Minute, st.Now().Sub(began))
+		assert.Equal(t, 90*time.Minute, st.Now().Sub(begin))
 		assert.Equal(t, "1", take(st, "q"), "it is due at once")
 		require.NoError(t, st.Finish("client", "1"))
 		assert.Empty(t, take(st, "q"))
 		time.Sleep(30*time.Minute + time.Millisecond)
 		assert.Equal(t, "2", take(st, "q"), "the clock goes on from there")
 	})
-	again := policy{at: store.Expiring, do: func(s *store.Step[item, string]) { s.Set = store.Retries }}
-	running(t, store.Config[item, string]{Policy: again}, func(t *testing.T, st *jobs) {
+	retryPolicy := policy{at: store.Expiring, do: func(s *store.Step[item, string]) { s.Set = store.Retries }}
+	withStore(t, store.Config[item, string]{Policy: retryPolicy}, func(t *testing.T, st *jobs) {
 		push(t, st, "q:1")
 		require.Equal(t, "1", take(st, "q"))
 		st.Advance("operator", 24*time.Hour)
@@ -275,15 +275,15 @@ func TestAdvance(t *testing.T) {
 
 func TestJobs(t *testing.T) {
 	t.Parallel()
-	running(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
+	withStore(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
 		push(t, st, "q:held", "q:1", "p:3", "q:2")
 		require.Equal(t, "held", take(st, "q"))
-		soon, late := st.Now().Add(time.Second), st.Now().Add(time.Hour)
-		require.NoError(t, st.Push("client", item{id: "late", queue: "q"}, late))
-		require.NoError(t, st.Push("client", item{id: "soon", queue: "q"}, soon))
+		soonTime, laterTime := st.Now().Add(time.Second), st.Now().Add(time.Hour)
+		require.NoError(t, st.Push("client", item{id: "late", queue: "q"}, laterTime))
+		require.NoError(t, st.Push("client", item{id: "soon", queue: "q"}, soonTime))
 		var all []string
-		for _, stored := range st.Jobs() {
-			all = append(all, stored.Job.id+" "+string(stored.Set)+" "+strconv.FormatBool(stored.Due.IsZero()))
+		for _, storedJob := range st.Jobs() {
+			all = append(all, storedJob.Job.id+" "+string(storedJob.Set)+" "+strconv.FormatBool(storedJob.DueTime.IsZero()))
 		}
 		assert.Equal(t, []string{"3  true", "1  true", "2  true", "soon scheduled false", "late scheduled false",
 			"held  false"}, all)
@@ -294,18 +294,18 @@ func TestJobs(t *testing.T) {
 // comes and goes.
 func TestJobsDueAtOneTime(t *testing.T) {
 	t.Parallel()
-	running(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
+	withStore(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
 		order := func() (all []string) {
-			for _, stored := range st.Jobs() {
-				if stored.Set == store.Scheduled && len(stored.Job.id) == 1 {
-					all = append(all, stored.Job.id)
+			for _, storedJob := range st.Jobs() {
+				if storedJob.Set == store.Scheduled && len(storedJob.Job.id) == 1 {
+					all = append(all, storedJob.Job.id)
 				}
 			}
 			return all
 		}
-		due := st.Now().Add(time.Hour)
+		dueTime := st.Now().Add(time.Hour)
 		for _, id := range []string{"first", "1", "2", "3", "4", "5"} {
-			at := due
+			at := dueTime
 			if id == "first" {
 				at = st.Now().Add(time.Minute)
 			}

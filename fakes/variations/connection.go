@@ -15,14 +15,14 @@ var connectionVariations = []fakes.Variation{
 	variation("connections-limited-after-hello", do(func(e *event) {
 		e.Bytes = fakes.AppendReply(e.Bytes, fakes.ErrorReply("too many connections"))
 		e.Close = true
-	}, of(fakes.Writing, fwp.HELLO), right, beyond(20))),
-	variation("connections-limited-mute", do(skip, at(fakes.Accepted), beyond(20))),
+	}, atPoint(fakes.Writing, fwp.HELLO), hasNoError, exceedsConns(20))),
+	variation("connections-limited-mute", do(skip, at(fakes.Accepted), exceedsConns(20))),
 	variation("connections-limited-of-workers",
-		do(decline(fakes.AboutLimit, "too many workers"), valid(fwp.HELLO), func(e *event) bool {
+		do(decline(fakes.AboutLimit, "too many workers"), isValid(fwp.HELLO), func(e *event) bool {
 			return e.Object.Get("wid") != nil && e.Conn.Server().Worker("").Connections >= 8
 		})),
 	variation("connections-limited-silent",
-		catalogue.KeepBy(conn, at(fakes.Greeting, fakes.Ran), func(unserved *bool, e *event) {
+		catalogue.WithMemoryBy(conn, at(fakes.Greeting, fakes.Ran), func(unserved *bool, e *event) {
 			if e.Point == fakes.Greeting {
 				*unserved = e.Conn.Server().Connections() > 20
 				e.Skip = *unserved
@@ -31,35 +31,35 @@ var connectionVariations = []fakes.Variation{
 			}
 		})),
 	setting("consumer-silent-closed", func(c *fakes.Config) {
-		add(c, withoutBeat()())
-		add(c, away(100*time.Millisecond))
+		add(c, forgetWithoutBeat()())
+		add(c, delayWrites(100*time.Millisecond))
 	}),
 	variation("consumer-silent-forgotten",
-		catalogue.KeepBy(wid, catalogue.All(valid(fwp.HELLO, fwp.BEAT), hasWid), silentForgotten)),
+		catalogue.WithMemoryBy(wid, catalogue.All(isValid(fwp.HELLO, fwp.BEAT), hasWid), forgetSilent)),
 	variation("kill-forgets", do(func(e *event) { e.Skip = e.Reset }, at(fakes.Restarted))),
-	variation("producer-closed-often", countedClosed(7)),
-	variation("producer-counted-closed", countedClosed(40)),
+	variation("producer-closed-often", closeAfter(7)),
+	variation("producer-counted-closed", closeAfter(40)),
 	setting("restart-refuses", func(c *fakes.Config) { c.Farewell = 200 * time.Millisecond }),
 	// About END.
 	setting("end-late-without-ok", func(c *fakes.Config) {
 		c.EndWithoutOK = true
-		add(c, do(delay(900*time.Millisecond), ends))
+		add(c, do(delay(900*time.Millisecond), isEnd))
 	}),
 	setting("end-without-ok", func(c *fakes.Config) { c.EndWithoutOK = true }),
 }
 
-// ends holds before the connection is closed after an END.
-func ends(e *event) bool {
+// isEnd holds before the connection is closed after an END.
+func isEnd(e *event) bool {
 	return e.Point == fakes.Writing && e.Command.Verb == fwp.END && e.Err == nil && e.Close
 }
 
 func hasWid(e *event) bool { return wid(e) != "" }
 
-// withoutBeat closes the connections of workers that have not sent a BEAT in time.
-func withoutBeat() func() func(*event) {
+// forgetWithoutBeat closes the connections of workers that have not sent a BEAT in time.
+func forgetWithoutBeat() func() func(*event) {
 	worker := func(e *event) string { return e.Conn.Worker }
-	is := catalogue.All(at(fakes.Ran), ofWorker)
-	return catalogue.KeepBy(worker, is, func(alive *time.Time, e *event) {
+	match := catalogue.All(at(fakes.Ran), isWorker)
+	return catalogue.WithMemoryBy(worker, match, func(alive *time.Time, e *event) {
 		switch {
 		case alive.IsZero() || e.Command.Verb == fwp.HELLO || e.Command.Verb == fwp.BEAT:
 			*alive = time.Now()
@@ -69,8 +69,8 @@ func withoutBeat() func() func(*event) {
 	})
 }
 
-// silentForgotten refuses a BEAT that comes too long after the last one of its worker.
-func silentForgotten(alive *time.Time, e *event) {
+// forgetSilent refuses a BEAT that comes too long after the last one of its worker.
+func forgetSilent(alive *time.Time, e *event) {
 	if e.Command.Verb == fwp.BEAT && !alive.IsZero() && time.Since(*alive) > time.Minute {
 		e.Decline(fakes.AboutWorker, "the worker is gone")
 		*alive = time.Time{}
@@ -79,14 +79,14 @@ func silentForgotten(alive *time.Time, e *event) {
 	*alive = time.Now()
 }
 
-// countedClosed closes the connection of a producer instead of the commands behind the first ones.
-func countedClosed(most int) func() func(*event) {
-	is := catalogue.All(at(fakes.Checked, fakes.Ran), ofProducer)
-	return catalogue.KeepBy(conn, is, func(n *int, e *event) {
+// closeAfter closes the connection of a producer instead of the commands behind the first ones.
+func closeAfter(limit int) func() func(*event) {
+	match := catalogue.All(at(fakes.Checked, fakes.Ran), isProducer)
+	return catalogue.WithMemoryBy(conn, match, func(n *int, e *event) {
 		if e.Point == fakes.Checked {
 			*n++
-			e.Skip = e.Skip || *n > most
-		} else if *n > most {
+			e.Skip = e.Skip || *n > limit
+		} else if *n > limit {
 			hangUp(e)
 		}
 	})

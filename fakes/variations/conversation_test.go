@@ -29,14 +29,14 @@ var repetition = regexp.MustCompile(`(?s)\nrepeat (\d+)(\n.*?)\nend`)
 // conversations are those of testdata/conversations.txt.
 func conversations(t *testing.T) map[string][]transcript.Event {
 	t.Helper()
-	text := repetition.ReplaceAllStringFunc(conversationsText, func(part string) (repeated string) {
+	text := repetition.ReplaceAllStringFunc(conversationsText, func(part string) (result string) {
 		var times int
 		m := repetition.FindStringSubmatch(part)
 		_, _ = fmt.Sscan(m[1], &times)
 		for i := range times {
-			repeated += strings.ReplaceAll(m[2], "#", fmt.Sprint(i))
+			result += strings.ReplaceAll(m[2], "#", fmt.Sprint(i))
 		}
-		return repeated
+		return result
 	})
 	all, err := transcript.ParseAll(text)
 	require.NoError(t, err)
@@ -63,11 +63,11 @@ var words = sync.OnceValue(func() *strings.Replacer {
 // figures are what differs from run to run in an INFO: its memory, and so its length.
 var figures = regexp.MustCompile(`"used_memory_mb":"\d+ MB"|\$\d+\r\n(?:\{"faktory")`)
 
-// hold returns what is said to a server that needs a password or not. configure makes it another one; nil: it is as it
+// play returns what is said to a server that needs a password or not. configure makes it another one; nil: it is as it
 // should be.
-func hold(
+func play(
 	t *testing.T, name string, events []transcript.Event, configure func(*fakes.Config),
-) (said []transcript.Event) {
+) (result []transcript.Event) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
@@ -86,14 +86,14 @@ func hold(
 		k.Close()
 		s.Close()
 		synctest.Wait()
-		said = k.Events()
-		for i := range said {
-			if said[i].Kind == transcript.Server {
-				said[i].Bytes = figures.ReplaceAll(said[i].Bytes, nil)
+		result = k.Events()
+		for i := range result {
+			if result[i].Kind == transcript.Server {
+				result[i].Bytes = figures.ReplaceAll(result[i].Bytes, nil)
 			}
 		}
 	})
-	return said
+	return result
 }
 
 // other does what is not said on a connection.

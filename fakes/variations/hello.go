@@ -16,38 +16,38 @@ import (
 // helloVariations are about HELLO, greetings and passwords.
 var helloVariations = []fakes.Variation{
 	// About HELLO, whose state and version.
-	variation("hello-any-version", do(anyVersion, of(fakes.Parsed, fwp.HELLO))),
+	variation("hello-any-version", do(setVersion, atPoint(fakes.Parsed, fwp.HELLO))),
 	variation("hello-identity-kept",
-		catalogue.KeepBy(wid, catalogue.All(valid(fwp.HELLO), hasWid), func(known *string, e *event) {
+		catalogue.WithMemoryBy(wid, catalogue.All(isValid(fwp.HELLO), hasWid), func(previous *string, e *event) {
 			now := string(slices.Concat(e.Object.Get("hostname"), e.Object.Get("pid"), e.Object.Get("labels")))
-			if *known = cmp.Or(*known, now); *known != now {
+			if *previous = cmp.Or(*previous, now); *previous != now {
 				e.Decline("wid", "the wid had another identity")
 			}
 		})),
-	variation("hello-of-wid-alone", do(widAlone, of(fakes.Parsed, fwp.HELLO))),
-	variation("hello-refused-closes-later", catalogue.KeepBy(conn, at(fakes.Ran), func(refused *bool, e *event) {
-		if *refused {
-			*refused = false
+	variation("hello-of-wid-alone", do(fillConsumer, atPoint(fakes.Parsed, fwp.HELLO))),
+	variation("hello-refused-closes-later", catalogue.WithMemoryBy(conn, at(fakes.Ran), func(isRefused *bool, e *event) {
+		if *isRefused {
+			*isRefused = false
 			hangUp(e)
 			return
 		}
-		*refused = early(e) && e.Err != nil
+		*isRefused = isEarly(e) && e.Err != nil
 	})),
 	setting("hello-timeout", func(c *fakes.Config) {
 		c.HelloTimeout = 2 * time.Second
-		add(c, away(100*time.Millisecond))
+		add(c, delayWrites(100*time.Millisecond))
 	}),
 	// About the greeting, and about passwords.
 	variation("password-long-salt",
-		salted(func(salt string) string { return strings.Repeat("salt", 496) + salt })),
+		changeSalt(func(salt string) string { return strings.Repeat("salt", 496) + salt })),
 	setting("password-one-round", func(c *fakes.Config) { c.Iterations = 1 }),
-	variation("password-strange-salt", salted(func(salt string) string { return `"é/\` + "\t漢😀 " + salt })),
+	variation("password-strange-salt", changeSalt(func(salt string) string { return `"é/\` + "\t漢😀 " + salt })),
 }
 
-func early(e *event) bool { return !e.Conn.Identified }
+func isEarly(e *event) bool { return !e.Conn.Identified }
 
-// anyVersion replaces v of a HELLO with 2.
-func anyVersion(e *event) {
+// setVersion replaces v of a HELLO with 2.
+func setVersion(e *event) {
 	args := e.Command.Args
 	if len(args) > 0 && args[0] == '{' && args[len(args)-1] == '}' { // spaces around the object are still refused
 		rewrite(e, func(fields map[string]json.RawMessage) bool {
@@ -57,8 +57,8 @@ func anyVersion(e *event) {
 	}
 }
 
-// widAlone adds what the HELLO of a worker lacks.
-func widAlone(e *event) {
+// fillConsumer adds what the HELLO of a worker lacks.
+func fillConsumer(e *event) {
 	rewrite(e, func(fields map[string]json.RawMessage) bool {
 		if !bytes.HasPrefix(fields["wid"], []byte(`"`)) {
 			return false

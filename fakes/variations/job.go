@@ -11,15 +11,15 @@ import (
 // jobVariations are about jobs.
 var jobVariations = []fakes.Variation{
 	// About the fields of a delivered job.
-	variation("job-defaults-left-out", delivered(func(job *object) {
-		for _, f := range spelledOut {
+	variation("job-defaults-left-out", changeDelivered(func(job *object) {
+		for _, f := range defaultFields {
 			if string(job.Get(f.Name)) == f.Value {
 				job.Delete(f.Name)
 			}
 		}
 	})),
-	variation("job-defaults-spelled-out", delivered(func(job *object) {
-		for _, f := range spelledOut {
+	variation("job-defaults-spelled-out", changeDelivered(func(job *object) {
+		for _, f := range defaultFields {
 			setDefault(job, f.Name, f.Value)
 		}
 	})),
@@ -27,17 +27,17 @@ var jobVariations = []fakes.Variation{
 		do(func(e *event) { renameFailure(e.Object) }, at(fakes.Failed, fakes.Expired))),
 	setting("job-messages-short", func(c *fakes.Config) { c.MaxMessage, c.MaxBacktrace = 100, 5 }),
 	// These refuse jobs that other servers accept, or take them for done.
-	variation("job-jid-ignored", usedBefore(valid(fwp.PUSH), skip)),
+	variation("job-jid-ignored", actOnUsedJID(isValid(fwp.PUSH), skip)),
 	setting("job-jid-lengths", func(c *fakes.Config) { c.MinJID, c.MaxJID = 16, 64 }),
-	variation("job-jid-once", usedBefore(catalogue.All(of(fakes.Checked, fwp.PUSH), func(e *event) bool {
+	variation("job-jid-once", actOnUsedJID(catalogue.All(atPoint(fakes.Checked, fwp.PUSH), func(e *event) bool {
 		return e.Conn.Identified && jid(e) != ""
 	}), decline("jid", "the jid is in use"))),
 	variation("job-keys-first", do(func(e *event) {
 		e.Object.Set("args", strings.ReplaceAll(string(e.Object.Get("args")), `{"a":1,"a":2}`, `{"a":1}`))
-	}, of(fakes.Checked, fwp.PUSH))),
+	}, atPoint(fakes.Checked, fwp.PUSH))),
 	// About what counts as left out.
-	variation("null-for-defaults", delivered(func(job *object) {
-		for _, f := range spelledOut {
+	variation("null-for-defaults", changeDelivered(func(job *object) {
+		for _, f := range defaultFields {
 			if value := job.Get(f.Name); value == nil || string(value) == f.Value {
 				job.Set(f.Name, "null")
 			}
@@ -50,19 +50,19 @@ var jobVariations = []fakes.Variation{
 			}
 		}
 		e.Recheck()
-	}, of(fakes.Checked, fwp.PUSH), about("created_at", "queue"))),
+	}, atPoint(fakes.Checked, fwp.PUSH), isAbout("created_at", "queue"))),
 	variation("null-is-left-out", do(func(e *event) {
 		for _, f := range e.Object.Clone().Fields() {
-			if e.Object.Given(f.Name) == nil {
+			if e.Object.NonNull(f.Name) == nil {
 				e.Object.Delete(f.Name)
 			}
 		}
 	}, at(fakes.Defaulted))),
 }
 
-// spelledOut holds the optional fields with their defaults, or with a value that means none. (Work units, Optional
+// defaultFields holds the optional fields with their defaults, or with a value that means none. (Work units, Optional
 // fields)
-var spelledOut = [...]struct{ Name, Value string }{
+var defaultFields = [...]struct{ Name, Value string }{
 	{"queue", `"default"`}, {"reserve_for", "1800"}, {"at", `""`}, {"retry", "25"}, {"backtrace", "0"},
 	{"custom", "null"}, {"failure", "null"},
 }
@@ -86,18 +86,18 @@ func renameFailure(job *object) {
 	job.Set("failure", string(o.Append(nil)))
 }
 
-// usedBefore acts on a PUSH with a jid that there was before, and behind the last FLUSH.
-func usedBefore(is func(*event) bool, act func(*event)) func() func(*event) {
+// actOnUsedJID acts on a PUSH with a jid that there was before, and behind the last FLUSH.
+func actOnUsedJID(match func(*event) bool, act func(*event)) func() func(*event) {
 	type jids = catalogue.Memory[string, bool]
-	return catalogue.Keep(catalogue.Any(is, at(fakes.Flushed)), func(used *jids, e *event) {
+	return catalogue.WithMemory(catalogue.Any(match, at(fakes.Flushed)), func(usedJIDs *jids, e *event) {
 		if e.Point == fakes.Flushed {
-			*used = jids{}
+			*usedJIDs = jids{}
 			return
 		}
-		before := used.Of(jid(e))
-		if *before {
+		isUsed := usedJIDs.Value(jid(e))
+		if *isUsed {
 			act(e)
 		}
-		*before = true
+		*isUsed = true
 	})
 }

@@ -17,29 +17,29 @@ var jsonVariations = []fakes.Variation{
 		do(decline(fakes.AboutJSON, "the JSON is nested too deeply"), at(fakes.Checked), func(e *event) bool {
 			return depth(e.Command.Args) > 32
 		})),
-	variation("json-doubles", delivered(func(job *object) {
+	variation("json-doubles", changeDelivered(func(job *object) {
 		for _, name := range [...]string{"args", "custom"} {
 			if value, err := decode(job.Get(name)); err == nil {
 				job.Set(name, string(style{}.append(nil, doubles(value))))
 			}
 		}
 	})),
-	variation("json-escapes", restyled(style{escape: true})),
+	variation("json-escapes", restyle(style{escape: true})),
 	variation("json-limits",
 		do(decline(fakes.AboutJSON, "a value is out of range"), at(fakes.Checked), func(e *event) bool {
-			return outOfRange(e.Command.Args)
+			return isOutOfRange(e.Command.Args)
 		})),
-	variation("json-more-fields", restyled(style{more: true})),
+	variation("json-more-fields", restyle(style{extraMembers: true})),
 	variation("json-names-once",
-		do(decline(fakes.AboutJSON, "a member is there twice"), valid(fwp.PUSH), func(e *event) bool {
-			return twice(e.Command.Args)
+		do(decline(fakes.AboutJSON, "a member is there twice"), isValid(fwp.PUSH), func(e *event) bool {
+			return hasMemberTwice(e.Command.Args)
 		})),
-	variation("json-numbers", restyled(style{numbers: true})),
-	variation("json-sorted-backwards", restyled(style{backwards: true})),
+	variation("json-numbers", restyle(style{numbers: true})),
+	variation("json-sorted-backwards", restyle(style{isReversed: true})),
 	variation("json-surrogates-refused",
 		do(func(e *event) { e.Err = &fakes.Refusal{About: fakes.AboutUTF8, Text: "half a character"} },
-			at(fakes.LineRead), right, func(e *event) bool { return halfCharacter(e.Line) })),
-	variation("json-white-space", restyled(style{roomy: true})),
+			at(fakes.LineRead), hasNoError, func(e *event) bool { return hasHalfCharacter(e.Line) })),
+	variation("json-white-space", restyle(style{isSpaced: true})),
 }
 
 // doubles replaces numbers that are not integers of 64 bits by what a double precision number keeps of them.
@@ -64,20 +64,20 @@ func doubles(value any) any {
 	return value
 }
 
-// halfCharacter reports whether a line has an escape of a surrogate that is not one of a pair.
-func halfCharacter(line []byte) bool {
+// hasHalfCharacter reports whether a line has an escape of a surrogate that is not one of a pair.
+func hasHalfCharacter(line []byte) bool {
 	var text any
 	d := json.NewDecoder(bytes.NewReader(line[bytes.IndexByte(line, ' ')+1:]))
-	escaped := bytes.Contains(bytes.ToLower(line), []byte(`\ud`)) && !bytes.Contains(line, []byte("\uFFFD"))
-	if !escaped || d.Decode(&text) != nil {
+	isEscaped := bytes.Contains(bytes.ToLower(line), []byte(`\ud`)) && !bytes.Contains(line, []byte("\uFFFD"))
+	if !isEscaped || d.Decode(&text) != nil {
 		return false
 	}
-	again, err := json.Marshal(text)
-	return err == nil && (bytes.Contains(again, []byte(`\ufffd`)) || bytes.Contains(again, []byte("\uFFFD")))
+	encoded, err := json.Marshal(text)
+	return err == nil && (bytes.Contains(encoded, []byte(`\ufffd`)) || bytes.Contains(encoded, []byte("\uFFFD")))
 }
 
-// outOfRange reports whether JSON has NUL in a text, or a number beyond 64 bits.
-func outOfRange(text []byte) bool {
+// isOutOfRange reports whether JSON has NUL in a text, or a number beyond 64 bits.
+func isOutOfRange(text []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	for {
@@ -91,32 +91,32 @@ func outOfRange(text []byte) bool {
 				return true
 			}
 		case json.Number:
-			_, integer := value.Int64()
-			_, double := value.Float64()
-			if double != nil || integer != nil && !strings.ContainsAny(value.String(), ".eE") {
+			_, intErr := value.Int64()
+			_, floatErr := value.Float64()
+			if floatErr != nil || intErr != nil && !strings.ContainsAny(value.String(), ".eE") {
 				return true
 			}
 		}
 	}
 }
 
-// twice reports whether a hash within JSON has two members of the same name.
-func twice(text []byte) bool {
+// hasMemberTwice reports whether a hash within JSON has two members of the same name.
+func hasMemberTwice(text []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	return hashTwice(d)
+	return isHashWithTwin(d)
 }
 
-// hashTwice is [twice] for the next value of a decoder; it reads that value to its end unless it returns true.
-func hashTwice(d *json.Decoder) bool {
+// isHashWithTwin is [twice] for the next value of a decoder; it reads that value to its end unless it returns true.
+func isHashWithTwin(d *json.Decoder) bool {
 	token, err := d.Token()
-	open, is := token.(json.Delim)
-	if err != nil || !is {
+	delim, ok := token.(json.Delim)
+	if err != nil || !ok {
 		return false
 	}
 	names := map[json.Token]bool{}
 	for d.More() {
-		if open == '{' {
+		if delim == '{' {
 			name, err := d.Token()
 			if err != nil {
 				return false
@@ -126,7 +126,7 @@ func hashTwice(d *json.Decoder) bool {
 			}
 			names[name] = true
 		}
-		if hashTwice(d) {
+		if isHashWithTwin(d) {
 			return true
 		}
 	}
@@ -135,21 +135,21 @@ func hashTwice(d *json.Decoder) bool {
 }
 
 // depth returns how many arrays and hashes are open at a time, in JSON that is valid.
-func depth(text []byte) (most int) {
-	now, quoted := 0, false
+func depth(text []byte) (maxDepth int) {
+	now, isQuoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
-		case quoted && c == '\\':
+		case isQuoted && c == '\\':
 			i++
 		case c == '"':
-			quoted = !quoted
-		case quoted:
+			isQuoted = !isQuoted
+		case isQuoted:
 		case c == '{' || c == '[':
 			now++
-			most = max(most, now)
+			maxDepth = max(maxDepth, now)
 		case c == '}' || c == ']':
 			now--
 		}
 	}
-	return most
+	return maxDepth
 }

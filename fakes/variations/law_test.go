@@ -19,27 +19,27 @@ func TestAVariationIsInTheFileOfItsWord(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("variations.go")
 	require.NoError(t, err)
-	rows, found := regexp.MustCompile(`(?m)^\t+(?:variation|setting)\("([a-z0-9]+)(-[a-z0-9-]+)",`), 0
+	rows, count := regexp.MustCompile(`(?m)^\t+(?:variation|setting)\("([a-z0-9]+)(-[a-z0-9-]+)",`), 0
 	for _, line := range regexp.MustCompile(`(?m)^//\t([a-z]+\.go) +([a-z, ]+)`).FindAllStringSubmatch(string(doc), -1) {
 		source, err := os.ReadFile(line[1])
 		require.NoError(t, err)
 		words := strings.Split(strings.TrimSpace(line[2]), ", ")
 		for _, row := range rows.FindAllStringSubmatch(string(source), -1) {
 			assert.Contains(t, words, row[1], row[1]+row[2])
-			found++
+			count++
 		}
 	}
 	ruled := catalogue.RuledVariations(variationsTable(), fakes.Rules(), func(*fakes.Config) *func(*event) { return nil })
-	assert.Len(t, All(), found+len(ruled))
+	assert.Len(t, All(), count+len(ruled))
 }
 
 func TestNamed(t *testing.T) {
 	t.Parallel()
-	v, known := Named("retries-soon")
-	assert.True(t, known)
+	v, ok := Lookup("retries-soon")
+	assert.True(t, ok)
 	assert.Equal(t, "retries-soon", v.Name)
-	_, known = Named("nothing")
-	assert.False(t, known)
+	_, ok = Lookup("nothing")
+	assert.False(t, ok)
 }
 
 func TestHashesWithAMemberTwice(t *testing.T) {
@@ -49,7 +49,7 @@ func TestHashesWithAMemberTwice(t *testing.T) {
 		`{"a":[1,{"x":{},"x":[]}],"b":1e999}`: true, `{"a":1e999,"b":1,"a":3}`: true, `[]`: false, `"a"`: false,
 		`{"a":`: false,
 	} {
-		assert.Equal(t, want, twice([]byte(text)), text)
+		assert.Equal(t, want, hasMemberTwice([]byte(text)), text)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestUsedBefore(t *testing.T) {
 	t.Parallel()
 	job, err := fakes.ParseObject([]byte(`{"jid":"j"}`))
 	require.NoError(t, err)
-	hook := usedBefore(of(fakes.Checked, fwp.PUSH), skip)()
+	hook := actOnUsedJID(atPoint(fakes.Checked, fwp.PUSH), skip)()
 	var skipped []bool
 	for _, point := range []fakes.Point{fakes.Checked, fakes.Checked, fakes.Flushed, fakes.Checked, fakes.Checked} {
 		e := &event{Point: point, Command: fwp.Command{Verb: fwp.PUSH}, Object: job}
@@ -81,7 +81,7 @@ func TestHalfCharacters(t *testing.T) {
 		`PUSH {"a":"\ud83d"}`: true, `PUSH {"a":"\ud83d\ude00"}`: false, `PUSH {"a":"\udE00x"}`: true,
 		`PUSH {"a":"x"}`: false,
 	} {
-		assert.Equal(t, want, halfCharacter([]byte(line)), line)
+		assert.Equal(t, want, hasHalfCharacter([]byte(line)), line)
 	}
 }
 
@@ -100,5 +100,5 @@ func TestDoubles(t *testing.T) {
 // [catalogue.VariationOf] panics if a row has both.
 func TestEachRowHasARuleOrIsInGo(t *testing.T) {
 	t.Parallel()
-	assert.Len(t, variationsTable(), len(All())+len(Keeping()))
+	assert.Len(t, variationsTable(), len(All())+len(Snapshots()))
 }

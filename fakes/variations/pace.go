@@ -18,16 +18,16 @@ var paceVariations = []fakes.Variation{
 		}
 	}, at(fakes.Writing))),
 	variation("pace-jitter", do(func(e *event) {
-		e.Delay = drawn(0, 300*time.Millisecond, strconv.FormatInt(e.Conn.ID, 10), int64(e.Conn.Commands))
+		e.Delay = randomTime(0, 300*time.Millisecond, strconv.FormatInt(e.Conn.ID, 10), int64(e.Conn.Commands))
 	}, at(fakes.Writing))),
 	variation("pace-last-byte",
 		do(func(e *event) { e.Chunk, e.Pause = max(len(e.Bytes)-1, 1), 200*time.Millisecond }, at(fakes.Writing))),
 	variation("pace-pauses",
-		catalogue.Every(40, catalogue.All(at(fakes.Ran), catalogue.Not(of(fakes.Ran, fwp.FETCH, fwp.END))),
+		catalogue.ActEveryNth(40, catalogue.All(at(fakes.Ran), catalogue.Not(atPoint(fakes.Ran, fwp.FETCH, fwp.END))),
 			delay(1500*time.Millisecond))),
 	variation("pace-segments",
 		do(func(e *event) { e.Chunk, e.Pause = len(e.Bytes)/2+1, 150*time.Millisecond }, at(fakes.Writing))),
 }
 
-// away delays every reply, as by a distance.
-func away(d time.Duration) func(*event) { return do(delay(d), at(fakes.Writing)) }
+// delayWrites delays every reply, as by a distance.
+func delayWrites(d time.Duration) func(*event) { return do(delay(d), at(fakes.Writing)) }

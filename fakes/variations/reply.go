@@ -28,22 +28,22 @@ var replyVariations = []fakes.Variation{
 		errors(func(e *event) string { return fmt.Sprintf("+OK wäre falsch – 無効な\t{%.1000q}", e.Line) })),
 	// About where a line ends, and what is in it.
 	setting("line-64-kib", func(c *fakes.Config) { c.MaxLine = 64 << 10 }),
-	variation("line-lf-taken", do(pretend, at(fakes.LineRead), about(fakes.AboutLineEnd), func(e *event) bool {
+	variation("line-lf-taken", do(clearError, at(fakes.LineRead), isAbout(fakes.AboutLineEnd), func(e *event) bool {
 		return bytes.IndexByte(e.Line, '\r') < 0
 	})),
-	variation("line-lf-unseen", catalogue.KeepBy(conn, at(fakes.Received), unseen)),
+	variation("line-lf-unseen", catalogue.WithMemoryBy(conn, at(fakes.Received), replaceBareLF)),
 	setting("line-short", func(c *fakes.Config) { c.MaxLine = 1000 }),
-	variation("line-utf8-ignored", do(pretend, at(fakes.LineRead), about(fakes.AboutUTF8))),
+	variation("line-utf8-ignored", do(clearError, at(fakes.LineRead), isAbout(fakes.AboutUTF8))),
 	variation("line-utf8-replaced",
 		do(func(e *event) { e.Err, e.Line = nil, bytes.ToValidUTF8(e.Line, []byte("\uFFFD")) },
-			at(fakes.LineRead), about(fakes.AboutUTF8))),
+			at(fakes.LineRead), isAbout(fakes.AboutUTF8))),
 	variation("line-verbs-in-any-case",
 		do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, at(fakes.Parsed))),
 	// About INFO, and about commands that the protocol does not define.
-	variation("command-more-verbs", do(moreVerbs, at(fakes.Ran), about(fakes.AboutVerb), catalogue.Not(early))),
+	variation("command-more-verbs", do(answerMoreVerbs, at(fakes.Ran), isAbout(fakes.AboutVerb), catalogue.Not(isEarly))),
 	variation("info-bytes", info("\x00\xff\xfe\r\n+OK\r\n\x80")),
-	variation("info-late", catalogue.Keep(done(fwp.INFO), func(last *figures, e *event) {
-		if time.Since(last.made) >= 5*time.Second {
+	variation("info-late", catalogue.WithMemory(isDone(fwp.INFO), func(last *figures, e *event) {
+		if time.Since(last.time) >= 5*time.Second {
 			*last = figures{time.Now(), e.Reply}
 		}
 		e.Reply = last.reply
@@ -57,32 +57,32 @@ var replyVariations = []fakes.Variation{
 
 // errors replaces the texts of errors.
 func errors(text func(*event) string) func(*event) {
-	return do(func(e *event) { e.Reply.Text = []byte(text(e)) }, at(fakes.Ran), wrong)
+	return do(func(e *event) { e.Reply.Text = []byte(text(e)) }, at(fakes.Ran), hasError)
 }
 
 // figures are a reply to INFO, and when it was made.
 type figures struct {
-	made  time.Time
+	time  time.Time
 	reply fwp.Reply
 }
 
-// moreVerbs answers commands that the protocol does not define.
-func moreVerbs(e *event) {
-	r, known := map[string]fwp.Reply{
+// answerMoreVerbs answers commands that the protocol does not define.
+func answerMoreVerbs(e *event) {
+	r, ok := map[string]fwp.Reply{
 		"BATCH":  fakes.Integer(1),
 		"MUTATE": fakes.OK(),
 		"PUSHB":  fakes.Bulk([]byte("{}")),
 		"QUEUE":  {Kind: fwp.Array, Array: []fwp.Reply{fakes.Bulk([]byte("default")), fakes.Integer(3)}},
 		"TRACK":  fakes.Null(),
 	}[e.Command.Verb]
-	if known {
+	if ok {
 		e.Err, e.Reply = nil, r
 	}
 }
 
-// unseen replaces each LF without a CR before it with a vertical tab, which no command has; cr says whether the last
+// replaceBareLF replaces each LF without a CR before it with a vertical tab, which no command has; cr says whether the last
 // byte was a CR.
-func unseen(cr *bool, e *event) {
+func replaceBareLF(cr *bool, e *event) {
 	for i, b := range e.Bytes {
 		if b == '\n' && !*cr {
 			e.Bytes[i] = '\v'

@@ -31,11 +31,11 @@ func TestVariationsAreWellFormed(t *testing.T) {
 func TestAVariationKeepsTheHookThatIsThere(t *testing.T) {
 	t.Parallel()
 	for _, v := range variations.All() {
-		seen := false
-		config := fakes.Config{Hook: func(*fakes.Event) { seen = true }}
+		isCalled := false
+		config := fakes.Config{Hook: func(*fakes.Event) { isCalled = true }}
 		v.Configure(&config)
 		config.Hook(&fakes.Event{Conn: &fakes.Conn{}})
-		assert.True(t, seen, v.Name)
+		assert.True(t, isCalled, v.Name)
 	}
 }
 
@@ -44,9 +44,9 @@ func TestAVariationKeepsTheHookThatIsThere(t *testing.T) {
 func TestEachVariationShows(t *testing.T) {
 	t.Parallel()
 	talks := conversations(t)
-	plain := map[string][]transcript.Event{}
+	baseline := map[string][]transcript.Event{}
 	for name, events := range talks {
-		plain[name] = hold(t, name, events, nil)
+		baseline[name] = play(t, name, events, nil)
 	}
 	for i, v := range variations.All() {
 		if golden.Racing && i%8 != 0 {
@@ -54,11 +54,11 @@ func TestEachVariationShows(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			shows := false
+			isShown := false
 			for name, events := range talks {
-				shows = shows || !assert.ObjectsAreEqual(plain[name], hold(t, name, events, v.Configure))
+				isShown = isShown || !assert.ObjectsAreEqual(baseline[name], play(t, name, events, v.Configure))
 			}
-			assert.True(t, shows)
+			assert.True(t, isShown)
 		})
 	}
 }

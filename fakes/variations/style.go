@@ -15,14 +15,14 @@ import (
 
 // style is a way to write the same JSON.
 type style struct {
-	more, backwards, roomy, escape, numbers bool
+	extraMembers, isReversed, isSpaced, escape, numbers bool
 
-	blank string // between any two tokens
-	given bool   // the value is from a producer
+	blank   string // between any two tokens
+	isGiven bool   // the value is from a producer
 }
 
-// restyled writes the JSON hashes of greetings and replies in another style.
-func restyled(s style) func(*event) {
+// restyle writes the JSON hashes of greetings and replies in another style.
+func restyle(s style) func(*event) {
 	return func(e *event) {
 		if e.Point != fakes.Greeting && e.Point != fakes.Ran || e.Reply.Kind == fwp.ErrorReply {
 			return
@@ -35,13 +35,13 @@ func restyled(s style) func(*event) {
 		s := s
 		begin, end := "", ""
 		switch {
-		case s.roomy && e.Reply.Kind == fwp.BulkString:
+		case s.isSpaced && e.Reply.Kind == fwp.BulkString:
 			s.blank, begin, end = "\r\n\t ", "\n ", "\n"
-		case s.roomy:
+		case s.isSpaced:
 			s.blank = " \t"
 		}
-		before := bytes.Clone(bytes.TrimSuffix(e.Reply.Text, text))
-		e.Reply.Text = append(s.append(append(before, begin...), value), end...)
+		prefix := bytes.Clone(bytes.TrimSuffix(e.Reply.Text, text))
+		e.Reply.Text = append(s.append(append(prefix, begin...), value), end...)
 	}
 }
 
@@ -65,8 +65,8 @@ func (s style) append(dst []byte, value any) []byte {
 	case string:
 		return s.appendText(dst, value)
 	case json.Number:
-		if s.numbers && s.given {
-			return append(dst, otherwise(value.String())...)
+		if s.numbers && s.isGiven {
+			return append(dst, rewriteNumber(value.String())...)
 		}
 		return append(dst, value...)
 	case nil:
@@ -83,11 +83,11 @@ func (s style) comma(dst []byte, i int) []byte {
 }
 
 func (s style) appendObject(dst []byte, fields map[string]any) []byte {
-	if s.more && !s.given {
+	if s.extraMembers && !s.isGiven {
 		fields["fakes"] = map[string]any{"since": json.Number("1.5e3"), "tags": []any{nil, "ü"}}
 	}
 	names := slices.Sorted(maps.Keys(fields))
-	if s.backwards {
+	if s.isReversed {
 		slices.Reverse(names)
 	}
 	dst = append(dst, '{')
@@ -95,7 +95,7 @@ func (s style) appendObject(dst []byte, fields map[string]any) []byte {
 		dst = s.appendText(s.comma(dst, i), name)
 		dst = append(append(append(dst, s.blank...), ':'), s.blank...)
 		inner := s
-		inner.given = s.given || name == "args" || name == "custom" || name == "fakes"
+		inner.isGiven = s.isGiven || name == "args" || name == "custom" || name == "fakes"
 		dst = inner.append(dst, fields[name])
 	}
 	return append(append(dst, s.blank...), '}')
@@ -121,15 +121,15 @@ func (s style) appendText(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// otherwise returns another form of a number.
-func otherwise(number string) string {
-	mantissa, exponent, has := strings.Cut(strings.ToLower(number), "e")
+// rewriteNumber returns another form of a number.
+func rewriteNumber(number string) string {
+	mantissa, exponent, hasExponent := strings.Cut(strings.ToLower(number), "e")
 	if !strings.Contains(mantissa, ".") {
 		mantissa += ".0"
 	} else {
 		mantissa += "0"
 	}
-	if has {
+	if hasExponent {
 		return mantissa + "E" + exponent
 	}
 	return mantissa

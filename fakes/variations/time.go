@@ -17,29 +17,29 @@ var timeVariations = []fakes.Variation{
 	variation("time-clock-behind", clock(-20*time.Second)),
 	variation("time-created-seconds",
 		do(func(e *event) { e.Object.SetTime("created_at", time.Now().Truncate(time.Second)) },
-			valid(fwp.PUSH), func(e *event) bool { return e.Object.Given("created_at") == nil })),
+			isValid(fwp.PUSH), func(e *event) bool { return e.Object.NonNull("created_at") == nil })),
 	variation("time-given-milliseconds",
-		do(func(e *event) { rewritten(e.Object, "created_at", "2006-01-02T15:04:05.000Z07:00") }, at(fakes.Defaulted))),
+		do(func(e *event) { rewriteTime(e.Object, "created_at", "2006-01-02T15:04:05.000Z07:00") }, at(fakes.Defaulted))),
 	variation("time-given-seconds",
-		do(func(e *event) { rewritten(e.Object, "created_at", "2006-01-02T15:04:05Z07:00") }, at(fakes.Defaulted))),
+		do(func(e *event) { rewriteTime(e.Object, "created_at", "2006-01-02T15:04:05Z07:00") }, at(fakes.Defaulted))),
 	variation("time-lower-case",
-		delivered(times(func(text string, _ time.Time) string { return strings.ToLower(text) }))),
-	variation("time-many-digits", delivered(func(job *object) {
-		if t, is := job.Time("enqueued_at"); is {
+		changeDelivered(times(func(text string, _ time.Time) string { return strings.ToLower(text) }))),
+	variation("time-many-digits", changeDelivered(func(job *object) {
+		if t, ok := job.Time("enqueued_at"); ok {
 			job.SetText("enqueued_at", t.UTC().Format("2006-01-02T15:04:05.000000000")+"000Z")
 		}
 	})),
-	variation("time-milliseconds", delivered(serverTimes("2006-01-02T15:04:05.000Z07:00"))),
+	variation("time-milliseconds", changeDelivered(serverTimes("2006-01-02T15:04:05.000Z07:00"))),
 	variation("time-range",
-		do(decline(fakes.About("at"), "a time is out of range"), valid(fwp.PUSH), func(e *event) bool {
+		do(decline(fakes.About("at"), "a time is out of range"), isValid(fwp.PUSH), func(e *event) bool {
 			remote := func(name string) bool {
-				t, is := e.Object.Time(name)
-				return is && (t.UTC().Year() < 1970 || t.UTC().Year() > 2037)
+				t, ok := e.Object.Time(name)
+				return ok && (t.UTC().Year() < 1970 || t.UTC().Year() > 2037)
 			}
 			return remote("at") || remote("created_at")
 		})),
-	variation("time-seconds", delivered(serverTimes("2006-01-02T15:04:05-07:00"))),
-	variation("time-zone", delivered(times(func(_ string, t time.Time) string {
+	variation("time-seconds", changeDelivered(serverTimes("2006-01-02T15:04:05-07:00"))),
+	variation("time-zone", changeDelivered(times(func(_ string, t time.Time) string {
 		return t.In(time.FixedZone("", -9*3600-1800)).Format(time.RFC3339Nano)
 	}))),
 	// About when jobs come back, and when scheduled ones are enqueued.
@@ -54,9 +54,9 @@ var timeVariations = []fakes.Variation{
 	setting("retries-late",
 		func(c *fakes.Config) { c.RetryDelay = func(int) time.Duration { return 80 * time.Second } }),
 	variation("retries-random",
-		catalogue.KeepBy(jid, at(fakes.Failed, fakes.Expired), func(failures *int64, e *event) {
+		catalogue.WithMemoryBy(jid, at(fakes.Failed, fakes.Expired), func(failures *int64, e *event) {
 			*failures++
-			e.Until = time.Now().Add(drawn(2*time.Second, 70*time.Second, jid(e), *failures))
+			e.Until = time.Now().Add(randomTime(2*time.Second, 70*time.Second, jid(e), *failures))
 		})),
 	setting("retries-soon",
 		func(c *fakes.Config) { c.RetryDelay = func(int) time.Duration { return time.Second } }),
@@ -69,23 +69,23 @@ var timeVariations = []fakes.Variation{
 	}),
 }
 
-// rewritten writes a time of a job in another layout, in UTC.
-func rewritten(job *object, field, layout string) {
-	if t, is := job.Time(field); is {
+// rewriteTime writes a time of a job in another layout, in UTC.
+func rewriteTime(job *object, field, layout string) {
+	if t, ok := job.Time(field); ok {
 		job.SetText(field, t.UTC().Format(layout))
 	}
 }
 
 // serverTimes writes the server's own times in another layout.
 func serverTimes(layout string) func(job *object) {
-	return func(job *object) { rewritten(job, "enqueued_at", layout) }
+	return func(job *object) { rewriteTime(job, "enqueued_at", layout) }
 }
 
 // times writes every time of a job anew.
 func times(write func(text string, t time.Time) string) func(job *object) {
 	return func(job *object) {
 		for _, name := range [...]string{"created_at", "at", "enqueued_at"} {
-			if t, is := job.Time(name); is {
+			if t, ok := job.Time(name); ok {
 				job.SetText(name, write(job.Text(name), t))
 			}
 		}
@@ -95,25 +95,25 @@ func times(write func(text string, t time.Time) string) func(job *object) {
 // clock moves the server's clock: its own times are moved, and it reads each at as a time of its clock. at is the one
 // that the producer of a job has given.
 func clock(ahead time.Duration) func() func(*event) {
-	created := do(func(e *event) { e.Object.SetTime("created_at", time.Now().Add(ahead)) }, valid(fwp.PUSH),
-		func(e *event) bool { return e.Object.Given("created_at") == nil })
-	due := catalogue.KeepBy(jid, at(fakes.Defaulted, fakes.Delivered), func(given *string, e *event) {
-		if t, is := e.Object.Time("at"); e.Point == fakes.Defaulted && is {
-			*given = string(e.Object.Get("at"))
-			if moved := t.Add(-ahead); moved.Year() >= 0 && moved.Year() <= 9999 { // else RFC 3339 cannot write it
-				e.Object.SetTime("at", moved)
+	createdHook := do(func(e *event) { e.Object.SetTime("created_at", time.Now().Add(ahead)) }, isValid(fwp.PUSH),
+		func(e *event) bool { return e.Object.NonNull("created_at") == nil })
+	dueHooks := catalogue.WithMemoryBy(jid, at(fakes.Defaulted, fakes.Delivered), func(scheduledTime *string, e *event) {
+		if t, ok := e.Object.Time("at"); e.Point == fakes.Defaulted && ok {
+			*scheduledTime = string(e.Object.Get("at"))
+			if shifted := t.Add(-ahead); shifted.Year() >= 0 && shifted.Year() <= 9999 { // else RFC 3339 cannot write it
+				e.Object.SetTime("at", shifted)
 			}
 		}
 		if e.Point != fakes.Delivered {
 			return
 		}
-		if *given != "" {
-			e.Object.Set("at", *given)
-			*given = ""
+		if *scheduledTime != "" {
+			e.Object.Set("at", *scheduledTime)
+			*scheduledTime = ""
 		}
-		if t, is := e.Object.Time("enqueued_at"); is {
+		if t, ok := e.Object.Time("enqueued_at"); ok {
 			e.Object.SetTime("enqueued_at", t.Add(ahead))
 		}
 	})
-	return func() func(*event) { return catalogue.Both(created, due()) }
+	return func() func(*event) { return catalogue.Chain(createdHook, dueHooks()) }
 }

@@ -24,8 +24,8 @@ import (
 //	time.go        expiry, reserve, retries, schedule, time
 func All() []fakes.Variation { return slices.Clone(allVariations()) }
 
-// Named returns the variation with a name, and whether there is one.
-func Named(name string) (fakes.Variation, bool) {
+// Lookup returns the variation with a name, and whether there is one.
+func Lookup(name string) (fakes.Variation, bool) {
 	all := allVariations()
 	i := slices.IndexFunc(all, func(v fakes.Variation) bool { return v.Name == name })
 	if i < 0 {
@@ -59,4 +59,4 @@ func variation[H catalogue.Hook[event]](name string, hook H) fakes.Variation {
 }
 
 // add appends a hook: it is called after those that are set already.
-func add(c *fakes.Config, hook func(*event)) { c.Hook = catalogue.Both(c.Hook, hook) }
+func add(c *fakes.Config, hook func(*event)) { c.Hook = catalogue.Chain(c.Hook, hook) }

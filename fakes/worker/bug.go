@@ -27,11 +27,11 @@ type Bug struct {
 
 // Bugs returns the catalogue of workers, sorted by name.
 func Bugs() []Bug {
-	return sorted(helloBugs, lineBugs, stateBugs, lossBugs, jobBugs, failBugs, executorBugs)
+	return sortRows(helloBugs, lineBugs, stateBugs, lossBugs, jobBugs, failBugs, executorBugs)
 }
 
-// ofAnyClient are the bugs of workers that producers can have too.
-var ofAnyClient = []string{
+// clientRows are the bugs of workers that producers can have too.
+var clientRows = []string{
 	"hello-without-v", "hi-strict", "hi-exact", "hi-newer-refused", "hash-missing", "hash-one-round",
 	"hash-password-escaped", "hash-leading-zeros", "hello-refusal-ignored", "line-lf", "end-missing",
 	"end-with-space", "connection-for-each-command", "connections-left-open", "provider-ignored",
@@ -39,11 +39,11 @@ var ofAnyClient = []string{
 
 // ProducerBugs returns the catalogue for producers, see [Worker.Produce], sorted by name.
 func ProducerBugs() []Bug {
-	shared := slices.DeleteFunc(Bugs(), func(f Bug) bool { return !slices.Contains(ofAnyClient, f.Name) })
-	return sorted(shared, producerBugs, producerLossBugs)
+	shared := slices.DeleteFunc(Bugs(), func(f Bug) bool { return !slices.Contains(clientRows, f.Name) })
+	return sortRows(shared, producerBugs, producerLossBugs)
 }
 
-func sorted(lists ...[]Bug) []Bug {
+func sortRows(lists ...[]Bug) []Bug {
 	all := slices.Concat(lists...)
 	slices.SortFunc(all, func(a, b Bug) int { return cmp.Compare(a.Name, b.Name) })
 	return all
@@ -89,11 +89,11 @@ func replyTo(verb string) func(*Event) bool {
 	return func(e *Event) bool { return e.Point == Replied && (verb == "" || e.Verb == verb) }
 }
 
-// refused returns the condition that a verb is answered with an error.
-func refused(verb string) func(*Event) bool { return catalogue.All(replyTo(verb), isError) }
+// isRefusal returns the condition that a verb is answered with an error.
+func isRefusal(verb string) func(*Event) bool { return catalogue.All(replyTo(verb), isError) }
 
-// ordered returns the condition that the worker is to enter a state.
-func ordered(state string) func(*Event) bool {
+// isOrdered returns the condition that the worker is to enter a state.
+func isOrdered(state string) func(*Event) bool {
 	return func(e *Event) bool { return e.Point == Ordered && e.State == state }
 }
 
@@ -103,33 +103,35 @@ func fetches(e *Event) bool { return e.Point == Fetching && !e.Skip }
 // isError is the condition of an error reply.
 func isError(e *Event) bool { return e.Reply.Kind == fwp.ErrorReply }
 
-// on returns a hook that acts at one point only.
-func on(p Point, act func(*Event)) func(*Event) { return catalogue.On(at(p), act) }
+// actAt returns a hook that acts at one point only.
+func actAt(p Point, act func(*Event)) func(*Event) { return catalogue.ActIf(at(p), act) }
 
-// sent returns a hook that acts before the commands of a verb; "" means any.
-func sent(verb string, act func(*Event)) func(*Event) { return catalogue.On(sends(verb), act) }
+// actOnSend returns a hook that acts before the commands of a verb; "" means any.
+func actOnSend(verb string, act func(*Event)) func(*Event) { return catalogue.ActIf(sends(verb), act) }
 
-// replied returns a hook that acts on the replies to a verb.
-func replied(verb string, act func(*Event)) func(*Event) { return catalogue.On(replyTo(verb), act) }
+// actOnReply returns a hook that acts on the replies to a verb.
+func actOnReply(verb string, act func(*Event)) func(*Event) {
+	return catalogue.ActIf(replyTo(verb), act)
+}
 
-// failing returns a hook that acts on the reports of jobs that did not succeed.
-func failing(act func(*Event)) func(*Event) {
-	return catalogue.On(func(e *Event) bool { return e.Point == Ran && e.Outcome != Succeeded }, act)
+// actOnFail returns a hook that acts on the reports of jobs that did not succeed.
+func actOnFail(act func(*Event)) func(*Event) {
+	return catalogue.ActIf(func(e *Event) bool { return e.Point == Ran && e.Outcome != Succeeded }, act)
 }
 
 // skipFirst returns hooks that skip the first step for which a condition holds.
-func skipFirst(is func(*Event) bool) func() func(*Event) {
-	return catalogue.Keep(is, func(had *bool, e *Event) { e.Skip, *had = !*had, true })
+func skipFirst(match func(*Event) bool) func() func(*Event) {
+	return catalogue.WithMemory(match, func(hasSkipped *bool, e *Event) { e.Skip, *hasSkipped = !*hasSkipped, true })
 }
 
 // skip suppresses the step.
 func skip(e *Event) { e.Skip = true }
 
-// again repeats the step.
-func again(e *Event) { e.Again = true }
+// repeat repeats the step.
+func repeat(e *Event) { e.Repeat = true }
 
-// okay takes any reply for OK.
-func okay(e *Event) { e.Reply = ok() }
+// answerOK takes any reply for OK.
+func answerOK(e *Event) { e.Reply = ok() }
 
 func ok() fwp.Reply { return fwp.Reply{Kind: fwp.SimpleString, Text: []byte("OK")} }
 
@@ -163,15 +165,15 @@ type Variation = catalogue.Variation[Config]
 // Variations returns the catalogue of workers, sorted by name.
 func Variations() []Variation { return catalogue.SortVariations(lineVariations, jobVariations) }
 
-// ofAnyProducer are the variations of workers that producers can have too.
-var ofAnyProducer = []string{
+// producerRows are the variations of workers that producers can have too.
+var producerRows = []string{
 	"hello-more-fields", "hello-late", "hash-upper-case", "json-spaces", "json-ascii", "line-in-pieces",
 	"end-reply-unread",
 }
 
 // ProducerVariations returns the permitted variations of producers, sorted by name.
 func ProducerVariations() []Variation {
-	shared := slices.DeleteFunc(Variations(), func(v Variation) bool { return !slices.Contains(ofAnyProducer, v.Name) })
+	shared := slices.DeleteFunc(Variations(), func(v Variation) bool { return !slices.Contains(producerRows, v.Name) })
 	return catalogue.SortVariations(shared, producerVariations)
 }
 
@@ -179,10 +181,10 @@ func ProducerVariations() []Variation {
 // something.
 func variation[H catalogue.Hook[Event]](name string, hook H) Variation {
 	maker := catalogue.Maker[Event](hook)
-	return configured(name, func(c *Config) { c.Hook = maker() })
+	return settingVariation(name, func(c *Config) { c.Hook = maker() })
 }
 
-// configured returns the variation of a row of variations.txt.
-func configured(name string, configure func(*Config)) Variation {
+// settingVariation returns the variation of a row of variations.txt.
+func settingVariation(name string, configure func(*Config)) Variation {
 	return catalogue.VariationOf(variationsTable(), name, configure)
 }

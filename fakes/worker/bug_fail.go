@@ -10,22 +10,22 @@ import (
 // failBugs are about the reports on jobs. (ACK; FAIL)
 var failBugs = []Bug{
 	bug("ack-error-ends", exitAt(fwp.ACK, fwp.ErrorReply)),
-	bug("ack-more-fields", on(Ran, func(e *Event) { e.Fields["jobtype"] = e.Job.Type })),
-	bug("fail-jid-unescaped", sent("", func(e *Event) {
+	bug("ack-more-fields", actAt(Ran, func(e *Event) { e.Fields["jobtype"] = e.Job.Type })),
+	bug("fail-jid-unescaped", actOnSend("", func(e *Event) {
 		if isReport(e.Verb) {
 			e.Line = bytes.ReplaceAll(e.Line, []byte(`\"`), []byte(`"`))
 		}
 	})),
 	lineBug("fail-latin-1", fwp.FAIL, latin1),
-	bug("fail-message-empty", failing(func(e *Event) {
+	bug("fail-message-empty", actOnFail(func(e *Event) {
 		e.Fields["errtype"], e.Fields["message"], e.Fields["backtrace"] = "", "", []string{}
 	})),
-	bug("fail-never", on(Ran, func(e *Event) { e.Skip = e.Outcome != Succeeded })),
-	bug("fail-without-backtrace", failing(field("backtrace", nil))),
-	bug("failure-acknowledged", failing(acknowledge)),
-	bug("report-lost-seldom", catalogue.Every(10, at(Ran), skip)),
-	bug("report-twice", on(Ran, again)),
-	bug("success-reported-as-failure", on(Ran, failAll)),
+	bug("fail-never", actAt(Ran, func(e *Event) { e.Skip = e.Outcome != Succeeded })),
+	bug("fail-without-backtrace", actOnFail(field("backtrace", nil))),
+	bug("failure-acknowledged", actOnFail(acknowledge)),
+	bug("report-lost-seldom", catalogue.ActEveryNth(10, at(Ran), skip)),
+	bug("report-twice", actAt(Ran, repeat)),
+	bug("success-reported-as-failure", actAt(Ran, failAll)),
 }
 
 // failAll reports a job as failed also if it succeeded.

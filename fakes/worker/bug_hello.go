@@ -14,13 +14,13 @@ import (
 // helloBugs are wrong introductions.
 var helloBugs = []Bug{
 	// These are wrong introductions, and what a worker makes of a greeting. (HELLO; HI)
-	bug("hello-refusal-ignored", catalogue.On(refused(fwp.HELLO), okay)),
-	bug("hello-without-pid", on(Introducing, field("pid", nil))),
-	bug("hello-without-v", on(Introducing, field("v", nil))),
+	bug("hello-refusal-ignored", catalogue.ActIf(isRefusal(fwp.HELLO), answerOK)),
+	bug("hello-without-pid", actAt(Introducing, field("pid", nil))),
+	bug("hello-without-v", actAt(Introducing, field("v", nil))),
 	bug("hi-exact",
-		on(Introducing, exitIf(func(e *Event) bool { return bytes.Contains(e.Reply.Text[3:], []byte(" ")) }))),
-	bug("hi-newer-refused", on(Introducing, exitIf(func(e *Event) bool { return e.Hi.Version > fwp.Version }))),
-	bug("hi-strict", on(Introducing, exitIf(hiHasMore))),
+		actAt(Introducing, exitIf(func(e *Event) bool { return bytes.Contains(e.Reply.Text[3:], []byte(" ")) }))),
+	bug("hi-newer-refused", actAt(Introducing, exitIf(func(e *Event) bool { return e.Hi.Version > fwp.Version }))),
+	bug("hi-strict", actAt(Introducing, exitIf(hasExtraMembers))),
 	bug("wid-by-connection", func(e *Event) {
 		if e.Point == Introducing && !e.Beats {
 			e.Fields["wid"] = fmt.Sprintf("%s-%d", e.Worker.cfg.WID, e.Conn)
@@ -39,16 +39,16 @@ var helloBugs = []Bug{
 	}),
 	hashBug("hash-one-round", func(pass string, hi fwp.Hi) any { return rounds(pass, hi.Salt, 1) }),
 	hashBug("hash-password-escaped", func(pass string, hi fwp.Hi) any {
-		written := strings.TrimPrefix(url.UserPassword("", pass).String(), ":")
-		return rounds(written, hi.Salt, hi.Iterations)
+		password := strings.TrimPrefix(url.UserPassword("", pass).String(), ":")
+		return rounds(password, hi.Salt, hi.Iterations)
 	}),
 }
 
 // exitIf returns a step that ends the worker if a condition holds.
-func exitIf(is func(*Event) bool) func(*Event) { return catalogue.On(is, exit(1)) }
+func exitIf(match func(*Event) bool) func(*Event) { return catalogue.ActIf(match, exit(1)) }
 
-// hiHasMore reports whether a greeting has a field that the specification does not have.
-func hiHasMore(e *Event) bool {
+// hasExtraMembers reports whether a greeting has a field that the specification does not have.
+func hasExtraMembers(e *Event) bool {
 	var fields map[string]any
 	_ = json.Unmarshal(bytes.TrimPrefix(e.Reply.Text, []byte("HI ")), &fields) // it was read before
 	for name := range fields {
@@ -61,7 +61,7 @@ func hiHasMore(e *Event) bool {
 
 // hashBug returns a bug of the password hash for protected servers; without a hash there is no field.
 func hashBug(name string, compute func(pass string, hi fwp.Hi) any) Bug {
-	return bug(name, on(Introducing, func(e *Event) {
+	return bug(name, actAt(Introducing, func(e *Event) {
 		if e.Hi.Protected {
 			field("pwdhash", compute(e.Worker.pass, e.Hi))(e)
 		}

@@ -16,7 +16,7 @@ type Config struct {
 	// URL is that of the server: "tcp://:password@host:7419", "tcp+tls://host". If it is empty, Lookup finds it: in the
 	// variable that FAKTORY_PROVIDER names, or else in FAKTORY_URL.
 	URL    string
-	Lookup func(name string) (value string, is bool)
+	Lookup func(name string) (value string, ok bool)
 	// Queues are those of every FETCH; "default" if there are none.
 	Queues []string
 	// Concurrency is how many jobs run at a time; 2 if zero.
@@ -27,13 +27,13 @@ type Config struct {
 	PID           int
 	Labels        []string
 
-	// Each is how many commands a connection carries at most, as with a bug; any number if zero. LeftOpen has it stay
+	// MaxCommands is how many commands a connection carries at most, as with a bug; any number if zero. LeaveOpen has it stay
 	// open behind them. Beats has a producer send BEATs, as a bug does too.
-	Each            int
-	LeftOpen, Beats bool
+	MaxCommands      int
+	LeaveOpen, Beats bool
 
-	// Apart has executors in processes of their own, whose end is a failure of their job.
-	Apart bool
+	// SeparateProcesses has executors in processes of their own, whose end is a failure of their job.
+	SeparateProcesses bool
 
 	// BeatEvery is the time between two BEATs; 15 s if zero.
 	BeatEvery time.Duration
@@ -76,11 +76,11 @@ func (c *Config) fill() {
 		c.Labels = []string{"go"}
 	}
 	for _, d := range []struct {
-		at *time.Duration
-		is time.Duration
+		at    *time.Duration
+		value time.Duration
 	}{{&c.BeatEvery, 15 * time.Second}, {&c.Grace, 25 * time.Second}, {&c.FirstPause, 100 * time.Millisecond}} {
 		if *d.at <= 0 {
-			*d.at = d.is
+			*d.at = d.value
 		}
 	}
 	if c.Dial == nil {
@@ -94,7 +94,7 @@ func (c *Config) address() string {
 		return c.URL
 	}
 	name := "FAKTORY_URL"
-	if provider, is := c.Lookup("FAKTORY_PROVIDER"); is && provider != "" {
+	if provider, ok := c.Lookup("FAKTORY_PROVIDER"); ok && provider != "" {
 		name = provider
 	}
 	value, _ := c.Lookup(name)

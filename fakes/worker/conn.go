@@ -16,15 +16,15 @@ import (
 
 // conn is one connection. One goroutine uses it.
 type conn struct {
-	w     *Worker
-	nc    net.Conn
-	in    *fwp.Reader
-	n     int
-	beats bool
-	made  int64 // the renewal at which it greeted
+	w       *Worker
+	nc      net.Conn
+	in      *fwp.Reader
+	n       int
+	beats   bool
+	renewal int64 // the renewal at which it greeted
 
-	hurried bool // the reply to END is not awaited
-	carried int  // commands behind HELLO
+	skipsEndReply bool // the reply to END is not awaited
+	commands      int  // commands behind HELLO
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 // the worker ends, or when a bug keeps it from trying.
 func (w *Worker) connect(ctx context.Context, beats bool, stop <-chan struct{}) *conn {
 	for pause := w.cfg.FirstPause; ; pause = min(2*pause, longestPause) {
-		c, err := w.open(ctx, beats)
+		c, err := w.openConn(ctx, beats)
 		if err == nil {
 			return c
 		}
@@ -44,25 +44,25 @@ func (w *Worker) connect(ctx context.Context, beats bool, stop <-chan struct{}) 
 			return nil
 		}
 		w.logf("%v", err)
-		if goOn, _ := w.again(ctx, beats, pause, err, stop); !goOn {
+		if proceed, _ := w.pauseAfterLoss(ctx, beats, pause, err, stop); !proceed {
 			return nil
 		}
 	}
 }
 
-// again waits before another dial, and reports whether there is to be one, and whether reports without a reply are to
+// pauseAfterLoss waits before another dial, and reports whether there is to be one, and whether reports without a reply are to
 // be forgotten.
-func (w *Worker) again(
-	ctx context.Context, beats bool, pause time.Duration, failed error, stop <-chan struct{},
-) (goOn, forget bool) {
-	e := &Event{Delay: pause, Beats: beats, Err: failed}
-	w.at(Lost, e)
+func (w *Worker) pauseAfterLoss(
+	ctx context.Context, beats bool, pause time.Duration, dialErr error, stop <-chan struct{},
+) (proceed, forget bool) {
+	e := &Event{Delay: pause, Beats: beats, Err: dialErr}
+	w.at(ConnectionLost, e)
 	if e.Skip {
 		<-ctx.Done()
 		return false, false
 	}
-	over := pauseUntil(ctx, e.Delay, stop)
-	return over, over && e.Again
+	isOver := pauseUntil(ctx, e.Delay, stop)
+	return isOver, isOver && e.Repeat
 }
 
 // pauseUntil waits for a time. It returns false as soon as stop is closed or ctx is done.
@@ -78,11 +78,11 @@ func pauseUntil(ctx context.Context, d time.Duration, stop <-chan struct{}) bool
 	return false
 }
 
-// open opens a connection and greets once.
-func (w *Worker) open(ctx context.Context, beats bool) (*conn, error) {
-	dialing, cancel := context.WithTimeout(ctx, dialPatience)
+// openConn opens a connection and greets once.
+func (w *Worker) openConn(ctx context.Context, beats bool) (*conn, error) {
+	dialCtx, cancel := context.WithTimeout(ctx, dialPatience)
 	defer cancel()
-	nc, err := w.cfg.Dial(dialing, "tcp", w.addr)
+	nc, err := w.cfg.Dial(dialCtx, "tcp", w.addr)
 	if err != nil {
 		return nil, fmt.Errorf("dial %s: %w", w.addr, err)
 	}
@@ -92,7 +92,7 @@ func (w *Worker) open(ctx context.Context, beats bool) (*conn, error) {
 	if w.cfg.Wrap != nil {
 		nc = w.cfg.Wrap(nc)
 	}
-	c := &conn{w: w, nc: nc, in: fwp.NewReader(nc, 0), n: int(w.dials.Add(1)), beats: beats, made: w.renewal.Load()}
+	c := &conn{w: w, nc: nc, in: fwp.NewReader(nc, 0), n: int(w.dials.Add(1)), beats: beats, renewal: w.renewal.Load()}
 	w.mu.Lock()
 	w.conns[c] = struct{}{}
 	w.mu.Unlock()
@@ -125,7 +125,7 @@ func (c *conn) greet(ctx context.Context) error {
 			c.w.logf("the server speaks version %d of the protocol: a newer version of this worker is advised", hi.Version)
 		}
 	}
-	early := e.Skip
+	isEarly := e.Skip
 	e = c.event()
 	e.Hi, e.Reply, e.Fields = hi, greeting, c.w.hello()
 	if hi.Protected {
@@ -142,7 +142,7 @@ func (c *conn) greet(ctx context.Context) error {
 	case e.Skip:
 		return nil
 	}
-	if early {
+	if isEarly {
 		return c.greetEarly(e.Fields)
 	}
 	reply, err := c.ask(ctx, fwp.HELLO, encode(e.Fields))
@@ -176,7 +176,7 @@ func (c *conn) event() *Event { return &Event{Conn: c.n, Beats: c.beats, conn: c
 // ask sends a command and returns its reply, which may be an error reply. An error means that the connection is lost,
 // or that the worker ends.
 func (c *conn) ask(ctx context.Context, verb string, args []byte) (fwp.Reply, error) {
-	c.carried += btoi(verb != fwp.HELLO && verb != fwp.END)
+	c.commands += btoi(verb != fwp.HELLO && verb != fwp.END)
 	e := c.event()
 	e.Verb, e.Line = verb, line(verb, args)
 	c.w.at(Sending, e)
@@ -186,10 +186,10 @@ func (c *conn) ask(ctx context.Context, verb string, args []byte) (fwp.Reply, er
 	if e.Skip {
 		return fwp.Reply{Kind: fwp.SimpleString, Text: []byte("OK")}, nil
 	}
-	if _, err := c.nc.Write(append(e.Line, e.Ahead...)); err != nil {
+	if _, err := c.nc.Write(append(e.Line, e.ExtraLines...)); err != nil {
 		return fwp.Reply{}, err
 	}
-	if c.hurried {
+	if c.skipsEndReply {
 		return fwp.Reply{}, errBroken
 	}
 	reply, err := c.in.Read()
@@ -197,7 +197,7 @@ func (c *conn) ask(ctx context.Context, verb string, args []byte) (fwp.Reply, er
 		return fwp.Reply{}, err
 	}
 	reply = reply.Clone()
-	for range bytes.Count(e.Ahead, []byte("\n")) {
+	for range bytes.Count(e.ExtraLines, []byte("\n")) {
 		if _, err := c.in.Read(); err != nil {
 			return fwp.Reply{}, err
 		}
@@ -211,7 +211,7 @@ func (c *conn) ask(ctx context.Context, verb string, args []byte) (fwp.Reply, er
 		return fwp.Reply{}, errNoWork
 	case e.Close:
 		return fwp.Reply{}, errBroken
-	case e.Again:
+	case e.Repeat:
 		return c.ask(ctx, verb, args)
 	}
 	return e.Reply, nil
@@ -231,7 +231,7 @@ func (c *conn) end(ctx context.Context) {
 }
 
 // isLeft reports whether a connection stays open on which no other command may be sent, as with a bug.
-func (c *conn) isLeft() bool { return c.w.cfg.LeftOpen && c.worn() }
+func (c *conn) isLeft() bool { return c.w.cfg.LeaveOpen && c.isExhausted() }
 
 func (c *conn) close() {
 	if c.isLeft() {

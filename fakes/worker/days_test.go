@@ -23,14 +23,14 @@ var days = map[string]day{
 	"end-push": {rules: "on ran END: delay 1s", pushes: []string{`{"jid":"j1","jobtype":"a","args":[]}`}},
 	"losses": {
 		jobs:  []string{unit("job-1", jobtype.OK, "[]")},
-		rules: lost("ACK"), losses: []time.Duration{20 * time.Second, 30 * time.Second, 40 * time.Second},
+		rules: lossRule("ACK"), losses: []time.Duration{20 * time.Second, 30 * time.Second, 40 * time.Second},
 	},
 	"terminate": {
 		jobs:  []string{unit("job-1", jobtype.Sleep, "[600]"), unit("job-2", jobtype.Sleep, "[600]")},
 		rules: `on ran BEAT; from 2: reply '+{"state":"terminate"}'`, ends: 3 * time.Minute,
 	},
-	"late":     {late: unit("job-late", jobtype.OK, "[1]"), rules: told("quiet")},
-	"late-end": {late: unit("job-late", jobtype.OK, "[1]"), rules: told("terminate")},
+	"late":     {delayedJob: unit("job-late", jobtype.OK, "[1]"), rules: stateRule("quiet")},
+	"late-end": {delayedJob: unit("job-late", jobtype.OK, "[1]"), rules: stateRule("terminate")},
 	"pieces":   {rules: "on writing: pieces 1", jobs: []string{unit("job-ü", jobtype.OK, `["ü"]`)}},
 	"again":    {jobs: []string{unit("job-1", jobtype.Sleep, `[1]`), unit("job-2", jobtype.Sleep, `[3]`)}},
 	"first":    {rules: `on ran BEAT; first 1: reply '${"state":"quiet"}'`},
@@ -41,7 +41,7 @@ var days = map[string]day{
 		unit("job-7", jobtype.OK, "[]"), unit("job-8", jobtype.OK, "[]"), unit("job-9", jobtype.OK, "[]"),
 		unit("job-10", jobtype.OK, "[]"), unit("job-11", jobtype.OK, "[]"), unit("job-12", jobtype.OK, "[]"),
 	}},
-	"many": {jobs: many(30)},
+	"many": {jobs: okJobs(30)},
 	"pushes": {pushes: []string{
 		`{"jid":"Job 1 ","jobtype":"a","args":["2026-01-01T01:00:00+01:00","ü\r\n",2],"queue":"High","custom":{"a":1}}`,
 		`{"jid":"job-2-0123456789-0123456789","jobtype":"a","args":[],"retry":0,"at":"2030-01-01T00:00:00+01:00",` +
@@ -68,14 +68,14 @@ var days = map[string]day{
 	},
 }
 
-// lost is a rule by which the first command of a verb has no reply, and its connection ends.
-func lost(verb string) string { return "on ran " + verb + "; first 1: silent, close" }
+// lossRule is a rule by which the first command of a verb has no reply, and its connection ends.
+func lossRule(verb string) string { return "on ran " + verb + "; first 1: silent, close" }
 
-// told is a rule by which each BEAT from the second on is answered with a state.
-func told(state string) string { return `on ran BEAT; from 2: reply '${"state":"` + state + `"}'` }
+// stateRule is a rule by which each BEAT from the second on is answered with a state.
+func stateRule(state string) string { return `on ran BEAT; from 2: reply '${"state":"` + state + `"}'` }
 
-// many returns jobs that do nothing.
-func many(n int) (jobs []string) {
+// okJobs returns jobs that do nothing.
+func okJobs(n int) (jobs []string) {
 	for i := range n {
 		jobs = append(jobs, unit(fmt.Sprint("job-", i), jobtype.OK, "[]"))
 	}

@@ -36,18 +36,18 @@ const (
 	// Ran: Job has the Outcome. Skip: it is not reported. Again: it is reported twice. Fields are those of the report.
 	Ran
 
-	// Beating: Fields are those of the next BEAT, Every the time until the one after it. Skip: it is not sent.
+	// Beating: Fields are those of the next BEAT, Interval the time until the one after it. Skip: it is not sent.
 	Beating
 
 	// Ordered: the worker is to enter State, by a BEAT if Signal is empty, else by that signal. Skip: it stays as it is.
 	// State may be "".
 	Ordered
 
-	// Lost: a connection was lost or, with Err, could not be opened. Delay: until the next dial. Skip: no other one is
+	// ConnectionLost: a connection was lost or, with Err, could not be opened. Delay: until the next dial. Skip: no other one is
 	// opened for its executor. Again: reports without a reply are not repeated; a producer pushes the job again.
-	Lost
+	ConnectionLost
 
-	// Quitting: the grace of a termination begins; Every is how long it is. Skip: what runs is not reported as failed.
+	// Quitting: the grace of a termination begins; Interval is how long it is. Skip: what runs is not reported as failed.
 	Quitting
 
 	// Ending: END is about to be sent on an orderly end of a connection. Skip: it is closed without END.
@@ -71,12 +71,12 @@ type Event struct {
 	Conn   int  // the number of the connection, from 1
 	Beats  bool // it is the one for BEAT
 
-	Hi     fwp.Hi
-	Fields Fields
-	Verb   string
-	Line   []byte
-	Ahead  []byte
-	Reply  fwp.Reply
+	Hi         fwp.Hi
+	Fields     Fields
+	Verb       string
+	Line       []byte
+	ExtraLines []byte
+	Reply      fwp.Reply
 
 	Queues  []string
 	Job     *Job
@@ -85,15 +85,15 @@ type Event struct {
 	State  string // "quiet", "terminate"
 	Signal string // "TERM", "INT", "TSTP"
 
-	Every time.Duration
-	Delay time.Duration
-	Skip  bool
-	Again bool
-	Close bool
-	Exit  bool
-	Code  int
-	Err   error
-	Fresh bool // the jid is the producer's own
+	Interval time.Duration
+	Delay    time.Duration
+	Skip     bool
+	Repeat   bool
+	Close    bool
+	Exit     bool
+	Code     int
+	Err      error
+	IsOwnJID bool // the jid is the producer's own
 
 	jid  string // as the caller of a producer knows it
 	conn *conn

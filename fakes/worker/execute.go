@@ -25,13 +25,13 @@ type report struct {
 
 // execute fetches jobs and runs them, one after the other, until the worker ends.
 func (w *Worker) execute(ctx context.Context) {
-	var owed []report // reports whose reply did not come
+	var pending []report // reports whose reply did not come
 	for {
-		c := w.connectExecutor(ctx, len(owed) > 0)
+		c := w.connectExecutor(ctx, len(pending) > 0)
 		if c == nil {
 			return
 		}
-		err := w.work(ctx, c, &owed)
+		err := w.work(ctx, c, &pending)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
@@ -42,12 +42,12 @@ func (w *Worker) execute(ctx context.Context) {
 		if errors.Is(err, errRenew) {
 			continue
 		}
-		goOn, forget := w.again(ctx, false, w.cfg.FirstPause, nil, nil)
-		if !goOn {
+		proceed, forget := w.pauseAfterLoss(ctx, false, w.cfg.FirstPause, nil, nil)
+		if !proceed {
 			return
 		}
-		if forget && len(owed) > 0 {
-			owed = owed[1:]
+		if forget && len(pending) > 0 {
+			pending = pending[1:]
 		}
 	}
 }
@@ -55,9 +55,9 @@ func (w *Worker) execute(ctx context.Context) {
 // connectExecutor opens the connection of an executor. It returns nil if the executor ends. When the worker
 // terminates, an executor that owes reports tries once more.
 func (w *Worker) connectExecutor(ctx context.Context, mustReport bool) *conn {
-	c := w.connect(ctx, false, w.terminating)
+	c := w.connect(ctx, false, w.terminateSignal)
 	if c == nil && mustReport && ctx.Err() == nil {
-		c, _ = w.open(ctx, false)
+		c, _ = w.openConn(ctx, false)
 	}
 	return c
 }
@@ -65,19 +65,19 @@ func (w *Worker) connectExecutor(ctx context.Context, mustReport bool) *conn {
 var errRenew = errors.New("the server has forgotten the worker")
 
 // work fetches and runs jobs on a connection. It returns nil when the connection has ended in order.
-func (w *Worker) work(ctx context.Context, c *conn, owed *[]report) error {
+func (w *Worker) work(ctx context.Context, c *conn, pending *[]report) error {
 	for {
-		for len(*owed) > 0 {
-			if c.worn() {
+		for len(*pending) > 0 {
+			if c.isExhausted() {
 				c.end(ctx)
 				return errRenew
 			}
-			if err := w.tell(ctx, c, (*owed)[0]); err != nil {
+			if err := w.tell(ctx, c, (*pending)[0]); err != nil {
 				return err
 			}
-			*owed = (*owed)[1:]
+			*pending = (*pending)[1:]
 		}
-		if c.made < w.renewal.Load() || c.worn() {
+		if c.renewal < w.renewal.Load() || c.isExhausted() {
 			c.end(ctx)
 			return errRenew
 		}
@@ -85,15 +85,17 @@ func (w *Worker) work(ctx context.Context, c *conn, owed *[]report) error {
 		if err != nil || job == nil {
 			return err
 		}
-		*owed = append(*owed, w.perform(ctx, c, job)...)
+		*pending = append(*pending, w.perform(ctx, c, job)...)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 }
 
-// worn reports whether no other command may be sent on a connection, as with a bug.
-func (c *conn) worn() bool { return c.w.cfg.Each > 0 && c.carried >= c.w.cfg.Each }
+// isExhausted reports whether no other command may be sent on a connection, as with a bug.
+func (c *conn) isExhausted() bool {
+	return c.w.cfg.MaxCommands > 0 && c.commands >= c.w.cfg.MaxCommands
+}
 
 // tell reports the outcome of a job. An error reply is final: the server has it from then on.
 func (w *Worker) tell(ctx context.Context, c *conn, r report) error {
@@ -108,7 +110,7 @@ func (w *Worker) tell(ctx context.Context, c *conn, r report) error {
 func (w *Worker) next(ctx context.Context, c *conn) (*Job, error) {
 	for {
 		e := c.event()
-		e.Queues, e.Skip = w.cfg.Queues, isClosed(w.quiet)
+		e.Queues, e.Skip = w.cfg.Queues, isClosed(w.quietSignal)
 		w.at(Fetching, e)
 		if e.Skip && e.Delay > 0 {
 			if !machine.Sleep(ctx, e.Delay) {
@@ -123,7 +125,7 @@ func (w *Worker) next(ctx context.Context, c *conn) (*Job, error) {
 		if err != nil || job != nil {
 			return job, err
 		}
-		if c.made < w.renewal.Load() || c.worn() {
+		if c.renewal < w.renewal.Load() || c.isExhausted() {
 			c.end(ctx)
 			return nil, errRenew
 		}
@@ -132,12 +134,12 @@ func (w *Worker) next(ctx context.Context, c *conn) (*Job, error) {
 
 // stayQuiet waits until the worker terminates, and then ends the connection. With closing it ends the connection before
 // the wait, too.
-func (w *Worker) stayQuiet(ctx context.Context, c *conn, closing bool) error {
-	if closing {
+func (w *Worker) stayQuiet(ctx context.Context, c *conn, isClosing bool) error {
+	if isClosing {
 		c.end(ctx)
 	}
 	select {
-	case <-w.terminating:
+	case <-w.terminateSignal:
 		c.end(ctx)
 		return nil
 	case <-ctx.Done():
@@ -147,10 +149,10 @@ func (w *Worker) stayQuiet(ctx context.Context, c *conn, closing bool) error {
 
 // soon is how quick a FETCH without a job is that did not wait; pauseAfter keeps it from being sent in a tight loop.
 const (
-	soon       = 50 * time.Millisecond
-	pauseAfter = 200 * time.Millisecond
+	minFetchTime = 50 * time.Millisecond
+	pauseAfter   = 200 * time.Millisecond
 
-	pauseForEver = time.Hour // of an executor that a bug has ended
+	longPause = time.Hour // of an executor that a bug has ended
 )
 
 // fetch sends one FETCH. (FETCH)
@@ -159,7 +161,7 @@ func (w *Worker) fetch(ctx context.Context, c *conn, queues []string) (*Job, err
 	if len(queues) > 0 {
 		args = []byte(strings.Join(queues, " "))
 	}
-	began := time.Now()
+	begin := time.Now()
 	reply, err := c.ask(ctx, fwp.FETCH, args)
 	if err != nil {
 		return nil, err
@@ -168,7 +170,7 @@ func (w *Worker) fetch(ctx context.Context, c *conn, queues []string) (*Job, err
 		if reply.Kind == fwp.ErrorReply {
 			w.logf("FETCH: %s", reply.Text)
 		}
-		if reply.Kind == fwp.ErrorReply || time.Since(began) < soon {
+		if reply.Kind == fwp.ErrorReply || time.Since(begin) < minFetchTime {
 			machine.Sleep(ctx, pauseAfter)
 		}
 		return nil, nil
@@ -208,15 +210,15 @@ func (w *Worker) perform(ctx context.Context, c *conn, job *Job) []report {
 		return nil
 	}
 	var reports []report
-	for range 1 + btoi(e.Again) {
+	for range 1 + btoi(e.Repeat) {
 		reports = append(reports, w.performOnce(ctx, c, job)...)
 	}
 	return reports
 }
 
 func (w *Worker) performOnce(ctx context.Context, c *conn, job *Job) []report {
-	w.running.Add(1)
-	defer w.running.Add(-1)
+	w.runningJobs.Add(1)
+	defer w.runningJobs.Add(-1)
 	failure := w.run(ctx, job)
 	e := c.event()
 	e.Job = job
@@ -236,11 +238,11 @@ func (w *Worker) performOnce(ctx context.Context, c *conn, job *Job) []report {
 	if e.Skip || ctx.Err() != nil {
 		return nil
 	}
-	return slices.Repeat([]report{{e.Verb, e.Fields}}, 1+btoi(e.Again))
+	return slices.Repeat([]report{{e.Verb, e.Fields}}, 1+btoi(e.Repeat))
 }
 
-func btoi(yes bool) int {
-	if yes {
+func btoi(b bool) int {
+	if b {
 		return 1
 	}
 	return 0
@@ -255,14 +257,14 @@ type execution = func(ctx context.Context, job *Job) error
 func (w *Worker) executions() map[string]execution {
 	return map[string]execution{
 		jobtype.OK: func(context.Context, *Job) error { return nil }, jobtype.Fail: fail, jobtype.Echo: echo,
-		jobtype.Sleep: w.sleep, jobtype.Block: w.sleep, jobtype.Crash: w.crash, jobtype.Exit: exits,
+		jobtype.Sleep: w.sleep, jobtype.Block: w.sleep, jobtype.Crash: w.crash, jobtype.Exit: exitByError,
 		jobtype.Push: w.pushAll,
 	}
 }
 
 // crash ends the process, or only that of an executor, if there are such.
 func (w *Worker) crash(ctx context.Context, _ *Job) error {
-	if w.cfg.Apart {
+	if w.cfg.SeparateProcesses {
 		return errors.New("the process of the executor ended")
 	}
 	w.Exit(1)
@@ -272,13 +274,13 @@ func (w *Worker) crash(ctx context.Context, _ *Job) error {
 
 // A job has a connection for every few of its pushes, but not more than some.
 const (
-	pushesEach    = 2
-	pushesAtATime = 8
+	pushRounds    = 2
+	pushBatchSize = 8
 )
 
 // pushAll pushes the arguments of a job.
 func (w *Worker) pushAll(ctx context.Context, job *Job) error {
-	errs := make([]error, min(pushesAtATime, (len(job.Args)+pushesEach-1)/pushesEach))
+	errs := make([]error, min(pushBatchSize, (len(job.Args)+pushRounds-1)/pushRounds))
 	var pushes sync.WaitGroup
 	for i := range errs {
 		pushes.Go(func() { errs[i] = w.pushShare(ctx, job.Args, i, len(errs)) })
@@ -288,12 +290,12 @@ func (w *Worker) pushAll(ctx context.Context, job *Job) error {
 }
 
 // pushShare pushes those of some jobs that are the share of one of several connections.
-func (w *Worker) pushShare(ctx context.Context, jobs []json.RawMessage, share, of int) error {
-	c, err := w.open(ctx, false)
+func (w *Worker) pushShare(ctx context.Context, jobs []json.RawMessage, share, count int) error {
+	c, err := w.openConn(ctx, false)
 	if err != nil {
 		return err
 	}
-	for ; share < len(jobs); share += of {
+	for ; share < len(jobs); share += count {
 		reply, err := c.ask(ctx, fwp.PUSH, jobs[share])
 		if err = errors.Join(err, reply.Err()); err != nil {
 			c.close()
@@ -312,8 +314,8 @@ func (w *Worker) run(ctx context.Context, job *Job) error {
 	return fmt.Errorf("unknown job type %q", job.Type)
 }
 
-// exits is a job that would end its thread: a conforming worker survives it.
-func exits(context.Context, *Job) error { return errors.New("exit") }
+// exitByError is a job that would end its thread: a conforming worker survives it.
+func exitByError(context.Context, *Job) error { return errors.New("exit") }
 
 func fail(_ context.Context, job *Job) error {
 	var message string

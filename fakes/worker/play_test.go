@@ -23,11 +23,11 @@ import (
 // day is what happens to a worker in a test, on an embedded server. The zero day is one without jobs that ends after a
 // minute with SIGTERM.
 type day struct {
-	rules    string   // by which the server misbehaves, a line each
-	password string   // of the server, and in the worker's URL
-	jobs     []string // that are there
-	late     string   // one that is pushed after 15.5 s
-	pushes   []string // of a producer: the worker is one if there are any
+	rules      string   // by which the server misbehaves, a line each
+	password   string   // of the server, and in the worker's URL
+	jobs       []string // that are there
+	delayedJob string   // one that is pushed after 15.5 s
+	pushes     []string // of a producer: the worker is one if there are any
 
 	losses []time.Duration // when all connections are closed
 	signal string          // that comes first, at signalAt
@@ -48,7 +48,7 @@ func (d day) play(t *testing.T, configure func(*Config)) string {
 			Password: d.password, Salt: "sält", Iterations: 3, Hook: d.hook(t),
 			Listen: func() (net.Listener, error) {
 				l, err := place.Listen()
-				return &tapped{Listener: l, log: log}, err
+				return &tapListener{Listener: l, log: log}, err
 			},
 		})
 		push := func(job string) {
@@ -57,8 +57,8 @@ func (d day) play(t *testing.T, configure func(*Config)) string {
 		for _, job := range d.jobs {
 			push(job)
 		}
-		if d.late != "" {
-			defer time.AfterFunc(15500*time.Millisecond, func() { push(d.late) }).Stop()
+		if d.delayedJob != "" {
+			defer time.AfterFunc(15500*time.Millisecond, func() { push(d.delayedJob) }).Stop()
 		}
 		for _, at := range d.losses {
 			defer time.AfterFunc(at, func() { _ = s.Restart() }).Stop()
@@ -90,18 +90,18 @@ func (d day) hook(t *testing.T) func(*fakes.Event) {
 	return rule.Hooks(rules...)
 }
 
-// tapped is a listener whose connections are logged.
-type tapped struct {
+// tapListener is a listener whose connections are logged.
+type tapListener struct {
 	net.Listener
 
-	log  *transcript.Log
-	last int
+	log    *transcript.Log
+	lastID int
 }
 
-func (l *tapped) Accept() (net.Conn, error) {
+func (l *tapListener) Accept() (net.Conn, error) {
 	nc, err := l.Listener.Accept()
-	l.last++
-	return l.log.Tap(nc, strconv.Itoa(l.last), transcript.Client), err
+	l.lastID++
+	return l.log.Tap(nc, strconv.Itoa(l.lastID), transcript.Client), err
 }
 
 // run runs the worker, or the producer, until it has ended or ten minutes are over.
@@ -142,5 +142,5 @@ func unit(jid, jobtype, args string) string {
 	return fmt.Sprintf(`{"jid":%q,"jobtype":%q,"args":%s}`, jid, jobtype, args)
 }
 
-// twice is a line that comes twice at one time.
-func twice(line string) string { return line + "\n" + line }
+// repeatLine is a line that comes twice at one time.
+func repeatLine(line string) string { return line + "\n" + line }

@@ -32,11 +32,11 @@ func (w *Worker) Produce(ctx context.Context, jobs io.Reader, say func(line stri
 	defer w.closeAll()
 	lines := make(chan []byte)
 	go readLines(ctx, jobs, lines)
-	var failed atomic.Bool
+	var hasFailed atomic.Bool
 	var callers sync.WaitGroup
 	done, stop := make(chan struct{}), make(chan struct{})
 	for range w.cfg.Concurrency {
-		callers.Go(func() { (&caller{w: w, say: say, failed: &failed}).push(ctx, lines) })
+		callers.Go(func() { (&caller{w: w, say: say, hasFailed: &hasFailed}).push(ctx, lines) })
 	}
 	go func() {
 		callers.Wait()
@@ -52,10 +52,10 @@ func (w *Worker) Produce(ctx context.Context, jobs io.Reader, say func(line stri
 	case <-ctx.Done():
 	case <-done:
 	}
-	if code, is := endOf(ctx); is {
+	if code, ok := endOf(ctx); ok {
 		return code
 	}
-	e := &Event{Code: btoi(failed.Load())}
+	e := &Event{Code: btoi(hasFailed.Load())}
 	w.at(Exiting, e)
 	return e.Code
 }
@@ -81,10 +81,10 @@ func readLines(ctx context.Context, from io.Reader, to chan<- []byte) {
 
 // caller pushes jobs, one after the other, on a connection of its own.
 type caller struct {
-	w      *Worker
-	say    func(line string)
-	failed *atomic.Bool
-	conn   *conn // nil: none is open
+	w         *Worker
+	say       func(line string)
+	hasFailed *atomic.Bool
+	conn      *conn // nil: none is open
 }
 
 // ownJID is how the jids of the producer begin.
@@ -94,75 +94,75 @@ const ownJID = "fakeworker"
 func (c *caller) push(ctx context.Context, lines <-chan []byte) {
 	for {
 		select {
-		case line, more := <-lines:
-			if !more {
+		case line, ok := <-lines:
+			if !ok {
 				if c.conn != nil {
 					c.conn.end(ctx)
 				}
 				return
 			}
-			c.one(ctx, line)
+			c.pushJob(ctx, line)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// one pushes one job and reports what became of it.
-func (c *caller) one(ctx context.Context, line []byte) {
+// pushJob pushes one job and reports what became of it.
+func (c *caller) pushJob(ctx context.Context, line []byte) {
 	var units []Fields
-	together := line[0] == '['
-	if !together {
+	isBatch := line[0] == '['
+	if !isBatch {
 		line = slices.Concat([]byte("["), line, []byte("]"))
 	}
 	in := json.NewDecoder(bytes.NewReader(line))
 	in.UseNumber()
 	if err := in.Decode(&units); err != nil {
 		c.w.logf("%v", err)
-		c.failed.Store(true)
+		c.hasFailed.Store(true)
 		return
 	}
-	if together {
-		c.together(ctx, units)
+	if isBatch {
+		c.pushBatch(ctx, units)
 		return
 	}
-	e := c.about(fwp.PUSH, units[0])
-	for range 1 + btoi(e.Again) - btoi(e.Skip) {
+	e := c.newEvent(fwp.PUSH, units[0])
+	for range 1 + btoi(e.Repeat) - btoi(e.Skip) {
 		e.Reply = c.send(ctx, e.Verb, encode(e.Fields))
-		e.refuseUnless(e.Reply.Kind == fwp.SimpleString)
+		e.setPushed(e.Reply.Kind == fwp.SimpleString)
 	}
 	c.tell(ctx, e)
 }
 
-// together pushes jobs by one PUSHB, which Faktory has, and reports what became of each.
-func (c *caller) together(ctx context.Context, units []Fields) {
+// pushBatch pushes jobs by one PUSHB, which Faktory has, and reports what became of each.
+func (c *caller) pushBatch(ctx context.Context, units []Fields) {
 	var all []*Event
 	var jobs [][]byte
 	for _, unit := range units {
-		e := c.about("PUSHB", unit)
+		e := c.newEvent("PUSHB", unit)
 		if all = append(all, e); !e.Skip {
 			jobs = append(jobs, encode(e.Fields))
 		}
 	}
 	reply := c.send(ctx, "PUSHB", slices.Concat([]byte("["), bytes.Join(jobs, []byte(",")), []byte("]")))
-	var refused map[string]string
-	answered := reply.Kind == fwp.BulkString && json.Unmarshal(reply.Text, &refused) == nil
+	var reasons map[string]string
+	isAnswered := reply.Kind == fwp.BulkString && json.Unmarshal(reply.Text, &reasons) == nil
 	for _, e := range all {
 		e.Reply = reply
-		if reason, is := refused[e.jid]; is {
+		if reason, ok := reasons[e.jid]; ok {
 			e.Reply = fwp.Reply{Kind: fwp.ErrorReply, Text: []byte(reason)}
 		}
-		e.refuseUnless(answered && e.Reply.Kind == fwp.BulkString)
+		e.setPushed(isAnswered && e.Reply.Kind == fwp.BulkString)
 		c.tell(ctx, e)
 	}
 }
 
-// about returns the event of a job that is about to be pushed.
-func (c *caller) about(verb string, unit Fields) *Event {
+// newEvent returns the event of a job that is about to be pushed.
+func (c *caller) newEvent(verb string, unit Fields) *Event {
 	e := &Event{Fields: unit, Line: encode(unit)}
 	if unit["jid"] == nil {
 		unit["jid"] = ownJID + strings.ToLower(rand.Text())
-		e.Fresh = true
+		e.IsOwnJID = true
 	}
 	e.jid, _ = unit["jid"].(string)
 	c.w.at(Pushing, e)
@@ -170,9 +170,9 @@ func (c *caller) about(verb string, unit Fields) *Event {
 	return e
 }
 
-// refuseUnless has a caller be told that a job was refused, unless it was pushed.
-func (e *Event) refuseUnless(pushed bool) {
-	if !pushed {
+// setPushed has a caller be told that a job was refused, unless it was pushed.
+func (e *Event) setPushed(isPushed bool) {
+	if !isPushed {
 		e.State = "refused"
 	}
 }
@@ -181,7 +181,7 @@ func (e *Event) refuseUnless(pushed bool) {
 func (c *caller) tell(ctx context.Context, e *Event) {
 	c.w.at(Pushed, e)
 	if e.State == "refused" {
-		c.failed.Store(true)
+		c.hasFailed.Store(true)
 	}
 	if ctx.Err() == nil {
 		c.say(e.State + " " + e.jid)
@@ -190,18 +190,18 @@ func (c *caller) tell(ctx context.Context, e *Event) {
 
 // send sends a PUSH, or a PUSHB, and returns its reply; none if the connection was lost. (PUSH)
 func (c *caller) send(ctx context.Context, verb string, args []byte) fwp.Reply {
-	if c.conn != nil && c.conn.worn() {
+	if c.conn != nil && c.conn.isExhausted() {
 		c.conn.end(ctx)
 		c.conn = nil
 	}
 	for {
 		if c.conn == nil {
-			opened, err := c.w.open(ctx, false)
+			newConn, err := c.w.openConn(ctx, false)
 			if err != nil {
 				c.w.logf("%v", err)
 				return fwp.Reply{}
 			}
-			c.conn = opened
+			c.conn = newConn
 		}
 		reply, err := c.conn.ask(ctx, verb, args)
 		if err == nil {
@@ -211,8 +211,8 @@ func (c *caller) send(ctx context.Context, verb string, args []byte) fwp.Reply {
 		c.conn = nil
 		c.w.logf("%s: %v", verb, err)
 		e := &Event{Verb: verb}
-		c.w.at(Lost, e)
-		if !e.Again || errors.Is(err, errNoWork) {
+		c.w.at(ConnectionLost, e)
+		if !e.Repeat || errors.Is(err, errNoWork) {
 			return fwp.Reply{}
 		}
 	}

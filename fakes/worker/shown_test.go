@@ -12,32 +12,32 @@ import (
 // name are there with it and not without it, or the reverse.
 func TestEveryVariationShows(t *testing.T) {
 	t.Parallel()
-	without := map[string]string{}
+	baselines := map[string]string{}
 	for name, d := range days {
-		without[name] = "\n" + d.play(t, nil)
+		baselines[name] = "\n" + d.play(t, nil)
 	}
-	check := func(variations []Variation, shown map[string][2]string) {
-		for name := range shown {
+	check := func(variations []Variation, rows map[string][2]string) {
+		for name := range rows {
 			assert.True(t, slices.ContainsFunc(variations, func(v Variation) bool { return v.Name == name }), name)
 		}
 		for _, v := range variations {
 			t.Run(v.Name, func(t *testing.T) {
 				t.Parallel()
-				row, is := shown[v.Name]
-				if !is {
-					assert.Contains(t, elsewhere, v.Name, "no table says how it shows")
+				row, ok := rows[v.Name]
+				if !ok {
+					assert.Contains(t, exceptions, v.Name, "no table says how it shows")
 					return
 				}
-				text, missing := strings.CutPrefix(row[1], "!")
+				text, isMissing := strings.CutPrefix(row[1], "!")
 				if text[0] >= '0' && text[0] <= '9' && strings.Contains(text, "s ") { // a time begins the line
 					text = "\n" + text
 				}
-				shows := false
+				isShown := false
 				for range 5 { // which executor acts first at an instant is up to the scheduler: a few show on most days only
-					shows = shows || missing != strings.Contains("\n"+days[row[0]].play(t, v.Configure), text)
+					isShown = isShown || isMissing != strings.Contains("\n"+days[row[0]].play(t, v.Configure), text)
 				}
-				assert.True(t, shows, "on the day %q with it, %q is never as the table says", row[0], row[1])
-				assert.Equal(t, missing, strings.Contains(without[row[0]], text), "and on that day without it")
+				assert.True(t, isShown, "on the day %q with it, %q is never as the table says", row[0], row[1])
+				assert.Equal(t, isMissing, strings.Contains(baselines[row[0]], text), "and on that day without it")
 			})
 		}
 	}
@@ -45,8 +45,8 @@ func TestEveryVariationShows(t *testing.T) {
 	check(ProducerVariations(), shownProducerVariations)
 }
 
-// elsewhere are those that tests of their own show.
-var elsewhere = []string{
+// exceptions are those that tests of their own show.
+var exceptions = []string{
 	"executors-apart", "json-slashes", "line-in-pieces", "loss-pause-a-minute", "message-short",
 	"push-repeated-renamed", "refused-ends-in-order", "refused-exits",
 }
@@ -67,7 +67,7 @@ func TestEachRowIsUsed(t *testing.T) {
 // shownVariations and shownProducerVariations have for each variation of a worker, or of a producer, a day, and what
 // the server receives on it with the variation and not without it; behind a "!", the reverse.
 var shownVariations = map[string][2]string{
-	"report-again-after-error": {"refused-ack", twice(`0.100 s C: ACK {"jid":"job-1"}`)},
+	"report-again-after-error": {"refused-ack", repeatLine(`0.100 s C: ACK {"jid":"job-1"}`)},
 	"backtrace-empty":          {"batch", `[],"errtype`},
 	"backtrace-long":           {"batch", `at worke`},
 	"beat-answers-order":       {"first", `","wid":`},
@@ -89,7 +89,7 @@ var shownVariations = map[string][2]string{
 	"hello-late":               {"errors", `1.100 s C: END`},
 	"hello-more-fields":        {"again", ` {"app":`},
 	"hello-no-labels":          {"again", `:[],"pid`},
-	"holds-one-more":           {"again", twice(twice(hello))},
+	"holds-one-more":           {"again", repeatLine(repeatLine(hello))},
 	"info-between":             {"again", `INFO`},
 	"json-ascii":               {"pieces", `job-\\u00fc`},
 	"json-spaces":              {"again", ` "host",`},
@@ -121,7 +121,7 @@ var shownProducerVariations = map[string][2]string{
 	"json-ascii":           {"pushes", `\\u00fc\\r\\n`},
 	"json-spaces":          {"callers", ` "args":`},
 	"nulls-added":          {"callers", `":null,"`},
-	"one-caller":           {"callers", "!" + twice(`0.100 s C: END`)},
+	"one-caller":           {"callers", "!" + repeatLine(`0.100 s C: END`)},
 	"push-repeated":        {"refused", `pushed j3`},
 	"refused-pushed-alone": {"refused", `pushed j1`},
 	"times-in-utc":         {"pushes", `2029-12-31T23:00:00.000Z`},

@@ -17,48 +17,48 @@ import (
 // lineVariations are about lines and connections: introductions, heartbeats, ends. (Client Protocol Sender; HELLO;
 // Client Lifecycle; BEAT; End State)
 var lineVariations = []Variation{
-	configured("beat-every-10s", func(c *Config) { c.BeatEvery = 10 * time.Second }),
-	configured("beat-every-12s", func(c *Config) { c.BeatEvery = 12 * time.Second }),
+	settingVariation("beat-every-10s", func(c *Config) { c.BeatEvery = 10 * time.Second }),
+	settingVariation("beat-every-12s", func(c *Config) { c.BeatEvery = 12 * time.Second }),
 	variation("beat-answers-order", answerOrder),
 	variation("beat-irregular", beatIrregularly),
 	variation("beat-not-at-once", skipFirst(at(Beating))),
-	variation("beat-state-empty", on(Beating, fill("current_state", ""))),
-	variation("beat-without-memory", on(Beating, field("rss_kb", nil))),
-	variation("beat-without-state", on(Beating, field("current_state", nil))),
-	variation("connections-renewed", catalogue.Every(25, at(Ran), renew)),
-	variation("end-reply-unread", sent(fwp.END, func(e *Event) { e.Worker.hurry(e.Conn) })),
-	variation("exit-late", on(Exiting, func(e *Event) { e.Delay = 3 * time.Second })),
-	variation("hash-upper-case", on(Introducing, func(e *Event) {
-		if hash, is := e.Fields["pwdhash"].(string); is {
+	variation("beat-state-empty", actAt(Beating, fill("current_state", ""))),
+	variation("beat-without-memory", actAt(Beating, field("rss_kb", nil))),
+	variation("beat-without-state", actAt(Beating, field("current_state", nil))),
+	variation("connections-renewed", catalogue.ActEveryNth(25, at(Ran), renew)),
+	variation("end-reply-unread", actOnSend(fwp.END, func(e *Event) { e.Worker.hurry(e.Conn) })),
+	variation("exit-late", actAt(Exiting, func(e *Event) { e.Delay = 3 * time.Second })),
+	variation("hash-upper-case", actAt(Introducing, func(e *Event) {
+		if hash, ok := e.Fields["pwdhash"].(string); ok {
 			e.Fields["pwdhash"] = strings.ToUpper(hash)
 		}
 	})),
-	variation("hello-hash-unasked", on(Introducing, func(e *Event) {
+	variation("hello-hash-unasked", actAt(Introducing, func(e *Event) {
 		if !e.Hi.Protected {
 			e.Fields["pwdhash"] = ""
 		}
 	})),
-	variation("hello-late", sent(fwp.HELLO, func(e *Event) { e.Delay = time.Second })),
+	variation("hello-late", actOnSend(fwp.HELLO, func(e *Event) { e.Delay = time.Second })),
 	variation("hello-more-fields",
-		on(Introducing, func(e *Event) { e.Fields["app"], e.Fields["rss_kb"] = "fwp", 1 })),
-	variation("hello-no-labels", on(Introducing, field("labels", []string{}))),
+		actAt(Introducing, func(e *Event) { e.Fields["app"], e.Fields["rss_kb"] = "fwp", 1 })),
+	variation("hello-no-labels", actAt(Introducing, field("labels", []string{}))),
 	variation("info-between",
-		on(Beating, func(e *Event) { _, _ = e.conn.ask(context.Background(), fwp.INFO, nil) })),
-	variation("json-ascii", sent("", func(e *Event) { e.Line = ascii(e.Line) })),
+		actAt(Beating, func(e *Event) { _, _ = e.conn.ask(context.Background(), fwp.INFO, nil) })),
+	variation("json-ascii", actOnSend("", func(e *Event) { e.Line = ascii(e.Line) })),
 	variation("json-slashes",
-		sent("", func(e *Event) { e.Line = bytes.ReplaceAll(e.Line, []byte("/"), []byte(`\/`)) })),
+		actOnSend("", func(e *Event) { e.Line = bytes.ReplaceAll(e.Line, []byte("/"), []byte(`\/`)) })),
 	variation("json-spaces",
-		sent("", func(e *Event) { e.Line = replace(`":"`, `" : "`)(replace(`{"`, `{ "`)(e.Line)) })),
-	configured("line-in-pieces", func(c *Config) { c.Wrap = func(nc net.Conn) net.Conn { return inPieces{nc} } }),
-	variation("loss-long-pause", on(Lost, func(e *Event) { e.Delay = 5 * time.Second })),
-	variation("quiet-closes", on(Fetching, func(e *Event) { e.Close = e.Skip })),
-	variation("signal-quiet-ignored", on(Ordered, func(e *Event) { e.Skip = e.Skip || e.Signal == "TSTP" })),
-	configured("terminate-after-29s", func(c *Config) { c.Grace = 29 * time.Second }),
-	configured("terminate-at-once", func(c *Config) { c.Grace = time.Millisecond }),
+		actOnSend("", func(e *Event) { e.Line = replace(`":"`, `" : "`)(replace(`{"`, `{ "`)(e.Line)) })),
+	settingVariation("line-in-pieces", func(c *Config) { c.Wrap = func(nc net.Conn) net.Conn { return chunkWriter{nc} } }),
+	variation("loss-long-pause", actAt(ConnectionLost, func(e *Event) { e.Delay = 5 * time.Second })),
+	variation("quiet-closes", actAt(Fetching, func(e *Event) { e.Close = e.Skip })),
+	variation("signal-quiet-ignored", actAt(Ordered, func(e *Event) { e.Skip = e.Skip || e.Signal == "TSTP" })),
+	settingVariation("terminate-after-29s", func(c *Config) { c.Grace = 29 * time.Second }),
+	settingVariation("terminate-at-once", func(c *Config) { c.Grace = time.Millisecond }),
 	variation("unknown-worker-ends",
-		catalogue.On(refused(fwp.BEAT), func(e *Event) { e.Exit = bytes.Contains(e.Reply.Text, []byte("Unknown")) })),
-	variation("unknown-worker-ignored", catalogue.On(refused(fwp.BEAT), okay)),
-	configured("wid-odd", func(c *Config) {
+		catalogue.ActIf(isRefusal(fwp.BEAT), func(e *Event) { e.Exit = bytes.Contains(e.Reply.Text, []byte("Unknown")) })),
+	variation("unknown-worker-ignored", catalogue.ActIf(isRefusal(fwp.BEAT), answerOK)),
+	settingVariation("wid-odd", func(c *Config) {
 		c.WID = rand.Text() + ` ü"\ 日本`
 		c.Hostname, c.Labels = `höst "1"`, []string{"", "ünï 🦆", strings.Repeat("x", 300)}
 	}),
@@ -70,8 +70,8 @@ func renew(e *Event) { e.Worker.renewal.Add(1) }
 // beatIrregularly has pauses of 13, 11, 15 and 12 s between BEATs.
 func beatIrregularly() func(*Event) {
 	pauses := []time.Duration{13 * time.Second, 11 * time.Second, 15 * time.Second, 12 * time.Second}
-	return catalogue.Keep(at(Beating), func(n *int, e *Event) {
-		e.Every = pauses[*n%len(pauses)]
+	return catalogue.WithMemory(at(Beating), func(n *int, e *Event) {
+		e.Interval = pauses[*n%len(pauses)]
 		*n++
 	})()
 }
@@ -105,10 +105,10 @@ func ascii(line []byte) []byte {
 	return out
 }
 
-// inPieces is a connection that writes segments of 48 bytes, 20 ms apart, or a hundred of a line that is long.
-type inPieces struct{ net.Conn }
+// chunkWriter is a connection that writes segments of 48 bytes, 20 ms apart, or a hundred of a line that is long.
+type chunkWriter struct{ net.Conn }
 
-func (c inPieces) Write(p []byte) (n int, err error) {
+func (c chunkWriter) Write(p []byte) (n int, err error) {
 	for piece := range slices.Chunk(p, max(48, len(p)/100)) {
 		if n > 0 {
 			time.Sleep(20 * time.Millisecond)

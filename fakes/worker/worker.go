@@ -21,26 +21,26 @@ type Worker struct {
 	pass string
 	tls  *tls.Config // nil: none
 
-	mu          sync.Mutex
-	conns       map[*conn]struct{}
-	quiet       chan struct{} // closed when no more jobs are fetched
-	terminating chan struct{} // closed when the worker is to end
-	closed      map[chan struct{}]bool
+	mu              sync.Mutex
+	conns           map[*conn]struct{}
+	quietSignal     chan struct{} // closed when no more jobs are fetched
+	terminateSignal chan struct{} // closed when the worker is to end
+	closedChans     map[chan struct{}]bool
 
-	abandon  chan struct{} // closed when jobs that still run are to fail
-	end      context.CancelCauseFunc
-	dials    atomic.Int64
-	produces bool         // it is a producer
-	renewal  atomic.Int64 // grows when all connections are to greet again
-	running  atomic.Int64 // jobs
+	abandon     chan struct{} // closed when jobs that still run are to fail
+	end         context.CancelCauseFunc
+	dials       atomic.Int64
+	produces    bool         // it is a producer
+	renewal     atomic.Int64 // grows when all connections are to greet again
+	runningJobs atomic.Int64 // jobs
 }
 
 // New returns a worker, which does nothing yet.
 func New(config Config) *Worker {
 	config.fill()
 	return &Worker{
-		cfg: config, conns: map[*conn]struct{}{}, closed: map[chan struct{}]bool{},
-		quiet: make(chan struct{}), terminating: make(chan struct{}), abandon: make(chan struct{}),
+		cfg: config, conns: map[*conn]struct{}{}, closedChans: map[chan struct{}]bool{},
+		quietSignal: make(chan struct{}), terminateSignal: make(chan struct{}), abandon: make(chan struct{}),
 		end: func(error) {},
 	}
 }
@@ -48,8 +48,8 @@ func New(config Config) *Worker {
 // Config returns the configuration, with its defaults.
 func (w *Worker) Config() Config { return w.cfg }
 
-// Running returns how many jobs run now.
-func (w *Worker) Running() int { return int(w.running.Load()) }
+// RunningJobs returns how many jobs run now.
+func (w *Worker) RunningJobs() int { return int(w.runningJobs.Load()) }
 
 // Run runs the worker until it was terminated, and returns its exit code: 0 after an orderly end. When ctx is done it
 // ends without ceremony, as a process does that is killed. No goroutine of it is left when it returns.
@@ -80,30 +80,30 @@ func (w *Worker) Run(ctx context.Context) int {
 
 // executeAll runs the executors, and returns when all of them have ended.
 func (w *Worker) executeAll(ctx context.Context) {
-	var each sync.WaitGroup
+	var group sync.WaitGroup
 	for range w.cfg.Concurrency {
-		each.Go(func() { w.execute(ctx) })
+		group.Go(func() { w.execute(ctx) })
 	}
-	each.Wait()
+	group.Wait()
 }
 
 // awaitEnd returns the exit code when the worker is to end. The channels executors and beats are closed when these have
 // ended; it closes stopBeats when a termination has ended the executors.
 func (w *Worker) awaitEnd(ctx context.Context, executors, beats <-chan struct{}, stopBeats chan<- struct{}) int {
-	for over := false; ; {
+	for isOver := false; ; {
 		select {
 		case <-ctx.Done():
 		case <-executors:
-			if executors = nil; isClosed(w.terminating) { // otherwise a bug ended them
+			if executors = nil; isClosed(w.terminateSignal) { // otherwise a bug ended them
 				close(stopBeats)
 			}
 		case <-beats:
-			over = true
+			isOver = true
 		}
-		if code, is := endOf(ctx); is {
+		if code, ok := endOf(ctx); ok {
 			return code
 		}
-		if over {
+		if isOver {
 			e := &Event{}
 			w.at(Exiting, e)
 			machine.Sleep(ctx, e.Delay)
@@ -113,8 +113,8 @@ func (w *Worker) awaitEnd(ctx context.Context, executors, beats <-chan struct{},
 }
 
 // endOf returns the exit code of a worker that is ended without ceremony, and whether it is.
-func endOf(ctx context.Context) (code int, is bool) {
-	if exit, is := errors.AsType[exitCode](context.Cause(ctx)); is {
+func endOf(ctx context.Context) (code int, ok bool) {
+	if exit, ok := errors.AsType[exitCode](context.Cause(ctx)); ok {
 		return int(exit), true
 	}
 	return 137, ctx.Err() != nil
@@ -143,18 +143,18 @@ func (w *Worker) parse() error {
 // expire waits for a termination, and has the jobs fail that still run when its grace is over.
 func (w *Worker) expire(ctx context.Context) {
 	select {
-	case <-w.terminating:
+	case <-w.terminateSignal:
 	case <-ctx.Done():
 		return
 	}
-	e := &Event{Every: w.cfg.Grace}
+	e := &Event{Interval: w.cfg.Grace}
 	w.at(Quitting, e)
 	switch {
-	case !machine.Sleep(ctx, e.Every):
+	case !machine.Sleep(ctx, e.Interval):
 	case e.Skip:
 		w.Exit(1)
 	default:
-		w.once(w.abandon)
+		w.closeOnce(w.abandon)
 	}
 }
 
@@ -180,10 +180,10 @@ func (w *Worker) order(e *Event) {
 	}
 	switch e.State {
 	case "quiet":
-		w.once(w.quiet)
+		w.closeOnce(w.quietSignal)
 	case "terminate":
-		w.once(w.quiet)
-		w.once(w.terminating)
+		w.closeOnce(w.quietSignal)
+		w.closeOnce(w.terminateSignal)
 	}
 }
 
@@ -195,12 +195,12 @@ func (c exitCode) Error() string { return "exit status " + strconv.Itoa(int(c)) 
 // Exit ends the worker at once with an exit code: it works no other job when Exit has returned.
 func (w *Worker) Exit(code int) { w.end(exitCode(code)) }
 
-// once closes a channel that may be closed already.
-func (w *Worker) once(c chan struct{}) {
+// closeOnce closes a channel that may be closed already.
+func (w *Worker) closeOnce(c chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.closed[c] {
-		w.closed[c] = true
+	if !w.closedChans[c] {
+		w.closedChans[c] = true
 		close(c)
 	}
 }
@@ -208,9 +208,9 @@ func (w *Worker) once(c chan struct{}) {
 // state returns what a BEAT reports as current_state.
 func (w *Worker) state() string {
 	switch {
-	case isClosed(w.terminating):
+	case isClosed(w.terminateSignal):
 		return "terminate"
-	case isClosed(w.quiet):
+	case isClosed(w.quietSignal):
 		return "quiet"
 	}
 	return ""
@@ -238,7 +238,7 @@ func (w *Worker) endAll() {
 func (w *Worker) say(verb string, fields Fields) (ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialPatience)
 	defer cancel()
-	c, err := w.open(ctx, false)
+	c, err := w.openConn(ctx, false)
 	if err != nil {
 		return false
 	}
@@ -253,7 +253,7 @@ func (w *Worker) hurry(number int) {
 	defer w.mu.Unlock()
 	for c := range w.conns {
 		if c.n == number {
-			c.hurried = true
+			c.skipsEndReply = true
 		}
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// one has a worker with one executor, and a BEAT each 15 s.
-func one(c *Config) { c.Concurrency = 1 }
+// singleExecutor has a worker with one executor, and a BEAT each 15 s.
+func singleExecutor(c *Config) { c.Concurrency = 1 }
 
 const hello = `0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}`
 
@@ -49,7 +49,7 @@ func TestLifeOfAWorker(t *testing.T) {
 5.100 s exit 0
 `},
 		"quiet": {
-			day{rules: told("quiet"), ends: 31 * time.Second, jobs: []string{unit("a", jobtype.Sleep, "[14]")}}, `
+			day{rules: stateRule("quiet"), ends: 31 * time.Second, jobs: []string{unit("a", jobtype.Sleep, "[14]")}}, `
 0.100 s C: BEAT {"rss_kb":20000,"wid":"w-1"}
 0.100 s C: FETCH high low
 0.100 s C: HELLO {"hostname":"host","labels":["go"],"pid":7,"v":2,"wid":"w-1"}
@@ -98,7 +98,7 @@ func TestLifeOfAWorker(t *testing.T) {
 5.200 s exit 0
 `},
 		"a report without a reply is repeated": {
-			day{jobs: []string{unit("a", jobtype.OK, "[]")}, rules: lost("ACK"), ends: time.Second}, `
+			day{jobs: []string{unit("a", jobtype.OK, "[]")}, rules: lossRule("ACK"), ends: time.Second}, `
 0.100 s C: ACK {"jid":"a"}
 0.100 s C: BEAT {"rss_kb":20000,"wid":"w-1"}
 0.100 s C: FETCH high low
@@ -115,7 +115,7 @@ func TestLifeOfAWorker(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.want, "\n"+test.day.play(t, one))
+			assert.Equal(t, test.want, "\n"+test.day.play(t, singleExecutor))
 		})
 	}
 }
@@ -140,42 +140,42 @@ func TestHook(t *testing.T) {
 		"Sending, skip":  {jobs, set(Sending, fwp.ACK, skip), "!ACK"},
 		"Sending, delay": {jobs, set(Sending, fwp.ACK, func(e *Event) { e.Delay = time.Second }), "1.100 s C: ACK"},
 		"Sending, ahead": {
-			jobs, set(Sending, fwp.ACK, func(e *Event) { e.Ahead = []byte("INFO\r\n") }), `ACK {"jid":"a"}\r\nINFO`,
+			jobs, set(Sending, fwp.ACK, func(e *Event) { e.ExtraLines = []byte("INFO\r\n") }), `ACK {"jid":"a"}\r\nINFO`,
 		},
-		"Replied, again":    {jobs, set(Replied, fwp.ACK, onceAgain()), twice(`0.100 s C: ACK {"jid":"a"}`)},
+		"Replied, again":    {jobs, set(Replied, fwp.ACK, repeatFirst()), repeatLine(`0.100 s C: ACK {"jid":"a"}`)},
 		"Replied, close":    {jobs, set(Replied, fwp.HELLO, func(e *Event) { e.Close = true }), "!FETCH"},
 		"Replied, exit":     {jobs, set(Replied, fwp.ACK, func(e *Event) { e.Exit = true }), "exit 1"},
 		"Fetching, delay":   {jobs, set(Fetching, "", rest(time.Hour)), "!FETCH"},
 		"Fetching, queues":  {jobs, set(Fetching, "", func(e *Event) { e.Queues = []string{"x"} }), `FETCH x`},
 		"Delivered, skip":   {jobs, set(Delivered, "", skip), "!ACK"},
-		"Delivered, again":  {jobs, set(Delivered, "", again), twice(`0.100 s C: ACK {"jid":"a"}`)},
-		"Ran, again":        {jobs, set(Ran, "", again), twice(`0.100 s C: ACK {"jid":"a"}`)},
+		"Delivered, again":  {jobs, set(Delivered, "", repeat), repeatLine(`0.100 s C: ACK {"jid":"a"}`)},
+		"Ran, again":        {jobs, set(Ran, "", repeat), repeatLine(`0.100 s C: ACK {"jid":"a"}`)},
 		"Beating, skip":     {jobs, set(Beating, "", skip), "!BEAT"},
-		"Beating, every":    {jobs, set(Beating, "", func(e *Event) { e.Every = time.Second }), "3.100 s C: BEAT"},
+		"Beating, every":    {jobs, set(Beating, "", func(e *Event) { e.Interval = time.Second }), "3.100 s C: BEAT"},
 		"Ordered, state":    {jobs, set(Ordered, "", func(e *Event) { e.State = "terminate" }), "!5.100 s exit 0"},
 		"Ending, skip":      {jobs, set(Ending, "", skip), "!END"},
 		"Exiting, delay":    {jobs, set(Exiting, "", func(e *Event) { e.Delay = time.Second }), "6.100 s exit 0"},
 		"Exiting, code":     {jobs, set(Exiting, "", func(e *Event) { e.Code = 9 }), "exit 9"},
 		"Introducing, skip": {jobs, set(Introducing, "", skip), "!HELLO"},
 		"Pushing, skip":     {pushes, set(Pushing, "", skip), "!PUSH"},
-		"Pushing, again":    {pushes, set(Pushing, "", again), twice(`0.100 s C: PUSH {"args":[],"jid":"a","jobtype":"x"}`)},
+		"Pushing, again":    {pushes, set(Pushing, "", repeat), repeatLine(`0.100 s C: PUSH {"args":[],"jid":"a","jobtype":"x"}`)},
 		"Pushed, state":     {pushes, set(Pushed, "", func(e *Event) { e.State = "refused" }), "exit 1"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			transcript := test.day.play(t, func(c *Config) { c.Hook = test.hook })
-			text, missing := strings.CutPrefix(test.want, "!")
-			assert.Equal(t, missing, !strings.Contains(transcript, text), transcript)
-			assert.Equal(t, missing, strings.Contains(test.day.play(t, nil), text), "without the hook")
+			text, isMissing := strings.CutPrefix(test.want, "!")
+			assert.Equal(t, isMissing, !strings.Contains(transcript, text), transcript)
+			assert.Equal(t, isMissing, strings.Contains(test.day.play(t, nil), text), "without the hook")
 		})
 	}
 }
 
-// onceAgain repeats the first step.
-func onceAgain() func(*Event) {
+// repeatFirst repeats the first step.
+func repeatFirst() func(*Event) {
 	var first sync.Once
-	return func(e *Event) { first.Do(func() { e.Again = true }) }
+	return func(e *Event) { first.Do(func() { e.Repeat = true }) }
 }
 
 // The points of a worker's life, in their order on a connection, and what the events have there.
@@ -200,7 +200,7 @@ func TestPoints(t *testing.T) {
 			case Delivered, Ran:
 				assert.Equal(t, "a", e.Job.JID)
 			case Quitting:
-				assert.Equal(t, 25*time.Second, e.Every)
+				assert.Equal(t, 25*time.Second, e.Interval)
 			case Ordered:
 				assert.Contains(t, []string{"", "terminate"}, e.State)
 			}
@@ -219,17 +219,17 @@ func TestPoints(t *testing.T) {
 func TestPausesBetweenDials(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
+		begin := time.Now()
 		var mu sync.Mutex
 		var dials []string
 		var logged []string
 		w := New(Config{
-			URL: "tcp://server", Concurrency: 1, Hook: func(e *Event) { e.Skip = e.Point == Lost && e.Beats },
+			URL: "tcp://server", Concurrency: 1, Hook: func(e *Event) { e.Skip = e.Point == ConnectionLost && e.Beats },
 			Dial: func(_ context.Context, network, addr string) (net.Conn, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				assert.Equal(t, "tcp server:7419", network+" "+addr)
-				dials = append(dials, time.Since(began).String())
+				dials = append(dials, time.Since(begin).String())
 				return nil, errors.New("nobody")
 			},
 			Log: func(line string) {
@@ -251,7 +251,7 @@ func TestPausesBetweenDials(t *testing.T) {
 func TestWhereTheServerIs(t *testing.T) {
 	t.Parallel()
 	lookup := func(values map[string]string) func(string) (string, bool) {
-		return func(name string) (string, bool) { v, is := values[name]; return v, is }
+		return func(name string) (string, bool) { v, ok := values[name]; return v, ok }
 	}
 	tests := map[string]struct {
 		config     Config
@@ -295,10 +295,10 @@ func TestDefaults(t *testing.T) {
 	assert.GreaterOrEqual(t, len(c.WID), 8)
 	assert.NotEqual(t, c.WID, New(Config{}).Config().WID)
 	assert.NotZero(t, c.PID)
-	kept := Config{Queues: []string{"q"}, Concurrency: 7, WID: "w", Hostname: "h", PID: 1, Labels: []string{}, Grace: 1}
-	filled := New(kept).Config()
-	assert.Equal(t, []any{kept.Queues, 7, "w", "h", 1, []string{}, time.Duration(1)},
-		[]any{filled.Queues, filled.Concurrency, filled.WID, filled.Hostname, filled.PID, filled.Labels, filled.Grace})
+	config := Config{Queues: []string{"q"}, Concurrency: 7, WID: "w", Hostname: "h", PID: 1, Labels: []string{}, Grace: 1}
+	result := New(config).Config()
+	assert.Equal(t, []any{config.Queues, 7, "w", "h", 1, []string{}, time.Duration(1)},
+		[]any{result.Queues, result.Concurrency, result.WID, result.Hostname, result.PID, result.Labels, result.Grace})
 }
 
 func TestJobTypes(t *testing.T) {
@@ -338,7 +338,7 @@ func TestProduce(t *testing.T) {
 		"refused": {
 			day{pushes: []string{job("a")}, rules: "on ran PUSH; first 1: reply '-ERR no'"}, []string{"refused a", "exit 1"},
 		},
-		"lost":    {day{pushes: []string{job("a")}, rules: lost("PUSH")}, []string{"refused a", "exit 1"}},
+		"lost":    {day{pushes: []string{job("a")}, rules: lossRule("PUSH")}, []string{"refused a", "exit 1"}},
 		"no JSON": {day{pushes: []string{"{", job("a")}}, []string{"pushed a", "exit 1"}},
 		"nothing": {day{pushes: []string{""}}, []string{"exit 0"}},
 		"its own": {day{pushes: []string{`{"jobtype":"x","args":[]}`}}, []string{"pushed fakeworker", "exit 0"}},
@@ -346,7 +346,7 @@ func TestProduce(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			transcript := test.day.play(t, one)
+			transcript := test.day.play(t, singleExecutor)
 			for _, want := range test.want {
 				assert.Contains(t, transcript, "s "+want)
 			}
@@ -371,10 +371,10 @@ func TestRareVariations(t *testing.T) {
 	slashes := &Event{Point: Sending, Line: []byte(`ACK {"jid":"a/b"}`)}
 	act("json-slashes")(slashes)
 	assert.Equal(t, `ACK {"jid":"a\/b"}`, string(slashes.Line))
-	short := &Event{Point: Ran, Outcome: Failed, Fields: Fields{"message": strings.Repeat("ü", 101)}}
-	act("message-short")(short)
-	assert.Equal(t, strings.Repeat("ü", 100), short.Fields["message"])
-	assert.True(t, json.Valid(encode(short.Fields)))
+	event := &Event{Point: Ran, Outcome: Failed, Fields: Fields{"message": strings.Repeat("ü", 101)}}
+	act("message-short")(event)
+	assert.Equal(t, strings.Repeat("ü", 100), event.Fields["message"])
+	assert.True(t, json.Valid(encode(event.Fields)))
 }
 
 // A line in pieces is one with several writes.
@@ -383,7 +383,7 @@ func TestInPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := net.Pipe()
 		line := "FETCH " + strings.Repeat("q", 60) + "\r\n"
-		go func() { _, _ = inPieces{a}.Write([]byte(line)) }()
+		go func() { _, _ = chunkWriter{a}.Write([]byte(line)) }()
 		buffer := make([]byte, 100)
 		for _, want := range []string{line[:48], line[48:]} {
 			n, err := b.Read(buffer)

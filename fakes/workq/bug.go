@@ -19,7 +19,7 @@ type Bug = catalogue.Bug[Event]
 func Bugs() []Bug { return slices.Clone(allBugs()) }
 
 var allBugs = sync.OnceValue(func() []Bug {
-	return catalogue.SortBugs(codedBugs, catalogue.Ruled(bugsTable(), Rules()))
+	return catalogue.SortBugs(codedBugs, catalogue.RuledBugs(bugsTable(), Rules()))
 })
 
 //go:embed bugs.txt
@@ -45,35 +45,35 @@ func at(p Point, verbs ...string) func(*Event) bool {
 // reads returns the condition that a command of a verb was read.
 func reads(verb string) func(*Event) bool { return at(Parsed, verb) }
 
-// valid returns the condition that a command of a verb was read that is not refused.
-func valid(verb string) func(*Event) bool {
+// isValid returns the condition that a command of a verb was read that is not refused.
+func isValid(verb string) func(*Event) bool {
 	return func(e *Event) bool { return e.Point == Parsed && e.Command.Verb == verb && e.Err == nil }
 }
 
-// on returns a hook that acts at one point of some commands, of all if no verb is named.
-func on(p Point, act func(*Event), verbs ...string) func(*Event) {
-	return catalogue.On(at(p, verbs...), act)
+// actAt returns a hook that acts at one point of some commands, of all if no verb is named.
+func actAt(p Point, act func(*Event), verbs ...string) func(*Event) {
+	return catalogue.ActIf(at(p, verbs...), act)
 }
 
 // record returns a hook that changes the first record of a reply.
 func record(verb string, change func(*workq.Record)) func(*Event) {
-	return on(Ran, func(e *Event) {
+	return actAt(Ran, func(e *Event) {
 		if len(e.Reply.Records) > 0 {
 			change(&e.Reply.Records[0])
 		}
 	}, verb)
 }
 
-// while returns hooks that act on the events for which a condition holds from when something has begun for the same
+// actBetween returns hooks that act on the events for which a condition holds from when something has begun for the same
 // job until it has ended.
-func while(begins, ends, is func(*Event) bool, act func(*Event)) func() func(*Event) {
-	return catalogue.KeepBy(jobOf, catalogue.Any(begins, ends, is), func(now *bool, e *Event) {
+func actBetween(isBegin, isEnd, match func(*Event) bool, act func(*Event)) func() func(*Event) {
+	return catalogue.WithMemoryBy(jobOf, catalogue.Any(isBegin, isEnd, match), func(isActive *bool, e *Event) {
 		switch {
-		case begins(e):
-			*now = true
-		case ends(e):
-			*now = false
-		case *now:
+		case isBegin(e):
+			*isActive = true
+		case isEnd(e):
+			*isActive = false
+		case *isActive:
 			act(e)
 		}
 	})
@@ -98,19 +98,19 @@ func answer(reply workq.Reply) func(*Event) {
 	return func(e *Event) { e.Skip, e.Reply = true, reply }
 }
 
-// hangs loses the jobs whose names stand in a line in which its connection ends.
-func hangs(lost *catalogue.Memory[string, bool], e *Event) {
+// loseNamedJobs loses the jobs whose names stand in a line in which its connection ends.
+func loseNamedJobs(lostNames *catalogue.Memory[string, bool], e *Event) {
 	switch {
 	case e.Point == Adding:
-		e.Skip = e.Skip || lost.Has(e.Job.Name)
+		e.Skip = e.Skip || lostNames.Has(e.Job.Name)
 	case !bytes.Contains(e.Bytes, []byte("\n")):
-		for _, name := range strings.FieldsFunc(string(e.Bytes), notOfNames) {
-			*lost.Of(name) = true
+		for _, name := range strings.FieldsFunc(string(e.Bytes), isForbidden) {
+			*lostNames.Value(name) = true
 		}
 	}
 }
 
-// notOfNames reports whether no name has a character.
-func notOfNames(r rune) bool {
+// isForbidden reports whether no name has a character.
+func isForbidden(r rune) bool {
 	return !strings.ContainsRune("_-.", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }

@@ -30,83 +30,83 @@ var codedBugs = []Bug{
 	bug("add-payload-trimmed", changes(workq.Add, func(j *Job) { j.Payload = bytes.TrimSpace(j.Payload) })),
 	bug("add-priority-ignored", changes(workq.Add, func(j *Job) { j.Priority = 0 })),
 	bug("add-priority-unsigned", changes(workq.Add, func(j *Job) { j.Priority = max(j.Priority, 0) })),
-	bug("add-same-id", catalogue.Again(jobOf, reads(workq.Add), catalogue.On(valid(workq.Add), renumber))),
+	bug("add-same-id", catalogue.ActOnRepeat(jobOf, reads(workq.Add), catalogue.ActIf(isValid(workq.Add), renumber))),
 	bug("add-ttl-ignored", changes(workq.Add, func(j *Job) { j.TTL = 10_000 * time.Hour })),
 	bug("add-ttl-largest",
-		on(Adding, func(e *Event) { e.Skip = e.Skip || e.Job.TTL > 10_000*time.Hour }, workq.Add)),
-	bug("add-ttl-leased", while(at(Leased), notHeld, at(Evicted), skip)),
+		actAt(Adding, func(e *Event) { e.Skip = e.Skip || e.Job.TTL > 10_000*time.Hour }, workq.Add)),
+	bug("add-ttl-leased", actBetween(at(Leased), isUnheld, at(Evicted), skip)),
 	bug("add-ttl-reported",
-		catalogue.KeepBy(jobOf, catalogue.Any(at(Finished), at(Evicted)), func(ended *time.Time, e *Event) {
+		catalogue.WithMemoryBy(jobOf, catalogue.Any(at(Finished), at(Evicted)), func(endTime *time.Time, e *Event) {
 			if e.Point == Finished {
-				*ended = time.Now()
+				*endTime = time.Now()
 				return
 			}
-			e.Skip = time.Since(*ended) < time.Second
+			e.Skip = time.Since(*endTime) < time.Second
 		})),
-	bug("schedule-at-once", changes(workq.Schedule, func(j *Job) { j.Due = time.Time{} })),
+	bug("schedule-at-once", changes(workq.Schedule, func(j *Job) { j.DueTime = time.Time{} })),
 	bug("schedule-attempts-ignored", changes(workq.Schedule, func(j *Job) { j.MaxAttempts = 0 })),
-	bug("schedule-late", changes(workq.Schedule, func(j *Job) { j.Due = j.Due.Add(20 * time.Second) })),
-	bug("schedule-ttl-at-once", changes(workq.Schedule, func(j *Job) { j.TTL -= time.Until(j.Due) })),
+	bug("schedule-late", changes(workq.Schedule, func(j *Job) { j.DueTime = j.DueTime.Add(20 * time.Second) })),
+	bug("schedule-ttl-at-once", changes(workq.Schedule, func(j *Job) { j.TTL -= time.Until(j.DueTime) })),
 	// About giving jobs out, and waiting for them. (lease; run; result)
-	bug("lease-again-longer", catalogue.KeepBy(jobOf, at(Leased), func(before *bool, e *Event) {
-		if *before {
+	bug("lease-again-longer", catalogue.WithMemoryBy(jobOf, at(Leased), func(isLeased *bool, e *Event) {
+		if *isLeased {
 			e.Until = e.Until.Add(2 * e.Job.TTR)
 		}
-		*before = true
+		*isLeased = true
 	})),
-	bug("lease-first-name", on(Choosing, func(e *Event) { e.Names = e.Command.Names[:1] })),
-	bug("lease-from-add", on(Leased, func(e *Event) {
+	bug("lease-first-name", actAt(Choosing, func(e *Event) { e.Names = e.Command.Names[:1] })),
+	bug("lease-from-add", actAt(Leased, func(e *Event) {
 		if e.Job.TTR > time.Second {
-			e.Until = e.Job.Created.Add(e.Job.TTR)
+			e.Until = e.Job.CreationTime.Add(e.Job.TTR)
 		}
 	})),
-	bug("lease-names-in-order", on(Choosing, func(e *Event) { e.Names = e.Command.Names })),
-	bug("lease-other-id", record(workq.Lease, otherID)),
+	bug("lease-names-in-order", actAt(Choosing, func(e *Event) { e.Names = e.Command.Names })),
+	bug("lease-other-id", record(workq.Lease, setOtherID)),
 	bug("lease-other-name", record(workq.Lease, func(r *workq.Record) { r.Head[1] += ".x" })),
 	bug("lease-timeout-late", waits(workq.Lease, 4)),
 	bug("lease-ttr-seconds",
 		record(workq.Lease, func(r *workq.Record) { r.Head[2] = r.Head[2][:max(1, len(r.Head[2])-3)] })),
 	bug("result-timeout-late", waits(workq.Result, 4)),
-	bug("run-other-id", record(workq.Run, otherID)),
-	bug("run-time-to-run", on(Adding, func(e *Event) { e.Job.TTR *= 8 }, workq.Run)),
+	bug("run-other-id", record(workq.Run, setOtherID)),
+	bug("run-time-to-run", actAt(Adding, func(e *Event) { e.Job.TTR *= 8 }, workq.Run)),
 	bug("run-timeout-late", waits(workq.Run, 4)),
 	// About the reports of workers. (complete; fail)
-	bug("complete-is-failed", on(Finished, func(e *Event) { e.Success = false }, workq.Complete)),
-	bug("complete-late-refused", while(at(Expired), at(Leased), reads(workq.Complete), answer(notFound()))),
-	bug("complete-result-cut", on(Finished, cutResult, workq.Complete)),
+	bug("complete-is-failed", actAt(Finished, func(e *Event) { e.Success = false }, workq.Complete)),
+	bug("complete-late-refused", actBetween(at(Expired), at(Leased), reads(workq.Complete), answer(notFound()))),
+	bug("complete-result-cut", actAt(Finished, cutResult, workq.Complete)),
 	bug("complete-where-leased",
-		catalogue.KeepBy(jobOf, catalogue.Any(hasLeased, reads(workq.Complete)), func(by *int, e *Event) {
-			if *by = cmp.Or(*by, e.Conn); e.Point == Parsed && *by != e.Conn {
+		catalogue.WithMemoryBy(jobOf, catalogue.Any(hasLeased, reads(workq.Complete)), func(holder *int, e *Event) {
+			if *holder = cmp.Or(*holder, e.Conn); e.Point == Parsed && *holder != e.Conn {
 				answer(notFound())(e)
 			}
 		})),
-	bug("fail-again-attempts", on(Failed, func(e *Event) { e.Again = e.Fails < e.Job.MaxFails })),
-	bug("fail-again-never", on(Failed, func(e *Event) { e.Again = false })),
-	bug("fail-result-cut", on(Finished, cutResult, workq.Fail)),
+	bug("fail-again-attempts", actAt(Failed, func(e *Event) { e.Retry = e.Fails < e.Job.MaxFails })),
+	bug("fail-again-never", actAt(Failed, func(e *Event) { e.Retry = false })),
+	bug("fail-result-cut", actAt(Finished, cutResult, workq.Fail)),
 	// About commands that cannot be read.
-	bug("cut-line-hangs", catalogue.Keep(catalogue.Any(at(Unfinished), at(Adding)), hangs)),
+	bug("cut-line-hangs", catalogue.WithMemory(catalogue.Any(at(Unfinished), at(Adding)), loseNamedJobs)),
 	// About inspect and delete.
-	bug("delete-leased-refused", while(at(Leased), notHeld, reads(workq.Delete), answer(notFound()))),
-	bug("inspect-attempts-before", catalogue.From(jobOf, at(Evicted), at(Inspected, workq.InspectJob),
+	bug("delete-leased-refused", actBetween(at(Leased), isUnheld, reads(workq.Delete), answer(notFound()))),
+	bug("inspect-attempts-before", catalogue.ActAfter(jobOf, at(Evicted), at(Inspected, workq.InspectJob),
 		key(workq.InspectJob, "attempts", func(string) string { return "1" }))),
-	bug("inspect-attempts-zero", key(workq.InspectJob, "attempts", zero)),
+	bug("inspect-attempts-zero", key(workq.InspectJob, "attempts", toZero)),
 	bug("inspect-count-less",
 		record(workq.InspectJob, func(r *workq.Record) { r.Head[1] = strconv.Itoa(len(r.Keys) - 1) })),
-	bug("inspect-fails-zero", key(workq.InspectJob, "fails", zero)),
-	bug("inspect-jobs-empty", on(Inspected, showNothing, workq.InspectJobs)),
-	bug("inspect-limit-ignored", unlimited(workq.InspectJobs)),
-	bug("inspect-other-priority", key(workq.InspectJob, "priority", zero)),
-	bug("inspect-queue-empty", key(workq.InspectQueue, "ready-len", zero)),
-	bug("inspect-queue-scheduled", key(workq.InspectQueue, "scheduled-len", zero)),
-	bug("inspect-queues-limit", unlimited(workq.InspectQueues)),
-	bug("inspect-scheduled-empty", on(Inspected, showNothing, workq.InspectScheduled)),
-	bug("inspect-scheduled-limit", unlimited(workq.InspectScheduled)),
-	bug("inspect-server-started", on(Inspected, func(e *Event) {
-		e.Records[0] = workq.Inspected("server", e.Records[0].Keys[:2]...)
+	bug("inspect-fails-zero", key(workq.InspectJob, "fails", toZero)),
+	bug("inspect-jobs-empty", actAt(Inspected, clearRecords, workq.InspectJobs)),
+	bug("inspect-limit-ignored", removeLimit(workq.InspectJobs)),
+	bug("inspect-other-priority", key(workq.InspectJob, "priority", toZero)),
+	bug("inspect-queue-empty", key(workq.InspectQueue, "ready-len", toZero)),
+	bug("inspect-queue-scheduled", key(workq.InspectQueue, "scheduled-len", toZero)),
+	bug("inspect-queues-limit", removeLimit(workq.InspectQueues)),
+	bug("inspect-scheduled-empty", actAt(Inspected, clearRecords, workq.InspectScheduled)),
+	bug("inspect-scheduled-limit", removeLimit(workq.InspectScheduled)),
+	bug("inspect-server-started", actAt(Inspected, func(e *Event) {
+		e.Records[0] = workq.InspectRecord("server", e.Records[0].Keys[:2]...)
 	}, workq.InspectServer)),
-	bug("inspect-state-new", key(workq.InspectJob, "state", zero)),
+	bug("inspect-state-new", key(workq.InspectJob, "state", toZero)),
 	// These accept what is malformed, or write replies that are.
-	bug("line-lf", bytesOf("\r\n", "\n")),
+	bug("line-lf", replaceBytes("\r\n", "\n")),
 	bug("line-size-less", record(workq.Lease, func(r *workq.Record) {
 		if len(r.Block) > 0 {
 			r.Head[3] = strconv.Itoa(len(r.Block) - 1)
@@ -116,7 +116,7 @@ var codedBugs = []Bug{
 
 // changes returns a hook that changes the jobs that a verb adds.
 func changes(verb string, change func(*Job)) func(*Event) {
-	return on(Adding, func(e *Event) { change(e.Job) }, verb)
+	return actAt(Adding, func(e *Event) { change(e.Job) }, verb)
 }
 
 // renumber gives the job of a command another id.
@@ -128,15 +128,15 @@ func renumber(e *Event) {
 	e.Command.ID = e.Command.ID[:35] + last
 }
 
-// notHeld is the condition that a job is not held by a worker any more.
-func notHeld(e *Event) bool { return e.Point == Expired || e.Point == Finished }
+// isUnheld is the condition that a job is not held by a worker any more.
+func isUnheld(e *Event) bool { return e.Point == Expired || e.Point == Finished }
 
 // waits returns a hook by which a command waits so many times as long as it says.
 func waits(verb string, factor uint64) func(*Event) {
-	return on(Parsed, func(e *Event) { e.Command.Wait *= factor }, verb)
+	return actAt(Parsed, func(e *Event) { e.Command.Wait *= factor }, verb)
 }
 
-func otherID(r *workq.Record) { r.Head[0] = "00000000-0000-4000-8000-000000000000" }
+func setOtherID(r *workq.Record) { r.Head[0] = "00000000-0000-4000-8000-000000000000" }
 
 // cutResult leaves one byte of a result.
 func cutResult(e *Event) { e.Result = e.Result[:min(len(e.Result), 1)] }
@@ -148,7 +148,7 @@ func hasLeased(e *Event) bool {
 
 // key returns a hook that changes a key of what inspect shows.
 func key(verb, name string, change func(string) string) func(*Event) {
-	return on(Inspected, func(e *Event) {
+	return actAt(Inspected, func(e *Event) {
 		for _, r := range e.Records {
 			for i := range r.Keys {
 				if r.Keys[i].Name == name {
@@ -159,16 +159,16 @@ func key(verb, name string, change func(string) string) func(*Event) {
 	}, verb)
 }
 
-func zero(string) string { return "0" }
+func toZero(string) string { return "0" }
 
-// unlimited returns a hook by which the limit of a command has no effect.
-func unlimited(verb string) func(*Event) {
-	return on(Parsed, func(e *Event) { e.Command.Limit = math.MaxInt64 }, verb)
+// removeLimit returns a hook by which the limit of a command has no effect.
+func removeLimit(verb string) func(*Event) {
+	return actAt(Parsed, func(e *Event) { e.Command.Limit = math.MaxInt64 }, verb)
 }
 
-func showNothing(e *Event) { e.Records = nil }
+func clearRecords(e *Event) { e.Records = nil }
 
-// bytesOf returns a hook that replaces the first of a text in each answer.
-func bytesOf(old, with string) func(*Event) {
-	return on(Writing, func(e *Event) { e.Bytes = bytes.Replace(e.Bytes, []byte(old), []byte(with), 1) })
+// replaceBytes returns a hook that replaces the first of a text in each answer.
+func replaceBytes(old, replacement string) func(*Event) {
+	return actAt(Writing, func(e *Event) { e.Bytes = bytes.Replace(e.Bytes, []byte(old), []byte(replacement), 1) })
 }

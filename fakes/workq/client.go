@@ -40,7 +40,7 @@ func (c *conn) run(command workq.Command) (reply workq.Reply, ok bool) {
 
 // wait blocks until one of the channels is ready or the time is over. It returns the first that is, nil for the time;
 // false if the connection ended.
-func (c *conn) wait(limit time.Duration, channels ...<-chan struct{}) (which <-chan struct{}, ok bool) {
+func (c *conn) wait(limit time.Duration, channels ...<-chan struct{}) (signal <-chan struct{}, ok bool) {
 	for _, ch := range channels {
 		select {
 		case <-ch:
@@ -61,7 +61,7 @@ func (c *conn) wait(limit time.Duration, channels ...<-chan struct{}) (which <-c
 		return second, true
 	case <-timer.C:
 		return nil, true
-	case <-c.gone:
+	case <-c.done:
 	case <-c.server.done:
 	}
 	return nil, false
@@ -76,14 +76,14 @@ func (c *conn) foreground(command workq.Command) (workq.Reply, bool) {
 		return workq.Reply{Error: workq.ClientError, Text: "there is a job with this id"}, true
 	}
 	defer s.drop(e)
-	which, ok := c.wait(milliseconds(command.Wait), e.leased, e.ended)
-	if ok && which == (<-chan struct{})(e.leased) {
-		which, ok = c.wait(e.TTR, e.ended)
+	signal, ok := c.wait(milliseconds(command.Wait), e.leaseSignal, e.endSignal)
+	if ok && signal == (<-chan struct{})(e.leaseSignal) {
+		signal, ok = c.wait(e.TTR, e.endSignal)
 	}
-	if !ok || which == nil {
+	if !ok || signal == nil {
 		return timeout(), ok
 	}
-	return s.ended(e), true
+	return s.replyOf(e), true
 }
 
 // result waits until a job has ended. (result)
@@ -92,15 +92,15 @@ func (c *conn) result(command workq.Command) (workq.Reply, bool) {
 	if e == nil {
 		return notFound(), true
 	}
-	which, ok := c.wait(milliseconds(command.Wait), e.ended)
-	if !ok || which == nil {
+	signal, ok := c.wait(milliseconds(command.Wait), e.endSignal)
+	if !ok || signal == nil {
 		return timeout(), ok
 	}
-	return c.server.ended(e), true
+	return c.server.replyOf(e), true
 }
 
-// ended returns the result of a job that has ended.
-func (s *Server) ended(e *entry) workq.Reply {
+// replyOf returns the result of a job that has ended.
+func (s *Server) replyOf(e *entry) workq.Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -109,7 +109,7 @@ func (s *Server) ended(e *entry) workq.Reply {
 	case e.state == FailedForGood && e.result == nil:
 		return timeout() // no worker has reported anything
 	}
-	return workq.Done(e.UUID, e.state == Completed, e.result)
+	return workq.ResultReply(e.UUID, e.state == Completed, e.result)
 }
 
 // lease gives a job to a worker, or waits for one. The names are looked at in random order. (lease)
@@ -124,8 +124,8 @@ func (c *conn) lease(command workq.Command) (workq.Reply, bool) {
 		w := store.NewWaiter[*entry](func() {})
 		h := s.store.Take(struct{}{}, names, names, w)
 		if h == nil {
-			var over bool
-			if h, over = c.await(w, timer); over && h == nil {
+			var isOver bool
+			if h, isOver = c.await(w, timer); isOver && h == nil {
 				return timeout(), true
 			}
 			if h == nil {
@@ -134,21 +134,21 @@ func (c *conn) lease(command workq.Command) (workq.Reply, bool) {
 		}
 		e := h.Job
 		if s.lease(e) {
-			return workq.Leased(e.UUID, e.Name, uint64(e.TTR.Milliseconds()), e.Payload), true //nolint:gosec // not negative
+			return workq.LeaseReply(e.UUID, e.Name, uint64(e.TTR.Milliseconds()), e.Payload), true //nolint:gosec // not negative
 		}
 		s.store.Remove(e.serial)
 	}
 }
 
 // await waits for a job until the time is over or the connection ends; then a job that came at that moment goes back.
-func (c *conn) await(w *store.Waiter[*entry], timer *time.Timer) (h *store.Held[*entry], over bool) {
+func (c *conn) await(w *store.Waiter[*entry], timer *time.Timer) (h *store.TimedJob[*entry], isOver bool) {
 	s := c.server
 	select {
 	case h = <-w.C():
 		return h, false
 	case <-timer.C:
 		return s.store.Leave(w), true
-	case <-c.gone:
+	case <-c.done:
 	case <-s.done:
 	}
 	if h = s.store.Leave(w); h != nil {
@@ -166,31 +166,31 @@ func (s *Server) finish(command workq.Command) workq.Reply {
 		return notFound()
 	}
 	s.mu.Lock()
-	fails, failed := e.fails+1, command.Verb == workq.Fail
-	again := failed && !e.Foreground && fails < e.MaxFails && (e.MaxAttempts == 0 || e.attempts < e.MaxAttempts)
-	over := e.over()
+	fails, isFailed := e.fails+1, command.Verb == workq.Fail
+	hasRetry := isFailed && !e.Foreground && fails < e.MaxFails && (e.MaxAttempts == 0 || e.attempts < e.MaxAttempts)
+	isOver := e.isOver()
 	s.mu.Unlock()
-	if over {
+	if isOver {
 		return notFound()
 	}
-	if failed {
-		again = s.ask(Event{Point: Failed, Job: &e.Job, Fails: fails, Again: again}).Again
+	if isFailed {
+		hasRetry = s.ask(Event{Point: Failed, Job: &e.Job, Fails: fails, Retry: hasRetry}).Retry
 	}
-	ask := s.ask(Event{Point: Finished, Command: command, Job: &e.Job, Success: !failed, Result: command.Block})
+	ask := s.ask(Event{Point: Finished, Command: command, Job: &e.Job, Success: !isFailed, Result: command.Block})
 	if ask.Skip {
 		return workq.OK()
 	}
 	s.store.Remove(e.serial)
 	s.mu.Lock()
-	if e.over() { // by another report, or by its time to live, while the hook was asked
+	if e.isOver() { // by another report, or by its time to live, while the hook was asked
 		s.mu.Unlock()
 		return notFound()
 	}
-	if failed {
+	if isFailed {
 		e.fails = fails
 	}
 	switch {
-	case again:
+	case hasRetry:
 		e.state = Pending
 	case ask.Success:
 		e.end(Completed, ask.Result)
@@ -198,7 +198,7 @@ func (s *Server) finish(command workq.Command) workq.Reply {
 		e.end(FailedForGood, ask.Result)
 	}
 	s.mu.Unlock()
-	if again {
+	if hasRetry {
 		_ = s.store.Push(struct{}{}, e, time.Time{}) // it has no limits
 	}
 	return workq.OK()

@@ -33,10 +33,10 @@ const (
 	// Expired (locked): the lease of Job is over. Skip: nothing happens then.
 	Expired
 
-	// Due (locked): Job leaves the schedule; a later Until puts it back. Skip: it is lost.
-	Due
+	// ComingDue (locked): Job leaves the schedule; a later Until puts it back. Skip: it is lost.
+	ComingDue
 
-	// Failed: a worker failed Job for the Fails-th time; Again says whether it is tried again.
+	// Failed: a worker failed Job for the Fails-th time; Retry says whether it is tried again.
 	Failed
 
 	// Finished: Job has ended, with Success and Result. Skip: its command has no effect.
@@ -66,7 +66,7 @@ type Event struct {
 	Names   []string
 	Until   time.Time
 	Fails   uint64
-	Again   bool
+	Retry   bool
 	Success bool
 	Result  []byte
 	Records []workq.Record

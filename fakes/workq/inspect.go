@@ -19,12 +19,12 @@ func (s *Server) inspect(c workq.Command) workq.Reply {
 		if e == nil {
 			return notFound()
 		}
-		records = []workq.Record{s.shown(e)}
+		records = []workq.Record{s.recordOf(e)}
 	case workq.InspectJobs, workq.InspectScheduled:
-		scheduled := c.Verb == workq.InspectScheduled
+		isScheduled := c.Verb == workq.InspectScheduled
 		for _, at := range s.store.Jobs() {
-			if at.Job.Name == c.Name() && (at.Set == store.Scheduled) == scheduled && (scheduled || at.Due.IsZero()) {
-				records = append(records, s.shown(at.Job))
+			if at.Job.Name == c.Name() && (at.Set == store.Scheduled) == isScheduled && (isScheduled || at.DueTime.IsZero()) {
+				records = append(records, s.recordOf(at.Job))
 			}
 		}
 		if s.config.Reversed {
@@ -40,10 +40,10 @@ func (s *Server) inspect(c workq.Command) workq.Reply {
 		}
 		records = page(records, c)
 	case workq.InspectServer:
-		records = []workq.Record{s.self()}
+		records = []workq.Record{s.selfRecord()}
 	}
-	asked := s.ask(Event{Point: Inspected, Command: c, Records: records})
-	return workq.Reply{Counted: true, Records: asked.Records}
+	event := s.ask(Event{Point: Inspected, Command: c, Records: records})
+	return workq.Reply{Counted: true, Records: event.Records}
 }
 
 // page returns so many records from an offset on.
@@ -52,15 +52,15 @@ func page(records []workq.Record, c workq.Command) []workq.Record {
 	return records[:min(c.Limit, uint64(len(records)))]
 }
 
-// shown returns a job with its keys. (inspect job by id, Keys)
-func (s *Server) shown(e *entry) workq.Record {
+// recordOf returns a job with its keys. (inspect job by id, Keys)
+func (s *Server) recordOf(e *entry) workq.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	keys := []workq.Key{
 		{Name: "name", Value: e.Name},
 		{Name: "ttr", Value: number(uint64(e.TTR.Milliseconds()))}, //nolint:gosec // not negative
-		{Name: "ttl", Value: number(e.livesFor())},
+		{Name: "ttl", Value: number(e.lifetime())},
 		{Name: "payload-size", Value: strconv.Itoa(len(e.Payload))},
 		{Name: "payload", Value: string(e.Payload)},
 		{Name: "max-attempts", Value: number(e.MaxAttempts)},
@@ -69,16 +69,16 @@ func (s *Server) shown(e *entry) workq.Record {
 		{Name: "fails", Value: number(e.fails)},
 		{Name: "priority", Value: strconv.FormatInt(e.Priority, 10)},
 		{Name: "state", Value: strconv.Itoa(int(e.state))},
-		{Name: "created", Value: e.Created.Format(time.RFC3339)},
+		{Name: "created", Value: e.CreationTime.Format(time.RFC3339)},
 	}
-	if !e.Due.IsZero() {
-		keys = append(keys, workq.Key{Name: "time", Value: e.Due.UTC().Format(time.RFC3339)})
+	if !e.DueTime.IsZero() {
+		keys = append(keys, workq.Key{Name: "time", Value: e.DueTime.UTC().Format(time.RFC3339)})
 	}
-	return workq.Inspected(e.UUID, keys...)
+	return workq.InspectRecord(e.UUID, keys...)
 }
 
-// livesFor returns the time to live in milliseconds, as the command has it.
-func (e *entry) livesFor() uint64 {
+// lifetime returns the time to live in milliseconds, as the command has it.
+func (e *entry) lifetime() uint64 {
 	if e.TTL == milliseconds(e.ttl) {
 		return e.ttl
 	}
@@ -101,7 +101,7 @@ func (s *Server) lengths() map[string]length {
 		switch {
 		case at.Set == store.Scheduled:
 			l.scheduled++
-		case at.Due.IsZero():
+		case at.DueTime.IsZero():
 			l.ready++
 		default:
 			continue
@@ -112,15 +112,15 @@ func (s *Server) lengths() map[string]length {
 }
 
 func queue(name string, l length) workq.Record {
-	return workq.Inspected(name, workq.Key{Name: "ready-len", Value: strconv.Itoa(l.ready)},
+	return workq.InspectRecord(name, workq.Key{Name: "ready-len", Value: strconv.Itoa(l.ready)},
 		workq.Key{Name: "scheduled-len", Value: strconv.Itoa(l.scheduled)})
 }
 
-// self returns what the server says of itself. (inspect server)
-func (s *Server) self() workq.Record {
+// selfRecord returns what the server says of itself. (inspect server)
+func (s *Server) selfRecord() workq.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return workq.Inspected("server", workq.Key{Name: "active-clients", Value: strconv.FormatInt(s.clients.Load(), 10)},
-		workq.Key{Name: "evicted-jobs", Value: strconv.Itoa(s.evicted)},
-		workq.Key{Name: "started", Value: s.started.UTC().Format(time.RFC3339)})
+	return workq.InspectRecord("server", workq.Key{Name: "active-clients", Value: strconv.FormatInt(s.clients.Load(), 10)},
+		workq.Key{Name: "evicted-jobs", Value: strconv.Itoa(s.evictions)},
+		workq.Key{Name: "started", Value: s.startTime.UTC().Format(time.RFC3339)})
 }

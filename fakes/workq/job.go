@@ -11,15 +11,15 @@ import (
 
 // Job is a job as it was added.
 type Job struct {
-	UUID, Name  string
-	Payload     []byte
-	TTR, TTL    time.Duration
-	Priority    int64
-	MaxAttempts uint64 // 0: unlimited
-	MaxFails    uint64
-	Due         time.Time // of a scheduled job, else zero
-	Created     time.Time
-	Foreground  bool // of run: it has no time to live, and ends with its command
+	UUID, Name   string
+	Payload      []byte
+	TTR, TTL     time.Duration
+	Priority     int64
+	MaxAttempts  uint64 // 0: unlimited
+	MaxFails     uint64
+	DueTime      time.Time // of a scheduled job, else zero
+	CreationTime time.Time
+	Foreground   bool // of run: it has no time to live, and ends with its command
 
 	ttl uint64 // milliseconds, as the command has them: TTL may be less
 }
@@ -39,14 +39,14 @@ const (
 // entry is a job in the server. The lock of the server guards all but Job and serial, which do not change.
 type entry struct {
 	Job
-	serial   string // its id in the store, where the id of a client may come again
-	attempts uint64
-	fails    uint64
-	state    State
-	result   []byte
-	timer    *time.Timer   // of the time to live
-	leased   chan struct{} // closed when a worker has it for the first time
-	ended    chan struct{} // closed when it is completed, failed for good, or removed
+	serial      string // its id in the store, where the id of a client may come again
+	attempts    uint64
+	fails       uint64
+	state       State
+	result      []byte
+	timer       *time.Timer   // of the time to live
+	leaseSignal chan struct{} // closed when a worker has it for the first time
+	endSignal   chan struct{} // closed when it is completed, failed for good, or removed
 }
 
 // ID, Queue and Reserve are what the store needs to know.
@@ -61,31 +61,31 @@ func (e *entry) stop() {
 	}
 }
 
-func (e *entry) over() bool { return e.state == Completed || e.state == FailedForGood }
+func (e *entry) isOver() bool { return e.state == Completed || e.state == FailedForGood }
 
 // end records how a job ended; the lock is held.
 func (e *entry) end(state State, result []byte) {
-	if !e.over() {
+	if !e.isOver() {
 		e.state, e.result = state, result
-		close(e.ended)
+		close(e.endSignal)
 	}
 }
 
 // milliseconds returns a duration, which has a limit of its own.
 func milliseconds(n uint64) time.Duration {
-	const most = math.MaxInt64 / uint64(time.Millisecond) / 4
-	return time.Duration(min(n, most)) * time.Millisecond //nolint:gosec // at most a quarter of what it can be
+	const limit = math.MaxInt64 / uint64(time.Millisecond) / 4
+	return time.Duration(min(n, limit)) * time.Millisecond //nolint:gosec // at most a quarter of what it can be
 }
 
 // newJob returns the job that a command adds.
 func newJob(c workq.Command, now time.Time) Job {
 	j := Job{
 		UUID: c.ID, Name: c.Name(), Payload: c.Block, TTR: milliseconds(c.TTR), TTL: milliseconds(c.TTL),
-		Priority: c.Priority, MaxAttempts: c.MaxAttempts, MaxFails: c.MaxFails, Created: now.UTC(),
+		Priority: c.Priority, MaxAttempts: c.MaxAttempts, MaxFails: c.MaxFails, CreationTime: now.UTC(),
 		Foreground: c.Verb == workq.Run, ttl: c.TTL,
 	}
 	if c.Verb == workq.Schedule {
-		j.Due, _ = workq.Time(c.Time) // the reader has checked it
+		j.DueTime, _ = workq.Time(c.Time) // the reader has checked it
 	}
 	return j
 }
@@ -97,7 +97,7 @@ func (s *Server) Put(c workq.Command) bool { return s.put(c) != nil }
 // put adds a job, and returns nil if there is one with its id.
 func (s *Server) put(c workq.Command) *entry {
 	ask := s.ask(Event{Point: Adding, Command: c, Job: new(newJob(c, time.Now()))})
-	e := &entry{Job: *ask.Job, leased: make(chan struct{}), ended: make(chan struct{})}
+	e := &entry{Job: *ask.Job, leaseSignal: make(chan struct{}), endSignal: make(chan struct{})}
 	s.mu.Lock()
 	if s.jobs[e.UUID] != nil {
 		s.mu.Unlock()
@@ -110,40 +110,40 @@ func (s *Server) put(c workq.Command) *entry {
 		return e
 	}
 	s.jobs[e.UUID] = e
-	if s.config.QueuesStay {
+	if s.config.RetainQueues {
 		s.names[e.Name] = true
 	}
 	if !e.Foreground {
 		life := e.TTL
-		if !e.Due.IsZero() { // it starts on the scheduled time
-			life += min(max(time.Until(e.Due), -life), math.MaxInt64-max(0, life)) // at most 292 years
+		if !e.DueTime.IsZero() { // it starts on the scheduled time
+			life += min(max(time.Until(e.DueTime), -life), math.MaxInt64-max(0, life)) // at most 292 years
 		}
 		e.timer = time.AfterFunc(life, func() { s.evict(e) })
 	}
 	s.mu.Unlock()
-	due := e.Due
-	if !due.After(time.Now()) {
-		due = time.Time{}
+	dueTime := e.DueTime
+	if !dueTime.After(time.Now()) {
+		dueTime = time.Time{}
 	}
-	_ = s.store.Push(struct{}{}, e, due) // it has no limits
+	_ = s.store.Push(struct{}{}, e, dueTime) // it has no limits
 	return e
 }
 
 // evict removes a job whose time to live is over. (add, ttl)
 func (s *Server) evict(e *entry) {
 	s.mu.Lock()
-	if s.closed || s.jobs[e.UUID] != e {
+	if s.isClosed || s.jobs[e.UUID] != e {
 		s.mu.Unlock()
 		return
 	}
-	incomplete := !e.over()
+	isIncomplete := !e.isOver()
 	s.mu.Unlock()
 	if s.ask(Event{Point: Evicted, Job: &e.Job}).Skip {
 		return
 	}
-	if s.drop(e) && incomplete {
+	if s.drop(e) && isIncomplete {
 		s.mu.Lock()
-		s.evicted++
+		s.evictions++
 		s.mu.Unlock()
 	}
 }
@@ -157,8 +157,8 @@ func (s *Server) drop(e *entry) bool {
 	}
 	delete(s.jobs, e.UUID)
 	e.stop()
-	if !e.over() {
-		close(e.ended)
+	if !e.isOver() {
+		close(e.endSignal)
 		e.state = FailedForGood
 	}
 	s.mu.Unlock()
@@ -177,11 +177,11 @@ func (s *Server) find(id string) *entry {
 func (s *Server) lease(e *entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.jobs[e.UUID] != e || e.over() {
+	if s.jobs[e.UUID] != e || e.isOver() {
 		return false
 	}
 	if e.attempts == 0 {
-		close(e.leased)
+		close(e.leaseSignal)
 	}
 	e.attempts++
 	e.state = LeasedByWorker
@@ -194,7 +194,7 @@ func (s *Server) expire(e *entry, now time.Time) (*entry, store.Set, time.Time) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.jobs[e.UUID] != e, e.over():
+	case s.jobs[e.UUID] != e, e.isOver():
 		return e, store.Nowhere, now
 	case e.Foreground, e.MaxAttempts > 0 && e.attempts >= e.MaxAttempts:
 		e.end(FailedForGood, nil)
@@ -219,14 +219,14 @@ func (p policy) Ask(at store.Point, step *store.Step[*entry, struct{}]) (skip bo
 	case at == store.Expiring:
 		e.Point = Expired
 	case at == store.ComingDue && step.Set == store.Scheduled:
-		e.Point = Due
+		e.Point = ComingDue
 	default:
 		return false
 	}
 	if step.Job != nil {
 		e.Job = &step.Job.Job
 	}
-	asked := p.server.ask(e)
-	step.Until = asked.Until
-	return asked.Skip
+	answered := p.server.ask(e)
+	step.Until = answered.Until
+	return answered.Skip
 }

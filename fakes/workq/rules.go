@@ -13,7 +13,7 @@ import (
 // Rules returns the words of rules by which the server misbehaves. The hook of a rule is one for [Config.Hook].
 func Rules() *rule.Vocabulary[Event] {
 	at := func(p Point, name, text string) rule.Point[Event] {
-		return rule.Point[Event]{Name: name, Text: text, Is: func(e *Event) bool { return e.Point == p }}
+		return rule.Point[Event]{Name: name, Text: text, Match: func(e *Event) bool { return e.Point == p }}
 	}
 	return &rule.Vocabulary[Event]{
 		Points: []rule.Point[Event]{
@@ -22,7 +22,7 @@ func Rules() *rule.Vocabulary[Event] {
 			at(Adding, "adding", "a job enters its queue or the schedule; skip: it is lost"),
 			at(Leased, "leased", "a job is given to a worker; skip: it stays in its queue, too"),
 			at(Expired, "expired", "a lease is over; skip: it goes on"),
-			at(Due, "due", "a job leaves the schedule; skip: it is lost"),
+			at(ComingDue, "due", "a job leaves the schedule; skip: it is lost"),
 			at(Failed, "failed", "a job was reported as failed"),
 			at(Finished, "finished", "a job has ended; skip: the report has no effect"),
 			at(Evicted, "evicted", "the time to live of a job is over; skip: it stays"),
@@ -38,12 +38,12 @@ func Rules() *rule.Vocabulary[Event] {
 			{Name: "refused", Text: "the command is refused", Holds: func(e *Event) bool { return e.Err != nil }},
 		},
 		Keys: []rule.Key[Event]{
-			{Name: "conn", Text: "the connection", Of: func(e *Event) string { return strconv.Itoa(e.Conn) }},
-			{Name: "id", Text: "the job", Of: func(e *Event) string { id, _ := ruleField(e, "id"); return id }},
+			{Name: "conn", Text: "the connection", Get: func(e *Event) string { return strconv.Itoa(e.Conn) }},
+			{Name: "id", Text: "the job", Get: func(e *Event) string { id, _ := ruleField(e, "id"); return id }},
 			{Name: "name", Text: "the name of the job",
-				Of: func(e *Event) string { name, _ := ruleField(e, "name"); return name }},
+				Get: func(e *Event) string { name, _ := ruleField(e, "name"); return name }},
 		},
-		Acts: append(ruleActs(), rule.Written("writing", func(e *Event) *[]byte { return &e.Bytes },
+		Acts: append(ruleActs(), rule.WriteActs("writing", func(e *Event) *[]byte { return &e.Bytes },
 			func(e *Event) *int { return &e.Chunk }, func(e *Event) *time.Duration { return &e.Pause })...),
 	}
 }
@@ -60,7 +60,7 @@ var ruleFields = []rule.Field{
 }
 
 // ruleField returns what a condition compares.
-func ruleField(e *Event, name string) (value string, there bool) {
+func ruleField(e *Event, name string) (value string, ok bool) {
 	switch name {
 	case "reason":
 		if e.Err == nil {
@@ -76,11 +76,11 @@ func ruleField(e *Event, name string) (value string, there bool) {
 	case "commands":
 		return strconv.Itoa(e.Count), e.Conn > 0
 	}
-	of := map[string]string{"name": e.Command.Name(), "id": e.Command.ID, "payload": string(e.Command.Block)}
+	values := map[string]string{"name": e.Command.Name(), "id": e.Command.ID, "payload": string(e.Command.Block)}
 	if e.Job != nil {
-		of = map[string]string{"name": e.Job.Name, "id": e.Job.UUID, "payload": string(e.Job.Payload)}
+		values = map[string]string{"name": e.Job.Name, "id": e.Job.UUID, "payload": string(e.Job.Payload)}
 	}
-	return of[name], of[name] != ""
+	return values[name], values[name] != ""
 }
 
 // ruleActs are what a rule may do.
@@ -94,7 +94,7 @@ func ruleActs() []rule.Act[Event] {
 			func(e *Event, d time.Duration) { e.Command.Wait = uint64(d.Milliseconds()) }), //nolint:gosec // not negative
 		rule.Value("until", "DURATION", "leased due", "the lease ends, or the job is due, after so long", rule.Duration,
 			func(e *Event, d time.Duration) { e.Until = time.Now().Add(d) }),
-		rule.Do("again", "failed", "the job is tried again", func(e *Event) { e.Again = true }),
+		rule.Do("again", "failed", "the job is tried again", func(e *Event) { e.Retry = true }),
 		rule.Values("error", "WORD TEXT", "ran", "the reply is this error", rule.Text, rule.Text,
 			func(e *Event, word, text string) { e.Reply = workq.Reply{Error: word, Text: text} }),
 		rule.Do("close", "ran writing", "the connection is closed after that", func(e *Event) { e.Close = true }),

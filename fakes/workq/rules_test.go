@@ -24,10 +24,10 @@ var ruleTests = []struct {
 		"lease ping 0", "-CLIENT-ERROR not yet", "lease ping 0", "-TIMEOUT"}},
 	{"on parsed if reason ~ 'valid id': skip", []string{"delete x", "+OK"}},
 	{"on parsed lease: wait 0s", []string{"lease ping 9000", "-TIMEOUT"}},
-	{"on leased: until 5s", []string{add, "+OK", "lease ping 0", leased, "2s", "", "lease ping 0", "-TIMEOUT", "5s", "",
-		"lease ping 0", leased}},
+	{"on leased: until 5s", []string{add, "+OK", "lease ping 0", leaseReply, "2s", "", "lease ping 0", "-TIMEOUT", "5s", "",
+		"lease ping 0", leaseReply}},
 	{"on failed if fails > 0: again", []string{
-		add, "+OK", "lease ping 0", leased, "fail " + id1 + " 1/x", "+OK", "lease ping 0", leased}},
+		add, "+OK", "lease ping 0", leaseReply, "fail " + id1 + " 1/x", "+OK", "lease ping 0", leaseReply}},
 	{"on ran lease if error = TIMEOUT; each 2 by conn: error SERVER-ERROR 'no job'", []string{
 		"lease ping 0", "-TIMEOUT", "lease ping 0", "-SERVER-ERROR no job"}},
 	{`on writing inspect: write "-TIMEOUT\r\n"`, []string{"inspect queues 0 1", "-TIMEOUT"}},
@@ -39,8 +39,8 @@ var ruleTests = []struct {
 }
 
 const (
-	add    = "add " + id1 + " ping 1000 60000 4 -max-fails=1/pong"
-	leased = "+OK 1/1 ping 1000 4/pong"
+	add        = "add " + id1 + " ping 1000 60000 4 -max-fails=1/pong"
+	leaseReply = "+OK 1/1 ping 1000 4/pong"
 )
 
 func TestRules(t *testing.T) {
@@ -49,8 +49,8 @@ func TestRules(t *testing.T) {
 	for _, test := range ruleTests {
 		r, err := fakeworkq.Rules().Parse(test.rule)
 		require.NoError(t, err, test.rule)
-		_, does, _ := strings.Cut(test.rule, ": ")
-		for act := range strings.SplitSeq(does, ", ") {
+		_, effects, _ := strings.Cut(test.rule, ": ")
+		for act := range strings.SplitSeq(effects, ", ") {
 			acts[strings.Fields(act)[0]] = true
 		}
 		t.Run(test.rule, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestRules(t *testing.T) {
 }
 
 // playRule sends commands, and returns what else came than was expected.
-func playRule(t *testing.T, hook func(*fakeworkq.Event), lines []string) (wrong []string) {
+func playRule(t *testing.T, hook func(*fakeworkq.Event), lines []string) (mismatches []string) {
 	t.Helper()
 	serving(t, hook, func(dial func() *client) {
 		c := dial()
@@ -81,11 +81,11 @@ func playRule(t *testing.T, hook func(*fakeworkq.Event), lines []string) (wrong 
 			}
 			require.NoError(t, c.nc.SetReadDeadline(time.Now().Add(5*time.Second)))
 			if got := c.reply(); got != want {
-				wrong = append(wrong, send+": "+got)
+				mismatches = append(mismatches, send+": "+got)
 			}
 		}
 	})
-	return wrong
+	return mismatches
 }
 
 // A client cannot tell how replies were sent from what it reads.

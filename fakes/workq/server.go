@@ -21,55 +21,55 @@ type Config struct {
 	Hook func(*Event)
 
 	// What the document leaves to a server.
-	LastFirst  bool // of the jobs of one priority the one that was added last is leased first
-	Reversed   bool // inspect jobs shows the jobs that are leased last first
-	QueuesStay bool // inspect shows queues whose jobs are gone
-	LineByLine bool // what follows a line that is malformed is read as the next command, also if it is a block
+	LastFirst    bool // of the jobs of one priority the one that was added last is leased first
+	Reversed     bool // inspect jobs shows the jobs that are leased last first
+	RetainQueues bool // inspect shows queues whose jobs are gone
+	LineByLine   bool // what follows a line that is malformed is read as the next command, also if it is a block
 }
 
 // Server is a Workq server in memory. All methods are safe for concurrent use.
 type Server struct {
-	config  Config
-	store   *store.Store[*entry, struct{}]
-	started time.Time
-	done    chan struct{}  // closed by Close
-	running sync.WaitGroup // the clock of the store
-	open    store.Group
-	clients atomic.Int64 // that are connected
+	config    Config
+	store     *store.Store[*entry, struct{}]
+	startTime time.Time
+	done      chan struct{}  // closed by Close
+	clock     sync.WaitGroup // the clock of the store
+	group     store.Group
+	clients   atomic.Int64 // that are connected
 
-	mu      sync.Mutex // never held while the store is called, which calls back under its own lock
-	closed  bool
-	conns   int               // that were accepted
-	jobs    map[string]*entry // by id
-	names   map[string]bool   // of the queues that stay
-	serial  int               // of jobs
-	evicted int
+	mu        sync.Mutex // never held while the store is called, which calls back under its own lock
+	isClosed  bool
+	conns     int               // that were accepted
+	jobs      map[string]*entry // by id
+	names     map[string]bool   // of the queues that stay
+	serial    int               // of jobs
+	evictions int
 }
 
 // NewServer returns a server without jobs. [Server.Close] ends it.
 func NewServer(config Config) *Server {
 	s := &Server{
-		config: config, started: time.Now(), done: make(chan struct{}),
+		config: config, startTime: time.Now(), done: make(chan struct{}),
 		jobs: map[string]*entry{}, names: map[string]bool{},
 	}
 	s.store = store.New(store.Config[*entry, struct{}]{
 		Enqueue: func(e *entry, _ time.Time) *entry { return e },
-		Before: func(e, earlier *entry) bool {
+		IsBefore: func(e, earlier *entry) bool {
 			return e.Priority > earlier.Priority || config.LastFirst && e.Priority == earlier.Priority
 		},
 		Expire: s.expire, Policy: policy{s},
 	})
-	s.running.Go(func() { s.store.Run(struct{}{}, s.done) })
+	s.clock.Go(func() { s.store.Run(struct{}{}, s.done) })
 	return s
 }
 
 // Serve accepts connections and serves each on goroutines of its own. It blocks until the listener fails or the server
 // is closed, and closes the listener.
 func (s *Server) Serve(l net.Listener) {
-	_ = s.open.Serve(l, func(nc net.Conn) { // the listener is the caller's, who sees its error too
+	_ = s.group.Serve(l, func(nc net.Conn) { // the listener is the caller's, who sees its error too
 		s.mu.Lock()
 		s.conns++
-		c := &conn{server: s, nc: nc, number: s.conns, gone: make(chan struct{}), commands: make(chan parsed)}
+		c := &conn{server: s, nc: nc, number: s.conns, done: make(chan struct{}), commands: make(chan parsedCommand)}
 		s.mu.Unlock()
 		s.clients.Add(1)
 		defer s.clients.Add(-1)
@@ -80,18 +80,18 @@ func (s *Server) Serve(l net.Listener) {
 // Close closes all listeners and connections, and waits until nothing runs any more.
 func (s *Server) Close() {
 	s.mu.Lock()
-	if s.closed {
+	if s.isClosed {
 		s.mu.Unlock()
 		return
 	}
-	s.closed = true
+	s.isClosed = true
 	close(s.done)
 	for _, e := range s.jobs {
 		e.stop()
 	}
 	s.mu.Unlock()
-	s.open.Close()
-	s.running.Wait()
+	s.group.Close()
+	s.clock.Wait()
 }
 
 // conn is one connection. A goroutine reads, so that a wait ends when the client is gone.
@@ -100,15 +100,15 @@ type conn struct {
 	nc       net.Conn
 	number   int
 	count    int // of commands
-	gone     chan struct{}
-	commands chan parsed
+	done     chan struct{}
+	commands chan parsedCommand
 }
 
-// parsed is a command, or what is wrong with it; lost means that nothing behind it can be read.
-type parsed struct {
+// parsedCommand is a command, or what is wrong with it; lost means that nothing behind it can be read.
+type parsedCommand struct {
 	command workq.Command
 	err     error
-	lost    bool
+	isLost  bool
 }
 
 // serve answers commands one after the other until either side closes the connection.
@@ -124,7 +124,7 @@ func (c *conn) serve() {
 	for {
 		select {
 		case p, ok := <-c.commands:
-			if !ok || !c.answer(p) || p.lost {
+			if !ok || !c.answer(p) || p.isLost {
 				return
 			}
 		case <-s.done:
@@ -134,7 +134,7 @@ func (c *conn) serve() {
 }
 
 // answer runs one command and writes the reply. It returns false if the connection is over.
-func (c *conn) answer(p parsed) bool {
+func (c *conn) answer(p parsedCommand) bool {
 	s := c.server
 	c.count++
 	e := s.ask(Event{Point: Parsed, Conn: c.number, Count: c.count, Command: p.command, Err: p.err})
@@ -149,18 +149,18 @@ func (c *conn) answer(p parsed) bool {
 			return false
 		}
 	}
-	ran := s.ask(Event{Point: Ran, Conn: c.number, Count: c.count, Command: e.Command, Err: e.Err, Reply: reply})
-	if ran.Skip {
-		return !ran.Close
+	event := s.ask(Event{Point: Ran, Conn: c.number, Count: c.count, Command: e.Command, Err: e.Err, Reply: reply})
+	if event.Skip {
+		return !event.Close
 	}
 	w := s.ask(Event{
 		Point: Writing, Conn: c.number, Count: c.count, Command: e.Command, Err: e.Err,
-		Reply: ran.Reply, Bytes: workq.AppendReply(nil, ran.Reply),
+		Reply: event.Reply, Bytes: workq.AppendReply(nil, event.Reply),
 	})
 	if !w.Skip && !c.write(w) {
 		return false
 	}
-	return !ran.Close && !w.Close
+	return !event.Close && !w.Close
 }
 
 // write sends an answer, in pieces if the hook says so. It returns false if the connection is over.
@@ -188,8 +188,8 @@ func (s *Server) next(buf []byte) (command workq.Command, n int, err error) {
 		return command, n, err
 	}
 	line := strings.TrimSuffix(string(buf[:end]), "\r\n")
-	if _, bad := workq.ParseLine(line); bad != nil {
-		return command, end, bad
+	if _, parseErr := workq.ParseLine(line); parseErr != nil {
+		return command, end, parseErr
 	}
 	words := slices.DeleteFunc(strings.Split(line, " "), func(w string) bool { return strings.Contains(w, "=") })
 	if size, _ := strconv.Atoi(words[len(words)-1]); end+size+2 <= len(buf) { // the block has another size
@@ -201,7 +201,7 @@ func (s *Server) next(buf []byte) (command workq.Command, n int, err error) {
 // read reads commands until the connection ends or cannot be understood any more.
 func (c *conn) read() {
 	defer close(c.commands)
-	defer close(c.gone)
+	defer close(c.done)
 	var buf []byte
 	chunk := make([]byte, 32<<10)
 	for {
@@ -219,7 +219,7 @@ func (c *conn) read() {
 		}
 		command.Block = append([]byte{}, command.Block...)
 		select {
-		case c.commands <- parsed{command, err, err != nil && n == 0}:
+		case c.commands <- parsedCommand{command, err, err != nil && n == 0}:
 		case <-c.server.done:
 			return
 		}
@@ -234,12 +234,12 @@ func (c *conn) read() {
 // discard reads what a client sends that cannot be understood, so that the end of the connection does not overtake
 // the answer.
 func discard(nc net.Conn) (n int, err error) {
-	const most = 8 << 20
+	const limit = 8 << 20
 	buf := make([]byte, 32<<10)
-	for n < most && err == nil {
-		var more int
-		more, err = nc.Read(buf)
-		n += more
+	for n < limit && err == nil {
+		var size int
+		size, err = nc.Read(buf)
+		n += size
 	}
 	return n, err
 }

@@ -139,8 +139,8 @@ func TestRunAndSchedule(t *testing.T) {
 		assert.Equal(t, "-TIMEOUT", c.ask("run "+id2+" ping 1000 1000 4/ping"))
 		assert.Equal(t, "-TIMEOUT", worker.ask("lease ping 0"))
 
-		due := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
-		assert.Equal(t, "+OK", c.ask("schedule "+id3+" ping 1000 2000 "+due+" 0/"))
+		dueTime := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
+		assert.Equal(t, "+OK", c.ask("schedule "+id3+" ping 1000 2000 "+dueTime+" 0/"))
 		assert.Contains(t, c.ask("inspect scheduled-jobs ping 0 10"), "+OK 1/3 13/")
 		assert.Equal(t, "+OK 0", c.ask("inspect jobs ping 0 10"))
 		begin := time.Now()
@@ -212,7 +212,7 @@ func TestTwoReportsAtOnce(t *testing.T) {
 
 func TestWhatIsLeftToAServer(t *testing.T) {
 	t.Parallel()
-	config := fakeworkq.Config{LineByLine: true, LastFirst: true, Reversed: true, QueuesStay: true}
+	config := fakeworkq.Config{LineByLine: true, LastFirst: true, Reversed: true, RetainQueues: true}
 	configured(t, config, func(dial func() *client) {
 		c := dial()
 		assert.Equal(t, `-CLIENT-ERROR "1" is not a valid id`, c.ask("add 1 ping 1 1 4/pong"))

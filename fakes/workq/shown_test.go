@@ -20,10 +20,10 @@ func TestEveryVariationShows(t *testing.T) {
 			var config fakeworkq.Config
 			v.Configure(&config)
 			row := shownVariations[v.Name]
-			text, missing := strings.CutPrefix(row[1], "!")
-			with, without := hold(t, talks[row[0]], config), hold(t, talks[row[0]], fakeworkq.Config{})
-			assert.Equal(t, missing, !strings.Contains(with, text), "in %q with it, %q is there", row[0], text)
-			assert.Equal(t, missing, strings.Contains(without, text), "and without it")
+			text, isMissing := strings.CutPrefix(row[1], "!")
+			output, baseline := play(t, talks[row[0]], config), play(t, talks[row[0]], fakeworkq.Config{})
+			assert.Equal(t, isMissing, !strings.Contains(output, text), "in %q with it, %q is there", row[0], text)
+			assert.Equal(t, isMissing, strings.Contains(baseline, text), "and without it")
 		})
 	}
 	assert.Len(t, fakeworkq.Variations(), len(shownVariations))

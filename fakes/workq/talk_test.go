@@ -23,14 +23,14 @@ import (
 var conversationsText string
 
 var (
-	repeated = regexp.MustCompile(`x\{(\d+)\}`)
-	long     = regexp.MustCompile(`x{100,}`)
+	repeatPattern = regexp.MustCompile(`x\{(\d+)\}`)
+	longPattern   = regexp.MustCompile(`x{100,}`)
 )
 
 // conversations are those in which variations show, by name.
 func conversations(t *testing.T) map[string][]transcript.Event {
 	t.Helper()
-	text := repeated.ReplaceAllStringFunc(conversationsText, func(part string) string {
+	text := repeatPattern.ReplaceAllStringFunc(conversationsText, func(part string) string {
 		n, err := strconv.Atoi(part[2 : len(part)-1])
 		require.NoError(t, err)
 		return strings.Repeat("x", n)
@@ -40,8 +40,8 @@ func conversations(t *testing.T) map[string][]transcript.Event {
 	return all
 }
 
-// hold returns what is said in a conversation with a server, in virtual time.
-func hold(t *testing.T, events []transcript.Event, config fakeworkq.Config) (said string) {
+// play returns what is said in a conversation with a server, in virtual time.
+func play(t *testing.T, events []transcript.Event, config fakeworkq.Config) (result string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
@@ -53,8 +53,8 @@ func hold(t *testing.T, events []transcript.Event, config fakeworkq.Config) (sai
 		s.Close()
 		synctest.Wait()
 		k.Close()
-		said = transcript.Text(k.Events())
+		result = transcript.Text(k.Events())
 	})
-	said = strings.NewReplacer(id1, "$1", id2, "$2", id3, "$3").Replace(said)
-	return long.ReplaceAllStringFunc(said, func(run string) string { return fmt.Sprintf("x{%d}", len(run)) })
+	result = strings.NewReplacer(id1, "$1", id2, "$2", id3, "$3").Replace(result)
+	return longPattern.ReplaceAllStringFunc(result, func(run string) string { return fmt.Sprintf("x{%d}", len(run)) })
 }

@@ -32,7 +32,7 @@ var variationsTable = catalogue.Reader("fakes/workq/variations.txt", variationsT
 // something.
 func variation[H catalogue.Hook[Event]](name string, hook H) Variation {
 	maker := catalogue.Maker[Event](hook)
-	return setting(name, func(c *Config) { c.Hook = catalogue.Both(c.Hook, maker()) })
+	return setting(name, func(c *Config) { c.Hook = catalogue.Chain(c.Hook, maker()) })
 }
 
 // setting returns the variation of a row of variations.txt.
@@ -40,56 +40,56 @@ func setting(name string, configure func(*Config)) Variation {
 	return catalogue.VariationOf(variationsTable(), name, configure)
 }
 
-// slightly is how late a server is that looks at the times once a second. The document gives them without a tolerance:
+// tickDelay is how late a server is that looks at the times once a second. The document gives them without a tolerance:
 // such a server is not wrong.
-const slightly = 800 * time.Millisecond
+const tickDelay = 800 * time.Millisecond
 
 // replyVariations are about replies, times, and what the document leaves open.
 var replyVariations = []Variation{
-	variation("add-again-ok", on(Ran, func(e *Event) {
+	variation("add-again-ok", actAt(Ran, func(e *Event) {
 		if e.Err == nil && e.Reply.Error == workq.ClientError {
 			e.Reply = workq.OK()
 		}
 	}, workq.Add, workq.Schedule)),
-	variation("add-again-server-error", on(Ran, func(e *Event) {
+	variation("add-again-server-error", actAt(Ran, func(e *Event) {
 		if e.Err == nil && e.Reply.Error == workq.ClientError {
 			e.Reply.Error = workq.ServerError
 		}
 	}, workq.Add, workq.Schedule)),
-	variation("error-long-text", on(Ran, func(e *Event) {
+	variation("error-long-text", actAt(Ran, func(e *Event) {
 		if e.Reply.Error == workq.ClientError {
 			e.Reply.Text = strings.Repeat("not so ", 285)
 		}
 	})),
-	variation("eviction-late", on(Evicted, func(*Event) { time.Sleep(slightly) })),
-	variation("expiry-late", on(Leased, func(e *Event) { e.Until = e.Until.Add(slightly) })),
-	variation("fail-bare-ok", on(Ran, bare, workq.Fail)),
-	variation("finish-again-ok", finishedTwice(workq.OK())),
+	variation("eviction-late", actAt(Evicted, func(*Event) { time.Sleep(tickDelay) })),
+	variation("expiry-late", actAt(Leased, func(e *Event) { e.Until = e.Until.Add(tickDelay) })),
+	variation("fail-bare-ok", actAt(Ran, setBare, workq.Fail)),
+	variation("finish-again-ok", acceptSecondReport(workq.OK())),
 	variation("finish-again-refused",
-		finishedTwice(workq.Reply{Error: workq.ClientError, Text: "the job has ended"})),
+		acceptSecondReport(workq.Reply{Error: workq.ClientError, Text: "the job has ended"})),
 	setting("line-by-line", func(c *Config) { c.LineByLine = true }),
 	setting("queue-last-first", func(c *Config) { c.LastFirst = true }),
 	variation("reply-in-pieces",
-		on(Writing, func(e *Event) { e.Chunk, e.Pause = (len(e.Bytes)+1)/2, 50*time.Millisecond })),
-	variation("reply-late", on(Writing, func(*Event) { time.Sleep(150 * time.Millisecond) })),
+		actAt(Writing, func(e *Event) { e.Chunk, e.Pause = (len(e.Bytes)+1)/2, 50*time.Millisecond })),
+	variation("reply-late", actAt(Writing, func(*Event) { time.Sleep(150 * time.Millisecond) })),
 	variation("timeout-late",
-		on(Parsed, func(e *Event) { e.Command.Wait += 400 }, workq.Lease, workq.Result, workq.Run)),
+		actAt(Parsed, func(e *Event) { e.Command.Wait += 400 }, workq.Lease, workq.Result, workq.Run)),
 }
 
-// bare writes a success without its sign.
-func bare(e *Event) { e.Reply.Bare = e.Reply.Error == "" }
+// setBare writes a success without its sign.
+func setBare(e *Event) { e.Reply.Bare = e.Reply.Error == "" }
 
-// finishedTwice returns hooks with an answer of their own to the end of a job that has ended before.
-func finishedTwice(reply workq.Reply) func() func(*Event) {
-	watched := at(Ran, workq.Complete, workq.Fail, workq.Delete)
-	return catalogue.KeepBy(jobOf, watched, func(ended *bool, e *Event) {
+// acceptSecondReport returns hooks with an answer of their own to the end of a job that has ended before.
+func acceptSecondReport(reply workq.Reply) func() func(*Event) {
+	match := at(Ran, workq.Complete, workq.Fail, workq.Delete)
+	return catalogue.WithMemoryBy(jobOf, match, func(hasEnded *bool, e *Event) {
 		switch {
 		case e.Err != nil:
 		case e.Command.Verb == workq.Delete:
-			*ended = false
+			*hasEnded = false
 		case e.Reply.Error == "":
-			*ended = true
-		case *ended:
+			*hasEnded = true
+		case *hasEnded:
 			e.Reply = reply
 		}
 	})

@@ -8,10 +8,10 @@ import (
 	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
-// ofJobs are the verbs of inspect that show jobs, inspects are all of them.
+// jobVerbs are the verbs of inspect that show jobs, inspects are all of them.
 var (
-	ofJobs   = []string{workq.InspectJob, workq.InspectJobs, workq.InspectScheduled}
-	inspects = []string{
+	jobVerbs     = []string{workq.InspectJob, workq.InspectJobs, workq.InspectScheduled}
+	inspectVerbs = []string{
 		workq.InspectJob, workq.InspectJobs, workq.InspectScheduled,
 		workq.InspectQueue, workq.InspectQueues, workq.InspectServer,
 	}
@@ -19,21 +19,21 @@ var (
 
 // inspectVariations are about what inspect shows.
 var inspectVariations = []Variation{
-	variation("inspect-bare-ok", on(Ran, bare, inspects...)),
-	variation("inspect-key-id", on(Inspected, func(e *Event) {
+	variation("inspect-bare-ok", actAt(Ran, setBare, inspectVerbs...)),
+	variation("inspect-key-id", actAt(Inspected, func(e *Event) {
 		for i, r := range e.Records {
-			e.Records[i] = workq.Inspected(r.Head[0], append([]workq.Key{{Name: "id", Value: r.Head[0]}}, r.Keys...)...)
+			e.Records[i] = workq.InspectRecord(r.Head[0], append([]workq.Key{{Name: "id", Value: r.Head[0]}}, r.Keys...)...)
 		}
-	}, ofJobs...)),
+	}, jobVerbs...)),
 	variation("inspect-key-time", keys(func(k []workq.Key) []workq.Key {
 		if k[len(k)-1].Name == "created" {
 			k = append(k, workq.Key{Name: "time", Value: k[len(k)-1].Value})
 		}
 		return k
-	}, ofJobs...)),
+	}, jobVerbs...)),
 	variation("inspect-keys-more", keys(func(k []workq.Key) []workq.Key {
 		return append(append([]workq.Key{{Name: "x-node", Value: "7"}}, k...), workq.Key{Name: "note", Value: "two words"})
-	}, inspects...)),
+	}, inspectVerbs...)),
 	variation("inspect-keys-reversed", keys(func(k []workq.Key) []workq.Key {
 		slices.Reverse(k)
 		at := slices.IndexFunc(k, func(k workq.Key) bool { return k.Name == "payload-size" })
@@ -41,7 +41,7 @@ var inspectVariations = []Variation{
 			k[at-1], k[at] = k[at], k[at-1]
 		}
 		return k
-	}, inspects...)),
+	}, inspectVerbs...)),
 	variation("inspect-payload-bytes", keys(func(k []workq.Key) []workq.Key {
 		for i := range k {
 			if k[i].Name == "payload" {
@@ -49,7 +49,7 @@ var inspectVariations = []Variation{
 			}
 		}
 		return k
-	}, ofJobs...)),
+	}, jobVerbs...)),
 	setting("inspect-reversed", func(c *Config) { c.Reversed = true }),
 	variation("inspect-time-fractions", keys(func(k []workq.Key) []workq.Key {
 		for i := range k {
@@ -58,8 +58,8 @@ var inspectVariations = []Variation{
 			}
 		}
 		return k
-	}, inspects...)),
-	setting("queues-stay", func(c *Config) { c.QueuesStay = true }),
+	}, inspectVerbs...)),
+	setting("queues-stay", func(c *Config) { c.RetainQueues = true }),
 	variation("server-more-clients",
 		key(workq.InspectServer, "active-clients", func(clients string) string {
 			n, _ := strconv.Atoi(clients)
@@ -69,9 +69,9 @@ var inspectVariations = []Variation{
 
 // keys returns a hook that changes the keys of what inspect shows.
 func keys(change func([]workq.Key) []workq.Key, verbs ...string) func(*Event) {
-	return on(Inspected, func(e *Event) {
+	return actAt(Inspected, func(e *Event) {
 		for i, r := range e.Records {
-			e.Records[i] = workq.Inspected(r.Head[0], change(slices.Clone(r.Keys))...)
+			e.Records[i] = workq.InspectRecord(r.Head[0], change(slices.Clone(r.Keys))...)
 		}
 	}, verbs...)
 }

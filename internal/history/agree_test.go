@@ -15,18 +15,18 @@ import (
 	"github.com/fwpsuite/fwp/internal/proof/golden"
 )
 
-// howMany returns n with FWP_SLOW=1, and otherwise a twentieth of it.
-func howMany(n int) int {
-	if golden.Slow() {
+// scaledCount returns n with FWP_SLOW=1, and otherwise a twentieth of it.
+func scaledCount(n int) int {
+	if golden.IsSlow() {
 		return n
 	}
 	return n / 20
 }
 
-// aboutCalls reports whether a finding comes of a job's own calls and of the end
+// isOfCalls reports whether a finding comes of a job's own calls and of the end
 // of the run. Those of single FETCHes are not among them.
-func aboutCalls(f Finding) bool {
-	return !strings.Contains(f.What, "found nothing in queue") &&
+func isOfCalls(f Finding) bool {
+	return !strings.Contains(f.Description, "found nothing in queue") &&
 		!slices.Contains([]Breach{WrongQueue, WrongDefaultQueue, Altered, QueueAltered, QueueOrder}, f.Breach)
 }
 
@@ -41,14 +41,14 @@ func wrongJobs(findings []Finding, counts func(Finding) bool) map[string]bool {
 	return wrong
 }
 
-// judged are the jobs of a history that are judged.
-func judged(h *History) []string {
+// judgedJobs are the jobs of a history that are judged.
+func judgedJobs(h *History) []string {
 	pushes := map[string]int{}
 	for _, e := range h.Events {
 		if e.JID == "" {
 			continue
 		}
-		if _, known := pushes[e.JID]; !known {
+		if _, ok := pushes[e.JID]; !ok {
 			pushes[e.JID] = 0
 		}
 		if e.Op == Push {
@@ -63,8 +63,8 @@ func judged(h *History) []string {
 func agree(t *testing.T, h *History, seed uint64) (right, wrong int) {
 	t.Helper()
 	findings := Judge(h)
-	blamed := wrongJobs(findings, aboutCalls)
-	for _, jid := range judged(h) {
+	blamed := wrongJobs(findings, isOfCalls)
+	for _, jid := range judgedJobs(h) {
 		ok := porcupineSays(h, jid, false)
 		if ok == blamed[jid] {
 			require.Failf(t, "they do not agree", "seed %d, job %s: porcupine says %v\n%s",
@@ -100,7 +100,7 @@ func dump(h *History, jid string, findings []Finding) string {
 
 func TestJudgeAgreesAboutARightServer(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(howMany(20_000)) {
+	for seed := range uint64(scaledCount(20_000)) {
 		h, _ := simulate(seed, 6+int(seed%10), "")
 		findings := Judge(&h)
 		require.Empty(t, findings, "seed %d\n%s", seed, dump(&h, "", findings))
@@ -113,16 +113,16 @@ func TestJudgeAgreesAboutARightServer(t *testing.T) {
 // without a reply, and the workers that came back.
 func TestSimulatedClientsGoAway(t *testing.T) {
 	t.Parallel()
-	open := map[Op]int{}
+	counts := map[Op]int{}
 	same, other := 0, 0
 	for seed := range uint64(2000) {
 		h, _ := simulate(seed, 6+int(seed%10), "")
 		wids := map[string]int{}
 		for _, e := range h.Events {
 			if e.Outcome == Open {
-				open[e.Op]++
+				counts[e.Op]++
 			}
-			if client, known := wids[e.Worker]; known && client != e.Client {
+			if client, ok := wids[e.Worker]; ok && client != e.Client {
 				same++
 			}
 			if e.Client >= 10 && e.Worker == fmt.Sprintf("w%d", e.Client) {
@@ -131,9 +131,9 @@ func TestSimulatedClientsGoAway(t *testing.T) {
 			wids[e.Worker] = e.Client
 		}
 	}
-	t.Log(open, same, other)
+	t.Log(counts, same, other)
 	for _, op := range []Op{Push, Fetch, Ack, Fail, Flush} {
-		assert.Greater(t, open[op], 10, op)
+		assert.Greater(t, counts[op], 10, op)
 	}
 	assert.Greater(t, same, 100)
 	assert.Greater(t, other, 100)
@@ -144,18 +144,18 @@ func TestJudgeAgreesAboutPlantedBugs(t *testing.T) {
 	for bug, breaches := range simulatedBugs {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
-			var planted, caught int
+			var planted, hits int
 			named := map[Breach]int{}
-			for seed := range uint64(howMany(6_000)) {
-				h, shown := simulate(seed, 8+int(seed%10), bug)
-				if !shown {
+			for seed := range uint64(scaledCount(6_000)) {
+				h, isPlanted := simulate(seed, 8+int(seed%10), bug)
+				if !isPlanted {
 					continue
 				}
 				planted++
 				agree(t, &h, seed)
 				findings := Judge(&h)
 				if len(findings) > 0 {
-					caught++
+					hits++
 				}
 				for _, f := range findings {
 					named[f.Breach]++
@@ -163,7 +163,7 @@ func TestJudgeAgreesAboutPlantedBugs(t *testing.T) {
 					require.True(t, fits, "seed %d: %s\n%s", seed, f.Breach, dump(&h, f.JID, findings))
 				}
 			}
-			t.Logf("%d histories, in %d of them it is found: %v", planted, caught, named)
+			t.Logf("%d histories, in %d of them it is found: %v", planted, hits, named)
 			assert.Positive(t, named[breaches[0]], "%v", named)
 		})
 	}
@@ -173,7 +173,7 @@ func TestJudgeAgreesAboutMutations(t *testing.T) {
 	t.Parallel()
 	bugs := append([]string{"", "", ""}, slices.Sorted(maps.Keys(simulatedBugs))...)
 	var right, wrong int
-	for seed := range uint64(howMany(40_000)) {
+	for seed := range uint64(scaledCount(40_000)) {
 		h, _ := simulate(seed, 6+int(seed%8), bugs[seed%uint64(len(bugs))])
 		s := &simulation{Rand: rand.New(rand.NewPCG(seed, 2))}
 		for range 1 + s.IntN(4) {

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// busy is the history of a right server with many clients, in calls that overlap: most
+// busyHistory is the history of a right server with many clients, in calls that overlap: most
 // jobs are pushed, fetched and acknowledged, some fail and come again, and many FETCHes
 // find nothing.
-func busy(events int) *History {
+func busyHistory(events int) *History {
 	const clients = 100
 	h := &History{Drained: true, Events: make([]Event, 0, events)}
 	step := time.Millisecond
@@ -51,7 +51,7 @@ func busy(events int) *History {
 
 func BenchmarkJudge(b *testing.B) {
 	for _, events := range []int{10_000, 100_000, 1_000_000} {
-		h := busy(events)
+		h := busyHistory(events)
 		b.Run(fmt.Sprint(events), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -68,7 +68,7 @@ func BenchmarkJudge(b *testing.B) {
 // them all.
 func BenchmarkJudgeWrong(b *testing.B) {
 	const events = 300_000
-	twice, lost := busy(events), busy(events)
+	twice, loss := busyHistory(events), busyHistory(events)
 	for i := range twice.Events {
 		if e := &twice.Events[i]; e.Op == Ack || e.Op == Fail {
 			*e = Event{
@@ -76,11 +76,11 @@ func BenchmarkJudgeWrong(b *testing.B) {
 				Queues: []string{"low", "high", "normal"}, Call: e.Call, Return: e.Return,
 			}
 		}
-		if e := &lost.Events[i]; e.Op != Push {
+		if e := &loss.Events[i]; e.Op != Push {
 			e.Op, e.Outcome, e.JID = Fetch, Empty, ""
 		}
 	}
-	for name, h := range map[string]*History{"twice": twice, "lost": lost} {
+	for name, h := range map[string]*History{"twice": twice, "lost": loss} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

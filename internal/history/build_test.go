@@ -20,8 +20,8 @@ func bring(worker, jid string, call, ret float64) Event {
 	return event(Fetch, worker, jid, call, ret).asks("q")
 }
 
-// none is a FETCH that found nothing.
-func none(worker string, call, ret float64) Event {
+// emptyFetch is a FETCH that found nothing.
+func emptyFetch(worker string, call, ret float64) Event {
 	e := event(Fetch, worker, "", call, ret).asks("q")
 	e.Outcome = Empty
 	return e

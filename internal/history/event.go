@@ -119,27 +119,27 @@ func (e *Event) queue() string {
 
 var bareQueues = [...]string{defaultQueue}
 
-// asked returns the queues that a FETCH names.
-func (e *Event) asked() []string {
+// queueNames returns the queues that a FETCH names.
+func (e *Event) queueNames() []string {
 	if len(e.Queues) == 0 {
 		return bareQueues[:]
 	}
 	return e.Queues
 }
 
-// closed reports whether there is a reply.
-func (e *Event) closed() bool { return e.Outcome != Open && e.Return >= e.Call }
+// hasReply reports whether there is a reply.
+func (e *Event) hasReply() bool { return e.Outcome != Open && e.Return >= e.Call }
 
 // end returns when the event was over at the latest.
 func (e *Event) end() time.Duration {
-	if e.closed() {
+	if e.hasReply() {
 		return e.Return
 	}
 	return forever
 }
 
-// opened returns the event without its reply.
-func (e Event) opened() Event {
+// withoutReply returns the event without its reply.
+func (e Event) withoutReply() Event {
 	e.Outcome, e.Return = Open, -1
 	if e.Op == Fetch {
 		e.JID, e.Queue, e.Body = "", "", ""
@@ -150,13 +150,15 @@ func (e Event) opened() Event {
 // forever is later than everything.
 const forever = time.Duration(1<<63 - 1)
 
-// delivery reports whether a FETCH delivered a job.
-func (e *Event) delivery() bool { return e.Op == Fetch && e.Outcome == OK && e.JID != "" && e.closed() }
-
-// foundNothing reports whether a FETCH proves that its queues were empty.
-func (e *Event) foundNothing() bool {
-	return e.Op == Fetch && e.Outcome == Empty && e.closed() && e.Worker != "" && !e.Quiet
+// isDelivery reports whether a FETCH delivered a job.
+func (e *Event) isDelivery() bool {
+	return e.Op == Fetch && e.Outcome == OK && e.JID != "" && e.hasReply()
 }
 
-// mayHaveTaken reports whether a FETCH may have taken a job without a reply.
-func (e *Event) mayHaveTaken() bool { return e.Op == Fetch && !e.closed() }
+// provesEmpty reports whether a FETCH proves that its queues were empty.
+func (e *Event) provesEmpty() bool {
+	return e.Op == Fetch && e.Outcome == Empty && e.hasReply() && e.Worker != "" && !e.Quiet
+}
+
+// isOpenFetch reports whether a FETCH may have taken a job without a reply.
+func (e *Event) isOpenFetch() bool { return e.Op == Fetch && !e.hasReply() }

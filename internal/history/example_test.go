@@ -17,7 +17,7 @@ func ExampleJudge() {
 	}}
 	for _, f := range history.Judge(h) {
 		fmt.Println(f.Breach, f.Events)
-		fmt.Println(f.What)
+		fmt.Println(f.Description)
 	}
 	// Output:
 	// returned [0 1 2 3]

@@ -20,18 +20,18 @@ func (j *judge) explain() {
 	p := proof{search: j.search}
 	p.search.calls = slices.Clone(j.search.calls)
 	p.shorten()
-	p.thin(Fetch)
+	p.dropNeedless(Fetch)
 	for _, r := range p.order() {
-		if p.without(r) {
+		if p.explainsWithout(r) {
 			p.rules = append(p.rules, r)
 		}
 	}
-	p.thin(Flush, Ack)
+	p.dropNeedless(Flush, Ack)
 	if len(p.rules) == 0 || p.rules[0] != limit {
-		p.thin(Fail)
+		p.dropNeedless(Fail)
 	}
 	p.sort()
-	j.proven(&p)
+	j.addProven(&p)
 }
 
 // shorten keeps the calls up to the first delivery that cannot be explained.
@@ -45,7 +45,7 @@ func (p *proof) shorten() {
 	slices.Sort(ends)
 	all := p.search.calls
 	n, _ := slices.BinarySearchFunc(ends, 0, func(end time.Duration, _ int) int {
-		p.search.calls = before(all, end)
+		p.search.calls = callsKnownAt(all, end)
 		if p.search.run() == impossible {
 			return 0
 		}
@@ -53,52 +53,52 @@ func (p *proof) shorten() {
 	})
 	p.search.calls = all
 	if n < len(ends) {
-		p.search.calls = before(all, ends[n])
+		p.search.calls = callsKnownAt(all, ends[n])
 	}
 }
 
-// before returns the calls as they were known at a time. Those without a reply by then may
+// callsKnownAt returns the calls as they were known at a time. Those without a reply by then may
 // have had their effect or not.
-func before(calls []call, at time.Duration) []call {
-	var kept []call
+func callsKnownAt(calls []call, at time.Duration) []call {
+	var out []call
 	for _, c := range calls {
 		switch {
 		case c.begin > at:
 		case c.op == Push || c.end <= at:
-			kept = append(kept, c)
+			out = append(out, c)
 		case c.op != Fetch:
-			c.sure, c.end = false, forever
-			kept = append(kept, c)
+			c.isSure, c.end = false, forever
+			out = append(out, c)
 		}
 	}
-	return kept
+	return out
 }
 
-// most is how many calls are left out one by one to test whether the proof needs them.
-const most = 200
+// maxProofCalls is how many calls are left out one by one to test whether the proof needs them.
+const maxProofCalls = 200
 
-// thin removes the calls of the given kinds that the proof does not need. A FAIL is not
+// dropNeedless removes the calls of the given kinds that the proof does not need. A FAIL is not
 // removed, since it may explain a delivery, but it need not have had its effect.
-func (p *proof) thin(kinds ...Op) {
-	for i := len(p.search.calls) - 1; i >= 0 && len(p.search.calls) <= most; i-- {
-		with := p.search.calls
-		if !slices.Contains(kinds, with[i].op) || !with[i].sure {
+func (p *proof) dropNeedless(kinds ...Op) {
+	for i := len(p.search.calls) - 1; i >= 0 && len(p.search.calls) <= maxProofCalls; i-- {
+		calls := p.search.calls
+		if !slices.Contains(kinds, calls[i].op) || !calls[i].isSure {
 			continue
 		}
-		if less := slices.Clone(with); with[i].op == Fail {
-			less[i].sure = false
-			p.search.calls = less
+		if rest := slices.Clone(calls); calls[i].op == Fail {
+			rest[i].isSure = false
+			p.search.calls = rest
 		} else {
-			p.search.calls = slices.Delete(less, i, i+1)
+			p.search.calls = slices.Delete(rest, i, i+1)
 		}
-		if p.search.run() != impossible || len(p.rules) > 0 && !p.without(p.rules[0]) {
-			p.search.calls = with
+		if p.search.run() != impossible || len(p.rules) > 0 && !p.explainsWithout(p.rules[0]) {
+			p.search.calls = calls
 		}
 	}
 }
 
-// without reports whether the calls can be explained if a rule is not applied.
-func (p *proof) without(r rule) bool {
+// explainsWithout reports whether the calls can be explained if a rule is not applied.
+func (p *proof) explainsWithout(r rule) bool {
 	s := p.search
 	s.machine.lax = r
 	return s.run() == possible
@@ -109,7 +109,7 @@ func (p *proof) without(r rule) bool {
 func (p *proof) order() []rule {
 	rules := []rule{schedule, origin}
 	for _, r := range []rule{clearing, purge, limit} {
-		if p.answered(r.ends()) {
+		if p.hasAnswer(r.ends()) {
 			rules = append(rules, r)
 		}
 	}
@@ -134,9 +134,9 @@ func (r rule) ends() Op {
 	}
 }
 
-// answered reports whether such a call was answered with OK.
-func (p *proof) answered(op Op) bool {
-	return slices.ContainsFunc(p.search.calls, func(c call) bool { return c.op == op && c.sure })
+// hasAnswer reports whether such a call was answered with OK.
+func (p *proof) hasAnswer(op Op) bool {
+	return slices.ContainsFunc(p.search.calls, func(c call) bool { return c.op == op && c.isSure })
 }
 
 // sort sorts the remaining calls by their kind.
@@ -145,11 +145,11 @@ func (p *proof) sort() {
 		switch c := &p.search.calls[i]; {
 		case c.op == Fetch:
 			p.deliveries = append(p.deliveries, c.event)
-		case c.op == Ack && (c.sure || p.needs(purge)):
+		case c.op == Ack && (c.isSure || p.needs(purge)):
 			p.acks = append(p.acks, c.event)
-		case c.op == Flush && (c.sure || p.needs(clearing)):
+		case c.op == Flush && (c.isSure || p.needs(clearing)):
 			p.flushes = append(p.flushes, c.event)
-		case c.op == Fail && (c.sure || p.needs(backoff)):
+		case c.op == Fail && (c.isSure || p.needs(backoff)):
 			p.fails = append(p.fails, c.event)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// proven adds the finding of a proof.
-func (j *judge) proven(p *proof) {
+// addProven adds the finding of a proof.
+func (j *judge) addProven(p *proof) {
 	x, l := j.index, &j.life
 	if len(p.rules) == 0 {
 		p.rules = []rule{p.guess()}
@@ -15,16 +15,16 @@ func (j *judge) proven(p *proof) {
 	var breaches []Breach
 	var reasons []string
 	for _, r := range p.rules {
-		breach, reason := j.broken(p, r)
+		breach, reason := j.breachOf(p, r)
 		breaches, reasons = append(breaches, breach), append(reasons, reason)
 	}
-	what := fmt.Sprintf("job %s came with %s %s", l.jid, x.names(p.deliveries), reasons[0])
+	detail := fmt.Sprintf("job %s came with %s %s", l.jid, x.names(p.deliveries), reasons[0])
 	if len(reasons) > 1 {
-		what += "; or, in another order of overlapping calls, " + strings.Join(reasons[1:], ", or ")
+		detail += "; or, in another order of overlapping calls, " + strings.Join(reasons[1:], ", or ")
 	}
-	events := slices.Concat([]int32{l.pushed}, p.deliveries, p.acks, p.flushes, p.fails)
-	j.find(breaches[0], l.jid, what, events...)
-	j.or(breaches[1:]...)
+	events := slices.Concat([]int32{l.pushEvent}, p.deliveries, p.acks, p.flushes, p.fails)
+	j.find(breaches[0], l.jid, detail, events...)
+	j.addBreaches(breaches[1:]...)
 }
 
 // guess returns the rule that is reported if several are broken at the same time.
@@ -43,20 +43,20 @@ func (p *proof) guess() rule {
 	}
 }
 
-// broken returns the breach of a rule, and how the job broke it.
-func (j *judge) broken(p *proof, r rule) (breach Breach, reason string) {
+// breachOf returns the breach of a rule, and how the job broke it.
+func (j *judge) breachOf(p *proof, r rule) (breach Breach, reason string) {
 	x, l := j.index, &j.life
 	switch r {
 	case limit:
 		return l.retryBreach(), fmt.Sprintf("although it had no retry left after %s, which was answered with OK: %s",
 			x.names(p.fails), l.retryWords())
 	case origin:
-		return BeforePush, fmt.Sprintf("although its first PUSH, %s, was sent later", x.name(l.pushed))
+		return BeforePush, fmt.Sprintf("although its first PUSH, %s, was sent later", x.name(l.pushEvent))
 	case schedule:
-		return Early, fmt.Sprintf("before its at of %s, with which %s pushed it", clock(l.push.At), x.name(l.pushed))
+		return Early, fmt.Sprintf("before its at of %s, with which %s pushed it", clock(l.push.At), x.name(l.pushEvent))
 	case clearing:
 		return Flushed, fmt.Sprintf("although %s pushed it, and %s has removed all jobs since",
-			x.name(l.pushed), x.names(p.flushes))
+			x.name(l.pushEvent), x.names(p.flushes))
 	case purge:
 		return Returned, fmt.Sprintf(
 			"although its worker acknowledged it with %s, before the last delivery and within its reservation of %s",
@@ -64,15 +64,15 @@ func (j *judge) broken(p *proof, r rule) (breach Breach, reason string) {
 	case backoff:
 		return RetriedAtOnce, fmt.Sprintf("less than %s after it failed with %s", x.limits.Backoff, x.names(p.fails))
 	default:
-		return j.twice(p), fmt.Sprintf(
+		return j.duplicationBreach(p), fmt.Sprintf(
 			"although in no order of overlapping calls does a FAIL or the end of its reservation (%s) lie between them",
 			l.reserve)
 	}
 }
 
-// twice returns the breach of a job that two workers held at the same time. A reservation
+// duplicationBreach returns the breach of a job that two workers held at the same time. A reservation
 // that was cut short after a while is another breach.
-func (j *judge) twice(p *proof) Breach {
+func (j *judge) duplicationBreach(p *proof) Breach {
 	l := &j.life
 	first := j.index.events[p.deliveries[0]]
 	last := j.index.events[p.deliveries[len(p.deliveries)-1]]

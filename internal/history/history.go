@@ -30,11 +30,11 @@ type History struct {
 
 // Limits are the times that the protocol leaves open.
 type Limits struct {
-	// Early is by how much at and the end of a reservation may be off between the clocks
+	// MaxLead is by how much at and the end of a reservation may be off between the clocks
 	// of the server and of the history.
-	Early time.Duration `json:"early,omitempty"`
-	// Late is how long after its at a job may be enqueued; 0 stands for 10 s. (AMB-28)
-	Late time.Duration `json:"late,omitempty"`
+	MaxLead time.Duration `json:"early,omitempty"`
+	// MaxDelay is how long after its at a job may be enqueued; 0 stands for 10 s. (AMB-28)
+	MaxDelay time.Duration `json:"late,omitempty"`
 	// Patience is how long a job that failed, or was held for too long, may take to be
 	// delivered again; 0 stands for 150 s. (AMB-38)
 	Patience time.Duration `json:"patience,omitempty"`
@@ -43,8 +43,8 @@ type Limits struct {
 	Backoff time.Duration `json:"backoff,omitempty"`
 }
 
-func (l Limits) filled() Limits {
-	l.Late = cmp.Or(l.Late, 10*time.Second)
+func (l Limits) withDefaults() Limits {
+	l.MaxDelay = cmp.Or(l.MaxDelay, 10*time.Second)
 	l.Patience = cmp.Or(l.Patience, 150*time.Second)
 	return l
 }
@@ -58,9 +58,9 @@ type Finding struct {
 	Or []Breach
 	// JID is the job, empty if it is not known which of several.
 	JID string
-	// What describes what is wrong and how the events prove it. An event is named by its
+	// Description describes what is wrong and how the events prove it. An event is named by its
 	// index in the history, such as #3.
-	What string
+	Description string
 	// Events are the indices of the events that prove it, in the order of their calls.
 	Events []int
 }
@@ -78,8 +78,8 @@ type Report struct {
 
 // Undecided is a job whose end is not in the history.
 type Undecided struct {
-	JID string
-	Why string
+	JID    string
+	Reason string
 	// Unsent means that its PUSH has no reply and that it was never delivered: the server
 	// may never have received it.
 	Unsent bool

@@ -25,13 +25,13 @@ type index struct {
 
 // queue is the index of one queue.
 type queue struct {
-	name    string
-	empties line          // FETCHes that found nothing in it
-	last    int32         // of those the one that was called last, -1 if there is none
-	opened  time.Duration // the call of the first FETCH without a reply that names it
-	takers  []int32       // the FETCHes without a reply that name it
-	windows []window      // of its jobs, see ready.go
-	missing []int32       // the PUSHes of jobs that one of the takers may have taken
+	name      string
+	empties   line          // FETCHes that found nothing in it
+	last      int32         // of those the one that was called last, -1 if there is none
+	firstOpen time.Duration // the call of the first FETCH without a reply that names it
+	takers    []int32       // the FETCHes without a reply that name it
+	windows   []window      // of its jobs, see ready.go
+	missing   []int32       // the PUSHes of jobs that one of the takers may have taken
 }
 
 // line is some events in the order of their calls, with an index of their times.
@@ -43,7 +43,7 @@ type line struct {
 
 func newIndex(h *History) *index {
 	x := &index{
-		history: h, events: h.sorted(), limits: h.Limits.filled(), queues: map[string]*queue{}, holders: map[holder]int32{},
+		history: h, events: h.sorted(), limits: h.Limits.withDefaults(), queues: map[string]*queue{}, holders: map[holder]int32{},
 	}
 	x.groupByJob()
 	for i := range x.events {
@@ -65,11 +65,11 @@ func (x *index) groupByJob() {
 	for i := range x.events {
 		e := &x.events[i]
 		job[i] = -1
-		if e.JID == "" || x.cut(e) || e.Op == Fetch && !e.delivery() {
+		if e.JID == "" || x.cut(e) || e.Op == Fetch && !e.isDelivery() {
 			continue
 		}
-		n, known := numbers[e.JID]
-		if !known {
+		n, ok := numbers[e.JID]
+		if !ok {
 			n = int32(len(x.jids)) //nolint:gosec // memory ends before int32 does
 			numbers[e.JID] = n
 			x.jids = append(x.jids, e.JID)
@@ -110,14 +110,14 @@ func (x *index) place(i int32) {
 func (x *index) placeFetch(i int32) {
 	e := &x.events[i]
 	switch {
-	case e.mayHaveTaken():
-		for _, name := range e.asked() {
+	case e.isOpenFetch():
+		for _, name := range e.queueNames() {
 			q := x.queue(name)
 			q.takers = append(q.takers, i)
-			q.opened = min(q.opened, e.Call)
+			q.firstOpen = min(q.firstOpen, e.Call)
 		}
-	case e.foundNothing():
-		for _, name := range e.asked() {
+	case e.provesEmpty():
+		for _, name := range e.queueNames() {
 			q := x.queue(name)
 			q.empties.add(i)
 			q.last = i
@@ -128,7 +128,7 @@ func (x *index) placeFetch(i int32) {
 func (x *index) queue(name string) *queue {
 	q := x.queues[name]
 	if q == nil {
-		q = &queue{name: name, last: -1, opened: forever}
+		q = &queue{name: name, last: -1, firstOpen: forever}
 		x.queues[name] = q
 	}
 	return q
@@ -165,9 +165,9 @@ func (l *line) from(t time.Duration) []int32 {
 	return l.events[sort.Search(len(l.events), func(i int) bool { return l.ends[i] >= t }):]
 }
 
-// within returns an event that was called after begin and over before end, -1 if there
+// findWithin returns an event that was called after begin and over before end, -1 if there
 // is none.
-func (l *line) within(events []Event, begin, end time.Duration) int32 {
+func (l *line) findWithin(events []Event, begin, end time.Duration) int32 {
 	i := sort.Search(len(l.events), func(i int) bool { return events[l.events[i]].Call > begin })
 	if i == len(l.events) || l.first[i] >= end {
 		return -1

@@ -32,17 +32,17 @@ func Judge(h *History) []Finding { return Examine(h).Findings }
 func Examine(h *History) Report {
 	j := judge{index: newIndex(h)}
 	for n := range j.index.jids {
-		j.job(n)
+		j.judgeJob(n)
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.index.queues)) {
 		q := j.index.queues[name]
-		j.swallowed(q)
+		j.judgeMissing(q)
 		q.closeWindows()
 	}
 	for _, c := range j.choices {
-		j.order(c)
+		j.judgeOrder(c)
 	}
-	j.swapped()
+	j.pairSwapped()
 	slices.SortStableFunc(j.report.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Events[0], b.Events[0]), cmp.Compare(a.Breach, b.Breach), cmp.Compare(a.JID, b.JID))
 	})
@@ -61,30 +61,30 @@ type judge struct {
 	strays  []stray  // jobs that were delivered from a queue that was not named
 }
 
-// job evaluates all rules about one job.
-func (j *judge) job(n int) {
+// judgeJob evaluates all rules about one job.
+func (j *judge) judgeJob(n int) {
 	l, x := &j.life, j.index
 	l.read(x, n)
 	if l.push != nil {
 		j.report.Jobs++
 	}
 	switch {
-	case l.again:
+	case l.isPushedAgain:
 		j.undecided("its jid was pushed more than once")
 		return
 	case l.push == nil:
-		j.stranger(n)
+		j.judgeStranger(n)
 		return
 	case l.push.Outcome == Refused:
 		j.report.Settled++
-		j.refused(n)
+		j.judgeRefused(n)
 		return
 	}
 	before := len(j.report.Findings)
-	j.places(n)
-	j.sequence()
+	j.judgePlaces(n)
+	j.judgeSequence()
 	if len(j.report.Findings) == before {
-		j.absence()
+		j.judgeAbsence()
 	}
 	j.conclude(before)
 	if len(j.report.Findings) == before {
@@ -96,14 +96,14 @@ func (j *judge) job(n int) {
 func (j *judge) conclude(before int) {
 	l := &j.life
 	switch {
-	case len(j.report.Findings) > before || l.settled && !l.tangled:
+	case len(j.report.Findings) > before || l.isSettled && !l.isTangled:
 		j.report.Settled++
-	case l.tangled:
+	case l.isTangled:
 		j.undecided("too many of its calls overlap")
-	case !l.push.closed():
+	case !l.push.hasReply():
 		j.undecided("its PUSH has no reply")
-		j.report.Undecided[len(j.report.Undecided)-1].Unsent = !l.touched
-	case l.stopped >= 0:
+		j.report.Undecided[len(j.report.Undecided)-1].Unsent = !l.isTouched
+	case l.stopEvent >= 0:
 		j.undecided("the server was restarted or killed")
 	case !j.index.history.Drained:
 		j.undecided("the queues were not drained")
@@ -112,13 +112,13 @@ func (j *judge) conclude(before int) {
 	}
 }
 
-func (j *judge) undecided(why string) {
-	j.report.Undecided = append(j.report.Undecided, Undecided{JID: j.life.jid, Why: why})
+func (j *judge) undecided(reason string) {
+	j.report.Undecided = append(j.report.Undecided, Undecided{JID: j.life.jid, Reason: reason})
 }
 
 // find adds a finding about the job, or about none if jid is empty.
-func (j *judge) find(breach Breach, jid, what string, events ...int32) {
-	f := Finding{Breach: breach, JID: jid, What: text.Printable(what)} // it quotes the server
+func (j *judge) find(breach Breach, jid, detail string, events ...int32) {
+	f := Finding{Breach: breach, JID: jid, Description: text.Printable(detail)} // it quotes the server
 	slices.Sort(events)
 	for _, e := range slices.Compact(events) {
 		f.Events = append(f.Events, int(e))
@@ -126,8 +126,8 @@ func (j *judge) find(breach Breach, jid, what string, events ...int32) {
 	j.report.Findings = append(j.report.Findings, f)
 }
 
-// or adds other breaches to the last finding.
-func (j *judge) or(breaches ...Breach) {
+// addBreaches adds other breaches to the last finding.
+func (j *judge) addBreaches(breaches ...Breach) {
 	f := &j.report.Findings[len(j.report.Findings)-1]
 	f.Or = append(f.Or, breaches...)
 }

@@ -31,7 +31,7 @@ func (c judgement) run(t *testing.T, drained bool) {
 		got = append(got, breaches)
 		assert.NotEmpty(t, f.Events)
 		assert.True(t, slices.IsSorted(f.Events))
-		t.Logf("%s %v: %s", f.Breach, f.Events, f.What)
+		t.Logf("%s %v: %s", f.Breach, f.Events, f.Description)
 	}
 	assert.Equal(t, c.want, got)
 }
@@ -52,7 +52,7 @@ func TestAFindingIsOneLine(t *testing.T) {
 	findings := Judge(&History{Events: []Event{bring("a", "j\n::error::x\x1b", 0, 1)}})
 	assert.NotEmpty(t, findings)
 	for _, f := range findings {
-		assert.Contains(t, f.What, `j\n::error::x\x1b`)
+		assert.Contains(t, f.Description, `j\n::error::x\x1b`)
 	}
 }
 
@@ -70,10 +70,10 @@ func TestJudgeDeliveries(t *testing.T) {
 		},
 		{name: "the delivery overlaps the PUSH", events: []Event{bring("a", "j", 0, 2), job("j", 1, 4)}},
 		{name: "delivered before the PUSH was answered", events: []Event{job("j", 0, 9), bring("a", "j", 1, 2)}},
-		{name: "a PUSH without a reply", events: []Event{job("j", 0, 0).opened().named("j"), bring("a", "j", 500, 501)}},
+		{name: "a PUSH without a reply", events: []Event{job("j", 0, 0).withoutReply().named("j"), bring("a", "j", 500, 501)}},
 		{
 			name:   "delivered before a PUSH without a reply",
-			events: []Event{bring("a", "j", 0, 1), job("j", 2, 2).opened().named("j")}, want: []string{"before-push"},
+			events: []Event{bring("a", "j", 0, 1), job("j", 2, 2).withoutReply().named("j")}, want: []string{"before-push"},
 		},
 		{
 			name: "never pushed", events: []Event{bring("a", "j", 0, 1), bring("b", "j", 5, 6)},
@@ -83,7 +83,7 @@ func TestJudgeDeliveries(t *testing.T) {
 			name: "refused and delivered", events: []Event{job("j", 0, 1).refused(), bring("a", "j", 2, 3)},
 			want: []string{"refused-but-delivered"},
 		},
-		{name: "refused and not delivered", events: []Event{job("j", 0, 1).refused(), none("a", 2, 3)}},
+		{name: "refused and not delivered", events: []Event{job("j", 0, 1).refused(), emptyFetch("a", 2, 3)}},
 		{name: "a jid that is used again", events: []Event{
 			job("j", 0, 1), bring("a", "j", 2, 3), ack("a", "j", 4, 5),
 			job("j", 6, 7), bring("b", "j", 8, 9), bring("c", "j", 8, 9),
@@ -120,7 +120,7 @@ func TestJudgeDeliveries(t *testing.T) {
 		},
 		{name: "the delivery overlaps the FLUSH", events: []Event{job("j", 0, 1), flush, bring("a", "j", 2.5, 5)}},
 		{name: "the PUSH overlaps the FLUSH", events: []Event{job("j", 0, 2.5), flush, bring("a", "j", 4, 5)}},
-		{name: "a FLUSH without a reply", events: []Event{job("j", 0, 1), flush.opened(), bring("a", "j", 4, 5)}},
+		{name: "a FLUSH without a reply", events: []Event{job("j", 0, 1), flush.withoutReply(), bring("a", "j", 4, 5)}},
 		{name: "held, flushed, failed and delivered", events: []Event{
 			job("j", 0, 1), bring("a", "j", 1.2, 1.5), flush, fail("a", "j", 4, 5), bring("a", "j", 50, 51),
 		}, want: []string{"flushed"}},
@@ -135,8 +135,8 @@ func (e Event) named(jid string) Event {
 
 func TestJudgeHolders(t *testing.T) {
 	t.Parallel()
-	one := []Event{job("j", 0, 1), bring("a", "j", 2, 3)}
-	after := func(more ...Event) []Event { return append(slices.Clone(one), more...) }
+	base := []Event{job("j", 0, 1), bring("a", "j", 2, 3)}
+	after := func(events ...Event) []Event { return append(slices.Clone(base), events...) }
 	all(t, []judgement{
 		{name: "held by two", events: after(bring("b", "j", 4, 5)), want: []string{"duplicated"}},
 		{name: "held by two whose FETCHes overlap", events: after(bring("b", "j", 2, 3)), want: []string{"duplicated"}},
@@ -148,7 +148,7 @@ func TestJudgeHolders(t *testing.T) {
 			name: "a FAIL after the next delivery", events: after(bring("b", "j", 4, 5), fail("a", "j", 6, 7)),
 			want: []string{"duplicated"},
 		},
-		{name: "a FAIL without a reply", events: after(fail("a", "j", 4, 5).opened(), bring("b", "j", 90, 91))},
+		{name: "a FAIL without a reply", events: after(fail("a", "j", 4, 5).withoutReply(), bring("b", "j", 90, 91))},
 		{
 			name: "a FAIL that was refused", events: after(fail("a", "j", 4, 5).refused(), bring("b", "j", 6, 7)),
 			want: []string{"duplicated"},
@@ -165,7 +165,7 @@ func TestJudgeHolders(t *testing.T) {
 			name: "the reservation had not run out", events: after(bring("b", "j", 50, 61.9)),
 			want: []string{"reservation-cut"},
 		},
-		{name: "the clocks are off", events: after(bring("b", "j", 50, 61.9)), limits: Limits{Early: time.Second}},
+		{name: "the clocks are off", events: after(bring("b", "j", 50, 61.9)), limits: Limits{MaxLead: time.Second}},
 		{name: "the reservation ran out twice", events: after(bring("b", "j", 61, 63), bring("c", "j", 121, 122))},
 		{
 			name:   "the second reservation had not run out",
@@ -194,11 +194,11 @@ func TestJudgeHolders(t *testing.T) {
 		},
 		{
 			name:   "an ACK without a reply, and the reservation ran out",
-			events: after(ack("a", "j", 4, 5).opened(), bring("b", "j", 70, 71)),
+			events: after(ack("a", "j", 4, 5).withoutReply(), bring("b", "j", 70, 71)),
 		},
 		{
 			name:   "an ACK without a reply, and back at once",
-			events: after(ack("a", "j", 4, 5).opened(), bring("b", "j", 6, 7)), want: []string{"duplicated|returned"},
+			events: after(ack("a", "j", 4, 5).withoutReply(), bring("b", "j", 6, 7)), want: []string{"duplicated|returned"},
 		},
 		{name: "an ACK that was refused", events: after(ack("a", "j", 4, 5).refused(), bring("b", "j", 70, 71))},
 		{name: "an ACK of somebody else", events: after(ack("x", "j", 4, 5), bring("b", "j", 70, 71))},
@@ -255,7 +255,7 @@ func TestJudgeRetries(t *testing.T) {
 		}
 		return events[:2*n]
 	}
-	late := job("j", 0, 1).retry(0)
+	noRetry := job("j", 0, 1).retry(0)
 	all(t, []judgement{
 		{name: "retry 0, once", events: tries(job("j", 0, 1).retry(0), 1)},
 		{name: "retry 0, twice", events: tries(job("j", 0, 1).retry(0), 2), want: []string{"retried-never"}},
@@ -268,22 +268,22 @@ func TestJudgeRetries(t *testing.T) {
 		{name: "retry -2 means nothing", events: tries(job("j", 0, 1).retry(-2), 9)},
 		{
 			name:   "retry 0, and the reservation ran out",
-			events: []Event{late, bring("a", "j", 2, 3), bring("a", "j", 70, 71)},
+			events: []Event{noRetry, bring("a", "j", 2, 3), bring("a", "j", 70, 71)},
 		},
 		{name: "retry 0, the reservation ran out, and a FAIL that came too late", events: []Event{
-			late, bring("a", "j", 2, 3), fail("a", "j", 65, 66), bring("b", "j", 70, 71),
+			noRetry, bring("a", "j", 2, 3), fail("a", "j", 65, 66), bring("b", "j", 70, 71),
 		}},
 		{
 			name:   "retry 0, and a FAIL without a reply",
-			events: []Event{late, bring("a", "j", 2, 3), fail("a", "j", 4, 4).opened(), bring("b", "j", 70, 71)},
+			events: []Event{noRetry, bring("a", "j", 2, 3), fail("a", "j", 4, 4).withoutReply(), bring("b", "j", 70, 71)},
 		},
 		{
 			name:   "retry 0, and a FAIL that was refused",
-			events: []Event{late, bring("a", "j", 2, 3), fail("a", "j", 4, 5).refused(), bring("b", "j", 70, 71)},
+			events: []Event{noRetry, bring("a", "j", 2, 3), fail("a", "j", 4, 5).refused(), bring("b", "j", 70, 71)},
 		},
 		{
 			name:   "retry 0, and a FAIL of somebody else",
-			events: []Event{late, bring("a", "j", 2, 3), fail("x", "j", 4, 5), bring("b", "j", 70, 71)},
+			events: []Event{noRetry, bring("a", "j", 2, 3), fail("x", "j", 4, 5), bring("b", "j", 70, 71)},
 		},
 		{name: "back at once, which any delay allows", events: tries(job("j", 0, 1), 2)},
 		{
@@ -300,21 +300,21 @@ func TestJudgeAt(t *testing.T) {
 		{name: "early", events: []Event{job("j", 0, 1).at(10), bring("a", "j", 8, 9)}, want: []string{"early"}},
 		{
 			name: "early within the tolerance", events: []Event{job("j", 0, 1).at(10), bring("a", "j", 8, 9)},
-			limits: Limits{Early: time.Second},
+			limits: Limits{MaxLead: time.Second},
 		},
 		{
 			name: "early beyond the tolerance", events: []Event{job("j", 0, 1).at(10), bring("a", "j", 8, 8.9)},
-			limits: Limits{Early: time.Second}, want: []string{"early"},
+			limits: Limits{MaxLead: time.Second}, want: []string{"early"},
 		},
 		{name: "a FETCH that waited for it", events: []Event{job("j", 0, 1).at(10), bring("a", "j", 8, 10)}},
 		{name: "past", events: []Event{job("j", 5, 6).at(1), bring("a", "j", 6, 7)}},
 		{
 			name:   "not there yet",
-			events: []Event{job("j", 0, 1).at(10), none("a", 12, 14), none("a", 17, 19.9), bring("a", "j", 20, 21)},
+			events: []Event{job("j", 0, 1).at(10), emptyFetch("a", 12, 14), emptyFetch("a", 17, 19.9), bring("a", "j", 20, 21)},
 		},
 		{
 			name:   "not there in time",
-			events: []Event{job("j", 0, 1).at(10), none("a", 20.1, 22), bring("a", "j", 23, 24)},
+			events: []Event{job("j", 0, 1).at(10), emptyFetch("a", 20.1, 22), bring("a", "j", 23, 24)},
 			want:   []string{"scheduled-absent"},
 		},
 		{name: "scheduled, and an earlier queue has another", events: []Event{

@@ -8,37 +8,37 @@ import (
 
 // life is one job: what it was pushed with, and the calls about it.
 type life struct {
-	jid    string
-	push   *Event // nil if there is none in the history
-	pushed int32  // the event of the PUSH
-	again  bool   // it was pushed more than once (AMB-33)
+	jid           string
+	push          *Event // nil if there is none in the history
+	pushEvent     int32  // the event of the PUSH
+	isPushedAgain bool   // it was pushed more than once (AMB-33)
 
-	retries int64 // how often it may be tried again, or unlimited
-	reserve time.Duration
-	ready   time.Duration // it must not be delivered before
-	begin   time.Duration // after this it is certainly in its queue, unless it was taken
+	retries  int64 // how often it may be tried again, or unlimited
+	reserve  time.Duration
+	earliest time.Duration // it must not be delivered before
+	begin    time.Duration // after this it is certainly in its queue, unless it was taken
 
-	calls   []call // in their order
-	until   time.Duration
-	stopped int32 // the restart or kill that ends the evaluation at until, -1 if there is none
+	calls     []call // in their order
+	until     time.Duration
+	stopEvent int32 // the restart or kill that ends the evaluation at until, -1 if there is none
 
-	taken   time.Duration // the earliest call that may have taken it from its queue
-	last    time.Duration // the latest return of its calls
-	touched bool          // it was delivered, or may have been acknowledged, failed or flushed
-	fails   int64         // how many FAILs of it were answered with OK
-	tangled bool          // too many of its calls overlap
-	settled bool          // a reply proves that it came to its end
+	earliestTake time.Duration // the earliest call that may have taken it from its queue
+	last         time.Duration // the latest return of its calls
+	isTouched    bool          // it was delivered, or may have been acknowledged, failed or flushed
+	fails        int64         // how many FAILs of it were answered with OK
+	isTangled    bool          // too many of its calls overlap
+	isSettled    bool          // a reply proves that it came to its end
 }
 
 // read fills l with job n of the index. It keeps the memory of l.
 func (l *life) read(x *index, n int) {
-	*l = life{jid: x.jids[n], calls: l.calls[:0], stopped: -1, until: x.end(), taken: forever, pushed: -1}
+	*l = life{jid: x.jids[n], calls: l.calls[:0], stopEvent: -1, until: x.end(), earliestTake: forever, pushEvent: -1}
 	events := x.byJob[x.starts[n]:x.starts[n+1]]
 	for _, i := range events {
 		if e := &x.events[i]; e.Op == Push {
-			l.again = l.push != nil
-			l.push, l.pushed = e, i
-			if l.again {
+			l.isPushedAgain = l.push != nil
+			l.push, l.pushEvent = e, i
+			if l.isPushedAgain {
 				return
 			}
 		}
@@ -55,7 +55,7 @@ func (l *life) read(x *index, n int) {
 		if len(l.calls) > named {
 			slices.SortStableFunc(l.calls, func(a, b call) int { return cmp.Compare(a.begin, b.begin) })
 		}
-		l.settled = l.settled || l.refusedAgain(x, events)
+		l.isSettled = l.isSettled || l.isRefusedAgain(x, events)
 	}
 }
 
@@ -78,16 +78,16 @@ func (l *life) readPush(x *index) {
 	l.reserve = time.Duration(seconds) * time.Second
 	l.begin = e.end()
 	if e.At > 0 {
-		l.ready = e.At - x.limits.Early
-		l.begin = max(min(l.begin, forever-x.limits.Late), e.At) + x.limits.Late
+		l.earliest = e.At - x.limits.MaxLead
+		l.begin = max(min(l.begin, forever-x.limits.MaxDelay), e.At) + x.limits.MaxDelay
 	}
 	for _, i := range x.ends.from(e.Call) {
 		if end := &x.events[i]; end.end() >= e.Call {
-			l.until, l.stopped = min(l.until, end.Call), i
+			l.until, l.stopEvent = min(l.until, end.Call), i
 			break
 		}
 	}
-	l.taken = min(l.taken, l.until)
+	l.earliestTake = min(l.earliestTake, l.until)
 }
 
 // add takes a call that names the job.
@@ -98,20 +98,20 @@ func (l *life) add(x *index, i int32) {
 	}
 	c := x.call(i, l.until)
 	if e.Op != Push {
-		l.touched = true
-		l.taken = min(l.taken, e.Call)
+		l.isTouched = true
+		l.earliestTake = min(l.earliestTake, e.Call)
 	}
-	if e.closed() {
+	if e.hasReply() {
 		l.last = max(l.last, e.Return)
 	}
 	switch {
-	case e.Op == Fetch && !c.sure:
+	case e.Op == Fetch && !c.isSure:
 		return // delivered after the end of the evaluation
 	case e.Op == Ack:
-		l.settled = l.settled || e.closed()
-	case e.Op == Fail && c.sure:
+		l.isSettled = l.isSettled || e.hasReply()
+	case e.Op == Fail && c.isSure:
 		l.fails++
-		l.settled = l.settled || l.push != nil && l.fails > l.retries
+		l.isSettled = l.isSettled || l.push != nil && l.fails > l.retries
 	}
 	if e.Call < l.until {
 		l.calls = append(l.calls, c)
@@ -129,15 +129,15 @@ func (l *life) addFlushes(x *index) {
 		if e.Call > cleared {
 			break
 		}
-		l.touched = true
+		l.isTouched = true
 		if e.Call >= l.until {
 			break
 		}
-		l.taken = min(l.taken, e.Call)
+		l.earliestTake = min(l.earliestTake, e.Call)
 		c := x.call(i, l.until)
 		l.calls = append(l.calls, c)
-		if c.sure && e.Call > l.push.end() {
-			l.settled = true
+		if c.isSure && e.Call > l.push.end() {
+			l.isSettled = true
 			cleared = min(cleared, c.end)
 		}
 	}
@@ -148,16 +148,16 @@ type call struct {
 	event  int32
 	op     Op
 	holder int32 // who sent it
-	sure   bool  // it had its effect, not after end
+	isSure bool  // it had its effect, not after end
 	begin  time.Duration
 	end    time.Duration
 }
 
 func (x *index) call(i int32, until time.Duration) call {
 	e := &x.events[i]
-	c := call{event: i, op: e.Op, holder: x.holder(e), sure: e.closed(), begin: e.Call, end: e.end()}
+	c := call{event: i, op: e.Op, holder: x.holder(e), isSure: e.hasReply(), begin: e.Call, end: e.end()}
 	if c.end >= until && e.Op != Push {
-		c.sure, c.end = false, forever
+		c.isSure, c.end = false, forever
 	}
 	return c
 }
@@ -168,8 +168,8 @@ func (x *index) holder(e *Event) int32 {
 	if e.Worker == "" {
 		key.client = e.Client
 	}
-	n, known := x.holders[key]
-	if !known {
+	n, ok := x.holders[key]
+	if !ok {
 		n = int32(len(x.holders)) //nolint:gosec // memory ends before int32 does
 		x.holders[key] = n
 	}

@@ -6,11 +6,11 @@ import "time"
 type phase uint8
 
 const (
-	absent  phase = iota // not pushed yet
-	queued               // scheduled or in its queue for the first time
-	waiting              // failed, or held for too long: among the retries or back in its queue
-	held                 // delivered, and neither acknowledged nor failed
-	gone                 // acknowledged, flushed, discarded or dead
+	phaseAbsent  phase = iota // not pushed yet
+	phaseQueued               // scheduled or in its queue for the first time
+	phaseWaiting              // failed, or held for too long: among the retries or back in its queue
+	phaseHeld                 // delivered, and neither acknowledged nor failed
+	phaseGone                 // acknowledged, flushed, discarded or dead
 )
 
 // state is where a job can be after some of its calls. A state has the earliest times at
@@ -21,23 +21,23 @@ type state struct {
 	fails  int64         // how often it failed
 	holder int32         // that holds it
 	phase  phase
-	late   bool // waiting: it is not known since when
+	isLate bool // waiting: it is not known since when
 }
 
 // machine is the states of a job in the specification (Work unit state diagram), with
 // all that its readings allow.
 type machine struct {
-	reserve time.Duration // a reservation ends not before (FWP-WU-05)
-	ready   time.Duration // it is not delivered before (FWP-STATE-11)
-	backoff time.Duration // how long a job that failed waits (FWP-STATE-06)
-	retries int64         // how often it may be tried again (FWP-RETRY-03)
+	reserve  time.Duration // a reservation ends not before (FWP-WU-05)
+	earliest time.Duration // it is not delivered before (FWP-STATE-11)
+	backoff  time.Duration // how long a job that failed waits (FWP-STATE-06)
+	retries  int64         // how often it may be tried again (FWP-RETRY-03)
 
 	// lax is a rule that is not applied, to find out which rule a job has broken.
 	lax rule
 
-	// whole adds the effects that only make it possible that the job is gone. They are
+	// allowsEnd adds the effects that only make it possible that the job is gone. They are
 	// needed where the end of the job is evaluated.
-	whole bool
+	allowsEnd bool
 }
 
 // rule is one of those that a job can break.
@@ -67,8 +67,8 @@ func (s *steps) add(to state) {
 
 // step returns the states after a call.
 func (m *machine) step(from state, c *call) (to steps) {
-	if m.lax == origin && from.phase == absent {
-		from.phase, from.since = queued, m.ready
+	if m.lax == origin && from.phase == phaseAbsent {
+		from.phase, from.since = phaseQueued, m.earliest
 	}
 	from.now = max(from.now, c.begin)
 	if from.now > c.end {
@@ -90,11 +90,11 @@ func (m *machine) step(from state, c *call) (to steps) {
 }
 
 func (m *machine) push(from state, c *call, to *steps) {
-	if !c.sure {
+	if !c.isSure {
 		to.add(from)
 	}
-	if from.phase == absent {
-		from.phase, from.since = queued, m.ready
+	if from.phase == phaseAbsent {
+		from.phase, from.since = phaseQueued, m.earliest
 	}
 	to.add(from)
 }
@@ -104,12 +104,12 @@ func (m *machine) push(from state, c *call, to *steps) {
 func (m *machine) deliver(from state, c *call, to *steps) {
 	at := from.since
 	switch from.phase {
-	case absent, gone:
+	case phaseAbsent, phaseGone:
 		return
-	case held:
+	case phaseHeld:
 		at += m.reserve
 	}
-	if m.lax == schedule && from.phase == queued || m.lax == holding && from.phase == held {
+	if m.lax == schedule && from.phase == phaseQueued || m.lax == holding && from.phase == phaseHeld {
 		at = from.now
 	}
 	next := from
@@ -117,9 +117,9 @@ func (m *machine) deliver(from state, c *call, to *steps) {
 	if next.now > c.end {
 		return
 	}
-	next.phase, next.since, next.holder, next.late = held, next.now, c.holder, false
+	next.phase, next.since, next.holder, next.isLate = phaseHeld, next.now, c.holder, false
 	to.add(next)
-	if m.whole && from.phase == held && next.fails < m.retries {
+	if m.allowsEnd && from.phase == phaseHeld && next.fails < m.retries {
 		next.fails++ // the end of a reservation may count as a failure
 		to.add(next)
 	}
@@ -127,27 +127,27 @@ func (m *machine) deliver(from state, c *call, to *steps) {
 
 // answer adds the states in which an ACK or a FAIL has no effect. It reports whether c is of
 // the holder, and whether there is a job at all.
-func (m *machine) answer(from state, c *call, to *steps) (mine, there bool) {
-	mine = c.sure && from.phase == held && from.holder == c.holder
-	if mine {
-		m.tooLate(from, c, to)
+func (m *machine) answer(from state, c *call, to *steps) (isHolder, isPossible bool) {
+	isHolder = c.isSure && from.phase == phaseHeld && from.holder == c.holder
+	if isHolder {
+		m.addLate(from, c, to)
 	} else {
 		to.add(from)
 	}
-	return mine, from.phase != absent && from.phase != gone
+	return isHolder, from.phase != phaseAbsent && from.phase != phaseGone
 }
 
 // ack purges the job if its holder sends it. From others, or without a reply, it may
 // do so as well. (FWP-ACK-02; AMB-21)
 func (m *machine) ack(from state, c *call, to *steps) {
-	mine, there := m.answer(from, c, to)
+	isHolder, isPossible := m.answer(from, c, to)
 	switch {
-	case !there:
+	case !isPossible:
 	case m.lax == purge:
-		from.phase = waiting
+		from.phase = phaseWaiting
 		to.add(from)
-	case mine || m.whole:
-		from.phase = gone
+	case isHolder || m.allowsEnd:
+		from.phase = phaseGone
 		to.add(from)
 	}
 }
@@ -155,19 +155,19 @@ func (m *machine) ack(from state, c *call, to *steps) {
 // fail is one failure more if the holder sends it. From others, or without a reply,
 // it may be. (FWP-STATE-06; AMB-21)
 func (m *machine) fail(from state, c *call, to *steps) {
-	if _, there := m.answer(from, c, to); !there {
+	if _, isPossible := m.answer(from, c, to); !isPossible {
 		return
 	}
-	from.late = !c.sure
-	if from.phase == held || m.whole {
+	from.isLate = !c.isSure
+	if from.phase == phaseHeld || m.allowsEnd {
 		next := from
 		next.since = max(next.since, next.now+m.wait()) // its at still counts
-		to.add(m.failed(next))
+		to.add(m.addFailure(next))
 	}
-	if at := from.since + m.reserve; from.phase == held && m.whole && max(from.now, at) <= c.end {
+	if at := from.since + m.reserve; from.phase == phaseHeld && m.allowsEnd && max(from.now, at) <= c.end {
 		from.now = max(from.now, at)
 		from.since = from.now + m.wait()
-		to.add(m.failed(m.failed(from))) // held for too long, and failed while it waited
+		to.add(m.addFailure(m.addFailure(from))) // held for too long, and failed while it waited
 	}
 }
 
@@ -179,48 +179,48 @@ func (m *machine) wait() time.Duration {
 	return m.backoff
 }
 
-// failed counts a failure: the job waits for its next try, or this was its last one.
+// addFailure counts a failure: the job waits for its next try, or this was its last one.
 // (FWP-RETRY-01, FWP-RETRY-02, FWP-RETRY-03)
-func (m *machine) failed(from state) state {
-	if from.phase == gone {
+func (m *machine) addFailure(from state) state {
+	if from.phase == phaseGone {
 		return from
 	}
 	if from.fails >= m.retries && m.lax != limit {
-		from.phase = gone
+		from.phase = phaseGone
 		return from
 	}
 	from.fails++
-	from.phase = waiting
+	from.phase = phaseWaiting
 	return from
 }
 
-// tooLate adds the states after an ACK or FAIL of the holder when the reservation has run
+// addLate adds the states after an ACK or FAIL of the holder when the reservation has run
 // out: it has no effect. (FWP-STATE-07)
-func (m *machine) tooLate(from state, c *call, to *steps) {
+func (m *machine) addLate(from state, c *call, to *steps) {
 	from.since += m.reserve
 	from.now = max(from.now, from.since)
 	if from.now > c.end {
 		return
 	}
-	late := from
-	late.phase = waiting
-	to.add(late)
-	if m.whole {
-		to.add(m.failed(from)) // an end of a reservation may count as a failure
+	next := from
+	next.phase = phaseWaiting
+	to.add(next)
+	if m.allowsEnd {
+		to.add(m.addFailure(from)) // an end of a reservation may count as a failure
 	}
 }
 
 // flush removes the job. (FWP-FLUSH-02)
 func (m *machine) flush(from state, c *call, to *steps) {
-	if from.phase == absent || !c.sure {
+	if from.phase == phaseAbsent || !c.isSure {
 		to.add(from)
 	}
 	switch {
-	case from.phase == absent:
+	case from.phase == phaseAbsent:
 	case m.lax == clearing:
 		to.add(from)
-	case c.sure || m.whole:
-		from.phase = gone
+	case c.isSure || m.allowsEnd:
+		from.phase = phaseGone
 		to.add(from)
 	}
 }

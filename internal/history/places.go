@@ -8,62 +8,62 @@ import (
 	"time"
 )
 
-// stranger evaluates a job without a PUSH: only its deliveries are known.
-func (j *judge) stranger(n int) {
+// judgeStranger evaluates a job without a PUSH: only its deliveries are known.
+func (j *judge) judgeStranger(n int) {
 	if !j.index.history.Strangers {
-		j.invented(n, NeverPushed, func(d int32) string {
+		j.addInvented(n, NeverPushed, func(d int32) string {
 			return fmt.Sprintf("%s returned job %s, which was never pushed", j.index.name(d), j.life.jid)
 		})
 	}
 }
 
-// refused evaluates a job whose only PUSH was refused.
-func (j *judge) refused(n int) {
-	j.invented(n, RefusedButDelivered, func(d int32) string {
+// judgeRefused evaluates a job whose only PUSH was refused.
+func (j *judge) judgeRefused(n int) {
+	j.addInvented(n, RefusedButDelivered, func(d int32) string {
 		return fmt.Sprintf("%s was refused, but %s returned job %s",
-			j.index.name(j.life.pushed), j.index.name(d), j.life.jid)
-	}, j.life.pushed)
+			j.index.name(j.life.pushEvent), j.index.name(d), j.life.jid)
+	}, j.life.pushEvent)
 }
 
-// invented adds a finding about the first delivery of a job that cannot exist.
-func (j *judge) invented(n int, breach Breach, what func(delivery int32) string, evidence ...int32) {
+// addInvented adds a finding about the first delivery of a job that cannot exist.
+func (j *judge) addInvented(n int, breach Breach, detail func(delivery int32) string, evidence ...int32) {
 	x := j.index
 	for _, i := range x.byJob[x.starts[n]:x.starts[n+1]] {
-		if e := &x.events[i]; e.delivery() && e.Return < x.end() {
-			j.find(breach, j.life.jid, what(i), append(evidence, i)...)
+		if e := &x.events[i]; e.isDelivery() && e.Return < x.end() {
+			j.find(breach, j.life.jid, detail(i), append(evidence, i)...)
 			return
 		}
 	}
 }
 
-// places compares each delivery with the FETCH, which must name the queue, and with the
+// judgePlaces compares each delivery with the FETCH, which must name the queue, and with the
 // PUSH, which must have the same contents. It adds one finding for each rule.
-func (j *judge) places(n int) {
+func (j *judge) judgePlaces(n int) {
 	x, l := j.index, &j.life
 	var astray, moved, changed bool
 	for _, i := range x.byJob[x.starts[n]:x.starts[n+1]] {
 		e := &x.events[i]
-		if !e.delivery() {
+		if !e.isDelivery() {
 			continue
 		}
 		j.choose(i)
-		if queue := l.push.queue(); !astray && !slices.Contains(e.asked(), queue) {
+		if queue := l.push.queue(); !astray && !slices.Contains(e.queueNames(), queue) {
 			astray = true
 			j.find(strayBreach(e), l.jid, fmt.Sprintf(
 				"%s pushed job %s to queue %s, and %s returned it, but asked only %s",
-				x.name(l.pushed), l.jid, queue, x.name(i), strings.Join(e.asked(), ", ")), l.pushed, i)
+				x.name(l.pushEvent), l.jid, queue, x.name(i), strings.Join(e.queueNames(), ", ")), l.pushEvent, i)
 			j.strays = append(j.strays, stray{finding: len(j.report.Findings) - 1, event: i, queue: queue})
 		}
 		if e.Queue != "" && !moved && e.Queue != l.push.queue() {
 			moved = true
 			j.find(QueueAltered, l.jid, fmt.Sprintf(
 				"%s pushed job %s to queue %s, and the work unit that %s returned names queue %s",
-				x.name(l.pushed), l.jid, l.push.queue(), x.name(i), e.Queue), l.pushed, i)
+				x.name(l.pushEvent), l.jid, l.push.queue(), x.name(i), e.Queue), l.pushEvent, i)
 		}
 		if e.Body != "" && l.push.Body != "" && !changed && e.Body != l.push.Body {
 			changed = true
 			j.find(Altered, l.jid, fmt.Sprintf("%s pushed job %s with %s, and %s returned it with %s",
-				x.name(l.pushed), l.jid, short(l.push.Body), x.name(i), short(e.Body)), l.pushed, i)
+				x.name(l.pushEvent), l.jid, excerpt(l.push.Body), x.name(i), excerpt(e.Body)), l.pushEvent, i)
 		}
 	}
 }
@@ -76,11 +76,11 @@ func strayBreach(e *Event) Breach {
 	return WrongQueue
 }
 
-// short cuts a body that is too long to read.
-func short(body string) string {
-	const most = 60
-	if len(body) > most {
-		return strings.ToValidUTF8(body[:most], "") + "..."
+// excerpt cuts a body that is too long to read.
+func excerpt(body string) string {
+	const limit = 60
+	if len(body) > limit {
+		return strings.ToValidUTF8(body[:limit], "") + "..."
 	}
 	return body
 }
@@ -91,7 +91,7 @@ func (x *index) name(i int32) string {
 	client := e.Worker
 	client = cmp.Or(client, fmt.Sprintf("client %d", e.Client))
 	span := fmt.Sprintf("from %s on, without a reply", clock(e.Call))
-	if e.closed() {
+	if e.hasReply() {
 		span = fmt.Sprintf("%s to %s", clock(e.Call), clock(e.Return))
 	}
 	if e.Op.Operated() {
@@ -126,21 +126,21 @@ type stray struct {
 	queue   string
 }
 
-// nearby is how many later strays one is compared with at most, so that the time stays
+// maxNeighbours is how many later strays one is compared with at most, so that the time stays
 // linear however many there are.
-const nearby = 32
+const maxNeighbours = 32
 
-// swapped finds pairs of overlapping strays that are each what the other FETCH named: their
+// pairSwapped finds pairs of overlapping strays that are each what the other FETCH named: their
 // replies were sent to each other's connections. (FWP-RESP-06)
-func (j *judge) swapped() {
+func (j *judge) pairSwapped() {
 	events := j.index.events
 	slices.SortFunc(j.strays, func(a, b stray) int { return cmp.Compare(a.event, b.event) })
 	for i, a := range j.strays {
-		for _, b := range j.strays[i+1 : min(i+1+nearby, len(j.strays))] {
+		for _, b := range j.strays[i+1 : min(i+1+maxNeighbours, len(j.strays))] {
 			if events[b.event].Call > events[a.event].Return {
 				break
 			}
-			if slices.Contains(events[a.event].asked(), b.queue) && slices.Contains(events[b.event].asked(), a.queue) {
+			if slices.Contains(events[a.event].queueNames(), b.queue) && slices.Contains(events[b.event].queueNames(), a.queue) {
 				j.exchange(a, b)
 				j.exchange(b, a)
 			}
@@ -155,7 +155,7 @@ func (j *judge) exchange(got, other stray) {
 		return
 	}
 	f.Breach = Swapped
-	f.What += fmt.Sprintf("; at the same time %s asked for it, and returned a job of queue %s: their replies were "+
+	f.Description += fmt.Sprintf("; at the same time %s asked for it, and returned a job of queue %s: their replies were "+
 		"swapped",
 		x.name(other.event), other.queue)
 	f.Events = append(f.Events, int(other.event))

@@ -14,20 +14,20 @@ import (
 
 // modelCall is a call as the model sees it.
 type modelCall struct {
-	what      string // push, bring, ack, fail, flush, take (a FETCH without a reply), nothing, end
-	who       string
-	sure      bool
+	kind      string // push, bring, ack, fail, flush, take (a FETCH without a reply), nothing, end
+	client    string
+	isSure    bool
 	call, ret time.Duration
 }
 
 // modelState is one of the states in which the job can be.
 type modelState struct {
-	where string // "", queue, retries, held, taken (by a FETCH without a reply), gone
-	who   string
-	fails int64
-	free  time.Duration // from when on it can be delivered; while it is held: since when
-	late  bool          // it is not known since when
-	now   time.Duration
+	place  string // "", queue, retries, held, taken (by a FETCH without a reply), gone
+	client string
+	fails  int64
+	free   time.Duration // from when on it can be delivered; while it is held: since when
+	isLate bool          // it is not known since when
+	now    time.Duration
 }
 
 // jobModel has what belongs to the job.
@@ -65,44 +65,44 @@ func (m jobModel) porcupine() porcupine.Model {
 // call has its effect.
 func (m jobModel) expired(s modelState, c modelCall) []modelState {
 	states := []modelState{s}
-	if s.where != "held" && s.where != "taken" {
+	if s.place != "held" && s.place != "taken" {
 		return states
 	}
 	out := s
-	out.late = s.where == "taken"
-	out.where, out.who = "retries", ""
+	out.isLate = s.place == "taken"
+	out.place, out.client = "retries", ""
 	out.free += m.reserve
 	out.now = max(out.now, out.free, c.call)
 	return append(states, out, m.failed(out))
 }
 
 func (m jobModel) failed(s modelState) modelState {
-	s.who = ""
+	s.client = ""
 	s.fails++
-	s.where = "retries"
+	s.place = "retries"
 	if m.retries >= 0 && s.fails > m.retries {
-		return modelState{where: "gone", now: s.now}
+		return modelState{place: "gone", now: s.now}
 	}
 	return s
 }
 
 func (m jobModel) apply(s modelState, c modelCall) []modelState {
-	purged := modelState{where: "gone", now: s.now}
-	inside := s.where != "" && s.where != "gone"
-	switch c.what {
+	purged := modelState{place: "gone", now: s.now}
+	inside := s.place != "" && s.place != "gone"
+	switch c.kind {
 	case "push":
-		there := s
-		there.where, there.free = "queue", m.at
-		if c.sure {
-			return []modelState{there}
+		queued := s
+		queued.place, queued.free = "queue", m.at
+		if c.isSure {
+			return []modelState{queued}
 		}
-		return []modelState{s, there}
+		return []modelState{s, queued}
 	case "bring":
 		return m.bring(s, c)
 	case "take":
 		return append(m.take(s, c), s)
 	case "ack", "flush":
-		must := c.sure && (c.what == "flush" || s.where == "held" && s.who == c.who)
+		must := c.isSure && (c.kind == "flush" || s.place == "held" && s.client == c.client)
 		switch {
 		case !inside:
 			return []modelState{s}
@@ -115,16 +115,16 @@ func (m jobModel) apply(s modelState, c modelCall) []modelState {
 			return []modelState{s}
 		}
 		worse := m.failed(s)
-		worse.free, worse.late = max(s.free, s.now+m.backoff), !c.sure
-		if worse.where == "gone" {
+		worse.free, worse.isLate = max(s.free, s.now+m.backoff), !c.isSure
+		if worse.place == "gone" {
 			worse = purged
 		}
-		if c.sure && s.where == "held" && s.who == c.who {
+		if c.isSure && s.place == "held" && s.client == c.client {
 			return []modelState{worse}
 		}
 		return []modelState{s, worse}
 	case "nothing":
-		if s.where == "queue" && s.now >= m.lateAt {
+		if s.place == "queue" && s.now >= m.lateAt {
 			return nil
 		}
 		return []modelState{s}
@@ -133,34 +133,34 @@ func (m jobModel) apply(s modelState, c modelCall) []modelState {
 }
 
 func (m jobModel) bring(s modelState, c modelCall) []modelState {
-	if s.where != "queue" && s.where != "retries" {
+	if s.place != "queue" && s.place != "retries" {
 		return nil
 	}
 	s.now = max(s.now, s.free)
-	s.where, s.who, s.free, s.late = "held", c.who, s.now, false
+	s.place, s.client, s.free, s.isLate = "held", c.client, s.now, false
 	return []modelState{s}
 }
 
 func (m jobModel) take(s modelState, c modelCall) []modelState {
-	taken := m.bring(s, c)
-	for i := range taken {
-		taken[i].where, taken[i].who = "taken", ""
+	states := m.bring(s, c)
+	for i := range states {
+		states[i].place, states[i].client = "taken", ""
 	}
-	return taken
+	return states
 }
 
 func (m jobModel) end(s modelState) []modelState {
-	bad := s.where == "queue" && m.overdueQueue ||
-		s.where == "retries" && m.overdueRetries && !s.late && m.retries >= 0 ||
-		s.where == "held" && m.overdueHeld && m.retries >= 0
+	bad := s.place == "queue" && m.overdueQueue ||
+		s.place == "retries" && m.overdueRetries && !s.isLate && m.retries >= 0 ||
+		s.place == "held" && m.overdueHeld && m.retries >= 0
 	if bad {
 		return nil
 	}
 	return []modelState{s}
 }
 
-// everlasting is later than every time of a small history.
-const everlasting = 1_000_000 * time.Hour
+// endOfTime is later than every time of a small history.
+const endOfTime = 1_000_000 * time.Hour
 
 // porcupineSays asks the other checker whether the history of a job can be explained.
 // With empties, FETCHes that found nothing are part of it.
@@ -185,7 +185,7 @@ func porcupineSays(h *History, jid string, empties bool) bool {
 	final := -1
 	for i, e := range h.Events {
 		later := final < 0 || e.Call >= h.Events[final].Call
-		if later && e.Op == Fetch && e.Outcome == Empty && slices.Contains(e.asked(), queue) {
+		if later && e.Op == Fetch && e.Outcome == Empty && slices.Contains(e.queueNames(), queue) {
 			final = i
 		}
 		if c, concerned := modelled(e, jid, queue, empties); concerned {
@@ -196,8 +196,8 @@ func porcupineSays(h *History, jid string, empties bool) bool {
 		e := h.Events[final]
 		m.overdueQueue = e.Call > max(last, m.lateAt)
 		m.overdueRetries = e.Call > last+h.Limits.Patience
-		m.overdueHeld = e.Call > last+h.Limits.Patience+m.reserve+h.Limits.Early
-		operations = append(operations, operation(modelCall{what: "end", call: e.Call, ret: e.Return}))
+		m.overdueHeld = e.Call > last+h.Limits.Patience+m.reserve+h.Limits.MaxLead
+		operations = append(operations, operation(modelCall{kind: "end", call: e.Call, ret: e.Return}))
 	}
 	return porcupine.CheckOperations(m.porcupine(), operations)
 }
@@ -215,9 +215,9 @@ func modelOf(h *History, e Event) jobModel {
 	if e.ReserveFor != nil {
 		m.reserve = time.Duration(max(60, *e.ReserveFor)) * time.Second
 	}
-	m.reserve -= h.Limits.Early
+	m.reserve -= h.Limits.MaxLead
 	if e.At > 0 {
-		m.at, m.lateAt = e.At-h.Limits.Early, max(e.At, e.Return)+h.Limits.Late
+		m.at, m.lateAt = e.At-h.Limits.MaxLead, max(e.At, e.Return)+h.Limits.MaxDelay
 	}
 	return m
 }
@@ -228,23 +228,23 @@ func operation(c modelCall) porcupine.Operation {
 
 // modelled says what an event is to a job.
 func modelled(e Event, jid, queue string, empties bool) (modelCall, bool) {
-	c := modelCall{who: e.Worker, sure: e.Outcome == OK, call: e.Call, ret: e.Return}
+	c := modelCall{client: e.Worker, isSure: e.Outcome == OK, call: e.Call, ret: e.Return}
 	if e.Outcome == Open {
-		c.ret = everlasting
+		c.ret = endOfTime
 	}
 	switch {
 	case e.Outcome == Refused:
 		return c, false
 	case e.Op == Flush:
-		c.what = "flush"
-	case e.Op == Fetch && e.Outcome == Open && slices.Contains(e.asked(), queue):
-		c.what = "take"
-	case e.Op == Fetch && e.Outcome == Empty && empties && slices.Contains(e.asked(), queue):
-		c.what = "nothing"
+		c.kind = "flush"
+	case e.Op == Fetch && e.Outcome == Open && slices.Contains(e.queueNames(), queue):
+		c.kind = "take"
+	case e.Op == Fetch && e.Outcome == Empty && empties && slices.Contains(e.queueNames(), queue):
+		c.kind = "nothing"
 	case e.JID != jid || e.Op == Fetch && e.Outcome != OK:
 		return c, false
 	default:
-		c.what = map[Op]string{Push: "push", Fetch: "bring", Ack: "ack", Fail: "fail"}[e.Op]
+		c.kind = map[Op]string{Push: "push", Fetch: "bring", Ack: "ack", Fail: "fail"}[e.Op]
 	}
 	return c, true
 }

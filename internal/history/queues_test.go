@@ -11,63 +11,63 @@ import (
 
 func TestJudgeEmptyFetches(t *testing.T) {
 	t.Parallel()
-	open := Event{Worker: "x", Op: Fetch, Return: -1, Call: seconds(0.5)}.asks("q")
+	openFetch := Event{Worker: "x", Op: Fetch, Return: -1, Call: seconds(0.5)}.asks("q")
 	all(t, []judgement{
 		{
 			name:   "nothing though a job was there",
-			events: []Event{job("j", 0, 1), none("a", 2, 3), bring("a", "j", 4, 5)}, want: []string{"absent"},
+			events: []Event{job("j", 0, 1), emptyFetch("a", 2, 3), bring("a", "j", 4, 5)}, want: []string{"absent"},
 		},
 		{
 			name:   "in the second queue",
-			events: []Event{job("j", 0, 1), none("a", 2, 3).asks("p q"), bring("a", "j", 4, 5)},
+			events: []Event{job("j", 0, 1), emptyFetch("a", 2, 3).asks("p q"), bring("a", "j", 4, 5)},
 			want:   []string{"absent"},
 		},
-		{name: "in another queue", events: []Event{job("j", 0, 1), none("a", 2, 3).asks("p"), bring("a", "j", 4, 5)}},
-		{name: "the PUSH was not answered yet", events: []Event{job("j", 0, 2.5), none("a", 2, 3), bring("a", "j", 4, 5)}},
+		{name: "in another queue", events: []Event{job("j", 0, 1), emptyFetch("a", 2, 3).asks("p"), bring("a", "j", 4, 5)}},
+		{name: "the PUSH was not answered yet", events: []Event{job("j", 0, 2.5), emptyFetch("a", 2, 3), bring("a", "j", 4, 5)}},
 		{
 			name:   "it was pushed while the FETCH waited",
-			events: []Event{none("a", 0, 3).asks("p q"), job("j", 1, 2), bring("a", "j", 4, 5)},
+			events: []Event{emptyFetch("a", 0, 3).asks("p q"), job("j", 1, 2), bring("a", "j", 4, 5)},
 		},
-		{name: "another FETCH was under way", events: []Event{job("j", 0, 1), none("a", 2, 4), bring("b", "j", 3, 5)}},
-		{name: "a FETCH without a reply took it", events: []Event{job("j", 0, 1), open, none("a", 2, 4)}},
+		{name: "another FETCH was under way", events: []Event{job("j", 0, 1), emptyFetch("a", 2, 4), bring("b", "j", 3, 5)}},
+		{name: "a FETCH without a reply took it", events: []Event{job("j", 0, 1), openFetch, emptyFetch("a", 2, 4)}},
 		{
 			name:   "a FETCH without a reply that came later",
-			events: []Event{job("j", 0, 1), none("a", 2, 4), func() Event { e := open; e.Call = seconds(5); return e }()},
+			events: []Event{job("j", 0, 1), emptyFetch("a", 2, 4), func() Event { e := openFetch; e.Call = seconds(5); return e }()},
 			want:   []string{"absent"},
 		},
 		{
 			name:   "a FETCH without a reply of another queue",
-			events: []Event{job("j", 0, 1), open.asks("p"), none("a", 2, 4)}, want: []string{"absent"},
+			events: []Event{job("j", 0, 1), openFetch.asks("p"), emptyFetch("a", 2, 4)}, want: []string{"absent"},
 		},
-		{name: "an ACK before it was delivered", events: []Event{job("j", 0, 1), ack("x", "j", 1, 2), none("a", 2, 4)}},
+		{name: "an ACK before it was delivered", events: []Event{job("j", 0, 1), ack("x", "j", 1, 2), emptyFetch("a", 2, 4)}},
 		{
 			name:   "an ACK that was refused",
-			events: []Event{job("j", 0, 1), ack("x", "j", 1, 2).refused(), none("a", 2, 4)}, want: []string{"absent"},
+			events: []Event{job("j", 0, 1), ack("x", "j", 1, 2).refused(), emptyFetch("a", 2, 4)}, want: []string{"absent"},
 		},
 		{
 			name:   "a FLUSH without a reply",
-			events: []Event{job("j", 0, 1), event(Flush, "", "", 1, 1).opened(), none("a", 2, 4)},
+			events: []Event{job("j", 0, 1), event(Flush, "", "", 1, 1).withoutReply(), emptyFetch("a", 2, 4)},
 		},
-		{name: "a quiet worker", events: []Event{job("j", 0, 1), none("a", 2, 3).quiet(), bring("a", "j", 4, 5)}},
-		{name: "a client that is no worker", events: []Event{job("j", 0, 1), none("", 2, 3), bring("a", "j", 4, 5)}},
+		{name: "a quiet worker", events: []Event{job("j", 0, 1), emptyFetch("a", 2, 3).quiet(), bring("a", "j", 4, 5)}},
+		{name: "a client that is no worker", events: []Event{job("j", 0, 1), emptyFetch("", 2, 3), bring("a", "j", 4, 5)}},
 		{
 			name:   "it failed and waits",
-			events: []Event{job("j", 0, 1), bring("a", "j", 2, 3), fail("a", "j", 4, 5), none("a", 6, 500)},
+			events: []Event{job("j", 0, 1), bring("a", "j", 2, 3), fail("a", "j", 4, 5), emptyFetch("a", 6, 500)},
 		},
 	}, false)
 }
 
 func TestJudgeOrderOfQueues(t *testing.T) {
 	t.Parallel()
-	first := func(more ...Event) []Event {
-		return append([]Event{job("j", 0, 1), push("k", 0, 1).to("r")}, more...)
+	first := func(events ...Event) []Event {
+		return append([]Event{job("j", 0, 1), push("k", 0, 1).to("r")}, events...)
 	}
-	late := bring("a", "j", 50, 51)
+	lateFetch := bring("a", "j", 50, 51)
 	wrong := []string{"queue-order|absent"}
 	all(t, []judgement{
-		{name: "the second queue first", events: first(bring("a", "k", 2, 3).asks("q r"), late), want: wrong},
-		{name: "the third queue first", events: first(bring("a", "k", 2, 3).asks("p q r"), late), want: wrong},
-		{name: "in the order that was asked", events: first(bring("a", "k", 2, 3).asks("r q"), late)},
+		{name: "the second queue first", events: first(bring("a", "k", 2, 3).asks("q r"), lateFetch), want: wrong},
+		{name: "the third queue first", events: first(bring("a", "k", 2, 3).asks("p q r"), lateFetch), want: wrong},
+		{name: "in the order that was asked", events: first(bring("a", "k", 2, 3).asks("r q"), lateFetch)},
 		{name: "the other was taken meanwhile", events: first(bring("a", "k", 2, 3).asks("q r"), bring("b", "j", 2.5, 9))},
 		{
 			name:   "the other was taken and came back",
@@ -75,17 +75,17 @@ func TestJudgeOrderOfQueues(t *testing.T) {
 		},
 		{
 			name:   "the other was pushed meanwhile",
-			events: []Event{push("k", 0, 1).to("r"), bring("a", "k", 2, 4).asks("q r"), job("j", 1, 3), late},
+			events: []Event{push("k", 0, 1).to("r"), bring("a", "k", 2, 4).asks("q r"), job("j", 1, 3), lateFetch},
 		},
 		{
 			name:   "a FETCH without a reply may have had the other",
-			events: first(Event{Worker: "x", Op: Fetch, Return: -1}.asks("q"), bring("a", "k", 2, 3).asks("q r"), late),
+			events: first(Event{Worker: "x", Op: Fetch, Return: -1}.asks("q"), bring("a", "k", 2, 3).asks("q r"), lateFetch),
 		},
 		{name: "the other never came, so it may be lost", events: first(bring("a", "k", 2, 3).asks("q r"))},
-		{name: "a client that is no worker", events: first(bring("", "k", 2, 3).asks("q r"), late)},
+		{name: "a client that is no worker", events: first(bring("", "k", 2, 3).asks("q r"), lateFetch)},
 		{
 			name:   "one of many others",
-			events: first(job("l", 0, 1), bring("b", "l", 1, 2), bring("a", "k", 2, 3).asks("q r"), late),
+			events: first(job("l", 0, 1), bring("b", "l", 1, 2), bring("a", "k", 2, 3).asks("q r"), lateFetch),
 			want:   wrong,
 		},
 		{
@@ -105,7 +105,7 @@ func TestJudgeOrderOfQueues(t *testing.T) {
 func TestEmptyFetchesAgree(t *testing.T) {
 	t.Parallel()
 	var right, wrong int
-	for seed := range uint64(howMany(15_000)) {
+	for seed := range uint64(scaledCount(15_000)) {
 		bug := []string{"empty", "push lost", "", "invented"}[seed%4]
 		h, _ := simulate(seed, 4+int(seed%7), bug)
 		s := &simulation{Rand: rand.New(rand.NewPCG(seed, 3))}
@@ -113,9 +113,9 @@ func TestEmptyFetchesAgree(t *testing.T) {
 			s.mutate(&h)
 		}
 		blamed := wrongJobs(Judge(&h), func(f Finding) bool {
-			return aboutCalls(f) || f.Breach == Absent || f.Breach == ScheduledAbsent
+			return isOfCalls(f) || f.Breach == Absent || f.Breach == ScheduledAbsent
 		})
-		for _, jid := range judged(&h) {
+		for _, jid := range judgedJobs(&h) {
 			ok := porcupineSays(&h, jid, true)
 			if blamed[jid] {
 				require.False(t, ok, "seed %d, job %s\n%s", seed, jid, dump(&h, jid, Judge(&h)))
@@ -123,7 +123,7 @@ func TestEmptyFetchesAgree(t *testing.T) {
 				continue
 			}
 			right++
-			if simple(&h, jid) {
+			if isSimple(&h, jid) {
 				require.True(t, ok, "seed %d, job %s\n%s", seed, jid, dump(&h, jid, Judge(&h)))
 			}
 		}
@@ -132,17 +132,17 @@ func TestEmptyFetchesAgree(t *testing.T) {
 	assert.Positive(t, wrong)
 }
 
-// simple reports whether nothing but a PUSH, one FETCH and what its worker answered later
+// isSimple reports whether nothing but a PUSH, one FETCH and what its worker answered later
 // is about the job.
-func simple(h *History, jid string) bool {
+func isSimple(h *History, jid string) bool {
 	var bring *Event
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
-		case e.Op == Flush || e.mayHaveTaken():
+		case e.Op == Flush || e.isOpenFetch():
 			return false
 		case e.JID != jid || e.Outcome == Refused:
-		case e.delivery():
+		case e.isDelivery():
 			if bring != nil {
 				return false
 			}
@@ -176,7 +176,7 @@ func TestSwappedReplies(t *testing.T) {
 			findings := Judge(&History{Events: append(slices.Clone(pushes), test.fetches...)})
 			assert.Len(t, findings, 2)
 			for _, f := range findings {
-				assert.Equal(t, test.want, f.Breach, f.What)
+				assert.Equal(t, test.want, f.Breach, f.Description)
 				assert.IsIncreasing(t, f.Events)
 			}
 		})

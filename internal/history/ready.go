@@ -19,9 +19,9 @@ type window struct {
 
 // window returns that of the job; it is empty if begin is not before end.
 func (l *life) window(x *index) window {
-	w := window{begin: l.begin, end: l.taken, jid: l.jid, push: l.pushed}
+	w := window{begin: l.begin, end: l.earliestTake, jid: l.jid, push: l.pushEvent}
 	if q := x.queues[l.push.queue()]; q != nil {
-		w.end = min(w.end, q.opened)
+		w.end = min(w.end, q.firstOpen)
 	}
 	return w
 }
@@ -29,8 +29,8 @@ func (l *life) window(x *index) window {
 // keepWindow keeps the window of the job for the rule about several jobs. Only a job
 // that was delivered later was certainly there before, and not lost.
 func (l *life) keepWindow(x *index) {
-	came := slices.ContainsFunc(l.calls, func(c call) bool { return c.op == Fetch })
-	if w := l.window(x); came && w.begin < w.end {
+	isDelivered := slices.ContainsFunc(l.calls, func(c call) bool { return c.op == Fetch })
+	if w := l.window(x); isDelivered && w.begin < w.end {
 		q := x.queue(l.push.queue())
 		q.windows = append(q.windows, w)
 	}
@@ -76,9 +76,9 @@ func (j *judge) choose(i int32) {
 	}
 }
 
-// order evaluates a FETCH that delivered a job while an earlier one of its queues had one.
+// judgeOrder evaluates a FETCH that delivered a job while an earlier one of its queues had one.
 // (FWP-FETCH-04)
-func (j *judge) order(c choice) {
+func (j *judge) judgeOrder(c choice) {
 	x := j.index
 	e := &x.events[c.event]
 	for _, name := range e.Queues[:c.place] {
@@ -92,30 +92,30 @@ func (j *judge) order(c choice) {
 					"command that could take the job was sent until the FETCH was answered",
 				x.name(c.event), strings.Join(e.Queues, ", "), e.JID, e.Queues[c.place],
 				w.jid, name, x.name(w.push)), w.push, c.event)
-			j.or(Absent) // it was delivered later, but the PUSH may not have put it there at once
+			j.addBreaches(Absent) // it was delivered later, but the PUSH may not have put it there at once
 			return
 		}
 	}
 }
 
-// absence evaluates a FETCH that found nothing while the job was in its queue.
+// judgeAbsence evaluates a FETCH that found nothing while the job was in its queue.
 // (FWP-STATE-04; FWP-STATE-11)
-func (j *judge) absence() {
+func (j *judge) judgeAbsence() {
 	x, l := j.index, &j.life
 	q := x.queues[l.push.queue()]
 	w := l.window(x)
 	if q == nil || w.begin >= w.end {
 		return
 	}
-	i := q.empties.within(x.events, w.begin, w.end)
+	i := q.empties.findWithin(x.events, w.begin, w.end)
 	if i < 0 {
 		return
 	}
-	breach, why := Absent, "was answered before"
+	breach, reason := Absent, "was answered before"
 	if l.push.At > 0 {
-		breach, why = ScheduledAbsent, fmt.Sprintf("was answered before, and its at of %s was past", clock(l.push.At))
+		breach, reason = ScheduledAbsent, fmt.Sprintf("was answered before, and its at of %s was past", clock(l.push.At))
 	}
 	j.find(breach, l.jid, fmt.Sprintf("%s found nothing in queue %s while job %s was there: %s %s, and no command "+
 		"that could take the job was sent until the FETCH was answered",
-		x.name(i), q.name, l.jid, x.name(l.pushed), why), l.pushed, i)
+		x.name(i), q.name, l.jid, x.name(l.pushEvent), reason), l.pushEvent, i)
 }

@@ -43,35 +43,35 @@ func (r *Recorder) Client(number int, worker string) *Client {
 	return client
 }
 
-// Pending is a call without its reply. Unless one of its methods is called it stays
+// PendingCall is a call without its reply. Unless one of its methods is called it stays
 // open for ever.
-type Pending struct {
+type PendingCall struct {
 	client *Client
 	index  int
 }
 
 // Call records that a command is about to be sent: it sets the time of the call of e,
 // and leaves it open.
-func (c *Client) Call(e Event) Pending {
+func (c *Client) Call(e Event) PendingCall {
 	e.Client, e.Worker = c.number, cmp.Or(e.Worker, c.worker)
 	e.Outcome, e.Return = Open, -1
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.Call = time.Since(c.begin)
 	c.events = append(c.events, e)
-	return Pending{client: c, index: len(c.events) - 1}
+	return PendingCall{client: c, index: len(c.events) - 1}
 }
 
 // Return records a reply that is received now.
-func (p Pending) Return(o Outcome) { p.set(func(e *Event) { e.Outcome = o }) }
+func (p PendingCall) Return(o Outcome) { p.set(func(e *Event) { e.Outcome = o }) }
 
 // Delivered records that a FETCH delivered a job. Queue and body are those of the work
 // unit, see [Event].
-func (p Pending) Delivered(jid, queue, body string) {
+func (p PendingCall) Delivered(jid, queue, body string) {
 	p.set(func(e *Event) { e.Outcome, e.JID, e.Queue, e.Body = OK, jid, queue, body })
 }
 
-func (p Pending) set(change func(*Event)) {
+func (p PendingCall) set(change func(*Event)) {
 	at := time.Since(p.client.begin)
 	p.client.mu.Lock()
 	defer p.client.mu.Unlock()
@@ -100,16 +100,16 @@ func (r *Recorder) History() *History {
 	now := time.Since(r.begin)
 	var events []Event
 	for _, client := range clients {
-		events = client.until(events, now)
+		events = client.eventsUntil(events, now)
 	}
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.Call, b.Call) })
 	return &History{Events: events}
 }
 
-// until appends the events that were called before now, with the replies until now.
+// eventsUntil appends the events that were called before now, with the replies until now.
 // Clients are read one after the other, and a delivery must not be in the history without
 // its PUSH.
-func (c *Client) until(events []Event, now time.Duration) []Event {
+func (c *Client) eventsUntil(events []Event, now time.Duration) []Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.events {
@@ -117,7 +117,7 @@ func (c *Client) until(events []Event, now time.Duration) []Event {
 			continue
 		}
 		if e.Return > now {
-			e = e.opened()
+			e = e.withoutReply()
 		}
 		events = append(events, e)
 	}

@@ -48,7 +48,7 @@ func TestRecorderCutsAtOneInstant(t *testing.T) {
 	assert.Equal(t, []Event{
 		{Client: 1, Worker: "w", Op: Ack, Outcome: OK, JID: "before", Call: 1, Return: 5},
 		{Client: 1, Worker: "w", Op: Fetch, Call: 4, Return: -1},
-	}, client.until(nil, 5))
+	}, client.eventsUntil(nil, 5))
 }
 
 // TestRecorderWhileItRecords takes histories in the middle of a run. None of them may

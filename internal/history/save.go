@@ -53,8 +53,8 @@ func (h *History) Save(w io.Writer) error {
 	}
 	for i := range events {
 		e := &events[i]
-		if !e.closed() {
-			opened := e.opened() // as it is evaluated
+		if !e.hasReply() {
+			opened := e.withoutReply() // as it is evaluated
 			e = &opened
 		}
 		if err := encoder.Encode(e); err != nil {
@@ -94,14 +94,14 @@ func Load(r io.Reader) (*History, error) {
 	return h, err
 }
 
-// longestLine bounds a line, in bytes.
-const longestLine = 1 << 20
+// maxLine bounds a line, in bytes.
+const maxLine = 1 << 20
 
-// mostAtOnce is for how many events there is room from the beginning, if the header announces so many.
-const mostAtOnce = 1 << 20
+// maxPrealloc is for how many events there is room from the beginning, if the header announces so many.
+const maxPrealloc = 1 << 20
 
-// mostWords is how many different words of events are kept once.
-const mostWords = 1 << 14
+// maxWords is how many different words of events are kept once.
+const maxWords = 1 << 14
 
 // loader reads a history line by line, all with one decoder.
 type loader struct {
@@ -113,7 +113,7 @@ type loader struct {
 }
 
 func newLoader(r io.Reader) *loader {
-	l := &loader{in: bufio.NewReaderSize(r, longestLine), words: map[string]string{}}
+	l := &loader{in: bufio.NewReaderSize(r, maxLine), words: map[string]string{}}
 	l.decoder = json.NewDecoder(l)
 	l.decoder.DisallowUnknownFields()
 	return l
@@ -131,18 +131,18 @@ func (l *loader) Read(p []byte) (n int, err error) {
 
 // share replaces the words of an event by equal ones of earlier events.
 func (l *loader) share(e *Event) {
-	e.Worker, e.Queue, e.Body = l.shared(e.Worker), l.shared(e.Queue), l.shared(e.Body)
+	e.Worker, e.Queue, e.Body = l.intern(e.Worker), l.intern(e.Queue), l.intern(e.Body)
 	for i, name := range e.Queues {
-		e.Queues[i] = l.shared(name)
+		e.Queues[i] = l.intern(name)
 	}
 }
 
-func (l *loader) shared(word string) string {
-	kept, known := l.words[word]
+func (l *loader) intern(word string) string {
+	value, ok := l.words[word]
 	switch {
-	case known:
-		return kept
-	case len(l.words) < mostWords:
+	case ok:
+		return value
+	case len(l.words) < maxWords:
 		l.words[word] = word
 	}
 	return word
@@ -157,17 +157,17 @@ func (l *loader) load() (*History, error) {
 	if first.Version != version {
 		return h, l.damage(fmt.Errorf("it has version %d, expected %d", first.Version, version))
 	}
-	if t := first.Limits; outOfRange(t.Early, t.Late, t.Patience, t.Backoff, first.Cut) || first.Events < 0 {
+	if t := first.Limits; isOutOfRange(t.MaxLead, t.MaxDelay, t.Patience, t.Backoff, first.Cut) || first.Events < 0 {
 		return h, l.damage(errOutOfRange)
 	}
 	h.Drained, h.Strangers, h.Cut, h.Limits = first.Drained, first.Strangers, first.Cut, first.Limits
-	h.Events = make([]Event, 0, min(first.Events, mostAtOnce))
+	h.Events = make([]Event, 0, min(first.Events, maxPrealloc))
 	for i := range first.Events {
 		h.Events = append(h.Events, Event{})
 		e := &h.Events[i]
 		err := l.next(e)
-		if wrong := e.check(h.Events[:i]); err == nil && wrong != nil {
-			err = l.damage(wrong)
+		if damage := e.check(h.Events[:i]); err == nil && damage != nil {
+			err = l.damage(damage)
 		}
 		if err != nil {
 			h.Events = h.Events[:i]
@@ -191,7 +191,7 @@ func (l *loader) next(v any) error {
 	line, err := l.in.ReadSlice('\n')
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		return l.damage(fmt.Errorf("a line of more than %d MiB", longestLine>>20))
+		return l.damage(fmt.Errorf("a line of more than %d MiB", maxLine>>20))
 	case errors.Is(err, io.EOF):
 		return l.damage(errors.New("the file ends here and is not complete"))
 	case err != nil:
@@ -214,7 +214,7 @@ func (e *Event) check(before []Event) error {
 	switch n := len(before); {
 	case e.Op == 0:
 		return errors.New("it has no op")
-	case outOfRange(e.At, e.Call) || e.closed() && outOfRange(e.Return):
+	case isOutOfRange(e.At, e.Call) || e.hasReply() && isOutOfRange(e.Return):
 		return errOutOfRange
 	case n > 0 && e.Call < before[n-1].Call:
 		return errors.New("its call is before that of the previous event")
@@ -226,8 +226,8 @@ func (e *Event) check(before []Event) error {
 
 var errOutOfRange = errors.New("it has a number that is out of range")
 
-// outOfRange reports whether one of the times is negative or so long that sums of a few
+// isOutOfRange reports whether one of the times is negative or so long that sums of a few
 // of them would not be times any more: 36 years.
-func outOfRange(times ...time.Duration) bool {
+func isOutOfRange(times ...time.Duration) bool {
 	return slices.ContainsFunc(times, func(t time.Duration) bool { return t < 0 || t > 1<<60 })
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func saved(t *testing.T, h *History) string {
+func saveText(t *testing.T, h *History) string {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, h.Save(&b))
@@ -25,45 +25,45 @@ func TestSaveAndLoad(t *testing.T) {
 	for seed := range uint64(300) {
 		h, _ := simulate(seed, 12, []string{"", "delivered twice", "push lost"}[seed%3])
 		h.Strangers = seed%2 == 0
-		text := saved(t, &h)
-		again, err := Load(strings.NewReader(text))
+		text := saveText(t, &h)
+		other, err := Load(strings.NewReader(text))
 		require.NoError(t, err)
-		require.Equal(t, Examine(&h), Examine(again))
-		require.Equal(t, text, saved(t, again))
+		require.Equal(t, Examine(&h), Examine(other))
+		require.Equal(t, text, saveText(t, other))
 	}
 }
 
 func TestSavedForm(t *testing.T) {
 	t.Parallel()
-	h := &History{Drained: true, Limits: Limits{Early: time.Second}, Events: []Event{
+	h := &History{Drained: true, Limits: Limits{MaxLead: time.Second}, Events: []Event{
 		job("j", 0, 1).retry(-1).at(2).body("<x>"), bring("a", "j", 2, 3).quiet(), {Op: Kill, Call: 9, Return: -1},
 	}}
 	assert.Equal(t, `{"fwp_history":1,"events":3,"drained":true,"limits":{"early":1000000000}}
 {"client":0,"op":"PUSH","outcome":"ok","jid":"j","queue":"q","retry":-1,"reserve_for":60,"at":2000000000,"body":"<x>","call":0,"return":1000000000}
 {"client":0,"op":"kill","outcome":"open","call":9,"return":-1}
 {"client":0,"worker":"a","quiet":true,"op":"FETCH","outcome":"ok","jid":"j","queues":["q"],"call":2000000000,"return":3000000000}
-`, saved(t, h))
+`, saveText(t, h))
 }
 
 func TestNoNameMovesTheCursor(t *testing.T) {
 	t.Parallel()
 	h := &History{Events: []Event{job("\u202e\u009b", 0, 1)}}
-	text := saved(t, h)
+	text := saveText(t, h)
 	assert.Contains(t, text, `"jid":"\u202e\u009b"`)
-	again, err := Load(strings.NewReader(text))
+	other, err := Load(strings.NewReader(text))
 	require.NoError(t, err)
-	assert.Equal(t, "\u202e\u009b", again.Events[0].JID)
+	assert.Equal(t, "\u202e\u009b", other.Events[0].JID)
 }
 
 func TestLoadDamaged(t *testing.T) {
 	t.Parallel()
 	h := &History{Drained: true, Events: []Event{job("j", 0, 1), bring("a", "j", 2, 3), ack("a", "j", 4, 5)}}
-	lines := strings.SplitAfter(saved(t, h), "\n")
+	lines := strings.SplitAfter(saveText(t, h), "\n")
 	head, rest := lines[0], strings.Join(lines[1:3], "")
 	for _, c := range []struct {
-		name, text string
-		line, kept int
-		says       string
+		name, text   string
+		line, events int
+		says         string
 	}{
 		{"nothing", "", 1, 0, "the file ends here"},
 		{"no history", "hello\n", 1, 0, "invalid character"},
@@ -104,7 +104,7 @@ func TestLoadDamaged(t *testing.T) {
 			require.ErrorAs(t, err, &damage)
 			assert.Equal(t, c.line, damage.Line)
 			require.ErrorContains(t, err, c.says)
-			assert.Len(t, got.Events, c.kept)
+			assert.Len(t, got.Events, c.events)
 			assert.False(t, got.Drained)
 		})
 	}
@@ -113,7 +113,7 @@ func TestLoadDamaged(t *testing.T) {
 func TestLoadReportsTheReader(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is gone")
-	text := saved(t, &History{Events: []Event{job("j", 0, 1), job("k", 2, 3)}})
+	text := saveText(t, &History{Events: []Event{job("j", 0, 1), job("k", 2, 3)}})
 	got, err := Load(io.MultiReader(strings.NewReader(text[:len(text)-5]), iotest.ErrReader(broken)))
 	require.ErrorIs(t, err, broken)
 	assert.Len(t, got.Events, 1)
@@ -122,9 +122,9 @@ func TestLoadReportsTheReader(t *testing.T) {
 // TestACutHistoryMakesNoFindings cuts histories of a right server off at every line.
 func TestACutHistoryMakesNoFindings(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(howMany(500)) {
+	for seed := range uint64(scaledCount(500)) {
 		h, _ := simulate(seed, 14, "")
-		lines := strings.SplitAfter(saved(t, &h), "\n")
+		lines := strings.SplitAfter(saveText(t, &h), "\n")
 		for n := 1; n < len(lines)-1; n++ {
 			got, err := Load(strings.NewReader(strings.Join(lines[:n], "")))
 			require.Error(t, err)
@@ -144,9 +144,9 @@ func FuzzLoad(f *testing.F) {
 		got, err := Load(bytes.NewReader(text))
 		Judge(got)
 		if err == nil {
-			again, err := Load(strings.NewReader(saved(t, got)))
+			other, err := Load(strings.NewReader(saveText(t, got)))
 			require.NoError(t, err)
-			require.Equal(t, Judge(got), Judge(again))
+			require.Equal(t, Judge(got), Judge(other))
 		}
 	})
 }

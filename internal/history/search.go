@@ -10,8 +10,8 @@ type search struct {
 	// final reports whether the job may end in a state; nil allows any.
 	final func(state) bool
 
-	seen map[spot]struct{} // dead ends; only kept for more than a few calls
-	left int               // places that may still be tried
+	deadEnds map[spot]struct{} // dead ends; only kept for more than a few calls
+	budget   int               // places that may still be tried
 }
 
 // spot is a place in the search: the calls before base are done, and those of the
@@ -31,20 +31,20 @@ const (
 	tangled // too many calls overlap to tell
 )
 
-// few is how many calls are tried in every order without keeping dead ends.
-const few = 5
+// fewCalls is how many calls are tried in every order without keeping dead ends.
+const fewCalls = 5
 
 // run searches. The calls must be sorted by begin.
 func (s *search) run() answer {
-	s.left = 1<<12 + 64*len(s.calls)
-	s.seen = nil
-	if len(s.calls) > few {
-		s.seen = make(map[spot]struct{})
+	s.budget = 1<<12 + 64*len(s.calls)
+	s.deadEnds = nil
+	if len(s.calls) > fewCalls {
+		s.deadEnds = make(map[spot]struct{})
 	}
-	return s.from(spot{})
+	return s.searchFrom(spot{})
 }
 
-func (s *search) from(at spot) answer {
+func (s *search) searchFrom(at spot) answer {
 	for at.mask&1 != 0 {
 		at.mask >>= 1
 		at.base++
@@ -55,17 +55,17 @@ func (s *search) from(at spot) answer {
 		}
 		return impossible
 	}
-	if s.left--; s.left < 0 {
+	if s.budget--; s.budget < 0 {
 		return tangled
 	}
-	if s.seen != nil {
-		if _, dead := s.seen[at]; dead {
+	if s.deadEnds != nil {
+		if _, ok := s.deadEnds[at]; ok {
 			return impossible
 		}
 	}
 	result := s.next(at)
-	if result == impossible && s.seen != nil {
-		s.seen[at] = struct{}{}
+	if result == impossible && s.deadEnds != nil {
+		s.deadEnds[at] = struct{}{}
 	}
 	return result
 }
@@ -86,7 +86,7 @@ func (s *search) next(at spot) answer {
 		limit = min(limit, c.end)
 		to := s.machine.step(at.state, c)
 		for _, next := range to.list[:to.n] {
-			switch s.from(spot{base: at.base, mask: at.mask | 1<<bit, state: next}) {
+			switch s.searchFrom(spot{base: at.base, mask: at.mask | 1<<bit, state: next}) {
 			case possible:
 				return possible
 			case tangled:

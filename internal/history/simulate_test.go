@@ -25,9 +25,9 @@ type simulation struct {
 type simulatedJob struct {
 	retries, fails int64
 	reserve        time.Duration
-	where          string // queue, retries, held, gone
-	who            int
-	due            time.Duration // when it is in its queue, or when its reservation is found to be over
+	place          string // queue, retries, held, gone
+	worker         int
+	dueAt          time.Duration // when it is in its queue, or when its reservation is found to be over
 	queue          string
 	twin           bool // it is delivered once more
 }
@@ -40,8 +40,8 @@ type simulatedWorker struct {
 	holds  []string
 }
 
-func (s *simulation) seconds(least, most int) time.Duration {
-	return time.Duration(least*10+s.IntN((most-least)*10+1)) * time.Second / 10
+func (s *simulation) seconds(from, to int) time.Duration {
+	return time.Duration(from*10+s.IntN((to-from)*10+1)) * time.Second / 10
 }
 
 func (s *simulation) chance(percent int) bool { return s.IntN(100) < percent }
@@ -68,7 +68,7 @@ var simulatedBugs = map[string][]Breach{
 func simulate(seed uint64, calls int, bug string) (h History, planted bool) {
 	s := &simulation{Rand: rand.New(rand.NewPCG(seed, 1)), jobs: map[string]*simulatedJob{}, bug: bug}
 	s.generous, s.counting = s.chance(50), s.chance(50)
-	s.history.Limits = Limits{Early: s.seconds(0, 1), Late: 10 * time.Second, Patience: 100 * time.Second}
+	s.history.Limits = Limits{MaxLead: s.seconds(0, 1), MaxDelay: 10 * time.Second, Patience: 100 * time.Second}
 	if s.chance(30) || bug == "no back-off" {
 		s.history.Limits.Backoff = 5 * time.Second
 	}
@@ -88,7 +88,7 @@ func simulate(seed uint64, calls int, bug string) (h History, planted bool) {
 			s.call(n)
 			called++
 		default:
-			w.next = everlasting
+			w.next = endOfTime
 		}
 	}
 	if s.chance(70) {
@@ -158,16 +158,16 @@ func (s *simulation) reply(n int) {
 	w := s.workers[n]
 	e := &s.history.Events[w.called]
 	now := w.next
-	lost := s.chance(7)
-	if !lost || s.chance(50) {
+	isLost := s.chance(7)
+	if !isLost || s.chance(50) {
 		e.Outcome = s.effect(e, w.name, now)
 	}
 	w.called = -1
 	w.next = now + s.seconds(0, 8)
 	e.Return = w.next
 	switch {
-	case lost:
-		*e = e.opened()
+	case isLost:
+		*e = e.withoutReply()
 		s.comeBack(w)
 	case e.Op == Fetch && e.Outcome == OK:
 		w.holds = append(w.holds, e.JID)

@@ -29,12 +29,12 @@ func (s *simulation) effect(e *Event, n int, now time.Duration) Outcome {
 }
 
 func (s *simulation) pushed(e *Event, now time.Duration) Outcome {
-	j := &simulatedJob{retries: 25, reserve: 60 * time.Second, where: "queue", queue: e.Queue, due: now}
+	j := &simulatedJob{retries: 25, reserve: 60 * time.Second, place: "queue", queue: e.Queue, dueAt: now}
 	if e.Retry != nil {
 		j.retries = max(0, *e.Retry)
 	}
 	if e.At > 0 && !s.plant("at ignored") {
-		j.due = max(now, e.At-s.history.Limits.Early) + s.seconds(0, 9)
+		j.dueAt = max(now, e.At-s.history.Limits.MaxLead) + s.seconds(0, 9)
 	}
 	if s.chance(5) || s.bug == "refused and enqueued" && s.chance(50) {
 		if s.plant("refused and enqueued") {
@@ -62,20 +62,20 @@ func (s *simulation) fetched(e *Event, n int, now time.Duration) Outcome {
 		s.Shuffle(len(jids), func(a, b int) { jids[a], jids[b] = jids[b], jids[a] })
 		for _, jid := range jids {
 			j := s.jobs[jid]
-			if j.queue != queue || j.due > now || j.where != "queue" && j.where != "retries" && !j.twin {
+			if j.queue != queue || j.dueAt > now || j.place != "queue" && j.place != "retries" && !j.twin {
 				continue
 			}
 			j.twin = s.plant("delivered twice")
-			j.where, j.who = "held", n
+			j.place, j.worker = "held", n
 			reserve := j.reserve
 			if s.plant("reservation halved") {
 				reserve /= 2
 			}
-			j.due = now + reserve
+			j.dueAt = now + reserve
 			if !j.twin && s.chance(70) {
-				j.due += s.seconds(0, 20)
+				j.dueAt += s.seconds(0, 20)
 			} else if j.twin {
-				j.due = now
+				j.dueAt = now
 			}
 			e.JID = jid
 			return OK
@@ -88,39 +88,39 @@ func (s *simulation) fetched(e *Event, n int, now time.Duration) Outcome {
 func (s *simulation) expire(now time.Duration) {
 	for _, jid := range slices.Sorted(maps.Keys(s.jobs)) {
 		j := s.jobs[jid]
-		if j.where != "held" || j.due > now || j.twin {
+		if j.place != "held" || j.dueAt > now || j.twin {
 			continue
 		}
 		if s.plant("expired lost") {
 			delete(s.jobs, jid)
 			continue
 		}
-		j.where, j.due = "retries", j.due+s.seconds(0, 20)
+		j.place, j.dueAt = "retries", j.dueAt+s.seconds(0, 20)
 		if s.counting {
-			s.worse(j, j.due)
+			s.countFailure(j, j.dueAt)
 		}
 	}
 }
 
-// worse counts a failure.
-func (s *simulation) worse(j *simulatedJob, now time.Duration) {
+// countFailure counts a failure.
+func (s *simulation) countFailure(j *simulatedJob, now time.Duration) {
 	j.fails++
-	j.where, j.due, j.twin = "retries", now+5*time.Second+s.seconds(0, 40), false
+	j.place, j.dueAt, j.twin = "retries", now+5*time.Second+s.seconds(0, 40), false
 	if s.plant("no back-off") {
-		j.due = now
+		j.dueAt = now
 	}
 	if j.fails > j.retries && !s.plant("retry not counted") || s.plant("retry lost") {
-		j.where = "gone"
+		j.place = "gone"
 	}
 }
 
 func (s *simulation) acked(j *simulatedJob, n int, now time.Duration) Outcome {
 	switch {
-	case j == nil || j.where == "gone":
+	case j == nil || j.place == "gone":
 		return []Outcome{OK, Refused}[s.IntN(2)]
-	case j.where == "held" && j.who == n:
+	case j.place == "held" && j.worker == n:
 		if s.plant("ack ignored") {
-			j.where, j.due = "queue", now
+			j.place, j.dueAt = "queue", now
 			return OK
 		}
 		if s.chance(4) {
@@ -129,22 +129,22 @@ func (s *simulation) acked(j *simulatedJob, n int, now time.Duration) Outcome {
 	case !s.generous:
 		return []Outcome{OK, Refused}[s.IntN(2)]
 	}
-	j.where, j.twin = "gone", j.twin && s.chance(50)
+	j.place, j.twin = "gone", j.twin && s.chance(50)
 	return OK
 }
 
 func (s *simulation) failed(j *simulatedJob, n int, now time.Duration) Outcome {
 	switch {
-	case j == nil || j.where == "gone":
+	case j == nil || j.place == "gone":
 		return []Outcome{OK, Refused}[s.IntN(2)]
-	case j.where == "held" && j.who == n:
+	case j.place == "held" && j.worker == n:
 		if s.chance(4) {
 			return Refused
 		}
-	case !s.generous || j.where != "held":
+	case !s.generous || j.place != "held":
 		return []Outcome{OK, Refused}[s.IntN(2)]
 	}
-	s.worse(j, now)
+	s.countFailure(j, now)
 	return OK
 }
 
@@ -186,7 +186,7 @@ func (s *simulation) mutate(h *History) {
 			h.Events = append(h.Events, copied)
 		}
 	default:
-		*e = e.opened()
+		*e = e.withoutReply()
 	}
 	slices.SortStableFunc(h.Events, func(a, b Event) int { return int(a.Call - b.Call) })
 }

@@ -42,7 +42,7 @@ func OfScript(s *scenarios.Script) *Record {
 	from := map[string]string{"C": reports.FromClient, "S": reports.FromServer}
 	for step := range s.All() {
 		n := step.Place().Line
-		if o, is := step.(*scenarios.Operate); is {
+		if o, ok := step.(*scenarios.Operate); ok {
 			c.line(&reports.Line{At: time.Duration(n), From: reports.FromSuite, Text: string(o.Action)})
 		} else if m := scriptLine.FindStringSubmatch(s.Source[n-1]); m != nil {
 			c.line(&reports.Line{At: time.Duration(n), Conn: m[2], From: from[m[1]], Text: m[3]})
@@ -103,7 +103,7 @@ func (r *reader) add(e history.Event) int {
 func (r *reader) sent(c *conn, l *reports.Line) {
 	verb, argument, _ := strings.Cut(l.Text, " ")
 	if found := widField.FindStringSubmatch(argument); verb == "HELLO" && found != nil {
-		c.worker = unquoted(found[1])
+		c.worker = unquote(found[1])
 	}
 	e := history.Event{Op: verbs[verb], Worker: c.worker, Call: l.At, Return: -1}
 	var calls []int
@@ -122,7 +122,7 @@ func (r *reader) sent(c *conn, l *reports.Line) {
 			}
 		}
 		for _, jid := range jidField.FindAllStringSubmatch(argument, -1) {
-			e.JID = unquoted(jid[1])
+			e.JID = unquote(jid[1])
 			calls = append(calls, r.add(e))
 		}
 	}
@@ -146,7 +146,7 @@ func (r *reader) received(c *conn, l *reports.Line) {
 		case e.Op == history.Fetch && jid == nil:
 			e.Outcome = history.Empty
 		case e.Op == history.Fetch:
-			e.JID = unquoted(jid[1])
+			e.JID = unquote(jid[1])
 		}
 	}
 }
@@ -157,8 +157,8 @@ var (
 	reserveFor = regexp.MustCompile(`"reserve_for":\s*([0-9]{1,9})\b`)
 )
 
-// unquoted returns the text of a string of JSON, or what is between its quotes if that is none.
-func unquoted(s string) string {
+// unquote returns the text of a string of JSON, or what is between its quotes if that is none.
+func unquote(s string) string {
 	var text string
 	if json.Unmarshal([]byte(`"`+s+`"`), &text) != nil {
 		return s

@@ -12,20 +12,20 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// Of returns the life of a job, nil if the record has no call of it.
-func (r *Record) Of(jid string) *reports.Life {
+// Life returns the life of a job, nil if the record has no call of it.
+func (r *Record) Life(jid string) *reports.Life {
 	b := &builder{record: r, life: &reports.Life{JID: jid, Record: r.Name, Lines: r.kind == ofScript},
 		stays:  map[string]int{},
 		broken: map[int]string{}}
-	own := func(e history.Event) bool { return e.JID == jid }
-	first := slices.IndexFunc(r.Calls, own)
+	isOfJob := func(e history.Event) bool { return e.JID == jid }
+	first := slices.IndexFunc(r.Calls, isOfJob)
 	if first < 0 || jid == "" {
 		return nil
 	}
 	places := b.proofs(jid)
 	last := first
 	for i := range r.Calls {
-		if own(r.Calls[i]) {
+		if isOfJob(r.Calls[i]) {
 			places, last = append(places, i), i
 		}
 	}
@@ -77,7 +77,7 @@ func (b *builder) call(i int) {
 	if e.Op.Operated() {
 		return // a band, which end adds
 	}
-	c := reports.LifeCall{LifeSpan: spanOf(e), Mark: marks[e.Op], Who: client(e), Cells: Cells(i, e), Broken: b.broken[i]}
+	c := reports.LifeCall{LifeSpan: spanOf(e), Mark: marks[e.Op], Client: client(e), Cells: Cells(i, e), BrokenClause: b.broken[i]}
 	switch {
 	case e.Outcome == history.Empty, e.Op == history.Fetch && e.JID != b.life.JID:
 		c.Mark = "E"
@@ -91,9 +91,9 @@ func (b *builder) call(i int) {
 	}
 	switch b.record.kind {
 	case ofConversation:
-		c.Cells = []string{instant(e.Call), c.Who, exchange(e)}
+		c.Cells = []string{instant(e.Call), c.Client, exchange(e)}
 	case ofScript:
-		c.Cells = []string{fmt.Sprintf("line %d", e.Call), c.Who, exchange(e)}
+		c.Cells = []string{fmt.Sprintf("line %d", e.Call), c.Client, exchange(e)}
 	}
 	b.life.Calls = append(b.life.Calls, c)
 }
@@ -110,11 +110,11 @@ func (b *builder) effect(e *history.Event) string {
 		return b.pushed(e)
 	case history.Fetch:
 		note := b.leave(server, e.Return, "was there for", "and was delivered")
-		for _, who := range slices.Sorted(maps.Keys(b.stays)) {
-			if over := b.over(who); over > 0 && over <= e.Return {
-				note = b.leave(who, over, "reserved for", "until its reservation ended")
-			} else if who != client(e) {
-				note = who + " has it"
+		for _, holder := range slices.Sorted(maps.Keys(b.stays)) {
+			if end := b.reservationEnd(holder); end > 0 && end <= e.Return {
+				note = b.leave(holder, end, "reserved for", "until its reservation ended")
+			} else if holder != client(e) {
+				note = holder + " has it"
 			}
 		}
 		b.begin(client(e), e.Return, true)
@@ -144,27 +144,27 @@ func (b *builder) pushed(e *history.Event) string {
 }
 
 // begin gives the job to somebody.
-func (b *builder) begin(who string, at time.Duration, held bool) {
-	b.stays[who] = len(b.life.Stays)
+func (b *builder) begin(holder string, at time.Duration, isHeld bool) {
+	b.stays[holder] = len(b.life.Stays)
 	b.life.Stays = append(b.life.Stays,
-		reports.LifeStay{LifeSpan: reports.LifeSpan{From: at, Until: -1}, Who: who, Held: held})
+		reports.LifeStay{LifeSpan: reports.LifeSpan{From: at, Until: -1}, Holder: holder, IsHeld: isHeld})
 }
 
-// over returns when the reservation of a worker ends, 0 if that is not known.
-func (b *builder) over(who string) time.Duration {
-	if stay := b.life.Stays[b.stays[who]]; stay.Held && b.reserve > 0 {
+// reservationEnd returns when the reservation of a worker ends, 0 if that is not known.
+func (b *builder) reservationEnd(holder string) time.Duration {
+	if stay := b.life.Stays[b.stays[holder]]; stay.IsHeld && b.reserve > 0 {
 		return stay.From + b.reserve
 	}
 	return 0
 }
 
 // leave takes the job from somebody, and says for how long it was there; "" if it was not.
-func (b *builder) leave(who string, at time.Duration, words, how string) string {
-	i, has := b.stays[who]
-	if !has {
+func (b *builder) leave(holder string, at time.Duration, words, ending string) string {
+	i, ok := b.stays[holder]
+	if !ok {
 		return ""
 	}
-	delete(b.stays, who)
+	delete(b.stays, holder)
 	stay := &b.life.Stays[i]
 	stay.Until = max(at, stay.From)
 	if !b.life.Lines {
@@ -172,12 +172,12 @@ func (b *builder) leave(who string, at time.Duration, words, how string) string 
 	} else {
 		words = strings.TrimSuffix(words, " for")
 	}
-	stay.Words = who + ": " + words + ", " + how
-	return words + ", " + how
+	stay.Words = holder + ": " + words + ", " + ending
+	return words + ", " + ending
 }
 
-// mostOfLife is how many calls, and how many stays, a life has at most.
-const mostOfLife = 200
+// maxEvents is how many calls, and how many stays, a life has at most.
+const maxEvents = 200
 
 // end closes what is open, and adds what was done to the server meanwhile.
 func (b *builder) end() {
@@ -190,11 +190,11 @@ func (b *builder) end() {
 		latest := spanOf(&b.record.Calls[len(b.record.Calls)-1]).Until
 		until = max(until, latest)
 	}
-	for who := range b.stays {
-		if over := b.over(who); over > 0 && over <= until {
-			b.leave(who, over, "reserved for", "until its reservation ended")
+	for holder := range b.stays {
+		if end := b.reservationEnd(holder); end > 0 && end <= until {
+			b.leave(holder, end, "reserved for", "until its reservation ended")
 		} else {
-			b.leave(who, until, "not seen again for", "until the record ends")
+			b.leave(holder, until, "not seen again for", "until the record ends")
 		}
 	}
 	for i := range b.record.Calls {
@@ -203,14 +203,14 @@ func (b *builder) end() {
 		}
 	}
 	l.Stays = slices.DeleteFunc(l.Stays, func(s reports.LifeStay) bool { return s.Until == s.From })
-	l.Left = max(0, len(l.Calls)-mostOfLife)
-	l.Calls, l.Stays, l.Bands = shortened(l.Calls), shortened(l.Stays), shortened(l.Bands)
+	l.OmittedCalls = max(0, len(l.Calls)-maxEvents)
+	l.Calls, l.Stays, l.Bands = elide(l.Calls), elide(l.Stays), elide(l.Bands)
 }
 
-// shortened leaves out the middle of what is long.
-func shortened[T any](all []T) []T {
-	if len(all) <= mostOfLife {
+// elide leaves out the middle of what is long.
+func elide[T any](all []T) []T {
+	if len(all) <= maxEvents {
 		return all
 	}
-	return slices.Delete(all, mostOfLife/2, len(all)-mostOfLife/2)
+	return slices.Delete(all, maxEvents/2, len(all)-maxEvents/2)
 }

@@ -40,7 +40,7 @@ func reply(e history.Event, o history.Outcome) history.Event {
 func summary(l *reports.Life) string {
 	var lines []string
 	for _, c := range l.Calls {
-		lines = append(lines, strings.TrimSpace(c.Mark+" "+c.Who+" "+reports.JoinWith("; ", c.Note, c.Broken)))
+		lines = append(lines, strings.TrimSpace(c.Mark+" "+c.Client+" "+reports.JoinWith("; ", c.Note, c.BrokenClause)))
 	}
 	for _, s := range l.Stays {
 		lines = append(lines, s.Words)
@@ -110,9 +110,9 @@ a: not seen again for 3 s, until the record ends`},
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &life.Record{Name: "run.history", Calls: test.calls}
-			assert.Equal(t, test.want, summary(r.Of("j")))
-			assert.Nil(t, r.Of("k"))
-			assert.Nil(t, r.Of(""))
+			assert.Equal(t, test.want, summary(r.Life("j")))
+			assert.Nil(t, r.Life("k"))
+			assert.Nil(t, r.Life(""))
 		})
 	}
 }
@@ -126,7 +126,7 @@ func TestFindings(t *testing.T) {
 	report := history.Examine(h)
 	require.Len(t, report.Findings, 1)
 	r := life.OfHistory("run.history", h, &report, func(history.Breach) string { return "FWP-X-01" })
-	l := r.Of("j")
+	l := r.Life("j")
 	assert.Equal(t, "P client 0\nE b FWP-X-01\nthe server: not seen again for 10 s, until the record ends", summary(l))
 	require.Len(t, l.Findings, 1)
 	assert.Equal(t, []string{"#1", "9s to 10s", "b (client 0)", "FETCH: nothing"}, l.Calls[1].Cells)
@@ -138,9 +138,9 @@ func TestAServerThatDeliversForEver(t *testing.T) {
 	for i := range 1000 {
 		r.Calls = append(r.Calls, call(2*i+2, "w", history.Fetch), call(2*i+3, "w", history.Ack))
 	}
-	l := r.Of("j")
+	l := r.Life("j")
 	assert.Len(t, l.Calls, 200)
-	assert.Equal(t, 1801, l.Left)
+	assert.Equal(t, 1801, l.OmittedCalls)
 	assert.Contains(t, l.Table().Note.String(), "1,801 calls in the middle left out")
 }
 
@@ -158,9 +158,9 @@ func TestConversations(t *testing.T) {
 			At: time.Duration(i) * time.Second, From: from[parts[0]], Conn: strings.Trim(parts[1], "-"), Text: parts[2],
 		})
 	}
-	r := life.OfConversation("report.json, a/b", lines, 14, reports.LifeFinding{Clause: "FWP-X-01", What: "w"})
+	r := life.OfConversation("report.json, a/b", lines, 14, reports.LifeFinding{Clause: "FWP-X-01", Description: "w"})
 	assert.Equal(t, []string{"j", "k"}, r.JIDs())
-	l := r.Of("j")
+	l := r.Life("j")
 	assert.Equal(t, `P b
 D w1 was there for 3 s, and was delivered
 a w1
@@ -178,7 +178,7 @@ func TestScripts(t *testing.T) {
 	s, err := scenarios.Parse(fwpscript.Dialect{}, "bug.fwp", []byte("title: t\n\nconnect as consumer\n"+
 		"C: PUSH {\"jid\":\"$jid\",\"jobtype\":\"t\",\"args\":[]}\nS: +OK\nC: FETCH default\nS: ${\"jid\":\"$jid\"}\nC: ACK {\"jid\":\"$jid\"}\nS: -\n"))
 	require.NoError(t, err)
-	l := life.OfScript(s).Of("$jid")
+	l := life.OfScript(s).Life("$jid")
 	assert.Equal(t, "P client\nD client was there, and was delivered\na client\nthe server: was there, and was delivered\n"+
 		"client: not seen again, until the record ends", summary(l))
 	assert.Equal(t, "line 4", l.Calls[0].Cells[0])

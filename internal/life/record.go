@@ -42,7 +42,7 @@ func OfHistory(name string, h *history.History, found *history.Report, clause fu
 	for _, f := range found.Findings {
 		if f.JID != "" {
 			r.Findings = append(r.Findings,
-				Finding{reports.LifeFinding{Clause: clause(f.Breach), What: f.What}, f.JID, f.Events})
+				Finding{reports.LifeFinding{Clause: clause(f.Breach), Description: f.Description}, f.JID, f.Events})
 		}
 	}
 	return r
@@ -50,10 +50,10 @@ func OfHistory(name string, h *history.History, found *history.Report, clause fu
 
 // JIDs returns the jobs of the record, each once, in the order of their first call.
 func (r *Record) JIDs() (all []string) {
-	seen := map[string]bool{"": true}
+	set := map[string]bool{"": true}
 	for i := range r.Calls {
-		if jid := r.Calls[i].JID; !seen[jid] {
-			seen[jid] = true
+		if jid := r.Calls[i].JID; !set[jid] {
+			set[jid] = true
 			all = append(all, jid)
 		}
 	}
@@ -62,15 +62,15 @@ func (r *Record) JIDs() (all []string) {
 
 // Nearest returns those of some jobs that may have been meant, three at most: those whose names contain the word, or
 // else those with few mistakes.
-func Nearest(word string, jids []string) (near []string) {
-	const most, compared = 3, 10_000
+func Nearest(word string, jids []string) (matches []string) {
+	const limit, maxCompared = 3, 10_000
 	for _, jid := range jids {
-		if len(near) < most && word != "" && strings.Contains(jid, word) {
-			near = append(near, jid)
+		if len(matches) < limit && word != "" && strings.Contains(jid, word) {
+			matches = append(matches, jid)
 		}
 	}
-	if len(near) > 0 {
-		return near
+	if len(matches) > 0 {
+		return matches
 	}
-	return text.Candidates(word, jids[:min(len(jids), compared)])
+	return text.Candidates(word, jids[:min(len(jids), maxCompared)])
 }

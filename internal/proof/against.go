@@ -12,8 +12,8 @@ import (
 // tries is how often that is played which differs from what is stored, before it counts: chance may have decided it.
 const tries = 3
 
-// stored returns the lines that are compared with, before anything is played. Only what stores may find none.
-func (o options) stored() ([]line, error) {
+// readStored returns the lines that are compared with, before anything is played. Only what stores may find none.
+func (o options) readStored() ([]line, error) {
 	if o.against == "" {
 		return nil, nil
 	}
@@ -25,56 +25,56 @@ func (o options) stored() ([]line, error) {
 }
 
 // against compares lines of the plays with those that are stored of them, and stores them if that is asked for.
-func (p program) against(ctx context.Context, o options, all []play, stored, now []line) (code int, err error) {
-	asked := func(l line) bool { return strings.HasPrefix(l.kind+" "+l.name, o.only) }
-	others := slices.DeleteFunc(slices.Clone(stored), asked)
-	stored = renamed(slices.DeleteFunc(stored, func(l line) bool { return !asked(l) }))
-	if now, err = p.again(ctx, o, all, stored, now); err != nil {
+func (p program) against(ctx context.Context, o options, all []play, base, now []line) (code int, err error) {
+	isAsked := func(l line) bool { return strings.HasPrefix(l.kind+" "+l.name, o.prefix) }
+	rest := slices.DeleteFunc(slices.Clone(base), isAsked)
+	base = rename(slices.DeleteFunc(base, func(l line) bool { return !isAsked(l) }))
+	if now, err = p.repeat(ctx, o, all, base, now); err != nil {
 		return exitFailed, err
 	}
-	text, same := tell(compare(stored, now))
+	text, isSame := tell(compare(base, now))
 	switch _, err := io.WriteString(p.out, text); {
 	case err != nil:
 		return exitFailed, err
 	case o.store:
-		return exitSame, write(o.against, append(others, kept(stored, now)...))
-	case !same:
+		return exitSame, write(o.against, append(rest, merge(base, now)...))
+	case !isSame:
 		return exitChanged, nil
 	}
 	return exitSame, nil
 }
 
-// again plays more often what differs from what is stored, and what will be stored for the first time.
-func (p program) again(ctx context.Context, o options, all []play, stored, now []line) ([]line, error) {
-	differs := map[what]bool{}
-	for _, d := range compare(stored, now) {
-		differs[d.what] = d.word != unsteady && d.word != missing && (d.word != added || o.store)
+// repeat plays more often what differs from what is stored, and what will be stored for the first time.
+func (p program) repeat(ctx context.Context, o options, all []play, base, now []line) ([]line, error) {
+	differs := map[playName]bool{}
+	for _, d := range compare(base, now) {
+		differs[d.playName] = d.word != wordUnsteady && d.word != wordMissing && (d.word != wordAdded || o.store)
 	}
-	more := slices.DeleteFunc(repeated(all, max(tries, o.plays)), func(one play) bool {
-		return !differs[what{one.kind, one.name}]
+	repeats := slices.DeleteFunc(repeatEach(all, max(tries, o.plays)), func(entry play) bool {
+		return !differs[playName{entry.kind, entry.name}]
 	})
-	if len(more) == 0 {
+	if len(repeats) == 0 {
 		return now, nil
 	}
 	p.log.Printf("chance may have decided what differs: it is played again")
-	lines, err := p.pick(ctx, o, runtime.GOMAXPROCS(0), more)
-	now = slices.DeleteFunc(now, func(l line) bool { return differs[what{l.kind, l.name}] })
+	lines, err := p.pick(ctx, o, runtime.GOMAXPROCS(0), repeats)
+	now = slices.DeleteFunc(now, func(l line) bool { return differs[playName{l.kind, l.name}] })
 	return append(now, lines...), err
 }
 
-// kept returns the lines that are stored: one for each outcome that something had, and not one for each play. What was
+// merge returns the lines that are stored: one for each outcome that something had, and not one for each play. What was
 // seen before is kept of all that has not changed.
-func kept(stored, now []line) (all []line) {
-	before := plays(stored)
+func merge(base, now []line) (all []line) {
+	baseOutcomes := plays(base)
 	for w, outcomes := range plays(now) {
-		if word := became(before[w], outcomes); word == "" || word == unsteady {
-			outcomes = slices.Concat(before[w], outcomes)
+		if word := changeWord(baseOutcomes[w], outcomes); word == "" || word == wordUnsteady {
+			outcomes = slices.Concat(baseOutcomes[w], outcomes)
 		}
-		var seen []outcome
+		var result []outcome
 		for _, o := range outcomes {
-			if !slices.ContainsFunc(seen, func(s outcome) bool { return diff(s, o) == "" }) {
-				seen = append(seen, o)
-				all = append(all, line{key{w.kind, w.name, len(seen)}, o})
+			if !slices.ContainsFunc(result, func(s outcome) bool { return diff(s, o) == "" }) {
+				result = append(result, o)
+				all = append(all, line{key{w.kind, w.name, len(result)}, o})
 			}
 		}
 	}

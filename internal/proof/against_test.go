@@ -14,49 +14,49 @@ import (
 // result or the exit code differs. What is stored has one line for each outcome.
 func TestWhatDiffersFromTheStoredLines(t *testing.T) {
 	t.Parallel()
-	a, b := outcome{found, []string{"A"}, nil, nil, 1}, outcome{found, []string{"B"}, nil, nil, 1}
-	not, other := outcome{found: nothing}, line{key{"bug", "other", 1}, a}
+	a, b := outcome{resultFound, []string{"A"}, nil, nil, 1}, outcome{resultFound, []string{"B"}, nil, nil, 1}
+	empty, other := outcome{result: resultNothing}, line{key{"bug", "other", 1}, a}
 	for name, test := range map[string]struct {
-		stored, now []outcome // the last one now stays
-		plays       int
-		word        string
-		kept        []outcome
+		base, now []outcome // the last one now stays
+		plays     int
+		word      string
+		want      []outcome
 	}{
 		"the same":         {[]outcome{a}, []outcome{a}, 1, "", []outcome{a}},
-		"by chance":        {[]outcome{a}, []outcome{b, a}, 3, unsteady, []outcome{a, b}},
-		"known by chance":  {[]outcome{a, b}, []outcome{b}, 1, unsteady, []outcome{a, b}},
-		"changed":          {[]outcome{a}, []outcome{b}, 3, changed, []outcome{b}},
-		"not found":        {[]outcome{a}, []outcome{not}, 3, lost, []outcome{not}},
-		"not always found": {[]outcome{a}, []outcome{a, not, a}, 1, "", []outcome{a}},
-		"not found once":   {[]outcome{a}, []outcome{not, a}, 3, changed, []outcome{not, a}},
-		"new":              {nil, []outcome{a, b}, 1, added, []outcome{a, b}},
+		"by chance":        {[]outcome{a}, []outcome{b, a}, 3, wordUnsteady, []outcome{a, b}},
+		"known by chance":  {[]outcome{a, b}, []outcome{b}, 1, wordUnsteady, []outcome{a, b}},
+		"changed":          {[]outcome{a}, []outcome{b}, 3, wordChanged, []outcome{b}},
+		"not found":        {[]outcome{a}, []outcome{empty}, 3, wordLost, []outcome{empty}},
+		"not always found": {[]outcome{a}, []outcome{a, empty, a}, 1, "", []outcome{a}},
+		"not found once":   {[]outcome{a}, []outcome{empty, a}, 3, wordChanged, []outcome{empty, a}},
+		"new":              {nil, []outcome{a, b}, 1, wordAdded, []outcome{a, b}},
 	} {
 		folder := t.TempDir()
-		o := options{against: filepath.Join(folder, "stored"), only: "bug f", plays: 1}
+		o := options{against: filepath.Join(folder, "stored"), prefix: "bug f", plays: 1}
 		file := []line{other}
-		for i, is := range test.stored {
-			file = append(file, line{key{"bug", "f", i + 1}, is})
+		for i, result := range test.base {
+			file = append(file, line{key{"bug", "f", i + 1}, result})
 		}
 		playAll := func() (code int, played int, out string) {
 			var w strings.Builder
-			p := program{out: &w, log: quiet()}
+			p := program{out: &w, log: discardLog()}
 			o.file = filepath.Join(t.TempDir(), "now")
 			all := []play{{key{kind: "bug", name: "f"}, func(context.Context) (outcome, error) {
 				played++
 				return test.now[min(played, len(test.now))-1], nil
 			}}}
-			now, err := p.pick(t.Context(), o, 1, repeated(all, o.plays))
+			now, err := p.pick(t.Context(), o, 1, repeatEach(all, o.plays))
 			require.NoError(t, err)
-			stored, err := o.stored()
+			base, err := o.readStored()
 			require.NoError(t, err)
-			code, err = p.against(t.Context(), o, all, stored, now)
+			code, err = p.against(t.Context(), o, all, base, now)
 			require.NoError(t, err)
 			return code, played, w.String()
 		}
 		require.NoError(t, write(o.against, file))
 		code, played, out := playAll()
 		assert.Equal(t, test.plays, played, name)
-		assert.Equal(t, test.word == "" || test.word == unsteady, code == exitSame, name)
+		assert.Equal(t, test.word == "" || test.word == wordUnsteady, code == exitSame, name)
 		assert.True(t, strings.HasPrefix(out, test.word), name)
 
 		o.store = true
@@ -65,14 +65,14 @@ func TestWhatDiffersFromTheStoredLines(t *testing.T) {
 		got, err := read(o.against)
 		require.NoError(t, err)
 		want := []line{}
-		for i, is := range test.kept {
-			want = append(want, line{key{"bug", "f", i + 1}, is})
+		for i, result := range test.want {
+			want = append(want, line{key{"bug", "f", i + 1}, result})
 		}
 		assert.Equal(t, append(want, other), got, name)
 	}
-	none := filepath.Join(t.TempDir(), "none")
-	code, err := program{log: quiet()}.main(t.Context(), []string{"corpus", "-o", none + "-now", "-against", none})
+	missingFile := filepath.Join(t.TempDir(), "none")
+	code, err := program{log: discardLog()}.main(t.Context(), []string{"corpus", "-o", missingFile + "-now", "-against", missingFile})
 	assert.Equal(t, exitFailed, code)
 	require.ErrorContains(t, err, "no lines")
-	assert.NoFileExists(t, none+"-now", "nothing was played")
+	assert.NoFileExists(t, missingFile+"-now", "nothing was played")
 }

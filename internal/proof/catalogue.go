@@ -15,38 +15,38 @@ import (
 // catalogue is what is wrong, and what differs and is right, in the servers of a protocol or in one of its clients,
 // with the checks that look at it.
 type catalogue struct {
-	name       string // of the protocol
-	on         selftest.Fixture
-	checks     []conformance.Check
-	extra      []conformance.Check // that explore: they look at a bug that no other check finds
-	quick      []conformance.Check // what a quick run plays on a server; none for a client
-	bugs       []registry.Bug
-	variations []registry.Variation
+	name        string // of the protocol
+	fixture     selftest.Fixture
+	checks      []conformance.Check
+	extra       []conformance.Check // that explore: they look at a bug that no other check finds
+	quickChecks []conformance.Check // what a quick run plays on a server; none for a client
+	bugs        []registry.Bug
+	variations  []registry.Variation
 
-	// played returns what is played in the place of a check; nil: itself.
-	played func(conformance.Check) conformance.Check
-	// first is set if a bug that is found is not played on, where checks have servers of their own.
-	first bool
+	// convert returns what is played in the place of a check; nil: itself.
+	convert func(conformance.Check) conformance.Check
+	// isFirst is set if a bug that is found is not played on, where checks have servers of their own.
+	isFirst bool
 }
 
 // catalogues returns those of all protocols and profiles. What a profile adds is one of its own.
 func catalogues() (all []catalogue, err error) {
-	for _, of := range registry.All() {
-		for _, on := range selftest.Fixtures(of) {
-			c := catalogue{name: of.Name, on: on, bugs: on.Bugs(), variations: on.Variations()}
-			if c.checks, err = on.Checks(); err != nil {
+	for _, peer := range registry.All() {
+		for _, fixture := range selftest.Fixtures(peer) {
+			c := catalogue{name: peer.Name, fixture: fixture, bugs: fixture.Bugs(), variations: fixture.Variations()}
+			if c.checks, err = fixture.Checks(); err != nil {
 				return nil, err
 			}
-			if on.Client == nil && of.Properties != nil {
-				c.extra = of.Properties()
+			if fixture.Client == nil && peer.Properties != nil {
+				c.extra = peer.Properties()
 			}
-			if c.quick, err = quick(of, on); err != nil {
+			if c.quickChecks, err = quickChecks(peer, fixture); err != nil {
 				return nil, err
 			}
 			all = append(all, c)
 		}
-		for _, name := range of.ProfileNames() {
-			c, err := profile(of, name)
+		for _, name := range peer.ProfileNames() {
+			c, err := profile(peer, name)
 			if err != nil {
 				return nil, err
 			}
@@ -57,27 +57,27 @@ func catalogues() (all []catalogue, err error) {
 }
 
 // profile returns what a profile adds to the servers of a protocol: checks and bugs, and the server itself.
-func profile(of *registry.Peer, name string) (c catalogue, err error) {
-	with, err := of.With(name)
+func profile(peer *registry.Peer, name string) (c catalogue, err error) {
+	profiled, err := peer.WithProfile(name)
 	if err != nil {
 		return c, err
 	}
-	base, err := of.Scripts()
+	base, err := peer.Scripts()
 	if err != nil {
 		return c, err
 	}
 	c = catalogue{
-		name: of.Name + "-" + name, on: selftest.Fixture{Peer: with}, variations: []registry.Variation{{Name: name}},
+		name: peer.Name + "-" + name, fixture: selftest.Fixture{Peer: profiled}, variations: []registry.Variation{{Name: name}},
 	}
-	if c.checks, err = with.Scripts(); err != nil {
+	if c.checks, err = profiled.Scripts(); err != nil {
 		return c, err
 	}
 	c.checks = slices.DeleteFunc(c.checks, func(check conformance.Check) bool {
 		return slices.ContainsFunc(base, func(b conformance.Check) bool { return b.Describe().ID == check.Describe().ID })
 	})
-	c.quick = c.checks // a run plays those of the protocol too, which its own catalogue plays
-	c.bugs = slices.DeleteFunc(with.AllBugs(), func(f registry.Bug) bool {
-		return slices.Contains(of.BugNames(), f.Name)
+	c.quickChecks = c.checks // a run plays those of the protocol too, which its own catalogue plays
+	c.bugs = slices.DeleteFunc(profiled.AllBugs(), func(f registry.Bug) bool {
+		return slices.Contains(peer.BugNames(), f.Name)
 	})
 	return c, nil
 }
@@ -91,28 +91,28 @@ func (c catalogue) plays(b bubbles) (all []play) {
 	}
 	for _, v := range c.variations {
 		all = append(all, play{key{"variation", c.name + "/" + v.Name, 1}, func(context.Context) (outcome, error) {
-			report, err := b.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
-				return on.Vary(ctx, v, c.checks)
-			}, c.on)
+			report, err := b.report(func(ctx context.Context, fixture selftest.Fixture) (*reports.Report, error) {
+				return fixture.Vary(ctx, v, c.checks)
+			}, c.fixture)
 			return outcomeOf(report), err
 		}})
 	}
-	return append(all, c.embedded(b)...)
+	return append(all, c.embeddedPlays(b)...)
 }
 
 // bug plays the checks that look at a bug, and those that explore if nothing finds it.
 func (c catalogue) bug(b bubbles, bug registry.Bug) (outcome, error) {
-	looking := c.on.Looking(bug, c.checks)
-	if c.first {
+	looking := c.fixture.ChecksFor(bug, c.checks)
+	if c.isFirst {
 		slices.SortStableFunc(looking, func(a, b conformance.Check) int { return effort(a) - effort(b) })
 	}
 	for i := range looking {
-		if c.played != nil {
-			looking[i] = c.played(looking[i])
+		if c.convert != nil {
+			looking[i] = c.convert(looking[i])
 		}
 	}
 	groups := [][]conformance.Check{looking}
-	if c.on.Apart() {
+	if c.fixture.HasOwnServers() {
 		groups = slices.Collect(slices.Chunk(groups[0], 1))
 	}
 	for _, check := range c.extra {
@@ -120,29 +120,29 @@ func (c catalogue) bug(b bubbles, bug registry.Bug) (outcome, error) {
 	}
 	var all []*reports.Report
 	for i, checks := range groups {
-		mayEnd := c.first || len(groups)-i <= len(c.extra)
-		if mayEnd && blamed(outcomeOf(all...), bug).found == found {
+		mayEnd := c.isFirst || len(groups)-i <= len(c.extra)
+		if mayEnd && withBlame(outcomeOf(all...), bug).result == resultFound {
 			break
 		}
-		report, err := b.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
-			return on.Report(ctx, []registry.Bug{bug}, checks, nil)
-		}, c.on)
+		report, err := b.report(func(ctx context.Context, fixture selftest.Fixture) (*reports.Report, error) {
+			return fixture.Report(ctx, []registry.Bug{bug}, checks, nil)
+		}, c.fixture)
 		if err != nil {
 			return outcome{}, err
 		}
 		all = append(all, report)
 	}
-	return blamed(outcomeOf(all...), bug), nil
+	return withBlame(outcomeOf(all...), bug), nil
 }
 
 // effort returns how many rounds of blocks a script has.
 func effort(check conformance.Check) (rounds int) {
-	script, is := check.(conformance.ScriptCheck)
-	if !is {
+	script, ok := check.(conformance.ScriptCheck)
+	if !ok {
 		return 0
 	}
 	for step := range script.Script.All() {
-		if b, is := step.(*scenarios.Block); is {
+		if b, ok := step.(*scenarios.Block); ok {
 			rounds += b.Count
 		}
 	}
@@ -151,28 +151,28 @@ func effort(check conformance.Check) (rounds int) {
 
 // report calls f in a bubble, with a network.
 func (b bubbles) report(
-	f func(context.Context, selftest.Fixture) (*reports.Report, error), on selftest.Fixture,
+	f func(context.Context, selftest.Fixture) (*reports.Report, error), fixture selftest.Fixture,
 ) (report *reports.Report, err error) {
 	err = b.run(func(ctx context.Context) (err error) {
-		on.Network = memnet.New()
-		report, err = f(ctx, on)
+		fixture.Network = memnet.New()
+		report, err = f(ctx, fixture)
 		return err
 	})
 	return report, err
 }
 
-// blamed returns an outcome with whether the clauses that are broken are those of a bug.
-func blamed(o outcome, bug registry.Bug) outcome {
-	right := slices.ContainsFunc(o.clauses, func(id string) bool { return slices.Contains(bug.Clauses, id) })
-	if o.found == found && !right && len(o.clauses) > 0 {
-		o.found = elsewhere
+// withBlame returns an outcome with whether the clauses that are broken are those of a bug.
+func withBlame(o outcome, bug registry.Bug) outcome {
+	isNamed := slices.ContainsFunc(o.clauses, func(id string) bool { return slices.Contains(bug.Clauses, id) })
+	if o.result == resultFound && !isNamed && len(o.clauses) > 0 {
+		o.result = resultElsewhere
 	}
 	return o
 }
 
 // outcomeOf returns what reports come to together.
 func outcomeOf(all ...*reports.Report) outcome {
-	o, decided := outcome{found: nothing}, map[string]bool{}
+	o, clauses := outcome{result: resultNothing}, map[string]bool{}
 	for _, report := range all {
 		if report == nil {
 			continue
@@ -180,16 +180,16 @@ func outcomeOf(all ...*reports.Report) outcome {
 		o.exit = reports.WorstExit(o.exit, report.ExitCode(reports.ExitOptions{}))
 		for _, check := range report.Checks {
 			if check.Verdict == reports.Crash {
-				o.found = found
+				o.result = resultFound
 			}
 			breaks := check.Verdict.Breach()
 			for _, c := range check.Clauses {
-				decided[c.ID] = decided[c.ID] || c.Verdict.Decided()
+				clauses[c.ID] = clauses[c.ID] || c.Verdict.IsDecided()
 				switch {
 				case c.Verdict.Breach():
-					o.found, o.clauses, breaks = found, append(o.clauses, c.ID), true
+					o.result, o.clauses, breaks = resultFound, append(o.clauses, c.ID), true
 				case c.Verdict == reports.Inconclusive:
-					o.open = append(o.open, c.ID)
+					o.openClauses = append(o.openClauses, c.ID)
 				}
 			}
 			if breaks {
@@ -198,6 +198,6 @@ func outcomeOf(all ...*reports.Report) outcome {
 		}
 	}
 	o.clauses, o.checks = set(o.clauses), set(o.checks)
-	o.open = slices.DeleteFunc(set(o.open), func(id string) bool { return decided[id] })
+	o.openClauses = slices.DeleteFunc(set(o.openClauses), func(id string) bool { return clauses[id] })
 	return o
 }

@@ -12,20 +12,20 @@ import (
 
 // What can become of a line from one file to another, in the order of its weight.
 const (
-	lost     = "lost"     // it was found, and is not any more
-	gained   = "gained"   // it was not found
-	changed  = "changed"  // in its clauses, its checks or its exit code
-	unsteady = "unsteady" // chance decides what differs
-	missing  = "missing"  // only the first file has it
-	added    = "new"      // only the second one has it
+	wordLost     = "lost"     // it was found, and is not any more
+	wordGained   = "gained"   // it was not found
+	wordChanged  = "changed"  // in its clauses, its checks or its exit code
+	wordUnsteady = "unsteady" // chance decides what differs
+	wordMissing  = "missing"  // only the first file has it
+	wordAdded    = "new"      // only the second one has it
 )
 
-// what is a thing that was played, once or more often.
-type what struct{ kind, name string }
+// playName is a thing that was played, once or more often.
+type playName struct{ kind, name string }
 
 // difference is what has become of it.
 type difference struct {
-	what
+	playName
 
 	word   string
 	detail string
@@ -35,20 +35,20 @@ type difference struct {
 func compare(before, after []line) (all []difference) {
 	old, now := plays(before), plays(after)
 	names := slices.Concat(slices.Collect(maps.Keys(old)), slices.Collect(maps.Keys(now)))
-	slices.SortFunc(names, func(a, b what) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(names, func(a, b playName) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name)) })
 	for _, w := range slices.Compact(names) {
-		if word := became(old[w], now[w]); word != "" {
+		if word := changeWord(old[w], now[w]); word != "" {
 			all = append(all, difference{w, word, details(old[w], now[w])})
 		}
 	}
 	return all
 }
 
-// renamed gives the checks of lines the names that they have today, so that a new name is no difference.
-func renamed(all []line) []line {
+// rename gives the checks of lines the names that they have today, so that a new name is no difference.
+func rename(all []line) []line {
 	names := map[string]string{}
-	for _, of := range registry.All() {
-		maps.Copy(names, of.Retired)
+	for _, peer := range registry.All() {
+		maps.Copy(names, peer.Retired)
 	}
 	for i := range all {
 		for j, check := range all[i].checks {
@@ -61,44 +61,46 @@ func renamed(all []line) []line {
 }
 
 // plays returns what the plays of each thing have come to, in their order.
-func plays(all []line) map[what][]outcome {
-	of := map[what][]outcome{}
+func plays(all []line) map[playName][]outcome {
+	byName := map[playName][]outcome{}
 	for _, l := range all {
-		w := what{l.kind, l.name}
-		of[w] = append(of[w], l.outcome)
+		w := playName{l.kind, l.name}
+		byName[w] = append(byName[w], l.outcome)
 	}
-	return of
+	return byName
 }
 
-// became returns what has become of a thing, "" if it is as it was.
-func became(old, now []outcome) string {
+// changeWord returns what has become of a thing, "" if it is as it was.
+func changeWord(old, now []outcome) string {
 	differ := func(a, b outcome) bool { return diff(a, b) != "" }
-	is := func(word string) func(outcome) bool { return func(o outcome) bool { return o.found == word } }
-	not := func(word string) func(outcome) bool { return func(o outcome) bool { return o.found != word } }
+	isResult := func(word string) func(outcome) bool { return func(o outcome) bool { return o.result == word } }
+	isOther := func(word string) func(outcome) bool { return func(o outcome) bool { return o.result != word } }
 	varies := func(all []outcome) bool {
 		return slices.ContainsFunc(all, func(o outcome) bool { return differ(o, all[0]) })
 	}
 	switch {
 	case len(old) == 0:
-		return added
+		return wordAdded
 	case len(now) == 0:
-		return missing
-	case !slices.ContainsFunc(old, not(found)) && !slices.ContainsFunc(now, is(found)):
-		return lost
-	case !slices.ContainsFunc(old, is(found)) && !slices.ContainsFunc(now, not(found)):
-		return gained
+		return wordMissing
+	case !slices.ContainsFunc(old, isOther(resultFound)) && !slices.ContainsFunc(now, isResult(resultFound)):
+		return wordLost
+	case !slices.ContainsFunc(old, isResult(resultFound)) && !slices.ContainsFunc(now, isOther(resultFound)):
+		return wordGained
 	case !varies(slices.Concat(old, now)):
 		return ""
-	case slices.ContainsFunc(now, func(o outcome) bool { return !slices.ContainsFunc(old, o.endsLike) }):
-		return changed
+	case slices.ContainsFunc(now, func(o outcome) bool { return !slices.ContainsFunc(old, o.hasSameEnd) }):
+		return wordChanged
 	case varies(old) || slices.ContainsFunc(now, func(o outcome) bool { return !differ(o, old[0]) }):
-		return unsteady
+		return wordUnsteady
 	}
-	return changed
+	return wordChanged
 }
 
-// endsLike reports whether an outcome has the result and the exit code of another one.
-func (o outcome) endsLike(other outcome) bool { return o.found == other.found && o.exit == other.exit }
+// hasSameEnd reports whether an outcome has the result and the exit code of another one.
+func (o outcome) hasSameEnd(other outcome) bool {
+	return o.result == other.result && o.exit == other.exit
+}
 
 // details says how plays differ: from the first one of the first file each other one that differs from it.
 func details(old, now []outcome) string {
@@ -117,15 +119,15 @@ func details(old, now []outcome) string {
 // diff says how an outcome differs from another one, "" if it does not.
 func diff(a, b outcome) string {
 	var all []string
-	if a.found != b.found {
-		all = append(all, a.found+" -> "+b.found)
+	if a.result != b.result {
+		all = append(all, a.result+" -> "+b.result)
 	}
 	for _, list := range []struct {
 		name string
 		a, b []string
-	}{{"clauses", a.clauses, b.clauses}, {"checks", a.checks, b.checks}, {"open", a.open, b.open}} {
-		if signed := append(without("-", list.a, list.b), without("+", list.b, list.a)...); len(signed) > 0 {
-			all = append(all, list.name+" "+strings.Join(signed, " "))
+	}{{"clauses", a.clauses, b.clauses}, {"checks", a.checks, b.checks}, {"open", a.openClauses, b.openClauses}} {
+		if words := append(signedDiff("-", list.a, list.b), signedDiff("+", list.b, list.a)...); len(words) > 0 {
+			all = append(all, list.name+" "+strings.Join(words, " "))
 		}
 	}
 	if a.exit != b.exit {
@@ -134,32 +136,32 @@ func diff(a, b outcome) string {
 	return strings.Join(all, ", ")
 }
 
-// without returns the words of a list that another one does not have, with a sign.
-func without(sign string, list, other []string) (signed []string) {
+// signedDiff returns the words of a list that another one does not have, with a sign.
+func signedDiff(sign string, list, other []string) (words []string) {
 	for _, word := range list {
 		if !slices.Contains(other, word) {
-			signed = append(signed, sign+word)
+			words = append(words, sign+word)
 		}
 	}
-	return signed
+	return words
 }
 
 // tell returns differences as text, and how many there are of each kind, and whether nothing changed but by
 // chance.
-func tell(all []difference) (text string, same bool) {
-	counts, same := map[string]int{}, true
+func tell(all []difference) (text string, isSame bool) {
+	counts, isSame := map[string]int{}, true
 	var w strings.Builder
 	for _, d := range all {
 		fmt.Fprintln(&w, strings.TrimRight(strings.Join([]string{d.word, d.kind, d.name, d.detail}, separator), separator))
 		counts[d.word]++
-		same = same && d.word == unsteady
+		isSame = isSame && d.word == wordUnsteady
 	}
-	for _, word := range []string{lost, gained, changed, unsteady, missing, added} {
+	for _, word := range []string{wordLost, wordGained, wordChanged, wordUnsteady, wordMissing, wordAdded} {
 		if counts[word] > 0 {
 			fmt.Fprintf(&w, "# %s: %d\n", word, counts[word])
 		}
 	}
-	return w.String(), same
+	return w.String(), isSame
 }
 
 // sum says how many things of each kind were found.
@@ -168,7 +170,7 @@ func sum(all []line) string {
 	counts := map[[3]string]int{}
 	for _, l := range all {
 		protocol, _, _ := strings.Cut(l.name, "/")
-		counts[[3]string{l.kind, protocol, l.found}]++
+		counts[[3]string{l.kind, protocol, l.result}]++
 	}
 	keys := slices.SortedFunc(maps.Keys(counts), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) })
 	for _, k := range keys {

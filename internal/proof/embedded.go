@@ -15,31 +15,31 @@ import (
 // sent by those that generate it.
 const seeds = 20
 
-// quick returns the checks of a quick run on the servers of a protocol.
-func quick(of *registry.Peer, on selftest.Fixture) ([]conformance.Check, error) {
-	if on.Client != nil {
+// quickChecks returns the checks of a quick run on the servers of a protocol.
+func quickChecks(peer *registry.Peer, fixture selftest.Fixture) ([]conformance.Check, error) {
+	if fixture.Client != nil {
 		return nil, nil
 	}
-	all, err := of.Checks()
+	all, err := peer.Checks()
 	if err != nil {
 		return nil, err
 	}
-	picked, _, err := conformance.Selection{Quick: true}.Apply(all)
-	return picked, err
+	selection, _, err := conformance.Selection{Quick: true}.Apply(all)
+	return selection, err
 }
 
-// embedded returns the quick runs on the server as it is, one for each seed.
-func (c catalogue) embedded(b bubbles) (all []play) {
-	if len(c.quick) == 0 {
+// embeddedPlays returns the quick runs on the server as it is, one for each seed.
+func (c catalogue) embeddedPlays(b bubbles) (all []play) {
+	if len(c.quickChecks) == 0 {
 		return nil
 	}
 	for seed := range uint64(seeds) {
 		seed++
 		name := fmt.Sprintf("%s/seed-%02d", c.name, seed)
 		all = append(all, play{key{"embedded", name, 1}, func(context.Context) (outcome, error) {
-			report, err := b.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
-				return on.Report(ctx, nil, c.quick, func(r *run.Runner) { r.Seed, r.SeedNames, r.Quick = seed, true, true })
-			}, c.on)
+			report, err := b.report(func(ctx context.Context, fixture selftest.Fixture) (*reports.Report, error) {
+				return fixture.Report(ctx, nil, c.quickChecks, func(r *run.Runner) { r.Seed, r.SeedNames, r.Quick = seed, true, true })
+			}, c.fixture)
 			return outcomeOf(report), err
 		}})
 	}

@@ -28,12 +28,12 @@ type cost struct {
 
 // figure is a number of a spent.
 type figure struct {
-	name string
-	of   func(spent) float64
+	name  string
+	value func(expense) float64
 }
 
-// spent is what a command took, in seconds, and what it did meanwhile.
-type spent struct {
+// expense is what a command took, in seconds, and what it did meanwhile.
+type expense struct {
 	wall, cpu float64       // cpu: of the processes that it started, too
 	Took      time.Duration `json:"took_ns"`
 	Commands  float64
@@ -41,57 +41,57 @@ type spent struct {
 }
 
 // costsOf returns the four. A full run takes more than two minutes.
-func costsOf(turns, full int, faktory string) []cost {
+func costsOf(turns, fullTurns int, faktory string) []cost {
 	run := []figure{
-		{"wall, s", func(s spent) float64 { return s.wall }}, {"CPU, s", func(s spent) float64 { return s.cpu }},
+		{"wall, s", func(s expense) float64 { return s.wall }}, {"CPU, s", func(s expense) float64 { return s.cpu }},
 	}
-	explored, server := "explore, embedded", "--embedded"
+	title, server := "explore, embedded", "--embedded"
 	if faktory != "" {
-		explored, server = "explore, Faktory", "--start=faktory="+faktory
+		title, server = "explore, Faktory", "--start=faktory="+faktory
 	}
 	return []cost{
 		{"quick run", turns, []string{"fwpcheck", "run", "--embedded", "--quick", "--no-progress"}, run},
-		{explored, turns, []string{
+		{title, turns, []string{
 			"fwpcheck", "explore", server, "--time", exploreTime, "--no-shrink", "--no-progress",
 		}, []figure{
-			{"commands a second", func(s spent) float64 { return s.Commands / s.Took.Seconds() }},
-			{"CPU a command, us", func(s spent) float64 { return 1e6 * s.cpu / s.Commands }},
+			{"commands a second", func(s expense) float64 { return s.Commands / s.Took.Seconds() }},
+			{"CPU a command, us", func(s expense) float64 { return 1e6 * s.cpu / s.Commands }},
 		}},
 		{"fwpbench", turns, []string{"fwpbench", "run", "--embedded", "--jobs", "50000"}, []figure{
-			{"jobs a second", func(s spent) float64 { return s.Jobs.Acked / s.Took.Seconds() }},
-			{"CPU a job, us", func(s spent) float64 { return 1e6 * s.cpu / s.Jobs.Acked }},
+			{"jobs a second", func(s expense) float64 { return s.Jobs.Acked / s.Took.Seconds() }},
+			{"CPU a job, us", func(s expense) float64 { return 1e6 * s.cpu / s.Jobs.Acked }},
 		}},
-		{"full run", min(full, turns), []string{"fwpcheck", "run", "--embedded", "--no-progress"}, run},
+		{"full run", min(fullTurns, turns), []string{"fwpcheck", "run", "--embedded", "--no-progress"}, run},
 	}
 }
 
 // take plays a cost once, by the programs in a folder.
-func (c cost) take(ctx context.Context, folder string, seed int) (s spent, exit int, err error) {
+func (c cost) take(ctx context.Context, folder string, seed int) (s expense, exit int, err error) {
 	args := append(slices.Clone(c.args), "--format", "json", "--seed", strconv.Itoa(seed))
 	cmd := exec.CommandContext(ctx, filepath.Join(folder, args[0]), args[1:]...)
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
-	began := time.Now()
+	begin := time.Now()
 	err = cmd.Run()
-	s.wall = time.Since(began).Seconds()
-	if wrong := json.Unmarshal(out.Bytes(), &s); wrong != nil || s.Took == 0 || ctx.Err() != nil {
-		err = errors.Join(ctx.Err(), err, wrong)
+	s.wall = time.Since(begin).Seconds()
+	if jsonErr := json.Unmarshal(out.Bytes(), &s); jsonErr != nil || s.Took == 0 || ctx.Err() != nil {
+		err = errors.Join(ctx.Err(), err, jsonErr)
 		return s, 0, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, &complaints)
 	}
 	s.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	return s, cmd.ProcessState.ExitCode(), nil
 }
 
-// taken are the samples of a cost, of the base and of the present state.
-type taken [2][]spent
+// sideRuns are the samples of a cost, of the base and of the present state.
+type sideRuns [2][]expense
 
 // table writes the medians of all figures with their ranges, and how they are to each other.
-func table(to io.Writer, base string, all []cost, of []taken) error {
+func table(to io.Writer, base string, all []cost, runs []sideRuns) error {
 	var rows strings.Builder
 	fmt.Fprintf(&rows, "cost\tfigure\tbase %s\tpresent\tratio\tranges\n", base)
 	for i, c := range all {
 		for _, f := range c.figures {
-			if old, now := f.values(of[i][0]), f.values(of[i][1]); len(old) > 0 {
+			if old, now := f.values(runs[i][0]), f.values(runs[i][1]); len(old) > 0 {
 				fmt.Fprintf(&rows, "%s\t%s\t%s\t%s\t%s\n", c.name, f.name, old, now, versus(old, now))
 			}
 		}
@@ -104,9 +104,9 @@ func table(to io.Writer, base string, all []cost, of []taken) error {
 // values are numbers of the same kind, sorted.
 type values []float64
 
-func (f figure) values(all []spent) (v values) {
+func (f figure) values(all []expense) (v values) {
 	for _, s := range all {
-		v = append(v, f.of(s))
+		v = append(v, f.value(s))
 	}
 	slices.Sort(v)
 	return v

@@ -14,24 +14,24 @@ import (
 
 func TestTheTableOfCosts(t *testing.T) {
 	t.Parallel()
-	wall := func(all ...float64) (s []spent) {
+	wall := func(all ...float64) (s []expense) {
 		for _, x := range all {
-			s = append(s, spent{wall: x})
+			s = append(s, expense{wall: x})
 		}
 		return s
 	}
-	is := []figure{{"wall, s", func(s spent) float64 { return s.wall }}}
-	explored := func(commands float64) []spent {
-		return []spent{{cpu: 3, Took: 30 * time.Second, Commands: commands}}
+	figures := []figure{{"wall, s", func(s expense) float64 { return s.wall }}}
+	expenses := func(commands float64) []expense {
+		return []expense{{cpu: 3, Took: 30 * time.Second, Commands: commands}}
 	}
 	all := []cost{
-		{name: "the same", figures: is}, {name: "slower", figures: is}, {name: "even", figures: is},
-		costsOf(5, 1, "faktory")[1], {name: "not played", figures: is},
+		{name: "the same", figures: figures}, {name: "slower", figures: figures}, {name: "even", figures: figures},
+		costsOf(5, 1, "faktory")[1], {name: "not played", figures: figures},
 	}
 	var w strings.Builder
-	require.NoError(t, table(&w, "abc", all, []taken{
+	require.NoError(t, table(&w, "abc", all, []sideRuns{
 		{wall(3, 1, 2), wall(2.5, 0.5, 2)}, {wall(1, 2, 1.5), wall(4, 3, 2.25)}, {wall(1, 2), wall(2, 4)},
-		{explored(3000), explored(6000)}, {},
+		{expenses(3000), expenses(6000)}, {},
 	}))
 	assert.Equal(t, `cost              figure             base abc     present        ratio  ranges
 the same          wall, s            2 (1 - 3)    2 (0.5 - 2.5)  1.00   overlap
@@ -62,12 +62,12 @@ echo '{"took_ns":2000000000,"jobs":{"acked":10}}'; exit 1
 	all := []cost{costsOf(3, 1, "")[2]}
 	all = append(all, all[0])
 	all[1].turns, all[1].args = 1, []string{"fwpbench", "full"}
-	of, err := program{log: quiet()}.takeTurns(t.Context(), folder, all, 3)
+	runs, err := program{log: discardLog()}.takeTurns(t.Context(), folder, all, 3)
 	require.ErrorContains(t, err, "it is broken")
 	for i, want := range []int{2, 1} {
 		for side := range sides {
-			require.Len(t, of[i][side], want)
-			assert.InDelta(t, 5, all[0].figures[0].of(of[i][side][0]), 1e-9)
+			require.Len(t, runs[i][side], want)
+			assert.InDelta(t, 5, all[0].figures[0].value(runs[i][side][0]), 1e-9)
 		}
 	}
 	text, err := os.ReadFile(log)

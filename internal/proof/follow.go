@@ -22,7 +22,7 @@ import (
 
 // follow writes the pages, schemas and golden files that follow from a change, and tests the packages that it touches.
 func (p *proof) follow(ctx context.Context, in repository, commit string) error {
-	files, err := in.changed(ctx, commit)
+	files, err := in.changedFiles(ctx, commit)
 	if err != nil {
 		return err
 	}
@@ -30,31 +30,31 @@ func (p *proof) follow(ctx context.Context, in repository, commit string) error 
 	if err != nil {
 		return err
 	}
-	touched := packages.touched(files)
-	before, err := in.hashes(ctx)
+	changedNames := packages.byFiles(files)
+	oldHashes, err := in.hashes(ctx)
 	if err != nil {
 		return err
 	}
 	var writers []string
 	for name := range packages {
-		if packages.writes(name) && name != selftestPackage && packages.reaches(name, touched) {
+		if packages.writes(name) && name != selftestPackage && packages.reaches(name, changedNames) {
 			writers = append(writers, name)
 		}
 	}
-	var others []string
-	for _, name := range append(touched, always...) {
-		if _, is := packages[name]; is && !slices.Contains(writers, name) && !slices.Contains(others, name) {
-			others = append(others, name)
+	var rest []string
+	for _, name := range append(changedNames, alwaysTested...) {
+		if _, ok := packages[name]; ok && !slices.Contains(writers, name) && !slices.Contains(rest, name) {
+			rest = append(rest, name)
 		}
 	}
 	first := slices.DeleteFunc(slices.Clone(writers), func(name string) bool { return slices.Contains(readers, name) })
 	second := slices.DeleteFunc(writers, func(name string) bool { return !slices.Contains(readers, name) })
 	err = errors.Join(
-		p.test(ctx, first, "-update"), p.test(ctx, second, "-update"), p.writeBugs(ctx), p.test(ctx, others))
+		p.test(ctx, first, "-update"), p.test(ctx, second, "-update"), p.writeBugs(ctx), p.test(ctx, rest))
 	after, hashErr := in.hashes(ctx)
 	for name, hash := range after {
-		if before[name] != hash {
-			p.written = append(p.written, name)
+		if oldHashes[name] != hash {
+			p.files = append(p.files, name)
 		}
 	}
 	return errors.Join(err, hashErr)
@@ -66,8 +66,8 @@ const (
 	goldenPackage   = module + "internal/proof/golden"
 )
 
-// always are the packages whose tests look at everything, and take a second.
-var always = []string{module + "internal/proof/archtest", module + "docs"}
+// alwaysTested are the packages whose tests look at everything, and take a second.
+var alwaysTested = []string{module + "internal/proof/archtest", module + "docs"}
 
 // readers are the packages whose tests read files that the tests of others write.
 var readers = []string{module + "internal/proof/schematest", module + "reports/html"}
@@ -89,20 +89,20 @@ func packagesOf(ctx context.Context) (packages, error) {
 	}
 	all := packages{}
 	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
-		var one goPackage
-		if err := d.Decode(&one); err != nil {
+		var pkg goPackage
+		if err := d.Decode(&pkg); err != nil {
 			return nil, fmt.Errorf("go list: %w", err)
 		}
-		all[one.ImportPath] = one
+		all[pkg.ImportPath] = pkg
 	}
 	return all, nil
 }
 
-// touched returns the packages of files: that of the folder, or else of the nearest one above it that has a package.
-func (all packages) touched(files []string) (names []string) {
+// byFiles returns the packages of files: that of the folder, or else of the nearest one above it that has a package.
+func (all packages) byFiles(files []string) (names []string) {
 	for _, file := range files {
 		for folder := path.Dir(file); folder != "."; folder = path.Dir(folder) {
-			if _, is := all[module+folder]; is {
+			if _, ok := all[module+folder]; ok {
 				names = append(names, module+folder)
 				break
 			}
@@ -121,23 +121,23 @@ func (all packages) tests(name string) []string {
 func (all packages) writes(name string) bool { return slices.Contains(all.tests(name), goldenPackage) }
 
 // reaches reports whether a package, or its tests, are some others or import them, however far.
-func (all packages) reaches(name string, others []string) bool {
-	reached := append([]string{name}, all[name].Deps...)
+func (all packages) reaches(name string, targets []string) bool {
+	deps := append([]string{name}, all[name].Deps...)
 	for _, imported := range all.tests(name) {
-		reached = append(append(reached, imported), all[imported].Deps...)
+		deps = append(append(deps, imported), all[imported].Deps...)
 	}
-	return slices.ContainsFunc(reached, func(r string) bool { return slices.Contains(others, r) })
+	return slices.ContainsFunc(deps, func(r string) bool { return slices.Contains(targets, r) })
 }
 
 // hashes returns the hashes of the files that differ from the last commit.
 func (r repository) hashes(ctx context.Context) (map[string][sha256.Size]byte, error) {
-	files, err := r.changed(ctx, "HEAD")
+	files, err := r.changedFiles(ctx, "HEAD")
 	if err != nil {
 		return nil, err
 	}
 	all := map[string][sha256.Size]byte{}
 	for _, name := range files {
-		text, err := input.Read(filepath.Join(r.folder, filepath.FromSlash(name)), most)
+		text, err := input.Read(filepath.Join(r.folder, filepath.FromSlash(name)), fileLimit)
 		if err == nil {
 			all[name] = sha256.Sum256(text)
 		}
@@ -151,18 +151,18 @@ func (p *proof) writeBugs(ctx context.Context) error {
 		var names []string
 		for _, f := range b.bugs {
 			isNew := slices.ContainsFunc(b.newBugs, func(n registry.Bug) bool { return n.Name == f.Name })
-			if isNew || slices.Contains(p.caught, b.name+"/"+f.Name) {
+			if isNew || slices.Contains(p.caughtBugs, b.name+"/"+f.Name) {
 				names = append(names, f.Name)
 			}
 		}
-		if len(names) == 0 || b.on.Peer.Profile != "" { // no page has those of a profile
+		if len(names) == 0 || b.fixture.Peer.Profile != "" { // no page has those of a profile
 			continue
 		}
 		role := "server"
-		if b.on.Client != nil {
-			role = b.on.Client.Role
+		if b.fixture.Client != nil {
+			role = b.fixture.Client.Role
 		}
-		table := "^" + b.on.Peer.Name + "-" + role + "$"
+		table := "^" + b.fixture.Peer.Name + "-" + role + "$"
 		run := "TestBugs$/" + table + "/each/^(" + strings.Join(names, "|") + ")$"
 		if err := p.test(ctx, []string{selftestPackage}, "-run", run, "-update"); err != nil {
 			return err
@@ -209,8 +209,8 @@ func (f failure) pattern() string {
 	return "^" + strings.Join(names, "$/^") + "$"
 }
 
-// mostTold is how many lines of the output of a test are shown.
-const mostTold = 12
+// failureLimit is how many lines of the output of a test are shown.
+const failureLimit = 12
 
 // readFailures reads what go test -json prints.
 func readFailures(lines *bufio.Scanner) (all []failure) {
@@ -221,20 +221,20 @@ func readFailures(lines *bufio.Scanner) (all []failure) {
 		if json.Unmarshal(lines.Bytes(), &e) != nil {
 			continue
 		}
-		of := failure{pack: cmp.Or(e.Package, e.ImportPath), test: e.Test}
+		id := failure{pack: cmp.Or(e.Package, e.ImportPath), test: e.Test}
 		switch e.Action {
 		case "output", "build-output":
 			text := strings.TrimSpace(e.Output)
-			if text != "" && !strings.HasPrefix(text, "=== ") && !strings.HasPrefix(text, "--- ") && len(output[of]) < mostTold {
-				output[of] = append(output[of], text)
+			if text != "" && !strings.HasPrefix(text, "=== ") && !strings.HasPrefix(text, "--- ") && len(output[id]) < failureLimit {
+				output[id] = append(output[id], text)
 			}
 		case "fail", "build-fail":
 			// A test fails with each of its parts, and a package with each of its tests.
-			inside := slices.ContainsFunc(all, func(f failure) bool {
-				return f.pack == of.pack && (of.test == "" || strings.HasPrefix(f.test, of.test+"/"))
+			isInside := slices.ContainsFunc(all, func(f failure) bool {
+				return f.pack == id.pack && (id.test == "" || strings.HasPrefix(f.test, id.test+"/"))
 			})
-			if !inside {
-				all = append(all, failure{of.pack, of.test, strings.Join(output[of], "\n")})
+			if !isInside {
+				all = append(all, failure{id.pack, id.test, strings.Join(output[id], "\n")})
 			}
 		}
 	}

@@ -16,9 +16,9 @@ import (
 
 // What checks can make of something that is played. That a server died counts as a clause of whatever made it die.
 const (
-	found     = "found"     // a clause is broken; of a bug: one that it names
-	elsewhere = "elsewhere" // of a bug: clauses are broken, and it names none of them
-	nothing   = "nothing"
+	resultFound     = "found"     // a clause is broken; of a bug: one that it names
+	resultElsewhere = "elsewhere" // of a bug: clauses are broken, and it names none of them
+	resultNothing   = "nothing"
 )
 
 // key is what a line is about.
@@ -41,18 +41,18 @@ type line struct {
 
 // outcome is what two plays of the same are compared by.
 type outcome struct {
-	found   string
-	clauses []string // that are broken
-	checks  []string // that found one broken, or the server dead
-	open    []string // clauses that something has left open, and nothing has decided
-	exit    int      // the exit code of the command
+	result      string
+	clauses     []string // that are broken
+	checks      []string // that found one broken, or the server dead
+	openClauses []string // clauses that something has left open, and nothing has decided
+	exit        int      // the exit code of the command
 }
 
 // separator stands between the fields of a line, and none for an empty list.
 const (
-	separator = "\t"
-	none      = "-"
-	fields    = 8
+	separator  = "\t"
+	emptyField = "-"
+	fields     = 8
 )
 
 // heading is the first line of a file.
@@ -60,12 +60,12 @@ const heading = "# kind\tname\tplay\tfound\tclauses\tchecks\topen\texit"
 
 func (l line) String() string {
 	return strings.Join([]string{
-		l.kind, l.name, strconv.Itoa(l.play), l.found, listed(l.clauses), listed(l.checks), listed(l.open),
+		l.kind, l.name, strconv.Itoa(l.play), l.result, joinWords(l.clauses), joinWords(l.checks), joinWords(l.openClauses),
 		strconv.Itoa(l.exit),
 	}, separator)
 }
 
-func listed(words []string) string { return cmp.Or(strings.Join(words, " "), none) }
+func joinWords(words []string) string { return cmp.Or(strings.Join(words, " "), emptyField) }
 
 // parse reads what String returns.
 func parse(text string) (l line, err error) {
@@ -74,27 +74,27 @@ func parse(text string) (l line, err error) {
 		return l, fmt.Errorf("%d fields instead of %d: %q", len(f), fields, text)
 	}
 	words := func(list string) []string {
-		if list == none {
+		if list == emptyField {
 			return nil
 		}
 		return strings.Fields(list)
 	}
 	l = line{
-		key{kind: f[0], name: f[1]}, outcome{found: f[3], clauses: words(f[4]), checks: words(f[5]), open: words(f[6])},
+		key{kind: f[0], name: f[1]}, outcome{result: f[3], clauses: words(f[4]), checks: words(f[5]), openClauses: words(f[6])},
 	}
-	var first, second error
-	l.play, first = strconv.Atoi(f[2])
-	l.exit, second = strconv.Atoi(f[7])
-	return l, errors.Join(first, second)
+	var playErr, exitErr error
+	l.play, playErr = strconv.Atoi(f[2])
+	l.exit, exitErr = strconv.Atoi(f[7])
+	return l, errors.Join(playErr, exitErr)
 }
 
-// most is the size of the longest file that is read.
-const most = 1 << 28
+// fileLimit is the size of the longest file that is read.
+const fileLimit = 1 << 28
 
 // read returns the lines of a file, none if it does not exist. What an interruption has left of its last line is
 // dropped.
 func read(file string) (all []line, err error) {
-	text, err := input.Read(file, most)
+	text, err := input.Read(file, fileLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

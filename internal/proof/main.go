@@ -113,11 +113,11 @@ func (p program) compare(before, after string) (code int, err error) {
 			return exitFailed, err
 		}
 	}
-	text, same := tell(compare(renamed(files[0]), renamed(files[1])))
+	text, isSame := tell(compare(rename(files[0]), rename(files[1])))
 	if _, err := io.WriteString(p.out, text); err != nil {
 		return exitFailed, err
 	}
-	if !same {
+	if !isSame {
 		return exitChanged, nil
 	}
 	return exitSame, nil
@@ -125,7 +125,7 @@ func (p program) compare(before, after string) (code int, err error) {
 
 // options are the flags of what plays.
 type options struct {
-	file, only       string
+	file, prefix     string
 	against          string // a stored file
 	store            bool   // to write it
 	plays            int    // of each, but for real ones
@@ -138,7 +138,7 @@ func (p program) play(ctx context.Context, command string, args []string) (code 
 	if err != nil {
 		return exitFailed, err
 	}
-	stored, err := o.stored()
+	base, err := o.readStored()
 	if err != nil {
 		return exitFailed, err
 	}
@@ -146,21 +146,21 @@ func (p program) play(ctx context.Context, command string, args []string) (code 
 	if err != nil {
 		return exitFailed, err
 	}
-	own, err := p.pick(ctx, o, runtime.GOMAXPROCS(0), repeated(all, o.plays))
+	current, err := p.pick(ctx, o, runtime.GOMAXPROCS(0), repeatEach(all, o.plays))
 	if err != nil {
 		return exitFailed, err
 	}
-	others, err := p.real(ctx, o)
+	realLines, err := p.real(ctx, o)
 	if err != nil {
 		return exitFailed, err
 	}
-	if _, err = io.WriteString(p.out, sum(slices.Concat(own, others))); err != nil {
+	if _, err = io.WriteString(p.out, sum(slices.Concat(current, realLines))); err != nil {
 		return exitFailed, err
 	}
 	if o.against == "" {
 		return exitSame, nil
 	}
-	return p.against(ctx, o, all, stored, own)
+	return p.against(ctx, o, all, base, current)
 }
 
 // parseOptions reads the flags of a command that plays.
@@ -168,7 +168,7 @@ func parseOptions(command string, args []string) (o options, err error) {
 	f := flag.NewFlagSet(command, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&o.file, "o", "", "")
-	f.StringVar(&o.only, "only", "", "")
+	f.StringVar(&o.prefix, "only", "", "")
 	f.IntVar(&o.plays, "plays", 1, "")
 	if command == corpus {
 		f.StringVar(&o.against, "against", "", "")
@@ -189,31 +189,31 @@ func (p program) plays(command string, o options) (all []play, err error) {
 	case err != nil:
 	case command == mutants:
 		catalogues = slices.DeleteFunc(catalogues, func(c catalogue) bool {
-			_, name, _ := strings.Cut(o.only, " ") // to record all conversations takes long
-			asked := strings.HasPrefix(name, c.name+"/") || strings.HasPrefix(c.name+"/", name)
-			return c.on.Client != nil || !asked
+			_, name, _ := strings.Cut(o.prefix, " ") // to record all conversations takes long
+			isAsked := strings.HasPrefix(name, c.name+"/") || strings.HasPrefix(c.name+"/", name)
+			return c.fixture.Client != nil || !isAsked
 		})
 	case command == marksOff:
 		catalogues, err = withoutMarks(catalogues)
 	}
 	for _, c := range catalogues {
-		some := c.plays(p.bubbles)
+		list := c.plays(p.bubbles)
 		if command == mutants {
-			if some, err = c.mutants(p.bubbles); err != nil {
+			if list, err = c.mutants(p.bubbles); err != nil {
 				return nil, err
 			}
 		}
-		all = append(all, some...)
+		all = append(all, list...)
 	}
 	return all, err
 }
 
-// repeated returns n plays for each of them.
-func repeated(once []play, n int) (all []play) {
+// repeatEach returns n plays for each of them.
+func repeatEach(plays []play, n int) (all []play) {
 	for i := range n {
-		for _, one := range once {
-			one.play = i + 1
-			all = append(all, one)
+		for _, entry := range plays {
+			entry.play = i + 1
+			all = append(all, entry)
 		}
 	}
 	return all
@@ -221,9 +221,9 @@ func repeated(once []play, n int) (all []play) {
 
 // pick plays those of all plays that are asked for, some at a time.
 func (p program) pick(ctx context.Context, o options, side int, all []play) ([]line, error) {
-	all = slices.DeleteFunc(all, func(one play) bool { return !strings.HasPrefix(one.kind+" "+one.name, o.only) })
+	all = slices.DeleteFunc(all, func(entry play) bool { return !strings.HasPrefix(entry.kind+" "+entry.name, o.prefix) })
 	if len(all) == 0 && len(o.servers)+len(o.workers) == 0 {
-		return nil, fmt.Errorf("nothing begins with -only %q: a kind and a name, as in \"bug fwp/ack-lost\"", o.only)
+		return nil, fmt.Errorf("nothing begins with -only %q: a kind and a name, as in \"bug fwp/ack-lost\"", o.prefix)
 	}
 	return (&player{file: o.file, log: p.log, side: side}).playAll(ctx, all)
 }

@@ -14,21 +14,21 @@ import (
 // law, or the table of breaches, can find that clause broken without the line. A bug is played until it is found.
 func withoutMarks(all []catalogue) (servers []catalogue, err error) {
 	for _, c := range all {
-		if c.on.Client != nil {
+		if c.fixture.Client != nil {
 			continue
 		}
-		named, err := namedByRules(c.on.Peer.Protocol)
+		clauses, err := ruleClauses(c.fixture.Peer.Protocol)
 		if err != nil {
 			return nil, err
 		}
-		c.variations, c.quick, c.first, c.played = nil, nil, true, func(check conformance.Check) conformance.Check {
-			script, is := check.(conformance.ScriptCheck)
-			if !is {
+		c.variations, c.quickChecks, c.isFirst, c.convert = nil, nil, true, func(check conformance.Check) conformance.Check {
+			script, ok := check.(conformance.ScriptCheck)
+			if !ok {
 				return check
 			}
-			bare := *script.Script
-			bare.Steps = unmarked(bare.Steps, named)
-			return conformance.Scripts(&bare)[0]
+			result := *script.Script
+			result.Steps = unmarked(result.Steps, clauses)
+			return conformance.Scripts(&result)[0]
 		}
 		servers = append(servers, c)
 	}
@@ -36,7 +36,7 @@ func withoutMarks(all []catalogue) (servers []catalogue, err error) {
 }
 
 // unmarked returns copies of steps, whose S: lines have no mark of these clauses. What is only recorded stays.
-func unmarked(steps []scenarios.Step, clauses map[string]bool) (bare []scenarios.Step) {
+func unmarked(steps []scenarios.Step, clauses map[string]bool) (result []scenarios.Step) {
 	for _, step := range steps {
 		switch s := step.(type) {
 		case *scenarios.Expect:
@@ -50,9 +50,9 @@ func unmarked(steps []scenarios.Step, clauses map[string]bool) (bare []scenarios
 			other.Steps = unmarked(s.Steps, clauses)
 			step = &other
 		}
-		bare = append(bare, step)
+		result = append(result, step)
 	}
-	return bare
+	return result
 }
 
 // The names of breaches, as the tables of the protocols have them: of any line, and of the bytes of Workq and eMQP.
@@ -65,20 +65,20 @@ var (
 	}
 )
 
-// namedByRules returns the clauses that a rule of the law, or a breach of a protocol, is about.
-func namedByRules(p *conformance.Protocol) (map[string]bool, error) {
+// ruleClauses returns the clauses that a rule of the law, or a breach of a protocol, is about.
+func ruleClauses(p *conformance.Protocol) (map[string]bool, error) {
 	scripts, err := p.Scripts()
-	named := map[string]bool{}
+	ids := map[string]bool{}
 	for _, rule := range p.Law.Rules {
 		for id := range strings.FieldsSeq(rule.Clauses) {
-			if _, whole := p.ClauseByID(id); !whole { // those of a profile are written with their prefix
+			if _, ok := p.ClauseByID(id); !ok { // those of a profile are written with their prefix
 				id = p.Prefix + id
 			}
-			named[id] = true
+			ids[id] = true
 		}
 	}
 	for _, id := range p.GrammarClauses {
-		named[id] = true
+		ids[id] = true
 	}
 	breaches := slices.Clone(kinds)
 	for _, rule := range grammar {
@@ -86,14 +86,14 @@ func namedByRules(p *conformance.Protocol) (map[string]bool, error) {
 	}
 	for _, script := range scripts {
 		for step := range script.All() {
-			if send, is := step.(*scenarios.Send); is {
+			if send, ok := step.(*scenarios.Send); ok {
 				breaches = append(breaches, session.ForeignReply+send.Verb())
 			}
 		}
 	}
 	for _, breach := range breaches {
-		named[p.ClauseOf(breach)] = true
+		ids[p.ClauseOf(breach)] = true
 	}
-	delete(named, "")
-	return named, err
+	delete(ids, "")
+	return ids, err
 }

@@ -14,11 +14,11 @@ import (
 	steps "github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// answered is a line of a script with the reply that it has got in a right conversation.
-type answered struct {
+// answer is a line of a script with the reply that it has got in a right conversation.
+type answer struct {
 	line int
 	role string // see roles
-	seen
+	message
 }
 
 // decides is the role of a line that decides a clause.
@@ -30,14 +30,14 @@ const decides = "decides"
 func roles(s *scenarios.Script) map[int]string {
 	all, awaits := map[int]string{}, map[scenarios.Step]bool{}
 	for step := range s.All() {
-		if b, is := step.(*scenarios.Block); is && b.Kind == scenarios.Eventually {
-			for _, inside := range b.Steps {
-				awaits[inside] = true
+		if b, ok := step.(*scenarios.Block); ok && b.Kind == scenarios.Eventually {
+			for _, inner := range b.Steps {
+				awaits[inner] = true
 			}
 		}
-		e, is := step.(*scenarios.Expect)
+		e, ok := step.(*scenarios.Expect)
 		switch {
-		case !is:
+		case !ok:
 		case awaits[step]:
 			all[e.Line] = "awaits"
 		case e.Choices[0].Ending() != scenarios.Open && len(e.Choices) == 1:
@@ -54,60 +54,60 @@ func roles(s *scenarios.Script) map[int]string {
 	return all
 }
 
-// tappedCheck plays a script through a tap.
-type tappedCheck struct {
+// tapCheck plays a script through a tap.
+type tapCheck struct {
 	conformance.ScriptCheck
 	at     place
 	change mutation
 
-	last *conversation
+	conversation *conversation
 }
 
 // conversation is what was said in the last play of a script.
 type conversation struct {
 	evidence conformance.Evidence
-	received []seen
+	messages []message
 }
 
 // Play implements [conformance.Check].
-func (c tappedCheck) Play(ctx context.Context, on conformance.Setup) conformance.Evidence {
-	t := newTap(on.Target, c.Script.Dialect, c.at, c.change)
-	on.Target = t
-	e := c.ScriptCheck.Play(ctx, on)
-	*c.last = conversation{e, t.received}
+func (c tapCheck) Play(ctx context.Context, setup conformance.Setup) conformance.Evidence {
+	t := newTap(setup.Target, c.Script.Dialect, c.at, c.change)
+	setup.Target = t
+	e := c.ScriptCheck.Play(ctx, setup)
+	*c.conversation = conversation{e, t.messages}
 	return e
 }
 
-// nowhere is where no reply stands.
-func nowhere() place { return place{-1, -1} }
+// noPlace is where no reply stands.
+func noPlace() place { return place{-1, -1} }
 
-// tapped plays a script on servers that are right, with one reply changed on its way.
-func (c catalogue) tapped(
+// tapPlay plays a script on servers that are right, with one reply changed on its way.
+func (c catalogue) tapPlay(
 	b bubbles, s conformance.ScriptCheck, at place, m mutation,
-) (report *reports.Report, last conversation, err error) {
-	report, err = b.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
-		return on.Report(ctx, nil, []conformance.Check{tappedCheck{s, at, m, &last}}, nil)
-	}, c.on)
-	return report, last, err
+) (report *reports.Report, record conversation, err error) {
+	report, err = b.report(func(ctx context.Context, fixture selftest.Fixture) (*reports.Report, error) {
+		return fixture.Report(ctx, nil, []conformance.Check{tapCheck{s, at, m, &record}}, nil)
+	}, c.fixture)
+	return report, record, err
 }
 
 // answers plays a script, and returns the S: lines that got a reply, with that.
-func (c catalogue) answers(b bubbles, s conformance.ScriptCheck) (all []answered, err error) {
-	report, last, err := c.tapped(b, s, nowhere(), mutation{})
+func (c catalogue) answers(b bubbles, s conformance.ScriptCheck) (all []answer, err error) {
+	report, record, err := c.tapPlay(b, s, noPlace(), mutation{})
 	if err != nil {
 		return nil, err
 	}
-	if o := outcomeOf(report); o.found != nothing {
+	if o := outcomeOf(report); o.result != resultNothing {
 		return nil, fmt.Errorf("%s finds something on the server that is right: %v", s.Script.Name, o)
 	}
 	roles := roles(s.Script)
-	for _, r := range last.evidence.Results {
-		i := slices.IndexFunc(last.received, func(m seen) bool { return m.at.Sub(last.evidence.Began) == r.At })
-		if role, is := roles[r.Line]; is && i >= 0 && r.Outcome == steps.Matched {
-			all = append(all, answered{r.Line, role, last.received[i]})
+	for _, r := range record.evidence.Results {
+		i := slices.IndexFunc(record.messages, func(m message) bool { return m.at.Sub(record.evidence.Began) == r.At })
+		if role, ok := roles[r.Line]; ok && i >= 0 && r.Outcome == steps.Matched {
+			all = append(all, answer{r.Line, role, record.messages[i]})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b answered) int { return cmp.Compare(a.line, b.line) })
+	slices.SortStableFunc(all, func(a, b answer) int { return cmp.Compare(a.line, b.line) })
 	return all, nil
 }
 
@@ -116,7 +116,7 @@ func (c catalogue) answers(b bubbles, s conformance.ScriptCheck) (all []answered
 type mutant struct {
 	key
 	script conformance.ScriptCheck
-	answered
+	answer
 	change mutation
 }
 
@@ -127,7 +127,7 @@ func (c catalogue) mutantsOf(b bubbles, s conformance.ScriptCheck) (all []mutant
 		return nil, err
 	}
 	for _, l := range lines {
-		for _, m := range encodings(c.on.Peer.Name).mutations(l.reply) {
+		for _, m := range encodings(c.fixture.Peer.Name).mutations(l.reply) {
 			name := strings.TrimSpace(fmt.Sprintf("%s/%s:%04d %s %s", c.name, s.Script.Name, l.line, l.role, m.at))
 			all = append(all, mutant{key{"mutant-" + m.name, name, 1}, s, l, m})
 		}
@@ -138,7 +138,7 @@ func (c catalogue) mutantsOf(b bubbles, s conformance.ScriptCheck) (all []mutant
 // scripts returns the checks that are scripts, those with few rounds first.
 func (c catalogue) scripts() (all []conformance.ScriptCheck) {
 	for _, check := range c.checks {
-		if s, is := check.(conformance.ScriptCheck); is {
+		if s, ok := check.(conformance.ScriptCheck); ok {
 			all = append(all, s)
 		}
 	}
@@ -149,11 +149,11 @@ func (c catalogue) scripts() (all []conformance.ScriptCheck) {
 // mutants returns a play for each mutant of the scripts of a server.
 func (c catalogue) mutants(b bubbles) (all []play, err error) {
 	for _, s := range c.scripts() {
-		some, err := c.mutantsOf(b, s)
+		list, err := c.mutantsOf(b, s)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range some {
+		for _, m := range list {
 			all = append(all, play{m.key, func(context.Context) (outcome, error) { return c.outcome(b, m) }})
 		}
 	}
@@ -162,7 +162,7 @@ func (c catalogue) mutants(b bubbles) (all []play, err error) {
 
 // outcome plays a mutant.
 func (c catalogue) outcome(b bubbles, m mutant) (outcome, error) {
-	report, _, err := c.tapped(b, m.script, m.place, m.change)
+	report, _, err := c.tapPlay(b, m.script, m.place, m.change)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -29,33 +29,33 @@ type player struct {
 	log  *log.Logger
 	side int // plays at a time
 
-	mu   sync.Mutex
-	out  io.Writer
-	done int
-	told time.Time
-	errs []error
+	mu         sync.Mutex
+	out        io.Writer
+	done       int
+	lastReport time.Time
+	errs       []error
 }
 
 // playAll plays what the file lacks of all plays, adds the lines to it, and puts it in order. An interruption, or an
 // error of a play, keeps the lines that are there. It returns the lines of the plays, not the other ones of the file.
 func (p *player) playAll(ctx context.Context, all []play) ([]line, error) {
-	there, err := read(p.file)
+	base, err := read(p.file)
 	if err != nil {
 		return nil, err
 	}
-	if err := write(p.file, there); err != nil { // without a part of a line at its end
+	if err := write(p.file, base); err != nil { // without a part of a line at its end
 		return nil, err
 	}
-	left := slices.DeleteFunc(slices.Clone(all), func(one play) bool {
-		return slices.ContainsFunc(there, func(l line) bool { return l.key == one.key })
+	rest := slices.DeleteFunc(slices.Clone(all), func(entry play) bool {
+		return slices.ContainsFunc(base, func(l line) bool { return l.key == entry.key })
 	})
-	p.log.Printf("%d lines, of which %s has %d", len(all), p.file, len(all)-len(left))
+	p.log.Printf("%d lines, of which %s has %d", len(all), p.file, len(all)-len(rest))
 	out, err := os.OpenFile(p.file, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return nil, err
 	}
 	p.out = out
-	p.share(ctx, left)
+	p.share(ctx, rest)
 	if err := errors.Join(append(p.errs, out.Close())...); err != nil {
 		return nil, err
 	}
@@ -69,11 +69,11 @@ func (p *player) playAll(ctx context.Context, all []play) ([]line, error) {
 	if err := write(p.file, lines); err != nil {
 		return nil, err
 	}
-	wanted := map[key]bool{}
-	for _, one := range all {
-		wanted[one.key] = true
+	keys := map[key]bool{}
+	for _, entry := range all {
+		keys[entry.key] = true
 	}
-	return slices.DeleteFunc(lines, func(l line) bool { return !wanted[l.key] }), nil
+	return slices.DeleteFunc(lines, func(l line) bool { return !keys[l.key] }), nil
 }
 
 // share plays several at a time.
@@ -82,24 +82,24 @@ func (p *player) share(ctx context.Context, all []play) {
 	var players sync.WaitGroup
 	for range p.side {
 		players.Go(func() {
-			for one := range queue {
-				result, err := one.run(ctx)
-				p.end(ctx, one, len(all), result, err)
+			for entry := range queue {
+				result, err := entry.run(ctx)
+				p.end(ctx, entry, len(all), result, err)
 			}
 		})
 	}
-	for _, one := range all {
+	for _, entry := range all {
 		if ctx.Err() != nil {
 			break
 		}
-		queue <- one
+		queue <- entry
 	}
 	close(queue)
 	players.Wait()
 }
 
 // end adds a line to the file.
-func (p *player) end(ctx context.Context, one play, all int, result outcome, err error) {
+func (p *player) end(ctx context.Context, entry play, all int, result outcome, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
@@ -107,19 +107,19 @@ func (p *player) end(ctx context.Context, one play, all int, result outcome, err
 	case err != nil && ctx.Err() != nil:
 		return
 	case err == nil:
-		_, err = fmt.Fprintln(p.out, line{one.key, result})
+		_, err = fmt.Fprintln(p.out, line{entry.key, result})
 	}
 	if err != nil {
-		p.errs = append(p.errs, fmt.Errorf("%s %s: %w", one.kind, one.name, err))
+		p.errs = append(p.errs, fmt.Errorf("%s %s: %w", entry.kind, entry.name, err))
 	}
-	if now := time.Now(); now.Sub(p.told) > often || p.done == all {
-		p.told = now
+	if now := time.Now(); now.Sub(p.lastReport) > reportInterval || p.done == all {
+		p.lastReport = now
 		p.log.Printf("%d of %d", p.done, all)
 	}
 }
 
-// often is how much time passes between two reports of the progress.
-const often = 10 * time.Second
+// reportInterval is how much time passes between two reports of the progress.
+const reportInterval = 10 * time.Second
 
 // bubbles call functions in virtual time, each in a bubble of its own.
 type bubbles struct{ t *testing.T }

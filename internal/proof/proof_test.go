@@ -20,13 +20,13 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
+func discardLog() *log.Logger { return log.New(io.Discard, "", 0) }
 
 func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	all := []line{
-		{key{"bug", "fwp/a", 1}, outcome{found, []string{"A", "B"}, []string{"push/x", "law/y"}, nil, 1}},
-		{key{"run", "fwp/b", 2}, outcome{found: nothing, open: []string{"C"}, exit: 3}},
+		{key{"bug", "fwp/a", 1}, outcome{resultFound, []string{"A", "B"}, []string{"push/x", "law/y"}, nil, 1}},
+		{key{"run", "fwp/b", 2}, outcome{result: resultNothing, openClauses: []string{"C"}, exit: 3}},
 	}
 	file := filepath.Join(t.TempDir(), "lines")
 	require.NoError(t, write(file, []line{all[1], all[0]}))
@@ -41,9 +41,9 @@ func TestLinesAreReadAsTheyAreWritten(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, all, got, "without what an interruption left")
 
-	for _, wrong := range []string{"bug\tx\t1\n", "planted bug\tx\tone\tfound\t-\t-\t-\t0\n",
+	for _, content := range []string{"bug\tx\t1\n", "planted bug\tx\tone\tfound\t-\t-\t-\t0\n",
 		"bug\tx\t1\tfound\t-\t-\t-\tnone\n"} {
-		require.NoError(t, os.WriteFile(file, []byte(wrong), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 		_, err = read(file)
 		assert.ErrorContains(t, err, file+":1:")
 	}
@@ -58,15 +58,15 @@ func TestAPlayGoesOnWhereItHasStopped(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "lines")
 	var played []string
-	of := func(name string, err error) play {
+	newPlay := func(name string, err error) play {
 		return play{key{"bug", name, 1}, func(context.Context) (outcome, error) {
 			played = append(played, name)
-			return outcome{found: found}, err
+			return outcome{result: resultFound}, err
 		}}
 	}
 	playAll := func(ctx context.Context, all ...play) ([]line, error) {
 		played = nil
-		return (&player{file: file, log: quiet(), side: 1}).playAll(ctx, all)
+		return (&player{file: file, log: discardLog(), side: 1}).playAll(ctx, all)
 	}
 	names := func(all []line) (names []string) {
 		for _, l := range all {
@@ -75,17 +75,17 @@ func TestAPlayGoesOnWhereItHasStopped(t *testing.T) {
 		return names
 	}
 
-	_, err := playAll(t.Context(), of("z", nil), of("b", errors.New("broken")), of("c", nil))
+	_, err := playAll(t.Context(), newPlay("z", nil), newPlay("b", errors.New("broken")), newPlay("c", nil))
 	require.ErrorContains(t, err, "bug b: broken")
 	assert.Equal(t, []string{"z", "b", "c"}, played)
 
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = playAll(interrupted, of("z", nil), of("b", nil))
+	_, err = playAll(interrupted, newPlay("z", nil), newPlay("b", nil))
 	require.ErrorContains(t, err, "interrupted")
 	assert.Empty(t, played)
 
-	all, err := playAll(t.Context(), of("b", nil), of("c", nil))
+	all, err := playAll(t.Context(), newPlay("b", nil), newPlay("c", nil))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"b"}, played)
 	assert.Equal(t, []string{"b", "c"}, names(all), "and not what it was not asked for")
@@ -93,34 +93,34 @@ func TestAPlayGoesOnWhereItHasStopped(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"b", "c", "z"}, names(all), "in order")
 
-	_, err = playAll(t.Context(), repeated([]play{of("b", nil), of("d", nil)}, 2)...)
+	_, err = playAll(t.Context(), repeatEach([]play{newPlay("b", nil), newPlay("d", nil)}, 2)...)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"d", "b", "d"}, played, "the second time")
 }
 
 func TestWhatBecameOfAPlay(t *testing.T) {
 	t.Parallel()
-	a := outcome{found, []string{"A"}, []string{"x"}, nil, 1}
-	other := outcome{found, []string{"B"}, []string{"x", "y"}, []string{"A"}, 1}
-	not := outcome{found: nothing}
+	a := outcome{resultFound, []string{"A"}, []string{"x"}, nil, 1}
+	other := outcome{resultFound, []string{"B"}, []string{"x", "y"}, []string{"A"}, 1}
+	empty := outcome{result: resultNothing}
 	for name, test := range map[string]struct {
 		before, after []outcome
 		word, detail  string
 	}{
 		"the same":              {[]outcome{a}, []outcome{a}, "", ""},
 		"the same, more often":  {[]outcome{a}, []outcome{a, a, a}, "", ""},
-		"lost":                  {[]outcome{a}, []outcome{not}, lost, "found -> nothing, clauses -A, checks -x, exit 1 -> 0"},
-		"lost, from two":        {[]outcome{a, other}, []outcome{not}, lost, ""},
-		"elsewhere":             {[]outcome{a}, []outcome{{found: elsewhere}}, lost, ""},
-		"gained":                {[]outcome{not}, []outcome{a}, gained, ""},
-		"changed":               {[]outcome{a}, []outcome{other}, changed, "clauses -A +B, checks +y, open +A"},
-		"unsteady before":       {[]outcome{a, other}, []outcome{a}, unsteady, ""},
-		"unsteady in details":   {[]outcome{a}, []outcome{other, a}, unsteady, "clauses -A +B, checks +y, open +A"},
-		"otherwise than before": {[]outcome{a, other}, []outcome{a, not}, changed, ""},
-		"not found now":         {[]outcome{a}, []outcome{a, not}, changed, ""},
-		"not there any more":    {[]outcome{a}, nil, missing, ""},
-		"not there before":      {nil, []outcome{a}, added, ""},
-		"only the code differs": {[]outcome{not}, []outcome{{found: nothing, exit: 3}}, changed, "exit 0 -> 3"},
+		"lost":                  {[]outcome{a}, []outcome{empty}, wordLost, "found -> nothing, clauses -A, checks -x, exit 1 -> 0"},
+		"lost, from two":        {[]outcome{a, other}, []outcome{empty}, wordLost, ""},
+		"elsewhere":             {[]outcome{a}, []outcome{{result: resultElsewhere}}, wordLost, ""},
+		"gained":                {[]outcome{empty}, []outcome{a}, wordGained, ""},
+		"changed":               {[]outcome{a}, []outcome{other}, wordChanged, "clauses -A +B, checks +y, open +A"},
+		"unsteady before":       {[]outcome{a, other}, []outcome{a}, wordUnsteady, ""},
+		"unsteady in details":   {[]outcome{a}, []outcome{other, a}, wordUnsteady, "clauses -A +B, checks +y, open +A"},
+		"otherwise than before": {[]outcome{a, other}, []outcome{a, empty}, wordChanged, ""},
+		"not found now":         {[]outcome{a}, []outcome{a, empty}, wordChanged, ""},
+		"not there any more":    {[]outcome{a}, nil, wordMissing, ""},
+		"not there before":      {nil, []outcome{a}, wordAdded, ""},
+		"only the code differs": {[]outcome{empty}, []outcome{{result: resultNothing, exit: 3}}, wordChanged, "exit 0 -> 3"},
 	} {
 		lines := func(all []outcome) (lines []line) {
 			for i, o := range all {
@@ -129,8 +129,8 @@ func TestWhatBecameOfAPlay(t *testing.T) {
 			return append(lines, line{key{"run", "steady", 1}, a})
 		}
 		differences := compare(lines(test.before), lines(test.after))
-		out, same := tell(differences)
-		assert.Equal(t, test.word == "" || test.word == unsteady, same, name)
+		out, isSame := tell(differences)
+		assert.Equal(t, test.word == "" || test.word == wordUnsteady, isSame, name)
 		if test.word == "" {
 			assert.Empty(t, out, name)
 			continue
@@ -152,23 +152,23 @@ func TestTheExitCodeOfACompare(t *testing.T) {
 		require.NoError(t, write(name, []line{{key{"bug", "f", 1}, o}}))
 		return name
 	}
-	a, b := file("a", outcome{found: found}), file("b", outcome{found: nothing})
-	old, now := file("old", outcome{found: found, checks: []string{"beat/quiet", "beat/told-again"}}),
-		file("now", outcome{found: found, checks: []string{"beat/order-repeated", "beat/quiet"}})
-	code, err := program{out: io.Discard, log: quiet()}.main(t.Context(), []string{"compare", old, now})
+	a, b := file("a", outcome{result: resultFound}), file("b", outcome{result: resultNothing})
+	old, now := file("old", outcome{result: resultFound, checks: []string{"beat/quiet", "beat/told-again"}}),
+		file("now", outcome{result: resultFound, checks: []string{"beat/order-repeated", "beat/quiet"}})
+	code, err := program{out: io.Discard, log: discardLog()}.main(t.Context(), []string{"compare", old, now})
 	require.NoError(t, err)
 	assert.Equal(t, exitSame, code, "a check has a new name")
 	for want, args := range map[int][]string{
 		exitSame: {"compare", a, a}, exitChanged: {"compare", a, b},
 		exitFailed: {"compare", a, filepath.Join(folder, "none")},
 	} {
-		code, err := program{out: io.Discard, log: quiet()}.main(t.Context(), args)
+		code, err := program{out: io.Discard, log: discardLog()}.main(t.Context(), args)
 		assert.Equal(t, want, code)
 		assert.Equal(t, want == exitFailed, err != nil)
 	}
 	for _, args := range [][]string{nil, {"corpus"}, {"corpus", "-o", "x", "y"},
 		{"corpus", "-o", "x", "-store"}, {"costs", "x"}, {"costs", "-turns", "0"}, {"corpus", "-o", "x", "-server", "fwp=y"}} {
-		code, err := program{out: io.Discard, log: quiet()}.main(t.Context(), args)
+		code, err := program{out: io.Discard, log: discardLog()}.main(t.Context(), args)
 		assert.Equal(t, exitFailed, code)
 		assert.ErrorContains(t, err, "usage:")
 	}
@@ -183,13 +183,13 @@ func catalogueOf(t *testing.T, name string, checks ...string) catalogue {
 	c.checks = slices.DeleteFunc(c.checks, func(check conformance.Check) bool {
 		return !slices.Contains(checks, check.Describe().ID)
 	})
-	c.quick, c.extra = c.checks, nil
+	c.quickChecks, c.extra = c.checks, nil
 	require.Len(t, c.checks, len(checks))
 	return c
 }
 
-// played plays what has a name, in a bubble.
-func played(t *testing.T, all []play, kind, name string) outcome {
+// runPlay plays what has a name, in a bubble.
+func runPlay(t *testing.T, all []play, kind, name string) outcome {
 	t.Helper()
 	i := slices.IndexFunc(all, func(p play) bool { return p.kind == kind && p.name == name })
 	require.GreaterOrEqual(t, i, 0, name)
@@ -202,16 +202,16 @@ func TestBugsAndVariationsOfACatalogue(t *testing.T) {
 	t.Parallel()
 	workq := catalogueOf(t, "workq", "add/time-to-live", "inspect/job").plays(bubbles{t})
 	assert.Equal(t, outcome{
-		found, []string{"WORKQ-ADD-08", "WORKQ-INSP-02"}, []string{"add/time-to-live", "inspect/job", "law/field"}, nil, 1,
-	}, played(t, workq, "bug", "workq/add-ttl-ignored"))
-	assert.Equal(t, nothing, played(t, workq, "bug", "workq/add-priority-unsigned").found,
+		resultFound, []string{"WORKQ-ADD-08", "WORKQ-INSP-02"}, []string{"add/time-to-live", "inspect/job", "law/field"}, nil, 1,
+	}, runPlay(t, workq, "bug", "workq/add-ttl-ignored"))
+	assert.Equal(t, resultNothing, runPlay(t, workq, "bug", "workq/add-priority-unsigned").result,
 		"no check of these looks at it")
-	assert.Equal(t, outcome{found: nothing}, played(t, workq, "variation", "workq/conforming"))
-	assert.Equal(t, outcome{found: nothing}, played(t, workq, "embedded", "workq/seed-20"))
+	assert.Equal(t, outcome{result: resultNothing}, runPlay(t, workq, "variation", "workq/conforming"))
+	assert.Equal(t, outcome{result: resultNothing}, runPlay(t, workq, "embedded", "workq/seed-20"))
 
 	fwp := catalogueOf(t, "fwp", "ack/accepted", "push/accepted").plays(bubbles{t})
-	assert.Equal(t, outcome{found, []string{"FWP-ACK-01"}, []string{"ack/accepted"}, nil, 1},
-		played(t, fwp, "bug", "fwp/ack-other-answer"))
+	assert.Equal(t, outcome{resultFound, []string{"FWP-ACK-01"}, []string{"ack/accepted"}, nil, 1},
+		runPlay(t, fwp, "bug", "fwp/ack-other-answer"))
 }
 
 func TestEveryCatalogueIsThere(t *testing.T) {
@@ -238,14 +238,14 @@ func TestEveryCatalogueIsThere(t *testing.T) {
 func TestTheResultOfACommand(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]outcome{
-		`{}`: {found: nothing},
+		`{}`: {result: resultNothing},
 		`{"findings":[{"clause":"B","check":"explore","verdict":"warn"},{"clause":"A","check":"explore","verdict":"fail"},` +
 			`{"clause":"C","check":"explore","verdict":"inconclusive"},{"check":"explore","verdict":"crash"}]}`: {
-			found: found, clauses: []string{"A", "B"}, checks: []string{"explore"},
+			result: resultFound, clauses: []string{"A", "B"}, checks: []string{"explore"},
 		},
 		`{"checks":[{"id":"x","verdict":"fail","clauses":[{"id":"A","verdict":"fail"},{"id":"B","verdict":"inconclusive"}]},` +
 			`{"id":"y","verdict":"inconclusive","clauses":[{"id":"A","verdict":"inconclusive"}]}],"findings":[{"clause":"A","check":"x","verdict":"fail"}]}`: {
-			found: found, clauses: []string{"A"}, checks: []string{"x"}, open: []string{"B"},
+			result: resultFound, clauses: []string{"A"}, checks: []string{"x"}, openClauses: []string{"B"},
 		},
 	} {
 		got, err := outcomeOfJSON([]byte(text))
@@ -266,44 +266,44 @@ func TestMarksThatARuleNames(t *testing.T) {
 	t.Parallel()
 	all, err := catalogues()
 	require.NoError(t, err)
-	bare, err := withoutMarks(all)
+	result, err := withoutMarks(all)
 	require.NoError(t, err)
-	for _, c := range bare {
-		named, err := namedByRules(c.on.Peer.Protocol)
+	for _, c := range result {
+		clauses, err := ruleClauses(c.fixture.Peer.Protocol)
 		require.NoError(t, err)
 		for _, id := range map[string][]string{
 			"fwp": {"FWP-PUSH-04", "FWP-RESP-03", "FWP-ACK-01", "FWP-HI-01"}, "workq": {"WORKQ-LINE-03", "WORKQ-ADD-01"},
 			"emqp": {"EMQP-FRAME-01", "EMQP-SOCK-08"}, "fwp-faktory": {"FKT-QUEUE-01"},
 		}[c.name] {
-			assert.True(t, named[id], id)
+			assert.True(t, clauses[id], id)
 		}
-		removed := 0
+		count := 0
 		for _, check := range c.checks {
 			before := check.Describe().Marks
-			for _, m := range c.played(check).Describe().Marks {
+			for _, m := range c.convert(check).Describe().Marks {
 				assert.Contains(t, before, m)
 			}
-			for step := range c.played(check).(conformance.ScriptCheck).Script.All() {
-				if e, is := step.(*scenarios.Expect); is {
+			for step := range c.convert(check).(conformance.ScriptCheck).Script.All() {
+				if e, ok := step.(*scenarios.Expect); ok {
 					for _, m := range e.Marks {
-						assert.True(t, m.Record || !named[m.Clause], "%s: %s", check.Describe().ID, m.Clause)
+						assert.True(t, m.Record || !clauses[m.Clause], "%s: %s", check.Describe().ID, m.Clause)
 					}
 				}
 			}
-			removed += len(before) - len(c.played(check).Describe().Marks)
+			count += len(before) - len(c.convert(check).Describe().Marks)
 		}
-		assert.NotZero(t, removed, c.name)
+		assert.NotZero(t, count, c.name)
 	}
 }
 
 // A bug that the law finds is found without the marks of the lines too, and one is not that a line alone finds.
 func TestBugsWithoutMarks(t *testing.T) {
 	t.Parallel()
-	bare, err := withoutMarks([]catalogue{catalogueOf(t, "workq", "add/time-to-live", "inspect/job")})
+	result, err := withoutMarks([]catalogue{catalogueOf(t, "workq", "add/time-to-live", "inspect/job")})
 	require.NoError(t, err)
-	plays := bare[0].plays(bubbles{t})
-	assert.Equal(t, outcome{found, []string{"WORKQ-INSP-02"}, []string{"add/time-to-live", "law/field"}, nil, 1},
-		played(t, plays, "bug", "workq/add-ttl-ignored"))
+	plays := result[0].plays(bubbles{t})
+	assert.Equal(t, outcome{resultFound, []string{"WORKQ-INSP-02"}, []string{"add/time-to-live", "law/field"}, nil, 1},
+		runPlay(t, plays, "bug", "workq/add-ttl-ignored"))
 }
 
 // replies are right ones with what each mutation makes of them.
@@ -346,17 +346,17 @@ func TestMutationsOfAReply(t *testing.T) {
 			r.other = []byte(test.other)
 		}
 		for _, m := range encodings(test.protocol).mutations(r) {
-			which := m.name + " " + m.at
-			want, is := test.want[which]
+			label := m.name + " " + m.at
+			want, ok := test.want[label]
 			switch {
 			case m.change == nil:
-				assert.True(t, m.closes || m.late > 0, name)
+				assert.True(t, m.isClose || m.delay > 0, name)
 				continue
-			case assert.True(t, is, "%s: %s", name, which) && want != "":
-				assert.Equal(t, want, string(m.change(r)), "%s: %s", name, which)
+			case assert.True(t, ok, "%s: %s", name, label) && want != "":
+				assert.Equal(t, want, string(m.change(r)), "%s: %s", name, label)
 			}
-			assert.Equal(t, test.raw, string(r.raw), "%s: %s changes the right one", name, which)
-			delete(test.want, which)
+			assert.Equal(t, test.raw, string(r.raw), "%s: %s changes the right one", name, label)
+			delete(test.want, label)
 		}
 		delete(test.want, "kind 3")
 		assert.Empty(t, test.want, name)
@@ -370,20 +370,20 @@ func TestMutants(t *testing.T) {
 	all, err := c.mutants(bubbles{t})
 	require.NoError(t, err)
 	killed, kinds := 0, map[string]bool{}
-	for _, one := range all {
-		got, err := one.run(t.Context())
+	for _, entry := range all {
+		got, err := entry.run(t.Context())
 		require.NoError(t, err)
-		if got.found == found {
+		if got.result == resultFound {
 			killed++
-			assert.NotEmpty(t, got.clauses, one.name)
-			kinds[one.kind] = true
+			assert.NotEmpty(t, got.clauses, entry.name)
+			kinds[entry.kind] = true
 		}
 	}
 	assert.Greater(t, killed, 25)
 	for _, kind := range []string{"kind", "field", "character", "cut", "twice", "late", "close"} {
 		assert.True(t, kinds["mutant-"+kind], kind)
 	}
-	assert.Equal(t, found, played(t, all, "mutant-field", "fwp/push/accepted:0008 decides jid").found)
+	assert.Equal(t, resultFound, runPlay(t, all, "mutant-field", "fwp/push/accepted:0008 decides jid").result)
 }
 
 // Real servers and workers are played three times by a command, whose findings and exit code count; what it says where
@@ -411,14 +411,14 @@ esac
 	all := playsOf(fwpcheck, servers, workers)
 	assert.Len(t, all, 5*realPlays)
 
-	assert.Equal(t, outcome{found: nothing}, played(t, all, "run", "workq/server"))
-	assert.Equal(t, outcome{found, []string{"A"}, []string{"explore"}, nil, 1}, played(t, all, "explore", "workq/server"))
-	assert.Equal(t, outcome{found: nothing, open: []string{"B"}, exit: 3}, played(t, all, "worker", "fwp/library"))
-	gone := slices.IndexFunc(all, func(p play) bool { return p.name == "fwp/gone" })
-	_, err := all[gone].run(t.Context())
+	assert.Equal(t, outcome{result: resultNothing}, runPlay(t, all, "run", "workq/server"))
+	assert.Equal(t, outcome{resultFound, []string{"A"}, []string{"explore"}, nil, 1}, runPlay(t, all, "explore", "workq/server"))
+	assert.Equal(t, outcome{result: resultNothing, openClauses: []string{"B"}, exit: 3}, runPlay(t, all, "worker", "fwp/library"))
+	index := slices.IndexFunc(all, func(p play) bool { return p.name == "fwp/gone" })
+	_, err := all[index].run(t.Context())
 	require.ErrorContains(t, err, "it is not there")
-	for _, wrong := range []string{"server", "server=", "x/server=y", "fwp/=y", "fwp=y"} {
-		require.Error(t, servers.Set(wrong), wrong)
+	for _, text := range []string{"server", "server=", "x/server=y", "fwp/=y", "fwp=y"} {
+		require.Error(t, servers.Set(text), text)
 	}
 }
 

@@ -28,20 +28,20 @@ func (p program) prove(ctx context.Context, args []string) (code int, err error)
 	f.SetOutput(io.Discard)
 	base := f.String("base", "HEAD", "")
 	plays := f.Bool("plays", false, "")
-	within := f.Duration("within", time.Hour, "")
+	limit := f.Duration("within", time.Hour, "")
 	if err := f.Parse(args); err != nil || f.NArg() > 0 {
 		return exitFailed, errors.Join(err, errUsage)
 	}
-	in := here()
+	in := currentRepository()
 	commit, err := in.commit(ctx, *base)
 	if err != nil {
 		return exitFailed, err
 	}
-	before, err := in.before(ctx, commit)
+	oldUnits, err := in.unitsAt(ctx, commit)
 	if err != nil {
 		return exitFailed, err
 	}
-	now, err := in.now(ctx)
+	now, err := in.currentUnits(ctx)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -49,25 +49,25 @@ func (p program) prove(ctx context.Context, args []string) (code int, err error)
 	if err != nil {
 		return exitFailed, err
 	}
-	all := broughtBy(fresh(before, now), now, catalogues)
+	all := changeOf(newUnits(oldUnits, now), now, catalogues)
 	p.log.Printf("since %.12s: %s", commit, all)
 	proof := &proof{bubbles: p.bubbles, change: all, units: now}
-	proof.play(time.Now().Add(*within))
+	proof.play(time.Now().Add(*limit))
 	if !*plays {
 		err = proof.follow(ctx, in, commit)
 	}
-	_, failed := io.WriteString(p.out, proof.String())
-	switch err = errors.Join(err, failed); {
+	_, writeErr := io.WriteString(p.out, proof.String())
+	switch err = errors.Join(err, writeErr); {
 	case err != nil:
 		return exitFailed, err
-	case len(proof.missing) > 0:
+	case len(proof.tasks) > 0:
 		return exitChanged, nil
 	}
 	return exitSame, nil
 }
 
-// brought is what a change brings to one catalogue.
-type brought struct {
+// changePart is what a change brings to one catalogue.
+type changePart struct {
 	catalogue
 
 	newChecks     []conformance.Check
@@ -77,7 +77,7 @@ type brought struct {
 }
 
 // change is what it brings to all.
-type change []brought
+type change []changePart
 
 func (all change) String() string {
 	var checks, bugs, variations, clauses int
@@ -92,30 +92,30 @@ func (all change) String() string {
 // fakesFolder has the catalogues of bugs and variations. Units elsewhere may be about checks.
 const fakesFolder = "fakes/"
 
-// broughtBy returns what units bring. A function that a row of Go calls brings the row again.
-func broughtBy(units, all []unit, catalogues []catalogue) (c change) {
+// changeOf returns what units bring. A function that a row of Go calls brings the row again.
+func changeOf(units, all []unit, catalogues []catalogue) (c change) {
 	ofFakes := func(u unit) bool { return strings.HasPrefix(u.file, fakesFolder) }
-	others := slices.DeleteFunc(slices.Clone(units), ofFakes)
-	fakes := using(slices.DeleteFunc(slices.Clone(units), func(u unit) bool { return !ofFakes(u) }), all)
-	same := func(name string) bool {
+	rest := slices.DeleteFunc(slices.Clone(units), ofFakes)
+	fakes := addUsers(slices.DeleteFunc(slices.Clone(units), func(u unit) bool { return !ofFakes(u) }), all)
+	isUnchanged := func(name string) bool {
 		return !slices.ContainsFunc(fakes, func(u unit) bool { return u.row(path.Base(name)) })
 	}
-	had := map[string]bool{} // a profile has the clauses of its protocol
-	for _, of := range catalogues {
-		b := brought{catalogue: of}
-		b.newChecks = slices.DeleteFunc(slices.Clone(of.checks), func(check conformance.Check) bool {
+	oldClauses := map[string]bool{} // a profile has the clauses of its protocol
+	for _, cat := range catalogues {
+		b := changePart{catalogue: cat}
+		b.newChecks = slices.DeleteFunc(slices.Clone(cat.checks), func(check conformance.Check) bool {
 			id := check.Describe().ID
-			return !slices.ContainsFunc(others, func(u unit) bool { return u.brings(id) })
+			return !slices.ContainsFunc(rest, func(u unit) bool { return u.brings(id) })
 		})
-		b.newBugs = slices.DeleteFunc(slices.Clone(of.bugs), func(f registry.Bug) bool { return same(f.Name) })
-		b.newVariations = slices.DeleteFunc(slices.Clone(of.variations), func(v registry.Variation) bool {
-			return same(v.Name)
+		b.newBugs = slices.DeleteFunc(slices.Clone(cat.bugs), func(f registry.Bug) bool { return isUnchanged(f.Name) })
+		b.newVariations = slices.DeleteFunc(slices.Clone(cat.variations), func(v registry.Variation) bool {
+			return isUnchanged(v.Name)
 		})
-		b.newClauses = slices.DeleteFunc(slices.Clone(of.on.Peer.Clauses()), func(clause conformance.Clause) bool {
-			return had[clause.ID] || !slices.ContainsFunc(others, func(u unit) bool { return u.heads(clause.ID) })
+		b.newClauses = slices.DeleteFunc(slices.Clone(cat.fixture.Peer.Clauses()), func(clause conformance.Clause) bool {
+			return oldClauses[clause.ID] || !slices.ContainsFunc(rest, func(u unit) bool { return u.heads(clause.ID) })
 		})
 		for _, clause := range b.newClauses {
-			had[clause.ID] = true
+			oldClauses[clause.ID] = true
 		}
 		c = append(c, b)
 	}
@@ -124,12 +124,12 @@ func broughtBy(units, all []unit, catalogues []catalogue) (c change) {
 
 // brings reports whether a unit is a script of that name, or a row of Go with it.
 func (u unit) brings(check string) bool {
-	return strings.HasSuffix(u.file, "/"+check+".fwp") || path.Ext(u.file) == ".go" && u.declares == nil && u.is(check)
+	return strings.HasSuffix(u.file, "/"+check+".fwp") || path.Ext(u.file) == ".go" && u.declares == nil && u.hasWord(check)
 }
 
 // row reports whether a unit is a row of that name: in a text it begins with it.
 func (u unit) row(name string) bool {
-	return path.Ext(u.file) != ".txt" && u.is(name) || u.words[0] == name
+	return path.Ext(u.file) != ".txt" && u.hasWord(name) || u.words[0] == name
 }
 
 // heads reports whether a unit is a row of a table of clauses that begins with a clause.
@@ -144,23 +144,23 @@ type proof struct {
 	change change
 	units  []unit // of the work tree
 
-	mu      sync.Mutex
-	caught  []string // the bugs that a new check catches
-	told    []string // what each thing has come to
-	written []string // files
-	missing []string // what to do
+	mu         sync.Mutex
+	caughtBugs []string // the bugs that a new check catches
+	results    []string // what each thing has come to
+	files      []string // files
+	tasks      []string // what to do
 }
 
 func (p *proof) tell(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.told = append(p.told, fmt.Sprintf(format, args...))
+	p.results = append(p.results, fmt.Sprintf(format, args...))
 }
 
 func (p *proof) miss(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.missing = append(p.missing, fmt.Sprintf(format, args...))
+	p.tasks = append(p.tasks, fmt.Sprintf(format, args...))
 }
 
 // String is in the same order whatever was played first.
@@ -169,7 +169,7 @@ func (p *proof) String() string {
 	for _, part := range []struct {
 		heading string
 		lines   []string
-	}{{"", p.told}, {"written:\n", p.written}, {"missing:\n", p.missing}} {
+	}{{"", p.results}, {"written:\n", p.files}, {"missing:\n", p.tasks}} {
 		slices.Sort(part.lines)
 		if len(part.lines) > 0 {
 			w.WriteString(part.heading)
@@ -178,7 +178,7 @@ func (p *proof) String() string {
 			fmt.Fprintln(&w, "  "+strings.ReplaceAll(line, "\n", "\n    "))
 		}
 	}
-	if len(p.missing) == 0 {
+	if len(p.tasks) == 0 {
 		fmt.Fprintln(&w, "nothing is missing")
 	}
 	return w.String()
@@ -186,7 +186,7 @@ func (p *proof) String() string {
 
 // play plays the pairs that a change brings, in virtual time, some at a time: those of checks first, which take a
 // second, and those of variations last. What has not begun at a time is left out, and told.
-func (p *proof) play(until time.Time) {
+func (p *proof) play(deadline time.Time) {
 	plays := p.plays()
 	queue := make(chan func() error)
 	var players sync.WaitGroup
@@ -200,7 +200,7 @@ func (p *proof) play(until time.Time) {
 		})
 	}
 	for i, play := range plays {
-		if time.Now().After(until) {
+		if time.Now().After(deadline) {
 			p.tell("NOT PLAYED, as the time was over: %d of %d plays; make prove on single commits has them",
 				len(plays)-i, len(plays))
 			break
@@ -232,13 +232,13 @@ func (p *proof) plays() (plays []func() error) {
 }
 
 // checkPlays returns the plays of a check: on all variations, on the bugs of its clauses, and its mutants.
-func (p *proof) checkPlays(b brought, check conformance.Check) (plays []func() error) {
+func (p *proof) checkPlays(b changePart, check conformance.Check) (plays []func() error) {
 	id := check.Describe().ID
 	for _, v := range b.variations {
 		plays = append(plays, func() error { return p.vary(b, v, []conformance.Check{check}) })
 	}
 	plays = append(plays, func() error { return p.finds(b, check) })
-	if script, is := check.(conformance.ScriptCheck); is {
+	if script, ok := check.(conformance.ScriptCheck); ok {
 		plays = append(plays, func() error { return p.mutants(b, script) })
 	}
 	p.tell("%s/%s: played on %d variations", b.name, id, len(b.variations))
@@ -246,19 +246,19 @@ func (p *proof) checkPlays(b brought, check conformance.Check) (plays []func() e
 }
 
 // vary plays checks on what differs and is right: nothing may be found, and everything must be decided.
-func (p *proof) vary(b brought, v registry.Variation, checks []conformance.Check) error {
-	report, err := p.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
-		return on.Vary(ctx, v, checks)
-	}, b.on)
+func (p *proof) vary(b changePart, v registry.Variation, checks []conformance.Check) error {
+	report, err := p.report(func(ctx context.Context, fixture selftest.Fixture) (*reports.Report, error) {
+		return fixture.Vary(ctx, v, checks)
+	}, b.fixture)
 	if err != nil {
 		return err
 	}
-	var met allow.Met
-	for _, alarm := range b.on.FalseAlarms(v, report, &met) {
+	var uses allow.Usage
+	for _, alarm := range b.fixture.FalseAlarms(v, report, &uses) {
 		p.miss("%s/%s: a check and a variation contradict each other: %s", b.name, v.Name, strings.TrimSpace(alarm.String()))
 	}
 	if len(checks) == len(b.checks) { // else other checks, as explorations, may need what is allowed
-		for _, row := range met.Stale(v.Allows) {
+		for _, row := range uses.Stale(v.Allows) {
 			if !strings.Contains(row, "explore/") {
 				p.miss("%s", row)
 			}
@@ -268,8 +268,8 @@ func (p *proof) vary(b brought, v registry.Variation, checks []conformance.Check
 }
 
 // finds plays a check on the bugs that break its clauses: it must find one, unless it only records.
-func (p *proof) finds(b brought, check conformance.Check) error {
-	var caught, played []string
+func (p *proof) finds(b changePart, check conformance.Check) error {
+	var hits, played []string
 	id := check.Describe().ID
 	for _, f := range b.bugs {
 		if !selftest.Names(f, check) {
@@ -279,18 +279,18 @@ func (p *proof) finds(b brought, check conformance.Check) error {
 		if err != nil {
 			return err
 		}
-		if played = append(played, f.Name); slices.Contains(row.Caught, id) { // what the law finds is not the check's
-			caught = append(caught, f.Name)
+		if played = append(played, f.Name); slices.Contains(row.Catchers, id) { // what the law finds is not the check's
+			hits = append(hits, f.Name)
 			p.catch(b.name + "/" + f.Name)
 		}
-		for _, what := range row.Unexpected {
-			p.miss("%s/%s: %s: name the clause in its row, or repair the check", b.name, f.Name, what)
+		for _, text := range row.Unexpected {
+			p.miss("%s/%s: %s: name the clause in its row, or repair the check", b.name, f.Name, text)
 		}
 	}
 	switch {
-	case len(caught) > 0:
-		p.tell("%s/%s: finds %s", b.name, id, strings.Join(caught, ", "))
-	case selftest.Judges(b.on.Peer.Protocol, check):
+	case len(hits) > 0:
+		p.tell("%s/%s: finds %s", b.name, id, strings.Join(hits, ", "))
+	case selftest.Judges(b.fixture.Peer.Protocol, check):
 		p.miss("%s/%s finds no planted bug (played: %s): add a row to %s that breaks one of its clauses and no other one",
 			b.name, id, orNone(played), p.fileOf(b.bugs))
 	}
@@ -312,7 +312,7 @@ func (p *proof) fileOf(bugs []registry.Bug) string {
 func (p *proof) catch(bug string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.caught = append(p.caught, bug)
+	p.caughtBugs = append(p.caughtBugs, bug)
 }
 
 func orNone(words []string) string {
@@ -323,16 +323,16 @@ func orNone(words []string) string {
 }
 
 // row plays checks on a bug.
-func (p *proof) row(b brought, f registry.Bug, checks []conformance.Check) (*selftest.Row, error) {
-	m := selftest.Matrix{Protocol: b.on.Peer.Protocol}
+func (p *proof) row(b changePart, f registry.Bug, checks []conformance.Check) (*selftest.Row, error) {
+	m := selftest.Matrix{Protocol: b.fixture.Peer.Protocol}
 	groups := [][]conformance.Check{checks}
-	if b.on.Apart() {
+	if b.fixture.HasOwnServers() {
 		groups = slices.Collect(slices.Chunk(checks, 1))
 	}
 	for _, group := range groups {
-		report, err := p.report(func(ctx context.Context, on selftest.Fixture) (*reports.Report, error) {
-			return on.Report(ctx, []registry.Bug{f}, group, nil)
-		}, b.on)
+		report, err := p.report(func(ctx context.Context, fixture selftest.Fixture) (*reports.Report, error) {
+			return fixture.Report(ctx, []registry.Bug{f}, group, nil)
+		}, b.fixture)
 		if err != nil {
 			return nil, err
 		}
@@ -342,29 +342,29 @@ func (p *proof) row(b brought, f registry.Bug, checks []conformance.Check) (*sel
 }
 
 // bug plays all checks on a bug: one must find the first of its clauses, and none another clause than it names.
-func (p *proof) bug(b brought, f registry.Bug) error {
+func (p *proof) bug(b changePart, f registry.Bug) error {
 	row, err := p.row(b, f, b.checks)
 	if err != nil {
 		return err
 	}
-	for _, what := range row.Unexpected {
-		p.miss("%s/%s: %s: name the clause in its row, or let it break less", b.name, f.Name, what)
+	for _, text := range row.Unexpected {
+		p.miss("%s/%s: %s: name the clause in its row, or let it break less", b.name, f.Name, text)
 	}
-	if missing := row.Missing(); missing != "" || !row.Detected() {
+	if gap := row.Gap(); gap != "" || !row.Detected() {
 		p.miss("%s/%s: %s: write a check that does, or another first clause", b.name, f.Name,
-			cmp.Or(missing, "nothing finds it"))
+			cmp.Or(gap, "nothing finds it"))
 		return nil
 	}
-	p.tell("%s/%s: found by %s", b.name, f.Name, strings.Join(row.Caught, ", "))
+	p.tell("%s/%s: found by %s", b.name, f.Name, strings.Join(row.Catchers, ", "))
 	return nil
 }
 
 // mutants changes each reply to a line of a script that decides a clause: the script must see it.
-func (p *proof) mutants(b brought, script conformance.ScriptCheck) error {
-	var met allow.Met
+func (p *proof) mutants(b changePart, script conformance.ScriptCheck) error {
+	var uses allow.Usage
 	count := map[string]int{}
-	wrong, err := b.survivors(p.bubbles, script, func(mutant) bool { return true }, &met, count)
-	for _, survivor := range wrong {
+	survivors, err := b.survivors(p.bubbles, script, func(mutant) bool { return true }, &uses, count)
+	for _, survivor := range survivors {
 		p.miss("%s", survivor)
 	}
 	p.tell("%s/%s: %d mutants of its lines", b.name, script.Script.Name, count["all"])

@@ -46,15 +46,15 @@ func TestTheUnitsOfACommitAndOfNow(t *testing.T) {
 	require.NoError(t, err)
 	r.write(t, "a/f.txt", "a | x\nb | z\n", "new.fwp", "C: A\n", "bin/h.txt", "h | h\n")
 	require.NoError(t, os.Remove(filepath.Join(r.folder, "a", "g.txt")))
-	before, err := r.before(t.Context(), commit)
+	oldUnits, err := r.unitsAt(t.Context(), commit)
 	require.NoError(t, err)
-	assert.ElementsMatch(t, brief("a/f.txt", "a | x\n", "a/g.txt", "g | y\n"), before)
-	now, err := r.now(t.Context())
+	assert.ElementsMatch(t, unitsOfFiles("a/f.txt", "a | x\n", "a/g.txt", "g | y\n"), oldUnits)
+	now, err := r.currentUnits(t.Context())
 	require.NoError(t, err)
-	assert.ElementsMatch(t, brief("a/f.txt", "a | x\nb | z\n", "new.fwp", "C: A\n"), now)
-	changed, err := r.changed(t.Context(), commit)
+	assert.ElementsMatch(t, unitsOfFiles("a/f.txt", "a | x\nb | z\n", "new.fwp", "C: A\n"), now)
+	names, err := r.changedFiles(t.Context(), commit)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"a/f.txt", "a/g.txt", "new.fwp"}, changed)
+	assert.Equal(t, []string{"a/f.txt", "a/g.txt", "new.fwp"}, names)
 	hashes, err := r.hashes(t.Context())
 	require.NoError(t, err)
 	assert.Len(t, hashes, 2)
@@ -73,22 +73,22 @@ func TestACommitThatIsNotThere(t *testing.T) {
 }
 
 // catalogued returns the catalogue of the servers of a protocol with what units bring to it.
-func broughtTo(t *testing.T, name string, all ...unit) brought {
+func partOf(t *testing.T, name string, all ...unit) changePart {
 	t.Helper()
-	of, err := catalogues()
+	list, err := catalogues()
 	require.NoError(t, err)
-	for _, b := range broughtBy(all, all, of) {
-		if b.name == name && b.on.Client == nil {
+	for _, b := range changeOf(all, all, list) {
+		if b.name == name && b.fixture.Client == nil {
 			return b
 		}
 	}
 	require.Fail(t, "no catalogue", name)
-	return brought{}
+	return changePart{}
 }
 
 func TestWhatAChangeBrings(t *testing.T) {
 	t.Parallel()
-	b := broughtTo(t, "fwp", brief(
+	b := partOf(t, "fwp", unitsOfFiles(
 		"scenarios/x/scripts/push/accepted.fwp", "C: A\n", "fakes/bugs/bugs.txt", "ack-redelivered | FWP-ACK-02 | again\n",
 		"fakes/variations/variations.txt", "error-empty | Errors | no text\n", "conformance/x/clauses_1.txt", "FWP-ACK-01 | S\n",
 	)...)
@@ -100,10 +100,10 @@ func TestWhatAChangeBrings(t *testing.T) {
 	assert.Equal(t, "FWP-ACK-01", b.newClauses[0].ID)
 }
 
-// proved returns what is told and what is missing of a change to the servers of a protocol.
-func proved(t *testing.T, b brought) *proof {
+// prove returns what is told and what is missing of a change to the servers of a protocol.
+func prove(t *testing.T, b changePart) *proof {
 	t.Helper()
-	units := brief("fakes/x/bugs.txt", "ack-redelivered | FWP-ACK-02 | x\n")
+	units := unitsOfFiles("fakes/x/bugs.txt", "ack-redelivered | FWP-ACK-02 | x\n")
 	p := &proof{bubbles: bubbles{t}, change: change{b}, units: units}
 	p.play(time.Now().Add(time.Hour))
 	return p
@@ -112,11 +112,11 @@ func proved(t *testing.T, b brought) *proof {
 // A check that finds a bug and blames nobody else has all that it needs.
 func TestAProvenCheck(t *testing.T) {
 	t.Parallel()
-	b := brought{catalogue: catalogueOf(t, "workq", "add/time-to-live", "inspect/job")}
+	b := changePart{catalogue: catalogueOf(t, "workq", "add/time-to-live", "inspect/job")}
 	b.variations = b.variations[:3]
 	b.newChecks = b.checks[:1]
-	p := proved(t, b)
-	assert.Empty(t, p.missing)
+	p := prove(t, b)
+	assert.Empty(t, p.tasks)
 	assert.Contains(t, p.String(), "workq/add/time-to-live: finds add-ttl-ignored")
 	assert.Contains(t, p.String(), "nothing is missing")
 }
@@ -125,7 +125,7 @@ func TestAProvenCheck(t *testing.T) {
 // bug that nothing finds, and that breaks another clause than its own.
 func TestWhatIsMissingOfAChange(t *testing.T) {
 	t.Parallel()
-	b := brought{catalogue: catalogueOf(t, "fwp", "push/accepted", "ack/is-final")}
+	b := changePart{catalogue: catalogueOf(t, "fwp", "push/accepted", "ack/is-final")}
 	bug := func(name string, clauses ...string) registry.Bug {
 		f, err := registry.Default().BugNamed(name)
 		require.NoError(t, err)
@@ -133,22 +133,22 @@ func TestWhatIsMissingOfAChange(t *testing.T) {
 		return f
 	}
 	for name, test := range map[string]struct {
-		change func(*brought)
+		change func(*changePart)
 		want   string
 	}{
-		"a check that finds no planted bug": {func(b *brought) {
+		"a check that finds no planted bug": {func(b *changePart) {
 			b.bugs, b.variations, b.newChecks = nil, nil, b.checks[:1]
 		}, "finds no planted bug (played: none names its clauses): add a row to"},
-		"a planted bug that nothing finds": {func(b *brought) {
+		"a planted bug that nothing finds": {func(b *changePart) {
 			b.newBugs = []registry.Bug{bug("beat-bulk", "FWP-PUSH-01")}
 		}, "fwp/beat-bulk: no check finds FWP-PUSH-01 broken: write a check that does"},
-		"a planted bug that breaks another clause": {func(b *brought) {
+		"a planted bug that breaks another clause": {func(b *changePart) {
 			b.newBugs = []registry.Bug{bug("push-other-answer", "FWP-ACK-02")}
 		}, "fwp/push-other-answer: push/accepted finds FWP-PUSH-01 broken, which is not declared"},
-		"a clause that nothing decides": {func(b *brought) {
+		"a clause that nothing decides": {func(b *changePart) {
 			b.newClauses = []conformance.Clause{{ID: "FWP-NEW-01", Party: "S", Level: "MUST"}}
 		}, "FWP-NEW-01: nothing decides it: write a check"},
-		"a clause that no planted bug breaks": {func(b *brought) {
+		"a clause that no planted bug breaks": {func(b *changePart) {
 			b.bugs, b.newClauses = nil, []conformance.Clause{{ID: "FWP-PUSH-04", Party: "S", Level: "MUST"}}
 		}, "FWP-PUSH-04: no planted bug breaks it: add a row"},
 	} {
@@ -156,8 +156,8 @@ func TestWhatIsMissingOfAChange(t *testing.T) {
 			t.Parallel()
 			with := b
 			test.change(&with)
-			p := proved(t, with)
-			assert.Contains(t, strings.Join(p.missing, "\n"), test.want)
+			p := prove(t, with)
+			assert.Contains(t, strings.Join(p.tasks, "\n"), test.want)
 		})
 	}
 }
@@ -165,7 +165,7 @@ func TestWhatIsMissingOfAChange(t *testing.T) {
 // What has not begun when the time is over is told.
 func TestWhatIsNotPlayedInTime(t *testing.T) {
 	t.Parallel()
-	b := brought{catalogue: catalogueOf(t, "workq", "inspect/job")}
+	b := changePart{catalogue: catalogueOf(t, "workq", "inspect/job")}
 	b.newChecks = b.checks
 	p := &proof{bubbles: bubbles{t}, change: change{b}}
 	p.play(time.Time{})
@@ -182,10 +182,10 @@ func TestPackagesThatFollow(t *testing.T) {
 		goldenPackage:      {},
 		module + "a/plain": {},
 	}
-	touched := all.touched([]string{"a/testdata/x/y.txt", "README.md", "a/z.go", "none/x.go"})
-	assert.Equal(t, []string{module + "a"}, touched)
+	names := all.byFiles([]string{"a/testdata/x/y.txt", "README.md", "a/z.go", "none/x.go"})
+	assert.Equal(t, []string{module + "a"}, names)
 	for name, want := range map[string]bool{"a": false, "a/b": true, "c": true, "d": false} {
-		assert.Equal(t, want, all.writes(module+name) && all.reaches(module+name, touched), name)
+		assert.Equal(t, want, all.writes(module+name) && all.reaches(module+name, names), name)
 	}
 }
 

@@ -28,9 +28,9 @@ func (r *strangers) String() string { return "" }
 
 // Set reads NAME=COMMAND.
 func (r *strangers) Set(text string) error {
-	name, command, is := strings.Cut(text, "=")
+	name, command, ok := strings.Cut(text, "=")
 	protocol, rest, _ := strings.Cut(name, "/")
-	if _, err := registry.Named(protocol); !is || err != nil || rest == "" || command == "" {
+	if _, err := registry.Lookup(protocol); !ok || err != nil || rest == "" || command == "" {
 		return errors.New("it must be PROTOCOL/NAME=COMMAND")
 	}
 	*r = append(*r, stranger{name, command})
@@ -76,12 +76,12 @@ func command(ctx context.Context, fwpcheck string, args ...string) (outcome, err
 	if ctx.Err() != nil {
 		return outcome{}, ctx.Err()
 	}
-	exited, is := errors.AsType[*exec.ExitError](err)
+	exitErr, ok := errors.AsType[*exec.ExitError](err)
 	switch {
-	case err != nil && !is:
+	case err != nil && !ok:
 		return outcome{}, err
-	case is && (exited.ExitCode() == reports.ExitUsage || exited.ExitCode() == reports.ExitUnreachable ||
-		exited.ExitCode() == reports.ExitInternal):
+	case ok && (exitErr.ExitCode() == reports.ExitUsage || exitErr.ExitCode() == reports.ExitUnreachable ||
+		exitErr.ExitCode() == reports.ExitInternal):
 		return outcome{}, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, &complaints)
 	}
 	o, err := outcomeOfJSON(out.Bytes())
@@ -106,7 +106,7 @@ func outcomeOfJSON(text []byte) (outcome, error) {
 		if !f.Verdict.Breach() {
 			continue
 		}
-		o.found, o.checks = found, append(o.checks, cmp.Or(f.Check, none))
+		o.result, o.checks = resultFound, append(o.checks, cmp.Or(f.Check, emptyField))
 		if f.Clause != "" {
 			o.clauses = append(o.clauses, f.Clause)
 		}

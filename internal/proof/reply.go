@@ -23,13 +23,13 @@ type mutation struct {
 	name string // kind, field, without, character, cut, another, twice, late, close
 	at   string // of kind, field and without: which one
 
-	change func(reply) []byte // nil: it is as it is
-	late   time.Duration      // by which it comes later
-	closes bool               // the connection ends instead
+	change  func(reply) []byte // nil: it is as it is
+	delay   time.Duration      // by which it comes later
+	isClose bool               // the connection ends instead
 }
 
-// tooLate is more than anybody waits for a reply where nothing else is said.
-const tooLate = 15 * time.Second
+// lateDelay is more than anybody waits for a reply where nothing else is said.
+const lateDelay = 15 * time.Second
 
 // encoding is how the replies of a protocol are made of bytes.
 type encoding struct {
@@ -69,8 +69,8 @@ func (e encoding) mutations(r reply) (all []mutation) {
 	fields := e.fields(r.raw)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		kind, at := "field", name
-		if left, is := strings.CutPrefix(name, leftOut); is {
-			kind, at = "without", left
+		if field, ok := strings.CutPrefix(name, leftOutPrefix); ok {
+			kind, at = "without", field
 		}
 		change(kind, at, func(r reply) []byte {
 			if f := e.fields(r.raw)[name]; f != nil {
@@ -79,8 +79,8 @@ func (e encoding) mutations(r reply) (all []mutation) {
 			return nil
 		})
 	}
-	change("character", "", func(r reply) []byte { return e.last(r.raw, another) })
-	change("cut", "", func(r reply) []byte { return e.last(r.raw, half) })
+	change("character", "", func(r reply) []byte { return e.changeLast(r.raw, alter) })
+	change("cut", "", func(r reply) []byte { return e.changeLast(r.raw, firstHalf) })
 	change("another", "", func(r reply) []byte {
 		if r.raw[0] == '-' { // the text of an error is free
 			return nil
@@ -88,11 +88,11 @@ func (e encoding) mutations(r reply) (all []mutation) {
 		return r.other
 	})
 	change("twice", "", func(r reply) []byte { return slices.Concat(r.raw, r.raw) })
-	return append(all, mutation{name: "late", late: tooLate}, mutation{name: "close", closes: true})
+	return append(all, mutation{name: "late", delay: lateDelay}, mutation{name: "close", isClose: true})
 }
 
-// last returns a reply with another last text; nil if it has none, or is an error, whose text is free.
-func (e encoding) last(raw []byte, f func([]byte) []byte) []byte {
+// changeLast returns a reply with another last text; nil if it has none, or is an error, whose text is free.
+func (e encoding) changeLast(raw []byte, f func([]byte) []byte) []byte {
 	parts := slices.Clone(e.parts(raw))
 	if len(parts) == 0 || len(parts[len(parts)-1]) == 0 || raw[0] == '-' {
 		return nil
@@ -101,11 +101,11 @@ func (e encoding) last(raw []byte, f func([]byte) []byte) []byte {
 	return e.join(raw, parts)
 }
 
-// half returns the first half of a text.
-func half(text []byte) []byte { return text[:len(text)/2] }
+// firstHalf returns the first half of a text.
+func firstHalf(text []byte) []byte { return text[:len(text)/2] }
 
-// another returns a text with another character in its middle.
-func another(text []byte) []byte {
+// alter returns a text with another character in its middle.
+func alter(text []byte) []byte {
 	if len(text) == 0 {
 		return []byte("x")
 	}
@@ -137,8 +137,8 @@ func joinRESP(raw []byte, parts [][]byte) []byte {
 	return fmt.Appendf(nil, "$%d\r\n%s\r\n", len(parts[0]), parts[0])
 }
 
-// leftOut stands before the name of a field that is left out.
-const leftOut = "-"
+// leftOutPrefix stands before the name of a field that is left out.
+const leftOutPrefix = "-"
 
 // jsonFields changes the fields of the object in a reply, one at a time, and leaves one out.
 func jsonFields(raw []byte) map[string]func([]byte) []byte {
@@ -147,7 +147,7 @@ func jsonFields(raw []byte) map[string]func([]byte) []byte {
 		all[name] = func(raw []byte) []byte {
 			return withField(raw, func(o map[string]json.RawMessage) { o[name] = otherValue(o[name]) })
 		}
-		all[leftOut+name] = func(raw []byte) []byte {
+		all[leftOutPrefix+name] = func(raw []byte) []byte {
 			return withField(raw, func(o map[string]json.RawMessage) { delete(o, name) })
 		}
 	}
@@ -170,11 +170,11 @@ func object(raw []byte) (o map[string]json.RawMessage) {
 func withField(raw []byte, change func(map[string]json.RawMessage)) []byte {
 	o, text := object(raw), respParts(raw)[0]
 	change(o)
-	changed, err := json.Marshal(o)
+	result, err := json.Marshal(o)
 	if err != nil {
 		return nil
 	}
-	return joinRESP(raw, [][]byte{append(slices.Clone(text[:bytes.IndexByte(text, '{')]), changed...)})
+	return joinRESP(raw, [][]byte{append(slices.Clone(text[:bytes.IndexByte(text, '{')]), result...)})
 }
 
 // otherValue returns another value of the same type.
@@ -215,9 +215,9 @@ func wordFields(raw []byte) map[string]func([]byte) []byte {
 			if i >= len(places) {
 				return nil
 			}
-			changed := slices.Clone(raw)
-			another(changed[places[i][1]-1 : places[i][1]])
-			return changed
+			result := slices.Clone(raw)
+			alter(result[places[i][1]-1 : places[i][1]])
+			return result
 		}
 	}
 	return all
@@ -249,10 +249,10 @@ func words(raw []byte) (places [][2]int) {
 
 // frames returns those of a message of ZMTP; nil if it is a command, or no message.
 func frames(raw []byte) (all [][]byte) {
-	const more, long, command = 1, 2, 4
+	const hasMore, long, command = 1, 2, 4
 	for len(raw) > 1 {
 		flags, size, head := raw[0], uint64(raw[1]), 2
-		if flags > more|long || flags&command != 0 {
+		if flags > hasMore|long || flags&command != 0 {
 			return nil
 		}
 		if flags&long != 0 {
@@ -286,7 +286,7 @@ func frameFields(raw []byte) map[string]func([]byte) []byte {
 			if i >= len(parts) {
 				return nil
 			}
-			parts[i] = another(slices.Clone(parts[i]))
+			parts[i] = alter(slices.Clone(parts[i]))
 			return joinFrames(raw, parts)
 		}
 	}

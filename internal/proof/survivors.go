@@ -14,31 +14,31 @@ import (
 // file returns where a script of a catalogue is.
 func (c catalogue) file(s *scenarios.Script) string {
 	folder := "scripts"
-	if profile, is := strings.CutPrefix(c.name, c.on.Peer.Name+"-"); is {
+	if profile, ok := strings.CutPrefix(c.name, c.fixture.Peer.Name+"-"); ok {
 		folder = "profiles/" + profile
 	}
-	return fmt.Sprintf("protocols/%s/script/%s/%s.fwp", c.on.Peer.Name, folder, s.Name)
+	return fmt.Sprintf("protocols/%s/script/%s/%s.fwp", c.fixture.Peer.Name, folder, s.Name)
 }
 
-// allowed returns what the comments right above the S: lines of a script allow, by the numbers of these lines.
-func (c catalogue) allowed(s *scenarios.Script) (all map[int][]allow.Row, err error) {
+// allowRows returns what the comments right above the S: lines of a script allow, by the numbers of these lines.
+func (c catalogue) allowRows(s *scenarios.Script) (all map[int][]allow.Row, err error) {
 	all = map[int][]allow.Row{}
-	var above []allow.Row
+	var rows []allow.Row
 	for i, line := range append(slices.Clone(s.Source), "") {
 		line = strings.TrimSpace(line)
-		text, is := strings.CutPrefix(line, "# ")
+		text, ok := strings.CutPrefix(line, "# ")
 		switch {
-		case is && strings.HasPrefix(text, "allow "):
+		case ok && strings.HasPrefix(text, "allow "):
 			row, err := allow.Parse(fmt.Sprintf("%s:%d", c.file(s), i+1), text)
 			if err != nil {
 				return nil, err
 			}
-			above = append(above, row)
+			rows = append(rows, row)
 		case strings.HasPrefix(line, "#"):
-		case len(above) > 0 && !strings.HasPrefix(line, "S"):
-			return nil, fmt.Errorf("%s: %q is not right above an S: line: move it", above[0].In, above[0])
+		case len(rows) > 0 && !strings.HasPrefix(line, "S"):
+			return nil, fmt.Errorf("%s: %q is not right above an S: line: move it", rows[0].Source, rows[0])
 		default:
-			all[i+1], above = above, nil
+			all[i+1], rows = rows, nil
 		}
 	}
 	return all, nil
@@ -47,17 +47,17 @@ func (c catalogue) allowed(s *scenarios.Script) (all map[int][]allow.Row, err er
 // row returns what would allow a mutant to survive, but for the reason: a comment above its line.
 func (m mutant) row() allow.Row {
 	return allow.Row{
-		What: m.change.name, Where: strings.Fields(strings.ReplaceAll(m.change.at, " ", "-")), Why: allow.Why,
+		Item: m.change.name, Places: strings.Fields(strings.ReplaceAll(m.change.at, " ", "-")), Reason: allow.ReasonPlaceholder,
 	}
 }
 
 // String shows what is changed.
 func (m mutant) String() string {
 	switch {
-	case m.change.closes:
+	case m.change.isClose:
 		return "the connection ends"
 	case m.change.change == nil:
-		return "it comes " + m.change.late.String() + " later"
+		return "it comes " + m.change.delay.String() + " later"
 	}
 	return fmt.Sprintf("%.500q -> %.500q", m.raw, m.change.change(m.reply))
 }
@@ -66,9 +66,9 @@ func (m mutant) String() string {
 // the script may allow. It returns an error for each that is not found and not allowed, and for each row that allows
 // none; met notes what allows them, and count how often.
 func (c catalogue) survivors(
-	b bubbles, s conformance.ScriptCheck, draw func(mutant) bool, met *allow.Met, count map[string]int,
-) (wrong []string, err error) {
-	rows, err := c.allowed(s.Script)
+	b bubbles, s conformance.ScriptCheck, draw func(mutant) bool, uses *allow.Usage, count map[string]int,
+) (list []string, err error) {
+	rows, err := c.allowRows(s.Script)
 	if err != nil {
 		return nil, err
 	}
@@ -85,35 +85,35 @@ func (c catalogue) survivors(
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", m.name, err)
-		case o.found != nothing || o.exit != 0:
+		case o.result != resultNothing || o.exit != 0:
 			continue
 		}
-		by := c.allows(m, rows[m.line], met)
-		if count[by]++; by == "" {
-			wrong = append(wrong, fmt.Sprintf("%s:%d: a reply that is changed is not found; let the line say more, or write "+
+		name := c.allows(m, rows[m.line], uses)
+		if count[name]++; name == "" {
+			list = append(list, fmt.Sprintf("%s:%d: a reply that is changed is not found; let the line say more, or write "+
 				"above it, with the reason:\n# %s\n%s", c.file(s.Script), m.line, m.row(), m))
 		}
 	}
 	for _, line := range slices.Sorted(maps.Keys(rows)) {
-		wrong = append(wrong, met.Stale(rows[line])...)
+		list = append(list, uses.Stale(rows[line])...)
 	}
-	return wrong, nil
+	return list, nil
 }
 
 // allows returns what allows a mutant to survive: a class, or rows above its line; "" if nothing does.
-func (c catalogue) allows(m mutant, rows []allow.Row, met *allow.Met) string {
+func (c catalogue) allows(m mutant, rows []allow.Row, uses *allow.Usage) string {
 	for step := range m.script.Script.All() {
-		e, is := step.(*scenarios.Expect)
-		if !is || e.Line != m.line {
+		e, ok := step.(*scenarios.Expect)
+		if !ok || e.Line != m.line {
 			continue
 		}
 		for _, class := range classes {
-			if class.holds(c, e, m) && met.Allows(class.row(), class.what, "") {
-				return class.what
+			if class.holds(c, e, m) && uses.Allows(class.row(), class.name, "") {
+				return class.name
 			}
 		}
 	}
-	if met.Allows(rows, m.change.name, strings.Join(m.row().Where, "")) {
+	if uses.Allows(rows, m.change.name, strings.Join(m.row().Places, "")) {
 		return "rows"
 	}
 	return ""

@@ -27,11 +27,11 @@ type tap struct {
 	at       place
 	turn     chan struct{} // whoever has it passes a reply on
 	conns    int
-	received []seen
+	messages []message
 }
 
-// seen is a reply that was passed on.
-type seen struct {
+// message is a reply that was passed on.
+type message struct {
 	reply
 	place
 
@@ -51,8 +51,8 @@ func (t *tap) Dial(ctx context.Context) (net.Conn, error) {
 
 // DialBackend implements [steps.BackendTarget].
 func (t *tap) DialBackend(ctx context.Context) (net.Conn, error) {
-	backend, has := t.Target.(steps.BackendTarget)
-	if !has {
+	backend, ok := t.Target.(steps.BackendTarget)
+	if !ok {
 		return t.Dial(ctx)
 	}
 	nc, err := backend.DialBackend(ctx)
@@ -64,7 +64,7 @@ var errCannot = errors.New("the server cannot do that")
 
 // Restart implements [steps.Restarter].
 func (t *tap) Restart(ctx context.Context) error {
-	if s, can := t.Target.(steps.Restarter); can {
+	if s, ok := t.Target.(steps.Restarter); ok {
 		return s.Restart(ctx)
 	}
 	return errCannot
@@ -72,7 +72,7 @@ func (t *tap) Restart(ctx context.Context) error {
 
 // Kill implements [steps.Killer].
 func (t *tap) Kill(ctx context.Context) error {
-	if s, can := t.Target.(steps.Killer); can {
+	if s, ok := t.Target.(steps.Killer); ok {
 		return s.Kill(ctx)
 	}
 	return errCannot
@@ -80,7 +80,7 @@ func (t *tap) Kill(ctx context.Context) error {
 
 // Signal implements [steps.Signaller].
 func (t *tap) Signal(ctx context.Context, client, state string) error {
-	if s, can := t.Target.(steps.Signaller); can {
+	if s, ok := t.Target.(steps.Signaller); ok {
 		return s.Signal(ctx, client, state)
 	}
 	return errCannot
@@ -92,7 +92,7 @@ func (t *tap) conn(nc net.Conn, err error) (net.Conn, error) {
 	}
 	t.turn <- struct{}{}
 	defer func() { <-t.turn }()
-	c := &tapped{Conn: nc, tap: t, number: t.conns}
+	c := &tapConn{Conn: nc, tap: t, number: t.conns}
 	t.conns++
 	c.reader, c.state = t.protocol.Begin(&c.in)
 	c.in.from = nc
@@ -103,37 +103,37 @@ func (t *tap) conn(nc net.Conn, err error) (net.Conn, error) {
 func (t *tap) pass(at place, raw []byte) ([]byte, error) {
 	t.turn <- struct{}{}
 	time.Sleep(time.Microsecond)
-	r := seen{reply: reply{raw: raw}, place: at, at: time.Now()}
-	for _, before := range slices.Backward(t.received) {
-		if before.raw[0] == raw[0] && string(before.raw) != string(raw) {
-			r.other = before.raw
+	r := message{reply: reply{raw: raw}, place: at, at: time.Now()}
+	for _, previous := range slices.Backward(t.messages) {
+		if previous.raw[0] == raw[0] && string(previous.raw) != string(raw) {
+			r.other = previous.raw
 			break
 		}
 	}
-	t.received = append(t.received, r)
+	t.messages = append(t.messages, r)
 	<-t.turn
 	if at != t.at {
 		return raw, nil
 	}
-	time.Sleep(t.change.late)
-	if t.change.closes {
+	time.Sleep(t.change.delay)
+	if t.change.isClose {
 		return nil, io.EOF
 	}
 	if t.change.change != nil {
-		if changed := t.change.change(r.reply); changed != nil {
-			return changed, nil
+		if result := t.change.change(r.reply); result != nil {
+			return result, nil
 		}
 	}
 	return raw, nil
 }
 
-// tapped is a connection of a tap.
-type tapped struct {
+// tapConn is a connection of a tap.
+type tapConn struct {
 	net.Conn
 	tap    *tap
 	number int
 
-	in     copied
+	in     copyReader
 	reader session.Reader
 	count  int
 	out    []byte // what is to be read next
@@ -144,7 +144,7 @@ type tapped struct {
 }
 
 // Read reads what is passed on.
-func (c *tapped) Read(p []byte) (int, error) {
+func (c *tapConn) Read(p []byte) (int, error) {
 	for len(c.out) == 0 {
 		if c.err != nil {
 			return 0, c.err
@@ -176,7 +176,7 @@ func (c *tapped) Read(p []byte) (int, error) {
 }
 
 // Write writes, so that the reader knows which reply is due.
-func (c *tapped) Write(p []byte) (int, error) {
+func (c *tapConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	c.state.Sent(p)
 	c.mu.Unlock()
@@ -184,38 +184,38 @@ func (c *tapped) Write(p []byte) (int, error) {
 }
 
 // CloseWrite shuts down our side.
-func (c *tapped) CloseWrite() error {
-	if half, can := c.Conn.(interface{ CloseWrite() error }); can {
+func (c *tapConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return errCannot
 }
 
 // SetLinger has a close reset the connection.
-func (c *tapped) SetLinger(sec int) error {
-	if l, can := c.Conn.(interface{ SetLinger(sec int) error }); can {
+func (c *tapConn) SetLinger(sec int) error {
+	if l, ok := c.Conn.(interface{ SetLinger(sec int) error }); ok {
 		return l.SetLinger(sec)
 	}
 	return errCannot
 }
 
-// copied remembers what is read.
-type copied struct {
+// copyReader remembers what is read.
+type copyReader struct {
 	from io.Reader
-	kept []byte
+	buf  []byte
 }
 
 // Read reads and remembers.
-func (c *copied) Read(p []byte) (int, error) {
+func (c *copyReader) Read(p []byte) (int, error) {
 	n, err := c.from.Read(p)
-	c.kept = append(c.kept, p[:n]...)
+	c.buf = append(c.buf, p[:n]...)
 	return n, err
 }
 
 // take returns what was read up to the last bytes, of which there are so many, and forgets it.
-func (c *copied) take(left int) []byte {
-	at := len(c.kept) - left
-	taken := slices.Clone(c.kept[:at])
-	c.kept = c.kept[at:]
-	return taken
+func (c *copyReader) take(rest int) []byte {
+	at := len(c.buf) - rest
+	result := slices.Clone(c.buf[:at])
+	c.buf = c.buf[at:]
+	return result
 }

@@ -19,16 +19,16 @@ import (
 // repository is a work tree of git.
 type repository struct{ folder string }
 
-// here returns that of the working folder.
-func here() repository { return repository{"."} }
+// currentRepository returns that of the working folder.
+func currentRepository() repository { return repository{"."} }
 
 // git returns what a command of git prints, with the blanks around it.
 func (r repository) git(ctx context.Context, args ...string) (string, error) {
 	return output(ctx, r.folder, "git", args...)
 }
 
-// printed returns what a command prints on its standard output.
-func printed(ctx context.Context, folder, name string, args ...string) ([]byte, error) {
+// stdout returns what a command prints on its standard output.
+func stdout(ctx context.Context, folder, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = folder
 	var out, complaints bytes.Buffer
@@ -51,9 +51,9 @@ func (r repository) commit(ctx context.Context, name string) (string, error) {
 	return "", fmt.Errorf("%s is no commit of this repository", name)
 }
 
-// before returns the units of a commit.
-func (r repository) before(ctx context.Context, commit string) (all []unit, err error) {
-	archive, err := printed(ctx, r.folder, "git", "archive", "--format=tar", commit)
+// unitsAt returns the units of a commit.
+func (r repository) unitsAt(ctx context.Context, commit string) (all []unit, err error) {
+	archive, err := stdout(ctx, r.folder, "git", "archive", "--format=tar", commit)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (r repository) before(ctx context.Context, commit string) (all []unit, err 
 		if err != nil {
 			return nil, err
 		}
-		text, err := input.All(files, head.Name, most)
+		text, err := input.All(files, head.Name, fileLimit)
 		if err != nil {
 			return nil, err
 		}
@@ -73,8 +73,8 @@ func (r repository) before(ctx context.Context, commit string) (all []unit, err 
 	}
 }
 
-// now returns the units of the work tree, with its new files.
-func (r repository) now(ctx context.Context) (all []unit, err error) {
+// currentUnits returns the units of the work tree, with its new files.
+func (r repository) currentUnits(ctx context.Context) (all []unit, err error) {
 	list, err := r.git(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (r repository) now(ctx context.Context) (all []unit, err error) {
 	names := strings.Split(strings.TrimSuffix(list, "\x00"), "\x00")
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		text, err := input.Read(filepath.Join(r.folder, filepath.FromSlash(name)), most)
+		text, err := input.Read(filepath.Join(r.folder, filepath.FromSlash(name)), fileLimit)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // it was removed
 		case err != nil:
@@ -94,8 +94,8 @@ func (r repository) now(ctx context.Context) (all []unit, err error) {
 	return all, nil
 }
 
-// changed returns the files that differ from a commit, those that are new with them.
-func (r repository) changed(ctx context.Context, commit string) (names []string, err error) {
+// changedFiles returns the files that differ from a commit, those that are new with them.
+func (r repository) changedFiles(ctx context.Context, commit string) (names []string, err error) {
 	for _, args := range [][]string{
 		{"diff", "--name-only", "-z", commit}, {"ls-files", "-z", "--others", "--exclude-standard"},
 	} {

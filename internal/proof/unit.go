@@ -19,8 +19,8 @@ type unit struct {
 	declares []string // the names of a declaration of Go
 }
 
-// is reports whether one of its words is a name.
-func (u unit) is(name string) bool { return slices.Contains(u.words, name) }
+// hasWord reports whether one of its words is a name.
+func (u unit) hasWord(name string) bool { return slices.Contains(u.words, name) }
 
 var word = regexp.MustCompile(`[\pL\pN_/-]+|[^\s]`)
 
@@ -68,21 +68,21 @@ const tableRows = 3
 // is no Go has none: the compiler says so.
 func declarationsOf(file string, text []byte) (all []unit) {
 	fset := token.NewFileSet()
-	parsed, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
+	tree, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
 	if err != nil {
 		return nil
 	}
-	between := func(from, to token.Pos) string {
+	textBetween := func(from, to token.Pos) string {
 		return string(text[fset.Position(from).Offset:fset.Position(to).Offset])
 	}
-	for _, d := range parsed.Decls {
+	for _, d := range tree.Decls {
 		rest, at := "", d.Pos()
 		for _, row := range rowsIn(d) {
-			all = append(all, unit{file: file, words: wordsOf(between(row.Pos(), row.End()))})
-			rest += between(at, row.Pos())
+			all = append(all, unit{file: file, words: wordsOf(textBetween(row.Pos(), row.End()))})
+			rest += textBetween(at, row.Pos())
 			at = row.End()
 		}
-		all = append(all, unit{file, wordsOf(rest + between(at, d.End())), declared(d)})
+		all = append(all, unit{file, wordsOf(rest + textBetween(at, d.End())), declaredNames(d)})
 	}
 	return all
 }
@@ -90,8 +90,8 @@ func declarationsOf(file string, text []byte) (all []unit) {
 // rowsIn returns the elements of the tables in a declaration, in their order.
 func rowsIn(d ast.Decl) (rows []ast.Expr) {
 	ast.Inspect(d, func(n ast.Node) bool {
-		table, is := n.(*ast.CompositeLit)
-		if !is || len(table.Elts) < tableRows {
+		table, ok := n.(*ast.CompositeLit)
+		if !ok || len(table.Elts) < tableRows {
 			return true
 		}
 		switch table.Type.(type) {
@@ -104,8 +104,8 @@ func rowsIn(d ast.Decl) (rows []ast.Expr) {
 	return rows
 }
 
-// declared returns the names that a declaration gives.
-func declared(d ast.Decl) (names []string) {
+// declaredNames returns the names that a declaration gives.
+func declaredNames(d ast.Decl) (names []string) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
 		names = append(names, d.Name.Name)
@@ -141,14 +141,14 @@ func wordsOf(text string) (words []string) {
 	}
 }
 
-// fresh returns the units of a state of the project that another one before it did not have. A unit that has moved to
+// newUnits returns the units of a state of the project that another one before it did not have. A unit that has moved to
 // another file is not new, and neither is one that differs only in names that were replaced everywhere: the old one is
 // nowhere any more, and the new one was nowhere before.
-func fresh(before, now []unit) (all []unit) {
-	left := map[string]int{} // how often each text was there
+func newUnits(before, now []unit) (all []unit) {
+	counts := map[string]int{} // how often each text was there
 	files := map[string]bool{}
 	for _, u := range before {
-		left[strings.Join(u.words, " ")]++
+		counts[strings.Join(u.words, " ")]++
 		files[u.file] = true
 	}
 	now = slices.Clone(now)
@@ -156,25 +156,25 @@ func fresh(before, now []unit) (all []unit) {
 		return cmp.Compare(rank(files[a.file]), rank(files[b.file]))
 	})
 	for _, u := range now {
-		if text := strings.Join(u.words, " "); left[text] > 0 {
-			left[text]--
+		if text := strings.Join(u.words, " "); counts[text] > 0 {
+			counts[text]--
 		} else {
 			all = append(all, u)
 		}
 	}
-	var gone []unit
+	var removedUnits []unit
 	for _, u := range before {
-		if text := strings.Join(u.words, " "); left[text] > 0 {
-			left[text]--
-			gone = append(gone, u)
+		if text := strings.Join(u.words, " "); counts[text] > 0 {
+			counts[text]--
+			removedUnits = append(removedUnits, u)
 		}
 	}
-	r := renames{had: vocabulary(before), has: vocabulary(now), to: map[string]string{}, from: map[string]string{}}
-	return r.without(all, gone)
+	r := renames{oldWords: vocabulary(before), newWords: vocabulary(now), to: map[string]string{}, from: map[string]string{}}
+	return r.removeRenamed(all, removedUnits)
 }
 
-func rank(known bool) int {
-	if known {
+func rank(isKnown bool) int {
+	if isKnown {
 		return 0
 	}
 	return 1
@@ -192,20 +192,20 @@ func vocabulary(all []unit) map[string]bool {
 
 // renames are the names that were replaced everywhere.
 type renames struct {
-	had, has map[string]bool // the words before and now
-	to, from map[string]string
+	oldWords, newWords map[string]bool // the words before and now
+	to, from           map[string]string
 }
 
-// without returns the units that are not one of those that are gone, under other names.
-func (r *renames) without(all, gone []unit) []unit {
+// removeRenamed returns the units that are not one of those that are gone, under other names.
+func (r *renames) removeRenamed(all, removedUnits []unit) []unit {
 	shapes := map[string][]unit{} // of what is gone
-	for _, u := range gone {
-		shape := shapeOf(u, r.has)
+	for _, u := range removedUnits {
+		shape := shapeOf(u, r.newWords)
 		shapes[shape] = append(shapes[shape], u)
 	}
 	return slices.DeleteFunc(all, func(u unit) bool {
-		shape := shapeOf(u, r.had)
-		i := slices.IndexFunc(shapes[shape], func(old unit) bool { return r.renamed(old, u) })
+		shape := shapeOf(u, r.oldWords)
+		i := slices.IndexFunc(shapes[shape], func(old unit) bool { return r.isRename(old, u) })
 		if i >= 0 {
 			shapes[shape] = slices.Delete(shapes[shape], i, i+1)
 		}
@@ -216,10 +216,10 @@ func (r *renames) without(all, gone []unit) []unit {
 var isName = regexp.MustCompile(`^[\pL_]`)
 
 // shapeOf returns the text of a unit with a blank for each name that is not known.
-func shapeOf(u unit, known map[string]bool) string {
+func shapeOf(u unit, words map[string]bool) string {
 	var shape strings.Builder
 	for _, w := range u.words {
-		if known[w] || !isName.MatchString(w) {
+		if words[w] || !isName.MatchString(w) {
 			shape.WriteString(w)
 		}
 		shape.WriteByte(' ')
@@ -227,13 +227,13 @@ func shapeOf(u unit, known map[string]bool) string {
 	return shape.String()
 }
 
-// renamed reports whether a unit is another one of its shape, with the same new name for each old one as elsewhere.
-func (r *renames) renamed(old, u unit) bool {
+// isRename reports whether a unit is another one of its shape, with the same new name for each old one as elsewhere.
+func (r *renames) isRename(old, u unit) bool {
 	for i, w := range u.words {
-		if was, known := r.from[w]; known && was != old.words[i] {
+		if previous, ok := r.from[w]; ok && previous != old.words[i] {
 			return false
 		}
-		if will, known := r.to[old.words[i]]; known && will != w {
+		if next, ok := r.to[old.words[i]]; ok && next != w {
 			return false
 		}
 	}
@@ -245,31 +245,31 @@ func (r *renames) renamed(old, u unit) bool {
 	return true
 }
 
-// mostUsers is how many units may use what is declared, so that they are about what it does. What more of them use, as
+// userLimit is how many units may use what is declared, so that they are about what it does. What more of them use, as
 // what makes a row, is for whole runs.
-const mostUsers = 12
+const userLimit = 12
 
-// using returns some units, and those of the same folder that use what one of them declares, however far.
-func using(some, all []unit) []unit {
+// addUsers returns some units, and those of the same folder that use what one of them declares, however far.
+func addUsers(units, all []unit) []unit {
 	folders := map[string][]unit{}
 	for _, u := range all {
 		folders[path.Dir(u.file)] = append(folders[path.Dir(u.file)], u)
 	}
-	has := func(u unit) bool {
-		return slices.ContainsFunc(some, func(s unit) bool { return s.file == u.file && slices.Equal(s.words, u.words) })
+	contains := func(u unit) bool {
+		return slices.ContainsFunc(units, func(s unit) bool { return s.file == u.file && slices.Equal(s.words, u.words) })
 	}
-	for i := 0; i < len(some); i++ { // it grows
-		for _, name := range some[i].declares {
-			users := slices.DeleteFunc(slices.Clone(folders[path.Dir(some[i].file)]), func(u unit) bool { return !u.is(name) })
-			if len(users) > mostUsers {
+	for i := 0; i < len(units); i++ { // it grows
+		for _, name := range units[i].declares {
+			users := slices.DeleteFunc(slices.Clone(folders[path.Dir(units[i].file)]), func(u unit) bool { return !u.hasWord(name) })
+			if len(users) > userLimit {
 				continue
 			}
 			for _, u := range users {
-				if !has(u) {
-					some = append(some, u)
+				if !contains(u) {
+					units = append(units, u)
 				}
 			}
 		}
 	}
-	return some
+	return units
 }

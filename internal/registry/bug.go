@@ -33,7 +33,7 @@ func bugsOf[E, C any](all []catalogue.Bug[E], hook func(*C) *func(*E)) (bugs []B
 	for _, f := range all {
 		bugs = append(bugs, Bug{f.Name, f.Clauses, f.Summary, func(config any) {
 			at := hook(config.(*C)) //nolint:forcetypeassert // the server of the same protocol calls it
-			*at = catalogue.Both(*at, f.Hook())
+			*at = catalogue.Chain(*at, f.Hook())
 		}})
 	}
 	return bugs
@@ -86,8 +86,8 @@ func (p *Peer) BugNamed(name string) (Bug, error) {
 	if !p.IsDefault() {
 		help = "fwpcheck list --protocol " + p.Name + " --bugs shows the planted bugs"
 	}
-	near := text.DidYouMean(text.Candidates(name, p.BugNames())...)
-	return Bug{}, fmt.Errorf("--bug: unknown planted bug %q; %s", name, cmp.Or(p.bugElsewhere(name), near, help))
+	suggestion := text.DidYouMean(text.Candidates(name, p.BugNames())...)
+	return Bug{}, fmt.Errorf("--bug: unknown planted bug %q; %s", name, cmp.Or(p.bugElsewhere(name), suggestion, help))
 }
 
 // AllVariations returns the variations of the embedded server of a protocol, none if it has no catalogue.
@@ -116,9 +116,9 @@ func (p *Peer) VariationNamed(name string) (Variation, error) {
 	if i := slices.IndexFunc(all, func(v Variation) bool { return v.Name == name }); i >= 0 {
 		return all[i], nil
 	}
-	near := text.DidYouMean(text.Candidates(name, p.VariationNames())...)
+	suggestion := text.DidYouMean(text.Candidates(name, p.VariationNames())...)
 	help := "fwpcheck list --protocol " + p.Name + " --variations shows the variations"
-	return Variation{}, fmt.Errorf("--variation: unknown variation %q; %s", name, cmp.Or(near, help))
+	return Variation{}, fmt.Errorf("--variation: unknown variation %q; %s", name, cmp.Or(suggestion, help))
 }
 
 // BugsNamed returns the bugs of these names; empty names stand for none.

@@ -35,7 +35,7 @@ func (c *Client) Harness(config Config) (*fwpsituations.Harness, error) {
 	}
 	network := config.network()
 	return &fwpsituations.Harness{
-		Side: c.side, Producer: c.Role == producer, Launcher: c.launch(config, roots), Certificate: certificate,
+		Side: c.side, IsProducer: c.Role == producer, Launcher: c.launch(config, roots), Certificate: certificate,
 		Dial: network.DialContext, ListenAgain: network.Listen, Listen: func(ipv6 bool) (net.Listener, error) {
 			if ipv6 {
 				return network.Listen("[::1]:0")
@@ -93,11 +93,11 @@ func localhost() (*tls.Certificate, *x509.CertPool, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	parsed, err := x509.ParseCertificate(der)
+	certificate, err := x509.ParseCertificate(der)
 	if err != nil {
 		return nil, nil, err
 	}
 	roots := x509.NewCertPool()
-	roots.AddCert(parsed)
+	roots.AddCert(certificate)
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots, nil
 }

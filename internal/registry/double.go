@@ -15,8 +15,8 @@ type DoubleConfig struct {
 	TLS *tls.Config // nil: it does not encrypt
 	// Like is one of Peer.Likes: the server has what that family adds to the specification. Empty: nothing.
 	Like string
-	// Named returns the bug of a name or a rule, for its control: see Peer.BugOrRule.
-	Named func(name string) (Bug, error)
+	// FindBug returns the bug of a name or a rule, for its control: see Peer.BugOrRule.
+	FindBug func(name string) (Bug, error)
 }
 
 // Double is an embedded server that serves the clients of other people's tests, and counts what they do.

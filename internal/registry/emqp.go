@@ -34,7 +34,7 @@ func emqpPeer() *Peer {
 		Rules:      rulesOf(fakeemqp.Rules(), emqpHook),
 		Variations: emqpVariations,
 		Embed:      func(c Config) (*Server, error) { return embedEMQP(c, nil) }, Double: doubleEMQP,
-		Serves: "a broker of eMQP with a port for clients, that of --port, and that of --worker-port for workers: " +
+		ServeHelp: "a broker of eMQP with a port for clients, that of --port, and that of --worker-port for workers: " +
 			"`ready emqp://127.0.0.1:PORT?backend=PORT`",
 		Subject:       func(...string) *explore.Subject { return emqpsuite.Subject() },
 		Speaker:       func(c SpeakerConfig) wire.Protocol { return emqpwire.Protocol{Requests: c.Requests} },
@@ -84,13 +84,13 @@ func emqpClient() *Client {
 type emqpConfig struct {
 	fakeemqp.Config
 
-	single bool
+	hasSinglePort bool
 }
 
 func emqpVariations() (variations []Variation) {
 	for _, v := range fakeemqp.Variations() {
 		variations = append(variations, Variation{v.Name, v.Summary, v.Allows, func(config any) {
-			*config.(*emqpConfig) = emqpConfig{v.Config(), v.Single} //nolint:forcetypeassert // embedEMQP calls it
+			*config.(*emqpConfig) = emqpConfig{v.Config(), v.HasOneSocket} //nolint:forcetypeassert // embedEMQP calls it
 		}})
 	}
 	return variations
@@ -103,10 +103,10 @@ func embedEMQP(c Config, watch func(*fakeemqp.Event)) (*Server, error) {
 		c.apply(&e)
 		return e
 	}
-	front, back := c.place(c.Addr), c.place(cmp.Or(c.Workers, c.another()))
+	front, back := c.place(c.Addr), c.place(cmp.Or(c.Workers, c.freeAddr()))
 	service := &fakeemqp.Service{Config: func() fakeemqp.Config { return config().Config }, Front: front.Listen}
-	single := config().single
-	if single {
+	hasSinglePort := config().hasSinglePort
+	if hasSinglePort {
 		back = front
 	} else {
 		service.Back = back.Listen
@@ -115,7 +115,7 @@ func embedEMQP(c Config, watch func(*fakeemqp.Event)) (*Server, error) {
 		return nil, err
 	}
 	url := "emqp://" + front.addr
-	if !single {
+	if !hasSinglePort {
 		_, port, _ := net.SplitHostPort(back.addr) // the address of a listener has one
 		url += "?backend=" + port
 	}
@@ -143,7 +143,7 @@ func (t emqpTarget) DialBackend(ctx context.Context) (net.Conn, error) { return 
 func doubleEMQP(c DoubleConfig) (*Double, error) {
 	w, numbers := new(watch), map[string]int64{} // of peers, by their identity
 	s, err := embedEMQP(c.Config, func(e *fakeemqp.Event) {
-		if e.Sent {
+		if e.IsFromBroker {
 			return
 		}
 		w.count(func(s *double.Summary) {
@@ -183,16 +183,16 @@ func emqpCommand(e *fakeemqp.Event) string {
 
 // checkEMQPWorkload returns an error for a workload with something that no message of eMQP says.
 func checkEMQPWorkload(w *plan.Workload) error {
-	for _, no := range []struct {
-		has       bool
-		what, why string
+	for _, row := range []struct {
+		isSet       bool
+		key, reason string
 	}{
 		{w.FailShare > 0, "fail_share", "eMQP has no message for a failed job: remove it"},
 		{w.Delay.Max > 0, "delay", "eMQP has no scheduled jobs: remove it"},
 		{w.Topology.Kind == plan.Pool, "topology", "each connection is a worker: use single"},
 	} {
-		if no.has {
-			return fmt.Errorf("%s does not work with eMQP: %s", no.what, no.why)
+		if row.isSet {
+			return fmt.Errorf("%s does not work with eMQP: %s", row.key, row.reason)
 		}
 	}
 	return nil

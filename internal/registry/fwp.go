@@ -31,13 +31,13 @@ import (
 
 // fwpPeer returns the Faktory Work Protocol.
 func fwpPeer() *Peer {
-	p := fwpAlone()
+	p := fwpBase()
 	p.Profiles = map[string]func() *Peer{string(fwpscript.Faktory): faktoryPeer}
 	return p
 }
 
-// fwpAlone returns it without profiles.
-func fwpAlone() *Peer {
+// fwpBase returns it without profiles.
+func fwpBase() *Peer {
 	return &Peer{
 		Protocol: fwpsuite.Protocol(), Scheme: target.Scheme{Name: "tcp"}, Ambiguities: docs.Ambiguities, Suite: crowd.Suite,
 		Bugs:       func() []Bug { return bugsOf(bugs.All(), fwpHook) },
@@ -46,11 +46,11 @@ func fwpAlone() *Peer {
 		Embed:      embedFWP, Double: doubleFWP,
 		Subject: func(...string) *explore.Subject { return moves.New() },
 		UpgradeFaults: func() []Bug {
-			return bugsOf(bugs.Keeping(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
+			return bugsOf(bugs.Snapshots(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
 		},
 		Speaker: func(c SpeakerConfig) wire.Protocol { return fwpwire.New(c.Password) },
 
-		Likes: likes(), Batches: string(fwpscript.Faktory), Passwords: true, Histories: true, Monitored: true,
+		Likes: likes(), Batches: string(fwpscript.Faktory), HasPasswords: true, Histories: true, Monitored: true,
 		Clients:        fwpClients(),
 		ClientBreaches: fwpsuite.ClientBreaches,
 		Authenticate:   fwpsuite.Authenticate, Software: fwpscript.Software, Advice: fwpAdvice,
@@ -60,9 +60,9 @@ func fwpAlone() *Peer {
 
 // faktoryPeer returns the protocol with what Faktory adds to it.
 var faktoryPeer = sync.OnceValue(func() *Peer {
-	p := fwpAlone()
+	p := fwpBase()
 	p.Protocol, p.Profile = fwpsuite.Profile(fwpscript.Faktory), string(fwpscript.Faktory)
-	p.Additions, p.Missing = fwpscript.Faktory.Checked(), fwpscript.Faktory.Missing
+	p.Additions, p.MissingVerbs = fwpscript.Faktory.Checked(), fwpscript.Faktory.Missing
 	p.Suite = func() ([]conformance.Check, error) {
 		all, err := crowd.Suite()
 		if err != nil {
@@ -71,7 +71,7 @@ var faktoryPeer = sync.OnceValue(func() *Peer {
 		added, err := fwpscript.Faktory.Scripts()
 		return append(conformance.Scripts(added...), all...), err
 	}
-	p.Subject = func(missing ...string) *explore.Subject { return moves.Of(fwpscript.Faktory, missing...) }
+	p.Subject = func(missing ...string) *explore.Subject { return moves.NewWith(fwpscript.Faktory, missing...) }
 	p.Speaker = func(c SpeakerConfig) wire.Protocol {
 		speaker := fwpwire.New(c.Password)
 		speaker.Batches = c.Batches
@@ -117,7 +117,7 @@ func embedLike(c Config, like fakes.Like) (*Server, error) {
 		return nil, err
 	}
 	return &Server{
-		Server: OfferFWP(s, c.network().DialContext), URL: s.URL(), Close: s.Close, Down: s.Down, Up: s.Up,
+		Server: OfferFWP(s, c.network().DialContext), URL: s.URL(), Close: s.Close, Stop: s.Down, Start: s.Up,
 	}, nil
 }
 
@@ -162,33 +162,33 @@ func (s *fwpServer) Signal(_ context.Context, wid, state string) error {
 
 // The bounds of a test double, in bytes: of unfinished lines, and of the jobs that it has.
 const (
-	mostUnfinished = 32 << 20
-	mostStored     = 64 << 20
+	maxUnfinished = 32 << 20
+	maxStored     = 64 << 20
 )
 
 // doubleFWP serves as a test double with a control over HTTP.
 func doubleFWP(c DoubleConfig) (*Double, error) {
 	config := fwpConfig(&c.Config)
-	config.TLS, config.MaxUnfinished, config.MaxStored = c.TLS, mostUnfinished, mostStored
+	config.TLS, config.MaxUnfinished, config.MaxStored = c.TLS, maxUnfinished, maxStored
 	config.Like = fakes.Like(c.Like)
-	varied := Config{Variation: c.Variation} // its bugs are those of the double
-	varied.apply(&config)
+	variation := Config{Variation: c.Variation} // its bugs are those of the double
+	variation.apply(&config)
 	bug := func(f Bug) fakes.Bug {
 		return fakes.Bug{Name: f.Name, Hook: func() func(*fakes.Event) {
-			var alone fakes.Config
-			f.configure(&alone)
-			return alone.Hook
+			var single fakes.Config
+			f.configure(&single)
+			return single.Hook
 		}}
 	}
-	named := func(name string) (fakes.Bug, error) {
-		f, err := c.Named(name)
+	parse := func(name string) (fakes.Bug, error) {
+		f, err := c.FindBug(name)
 		return bug(f), err
 	}
-	var given []fakes.Bug
+	var rows []fakes.Bug
 	for _, f := range c.Bugs {
-		given = append(given, bug(f))
+		rows = append(rows, bug(f))
 	}
-	d, err := double.New(config, given...)
+	d, err := double.New(config, rows...)
 	if err != nil {
 		return nil, err
 	}
@@ -196,17 +196,17 @@ func doubleFWP(c DoubleConfig) (*Double, error) {
 	if a, err := target.ParseURL(url); err == nil { // it has a password
 		url = a.String()
 	}
-	return &Double{URL: url, Control: d.Handler(named), Summary: d.Summary, Close: d.Close}, nil
+	return &Double{URL: url, Control: d.Handler(parse), Summary: d.Summary, Close: d.Close}, nil
 }
 
 // fwpMark returns what INFO says about the process of a server. Its contents are not laid down.
 func fwpMark(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.Mark, error) {
-	asked := time.Now()
+	start := time.Now()
 	info, err := fwpscript.Info(ctx, nc, password, timeout)
 	if err != nil {
 		return target.Mark{}, err
 	}
-	m := target.Mark{Asked: asked, Uptime: -1, Version: info.Server.Version}
+	m := target.Mark{At: start, Uptime: -1, Version: info.Server.Version}
 	m.Commands, _ = strconv.ParseInt(fmt.Sprint(info.Server.Commands), 10, 64) // or 0
 	if seconds, err := strconv.ParseInt(fmt.Sprint(info.Server.Uptime), 10, 64); err == nil {
 		m.Uptime = time.Duration(seconds) * time.Second

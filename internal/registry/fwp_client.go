@@ -32,7 +32,7 @@ func fwpClientBugs(all []fakeworker.Bug) (bugs []Bug) {
 			before := c.Hook
 			c.Hook = nil
 			f.Configure(c)
-			c.Hook = catalogue.Both(before, c.Hook)
+			c.Hook = catalogue.Chain(before, c.Hook)
 		}})
 	}
 	return bugs
@@ -46,11 +46,11 @@ func launchFWP(c Config, roots *x509.CertPool) fwpsituations.InProcess {
 	var started atomic.Int64
 	return func(e fwpsituations.Environment, printed, logged func(string)) fwpsituations.Function {
 		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
-			resolved, err := e.Resolve(addr)
+			hostPort, err := e.Resolve(addr)
 			if err != nil {
 				return nil, err
 			}
-			return c.network().DialContext(ctx, network, resolved)
+			return c.network().DialContext(ctx, network, hostPort)
 		}
 		config := fakeworker.Config{
 			Queues: e.Queues, Concurrency: e.Concurrency, Lookup: e.Lookup, Dial: dial, Log: logged,

@@ -42,16 +42,16 @@ type Peer struct {
 	Embed func(Config) (*Server, error)
 	// Double serves as a test double. Nil: fwpcheck serve does not work with it. Serves says what it serves and prints,
 	// for the help of that.
-	Double func(DoubleConfig) (*Double, error)
-	Serves string
+	Double    func(DoubleConfig) (*Double, error)
+	ServeHelp string
 	// Profiles are what families of servers add to the protocol, by their names: the protocol with more rows in its
-	// tables. Profile is the name of a Peer that With has returned.
+	// tables. Profile is the name of a Peer that WithProfile has returned.
 	Profiles map[string]func() *Peer
 	Profile  string
-	// Additions are the verbs of a profile, of which Missing returns those that a server does not have. The checks of a
+	// Additions are the verbs of a profile, of which MissingVerbs returns those that a server does not have. The checks of a
 	// verb are in the folder of its name.
-	Additions []string
-	Missing   func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) []string
+	Additions    []string
+	MissingVerbs func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) []string
 	// Batches is the profile whose servers take several jobs in one command, PUSHB; empty: there is none.
 	Batches string
 	// Likes are the families of servers that its test double can be like.
@@ -70,8 +70,8 @@ type Peer struct {
 	// CheckWorkload returns an error for a workload with something that no message says. Nil: there is a message for all.
 	CheckWorkload func(*plan.Workload) error
 
-	// Passwords says whether its servers may ask for a password, and serve TLS.
-	Passwords bool
+	// HasPasswords says whether its servers may ask for a password, and serve TLS.
+	HasPasswords bool
 	// Histories says whether the history of many clients is judged, and disruptions of a server under load.
 	Histories bool
 	// Monitored says whether protocols/fwp/clientrules has rules for what its clients and its servers do.
@@ -104,13 +104,13 @@ type SpeakerConfig struct {
 	Batches  bool   // the server must have the command for several jobs
 }
 
-// answerWithin is how long a server may take to answer when it is asked whether it still does.
-const answerWithin = 2 * time.Second
+// answerTimeout is how long a server may take to answer when it is asked whether it still does.
+const answerTimeout = 2 * time.Second
 
 // Talk returns how it is seen whether something that was done to a server with a password took effect.
 func (p *Peer) Talk(password string) target.Talk {
 	talk := target.Talk{Line: p.Line, Ready: func(ctx context.Context, s *target.Server) error {
-		_, err := p.Identify(ctx, s, answerWithin)
+		_, err := p.Identify(ctx, s, answerTimeout)
 		return err
 	}}
 	if p.Mark != nil {
@@ -119,7 +119,7 @@ func (p *Peer) Talk(password string) target.Talk {
 			if err != nil {
 				return target.Mark{}, err
 			}
-			return p.Mark(ctx, nc, password, answerWithin)
+			return p.Mark(ctx, nc, password, answerTimeout)
 		}
 	}
 	return talk

@@ -7,13 +7,13 @@ import (
 
 // refusal says why a command, "fwpcheck record" for example, does not work with the protocol; "" if it does.
 func (p *Peer) refusal(command string) string {
-	if why := p.Refusals[command]; why != "" {
-		return why
+	if reason := p.Refusals[command]; reason != "" {
+		return reason
 	}
 	for _, need := range []struct {
-		missing bool
-		program string // a command, or a program as a whole
-		why     string
+		isMissing bool
+		program   string // a command, or a program as a whole
+		reason    string
 	}{
 		{p.Subject == nil, "fwpcheck explore", "commands of this protocol cannot be generated yet"},
 		{p.Subject == nil, "fwpcheck compare", "commands of this protocol cannot be generated yet"},
@@ -25,8 +25,8 @@ func (p *Peer) refusal(command string) string {
 		{!p.Monitored, "fwpcheck client", "there are no rules for its clients"},
 		{!p.Monitored, "fwpcheck clean", "its jobs cannot be listed"},
 	} {
-		if need.missing && (command == need.program || strings.HasPrefix(command, need.program+" ")) {
-			return need.why
+		if need.isMissing && (command == need.program || strings.HasPrefix(command, need.program+" ")) {
+			return need.reason
 		}
 	}
 	return ""
@@ -35,8 +35,8 @@ func (p *Peer) refusal(command string) string {
 // Refusal returns an error that says why a command, "fwpcheck record" for example, does not work with the protocol; nil
 // if it does.
 func (p *Peer) Refusal(command string) error {
-	why := p.refusal(command)
-	if why == "" {
+	reason := p.refusal(command)
+	if reason == "" {
 		return nil
 	}
 	var titles []string // of the protocols with which it works
@@ -45,19 +45,19 @@ func (p *Peer) Refusal(command string) error {
 			titles = append(titles, other.Title)
 		}
 	}
-	return fmt.Errorf("%s works with %s only, not with %s: %s", command, strings.Join(titles, " and "), p.Title, why)
+	return fmt.Errorf("%s works with %s only, not with %s: %s", command, strings.Join(titles, " and "), p.Title, reason)
 }
 
-// WithoutFlag says why a command has no flag --protocol.
-func WithoutFlag(command string) string {
-	var why []string
+// NoFlagReason says why a command has no flag --protocol.
+func NoFlagReason(command string) string {
+	var reasons []string
 	for _, p := range all() {
 		if err := p.Refusal(command); err != nil {
-			why = append(why, err.Error())
+			reasons = append(reasons, err.Error())
 		}
 	}
-	if len(why) > 0 {
-		return strings.Join(why, "\n")
+	if len(reasons) > 0 {
+		return strings.Join(reasons, "\n")
 	}
 	return command + " takes the protocol from the scheme of a URL, as in workq://localhost, or from the header of " +
 		"a script"

@@ -48,8 +48,8 @@ func Schemes() (schemes []target.Scheme) {
 	return schemes
 }
 
-// Named returns the protocol of a name; the Default for the empty one.
-func Named(name string) (*Peer, error) {
+// Lookup returns the protocol of a name; the Default for the empty one.
+func Lookup(name string) (*Peer, error) {
 	if name == "" {
 		return Default(), nil
 	}
@@ -58,17 +58,17 @@ func Named(name string) (*Peer, error) {
 			return p, nil
 		}
 	}
-	near := cmp.Or(text.DidYouMean(text.Candidates(name, Names())...), "the protocols are "+strings.Join(Names(), " and "))
-	return nil, fmt.Errorf("unknown protocol %q; %s", name, near)
+	suggestion := cmp.Or(text.DidYouMean(text.Candidates(name, Names())...), "the protocols are "+strings.Join(Names(), " and "))
+	return nil, fmt.Errorf("unknown protocol %q; %s", name, suggestion)
 }
 
-// With returns the protocol with what a profile adds, p itself for the empty name.
-func (p *Peer) With(profile string) (*Peer, error) {
+// WithProfile returns the protocol with what a profile adds, p itself for the empty name.
+func (p *Peer) WithProfile(profile string) (*Peer, error) {
 	if profile == "" {
 		return p, nil
 	}
-	if of := p.Profiles[profile]; of != nil {
-		return of(), nil
+	if build := p.Profiles[profile]; build != nil {
+		return build(), nil
 	}
 	if len(p.Profiles) == 0 {
 		return nil, fmt.Errorf("%s has no profiles", p.Title)
@@ -87,7 +87,7 @@ func OfClause(id string) *Peer {
 			return p
 		}
 		for _, profile := range p.Profiles {
-			if _, known := profile().ClauseByID(id); known {
+			if _, ok := profile().ClauseByID(id); ok {
 				return profile()
 			}
 		}

@@ -45,40 +45,40 @@ func rulesOf[E, C any](v *rule.Vocabulary[E], hook func(*C) *func(*E)) *Rules {
 	}
 }
 
-// mostRules is how many bytes a file of rules may have.
-const mostRules = 1 << 20
+// maxRules is how many bytes a file of rules may have.
+const maxRules = 1 << 20
 
 // RulesOf returns the bugs of some rules, and of the rules of files. An error names the flag and the place.
-func (p *Peer) RulesOf(rules, files []string) (given []Bug, err error) {
+func (p *Peer) RulesOf(rules, files []string) (bugs []Bug, err error) {
 	if p.Rules == nil && len(rules)+len(files) > 0 {
 		return nil, fmt.Errorf("--rule: the embedded server of %s takes no rules", p.Name)
 	}
 	for _, text := range rules {
-		f, err := p.ruled(text)
+		f, err := p.parseRule(text)
 		if err != nil {
 			return nil, fmt.Errorf("--rule %w", err)
 		}
-		given = append(given, f)
+		bugs = append(bugs, f)
 	}
 	for _, name := range files {
-		content, err := input.Read(name, mostRules)
+		content, err := input.Read(name, maxRules)
 		if err != nil {
 			return nil, fmt.Errorf("--rules: %w", err)
 		}
-		more, err := p.Rules.ParseFile(string(content))
+		added, err := p.Rules.ParseFile(string(content))
 		if err != nil {
 			return nil, fmt.Errorf("--rules %s:%w", name, err)
 		}
-		given = append(given, more...)
+		bugs = append(bugs, added...)
 	}
-	return given, nil
+	return bugs, nil
 }
 
-// ruled returns the bug of a rule.
-func (p *Peer) ruled(text string) (Bug, error) {
+// parseRule returns the bug of a rule.
+func (p *Peer) parseRule(text string) (Bug, error) {
 	f, err := p.Rules.Parse(text)
-	if at, is := errors.AsType[*rule.Error](err); is {
-		err = fmt.Errorf("%q, column %d: %s", text, at.Column, at.Text)
+	if ruleErr, ok := errors.AsType[*rule.Error](err); ok {
+		err = fmt.Errorf("%q, column %d: %s", text, ruleErr.Column, ruleErr.Text)
 	}
 	return f, err
 }
@@ -86,7 +86,7 @@ func (p *Peer) ruled(text string) (Bug, error) {
 // BugOrRule returns the bug with a name, or that of a rule, which begins with "on".
 func (p *Peer) BugOrRule(text string) (Bug, error) {
 	if p.Rules != nil && strings.HasPrefix(text, "on ") {
-		return p.ruled(text)
+		return p.parseRule(text)
 	}
 	return p.BugNamed(text)
 }

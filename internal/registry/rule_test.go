@@ -20,7 +20,7 @@ func TestRulesAreDocumented(t *testing.T) {
 	require.NoError(t, err)
 	examples := 0
 	for line := range strings.Lines(string(content)) {
-		if rule, is := strings.CutPrefix(line, "    on "); is && !strings.Contains(rule, "STEP") {
+		if rule, ok := strings.CutPrefix(line, "    on "); ok && !strings.Contains(rule, "STEP") {
 			_, err := registry.Default().Rules.Parse("on " + rule)
 			require.NoError(t, err, rule)
 			examples++

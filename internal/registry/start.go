@@ -90,8 +90,8 @@ func (c *Config) network() Network {
 	return c.Network
 }
 
-// another returns the address of a free port beside Addr.
-func (c *Config) another() string {
+// freeAddr returns the address of a free port beside Addr.
+func (c *Config) freeAddr() string {
 	host, _, err := net.SplitHostPort(c.Addr)
 	if err != nil {
 		return ""
@@ -128,10 +128,10 @@ type Server struct {
 
 	URL   string // of its clients, with the password if it has one
 	Close func() // ends it
-	// Down stops it, in good order or with every connection reset, and Up has it serve again with the same store. Nil:
+	// Stop stops it, in good order or with every connection reset, and Start has it serve again with the same store. Nil:
 	// it cannot be stopped.
-	Down func(reset bool) error
-	Up   func() error
+	Stop  func(reset bool) error
+	Start func() error
 }
 
 // Start starts an embedded server. Others like it can be started for checks that cannot share one.
@@ -143,14 +143,14 @@ func (p *Peer) Start(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the embedded server: %w", err)
 	}
-	s.Fresh = func() (run.Server, func(), error) {
+	s.StartServer = func() (run.Server, func(), error) {
 		other := c
 		other.Addr = ""
-		another, err := p.Start(other)
+		server, err := p.Start(other)
 		if err != nil {
 			return run.Server{}, nil, err
 		}
-		return another.Server, another.Close, nil
+		return server.Server, server.Close, nil
 	}
 	return s, nil
 }

@@ -39,7 +39,7 @@ func TestADoubleWithAVariation(t *testing.T) {
 	p := Default()
 	variation, err := p.VariationNamed("null-for-none")
 	require.NoError(t, err)
-	d, err := p.Double(DoubleConfig{Config: Config{Variation: variation}, Named: p.BugNamed})
+	d, err := p.Double(DoubleConfig{Config: Config{Variation: variation}, FindBug: p.BugNamed})
 	require.NoError(t, err)
 	defer d.Close()
 	u, err := url.Parse(d.URL)

@@ -34,11 +34,11 @@ func workqPeer() *Peer {
 		Rules:      rulesOf(fakeworkq.Rules(), workqHook),
 		Variations: func() []Variation { return variationsOf(fakeworkq.Variations()) },
 		Embed:      func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
-		Serves:  "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
-		Subject: func(...string) *explore.Subject { return workqsuite.Subject() },
-		Speaker: func(c SpeakerConfig) wire.Protocol { return workqwire.Protocol{Requests: c.Requests} },
-		Workers: workqsituations.Side,
-		Mark:    workqMark, Line: "inspect server\r\n",
+		ServeHelp: "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
+		Subject:   func(...string) *explore.Subject { return workqsuite.Subject() },
+		Speaker:   func(c SpeakerConfig) wire.Protocol { return workqwire.Protocol{Requests: c.Requests} },
+		Workers:   workqsituations.Side,
+		Mark:      workqMark, Line: "inspect server\r\n",
 		Clients:  []*Client{workqClient()},
 		Requests: "the run command of Workq",
 		Refusals: map[string]string{
@@ -55,18 +55,18 @@ func workqPeer() *Peer {
 // workqMark returns when the process of a server was started, as inspect says it.
 func workqMark(ctx context.Context, nc net.Conn, _ string, timeout time.Duration) (m target.Mark, err error) {
 	defer nc.Close()
-	until, _ := ctx.Deadline()
-	if soon := time.Now().Add(timeout); until.IsZero() || soon.Before(until) {
-		until = soon
+	deadline, _ := ctx.Deadline()
+	if limit := time.Now().Add(timeout); deadline.IsZero() || limit.Before(deadline) {
+		deadline = limit
 	}
-	_ = nc.SetDeadline(until)
+	_ = nc.SetDeadline(deadline)
 	if _, err := io.WriteString(nc, "inspect server\r\n"); err != nil {
 		return m, err
 	}
-	const most = 4 << 10 // bytes of the reply
-	for lines := bufio.NewScanner(io.LimitReader(nc, most)); lines.Scan(); {
-		if started, is := strings.CutPrefix(lines.Text(), "started "); is {
-			return target.Mark{Asked: time.Now(), Uptime: -1, Started: started}, nil
+	const maxReply = 4 << 10 // bytes of the reply
+	for lines := bufio.NewScanner(io.LimitReader(nc, maxReply)); lines.Scan(); {
+		if started, ok := strings.CutPrefix(lines.Text(), "started "); ok {
+			return target.Mark{At: time.Now(), Uptime: -1, Started: started}, nil
 		}
 	}
 	return m, errors.New("inspect server does not say when it was started")
@@ -129,7 +129,7 @@ func doubleWorkq(c DoubleConfig) (*Double, error) {
 			case e.Point == fakeworkq.Ran:
 				s.Commands++
 				if e.Reply.Error != "" && e.Reply.Error != "TIMEOUT" {
-					s.Refused++
+					s.Refusals++
 				}
 			}
 		})

@@ -28,13 +28,13 @@ func TestLargeMessagesShareABudget(t *testing.T) {
 		}
 		small, peer := pair(t)
 		other := session.New(small, toy{}, config)
-		says(t, peer, "small\n")
+		peerWrite(t, peer, "small\n")
 		assert.Equal(t, "+small", take(t, other).String(), "a small message needs no room")
 
 		time.Sleep(2 * time.Second)
-		assert.False(t, conns[1].GiveUp(t.Context()).Coming, "its peer has stopped")
+		assert.False(t, conns[1].GiveUp(t.Context()).IsArriving, "its peer has stopped")
 		waits := conns[2].GiveUp(t.Context())
-		assert.True(t, waits.Coming)
+		assert.True(t, waits.IsArriving)
 		assert.NotEmpty(t, waits.Pending)
 		require.NoError(t, conns[0].End(session.Closed))
 		go func() { _, _ = peers[2].Write([]byte("\n")) }()
@@ -66,16 +66,16 @@ func TestEndOfAConnectionThatWaitsForRoom(t *testing.T) {
 // Small messages that are not taken do not fill the memory either.
 func TestUntakenMessages(t *testing.T) {
 	t.Parallel()
-	seen := 0
-	config := session.Config{Seen: func(session.Received) { seen++ }}
+	count := 0
+	config := session.Config{OnReceived: func(session.Received) { count++ }}
 	inBubble(t, config, func(t *testing.T, c *session.Conn, peer net.Conn) {
 		go func() { _, _ = peer.Write([]byte(strings.Repeat(strings.Repeat("x", 40<<10)+"\n", 10))) }()
 		synctest.Wait()
-		assert.Equal(t, 2, seen)
+		assert.Equal(t, 2, count)
 		for range 10 {
 			take(t, c)
 			synctest.Wait()
 		}
-		assert.Equal(t, 10, seen)
+		assert.Equal(t, 10, count)
 	})
 }

@@ -10,15 +10,15 @@ import (
 
 // Config has the settings of a conversation.
 type Config struct {
-	Timeout time.Duration  // the longest that a write takes and that an answer is waited for; 10 s if zero
-	Seen    func(Received) // called with everything that is received, in order, before it can be taken; may be nil
-	Closed  func()         // called when nothing is read any more; may be nil
-	Budget  *Budget        // of all connections of a run; nil: the connection has one of its own
+	Timeout    time.Duration  // the longest that a write takes and that an answer is waited for; 10 s if zero
+	OnReceived func(Received) // called with everything that is received, in order, before it can be taken; may be nil
+	OnClosed   func()         // called when nothing is read any more; may be nil
+	Budget     *Budget        // of all connections of a run; nil: the connection has one of its own
 
 	Observer Observer // receives everything that passes; may be nil
 
-	// ReadOn has messages with a Lapse be received as messages. Else they are Broken.
-	ReadOn bool
+	// ReadsOn has messages with a Lapse be received as messages. Else they are Broken.
+	ReadsOn bool
 
 	// Grace returns by how much more than the timeout the peer gets because this machine was late since a moment; nil: by
 	// nothing.
@@ -32,7 +32,7 @@ const defaultTimeout = 10 * time.Second
 type Observer interface {
 	Sent(all []byte, at time.Time) // before anything of it is written
 	Received(r Received)           // before it can be taken
-	Ended(how Ending)              // from our side, wholly or by half
+	Ended(ending Ending)           // from our side, wholly or by half
 }
 
 // Conn is a connection with one conversation. Its methods must not be called by two
@@ -56,7 +56,7 @@ type Conn struct {
 
 	next     *Received // taken from incoming, not yet used up
 	obsolete int       // ends of earlier waits that the reader still reports, to be ignored
-	ended    Ending    // how the connection ended, as far as was taken
+	ending   Ending    // how the connection ended, as far as was taken
 	writeErr error     // why nothing more can be written
 	times    times
 
@@ -74,15 +74,15 @@ func New(nc net.Conn, p Protocol, config Config) *Conn {
 	c := &Conn{nc: nc, config: config, text: p.Text, incoming: make(chan Received, 64), closing: make(chan struct{}),
 		times: times{began: now, sent: now}}
 	c.allowance = newAllowance(config.Budget, c.closing)
-	from := &stamped{Reader: nc, allowance: c.allowance}
+	from := &timedReader{Reader: nc, allowance: c.allowance}
 	reader, state := p.Begin(from)
 	c.state = state
-	if config.ReadOn {
+	if config.ReadsOn {
 		reader.ReadOn()
 	}
 	c.reading.Go(func() {
-		if config.Closed != nil {
-			defer config.Closed()
+		if config.OnClosed != nil {
+			defer config.OnClosed()
 		}
 		c.readAll(reader, from)
 	})
@@ -96,12 +96,12 @@ func (c *Conn) State() State { return c.state }
 // answer to a command sent by [Conn.Aside] is not owed.
 func (c *Conn) Status() Status {
 	status := c.state.Status()
-	status.Owed -= c.waived
+	status.OwedMessages -= c.waived
 	return status
 }
 
-// Ended returns how the connection ended, as far as was taken; Open if it has not.
-func (c *Conn) Ended() Ending { return c.ended }
+// Ending returns how the connection ended, as far as was taken; NotEnded if it has not.
+func (c *Conn) Ending() Ending { return c.ending }
 
 // WriteError returns why nothing more can be written, nil if there is no such reason.
 func (c *Conn) WriteError() error { return c.writeErr }
@@ -110,5 +110,5 @@ func (c *Conn) WriteError() error { return c.writeErr }
 // first both are when the connection was opened.
 func (c *Conn) LastWrite() (began, done time.Time) { return c.times.began, c.times.sent }
 
-// Answered reports whether the peer has answered anything.
-func (c *Conn) Answered() bool { return !c.times.answered.IsZero() }
+// HasAnswered reports whether the peer has answered anything.
+func (c *Conn) HasAnswered() bool { return !c.times.answered.IsZero() }

@@ -10,56 +10,56 @@ import (
 // End ends the connection from our side: with an orderly close, a half-close
 // (messages can still be received) or a reset. Except for a half-close, the reading
 // goroutine is over when End returns. Ending a connection twice is no error.
-func (c *Conn) End(how Ending) error {
-	if c.over() {
+func (c *Conn) End(ending Ending) error {
+	if c.isOver() {
 		return nil
 	}
-	switch how {
+	switch ending {
 	case HalfShut:
-		half, can := c.nc.(interface{ CloseWrite() error })
-		if !can {
+		half, ok := c.nc.(interface{ CloseWrite() error })
+		if !ok {
 			return errors.New("this kind of connection has no half-close")
 		}
-		c.observeEnd(how)
+		c.observeEnd(ending)
 		return half.CloseWrite()
 	case Reset:
 		nc := c.nc
-		if wrapped, is := nc.(interface{ NetConn() net.Conn }); is { // TLS: the socket below
+		if wrapped, ok := nc.(interface{ NetConn() net.Conn }); ok { // TLS: the socket below
 			nc = wrapped.NetConn()
 		}
-		if l, can := nc.(interface{ SetLinger(sec int) error }); can {
+		if l, ok := nc.(interface{ SetLinger(sec int) error }); ok {
 			if err := l.SetLinger(0); err != nil {
 				return err
 			}
 		}
-		return c.shut(nc, how)
+		return c.shut(nc, ending)
 	}
 	return c.shut(c.nc, Closed)
 }
 
 // shut closes the socket and waits for the reading goroutine.
-func (c *Conn) shut(nc net.Conn, how Ending) error {
-	if c.over() {
+func (c *Conn) shut(nc net.Conn, ending Ending) error {
+	if c.isOver() {
 		return nil
 	}
-	if c.ended == Open {
-		c.ended = Closed
+	if c.ending == NotEnded {
+		c.ending = Closed
 	}
-	c.observeEnd(how)
+	c.observeEnd(ending)
 	close(c.closing)
 	err := nc.Close()
 	c.reading.Wait()
 	return err
 }
 
-func (c *Conn) observeEnd(how Ending) {
+func (c *Conn) observeEnd(ending Ending) {
 	if c.config.Observer != nil {
-		c.config.Observer.Ended(how)
+		c.config.Observer.Ended(ending)
 	}
 }
 
-// over reports whether the connection was ended from our side.
-func (c *Conn) over() bool {
+// isOver reports whether the connection was ended from our side.
+func (c *Conn) isOver() bool {
 	select {
 	case <-c.closing:
 		return true
@@ -73,7 +73,7 @@ func (c *Conn) over() bool {
 // sent something that was not taken.
 func (c *Conn) Farewell() []byte {
 	status := c.Status()
-	if c.ended != Open || status.Owed != 0 || c.next != nil || c.writeErr != nil {
+	if c.ending != NotEnded || status.OwedMessages != 0 || c.next != nil || c.writeErr != nil {
 		return nil
 	}
 	return status.Farewell
@@ -88,7 +88,7 @@ func (c *Conn) Leave(ctx context.Context) {
 	if line := c.Farewell(); line != nil && c.Write(ctx, [][]byte{line}, 0) == nil {
 		for {
 			r, ok := c.Take(ctx, time.Now().Add(time.Second))
-			if !ok || r.Ending != Open || r.Broken != nil {
+			if !ok || r.Ending != NotEnded || r.Broken != nil {
 				break
 			}
 		}

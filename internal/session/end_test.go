@@ -21,10 +21,10 @@ func TestEnd(t *testing.T) {
 		require.NoError(t, c.End(session.HalfShut))
 		_, err := io.ReadAll(peer)
 		require.NoError(t, err, "we send no more")
-		says(t, peer, "hi\n")
+		peerWrite(t, peer, "hi\n")
 		assert.Equal(t, "+hi", take(t, c).String(), "but read on")
 		require.NoError(t, c.End(session.Closed))
-		assert.Equal(t, session.Closed, c.Ended())
+		assert.Equal(t, session.Closed, c.Ending())
 		require.NoError(t, c.End(session.Reset), "a second end is none")
 	})
 }
@@ -74,26 +74,26 @@ func TestLeave(t *testing.T) {
 		heard  string
 		took   time.Duration
 	}{
-		"politely": {func(t *testing.T, c *session.Conn, peer net.Conn) { says(t, peer, "hi\n"); take(t, c) },
+		"politely": {func(t *testing.T, c *session.Conn, peer net.Conn) { peerWrite(t, peer, "hi\n"); take(t, c) },
 			"bye\n", time.Second},
 		"before the greeting": {func(*testing.T, *session.Conn, net.Conn) {}, "", 0},
 		"while an answer is owed": {func(t *testing.T, c *session.Conn, peer net.Conn) {
-			says(t, peer, "hi\n")
+			peerWrite(t, peer, "hi\n")
 			take(t, c)
 			require.NoError(t, c.Write(t.Context(), [][]byte{[]byte("a\n")}, 0))
 		}, "a\n", 0},
 		"while something waits": {func(t *testing.T, c *session.Conn, peer net.Conn) {
-			says(t, peer, "hi\n!job\n")
+			peerWrite(t, peer, "hi\n!job\n")
 			take(t, c)
 			synctest.Wait()
-			c.Waiting()
+			c.Poll()
 		}, "", 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, session.Config{}, func(t *testing.T, c *session.Conn, peer net.Conn) {
-				heard := hears(peer)
+				heard := peerRead(peer)
 				test.before(t, c, peer)
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel() // it is left politely all the same
@@ -109,7 +109,7 @@ func TestLeave(t *testing.T) {
 func TestLeaveWaitsNoLongerThanThePeer(t *testing.T) {
 	t.Parallel()
 	inBubble(t, session.Config{}, func(t *testing.T, c *session.Conn, peer net.Conn) {
-		says(t, peer, "hi\n")
+		peerWrite(t, peer, "hi\n")
 		take(t, c)
 		go func() {
 			_, _ = peer.Read(make([]byte, 10))

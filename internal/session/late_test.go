@@ -49,7 +49,7 @@ func TestAPauseOfOursIsNoTimeOfThePeer(t *testing.T) {
 	inBubble(t, session.Config{Timeout: time.Second}, func(t *testing.T, c *session.Conn, peer net.Conn) {
 		segments := [][]byte{[]byte("a"), []byte("b"), make([]byte, 8<<20)}
 		begin := time.Now()
-		heard := hears(peer)
+		heard := peerRead(peer)
 		require.NoError(t, c.Write(t.Context(), segments, time.Minute))
 		assert.Equal(t, 2*time.Minute, time.Since(begin))
 		require.NoError(t, c.End(session.Closed))

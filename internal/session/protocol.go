@@ -27,11 +27,11 @@ type Message struct {
 
 	Arriving time.Duration // from its first byte to its last, where that is known
 
-	Hidden bool // it is no part of the conversation: only an Observer gets it
+	IsHidden bool // it is no part of the conversation: only an Observer gets it
 
 	// Lapse is a breach of the grammar that leaves no doubt what the message is and where it ends, or an answer of a kind
 	// that its command does not have and whose meaning is certain: the message is then what it means, and the rule begins
-	// with [ForeignReply]. It is nil if there is none. Only a Reader that reads on has such messages, see [Config.ReadOn].
+	// with [ForeignReply]. It is nil if there is none. Only a Reader that reads on has such messages, see [Config.ReadsOn].
 	Lapse *SyntaxError
 }
 
@@ -60,13 +60,13 @@ type Reader interface {
 	// Pending returns what an unfinished message still needs, in words, and the
 	// rule of the grammar that a peer breaks if it never completes it. Both are empty
 	// between two messages.
-	Pending() (what, rule string)
+	Pending() (words, rule string)
 
 	// Buffered returns how many bytes were read that are not part of a returned
 	// message.
 	Buffered() int
 
-	// ReadOn has it read on where a peer breaks the grammar and the message is certain nevertheless. It is called before
+	// ReadsOn has it read on where a peer breaks the grammar and the message is certain nevertheless. It is called before
 	// the first Read.
 	ReadOn()
 }
@@ -90,11 +90,11 @@ type State interface {
 
 // Status is the present state of a conversation.
 type Status struct {
-	Phase    Phase
-	Owed     int    // how many messages the peer still has to send
-	Verb     string // of the command that was sent last, empty before the first
-	Asked    []byte // the bytes of that command, as far as the protocol knows where it begins
-	Farewell []byte // what a client sends before it closes, nil if it just closes
+	Phase        Phase
+	OwedMessages int    // how many messages the peer still has to send
+	Verb         string // of the command that was sent last, empty before the first
+	Command      []byte // the bytes of that command, as far as the protocol knows where it begins
+	Farewell     []byte // what a client sends before it closes, nil if it just closes
 }
 
 // Phase is a stage of a conversation.
@@ -105,7 +105,7 @@ const (
 	Greeting   Phase = iota // the two have not introduced themselves to each other
 	Serving                 // every command is served
 	Restricted              // the peer accepts fewer commands, or is about to close
-	Over                    // one of them has ended the conversation
+	Ended                   // one of them has ended the conversation
 )
 
 // Turn is what a message is to a conversation.
@@ -126,7 +126,7 @@ type SyntaxError struct {
 	Offset   int64  // the first byte that cannot be right, from 0 at the start of the stream
 	Expected string // what belongs there, in words
 	Got      string // what stands there, quoted
-	Limit    bool   // Rule is a limit of ours, which no specification states
+	IsLimit  bool   // Rule is a limit of ours, which no specification states
 }
 
 // Error returns where the stream goes wrong and which rule it breaks.
@@ -138,30 +138,30 @@ func (e *SyntaxError) Error() string {
 // nothing within the time of a wait.
 type Received struct {
 	At      time.Time
-	Message Message      // if it is whole, see [Received.Whole]
-	Ending  Ending       // Fin or Reset if the peer ended the connection, else Open
+	Message Message      // if it is whole, see [Received.IsComplete]
+	Ending  Ending       // Fin or Reset if the peer ended the connection, else NotEnded
 	Broken  *SyntaxError // bytes that break the grammar, or nil
 
-	GaveUp  bool   // the wait was given up before a whole message was there
-	Pending string // what the unfinished message needed then, empty if none had begun
-	Rule    string // the rule that the peer breaks if it never completes it
-	Coming  bool   // more of it was still arriving when the wait was given up
+	GaveUp     bool   // the wait was given up before a whole message was there
+	Pending    string // what the unfinished message needed then, empty if none had begun
+	Rule       string // the rule that the peer breaks if it never completes it
+	IsArriving bool   // more of it was still arriving when the wait was given up
 
-	Turn     Turn   // of a whole message
-	Asked    []byte // the command that was sent last before a whole message was taken
-	Owed     int    // how many messages the peer owed then, this one included
-	Trailing int    // bytes that were read together with a message and stood behind it
+	Turn         Turn   // of a whole message
+	Command      []byte // the command that was sent last before a whole message was taken
+	OwedMessages int    // how many messages the peer owed then, this one included
+	Trailing     int    // bytes that were read together with a message and stood behind it
 
-	text  func(Message) string
-	taken chan struct{} // closed when the user of the connection has it; nil if little is waiting
+	text func(Message) string
+	done chan struct{} // closed when the user of the connection has it; nil if little is waiting
 }
 
-// Whole reports whether a complete message was received.
-func (r Received) Whole() bool { return r.Ending == Open && r.Broken == nil && !r.GaveUp }
+// IsComplete reports whether a complete message was received.
+func (r Received) IsComplete() bool { return r.Ending == NotEnded && r.Broken == nil && !r.GaveUp }
 
-// Bytes reports whether the peer sent something: a message, a part of one, or
+// HasBytes reports whether the peer sent something: a message, a part of one, or
 // what breaks the grammar.
-func (r Received) Bytes() bool { return r.Ending == Open && (!r.GaveUp || r.Pending != "") }
+func (r Received) HasBytes() bool { return r.Ending == NotEnded && (!r.GaveUp || r.Pending != "") }
 
 // String returns a message as a transcript has it, and anything else in words.
 func (r Received) String() string {
@@ -172,7 +172,7 @@ func (r Received) String() string {
 		return "the connection was reset"
 	case r.Broken != nil:
 		return r.Broken.Error()
-	case r.GaveUp && r.Coming:
+	case r.GaveUp && r.IsArriving:
 		return "a reply that was still coming: " + r.Pending
 	case r.GaveUp && r.Pending != "":
 		return "an unfinished reply: " + r.Pending
@@ -187,10 +187,10 @@ func (r Received) String() string {
 // Ending is how a connection ends.
 type Ending uint8
 
-// The endings. A peer ends a connection with Fin or Reset; Closed is the ending of a
+// The endings. A peer ends a connection with Fin or Reset; OnClosed is the ending of a
 // connection that we ended, or an ending of either kind.
 const (
-	Open     Ending = iota
+	NotEnded Ending = iota
 	Closed          // <close>
 	Fin             // <fin>: orderly
 	Reset           // <reset>

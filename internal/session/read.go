@@ -13,29 +13,29 @@ import (
 const pauseInside = time.Second
 
 // readAll receives messages until the stream ends.
-func (c *Conn) readAll(reader Reader, from *stamped) {
+func (c *Conn) readAll(reader Reader, from *timedReader) {
 	defer c.allowance.finish(0)
 	for {
 		m, err := reader.Read()
 		r := Received{At: time.Now(), Message: m, Trailing: reader.Buffered()}
 		if err == nil { // a message that is incomplete keeps its beginning
-			r.Message.Arriving = from.arriving(r.At, r.Trailing > 0)
+			r.Message.Arriving = from.arrivalTime(r.At, r.Trailing > 0)
 		} else {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			r = failed(err)
+			r = receivedError(err)
 		}
 		if r.GaveUp {
 			c.resume(&r, reader, from)
 		}
 		r.text = c.text
-		c.show(r)
-		if m.Hidden {
+		c.notify(r)
+		if m.IsHidden {
 			c.allowance.finish(reader.Buffered())
 			continue
 		}
-		if !c.hand(r) || err != nil && !r.GaveUp {
+		if !c.deliver(r) || err != nil && !r.GaveUp {
 			return
 		}
 		if !r.GaveUp {
@@ -45,35 +45,35 @@ func (c *Conn) readAll(reader Reader, from *stamped) {
 }
 
 // resume notes in r how far a reader that gave up has come, and lets it continue.
-func (c *Conn) resume(r *Received, reader Reader, from *stamped) {
+func (c *Conn) resume(r *Received, reader Reader, from *timedReader) {
 	r.Pending, r.Rule = reader.Pending()
-	r.Coming = r.Pending != "" && (c.allowance.waits() || r.At.Sub(from.last) < pauseInside+c.grace(from.last))
-	c.allowance.interrupted.Store(false)
+	r.IsArriving = r.Pending != "" && (c.allowance.waits() || r.At.Sub(from.last) < pauseInside+c.grace(from.last))
+	c.allowance.isInterrupted.Store(false)
 	c.nc.SetReadDeadline(time.Time{}) // the reader continues where it stopped
 }
 
-// show shows r to those who look on; what is hidden, and nothing is wrong with, only an Observer gets.
-func (c *Conn) show(r Received) {
-	if c.config.Seen != nil && (!r.Message.Hidden || r.Message.Lapse != nil) {
-		c.config.Seen(r)
+// notify shows r to those who look on; what is hidden, and nothing is wrong with, only an Observer gets.
+func (c *Conn) notify(r Received) {
+	if c.config.OnReceived != nil && (!r.Message.IsHidden || r.Message.Lapse != nil) {
+		c.config.OnReceived(r)
 	}
 	if c.config.Observer != nil {
 		c.config.Observer.Received(r)
 	}
 }
 
-// stamped records when the last bytes were read, and keeps to the allowance of the connection.
-type stamped struct {
+// timedReader records when the last bytes were read, and keeps to the allowance of the connection.
+type timedReader struct {
 	io.Reader
 	allowance *allowance
 	last      time.Time
 	begun     time.Time // when the first bytes of the message were read that is not complete; zero if none were
 }
 
-// arriving returns how long the bytes of a message took to arrive that is complete now, with more behind it or not.
-func (s *stamped) arriving(now time.Time, more bool) time.Duration {
+// arrivalTime returns how long the bytes of a message took to arrive that is complete now, with more behind it or not.
+func (s *timedReader) arrivalTime(now time.Time, hasMore bool) time.Duration {
 	begun := s.begun
-	if s.begun = s.last; !more {
+	if s.begun = s.last; !hasMore {
 		s.begun = time.Time{}
 	}
 	if begun.IsZero() {
@@ -82,7 +82,7 @@ func (s *stamped) arriving(now time.Time, more bool) time.Duration {
 	return now.Sub(begun)
 }
 
-func (s *stamped) Read(p []byte) (int, error) {
+func (s *timedReader) Read(p []byte) (int, error) {
 	if err := s.allowance.await(); err != nil {
 		return 0, err
 	}
@@ -96,12 +96,12 @@ func (s *stamped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failed turns an error of reading into what is received.
-func failed(err error) Received {
+// receivedError turns an error of reading into what is received.
+func receivedError(err error) Received {
 	r := Received{At: time.Now()}
-	broken, is := errors.AsType[*SyntaxError](err)
+	broken, ok := errors.AsType[*SyntaxError](err)
 	switch {
-	case is:
+	case ok:
 		r.Broken = broken
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		r.GaveUp = true
@@ -113,22 +113,22 @@ func failed(err error) Received {
 	return r
 }
 
-// hand passes r to the user of the connection; it returns false if nothing more is
+// deliver passes r to the user of the connection; it returns false if nothing more is
 // taken. If much is waiting to be taken, it waits until it is.
-func (c *Conn) hand(r Received) bool {
-	if c.untaken.Add(int64(r.Message.size())) > small {
-		r.taken = make(chan struct{})
+func (c *Conn) deliver(r Received) bool {
+	if c.untaken.Add(int64(r.Message.size())) > smallSize {
+		r.done = make(chan struct{})
 	}
 	select {
 	case c.incoming <- r:
 	case <-c.closing:
 		return false
 	}
-	if r.taken == nil {
+	if r.done == nil {
 		return true
 	}
 	select {
-	case <-r.taken:
+	case <-r.done:
 		return true
 	case <-c.closing:
 		return false

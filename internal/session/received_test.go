@@ -21,20 +21,20 @@ func TestMessagesComeInOrderWithTheirTime(t *testing.T) {
 	inBubble(t, session.Config{}, func(t *testing.T, c *session.Conn, peer net.Conn) {
 		begin := time.Now()
 		time.Sleep(time.Second)
-		says(t, peer, "one\ntwo\n")
+		peerWrite(t, peer, "one\ntwo\n")
 		time.Sleep(time.Hour)
-		says(t, peer, "&2\n=3\nabc=0\n")
+		peerWrite(t, peer, "&2\n=3\nabc=0\n")
 		time.Sleep(time.Hour) // our side looks late
-		one, two, three := take(t, c), take(t, c), take(t, c)
-		assert.Equal(t, "+one", one.String())
-		assert.Equal(t, 4, one.Trailing)
-		assert.Equal(t, "+two", two.String())
-		assert.Zero(t, two.Trailing)
-		assert.Equal(t, []string{"abc", ""}, []string{string(three.Message.Parts[0]), string(three.Message.Parts[1])})
+		first, second, third := take(t, c), take(t, c), take(t, c)
+		assert.Equal(t, "+one", first.String())
+		assert.Equal(t, 4, first.Trailing)
+		assert.Equal(t, "+two", second.String())
+		assert.Zero(t, second.Trailing)
+		assert.Equal(t, []string{"abc", ""}, []string{string(third.Message.Parts[0]), string(third.Message.Parts[1])})
 		assert.Equal(t, []time.Duration{time.Second, time.Second, time.Second + time.Hour},
-			[]time.Duration{one.At.Sub(begin), two.At.Sub(begin), three.At.Sub(begin)})
-		for _, r := range []session.Received{one, two, three} {
-			assert.True(t, r.Whole() && r.Bytes())
+			[]time.Duration{first.At.Sub(begin), second.At.Sub(begin), third.At.Sub(begin)})
+		for _, r := range []session.Received{first, second, third} {
+			assert.True(t, r.IsComplete() && r.HasBytes())
 		}
 	})
 }
@@ -42,30 +42,30 @@ func TestMessagesComeInOrderWithTheirTime(t *testing.T) {
 func TestPeekUsesNothingUp(t *testing.T) {
 	t.Parallel()
 	inBubble(t, session.Config{}, func(t *testing.T, c *session.Conn, peer net.Conn) {
-		_, came := c.Waiting()
-		assert.False(t, came)
+		_, ok := c.Poll()
+		assert.False(t, ok)
 		begin := time.Now()
-		_, came = c.Peek(t.Context(), soon())
-		assert.False(t, came)
+		_, ok = c.Peek(t.Context(), soon())
+		assert.False(t, ok)
 		assert.Equal(t, time.Minute, time.Since(begin))
-		says(t, peer, "hi\n")
+		peerWrite(t, peer, "hi\n")
 		for range 2 {
-			r, came := c.Peek(t.Context(), soon())
-			assert.True(t, came)
+			r, ok := c.Peek(t.Context(), soon())
+			assert.True(t, ok)
 			assert.Equal(t, "+hi", r.String())
 			assert.Equal(t, session.Answer, r.Turn)
 		}
-		assert.Equal(t, 1, c.Status().Owed)
-		assert.False(t, c.Answered())
+		assert.Equal(t, 1, c.Status().OwedMessages)
+		assert.False(t, c.HasAnswered())
 		assert.Equal(t, "+hi", take(t, c).String())
-		assert.Zero(t, c.Status().Owed)
-		assert.True(t, c.Answered())
-		_, came = c.Waiting()
-		assert.False(t, came)
+		assert.Zero(t, c.Status().OwedMessages)
+		assert.True(t, c.HasAnswered())
+		_, ok = c.Poll()
+		assert.False(t, ok)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, came = c.Take(ctx, soon())
-		assert.False(t, came)
+		_, ok = c.Take(ctx, soon())
+		assert.False(t, ok)
 	})
 }
 
@@ -82,7 +82,7 @@ func TestHowAConversationEnds(t *testing.T) {
 			require.NoError(t, peer.(interface{ SetLinger(sec int) error }).SetLinger(0))
 			_ = peer.Close()
 		}, session.Reset, "the connection was reset"},
-		"grammar": {func(t *testing.T, peer net.Conn) { says(t, peer, "a\rb\n") }, session.Open,
+		"grammar": {func(t *testing.T, peer net.Conn) { peerWrite(t, peer, "a\rb\n") }, session.NotEnded,
 			`reply syntax (no CR): byte 1: expected LF, got "\r"`},
 	}
 	for name, test := range tests {
@@ -93,10 +93,10 @@ func TestHowAConversationEnds(t *testing.T) {
 				for range 3 { // it is never used up
 					r := take(t, c)
 					assert.Equal(t, test.ending, r.Ending)
-					assert.Equal(t, test.ending, c.Ended())
+					assert.Equal(t, test.ending, c.Ending())
 					assert.Equal(t, test.words, r.String())
-					assert.False(t, r.Whole())
-					assert.Equal(t, r.Broken != nil, r.Bytes())
+					assert.False(t, r.IsComplete())
+					assert.Equal(t, r.Broken != nil, r.HasBytes())
 				}
 			})
 		})
@@ -128,25 +128,25 @@ func TestTLSWithoutItsFarewellIsAnOrderlyClose(t *testing.T) {
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	inBubble(t, session.Config{}, func(t *testing.T, c *session.Conn, peer net.Conn) {
-		heard := hears(peer)
-		says(t, peer, "!beat\nhi\nagain\n")
+		heard := peerRead(peer)
+		peerWrite(t, peer, "!beat\nhi\nagain\n")
 		assert.Equal(t, session.Notice, take(t, c).Turn)
 		assert.Equal(t, session.Answer, take(t, c).Turn)
 		assert.Equal(t, session.Extra, take(t, c).Turn, "right behind an answer")
 		time.Sleep(time.Second)
-		says(t, peer, "again\n!beat\n")
+		peerWrite(t, peer, "again\n!beat\n")
 		assert.Equal(t, session.Unasked, take(t, c).Turn)
 		assert.Equal(t, session.Notice, take(t, c).Turn)
 
 		require.NoError(t, c.Write(t.Context(), [][]byte{[]byte("a\n")}, 0))
 		require.NoError(t, c.Write(t.Context(), [][]byte{[]byte("b"), []byte("c\n")}, 0))
-		assert.Equal(t, session.Status{Phase: session.Serving, Owed: 2, Verb: "bc", Asked: []byte("bc\n"),
+		assert.Equal(t, session.Status{Phase: session.Serving, OwedMessages: 2, Verb: "bc", Command: []byte("bc\n"),
 			Farewell: []byte("bye\n")}, c.Status())
-		says(t, peer, "A\nB\n")
+		peerWrite(t, peer, "A\nB\n")
 		first, second := take(t, c), take(t, c)
-		assert.Equal(t, []int{2, 1}, []int{first.Owed, second.Owed})
-		assert.Equal(t, "bc\n", string(second.Asked))
-		assert.Zero(t, c.Status().Owed)
+		assert.Equal(t, []int{2, 1}, []int{first.OwedMessages, second.OwedMessages})
+		assert.Equal(t, "bc\n", string(second.Command))
+		assert.Zero(t, c.Status().OwedMessages)
 		require.NoError(t, c.End(session.Closed))
 		assert.Equal(t, "a\nbc\n", <-heard)
 	})
@@ -154,32 +154,32 @@ func TestTurns(t *testing.T) {
 
 func TestSeenComesBeforeTaken(t *testing.T) {
 	t.Parallel()
-	var seen []string
-	over := make(chan struct{})
-	config := session.Config{Seen: func(r session.Received) { seen = append(seen, r.String()) },
-		Closed: func() { close(over) }}
+	var received []string
+	done := make(chan struct{})
+	config := session.Config{OnReceived: func(r session.Received) { received = append(received, r.String()) },
+		OnClosed: func() { close(done) }}
 	inBubble(t, config, func(t *testing.T, c *session.Conn, peer net.Conn) {
-		says(t, peer, "a\n!b\n")
+		peerWrite(t, peer, "a\n!b\n")
 		take(t, c)
 		take(t, c)
 		_ = peer.Close()
 		take(t, c)
-		<-over
-		assert.Equal(t, []string{"+a", "!b", "the connection was closed (orderly, FIN)"}, seen)
+		<-done
+		assert.Equal(t, []string{"+a", "!b", "the connection was closed (orderly, FIN)"}, received)
 	})
 }
 
 // What is large waits in the connection, not in memory, until it is taken.
 func TestLargeMessagesAreReadOneByOne(t *testing.T) {
 	t.Parallel()
-	var seen int
-	config := session.Config{Seen: func(session.Received) { seen++ }}
+	var received int
+	config := session.Config{OnReceived: func(session.Received) { received++ }}
 	inBubble(t, config, func(t *testing.T, c *session.Conn, peer net.Conn) {
-		const many = 5
-		go func() { _, _ = io.WriteString(peer, strings.Repeat(strings.Repeat("x", 1<<20+1)+"\n", many)) }()
-		for i := range many {
+		const count = 5
+		go func() { _, _ = io.WriteString(peer, strings.Repeat(strings.Repeat("x", 1<<20+1)+"\n", count)) }()
+		for i := range count {
 			synctest.Wait()
-			assert.Equal(t, i+1, seen)
+			assert.Equal(t, i+1, received)
 			take(t, c)
 		}
 	})
@@ -188,7 +188,7 @@ func TestLargeMessagesAreReadOneByOne(t *testing.T) {
 func TestEndingsAsTranscriptsWriteThem(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "open <close> <fin> <reset> <half-close>",
-		strings.Join([]string{session.Open.String(), session.Closed.String(),
+		strings.Join([]string{session.NotEnded.String(), session.Closed.String(),
 			session.Fin.String(), session.Reset.String(), session.HalfShut.String()}, " "))
 	assert.Empty(t, session.Received{}.String())
 }

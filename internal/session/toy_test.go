@@ -24,18 +24,18 @@ import (
 type toy struct{}
 
 func (toy) Begin(from io.Reader) (session.Reader, session.State) {
-	return &toyReader{in: bufio.NewReader(from)}, &toyState{owed: 1}
+	return &toyReader{in: bufio.NewReader(from)}, &toyState{owedMessages: 1}
 }
 
 func (toy) Text(m session.Message) string { return string(m.Kind) + string(m.Text) }
 
 // toyReader keeps what it has read of an unfinished message, so that it can go on.
 type toyReader struct {
-	in   *bufio.Reader
-	line []byte // of the unfinished message
-	all  int64
-	part session.Message
-	left int // blocks
+	in        *bufio.Reader
+	line      []byte // of the unfinished message
+	all       int64
+	part      session.Message
+	remaining int // blocks
 }
 
 var errToy = errors.New("no number")
@@ -47,30 +47,30 @@ func (r *toyReader) Read() (session.Message, error) {
 			return session.Message{}, err
 		}
 		switch {
-		case r.left > 0:
+		case r.remaining > 0:
 			block := make([]byte, number(line[1:]))
 			if _, err := io.ReadFull(r.in, block); err != nil {
 				return session.Message{}, err
 			}
 			r.part.Parts = append(r.part.Parts, block)
-			r.left--
+			r.remaining--
 		case len(line) > 0 && line[0] == '&':
-			r.left, r.part = number(line[1:]), session.Message{Kind: '&'}
+			r.remaining, r.part = number(line[1:]), session.Message{Kind: '&'}
 		case len(line) > 0 && line[0] == '!':
 			return session.Message{Kind: '!', Text: line[1:]}, nil
 		default:
 			return session.Message{Kind: '+', Text: line}, nil
 		}
-		if r.left == 0 {
+		if r.remaining == 0 {
 			return r.part, nil
 		}
 	}
 }
 
 func (r *toyReader) readLine() ([]byte, error) {
-	more, err := r.in.ReadBytes('\n')
-	r.line = append(r.line, more...)
-	r.all += int64(len(more))
+	data, err := r.in.ReadBytes('\n')
+	r.line = append(r.line, data...)
+	r.all += int64(len(data))
 	if i := bytes.IndexByte(r.line, '\r'); i >= 0 {
 		return nil, &session.SyntaxError{Rule: "no CR", Offset: r.all - int64(len(r.line)-i), Expected: "LF", Got: `"\r"`}
 	}
@@ -90,7 +90,7 @@ func number(b []byte) int {
 	return n
 }
 
-func (r *toyReader) Pending() (what, rule string) {
+func (r *toyReader) Pending() (words, rule string) {
 	if len(r.line) == 0 {
 		return "", ""
 	}
@@ -102,14 +102,14 @@ func (r *toyReader) Buffered() int { return r.in.Buffered() }
 func (r *toyReader) ReadOn() {}
 
 type toyState struct {
-	owed  int
-	phase session.Phase
-	verb  string
-	sent  []byte
+	owedMessages int
+	phase        session.Phase
+	verb         string
+	sent         []byte
 }
 
 func (s *toyState) Sent(b []byte) {
-	s.owed += bytes.Count(b, []byte("\n"))
+	s.owedMessages += bytes.Count(b, []byte("\n"))
 	s.sent = b
 	s.verb = string(bytes.TrimSpace(b))
 }
@@ -118,7 +118,7 @@ func (s *toyState) Turn(m session.Message) session.Turn {
 	switch {
 	case m.Kind == '!':
 		return session.Notice
-	case s.owed > 0:
+	case s.owedMessages > 0:
 		return session.Answer
 	}
 	return session.Unasked
@@ -126,13 +126,13 @@ func (s *toyState) Turn(m session.Message) session.Turn {
 
 func (s *toyState) Received(m session.Message) {
 	if s.Turn(m) == session.Answer {
-		s.owed--
+		s.owedMessages--
 		s.phase = session.Serving
 	}
 }
 
 func (s *toyState) Status() session.Status {
-	st := session.Status{Phase: s.phase, Owed: s.owed, Verb: s.verb, Asked: s.sent}
+	st := session.Status{Phase: s.phase, OwedMessages: s.owedMessages, Verb: s.verb, Command: s.sent}
 	if s.phase == session.Serving {
 		st.Farewell = []byte("bye\n")
 	}
@@ -163,15 +163,15 @@ func pair(t *testing.T) (ours, peer net.Conn) {
 	return ours, peer
 }
 
-// says writes as the peer.
-func says(t *testing.T, peer net.Conn, text string) {
+// peerWrite writes as the peer.
+func peerWrite(t *testing.T, peer net.Conn, text string) {
 	t.Helper()
 	_, err := io.WriteString(peer, text)
 	require.NoError(t, err)
 }
 
-// hears reads as the peer, all until our side ends, and sends it.
-func hears(peer net.Conn) <-chan string {
+// peerRead reads as the peer, all until our side ends, and sends it.
+func peerRead(peer net.Conn) <-chan string {
 	all := make(chan string, 1)
 	go func() {
 		b, _ := io.ReadAll(peer)

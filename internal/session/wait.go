@@ -12,15 +12,15 @@ func (c *Conn) Peek(ctx context.Context, deadline time.Time) (Received, bool) {
 		return Received{}, false
 	}
 	r := *c.next
-	if r.Whole() {
+	if r.IsComplete() {
 		status := c.Status()
-		r.Turn, r.Asked, r.Owed = c.turn(r), status.Asked, status.Owed
+		r.Turn, r.Command, r.OwedMessages = c.turn(r), status.Command, status.OwedMessages
 	}
 	return r, true
 }
 
-// Waiting returns what was received and not taken, without waiting.
-func (c *Conn) Waiting() (Received, bool) { return c.Peek(context.Background(), time.Time{}) }
+// Poll returns what was received and not taken, without waiting.
+func (c *Conn) Poll() (Received, bool) { return c.Peek(context.Background(), time.Time{}) }
 
 // Take is Peek that removes what it returns, and updates the state of the conversation.
 // An end of the connection and a breach of the grammar are never removed: every later
@@ -30,11 +30,11 @@ func (c *Conn) Take(ctx context.Context, deadline time.Time) (Received, bool) {
 	if !ok {
 		return r, false
 	}
-	c.ended = r.Ending
-	if r.Ending == Open && r.Broken == nil {
+	c.ending = r.Ending
+	if r.Ending == NotEnded && r.Broken == nil {
 		c.next = nil
 	}
-	if r.Whole() {
+	if r.IsComplete() {
 		c.state.Received(r.Message)
 		if r.Turn == Answer {
 			c.times.answered = r.At
@@ -59,12 +59,12 @@ func (c *Conn) turn(r Received) Turn {
 // receive moves what is received next to c.next, and ignores the ends of earlier waits.
 func (c *Conn) receive(ctx context.Context, deadline time.Time) bool {
 	for {
-		r, ok := c.first(ctx, deadline)
+		r, ok := c.receiveFirst(ctx, deadline)
 		if !ok {
 			return false
 		}
-		if c.untaken.Add(-int64(r.Message.size())); r.taken != nil {
-			close(r.taken)
+		if c.untaken.Add(-int64(r.Message.size())); r.done != nil {
+			close(r.done)
 		}
 		if r.GaveUp && c.obsolete > 0 {
 			c.obsolete--
@@ -76,25 +76,25 @@ func (c *Conn) receive(ctx context.Context, deadline time.Time) bool {
 	}
 }
 
-// first prefers what was received already to the end of the wait. There is no timer behind a wait that is over at once:
+// receiveFirst prefers what was received already to the end of the wait. There is no timer behind a wait that is over at once:
 // most are, and in virtual time several goroutines that poll such timers crash the race detector
 // (https://go.dev/issue/78156).
-func (c *Conn) first(ctx context.Context, deadline time.Time) (r Received, ok bool) {
+func (c *Conn) receiveFirst(ctx context.Context, deadline time.Time) (r Received, ok bool) {
 	select {
 	case r = <-c.incoming:
 		return r, true
 	default:
 	}
-	left := time.Until(deadline)
-	if left <= 0 {
+	wait := time.Until(deadline)
+	if wait <= 0 {
 		return r, false
 	}
-	over := time.NewTimer(left)
-	defer over.Stop()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
 	select {
 	case r = <-c.incoming:
 		return r, true
-	case <-over.C:
+	case <-timer.C:
 	case <-ctx.Done():
 	}
 	return r, false
@@ -135,10 +135,10 @@ func (c *Conn) Answer(ctx context.Context) (Received, error) {
 // unfinished. A message that is complete at this very moment is taken instead, and
 // so is one whose bytes keep coming, for at most ten timeouts.
 func (c *Conn) GiveUp(ctx context.Context) Received {
-	const most = 10 // timeouts
+	const limit = 10 // timeouts
 	for begin := time.Now(); ; {
 		r := c.interrupt()
-		if !r.Coming || time.Since(begin) > most*c.config.Timeout {
+		if !r.IsArriving || time.Since(begin) > limit*c.config.Timeout {
 			return r
 		}
 		if next, ok := c.TakeSoon(ctx, time.Now(), pauseInside); ok {

@@ -22,18 +22,18 @@ func TestAnswer(t *testing.T) {
 		words string
 		took  time.Duration
 	}{
-		"at once": {func(t *testing.T, peer net.Conn) { says(t, peer, "hi\n") }, "+hi", 0},
-		"in time": {func(t *testing.T, peer net.Conn) { time.Sleep(timeout - 1); says(t, peer, "hi\n") }, "+hi",
+		"at once": {func(t *testing.T, peer net.Conn) { peerWrite(t, peer, "hi\n") }, "+hi", 0},
+		"in time": {func(t *testing.T, peer net.Conn) { time.Sleep(timeout - 1); peerWrite(t, peer, "hi\n") }, "+hi",
 			timeout - 1},
 		"none": {func(*testing.T, net.Conn) {}, "no reply", timeout},
-		"unfinished": {func(t *testing.T, peer net.Conn) { says(t, peer, "h") }, `an unfinished reply: a line after "h"`,
+		"unfinished": {func(t *testing.T, peer net.Conn) { peerWrite(t, peer, "h") }, `an unfinished reply: a line after "h"`,
 			timeout},
 		"slow, and at last whole": {func(t *testing.T, peer net.Conn) {
 			for range 30 {
 				time.Sleep(900 * time.Millisecond)
-				says(t, peer, "x")
+				peerWrite(t, peer, "x")
 			}
-			says(t, peer, "\n")
+			peerWrite(t, peer, "\n")
 		}, "+xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 27 * time.Second},
 		"without end": {func(_ *testing.T, peer net.Conn) {
 			for err := error(nil); err == nil; _, err = peer.Write([]byte("x")) {
@@ -62,29 +62,29 @@ func TestAnswer(t *testing.T) {
 func TestAnUnfinishedMessageNamesItsRule(t *testing.T) {
 	t.Parallel()
 	inBubble(t, session.Config{}, func(t *testing.T, c *session.Conn, peer net.Conn) {
-		says(t, peer, "h")
+		peerWrite(t, peer, "h")
 		time.Sleep(time.Minute)
 		r := c.GiveUp(t.Context())
 		assert.True(t, r.GaveUp)
-		assert.True(t, r.Bytes())
+		assert.True(t, r.HasBytes())
 		assert.Equal(t, "line end", r.Rule)
-		assert.False(t, r.Coming)
-		says(t, peer, "i\n")
-		whole := take(t, c)
-		assert.Equal(t, "+hi", whole.String(), "the reader goes on where it was")
-		assert.Equal(t, time.Minute, whole.Message.Arriving, "from its first byte, although a wait was given up")
+		assert.False(t, r.IsArriving)
+		peerWrite(t, peer, "i\n")
+		reply := take(t, c)
+		assert.Equal(t, "+hi", reply.String(), "the reader goes on where it was")
+		assert.Equal(t, time.Minute, reply.Message.Arriving, "from its first byte, although a wait was given up")
 	})
 }
 
 func TestAnswerEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	inBubble(t, session.Config{}, func(t *testing.T, c *session.Conn, _ net.Conn) {
-		why := errors.New("enough")
+		cause := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Second, func() { cancel(why) })
+		time.AfterFunc(time.Second, func() { cancel(cause) })
 		begin := time.Now()
 		_, err := c.Answer(ctx)
-		require.ErrorIs(t, err, why)
+		require.ErrorIs(t, err, cause)
 		assert.Equal(t, time.Second, time.Since(begin))
 	})
 }
@@ -95,7 +95,7 @@ func TestAMarkOfAnEarlierWaitMeansNothing(t *testing.T) {
 	t.Parallel()
 	inBubble(t, session.Config{}, func(t *testing.T, c *session.Conn, peer net.Conn) {
 		for range 3 {
-			says(t, peer, "a\nb\n")
+			peerWrite(t, peer, "a\nb\n")
 			time.Sleep(time.Second)
 			assert.Equal(t, "+a", c.GiveUp(t.Context()).String())
 			assert.Equal(t, "+b", c.GiveUp(t.Context()).String())
@@ -111,7 +111,7 @@ func TestAMarkOfAnEarlierWaitMeansNothing(t *testing.T) {
 func TestAGivenUpWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	inBubble(t, session.Config{}, func(t *testing.T, c *session.Conn, peer net.Conn) {
-		says(t, peer, "h")
+		peerWrite(t, peer, "h")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		assert.Equal(t, "no reply", c.GiveUp(ctx).String())

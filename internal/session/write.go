@@ -31,7 +31,7 @@ func (c *Conn) Write(ctx context.Context, segments [][]byte, pause time.Duration
 	defer func() { c.times.sent = time.Now() }()
 	defer context.AfterFunc(ctx, func() { c.nc.SetWriteDeadline(longAgo()) })()
 	for i, s := range segments {
-		if i > 0 && !machine.Until(ctx.Done(), pause) {
+		if i > 0 && !machine.Wait(ctx.Done(), pause) {
 			c.writeErr = fmt.Errorf("write: %w", context.Cause(ctx))
 			return c.writeErr
 		}
@@ -56,8 +56,8 @@ func (c *Conn) write(ctx context.Context, segment []byte) error {
 		}
 		n, err := c.nc.Write(segment)
 		segment = segment[n:]
-		early := time.Since(begin) < c.config.Timeout+c.grace(begin) // this machine has turned out to be late
-		if !early || !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil {
+		isEarly := time.Since(begin) < c.config.Timeout+c.grace(begin) // this machine has turned out to be late
+		if !isEarly || !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (c *Conn) Ask(ctx context.Context, command []byte) (Received, error) {
 func (c *Conn) Aside(ctx context.Context, command []byte) (Received, error) {
 	defer func(before times) { c.times = before }(c.times)
 	r, err := c.Ask(ctx, command)
-	if err != nil || !r.Whole() {
+	if err != nil || !r.IsComplete() {
 		c.waived++
 	}
 	return r, err

@@ -36,17 +36,17 @@ func (s *Server) Restart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.unseen(o.stopped(ctx, Restart))
+	return s.unseenError(o.awaitStop(ctx, Restart))
 }
 
 // Kill kills the server, and starts it again unless something has done that. It is as Restart else.
 func (s *Server) Kill(ctx context.Context) error { return s.cycle(ctx, Kill) }
 
 // cycle stops the server and starts it again. One that was not seen to stop is not started.
-func (s *Server) cycle(ctx context.Context, how Action) error {
-	err := s.Stop(ctx, how)
-	unseen, is := errors.AsType[*UnseenError](err)
-	if err != nil && (!is || unseen.Serves) {
+func (s *Server) cycle(ctx context.Context, action Action) error {
+	err := s.Stop(ctx, action)
+	unseen, ok := errors.AsType[*UnseenError](err)
+	if err != nil && (!ok || unseen.Serves) {
 		return err
 	}
 	return cmp.Or(s.revive(ctx), err)
@@ -57,7 +57,7 @@ func (s *Server) revive(ctx context.Context) error {
 	if !s.Can(Start) {
 		return nil
 	}
-	for until := time.Now().Add(comesBack); !s.ours() && time.Now().Before(until) && machine.Sleep(ctx, lookPause); {
+	for until := time.Now().Add(restartTimeout); !s.isOurs() && time.Now().Before(until) && machine.Sleep(ctx, lookPause); {
 		if s.serves(ctx) == nil {
 			return nil
 		}
@@ -67,22 +67,22 @@ func (s *Server) revive(ctx context.Context) error {
 
 // Stop stops the server: how is Stop, Kill or KillServer. It blocks until that was seen: no connection from before is
 // open, and nothing serves, or another process does. The error is an [UnseenError] if it was not.
-func (s *Server) Stop(ctx context.Context, how Action) error {
+func (s *Server) Stop(ctx context.Context, action Action) error {
 	o := s.observe(ctx)
 	defer o.close()
 	stop := o.watch(ctx)
-	err := s.do(ctx, how, "")
+	err := s.do(ctx, action, "")
 	stop()
-	if unseen, is := errors.AsType[*UnseenError](err); err != nil && (!is || unseen.Serves) {
+	if unseen, ok := errors.AsType[*UnseenError](err); err != nil && (!ok || unseen.Serves) {
 		return err // it was not done, or not seen last time
 	}
-	return cmp.Or(s.unseen(o.stopped(ctx, how)), err)
+	return cmp.Or(s.unseenError(o.awaitStop(ctx, action)), err)
 }
 
 // Start starts a server that was stopped, unless it serves already, and blocks until it serves. The error is a
 // [StartError] if it does not, and an [UnseenError] if something else serves in its place.
 func (s *Server) Start(ctx context.Context) error {
-	if s.ours() {
+	if s.isOurs() {
 		return s.do(ctx, Start, "")
 	}
 	if s.serves(ctx) == nil {
@@ -104,39 +104,39 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 }
 
-// ours reports whether a [Starter] started the server.
-func (s *Server) ours() bool { return s.processes != nil }
+// isOurs reports whether a [Starter] started the server.
+func (s *Server) isOurs() bool { return s.processes != nil }
 
 // Pause makes the server stand still until Resume. It blocks until nothing answers. The error is an [UnseenError] if
 // something does.
 func (s *Server) Pause(ctx context.Context) error {
 	now := s.instance()
 	var o *observer
-	if !now.known() { // else a connection would be one that the server counts when it goes on
+	if !now.isKnown() { // else a connection would be one that the server counts when it goes on
 		o = s.observe(ctx)
 		defer o.close()
 	}
 	if err := s.do(ctx, Pause, ""); err != nil {
 		return err
 	}
-	if now.stands(ctx) {
+	if now.standsStill(ctx) {
 		return nil
 	}
 	if o == nil {
 		o = s.observe(ctx)
 		defer o.close()
 	}
-	return s.unseen(o.paused(ctx))
+	return s.unseenError(o.awaitPause(ctx))
 }
 
 // Resume ends a Pause. The error is an [UnseenError] if it is seen that the server went on before.
 func (s *Server) Resume(ctx context.Context) error {
 	now := s.instance()
-	went := now.known() && slices.ContainsFunc(now, holder.moves)
-	if err := s.do(ctx, Resume, ""); err != nil || !went {
+	hasMoved := now.isKnown() && slices.ContainsFunc(now, holder.moves)
+	if err := s.do(ctx, Resume, ""); err != nil || !hasMoved {
 		return err
 	}
-	return s.unseen(&UnseenError{Action: Pause, Why: "the server continued before it was resumed", Serves: true})
+	return s.unseenError(&UnseenError{Action: Pause, Reason: "the server continued before it was resumed", Serves: true})
 }
 
 // Signal quiets or terminates a worker: state is "quiet" or "terminate". It blocks until
@@ -152,13 +152,13 @@ func (s *Server) do(ctx context.Context, action Action, wid string) error {
 	return s.Operator.Do(ctx, action, wid)
 }
 
-// unseen returns what an observer has not seen as an error, with what the command printed and what to do.
-func (s *Server) unseen(e *UnseenError) error {
+// unseenError returns what an observer has not seen as an error, with what the command printed and what to do.
+func (s *Server) unseenError(e *UnseenError) error {
 	if e == nil {
 		return nil
 	}
-	started, ours := s.Operator.(*Started)
-	if !ours {
+	started, ok := s.Operator.(*StartedServer)
+	if !ok {
 		e.Advice = "does the command act on the server at " + s.Address.HostPort() + ", and not on another one?"
 		return e
 	}

@@ -30,16 +30,16 @@ type Scheme struct {
 	Backend string // where they take workers unless the URL has a port; empty: servers have one port
 }
 
-// schemeNamed returns the scheme of a name, whose case does not count; the zero Scheme if it is not among them.
-func schemeNamed(name string, all []Scheme) (scheme Scheme) {
+// findScheme returns the scheme of a name, whose case does not count; the zero Scheme if it is not among them.
+func findScheme(name string, all []Scheme) (scheme Scheme) {
 	if i := slices.IndexFunc(all, func(s Scheme) bool { return strings.EqualFold(s.Name, name) }); i >= 0 {
 		scheme = all[i]
 	}
 	return scheme
 }
 
-// wanted is the form of a URL.
-const wanted = "tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://..."
+// urlForm is the form of a URL.
+const urlForm = "tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://..."
 
 // Address is the place of a server, from its URL.
 type Address struct {
@@ -61,7 +61,7 @@ func ParseURL(raw string, others ...Scheme) (Address, error) {
 	if !ok {
 		return Address{}, notAURL(raw)
 	}
-	scheme, port := schemeNamed(name, others), defaultPort
+	scheme, port := findScheme(name, others), defaultPort
 	a := Address{Protocol: scheme.Name, TLS: strings.EqualFold(name, schemeTLS)}
 	switch {
 	case scheme.Name != "":
@@ -69,8 +69,8 @@ func ParseURL(raw string, others ...Scheme) (Address, error) {
 	case !a.TLS && !strings.EqualFold(name, schemeTCP):
 		return Address{}, unknownScheme(name, others)
 	}
-	rest, backend, two := strings.Cut(rest, backendMark)
-	if two && (scheme.Backend == "" || !isPort(backend)) {
+	rest, backend, hasBackend := strings.Cut(rest, backendMark)
+	if hasBackend && (scheme.Backend == "" || !isPort(backend)) {
 		return Address{}, fmt.Errorf("?backend= works only at the end of a URL of %s, with a port number",
 			brokers(others))
 	}
@@ -78,7 +78,7 @@ func ParseURL(raw string, others ...Scheme) (Address, error) {
 	if err != nil {
 		return Address{}, err
 	}
-	if a.Backend = backend; !two && !numbered.MatchString(hostport) {
+	if a.Backend = backend; !hasBackend && !portSuffix.MatchString(hostport) {
 		a.Backend = scheme.Backend
 	}
 	if _, password, ok := strings.Cut(user, ":"); ok {
@@ -104,8 +104,8 @@ func brokers(all []Scheme) string {
 // backendMark stands in a URL before the port for workers.
 const backendMark = "?backend="
 
-// numbered matches a host with a port.
-var numbered = regexp.MustCompile(`:[0-9]+$`)
+// portSuffix matches a host with a port.
+var portSuffix = regexp.MustCompile(`:[0-9]+$`)
 
 func isPort(s string) bool {
 	number, err := strconv.ParseUint(s, 10, 16)
@@ -118,21 +118,21 @@ var hostAndPort = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
 // notAURL returns an error that repeats the text only if no part of it can be a password.
 func notAURL(raw string) error {
 	if !hostAndPort.MatchString(raw) {
-		return fmt.Errorf("this is not a server URL; use %s", wanted)
+		return fmt.Errorf("this is not a server URL; use %s", urlForm)
 	}
 	return fmt.Errorf("%q is not a server URL; use tcp://%s", raw, raw)
 }
 
 func unknownScheme(scheme string, others []Scheme) error {
-	var known []string
+	var names []string
 	for _, s := range others {
-		known = append(known, s.Name)
+		names = append(names, s.Name)
 	}
-	help := text.DidYouMean(text.Candidates(strings.ToLower(scheme), known)...)
+	help := text.DidYouMean(text.Candidates(strings.ToLower(scheme), names)...)
 	if help != "" {
 		help = "; " + help
-	} else if len(known) > 0 {
-		help = "; for other protocols it is " + strings.Join(known, ":// or ") + "://"
+	} else if len(names) > 0 {
+		help = "; for other protocols it is " + strings.Join(names, ":// or ") + "://"
 	}
 	switch strings.ToLower(scheme) {
 	case "http", "https":
@@ -140,7 +140,7 @@ func unknownScheme(scheme string, others []Scheme) error {
 	case "tls", "ssl", "tcps", "tcp+ssl", "tcptls":
 		help = "; with TLS it is tcp+tls://"
 	}
-	return fmt.Errorf("unknown scheme %q: use %s%s", scheme, wanted, help)
+	return fmt.Errorf("unknown scheme %q: use %s%s", scheme, urlForm, help)
 }
 
 // splitUser splits before the last @. Characters that end the authority of a URL must be encoded in a password.
@@ -154,7 +154,7 @@ func splitUser(rest string) (user, hostport string, err error) {
 		return "", "", errors.New("in a password, write / as %2F, ? as %3F and # as %23")
 	}
 	if strings.Trim(tail, "/") != "" {
-		return "", "", fmt.Errorf("the URL must end with the port: use %s", wanted)
+		return "", "", fmt.Errorf("the URL must end with the port: use %s", urlForm)
 	}
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		return authority[:at], authority[at+1:], nil
@@ -162,9 +162,9 @@ func splitUser(rest string) (user, hostport string, err error) {
 	return "", authority, nil
 }
 
-func splitHostPort(hostport, usual string) (host, port string, err error) {
+func splitHostPort(hostport, fallback string) (host, port string, err error) {
 	if inner, ok := strings.CutPrefix(hostport, "["); ok {
-		host, port, err = splitBracketed(inner)
+		host, port, err = splitIPv6(inner)
 	} else if host, port, _ = strings.Cut(hostport, ":"); strings.Contains(port, ":") {
 		return "", "", errors.New("write an IPv6 address in brackets: tcp://[::1]:7419")
 	} else if strings.ContainsAny(host, "%[]") || strings.ContainsFunc(host, isBlank) {
@@ -174,9 +174,9 @@ func splitHostPort(hostport, usual string) (host, port string, err error) {
 	case err != nil:
 		return "", "", err
 	case host == "":
-		return "", "", fmt.Errorf("the host is missing: use %s", wanted)
+		return "", "", fmt.Errorf("the host is missing: use %s", urlForm)
 	case port == "":
-		return host, usual, nil
+		return host, fallback, nil
 	case !isPort(port):
 		return "", "", errors.New("the port is not a number from 1 to 65535")
 	}
@@ -185,8 +185,8 @@ func splitHostPort(hostport, usual string) (host, port string, err error) {
 
 func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// splitBracketed reads what follows the opening bracket of an IPv6 address.
-func splitBracketed(inner string) (host, port string, err error) {
+// splitIPv6 reads what follows the opening bracket of an IPv6 address.
+func splitIPv6(inner string) (host, port string, err error) {
 	host, after, ok := strings.Cut(inner, "]")
 	if !ok {
 		return "", "", errors.New("a bracket is not closed: an IPv6 address looks like [::1]")
@@ -208,20 +208,20 @@ func (a Address) HostPort() string { return net.JoinHostPort(a.Host, a.Port) }
 
 // String returns the URL without the password.
 func (a Address) String() string {
-	url := a.scheme() + "://" + a.encoded()
+	url := a.scheme() + "://" + a.encodedHostPort()
 	if a.Backend != "" {
 		url += backendMark + a.Backend
 	}
 	return url
 }
 
-// Masked returns the URL with the word PASSWORD in the place of the password, if
+// MaskedURL returns the URL with the word PASSWORD in the place of the password, if
 // there is one: a form to fill in.
-func (a Address) Masked() string {
+func (a Address) MaskedURL() string {
 	if a.Password == "" {
 		return a.String()
 	}
-	return a.scheme() + "://:PASSWORD@" + a.encoded()
+	return a.scheme() + "://:PASSWORD@" + a.encodedHostPort()
 }
 
 func (a Address) scheme() string {
@@ -234,7 +234,7 @@ func (a Address) scheme() string {
 	return schemeTCP
 }
 
-func (a Address) encoded() string { return strings.Replace(a.HostPort(), "%", "%25", 1) }
+func (a Address) encodedHostPort() string { return strings.Replace(a.HostPort(), "%", "%25", 1) }
 
 // user matches what is between :// and the last @ of a line.
 var user = regexp.MustCompile(`://[^\n]*@`)

@@ -104,19 +104,19 @@ func TestParseURL(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, test.want, a)
 			assert.Equal(t, test.text, a.String())
-			again, err := ParseURL(a.String(), others...)
+			parsed, err := ParseURL(a.String(), others...)
 			require.NoError(t, err)
 			a.Password = ""
-			assert.Equal(t, a, again, "the text is a URL too")
+			assert.Equal(t, a, parsed, "the text is a URL too")
 		})
 	}
 }
 
 func TestMasked(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "tcp://localhost:7419", Address{Host: "localhost", Port: "7419"}.Masked())
+	assert.Equal(t, "tcp://localhost:7419", Address{Host: "localhost", Port: "7419"}.MaskedURL())
 	assert.Equal(t, "tcp+tls://:PASSWORD@[::1]:7419",
-		Address{TLS: true, Host: "::1", Port: "7419", Password: "hunter2"}.Masked())
+		Address{TLS: true, Host: "::1", Port: "7419", Password: "hunter2"}.MaskedURL())
 }
 
 func TestRedact(t *testing.T) {
@@ -129,7 +129,7 @@ func TestRedact(t *testing.T) {
 		"x tcp://:a/b?c#d e@f@localhost: refused": "x tcp://***@localhost: refused",
 		"tcp://hunter2@localhost":                 "tcp://***@localhost",
 		"http://:hunter2@h\ntcp://:hunter3@h":     "http://***@h\ntcp://***@h",
-		"want " + wanted:                          "want " + wanted,
+		"want " + urlForm:                         "want " + urlForm,
 		"tcp://:PASSWORD@localhost":               "tcp://:PASSWORD@localhost",
 	}
 	for text, want := range tests {
@@ -147,9 +147,9 @@ func FuzzParseURL(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := ParseURL(a.String(), others...)
+		parsed, err := ParseURL(a.String(), others...)
 		require.NoError(t, err)
 		a.Password = ""
-		assert.Equal(t, a, again)
+		assert.Equal(t, a, parsed)
 	})
 }

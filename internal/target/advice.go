@@ -23,13 +23,13 @@ import (
 // if nothing is known. The scheme of the address is among the others, if it is one of another protocol.
 func (a Address) Advice(err error, others ...Scheme) string {
 	if Refused(err) {
-		usual := defaultPort + " unless configured otherwise; its web page has another one"
+		fallback := defaultPort + " unless configured otherwise; its web page has another one"
 		if a.Protocol != "" {
-			usual = schemeNamed(a.Protocol, others).Port + " unless configured otherwise"
+			fallback = findScheme(a.Protocol, others).Port + " unless configured otherwise"
 		}
-		return fmt.Sprintf("nothing listens there"+a.several()+": is the server running, and is %s the port on which it "+
+		return fmt.Sprintf("nothing listens there"+a.severalAddresses()+": is the server running, and is %s the port on which it "+
 			"takes jobs (%s)?",
-			a.Port, usual)
+			a.Port, fallback)
 	}
 	if name, ok := errors.AsType[*net.DNSError](err); ok {
 		if name.IsNotFound {
@@ -55,8 +55,8 @@ func (a Address) Advice(err error, others ...Scheme) string {
 // Refused reports whether an error of [Server.Dial] means that nothing listens.
 func Refused(err error) bool { return forward.Refused(err) }
 
-// several returns the addresses of a host that has more than one.
-func (a Address) several() string {
+// severalAddresses returns the addresses of a host that has more than one.
+func (a Address) severalAddresses() string {
 	all, err := net.LookupHost(a.Host) //nolint:noctx // it was looked up a moment ago
 	if err != nil || len(all) < 2 {
 		return ""
@@ -128,16 +128,16 @@ const probeTimeout = 3 * time.Second
 func (s *Server) Probe(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	var web, secured bool
+	var isWeb, isTLS bool
 	var asking sync.WaitGroup
-	asking.Go(func() { web = s.speaksHTTP(ctx) })
-	asking.Go(func() { secured = s.TLS == nil && s.speaksTLS(ctx) })
+	asking.Go(func() { isWeb = s.speaksHTTP(ctx) })
+	asking.Go(func() { isTLS = s.TLS == nil && s.speaksTLS(ctx) })
 	asking.Wait()
 	switch {
-	case web:
+	case isWeb:
 		return "this is an HTTP server, perhaps the web page of an FWP server: use its port for jobs (7419 unless " +
 			"configured otherwise)"
-	case secured:
+	case isTLS:
 		return "this is a TLS server: use a tcp+tls:// URL"
 	}
 	return ""

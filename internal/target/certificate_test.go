@@ -27,10 +27,10 @@ func clientPair(t *testing.T, config *tls.Config) (cert, key, other, encrypted s
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(config.Certificates[0].PrivateKey)
 	require.NoError(t, err)
-	another, err := rsa.GenerateKey(rand.Reader, 2048)
+	otherKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
 	return write("cert.pem", "CERTIFICATE", config.Certificates[0].Certificate[0]), write("key.pem", "PRIVATE KEY", der),
-		write("other.pem", "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(another)),
+		write("other.pem", "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(otherKey)),
 		write("encrypted.pem", "ENCRYPTED PRIVATE KEY", der)
 }
 
@@ -40,29 +40,29 @@ func TestClientCertificate(t *testing.T) {
 	config, caFile := certificate(t)
 	cert, key, _, _ := clientPair(t, config)
 	for name, version := range map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13} {
-		for given, options := range map[string]TLSOptions{
+		for pair, options := range map[string]TLSOptions{
 			"none": {CAFile: caFile}, "the right one": {CAFile: caFile, CertFile: cert, KeyFile: key},
 		} {
-			t.Run(name+", "+given, func(t *testing.T) {
+			t.Run(name+", "+pair, func(t *testing.T) {
 				t.Parallel()
 				asks := config.Clone()
 				asks.ClientAuth, asks.MinVersion, asks.MaxVersion = tls.RequireAnyClientCert, version, version
-				at := answering(t, "tcp", "127.0.0.1:0", asks)
+				at := lineServer(t, "tcp", "127.0.0.1:0", asks)
 				config, err := options.Config(at)
 				require.NoError(t, err)
 				nc, err := (&Server{Address: at, TLS: config}).Dial(t.Context())
-				var said []byte
+				var text []byte
 				if err == nil {
-					said, err = io.ReadAll(nc)
+					text, err = io.ReadAll(nc)
 					assert.NoError(t, nc.Close())
 				}
-				if given == "none" {
+				if pair == "none" {
 					assert.NotEmpty(t, Alert(err), "%v", err)
 					assert.Contains(t, at.Advice(err), "--tls-cert FILE and --tls-key FILE")
 					return
 				}
 				require.NoError(t, err)
-				assert.Equal(t, "hello\n", string(said))
+				assert.Equal(t, "hello\n", string(text))
 			})
 		}
 	}

@@ -15,10 +15,10 @@ const (
 
 // Choice is the server to use.
 type Choice struct {
-	Address  Address
-	Embedded bool   // none was named: Address is empty
-	How      string // "from --url", "from FAKTORY_URL", "the embedded server"
-	Variable string // the variable that the URL came from, empty if it came from none
+	Address    Address
+	IsEmbedded bool   // none was named: Address is empty
+	Source     string // "from --url", "from FAKTORY_URL", "the embedded server"
+	Variable   string // the variable that the URL came from, empty if it came from none
 }
 
 // Choose returns the server to use: the one of --url if that was given, else
@@ -26,17 +26,17 @@ type Choice struct {
 // FAKTORY_URL, else the embedded server. A variable that is set and empty is an
 // error: if the user forgot to fill it, no other server may be tested instead. The others are
 // schemes of [ParseURL].
-func Choose(url string, given bool, lookup func(string) (string, bool), others ...Scheme) (Choice, error) {
-	if given {
+func Choose(url string, isGiven bool, lookup func(string) (string, bool), others ...Scheme) (Choice, error) {
+	if isGiven {
 		return choice("from --url", "--url", "", url, others)
 	}
 	if name, ok := lookup(providerVariable); ok {
-		return provided(name, lookup, others)
+		return fromProvider(name, lookup, others)
 	}
 	if url, ok := lookup(urlVariable); ok {
 		return choice("from "+urlVariable, urlVariable, urlVariable, url, others)
 	}
-	return Choice{Embedded: true, How: "the embedded server"}, nil
+	return Choice{IsEmbedded: true, Source: "the embedded server"}, nil
 }
 
 // Argument returns the server that an argument names.
@@ -44,8 +44,8 @@ func Argument(url string, others ...Scheme) (Choice, error) {
 	return choice("from the arguments", "the argument", "", url, others)
 }
 
-// provided returns the server that FAKTORY_PROVIDER leads to.
-func provided(name string, lookup func(string) (string, bool), others []Scheme) (Choice, error) {
+// fromProvider returns the server that FAKTORY_PROVIDER leads to.
+func fromProvider(name string, lookup func(string) (string, bool), others []Scheme) (Choice, error) {
 	switch {
 	case name == "":
 		return Choice{}, errors.New(providerVariable +
@@ -61,25 +61,25 @@ func provided(name string, lookup func(string) (string, bool), others []Scheme) 
 	return choice("from "+name+", which "+providerVariable+" names", name, name, url, others)
 }
 
-// Named is what an argument or a flag names.
-type Named uint8
+// NameKind is what an argument or a flag names.
+type NameKind uint8
 
 // The things that are named: there is one notation for them, whatever program or flag takes it.
 const (
-	NamesNothing  Named = iota // it may be the name of a file
-	NamesURL                   // a server that runs: tcp://HOST:PORT
-	NamesStart                 // servers that are started: start:COMMAND
-	NamesEmbedded              // the embedded server: embedded
-	NamesWorker                // a worker: worker:COMMAND
+	NamesNothing  NameKind = iota // it may be the name of a file
+	NamesURL                      // a server that runs: tcp://HOST:PORT
+	NamesStart                    // servers that are started: start:COMMAND
+	NamesEmbedded                 // the embedded server: embedded
+	NamesWorker                   // a worker: worker:COMMAND
 )
 
 // NameOf returns what a text names, and the text without "start:" or "worker:". A command that is known, or takes
 // a port, is one to start without that word, too.
-func NameOf(arg string) (of Named, value string) {
-	if command, is := strings.CutPrefix(arg, "start:"); is {
+func NameOf(arg string) (kind NameKind, value string) {
+	if command, ok := strings.CutPrefix(arg, "start:"); ok {
 		return NamesStart, command
 	}
-	if command, is := strings.CutPrefix(arg, "worker:"); is {
+	if command, ok := strings.CutPrefix(arg, "worker:"); ok {
 		return NamesWorker, command
 	}
 	switch {
@@ -102,8 +102,8 @@ func takesPort(command string) bool {
 	return strings.Contains(command, "{port}") || strings.Contains(command, "FWP_PORT")
 }
 
-// withoutPort is the error for a command that takes no port.
-func withoutPort(command string) error {
+// noPortError is the error for a command that takes no port.
+func noPortError(command string) error {
 	words := "--start: the command must listen on a port that is chosen for it: write {port} where the command takes it"
 	if strings.Contains(command, "faktory") {
 		words += "; for Faktory write faktory=PATH"
@@ -111,12 +111,12 @@ func withoutPort(command string) error {
 	return errors.New(words)
 }
 
-// misnamed returns why what was given to a flag about one kind of server names another; nil if it does not. It
+// checkKind returns why what was given to a flag about one kind of server names another; nil if it does not. It
 // repeats nothing of the value, which may have a password.
-func misnamed(flag string, given, wanted Named) error {
+func checkKind(flag string, got, want NameKind) error {
 	const page = "; see docs/checking-a-server.md#how-a-server-is-named"
-	switch given {
-	case wanted, NamesNothing:
+	switch got {
+	case want, NamesNothing:
 		return nil
 	case NamesURL:
 		return errors.New(flag + " starts a server with a command: for a running server give --url URL" + page)
@@ -131,17 +131,17 @@ func misnamed(flag string, given, wanted Named) error {
 }
 
 // choice parses the URL that was found at a place.
-func choice(how, place, variable, url string, others []Scheme) (Choice, error) {
+func choice(source, place, variable, url string, others []Scheme) (Choice, error) {
 	if url == "" {
 		return Choice{}, fmt.Errorf("%s is set but empty: set it to a URL, or unset it to use the embedded server", place)
 	}
-	of, _ := NameOf(url)
-	if err := misnamed(place, of, NamesURL); err != nil {
+	kind, _ := NameOf(url)
+	if err := checkKind(place, kind, NamesURL); err != nil {
 		return Choice{}, err
 	}
 	a, err := ParseURL(url, others...)
 	if err != nil {
 		return Choice{}, fmt.Errorf("%s: %w", place, err)
 	}
-	return Choice{Address: a, How: how, Variable: variable}, nil
+	return Choice{Address: a, Source: source, Variable: variable}, nil
 }

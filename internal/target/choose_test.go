@@ -12,24 +12,24 @@ func TestChoose(t *testing.T) {
 	type variables map[string]string
 	tests := map[string]struct {
 		url     string
-		given   bool
+		isGiven bool
 		env     variables
 		host    string // of the chosen server, "" for the embedded one
-		how     string
+		source  string
 		invalid string
 	}{
-		"nothing": {how: "the embedded server"},
-		"flag":    {url: "tcp://a", given: true, host: "a", how: "from --url"},
-		"flag before all": {url: "tcp://a", given: true, env: variables{"FAKTORY_URL": "tcp://b", "FAKTORY_PROVIDER": ""},
-			host: "a", how: "from --url"},
-		"variable": {env: variables{"FAKTORY_URL": "tcp://b"}, host: "b", how: "from FAKTORY_URL"},
+		"nothing": {source: "the embedded server"},
+		"flag":    {url: "tcp://a", isGiven: true, host: "a", source: "from --url"},
+		"flag before all": {url: "tcp://a", isGiven: true, env: variables{"FAKTORY_URL": "tcp://b", "FAKTORY_PROVIDER": ""},
+			host: "a", source: "from --url"},
+		"variable": {env: variables{"FAKTORY_URL": "tcp://b"}, host: "b", source: "from FAKTORY_URL"},
 		"provider": {env: variables{"FAKTORY_URL": "tcp://b", "FAKTORY_PROVIDER": "MINE", "MINE": "tcp://c"},
-			host: "c", how: "from MINE, which FAKTORY_PROVIDER names"},
+			host: "c", source: "from MINE, which FAKTORY_PROVIDER names"},
 		"provider of usual": {env: variables{"FAKTORY_URL": "tcp://b", "FAKTORY_PROVIDER": "FAKTORY_URL"}, host: "b",
-			how: "from FAKTORY_URL, which FAKTORY_PROVIDER names"},
+			source: "from FAKTORY_URL, which FAKTORY_PROVIDER names"},
 
-		"empty flag":     {given: true, invalid: "--url is set but empty"},
-		"bad flag":       {url: "a", given: true, invalid: "--url: \"a\" is not a server URL"},
+		"empty flag":     {isGiven: true, invalid: "--url is set but empty"},
+		"bad flag":       {url: "a", isGiven: true, invalid: "--url: \"a\" is not a server URL"},
 		"empty variable": {env: variables{"FAKTORY_URL": ""}, invalid: "FAKTORY_URL is set but empty"},
 		"bad variable":   {env: variables{"FAKTORY_URL": "b"}, invalid: "FAKTORY_URL: \"b\" is not a server URL"},
 		"empty provider": {env: variables{"FAKTORY_URL": "tcp://b", "FAKTORY_PROVIDER": ""},
@@ -45,7 +45,7 @@ func TestChoose(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, err := Choose(test.url, test.given, func(name string) (string, bool) {
+			c, err := Choose(test.url, test.isGiven, func(name string) (string, bool) {
 				value, ok := test.env[name]
 				return value, ok
 			})
@@ -55,9 +55,9 @@ func TestChoose(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, test.how, c.How)
+			assert.Equal(t, test.source, c.Source)
 			assert.Equal(t, test.host, c.Address.Host)
-			assert.Equal(t, test.host == "", c.Embedded)
+			assert.Equal(t, test.host == "", c.IsEmbedded)
 		})
 	}
 }
@@ -67,7 +67,7 @@ func TestChoose(t *testing.T) {
 func TestNameOf(t *testing.T) {
 	t.Parallel()
 	type named struct {
-		of    Named
+		kind  NameKind
 		value string
 	}
 	for arg, want := range map[string]named{
@@ -84,8 +84,8 @@ func TestNameOf(t *testing.T) {
 		"faktory.json":            {NamesNothing, "faktory.json"},
 		"load.yaml":               {NamesNothing, "load.yaml"},
 	} {
-		of, value := NameOf(arg)
-		assert.Equal(t, want, named{of, value}, arg)
+		kind, value := NameOf(arg)
+		assert.Equal(t, want, named{kind, value}, arg)
 	}
 	none := func(string) (string, bool) { return "", false }
 	for url, want := range map[string]string{

@@ -12,7 +12,7 @@ import (
 const filler = ".fwp-full"
 
 // Fill fills the file system of the server's folder, which [Starter.Disk] has made, until Free.
-func (i *Started) Fill() error {
+func (i *StartedServer) Fill() error {
 	f, err := os.OpenFile(filepath.Join(i.place.Dir, filler), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("fill the disk: %w", err)
@@ -29,7 +29,7 @@ func (i *Started) Fill() error {
 }
 
 // Free ends a Fill.
-func (i *Started) Free() error { return os.Remove(filepath.Join(i.place.Dir, filler)) }
+func (i *StartedServer) Free() error { return os.Remove(filepath.Join(i.place.Dir, filler)) }
 
 // removeDir removes the folder of a server, and what is mounted there.
 func removeDir(dir string) {

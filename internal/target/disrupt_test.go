@@ -17,34 +17,34 @@ import (
 
 func TestStopAndAgain(t *testing.T) {
 	t.Parallel()
-	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
+	s, err := testStarter("exec "+serveCommand()).Start(t.Context(), "")
 	require.NoError(t, err)
 	defer s.End()
 	want := "x"
 	assert.Equal(t, want, greeting(t, s)) // it listens before it has counted its first life
-	for _, how := range []Action{Stop, Kill, KillServer} {
-		require.NoError(t, s.Server.Stop(t.Context(), how))
+	for _, action := range []Action{Stop, Kill, KillServer} {
+		require.NoError(t, s.Server.Stop(t.Context(), action))
 		_, err := s.Server.Dial(t.Context())
-		require.Error(t, err, "%s: nothing serves", how)
-		require.NoError(t, s.Server.Start(t.Context()), how)
+		require.Error(t, err, "%s: nothing serves", action)
+		require.NoError(t, s.Server.Start(t.Context()), action)
 		want += "x"
-		assert.Equal(t, want, greeting(t, s), "%s: the same place, with its folder", how)
+		assert.Equal(t, want, greeting(t, s), "%s: the same place, with its folder", action)
 	}
 }
 
 // What a server has started may end in order when only the server is killed, and is killed with it otherwise.
 func TestStopServerOnly(t *testing.T) {
 	t.Parallel()
-	for how, inOrder := range map[Action]bool{KillServer: true, Kill: false} {
-		t.Run(string(how), func(t *testing.T) {
+	for action, inOrder := range map[Action]bool{KillServer: true, Kill: false} {
+		t.Run(string(action), func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
 			child := `sh -c 'trap "echo ended > ` + folder + `/child; exit" TERM; while kill -0 $PPID; do sleep 0.02; done; ` +
 				`echo ended > ` + folder + `/child' 2>/dev/null & `
-			s, err := testStarter(child+"exec "+serving()).Start(t.Context(), "")
+			s, err := testStarter(child+"exec "+serveCommand()).Start(t.Context(), "")
 			require.NoError(t, err)
 			defer s.End()
-			require.NoError(t, s.Server.Stop(t.Context(), how))
+			require.NoError(t, s.Server.Stop(t.Context(), action))
 			if inOrder {
 				assert.FileExists(t, filepath.Join(folder, "child"))
 			} else {
@@ -56,7 +56,7 @@ func TestStopServerOnly(t *testing.T) {
 
 func TestPauseAndContinue(t *testing.T) {
 	t.Parallel()
-	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
+	s, err := testStarter("exec "+serveCommand()).Start(t.Context(), "")
 	require.NoError(t, err)
 	defer s.End()
 	require.NoError(t, s.Server.Pause(t.Context()))
@@ -74,7 +74,7 @@ func TestAPauseThatSomethingElseEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the state of a process is not known here")
 	}
-	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
+	s, err := testStarter("exec "+serveCommand()).Start(t.Context(), "")
 	require.NoError(t, err)
 	defer s.End()
 	require.NoError(t, s.Server.Pause(t.Context()))
@@ -86,7 +86,7 @@ func TestAPauseThatSomethingElseEnds(t *testing.T) {
 
 func TestAServerThatStandsStillIsEnded(t *testing.T) {
 	t.Parallel()
-	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
+	s, err := testStarter("exec "+serveCommand()).Start(t.Context(), "")
 	require.NoError(t, err)
 	require.NoError(t, s.Server.Pause(t.Context()))
 	s.End()
@@ -98,7 +98,7 @@ func TestFillAndFree(t *testing.T) {
 	if err := CanMount(); err != nil {
 		t.Skip("this machine does not allow it: ", err)
 	}
-	starter := testStarter("exec " + serving())
+	starter := testStarter("exec " + serveCommand())
 	starter.Disk = 1 << 20
 	s, err := starter.Start(t.Context(), "")
 	require.NoError(t, err)

@@ -35,6 +35,6 @@ func TestFaktoryWeb(t *testing.T) {
 	assert.False(t, operator.Can(Restart))
 	assert.NoError(t, operator.Do(t.Context(), Quiet, "w 1&2"))
 	assert.ErrorContains(t, operator.Do(t.Context(), Terminate, "w"), "the web interface answers 500")
-	open := faktoryWeb{Place{WebPort: port}}
-	assert.ErrorContains(t, open.Do(t.Context(), Quiet, "w 1&2"), "the web interface answers 401")
+	noPassword := faktoryWeb{Place{WebPort: port}}
+	assert.ErrorContains(t, noPassword.Do(t.Context(), Quiet, "w 1&2"), "the web interface answers 401")
 }

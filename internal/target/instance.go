@@ -12,30 +12,30 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
-// dying is how long a process may take to end after its port refuses connections: it may print a trace meanwhile.
-const dying = 5 * time.Second
+// dyingTime is how long a process may take to end after its port refuses connections: it may print a trace meanwhile.
+const dyingTime = 5 * time.Second
 
-// Ending says how the server's process has ended although nothing asked it to, and what it printed last; nothing if it
+// EndReport says how the server's process has ended although nothing asked it to, and what it printed last; nothing if it
 // has not. A process that no longer serves connections gets a few seconds to end.
-func (i *Started) Ending() string {
-	ctx, cancel := context.WithTimeout(context.Background(), dying)
+func (i *StartedServer) EndReport() string {
+	ctx, cancel := context.WithTimeout(context.Background(), dyingTime)
 	defer cancel()
 	if i.leaves(ctx) {
 		select {
-		case <-i.now.over:
+		case <-i.running.done:
 		case <-ctx.Done():
 		}
 	}
-	how, output, ended := i.Ended()
-	if !ended {
+	status, output, hasEnded := i.Ended()
+	if !hasEnded {
 		return ""
 	}
-	return strings.Join(append([]string{how}, output...), "\n")
+	return strings.Join(append([]string{status}, output...), "\n")
 }
 
 // leaves reports whether the server refuses a connection, or ends it at once: when a process ends, the kernel closes
 // its connections before the socket that listens, and then those that it has not accepted.
-func (i *Started) leaves(ctx context.Context) bool {
+func (i *StartedServer) leaves(ctx context.Context) bool {
 	nc, err := i.Server.Dial(ctx)
 	if err != nil {
 		return true
@@ -50,8 +50,8 @@ func (i *Started) leaves(ctx context.Context) bool {
 
 // holder is a process that has a socket open which listens. pid is 0 if it is not known which process that is.
 type holder struct {
-	inode, started string
-	pid            int
+	inode, startTime string
+	pid              int
 }
 
 // instance is what of this machine listens at the address of a server, as far as that is known. It tells one start of a
@@ -60,33 +60,33 @@ type instance []holder
 
 // instanceOf returns what listens at the other end of a connection; nothing if that is another machine.
 func (s *Server) instanceOf(nc net.Conn) instance {
-	remote, is := nc.RemoteAddr().(*net.TCPAddr)
-	local, too := nc.LocalAddr().(*net.TCPAddr)
-	if !is || !too || !remote.IP.IsLoopback() && !remote.IP.Equal(local.IP) {
+	remote, remoteOK := nc.RemoteAddr().(*net.TCPAddr)
+	local, localOK := nc.LocalAddr().(*net.TCPAddr)
+	if !remoteOK || !localOK || !remote.IP.IsLoopback() && !remote.IP.Equal(local.IP) {
 		return nil
 	}
 	root := 0
-	if s.ours() {
+	if s.isOurs() {
 		root = s.processes()
 	}
-	return listening(remote, root)
+	return instanceAt(remote, root)
 }
 
 // instance returns what listens of a server that a [Starter] has started; nothing for others.
 func (s *Server) instance() instance {
-	if !s.ours() {
+	if !s.isOurs() {
 		return nil
 	}
 	at, err := net.ResolveTCPAddr("tcp", s.Address.HostPort())
 	if err != nil {
 		return nil
 	}
-	return listening(at, s.processes())
+	return instanceAt(at, s.processes())
 }
 
-// listening returns what listens at an address of this machine. root, if not 0, is the process above what is looked
+// instanceAt returns what listens at an address of this machine. root, if not 0, is the process above what is looked
 // for.
-func listening(at *net.TCPAddr, root int) instance {
+func instanceAt(at *net.TCPAddr, root int) instance {
 	inodes := listeners(at)
 	all := holders(inodes, root)
 	for _, inode := range inodes {
@@ -107,8 +107,8 @@ func (i instance) isOther(later instance) bool {
 	return len(i) > 0 && len(later) > 0 && !slices.ContainsFunc(i, same)
 }
 
-// known reports whether it is known for every socket which process has it.
-func (i instance) known() bool {
+// isKnown reports whether it is known for every socket which process has it.
+func (i instance) isKnown() bool {
 	return len(i) > 0 && !slices.ContainsFunc(i, func(h holder) bool { return h.pid == 0 })
 }
 
@@ -118,9 +118,9 @@ func (h holder) moves() bool {
 	return state != "T"
 }
 
-// stands waits a moment until all its processes, which must be known, stand still, and reports whether they do.
-func (i instance) stands(ctx context.Context) bool {
-	for until := time.Now().Add(silence); i.known(); {
+// standsStill waits a moment until all its processes, which must be known, stand still, and reports whether they do.
+func (i instance) standsStill(ctx context.Context) bool {
+	for until := time.Now().Add(silence); i.isKnown(); {
 		switch {
 		case !slices.ContainsFunc(i, holder.moves):
 			return true

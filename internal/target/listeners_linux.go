@@ -59,12 +59,12 @@ func holders(inodes []string, root int) (all []holder) {
 		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)) // the pattern is valid
 		for _, file := range files {
 			to, _ := os.Readlink(file)
-			inode, is := strings.CutPrefix(to, "socket:[")
-			if inode = strings.TrimSuffix(inode, "]"); !is || !slices.Contains(inodes, inode) {
+			inode, ok := strings.CutPrefix(to, "socket:[")
+			if inode = strings.TrimSuffix(inode, "]"); !ok || !slices.Contains(inodes, inode) {
 				continue
 			}
 			h := holder{inode: inode, pid: pid}
-			if _, h.started = processState(pid); !slices.Contains(all, h) {
+			if _, h.startTime = processState(pid); !slices.Contains(all, h) {
 				all = append(all, h)
 			}
 		}
@@ -82,9 +82,9 @@ func processes(root int) (all []int) {
 		}
 		return all
 	}
-	for left := childrenOf(root); len(left) > 0; left = left[1:] {
-		all = append(all, left[0])
-		left = append(left, childrenOf(left[0])...)
+	for rest := childrenOf(root); len(rest) > 0; rest = rest[1:] {
+		all = append(all, rest[0])
+		rest = append(rest, childrenOf(rest[0])...)
 	}
 	return all
 }
@@ -101,20 +101,20 @@ func processState(pid int) (state, started string) {
 
 // files returns the program of a process, and the regular files that its arguments name.
 func (h holder) files() (all []ServingFile) {
-	of := fmt.Sprintf("/proc/%d/", h.pid)
-	program, err := os.Readlink(of + "exe")
+	dir := fmt.Sprintf("/proc/%d/", h.pid)
+	program, err := os.Readlink(dir + "exe")
 	if err != nil {
 		return nil
 	}
-	all = []ServingFile{{filepath.Base(strings.TrimSuffix(program, " (deleted)")), of + "exe"}}
-	folder, _ := os.Readlink(of + "cwd")
-	line, _ := input.Read(of+"cmdline", 1<<20)
+	all = []ServingFile{{filepath.Base(strings.TrimSuffix(program, " (deleted)")), dir + "exe"}}
+	folder, _ := os.Readlink(dir + "cwd")
+	line, _ := input.Read(dir+"cmdline", 1<<20)
 	_, arguments, _ := strings.Cut(string(line), "\x00")
 	for word := range strings.SplitSeq(arguments, "\x00") {
 		if word != "" && !filepath.IsAbs(word) {
 			word = filepath.Join(folder, word)
 		}
-		path := filepath.Join(of, "root", word) // the process may be in a file system of its own
+		path := filepath.Join(dir, "root", word) // the process may be in a file system of its own
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			all = append(all, ServingFile{filepath.Base(word), path})
 		}

@@ -12,15 +12,15 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/input"
 )
 
-// SystemHosts is the file of names of a machine, of which mostHosts bytes are read.
+// SystemHosts is the file of names of a machine, of which maxHosts bytes are read.
 const (
 	SystemHosts = "/etc/hosts"
-	mostHosts   = 1 << 20
+	maxHosts    = 1 << 20
 )
 
 // WriteHosts writes a file of names: those of the machine, and one more with an address, unless that is empty.
 func WriteHosts(path, name, address string) error {
-	text, _ := input.Read(SystemHosts, mostHosts) // none: there are no other names
+	text, _ := input.Read(SystemHosts, maxHosts) // none: there are no other names
 	if address != "" {
 		text = fmt.Appendf(text, "\n%s %s\n", address, name)
 	}
@@ -29,7 +29,7 @@ func WriteHosts(path, name, address string) error {
 
 // LookupHost returns the address of a name in a file of names; a [*net.DNSError] if it has none.
 func LookupHost(path, name string) (string, error) {
-	text, err := input.Read(path, mostHosts)
+	text, err := input.Read(path, maxHosts)
 	for line := range strings.Lines(string(text)) {
 		if words := strings.Fields(line); len(words) == 2 && words[1] == name {
 			return words[0], nil
@@ -61,7 +61,7 @@ func (p Program) endsWell() bool {
 	}
 	defer running.Kill()
 	select {
-	case <-running.Over():
+	case <-running.Done():
 		return running.Code() == 0
 	case <-time.After(soon):
 		return false

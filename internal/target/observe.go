@@ -28,7 +28,7 @@ type Talk struct {
 
 // Mark is what a server reports about the process that serves.
 type Mark struct {
-	Asked    time.Time     // when it was asked; zero: it reports nothing
+	At       time.Time     // when it was asked; zero: it reports nothing
 	Uptime   time.Duration // how long it has run, in whole seconds; negative: not known
 	Commands int64         // how many it has got; 0: not known
 	Started  string        // when it was started, as the server writes it; empty: not known
@@ -38,7 +38,7 @@ type Mark struct {
 // isOther reports whether a later mark is that of another process.
 func (m Mark) isOther(later Mark) bool {
 	switch {
-	case m.Asked.IsZero() || later.Asked.IsZero():
+	case m.At.IsZero() || later.At.IsZero():
 		return false
 	case m.Started != later.Started, m.Version != later.Version, later.Commands > 0 && later.Commands < m.Commands:
 		return true
@@ -46,21 +46,21 @@ func (m Mark) isOther(later Mark) bool {
 		return false
 	}
 	const exact = time.Second // both uptimes are rounded
-	return later.Uptime+exact < m.Uptime+later.Asked.Sub(m.Asked)
+	return later.Uptime+exact < m.Uptime+later.At.Sub(m.At)
 }
 
 // UnseenError reports that something which was done to a server was not seen to take effect. Nothing may be concluded
 // from what the server did afterwards.
 type UnseenError struct {
 	Action Action
-	Why    string   // "a connection from before is still open"
+	Reason string   // "a connection from before is still open"
 	Output []string // the last lines of the command that did it, or of the launcher
 	Advice string
 	Serves bool // something serves at the address of the server, so that it cannot be started again
 }
 
 func (e *UnseenError) Error() string {
-	words := fmt.Sprintf("%s had no visible effect: %s", e.Action, e.Why)
+	words := fmt.Sprintf("%s had no visible effect: %s", e.Action, e.Reason)
 	if len(e.Output) > 0 {
 		words += "; the last lines that the command printed:\n  " + strings.Join(e.Output, "\n  ") + "\n"
 	} else {
@@ -74,44 +74,44 @@ func (e *UnseenError) Unseen() bool { return true }
 
 // The patience of an observer, beside what the protocol's own questions take.
 const (
-	seenWithin   = 10 * time.Second       // after the end of a command
-	silence      = time.Second            // without an answer, of a server that stands still
-	lookPause    = 10 * time.Millisecond  // between two looks
-	answerWithin = 2 * time.Second        // of a server that was asked
-	comesBack    = 2 * time.Second        // of a server that its supervisor starts again
-	staysFor     = 300 * time.Millisecond // of a command, until it counts as alive
-	lingersFor   = 2 * time.Second        // of a listener that is closed already
+	effectTimeout  = 10 * time.Second       // after the end of a command
+	silence        = time.Second            // without an answer, of a server that stands still
+	lookPause      = 10 * time.Millisecond  // between two looks
+	answerTimeout  = 2 * time.Second        // of a server that was asked
+	restartTimeout = 2 * time.Second        // of a server that its supervisor starts again
+	aliveTime      = 300 * time.Millisecond // of a command, until it counts as alive
+	lingerTime     = 2 * time.Second        // of a listener that is closed already
 )
 
 // observer sees from outside what becomes of a server while something is done to it: whether a connection lives on that
 // was open before, and whether what serves is the same as before.
 type observer struct {
-	server *Server
-	held   net.Conn      // nil: none could be opened
-	ended  chan struct{} // closed when held has ended
-	at     time.Time     // when it ended, to be read then
-	heard  atomic.Int64  // bytes that it brought
-	began  time.Time
-	before instance
-	mark   Mark
+	server         *Server
+	conn           net.Conn      // nil: none could be opened
+	ended          chan struct{} // closed when held has ended
+	at             time.Time     // when it ended, to be read then
+	byteCount      atomic.Int64  // bytes that it brought
+	began          time.Time
+	beforeInstance instance
+	mark           Mark
 
-	refused atomic.Bool // it was seen that nothing served
+	wasRefused atomic.Bool // it was seen that nothing served
 }
 
 // observe begins to observe the server. The observer must be closed.
 func (s *Server) observe(ctx context.Context) *observer {
 	o := &observer{server: s, ended: make(chan struct{})}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	if held, err := s.Dial(ctx); err == nil {
-		o.held, o.before = held, s.instanceOf(held)
+	if conn, err := s.Dial(ctx); err == nil {
+		o.conn, o.beforeInstance = conn, s.instanceOf(conn)
 		go o.listen()
 		_ = s.serves(ctx) // the connection before it was accepted then
 	} else {
 		close(o.ended)
-		o.refused.Store(down(err))
+		o.wasRefused.Store(isDown(err))
 	}
-	if s.Talk.Mark != nil && !s.ours() && o.held != nil {
+	if s.Talk.Mark != nil && !s.isOurs() && o.conn != nil {
 		o.mark, _ = s.Talk.Mark(ctx, s)
 	}
 	o.began = time.Now()
@@ -123,8 +123,8 @@ func (o *observer) listen() {
 	defer close(o.ended)
 	buffer := make([]byte, 4<<10)
 	for {
-		n, err := o.held.Read(buffer)
-		o.heard.Add(int64(n))
+		n, err := o.conn.Read(buffer)
+		o.byteCount.Add(int64(n))
 		if err != nil {
 			o.at = time.Now()
 			return
@@ -133,13 +133,13 @@ func (o *observer) listen() {
 }
 
 func (o *observer) close() {
-	if o.held != nil {
-		_ = o.held.Close()
+	if o.conn != nil {
+		_ = o.conn.Close()
 	}
 }
 
-// gone waits until the connection from before has ended. It is true if there was none.
-func (o *observer) gone(ctx context.Context, patience time.Duration) bool {
+// awaitConnEnd waits until the connection from before has ended. It is true if there was none.
+func (o *observer) awaitConnEnd(ctx context.Context, patience time.Duration) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
@@ -151,21 +151,21 @@ func (o *observer) gone(ctx context.Context, patience time.Duration) bool {
 	return false
 }
 
-// down reports whether an error of serves means that nothing serves: no connection is accepted, or one that a forwarder
+// isDown reports whether an error of serves means that nothing serves: no connection is accepted, or one that a forwarder
 // accepted ends at once.
-func down(err error) bool {
+func isDown(err error) bool {
 	return err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) &&
 		(isDial(err) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
 }
 
 func isDial(err error) bool {
-	op, is := errors.AsType[*net.OpError](err)
-	return is && op.Op == "dial"
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }
 
 // serves asks on a new connection whether the server serves.
 func (s *Server) serves(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	if s.Talk.Ready != nil {
 		return s.Talk.Ready(ctx, s)
@@ -179,42 +179,42 @@ func (s *Server) serves(ctx context.Context) error {
 
 // isOther reports whether what serves now is not what served before.
 func (o *observer) isOther(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	if nc, err := o.server.Dial(ctx); err == nil {
 		now := o.server.instanceOf(nc)
 		_ = nc.Close()
-		if o.before.isOther(now) {
+		if o.beforeInstance.isOther(now) {
 			return true
 		}
 	}
-	if o.mark.Asked.IsZero() {
+	if o.mark.At.IsZero() {
 		return false
 	}
 	now, err := o.server.Talk.Mark(ctx, o.server)
 	return err == nil && o.mark.isOther(now)
 }
 
-// stopped waits until the server has stopped: the connection from before has ended, and nothing serves, or something
+// awaitStop waits until the server has stopped: the connection from before has ended, and nothing serves, or something
 // else than before.
-func (o *observer) stopped(ctx context.Context, action Action) *UnseenError {
-	within := cmp.Or(o.server.within, seenWithin)
-	if !o.gone(ctx, within) {
+func (o *observer) awaitStop(ctx context.Context, action Action) *UnseenError {
+	timeout := cmp.Or(o.server.effectTimeout, effectTimeout)
+	if !o.awaitConnEnd(ctx, timeout) {
 		return &UnseenError{
-			Action: action, Why: "the server did not stop: a connection from before is still open", Serves: true,
+			Action: action, Reason: "the server did not stop: a connection from before is still open", Serves: true,
 		}
 	}
-	if action == KillServer && o.held != nil && o.at.Sub(o.began) > within/2 {
-		return &UnseenError{Action: action, Why: fmt.Sprintf("the server continued to run after the command ended: a "+
+	if action == KillServer && o.conn != nil && o.at.Sub(o.began) > timeout/2 {
+		return &UnseenError{Action: action, Reason: fmt.Sprintf("the server continued to run after the command ended: a "+
 			"connection from before ended %v later", o.at.Sub(o.began).Round(time.Second))}
 	}
-	for until := time.Now().Add(within); !o.refused.Load(); {
+	for until := time.Now().Add(timeout); !o.wasRefused.Load(); {
 		err := o.server.serves(ctx)
-		if down(err) || err == nil && o.isOther(ctx) {
+		if isDown(err) || err == nil && o.isOther(ctx) {
 			break
 		}
 		if time.Now().After(until) || !machine.Sleep(ctx, lookPause) {
-			return &UnseenError{Action: action, Serves: true, Why: "the server did not stop, or the next one cannot be " +
+			return &UnseenError{Action: action, Serves: true, Reason: "the server did not stop, or the next one cannot be " +
 				"distinguished from it: something still serves at " + o.server.Address.HostPort()}
 		}
 	}
@@ -225,41 +225,41 @@ func (o *observer) stopped(ctx context.Context, action Action) *UnseenError {
 // to see that a server was started anew.
 func (o *observer) watch(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	over := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(done)
 		pause := lookPause
-		for ; o.before == nil && !o.refused.Load() && machine.Sleep(ctx, pause); pause = min(2*pause, silence/10) {
-			o.refused.Store(down(o.server.serves(ctx)))
+		for ; o.beforeInstance == nil && !o.wasRefused.Load() && machine.Sleep(ctx, pause); pause = min(2*pause, silence/10) {
+			o.wasRefused.Store(isDown(o.server.serves(ctx)))
 		}
 	}()
-	return func() { cancel(); <-over }
+	return func() { cancel(); <-done }
 }
 
-// paused waits until nothing answers, neither on a new connection nor on the one from before.
-func (o *observer) paused(ctx context.Context) *UnseenError {
+// awaitPause waits until nothing answers, neither on a new connection nor on the one from before.
+func (o *observer) awaitPause(ctx context.Context) *UnseenError {
 	for until := time.Now().Add(2 * silence); ; {
 		asking, cancel := context.WithTimeout(ctx, silence)
 		err := o.server.serves(asking)
-		quiet := asking.Err() != nil && err != nil && !down(err)
+		isQuiet := asking.Err() != nil && err != nil && !isDown(err)
 		cancel()
-		if quiet && o.silent(ctx) {
+		if isQuiet && o.isSilent(ctx) {
 			return nil
 		}
 		if time.Now().After(until) || !machine.Sleep(ctx, lookPause) {
-			return &UnseenError{Action: Pause, Why: "the server still answers", Serves: true}
+			return &UnseenError{Action: Pause, Reason: "the server still answers", Serves: true}
 		}
 	}
 }
 
-// silent reports whether the connection from before brings no answer.
-func (o *observer) silent(ctx context.Context) bool {
-	if o.held == nil || o.server.Talk.Line == "" {
+// isSilent reports whether the connection from before brings no answer.
+func (o *observer) isSilent(ctx context.Context) bool {
+	if o.conn == nil || o.server.Talk.Line == "" {
 		return true
 	}
-	before := o.heard.Load()
-	if _, err := io.WriteString(o.held, o.server.Talk.Line); err != nil {
+	before := o.byteCount.Load()
+	if _, err := io.WriteString(o.conn, o.server.Talk.Line); err != nil {
 		return false
 	}
-	return !o.gone(ctx, silence) && o.heard.Load() == before
+	return !o.awaitConnEnd(ctx, silence) && o.byteCount.Load() == before
 }

@@ -23,9 +23,9 @@ import (
 // port is a server in this process. It answers each line, as long as it does not stand still.
 type port struct {
 	mu    sync.Mutex
-	still sync.RWMutex
+	gate  sync.RWMutex
 	ln    net.Listener
-	open  []net.Conn
+	conns []net.Conn
 	begun time.Time
 
 	address string
@@ -58,16 +58,16 @@ func (p *port) accept(ln net.Listener) {
 			return
 		}
 		p.mu.Lock()
-		p.open = append(p.open, nc)
+		p.conns = append(p.conns, nc)
 		p.mu.Unlock()
 		go func() {
 			for lines := bufio.NewReader(nc); ; {
 				if _, err := lines.ReadString('\n'); err != nil {
 					return
 				}
-				p.still.RLock()
+				p.gate.RLock()
 				_, _ = io.WriteString(nc, "ok\n")
-				p.still.RUnlock()
+				p.gate.RUnlock()
 			}
 		}()
 	}
@@ -82,10 +82,10 @@ func (p *port) hangUp() {
 
 // end closes the connections. The lock is held.
 func (p *port) end() {
-	for _, nc := range p.open {
+	for _, nc := range p.conns {
 		_ = nc.Close()
 	}
-	p.open = nil
+	p.conns = nil
 }
 
 // close closes all.
@@ -96,8 +96,8 @@ func (p *port) close() {
 	p.end()
 }
 
-// again closes all, and serves anew at the same address.
-func (p *port) again() {
+// reopen closes all, and serves anew at the same address.
+func (p *port) reopen() {
 	p.close()
 	if err := p.listen(p.address); err != nil {
 		panic(err)
@@ -121,12 +121,12 @@ func answer(ctx context.Context, s *Server) error {
 	return err
 }
 
-// operated is an operator that can do all but start a server, and does the same each time.
-type operated func()
+// operatorFunc is an operator that can do all but start a server, and does the same each time.
+type operatorFunc func()
 
-func (operated) Can(action Action) bool { return action != Start }
+func (operatorFunc) Can(action Action) bool { return action != Start }
 
-func (do operated) Do(context.Context, Action, string) error { do(); return nil }
+func (do operatorFunc) Do(context.Context, Action, string) error { do(); return nil }
 
 // What is done to a server counts if it was seen, whatever the command says of it.
 func TestActionsAreSeen(t *testing.T) {
@@ -136,18 +136,18 @@ func TestActionsAreSeen(t *testing.T) {
 	killServer := func(s *Server) error { return s.Stop(context.Background(), KillServer) }
 	pause := func(s *Server) error { return s.Pause(context.Background()) }
 	tests := map[string]struct {
-		action func(s *Server) error
-		does   func(p *port)
-		told   bool   // the server reports when it was started
-		unseen string // empty: it was seen
+		action  func(s *Server) error
+		does    func(p *port)
+		hasMark bool   // the server reports when it was started
+		unseen  string // empty: it was seen
 	}{
 		"a command that does nothing": {restart, func(*port) {}, true, "a connection from before is still open"},
 		"a kill of something else":    {kill, func(*port) {}, false, "a connection from before is still open"},
 		"connections that are closed": {restart, (*port).hangUp, false, "something still serves at"},
-		"a server that ends late": {killServer, func(p *port) { time.AfterFunc(700*time.Millisecond, p.again) }, false,
+		"a server that ends late": {killServer, func(p *port) { time.AfterFunc(700*time.Millisecond, p.reopen) }, false,
 			"the server continued to run"},
-		"another server in its place": {restart, (*port).again, false, ""},
-		"a fast supervisor":           {kill, (*port).again, false, ""},
+		"another server in its place": {restart, (*port).reopen, false, ""},
+		"a fast supervisor":           {kill, (*port).reopen, false, ""},
 		"behind a forwarder": {restart, func(p *port) {
 			p.mu.Lock()
 			p.begun = time.Now()
@@ -156,24 +156,24 @@ func TestActionsAreSeen(t *testing.T) {
 		}, true, ""},
 		"a pause of something else": {pause, func(*port) {}, false, "the server still answers"},
 		"a pause that is a stop":    {pause, (*port).close, false, "the server still answers"},
-		"a pause":                   {pause, func(p *port) { p.still.Lock() }, false, ""},
+		"a pause":                   {pause, func(p *port) { p.gate.Lock() }, false, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if runtime.GOOS != "linux" && test.unseen == "" && !test.told {
+			if runtime.GOOS != "linux" && test.unseen == "" && !test.hasMark {
 				t.Skip("the processes that listen are not known here")
 			}
 			p := listenAt(t, "127.0.0.1:0")
 			host, number, err := net.SplitHostPort(p.address)
 			require.NoError(t, err)
-			s := &Server{Address: Address{Host: host, Port: number}, Operator: operated(func() { test.does(p) }),
-				Talk: Talk{Ready: answer, Line: "?\n"}, within: time.Second}
-			if test.told {
+			s := &Server{Address: Address{Host: host, Port: number}, Operator: operatorFunc(func() { test.does(p) }),
+				Talk: Talk{Ready: answer, Line: "?\n"}, effectTimeout: time.Second}
+			if test.hasMark {
 				s.Talk.Mark = func(context.Context, *Server) (Mark, error) {
 					p.mu.Lock()
 					defer p.mu.Unlock()
-					return Mark{Asked: time.Now(), Uptime: -1, Started: p.begun.String()}, nil
+					return Mark{At: time.Now(), Uptime: -1, Started: p.begun.String()}, nil
 				}
 			}
 			err = test.action(s)
@@ -199,29 +199,29 @@ func TestALauncherIsNoServer(t *testing.T) {
 		once.Do(func() { listenAt(t, s.Address.HostPort()) })
 		return answer(ctx, s)
 	}
-	var told []string
-	s, err := starter.Start(Telling(t.Context(), func(format string, args ...any) {
-		told = append(told, fmt.Sprintf(format, args...))
+	var messages []string
+	s, err := starter.Start(WithReporter(t.Context(), func(format string, args ...any) {
+		messages = append(messages, fmt.Sprintf(format, args...))
 	}), "")
 	require.NoError(t, err)
-	s.Server.within = time.Second
+	s.Server.effectTimeout = time.Second
 	err = s.Server.Kill(t.Context())
 	unseen := new(UnseenError)
 	require.ErrorAs(t, err, &unseen)
 	assert.True(t, unseen.Serves)
 	assert.ErrorContains(t, err, "write `exec` in front of it")
 	require.ErrorAs(t, s.Server.Stop(t.Context(), Stop), &unseen, "nothing more is done to it")
-	require.Error(t, s.Failed())
+	require.Error(t, s.Failure())
 	s.End()
-	require.Len(t, told, 1)
-	assert.Contains(t, told[0],
+	require.Len(t, messages, 1)
+	assert.Contains(t, messages[0],
 		"still running: the command of --start left a server at 127.0.0.1:"+strconv.Itoa(s.place.Port))
 }
 
 // A server that has to be killed has not stopped in order.
 func TestAServerThatIgnoresTheSignal(t *testing.T) {
 	t.Parallel()
-	s, err := testStarter(`trap "" TERM; while :; do `+serving()+"; done").Start(t.Context(), "")
+	s, err := testStarter(`trap "" TERM; while :; do `+serveCommand()+"; done").Start(t.Context(), "")
 	require.NoError(t, err)
 	defer s.End()
 	require.ErrorContains(t, s.Server.Restart(t.Context()), "it did not end within 10s of SIGTERM, and was killed")
@@ -233,16 +233,16 @@ func TestDaemons(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("what a command leaves behind is known on Linux only")
 	}
-	s, err := testStarter("setsid "+serving()+" </dev/null >/dev/null 2>&1 &").Start(t.Context(), "")
+	s, err := testStarter("setsid "+serveCommand()+" </dev/null >/dev/null 2>&1 &").Start(t.Context(), "")
 	require.NoError(t, err)
 	defer s.End()
 	lives := "x"
-	for _, how := range []Action{Stop, Kill, KillServer} {
-		assert.Equal(t, lives, greeting(t, s), how)
-		require.NoError(t, s.Server.Stop(t.Context(), how))
+	for _, action := range []Action{Stop, Kill, KillServer} {
+		assert.Equal(t, lives, greeting(t, s), action)
+		require.NoError(t, s.Server.Stop(t.Context(), action))
 		_, err := s.Server.Dial(t.Context())
-		require.Error(t, err, "%s: nothing serves", how)
-		require.NoError(t, s.Server.Start(t.Context()), how)
+		require.Error(t, err, "%s: nothing serves", action)
+		require.NoError(t, s.Server.Start(t.Context()), action)
 		lives += "x"
 	}
 	require.NoError(t, s.Server.Pause(t.Context()))
@@ -254,36 +254,36 @@ func TestDaemons(t *testing.T) {
 // Where the user's command can kill the server, it does so for kill-server too: a container ends with its server.
 func TestKillServerIsTheKillOfTheUser(t *testing.T) {
 	t.Parallel()
-	starter := testStarter("echo $$ >{dir}/pid; exec " + serving())
+	starter := testStarter("echo $$ >{dir}/pid; exec " + serveCommand())
 	starter.Control(Commands{ByAction: map[Action]string{Kill: "echo {action} >>{dir}/said; kill -9 $(cat {dir}/pid)"}})
 	s, err := starter.Start(t.Context(), "")
 	require.NoError(t, err)
 	defer s.End()
 	require.NoError(t, s.Server.Stop(t.Context(), KillServer))
-	said, err := os.ReadFile(filepath.Join(s.place.Dir, "said"))
+	output, err := os.ReadFile(filepath.Join(s.place.Dir, "said"))
 	require.NoError(t, err)
-	assert.Equal(t, "kill\n", string(said))
+	assert.Equal(t, "kill\n", string(output))
 }
 
 // TestAServerThatEndsAtALook: it did serve, and the look at that ended it; or another server is there in its place.
 func TestAServerThatEndsAtALook(t *testing.T) {
 	t.Parallel()
-	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
+	s, err := testStarter("exec "+serveCommand()).Start(t.Context(), "")
 	require.NoError(t, err)
 	defer s.End()
-	s.now.end(true)
-	require.ErrorContains(t, s.alive(t.Context()), "when a client had connected and left, to see whether it serves")
+	s.running.end(true)
+	require.ErrorContains(t, s.checkAlive(t.Context()), "when a client had connected and left, to see whether it serves")
 	listenAt(t, s.Server.Address.HostPort())
-	require.ErrorContains(t, s.alive(t.Context()), "and something else serves at its port")
+	require.ErrorContains(t, s.checkAlive(t.Context()), "and something else serves at its port")
 }
 
 // TestAListenerThatLingers: another process may have had it when it was closed here.
 func TestAListenerThatLingers(t *testing.T) {
 	t.Parallel()
-	starter := testStarter("exec " + serving())
-	place, held, err := newPlace(t.TempDir(), "secret")
+	starter := testStarter("exec " + serveCommand())
+	place, ports, err := newPlace(t.TempDir(), "secret")
 	require.NoError(t, err)
-	i := starter.at(t.Context(), place, held)
+	i := starter.at(t.Context(), place, ports)
 	defer i.End()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", i.Server.Address.HostPort())
 	require.NoError(t, err)

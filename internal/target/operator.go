@@ -54,14 +54,14 @@ type Commands struct {
 
 const (
 	commandTimeout = 60 * time.Second
-	shownOutput    = 2000 // bytes of a failed command's output, its end
+	maxOutput      = 2000 // bytes of a failed command's output, its end
 )
 
 // NeedShell returns an error if there is no shell of the system here, as in a container with a program and nothing
 // else. What says who needs it.
-func NeedShell(what string) error {
+func NeedShell(purpose string) error {
 	if _, err := exec.LookPath(shellName); err != nil {
-		return fmt.Errorf("%s was not found, and %s needs it: use a machine or an image with a shell", shellName, what)
+		return fmt.Errorf("%s was not found, and %s needs it: use a machine or an image with a shell", shellName, purpose)
 	}
 	return nil
 }
@@ -111,29 +111,29 @@ func (c Commands) run(ctx context.Context, action, word Action, wid string) erro
 	if ctx.Err() != nil { // that ended it
 		err = context.Cause(ctx)
 	}
-	return fmt.Errorf("%s command: %w%s", action, err, printed(output))
+	return fmt.Errorf("%s command: %w%s", action, err, outputEnd(output))
 }
 
-// plain matches worker ids that mean nothing to a shell.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_.:@%+=,-]*$`)
+// plainID matches worker ids that mean nothing to a shell.
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_.:@%+=,-]*$`)
 
 // expand puts the action and the worker id into a command.
 func expand(command string, action Action, wid string) (string, error) {
-	if strings.Contains(command, "{wid}") && !plain.MatchString(wid) {
+	if strings.Contains(command, "{wid}") && !plainID.MatchString(wid) {
 		return "", fmt.Errorf("%s command: the worker id %q has special characters of the shell: use $FWP_WID instead "+
 			"of {wid}", action, wid)
 	}
 	return strings.NewReplacer("{action}", string(action), "{wid}", wid).Replace(command), nil
 }
 
-// printed returns the end of what a failed command printed.
-func printed(output *os.File) string {
+// outputEnd returns the end of what a failed command printed.
+func outputEnd(output *os.File) string {
 	size, err := output.Seek(0, io.SeekEnd)
 	if err != nil || size == 0 {
 		return ", and it printed nothing"
 	}
-	from := max(0, size-shownOutput)
-	text, err := input.All(io.NewSectionReader(output, from, size-from), "the output", shownOutput)
+	from := max(0, size-maxOutput)
+	text, err := input.All(io.NewSectionReader(output, from, size-from), "the output", maxOutput)
 	if err != nil {
 		return ""
 	}

@@ -40,7 +40,7 @@ func TestCommands(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := restarts(test.command).Restart(t.Context())
+			err := restartServer(test.command).Restart(t.Context())
 			if test.failed == "" {
 				assert.NoError(t, err)
 				return
@@ -50,15 +50,15 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// restarts returns a server with a command for its restart.
-func restarts(command string) *Server {
+// restartServer returns a server with a command for its restart.
+func restartServer(command string) *Server {
 	return &Server{Operator: Commands{ByAction: map[Action]string{Restart: command}}}
 }
 
 func TestCommandsLeaveServersRunning(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pid")
-	require.NoError(t, restarts("sleep 600 & echo $! >"+file).Restart(t.Context()))
+	require.NoError(t, restartServer("sleep 600 & echo $! >"+file).Restart(t.Context()))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
@@ -68,12 +68,12 @@ func TestCommandsLeaveServersRunning(t *testing.T) {
 
 func TestCommandsAreTold(t *testing.T) {
 	t.Parallel()
-	said := filepath.Join(t.TempDir(), "said")
+	file := filepath.Join(t.TempDir(), "said")
 	s := &Server{Operator: Commands{ByAction: map[Action]string{
-		Quiet: `printf '%s %s %s' {action} "$FWP_SIGNAL" "$FWP_WID" >` + said, Kill: "exit 7",
+		Quiet: `printf '%s %s %s' {action} "$FWP_SIGNAL" "$FWP_WID" >` + file, Kill: "exit 7",
 	}}}
 	require.NoError(t, s.Signal(t.Context(), "w 1;'$(x)", "quiet"))
-	text, err := os.ReadFile(said)
+	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, "quiet quiet w 1;'$(x)", string(text), "no part of it is for the shell")
 	assert.ErrorContains(t, s.Kill(t.Context()), "kill command: exit status 7")
@@ -81,14 +81,14 @@ func TestCommandsAreTold(t *testing.T) {
 
 func TestCommandsEndInTime(t *testing.T) {
 	t.Parallel()
-	s := restarts("echo begun; sleep 600")
+	s := restartServer("echo begun; sleep 600")
 	s.Operator = Commands{ByAction: s.Operator.(Commands).ByAction, Timeout: time.Nanosecond}
 	assert.ErrorContains(t, s.Restart(t.Context()), "restart command: it took longer than 1ns")
 
 	ctx, cancel := context.WithCancelCause(t.Context())
 	begun := filepath.Join(t.TempDir(), "begun")
 	require.NoError(t, syscall.Mkfifo(begun, 0o600))
-	s = restarts("echo >" + begun + "; sleep 600 | sleep 600")
+	s = restartServer("echo >" + begun + "; sleep 600 | sleep 600")
 	done := make(chan error)
 	go func() { done <- s.Restart(ctx) }()
 	_, err := os.ReadFile(begun) // until the command has begun

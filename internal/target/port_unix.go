@@ -11,8 +11,8 @@ import (
 // called: no other program gets it, and no connect from this machine comes from it and so reaches itself. Where that
 // fails nothing is held.
 func HoldPort(addr net.Addr) (release func()) {
-	tcp, is := addr.(*net.TCPAddr)
-	if !is || tcp.IP.To4() == nil {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok || tcp.IP.To4() == nil {
 		return func() {}
 	}
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -45,8 +45,8 @@ func smallSegments(_, _ string, raw syscall.RawConn) error {
 }
 
 func control(l net.Listener, act func(fd int)) {
-	tcp, is := l.(*net.TCPListener)
-	if !is {
+	tcp, ok := l.(*net.TCPListener)
+	if !ok {
 		return
 	}
 	if raw, err := tcp.SyscallConn(); err == nil {

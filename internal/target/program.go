@@ -34,7 +34,7 @@ type Program struct {
 var ErrNoPrograms = errors.New("programs can be started on Unix only")
 
 // Start starts the program. It does not wait for it.
-func (p Program) Start() (*Running, error) {
+func (p Program) Start() (*RunningProgram, error) {
 	if !canStart {
 		return nil, ErrNoPrograms
 	}
@@ -47,12 +47,12 @@ func (p Program) Start() (*Running, error) {
 		words[i] = text.ShellQuote(arg)
 	}
 	command := "exec " + strings.Join(words, " ") + " <" + text.ShellQuote(input)
-	r, err := supervise(p.Supervisor, command, p.Environment, &lastLines{each: p.Line})
+	r, err := supervise(p.Supervisor, command, p.Environment, &lastLines{onLine: p.Line})
 	if err != nil {
 		feed.discard()
 		return nil, err
 	}
-	go feed.copy(p.Input, r.over)
+	go feed.copy(p.Input, r.done)
 	return r, nil
 }
 
@@ -71,10 +71,10 @@ func (p Program) pipe() (path string, feed *namedPipe, err error) {
 // name of its program. Its
 // methods may be called by many goroutines at once.
 type Log struct {
-	mu   sync.Mutex
-	to   io.Writer
-	err  error // the first one of writing
-	told bool
+	mu         sync.Mutex
+	to         io.Writer
+	err        error // the first one of writing
+	isReported bool
 }
 
 // NewLog returns a log that is written to a file.
@@ -87,25 +87,25 @@ func (l *Log) tell(tell func(format string, args ...any)) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.err != nil && !l.told {
-		l.told = true
+	if l.err != nil && !l.isReported {
+		l.isReported = true
 		tell("--server-log: %v: later output of the servers is missing from the file", l.err)
 	}
 }
 
-// started notes that a server starts by a command; the nil log notes nothing.
-func (l *Log) started(port int, command string) {
+// noteStart notes that a server starts by a command; the nil log notes nothing.
+func (l *Log) noteStart(port int, command string) {
 	if l != nil {
 		l.Line(serverAt(port), "-- started by: "+command)
 	}
 }
 
-// of returns what a server prints to; nothing for the nil log.
-func (l *Log) of(port int) io.Writer {
+// writer returns what a server prints to; nothing for the nil log.
+func (l *Log) writer(port int) io.Writer {
 	if l == nil {
 		return nil
 	}
-	return &logged{log: l, port: port}
+	return &logWriter{log: l, port: port}
 }
 
 // serverAt names a server in a log.
@@ -127,24 +127,24 @@ func (l *Log) Err() error {
 	return l.err
 }
 
-// longestLogged is how many bytes of a line without an end are kept before they are written as one.
-const longestLogged = 64 << 10
+// maxLogLine is how many bytes of a line without an end are kept before they are written as one.
+const maxLogLine = 64 << 10
 
-// logged is a writer to a log for one server, which is used by one goroutine at a time.
-type logged struct {
+// logWriter is a writer to a log for one server, which is used by one goroutine at a time.
+type logWriter struct {
 	log  *Log
 	port int
-	open []byte
+	rest []byte
 }
 
-func (w *logged) Write(text []byte) (int, error) {
-	w.open = append(w.open, text...)
+func (w *logWriter) Write(text []byte) (int, error) {
+	w.rest = append(w.rest, text...)
 	for {
-		line, rest, ended := bytes.Cut(w.open, []byte("\n"))
-		if !ended && len(w.open) < longestLogged {
+		line, rest, ended := bytes.Cut(w.rest, []byte("\n"))
+		if !ended && len(w.rest) < maxLogLine {
 			return len(text), nil
 		}
 		w.log.Line(serverAt(w.port), string(bytes.TrimSuffix(line, []byte("\r"))))
-		w.open = append(w.open[:0], rest...)
+		w.rest = append(w.rest[:0], rest...)
 	}
 }

@@ -23,20 +23,20 @@ func TestProgram(t *testing.T) {
 	const waits = `trap 'exit 7' TERM; sleep 60 & echo "$WORD" >"$1"; wait`
 	tests := map[string]struct {
 		program func(ready string) []string
-		act     func(*Running)
+		act     func(*RunningProgram)
 		code    int
 	}{
 		"a signal": {
 			func(ready string) []string { return []string{"sh", "-c", waits, "it's", ready} },
-			func(r *Running) { r.Signal("TERM") }, 7,
+			func(r *RunningProgram) { r.Signal("TERM") }, 7,
 		},
 		"killed": {
 			func(ready string) []string { return []string{"sh", "-c", waits, "$HOME", ready} },
-			func(r *Running) { r.Kill() }, 128 + int(syscall.SIGKILL),
+			func(r *RunningProgram) { r.Kill() }, 128 + int(syscall.SIGKILL),
 		},
 		"an exit code": {
 			func(ready string) []string { return []string{"sh", "-c", `echo "$WORD" >"$1"; exit 3`, "x", ready} },
-			func(*Running) {}, 3,
+			func(*RunningProgram) {}, 3,
 		},
 	}
 	for name, test := range tests {
@@ -52,8 +52,8 @@ func TestProgram(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "hello", strings.TrimSpace(string(text)))
 			test.act(running)
-			<-running.Over()
-			assert.Equal(t, test.code, running.Code(), running.How())
+			<-running.Done()
+			assert.Equal(t, test.code, running.Code(), running.ExitStatus())
 		})
 	}
 }
@@ -61,23 +61,23 @@ func TestProgram(t *testing.T) {
 // TestProgramLeavesProcesses: what a command had started and still ran when it had ended is known, where that is seen.
 func TestProgramLeavesProcesses(t *testing.T) {
 	t.Parallel()
-	for command, left := range map[string]int{"sleep 60 & exit 0": 1, "true & wait": 0, "exec true": 0} {
+	for command, want := range map[string]int{"sleep 60 & exit 0": 1, "true & wait": 0, "exec true": 0} {
 		running, err := Program{Args: []string{"sh", "-c", command}}.Start()
 		require.NoError(t, err)
-		<-running.Over()
+		<-running.Done()
 		assert.Equal(t, 0, running.Code(), command)
 		if runtime.GOOS == "linux" {
-			assert.Len(t, running.Left(), left, command)
+			assert.Len(t, running.Leftovers(), want, command)
 		}
 	}
 	running, err := Program{Args: []string{"sh", "-c", "echo up; sleep 60 & wait"}}.Start()
 	require.NoError(t, err)
 	if runtime.GOOS == "linux" {
-		assert.Eventually(t, func() bool { return len(running.Below()) == 2 }, 30*time.Second, readyPause)
+		assert.Eventually(t, func() bool { return len(running.Descendants()) == 2 }, 30*time.Second, readyPause)
 	}
 	running.Kill()
-	assert.Empty(t, running.Left(), "it did not end by itself")
-	assert.Empty(t, running.Below())
+	assert.Empty(t, running.Leftovers(), "it did not end by itself")
+	assert.Empty(t, running.Descendants())
 }
 
 func TestProgramReadsItsInput(t *testing.T) {
@@ -88,7 +88,7 @@ func TestProgramReadsItsInput(t *testing.T) {
 		Line: func(line string) { lines = append(lines, line) },
 	}.Start()
 	require.NoError(t, err)
-	<-running.Over()
+	<-running.Done()
 	assert.Equal(t, 0, running.Code())
 	assert.Equal(t, []string{"one", "two", "open"}, running.Output())
 	assert.Equal(t, []string{"one", "two"}, lines)
@@ -98,12 +98,12 @@ func TestProgramReadsItsInput(t *testing.T) {
 func TestProgramEndsBeforeItsInput(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"true", "/no/such/program", "read line; exit 3"} {
-		input, more := io.Pipe()
+		input, w := io.Pipe()
 		running, err := Program{Args: []string{"sh", "-c", command}, Input: input}.Start()
 		require.NoError(t, err)
-		go func() { _, _ = io.WriteString(more, "one\n") }()
-		<-running.Over()
-		require.NoError(t, more.Close())
+		go func() { _, _ = io.WriteString(w, "one\n") }()
+		<-running.Done()
+		require.NoError(t, w.Close())
 	}
 }
 
@@ -111,12 +111,12 @@ func TestProgramThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	running, err := Program{Args: []string{"/no/such/program"}}.Start()
 	require.NoError(t, err)
-	<-running.Over()
+	<-running.Done()
 	assert.Equal(t, cannotRun, running.Code())
 	assert.NotEmpty(t, running.Output())
 }
 
 func TestEnvironmentWithoutAVariable(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, []string{"AB=2", "C=3"}, with([]string{"A=1", "AB=2"}, []string{"A", "C=3"}))
+	assert.Equal(t, []string{"AB=2", "C=3"}, changeEnvironment([]string{"A=1", "AB=2"}, []string{"A", "C=3"}))
 }

@@ -20,14 +20,14 @@ import (
 // for example, is not: what is missing then would tell it. A nil *Secrets removes nothing. Its method may be called by
 // several goroutines.
 type Secrets struct {
-	forms  []string         // of passwords that are no words, each with its placeholder
-	behind []*regexp.Regexp // passwords behind a word for them
-	hash   bool             // texts may have a hash of the password
+	forms    []string         // of passwords that are no words, each with its placeholder
+	patterns []*regexp.Regexp // passwords behind a word for them
+	hasHash  bool             // texts may have a hash of the password
 }
 
 // NewSecrets returns what removes this password, which may be empty, and what goes with one.
 func NewSecrets(password string) *Secrets {
-	s := &Secrets{hash: password != ""}
+	s := &Secrets{hasHash: password != ""}
 	if password == "" {
 		return s
 	}
@@ -44,7 +44,7 @@ func NewSecrets(password string) *Secrets {
 			s.forms = append(s.forms, form, hiddenPassword)
 		}
 	}
-	s.behind = []*regexp.Regexp{regexp.MustCompile(
+	s.patterns = []*regexp.Regexp{regexp.MustCompile(
 		wordOfPassword + `(` + strings.Join(forms, "|") + `)([^A-Za-z0-9_]|$)`)}
 	return s
 }
@@ -59,15 +59,15 @@ const wordOfPassword = `((?i:password|passwd|passphrase|pwd|secret|credentials?)
 	`(?:[ :=]+(?:is|was|of|given|sent|got))?` +
 	`[ :=("'\\]+)`
 
-// And returns what removes the secrets of both.
-func (s *Secrets) And(other *Secrets) *Secrets {
+// Merge returns what removes the secrets of both.
+func (s *Secrets) Merge(other *Secrets) *Secrets {
 	switch {
 	case s == nil:
 		return other
 	case other == nil:
 		return s
 	}
-	return &Secrets{slices.Concat(s.forms, other.forms), slices.Concat(s.behind, other.behind), s.hash || other.hash}
+	return &Secrets{slices.Concat(s.forms, other.forms), slices.Concat(s.patterns, other.patterns), s.hasHash || other.hasHash}
 }
 
 // The places of secrets. Where a conversation is quoted once more, backslashes stand before the quotation marks; there
@@ -79,35 +79,35 @@ var (
 		`\\+"[^"]*")`)
 	roundsField = regexp.MustCompile(`(\\*"i\\*"\s*:\s*)[-+.0-9eE]+`)
 	hashField   = regexp.MustCompile(`(\\*"pwdhash\\*"\s*:\s*)\\*"[^"$]+"`)
-	ofAURL      = regexp.MustCompile(`(://[^\s:/@"]*):([^\s@"]+)@`)
+	urlPassword = regexp.MustCompile(`(://[^\s:/@"]*):([^\s@"]+)@`)
 	// A hash, and what a message with that word has of one: ids in hexadecimal digits are shorter.
-	aHash = regexp.MustCompile(`\b[0-9a-fA-F]{64}\b|((?i:hash)[ :=("'\\]*)[0-9a-fA-F]{16,}\b`)
+	hashes = regexp.MustCompile(`\b[0-9a-fA-F]{64}\b|((?i:hash)[ :=("'\\]*)[0-9a-fA-F]{16,}\b`)
 )
 
 // Hide returns a text with placeholders for secrets.
-func (s *Secrets) Hide(said string) string {
+func (s *Secrets) Hide(content string) string {
 	if s == nil {
-		return said
+		return content
 	}
-	said = hiLine.ReplaceAllStringFunc(said, func(hi string) string {
+	content = hiLine.ReplaceAllStringFunc(content, func(hi string) string {
 		return roundsField.ReplaceAllString(saltField.ReplaceAllString(hi, `$1"(salt)"`), `$1"(rounds)"`)
 	})
-	said = hashField.ReplaceAllString(said, `$1"(hash)"`)
-	if !s.hash {
-		return said
+	content = hashField.ReplaceAllString(content, `$1"(hash)"`)
+	if !s.hasHash {
+		return content
 	}
-	said = ofAURL.ReplaceAllStringFunc(said, func(found string) string {
-		parts := ofAURL.FindStringSubmatch(found)
+	content = urlPassword.ReplaceAllStringFunc(content, func(found string) string {
+		parts := urlPassword.FindStringSubmatch(found)
 		if parts[2] == "PASSWORD" || parts[2] == hiddenPassword {
 			return found
 		}
 		return parts[1] + ":" + hiddenPassword + "@"
 	})
-	for _, behind := range s.behind {
-		said = behind.ReplaceAllString(said, "${1}"+hiddenPassword+"${3}")
+	for _, pattern := range s.patterns {
+		content = pattern.ReplaceAllString(content, "${1}"+hiddenPassword+"${3}")
 	}
-	said = strings.NewReplacer(s.forms...).Replace(said)
-	return aHash.ReplaceAllString(said, "${1}(hash)")
+	content = strings.NewReplacer(s.forms...).Replace(content)
+	return hashes.ReplaceAllString(content, "${1}(hash)")
 }
 
 // Hidden returns a function that writes what write does, with placeholders for secrets.
@@ -116,11 +116,11 @@ func (s *Secrets) Hidden(write func(io.Writer) error) func(io.Writer) error {
 		return write
 	}
 	return func(w io.Writer) error {
-		var whole bytes.Buffer
-		if err := write(&whole); err != nil {
+		var buf bytes.Buffer
+		if err := write(&buf); err != nil {
 			return err
 		}
-		_, err := io.WriteString(w, s.Hide(whole.String()))
+		_, err := io.WriteString(w, s.Hide(buf.String()))
 		return err
 	}
 }
@@ -140,9 +140,9 @@ func RedactCommand(command string) string {
 	})
 }
 
-// OnlyPassword returns the password in a file, and an error if there is another one, which is from a place such as "in
+// SinglePassword returns the password in a file, and an error if there is another one, which is from a place such as "in
 // the URL".
-func OnlyPassword(other, from, file string) (string, error) {
+func SinglePassword(other, from, file string) (string, error) {
 	if other != "" {
 		return "", fmt.Errorf("there are two passwords: one %s, and one from --password-file", from)
 	}

@@ -17,7 +17,7 @@ import (
 func TestSecretsAreHidden(t *testing.T) {
 	t.Parallel()
 	hash := strings.Repeat("0123abcd", 8)
-	for said, want := range map[string]string{
+	for content, want := range map[string]string{
 		`+HI {"v":2}`:                       `+HI {"v":2}`,
 		`+HI {"v":2,"i":1735,"s":"a1b2"}`:   `+HI {"v":2,"i":"(rounds)","s":"(salt)"}`,
 		`HI {"i": 1e3, "s" : "a\"b"}`:       `HI {"i": "(rounds)", "s" : "(salt)"}`,
@@ -35,8 +35,8 @@ func TestSecretsAreHidden(t *testing.T) {
 		`PUSH {"args":[9007199254740993]}`:  `PUSH {"args":[9007199254740993]}`,
 		`jid fwp11202057387c00-10-jid-52`:   `jid fwp11202057387c00-10-jid-52`,
 	} {
-		assert.Equal(t, want, target.NewSecrets("hunter2").Hide(said), said)
-		assert.Equal(t, said, (*target.Secrets)(nil).Hide(said))
+		assert.Equal(t, want, target.NewSecrets("hunter2").Hide(content), content)
+		assert.Equal(t, content, (*target.Secrets)(nil).Hide(content))
 	}
 	unusual := target.NewSecrets("p\"ä\\\x1b!")
 	assert.Equal(t, "(password) (password) (password)", unusual.Hide("p\"ä\\\x1b! p\\\"ä\\\\\\u001b! p\"ä\\\\\\x1b!"))
@@ -44,8 +44,8 @@ func TestSecretsAreHidden(t *testing.T) {
 	assert.Equal(t, "jid "+hash, target.NewSecrets("").Hide("jid "+hash), "nothing was hashed")
 	assert.Equal(t, "jid (hash)", target.NewSecrets("abc").Hide("jid "+hash))
 	assert.Equal(t, "tcp://:(password)@h", target.NewSecrets("a/b 1").Hide("tcp://:a%2Fb%201@h"))
-	both := target.NewSecrets("hunter2").And(target.NewSecrets("FETCH"))
-	assert.Equal(t, "(password), password: (password)", both.Hide("hunter2, password: FETCH"))
+	merged := target.NewSecrets("hunter2").Merge(target.NewSecrets("FETCH"))
+	assert.Equal(t, "(password), password: (password)", merged.Hide("hunter2, password: FETCH"))
 }
 
 // A password that is a word of a report changes no other one: what is hidden is hidden where it stands.
@@ -57,14 +57,14 @@ func TestOrdinaryPasswordsHideNoOtherWord(t *testing.T) {
 		"0123456789abcdef01234567", "127.0.0.1", `\u0000`, `\n`, `\"`, `"`, "FWP-ACK", "accepted", "took", "é"} {
 		s := target.NewSecrets(password)
 		assert.Equal(t, report, s.Hide(report), password)
-		for said, want := range map[string]string{
+		for content, want := range map[string]string{
 			"-ERR wrong password " + password:      "-ERR wrong password (password)",
 			"password: '" + password + "' queue":   "password: '(password)' queue",
 			"the password is " + password + ", no": "the password is (password), no",
 			"PASSWORD=" + password:                 "PASSWORD=(password)",
 			"see tcp://:s%20x@h:1 or u:x":          "see tcp://:(password)@h:1 or u:x",
 		} {
-			assert.Equal(t, want, s.Hide(said))
+			assert.Equal(t, want, s.Hide(content))
 		}
 		assert.Equal(t, "tcp://:PASSWORD@h", s.Hide("tcp://:PASSWORD@h"))
 	}
@@ -83,10 +83,10 @@ func FuzzSecrets(f *testing.F) {
 		for _, hi := range []string{
 			fmt.Sprintf(`+HI {"v":2,"i":%d,"s":%s}`, rounds, quoted), fmt.Sprintf(`+HI {"s": %s, "i": %d}`, quoted, rounds),
 		} {
-			for _, said := range []string{hi, text.Escape(hi), strconv.Quote(hi), "-ERR " + hi + hi} {
-				hidden := target.NewSecrets("").Hide(said)
-				assert.NotContains(t, hidden, mark, said)
-				assert.Contains(t, hidden, `"(salt)"`, said)
+			for _, content := range []string{hi, text.Escape(hi), strconv.Quote(hi), "-ERR " + hi + hi} {
+				hidden := target.NewSecrets("").Hide(content)
+				assert.NotContains(t, hidden, mark, content)
+				assert.Contains(t, hidden, `"(salt)"`, content)
 			}
 		}
 	})

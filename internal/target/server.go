@@ -35,11 +35,11 @@ type Server struct {
 	Patience time.Duration
 	// Deeds records what clients do to the transport, where a forwarder may be in between; nil: nothing is recorded.
 	Deeds *forward.Record
-	// Reached notes the addresses to which connections were opened; nil: nothing is noted.
-	Reached *Reached
+	// ReachedAddresses notes the addresses to which connections were opened; nil: nothing is noted.
+	ReachedAddresses *ReachedAddresses
 
-	processes func() int    // the process above those of a server that was started; nil for others
-	within    time.Duration // how long after a command its effect may be seen; seenWithin if zero
+	processes     func() int    // the process above those of a server that was started; nil for others
+	effectTimeout time.Duration // how long after a command its effect may be seen; effectTimeout if zero
 }
 
 // Forwarded implements [forward.Target].
@@ -68,8 +68,8 @@ func (s *Server) dial(ctx context.Context, to Address) (net.Conn, error) {
 	if err != nil {
 		return nil, machine.Notice(ctx, err)
 	}
-	if at, is := nc.RemoteAddr().(*net.TCPAddr); is {
-		s.Reached.Note(at.AddrPort())
+	if at, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
+		s.ReachedAddresses.Note(at.AddrPort())
 	}
 	if s.TLS == nil {
 		return nc, nil
@@ -85,24 +85,24 @@ func (s *Server) dial(ctx context.Context, to Address) (net.Conn, error) {
 // goodbye is a TLS connection, of which a record of the transport knows that the last bytes are no command.
 type goodbye struct {
 	*tls.Conn
-	below net.Conn
+	raw net.Conn
 }
 
 // Close says goodbye, and closes the connection.
 func (g *goodbye) Close() error {
-	forward.Leaves(g.below)
+	forward.Leaves(g.raw)
 	return g.Conn.Close()
 }
 
-// Reached are the addresses of a name to which connections were opened. Its methods may be called by many goroutines at
+// ReachedAddresses are the addresses of a name to which connections were opened. Its methods may be called by many goroutines at
 // once, and on nil, where they do nothing.
-type Reached struct {
+type ReachedAddresses struct {
 	mu  sync.Mutex
 	all []netip.Addr
 }
 
 // Note notes where a connection was opened to.
-func (r *Reached) Note(at netip.AddrPort) {
+func (r *ReachedAddresses) Note(at netip.AddrPort) {
 	if r == nil {
 		return
 	}
@@ -115,7 +115,7 @@ func (r *Reached) Note(at netip.AddrPort) {
 
 // Words returns the addresses in the order in which they were first reached, and those that the name has besides, as
 // "connected to 127.0.0.1; localhost is ::1, too". It is empty for a host that is an address, and if none was reached.
-func (r *Reached) Words(ctx context.Context, host string) string {
+func (r *ReachedAddresses) Words(ctx context.Context, host string) string {
 	if _, err := netip.ParseAddr(host); r == nil || err == nil {
 		return ""
 	}
@@ -126,15 +126,15 @@ func (r *Reached) Words(ctx context.Context, host string) string {
 		return ""
 	}
 	words := "connected to " + commas(reached)
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	known, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host) // none if the name is gone
-	for i := range known {
-		known[i] = known[i].Unmap()
+	addresses, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host) // none if the name is gone
+	for i := range addresses {
+		addresses[i] = addresses[i].Unmap()
 	}
-	known = slices.DeleteFunc(known, func(a netip.Addr) bool { return slices.Contains(reached, a) })
-	if len(known) > 0 {
-		words += "; " + host + " is " + commas(known) + ", too"
+	addresses = slices.DeleteFunc(addresses, func(a netip.Addr) bool { return slices.Contains(reached, a) })
+	if len(addresses) > 0 {
+		words += "; " + host + " is " + commas(addresses) + ", too"
 	}
 	return words
 }
@@ -174,8 +174,8 @@ type TLSOptions struct {
 // IsZero reports whether no option is set.
 func (o TLSOptions) IsZero() bool { return o == TLSOptions{} }
 
-// Loaded returns the options without a file: they have what is in it.
-func (o TLSOptions) Loaded() (TLSOptions, error) {
+// WithFiles returns the options without a file: they have what is in it.
+func (o TLSOptions) WithFiles() (TLSOptions, error) {
 	if o.CAFile == "" {
 		return o, nil
 	}
@@ -203,7 +203,7 @@ func (o TLSOptions) Config(a Address) (*tls.Config, error) {
 	}
 	name := cmp.Or(o.ServerName, a.Host)
 	c := &tls.Config{ServerName: name, InsecureSkipVerify: o.Insecure} //nolint:gosec // the user asked for it
-	o, err := o.Loaded()
+	o, err := o.WithFiles()
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answering is a server that says one line on every connection.
-func answering(t *testing.T, network, at string, config *tls.Config) Address {
+// lineServer is a server that says one line on every connection.
+func lineServer(t *testing.T, network, at string, config *tls.Config) Address {
 	t.Helper()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), network, at)
 	if err != nil && network == "tcp6" {
@@ -66,15 +66,15 @@ func TestDial(t *testing.T) {
 		options TLSOptions
 		advice  string // about the error, "" if there is none
 	}{
-		"plain":   {address: answering(t, "tcp", "127.0.0.1:0", nil)},
-		"secured": {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{CAFile: caFile}},
-		"other name": {address: answering(t, "tcp", "127.0.0.1:0", config),
+		"plain":   {address: lineServer(t, "tcp", "127.0.0.1:0", nil)},
+		"secured": {address: lineServer(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{CAFile: caFile}},
+		"other name": {address: lineServer(t, "tcp", "127.0.0.1:0", config),
 			options: TLSOptions{CAFile: caFile, ServerName: "example.com"}},
-		"insecure":   {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{Insecure: true}},
-		"unknown CA": {address: answering(t, "tcp", "127.0.0.1:0", config), advice: "--tls-ca FILE"},
-		"wrong name": {address: answering(t, "tcp", "127.0.0.1:0", config),
+		"insecure":   {address: lineServer(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{Insecure: true}},
+		"unknown CA": {address: lineServer(t, "tcp", "127.0.0.1:0", config), advice: "--tls-ca FILE"},
+		"wrong name": {address: lineServer(t, "tcp", "127.0.0.1:0", config),
 			options: TLSOptions{CAFile: caFile, ServerName: "fwp.invalid"}, advice: "--tls-server-name NAME"},
-		"TLS for plain": {address: secured(answering(t, "tcp", "127.0.0.1:0", nil)), advice: "which is not TLS"},
+		"TLS for plain": {address: withTLS(lineServer(t, "tcp", "127.0.0.1:0", nil)), advice: "which is not TLS"},
 		"refused":       {address: Address{Host: "127.0.0.1", Port: "1"}, advice: "is the server running, and is 1 the port"},
 	}
 	for name, test := range tests {
@@ -97,14 +97,14 @@ func TestDial(t *testing.T) {
 	}
 }
 
-func secured(a Address) Address {
+func withTLS(a Address) Address {
 	a.TLS = true
 	return a
 }
 
 func TestDialIPv6(t *testing.T) {
 	t.Parallel()
-	a := answering(t, "tcp6", "[::1]:0", nil)
+	a := lineServer(t, "tcp6", "[::1]:0", nil)
 	nc, err := (&Server{Address: a}).Dial(t.Context())
 	require.NoError(t, err)
 	assert.NoError(t, nc.Close())
@@ -119,9 +119,9 @@ func TestProbe(t *testing.T) {
 		address Address
 		advice  string
 	}{
-		"TLS":  {answering(t, "tcp", "127.0.0.1:0", config), "this is a TLS server"},
+		"TLS":  {lineServer(t, "tcp", "127.0.0.1:0", config), "this is a TLS server"},
 		"HTTP": {addressOf(t, web.Listener), "this is an HTTP server"},
-		"else": {answering(t, "tcp", "127.0.0.1:0", nil), ""},
+		"else": {lineServer(t, "tcp", "127.0.0.1:0", nil), ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestAdviceNamesThePort(t *testing.T) {
 func TestReached(t *testing.T) {
 	t.Parallel()
 	first, second := netip.MustParseAddrPort("192.0.2.1:7419"), netip.MustParseAddrPort("[2001:db8::1]:7419")
-	r := new(Reached)
+	r := new(ReachedAddresses)
 	assert.Empty(t, r.Words(t.Context(), "localhost"), "no connection was opened")
 	r.Note(first)
 	r.Note(second)
@@ -242,7 +242,7 @@ func TestReached(t *testing.T) {
 		"the name has others by now")
 	assert.Equal(t, "connected to 192.0.2.1, 2001:db8::1", r.Words(t.Context(), "name.invalid"))
 	assert.Empty(t, r.Words(t.Context(), "192.0.2.1"), "the URL has the address")
-	var none *Reached
+	var none *ReachedAddresses
 	none.Note(first)
 	assert.Empty(t, none.Words(t.Context(), "localhost"))
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
-// Serving is what is known of the process that serves at the address of a server. It tells the server of one moment
+// ServingProcess is what is known of the process that serves at the address of a server. It tells the server of one moment
 // from that of a later one. The zero value knows nothing.
-type Serving struct {
+type ServingProcess struct {
 	instance instance
 	mark     Mark
 }
@@ -23,9 +23,9 @@ type ServingFile struct {
 	Path string // by which it can be read as long as the process lives
 }
 
-// Serving looks at what serves now. It blocks for a few seconds at most.
-func (s *Server) Serving(ctx context.Context) (now Serving) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+// ServingProcess looks at what serves now. It blocks for a few seconds at most.
+func (s *Server) ServingProcess(ctx context.Context) (now ServingProcess) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	if nc, err := s.Dial(ctx); err == nil {
 		now.instance = s.instanceOf(nc)
@@ -38,7 +38,7 @@ func (s *Server) Serving(ctx context.Context) (now Serving) {
 }
 
 // IsOther reports whether it is seen that a later server is another process.
-func (s Serving) IsOther(later Serving) bool {
+func (s ServingProcess) IsOther(later ServingProcess) bool {
 	return s.instance.isOther(later.instance) || s.mark.isOther(later.mark)
 }
 
@@ -50,7 +50,7 @@ var forwarders = []string{
 
 // Files returns the program that serves, and the files that its command line names; nothing if it is not known, or
 // only forwards to the server.
-func (s Serving) Files() []ServingFile {
+func (s ServingProcess) Files() []ServingFile {
 	at := slices.IndexFunc(s.instance, func(h holder) bool { return h.pid != 0 })
 	if at < 0 {
 		return nil
@@ -62,10 +62,10 @@ func (s Serving) Files() []ServingFile {
 	return files
 }
 
-// occupied reports whether something accepts connections at the place of the server, and goes on with that: a process
+// isOccupied reports whether something accepts connections at the place of the server, and goes on with that: a process
 // that we start beside this one has our listeners, such as that of reservePorts, until it runs its program.
-func (i *Started) occupied(ctx context.Context) bool {
-	for until := time.Now().Add(lingersFor); ; {
+func (i *StartedServer) isOccupied(ctx context.Context) bool {
+	for until := time.Now().Add(lingerTime); ; {
 		nc, err := i.Server.Dial(ctx)
 		if err != nil {
 			return false
@@ -77,33 +77,33 @@ func (i *Started) occupied(ctx context.Context) bool {
 	}
 }
 
-// alive returns an error if the command ended although something serves: that is not what it started. If that is one of
+// checkAlive returns an error if the command ended although something serves: that is not what it started. If that is one of
 // its processes, the command is alive; else it gets a moment to end.
-func (i *Started) alive(ctx context.Context) error {
+func (i *StartedServer) checkAlive(ctx context.Context) error {
 	at, err := net.ResolveTCPAddr("tcp", i.Server.Address.HostPort())
 	if err != nil {
 		return err
 	}
 	patience := time.Duration(0)
-	if serving := listening(at, i.now.pid); len(serving) > 0 && !serving.known() {
-		patience = staysFor
+	if serving := instanceAt(at, i.running.pid); len(serving) > 0 && !serving.isKnown() {
+		patience = aliveTime
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
-	case <-i.now.over:
+	case <-i.running.done:
 	case <-timer.C:
 		select {
-		case <-i.now.over:
+		case <-i.running.done:
 		default:
 			return nil
 		}
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	why := "when a client had connected and left, to see whether it serves"
-	if i.occupied(ctx) {
-		why = "and something else serves at its port"
+	reason := "when a client had connected and left, to see whether it serves"
+	if i.isOccupied(ctx) {
+		reason = "and something else serves at its port"
 	}
-	return &StartError{Cause: fmt.Errorf("it ended (%s), %s", i.now.How(), why), Output: i.output.lines()}
+	return &StartError{Cause: fmt.Errorf("it ended (%s), %s", i.running.ExitStatus(), reason), Output: i.output.lines()}
 }

@@ -50,9 +50,9 @@ type Starter struct {
 	// Log gets all that the servers print; it may be nil.
 	Log *Log
 
-	starts          *starts // of all copies; nil: they are not bounded
-	socket          string  // where a known server has its longest Unix socket, below its folder
-	folderInControl bool    // a command of Control has {dir}
+	starts             *starts // of all copies; nil: they are not bounded
+	socket             string  // where a known server has its longest Unix socket, below its folder
+	hasFolderInControl bool    // a command of Control has {dir}
 }
 
 const startPatience = 30 * time.Second
@@ -63,8 +63,8 @@ func ParseStart(value string) (Starter, error) {
 	if err := NeedShell("--start"); err != nil {
 		return Starter{}, err
 	}
-	of, value := NameOf(value)
-	if err := misnamed("--start", of, NamesStart); err != nil {
+	kind, value := NameOf(value)
+	if err := checkKind("--start", kind, NamesStart); err != nil {
 		return Starter{}, err
 	}
 	if isFaktory(value) {
@@ -76,7 +76,7 @@ func ParseStart(value string) (Starter, error) {
 	case strings.TrimSpace(value) == "":
 		return Starter{}, errors.New("--start: no command was given")
 	case !takesPort(value):
-		return Starter{}, withoutPort(value)
+		return Starter{}, noPortError(value)
 	}
 	return Starter{Value: value, Command: value, starts: newStarts()}, nil
 }
@@ -86,9 +86,9 @@ func ParseStart(value string) (Starter, error) {
 type starts struct {
 	all, slow chan struct{} // as many as may start, and as many of a command that takes long
 
-	mu    sync.Mutex
-	first time.Duration // that the first one took which served; 0: none has
-	told  time.Time
+	mu         sync.Mutex
+	first      time.Duration // that the first one took which served; 0: none has
+	reportedAt time.Time
 }
 
 // SlowStart is from when on a server is slow to start: it keeps a processor busy, and others beside it, which would not
@@ -96,9 +96,9 @@ type starts struct {
 const SlowStart = 2 * time.Second
 
 func newStarts() *starts {
-	const quickly = 4 // for each processor
+	const perProcessor = 4 // for each processor
 	n := runtime.GOMAXPROCS(0)
-	return &starts{all: make(chan struct{}, quickly*n), slow: make(chan struct{}, n)}
+	return &starts{all: make(chan struct{}, perProcessor*n), slow: make(chan struct{}, n)}
 }
 
 // enter waits until one more server may start. The returned function says that it serves, after some time, or, with 0,
@@ -108,7 +108,7 @@ func (s *starts) enter(ctx context.Context) (leave func(took time.Duration), err
 		return func(time.Duration) {}, nil
 	}
 	rooms := []chan struct{}{s.all}
-	if s.took() >= SlowStart {
+	if s.firstTime() >= SlowStart {
 		rooms = append(rooms, s.slow)
 	}
 	for i, room := range rooms {
@@ -131,25 +131,25 @@ func (s *starts) enter(ctx context.Context) (leave func(took time.Duration), err
 	}, nil
 }
 
-// took returns how long the first server took that served, 0 if none has.
-func (s *starts) took() time.Duration {
+// firstTime returns how long the first server took that served, 0 if none has.
+func (s *starts) firstTime() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.first
 }
 
-// tells reports whether a wait is worth a line: it is longer than twice that for the first server, and there was no
+// isWorthReport reports whether a wait is worth a line: it is longer than twice that for the first server, and there was no
 // line a moment ago.
-func (s *starts) tells(waited time.Duration) bool {
+func (s *starts) isWorthReport(waited time.Duration) bool {
 	if s == nil {
 		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if waited < 2*s.first || time.Since(s.told) < tellPause {
+	if waited < 2*s.first || time.Since(s.reportedAt) < tellPause {
 		return false
 	}
-	s.told = time.Now()
+	s.reportedAt = time.Now()
 	return true
 }
 
@@ -164,7 +164,7 @@ func (s *Starter) Protects() bool {
 func (s *Starter) Control(commands Commands) {
 	before := s.Workers
 	for _, command := range commands.ByAction {
-		s.folderInControl = s.folderInControl || strings.Contains(command, "{dir}")
+		s.hasFolderInControl = s.hasFolderInControl || strings.Contains(command, "{dir}")
 	}
 	s.Workers = func(p Place) Operator {
 		filled := Commands{ByAction: map[Action]string{}, Timeout: commands.Timeout}
@@ -196,13 +196,13 @@ const (
 )
 
 // newPlace reserves free ports and makes a folder in the one above. The reservation must be closed, after an error too.
-func newPlace(above, password string) (place Place, held reservation, err error) {
-	free, held, err := reservePorts(3)
+func newPlace(parent, password string) (place Place, ports reservation, err error) {
+	free, ports, err := reservePorts(3)
 	if err != nil {
-		return Place{}, held, err
+		return Place{}, ports, err
 	}
-	dir, err := os.MkdirTemp(above, folderPrefix+"*")
-	return Place{Port: free[0], WebPort: free[1], Port2: free[2], Password: password, Dir: dir}, held, err
+	dir, err := os.MkdirTemp(parent, folderPrefix+"*")
+	return Place{Port: free[0], WebPort: free[1], Port2: free[2], Password: password, Dir: dir}, ports, err
 }
 
 // The range of the ports of started servers. Systems assign ports to connections, and to servers that ask for any port,
@@ -222,28 +222,28 @@ func (r reservation) Close() {
 // reservePorts returns ports of 127.0.0.1, all different, on which no server listens now. Of each it holds the UDP port
 // with the same number, which tells other runs that it is taken: the server does not listen at once, nor while it is
 // restarted, and a run must not meet the server of another one. The reservation must be closed, after an error too.
-func reservePorts(n int) (free []int, held reservation, err error) {
+func reservePorts(n int) (free []int, ports reservation, err error) {
 	var config net.ListenConfig
 	for range 100 {
 		port := firstPort + rand.IntN(lastPort-firstPort+1)
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-		taken, failed := config.ListenPacket(context.Background(), "udp", address)
+		conn, failed := config.ListenPacket(context.Background(), "udp", address)
 		if failed != nil {
 			err = failed
 			continue
 		}
 		ln, failed := config.Listen(context.Background(), "tcp", address)
-		held = append(held, taken)
+		ports = append(ports, conn)
 		if failed != nil { // a server listens there: the port is not looked at again
 			err = failed
 			continue
 		}
 		_ = ln.Close()
 		if free = append(free, port); len(free) == n {
-			return free, held, nil
+			return free, ports, nil
 		}
 	}
-	return nil, held, err
+	return nil, ports, err
 }
 
 // aloneWord is a password that is a word of the command by itself.
@@ -272,38 +272,38 @@ func (p Place) environment() []string {
 
 // Start starts a server with a password, or without one if it is empty, and waits until it is
 // ready. The error is a [StartError] if the server ended, or was not ready in time.
-func (s *Starter) Start(ctx context.Context, password string) (*Started, error) {
+func (s *Starter) Start(ctx context.Context, password string) (*StartedServer, error) {
 	if !canStart {
 		return nil, errors.New("--start works on Unix only: start the server yourself, and give its --url")
 	}
-	above, err := s.folderAbove(os.TempDir(), "/tmp")
-	if err = cmp.Or(err, s.folderFits(above)); err != nil {
+	parent, err := s.folderAbove(os.TempDir(), "/tmp")
+	if err = cmp.Or(err, s.folderFits(parent)); err != nil {
 		return nil, &StartError{Cause: err}
 	}
-	place, held, err := newPlace(above, password)
+	place, ports, err := newPlace(parent, password)
 	if err != nil {
-		held.Close()
+		ports.Close()
 		return nil, fmt.Errorf("start a server: %w", err)
 	}
 	if s.Disk > 0 {
 		if err := mount(place.Dir, s.Disk); err != nil {
-			held.Close()
+			ports.Close()
 			removeDir(place.Dir)
 			return nil, fmt.Errorf("start a server: %w", err)
 		}
 	}
-	i := s.at(ctx, place, held)
+	i := s.at(ctx, place, ports)
 	if err := i.begin(ctx); err != nil {
 		i.End()
-		return nil, explained(err, place)
+		return nil, explainStart(err, place)
 	}
 	return i, nil
 }
 
 // at returns a server that has not begun, at a place.
-func (s *Starter) at(ctx context.Context, place Place, held reservation) *Started {
-	i := &Started{starter: s, place: place, held: held, tell: teller(ctx)}
-	i.output = &lastLines{all: s.Log.of(place.Port)}
+func (s *Starter) at(ctx context.Context, place Place, ports reservation) *StartedServer {
+	i := &StartedServer{starter: s, place: place, ports: ports, tell: reporterOf(ctx)}
+	i.output = &lastLines{all: s.Log.writer(place.Port)}
 	i.Server = Server{
 		Address: Address{
 			Host: "127.0.0.1", Port: strconv.Itoa(place.Port), Password: place.Password, Backend: s.backend(place),
@@ -320,40 +320,40 @@ var folder = regexp.MustCompile(`^[\pL\pN_.:@%+=,/-]*$`)
 
 // folderFits returns an error if a shell would read the name of a folder in it as something else: it stands in the
 // commands as it is.
-func (s *Starter) folderFits(above string) error {
-	if !strings.Contains(s.Command, "{dir}") && !s.folderInControl || folder.MatchString(above) {
+func (s *Starter) folderFits(parent string) error {
+	if !strings.Contains(s.Command, "{dir}") && !s.hasFolderInControl || folder.MatchString(parent) {
 		return nil
 	}
 	return fmt.Errorf("it was not started: the folder for temporary files, %q, has characters that mean something to a "+
-		`shell: set TMPDIR to another one, or write "$FWP_DIR" in the place of {dir}`, above)
+		`shell: set TMPDIR to another one, or write "$FWP_DIR" in the place of {dir}`, parent)
 }
 
 // longestSocket is how many bytes the path of a Unix socket has at most.
 const longestSocket = 107
 
 // folderAbove returns the first of some folders in which the sockets of a known server have room.
-func (s *Starter) folderAbove(wanted string, others ...string) (string, error) {
-	needed := len("/"+folderPrefix+"4294967295") + len(s.socket)
-	for _, above := range append([]string{wanted}, others...) {
-		if stat, err := os.Stat(above); s.socket == "" || len(above)+needed <= longestSocket && err == nil && stat.IsDir() {
-			return above, nil
+func (s *Starter) folderAbove(preferred string, others ...string) (string, error) {
+	length := len("/"+folderPrefix+"4294967295") + len(s.socket)
+	for _, parent := range append([]string{preferred}, others...) {
+		if stat, err := os.Stat(parent); s.socket == "" || len(parent)+length <= longestSocket && err == nil && stat.IsDir() {
+			return parent, nil
 		}
 	}
 	return "", fmt.Errorf("it was not started: the name of the folder for temporary files has %d bytes, so the path "+
 		"of the server's socket would have %d bytes, more than the limit of %d: set TMPDIR to a shorter one",
-		len(wanted), len(wanted)+needed, longestSocket)
+		len(preferred), len(preferred)+length, longestSocket)
 }
 
 // longFolder is from how many bytes on the name of a folder may be too long for a socket in it.
 const longFolder = 80
 
-// explained adds to the error of a start what this machine may have to do with it.
-func explained(err error, place Place) error {
-	failed, is := errors.AsType[*StartError](err)
+// explainStart adds to the error of a start what this machine may have to do with it.
+func explainStart(err error, place Place) error {
+	failed, ok := errors.AsType[*StartError](err)
 	switch {
 	case errors.Is(err, ErrNoSupervisor):
 		return &StartError{Cause: err}
-	case is && len(place.Dir) > longFolder:
+	case ok && len(place.Dir) > longFolder:
 		return &StartError{Output: failed.Output, Cause: fmt.Errorf("%w (the name of its folder has %d bytes, and the "+
 			"path of a Unix socket may have at most 107: set TMPDIR to a shorter one)", failed.Cause, len(place.Dir))}
 	}
@@ -371,18 +371,18 @@ func (s *Starter) backend(p Place) string {
 // StartError reports that a started server ended before it served, or was not ready in
 // time.
 type StartError struct {
-	Cause     error
-	Output    []string // the last lines that it printed
-	Again     bool     // it had served, and was stopped
-	OnlyEmpty bool     // by the same command another one serves, in an empty folder
+	Cause       error
+	Output      []string // the last lines that it printed
+	HadServed   bool     // it had served, and was stopped
+	StartsEmpty bool     // by the same command another one serves, in an empty folder
 }
 
 func (e *StartError) Error() string {
 	words := "the server of --start: " + e.Cause.Error()
-	if e.Again {
+	if e.HadServed {
 		words = "the server did not start again: " + e.Cause.Error()
 	}
-	if e.OnlyEmpty {
+	if e.StartsEmpty {
 		words += "; the same command starts in an empty folder: the server cannot start with its data"
 	}
 	if len(e.Output) == 0 {
@@ -392,7 +392,7 @@ func (e *StartError) Error() string {
 }
 
 // OnData reports whether the server would serve without its data.
-func (e *StartError) OnData() bool { return e.OnlyEmpty }
+func (e *StartError) OnData() bool { return e.StartsEmpty }
 
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Cause }

@@ -66,8 +66,8 @@ func serveLines(port string) error {
 		if err != nil {
 			return err
 		}
-		seen, _ := os.ReadFile(lives.Name())
-		_, _ = fmt.Fprintf(nc, "%s %s\n", os.Getenv("FWP_PASSWORD"), seen)
+		content, _ := os.ReadFile(lives.Name())
+		_, _ = fmt.Fprintf(nc, "%s %s\n", os.Getenv("FWP_PASSWORD"), content)
 		_ = nc.Close()
 	}
 }
@@ -86,11 +86,11 @@ func testStarter(command string) *Starter {
 	return &Starter{Command: command, Supervisor: []string{os.Args[0], "supervise"}}
 }
 
-// serving is a command for the server of TestMain.
-func serving() string { return "'" + os.Args[0] + "' serve {port}" }
+// serveCommand is a command for the server of TestMain.
+func serveCommand() string { return "'" + os.Args[0] + "' serve {port}" }
 
 // greeting returns what a server greets with.
-func greeting(t *testing.T, s *Started) string {
+func greeting(t *testing.T, s *StartedServer) string {
 	t.Helper()
 	nc, err := s.Server.Dial(t.Context())
 	require.NoError(t, err)
@@ -102,8 +102,8 @@ func greeting(t *testing.T, s *Started) string {
 
 func TestFreePortsAreNotThoseOfClients(t *testing.T) {
 	t.Parallel()
-	free, held, err := reservePorts(50)
-	defer held.Close()
+	free, ports, err := reservePorts(50)
+	defer ports.Close()
 	require.NoError(t, err)
 	for _, port := range free { // another run leaves the port alone, until the reservation ends
 		_, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
@@ -117,7 +117,7 @@ func TestFreePortsAreNotThoseOfClients(t *testing.T) {
 
 func TestStartedServers(t *testing.T) {
 	t.Parallel()
-	s, err := testStarter("exec "+serving()).Start(t.Context(), "secret")
+	s, err := testStarter("exec "+serveCommand()).Start(t.Context(), "secret")
 	require.NoError(t, err)
 	defer s.End()
 	assert.Equal(t, "secret x", greeting(t, s))
@@ -162,8 +162,8 @@ func TestStartedServersThatEnd(t *testing.T) {
 func TestServersThatDoNotStartAgain(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		command        string // LOG is a file that outlives the server
-		fails, onEmpty bool
+		command            string // LOG is a file that outlives the server
+		fails, startsEmpty bool
 	}{
 		"its data":              {"if [ -e {dir}/lives ]; then exit 3; fi", true, true},
 		"a name in use":         {"if [ -e LOG{port} ]; then exit 125; fi; touch LOG{port}", true, false},
@@ -173,15 +173,15 @@ func TestServersThatDoNotStartAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			command := strings.ReplaceAll(test.command, "LOG", "'"+t.TempDir()+"'/log")
-			s, err := testStarter(command+"; exec "+serving()).Start(t.Context(), "secret")
+			s, err := testStarter(command+"; exec "+serveCommand()).Start(t.Context(), "secret")
 			require.NoError(t, err)
 			defer s.End()
 			err = s.Server.Restart(t.Context())
-			failed, is := errors.AsType[*StartError](err)
-			require.Equal(t, test.fails, is, "%v", err)
-			if is {
-				assert.True(t, failed.Again)
-				assert.Equal(t, test.onEmpty, failed.OnlyEmpty)
+			failed, ok := errors.AsType[*StartError](err)
+			require.Equal(t, test.fails, ok, "%v", err)
+			if ok {
+				assert.True(t, failed.HadServed)
+				assert.Equal(t, test.startsEmpty, failed.StartsEmpty)
 				return
 			}
 			require.NoError(t, err)
@@ -197,7 +197,7 @@ func TestStartedServersThatNeverServe(t *testing.T) {
 	_, err := starter.Start(t.Context(), "")
 	assert.ErrorContains(t, err, "it was not ready within ")
 
-	starter = testStarter("exec " + serving())
+	starter = testStarter("exec " + serveCommand())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	starter.Ready = func(context.Context, *Server) error {
 		cancel(assert.AnError)
@@ -213,12 +213,12 @@ func TestStartedServersThatNeverServe(t *testing.T) {
 func TestNothingIsLeftRunning(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
-		"a server":                     "exec 3<>%s; exec " + serving(),
-		"a child of the shell":         "exec 3<>%s; " + serving() + "; true",
-		"in the background":            "exec 3<>%s; sleep 600 & " + serving(),
-		"deaf to signals":              "exec 3<>%s; trap '' TERM HUP INT; (trap '' TERM; sleep 600) & kill -STOP $! ; exec " + serving(),
-		"in a group of its own":        "exec 3<>%s; setsid sleep 600 & exec " + serving(),
-		"in a group, without a parent": "exec 3<>%s; (setsid sleep 600 &) ; exec " + serving(),
+		"a server":                     "exec 3<>%s; exec " + serveCommand(),
+		"a child of the shell":         "exec 3<>%s; " + serveCommand() + "; true",
+		"in the background":            "exec 3<>%s; sleep 600 & " + serveCommand(),
+		"deaf to signals":              "exec 3<>%s; trap '' TERM HUP INT; (trap '' TERM; sleep 600) & kill -STOP $! ; exec " + serveCommand(),
+		"in a group of its own":        "exec 3<>%s; setsid sleep 600 & exec " + serveCommand(),
+		"in a group, without a parent": "exec 3<>%s; (setsid sleep 600 &) ; exec " + serveCommand(),
 	}
 	for name, command := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestNothingIsLeftRunning(t *testing.T) {
 			fifo, ended := witness(t)
 			s, err := testStarter(fmt.Sprintf(command, fifo)).Start(t.Context(), "")
 			require.NoError(t, err)
-			s.Server.Operator.(*Started).now.end(name == "deaf to signals")
+			s.Server.Operator.(*StartedServer).running.end(name == "deaf to signals")
 			s.End()
 			<-ended
 		})
@@ -244,22 +244,22 @@ func witness(t *testing.T) (fifo string, ended <-chan struct{}) {
 	t.Helper()
 	fifo = filepath.Join(t.TempDir(), "running")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	over := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(done)
 		f, err := os.Open(fifo) // blocks until one writes
 		if err == nil {
 			_, _ = io.Copy(io.Discard, f)
 			_ = f.Close()
 		}
 	}()
-	return fifo, over
+	return fifo, done
 }
 
 func TestNothingIsLeftRunningAfterOurDeath(t *testing.T) {
 	t.Parallel()
 	fifo, ended := witness(t)
-	holder := exec.CommandContext(t.Context(), os.Args[0], "hold", "exec 3<>"+fifo+"; sleep 600 & exec "+serving())
+	holder := exec.CommandContext(t.Context(), os.Args[0], "hold", "exec 3<>"+fifo+"; sleep 600 & exec "+serveCommand())
 	out, err := holder.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, holder.Start())
@@ -275,7 +275,7 @@ func TestFoldersAfterOurDeath(t *testing.T) { //nolint:paralleltest // sets an e
 	for name, test := range map[string]struct {
 		folder string
 		parent int
-		kept   bool
+		isKept bool
 	}{
 		"the parent has ended": {folderPrefix + "1", -1, false},
 		"the parent lives":     {folderPrefix + "2", os.Getppid(), true},
@@ -285,7 +285,7 @@ func TestFoldersAfterOurDeath(t *testing.T) { //nolint:paralleltest // sets an e
 		require.NoError(t, os.Mkdir(folder, 0o700))
 		t.Setenv(folderVariable, folder)
 		removeFolder(test.parent)
-		assert.Equal(t, test.kept, exists(folder), name)
+		assert.Equal(t, test.isKept, exists(folder), name)
 	}
 }
 
@@ -297,22 +297,22 @@ func exists(file string) bool {
 func TestServersThatDieUnasked(t *testing.T) {
 	t.Parallel()
 	fifo, ended := witness(t)
-	s, err := testStarter("exec 3<>"+fifo+"; echo last words; "+serving()+" & echo $! >{dir}/pid; wait $!").Start(t.Context(), "")
+	s, err := testStarter("exec 3<>"+fifo+"; echo last words; "+serveCommand()+" & echo $! >{dir}/pid; wait $!").Start(t.Context(), "")
 	require.NoError(t, err)
 	defer s.End()
 	pid, err := os.ReadFile(filepath.Join(s.place.Dir, "pid"))
 	require.NoError(t, err)
 	require.NoError(t, exec.CommandContext(t.Context(), "kill", "-9", strings.TrimSpace(string(pid))).Run())
 	<-ended
-	<-s.now.over
-	how, output, over := s.Ended()
-	assert.True(t, over)
-	assert.Contains(t, how, "exit status")
+	<-s.running.done
+	status, output, hasEnded := s.Ended()
+	assert.True(t, hasEnded)
+	assert.Contains(t, status, "exit status")
 	assert.Contains(t, output, "last words")
 
 	require.NoError(t, s.Server.Restart(t.Context()), "a restart starts what has ended")
-	_, _, over = s.Ended()
-	assert.False(t, over)
+	_, _, hasEnded = s.Ended()
+	assert.False(t, hasEnded)
 }
 
 // TestNoPassword: a flag in front of {password} does not take the next word for one.
@@ -389,7 +389,7 @@ func TestLastLines(t *testing.T) {
 	require.NoError(t, err)
 	lines := l.lines()
 	assert.Equal(t, "line 82", lines[0])
-	assert.Len(t, lines[len(lines)-2], mostBytes)
+	assert.Len(t, lines[len(lines)-2], maxBytes)
 	assert.Equal(t, "open", lines[len(lines)-1])
 }
 
@@ -399,21 +399,21 @@ func TestLastLinesBeginWithTheReason(t *testing.T) {
 		"panic: an earlier one\nfatal error: all is lost\r\n\ngoroutine 5 [running]:\nmain.f(...)\n\t/a/server.go:12 +0x1d\n",
 		"x\nTraceback (most recent call last):\n  File \"a.py\", line 12, in f\n    g()\n",
 	} {
-		whole := strings.Split(strings.TrimRight(reason, "\n"), "\n")[1:]
-		for _, follow := range []int{0, 3, mostLines - 5, mostLines - 1, mostLines, 500} {
+		reasonLines := strings.Split(strings.TrimRight(reason, "\n"), "\n")[1:]
+		for _, follow := range []int{0, 3, maxLines - 5, maxLines - 1, maxLines, 500} {
 			l := new(lastLines)
 			_, err := io.WriteString(l, reason+strings.Repeat("more\n", follow))
 			require.NoError(t, err)
 			lines := l.lines()
-			i := slices.Index(lines, strings.TrimRight(whole[0], "\r"))
+			i := slices.Index(lines, strings.TrimRight(reasonLines[0], "\r"))
 			require.GreaterOrEqual(t, i, 0, follow)
-			for _, line := range whole {
+			for _, line := range reasonLines {
 				if line = strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", "    "); line != "" {
 					assert.Equal(t, 1, count(lines, line), "%s %d", line, follow)
 				}
 			}
 			assert.Equal(t, follow == 500, slices.Contains(lines, "..."), follow)
-			assert.LessOrEqual(t, len(lines), mostLines+mostPlace+1)
+			assert.LessOrEqual(t, len(lines), maxLines+maxPlace+1)
 		}
 	}
 }
@@ -466,7 +466,7 @@ func TestAServerThatEndsIsSeenByANewConnection(t *testing.T) {
 			}
 			at, err := ParseURL("tcp://" + l.Addr().String())
 			require.NoError(t, err)
-			i := &Started{Server: Server{Address: at}}
+			i := &StartedServer{Server: Server{Address: at}}
 			assert.Equal(t, test.want, i.leaves(t.Context()))
 		})
 	}

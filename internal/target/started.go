@@ -11,22 +11,22 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
-// Started is a server that a [Starter] started. It is the [Operator] of its Server, which sees to it that what is done
+// StartedServer is a server that a [Starter] started. It is the [Operator] of its Server, which sees to it that what is done
 // takes effect. Its methods may be called by many goroutines at once.
-type Started struct {
+type StartedServer struct {
 	Server Server
 
 	starter *Starter
 	place   Place
-	held    reservation // of its ports
+	ports   reservation // of its ports
 	control Operator    // of the user's; may be nil
 	output  *lastLines
 	tell    func(format string, args ...any)
 
-	mu      sync.Mutex // held during an action
-	now     *Running
-	stopped bool  // it was asked to end, and does not serve again yet
-	failed  error // why it did not start again, or was not seen to stop, so that nothing more is done to it
+	mu         sync.Mutex // held during an action
+	running    *RunningProgram
+	wasStopped bool  // it was asked to end, and does not serve again yet
+	failure    error // why it did not start again, or was not seen to stop, so that nothing more is done to it
 }
 
 // readyPause is the time between two looks at whether a server is ready.
@@ -36,7 +36,7 @@ const readyPause = 20 * time.Millisecond
 const tellPause = 5 * time.Second
 
 // begin runs the command and waits until the server is ready, when there is room for that.
-func (i *Started) begin(ctx context.Context) error {
+func (i *StartedServer) begin(ctx context.Context) error {
 	leave, err := i.starter.starts.enter(ctx)
 	if err != nil {
 		return &StartError{Cause: err}
@@ -50,60 +50,60 @@ func (i *Started) begin(ctx context.Context) error {
 }
 
 // run runs the command and waits until the server is ready.
-func (i *Started) run(ctx context.Context) error {
-	if i.occupied(ctx) {
+func (i *StartedServer) run(ctx context.Context) error {
+	if i.isOccupied(ctx) {
 		return &UnseenError{Action: Start, Serves: true, Advice: launcherAdvice, Output: i.output.lines(),
-			Why: "something serves at " + i.Server.Address.HostPort() + " before the command was run"}
+			Reason: "something serves at " + i.Server.Address.HostPort() + " before the command was run"}
 	}
 	now, err := supervise(i.starter.Supervisor, i.place.fill(i.starter.Command), i.place.environment(), i.output)
 	if err != nil {
 		return err
 	}
-	i.now = now
-	i.starter.Log.started(i.place.Port, RedactCommand(i.starter.Value))
+	i.running = now
+	i.starter.Log.noteStart(i.place.Port, RedactCommand(i.starter.Value))
 	meter := new(machine.Meter)
 	if err := i.await(ctx, meter); err != nil {
 		return err
 	}
 	now.order(servesOrder)
-	return i.alive(ctx)
+	return i.checkAlive(ctx)
 }
 
 // await waits until the server is ready: for the patience of the starter, and longer by what the lag of this machine
 // meanwhile may explain, which it measures. A wait that is long is told.
-func (i *Started) await(ctx context.Context, meter *machine.Meter) error {
+func (i *StartedServer) await(ctx context.Context, meter *machine.Meter) error {
 	patience := i.starter.Patience
 	if patience <= 0 {
 		patience = startPatience
 	}
 	begun := time.Now()
-	given := func() time.Duration { return patience + machine.Grace(meter.Lag(begun), patience) }
+	limit := func() time.Duration { return patience + machine.Grace(meter.Lag(begun), patience) }
 	ctx, give := context.WithCancelCause(ctx)
 	defer give(nil)
 	go meter.Run(ctx)
 	go func() {
-		for left := given(); machine.Sleep(ctx, left); {
-			if left = given() - time.Since(begun); left <= 0 {
-				give(fmt.Errorf("it was not ready within %v (--start-timeout)", given().Round(100*time.Millisecond)))
+		for remaining := limit(); machine.Sleep(ctx, remaining); {
+			if remaining = limit() - time.Since(begun); remaining <= 0 {
+				give(fmt.Errorf("it was not ready within %v (--start-timeout)", limit().Round(100*time.Millisecond)))
 			}
 		}
 	}()
 	var refused error
 	for next := begun.Add(tellPause); ; {
-		if err := i.ready(ctx); err == nil {
+		if err := i.checkReady(ctx); err == nil {
 			return nil
 		} else if ctx.Err() == nil || refused == nil {
 			refused = err
 		}
 		if now := time.Now(); now.After(next) && ctx.Err() == nil {
 			next = now.Add(tellPause)
-			if err := i.waits(ctx, now.Sub(begun), given(), refused); err != nil {
+			if err := i.reportWait(ctx, now.Sub(begun), limit(), refused); err != nil {
 				return err
 			}
 		}
 		select {
-		case <-i.now.over:
-			return &StartError{Cause: fmt.Errorf("it ended (%s)", i.now.How()), Output: i.output.lines()}
+		case <-i.running.done:
+			return &StartError{Cause: fmt.Errorf("it ended (%s)", i.running.ExitStatus()), Output: i.output.lines()}
 		case <-ctx.Done():
 			return &StartError{Cause: fmt.Errorf("%w: %w", context.Cause(ctx), refused), Output: i.output.lines()}
 		case <-time.After(readyPause):
@@ -111,24 +111,24 @@ func (i *Started) await(ctx context.Context, meter *machine.Meter) error {
 	}
 }
 
-// tellKey is where the context has what tells the user of a long wait.
-type tellKey struct{}
+// reporterKey is where the context has what tells the user of a long wait.
+type reporterKey struct{}
 
-// Telling returns a copy of ctx with which a start that takes long is told.
-func Telling(ctx context.Context, tell func(format string, args ...any)) context.Context {
-	return context.WithValue(ctx, tellKey{}, tell)
+// WithReporter returns a copy of ctx with which a start that takes long is told.
+func WithReporter(ctx context.Context, tell func(format string, args ...any)) context.Context {
+	return context.WithValue(ctx, reporterKey{}, tell)
 }
 
-// teller returns what tells the user; it does nothing if there is no one.
-func teller(ctx context.Context) func(format string, args ...any) {
-	if f, ok := ctx.Value(tellKey{}).(func(string, ...any)); ok {
+// reporterOf returns what tells the user; it does nothing if there is no one.
+func reporterOf(ctx context.Context) func(format string, args ...any) {
+	if f, ok := ctx.Value(reporterKey{}).(func(string, ...any)); ok {
 		return f
 	}
 	return func(string, ...any) {}
 }
 
-// ready asks the server whether it serves.
-func (i *Started) ready(ctx context.Context) error {
+// checkReady asks the server whether it serves.
+func (i *StartedServer) checkReady(ctx context.Context) error {
 	if i.starter.Ready != nil {
 		return i.starter.Ready(ctx, &i.Server)
 	}
@@ -139,22 +139,22 @@ func (i *Started) ready(ctx context.Context) error {
 	return nc.Close()
 }
 
-// waits tells of a wait that is long. The error says why it is in vain.
-func (i *Started) waits(ctx context.Context, since, left time.Duration, refused error) error {
+// reportWait tells of a wait that is long. The error says why it is in vain.
+func (i *StartedServer) reportWait(ctx context.Context, since, remaining time.Duration, refused error) error {
 	if i.starter.Foreign != nil {
-		if why := i.starter.Foreign(ctx, &i.Server); why != "" {
-			return &StartError{Cause: fmt.Errorf("%w; %s", refused, why), Output: i.output.lines()}
+		if reason := i.starter.Foreign(ctx, &i.Server); reason != "" {
+			return &StartError{Cause: fmt.Errorf("%w; %s", refused, reason), Output: i.output.lines()}
 		}
 	}
-	if i.starter.starts.tells(since) {
-		teller(ctx)("waiting for the server of --start: not ready after %v, %v left: %v",
-			since.Round(time.Second), left.Round(time.Second), refused)
+	if i.starter.starts.isWorthReport(since) {
+		reporterOf(ctx)("waiting for the server of --start: not ready after %v, %v left: %v",
+			since.Round(time.Second), remaining.Round(time.Second), refused)
 	}
 	return nil
 }
 
 // Can implements [Operator].
-func (i *Started) Can(action Action) bool {
+func (i *StartedServer) Can(action Action) bool {
 	switch action {
 	case Stop, Kill, KillServer, Start, Pause, Resume:
 		return true
@@ -163,7 +163,7 @@ func (i *Started) Can(action Action) bool {
 }
 
 // Do implements [Operator]. What the user's command can do, it does; else it is done to the processes of the server.
-func (i *Started) Do(ctx context.Context, action Action, wid string) error {
+func (i *StartedServer) Do(ctx context.Context, action Action, wid string) error {
 	if action == Quiet || action == Terminate {
 		if i.control == nil {
 			return fmt.Errorf("%s: no command was given", action)
@@ -173,13 +173,13 @@ func (i *Started) Do(ctx context.Context, action Action, wid string) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {
-	case i.failed != nil:
-		return i.failed
+	case i.failure != nil:
+		return i.failure
 	case action == Start:
-		return i.again(ctx)
+		return i.restart(ctx)
 	case action == Pause || action == Resume:
-		if !i.controlled(ctx, action) {
-			i.now.order(groupOrder + groupSignals[action] + "\n")
+		if !i.runControl(ctx, action) {
+			i.running.order(groupOrder + groupSignals[action] + "\n")
 		}
 		return nil
 	}
@@ -188,8 +188,8 @@ func (i *Started) Do(ctx context.Context, action Action, wid string) error {
 
 var groupSignals = map[Action]string{Pause: "STOP", Resume: "CONT"}
 
-// controlled has the user's command do an action, and reports whether it did.
-func (i *Started) controlled(ctx context.Context, action Action) bool {
+// runControl has the user's command do an action, and reports whether it did.
+func (i *StartedServer) runControl(ctx context.Context, action Action) bool {
 	if i.control == nil || !i.control.Can(action) {
 		return false
 	}
@@ -201,38 +201,38 @@ func (i *Started) controlled(ctx context.Context, action Action) bool {
 }
 
 // stop stops the server, and blocks until all that the command has started has ended.
-func (i *Started) stop(ctx context.Context, how Action) error {
-	i.stopped = true
-	late := false
+func (i *StartedServer) stop(ctx context.Context, action Action) error {
+	i.wasStopped = true
+	timedOut := false
 	select {
-	case <-i.now.over: // it has ended by itself
+	case <-i.running.done: // it has ended by itself
 		return nil
 	default:
 	}
-	by := how
-	if how == KillServer { // a container ends with its server
-		by = Kill
+	control := action
+	if action == KillServer { // a container ends with its server
+		control = Kill
 	}
 	switch {
-	case i.controlled(ctx, by):
-		timer := time.NewTimer(seenWithin)
+	case i.runControl(ctx, control):
+		timer := time.NewTimer(effectTimeout)
 		defer timer.Stop()
 		select {
-		case <-i.now.over:
+		case <-i.running.done:
 		case <-timer.C:
-			late = true
+			timedOut = true
 		}
-	case how == KillServer:
-		i.now.order(killServerOrder)
-		<-i.now.over
+	case action == KillServer:
+		i.running.order(killServerOrder)
+		<-i.running.done
 	}
-	i.now.end(how != Stop || late)
+	i.running.end(action != Stop || timedOut)
 	switch {
-	case late:
-		return &UnseenError{Action: how, Why: fmt.Sprintf("the server did not stop: the command of --control ended, and "+
-			"that of --start still ran after %v", seenWithin), Output: i.output.lines(), Advice: launcherAdvice}
-	case how == Stop && i.now.Code() == killedCode:
-		return &UnseenError{Action: how, Why: fmt.Sprintf("it did not end within %v of SIGTERM, and was killed", stopGrace),
+	case timedOut:
+		return &UnseenError{Action: action, Reason: fmt.Sprintf("the server did not stop: the command of --control ended, and "+
+			"that of --start still ran after %v", effectTimeout), Output: i.output.lines(), Advice: launcherAdvice}
+	case action == Stop && i.running.Code() == killedCode:
+		return &UnseenError{Action: action, Reason: fmt.Sprintf("it did not end within %v of SIGTERM, and was killed", stopGrace),
 			Output: i.output.lines(), Advice: "an orderly stop was not tested; if a shell runs the server, write `exec` " +
 				"in front of it, so that it gets the signal"}
 	}
@@ -242,33 +242,33 @@ func (i *Started) stop(ctx context.Context, how Action) error {
 // killedCode is the exit code of a supervisor that had to kill something.
 const killedCode = 128 + 9
 
-// again starts a server that was stopped.
-func (i *Started) again(ctx context.Context) error {
+// restart starts a server that was stopped.
+func (i *StartedServer) restart(ctx context.Context) error {
 	select {
-	case <-i.now.over:
+	case <-i.running.done:
 	default:
 		return nil // it runs
 	}
 	err := i.begin(ctx)
-	if failed, is := errors.AsType[*StartError](err); is {
-		failed.Again, failed.OnlyEmpty = true, ctx.Err() == nil && i.servesEmpty(ctx)
-		if failed.OnlyEmpty { // what was in the way may have gone by itself in the meantime
-			again := i.begin(ctx)
-			if second, is := errors.AsType[*StartError](again); is {
-				second.Again, second.OnlyEmpty = true, true
+	if failed, ok := errors.AsType[*StartError](err); ok {
+		failed.HadServed, failed.StartsEmpty = true, ctx.Err() == nil && i.servesEmpty(ctx)
+		if failed.StartsEmpty { // what was in the way may have gone by itself in the meantime
+			restartErr := i.begin(ctx)
+			if second, ok := errors.AsType[*StartError](restartErr); ok {
+				second.HadServed, second.StartsEmpty = true, true
 			}
-			err = again
+			err = restartErr
 		}
 	}
-	if i.stopped = err != nil; err != nil && ctx.Err() == nil {
-		i.failed = err
+	if i.wasStopped = err != nil; err != nil && ctx.Err() == nil {
+		i.failure = err
 	}
 	return err
 }
 
 // servesEmpty reports whether another server by the same command serves, in an empty folder. It has the same ports,
 // since what a start meets besides its data, such as a container of that name, goes by them.
-func (i *Started) servesEmpty(ctx context.Context) bool {
+func (i *StartedServer) servesEmpty(ctx context.Context) bool {
 	dir, err := os.MkdirTemp("", folderPrefix+"*")
 	if err != nil {
 		return false
@@ -280,25 +280,25 @@ func (i *Started) servesEmpty(ctx context.Context) bool {
 	return other.begin(ctx) == nil
 }
 
-// Failed returns why the server did not start again after it was stopped, or was not seen to stop; nil if it did.
-func (i *Started) Failed() error {
+// Failure returns why the server did not start again after it was stopped, or was not seen to stop; nil if it did.
+func (i *StartedServer) Failure() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.failed
+	return i.failure
 }
 
 // stray keeps why a server was not seen to stop that still serves.
-func (i *Started) stray(why *UnseenError) {
-	if why.Serves && why.Action != Pause {
+func (i *StartedServer) stray(err *UnseenError) {
+	if err.Serves && err.Action != Pause {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		i.failed = why
+		i.failure = err
 	}
 }
 
 // Replace has the next start be one of another server at the same place: by the command, the environment and the Ready
 // of s.
-func (i *Started) Replace(s *Starter) {
+func (i *StartedServer) Replace(s *Starter) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.starter = s
@@ -308,7 +308,7 @@ func (i *Started) Replace(s *Starter) {
 }
 
 // operate makes the user's commands those of the starter.
-func (i *Started) operate() {
+func (i *StartedServer) operate() {
 	if i.control = nil; i.starter.Workers != nil {
 		i.control = i.starter.Workers(i.place)
 	}
@@ -316,57 +316,57 @@ func (i *Started) operate() {
 
 // Ended reports whether the server has ended although nothing asked it to, how, and the last
 // lines that it printed.
-func (i *Started) Ended() (how string, output []string, ended bool) {
+func (i *StartedServer) Ended() (status string, output []string, hasEnded bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	select {
-	case <-i.now.over:
-		return i.now.How(), i.output.lines(), !i.stopped
+	case <-i.running.done:
+		return i.running.ExitStatus(), i.output.lines(), !i.wasStopped
 	default:
 		return "", nil, false
 	}
 }
 
-// printing is how long a server gets to print why it has closed a connection or was silent.
-const printing = 50 * time.Millisecond
+// printTime is how long a server gets to print why it has closed a connection or was silent.
+const printTime = 50 * time.Millisecond
 
-// Printed returns what the server printed from one time to another and in the moment behind it, in few lines: see
+// Output returns what the server printed from one time to another and in the moment behind it, in few lines: see
 // [lastLines]. It blocks until that moment is over.
-func (i *Started) Printed(from, to time.Time) []string {
-	to = to.Add(printing)
+func (i *StartedServer) Output(from, to time.Time) []string {
+	to = to.Add(printTime)
 	time.Sleep(time.Until(to))
-	return i.output.between(from, to)
+	return i.output.linesBetween(from, to)
 }
 
 // PID returns the process id of the process above the server and all that it started.
-func (i *Started) PID() int {
+func (i *StartedServer) PID() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.now.pid
+	return i.running.pid
 }
 
 // End stops the server, with everything that it started, and removes its folder. It blocks
-// until all have ended. What still serves then is told: see [Telling].
-func (i *Started) End() {
+// until all have ended. What still serves then is told: see [WithReporter].
+func (i *StartedServer) End() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	ctx := context.Background()
-	if i.now != nil {
-		i.now.end(false)
+	if i.running != nil {
+		i.running.end(false)
 		i.output.finish()
 		i.starter.Log.tell(i.tell)
 	}
-	if i.occupied(ctx) && i.controlled(ctx, Kill) {
-		for until := time.Now().Add(seenWithin); i.occupied(ctx) && time.Now().Before(until); {
+	if i.isOccupied(ctx) && i.runControl(ctx, Kill) {
+		for until := time.Now().Add(effectTimeout); i.isOccupied(ctx) && time.Now().Before(until); {
 			machine.Sleep(ctx, readyPause)
 		}
 	}
-	if i.occupied(ctx) {
+	if i.isOccupied(ctx) {
 		i.tell("still running: the command of --start left a server at %s: stop it yourself; its folder was %s",
 			i.Server.Address.HostPort(), i.place.Dir)
 	}
 	removeDir(i.place.Dir)
-	i.held.Close()
+	i.ports.Close()
 }
 
 // ErrNoSupervisor reports that this machine cannot run a command below a supervisor.

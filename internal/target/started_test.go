@@ -19,59 +19,59 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
-// awaited awaits a server that is ready after so long, on a machine that is late by so much at the first look, in
+// awaitServer awaits a server that is ready after so long, on a machine that is late by so much at the first look, in
 // virtual time. It returns how long that took, what was told, and the error.
-func awaited(t *testing.T, after, late time.Duration) (took time.Duration, told []string, err error) {
+func awaitServer(t *testing.T, after, lateness time.Duration) (took time.Duration, messages []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		begun, meter := time.Now(), new(machine.Meter)
 		output := new(lastLines)
 		_, _ = output.Write([]byte("reading 9 GB of jobs\n"))
-		i := &Started{now: &Running{over: make(chan struct{})}, output: output, starter: &Starter{
+		i := &StartedServer{running: &RunningProgram{done: make(chan struct{})}, output: output, starter: &Starter{
 			Patience: 30 * time.Second, Ready: func(context.Context, *Server) error {
-				meter.Note(time.Now(), late)
+				meter.Note(time.Now(), lateness)
 				if time.Since(begun) < after {
 					return errors.New("connection refused")
 				}
 				return nil
 			},
 		}}
-		ctx := Telling(t.Context(), func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) })
+		ctx := WithReporter(t.Context(), func(format string, args ...any) { messages = append(messages, fmt.Sprintf(format, args...)) })
 		err = i.await(ctx, meter)
 		took = time.Since(begun)
 	})
-	return took, told, err
+	return took, messages, err
 }
 
 // TestSlowServers: a server gets longer on a machine that is late, and the wait is told while it lasts.
 func TestSlowServers(t *testing.T) {
 	t.Parallel()
-	took, told, err := awaited(t, 2*time.Second, 0)
+	took, messages, err := awaitServer(t, 2*time.Second, 0)
 	require.NoError(t, err)
-	assert.Empty(t, told)
+	assert.Empty(t, messages)
 	assert.Equal(t, 2*time.Second, took)
 
-	took, _, err = awaited(t, 29*time.Second, 0)
+	took, _, err = awaitServer(t, 29*time.Second, 0)
 	require.NoError(t, err)
 	assert.Equal(t, 29*time.Second, took)
 
-	took, told, err = awaited(t, time.Hour, 0)
+	took, messages, err = awaitServer(t, time.Hour, 0)
 	assert.InDelta(t, 30*time.Second, took, float64(time.Second))
 	_, failed := errors.AsType[*StartError](err)
 	assert.True(t, failed)
 	assert.EqualError(t, err, "the server of --start: it was not ready within 30s (--start-timeout): connection "+
 		"refused; the last lines that it printed:\n  reading 9 GB of jobs")
-	assert.Len(t, told, 5)
+	assert.Len(t, messages, 5)
 	assert.Equal(t, "waiting for the server of --start: not ready after 5s, 30s left: connection refused",
-		told[0])
+		messages[0])
 
-	late := time.Second
-	grown := 30*time.Second + machine.Grace(late, 30*time.Second)
-	took, told, err = awaited(t, grown-time.Second, late)
+	lateness := time.Second
+	grown := 30*time.Second + machine.Grace(lateness, 30*time.Second)
+	took, messages, err = awaitServer(t, grown-time.Second, lateness)
 	require.NoError(t, err, "the lag may explain it")
 	assert.Equal(t, grown-time.Second, took)
-	assert.Contains(t, told[0], "51s left")
-	took, _, err = awaited(t, grown+5*time.Second, late)
+	assert.Contains(t, messages[0], "51s left")
+	took, _, err = awaitServer(t, grown+5*time.Second, lateness)
 	require.ErrorContains(t, err, "it was not ready within 51s")
 	assert.InDelta(t, grown, took, float64(time.Second))
 }
@@ -81,33 +81,33 @@ func TestSlowServers(t *testing.T) {
 func TestStartsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		first  time.Duration
-		beside int // starts, for each processor
+		first        time.Duration
+		perProcessor int // starts, for each processor
 	}{{time.Second, 4}, {SlowStart, 1}, {time.Minute, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStarts()
-			assert.True(t, s.tells(tellPause))
+			assert.True(t, s.isWorthReport(tellPause))
 			leave, err := s.enter(t.Context())
 			require.NoError(t, err)
 			leave(test.first)
-			most := test.beside * runtime.GOMAXPROCS(0)
-			for range most {
+			limit := test.perProcessor * runtime.GOMAXPROCS(0)
+			for range limit {
 				leave, err = s.enter(t.Context())
 				require.NoError(t, err)
 			}
 			limited, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			_, err = s.enter(limited)
-			require.ErrorIs(t, err, context.DeadlineExceeded, "%d starts beside each other", most+1)
+			require.ErrorIs(t, err, context.DeadlineExceeded, "%d starts beside each other", limit+1)
 			leave(0)
 			_, err = s.enter(t.Context())
 			require.NoError(t, err, "there is room again")
 
-			assert.False(t, s.tells(2*test.first-1), "the first took as long")
-			assert.True(t, s.tells(2*test.first))
-			assert.False(t, s.tells(2*test.first), "one line for all of them")
+			assert.False(t, s.isWorthReport(2*test.first-1), "the first took as long")
+			assert.True(t, s.isWorthReport(2*test.first))
+			assert.False(t, s.isWorthReport(2*test.first), "one line for all of them")
 			time.Sleep(tellPause)
-			assert.True(t, s.tells(2*test.first))
+			assert.True(t, s.isWorthReport(2*test.first))
 		})
 	}
 }
@@ -160,7 +160,7 @@ func TestPrintedIsTheReasonWithItsPlace(t *testing.T) {
 			to := time.Now()
 			time.Sleep(time.Second)
 			_, _ = io.WriteString(l, "panic: a later one\n")
-			assert.Equal(t, test.want, l.between(from, to), name)
+			assert.Equal(t, test.want, l.linesBetween(from, to), name)
 		})
 	}
 }
@@ -180,9 +180,9 @@ func TestLog(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer
 	l := NewLog(&file)
-	l.started(7001, "serve {port}")
-	a, b := &lastLines{all: l.of(7001)}, &lastLines{all: l.of(7002)}
-	long := strings.Repeat("x", 2*mostBytes)
+	l.noteStart(7001, "serve {port}")
+	a, b := &lastLines{all: l.writer(7001)}, &lastLines{all: l.writer(7002)}
+	long := strings.Repeat("x", 2*maxBytes)
 	for _, part := range []string{"on", "e\r\n" + long + "\nop"} {
 		_, _ = io.WriteString(a, part)
 		_, _ = io.WriteString(b, "two\n")
@@ -192,16 +192,16 @@ func TestLog(t *testing.T) {
 	text := regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d\.\d{3} `).ReplaceAllString(file.String(), "")
 	assert.Equal(t, ":7001 -- started by: serve {port}\n:7002 two\n:7001 one\n:7001 "+long+"\n:7002 two\n:7001 op\n", text)
 
-	var told []string
-	tell := func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
+	var messages []string
+	tell := func(format string, args ...any) { messages = append(messages, fmt.Sprintf(format, args...)) }
 	l.tell(tell)
 	(*Log)(nil).tell(tell)
-	assert.Empty(t, told)
+	assert.Empty(t, messages)
 	l = NewLog(new(broken))
-	_, _ = io.WriteString(&lastLines{all: l.of(1)}, "one\ntwo\nthree\n")
+	_, _ = io.WriteString(&lastLines{all: l.writer(1)}, "one\ntwo\nthree\n")
 	l.tell(tell)
 	l.tell(tell)
-	assert.Equal(t, []string{"--server-log: no space left: later output of the servers is missing from the file"}, told)
+	assert.Equal(t, []string{"--server-log: no space left: later output of the servers is missing from the file"}, messages)
 }
 
 // What a shell would read as something else stands in no command: it may be within quotes, or in those of another
@@ -218,26 +218,26 @@ func TestFoldersThatMeanSomethingToAShell(t *testing.T) {
 		assert.Equal(t, fits, with.folderFits(name) == nil, name)
 		assert.Equal(t, fits, control.folderFits(name) == nil, name)
 		assert.NoError(t, (&Starter{Command: `x "$FWP_DIR"`}).folderFits(name), name)
-		known := faktory("")
-		assert.NoError(t, known.folderFits(name), name)
+		starter := faktory("")
+		assert.NoError(t, starter.folderFits(name), name)
 	}
 }
 
 // A known server starts where its socket has room, or not at all.
 func TestFoldersThatAreTooLongForASocket(t *testing.T) {
 	t.Parallel()
-	short, known := t.TempDir(), &Starter{socket: "/s"}
+	short, starter := t.TempDir(), &Starter{socket: "/s"}
 	long := "/" + strings.Repeat("a", 90)
 	found, err := (&Starter{}).folderAbove(long, short)
 	require.NoError(t, err)
 	assert.Equal(t, long, found, "nothing is known of its sockets")
-	found, err = known.folderAbove("/tmp", short)
+	found, err = starter.folderAbove("/tmp", short)
 	require.NoError(t, err)
 	assert.Equal(t, "/tmp", found)
-	found, err = known.folderAbove(long, "/tmp")
+	found, err = starter.folderAbove(long, "/tmp")
 	require.NoError(t, err)
 	assert.Equal(t, "/tmp", found)
-	_, err = known.folderAbove(long, "/there is none")
+	_, err = starter.folderAbove(long, "/there is none")
 	require.ErrorContains(t, err, "has 91 bytes")
 	require.ErrorContains(t, err, "would have 115 bytes, more than the limit of 107: set TMPDIR")
 }
@@ -245,9 +245,9 @@ func TestFoldersThatAreTooLongForASocket(t *testing.T) {
 func TestStartsThatThisMachineMayHaveStopped(t *testing.T) {
 	t.Parallel()
 	ended, long := &StartError{Cause: errors.New("it ended"), Output: []string{"bind"}}, "/"+strings.Repeat("a", 100)
-	assert.Equal(t, ended, explained(ended, Place{Dir: "/tmp/x"}))
-	assert.ErrorContains(t, explained(ended, Place{Dir: long}), "the name of its folder has 101 bytes")
-	assert.ErrorContains(t, explained(ended, Place{Dir: long}), "bind")
+	assert.Equal(t, ended, explainStart(ended, Place{Dir: "/tmp/x"}))
+	assert.ErrorContains(t, explainStart(ended, Place{Dir: long}), "the name of its folder has 101 bytes")
+	assert.ErrorContains(t, explainStart(ended, Place{Dir: long}), "bind")
 	var failed *StartError
-	assert.ErrorAs(t, explained(ErrNoSupervisor, Place{}), &failed)
+	assert.ErrorAs(t, explainStart(ErrNoSupervisor, Place{}), &failed)
 }

@@ -13,7 +13,7 @@ func killOrphans() {}
 
 func stopOrphans(<-chan time.Time) bool { return true }
 
-func orphans() bool { return false }
+func hasOrphans() bool { return false }
 
 func signalOrphans(syscall.Signal) {}
 

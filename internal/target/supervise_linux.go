@@ -24,11 +24,11 @@ func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 func stopOrphans(patience <-chan time.Time) bool {
 	signalOrphans(syscall.SIGTERM)
 	signalOrphans(syscall.SIGCONT)
-	return awaitEnd(patience, func() bool { return !orphans() })
+	return awaitEnd(patience, func() bool { return !hasOrphans() })
 }
 
-// orphans reports whether this process has children.
-func orphans() bool { return len(childrenOf(os.Getpid())) > 0 }
+// hasOrphans reports whether this process has children.
+func hasOrphans() bool { return len(childrenOf(os.Getpid())) > 0 }
 
 // signalOrphans sends the children of this process a signal.
 func signalOrphans(s syscall.Signal) {
@@ -57,7 +57,7 @@ func killOrphans() {
 func descendants(pid int) (all []int) {
 	for _, child := range childrenOf(pid) {
 		stat, _ := input.Read(fmt.Sprintf("/proc/%d/stat", child), 1<<12) // none if it has ended
-		if _, behind, is := strings.Cut(string(stat[max(0, bytes.LastIndexByte(stat, ')')):]), ") "); is && behind[0] != 'Z' {
+		if _, state, ok := strings.Cut(string(stat[max(0, bytes.LastIndexByte(stat, ')')):]), ") "); ok && state[0] != 'Z' {
 			all = append(all, child)
 		}
 		all = append(all, descendants(child)...)

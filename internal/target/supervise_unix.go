@@ -25,8 +25,8 @@ const (
 	shellName = "sh"
 )
 
-// apart puts a process into a group of its own, which an interrupt from the keyboard does not reach.
-func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// detach puts a process into a group of its own, which an interrupt from the keyboard does not reach.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // Supervise runs a command of the shell and returns its exit code, 128 and the number of the signal that ended it, or
 // 127 if the shell cannot be run. What it prints goes to output, which is a file for it to pass on. Supervise ends the
@@ -45,27 +45,27 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	cmd := exec.Command(shellName, "-c", command) //nolint:noctx // it ends by an order
 	cmd.Stdout, cmd.Stderr = output, output
-	apart(cmd)
-	syscall.CloseOnExec(tells) // the command does not get it
+	detach(cmd)
+	syscall.CloseOnExec(reportFile) // the command does not get it
 	if cmd.Start() != nil {
 		return cannotRun
 	}
-	s := &supervised{pid: cmd.Process.Pid, ended: make(chan struct{})}
-	over := make(chan struct{})
+	s := &supervisedCommand{pid: cmd.Process.Pid, ended: make(chan struct{})}
+	done := make(chan struct{})
 	go func() {
 		_ = cmd.Wait() // its state says how it ended
 		close(s.ended)
 		if cmd.ProcessState.Success() {
 			s.awaitDaemon()
 		}
-		close(over)
+		close(done)
 	}()
 	select {
-	case <-over:
+	case <-done:
 		s.endRest()
 		return exitCode(cmd.ProcessState)
 	case <-signals:
-	case order := <-s.ordered(orders):
+	case order := <-s.receiveOrder(orders):
 		switch order {
 		case killOrder:
 			_ = syscall.Kill(-s.pid, syscall.SIGKILL)
@@ -73,7 +73,7 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 			endGroup(s.pid)
 			return exitCode(cmd.ProcessState)
 		case killServerOrder:
-			s.outlive()
+			s.killServer()
 		}
 	}
 	defer endGroup(s.pid)
@@ -83,35 +83,35 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 	return exitCode(cmd.ProcessState)
 }
 
-// tells is the file by which a supervisor tells the process that has started it what is left of a command.
-const tells = 3
+// reportFile is the file by which a supervisor tells the process that has started it what is left of a command.
+const reportFile = 3
 
 // endRest kills the processes that still run though the command has ended, and names them before.
-func (s *supervised) endRest() {
+func (s *supervisedCommand) endRest() {
 	defer endGroup(s.pid)
-	if left := descendants(os.Getpid()); len(left) > 0 {
-		words := leftWord + " " + strings.Trim(fmt.Sprint(left), "[]") + "\n"
-		_, _ = syscall.Write(tells, []byte(words)) // no one listens, if it fails
+	if pids := descendants(os.Getpid()); len(pids) > 0 {
+		words := leftWord + " " + strings.Trim(fmt.Sprint(pids), "[]") + "\n"
+		_, _ = syscall.Write(reportFile, []byte(words)) // no one listens, if it fails
 	}
 }
 
-// supervised is a command and what it has started.
-type supervised struct {
-	pid    int           // of the command, and of its group
-	ended  chan struct{} // closed when the command has ended
-	serves atomic.Bool   // the server has served
+// supervisedCommand is a command and what it has started.
+type supervisedCommand struct {
+	pid       int           // of the command, and of its group
+	ended     chan struct{} // closed when the command has ended
+	hasServed atomic.Bool   // the server has served
 }
 
 // awaitDaemon waits for the end of a server that the command has put into the background: as long as there are
 // processes of it which are about to serve, or do.
-func (s *supervised) awaitDaemon() {
+func (s *supervisedCommand) awaitDaemon() {
 	port, err := strconv.Atoi(os.Getenv(portVariable))
 	if err != nil {
 		return // it is no server
 	}
 	at := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
 	awaitEnd(nil, func() bool {
-		return !orphans() || s.serves.Load() && len(holders(listeners(at), os.Getpid())) == 0
+		return !hasOrphans() || s.hasServed.Load() && len(holders(listeners(at), os.Getpid())) == 0
 	})
 }
 
@@ -133,9 +133,9 @@ func exitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// outlive kills the command, or what it has put into the background, and waits until the others have ended by
+// killServer kills the command, or what it has put into the background, and waits until the others have ended by
 // themselves.
-func (s *supervised) outlive() {
+func (s *supervisedCommand) killServer() {
 	select {
 	case <-s.ended:
 		signalOrphans(syscall.SIGKILL)
@@ -148,22 +148,22 @@ func (s *supervised) outlive() {
 	awaitGroup(s.pid, patience.C)
 }
 
-// ordered sends the order to end when there is one. It passes signals on until then.
-func (s *supervised) ordered(orders io.Reader) <-chan string {
+// receiveOrder sends the order to end when there is one. It passes signals on until then.
+func (s *supervisedCommand) receiveOrder(orders io.Reader) <-chan string {
 	order := make(chan string, 1)
 	go func() {
 		lines := bufio.NewReader(orders)
 		for {
 			line, err := lines.ReadString('\n')
-			name, one := strings.CutPrefix(line, signalOrder)
-			group, all := strings.CutPrefix(line, groupOrder)
+			name, isSignal := strings.CutPrefix(line, signalOrder)
+			group, isGroup := strings.CutPrefix(line, groupOrder)
 			switch {
 			case err == nil && line == servesOrder:
-				s.serves.Store(true)
-			case err == nil && one:
-				pass(name, s.pid)
-			case err == nil && all:
-				pass(group, -s.pid)
+				s.hasServed.Store(true)
+			case err == nil && isSignal:
+				sendSignal(name, s.pid)
+			case err == nil && isGroup:
+				sendSignal(group, -s.pid)
 				signalOrphans(namedSignals[strings.TrimSpace(group)])
 			default:
 				order <- line
@@ -174,9 +174,9 @@ func (s *supervised) ordered(orders io.Reader) <-chan string {
 	return order
 }
 
-// pass sends a process, or a group if its number is negative, the signal of that name.
-func pass(name string, pid int) {
-	if s, known := namedSignals[strings.TrimSpace(name)]; known {
+// sendSignal sends a process, or a group if its number is negative, the signal of that name.
+func sendSignal(name string, pid int) {
+	if s, ok := namedSignals[strings.TrimSpace(name)]; ok {
 		_ = syscall.Kill(pid, s) // an error means that it has ended
 	}
 }
@@ -189,7 +189,7 @@ var namedSignals = map[string]syscall.Signal{
 
 // stop stops a group in order, and then what is left of its descendants, and waits until all have ended. It reports
 // whether they did in time.
-func (s *supervised) stop() (inTime bool) {
+func (s *supervisedCommand) stop() (isInTime bool) {
 	_ = syscall.Kill(-s.pid, syscall.SIGTERM)
 	_ = syscall.Kill(-s.pid, syscall.SIGCONT) // one that stands still ends when it continues
 	patience := time.NewTimer(stopGrace)
@@ -210,11 +210,11 @@ func awaitGroup(group int, patience <-chan time.Time) bool {
 }
 
 // awaitEnd waits until something is over, or the patience is, and reports whether it is.
-func awaitEnd(patience <-chan time.Time, over func() bool) bool {
+func awaitEnd(patience <-chan time.Time, isOver func() bool) bool {
 	look := time.NewTicker(readyPause) // the system has no event for it
 	defer look.Stop()
 	for {
-		if reap(); over() {
+		if reap(); isOver() {
 			return true
 		}
 		select {
@@ -276,13 +276,13 @@ func (p *namedPipe) discard() {
 }
 
 // copy writes what it reads into the pipe, and removes that when the program is over.
-func (p *namedPipe) copy(from io.Reader, over <-chan struct{}) {
+func (p *namedPipe) copy(from io.Reader, done <-chan struct{}) {
 	if p == nil {
 		return
 	}
 	opened := make(chan struct{})
 	go func() {
-		<-over
+		<-done
 		// A program that has not opened its end keeps the writer waiting: another reader ends that.
 		if end, err := os.OpenFile(p.path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
 			<-opened

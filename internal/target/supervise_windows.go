@@ -12,7 +12,7 @@ const (
 	shellName = "cmd"
 )
 
-func apart(*exec.Cmd) {}
+func detach(*exec.Cmd) {}
 
 // Supervise is for Unix only.
 func Supervise(string, io.Reader, io.Writer) int { return 127 }

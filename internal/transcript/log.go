@@ -86,12 +86,12 @@ func (t *tap) Write(b []byte) (int, error) {
 }
 
 // end ends the connection, and logs it.
-func (t *tap) end(how []byte) {
-	t.log.Add(t.name, Client+Server-t.from+toEnd, how)
+func (t *tap) end(ending []byte) {
+	t.log.Add(t.name, Client+Server-t.from+toEnd, ending)
 	switch tcp := t.Conn.(interface { // of TCP, or of memnet
 		CloseWrite() error
 		SetLinger(sec int) error
-	}); string(how) {
+	}); string(ending) {
 	case "fin":
 		_ = tcp.CloseWrite()
 	case "reset":

@@ -36,13 +36,13 @@ type Event struct {
 	Kind  Kind
 	Bytes []byte
 
-	Marked bool // it is the place of a finding
+	IsMarked bool // it is the place of a finding
 }
 
 // String returns the event as reports print it.
 func (e Event) String() string {
 	words := []string{fmt.Sprintf("%.3f s", e.At.Seconds())}
-	if e.Marked {
+	if e.IsMarked {
 		words = slices.Insert(words, 0, ">")
 	}
 	if e.Conn != "" {
@@ -55,14 +55,14 @@ func (e Event) String() string {
 		words = append(words, "S:")
 	}
 	line, ended := bytes.CutSuffix(e.Bytes, []byte("\r\n"))
-	shown := text.Escape(string(line))
+	output := text.Escape(string(line))
 	switch {
 	case e.Kind == ClientEnd, e.Kind == ServerEnd:
-		shown = "<" + shown + ">"
-	case e.Kind != Other && (!ended || shown != strings.TrimSpace(shown) || strings.HasPrefix(shown, `"`)):
-		shown = `"` + text.Escape(string(e.Bytes)) + `"`
+		output = "<" + output + ">"
+	case e.Kind != Other && (!ended || output != strings.TrimSpace(output) || strings.HasPrefix(output, `"`)):
+		output = `"` + text.Escape(string(e.Bytes)) + `"`
 	}
-	return strings.Join(append(words, shown), " ")
+	return strings.Join(append(words, output), " ")
 }
 
 // Text returns a conversation as reports print it, an event a line.
@@ -103,11 +103,11 @@ func Parse(conversation string) (events []Event, err error) {
 	var now time.Duration
 	for n, line := range strings.Split(conversation, "\n") {
 		e := Event{At: now}
-		is, err := e.parse(strings.TrimLeft(line, " \t"))
+		isEvent, err := e.parse(strings.TrimLeft(line, " \t"))
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w: %s", n+1, err, line)
 		}
-		if now = e.At; is {
+		if now = e.At; isEvent {
 			events = append(events, e)
 		}
 	}
@@ -129,14 +129,14 @@ func ParseAll(conversations string) (map[string][]Event, error) {
 }
 
 // parse reads a line, and reports whether something but time is in it.
-func (e *Event) parse(line string) (is bool, err error) {
+func (e *Event) parse(line string) (isEvent bool, err error) {
 	if p := pause.FindStringSubmatch(line); p != nil {
 		d, err := time.ParseDuration(p[1])
 		e.At += d
 		return false, err
 	}
 	at := moment.FindStringSubmatch(line)
-	e.Marked = at[1] != ""
+	e.IsMarked = at[1] != ""
 	if line = line[len(at[0]):]; at[2] != "" {
 		seconds, _ := strconv.ParseFloat(at[2], 64) // it is a number
 		e.At = time.Duration(seconds * float64(time.Second)).Round(time.Microsecond)
@@ -154,23 +154,23 @@ func (e *Event) parse(line string) (is bool, err error) {
 }
 
 // speech reads what a side sends, or that it ends.
-func (e *Event) speech(said string) error {
-	if text.Cut.MatchString(said) {
+func (e *Event) speech(content string) error {
+	if text.Cut.MatchString(content) {
 		return errors.New("its middle is left out")
 	}
-	if s := end.FindStringSubmatch(said); s != nil {
+	if s := end.FindStringSubmatch(content); s != nil {
 		e.Kind += toEnd
 		e.Bytes = []byte(cmp.Or(s[1], map[string]string{"closed": "fin", "reset": "reset"}[s[2]]))
 		return nil
 	}
 	tail := "\r\n"
-	if len(said) > 1 && said[0] == '"' && said[len(said)-1] == '"' {
-		said, tail = said[1:len(said)-1], ""
+	if len(content) > 1 && content[0] == '"' && content[len(content)-1] == '"' {
+		content, tail = content[1:len(content)-1], ""
 	}
-	if !utf8.ValidString(said) {
+	if !utf8.ValidString(content) {
 		return errors.New("bytes that are no UTF-8 have an escape, such as \\xff")
 	}
-	plain, err := strconv.Unquote(`"` + quotes.ReplaceAllStringFunc(said, func(s string) string {
+	plain, err := strconv.Unquote(`"` + quotes.ReplaceAllStringFunc(content, func(s string) string {
 		if s == `"` {
 			return `\"`
 		}

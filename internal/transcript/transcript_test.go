@@ -17,8 +17,8 @@ import (
 func TestLines(t *testing.T) {
 	t.Parallel()
 	for line, test := range map[string]struct {
-		want  transcript.Event
-		shown string // "": the line itself
+		want   transcript.Event
+		output string // "": the line itself
 	}{
 		`2.005 s a C: FETCH q`: {want: transcript.Event{
 			At: 2005 * time.Millisecond, Conn: "a", Kind: transcript.Client, Bytes: []byte("FETCH q\r\n"),
@@ -28,7 +28,7 @@ func TestLines(t *testing.T) {
 		}},
 		`>     5.007 s  worker  S:  $-1`: {
 			transcript.Event{
-				At: 5007 * time.Millisecond, Conn: "worker", Kind: transcript.Server, Bytes: []byte("$-1\r\n"), Marked: true,
+				At: 5007 * time.Millisecond, Conn: "worker", Kind: transcript.Server, Bytes: []byte("$-1\r\n"), IsMarked: true,
 			}, "> 5.007 s worker S: $-1",
 		},
 		`0.000 s C: add 4\r\nping`: {want: transcript.Event{Kind: transcript.Client, Bytes: []byte("add 4\r\nping\r\n")}},
@@ -48,22 +48,22 @@ func TestLines(t *testing.T) {
 		},
 		`a open`:           {transcript.Event{Conn: "a", Bytes: []byte("open")}, "0.000 s a open"},
 		`signal w-1 quiet`: {transcript.Event{Bytes: []byte("signal w-1 quiet")}, "0.000 s signal w-1 quiet"},
-		`C: \q`:            {shown: "error"},
-		"C: \xff":          {shown: "error"},
-		`C: a … (999 bytes in all, SHA-256 0123456789abcdef) … b`: {shown: "error"},
-		`+2 s`: {shown: "error"},
+		`C: \q`:            {output: "error"},
+		"C: \xff":          {output: "error"},
+		`C: a … (999 bytes in all, SHA-256 0123456789abcdef) … b`: {output: "error"},
+		`+2 s`: {output: "error"},
 	} {
 		events, err := transcript.Parse(line)
-		if test.shown == "error" {
+		if test.output == "error" {
 			require.Error(t, err, line)
 			continue
 		}
 		require.NoError(t, err, line)
 		assert.Equal(t, []transcript.Event{test.want}, events, line)
-		if test.shown == "" {
-			test.shown = line
+		if test.output == "" {
+			test.output = line
 		}
-		assert.Equal(t, test.shown, events[0].String())
+		assert.Equal(t, test.output, events[0].String())
 	}
 }
 
@@ -91,8 +91,8 @@ func TestParseAll(t *testing.T) {
 	t.Parallel()
 	all, err := transcript.ParseAll("# two\n== one\na open\n\n== none")
 	require.NoError(t, err)
-	one := []transcript.Event{{Conn: "a", Bytes: []byte("open")}}
-	assert.Equal(t, map[string][]transcript.Event{"one": one, "none": nil}, all)
+	events := []transcript.Event{{Conn: "a", Bytes: []byte("open")}}
+	assert.Equal(t, map[string][]transcript.Event{"one": events, "none": nil}, all)
 	_, err = transcript.ParseAll("== one\na open\n== two\n\n+x")
 	require.ErrorContains(t, err, "two: line 2: ")
 }
@@ -109,7 +109,7 @@ func TestTalk(t *testing.T) {
 					_, _ = io.WriteString(nc, "+H")
 					_, _ = io.WriteString(nc, "I\r\n")
 					_, _ = io.Copy(nc, nc)
-					if c, is := nc.(interface{ SetLinger(sec int) error }); is {
+					if c, ok := nc.(interface{ SetLinger(sec int) error }); ok {
 						_ = c.SetLinger(0)
 					}
 					nc.Close()

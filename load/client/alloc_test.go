@@ -17,30 +17,30 @@ import (
 	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 )
 
-// bare is a loop that costs nothing: what a step costs is the session's own.
-type bare struct{ poked []engine.Session }
+// nullLoop is a loop that costs nothing: what a step costs is the session's own.
+type nullLoop struct{ pokes []engine.Session }
 
-func (b *bare) Open(engine.Session)          {}
-func (b *bare) Poke(s engine.Session)        { b.poked = append(b.poked, s) }
-func (b *bare) Aside(engine.Session, func()) {}
-func (b *bare) Now() time.Duration           { return 0 }
+func (b *nullLoop) Open(engine.Session)            {}
+func (b *nullLoop) Poke(s engine.Session)          { b.pokes = append(b.pokes, s) }
+func (b *nullLoop) Offload(engine.Session, func()) {}
+func (b *nullLoop) Now() time.Duration             { return 0 }
 
-// steady is a producer and workers in the steady state, stepped directly.
-type steady struct {
-	loop  *bare
-	shard *Shard
-	now   time.Duration
-	out   []byte
-	ok    []byte
-	jobs  [][]byte
-	k     int
+// steadyScene is a producer and workers in the steady state, stepped directly.
+type steadyScene struct {
+	loop   *nullLoop
+	shard  *Shard
+	now    time.Duration
+	out    []byte
+	okLine []byte
+	jobs   [][]byte
+	k      int
 }
 
-func newSteady(tb testing.TB, topology plan.Topology, change ...func(*Config)) *steady {
+func newSteadyScene(tb testing.TB, topology plan.Topology, change ...func(*Config)) *steadyScene {
 	tb.Helper()
 	w := plan.Workload{Producers: 1, Consumers: 1, Payload: plan.Constant(100), Topology: topology}
 	require.NoError(tb, w.Check())
-	s := &steady{loop: new(bare), now: time.Second, out: make([]byte, 0, 4096), ok: []byte(ok)}
+	s := &steadyScene{loop: new(nullLoop), now: time.Second, out: make([]byte, 0, 4096), okLine: []byte(okLine)}
 	jobs, books := w.Jobs("run", 1), ledger.New()
 	config := Config{Loop: s.loop, Workload: &w, Jobs: jobs, Recorder: measure.NewRecorder(), Ledger: books, Run: "run",
 		Speaker: new(fwpwire.Config).Speaker}
@@ -51,39 +51,39 @@ func newSteady(tb testing.TB, topology plan.Topology, change ...func(*Config)) *
 	for k := range int64(1 << 13) {
 		body := jobs.AppendBody(nil, k, 0, 0, time.Time{})
 		s.jobs = append(s.jobs, fmt.Appendf(nil, "$%d\r\n%s\r\n", len(body), body))
-		books.Sent(k, 0)
+		books.BookSent(k, 0)
 	}
 	for _, c := range s.shard.conns {
-		c.phase = dialing
+		c.phase = phaseDialing
 		s.step(c, engine.Event{Kind: engine.Opened})
-		s.data(c, []byte(hi))
-		s.data(c, s.ok)
+		s.data(c, []byte(greetingLine))
+		s.data(c, s.okLine)
 	}
 	s.shard.Start(0)
 	s.settle()
 	return s
 }
 
-func (s *steady) step(c engine.Session, ev engine.Event) {
+func (s *steadyScene) step(c engine.Session, ev engine.Event) {
 	s.now += time.Microsecond
 	c.Step(s.now, ev, s.out[:0])
 }
 
-func (s *steady) data(c *conn, in []byte) { s.step(c, engine.Event{Kind: engine.Data, In: in}) }
+func (s *steadyScene) data(c *conn, in []byte) { s.step(c, engine.Event{Kind: engine.Data, In: in}) }
 
-func (s *steady) settle() {
-	for len(s.loop.poked) > 0 {
-		c := s.loop.poked[0]
-		copy(s.loop.poked, s.loop.poked[1:])
-		s.loop.poked = s.loop.poked[:len(s.loop.poked)-1]
+func (s *steadyScene) settle() {
+	for len(s.loop.pokes) > 0 {
+		c := s.loop.pokes[0]
+		copy(s.loop.pokes, s.loop.pokes[1:])
+		s.loop.pokes = s.loop.pokes[:len(s.loop.pokes)-1]
 		s.step(c, engine.Event{Kind: engine.Woken})
 	}
 }
 
-func (s *steady) push() { s.data(&s.shard.producers[0].conn, s.ok) }
+func (s *steadyScene) push() { s.data(&s.shard.producers[0].conn, s.okLine) }
 
 // job is a FETCH that brings a job, and its ACK.
-func (s *steady) job() {
+func (s *steadyScene) job() {
 	conns := s.shard.workers[0].conns
 	s.data(&conns[0].conn, s.jobs[s.k])
 	s.k++
@@ -92,24 +92,24 @@ func (s *steady) job() {
 	if len(conns) > 1 {
 		report = conns[1]
 	}
-	s.data(&report.conn, s.ok)
+	s.data(&report.conn, s.okLine)
 	s.settle()
 }
 
 // pieces is a FETCH whose job comes in two reads.
-func (s *steady) pieces() {
+func (s *steadyScene) pieces() {
 	c := &s.shard.workers[0].conns[0].conn
 	body := s.jobs[s.k]
 	s.k++
 	s.data(c, body[:20])
 	s.data(c, body[20:])
-	s.data(c, s.ok)
+	s.data(c, s.okLine)
 }
 
 //nolint:paralleltest // counts what the whole process allocates
 func TestTheSteadyStateAllocatesNothing(t *testing.T) {
-	single := newSteady(t, plan.Topology{})
-	pool := newSteady(t, plan.Topology{Kind: plan.Pool, Fetchers: 1, Reporters: 1, Concurrency: 10})
+	single := newSteadyScene(t, plan.Topology{})
+	pool := newSteadyScene(t, plan.Topology{Kind: plan.Pool, Fetchers: 1, Reporters: 1, Concurrency: 10})
 	for name, do := range map[string]func(){
 		"push": single.push, "fetch and ack": single.job, "fetch in pieces": single.pieces,
 		"fetch and ack in a pool": pool.job,
@@ -124,7 +124,7 @@ func TestTheSteadyStateAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkPush(b *testing.B) {
-	s := newSteady(b, plan.Topology{})
+	s := newSteadyScene(b, plan.Topology{})
 	b.ReportAllocs()
 	for b.Loop() {
 		s.push()
@@ -132,18 +132,18 @@ func BenchmarkPush(b *testing.B) {
 }
 
 func BenchmarkPushRecorded(b *testing.B) {
-	s := newSteady(b, plan.Topology{}, limited)
+	s := newSteadyScene(b, plan.Topology{}, limitHistory)
 	b.ReportAllocs()
 	for b.Loop() {
 		s.push()
 	}
 }
 
-// limited has a shard record the first million calls.
-func limited(c *Config) { c.History, c.HistoryLimit = history.NewRecorder(), 1_000_000 }
+// limitHistory has a shard record the first million calls.
+func limitHistory(c *Config) { c.History, c.HistoryLimit = history.NewRecorder(), 1_000_000 }
 
 func BenchmarkFetchAndAck(b *testing.B) {
-	s := newSteady(b, plan.Topology{})
+	s := newSteadyScene(b, plan.Topology{})
 	b.ReportAllocs()
 	for b.Loop() {
 		if s.k == len(s.jobs) {

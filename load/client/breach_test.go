@@ -21,7 +21,7 @@ func TestWholeSecondsWithReplies(t *testing.T) {
 	var p pulse
 	for _, at := range []time.Duration{100 * time.Millisecond, 1900 * time.Millisecond, 4 * time.Second,
 		90 * time.Second} {
-		p.beat(at)
+		p.note(at)
 	}
 	cases := []struct {
 		from, to time.Duration
@@ -38,7 +38,7 @@ func TestWholeSecondsWithReplies(t *testing.T) {
 		{5 * time.Second, 4 * time.Second, 0},
 	}
 	for _, test := range cases {
-		assert.Equal(t, test.want, p.whole(test.from, test.to), "%v to %v", test.from, test.to)
+		assert.Equal(t, test.want, p.countSeconds(test.from, test.to), "%v to %v", test.from, test.to)
 	}
 }
 
@@ -51,144 +51,144 @@ func TestKindsOfFailure(t *testing.T) {
 		syscall.ETIMEDOUT: measure.Timeout,
 	} {
 		err := fmt.Errorf("dial: %w", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", number)})
-		assert.Equal(t, kind, opening(err), err)
+		assert.Equal(t, kind, openErrorKind(err), err)
 	}
-	assert.Equal(t, measure.Other, opening(errBroken))
+	assert.Equal(t, measure.Other, openErrorKind(errBroken))
 }
 
 // What a server sends that the command does not have is reported with the command, the
 // name of the breach, and the message.
 func TestBreachesNameCommandAndReply(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ phase, line, verb, breach, what string }{
+	cases := []struct{ phase, line, verb, breach, text string }{
 		{"greeting", "+HI\r\n", "", "foreign-reply:", "greeting: expected a simple string"},
 		{"greeting", "HTTP/1.1 400\r\n", "", "grammar:reply type", "the greeting is invalid RESP"},
 		{"hello", "+YES\r\n", "HELLO", "foreign-reply:HELLO", `HELLO was answered with the simple string "YES"`},
 		{"pushing", "$-1\r\n", "PUSH", "foreign-reply:PUSH", "PUSH was answered with the null bulk string"},
-		{"fetching", ok, "FETCH", "foreign-reply:FETCH", `FETCH was answered with the simple string "OK"`},
+		{"fetching", okLine, "FETCH", "foreign-reply:FETCH", `FETCH was answered with the simple string "OK"`},
 		{"fetching", "*-1\r\n", "FETCH", "grammar:null", "the reply to FETCH is invalid RESP"},
 		{"acknowledges", ":7\r\n", "ACK", "foreign-reply:ACK", "ACK was answered with the integer 7"},
 	}
 	for _, test := range cases {
-		s, c := at(t, test.phase)
+		s, c := newPhaseScene(t, test.phase)
 		s.data(c, test.line)
 		b := s.shard.Breaches()
 		require.Len(t, b, 1)
 		assert.Equal(t, int64(1), b[0].Count)
 		assert.Equal(t, test.verb, b[0].First.Verb)
 		assert.Equal(t, test.breach, b[0].First.Breach)
-		assert.Contains(t, b[0].First.Error(), test.what)
+		assert.Contains(t, b[0].First.Error(), test.text)
 	}
 }
 
 // otherReplies books a reply to other commands in each second between two times.
 func otherReplies(s *Shard, from, until time.Duration) {
 	for at := from; at < until; at += time.Second {
-		s.pulse.beat(at)
+		s.pulse.note(at)
 	}
 }
 
 // A command without a reply is a breach only if the server served others meanwhile, and all of them much faster.
-func TestWhatCountsAsSilence(t *testing.T) {
+func TestSilence(t *testing.T) {
 	t.Parallel()
 	const sent = 20 * time.Second
 	for name, test := range map[string]struct {
 		waited, slowest time.Duration
 		repliesUntil    time.Duration
-		idle            bool
+		isIdle          bool
 		disruptedUntil  time.Duration
-		breachOfSilence bool
+		wantBreach      bool
 	}{
-		"ten seconds, others served": {waited: 10 * time.Second, repliesUntil: time.Minute, breachOfSilence: true},
+		"ten seconds, others served": {waited: 10 * time.Second, repliesUntil: time.Minute, wantBreach: true},
 		"less than ten seconds":      {waited: 10*time.Second - 1, repliesUntil: time.Minute},
-		"nothing was asked":          {waited: 10 * time.Second, repliesUntil: time.Minute, idle: true},
+		"nothing was asked":          {waited: 10 * time.Second, repliesUntil: time.Minute, isIdle: true},
 		"others took a quarter": {waited: 12 * time.Second, slowest: 3 * time.Second, repliesUntil: time.Minute,
-			breachOfSilence: true},
+			wantBreach: true},
 		"others took more than a quarter": {waited: 12 * time.Second, slowest: 3*time.Second + 1, repliesUntil: time.Minute},
 		"an outage: no other was served":  {waited: 30 * time.Second},
 		"an outage after half of the time": {waited: 20 * time.Second, repliesUntil: 30 * time.Second,
-			breachOfSilence: true},
+			wantBreach: true},
 		"an outage before half of the time": {waited: 20 * time.Second, repliesUntil: 29 * time.Second},
 		"disrupted when it was sent":        {waited: 20 * time.Second, repliesUntil: time.Minute, disruptedUntil: sent},
 		"disrupted just before": {waited: 20 * time.Second, repliesUntil: time.Minute, disruptedUntil: sent - 1,
-			breachOfSilence: true},
+			wantBreach: true},
 	} {
-		s := play(t, producers(1))
+		s := newScene(t, producers(1))
 		c := &s.shard.producers[0].conn
-		if c.phase = busy; test.idle {
-			c.phase = idle
+		if c.phase = phaseBusy; test.isIdle {
+			c.phase = phaseIdle
 		}
-		c.asked, s.shard.slowest = command{op: measure.Push, sent: sent}, test.slowest
+		c.command, s.shard.longestService = command{op: measure.Push, sent: sent}, test.slowest
 		otherReplies(s.shard, sent, test.repliesUntil)
 		s.shard.shared.Disrupt(test.disruptedUntil)
-		c.unanswered(sent + test.waited)
-		assert.Equal(t, test.breachOfSilence, len(s.shard.Breaches()) == 1, name)
+		c.bookNoReply(sent + test.waited)
+		assert.Equal(t, test.wantBreach, len(s.shard.Breaches()) == 1, name)
 	}
 }
 
 // A fetch that found nothing is overdue beyond the protocol's wait, 1.5 s, and twice the slowest of other commands.
-func TestWhatCountsAsAnOverdueFetch(t *testing.T) {
+func TestOverdueFetch(t *testing.T) {
 	t.Parallel()
 	const sent, wait = 20 * time.Second, 2 * time.Second
 	for name, test := range map[string]struct {
 		took, wait, slowest, disruptedUntil time.Duration
-		others, breach                      bool
+		hasReplies, wantBreach              bool
 	}{
-		"in time":                  {took: 3500 * time.Millisecond, wait: wait, others: true},
-		"too late":                 {took: 3500*time.Millisecond + 1, wait: wait, others: true, breach: true},
-		"as late as a slow server": {took: 5500 * time.Millisecond, wait: wait, slowest: time.Second, others: true},
-		"later than a slow server": {took: 5501 * time.Millisecond, wait: wait, slowest: time.Second, others: true,
-			breach: true},
+		"in time":                  {took: 3500 * time.Millisecond, wait: wait, hasReplies: true},
+		"too late":                 {took: 3500*time.Millisecond + 1, wait: wait, hasReplies: true, wantBreach: true},
+		"as late as a slow server": {took: 5500 * time.Millisecond, wait: wait, slowest: time.Second, hasReplies: true},
+		"later than a slow server": {took: 5501 * time.Millisecond, wait: wait, slowest: time.Second, hasReplies: true,
+			wantBreach: true},
 		"an outage":                  {took: 9 * time.Second, wait: wait},
-		"a protocol without a wait":  {took: 9 * time.Second, others: true},
-		"disrupted when it was sent": {took: 9 * time.Second, wait: wait, others: true, disruptedUntil: sent},
+		"a protocol without a wait":  {took: 9 * time.Second, hasReplies: true},
+		"disrupted when it was sent": {took: 9 * time.Second, wait: wait, hasReplies: true, disruptedUntil: sent},
 	} {
-		s := play(t, plan.Workload{Consumers: 1})
+		s := newScene(t, plan.Workload{Consumers: 1})
 		d := s.shard.workers[0].conns[0]
-		s.shard.times.Wait, s.shard.slowest = test.wait, test.slowest
-		d.asked = command{op: measure.Fetch, sent: sent}
-		if test.others {
+		s.shard.times.Wait, s.shard.longestService = test.wait, test.slowest
+		d.command = command{op: measure.Fetch, sent: sent}
+		if test.hasReplies {
 			otherReplies(s.shard, sent, time.Minute)
 		}
 		s.shard.shared.Disrupt(test.disruptedUntil)
-		d.overdue(sent + test.took)
-		assert.Equal(t, test.breach, len(s.shard.Breaches()) == 1, name)
+		d.bookOverdue(sent + test.took)
+		assert.Equal(t, test.wantBreach, len(s.shard.Breaches()) == 1, name)
 	}
 }
 
 // The end of a worker's connection counts only if the worker gave no cause, and others were served on.
-func TestWhatCountsAsAClosedWorker(t *testing.T) {
+func TestClosedWorker(t *testing.T) {
 	t.Parallel()
 	const at = time.Minute
 	for name, test := range map[string]struct {
-		change func(d *duty)
-		alone  bool // no other connection was served afterwards
-		shut   bool // none that was opened afterwards was
-		want   bool
+		change  func(d *duty)
+		isAlone bool // no other connection was served afterwards
+		isShut  bool // none that was opened afterwards was
+		want    bool
 	}{
 		"without a cause":             {change: func(*duty) {}, want: true},
-		"an outage: others too":       {change: func(*duty) {}, alone: true},
-		"nothing new is served":       {change: func(*duty) {}, shut: true},
-		"never served":                {change: func(d *duty) { d.replied = 0 }},
+		"an outage: others too":       {change: func(*duty) {}, isAlone: true},
+		"nothing new is served":       {change: func(*duty) {}, isShut: true},
+		"never served":                {change: func(d *duty) { d.repliedAt = 0 }},
 		"after a refused command":     {change: func(d *duty) { d.failures = 1 }},
 		"told to be quiet":            {change: func(d *duty) { d.worker.state = wire.Working + 1 }},
-		"its heartbeat is 45 s old":   {change: func(d *duty) { d.worker.known = at - 45*time.Second }, want: true},
-		"its heartbeat is older":      {change: func(d *duty) { d.worker.known, d.opened = at-45*time.Second-1, 1 }},
+		"its heartbeat is 45 s old":   {change: func(d *duty) { d.worker.latestBeat = at - 45*time.Second }, want: true},
+		"its heartbeat is older":      {change: func(d *duty) { d.worker.latestBeat, d.openedAt = at-45*time.Second-1, 1 }},
 		"the target was disrupted":    {change: func(d *duty) { d.shard.shared.Disrupt(at) }},
 		"disrupted until just before": {change: func(d *duty) { d.shard.shared.Disrupt(at - 1) }, want: true},
 	} {
-		s := play(t, plan.Workload{Consumers: 3})
+		s := newScene(t, plan.Workload{Consumers: 3})
 		d := s.shard.workers[0].conns[0]
-		d.opened, d.replied, d.worker.known = 1, at-time.Second, at-time.Second
+		d.openedAt, d.repliedAt, d.worker.latestBeat = 1, at-time.Second, at-time.Second
 		other := &s.shard.workers[1].conns[0].conn
-		if other.opened, other.replied = 1, at+1; test.alone {
-			other.replied = at
+		if other.openedAt, other.repliedAt = 1, at+1; test.isAlone {
+			other.repliedAt = at
 		}
-		if again := &s.shard.workers[2].conns[0].conn; !test.shut {
-			again.opened, again.replied = at+1, at+2
+		if newer := &s.shard.workers[2].conns[0].conn; !test.isShut {
+			newer.openedAt, newer.repliedAt = at+1, at+2
 		}
 		test.change(d)
-		d.closedByServer(at)
-		assert.Equal(t, test.want, s.shard.closedAlone().Count == 1, name)
+		d.noteServerClose(at)
+		assert.Equal(t, test.want, s.shard.closingBreach().Count == 1, name)
 	}
 }

@@ -12,98 +12,98 @@ import (
 // command and goodbye. The arrival is done when the connection has ended, so that the next one waits for that.
 type churner struct {
 	conn
-	index   int // in the whole run
-	todo    arrival
-	has     bool
-	replied bool          // to its command
-	vacant  time.Duration // since when the place is
+	index       int // in the whole run
+	arrival     arrival
+	hasArrival  bool
+	hasReply    bool          // to its command
+	vacantSince time.Duration // since when the place is
 }
 
-func (s *churner) self() *conn { return &s.conn }
+func (s *churner) connection() *conn { return &s.conn }
 
 // give implements taker.
 func (s *churner) give(_ time.Duration, a arrival) bool {
-	if s.phase != shut || s.has {
+	if s.phase != phaseShut || s.hasArrival {
 		return false
 	}
-	s.todo, s.has = a, true
+	s.arrival, s.hasArrival = a, true
 	s.dial(a.intended, s.pause)
 	return true
 }
 
-// again implements taker.
-func (s *churner) again(now time.Duration) {
-	if s.phase == shut && !s.has {
+// askAgain implements taker.
+func (s *churner) askAgain(now time.Duration) {
+	if s.phase == phaseShut && !s.hasArrival {
 		s.shard.cycler.add(now, &s.conn)
 	}
 }
 
-// open implements role, after a pause. It dials here, because the arrival has the time at which that was due.
-func (s *churner) open(now time.Duration) bool {
+// needsConn implements role, after a pause. It dials here, because the arrival has the time at which that was due.
+func (s *churner) needsConn(now time.Duration) bool {
 	d := &s.shard.dispatcher
 	switch {
-	case s.shard.stopping:
-		s.shard.unpushed(s.todo, s.has, false)
-		s.has = false
+	case s.shard.isStopping:
+		s.shard.bookPushLoss(s.arrival, s.hasArrival, false)
+		s.hasArrival = false
 		s.retire()
-	case !s.has:
-		if s.todo, s.has = d.ask(now, s, max(s.pause, d.start)); s.has {
-			s.dial(s.todo.intended, s.pause)
+	case !s.hasArrival:
+		if s.arrival, s.hasArrival = d.ask(now, s, max(s.pause, d.start)); s.hasArrival {
+			s.dial(s.arrival.intended, s.pause)
 		}
 	}
 	return false
 }
 
 func (s *churner) next(now time.Duration, out []byte) []byte {
-	if s.replied || !s.has {
+	if s.hasReply || !s.hasArrival {
 		return s.leave(now, out)
 	}
 	if s.shard.share.churnInfo {
-		s.begin(now, measure.Info, s.todo.intended)
+		s.begin(now, measure.Info, s.arrival.intended)
 		return s.speaker.Info(out)
 	}
-	s.begin(now, measure.Push, s.todo.intended)
-	return s.shard.push(now, out, s.speaker, s.todo, s.index)
+	s.begin(now, measure.Push, s.arrival.intended)
+	return s.shard.push(now, out, s.speaker, s.arrival, s.index)
 }
 
-func (s *churner) answered(_ time.Duration, e *wire.Event) outcome {
-	s.replied = true
+func (s *churner) handleReply(_ time.Duration, e *wire.Event) outcome {
+	s.hasReply = true
 	if s.shard.share.churnInfo {
 		return outcome{measure.Info, e.Err}
 	}
-	s.notePush(s.todo.k, replied(e.Err))
-	return s.shard.pushed(s.todo, e.Err)
+	s.notePush(s.arrival.k, outcomeOf(e.Err))
+	return s.shard.bookPushReply(s.arrival, e.Err)
 }
 
-// lost implements role. The arrival counts as an error, and another one is taken after a pause. A client that
+// handleLoss implements role. The arrival counts as an error, and another one is taken after a pause. A client that
 // disconnects before it has sent its command connects again for the same arrival.
-func (s *churner) lost(now time.Duration, asked bool) {
+func (s *churner) handleLoss(now time.Duration, hasCommand bool) {
 	switch {
-	case asked && !s.shard.share.churnInfo:
-		s.notePush(s.todo.k, history.Open)
-		s.shard.ledger.Doubtful(s.todo.k)
-	case !asked && !s.replied && s.quit.decided && s.has:
-		s.shard.dispatcher.giveBack(s.todo)
-		s.has = false
+	case hasCommand && !s.shard.share.churnInfo:
+		s.notePush(s.arrival.k, history.Open)
+		s.shard.ledger.BookDoubt(s.arrival.k)
+	case !hasCommand && !s.hasReply && s.quit.isDecided && s.hasArrival:
+		s.shard.dispatcher.giveBack(s.arrival)
+		s.hasArrival = false
 	}
 	s.vacate(now, s.reconnectDelay())
 }
 
-func (s *churner) left(now time.Duration) {
+func (s *churner) handleLeave(now time.Duration) {
 	think := time.Duration(0)
-	if d := &s.shard.dispatcher; d.thinks && d.mode == closed && s.has {
-		think = s.shard.jobs.Think(s.todo.k)
+	if d := &s.shard.dispatcher; d.thinks && d.mode == modeClosed && s.hasArrival {
+		think = s.shard.jobs.Think(s.arrival.k)
 	}
 	s.vacate(now, think)
 }
 
 // vacate makes the place free again after a pause.
 func (s *churner) vacate(now, pause time.Duration) {
-	if s.has {
-		s.shard.dispatcher.taken--
+	if s.hasArrival {
+		s.shard.dispatcher.assignments--
 	}
-	s.has, s.replied = false, false
+	s.hasArrival, s.hasReply = false, false
 	s.pause = now + pause
-	s.vacant = s.pause
+	s.vacantSince = s.pause
 	s.shard.cycler.add(s.pause, &s.conn)
 }

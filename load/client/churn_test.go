@@ -22,23 +22,23 @@ func cycle(t *testing.T, s *scene, c *conn, command string) {
 	require.Contains(t, s.dials, c)
 	s.pass(time.Millisecond)
 	s.open(c)
-	s.data(c, hi)
-	assert.Equal(t, "HELLO {\"v\":2}\r\n", s.said(c))
-	s.data(c, ok)
-	assert.Contains(t, s.said(c), command)
+	s.data(c, greetingLine)
+	assert.Equal(t, "HELLO {\"v\":2}\r\n", s.takeSent(c))
+	s.data(c, okLine)
+	assert.Contains(t, s.takeSent(c), command)
 	if command == "INFO" {
 		s.data(c, "$2\r\n{}\r\n")
 	} else {
-		s.data(c, ok)
+		s.data(c, okLine)
 	}
-	assert.Equal(t, "END\r\n", s.said(c))
-	s.data(c, ok)
+	assert.Equal(t, "END\r\n", s.takeSent(c))
+	s.data(c, okLine)
 }
 
-func TestConnectionsComeAndGo(t *testing.T) {
+func TestChurn(t *testing.T) {
 	t.Parallel()
 	for name, info := range map[string]bool{"PUSH": false, "INFO": true} {
-		s := play(t, churn(2), func(c *Config) { c.ChurnInfo = info })
+		s := newScene(t, churn(2), func(c *Config) { c.ChurnInfo = info })
 		s.connect()
 		assert.Empty(t, s.dials)
 		s.start()
@@ -53,23 +53,23 @@ func TestConnectionsComeAndGo(t *testing.T) {
 		assert.Equal(t, int64(6), set.Done(measure.Push)+set.Done(measure.Info))
 		assert.Equal(t, int64(6), set.Done(measure.End))
 		s.do(s.shard.StopPushing)
-		assert.True(t, s.shard.Status().Pushing, "two are on their way")
+		assert.True(t, s.shard.Status().IsPushing, "two are on their way")
 		cycle(t, s, &s.shard.churners[0].conn, name)
 		cycle(t, s, &s.shard.churners[1].conn, name)
-		assert.False(t, s.shard.Status().Pushing)
+		assert.False(t, s.shard.Status().IsPushing)
 		s.do(s.shard.Stop)
-		assert.Zero(t, s.shard.Status().Open)
+		assert.Zero(t, s.shard.Status().OpenConns)
 		assert.Zero(t, s.shard.Status().Errors)
 	}
 }
 
 // The plan says when somebody comes; what the server takes for one delays the next, and
 // that is seen in the response of its PUSH.
-func TestComingByThePlan(t *testing.T) {
+func TestChurnByPlan(t *testing.T) {
 	t.Parallel()
 	w := churn(1)
 	w.Rate, w.Duration = 100, plan.Duration(time.Second)
-	s := play(t, w)
+	s := newScene(t, w)
 	s.connect()
 	s.start()
 	c := &s.shard.churners[0].conn
@@ -84,9 +84,9 @@ func TestComingByThePlan(t *testing.T) {
 	assert.Less(t, percentile(set, measure.Lateness, 100), 2*time.Microsecond)
 }
 
-func TestChurnAtAServerThatRefuses(t *testing.T) {
+func TestChurnRefused(t *testing.T) {
 	t.Parallel()
-	s := play(t, churn(1))
+	s := newScene(t, churn(1))
 	s.connect()
 	s.start()
 	c := &s.shard.churners[0].conn
@@ -102,27 +102,27 @@ func TestChurnAtAServerThatRefuses(t *testing.T) {
 	assert.Equal(t, int64(dials), s.set().Errors(measure.Connect, measure.Refused))
 	assert.Zero(t, s.ledger.Count(false).Sent)
 	s.do(s.shard.Stop)
-	assert.Zero(t, s.shard.Status().Open)
-	assert.False(t, s.shard.Status().Pushing)
+	assert.Zero(t, s.shard.Status().OpenConns)
+	assert.False(t, s.shard.Status().IsPushing)
 }
 
 func TestChurnInDoubt(t *testing.T) {
 	t.Parallel()
-	s := play(t, churn(1))
+	s := newScene(t, churn(1))
 	s.connect()
 	s.start()
 	c := &s.shard.churners[0].conn
 	s.open(c)
-	s.data(c, hi)
-	s.data(c, ok)
-	s.said(c)
+	s.data(c, greetingLine)
+	s.data(c, okLine)
+	s.takeSent(c)
 	s.end(c, nil)
 	assert.Equal(t, int64(1), s.ledger.Count(false).Doubtful)
 	s.pass(firstDelay)
 	cycle(t, s, c, s.jid(1))
 	s.do(s.shard.Stop)
 	assert.Empty(t, s.dials, "the one that was being opened is given up")
-	assert.Zero(t, s.shard.Status().Open)
+	assert.Zero(t, s.shard.Status().OpenConns)
 	assert.Equal(t, int64(1), s.set().Dropped())
 }
 
@@ -130,7 +130,7 @@ func TestChurnThinks(t *testing.T) {
 	t.Parallel()
 	w := churn(1)
 	w.Think = plan.Range{Min: time.Second, Max: time.Second}
-	s := play(t, w)
+	s := newScene(t, w)
 	s.connect()
 	s.start()
 	c := &s.shard.churners[0].conn

@@ -13,84 +13,84 @@ import (
 // receive reads bytes, which may be a part of a reply, or too much. It returns out with the answers to messages that
 // the server sent unasked.
 func (c *conn) receive(now time.Duration, in, out []byte) []byte {
-	if !c.hears() {
-		c.surprised(now, in, unasked(in))
+	if !c.acceptsMessage() {
+		c.handleExtraBytes(now, in, unaskedBreach(in))
 		return out
 	}
-	was := c.phase
+	before := c.phase
 	b := in
-	if len(c.kept) > 0 {
+	if len(c.partialReply) > 0 {
 		c.keep(in)
-		b = c.kept
+		b = c.partialReply
 	}
-	for more := true; more; more = len(b) > 0 && c.shard.times.Pushes && c.hears() {
-		n, err := c.hear(b)
+	for hasMessage := true; hasMessage; hasMessage = len(b) > 0 && c.shard.times.SendsNotices && c.acceptsMessage() {
+		n, err := c.readMessage(b)
 		if err != nil {
-			c.unheard(now, b, err)
+			c.handleReadError(now, b, err)
 			return out
 		}
-		out = c.heard(now, out)
+		out = c.handleMessage(now, out)
 		b = b[n:]
 	}
 	c.release()
-	if len(b) > 0 && c.phase != shut && c.phase != over {
-		c.surprised(now, b, surplus(c.verb(was), b))
+	if len(b) > 0 && c.phase != phaseShut && c.phase != phaseRetired {
+		c.handleExtraBytes(now, b, surplusBreach(c.verb(before), b))
 	}
 	return out
 }
 
-// hear has the speaker read the first message of b.
-func (c *conn) hear(b []byte) (int, error) {
+// readMessage has the speaker read the first message of b.
+func (c *conn) readMessage(b []byte) (int, error) {
 	c.shard.event = wire.Event{}
 	n, err := c.speaker.Hear(b, &c.shard.event)
 	if c.tap != nil && n > 0 {
-		c.tap.Received(b[:n], time.Now())
+		c.tap.RecordReceived(b[:n], time.Now())
 	}
 	return n, err
 }
 
-// heard handles a message, and returns out with the answer to it.
-func (c *conn) heard(now time.Duration, out []byte) []byte {
+// handleMessage handles a message, and returns out with the answer to it.
+func (c *conn) handleMessage(now time.Duration, out []byte) []byte {
 	e := &c.shard.event
 	out = append(out, e.Answer...)
-	if e.Kind != wire.Beside {
-		c.book(now, e)
+	if e.Kind != wire.Notice {
+		c.dispatchReply(now, e)
 	}
 	return out
 }
 
-// unheard handles bytes in which the speaker could read no message: it is incomplete, or wrong.
-func (c *conn) unheard(now time.Duration, b []byte, err error) {
+// handleReadError handles bytes in which the speaker could read no message: it is incomplete, or wrong.
+func (c *conn) handleReadError(now time.Duration, b []byte, err error) {
 	switch {
 	case errors.Is(err, wire.ErrTooLong): // a limit of ours, and of no clause
 		c.lose(now, measure.TooLong, err)
 	case !errors.Is(err, wire.ErrShort):
 		c.lose(now, measure.Malformed, err)
-	case len(c.kept) == 0:
+	case len(c.partialReply) == 0:
 		c.keep(b)
 	default: // b is its end
-		c.shard.shared.unfinished.Add(int64(len(b) - len(c.kept)))
-		c.kept = append(c.kept[:0], b...)
+		c.shard.shared.unfinishedBytes.Add(int64(len(b) - len(c.partialReply)))
+		c.partialReply = append(c.partialReply[:0], b...)
 	}
-	if c.shard.shared.unfinished.Load() > c.shard.mostUnfinished && len(c.kept) > 0 {
+	if c.shard.shared.unfinishedBytes.Load() > c.shard.unfinishedLimit && len(c.partialReply) > 0 {
 		c.lose(now, measure.TooLong, errEndless)
 	}
 }
 
 // keep keeps the beginning of a reply.
 func (c *conn) keep(in []byte) {
-	if c.kept == nil {
-		c.kept = c.shard.borrow()
+	if c.partialReply == nil {
+		c.partialReply = c.shard.borrow()
 	}
-	c.kept = append(c.kept, in...)
-	c.shard.shared.unfinished.Add(int64(len(in)))
+	c.partialReply = append(c.partialReply, in...)
+	c.shard.shared.unfinishedBytes.Add(int64(len(in)))
 }
 
-// surprised handles bytes that no command asked for. They break the protocol, except that an error before the first
+// handleExtraBytes handles bytes that no command asked for. They break the protocol, except that an error before the first
 // command is a server which refuses the client later than it could: it may have a limit of connections. (AMB-14)
-func (c *conn) surprised(now time.Duration, in []byte, breach *wire.BreachError) {
-	if c.fresh {
-		if _, err := c.hear(in); err == nil && c.shard.event.Err != nil {
+func (c *conn) handleExtraBytes(now time.Duration, in []byte, breach *wire.BreachError) {
+	if c.isFresh {
+		if _, err := c.readMessage(in); err == nil && c.shard.event.Err != nil {
 			c.lose(now, measure.Rejected, c.shard.event.Err)
 			return
 		}
@@ -101,82 +101,82 @@ func (c *conn) surprised(now time.Duration, in []byte, breach *wire.BreachError)
 // verb returns the verb of the command in flight, in a phase that waits for a reply; empty for
 // the greeting.
 func (c *conn) verb(p phase) string {
-	if p == greeting {
+	if p == phaseGreeting {
 		return ""
 	}
-	return c.shard.verb(c.asked.op)
+	return c.shard.verb(c.command.op)
 }
 
 // release gives the memory of a reply back.
 func (c *conn) release() {
-	if c.kept != nil {
-		c.shard.shared.unfinished.Add(-int64(len(c.kept)))
-		c.shard.giveBack(c.kept)
-		c.kept = nil
+	if c.partialReply != nil {
+		c.shard.shared.unfinishedBytes.Add(-int64(len(c.partialReply)))
+		c.shard.giveBack(c.partialReply)
+		c.partialReply = nil
 	}
 }
 
-// book handles the reply that was awaited.
-func (c *conn) book(now time.Duration, e *wire.Event) {
+// dispatchReply handles the reply that was awaited.
+func (c *conn) dispatchReply(now time.Duration, e *wire.Event) {
 	switch c.phase {
-	case greeting:
-		c.greeted(now, e)
-	case hello:
-		c.identified(now, e)
-	case leaving:
-		c.bye(now, e)
+	case phaseGreeting:
+		c.handleGreeting(now, e)
+	case phaseHello:
+		c.handleHelloReply(now, e)
+	case phaseLeaving:
+		c.handleByeReply(now, e)
 	default:
-		c.answered(now, e)
+		c.handleReply(now, e)
 	}
 }
 
-func (c *conn) answered(now time.Duration, e *wire.Event) {
-	got := c.role.answered(now, e)
-	c.phase, c.free, c.since, c.replied, c.shard.status.Replied = idle, now, now, now, now
-	c.shard.pulse.beat(now)
+func (c *conn) handleReply(now time.Duration, e *wire.Event) {
+	result := c.role.handleReply(now, e)
+	c.phase, c.freeSince, c.readySince, c.repliedAt, c.shard.status.RepliedAt = phaseIdle, now, now, now, now
+	c.shard.pulse.note(now)
 	c.shard.status.InFlight--
-	if got.op != measure.FetchEmpty {
-		c.shard.status.Carried = now
+	if result.op != measure.FetchEmpty {
+		c.shard.status.CarriedAt = now
 	}
-	if got.err != nil {
-		c.shard.trouble(got.op, measure.Rejected, got.err)
-		c.failures = min(c.failures+1, worst)
+	if result.err != nil {
+		c.shard.bookError(result.op, measure.Rejected, result.err)
+		c.failures = min(c.failures+1, failureLimit)
 	} else {
 		c.failures = 0
-		if got.op != measure.Beat {
-			c.shard.status.Served++
+		if result.op != measure.Beat {
+			c.shard.status.ServedCommands++
 		}
-		c.time(got.op, now)
+		c.recordTiming(result.op, now)
 	}
-	c.mayQuit(now, plan.AtIdle)
+	c.decideQuit(now, plan.AtIdle)
 }
 
-// slow makes the role wait before its next command, longer after each refusal in a row. It is for commands that only
+// slowDown makes the role wait before its next command, longer after each refusal in a row. It is for commands that only
 // their reply holds back.
-func (c *conn) slow(now time.Duration) {
+func (c *conn) slowDown(now time.Duration) {
 	longest := longestPause
-	if !c.shard.shared.calm(now) {
+	if !c.shard.shared.isCalm(now) {
 		longest = probeEvery
 	}
 	c.pause = now + c.delay(firstPause, longest)
 }
 
-// time records when the command in flight was due, sent and answered. It turned out to be of kind op.
-func (c *conn) time(op measure.Op, now time.Duration) {
+// recordTiming records when the command in flight was due, sent and answered. It turned out to be of kind op.
+func (c *conn) recordTiming(op measure.Op, now time.Duration) {
 	if op != measure.FetchEmpty && op != measure.FetchWaited && op != measure.FetchFound {
-		c.shard.slowest = max(c.shard.slowest, now-c.asked.sent)
+		c.shard.longestService = max(c.shard.longestService, now-c.command.sent)
 	}
 	c.shard.recorder.Command(op, measure.Timing{
-		Intended: c.asked.intended, Free: c.asked.free, Sent: c.asked.sent, Replied: now,
+		Intended: c.command.intended, Free: c.command.free, Sent: c.command.sent, Replied: now,
 	})
 }
 
-// bye handles the reply to goodbye.
-func (c *conn) bye(now time.Duration, e *wire.Event) {
+// handleByeReply handles the reply to goodbye.
+func (c *conn) handleByeReply(now time.Duration, e *wire.Event) {
 	if e.Err == nil {
-		c.time(measure.End, now)
+		c.recordTiming(measure.End, now)
 	} else {
-		c.shard.trouble(measure.End, measure.Rejected, e.Err)
+		c.shard.bookError(measure.End, measure.Rejected, e.Err)
 	}
 	c.finish(now)
 }
@@ -184,22 +184,22 @@ func (c *conn) bye(now time.Duration, e *wire.Event) {
 // finish is the end in order.
 func (c *conn) finish(now time.Duration) {
 	c.release()
-	c.phase, c.failures = shut, 0
-	c.role.left(now)
+	c.phase, c.failures = phaseShut, 0
+	c.role.handleLeave(now)
 }
 
-// ended handles the end of the connection by the server. After goodbye that counts as OK, whether the server closes or
+// handleEnd handles the end of the connection by the server. After goodbye that counts as OK, whether the server closes or
 // resets.
-func (c *conn) ended(now time.Duration, err error) {
-	if c.phase == leaving {
-		c.time(measure.End, now)
+func (c *conn) handleEnd(now time.Duration, err error) {
+	if c.phase == phaseLeaving {
+		c.recordTiming(measure.End, now)
 		c.finish(now)
 		return
 	}
-	if d, ok := c.role.(*duty); ok && !c.quit.decided && (c.phase == idle || c.phase == busy) {
-		d.closedByServer(now)
+	if d, ok := c.role.(*duty); ok && !c.quit.isDecided && (c.phase == phaseIdle || c.phase == phaseBusy) {
+		d.noteServerClose(now)
 	}
-	kind, err := ending(err)
+	kind, err := endErrorKind(err)
 	c.lose(now, kind, err)
 }
 
@@ -207,9 +207,9 @@ func (c *conn) ended(now time.Duration, err error) {
 // server need not reply to a client that has closed its half.
 func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
 	switch {
-	case c.phase == shut || c.phase == over:
+	case c.phase == phaseShut || c.phase == phaseRetired:
 		return
-	case c.quit.halved && kind != measure.Malformed && kind != measure.Rejected:
+	case c.quit.isHalfClosed && kind != measure.Malformed && kind != measure.Rejected:
 		c.shard.status.Disconnects++
 		c.drop(now)
 		return
@@ -218,8 +218,8 @@ func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
 	if c.endsWait(kind) {
 		c.endWait(now)
 	}
-	if c.phase == idle || c.phase == busy {
-		c.shard.lost(err)
+	if c.phase == phaseIdle || c.phase == phaseBusy {
+		c.shard.countLoss(err)
 	}
 	c.drop(now)
 }
@@ -227,55 +227,55 @@ func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
 // noteLoss counts what the loss of the connection has failed: the command in flight, or the connect. The end of an idle
 // connection has failed no command.
 func (c *conn) noteLoss(kind measure.ErrorKind, err error) {
-	if c.phase == idle && (kind == measure.Closed || kind == measure.Reset) {
-		c.shard.status.First = cmp.Or(c.shard.status.First, err)
+	if c.phase == phaseIdle && (kind == measure.Closed || kind == measure.Reset) {
+		c.shard.status.FirstError = cmp.Or(c.shard.status.FirstError, err)
 		return
 	}
 	op := measure.Connect
 	switch breach, ok := errors.AsType[*wire.BreachError](err); {
-	case c.waits() || ok && breach.Verb != "":
-		op = c.asked.op
-	case c.phase == greeted:
+	case c.awaitsMessage() || ok && breach.Verb != "":
+		op = c.command.op
+	case c.phase == phaseGreeted:
 		op = measure.Hello
 	}
-	c.shard.trouble(op, kind, err)
+	c.shard.bookError(op, kind, err)
 }
 
 // endsWait reports whether the loss ends a wait without a reply: that of a command, or of a connect.
 func (c *conn) endsWait(kind measure.ErrorKind) bool {
-	if c.phase == dialing {
+	if c.phase == phaseDialing {
 		return kind == measure.Timeout
 	}
-	return c.waits() && kind != measure.Malformed && kind != measure.Rejected
+	return c.awaitsMessage() && kind != measure.Malformed && kind != measure.Rejected
 }
 
 // drop reports to the role that the connection is gone.
 func (c *conn) drop(now time.Duration) {
 	c.release()
-	c.preparing = nil
-	if !c.quit.decided {
-		c.failures = min(c.failures+1, worst)
+	c.preparation = nil
+	if !c.quit.isDecided {
+		c.failures = min(c.failures+1, failureLimit)
 	}
-	was := c.phase
-	c.phase, c.tried = shut, now
-	switch was {
-	case leaving:
+	before := c.phase
+	c.phase, c.triedAt = phaseShut, now
+	switch before {
+	case phaseLeaving:
 		c.failures = 0
-		c.role.left(now)
-	case idle, busy:
-		c.shard.unready()
-		if was == busy {
+		c.role.handleLeave(now)
+	case phaseIdle, phaseBusy:
+		c.shard.noteUnready()
+		if before == phaseBusy {
 			c.shard.status.InFlight--
 		}
-		if c.lost = now; c.quit.decided {
-			c.lost = 0
+		if c.lostAt = now; c.quit.isDecided {
+			c.lostAt = 0
 		}
-		if c.shard.status.Ready == 0 && !c.quit.decided {
-			c.shard.away, c.shard.opener.dialed = true, now
+		if c.shard.status.ReadyConns == 0 && !c.quit.isDecided {
+			c.shard.isAway, c.shard.opener.latestDial = true, now
 		}
-		c.role.lost(now, was == busy)
+		c.role.handleLoss(now, before == phaseBusy)
 	default:
-		c.role.lost(now, false)
+		c.role.handleLoss(now, false)
 	}
-	c.quit.decided, c.quit.halved = false, false
+	c.quit.isDecided, c.quit.isHalfClosed = false, false
 }

@@ -16,38 +16,38 @@ import (
 )
 
 const (
-	hi = "+HI {\"v\":2}\r\n"
-	ok = "+OK\r\n"
+	greetingLine = "+HI {\"v\":2}\r\n"
+	okLine       = "+OK\r\n"
 )
 
-func TestAProducerGreetsAndPushes(t *testing.T) {
+func TestProducer(t *testing.T) {
 	t.Parallel()
-	s := play(t, producers(1))
+	s := newScene(t, producers(1))
 	p := &s.shard.producers[0].conn
 	s.do(s.shard.Connect)
 	require.Len(t, s.dials, 1)
 	s.open(p)
-	assert.Empty(t, s.said(p))
-	s.data(p, hi)
-	assert.Equal(t, "HELLO {\"v\":2}\r\n", s.said(p))
-	s.data(p, ok)
-	assert.Empty(t, s.said(p), "nothing is pushed before the start")
-	assert.Equal(t, 1, s.shard.Status().Ready)
+	assert.Empty(t, s.takeSent(p))
+	s.data(p, greetingLine)
+	assert.Equal(t, "HELLO {\"v\":2}\r\n", s.takeSent(p))
+	s.data(p, okLine)
+	assert.Empty(t, s.takeSent(p), "nothing is pushed before the start")
+	assert.Equal(t, 1, s.shard.Status().ReadyConns)
 	s.start()
-	first := s.said(p)
+	first := s.takeSent(p)
 	assert.True(t, strings.HasPrefix(first, `PUSH {"jid":"`+s.jid(0)+`"`), first)
 	s.pass(3 * time.Millisecond)
-	s.data(p, ok)
-	assert.Contains(t, s.said(p), s.jid(1))
+	s.data(p, okLine)
+	assert.Contains(t, s.takeSent(p), s.jid(1))
 	s.do(s.shard.StopPushing)
-	assert.True(t, s.shard.Status().Pushing)
-	s.data(p, ok)
-	assert.False(t, s.shard.Status().Pushing)
-	assert.Empty(t, s.said(p))
+	assert.True(t, s.shard.Status().IsPushing)
+	s.data(p, okLine)
+	assert.False(t, s.shard.Status().IsPushing)
+	assert.Empty(t, s.takeSent(p))
 	s.do(s.shard.Stop)
-	assert.Equal(t, "END\r\n", s.said(p))
-	s.data(p, ok)
-	assert.True(t, s.over[p])
+	assert.Equal(t, "END\r\n", s.takeSent(p))
+	s.data(p, okLine)
+	assert.True(t, s.isClosed[p])
 	counts := s.ledger.Count(false)
 	assert.Equal(t, int64(2), counts.Pushed)
 	set := s.set()
@@ -59,36 +59,36 @@ func TestAProducerGreetsAndPushes(t *testing.T) {
 }
 
 // A reply is the same however it is cut.
-func TestRepliesComeInPieces(t *testing.T) {
+func TestPartialReplies(t *testing.T) {
 	t.Parallel()
-	s := play(t, consumers(1))
+	s := newScene(t, consumers(1))
 	w := &s.shard.workers[0].conns[0].conn
 	s.do(s.shard.Connect)
 	s.pass(time.Millisecond)
 	pieces := func(text string) {
 		for i := range len(text) {
-			assert.Empty(t, s.said(w), "after %d bytes of %q", i, text)
+			assert.Empty(t, s.takeSent(w), "after %d bytes of %q", i, text)
 			s.data(w, text[i:i+1])
 		}
 	}
 	s.open(w)
-	pieces(hi)
-	assert.Contains(t, s.said(w), `"wid":"fwpbench-run-w0"`)
-	pieces(ok)
+	pieces(greetingLine)
+	assert.Contains(t, s.takeSent(w), `"wid":"fwpbench-run-w0"`)
+	pieces(okLine)
 	s.start()
-	assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(w))
-	s.ledger.Sent(5, s.now)
+	assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.takeSent(w))
+	s.ledger.BookSent(5, s.now)
 	pieces(s.body(5))
-	assert.Equal(t, `ACK {"jid":"`+s.jid(5)+"\"}\r\n", s.said(w))
-	pieces(ok)
-	assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(w))
+	assert.Equal(t, `ACK {"jid":"`+s.jid(5)+"\"}\r\n", s.takeSent(w))
+	pieces(okLine)
+	assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.takeSent(w))
 	pieces("$-1\r\n")
-	assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(w))
+	assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.takeSent(w))
 	s.do(s.shard.Stop)
 	pieces("$-1\r\n")
-	assert.Equal(t, "END\r\n", s.said(w))
-	pieces(ok)
-	assert.True(t, s.over[w])
+	assert.Equal(t, "END\r\n", s.takeSent(w))
+	pieces(okLine)
+	assert.True(t, s.isClosed[w])
 	assert.Equal(t, int64(1), s.ledger.Count(false).Acked)
 	assert.Len(t, s.shard.buffers, 1, "one buffer serves all replies")
 	assert.Zero(t, s.shard.Status().Errors)
@@ -102,17 +102,17 @@ var phases = map[string]struct {
 	op     measure.Op
 }{
 	"greeting":     {op: measure.Hello},
-	"hello":        {lines: []string{hi}, op: measure.Hello},
-	"idle":         {lines: []string{hi, ok}, op: measure.Connect},
-	"pushing":      {lines: []string{hi, ok}, start: true, op: measure.Push},
-	"fetching":     {worker: true, lines: []string{hi, ok}, start: true, op: measure.Fetch},
-	"acknowledges": {worker: true, lines: []string{hi, ok, "job"}, start: true, op: measure.Ack},
+	"hello":        {lines: []string{greetingLine}, op: measure.Hello},
+	"idle":         {lines: []string{greetingLine, okLine}, op: measure.Connect},
+	"pushing":      {lines: []string{greetingLine, okLine}, start: true, op: measure.Push},
+	"fetching":     {worker: true, lines: []string{greetingLine, okLine}, start: true, op: measure.Fetch},
+	"acknowledges": {worker: true, lines: []string{greetingLine, okLine, "job"}, start: true, op: measure.Ack},
 }
 
-func at(t *testing.T, phase string) (*scene, *conn) {
+func newPhaseScene(t *testing.T, phase string) (*scene, *conn) {
 	t.Helper()
 	p := phases[phase]
-	s := play(t, consumers(1))
+	s := newScene(t, consumers(1))
 	c := &s.shard.producers[0].conn
 	if p.worker {
 		c = &s.shard.workers[0].conns[0].conn
@@ -127,11 +127,11 @@ func at(t *testing.T, phase string) (*scene, *conn) {
 		s.start()
 	}
 	if len(p.lines) > 2 {
-		s.ledger.Sent(5, s.now)
-		s.ledger.Pushed(5)
+		s.ledger.BookSent(5, s.now)
+		s.ledger.BookPush(5)
 		s.data(c, s.body(5))
 	}
-	s.said(c)
+	s.takeSent(c)
 	return s, c
 }
 
@@ -139,7 +139,7 @@ var errBroken = errors.New("broken")
 
 // What ends a connection in any phase: it is closed, counted under its kind, and
 // opened again after a pause.
-func TestConnectionsThatBreak(t *testing.T) {
+func TestBrokenConnections(t *testing.T) {
 	t.Parallel()
 	breaks := map[string]struct {
 		kind measure.ErrorKind
@@ -157,7 +157,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 		for phase, p := range phases {
 			t.Run(name+"/"+phase, func(t *testing.T) {
 				t.Parallel()
-				s, c := at(t, phase)
+				s, c := newPhaseScene(t, phase)
 				kind := b.kind
 				switch {
 				case phase == "idle" && name == "silence":
@@ -169,15 +169,15 @@ func TestConnectionsThatBreak(t *testing.T) {
 				if name == "silence" {
 					s.pass(2 * time.Millisecond)
 				}
-				assert.True(t, s.over[c], "the connection is closed")
-				assert.Equal(t, shut, c.phase)
+				assert.True(t, s.isClosed[c], "the connection is closed")
+				assert.Equal(t, phaseShut, c.phase)
 				failed := int64(1)
 				if phase == "idle" && (kind == measure.Closed || kind == measure.Reset) { // no command failed
 					failed = 0
 				}
 				assert.Equal(t, failed, s.set().Errors(p.op, kind))
-				require.Error(t, s.shard.status.First)
-				assert.Zero(t, s.shard.status.Ready)
+				require.Error(t, s.shard.status.FirstError)
+				assert.Zero(t, s.shard.status.ReadyConns)
 				assert.NotContains(t, s.dials, c)
 				s.pass(firstDelay)
 				assert.Contains(t, s.dials, c, "it is opened again")
@@ -186,38 +186,38 @@ func TestConnectionsThatBreak(t *testing.T) {
 				assert.Equal(t, phase == "fetching", counts.FetchesLost == 1)
 				assert.Equal(t, phase == "acknowledges", counts.Waiting == 1)
 				s.open(c)
-				s.data(c, hi)
-				s.said(c)
-				s.data(c, ok)
+				s.data(c, greetingLine)
+				s.takeSent(c)
+				s.data(c, okLine)
 				if p.start {
-					assert.NotEmpty(t, s.said(c), "it goes on")
+					assert.NotEmpty(t, s.takeSent(c), "it goes on")
 				}
 			})
 		}
 	}
 }
 
-func TestBytesThatNobodyAskedFor(t *testing.T) {
+func TestExtraBytes(t *testing.T) {
 	t.Parallel()
 	for phase, p := range map[string]struct{ lines, verb, breach string }{
-		"greeting": {hi + ok, "", wire.Unasked}, "idle": {ok, "", wire.Unasked},
-		"hello": {ok + ok, "HELLO", wire.ExtraReply}, "pushing": {ok + ok, "PUSH", wire.ExtraReply},
-		"fetching": {"$-1\r\n$-1\r\n", "FETCH", wire.ExtraReply}, "acknowledges": {ok + "+", "ACK", wire.ExtraReply},
+		"greeting": {greetingLine + okLine, "", wire.UnaskedBytes}, "idle": {okLine, "", wire.UnaskedBytes},
+		"hello": {okLine + okLine, "HELLO", wire.ExtraReply}, "pushing": {okLine + okLine, "PUSH", wire.ExtraReply},
+		"fetching": {"$-1\r\n$-1\r\n", "FETCH", wire.ExtraReply}, "acknowledges": {okLine + "+", "ACK", wire.ExtraReply},
 	} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
-			s, c := at(t, phase)
+			s, c := newPhaseScene(t, phase)
 			s.data(c, p.lines)
-			assert.Empty(t, s.said(c), "nothing is sent on a connection that is out of step")
-			assert.True(t, s.over[c])
+			assert.Empty(t, s.takeSent(c), "nothing is sent on a connection that is out of step")
+			assert.True(t, s.isClosed[c])
 			b := s.shard.Breaches()
 			require.Len(t, b, 1)
 			assert.Equal(t, p.breach, b[0].First.Breach)
 			assert.Equal(t, p.verb, b[0].First.Verb)
 			if p.verb != "" {
-				assert.Equal(t, int64(1), s.set().Errors(c.asked.op, measure.Malformed), "it is booked where it belongs")
+				assert.Equal(t, int64(1), s.set().Errors(c.command.op, measure.Malformed), "it is booked where it belongs")
 			}
-			assert.Equal(t, b[0].First, s.shard.Status().Last)
+			assert.Equal(t, b[0].First, s.shard.Status().LastError)
 			assert.Equal(t, int64(1), s.shard.Status().Errors)
 			counts := s.ledger.Count(false)
 			assert.Zero(t, counts.Doubtful)
@@ -240,40 +240,40 @@ func TestErrorReplies(t *testing.T) {
 		}
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
-			s, c := at(t, phase)
+			s, c := newPhaseScene(t, phase)
 			s.data(c, "-ERR no\r\n")
 			assert.Equal(t, int64(1), s.set().Errors(p.op, measure.Rejected))
-			require.ErrorContains(t, s.shard.First(p.op, measure.Rejected), "ERR no")
+			require.ErrorContains(t, s.shard.FirstError(p.op, measure.Rejected), "ERR no")
 			counts := s.ledger.Count(false)
 			switch phase {
 			case "greeting", "hello":
-				assert.True(t, s.over[c])
+				assert.True(t, s.isClosed[c])
 				s.pass(firstDelay)
 				assert.Contains(t, s.dials, c)
 			case "pushing":
 				assert.Equal(t, int64(1), counts.Refused)
-				assert.Empty(t, s.said(c), "a closed loop takes a pause")
+				assert.Empty(t, s.takeSent(c), "a closed loop takes a pause")
 				s.pass(firstPause)
-				assert.Contains(t, s.said(c), s.jid(1))
+				assert.Contains(t, s.takeSent(c), s.jid(1))
 			case "fetching":
-				assert.Empty(t, s.said(c))
+				assert.Empty(t, s.takeSent(c))
 				s.pass(firstPause)
-				assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(c))
+				assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.takeSent(c))
 			case "acknowledges":
-				assert.Equal(t, int64(1), counts.Held, "until its reservation ends")
-				assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(c))
+				assert.Equal(t, int64(1), counts.HeldJobs, "until its reservation ends")
+				assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.takeSent(c))
 			}
 		})
 	}
 }
 
-func TestTheEndComesInManyWays(t *testing.T) {
+func TestEndsOfConnections(t *testing.T) {
 	t.Parallel()
 	ends := map[string]struct {
 		do     func(s *scene, c *conn)
 		errors int64
 	}{
-		"OK":             {do: func(s *scene, c *conn) { s.data(c, ok) }},
+		"OK":             {do: func(s *scene, c *conn) { s.data(c, okLine) }},
 		"OK in pieces":   {do: func(s *scene, c *conn) { s.data(c, "+O"); s.data(c, "K\r\n") }},
 		"close":          {do: func(s *scene, c *conn) { s.end(c, nil) }},
 		"reset":          {do: func(s *scene, c *conn) { s.end(c, syscall.ECONNRESET) }},
@@ -285,12 +285,12 @@ func TestTheEndComesInManyWays(t *testing.T) {
 	for name, e := range ends {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, c := at(t, "idle")
+			s, c := newPhaseScene(t, "idle")
 			s.do(s.shard.Stop)
-			require.Equal(t, "END\r\n", s.said(c))
+			require.Equal(t, "END\r\n", s.takeSent(c))
 			e.do(s, c)
-			assert.True(t, s.over[c])
-			assert.Zero(t, s.shard.Status().Open, "the worker's dial was given up, the producer has ended")
+			assert.True(t, s.isClosed[c])
+			assert.Zero(t, s.shard.Status().OpenConns, "the worker's dial was given up, the producer has ended")
 			assert.Empty(t, s.dials)
 			assert.Equal(t, e.errors, s.shard.Status().Errors)
 			assert.Equal(t, 1-e.errors, s.set().Done(measure.End))
@@ -300,30 +300,30 @@ func TestTheEndComesInManyWays(t *testing.T) {
 	}
 }
 
-func TestAPasswordIsHashedAside(t *testing.T) {
+func TestPasswordHash(t *testing.T) {
 	t.Parallel()
-	s := play(t, producers(1), func(c *Config) { c.Speaker = (&fwpwire.Config{Password: "foobar"}).Speaker })
+	s := newScene(t, producers(1), func(c *Config) { c.Speaker = (&fwpwire.Config{Password: "foobar"}).Speaker })
 	p := &s.shard.producers[0].conn
 	s.do(s.shard.Connect)
 	s.open(p)
 	s.pass(2 * time.Millisecond)
 	s.data(p, "+HI {\"v\":2,\"s\":\"123456789abc\",\"i\":1735}\r\n")
-	assert.Empty(t, s.said(p))
+	assert.Empty(t, s.takeSent(p))
 	s.pass(time.Minute)
-	assert.Equal(t, greeted, p.phase, "our own slowness is no timeout of the server")
-	require.Len(t, s.asides, 1)
-	s.asides[0]()
-	assert.Contains(t, s.said(p), `"pwdhash":"`)
+	assert.Equal(t, phaseGreeted, p.phase, "our own slowness is no timeout of the server")
+	require.Len(t, s.offloads, 1)
+	s.offloads[0]()
+	assert.Contains(t, s.takeSent(p), `"pwdhash":"`)
 	s.pass(time.Millisecond)
-	s.data(p, ok)
-	assert.Equal(t, idle, p.phase)
-	took := percentileOf(s.set(), measure.Hello, measure.Response, 100)
-	assert.InDelta(t, float64(3*time.Millisecond), float64(took), float64(10*time.Microsecond), "without the hash")
+	s.data(p, okLine)
+	assert.Equal(t, phaseIdle, p.phase)
+	response := percentileOf(s.set(), measure.Hello, measure.Response, 100)
+	assert.InDelta(t, float64(3*time.Millisecond), float64(response), float64(10*time.Microsecond), "without the hash")
 }
 
-func TestAHashThatIsNotNeededAnyMore(t *testing.T) {
+func TestHashOfEndedConnection(t *testing.T) {
 	t.Parallel()
-	s := play(t, producers(1))
+	s := newScene(t, producers(1))
 	p := &s.shard.producers[0].conn
 	s.do(s.shard.Connect)
 	s.open(p)
@@ -331,25 +331,25 @@ func TestAHashThatIsNotNeededAnyMore(t *testing.T) {
 	s.end(p, nil)
 	s.pass(firstDelay)
 	s.open(p)
-	s.asides[0]()
-	assert.Empty(t, s.said(p), "it belongs to the connection before")
-	s.data(p, hi)
-	assert.Equal(t, "HELLO {\"v\":2}\r\n", s.said(p))
+	s.offloads[0]()
+	assert.Empty(t, s.takeSent(p), "it belongs to the connection before")
+	s.data(p, greetingLine)
+	assert.Equal(t, "HELLO {\"v\":2}\r\n", s.takeSent(p))
 }
 
-func TestAHashThatNobodyShouldCompute(t *testing.T) {
+func TestExcessiveHash(t *testing.T) {
 	t.Parallel()
-	s, c := at(t, "greeting")
+	s, c := newPhaseScene(t, "greeting")
 	s.data(c, "+HI {\"v\":2,\"s\":\"a\",\"i\":2000000000}\r\n")
-	s.asides[0]()
-	assert.True(t, s.over[c])
-	require.ErrorContains(t, s.shard.Status().First, "2000000000 iterations")
+	s.offloads[0]()
+	assert.True(t, s.isClosed[c])
+	require.ErrorContains(t, s.shard.Status().FirstError, "2000000000 iterations")
 }
 
 // A server that is gone is asked less and less often, and never at once by everybody.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
-	s := play(t, producers(10))
+	s := newScene(t, producers(10))
 	s.do(s.shard.Connect)
 	dials := 0
 	for s.now < time.Minute {
@@ -362,13 +362,13 @@ func TestBackoff(t *testing.T) {
 	assert.Greater(t, dials, 10*12)
 	assert.Less(t, dials, 10*40)
 	assert.Equal(t, int64(dials), s.set().Errors(measure.Connect, measure.Refused))
-	assert.Len(t, s.shard.opener.waiting.entries, 10, "each connection waits once")
-	require.ErrorIs(t, s.shard.Status().First, syscall.ECONNREFUSED)
+	assert.Len(t, s.shard.opener.schedule.entries, 10, "each connection waits once")
+	require.ErrorIs(t, s.shard.Status().FirstError, syscall.ECONNREFUSED)
 }
 
 func TestConnectionsOpenAtAPace(t *testing.T) {
 	t.Parallel()
-	s := play(t, producers(10), func(c *Config) { c.ConnectRate = 100 })
+	s := newScene(t, producers(10), func(c *Config) { c.ConnectRate = 100 })
 	s.do(s.shard.Connect)
 	for n := range 10 {
 		assert.Len(t, s.dials, n+1)

@@ -16,25 +16,25 @@ var phaseOf = map[measure.Op]plan.Phase{
 
 // quit is how a client ends its connection by itself, without goodbye.
 type quit struct {
-	decided bool
-	halved  bool // its half is closed: it awaits the reply, or the end
-	ending  plan.Ending
-	at      time.Duration // unless the reply comes first
-	turns   int64         // decisions so far
+	isDecided    bool
+	isHalfClosed bool // its half is closed: it awaits the reply, or the end
+	ending       plan.Ending
+	at           time.Duration // unless the reply comes first
+	draws        int64         // decisions so far
 }
 
-// mayQuit decides whether the client ends its connection in the phase that it enters.
-func (c *conn) mayQuit(now time.Duration, at plan.Phase) {
-	if c.shard.disconnects && !c.shard.stopping {
+// decideQuit decides whether the client ends its connection in the phase that it enters.
+func (c *conn) decideQuit(now time.Duration, at plan.Phase) {
+	if c.shard.disconnects && !c.shard.isStopping {
 		c.draw(now, at)
 	}
 }
 
 func (c *conn) draw(now time.Duration, at plan.Phase) {
-	d, ends := c.shard.jobs.Disconnect(int(c.number), c.quit.turns, at)
-	c.quit.turns++
-	if ends {
-		c.quit.decided, c.quit.ending, c.quit.at = true, d.Ending, now+d.After
+	d, isEnding := c.shard.jobs.Disconnect(int(c.number), c.quit.draws, at)
+	c.quit.draws++
+	if isEnding {
+		c.quit.isDecided, c.quit.ending, c.quit.at = true, d.Ending, now+d.After
 	}
 }
 
@@ -43,24 +43,24 @@ func (c *conn) draw(now time.Duration, at plan.Phase) {
 func (c *conn) disconnect(now time.Duration, next engine.Next) engine.Next {
 	q := &c.quit
 	switch {
-	case c.phase == shut || c.phase == over: // it has ended otherwise
+	case c.phase == phaseShut || c.phase == phaseRetired: // it has ended otherwise
 		return next
-	case !c.waits():
+	case !c.awaitsMessage():
 	case now < q.at:
 		if next.Wake == 0 || q.at < next.Wake {
 			next.Wake = q.at
 		}
 		return next
 	case q.ending == plan.HalfClose:
-		if next.CloseWrite = !q.halved; next.CloseWrite {
-			c.shard.status.Disconnected = now
+		if next.CloseWrite = !q.isHalfClosed; next.CloseWrite {
+			c.shard.status.DisconnectedAt = now
 		}
-		q.halved = true
+		q.isHalfClosed = true
 		return next
 	}
 	reset := q.ending == plan.Reset
 	c.shard.status.Disconnects++
-	c.shard.status.Disconnected = now
+	c.shard.status.DisconnectedAt = now
 	c.drop(now)
 	return engine.Next{Close: true, Reset: reset}
 }
@@ -68,7 +68,7 @@ func (c *conn) disconnect(now time.Duration, next engine.Next) engine.Next {
 // reconnectDelay returns how long the client waits before it connects again: not at all if it ended the connection
 // itself.
 func (c *conn) reconnectDelay() time.Duration {
-	if c.quit.decided {
+	if c.quit.isDecided {
 		return 0
 	}
 	return c.delay(firstDelay, longestDelay)

@@ -28,20 +28,20 @@ func percentile(s *measure.Set, m measure.Measure, p float64) time.Duration {
 }
 
 func percentileOf(s *measure.Set, op measure.Op, m measure.Measure, p float64) time.Duration {
-	least, _ := s.Times(measure.SeriesOf(op, m)).Percentile(p)
-	return least
+	lower, _ := s.Times(measure.SeriesOf(op, m)).Percentile(p)
+	return lower
 }
 
-func TestArrivalsGoToWhoHasBeenFreeTheLongest(t *testing.T) {
+func TestArrivalsGoToLongestFreeProducer(t *testing.T) {
 	t.Parallel()
-	s := play(t, openLoop(3))
+	s := newScene(t, openLoop(3))
 	s.connect()
 	s.start()
 	for k := range int64(9) {
 		p := &s.shard.producers[k%3].conn
-		require.Contains(t, s.said(p), s.jid(k))
-		s.data(p, ok)
-		assert.Empty(t, s.said(p), "the plan says when")
+		require.Contains(t, s.takeSent(p), s.jid(k))
+		s.data(p, okLine)
+		assert.Empty(t, s.takeSent(p), "the plan says when")
 		s.pass(10 * time.Millisecond)
 	}
 	set := s.set()
@@ -52,34 +52,34 @@ func TestArrivalsGoToWhoHasBeenFreeTheLongest(t *testing.T) {
 // A producer that asks while the timer of an arrival is late must not get it before one
 // that has been free for longer: otherwise a busy machine would have the fastest producers
 // do all the work.
-func TestALateTimerIsFairToWhoWaited(t *testing.T) {
+func TestLateTimerKeepsOrderOfProducers(t *testing.T) {
 	t.Parallel()
-	s := play(t, openLoop(3))
+	s := newScene(t, openLoop(3))
 	s.connect()
 	s.start()
-	fast, waiting := &s.shard.producers[0].conn, &s.shard.producers[1].conn
-	require.Contains(t, s.said(fast), s.jid(0))
+	first, second := &s.shard.producers[0].conn, &s.shard.producers[1].conn
+	require.Contains(t, s.takeSent(first), s.jid(0))
 	s.now += 13 * time.Millisecond // the timer of 10 ms has not fired yet
-	s.data(fast, ok)
-	assert.Empty(t, s.said(fast))
-	assert.Contains(t, s.said(waiting), s.jid(1))
-	s.data(waiting, ok)
+	s.data(first, okLine)
+	assert.Empty(t, s.takeSent(first))
+	assert.Contains(t, s.takeSent(second), s.jid(1))
+	s.data(second, okLine)
 	s.pass(7 * time.Millisecond)
-	assert.Contains(t, s.said(&s.shard.producers[2].conn), s.jid(2))
+	assert.Contains(t, s.takeSent(&s.shard.producers[2].conn), s.jid(2))
 }
 
 // A server that stalls makes arrivals wait: in full in the response times, and not at
 // all in the lateness, for it is not the generator that was late.
-func TestAStallIsTheServersOwn(t *testing.T) {
+func TestStallIsNoLateness(t *testing.T) {
 	t.Parallel()
-	s := play(t, openLoop(1))
+	s := newScene(t, openLoop(1))
 	s.connect()
 	s.start()
 	p := &s.shard.producers[0].conn
 	s.pass(500 * time.Millisecond)
 	assert.InDelta(t, 49, s.shard.Status().Backlog, 1)
-	for s.said(p) != "" {
-		s.data(p, ok)
+	for s.takeSent(p) != "" {
+		s.data(p, okLine)
 	}
 	set := s.set()
 	assert.Equal(t, int64(51), set.Done(measure.Push))
@@ -88,26 +88,26 @@ func TestAStallIsTheServersOwn(t *testing.T) {
 	assert.Less(t, percentile(set, measure.Lateness, 100), 2*time.Microsecond)
 	assert.Zero(t, s.shard.Status().Backlog)
 	s.pass(time.Minute)
-	assert.NotEmpty(t, s.said(p))
+	assert.NotEmpty(t, s.takeSent(p))
 	s.do(s.shard.StopPushing)
 	set = s.set()
 	assert.Equal(t, int64(48), set.Times(measure.SeriesOf(measure.Push, measure.Response)).Unserved(),
 		"were due and never taken")
 	assert.Zero(t, set.Dropped())
-	s.data(p, ok)
-	assert.False(t, s.shard.Status().Pushing)
+	s.data(p, okLine)
+	assert.False(t, s.shard.Status().IsPushing)
 }
 
-func TestTheGeneratorsOwnDelayIsLateness(t *testing.T) {
+func TestGeneratorDelayIsLateness(t *testing.T) {
 	t.Parallel()
-	s := play(t, openLoop(1))
+	s := newScene(t, openLoop(1))
 	s.connect()
 	s.start()
 	p := &s.shard.producers[0].conn
-	s.data(p, ok)
+	s.data(p, okLine)
 	s.now += 13 * time.Millisecond // the timer of 10 ms comes 3 ms late
 	s.pass(0)
-	s.data(p, ok)
+	s.data(p, okLine)
 	assert.InDelta(t, 3*time.Millisecond, percentile(s.set(), measure.Lateness, 100), 1e4)
 }
 
@@ -115,22 +115,22 @@ func TestOverloads(t *testing.T) {
 	t.Parallel()
 	cases := map[Overload]struct {
 		unserved, dropped int64
-		aborted           bool
+		isAborted         bool
 	}{
 		Queue: {unserved: 48},
 		Drop:  {dropped: 49},
-		Abort: {dropped: 1, aborted: true},
+		Abort: {dropped: 1, isAborted: true},
 	}
 	for overload, want := range cases {
-		s := play(t, openLoop(1), func(c *Config) { c.Overload = overload })
+		s := newScene(t, openLoop(1), func(c *Config) { c.Overload = overload })
 		s.connect()
 		s.start()
 		s.pass(495 * time.Millisecond)
 		p := &s.shard.producers[0].conn
-		assert.Equal(t, want.aborted, s.shard.Status().Aborted)
-		s.said(p)
-		s.data(p, ok)
-		assert.Equal(t, overload == Queue, s.said(p) != "", "what waits is sent at once")
+		assert.Equal(t, want.isAborted, s.shard.Status().IsAborted)
+		s.takeSent(p)
+		s.data(p, okLine)
+		assert.Equal(t, overload == Queue, s.takeSent(p) != "", "what waits is sent at once")
 		s.do(s.shard.StopPushing)
 		set := s.set()
 		assert.Equal(t, want.dropped, set.Dropped(), overload)
@@ -140,29 +140,29 @@ func TestOverloads(t *testing.T) {
 
 // A connection that breaks between the assignment of an arrival and its step gives the
 // arrival back.
-func TestAnArrivalIsNotLostWithItsConnection(t *testing.T) {
+func TestArrivalOfLostConnection(t *testing.T) {
 	t.Parallel()
-	s := play(t, openLoop(2))
+	s := newScene(t, openLoop(2))
 	s.connect()
 	s.shard.Start(s.now)
 	first, second := s.shard.producers[0], s.shard.producers[1]
-	s.poked = nil
-	s.one(&s.shard.dispatcher, engine.Event{Kind: engine.Woken})
-	require.True(t, first.has)
-	s.one(&first.conn, engine.Event{Kind: engine.Ended}) // before it has its turn
+	s.pokes = nil
+	s.stepOne(&s.shard.dispatcher, engine.Event{Kind: engine.Woken})
+	require.True(t, first.hasArrival)
+	s.stepOne(&first.conn, engine.Event{Kind: engine.Ended}) // before it has its turn
 	s.settle()
-	assert.Contains(t, s.said(&second.conn), s.jid(0))
+	assert.Contains(t, s.takeSent(&second.conn), s.jid(0))
 	assert.Zero(t, s.ledger.Count(false).Doubtful)
-	s.data(&second.conn, ok)
+	s.data(&second.conn, okLine)
 	s.do(s.shard.StopPushing)
-	assert.False(t, s.shard.Status().Pushing)
+	assert.False(t, s.shard.Status().IsPushing)
 }
 
-func TestADeadServerCostsNoMemory(t *testing.T) {
+func TestDeadServerMemory(t *testing.T) {
 	t.Parallel()
 	w := producers(3)
 	w.Rate, w.Duration = 1e5, plan.Duration(time.Hour) // a million arrivals in ten seconds
-	s := play(t, w)
+	s := newScene(t, w)
 	s.connect()
 	s.start()
 	for i := range 3 {
@@ -174,9 +174,9 @@ func TestADeadServerCostsNoMemory(t *testing.T) {
 		}
 		s.pass(100 * time.Millisecond)
 	}
-	assert.LessOrEqual(t, len(s.shard.dispatcher.free.ring), 4)
-	assert.LessOrEqual(t, len(s.shard.opener.waiting.entries), 3)
-	assert.Zero(t, s.shard.dispatcher.returned.len())
+	assert.LessOrEqual(t, len(s.shard.dispatcher.freeTakers.ring), 4)
+	assert.LessOrEqual(t, len(s.shard.opener.schedule.entries), 3)
+	assert.Zero(t, s.shard.dispatcher.returns.len())
 	assert.Zero(t, s.wakes[&s.shard.dispatcher], "it sleeps while nobody is free")
 	assert.Greater(t, s.shard.Status().Backlog, int64(900))
 }
@@ -185,19 +185,19 @@ func TestThinking(t *testing.T) {
 	t.Parallel()
 	w := producers(1)
 	w.Think = plan.Range{Min: 30 * time.Millisecond, Max: 30 * time.Millisecond}
-	s := play(t, w)
+	s := newScene(t, w)
 	s.connect()
 	s.start()
 	p := &s.shard.producers[0].conn
-	assert.NotEmpty(t, s.said(p))
+	assert.NotEmpty(t, s.takeSent(p))
 	s.pass(10 * time.Millisecond)
-	s.data(p, ok)
+	s.data(p, okLine)
 	s.pass(29 * time.Millisecond)
-	assert.Empty(t, s.said(p))
+	assert.Empty(t, s.takeSent(p))
 	s.now += 2 * time.Millisecond
 	s.pass(0)
-	assert.Contains(t, s.said(p), s.jid(1))
-	s.data(p, ok)
+	assert.Contains(t, s.takeSent(p), s.jid(1))
+	s.data(p, okLine)
 	set := s.set()
 	assert.InDelta(t, time.Millisecond, percentile(set, measure.Lateness, 100), 1e4)
 }
@@ -206,13 +206,13 @@ func TestALimitOfJobs(t *testing.T) {
 	t.Parallel()
 	w := producers(2)
 	w.JobLimit = 5
-	s := play(t, w)
+	s := newScene(t, w)
 	s.connect()
 	s.start()
-	for s.shard.Status().Pushing {
+	for s.shard.Status().IsPushing {
 		for _, p := range s.shard.producers {
-			if s.said(&p.conn) != "" {
-				s.data(&p.conn, ok)
+			if s.takeSent(&p.conn) != "" {
+				s.data(&p.conn, okLine)
 			}
 		}
 	}
@@ -230,10 +230,10 @@ func TestShardsShareTheJobs(t *testing.T) {
 		var pushed []int64
 		conns := 0
 		for index := range 3 {
-			s := play(t, load, func(c *Config) { c.Index, c.Of = index, 3 })
+			s := newScene(t, load, func(c *Config) { c.Index, c.Shards = index, 3 })
 			s.connect()
 			s.start()
-			for round := 0; s.shard.Status().Pushing && round < 1000; round++ {
+			for round := 0; s.shard.Status().IsPushing && round < 1000; round++ {
 				for _, c := range s.shard.conns {
 					answer(s, c, &pushed)
 				}
@@ -251,51 +251,51 @@ func TestShardsShareTheJobs(t *testing.T) {
 func answer(s *scene, c *conn, pushed *[]int64) {
 	if slices.Contains(s.dials, engine.Session(c)) {
 		s.open(c)
-		s.data(c, hi)
+		s.data(c, greetingLine)
 	}
-	switch line := s.said(c); {
+	switch line := s.takeSent(c); {
 	case strings.HasPrefix(line, "PUSH"):
 		for k := range int64(100) {
 			if strings.Contains(line, s.jid(k)) {
 				*pushed = append(*pushed, k)
 			}
 		}
-		s.data(c, ok)
+		s.data(c, okLine)
 	case line != "":
-		s.data(c, ok)
+		s.data(c, okLine)
 	}
 }
 
 func TestPrefillComesFirst(t *testing.T) {
 	t.Parallel()
-	s := play(t, plan.Workload{Consumers: 1, Prefill: 3, Payload: plan.Constant(1)})
+	s := newScene(t, plan.Workload{Consumers: 1, Prefill: 3, Payload: plan.Constant(1)})
 	s.connect()
 	w := &s.shard.workers[0].conns[0].conn
 	s.do(s.shard.Prefill)
-	assert.Empty(t, s.said(w))
-	for s.shard.Status().Pushing {
+	assert.Empty(t, s.takeSent(w))
+	for s.shard.Status().IsPushing {
 		for _, p := range s.shard.producers {
-			if s.said(&p.conn) != "" {
-				s.data(&p.conn, ok)
+			if s.takeSent(&p.conn) != "" {
+				s.data(&p.conn, okLine)
 			}
 		}
 	}
 	assert.Equal(t, int64(3), s.ledger.Count(false).Pushed)
 	s.start()
-	assert.Equal(t, fetchLineOfOne, s.said(w))
+	assert.Equal(t, fetchLine, s.takeSent(w))
 	for _, p := range s.shard.producers {
-		assert.Equal(t, "END\r\n", s.said(&p.conn), "they are not needed any more")
+		assert.Equal(t, "END\r\n", s.takeSent(&p.conn), "they are not needed any more")
 	}
-	assert.False(t, s.shard.Status().Pushing)
+	assert.False(t, s.shard.Status().IsPushing)
 }
 
 // A workload without consumers leaves its queues empty all the same.
-func TestWithoutConsumersSomebodyDrains(t *testing.T) {
+func TestDrainWithoutConsumers(t *testing.T) {
 	t.Parallel()
-	s := play(t, producers(1))
+	s := newScene(t, producers(1))
 	s.connect()
 	assert.Len(t, s.shard.workers, helpers)
-	assert.Equal(t, 1, s.shard.Status().Wanted)
+	assert.Equal(t, 1, s.shard.Status().Target)
 	s.start()
 	s.do(s.shard.StopPushing)
 	s.do(func() { s.shard.Drain(s.now) })
@@ -303,10 +303,10 @@ func TestWithoutConsumersSomebodyDrains(t *testing.T) {
 	require.Len(t, s.dials, helpers)
 	c := s.dials[0]
 	s.open(c)
-	s.data(c, hi)
-	s.said(c)
-	s.data(c, ok)
-	assert.Equal(t, fetchLineOfOne, s.said(c))
+	s.data(c, greetingLine)
+	s.takeSent(c)
+	s.data(c, okLine)
+	assert.Equal(t, fetchLine, s.takeSent(c))
 	s.do(s.shard.Stop)
 	assert.Empty(t, s.dials, "what was not open yet is given up")
 }
@@ -321,8 +321,8 @@ func TestTimetable(t *testing.T) {
 	last, turn := time.Duration(0), 0
 	for range 1000 {
 		at := table.next()
-		assert.True(t, table.due(at))
-		assert.False(t, table.due(at-1))
+		assert.True(t, table.isDue(at))
+		assert.False(t, table.isDue(at-1))
 		got, i := table.take()
 		assert.Equal(t, at, got)
 		if got == last {
@@ -333,7 +333,7 @@ func TestTimetable(t *testing.T) {
 		last, turn = got, i
 	}
 	assert.Zero(t, table.next())
-	assert.False(t, table.due(time.Hour))
+	assert.False(t, table.isDue(time.Hour))
 }
 
 func TestQueue(t *testing.T) {
@@ -346,7 +346,7 @@ func TestQueue(t *testing.T) {
 			in++
 		}
 		for range round % 5 {
-			if got, is := q.pop(); is {
+			if got, ok := q.pop(); ok {
 				assert.Equal(t, out, got)
 				out++
 			}
@@ -361,28 +361,28 @@ func TestALostJobInTheBacklog(t *testing.T) {
 	t.Parallel()
 	const start = 10 * time.Second
 	for name, test := range map[string]struct {
-		most, ahead, held int64
-		fetched, now      time.Duration
-		want              int64 // jobs that are still waited for
+		limit, ahead, heldJobs int64
+		fetched, now           time.Duration
+		want                   int64 // jobs that are still waited for
 	}{
-		"nothing was fetched for 3 s":      {most: 4, ahead: 5, fetched: 11 * time.Second, now: 14 * time.Second},
-		"something was, a moment less ago": {most: 4, ahead: 5, fetched: 11*time.Second + 1, now: 14 * time.Second, want: 5},
-		"a worker still has a job": {most: 4, ahead: 5, held: 1, fetched: 11 * time.Second, now: 14 * time.Second,
+		"nothing was fetched for 3 s":      {limit: 4, ahead: 5, fetched: 11 * time.Second, now: 14 * time.Second},
+		"something was, a moment less ago": {limit: 4, ahead: 5, fetched: 11*time.Second + 1, now: 14 * time.Second, want: 5},
+		"a worker still has a job": {limit: 4, ahead: 5, heldJobs: 1, fetched: 11 * time.Second, now: 14 * time.Second,
 			want: 5},
-		"the loop began less long ago": {most: 4, ahead: 5, fetched: time.Second, now: 13*time.Second - 1, want: 5},
-		"the loop began 3 s ago":       {most: 4, ahead: 5, fetched: time.Second, now: 13 * time.Second},
-		"producers are not held":       {most: 8, ahead: 5, fetched: 11 * time.Second, now: time.Minute, want: 5},
+		"the loop began less long ago": {limit: 4, ahead: 5, fetched: time.Second, now: 13*time.Second - 1, want: 5},
+		"the loop began 3 s ago":       {limit: 4, ahead: 5, fetched: time.Second, now: 13 * time.Second},
+		"producers are not held":       {limit: 8, ahead: 5, fetched: 11 * time.Second, now: time.Minute, want: 5},
 	} {
-		s := play(t, producers(1))
+		s := newScene(t, producers(1))
 		d := &s.shard.dispatcher
-		d.most, d.more, d.start, d.of = test.most, true, start, 1
-		d.free.push(s.shard.producers[0])
-		s.shard.status.Held = int(test.held)
-		s.shard.shared.ahead.Store(test.ahead)
-		s.shard.shared.fetched.Store(int64(test.fetched))
-		d.lookAfterHeld(test.now)
-		assert.Equal(t, test.want, s.shard.shared.ahead.Load(), name)
-		held := test.want >= test.most
-		assert.Equal(t, held, d.free.len() == 1, "%s: the producer waits", name)
+		d.backlogLimit, d.hasNext, d.start, d.shards = test.limit, true, start, 1
+		d.freeTakers.push(s.shard.producers[0])
+		s.shard.status.HeldJobs = int(test.heldJobs)
+		s.shard.shared.backlog.Store(test.ahead)
+		s.shard.shared.fetchedAt.Store(int64(test.fetched))
+		d.releaseHeld(test.now)
+		assert.Equal(t, test.want, s.shard.shared.backlog.Load(), name)
+		isHeld := test.want >= test.limit
+		assert.Equal(t, isHeld, d.freeTakers.len() == 1, "%s: the producer waits", name)
 	}
 }

@@ -35,7 +35,7 @@ func (k *clock) add(at time.Duration, t task) {
 
 // Step implements engine.Session.
 func (k *clock) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
-	for k.tasks.due(now) {
+	for k.tasks.isDue(now) {
 		at, t := k.tasks.take()
 		switch t.place {
 		case giveUpWork:
@@ -43,7 +43,7 @@ func (k *clock) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, eng
 		case giveUpAll:
 			t.worker.giveUpAll()
 		default:
-			if p := &t.worker.places[t.place]; p.stage == working && p.ends == at {
+			if p := &t.worker.places[t.place]; p.stage == stageWorking && p.ends == at {
 				t.worker.finish(t.place)
 			}
 		}
@@ -66,8 +66,8 @@ func (s *sweeper) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, e
 	every := max(reserve/60, time.Second)
 	for _, w := range s.shard.workers {
 		for i := range w.places {
-			if p := &w.places[i]; p.jobHeld() && p.asked+reserve <= now+every {
-				w.mayReturn(p)
+			if p := &w.places[i]; p.holdsJob() && p.fetchSent+reserve <= now+every {
+				w.bookReturnable(p)
 			}
 		}
 		w.endDenials(func(j denial) bool { return j.until <= now+every })

@@ -15,45 +15,45 @@ import (
 	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 )
 
-// hand is a loop that the test turns by hand: nothing comes and no time passes unless
+// manualLoop is a loop that the test turns by hand: nothing comes and no time passes unless
 // the test says so.
-type hand struct {
-	now    time.Duration
-	poked  []engine.Session
-	dials  []engine.Session // not yet opened or failed
-	asides []func()
-	over   map[engine.Session]bool
-	wakes  map[engine.Session]time.Duration
-	nexts  map[engine.Session]engine.Next // of the latest step
-	sent   map[engine.Session]string      // since the test last looked
-	out    []byte
+type manualLoop struct {
+	now      time.Duration
+	pokes    []engine.Session
+	dials    []engine.Session // not yet opened or failed
+	offloads []func()
+	isClosed map[engine.Session]bool
+	wakes    map[engine.Session]time.Duration
+	nexts    map[engine.Session]engine.Next // of the latest step
+	sent     map[engine.Session]string      // since the test last looked
+	out      []byte
 }
 
-func newHand() *hand {
-	return &hand{
-		now: time.Second, over: map[engine.Session]bool{},
+func newManualLoop() *manualLoop {
+	return &manualLoop{
+		now: time.Second, isClosed: map[engine.Session]bool{},
 		wakes: map[engine.Session]time.Duration{}, nexts: map[engine.Session]engine.Next{}, sent: map[engine.Session]string{},
 	}
 }
 
-func (h *hand) Now() time.Duration { return h.now }
+func (h *manualLoop) Now() time.Duration { return h.now }
 
-func (h *hand) Open(s engine.Session) {
+func (h *manualLoop) Open(s engine.Session) {
 	if slices.Contains(h.dials, s) {
 		panic("opened twice")
 	}
-	h.over[s] = false
+	h.isClosed[s] = false
 	h.dials = append(h.dials, s)
 }
 
-func (h *hand) Poke(s engine.Session) {
-	if !h.over[s] && !slices.Contains(h.poked, s) {
-		h.poked = append(h.poked, s)
+func (h *manualLoop) Poke(s engine.Session) {
+	if !h.isClosed[s] && !slices.Contains(h.pokes, s) {
+		h.pokes = append(h.pokes, s)
 	}
 }
 
-func (h *hand) Aside(s engine.Session, work func()) {
-	h.asides = append(h.asides, func() {
+func (h *manualLoop) Offload(s engine.Session, work func()) {
+	h.offloads = append(h.offloads, func() {
 		work()
 		h.Poke(s)
 		h.settle()
@@ -61,21 +61,21 @@ func (h *hand) Aside(s engine.Session, work func()) {
 }
 
 // step steps a session, and then those that it poked.
-func (h *hand) step(s engine.Session, ev engine.Event) {
-	h.one(s, ev)
+func (h *manualLoop) step(s engine.Session, ev engine.Event) {
+	h.stepOne(s, ev)
 	h.settle()
 }
 
-func (h *hand) settle() {
-	for len(h.poked) > 0 {
-		s := h.poked[0]
-		h.poked = h.poked[1:]
-		h.one(s, engine.Event{Kind: engine.Woken})
+func (h *manualLoop) settle() {
+	for len(h.pokes) > 0 {
+		s := h.pokes[0]
+		h.pokes = h.pokes[1:]
+		h.stepOne(s, engine.Event{Kind: engine.Woken})
 	}
 }
 
-func (h *hand) one(s engine.Session, ev engine.Event) {
-	if h.over[s] {
+func (h *manualLoop) stepOne(s engine.Session, ev engine.Event) {
+	if h.isClosed[s] {
 		return
 	}
 	send, next := s.Step(h.now, ev, h.out[:0])
@@ -84,15 +84,15 @@ func (h *hand) one(s engine.Session, ev engine.Event) {
 	}
 	h.wakes[s], h.nexts[s] = next.Wake, next
 	if next.Close {
-		h.over[s] = true
+		h.isClosed[s] = true
 		h.wakes[s] = 0
 		h.dials = slices.DeleteFunc(h.dials, func(d engine.Session) bool { return d == s })
-		h.poked = slices.DeleteFunc(h.poked, func(d engine.Session) bool { return d == s })
+		h.pokes = slices.DeleteFunc(h.pokes, func(d engine.Session) bool { return d == s })
 	}
 }
 
 // advance lets time pass up to the instant at.
-func (h *hand) advance(at time.Duration) {
+func (h *manualLoop) advance(at time.Duration) {
 	for {
 		var first engine.Session
 		for s, wake := range h.wakes {
@@ -111,37 +111,37 @@ func (h *hand) advance(at time.Duration) {
 }
 
 // pass lets so much time pass.
-func (h *hand) pass(d time.Duration) { h.advance(h.now + d) }
+func (h *manualLoop) pass(d time.Duration) { h.advance(h.now + d) }
 
-// said is what a session has sent since it was last asked.
-func (h *hand) said(s engine.Session) string {
+// takeSent is what a session has sent since it was last asked.
+func (h *manualLoop) takeSent(s engine.Session) string {
 	text := h.sent[s]
 	delete(h.sent, s)
 	return text
 }
 
-func (h *hand) open(s engine.Session) {
+func (h *manualLoop) open(s engine.Session) {
 	h.dials = slices.DeleteFunc(h.dials, func(d engine.Session) bool { return d == s })
 	h.step(s, engine.Event{Kind: engine.Opened})
 }
 
-func (h *hand) fail(s engine.Session, err error) {
+func (h *manualLoop) fail(s engine.Session, err error) {
 	h.dials = slices.DeleteFunc(h.dials, func(d engine.Session) bool { return d == s })
 	h.step(s, engine.Event{Kind: engine.Failed, Err: err})
-	h.over[s] = h.over[s] || false
+	h.isClosed[s] = h.isClosed[s] || false
 }
 
-func (h *hand) data(s engine.Session, text string) {
+func (h *manualLoop) data(s engine.Session, text string) {
 	h.step(s, engine.Event{Kind: engine.Data, In: []byte(text)})
 }
 
-func (h *hand) end(s engine.Session, err error) {
+func (h *manualLoop) end(s engine.Session, err error) {
 	h.step(s, engine.Event{Kind: engine.Ended, Err: err})
 }
 
 // scene is a shard on a loop that is turned by hand.
 type scene struct {
-	*hand
+	*manualLoop
 	t        *testing.T
 	shard    *Shard
 	ledger   *ledger.Ledger
@@ -149,14 +149,14 @@ type scene struct {
 	jobs     *plan.Jobs
 }
 
-func play(t *testing.T, w plan.Workload, change ...func(*Config)) *scene {
+func newScene(t *testing.T, w plan.Workload, change ...func(*Config)) *scene {
 	t.Helper()
 	require.NoError(t, w.Check())
 	w.Queues.Number = max(1, w.Queues.Number) // one, unless the test is about queues
-	s := &scene{hand: newHand(), t: t, ledger: ledger.New(), recorder: measure.NewRecorder(), jobs: w.Jobs("run", 1)}
+	s := &scene{manualLoop: newManualLoop(), t: t, ledger: ledger.New(), recorder: measure.NewRecorder(), jobs: w.Jobs("run", 1)}
 	config := Config{
-		Loop: s.hand, Workload: &w, Jobs: s.jobs, Recorder: s.recorder, Ledger: s.ledger,
-		Plan: w.Plan(1), Run: "run", Began: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), ConnectRate: 1e6,
+		Loop: s.manualLoop, Workload: &w, Jobs: s.jobs, Recorder: s.recorder, Ledger: s.ledger,
+		Plan: w.Plan(1), Run: "run", EngineStart: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), ConnectRate: 1e6,
 		Speaker: (&fwpwire.Config{PID: 7}).Speaker,
 	}
 	for _, c := range change {
@@ -177,7 +177,7 @@ func (s *scene) connect() {
 	s.t.Helper()
 	s.do(s.shard.Connect)
 	s.greetAll()
-	require.Equal(s.t, s.shard.status.Wanted, s.shard.status.Ready)
+	require.Equal(s.t, s.shard.status.Target, s.shard.status.ReadyConns)
 }
 
 func (s *scene) greetAll() {
@@ -187,7 +187,7 @@ func (s *scene) greetAll() {
 		s.open(c)
 		s.data(c, "+HI {\"v\":2}\r\n")
 		s.data(c, "+OK\r\n")
-		s.said(c)
+		s.takeSent(c)
 	}
 }
 

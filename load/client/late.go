@@ -8,12 +8,12 @@ import (
 	"github.com/fwpsuite/fwp/load/plan"
 )
 
-// earlyBy is how long before its time a job is early: the clocks of client and server may differ.
-const earlyBy = time.Second
+// earliness is how long before its time a job is early: the clocks of client and server may differ.
+const earliness = time.Second
 
-// onTime books how late a job came that has a time, what the server's clock is by the times in the job, and that it
+// bookLateness books how late a job came that has a time, what the server's clock is by the times in the job, and that it
 // came before its time. First says that it is the first delivery; a later one has a time if the server names it.
-func (w *worker) onTime(now time.Duration, p *place, job *plan.Delivery, first bool) {
+func (w *worker) bookLateness(now time.Duration, p *place, job *plan.Delivery, isFirst bool) {
 	c := w.shard
 	delay := c.jobs.Delay(job.K)
 	if delay == 0 && !c.fails {
@@ -22,39 +22,39 @@ func (w *worker) onTime(now time.Duration, p *place, job *plan.Delivery, first b
 	sent := c.sentAt(p)
 	stamps := job.Stamps()
 	if !stamps.Latest.IsZero() {
-		most := stamps.Earliest.Sub(c.began) - sent
-		if stamps.Coarse {
-			most += time.Second
+		upper := stamps.Earliest.Sub(c.engineStart) - sent
+		if stamps.IsCoarse {
+			upper += time.Second
 		}
-		c.ledger.Stamped(stamps.Latest.Sub(c.began)-now, most)
+		c.ledger.BookStamp(stamps.Latest.Sub(c.engineStart)-now, upper)
 	}
 	clock := c.ledger.Clock()
-	due := sent + delay
+	dueTime := sent + delay
 	switch {
-	case !first && stamps.Retry.IsZero(), first && delay == 0:
+	case !isFirst && stamps.Retry.IsZero(), isFirst && delay == 0:
 		return
-	case !first:
-		due = stamps.Retry.Sub(c.began) - clock.Ahead()
+	case !isFirst:
+		dueTime = stamps.Retry.Sub(c.engineStart) - clock.Offset()
 	}
-	c.recorder.JobLate(p.intended, max(0, now-due))
-	if !first || now >= due-earlyBy {
+	c.recorder.RecordLateness(p.intended, max(0, now-dueTime))
+	if !isFirst || now >= dueTime-earliness {
 		return
 	}
-	flaw := ledger.Early
-	if now+clock.Ahead() >= due-earlyBy {
-		flaw = ledger.EarlyHere
+	flaw := ledger.EarlyJob
+	if now+clock.Offset() >= dueTime-earliness {
+		flaw = ledger.EarlyByLocalClock
 	}
-	c.ledger.Foreign(flaw, string(job.JID), fmt.Sprintf("delivered %.1f s before its time", (due-now).Seconds()))
+	c.ledger.Foreign(flaw, string(job.JID), fmt.Sprintf("delivered %.1f s before its time", (dueTime-now).Seconds()))
 }
 
-// endLate records the jobs with a time that no worker has got until now.
-func (c *Shard) endLate(now time.Duration) {
+// recordUndelivered records the jobs with a time that no worker has got until now.
+func (c *Shard) recordUndelivered(now time.Duration) {
 	if c.work.Delay.Max == 0 {
 		return
 	}
 	for k := range c.ledger.Missing() {
-		if sent, known := c.ledger.SentAt(k); known && sent+c.jobs.Delay(k) < now && c.jobs.Delay(k) > 0 {
-			c.recorder.JobNotYet(sent, now-sent-c.jobs.Delay(k))
+		if sent, ok := c.ledger.SentAt(k); ok && sent+c.jobs.Delay(k) < now && c.jobs.Delay(k) > 0 {
+			c.recorder.RecordUndelivered(sent, now-sent-c.jobs.Delay(k))
 		}
 	}
 }

@@ -10,17 +10,17 @@ func (c *Shard) Connect() {
 	for _, p := range c.producers {
 		c.want(now, &p.conn)
 	}
-	if !c.share.sweepOnly {
-		c.gather(now, false)
+	if !c.share.onlySweeps {
+		c.wantWorkers(now, false)
 	}
-	c.gather(now, true)
+	c.wantWorkers(now, true)
 }
 
-// gather opens the connections of the workers that fetch, or of those that do not.
-func (c *Shard) gather(now time.Duration, passive bool) {
+// wantWorkers opens the connections of the workers that fetch, or of those that do not.
+func (c *Shard) wantWorkers(now time.Duration, isPassive bool) {
 	for _, w := range c.workers {
 		for _, d := range w.conns {
-			if w.passive == passive {
+			if w.isPassive == isPassive {
 				c.want(now, &d.conn)
 			}
 		}
@@ -28,7 +28,7 @@ func (c *Shard) gather(now time.Duration, passive bool) {
 }
 
 func (c *Shard) want(now time.Duration, conn *conn) {
-	c.status.Wanted++
+	c.status.Target++
 	c.opener.add(now, conn)
 }
 
@@ -38,7 +38,7 @@ func (c *Shard) want(now time.Duration, conn *conn) {
 func (c *Shard) Prefill() {
 	if c.work.Prefill > 0 {
 		c.dispatcher.thinks = false
-		c.dispatcher.begin(closed, c.loop.Now(), 0, c.work.Prefill, c.share.producers)
+		c.dispatcher.begin(modeClosed, c.loop.Now(), 0, c.work.Prefill, c.share.producers)
 	}
 }
 
@@ -47,17 +47,17 @@ func (c *Shard) Prefill() {
 func (c *Shard) Start(at time.Duration) {
 	d := &c.dispatcher
 	d.stop(at)
-	c.filled, c.observing, c.loadFrom = true, true, at
+	c.isFilled, c.isObserving, c.loadStart = true, true, at
 	c.fetch()
-	if c.share.fillOnly {
+	if c.share.onlyFills {
 		for _, p := range c.producers {
-			p.call()
+			p.poke()
 		}
 	}
 	takers := c.work.Producers
 	for _, s := range c.churners {
-		s.listed = true
-		d.free.push(s)
+		s.isListed = true
+		d.freeTakers.push(s)
 	}
 	if c.work.Churn {
 		takers += c.work.Connections
@@ -66,10 +66,10 @@ func (c *Shard) Start(at time.Duration) {
 	switch {
 	case takers == 0:
 	case c.plan != nil:
-		d.begin(planned, at, c.work.Prefill, 0, takers)
+		d.begin(modePlanned, at, c.work.Prefill, 0, takers)
 	default:
-		d.most = c.backlogOf()
-		d.begin(closed, at, c.work.Prefill, c.work.JobLimit, takers)
+		d.backlogLimit = c.backlogLimit()
+		d.begin(modeClosed, at, c.work.Prefill, c.work.JobLimit, takers)
 	}
 	c.loop.Poke(&c.sweeper)
 }
@@ -77,9 +77,9 @@ func (c *Shard) Start(at time.Duration) {
 // fetch makes the workers fetch from now on.
 func (c *Shard) fetch() {
 	now := c.loop.Now()
-	c.fetching, c.fetchingSince = true, now
+	c.isFetching, c.fetchStart = true, now
 	for _, w := range c.workers {
-		w.callAll(now)
+		w.checkAll(now)
 	}
 }
 
@@ -88,7 +88,7 @@ func (c *Shard) fetch() {
 //
 // The observers stop. It may be called while a closed loop or a plan goes on, and must be before Drain.
 func (c *Shard) StopPushing() {
-	c.observing = false
+	c.isObserving = false
 	c.dispatcher.stop(c.loop.Now())
 }
 
@@ -98,15 +98,15 @@ func (c *Shard) StopPushing() {
 //
 // A workload without consumers gets some workers now, to leave the queues empty.
 func (c *Shard) Drain(from time.Duration) {
-	c.drainFrom = max(from, 1)
-	c.status.Emptied = 0
+	c.drainStart = max(from, 1)
+	c.status.DrainedWorkers = 0
 	for _, w := range c.workers {
-		w.drained = false
-		w.empty()
+		w.isDrained = false
+		w.noteEmpty()
 	}
-	if c.share.sweepOnly && !c.stopping {
-		c.share.sweepOnly = false
-		c.gather(c.loop.Now(), false)
+	if c.share.onlySweeps && !c.isStopping {
+		c.share.onlySweeps = false
+		c.wantWorkers(c.loop.Now(), false)
 		c.fetch()
 	}
 }
@@ -116,24 +116,24 @@ func (c *Shard) Drain(from time.Duration) {
 // (Status.TakenAtEnd). It is done when Status.Open is 0.
 func (c *Shard) Stop() {
 	now := c.loop.Now()
-	c.stopping, c.fetching = true, false
+	c.isStopping, c.isFetching = true, false
 	c.dispatcher.stop(now)
 	for _, conn := range c.conns {
-		conn.nudge(now)
+		conn.checkNeed(now)
 	}
 }
 
 // Leave is Stop where every job is settled: a fetch that waits can bring none, so its connection ends without its
 // reply.
 func (c *Shard) Leave() {
-	c.settled = true
+	c.isSettled = true
 	c.Stop()
 }
 
 // Abandon cuts what Stop could not end in time, and books what is in doubt because of
 // that. Nothing happens in the shard after it.
 func (c *Shard) Abandon() {
-	c.stopping, c.fetching = true, false
+	c.isStopping, c.isFetching = true, false
 	c.dispatcher.stop(c.loop.Now())
 	for _, conn := range c.conns {
 		conn.cut()

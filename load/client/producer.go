@@ -12,42 +12,42 @@ import (
 // producer is a connection that pushes what the dispatcher gives it.
 type producer struct {
 	conn
-	index int // in the whole run
-	todo  arrival
-	more  []arrival // that the same command pushes
-	has   bool      // todo is to be pushed, or in flight
+	index      int // in the whole run
+	arrival    arrival
+	batch      []arrival // that the same command pushes
+	hasArrival bool      // todo is to be pushed, or in flight
 
 	thinks bool // before its next push, as it has pushed todo
 }
 
-func (p *producer) self() *conn { return &p.conn }
+func (p *producer) connection() *conn { return &p.conn }
 
 // give implements taker.
 func (p *producer) give(_ time.Duration, a arrival) bool {
-	if p.has || !p.call() {
+	if p.hasArrival || !p.poke() {
 		return false
 	}
-	p.todo, p.has = a, true
+	p.arrival, p.hasArrival = a, true
 	if p.shard.work.Batch > 1 {
-		p.shard.dispatcher.filling = p
+		p.shard.dispatcher.batchProducer = p
 	}
 	return true
 }
 
 // fill takes one more arrival for the command that is to be sent; false if there is no room.
 func (p *producer) fill(a arrival) bool {
-	room := len(p.more)+1 < p.shard.work.Batch
+	room := len(p.batch)+1 < p.shard.work.Batch
 	if room {
-		p.more = append(p.more, a)
+		p.batch = append(p.batch, a)
 	}
 	return room
 }
 
-// again implements taker.
-func (p *producer) again(time.Duration) { p.call() }
+// askAgain implements taker.
+func (p *producer) askAgain(time.Duration) { p.poke() }
 
-func (p *producer) open(time.Duration) bool {
-	if p.shard.stopping {
+func (p *producer) needsConn(time.Duration) bool {
+	if p.shard.isStopping {
 		p.retire()
 		return false
 	}
@@ -56,153 +56,153 @@ func (p *producer) open(time.Duration) bool {
 
 func (p *producer) next(now time.Duration, out []byte) []byte {
 	d := &p.shard.dispatcher
-	if !p.has {
-		if p.shard.stopping || p.shard.filled && p.shard.share.fillOnly {
+	if !p.hasArrival {
+		if p.shard.isStopping || p.shard.isFilled && p.shard.share.onlyFills {
 			return p.leave(now, out)
 		}
-		ready := p.ready()
+		ready := p.readyAt()
 		if ready > now {
-			p.due = ready
+			p.nextAsk = ready
 			return out
 		}
-		if p.todo, p.has = d.ask(now, p, ready); !p.has {
+		if p.arrival, p.hasArrival = d.ask(now, p, ready); !p.hasArrival {
 			return out
 		}
 	}
 	if p.shard.work.Batch > 1 {
 		return p.pushAll(now, out)
 	}
-	p.begin(now, measure.Push, p.todo.intended)
-	return p.shard.push(now, out, p.speaker, p.todo, p.index)
+	p.begin(now, measure.Push, p.arrival.intended)
+	return p.shard.push(now, out, p.speaker, p.arrival, p.index)
 }
 
 // pushAll pushes what is due in one command, as far as there is room.
 func (p *producer) pushAll(now time.Duration, out []byte) []byte {
 	d, c := &p.shard.dispatcher, p.shard
-	if d.filling == p {
-		d.filling = nil
+	if d.batchProducer == p {
+		d.batchProducer = nil
 	}
-	for len(p.more)+1 < c.work.Batch {
-		a, ok := d.waiting(now, p.todo.intended)
+	for len(p.batch)+1 < c.work.Batch {
+		a, ok := d.nextWaiting(now, p.arrival.intended)
 		if !ok {
 			break
 		}
-		d.taken++
-		p.more = append(p.more, a)
+		d.assignments++
+		p.batch = append(p.batch, a)
 	}
-	p.begin(now, measure.Push, p.todo.intended)
-	c.batch = append(c.batch[:0], c.book(now, p.todo, p.index))
-	for _, a := range p.more {
-		c.batch = append(c.batch, c.book(now, a, p.index))
+	p.begin(now, measure.Push, p.arrival.intended)
+	c.batch = append(c.batch[:0], c.bookSent(now, p.arrival, p.index))
+	for _, a := range p.batch {
+		c.batch = append(c.batch, c.bookSent(now, a, p.index))
 	}
 	return p.speaker.(wire.Batcher).PushAll(out, c.batch) //nolint:forcetypeassert // of a protocol that has batches
 }
 
-// ready is the instant from which the producer may take its next arrival: at once in
+// readyAt is the instant from which the producer may take its next arrival: at once in
 // an open loop, after the time to think in a closed one.
-func (p *producer) ready() time.Duration {
+func (p *producer) readyAt() time.Duration {
 	d := &p.shard.dispatcher
-	if d.mode != closed {
+	if d.mode != modeClosed {
 		p.pause = 0 // the plan does not wait for the server
 		return 0
 	}
-	ready := p.since
+	at := p.readySince
 	if d.thinks && p.thinks {
-		ready += p.shard.jobs.Think(p.todo.k)
+		at += p.shard.jobs.Think(p.arrival.k)
 	}
-	return max(ready, p.pause, d.start+time.Duration(p.index)*StartApart)
+	return max(at, p.pause, d.start+time.Duration(p.index)*StartInterval)
 }
 
-// StartApart is the time between the first pushes of two producers of a closed loop: all at one instant would be a
+// StartInterval is the time between the first pushes of two producers of a closed loop: all at one instant would be a
 // burst that no server sees otherwise.
-const StartApart = 100 * time.Microsecond
+const StartInterval = 100 * time.Microsecond
 
-func (p *producer) answered(now time.Duration, e *wire.Event) outcome {
-	got := p.done(now, p.todo, e)
-	for _, a := range p.more {
-		if other := p.done(now, a, e); other.err != nil {
-			p.shard.trouble(other.op, measure.Rejected, other.err)
+func (p *producer) handleReply(now time.Duration, e *wire.Event) outcome {
+	result := p.bookReply(now, p.arrival, e)
+	for _, a := range p.batch {
+		if other := p.bookReply(now, a, e); other.err != nil {
+			p.shard.bookError(other.op, measure.Rejected, other.err)
 			continue
 		}
 		p.shard.recorder.Command(measure.Push, measure.Timing{
-			Intended: a.intended, Free: p.asked.free, Sent: p.asked.sent, Replied: now,
+			Intended: a.intended, Free: p.command.free, Sent: p.command.sent, Replied: now,
 		})
 	}
 	if e.Err != nil {
-		p.slow(now)
+		p.slowDown(now)
 	}
-	p.has, p.thinks, p.more = false, true, p.more[:0]
-	return got
+	p.hasArrival, p.thinks, p.batch = false, true, p.batch[:0]
+	return result
 }
 
-// done books the reply to the push of an arrival.
-func (p *producer) done(now time.Duration, a arrival, e *wire.Event) outcome {
+// bookReply books the reply to the push of an arrival.
+func (p *producer) bookReply(now time.Duration, a arrival, e *wire.Event) outcome {
 	err := e.Err
 	if len(e.Refusals) > 0 {
-		if why, refused := e.Refusals[p.shard.jid(a.k)]; refused {
-			err = &wire.RefusedError{Text: why}
+		if reason, isRefused := e.Refusals[p.shard.jid(a.k)]; isRefused {
+			err = &wire.RefusedError{Text: reason}
 		}
 	}
 	if err != nil {
-		p.shard.dispatcher.gone(now)
+		p.shard.dispatcher.removeWaiting(now)
 	}
-	p.notePush(a.k, replied(err))
-	p.shard.dispatcher.taken--
-	return p.shard.pushed(a, err)
+	p.notePush(a.k, outcomeOf(err))
+	p.shard.dispatcher.assignments--
+	return p.shard.bookPushReply(a, err)
 }
 
-func (p *producer) lost(now time.Duration, asked bool) {
-	for _, a := range append(p.more, p.todo) {
-		if asked {
+func (p *producer) handleLoss(now time.Duration, hasCommand bool) {
+	for _, a := range append(p.batch, p.arrival) {
+		if hasCommand {
 			p.notePush(a.k, history.Open)
 		}
-		p.shard.unpushed(a, p.has, asked)
-		if asked {
-			p.shard.dispatcher.gone(now)
+		p.shard.bookPushLoss(a, p.hasArrival, hasCommand)
+		if hasCommand {
+			p.shard.dispatcher.removeWaiting(now)
 		}
 	}
-	if d := &p.shard.dispatcher; d.filling == p {
-		d.filling = nil
+	if d := &p.shard.dispatcher; d.batchProducer == p {
+		d.batchProducer = nil
 	}
-	p.has, p.thinks, p.more = false, false, p.more[:0]
+	p.hasArrival, p.thinks, p.batch = false, false, p.batch[:0]
 	p.reopen(now)
 }
 
-func (p *producer) left(time.Duration) { p.retire() }
+func (p *producer) handleLeave(time.Duration) { p.retire() }
 
 // push appends the push of an arrival and books it.
 func (c *Shard) push(now time.Duration, out []byte, s wire.Speaker, a arrival, producer int) []byte {
-	c.pushing = c.book(now, a, producer)
-	return s.Push(out, &c.pushing)
+	c.pushJob = c.bookSent(now, a, producer)
+	return s.Push(out, &c.pushJob)
 }
 
-// book books the push of an arrival, and returns its job.
-func (c *Shard) book(now time.Duration, a arrival, producer int) plan.Push {
-	c.ledger.Sent(a.k, now)
+// bookSent books the push of an arrival, and returns its job.
+func (c *Shard) bookSent(now time.Duration, a arrival, producer int) plan.Push {
+	c.ledger.BookSent(a.k, now)
 	return plan.Push{
-		Jobs: c.jobs, K: a.k, Producer: producer, Intended: max(0, a.intended-c.loadFrom), Now: c.began.Add(now),
+		Jobs: c.jobs, K: a.k, Producer: producer, Intended: max(0, a.intended-c.loadStart), Now: c.engineStart.Add(now),
 	}
 }
 
-// pushed books the reply to the push of an arrival, which belongs to the window in which it was due. It was refused if
+// bookPushReply books the reply to the push of an arrival, which belongs to the window in which it was due. It was refused if
 // there is an error.
-func (c *Shard) pushed(a arrival, refused error) outcome {
-	if refused != nil {
-		c.ledger.Refused(a.k)
+func (c *Shard) bookPushReply(a arrival, err error) outcome {
+	if err != nil {
+		c.ledger.BookRefusal(a.k)
 	} else {
-		c.ledger.Pushed(a.k)
-		c.recorder.Carried(a.intended)
+		c.ledger.BookPush(a.k)
+		c.recorder.CountCarried(a.intended)
 	}
-	return outcome{measure.Push, refused}
+	return outcome{measure.Push, err}
 }
 
-// unpushed books that a connection is gone which had an arrival, sent or not.
-func (c *Shard) unpushed(a arrival, has, sent bool) {
+// bookPushLoss books that a connection is gone which had an arrival, sent or not.
+func (c *Shard) bookPushLoss(a arrival, hasArrival, isSent bool) {
 	switch {
-	case sent:
-		c.ledger.Doubtful(a.k)
-		c.dispatcher.taken--
-	case has:
+	case isSent:
+		c.ledger.BookDoubt(a.k)
+		c.dispatcher.assignments--
+	case hasArrival:
 		c.dispatcher.giveBack(a)
 	}
 }

@@ -7,13 +7,13 @@ import (
 // timetable is a heap of entries by due time, stable for equal times.
 type timetable[T any] struct {
 	entries []entry[T] // a binary heap
-	added   uint64
+	count   uint64
 }
 
 type entry[T any] struct {
-	at   time.Duration
-	turn uint64
-	what T
+	at    time.Duration
+	turn  uint64
+	value T
 }
 
 func (e *entry[T]) before(other *entry[T]) bool {
@@ -30,14 +30,14 @@ func (t *timetable[T]) next() time.Duration {
 	return t.entries[0].at
 }
 
-// due reports whether the time of the soonest entry has come.
-func (t *timetable[T]) due(now time.Duration) bool {
+// isDue reports whether the time of the soonest entry has come.
+func (t *timetable[T]) isDue(now time.Duration) bool {
 	return len(t.entries) > 0 && t.entries[0].at <= now
 }
 
-func (t *timetable[T]) add(at time.Duration, what T) {
-	t.added++
-	e := entry[T]{at, t.added, what}
+func (t *timetable[T]) add(at time.Duration, value T) {
+	t.count++
+	e := entry[T]{at, t.count, value}
 	t.entries = append(t.entries, e)
 	i := len(t.entries) - 1
 	for i > 0 {
@@ -55,13 +55,13 @@ func (t *timetable[T]) add(at time.Duration, what T) {
 func (t *timetable[T]) take() (time.Duration, T) {
 	first := t.entries[0]
 	last := len(t.entries) - 1
-	moved := t.entries[last]
+	lastEntry := t.entries[last]
 	t.entries[last] = entry[T]{} // keeps nothing alive
 	t.entries = t.entries[:last]
 	if last > 0 {
-		t.sink(moved)
+		t.sink(lastEntry)
 	}
-	return first.at, first.what
+	return first.at, first.value
 }
 
 // sink finds the place of an entry from the top down.
@@ -96,11 +96,11 @@ func (q *queue[T]) len() int { return q.n }
 
 func (q *queue[T]) push(item T) {
 	if q.n == len(q.ring) {
-		grown := make([]T, max(4, 2*len(q.ring)))
+		ring := make([]T, max(4, 2*len(q.ring)))
 		for i := range q.n {
-			grown[i] = q.ring[(q.first+i)%len(q.ring)]
+			ring[i] = q.ring[(q.first+i)%len(q.ring)]
 		}
-		q.ring, q.first = grown, 0
+		q.ring, q.first = ring, 0
 	}
 	q.ring[(q.first+q.n)%len(q.ring)] = item
 	q.n++

@@ -15,10 +15,10 @@ import (
 // when it is known that none will, with the instants of the engine.
 type record struct {
 	recorder *history.Recorder
-	began    time.Duration // the engine's start, on the clock of the history
+	start    time.Duration // the engine's start, on the clock of the history
 	limit    int64         // of calls; 0 is none
 	calls    int64
-	cut      time.Duration // what was sent since then is not recorded; 0 before the limit
+	cutAt    time.Duration // what was sent since then is not recorded; 0 before the limit
 
 	retry, reserve int64 // of every job
 }
@@ -28,8 +28,8 @@ func newRecord(config *Config) *record {
 		return nil
 	}
 	r := &record{recorder: config.History, limit: config.HistoryLimit}
-	if !config.Began.IsZero() {
-		r.began = config.Began.Sub(config.History.Begin())
+	if !config.EngineStart.IsZero() {
+		r.start = config.EngineStart.Sub(config.History.Begin())
 	}
 	r.retry, r.reserve = int64(config.Jobs.Retry(0)), int64(config.Jobs.ReserveFor()/time.Second)
 	return r
@@ -48,29 +48,29 @@ func (c *conn) record() {
 // than it could; the opposite would prove what is not so.
 func (c *conn) note(e history.Event, o history.Outcome) {
 	r := c.shard.record
-	if r.cut > 0 && c.asked.sent >= r.cut {
+	if r.cutAt > 0 && c.command.sent >= r.cutAt {
 		return
 	}
-	e.Outcome, e.Call, e.Return = o, r.began+c.asked.sent, -1
+	e.Outcome, e.Call, e.Return = o, r.start+c.command.sent, -1
 	if o != history.Open {
-		e.Return = max(e.Call, r.began+c.shard.loop.Now())
+		e.Return = max(e.Call, r.start+c.shard.loop.Now())
 	}
 	c.history.Add(e)
 	if r.calls++; r.calls == r.limit {
-		r.cut = max(c.shard.loop.Now(), 1)
+		r.cutAt = max(c.shard.loop.Now(), 1)
 	}
 }
 
-// replied is the outcome of a call that has a reply.
-func replied(refused error) history.Outcome {
-	if refused != nil {
+// outcomeOf is the outcome of a call that has a reply.
+func outcomeOf(err error) history.Outcome {
+	if err != nil {
 		return history.Refused
 	}
 	return history.OK
 }
 
-// asPushed stands for the jobtype and the args of each job, which its jid decides.
-const asPushed = "its own jobtype and args"
+// pushedBody stands for the jobtype and the args of each job, which its jid decides.
+const pushedBody = "its own jobtype and args"
 
 // notePush records the push of job k.
 func (c *conn) notePush(k int64, o history.Outcome) {
@@ -79,11 +79,11 @@ func (c *conn) notePush(k int64, o history.Outcome) {
 	}
 	shard := c.shard
 	e := history.Event{
-		Op: history.Push, JID: shard.jid(k), Queue: shard.queueOf(k), Body: asPushed,
+		Op: history.Push, JID: shard.jid(k), Queue: shard.queueOf(k), Body: pushedBody,
 		Retry: &shard.record.retry, ReserveFor: &shard.record.reserve,
 	}
 	if delay := shard.jobs.Delay(k); delay > 0 {
-		e.At = shard.record.began + c.asked.sent + delay
+		e.At = shard.record.start + c.command.sent + delay
 	}
 	c.note(e, o)
 }
@@ -100,18 +100,18 @@ func (c *Shard) queueOf(k int64) string {
 // noteFetch records a fetch that brought nothing.
 func (d *duty) noteFetch(o history.Outcome) {
 	if d.history != nil {
-		d.note(history.Event{Op: history.Fetch, Queues: d.worker.asks.queues.Names}, o)
+		d.note(history.Event{Op: history.Fetch, Queues: d.worker.queueSet.queues.Names}, o)
 	}
 }
 
 // noteDelivery records a fetch that found a job, with the error of Jobs.Read, and returns the jid. A job without a jid
 // may have been any, so the fetch counts as one without a reply.
 func (d *duty) noteDelivery(body []byte, job plan.Delivery, err error) string {
-	e := history.Event{Op: history.Fetch, Queues: d.worker.asks.queues.Names}
+	e := history.Event{Op: history.Fetch, Queues: d.worker.queueSet.queues.Names}
 	if err == nil {
-		e.JID, e.Queue, e.Body = d.shard.jid(job.K), d.shard.queueOf(job.K), asPushed
+		e.JID, e.Queue, e.Body = d.shard.jid(job.K), d.shard.queueOf(job.K), pushedBody
 	} else {
-		e.JID, e.Queue, e.Body = came(body, err)
+		e.JID, e.Queue, e.Body = alteredJob(body, err)
 	}
 	if e.JID == "" {
 		d.note(e, history.Open)
@@ -121,19 +121,19 @@ func (d *duty) noteDelivery(body []byte, job plan.Delivery, err error) string {
 	return e.JID
 }
 
-// came returns what is known of a job that is not as it was pushed.
-func came(unit []byte, err error) (jid, queue, body string) {
-	if wrong, ok := errors.AsType[*plan.WrongError](err); ok {
-		jid = wrong.JID
-		if wrong.Part == "jobtype" || wrong.Part == "args" {
-			body = wrong.Part + ": " + wrong.What
+// alteredJob returns what is known of a job that is not as it was pushed.
+func alteredJob(unit []byte, err error) (jid, queue, body string) {
+	if wrongErr, ok := errors.AsType[*plan.WrongError](err); ok {
+		jid = wrongErr.JID
+		if wrongErr.Part == "jobtype" || wrongErr.Part == "args" {
+			body = wrongErr.Part + ": " + wrongErr.Description
 		}
-	} else if foreign, ok := errors.AsType[*plan.ForeignError](err); ok {
-		jid = foreign.JID
+	} else if foreignErr, ok := errors.AsType[*plan.ForeignError](err); ok {
+		jid = foreignErr.JID
 	}
-	var named struct{ Queue string }
-	_ = json.Unmarshal(unit, &named) // what cannot be read is not compared
-	return jid, named.Queue, body
+	var job struct{ Queue string }
+	_ = json.Unmarshal(unit, &job) // what cannot be read is not compared
+	return jid, job.Queue, body
 }
 
 // noteReport records the ack or fail of the job of a place.
@@ -142,7 +142,7 @@ func (d *duty) noteReport(p *place, o history.Outcome) {
 		return
 	}
 	op := history.Ack
-	if d.asked.op == measure.Fail {
+	if d.command.op == measure.Fail {
 		op = history.Fail
 	}
 	d.note(history.Event{Op: op, JID: p.name}, o)
@@ -160,21 +160,21 @@ func (c *Shard) Complete(h *history.History) {
 	if r == nil {
 		return
 	}
-	if cut := max(r.began+r.cut, 1); r.cut > 0 && (h.Cut == 0 || cut < h.Cut) {
+	if cut := max(r.start+r.cutAt, 1); r.cutAt > 0 && (h.Cut == 0 || cut < h.Cut) {
 		h.Cut = cut
 	}
-	hushed := make(map[string]time.Duration)
+	quietSince := make(map[string]time.Duration)
 	for _, w := range c.workers {
 		if w.state != wire.Working {
-			hushed[w.id] = r.began + w.known
+			quietSince[w.id] = r.start + w.latestBeat
 		}
 	}
-	if len(hushed) == 0 {
+	if len(quietSince) == 0 {
 		return
 	}
 	for i := range h.Events {
 		e := &h.Events[i]
-		since, isQuiet := hushed[e.Worker]
+		since, isQuiet := quietSince[e.Worker]
 		if isQuiet && e.Op == history.Fetch && (e.Outcome == history.Open || e.Return >= since) {
 			e.Quiet = true
 		}

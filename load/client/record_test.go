@@ -12,17 +12,17 @@ import (
 	"github.com/fwpsuite/fwp/load/plan"
 )
 
-// recording has a scene keep a history. The time that is turned by hand goes faster
+// recordHistory has a scene keep a history. The time that is turned by hand goes faster
 // than that of the recorder, which must not take it for the future.
-func recording(c *Config) {
+func recordHistory(c *Config) {
 	c.History = history.NewRecorder()
-	c.Began = c.History.Begin().Add(-time.Hour)
+	c.EngineStart = c.History.Begin().Add(-time.Hour)
 }
 
-// written is what a connection has recorded, in words, with the times of the engine.
-func written(s *scene, c *conn) []string {
+// recordedLines is what a connection has recorded, in words, with the times of the engine.
+func recordedLines(s *scene, c *conn) []string {
 	var list []string
-	at := func(t time.Duration) time.Duration { return t - s.shard.record.began }
+	at := func(t time.Duration) time.Duration { return t - s.shard.record.start }
 	for _, e := range s.shard.record.recorder.History().Events {
 		if e.Client != int(c.number) {
 			continue
@@ -36,24 +36,24 @@ func written(s *scene, c *conn) []string {
 	return list
 }
 
-func TestWhatAProducerRecords(t *testing.T) {
+func TestProducerHistory(t *testing.T) {
 	t.Parallel()
 	load := producers(1)
 	load.Delay = plan.Range{Min: time.Minute, Max: time.Minute}
-	s := play(t, load, recording)
+	s := newScene(t, load, recordHistory)
 	s.connect()
 	p := &s.shard.producers[0].conn
 	s.pass(time.Second - time.Millisecond)
 	s.start()
 	s.pass(time.Second)
-	s.data(p, ok)
+	s.data(p, okLine)
 	s.pass(time.Second)
 	s.data(p, "-ERR no\r\n")
 	s.pass(time.Second)
 	s.end(p, nil)
 	assert.Equal(t, []string{
 		"2s PUSH " + s.jid(0) + " ok 3s", "3s PUSH " + s.jid(1) + " refused 4s", "4.0025s PUSH " + s.jid(2) + " open",
-	}, written(s, p))
+	}, recordedLines(s, p))
 	first := s.shard.record.recorder.History().Events[0]
 	assert.Equal(t, s.jobs.Queues()[0], first.Queue)
 	assert.EqualValues(t, 25, *first.Retry)
@@ -62,14 +62,14 @@ func TestWhatAProducerRecords(t *testing.T) {
 	assert.Empty(t, first.Worker)
 }
 
-func TestWhatAWorkerRecords(t *testing.T) {
+func TestWorkerHistory(t *testing.T) {
 	t.Parallel()
 	foreign := "$44\r\n" + `{"jid":"somebody","jobtype":"t","queue":"x"}` + "\r\n"
 	cases := map[string]struct {
-		say  []string // by the server, a second apart
-		want []string
+		replies []string // by the server, a second apart
+		want    []string
 	}{
-		"a job":      {[]string{"100", ok}, []string{"2s FETCH %s ok 3s", "3s ACK %s ok 4s"}},
+		"a job":      {[]string{"100", okLine}, []string{"2s FETCH %s ok 3s", "3s ACK %s ok 4s"}},
 		"refused":    {[]string{"100", "-ERR\r\n"}, []string{"2s FETCH %s ok 3s", "3s ACK %s refused 4s"}},
 		"none":       {[]string{"$-1\r\n", "$-1\r\n"}, []string{"2s FETCH empty 3s", "3s FETCH empty 4s"}},
 		"no ACK":     {[]string{"100", ""}, []string{"2s FETCH %s ok 3s", "3s ACK %s open"}},
@@ -77,31 +77,31 @@ func TestWhatAWorkerRecords(t *testing.T) {
 		"error":      {[]string{"-ERR\r\n"}, []string{"2s FETCH refused 3s"}},
 		"nonsense":   {[]string{"100", ":1\r\n"}, []string{"2s FETCH %s ok 3s", "3s ACK %s open"}},
 		"unreadable": {[]string{"$1\r\n}\r\n"}, []string{"2s FETCH open"}},
-		"stranger":   {[]string{foreign, ok}, []string{"2s FETCH somebody ok 3s", "3s FAIL somebody ok 4s"}},
+		"stranger":   {[]string{foreign, okLine}, []string{"2s FETCH somebody ok 3s", "3s FAIL somebody ok 4s"}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := play(t, consumers(1), recording)
+			s := newScene(t, consumers(1), recordHistory)
 			s.connect()
 			s.pass(time.Second - time.Millisecond)
 			s.start()
 			c := &s.shard.workers[0].conns[0].conn
-			for _, say := range test.say {
+			for _, reply := range test.replies {
 				s.pass(time.Second)
-				switch say {
+				switch reply {
 				case "":
 					s.end(c, nil)
 				case "100":
 					s.data(c, s.body(100))
 				default:
-					s.data(c, say)
+					s.data(c, reply)
 				}
 			}
 			for i := range test.want {
 				test.want[i] = strings.ReplaceAll(test.want[i], "%s", s.jid(100))
 			}
-			assert.Equal(t, test.want, written(s, c))
+			assert.Equal(t, test.want, recordedLines(s, c))
 			for _, e := range s.shard.record.recorder.History().Events {
 				if e.Op == history.Fetch {
 					assert.Equal(t, s.shard.workers[0].id, e.Worker)
@@ -113,50 +113,50 @@ func TestWhatAWorkerRecords(t *testing.T) {
 }
 
 // A pool's heartbeat has nothing to record; its other connections are one worker.
-func TestWhoHasALane(t *testing.T) {
+func TestHistoryClients(t *testing.T) {
 	t.Parallel()
 	load := consumers(1)
 	load.Topology = plan.Topology{Kind: plan.Pool, Fetchers: 1, Reporters: 1, Concurrency: 2}
-	s := play(t, load, recording)
+	s := newScene(t, load, recordHistory)
 	for _, d := range s.shard.workers[0].conns {
-		assert.Equal(t, d.duties != beating, d.history != nil)
+		assert.Equal(t, d.duties != dutyBeat, d.history != nil)
 	}
-	for _, c := range play(t, load).shard.conns {
+	for _, c := range newScene(t, load).shard.conns {
 		assert.Nil(t, c.history, "there is no history")
 	}
 }
 
 // The jobtype and the args have no place in a history; that they are wrong has.
-func TestWhatIsRecordedOfAnAlteredJob(t *testing.T) {
+func TestAlteredJobHistory(t *testing.T) {
 	t.Parallel()
-	s, w := works(t, consumers(1), recording)
+	s, w := newWorkScene(t, consumers(1), recordHistory)
 	c := &w.conns[0].conn
 	s.data(c, strings.Replace(s.body(100), `"queue":"fwpbench-run-0"`, `"queue":"fwpbench-run-1"`, 1))
-	s.data(c, ok)
+	s.data(c, okLine)
 	s.data(c, strings.Replace(s.body(101), `"args":["run"`, `"args":["nur"`, 1))
-	var came []history.Event
+	var fetches []history.Event
 	for _, e := range s.shard.record.recorder.History().Events {
 		if e.Op == history.Fetch {
-			came = append(came, e)
+			fetches = append(fetches, e)
 		}
 	}
-	assert.Len(t, came, 2)
-	assert.Equal(t, "fwpbench-run-1", came[0].Queue)
-	assert.Empty(t, came[0].Body)
-	assert.Equal(t, "fwpbench-run-0", came[1].Queue)
-	assert.Equal(t, "args: the args are not from a job of this run", came[1].Body)
+	assert.Len(t, fetches, 2)
+	assert.Equal(t, "fwpbench-run-1", fetches[0].Queue)
+	assert.Empty(t, fetches[0].Body)
+	assert.Equal(t, "fwpbench-run-0", fetches[1].Queue)
+	assert.Equal(t, "args: the args are not from a job of this run", fetches[1].Body)
 }
 
 // Where the record breaks off, what is in flight is recorded to its end, and the history says from when on calls may be
 // missing.
-func TestTheRecordHasALimit(t *testing.T) {
+func TestHistoryLimit(t *testing.T) {
 	t.Parallel()
-	s := play(t, producers(1), recording, func(c *Config) { c.HistoryLimit = 2 })
+	s := newScene(t, producers(1), recordHistory, func(c *Config) { c.HistoryLimit = 2 })
 	s.connect()
 	s.start()
 	for range 4 {
 		s.pass(time.Second)
-		s.data(&s.shard.producers[0].conn, ok)
+		s.data(&s.shard.producers[0].conn, okLine)
 	}
 	h := s.shard.record.recorder.History()
 	s.shard.Complete(h)

@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/load/wire"
 )
 
-// roomForReplies is how many bytes of unfinished replies are kept beside one job for each worker.
-const roomForReplies = 32 << 20
+// replyMemory is how many bytes of unfinished replies are kept beside one job for each worker.
+const replyMemory = 32 << 20
 
 // DefaultPatience is how long a reply may take before the connection is given up, unless a Config has another time.
 const DefaultPatience = 30 * time.Second
@@ -26,7 +26,7 @@ const DefaultPatience = 30 * time.Second
 type Config struct {
 	Loop     engine.Loop
 	Index    int // this shard's place among the shards of the run, from 0
-	Of       int // how many shards there are; 0 is 1
+	Shards   int // how many shards there are; 0 is 1
 	Workload *plan.Workload
 	// Segment is the part of the load that the run is, and whose connections Workload has; the zero value is all of it.
 	Segment  plan.Segment
@@ -45,8 +45,8 @@ type Config struct {
 	// Speaker.
 	Tap func(worker string) Tap
 
-	Run   string    // its name; part of the worker ids
-	Began time.Time // the wall clock's time at the engine's start, for scheduled jobs
+	Run         string    // its name; part of the worker ids
+	EngineStart time.Time // the wall clock's time at the engine's start, for scheduled jobs
 
 	// ConnectRate is how many connections are opened a second, by this shard; 0 is 1000.
 	ConnectRate float64
@@ -70,8 +70,8 @@ type Config struct {
 // Tap gets what passes on a connection: what the client sends at a time, and each message of the server that its
 // Speaker has understood. The bytes are the caller's.
 type Tap interface {
-	Sent(b []byte, at time.Time)
-	Received(message []byte, at time.Time)
+	RecordSent(b []byte, at time.Time)
+	RecordReceived(message []byte, at time.Time)
 }
 
 // Shard is what the connections of one loop share. Its methods may be called inside its
@@ -81,81 +81,81 @@ type Tap interface {
 // then StopPushing, Drain and Stop, or Abandon instead of waiting longer.
 // [Shard.Status] reports the progress.
 type Shard struct {
-	loop      engine.Loop
-	index, of int
-	work      plan.Workload
-	segment   plan.Segment
-	jobs      *plan.Jobs
-	recorder  *measure.Recorder
-	ledger    *ledger.Ledger
-	record    *record // nil: there is no history
-	shared    *Shared
-	speaker   func(worker string) wire.Speaker
-	tap       func(worker string) Tap // nil: none
-	verb      func(measure.Op) string
-	sizer     wire.Sizer // nil: the protocol has none
-	times     wire.Times
-	run       string
-	began     time.Time
-	patience  time.Duration
-	// mostUnfinished is how many bytes of unfinished replies all connections may keep together.
-	mostUnfinished int64
-	plan           *plan.Plan
+	loop          engine.Loop
+	index, shards int
+	work          plan.Workload
+	segment       plan.Segment
+	jobs          *plan.Jobs
+	recorder      *measure.Recorder
+	ledger        *ledger.Ledger
+	record        *record // nil: there is no history
+	shared        *Shared
+	speaker       func(worker string) wire.Speaker
+	tap           func(worker string) Tap // nil: none
+	verb          func(measure.Op) string
+	sizer         wire.Sizer // nil: the protocol has none
+	times         wire.Times
+	run           string
+	engineStart   time.Time
+	patience      time.Duration
+	// unfinishedLimit is how many bytes of unfinished replies all connections may keep together.
+	unfinishedLimit int64
+	plan            *plan.Plan
 
-	share       share
-	dispatcher  dispatcher
-	opener      opener // of long-lived connections
-	cycler      opener // of short-lived connections
-	clock       clock
-	sweeper     sweeper
-	producers   []*producer
-	churners    []*churner
-	workers     []*worker
-	conns       []*conn // all of them
-	buffers     [][]byte
-	info, taken []byte     // replies to an info; see TakeInfo
-	event       wire.Event // the message that is being handled
-	pushing     plan.Push  // the job that is being pushed
-	batch       []plan.Push
+	share          share
+	dispatcher     dispatcher
+	opener         opener // of long-lived connections
+	cycler         opener // of short-lived connections
+	clock          clock
+	sweeper        sweeper
+	producers      []*producer
+	churners       []*churner
+	workers        []*worker
+	conns          []*conn // all of them
+	buffers        [][]byte
+	info, lastInfo []byte     // replies to an info; see TakeInfo
+	event          wire.Event // the message that is being handled
+	pushJob        plan.Push  // the job that is being pushed
+	batch          []plan.Push
 
-	fails         bool // some jobs are to fail
-	disrupted     bool // the target is disrupted on purpose
-	keeps         bool // a job is its worker's even if the connection is gone
-	disconnects   bool // some clients end their connections
-	unlike        bool // the queues are not alike
-	observing     bool // observers ask
-	filled        bool // the prefill is done with
-	fetching      bool // workers may fetch
-	fetchingSince time.Duration
-	loadFrom      time.Duration // the first arrival; times in jobs count from it
-	drainFrom     time.Duration // an empty fetch counts that was sent since then; 0 is not draining
-	stopping      bool
-	settled       bool // no job is left that a fetch could bring
-	away          bool // all connections were lost, and none is open again
-	active        int  // workers that may fetch
+	fails        bool // some jobs are to fail
+	isDisrupted  bool // the target is disrupted on purpose
+	keepsJobs    bool // a job is its worker's even if the connection is gone
+	disconnects  bool // some clients end their connections
+	queuesDiffer bool // the queues are not alike
+	isObserving  bool // observers ask
+	isFilled     bool // the prefill is done with
+	isFetching   bool // workers may fetch
+	fetchStart   time.Duration
+	loadStart    time.Duration // the first arrival; times in jobs count from it
+	drainStart   time.Duration // an empty fetch counts that was sent since then; 0 is not draining
+	isStopping   bool
+	isSettled    bool // no job is left that a fetch could bring
+	isAway       bool // all connections were lost, and none is open again
+	fetchers     int  // workers that may fetch
 
-	status   Status
-	firsts   map[failure]error // the first of each
-	breaches Breaches
-	closings []closing
-	pulse    pulse
-	slowest  time.Duration // the longest service time of a command other than fetch
+	status         Status
+	firstErrors    map[failure]error // the first of each
+	breaches       Breaches
+	closings       []closing
+	pulse          pulse
+	longestService time.Duration // the longest service time of a command other than fetch
 }
 
 // NewShard makes the connections of a shard; none is opened before Connect. It may be
 // called outside of the loop.
 func NewShard(config Config) *Shard {
 	c := &Shard{
-		loop: config.Loop, index: config.Index, of: max(config.Of, 1),
-		work: config.Workload.Filled(), segment: config.Segment, jobs: config.Jobs,
+		loop: config.Loop, index: config.Index, shards: max(config.Shards, 1),
+		work: config.Workload.WithDefaults(), segment: config.Segment, jobs: config.Jobs,
 		recorder: config.Recorder, ledger: config.Ledger, record: newRecord(&config), shared: config.Shared,
-		run: config.Run, began: config.Began, speaker: config.Speaker, tap: config.Tap,
-		patience: config.Patience, plan: config.Plan, firsts: make(map[failure]error),
+		run: config.Run, engineStart: config.EngineStart, speaker: config.Speaker, tap: config.Tap,
+		patience: config.Patience, plan: config.Plan, firstErrors: make(map[failure]error),
 	}
-	spoken := c.speaker("") // of any connection
-	c.verb, c.times = spoken.Verb, spoken.Times()
-	c.sizer, _ = spoken.(wire.Sizer)
-	c.keeps = config.Disrupted && c.times.Keeps
+	sample := c.speaker("") // of any connection
+	c.verb, c.times = sample.Verb, sample.Times()
+	c.sizer, _ = sample.(wire.Sizer)
+	c.keepsJobs = config.Disrupted && c.times.KeepsJobs
 	if c.shared == nil {
 		c.shared = new(Shared)
 	}
@@ -170,27 +170,27 @@ func NewShard(config Config) *Shard {
 	c.cycler = opener{shard: c}
 	c.clock.shard, c.sweeper.shard = c, c
 	c.dispatcher.shard, c.dispatcher.overload = c, config.Overload
-	c.fails, c.disrupted = c.work.FailShare > 0, config.Disrupted
+	c.fails, c.isDisrupted = c.work.FailShare > 0, config.Disrupted
 	c.disconnects = c.jobs.Disconnects()
-	shares, _ := c.work.UnlikeQueues()
-	c.unlike = len(shares) > 0
+	shares, _ := c.work.QueueShares()
+	c.queuesDiffer = len(shares) > 0
 	c.share = shareOf(&c.work, config.ChurnInfo)
-	c.mostUnfinished = roomForReplies + int64(c.share.workers)*int64(c.jobs.LargestPayload())
+	c.unfinishedLimit = replyMemory + int64(c.share.workers)*int64(c.jobs.LargestPayload())
 	c.build()
-	c.status.Open = len(c.conns)
+	c.status.OpenConns = len(c.conns)
 	return c
 }
 
 // share is what connections a run has, and when. A shard has those whose number leaves
 // the remainder index when divided by of.
 type share struct {
-	producers int
-	workers   int  // those that fetch
-	beaters   int  // workers that only beat
-	observers int  // workers that only ask and beat
-	fillOnly  bool // the producers end when the prefill is done
-	sweepOnly bool // the workers connect when the run drains
-	churnInfo bool
+	producers  int
+	workers    int  // those that fetch
+	beaters    int  // workers that only beat
+	observers  int  // workers that only ask and beat
+	onlyFills  bool // the producers end when the prefill is done
+	onlySweeps bool // the workers connect when the run drains
+	churnInfo  bool
 }
 
 // helpers is how many connections there are of a kind that a workload does not name.
@@ -201,10 +201,10 @@ const helpers = 50
 func Helpers(w *plan.Workload) int {
 	s := shareOf(w, false)
 	n := 0
-	if s.fillOnly {
+	if s.onlyFills {
 		n += helpers
 	}
-	if s.sweepOnly {
+	if s.onlySweeps {
 		n += helpers
 	}
 	return n
@@ -213,11 +213,11 @@ func Helpers(w *plan.Workload) int {
 func shareOf(w *plan.Workload, churnInfo bool) share {
 	s := share{churnInfo: churnInfo, producers: w.Producers, workers: w.Consumers}
 	if s.producers == 0 && w.Prefill > 0 {
-		s.producers, s.fillOnly = helpers, true
+		s.producers, s.onlyFills = helpers, true
 	}
 	pushes := s.producers > 0 || w.Churn && !churnInfo
 	if s.workers == 0 && pushes {
-		s.workers, s.sweepOnly = helpers, true
+		s.workers, s.onlySweeps = helpers, true
 	}
 	if w.BeatOnly {
 		s.beaters = w.Connections
@@ -226,92 +226,92 @@ func shareOf(w *plan.Workload, churnInfo bool) share {
 	return s
 }
 
-// own goes through the numbers below n that are this shard's.
-func (c *Shard) own(n int, build func(i int)) {
-	for i := c.index; i < n; i += c.of {
+// eachIndex goes through the numbers below n that are this shard's.
+func (c *Shard) eachIndex(n int, build func(i int)) {
+	for i := c.index; i < n; i += c.shards {
 		build(i)
 	}
 }
 
 func (c *Shard) build() {
-	c.own(c.share.producers, func(i int) {
+	c.eachIndex(c.share.producers, func(i int) {
 		p := &producer{index: i}
 		c.addConn(&p.conn, p, "")
 		p.record()
 		c.producers = append(c.producers, p)
 	})
 	if c.work.Churn {
-		c.own(c.work.Connections, func(i int) {
+		c.eachIndex(c.work.Connections, func(i int) {
 			s := &churner{index: i}
 			c.addConn(&s.conn, s, "")
 			s.record()
 			c.churners = append(c.churners, s)
 		})
 	}
-	known := make(map[string]*asks)
-	c.own(c.share.workers+c.share.beaters+c.share.observers, func(i int) { c.addWorker(i, known) })
+	sets := make(map[string]*queueSet)
+	c.eachIndex(c.share.workers+c.share.beaters+c.share.observers, func(i int) { c.addWorker(i, sets) })
 }
 
 func (c *Shard) addConn(conn *conn, r role, workerID string) {
-	conn.shard, conn.role, conn.workerID, conn.number = c, r, workerID, int32(len(c.conns)*c.of+c.index)
+	conn.shard, conn.role, conn.workerID, conn.number = c, r, workerID, int32(len(c.conns)*c.shards+c.index)
 	conn.Back = workerID != ""
 	c.conns = append(c.conns, conn)
 }
 
 // addWorker makes a worker with its places and connections.
-func (c *Shard) addWorker(i int, known map[string]*asks) {
+func (c *Shard) addWorker(i int, sets map[string]*queueSet) {
 	w := &worker{
-		shard: c, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), passive: i >= c.share.workers, emptied: -1,
+		shard: c, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), isPassive: i >= c.share.workers, latestEmpty: -1,
 	}
 	c.workers = append(c.workers, w)
 	places, pool := 1, c.work.Topology
 	switch {
 	case i >= c.share.workers+c.share.beaters:
-		c.connect(w, observing|beating)
+		c.connect(w, dutyObserve|dutyBeat)
 		return
-	case w.passive:
-		c.connect(w, beating)
+	case w.isPassive:
+		c.connect(w, dutyBeat)
 		return
-	case pool.Kind == plan.Pool && !c.share.sweepOnly:
+	case pool.Kind == plan.Pool && !c.share.onlySweeps:
 		places = pool.Concurrency
 		for range pool.Fetchers {
-			c.connect(w, fetching)
+			c.connect(w, dutyFetch)
 		}
 		for range pool.Reporters {
-			c.connect(w, reporting)
+			c.connect(w, dutyReport)
 		}
-		c.connect(w, beating)
+		c.connect(w, dutyBeat)
 	default:
-		c.connect(w, fetching|reporting|beating)
+		c.connect(w, dutyFetch|dutyReport|dutyBeat)
 	}
-	c.active++
+	c.fetchers++
 	w.places = make([]place, places)
-	w.free = make([]int32, places)
-	for k := range w.free {
-		w.free[k] = int32(places - 1 - k)
+	w.freePlaces = make([]int32, places)
+	for k := range w.freePlaces {
+		w.freePlaces[k] = int32(places - 1 - k)
 	}
-	w.asks = c.asksOf(i, known)
+	w.queueSet = c.queueSetOf(i, sets)
 }
 
-// asksOf returns the queues that a worker asks for. Workers with the same queues share them.
-func (c *Shard) asksOf(i int, known map[string]*asks) *asks {
+// queueSetOf returns the queues that a worker asks for. Workers with the same queues share them.
+func (c *Shard) queueSetOf(i int, sets map[string]*queueSet) *queueSet {
 	names := c.jobs.Asks(i)
 	line := strings.Join(names, " ")
-	if a := known[line]; a != nil {
+	if a := sets[line]; a != nil {
 		return a
 	}
-	a := &asks{queues: wire.Queues{Names: names}}
+	a := &queueSet{queues: wire.Queues{Names: names}}
 	for _, queue := range c.jobs.Queues() {
 		a.names = append(a.names, slices.Contains(names, queue))
 	}
-	known[line] = a
+	sets[line] = a
 	return a
 }
 
-func (c *Shard) connect(w *worker, does duties) {
-	d := &duty{worker: w, duties: does}
+func (c *Shard) connect(w *worker, kinds duties) {
+	d := &duty{worker: w, duties: kinds}
 	c.addConn(&d.conn, d, w.id)
-	if does&(fetching|reporting) != 0 {
+	if kinds&(dutyFetch|dutyReport) != 0 {
 		d.record()
 	}
 	w.conns = append(w.conns, d)
@@ -323,44 +323,44 @@ func (c *Shard) connect(w *worker, does duties) {
 // single job that still have to be asked. The zero value is empty. It is safe for
 // concurrent use.
 type Shared struct {
-	unfinished atomic.Int64 // bytes of replies whose rest has not come, of all connections
-	ahead      atomic.Int64 // jobs that a closed loop with a backlog has pushed and that were not fetched
-	fetched    atomic.Int64 // when the last of them was fetched, or given up, in time of the engine
-	disrupted  atomic.Int64 // until when the target is disrupted on purpose, in time of the engine
-	opened     atomic.Int64 // how many jobs were ever in open
+	unfinishedBytes atomic.Int64 // bytes of replies whose rest has not come, of all connections
+	backlog         atomic.Int64 // jobs that a closed loop with a backlog has pushed and that were not fetched
+	fetchedAt       atomic.Int64 // when the last of them was fetched, or given up, in time of the engine
+	disruptedUntil  atomic.Int64 // until when the target is disrupted on purpose, in time of the engine
+	openCount       atomic.Int64 // how many jobs were ever in open
 
-	mu     sync.Mutex
-	failed map[int64]int // how often job k has failed
-	open   map[int64]openJob
+	mu       sync.Mutex
+	failures map[int64]int // how often job k has failed
+	openJobs map[int64]openJob
 }
 
 // Disrupt says that the target is disrupted on purpose until a time of the engine: nothing that it does to a connection
 // until then, and no reply to a command that was sent until then, is late, missing or without a cause.
-func (s *Shared) Disrupt(until time.Duration) { s.disrupted.Store(int64(until)) }
+func (s *Shared) Disrupt(until time.Duration) { s.disruptedUntil.Store(int64(until)) }
 
-// calm reports whether the target was not disrupted at that time or later.
-func (s *Shared) calm(at time.Duration) bool { return int64(at) > s.disrupted.Load() }
+// isCalm reports whether the target was not disrupted at that time or later.
+func (s *Shared) isCalm(at time.Duration) bool { return int64(at) > s.disruptedUntil.Load() }
 
 // attempts is how often job k has failed so far.
 func (s *Shared) attempts(k int64) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.failed[k]
+	return s.failures[k]
 }
 
 // fail notes one more failure of job k.
 func (s *Shared) fail(k int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.failed == nil {
-		s.failed = make(map[int64]int)
+	if s.failures == nil {
+		s.failures = make(map[int64]int)
 	}
-	s.failed[k]++
+	s.failures[k]++
 }
 
 // forget forgets the failures of job k.
 func (s *Shared) forget(k int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.failed, k)
+	delete(s.failures, k)
 }

@@ -20,19 +20,19 @@ var (
 	errEndless = errors.New("the server sent replies without an end, which exceeded the memory limit")
 )
 
-// unasked is the breach of bytes that came while nothing was asked.
-func unasked(in []byte) *wire.BreachError {
-	return &wire.BreachError{Breach: wire.Unasked, What: "the server sent " + wire.Quote(in) +
+// unaskedBreach is the breach of bytes that came while nothing was asked.
+func unaskedBreach(in []byte) *wire.BreachError {
+	return &wire.BreachError{Breach: wire.UnaskedBytes, Description: "the server sent " + wire.Quote(in) +
 		", without a command"}
 }
 
-// surplus is the breach of bytes that follow on a whole reply.
-func surplus(verb string, in []byte) *wire.BreachError {
-	what := " the server sent " + wire.Quote(in)
+// surplusBreach is the breach of bytes that follow on a whole reply.
+func surplusBreach(verb string, in []byte) *wire.BreachError {
+	detail := " the server sent " + wire.Quote(in)
 	if verb == "" {
-		return &wire.BreachError{Breach: wire.Unasked, What: "after its greeting" + what + ", without a command"}
+		return &wire.BreachError{Breach: wire.UnaskedBytes, Description: "after its greeting" + detail + ", without a command"}
 	}
-	return &wire.BreachError{Verb: verb, Breach: wire.ExtraReply, What: "after the reply to " + verb + what}
+	return &wire.BreachError{Verb: verb, Breach: wire.ExtraReply, Description: "after the reply to " + verb + detail}
 }
 
 // The numbers of these errors on Windows; other systems have no numbers that high.
@@ -46,16 +46,16 @@ var shortages = map[machine.Shortage]measure.ErrorKind{
 	machine.Files: measure.OutOfFiles, machine.Ports: measure.OutOfPorts, machine.Memory: measure.OutOfMemory,
 }
 
-// opening returns the way in which a connection could not be opened.
-func opening(err error) measure.ErrorKind {
+// openErrorKind returns the way in which a connection could not be opened.
+func openErrorKind(err error) measure.ErrorKind {
 	if kind, ok := shortages[machine.ShortageOf(err)]; ok {
 		return kind
 	}
-	late, ok := errors.AsType[net.Error](err)
+	timeout, ok := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, wsaRefused):
 		return measure.Refused
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), ok && late.Timeout():
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
 		return measure.Timeout
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, wsaReset),
 		errors.Is(err, syscall.ENOTCONN): // reset before its beginning was noticed
@@ -64,9 +64,9 @@ func opening(err error) measure.ErrorKind {
 	return measure.Other
 }
 
-// ending sorts the ways in which a server ends a connection; nil is a close in good
+// endErrorKind sorts the ways in which a server ends a connection; nil is a close in good
 // order.
-func ending(err error) (measure.ErrorKind, error) {
+func endErrorKind(err error) (measure.ErrorKind, error) {
 	if err == nil {
 		return measure.Closed, errClosed
 	}

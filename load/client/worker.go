@@ -12,10 +12,10 @@ import (
 type duties uint8
 
 const (
-	fetching duties = 1 << iota
-	reporting
-	beating
-	observing
+	dutyFetch duties = 1 << iota
+	dutyReport
+	dutyBeat
+	dutyObserve
 )
 
 // worker is a worker id with its connections and its places of work.
@@ -24,97 +24,97 @@ const (
 // fetch brought was reported, so that no more is fetched than can be worked on and
 // reported.
 type worker struct {
-	shard   *Shard
-	id      string // wid
-	asks    *asks
-	state   wire.State // as the server orders by beat
-	passive bool       // it has no places: it only beats, or observes
-	drained bool       // it is among the shard's Emptied
+	shard     *Shard
+	id        string // wid
+	queueSet  *queueSet
+	state     wire.State // as the server orders by beat
+	isPassive bool       // it has no places: it only beats, or observes
+	isDrained bool       // it is among the shard's DrainedWorkers
 
-	conns  []*duty
-	places []place
-	free   []int32      // places with no job
-	done   queue[int32] // places whose job is to be reported, in the order in which the work ended
-	denied []denial
+	conns      []*duty
+	places     []place
+	freePlaces []int32      // places with no job
+	reports    queue[int32] // places whose job is to be reported, in the order in which the work ended
+	denials    []denial
 
-	room    time.Duration // since when there is a free place
-	beat    time.Duration // when the next beat is due; 0 before the first connection
-	known   time.Duration // when the latest beat was sent whose reply left the state as it was in the beginning
-	emptied time.Duration // when the latest fetch was sent that came back empty; -1 before
+	freeSince   time.Duration // since when there is a free place
+	nextBeat    time.Duration // when the next beat is due; 0 before the first connection
+	latestBeat  time.Duration // when the latest beat was sent whose reply left the state as it was in the beginning
+	latestEmpty time.Duration // when the latest fetch was sent that came back empty; -1 before
 }
 
 // place is where a job is worked on.
 type place struct {
-	stage      stage
-	ours       bool // k is known
-	fails      bool // the report is a fail
-	returns    bool // after that fail the job is delivered again
-	returnable bool // the ledger knows that it may be delivered again
-	repeated   bool // the client did not await the reply to the report before
-	by         *duty
-	k          int64
-	jid        []byte        // as JSON has it, without the quotes
-	name       string        // the jid, for the history; empty if there is none
-	intended   time.Duration // of its push
-	asked      time.Duration // when the fetch was sent
-	ends       time.Duration // when the work ends, or ended
+	stage        stage
+	hasNumber    bool // k is known
+	fails        bool // the report is a fail
+	returns      bool // after that fail the job is delivered again
+	isReturnable bool // the ledger knows that it may be delivered again
+	isRepeated   bool // the client did not await the reply to the report before
+	duty         *duty
+	k            int64
+	jid          []byte        // as JSON has it, without the quotes
+	name         string        // the jid, for the history; empty if there is none
+	intended     time.Duration // of its push
+	fetchSent    time.Duration // when the fetch was sent
+	ends         time.Duration // when the work ends, or ended
 }
 
 type stage uint8
 
 const (
-	vacant stage = iota
-	awaited
-	working
-	worked
-	reported // the report is in flight
+	stageVacant stage = iota
+	stageAwaited
+	stageWorking
+	stageWorked
+	stageReported // the report is in flight
 )
 
-// jobHeld reports whether the worker has a job there.
-func (p *place) jobHeld() bool { return p.stage >= working }
+// holdsJob reports whether the worker has a job there.
+func (p *place) holdsJob() bool { return p.stage >= stageWorking }
 
 // denial is a job of which a report was refused: for the server the worker has it, as long as its reservation runs.
 type denial struct {
 	k     int64
-	by    *duty
+	duty  *duty
 	until time.Duration
 }
 
 // endDenials books that the server may deliver jobs again of which a report was refused.
-func (w *worker) endDenials(over func(denial) bool) {
-	w.denied = slices.DeleteFunc(w.denied, func(j denial) bool {
-		if !over(j) {
+func (w *worker) endDenials(isOver func(denial) bool) {
+	w.denials = slices.DeleteFunc(w.denials, func(j denial) bool {
+		if !isOver(j) {
 			return false
 		}
-		w.shard.ledger.MayReturn(j.k)
+		w.shard.ledger.BookReturnable(j.k)
 		return true
 	})
 }
 
 // mayFetch reports whether one more job is wanted.
 func (w *worker) mayFetch() bool {
-	return w.shard.fetching && w.state == wire.Working && len(w.free) > 0 && !w.shard.stopping
+	return w.shard.isFetching && w.state == wire.Working && len(w.freePlaces) > 0 && !w.shard.isStopping
 }
 
 // stops reports whether the worker ends its connections once it holds nothing.
-func (w *worker) stops() bool { return w.shard.stopping || w.state == wire.Terminating }
+func (w *worker) stops() bool { return w.shard.isStopping || w.state == wire.Terminating }
 
 // holdsNothing reports whether no job is held and no fetch is out.
-func (w *worker) holdsNothing() bool { return len(w.free) == len(w.places) }
+func (w *worker) holdsNothing() bool { return len(w.freePlaces) == len(w.places) }
 
-// call makes one idle connection with the duty look for work.
-func (w *worker) call(d duties) {
+// poke makes one idle connection with the duty look for work.
+func (w *worker) poke(d duties) {
 	for _, c := range w.conns {
-		if c.duties&d != 0 && c.call() {
+		if c.duties&d != 0 && c.poke() {
 			return
 		}
 	}
 }
 
-// callAll makes all connections look for work.
-func (w *worker) callAll(now time.Duration) {
+// checkAll makes all connections look for work.
+func (w *worker) checkAll(now time.Duration) {
 	for _, c := range w.conns {
-		c.nudge(now)
+		c.checkNeed(now)
 	}
 }
 
@@ -125,10 +125,10 @@ func (w *worker) take(now time.Duration, i int32) {
 		w.vacate(now, i)
 		return
 	}
-	p.stage, p.ends = working, now
-	w.shard.status.Held++
+	p.stage, p.ends = stageWorking, now
+	w.shard.status.HeldJobs++
 	work := time.Duration(0)
-	if p.ours {
+	if p.hasNumber {
 		work = w.shard.jobs.Work(p.k)
 	}
 	if work <= 0 {
@@ -141,52 +141,52 @@ func (w *worker) take(now time.Duration, i int32) {
 
 // finish ends the work; the report is due since then.
 func (w *worker) finish(i int32) {
-	w.places[i].stage = worked
-	w.done.push(i)
-	w.call(reporting)
+	w.places[i].stage = stageWorked
+	w.reports.push(i)
+	w.poke(dutyReport)
 }
 
 // vacate makes a place free.
 func (w *worker) vacate(now time.Duration, i int32) {
 	p := &w.places[i]
-	if p.jobHeld() {
-		w.shard.status.Held--
+	if p.holdsJob() {
+		w.shard.status.HeldJobs--
 	}
-	p.stage, p.by = vacant, nil
-	if len(w.free) == 0 {
-		w.room = now
+	p.stage, p.duty = stageVacant, nil
+	if len(w.freePlaces) == 0 {
+		w.freeSince = now
 	}
-	w.free = append(w.free, i)
+	w.freePlaces = append(w.freePlaces, i)
 	switch {
 	case w.mayFetch():
-		w.call(fetching)
+		w.poke(dutyFetch)
 	case w.stops() && w.holdsNothing():
-		w.callAll(now)
+		w.checkAll(now)
 	}
 }
 
-// mayReturn books that the server may deliver the job of a place again.
-func (w *worker) mayReturn(p *place) {
-	if p.ours && !p.returnable {
-		p.returnable = true
-		w.shard.ledger.MayReturn(p.k)
+// bookReturnable books that the server may deliver the job of a place again.
+func (w *worker) bookReturnable(p *place) {
+	if p.hasNumber && !p.isReturnable {
+		p.isReturnable = true
+		w.shard.ledger.BookReturnable(p.k)
 	}
 }
 
-// order enters the state that the reply to a heartbeat orders. Jobs that a terminating worker has not done in time are
+// enterState enters the state that the reply to a heartbeat orders. Jobs that a terminating worker has not done in time are
 // reported as failed.
-func (w *worker) order(now time.Duration, s wire.State) {
+func (w *worker) enterState(now time.Duration, s wire.State) {
 	if s <= w.state {
 		return
 	}
 	if w.state == wire.Working {
-		w.fetchesNoMore()
+		w.stopFetching()
 	}
 	w.state = s
 	if s == wire.Terminating {
 		w.shard.clock.add(now+w.shard.times.FailAfter, task{w, giveUpWork})
 		w.shard.clock.add(now+w.shard.times.EndAfter, task{w, giveUpAll})
-		w.callAll(now)
+		w.checkAll(now)
 	}
 }
 
@@ -194,8 +194,8 @@ func (w *worker) order(now time.Duration, s wire.State) {
 func (w *worker) giveUpWork(now time.Duration) {
 	for i := range w.places {
 		p := &w.places[i]
-		if p.stage == working {
-			if !p.fails && p.ours {
+		if p.stage == stageWorking {
+			if !p.fails && p.hasNumber {
 				p.returns = w.shard.shared.attempts(p.k) < w.shard.jobs.Retry(p.k)
 				w.shard.shared.fail(p.k)
 			}

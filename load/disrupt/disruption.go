@@ -29,8 +29,8 @@ const (
 
 // kind is what there is to know about an action.
 type kind struct {
-	usual       time.Duration // how long it lasts, unless a file says otherwise
-	least, most time.Duration // how long it lasts if that is drawn
+	defaultLength     time.Duration // how long it lasts, unless a file says otherwise
+	shortest, longest time.Duration // how long it lasts if that is drawn
 }
 
 var kinds = map[Action]kind{
@@ -73,7 +73,7 @@ func (a Action) OnNetwork() bool { return a == Partition || a == Slow || a == Re
 type Disruption struct {
 	Action Action
 	At     time.Duration // when it begins, from the first arrival of the load
-	For    time.Duration // how long it lasts; of a stop: until the server is started again
+	Length time.Duration // how long it lasts; of a stop: until the server is started again
 	Cut    Direction     // of Partition: what does not pass
 	Link   Link          // of Slow
 }
@@ -83,7 +83,7 @@ type Direction uint8
 
 // The directions.
 const (
-	Both Direction = iota
+	BothWays Direction = iota
 	ToServer
 	ToClients
 )
@@ -103,13 +103,13 @@ type Link struct {
 func (d Disruption) String() string {
 	words := []string{string(d.Action)}
 	switch {
-	case d.Action == Partition && d.Cut != Both:
+	case d.Action == Partition && d.Cut != BothWays:
 		words = append(words, directions[d.Cut])
 	case d.Action == Slow:
 		words = append(words, d.Link.words()...)
 	}
-	if d.For > 0 {
-		words = append(words, "for "+d.For.String())
+	if d.Length > 0 {
+		words = append(words, "for "+d.Length.String())
 	}
 	return strings.Join(words, " ")
 }
@@ -117,13 +117,13 @@ func (d Disruption) String() string {
 // YAML returns the disruption as a schedule has it, without the hyphen: {at: 20s, do: kill, for: 2s}.
 func (d Disruption) YAML() string {
 	words := []string{"at: " + d.At.String(), "do: " + string(d.Action)}
-	add := func(key, value string, is bool) {
-		if is {
+	add := func(key, value string, isSet bool) {
+		if isSet {
 			words = append(words, key+": "+value)
 		}
 	}
-	add("for", d.For.String(), d.Action != Reset)
-	add("direction", directions[d.Cut], d.Cut != Both)
+	add("for", d.Length.String(), d.Action != Reset)
+	add("direction", directions[d.Cut], d.Cut != BothWays)
 	add("delay", d.Link.Delay.String(), d.Action == Slow)
 	add("jitter", d.Link.Jitter.String(), d.Action == Slow)
 	add("rate", strconv.Itoa(d.Link.Rate), d.Link.Rate > 0)

@@ -12,13 +12,13 @@ func Draw(every time.Duration, actions []Action, until time.Duration, seed uint6
 	random := rand.New(rand.NewPCG(seed, uint64(every))) //nolint:gosec // it is to be repeatable
 	var all []Disruption
 	var round []int
-	for at := every; len(all) < mostDisruptions; at += every {
+	for at := every; len(all) < maxDisruptions; at += every {
 		if len(round) == 0 {
 			round = random.Perm(len(actions))
 		}
 		d := draw(random, actions[round[0]], every/2)
 		d.At, round = at, round[1:]
-		if until > 0 && d.At+d.For > until {
+		if until > 0 && d.At+d.Length > until {
 			break
 		}
 		all = append(all, d)
@@ -27,15 +27,15 @@ func Draw(every time.Duration, actions []Action, until time.Duration, seed uint6
 }
 
 // draw returns a disruption of at most a length.
-func draw(random *rand.Rand, action Action, most time.Duration) Disruption {
+func draw(random *rand.Rand, action Action, limit time.Duration) Disruption {
 	between := func(low, high time.Duration) time.Duration {
 		const step = 10 * time.Millisecond // for reports that can be read
 		return (low + time.Duration(random.Int64N(int64(high-low)+1))).Truncate(step)
 	}
 	k := kinds[action]
 	d := Disruption{Action: action}
-	if k.most > 0 {
-		d.For = min(between(k.least, k.most), most)
+	if k.longest > 0 {
+		d.Length = min(between(k.shortest, k.longest), limit)
 	}
 	switch action {
 	case Partition:

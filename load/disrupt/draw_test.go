@@ -20,16 +20,16 @@ func TestDraw(t *testing.T) {
 	require.GreaterOrEqual(t, len(got), 29)
 	for i, d := range got {
 		assert.Equal(t, time.Duration(i+1)*20*time.Second, d.At)
-		assert.LessOrEqual(t, d.For, 10*time.Second)
-		assert.LessOrEqual(t, d.At+d.For, 10*time.Minute)
-		assert.Equal(t, d.Action == disrupt.Reset, d.For == 0, d.String())
+		assert.LessOrEqual(t, d.Length, 10*time.Second)
+		assert.LessOrEqual(t, d.At+d.Length, 10*time.Minute)
+		assert.Equal(t, d.Action == disrupt.Reset, d.Length == 0, d.String())
 		assert.Equal(t, d.Action == disrupt.Slow, d.Link != disrupt.Link{}, d.String())
 	}
 	for round := range slices.Chunk(got, len(all)) {
-		seen := map[disrupt.Action]bool{}
+		actions := map[disrupt.Action]bool{}
 		for _, d := range round {
-			assert.False(t, seen[d.Action], "each once in a round")
-			seen[d.Action] = true
+			assert.False(t, actions[d.Action], "each once in a round")
+			actions[d.Action] = true
 		}
 	}
 }
@@ -39,9 +39,9 @@ func TestDrawIsBounded(t *testing.T) {
 	endless := disrupt.Draw(time.Second, []disrupt.Action{disrupt.Pause}, 0, 1)
 	assert.Len(t, endless, 1000)
 	for _, d := range endless {
-		assert.LessOrEqual(t, d.For, 500*ms, "half of the time between two")
+		assert.LessOrEqual(t, d.Length, 500*ms, "half of the time between two")
 	}
 	assert.Empty(t, disrupt.Draw(time.Minute, []disrupt.Action{disrupt.Reset}, time.Second, 1))
-	just := disrupt.Draw(time.Second, []disrupt.Action{disrupt.Reset}, time.Second, 1)
-	assert.Len(t, just, 1, "one that ends just in time")
+	single := disrupt.Draw(time.Second, []disrupt.Action{disrupt.Reset}, time.Second, 1)
+	assert.Len(t, single, 1, "one that ends just in time")
 }

@@ -17,15 +17,15 @@ import (
 
 // The limits of a schedule.
 const (
-	mostDisruptions = 1000
-	longest         = time.Hour
+	maxDisruptions = 1000
+	maxDuration    = time.Hour
 )
 
 // key is a key of a disruption in a file.
 type key struct {
-	name string
-	of   []Action // which have it; nil: all
-	set  func(d *Disruption, text string) error
+	name    string
+	actions []Action // which have it; nil: all
+	set     func(d *Disruption, text string) error
 }
 
 var keys = []key{
@@ -35,7 +35,7 @@ var keys = []key{
 		return err
 	}},
 	{"for", []Action{Kill, KillServer, Restart, Pause, Partition, Slow, Fill},
-		func(d *Disruption, text string) error { return duration(&d.For, text, time.Millisecond) }},
+		func(d *Disruption, text string) error { return duration(&d.Length, text, time.Millisecond) }},
 	{"direction", []Action{Partition}, func(d *Disruption, text string) error {
 		i := slices.Index(directions, text)
 		d.Cut = Direction(max(0, i)) //nolint:gosec // there are three
@@ -52,31 +52,31 @@ var keys = []key{
 }
 
 // problem returns what is wrong, without its place.
-func problem(what, expected, do string) error {
-	return &baseyaml.Problem{What: what, Expected: expected, Do: do}
+func problem(message, expected, advice string) error {
+	return &baseyaml.Problem{Description: message, Expected: expected, Do: advice}
 }
 
 func parseAction(word string) (Action, error) {
 	if slices.Contains(Actions(), Action(word)) {
 		return Action(word), nil
 	}
-	known := Words(Actions())
-	do := "choose one of them"
-	if near := text.Nearest(word, known, 2); near != "" {
-		do = "did you mean " + near + "?"
+	words := Words(Actions())
+	advice := "choose one of them"
+	if nearest := text.Nearest(word, words, 2); nearest != "" {
+		advice = "did you mean " + nearest + "?"
 	}
 	return "", problem(strconv.Quote(text.Brief(word, 100))+" is not a disruption",
-		"one of "+strings.Join(known, ", "), do)
+		"one of "+strings.Join(words, ", "), advice)
 }
 
 // duration reads a duration of at least so much.
-func duration(to *time.Duration, text string, least time.Duration) error {
+func duration(to *time.Duration, text string, shortest time.Duration) error {
 	d, err := plan.ParseDuration(text)
 	if err != nil {
 		return err
 	}
-	if *to = time.Duration(d); *to < least || *to > longest {
-		return problem(strconv.Quote(text)+" is out of range", fmt.Sprintf("a duration from %v to %v", least, longest),
+	if *to = time.Duration(d); *to < shortest || *to > maxDuration {
+		return problem(strconv.Quote(text)+" is out of range", fmt.Sprintf("a duration from %v to %v", shortest, maxDuration),
 			"choose a duration in that range")
 	}
 	return nil
@@ -104,40 +104,40 @@ func Parse(file string, source []byte) ([]Disruption, error) {
 	p := &baseyaml.Problems{File: file}
 	root := p.Root(source, baseyaml.Shape{
 		Kind: yaml.SequenceNode, Expected: lines,
-		Do: "write a hyphen before each disruption", One: "one schedule in the file",
+		Do: "write a hyphen before each disruption", Single: "one schedule in the file",
 	})
 	switch {
 	case p.Err() != nil:
 		return nil, p.Err()
 	case root == nil || len(root.Content) == 0:
-		p.Report(baseyaml.Place{}, &baseyaml.Problem{What: "the schedule is empty", Expected: lines,
+		p.Report(baseyaml.Place{}, &baseyaml.Problem{Description: "the schedule is empty", Expected: lines,
 			Do: "leave out --disrupt for a run without disruptions"})
 		return nil, p.Err()
 	}
 	var all []Disruption
-	var above *Disruption // the last one that is right
+	var previous *Disruption // the last one that is right
 	for i, node := range root.Content {
-		if i == mostDisruptions {
-			p.Report(baseyaml.At(node), &baseyaml.Problem{What: "there are too many disruptions",
-				Expected: fmt.Sprintf("at most %d", mostDisruptions), Do: "split it into several runs"})
+		if i == maxDisruptions {
+			p.Report(baseyaml.At(node), &baseyaml.Problem{Description: "there are too many disruptions",
+				Expected: fmt.Sprintf("at most %d", maxDisruptions), Do: "split it into several runs"})
 			break
 		}
-		d, ok := parseOne(p, baseyaml.Resolved(node))
-		if ok && above != nil {
-			inOrder(p, baseyaml.At(node), *above, d)
+		d, ok := parseOne(p, baseyaml.Resolve(node))
+		if ok && previous != nil {
+			checkOrder(p, baseyaml.At(node), *previous, d)
 		}
 		if ok {
-			above = &d
+			previous = &d
 		}
 		all = append(all, d)
 	}
 	return all, p.Err()
 }
 
-// inOrder reports a disruption that begins before the end of the one above it.
-func inOrder(p *baseyaml.Problems, at baseyaml.Place, above, d Disruption) {
-	if end := above.At + above.For; d.At < end {
-		p.Report(at, &baseyaml.Problem{Key: "at", What: fmt.Sprintf("%v is before the end of the previous disruption",
+// checkOrder reports a disruption that begins before the end of the one above it.
+func checkOrder(p *baseyaml.Problems, at baseyaml.Place, previous, d Disruption) {
+	if end := previous.At + previous.Length; d.At < end {
+		p.Report(at, &baseyaml.Problem{Key: "at", Description: fmt.Sprintf("%v is before the end of the previous disruption",
 			d.At),
 			Expected: fmt.Sprintf("%v or later", end), Do: "only one disruption at a time: move it, or shorten the " +
 				"previous one"})
@@ -147,30 +147,30 @@ func inOrder(p *baseyaml.Problems, at baseyaml.Place, above, d Disruption) {
 // parseOne reads a disruption, and reports whether all of it is right.
 func parseOne(p *baseyaml.Problems, node *yaml.Node) (d Disruption, ok bool) {
 	if node.Kind != yaml.MappingNode {
-		p.Report(baseyaml.At(node), &baseyaml.Problem{What: "this is " + baseyaml.KindOf(node),
+		p.Report(baseyaml.At(node), &baseyaml.Problem{Description: "this is " + baseyaml.KindOf(node),
 			Expected: example, Do: "write its keys with their values"})
 		return d, false
 	}
 	ok = true
 	places := map[string]baseyaml.Place{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		name, value := node.Content[i], baseyaml.Resolved(node.Content[i+1])
+		name, value := node.Content[i], baseyaml.Resolve(node.Content[i+1])
 		at, err := baseyaml.At(value), d.set(name, value)
-		if _, twice := places[name.Value]; err == nil && twice {
+		if _, isDuplicate := places[name.Value]; err == nil && isDuplicate {
 			at, err = baseyaml.At(name), problem("duplicate key", "it once", "remove one of them")
 		}
 		places[name.Value] = baseyaml.At(name)
 		ok = report(p, at, name.Value, err) && ok
 	}
-	for _, needed := range []string{"at", "do"} {
-		if _, has := places[needed]; !has {
-			ok = report(p, baseyaml.At(node), needed, problem("the key is missing", example, "add it"))
+	for _, required := range []string{"at", "do"} {
+		if _, hasKey := places[required]; !hasKey {
+			ok = report(p, baseyaml.At(node), required, problem("the key is missing", example, "add it"))
 		}
 	}
 	if ok {
 		ok = d.fits(p, places)
 	}
-	return d.filled(places), ok
+	return d.withDefaults(places), ok
 }
 
 // set sets what a key says.
@@ -178,13 +178,13 @@ func (d *Disruption) set(name, value *yaml.Node) error {
 	i := slices.IndexFunc(keys, func(k key) bool { return k.name == name.Value })
 	switch {
 	case i < 0 || name.Kind != yaml.ScalarNode:
-		var known []string
+		var names []string
 		for _, k := range keys {
-			known = append(known, k.name)
+			names = append(names, k.name)
 		}
-		return problem("unknown key", "one of "+strings.Join(known, ", "), "remove it")
+		return problem("unknown key", "one of "+strings.Join(names, ", "), "remove it")
 	case value.Kind != yaml.ScalarNode || value.Tag == "!!null":
-		return baseyaml.Unfit(value, "a single value", "write a value after the colon")
+		return baseyaml.UnfitError(value, "a single value", "write a value after the colon")
 	}
 	return keys[i].set(d, value.Value)
 }
@@ -193,18 +193,18 @@ func (d *Disruption) set(name, value *yaml.Node) error {
 func (d *Disruption) fits(p *baseyaml.Problems, places map[string]baseyaml.Place) bool {
 	ok := true
 	for _, k := range keys {
-		if at, has := places[k.name]; has && k.of != nil && !slices.Contains(k.of, d.Action) {
+		if at, hasKey := places[k.name]; hasKey && k.actions != nil && !slices.Contains(k.actions, d.Action) {
 			ok = report(p, at, k.name, problem("it does not work with "+string(d.Action),
-				"it with "+strings.Join(Words(k.of), ", "), "remove it"))
+				"it with "+strings.Join(Words(k.actions), ", "), "remove it"))
 		}
 	}
 	return ok
 }
 
-// filled returns d with what is usual for what the file leaves out.
-func (d Disruption) filled(places map[string]baseyaml.Place) Disruption {
-	if _, has := places["for"]; !has {
-		d.For = kinds[d.Action].usual
+// withDefaults returns d with what is usual for what the file leaves out.
+func (d Disruption) withDefaults(places map[string]baseyaml.Place) Disruption {
+	if _, hasKey := places["for"]; !hasKey {
+		d.Length = kinds[d.Action].defaultLength
 	}
 	if d.Action == Slow && d.Link == (Link{}) {
 		d.Link = Link{Delay: 50 * time.Millisecond, Jitter: 50 * time.Millisecond}
@@ -214,8 +214,8 @@ func (d Disruption) filled(places map[string]baseyaml.Place) Disruption {
 
 // report reports an error of a key, and whether there is none.
 func report(p *baseyaml.Problems, at baseyaml.Place, key string, err error) bool {
-	found, is := errors.AsType[*baseyaml.Problem](err)
-	if !is {
+	found, ok := errors.AsType[*baseyaml.Problem](err)
+	if !ok {
 		return true
 	}
 	found.Key = strings.Trim(strconv.Quote(text.Brief(key, 100)), `"`)

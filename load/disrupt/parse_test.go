@@ -32,18 +32,18 @@ func TestParse(t *testing.T) {
 	require.NoError(t, err)
 	s := time.Second
 	assert.Equal(t, []disrupt.Disruption{
-		{Action: disrupt.Kill, At: s, For: 2 * s},
-		{Action: disrupt.KillServer, At: 3 * s, For: s},
-		{Action: disrupt.Restart, At: 10 * s, For: s},
-		{Action: disrupt.Pause, At: 20 * s, For: 500 * ms},
-		{Action: disrupt.Partition, At: 30 * s, For: 5 * s},
-		{Action: disrupt.Partition, At: 40 * s, For: s, Cut: disrupt.ToServer},
-		{Action: disrupt.Partition, At: 50 * s, For: s, Cut: disrupt.ToClients},
-		{Action: disrupt.Slow, At: 60 * s, For: 10 * s, Link: disrupt.Link{Delay: 50 * ms, Jitter: 50 * ms}},
-		{Action: disrupt.Slow, At: 70 * s, For: s,
+		{Action: disrupt.Kill, At: s, Length: 2 * s},
+		{Action: disrupt.KillServer, At: 3 * s, Length: s},
+		{Action: disrupt.Restart, At: 10 * s, Length: s},
+		{Action: disrupt.Pause, At: 20 * s, Length: 500 * ms},
+		{Action: disrupt.Partition, At: 30 * s, Length: 5 * s},
+		{Action: disrupt.Partition, At: 40 * s, Length: s, Cut: disrupt.ToServer},
+		{Action: disrupt.Partition, At: 50 * s, Length: s, Cut: disrupt.ToClients},
+		{Action: disrupt.Slow, At: 60 * s, Length: 10 * s, Link: disrupt.Link{Delay: 50 * ms, Jitter: 50 * ms}},
+		{Action: disrupt.Slow, At: 70 * s, Length: s,
 			Link: disrupt.Link{Delay: 10 * ms, Jitter: 5 * ms, Rate: 64 << 10, Segment: 3}},
 		{Action: disrupt.Reset, At: 80 * s},
-		{Action: disrupt.Fill, At: 80 * s, For: 10 * s},
+		{Action: disrupt.Fill, At: 80 * s, Length: 10 * s},
 	}, got)
 	var words []string
 	for _, d := range got {

@@ -8,45 +8,45 @@ import (
 // Track is how many commands a target had served at which time.
 type Track struct {
 	at     []time.Duration
-	served []int64
+	counts []int64
 }
 
 // Add adds a sample. Times and counts do not fall.
 func (t *Track) Add(at time.Duration, served int64) {
-	t.at, t.served = append(t.at, at), append(t.served, served)
+	t.at, t.counts = append(t.at, at), append(t.counts, served)
 }
 
 // The rate is back when it was as high for a second as a share of the mean before the disruption.
 const (
-	rateOver   = time.Second
-	rateBefore = 5 * time.Second
+	rateWindow = time.Second
+	baseWindow = 5 * time.Second
 	rateShare  = 0.9
 )
 
-// Span is a disruption between two others. Since is when the one before it had ended, or the load began; Until is when
+// Span is a disruption between two others. Since is when the one before it had ended, or the load began; NextBegin is when
 // the next one began, or the load ended.
-type Span struct{ Since, Began, Ended, Until time.Duration }
+type Span struct{ PreviousEnd, Begin, End, NextBegin time.Duration }
 
 // Recovery returns how long after the end of a disruption the first command was served, and how long after it the rate
 // was back: the next second had 90 % of the mean of the five seconds before the disruption. Both are exact to the
 // distance of two samples, and negative if that did not happen in the span, or is not known.
 func (t *Track) Recovery(s Span) (first, back time.Duration) {
 	first, back = -1, -1
-	base := t.count(s.Ended)
-	for i := t.after(s.Ended); i < len(t.at) && t.at[i] <= s.Until; i++ {
-		if t.served[i] > base {
-			first = t.at[i] - s.Ended
+	base := t.count(s.End)
+	for i := t.indexAt(s.End); i < len(t.at) && t.at[i] <= s.NextBegin; i++ {
+		if t.counts[i] > base {
+			first = t.at[i] - s.End
 			break
 		}
 	}
-	from := max(s.Since, s.Began-rateBefore)
-	before := t.rate(from, s.Began)
-	if before <= 0 {
+	from := max(s.PreviousEnd, s.Begin-baseWindow)
+	baseRate := t.rate(from, s.Begin)
+	if baseRate <= 0 {
 		return first, back
 	}
-	for i := t.after(s.Ended + max(first, 0)); i < len(t.at) && t.at[i]+rateOver <= s.Until; i++ {
-		if t.rate(t.at[i], t.at[i]+rateOver) >= rateShare*before {
-			return first, t.at[i] - s.Ended
+	for i := t.indexAt(s.End + max(first, 0)); i < len(t.at) && t.at[i]+rateWindow <= s.NextBegin; i++ {
+		if t.rate(t.at[i], t.at[i]+rateWindow) >= rateShare*baseRate {
+			return first, t.at[i] - s.End
 		}
 	}
 	return first, back
@@ -60,8 +60,8 @@ func (t *Track) rate(from, until time.Duration) float64 {
 	return float64(t.count(until)-t.count(from)) / (until - from).Seconds()
 }
 
-// after returns the first sample at a time or later.
-func (t *Track) after(at time.Duration) int {
+// indexAt returns the first sample at a time or later.
+func (t *Track) indexAt(at time.Duration) int {
 	return sort.Search(len(t.at), func(i int) bool { return t.at[i] >= at })
 }
 
@@ -71,5 +71,5 @@ func (t *Track) count(at time.Duration) int64 {
 	if i == 0 {
 		return 0
 	}
-	return t.served[i-1]
+	return t.counts[i-1]
 }

@@ -15,20 +15,20 @@ import (
 
 // journal is a target and a watch that keep what happens and when.
 type journal struct {
-	began      time.Time
+	start      time.Time
 	lines      []string
 	begin, end error
-	half       bool  // one that cannot be begun has an end
+	hasEnd     bool  // one that cannot be begun has an end
 	endCtx     error // of the context with which the last one was ended
 }
 
 func (j *journal) note(format string, args ...any) {
-	j.lines = append(j.lines, fmt.Sprintf("%v ", time.Since(j.began))+fmt.Sprintf(format, args...))
+	j.lines = append(j.lines, fmt.Sprintf("%v ", time.Since(j.start))+fmt.Sprintf(format, args...))
 }
 
 func (j *journal) Begin(_ context.Context, d disrupt.Disruption) (func(context.Context) error, error) {
 	j.note("do %s", d.Action)
-	if j.begin != nil && !j.half {
+	if j.begin != nil && !j.hasEnd {
 		return nil, j.begin
 	}
 	return func(ctx context.Context) error {
@@ -38,17 +38,17 @@ func (j *journal) Begin(_ context.Context, d disrupt.Disruption) (func(context.C
 	}, j.begin
 }
 
-func (j *journal) Begins(d disrupt.Disruption)           { j.note("begins %s", d.Action) }
-func (j *journal) Ended(d disrupt.Disruption, err error) { j.note("ended %s %v", d.Action, err) }
+func (j *journal) NoteBegin(d disrupt.Disruption)          { j.note("begins %s", d.Action) }
+func (j *journal) NoteEnd(d disrupt.Disruption, err error) { j.note("ended %s %v", d.Action, err) }
 
-func ran(t *testing.T, j *journal, limit time.Duration) {
+func runJournal(t *testing.T, j *journal, limit time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		j.began = time.Now()
+		j.start = time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
 		disrupt.Run(ctx, []disrupt.Disruption{
-			{Action: disrupt.Pause, At: time.Second, For: 2 * time.Second}, {Action: disrupt.Reset, At: 5 * time.Second},
+			{Action: disrupt.Pause, At: time.Second, Length: 2 * time.Second}, {Action: disrupt.Reset, At: 5 * time.Second},
 		}, j, j)
 	})
 }
@@ -68,7 +68,7 @@ func TestRun(t *testing.T) {
 		"ended before all":   {limit: time.Millisecond},
 		"cannot be ended": {journal: journal{end: errors.New("no")}, limit: time.Minute,
 			want: append(pause, "3s undo pause", "3s ended pause no")},
-		"half begun": {journal: journal{begin: errors.New("half"), half: true}, limit: 4 * time.Second,
+		"half begun": {journal: journal{begin: errors.New("half"), hasEnd: true}, limit: 4 * time.Second,
 			want: append(pause, "1s undo pause", "1s ended pause half")},
 		"cannot be begun": {journal: journal{begin: errors.New("no")}, limit: time.Minute,
 			want: append(pause, "1s ended pause no", "5s begins reset", "5s do reset", "5s ended reset no")},
@@ -76,7 +76,7 @@ func TestRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := test.journal
-			ran(t, &j, test.limit)
+			runJournal(t, &j, test.limit)
 			assert.Equal(t, test.want, j.lines)
 			assert.NoError(t, j.endCtx, "a disruption is ended whether the run is or not")
 		})
@@ -97,25 +97,25 @@ func TestRecovery(t *testing.T) {
 		}
 		track.Add(at, served)
 	}
-	first, back := track.Recovery(disrupt.Span{Since: 0, Began: 6 * s, Ended: 8 * s, Until: 20 * s})
+	first, back := track.Recovery(disrupt.Span{PreviousEnd: 0, Begin: 6 * s, End: 8 * s, NextBegin: 20 * s})
 	assert.Equal(t, 520*ms, first)
 	assert.InDelta(t, 1800*ms, back, float64(100*ms), "the first second with 90 a second begins at about 9.8 s")
 
-	first, back = track.Recovery(disrupt.Span{Began: 6 * s, Ended: 8 * s, Until: 8400 * ms})
+	first, back = track.Recovery(disrupt.Span{Begin: 6 * s, End: 8 * s, NextBegin: 8400 * ms})
 	assert.Negative(t, first, "the next one came before")
 	assert.Negative(t, back)
-	first, back = track.Recovery(disrupt.Span{Began: 6 * s, Ended: 8 * s, Until: 10 * s})
+	first, back = track.Recovery(disrupt.Span{Begin: 6 * s, End: 8 * s, NextBegin: 10 * s})
 	assert.Positive(t, first)
 	assert.Negative(t, back, "at half of the rate")
-	first, back = track.Recovery(disrupt.Span{Since: 6200 * ms, Began: 8 * s, Ended: 9 * s, Until: 20 * s})
+	first, back = track.Recovery(disrupt.Span{PreviousEnd: 6200 * ms, Begin: 8 * s, End: 9 * s, NextBegin: 20 * s})
 	assert.Positive(t, first)
 	assert.Negative(t, back, "there was no rate before")
-	first, _ = track.Recovery(disrupt.Span{Began: 30 * s, Ended: 31 * s, Until: 32 * s})
+	first, _ = track.Recovery(disrupt.Span{Begin: 30 * s, End: 31 * s, NextBegin: 32 * s})
 	assert.Negative(t, first)
 }
 
 // The rate is back with the first second that has 90 % of the mean of the five seconds before the disruption.
-func TestWhatCountsAsRecovered(t *testing.T) {
+func TestRecoveryOfTheRate(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
 	for name, test := range map[string]struct {
@@ -141,7 +141,7 @@ func TestWhatCountsAsRecovered(t *testing.T) {
 			}
 			track.Add(at, total)
 		}
-		served, back := track.Recovery(disrupt.Span{Began: 8 * s, Ended: 10 * s, Until: test.until})
+		served, back := track.Recovery(disrupt.Span{Begin: 8 * s, End: 10 * s, NextBegin: test.until})
 		assert.Equal(t, test.served, served, name)
 		assert.Equal(t, test.backAt, back, name)
 	}

@@ -26,10 +26,10 @@ func answerPings(conn *net.TCPConn) {
 	}
 }
 
-// timed is a pinger with a limit on the time of each reply.
-type timed struct{ pinger }
+// limitedPinger is a pinger with a limit on the time of each reply.
+type limitedPinger struct{ pinger }
 
-func (s *timed) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
+func (s *limitedPinger) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
 	out, next := s.pinger.Step(now, ev, out)
 	next.Wake = now + time.Minute
 	return out, next
@@ -40,27 +40,27 @@ func startPings(tb testing.TB, connections int, build func(engine.Config) engine
 	tb.Helper()
 	e := build(serve(tb, answerPings))
 	tb.Cleanup(func() { require.NoError(tb, e.Close()) })
-	crew := &pingers{lost: func(err error) { tb.Error(err) }}
+	crew := &pingers{onLoss: func(err error) { tb.Error(err) }}
 	var all []engine.Session
-	crew.opened.Add(connections)
+	crew.openGroup.Add(connections)
 	for range connections {
-		s := &timed{pinger{crew: crew}}
+		s := &limitedPinger{pinger{crew: crew}}
 		all = append(all, s)
 		e.Do(0, func(time.Duration) { e.Loops()[0].Open(s) })
 	}
-	crew.opened.Wait()
+	crew.openGroup.Wait()
 	return func(n int) { crew.run(e, all, n, 0) }
 }
 
-// TestNothingIsAllocatedForAnOperation counts what the whole process allocates.
-func TestNothingIsAllocatedForAnOperation(t *testing.T) { //nolint:paralleltest // so that it is alone
+// TestOperationAllocatesNothing counts what the whole process allocates.
+func TestOperationAllocatesNothing(t *testing.T) { //nolint:paralleltest // so that it is alone
 	const pings = 1000
 	ways := builders(t)
 	ways["wrapped socket"] = func(config engine.Config) engine.Engine {
 		dial := config.Dial
 		config.Dial = func(ctx context.Context) (net.Conn, error) {
 			conn, err := dial(ctx)
-			return wrapped{conn}, err
+			return wrappedConn{conn}, err
 		}
 		return engine.NewPortable(config)
 	}

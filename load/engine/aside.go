@@ -1,35 +1,35 @@
 package engine
 
-// aside is work outside the loop, and the session that is poked afterwards.
-type aside struct {
+// offload is work outside the loop, and the session that is poked afterwards.
+type offload struct {
 	session Session
 	work    func()
 }
 
-// Aside queues work: one at a time, so that a thousand sessions that compute at once
+// Offload queues work: one at a time, so that a thousand sessions that compute at once
 // leave the processor to those that have something to send.
-func (l *loop) Aside(s Session, work func()) {
-	if l.ended {
+func (l *loop) Offload(s Session, work func()) {
+	if l.isEnded {
 		return
 	}
-	l.asides = append(l.asides, aside{s, work})
-	if len(l.asides) == 1 {
-		first := l.asides[0]
-		l.engine.wg.Go(func() { l.workAside(first) })
+	l.offloads = append(l.offloads, offload{s, work})
+	if len(l.offloads) == 1 {
+		first := l.offloads[0]
+		l.engine.wg.Go(func() { l.runOffloads(first) })
 	}
 }
 
-// workAside does the given work, and then what has been queued behind it.
-func (l *loop) workAside(next aside) {
-	for more := true; more; {
+// runOffloads does the given work, and then what has been queued behind it.
+func (l *loop) runOffloads(next offload) {
+	for hasMore := true; hasMore; {
 		next.work()
 		l.enter()
-		if !l.ended {
+		if !l.isEnded {
 			l.Poke(next.session)
-			l.asides = l.asides[1:]
+			l.offloads = l.offloads[1:]
 		}
-		if more = len(l.asides) > 0; more {
-			next = l.asides[0]
+		if hasMore = len(l.offloads) > 0; hasMore {
+			next = l.offloads[0]
 		}
 		l.leave()
 	}

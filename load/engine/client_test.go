@@ -22,20 +22,20 @@ func (redisProtocol) Introduce(context.Context, wire.Dial) (wire.Introduction, e
 
 func (redisProtocol) Speaker(string) wire.Speaker { return new(redisSpeaker) }
 
-type redisSpeaker struct{ asks bool }
+type redisSpeaker struct{ isFetch bool }
 
-func (s *redisSpeaker) say(out []byte, asks bool) []byte {
-	s.asks = asks
+func (s *redisSpeaker) ping(out []byte, isFetch bool) []byte {
+	s.isFetch = isFetch
 	return append(out, "PING\r\n"...)
 }
 
-func (s *redisSpeaker) Open(out []byte) ([]byte, error)        { return s.say(out, false), nil }
-func (s *redisSpeaker) Push(out []byte, _ *plan.Push) []byte   { return s.say(out, false) }
-func (s *redisSpeaker) Take(out []byte, _ *wire.Queues) []byte { return s.say(out, true) }
-func (s *redisSpeaker) Done(out, _ []byte) []byte              { return s.say(out, false) }
-func (s *redisSpeaker) Fail(out, _ []byte) []byte              { return s.say(out, false) }
-func (s *redisSpeaker) Beat(out []byte, _ wire.State) []byte   { return s.say(out, false) }
-func (s *redisSpeaker) Info(out []byte) []byte                 { return s.say(out, false) }
+func (s *redisSpeaker) Open(out []byte) ([]byte, error)        { return s.ping(out, false), nil }
+func (s *redisSpeaker) Push(out []byte, _ *plan.Push) []byte   { return s.ping(out, false) }
+func (s *redisSpeaker) Take(out []byte, _ *wire.Queues) []byte { return s.ping(out, true) }
+func (s *redisSpeaker) Done(out, _ []byte) []byte              { return s.ping(out, false) }
+func (s *redisSpeaker) Fail(out, _ []byte) []byte              { return s.ping(out, false) }
+func (s *redisSpeaker) Beat(out []byte, _ wire.State) []byte   { return s.ping(out, false) }
+func (s *redisSpeaker) Info(out []byte) []byte                 { return s.ping(out, false) }
 func (*redisSpeaker) Bye(out []byte) []byte                    { return append(out, "QUIT\r\n"...) }
 func (*redisSpeaker) Verb(measure.Op) string                   { return "PING" }
 func (*redisSpeaker) Times() wire.Times                        { return wire.Times{} }
@@ -45,31 +45,31 @@ func (s *redisSpeaker) Hear(in []byte, e *wire.Event) (int, error) {
 	if errors.Is(err, fwp.ErrShort) {
 		return 0, wire.ErrShort
 	}
-	if s.asks {
+	if s.isFetch {
 		e.Kind = wire.Empty // there is no job here
 	}
 	return n, err
 }
 
 // client carries out an order with all that a load has.
-func client(o order) (m measured, err error) {
+func client(o order) (m measurement, err error) {
 	address, err := netip.ParseAddrPort(o.Address)
 	if err != nil {
 		return m, err
 	}
 	config := load.Config{
 		Workload: plan.Workload{Producers: o.Connections, JobLimit: int64(o.Pings)}, Run: "r", Pace: 1e5, Loops: 1,
-		Protocol: redisProtocol{}, Dial: connecting(address).Dial,
+		Protocol: redisProtocol{}, Dial: configFor(address).Dial,
 	}
 	if o.Epoll {
-		config.Resolve = connecting(address).Resolve
+		config.Resolve = configFor(address).Resolve
 	}
 	result := load.Run(context.Background(), config)
 	if result.Report.Jobs.Pushed != int64(o.Pings) {
-		return m, errors.New("not all PINGs were answered: " + result.Report.Gone)
+		return m, errors.New("not all PINGs were answered: " + result.Report.LossReason)
 	}
 	op := result.Report.Op("push")
-	m.Took = result.Report.Measured
+	m.Elapsed = result.Report.Measured
 	m.Service.P99 = op.Service.P99
 	return m, nil
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// largest is the most that is read or written at once inside the loop, and the most
+// chunkSize is the most that is read or written at once inside the loop, and the most
 // memory that is kept to write from.
-const largest = 16 << 10
+const chunkSize = 16 << 10
 
 // errNothing reports that there are no bytes, and that the connection is open.
 var errNothing = errors.New("nothing to read")
@@ -16,16 +16,16 @@ var errNothing = errors.New("nothing to read")
 // conn is the connection of a session, or the dial for it. Its fields are guarded by
 // the loop.
 type conn struct {
-	loop    *loop
-	link    *Link // nil: no session wants to know of it any more
-	wire    wire
-	opening bool   // the dial is under way
-	pending []byte // what is to be written later, in order
-	spare   []byte // memory for pending
-	writing bool   // the wire is writing what is pending
-	closing bool   // is closed when nothing is being written
-	halving bool   // our half is closed when nothing is being written
-	failure error  // of a write or, while it is being opened, of the dial: nothing more is written
+	loop          *loop
+	link          *Link // nil: no session wants to know of it any more
+	wire          wire
+	isOpening     bool   // the dial is under way
+	pending       []byte // what is to be written later, in order
+	spare         []byte // memory for pending
+	isWriting     bool   // the wire is writing what is pending
+	isClosing     bool   // is closed when nothing is being written
+	isHalfClosing bool   // our half is closed when nothing is being written
+	failure       error  // of a write or, while it is being opened, of the dial: nothing more is written
 }
 
 // wire moves the bytes of one connection. Its methods are called inside the loop, and none
@@ -42,7 +42,7 @@ type wire interface {
 	// written; or fail.
 	flush()
 	// limit gives flush so much more time. When it is over the connection is closed.
-	limit(left time.Duration)
+	limit(timeout time.Duration)
 	// closeWrite closes our half of the connection, if it has halves.
 	closeWrite()
 	// abort makes the close that follows a reset, if that can be done.
@@ -51,21 +51,21 @@ type wire interface {
 	close()
 }
 
-// opened reports to the session that the dial has succeeded.
-func (c *conn) opened() {
-	c.opening = false
+// reportOpened reports to the session that the dial has succeeded.
+func (c *conn) reportOpened() {
+	c.isOpening = false
 	if c.link == nil {
-		c.shut()
+		c.closeNow()
 		return
 	}
 	c.loop.step(c.link, c, Event{Kind: Opened})
 }
 
-// refused reports to the session that the dial has failed.
-func (c *conn) refused(err error) {
-	c.opening, c.failure = false, err
+// reportRefused reports to the session that the dial has failed.
+func (c *conn) reportRefused(err error) {
+	c.isOpening, c.failure = false, err
 	if c.link == nil {
-		c.shut()
+		c.closeNow()
 		return
 	}
 	c.loop.lose(c, Failed, err)
@@ -80,9 +80,9 @@ func (c *conn) data(in []byte) {
 	}
 }
 
-// broken reports to the session that reading has failed, unless there was only nothing to
+// reportReadError reports to the session that reading has failed, unless there was only nothing to
 // read.
-func (c *conn) broken(err error) {
+func (c *conn) reportReadError(err error) {
 	switch {
 	case c.link == nil || errors.Is(err, errNothing):
 	case errors.Is(err, io.EOF):
@@ -95,10 +95,10 @@ func (c *conn) broken(err error) {
 // send writes b, or as much of it as goes without waiting, and has the rest written
 // later. It keeps no part of b.
 func (c *conn) send(b []byte) {
-	if c.opening || c.failure != nil || c.closing || c.halving {
+	if c.isOpening || c.failure != nil || c.isClosing || c.isHalfClosing {
 		return
 	}
-	if !c.writing && len(b) <= largest {
+	if !c.isWriting && len(b) <= chunkSize {
 		n, err := c.wire.write(b)
 		if err != nil {
 			c.fail(err)
@@ -112,37 +112,37 @@ func (c *conn) send(b []byte) {
 		c.pending, c.spare = c.spare, nil
 	}
 	c.pending = append(c.pending, b...)
-	if !c.writing {
-		c.writing = true
+	if !c.isWriting {
+		c.isWriting = true
 		c.wire.flush()
 	}
 }
 
 // reuse keeps the memory of what was written for what is written next, within limits.
 func (c *conn) reuse(b []byte) {
-	if cap(b) <= largest {
+	if cap(b) <= chunkSize {
 		c.spare = b[:0]
 	}
 }
 
-// written ends the writing of what was pending.
-func (c *conn) written() {
-	c.writing = false
+// endWriting ends the writing of what was pending.
+func (c *conn) endWriting() {
+	c.isWriting = false
 	switch {
-	case c.closing:
-		c.shut()
-	case c.halving:
+	case c.isClosing:
+		c.closeNow()
+	case c.isHalfClosing:
 		c.wire.closeWrite()
 	}
 }
 
 // closeWrite closes our half of the connection after what was sent has gone.
 func (c *conn) closeWrite() {
-	if c.opening || c.halving {
+	if c.isOpening || c.isHalfClosing {
 		return
 	}
-	c.halving = true
-	if !c.writing {
+	c.isHalfClosing = true
+	if !c.isWriting {
 		c.wire.closeWrite()
 	}
 }
@@ -155,10 +155,10 @@ func (c *conn) fail(err error) {
 	}
 }
 
-// failed reports the failure that fail has noted.
-func (c *conn) failed() {
-	if c.opening {
-		c.refused(c.failure)
+// reportFailure reports the failure that fail has noted.
+func (c *conn) reportFailure() {
+	if c.isOpening {
+		c.reportRefused(c.failure)
 		return
 	}
 	c.loop.lose(c, Ended, c.failure)
@@ -169,13 +169,13 @@ func (c *conn) failed() {
 func (c *conn) finish() {
 	c.detach()
 	switch {
-	case c.opening:
+	case c.isOpening:
 		c.wire.cancel()
-	case c.writing:
-		c.closing = true
+	case c.isWriting:
+		c.isClosing = true
 		c.wire.limit(c.loop.engine.config.Linger)
 	default:
-		c.shut()
+		c.closeNow()
 	}
 }
 
@@ -189,11 +189,11 @@ func (c *conn) reset() {
 func (c *conn) abandon() {
 	c.detach()
 	c.pending = nil
-	if c.opening {
+	if c.isOpening {
 		c.wire.cancel()
 		return
 	}
-	c.shut()
+	c.closeNow()
 }
 
 func (c *conn) detach() {
@@ -203,9 +203,9 @@ func (c *conn) detach() {
 	}
 }
 
-// shut closes the connection at once.
-func (c *conn) shut() {
-	if _, is := c.loop.conns[c]; !is {
+// closeNow closes the connection at once.
+func (c *conn) closeNow() {
+	if _, ok := c.loop.conns[c]; !ok {
 		return
 	}
 	delete(c.loop.conns, c)

@@ -7,13 +7,13 @@ import (
 	"net"
 )
 
-// direct is not there: on this system package net does all reading and writing.
-type direct struct{}
+// directSocket is not there: on this system package net does all reading and writing.
+type directSocket struct{}
 
-func newDirect(net.Conn) *direct { return nil }
+func newDirectSocket(net.Conn) *directSocket { return nil }
 
-func (*direct) attend(func() bool) error { return errors.ErrUnsupported }
+func (*directSocket) attend(func() bool) error { return errors.ErrUnsupported }
 
-func (*direct) read([]byte) (int, error) { return 0, errors.ErrUnsupported }
+func (*directSocket) read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
-func (*direct) write([]byte) (int, error) { return 0, errors.ErrUnsupported }
+func (*directSocket) write([]byte) (int, error) { return 0, errors.ErrUnsupported }

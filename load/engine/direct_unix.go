@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// direct reads from a socket and writes to it without a wait of its own: it is the
+// directSocket reads from a socket and writes to it without a wait of its own: it is the
 // runtime's poller that waits.
-type direct struct {
+type directSocket struct {
 	conn net.Conn
 	raw  syscall.RawConn
 	put  func(fd uintptr) bool // transmit, made once
@@ -21,9 +21,9 @@ type direct struct {
 	err  error                 // why not more
 }
 
-// newDirect returns nil if conn is not known to be a plain socket: what wraps one may do
+// newDirectSocket returns nil if conn is not known to be a plain socket: what wraps one may do
 // something with the bytes first.
-func newDirect(conn net.Conn) *direct {
+func newDirectSocket(conn net.Conn) *directSocket {
 	var raw syscall.RawConn
 	var err error
 	switch socket := conn.(type) {
@@ -35,7 +35,7 @@ func newDirect(conn net.Conn) *direct {
 	if raw == nil || err != nil {
 		return nil
 	}
-	d := &direct{conn: conn, raw: raw}
+	d := &directSocket{conn: conn, raw: raw}
 	d.put = d.transmit
 	return d
 }
@@ -43,7 +43,7 @@ func newDirect(conn net.Conn) *direct {
 // attend calls ready now, and again whenever something may have come, until it returns
 // false. ready has to read until there is nothing more: it learns only of what arrives
 // later. The error is that of waiting.
-func (d *direct) attend(ready func() bool) error {
+func (d *directSocket) attend(ready func() bool) error {
 	return d.raw.Read(func(fd uintptr) bool {
 		d.fd = fd
 		return !ready()
@@ -51,7 +51,7 @@ func (d *direct) attend(ready func() bool) error {
 }
 
 // read may be called by ready. That nothing has come is errNothing.
-func (d *direct) read(b []byte) (int, error) {
+func (d *directSocket) read(b []byte) (int, error) {
 	n, err := readNow(d.fd, b)
 	switch {
 	case err == nil:
@@ -59,24 +59,24 @@ func (d *direct) read(b []byte) (int, error) {
 	case errors.Is(err, syscall.EAGAIN):
 		return 0, errNothing
 	}
-	return 0, d.failed("read", err)
+	return 0, d.opError("read", err)
 }
 
 // write writes what the socket accepts at once, and returns how much that was. Less than all of it, or nothing, is not
 // an error.
-func (d *direct) write(b []byte) (int, error) {
+func (d *directSocket) write(b []byte) (int, error) {
 	d.b = b
 	err := d.raw.Write(d.put)
 	d.b = nil
 	if err == nil && d.err != nil {
-		err = d.failed("write", d.err)
+		err = d.opError("write", d.err)
 	}
 	return d.n, err
 }
 
 // transmit is called with the socket. It returns true: do not wait until more can be
 // written.
-func (d *direct) transmit(fd uintptr) bool {
+func (d *directSocket) transmit(fd uintptr) bool {
 	d.n, d.err = writeNow(fd, d.b)
 	if errors.Is(d.err, syscall.EAGAIN) {
 		d.err = nil
@@ -84,8 +84,8 @@ func (d *direct) transmit(fd uintptr) bool {
 	return true
 }
 
-// failed returns err as package net would.
-func (d *direct) failed(op string, err error) error {
+// opError returns err as package net would.
+func (d *directSocket) opError(op string, err error) error {
 	return &net.OpError{
 		Op: op, Net: d.conn.LocalAddr().Network(), Source: d.conn.LocalAddr(), Addr: d.conn.RemoteAddr(),
 		Err: os.NewSyscallError(op, err),

@@ -26,17 +26,17 @@ type Config struct {
 	// Without them these sessions connect as all others do.
 	DialBack    func(ctx context.Context) (net.Conn, error)
 	ResolveBack Resolve
-	// Opened, if set, is called by the epoll engine with the address of each connection that it has opened. It is called
+	// OnOpen, if set, is called by the epoll engine with the address of each connection that it has opened. It is called
 	// inside a loop, by several at once, and must not block.
-	Opened func(netip.AddrPort)
-	// Spread gives every connection of the epoll engine to a loopback address of IPv4 a source
+	OnOpen func(netip.AddrPort)
+	// SpreadSources gives every connection of the epoll engine to a loopback address of IPv4 a source
 	// address of its own in 127.0.0.0/8, in turn: the ports of one source are used up by some
 	// thirty thousand connections a minute.
-	Spread bool
-	// Coarse makes the loops of the portable engine sleep by package time, whose timers come up to
+	SpreadSources bool
+	// CoarseTimers makes the loops of the portable engine sleep by package time, whose timers come up to
 	// a millisecond late. Else, on Linux, they come within some ten microseconds. In virtual time
 	// (testing/synctest) it must be set.
-	Coarse bool
+	CoarseTimers bool
 	// KeepProcessors has each thread of the epoll engine keep its processor of the Go runtime while it waits. That saves
 	// what the runtime's monitor does to take it away, a tenth of the CPU time of a load on a slow server. GOMAXPROCS must
 	// be greater than Loops: other goroutines run on what is left.
@@ -48,14 +48,14 @@ type Config struct {
 
 // driver is an engine: loops, and what they share.
 type driver struct {
-	name   string
-	config Config
-	start  time.Time
-	ctx    context.Context //nolint:containedctx // the life of the engine, which its dials share
-	cancel context.CancelFunc
-	loops  []*loop
-	shown  []Loop
-	wg     sync.WaitGroup // added to inside a loop, or before there is one
+	name           string
+	config         Config
+	start          time.Time
+	ctx            context.Context //nolint:containedctx // the life of the engine, which its dials share
+	cancel         context.CancelFunc
+	loops          []*loop
+	loopInterfaces []Loop
+	wg             sync.WaitGroup // added to inside a loop, or before there is one
 }
 
 func newDriver(name string, config Config) *driver {
@@ -71,7 +71,7 @@ func newDriver(name string, config Config) *driver {
 // add adds a loop.
 func (e *driver) add(l *loop) {
 	e.loops = append(e.loops, l)
-	e.shown = append(e.shown, l)
+	e.loopInterfaces = append(e.loopInterfaces, l)
 }
 
 // NewPortable returns a running engine which has a goroutine for each connection, and one more that
@@ -79,7 +79,7 @@ func (e *driver) add(l *loop) {
 func NewPortable(config Config) Engine {
 	e := newDriver("portable", config)
 	for range e.config.Loops {
-		s := newSleeper(config.Coarse, e.start)
+		s := newSleeper(config.CoarseTimers, e.start)
 		l := newLoop(e, s, newStream)
 		e.add(l)
 		e.wg.Go(func() { l.keepTime(s) })
@@ -89,13 +89,13 @@ func NewPortable(config Config) Engine {
 
 func (e *driver) String() string { return e.name }
 
-func (e *driver) Loops() []Loop { return e.shown }
+func (e *driver) Loops() []Loop { return e.loopInterfaces }
 
 func (e *driver) Do(loop int, fn func(now time.Duration)) {
 	l := e.loops[loop]
 	l.enter()
 	defer l.leave()
-	l.unused = false // fn may take its time
+	l.isClockFresh = false // fn may take its time
 	fn(l.clock)
 }
 
@@ -103,9 +103,9 @@ func (e *driver) Busy(loop int) time.Duration {
 	return time.Duration(e.loops[loop].busy.Load())
 }
 
-func (e *driver) Waited(loop int) (total time.Duration, times int64) {
+func (e *driver) WaitTime(loop int) (total time.Duration, times int64) {
 	l := e.loops[loop]
-	return time.Duration(l.waited.Load()), l.came.Load()
+	return time.Duration(l.waitTime.Load()), l.arrivals.Load()
 }
 
 func (e *driver) Close() error {

@@ -14,8 +14,8 @@ import (
 	"github.com/fwpsuite/fwp/load/engine"
 )
 
-// ending is a session that, when it is poked, sends so many bytes and ends like that.
-func ending(size int, next engine.Next) *probe {
+// newEndProbe is a session that, when it is poked, sends so many bytes and ends like that.
+func newEndProbe(size int, next engine.Next) *probe {
 	return &probe{do: func(_ time.Duration, ev engine.Event) (string, engine.Next) {
 		if ev.Kind != engine.Woken {
 			return "", engine.Next{}
@@ -29,8 +29,8 @@ func ending(size int, next engine.Next) *probe {
 func TestCloseWrite(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 100, 1 << 20} {
-		inTown(t, func(t *testing.T, w *town) {
-			s := ending(size, engine.Next{CloseWrite: true})
+		runHarness(t, func(t *testing.T, w *harness) {
+			s := newEndProbe(size, engine.Next{CloseWrite: true})
 			p := w.open(s)
 			w.poke(s)
 			w.poke(s) // what is sent after it is dropped
@@ -49,8 +49,8 @@ func TestCloseWrite(t *testing.T) {
 func TestReset(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 1 << 20} {
-		inTown(t, func(t *testing.T, w *town) {
-			s := ending(size, engine.Next{Close: true, Reset: true})
+		runHarness(t, func(t *testing.T, w *harness) {
+			s := newEndProbe(size, engine.Next{Close: true, Reset: true})
 			p := w.open(s)
 			w.poke(s)
 			got, err := io.ReadAll(p)
@@ -66,9 +66,9 @@ func TestReset(t *testing.T) {
 // A session that resets while it is being opened gives the dial up.
 func TestResetOfADial(t *testing.T) {
 	t.Parallel()
-	inTown(t, func(t *testing.T, w *town) {
-		s := ending(0, engine.Next{Close: true, Reset: true})
-		w.in(func() {
+	runHarness(t, func(t *testing.T, w *harness) {
+		s := newEndProbe(0, engine.Next{Close: true, Reset: true})
+		w.do(func() {
 			w.loop.Open(s)
 			w.loop.Poke(s)
 		})

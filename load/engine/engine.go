@@ -97,7 +97,7 @@ type Next struct {
 // Step of one of its sessions, or in a function that was given to Do. None of them
 // blocks, and none of them steps a session before it returns.
 type Loop interface {
-	// Open dials a connection for s, aside. When that is done s is stepped with Opened or
+	// Open dials a connection for s, aside. When that is done s is stepped with OnOpen or
 	// with Failed. Until then it may be stepped with Woken. s must have no connection and
 	// no dial under way; else Open panics.
 	Open(s Session)
@@ -105,10 +105,10 @@ type Loop interface {
 	// stepped in the order in which they were poked; one that waits for its step already
 	// is not stepped twice.
 	Poke(s Session)
-	// Aside runs work outside the loop, where it may take its time, and then pokes s.
+	// Offload runs work outside the loop, where it may take its time, and then pokes s.
 	// Works of one loop run one after the other, in the order of their calls. What work
 	// writes may be read in the step that follows it.
-	Aside(s Session, work func())
+	Offload(s Session, work func())
 	// Now reads the clock.
 	Now() time.Duration
 }
@@ -126,10 +126,10 @@ type Engine interface {
 	// Busy returns for how long the loop has been at work since the start of the engine:
 	// steps and the sending within them. It may be called from anywhere.
 	Busy(loop int) time.Duration
-	// Waited estimates for how long what was received for the sessions of the loop has waited until the loop handled it,
+	// WaitTime estimates for how long what was received for the sessions of the loop has waited until the loop handled it,
 	// in all, since the start of the engine, and how often something was received. The portable engine does not know. It
 	// may be called from anywhere.
-	Waited(loop int) (total time.Duration, times int64)
+	WaitTime(loop int) (total time.Duration, times int64)
 	// Close gives up all dials, closes all connections, sent or not, and returns when
 	// nothing of the engine runs any more: it waits for the work that is aside. No session
 	// is stepped after it. The error is always nil at present. It must not be called
@@ -140,14 +140,14 @@ type Engine interface {
 // Link is the engine's part of a session, which embeds it. Its zero value is ready to
 // use.
 type Link struct {
-	session Session
-	conn    *conn         // dialling or there; nil: none
-	dialed  time.Duration // when the latest dial began
-	wake    time.Duration // 0: has no place in the loop's timers
-	place   int           // in the loop's timers
-	queued  bool          // is in the loop's queue
-	poked   bool          // is to be stepped with Woken when its turn in the queue comes
-	over    bool          // its latest step said Close
+	session  Session
+	conn     *conn         // dialling or there; nil: none
+	dialed   time.Duration // when the latest dial began
+	wake     time.Duration // 0: has no place in the loop's timers
+	place    int           // in the loop's timers
+	isQueued bool          // is in the loop's queue
+	isPoked  bool          // is to be stepped with Woken when its turn in the queue comes
+	isClosed bool          // its latest step said Close
 
 	// Back has the session connect to the other port of the server, if the engine's Config has one. It is set before
 	// the session is first opened.

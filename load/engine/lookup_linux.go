@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// sharedFor is how long the addresses of one lookup serve for dials.
-	sharedFor = time.Second
+	// shareTime is how long the addresses of one lookup serve for dials.
+	shareTime = time.Second
 	// lookupLimit bounds one lookup.
 	lookupLimit = 30 * time.Second
 )
@@ -21,43 +21,43 @@ type lookup struct {
 	resolve Resolve
 
 	mu      sync.Mutex
-	latest  found
-	at      time.Time     // of latest
-	waiting []func(found) // the dials that wait for the lookup under way; none: there is none
+	latest  lookupResult
+	at      time.Time            // of latest
+	waiters []func(lookupResult) // the dials that wait for the lookup under way; none: there is none
 }
 
-// found is what a lookup has found.
-type found struct {
+// lookupResult is what a lookup has found.
+type lookupResult struct {
 	addresses []netip.AddrPort
 	err       error
 }
 
 // get returns the addresses if they were looked up a moment ago. Else it has later called with them, by a goroutine
 // outside the loops. It is called inside a loop.
-func (k *lookup) get(later func(found)) (now found, known bool) {
+func (k *lookup) get(callback func(lookupResult)) (result lookupResult, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if time.Since(k.at) < sharedFor {
+	if time.Since(k.at) < shareTime {
 		return k.latest, true
 	}
-	k.waiting = append(k.waiting, later)
-	if len(k.waiting) == 1 {
-		k.engine.wg.Go(k.look)
+	k.waiters = append(k.waiters, callback)
+	if len(k.waiters) == 1 {
+		k.engine.wg.Go(k.run)
 	}
-	return found{}, false
+	return lookupResult{}, false
 }
 
-// look looks the name up, and hands the result to all who wait for it.
-func (k *lookup) look() {
+// run looks the name up, and hands the result to all who wait for it.
+func (k *lookup) run() {
 	ctx, cancel := context.WithTimeout(k.engine.ctx, lookupLimit)
 	defer cancel()
 	addresses, err := k.resolve(ctx)
-	now := found{addresses, err}
+	result := lookupResult{addresses, err}
 	k.mu.Lock()
-	waiting := k.waiting
-	k.latest, k.at, k.waiting = now, time.Now(), nil
+	waiters := k.waiters
+	k.latest, k.at, k.waiters = result, time.Now(), nil
 	k.mu.Unlock()
-	for _, later := range waiting {
-		later(now)
+	for _, callback := range waiters {
+		callback(result)
 	}
 }

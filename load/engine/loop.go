@@ -9,25 +9,25 @@ import (
 // loop is a lock around its sessions. The goroutine that holds it steps the sessions for which
 // something has happened, and before it unlocks those that were poked and those whose wake has come.
 type loop struct {
-	engine  *driver
-	waker   waker
-	newWire func(c *conn) wire
-	busy    atomic.Int64 // nanoseconds
-	waited  atomic.Int64 // nanoseconds, of all that came
-	came    atomic.Int64
+	engine   *driver
+	waker    waker
+	newWire  func(c *conn) wire
+	busy     atomic.Int64 // nanoseconds
+	waitTime atomic.Int64 // nanoseconds, of all that came
+	arrivals atomic.Int64
 
-	mu      sync.Mutex
-	ended   bool          // Engine.Close was called
-	entered time.Duration // when the lock was taken
-	clock   time.Duration // the latest reading
-	unused  bool          // clock was read on entering, and no step has used it
-	out     []byte        // what a step appends to
-	in      []byte        // what is read inside the loop
-	conns   map[*conn]struct{}
-	queue   []*Link // those to be stepped before the loop is left, in order
-	timers  timers
-	alarm   time.Duration // when the waker has the loop entered; 0: not set
-	asides  []aside       // what is to be done outside; the first is being done
+	mu           sync.Mutex
+	isEnded      bool          // Engine.Close was called
+	enteredAt    time.Duration // when the lock was taken
+	clock        time.Duration // the latest reading
+	isClockFresh bool          // clock was read on entering, and no step has used it
+	out          []byte        // what a step appends to
+	in           []byte        // what is read inside the loop
+	conns        map[*conn]struct{}
+	queue        []*Link // those to be stepped before the loop is left, in order
+	timers       timers
+	alarm        time.Duration // when the waker has the loop entered; 0: not set
+	offloads     []offload     // what is to be done outside; the first is being done
 }
 
 func newLoop(e *driver, w waker, newWire func(c *conn) wire) *loop {
@@ -36,7 +36,7 @@ func newLoop(e *driver, w waker, newWire func(c *conn) wire) *loop {
 		waker:   w,
 		newWire: newWire,
 		conns:   map[*conn]struct{}{},
-		in:      make([]byte, largest),
+		in:      make([]byte, chunkSize),
 	}
 }
 
@@ -47,11 +47,11 @@ func (l *loop) Open(s Session) {
 	if k.conn != nil {
 		panic("engine: Open of a session that is open")
 	}
-	if l.ended {
+	if l.isEnded {
 		return
 	}
-	k.session, k.over, k.dialed = s, false, l.Now()
-	c := &conn{loop: l, link: k, opening: true}
+	k.session, k.isClosed, k.dialed = s, false, l.Now()
+	c := &conn{loop: l, link: k, isOpening: true}
 	c.wire = l.newWire(c)
 	k.conn = c
 	l.conns[c] = struct{}{}
@@ -61,15 +61,15 @@ func (l *loop) Open(s Session) {
 func (l *loop) Poke(s Session) {
 	k := s.link()
 	k.session = s
-	if !k.over && !l.ended {
-		k.poked = true
+	if !k.isClosed && !l.isEnded {
+		k.isPoked = true
 		l.enqueue(k)
 	}
 }
 
 func (l *loop) enqueue(k *Link) {
-	if !k.queued {
-		k.queued = true
+	if !k.isQueued {
+		k.isQueued = true
 		l.queue = append(l.queue, k)
 	}
 }
@@ -78,8 +78,8 @@ func (l *loop) enqueue(k *Link) {
 func (l *loop) enter() {
 	l.mu.Lock()
 	l.clock = l.Now()
-	l.entered = l.clock
-	l.unused = true
+	l.enteredAt = l.clock
+	l.isClockFresh = true
 }
 
 // leave steps whoever is due, sets the alarm and gives the lock back.
@@ -89,7 +89,7 @@ func (l *loop) leave() {
 		l.alarm = next
 		l.waker.set(next)
 	}
-	l.busy.Add(int64(l.Now() - l.entered))
+	l.busy.Add(int64(l.Now() - l.enteredAt))
 	l.mu.Unlock()
 }
 
@@ -99,7 +99,7 @@ func (l *loop) leave() {
 // a session leaves the loop every few microseconds.
 func (l *loop) settle() {
 	l.drain()
-	for turns := len(l.timers); turns > 0 && l.timers.due(l.clock); turns-- {
+	for turns := len(l.timers); turns > 0 && l.timers.isDue(l.clock); turns-- {
 		k := l.timers[0]
 		l.timers.set(k, 0)
 		l.step(k, k.conn, Event{Kind: Woken})
@@ -111,13 +111,13 @@ func (l *loop) settle() {
 func (l *loop) drain() {
 	for done := 0; done < len(l.queue); done++ { //nolint:intrange // the steps make it longer
 		k := l.queue[done]
-		k.queued = false
-		if k.poked {
-			k.poked = false
+		k.isQueued = false
+		if k.isPoked {
+			k.isPoked = false
 			l.step(k, k.conn, Event{Kind: Woken})
 		}
 		if c := k.conn; c != nil && c.failure != nil {
-			c.failed()
+			c.reportFailure()
 		}
 	}
 	clear(l.queue)
@@ -127,15 +127,15 @@ func (l *loop) drain() {
 // step steps a session and does what it wants. What it sends goes to c, if that is
 // there.
 func (l *loop) step(k *Link, c *conn, ev Event) {
-	if !l.unused {
+	if !l.isClockFresh {
 		l.clock = l.Now()
 	}
-	l.unused = false
+	l.isClockFresh = false
 	send, next := k.session.Step(l.clock, ev, l.out[:0])
 	if len(send) > 0 && c != nil {
 		c.send(send)
 	}
-	l.keep(cap(send))
+	l.growOut(cap(send))
 	if !next.Close {
 		l.timers.set(k, next.Wake)
 		if next.CloseWrite && k.conn != nil {
@@ -144,7 +144,7 @@ func (l *loop) step(k *Link, c *conn, ev Event) {
 		return
 	}
 	l.timers.set(k, 0)
-	k.over, k.poked = true, false
+	k.isClosed, k.isPoked = true, false
 	switch {
 	case k.conn == nil:
 	case next.Reset:
@@ -154,10 +154,10 @@ func (l *loop) step(k *Link, c *conn, ev Event) {
 	}
 }
 
-// keep makes room for as much as a step has needed, within limits. It does not keep
+// growOut makes room for as much as a step has needed, within limits. It does not keep
 // what the step returned, which may belong to the session.
-func (l *loop) keep(size int) {
-	if size > cap(l.out) && size <= largest {
+func (l *loop) growOut(size int) {
+	if size > cap(l.out) && size <= chunkSize {
 		l.out = make([]byte, 0, size)
 	}
 }
@@ -184,11 +184,11 @@ func (l *loop) keepTime(s sleeper) {
 func (l *loop) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended {
+	if l.isEnded {
 		return
 	}
-	l.ended = true
-	l.timers, l.queue, l.asides = nil, nil, nil
+	l.isEnded = true
+	l.timers, l.queue, l.offloads = nil, nil, nil
 	for c := range l.conns {
 		c.abandon()
 	}

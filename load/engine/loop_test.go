@@ -32,7 +32,7 @@ func TestWakes(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inTown(t, func(t *testing.T, w *town) {
+			runHarness(t, func(t *testing.T, w *harness) {
 				s := &probe{}
 				s.do = func(time.Duration, engine.Event) (string, engine.Next) {
 					if len(s.log) > len(test.wakes) {
@@ -52,7 +52,7 @@ func TestWakes(t *testing.T) {
 
 func TestWakeIsReplaced(t *testing.T) {
 	t.Parallel()
-	inTown(t, func(t *testing.T, w *town) {
+	runHarness(t, func(t *testing.T, w *harness) {
 		wakes := []time.Duration{10 * time.Second, 5 * time.Second, 20 * time.Second, 0}
 		s := &probe{}
 		s.do = func(time.Duration, engine.Event) (string, engine.Next) {
@@ -70,11 +70,11 @@ func TestWakeIsReplaced(t *testing.T) {
 
 func TestManyWakes(t *testing.T) {
 	t.Parallel()
-	inTown(t, func(t *testing.T, w *town) {
+	runHarness(t, func(t *testing.T, w *harness) {
 		const sessions = 1000
 		var order []time.Duration
 		all := make([]probe, sessions)
-		w.in(func() {
+		w.do(func() {
 			for i := range all {
 				at := time.Duration(i*7919%sessions+1) * time.Millisecond
 				all[i].do = func(now time.Duration, _ engine.Event) (string, engine.Next) {
@@ -97,20 +97,20 @@ func TestManyWakes(t *testing.T) {
 
 func TestPoke(t *testing.T) {
 	t.Parallel()
-	inTown(t, func(t *testing.T, w *town) {
+	runHarness(t, func(t *testing.T, w *harness) {
 		var order []string
-		named := func(name string, then func()) *probe {
+		newProbe := func(name string, action func()) *probe {
 			return &probe{do: func(_ time.Duration, ev engine.Event) (string, engine.Next) {
 				order = append(order, name)
-				then()
+				action()
 				return "", engine.Next{}
 			}}
 		}
-		c := named("c", func() {})
-		a := named("a", func() {})
-		b := named("b", func() { w.loop.Poke(a) })
-		idle := named("timer", func() {})
-		w.in(func() {
+		c := newProbe("c", func() {})
+		a := newProbe("a", func() {})
+		b := newProbe("b", func() { w.loop.Poke(a) })
+		idle := newProbe("timer", func() {})
+		w.do(func() {
 			w.loop.Poke(idle)
 			w.loop.Poke(b)
 			w.loop.Poke(c)
@@ -121,30 +121,30 @@ func TestPoke(t *testing.T) {
 	})
 }
 
-func TestAside(t *testing.T) {
+func TestOffload(t *testing.T) {
 	t.Parallel()
-	inTown(t, func(t *testing.T, w *town) {
-		var running, most int
+	runHarness(t, func(t *testing.T, w *harness) {
+		var running, peak int
 		var all []*probe
 		work := func() {
 			running++
-			most = max(most, running)
+			peak = max(peak, running)
 			time.Sleep(time.Second)
 			running--
 		}
-		w.in(func() {
+		w.do(func() {
 			for range 3 {
 				s := &probe{}
 				all = append(all, s)
-				w.loop.Aside(s, work)
+				w.loop.Offload(s, work)
 			}
 		})
-		w.in(func() {}) // the loop is not held up
+		w.do(func() {}) // the loop is not held up
 		time.Sleep(10 * time.Second)
-		w.in(func() { w.loop.Aside(all[0], work) })
+		w.do(func() { w.loop.Offload(all[0], work) })
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, 1, most, "one at a time")
+		assert.Equal(t, 1, peak, "one at a time")
 		for i, want := range [][]string{{"1s woken", "11s woken"}, {"2s woken"}, {"3s woken"}} {
 			assert.Equal(t, want, all[i].log)
 		}
@@ -152,45 +152,45 @@ func TestAside(t *testing.T) {
 }
 
 // TestEngineClose closes the engine with a session in each state; that nothing of it
-// runs any more after it is what inTown sees to.
+// runs any more after it is what runHarness sees to.
 func TestEngineClose(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func(w *town, s *talker){
-		"never opened": func(*town, *talker) {},
-		"timer":        func(w *town, s *talker) { s.next.Wake = time.Hour; w.poke(s) },
-		"open":         func(w *town, s *talker) { w.open(s) },
-		"stuck": func(w *town, s *talker) {
+	tests := map[string]func(w *harness, s *talker){
+		"never opened": func(*harness, *talker) {},
+		"timer":        func(w *harness, s *talker) { s.next.Wake = time.Hour; w.poke(s) },
+		"open":         func(w *harness, s *talker) { w.open(s) },
+		"stuck": func(w *harness, s *talker) {
 			w.open(s)
-			s.say = strings.Repeat("a", large)
+			s.text = strings.Repeat("a", large)
 			w.poke(s)
 		},
-		"closing": func(w *town, s *talker) {
+		"closing": func(w *harness, s *talker) {
 			w.open(s)
-			s.say, s.next.Close = strings.Repeat("a", large), true
+			s.text, s.next.Close = strings.Repeat("a", large), true
 			w.poke(s)
 		},
-		"closed": func(w *town, s *talker) { w.open(s); s.next.Close = true; w.poke(s) },
-		"ended":  func(w *town, s *talker) { w.open(s).Close() },
-		"aside": func(w *town, s *talker) {
+		"closed": func(w *harness, s *talker) { w.open(s); s.next.Close = true; w.poke(s) },
+		"ended":  func(w *harness, s *talker) { w.open(s).Close() },
+		"aside": func(w *harness, s *talker) {
 			work := func() { time.Sleep(time.Second) }
-			w.in(func() { w.loop.Aside(s, work); w.loop.Aside(s, work) })
+			w.do(func() { w.loop.Offload(s, work); w.loop.Offload(s, work) })
 		},
 	}
-	for name, bring := range tests {
+	for name, setUp := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inTown(t, func(t *testing.T, w *town) {
+			runHarness(t, func(t *testing.T, w *harness) {
 				s := newTalker()
-				bring(w, s)
+				setUp(w, s)
 				synctest.Wait()
 				before := len(s.log)
 				require.NoError(t, w.engine.Close())
-				w.in(func() {
+				w.do(func() {
 					if name == "never opened" {
 						w.loop.Open(s)
 					}
 					w.loop.Poke(s)
-					w.loop.Aside(s, func() { t.Error("worked after the end") })
+					w.loop.Offload(s, func() { t.Error("worked after the end") })
 				})
 				time.Sleep(2 * time.Hour)
 				assert.Len(t, s.log, before, "no more steps")
@@ -210,9 +210,9 @@ func TestEngineCloseWhileDialling(t *testing.T) {
 	for name, dial := range dials {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inTownWith(t, engine.Config{Dial: dial}, func(t *testing.T, w *town) {
+			runHarnessWith(t, engine.Config{Dial: dial}, func(t *testing.T, w *harness) {
 				s := &probe{}
-				w.in(func() { w.loop.Open(s) })
+				w.do(func() { w.loop.Open(s) })
 				synctest.Wait()
 				require.NoError(t, w.engine.Close())
 				assert.Empty(t, s.log)
@@ -223,7 +223,7 @@ func TestEngineCloseWhileDialling(t *testing.T) {
 
 func TestLoops(t *testing.T) {
 	t.Parallel()
-	inTownWith(t, engine.Config{Loops: 3}, func(t *testing.T, w *town) {
+	runHarnessWith(t, engine.Config{Loops: 3}, func(t *testing.T, w *harness) {
 		require.Len(t, w.engine.Loops(), 3)
 		for i, l := range w.engine.Loops() {
 			s := &probe{}

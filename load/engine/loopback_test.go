@@ -45,11 +45,11 @@ func serve(tb testing.TB, handle func(conn *net.TCPConn)) engine.Config {
 		listener.Close()
 		wg.Wait()
 	})
-	return connecting(netip.MustParseAddrPort(listener.Addr().String()))
+	return configFor(netip.MustParseAddrPort(listener.Addr().String()))
 }
 
-// connecting is the configuration of an engine, whichever it is, that connects to address.
-func connecting(address netip.AddrPort) engine.Config {
+// configFor is the configuration of an engine, whichever it is, that connects to address.
+func configFor(address netip.AddrPort) engine.Config {
 	return engine.Config{
 		Resolve: func(context.Context) ([]netip.AddrPort, error) { return []netip.AddrPort{address}, nil },
 		Dial: func(ctx context.Context) (net.Conn, error) {
@@ -74,8 +74,8 @@ func builders(tb testing.TB) map[string]func(engine.Config) engine.Engine {
 	return all
 }
 
-// everyEngine runs a test with every engine.
-func everyEngine(t *testing.T, test func(t *testing.T, build func(engine.Config) engine.Engine)) {
+// forEachEngine runs a test with every engine.
+func forEachEngine(t *testing.T, test func(t *testing.T, build func(engine.Config) engine.Engine)) {
 	t.Helper()
 	for name, build := range builders(t) {
 		t.Run(name, func(t *testing.T) {
@@ -87,8 +87,8 @@ func everyEngine(t *testing.T, test func(t *testing.T, build func(engine.Config)
 
 func echoBytes(conn *net.TCPConn) { _, _ = io.Copy(conn, conn) }
 
-// wrapped hides that a connection is a plain socket, as TLS would.
-type wrapped struct{ net.Conn }
+// wrappedConn hides that a connection is a plain socket, as TLS would.
+type wrappedConn struct{ net.Conn }
 
 // sizes are those of the messages that a shouter sends: such as fit anywhere, such as
 // are read in pieces, and one that has to be written aside.
@@ -98,19 +98,19 @@ var sizes = [...]int{1, 511, 512, 513, 10_000, 1, 100_000, 2_000_000, 3}
 type shouter struct {
 	engine.Link
 	turn, got int
-	wrong     bool
+	isWrong   bool
 	done      func()
 }
 
 func (s *shouter) Step(_ time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
 	switch ev.Kind {
 	case engine.Failed, engine.Ended:
-		s.wrong = true
+		s.isWrong = true
 		s.done()
 		return out, engine.Next{}
 	case engine.Data:
 		if s.got += len(ev.In); bytes.Count(ev.In, []byte{byte(s.turn)}) != len(ev.In) {
-			s.wrong = true
+			s.isWrong = true
 		}
 		if s.got < sizes[s.turn] {
 			return out, engine.Next{}
@@ -131,16 +131,16 @@ func TestLoopback(t *testing.T) {
 	t.Parallel()
 	config := serve(t, echoBytes)
 	config.Loops = 2
-	hidden := config
-	hidden.Dial = func(ctx context.Context) (net.Conn, error) {
+	wrappedConfig := config
+	wrappedConfig.Dial = func(ctx context.Context) (net.Conn, error) {
 		conn, err := config.Dial(ctx)
-		return wrapped{conn}, err
+		return wrappedConn{conn}, err
 	}
 	t.Run("wrapped socket", func(t *testing.T) {
 		t.Parallel()
-		shout(t, engine.NewPortable(hidden))
+		shout(t, engine.NewPortable(wrappedConfig))
 	})
-	everyEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
+	forEachEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
 		t.Helper()
 		shout(t, build(config))
 	})
@@ -160,7 +160,7 @@ func shout(t *testing.T, e engine.Engine) {
 	assert.Positive(t, e.Busy(0))
 	require.NoError(t, e.Close())
 	for i := range all {
-		assert.False(t, all[i].wrong)
+		assert.False(t, all[i].isWrong)
 		assert.Equal(t, len(sizes), all[i].turn)
 	}
 }
@@ -178,32 +178,32 @@ func TestLoopbackEndings(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			everyEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
+			forEachEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
 				t.Helper()
-				heard := make(chan string, 1)
+				texts := make(chan string, 1)
 				config := serve(t, func(conn *net.TCPConn) {
 					_, err := io.ReadFull(conn, make([]byte, 1)) // lest the dial fail already
 					assert.NoError(t, err)
 					test.leave(conn)
 					all, _ := io.ReadAll(conn)
-					heard <- string(all)
+					texts <- string(all)
 				})
-				ended := make(chan error, 10)
+				errs := make(chan error, 10)
 				s := &probe{do: func(_ time.Duration, ev engine.Event) (string, engine.Next) {
 					if ev.Kind != engine.Ended {
 						return "x", engine.Next{}
 					}
-					ended <- ev.Err
+					errs <- ev.Err
 					return "last words", engine.Next{}
 				}}
 				e := build(config)
 				e.Do(0, func(time.Duration) { e.Loops()[0].Open(s) })
-				require.ErrorIs(t, <-ended, test.err)
-				if text := <-heard; name == "half-close" {
+				require.ErrorIs(t, <-errs, test.err)
+				if text := <-texts; name == "half-close" {
 					assert.Equal(t, "last words", text)
 				}
 				require.NoError(t, e.Close())
-				assert.Empty(t, ended)
+				assert.Empty(t, errs)
 			})
 		})
 	}
@@ -211,15 +211,15 @@ func TestLoopbackEndings(t *testing.T) {
 
 func TestLoopbackSlowPeer(t *testing.T) {
 	t.Parallel()
-	everyEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
+	forEachEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
 		t.Helper()
-		const never = 'n' // the first byte on the connection that is not read
+		const unreadByte = 'n' // the first byte on the connection that is not read
 		read, got := make(chan bool), make(chan int, 1)
 		config := serve(t, func(conn *net.TCPConn) {
 			first := make([]byte, 1)
 			_, err := io.ReadFull(conn, first)
 			assert.NoError(t, err)
-			if first[0] != never {
+			if first[0] != unreadByte {
 				_, _ = conn.Write(first)
 				echoBytes(conn)
 				return
@@ -234,7 +234,7 @@ func TestLoopbackSlowPeer(t *testing.T) {
 		sent := make(chan bool, 1)
 		slow := &probe{do: func(time.Duration, engine.Event) (string, engine.Next) {
 			sent <- true
-			return strings.Repeat(string(never), 4*large), engine.Next{Close: true}
+			return strings.Repeat(string(unreadByte), 4*large), engine.Next{Close: true}
 		}}
 		e.Do(0, func(time.Duration) { e.Loops()[0].Open(slow) })
 		<-sent
@@ -247,7 +247,7 @@ func TestLoopbackSlowPeer(t *testing.T) {
 		close(read)
 		assert.Equal(t, 4*large, <-got)
 		require.NoError(t, e.Close())
-		assert.False(t, other.wrong)
+		assert.False(t, other.isWrong)
 	})
 }
 
@@ -257,7 +257,7 @@ func TestSleepers(t *testing.T) {
 	t.Parallel()
 	ways := builders(t)
 	ways["coarse"] = func(config engine.Config) engine.Engine {
-		config.Coarse = true
+		config.CoarseTimers = true
 		return engine.NewPortable(config)
 	}
 	for name, build := range ways {
@@ -266,21 +266,21 @@ func TestSleepers(t *testing.T) {
 			e := build(engine.Config{})
 			const wakes = 100
 			done := make(chan bool)
-			var early, due time.Duration
+			var early, dueTime time.Duration
 			turn := 0
 			s := &probe{do: func(now time.Duration, _ engine.Event) (string, engine.Next) {
-				early = max(early, due-now)
+				early = max(early, dueTime-now)
 				if turn++; turn > wakes {
 					close(done)
 					return "", engine.Next{Close: true}
 				}
-				due = now + time.Duration(turn%7)*50*time.Microsecond
-				return "", engine.Next{Wake: due}
+				dueTime = now + time.Duration(turn%7)*50*time.Microsecond
+				return "", engine.Next{Wake: dueTime}
 			}}
-			far := &probe{do: func(now time.Duration, _ engine.Event) (string, engine.Next) {
+			hourProbe := &probe{do: func(now time.Duration, _ engine.Event) (string, engine.Next) {
 				return "", engine.Next{Wake: now + time.Hour} // which the others must not wait for
 			}}
-			e.Do(0, func(time.Duration) { e.Loops()[0].Poke(far) })
+			e.Do(0, func(time.Duration) { e.Loops()[0].Poke(hourProbe) })
 			e.Do(0, func(time.Duration) { e.Loops()[0].Poke(s) })
 			<-done
 			require.NoError(t, e.Close())
@@ -293,10 +293,10 @@ func TestSleepers(t *testing.T) {
 // moment: while the connection is being opened, when it is there, or after a reply.
 func TestLoopbackChurn(t *testing.T) {
 	t.Parallel()
-	everyEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
+	forEachEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
 		t.Helper()
 		config := serve(t, echoBytes)
-		config.Loops, config.Spread = 2, true
+		config.Loops, config.SpreadSources = 2, true
 		churn(t, build(config))
 	})
 }
@@ -308,7 +308,7 @@ func churn(t *testing.T, e engine.Engine) {
 		loop := e.Loops()[i%2]
 		turns := 0
 		s := &probe{}
-		again := &probe{do: func(now time.Duration, ev engine.Event) (string, engine.Next) {
+		opener := &probe{do: func(now time.Duration, ev engine.Event) (string, engine.Next) {
 			if turns++; turns > 50 {
 				done.Done()
 				return "", engine.Next{Close: true}
@@ -323,11 +323,11 @@ func churn(t *testing.T, e engine.Engine) {
 			if ev.Kind == engine.Opened && turns%3 == 1 {
 				return "hello", engine.Next{}
 			}
-			loop.Poke(again)
+			loop.Poke(opener)
 			return "bye", engine.Next{Close: true}
 		}
 		done.Add(1)
-		e.Do(i%2, func(time.Duration) { loop.Poke(again) })
+		e.Do(i%2, func(time.Duration) { loop.Poke(opener) })
 	}
 	done.Wait()
 	require.NoError(t, e.Close())
@@ -350,7 +350,7 @@ func TestAKeptProcessor(t *testing.T) { //nolint:paralleltest // the number of p
 	})
 	config.KeepProcessors = true
 	e := build(config)
-	crew := &pingers{lost: func(err error) { t.Error(err) }}
+	crew := &pingers{onLoss: func(err error) { t.Error(err) }}
 	all := crew.open(e, 4)
 	for range 10 {
 		runtime.GC() // while the loop waits

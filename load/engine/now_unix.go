@@ -8,11 +8,11 @@ import (
 )
 
 // readNow and writeNow make one system call on a socket that never blocks.
-func readNow(fd uintptr, b []byte) (int, error) { return now(syscall.Read, fd, b) }
+func readNow(fd uintptr, b []byte) (int, error) { return rawCall(syscall.Read, fd, b) }
 
-func writeNow(fd uintptr, b []byte) (int, error) { return now(syscall.Write, fd, b) }
+func writeNow(fd uintptr, b []byte) (int, error) { return rawCall(syscall.Write, fd, b) }
 
-func now(call func(fd int, b []byte) (int, error), fd uintptr, b []byte) (int, error) {
+func rawCall(call func(fd int, b []byte) (int, error), fd uintptr, b []byte) (int, error) {
 	for {
 		n, err := call(int(fd), b)
 		if !errors.Is(err, syscall.EINTR) {

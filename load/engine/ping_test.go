@@ -30,10 +30,10 @@ const pong = "+PONG\r\n"
 func (p *pinger) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
 	switch ev.Kind {
 	case engine.Opened:
-		p.crew.opened.Done()
+		p.crew.openGroup.Done()
 		return out, engine.Next{}
 	case engine.Woken:
-		if !p.crew.paced() || p.times.Intended == 0 {
+		if !p.crew.isPaced() || p.times.Intended == 0 {
 			p.times = measure.Timing{Intended: p.crew.turn(now), Free: now}
 		}
 		return p.ping(now, out)
@@ -46,12 +46,12 @@ func (p *pinger) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, e
 		p.times.Replied, p.crew.last = now, now
 		p.crew.recorder.Command(ping, p.times)
 		p.times = measure.Timing{Intended: p.times.Intended + p.crew.every, Free: now}
-		if !p.crew.paced() {
+		if !p.crew.isPaced() {
 			p.times.Intended = now
 		}
 		return p.ping(now, out)
 	case engine.Failed, engine.Ended:
-		p.crew.lost(ev.Err)
+		p.crew.onLoss(ev.Err)
 	}
 	return out, engine.Next{}
 }
@@ -59,31 +59,31 @@ func (p *pinger) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, e
 // ping sends the next PING, or waits until it is due.
 func (p *pinger) ping(now time.Duration, out []byte) ([]byte, engine.Next) {
 	switch {
-	case p.crew.left == 0:
-		p.crew.finished.Done()
+	case p.crew.remaining == 0:
+		p.crew.finishGroup.Done()
 		return out, engine.Next{}
 	case now < p.times.Intended:
 		return out, engine.Next{Wake: p.times.Intended}
 	}
-	p.crew.left--
+	p.crew.remaining--
 	p.times.Sent = now
 	return append(out, "PING\r\n"...), engine.Next{}
 }
 
 // pingers share a loop.
 type pingers struct {
-	left             int           // PINGs to send
-	every            time.Duration // between two PINGs of a connection; 0: the next one follows the reply
-	between          time.Duration // between two PINGs of all
-	turns            int           // connections that have begun
-	begun, last      time.Duration // when the first PING was due, and of the last reply
-	recorder         measure.Recorder
-	opened, finished sync.WaitGroup
-	lost             func(error)
+	remaining              int           // PINGs to send
+	every                  time.Duration // between two PINGs of a connection; 0: the next one follows the reply
+	interval               time.Duration // between two PINGs of all
+	turns                  int           // connections that have begun
+	start, last            time.Duration // when the first PING was due, and of the last reply
+	recorder               measure.Recorder
+	openGroup, finishGroup sync.WaitGroup
+	onLoss                 func(error)
 }
 
-// paced reports whether the PINGs are due at a fixed rate.
-func (c *pingers) paced() bool { return c.every > 0 }
+// isPaced reports whether the PINGs are due at a fixed rate.
+func (c *pingers) isPaced() bool { return c.every > 0 }
 
 // open opens as many connections as asked for, a few at a time, and returns them when
 // they are all there.
@@ -94,35 +94,35 @@ func (c *pingers) open(e engine.Engine, connections int) []engine.Session {
 			for range min(64, connections-len(all)) {
 				p := &pinger{crew: c}
 				all = append(all, p)
-				c.opened.Add(1)
+				c.openGroup.Add(1)
 				e.Loops()[0].Open(p)
 			}
 		})
-		c.opened.Wait()
+		c.openGroup.Wait()
 	}
 	return all
 }
 
 // run sends n PINGs, rate of them a second if that is not 0, and awaits their replies.
 func (c *pingers) run(e engine.Engine, all []engine.Session, n, rate int) {
-	c.finished.Add(len(all))
+	c.finishGroup.Add(len(all))
 	e.Do(0, func(now time.Duration) {
-		c.left, c.begun = n, now
+		c.remaining, c.start = n, now
 		if rate > 0 {
-			c.between = time.Second / time.Duration(rate)
-			c.every = c.between * time.Duration(len(all))
+			c.interval = time.Second / time.Duration(rate)
+			c.every = c.interval * time.Duration(len(all))
 		}
 		for _, s := range all {
 			e.Loops()[0].Poke(s)
 		}
 	})
-	c.finished.Wait()
+	c.finishGroup.Wait()
 }
 
 // turn returns when the next connection begins, so that their PINGs are evenly spaced.
 func (c *pingers) turn(now time.Duration) time.Duration {
 	c.turns++
-	return now + c.between*time.Duration(c.turns-1)
+	return now + c.interval*time.Duration(c.turns-1)
 }
 
 // times returns the times of all PINGs.
@@ -134,36 +134,36 @@ func (c *pingers) times(e engine.Engine) (set *measure.Set) {
 // sleep sends PINGs at a fixed rate as many load generators do: in a goroutine for each connection, which sleeps until
 // the next one is due.
 func sleep(o order) (*measure.Set, error) {
-	between := time.Second / time.Duration(o.Rate)
+	interval := time.Second / time.Duration(o.Rate)
 	recorders := make([]measure.Recorder, o.Connections)
-	ended := make(chan error)
-	begun := time.Now()
+	errs := make(chan error)
+	start := time.Now()
 	for i := range recorders {
-		go func() { ended <- sleeper(o, &recorders[i], begun.Add(between*time.Duration(i))) }()
+		go func() { errs <- sleeper(o, &recorders[i], start.Add(interval*time.Duration(i))) }()
 	}
 	var all measure.Set
 	for range recorders {
-		if err := <-ended; err != nil {
+		if err := <-errs; err != nil {
 			return nil, err
 		}
 	}
 	for i := range recorders {
-		all.Add(recorders[i].Take(time.Since(begun)))
+		all.Add(recorders[i].Take(time.Since(start)))
 	}
 	return &all, nil
 }
 
 // sleeper sends the PINGs of one connection.
-func sleeper(o order, to *measure.Recorder, due time.Time) error {
+func sleeper(o order, to *measure.Recorder, next time.Time) error {
 	nc, err := net.Dial("tcp", o.Address) //nolint:noctx // the process ends if it fails
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	start, reply := due, make([]byte, len(pong))
+	start, reply := next, make([]byte, len(pong))
 	for range o.Pings / o.Connections {
-		t := measure.Timing{Intended: due.Sub(start), Free: time.Since(start)}
-		time.Sleep(time.Until(due))
+		t := measure.Timing{Intended: next.Sub(start), Free: time.Since(start)}
+		time.Sleep(time.Until(next))
 		t.Sent = time.Since(start)
 		if _, err := nc.Write([]byte("PING\r\n")); err != nil {
 			return err
@@ -173,24 +173,24 @@ func sleeper(o order, to *measure.Recorder, due time.Time) error {
 		}
 		t.Replied = time.Since(start)
 		to.Command(ping, t)
-		due = due.Add(time.Second * time.Duration(o.Connections) / time.Duration(o.Rate))
+		next = next.Add(time.Second * time.Duration(o.Connections) / time.Duration(o.Rate))
 	}
 	return nil
 }
 
 // order is what a benchmark asks of a generator, and measured what that answers.
 type order struct {
-	Answer      string // the file to write it to
-	Address     string
-	Connections int
-	Pings       int
-	Rate        int  // of them a second; 0 for as many as possible
-	Sleeping    bool // in goroutines that sleep, without an engine
-	Memory      bool // to be measured, which takes processor time
-	Ticks       int  // to be woken so often
-	Coarse      bool // to sleep so
-	Epoll       bool // to be that engine
-	Client      bool // to send them through load/client, as the jobs of a load
+	Answer       string // the file to write it to
+	Address      string
+	Connections  int
+	Pings        int
+	Rate         int  // of them a second; 0 for as many as possible
+	UseSleepers  bool // in goroutines that sleep, without an engine
+	Memory       bool // to be measured, which takes processor time
+	Ticks        int  // to be woken so often
+	CoarseTimers bool // to sleep so
+	Epoll        bool // to be that engine
+	Client       bool // to send them through load/client, as the jobs of a load
 }
 
 // build makes the engine that the order is for.
@@ -201,23 +201,23 @@ func (o order) build() (engine.Engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		config = connecting(address)
+		config = configFor(address)
 	}
-	config.Coarse, config.KeepProcessors = o.Coarse, o.Epoll
+	config.CoarseTimers, config.KeepProcessors = o.CoarseTimers, o.Epoll
 	if o.Epoll {
 		return engine.NewEpoll(config)
 	}
 	return engine.NewPortable(config), nil
 }
 
-type measured struct {
+type measurement struct {
 	HeapAndStack uint64 // bytes in use with all connections idle, beyond those before
 	Resident     uint64 // the same of the process, as the system sees it
 	Busy         time.Duration
-	Took         time.Duration
+	Elapsed      time.Duration
 	Span         time.Duration // from when the first PING was due until the last reply
-	LateP50      time.Duration
-	LateP99      time.Duration
+	LatenessP50  time.Duration
+	LatenessP99  time.Duration
 	Response     percentiles // of the PINGs
 	Service      percentiles
 	Lateness     percentiles
@@ -226,12 +226,12 @@ type measured struct {
 type percentiles struct{ P50, P99 time.Duration }
 
 // note writes down the times of the PINGs.
-func (m *measured) note(set *measure.Set) {
-	of := func(what measure.Measure) percentiles {
-		series := measure.SeriesOf(ping, what)
+func (m *measurement) note(set *measure.Set) {
+	percentilesOf := func(kind measure.Measure) percentiles {
+		series := measure.SeriesOf(ping, kind)
 		return percentiles{percentileOf(set, series, 50), percentileOf(set, series, 99)}
 	}
-	m.Response, m.Service, m.Lateness = of(measure.Response), of(measure.Service), of(measure.Lateness)
+	m.Response, m.Service, m.Lateness = percentilesOf(measure.Response), percentilesOf(measure.Service), percentilesOf(measure.Lateness)
 }
 
 // generate is the generator's main.
@@ -248,14 +248,14 @@ func generate(job string) error {
 	if o.Client {
 		work = client
 	}
-	if o.Sleeping {
-		work = func(o order) (m measured, err error) {
-			begun := time.Now()
+	if o.UseSleepers {
+		work = func(o order) (m measurement, err error) {
+			start := time.Now()
 			set, err := sleep(o)
 			if err == nil {
 				m.note(set)
 			}
-			m.Took = time.Since(begun)
+			m.Elapsed = time.Since(start)
 			return m, err
 		}
 	}
@@ -271,7 +271,7 @@ func generate(job string) error {
 }
 
 // drive carries out an order with an engine.
-func drive(o order) (m measured, err error) {
+func drive(o order) (m measurement, err error) {
 	e, err := o.build()
 	if err != nil {
 		return m, err
@@ -280,20 +280,20 @@ func drive(o order) (m measured, err error) {
 	if o.Memory {
 		before, residentBefore = memory(), resident()
 	}
-	crew := &pingers{lost: func(err error) { panic(fmt.Sprint("connection lost: ", err)) }}
+	crew := &pingers{onLoss: func(err error) { panic(fmt.Sprint("connection lost: ", err)) }}
 	all := crew.open(e, o.Connections)
-	begun := time.Now()
+	start := time.Now()
 	crew.run(e, all, o.Pings, o.Rate)
 	if o.Ticks > 0 {
-		m.LateP50, m.LateP99 = tick(e, o.Ticks)
+		m.LatenessP50, m.LatenessP99 = tick(e, o.Ticks)
 	}
-	m.Took = time.Since(begun)
+	m.Elapsed = time.Since(start)
 	m.Busy = e.Busy(0)
 	if o.Memory {
 		m.HeapAndStack, m.Resident = memory()-before, resident()-residentBefore
 	}
 	m.note(crew.times(e))
-	m.Span = crew.last - crew.begun
+	m.Span = crew.last - crew.start
 	runtime.KeepAlive(all)
 	return m, nil
 }
@@ -321,6 +321,6 @@ func resident() uint64 {
 }
 
 func percentileOf(s *measure.Set, series measure.Series, p float64) time.Duration {
-	least, _ := s.Times(series).Percentile(p)
-	return least
+	lower, _ := s.Times(series).Percentile(p)
+	return lower
 }

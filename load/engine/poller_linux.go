@@ -15,9 +15,9 @@ import (
 const (
 	// batch is the most events that are taken from the kernel at once.
 	batch = 256
-	// together is the least time for which a loop that has nothing to read sleeps: what is due
+	// minSleep is the least time for which a loop that has nothing to read sleeps: what is due
 	// within it is sent together, because a sleep of its own would take as long.
-	together = 20 * time.Microsecond
+	minSleep = 20 * time.Microsecond
 )
 
 // NewEpoll returns a running engine whose loops are threads, each with an epoll and non-blocking
@@ -48,36 +48,36 @@ func NewEpoll(config Config) (Engine, error) {
 
 // poller is the thread of a loop, and its waker: it waits for sockets until the instant comes.
 type poller struct {
-	loop    *loop
-	front   *lookup // of the server, which all loops share
-	back    *lookup // of its second port; front if it has none
-	start   time.Time
-	epoll   int
-	wake    int // an eventfd, which ends a wait
-	timer   int // a timerfd, for kernels without epoll_pwait2; -1: not needed
-	events  [batch]unix.EpollEvent
-	limit   unix.Timespec // of a wait; here, because the kernel must find it where it was
-	sockets []*socket     // by descriptor
-	several bool          // the latest wait brought more than one event
-	opened  int32         // sockets since the start
-	sources uint32        // source addresses since the start
+	loop        *loop
+	front       *lookup // of the server, which all loops share
+	back        *lookup // of its second port; front if it has none
+	start       time.Time
+	epoll       int
+	wake        int // an eventfd, which ends a wait
+	timer       int // a timerfd, for kernels without epoll_pwait2; -1: not needed
+	events      [batch]unix.EpollEvent
+	limit       unix.Timespec // of a wait; here, because the kernel must find it where it was
+	sockets     []*socket     // by descriptor
+	isBatching  bool          // the latest wait brought more than one event
+	socketCount int32         // sockets since the start
+	sourceCount uint32        // source addresses since the start
 
 	// Whoever is in the loop sets at or closed. The thread first notes that it waits and then reads them, so
 	// that either it sees the change or the other sees that it has to be woken.
-	at      atomic.Int64 // the instant, by the engine's clock; 0: none
-	waiting atomic.Bool
-	closed  atomic.Bool
+	at        atomic.Int64 // the instant, by the engine's clock; 0: none
+	isWaiting atomic.Bool
+	isClosed  atomic.Bool
 }
 
-// wait books how long n events have waited that were handled in a time, half of it each on average; and half of it
+// bookWait books how long n events have waited that were handled in a time, half of it each on average; and half of it
 // before, if they came while the events before them were handled.
-func (p *poller) wait(n int, took time.Duration, behind bool) {
-	total := took * time.Duration(n)
-	if !behind {
+func (p *poller) bookWait(n int, duration time.Duration, isBehind bool) {
+	total := duration * time.Duration(n)
+	if !isBehind {
 		total /= 2
 	}
-	p.loop.waited.Add(int64(total))
-	p.loop.came.Add(int64(n))
+	p.loop.waitTime.Add(int64(total))
+	p.loop.arrivals.Add(int64(n))
 }
 
 func newPoller(start time.Time) (*poller, error) {
@@ -99,7 +99,7 @@ func (p *poller) open() (err error) {
 	if err = p.watch(unix.EPOLL_CTL_ADD, p.wake, unix.EPOLLIN, 0); err != nil {
 		return err
 	}
-	if _, err := p.wait2(syscall.RawSyscall6, 0); !errors.Is(err, unix.ENOSYS) {
+	if _, err := p.epollWait(syscall.RawSyscall6, 0); !errors.Is(err, unix.ENOSYS) {
 		return nil
 	}
 	if p.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC); err != nil {
@@ -129,9 +129,9 @@ func (p *poller) run() {
 	l := p.loop
 	for {
 		n := p.await()
-		behind := p.several && n > 1
-		p.several = n > 1
-		if p.closed.Load() {
+		isBehind := p.isBatching && n > 1
+		p.isBatching = n > 1
+		if p.isClosed.Load() {
 			p.release()
 			return
 		}
@@ -140,23 +140,23 @@ func (p *poller) run() {
 		l.alarm = 0
 		p.at.Store(0)
 		for i := range p.events[:n] {
-			p.happened(&p.events[i])
+			p.dispatch(&p.events[i])
 			l.settle() // a batch may take milliseconds
 		}
 		l.leave()
-		p.wait(n, time.Duration(l.busy.Load()-before), behind)
+		p.bookWait(n, time.Duration(l.busy.Load()-before), isBehind)
 	}
 }
 
-// happened hands an event to its socket, unless that was closed since.
-func (p *poller) happened(event *unix.EpollEvent) {
+// dispatch hands an event to its socket, unless that was closed since.
+func (p *poller) dispatch(event *unix.EpollEvent) {
 	fd := int(event.Fd)
 	switch {
 	case fd == p.wake || fd == p.timer:
 		var count [8]byte
 		_, _ = readNow(uintptr(fd), count[:]) // it makes the descriptor quiet
 	case fd < len(p.sockets) && p.sockets[fd] != nil && p.sockets[fd].generation == event.Pad:
-		p.sockets[fd].happened(event.Events)
+		p.sockets[fd].handleEvents(event.Events)
 	}
 }
 
@@ -164,70 +164,70 @@ func (p *poller) happened(event *unix.EpollEvent) {
 func (p *poller) await() int {
 	// Under load there is something already: this call does not block, and the runtime need not know of it. After a wait
 	// that brought a single event there mostly is nothing, because the server is slower than the loop.
-	if p.several {
-		if n := p.take(p.wait2(syscall.RawSyscall6, 0)); n > 0 {
+	if p.isBatching {
+		if n := p.ignoreError(p.epollWait(syscall.RawSyscall6, 0)); n > 0 {
 			return n
 		}
 	}
-	p.waiting.Store(true)
-	defer p.waiting.Store(false)
-	if p.closed.Load() {
+	p.isWaiting.Store(true)
+	defer p.isWaiting.Store(false)
+	if p.isClosed.Load() {
 		return 0
 	}
-	left := time.Duration(-1)
+	timeout := time.Duration(-1)
 	if at := p.at.Load(); at != 0 {
-		left = max(together, time.Duration(at)-time.Since(p.start))
+		timeout = max(minSleep, time.Duration(at)-time.Since(p.start))
 	}
 	if p.timer >= 0 {
-		p.setTimer(left)
-		left = -1
+		p.setTimer(timeout)
+		timeout = -1
 	}
 	if p.loop.engine.config.KeepProcessors {
 		// The runtime believes that the thread runs. Its signals, by which it asks running threads to stop (every 10 ms,
 		// and for the garbage collector), end the wait.
-		return p.take(p.wait2(syscall.RawSyscall6, left))
+		return p.ignoreError(p.epollWait(syscall.RawSyscall6, timeout))
 	}
 	// The runtime must know that this call blocks: it gives the processor to other goroutines.
-	return p.take(p.wait2(syscall.Syscall6, left))
+	return p.ignoreError(p.epollWait(syscall.Syscall6, timeout))
 }
 
-func (p *poller) setTimer(left time.Duration) {
-	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(0, int64(left)))}
+func (p *poller) setTimer(timeout time.Duration) {
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(0, int64(timeout)))}
 	_ = unix.TimerfdSettime(p.timer, 0, &spec, nil) // fails only for a wrong argument
 }
 
 // syscall6 is syscall.Syscall6 or syscall.RawSyscall6.
 type syscall6 func(trap, a1, a2, a3, a4, a5, a6 uintptr) (r1, r2 uintptr, err syscall.Errno)
 
-// wait2 calls the kernel once. A negative left is for ever.
-func (p *poller) wait2(call syscall6, left time.Duration) (int, error) {
+// epollWait calls the kernel once. A negative left is for ever.
+func (p *poller) epollWait(call syscall6, timeout time.Duration) (int, error) {
 	events := uintptr(unsafe.Pointer(&p.events[0]))
 	if p.timer >= 0 {
 		milliseconds := -1
-		if left == 0 {
+		if timeout == 0 {
 			milliseconds = 0
 		}
 		n, _, errno := call(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), events, batch, uintptr(milliseconds), 0, 0)
-		return counted(n, errno)
+		return eventCount(n, errno)
 	}
 	var limit uintptr // 0: none
-	if left >= 0 {
-		p.limit = unix.NsecToTimespec(int64(left))
+	if timeout >= 0 {
+		p.limit = unix.NsecToTimespec(int64(timeout))
 		limit = uintptr(unsafe.Pointer(&p.limit))
 	}
 	n, _, errno := call(unix.SYS_EPOLL_PWAIT2, uintptr(p.epoll), events, batch, limit, 0, 0)
-	return counted(n, errno)
+	return eventCount(n, errno)
 }
 
-func counted(n uintptr, errno syscall.Errno) (int, error) {
+func eventCount(n uintptr, errno syscall.Errno) (int, error) {
 	if errno != 0 {
 		return 0, errno
 	}
 	return int(n), nil
 }
 
-// take drops the error of a wait: the only one that comes is EINTR, and then nothing has happened.
-func (p *poller) take(n int, _ error) int { return n }
+// ignoreError drops the error of a wait: the only one that comes is EINTR, and then nothing has happened.
+func (p *poller) ignoreError(n int, _ error) int { return n }
 
 // set is called inside the loop, by the thread itself or by somebody else.
 func (p *poller) set(at time.Duration) {
@@ -237,13 +237,13 @@ func (p *poller) set(at time.Duration) {
 
 // interrupt ends a wait.
 func (p *poller) interrupt() {
-	if p.waiting.Load() {
-		one := [8]byte{0: 1} // in either order of bytes it is not 0
-		_, _ = writeNow(uintptr(p.wake), one[:])
+	if p.isWaiting.Load() {
+		increment := [8]byte{0: 1} // in either order of bytes it is not 0
+		_, _ = writeNow(uintptr(p.wake), increment[:])
 	}
 }
 
 func (p *poller) close() {
-	p.closed.Store(true)
+	p.isClosed.Store(true)
 	p.interrupt()
 }

@@ -27,24 +27,24 @@ func redis(b *testing.B) string {
 			b.Skipf("%s is not on PATH; this benchmark compares with it", program)
 		}
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // does not wait
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // does not wait
 	require.NoError(b, err)
-	_, port, err := net.SplitHostPort(free.Addr().String())
+	_, port, err := net.SplitHostPort(listener.Addr().String())
 	require.NoError(b, err)
-	free.Close()
+	listener.Close()
 	server := exec.CommandContext(b.Context(), "redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", b.TempDir(),
 		"--save", "", "--appendonly", "no", "--maxclients", "20000")
-	said, err := server.StdoutPipe()
+	stdout, err := server.StdoutPipe()
 	require.NoError(b, err)
 	require.NoError(b, server.Start())
 	b.Cleanup(func() {
 		_ = server.Process.Kill()
 		_ = server.Wait() // tells that it was killed
 	})
-	lines := bufio.NewScanner(said)
+	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
 		if strings.Contains(strings.ToLower(lines.Text()), "ready to accept connections") {
-			go func() { _, _ = io.Copy(io.Discard, said) }() // until it ends
+			go func() { _, _ = io.Copy(io.Discard, stdout) }() // until it ends
 			return port
 		}
 	}
@@ -54,7 +54,7 @@ func redis(b *testing.B) string {
 
 // processor runs a program and returns the processor time, user and system, that it has
 // taken from its start to its end, and what it has printed.
-func processor(b *testing.B, command *exec.Cmd) (used time.Duration, output string) {
+func processor(b *testing.B, command *exec.Cmd) (cpu time.Duration, output string) {
 	b.Helper()
 	printed, err := command.CombinedOutput()
 	require.NoError(b, err, "%s", printed)
@@ -62,9 +62,9 @@ func processor(b *testing.B, command *exec.Cmd) (used time.Duration, output stri
 }
 
 // p99 returns the 99th percentile of the latency that redis-benchmark prints with --csv.
-func p99(b *testing.B, printed string) time.Duration {
+func p99(b *testing.B, output string) time.Duration {
 	b.Helper()
-	rows, err := csv.NewReader(strings.NewReader(printed)).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(output)).ReadAll()
 	require.NoError(b, err)
 	require.Len(b, rows, 2)
 	milliseconds, err := strconv.ParseFloat(rows[1][slices.Index(rows[0], "p99_latency_ms")], 64)
@@ -73,7 +73,7 @@ func p99(b *testing.B, printed string) time.Duration {
 }
 
 // generator runs the engine in a process of its own.
-func generator(b *testing.B, o order) (time.Duration, measured) {
+func generator(b *testing.B, o order) (time.Duration, measurement) {
 	b.Helper()
 	o.Answer = filepath.Join(b.TempDir(), "measured")
 	job, err := json.Marshal(o)
@@ -82,12 +82,12 @@ func generator(b *testing.B, o order) (time.Duration, measured) {
 	require.NoError(b, err)
 	command := exec.CommandContext(b.Context(), self)
 	command.Env = append(os.Environ(), generatorJob+"="+string(job))
-	used, _ := processor(b, command)
+	cpu, _ := processor(b, command)
 	answer, err := os.ReadFile(o.Answer)
 	require.NoError(b, err)
-	var m measured
+	var m measurement
 	require.NoError(b, json.Unmarshal(answer, &m))
-	return used, m
+	return cpu, m
 }
 
 // BenchmarkPing compares the processor time that each engine and redis-benchmark take for
@@ -101,21 +101,21 @@ func BenchmarkPing(b *testing.B) {
 		b.Run(fmt.Sprintf("connections=%d", connections), func(b *testing.B) {
 			figures := figures{}
 			for b.Loop() {
-				other, printed := processor(b, exec.CommandContext(b.Context(), "redis-benchmark", "-p", port, "--csv",
+				redisCPU, output := processor(b, exec.CommandContext(b.Context(), "redis-benchmark", "-p", port, "--csv",
 					"-P", "1", "-t", "ping_inline", "-c", strconv.Itoa(connections), "-n", strconv.Itoa(pings)))
-				figures.add("us-cpu/ping(redis-benchmark)", other.Seconds()*1e6/pings)
+				figures.add("us-cpu/ping(redis-benchmark)", redisCPU.Seconds()*1e6/pings)
 				for name := range builders(b) {
-					own, m := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections, Pings: pings,
+					engineCPU, m := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections, Pings: pings,
 						Epoll: name == "epoll"})
-					figures.add("ratio("+name+")", own.Seconds()/other.Seconds())
-					figures.add("us-cpu/ping("+name+")", own.Seconds()*1e6/pings)
-					figures.add("pings/s("+name+")", pings/m.Took.Seconds())
-					figures.add("p99-ratio("+name+")", m.Service.P99.Seconds()/p99(b, printed).Seconds())
+					figures.add("ratio("+name+")", engineCPU.Seconds()/redisCPU.Seconds())
+					figures.add("us-cpu/ping("+name+")", engineCPU.Seconds()*1e6/pings)
+					figures.add("pings/s("+name+")", pings/m.Elapsed.Seconds())
+					figures.add("p99-ratio("+name+")", m.Service.P99.Seconds()/p99(b, output).Seconds())
 				}
-				whole, _ := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections, Pings: pings,
+				clientCPU, _ := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections, Pings: pings,
 					Epoll: true, Client: true})
-				figures.add("ratio(client)", whole.Seconds()/other.Seconds())
-				figures.add("us-cpu/ping(client)", whole.Seconds()*1e6/pings)
+				figures.add("ratio(client)", clientCPU.Seconds()/redisCPU.Seconds())
+				figures.add("us-cpu/ping(client)", clientCPU.Seconds()*1e6/pings)
 			}
 			figures.report(b)
 		})
@@ -135,15 +135,15 @@ func BenchmarkFixedRate(b *testing.B) {
 				loaded, idle, sleeping := fixed, fixed, fixed
 				loaded.Epoll, idle.Epoll = name == "epoll", name == "epoll"
 				idle.Connections, idle.Rate, idle.Pings = 1, rate/50, seconds*rate/50
-				sleeping.Sleeping = true
-				_, alone := generator(b, idle)
-				_, theirs := generator(b, sleeping)
-				_, ours := generator(b, loaded)
-				figures.add("us-response-p50", float64(ours.Response.P50)/1e3)
-				figures.add("ratio(idle)", ours.Response.P50.Seconds()/alone.Service.P50.Seconds())
-				figures.add("ratio(sleeping)", ours.Response.P50.Seconds()/theirs.Response.P50.Seconds())
-				figures.add("us-late-p99", float64(ours.Lateness.P99)/1e3)
-				figures.add("%-of-rate", 100*float64(fixed.Pings-1)/rate/ours.Span.Seconds())
+				sleeping.UseSleepers = true
+				_, idleResult := generator(b, idle)
+				_, sleepResult := generator(b, sleeping)
+				_, loadResult := generator(b, loaded)
+				figures.add("us-response-p50", float64(loadResult.Response.P50)/1e3)
+				figures.add("ratio(idle)", loadResult.Response.P50.Seconds()/idleResult.Service.P50.Seconds())
+				figures.add("ratio(sleeping)", loadResult.Response.P50.Seconds()/sleepResult.Response.P50.Seconds())
+				figures.add("us-late-p99", float64(loadResult.Lateness.P99)/1e3)
+				figures.add("%-of-rate", 100*float64(fixed.Pings-1)/rate/loadResult.Span.Seconds())
 			}
 			figures.report(b)
 		})

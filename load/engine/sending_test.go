@@ -19,7 +19,7 @@ const large = 8 << 20
 // talker sends what it is given on the next Woken.
 type talker struct {
 	probe
-	say  string
+	text string
 	next engine.Next
 }
 
@@ -29,19 +29,19 @@ func newTalker() *talker {
 		if ev.Kind != engine.Woken {
 			return "", engine.Next{}
 		}
-		return s.say, s.next
+		return s.text, s.next
 	}
 	return s
 }
 
-func TestSlowPeerHoldsUpNobodyElse(t *testing.T) {
+func TestSlowPeer(t *testing.T) {
 	t.Parallel()
-	inTown(t, func(t *testing.T, w *town) {
+	runHarness(t, func(t *testing.T, w *harness) {
 		slow, other := newTalker(), &probe{do: echo}
 		slowPeer, otherPeer := w.open(slow), w.open(other)
-		slow.say = strings.Repeat("a", large)
+		slow.text = strings.Repeat("a", large)
 		w.poke(slow)
-		slow.say = "b"
+		slow.text = "b"
 		w.poke(slow)
 		time.Sleep(time.Hour)
 		write(t, otherPeer, "hello")
@@ -51,29 +51,29 @@ func TestSlowPeerHoldsUpNobodyElse(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, "1h0m0s data still here", slow.log[len(slow.log)-1], "it is read meanwhile")
 		assert.Equal(t, strings.Repeat("a", large)+"b", read(t, slowPeer, large+1), "in the order of sending")
-		slow.say = "c"
+		slow.text = "c"
 		w.poke(slow)
 		assert.Equal(t, "c", read(t, slowPeer, 1))
 	})
 }
 
-func TestCloseComesAfterWhatIsSent(t *testing.T) {
+func TestCloseAfterSend(t *testing.T) {
 	t.Parallel()
-	for name, say := range map[string]string{"nothing": "", "little": "bye", "much": strings.Repeat("a", large)} {
+	for name, text := range map[string]string{"nothing": "", "little": "bye", "much": strings.Repeat("a", large)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inTown(t, func(t *testing.T, w *town) {
+			runHarness(t, func(t *testing.T, w *harness) {
 				s := newTalker()
 				p := w.open(s)
-				s.say, s.next = say, engine.Next{Close: true, Wake: time.Second}
+				s.text, s.next = text, engine.Next{Close: true, Wake: time.Second}
 				w.poke(s)
 				time.Sleep(2 * time.Second)
-				if len(say) == large {
+				if len(text) == large {
 					write(t, p, "to nobody") // else the connection is gone already
 				}
 				all, err := io.ReadAll(p)
 				require.NoError(t, err)
-				assert.Len(t, all, len(say))
+				assert.Len(t, all, len(text))
 				w.poke(s)
 				assert.Equal(t, []string{"0s opened", "0s woken"}, s.log, "no more steps")
 			})
@@ -83,10 +83,10 @@ func TestCloseComesAfterWhatIsSent(t *testing.T) {
 
 func TestLinger(t *testing.T) {
 	t.Parallel()
-	inTownWith(t, engine.Config{Linger: time.Minute}, func(t *testing.T, w *town) {
+	runHarnessWith(t, engine.Config{Linger: time.Minute}, func(t *testing.T, w *harness) {
 		s := newTalker()
 		p := w.open(s)
-		s.say, s.next = strings.Repeat("a", large), engine.Next{Close: true}
+		s.text, s.next = strings.Repeat("a", large), engine.Next{Close: true}
 		w.poke(s)
 		time.Sleep(59 * time.Second)
 		write(t, p, "x")

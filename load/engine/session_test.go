@@ -24,7 +24,7 @@ func echo(_ time.Duration, ev engine.Event) (string, engine.Next) {
 
 func TestLife(t *testing.T) {
 	t.Parallel()
-	inTown(t, func(t *testing.T, w *town) {
+	runHarness(t, func(t *testing.T, w *harness) {
 		s := &probe{do: echo}
 		p := w.open(s)
 		time.Sleep(time.Second)
@@ -53,11 +53,11 @@ func TestEndings(t *testing.T) {
 		for state, size := range states {
 			t.Run(way+", "+state, func(t *testing.T) {
 				t.Parallel()
-				inTownWith(t, engine.Config{Linger: time.Second}, func(t *testing.T, w *town) {
-					var ended []error
+				runHarnessWith(t, engine.Config{Linger: time.Second}, func(t *testing.T, w *harness) {
+					var errs []error
 					s := &probe{do: func(_ time.Duration, ev engine.Event) (string, engine.Next) {
 						if ev.Kind == engine.Ended {
-							ended = append(ended, ev.Err)
+							errs = append(errs, ev.Err)
 							return "last words", engine.Next{}
 						}
 						return strings.Repeat("x", size), engine.Next{}
@@ -68,9 +68,9 @@ func TestEndings(t *testing.T) {
 					}
 					test.leave(p)
 					synctest.Wait()
-					require.Len(t, ended, 1)
+					require.Len(t, errs, 1)
 					if state != "stuck" || way == "half-close" { // else a failed write may be first
-						require.ErrorIs(t, ended[0], test.err)
+						require.ErrorIs(t, errs[0], test.err)
 					}
 					if way == "half-close" {
 						rest, err := io.ReadAll(p)
@@ -85,11 +85,11 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-func TestWhatCameBeforeTheEndIsRead(t *testing.T) {
+func TestDataBeforeEnd(t *testing.T) {
 	t.Parallel()
-	inTown(t, func(t *testing.T, w *town) {
+	runHarness(t, func(t *testing.T, w *harness) {
 		s := &probe{}
-		w.in(func() { w.loop.Open(s) })
+		w.do(func() { w.loop.Open(s) })
 		p := w.accept()
 		write(t, p, "bye")
 		p.Close()
@@ -104,43 +104,43 @@ type brokenConn struct{ net.Conn }
 func (brokenConn) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
 func TestFailedWrite(t *testing.T) {
-	here, there := net.Pipe()
-	dial := func(context.Context) (net.Conn, error) { return brokenConn{here}, nil }
-	t.Cleanup(func() { there.Close() })
+	local, remote := net.Pipe()
+	dial := func(context.Context) (net.Conn, error) { return brokenConn{local}, nil }
+	t.Cleanup(func() { remote.Close() })
 	t.Parallel()
-	e := engine.NewPortable(engine.Config{Dial: dial, Coarse: true})
-	ended := make(chan error, 10)
+	e := engine.NewPortable(engine.Config{Dial: dial, CoarseTimers: true})
+	errs := make(chan error, 10)
 	s := &probe{do: func(_ time.Duration, ev engine.Event) (string, engine.Next) {
 		if ev.Kind == engine.Ended {
-			ended <- ev.Err
+			errs <- ev.Err
 		}
 		return "hello", engine.Next{}
 	}}
 	e.Do(0, func(time.Duration) { e.Loops()[0].Open(s) })
-	require.ErrorIs(t, <-ended, syscall.EPIPE)
-	_, err := there.Read(make([]byte, 1))
+	require.ErrorIs(t, <-errs, syscall.EPIPE)
+	_, err := remote.Read(make([]byte, 1))
 	require.ErrorIs(t, err, io.EOF, "the connection was closed")
 	require.NoError(t, e.Close())
-	assert.Empty(t, ended, "it is told once")
+	assert.Empty(t, errs, "it is told once")
 }
 
 func TestDialFails(t *testing.T) {
 	t.Parallel()
-	inTown(t, func(t *testing.T, w *town) {
+	runHarness(t, func(t *testing.T, w *harness) {
 		w.listener.Close()
-		var why error
+		var dialErr error
 		s := &probe{do: func(_ time.Duration, ev engine.Event) (string, engine.Next) {
-			why = ev.Err
+			dialErr = ev.Err
 			return "to nobody", engine.Next{}
 		}}
 		for range 2 {
 			time.Sleep(time.Second)
-			w.in(func() { w.loop.Open(s) })
+			w.do(func() { w.loop.Open(s) })
 			synctest.Wait()
-			require.ErrorIs(t, why, syscall.ECONNREFUSED)
+			require.ErrorIs(t, dialErr, syscall.ECONNREFUSED)
 		}
 		assert.Len(t, s.log, 2)
-		w.in(func() { assert.Equal(t, 2*time.Second, s.Dialed()) })
+		w.do(func() { assert.Equal(t, 2*time.Second, s.Dialed()) })
 	})
 }
 
@@ -148,8 +148,8 @@ func TestDialFails(t *testing.T) {
 func slowDial(ctx context.Context) (net.Conn, error) {
 	select {
 	case <-time.After(time.Second):
-		here, _ := net.Pipe()
-		return here, nil
+		local, _ := net.Pipe()
+		return local, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -168,20 +168,20 @@ func TestStepsWhileDialling(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			given := 0
+			cancels := 0
 			dial := func(ctx context.Context) (net.Conn, error) {
 				if _, err := slowDial(ctx); err != nil {
-					given++
+					cancels++
 					return nil, err
 				}
 				return nil, errors.New("no luck")
 			}
-			inTownWith(t, engine.Config{Dial: dial}, func(t *testing.T, w *town) {
+			runHarnessWith(t, engine.Config{Dial: dial}, func(t *testing.T, w *harness) {
 				s := &probe{do: func(time.Duration, engine.Event) (string, engine.Next) { return "dropped", test.next }}
-				w.in(func() { w.loop.Open(s) })
+				w.do(func() { w.loop.Open(s) })
 				time.Sleep(500 * time.Millisecond)
 				w.poke(s)
-				assert.Equal(t, test.next.Close, given == 1, "the dial is given up")
+				assert.Equal(t, test.next.Close, cancels == 1, "the dial is given up")
 				time.Sleep(time.Second)
 				w.poke(s)
 				if test.next.Close {
@@ -196,7 +196,7 @@ func TestStepsWhileDialling(t *testing.T) {
 
 func TestOpenedAgain(t *testing.T) {
 	t.Parallel()
-	inTown(t, func(t *testing.T, w *town) {
+	runHarness(t, func(t *testing.T, w *harness) {
 		s := &probe{}
 		s.do = func(_ time.Duration, ev engine.Event) (string, engine.Next) {
 			switch ev.Kind {
@@ -227,9 +227,9 @@ func TestOpenedAgain(t *testing.T) {
 
 func TestOpenTwice(t *testing.T) {
 	t.Parallel()
-	inTown(t, func(t *testing.T, w *town) {
+	runHarness(t, func(t *testing.T, w *harness) {
 		s := &probe{}
 		w.open(s)
-		w.in(func() { assert.Panics(t, func() { w.loop.Open(s) }) })
+		w.do(func() { assert.Panics(t, func() { w.loop.Open(s) }) })
 	})
 }

@@ -18,8 +18,8 @@ type sleeper interface {
 }
 
 // newSleeper returns the most precise sleeper that there is, or a coarse one.
-func newSleeper(coarse bool, start time.Time) sleeper {
-	if !coarse {
+func newSleeper(isCoarse bool, start time.Time) sleeper {
+	if !isCoarse {
 		if s := newPreciseSleeper(start); s != nil {
 			return s
 		}

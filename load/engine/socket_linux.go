@@ -17,10 +17,10 @@ type socket struct {
 	poller     *poller
 	fd         int    // -1: none
 	generation int32  // tells it from an earlier socket with the same descriptor
-	awaited    uint32 // events that the kernel was asked for
+	eventMask  uint32 // events that the kernel was asked for
 	addresses  []netip.AddrPort
 	next       int  // the address that is tried after this one
-	ended      bool // nothing more can be read
+	isEnded    bool // nothing more can be read
 	deadline   *deadline
 }
 
@@ -34,33 +34,33 @@ func (s *socket) dial() {
 	if s.conn.link.Back {
 		names = s.poller.back
 	}
-	if now, known := names.get(s.foundLater); known {
-		s.found(now)
+	if result, ok := names.get(s.startConnectLater); ok {
+		s.startConnect(result)
 	}
 }
 
-// foundLater is found for a goroutine outside the loop. The dial may have been given up meanwhile.
-func (s *socket) foundLater(now found) {
+// startConnectLater is found for a goroutine outside the loop. The dial may have been given up meanwhile.
+func (s *socket) startConnectLater(result lookupResult) {
 	l := s.poller.loop
 	l.enter()
 	defer l.leave()
-	if _, waits := l.conns[s.conn]; waits {
-		s.found(now)
+	if _, ok := l.conns[s.conn]; ok {
+		s.startConnect(result)
 	}
 }
 
-// found begins to connect to the first address that this is possible for.
-func (s *socket) found(now found) {
-	s.addresses = now.addresses
-	if now.err != nil {
-		s.conn.fail(now.err)
+// startConnect begins to connect to the first address that this is possible for.
+func (s *socket) startConnect(result lookupResult) {
+	s.addresses = result.addresses
+	if result.err != nil {
+		s.conn.fail(result.err)
 	} else if err := s.connect(); err != nil {
 		s.conn.fail(err)
 	}
 }
 
-// attempt is how long an address may take while others are left, which is the least that a net.Dialer gives each.
-const attempt = 2 * time.Second
+// attemptTime is how long an address may take while others are left, which is the least that a net.Dialer gives each.
+const attemptTime = 2 * time.Second
 
 // connect tries the addresses that are left. It returns the error of the last one.
 func (s *socket) connect() error {
@@ -70,7 +70,7 @@ func (s *socket) connect() error {
 		s.next++
 		if err = s.connectTo(address); err == nil {
 			if s.next < len(s.addresses) {
-				s.within(attempt, s.connectNext)
+				s.setDeadline(attemptTime, s.connectNext)
 			}
 			return nil
 		}
@@ -96,7 +96,7 @@ func (s *socket) connectTo(address netip.AddrPort) error {
 	if err != nil {
 		return refusal(address, "socket", err)
 	}
-	s.own(fd)
+	s.setDescriptor(fd)
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // it cannot fail on a new socket
 	if err := s.poller.bind(fd, address); err != nil {
 		return refusal(address, "bind", err)
@@ -105,15 +105,15 @@ func (s *socket) connectTo(address netip.AddrPort) error {
 	if err != nil && !errors.Is(err, unix.EINPROGRESS) {
 		return refusal(address, "connect", err)
 	}
-	s.awaited = unix.EPOLLOUT // it says how connecting ended, also if that was at once
-	return s.poller.watch(unix.EPOLL_CTL_ADD, fd, s.awaited, s.generation)
+	s.eventMask = unix.EPOLLOUT // it says how connecting ended, also if that was at once
+	return s.poller.watch(unix.EPOLL_CTL_ADD, fd, s.eventMask, s.generation)
 }
 
-// own makes fd the descriptor of s.
-func (s *socket) own(fd int) {
+// setDescriptor makes fd the descriptor of s.
+func (s *socket) setDescriptor(fd int) {
 	p := s.poller
-	p.opened++
-	s.fd, s.generation = fd, p.opened
+	p.socketCount++
+	s.fd, s.generation = fd, p.socketCount
 	if fd >= len(p.sockets) {
 		p.sockets = append(p.sockets, make([]*socket, fd+1-len(p.sockets))...)
 	}
@@ -122,15 +122,15 @@ func (s *socket) own(fd int) {
 
 // bind gives the connection a source address of its own, if that was asked for.
 func (p *poller) bind(fd int, to netip.AddrPort) error {
-	if !p.loop.engine.config.Spread || !to.Addr().Is4() || !to.Addr().IsLoopback() {
+	if !p.loop.engine.config.SpreadSources || !to.Addr().Is4() || !to.Addr().IsLoopback() {
 		return nil
 	}
 	// The port is chosen by connect, which knows both ends.
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
 		return err
 	}
-	p.sources++
-	from := p.sources % 254
+	p.sourceCount++
+	from := p.sourceCount % 254
 	return unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 1, byte(from + 1)}})
 }
 
@@ -157,38 +157,38 @@ func (s *socket) failure(call string, err error) error {
 	return &net.OpError{Op: call, Net: "tcp", Addr: remote, Err: os.NewSyscallError(call, err)}
 }
 
-// happened is called with what the kernel says of the socket.
-func (s *socket) happened(events uint32) {
-	if s.conn.opening {
-		s.connected()
+// handleEvents is called with what the kernel says of the socket.
+func (s *socket) handleEvents(events uint32) {
+	if s.conn.isOpening {
+		s.finishConnect()
 		return
 	}
-	if events&unix.EPOLLOUT != 0 && s.conn.writing {
-		s.writeMore()
+	if events&unix.EPOLLOUT != 0 && s.conn.isWriting {
+		s.writePending()
 	}
-	if events&^unix.EPOLLOUT != 0 && s.fd >= 0 && !s.ended {
+	if events&^unix.EPOLLOUT != 0 && s.fd >= 0 && !s.isEnded {
 		s.read()
 	}
 }
 
-// connected ends connecting, one way or the other.
-func (s *socket) connected() {
+// finishConnect ends connecting, one way or the other.
+func (s *socket) finishConnect() {
 	err := s.connectError()
-	s.inTime()
+	s.clearDeadline()
 	if err == nil {
-		if opened := s.poller.loop.engine.config.Opened; opened != nil {
-			opened(s.addresses[s.next-1])
+		if onOpen := s.poller.loop.engine.config.OnOpen; onOpen != nil {
+			onOpen(s.addresses[s.next-1])
 		}
 		s.await(unix.EPOLLIN)
-		s.conn.opened()
+		s.conn.reportOpened()
 		return
 	}
 	err = refusal(s.addresses[s.next-1], "connect", err)
 	s.release()
-	if again := s.connect(); again == nil {
+	if retryErr := s.connect(); retryErr == nil {
 		return
 	}
-	s.conn.refused(err)
+	s.conn.reportRefused(err)
 }
 
 // connectError returns why connecting has failed, nil if it has not.
@@ -202,15 +202,15 @@ func (s *socket) connectError() error {
 	}
 	// Where no server listens on a port that the system may give to clients, a socket can be
 	// connected to itself.
-	here, err := unix.Getsockname(s.fd)
+	local, err := unix.Getsockname(s.fd)
 	if err != nil {
 		return err
 	}
-	there, err := unix.Getpeername(s.fd)
+	remote, err := unix.Getpeername(s.fd)
 	if err != nil {
 		return err
 	}
-	if addressOf(here) == addressOf(there) {
+	if addressOf(local) == addressOf(remote) {
 		return unix.ECONNREFUSED
 	}
 	return nil
@@ -229,14 +229,14 @@ func addressOf(a unix.Sockaddr) netip.AddrPort {
 
 // await tells the kernel which events are awaited from now on.
 func (s *socket) await(events uint32) {
-	if events == s.awaited || s.fd < 0 {
+	if events == s.eventMask || s.fd < 0 {
 		return
 	}
 	if err := s.poller.watch(unix.EPOLL_CTL_MOD, s.fd, events, s.generation); err != nil {
 		s.conn.fail(err)
 		return
 	}
-	s.awaited = events
+	s.eventMask = events
 }
 
 // read reads once. If there is more the kernel says so again, when others have had their turn.
@@ -254,9 +254,9 @@ func (s *socket) read() {
 	default:
 		err = s.failure("read", err)
 	}
-	s.ended = true
-	s.await(s.awaited &^ unix.EPOLLIN)
-	s.conn.broken(err)
+	s.isEnded = true
+	s.await(s.eventMask &^ unix.EPOLLIN)
+	s.conn.reportReadError(err)
 }
 
 func (s *socket) write(b []byte) (int, error) {
@@ -270,12 +270,12 @@ func (s *socket) write(b []byte) (int, error) {
 	return 0, s.failure("write", err)
 }
 
-func (s *socket) flush() { s.await(s.awaited | unix.EPOLLOUT) }
+func (s *socket) flush() { s.await(s.eventMask | unix.EPOLLOUT) }
 
-// writeMore writes what the socket accepts of what is pending.
-func (s *socket) writeMore() {
+// writePending writes what the socket accepts of what is pending.
+func (s *socket) writePending() {
 	c := s.conn
-	n, err := s.write(c.pending[:min(largest, len(c.pending))])
+	n, err := s.write(c.pending[:min(chunkSize, len(c.pending))])
 	if err != nil {
 		c.fail(err)
 		s.stopWriting()
@@ -291,29 +291,29 @@ func (s *socket) writeMore() {
 }
 
 func (s *socket) stopWriting() {
-	s.await(s.awaited &^ unix.EPOLLOUT)
-	s.conn.written()
+	s.await(s.eventMask &^ unix.EPOLLOUT)
+	s.conn.endWriting()
 }
 
 // limit closes the connection when the time is over.
-func (s *socket) limit(left time.Duration) { s.within(left, s.conn.shut) }
+func (s *socket) limit(timeout time.Duration) { s.setDeadline(timeout, s.conn.closeNow) }
 
-// within calls late when the time is over, unless inTime is called before.
-func (s *socket) within(left time.Duration, late func()) {
+// setDeadline calls late when the time is over, unless clearDeadline is called before.
+func (s *socket) setDeadline(timeout time.Duration, callback func()) {
 	l := s.poller.loop
-	s.deadline = &deadline{late: late}
+	s.deadline = &deadline{callback: callback}
 	s.deadline.session = s.deadline
-	l.timers.set(&s.deadline.Link, l.Now()+left)
+	l.timers.set(&s.deadline.Link, l.Now()+timeout)
 }
 
-func (s *socket) inTime() {
+func (s *socket) clearDeadline() {
 	if s.deadline != nil {
 		s.poller.loop.timers.set(&s.deadline.Link, 0)
 		s.deadline = nil
 	}
 }
 
-func (s *socket) cancel() { s.conn.shut() }
+func (s *socket) cancel() { s.conn.closeNow() }
 
 func (s *socket) closeWrite() {
 	_ = unix.Shutdown(s.fd, unix.SHUT_WR) // reading returns why it failed
@@ -326,7 +326,7 @@ func (s *socket) abort() {
 }
 
 func (s *socket) close() {
-	s.inTime()
+	s.clearDeadline()
 	s.release()
 }
 
@@ -342,10 +342,10 @@ func (s *socket) release() {
 // deadline is a session without a connection, for what is late in another one.
 type deadline struct {
 	Link
-	late func()
+	callback func()
 }
 
 func (d *deadline) Step(time.Duration, Event, []byte) ([]byte, Next) {
-	d.late()
+	d.callback()
 	return nil, Next{Close: true}
 }

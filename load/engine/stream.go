@@ -13,17 +13,17 @@ const readSize = 512
 
 // stream is a wire over any net.Conn, with goroutines of its own.
 type stream struct {
-	conn      *conn
-	ctx       context.Context //nolint:containedctx // of the dial, which is a goroutine
-	cancelled context.CancelFunc
-	net       net.Conn // nil: not there yet
-	direct    *direct  // nil: all writing is done by flush
-	writer    func()   // write what is pending, made once
+	conn         *conn
+	ctx          context.Context //nolint:containedctx // of the dial, which is a goroutine
+	cancelDial   context.CancelFunc
+	net          net.Conn      // nil: not there yet
+	directSocket *directSocket // nil: all writing is done by flush
+	writer       func()        // write what is pending, made once
 }
 
 func newStream(c *conn) wire {
 	ctx, cancel := context.WithCancel(c.loop.engine.ctx)
-	return &stream{conn: c, ctx: ctx, cancelled: cancel}
+	return &stream{conn: c, ctx: ctx, cancelDial: cancel}
 }
 
 // dial dials in a goroutine of its own. It leaves the reading to another one: that lives
@@ -31,54 +31,54 @@ func newStream(c *conn) wire {
 func (s *stream) dial() {
 	l := s.conn.loop
 	dial := l.engine.config.Dial
-	if back := l.engine.config.DialBack; back != nil && s.conn.link.Back {
-		dial = back
+	if dialBack := l.engine.config.DialBack; dialBack != nil && s.conn.link.Back {
+		dial = dialBack
 	}
 	l.engine.wg.Go(func() {
-		began := l.Now()
-		there, err := dial(s.ctx)
+		start := l.Now()
+		nc, err := dial(s.ctx)
 		l.enter()
 		defer l.leave()
-		s.cancelled()
+		s.cancelDial()
 		if s.conn.link != nil {
-			s.conn.link.dialed = began
+			s.conn.link.dialed = start
 		}
 		if err != nil {
-			s.conn.refused(err)
+			s.conn.reportRefused(err)
 			return
 		}
-		s.net, s.direct = there, newDirect(there)
+		s.net, s.directSocket = nc, newDirectSocket(nc)
 		if s.conn.link != nil {
 			l.engine.wg.Go(s.read)
 		}
-		s.conn.opened()
+		s.conn.reportOpened()
 	})
 }
 
-func (s *stream) cancel() { s.cancelled() } // and dial does the rest
+func (s *stream) cancel() { s.cancelDial() } // and dial does the rest
 
 // read passes what arrives to the session, until nothing more can arrive. It runs in a
 // goroutine of its own.
 func (s *stream) read() {
-	if s.direct != nil {
-		if err := s.direct.attend(s.ready); err != nil {
-			s.take(nil, err)
+	if s.directSocket != nil {
+		if err := s.directSocket.attend(s.readAvailable); err != nil {
+			s.deliver(nil, err)
 		}
 		return
 	}
 	in := make([]byte, readSize)
 	for {
 		n, err := s.net.Read(in)
-		s.take(in[:n], err)
+		s.deliver(in[:n], err)
 		if err != nil {
 			return
 		}
 	}
 }
 
-// ready reads what has come, inside the loop and into memory that the loop has only
+// readAvailable reads what has come, inside the loop and into memory that the loop has only
 // once. It returns false if nothing more can come.
-func (s *stream) ready() bool {
+func (s *stream) readAvailable() bool {
 	for {
 		if err := s.readSome(); err != nil {
 			return errors.Is(err, errNothing)
@@ -92,12 +92,12 @@ func (s *stream) readSome() error {
 	l.enter()
 	defer l.leave()
 	for range 4 {
-		n, err := s.direct.read(l.in)
+		n, err := s.directSocket.read(l.in)
 		if err == nil && n == 0 {
 			err = io.EOF
 		}
 		if err != nil {
-			s.conn.broken(err)
+			s.conn.reportReadError(err)
 			return err
 		}
 		s.conn.data(l.in[:n])
@@ -105,23 +105,23 @@ func (s *stream) readSome() error {
 	return nil
 }
 
-// take passes to the session what Read returned.
-func (s *stream) take(in []byte, err error) {
+// deliver passes to the session what Read returned.
+func (s *stream) deliver(in []byte, err error) {
 	s.conn.loop.enter()
 	defer s.conn.loop.leave()
 	if len(in) > 0 {
 		s.conn.data(in)
 	}
 	if err != nil {
-		s.conn.broken(err)
+		s.conn.reportReadError(err)
 	}
 }
 
 func (s *stream) write(b []byte) (int, error) {
-	if s.direct == nil {
+	if s.directSocket == nil {
 		return 0, nil
 	}
-	return s.direct.write(b)
+	return s.directSocket.write(b)
 }
 
 // flush writes what is pending in a goroutine of its own.
@@ -137,7 +137,7 @@ func (s *stream) writePending() {
 	c := s.conn
 	l := c.loop
 	defer l.engine.wg.Done()
-	for more := true; more; {
+	for hasMore := true; hasMore; {
 		l.enter()
 		b := c.pending
 		c.pending = nil
@@ -148,19 +148,19 @@ func (s *stream) writePending() {
 		if err != nil {
 			c.fail(err)
 		}
-		more = len(c.pending) > 0
-		if !more {
-			c.written()
+		hasMore = len(c.pending) > 0
+		if !hasMore {
+			c.endWriting()
 		}
 		l.leave()
 	}
 }
 
-func (s *stream) limit(left time.Duration) { _ = s.net.SetWriteDeadline(time.Now().Add(left)) }
+func (s *stream) limit(timeout time.Duration) { _ = s.net.SetWriteDeadline(time.Now().Add(timeout)) }
 
 // closeWrite closes our half, but not inside the loop: TLS has something to write.
 func (s *stream) closeWrite() {
-	if half, can := s.net.(interface{ CloseWrite() error }); can {
+	if half, ok := s.net.(interface{ CloseWrite() error }); ok {
 		s.conn.loop.engine.wg.Go(func() { _ = half.CloseWrite() }) // reading returns why it failed
 	}
 }
@@ -170,7 +170,7 @@ func (s *stream) abort() {
 	if wrapped, ok := nc.(interface{ NetConn() net.Conn }); ok { // TLS: the socket below
 		nc = wrapped.NetConn()
 	}
-	if l, can := nc.(interface{ SetLinger(seconds int) error }); can {
+	if l, ok := nc.(interface{ SetLinger(seconds int) error }); ok {
 		_ = l.SetLinger(0) // fails on a closed connection only
 	}
 }

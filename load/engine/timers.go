@@ -14,8 +14,8 @@ func (h timers) next() time.Duration {
 	return h[0].wake
 }
 
-// due reports whether the wake of the first link has come.
-func (h timers) due(now time.Duration) bool { return len(h) > 0 && h[0].wake <= now }
+// isDue reports whether the wake of the first link has come.
+func (h timers) isDue(now time.Duration) bool { return len(h) > 0 && h[0].wake <= now }
 
 // set changes the wake of k; 0 takes it out.
 func (h *timers) set(k *Link, wake time.Duration) {

@@ -27,13 +27,13 @@ func TestTimers(t *testing.T) {
 		require.Len(t, heap, len(wakes))
 		if len(wakes) == 0 {
 			require.Zero(t, heap.next())
-			require.False(t, heap.due(time.Hour))
+			require.False(t, heap.isDue(time.Hour))
 			continue
 		}
-		least := slices.Min(wakes)
-		require.Equal(t, least, heap.next())
-		require.True(t, heap.due(least))
-		require.False(t, heap.due(least-1))
+		earliest := slices.Min(wakes)
+		require.Equal(t, earliest, heap.next())
+		require.True(t, heap.isDue(earliest))
+		require.False(t, heap.isDue(earliest-1))
 	}
 }
 

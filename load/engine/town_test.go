@@ -49,22 +49,22 @@ func reset(p peer) {
 	p.Close()
 }
 
-// town is an engine of one loop and a listener that it dials.
-type town struct {
+// harness is an engine of one loop and a listener that it dials.
+type harness struct {
 	t        *testing.T
 	engine   engine.Engine
 	loop     engine.Loop
 	listener net.Listener
 }
 
-// inTown runs a test in virtual time, in an in-memory network. The bubble does not end
+// runHarness runs a test in virtual time, in an in-memory network. The bubble does not end
 // before all goroutines have, so that every such test finds what leaks.
-func inTown(t *testing.T, test func(t *testing.T, town *town)) {
+func runHarness(t *testing.T, test func(t *testing.T, h *harness)) {
 	t.Helper()
-	inTownWith(t, engine.Config{}, test)
+	runHarnessWith(t, engine.Config{}, test)
 }
 
-func inTownWith(t *testing.T, config engine.Config, test func(t *testing.T, town *town)) {
+func runHarnessWith(t *testing.T, config engine.Config, test func(t *testing.T, h *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
@@ -72,36 +72,36 @@ func inTownWith(t *testing.T, config engine.Config, test func(t *testing.T, town
 		if config.Dial == nil {
 			config.Dial = place.Dial
 		}
-		config.Coarse = true
+		config.CoarseTimers = true
 		e := engine.NewPortable(config)
-		test(t, &town{t, e, e.Loops()[0], listener})
+		test(t, &harness{t, e, e.Loops()[0], listener})
 		require.NoError(t, e.Close())
 		listener.Close()
 	})
 }
 
 // open opens a session, and returns the other end once both are there.
-func (w *town) open(s engine.Session) peer {
+func (w *harness) open(s engine.Session) peer {
 	w.t.Helper()
-	w.in(func() { w.loop.Open(s) })
+	w.do(func() { w.loop.Open(s) })
 	p := w.accept()
 	synctest.Wait()
 	return p
 }
 
-func (w *town) accept() peer {
+func (w *harness) accept() peer {
 	w.t.Helper()
 	conn, err := w.listener.Accept()
 	require.NoError(w.t, err)
 	return conn.(peer)
 }
 
-// in calls fn inside the loop.
-func (w *town) in(fn func()) { w.engine.Do(0, func(time.Duration) { fn() }) }
+// do calls fn inside the loop.
+func (w *harness) do(fn func()) { w.engine.Do(0, func(time.Duration) { fn() }) }
 
 // poke pokes a session and waits until nothing moves any more.
-func (w *town) poke(s engine.Session) {
-	w.in(func() { w.loop.Poke(s) })
+func (w *harness) poke(s engine.Session) {
+	w.do(func() { w.loop.Poke(s) })
 	synctest.Wait()
 }
 

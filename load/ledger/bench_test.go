@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// BenchmarkWay books the whole usual way of a job, so ns/op is for four reports.
-func BenchmarkWay(b *testing.B) {
+// BenchmarkJob books the whole usual way of a job, so ns/op is for four reports.
+func BenchmarkJob(b *testing.B) {
 	l, k := New(), int64(0)
 	b.ReportAllocs()
 	for b.Loop() {
-		way(l, k)
+		bookJob(l, k)
 		k++
 	}
 }
 
-// BenchmarkWayParallel has as many goroutines as cores, which work on neighbours.
-func BenchmarkWayParallel(b *testing.B) {
+// BenchmarkJobParallel has as many goroutines as cores, which work on neighbours.
+func BenchmarkJobParallel(b *testing.B) {
 	l := New()
 	var next atomic.Int64
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			way(l, next.Add(1))
+			bookJob(l, next.Add(1))
 		}
 	})
 }
@@ -36,7 +36,7 @@ func BenchmarkTenMillion(b *testing.B) {
 	runtime.ReadMemStats(&before)
 	l := New()
 	for k := range int64(jobs) {
-		way(l, k)
+		bookJob(l, k)
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -49,9 +49,9 @@ func BenchmarkTenMillion(b *testing.B) {
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/jobs, "bytes/job")
 }
 
-func way(l *Ledger, k int64) {
-	l.Sent(k, time.Duration(k))
-	l.Pushed(k)
-	l.Delivered(k, 0)
-	l.Acked(k)
+func bookJob(l *Ledger, k int64) {
+	l.BookSent(k, time.Duration(k))
+	l.BookPush(k)
+	l.BookDelivery(k, 0)
+	l.BookAck(k)
 }

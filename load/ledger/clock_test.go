@@ -25,9 +25,9 @@ func TestTheClockOfTheServer(t *testing.T) {
 			t.Parallel()
 			l := New()
 			for _, stamp := range test.stamps {
-				l.Stamped(stamp[0], stamp[1])
+				l.BookStamp(stamp[0], stamp[1])
 			}
-			assert.Equal(t, test.ahead, l.Clock().Ahead())
+			assert.Equal(t, test.ahead, l.Clock().Offset())
 			assert.Equal(t, test.agrees, l.Clock().Agrees())
 		})
 	}

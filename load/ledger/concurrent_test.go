@@ -21,44 +21,44 @@ func TestCountsAreExactUnderConcurrency(t *testing.T) {
 	for p := range int64(producers) {
 		pushing.Go(func() {
 			for k := p; k < jobs; k += producers {
-				l.Sent(k, time.Duration(k))
+				l.BookSent(k, time.Duration(k))
 				if k%100 != 13 && k%100 != 14 && k%100 != 15 { // 13 gets lost, 14 is refused, 15 was never accepted
 					queue <- k // before its confirmation
 				}
 				switch k % 100 {
 				case 14, 16: // 16 is refused, and delivered nevertheless
-					l.Refused(k)
+					l.BookRefusal(k)
 				case 15, 17: // 17 gets no reply, and is delivered
-					l.Doubtful(k)
+					l.BookDoubt(k)
 				default:
-					l.Pushed(k)
+					l.BookPush(k)
 				}
 			}
 		})
 	}
 	var kinds [5]atomic.Int64
-	deliver := func(k int64) { kinds[l.Delivered(k, int(k%5))].Add(1) }
+	deliver := func(k int64) { kinds[l.BookDelivery(k, int(k%5))].Add(1) }
 	for range workers {
 		working.Go(func() {
 			for k := range queue {
 				deliver(k)
 				switch k % 10 {
 				case 1: // fails, comes back, is done
-					l.MayReturn(k)
-					l.Failed(k, true)
+					l.BookReturnable(k)
+					l.BookFail(k, true)
 					deliver(k)
-					l.Acked(k)
+					l.BookAck(k)
 				case 2: // dies
-					l.Failed(k, false)
+					l.BookFail(k, false)
 				case 5: // comes twice
 					deliver(k)
-					l.Acked(k)
-					l.Acked(k)
+					l.BookAck(k)
+					l.BookAck(k)
 				case 8: // waits for its retry
-					l.Failed(k, true)
+					l.BookFail(k, true)
 				case 9: // is at work
 				default:
-					l.Acked(k)
+					l.BookAck(k)
 				}
 			}
 		})
@@ -80,9 +80,9 @@ func TestCountsAreExactUnderConcurrency(t *testing.T) {
 	close(stop)
 	counting.Wait()
 
-	share := func(of int64, rests ...int64) (n int64) {
+	share := func(modulus int64, rests ...int64) (n int64) {
 		for k := range int64(jobs) {
-			if slices.Contains(rests, k%of) {
+			if slices.Contains(rests, k%modulus) {
 				n++
 			}
 		}
@@ -92,33 +92,33 @@ func TestCountsAreExactUnderConcurrency(t *testing.T) {
 	want := Counts{
 		Sent: jobs, Refused: share(100, 14, 16), Doubtful: share(100, 15, 17),
 		Pushed: jobs - share(100, 14, 15, 16, 17), Delivered: jobs - share(100, 13, 14, 15),
-		Dead: share(10, 2), Held: share(10, 9), Waiting: share(10, 8),
-		InDoubt: share(100, 15), Missing: share(100, 13), Lost: share(100, 13),
+		Dead: share(10, 2), HeldJobs: share(10, 9), Waiting: share(10, 8),
+		InDoubt: share(100, 15), Missing: share(100, 13), LostJobs: share(100, 13),
 		Failed: share(10, 1, 2, 8), Redelivered: share(10, 1),
-		Duplicated: share(10, 5) - share(100, 15), Foreign: share(100, 16), Flawed: [Flaws]int64{WasRefused: share(100, 16)},
+		Duplicated: share(10, 5) - share(100, 15), Foreign: share(100, 16), Flawed: [Flaws]int64{RefusedJob: share(100, 16)},
 		OutOfOrder: got.OutOfOrder, // depends on who is first
 	}
-	want.Acked = want.Delivered - want.Dead - want.Held - want.Waiting
+	want.Acked = want.Delivered - want.Dead - want.HeldJobs - want.Waiting
 	assert.Equal(t, want, got)
 	assert.Equal(t, []int64{want.Delivered, want.Redelivered, want.Duplicated, 0},
-		[]int64{kinds[First].Load(), kinds[Again].Load(), kinds[Twice].Load(), kinds[Stray].Load()})
+		[]int64{kinds[FirstDelivery].Load(), kinds[Redelivery].Load(), kinds[Duplicate].Load(), kinds[Stray].Load()})
 	for k := range l.Missing() {
 		assert.EqualValues(t, 13, k%100)
 	}
 }
 
-// TestOneOfManyIsFirst: all get the same job at once.
-func TestOneOfManyIsFirst(t *testing.T) {
+// TestConcurrentDeliveries: all get the same job at once.
+func TestConcurrentDeliveries(t *testing.T) {
 	t.Parallel()
 	l := New()
 	for k := range int64(200) {
-		l.Sent(k, 0)
+		l.BookSent(k, 0)
 		var first, twice atomic.Int64
 		var all sync.WaitGroup
-		all.Go(func() { l.Refused(k) })
+		all.Go(func() { l.BookRefusal(k) })
 		for range 6 {
 			all.Go(func() {
-				if l.Delivered(k, 0) == First {
+				if l.BookDelivery(k, 0) == FirstDelivery {
 					first.Add(1)
 				} else {
 					twice.Add(1)

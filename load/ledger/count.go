@@ -23,16 +23,16 @@ type Counts struct {
 	Delivered int64 // jobs that a worker got, at least once
 	Acked     int64 // jobs settled by an ack
 	Dead      int64 // jobs settled by a fail after which they are not delivered again
-	Held      int64 // jobs that a worker has
+	HeldJobs  int64 // jobs that a worker has
 	Waiting   int64 // jobs that may return: to be retried, or after a lost ack, fail or connection
 	InDoubt   int64 // jobs whose push got no reply, and that no worker got
 	Missing   int64 // jobs whose push was confirmed, and that no worker got
-	Lost      int64 // Missing beyond FetchesLost; 0 unless drained
+	LostJobs  int64 // Missing beyond FetchesLost; 0 unless drained
 
-	// Of jobs and deliveries that a stop of the server excuses: see [Ledger.Stopping]. The losses are 0 unless drained.
-	LostByKill, LostByRestart int64 // as Lost, which has none of them
-	TwiceByStop               int64 // as Duplicated, which has none of them
-	ReturnedByStop            int64 // as Returned, the same
+	// Of jobs and deliveries that a stop of the server excuses: see [Ledger.BookStop]. The losses are 0 unless drained.
+	LostByKill, LostByRestart int64 // as LostJobs, which has none of them
+	DuplicatedByStop          int64 // as Duplicated, which has none of them
+	ReturnedByStop            int64 // as DeliveryAfterEnd, the same
 
 	// Of events.
 	Failed      int64        // FAILs confirmed
@@ -49,7 +49,7 @@ type Counts struct {
 // Count returns the account. drained means that all queues are empty, no job is scheduled, and every fetch has ended;
 // only then lost jobs can be counted. It takes about a millisecond for ten million jobs, and may be called while jobs
 // are booked; its parts are then of slightly different moments.
-func (l *Ledger) Count(drained bool) Counts {
+func (l *Ledger) Count(isDrained bool) Counts {
 	var t tally
 	for _, c := range *l.chunks.Load() {
 		if c != nil {
@@ -58,23 +58,23 @@ func (l *Ledger) Count(drained bool) Counts {
 	}
 	counts := Counts{
 		Sent: l.sent.Load(), Pushed: t.accepted, Refused: l.refused.Load(), Doubtful: t.doubtful,
-		Delivered: t.held + t.mayReturn + t.settled, Dead: l.forGood.Load(),
-		Held: t.held, Waiting: t.mayReturn, InDoubt: t.inDoubt, Missing: t.missing,
+		Delivered: t.heldJobs + t.mayReturn + t.settled, Dead: l.finalFails.Load(),
+		HeldJobs: t.heldJobs, Waiting: t.mayReturn, InDoubt: t.inDoubt, Missing: t.missing,
 		Failed: l.failed.Load(), Redelivered: l.redelivered.Load(),
 		Duplicated: l.duplicated.Load(), Returned: l.returned.Load(),
 		OutOfOrder: l.outOfOrder.Load(), FetchesLost: l.fetchesLost.Load(), ReportsLost: l.reportsLost.Load(),
-		TwiceByStop: l.stops.twice.Load(), ReturnedByStop: l.stops.returned.Load(),
+		DuplicatedByStop: l.stops.duplicates.Load(), ReturnedByStop: l.stops.returns.Load(),
 	}
 	for flaw := range l.foreign {
 		counts.Flawed[flaw] = l.foreign[flaw].Load()
-		if Flaw(flaw) < Early { // the others are right jobs at a wrong time
+		if Flaw(flaw) < EarlyJob { // the others are right jobs at a wrong time
 			counts.Foreign += counts.Flawed[flaw]
 		}
 	}
 	// While jobs are booked, the parts of a difference are of different moments.
 	counts.Acked = max(0, t.settled-counts.Dead)
 	counts.Unanswered = max(0, counts.Sent-counts.Pushed-counts.Refused-counts.Doubtful)
-	if drained {
+	if isDrained {
 		l.losses(&counts)
 	}
 	return counts
@@ -95,8 +95,8 @@ func (l *Ledger) Missing() iter.Seq[int64] {
 // missing yields the chunk's missing jobs, and reports whether to continue. base is the number of its first job.
 func (c *chunk) missing(base int64, yield func(int64) bool) bool {
 	for w := range c.accepted {
-		for open := c.accepted[w].Load() &^ c.seen64(w); open != 0; open &= open - 1 {
-			if !yield(base + int64(w)*64 + int64(bits.TrailingZeros64(open))) {
+		for undelivered := c.accepted[w].Load() &^ c.deliveredWord(w); undelivered != 0; undelivered &= undelivered - 1 {
+			if !yield(base + int64(w)*64 + int64(bits.TrailingZeros64(undelivered))) {
 				return false
 			}
 		}
@@ -109,11 +109,11 @@ type QueueCounts struct{ Pushed, Delivered, Missing int64 }
 
 // CountBy returns the jobs that were confirmed, delivered and are missing by queue, of which there are n; of returns
 // that of a job, and one that is not within 0 and n-1 is left out. It takes some 20 ns for a job.
-func (l *Ledger) CountBy(n int, of func(k int64) int) []QueueCounts {
+func (l *Ledger) CountBy(n int, queueOf func(k int64) int) []QueueCounts {
 	counts := make([]QueueCounts, n)
 	each := func(base int64, jobs uint64, add func(*QueueCounts)) {
 		for ; jobs != 0; jobs &= jobs - 1 {
-			if q := of(base + int64(bits.TrailingZeros64(jobs))); q >= 0 && q < n {
+			if q := queueOf(base + int64(bits.TrailingZeros64(jobs))); q >= 0 && q < n {
 				add(&counts[q])
 			}
 		}
@@ -124,44 +124,44 @@ func (l *Ledger) CountBy(n int, of func(k int64) int) []QueueCounts {
 		}
 		for w := range c.accepted {
 			base := int64(i)*chunkJobs + int64(w)*64
-			accepted, seen := c.accepted[w].Load(), c.seen64(w)
+			accepted, delivered := c.accepted[w].Load(), c.deliveredWord(w)
 			each(base, accepted, func(q *QueueCounts) { q.Pushed++ })
-			each(base, seen, func(q *QueueCounts) { q.Delivered++ })
-			each(base, accepted&^seen, func(q *QueueCounts) { q.Missing++ })
+			each(base, delivered, func(q *QueueCounts) { q.Delivered++ })
+			each(base, accepted&^delivered, func(q *QueueCounts) { q.Missing++ })
 		}
 	}
 	return counts
 }
 
-// findingsKept is how many findings of each kind are kept. The counts are of all.
-const findingsKept = 1000
+// findingLimit is how many findings of each kind are kept. The counts are of all.
+const findingLimit = 1000
 
 // Finding is a delivery with a flaw.
 type Finding struct {
-	Flaw Flaw
-	K    int64  // the job's number; -1 if it is not known
-	JID  string // as received, if K is not known; empty if there was none
-	What string // such as "refused and delivered nevertheless"
+	Flaw        Flaw
+	K           int64  // the job's number; -1 if it is not known
+	JID         string // as received, if K is not known; empty if there was none
+	Description string // such as "refused and delivered nevertheless"
 }
 
 // Findings holds the first 1,000 of each kind, in the order of their deliveries.
 type Findings struct {
-	Twice    []int64   // jobs delivered to a second worker, once for each such delivery
-	Returned []int64   // jobs delivered after they were settled, the same
-	Foreign  []Finding // deliveries with a flaw
+	Duplicates []int64   // jobs delivered to a second worker, once for each such delivery
+	Returned   []int64   // jobs delivered after they were settled, the same
+	Foreign    []Finding // deliveries with a flaw
 }
 
 // findings has a lock, because findings are rare.
 type findings struct {
-	mu     sync.Mutex
-	kept   Findings
-	flawed [Flaws]int // how many of kept.Foreign have the flaw
+	mu    sync.Mutex
+	list  Findings
+	flaws [Flaws]int // how many of kept.Foreign have the flaw
 }
 
-func (f *findings) addTwice(k int64, list *[]int64) {
+func (f *findings) addDuplicate(k int64, list *[]int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(*list) < findingsKept {
+	if len(*list) < findingLimit {
 		*list = append(*list, k)
 	}
 }
@@ -169,9 +169,9 @@ func (f *findings) addTwice(k int64, list *[]int64) {
 func (f *findings) addForeign(finding Finding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.flawed[finding.Flaw] < findingsKept {
-		f.flawed[finding.Flaw]++
-		f.kept.Foreign = append(f.kept.Foreign, finding)
+	if f.flaws[finding.Flaw] < findingLimit {
+		f.flaws[finding.Flaw]++
+		f.list.Foreign = append(f.list.Foreign, finding)
 	}
 }
 
@@ -180,8 +180,8 @@ func (l *Ledger) Findings() Findings {
 	l.findings.mu.Lock()
 	defer l.findings.mu.Unlock()
 	return Findings{
-		Twice:    slices.Clone(l.findings.kept.Twice),
-		Returned: slices.Clone(l.findings.kept.Returned),
-		Foreign:  slices.Clone(l.findings.kept.Foreign),
+		Duplicates: slices.Clone(l.findings.list.Duplicates),
+		Returned:   slices.Clone(l.findings.list.Returned),
+		Foreign:    slices.Clone(l.findings.list.Foreign),
 	}
 }

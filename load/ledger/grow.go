@@ -48,8 +48,8 @@ func (l *Ledger) addQueues(queue int) []*atomic.Int64 {
 	return queues
 }
 
-// lazily returns the bitmap at p, and creates it at the first use.
-func lazily(p *atomic.Pointer[bitmap]) *bitmap {
+// loadOrNew returns the bitmap at p, and creates it at the first use.
+func loadOrNew(p *atomic.Pointer[bitmap]) *bitmap {
 	if b := p.Load(); b != nil {
 		return b
 	}

@@ -22,7 +22,7 @@ import (
 //
 //	                | unseen      | held        | may return  | settled
 //	Delivered       | held: First | held: Twice | held: Again | settled: Returned
-//	MayReturn       | -           | may return  | may return  | settled
+//	BookReturnable       | -           | may return  | may return  | settled
 //	Failed, returns | -           | may return  | may return  | settled
 //	Failed for good | -           | settled     | settled     | settled
 //	Acked           | -           | settled     | settled     | settled
@@ -36,7 +36,7 @@ import (
 // may be delivered, and is not missing if it is not. A job whose push was refused must not be delivered: if it is, it
 // is a foreign job, although the worker may continue with it.
 //
-// MayReturn must be called before the server can know about it: before a fail is sent, not when it is confirmed,
+// BookReturnable must be called before the server can know about it: before a fail is sent, not when it is confirmed,
 // because another worker may have the job before the reply has been read. So a server that delivers a job again in time
 // is not taken for one that delivers it twice. When a worker has the job again, a second delivery is Twice again, until
 // that worker is done with it or it may return once more. An ack that is confirmed late settles the job, whichever
@@ -61,7 +61,7 @@ type Ledger struct {
 
 	last, sent              atomic.Int64 // greatest job sent, -1 before the first; how many
 	refused                 atomic.Int64
-	failed, forGood         atomic.Int64
+	failed, finalFails      atomic.Int64
 	redelivered, duplicated atomic.Int64
 	returned, outOfOrder    atomic.Int64
 	fetchesLost             atomic.Int64
@@ -77,15 +77,15 @@ func New() *Ledger {
 	l.chunks.Store(new([]*chunk))
 	l.queues.Store(new([]*atomic.Int64))
 	l.last.Store(-1)
-	l.stops.any.Store(-1)
+	l.stops.latest.Store(-1)
 	l.stops.kills.Store(-1)
 	l.clock.reset()
 	return l
 }
 
-// Sent books that the push of job k is sent at the time at. It must be called before the server can have read the push,
-// and be followed by exactly one of Pushed, Refused and Doubtful. k is 0 or more, and may leave out numbers.
-func (l *Ledger) Sent(k int64, at time.Duration) {
+// BookSent books that the push of job k is sent at the time at. It must be called before the server can have read the push,
+// and be followed by exactly one of BookPush, BookRefusal and BookDoubt. k is 0 or more, and may leave out numbers.
+func (l *Ledger) BookSent(k int64, at time.Duration) {
 	c := l.find(k)
 	if c == nil {
 		l.addChunk(k)
@@ -106,143 +106,143 @@ func (l *Ledger) SentAt(k int64) (time.Duration, bool) { return l.recent.get(k) 
 // PushedAt returns when the push of job k was sent: exactly for the jobs of SentAt, and for others when the first of
 // 256 jobs was that are next to it.
 func (l *Ledger) PushedAt(k int64) (time.Duration, bool) {
-	at, known := l.SentAt(k)
-	if c := l.find(k); !known && c != nil {
+	at, ok := l.SentAt(k)
+	if c := l.find(k); !ok && c != nil {
 		first := c.sent[k%chunkJobs/blockJobs].Load()
-		at, known = time.Duration(first-1), first > 0
+		at, ok = time.Duration(first-1), first > 0
 	}
-	return at, known
+	return at, ok
 }
 
-// Pushed books that the push of job k was confirmed. The job may have been delivered by then.
-func (l *Ledger) Pushed(k int64) {
+// BookPush books that the push of job k was confirmed. The job may have been delivered by then.
+func (l *Ledger) BookPush(k int64) {
 	if c := l.find(k); c != nil {
 		c.accepted.set(k % chunkJobs)
 	}
 }
 
-// Refused books that the server replied to the push of job k with an error.
-func (l *Ledger) Refused(k int64) {
+// BookRefusal books that the server replied to the push of job k with an error.
+func (l *Ledger) BookRefusal(k int64) {
 	c := l.find(k)
 	if c == nil {
 		return
 	}
 	l.refused.Add(1)
-	lazily(&c.refused).set(k % chunkJobs)
-	if c.seen(k % chunkJobs) {
-		l.refusedAndDelivered(c, k)
+	loadOrNew(&c.refused).set(k % chunkJobs)
+	if c.isDelivered(k % chunkJobs) {
+		l.bookRefusedDelivery(c, k)
 	}
 }
 
-// Doubtful books that the push of job k got no reply: the server may have accepted it or not.
-func (l *Ledger) Doubtful(k int64) {
+// BookDoubt books that the push of job k got no reply: the server may have accepted it or not.
+func (l *Ledger) BookDoubt(k int64) {
 	if c := l.find(k); c != nil {
-		lazily(&c.doubtful).set(k % chunkJobs)
+		loadOrNew(&c.doubtful).set(k % chunkJobs)
 	}
 }
 
-// Delivered books that a worker got job k from the queue with that index (negative if it is not known), and returns the
+// BookDelivery books that a worker got job k from the queue with that index (negative if it is not known), and returns the
 // kind of the delivery.
-func (l *Ledger) Delivered(k int64, queue int) Kind {
+func (l *Ledger) BookDelivery(k int64, queue int) Kind {
 	c := l.find(k)
 	if c == nil || k > l.last.Load() {
-		l.flawed(Finding{Flaw: NotOurs, K: k, What: "delivered, and never pushed"})
+		l.addFinding(Finding{Flaw: UnknownJob, K: k, Description: "delivered, and never pushed"})
 		return Stray
 	}
-	kind := kinds[c.apply(k%chunkJobs, delivered)]
-	if denied := c.denied.Load(); denied != nil {
-		denied.clear(k % chunkJobs)
+	kind := kinds[c.apply(k%chunkJobs, reportDelivery)]
+	if denials := c.denials.Load(); denials != nil {
+		denials.clear(k % chunkJobs)
 	}
 	switch kind {
-	case First:
-		l.order(k, queue)
+	case FirstDelivery:
+		l.checkOrder(k, queue)
 		if r := c.refused.Load(); r != nil && r.has(k%chunkJobs) {
-			l.refusedAndDelivered(c, k)
+			l.bookRefusedDelivery(c, k)
 		}
-	case Again:
+	case Redelivery:
 		l.redelivered.Add(1)
-	case Returned:
-		if l.stops.forgave(k, &l.stops.returned) {
+	case DeliveryAfterEnd:
+		if l.stops.excuses(k, &l.stops.returns) {
 			break
 		}
 		l.returned.Add(1)
-		l.findings.addTwice(k, &l.findings.kept.Returned)
+		l.findings.addDuplicate(k, &l.findings.list.Returned)
 	default:
-		if l.stops.forgave(k, &l.stops.twice) {
+		if l.stops.excuses(k, &l.stops.duplicates) {
 			break
 		}
 		l.duplicated.Add(1)
-		l.findings.addTwice(k, &l.findings.kept.Twice)
+		l.findings.addDuplicate(k, &l.findings.list.Duplicates)
 	}
 	return kind
 }
 
-// Acked books that an ack of job k was confirmed.
-func (l *Ledger) Acked(k int64) {
+// BookAck books that an ack of job k was confirmed.
+func (l *Ledger) BookAck(k int64) {
 	if c := l.find(k); c != nil {
-		c.apply(k%chunkJobs, acked)
+		c.apply(k%chunkJobs, reportAck)
 	}
 }
 
-// Failed books that a fail of job k was confirmed, and whether the job will be delivered again. If it will, MayReturn
+// BookFail books that a fail of job k was confirmed, and whether the job will be delivered again. If it will, BookReturnable
 // must have been called before the fail was sent.
-func (l *Ledger) Failed(k int64, willReturn bool) {
+func (l *Ledger) BookFail(k int64, willReturn bool) {
 	c := l.find(k)
 	if c == nil {
 		return
 	}
 	l.failed.Add(1)
 	if willReturn {
-		c.apply(k%chunkJobs, returns)
+		c.apply(k%chunkJobs, reportReturn)
 		return
 	}
-	if was := c.apply(k%chunkJobs, failedForGood); was == held || was == mayReturn {
-		l.forGood.Add(1)
+	if before := c.apply(k%chunkJobs, reportFinalFail); before == stateHeld || before == stateReturnable {
+		l.finalFails.Add(1)
 	}
 }
 
-// MayReturn books that the server may deliver job k again from now on: a fail that leaves retries is about to be sent,
+// BookReturnable books that the server may deliver job k again from now on: a fail that leaves retries is about to be sent,
 // an ack or fail got no reply, the worker's connection has ended, or the reservation has run out.
-func (l *Ledger) MayReturn(k int64) {
+func (l *Ledger) BookReturnable(k int64) {
 	if c := l.find(k); c != nil {
-		c.apply(k%chunkJobs, returns)
+		c.apply(k%chunkJobs, reportReturn)
 	}
 }
 
 // Foreign books a delivery with a flaw. jid is as received, empty if there was none; what describes the flaw.
-func (l *Ledger) Foreign(flaw Flaw, jid, what string) {
-	l.flawed(Finding{Flaw: flaw, K: -1, JID: jid, What: what})
+func (l *Ledger) Foreign(flaw Flaw, jid, description string) {
+	l.addFinding(Finding{Flaw: flaw, K: -1, JID: jid, Description: description})
 }
 
-func (l *Ledger) flawed(f Finding) {
+func (l *Ledger) addFinding(f Finding) {
 	l.foreign[f.Flaw].Add(1)
 	l.findings.addForeign(f)
 }
 
-// FetchLost books that a fetch ended without a reply. The server may have delivered one job to it.
-func (l *Ledger) FetchLost() { l.fetchesLost.Add(1) }
+// BookFetchLoss books that a fetch ended without a reply. The server may have delivered one job to it.
+func (l *Ledger) BookFetchLoss() { l.fetchesLost.Add(1) }
 
-// ReportLost books that an ack or a fail ended without a reply. The server may have carried it out.
-func (l *Ledger) ReportLost() { l.reportsLost.Add(1) }
+// BookReportLoss books that an ack or a fail ended without a reply. The server may have carried it out.
+func (l *Ledger) BookReportLoss() { l.reportsLost.Add(1) }
 
-// Denied books that the server answered an ack or a fail of job k with an error: the job has not ended for it, and
+// BookDenial books that the server answered an ack or a fail of job k with an error: the job has not ended for it, and
 // comes again when its reservation is over.
-func (l *Ledger) Denied(k int64) {
+func (l *Ledger) BookDenial(k int64) {
 	if c := l.find(k); c != nil {
-		lazily(&c.denied).set(k % chunkJobs)
+		loadOrNew(&c.denials).set(k % chunkJobs)
 	}
 }
 
-// refusedAndDelivered is called by Refused or by Delivered, or by both if they race. The one that clears the bit books
+// bookRefusedDelivery is called by BookRefusal or by BookDelivery, or by both if they race. The one that clears the bit books
 // the finding.
-func (l *Ledger) refusedAndDelivered(c *chunk, k int64) {
+func (l *Ledger) bookRefusedDelivery(c *chunk, k int64) {
 	if c.refused.Load().clear(k % chunkJobs) {
-		l.flawed(Finding{Flaw: WasRefused, K: k, What: "refused and delivered nevertheless"})
+		l.addFinding(Finding{Flaw: RefusedJob, K: k, Description: "refused and delivered nevertheless"})
 	}
 }
 
-// order counts a first delivery after that of a later job of its queue.
-func (l *Ledger) order(k int64, queue int) {
+// checkOrder counts a first delivery after that of a later job of its queue.
+func (l *Ledger) checkOrder(k int64, queue int) {
 	if queue < 0 {
 		return
 	}

@@ -10,18 +10,18 @@ import (
 
 // model is the account kept in the plainest way: a struct for each job, and words for its states.
 type model struct {
-	jobs     map[int64]*modelJob
-	greatest map[int]int64
-	counts   Counts
-	twice    []int64
-	returned []int64
-	foreign  []Finding
+	jobs       map[int64]*modelJob
+	greatest   map[int]int64
+	counts     Counts
+	duplicates []int64
+	returned   []int64
+	foreign    []Finding
 }
 
 type modelJob struct {
-	state  string // "", "held", "may return", "acked", "dead"
-	push   string // "", "pushed", "refused", "doubtful"
-	blamed bool   // refused and delivered nevertheless
+	state    string // "", "held", "may return", "acked", "dead"
+	push     string // "", "pushed", "refused", "doubtful"
+	isBlamed bool   // refused and delivered nevertheless
 }
 
 func newModel() *model {
@@ -40,11 +40,11 @@ func (m *model) outcome(k int64, push string) {
 
 func (m *model) blame(k int64) {
 	job := m.jobs[k]
-	if job.push == "refused" && job.state != "" && !job.blamed {
-		job.blamed = true
+	if job.push == "refused" && job.state != "" && !job.isBlamed {
+		job.isBlamed = true
 		m.counts.Foreign++
-		m.counts.Flawed[WasRefused]++
-		m.foreign = append(m.foreign, Finding{Flaw: WasRefused, K: k, What: "refused and delivered nevertheless"})
+		m.counts.Flawed[RefusedJob]++
+		m.foreign = append(m.foreign, Finding{Flaw: RefusedJob, K: k, Description: "refused and delivered nevertheless"})
 	}
 }
 
@@ -59,25 +59,25 @@ func (m *model) delivered(k int64, queue int) Kind {
 			m.greatest[queue] = k
 		}
 		m.blame(k)
-		return First
+		return FirstDelivery
 	case "may return":
 		job.state = "held"
 		m.counts.Redelivered++
-		return Again
+		return Redelivery
 	case "held":
 		m.counts.Duplicated++
-		m.twice = append(m.twice, k)
-		return Twice
+		m.duplicates = append(m.duplicates, k)
+		return Duplicate
 	default:
 		m.counts.Returned++
 		m.returned = append(m.returned, k)
-		return Returned
+		return DeliveryAfterEnd
 	}
 }
 
-func (m *model) settle(k int64, as string) {
+func (m *model) settle(k int64, state string) {
 	if job := m.jobs[k]; job.state == "held" || job.state == "may return" {
-		job.state = as
+		job.state = state
 	}
 }
 
@@ -97,7 +97,7 @@ func (m *model) failed(k int64, willReturn bool) {
 }
 
 // count looks at every job.
-func (m *model) count(drained bool) (c Counts, missing []int64) {
+func (m *model) count(isDrained bool) (c Counts, missing []int64) {
 	c = m.counts
 	for k, job := range m.jobs {
 		push := map[string]*int64{"": &c.Unanswered, "pushed": &c.Pushed, "refused": &c.Refused, "doubtful": &c.Doubtful}
@@ -105,7 +105,7 @@ func (m *model) count(drained bool) (c Counts, missing []int64) {
 		switch {
 		case job.state != "":
 			c.Delivered++
-			states := map[string]*int64{"held": &c.Held, "may return": &c.Waiting, "acked": &c.Acked, "dead": &c.Dead}
+			states := map[string]*int64{"held": &c.HeldJobs, "may return": &c.Waiting, "acked": &c.Acked, "dead": &c.Dead}
 			*states[job.state]++
 		case job.push == "pushed":
 			c.Missing++
@@ -114,8 +114,8 @@ func (m *model) count(drained bool) (c Counts, missing []int64) {
 			c.InDoubt++
 		}
 	}
-	if drained && c.Missing > c.FetchesLost {
-		c.Lost = c.Missing - c.FetchesLost
+	if isDrained && c.Missing > c.FetchesLost {
+		c.LostJobs = c.Missing - c.FetchesLost
 	}
 	slices.Sort(missing)
 	return c, missing
@@ -134,17 +134,17 @@ func TestModel(t *testing.T) {
 				k += 1 + random.Int64N(3)*random.Int64N(chunkJobs/20)
 				sent = append(sent, k)
 				m.sent(k)
-				l.Sent(k, 0)
+				l.BookSent(k, 0)
 				continue
 			}
 			bookBoth(t, random, sent[random.IntN(len(sent))], m, l)
 		}
-		for _, drained := range []bool{false, true} {
-			want, missing := m.count(drained)
-			require.Equal(t, want, l.Count(drained), "seed %d", seed)
+		for _, isDrained := range []bool{false, true} {
+			want, missing := m.count(isDrained)
+			require.Equal(t, want, l.Count(isDrained), "seed %d", seed)
 			require.Equal(t, missing, slices.Collect(l.Missing()), "seed %d", seed)
 		}
-		require.Equal(t, Findings{Twice: m.twice, Returned: m.returned, Foreign: m.foreign}, l.Findings(), "seed %d", seed)
+		require.Equal(t, Findings{Duplicates: m.duplicates, Returned: m.returned, Foreign: m.foreign}, l.Findings(), "seed %d", seed)
 	}
 }
 
@@ -158,24 +158,24 @@ func bookBoth(t *testing.T, random *rand.Rand, k int64, m *model, l *Ledger) {
 		}
 		outcome := []string{"pushed", "pushed", "refused", "doubtful"}[random.IntN(4)]
 		m.outcome(k, outcome)
-		map[string]func(int64){"pushed": l.Pushed, "refused": l.Refused, "doubtful": l.Doubtful}[outcome](k)
+		map[string]func(int64){"pushed": l.BookPush, "refused": l.BookRefusal, "doubtful": l.BookDoubt}[outcome](k)
 	case 3, 4:
 		queue := random.IntN(3)
-		require.Equal(t, m.delivered(k, queue), l.Delivered(k, queue))
+		require.Equal(t, m.delivered(k, queue), l.BookDelivery(k, queue))
 	case 5:
 		m.settle(k, "acked")
-		l.Acked(k)
+		l.BookAck(k)
 	case 6:
 		willReturn := random.IntN(2) == 0
 		m.failed(k, willReturn)
-		l.Failed(k, willReturn)
+		l.BookFail(k, willReturn)
 	case 7:
 		m.mayReturn(k)
-		l.MayReturn(k)
+		l.BookReturnable(k)
 	case 8:
 		if random.IntN(20) == 0 {
 			m.counts.FetchesLost++
-			l.FetchLost()
+			l.BookFetchLoss()
 		}
 	}
 }

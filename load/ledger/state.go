@@ -9,47 +9,47 @@ import (
 type state uint64
 
 const (
-	unseen state = iota
-	held
-	mayReturn
-	settled
-	states // how many there are
+	stateUnseen state = iota
+	stateHeld
+	stateReturnable
+	stateSettled
+	stateCount // how many there are
 )
 
 // report is an event that changes a state.
 type report int
 
 const (
-	delivered report = iota
-	returns
-	failedForGood
-	acked
-	reports // how many there are
+	reportDelivery report = iota
+	reportReturn
+	reportFinalFail
+	reportAck
+	reportCount // how many there are
 )
 
-// next is the table of the package's documentation.
-var next = [reports][states]state{
-	delivered:     {unseen: held, held: held, mayReturn: held, settled: settled},
-	returns:       {unseen: unseen, held: mayReturn, mayReturn: mayReturn, settled: settled},
-	failedForGood: {unseen: unseen, held: settled, mayReturn: settled, settled: settled},
-	acked:         {unseen: unseen, held: settled, mayReturn: settled, settled: settled},
+// transitions is the table of the package's documentation.
+var transitions = [reportCount][stateCount]state{
+	reportDelivery:  {stateUnseen: stateHeld, stateHeld: stateHeld, stateReturnable: stateHeld, stateSettled: stateSettled},
+	reportReturn:    {stateUnseen: stateUnseen, stateHeld: stateReturnable, stateReturnable: stateReturnable, stateSettled: stateSettled},
+	reportFinalFail: {stateUnseen: stateUnseen, stateHeld: stateSettled, stateReturnable: stateSettled, stateSettled: stateSettled},
+	reportAck:       {stateUnseen: stateUnseen, stateHeld: stateSettled, stateReturnable: stateSettled, stateSettled: stateSettled},
 }
 
 // kinds has the kind of a delivery by the state before it.
-var kinds = [states]Kind{unseen: First, held: Twice, mayReturn: Again, settled: Returned}
+var kinds = [stateCount]Kind{stateUnseen: FirstDelivery, stateHeld: Duplicate, stateReturnable: Redelivery, stateSettled: DeliveryAfterEnd}
 
 // Kind is the kind of a delivery.
 type Kind uint8
 
 const (
-	// First is the first delivery of a job.
-	First Kind = iota
-	// Again is the delivery of a job that might return.
-	Again
-	// Twice is the delivery of a job that another worker has. This is a finding.
-	Twice
-	// Returned is the delivery of a job that was settled. This is a finding.
-	Returned
+	// FirstDelivery is the first delivery of a job.
+	FirstDelivery Kind = iota
+	// Redelivery is the delivery of a job that might return.
+	Redelivery
+	// Duplicate is the delivery of a job that another worker has. This is a finding.
+	Duplicate
+	// DeliveryAfterEnd is the delivery of a job that was settled. This is a finding.
+	DeliveryAfterEnd
 	// Stray is the delivery of a number that was not sent. This is a finding, and booked as a foreign job.
 	Stray
 )
@@ -58,18 +58,18 @@ const (
 type Flaw uint8
 
 const (
-	// NotOurs is a job that this run did not push.
-	NotOurs Flaw = iota
+	// UnknownJob is a job that this run did not push.
+	UnknownJob Flaw = iota
 	// WrongQueue is a job from another queue than the one that it was pushed to.
 	WrongQueue
-	// Altered is a job whose parts are not those that were pushed.
-	Altered
-	// WasRefused is a job whose push got an error reply.
-	WasRefused
-	// Early is a scheduled job that was delivered before its time.
-	Early
-	// EarlyHere is one that was delivered before its time by this machine's clock, and not by the server's.
-	EarlyHere
+	// AlteredJob is a job whose parts are not those that were pushed.
+	AlteredJob
+	// RefusedJob is a job whose push got an error reply.
+	RefusedJob
+	// EarlyJob is a scheduled job that was delivered before its time.
+	EarlyJob
+	// EarlyByLocalClock is one that was delivered before its time by this machine's clock, and not by the server's.
+	EarlyByLocalClock
 	// Flaws is how many there are.
 	Flaws
 )
@@ -100,7 +100,7 @@ type chunk struct {
 	sent     [chunkJobs / blockJobs]atomic.Int64 // when the first of so many jobs was sent, plus one; 0: none was
 	refused  atomic.Pointer[bitmap]
 	doubtful atomic.Pointer[bitmap]
-	denied   atomic.Pointer[bitmap] // a report of it was refused, and it was not delivered since
+	denials  atomic.Pointer[bitmap] // a report of it was refused, and it was not delivered since
 }
 
 // apply changes the state of job i of the chunk by the table, and returns the state before.
@@ -108,10 +108,10 @@ func (c *chunk) apply(i int64, r report) state {
 	word, shift := &c.states[i/jobsPerWord], i%jobsPerWord*2
 	for {
 		old := word.Load()
-		was := state(old >> shift & 3)
-		to := next[r][was]
-		if was == to || word.CompareAndSwap(old, old&^(3<<shift)|uint64(to)<<shift) {
-			return was
+		before := state(old >> shift & 3)
+		to := transitions[r][before]
+		if before == to || word.CompareAndSwap(old, old&^(3<<shift)|uint64(to)<<shift) {
+			return before
 		}
 	}
 }
@@ -120,10 +120,10 @@ func (c *chunk) state(i int64) state {
 	return state(c.states[i/jobsPerWord].Load() >> (i % jobsPerWord * 2) & 3)
 }
 
-func (c *chunk) seen(i int64) bool { return c.state(i) != unseen }
+func (c *chunk) isDelivered(i int64) bool { return c.state(i) != stateUnseen }
 
-// seen64 returns a bit for each of the 64 jobs from 64*w on: whether it has been delivered.
-func (c *chunk) seen64(w int) uint64 {
+// deliveredWord returns a bit for each of the 64 jobs from 64*w on: whether it has been delivered.
+func (c *chunk) deliveredWord(w int) uint64 {
 	return anyOfPairs(c.states[2*w].Load()) | anyOfPairs(c.states[2*w+1].Load())<<32
 }
 
@@ -135,7 +135,7 @@ func (c *chunk) tally(t *tally) {
 			continue
 		}
 		low, high := word&lowBits, word>>1&lowBits
-		t.held += int64(bits.OnesCount64(low &^ high))
+		t.heldJobs += int64(bits.OnesCount64(low &^ high))
 		t.mayReturn += int64(bits.OnesCount64(high &^ low))
 		t.settled += int64(bits.OnesCount64(low & high))
 	}
@@ -145,13 +145,13 @@ func (c *chunk) tally(t *tally) {
 		if accepted == 0 && doubtful == nil {
 			continue
 		}
-		seen := c.seen64(w)
+		delivered := c.deliveredWord(w)
 		t.accepted += int64(bits.OnesCount64(accepted))
-		t.missing += int64(bits.OnesCount64(accepted &^ seen))
+		t.missing += int64(bits.OnesCount64(accepted &^ delivered))
 		if doubtful != nil {
-			open := doubtful[w].Load() &^ accepted
-			t.doubtful += int64(bits.OnesCount64(open))
-			t.inDoubt += int64(bits.OnesCount64(open &^ seen))
+			unconfirmed := doubtful[w].Load() &^ accepted
+			t.doubtful += int64(bits.OnesCount64(unconfirmed))
+			t.inDoubt += int64(bits.OnesCount64(unconfirmed &^ delivered))
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (c *chunk) tally(t *tally) {
 // tally holds the counts that the bits give.
 type tally struct {
 	accepted, doubtful, inDoubt, missing int64
-	held, mayReturn, settled             int64
+	heldJobs, mayReturn, settled         int64
 }
 
 // lowBits has the lower bit of each pair.

@@ -9,44 +9,44 @@ import (
 // stops is what the server may have forgotten because it was stopped. The jobs in question are those up to a number,
 // because numbers grow with time.
 type stops struct {
-	any, kills      atomic.Int64 // the greatest number, -1 before the first stop; all of them while it is stopped
-	twice, returned atomic.Int64 // deliveries that are excused
-	waitedOut       atomic.Bool
+	latest, kills       atomic.Int64 // the greatest number, -1 before the first stop; all of them while it is stopped
+	duplicates, returns atomic.Int64 // deliveries that are excused
+	noReservations      atomic.Bool
 }
 
 // Stop is how a server was stopped after a job was pushed.
 type Stop uint8
 
 const (
-	// NotStopped stands for no stop since.
-	NotStopped Stop = iota
-	// Restarted stands for stops in good order.
-	Restarted
-	// Killed stands for at least one stop without warning.
-	Killed
+	// NoStop stands for no stop since.
+	NoStop Stop = iota
+	// Restart stands for stops in good order.
+	Restart
+	// Kill stands for at least one stop without warning.
+	Kill
 )
 
-// Stopping books that the server is about to be stopped, in good order or without warning. Of the jobs that are sent
-// until Serving it may forget what it has confirmed: that there is such a job, that a worker has it, or that it is
-// settled. Deliveries of such a job that would be Twice or Returned are counted apart from then on, and are no
+// BookStop books that the server is about to be stopped, in good order or without warning. Of the jobs that are sent
+// until BookRestart it may forget what it has confirmed: that there is such a job, that a worker has it, or that it is
+// settled. Deliveries of such a job that would be Twice or DeliveryAfterEnd are counted apart from then on, and are no
 // findings; so are the losses, which [Counts] tells apart.
-func (l *Ledger) Stopping(killed bool) {
-	l.stops.any.Store(math.MaxInt64)
-	if killed {
+func (l *Ledger) BookStop(isKill bool) {
+	l.stops.latest.Store(math.MaxInt64)
+	if isKill {
 		l.stops.kills.Store(math.MaxInt64)
 	}
 }
 
-// Serving books that a server that was stopped serves again.
-func (l *Ledger) Serving() {
+// BookRestart books that a server that was stopped serves again.
+func (l *Ledger) BookRestart() {
 	last := l.last.Load()
-	l.stops.any.CompareAndSwap(math.MaxInt64, last)
+	l.stops.latest.CompareAndSwap(math.MaxInt64, last)
 	l.stops.kills.CompareAndSwap(math.MaxInt64, last)
 }
 
-// WaitedOut books that every reservation has ended whose fetch has no reply, and that its job was delivered again if it
+// EndReservations books that every reservation has ended whose fetch has no reply, and that its job was delivered again if it
 // had one: no fetch excuses a missing job any more.
-func (l *Ledger) WaitedOut() { l.stops.waitedOut.Store(true) }
+func (l *Ledger) EndReservations() { l.stops.noReservations.Store(true) }
 
 // NotReturned goes through the jobs of which a report was refused, that may be delivered again and were not, in
 // ascending order. Those before a stop of the server are left out. When their reservations have been waited for, none
@@ -54,13 +54,13 @@ func (l *Ledger) WaitedOut() { l.stops.waitedOut.Store(true) }
 func (l *Ledger) NotReturned() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for i, c := range *l.chunks.Load() {
-			if c == nil || c.denied.Load() == nil {
+			if c == nil || c.denials.Load() == nil {
 				continue
 			}
 			for n := range int64(chunkJobs) {
 				k := int64(i)*chunkJobs + n
-				open := c.denied.Load().has(n) && c.state(n) == mayReturn && l.StoppedAfter(k) == NotStopped
-				if open && !yield(k) {
+				isMissing := c.denials.Load().has(n) && c.state(n) == stateReturnable && l.StoppedAfter(k) == NoStop
+				if isMissing && !yield(k) {
 					return
 				}
 			}
@@ -72,16 +72,16 @@ func (l *Ledger) NotReturned() iter.Seq[int64] {
 func (l *Ledger) StoppedAfter(k int64) Stop {
 	switch {
 	case k <= l.stops.kills.Load():
-		return Killed
-	case k <= l.stops.any.Load():
-		return Restarted
+		return Kill
+	case k <= l.stops.latest.Load():
+		return Restart
 	}
-	return NotStopped
+	return NoStop
 }
 
-// forgave reports whether a stop excuses a delivery of job k, and counts it then.
-func (s *stops) forgave(k int64, count *atomic.Int64) bool {
-	if k > s.any.Load() {
+// excuses reports whether a stop excuses a delivery of job k, and counts it then.
+func (s *stops) excuses(k int64, count *atomic.Int64) bool {
+	if k > s.latest.Load() {
 		return false
 	}
 	count.Add(1)
@@ -91,21 +91,21 @@ func (s *stops) forgave(k int64, count *atomic.Int64) bool {
 // losses counts the jobs that are lost, by what excuses them. Fetches without a reply excuse those first that nothing
 // else does.
 func (l *Ledger) losses(c *Counts) {
-	c.Lost = c.Missing
-	if l.stops.any.Load() >= 0 {
-		c.Lost = 0
-		of := [...]*int64{NotStopped: &c.Lost, Restarted: &c.LostByRestart, Killed: &c.LostByKill}
+	c.LostJobs = c.Missing
+	if l.stops.latest.Load() >= 0 {
+		c.LostJobs = 0
+		counts := [...]*int64{NoStop: &c.LostJobs, Restart: &c.LostByRestart, Kill: &c.LostByKill}
 		for k := range l.Missing() {
-			*of[l.StoppedAfter(k)]++
+			*counts[l.StoppedAfter(k)]++
 		}
 	}
-	excused := c.FetchesLost
-	if l.stops.waitedOut.Load() {
-		excused = 0
+	excuses := c.FetchesLost
+	if l.stops.noReservations.Load() {
+		excuses = 0
 	}
-	for _, n := range [...]*int64{&c.Lost, &c.LostByRestart, &c.LostByKill} {
-		taken := min(*n, excused)
-		*n -= taken
-		excused -= taken
+	for _, n := range [...]*int64{&c.LostJobs, &c.LostByRestart, &c.LostByKill} {
+		share := min(*n, excuses)
+		*n -= share
+		excuses -= share
 	}
 }

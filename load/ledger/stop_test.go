@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// pushed books jobs as accepted.
-func pushed(l *Ledger, from, until int64) {
+// pushJobs books jobs as accepted.
+func pushJobs(l *Ledger, from, until int64) {
 	for k := from; k < until; k++ {
-		l.Sent(k, 0)
-		l.Pushed(k)
+		l.BookSent(k, 0)
+		l.BookPush(k)
 	}
 }
 
@@ -19,44 +19,44 @@ func pushed(l *Ledger, from, until int64) {
 func TestLossesByStops(t *testing.T) {
 	t.Parallel()
 	l := New()
-	pushed(l, 0, 10)
-	l.Stopping(true)
-	pushed(l, 10, 12) // accepted before it has stopped
-	l.Serving()
-	pushed(l, 12, 15)
-	l.Stopping(false)
-	l.Serving()
-	pushed(l, 15, 16)
+	pushJobs(l, 0, 10)
+	l.BookStop(true)
+	pushJobs(l, 10, 12) // accepted before it has stopped
+	l.BookRestart()
+	pushJobs(l, 12, 15)
+	l.BookStop(false)
+	l.BookRestart()
+	pushJobs(l, 15, 16)
 	c := l.Count(true)
 	assert.EqualValues(t, 16, c.Missing)
 	assert.EqualValues(t, 12, c.LostByKill)
 	assert.EqualValues(t, 3, c.LostByRestart)
-	assert.EqualValues(t, 1, c.Lost)
+	assert.EqualValues(t, 1, c.LostJobs)
 	for k, want := range map[int64]Stop{
-		0: Killed, 11: Killed, 12: Restarted, 14: Restarted, 15: NotStopped,
+		0: Kill, 11: Kill, 12: Restart, 14: Restart, 15: NoStop,
 	} {
 		assert.Equal(t, want, l.StoppedAfter(k), "job %d", k)
 	}
 	undrained := l.Count(false)
-	assert.Zero(t, undrained.LostByKill+undrained.LostByRestart+undrained.Lost)
+	assert.Zero(t, undrained.LostByKill+undrained.LostByRestart+undrained.LostJobs)
 }
 
 // Fetches without a reply excuse losses, those first that are findings, until they were waited out.
 func TestLossesThatFetchesExcuse(t *testing.T) {
 	t.Parallel()
 	l := New()
-	pushed(l, 0, 2)
-	l.Stopping(true)
-	l.Serving()
-	pushed(l, 2, 3)
-	l.FetchLost()
-	l.FetchLost()
+	pushJobs(l, 0, 2)
+	l.BookStop(true)
+	l.BookRestart()
+	pushJobs(l, 2, 3)
+	l.BookFetchLoss()
+	l.BookFetchLoss()
 	c := l.Count(true)
-	assert.Zero(t, c.Lost)
+	assert.Zero(t, c.LostJobs)
 	assert.EqualValues(t, 1, c.LostByKill)
-	l.WaitedOut()
+	l.EndReservations()
 	c = l.Count(true)
-	assert.EqualValues(t, 1, c.Lost)
+	assert.EqualValues(t, 1, c.LostJobs)
 	assert.EqualValues(t, 2, c.LostByKill)
 }
 
@@ -64,36 +64,36 @@ func TestLossesThatFetchesExcuse(t *testing.T) {
 func TestDeliveriesThatStopsExcuse(t *testing.T) {
 	t.Parallel()
 	l := New()
-	pushed(l, 0, 3)
-	l.Delivered(0, 0)
-	l.Acked(0)
-	l.Delivered(1, 0)
-	l.Delivered(2, 0)
-	l.Delivered(2, 0)
+	pushJobs(l, 0, 3)
+	l.BookDelivery(0, 0)
+	l.BookAck(0)
+	l.BookDelivery(1, 0)
+	l.BookDelivery(2, 0)
+	l.BookDelivery(2, 0)
 	assert.EqualValues(t, 1, l.Count(false).Duplicated, "before the stop")
-	l.Stopping(false)
-	l.Delivered(0, 0)
-	l.Serving()
-	assert.Equal(t, Twice, l.Delivered(1, 0))
-	pushed(l, 3, 4)
-	l.Delivered(3, 0)
-	l.Delivered(3, 0)
-	l.Acked(3)
-	l.Delivered(3, 0)
+	l.BookStop(false)
+	l.BookDelivery(0, 0)
+	l.BookRestart()
+	assert.Equal(t, Duplicate, l.BookDelivery(1, 0))
+	pushJobs(l, 3, 4)
+	l.BookDelivery(3, 0)
+	l.BookDelivery(3, 0)
+	l.BookAck(3)
+	l.BookDelivery(3, 0)
 	c := l.Count(false)
 	assert.EqualValues(t, 1, c.ReturnedByStop)
-	assert.EqualValues(t, 1, c.TwiceByStop)
+	assert.EqualValues(t, 1, c.DuplicatedByStop)
 	assert.EqualValues(t, 2, c.Duplicated)
 	assert.EqualValues(t, 1, c.Returned)
 	found := l.Findings()
-	assert.Equal(t, []int64{2, 3}, found.Twice)
+	assert.Equal(t, []int64{2, 3}, found.Duplicates)
 	assert.Equal(t, []int64{3}, found.Returned)
 }
 
 func TestReportsLost(t *testing.T) {
 	t.Parallel()
 	l := New()
-	l.ReportLost()
+	l.BookReportLoss()
 	assert.EqualValues(t, 1, l.Count(false).ReportsLost)
 }
 
@@ -101,22 +101,22 @@ func TestReportsLost(t *testing.T) {
 func TestNotReturned(t *testing.T) {
 	t.Parallel()
 	l := New()
-	pushed(l, 0, 6)
+	pushJobs(l, 0, 6)
 	deny := func(k int64) {
-		l.Delivered(k, 0)
-		l.MayReturn(k)
-		l.Denied(k)
+		l.BookDelivery(k, 0)
+		l.BookReturnable(k)
+		l.BookDenial(k)
 	}
 	deny(0)
-	l.Stopping(false)
-	l.Serving()
-	pushed(l, 6, 10)
+	l.BookStop(false)
+	l.BookRestart()
+	pushJobs(l, 6, 10)
 	for k := int64(6); k < 10; k++ {
 		deny(k)
 	}
-	l.Acked(7)
-	l.Delivered(8, 0)
-	l.MayReturn(8) // its second ack has no reply
+	l.BookAck(7)
+	l.BookDelivery(8, 0)
+	l.BookReturnable(8) // its second ack has no reply
 	assert.Equal(t, []int64{6, 9}, slices.Collect(l.NotReturned()))
 	for k := range l.NotReturned() {
 		assert.EqualValues(t, 6, k)

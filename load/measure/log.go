@@ -25,22 +25,22 @@ type LogWriter struct {
 	to         io.Writer
 	buf        bytes.Buffer // what is about to be written
 	log        *hdrhistogram.HistogramLogWriter
-	began      time.Time
+	start      time.Time
 	histograms int
 	err        error // the first; nothing is written after it
 }
 
 // NewLogWriter returns a LogWriter for runs the first of which began then, which is time 0 of the sets. Nothing is
 // written before the first Write or Close.
-func NewLogWriter(to io.Writer, began time.Time, runs ...string) *LogWriter {
-	w := &LogWriter{to: to, began: began}
+func NewLogWriter(to io.Writer, start time.Time, runs ...string) *LogWriter {
+	w := &LogWriter{to: to, start: start}
 	w.log = hdrhistogram.NewHistogramLogWriter(&w.buf)
-	w.keep(w.log.OutputLogFormatVersion())
+	w.keepError(w.log.OutputLogFormatVersion())
 	for _, run := range runs {
-		w.keep(w.log.OutputComment(runComment + run))
+		w.keepError(w.log.OutputComment(runComment + run))
 	}
-	w.keep(w.log.OutputStartTime(began.UnixMilli())) // in whole seconds; the times of lines are exact and absolute
-	w.keep(w.log.OutputLegend())
+	w.keepError(w.log.OutputStartTime(start.UnixMilli())) // in whole seconds; the times of lines are exact and absolute
+	w.keepError(w.log.OutputLegend())
 	return w
 }
 
@@ -50,13 +50,13 @@ func NewLogWriter(to io.Writer, began time.Time, runs ...string) *LogWriter {
 // The library takes a millisecond or two for a histogram, so a loop that shares the only processor runs in between.
 func (w *LogWriter) Write(s *Set) error {
 	if counts := s.appendCounts(nil); len(counts) > 0 {
-		w.keep(w.log.OutputComment(countsComment + string(counts)))
+		w.keepError(w.log.OutputComment(countsComment + string(counts)))
 	}
 	for series, h := range s.Histograms() {
 		h.SetTag(series.String())
-		h.SetStartTimeMs(w.began.Add(s.From).UnixMilli())
-		h.SetEndTimeMs(w.began.Add(s.Until).UnixMilli())
-		w.keep(w.log.OutputIntervalHistogram(h))
+		h.SetStartTimeMs(w.start.Add(s.From).UnixMilli())
+		h.SetEndTimeMs(w.start.Add(s.Until).UnixMilli())
+		w.keepError(w.log.OutputIntervalHistogram(h))
 		w.histograms++
 		runtime.Gosched()
 	}
@@ -65,20 +65,20 @@ func (w *LogWriter) Write(s *Set) error {
 
 // Close writes the last line, which marks the log as complete. It leaves the io.Writer open.
 func (w *LogWriter) Close() error {
-	w.keep(w.log.OutputComment(fmt.Sprintf(endComment, w.histograms)))
+	w.keepError(w.log.OutputComment(fmt.Sprintf(endComment, w.histograms)))
 	return w.flush()
 }
 
 func (w *LogWriter) flush() error {
 	_, err := w.to.Write(w.buf.Bytes())
 	if w.buf.Reset(); w.err == nil {
-		w.keep(err)
+		w.keepError(err)
 	}
 	return w.err
 }
 
-// keep keeps the first error, after which nothing is written.
-func (w *LogWriter) keep(err error) {
+// keepError keeps the first error, after which nothing is written.
+func (w *LogWriter) keepError(err error) {
 	if w.err == nil && err != nil {
 		w.err, w.to = fmt.Errorf("write histogram log: %w", err), io.Discard
 	}

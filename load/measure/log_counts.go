@@ -21,14 +21,14 @@ func (s *Set) appendCounts(dst []byte) []byte {
 	add(s.carried, "carried")
 	for i := range s.ops {
 		o := &s.ops[i]
-		add(o.aside, string(o.op), "aside")
+		add(o.outsideWindow, string(o.op), "aside")
 		for kind, n := range o.errors {
 			add(n, string(o.op), ErrorKind(kind).String())
 		}
 	}
 	for series, t := range s.all() {
-		add(t.beyond.Below, series.String(), "below")
-		add(t.beyond.Above, series.String(), "above")
+		add(t.clamps.Underflows, series.String(), "below")
+		add(t.clamps.Overflows, series.String(), "above")
 		add(t.unserved, series.String(), "unserved")
 	}
 	return dst
@@ -63,20 +63,20 @@ func (s *Set) place(name string) *int64 {
 	if dot <= 0 {
 		return nil
 	}
-	of, what := name[:dot], name[dot+1:]
-	if series, ok := ParseSeries(of); ok {
+	prefix, suffix := name[:dot], name[dot+1:]
+	if series, ok := ParseSeries(prefix); ok {
 		t := s.series(series)
-		places := map[string]*int64{"below": &t.beyond.Below, "above": &t.beyond.Above, "unserved": &t.unserved}
-		if place := places[what]; place != nil {
+		places := map[string]*int64{"below": &t.clamps.Underflows, "above": &t.clamps.Overflows, "unserved": &t.unserved}
+		if place := places[suffix]; place != nil {
 			return place
 		}
 	}
-	if what == "aside" {
-		return &s.of(Op(of)).aside
+	if suffix == "aside" {
+		return &s.ensureOp(Op(prefix)).outsideWindow
 	}
 	for kind := range ErrorKinds {
-		if what == kind.String() {
-			return &s.of(Op(of)).errors[kind]
+		if suffix == kind.String() {
+			return &s.ensureOp(Op(prefix)).errors[kind]
 		}
 	}
 	return nil

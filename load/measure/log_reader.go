@@ -31,11 +31,11 @@ func (e *LogError) Unwrap() error { return e.Err }
 
 // Log is what a log has, or several that were added up.
 type Log struct {
-	File     string
-	Runs     []string  // none if a tool left out the comments of fwpbench
-	Start    time.Time // of the first set
-	Complete bool      // its writer closed it: if not, it ends where its run was killed, or where the disk was full
-	Total    *Set      // the sum of its sets, in time since Start
+	File       string
+	Runs       []string  // none if a tool left out the comments of fwpbench
+	Start      time.Time // of the first set
+	IsComplete bool      // its writer closed it: if not, it ends where its run was killed, or where the disk was full
+	Total      *Set      // the sum of its sets, in time since Start
 }
 
 // ReadLog reads a log that a LogWriter wrote, also after another tool has rewritten it, as long as its tags and the
@@ -46,10 +46,10 @@ func ReadLog(file string, from io.Reader) (*Log, error) {
 	log := &Log{File: file, Total: newSet(Ops())}
 	lines := &lines{scan: bufio.NewScanner(from), log: log}
 	lines.scan.Buffer(nil, longestLine)
-	theirs := hdrhistogram.NewHistogramLogReader(lines)
+	reader := hdrhistogram.NewHistogramLogReader(lines)
 	var end time.Time
 	for read := 1; ; read++ {
-		h, err := theirs.NextIntervalHistogram()
+		h, err := reader.NextIntervalHistogram()
 		switch {
 		case err == nil && h == nil && lines.histograms < read:
 			return log, log.finish(lines, end)
@@ -75,7 +75,7 @@ var errNoHistogram = errors.New("this is not a line of a histogram log (--hlog):
 
 // finish sets the span of the sum.
 func (l *Log) finish(lines *lines, end time.Time) error {
-	if lines.histograms == 0 && !l.Complete {
+	if lines.histograms == 0 && !l.IsComplete {
 		return fmt.Errorf("%s has no histograms: is it a log of fwpbench run --hlog?", l.File)
 	}
 	l.Total.From, l.Total.Until = 0, end.Sub(l.Start)
@@ -92,8 +92,8 @@ func (l *Log) add(h *hdrhistogram.Histogram) error {
 		return fmt.Errorf("histogram of %s: expected %d significant digits from %d to %d, got %d from %d to %d: the "+
 			"buckets cannot be added exactly", h.Tag(), digits, lowest, highest,
 			h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue())
-	case series.unanswered:
-		l.Total.series(series).add(&times{open: h})
+	case series.isUnanswered:
+		l.Total.series(series).add(&times{waits: h})
 	default:
 		l.Total.series(series).add(&times{histogram: h})
 	}
@@ -103,7 +103,7 @@ func (l *Log) add(h *hdrhistogram.Histogram) error {
 // lines passes the lines of a log on to the library, one with each Read, and reads the comments of ours.
 type lines struct {
 	scan       *bufio.Scanner
-	left       []byte // of the line
+	rest       []byte // of the line
 	number     int    // of the line, from 1
 	histograms int    // how many lines must have one
 	log        *Log
@@ -111,7 +111,7 @@ type lines struct {
 
 // Read implements io.Reader.
 func (l *lines) Read(p []byte) (int, error) {
-	if len(l.left) == 0 {
+	if len(l.rest) == 0 {
 		if !l.scan.Scan() {
 			return 0, cmp.Or(l.scan.Err(), io.EOF)
 		}
@@ -119,11 +119,11 @@ func (l *lines) Read(p []byte) (int, error) {
 		if err := l.line(l.scan.Text()); err != nil {
 			return 0, err
 		}
-		l.left = append(l.left[:0], l.scan.Bytes()...)
-		l.left = append(l.left, '\n')
+		l.rest = append(l.rest[:0], l.scan.Bytes()...)
+		l.rest = append(l.rest, '\n')
 	}
-	n := copy(p, l.left)
-	l.left = l.left[n:]
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
 	return n, nil
 }
 
@@ -133,7 +133,7 @@ func (l *lines) line(text string) (err error) {
 	counts, areCounts := strings.CutPrefix(text, "#"+countsComment)
 	end := 0
 	switch {
-	case l.log.Complete && text != "":
+	case l.log.IsComplete && text != "":
 		return errors.New("data after the end of the log (a file can have only one log; fwpbench merge takes " +
 			"several files)")
 	case isRun:
@@ -141,8 +141,8 @@ func (l *lines) line(text string) (err error) {
 	case areCounts:
 		return l.log.Total.parseCounts(counts)
 	case strings.HasPrefix(text, "#"):
-		_, none := fmt.Sscanf(text, "#"+endComment, &end)
-		if l.log.Complete = none == nil; l.log.Complete && end != l.histograms {
+		_, scanErr := fmt.Sscanf(text, "#"+endComment, &end)
+		if l.log.IsComplete = scanErr == nil; l.log.IsComplete && end != l.histograms {
 			err = fmt.Errorf("the log should have %d histograms and has %d", end, l.histograms)
 		}
 	case text != "" && !strings.HasPrefix(text, `"`): // that has the names of the columns
@@ -154,19 +154,19 @@ func (l *lines) line(text string) (err error) {
 // Merge adds up logs, bucket by bucket and count by count. A run that is in two of them is an error, because it would
 // count twice.
 func Merge(logs ...*Log) (*Log, error) {
-	sum := &Log{Total: newSet(Ops()), Complete: true}
+	sum := &Log{Total: newSet(Ops()), IsComplete: true}
 	var end time.Time
 	file := make(map[string]string)
 	for _, log := range logs {
 		for _, run := range log.Runs {
-			if other, known := file[run]; known {
+			if other, ok := file[run]; ok {
 				return nil, fmt.Errorf("run %s is in %s and in %s: it would count twice", run, other, log.File)
 			}
 			file[run] = log.File
 			sum.Runs = append(sum.Runs, run)
 		}
 		sum.Total.Add(log.Total)
-		sum.Complete = sum.Complete && log.Complete
+		sum.IsComplete = sum.IsComplete && log.IsComplete
 		if sum.Start.IsZero() || log.Start.Before(sum.Start) {
 			sum.Start = log.Start
 		}

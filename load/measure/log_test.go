@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// begun is when the runs of these tests began.
-func begun() time.Time { return time.Date(2026, 9, 21, 14, 13, 20, 250_000_000, time.UTC) }
+// startTime is when the runs of these tests began.
+func startTime() time.Time { return time.Date(2026, 9, 21, 14, 13, 20, 250_000_000, time.UTC) }
 
-// written returns a log of the sets.
-func written(tb testing.TB, start time.Time, sets ...*Set) string {
+// writeLog returns a log of the sets.
+func writeLog(tb testing.TB, start time.Time, sets ...*Set) string {
 	tb.Helper()
 	var out strings.Builder
 	w := NewLogWriter(&out, start)
@@ -45,7 +45,7 @@ func twoSeconds() []*Set {
 func TestLogAsText(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	w := NewLogWriter(&out, begun(), "one", "two")
+	w := NewLogWriter(&out, startTime(), "one", "two")
 	for _, set := range twoSeconds() {
 		require.NoError(t, w.Write(set))
 	}
@@ -76,35 +76,35 @@ func TestLogRoundTrip(t *testing.T) {
 		total := new(Set)
 		var sets []*Set
 		for i := range 1 + random.IntN(5) {
-			play(random, 1+random.IntN(300), func(book func(*Recorder)) { book(r) })
+			bookRandom(random, 1+random.IntN(300), func(book func(*Recorder)) { book(r) })
 			sets = append(sets, r.Take(time.Duration(i+1)*time.Second+time.Duration(random.IntN(1e3))*time.Millisecond))
 			total.Add(sets[i])
 		}
-		log, err := read(written(t, begun(), sets...))
+		log, err := read(writeLog(t, startTime(), sets...))
 		require.NoError(t, err)
-		same(t, total, log.Total)
+		requireSameSets(t, total, log.Total)
 		assert.InDelta(t, total.Until, log.Total.Until, float64(time.Millisecond), "the library has milliseconds")
-		assert.True(t, log.Complete)
-		assert.WithinDuration(t, begun(), log.Start, time.Millisecond)
+		assert.True(t, log.IsComplete)
+		assert.WithinDuration(t, startTime(), log.Start, time.Millisecond)
 	}
 }
 
 // Other tools leave out the comments: the counts beside the histograms are lost then, and nothing else.
 func TestLogsWithoutComments(t *testing.T) {
 	t.Parallel()
-	set := filled(500)
+	set := newFilledSet(500)
 	var out strings.Builder
-	theirs := hdrhistogram.NewHistogramLogWriter(&out)
-	require.NoError(t, theirs.OutputStartTime(begun().Unix()*1000))
-	require.NoError(t, theirs.OutputBaseTime(begun().Unix()*1000))
-	theirs.SetBaseTime(begun().Unix() * 1000)
+	writer := hdrhistogram.NewHistogramLogWriter(&out)
+	require.NoError(t, writer.OutputStartTime(startTime().Unix()*1000))
+	require.NoError(t, writer.OutputBaseTime(startTime().Unix()*1000))
+	writer.SetBaseTime(startTime().Unix() * 1000)
 	for second := range int64(2) {
 		for series, h := range set.Histograms() {
 			h = h.Clone()
 			h.SetTag(series.String())
-			h.SetStartTimeMs((begun().Unix() + second) * 1000)
-			h.SetEndTimeMs((begun().Unix() + second + 1) * 1000)
-			require.NoError(t, theirs.OutputIntervalHistogram(h))
+			h.SetStartTimeMs((startTime().Unix() + second) * 1000)
+			h.SetEndTimeMs((startTime().Unix() + second + 1) * 1000)
+			require.NoError(t, writer.OutputIntervalHistogram(h))
 		}
 	}
 	log, err := read(out.String())
@@ -112,15 +112,15 @@ func TestLogsWithoutComments(t *testing.T) {
 	total := new(Set)
 	total.Add(set)
 	total.Add(set)
-	same(t, total, log.Total)
+	requireSameSets(t, total, log.Total)
 	assert.Equal(t, 2*time.Second, log.Total.Until)
-	assert.True(t, begun().Truncate(time.Second).Equal(log.Start))
-	assert.False(t, log.Complete)
+	assert.True(t, startTime().Truncate(time.Second).Equal(log.Start))
+	assert.False(t, log.IsComplete)
 }
 
 func TestDamagedLogs(t *testing.T) {
 	t.Parallel()
-	log := written(t, begun(), twoSeconds()...)
+	log := writeLog(t, startTime(), twoSeconds()...)
 	lines := strings.SplitAfter(log, "\n")
 	data := lines[4]
 	other := hdrhistogram.New(1, 1000, 2)
@@ -162,15 +162,15 @@ func TestDamagedLogs(t *testing.T) {
 // TestEveryCutIsFound cuts a log at every byte: it is an error, or the log is not complete.
 func TestEveryCutIsFound(t *testing.T) {
 	t.Parallel()
-	log := written(t, begun(), twoSeconds()...)
+	log := writeLog(t, startTime(), twoSeconds()...)
 	for end := range len(log) - 1 { // without the last line break it is whole
 		cut, err := read(log[:end])
-		require.True(t, err != nil || !cut.Complete, "cut at %d", end)
+		require.True(t, err != nil || !cut.IsComplete, "cut at %d", end)
 	}
 }
 
 func FuzzReadLog(f *testing.F) {
-	f.Add(written(f, begun(), twoSeconds()...))
+	f.Add(writeLog(f, startTime(), twoSeconds()...))
 	f.Add("Tag=push.service,1,2,3,HISTFAAAA\n#[StartTime: 1]")
 	f.Fuzz(func(t *testing.T, text string) {
 		log, err := read(text)
@@ -180,11 +180,11 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-// full is a disk with room for that many bytes.
-type full int
+// smallDisk is a disk with room for that many bytes.
+type smallDisk int
 
-func (f *full) Write(p []byte) (int, error) {
-	if *f -= full(len(p)); *f < 0 {
+func (f *smallDisk) Write(p []byte) (int, error) {
+	if *f -= smallDisk(len(p)); *f < 0 {
 		return len(p) + int(*f), errors.New("no space left on device")
 	}
 	return len(p), nil
@@ -192,8 +192,8 @@ func (f *full) Write(p []byte) (int, error) {
 
 func TestFullDiskIsAnError(t *testing.T) {
 	t.Parallel()
-	disk := full(400)
-	w, sets := NewLogWriter(&disk, begun()), twoSeconds()
+	disk := smallDisk(400)
+	w, sets := NewLogWriter(&disk, startTime()), twoSeconds()
 	require.NoError(t, w.Write(sets[1]))
 	err := w.Write(sets[0])
 	require.ErrorContains(t, err, "write histogram log: no space left on device")
@@ -201,46 +201,46 @@ func TestFullDiskIsAnError(t *testing.T) {
 	assert.Equal(t, err, w.Write(sets[0]), "no hole in the log when there is room again")
 	assert.Equal(t, err, w.Close())
 
-	none := full(10)
+	none := smallDisk(10)
 	require.ErrorContains(t, WritePercentiles(&none, sets[0], FlowSeries(ToAcked)),
 		"write percentiles of job.acked: no space")
 }
 
-// TestMergedLogsAreTheWhole splits what is recorded over several runs with starts of their own.
-func TestMergedLogsAreTheWhole(t *testing.T) {
+// TestMergedLogsAreTheSum splits what is recorded over several runs with starts of their own.
+func TestMergedLogsAreTheSum(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
 		random := rand.New(rand.NewPCG(seed, 6))
-		whole, parts := NewRecorder(), make([]*Recorder, 1+random.IntN(4))
-		taken := make([][]*Set, len(parts))
+		sumRecorder, parts := NewRecorder(), make([]*Recorder, 1+random.IntN(4))
+		sets := make([][]*Set, len(parts))
 		for i := range parts {
 			parts[i] = NewRecorder()
 		}
 		for second := range 1 + random.IntN(4) {
-			play(random, 300, func(book func(*Recorder)) {
-				book(whole)
+			bookRandom(random, 300, func(book func(*Recorder)) {
+				book(sumRecorder)
 				book(parts[random.IntN(len(parts))])
 			})
 			for i, part := range parts {
-				taken[i] = append(taken[i], part.Take(time.Duration(second+1)*time.Second))
+				sets[i] = append(sets[i], part.Take(time.Duration(second+1)*time.Second))
 			}
 		}
 		var logs []*Log
-		first := begun().Add(time.Hour)
+		first := startTime().Add(time.Hour)
 		for i := range parts {
-			start := begun().Add(time.Duration(random.IntN(5000)) * time.Millisecond)
+			start := startTime().Add(time.Duration(random.IntN(5000)) * time.Millisecond)
 			if start.Before(first) {
 				first = start
 			}
-			log, err := read(written(t, start, taken[i]...))
+			log, err := read(writeLog(t, start, sets[i]...))
 			require.NoError(t, err)
 			logs = append(logs, log)
 		}
 		sum, err := Merge(logs...)
 		require.NoError(t, err)
-		same(t, whole.Take(0), sum.Total)
+		requireSameSets(t, sumRecorder.Take(0), sum.Total)
 		assert.WithinDuration(t, first, sum.Start, time.Millisecond)
-		assert.True(t, sum.Complete)
+		assert.True(t, sum.IsComplete)
 	}
 }
 
@@ -250,11 +250,11 @@ func TestMergeRefusesARunTwice(t *testing.T) {
 	log := func(name string, runs ...string) *Log { return &Log{File: name, Runs: runs, Total: new(Set)} }
 	_, err := Merge(log("a.hlog", "one"), log("b.hlog", "two"), log("c.hlog", "one"))
 	require.EqualError(t, err, "run one is in a.hlog and in c.hlog: it would count twice")
-	both, err := Merge(log("a.hlog", "one"), log("b.hlog", "two"))
+	merged, err := Merge(log("a.hlog", "one"), log("b.hlog", "two"))
 	require.NoError(t, err)
-	assert.Equal(t, []string{"one", "two"}, both.Runs)
-	both.File = "both.hlog"
-	_, err = Merge(both, log("c.hlog", "two"))
+	assert.Equal(t, []string{"one", "two"}, merged.Runs)
+	merged.File = "both.hlog"
+	_, err = Merge(merged, log("c.hlog", "two"))
 	require.EqualError(t, err, "run two is in both.hlog and in c.hlog: it would count twice")
 	_, err = Merge(log("a.hlog"), log("b.hlog"))
 	require.NoError(t, err, "a log without its run cannot be recognised")
@@ -266,7 +266,7 @@ func TestMergedOpsAreInTheOrderOfTables(t *testing.T) {
 	for _, op := range []Op{"take", Ack, Push} {
 		r.Error(op, Closed)
 	}
-	log, err := read(written(t, begun(), r.Take(1)))
+	log, err := read(writeLog(t, startTime(), r.Take(1)))
 	require.NoError(t, err)
 	sum, err := Merge(log)
 	require.NoError(t, err)
@@ -274,8 +274,8 @@ func TestMergedOpsAreInTheOrderOfTables(t *testing.T) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	disk := full(1 << 62)
-	w, set := NewLogWriter(&disk, begun()), filled(5000)
+	disk := smallDisk(1 << 62)
+	w, set := NewLogWriter(&disk, startTime()), newFilledSet(5000)
 	b.ReportAllocs()
 	for b.Loop() {
 		require.NoError(b, w.Write(set))

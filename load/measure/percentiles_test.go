@@ -55,7 +55,7 @@ func TestPercentilesOfNothing(t *testing.T) {
 // TestPercentilesRise: the plotter draws nonsense if they do not, and the last line holds everything.
 func TestPercentilesRise(t *testing.T) {
 	t.Parallel()
-	set := filled(100_000)
+	set := newFilledSet(100_000)
 	var out strings.Builder
 	require.NoError(t, WritePercentiles(&out, set, SeriesOf(Push, Response)))
 	lines := regexp.MustCompile(`(?m)^ +([0-9.]+) ([0-9.]+) +(\d+)`).FindAllStringSubmatch(out.String(), -1)

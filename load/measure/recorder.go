@@ -28,7 +28,7 @@ func (w Window) Holds(t time.Duration) bool {
 // a histogram takes 184 KiB, and is created with its first value.
 type Recorder struct {
 	window Window
-	since  time.Duration
+	start  time.Duration
 	set    *Set
 	spare  atomic.Pointer[Set]
 	ops    []Op
@@ -44,101 +44,101 @@ func NewRecorder(ops ...Op) *Recorder { return &Recorder{ops: ops} }
 func (r *Recorder) SetWindow(w Window) { r.window = w }
 
 // Command records the lateness, service and response time of a command that got its reply. For one that got an error
-// reply call Error instead, for one that got none Error and Unanswered.
+// reply call Error instead, for one that got none Error and RecordUnanswered.
 func (r *Recorder) Command(op Op, t Timing) {
-	figures := r.current().of(op)
+	figures := r.current().ensureOp(op)
 	if !r.window.Holds(t.Intended) {
-		figures.aside++
+		figures.outsideWindow++
 		return
 	}
-	figures.times[Lateness].record(since(t.Sent, max(t.Intended, t.Free)))
-	figures.times[Service].record(since(t.Replied, t.Sent))
-	figures.times[Response].record(since(t.Replied, t.Intended))
+	figures.times[Lateness].record(difference(t.Sent, max(t.Intended, t.Free)))
+	figures.times[Service].record(difference(t.Replied, t.Sent))
+	figures.times[Response].record(difference(t.Replied, t.Intended))
 }
 
 // Span records a time of the target itself, which has no command of the generator: it has no lateness.
 func (r *Recorder) Span(op Op, from, until time.Duration) {
-	figures := r.current().of(op)
+	figures := r.current().ensureOp(op)
 	if !r.window.Holds(from) {
-		figures.aside++
+		figures.outsideWindow++
 		return
 	}
-	figures.times[Service].record(since(until, from))
-	figures.times[Response].record(since(until, from))
+	figures.times[Service].record(difference(until, from))
+	figures.times[Response].record(difference(until, from))
 }
 
-// Unanswered records a command that has got no reply until it was given up: its service and response time would have
+// RecordUnanswered records a command that has got no reply until it was given up: its service and response time would have
 // been longer.
-func (r *Recorder) Unanswered(op Op, t Timing) {
+func (r *Recorder) RecordUnanswered(op Op, t Timing) {
 	if !r.window.Holds(t.Intended) {
 		return
 	}
-	times := &r.current().of(op).times
-	times[Lateness].record(since(t.Sent, max(t.Intended, t.Free)))
-	times[Service].waited(since(t.Replied, t.Sent))
-	times[Response].waited(since(t.Replied, t.Intended))
+	times := &r.current().ensureOp(op).times
+	times[Lateness].record(difference(t.Sent, max(t.Intended, t.Free)))
+	times[Service].recordWait(difference(t.Replied, t.Sent))
+	times[Response].recordWait(difference(t.Replied, t.Intended))
 }
 
 // Job records that a job, whose push was intended for the time intended, has reached the end of f now.
 func (r *Recorder) Job(f Flow, intended, now time.Duration) {
 	if r.window.Holds(intended) {
-		r.current().flows[f].record(since(now, intended))
+		r.current().flows[f].record(difference(now, intended))
 	}
 }
 
-// JobLate records how late a job came whose push was intended for the time intended.
-func (r *Recorder) JobLate(intended, late time.Duration) {
+// RecordLateness records how late a job came whose push was intended for the time intended.
+func (r *Recorder) RecordLateness(intended, lateness time.Duration) {
 	if r.window.Holds(intended) {
-		r.current().flows[Late].record(late)
+		r.current().flows[DeliveryLateness].record(lateness)
 	}
 }
 
-// JobNotYet records that a job had not come when it was late by so much, and was waited for no longer.
-func (r *Recorder) JobNotYet(intended, late time.Duration) {
+// RecordUndelivered records that a job had not come when it was late by so much, and was waited for no longer.
+func (r *Recorder) RecordUndelivered(intended, lateness time.Duration) {
 	if r.window.Holds(intended) {
-		r.current().flows[Late].waited(late)
+		r.current().flows[DeliveryLateness].recordWait(lateness)
 	}
 }
 
-// MostQueues is how many queues Queue records, each of which takes 200 KB in every set.
-const MostQueues = 20
+// MaxQueues is how many queues Queue records, each of which takes 200 KB in every set.
+const MaxQueues = 20
 
 // Queue records the same of a job that was delivered, among those of its queue, unless i is not within 0 and
-// MostQueues-1.
+// MaxQueues-1.
 func (r *Recorder) Queue(i int, intended, now time.Duration) {
-	if i >= 0 && i < MostQueues && r.window.Holds(intended) {
-		r.current().queue(i).record(since(now, intended))
+	if i >= 0 && i < MaxQueues && r.window.Holds(intended) {
+		r.current().queue(i).record(difference(now, intended))
 	}
 }
 
-// JobUnanswered records that a job, whose push was intended for the time intended, had not reached the end of f when
+// RecordUnansweredJob records that a job, whose push was intended for the time intended, had not reached the end of f when
 // that was waited for no longer: its push, or its ack, had no reply.
-func (r *Recorder) JobUnanswered(f Flow, intended, now time.Duration) {
+func (r *Recorder) RecordUnansweredJob(f Flow, intended, now time.Duration) {
 	if r.window.Holds(intended) {
-		r.current().flows[f].waited(since(now, intended))
+		r.current().flows[f].recordWait(difference(now, intended))
 	}
 }
 
 // Error counts a command that failed, in the window or not. Its times are not recorded, because a quick refusal would
 // make a failing server look fast.
-func (r *Recorder) Error(op Op, kind ErrorKind) { r.current().of(op).errors[kind]++ }
+func (r *Recorder) Error(op Op, kind ErrorKind) { r.current().ensureOp(op).errors[kind]++ }
 
-// Unserved records an arrival that no connection has taken until now, the end of the load. Its response time would have
+// RecordUnserved records an arrival that no connection has taken until now, the end of the load. Its response time would have
 // been longer, and so would be the flows that begin with it.
-func (r *Recorder) Unserved(op Op, intended, now time.Duration) {
+func (r *Recorder) RecordUnserved(op Op, intended, now time.Duration) {
 	if !r.window.Holds(intended) {
 		return
 	}
 	s := r.current()
-	for _, t := range []*times{&s.of(op).times[Response], &s.flows[ToFetched], &s.flows[ToAcked]} {
-		t.waited(since(now, intended))
+	for _, t := range []*times{&s.ensureOp(op).times[Response], &s.flows[ToFetched], &s.flows[ToAcked]} {
+		t.recordWait(difference(now, intended))
 		t.unserved++
 	}
 }
 
-// Carried counts an arrival that succeeded, if it was due in the window.
-func (r *Recorder) Carried(due time.Duration) {
-	if r.window.Holds(due) {
+// CountCarried counts an arrival that succeeded, if it was due in the window.
+func (r *Recorder) CountCarried(dueTime time.Duration) {
+	if r.window.Holds(dueTime) {
 		r.current().carried++
 	}
 }
@@ -148,11 +148,11 @@ func (r *Recorder) Drop(n int64) { r.current().dropped += n }
 
 // Take returns what was recorded since the last Take (at first: since 0) until now, and continues with an empty set.
 func (r *Recorder) Take(now time.Duration) *Set {
-	taken := r.current()
-	taken.From, taken.Until = r.since, now
-	r.since = now
+	set := r.current()
+	set.From, set.Until = r.start, now
+	r.start = now
 	r.set = r.spare.Swap(nil)
-	return taken
+	return set
 }
 
 // Recycle empties a set and keeps it for use after the next Take. The caller must not use it any more. It may be called
@@ -173,8 +173,8 @@ func (r *Recorder) current() *Set {
 	return r.set
 }
 
-// since returns later-earlier without wrapping around: a difference that no duration can hold is out of range.
-func since(later, earlier time.Duration) time.Duration {
+// difference returns later-earlier without wrapping around: a difference that no duration can hold is out of range.
+func difference(later, earlier time.Duration) time.Duration {
 	d := later - earlier
 	switch {
 	case later >= earlier && d < 0:

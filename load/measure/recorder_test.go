@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// only is the one value of a series, as the bucket that it is in: from and to.
-func only(t *testing.T, s *Set, series Series) (from, to time.Duration) {
+// onlyValue is the one value of a series, as the bucket that it is in: from and to.
+func onlyValue(t *testing.T, s *Set, series Series) (from, to time.Duration) {
 	t.Helper()
 	h := s.Histogram(series)
 	require.NotNil(t, h, series)
@@ -41,33 +41,33 @@ func TestCommandHasThreeTimes(t *testing.T) {
 			r.Command(Push, tt.timing)
 			set := r.Take(time.Second)
 			for m, want := range []time.Duration{tt.lateness, tt.service, tt.response} {
-				from, to := only(t, set, SeriesOf(Push, Measure(m)))
+				from, to := onlyValue(t, set, SeriesOf(Push, Measure(m)))
 				assert.LessOrEqual(t, from, want, "%v", Measure(m))
 				assert.GreaterOrEqual(t, to, want, "%v", Measure(m))
 				assert.LessOrEqual(t, to-from, max(512*time.Nanosecond, want/1000), "%v: a bucket is narrow", Measure(m))
-				assert.Zero(t, set.Beyond(SeriesOf(Push, Measure(m))))
+				assert.Zero(t, set.Clamps(SeriesOf(Push, Measure(m))))
 			}
 			assert.EqualValues(t, 1, set.Done(Push))
 		})
 	}
 }
 
-func TestWhatIsOutOfRangeIsClampedAndCounted(t *testing.T) {
+func TestClamps(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name            string
-		intended, now   time.Duration
-		least, greatest time.Duration
-		want            Beyond
+		name          string
+		intended, now time.Duration
+		lower, upper  time.Duration
+		want          Clamps
 	}{
-		{"nothing", 5, 5, 0, 511, Beyond{}},
-		{"negative", 6, 5, 0, 511, Beyond{Below: 1}},
-		{"an hour", 0, time.Hour, time.Hour - 4*time.Second, time.Hour + 4*time.Second, Beyond{}},
-		{"more than an hour", 0, time.Hour + 1, time.Hour - 4*time.Second, time.Hour + 4*time.Second, Beyond{Above: 1}},
-		{"far too much", 0, math.MaxInt64, time.Hour - 4*time.Second, time.Hour + 4*time.Second, Beyond{Above: 1}},
+		{"nothing", 5, 5, 0, 511, Clamps{}},
+		{"negative", 6, 5, 0, 511, Clamps{Underflows: 1}},
+		{"an hour", 0, time.Hour, time.Hour - 4*time.Second, time.Hour + 4*time.Second, Clamps{}},
+		{"more than an hour", 0, time.Hour + 1, time.Hour - 4*time.Second, time.Hour + 4*time.Second, Clamps{Overflows: 1}},
+		{"far too much", 0, math.MaxInt64, time.Hour - 4*time.Second, time.Hour + 4*time.Second, Clamps{Overflows: 1}},
 		{"more than a duration holds", math.MinInt64, math.MaxInt64, time.Hour - 4*time.Second, time.Hour + 4*time.Second,
-			Beyond{Above: 1}},
-		{"less than a duration holds", math.MaxInt64, math.MinInt64, 0, 511, Beyond{Below: 1}},
+			Clamps{Overflows: 1}},
+		{"less than a duration holds", math.MaxInt64, math.MinInt64, 0, 511, Clamps{Underflows: 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,11 +76,11 @@ func TestWhatIsOutOfRangeIsClampedAndCounted(t *testing.T) {
 			r.SetWindow(Window{From: math.MinInt64})
 			r.Job(ToAcked, tt.intended, tt.now)
 			set := r.Take(time.Second)
-			from, to := only(t, set, FlowSeries(ToAcked))
-			assert.GreaterOrEqual(t, from, tt.least)
-			assert.LessOrEqual(t, to, tt.greatest)
+			from, to := onlyValue(t, set, FlowSeries(ToAcked))
+			assert.GreaterOrEqual(t, from, tt.lower)
+			assert.LessOrEqual(t, to, tt.upper)
 			// The histogram has buckets beyond an hour, into which nothing must fall.
-			assert.Equal(t, tt.want, set.Beyond(FlowSeries(ToAcked)))
+			assert.Equal(t, tt.want, set.Clamps(FlowSeries(ToAcked)))
 		})
 	}
 }
@@ -98,7 +98,7 @@ func TestWindow(t *testing.T) {
 	set := r.Take(time.Second)
 	assert.EqualValues(t, 1, set.Done(Connect))
 	assert.EqualValues(t, 2, set.Done(Ack))
-	assert.EqualValues(t, 4, set.Aside(Ack))
+	assert.EqualValues(t, 4, set.OutsideWindow(Ack))
 	assert.EqualValues(t, 2, set.Count(FlowSeries(ToFetched)))
 	assert.EqualValues(t, 1, set.Failed(Ack), "errors count at any time")
 	assert.True(t, Window{}.Holds(1<<60), "the zero window is all time")
@@ -145,13 +145,13 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, work))
 }
 
-// TestRecyclingBesideTheLoop is for the race detector: the loop records while the set before is read and given back.
-func TestRecyclingBesideTheLoop(t *testing.T) {
+// TestConcurrentRecycle is for the race detector: the loop records while the set before is read and given back.
+func TestConcurrentRecycle(t *testing.T) {
 	t.Parallel()
-	r, taken, total := NewRecorder(), make(chan *Set), new(Set)
+	r, sets, total := NewRecorder(), make(chan *Set), new(Set)
 	var reading sync.WaitGroup
 	reading.Go(func() {
-		for set := range taken {
+		for set := range sets {
 			total.Add(set)
 			r.Recycle(set)
 		}
@@ -159,10 +159,10 @@ func TestRecyclingBesideTheLoop(t *testing.T) {
 	for i := range time.Duration(10_000) {
 		r.Command(Beat, Timing{Intended: i, Sent: i, Replied: 2 * i})
 		if i%100 == 99 {
-			taken <- r.Take(i)
+			sets <- r.Take(i)
 		}
 	}
-	close(taken)
+	close(sets)
 	reading.Wait()
 	assert.EqualValues(t, 10_000, total.Done(Beat))
 	assert.Equal(t, Window{0, 9999}, Window{total.From, total.Until})
@@ -186,13 +186,13 @@ func TestQueueTimes(t *testing.T) {
 	}
 	r.Queue(1, 0, time.Second)
 	r.Queue(-1, time.Second, time.Second)
-	r.Queue(MostQueues, time.Second, time.Second)
+	r.Queue(MaxQueues, time.Second, time.Second)
 	sum := new(Set)
 	second := r.Take(2 * time.Second)
 	sum.Add(second)
 	sum.Add(second)
 	assert.Equal(t, int64(6), sum.QueueTimes(1).Count())
-	assert.Zero(t, sum.QueueTimes(0).Count()+sum.QueueTimes(MostQueues).Count())
+	assert.Zero(t, sum.QueueTimes(0).Count()+sum.QueueTimes(MaxQueues).Count())
 	sum.Reset()
 	assert.Zero(t, sum.QueueTimes(1).Count())
 }

@@ -10,10 +10,10 @@ import (
 // Series is one histogram: a measure of an op, or a flow, or what is unanswered of it. Its String is the tag in logs,
 // and what a threshold begins with: "push.response", "fetch.found.service", "job.acked". Series can be compared.
 type Series struct {
-	op         Op // empty: a flow
-	measure    Measure
-	flow       Flow
-	unanswered bool
+	op           Op // empty: a flow
+	measure      Measure
+	flow         Flow
+	isUnanswered bool
 }
 
 // SeriesOf returns the series of a measure of an op.
@@ -24,7 +24,7 @@ func FlowSeries(f Flow) Series { return Series{flow: f} }
 
 // Unanswered returns the series of those commands of s that had no reply, each with the time that it had waited.
 func (s Series) Unanswered() Series {
-	s.unanswered = true
+	s.isUnanswered = true
 	return s
 }
 
@@ -37,19 +37,19 @@ func (s Series) String() string {
 	if s.op == "" {
 		tag = s.flow.String()
 	}
-	if s.unanswered {
-		tag += unanswered
+	if s.isUnanswered {
+		tag += unansweredSuffix
 	}
 	return tag
 }
 
-// unanswered is the end of the tags of what had no reply.
-const unanswered = ".unanswered"
+// unansweredSuffix is the end of the tags of what had no reply.
+const unansweredSuffix = ".unanswered"
 
 // ParseSeries returns the series with that tag. Any op will do: a log may be one of another protocol.
 func ParseSeries(tag string) (s Series, ok bool) {
-	if of, is := strings.CutSuffix(tag, unanswered); is && !strings.HasSuffix(of, unanswered) {
-		s, ok = ParseSeries(of)
+	if prefix, hasSuffix := strings.CutSuffix(tag, unansweredSuffix); hasSuffix && !strings.HasSuffix(prefix, unansweredSuffix) {
+		s, ok = ParseSeries(prefix)
 		return s.Unanswered(), ok
 	}
 	for f := range Flows {

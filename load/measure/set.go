@@ -30,23 +30,23 @@ type Set struct {
 
 // opFigures are the figures of one kind of command.
 type opFigures struct {
-	op     Op
-	times  [Measures]times
-	aside  int64
-	errors [ErrorKinds]int64
+	op            Op
+	times         [Measures]times
+	outsideWindow int64
+	errors        [ErrorKinds]int64
 }
 
 // times is one series. A time is known, or it is only known to be longer than a value: that of what had no reply.
 type times struct {
 	histogram *hdrhistogram.Histogram // of the known times; nil before the first value
-	open      *hdrhistogram.Histogram // how long what had no reply had waited; nil before the first value
+	waits     *hdrhistogram.Histogram // how long what had no reply had waited; nil before the first value
 	unserved  int64                   // of open: arrivals that were not sent
-	beyond    Beyond
+	clamps    Clamps
 }
 
-// Beyond counts the values of a series that were out of range and have been recorded as its least (0) or greatest (1 h)
+// Clamps counts the values of a series that were out of range and have been recorded as its least (0) or greatest (1 h)
 // value.
-type Beyond struct{ Below, Above int64 }
+type Clamps struct{ Underflows, Overflows int64 }
 
 // newSet returns an empty set with the ops in that order.
 func newSet(ops []Op) *Set {
@@ -62,11 +62,11 @@ func (s *Set) Ops() []Op {
 	var ops []Op
 	for i := range s.ops {
 		o := &s.ops[i]
-		recorded := o.aside > 0 || o.errors != [ErrorKinds]int64{}
+		hasFigures := o.outsideWindow > 0 || o.errors != [ErrorKinds]int64{}
 		for _, t := range o.times {
-			recorded = recorded || countOf(t.histogram)+countOf(t.open) > 0
+			hasFigures = hasFigures || countOf(t.histogram)+countOf(t.waits) > 0
 		}
-		if recorded {
+		if hasFigures {
 			ops = append(ops, o.op)
 		}
 	}
@@ -83,8 +83,8 @@ func (s *Set) find(op Op) *opFigures {
 	return nil
 }
 
-// of returns the figures of op, and adds them if there are none.
-func (s *Set) of(op Op) *opFigures {
+// ensureOp returns the figures of op, and adds them if there are none.
+func (s *Set) ensureOp(op Op) *opFigures {
 	if o := s.find(op); o != nil {
 		return o
 	}
@@ -95,7 +95,7 @@ func (s *Set) of(op Op) *opFigures {
 // series returns the times of which the series is a part, and adds them if there are none.
 func (s *Set) series(series Series) *times {
 	if op, m, ok := series.Op(); ok {
-		return &s.of(op).times[m]
+		return &s.ensureOp(op).times[m]
 	}
 	return &s.flows[series.flow]
 }
@@ -138,8 +138,8 @@ func (s *Set) all() iter.Seq2[Series, *times] {
 func (s *Set) Histogram(series Series) *hdrhistogram.Histogram {
 	t := s.read(series)
 	h := t.histogram
-	if series.unanswered {
-		h = t.open
+	if series.isUnanswered {
+		h = t.waits
 	}
 	if countOf(h) == 0 {
 		return nil
@@ -152,7 +152,7 @@ func (s *Set) Histograms() iter.Seq2[Series, *hdrhistogram.Histogram] {
 	return func(yield func(Series, *hdrhistogram.Histogram) bool) {
 		for series, t := range s.all() {
 			if countOf(t.histogram) > 0 && !yield(series, t.histogram) ||
-				countOf(t.open) > 0 && !yield(series.Unanswered(), t.open) {
+				countOf(t.waits) > 0 && !yield(series.Unanswered(), t.waits) {
 				return
 			}
 		}
@@ -168,9 +168,9 @@ func (s *Set) Unserved(op Op) int64 { return s.figures(op).times[Response].unser
 // Done returns how many commands of the kind were recorded: replied to, without an error, and intended for the window.
 func (s *Set) Done(op Op) int64 { return s.Count(SeriesOf(op, Service)) }
 
-// Aside returns how many commands were replied to, without an error, and not recorded: intended for a time outside of
+// OutsideWindow returns how many commands were replied to, without an error, and not recorded: intended for a time outside of
 // the window.
-func (s *Set) Aside(op Op) int64 { return s.figures(op).aside }
+func (s *Set) OutsideWindow(op Op) int64 { return s.figures(op).outsideWindow }
 
 // Errors returns how many commands of the kind ended in that way, in the window or not.
 func (s *Set) Errors(op Op, kind ErrorKind) int64 { return s.figures(op).errors[kind] }
@@ -190,8 +190,8 @@ func (s *Set) Carried() int64 { return s.carried }
 // Dropped returns how many arrivals were not sent.
 func (s *Set) Dropped() int64 { return s.dropped }
 
-// Beyond returns how many of the series' values were out of range.
-func (s *Set) Beyond(series Series) Beyond { return s.read(series).beyond }
+// Clamps returns how many of the series' values were out of range.
+func (s *Set) Clamps(series Series) Clamps { return s.read(series).clamps }
 
 // Add adds other, which is not changed, bucket by bucket and count by count. The span becomes the least that contains
 // both; that of an empty set with the span 0 to 0 does not count. No value is lost: all histograms of this package have
@@ -200,10 +200,10 @@ func (s *Set) Add(other *Set) {
 	s.widen(other.From, other.Until)
 	for i := range other.ops {
 		from := &other.ops[i]
-		into := s.of(from.op)
-		into.aside += from.aside
+		to := s.ensureOp(from.op)
+		to.outsideWindow += from.outsideWindow
 		for kind, n := range from.errors {
-			into.errors[kind] += n
+			to.errors[kind] += n
 		}
 	}
 	for series, t := range other.all() {
@@ -225,7 +225,7 @@ func (s *Set) Reset() {
 		s.queues[i].reset()
 	}
 	for i := range s.ops {
-		s.ops[i].aside, s.ops[i].errors = 0, [ErrorKinds]int64{}
+		s.ops[i].outsideWindow, s.ops[i].errors = 0, [ErrorKinds]int64{}
 	}
 	s.From, s.Until, s.dropped, s.carried = 0, 0, 0, 0
 }
@@ -243,7 +243,7 @@ func (s *Set) QueueTimes(i int) Times {
 	if i >= len(s.queues) {
 		return Times{}
 	}
-	return s.queues[i].summed()
+	return s.queues[i].toTimes()
 }
 
 func (s *Set) widen(from, until time.Duration) {
@@ -265,40 +265,40 @@ func countOf(h *hdrhistogram.Histogram) int64 {
 }
 
 // record records a time.
-func (t *times) record(d time.Duration) { t.into(&t.histogram, d) }
+func (t *times) record(d time.Duration) { t.recordIn(&t.histogram, d) }
 
-// waited records how long something had waited that had no reply.
-func (t *times) waited(d time.Duration) { t.into(&t.open, d) }
+// recordWait records how long something had waited that had no reply.
+func (t *times) recordWait(d time.Duration) { t.recordIn(&t.waits, d) }
 
-// into records a value, clamped to the range.
-func (t *times) into(h **hdrhistogram.Histogram, d time.Duration) {
+// recordIn records a value, clamped to the range.
+func (t *times) recordIn(h **hdrhistogram.Histogram, d time.Duration) {
 	v := int64(d)
 	switch {
 	case v < 0:
-		t.beyond.Below++
+		t.clamps.Underflows++
 		v = 0
 	case v > highest:
-		t.beyond.Above++
+		t.clamps.Overflows++
 		v = highest
 	}
 	if *h == nil {
 		*h = newHistogram()
 	}
 	if (*h).RecordValue(v) != nil { // only after 2^63 values: each value in the range has a bucket
-		t.beyond.Above++
+		t.clamps.Overflows++
 	}
 }
 
 func (t *times) add(other *times) {
-	t.beyond.Below += other.beyond.Below
-	t.beyond.Above += other.beyond.Above
+	t.clamps.Underflows += other.clamps.Underflows
+	t.clamps.Overflows += other.clamps.Overflows
 	t.unserved += other.unserved
-	t.histogram = added(t.histogram, other.histogram)
-	t.open = added(t.open, other.open)
+	t.histogram = sumOf(t.histogram, other.histogram)
+	t.waits = sumOf(t.waits, other.waits)
 }
 
-// added adds the values of other to h, which it returns; either may be nil.
-func added(h, other *hdrhistogram.Histogram) *hdrhistogram.Histogram {
+// sumOf adds the values of other to h, which it returns; either may be nil.
+func sumOf(h, other *hdrhistogram.Histogram) *hdrhistogram.Histogram {
 	switch {
 	case countOf(other) == 0:
 	case h == nil:
@@ -310,8 +310,8 @@ func added(h, other *hdrhistogram.Histogram) *hdrhistogram.Histogram {
 }
 
 func (t *times) reset() {
-	t.beyond, t.unserved = Beyond{}, 0
-	for _, h := range []*hdrhistogram.Histogram{t.histogram, t.open} {
+	t.clamps, t.unserved = Clamps{}, 0
+	for _, h := range []*hdrhistogram.Histogram{t.histogram, t.waits} {
 		if countOf(h) > 0 {
 			h.Reset()
 		}

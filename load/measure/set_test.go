@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// play books n made-up things, into all kinds of counts, but for three ops only: adding up is slow under the race
+// bookRandom books n made-up things, into all kinds of counts, but for three ops only: adding up is slow under the race
 // detector.
-func play(random *rand.Rand, n int, record func(func(*Recorder))) {
+func bookRandom(random *rand.Rand, n int, record func(func(*Recorder))) {
 	for range n {
 		op, kind := []Op{Connect, Push, End}[random.IntN(3)], ErrorKind(random.IntN(int(ErrorKinds)))
-		took := time.Duration(math.Exp(random.NormFloat64()*4 + 12)) // a median of 160 µs, and some out of range
-		timing := Timing{Intended: time.Duration(random.IntN(1000)), Sent: 500, Replied: 500 + took}
+		response := time.Duration(math.Exp(random.NormFloat64()*4 + 12)) // a median of 160 µs, and some out of range
+		timing := Timing{Intended: time.Duration(random.IntN(1000)), Sent: 500, Replied: 500 + response}
 		drops, flow := random.Int64N(3), Flow(random.IntN(int(Flows)))
 		record(func(r *Recorder) {
 			r.Command(op, timing)
@@ -25,16 +25,16 @@ func play(random *rand.Rand, n int, record func(func(*Recorder))) {
 				r.Error(op, kind)
 			}
 			r.Drop(drops)
-			r.Unserved(op, timing.Intended, timing.Replied)
-			r.Unanswered(op, timing)
-			r.JobUnanswered(flow, timing.Intended, timing.Replied)
-			r.Carried(timing.Intended)
+			r.RecordUnserved(op, timing.Intended, timing.Replied)
+			r.RecordUnanswered(op, timing)
+			r.RecordUnansweredJob(flow, timing.Intended, timing.Replied)
+			r.CountCarried(timing.Intended)
 		})
 	}
 }
 
-// same asserts that two sets are equal bucket by bucket and count by count.
-func same(t *testing.T, want, got *Set) {
+// requireSameSets asserts that two sets are equal bucket by bucket and count by count.
+func requireSameSets(t *testing.T, want, got *Set) {
 	t.Helper()
 	for series := range allSeries(want, got) {
 		a, b := want.Histogram(series), got.Histogram(series)
@@ -43,10 +43,10 @@ func same(t *testing.T, want, got *Set) {
 			continue
 		}
 		require.True(t, a.Equals(b), "%v", series)
-		require.Equal(t, want.Beyond(series), got.Beyond(series))
+		require.Equal(t, want.Clamps(series), got.Clamps(series))
 	}
 	for _, op := range append(want.Ops(), got.Ops()...) {
-		require.Equal(t, want.Aside(op), got.Aside(op))
+		require.Equal(t, want.OutsideWindow(op), got.OutsideWindow(op))
 		for kind := range ErrorKinds {
 			require.Equal(t, want.Errors(op, kind), got.Errors(op, kind))
 		}
@@ -71,16 +71,16 @@ func TestAddIsExact(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		whole, parts := NewRecorder(), make([]*Recorder, 1+random.IntN(6))
+		sumRecorder, parts := NewRecorder(), make([]*Recorder, 1+random.IntN(6))
 		window := Window{From: 100, Until: 900}
-		whole.SetWindow(window)
+		sumRecorder.SetWindow(window)
 		for i := range parts {
 			parts[i] = NewRecorder()
 			parts[i].SetWindow(window)
 		}
 		sum := new(Set)
-		play(random, 2000, func(book func(*Recorder)) {
-			book(whole)
+		bookRandom(random, 2000, func(book func(*Recorder)) {
+			book(sumRecorder)
 			part := parts[random.IntN(len(parts))]
 			book(part)
 			if random.IntN(500) == 0 {
@@ -92,8 +92,8 @@ func TestAddIsExact(t *testing.T) {
 		for _, part := range parts {
 			sum.Add(part.Take(1000))
 		}
-		same(t, whole.Take(1000), sum)
-		assert.NotZero(t, sum.Aside(Push))
+		requireSameSets(t, sumRecorder.Take(1000), sum)
+		assert.NotZero(t, sum.OutsideWindow(Push))
 	}
 }
 
@@ -129,14 +129,14 @@ func TestPercentile(t *testing.T) {
 
 func TestSeriesHaveNames(t *testing.T) {
 	t.Parallel()
-	seen := make(map[string]bool)
+	tags := make(map[string]bool)
 	for series := range newSet(append(Ops(), "jobs", "put.job.acked")).all() {
 		tag := series.String()
 		found, ok := ParseSeries(tag)
 		assert.True(t, ok)
 		assert.Equal(t, series, found)
-		assert.False(t, seen[tag], tag)
-		seen[tag], seen[series.Unanswered().String()] = true, true
+		assert.False(t, tags[tag], tag)
+		tags[tag], tags[series.Unanswered().String()] = true, true
 		found, ok = ParseSeries(series.Unanswered().String())
 		assert.True(t, ok)
 		assert.Equal(t, series.Unanswered(), found)
@@ -145,7 +145,7 @@ func TestSeriesHaveNames(t *testing.T) {
 			assert.Equal(t, string(op)+"."+m.String(), tag)
 		}
 	}
-	assert.Len(t, seen, 2*(16*3+3))
+	assert.Len(t, tags, 2*(16*3+3))
 	for _, tag := range []string{"push.nothing", "push.service.unanswered.unanswered", "unanswered", "push", ".service",
 		"service", "job.lost", ""} {
 		_, ok := ParseSeries(tag)
@@ -185,19 +185,19 @@ func TestOpsKeepTheirOrder(t *testing.T) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	set, sum := filled(5000), new(Set)
+	set, sum := newFilledSet(5000), new(Set)
 	for b.Loop() {
 		sum.Add(set)
 	}
 }
 
-// filled has n values in the nine series of a usual run.
-func filled(n int) *Set {
+// newFilledSet has n values in the nine series of a usual run.
+func newFilledSet(n int) *Set {
 	random, r := rand.New(rand.NewPCG(1, 2)), NewRecorder()
 	for range n {
-		took := time.Duration(50e3 + random.ExpFloat64()*200e3)
+		response := time.Duration(50e3 + random.ExpFloat64()*200e3)
 		for _, op := range []Op{Push, FetchFound, Ack} {
-			r.Command(op, Timing{Sent: took / 9, Replied: took})
+			r.Command(op, Timing{Sent: response / 9, Replied: response})
 		}
 	}
 	return r.Take(time.Second)

@@ -11,9 +11,9 @@ import (
 // waited. Its figures are therefore either exact or lower bounds. (In statistics these values are right-censored.) The
 // zero value has no times.
 type Times struct {
-	known    *hdrhistogram.Histogram // nil: none
-	all      *hdrhistogram.Histogram // with those without a reply; the same as known if there are none
-	unserved int64
+	exactTimes *hdrhistogram.Histogram // nil: none
+	all        *hdrhistogram.Histogram // with those without a reply; the same as known if there are none
+	unserved   int64
 }
 
 // Forever is a time that has no bound.
@@ -22,14 +22,14 @@ const Forever time.Duration = math.MaxInt64
 // Times returns the times of the series, with what is unanswered of it.
 func (s *Set) Times(series Series) Times {
 	t := s.read(series)
-	return t.summed()
+	return t.toTimes()
 }
 
-// summed returns the times of a series. They are those of t until it changes.
-func (t *times) summed() Times {
-	sum := Times{known: t.histogram, all: t.histogram, unserved: t.unserved}
-	if countOf(t.open) > 0 {
-		sum.all = added(added(nil, t.histogram), t.open)
+// toTimes returns the times of a series. They are those of t until it changes.
+func (t *times) toTimes() Times {
+	sum := Times{exactTimes: t.histogram, all: t.histogram, unserved: t.unserved}
+	if countOf(t.waits) > 0 {
+		sum.all = sumOf(sumOf(nil, t.histogram), t.waits)
 	}
 	return sum
 }
@@ -41,18 +41,18 @@ func (t Times) Count() int64 { return countOf(t.all) }
 func (t Times) Unserved() int64 { return t.unserved }
 
 // Unanswered returns how many of them are those of commands that were sent and had no reply.
-func (t Times) Unanswered() int64 { return t.Count() - countOf(t.known) - t.unserved }
+func (t Times) Unanswered() int64 { return t.Count() - countOf(t.exactTimes) - t.unserved }
 
 // Min returns the shortest time, 0 without times, and what it would be had what had no reply waited for ever.
-func (t Times) Min() (least, most time.Duration) {
+func (t Times) Min() (lower, upper time.Duration) {
 	if t.Count() == 0 {
 		return 0, 0
 	}
-	least, most = time.Duration(t.all.Min()), Forever
-	if countOf(t.known) > 0 {
-		most = time.Duration(t.known.Min())
+	lower, upper = time.Duration(t.all.Min()), Forever
+	if countOf(t.exactTimes) > 0 {
+		upper = time.Duration(t.exactTimes.Min())
 	}
-	return least, most
+	return lower, upper
 }
 
 // Mean returns the mean, 0 without times. It is a lower bound if something had no reply.
@@ -66,20 +66,20 @@ func (t Times) Mean() time.Duration {
 // Percentile returns the least time such that p percent (0 to 100) of all are not longer, as the greatest value of its
 // bucket, and what it would be had what had no reply waited for ever. Both are 0 without times; that of 100 is the
 // longest time.
-func (t Times) Percentile(p float64) (least, most time.Duration) {
+func (t Times) Percentile(p float64) (lower, upper time.Duration) {
 	n := t.Count()
 	if n == 0 {
 		return 0, 0
 	}
 	rank := rankOf(p, n)
-	least = valueAt(t.all, rank)
+	lower = valueAt(t.all, rank)
 	switch {
-	case t.known == t.all:
-		return least, least
-	case rank > countOf(t.known):
-		return least, Forever
+	case t.exactTimes == t.all:
+		return lower, lower
+	case rank > countOf(t.exactTimes):
+		return lower, Forever
 	}
-	return least, valueAt(t.known, rank)
+	return lower, valueAt(t.exactTimes, rank)
 }
 
 // rankOf returns the place of the p-th percentile among n sorted values, from 1. The next smaller number is taken, so
@@ -102,7 +102,7 @@ func (t Times) Rows(edges []time.Duration) []int64 {
 	if t.all == nil || len(edges) == 0 {
 		return nil
 	}
-	rows, used := make([]int64, len(edges)), 0
+	rows, length := make([]int64, len(edges)), 0
 	row := 0
 	for _, bar := range t.all.Distribution() {
 		if bar.Count == 0 {
@@ -112,7 +112,7 @@ func (t Times) Rows(edges []time.Duration) []int64 {
 			row++
 		}
 		rows[row] += bar.Count
-		used = row + 1
+		length = row + 1
 	}
-	return rows[:used]
+	return rows[:length]
 }

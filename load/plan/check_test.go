@@ -15,7 +15,7 @@ import (
 func TestContradictions(t *testing.T) {
 	t.Parallel()
 	second := plan.Duration(time.Second)
-	usual := func() plan.Workload {
+	newWorkload := func() plan.Workload {
 		return plan.Workload{Producers: 2, Consumers: 2, Payload: plan.Constant(1)}
 	}
 	for name, test := range map[string]struct {
@@ -71,7 +71,7 @@ func TestContradictions(t *testing.T) {
 		"due after the drain":   {func(w *plan.Workload) { w.Drain, w.Delay.Max = second, time.Second+1 }, "delay"},
 		"due at its end":        {func(w *plan.Workload) { w.Drain, w.Delay.Max = second, time.Second }, ""},
 	} {
-		w := usual()
+		w := newWorkload()
 		test.change(&w)
 		err := w.Check()
 		if test.key == "" {

@@ -12,20 +12,20 @@ type Cursor struct {
 
 // block is the position of a cursor in a Poisson process.
 type block struct {
-	number int64
-	before int64 // points in all blocks before
-	points []uint64
-	buffer [widest]uint64
+	number       int64
+	pointsBefore int64 // points in all blocks before
+	points       []uint64
+	buffer       [maxBlockPoints]uint64
 }
 
 // Share returns a cursor on the arrivals k with k%of == index, in order. An index that
 // is not within 0 and of-1 has no arrivals; an `of` below 1 is 1. The cursor takes about
 // 4 KiB.
-func (p *Plan) Share(index, of int) *Cursor {
+func (p *Plan) Share(index, parts int) *Cursor {
 	p.prepare()
-	of = max(1, of)
-	c := &Cursor{plan: p, k: int64(index), step: int64(of)}
-	if index < 0 || index >= of || len(p.segments) == 0 && p.Instants == nil {
+	parts = max(1, parts)
+	c := &Cursor{plan: p, k: int64(index), step: int64(parts)}
+	if index < 0 || index >= parts || len(p.segments) == 0 && p.Instants == nil {
 		c.k = -1
 	}
 	if p.counts != nil && c.k >= 0 {
@@ -59,7 +59,7 @@ func (c *Cursor) Next() (k int64, at time.Duration, ok bool) {
 		return 0, 0, false
 	}
 	last := len(p.segments) - 1
-	for c.segment < last && p.segments[c.segment].after <= u {
+	for c.segment < last && p.segments[c.segment].endCount <= u {
 		c.segment++
 	}
 	k, c.k = c.k, c.k+c.step
@@ -70,13 +70,13 @@ func (c *Cursor) Next() (k int64, at time.Duration, ok bool) {
 // end of the plan it returns any place beyond the end.
 func (c *Cursor) place(g int64) float64 {
 	b, p := &c.block, c.plan
-	for g >= b.before+int64(len(b.points)) {
-		b.before += int64(len(b.points))
+	for g >= b.pointsBefore+int64(len(b.points)) {
+		b.pointsBefore += int64(len(b.points))
 		b.number++
 		if start := p.place(b.number, 0); start >= p.expected {
 			return start
 		}
 		b.points = p.counts.points(&b.buffer, p.Seed, b.number)
 	}
-	return p.place(b.number, b.points[g-b.before])
+	return p.place(b.number, b.points[g-b.pointsBefore])
 }

@@ -18,10 +18,10 @@ const (
 	AtFail
 	AtBeat
 	AtInfo
-	phases
+	phaseCount
 )
 
-var phaseNames = [phases]string{"greeting", "hello", "idle", "push", "fetch", "ack", "fail", "beat", "info"}
+var phaseNames = [phaseCount]string{"greeting", "hello", "idle", "push", "fetch", "ack", "fail", "beat", "info"}
 
 // String is the phase's name in flags and files.
 func (p Phase) String() string { return phaseNames[p] }
@@ -34,7 +34,7 @@ const (
 	Close     Ending = iota // in order, but without goodbye
 	Reset                   // as a client that crashed
 	HalfClose               // it sends no more, awaits the reply, and closes then
-	endings
+	endingCount
 )
 
 // Disconnect is an end of a connection, by its client.
@@ -45,8 +45,8 @@ type Disconnect struct {
 	After time.Duration
 }
 
-// longestWait is the longest Disconnect.After.
-const longestWait = 20 * time.Millisecond
+// maxDisconnectDelay is the longest Disconnect.After.
+const maxDisconnectDelay = 20 * time.Millisecond
 
 // Disconnects reports whether any client ends its connection before the run does.
 func (j *Jobs) Disconnects() bool { return j.disconnects > 0 }
@@ -57,26 +57,26 @@ func (j *Jobs) Disconnect(client int, n int64, at Phase) (Disconnect, bool) {
 	if !j.disconnectAt[at] {
 		return Disconnect{}, false
 	}
-	random := Mix(Mix(j.seeds[forDisconnect], uint64(client)), uint64(n))
+	random := Mix(Mix(j.seeds[purposeDisconnect], uint64(client)), uint64(n))
 	if unit(random) >= j.disconnects {
 		return Disconnect{}, false
 	}
 	random = Mix(random, 0)
-	d := Disconnect{Ending: Ending(below(random, uint64(endings)))}
+	d := Disconnect{Ending: Ending(scaleTo(random, uint64(endingCount)))}
 	if random%2 == 0 {
-		d.After = Range{Max: longestWait}.at(Mix(random, 1))
+		d.After = Range{Max: maxDisconnectDelay}.at(Mix(random, 1))
 	}
 	return d, true
 }
 
 // disconnectPhases are those in which clients end their connections: those that are
 // named, or all after which nothing has to wait for the end of a reservation.
-func (w *Workload) disconnectPhases() (at [phases]bool) {
+func (w *Workload) disconnectPhases() (at [phaseCount]bool) {
 	for _, p := range w.DisconnectAt {
 		at[p] = true
 	}
 	if len(w.DisconnectAt) == 0 {
-		for p := range phases {
+		for p := range phaseCount {
 			at[p] = p != AtFetch && p != AtFail
 		}
 	}

@@ -20,12 +20,12 @@ func TestDisconnectsFollowTheirShare(t *testing.T) {
 	var n, atOnce float64
 	endings := map[plan.Ending]float64{}
 	for turn := range int64(turns) {
-		d, ends := j.Disconnect(int(turn%7), turn, plan.AtPush)
-		again, same := j.Disconnect(int(turn%7), turn, plan.AtPush)
-		if d != again || ends != same {
-			require.Fail(t, "not the same twice", "turn %d: %v, %v", turn, d, again)
+		d, isEnding := j.Disconnect(int(turn%7), turn, plan.AtPush)
+		repeat, isSame := j.Disconnect(int(turn%7), turn, plan.AtPush)
+		if d != repeat || isEnding != isSame {
+			require.Fail(t, "not the same twice", "turn %d: %v, %v", turn, d, repeat)
 		}
-		if !ends {
+		if !isEnding {
 			continue
 		}
 		n++
@@ -58,7 +58,7 @@ func TestDisconnectsStayInTheirPhases(t *testing.T) {
 		var got []string
 		for at := plan.AtGreeting; at <= plan.AtInfo; at++ {
 			for turn := range int64(100) {
-				if _, ends := j.Disconnect(0, turn, at); ends {
+				if _, isEnding := j.Disconnect(0, turn, at); isEnding {
 					got = append(got, at.String())
 					break
 				}

@@ -14,44 +14,44 @@ import (
 // What a random number of a job is for: each use has a stream of its own, so that a
 // change of one setting leaves what the others draw.
 const (
-	forQueue = iota
-	forType
-	forSize
-	forBytes
-	forPadding
-	forWork
-	forThink
-	forDelay
-	forFailure
-	forDisconnect
-	purposes
+	purposeQueue = iota
+	purposeType
+	purposeSize
+	purposeBytes
+	purposePadding
+	purposeWork
+	purposeThink
+	purposeDelay
+	purposeFailure
+	purposeDisconnect
+	purposeCount
 )
 
 // Jobs makes the jobs of one run and recognises them. All of its methods are pure and
 // safe for concurrent use.
 type Jobs struct {
-	run       string // its name
-	seeds     [purposes]uint64
-	queues    []string
-	pick      picker
-	priority  bool
-	sharers   int // workers that share the queues out among themselves; 0 if all ask for all
-	types     []string
-	sizes     sizes
-	padding   string
-	exact     bool   // the args end with integerOf
-	prefix    string // of the jids
-	fragments fragments
-	work      Range
-	think     Range
-	delay     Range
-	failShare float64
-	retry     int
-	reserve   time.Duration
-	trace     *Trace // nil: none
+	run         string // its name
+	seeds       [purposeCount]uint64
+	queues      []string
+	pick        picker
+	hasPriority bool
+	sharers     int // workers that share the queues out among themselves; 0 if all ask for all
+	types       []string
+	sizes       sizes
+	padding     string
+	hasInteger  bool   // the args end with integerOf
+	prefix      string // of the jids
+	fragments   fragments
+	work        Range
+	think       Range
+	delay       Range
+	failShare   float64
+	retry       int
+	reserve     time.Duration
+	trace       *Trace // nil: none
 
 	disconnects  float64
-	disconnectAt [phases]bool
+	disconnectAt [phaseCount]bool
 }
 
 // fragments are the parts of a body that do not change, as JSON.
@@ -69,14 +69,14 @@ const paddingLength = 4096
 // at the same time: letters, digits, - and _, a handful of them. The workload must
 // pass [Workload.Check].
 func (w *Workload) Jobs(run string, seed uint64) *Jobs {
-	f := w.Filled()
+	f := w.WithDefaults()
 	j := &Jobs{
 		run: run, prefix: "fwpbench-" + run + "-",
-		pick: f.Queues.picker(), priority: f.Queues.Pick == Priority,
+		pick: f.Queues.picker(), hasPriority: f.Queues.Pick == Priority,
 		types: slices.Clone(f.JobTypes), sizes: f.Payload.sampler(),
 		work: f.Work, think: f.Think, delay: f.Delay,
 		failShare: f.FailShare, retry: *f.Retry, reserve: time.Duration(f.ReserveFor),
-		exact: f.ExactIntegers, trace: f.Recorded, disconnects: f.Disconnects,
+		hasInteger: f.ExactIntegers, trace: f.TraceData, disconnects: f.Disconnects,
 		disconnectAt: f.disconnectPhases(),
 	}
 	if f.Queues.Pick == Uniform {
@@ -88,7 +88,7 @@ func (w *Workload) Jobs(run string, seed uint64) *Jobs {
 	for i := range f.Queues.Number {
 		j.queues = append(j.queues, j.prefix+strconv.Itoa(i))
 	}
-	j.padding = padding(j.seeds[forPadding])
+	j.padding = padding(j.seeds[purposePadding])
 	j.fragments = j.write()
 	return j
 }
@@ -104,24 +104,24 @@ func padding(seed uint64) string {
 }
 
 func (j *Jobs) write() fragments {
-	run := string(quoted(j.run))
+	run := string(quoteJSON(j.run))
 	inner := run[1 : len(run)-1]
 	f := fragments{
 		start: `{"jid":"fwpbench-` + inner + `-`,
 		args:  `,"args":[` + run + `,`,
 	}
 	for _, t := range j.types {
-		f.types = append(f.types, `","jobtype":`+string(quoted(t)))
+		f.types = append(f.types, `","jobtype":`+string(quoteJSON(t)))
 	}
 	options := `,"reserve_for":` + strconv.Itoa(int(j.reserve/time.Second)) + `,"retry":` + strconv.Itoa(j.retry)
 	for _, q := range j.queues {
-		f.queues = append(f.queues, `,"queue":`+string(quoted(q))+options)
+		f.queues = append(f.queues, `,"queue":`+string(quoteJSON(q))+options)
 	}
 	return f
 }
 
-// quoted is text as JSON, without the escapes that only HTML needs.
-func quoted(text string) []byte {
+// quoteJSON is text as JSON, without the escapes that only HTML needs.
+func quoteJSON(text string) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -148,7 +148,7 @@ func (j *Jobs) Prefix() string { return j.prefix }
 func (j *Jobs) Asks(worker int) []string {
 	first := worker % len(j.queues)
 	switch {
-	case j.priority:
+	case j.hasPriority:
 		return slices.Clone(j.queues)
 	case worker >= j.sharers:
 		return slices.Concat(j.queues[first:], j.queues[:first])
@@ -165,7 +165,7 @@ func (j *Jobs) QueueOf(k int64) int {
 	if j.trace != nil && len(j.trace.Queues) > 0 {
 		return int(j.trace.job(k).queue)
 	}
-	return j.pick.at(j.random(forQueue, k))
+	return j.pick.at(j.random(purposeQueue, k))
 }
 
 // AppendQueue appends the name of the queue of job k to dst.
@@ -177,38 +177,38 @@ func (j *Jobs) typeOf(k int64) int {
 	if j.trace != nil && len(j.trace.Types) > 0 {
 		return int(j.trace.job(k).jobtype)
 	}
-	return int(below(j.random(forType, k), uint64(len(j.types))))
+	return int(scaleTo(j.random(purposeType, k), uint64(len(j.types))))
 }
 
 // LargestPayload returns the most bytes of padding that a job can have.
 func (j *Jobs) LargestPayload() int {
-	if j.trace != nil && j.trace.payloads {
-		return j.trace.largest
+	if j.trace != nil && j.trace.hasPayloads {
+		return j.trace.largestPayload
 	}
 	return j.sizes.largest()
 }
 
 // PayloadOf returns the bytes of padding in job k, 0 to 16 MiB.
 func (j *Jobs) PayloadOf(k int64) int {
-	if j.trace != nil && j.trace.payloads {
+	if j.trace != nil && j.trace.hasPayloads {
 		return int(j.trace.job(k).payload)
 	}
-	return j.sizes.at(j.random(forSize, k), j.random(forBytes, k))
+	return j.sizes.at(j.random(purposeSize, k), j.random(purposeBytes, k))
 }
 
 // Work returns how long a worker holds job k.
-func (j *Jobs) Work(k int64) time.Duration { return j.work.at(j.random(forWork, k)) }
+func (j *Jobs) Work(k int64) time.Duration { return j.work.at(j.random(purposeWork, k)) }
 
 // Think returns how long a producer of a closed loop waits after the reply to the push of
 // job k.
-func (j *Jobs) Think(k int64) time.Duration { return j.think.at(j.random(forThink, k)) }
+func (j *Jobs) Think(k int64) time.Duration { return j.think.at(j.random(purposeThink, k)) }
 
 // Delay returns how long after its push job k is due; 0 if it is not scheduled.
-func (j *Jobs) Delay(k int64) time.Duration { return j.delay.at(j.random(forDelay, k)) }
+func (j *Jobs) Delay(k int64) time.Duration { return j.delay.at(j.random(purposeDelay, k)) }
 
 // Fails reports whether a delivery of job k ends in a fail; the first has attempt 0.
 func (j *Jobs) Fails(k int64, attempt int) bool {
-	return unit(Mix(j.random(forFailure, k), uint64(attempt))) < j.failShare
+	return unit(Mix(j.random(purposeFailure, k), uint64(attempt))) < j.failShare
 }
 
 // Retry returns the retry of job k: how often the server tries it again, -1 for a job that
@@ -218,8 +218,8 @@ func (j *Jobs) Retry(int64) int { return j.retry }
 // ReserveFor returns how long a worker may hold a job, whole seconds. (Work units)
 func (j *Jobs) ReserveFor() time.Duration { return j.reserve }
 
-// below scales a random number to one below n, without the bias that matters.
-func below(random, n uint64) uint64 {
+// scaleTo scales a random number to one below n, without the bias that matters.
+func scaleTo(random, n uint64) uint64 {
 	high, _ := bits.Mul64(random, n)
 	return high
 }

@@ -20,8 +20,8 @@ import (
 // noon is when the tests push; only scheduled jobs look at it.
 func noon() time.Time { return time.Date(2030, 1, 2, 12, 0, 0, 500_000_000, time.UTC) }
 
-// rich has something of everything.
-func rich(tb testing.TB) plan.Workload {
+// richWorkload has something of everything.
+func richWorkload(tb testing.TB) plan.Workload {
 	tb.Helper()
 	w, err := plan.Parse("rich.yaml", []byte(`
 preset: scheduled
@@ -54,7 +54,7 @@ func TestBody(t *testing.T) {
 // what the accessors promise.
 func TestPushIsAWorkUnit(t *testing.T) {
 	t.Parallel()
-	w := rich(t)
+	w := richWorkload(t)
 	j := w.Jobs("abc", 1)
 	for _, k := range []int64{0, 1, 2, 255, 1 << 31, 1 << 40, math.MaxInt64} {
 		var job fwp.Job
@@ -80,16 +80,16 @@ func TestPushIsAWorkUnit(t *testing.T) {
 func TestSameSeedSameBytes(t *testing.T) {
 	t.Parallel()
 	const jobs, loops = 3000, 3
-	w := rich(t)
+	w := richWorkload(t)
 	w.Think, w.Rate, w.Poisson = plan.Range{}, 1000, true
 	require.NoError(t, w.Check())
 
-	var whole []byte
+	var all []byte
 	c, j := w.Plan(7).Share(0, 1), w.Jobs("run", 7)
 	for range jobs {
 		k, at, ok := c.Next()
 		require.True(t, ok)
-		whole = append(whole, line(j, k, at)...)
+		all = append(all, line(j, k, at)...)
 	}
 
 	lines := make([][]byte, jobs)
@@ -101,8 +101,8 @@ func TestSameSeedSameBytes(t *testing.T) {
 			lines[k] = line(j, k, at)
 		}
 	}
-	assert.Equal(t, sha256.Sum256(whole), sha256.Sum256(slices.Concat(lines...)))
-	sum := sha256.Sum256(whole)
+	assert.Equal(t, sha256.Sum256(all), sha256.Sum256(slices.Concat(lines...)))
+	sum := sha256.Sum256(all)
 	assert.Equal(t, "5a328cca838523876db6ec2694f69c17bfe016aa043aaeb5a15f077d10585c26", hex.EncodeToString(sum[:]))
 
 	other := w.Jobs("run", 8)
@@ -117,13 +117,13 @@ func line(j *plan.Jobs, k int64, at time.Duration) []byte {
 // TestChangesStayLocal: a setting changes what it is about, not what others draw.
 func TestChangesStayLocal(t *testing.T) {
 	t.Parallel()
-	a, b := rich(t), rich(t)
+	a, b := richWorkload(t), richWorkload(t)
 	b.Payload, b.JobTypes, b.Work = plan.Constant(5), nil, plan.Range{}
-	one, two := a.Jobs("x", 1), b.Jobs("x", 1)
+	first, second := a.Jobs("x", 1), b.Jobs("x", 1)
 	for k := range int64(1000) {
-		require.Equal(t, one.QueueOf(k), two.QueueOf(k))
-		require.Equal(t, one.Delay(k), two.Delay(k))
-		require.Equal(t, one.Think(k), two.Think(k))
+		require.Equal(t, first.QueueOf(k), second.QueueOf(k))
+		require.Equal(t, first.Delay(k), second.Delay(k))
+		require.Equal(t, first.Think(k), second.Think(k))
 	}
 }
 
@@ -194,17 +194,17 @@ func TestPayloadSizes(t *testing.T) {
 		slices.Sort(got)
 		return got
 	}
-	within := func(got []float64, low, median, high, slack float64) {
+	assertSizes := func(got []float64, low, median, high, slack float64) {
 		t.Helper()
 		assert.InDelta(t, low, got[0], slack)
 		assert.InDelta(t, median, got[jobs/2], slack)
 		assert.InDelta(t, high, got[jobs-1], slack)
 	}
-	within(sizes("0"), 0, 0, 0, 0)
-	within(sizes("77"), 77, 77, 77, 0)
-	within(sizes("100-2000"), 100, 1050, 2000, 20)
+	assertSizes(sizes("0"), 0, 0, 0, 0)
+	assertSizes(sizes("77"), 77, 77, 77, 0)
+	assertSizes(sizes("100-2000"), 100, 1050, 2000, 20)
 	got := sizes("100:80,10000:20")
-	within(got, 100, 100, 10000, 0)
+	assertSizes(got, 100, 100, 10000, 0)
 	assert.InDelta(t, 100, got[int(0.79*jobs)], 0)
 	assert.InDelta(t, 10000, got[int(0.81*jobs)], 0)
 	got = sizes("lognormal:500,1.2")
@@ -216,22 +216,22 @@ func TestPayloadSizes(t *testing.T) {
 
 func TestFailsAndDurations(t *testing.T) {
 	t.Parallel()
-	w := rich(t)
+	w := richWorkload(t)
 	for share, slack := range map[float64]float64{0: 0, 0.05: 0.004, 1: 0} {
 		w.FailShare = share
-		j, failed, again := w.Jobs("x", 5), 0., 0.
+		j, fails, repeats := w.Jobs("x", 5), 0., 0.
 		for k := range int64(50_000) {
 			if j.Fails(k, 0) {
-				failed++
+				fails++
 				if j.Fails(k, 1) {
-					again++
+					repeats++
 				}
 			}
 			require.True(t, j.Work(k) >= ms && j.Work(k) <= 5*ms)
 		}
-		assert.InDelta(t, share, failed/50_000, slack)
-		if failed > 0 {
-			assert.InDelta(t, share, again/failed, 10*slack, "attempts know nothing of each other")
+		assert.InDelta(t, share, fails/50_000, slack)
+		if fails > 0 {
+			assert.InDelta(t, share, repeats/fails, 10*slack, "attempts know nothing of each other")
 		}
 	}
 	j := w.Jobs("x", 5)
@@ -262,7 +262,7 @@ func TestPlan(t *testing.T) {
 			from, until := w.Window()
 			assert.Equal(t, [2]time.Duration{c.from, c.until}, [2]time.Duration{from, until})
 			plan := w.Plan(1)
-			assert.Equal(t, c.total >= 0, w.Open())
+			assert.Equal(t, c.total >= 0, w.IsOpen())
 			if c.total < 0 {
 				assert.Nil(t, plan)
 				return
@@ -280,12 +280,12 @@ func TestFilled(t *testing.T) {
 		Preset: "roundtrip", Burst: 1, Duration: plan.DefaultDuration, Drain: plan.DefaultDrain,
 		JobTypes: []string{"fwpbench"}, ReserveFor: plan.DefaultReserveFor, Retry: &retry,
 		Queues: plan.Queues{Number: 10},
-	}, w.Filled())
+	}, w.WithDefaults())
 	w = plan.Workload{
 		JobLimit: 5, Queues: plan.Queues{Pick: plan.Zipf, Weights: []float64{1, 2}},
 		Topology: plan.Topology{Kind: plan.Pool, Fetchers: 4},
 	}
-	f := w.Filled()
+	f := w.WithDefaults()
 	assert.Zero(t, f.Duration)
 	assert.Equal(t, 2, f.Queues.Number)
 	assert.Equal(t, plan.Topology{Kind: plan.Pool, Fetchers: 4, Reporters: 1, Concurrency: 10}, f.Topology)
@@ -299,16 +299,16 @@ func TestQueuesFollowWorkers(t *testing.T) {
 		{0, 0, 10, 10}, {0, 1, 1, 1}, {0, 5, 5, 5}, {0, 50, 10, 10}, {10, 5, 10, 5}, {3, 5, 3, 3},
 	} {
 		w := plan.Workload{Producers: 6, Consumers: test.consumers, Queues: plan.Queues{Number: test.number}}
-		assert.Equal(t, test.want, w.Filled().Queues.Number, test)
+		assert.Equal(t, test.want, w.WithDefaults().Queues.Number, test)
 		assert.Equal(t, test.awaited, w.AwaitedQueues(), test)
 		if test.consumers >= 2 {
-			part, err := w.Segment(plan.Segment{Index: 0, Of: 2})
+			part, err := w.Segment(plan.Segment{Index: 0, Count: 2})
 			require.NoError(t, err)
-			own := test.number
-			if own == 0 {
-				own = min(test.consumers/2, 10)
+			queues := test.number
+			if queues == 0 {
+				queues = min(test.consumers/2, 10)
 			}
-			assert.Equal(t, own, part.Filled().Queues.Number, "each has queues of its own: %v", test)
+			assert.Equal(t, queues, part.WithDefaults().Queues.Number, "each has queues of its own: %v", test)
 		}
 	}
 	w := plan.Workload{Consumers: 50, Queues: plan.Queues{Pick: plan.Priority}}

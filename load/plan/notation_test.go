@@ -20,7 +20,7 @@ type notation[T any] struct {
 	error string
 }
 
-func tryAll[T any](t *testing.T, parse func(string) (T, error), cases []notation[T]) {
+func testParser[T any](t *testing.T, parse func(string) (T, error), cases []notation[T]) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.text, func(t *testing.T) {
@@ -38,7 +38,7 @@ func tryAll[T any](t *testing.T, parse func(string) (T, error), cases []notation
 
 func TestParseRate(t *testing.T) {
 	t.Parallel()
-	tryAll(t, plan.ParseRate, []notation[plan.Rate]{
+	testParser(t, plan.ParseRate, []notation[plan.Rate]{
 		{text: "5000", want: 5000},
 		{text: "5000/s", want: 5000},
 		{text: "300/m", want: 5},
@@ -59,12 +59,12 @@ func TestParseRate(t *testing.T) {
 
 func TestParseStages(t *testing.T) {
 	t.Parallel()
-	tryAll(t, plan.ParseStages, []notation[plan.Stages]{
-		{text: "10s:0-1000,60s:1000,5s:5000", want: plan.Stages{{Over: 10 * time.Second, From: 0, To: 1000},
-			{Over: time.Minute, From: 1000, To: 1000}, {Over: 5 * time.Second, From: 5000, To: 5000}}},
-		{text: "1m:60-120/m, 1h:7200/h", want: plan.Stages{{Over: time.Minute, From: 1, To: 2},
-			{Over: time.Hour, From: 2, To: 2}}},
-		{text: "1s:5/s-300/m", want: plan.Stages{{Over: time.Second, From: 5, To: 5}}},
+	testParser(t, plan.ParseStages, []notation[plan.Stages]{
+		{text: "10s:0-1000,60s:1000,5s:5000", want: plan.Stages{{Length: 10 * time.Second, From: 0, To: 1000},
+			{Length: time.Minute, From: 1000, To: 1000}, {Length: 5 * time.Second, From: 5000, To: 5000}}},
+		{text: "1m:60-120/m, 1h:7200/h", want: plan.Stages{{Length: time.Minute, From: 1, To: 2},
+			{Length: time.Hour, From: 2, To: 2}}},
+		{text: "1s:5/s-300/m", want: plan.Stages{{Length: time.Second, From: 5, To: 5}}},
 		{text: "1000", error: `"1000" is not a valid stage; expected a duration, a colon and a rate; ` +
 			`write stages as in 10s:0-1000,60s:1000`},
 		{text: "0s:5",
@@ -79,7 +79,7 @@ func TestParseStages(t *testing.T) {
 func TestParseSize(t *testing.T) {
 	t.Parallel()
 	list := func(shares ...plan.SizeShare) plan.Size { return plan.Size{List: shares} }
-	tryAll(t, plan.ParseSize, []notation[plan.Size]{
+	testParser(t, plan.ParseSize, []notation[plan.Size]{
 		{text: "100", want: plan.Constant(100)},
 		{text: "2KiB", want: plan.Constant(2048)},
 		{text: "16MiB", want: plan.Constant(plan.MaxPayload)},
@@ -107,7 +107,7 @@ func TestParseSize(t *testing.T) {
 
 func TestParseRange(t *testing.T) {
 	t.Parallel()
-	tryAll(t, plan.ParseRange, []notation[plan.Range]{
+	testParser(t, plan.ParseRange, []notation[plan.Range]{
 		{text: "10ms", want: plan.Range{Min: 10 * ms, Max: 10 * ms}},
 		{text: "5ms-1s", want: plan.Range{Min: 5 * ms, Max: time.Second}},
 		{text: "0", want: plan.Range{}},
@@ -122,7 +122,7 @@ func TestParseRange(t *testing.T) {
 // TestNotationsAreReadAndWritten: what String writes is what the parser reads.
 func TestNotationsAreReadAndWritten(t *testing.T) {
 	t.Parallel()
-	for text, again := range map[string]func(string) (string, error){
+	for text, roundTrip := range map[string]func(string) (string, error){
 		"1h":     func(s string) (string, error) { d, err := plan.ParseDuration(s); return d.String(), err },
 		"1h0m1s": func(s string) (string, error) { d, err := plan.ParseDuration(s); return d.String(), err },
 		"10m":    func(s string) (string, error) { d, err := plan.ParseDuration(s); return d.String(), err },
@@ -136,7 +136,7 @@ func TestNotationsAreReadAndWritten(t *testing.T) {
 		"lognormal:500,1.2": func(s string) (string, error) { r, err := plan.ParseSize(s); return r.String(), err },
 		"0":                 func(s string) (string, error) { r, err := plan.ParseSize(s); return r.String(), err },
 	} {
-		got, err := again(text)
+		got, err := roundTrip(text)
 		require.NoError(t, err)
 		assert.Equal(t, text, got)
 	}

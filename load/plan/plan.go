@@ -27,14 +27,14 @@ type Plan struct {
 	// has no stages, and the other fields but Limit mean nothing.
 	Instants []time.Duration
 
-	ready    sync.Once
-	segments []segment // those that hold arrivals
-	span     time.Duration
-	expected float64 // arrivals of all stages, by the integral
-	counts   *counts
+	prepareOnce sync.Once
+	segments    []segment // those that hold arrivals
+	span        time.Duration
+	expected    float64 // arrivals of all stages, by the integral
+	counts      *counts
 
-	indexed sync.Once
-	index   index
+	indexOnce sync.Once
+	index     index
 }
 
 // At returns the instant of arrival k, counted from 0, since the start of the plan, and
@@ -59,8 +59,8 @@ func (p *Plan) At(k int64) (time.Duration, bool) {
 	return p.invert(float64(group * p.burst())), true
 }
 
-// Before returns how many arrivals have an instant before t; see [Plan.At] for its cost.
-func (p *Plan) Before(t time.Duration) int64 {
+// CountBefore returns how many arrivals have an instant before t; see [Plan.At] for its cost.
+func (p *Plan) CountBefore(t time.Duration) int64 {
 	return int64(sort.Search(int(p.Total()), func(k int) bool {
 		at, _ := p.At(int64(k))
 		return at >= t
@@ -96,7 +96,7 @@ func (p *Plan) Total() int64 {
 	switch {
 	case p.Instants != nil:
 	case p.Poisson:
-		p.indexed.Do(func() { p.index = p.count() })
+		p.indexOnce.Do(func() { p.index = p.count() })
 		total = p.index.total * p.burst()
 	default:
 		total = int64(math.Ceil(p.expected))
@@ -107,9 +107,9 @@ func (p *Plan) Total() int64 {
 	return total
 }
 
-// Due returns the integral of the rate from 0 to t: how many arrivals there should have
+// Expected returns the integral of the rate from 0 to t: how many arrivals there should have
 // been, and of recorded arrivals how many there are before t. It ignores Limit.
-func (p *Plan) Due(t time.Duration) float64 {
+func (p *Plan) Expected(t time.Duration) float64 {
 	p.prepare()
 	if p.Instants != nil {
 		n, _ := slices.BinarySearch(p.Instants, t)
@@ -120,27 +120,27 @@ func (p *Plan) Due(t time.Duration) float64 {
 		return p.expected
 	}
 	s := &p.segments[i]
-	return s.before + s.due(max(0, t-s.start))
+	return s.startCount + s.arrivals(max(0, t-s.start))
 }
 
 func (p *Plan) burst() int64 { return int64(max(1, p.Burst)) }
 
 // prepare computes the segments, once.
 func (p *Plan) prepare() {
-	p.ready.Do(func() {
+	p.prepareOnce.Do(func() {
 		for _, stage := range p.Stages {
-			if stage.Over <= 0 {
+			if stage.Length <= 0 {
 				continue
 			}
 			s := segment{
-				start: p.span, length: stage.Over, before: p.expected,
+				start: p.span, length: stage.Length, startCount: p.expected,
 				from: perNanosecond(stage.From), to: perNanosecond(stage.To),
 			}
-			p.span += stage.Over
+			p.span += stage.Length
 			s.count = area(s.length, s.length, min(s.from, s.to), max(s.from, s.to))
 			if s.count > 0 {
 				p.expected = snap(p.expected + s.count)
-				s.after = p.expected
+				s.endCount = p.expected
 				p.segments = append(p.segments, s)
 			}
 		}
@@ -156,9 +156,9 @@ func (p *Plan) prepare() {
 // snap removes rounding errors, so that ten stages of a tenth of an arrival have one
 // and not two.
 func snap(x float64) float64 {
-	whole := math.Round(x)
-	if math.Abs(x-whole) < 1e-6 || math.Abs(x-whole) < 1e-14*x {
-		return whole
+	rounded := math.Round(x)
+	if math.Abs(x-rounded) < 1e-6 || math.Abs(x-rounded) < 1e-14*x {
+		return rounded
 	}
 	return x
 }
@@ -167,12 +167,12 @@ func snap(x float64) float64 {
 // than expected.
 func (p *Plan) invert(u float64) time.Duration {
 	i := sort.Search(len(p.segments), func(i int) bool {
-		return p.segments[i].after > u
+		return p.segments[i].endCount > u
 	})
 	return p.segments[min(i, len(p.segments)-1)].instant(u)
 }
 
 // instant returns when the integral of the whole plan exceeds u, which is in the segment.
 func (s *segment) instant(u float64) time.Duration {
-	return s.start + s.when(max(0, u-s.before))
+	return s.start + s.timeOf(max(0, u-s.startCount))
 }

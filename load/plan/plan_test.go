@@ -97,7 +97,7 @@ func TestInstants(t *testing.T) {
 	}
 }
 
-func TestNeverBackAndInside(t *testing.T) {
+func TestInstantsAscendWithinSpan(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, p *plan.Plan) {
 		last := time.Duration(0)
@@ -121,36 +121,36 @@ func TestCountIsTheIntegral(t *testing.T) {
 		slack := float64(max(1, p.Burst)) + 3e-3 // more than a nanosecond holds at the highest rate
 		low, high := 0.0, 0.0                    // how far the count lies below and above the integral
 		for k, at := range instants(t, p) {
-			low = min(low, float64(k)-p.Due(at))
-			high = max(high, float64(k+1)-p.Due(at))
+			low = min(low, float64(k)-p.Expected(at))
+			high = max(high, float64(k+1)-p.Expected(at))
 		}
 		assert.LessOrEqual(t, high-low, slack)
-		assert.InDelta(t, p.Due(p.Span()), float64(p.Total()), slack)
+		assert.InDelta(t, p.Expected(p.Span()), float64(p.Total()), slack)
 	})
 }
 
-func TestSharesMakeTheWhole(t *testing.T) {
+func TestSharesMakeThePlan(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, p *plan.Plan) {
 		want := instants(t, p)
-		for _, of := range []int{1, 2, 3, 7, 60} {
+		for _, parts := range []int{1, 2, 3, 7, 60} {
 			got := make([]time.Duration, len(want))
-			seen := 0
-			for index := range of {
-				c := p.Share(index, of)
-				before := int64(index - of)
+			count := 0
+			for index := range parts {
+				c := p.Share(index, parts)
+				before := int64(index - parts)
 				for k, at, ok := c.Next(); ok; k, at, ok = c.Next() {
-					if k != before+int64(of) {
-						require.Equal(t, before+int64(of), k, "share %d of %d skips", index, of)
+					if k != before+int64(parts) {
+						require.Equal(t, before+int64(parts), k, "share %d of %d skips", index, parts)
 					}
 					got[k], before = at, k
-					seen++
+					count++
 				}
-				_, _, again := c.Next()
-				require.False(t, again, "a cursor that is through stays so")
+				_, _, ok := c.Next()
+				require.False(t, ok, "a cursor that is through stays so")
 			}
-			assert.Equal(t, len(want), seen, "of %d", of)
-			assert.Equal(t, want, got, "of %d", of)
+			assert.Equal(t, len(want), count, "of %d", parts)
+			assert.Equal(t, want, got, "of %d", parts)
 		}
 	})
 }
@@ -166,7 +166,7 @@ func TestShareOutside(t *testing.T) {
 	assert.True(t, ok)
 }
 
-func TestNoneWhileTheRateIsZero(t *testing.T) {
+func TestZeroRateHasNoArrivals(t *testing.T) {
 	t.Parallel()
 	for _, poisson := range []bool{false, true} {
 		p := &plan.Plan{Stages: stages{{time.Second, 1000, 0}, {time.Hour, 0, 0}, {time.Second, 500, 1000}},
@@ -180,11 +180,11 @@ func TestNoneWhileTheRateIsZero(t *testing.T) {
 func TestDue(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{Stages: stages{{10 * time.Second, 0, 1000}, {5 * time.Second, 50, 50}, {time.Second, 0, 0}}}
-	for at, due := range map[time.Duration]float64{
+	for at, want := range map[time.Duration]float64{
 		-1: 0, 0: 0, 5 * time.Second: 1250, 10 * time.Second: 5000, 12 * time.Second: 5100, 15 * time.Second: 5250,
 		time.Hour: 5250,
 	} {
-		assert.InDelta(t, due, p.Due(at), 1e-6, "due at %v", at)
+		assert.InDelta(t, want, p.Expected(at), 1e-6, "due at %v", at)
 	}
 	assert.Equal(t, 16*time.Second, p.Span())
 }
@@ -197,18 +197,18 @@ func TestRecordedInstants(t *testing.T) {
 	p := &plan.Plan{Instants: recorded}
 	assert.Equal(t, recorded, instants(t, p))
 	assert.Equal(t, 3000*ms, p.Span(), "the mean time between two behind the last")
-	assert.Equal(t, []float64{0, 2, 3, 5}, []float64{p.Due(0), p.Due(1), p.Due(2000 * ms), p.Due(time.Hour)})
-	assert.EqualValues(t, 2, p.Before(700*ms))
-	for _, of := range []int{1, 2, 7} {
+	assert.Equal(t, []float64{0, 2, 3, 5}, []float64{p.Expected(0), p.Expected(1), p.Expected(2000 * ms), p.Expected(time.Hour)})
+	assert.EqualValues(t, 2, p.CountBefore(700*ms))
+	for _, parts := range []int{1, 2, 7} {
 		var all []time.Duration
-		for index := range of {
-			c := p.Share(index, of)
+		for index := range parts {
+			c := p.Share(index, parts)
 			for k, at, ok := c.Next(); ok; k, at, ok = c.Next() {
-				assert.EqualValues(t, index, k%int64(of))
+				assert.EqualValues(t, index, k%int64(parts))
 				all = append(all, at)
 			}
 		}
-		assert.ElementsMatch(t, recorded, all, "of %d", of)
+		assert.ElementsMatch(t, recorded, all, "of %d", parts)
 	}
 	assert.Equal(t, recorded[:2], instants(t, &plan.Plan{Instants: recorded, Limit: 2}))
 	assert.Equal(t, time.Second, (&plan.Plan{Instants: []time.Duration{0}}).Span())
@@ -278,18 +278,18 @@ func TestBefore(t *testing.T) {
 	t.Parallel()
 	for _, poisson := range []bool{false, true} {
 		p := &plan.Plan{
-			Stages:  []plan.Stage{{Over: time.Second, From: 0, To: 100}, {Over: time.Second, From: 50, To: 50}},
+			Stages:  []plan.Stage{{Length: time.Second, From: 0, To: 100}, {Length: time.Second, From: 50, To: 50}},
 			Poisson: poisson, Seed: 3, Burst: 2,
 		}
 		all := instants(t, p)
 		for at := -time.Millisecond; at < 3*time.Second; at += 7 * time.Millisecond {
 			var want int64
-			for _, due := range all {
-				if due < at {
+			for _, instant := range all {
+				if instant < at {
 					want++
 				}
 			}
-			assert.Equal(t, want, p.Before(at), at)
+			assert.Equal(t, want, p.CountBefore(at), at)
 		}
 	}
 }

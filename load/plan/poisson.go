@@ -11,9 +11,9 @@ import (
 // places are drawn from the seed and the block's number alone.
 const (
 	blockSize = 256
-	// widest is more than the points of any block: the tables end 12 standard
+	// maxBlockPoints is more than the points of any block: the tables end 12 standard
 	// deviations above the mean, beyond which the probability is below 10^-27.
-	widest = blockSize + 12*16
+	maxBlockPoints = blockSize + 12*16
 	// stride is the number of blocks between two entries of the index: more take
 	// less memory, and Plan.At takes longer.
 	stride = 16
@@ -21,28 +21,28 @@ const (
 
 // counts draws the number of points of a block by inverting its distribution.
 type counts struct {
-	least      int
+	lowest     int
 	thresholds []uint64 // thresholds[i]: for random numbers up to this there are least+i points
 }
 
 // newCounts computes the distribution outwards from its mode, by multiplication and
 // division only, whose rounding is the same on every machine.
 func newCounts() *counts {
-	least := blockSize - 12*16
-	weights := make([]float64, widest-least)
+	lowest := blockSize - 12*16
+	weights := make([]float64, maxBlockPoints-lowest)
 	sum := 0.0
-	for i, up := blockSize, 1.0; i < widest; i++ {
-		weights[i-least] = up
+	for i, up := blockSize, 1.0; i < maxBlockPoints; i++ {
+		weights[i-lowest] = up
 		up *= blockSize / float64(i+1)
 	}
-	for i, down := blockSize, 1.0; i > least; i-- {
+	for i, down := blockSize, 1.0; i > lowest; i-- {
 		down *= float64(i) / blockSize
-		weights[i-1-least] = down
+		weights[i-1-lowest] = down
 	}
 	for _, w := range weights {
 		sum += w
 	}
-	c := &counts{least: least, thresholds: make([]uint64, len(weights))}
+	c := &counts{lowest: lowest, thresholds: make([]uint64, len(weights))}
 	running := 0.0
 	for i, w := range weights {
 		running += w
@@ -63,16 +63,16 @@ func fraction(part float64) uint64 {
 // number returns how many points block b of the process has.
 func (c *counts) number(seed uint64, b int64) int {
 	r := Mix(seed, uint64(b))
-	return c.least + sort.Search(len(c.thresholds), func(i int) bool { return r <= c.thresholds[i] })
+	return c.lowest + sort.Search(len(c.thresholds), func(i int) bool { return r <= c.thresholds[i] })
 }
 
 // points draws block b into buffer: the places of its points within the block,
 // ascending, as parts of 2^64.
-func (c *counts) points(buffer *[widest]uint64, seed uint64, b int64) []uint64 {
+func (c *counts) points(buffer *[maxBlockPoints]uint64, seed uint64, b int64) []uint64 {
 	points := buffer[:c.number(seed, b)]
-	own := Mix(seed^golden, uint64(b)) // unrelated to the random numbers of the counts
+	blockSeed := Mix(seed^golden, uint64(b)) // unrelated to the random numbers of the counts
 	for i := range points {
-		points[i] = Mix(own, uint64(i))
+		points[i] = Mix(blockSeed, uint64(i))
 	}
 	slices.Sort(points)
 	return points
@@ -88,18 +88,18 @@ func (p *Plan) place(b int64, point uint64) float64 {
 
 // index finds the block of a point: points before every stride-th block.
 type index struct {
-	before []int64
-	total  int64
+	blockStarts []int64
+	total       int64
 }
 
 // count counts the points of all blocks of the plan. It needs the places only of the last
 // block, which may be partly beyond the end of the plan.
 func (p *Plan) count() index {
 	var x index
-	var buffer [widest]uint64
+	var buffer [maxBlockPoints]uint64
 	for b := int64(0); p.place(b, 0) < p.expected; b++ {
 		if b%stride == 0 {
-			x.before = append(x.before, x.total)
+			x.blockStarts = append(x.blockStarts, x.total)
 		}
 		if p.place(b+1, 0) < p.expected {
 			x.total += int64(p.counts.number(p.Seed, b))
@@ -116,8 +116,8 @@ func (p *Plan) count() index {
 
 // place returns the place of point g of the process, in arrivals of the plan.
 func (x *index) place(p *Plan, g int64) float64 {
-	entry := sort.Search(len(x.before), func(i int) bool { return x.before[i] > g }) - 1
-	b, rest := int64(entry)*stride, int(g-x.before[entry])
+	entry := sort.Search(len(x.blockStarts), func(i int) bool { return x.blockStarts[i] > g }) - 1
+	b, rest := int64(entry)*stride, int(g-x.blockStarts[entry])
 	for {
 		n := p.counts.number(p.Seed, b)
 		if rest < n {
@@ -125,6 +125,6 @@ func (x *index) place(p *Plan, g int64) float64 {
 		}
 		b, rest = b+1, rest-n
 	}
-	var buffer [widest]uint64
+	var buffer [maxBlockPoints]uint64
 	return p.place(b, p.counts.points(&buffer, p.Seed, b)[rest])
 }

@@ -85,13 +85,13 @@ func TestPoissonFollowsTheRate(t *testing.T) {
 
 func TestSeedsDiffer(t *testing.T) {
 	t.Parallel()
-	seen := map[time.Duration]uint64{}
+	seeds := map[time.Duration]uint64{}
 	for seed := range uint64(1000) {
 		p := &plan.Plan{Stages: stages{{time.Second, 1000, 1000}}, Poisson: true, Seed: seed}
 		_, at, _ := p.Share(0, 1).Next()
-		_, known := seen[at]
-		assert.False(t, known, "seed %d starts like %d", seed, seen[at])
-		seen[at] = seed
+		_, ok := seeds[at]
+		assert.False(t, ok, "seed %d starts like %d", seed, seeds[at])
+		seeds[at] = seed
 	}
 }
 

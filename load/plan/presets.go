@@ -32,10 +32,10 @@ var presets = [...]struct {
 	}},
 }
 
-// usualBacklog is enough to keep the workers busy: one job for each is on its way while the next one waits.
-const usualBacklog = 2
+// defaultBacklog is enough to keep the workers busy: one job for each is on its way while the next one waits.
+const defaultBacklog = 2
 
-func roundtrip(w *Workload) { w.Producers, w.Consumers, w.Backlog = 50, 50, usualBacklog }
+func roundtrip(w *Workload) { w.Producers, w.Consumers, w.Backlog = 50, 50, defaultBacklog }
 
 // neighbour has workers that are busy for a fifth of the time, so that a job of a quiet queue waits only where the
 // server has it wait behind those of the noisy one.
@@ -74,7 +74,7 @@ func Preset(name string) (Workload, error) {
 		}
 	}
 	return Workload{}, &Problem{
-		Key: "preset", What: fmt.Sprintf("unknown preset %q", name),
+		Key: "preset", Description: fmt.Sprintf("unknown preset %q", name),
 		Expected: "one of " + strings.Join(Presets(), ", "), Do: advise(name, Presets(), "choose one of them"),
 	}
 }
@@ -113,7 +113,7 @@ func parseName[T ~uint8](names []string) func(string) (T, error) {
 			return T(i), nil
 		}
 		return 0, &Problem{
-			What: fmt.Sprintf("unknown name %q", text), Expected: "one of " + strings.Join(names, ", "),
+			Description: fmt.Sprintf("unknown name %q", text), Expected: "one of " + strings.Join(names, ", "),
 			Do: advise(text, names, "choose one of them"),
 		}
 	}

@@ -52,13 +52,13 @@ func (j *Jobs) AppendBody(dst []byte, k int64, producer int, intended time.Durat
 	dst = append(strconv.AppendInt(dst, int64(producer), 10), ',')
 	dst = append(strconv.AppendInt(dst, k, 10), ',')
 	dst = append(strconv.AppendInt(dst, int64(intended), 10), `,"`...)
-	for left, piece := j.PayloadOf(k), j.paddingOf(k); left > 0; piece = j.padding {
-		piece = piece[:min(left, len(piece))]
+	for rest, piece := j.PayloadOf(k), j.paddingOf(k); rest > 0; piece = j.padding {
+		piece = piece[:min(rest, len(piece))]
 		dst = append(dst, piece...)
-		left -= len(piece)
+		rest -= len(piece)
 	}
 	dst = append(dst, '"')
-	if j.exact {
+	if j.hasInteger {
 		dst = strconv.AppendInt(append(dst, ','), integerOf(k), 10)
 	}
 	return append(dst, "]}"...)
@@ -70,11 +70,11 @@ func integerOf(k int64) int64 { return 1<<53 + 2*k + 1 }
 // paddingOf is how the padding of job k starts; it goes on with the whole text, again
 // and again.
 func (j *Jobs) paddingOf(k int64) string {
-	return j.padding[j.random(forPadding, k)%paddingLength:]
+	return j.padding[j.random(purposePadding, k)%paddingLength:]
 }
 
-// padded reports whether text is the padding of job k.
-func (j *Jobs) padded(text []byte, k int64) bool {
+// isPadding reports whether text is the padding of job k.
+func (j *Jobs) isPadding(text []byte, k int64) bool {
 	if len(text) != j.PayloadOf(k) {
 		return false
 	}

@@ -26,7 +26,7 @@ func TestRandomPlans(t *testing.T) {
 	for range 2000 {
 		p := &plan.Plan{}
 		for range 1 + random.IntN(5) {
-			s := plan.Stage{Over: time.Duration(math.Exp(random.Float64()*30 + 4)), From: rate(), To: rate()}
+			s := plan.Stage{Length: time.Duration(math.Exp(random.Float64()*30 + 4)), From: rate(), To: rate()}
 			if random.IntN(2) == 0 {
 				s.To = s.From
 			}
@@ -48,19 +48,19 @@ func TestRandomPlans(t *testing.T) {
 func checkNeighbours(t *testing.T, p *plan.Plan, k int64) {
 	t.Helper()
 	at, ok := p.At(k)
-	dust := 1e-5 + 1e-13*float64(k)
-	wrong := ""
-	switch next, more := p.At(k + 1); {
+	tolerance := 1e-5 + 1e-13*float64(k)
+	problem := ""
+	switch next, hasNext := p.At(k + 1); {
 	case !ok:
-		wrong = "no arrival"
-	case p.Due(at) > float64(k)+dust:
-		wrong = "too late"
-	case at < p.Span() && p.Due(at+1) < float64(k)-dust:
-		wrong = "too early"
-	case more && next < at:
-		wrong = "the next one is earlier"
+		problem = "no arrival"
+	case p.Expected(at) > float64(k)+tolerance:
+		problem = "too late"
+	case at < p.Span() && p.Expected(at+1) < float64(k)-tolerance:
+		problem = "too early"
+	case hasNext && next < at:
+		problem = "the next one is earlier"
 	}
-	if wrong != "" {
-		require.Fail(t, wrong, "%v: arrival %d of %d at %v", p.Stages, k, p.Total(), at)
+	if problem != "" {
+		require.Fail(t, problem, "%v: arrival %d of %d at %v", p.Stages, k, p.Total(), at)
 	}
 }

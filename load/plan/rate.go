@@ -9,7 +9,7 @@ import (
 type Rate float64
 
 const (
-	fastest     = 1e9
+	maxRate     = 1e9
 	rateExample = "5000/s, 300/m or 10/h"
 )
 
@@ -20,22 +20,22 @@ func ParseRate(text string) (Rate, error) {
 	if err != nil {
 		return 0, err
 	}
-	x, err := parseFloat(digits, 0, fastest, rateExample)
+	x, err := parseFloat(digits, 0, maxRate, rateExample)
 	return Rate(x / seconds), err
 }
 
 // cutUnit returns a rate without its unit, and the seconds of the unit.
 func cutUnit(text string) (digits string, seconds float64, err error) {
-	digits, unit, has := strings.Cut(text, "/")
+	digits, unit, hasUnit := strings.Cut(text, "/")
 	switch {
-	case !has, unit == "s":
+	case !hasUnit, unit == "s":
 		return digits, 1, nil
 	case unit == "m":
 		return digits, 60, nil
 	case unit == "h":
 		return digits, 3600, nil
 	}
-	return "", 0, bad(text, "has an unknown unit", "/s, /m or /h after the number", "write it as in "+rateExample)
+	return "", 0, newProblem(text, "has an unknown unit", "/s, /m or /h after the number", "write it as in "+rateExample)
 }
 
 // String is what ParseRate reads.
@@ -65,19 +65,19 @@ func parseStage(text string) (Stage, error) {
 	fail := func(err error) (Stage, error) { return Stage{}, err }
 	length, rates, found := strings.Cut(text, ":")
 	if !found {
-		return fail(bad(text, "is not a valid stage", "a duration, a colon and a rate", "write stages as in "+stageExample))
+		return fail(newProblem(text, "is not a valid stage", "a duration, a colon and a rate", "write stages as in "+stageExample))
 	}
-	over, err := ParseDuration(length)
+	duration, err := ParseDuration(length)
 	if err != nil {
 		return fail(err)
 	}
-	if over == 0 {
-		return fail(bad(text, "has no duration", "a duration above 0", "remove the stage or give it a duration"))
+	if duration == 0 {
+		return fail(newProblem(text, "has no duration", "a duration above 0", "remove the stage or give it a duration"))
 	}
-	first, last, ramp := cutRange(rates)
-	if !ramp {
+	first, last, isRamp := cutRange(rates)
+	if !isRamp {
 		last = first
-	} else if _, unit, has := strings.Cut(last, "/"); has && !strings.Contains(first, "/") {
+	} else if _, unit, hasUnit := strings.Cut(last, "/"); hasUnit && !strings.Contains(first, "/") {
 		first += "/" + unit
 	}
 	from, err := ParseRate(first)
@@ -88,14 +88,14 @@ func parseStage(text string) (Stage, error) {
 	if err != nil {
 		return fail(err)
 	}
-	return Stage{Over: time.Duration(over), From: float64(from), To: float64(to)}, nil
+	return Stage{Length: time.Duration(duration), From: float64(from), To: float64(to)}, nil
 }
 
 // String is what ParseStages reads.
 func (s Stages) String() string {
 	parts := make([]string, len(s))
 	for i, stage := range s {
-		parts[i] = Duration(stage.Over).String() + ":" + number(stage.From)
+		parts[i] = Duration(stage.Length).String() + ":" + number(stage.From)
 		if stage.To != stage.From {
 			parts[i] += "-" + number(stage.To)
 		}
@@ -103,11 +103,11 @@ func (s Stages) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Over is the length of all stages.
-func (s Stages) Over() time.Duration {
-	var over time.Duration
+// Length is the length of all stages.
+func (s Stages) Length() time.Duration {
+	var total time.Duration
 	for _, stage := range s {
-		over += stage.Over
+		total += stage.Length
 	}
-	return over
+	return total
 }

@@ -16,13 +16,13 @@ type Delivery struct {
 
 // BodyError is a body that is not the JSON of a job.
 type BodyError struct {
-	Offset int // of the byte that cannot be right
-	What   string
+	Offset      int // of the byte that cannot be right
+	Description string
 }
 
 // Error returns what was expected, and at which byte.
 func (e *BodyError) Error() string {
-	return fmt.Sprintf("the body is not a job in JSON: byte %d: %s", e.Offset, e.What)
+	return fmt.Sprintf("the body is not a job in JSON: byte %d: %s", e.Offset, e.Description)
 }
 
 // ForeignError is a job that this run has not pushed.
@@ -35,13 +35,15 @@ func (e *ForeignError) Error() string { return fmt.Sprintf("job %q is not from t
 
 // WrongError is a job of this run whose parts do not belong together.
 type WrongError struct {
-	JID  string
-	Part string // jid, jobtype, queue or args
-	What string // what is wrong with it
+	JID         string
+	Part        string // jid, jobtype, queue or args
+	Description string // what is wrong with it
 }
 
 // Error names the job and the part.
-func (e *WrongError) Error() string { return fmt.Sprintf("job %q: %s: %s", e.JID, e.Part, e.What) }
+func (e *WrongError) Error() string {
+	return fmt.Sprintf("job %q: %s: %s", e.JID, e.Part, e.Description)
+}
 
 // parts are the fields of a job that matter here; nil if absent or of another type.
 type parts struct {
@@ -61,16 +63,16 @@ func (j *Jobs) Read(body []byte) (Delivery, error) {
 	var p parts
 	s := scanner{text: body}
 	p.read(&s)
-	if s.what != "" {
-		return Delivery{}, &BodyError{Offset: s.at, What: s.what}
+	if s.problem != "" {
+		return Delivery{}, &BodyError{Offset: s.at, Description: s.problem}
 	}
 	a := j.arguments(p.args)
-	k, own := j.number(p.jid)
+	k, ok := j.number(p.jid)
 	switch {
-	case !own && a.run:
+	case !ok && a.isOfRun:
 		return Delivery{K: a.k, JID: p.jid}, &WrongError{string(p.jid), "jid",
 			fmt.Sprintf("it has the args of job %d", a.k)}
-	case !own:
+	case !ok:
 		return Delivery{}, &ForeignError{JID: string(p.jid)}
 	}
 	d := Delivery{K: k, Intended: time.Duration(a.intended), Queue: j.QueueOf(k), JID: p.jid, stamps: p.stamps}
@@ -80,21 +82,21 @@ func (j *Jobs) Read(body []byte) (Delivery, error) {
 // compare finds the part that is not as job d.K was pushed.
 func (j *Jobs) compare(p *parts, a *arguments, d *Delivery) error {
 	k := d.K
-	wrong := func(part, what string) error { return &WrongError{string(p.jid), part, what} }
+	wrongPart := func(part, message string) error { return &WrongError{string(p.jid), part, message} }
 	switch jobtype := j.types[j.typeOf(k)]; {
 	case string(p.queue) != j.queues[d.Queue]:
-		return wrong("queue", fmt.Sprintf("came as %q, was pushed to %q", p.queue, j.AppendQueue(nil, k)))
+		return wrongPart("queue", fmt.Sprintf("came as %q, was pushed to %q", p.queue, j.AppendQueue(nil, k)))
 	case string(p.jobtype) != jobtype:
-		return wrong("jobtype", fmt.Sprintf("came as %q, was pushed as %q", p.jobtype, jobtype))
-	case !a.run:
-		return wrong("args", "the args are not from a job of this run")
+		return wrongPart("jobtype", fmt.Sprintf("came as %q, was pushed as %q", p.jobtype, jobtype))
+	case !a.isOfRun:
+		return wrongPart("args", "the args are not from a job of this run")
 	case a.k != k:
-		return wrong("args", fmt.Sprintf("the args are from job %d, and this is job %d", a.k, k))
-	case !j.padded(a.padding, k):
-		return wrong("args", fmt.Sprintf("the padding of %d bytes differs from the %d bytes that were pushed", len(a.padding),
+		return wrongPart("args", fmt.Sprintf("the args are from job %d, and this is job %d", a.k, k))
+	case !j.isPadding(a.padding, k):
+		return wrongPart("args", fmt.Sprintf("the padding of %d bytes differs from the %d bytes that were pushed", len(a.padding),
 			j.PayloadOf(k)))
-	case a.integer != integerOf(k) && j.exact:
-		return wrong("args", fmt.Sprintf("the integer %d came as %d", integerOf(k), a.integer))
+	case a.integer != integerOf(k) && j.hasInteger:
+		return wrongPart("args", fmt.Sprintf("the integer %d came as %d", integerOf(k), a.integer))
 	}
 	return nil
 }
@@ -102,18 +104,18 @@ func (j *Jobs) compare(p *parts, a *arguments, d *Delivery) error {
 // read collects the fields of the one object that the text must be.
 func (p *parts) read(s *scanner) {
 	s.need('{')
-	for first := true; s.more(first, '}'); first = false {
+	for isFirst := true; s.hasMember(isFirst, '}'); isFirst = false {
 		s.peek()
 		key := s.str()
 		s.need(':')
 		s.peek()
 		switch string(key) {
 		case "jid":
-			p.text(s, &p.jid)
+			p.readText(s, &p.jid)
 		case "jobtype":
-			p.text(s, &p.jobtype)
+			p.readText(s, &p.jobtype)
 		case "queue":
-			p.text(s, &p.queue)
+			p.readText(s, &p.queue)
 		case "args":
 			args := s.value()
 			if p.args != nil {
@@ -135,8 +137,8 @@ func (p *parts) read(s *scanner) {
 	}
 }
 
-// text reads a field that should be a string.
-func (p *parts) text(s *scanner, field *[]byte) {
+// readText reads a field that should be a string.
+func (p *parts) readText(s *scanner, field *[]byte) {
 	if s.peek() != '"' {
 		s.skip(1)
 		return
@@ -149,10 +151,10 @@ func (p *parts) text(s *scanner, field *[]byte) {
 }
 
 // Number returns the k of a jid, and whether the jid is one of this run.
-func (j *Jobs) Number(jid string) (k int64, own bool) { return j.number([]byte(jid)) }
+func (j *Jobs) Number(jid string) (k int64, ok bool) { return j.number([]byte(jid)) }
 
 // number returns the k of a jid, and whether the jid is one of this run, digit by digit.
-func (j *Jobs) number(jid []byte) (k int64, own bool) {
+func (j *Jobs) number(jid []byte) (k int64, ok bool) {
 	digits := len(jid) - len(j.prefix)
 	if digits < hexDigits || digits > 16 || string(jid[:len(j.prefix)]) != j.prefix {
 		return 0, false
@@ -170,7 +172,7 @@ func (j *Jobs) number(jid []byte) (k int64, own bool) {
 
 // arguments are the args of a job of this run.
 type arguments struct {
-	run                   bool // they are there, and of this run
+	isOfRun               bool // they are there, and of this run
 	producer, k, intended int64
 	padding               []byte
 	integer               int64 // beyond 2^53, if the workload has such
@@ -191,11 +193,11 @@ func (j *Jobs) arguments(args []byte) (a arguments) {
 	s.need(',')
 	s.peek()
 	a.padding = s.str()
-	if j.exact {
+	if j.hasInteger {
 		s.need(',')
 		a.integer = s.integer()
 	}
 	s.need(']')
-	a.run = s.what == ""
+	a.isOfRun = s.problem == ""
 	return a
 }

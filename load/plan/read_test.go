@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/load/plan"
 )
 
-// small makes jobs whose JSON can be written by hand.
-func small(tb testing.TB) *plan.Jobs {
+// smallJobs makes jobs whose JSON can be written by hand.
+func smallJobs(tb testing.TB) *plan.Jobs {
 	tb.Helper()
 	w := plan.Workload{Queues: plan.Queues{Number: 1}, Payload: plan.Constant(3)}
 	j := w.Jobs("a", 42)
@@ -27,9 +27,9 @@ func small(tb testing.TB) *plan.Jobs {
 	return j
 }
 
-func TestReadWhatWasPushed(t *testing.T) {
+func TestReadPushedJobs(t *testing.T) {
 	t.Parallel()
-	w := rich(t)
+	w := richWorkload(t)
 	j := w.Jobs("run-1", 77)
 	for k := range int64(2000) {
 		d, err := j.Read(j.AppendBody(nil, k, 5, time.Duration(k)*ms, noon()))
@@ -58,14 +58,14 @@ func TestExactIntegers(t *testing.T) {
 		require.ErrorContains(t, err, "args: the integer "+integer+" came as "+rounded)
 		assert.Equal(t, k, d.K)
 	}
-	_, err := j.Read(small(t).AppendBody(nil, 7, 2, 9, noon()))
+	_, err := j.Read(smallJobs(t).AppendBody(nil, 7, 2, 9, noon()))
 	require.ErrorContains(t, err, "not from a job of this run")
 }
 
-// TestReadWhatServersMakeOfIt: order, white space, escapes and fields of their own.
-func TestReadWhatServersMakeOfIt(t *testing.T) {
+// TestReadRewrittenJobs: order, white space, escapes and fields of their own.
+func TestReadRewrittenJobs(t *testing.T) {
 	t.Parallel()
-	j := small(t)
+	j := smallJobs(t)
 	want := plan.Delivery{K: 7, Intended: 9, JID: []byte("fwpbench-a-00000007")}
 	for name, text := range map[string]string{
 		"order": `{"args":["a",2,7,9,"oba"],"queue":"fwpbench-a-0","jobtype":"fwpbench","jid":"fwpbench-a-00000007"}`,
@@ -93,10 +93,10 @@ func TestReadWhatServersMakeOfIt(t *testing.T) {
 	assert.EqualExportedValues(t, want, got)
 }
 
-func TestReadWhatIsNotOurs(t *testing.T) {
+func TestReadWrongJobs(t *testing.T) {
 	t.Parallel()
 	const good = `{"jid":"fwpbench-a-00000007","jobtype":"fwpbench","queue":"fwpbench-a-0","args":["a",2,7,9,"oba"]}`
-	j := small(t)
+	j := smallJobs(t)
 	for _, c := range []struct{ old, replacement, error string }{
 		{`a-00000007`, `b-00000007`, `job "fwpbench-b-00000007": jid: it has the args of job 7`},
 		{`a-00000007`, `a-7`, `job "fwpbench-a-7": jid: it has the args of job 7`},
@@ -151,10 +151,10 @@ func TestReadWhatIsNotOurs(t *testing.T) {
 
 func TestReadIsNotExhausted(t *testing.T) {
 	t.Parallel()
-	_, err := small(t).Read([]byte(`{"a":` + strings.Repeat("[", 1<<20)))
-	var broken *plan.BodyError
-	require.ErrorAs(t, err, &broken)
-	assert.Equal(t, "expected at most 1000 levels", broken.What)
+	_, err := smallJobs(t).Read([]byte(`{"a":` + strings.Repeat("[", 1<<20)))
+	var bodyErr *plan.BodyError
+	require.ErrorAs(t, err, &bodyErr)
+	assert.Equal(t, "expected at most 1000 levels", bodyErr.Description)
 }
 
 func TestLargePayload(t *testing.T) {
@@ -166,15 +166,15 @@ func TestLargePayload(t *testing.T) {
 	require.NoError(t, err)
 	text[len(text)-4] ^= 1
 	_, err = j.Read(text)
-	var wrong *plan.WrongError
-	require.ErrorAs(t, err, &wrong)
-	assert.Equal(t, "args", wrong.Part)
+	var wrongErr *plan.WrongError
+	require.ErrorAs(t, err, &wrongErr)
+	assert.Equal(t, "args", wrongErr.Part)
 }
 
 //nolint:paralleltest // AllocsPerRun counts what the whole process allocates
 func TestNoAllocations(t *testing.T) {
 	for _, size := range []string{"100", "100-2000", "1:80,2000:20", "lognormal:500,1.2"} {
-		w := rich(t)
+		w := richWorkload(t)
 		var err error
 		w.Payload, err = plan.ParseSize(size)
 		require.NoError(t, err)
@@ -200,13 +200,13 @@ func TestNoAllocations(t *testing.T) {
 // FuzzRead: Read never panics, calls JSON what encoding/json calls JSON, and takes only
 // what says that it is job k for exactly one k.
 func FuzzRead(f *testing.F) {
-	j := small(f)
+	j := smallJobs(f)
 	f.Add(j.AppendBody(nil, 7, 2, 9, noon()))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := j.Read(text)
-		if broken, is := errors.AsType[*plan.BodyError](err); is {
-			require.LessOrEqual(t, broken.Offset, len(text))
-			if strings.HasSuffix(broken.What, "once") || strings.HasSuffix(broken.What, "levels") {
+		if bodyErr, ok := errors.AsType[*plan.BodyError](err); ok {
+			require.LessOrEqual(t, bodyErr.Offset, len(text))
+			if strings.HasSuffix(bodyErr.Description, "once") || strings.HasSuffix(bodyErr.Description, "levels") {
 				return // JSON, and none of ours
 			}
 			first := bytes.TrimLeft(text, " \t\r\n")

@@ -10,24 +10,24 @@ import (
 	"strings"
 )
 
-// deepest is how deep values may nest in a job.
-const deepest = 1000
+// maxDepth is how deep values may nest in a job.
+const maxDepth = 1000
 
 // scanner reads JSON without building it. The first thing that is wrong stays in
 // what; from then on nothing moves.
 type scanner struct {
-	text []byte
-	at   int
-	what string
+	text    []byte
+	at      int
+	problem string
 }
 
-func (s *scanner) fail(what string) {
-	s.what = cmp.Or(s.what, what)
+func (s *scanner) fail(problem string) {
+	s.problem = cmp.Or(s.problem, problem)
 }
 
 // peek returns the next byte that is not white space, 0 at the end or after a failure.
 func (s *scanner) peek() byte {
-	if s.what != "" {
+	if s.problem != "" {
 		return 0
 	}
 	for ; s.at < len(s.text); s.at++ {
@@ -55,36 +55,36 @@ func (s *scanner) need(c byte) {
 	}
 }
 
-// more reports whether an object or array that ends with closing has another member.
-func (s *scanner) more(first bool, closing byte) bool {
-	if s.what != "" || s.take(closing) {
+// hasMember reports whether an object or array that ends with closing has another member.
+func (s *scanner) hasMember(isFirst bool, closing byte) bool {
+	if s.problem != "" || s.take(closing) {
 		return false
 	}
-	if !first {
+	if !isFirst {
 		s.need(',')
 	}
-	return s.what == ""
+	return s.problem == ""
 }
 
 // raw steps over a string and returns what stands between its quotes, and whether
 // there is an escape in it.
-func (s *scanner) raw() (text []byte, escaped bool) {
+func (s *scanner) raw() (text []byte, hasEscape bool) {
 	s.need('"')
-	if s.what != "" {
+	if s.problem != "" {
 		return nil, false
 	}
 	for start := s.at; ; s.at++ {
-		s.at += ordinary(s.text[s.at:])
+		s.at += plainLength(s.text[s.at:])
 		switch {
 		case s.at == len(s.text):
 			s.fail("expected the end of a string")
 			return nil, false
 		case s.text[s.at] == '"':
 			s.at++
-			return s.text[start : s.at-1], escaped
+			return s.text[start : s.at-1], hasEscape
 		case s.text[s.at] == '\\':
-			escaped = true
-			if s.escape(); s.what != "" {
+			hasEscape = true
+			if s.escape(); s.problem != "" {
 				return nil, false
 			}
 		default:
@@ -94,9 +94,9 @@ func (s *scanner) raw() (text []byte, escaped bool) {
 	}
 }
 
-// ordinary returns how many bytes of a string come before a quote, an escape or a control character. A large job
+// plainLength returns how many bytes of a string come before a quote, an escape or a control character. A large job
 // spends most of its time here.
-func ordinary(text []byte) int {
+func plainLength(text []byte) int {
 	for i, c := range text {
 		if c < 0x20 || c == '"' || c == '\\' {
 			return i
@@ -130,9 +130,9 @@ func (s *scanner) escape() {
 // str reads a string. The result lies in the text that is scanned, unless there are
 // escapes in it.
 func (s *scanner) str() []byte {
-	text, escaped := s.raw()
-	if escaped {
-		return unescaped(text)
+	text, hasEscape := s.raw()
+	if hasEscape {
+		return unescape(text)
 	}
 	return text
 }
@@ -147,8 +147,8 @@ func hexValue(c byte) rune {
 	return -1
 }
 
-// unescaped resolves the escapes of a string that was scanned.
-func unescaped(text []byte) []byte {
+// unescape resolves the escapes of a string that was scanned.
+func unescape(text []byte) []byte {
 	var resolved string
 	_ = json.Unmarshal(slices.Concat([]byte{'"'}, text, []byte{'"'}), &resolved) // it is a valid string
 	return []byte(resolved)
@@ -156,8 +156,8 @@ func unescaped(text []byte) []byte {
 
 // skip steps over a value of any kind.
 func (s *scanner) skip(depth int) {
-	if depth > deepest {
-		s.fail(fmt.Sprintf("expected at most %d levels", deepest))
+	if depth > maxDepth {
+		s.fail(fmt.Sprintf("expected at most %d levels", maxDepth))
 		return
 	}
 	switch c := s.peek(); {
@@ -165,7 +165,7 @@ func (s *scanner) skip(depth int) {
 		s.raw()
 	case c == '{':
 		s.at++
-		for first := true; s.more(first, '}'); first = false {
+		for isFirst := true; s.hasMember(isFirst, '}'); isFirst = false {
 			s.peek()
 			s.raw()
 			s.need(':')
@@ -173,7 +173,7 @@ func (s *scanner) skip(depth int) {
 		}
 	case c == '[':
 		s.at++
-		for first := true; s.more(first, ']'); first = false {
+		for isFirst := true; s.hasMember(isFirst, ']'); isFirst = false {
 			s.skip(depth + 1)
 		}
 	case c == '-' || c >= '0' && c <= '9':
@@ -202,7 +202,7 @@ func (s *scanner) word() {
 }
 
 // number steps over a number and returns it if it is an integer that fits.
-func (s *scanner) number() (n int64, whole bool) {
+func (s *scanner) number() (n int64, isInteger bool) {
 	from := s.at
 	for s.at < len(s.text) && s.text[s.at]-'0' <= 9 {
 		n = 10*n + int64(s.text[s.at]-'0')
@@ -227,7 +227,7 @@ func (s *scanner) number() (n int64, whole bool) {
 // integer reads a number that must be an integer that fits.
 func (s *scanner) integer() int64 {
 	if c := s.peek(); c == '-' || c >= '0' && c <= '9' {
-		if n, whole := s.number(); whole {
+		if n, isInteger := s.number(); isInteger {
 			return n
 		}
 	}
@@ -238,7 +238,7 @@ func (s *scanner) integer() int64 {
 // integer returns the integer that a number with a fraction or an exponent stands for: 42.0
 // and 4.2e1 are 42. Servers may write numbers anew. What is longer than any way to write
 // 64 bits that makes sense is none.
-func integer(text string) (n int64, whole bool) {
+func integer(text string) (n int64, isInteger bool) {
 	const longest, greatest = 64, 64 // bytes; exponent
 	if len(text) > longest {
 		return 0, false

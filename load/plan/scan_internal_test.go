@@ -21,7 +21,7 @@ func TestStrings(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(text), &want), text)
 		s := scanner{text: []byte(text)}
 		assert.Equal(t, want, string(s.str()), text)
-		assert.Empty(t, s.what, text)
+		assert.Empty(t, s.problem, text)
 		assert.Equal(t, len(text), s.at, text)
 	}
 }

@@ -5,45 +5,45 @@ import (
 	"strings"
 )
 
-// Segment is one of Of parts of a load, Index from 0, each of which is put on the server by a generator of its own:
-// arrival k of the plan, and job k of a closed loop or of the prefill, belong to the segment with Index k mod Of. All
+// Segment is one of Count parts of a load, Index from 0, each of which is put on the server by a generator of its own:
+// arrival k of the plan, and job k of a closed loop or of the prefill, belong to the segment with Index k mod Count. All
 // segments together are the load. The zero value is the whole load.
-type Segment struct{ Index, Of int }
+type Segment struct{ Index, Count int }
 
-// mostSegments bounds the parts of a load.
-const mostSegments = 1000
+// maxSegments bounds the parts of a load.
+const maxSegments = 1000
 
 // ParseSegment reads "2/4", the second of four segments, or "@1/4", which is the same, counted from 0 as Kubernetes
 // counts pods. The error is a *Problem.
 func ParseSegment(text string) (Segment, error) {
 	first, second, _ := strings.Cut(text, "/")
-	index, zero := strings.CutPrefix(first, "@")
+	index, isZeroBased := strings.CutPrefix(first, "@")
 	from := int64(1)
-	if zero {
+	if isZeroBased {
 		from = 0
 	}
-	of, err := parseInt(second, 1, mostSegments)
+	parts, err := parseInt(second, 1, maxSegments)
 	if err == nil {
 		var place int64
-		if place, err = parseInt(index, from, of-1+from); err == nil {
-			return Segment{Index: int(place - from), Of: int(of)}, nil
+		if place, err = parseInt(index, from, parts-1+from); err == nil {
+			return Segment{Index: int(place - from), Count: int(parts)}, nil
 		}
 	}
-	return Segment{}, bad(text, "is not a valid segment", fmt.Sprintf("a number and how many segments there are, at "+
+	return Segment{}, newProblem(text, "is not a valid segment", fmt.Sprintf("a number and how many segments there are, at "+
 		"most %d",
-		mostSegments), "write 2/4 for the second of four, or @1/4, counted from 0")
+		maxSegments), "write 2/4 for the second of four, or @1/4, counted from 0")
 }
 
 // String is what ParseSegment reads; empty for the whole load.
 func (s Segment) String() string {
-	if s.Of == 0 {
+	if s.Count == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d/%d", s.Index+1, s.Of)
+	return fmt.Sprintf("%d/%d", s.Index+1, s.Count)
 }
 
 // Parts returns how many segments the load has, 1 or more.
-func (s Segment) Parts() int { return max(1, s.Of) }
+func (s Segment) Parts() int { return max(1, s.Count) }
 
 // Number returns the number in the whole load of thing i of the segment, both counted from 0.
 func (s Segment) Number(i int64) int64 { return int64(s.Index) + i*int64(s.Parts()) }
@@ -71,16 +71,16 @@ func (w *Workload) Segment(s Segment) (Workload, error) {
 		}
 		if *kind.count < s.Parts() {
 			return part, &Problem{
-				Key: kind.key, What: fmt.Sprintf("%d cannot be divided among %d segments", *kind.count, s.Of),
-				Expected: fmt.Sprintf("%d or more, at least one for each segment", s.Of), Do: "raise the number, or use fewer " +
+				Key: kind.key, Description: fmt.Sprintf("%d cannot be divided among %d segments", *kind.count, s.Count),
+				Expected: fmt.Sprintf("%d or more, at least one for each segment", s.Count), Do: "raise the number, or use fewer " +
 					"segments",
 			}
 		}
 		*kind.count = int(s.Share(int64(*kind.count)))
 	}
 	part.Observers = int(s.Share(int64(part.Observers)))
-	smallest := *w // each segment has queues of its own, and all have as many as the one with the fewest workers awaits
-	smallest.Consumers /= s.Parts()
-	part.Queues.Number = smallest.Filled().Queues.Number
+	fewest := *w // each segment has queues of its own, and all have as many as the one with the fewest workers awaits
+	fewest.Consumers /= s.Parts()
+	part.Queues.Number = fewest.WithDefaults().Queues.Number
 	return part, nil
 }

@@ -12,10 +12,10 @@ import (
 
 // Setting is one thing that can be set about a workload, by a flag or in YAML.
 type Setting struct {
-	Key   string // in YAML, as in reserve_for
-	Usage string // one line for the help
-	Value Value
-	items bool // YAML may give a sequence, whose items stand between commas elsewhere
+	Key      string // in YAML, as in reserve_for
+	Usage    string // one line for the help
+	Value    Value
+	hasItems bool // YAML may give a sequence, whose items stand between commas elsewhere
 }
 
 // Flag is the setting's name as a flag, as in reserve-for.
@@ -44,8 +44,8 @@ func (v value) String() string {
 func (v value) Set(text string) error { return v.parse(text) }
 func (v value) Type() string          { return v.kind }
 
-// of makes the value of a field from the two halves of its notation.
-func of[T any](field *T, kind string, parse func(string) (T, error), show func(T) string) Value {
+// newValue makes the value of a field from the two halves of its notation.
+func newValue[T any](field *T, kind string, parse func(string) (T, error), show func(T) string) Value {
 	return value{
 		kind: kind,
 		show: func() string { return show(*field) },
@@ -59,11 +59,11 @@ func of[T any](field *T, kind string, parse func(string) (T, error), show func(T
 	}
 }
 
-// largest bounds connections and workers, mostJobs what a run can account for.
+// largest bounds connections and workers, maxJobs what a run can account for.
 const (
-	largest    = 1_000_000
-	mostQueues = 1000
-	mostJobs   = 10_000_000_000
+	maxCount  = 1_000_000
+	maxQueues = 1000
+	maxJobs   = 10_000_000_000
 )
 
 // Settings are all settings of w but its preset, in the order of the help.
@@ -74,86 +74,86 @@ func (w *Workload) Settings() []Setting {
 
 func (w *Workload) loadSettings() []Setting {
 	return []Setting{
-		{"producers", "connections that push", count(&w.Producers, largest), false},
-		{"consumers", "workers, each with its own worker id", count(&w.Consumers, largest), false},
+		{"producers", "connections that push", countValue(&w.Producers, maxCount), false},
+		{"consumers", "workers, each with its own worker id", countValue(&w.Consumers, maxCount), false},
 		{"connections", "connections that are short-lived (churn) or only send BEAT (idle)",
-			count(&w.Connections, largest), false},
-		{"observers", "connections that send only INFO and BEAT", count(&w.Observers, largest), false},
+			countValue(&w.Connections, maxCount), false},
+		{"observers", "connections that send only INFO and BEAT", countValue(&w.Observers, maxCount), false},
 		{"rate", "rate of an open loop, as in " + rateExample + "; 0 means a closed loop",
-			of(&w.Rate, "rate", ParseRate, Rate.String), false},
+			newValue(&w.Rate, "rate", ParseRate, Rate.String), false},
 		{"stages", "rates of an open loop in stages, as in " + stageExample,
-			of(&w.Stages, "stages", optional(ParseStages), Stages.String), true},
+			newValue(&w.Stages, "stages", allowEmpty(ParseStages), Stages.String), true},
 		{"trace", "open loop: play the recorded arrivals and their jobs in `FILE` (CSV)",
-			of(&w.Trace, "file", parseText, func(s string) string { return s }), false},
+			newValue(&w.Trace, "file", parseText, func(s string) string { return s }), false},
 		{"trace_speed", "the speed of the trace, as in 2x (default 1x)",
-			aboveZero(&w.TraceSpeed, "factor", parseSpeed, showSpeed), false},
-		{"poisson", "arrivals at random times instead of evenly spaced", truth(&w.Poisson), false},
-		{"burst", "how many arrivals come at the same time", countAboveZero(&w.Burst), false},
-		{"batch", "how many jobs one PUSHB pushes, if so many are due", countAboveZero(&w.Batch), false},
-		{"duration", "how long to measure", lengthAboveZero(&w.Duration), false},
-		{"jobs", "how many jobs to push", count(&w.JobLimit, mostJobs), false},
-		{"warmup", "time before the measurement", length(&w.Warmup), false},
-		{"seed", "the seed of all random choices", of(&w.Seed, "number", parseSeed,
+			positiveValue(&w.TraceSpeed, "factor", parseSpeed, showSpeed), false},
+		{"poisson", "arrivals at random times instead of evenly spaced", boolValue(&w.Poisson), false},
+		{"burst", "how many arrivals come at the same time", positiveCountValue(&w.Burst), false},
+		{"batch", "how many jobs one PUSHB pushes, if so many are due", positiveCountValue(&w.Batch), false},
+		{"duration", "how long to measure", positiveDurationValue(&w.Duration), false},
+		{"jobs", "how many jobs to push", countValue(&w.JobLimit, maxJobs), false},
+		{"warmup", "time before the measurement", durationValue(&w.Warmup), false},
+		{"seed", "the seed of all random choices", newValue(&w.Seed, "number", parseSeed,
 			func(n uint64) string { return strconv.FormatUint(n, 10) }), false},
-		{"think", "pause of a producer between a reply and its next push, as in 10ms or 5ms-20ms", span(&w.Think), false},
+		{"think", "pause of a producer between a reply and its next push, as in 10ms or 5ms-20ms", rangeValue(&w.Think), false},
 		{"backlog", "closed loop: producers pause while this many jobs per worker are queued; 0 means no limit",
-			count(&w.Backlog, largest), false},
+			countValue(&w.Backlog, maxCount), false},
 		{"topology", "connections of a worker: " + strings.Join(kindNames[:], ", "),
-			named(&w.Topology.Kind, kindNames[:]), false},
-		{"fetchers", "connections of a pool that fetch", countAboveZero(&w.Topology.Fetchers), false},
-		{"reporters", "connections of a pool that report", countAboveZero(&w.Topology.Reporters), false},
-		{"concurrency", "jobs that a pool works on concurrently", countAboveZero(&w.Topology.Concurrency), false},
-		{"churn", "each connection connects, pushes one job and ends", truth(&w.Churn), false},
-		{"beat_only", "connections only send BEAT", truth(&w.BeatOnly), false},
-		{"observe_every", "pause of an observer between two INFOs; 0 means no pause", length(&w.ObserveEvery), false},
+			enumValue(&w.Topology.Kind, kindNames[:]), false},
+		{"fetchers", "connections of a pool that fetch", positiveCountValue(&w.Topology.Fetchers), false},
+		{"reporters", "connections of a pool that report", positiveCountValue(&w.Topology.Reporters), false},
+		{"concurrency", "jobs that a pool works on concurrently", positiveCountValue(&w.Topology.Concurrency), false},
+		{"churn", "each connection connects, pushes one job and ends", boolValue(&w.Churn), false},
+		{"beat_only", "connections only send BEAT", boolValue(&w.BeatOnly), false},
+		{"observe_every", "pause of an observer between two INFOs; 0 means no pause", durationValue(&w.ObserveEvery), false},
 		{"disconnects", "share of the commands before or after which a client disconnects and reconnects, as in 2%",
-			of(&w.Disconnects, "share", ParseShare, number), false},
+			newValue(&w.Disconnects, "share", ParseShare, number), false},
 		{"disconnect_at", "where clients disconnect: " + strings.Join(phaseNames[:], ", ") + " (default: all but fetch " +
 			"and fail)",
-			of(&w.DisconnectAt, "names", listOf(parseName[Phase](phaseNames[:])), joined(Phase.String)), true},
-		{"drain", "the longest time for emptying the queues at the end", lengthAboveZero(&w.Drain), false},
+			newValue(&w.DisconnectAt, "names", listOf(parseName[Phase](phaseNames[:])), joinItems(Phase.String)), true},
+		{"drain", "the longest time for emptying the queues at the end", positiveDurationValue(&w.Drain), false},
 	}
 }
 
 func (w *Workload) jobSettings() []Setting {
 	return []Setting{
-		{"payload", "bytes of padding in a job, as in " + sizeExample, of(&w.Payload, "size", ParseSize, Size.String), false},
-		{"exact_integers", "jobs have an integer above 2^53, which must not be rounded", truth(&w.ExactIntegers), false},
+		{"payload", "bytes of padding in a job, as in " + sizeExample, newValue(&w.Payload, "size", ParseSize, Size.String), false},
+		{"exact_integers", "jobs have an integer above 2^53, which must not be rounded", boolValue(&w.ExactIntegers), false},
 		{"queues", "number of queues; 0 means one for each worker, at most 10, or one for each weight",
-			count(&w.Queues.Number, mostQueues), false},
+			countValue(&w.Queues.Number, maxQueues), false},
 		{"queue_pick", "how the queue of a job is chosen: " + strings.Join(pickNames[:], ", "),
-			named(&w.Queues.Pick, pickNames[:]), false},
+			enumValue(&w.Queues.Pick, pickNames[:]), false},
 		{"queue_weights", "a weight for each queue, as in 80,15,5",
-			of(&w.Queues.Weights, "numbers", listOf(parseWeight), joined(number)), true},
+			newValue(&w.Queues.Weights, "numbers", listOf(parseWeight), joinItems(number)), true},
 		{"queue_rates", "a rate of an open loop for each queue, as in 900/s,25/s,25/s",
-			of(&w.Queues.Rates, "rates", listOf(ParseRate), joined(Rate.String)), true},
-		{"queue_skew", "Zipf exponent (default 1)", aboveZero(&w.Queues.Skew, "number", parseSkew, number), false},
-		{"job_types", "job types to choose from", of(&w.JobTypes, "names", listOf(parseJobType),
-			joined(func(s string) string { return s })), true},
+			newValue(&w.Queues.Rates, "rates", listOf(ParseRate), joinItems(Rate.String)), true},
+		{"queue_skew", "Zipf exponent (default 1)", positiveValue(&w.Queues.Skew, "number", parseSkew, number), false},
+		{"job_types", "job types to choose from", newValue(&w.JobTypes, "names", listOf(parseJobType),
+			joinItems(func(s string) string { return s })), true},
 		{"reserve_for", "how long a worker may hold a job, 60s or more",
-			aboveZero(&w.ReserveFor, "duration", parseReserveFor, Duration.String), false},
-		{"work", "how long a worker works on a job, as in 10ms or 5ms-20ms", span(&w.Work), false},
+			positiveValue(&w.ReserveFor, "duration", parseReserveFor, Duration.String), false},
+		{"work", "how long a worker works on a job, as in 10ms or 5ms-20ms", rangeValue(&w.Work), false},
 		{"fail_share", "share of the deliveries that end with FAIL, as in 0.05 or 5%",
-			of(&w.FailShare, "share", ParseShare, number), false},
+			newValue(&w.FailShare, "share", ParseShare, number), false},
 		{"retry", "how often the server retries a failed job; -1 keeps it as dead",
-			of(&w.Retry, "number", optional(parseRetry), showRetry), false},
-		{"delay", "how far in the future jobs are scheduled, as in 5s or 1s-10s", span(&w.Delay), false},
-		{"prefill", "jobs to push before the first fetch", count(&w.Prefill, mostJobs), false},
+			newValue(&w.Retry, "number", allowEmpty(parseRetry), showRetry), false},
+		{"delay", "how far in the future jobs are scheduled, as in 5s or 1s-10s", rangeValue(&w.Delay), false},
+		{"prefill", "jobs to push before the first fetch", countValue(&w.Prefill, maxJobs), false},
 	}
 }
 
-// aboveZero makes the value of a field whose zero stands for the default: it is written as the empty text, and a zero
+// positiveValue makes the value of a field whose zero stands for the default: it is written as the empty text, and a zero
 // that was asked for is refused.
-func aboveZero[T comparable](field *T, kind string, parse func(string) (T, error), show func(T) string) Value {
+func positiveValue[T comparable](field *T, kind string, parse func(string) (T, error), show func(T) string) Value {
 	var zero T
 	read := func(text string) (T, error) {
 		x, err := parse(text)
 		if err == nil && x == zero {
-			err = bad(text, "must be above 0", "a "+kind+" above 0", "leave it out for the default")
+			err = newProblem(text, "must be above 0", "a "+kind+" above 0", "leave it out for the default")
 		}
 		return x, err
 	}
-	return of(field, kind, optional(read), func(x T) string {
+	return newValue(field, kind, allowEmpty(read), func(x T) string {
 		if x == zero {
 			return ""
 		}
@@ -161,33 +161,35 @@ func aboveZero[T comparable](field *T, kind string, parse func(string) (T, error
 	})
 }
 
-func parseCount[T int | int64](most int64) func(string) (T, error) {
+func parseCount[T int | int64](limit int64) func(string) (T, error) {
 	return func(text string) (T, error) {
-		n, err := parseInt(text, 0, most)
+		n, err := parseInt(text, 0, limit)
 		return T(n), err
 	}
 }
 
-func count[T int | int64](field *T, most int64) Value {
-	return of(field, "number", parseCount[T](most), func(n T) string { return strconv.FormatInt(int64(n), 10) })
+func countValue[T int | int64](field *T, limit int64) Value {
+	return newValue(field, "number", parseCount[T](limit), func(n T) string { return strconv.FormatInt(int64(n), 10) })
 }
 
-func countAboveZero(field *int) Value {
-	return aboveZero(field, "number", parseCount[int](largest), strconv.Itoa)
+func positiveCountValue(field *int) Value {
+	return positiveValue(field, "number", parseCount[int](maxCount), strconv.Itoa)
 }
 
-func length(field *Duration) Value { return of(field, "duration", ParseDuration, Duration.String) }
-
-func lengthAboveZero(field *Duration) Value {
-	return aboveZero(field, "duration", ParseDuration, Duration.String)
+func durationValue(field *Duration) Value {
+	return newValue(field, "duration", ParseDuration, Duration.String)
 }
 
-func span(field *Range) Value { return of(field, "duration", ParseRange, Range.String) }
+func positiveDurationValue(field *Duration) Value {
+	return positiveValue(field, "duration", ParseDuration, Duration.String)
+}
 
-func truth(field *bool) Value { return of(field, "bool", parseBool, strconv.FormatBool) }
+func rangeValue(field *Range) Value { return newValue(field, "duration", ParseRange, Range.String) }
 
-func named[T ~uint8](field *T, names []string) Value {
-	return of(field, "name", parseName[T](names), func(x T) string {
+func boolValue(field *bool) Value { return newValue(field, "bool", parseBool, strconv.FormatBool) }
+
+func enumValue[T ~uint8](field *T, names []string) Value {
+	return newValue(field, "name", parseName[T](names), func(x T) string {
 		if int(x) < len(names) {
 			return names[x]
 		}
@@ -195,8 +197,8 @@ func named[T ~uint8](field *T, names []string) Value {
 	})
 }
 
-// optional lets the empty text mean the zero value.
-func optional[T any](parse func(string) (T, error)) func(string) (T, error) {
+// allowEmpty lets the empty text mean the zero value.
+func allowEmpty[T any](parse func(string) (T, error)) func(string) (T, error) {
 	return func(text string) (x T, err error) {
 		if text == "" {
 			return x, nil
@@ -207,7 +209,7 @@ func optional[T any](parse func(string) (T, error)) func(string) (T, error) {
 
 // listOf reads items between commas; the empty text is the empty list.
 func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
-	return optional(func(text string) (list []T, err error) {
+	return allowEmpty(func(text string) (list []T, err error) {
 		for item := range strings.SplitSeq(text, ",") {
 			x, err := parse(strings.TrimSpace(item))
 			if err != nil {
@@ -219,7 +221,7 @@ func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 	})
 }
 
-func joined[T any](show func(T) string) func([]T) string {
+func joinItems[T any](show func(T) string) func([]T) string {
 	return func(list []T) string {
 		texts := make([]string, len(list))
 		for i, x := range list {
@@ -233,7 +235,7 @@ func parseBool(text string) (bool, error) {
 	if text == "true" || text == "false" {
 		return text == "true", nil
 	}
-	return false, bad(text, "is not true or false", "true or false", "write one of them")
+	return false, newProblem(text, "is not true or false", "true or false", "write one of them")
 }
 
 func parseText(text string) (string, error) { return text, nil }
@@ -241,7 +243,7 @@ func parseText(text string) (string, error) { return text, nil }
 func parseSeed(text string) (uint64, error) {
 	n, err := strconv.ParseUint(strings.ReplaceAll(text, "_", ""), 10, 64)
 	if err != nil {
-		return 0, bad(text, "is not a valid seed", fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64)),
+		return 0, newProblem(text, "is not a valid seed", fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64)),
 			"write digits, as in 42")
 	}
 	return n, nil
@@ -268,14 +270,14 @@ func showRetry(retry *int) string {
 func parseReserveFor(text string) (Duration, error) {
 	d, err := ParseDuration(text)
 	if err == nil && d != 0 && (d < Duration(time.Minute) || d%Duration(time.Second) != 0) {
-		err = bad(text, "is not a valid reservation", "whole seconds, 60s or more", "write it as in 60s or 30m")
+		err = newProblem(text, "is not a valid reservation", "whole seconds, 60s or more", "write it as in 60s or 30m")
 	}
 	return d, err
 }
 
 func parseJobType(text string) (string, error) {
 	if text == "" || len(text) > 200 || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-		return "", bad(text, "is not a valid job type", "1 to 200 bytes of text without control characters",
+		return "", newProblem(text, "is not a valid job type", "1 to 200 bytes of text without control characters",
 			"give it a name, as in email")
 	}
 	return text, nil

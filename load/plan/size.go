@@ -40,13 +40,13 @@ func ParseSize(text string) (Size, error) {
 	var s Size
 	parts := strings.Split(text, ",")
 	for _, part := range parts {
-		sizes, weight, weighted := strings.Cut(strings.TrimSpace(part), ":")
-		if weighted != (len(parts) > 1) {
-			return Size{}, bad(text, "mixes sizes with and without weights", "a weight for each size of a list",
+		sizes, weight, hasWeight := strings.Cut(strings.TrimSpace(part), ":")
+		if hasWeight != (len(parts) > 1) {
+			return Size{}, newProblem(text, "mixes sizes with and without weights", "a weight for each size of a list",
 				"write it as in "+sizeExample)
 		}
 		share, err := parseSizeShare(sizes)
-		if err == nil && weighted {
+		if err == nil && hasWeight {
 			share.Weight, err = parseFloat(weight, 1e-6, 1e9, sizeExample)
 		}
 		if err != nil {
@@ -60,7 +60,7 @@ func ParseSize(text string) (Size, error) {
 func parseLognormal(text string) (Size, error) {
 	first, second, found := strings.Cut(text, ",")
 	if !found {
-		return Size{}, bad("lognormal:"+text, "has only one number", "two numbers: median and sigma", "write it as in "+
+		return Size{}, newProblem("lognormal:"+text, "has only one number", "two numbers: median and sigma", "write it as in "+
 			"lognormal:500,1.2")
 	}
 	median, err := ParseBytes(first)
@@ -91,10 +91,10 @@ func ParseBytes(text string) (int, error) {
 	n, err := strconv.ParseInt(strings.ReplaceAll(digits, "_", ""), 10, 64)
 	const expected = "a size from 0 to 16MiB"
 	if err != nil {
-		return 0, bad(text, "is not a valid size", expected, "write it as in "+sizeExample)
+		return 0, newProblem(text, "is not a valid size", expected, "write it as in "+sizeExample)
 	}
 	if n < 0 || n > MaxPayload/factor {
-		return 0, bad(text, "is out of range", expected, "choose a size in that range")
+		return 0, newProblem(text, "is out of range", expected, "choose a size in that range")
 	}
 	return int(n * factor), nil
 }
@@ -122,10 +122,10 @@ func (s Size) String() string {
 
 // sizes draws from a Size.
 type sizes struct {
-	list      []SizeShare
-	pick      picker
-	mu, sigma float64
-	lognormal bool
+	list        []SizeShare
+	pick        picker
+	mu, sigma   float64
+	isLognormal bool
 }
 
 func (s Size) sampler() sizes {
@@ -133,30 +133,30 @@ func (s Size) sampler() sizes {
 	for i, share := range s.List {
 		weights[i] = share.Weight
 	}
-	return sizes{list: s.List, pick: newPicker(weights), mu: math.Log(s.Median), sigma: s.Sigma, lognormal: s.Median > 0}
+	return sizes{list: s.List, pick: newPicker(weights), mu: math.Log(s.Median), sigma: s.Sigma, isLognormal: s.Median > 0}
 }
 
 // largest is the largest size.
 func (s *sizes) largest() int {
-	if s.lognormal {
+	if s.isLognormal {
 		return MaxPayload
 	}
-	most := 0
+	size := 0
 	for _, share := range s.list {
-		most = max(most, share.Max)
+		size = max(size, share.Max)
 	}
-	return most
+	return size
 }
 
 // at is the size that belongs to two random numbers.
-func (s *sizes) at(which, where uint64) int {
-	if s.lognormal {
-		normal := math.Sqrt2 * math.Erfinv(float64(2*unit(where))-1)
+func (s *sizes) at(listRandom, sizeRandom uint64) int {
+	if s.isLognormal {
+		normal := math.Sqrt2 * math.Erfinv(float64(2*unit(sizeRandom))-1)
 		return int(min(math.Round(math.Exp(s.mu+float64(s.sigma*normal))), MaxPayload))
 	}
 	if len(s.list) == 0 {
 		return 0
 	}
-	share := s.list[s.pick.at(which)]
-	return share.Min + int(below(where, uint64(share.Max-share.Min)+1))
+	share := s.list[s.pick.at(listRandom)]
+	return share.Min + int(scaleTo(sizeRandom, uint64(share.Max-share.Min)+1))
 }

@@ -8,24 +8,24 @@ import (
 // Stage is a part of a plan in which the rate changes linearly. Negative rates, infinite
 // ones, NaN and rates below one in thirty years count as zero.
 type Stage struct {
-	Over     time.Duration // how long it lasts; a stage of zero or less is skipped
+	Length   time.Duration // how long it lasts; a stage of zero or less is skipped
 	From, To float64       // arrivals a second at its start and its end
 }
 
 // segment is a stage in nanoseconds and arrivals a nanosecond.
 type segment struct {
-	start, length time.Duration
-	from, to      float64
-	count         float64 // arrivals due in the segment
-	before, after float64 // arrivals due in the plan up to its start and its end
+	start, length        time.Duration
+	from, to             float64
+	count                float64 // arrivals due in the segment
+	startCount, endCount float64 // arrivals due in the plan up to its start and its end
 }
 
-// slowest is the rate, in arrivals a second, below which a rate counts as zero: the
+// minRate is the rate, in arrivals a second, below which a rate counts as zero: the
 // integral would not increase from one nanosecond to the next.
-const slowest = 1e-9
+const minRate = 1e-9
 
 func perNanosecond(rate float64) float64 {
-	if !(rate >= slowest) || math.IsInf(rate, 1) {
+	if !(rate >= minRate) || math.IsInf(rate, 1) {
 		return 0
 	}
 	return rate / 1e9
@@ -33,25 +33,25 @@ func perNanosecond(rate float64) float64 {
 
 func (s *segment) end() time.Duration { return s.start + s.length }
 
-// due returns the number of arrivals in the first x of the segment. It increases with x,
+// arrivals returns the number of arrivals in the first x of the segment. It increases with x,
 // in floating point too, so that when is monotonic.
-func (s *segment) due(x time.Duration) float64 {
+func (s *segment) arrivals(x time.Duration) float64 {
 	if s.to < s.from {
 		return s.count - area(s.length-x, s.length, s.to, s.from)
 	}
 	return area(x, s.length, s.from, s.to)
 }
 
-// when returns the last nanosecond at which no more than y arrivals are due. A falling
+// timeOf returns the last nanosecond at which no more than y arrivals are due. A falling
 // segment is computed from its end, where the rate is low: from its start, subtraction
 // would lose all digits.
-func (s *segment) when(y float64) time.Duration {
+func (s *segment) timeOf(y float64) time.Duration {
 	if s.to >= s.from {
-		return lastWithin(y, s.length, s.from, s.to)
+		return invertArea(y, s.length, s.from, s.to)
 	}
-	left := s.count - y
-	back := lastWithin(left, s.length, s.to, s.from)
-	if back < s.length && area(back, s.length, s.to, s.from) < left {
+	rest := s.count - y
+	back := invertArea(rest, s.length, s.to, s.from)
+	if back < s.length && area(back, s.length, s.to, s.from) < rest {
 		back++
 	}
 	return s.length - back
@@ -66,9 +66,9 @@ func area(x, length time.Duration, low, high float64) float64 {
 	return float64(low*t) + float64(float64(slope*t)*t)
 }
 
-// lastWithin returns the largest x up to length with area(x) <= y. The quadratic formula
+// invertArea returns the largest x up to length with area(x) <= y. The quadratic formula
 // is right within a nanosecond or two; the loops make it exact.
-func lastWithin(y float64, length time.Duration, low, high float64) time.Duration {
+func invertArea(y float64, length time.Duration, low, high float64) time.Duration {
 	slope := (high - low) / float64(length) / 2
 	guess := 0.0
 	if y > 0 {

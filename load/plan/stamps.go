@@ -13,36 +13,36 @@ type Stamps struct {
 	// Earliest and Latest are the first and the last time at which the server wrote into the job. One that it gives in
 	// whole seconds may be up to a second later.
 	Earliest, Latest time.Time
-	Coarse           bool // Earliest is in whole seconds
+	IsCoarse         bool // Earliest is in whole seconds
 	// Retry is when a job that failed was to be tried again.
 	Retry time.Time
 }
 
 // Stamps returns the times that the server wrote into the job.
 func (d *Delivery) Stamps() (found Stamps) {
-	var failed []byte
+	var failure []byte
 	s := scanner{text: d.stamps.failure}
 	if s.peek() == '{' {
 		s.need('{')
-		for first := true; s.more(first, '}'); first = false {
+		for isFirst := true; s.hasMember(isFirst, '}'); isFirst = false {
 			s.peek()
 			key := s.str()
 			s.need(':')
 			switch value := s.value(); string(key) {
 			case "failed_at":
-				failed = value
+				failure = value
 			case "next_at", "retry_at":
 				found.Retry, _ = stamp(value)
 			}
 		}
 	}
-	for _, text := range [][]byte{d.stamps.created, d.stamps.enqueued, failed} {
-		at, coarse := stamp(text)
+	for _, text := range [][]byte{d.stamps.created, d.stamps.enqueued, failure} {
+		at, isCoarse := stamp(text)
 		if at.IsZero() {
 			continue
 		}
 		if found.Earliest.IsZero() || at.Before(found.Earliest) {
-			found.Earliest, found.Coarse = at, coarse
+			found.Earliest, found.IsCoarse = at, isCoarse
 		}
 		if at.After(found.Latest) {
 			found.Latest = at
@@ -52,7 +52,7 @@ func (d *Delivery) Stamps() (found Stamps) {
 }
 
 // stamp reads a time as it stands in JSON, zero if it is none, and whether it is in whole seconds.
-func stamp(text []byte) (at time.Time, coarse bool) {
+func stamp(text []byte) (at time.Time, isCoarse bool) {
 	if len(text) < 2 || text[0] != '"' {
 		return at, false
 	}

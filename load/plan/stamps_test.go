@@ -17,7 +17,7 @@ func TestStamps(t *testing.T) {
 		require.NoError(t, err)
 		return moment
 	}
-	const one, two, three = "2026-01-31T12:00:00.5Z", "2026-01-31T13:00:01.5+01:00", "2026-01-31T12:00:02Z"
+	const first, second, third = "2026-01-31T12:00:00.5Z", "2026-01-31T13:00:01.5+01:00", "2026-01-31T12:00:02Z"
 	for name, test := range map[string]struct {
 		fields string
 		want   plan.Stamps
@@ -25,25 +25,25 @@ func TestStamps(t *testing.T) {
 		"none":           {"", plan.Stamps{}},
 		"of other kinds": {`"created_at":1,"enqueued_at":null,"failure":[],`, plan.Stamps{}},
 		"no times":       {`"created_at":"","enqueued_at":"soon","failure":{"failed_at":{}},`, plan.Stamps{}},
-		"of a first push": {`"enqueued_at":"` + two + `","created_at":"` + one + `",`,
-			plan.Stamps{Earliest: at(one), Latest: at(two)}},
-		"in whole seconds": {`"created_at":"` + three + `",`,
-			plan.Stamps{Earliest: at(three), Latest: at(three), Coarse: true}},
+		"of a first push": {`"enqueued_at":"` + second + `","created_at":"` + first + `",`,
+			plan.Stamps{Earliest: at(first), Latest: at(second)}},
+		"in whole seconds": {`"created_at":"` + third + `",`,
+			plan.Stamps{Earliest: at(third), Latest: at(third), IsCoarse: true}},
 		"of a retry": {
-			`"created_at":"` + one + `","failure":{"retry_count":1,"failed_at":"` + two + `","next_at":"` + three + `"},`,
-			plan.Stamps{Earliest: at(one), Latest: at(two), Retry: at(three)},
+			`"created_at":"` + first + `","failure":{"retry_count":1,"failed_at":"` + second + `","next_at":"` + third + `"},`,
+			plan.Stamps{Earliest: at(first), Latest: at(second), Retry: at(third)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := small(t).Read([]byte(`{` + test.fields + `"jid":"fwpbench-a-00000007","jobtype":"fwpbench",` +
+			d, err := smallJobs(t).Read([]byte(`{` + test.fields + `"jid":"fwpbench-a-00000007","jobtype":"fwpbench",` +
 				`"queue":"fwpbench-a-0","args":["a",2,7,9,"oba"]}`))
 			require.NoError(t, err)
 			got := d.Stamps()
 			assert.True(t, test.want.Earliest.Equal(got.Earliest), got)
 			assert.True(t, test.want.Latest.Equal(got.Latest), got)
 			assert.True(t, test.want.Retry.Equal(got.Retry), got)
-			assert.Equal(t, test.want.Coarse, got.Coarse)
+			assert.Equal(t, test.want.IsCoarse, got.IsCoarse)
 		})
 	}
 }

@@ -12,11 +12,11 @@ import (
 
 // Trace is a recorded load: when each job was pushed, and what it was like. It does not change once it is read.
 type Trace struct {
-	Queues   []string // in the order of their first jobs; none: the trace does not say which queue a job had
-	Types    []string // of jobs, the same
-	payloads bool     // it says how large the jobs were
-	largest  int
-	jobs     []traced // in the order of their times, which count from that of the first
+	Queues         []string // in the order of their first jobs; none: the trace does not say which queue a job had
+	Types          []string // of jobs, the same
+	hasPayloads    bool     // it says how large the jobs were
+	largestPayload int
+	jobs           []traced // in the order of their times, which count from that of the first
 }
 
 // traced is a job of a trace.
@@ -26,10 +26,10 @@ type traced struct {
 	queue, jobtype uint16 // indexes of Queues and Types
 }
 
-// mostTraced is how many jobs a trace has at most, and largestTrace how many bytes its file.
+// maxTraceJobs is how many jobs a trace has at most, and maxTraceSize how many bytes its file.
 const (
-	mostTraced   = 5_000_000
-	largestTrace = 256 << 20
+	maxTraceJobs = 5_000_000
+	maxTraceSize = 256 << 20
 )
 
 // The columns of a trace. Only the first has to be there; what the others do not say is as in a load without a trace.
@@ -70,8 +70,8 @@ func (t *Trace) shares() []float64 {
 	return shares
 }
 
-// ended puts the jobs in the order of their times and has these count from the first.
-func (t *Trace) ended() {
+// sortJobs puts the jobs in the order of their times and has these count from the first.
+func (t *Trace) sortJobs() {
 	slices.SortStableFunc(t.jobs, func(a, b traced) int { return cmp.Compare(a.at, b.at) })
 	for i := len(t.jobs) - 1; i >= 0; i-- {
 		t.jobs[i].at -= t.jobs[0].at
@@ -93,7 +93,7 @@ func NewTraceWriter(to io.Writer) *TraceWriter {
 
 // Job writes a job that was pushed at a time, and reports whether there was room: a trace is bounded.
 func (w *TraceWriter) Job(at time.Duration, queue, jobtype string, payload int) bool {
-	if w.n == mostTraced {
+	if w.n == maxTraceJobs {
 		return false
 	}
 	w.n++
@@ -118,7 +118,7 @@ func parseSpeed(text string) (float64, error) {
 	}
 	x, err := parseFloat(digits, 0, 1000, "2x or 0.5x")
 	if err == nil && x != 0 && x < 0.001 {
-		err = bad(text, "is out of range", "a factor from 0.001x to 1000x", "choose one in that range")
+		err = newProblem(text, "is out of range", "a factor from 0.001x to 1000x", "choose one in that range")
 	}
 	return x, err
 }

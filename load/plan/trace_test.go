@@ -19,7 +19,7 @@ func traced(t *testing.T, source string) plan.Workload {
 	w, err := plan.Preset("")
 	require.NoError(t, err)
 	w.Trace = "t.csv"
-	w.Recorded, err = plan.ReadTrace("t.csv", strings.NewReader(source))
+	w.TraceData, err = plan.ReadTrace("t.csv", strings.NewReader(source))
 	require.NoError(t, err)
 	return w
 }
@@ -38,7 +38,7 @@ func TestTraceFormsAreEqual(t *testing.T) {
 			t.Parallel()
 			w := traced(t, source)
 			require.NoError(t, w.Check())
-			assert.Equal(t, []string{"mail", "b,c"}, w.Recorded.Queues)
+			assert.Equal(t, []string{"mail", "b,c"}, w.TraceData.Queues)
 			plan, jobs := w.Plan(1), w.Jobs("run", 1)
 			require.EqualValues(t, 3, plan.Total())
 			var got []string
@@ -77,7 +77,7 @@ func TestTraceWithTimesOnly(t *testing.T) {
 	w.JobLimit = 2
 	assert.EqualValues(t, 2, w.Plan(0).Total())
 	w = traced(t, "at\n5\n")
-	assert.Equal(t, time.Second, w.Planned(), "there is something to measure")
+	assert.Equal(t, time.Second, w.PlanLength(), "there is something to measure")
 }
 
 // A worker asks for all queues of a trace, which are not alike, and another one first.
@@ -118,11 +118,11 @@ func TestTraceProblems(t *testing.T) {
 	_, err := plan.ReadTrace("t.csv", strings.NewReader("at\n"+strings.Repeat("x\n", 1000)))
 	require.Error(t, err)
 	assert.Len(t, strings.Split(err.Error(), "\n"), 100, "and no more")
-	many := "at,queue\n"
+	lines := "at,queue\n"
 	for i := range 1001 {
-		many += fmt.Sprintf("1,q%d\n", i)
+		lines += fmt.Sprintf("1,q%d\n", i)
 	}
-	_, err = plan.ReadTrace("t.csv", strings.NewReader(many))
+	_, err = plan.ReadTrace("t.csv", strings.NewReader(lines))
 	assert.ErrorContains(t, err, `t.csv:1002:3: queue: "q1000" exceeds the limit of names`)
 }
 
@@ -170,7 +170,7 @@ func FuzzReadTrace(f *testing.F) {
 		if err != nil {
 			return
 		}
-		w := plan.Workload{Producers: 1, Trace: "t", Recorded: trace}
+		w := plan.Workload{Producers: 1, Trace: "t", TraceData: trace}
 		plan, jobs := w.Plan(0), w.Jobs("r", 0)
 		var last time.Duration
 		for k := range plan.Total() {

@@ -8,7 +8,7 @@ import (
 )
 
 // Workload is what a run does. The zero value of a field is its default, which
-// [Workload.Filled] puts in where it is not zero. Its methods do not change it,
+// [Workload.WithDefaults] puts in where it is not zero. Its methods do not change it,
 // except through the values of [Workload.Settings]; a Workload that is not changed is
 // safe for concurrent use.
 type Workload struct {
@@ -22,11 +22,11 @@ type Workload struct {
 	Rate   Rate   // arrivals a second of an open loop; 0 and no Stages: closed loop
 	Stages Stages // the same in stages, ramps and spikes, warm-up included
 	// Trace is the file of a recorded load, whose arrivals and jobs are those of an open loop at TraceSpeed times their
-	// speed (0 is 1), and Recorded what it holds; see ReadTrace. What the trace says about jobs stands in place of Queues,
+	// speed (0 is 1), and TraceData what it holds; see ReadTrace. What the trace says about jobs stands in place of Queues,
 	// JobTypes and Payload. Recorded is no setting.
 	Trace      string
 	TraceSpeed float64
-	Recorded   *Trace
+	TraceData  *Trace
 
 	Poisson  bool     // arrivals by chance instead of evenly spaced
 	Burst    int      // how many arrive at a time; 0 is 1
@@ -96,12 +96,12 @@ const (
 	DefaultQueues      = 10 // at most: enough to see a job come from one that its worker has not asked for
 )
 
-// Filled returns a copy with every default written out. It is meant for reading: what is
+// WithDefaults returns a copy with every default written out. It is meant for reading: what is
 // filled in may contradict settings that are made afterwards.
-func (w *Workload) Filled() Workload {
+func (w *Workload) WithDefaults() Workload {
 	f := *w
 	f.Preset = cmp.Or(f.Preset, presets[0].name)
-	if f.Open() {
+	if f.IsOpen() {
 		f.Burst = cmp.Or(f.Burst, f.Batch)
 	}
 	f.Burst = cmp.Or(f.Burst, 1)
@@ -116,8 +116,8 @@ func (w *Workload) Filled() Workload {
 	if len(f.Queues.Rates) > 0 {
 		f.fillRates()
 	}
-	if f.Recorded != nil {
-		f.fillRecorded()
+	if f.TraceData != nil {
+		f.fillTrace()
 	}
 	if len(f.JobTypes) == 0 {
 		f.JobTypes = []string{DefaultJobType}
@@ -148,24 +148,24 @@ func (w *Workload) fillRates() {
 	}
 }
 
-// fillRecorded sets what the trace says. Workers ask for all queues, which are not alike.
-func (w *Workload) fillRecorded() {
-	if queues := w.Recorded.Queues; len(queues) > 0 {
+// fillTrace sets what the trace says. Workers ask for all queues, which are not alike.
+func (w *Workload) fillTrace() {
+	if queues := w.TraceData.Queues; len(queues) > 0 {
 		pick := Weighted
 		if w.Queues.Pick == Priority {
 			pick = Priority
 		}
-		w.Queues = Queues{Number: len(queues), Pick: pick, Weights: w.Recorded.shares()}
+		w.Queues = Queues{Number: len(queues), Pick: pick, Weights: w.TraceData.shares()}
 	}
-	if len(w.Recorded.Types) > 0 {
-		w.JobTypes = w.Recorded.Types
+	if len(w.TraceData.Types) > 0 {
+		w.JobTypes = w.TraceData.Types
 	}
 }
 
 // AwaitedQueues returns how many of the queues are the first that some worker names. Where a worker that finds no job
 // waits for one of its first queue only, no worker waits for jobs of the others.
 func (w *Workload) AwaitedQueues() int {
-	f := w.Filled()
+	f := w.WithDefaults()
 	switch {
 	case f.Consumers == 0:
 		return f.Queues.Number
@@ -175,15 +175,15 @@ func (w *Workload) AwaitedQueues() int {
 	return min(f.Consumers, f.Queues.Number)
 }
 
-// Open reports whether the arrivals follow a plan instead of the replies.
-func (w *Workload) Open() bool {
+// IsOpen reports whether the arrivals follow a plan instead of the replies.
+func (w *Workload) IsOpen() bool {
 	return w.Rate > 0 || len(w.Stages) > 0 || len(w.Queues.Rates) > 0 || w.Trace != ""
 }
 
-// UnlikeQueues returns the share of the jobs that each queue has, if not all have the same or workers prefer some, and
+// QueueShares returns the share of the jobs that each queue has, if not all have the same or workers prefer some, and
 // else nothing. Names are those of a trace; without one there are none.
-func (w *Workload) UnlikeQueues() (shares []float64, names []string) {
-	f := w.Filled()
+func (w *Workload) QueueShares() (shares []float64, names []string) {
+	f := w.WithDefaults()
 	if f.Queues.Pick == Uniform || f.Queues.Number < 2 {
 		return nil, nil
 	}
@@ -194,27 +194,27 @@ func (w *Workload) UnlikeQueues() (shares []float64, names []string) {
 	for i := range shares {
 		shares[i] /= sum
 	}
-	if f.Recorded != nil {
-		names = f.Recorded.Queues
+	if f.TraceData != nil {
+		names = f.TraceData.Queues
 	}
 	return shares, names
 }
 
-// Planned returns how long the stages or the trace take; 0 if the load has neither.
-func (w *Workload) Planned() time.Duration {
-	if w.Recorded != nil {
+// PlanLength returns how long the stages or the trace take; 0 if the load has neither.
+func (w *Workload) PlanLength() time.Duration {
+	if w.TraceData != nil {
 		return w.Plan(0).Span()
 	}
-	return w.Stages.Over()
+	return w.Stages.Length()
 }
 
 // Window returns the part of the run that is measured, as times since its first arrival.
 // An until of 0 is open: the run ends with its last job.
 func (w *Workload) Window() (from, until time.Duration) {
-	f := w.Filled()
+	f := w.WithDefaults()
 	switch {
-	case f.Planned() > 0:
-		until = f.Planned()
+	case f.PlanLength() > 0:
+		until = f.PlanLength()
 	case f.Duration > 0:
 		until = time.Duration(f.Warmup + f.Duration)
 	}
@@ -224,31 +224,31 @@ func (w *Workload) Window() (from, until time.Duration) {
 // Plan returns the plan of arrivals of the run, warm-up included, or nil if the loop is
 // closed. A plan without an end in time is limited to JobLimit.
 func (w *Workload) Plan(seed uint64) *Plan {
-	if !w.Open() {
+	if !w.IsOpen() {
 		return nil
 	}
-	f := w.Filled()
+	f := w.WithDefaults()
 	if f.Trace != "" {
 		plan := &Plan{Limit: f.JobLimit, Instants: []time.Duration{}}
-		if f.Recorded != nil {
-			plan.Instants = f.Recorded.instants(f.TraceSpeed)
+		if f.TraceData != nil {
+			plan.Instants = f.TraceData.instants(f.TraceSpeed)
 		}
 		return plan
 	}
 	stages := slices.Clone(f.Stages)
 	if len(stages) == 0 {
-		_, over := f.Window()
-		if over == 0 {
-			over = f.enoughFor()
+		_, until := f.Window()
+		if until == 0 {
+			until = f.jobLimitTime()
 		}
-		stages = Stages{{Over: over, From: float64(f.Rate), To: float64(f.Rate)}}
+		stages = Stages{{Length: until, From: float64(f.Rate), To: float64(f.Rate)}}
 	}
 	return &Plan{Stages: stages, Poisson: f.Poisson, Burst: f.Burst, Limit: f.JobLimit, Seed: seed}
 }
 
-// enoughFor is a time in which JobLimit jobs arrive for certain: chance may be late by eight
+// jobLimitTime is a time in which JobLimit jobs arrive for certain: chance may be late by eight
 // standard deviations.
-func (w *Workload) enoughFor() time.Duration {
+func (w *Workload) jobLimitTime() time.Duration {
 	arrivals := float64(w.JobLimit)
 	if w.Poisson {
 		burst := float64(w.Burst)

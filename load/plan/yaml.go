@@ -20,29 +20,29 @@ const MaxSource = baseyaml.MaxSource
 // their values, on top of the preset that the key preset names, or else of roundtrip.
 // The file's name is for the messages only. The error joins *Problems in the order of
 // their places, 100 at most; the workload is then as good as it could be read.
-func Parse(file string, source []byte) (Workload, error) { return ParseWith(file, source, Others{}) }
+func Parse(file string, source []byte) (Workload, error) { return ParseWith(file, source, ExtraKeys{}) }
 
-// Others are keys of a file that are no settings of a workload, and what takes up their values: each item of a sequence
+// ExtraKeys are keys of a file that are no settings of a workload, and what takes up their values: each item of a sequence
 // by itself.
-type Others struct {
+type ExtraKeys struct {
 	Keys []string
 	Set  func(key, value string) error
 }
 
 // ParseWith is Parse for a file that may have other keys as well.
-func ParseWith(file string, source []byte, others Others) (Workload, error) {
+func ParseWith(file string, source []byte, extras ExtraKeys) (Workload, error) {
 	f := yamlFile{
-		problems: baseyaml.Problems{File: file}, places: map[string]baseyaml.Place{}, failed: map[string]bool{},
-		others: others,
+		problems: baseyaml.Problems{File: file}, places: map[string]baseyaml.Place{}, failures: map[string]bool{},
+		extras: extras,
 	}
 	root := f.problems.Root(source, shape())
 	w := f.preset(root)
 	settings := w.Settings()
-	for i := 0; root != nil && i+1 < len(root.Content) && !f.problems.Full(); i += 2 {
+	for i := 0; root != nil && i+1 < len(root.Content) && !f.problems.IsFull(); i += 2 {
 		f.entry(settings, root.Content[i], root.Content[i+1])
 	}
 	for _, c := range w.contradictions() {
-		f.contradiction(c)
+		f.reportContradiction(c)
 	}
 	return w, f.problems.Err()
 }
@@ -54,11 +54,11 @@ func (w *Workload) YAML() []byte {
 		preset, _ = Preset("")
 	}
 	out := []byte("preset: " + preset.Preset + "\n")
-	usual := preset.Settings()
+	defaults := preset.Settings()
 	for i, s := range w.Settings() {
-		if text := s.Value.String(); text != usual[i].Value.String() {
-			if s.items && text != "" {
-				text = "[" + joined(strconv.Quote)(strings.Split(text, ",")) + "]"
+		if text := s.Value.String(); text != defaults[i].Value.String() {
+			if s.hasItems && text != "" {
+				text = "[" + joinItems(strconv.Quote)(strings.Split(text, ",")) + "]"
 			} else if text == "" {
 				text = `""`
 			}
@@ -72,7 +72,7 @@ func (w *Workload) YAML() []byte {
 func shape() baseyaml.Shape {
 	return baseyaml.Shape{
 		Kind: yaml.MappingNode, Expected: "lines such as producers: 50",
-		Do: "write a key, a colon and a value in each line", One: "one workload in a file",
+		Do: "write a key, a colon and a value in each line", Single: "one workload in a file",
 	}
 }
 
@@ -80,28 +80,28 @@ func shape() baseyaml.Shape {
 type yamlFile struct {
 	problems baseyaml.Problems
 	places   map[string]baseyaml.Place // of the keys
-	failed   map[string]bool           // keys whose values could not be read
-	others   Others
+	failures map[string]bool           // keys whose values could not be read
+	extras   ExtraKeys
 }
 
 // preset is the workload that the file builds on.
 func (f *yamlFile) preset(root *yaml.Node) Workload {
 	w, _ := Preset("")
 	for i := 0; root != nil && i+1 < len(root.Content); i += 2 {
-		key, node := root.Content[i], baseyaml.Resolved(root.Content[i+1])
-		if key.Value != "preset" || f.failed["preset"] {
+		key, node := root.Content[i], baseyaml.Resolve(root.Content[i+1])
+		if key.Value != "preset" || f.failures["preset"] {
 			continue
 		}
-		named, err := Preset(node.Value)
+		chosen, err := Preset(node.Value)
 		if node.Kind != yaml.ScalarNode || node.Value == "" {
-			err = baseyaml.Unfit(node, "a preset's name", "write a name, as in preset: push")
+			err = baseyaml.UnfitError(node, "a preset's name", "write a name, as in preset: push")
 		}
 		if p := problemOf(err); p != nil {
-			p.Key, f.failed["preset"] = "preset", true
+			p.Key, f.failures["preset"] = "preset", true
 			f.problems.Report(baseyaml.At(node), p)
 			continue
 		}
-		w = named
+		w = chosen
 	}
 	return w
 }
@@ -109,43 +109,43 @@ func (f *yamlFile) preset(root *yaml.Node) Workload {
 // entry takes up one key and its value.
 func (f *yamlFile) entry(settings []Setting, key, node *yaml.Node) {
 	i := slices.IndexFunc(settings, func(s Setting) bool { return s.Key == key.Value })
-	other := i < 0 && slices.Contains(f.others.Keys, key.Value)
-	_, twice := f.places[key.Value]
+	isExtra := i < 0 && slices.Contains(f.extras.Keys, key.Value)
+	_, isDuplicate := f.places[key.Value]
 	switch {
-	case key.Kind != yaml.ScalarNode || (i < 0 && !other && key.Value != "preset"):
-		f.unknown(settings, key)
-	case twice:
-		f.failed[key.Value] = true
-		f.problems.Report(baseyaml.At(key), &Problem{Key: key.Value, What: "duplicate key",
+	case key.Kind != yaml.ScalarNode || (i < 0 && !isExtra && key.Value != "preset"):
+		f.reportUnknown(settings, key)
+	case isDuplicate:
+		f.failures[key.Value] = true
+		f.problems.Report(baseyaml.At(key), &Problem{Key: key.Value, Description: "duplicate key",
 			Expected: fmt.Sprintf("it only once (line %d has it already)", f.places[key.Value].Line), Do: "remove one of " +
 				"them"})
 	default:
 		f.places[key.Value] = baseyaml.At(key)
 		switch {
 		case i >= 0:
-			f.value(settings[i], baseyaml.Resolved(node))
-		case other:
-			f.other(key.Value, baseyaml.Resolved(node))
+			f.value(settings[i], baseyaml.Resolve(node))
+		case isExtra:
+			f.setExtra(key.Value, baseyaml.Resolve(node))
 		}
 	}
 }
 
-// other hands on the values of a key that is no setting.
-func (f *yamlFile) other(key string, node *yaml.Node) {
+// setExtra hands on the values of a key that is no setting.
+func (f *yamlFile) setExtra(key string, node *yaml.Node) {
 	values := []*yaml.Node{node}
 	if node.Kind == yaml.SequenceNode {
 		values = node.Content
 	}
 	for _, value := range values {
-		value = baseyaml.Resolved(value)
-		err := f.others.Set(key, value.Value)
+		value = baseyaml.Resolve(value)
+		err := f.extras.Set(key, value.Value)
 		if value.Kind != yaml.ScalarNode {
 			err = errors.New(baseyaml.KindOf(value) + " is not a value")
 		}
 		if err != nil {
-			problem, is := errors.AsType[*Problem](err)
-			if !is {
-				problem = &Problem{What: err.Error(), Expected: "a value of the flag --" + strings.ReplaceAll(key, "_", "-"),
+			problem, ok := errors.AsType[*Problem](err)
+			if !ok {
+				problem = &Problem{Description: err.Error(), Expected: "a value of the flag --" + strings.ReplaceAll(key, "_", "-"),
 					Do: "see the help of the command"}
 			}
 			problem.Key = key
@@ -154,18 +154,18 @@ func (f *yamlFile) other(key string, node *yaml.Node) {
 	}
 }
 
-func (f *yamlFile) unknown(settings []Setting, key *yaml.Node) {
-	known := append([]string{"preset"}, f.others.Keys...)
+func (f *yamlFile) reportUnknown(settings []Setting, key *yaml.Node) {
+	keys := append([]string{"preset"}, f.extras.Keys...)
 	for _, s := range settings {
-		known = append(known, s.Key)
+		keys = append(keys, s.Key)
 	}
-	what := "unknown key " + strconv.Quote(text.Brief(key.Value, 100))
+	message := "unknown key " + strconv.Quote(text.Brief(key.Value, 100))
 	if key.Kind != yaml.ScalarNode {
-		what = baseyaml.KindOf(key) + " is not a key"
+		message = baseyaml.KindOf(key) + " is not a key"
 	}
-	p := &Problem{What: what, Expected: "one of " + strings.Join(known, ", "), Do: "remove it"}
-	if near := nearest(key.Value, known); near != "" {
-		p.Expected, p.Do = "", "did you mean "+near+"?"
+	p := &Problem{Description: message, Expected: "one of " + strings.Join(keys, ", "), Do: "remove it"}
+	if match := nearest(key.Value, keys); match != "" {
+		p.Expected, p.Do = "", "did you mean "+match+"?"
 	}
 	f.problems.Report(baseyaml.At(key), p)
 }
@@ -178,50 +178,50 @@ func (f *yamlFile) value(s Setting, node *yaml.Node) {
 		if p == nil {
 			return false
 		}
-		p.Key, f.failed[s.Key] = s.Key, true
+		p.Key, f.failures[s.Key] = s.Key, true
 		f.problems.Report(baseyaml.At(n), p)
 		return true
 	}
-	if node.Kind != yaml.SequenceNode || !s.items {
+	if node.Kind != yaml.SequenceNode || !s.hasItems {
 		if node.Kind != yaml.ScalarNode || node.Tag == "!!null" {
-			fail(node, baseyaml.Unfit(node, "a "+s.Value.Type(), "write a value after the colon"))
+			fail(node, baseyaml.UnfitError(node, "a "+s.Value.Type(), "write a value after the colon"))
 			return
 		}
 		fail(node, s.Value.Set(node.Value))
 		return
 	}
-	texts, before, wrong := []string{}, s.Value.String(), false
+	texts, before, hasProblem := []string{}, s.Value.String(), false
 	for _, item := range node.Content {
-		item = baseyaml.Resolved(item)
+		item = baseyaml.Resolve(item)
 		switch {
 		case item.Kind != yaml.ScalarNode || item.Value == "":
-			wrong = fail(item, baseyaml.Unfit(item, "a single value", "write a single value")) || wrong
+			hasProblem = fail(item, baseyaml.UnfitError(item, "a single value", "write a single value")) || hasProblem
 		case strings.Contains(item.Value, ","):
-			wrong = fail(item, bad(item.Value, "has a comma", "one item without a comma", "write two items")) || wrong
+			hasProblem = fail(item, newProblem(item.Value, "has a comma", "one item without a comma", "write two items")) || hasProblem
 		default:
-			wrong = fail(item, s.Value.Set(item.Value)) || wrong
+			hasProblem = fail(item, s.Value.Set(item.Value)) || hasProblem
 			texts = append(texts, item.Value)
 		}
 	}
 	text := strings.Join(texts, ",")
-	if wrong {
+	if hasProblem {
 		text = before
 	}
 	fail(node, s.Value.Set(text))
 }
 
-// contradiction reports a contradiction at the key that is to blame or, if the preset
+// reportContradiction reports a contradiction at the key that is to blame or, if the preset
 // brought that one, at another that takes part. What failed already is not blamed again.
-func (f *yamlFile) contradiction(c contradiction) {
-	where, found := f.places["preset"], false
+func (f *yamlFile) reportContradiction(c contradiction) {
+	place, isPlaced := f.places["preset"], false
 	for _, key := range c.keys {
-		p, has := f.places[key]
-		if f.failed[key] || (f.failed["preset"] && !has) {
+		p, hasKey := f.places[key]
+		if f.failures[key] || (f.failures["preset"] && !hasKey) {
 			return
 		}
-		if has && !found {
-			where, found = p, true
+		if hasKey && !isPlaced {
+			place, isPlaced = p, true
 		}
 	}
-	f.problems.Report(where, c.problem)
+	f.problems.Report(place, c.problem)
 }

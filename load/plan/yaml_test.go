@@ -32,7 +32,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-const everything = `# all settings at once
+const allSettings = `# all settings at once
 preset: failing
 producers: 7
 consumers: 8
@@ -66,7 +66,7 @@ func TestParseEverything(t *testing.T) {
 	retry := 3
 	want := plan.Workload{
 		Preset: "failing", Producers: 7, Consumers: 8,
-		Stages:  plan.Stages{{Over: 10 * time.Second, From: 0, To: 1000}, {Over: time.Minute, From: 1000, To: 1000}},
+		Stages:  plan.Stages{{Length: 10 * time.Second, From: 0, To: 1000}, {Length: time.Minute, From: 1000, To: 1000}},
 		Poisson: true, Burst: 2, JobLimit: 1e6, Warmup: plan.Duration(5 * time.Second), Seed: 1<<64 - 1,
 		Topology: plan.Topology{Kind: plan.Pool, Fetchers: 2, Reporters: 3, Concurrency: 20},
 		Drain:    plan.Duration(10 * time.Minute),
@@ -78,30 +78,30 @@ func TestParseEverything(t *testing.T) {
 		Work: plan.Range{Min: ms, Max: time.Second}, FailShare: 0.25, Retry: &retry,
 		Delay: plan.Range{Min: 2 * time.Second, Max: 2 * time.Second}, Prefill: 10, Backlog: 3,
 	}
-	got, err := plan.Parse("all.yaml", []byte(everything))
+	got, err := plan.Parse("all.yaml", []byte(allSettings))
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 	assert.NoError(t, got.Check())
 
-	again, err := plan.Parse("again.yaml", got.YAML())
+	roundTrip, err := plan.Parse("again.yaml", got.YAML())
 	require.NoError(t, err, "%s", got.YAML())
-	assert.Equal(t, got, again)
+	assert.Equal(t, got, roundTrip)
 }
 
 func TestParseLittle(t *testing.T) {
 	t.Parallel()
-	usual, err := plan.Preset("roundtrip")
+	defaults, err := plan.Preset("roundtrip")
 	require.NoError(t, err)
 	for _, source := range []string{"", "# nothing\n", "---\n", "{}", "preset: roundtrip"} {
 		got, err := plan.Parse("w.yaml", []byte(source))
 		require.NoError(t, err, "%q", source)
-		assert.Equal(t, usual, got, "%q", source)
+		assert.Equal(t, defaults, got, "%q", source)
 	}
 	_, err = plan.Parse("w.yaml", []byte("\xff\xfea"))
 	require.ErrorContains(t, err, "the file is not UTF-8")
 	got, err := plan.Parse("w.yaml", []byte("a: &n 5\n"))
 	require.Error(t, err)
-	assert.Equal(t, usual, got, "what cannot be read leaves the preset")
+	assert.Equal(t, defaults, got, "what cannot be read leaves the preset")
 	got, err = plan.Parse("w.yaml", []byte("producers: &n 5\nconsumers: *n\npreset: scheduled\n"))
 	require.NoError(t, err)
 	assert.Equal(t, [2]int{5, 5}, [2]int{got.Producers, got.Consumers})
@@ -115,9 +115,9 @@ func TestPresets(t *testing.T) {
 		w, err := plan.Preset(name)
 		require.NoError(t, err)
 		require.NoError(t, w.Check(), name)
-		again, err := plan.Parse(name, w.YAML())
+		roundTrip, err := plan.Parse(name, w.YAML())
 		require.NoError(t, err)
-		assert.Equal(t, w, again)
+		assert.Equal(t, w, roundTrip)
 		assert.Equal(t, "preset: "+name+"\n", string(w.YAML()))
 	}
 	_, err := plan.Preset("psuh")
@@ -129,7 +129,7 @@ func TestPresets(t *testing.T) {
 // TestSettings: every setting has a text that it reads again, and says what it is.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	w, err := plan.Parse("all.yaml", []byte(everything))
+	w, err := plan.Parse("all.yaml", []byte(allSettings))
 	require.NoError(t, err)
 	var other plan.Workload
 	others := other.Settings()
@@ -146,7 +146,7 @@ func TestSettings(t *testing.T) {
 // FuzzParse: no source makes Parse panic, and what it accepts passes Check and survives
 // being written and read again.
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(everything))
+	f.Add([]byte(allSettings))
 	f.Add([]byte("preset: push\nrate: 5/m\n"))
 	f.Fuzz(func(t *testing.T, source []byte) {
 		w, err := plan.Parse("fuzz.yaml", source)
@@ -157,8 +157,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		require.NoError(t, w.Check())
-		again, err := plan.Parse("again.yaml", w.YAML())
+		roundTrip, err := plan.Parse("again.yaml", w.YAML())
 		require.NoError(t, err, "%s", w.YAML())
-		require.Equal(t, w, again)
+		require.Equal(t, w, roundTrip)
 	})
 }

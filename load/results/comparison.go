@@ -38,15 +38,15 @@ type LoadComparison struct {
 	Ratios []LoadRatio `json:"ratios"`
 	// NoVerdict is why the ratios decide nothing: the blocks were not measured in pairs. Empty if they were.
 	NoVerdict string `json:"no_verdict,omitempty"`
-	// Differs holds what differs between the loads of A and B, and between the machines on which they were measured.
-	Differs []LoadDifference `json:"differs,omitempty"`
-	// Stopped is why it ended before all pairs were measured: they would not have decided. Empty if it did not.
-	Stopped string `json:"stopped,omitempty"`
+	// Differences holds what differs between the loads of A and B, and between the machines on which they were measured.
+	Differences []LoadDifference `json:"differs,omitempty"`
+	// StopReason is why it ended before all pairs were measured: they would not have decided. Empty if it did not.
+	StopReason string `json:"stopped,omitempty"`
 }
 
 // LoadDifference is something in which the loads of A and B differ: a setting of the workload, or what they ran on.
 type LoadDifference struct {
-	What string `json:"what"`
+	Name string `json:"what"`
 	A    string `json:"a"`
 	B    string `json:"b"`
 	// Decides is set if figures of loads that differ in it cannot be compared, of a load or a machine.
@@ -54,14 +54,14 @@ type LoadDifference struct {
 }
 
 // words returns the difference in a few words.
-func (d *LoadDifference) words() string { return d.What + " " + d.A + " and " + d.B }
+func (d *LoadDifference) words() string { return d.Name + " " + d.A + " and " + d.B }
 
 // Unequal returns why A and B cannot be compared: what their loads or machines differ in; empty if they can.
 func (c *LoadComparison) Unequal() string {
 	var words []string
-	for i := range c.Differs {
-		if c.Differs[i].Decides {
-			words = append(words, c.Differs[i].words())
+	for i := range c.Differences {
+		if c.Differences[i].Decides {
+			words = append(words, c.Differences[i].words())
 		}
 	}
 	if words == nil {
@@ -100,8 +100,8 @@ type LoadBlock struct {
 	Seed    uint64        `json:"seed,string"`
 	Started time.Time     `json:"started,omitzero"`
 	Took    time.Duration `json:"took_ns"`
-	// Void is why its pair does not count, the outcome of the run: that it is INVALID for example. Empty if it counts.
-	Void string `json:"void,omitempty" from:"target"`
+	// VoidReason is why its pair does not count, the outcome of the run: that it is INVALID for example. Empty if it counts.
+	VoidReason string `json:"void,omitempty" from:"target"`
 	// Findings is how many kinds of findings it has.
 	Findings int `json:"findings,omitempty"`
 	// Figures holds its metrics.
@@ -112,15 +112,15 @@ type LoadBlock struct {
 type LoadFigure struct {
 	Metric string  `json:"metric"`
 	Value  float64 `json:"value"`
-	// AtLeast is set if it is a lower bound, because commands had no reply.
-	AtLeast bool `json:"at_least,omitempty"`
+	// IsLowerBound is set if it is a lower bound, because commands had no reply.
+	IsLowerBound bool `json:"at_least,omitempty"`
 }
 
 // LoadRatio is how a metric of B relates to that of A.
 type LoadRatio struct {
 	Metric string `json:"metric"`
-	// Primary is set if it was declared beforehand that it decides.
-	Primary bool `json:"primary,omitempty"`
+	// IsPrimary is set if it was declared beforehand that it decides.
+	IsPrimary bool `json:"primary,omitempty"`
 	// A and B are the medians of the blocks of the pairs that count.
 	A float64 `json:"a"`
 	B float64 `json:"b"`
@@ -139,10 +139,10 @@ type LoadRatio struct {
 	// Verdict is "regression", "improvement", "no change", "not worse", "differs" (it is not 1, and whether it is beyond
 	// the margin is not settled) or "inconclusive"; empty for a metric that is shown only.
 	Verdict string `json:"verdict,omitempty"`
-	// More is about how many more pairs an inconclusive ratio needs; -1 if too many.
-	More int `json:"more_pairs,omitempty"`
-	// Needed is about how many pairs it takes until the interval is as narrow as the margin, from the noise alone.
-	Needed int `json:"needed_pairs,omitempty"`
+	// MorePairs is about how many more pairs an inconclusive ratio needs; -1 if too many.
+	MorePairs int `json:"more_pairs,omitempty"`
+	// NeededPairs is about how many pairs it takes until the interval is as narrow as the margin, from the noise alone.
+	NeededPairs int `json:"needed_pairs,omitempty"`
 	// Floor is, of A compared with itself, the smallest margin that can be told from noise.
 	Floor float64 `json:"noise_floor,omitempty"`
 }
@@ -150,8 +150,8 @@ type LoadRatio struct {
 // HigherIsBetter reports whether a metric of blocks is the better the greater it is: a rate, not a time.
 func HigherIsBetter(metric string) bool { return metric == "rate" }
 
-// ShownOnly reports whether a metric of blocks gets no verdict, because it is not about the target.
-func ShownOnly(metric string) bool { return metric == "generator.cpu" }
+// HasNoVerdict reports whether a metric of blocks gets no verdict, because it is not about the target.
+func HasNoVerdict(metric string) bool { return metric == "generator.cpu" }
 
 // value writes a value of the metric.
 func (r *LoadRatio) value(x float64) string {
@@ -163,35 +163,35 @@ func (r *LoadRatio) value(x float64) string {
 
 // BlockOf returns a run as a block of a comparison.
 func BlockOf(l *Load, side string, pair int) LoadBlock {
-	b := LoadBlock{Side: side, Pair: pair, Run: l.Run, Seed: l.Seed, Started: l.Started, Took: l.Took,
+	b := LoadBlock{Side: side, Pair: pair, Run: l.Run, Seed: l.Seed, Started: l.StartTime, Took: l.Took,
 		Findings: len(l.Findings)}
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
-	counts := code == reports.ExitWell || code == reports.ExitFindings || code == reports.ExitInconclusive && l.refusing()
+	counts := code == reports.ExitWell || code == reports.ExitFindings || code == reports.ExitInconclusive && l.isRefusing()
 	if b.Figures = l.figuresOf(); !counts || len(b.Figures) == 0 {
-		b.Void = cmp.Or(words, "nothing was measured")
+		b.VoidReason = cmp.Or(words, "nothing was measured")
 	}
 	busiest := slices.Max(append([]float64{l.Health.CPUShare}, l.Health.Loops...))
-	if !l.Plan.Open && busiest > busyClosed {
-		b.Void = cmp.Or(b.Void, l.Validity.Limit)
+	if !l.Plan.IsOpenLoop && busiest > busyClosed {
+		b.VoidReason = cmp.Or(b.VoidReason, l.Validity.Limit)
 	}
 	return b
 }
 
-// refusing reports whether a run is INVALID only because the target refused what it was sent: that is its rate, then.
-func (l *Load) refusing() bool {
-	return l.only(ReasonRefused) && l.GivenUp == "" && !l.Undecided()
+// isRefusing reports whether a run is INVALID only because the target refused what it was sent: that is its rate, then.
+func (l *Load) isRefusing() bool {
+	return l.hasOnlyReasons(ReasonRefused) && l.GivenUp == "" && !l.IsUndecided()
 }
 
 // busyClosed is the share of its CPUs from which on a generator is nearly the only limit of a closed loop: it would be
 // compared with itself.
 const busyClosed = 0.95
 
-// Beyond is how many values must be beyond a percentile that is compared.
-const Beyond = 20
+// MinValuesBeyond is how many values must be beyond a percentile that is compared.
+const MinValuesBeyond = 20
 
-// compared returns the percentiles of the command that a load is about: those of every report but for the last one, for
+// comparedPercentiles returns the percentiles of the command that a load is about: those of every report but for the last one, for
 // which few runs have enough values.
-func compared() []Percentile { all := Percentiles(); return all[:len(all)-1] }
+func comparedPercentiles() []Percentile { all := Percentiles(); return all[:len(all)-1] }
 
 // figuresOf returns the metrics of a run that can be compared: not percentiles with few values beyond them.
 func (l *Load) figuresOf() (all []LoadFigure) {
@@ -201,7 +201,7 @@ func (l *Load) figuresOf() (all []LoadFigure) {
 		}
 	}
 	rate := l.Rate.Achieved
-	if l.Rate.Done == 0 && l.refusing() { // so that there is a ratio: less than one arrival
+	if l.Rate.Done == 0 && l.isRefusing() { // so that there is a ratio: less than one arrival
 		rate = reports.PerSecond(1, 2*l.Measured)
 	}
 	add("rate", rate)
@@ -209,98 +209,98 @@ func (l *Load) figuresOf() (all []LoadFigure) {
 		add("server.cpu", float64(l.Health.ServerCPU)/n)
 		add("generator.cpu", float64(l.Health.CPUUser+l.Health.CPUSystem)/n)
 	}
-	times := func(name string, of *Latency, percentiles ...Percentile) {
-		for _, p := range append(percentiles, of.further()...) {
-			if of.Count < p.Needs(Beyond) {
+	times := func(name string, latency *Latency, percentiles ...Percentile) {
+		for _, p := range append(percentiles, latency.extraPercentiles()...) {
+			if latency.Count < p.Needs(MinValuesBeyond) {
 				continue
 			}
 			before := len(all)
-			if add(name+"."+p.String(), float64(of.Stat(p.String()))); len(all) > before {
-				all[before].AtLeast = slices.Contains(of.AtLeast, p.String())
+			if add(name+"."+p.String(), float64(latency.Stat(p.String()))); len(all) > before {
+				all[before].IsLowerBound = slices.Contains(latency.AtLeast, p.String())
 			}
 		}
 	}
 	for i := range l.Ops {
 		switch op := &l.Ops[i]; op.Op {
 		case l.Rate.Op:
-			times(op.Op+".response", &op.Response, compared()...)
+			times(op.Op+".response", &op.Response, comparedPercentiles()...)
 		case "push", "ack", "fetch.found", "idle":
 			times(op.Op+".response", &op.Response, 50, 99)
 		}
 	}
-	if flow := l.Flow("job.fetched"); flow != nil && !l.PiledUp() {
+	if flow := l.Flow("job.fetched"); flow != nil && !l.HasPiledUp() {
 		times(flow.Flow, &flow.Time, 50, 99)
 	}
 	return all
 }
 
-// Valid returns how many pairs count.
-func (c *LoadComparison) Valid() int {
-	void, blocks, pairs := c.void(), map[int]int{}, 0
+// ValidPairs returns how many pairs count.
+func (c *LoadComparison) ValidPairs() int {
+	isVoid, blocks, pairs := c.voidPairs(), map[int]int{}, 0
 	for _, b := range c.Blocks {
 		blocks[b.Pair]++
 	}
 	for pair, n := range blocks {
-		if pair > 0 && n == 2 && !void[pair] {
+		if pair > 0 && n == 2 && !isVoid[pair] {
 			pairs++
 		}
 	}
 	return pairs
 }
 
-// void returns the pairs that have a block that does not count.
-func (c *LoadComparison) void() map[int]bool {
-	void := map[int]bool{}
+// voidPairs returns the pairs that have a block that does not count.
+func (c *LoadComparison) voidPairs() map[int]bool {
+	isVoid := map[int]bool{}
 	for _, b := range c.Blocks {
-		void[b.Pair] = void[b.Pair] || b.Void != ""
+		isVoid[b.Pair] = isVoid[b.Pair] || b.VoidReason != ""
 	}
-	return void
+	return isVoid
 }
 
 // Outcome returns the exit code and what it stands for in one line of words.
 func (c *LoadComparison) Outcome(reports.ExitOptions) reports.Outcome {
 	findings := sumOf(c.Blocks, func(b *LoadBlock) int { return b.Findings })
-	sum, primary, loud := text.Count(c.Valid(), "valid pair"), c.with(primary), c.loud()
-	worse := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "regression" })
-	open := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "inconclusive" && r.Primary })
-	differs := c.with(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "differs" && r.Primary })
+	sum, primary, warning := text.Count(c.ValidPairs(), "valid pair"), c.selectRatios(isPrimary), c.noiseWarning()
+	worse := c.selectRatios(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "regression" })
+	inconclusive := c.selectRatios(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "inconclusive" && r.IsPrimary })
+	differs := c.selectRatios(func(r *LoadRatio) bool { return !c.AA && r.Verdict == "differs" && r.IsPrimary })
 	return reports.Decide(append(c.Claims(sum, "there is nothing to compare"),
-		reports.Claimed(reports.ExitLoss, findings > 0,
+		reports.NewClaim(reports.ExitLoss, findings > 0,
 			fmt.Sprintf("%s in the blocks: use fwpbench run on each side for the details",
 				text.Count(findings, "finding"))),
-		reports.Claimed(reports.ExitInconclusive, c.NoVerdict != "", "no verdict: "+c.NoVerdict),
-		reports.Claimed(reports.ExitInconclusive, c.Valid() < leastPairs,
-			fmt.Sprintf("no verdict: %s, and %d are needed", sum, leastPairs)),
-		reports.Claimed(reports.ExitInconclusive, len(primary) == 0,
+		reports.NewClaim(reports.ExitInconclusive, c.NoVerdict != "", "no verdict: "+c.NoVerdict),
+		reports.NewClaim(reports.ExitInconclusive, c.ValidPairs() < minPairs,
+			fmt.Sprintf("no verdict: %s, and %d are needed", sum, minPairs)),
+		reports.NewClaim(reports.ExitInconclusive, len(primary) == 0,
 			"no verdict: no block has a value for the primary metric"),
-		reports.Claimed(reports.ExitInconclusive, c.AA && loud != "", loud),
-		reports.Claimed(reports.ExitWell, c.AA, "the noise floor: "+c.floors()),
-		reports.Claimed(reports.ExitFindings, len(worse) > 0, "regression: "+changes(worse)),
-		reports.Claimed(reports.ExitInconclusive, len(differs) > 0,
-			join("differs, size unclear: "+changes(differs), c.Stopped)),
-		reports.Claimed(reports.ExitInconclusive, len(open) > 0, join("inconclusive: "+changes(open), c.Stopped)),
-		reports.Claimed(reports.ExitWell, true, "no regression: "+changes(primary)),
+		reports.NewClaim(reports.ExitInconclusive, c.AA && warning != "", warning),
+		reports.NewClaim(reports.ExitWell, c.AA, "the noise floor: "+c.floors()),
+		reports.NewClaim(reports.ExitFindings, len(worse) > 0, "regression: "+changes(worse)),
+		reports.NewClaim(reports.ExitInconclusive, len(differs) > 0,
+			join("differs, size unclear: "+changes(differs), c.StopReason)),
+		reports.NewClaim(reports.ExitInconclusive, len(inconclusive) > 0, join("inconclusive: "+changes(inconclusive), c.StopReason)),
+		reports.NewClaim(reports.ExitWell, true, "no regression: "+changes(primary)),
 	))
 }
 
-// leastPairs is how many pairs a verdict needs: with five, all of them differ in one direction by chance too often.
-const leastPairs = 6
+// minPairs is how many pairs a verdict needs: with five, all of them differ in one direction by chance too often.
+const minPairs = 6
 
-// with returns the ratios for which is holds.
-func (c *LoadComparison) with(is func(*LoadRatio) bool) (all []LoadRatio) {
+// selectRatios returns the ratios for which is holds.
+func (c *LoadComparison) selectRatios(match func(*LoadRatio) bool) (all []LoadRatio) {
 	for i := range c.Ratios {
-		if is(&c.Ratios[i]) {
+		if match(&c.Ratios[i]) {
 			all = append(all, c.Ratios[i])
 		}
 	}
 	return all
 }
 
-func primary(r *LoadRatio) bool { return r.Primary }
+func isPrimary(r *LoadRatio) bool { return r.IsPrimary }
 
-// loud says that the noise of the machine is greater than the margin, empty if it is not.
-func (c *LoadComparison) loud() string {
-	for _, r := range c.with(primary) {
+// noiseWarning says that the noise of the machine is greater than the margin, empty if it is not.
+func (c *LoadComparison) noiseWarning() string {
+	for _, r := range c.selectRatios(isPrimary) {
 		if margin := c.MarginOf(r.Metric, r.A); r.Floor > margin {
 			return fmt.Sprintf("%s: the noise floor of %s is above the margin of %s: use longer blocks, more pairs or a "+
 				"wider margin", r.Metric, reports.Percent(r.Floor), reports.Percent(margin))
@@ -312,7 +312,7 @@ func (c *LoadComparison) loud() string {
 // floors returns the noise floors of the primary metrics.
 func (c *LoadComparison) floors() string {
 	var parts []string
-	for _, r := range c.with(primary) {
+	for _, r := range c.selectRatios(isPrimary) {
 		parts = append(parts, r.Metric+" "+reports.Percent(r.Floor))
 	}
 	return strings.Join(parts, ", ")
@@ -335,10 +335,10 @@ func (r *LoadRatio) words() string {
 	words := fmt.Sprintf("%s (%s)", reports.Trimmed(r.Ratio, 3), r.interval())
 	switch {
 	case r.Verdict == "differs":
-		words += ", p = " + r.chance()
-	case r.More > 0:
-		words += ", about " + text.Count(r.More, "more pair")
-	case r.More < 0:
+		words += ", p = " + r.pValue()
+	case r.MorePairs > 0:
+		words += ", about " + text.Count(r.MorePairs, "more pair")
+	case r.MorePairs < 0:
 		words += ", too close to the margin"
 	}
 	return words
@@ -366,12 +366,12 @@ func (r *LoadRatio) interval() string {
 
 // WriteJSON writes c as one indented JSON object and a final newline.
 func (c *LoadComparison) WriteJSON(w io.Writer, o reports.ExitOptions) error {
-	whole := *c
-	whole.Head = c.Written(LoadComparisonSchema, c.Outcome(o))
-	whole.Ratios, whole.Blocks = reports.List(c.Ratios), reports.List(slices.Clone(c.Blocks))
-	for i := range whole.Blocks {
-		b := &whole.Blocks[i]
+	doc := *c
+	doc.Head = c.WithOutcome(LoadComparisonSchema, c.Outcome(o))
+	doc.Ratios, doc.Blocks = reports.List(c.Ratios), reports.List(slices.Clone(c.Blocks))
+	for i := range doc.Blocks {
+		b := &doc.Blocks[i]
 		b.Started, b.Figures = b.Started.UTC().Round(0), reports.List(b.Figures)
 	}
-	return reports.WriteJSON(w, &whole)
+	return reports.WriteJSON(w, &doc)
 }

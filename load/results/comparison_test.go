@@ -21,7 +21,7 @@ import (
 func comparedLoads() *results.LoadComparison {
 	began := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	c := &results.LoadComparison{
-		Head:    reports.Head{Version: "fwpbench 0.1.0", Started: began, Took: 6 * time.Minute, Seed: 42},
+		Head:    reports.Head{Version: "fwpbench 0.1.0", StartTime: began, Took: 6 * time.Minute, Seed: 42},
 		Machine: soundLoad().Machine,
 		A:       results.ComparedLoad{Name: "tcp://old:7419", Plan: "50 producers and 50 workers"},
 		B:       results.ComparedLoad{Name: "tcp://new:7419", Plan: "50 producers and 50 workers"},
@@ -40,7 +40,7 @@ func comparedLoads() *results.LoadComparison {
 			b.Side, b.Figures[1].Value = "B", 140_000
 		}
 		if i == 7 {
-			b.Void = "INVALID: push was sent late \x1b[2J"
+			b.VoidReason = "INVALID: push was sent late \x1b[2J"
 		}
 		c.Blocks = append(c.Blocks, b)
 	}
@@ -60,14 +60,14 @@ func TestLoadComparisonGolden(t *testing.T) {
 	for i := range noise.Ratios {
 		noise.Ratios[i].Floor = 0.021
 	}
-	apart := comparedLoads()
-	apart.NoVerdict = "a.json and b.json, both of A, were measured one after the other"
-	for i := range apart.Ratios {
-		r := &apart.Ratios[i]
-		*r = results.LoadRatio{Metric: r.Metric, Primary: r.Primary, A: r.A, B: r.B, Ratio: r.Ratio}
+	unpaired := comparedLoads()
+	unpaired.NoVerdict = "a.json and b.json, both of A, were measured one after the other"
+	for i := range unpaired.Ratios {
+		r := &unpaired.Ratios[i]
+		*r = results.LoadRatio{Metric: r.Metric, IsPrimary: r.IsPrimary, A: r.A, B: r.B, Ratio: r.Ratio}
 	}
 	for name, c := range map[string]*results.LoadComparison{
-		"load-compared": comparedLoads(), "load-compared-noise": noise, "load-compared-apart": apart,
+		"load-compared": comparedLoads(), "load-compared-noise": noise, "load-compared-apart": unpaired,
 		"load-compared-empty": {},
 	} {
 		var out bytes.Buffer
@@ -101,12 +101,12 @@ func TestLoadComparisonGolden(t *testing.T) {
 
 func TestLoadComparisonIsReadBack(t *testing.T) {
 	t.Parallel()
-	var out, again bytes.Buffer
+	var out, rewrite bytes.Buffer
 	require.NoError(t, comparedLoads().WriteJSON(&out, reports.ExitOptions{}))
 	c, err := results.ReadLoadComparison(out.Bytes())
 	require.NoError(t, err)
-	require.NoError(t, c.WriteJSON(&again, reports.ExitOptions{}))
-	assert.Equal(t, out.String(), again.String())
+	require.NoError(t, c.WriteJSON(&rewrite, reports.ExitOptions{}))
+	assert.Equal(t, out.String(), rewrite.String())
 	_, err = results.ReadLoad(out.Bytes())
 	require.ErrorContains(t, err, `its schema is "fwpbench-compare/1", and "fwpbench/2" is needed`)
 	_, err = results.ReadLoad([]byte("{"))
@@ -130,16 +130,16 @@ func TestBlockOf(t *testing.T) {
 	l := soundLoad()
 	l.Health.ServerCPU = 3 * time.Second
 	b := results.BlockOf(l, "B", 3)
-	assert.Empty(t, b.Void)
+	assert.Empty(t, b.VoidReason)
 	assert.Equal(t, []string{
 		"rate", "server.cpu", "generator.cpu", "push.response.p50", "push.response.p90", "push.response.p99",
 		"push.response.p99.9",
 		"fetch.found.response.p50", "ack.response.p50", "ack.response.p99", "job.fetched.p50", "job.fetched.p99",
 	}, names(b), "a percentile needs 20 values beyond it: 960 FETCHes have no p99")
-	over := overloadedLoad()
-	for _, f := range results.BlockOf(over, "A", 1).Figures {
+	overload := overloadedLoad()
+	for _, f := range results.BlockOf(overload, "A", 1).Figures {
 		assert.Equal(t, f.Metric == "push.response.p90" || f.Metric == "push.response.p99" ||
-			f.Metric == "push.response.p99.9", f.AtLeast, f.Metric)
+			f.Metric == "push.response.p99.9", f.IsLowerBound, f.Metric)
 	}
 	for share, rate := range map[int64]float64{9: 4548, 60: 1999, 100: 1.0 / 120} { // % of the pushes that are refused
 		l := soundLoad()
@@ -149,14 +149,14 @@ func TestBlockOf(t *testing.T) {
 		l.Rate.Achieved = reports.PerSecond(l.Rate.Done, l.Measured)
 		validity.Evaluate(l)
 		b := results.BlockOf(l, "B", 1)
-		assert.Empty(t, b.Void, "a side that refuses %d %% is judged", share)
+		assert.Empty(t, b.VoidReason, "a side that refuses %d %% is judged", share)
 		assert.InDelta(t, rate, b.Figures[0].Value, 1)
 	}
 	invalid := soundLoad()
 	invalid.Plan.Overload, invalid.Rate.Dropped = "abort", 1
 	validity.Evaluate(invalid)
-	assert.Contains(t, results.BlockOf(invalid, "A", 1).Void, "INVALID")
-	assert.NotEmpty(t, results.BlockOf(&results.Load{}, "A", 1).Void)
+	assert.Contains(t, results.BlockOf(invalid, "A", 1).VoidReason, "INVALID")
+	assert.NotEmpty(t, results.BlockOf(&results.Load{}, "A", 1).VoidReason)
 }
 
 // The words of a verdict say what it needs, and those of noise how much of it there is.
@@ -174,10 +174,10 @@ func TestTheVerdictsOfAComparison(t *testing.T) {
 		"what is not primary may be open": {func(c *results.LoadComparison) { c.Ratios[1].Verdict = "inconclusive" },
 			reports.ExitWell, "no regression: rate 1 (0.998 to 1.002)"},
 		"the primary one is open": {func(c *results.LoadComparison) {
-			c.Ratios[0].Verdict, c.Ratios[0].More = "inconclusive", 9
+			c.Ratios[0].Verdict, c.Ratios[0].MorePairs = "inconclusive", 9
 		}, reports.ExitInconclusive, "inconclusive: rate 1 (0.998 to 1.002), about 9 more pairs"},
 		"too near": {func(c *results.LoadComparison) {
-			c.Ratios[0].Verdict, c.Ratios[0].More = "inconclusive", -1
+			c.Ratios[0].Verdict, c.Ratios[0].MorePairs = "inconclusive", -1
 		}, reports.ExitInconclusive, "inconclusive: rate 1 (0.998 to 1.002), too close to the margin"},
 		"no primary": {func(c *results.LoadComparison) { c.Ratios = c.Ratios[1:] }, reports.ExitInconclusive,
 			"no verdict: no block has a value for the primary metric"},

@@ -31,21 +31,21 @@ type LoadDisruptions struct {
 	// ReportsInDoubt counts acks and fails without a reply, FetchesInDoubt fetches without one.
 	ReportsInDoubt int64 `json:"reports_in_doubt"`
 	FetchesInDoubt int64 `json:"fetches_in_doubt"`
-	// Resolved is set if every job in doubt was delivered, or had the time to be: reserve_for and the time to its next
+	// IsResolved is set if every job in doubt was delivered, or had the time to be: reserve_for and the time to its next
 	// try.
-	Resolved bool `json:"resolved"`
+	IsResolved bool `json:"resolved"`
 	// Oldest is the longest time from the intended start of a push until its job was delivered.
 	Oldest time.Duration `json:"oldest_ns"`
-	// NotStarted is why the target did not start again after it was stopped; empty if it did. OnData is set if the same
+	// StartFailure is why the target did not start again after it was stopped; empty if it did. OnData is set if the same
 	// command serves in an empty folder, so that it does not start on its data.
-	NotStarted string `json:"not_started,omitempty" from:"target"`
-	OnData     bool   `json:"on_data,omitempty"`
+	StartFailure string `json:"not_started,omitempty" from:"target"`
+	OnData       bool   `json:"on_data,omitempty"`
 }
 
-// killed reports whether the target was seen to be killed.
-func (d *LoadDisruptions) killed() bool {
-	return slices.ContainsFunc(d.List, func(one LoadDisruption) bool {
-		return one.Failed == "" && strings.HasPrefix(one.Action, "kill")
+// wasKilled reports whether the target was seen to be killed.
+func (d *LoadDisruptions) wasKilled() bool {
+	return slices.ContainsFunc(d.List, func(row LoadDisruption) bool {
+		return row.Failure == "" && strings.HasPrefix(row.Action, "kill")
 	})
 }
 
@@ -68,43 +68,43 @@ type LoadDisruption struct {
 	// Oldest is the longest time from the intended start of a push until its job was delivered, of those that were
 	// delivered between its beginning and the next one.
 	Oldest time.Duration `json:"oldest_ns"`
-	// Lost counts jobs that were accepted before this stop, after the one before it, and were never delivered, and Window
-	// is how long before it the first of them was pushed: what was written earlier survived. Both are 0 unless Resolved.
-	Lost   int64         `json:"lost,omitempty"`
-	Window time.Duration `json:"window_ns,omitempty"`
-	// Failed is why it could not be done, or not ended; empty if it was.
-	Failed string `json:"failed,omitempty" from:"target"`
+	// LostJobs counts jobs that were accepted before this stop, after the one before it, and were never delivered, and Window
+	// is how long before it the first of them was pushed: what was written earlier survived. Both are 0 unless IsResolved.
+	LostJobs int64         `json:"lost,omitempty"`
+	Window   time.Duration `json:"window_ns,omitempty"`
+	// Failure is why it could not be done, or not ended; empty if it was.
+	Failure string `json:"failed,omitempty" from:"target"`
 }
 
-// perMillion returns how many there are for a million jobs; empty if there are none.
-func perMillion(part, whole int64) string {
-	if part == 0 || whole == 0 {
+// partsPerMillion returns how many there are for a million jobs; empty if there are none.
+func partsPerMillion(part, jobs int64) string {
+	if part == 0 || jobs == 0 {
 		return ""
 	}
-	return reports.Digits(float64(part)/float64(whole)*1e6) + " ppm"
+	return reports.Digits(float64(part)/float64(jobs)*1e6) + " ppm"
 }
 
-// disrupted appends what was done to the target and how it recovered, and the jobs that this concerns.
-func (p *page) disrupted(l *Load) {
+// disruptions appends what was done to the target and how it recovered, and the jobs that this concerns.
+func (p *page) disruptions(l *Load) {
 	d := l.Disruptions
 	if d == nil {
 		return
 	}
 	p.Section("DISRUPTIONS", "the disruptions of the target, and how soon it recovered")
 	t := reports.Table{Columns: []reports.Column{
-		{Title: "at", Right: true}, {Title: "what"}, {Title: "took", Right: true}, {Title: "first served", Right: true},
-		{Title: "rate back", Right: true}, {Title: "oldest job", Right: true}, {Title: "lost", Right: true},
+		{Title: "at", AlignRight: true}, {Title: "what"}, {Title: "took", AlignRight: true}, {Title: "first served", AlignRight: true},
+		{Title: "rate back", AlignRight: true}, {Title: "oldest job", AlignRight: true}, {Title: "lost", AlignRight: true},
 	}}
 	for i := range d.List {
-		one := &d.List[i]
-		if one.Failed != "" {
-			t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(reports.Duration(one.At)),
-				reports.Words(one.Words)},
-				Detail: []reports.Text{reports.Styled(reports.Caution, text.OneLine(one.Failed))}})
+		row := &d.List[i]
+		if row.Failure != "" {
+			t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(reports.Duration(row.At)),
+				reports.Words(row.Words)},
+				Detail: []reports.Text{reports.StyledText(reports.Caution, text.OneLine(row.Failure))}})
 			continue
 		}
-		t.Rows = append(t.Rows, reports.Cells(reports.Duration(one.At), one.Words, reports.Duration(one.Took),
-			after(one.Served), after(one.Back), reports.Duration(one.Oldest), one.losses(d.Resolved)))
+		t.Rows = append(t.Rows, reports.Cells(reports.Duration(row.At), row.Words, reports.Duration(row.Took),
+			recoveryWords(row.Served), recoveryWords(row.Back), reports.Duration(row.Oldest), row.losses(d.IsResolved)))
 	}
 	if len(d.List) == 0 {
 		t.Note = reports.Words("The load ended before the first disruption.")
@@ -118,21 +118,21 @@ func (p *page) disrupted(l *Load) {
 }
 
 // losses returns how many jobs a stop has lost, and since when; "-" if that is not known.
-func (d *LoadDisruption) losses(known bool) string {
+func (d *LoadDisruption) losses(isKnown bool) string {
 	switch {
-	case !known:
+	case !isKnown:
 		return "-"
-	case d.Lost == 0:
+	case d.LostJobs == 0:
 		return "0"
 	}
 	if d.Window < time.Microsecond {
-		return text.Grouped(d.Lost) + " just before"
+		return text.GroupDigits(d.LostJobs) + " just before"
 	}
-	return fmt.Sprintf("%s of the last %s", text.Grouped(d.Lost), reports.Duration(d.Window))
+	return fmt.Sprintf("%s of the last %s", text.GroupDigits(d.LostJobs), reports.Duration(d.Window))
 }
 
-// after returns a time after a disruption.
-func after(d time.Duration) string {
+// recoveryWords returns a time after a disruption.
+func recoveryWords(d time.Duration) string {
 	if d < 0 {
 		return "-"
 	}
@@ -142,19 +142,19 @@ func after(d time.Duration) string {
 // doubt appends the jobs that disruptions concern, and what became of them.
 func (p *page) doubt(l *Load) {
 	d := l.Disruptions
-	t := reports.Table{Columns: []reports.Column{{Width: 17}, {Right: true, Width: 8}, {Right: true}}}
+	t := reports.Table{Columns: []reports.Column{{Width: 17}, {AlignRight: true, Width: 8}, {AlignRight: true}}}
 	row := func(bad reports.Style, name string, n int64, words string) {
-		style, value := reports.Plain, text.Grouped(n)
+		style, value := reports.Plain, text.GroupDigits(n)
 		switch {
 		case n > 0:
 			style = bad
-		case bad == reports.Caution && l.Undecided(): // jobs that are missing may yet be among them
+		case bad == reports.Caution && l.IsUndecided(): // jobs that are missing may yet be among them
 			value = "-"
 		}
-		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(name), reports.Styled(style, value),
-			reports.Words(perMillion(n, l.Jobs.Pushed)), reports.Words(words)}})
+		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(name), reports.StyledText(style, value),
+			reports.Words(partsPerMillion(n, l.Jobs.Pushed)), reports.Words(words)}})
 	}
-	if d.killed() || d.LostByKill > 0 {
+	if d.wasKilled() || d.LostByKill > 0 {
 		row(reports.Caution, "lost by kills", d.LostByKill, "accepted before a kill, never delivered")
 	}
 	row(reports.Caution, "lost by restarts", d.LostByRestart,
@@ -166,7 +166,7 @@ func (p *page) doubt(l *Load) {
 	row(reports.Plain, "pushes in doubt", d.PushesInDoubt, "without a reply"+d.pushes())
 	row(reports.Plain, "acks in doubt", d.ReportsInDoubt, "ACKs and FAILs without a reply")
 	row(reports.Plain, "fetches in doubt", d.FetchesInDoubt, "without a reply; each may have taken a job")
-	if !d.Resolved && d.PushesInDoubt+d.ReportsInDoubt+d.FetchesInDoubt > 0 {
+	if !d.IsResolved && d.PushesInDoubt+d.ReportsInDoubt+d.FetchesInDoubt > 0 {
 		t.Note = reports.Words("Not all jobs in doubt had enough time to come back: use a longer --drain.")
 	}
 	p.Add(t)
@@ -174,11 +174,11 @@ func (p *page) doubt(l *Load) {
 
 // pushes returns what became of the pushes in doubt.
 func (d *LoadDisruptions) pushes() string {
-	if d.PushesInDoubt == 0 || !d.Resolved {
+	if d.PushesInDoubt == 0 || !d.IsResolved {
 		return ""
 	}
-	return fmt.Sprintf(": %s happened, %s did not", text.Grouped(d.PushesInDoubt-d.PushesNotCarriedOut),
-		text.Grouped(d.PushesNotCarriedOut))
+	return fmt.Sprintf(": %s happened, %s did not", text.GroupDigits(d.PushesInDoubt-d.PushesNotCarriedOut),
+		text.GroupDigits(d.PushesNotCarriedOut))
 }
 
 // cost returns what stops of the target have cost, in a few words: empty if nothing.
@@ -186,15 +186,15 @@ func (d *LoadDisruptions) cost() string {
 	if d == nil {
 		return ""
 	}
-	return reports.JoinWith(", ", some(d.LostByKill, "job", "lost by kills"),
-		some(d.TwiceByStop, "job", "delivered twice by stops"), some(d.ReturnedByStop, "job", "returned by stops"))
+	return reports.JoinWith(", ", countIfAny(d.LostByKill, "job", "lost by kills"),
+		countIfAny(d.TwiceByStop, "job", "delivered twice by stops"), countIfAny(d.ReturnedByStop, "job", "returned by stops"))
 }
 
-// resolved reports whether no job is in doubt any more.
-func (d *LoadDisruptions) resolved() bool { return d != nil && d.Resolved }
+// isResolved reports whether no job is in doubt any more.
+func (d *LoadDisruptions) isResolved() bool { return d != nil && d.IsResolved }
 
-// excused returns how many of a count of the account break no promise, because the target was stopped.
-func (d *LoadDisruptions) excused(name string) int64 {
+// excusedCount returns how many of a count of the account break no promise, because the target was stopped.
+func (d *LoadDisruptions) excusedCount(name string) int64 {
 	switch {
 	case d == nil:
 	case name == "lost":
@@ -211,30 +211,30 @@ func (d *LoadDisruptions) marks() (all []reports.Band) {
 		return nil
 	}
 	for i := range d.List {
-		one := &d.List[i]
-		if one.Failed == "" {
-			all = append(all, reports.Band{Name: one.Words, From: float64(one.At), Until: float64(one.At + one.Took)})
+		row := &d.List[i]
+		if row.Failure == "" {
+			all = append(all, reports.Band{Name: row.Words, From: float64(row.At), Until: float64(row.At + row.Took)})
 		}
 	}
 	return all
 }
 
-// worst returns the longest of the times after the disruptions, as a metric: there is no data without disruptions, and
+// worstTime returns the longest of the times after the disruptions, as a metric: there is no data without disruptions, and
 // what did not happen took for ever.
-func (d *LoadDisruptions) worst(of func(*LoadDisruption) time.Duration) (r Reading) {
+func (d *LoadDisruptions) worstTime(get func(*LoadDisruption) time.Duration) (r MetricValue) {
 	if d == nil {
 		return r
 	}
 	for i := range d.List {
-		one := &d.List[i]
-		if one.Failed != "" {
+		row := &d.List[i]
+		if row.Failure != "" {
 			continue
 		}
 		r.OK = true
-		if of(one) < 0 {
+		if get(row) < 0 {
 			r.Value = math.Inf(1)
 		}
-		r.Value = max(r.Value, float64(of(one)))
+		r.Value = max(r.Value, float64(get(row)))
 	}
 	return r
 }

@@ -24,21 +24,21 @@ func disruptedLoad() *results.Load {
 				Action: "kill", Words: "kill for 1s", At: 15 * time.Second, Took: 1342 * time.Millisecond,
 				Served: 18 * time.Millisecond, Back: 1280 * time.Millisecond, Oldest: 2 * time.Second,
 			},
-			{Action: "fill", Words: "fill for 10s", At: 30 * time.Second, Failed: "skipped: operation not permitted"},
+			{Action: "fill", Words: "fill for 10s", At: 30 * time.Second, Failure: "skipped: operation not permitted"},
 			{
 				Action: "restart", Words: "restart for 1s", At: 60 * time.Second, Took: 2 * time.Second, Served: -1, Back: -1,
 			},
 		},
 		LostByKill: 20, LostByRestart: 1, TwiceByStop: 2, ReturnedByStop: 3,
-		PushesInDoubt: 12, PushesNotCarriedOut: 5, ReportsInDoubt: 4, FetchesInDoubt: 200, Resolved: true,
+		PushesInDoubt: 12, PushesNotCarriedOut: 5, ReportsInDoubt: 4, FetchesInDoubt: 200, IsResolved: true,
 		Oldest: 75 * time.Second,
 	}
-	l.Jobs.Lost, l.Jobs.Missing, l.Jobs.Duplicated, l.Jobs.Doubtful = 21, 21, 5, 12
+	l.Jobs.LostJobs, l.Jobs.Missing, l.Jobs.Duplicated, l.Jobs.Doubtful = 21, 21, 5, 12
 	l.Findings = []results.LoadFinding{newFinding(results.FindingLostByRestart, "FWP-STATE-08", 1,
 		[]string{"fwpbench-k3v9q2-000007"})}
 	l.Findings[0].Level = reports.LevelShould
 	l.Ops[0].Errors = []results.LoadError{{Kind: "refused", Count: 100_000}}
-	validity.Evaluate(l, parsed("recovery.served<1s", "lost==0")...)
+	validity.Evaluate(l, parseThresholds("recovery.served<1s", "lost==0")...)
 	return l
 }
 
@@ -47,8 +47,8 @@ func TestDisruptedLoad(t *testing.T) {
 	l := disruptedLoad()
 	assert.Len(t, l.Validity.Reasons, 2, "errors are what was to be seen, but one was not done, and another not survived")
 	l.Disruptions.List = l.Disruptions.List[:1]
-	validity.Evaluate(l, parsed("recovery.served<1s", "lost==0")...)
-	assert.True(t, l.Validity.Valid, "errors are what was to be seen: %v", l.Validity.Reasons)
+	validity.Evaluate(l, parseThresholds("recovery.served<1s", "lost==0")...)
+	assert.True(t, l.Validity.IsValid, "errors are what was to be seen: %v", l.Validity.Reasons)
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitFindings, code, "thresholds count what no clause promises")
 	assert.Contains(t, words, "20 jobs lost by kills, 2 jobs delivered twice by stops, 3 jobs returned by stops")
@@ -62,10 +62,10 @@ func TestDisruptedLoad(t *testing.T) {
 	assert.Equal(t, reports.ExitLoss, code)
 
 	l.Disruptions = &results.LoadDisruptions{}
-	l.Findings, l.Jobs.Lost, l.Jobs.Missing, l.Jobs.Duplicated = nil, 0, 0, 0
+	l.Findings, l.Jobs.LostJobs, l.Jobs.Missing, l.Jobs.Duplicated = nil, 0, 0, 0
 	_, words = l.Outcome(reports.ExitOptions{}).Values()
 	assert.Contains(t, words, "12 in doubt")
-	l.Disruptions.Resolved = true
+	l.Disruptions.IsResolved = true
 	_, words = l.Outcome(reports.ExitOptions{}).Values()
 	assert.Contains(t, words, "all 325,011 jobs accounted for")
 }
@@ -78,7 +78,7 @@ func TestWaitingJobs(t *testing.T) {
 	for resolved, want := range map[bool]string{
 		true: "not delivered again after their reservation", false: "may come back after",
 	} {
-		l.Disruptions.Resolved = resolved
+		l.Disruptions.IsResolved = resolved
 		var out bytes.Buffer
 		out.Write(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
 		assert.Contains(t, out.String(), want)
@@ -98,24 +98,24 @@ func TestDisruptedLoadAsCases(t *testing.T) {
 	got := states(l)
 	assert.Equal(t, reports.CasePassed, got["every job is accounted for"], "stops excuse all of them")
 	assert.Equal(t, reports.CasePassed, got["1 job lost by a restart"], "it is recommended only")
-	l.Jobs.Lost++
+	l.Jobs.LostJobs++
 	assert.Equal(t, reports.CaseFailed, states(l)["every job is accounted for"])
 }
 
 func TestRecoveryMetrics(t *testing.T) {
 	t.Parallel()
 	l := disruptedLoad()
-	l.Validity.Valid = true
-	result := parsed("recovery.served<1s")[0].Evaluate(l)
+	l.Validity.IsValid = true
+	result := parseThresholds("recovery.served<1s")[0].Evaluate(l)
 	assert.True(t, result.NoData, "after the restart nothing was served")
-	assert.False(t, result.Met)
+	assert.False(t, result.IsMet)
 	l.Disruptions.List = l.Disruptions.List[:2]
 	for metric, want := range map[string]string{"recovery.served": "18 ms", "recovery.back": "1.28 s"} {
-		result = parsed(metric + "<2s")[0].Evaluate(l)
-		assert.True(t, result.Met)
+		result = parseThresholds(metric + "<2s")[0].Evaluate(l)
+		assert.True(t, result.IsMet)
 		assert.Equal(t, want, result.Actual)
 	}
-	assert.True(t, parsed("recovery.served<1s")[0].Evaluate(soundLoad()).NoData)
+	assert.True(t, parseThresholds("recovery.served<1s")[0].Evaluate(soundLoad()).NoData)
 }
 
 func TestDisruptedLoadGolden(t *testing.T) {
@@ -130,11 +130,11 @@ func TestDisruptionsAreDrawn(t *testing.T) {
 	t.Parallel()
 	charts := 0
 	for _, block := range disruptedLoad().Page(reports.PageOptions{Figures: true}).Blocks {
-		figure, is := block.(reports.Figure)
-		if !is {
+		figure, ok := block.(reports.Figure)
+		if !ok {
 			continue
 		}
-		if c, is := figure.Of.(*reports.Chart); is && c.Bands != nil {
+		if c, ok := figure.Drawing.(*reports.Chart); ok && c.Bands != nil {
 			charts++
 			require.Len(t, c.Marks, 2, figure.Title)
 			assert.Equal(t, reports.Band{Name: "kill for 1s", From: float64(15 * time.Second),
@@ -148,13 +148,13 @@ func TestDisruptionsAreDrawn(t *testing.T) {
 func TestWhatStopsLostIsNotKnownYet(t *testing.T) {
 	t.Parallel()
 	l := disruptedLoad()
-	l.Disruptions.LostByKill, l.Disruptions.PushesInDoubt, l.Disruptions.Resolved = 0, 0, false
-	l.Jobs.Drained = false
-	shown := string(page.Text(l.Page(reports.PageOptions{ShowInvalid: true}), page.TextOptions{}))
-	assert.Regexp(t, `lost by kills +- `, shown)
-	assert.Regexp(t, `twice by stops +2 `, shown)
-	assert.Regexp(t, `pushes in doubt +0 `, shown)
-	assert.Regexp(t, `kill for 1s .* -\n`, shown)
+	l.Disruptions.LostByKill, l.Disruptions.PushesInDoubt, l.Disruptions.IsResolved = 0, 0, false
+	l.Jobs.IsDrained = false
+	output := string(page.Text(l.Page(reports.PageOptions{ShowInvalid: true}), page.TextOptions{}))
+	assert.Regexp(t, `lost by kills +- `, output)
+	assert.Regexp(t, `twice by stops +2 `, output)
+	assert.Regexp(t, `pushes in doubt +0 `, output)
+	assert.Regexp(t, `kill for 1s .* -\n`, output)
 }
 
 // What a stop has lost is told with since when, and plainly where that is at once.
@@ -163,9 +163,9 @@ func TestLossesOfAStop(t *testing.T) {
 	for want, window := range map[string]time.Duration{"1 just before": 0,
 		"1 of the last 22.9 s": 22900 * time.Millisecond} {
 		l := disruptedLoad()
-		l.Disruptions.List[0].Lost, l.Disruptions.List[0].Window = 1, window
-		shown := string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
-		assert.Contains(t, shown, want)
-		assert.NotContains(t, shown, "1 in 0")
+		l.Disruptions.List[0].LostJobs, l.Disruptions.List[0].Window = 1, window
+		output := string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
+		assert.Contains(t, output, want)
+		assert.NotContains(t, output, "1 in 0")
 	}
 }

@@ -18,7 +18,7 @@ type FailedSpan struct {
 
 // The least of a FailedSpan: fewer failures may be an accident. A client pauses for up to a second after each.
 const (
-	failedLeast = 3
+	minFailed   = 3
 	failedPause = 2 * time.Second
 )
 
@@ -30,19 +30,19 @@ func FailedSpans(seconds []Second) (all []FailedSpan) {
 	for _, name := range failingOps {
 		span, failed, before := FailedSpan{Op: name}, int64(0), int64(0)
 		end := func() {
-			if failed >= failedLeast && span.Until-span.From >= gapLeast {
+			if failed >= minFailed && span.Until-span.From >= minGap {
 				all = append(all, span)
 			}
 			failed = 0
 		}
 		for i := range seconds {
 			s := &seconds[i]
-			done, errors := s.answered(name)
-			switch until := s.At + s.Over; {
+			done, errors := s.opCounts(name)
+			switch until := s.At + s.Length; {
 			case s.Phase != "measure":
 			case done > 0:
 				end() // what was answered in a second in which it began to fail was answered first
-				span.From, span.Until = s.At+time.Duration(float64(s.Over)*min(1, float64(done)/float64(max(before, 1)))), until
+				span.From, span.Until = s.At+time.Duration(float64(s.Length)*min(1, float64(done)/float64(max(before, 1)))), until
 				failed, before = 0, done
 				if errors == 0 {
 					span.From = until
@@ -61,8 +61,8 @@ func FailedSpans(seconds []Second) (all []FailedSpan) {
 	return all
 }
 
-// answered returns how many commands of a kind were answered in a second, and how many failed.
-func (s *Second) answered(name string) (done, errors int64) {
+// opCounts returns how many commands of a kind were answered in a second, and how many failed.
+func (s *Second) opCounts(name string) (done, errors int64) {
 	for i := range s.Ops {
 		if op := &s.Ops[i]; op.Op == name || strings.HasPrefix(op.Op, name+".") {
 			done, errors = done+op.Count, errors+op.Errors
@@ -79,34 +79,34 @@ func FailedShare(seconds []Second, op string) float64 {
 		names = []string{op}
 	}
 	var done, errors int64
-	var dead, over time.Duration // of the worst kind
+	var dead, total time.Duration // of the worst kind
 	for _, name := range names {
-		var only time.Duration
-		over = 0
+		var silence time.Duration
+		total = 0
 		for i := range seconds {
-			d, e := seconds[i].answered(name)
-			if over += seconds[i].Over; d == 0 && (e > 0 || only > 0) {
-				only += seconds[i].Over
+			d, e := seconds[i].opCounts(name)
+			if total += seconds[i].Length; d == 0 && (e > 0 || silence > 0) {
+				silence += seconds[i].Length
 			}
 			done, errors = done+d, errors+e
 		}
-		dead = max(dead, only)
+		dead = max(dead, silence)
 	}
-	return max(float64(errors)/float64(max(1, done+errors)), float64(dead)/float64(max(1, over)))
+	return max(float64(errors)/float64(max(1, done+errors)), float64(dead)/float64(max(1, total)))
 }
 
-// dead returns r with the greatest share of the time in which one of these commands only failed.
-func (r Reading) dead(l *Load, ops ...string) Reading {
+// withDeadShare returns r with the greatest share of the time in which one of these commands only failed.
+func (r MetricValue) withDeadShare(l *Load, ops ...string) MetricValue {
 	for _, op := range ops {
-		r.Dead = max(r.Dead, l.failing(op))
+		r.DeadShare = max(r.DeadShare, l.failedShare(op))
 	}
 	return r
 }
 
-// failing returns the share of the measurement in which commands of a kind only failed.
-func (l *Load) failing(op string) float64 {
+// failedShare returns the share of the measurement in which commands of a kind only failed.
+func (l *Load) failedShare(op string) float64 {
 	var sum time.Duration
-	for _, s := range l.Failed {
+	for _, s := range l.FailedSpans {
 		if s.Op == op && l.Disruptions == nil {
 			sum += s.Until - s.From
 		}
@@ -117,11 +117,11 @@ func (l *Load) failing(op string) float64 {
 // deadShare is the share of the measurement from which on a kind of command that only failed is a failure of the run.
 const deadShare = 0.5
 
-// dead returns the sentence about a kind of command that only failed for half of the measurement or more; empty if
+// deadSentence returns the sentence about a kind of command that only failed for half of the measurement or more; empty if
 // there is none, or nothing was achieved at all.
-func (l *Load) dead() string {
+func (l *Load) deadSentence() string {
 	for _, op := range failingOps {
-		if l.failing(op) >= deadShare && l.Rate.Done > 0 {
+		if l.failedShare(op) >= deadShare && l.Rate.Done > 0 {
 			return l.failedSpans(op)
 		}
 	}
@@ -137,12 +137,12 @@ func (l *Load) failedSpans(op string) string {
 			end = p.From + p.Took
 		}
 	}
-	for _, s := range l.Failed {
+	for _, s := range l.FailedSpans {
 		if s.Op != op {
 			continue
 		}
 		until := moment(s.Until)
-		if s.Until >= end-gapLeast/10 {
+		if s.Until >= end-minGap/10 {
 			until = "the end"
 		}
 		spans = append(spans, "from "+moment(s.From)+" to "+until)
@@ -150,16 +150,16 @@ func (l *Load) failedSpans(op string) string {
 	if len(spans) == 0 || l.Disruptions != nil {
 		return ""
 	}
-	sum, became, why := l.Sum(op), "failed", ""
-	if sum.Refused() > 0 {
-		became = "was refused"
+	sum, verb, reason := l.Sum(op), "failed", ""
+	if sum.RefusedShare() > 0 {
+		verb = "was refused"
 	}
 	for _, e := range sum.Kinds {
-		why = cmp.Or(why, e.Example)
+		reason = cmp.Or(reason, e.Example)
 	}
-	if why != "" {
-		why = " (" + text.Printable(text.OneLine(why)) + ")"
+	if reason != "" {
+		reason = " (" + text.Printable(text.OneLine(reason)) + ")"
 	}
-	when := strings.Join(spans[:min(len(spans), gapsTold)], ", ")
-	return fmt.Sprintf("every %s %s %s%s", strings.ToUpper(op), became, when, why)
+	times := strings.Join(spans[:min(len(spans), maxGaps)], ", ")
+	return fmt.Sprintf("every %s %s %s%s", strings.ToUpper(op), verb, times, reason)
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// mostPoints is how many points a curve over time has at most; of a longer run each has several seconds.
-const mostPoints = 300
+// maxPoints is how many points a curve over time has at most; of a longer run each has several seconds.
+const maxPoints = 300
 
 // timesFigures appends the percentiles of each kind of command, and the end-to-end times.
 func (p *page) timesFigures(l *Load) {
-	for _, op := range l.pictured() {
+	for _, op := range l.picturedOps() {
 		if op.Lateness.Count == 0 { // of a worker: one time
 			p.percentiles("Percentiles of "+opWords(op.Op), "", []string{opWords(op.Op)}, &op.Response)
 			continue
@@ -25,7 +25,7 @@ func (p *page) timesFigures(l *Load) {
 			"from the sending; lateness is the delay of the generator.",
 			[]string{"response", "service", "lateness"}, &op.Response, &op.Service, &op.Lateness)
 	}
-	if len(l.Flows) > 0 && !l.PiledUp() {
+	if len(l.Flows) > 0 && !l.HasPiledUp() {
 		var names []string
 		var times []*Latency
 		for i := range l.Flows {
@@ -36,9 +36,9 @@ func (p *page) timesFigures(l *Load) {
 	}
 }
 
-// pictured returns the kinds of commands whose percentiles are drawn: the one that the load is about first, and not
+// picturedOps returns the kinds of commands whose percentiles are drawn: the one that the load is about first, and not
 // those that wait for jobs or were sent before the load began.
-func (l *Load) pictured() []*LoadOp {
+func (l *Load) picturedOps() []*LoadOp {
 	var all []*LoadOp
 	for i := range l.Ops {
 		op := &l.Ops[i]
@@ -50,8 +50,8 @@ func (l *Load) pictured() []*LoadOp {
 			all = append([]*LoadOp{op}, all[:len(all)-1]...)
 		}
 	}
-	const most = 6
-	return all[:min(len(all), most)]
+	const limit = 6
+	return all[:min(len(all), limit)]
 }
 
 // percentiles appends a picture of the percentiles of some times.
@@ -64,7 +64,7 @@ func (p *page) percentiles(title, words string, names []string, times ...*Latenc
 			c.Curves = append(c.Curves, reports.Curve{Name: names[i], Points: l.quantiles()})
 		}
 	}
-	p.Add(reports.Figure{Title: title, Of: c,
+	p.Add(reports.Figure{Title: title, Drawing: c,
 		Description: "Percentiles, on an axis that stretches the highest ones: at 99 %, one in 100 took longer. " + words})
 }
 
@@ -81,15 +81,15 @@ func (l *Latency) quantiles() []reports.Point {
 	curve = slices.DeleteFunc(slices.Clone(curve), func(q Quantile) bool { return q.Q >= last })
 	var points []reports.Point
 	for _, q := range append(curve, Quantile{last, l.Max}) {
-		points = append(points, reports.Point{X: q.Q, Y: max(float64(q.Time), leastTime)})
+		points = append(points, reports.Point{X: q.Q, Y: max(float64(q.Time), minTime)})
 	}
 	return points
 }
 
 // rateFigure appends the rate over time.
 func (p *page) rateFigure(l *Load) {
-	curves := []reports.Curve{l.means("achieved", leastSpan, func(s *Second) float64 { return s.Achieved })}
-	target := l.means("target", leastSpan, func(s *Second) float64 { return s.Target })
+	curves := []reports.Curve{l.means("achieved", minSpan, func(s *Second) float64 { return s.Achieved })}
+	target := l.means("target", minSpan, func(s *Second) float64 { return s.Target })
 	if slices.ContainsFunc(target.Points, func(at reports.Point) bool { return at.Y > 0 }) {
 		curves = append(curves, target)
 	}
@@ -100,26 +100,26 @@ func (p *page) rateFigure(l *Load) {
 // dueFigure appends the jobs over time that wait for workers.
 func (p *page) dueFigure(l *Load) {
 	curve := l.means("jobs that are due", 0, func(s *Second) float64 { return float64(*cmp.Or(s.JobsDue, new(int64))) })
-	if l.Due != nil {
+	if l.JobsDue != nil {
 		p.timeFigure(l, "Jobs that wait for workers", "The jobs that were accepted and are due, and that no worker has got.",
 			axis("jobs", reports.Linear, reports.Number), []reports.Curve{curve})
 	}
 }
 
-// leastSpan is the shortest part of a second that has a rate: the last one of a phase may be a few milliseconds.
-const leastSpan = 300 * time.Millisecond
+// minSpan is the shortest part of a second that has a rate: the last one of a phase may be a few milliseconds.
+const minSpan = 300 * time.Millisecond
 
 // means returns the mean of a figure over time, of spans that are longer than least.
-func (l *Load) means(name string, least time.Duration, of func(*Second) float64) reports.Curve {
+func (l *Load) means(name string, minLength time.Duration, get func(*Second) float64) reports.Curve {
 	curve := reports.Curve{Name: name}
-	for _, some := range l.spans() {
-		var over, sum float64
-		for i := range some {
-			w := some[i].Over.Seconds()
-			over, sum = over+w, sum+w*of(&some[i])
+	for _, group := range l.spans() {
+		var length, sum float64
+		for i := range group {
+			w := group[i].Length.Seconds()
+			length, sum = length+w, sum+w*get(&group[i])
 		}
-		if over > 0 && over >= least.Seconds() {
-			curve.Points = append(curve.Points, reports.Point{X: float64(some[0].At), Y: sum / over})
+		if length > 0 && length >= minLength.Seconds() {
+			curve.Points = append(curve.Points, reports.Point{X: float64(group[0].At), Y: sum / length})
 		}
 	}
 	return curve
@@ -127,14 +127,14 @@ func (l *Load) means(name string, least time.Duration, of func(*Second) float64)
 
 // latencyFigure appends percentiles over time of the command that the load is about.
 func (p *page) latencyFigure(l *Load) {
-	measured := false
+	hasTimes := false
 	var curves []reports.Curve
 	for k, name := range []string{"response p50", "response p99", "response max", "service p99", "lateness p99"} {
 		curve := reports.Curve{Name: name}
-		for _, some := range l.spans() {
+		for _, group := range l.spans() {
 			var worst time.Duration
-			for i := range some {
-				op := reports.Find(some[i].Ops, func(o *SecondOp) bool { return o.Op == l.Rate.Op })
+			for i := range group {
+				op := reports.Find(group[i].Ops, func(o *SecondOp) bool { return o.Op == l.Rate.Op })
 				if op != nil && op.Count > 0 {
 					worst = max(worst, [...]time.Duration{
 						op.ResponseP50, op.ResponseP99, op.ResponseMax, op.ServiceP99, op.LatenessP99,
@@ -143,54 +143,54 @@ func (p *page) latencyFigure(l *Load) {
 			}
 			y := math.NaN()
 			if worst > 0 {
-				measured, y = true, max(float64(worst), leastTime)
+				hasTimes, y = true, max(float64(worst), minTime)
 			}
-			curve.Points = append(curve.Points, reports.Point{X: float64(some[0].At), Y: y})
+			curve.Points = append(curve.Points, reports.Point{X: float64(group[0].At), Y: y})
 		}
 		curves = append(curves, curve)
 	}
-	if measured {
+	if hasTimes {
 		p.timeFigure(l, "Times over time of "+opWords(l.Rate.Op),
 			"The percentiles of each second; a point for several seconds shows the longest.",
 			axis("time", reports.Log, reports.Nanoseconds), curves)
 	}
 }
 
-// leastTime is the shortest time on a logarithmic axis: no histogram tells apart what is shorter.
-const leastTime = 1000
+// minTime is the shortest time on a logarithmic axis: no histogram tells apart what is shorter.
+const minTime = 1000
 
 // healthFigure appends how busy the generator was over time.
 func (p *page) healthFigure(l *Load) {
-	const least = 200 * time.Millisecond // a shorter part has too few ticks of the system's clock
-	used := l.means("CPU of the generator", least, func(s *Second) float64 { return s.CPU })
-	limit := reports.Curve{Name: "CPUs that it may use", Points: slices.Clone(used.Points)}
+	const minLength = 200 * time.Millisecond // a shorter part has too few ticks of the system's clock
+	cpu := l.means("CPU of the generator", minLength, func(s *Second) float64 { return s.CPU })
+	limit := reports.Curve{Name: "CPUs that it may use", Points: slices.Clone(cpu.Points)}
 	for i := range limit.Points {
 		limit.Points[i].Y = float64(l.cpus())
 	}
 	p.timeFigure(l, "CPU of the generator", "If the generator uses all of its CPUs, it measures itself.",
-		axis("CPUs", reports.Linear, reports.Number), []reports.Curve{used, limit})
+		axis("CPUs", reports.Linear, reports.Number), []reports.Curve{cpu, limit})
 }
 
 // serverFigures appends what the target used over time, if that is known.
 func (p *page) serverFigures(l *Load) {
 	for _, figure := range []struct {
-		unit  string
-		of    []string
-		least time.Duration // a shorter part has too few ticks of the system's clock
+		unit      string
+		names     []string
+		minLength time.Duration // a shorter part has too few ticks of the system's clock
 	}{
 		{"CPUs", []string{"CPU"}, 200 * time.Millisecond}, {"MiB", []string{"memory", "redis"}, 0},
 		{"threads", []string{"threads"}, 0}, {"jobs", []string{"waiting jobs"}, 0},
 		{"jobs", []string{"concurrent jobs"}, 0},
 	} {
 		var curves []reports.Curve
-		for _, name := range figure.of {
-			known := func(s *Second) bool {
-				_, known := s.Server.figure(name)
-				return known && s.Over >= figure.least
+		for _, name := range figure.names {
+			hasFigure := func(s *Second) bool {
+				_, hasFigure := s.Server.figure(name)
+				return hasFigure && s.Length >= figure.minLength
 			}
 			curve := reports.Curve{Name: name}
-			for _, some := range l.spans() {
-				if s := reports.Find(some, known); s != nil {
+			for _, group := range l.spans() {
+				if s := reports.Find(group, hasFigure); s != nil {
 					y, _ := s.Server.figure(name)
 					curve.Points = append(curve.Points, reports.Point{X: float64(s.At), Y: y})
 				}
@@ -200,21 +200,21 @@ func (p *page) serverFigures(l *Load) {
 			}
 		}
 		if len(curves) > 0 {
-			words, whose := "The server with all of its processes.", "The server's "
+			words, prefix := "The server with all of its processes.", "The server's "
 			switch {
 			case l.Worker != nil:
-				words, whose = "The worker with all of its processes.", "The worker's "
+				words, prefix = "The worker with all of its processes.", "The worker's "
 			case figure.unit == "jobs":
 				words = "Jobs of the run in its queues, according to INFO."
 			}
-			p.timeFigure(l, whose+figure.of[0], words,
+			p.timeFigure(l, prefix+figure.names[0], words,
 				axis(figure.unit, reports.Linear, reports.Number), curves)
 		}
 	}
 }
 
 // figure returns a figure by its name in pictures, and whether it is known.
-func (s *ServerSecond) figure(name string) (value float64, known bool) {
+func (s *ServerSecond) figure(name string) (value float64, ok bool) {
 	switch {
 	case s == nil:
 		return 0, false
@@ -230,7 +230,7 @@ func (s *ServerSecond) figure(name string) (value float64, known bool) {
 
 // jobsFigure appends the account of the jobs.
 func (p *page) jobsFigure(l *Load) {
-	p.Add(reports.Figure{Title: "Account of the jobs", Of: &reports.Bars{Bars: l.Jobs.rows(l.Disruptions)},
+	p.Add(reports.Figure{Title: "Account of the jobs", Drawing: &reports.Bars{Bars: l.Jobs.rows(l.Disruptions)},
 		Description: "The jobs of this run by their end. Lost, duplicated and foreign jobs are findings (red), unless a " +
 			"stop of the target excuses them."})
 }
@@ -241,31 +241,31 @@ func (p *page) heatFigure(l *Load) {
 		return
 	}
 	h := &reports.Heat{
-		X:     axis("time since the start", reports.Linear, reports.Nanoseconds),
-		Y:     axis("response", reports.Log, reports.Nanoseconds),
-		Least: float64(time.Microsecond),
+		X:       axis("time since the start", reports.Linear, reports.Nanoseconds),
+		Y:       axis("response", reports.Log, reports.Nanoseconds),
+		Minimum: float64(time.Microsecond),
 	}
 	for _, edge := range l.Heat.Edges {
 		h.Edges = append(h.Edges, float64(edge))
 	}
-	each := (len(l.Heat.Columns) + mostPoints - 1) / mostPoints
-	for some := range slices.Chunk(l.Heat.Columns, each) {
-		sum := reports.HeatColumn{At: float64(some[0].At), Counts: make([]int64, len(h.Edges))}
-		for _, c := range some {
+	each := (len(l.Heat.Columns) + maxPoints - 1) / maxPoints
+	for group := range slices.Chunk(l.Heat.Columns, each) {
+		sum := reports.HeatColumn{At: float64(group[0].At), Counts: make([]int64, len(h.Edges))}
+		for _, c := range group {
 			for i := range min(len(c.Counts), len(sum.Counts)) {
 				sum.Counts[i] += c.Counts[i]
 			}
 		}
 		h.Columns = append(h.Columns, sum)
 	}
-	h.Over = float64(time.Duration(each) * time.Second)
-	p.Add(reports.Figure{Title: "Map of response times of " + opWords(l.Heat.Op), Of: h,
+	h.ColumnWidth = float64(time.Duration(each) * time.Second)
+	p.Add(reports.Figure{Title: "Map of response times of " + opWords(l.Heat.Op), Drawing: h,
 		Description: "The number of commands by response time, over time: darker means more." + perPoint(each)})
 }
 
-// spans returns the seconds of a run that are drawn in some mostPoints groups, each of one phase.
+// spans returns the seconds of a run that are drawn in some maxPoints groups, each of one phase.
 func (l *Load) spans() (groups [][]Second) {
-	drawn, each := l.drawn(), l.perPoint()
+	drawn, each := l.drawnSeconds(), l.perPoint()
 	for from, i := 0, 1; i <= len(drawn); i++ {
 		if i == len(drawn) || i-from == each || drawn[i].Phase != drawn[from].Phase {
 			groups, from = append(groups, drawn[from:i]), i
@@ -277,8 +277,8 @@ func (l *Load) spans() (groups [][]Second) {
 // drainShare is the longest part of a picture that the drain may take, in parts of what is before it.
 const drainShare = 4
 
-// drawn returns the seconds of a run but for the end of a drain that would squeeze the picture of the load.
-func (l *Load) drawn() []Second {
+// drawnSeconds returns the seconds of a run but for the end of a drain that would squeeze the picture of the load.
+func (l *Load) drawnSeconds() []Second {
 	drain := slices.IndexFunc(l.Series, func(s Second) bool { return s.Phase == "drain" || s.Phase == "close" })
 	if drain < 1 {
 		return l.Series
@@ -286,7 +286,7 @@ func (l *Load) drawn() []Second {
 	return l.Series[:min(len(l.Series), drain+max(drain/drainShare, 3))]
 }
 
-func (l *Load) perPoint() int { return max(1, (len(l.drawn())+mostPoints-1)/mostPoints) }
+func (l *Load) perPoint() int { return max(1, (len(l.drawnSeconds())+maxPoints-1)/maxPoints) }
 
 // timeFigure appends a picture over the time of a run, with its phases, if there is something to draw.
 func (p *page) timeFigure(l *Load, title, words string, y reports.Axis, curves []reports.Curve) {
@@ -294,8 +294,8 @@ func (p *page) timeFigure(l *Load, title, words string, y reports.Axis, curves [
 		return
 	}
 	c := &reports.Chart{X: axis("time since the start", reports.Linear, reports.Nanoseconds), Y: y, Curves: curves}
-	drawn := l.drawn()
-	end := float64(drawn[len(drawn)-1].At + drawn[len(drawn)-1].Over)
+	drawn := l.drawnSeconds()
+	end := float64(drawn[len(drawn)-1].At + drawn[len(drawn)-1].Length)
 	for _, p := range l.Phases {
 		if from := float64(p.From); from < end {
 			c.Bands = append(c.Bands, reports.Band{Name: p.Name, From: from, Until: min(end, float64(p.From+p.Took))})
@@ -307,7 +307,7 @@ func (p *page) timeFigure(l *Load, title, words string, y reports.Axis, curves [
 	if c.Marks = l.Disruptions.marks(); len(c.Marks) > 0 {
 		words += " The coloured bars are disruptions."
 	}
-	p.Add(reports.Figure{Title: title, Of: c, Description: words + perPoint(l.perPoint())})
+	p.Add(reports.Figure{Title: title, Drawing: c, Description: words + perPoint(l.perPoint())})
 }
 
 func perPoint(each int) string {

@@ -25,7 +25,7 @@ func TestPicturesOfALoad(t *testing.T) {
 	t.Parallel()
 	times := Latency{Count: 100, Min: 500, P50: 2000, P90: 3000, P99: 4000, P999: 5000, P9999: 5500, Max: 6000}
 	l := &Load{
-		Validity: Validity{Valid: true}, Rate: LoadRate{Op: "push", Done: 1000, Achieved: 100},
+		Validity: Validity{IsValid: true}, Rate: LoadRate{Op: "push", Done: 1000, Achieved: 100},
 		Phases: []Phase{{Name: "measure", Took: 10 * time.Minute}},
 		Ops: []LoadOp{
 			{Op: "connect", Count: 50, Response: times}, {Op: "ack", Count: 100, Rate: 1, Response: times, Service: times},
@@ -34,10 +34,10 @@ func TestPicturesOfALoad(t *testing.T) {
 		},
 	}
 	for i := range 601 {
-		l.Series = append(l.Series, Second{At: time.Duration(i) * time.Second, Over: time.Second, Achieved: float64(i % 3)})
+		l.Series = append(l.Series, Second{At: time.Duration(i) * time.Second, Length: time.Second, Achieved: float64(i % 3)})
 	}
 	var titles []string
-	for _, op := range l.pictured() {
+	for _, op := range l.picturedOps() {
 		titles = append(titles, op.Op)
 	}
 	assert.Equal(t, []string{"push", "ack"}, titles, "the one that the load is about comes first")
@@ -46,7 +46,7 @@ func TestPicturesOfALoad(t *testing.T) {
 	require.Contains(t, all, "Rate over time")
 	rate := all["Rate over time"]
 	assert.Contains(t, rate.Description, "Each point stands for 3 seconds.")
-	chart := rate.Of.(*reports.Chart)
+	chart := rate.Drawing.(*reports.Chart)
 	require.Len(t, chart.Curves, 1, "a closed loop has no target")
 	assert.Len(t, chart.Curves[0].Points, 201)
 	assert.Equal(t, reports.Point{X: 0, Y: 1}, chart.Curves[0].Points[0], "the mean of three seconds")
@@ -54,7 +54,7 @@ func TestPicturesOfALoad(t *testing.T) {
 	assert.NotContains(t, all, "Times over time of push", "no second has times")
 	assert.Empty(t, figuresOf(l.Page(reports.PageOptions{})))
 
-	percentiles := all["Percentiles of push"].Of.(*reports.Chart)
+	percentiles := all["Percentiles of push"].Drawing.(*reports.Chart)
 	require.Len(t, percentiles.Curves, 1, "only the response has values")
 	points := percentiles.Curves[0].Points
 	assert.Equal(t, reports.Point{X: 0, Y: 1000}, points[0], "no histogram tells apart what is shorter than 1 us")
@@ -67,15 +67,15 @@ func TestTheMapOfTimes(t *testing.T) {
 	for i := range 450 {
 		l.Heat.Columns = append(l.Heat.Columns, HeatSecond{At: time.Duration(i) * time.Second, Counts: []int64{1, int64(i)}})
 	}
-	p := page{pictures: true}
+	p := page{hasPictures: true}
 	p.heatFigure(l)
-	h := figuresOf(p.Page)["Map of response times of push"].Of.(*reports.Heat)
+	h := figuresOf(p.Page)["Map of response times of push"].Drawing.(*reports.Heat)
 	require.Len(t, h.Columns, 225, "two seconds in a column")
 	assert.Equal(t, []int64{2, 0 + 1, 0}, h.Columns[0].Counts)
 	assert.Equal(t, []int64{2, 448 + 449, 0}, h.Columns[224].Counts)
-	assert.InDelta(t, float64(2*time.Second), h.Over, 0)
+	assert.InDelta(t, float64(2*time.Second), h.ColumnWidth, 0)
 	assert.Equal(t, []float64{1000, 2000, 4000}, h.Edges)
-	none := page{pictures: true}
+	none := page{hasPictures: true}
 	none.heatFigure(&Load{})
 	assert.Empty(t, none.Blocks)
 }
@@ -85,12 +85,12 @@ func TestSeriesAsCSVLeavesOutTimesOfNoValues(t *testing.T) {
 	l := &Load{
 		Ops: []LoadOp{{Op: "push"}, {Op: "ack"}},
 		Series: []Second{
-			{Over: time.Second, Phase: "measure", Ops: []SecondOp{{Op: "push", Count: 1, LatenessP99: 5},
+			{Length: time.Second, Phase: "measure", Ops: []SecondOp{{Op: "push", Count: 1, LatenessP99: 5},
 				{Op: "info", Errors: 2}}},
-			{At: time.Second, Over: time.Second, Flows: []SecondFlow{{Flow: "job.acked", Count: 2, Max: 9}}},
+			{At: time.Second, Length: time.Second, Flows: []SecondFlow{{Flow: "job.acked", Count: 2, Max: 9}}},
 		},
 	}
-	ops, flows := l.inSeries()
+	ops, flows := l.seriesNames()
 	assert.Equal(t, []string{"push", "info"}, ops, "those of the table first, and none without a value")
 	assert.Equal(t, []string{"job.acked"}, flows)
 	_, first := l.Series[0].row(false, ops, flows, nil)
@@ -108,19 +108,19 @@ func TestPicturesAreAboutTheLoad(t *testing.T) {
 		{Name: "measure", Took: 30010 * time.Millisecond},
 		{Name: "drain", From: 30010 * time.Millisecond, Took: 210 * time.Second},
 	}}
-	l.Validity.Valid = true
+	l.Validity.IsValid = true
 	for i := range 30 {
 		l.Series = append(l.Series, Second{
-			At: time.Duration(i) * time.Second, Over: time.Second, Phase: "measure", Achieved: 100,
+			At: time.Duration(i) * time.Second, Length: time.Second, Phase: "measure", Achieved: 100,
 		})
 	}
-	l.Series = append(l.Series, Second{At: 30 * time.Second, Over: 10 * time.Millisecond, Phase: "measure"})
+	l.Series = append(l.Series, Second{At: 30 * time.Second, Length: 10 * time.Millisecond, Phase: "measure"})
 	for i := range 210 {
-		l.Series = append(l.Series, Second{At: time.Duration(30+i) * time.Second, Over: time.Second, Phase: "drain"})
+		l.Series = append(l.Series, Second{At: time.Duration(30+i) * time.Second, Length: time.Second, Phase: "drain"})
 	}
 	figure := figuresOf(l.Page(reports.PageOptions{Figures: true}))["Rate over time"]
-	chart, is := figure.Of.(*reports.Chart)
-	require.True(t, is)
+	chart, ok := figure.Drawing.(*reports.Chart)
+	require.True(t, ok)
 	points := chart.Curves[0].Points
 	for _, at := range points {
 		if at.X <= float64(29*time.Second) {
@@ -136,7 +136,7 @@ func TestPicturesAreAboutTheLoad(t *testing.T) {
 	l.Series = l.Series[:31]
 	for len(l.Series) < 700 { // so that a point is several seconds: none of them is of two phases
 		i := len(l.Series)
-		l.Series = append(l.Series, Second{At: time.Duration(i) * time.Second, Over: time.Second, Phase: "measure"})
+		l.Series = append(l.Series, Second{At: time.Duration(i) * time.Second, Length: time.Second, Phase: "measure"})
 		l.Series[i].Achieved = 100
 	}
 	l.Series[699].Phase, l.Series[699].Achieved = "drain", 0

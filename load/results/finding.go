@@ -52,8 +52,8 @@ const (
 	FindingLaw FindingKind = "law"
 )
 
-// FindingsKept is how many jids a LoadFinding names at most.
-const FindingsKept = 1000
+// MaxJIDs is how many jids a LoadFinding names at most.
+const MaxJIDs = 1000
 
 // LoadFinding is one kind of wrong behaviour of the target, with the jobs in question.
 type LoadFinding struct {
@@ -64,18 +64,18 @@ type LoadFinding struct {
 	Clause string `json:"clause,omitempty"`
 	// Level is the level of the clause; empty if there is no clause or it is not known.
 	Level reports.Level `json:"level,omitempty"`
-	// What is what happened, in a few words without a full stop.
-	What string `json:"what"`
+	// Description is what happened, in a few words without a full stop.
+	Description string `json:"what"`
 	// Count is how often it happened.
 	Count int64 `json:"count"`
-	// JIDs holds the jobs in question, the first FindingsKept of them, in the order in which they were found; for grammar
+	// JIDs holds the jobs in question, the first MaxJIDs of them, in the order in which they were found; for grammar
 	// and replies it may hold what was received, shortened.
 	JIDs []string `json:"jids,omitempty"`
 	// Pushed holds when the jobs of JIDs were pushed, from the start of the run; -1 if that is not known, and nil if it is
 	// not of any. Long ago it is when the first of 256 jobs was pushed that are next to it.
 	Pushed []time.Duration `json:"pushed_ns,omitempty"`
-	// More is how many there are beyond JIDs.
-	More int64 `json:"more,omitempty"`
+	// MoreJIDs is how many there are beyond JIDs.
+	MoreJIDs int64 `json:"more,omitempty"`
 	// Notes is more about single cases: "pushed to 0, delivered from 1" for example.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -88,14 +88,14 @@ func (f *LoadFinding) quotes() bool {
 	return f.Kind == FindingGrammar || f.Kind == FindingReply || f.Kind == FindingLaw
 }
 
-// NewLoadFinding returns the finding of that kind, described, with the first FindingsKept jids. Count is at least the
+// NewLoadFinding returns the finding of that kind, described, with the first MaxJIDs jids. Count is at least the
 // number of jids.
 func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {
 	count = max(count, int64(len(jids)))
-	kept := slices.Clone(jids[:min(len(jids), FindingsKept)])
+	first := slices.Clone(jids[:min(len(jids), MaxJIDs)])
 	return LoadFinding{
-		Kind: kind, Breach: string(kind), What: cmp.Or(findingKinds[kind].meaning, string(kind)), Count: count, JIDs: kept,
-		More: count - int64(len(kept)),
+		Kind: kind, Breach: string(kind), Description: cmp.Or(findingKinds[kind].meaning, string(kind)), Count: count, JIDs: first,
+		MoreJIDs: count - int64(len(first)),
 	}
 }
 
@@ -128,28 +128,28 @@ var findingKinds = map[FindingKind]struct{ thing, wrong, meaning string }{
 
 // String returns how often it happened: "3 jobs lost", "2,221 wrong replies".
 func (f *LoadFinding) String() string {
-	kind, known := findingKinds[f.Kind]
-	if !known {
-		return text.Grouped(f.Count) + " " + string(f.Kind)
+	kind, ok := findingKinds[f.Kind]
+	if !ok {
+		return text.GroupDigits(f.Count) + " " + string(f.Kind)
 	}
 	return text.Count(f.Count, kind.thing) + kind.wrong
 }
 
-// pushed returns between which times the jobs were pushed, empty if none is known.
-func (f *LoadFinding) pushed() string {
-	known := slices.DeleteFunc(slices.Clone(f.Pushed), func(at time.Duration) bool { return at < 0 })
-	if len(known) == 0 {
+// pushTimes returns between which times the jobs were pushed, empty if none is known.
+func (f *LoadFinding) pushTimes() string {
+	times := slices.DeleteFunc(slices.Clone(f.Pushed), func(at time.Duration) bool { return at < 0 })
+	if len(times) == 0 {
 		return ""
 	}
-	from, until := moment(slices.Min(known)), moment(slices.Max(known))
+	from, until := moment(slices.Min(times)), moment(slices.Max(times))
 	if from == until {
 		return ", pushed at " + from
 	}
 	return ", pushed from " + from + " to " + until
 }
 
-// withTimes returns the jids, each with when its job was pushed.
-func (f *LoadFinding) withTimes() []string {
+// jidsWithTimes returns the jids, each with when its job was pushed.
+func (f *LoadFinding) jidsWithTimes() []string {
 	jids := slices.Clone(f.JIDs)
 	for i := range min(len(jids), len(f.Pushed)) {
 		if f.Pushed[i] >= 0 {
@@ -159,14 +159,14 @@ func (f *LoadFinding) withTimes() []string {
 	return jids
 }
 
-// leftOver returns how many jobs are not shown, and where they are.
-func leftOver(left, unkept int64) string {
-	words := "and " + text.Grouped(left) + " more"
+// moreWords returns how many jobs are not shown, and where they are.
+func moreWords(remaining, unlisted int64) string {
+	words := "and " + text.GroupDigits(remaining) + " more"
 	switch {
-	case unkept == left:
+	case unlisted == remaining:
 		return words
-	case unkept > 0:
-		return words + "; --verbose and JSON list the first " + text.Grouped(FindingsKept)
+	case unlisted > 0:
+		return words + "; --verbose and JSON list the first " + text.GroupDigits(MaxJIDs)
 	}
 	return words + "; --verbose and JSON list all"
 }

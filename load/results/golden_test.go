@@ -20,25 +20,25 @@ import (
 
 func loadSamples() map[string]*results.Load {
 	interrupted := soundLoad()
-	interrupted.Interrupted, interrupted.Jobs.Drained = true, false
+	interrupted.Interrupted, interrupted.Jobs.IsDrained = true, false
 	interrupted.Jobs.Missing, interrupted.Jobs.NotDrained = 11, "the run was interrupted twice"
 	closed := soundLoad()
-	closed.Plan.Open, closed.Plan.Overload, closed.Plan.Stages = false, "", nil
+	closed.Plan.IsOpenLoop, closed.Plan.Overload, closed.Plan.Stages = false, "", nil
 	closed.Plan.Words = "100 producers push as fast as replies come for 60 s; 100 workers fetch and acknowledge at once"
 	closed.Rate = results.LoadRate{Op: "push", Achieved: 8122.7, Done: 487_362}
 	closed.Health.CPUShare, closed.Health.MachinePeak, closed.Health.Unknown = 0.9, 0.999, []string{"cgroup"}
 	validity.Evaluate(closed)
-	gone := soundLoad()
-	gone.Gone = "connection refused, 31.2 s after the start"
-	gone.Jobs = results.LoadJobs{
+	goneLoad := soundLoad()
+	goneLoad.LossReason = "connection refused, 31.2 s after the start"
+	goneLoad.Jobs = results.LoadJobs{
 		Pushed: 104_300, Doubtful: 41, Delivered: 104_280, Acked: 104_211, Missing: 20, InDoubt: 20, FetchesLost: 100,
 		NotDrained: "the target did not come back",
 	}
-	validity.Evaluate(gone)
+	validity.Evaluate(goneLoad)
 	return map[string]*results.Load{
 		"load-sound": soundLoad(), "load-overloaded": overloadedLoad(), "load-invalid": invalidLoad(),
 		"load-lossy": lossyLoad(),
-		"load-parts": partsLoad(), "load-interrupted": interrupted, "load-closed": closed, "load-gone": gone,
+		"load-parts": partsLoad(), "load-interrupted": interrupted, "load-closed": closed, "load-gone": goneLoad,
 		"load-empty": {},
 		"load-unreachable": {
 			Target: results.LoadTarget{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
@@ -61,7 +61,7 @@ func TestLoadGolden(t *testing.T) {
 		t.Run(name+" as JSON", func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			require.NoError(t, shortened(loadSamples()[name]).WriteJSON(&out, reports.ExitOptions{}))
+			require.NoError(t, shorten(loadSamples()[name]).WriteJSON(&out, reports.ExitOptions{}))
 			golden.File(t, "testdata/"+name+".json.golden", out.Bytes())
 		})
 	}
@@ -73,8 +73,8 @@ func TestLoadGolden(t *testing.T) {
 	})
 }
 
-// shortened keeps golden files short: of many jids a few say as much.
-func shortened(l *results.Load) *results.Load {
+// shorten keeps golden files short: of many jids a few say as much.
+func shorten(l *results.Load) *results.Load {
 	for i := range l.Findings {
 		f := &l.Findings[i]
 		*f = newFinding(f.Kind, f.Clause, f.Count, f.JIDs[:min(len(f.JIDs), 3)])
@@ -137,8 +137,8 @@ func TestShowInvalid(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	out.Write(page.Text(invalidLoad().Page(reports.PageOptions{ShowInvalid: true}), page.TextOptions{}))
-	_, figures, is := strings.Cut(out.String(), "FIGURES OF AN INVALID RUN\n")
-	require.True(t, is)
+	_, figures, ok := strings.Cut(out.String(), "FIGURES OF AN INVALID RUN\n")
+	require.True(t, ok)
 	for _, want := range []string{"not quote them", "RATE", "TIMES", "\n  push\n    response"} {
 		assert.Contains(t, figures, want)
 	}

@@ -2,10 +2,10 @@ package results
 
 import "time"
 
-// Health is the generator's own error bar: what it and its machine used while it measured, in the time Over. Unknown
+// Health is the generator's own error bar: what it and its machine used while it measured, in the time Length. Unknown
 // names what this operating system does not provide; the fields are 0 then.
 type Health struct {
-	Over time.Duration `json:"over_ns"`
+	Length time.Duration `json:"over_ns"`
 	// CPUUser and CPUSystem are the CPU time of this process.
 	CPUUser   time.Duration `json:"cpu_user_ns"`
 	CPUSystem time.Duration `json:"cpu_system_ns"`
@@ -82,7 +82,7 @@ type ClockJump struct {
 // Validity is whether the figures of a run are about the target. The zero value is INVALID: figures that were not
 // evaluated are not a result.
 type Validity struct {
-	Valid bool `json:"valid"`
+	IsValid bool `json:"valid"`
 	// Reasons holds why not; empty if valid.
 	Reasons []Reason `json:"reasons,omitempty"`
 	// Remarks holds what the reader of the figures should know, one sentence each, though they are valid.
@@ -91,8 +91,8 @@ type Validity struct {
 	Limit string `json:"limit,omitempty"`
 	// Share is the generator's own part of the median cycle of a closed loop: of the time from one command of a connection
 	// to the next one. From a tenth on (Bounds) rates are lower bounds, and times upper ones.
-	Share  float64 `json:"generator_share,omitempty"`
-	Bounds bool    `json:"bounds,omitempty"`
+	Share     float64 `json:"generator_share,omitempty"`
+	HasBounds bool    `json:"bounds,omitempty"`
 }
 
 // ReasonStill is the ID of the reason that the generator stood still.
@@ -106,8 +106,8 @@ type Reason struct {
 	// ID is a stable slug: ReasonStill, "empty", "errors", ReasonRefused, "late", "saturated", "files", "ports", "memory",
 	// "connections", "aborted", "behind", "stolen", "throttled", "clock", "disruptions", "start" or "part".
 	ID string `json:"id"`
-	// What is what was observed and which limit it passed, in one sentence without a full stop.
-	What string `json:"what" from:"target"`
+	// Description is what was observed and which limit it passed, in one sentence without a full stop.
+	Description string `json:"what" from:"target"`
 	// Do is what to do about it, in one sentence without a full stop.
 	Do string `json:"do"`
 	// Facts are the figures behind it.
@@ -127,9 +127,9 @@ type LoadWorker struct {
 	// Command is how it was started, and Concurrency how many jobs it was told to work at a time.
 	Command     string `json:"command"`
 	Concurrency int    `json:"concurrency"`
-	// InHand is the mean of the jobs that it had in hand while measuring, and InHandMost the most.
-	InHand     float64 `json:"in_hand"`
-	InHandMost int64   `json:"in_hand_most"`
+	// InHand is the mean of the jobs that it had in hand while measuring, and InHandMax the most.
+	InHand    float64 `json:"in_hand"`
+	InHandMax int64   `json:"in_hand_most"`
 	// Connections is how many it had open at a time, at most.
 	Connections int `json:"connections"`
 	// MemoryPeak is the most memory in bytes that its processes had resident at the end of a second.
@@ -137,8 +137,8 @@ type LoadWorker struct {
 	// Beats counts its heartbeats, and BeatGap is the longest time without one, that until its end included.
 	Beats   int64         `json:"beats"`
 	BeatGap time.Duration `json:"beat_gap_ns"`
-	// ServerOwn is the mean time that the server took for a fetch of a job or for an ack: it is not the worker's.
-	ServerOwn time.Duration `json:"server_own_ns"`
+	// ServerTime is the mean time that the server took for a fetch of a job or for an ack: it is not the worker's.
+	ServerTime time.Duration `json:"server_own_ns"`
 	// Output holds the last lines that it printed, if it ended by itself or did not work.
 	Output []string `json:"output,omitempty" from:"target"`
 }

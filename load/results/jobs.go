@@ -21,15 +21,15 @@ type LoadJobs struct {
 	Redelivered int64 `json:"redelivered" join:"sum"`
 	Acked       int64 `json:"acked" join:"sum"`  // ack answered with OK
 	Failed      int64 `json:"failed" join:"sum"` // fail answered with OK
-	// Lost counts jobs that were accepted and never delivered, beyond FetchesLost; it means something only if Drained.
-	Lost int64 `json:"lost" join:"sum"`
+	// LostJobs counts jobs that were accepted and never delivered, beyond FetchesLost; it means something only if IsDrained.
+	LostJobs int64 `json:"lost" join:"sum"`
 	// Duplicated counts deliveries of a job that a worker held or whose end was known.
 	Duplicated int64 `json:"duplicated" join:"sum"`
 	// Foreign counts deliveries that are not of this run, or from a queue that was not asked for, or changed.
 	Foreign int64 `json:"foreign" join:"sum"`
 	// OutOfOrder counts jobs delivered after one that was pushed later to the same queue. No clause forbids it.
 	OutOfOrder int64 `json:"out_of_order" join:"sum"`
-	Held       int64 `json:"held" join:"sum"`     // delivered and neither acknowledged nor failed at the end
+	HeldJobs   int64 `json:"held" join:"sum"`     // delivered and neither acknowledged nor failed at the end
 	Waiting    int64 `json:"waiting" join:"sum"`  // may come back after the end: failed, or their reservation runs
 	Missing    int64 `json:"missing" join:"sum"`  // accepted and never delivered
 	InDoubt    int64 `json:"in_doubt" join:"sum"` // of these, as many as a lost fetch may have taken
@@ -39,9 +39,9 @@ type LoadJobs struct {
 	// Unknown is what the account of several generators does not have: "what segment 3/4 did is not known" for example.
 	// Empty if it is whole.
 	Unknown string `json:"unknown,omitempty"`
-	// Drained is set if the queues of the run were seen empty at the end, and every job that is missing is known to be
+	// IsDrained is set if the queues of the run were seen empty at the end, and every job that is missing is known to be
 	// lost or may have gone with a fetch without an answer.
-	Drained bool `json:"drained"`
+	IsDrained bool `json:"drained"`
 	// NotDrained is why not, if not.
 	NotDrained string `json:"not_drained,omitempty" from:"target"`
 }
@@ -54,11 +54,11 @@ type ClientCounts struct {
 
 // jobCounts holds the counts of the account, in the order of metrics.
 var jobCounts = []count{
-	{"lost", "pushed", finding | ifDrained, "jobs accepted and never delivered, of those pushed",
+	{"lost", "pushed", finding | needsDrain, "jobs accepted and never delivered, of those pushed",
 		"accepted and never delivered"},
-	{"missing", "pushed", ifDrained, "jobs accepted but not delivered before the end, of those pushed",
+	{"missing", "pushed", needsDrain, "jobs accepted but not delivered before the end, of those pushed",
 		"accepted but not delivered before the end"},
-	{"duplicated", "delivered", alwaysShown | finding, "jobs delivered while reserved, or after ACK or final FAIL, of " +
+	{"duplicated", "delivered", showAlways | finding, "jobs delivered while reserved, or after ACK or final FAIL, of " +
 		"those delivered",
 		"delivered while reserved, or after ACK or final FAIL"},
 	{"foreign", "delivered+foreign", finding,
@@ -68,11 +68,11 @@ var jobCounts = []count{
 		"again, as allowed: after FAIL, reserve_for or an unanswered ACK"},
 	{"out_of_order", "delivered", 0, "jobs delivered after one that was pushed later, of those delivered",
 		"after a job that was pushed later; no clause forbids this"},
-	{"pushed", sent, alwaysShown, "push answered with OK, of those sent", "accepted with OK"},
-	{"refused", sent, 0, "push answered with an error, of those sent", "answered with an error"},
-	{"doubtful", sent, 0, "push without a reply, of those sent", "pushed without a reply; it may exist or not"},
-	{"delivered", "pushed", alwaysShown, "jobs delivered at least once, of those pushed", "at least once"},
-	{"acked", "pushed", alwaysShown, "ack answered with OK, of the jobs pushed", ""},
+	{"pushed", sentKeys, showAlways, "push answered with OK, of those sent", "accepted with OK"},
+	{"refused", sentKeys, 0, "push answered with an error, of those sent", "answered with an error"},
+	{"doubtful", sentKeys, 0, "push without a reply, of those sent", "pushed without a reply; it may exist or not"},
+	{"delivered", "pushed", showAlways, "jobs delivered at least once, of those pushed", "at least once"},
+	{"acked", "pushed", showAlways, "ack answered with OK, of the jobs pushed", ""},
 	{"failed", "pushed", 0, "fail answered with OK, of the jobs pushed", "reported with FAIL"},
 	{"held", "pushed", 0, "jobs delivered without ACK or FAIL at the end, of those pushed",
 		"delivered, without ACK or FAIL at the end"},
@@ -81,8 +81,8 @@ var jobCounts = []count{
 	{"taken_at_end", "", 0, "", "delivered by the last FETCH of a connection before it closed"},
 }
 
-// sent holds the keys of the pushes that were sent.
-const sent = "pushed+refused+doubtful"
+// sentKeys holds the keys of the pushes that were sent.
+const sentKeys = "pushed+refused+doubtful"
 
 // accountOrder is the order in which the account is read.
 var accountOrder = []string{
@@ -94,28 +94,28 @@ var accountOrder = []string{
 func (j *LoadJobs) Counts() iter.Seq2[string, int64] {
 	return func(yield func(string, int64) bool) {
 		for _, name := range accountOrder {
-			if !yield(name, number(j, name)) {
+			if !yield(name, sumOfFields(j, name)) {
 				return
 			}
 		}
 	}
 }
 
-// sent returns how many pushes there were.
-func (j *LoadJobs) sent() int64 { return number(j, sent) }
+// pushes returns how many pushes there were.
+func (j *LoadJobs) pushes() int64 { return sumOfFields(j, sentKeys) }
 
 // rows returns the rows that have something to show. In a run whose doubts are resolved nothing may come back any more,
 // and what its disruptions excuse is no finding.
 func (j *LoadJobs) rows(d *LoadDisruptions) (rows []reports.Bar) {
-	resolved := d.resolved()
+	isResolved := d.isResolved()
 	for _, name := range accountOrder {
 		c := reports.Find(jobCounts, func(c *count) bool { return c.name == name })
-		row := reports.Bar{Name: strings.ReplaceAll(name, "_", " "), Value: number(j, name), Words: c.words}
-		if row.Value == 0 && c.flags&alwaysShown == 0 && (name != "lost" || !j.Drained) {
+		row := reports.Bar{Name: strings.ReplaceAll(name, "_", " "), Value: sumOfFields(j, name), Words: c.words}
+		if row.Value == 0 && c.flags&showAlways == 0 && (name != "lost" || !j.IsDrained) {
 			continue
 		}
 		switch {
-		case c.flags&finding != 0 && row.Value > d.excused(name):
+		case c.flags&finding != 0 && row.Value > d.excusedCount(name):
 			row.Style = reports.Bad
 		case c.flags&finding != 0 && row.Value > 0:
 			row.Style = reports.Caution
@@ -123,53 +123,53 @@ func (j *LoadJobs) rows(d *LoadDisruptions) (rows []reports.Bar) {
 		switch {
 		case name == "acked":
 			row.Name = "acknowledged"
-		case name == "waiting" && resolved:
+		case name == "waiting" && isResolved:
 			row.Words = "reported without a confirmation, and not delivered again after their reservation"
 		case name == "in_doubt":
-			row.Words = "of these: may have gone with " + unanswered(j.FetchesLost)
+			row.Words = "of these: may have gone with " + fetchWords(j.FetchesLost)
 		}
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-// unanswered returns the fetches that ended without an answer, in words.
-func unanswered(fetches int64) string {
+// fetchWords returns the fetches that ended without an answer, in words.
+func fetchWords(fetches int64) string {
 	if fetches == 1 {
 		return "the one unanswered fetch"
 	}
-	return "one of " + text.Grouped(fetches) + " failed fetches"
+	return "one of " + text.GroupDigits(fetches) + " failed fetches"
 }
 
 // count is a number of a part of a run. One row is all that there is about it beside its field: the metric of
 // thresholds, and its row in the account of the jobs.
 type count struct {
-	name  string // its key in JSON, and the name of the metric; rows have blanks in it
-	whole string // the keys of the whole that it is a part of: "pushed+refused"
-	flags countFlags
-	doc   string // what the metric is; empty: it is none
-	words string // of its row
+	name            string // its key in JSON, and the name of the metric; rows have blanks in it
+	denominatorKeys string // the keys of the whole that it is a part of: "pushed+refused"
+	flags           countFlags
+	doc             string // what the metric is; empty: it is none
+	words           string // of its row
 }
 
 type countFlags uint8
 
 const (
-	alwaysShown countFlags = 1 << iota // in the account, also if there are none
-	finding                            // of the target: drawn in red
-	ifDrained                          // no data unless the queues were drained
+	showAlways countFlags = 1 << iota // in the account, also if there are none
+	finding                           // of the target: drawn in red
+	needsDrain                        // no data unless the queues were drained
 )
 
 // metricsOf returns the metrics of the counts of a part, which is that of the account or not.
-func metricsOf(counts []count, account bool, part func(*Load) any) (all []Metric) {
+func metricsOf(counts []count, isAccount bool, part func(*Load) any) (all []Metric) {
 	for _, c := range counts {
 		if c.doc == "" {
 			continue
 		}
-		all = append(all, Metric{Name: c.name, Shared: true, Account: account, Doc: c.doc, Get: func(l *Load) Reading {
-			r := partOf(number(part(l), c.name), number(part(l), c.whole))
-			r.OK = r.OK && (c.flags&ifDrained == 0 || l.Jobs.Drained)
+		all = append(all, Metric{Name: c.name, HasShare: true, IsAccount: isAccount, Doc: c.doc, Get: func(l *Load) MetricValue {
+			r := shareOf(sumOfFields(part(l), c.name), sumOfFields(part(l), c.denominatorKeys))
+			r.OK = r.OK && (c.flags&needsDrain == 0 || l.Jobs.IsDrained)
 			if c.name == "refused" {
-				r = r.dead(l, "push")
+				r = r.withDeadShare(l, "push")
 			}
 			return r
 		}})
@@ -177,18 +177,18 @@ func metricsOf(counts []count, account bool, part func(*Load) any) (all []Metric
 	return all
 }
 
-// partOf returns a part of a whole; without a whole there is no data.
-func partOf(part, whole int64) Reading {
-	return Reading{Value: float64(part), Whole: float64(whole), OK: whole > 0}
+// shareOf returns a part of a whole; without a whole there is no data.
+func shareOf(part, denominator int64) MetricValue {
+	return MetricValue{Value: float64(part), Denominator: float64(denominator), OK: denominator > 0}
 }
 
-// number returns the sum of the numbers of a part of a run that have these keys in JSON: "delivered+foreign".
-func number(part any, keys string) (sum int64) {
-	of := reflect.ValueOf(part).Elem()
+// sumOfFields returns the sum of the numbers of a part of a run that have these keys in JSON: "delivered+foreign".
+func sumOfFields(part any, keys string) (sum int64) {
+	object := reflect.ValueOf(part).Elem()
 	for key := range strings.SplitSeq(keys, "+") {
-		for _, field := range reflect.VisibleFields(of.Type()) {
+		for _, field := range reflect.VisibleFields(object.Type()) {
 			if !field.Anonymous && keyOf(field) == key {
-				sum += of.FieldByIndex(field.Index).Int()
+				sum += object.FieldByIndex(field.Index).Int()
 			}
 		}
 	}

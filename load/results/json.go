@@ -15,18 +15,18 @@ import (
 // Load and what it holds, always in the same order; load.schema.json describes them. Lists at the top are never left
 // out. The first error of w is returned.
 func (l *Load) WriteJSON(w io.Writer, o reports.ExitOptions) error {
-	whole := *l
-	whole.Head, whole.LoadFrom = l.Written(LoadSchema, l.Outcome(o)), l.LoadFrom.UTC().Round(0)
-	whole.Target.HI, whole.Target.Info = asJSON(l.Target.HI), asJSON(l.Target.Info)
-	whole.Plan.Workload = asJSON(l.Plan.Workload)
-	whole.Phases, whole.Ops, whole.Flows = reports.List(l.Phases), reports.List(l.Ops), reports.List(l.Flows)
-	whole.Findings, whole.Thresholds, whole.Series = reports.List(l.Findings),
+	doc := *l
+	doc.Head, doc.LoadFrom = l.WithOutcome(LoadSchema, l.Outcome(o)), l.LoadFrom.UTC().Round(0)
+	doc.Target.HI, doc.Target.Info = asJSON(l.Target.HI), asJSON(l.Target.Info)
+	doc.Plan.Workload = asJSON(l.Plan.Workload)
+	doc.Phases, doc.Ops, doc.Flows = reports.List(l.Phases), reports.List(l.Ops), reports.List(l.Flows)
+	doc.Findings, doc.Thresholds, doc.Series = reports.List(l.Findings),
 		reports.List(l.Thresholds), reports.List(l.Series)
-	return reports.WriteJSON(w, &whole)
+	return reports.WriteJSON(w, &doc)
 }
 
-// mostRaw is how many bytes of JSON that a server sent a report takes over.
-const mostRaw = 64 << 10
+// maxRaw is how many bytes of JSON that a server sent a report takes over.
+const maxRaw = 64 << 10
 
 // asJSON returns raw without white space, or, for what is not JSON, as a JSON string, which is shortened if raw is very
 // long.
@@ -34,7 +34,7 @@ func asJSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
 	}
-	if len(raw) > mostRaw {
+	if len(raw) > maxRaw {
 		raw = json.RawMessage(text.Shorten(string(raw)))
 	}
 	var out bytes.Buffer
@@ -65,14 +65,14 @@ func readAs(data []byte, schema string, into any) error {
 	if err := reports.CheckBounds(data); err != nil {
 		return fmt.Errorf("not a report of fwpbench: %w", err)
 	}
-	var of struct {
+	var head struct {
 		Schema string `json:"schema"`
 	}
-	if err := json.Unmarshal(data, &of); err != nil {
+	if err := json.Unmarshal(data, &head); err != nil {
 		return fmt.Errorf("not a report in JSON: %w", err)
 	}
-	if of.Schema != schema {
-		return fmt.Errorf("its schema is %q, and %q is needed", of.Schema, schema)
+	if head.Schema != schema {
+		return fmt.Errorf("its schema is %q, and %q is needed", head.Schema, schema)
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("read the report: %w", err)

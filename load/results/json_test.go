@@ -27,9 +27,9 @@ func TestLoadJSONRoundTrip(t *testing.T) {
 			require.NoError(t, l.WriteJSON(&out, reports.ExitOptions{}))
 			back, err := readLoadJSON(bytes.NewReader(out.Bytes()))
 			require.NoError(t, err)
-			var again bytes.Buffer
-			require.NoError(t, back.WriteJSON(&again, reports.ExitOptions{}))
-			assert.Equal(t, out.String(), again.String())
+			var rewrite bytes.Buffer
+			require.NoError(t, back.WriteJSON(&rewrite, reports.ExitOptions{}))
+			assert.Equal(t, out.String(), rewrite.String())
 		})
 	}
 }
@@ -103,7 +103,7 @@ func TestHostileTextIsShownHarmlessly(t *testing.T) {
 		}
 	}
 	require.NoError(t, l.WriteJSON(&out, reports.ExitOptions{}))
-	golden.Harmless(t, out.String())
+	golden.CheckHarmless(t, out.String())
 }
 
 // oursOfLoad are fields that no server has a part in: they keep what they have.
@@ -126,5 +126,5 @@ func TestHideReachesEveryText(t *testing.T) {
 	l.Hide(golden.Hide)
 	var out bytes.Buffer
 	require.NoError(t, l.WriteJSON(&out, reports.ExitOptions{}))
-	golden.Hidden(t, out.String(), oursOfLoad)
+	golden.CheckHidden(t, out.String(), oursOfLoad)
 }

@@ -39,8 +39,8 @@ type Load struct {
 	Connections Connections `json:"connections"`
 	// Rate is the target rate of the plan's arrivals, and the rate that was achieved.
 	Rate LoadRate `json:"rate"`
-	// Due is how the jobs grew that waited for workers; nil if no worker fetched while jobs were pushed.
-	Due *JobsDue `json:"jobs_due,omitempty"`
+	// JobsDue is how the jobs grew that waited for workers; nil if no worker fetched while jobs were pushed.
+	JobsDue *JobsDue `json:"jobs_due,omitempty"`
 	// Ops holds every kind of command that was sent at least once, in the order of tables.
 	Ops []LoadOp `json:"ops"`
 	// Flows holds the flows of jobs, in the order of LoadFlows, each if it has at least one job.
@@ -53,7 +53,7 @@ type Load struct {
 	Queues      []LoadQueue      `json:"queues,omitempty"`
 	Worker      *LoadWorker      `json:"worker,omitempty"`                     // the target, if it is one
 	Disruptions *LoadDisruptions `json:"disruptions,omitempty"`                // what was done to the target on purpose
-	Ended       string           `json:"server_ended,omitempty" from:"target"` // how a started server ended by itself
+	ServerExit  string           `json:"server_ended,omitempty" from:"target"` // how a started server ended by itself
 	// Findings holds what the target did wrong with the jobs of this run. Any one of them makes the exit code ExitLoss,
 	// unless it is about a clause that only recommends something.
 	Findings []LoadFinding `json:"findings"`
@@ -78,21 +78,21 @@ type Load struct {
 	Heat LoadHeat `json:"heat,omitzero"`
 	// Gaps holds the spans of a second or more in which a reply was due and none came.
 	Gaps []Gap `json:"gaps,omitempty"`
-	// Failed holds the spans of a second or more in which all commands of a kind failed.
-	Failed []FailedSpan `json:"failed_spans,omitempty"`
-	// EndedEarly is the condition of --abort-on that ended the load before its time; empty if none did.
-	EndedEarly string `json:"ended_early,omitempty" from:"target"`
+	// FailedSpans holds the spans of a second or more in which all commands of a kind failed.
+	FailedSpans []FailedSpan `json:"failed_spans,omitempty"`
+	// AbortReason is the condition of --abort-on that ended the load before its time; empty if none did.
+	AbortReason string `json:"ended_early,omitempty" from:"target"`
 	// Histograms are those of the whole run, as an HdrHistogram log with one interval: fwpbench merge adds them up.
 	Histograms string `json:"histograms,omitempty"`
-	// NotStarted is why the load did not begin although the connections were open: the start of its segment had passed,
+	// StartFailure is why the load did not begin although the connections were open: the start of its segment had passed,
 	// for example. Empty if it did begin.
-	NotStarted string `json:"not_started,omitempty" from:"target"`
+	StartFailure string `json:"not_started,omitempty" from:"target"`
 	// GivenUp is after how many jobs the prefill, or a load of a number of jobs, was given up, and why: "stopped after
 	// 368 of 2,000 jobs: no reply for 10 s" for example. Empty if it was not.
 	GivenUp string `json:"given_up,omitempty" from:"target"`
-	// Gone is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
+	// LossReason is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
 	// example; empty if it stayed. Jobs then has what was confirmed and what is in doubt.
-	Gone string `json:"gone,omitempty" from:"target"`
+	LossReason string `json:"gone,omitempty" from:"target"`
 }
 
 // LoadTarget is the server under load. HI and Info are what it sent, as JSON; what is not JSON is written as a JSON
@@ -131,9 +131,9 @@ type LoadPlan struct {
 	Words string `json:"words"`
 	// Preset is the name of the preset that the workload was built on.
 	Preset string `json:"preset,omitempty"`
-	// Open is set if arrivals have planned times, whatever the target does (an open loop); if false, the next command
+	// IsOpenLoop is set if arrivals have planned times, whatever the target does (an open loop); if false, the next command
 	// follows the reply to the one before (a closed loop).
-	Open bool `json:"open"`
+	IsOpenLoop bool `json:"open"`
 	// Overload is "queue", "drop" or "abort": what becomes of an arrival that finds no free connection. Empty for a
 	// closed loop.
 	Overload string `json:"overload,omitempty"`
@@ -172,9 +172,9 @@ func (p *LoadPlan) pace() string {
 
 // Stage is a part of an open loop.
 type Stage struct {
-	Over time.Duration `json:"over_ns"`
-	From float64       `json:"from_per_s"`
-	To   float64       `json:"to_per_s"`
+	Length time.Duration `json:"over_ns"`
+	From   float64       `json:"from_per_s"`
+	To     float64       `json:"to_per_s"`
 }
 
 // Phase is a part of a run: "start" of a worker, "connect", "prefill", "wait", "warm-up", "measure", "drain", "close".
@@ -192,11 +192,11 @@ type Connections struct {
 	// Planned is how many were to be open before the load began, Opened how many of them got through hello.
 	Planned int `json:"planned" join:"sum"`
 	Opened  int `json:"opened" join:"sum"`
-	// Refused is why the first of the others did not; empty if there were none.
-	Refused string `json:"refused,omitempty" join:"first" from:"target"`
-	// Lost is how many connections ended unexpectedly, in the whole run; LostWhy is why the first of them did.
-	Lost    int64  `json:"lost,omitempty" join:"sum"`
-	LostWhy string `json:"lost_why,omitempty" join:"first" from:"target"`
+	// Refusal is why the first of the others did not; empty if there were none.
+	Refusal string `json:"refused,omitempty" join:"first" from:"target"`
+	// Losses is how many connections ended unexpectedly, in the whole run; LostReason is why the first of them did.
+	Losses     int64  `json:"lost,omitempty" join:"sum"`
+	LostReason string `json:"lost_why,omitempty" join:"first" from:"target"`
 	// Disconnects is how many connections their clients ended without goodbye, as a workload with disconnects asks for.
 	Disconnects int64 `json:"disconnects,omitempty" join:"sum"`
 }
@@ -269,15 +269,15 @@ type Latency struct {
 	P999  time.Duration `json:"p99_9_ns"`
 	P9999 time.Duration `json:"p99_99_ns"`
 	Max   time.Duration `json:"max_ns"`
-	// More holds further percentiles that thresholds or the user asked for, by their names: "p95" for example.
-	More map[string]time.Duration `json:"more_ns,omitzero"`
+	// Percentiles holds further percentiles that thresholds or the user asked for, by their names: "p95" for example.
+	Percentiles map[string]time.Duration `json:"more_ns,omitzero"`
 	// Unserved is how many of the values are those of arrivals that were unserved, and Unanswered how many those of
 	// commands without a reply (timed out, cut, reset or in flight at the end): each counts as the time that it had
 	// waited, and would have been longer.
 	Unserved   int64 `json:"unserved,omitempty"`
 	Unanswered int64 `json:"unanswered,omitempty"`
-	// AtLeast names the figures that are lower bounds because of that: "mean", "p99", "max" for example. AtMost has what
-	// figures would be had these waited for ever, if that is something else; what would have no bound is in AtLeast only.
+	// IsLowerBound names the figures that are lower bounds because of that: "mean", "p99", "max" for example. AtMost has what
+	// figures would be had these waited for ever, if that is something else; what would have no bound is in IsLowerBound only.
 	AtLeast []string                 `json:"at_least,omitempty"`
 	AtMost  map[string]time.Duration `json:"at_most_ns,omitzero"`
 	// OutOfRange is how many values the histogram could not hold and holds as its smallest or largest.
@@ -306,9 +306,9 @@ type HeatSecond struct {
 type Second struct {
 	// At is when it began, from the start of the run.
 	At time.Duration `json:"at_ns"`
-	// Over is its length: a second, but less where a phase ends.
-	Over  time.Duration `json:"over_ns"`
-	Phase string        `json:"phase"`
+	// Length is its length: a second, but less where a phase ends.
+	Length time.Duration `json:"over_ns"`
+	Phase  string        `json:"phase"`
 	// Target is the mean rate of the plan in this second; 0 for a closed loop.
 	Target float64 `json:"target_per_s"`
 	// Achieved is how many arrivals succeeded a second.
@@ -353,7 +353,7 @@ type SecondOp struct {
 	Op     string `json:"op"`
 	Count  int64  `json:"count"`
 	Errors int64  `json:"errors,omitempty"`
-	// Unanswered is how many of the times are those of commands without a reply, and AtLeast names the figures that are
+	// Unanswered is how many of the times are those of commands without a reply, and IsLowerBound names the figures that are
 	// lower bounds because of that: "response_p99" for example.
 	Unanswered int64    `json:"unanswered,omitempty"`
 	AtLeast    []string `json:"at_least,omitempty"`
@@ -364,21 +364,21 @@ type SecondOp struct {
 	ResponseP50 time.Duration `json:"response_p50_ns"`
 	ResponseP99 time.Duration `json:"response_p99_ns"`
 	ResponseMax time.Duration `json:"response_max_ns"`
-	// More holds the percentiles that the user has asked for: "response_p95" for example.
-	More map[string]time.Duration `json:"more_ns,omitzero"`
+	// Percentiles holds the percentiles that the user has asked for: "response_p95" for example.
+	Percentiles map[string]time.Duration `json:"more_ns,omitzero"`
 }
 
 // SecondFlow is one end-to-end latency in one second.
 type SecondFlow struct {
 	Flow  string `json:"flow"`
 	Count int64  `json:"count"`
-	// Unanswered and AtLeast are those of a SecondOp.
+	// Unanswered and IsLowerBound are those of a SecondOp.
 	Unanswered int64    `json:"unanswered,omitempty"`
 	AtLeast    []string `json:"at_least,omitempty"`
 
 	P50 time.Duration `json:"p50_ns"`
 	P99 time.Duration `json:"p99_ns"`
 	Max time.Duration `json:"max_ns"`
-	// More is that of a SecondOp: "p95" for example.
-	More map[string]time.Duration `json:"more_ns,omitzero"`
+	// Percentiles is that of a SecondOp: "p95" for example.
+	Percentiles map[string]time.Duration `json:"more_ns,omitzero"`
 }

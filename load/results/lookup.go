@@ -28,9 +28,9 @@ func (o *LoadOp) ErrorCount() int64 {
 }
 
 // sumOf adds up a number of some things.
-func sumOf[T any, N int | int64](all []T, of func(*T) N) (sum N) {
+func sumOf[T any, N int | int64](all []T, get func(*T) N) (sum N) {
 	for i := range all {
-		sum += of(&all[i])
+		sum += get(&all[i])
 	}
 	return sum
 }
@@ -42,8 +42,8 @@ type OpSum struct {
 	Kinds                  []LoadError
 }
 
-// Refused returns the share of the commands that were answered with an error.
-func (s OpSum) Refused() float64 {
+// RefusedShare returns the share of the commands that were answered with an error.
+func (s OpSum) RefusedShare() float64 {
 	refused := sumOf(s.Kinds, func(e *LoadError) int64 {
 		if e.Kind == "rejected" {
 			return e.Count
@@ -69,9 +69,9 @@ func (l *Load) Sum(name string) OpSum {
 	return sum
 }
 
-// DueByPlan reports whether lateness of op falsifies figures: not that of heartbeats, of info and of the beginning and
+// LatenessCounts reports whether lateness of op falsifies figures: not that of heartbeats, of info and of the beginning and
 // end of connections, unless connections are what is measured.
-func (l *Load) DueByPlan(op string) bool {
+func (l *Load) LatenessCounts(op string) bool {
 	switch op {
 	case "push", "ack", "fail":
 		return true
@@ -83,21 +83,21 @@ func (l *Load) DueByPlan(op string) bool {
 }
 
 // worstLateness returns the longest of the lateness of all commands whose lateness spoils figures.
-func (l *Load) worstLateness(stat string) (worst Reading) {
+func (l *Load) worstLateness(stat string) (worst MetricValue) {
 	for i := range l.Ops {
-		if op := &l.Ops[i]; l.DueByPlan(op.Op) && op.Lateness.Count > 0 {
-			late := op.Lateness.reading(stat)
-			worst.OK, worst.Value = worst.OK || late.OK, max(worst.Value, late.Value)
+		if op := &l.Ops[i]; l.LatenessCounts(op.Op) && op.Lateness.Count > 0 {
+			lateness := op.Lateness.metricValue(stat)
+			worst.OK, worst.Value = worst.OK || lateness.OK, max(worst.Value, lateness.Value)
 		}
 	}
 	return worst
 }
 
-// PiledUp reports whether the end-to-end latencies are those of a backlog: in a closed loop producers may be faster
+// HasPiledUp reports whether the end-to-end latencies are those of a backlog: in a closed loop producers may be faster
 // than workers.
-func (l *Load) PiledUp() bool {
+func (l *Load) HasPiledUp() bool {
 	flow, found := l.Flow("job.fetched"), l.Op("fetch.found")
-	return !l.Plan.Open && flow != nil && found != nil && flow.Time.P50 > 10*max(found.Response.P50, time.Millisecond)
+	return !l.Plan.IsOpenLoop && flow != nil && found != nil && flow.Time.P50 > 10*max(found.Response.P50, time.Millisecond)
 }
 
 // cpus returns how many CPUs the generator may use: one for each of its loops.
@@ -119,11 +119,11 @@ func (l *Load) Shortages() []Reason {
 		if count == 0 {
 			return
 		}
-		what := fmt.Sprintf("%s could not be opened: out of %s", text.Count(count, "connection"), kind)
+		words := fmt.Sprintf("%s could not be opened: out of %s", text.Count(count, "connection"), kind)
 		if kind == machine.Files && h.Files.Hard > 0 {
-			what += fmt.Sprintf(" (limit %s, hard limit %s)", text.Grouped(h.Files.Soft), text.Grouped(h.Files.Hard))
+			words += fmt.Sprintf(" (limit %s, hard limit %s)", text.GroupDigits(h.Files.Soft), text.GroupDigits(h.Files.Hard))
 		}
-		reasons = append(reasons, Reason{ID: id, What: what, Do: kind.Advice()})
+		reasons = append(reasons, Reason{ID: id, Description: words, Do: kind.Advice()})
 	}
 	add(h.NoFiles, "files", machine.Files)
 	add(h.NoPorts, "ports", machine.Ports)
@@ -131,43 +131,43 @@ func (l *Load) Shortages() []Reason {
 	return reasons
 }
 
-// short returns the first shortage of this machine and what to do about it, in words; empty if there was none.
-func (l *Load) short() string {
+// shortageWords returns the first shortage of this machine and what to do about it, in words; empty if there was none.
+func (l *Load) shortageWords() string {
 	for _, r := range l.Shortages() {
-		return r.What + ": " + r.Do
+		return r.Description + ": " + r.Do
 	}
 	return ""
 }
 
-// Despite is a result of a threshold that delays of the generator do not change.
-type Despite string
+// DelayVerdict is a result of a threshold that delays of the generator do not change.
+type DelayVerdict string
 
-// The results; DespiteOpen depends on the delays.
+// The results; DelayVerdictOpen depends on the delays.
 const (
-	DespiteMet    Despite = "met"
-	DespiteMissed Despite = "missed"
-	DespiteOpen   Despite = "open"
+	DelayVerdictMet    DelayVerdict = "met"
+	DelayVerdictMissed DelayVerdict = "missed"
+	DelayVerdictOpen   DelayVerdict = "open"
 )
 
-// Delayed returns r with the bounds that delays of the generator give to a metric of a run: a time may be shorter by
+// BoundByDelays returns r with the bounds that delays of the generator give to a metric of a run: a time may be shorter by
 // as much as its command was sent late, and by any time if the generator, or its machine, was busy.
-func (r Reading) Delayed(l *Load, m Metric) Reading {
+func (r MetricValue) BoundByDelays(l *Load, m Metric) MetricValue {
 	if m.Unit != UnitTime || strings.Contains(m.Name, "lateness") || !r.OK {
 		return r
 	}
-	most, least := r.Value, 0.0
+	high, low := r.Value, 0.0
 	if r.Bounds != nil {
-		most = r.Bounds.Most
+		high = r.Bounds.High
 	}
-	if l.Validity.Valid || l.only("late") {
-		least = max(0, r.Value-l.latenessIn(m.Name))
+	if l.Validity.IsValid || l.hasOnlyReasons("late") {
+		low = max(0, r.Value-l.latenessIn(m.Name))
 	}
-	r.Bounds = &Bounds{Least: least, Most: most}
+	r.Bounds = &Bounds{Low: low, High: high}
 	return r
 }
 
-// fewLate is how many commands it takes for the lateness that one in a thousand exceeds.
-const fewLate = 1000
+// tailCommands is how many commands it takes for the lateness that one in a thousand exceeds.
+const tailCommands = 1000
 
 // latenessIn returns how much of a time the generator's own delay may be: of a percentile that of the next one.
 func (l *Load) latenessIn(metric string) float64 {
@@ -178,15 +178,15 @@ func (l *Load) latenessIn(metric string) float64 {
 	if op == nil {
 		return l.worstLateness("max").Value
 	}
-	late := "max"
-	asked, is := PercentileIn(metric)
+	stat := "max"
+	percentile, ok := PercentileIn(metric)
 	for _, p := range slices.Backward(Percentiles()) {
-		if is && op.Lateness.Count >= fewLate && 100-p <= (100-asked)/5 {
-			late = p.String()
+		if ok && op.Lateness.Count >= tailCommands && 100-p <= (100-percentile)/5 {
+			stat = p.String()
 		}
 	}
 	if strings.HasSuffix(metric, ".mean") {
-		late = "mean"
+		stat = "mean"
 	}
-	return times * float64(op.Lateness.Stat(late))
+	return times * float64(op.Lateness.Stat(stat))
 }

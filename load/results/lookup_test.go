@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func someOps() *Load {
+func opsLoad() *Load {
 	return &Load{
 		Rate: LoadRate{Op: "push"},
 		Ops: []LoadOp{
@@ -24,7 +24,7 @@ func someOps() *Load {
 
 func TestSumsOfCommands(t *testing.T) {
 	t.Parallel()
-	l := someOps()
+	l := opsLoad()
 	fetch := l.Sum("fetch")
 	assert.Equal(t, OpSum{Count: 7, Outside: 1, Errors: 1, Rate: 3, Kinds: []LoadError{{Kind: "rejected", Count: 1}}},
 		fetch)
@@ -42,41 +42,41 @@ func TestSumsOfCommands(t *testing.T) {
 // measured.
 func TestLatenessThatCounts(t *testing.T) {
 	t.Parallel()
-	l := someOps()
+	l := opsLoad()
 	for op, want := range map[string]bool{
 		"push": true, "ack": true, "fail": true, "fetch.found": true, "fetch.empty": true, "fetch": false, "beat": false,
 		"info": false, "end": false, "hello": false, "connect": false,
 	} {
-		assert.Equal(t, want, l.DueByPlan(op), op)
+		assert.Equal(t, want, l.LatenessCounts(op), op)
 	}
-	assert.Equal(t, Reading{Value: 7, OK: true}, l.worstLateness("p99"))
-	assert.Equal(t, Reading{Value: 5, OK: true}, l.worstLateness("p50"))
+	assert.Equal(t, MetricValue{Value: 7, OK: true}, l.worstLateness("p99"))
+	assert.Equal(t, MetricValue{Value: 5, OK: true}, l.worstLateness("p50"))
 	l.Rate.Op = "connect"
-	assert.Equal(t, Reading{Value: 800, OK: true}, l.worstLateness("p99"))
-	assert.Equal(t, Reading{}, (&Load{}).worstLateness("p99"))
+	assert.Equal(t, MetricValue{Value: 800, OK: true}, l.worstLateness("p99"))
+	assert.Equal(t, MetricValue{}, (&Load{}).worstLateness("p99"))
 }
 
 // End-to-end times of a closed loop are those of a backlog if a job takes ten times as long as a fetch that finds one.
 func TestWhatCountsAsABacklog(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		open, without bool
-		fetch, job    time.Duration
-		want          bool
+		isOpenLoop, hasNoFetch bool
+		fetch, job             time.Duration
+		want                   bool
 	}{
 		"ten times a fetch":      {fetch: 5 * time.Millisecond, job: 50 * time.Millisecond},
 		"more than that":         {fetch: 5 * time.Millisecond, job: 51 * time.Millisecond, want: true},
 		"a fetch of no time":     {fetch: time.Microsecond, job: 10 * time.Millisecond},
 		"10 ms are always right": {fetch: time.Microsecond, job: 11 * time.Millisecond, want: true},
-		"an open loop":           {open: true, fetch: 5 * time.Millisecond, job: time.Hour},
-		"no fetch found any":     {without: true, job: time.Hour},
+		"an open loop":           {isOpenLoop: true, fetch: 5 * time.Millisecond, job: time.Hour},
+		"no fetch found any":     {hasNoFetch: true, job: time.Hour},
 	} {
-		l := &Load{Plan: LoadPlan{Open: test.open},
+		l := &Load{Plan: LoadPlan{IsOpenLoop: test.isOpenLoop},
 			Flows: []LoadFlow{{Flow: "job.fetched", Time: Latency{Count: 1, P50: test.job}}}}
-		if !test.without {
+		if !test.hasNoFetch {
 			l.Ops = []LoadOp{{Op: "fetch.found", Response: Latency{Count: 1, P50: test.fetch}}}
 		}
-		assert.Equal(t, test.want, l.PiledUp(), name)
+		assert.Equal(t, test.want, l.HasPiledUp(), name)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestShortagesOfTheMachine(t *testing.T) {
 	l := &Load{Health: Health{NoFiles: 2, NoPorts: 1, NoMemory: 1200, Files: Files{Soft: 1024, Hard: 4096}}}
 	var ids, words []string
 	for _, r := range l.Shortages() {
-		ids, words = append(ids, r.ID), append(words, r.What)
+		ids, words = append(ids, r.ID), append(words, r.Description)
 		assert.NotEmpty(t, r.Do)
 	}
 	assert.Equal(t, []string{"files", "ports", "memory"}, ids)
@@ -107,13 +107,13 @@ func TestStatsAreThoseOfLatency(t *testing.T) {
 	for i, stat := range statsIn("") {
 		assert.Equal(t, time.Duration(i+1), l.Stat(stat), stat)
 	}
-	assert.False(t, l.reading("p95").OK, "not every report has it")
+	assert.False(t, l.metricValue("p95").OK, "not every report has it")
 	l.Count = 1
 	l.Set("p95", 9)
 	l.Set("p90", 10)
-	assert.Equal(t, Reading{Value: 9, OK: true}, l.reading("p95"))
-	assert.Equal(t, Reading{Value: 10, OK: true}, l.reading("p90"))
-	assert.Equal(t, []Percentile{95}, l.further())
+	assert.Equal(t, MetricValue{Value: 9, OK: true}, l.metricValue("p95"))
+	assert.Equal(t, MetricValue{Value: 10, OK: true}, l.metricValue("p90"))
+	assert.Equal(t, []Percentile{95}, l.extraPercentiles())
 }
 
 // A percentile is one type: its name, how many values it needs, and where a report has it.
@@ -133,14 +133,14 @@ func TestPercentiles(t *testing.T) {
 	for p, want := range map[Percentile]int64{50: 40, 90: 200, 95: 400, 99: 2000, 99.5: 4000, 99.9: 20_000} {
 		assert.Equal(t, want, p.Needs(20), p)
 	}
-	assert.Equal(t, []Percentile{95, 99.5}, WantedPercentiles("push.response.p95", "rate", "job.fetched.p99.5",
+	assert.Equal(t, []Percentile{95, 99.5}, ExtraPercentiles("push.response.p95", "rate", "job.fetched.p99.5",
 		"ack.service.p95",
 		"push.response.p99", "x.pushed"))
 	for _, name := range []string{"push.response.p95", "job.late.p99.5", "lateness.p75", "fetch.found.service.p0.1"} {
-		m, known := FindMetric(name, []string{OpOf(name)})
-		assert.True(t, known, name)
+		m, ok := FindMetric(name, []string{OpOf(name)})
+		assert.True(t, ok, name)
 		assert.Equal(t, name, m.Name)
 	}
-	_, known := FindMetric("push.response.p100", []string{"push"})
-	assert.False(t, known)
+	_, ok := FindMetric("push.response.p100", []string{"push"})
+	assert.False(t, ok)
 }

@@ -34,8 +34,8 @@ type MergedFile struct {
 	Name string `json:"name"`
 	// Runs are the ids of the runs in it; none if it does not name them.
 	Runs []string `json:"runs"`
-	// CutOff is set if the file has no end: what had been written counts.
-	CutOff bool `json:"cut_off,omitempty"`
+	// IsCutOff is set if the file has no end: what had been written counts.
+	IsCutOff bool `json:"cut_off,omitempty"`
 	// Invalid is why the figures of the file are no results, empty if they are. A log does not know.
 	Invalid string `json:"invalid,omitempty"`
 	// Exit is the exit code of the report, and Words what it stands for; of a log it is not known, and 0.
@@ -77,8 +77,8 @@ func ReadHistograms(data []byte) (Histograms, error) {
 		h.Invalid = invalidAmong(r.Files)
 	case r.Validity == nil:
 		h.Invalid = "the run was not evaluated"
-	case !r.Validity.Valid:
-		h.Invalid = strings.TrimPrefix((&Load{Validity: *r.Validity}).invalid(), "INVALID: ")
+	case !r.Validity.IsValid:
+		h.Invalid = strings.TrimPrefix((&Load{Validity: *r.Validity}).invalidWords(), "INVALID: ")
 	}
 	return h, nil
 }
@@ -96,16 +96,16 @@ func (m *Merged) Outcome(reports.ExitOptions) reports.Outcome {
 	invalid := sumOf(m.Files, func(f *MergedFile) int { return min(1, len(f.Invalid)) })
 	files := text.Count(len(m.Files), "file")
 	merged := files + " merged"
-	if f := reports.Find(m.Files, func(f *MergedFile) bool { return f.CutOff }); f != nil {
+	if f := reports.Find(m.Files, func(f *MergedFile) bool { return f.IsCutOff }); f != nil {
 		merged += ", of which " + f.Name + " is incomplete"
 	}
-	claims := append(m.Claims(files, ""), reports.Claimed(reports.ExitInconclusive, invalid > 0,
+	claims := append(m.Claims(files, ""), reports.NewClaim(reports.ExitInconclusive, invalid > 0,
 		fmt.Sprintf("INVALID: the runs of %d of %s are", invalid, files)))
 	for i := range m.Files { // the sum is no better than its files
 		f := &m.Files[i]
-		claims = append(claims, reports.Claimed(f.Exit, countsInSum(f.Exit), join(merged, f.Name+": "+text.OneLine(f.Words))))
+		claims = append(claims, reports.NewClaim(f.Exit, countsInSum(f.Exit), join(merged, f.Name+": "+text.OneLine(f.Words))))
 	}
-	return reports.Decide(append(claims, reports.Claimed(reports.ExitWell, true, merged)))
+	return reports.Decide(append(claims, reports.NewClaim(reports.ExitWell, true, merged)))
 }
 
 // countsInSum reports whether a sum has the exit code of one of its parts: one about the target, and not about how the
@@ -116,33 +116,33 @@ func countsInSum(code int) bool {
 
 // WriteJSON writes m as one indented JSON object and a final newline, as merged.schema.json describes it.
 func (m *Merged) WriteJSON(w io.Writer, o reports.ExitOptions) error {
-	whole := *m
-	whole.Head = m.Written(MergedSchema, m.Outcome(o))
-	whole.Files, whole.Ops, whole.Flows = slices.Clone(reports.List(m.Files)), reports.List(m.Ops), reports.List(m.Flows)
-	for i := range whole.Files {
-		whole.Files[i].Runs = reports.List(whole.Files[i].Runs)
+	doc := *m
+	doc.Head = m.WithOutcome(MergedSchema, m.Outcome(o))
+	doc.Files, doc.Ops, doc.Flows = slices.Clone(reports.List(m.Files)), reports.List(m.Ops), reports.List(m.Flows)
+	for i := range doc.Files {
+		doc.Files[i].Runs = reports.List(doc.Files[i].Runs)
 	}
-	return reports.WriteJSON(w, &whole)
+	return reports.WriteJSON(w, &doc)
 }
 
 // Page returns m for people: the files, the commands, and their times. Times of an INVALID run are there only if
 // o.ShowInvalid is set.
 func (m *Merged) Page(o reports.PageOptions) reports.Page {
-	p := page{pictures: o.Figures}
+	p := page{hasPictures: o.Figures}
 	p.Section("FILES", "")
 	p.Add(reports.Table{Rows: reports.RowsOf(m.Files, (*MergedFile).row)})
-	sum := &Load{Ops: m.Ops, Flows: m.Flows, Plan: LoadPlan{Open: true}}
+	sum := &Load{Ops: m.Ops, Flows: m.Flows, Plan: LoadPlan{IsOpenLoop: true}}
 	if invalid := invalidAmong(m.Files); invalid == "" || o.ShowInvalid {
 		if invalid != "" {
-			p.ofInvalid()
+			p.invalidHeading()
 		}
-		p.merged(sum)
+		p.sumTables(sum)
 	} else {
 		p.entry(1, reports.Bad, "INVALID", "The times of an INVALID run are not results, and neither is a sum that "+
 			"includes them. Leave the file out, or give --show-invalid to look for the cause.")
 		p.errors(sum)
 	}
-	p.Conclude("the runs took "+reports.Duration(m.Took)+reports.Began(m.Started), m.Outcome(o.Exit))
+	p.Conclude("the runs took "+reports.Duration(m.Took)+reports.StartWords(m.StartTime), m.Outcome(o.Exit))
 	return p.Page
 }
 
@@ -157,21 +157,21 @@ func (f *MergedFile) row() reports.Row {
 	}
 	row := reports.Cells(f.Name, runs)
 	if f.Invalid != "" {
-		row.Detail = append(row.Detail, reports.Styled(reports.Bad, "INVALID: "+text.OneLine(f.Invalid)))
+		row.Detail = append(row.Detail, reports.StyledText(reports.Bad, "INVALID: "+text.OneLine(f.Invalid)))
 	}
 	if f.Exit != reports.ExitWell && f.Invalid == "" {
-		row.Detail = append(row.Detail, reports.Styled(reports.Caution,
+		row.Detail = append(row.Detail, reports.StyledText(reports.Caution,
 			fmt.Sprintf("exit code %d: %s", f.Exit, text.OneLine(f.Words))))
 	}
-	if f.CutOff {
-		row.Detail = append(row.Detail, reports.Styled(reports.Caution,
+	if f.IsCutOff {
+		row.Detail = append(row.Detail, reports.StyledText(reports.Caution,
 			"Incomplete: the run that wrote it was cut off; the part before that counts."))
 	}
 	return row
 }
 
-// merged appends the commands and the times of a sum.
-func (p *page) merged(l *Load) {
+// sumTables appends the commands and the times of a sum.
+func (p *page) sumTables(l *Load) {
 	p.Section("COMMANDS", "the sum of all runs")
 	p.Add(l.commandTable(false))
 	p.times(l)
@@ -200,27 +200,27 @@ func (m *Merged) Suite(o reports.ExitOptions) reports.Suite {
 // Join adds a part of the report of one generator to the same part of the report of all: pointers to structs of one
 // type. How a field is joined is in its tag join: "sum", "max", "or", or "first" for the first that is not empty. A
 // field without it stays as it is, but for those of structs that are embedded.
-func Join(sum, one any) {
-	to, of := reflect.ValueOf(sum).Elem(), reflect.ValueOf(one).Elem()
+func Join(sum, part any) {
+	to, from := reflect.ValueOf(sum).Elem(), reflect.ValueOf(part).Elem()
 	for i := range to.NumField() {
-		field, more := to.Field(i), of.Field(i)
+		field, value := to.Field(i), from.Field(i)
 		if to.Type().Field(i).Anonymous {
-			Join(field.Addr().Interface(), more.Addr().Interface())
+			Join(field.Addr().Interface(), value.Addr().Interface())
 		}
 		switch to.Type().Field(i).Tag.Get("join") {
 		case "sum":
 			if field.CanFloat() {
-				field.SetFloat(field.Float() + more.Float())
+				field.SetFloat(field.Float() + value.Float())
 			} else {
-				field.SetInt(field.Int() + more.Int())
+				field.SetInt(field.Int() + value.Int())
 			}
 		case "max":
-			field.SetInt(max(field.Int(), more.Int()))
+			field.SetInt(max(field.Int(), value.Int()))
 		case "or":
-			field.SetBool(field.Bool() || more.Bool())
+			field.SetBool(field.Bool() || value.Bool())
 		case "first":
 			if field.IsZero() {
-				field.Set(more)
+				field.Set(value)
 			}
 		}
 	}

@@ -19,11 +19,11 @@ func sum() *results.Merged {
 	l := soundLoad()
 	return &results.Merged{
 		Head: reports.Head{
-			Version: "fwpbench 0.1.0", Started: time.Date(2026, 9, 21, 14, 13, 20, 0, time.UTC), Took: time.Minute,
+			Version: "fwpbench 0.1.0", StartTime: time.Date(2026, 9, 21, 14, 13, 20, 0, time.UTC), Took: time.Minute,
 		},
 		Ops: l.Ops, Flows: l.Flows, Histograms: "#[Histogram log format version 1.3]\n",
 		Files: []results.MergedFile{
-			{Name: "runs/a.hlog", Runs: []string{"abcdefgh"}, CutOff: true},
+			{Name: "runs/a.hlog", Runs: []string{"abcdefgh"}, IsCutOff: true},
 			{Name: "runs/b.json", Runs: []string{"ijklmnop"}, Invalid: "push was sent late"},
 			{Name: "c.hlog"}, {Name: "d.json", Runs: []string{"q", "r"}},
 		},
@@ -54,20 +54,20 @@ func TestMergedJSONIsMergedAgain(t *testing.T) {
 func TestHistogramsOfARun(t *testing.T) {
 	t.Parallel()
 	l := soundLoad()
-	of := func() (results.Histograms, error) {
+	read := func() (results.Histograms, error) {
 		var data bytes.Buffer
 		require.NoError(t, l.WriteJSON(&data, reports.ExitOptions{}))
 		return results.ReadHistograms(data.Bytes())
 	}
-	_, err := of()
+	_, err := read()
 	require.ErrorContains(t, err, "it has no histograms")
 	l.Histograms, l.Validity = "log", results.Validity{}
-	found, err := of()
+	found, err := read()
 	require.NoError(t, err)
 	assert.Equal(t, "log", found.Log)
 	assert.Equal(t, "the run was not evaluated", found.Invalid)
-	l.Validity.Valid = true
-	found, err = of()
+	l.Validity.IsValid = true
+	found, err = read()
 	require.NoError(t, err)
 	assert.Empty(t, found.Invalid)
 	assert.Equal(t, reports.ExitWell, found.Exit)
@@ -94,7 +94,7 @@ func TestTheCasesOfASum(t *testing.T) {
 	code, words := valid.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitWell, code)
 	assert.Equal(t, "4 files merged, of which runs/a.hlog is incomplete", words)
-	valid.Files[0].CutOff = false
+	valid.Files[0].IsCutOff = false
 	_, words = valid.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, "4 files merged", words)
 	valid.Files[3].Exit, valid.Files[3].Words = reports.ExitFindings, "1 of 1 threshold missed: lost==1, actual 0"

@@ -19,55 +19,55 @@ type Metric struct {
 	// Family is the name with words in capitals for what varies: "OP.response.STAT". It is empty if nothing varies.
 	Family string
 	Unit   Unit
-	// Shared is set if a share in % of something makes sense.
-	Shared bool
-	// Account is set if it is about the jobs and not about the rate or the times.
-	Account bool
+	// HasShare is set if a share in % of something makes sense.
+	HasShare bool
+	// IsAccount is set if it is about the jobs and not about the rate or the times.
+	IsAccount bool
 	// Doc is what it is, in a few words.
 	Doc string
 	// Get returns its value in a run.
-	Get func(*Load) Reading
+	Get func(*Load) MetricValue
 }
 
-// Reading is the value of a metric, and the whole that it is a part of; OK is false if there is no data.
-type Reading struct {
-	Value, Whole float64
-	OK           bool
-	Bounds       *Bounds // what else it may be; nil: nothing
-	Beside       string  // how uncertain it is, empty if it is not
-	// Dead is the share of the time in which such commands only failed: a closed loop pauses then, so that few are sent.
-	Dead float64
+// MetricValue is the value of a metric, and the whole that it is a part of; OK is false if there is no data.
+type MetricValue struct {
+	Value, Denominator float64
+	OK                 bool
+	Bounds             *Bounds // what else it may be; nil: nothing
+	Uncertainty        string  // how uncertain it is, empty if it is not
+	// DeadShare is the share of the time in which such commands only failed: a closed loop pauses then, so that few are sent.
+	DeadShare float64
 }
 
 // Share returns the value as a share of its whole, or of the time where that is more.
-func (r Reading) Share(value float64) float64 { return max(value/r.Whole, r.Dead) }
+func (r MetricValue) Share(value float64) float64 { return max(value/r.Denominator, r.DeadShare) }
 
 // Bounds are the ends of what a figure may be.
-type Bounds struct{ Least, Most float64 }
+type Bounds struct{ Low, High float64 }
 
 // Words returns what a value is among its bounds: "at least ", "at most ", or "about ".
 func (b *Bounds) Words(value float64) string {
 	switch {
-	case b.Least < value && value < b.Most:
+	case b.Low < value && value < b.High:
 		return "about "
-	case value < b.Most:
+	case value < b.High:
 		return "at least "
 	}
 	return "at most "
 }
 
-// Within returns r with the bounds that the generator's own part of a closed loop gives to a metric: a rate may be
+// BoundByGenerator returns r with the bounds that the generator's own part of a closed loop gives to a metric: a rate may be
 // higher, and a time shorter.
-func (r Reading) Within(v *Validity, m Metric) Reading {
-	most := r.Value
+func (r MetricValue) BoundByGenerator(v *Validity, m Metric) MetricValue {
+	high := r.Value
 	if r.Bounds != nil {
-		most = r.Bounds.Most
+		high = r.Bounds.High
 	}
 	switch {
 	case m.Unit == UnitRate && v.Limit != "":
-		r.Bounds = &Bounds{Least: r.Value, Most: math.Inf(1)}
-	case m.Unit == UnitTime && v.Bounds && !strings.Contains(m.Name, "lateness") && !strings.HasPrefix(m.Name, "recovery"):
-		r.Bounds = &Bounds{Most: most}
+		r.Bounds = &Bounds{Low: r.Value, High: math.Inf(1)}
+	case m.Unit == UnitTime && v.HasBounds && !strings.Contains(m.Name, "lateness") && !strings.HasPrefix(m.Name, "recovery"):
+		r.Bounds = &Bounds{High: high}
 	}
 	return r
 }
@@ -86,13 +86,13 @@ func MetricNames(ops ...string) []string {
 func MetricTable() reports.Table {
 	t := reports.Table{Columns: []reports.Column{{Title: "metric"}, {Title: "compared with"}, {Title: "meaning"}},
 		Wrap: true}
-	var known []string
+	var names []string
 	for _, m := range Metrics([]string{"OP"}) {
 		name := cmp.Or(m.Family, m.Name)
-		if slices.Contains(known, name) {
+		if slices.Contains(names, name) {
 			continue
 		}
-		known = append(known, name)
+		names = append(names, name)
 		t.Rows = append(t.Rows, reports.Cells(name, m.Example(), m.Doc))
 	}
 	return t
@@ -139,18 +139,18 @@ func metricsLike(name string, ops []string) []Metric {
 			all = append(all, Metric{
 				Name: flow + "." + stat, Family: "FLOW.STAT", Unit: UnitTime,
 				Doc: flowDoc,
-				Get: func(l *Load) Reading {
+				Get: func(l *Load) MetricValue {
 					if f := l.Flow(flow); f != nil {
-						return f.Time.reading(stat)
+						return f.Time.metricValue(stat)
 					}
-					return Reading{}
+					return MetricValue{}
 				},
 			})
 		}
 		all = append(all, Metric{
 			Name: "lateness." + stat, Family: "lateness.STAT", Unit: UnitTime,
 			Doc: "the highest lateness of all commands: the generator's own delay",
-			Get: func(l *Load) Reading { return l.worstLateness(stat) },
+			Get: func(l *Load) MetricValue { return l.worstLateness(stat) },
 		})
 	}
 	return all
@@ -161,22 +161,22 @@ func sumMetrics(name string) []Metric {
 	return []Metric{
 		{
 			Name: name + ".rate", Family: "OP.rate", Unit: UnitRate, Doc: "commands answered per second",
-			Get: func(l *Load) Reading {
+			Get: func(l *Load) MetricValue {
 				sum := l.Sum(name)
-				return Reading{Value: sum.Rate, OK: sum.Count > 0}
+				return MetricValue{Value: sum.Rate, OK: sum.Count > 0}
 			},
 		},
 		{
-			Name: name + ".errors", Family: "OP.errors", Shared: true, Doc: "failed commands, of those sent",
-			Get: func(l *Load) Reading {
+			Name: name + ".errors", Family: "OP.errors", HasShare: true, Doc: "failed commands, of those sent",
+			Get: func(l *Load) MetricValue {
 				sum := l.Sum(name)
-				return partOf(sum.Errors, sum.Count+sum.Errors).dead(l, name)
+				return shareOf(sum.Errors, sum.Count+sum.Errors).withDeadShare(l, name)
 			},
 		},
 		{
 			Name: name + ".count", Family: "OP.count", Doc: "commands answered",
-			Get: func(l *Load) Reading { // 0 is data too
-				return Reading{Value: float64(l.Sum(name).Count), OK: len(l.Ops) > 0}
+			Get: func(l *Load) MetricValue { // 0 is data too
+				return MetricValue{Value: float64(l.Sum(name).Count), OK: len(l.Ops) > 0}
 			},
 		},
 	}
@@ -185,7 +185,7 @@ func sumMetrics(name string) []Metric {
 // opTimes holds the times of a command, as they are called in metrics.
 var opTimes = []struct {
 	name, means string
-	of          func(*LoadOp) *Latency
+	get         func(*LoadOp) *Latency
 }{
 	{"response", "from the intended start of a command to its reply", func(o *LoadOp) *Latency { return &o.Response }},
 	{"service", "from the sending of a command to its reply", func(o *LoadOp) *Latency { return &o.Service }},
@@ -199,11 +199,11 @@ func timeMetrics(name, like string) (all []Metric) {
 		for _, t := range opTimes {
 			all = append(all, Metric{
 				Name: name + "." + t.name + "." + stat, Family: "OP." + t.name + ".STAT", Unit: UnitTime, Doc: t.means,
-				Get: func(l *Load) Reading {
+				Get: func(l *Load) MetricValue {
 					if op := l.Op(name); op != nil {
-						return t.of(op).reading(stat)
+						return t.get(op).metricValue(stat)
 					}
-					return Reading{}
+					return MetricValue{}
 				},
 			})
 		}
@@ -213,20 +213,20 @@ func timeMetrics(name, like string) (all []Metric) {
 
 // runMetrics returns the metrics of the run as a whole.
 func runMetrics() []Metric {
-	recovery := func(name, doc string, of func(*LoadDisruption) time.Duration) Metric {
-		return Metric{Name: name, Unit: UnitTime, Doc: doc, Get: func(l *Load) Reading { return l.Disruptions.worst(of) }}
+	recovery := func(name, doc string, get func(*LoadDisruption) time.Duration) Metric {
+		return Metric{Name: name, Unit: UnitTime, Doc: doc, Get: func(l *Load) MetricValue { return l.Disruptions.worstTime(get) }}
 	}
 	return slices.Concat(
 		[]Metric{
 			{
-				Name: "rate", Unit: UnitRate, Shared: true, Doc: "arrivals that succeeded per second, of those planned",
-				Get: func(l *Load) Reading {
+				Name: "rate", Unit: UnitRate, HasShare: true, Doc: "arrivals that succeeded per second, of those planned",
+				Get: func(l *Load) MetricValue {
 					r := &l.Rate
-					whole := reports.PerSecond(r.Planned, l.Measured) // a plan of few arrivals has no other share
-					return Reading{Value: r.Achieved, Whole: whole, OK: r.Planned+r.Done > 0, Beside: r.interval(l.Measured)}
+					plannedRate := reports.PerSecond(r.Planned, l.Measured) // a plan of few arrivals has no other share
+					return MetricValue{Value: r.Achieved, Denominator: plannedRate, OK: r.Planned+r.Done > 0, Uncertainty: r.interval(l.Measured)}
 				},
 			},
-			{Name: "errors", Shared: true, Doc: "failed commands of any kind, of those sent",
+			{Name: "errors", HasShare: true, Doc: "failed commands of any kind, of those sent",
 				Get: (*Load).allErrors},
 		},
 		metricsOf(rateCounts, false, func(l *Load) any { return &l.Rate }),
@@ -235,74 +235,74 @@ func runMetrics() []Metric {
 				func(d *LoadDisruption) time.Duration { return d.Served }),
 			recovery("recovery.back", "the longest time from the end of a disruption until the rate was back",
 				func(d *LoadDisruption) time.Duration { return d.Back }),
-			ofWorker("cpu", UnitTime, "CPU time of the worker for each job", func(l *Load, _ *LoadWorker) float64 {
+			workerMetric("cpu", UnitTime, "CPU time of the worker for each job", func(l *Load, _ *LoadWorker) float64 {
 				return float64(l.Health.ServerCPU) / float64(max(1, l.Rate.Done))
 			}),
-			ofWorker("memory", UnitNumber, "the most memory of the worker, in bytes",
+			workerMetric("memory", UnitNumber, "the most memory of the worker, in bytes",
 				func(_ *Load, w *LoadWorker) float64 { return float64(w.MemoryPeak) }),
-			ofWorker("in_hand", UnitNumber, "concurrent jobs of the worker, on average",
+			workerMetric("in_hand", UnitNumber, "concurrent jobs of the worker, on average",
 				func(_ *Load, w *LoadWorker) float64 { return w.InHand }),
-			ofWorker("beat_gap", UnitTime, "the longest time without a heartbeat of the worker",
+			workerMetric("beat_gap", UnitTime, "the longest time without a heartbeat of the worker",
 				func(_ *Load, w *LoadWorker) float64 { return float64(w.BeatGap) }),
 			{
-				Name: "connections.lost", Shared: true, Doc: "connections that ended unexpectedly, of those opened",
-				Get: func(l *Load) Reading { return partOf(l.Connections.Lost, int64(l.Connections.Opened)) },
+				Name: "connections.lost", HasShare: true, Doc: "connections that ended unexpectedly, of those opened",
+				Get: func(l *Load) MetricValue { return shareOf(l.Connections.Losses, int64(l.Connections.Opened)) },
 			},
-			{Name: "findings", Account: true, Doc: "errors of the target with jobs and replies", Get: (*Load).allFindings},
+			{Name: "findings", IsAccount: true, Doc: "errors of the target with jobs and replies", Get: (*Load).allFindings},
 		},
 		dueMetrics(),
 		metricsOf(jobCounts, true, func(l *Load) any { return &l.Jobs }),
 	)
 }
 
-// ofWorker returns a metric of a worker under load.
-func ofWorker(name string, unit Unit, doc string, of func(*Load, *LoadWorker) float64) Metric {
-	return Metric{Name: "worker." + name, Unit: unit, Doc: doc, Get: func(l *Load) Reading {
+// workerMetric returns a metric of a worker under load.
+func workerMetric(name string, unit Unit, doc string, get func(*Load, *LoadWorker) float64) Metric {
+	return Metric{Name: "worker." + name, Unit: unit, Doc: doc, Get: func(l *Load) MetricValue {
 		if l.Worker == nil {
-			return Reading{}
+			return MetricValue{}
 		}
-		value := of(l, l.Worker)
-		return Reading{Value: value, OK: value > 0}
+		value := get(l, l.Worker)
+		return MetricValue{Value: value, OK: value > 0}
 	}}
 }
 
-func (l *Latency) reading(stat string) Reading {
-	value, known := l.stat(stat)
-	r := Reading{Value: float64(value), OK: known && l.Count > 0}
-	most, bounded := l.AtMost[stat]
+func (l *Latency) metricValue(stat string) MetricValue {
+	value, ok := l.stat(stat)
+	r := MetricValue{Value: float64(value), OK: ok && l.Count > 0}
+	high, isBounded := l.AtMost[stat]
 	switch {
-	case bounded:
-		r.Bounds = &Bounds{Least: r.Value, Most: float64(most)}
+	case isBounded:
+		r.Bounds = &Bounds{Low: r.Value, High: float64(high)}
 	case slices.Contains(l.AtLeast, stat):
-		r.Bounds = &Bounds{Least: r.Value, Most: math.Inf(1)}
+		r.Bounds = &Bounds{Low: r.Value, High: math.Inf(1)}
 	}
 	return r
 }
 
-func (l *Load) allErrors() Reading {
+func (l *Load) allErrors() MetricValue {
 	wrong := sumOf(l.Ops, (*LoadOp).ErrorCount)
-	return partOf(wrong, wrong+sumOf(l.Ops, func(o *LoadOp) int64 { return o.Count })).dead(l, failingOps...)
+	return shareOf(wrong, wrong+sumOf(l.Ops, func(o *LoadOp) int64 { return o.Count })).withDeadShare(l, failingOps...)
 }
 
-func (l *Load) allFindings() Reading {
+func (l *Load) allFindings() MetricValue {
 	count := sumOf(l.Findings, func(f *LoadFinding) int64 { return f.Count })
-	return Reading{Value: float64(count), OK: l.Jobs.sent() > 0}
+	return MetricValue{Value: float64(count), OK: l.Jobs.pushes() > 0}
 }
 
 // ThresholdResult is the result of one threshold.
 type ThresholdResult struct {
 	// Threshold is the threshold as it was given: "push.response.p99<20ms".
 	Threshold string `json:"threshold"`
-	// Met reports whether the run meets it, however long what had no reply would have waited; without data it does not.
-	Met bool `json:"met"`
-	// Undecided is set if that depends on how long it would have waited.
-	Undecided bool `json:"undecided,omitempty"`
+	// IsMet reports whether the run meets it, however long what had no reply would have waited; without data it does not.
+	IsMet bool `json:"met"`
+	// IsUndecided is set if that depends on how long it would have waited.
+	IsUndecided bool `json:"undecided,omitempty"`
 	// NotJudged is set if the run is INVALID and the threshold is not about the account of the jobs, or if it is about
 	// jobs that are lost or missing and the drain was not complete.
 	NotJudged bool `json:"not_judged,omitempty"`
-	// Despite is what becomes of it whatever part of the times is a delay of the generator, in a run that is INVALID
+	// DelayVerdict is what becomes of it whatever part of the times is a delay of the generator, in a run that is INVALID
 	// because of such delays, or where it is missed and they may be why: "met", "missed" or "open".
-	Despite Despite `json:"despite_delays,omitempty"`
+	DelayVerdict DelayVerdict `json:"despite_delays,omitempty"`
 	// Expected and Actual are both sides in words: "< 20 ms" and "31.4 ms", or "no data".
 	Expected string `json:"expected"`
 	Actual   string `json:"actual"`
@@ -321,25 +321,25 @@ const (
 )
 
 // Words writes a value for people.
-func (u Unit) Words(value float64, share bool) string {
+func (u Unit) Words(value float64, isShare bool) string {
 	switch {
-	case share:
+	case isShare:
 		return reports.Percent(value)
 	case u == UnitTime:
 		return reports.Duration(time.Duration(value))
 	case u == UnitRate:
 		return reports.Digits(value) + " /s"
 	case value == math.Trunc(value):
-		return text.Grouped(int64(value))
+		return text.GroupDigits(int64(value))
 	default:
 		return reports.Digits(value)
 	}
 }
 
-// Unlike writes a value with so many decimals that it is not written as another one is: 5.001 where that is 5.
-func (u Unit) Unlike(value, other float64, share bool) string {
-	words := u.Words(value, share)
-	if words != u.Words(other, share) || value == other {
+// DistinctWords writes a value with so many decimals that it is not written as another one is: 5.001 where that is 5.
+func (u Unit) DistinctWords(value, other float64, isShare bool) string {
+	words := u.Words(value, isShare)
+	if words != u.Words(other, isShare) || value == other {
 		return words
 	}
 	if u == UnitTime {
@@ -347,7 +347,7 @@ func (u Unit) Unlike(value, other float64, share bool) string {
 	}
 	unit := ""
 	switch {
-	case share:
+	case isShare:
 		value, other, unit = value*100, other*100, " %"
 	case u == UnitRate:
 		unit = " /s"
@@ -377,11 +377,11 @@ func (m Metric) Example() string {
 	switch {
 	case m.Unit == UnitTime:
 		return "20ms"
-	case m.Unit == UnitRate && m.Shared:
+	case m.Unit == UnitRate && m.HasShare:
 		return "5000/s or 99%"
 	case m.Unit == UnitRate:
 		return "5000/s"
-	case m.Shared:
+	case m.HasShare:
 		return "10 or 0.1%"
 	default:
 		return "10"

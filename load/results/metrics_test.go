@@ -32,21 +32,21 @@ func TestMetricTable(t *testing.T) {
 
 func TestMetricsAreDistinctAndReadable(t *testing.T) {
 	t.Parallel()
-	seen := map[string]bool{}
+	names := map[string]bool{}
 	l := soundLoad()
 	for _, m := range results.Metrics(sampleOps()) {
-		assert.False(t, seen[m.Name], m.Name)
-		seen[m.Name] = true
+		assert.False(t, names[m.Name], m.Name)
+		names[m.Name] = true
 		_, err := validity.ParseThreshold(m.Name+"<"+strings.SplitN(m.Example(), " ", 2)[0], sampleOps()...)
 		assert.NoError(t, err, m.Name)
 		assert.False(t, math.IsNaN(m.Get(l).Value), m.Name)
-		again, ok := results.FindMetric(m.Name,
+		metric, ok := results.FindMetric(m.Name,
 			[]string{results.OpOf(m.Name)}) // as Judge does, which does not know all kinds of commands
 		assert.True(t, ok, m.Name)
-		assert.Equal(t, m.Get(l), again.Get(l), m.Name)
+		assert.Equal(t, m.Get(l), metric.Get(l), m.Name)
 	}
-	assert.Len(t, results.MetricNames(sampleOps()...), len(seen))
-	assert.NotContains(t, seen, "fetch.service.p99", "its kinds have times")
+	assert.Len(t, results.MetricNames(sampleOps()...), len(names))
+	assert.NotContains(t, names, "fetch.service.p99", "its kinds have times")
 	assert.Contains(t, results.MetricNames("put"), "put.service.p99", "of another protocol")
 }
 

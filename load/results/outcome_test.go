@@ -27,7 +27,7 @@ func TestLoadOutcome(t *testing.T) {
 	}{
 		{reports.ExitWell, "achieved the target rate of 5,000 /s; all 325,011 jobs accounted for", func(*results.Load) {}},
 		{reports.ExitWell, "achieved the target rate of 5,000 /s; the one job accounted for",
-			func(l *results.Load) { l.Jobs = results.LoadJobs{Pushed: 1, Delivered: 1, Acked: 1, Drained: true} }},
+			func(l *results.Load) { l.Jobs = results.LoadJobs{Pushed: 1, Delivered: 1, Acked: 1, IsDrained: true} }},
 		{reports.ExitWell, "below target: achieved 8,300 of 12,000 /s; all 325,011 jobs accounted for",
 			func(l *results.Load) { rate(l, 12_000, 8300) }},
 		{reports.ExitWell, "below target: achieved 8,300 of 12,000 /s (5 arrivals dropped, 1 arrival unserved); all",
@@ -40,9 +40,9 @@ func TestLoadOutcome(t *testing.T) {
 			"achieved the target rate of 5,000 /s; all 325,011 jobs accounted for; the history is partial: it ends after 2 s",
 			func(l *results.Load) { l.HistoryCut = 2 * time.Second }},
 		{reports.ExitFindings, "1 of 1 threshold missed: lost==1, actual 0; achieved the",
-			func(l *results.Load) { validity.Evaluate(l, parsed("lost==1")...) }},
+			func(l *results.Load) { validity.Evaluate(l, parseThresholds("lost==1")...) }},
 		{reports.ExitFindings, "2 of 2 thresholds missed: info.rate>1 has no data (and 1 more)",
-			func(l *results.Load) { validity.Evaluate(l, parsed("info.rate>1", "lost>1")...) }},
+			func(l *results.Load) { validity.Evaluate(l, parseThresholds("info.rate>1", "lost>1")...) }},
 		{reports.ExitInconclusive, "INVALID: the generator used 97 % of its 1 CPU; allowed is 85 %; all",
 			func(l *results.Load) {
 				l.Machine.GOMAXPROCS, l.Health.Loops, l.Health.CPUShare = 2, []float64{0.5}, 0.97 // one to spare
@@ -51,22 +51,22 @@ func TestLoadOutcome(t *testing.T) {
 		{reports.ExitInconclusive, "INVALID: CPU steal was 50 %; allowed is 2 %; all",
 			func(l *results.Load) {
 				l.Health.Steal = 0.5
-				validity.Evaluate(l, parsed("push.response.p99<1ns")...)
+				validity.Evaluate(l, parseThresholds("push.response.p99<1ns")...)
 			}},
 		{reports.ExitFindings, "1 of 2 thresholds missed: lost>1, actual 0; INVALID: CPU steal was",
 			func(l *results.Load) {
 				l.Health.Steal = 0.5
-				validity.Evaluate(l, parsed("push.response.p99<1ns", "lost>1")...)
+				validity.Evaluate(l, parseThresholds("push.response.p99<1ns", "lost>1")...)
 			}},
 		{reports.ExitInconclusive,
 			"inconclusive whether all jobs were delivered; 3 of 325,011 jobs unaccounted for: the limit of 30 s",
 			func(l *results.Load) {
-				l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 3, "the limit of 30 s"
+				l.Jobs.IsDrained, l.Jobs.Missing, l.Jobs.NotDrained = false, 3, "the limit of 30 s"
 			}},
 		{reports.ExitInconclusive,
 			"inconclusive whether all jobs ended; all 325,011 jobs delivered, but the drain is not complete: 1 job held; " +
 				"achieved",
-			func(l *results.Load) { l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 0, "1 job held" }},
+			func(l *results.Load) { l.Jobs.IsDrained, l.Jobs.Missing, l.Jobs.NotDrained = false, 0, "1 job held" }},
 		{reports.ExitLoss, "7 jobs lost (FWP-PUSH-04); achieved", func(l *results.Load) {
 			l.Findings = []results.LoadFinding{newFinding(results.FindingLost, "FWP-PUSH-04", 7, nil)}
 		}},
@@ -75,14 +75,14 @@ func TestLoadOutcome(t *testing.T) {
 				l.Findings = []results.LoadFinding{newFinding(results.FindingReply, "FWP-RESP-06", 1, nil),
 					newFinding(results.FindingAltered, "FWP-WU-03", 1, nil)}
 				l.Health.Steal = 0.5
-				validity.Evaluate(l, parsed("lost>1")...)
+				validity.Evaluate(l, parseThresholds("lost>1")...)
 			}},
 		{reports.ExitUsage, "usage error: no such preset", func(l *results.Load) { l.Usage = "no such preset" }},
 		{reports.ExitUnreachable, "the target could not be loaded: refused",
 			func(l *results.Load) { l.Unreachable = "refused" }},
 		{reports.ExitUnreachable, "the target was lost: EOF; 7 jobs lost (FWP-PUSH-04); 325,011 jobs confirmed",
 			func(l *results.Load) {
-				l.Gone, l.Findings = "EOF", []results.LoadFinding{newFinding(results.FindingLost, "FWP-PUSH-04", 7, nil)}
+				l.LossReason, l.Findings = "EOF", []results.LoadFinding{newFinding(results.FindingLost, "FWP-PUSH-04", 7, nil)}
 			}},
 		{reports.ExitInternal, "failed on this machine: a b", func(l *results.Load) { l.Internal = "a\nb" }},
 		{reports.ExitInterrupted, "interrupted: 7 jobs lost", func(l *results.Load) {
@@ -105,7 +105,7 @@ func TestLoadOutcome(t *testing.T) {
 					{Op: "fetch", Errors: []results.LoadError{{Kind: "closed", Count: 3}}}, {Op: "fetch.empty", Count: 1},
 				},
 			}
-			validity.Evaluate(l, parsed("errors<1%")...)
+			validity.Evaluate(l, parseThresholds("errors<1%")...)
 		}},
 		{reports.ExitInconclusive, "nothing was achieved: 12 fetches came back without a job", func(l *results.Load) {
 			*l = results.Load{Measured: time.Second, Rate: results.LoadRate{Op: "ack"},
@@ -132,7 +132,7 @@ func TestLoadOutcome(t *testing.T) {
 			validity.Evaluate(l)
 		}},
 		{reports.ExitWell, "nothing was achieved",
-			func(l *results.Load) { *l = results.Load{Validity: results.Validity{Valid: true}} }},
+			func(l *results.Load) { *l = results.Load{Validity: results.Validity{IsValid: true}} }},
 	}
 	for _, c := range cases {
 		l := soundLoad()
@@ -147,8 +147,8 @@ func TestNewLoadFinding(t *testing.T) {
 	t.Parallel()
 	jids := make([]string, 1500)
 	f := results.NewLoadFinding(results.FindingDuplicated, 2000, jids)
-	assert.Len(t, f.JIDs, results.FindingsKept)
-	assert.EqualValues(t, 1000, f.More)
+	assert.Len(t, f.JIDs, results.MaxJIDs)
+	assert.EqualValues(t, 1000, f.MoreJIDs)
 	assert.Equal(t, "duplicated", f.Breach)
 	assert.EqualValues(t, 2, results.NewLoadFinding(results.FindingLost, 0, jids[:2]).Count,
 		"there are at least as many as are named")
@@ -158,6 +158,6 @@ func TestNewLoadFinding(t *testing.T) {
 		results.FindingNotRetried, results.FindingReply, results.FindingGrammar,
 	} {
 		assert.NotContains(t, (&results.LoadFinding{Kind: kind, Count: 2}).String(), string(kind)+"s")
-		assert.NotEqual(t, string(kind), results.NewLoadFinding(kind, 1, nil).What)
+		assert.NotEqual(t, string(kind), results.NewLoadFinding(kind, 1, nil).Description)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // page is the page of a result of a load that is being written.
 type page struct {
 	reports.Page
-	pictures bool // they are wanted
+	hasPictures bool // they are wanted
 }
 
 // Add appends blocks, without pictures and the tiles above them unless those are wanted.
@@ -20,7 +20,7 @@ func (p *page) Add(blocks ...reports.Block) {
 	for _, b := range blocks {
 		_, figure := b.(reports.Figure)
 		_, tiles := b.(reports.Tiles)
-		if p.pictures || !figure && !tiles {
+		if p.hasPictures || !figure && !tiles {
 			p.Page.Add(b)
 		}
 	}
@@ -28,7 +28,7 @@ func (p *page) Add(blocks ...reports.Block) {
 
 // entry appends a heading and the lines below it.
 func (p *page) entry(level int, style reports.Style, title string, lines ...string) {
-	p.Add(reports.Heading{Level: level, Text: reports.Styled(style, title)})
+	p.Add(reports.Heading{Level: level, Text: reports.StyledText(style, title)})
 	p.prose(lines...)
 }
 
@@ -39,37 +39,37 @@ func (p *page) prose(lines ...string) { p.Add(reports.Prose{Lines: reports.Texts
 // the account of the jobs and the findings; how busy the generator was; the thresholds; and the result again. Of an
 // INVALID run it has no rate and no times unless o.ShowInvalid is set, but why, and what to do. Evaluate comes first.
 func (l *Load) Page(o reports.PageOptions) reports.Page {
-	p := page{pictures: o.Figures}
-	ran, result := len(l.Ops) > 0 || len(l.Phases) > 0, l.result()
-	if ran {
-		p.Add(reports.Prose{Lines: append([]reports.Text{result}, reports.TextsOf(l.Told())...)})
+	p := page{hasPictures: o.Figures}
+	hasRun, result := len(l.Ops) > 0 || len(l.Phases) > 0, l.result()
+	if hasRun {
+		p.Add(reports.Prose{Lines: append([]reports.Text{result}, reports.TextsOf(l.Anomalies())...)})
 	}
-	p.loaded(l, o)
-	if ran {
+	p.target(l, o)
+	if hasRun {
 		p.Add(l.tiles(o))
 		p.validity(l)
-		p.ended(l)
-		if l.Validity.Valid || o.ShowInvalid {
+		p.serverExit(l)
+		if l.Validity.IsValid || o.ShowInvalid {
 			p.figures(l)
 		} else {
 			p.errors(l)
-			p.hidden(l)
+			p.hiddenPictures(l)
 		}
-		p.disrupted(l)
+		p.disruptions(l)
 		p.worker(l)
 		p.jobs(l)
 		p.queues(l)
 		p.jobsFigure(l)
 	}
 	p.loadFindings(l, o)
-	if ran {
+	if hasRun {
 		p.parts(l, o)
 		p.generator(l)
 		p.healthFigure(l)
 		p.serverFigures(l)
 	}
 	p.thresholds(l)
-	facts := fmt.Sprintf("took %s%s, exit code %d", reports.Duration(l.Took), reports.Began(l.Started),
+	facts := fmt.Sprintf("took %s%s, exit code %d", reports.Duration(l.Took), reports.StartWords(l.StartTime),
 		l.Outcome(o.Exit).Code)
 	p.Add(reports.Conclusion{Facts: facts, Words: result})
 	return p.Page
@@ -78,16 +78,16 @@ func (l *Load) Page(o reports.PageOptions) reports.Page {
 // result returns the outcome in words. That of a run below its target is not all well.
 func (l *Load) result() reports.Text {
 	decided := l.Outcome(reports.ExitOptions{})
-	if words := decided.Text(); words[0].Style != reports.Good || !l.Rate.below() {
+	if words := decided.Text(); words[0].Style != reports.Good || !l.Rate.isBelowTarget() {
 		return words
 	}
-	return reports.Styled(reports.Caution, decided.Words)
+	return reports.StyledText(reports.Caution, decided.Words)
 }
 
 // figures appends the rate and the times, under a heading of their own if they are no results.
 func (p *page) figures(l *Load) {
-	if !l.Validity.Valid {
-		p.ofInvalid()
+	if !l.Validity.IsValid {
+		p.invalidHeading()
 	}
 	from := len(p.Blocks)
 	p.rate(l)
@@ -99,8 +99,8 @@ func (p *page) figures(l *Load) {
 	p.mark(l, from)
 }
 
-// hidden appends the pictures of figures that are not shown.
-func (p *page) hidden(l *Load) {
+// hiddenPictures appends the pictures of figures that are not shown.
+func (p *page) hiddenPictures(l *Load) {
 	from := len(p.Blocks)
 	p.rateFigure(l)
 	p.dueFigure(l)
@@ -117,21 +117,21 @@ func (p *page) timesPictures(l *Load) {
 // mark marks the pictures from a block on, if the run is INVALID: they show why it is that.
 func (p *page) mark(l *Load, from int) {
 	for i, b := range p.Blocks[from:] {
-		if f, is := b.(reports.Figure); is && !l.Validity.Valid {
+		if f, ok := b.(reports.Figure); ok && !l.Validity.IsValid {
 			f.Title, f.Invalid = "INVALID: "+f.Title, true
 			p.Blocks[from+i] = f
 		}
 	}
 }
 
-// ofInvalid begins the figures of a run that is INVALID.
-func (p *page) ofInvalid() {
+// invalidHeading begins the figures of a run that is INVALID.
+func (p *page) invalidHeading() {
 	p.entry(1, reports.Bad, "FIGURES OF AN INVALID RUN", "They include errors of the generator or its machine. Use "+
 		"them to find the cause; do not quote them or compare them with other runs.")
 }
 
-// loaded appends what was loaded, by what and how, and what kept the run from being complete.
-func (p *page) loaded(l *Load, o reports.PageOptions) {
+// target appends what was loaded, by what and how, and what kept the run from being complete.
+func (p *page) target(l *Load, o reports.PageOptions) {
 	fields := l.Target.fields()
 	if o.Verbose {
 		fields = append(fields, reports.NewField("greeting", text.Shorten(string(l.Target.HI))),
@@ -153,13 +153,13 @@ func (p *page) loaded(l *Load, o reports.PageOptions) {
 	if l.Interrupted {
 		p.AddTrouble("The run was interrupted:", "the report has the results so far.")
 	}
-	p.AddTrouble("The target was lost during the run:", l.Gone)
+	p.AddTrouble("The target was lost during the run:", l.LossReason)
 }
 
 // fields returns what is known of the target, each labelled.
 func (t *LoadTarget) fields() []reports.Field {
-	where := reports.Subject{}
-	return append([]reports.Field{reports.NewField("target", where.At(t.URL, t.Chosen))}, t.Subject.Fields("subject")...)
+	subject := reports.Subject{}
+	return append([]reports.Field{reports.NewField("target", subject.At(t.URL, t.Chosen))}, t.Subject.Fields("subject")...)
 }
 
 // phases returns the phases of a run and how long they were.
@@ -193,7 +193,7 @@ func (m *Machine) words() string {
 // validity appends why a run is INVALID, or what to know about valid figures.
 func (p *page) validity(l *Load) {
 	v := &l.Validity
-	if v.Valid {
+	if v.IsValid {
 		if len(v.Remarks) > 0 {
 			p.Section("REMARKS", "about the figures below")
 			p.prose(v.Remarks...)
@@ -204,13 +204,13 @@ func (p *page) validity(l *Load) {
 	if l.Jobs.Unknown != "" {
 		account = "is not complete either: " + l.Jobs.Unknown + "."
 	}
-	why := []string{"Its rates and times are not results; --show-invalid shows them. The account of the jobs " + account}
+	lines := []string{"Its rates and times are not results; --show-invalid shows them. The account of the jobs " + account}
 	if len(v.Reasons) == 0 {
-		why = append(why, "The run was not evaluated.")
+		lines = append(lines, "The run was not evaluated.")
 	}
-	p.entry(1, reports.Bad, v.heading(), why...)
+	p.entry(1, reports.Bad, v.heading(), lines...)
 	for _, r := range v.Reasons {
-		p.entry(3, reports.Strong, r.ID, sentence(r.What))
+		p.entry(3, reports.Strong, r.ID, sentence(r.Description))
 		if len(r.Facts) > 0 {
 			facts := reports.Fields{LabelWidth: 10}
 			for _, f := range r.Facts {
@@ -250,7 +250,7 @@ func sentence(words string) string {
 // generator appends how busy the generator and its machine were.
 func (p *page) generator(l *Load) {
 	h := &l.Health
-	if h.Over <= 0 {
+	if h.Length <= 0 {
 		return
 	}
 	p.Section("GENERATOR", "the load of the generator and of its machine during the measurement")
@@ -271,7 +271,7 @@ func (p *page) generator(l *Load) {
 			h.memory()))
 	if h.Files.Soft > 0 {
 		fields = append(fields, reports.NewField("descriptors",
-			fmt.Sprintf("at most %s of %s", text.Grouped(h.Files.Peak), text.Grouped(h.Files.Soft))))
+			fmt.Sprintf("at most %s of %s", text.GroupDigits(h.Files.Peak), text.GroupDigits(h.Files.Soft))))
 	}
 	p.Add(reports.Fields{LabelWidth: 12, Fields: fields})
 }
@@ -284,17 +284,17 @@ func (p *page) worker(l *Load) {
 	}
 	p.Section("WORKER", "the connections and resources of the worker, and its output if it ended")
 	fields := []reports.Field{
-		reports.NewField("connections", fmt.Sprintf("%s at a time, %s in all", text.Grouped(w.Connections),
-			text.Grouped(l.Connections.Opened))),
-		reports.NewField("heartbeats", fmt.Sprintf("%s, the longest time without one %s", text.Grouped(w.Beats),
+		reports.NewField("connections", fmt.Sprintf("%s at a time, %s in all", text.GroupDigits(w.Connections),
+			text.GroupDigits(l.Connections.Opened))),
+		reports.NewField("heartbeats", fmt.Sprintf("%s, the longest time without one %s", text.GroupDigits(w.Beats),
 			reports.Duration(w.BeatGap))),
 	}
-	if l.Validity.Valid {
+	if l.Validity.IsValid {
 		fields = append(fields,
 			reports.NewField("concurrent jobs", fmt.Sprintf("%s on average, at most %s, of %s allowed",
-				reports.Digits(w.InHand), text.Grouped(w.InHandMost), text.Grouped(w.Concurrency))),
+				reports.Digits(w.InHand), text.GroupDigits(w.InHandMax), text.GroupDigits(w.Concurrency))),
 			reports.NewField("CPU", l.serverCPU()),
-			reports.NewField("server", reports.Duration(w.ServerOwn)+" for a FETCH or an ACK, which is the server's part"))
+			reports.NewField("server", reports.Duration(w.ServerTime)+" for a FETCH or an ACK, which is the server's part"))
 	}
 	if w.MemoryPeak > 0 {
 		fields = append(fields, reports.NewField("memory", "at most "+reports.Size(w.MemoryPeak)))
@@ -310,12 +310,12 @@ func (l *Load) serverCPU() string {
 	if l.Health.ServerCPU == 0 || l.Rate.Done == 0 {
 		return ""
 	}
-	of := "arrival"
+	unit := "arrival"
 	if l.Worker != nil {
-		of = "job"
+		unit = "job"
 	}
 	return fmt.Sprintf("%s, %s for each of its %s", reports.Duration(l.Health.ServerCPU),
-		reports.Duration(l.Health.ServerCPU/time.Duration(l.Rate.Done)), text.Count(l.Rate.Done, of))
+		reports.Duration(l.Health.ServerCPU/time.Duration(l.Rate.Done)), text.Count(l.Rate.Done, unit))
 }
 
 // loops returns how busy each loop was, empty if that is not known.
@@ -332,15 +332,15 @@ func (h *Health) loops() string {
 
 // machine returns how busy the machine was.
 func (h *Health) machine() string {
-	held := ""
+	delays := ""
 	if h.Throttled > 0 {
-		held = "; a cgroup throttled the generator for " + reports.Duration(h.Throttled)
+		delays = "; a cgroup throttled the generator for " + reports.Duration(h.Throttled)
 	}
 	if h.Pressure > 0 {
-		held = fmt.Sprintf("; processes waited for a CPU %s of the time%s", reports.Percent(h.Pressure), held)
+		delays = fmt.Sprintf("; processes waited for a CPU %s of the time%s", reports.Percent(h.Pressure), delays)
 	}
 	return fmt.Sprintf("busy %s, in the busiest second %s; steal %s%s",
-		reports.Percent(h.MachineBusy), reports.Percent(h.MachinePeak), reports.Percent(h.Steal), held)
+		reports.Percent(h.MachineBusy), reports.Percent(h.MachinePeak), reports.Percent(h.Steal), delays)
 }
 
 // memory returns what the generator needed of it.
@@ -350,10 +350,10 @@ func (h *Health) memory() string {
 			"pause"), reports.Duration(h.GCPause), reports.Duration(h.GCPauseMax))
 }
 
-// ended appends how the server has ended by itself, and what it printed last.
-func (p *page) ended(l *Load) {
-	if l.Ended != "" {
+// serverExit appends how the server has ended by itself, and what it printed last.
+func (p *page) serverExit(l *Load) {
+	if l.ServerExit != "" {
 		p.Section("THE SERVER HAS ENDED", "without a request to stop")
-		p.Add(reports.Fields{Fields: []reports.Field{{Label: "ended", Lines: reports.LinesOf(l.Ended)}}})
+		p.Add(reports.Fields{Fields: []reports.Field{{Label: "ended", Lines: reports.LinesOf(l.ServerExit)}}})
 	}
 }

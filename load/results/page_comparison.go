@@ -13,28 +13,28 @@ import (
 // Page returns c for people: the ratio of each metric with its interval and its verdict, the pairs that do not count,
 // and a last line that says in words what the result is.
 func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
-	p := page{pictures: o.Figures}
+	p := page{hasPictures: o.Figures}
 	decided := c.Outcome(o.Exit)
 	p.Add(reports.Prose{Lines: []reports.Text{decided.Text()}})
 	p.Add(reports.Fields{LabelWidth: 10, Fields: []reports.Field{
 		reports.NewField("A", c.A.words()), reports.NewField("B", c.B.words()),
 		reports.NewField("generator", reports.JoinWith(", ", c.Version, c.Machine.words())),
 		reports.NewField("margin", reports.Percent(c.Margin)+c.marginTime()+", set beforehand"),
-		reports.NewField("pairs", fmt.Sprintf("%d of %d count", c.Valid(), c.Pairs)),
+		reports.NewField("pairs", fmt.Sprintf("%d of %d count", c.ValidPairs(), c.Pairs)),
 	}})
 	p.AddTroubles(c.Trouble)
-	if c.Stopped != "" {
-		p.prose(sentence(c.Stopped))
+	if c.StopReason != "" {
+		p.prose(sentence(c.StopReason))
 	}
 	if c.NoVerdict != "" {
 		p.Section("NO VERDICT", "no conclusion from the ratios below")
 		p.prose(text.OneLine(c.NoVerdict) + ".")
 	}
-	p.differs(c)
+	p.differences(c)
 	p.Add(c.tiles())
 	p.ratios(c)
 	if len(c.Ratios) > 0 && c.NoVerdict == "" {
-		p.Add(reports.Figure{Title: "Ratios of B to A", Of: c.forest(),
+		p.Add(reports.Figure{Title: "Ratios of B to A", Drawing: c.forest(),
 			Description: "A point is the ratio of a metric, the line its 95 % interval; the margin is shaded. Right of it " +
 				"B has more: better for a rate, worse for a time."})
 	}
@@ -42,7 +42,7 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 	if o.Verbose {
 		p.blocks(c)
 	}
-	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.Began(c.Started)), decided)
+	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.StartWords(c.StartTime)), decided)
 	return p.Page
 }
 
@@ -54,10 +54,10 @@ func (c *LoadComparison) marginTime() string {
 	return ", of times at least " + reports.Duration(c.MarginTime)
 }
 
-// differs appends what differs between the loads of A and B.
-func (p *page) differs(c *LoadComparison) {
+// differences appends what differs between the loads of A and B.
+func (p *page) differences(c *LoadComparison) {
 	t := reports.Table{Columns: []reports.Column{{Title: "what"}, {Title: "A"}, {Title: "B"}}, Wrap: true}
-	t.Rows = reports.RowsOf(c.Differs, func(d *LoadDifference) reports.Row { return reports.Cells(d.What, d.A, d.B) })
+	t.Rows = reports.RowsOf(c.Differences, func(d *LoadDifference) reports.Row { return reports.Cells(d.Name, d.A, d.B) })
 	p.TableSection("WHAT DIFFERS", "the loads, and the machines that they were measured on", t)
 }
 
@@ -79,15 +79,15 @@ func (p *page) ratios(c *LoadComparison) {
 	}
 	p.Section("RATIOS", words)
 	t := reports.Table{Columns: []reports.Column{
-		{Title: "metric"}, {Title: "A", Right: true}, {Title: "B", Right: true}, {Title: "ratio", Right: true},
-		{Title: "interval"}, {Title: "p", Right: true}, {Title: last},
+		{Title: "metric"}, {Title: "A", AlignRight: true}, {Title: "B", AlignRight: true}, {Title: "ratio", AlignRight: true},
+		{Title: "interval"}, {Title: "p", AlignRight: true}, {Title: last},
 	}}
 	t.Rows = reports.RowsOf(c.Ratios, func(r *LoadRatio) reports.Row {
 		name := r.Metric
-		if r.Primary {
+		if r.IsPrimary {
 			name += " (primary)"
 		}
-		return reports.Cells(name, r.value(r.A), r.value(r.B), reports.Trimmed(r.Ratio, 3), r.interval(), r.chance()).
+		return reports.Cells(name, r.value(r.A), r.value(r.B), reports.Trimmed(r.Ratio, 3), r.interval(), r.pValue()).
 			With(r.verdict(c.AA))
 	})
 	if c.NoVerdict == "" {
@@ -97,8 +97,8 @@ func (p *page) ratios(c *LoadComparison) {
 	p.Add(t)
 }
 
-// chance returns p, empty where there is none.
-func (r *LoadRatio) chance() string {
+// pValue returns p, empty where there is none.
+func (r *LoadRatio) pValue() string {
 	switch p := max(r.P, r.Holm); {
 	case r.High == 0:
 		return ""
@@ -110,28 +110,28 @@ func (r *LoadRatio) chance() string {
 }
 
 // verdict returns the verdict and what it would need, or the noise floor.
-func (r *LoadRatio) verdict(aa bool) reports.Text {
-	if aa {
+func (r *LoadRatio) verdict(isAA bool) reports.Text {
+	if isAA {
 		return reports.Words(reports.Percent(r.Floor))
 	}
 	words := r.Verdict
 	switch {
 	case words == "differs":
 		words += ", size unclear"
-	case r.Primary && r.More > 0:
-		words += fmt.Sprintf(": about %s", text.Count(r.More, "more pair"))
-	case r.Primary && r.More < 0:
+	case r.IsPrimary && r.MorePairs > 0:
+		words += fmt.Sprintf(": about %s", text.Count(r.MorePairs, "more pair"))
+	case r.IsPrimary && r.MorePairs < 0:
 		words += ": too close to the margin"
 	}
 	if (r.B-r.A)*(r.Ratio-1) < 0 && r.High > 0 {
 		words = reports.JoinWith("; ", words, "the medians point the other way, since the ratio is that of pairs")
 	}
-	return reports.Styled(r.style(), words)
+	return reports.StyledText(r.style(), words)
 }
 
 // style returns the style of a verdict.
 func (r *LoadRatio) style() reports.Style {
-	if style, known := verdictStyles[r.Verdict]; known {
+	if style, ok := verdictStyles[r.Verdict]; ok {
 		return style
 	}
 	return reports.Good
@@ -145,8 +145,8 @@ var verdictStyles = map[string]reports.Style{
 func (p *page) voids(c *LoadComparison) {
 	t := reports.Table{Columns: []reports.Column{{Title: "block"}, {Title: "why the pair does not count"}}, Wrap: true}
 	for _, b := range c.Blocks {
-		if b.Void != "" && b.Pair > 0 {
-			t.Rows = append(t.Rows, reports.Cells(b.name(), text.OneLine(b.Void)))
+		if b.VoidReason != "" && b.Pair > 0 {
+			t.Rows = append(t.Rows, reports.Cells(b.name(), text.OneLine(b.VoidReason)))
 		}
 	}
 	p.TableSection("VOID PAIRS", "", t)
@@ -166,9 +166,9 @@ func (b *LoadBlock) name() string {
 // blocks appends all blocks, in their order.
 func (p *page) blocks(c *LoadComparison) {
 	p.Section("BLOCKS", "in the order of measurement")
-	t := reports.Table{Columns: []reports.Column{{Title: "block"}, {Title: "run"}, {Title: "took", Right: true}}}
+	t := reports.Table{Columns: []reports.Column{{Title: "block"}, {Title: "run"}, {Title: "took", AlignRight: true}}}
 	for _, r := range c.Ratios {
-		t.Columns = append(t.Columns, reports.Column{Title: r.Metric, Right: true})
+		t.Columns = append(t.Columns, reports.Column{Title: r.Metric, AlignRight: true})
 	}
 	for _, b := range c.Blocks {
 		cells := []string{b.name(), b.Run, reports.Duration(b.Took)}
@@ -187,8 +187,8 @@ func (p *page) blocks(c *LoadComparison) {
 // forest returns the ratios as a picture.
 func (c *LoadComparison) forest() *reports.Forest {
 	f := &reports.Forest{Margin: c.Margin}
-	for _, r := range c.with(func(r *LoadRatio) bool { return r.High != 0 }) {
-		row := reports.ForestRow{Name: r.Metric, Ratio: r.Ratio, Low: r.Low, High: r.High, Strong: r.Primary}
+	for _, r := range c.selectRatios(func(r *LoadRatio) bool { return r.High != 0 }) {
+		row := reports.ForestRow{Name: r.Metric, Ratio: r.Ratio, Low: r.Low, High: r.High, Strong: r.IsPrimary}
 		if !c.AA {
 			row.Style = r.style()
 		}
@@ -201,21 +201,21 @@ func (c *LoadComparison) forest() *reports.Forest {
 func (c *LoadComparison) Suite(o reports.ExitOptions) reports.Suite {
 	s := reports.NewSuite("fwpbench compare", &c.Head, c.Outcome(o))
 	s.Target = "A " + c.A.Subject.At(c.A.Name, "") + ", B " + c.B.Subject.At(c.B.Name, "")
-	s.Subject = c.A.Subject.Short(c.A.Name, "") + " and " + c.B.Subject.Short(c.B.Name, "")
-	s.AddWhole("the comparison", s.Code == reports.ExitInconclusive)
+	s.Subject = c.A.Subject.ShortName(c.A.Name, "") + " and " + c.B.Subject.ShortName(c.B.Name, "")
+	s.AddRun("the comparison", s.Code == reports.ExitInconclusive)
 	for i := range c.Ratios {
 		r := &c.Ratios[i]
 		if c.AA || r.Verdict == "" {
 			continue
 		}
-		one := reports.Case{Class: "ratios", Name: r.Metric, Kind: r.Verdict, Message: "B to A " + r.words()}
+		testCase := reports.Case{Class: "ratios", Name: r.Metric, Kind: r.Verdict, Message: "B to A " + r.words()}
 		switch {
 		case r.Verdict == "regression":
-			one.State = reports.CaseFailed
-		case r.Primary && (r.Verdict == "inconclusive" || r.Verdict == "differs"):
-			one.State = reports.CaseErrored
+			testCase.State = reports.CaseFailed
+		case r.IsPrimary && (r.Verdict == "inconclusive" || r.Verdict == "differs"):
+			testCase.State = reports.CaseErrored
 		}
-		s.Add(one)
+		s.Add(testCase)
 	}
 	return s
 }
@@ -233,9 +233,9 @@ func (c *LoadComparison) WriteBenchfmt(w io.Writer) error {
 			fmt.Fprintf(&out, "%s: %s\n", line[0], text.OneLine(line[1]))
 		}
 	}
-	void := c.void()
+	isVoid := c.voidPairs()
 	for _, b := range c.Blocks {
-		if b.Void != "" || c.NoVerdict == "" && (void[b.Pair] || b.Pair == 0) {
+		if b.VoidReason != "" || c.NoVerdict == "" && (isVoid[b.Pair] || b.Pair == 0) {
 			continue
 		}
 		fmt.Fprintf(&out, "side: %s\n", b.Side)

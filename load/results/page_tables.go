@@ -17,38 +17,38 @@ func (p *page) rate(l *Load) {
 		return
 	}
 	p.Section("RATE", fmt.Sprintf("%s in %s of measuring", arrivals(r.Op), reports.Duration(l.Measured)))
-	t := reports.Table{Columns: []reports.Column{{Width: 9}, {Right: true, Width: 12}, {Unit: true, Width: 2}}}
+	t := reports.Table{Columns: []reports.Column{{Width: 9}, {AlignRight: true, Width: 12}, {Unit: true, Width: 2}}}
 	row := func(name string, style reports.Style, value, unit, words string) {
-		t.Rows = append(t.Rows, reports.Cells(name).With(reports.Styled(style, value), reports.Words(unit),
+		t.Rows = append(t.Rows, reports.Cells(name).With(reports.StyledText(style, value), reports.Words(unit),
 			reports.Words(words)))
 	}
 	if r.Target <= 0 {
-		least := ""
+		sign := ""
 		if l.Validity.Limit != "" {
-			least = ">= "
+			sign = ">= "
 		}
-		row("achieved", reports.Plain, least+reports.Digits(r.Achieved), "/s",
+		row("achieved", reports.Plain, sign+reports.Digits(r.Achieved), "/s",
 			reports.JoinWith("; ", cmp.Or(l.Validity.Limit, l.Plan.pace()), r.interval(l.Measured)))
 		p.Add(t)
 		return
 	}
 	style := reports.Good
-	if !r.Enough() {
+	if !r.IsAchieved() {
 		style = reports.Caution
 	}
 	row("target", reports.Plain, reports.Digits(r.Target), "/s", "")
 	row("achieved", style, reports.Digits(r.Achieved), "/s", reports.JoinWith("; ",
 		reports.Percent(r.Achieved/r.Target)+" of it", r.interval(l.Measured)))
-	some := func(name string, style reports.Style, n int64, words string) {
+	countRow := func(name string, style reports.Style, n int64, words string) {
 		if n > 0 {
-			row(name, style, text.Grouped(n), "", words)
+			row(name, style, text.GroupDigits(n), "", words)
 		}
 	}
-	some("queued", reports.Plain, r.Queued, "waited for a connection and got one, at most "+text.Grouped(r.Backlog)+
+	countRow("queued", reports.Plain, r.Queued, "waited for a connection and got one, at most "+text.GroupDigits(r.Backlog)+
 		" at a time")
-	some("unserved", reports.Caution, r.Unserved, reports.Percent(float64(r.Unserved)/float64(r.Planned))+
+	countRow("unserved", reports.Caution, r.Unserved, reports.Percent(float64(r.Unserved)/float64(r.Planned))+
 		" of the arrivals still waited at the end")
-	some("dropped", reports.Caution, r.Dropped, "arrivals that found no free connection")
+	countRow("dropped", reports.Caution, r.Dropped, "arrivals that found no free connection")
 	p.Add(t)
 }
 
@@ -71,12 +71,12 @@ func (p *page) commands(l *Load) {
 }
 
 // commandTable returns how many commands there were of each kind, with their rates if those are known.
-func (l *Load) commandTable(rates bool) (t reports.Table) {
+func (l *Load) commandTable(hasRates bool) (t reports.Table) {
 	t.Columns = []reports.Column{
-		{Width: opWidth}, {Title: "answered", Right: true, Width: 13}, {Title: "/s", Right: true, Width: 9},
-		{Title: "errors", Right: true, Width: 8},
+		{Width: opWidth}, {Title: "answered", AlignRight: true, Width: 13}, {Title: "/s", AlignRight: true, Width: 9},
+		{Title: "errors", AlignRight: true, Width: 8},
 	}
-	if !rates {
+	if !hasRates {
 		t.Columns = slices.Delete(t.Columns, 2, 3)
 	}
 	for i := range l.Ops {
@@ -84,12 +84,12 @@ func (l *Load) commandTable(rates bool) (t reports.Table) {
 		if op.Count+op.ErrorCount() == 0 {
 			continue
 		}
-		cells := []string{opWords(op.Op), text.Grouped(op.Count)}
+		cells := []string{opWords(op.Op), text.GroupDigits(op.Count)}
 		switch {
-		case rates && op.Rate == 0 && op.Count > 0:
+		case hasRates && op.Rate == 0 && op.Count > 0:
 			cells = append(cells, "-")
 			t.Note = reports.Words("-: opened before the measurement, and again after a lost connection.")
-		case rates:
+		case hasRates:
 			cells = append(cells, reports.Digits(op.Rate))
 		}
 		row := reports.Cells(cells...).With(op.errorCell())
@@ -107,7 +107,7 @@ func (o *LoadOp) errorCell() reports.Text {
 	if o.ErrorCount() == 0 {
 		return reports.Words("0")
 	}
-	return reports.Styled(reports.Caution, text.Grouped(o.ErrorCount()))
+	return reports.StyledText(reports.Caution, text.GroupDigits(o.ErrorCount()))
 }
 
 // errors appends what went wrong, by kind: of an INVALID run too, because it may be the cause.
@@ -115,7 +115,7 @@ func (p *page) errors(l *Load) {
 	t := reports.Table{Columns: []reports.Column{{Width: opWidth}}}
 	for i := range l.Ops {
 		if op := &l.Ops[i]; op.ErrorCount() > 0 {
-			row := reports.Cells(opWords(op.Op), text.Grouped(op.ErrorCount()))
+			row := reports.Cells(opWords(op.Op), text.GroupDigits(op.ErrorCount()))
 			row.Detail = kinds(op.Errors)
 			t.Rows = append(t.Rows, row)
 		}
@@ -127,8 +127,8 @@ func (p *page) errors(l *Load) {
 func kinds(errors []LoadError) []reports.Text {
 	var lines []reports.Text
 	for _, e := range errors {
-		detail := reports.JoinWith(": ", text.Grouped(e.Count)+" "+e.Kind, e.Example)
-		lines = append(lines, reports.Styled(reports.Faint, detail))
+		detail := reports.JoinWith(": ", text.GroupDigits(e.Count)+" "+e.Kind, e.Example)
+		lines = append(lines, reports.StyledText(reports.Faint, detail))
 	}
 	return lines
 }
@@ -136,15 +136,15 @@ func kinds(errors []LoadError) []reports.Text {
 // jobs appends the account of the jobs.
 func (p *page) jobs(l *Load) {
 	j := &l.Jobs
-	if j.sent()+j.Delivered+j.Foreign == 0 {
+	if j.pushes()+j.Delivered+j.Foreign == 0 {
 		return
 	}
 	p.Section("JOBS", "all jobs of the run, also those pushed before and after the measurement")
-	t := reports.Table{Columns: []reports.Column{{Width: 12}, {Right: true, Width: 13}}}
+	t := reports.Table{Columns: []reports.Column{{Width: 12}, {AlignRight: true, Width: 13}}}
 	t.Rows = reports.RowsOf(j.rows(l.Disruptions), func(row *reports.Bar) reports.Row {
-		return reports.Cells(row.Name).With(reports.Styled(row.Style, text.Grouped(row.Value)), reports.Words(row.Words))
+		return reports.Cells(row.Name).With(reports.StyledText(row.Style, text.GroupDigits(row.Value)), reports.Words(row.Words))
 	})
-	if l.Undecided() {
+	if l.IsUndecided() {
 		t.Note = reports.Words("It is unknown whether jobs were lost: " +
 			cmp.Or(j.Unknown, j.NotDrained, "the queues were not seen empty") + ".")
 	}
@@ -155,7 +155,7 @@ func (p *page) jobs(l *Load) {
 func (p *page) queues(l *Load) {
 	t := reports.Table{Columns: []reports.Column{{Title: "queue"}}}
 	for _, title := range []string{"share", "pushed", "delivered", "missing", "p50", "p99", "max"} {
-		t.Columns = append(t.Columns, reports.Column{Title: title, Right: true, Width: 7})
+		t.Columns = append(t.Columns, reports.Column{Title: title, AlignRight: true, Width: 7})
 	}
 	for i := range l.Queues {
 		q := &l.Queues[i]
@@ -163,9 +163,9 @@ func (p *page) queues(l *Load) {
 		if q.Recorded != "" {
 			name = text.Printable(q.Recorded)
 		}
-		row := reports.Cells(name, reports.Percent(q.Share), text.Grouped(q.Pushed), text.Grouped(q.Delivered),
-			text.Grouped(q.Missing))
-		if l.Validity.Valid && q.Fetched.Count > 0 && !l.PiledUp() {
+		row := reports.Cells(name, reports.Percent(q.Share), text.GroupDigits(q.Pushed), text.GroupDigits(q.Delivered),
+			text.GroupDigits(q.Missing))
+		if l.Validity.IsValid && q.Fetched.Count > 0 && !l.HasPiledUp() {
 			for _, stat := range []string{"p50", "p99", "max"} {
 				row.Cells = append(row.Cells, reports.Words(reports.Time(q.Fetched.Stat(stat))))
 			}
@@ -187,29 +187,29 @@ func (p *page) loadFindings(l *Load, o reports.PageOptions) {
 		if l.History != "" && len(f.JIDs) > 0 && !f.quotes() {
 			lines = append(lines, reports.Words("the life of one job: "+reports.LifeCommand(l.History, f.JIDs[0])))
 		}
-		p.Add(reports.Heading{Level: 3, Text: reports.Styled(reports.Bad, f.String())}, reports.Prose{Lines: lines})
+		p.Add(reports.Heading{Level: 3, Text: reports.StyledText(reports.Bad, f.String())}, reports.Prose{Lines: lines})
 	}
 }
 
-// loadFindingShown is how many jobs of a finding, and how many notes, are shown if not all are wanted.
-const loadFindingShown = 5
+// loadFindingLines is how many jobs of a finding, and how many notes, are shown if not all are wanted.
+const loadFindingLines = 5
 
 // page returns what happened, and some of the jobs or the notes about them.
 func (f *LoadFinding) page(o reports.PageOptions) []reports.Text {
-	lines := []reports.Text{reports.Words(fmt.Sprintf("%s (%s)%s", f.What, cmp.Or(f.Clause, "no clause"), f.pushed()))}
-	notes, jids := f.Notes, f.withTimes()
+	lines := []reports.Text{reports.Words(fmt.Sprintf("%s (%s)%s", f.Description, cmp.Or(f.Clause, "no clause"), f.pushTimes()))}
+	notes, jids := f.Notes, f.jidsWithTimes()
 	if !o.Verbose {
-		notes, jids = notes[:min(len(notes), loadFindingShown)], jids[:min(len(jids), loadFindingShown)]
+		notes, jids = notes[:min(len(notes), loadFindingLines)], jids[:min(len(jids), loadFindingLines)]
 	}
-	shown := len(jids)
+	count := len(jids)
 	if len(f.Notes) >= len(f.JIDs) { // the notes are about them
-		jids, shown = nil, min(len(f.JIDs), loadFindingShown)
+		jids, count = nil, min(len(f.JIDs), loadFindingLines)
 	}
 	for _, line := range slices.Concat(jids, notes) {
 		lines = append(lines, reports.Words(text.Printable(line))) // it quotes the server
 	}
-	if left := int64(len(f.JIDs)-shown) + f.More; left > 0 {
-		lines = append(lines, reports.Styled(reports.Faint, leftOver(left, f.More)))
+	if remaining := int64(len(f.JIDs)-count) + f.MoreJIDs; remaining > 0 {
+		lines = append(lines, reports.StyledText(reports.Faint, moreWords(remaining, f.MoreJIDs)))
 	}
 	return lines
 }
@@ -218,14 +218,14 @@ func (f *LoadFinding) page(o reports.PageOptions) []reports.Text {
 func (p *page) thresholds(l *Load) {
 	const longest = 50 // of a threshold that has a place in the table
 	rows := reports.RowsOf(l.Thresholds, func(r *ThresholdResult) reports.Row {
-		word := reports.Styled(reports.Good, "passed")
+		word := reports.StyledText(reports.Good, "passed")
 		switch {
 		case r.NotJudged:
-			word = reports.Styled(reports.Unclear, "not judged")
-		case r.Undecided:
-			word = reports.Styled(reports.Unclear, "undecided")
-		case !r.Met:
-			word = reports.Styled(reports.Bad, "missed")
+			word = reports.StyledText(reports.Unclear, "not judged")
+		case r.IsUndecided:
+			word = reports.StyledText(reports.Unclear, "undecided")
+		case !r.IsMet:
+			word = reports.StyledText(reports.Bad, "missed")
 		}
 		row := reports.Row{}.With(word, reports.Words(r.Threshold), reports.Words(r.Actual))
 		if len([]rune(r.Threshold)) > longest {
@@ -242,10 +242,10 @@ type timesTable struct {
 	reports.Table
 	percentiles []Percentile
 
-	waiting, endToEnd, late, atLeast, tooFew bool
+	hasWaiting, hasEndToEnd, hasLate, hasLowerBounds, hasTooFew bool
 
-	atMost bool // the times contain too much of the generator
-	worker bool // they are those of a worker
+	isUpperBound bool // the times contain too much of the generator
+	isWorker     bool // they are those of a worker
 }
 
 // times appends the percentiles, a row for each time of a command below its name, and explains their words and signs.
@@ -255,10 +255,10 @@ func (p *page) times(l *Load) {
 		return
 	}
 	p.Section("TIMES", "")
-	t := &timesTable{percentiles: l.shown(), atMost: l.Validity.Bounds}
+	t := &timesTable{percentiles: l.tablePercentiles(), isUpperBound: l.Validity.HasBounds}
 	t.Columns = []reports.Column{{Width: opWidth}}
 	for _, title := range t.stats() {
-		t.Columns = append(t.Columns, reports.Column{Title: title, Right: true, Width: 7})
+		t.Columns = append(t.Columns, reports.Column{Title: title, AlignRight: true, Width: 7})
 	}
 	for i := range l.Ops {
 		t.op(&l.Ops[i])
@@ -266,10 +266,10 @@ func (p *page) times(l *Load) {
 	for i := range l.Flows {
 		switch flow := &l.Flows[i]; {
 		case flow.Flow == "job.late":
-			t.late = true
+			t.hasLate = true
 			t.latency(opWords(flow.Flow), reports.Plain, &flow.Time)
-		case !l.PiledUp(): // if jobs piled up, a remark explains it
-			t.endToEnd = true
+		case !l.HasPiledUp(): // if jobs piled up, a remark explains it
+			t.hasEndToEnd = true
 			t.latency(opWords(flow.Flow), reports.Plain, &flow.Time)
 		}
 	}
@@ -283,13 +283,13 @@ func (t *timesTable) op(op *LoadOp) {
 		t.Rows = append(t.Rows, reports.Cells(opWords(op.Op)))
 	}
 	if op.Op == "fetch.waited" || op.Op == "fetch.empty" {
-		t.waiting = t.waiting || op.Service.Count > 0
+		t.hasWaiting = t.hasWaiting || op.Service.Count > 0
 		t.latency("  waiting", reports.Faint, &op.Service)
 		t.latency("  lateness", reports.Faint, &op.Lateness)
 		return
 	}
 	if op.Lateness.Count == 0 && op.Response.Count > 0 { // of a worker: a time of its own
-		t.Rows, t.worker = t.Rows[:len(t.Rows)-1], true
+		t.Rows, t.isWorker = t.Rows[:len(t.Rows)-1], true
 		t.latency(opWords(op.Op), reports.Plain, &op.Response)
 		return
 	}
@@ -306,17 +306,17 @@ func (t *timesTable) latency(name string, style reports.Style, l *Latency) {
 	row := reports.Cells(name)
 	for _, stat := range t.stats() {
 		cell := reports.Time(l.Stat(stat))
-		if t.atMost && style != reports.Faint && !slices.Contains(l.AtLeast, stat) {
+		if t.isUpperBound && style != reports.Faint && !slices.Contains(l.AtLeast, stat) {
 			cell = "<=" + strings.ReplaceAll(cell, " ", "")
 		}
 		p, err := ParsePercentile(stat)
 		switch {
 		case err == nil && p > 50 && l.Count < p.Needs(1):
-			cell, t.tooFew = "-", true
+			cell, t.hasTooFew = "-", true
 		case slices.Contains(l.AtLeast, stat):
-			cell, t.atLeast = ">="+strings.ReplaceAll(cell, " ", ""), true
+			cell, t.hasLowerBounds = ">="+strings.ReplaceAll(cell, " ", ""), true
 		}
-		row.Cells = append(row.Cells, reports.Styled(style, cell))
+		row.Cells = append(row.Cells, reports.StyledText(style, cell))
 	}
 	t.Rows = append(t.Rows, row)
 }
@@ -344,7 +344,7 @@ func (t *timesTable) needs() string {
 	var needs []string
 	for _, p := range t.percentiles {
 		if p > 50 {
-			needs = append(needs, p.String()+" "+text.Grouped(p.Needs(1)))
+			needs = append(needs, p.String()+" "+text.GroupDigits(p.Needs(1)))
 		}
 	}
 	if needs != nil {
@@ -355,7 +355,7 @@ func (t *timesTable) needs() string {
 
 // legend explains the words and signs of the table, a sentence each.
 func (t *timesTable) legend() []string {
-	if t.worker {
+	if t.isWorker {
 		return []string{"job: from the delivery of a job to its ACK or FAIL; idle: from the reply to that to the next " +
 			"FETCH; beat: from one BEAT to the next.", t.example()}
 	}
@@ -364,28 +364,28 @@ func (t *timesTable) legend() []string {
 		"service: from the sending of a command to its reply.",
 		"lateness: the generator's own delay in sending it.",
 	}
-	if t.waiting {
+	if t.hasWaiting {
 		lines = append(lines, "waiting: how long a fetch blocked until a job arrived, or until the reply without a job; "+
 			"this depends on the load, not on the speed of the server.")
 	}
-	if t.endToEnd {
+	if t.hasEndToEnd {
 		lines = append(lines,
 			"push to fetch, push to ack: from the intended start of a push to the delivery of its job, or to the reply to "+
 				"its ack.")
 	}
-	if t.late {
+	if t.hasLate {
 		lines = append(lines,
 			"after its time: from the scheduled time of a job, or of its next try, to its delivery.")
 	}
 	lines = append(lines, t.example())
-	if t.atLeast {
+	if t.hasLowerBounds {
 		lines = append(lines, ">=: at least; these times include unserved arrivals or commands without a reply, which "+
 			"would have taken longer.")
 	}
-	if t.atMost {
+	if t.isUpperBound {
 		lines = append(lines, "<=: at most; 10 % or more of these times is the generator's own delay.")
 	}
-	if t.tooFew {
+	if t.hasTooFew {
 		lines = append(lines, "-: too few values for this percentile ("+t.needs()+").")
 	}
 	return lines

@@ -27,21 +27,21 @@ func partsLoad() *results.Load {
 		case 0:
 			part.Validity = invalidLoad().Validity
 		case 1:
-			p.Wrong, p.LeftOut = "it has no report: was its run killed?", true
+			p.Problem, p.IsLeftOut = "it has no report: was its run killed?", true
 			l.Parts = append(l.Parts, p)
 			continue
 		case 2:
 			part.Plan.Segment = "1/4"
-			p.Wrong, p.LeftOut = "east.json is segment 1/4 already", true
+			p.Problem, p.IsLeftOut = "east.json is segment 1/4 already", true
 		}
 		p.Fill(part)
 		l.Parts = append(l.Parts, p)
 	}
 	for _, segment := range []string{"2/4", "3/4"} {
-		l.Parts = append(l.Parts, results.LoadPart{Segment: segment, LeftOut: true, Wrong: "its report is missing"})
+		l.Parts = append(l.Parts, results.LoadPart{Segment: segment, IsLeftOut: true, Problem: "its report is missing"})
 	}
 	l.Jobs.Unknown = "what segments 2/4, 3/4 did is not known, and the jobs of again.json are not counted"
-	l.Jobs.Drained = false
+	l.Jobs.IsDrained = false
 	validity.Evaluate(l)
 	return l
 }
@@ -51,18 +51,18 @@ func partsLoad() *results.Load {
 func TestTheVerdictOfParts(t *testing.T) {
 	t.Parallel()
 	l := partsLoad()
-	own := invalidLoad().Validity.Reasons
-	require.Len(t, l.Validity.Reasons, 4+len(own))
-	var what []string
+	reasons := invalidLoad().Validity.Reasons
+	require.Len(t, l.Validity.Reasons, 4+len(reasons))
+	var texts []string
 	for _, r := range l.Validity.Reasons[:5] {
-		what = append(what, r.ID+": "+r.What)
+		texts = append(texts, r.ID+": "+r.Description)
 	}
 	assert.Equal(t, []string{
 		"part: part west.json: it has no report: was its run killed?",
 		"part: part again.json: east.json is segment 1/4 already",
 		"part: segment 2/4: its report is missing", "part: segment 3/4: its report is missing",
-		own[0].ID + ": part east.json: " + own[0].What,
-	}, what)
+		reasons[0].ID + ": part east.json: " + reasons[0].Description,
+	}, texts)
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code)
 	assert.Contains(t, words, "at least 325,011 jobs pushed, 325,011 delivered and 325,011 acknowledged: what segments "+
@@ -70,21 +70,21 @@ func TestTheVerdictOfParts(t *testing.T) {
 	l.Parts = l.Parts[3:4]
 	l.Parts[0].Validity.Remarks = []string{"Slow."}
 	validity.Evaluate(l)
-	assert.True(t, l.Validity.Valid)
+	assert.True(t, l.Validity.IsValid)
 	assert.Equal(t, []string{"Part north.json: Slow."}, l.Validity.Remarks)
 	alone := soundLoad()
-	alone.NotStarted = "too late"
+	alone.StartFailure = "too late"
 	validity.Evaluate(alone)
 	assert.Equal(t, "start", alone.Validity.Reasons[0].ID)
 }
 
 func TestAddingAccounts(t *testing.T) {
 	t.Parallel()
-	taken := func(n int64) results.ClientCounts { return results.ClientCounts{TakenAtEnd: n} }
-	one := results.LoadJobs{Pushed: 1, Lost: 2, ClientCounts: taken(3), Drained: true}
-	sum := one
-	results.Join(&sum, &one)
-	assert.Equal(t, results.LoadJobs{Pushed: 2, Lost: 4, ClientCounts: taken(6), Drained: true}, sum)
+	counts := func(n int64) results.ClientCounts { return results.ClientCounts{TakenAtEnd: n} }
+	part := results.LoadJobs{Pushed: 1, LostJobs: 2, ClientCounts: counts(3), IsDrained: true}
+	sum := part
+	results.Join(&sum, &part)
+	assert.Equal(t, results.LoadJobs{Pushed: 2, LostJobs: 4, ClientCounts: counts(6), IsDrained: true}, sum)
 }
 
 func TestVerbosePagesTellMachines(t *testing.T) {
@@ -110,10 +110,10 @@ func TestJoin(t *testing.T) {
 		"the longest, and interrupted if one was")
 
 	c := results.Connections{Planned: 3, Opened: 3}
-	results.Join(&c, &results.Connections{Planned: 4, Opened: 2, Refused: "full", Lost: 1, LostWhy: "EOF"})
-	results.Join(&c, &results.Connections{Refused: "later", Lost: 2, LostWhy: "reset", Disconnects: 5})
+	results.Join(&c, &results.Connections{Planned: 4, Opened: 2, Refusal: "full", Losses: 1, LostReason: "EOF"})
+	results.Join(&c, &results.Connections{Refusal: "later", Losses: 2, LostReason: "reset", Disconnects: 5})
 	assert.Equal(t, results.Connections{
-		Planned: 7, Opened: 5, Refused: "full", Lost: 3, LostWhy: "EOF", Disconnects: 5,
+		Planned: 7, Opened: 5, Refusal: "full", Losses: 3, LostReason: "EOF", Disconnects: 5,
 	}, c, "why is that of the first")
 
 	h := results.Health{CPUShare: 0.5, NoFiles: 1}

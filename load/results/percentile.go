@@ -18,10 +18,10 @@ func Percentiles() []Percentile { return []Percentile{50, 90, 99, 99.9, 99.99} }
 
 // ParsePercentile reads a percentile by its name, "p99.9".
 func ParsePercentile(name string) (Percentile, error) {
-	digits, is := strings.CutPrefix(name, "p")
+	digits, ok := strings.CutPrefix(name, "p")
 	rank, err := strconv.ParseFloat(digits, 64)
 	p := Percentile(rank)
-	if !is || err != nil || !(rank > 0 && rank < 100) || p.String() != name { // no number is neither
+	if !ok || err != nil || !(rank > 0 && rank < 100) || p.String() != name { // no number is neither
 		return 0, fmt.Errorf("%q is not a percentile: write p50, p95 or p99.5 for example, with at most three decimals",
 			name)
 	}
@@ -45,20 +45,20 @@ func PercentileIn(metric string) (Percentile, bool) {
 	return p, at >= 0 && err == nil
 }
 
-// WantedPercentiles returns those that some metrics are about and that not every report has.
-func WantedPercentiles(metrics ...string) (wanted []Percentile) {
+// ExtraPercentiles returns those that some metrics are about and that not every report has.
+func ExtraPercentiles(metrics ...string) (extra []Percentile) {
 	for _, metric := range metrics {
-		if p, is := PercentileIn(metric); is && !slices.Contains(append(Percentiles(), wanted...), p) {
-			wanted = append(wanted, p)
+		if p, ok := PercentileIn(metric); ok && !slices.Contains(append(Percentiles(), extra...), p) {
+			extra = append(extra, p)
 		}
 	}
-	return wanted
+	return extra
 }
 
 // statsIn returns the names of the parts of a Latency, with the percentile that a metric of that name is about.
 func statsIn(metric string) []string {
 	names := []string{"min", "mean"}
-	for _, p := range append(Percentiles(), WantedPercentiles(metric)...) {
+	for _, p := range append(Percentiles(), ExtraPercentiles(metric)...) {
 		names = append(names, p.String())
 	}
 	return append(names, "max")
@@ -76,12 +76,12 @@ func (l *Latency) field(stat string) *time.Duration {
 }
 
 // stat returns the part of that name, and whether the report has it.
-func (l *Latency) stat(name string) (value time.Duration, known bool) {
+func (l *Latency) stat(name string) (value time.Duration, ok bool) {
 	if field := l.field(name); field != nil {
 		return *field, true
 	}
-	value, known = l.More[name]
-	return value, known
+	value, ok = l.Percentiles[name]
+	return value, ok
 }
 
 // Stat returns the part of that name: min, mean, max, or a percentile; 0 if the report does not have it.
@@ -96,33 +96,33 @@ func (l *Latency) Set(name string, value time.Duration) {
 		*field = value
 		return
 	}
-	if l.More == nil {
-		l.More = make(map[string]time.Duration)
+	if l.Percentiles == nil {
+		l.Percentiles = make(map[string]time.Duration)
 	}
-	l.More[name] = value
+	l.Percentiles[name] = value
 }
 
-// BesideSeconds returns those percentiles that not every second of a report has: it has the p50 and the p99.
-func BesideSeconds(all []Percentile) (more []Percentile) {
+// ExtraSecondPercentiles returns those percentiles that not every second of a report has: it has the p50 and the p99.
+func ExtraSecondPercentiles(all []Percentile) (extra []Percentile) {
 	for _, p := range all {
 		if p != 50 && p != 99 {
-			more = append(more, p)
+			extra = append(extra, p)
 		}
 	}
-	return more
+	return extra
 }
 
-// shown returns the percentiles of tables and pictures over time: those that were asked for, or those of every report.
-func (l *Load) shown() []Percentile {
+// tablePercentiles returns the percentiles of tables and pictures over time: those that were asked for, or those of every report.
+func (l *Load) tablePercentiles() []Percentile {
 	if len(l.Percentiles) > 0 {
 		return l.Percentiles
 	}
 	return Percentiles()
 }
 
-// further returns the percentiles that not every report has, in ascending order.
-func (l *Latency) further() (all []Percentile) {
-	for name := range l.More {
+// extraPercentiles returns the percentiles that not every report has, in ascending order.
+func (l *Latency) extraPercentiles() (all []Percentile) {
+	for name := range l.Percentiles {
 		if p, err := ParsePercentile(name); err == nil {
 			all = append(all, p)
 		}

@@ -10,15 +10,15 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// drawn returns the one picture of a page that has it drawn.
-func drawn[D reports.Drawing](t *testing.T, p reports.Page) D {
+// drawingOf returns the one picture of a page that has it drawn.
+func drawingOf[D reports.Drawing](t *testing.T, p reports.Page) D {
 	t.Helper()
 	var all []D
 	for _, b := range p.Blocks {
 		if f, ok := b.(reports.Figure); ok {
-			of, ok := f.Of.(D)
+			drawing, ok := f.Drawing.(D)
 			require.True(t, ok, f.Title)
-			all = append(all, of)
+			all = append(all, drawing)
 		}
 	}
 	require.Len(t, all, 1)
@@ -28,11 +28,11 @@ func drawn[D reports.Drawing](t *testing.T, p reports.Page) D {
 // Of a rate that was tried several times the last step counts, and times are drawn from 1 us on.
 func TestThePictureOfASearch(t *testing.T) {
 	t.Parallel()
-	c := searched()
+	c := sampleCapacity()
 	c.Steps = append(c.Steps, results.CapacityStep{Rate: 1000, Result: results.StepFailed})
 	c.Steps[0].Response.P50 = 500
 	c.Steps[6].Response.P99 = 7_000_000
-	chart := drawn[*reports.Chart](t, c.Page(reports.PageOptions{Figures: true}))
+	chart := drawingOf[*reports.Chart](t, c.Page(reports.PageOptions{Figures: true}))
 	require.Len(t, chart.Curves, 3)
 	assert.Equal(t, []reports.Band{{Name: "held", Until: 4000}}, chart.Bands)
 	for i, name := range []string{"p50", "p99", "p99.9"} {
@@ -46,7 +46,7 @@ func TestThePictureOfASearch(t *testing.T) {
 	assert.InDelta(t, 1000, chart.Curves[0].Points[0].Y, 0)
 	assert.InDelta(t, 7e6, chart.Curves[1].Points[1].Y, 0)
 	c.Rate = 0
-	assert.Empty(t, drawn[*reports.Chart](t, c.Page(reports.PageOptions{Figures: true})).Bands)
+	assert.Empty(t, drawingOf[*reports.Chart](t, c.Page(reports.PageOptions{Figures: true})).Bands)
 }
 
 // A comparison is drawn in the styles of its verdicts, noise without any, and a ratio without an interval not at all.
@@ -54,18 +54,18 @@ func TestThePictureOfAComparison(t *testing.T) {
 	t.Parallel()
 	c := comparedLoads()
 	c.Ratios = append(c.Ratios, results.LoadRatio{Metric: "beat.response.p50", Ratio: 1.1})
-	forest := drawn[*reports.Forest](t, c.Page(reports.PageOptions{Figures: true}))
+	forest := drawingOf[*reports.Forest](t, c.Page(reports.PageOptions{Figures: true}))
 	assert.InDelta(t, 0.05, forest.Margin, 0)
 	require.Len(t, forest.Rows, 4)
 	for i, want := range []struct {
-		style  reports.Style
-		strong bool
+		style    reports.Style
+		isStrong bool
 	}{{reports.Good, true}, {reports.Bad, false}, {reports.Unclear, false}, {reports.Plain, false}} {
 		assert.Equal(t, want.style, forest.Rows[i].Style, forest.Rows[i].Name)
-		assert.Equal(t, want.strong, forest.Rows[i].Strong, forest.Rows[i].Name)
+		assert.Equal(t, want.isStrong, forest.Rows[i].Strong, forest.Rows[i].Name)
 	}
 	c.AA = true
-	for _, row := range drawn[*reports.Forest](t, c.Page(reports.PageOptions{Figures: true})).Rows {
+	for _, row := range drawingOf[*reports.Forest](t, c.Page(reports.PageOptions{Figures: true})).Rows {
 		assert.Equal(t, reports.Plain, row.Style, row.Name)
 	}
 	c.NoVerdict = "measured one after the other"

@@ -36,7 +36,7 @@ type LoadRate struct {
 	// Dropped is how many arrivals found no free connection and were not sent (--overload drop).
 	Dropped int64 `json:"dropped,omitempty" join:"sum"`
 	// Unserved is how many arrivals of the window still waited for a connection at its end (--overload queue). They
-	// count in response times with the time that they had waited; see Latency.AtLeast.
+	// count in response times with the time that they had waited; see Latency.IsLowerBound.
 	Unserved int64 `json:"unserved,omitempty" join:"sum"`
 	// Backlog is the longest queue of arrivals that waited for a connection.
 	Backlog int64 `json:"backlog,omitempty" join:"sum"`
@@ -44,44 +44,44 @@ type LoadRate struct {
 
 // rateCounts holds the counts of the arrivals.
 var rateCounts = []count{
-	{name: "unserved", whole: "planned", doc: "arrivals that still waited for a connection at the end, of those planned"},
-	{name: "dropped", whole: "planned", doc: "arrivals dropped by --overload drop, of those planned"},
-	{name: "queued", whole: "planned", doc: "arrivals that got a connection after a wait, of those planned"},
+	{name: "unserved", denominatorKeys: "planned", doc: "arrivals that still waited for a connection at the end, of those planned"},
+	{name: "dropped", denominatorKeys: "planned", doc: "arrivals dropped by --overload drop, of those planned"},
+	{name: "queued", denominatorKeys: "planned", doc: "arrivals that got a connection after a wait, of those planned"},
 }
 
 // The shares of the arrivals of a plan that count as all of them, and below which the first line says that the target
 // was missed.
 const (
-	enough      = 0.99
+	enoughShare = 0.99
 	belowTarget = 0.95
 )
 
 // fewArrivals is the number of arrivals below which a rate has its interval beside it.
 const fewArrivals = 100
 
-// Enough reports whether an open loop carried out its plan: nearly all of the arrivals succeeded.
-func (r *LoadRate) Enough() bool { return float64(r.Done) >= enough*float64(r.Planned) }
+// IsAchieved reports whether an open loop carried out its plan: nearly all of the arrivals succeeded.
+func (r *LoadRate) IsAchieved() bool { return float64(r.Done) >= enoughShare*float64(r.Planned) }
 
-// below reports whether an open loop carried out much less than its plan.
-func (r *LoadRate) below() bool { return float64(r.Done) < belowTarget*float64(r.Planned) }
+// isBelowTarget reports whether an open loop carried out much less than its plan.
+func (r *LoadRate) isBelowTarget() bool { return float64(r.Done) < belowTarget*float64(r.Planned) }
 
 // words returns the achieved rate: "achieved the target rate of 8,300 /s", or "below target: achieved 8,300 of
 // 12,000 /s (222,000 arrivals unserved)".
-func (r *LoadRate) words(over time.Duration) string {
+func (r *LoadRate) words(length time.Duration) string {
 	words := fmt.Sprintf("achieved %s of %s /s", reports.Digits(r.Achieved), reports.Digits(r.Target))
-	missing := reports.JoinWith(", ", some(r.Dropped, "arrival", "dropped"), some(r.Unserved, "arrival", "unserved"))
+	missing := reports.JoinWith(", ", countIfAny(r.Dropped, "arrival", "dropped"), countIfAny(r.Unserved, "arrival", "unserved"))
 	switch {
-	case r.Target > 0 && r.Enough() && missing == "":
+	case r.Target > 0 && r.IsAchieved() && missing == "":
 		words = fmt.Sprintf("achieved the target rate of %s /s", reports.Digits(r.Target))
 		if r.Done < fewArrivals && reports.Digits(r.Achieved) != reports.Digits(r.Target) {
-			missing = fmt.Sprintf("%s in %s", text.Count(r.Done, "arrival"), reports.Duration(over))
+			missing = fmt.Sprintf("%s in %s", text.Count(r.Done, "arrival"), reports.Duration(length))
 		}
-	case r.Target > 0 && r.below():
+	case r.Target > 0 && r.isBelowTarget():
 		words = "below target: " + words
 	case r.Target > 0:
 	case r.Done > 0:
 		words = fmt.Sprintf("achieved %s /s", reports.Digits(r.Achieved))
-		missing = reports.JoinWith("; ", arrivals(r.Op), r.interval(over))
+		missing = reports.JoinWith("; ", arrivals(r.Op), r.interval(length))
 	default:
 		return ""
 	}
@@ -93,19 +93,19 @@ func (r *LoadRate) words(over time.Duration) string {
 
 // interval returns the interval of 95 % of an achieved rate that few arrivals carry, as if these came at random; empty
 // if there are enough. It is the exact one of a Poisson process.
-func (r *LoadRate) interval(over time.Duration) string {
-	if r.Done == 0 || r.Done >= fewArrivals || over <= 0 {
+func (r *LoadRate) interval(length time.Duration) string {
+	if r.Done == 0 || r.Done >= fewArrivals || length <= 0 {
 		return ""
 	}
 	end := func(n int64, share float64) string {
-		least := float64(sort.Search(2000*fewArrivals, func(k int) bool { return atMost(n, float64(k)/1000) <= share }))
-		return reports.Digits(least / 1000 / over.Seconds())
+		mean := float64(sort.Search(2000*fewArrivals, func(k int) bool { return atMost(n, float64(k)/1000) <= share }))
+		return reports.Digits(mean / 1000 / length.Seconds())
 	}
 	return fmt.Sprintf("95 %% interval of %s: %s to %s /s", text.Count(r.Done, "arrival"), end(r.Done-1, 0.975),
 		end(r.Done, 0.025))
 }
 
-// atMost returns the probability of n or fewer points of a Poisson process that has a mean of them.
+// isUpperBound returns the probability of n or fewer points of a Poisson process that has a mean of them.
 func atMost(n int64, mean float64) float64 {
 	term := math.Exp(-mean)
 	sum := term
@@ -126,44 +126,44 @@ type JobsDue struct {
 	// second; Allowed is what chance and the jobs on their way to workers explain of that. (docs/comparing-load.md)
 	Growth  float64 `json:"growth_per_s" join:"sum"`
 	Allowed float64 `json:"allowed_per_s" join:"sum"`
-	// Workers is set if nearly all workers had a job at any time.
-	Workers bool `json:"workers_busy,omitempty"`
+	// WorkersAreBusy is set if nearly all workers had a job at any time.
+	WorkersAreBusy bool `json:"workers_busy,omitempty"`
 }
 
 // Grew reports whether jobs came faster than workers got them.
 func (d *JobsDue) Grew() bool { return d != nil && d.Growth > d.Allowed }
 
-// Growing returns that the queues grew, empty if they did not.
-func (l *Load) Growing() string {
-	if !l.Due.Grew() || l.Disruptions != nil { // a disruption makes jobs wait
+// GrowthWords returns that the queues grew, empty if they did not.
+func (l *Load) GrowthWords() string {
+	if !l.JobsDue.Grew() || l.Disruptions != nil { // a disruption makes jobs wait
 		return ""
 	}
-	return fmt.Sprintf("the queues grew by %s jobs a second", reports.Digits(l.Due.Growth))
+	return fmt.Sprintf("the queues grew by %s jobs a second", reports.Digits(l.JobsDue.Growth))
 }
 
-// Worked returns how many jobs a second workers have acknowledged or failed.
-func (l *Load) Worked() float64 { return l.Sum("ack").Rate + l.Sum("fail").Rate }
+// WorkRate returns how many jobs a second workers have acknowledged or failed.
+func (l *Load) WorkRate() float64 { return l.Sum("ack").Rate + l.Sum("fail").Rate }
 
-// WhatGrew returns that the queues grew, what workers got and what was the limit.
-func (l *Load) WhatGrew() string {
-	if l.Growing() == "" {
+// GrowthReport returns that the queues grew, what workers got and what was the limit.
+func (l *Load) GrowthReport() string {
+	if l.GrowthWords() == "" {
 		return ""
 	}
 	limit := "the server"
-	if l.Due.Workers {
+	if l.JobsDue.WorkersAreBusy {
 		limit = text.Count(l.Plan.Consumers, "worker") + ", all of them at work"
 	}
-	return fmt.Sprintf("%s: workers got %s /s; the limit was %s", l.Growing(), reports.Digits(l.Worked()), limit)
+	return fmt.Sprintf("%s: workers got %s /s; the limit was %s", l.GrowthWords(), reports.Digits(l.WorkRate()), limit)
 }
 
 // dueMetrics returns the metrics of the jobs that are due.
 func dueMetrics() []Metric {
-	get := func(of func(*JobsDue) float64) func(*Load) Reading {
-		return func(l *Load) Reading {
-			if l.Due == nil {
-				return Reading{}
+	get := func(value func(*JobsDue) float64) func(*Load) MetricValue {
+		return func(l *Load) MetricValue {
+			if l.JobsDue == nil {
+				return MetricValue{}
 			}
-			return Reading{Value: of(l.Due), OK: true}
+			return MetricValue{Value: value(l.JobsDue), OK: true}
 		}
 	}
 	return []Metric{
@@ -178,13 +178,13 @@ func dueMetrics() []Metric {
 type Gap struct {
 	From  time.Duration `json:"from_ns"`
 	Until time.Duration `json:"until_ns"`
-	// Empties is set if fetches were answered all the same, without a job.
-	Empties bool `json:"empty_fetches,omitempty"`
+	// HasEmptyFetches is set if fetches were answered all the same, without a job.
+	HasEmptyFetches bool `json:"empty_fetches,omitempty"`
 }
 
 // words returns it as the beginning of a sentence.
 func (g *Gap) words() string {
-	if g.Empties {
+	if g.HasEmptyFetches {
 		return "Only empty fetches were answered"
 	}
 	return "Nothing was answered"
@@ -192,39 +192,39 @@ func (g *Gap) words() string {
 
 // The limits of what is told below the first line.
 const (
-	gapLeast   = time.Second
+	minGap     = time.Second
 	gapTimes   = 3   // as long as what is usual, a gap is none of the target's normal replies
-	gapsTold   = 3   // more are told together
+	maxGaps    = 3   // more are told together
 	stepSides  = 3   // seconds before and after
 	stepValues = 10  // on each side
 	stepFactor = 5.0 // between the two sides
-	stepLeast  = 100 * time.Millisecond
+	minStep    = 100 * time.Millisecond
 )
 
-// Told returns what happened in the course of the run that no figure of the whole shows, in sentences: that nothing was
+// Anomalies returns what happened in the course of the run that no figure of the whole shows, in sentences: that nothing was
 // answered for a while, or that times changed at once. There is none about a load of less than one arrival a second, or
 // with disruptions, which are told by themselves.
-func (l *Load) Told() []string {
+func (l *Load) Anomalies() []string {
 	if l.Disruptions != nil || max(l.Rate.Target, l.Rate.Achieved) < 1 {
 		return nil
 	}
-	told := l.gaps()
+	anomalies := l.gaps()
 	for _, op := range failingOps {
-		if words := l.failedSpans(op); words != "" && words != l.dead() {
-			told = append(told, strings.ToUpper(words[:1])+words[1:]+".")
+		if words := l.failedSpans(op); words != "" && words != l.deadSentence() {
+			anomalies = append(anomalies, strings.ToUpper(words[:1])+words[1:]+".")
 		}
 	}
-	if l.Validity.Valid {
+	if l.Validity.IsValid {
 		for _, name := range append([]string{l.Rate.Op}, LoadFlows()[0]) {
-			told = append(told, l.step(name)...)
+			anomalies = append(anomalies, l.step(name)...)
 		}
 	}
-	return told
+	return anomalies
 }
 
 // gaps returns the sentences about silence.
-func (l *Load) gaps() (told []string) {
-	if l.Gone != "" || strings.Contains(l.GivenUp, "nothing was answered") {
+func (l *Load) gaps() (anomalies []string) {
+	if l.LossReason != "" || strings.Contains(l.GivenUp, "nothing was answered") {
 		return nil // it is in the first line
 	}
 	var usual, sum time.Duration
@@ -242,14 +242,14 @@ func (l *Load) gaps() (told []string) {
 		if sum += length; length > longest.Until-longest.From {
 			longest = g
 		}
-		told = append(told, fmt.Sprintf("%s from %s to %s.", g.words(), moment(g.From), moment(g.Until)))
+		anomalies = append(anomalies, fmt.Sprintf("%s from %s to %s.", g.words(), moment(g.From), moment(g.Until)))
 	}
-	if len(told) > gapsTold {
+	if len(anomalies) > maxGaps {
 		return []string{fmt.Sprintf("%s %d times, for %s in total: the longest time from %s to %s.", longest.words(),
-			len(told),
+			len(anomalies),
 			moment(sum), moment(longest.From), moment(longest.Until))}
 	}
-	return told
+	return anomalies
 }
 
 // moment returns a time with one decimal: "4.0 s".
@@ -257,7 +257,7 @@ func moment(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) 
 
 // step returns a sentence about the time of a command, or of jobs, that changed at once and stayed.
 func (l *Load) step(name string) []string {
-	if name == LoadFlows()[0] && l.PiledUp() {
+	if name == LoadFlows()[0] && l.HasPiledUp() {
 		return nil
 	}
 	var began, medians []time.Duration // when that began which ended in a second
@@ -265,7 +265,7 @@ func (l *Load) step(name string) []string {
 	for i := range l.Series {
 		s := &l.Series[i]
 		if p50, n := s.median(name); n > 0 {
-			began, medians, counts = append(began, s.At+s.Over/2-p50), append(medians, p50), append(counts, n)
+			began, medians, counts = append(began, s.At+s.Length/2-p50), append(medians, p50), append(counts, n)
 		}
 	}
 	value := func(n *int64) int64 { return *n }
@@ -274,24 +274,24 @@ func (l *Load) step(name string) []string {
 		if !jumps(before, after) || min(sumOf(counts[:k], value), sumOf(counts[k:], value)) < stepValues {
 			continue
 		}
-		what := opWords(name)
+		subject := opWords(name)
 		if name != LoadFlows()[0] {
-			what += "'s response"
+			subject += "'s response"
 		}
-		return []string{fmt.Sprintf("From %.0f s on, %s is %s instead of %s.", max(0, began[k]).Seconds(), what,
-			reports.Duration(middle(after)), reports.Duration(middle(before)))}
+		return []string{fmt.Sprintf("From %.0f s on, %s is %s instead of %s.", max(0, began[k]).Seconds(), subject,
+			reports.Duration(medianOf(after)), reports.Duration(medianOf(before)))}
 	}
 	return nil
 }
 
 // jumps reports whether all times of one side are much longer than those of the other, and alike.
 func jumps(before, after []time.Duration) bool {
-	low, least, most := slices.Max(before), slices.Min(after), slices.Max(after)
-	return float64(least) >= stepFactor*float64(low) && least-low >= stepLeast && most <= 2*least
+	maxBefore, minAfter, maxAfter := slices.Max(before), slices.Min(after), slices.Max(after)
+	return float64(minAfter) >= stepFactor*float64(maxBefore) && minAfter-maxBefore >= minStep && maxAfter <= 2*minAfter
 }
 
-func middle(some []time.Duration) time.Duration {
-	return slices.Sorted(slices.Values(some))[len(some)/2]
+func medianOf(times []time.Duration) time.Duration {
+	return slices.Sorted(slices.Values(times))[len(times)/2]
 }
 
 // median returns the median time of a command, or of jobs, in a second, and of how many.

@@ -12,9 +12,9 @@ import (
 func TestAnAchievedRateInWords(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		rate LoadRate
-		over time.Duration
-		want string
+		rate   LoadRate
+		length time.Duration
+		want   string
 	}{
 		{LoadRate{Target: 5000, Achieved: 5000, Planned: 50_000, Done: 50_000}, 10 * time.Second,
 			"achieved the target rate of 5,000 /s"},
@@ -29,7 +29,7 @@ func TestAnAchievedRateInWords(t *testing.T) {
 		{LoadRate{Op: "push", Achieved: 10, Done: 100}, 10 * time.Second, "achieved 10 /s (jobs pushed)"},
 		{LoadRate{Op: "push"}, time.Second, ""},
 	} {
-		assert.Equal(t, test.want, test.rate.words(test.over))
+		assert.Equal(t, test.want, test.rate.words(test.length))
 	}
 	assert.Equal(t, "95 % interval of 1 arrival: 0.026 to 5.57 /s", (&LoadRate{Done: 1}).interval(time.Second))
 }
@@ -55,9 +55,9 @@ func TestWhatIsTold(t *testing.T) {
 			gaps: []Gap{gap(4*s, 6900*ms)}, change: func(l *Load) { l.Ops = []LoadOp{{Op: "push", Service: Latency{P50: s}}} },
 		},
 		"few arrivals":     {gaps: []Gap{gap(4*s, 6900*ms)}, change: func(l *Load) { l.Rate.Target = 0.9 }},
-		"it is known":      {gaps: []Gap{gap(4*s, 6900*ms)}, change: func(l *Load) { l.Gone = "connection refused" }},
+		"it is known":      {gaps: []Gap{gap(4*s, 6900*ms)}, change: func(l *Load) { l.LossReason = "connection refused" }},
 		"done on purpose":  {gaps: []Gap{gap(4*s, 6900*ms)}, change: func(l *Load) { l.Disruptions = new(LoadDisruptions) }},
-		"no load to judge": {medians: step(5, ms, 5, 10*s), change: func(l *Load) { l.Validity.Valid = false }},
+		"no load to judge": {medians: step(5, ms, 5, 10*s), change: func(l *Load) { l.Validity.IsValid = false }},
 		"a step": {medians: step(15, 3*ms, 5, 10*s), want: []string{"From 6 s on, push to fetch is 10 s " +
 			"instead of 3 ms."}},
 		"a step for 2 s":    {medians: step(15, 3*ms, 2, 10*s)},
@@ -68,17 +68,17 @@ func TestWhatIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &Load{Rate: LoadRate{Op: "push", Target: 100}, Plan: LoadPlan{Open: true}, Gaps: test.gaps}
-			l.Validity.Valid = true
+			l := &Load{Rate: LoadRate{Op: "push", Target: 100}, Plan: LoadPlan{IsOpenLoop: true}, Gaps: test.gaps}
+			l.Validity.IsValid = true
 			for i, p50 := range test.medians {
 				l.Series = append(l.Series, Second{
-					At: time.Duration(i) * s, Over: s, Flows: []SecondFlow{{Flow: "job.fetched", Count: 100, P50: p50}},
+					At: time.Duration(i) * s, Length: s, Flows: []SecondFlow{{Flow: "job.fetched", Count: 100, P50: p50}},
 				})
 			}
 			if test.change != nil {
 				test.change(l)
 			}
-			assert.Equal(t, test.want, l.Told())
+			assert.Equal(t, test.want, l.Anomalies())
 		})
 	}
 }
@@ -91,9 +91,9 @@ func step(n int, before time.Duration, m int, after time.Duration) []time.Durati
 func TestSpansInWhichACommandOnlyFailed(t *testing.T) {
 	t.Parallel()
 	second := func(done, errors int64) Second {
-		return Second{Over: time.Second, Phase: "measure", Ops: []SecondOp{{Op: "push", Count: done, Errors: errors}}}
+		return Second{Length: time.Second, Phase: "measure", Ops: []SecondOp{{Op: "push", Count: done, Errors: errors}}}
 	}
-	some := func(all ...Second) []Second {
+	numbered := func(all ...Second) []Second {
 		for i := range all {
 			all[i].At = time.Duration(i) * time.Second
 		}
@@ -109,14 +109,14 @@ func TestSpansInWhichACommandOnlyFailed(t *testing.T) {
 		seconds []Second
 		want    []FailedSpan
 	}{
-		"none":                     {some(second(9, 0), second(9, 1)), nil},
-		"from the start":           {some(second(0, 9), second(0, 9), second(9, 0)), span(0, 2)},
-		"in the middle of one":     {some(second(100, 0), second(25, 5), second(0, 9), second(0, 9)), span(1.25, 4)},
-		"after one that was whole": {some(second(100, 0), second(99, 0), second(0, 9)), span(2, 3)},
-		"few failures":             {some(second(9, 0), second(0, 1), second(0, 1)), nil},
-		"a pause of the clients":   {some(second(0, 2), second(0, 0), second(0, 2), second(9, 0)), span(0, 3)},
-		"nothing more to do":       {some(second(0, 9), second(0, 0), second(0, 0), second(0, 0)), span(0, 1)},
-		"not measured":             {some(second(9, 0), drain), nil},
+		"none":                     {numbered(second(9, 0), second(9, 1)), nil},
+		"from the start":           {numbered(second(0, 9), second(0, 9), second(9, 0)), span(0, 2)},
+		"in the middle of one":     {numbered(second(100, 0), second(25, 5), second(0, 9), second(0, 9)), span(1.25, 4)},
+		"after one that was whole": {numbered(second(100, 0), second(99, 0), second(0, 9)), span(2, 3)},
+		"few failures":             {numbered(second(9, 0), second(0, 1), second(0, 1)), nil},
+		"a pause of the clients":   {numbered(second(0, 2), second(0, 0), second(0, 2), second(9, 0)), span(0, 3)},
+		"nothing more to do":       {numbered(second(0, 9), second(0, 0), second(0, 0), second(0, 0)), span(0, 1)},
+		"not measured":             {numbered(second(9, 0), drain), nil},
 	} {
 		assert.Equal(t, test.want, FailedSpans(test.seconds), name)
 	}

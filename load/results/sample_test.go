@@ -31,7 +31,7 @@ func soundLoad() *results.Load {
 	l := &results.Load{
 		Head: reports.Head{
 			Schema: results.LoadSchema, Version: "fwpbench 0.1.0", Seed: 18446744073709551557,
-			Started: time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC), Took: 71_412_345_678,
+			StartTime: time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC), Took: 71_412_345_678,
 		},
 
 		Run: "k3v9q2",
@@ -47,8 +47,8 @@ func soundLoad() *results.Load {
 		Plan: results.LoadPlan{
 			Words: "100 producers push 5,000 jobs/s (Poisson) to 1 queue for 60 s after 10 s of warm-up; " +
 				"100 workers fetch and acknowledge them at once",
-			Preset: "roundtrip", Open: true, Overload: "queue", Producers: 100, Consumers: 100,
-			Stages:   []results.Stage{{Over: 10 * time.Second, To: 5000}, {Over: time.Minute, From: 5000, To: 5000}},
+			Preset: "roundtrip", IsOpenLoop: true, Overload: "queue", Producers: 100, Consumers: 100,
+			Stages:   []results.Stage{{Length: 10 * time.Second, To: 5000}, {Length: time.Minute, From: 5000, To: 5000}},
 			Workload: json.RawMessage(`{"producers":100}`),
 		},
 		Phases: []results.Phase{
@@ -74,15 +74,15 @@ func soundLoad() *results.Load {
 		},
 		Jobs: results.LoadJobs{Pushed: 325_011, Delivered: 325_011, Acked: 325_011, OutOfOrder: 1204,
 			ClientCounts: results.ClientCounts{TakenAtEnd: 3},
-			Drained:      true},
+			IsDrained:    true},
 		Health: results.Health{
-			Over: time.Minute, CPUUser: 8 * time.Second, CPUSystem: 17 * time.Second, CPUShare: 0.4167, CPUPeak: 0.553,
+			Length: time.Minute, CPUUser: 8 * time.Second, CPUSystem: 17 * time.Second, CPUShare: 0.4167, CPUPeak: 0.553,
 			Loops: []float64{0.402}, MachineBusy: 0.811, MachinePeak: 0.93, GCPauses: 12, GCPause: 900 * time.Microsecond,
 			GCPauseMax: 142 * time.Microsecond, MemoryPeak: 43 << 20, HeapPeak: 9 << 20,
 			Files: results.Files{Peak: 214, Soft: 524_288, Hard: 524_288},
 		},
 		Series: []results.Second{{
-			At: 10 * time.Second, Over: time.Second, Phase: "measure", Target: 5000, Achieved: 4991, Connections: 200,
+			At: 10 * time.Second, Length: time.Second, Phase: "measure", Target: 5000, Achieved: 4991, Connections: 200,
 			InFlight: 2, CPU: 0.42,
 			Ops: []results.SecondOp{{
 				Op: "push", Count: 4991, LatenessP99: 55 * time.Microsecond, ServiceP50: 104 * time.Microsecond,
@@ -93,17 +93,17 @@ func soundLoad() *results.Load {
 				P99: 900 * time.Microsecond,
 				Max: 9 * time.Millisecond}},
 		}, {
-			At: 11 * time.Second, Over: 412 * time.Millisecond, Phase: "measure", Target: 5000, Achieved: 5003.5,
+			At: 11 * time.Second, Length: 412 * time.Millisecond, Phase: "measure", Target: 5000, Achieved: 5003.5,
 			Connections: 200, InFlight: 3,
 			Backlog: 1, Dropped: 2, CPU: 0.4,
 			Ops: []results.SecondOp{{Op: "fetch.empty", Errors: 1}},
 		}},
 	}
-	validity.Evaluate(l, parsed("push.response.p99<20ms", "errors<0.1%", "lost==0", "rate>=99%")...)
+	validity.Evaluate(l, parseThresholds("push.response.p99<20ms", "errors<0.1%", "lost==0", "rate>=99%")...)
 	return l
 }
 
-func parsed(sources ...string) []validity.Threshold {
+func parseThresholds(sources ...string) []validity.Threshold {
 	var all []validity.Threshold
 	for _, source := range sources {
 		t, err := validity.ParseThreshold(source, sampleOps()...)
@@ -130,13 +130,13 @@ func overloadedLoad() *results.Load {
 		{Kind: "rejected", Count: 940, Example: "ERR too busy \x1b[2J" + strings.Repeat("0 ", 60)},
 		{Kind: "reset", Count: 60},
 	}
-	l.Connections.Lost, l.Connections.LostWhy = 60, "read tcp: connection reset by peer"
+	l.Connections.Losses, l.Connections.LostReason = 60, "read tcp: connection reset by peer"
 	l.Connections.Disconnects = 75
 	l.Jobs = results.LoadJobs{
-		Pushed: 497_000, Doubtful: 60, Refused: 940, Delivered: 497_040, Redelivered: 12, Acked: 497_040, Drained: true,
+		Pushed: 497_000, Doubtful: 60, Refused: 940, Delivered: 497_040, Redelivered: 12, Acked: 497_040, IsDrained: true,
 		Missing: 2, InDoubt: 2, FetchesLost: 60,
 	}
-	validity.Evaluate(l, parsed("push.response.p99<20ms", "ack.service.p99<500us", "fail.response.max<1s")...)
+	validity.Evaluate(l, parseThresholds("push.response.p99<20ms", "ack.service.p99<500us", "fail.response.max<1s")...)
 	return l
 }
 
@@ -146,7 +146,7 @@ func invalidLoad() *results.Load {
 	l.Ops[0].Lateness = spread(497_000, 400*time.Millisecond)
 	l.Health.CPUShare, l.Health.Steal = 0.97, 0.043
 	l.Rate.Queued, l.Rate.Unserved = 12, 0
-	validity.Evaluate(l, parsed("push.response.p99<20ms", "lost==0")...)
+	validity.Evaluate(l, parseThresholds("push.response.p99<20ms", "lost==0")...)
 	return l
 }
 
@@ -157,14 +157,14 @@ func lossyLoad() *results.Load {
 	for i := range jids {
 		jids[i] = fmt.Sprintf("fwpbench-k3v9q2-%016x", i*50)
 	}
-	l.Jobs.Lost, l.Jobs.Missing, l.Jobs.Duplicated, l.Jobs.Foreign, l.Jobs.Delivered = 2003, 2003, 2, 1, 323_008
+	l.Jobs.LostJobs, l.Jobs.Missing, l.Jobs.Duplicated, l.Jobs.Foreign, l.Jobs.Delivered = 2003, 2003, 2, 1, 323_008
 	l.Findings = []results.LoadFinding{
 		newFinding(results.FindingLost, "FWP-PUSH-04", 0, jids),
 		newFinding(results.FindingDuplicated, "FWP-STATE-05", 2, jids[:2]),
 		results.NewLoadFinding(results.FindingForeign, 1, []string{"\x1b[31mevil" + strings.Repeat("0 ", 60)}),
 	}
 	l.Findings[1].Notes = []string{"fetched by worker 3 at 12.1 s and by worker 9 at 12.3 s"}
-	validity.Evaluate(l, parsed("lost==0")...)
+	validity.Evaluate(l, parseThresholds("lost==0")...)
 	return l
 }
 

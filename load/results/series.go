@@ -31,13 +31,13 @@ import (
 // writes once, and returns the error of that.
 func WriteSeriesCSV(w io.Writer, l *Load) error {
 	var out bytes.Buffer
-	ops, flows := l.inSeries()
-	served := slices.ContainsFunc(l.Series, func(s Second) bool { return s.Server != nil })
-	more := BesideSeconds(l.Percentiles)
-	header, _ := new(Second).row(served, ops, flows, more)
+	ops, flows := l.seriesNames()
+	hasServer := slices.ContainsFunc(l.Series, func(s Second) bool { return s.Server != nil })
+	extra := ExtraSecondPercentiles(l.Percentiles)
+	header, _ := new(Second).row(hasServer, ops, flows, extra)
 	all := [][]string{header}
 	for i := range l.Series {
-		_, values := l.Series[i].row(served, ops, flows, more)
+		_, values := l.Series[i].row(hasServer, ops, flows, extra)
 		all = append(all, values)
 	}
 	if err := csv.NewWriter(&out).WriteAll(all); err != nil {
@@ -46,9 +46,9 @@ func WriteSeriesCSV(w io.Writer, l *Load) error {
 	return reports.WriteOut(w, out.Bytes())
 }
 
-// inSeries returns the kinds of commands and the flows that have a value in the series: those of l.Ops first, which are
+// seriesNames returns the kinds of commands and the flows that have a value in the series: those of l.Ops first, which are
 // in the order of tables.
-func (l *Load) inSeries() (ops, flows []string) {
+func (l *Load) seriesNames() (ops, flows []string) {
 	recorded := map[string]bool{}
 	var all []string
 	for i := range l.Ops {
@@ -73,23 +73,23 @@ func (l *Load) inSeries() (ops, flows []string) {
 }
 
 // row returns the names of the columns, and the values of one second.
-func (s *Second) row(served bool, ops, flows []string, more []Percentile) (names, values []string) {
+func (s *Second) row(hasServer bool, ops, flows []string, extra []Percentile) (names, values []string) {
 	errors := sumOf(s.Ops, func(o *SecondOp) int64 { return o.Errors })
 	names, values = columns(s, true)
 	at := slices.Index(names, "cpu")
 	names, values = slices.Insert(names, at, "errors"), slices.Insert(values, at, strconv.FormatInt(errors, 10))
-	add := func(name string, part any, some bool) {
-		keys, cells := columns(part, some)
+	add := func(name string, part any, hasValues bool) {
+		keys, cells := columns(part, hasValues)
 		for _, key := range keys {
 			names = append(names, strings.ReplaceAll(name, ".", "_")+"_"+key)
 		}
 		values = append(values, cells...)
 	}
-	further := func(name string, times map[string]time.Duration, prefixes ...string) {
+	addExtra := func(name string, times map[string]time.Duration, prefixes ...string) {
 		for _, prefix := range prefixes {
-			for _, p := range more {
+			for _, p := range extra {
 				value := ""
-				if at, known := times[prefix+p.String()]; known {
+				if at, ok := times[prefix+p.String()]; ok {
 					value = strconv.FormatInt(int64(at), 10)
 				}
 				key := strings.ReplaceAll(name+"_"+prefix+p.String(), ".", "_")
@@ -97,25 +97,25 @@ func (s *Second) row(served bool, ops, flows []string, more []Percentile) (names
 			}
 		}
 	}
-	if served {
+	if hasServer {
 		add("server", cmp.Or(s.Server, &ServerSecond{}), s.Server != nil)
 	}
 	for _, name := range ops {
 		op := cmp.Or(reports.Find(s.Ops, func(o *SecondOp) bool { return o.Op == name }), &SecondOp{})
 		add(name, op, op.Count+op.Unanswered > 0 || len(op.AtLeast) > 0)
-		further(name, op.More, "service_", "response_")
+		addExtra(name, op.Percentiles, "service_", "response_")
 	}
 	for _, name := range flows {
 		flow := cmp.Or(reports.Find(s.Flows, func(f *SecondFlow) bool { return f.Flow == name }), &SecondFlow{})
 		add(name, flow, flow.Count > 0)
-		further(name, flow.More, "")
+		addExtra(name, flow.Percentiles, "")
 	}
 	return names, values
 }
 
 // columns returns the keys and the values of the numbers of a second, or of a part of it, as JSON has them: numbers
 // with three decimals at most, and times in nanoseconds, of no values none.
-func columns(part any, some bool) (names, values []string) {
+func columns(part any, hasValues bool) (names, values []string) {
 	fields := reflect.ValueOf(part).Elem()
 	for i := range fields.NumField() {
 		name := keyOf(fields.Type().Field(i))
@@ -126,7 +126,7 @@ func columns(part any, some bool) (names, values []string) {
 				continue // it is in the names
 			}
 		case time.Duration:
-			if some {
+			if hasValues {
 				value = strconv.FormatInt(int64(x), 10)
 			}
 		case float64:

@@ -13,9 +13,9 @@ import (
 // threshold. Evaluate comes first.
 func (l *Load) Suite(o reports.ExitOptions) reports.Suite {
 	s := l.Target.suite("fwpbench run", &l.Head, l.Outcome(o))
-	if l.Gone != "" {
+	if l.LossReason != "" {
 		s.Add(reports.Case{Class: "load", Name: "the target serves until the end", State: reports.CaseErrored, Kind: "lost",
-			Message: l.Gone})
+			Message: l.LossReason})
 	}
 	if len(l.Ops) == 0 && len(l.Phases) == 0 {
 		return s
@@ -27,7 +27,7 @@ func (l *Load) Suite(o reports.ExitOptions) reports.Suite {
 		s.Add(reports.Case{
 			Class: cmp.Or(f.Clause, "load"), Name: f.String(), Clause: f.Clause, Kind: string(f.Kind),
 			State:   reports.CaseStateOf(f.Level.Breach(), reports.ExitOptions{}),
-			Message: f.What, Evidence: []reports.Block{reports.Prose{Lines: f.page(reports.PageOptions{})}},
+			Message: f.Description, Evidence: []reports.Block{reports.Prose{Lines: f.page(reports.PageOptions{})}},
 		})
 	}
 	for _, t := range l.Thresholds {
@@ -35,9 +35,9 @@ func (l *Load) Suite(o reports.ExitOptions) reports.Suite {
 		switch {
 		case t.NotJudged:
 			c.State, c.Kind = reports.CaseErrored, "not judged"
-		case t.Undecided:
+		case t.IsUndecided:
 			c.State, c.Kind = reports.CaseErrored, "undecided"
-		case !t.Met:
+		case !t.IsMet:
 			c.State, c.Kind = reports.CaseFailed, "missed"
 			c.Message = strings.TrimPrefix(fmt.Sprintf("expected %s; actual %s", t.Expected, t.Actual), "expected ; ")
 		}
@@ -47,17 +47,17 @@ func (l *Load) Suite(o reports.ExitOptions) reports.Suite {
 }
 
 // suite returns the suite of a result about the target, without cases of its own.
-func (t *LoadTarget) suite(name string, of *reports.Head, outcome reports.Outcome) reports.Suite {
-	s := reports.NewSuite(name, of, outcome)
-	s.Target, s.Subject = t.Subject.At(t.URL, t.Chosen), t.Subject.Short(t.URL, t.Chosen)
+func (t *LoadTarget) suite(name string, head *reports.Head, outcome reports.Outcome) reports.Suite {
+	s := reports.NewSuite(name, head, outcome)
+	s.Target, s.Subject = t.Subject.At(t.URL, t.Chosen), t.Subject.ShortName(t.URL, t.Chosen)
 	return s
 }
 
 // validCase is whether the figures of a load are about the target.
 func (l *Load) validCase() reports.Case {
 	c := reports.Case{Class: "load", Name: "the figures are valid", Kind: "valid", Took: l.Took}
-	if !l.Validity.Valid {
-		c.State, c.Kind, c.Message = reports.CaseErrored, "INVALID", l.invalid()
+	if !l.Validity.IsValid {
+		c.State, c.Kind, c.Message = reports.CaseErrored, "INVALID", l.invalidWords()
 		var p page
 		p.validity(l)
 		c.Evidence = p.Blocks
@@ -69,10 +69,10 @@ func (l *Load) validCase() reports.Case {
 func (l *Load) jobsCase() reports.Case {
 	c := reports.Case{Class: "load", Name: "every job is accounted for", Kind: "accounted for", Message: l.account()}
 	switch {
-	case l.Jobs.Lost+l.Jobs.Duplicated+l.Jobs.Foreign >
-		l.Disruptions.excused("lost")+l.Disruptions.excused("duplicated"):
+	case l.Jobs.LostJobs+l.Jobs.Duplicated+l.Jobs.Foreign >
+		l.Disruptions.excusedCount("lost")+l.Disruptions.excusedCount("duplicated"):
 		c.State, c.Kind = reports.CaseFailed, "not accounted for"
-	case l.Undecided():
+	case l.IsUndecided():
 		c.State, c.Kind = reports.CaseErrored, "inconclusive"
 	case l.Jobs.Pushed+l.Jobs.Doubtful == 0:
 		c.State, c.Kind, c.Message = reports.CaseSkipped, "no job", "no job was pushed"

@@ -12,16 +12,16 @@ import (
 // jobs.
 func (l *Load) tiles(o reports.PageOptions) (t reports.Tiles) {
 	valid := reports.Tile{Value: "valid", Word: "run", Style: reports.Good}
-	if !l.Validity.Valid {
+	if !l.Validity.IsValid {
 		valid = reports.Tile{Value: "INVALID", Word: "run", Style: reports.Caution}
 	}
 	t.Tiles = append(t.Tiles, valid)
-	if r := l.Rate; (l.Validity.Valid || o.ShowInvalid) && r.Done > 0 {
+	if r := l.Rate; (l.Validity.IsValid || o.ShowInvalid) && r.Done > 0 {
 		rate := reports.Tile{Value: reports.Rate(r.Achieved), Word: "achieved"}
 		if r.Target > 0 {
 			rate.Word, rate.Style = "of "+reports.Rate(r.Target), reports.Good
 		}
-		if !r.Enough() {
+		if !r.IsAchieved() {
 			rate.Style = reports.Caution
 		}
 		t.Tiles = append(t.Tiles, rate)
@@ -40,23 +40,23 @@ func (j *LoadJobs) tiles(d *LoadDisruptions) []reports.Tile {
 	wrong := func(n, excused int64, word string) reports.Tile {
 		switch {
 		case n > excused:
-			return reports.Tile{Value: text.Grouped(n), Word: word, Style: reports.Bad}
+			return reports.Tile{Value: text.GroupDigits(n), Word: word, Style: reports.Bad}
 		case n > 0:
-			return reports.Tile{Value: text.Grouped(n), Word: word, Style: reports.Caution}
+			return reports.Tile{Value: text.GroupDigits(n), Word: word, Style: reports.Caution}
 		}
 		return reports.Tile{Value: "0", Word: word, Style: reports.Good}
 	}
-	all := []reports.Tile{{Value: text.Grouped(j.Pushed), Word: "jobs pushed"}}
-	if j.Drained {
-		all = append(all, wrong(j.Lost, d.excused("lost"), "lost"))
+	all := []reports.Tile{{Value: text.GroupDigits(j.Pushed), Word: "jobs pushed"}}
+	if j.IsDrained {
+		all = append(all, wrong(j.LostJobs, d.excusedCount("lost"), "lost"))
 	} else {
-		missing := reports.Tile{Value: text.Grouped(j.Missing), Word: "unaccounted for", Style: reports.Unclear}
+		missing := reports.Tile{Value: text.GroupDigits(j.Missing), Word: "unaccounted for", Style: reports.Unclear}
 		if j.Unknown != "" {
 			missing.Value = "not known"
 		}
 		all = append(all, missing)
 	}
-	return append(all, wrong(j.Duplicated, d.excused("duplicated"), "delivered twice"))
+	return append(all, wrong(j.Duplicated, d.excusedCount("duplicated"), "delivered twice"))
 }
 
 // tile returns a percentile of the response times of a command, which may be a lower bound.
@@ -78,16 +78,16 @@ func (l *Latency) words(stat string) string {
 
 // tiles returns the highest rate that held, the lowest that did not, and the times at the former.
 func (c *LoadCapacity) tiles() (t reports.Tiles) {
-	held := reports.Tile{Value: "no rate", Word: "passed", Style: reports.Caution}
+	rate := reports.Tile{Value: "no rate", Word: "passed", Style: reports.Caution}
 	if c.Rate > 0 {
-		held.Value = reports.Rate(c.Rate)
+		rate.Value = reports.Rate(c.Rate)
 	}
-	if c.Rate > 0 && c.Confirmed && !c.Limited {
-		held.Style = reports.Good
+	if c.Rate > 0 && c.IsConfirmed && !c.IsGeneratorLimited {
+		rate.Style = reports.Good
 	}
-	t.Tiles = append(t.Tiles, held)
-	if c.Above > 0 {
-		t.Tiles = append(t.Tiles, reports.Tile{Value: reports.Rate(c.Above), Word: "failed", Style: reports.Bad})
+	t.Tiles = append(t.Tiles, rate)
+	if c.FailedRate > 0 {
+		t.Tiles = append(t.Tiles, reports.Tile{Value: reports.Rate(c.FailedRate), Word: "failed", Style: reports.Bad})
 	}
 	for _, s := range slices.Backward(c.Steps) {
 		if s.Rate == c.Rate && s.Result == StepHeld {
@@ -100,18 +100,18 @@ func (c *LoadCapacity) tiles() (t reports.Tiles) {
 
 // tiles returns the ratios of the primary metrics, and how many pairs they are from.
 func (c *LoadComparison) tiles() (t reports.Tiles) {
-	for _, r := range c.with(primary) {
-		one := reports.Tile{Value: reports.Trimmed(r.Ratio, 3), Word: r.Metric + ", B to A", Style: r.style()}
+	for _, r := range c.selectRatios(isPrimary) {
+		tile := reports.Tile{Value: reports.Trimmed(r.Ratio, 3), Word: r.Metric + ", B to A", Style: r.style()}
 		switch {
 		case c.AA:
-			one = reports.Tile{Value: reports.Percent(r.Floor), Word: r.Metric + ", noise floor"}
+			tile = reports.Tile{Value: reports.Percent(r.Floor), Word: r.Metric + ", noise floor"}
 		case c.NoVerdict != "" || r.Verdict == "":
-			one.Style = reports.Plain
+			tile.Style = reports.Plain
 		}
-		t.Tiles = append(t.Tiles, one)
+		t.Tiles = append(t.Tiles, tile)
 	}
-	pairs := reports.Tile{Value: fmt.Sprintf("%d of %d", c.Valid(), c.Pairs), Word: "pairs count"}
-	if c.Valid() < leastPairs {
+	pairs := reports.Tile{Value: fmt.Sprintf("%d of %d", c.ValidPairs(), c.Pairs), Word: "pairs count"}
+	if c.ValidPairs() < minPairs {
 		pairs.Style = reports.Caution
 	}
 	return reports.Tiles{Tiles: append(t.Tiles, pairs)}

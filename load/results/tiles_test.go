@@ -14,21 +14,21 @@ import (
 func TestTiles(t *testing.T) {
 	t.Parallel()
 	sound, invalid, lossy, undrained := soundLoad(), soundLoad(), soundLoad(), soundLoad()
-	invalid.Validity.Valid = false
-	sound.Validity.Valid, lossy.Validity.Valid, undrained.Validity.Valid = true, true, true
-	lossy.Jobs.Lost, lossy.Jobs.Duplicated = 3, 1
-	undrained.Jobs.Drained, undrained.Jobs.Missing = false, 7
-	none := searched()
+	invalid.Validity.IsValid = false
+	sound.Validity.IsValid, lossy.Validity.IsValid, undrained.Validity.IsValid = true, true, true
+	lossy.Jobs.LostJobs, lossy.Jobs.Duplicated = 3, 1
+	undrained.Jobs.IsDrained, undrained.Jobs.Missing = false, 7
+	none := sampleCapacity()
 	none.Rate, none.Steps = 0, none.Steps[2:3]
-	unsure := searched()
-	unsure.Confirmed = false
-	noise, apart := comparedLoads(), comparedLoads()
-	noise.AA, apart.NoVerdict = true, "they were measured apart"
+	unsure := sampleCapacity()
+	unsure.IsConfirmed = false
+	noise, unpaired := comparedLoads(), comparedLoads()
+	noise.AA, unpaired.NoVerdict = true, "they were measured apart"
 	for i := range noise.Ratios {
 		noise.Ratios[i].Floor = 0.021
 	}
 	for name, test := range map[string]struct {
-		of interface {
+		result interface {
 			Page(reports.PageOptions) reports.Page
 		}
 		want []string
@@ -41,19 +41,19 @@ func TestTiles(t *testing.T) {
 		"with losses": {lossy, []string{"3 lost bad", "1 delivered twice bad"}},
 		"not drained": {undrained, []string{"7 unaccounted for unclear"}},
 		"a search": {
-			searched(), []string{"4,000 /s passed good", "8,000 /s failed bad", "400 us p50 of push", "2 ms p99 of push",
+			sampleCapacity(), []string{"4,000 /s passed good", "8,000 /s failed bad", "400 us p50 of push", "2 ms p99 of push",
 				"7 tried"},
 		},
 		"nothing held":        {none, []string{"no rate passed caution", "8,000 /s failed bad", "1 tried"}},
 		"held once":           {unsure, []string{"4,000 /s passed caution"}},
 		"a comparison":        {comparedLoads(), []string{"1 rate, B to A good", "6 of 7 pairs count"}},
 		"a machine's noise":   {noise, []string{"2.1 % rate, noise floor"}},
-		"without a verdict":   {apart, []string{"1 rate, B to A", "6 of 7 pairs count"}},
+		"without a verdict":   {unpaired, []string{"1 rate, B to A", "6 of 7 pairs count"}},
 		"nothing was pushed":  {&results.Load{Ops: []results.LoadOp{{Op: "beat"}}}, []string{"INVALID run caution"}},
 		"without any figures": {&results.LoadComparison{}, []string{"0 of 0 pairs count caution"}},
 	} {
-		assert.Subset(t, tilesOf(test.of.Page(reports.PageOptions{Figures: true})), test.want, name)
-		assert.Empty(t, tilesOf(test.of.Page(reports.PageOptions{})), name)
+		assert.Subset(t, tilesOf(test.result.Page(reports.PageOptions{Figures: true})), test.want, name)
+		assert.Empty(t, tilesOf(test.result.Page(reports.PageOptions{})), name)
 	}
 }
 
@@ -61,7 +61,7 @@ func tilesOf(p reports.Page) (all []string) {
 	styles := map[reports.Style]string{reports.Good: " good", reports.Bad: " bad", reports.Caution: " caution",
 		reports.Unclear: " unclear"}
 	for _, b := range p.Blocks {
-		if t, is := b.(reports.Tiles); is {
+		if t, ok := b.(reports.Tiles); ok {
 			for _, tile := range t.Tiles {
 				all = append(all, fmt.Sprintf("%s %s%s", tile.Value, tile.Word, styles[tile.Style]))
 			}

@@ -7,21 +7,21 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// searched returns what a search finds of a server, and the rates that it tried.
-func searched(s *Capacity, at func(rate float64) Outcome) (Result, []float64) {
+// runSearch returns what a search finds of a server, and the rates that it tried.
+func runSearch(s *Capacity, at func(rate float64) Outcome) (Result, []float64) {
 	var tried []float64
-	for rate, more := s.Next(); more; rate, more = s.Next() {
+	for rate, ok := s.Next(); ok; rate, ok = s.Next() {
 		tried = append(tried, rate)
 		s.Add(at(rate))
 	}
 	return s.Result(), tried
 }
 
-// below holds up to a rate.
-func below(limit float64, beyond Outcome) func(float64) Outcome {
+// holdsUpTo holds up to a rate.
+func holdsUpTo(limit float64, beyond Outcome) func(float64) Outcome {
 	return func(rate float64) Outcome {
 		if rate <= limit {
-			return Held
+			return OutcomeHeld
 		}
 		return beyond
 	}
@@ -29,41 +29,41 @@ func below(limit float64, beyond Outcome) func(float64) Outcome {
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	s := &Capacity{From: 100, Most: 1e6, Precision: 0.05}
-	result, tried := searched(s, below(1234, Failed))
+	s := &Capacity{From: 100, MaxRate: 1e6, Precision: 0.05}
+	result, tried := runSearch(s, holdsUpTo(1234, OutcomeFailed))
 	assert.Equal(t, []float64{100, 200, 400, 800, 1600, 1600, 1200, 1400, 1400, 1300, 1300, 1250, 1250, 1200, 1200}, tried)
-	assert.True(t, s.Confirming(), "in the last step")
-	assert.Equal(t, Result{Rate: 1200, Confirmed: true, Above: 1250}, result)
+	assert.True(t, s.IsConfirming(), "in the last step")
+	assert.Equal(t, Result{Rate: 1200, IsConfirmed: true, FailedRate: 1250}, result)
 }
 
 func TestSearchIsRightOfEveryServer(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []float64{0.9, 1, 3, 99, 100, 101, 5000, 7777, 123_456, 999_999} {
-		result, tried := searched(&Capacity{From: 100, Most: 1e6, Precision: 0.02}, below(limit, Failed))
-		assert.True(t, result.Confirmed, limit)
+		result, tried := runSearch(&Capacity{From: 100, MaxRate: 1e6, Precision: 0.02}, holdsUpTo(limit, OutcomeFailed))
+		assert.True(t, result.IsConfirmed, limit)
 		assert.LessOrEqual(t, result.Rate, limit)
-		assert.Greater(t, result.Above, limit)
-		assert.LessOrEqual(t, result.Above/result.Rate, 1.03, "%v: three digits of %v", limit, result.Rate)
+		assert.Greater(t, result.FailedRate, limit)
+		assert.LessOrEqual(t, result.FailedRate/result.Rate, 1.03, "%v: three digits of %v", limit, result.Rate)
 		assert.Less(t, len(tried), 50)
 	}
 }
 
 func TestSearchHasEnds(t *testing.T) {
 	t.Parallel()
-	result, tried := searched(&Capacity{From: 100, Most: 300, Precision: 0.05}, below(1e9, Failed))
-	assert.Equal(t, Result{Rate: 300, Confirmed: true}, result)
+	result, tried := runSearch(&Capacity{From: 100, MaxRate: 300, Precision: 0.05}, holdsUpTo(1e9, OutcomeFailed))
+	assert.Equal(t, Result{Rate: 300, IsConfirmed: true}, result)
 	assert.Equal(t, []float64{100, 200, 300, 300, 300}, tried)
-	result, _ = searched(&Capacity{From: 4, Most: 300, Precision: 0.05}, below(0, Failed))
-	assert.Equal(t, Result{Above: 0.5}, result)
-	result, _ = searched(&Capacity{From: 100, Most: 1e6, Precision: 0.05}, below(450, Limited))
-	assert.Equal(t, Result{Rate: 400, Limited: true}, result)
-	result, tried = searched(&Capacity{From: 100, Most: 1e6, Precision: 0.05}, below(0, Limited))
-	assert.Equal(t, Result{Limited: true}, result, "what the generator could not do is nothing that did not hold")
+	result, _ = runSearch(&Capacity{From: 4, MaxRate: 300, Precision: 0.05}, holdsUpTo(0, OutcomeFailed))
+	assert.Equal(t, Result{FailedRate: 0.5}, result)
+	result, _ = runSearch(&Capacity{From: 100, MaxRate: 1e6, Precision: 0.05}, holdsUpTo(450, OutcomeLimited))
+	assert.Equal(t, Result{Rate: 400, IsGeneratorLimited: true}, result)
+	result, tried = runSearch(&Capacity{From: 100, MaxRate: 1e6, Precision: 0.05}, holdsUpTo(0, OutcomeLimited))
+	assert.Equal(t, Result{IsGeneratorLimited: true}, result, "what the generator could not do is nothing that did not hold")
 	assert.Equal(t, []float64{100, 100, 200, 200}, tried)
-	result, tried = searched(&Capacity{From: 100, Most: 1e6, Least: 40, Precision: 0.05}, below(0, Failed))
-	assert.Equal(t, Result{Above: 40}, result)
+	result, tried = runSearch(&Capacity{From: 100, MaxRate: 1e6, MinRate: 40, Precision: 0.05}, holdsUpTo(0, OutcomeFailed))
+	assert.Equal(t, Result{FailedRate: 40}, result)
 	assert.Equal(t, []float64{100, 100, 50, 50, 40, 40}, tried)
-	_, tried = searched(&Capacity{From: 10, Most: 60, Least: 40, Precision: 0.05}, below(1e9, Failed))
+	_, tried = runSearch(&Capacity{From: 10, MaxRate: 60, MinRate: 40, Precision: 0.05}, holdsUpTo(1e9, OutcomeFailed))
 	assert.Equal(t, []float64{40, 60, 60, 60}, tried)
 }
 
@@ -75,15 +75,15 @@ func TestTheResultIsConfirmed(t *testing.T) {
 		want    Result
 		tries   int
 	}{
-		"held":               {[]Outcome{Held}, Result{Rate: 1200, Confirmed: true, Above: 1250}, 1},
-		"failed":             {[]Outcome{Failed}, Result{Rate: 1200, Above: 1250}, 2},
-		"failed by a stall":  {[]Outcome{Failed, Held}, Result{Rate: 1200, Confirmed: true, Above: 1250}, 3},
-		"not by the machine": {[]Outcome{Limited}, Result{Rate: 1200, Above: 1250, Limited: true}, 2},
+		"held":               {[]Outcome{OutcomeHeld}, Result{Rate: 1200, IsConfirmed: true, FailedRate: 1250}, 1},
+		"failed":             {[]Outcome{OutcomeFailed}, Result{Rate: 1200, FailedRate: 1250}, 2},
+		"failed by a stall":  {[]Outcome{OutcomeFailed, OutcomeHeld}, Result{Rate: 1200, IsConfirmed: true, FailedRate: 1250}, 3},
+		"not by the machine": {[]Outcome{OutcomeLimited}, Result{Rate: 1200, FailedRate: 1250, IsGeneratorLimited: true}, 2},
 	} {
-		s, n := &Capacity{From: 100, Most: 1e6, Precision: 0.05}, 0
-		result, _ := searched(s, func(rate float64) Outcome {
-			if !s.Confirming() {
-				return below(1234, Failed)(rate)
+		s, n := &Capacity{From: 100, MaxRate: 1e6, Precision: 0.05}, 0
+		result, _ := runSearch(s, func(rate float64) Outcome {
+			if !s.IsConfirming() {
+				return holdsUpTo(1234, OutcomeFailed)(rate)
 			}
 			n++
 			return test.confirm[min(n, len(test.confirm))-1]
@@ -96,21 +96,21 @@ func TestTheResultIsConfirmed(t *testing.T) {
 // Steps that contradict each other are told.
 func TestStepsThatContradictEachOther(t *testing.T) {
 	t.Parallel()
-	result, _ := searched(&Capacity{From: 1200, Most: 1e6, Precision: 0.05}, func(rate float64) Outcome {
+	result, _ := runSearch(&Capacity{From: 1200, MaxRate: 1e6, Precision: 0.05}, func(rate float64) Outcome {
 		if rate == 19200 {
-			return Held // once, while a cache was full
+			return OutcomeHeld // once, while a cache was full
 		}
-		return below(12000, Failed)(rate)
+		return holdsUpTo(12000, OutcomeFailed)(rate)
 	})
-	assert.Zero(t, result.Contrary, "9,600 held, and 19,200 twice")
+	assert.Zero(t, result.ContraryRate, "9,600 held, and 19,200 twice")
 	n := map[float64]int{}
-	result, _ = searched(&Capacity{From: 1200, Most: 1e6, Precision: 0.05}, func(rate float64) Outcome {
+	result, _ = runSearch(&Capacity{From: 1200, MaxRate: 1e6, Precision: 0.05}, func(rate float64) Outcome {
 		if n[rate]++; rate == 19200 && n[rate] == 1 || rate < 12000 {
-			return Held
+			return OutcomeHeld
 		}
-		return Failed
+		return OutcomeFailed
 	})
-	assert.InDelta(t, 19200, result.Contrary, 1)
+	assert.InDelta(t, 19200, result.ContraryRate, 1)
 	assert.Less(t, result.Rate, 12000.0)
 }
 
@@ -119,32 +119,32 @@ func TestStepsThatContradictEachOther(t *testing.T) {
 func TestSearchOnANoisyServer(t *testing.T) {
 	t.Parallel()
 	n := 0
-	result, _ := searched(&Capacity{From: 100, Most: 1e6, Precision: 0.05}, func(rate float64) Outcome {
+	result, _ := runSearch(&Capacity{From: 100, MaxRate: 1e6, Precision: 0.05}, func(rate float64) Outcome {
 		if n++; n%3 == 0 {
-			return Failed
+			return OutcomeFailed
 		}
-		return below(1000, Failed)(rate)
+		return holdsUpTo(1000, OutcomeFailed)(rate)
 	})
 	assert.InDelta(t, 1000, result.Rate, 60)
 	random := rand.New(rand.NewPCG(1, 2))
-	_, tried := searched(&Capacity{From: 100, Most: 1e6, Precision: 0.01},
+	_, tried := runSearch(&Capacity{From: 100, MaxRate: 1e6, Precision: 0.01},
 		func(float64) Outcome { return Outcome(random.IntN(2)) })
-	assert.LessOrEqual(t, len(tried), mostSteps)
+	assert.LessOrEqual(t, len(tried), maxSteps)
 }
 
 // What held once at the edge, and then not, is not the result.
 func TestTheEdgeIsConfirmed(t *testing.T) {
 	t.Parallel()
-	seen := map[float64]int{}
-	result, _ := searched(&Capacity{From: 100, Most: 1e6, Precision: 0.05}, func(rate float64) Outcome {
-		if seen[rate]++; rate > 1000 && seen[rate] > 1 {
-			return Failed
+	counts := map[float64]int{}
+	result, _ := runSearch(&Capacity{From: 100, MaxRate: 1e6, Precision: 0.05}, func(rate float64) Outcome {
+		if counts[rate]++; rate > 1000 && counts[rate] > 1 {
+			return OutcomeFailed
 		}
-		return below(1500, Failed)(rate)
+		return holdsUpTo(1500, OutcomeFailed)(rate)
 	})
 	assert.LessOrEqual(t, result.Rate, 1000.0)
 	assert.GreaterOrEqual(t, result.Rate, 900.0)
-	assert.True(t, result.Confirmed)
+	assert.True(t, result.IsConfirmed)
 }
 
 // A generator that could not do what it should for a while is no reason to search below the rate at which that was: the
@@ -154,17 +154,17 @@ func TestTheGeneratorIsNoReasonToSearchBelow(t *testing.T) {
 	for _, from := range []float64{100, 500, 2000, 2100, 8000} {
 		for disturbed := range 12 {
 			steps := 0
-			result, tried := searched(&Capacity{From: from, Most: 1e6, Precision: 0.05}, func(rate float64) Outcome {
+			result, tried := runSearch(&Capacity{From: from, MaxRate: 1e6, Precision: 0.05}, func(rate float64) Outcome {
 				if steps++; steps > disturbed && steps <= disturbed+2 {
-					return Limited
+					return OutcomeLimited
 				}
-				return below(2000, Failed)(rate)
+				return holdsUpTo(2000, OutcomeFailed)(rate)
 			})
 			assert.LessOrEqual(t, result.Rate, 2000.0)
 			assert.GreaterOrEqual(t, result.Rate, 1600.0, "from %v, %d: %v", from, disturbed, tried)
 		}
 	}
-	_, tried := searched(&Capacity{From: 1000, Most: 1e6, Precision: 0.05}, below(0, Limited))
+	_, tried := runSearch(&Capacity{From: 1000, MaxRate: 1e6, Precision: 0.05}, holdsUpTo(0, OutcomeLimited))
 	for _, rate := range tried {
 		assert.GreaterOrEqual(t, rate, 1000.0, tried)
 	}

@@ -44,7 +44,7 @@ func Plan(pairs int, seed uint64) []Block {
 // Pairs puts saved blocks into the order in which they were measured, and numbers their pairs: each block and the next
 // one, if one of them is of A and the other of B. If all are in such pairs they interleave, and can be compared like
 // those of one comparison. If not, why says so, and they have no pairs.
-func Pairs(blocks []results.LoadBlock) (sorted []results.LoadBlock, why string) {
+func Pairs(blocks []results.LoadBlock) (sorted []results.LoadBlock, reason string) {
 	sorted = slices.Clone(blocks)
 	slices.SortStableFunc(sorted, func(a, b results.LoadBlock) int { return a.Started.Compare(b.Started) })
 	count := map[string]int{}
@@ -52,24 +52,24 @@ func Pairs(blocks []results.LoadBlock) (sorted []results.LoadBlock, why string) 
 		sorted[i].Pair = i/2 + 1
 		count[sorted[i].Side]++
 	}
-	switch why = apart(sorted); {
-	case min(count[A], count[B]) < LeastPairs:
-		why = fmt.Sprintf("there are %d results of A and %d of B; %d of each are needed to distinguish a change from noise",
-			count[A], count[B], LeastPairs)
+	switch reason = pairingProblem(sorted); {
+	case min(count[A], count[B]) < MinPairs:
+		reason = fmt.Sprintf("there are %d results of A and %d of B; %d of each are needed to distinguish a change from noise",
+			count[A], count[B], MinPairs)
 	case count[A] != count[B]:
-		why = fmt.Sprintf("there are %d results of A and %d of B, which do not form pairs", count[A], count[B])
-	case why != "":
+		reason = fmt.Sprintf("there are %d results of A and %d of B, which do not form pairs", count[A], count[B])
+	case reason != "":
 	default:
 		return sorted, ""
 	}
 	for i := range sorted {
 		sorted[i].Pair = 0
 	}
-	return sorted, why
+	return sorted, reason
 }
 
-// apart says which blocks were not measured in turns, empty if all were.
-func apart(sorted []results.LoadBlock) string {
+// pairingProblem says which blocks were not measured in turns, empty if all were.
+func pairingProblem(sorted []results.LoadBlock) string {
 	for i := 0; i+1 < len(sorted); i += 2 {
 		switch first, second := sorted[i], sorted[i+1]; {
 		case first.Side == second.Side:

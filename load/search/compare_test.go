@@ -46,32 +46,32 @@ func block(side string, minute int, figures ...results.LoadFigure) results.LoadB
 
 func TestPairs(t *testing.T) {
 	t.Parallel()
-	var turns, behind, late []results.LoadBlock
+	var turns, behind, lateBlocks []results.LoadBlock
 	for i := range 6 {
 		turns = append(turns, block(B, 2*i), block(A, 2*i+1))
 		behind = append(behind, block(A, i), block(B, 20+i))
-		late = append(late, block(A, i), block(B, i))
+		lateBlocks = append(lateBlocks, block(A, i), block(B, i))
 	}
-	sorted, why := Pairs(turns)
-	assert.Empty(t, why)
+	sorted, reason := Pairs(turns)
+	assert.Empty(t, reason)
 	for i, b := range sorted {
 		assert.Equal(t, i/2+1, b.Pair)
 	}
-	sorted, why = Pairs(behind)
-	assert.Contains(t, why, "A0.json and A1.json, both of A, were measured in a row")
+	sorted, reason = Pairs(behind)
+	assert.Contains(t, reason, "A0.json and A1.json, both of A, were measured in a row")
 	assert.Zero(t, sorted[0].Pair)
 	for text, blocks := range map[string][]results.LoadBlock{
-		"A0.json and B0.json began at the same time": late,
+		"A0.json and B0.json began at the same time": lateBlocks,
 		"there are 1 results of A and 1 of B":        {block(A, 0), block(B, 1)},
 		"there are 7 results of A and 6 of B":        append(turns[:12:12], block(A, 30)),
 	} {
-		_, why := Pairs(blocks)
-		assert.Contains(t, why, text)
+		_, reason := Pairs(blocks)
+		assert.Contains(t, reason, text)
 	}
 }
 
-// measured returns a comparison of pairs in which the time of B is longer by a factor, and the rate is that of A.
-func measured(pairs int, factor float64) *results.LoadComparison {
+// timedComparison returns a comparison of pairs in which the time of B is longer by a factor, and the rate is that of A.
+func timedComparison(pairs int, factor float64) *results.LoadComparison {
 	random := rand.New(rand.NewPCG(3, 4))
 	c := &results.LoadComparison{Margin: 0.05, Pairs: pairs}
 	for i, b := range Plan(pairs, 1) {
@@ -79,11 +79,11 @@ func measured(pairs int, factor float64) *results.LoadComparison {
 		if b.Side == B {
 			wait *= factor
 		}
-		one := block(b.Side, i, results.LoadFigure{Metric: "rate", Value: rate},
+		newBlock := block(b.Side, i, results.LoadFigure{Metric: "rate", Value: rate},
 			results.LoadFigure{Metric: "generator.cpu", Value: 3 * wait},
 			results.LoadFigure{Metric: "push.response.p50", Value: wait})
-		one.Pair = b.Pair
-		c.Blocks = append(c.Blocks, one)
+		newBlock.Pair = b.Pair
+		c.Blocks = append(c.Blocks, newBlock)
 	}
 	return c
 }
@@ -105,9 +105,9 @@ func TestJudgeLoads(t *testing.T) {
 		"the primary is better":      {10, 0.8, "push.response.p50", nil, reports.ExitWell, "no change", "improvement"},
 		"near the margin":            {10, 1.05, "push.response.p50", nil, reports.ExitInconclusive, "no change", "differs"},
 		"another is near the margin": {10, 1.05, "rate", nil, reports.ExitWell, "no change", "differs"},
-		"a void pair": {8, 1, "rate", func(c *results.LoadComparison) { c.Blocks[5].Void = "INVALID" },
+		"a void pair": {8, 1, "rate", func(c *results.LoadComparison) { c.Blocks[5].VoidReason = "INVALID" },
 			reports.ExitWell, "no change", "no change"},
-		"too many void pairs": {6, 1.2, "rate", func(c *results.LoadComparison) { c.Blocks[5].Void = "INVALID" },
+		"too many void pairs": {6, 1.2, "rate", func(c *results.LoadComparison) { c.Blocks[5].VoidReason = "INVALID" },
 			reports.ExitInconclusive, "inconclusive", ""},
 		"findings": {6, 1, "rate", func(c *results.LoadComparison) { c.Blocks[5].Findings = 1 },
 			reports.ExitLoss, "no change", "no change"},
@@ -117,7 +117,7 @@ func TestJudgeLoads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := measured(test.pairs, test.factor)
+			c := timedComparison(test.pairs, test.factor)
 			if test.change != nil {
 				test.change(c)
 			}
@@ -138,7 +138,7 @@ func TestJudgeLoads(t *testing.T) {
 // Six pairs cannot carry a verdict on several metrics at a time: 2 in 64 is too likely for two of them.
 func TestHolmTakesBack(t *testing.T) {
 	t.Parallel()
-	c := measured(6, 1.3)
+	c := timedComparison(6, 1.3)
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
 		b.Figures = append(b.Figures, results.LoadFigure{Metric: "ack.response.p50", Value: b.Figures[2].Value})
@@ -156,7 +156,7 @@ func TestHolmTakesBack(t *testing.T) {
 
 func TestNoVerdictWithoutPairs(t *testing.T) {
 	t.Parallel()
-	c := measured(6, 2)
+	c := timedComparison(6, 2)
 	c.Blocks, c.NoVerdict = c.Blocks[:2], "there is one of each"
 	Judge(c, []string{"rate"})
 	code, words := c.Outcome(reports.ExitOptions{}).Values()
@@ -168,7 +168,7 @@ func TestNoVerdictWithoutPairs(t *testing.T) {
 
 func TestNoiseFloor(t *testing.T) {
 	t.Parallel()
-	c := measured(10, 1)
+	c := timedComparison(10, 1)
 	c.AA = true
 	Judge(c, []string{"rate"})
 	code, words := c.Outcome(reports.ExitOptions{}).Values()
@@ -181,30 +181,30 @@ func TestNoiseFloor(t *testing.T) {
 	assert.Contains(t, words, "is above the margin")
 }
 
-// noisy returns a comparison on a busy machine: rates and times have a noise of their own in each block, the
+// noisyComparison returns a comparison on a busy machine: rates and times have a noise of their own in each block, the
 // percentiles of one kind of time share theirs, and the CPU time of the server for each arrival has less of it. More
 // is the factor by which B costs more CPU, and slower the one by which its pushes take longer.
-func noisy(random *rand.Rand, pairs int, more, slower float64) *results.LoadComparison {
+func noisyComparison(random *rand.Rand, pairs int, cpuFactor, timeFactor float64) *results.LoadComparison {
 	c := &results.LoadComparison{Margin: 0.05, Pairs: pairs}
 	for i, b := range Plan(pairs, random.Uint64()) {
 		noise := func(spread float64) float64 { return math.Exp(spread * random.NormFloat64()) }
 		cpu, wait := 1e5*noise(0.085), 2e5*noise(0.1)
 		if b.Side == B {
-			cpu, wait = cpu*more, wait*slower
+			cpu, wait = cpu*cpuFactor, wait*timeFactor
 		}
 		figures := []results.LoadFigure{{Metric: "rate", Value: 1000 * noise(0.27)}, {Metric: "server.cpu", Value: cpu}}
 		for _, p := range []string{"p50", "p90", "p99", "p99.9"} {
 			figures = append(figures, results.LoadFigure{Metric: "push.response." + p, Value: wait * noise(0.02)})
 		}
 		for _, op := range []string{"ack", "fetch.found"} {
-			own := noise(0.1)
+			opNoise := noise(0.1)
 			for _, p := range []string{"p50", "p99"} {
-				figures = append(figures, results.LoadFigure{Metric: op + ".response." + p, Value: 1e5 * own * noise(0.02)})
+				figures = append(figures, results.LoadFigure{Metric: op + ".response." + p, Value: 1e5 * opNoise * noise(0.02)})
 			}
 		}
-		one := block(b.Side, i, figures...)
-		one.Pair = b.Pair
-		c.Blocks = append(c.Blocks, one)
+		newBlock := block(b.Side, i, figures...)
+		newBlock.Pair = b.Pair
+		c.Blocks = append(c.Blocks, newBlock)
 	}
 	Judge(c, Primary(false, "push", true))
 	return c
@@ -216,10 +216,10 @@ func TestAComparisonDecides(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 12))
 	trials := golden.Sample(40, 1000)
-	share := func(pairs int, more, slower float64, is func(*results.LoadRatio) bool) float64 {
+	share := func(pairs int, cpuFactor, timeFactor float64, match func(*results.LoadRatio) bool) float64 {
 		count := 0
 		for range trials {
-			if slices.ContainsFunc(noisy(random, pairs, more, slower).Ratios, func(r results.LoadRatio) bool { return is(&r) }) {
+			if slices.ContainsFunc(noisyComparison(random, pairs, cpuFactor, timeFactor).Ratios, func(r results.LoadRatio) bool { return match(&r) }) {
 				count++
 			}
 		}
@@ -230,9 +230,9 @@ func TestAComparisonDecides(t *testing.T) {
 	}
 	slack := 2.5 * math.Sqrt(0.05*0.95/float64(trials))
 	assert.Zero(t, share(60, 1, 1, verdict("regression")), "of nothing")
-	assert.LessOrEqual(t, share(60, 1, 1, func(r *results.LoadRatio) bool { return r.Primary && r.Verdict == "differs" }),
+	assert.LessOrEqual(t, share(60, 1, 1, func(r *results.LoadRatio) bool { return r.IsPrimary && r.Verdict == "differs" }),
 		0.05+slack)
-	assert.LessOrEqual(t, share(60, 1, 1, func(r *results.LoadRatio) bool { return !r.Primary && r.Verdict == "differs" }),
+	assert.LessOrEqual(t, share(60, 1, 1, func(r *results.LoadRatio) bool { return !r.IsPrimary && r.Verdict == "differs" }),
 		0.05+slack)
 	assert.GreaterOrEqual(t, share(60, 1.1, 1, verdict("regression")), 0.8, "10 % more CPU")
 	assert.GreaterOrEqual(t, share(60, 1, 1.15, func(r *results.LoadRatio) bool {
@@ -266,25 +266,25 @@ func TestFamiliesAreCountedOnce(t *testing.T) {
 func TestHopeless(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(13, 14))
-	c := noisy(random, 12, 1, 1)
+	c := noisyComparison(random, 12, 1, 1)
 	c.Margin, c.Pairs = 0.02, 60
-	assert.Contains(t, Hopeless(c, []string{"rate"}), "a margin of 2 % needs many more pairs on this machine: rate "+
+	assert.Contains(t, HopelessReason(c, []string{"rate"}), "a margin of 2 % needs many more pairs on this machine: rate "+
 		"about ")
-	assert.Empty(t, Hopeless(c, []string{"rate", "push.response.p50"}))
+	assert.Empty(t, HopelessReason(c, []string{"rate", "push.response.p50"}))
 	for stopped, want := range map[string]bool{"": true, "a margin of 2 % needs far more pairs": false} {
-		c.Stopped = stopped
+		c.StopReason = stopped
 		Judge(c, []string{"rate"})
-		assert.Equal(t, want, c.Ratios[0].More != 0, "one number of pairs is told")
+		assert.Equal(t, want, c.Ratios[0].MorePairs != 0, "one number of pairs is told")
 	}
-	assert.Empty(t, Hopeless(noisy(random, 9, 1, 1), []string{"rate"}), "too few pairs to say")
+	assert.Empty(t, HopelessReason(noisyComparison(random, 9, 1, 1), []string{"rate"}), "too few pairs to say")
 	void := &results.LoadComparison{Pairs: 60}
-	for pair := 1; pair <= allVoid; pair++ {
-		assert.Empty(t, Hopeless(void, []string{"rate"}))
+	for pair := 1; pair <= voidPairs; pair++ {
+		assert.Empty(t, HopelessReason(void, []string{"rate"}))
 		for _, side := range []string{A, B} {
-			void.Blocks = append(void.Blocks, results.LoadBlock{Side: side, Pair: pair, Void: "1 finding"})
+			void.Blocks = append(void.Blocks, results.LoadBlock{Side: side, Pair: pair, VoidReason: "1 finding"})
 		}
 	}
-	assert.Equal(t, "none of the first 5 pairs counts: 1 finding", Hopeless(void, []string{"rate"}))
+	assert.Equal(t, "none of the first 5 pairs counts: 1 finding", HopelessReason(void, []string{"rate"}))
 }
 
 // Commands without a reply make a figure a lower bound: a comparison takes it for that, and for anything above. A side
@@ -292,18 +292,18 @@ func TestHopeless(t *testing.T) {
 func TestLowerBoundsAreCompared(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		b       float64 // of 100 in A
-		a, open bool    // what is a lower bound, in each second pair
-		want    string
-		words   string
+		b                  float64 // of 100 in A
+		aIsBound, bIsBound bool    // what is a lower bound, in each second pair
+		want               string
+		words              string
 	}{
 		"nothing is open":                 {b: 101, want: "no change"},
-		"the bound is a regression":       {b: 140, open: true, want: "regression"},
-		"the bound is no regression":      {b: 101, open: true, want: "differs", words: "or more"},
-		"B seems better, and may be not":  {b: 80, open: true, want: "inconclusive", words: "or more"},
-		"A is open, and B is not worse":   {b: 101, a: true, want: "not worse", words: "or less"},
-		"A is open, and B may be as slow": {b: 140, a: true, want: "inconclusive", words: "or less"},
-		"both are open":                   {b: 101, a: true, open: true, want: "inconclusive", words: "any"},
+		"the bound is a regression":       {b: 140, bIsBound: true, want: "regression"},
+		"the bound is no regression":      {b: 101, bIsBound: true, want: "differs", words: "or more"},
+		"B seems better, and may be not":  {b: 80, bIsBound: true, want: "inconclusive", words: "or more"},
+		"A is open, and B is not worse":   {b: 101, aIsBound: true, want: "not worse", words: "or less"},
+		"A is open, and B may be as slow": {b: 140, aIsBound: true, want: "inconclusive", words: "or less"},
+		"both are open":                   {b: 101, aIsBound: true, bIsBound: true, want: "inconclusive", words: "any"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -312,7 +312,7 @@ func TestLowerBoundsAreCompared(t *testing.T) {
 				for side, value := range map[string]float64{A: 100, B: test.b} {
 					c.Blocks = append(c.Blocks, results.LoadBlock{Side: side, Pair: pair, Figures: []results.LoadFigure{{
 						Metric: "push.response.p99", Value: value + float64(pair)/100,
-						AtLeast: pair%2 == 0 && (side == A && test.a || side == B && test.open),
+						IsLowerBound: pair%2 == 0 && (side == A && test.aIsBound || side == B && test.bIsBound),
 					}}})
 				}
 			}

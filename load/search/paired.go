@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// LeastPairs is the smallest number of pairs from which an interval of 95 % can be had: the chance that all of n pairs
+// MinPairs is the smallest number of pairs from which an interval of 95 % can be had: the chance that all of n pairs
 // differ in the same direction though nothing differs is 2 in 2^n, which is 6 % for five and 3 % for six.
-const LeastPairs = 6
+const MinPairs = 6
 
 // Pair is what was measured of A and of B, one shortly after the other; both are above 0.
 type Pair struct{ A, B float64 }
 
-// Open says that A or B of a pair was at least that, and may be anything above.
-type Open struct{ A, B bool }
+// LowerBound says that A or B of a pair was at least that, and may be anything above.
+type LowerBound struct{ A, B bool }
 
-// Far is how many times as great as it is known to be what is open may be: far enough for any margin.
-const Far = 1000
+// BoundFactor is how many times as great as it is known to be what is open may be: far enough for any margin.
+const BoundFactor = 1000
 
 // Effect is how much greater B is than A, as a ratio.
 type Effect struct {
@@ -25,7 +25,7 @@ type Effect struct {
 	// Ratio is the Hodges-Lehmann estimate of the ratio of B to A: the median of the means of any two log-ratios.
 	Ratio float64
 	// Low and High are the ends of the interval in which the ratio lies with the probability Confidence, which is at least
-	// 0.95 if there are LeastPairs pairs.
+	// 0.95 if there are MinPairs pairs.
 	Low, High, Confidence float64
 	// P is the two-sided probability of log-ratios at least as lopsided as these if the ratio were 1, by the exact
 	// signed-rank test of Wilcoxon.
@@ -34,17 +34,17 @@ type Effect struct {
 
 // EffectOf returns the effect in some pairs, the zero Effect without any. If some are open, its interval and P are
 // those of all that the pairs may be.
-func EffectOf(pairs []Pair, open ...Open) Effect {
-	e, least, most := effectOf(pairs), slices.Clone(pairs), slices.Clone(pairs)
-	for i, p := range open {
+func EffectOf(pairs []Pair, bounds ...LowerBound) Effect {
+	e, low, high := effectOf(pairs), slices.Clone(pairs), slices.Clone(pairs)
+	for i, p := range bounds {
 		if p.A {
-			least[i].A *= Far
+			low[i].A *= BoundFactor
 		}
 		if p.B {
-			most[i].B *= Far
+			high[i].B *= BoundFactor
 		}
 	}
-	for _, other := range []Effect{effectOf(least), effectOf(most)} {
+	for _, other := range []Effect{effectOf(low), effectOf(high)} {
 		e.Low, e.High, e.P = min(e.Low, other.Low), max(e.High, other.High), max(e.P, other.P)
 	}
 	return e
@@ -117,14 +117,14 @@ const (
 
 // Judge returns what the effect comes to. A margin of 0.05 holds the ratios from 1/1.05 to 1.05. higher is set if a
 // greater value is a better one.
-func (e Effect) Judge(higher bool, margin float64) Verdict {
+func (e Effect) Judge(higherIsBetter bool, margin float64) Verdict {
 	low, high := math.Log(e.Low), math.Log(e.High)
-	if higher { // from here on, more is worse
+	if higherIsBetter { // from here on, more is worse
 		low, high = -high, -low
 	}
 	limit := math.Log1p(margin)
 	switch {
-	case e.Pairs < LeastPairs:
+	case e.Pairs < MinPairs:
 		return Inconclusive
 	case low > limit:
 		return Regression
@@ -138,39 +138,39 @@ func (e Effect) Judge(higher bool, margin float64) Verdict {
 	return NoChange
 }
 
-// More returns about how many more pairs a verdict needs that is Inconclusive: the width of an interval shrinks with
+// MorePairs returns about how many more pairs a verdict needs that is Inconclusive: the width of an interval shrinks with
 // the root of their number. It is -1 if they are more than most, because the ratio is too near to the margin.
-func (e Effect) More(higher bool, margin float64, most int) int {
-	if e.Pairs < LeastPairs {
-		return LeastPairs - e.Pairs
+func (e Effect) MorePairs(higherIsBetter bool, margin float64, limit int) int {
+	if e.Pairs < MinPairs {
+		return MinPairs - e.Pairs
 	}
 	centre, half := math.Log(e.Ratio), math.Log(e.High/e.Low)/2
-	if higher {
+	if higherIsBetter {
 		centre = -centre
 	}
 	room := math.Abs(math.Log1p(margin) - centre)
 	need := float64(e.Pairs) * (half / room) * (half / room)
-	if more := math.Ceil(need) - float64(e.Pairs); more <= float64(most) {
-		return max(1, int(more))
+	if extra := math.Ceil(need) - float64(e.Pairs); extra <= float64(limit) {
+		return max(1, int(extra))
 	}
 	return -1
 }
 
-// Needed returns about how many pairs it takes until the half width of the interval is the margin, from the noise of
+// NeededPairs returns about how many pairs it takes until the half width of the interval is the margin, from the noise of
 // these pairs alone: what the effect seems to be has no part in it, so stopping because of it favours no side.
-func (e Effect) Needed(margin float64) int {
+func (e Effect) NeededPairs(margin float64) int {
 	half := math.Log(e.High/e.Low) / 2 / math.Log1p(margin)
-	return max(LeastPairs, int(math.Ceil(float64(e.Pairs)*half*half)))
+	return max(MinPairs, int(math.Ceil(float64(e.Pairs)*half*half)))
 }
 
 // Simes returns the p-value of a family of tests that are correlated positively, such as those of percentiles of the
 // same times: that nothing differs in any of them. (Simes 1986; Sarkar 1998)
 func Simes(ps []float64) float64 {
-	least := 1.0
+	lowest := 1.0
 	for i, p := range slices.Sorted(slices.Values(ps)) {
-		least = min(least, p*float64(len(ps))/float64(i+1))
+		lowest = min(lowest, p*float64(len(ps))/float64(i+1))
 	}
-	return least
+	return lowest
 }
 
 // Floor returns the margin that an effect of A against A shows to be the smallest that can be told from noise: that of

@@ -42,11 +42,11 @@ func TestEffectIsThatOfOthers(t *testing.T) {
 			t.Parallel()
 			got := EffectOf(test.pairs)
 			assert.Equal(t, test.want.Pairs, got.Pairs)
-			for _, of := range [][2]float64{
+			for _, pair := range [][2]float64{
 				{test.want.Ratio, got.Ratio}, {test.want.Low, got.Low}, {test.want.High, got.High},
 				{test.want.Confidence, got.Confidence}, {test.want.P, got.P},
 			} {
-				assert.InDelta(t, of[0], of[1], 1e-10)
+				assert.InDelta(t, pair[0], pair[1], 1e-10)
 			}
 		})
 	}
@@ -90,9 +90,9 @@ func TestSidesAreAlike(t *testing.T) {
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		low, high float64
-		more      Verdict // if more is better
-		less      Verdict
+		low, high        float64
+		ifHigherIsBetter Verdict // if more is better
+		ifLowerIsBetter  Verdict
 	}{
 		"within the margin":   {0.98, 1.03, NoChange, NoChange},
 		"below":               {0.80, 0.90, Regression, Improvement},
@@ -107,9 +107,9 @@ func TestJudge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := Effect{Pairs: 10, Low: test.low, High: test.high}
-			assert.Equal(t, test.more, e.Judge(true, 0.05+1e-12))
-			assert.Equal(t, test.less, e.Judge(false, 0.05+1e-12))
-			e.Pairs = LeastPairs - 1
+			assert.Equal(t, test.ifHigherIsBetter, e.Judge(true, 0.05+1e-12))
+			assert.Equal(t, test.ifLowerIsBetter, e.Judge(false, 0.05+1e-12))
+			e.Pairs = MinPairs - 1
 			assert.Equal(t, Inconclusive, e.Judge(true, 0.05))
 		})
 	}
@@ -118,11 +118,11 @@ func TestJudge(t *testing.T) {
 func TestMore(t *testing.T) {
 	t.Parallel()
 	e := Effect{Pairs: 10, Ratio: 1, Low: math.Exp(-0.1), High: math.Exp(0.1)}
-	assert.Equal(t, 33, e.More(true, 0.05, 100)) // half the width has to shrink from 0.1 to ln 1.05
+	assert.Equal(t, 33, e.MorePairs(true, 0.05, 100)) // half the width has to shrink from 0.1 to ln 1.05
 	e.Ratio = 1.05
-	assert.Equal(t, -1, e.More(false, 0.05, 1000))
+	assert.Equal(t, -1, e.MorePairs(false, 0.05, 1000))
 	e.Pairs = 2
-	assert.Equal(t, 4, e.More(true, 0.05, 100))
+	assert.Equal(t, 4, e.MorePairs(true, 0.05, 100))
 	assert.InDelta(t, 0.2, Effect{Low: 1 / 1.2, High: 1.1}.Floor(), 1e-12)
 	assert.InDelta(t, 0.25, Effect{Low: 0.9, High: 1.25}.Floor(), 1e-12)
 }

@@ -53,35 +53,35 @@ func signedRank(values []float64) float64 {
 	positive := 0
 	for first := 0; first < len(sorted); {
 		last := first
-		for last+1 < len(sorted) && same(sorted[last+1], sorted[first]) {
+		for last+1 < len(sorted) && isSameSize(sorted[last+1], sorted[first]) {
 			last++
 		}
 		for _, v := range sorted[first : last+1] {
-			twice := first + last + 2
+			doubleRank := first + last + 2
 			if v != 0 {
-				ranks = append(ranks, twice)
+				ranks = append(ranks, doubleRank)
 			}
 			if v > 0 {
-				positive += twice
+				positive += doubleRank
 			}
 		}
 		first = last + 1
 	}
 	ways, all := sums(ranks), math.Exp2(float64(len(ranks)))
-	below, above := 0.0, 0.0
+	lowerTail, upperTail := 0.0, 0.0
 	for sum, n := range ways {
 		if sum <= positive {
-			below += n / all
+			lowerTail += n / all
 		}
 		if sum >= positive {
-			above += n / all
+			upperTail += n / all
 		}
 	}
-	return min(1, 2*min(below, above))
+	return min(1, 2*min(lowerTail, upperTail))
 }
 
-// same reports whether two values are of the same size, but for the error of the last digits of a logarithm.
-func same(a, b float64) bool {
+// isSameSize reports whether two values are of the same size, but for the error of the last digits of a logarithm.
+func isSameSize(a, b float64) bool {
 	a, b = math.Abs(a), math.Abs(b)
 	return math.Abs(a-b) <= 1e-12*max(a, b)
 }

@@ -48,7 +48,7 @@ func (m *machine) pairs(n int, effect float64) []Pair {
 func TestFalseAlarmsAndPower(t *testing.T) {
 	t.Parallel()
 	trials := 400
-	if golden.Slow() {
+	if golden.IsSlow() {
 		trials = 20_000
 	}
 	const margin = 0.05
@@ -56,10 +56,10 @@ func TestFalseAlarmsAndPower(t *testing.T) {
 	for _, drift := range []float64{0, 0.9, 0.98} {
 		for _, n := range []int{6, 10} {
 			m := &machine{random: rand.New(rand.NewPCG(17, uint64(n))), drift: drift, spread: 0.08, noise: 0.02, spikes: 0.05}
-			share := func(effect float64, is func(Effect) bool) float64 {
+			share := func(effect float64, match func(Effect) bool) float64 {
 				count := 0
 				for range trials {
-					if is(EffectOf(m.pairs(n, effect))) {
+					if match(EffectOf(m.pairs(n, effect))) {
 						count++
 					}
 				}

@@ -11,31 +11,31 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// Unlike returns in what the loads of A and B differ; also what is not the same in all of one side.
-func Unlike(a, b []*results.Load) (all []results.LoadDifference) {
+// Differences returns in what the loads of A and B differ; also what is not the same in all of one side.
+func Differences(a, b []*results.Load) (all []results.LoadDifference) {
 	var order []string
 	decides := map[string]bool{}
-	known := [2]map[string][]string{{}, {}}
+	sideValues := [2]map[string][]string{{}, {}}
 	for i, side := range [][]*results.Load{a, b} {
 		for _, l := range side {
 			for _, f := range identity(l) {
-				if !slices.Contains(order, f.What) {
-					order = append(order, f.What)
+				if !slices.Contains(order, f.Name) {
+					order = append(order, f.Name)
 				}
-				decides[f.What] = f.Decides
-				if values := known[i][f.What]; !slices.Contains(values, f.A) {
-					known[i][f.What] = append(values, f.A)
+				decides[f.Name] = f.Decides
+				if values := sideValues[i][f.Name]; !slices.Contains(values, f.A) {
+					sideValues[i][f.Name] = append(values, f.A)
 				}
 			}
 		}
 	}
-	for _, what := range order {
-		d := results.LoadDifference{What: what, Decides: decides[what]}
+	for _, name := range order {
+		d := results.LoadDifference{Name: name, Decides: decides[name]}
 		for i, to := range []*string{&d.A, &d.B} {
-			slices.Sort(known[i][what])
-			*to = strings.Join(known[i][what], ", ")
+			slices.Sort(sideValues[i][name])
+			*to = strings.Join(sideValues[i][name], ", ")
 		}
-		if d.A != d.B || len(known[0][what])+len(known[1][what]) > 2 {
+		if d.A != d.B || len(sideValues[0][name])+len(sideValues[1][name]) > 2 {
 			all = append(all, d)
 		}
 	}
@@ -44,8 +44,8 @@ func Unlike(a, b []*results.Load) (all []results.LoadDifference) {
 
 // identity returns what makes a load comparable with another one, as what differs from nothing.
 func identity(l *results.Load) (all []results.LoadDifference) {
-	add := func(what, value string, decides bool) {
-		all = append(all, results.LoadDifference{What: what, A: cmp.Or(value, "none"), Decides: decides})
+	add := func(name, value string, decides bool) {
+		all = append(all, results.LoadDifference{Name: name, A: cmp.Or(value, "none"), Decides: decides})
 	}
 	settings := l.Plan.Settings()
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
@@ -67,7 +67,7 @@ func identity(l *results.Load) (all []results.LoadDifference) {
 	return all
 }
 
-// Kept returns a report with nothing but its identity: reports of a thousand runs need not stay in memory.
-func Kept(l *results.Load) *results.Load {
+// IdentityReport returns a report with nothing but its identity: reports of a thousand runs need not stay in memory.
+func IdentityReport(l *results.Load) *results.Load {
 	return &results.Load{Head: reports.Head{Version: l.Version}, Machine: l.Machine, Plan: l.Plan}
 }

@@ -11,7 +11,7 @@ import (
 
 func TestUnlike(t *testing.T) {
 	t.Parallel()
-	of := func(change ...func(*results.Load)) []*results.Load {
+	loads := func(change ...func(*results.Load)) []*results.Load {
 		all := make([]*results.Load, max(1, len(change)))
 		for i := range all {
 			all[i] = &results.Load{Machine: results.Machine{OS: "linux", Arch: "amd64", Cores: 2, CPU: "x"}}
@@ -31,29 +31,29 @@ func TestUnlike(t *testing.T) {
 		want  []results.LoadDifference
 		words string
 	}{
-		"alike":                         {of(), of(), nil, ""},
-		"seed and drain are none of it": {of(), of(workload(`{"payload":"100","seed":"2","drain":"9m"}`)), nil, ""},
-		"a payload": {of(), of(workload(`{"payload":"61440","seed":"1","drain":"1m"}`)),
-			[]results.LoadDifference{{What: "payload", A: "100", B: "61440", Decides: true}}, "payload 100 and 61440"},
-		"a machine": {of(), of(func(l *results.Load) { l.Machine.Arch, l.Machine.Cores = "arm64", 64 }),
-			[]results.LoadDifference{{What: "architecture", A: "amd64", B: "arm64", Decides: true},
-				{What: "processors", A: "2", B: "64", Decides: true}}, "processors 2 and 64"},
-		"a model and a kernel": {of(), of(func(l *results.Load) { l.Machine.CPU, l.Machine.Kernel = "y", "6.1" }),
-			[]results.LoadDifference{{What: "CPU", A: "x", B: "y"}, {What: "kernel", A: "linux", B: "linux 6.1"}}, ""},
-		"one side is several loads": {of(same, workload(`{"payload":"7"}`)), of(same, workload(`{"payload":"7"}`)),
-			[]results.LoadDifference{{What: "payload", A: "100, 7", B: "100, 7", Decides: true}}, "payload 100, 7 and 100, 7"},
-		"nothing but words": {of(func(l *results.Load) { l.Plan = results.LoadPlan{Words: "p"} }),
-			of(func(l *results.Load) { l.Plan = results.LoadPlan{Words: "q"} }),
-			[]results.LoadDifference{{What: "plan", A: "p", B: "q", Decides: true}}, "plan p and q"},
+		"alike":                         {loads(), loads(), nil, ""},
+		"seed and drain are none of it": {loads(), loads(workload(`{"payload":"100","seed":"2","drain":"9m"}`)), nil, ""},
+		"a payload": {loads(), loads(workload(`{"payload":"61440","seed":"1","drain":"1m"}`)),
+			[]results.LoadDifference{{Name: "payload", A: "100", B: "61440", Decides: true}}, "payload 100 and 61440"},
+		"a machine": {loads(), loads(func(l *results.Load) { l.Machine.Arch, l.Machine.Cores = "arm64", 64 }),
+			[]results.LoadDifference{{Name: "architecture", A: "amd64", B: "arm64", Decides: true},
+				{Name: "processors", A: "2", B: "64", Decides: true}}, "processors 2 and 64"},
+		"a model and a kernel": {loads(), loads(func(l *results.Load) { l.Machine.CPU, l.Machine.Kernel = "y", "6.1" }),
+			[]results.LoadDifference{{Name: "CPU", A: "x", B: "y"}, {Name: "kernel", A: "linux", B: "linux 6.1"}}, ""},
+		"one side is several loads": {loads(same, workload(`{"payload":"7"}`)), loads(same, workload(`{"payload":"7"}`)),
+			[]results.LoadDifference{{Name: "payload", A: "100, 7", B: "100, 7", Decides: true}}, "payload 100, 7 and 100, 7"},
+		"nothing but words": {loads(func(l *results.Load) { l.Plan = results.LoadPlan{Words: "p"} }),
+			loads(func(l *results.Load) { l.Plan = results.LoadPlan{Words: "q"} }),
+			[]results.LoadDifference{{Name: "plan", A: "p", B: "q", Decides: true}}, "plan p and q"},
 	} {
-		got := Unlike(test.a, test.b)
+		got := Differences(test.a, test.b)
 		assert.Equal(t, test.want, got, name)
-		why := (&results.LoadComparison{Differs: got}).Unequal()
+		reason := (&results.LoadComparison{Differences: got}).Unequal()
 		if test.words == "" {
-			assert.Empty(t, why, name)
+			assert.Empty(t, reason, name)
 			continue
 		}
-		assert.Contains(t, why, test.words, name)
+		assert.Contains(t, reason, test.words, name)
 	}
 }
 

@@ -30,7 +30,7 @@ func ParseAbort(source string, ops ...string) (Abort, error) {
 	switch {
 	case t.Metric != "refused" && !strings.HasSuffix("."+t.Metric, ".errors"):
 		return fail(0, "it is about refused, errors or OP.errors, as in push.errors>50% for 10s")
-	case !t.Share || !slices.Contains([]string{">", ">="}, t.Operator):
+	case !t.IsShare || !slices.Contains([]string{">", ">="}, t.Operator):
 		return fail(0, "it says > or >= and a share, as in refused>50% for 10s")
 	case !found || err != nil || length < time.Second:
 		return fail(len(before), "a time of a second or more is missing, as in refused>50% for 10s")
@@ -39,16 +39,16 @@ func ParseAbort(source string, ops ...string) (Abort, error) {
 	return Abort{t, length}, nil
 }
 
-// Due reports whether the load is to end after these seconds.
-func (a *Abort) Due(seconds []results.Second) bool {
-	first, over := len(seconds), time.Duration(0)
-	for first > 0 && over < a.For {
+// IsMet reports whether the load is to end after these seconds.
+func (a *Abort) IsMet(seconds []results.Second) bool {
+	first, length := len(seconds), time.Duration(0)
+	for first > 0 && length < a.For {
 		first--
-		over += seconds[first].Over
+		length += seconds[first].Length
 	}
 	op := strings.TrimSuffix(strings.TrimSuffix(a.Metric, "errors"), ".")
 	if a.Metric == "refused" {
 		op = "push"
 	}
-	return over >= a.For && a.meets(results.FailedShare(seconds[first:], op))
+	return length >= a.For && a.meets(results.FailedShare(seconds[first:], op))
 }

@@ -36,7 +36,7 @@ func TestAbortIsDue(t *testing.T) {
 	t.Parallel()
 	seconds := func(done, errors int64, n int) (all []results.Second) {
 		for range n {
-			all = append(all, results.Second{Over: time.Second, Phase: "measure",
+			all = append(all, results.Second{Length: time.Second, Phase: "measure",
 				Ops: []results.SecondOp{{Op: "push", Count: done, Errors: errors}}})
 		}
 		return all
@@ -58,6 +58,6 @@ func TestAbortIsDue(t *testing.T) {
 	} {
 		a, err := validity.ParseAbort(test.source, sampleOps()...)
 		require.NoError(t, err, name)
-		assert.Equal(t, test.want, a.Due(test.seconds), name)
+		assert.Equal(t, test.want, a.IsMet(test.seconds), name)
 	}
 }

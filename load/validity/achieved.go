@@ -19,9 +19,9 @@ const (
 	refusedLimit = 0.50
 )
 
-// asked returns the kinds of commands that a load consists of, in the order of tables: not info and goodbye, nor the
+// commands returns the kinds of commands that a load consists of, in the order of tables: not info and goodbye, nor the
 // beginning of connections, unless connections are what arrives.
-func (l run) asked() []string {
+func (l run) commands() []string {
 	all := []string{"push", "fetch", "ack", "fail", "beat", "job"}
 	if l.Rate.Op == "connect" {
 		all = append([]string{"connect", "hello"}, all...)
@@ -29,71 +29,71 @@ func (l run) asked() []string {
 	return all
 }
 
-// empty returns the reason of a run in which no arrival succeeded.
-func (l run) empty() []results.Reason {
-	if l.NotStarted != "" {
-		return because(true, "start", "restart all segments with a later --start-at", "the load did not begin: %s",
-			text.OneLine(l.NotStarted))
+// emptyReasons returns the reason of a run in which no arrival succeeded.
+func (l run) emptyReasons() []results.Reason {
+	if l.StartFailure != "" {
+		return reasonIf(true, "start", "restart all segments with a later --start-at", "the load did not begin: %s",
+			text.OneLine(l.StartFailure))
 	}
 	if l.Interrupted && l.Measured == 0 {
-		return because(true, "empty", "let it run for longer", "the run was interrupted before anything was measured")
+		return reasonIf(true, "empty", "let it run for longer", "the run was interrupted before anything was measured")
 	}
 	if l.GivenUp != "" && l.Measured == 0 {
-		return because(true, "empty", "check why the target stopped answering or failed", "%s", text.OneLine(l.GivenUp))
+		return reasonIf(true, "empty", "check why the target stopped answering or failed", "%s", text.OneLine(l.GivenUp))
 	}
-	if l.Rate.Done > 0 || len(l.exhausted())+len(l.aborted()) > 0 {
+	if l.Rate.Done > 0 || len(l.shortageReasons())+len(l.abortReasons()) > 0 {
 		return nil
 	}
 	do, id := "check the replies of the target with fwpcheck run", "empty"
 	if l.Worker != nil {
 		do = "check the output of the worker, and test it with fwpcheck worker"
 	}
-	what := l.failures(l.asked()...)
-	if l.Sum("push").Refused() >= refusedLimit {
+	words := l.failures(l.commands()...)
+	if l.Sum("push").RefusedShare() >= refusedLimit {
 		id = results.ReasonRefused
 	}
 	switch {
-	case what != "":
+	case words != "":
 	case l.Rate.Op == "ack" && l.Sum("fetch.empty").Count > 0:
-		what = fmt.Sprintf("%s came back without a job", text.Count(l.Sum("fetch.empty").Count, "fetch"))
+		words = fmt.Sprintf("%s came back without a job", text.Count(l.Sum("fetch.empty").Count, "fetch"))
 	case l.Rate.Op == "beat":
-		what, do = fmt.Sprintf("no beat was due in %s of measuring",
+		words, do = fmt.Sprintf("no beat was due in %s of measuring",
 			reports.Duration(l.Measured)), "let it run for longer: a beat is due every 15 s"
 	default:
-		what, do = "nothing was measured", "let it run for longer"
+		words, do = "nothing was measured", "let it run for longer"
 		if l.Measured > 0 {
-			what = fmt.Sprintf("no %s was answered in %s of measuring", verb(l.Rate.Op), reports.Duration(l.Measured))
+			words = fmt.Sprintf("no %s was answered in %s of measuring", verb(l.Rate.Op), reports.Duration(l.Measured))
 		}
 	}
-	return because(true, id, do, "nothing was achieved: %s", what)
+	return reasonIf(true, id, do, "nothing was achieved: %s", words)
 }
 
-// failed returns the reason of a run in which too many commands of a kind failed.
-func (l run) failed() []results.Reason {
-	if len(l.empty()) > 0 || l.Disruptions != nil { // then they are what was to be seen
+// failureReasons returns the reason of a run in which too many commands of a kind failed.
+func (l run) failureReasons() []results.Reason {
+	if len(l.emptyReasons()) > 0 || l.Disruptions != nil { // then they are what was to be seen
 		return nil
 	}
 	var bad, refused []string
-	for _, name := range l.asked() {
+	for _, name := range l.commands() {
 		sum := l.Sum(name)
 		share := float64(sum.Errors) / float64(max(1, sum.Errors+sum.Count+sum.Outside))
 		words := fmt.Sprintf("%s of the %s failed: %s", reports.Percent(share), text.Plural(verb(name)), l.failures(name))
 		switch {
-		case sum.Refused() >= refusedLimit:
+		case sum.RefusedShare() >= refusedLimit:
 			refused = append(refused, words)
-		case share-sum.Refused() > failedLimit:
+		case share-sum.RefusedShare() > failedLimit:
 			bad = append(bad, words)
 		}
 	}
 	do := "check the replies of the target, or lower the load"
 	return slices.Concat(
-		because(len(bad) > 0, "errors", do, "%s; allowed is %s", strings.Join(bad, ", "), reports.Percent(failedLimit)),
-		because(len(refused) > 0, results.ReasonRefused, do, "%s; allowed is less than %s", strings.Join(refused, ", "),
+		reasonIf(len(bad) > 0, "errors", do, "%s; allowed is %s", strings.Join(bad, ", "), reports.Percent(failedLimit)),
+		reasonIf(len(refused) > 0, results.ReasonRefused, do, "%s; allowed is less than %s", strings.Join(refused, ", "),
 			reports.Percent(refusedLimit)))
 }
 
-// unread returns the reason of a run in which most replies to some command were longer than a load reads.
-func (l run) unread() []results.Reason {
+// unreadReasons returns the reason of a run in which most replies to some command were longer than a load reads.
+func (l run) unreadReasons() []results.Reason {
 	var bad []string
 	for _, op := range []string{"hello", "push", "fetch", "ack", "fail", "beat", "info", "end"} {
 		sum, unread, limit := l.Sum(op), int64(0), ""
@@ -106,7 +106,7 @@ func (l run) unread() []results.Reason {
 			bad = append(bad, fmt.Sprintf("%s to %s: %s", text.Count(unread, "reply"), op, limit))
 		}
 	}
-	return because(len(bad) > 0, "unread", "check the replies of the target with fwpcheck run",
+	return reasonIf(len(bad) > 0, "unread", "check the replies of the target with fwpcheck run",
 		"most replies were longer than fwpbench reads: %s", strings.Join(bad, "; "))
 }
 
@@ -117,14 +117,14 @@ func (l run) failures(names ...string) string {
 		kinds := slices.Clone(l.Sum(name).Kinds)
 		slices.SortStableFunc(kinds, func(a, b results.LoadError) int { return int(b.Count - a.Count) })
 		for _, e := range kinds {
-			parts = append(parts, text.Count(e.Count, verb(name))+" "+how(&e))
+			parts = append(parts, text.Count(e.Count, verb(name))+" "+resultWords(&e))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// how returns the result of a command in words.
-func how(e *results.LoadError) string {
+// resultWords returns the result of a command in words.
+func resultWords(e *results.LoadError) string {
 	example := ""
 	if e.Example != "" {
 		example = " (" + text.Printable(text.OneLine(e.Example)) + ")"

@@ -14,23 +14,23 @@ import (
 // seconds. There is a trend if nearly all pairs of parts are in the same order (Kendall's S is at least trend of 45: p
 // is 0.002 if nothing changes), and the last three parts differ from the first three by more than a share.
 const (
-	driftParts = 10
-	driftTrend = 33
-	driftLeast = 20 // seconds
+	driftParts      = 10
+	driftTrend      = 33
+	minDriftSeconds = 20 // seconds
 )
 
-// drifting is a figure of a second that is tested for a trend, and by which share it may change.
-type drifting struct {
+// driftFigure is a figure of a second that is tested for a trend, and by which share it may change.
+type driftFigure struct {
 	name  string
 	share float64
 	words func(float64) string
-	of    func(*results.Second, *results.SecondOp) float64
+	get   func(*results.Second, *results.SecondOp) float64
 }
 
 func driftTime(x float64) string { return reports.Duration(time.Duration(x)) }
 
 // drifts are the figures that are tested.
-var drifts = []drifting{
+var drifts = []driftFigure{
 	{"the achieved rate", 0.1, reports.Rate, func(s *results.Second, _ *results.SecondOp) float64 { return s.Achieved }},
 	{"the median", 0.25, driftTime,
 		func(_ *results.Second, o *results.SecondOp) float64 { return float64(o.ResponseP50) }},
@@ -44,29 +44,29 @@ var drifts = []drifting{
 		}},
 }
 
-// drift returns a remark for each figure that rose or fell all the time while measuring, if the load was the same all
+// driftRemarks returns a remark for each figure that rose or fell all the time while measuring, if the load was the same all
 // the time. The window is never moved because of that.
-func (l run) drift() (remarks []string) {
+func (l run) driftRemarks() (remarks []string) {
 	seconds := slices.DeleteFunc(slices.Clone(l.Series), func(s results.Second) bool {
-		return s.Phase != "measure" || s.Over < 900*time.Millisecond
+		return s.Phase != "measure" || s.Length < 900*time.Millisecond
 	})
-	if len(seconds) < driftLeast || l.Disruptions != nil || !constant(seconds) {
+	if len(seconds) < minDriftSeconds || l.Disruptions != nil || !isConstant(seconds) {
 		return nil
 	}
 	for _, figure := range drifts {
 		var values []float64
 		for i := range seconds {
 			op := reports.Find(seconds[i].Ops, func(o *results.SecondOp) bool { return o.Op == l.Rate.Op })
-			if v := figure.of(&seconds[i], cmp.Or(op, &results.SecondOp{})); v > 0 {
+			if v := figure.get(&seconds[i], cmp.Or(op, &results.SecondOp{})); v > 0 {
 				values = append(values, v)
 			}
 		}
-		from, to, trend := trendOf(values)
+		from, to, hasTrend := trendOf(values)
 		way := "rose"
 		if to < from {
 			way = "fell"
 		}
-		if trend && max(from, to) > min(from, to)*(1+figure.share) {
+		if hasTrend && max(from, to) > min(from, to)*(1+figure.share) {
 			remarks = append(remarks, fmt.Sprintf("No steady state: %s %s from %s to %s while measuring.", figure.name, way,
 				figure.words(from), figure.words(to)))
 		}
@@ -74,8 +74,8 @@ func (l run) drift() (remarks []string) {
 	return remarks
 }
 
-// constant reports whether the plan has the same rate in all of some seconds, or none.
-func constant(seconds []results.Second) bool {
+// isConstant reports whether the plan has the same rate in all of some seconds, or none.
+func isConstant(seconds []results.Second) bool {
 	for i := range seconds {
 		if a, b := seconds[0].Target, seconds[i].Target; max(a, b) > 1.05*min(a, b) {
 			return false
@@ -86,7 +86,7 @@ func constant(seconds []results.Second) bool {
 
 // trendOf returns the medians of the first three and of the last three parts of some values, and whether they have a
 // trend.
-func trendOf(values []float64) (from, to float64, trend bool) {
+func trendOf(values []float64) (from, to float64, hasTrend bool) {
 	each := len(values) / driftParts
 	if each == 0 {
 		return 0, 0, false

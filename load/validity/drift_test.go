@@ -21,7 +21,7 @@ func steadyFor(seconds int, random *rand.Rand, rate, p99, memory float64) *resul
 		at := float64(i) / float64(seconds-1)
 		noisy := func(x, factor float64) float64 { return x * (1 + (factor-1)*at) * (1 + 0.1*random.NormFloat64()) }
 		l.Series = append(l.Series, results.Second{
-			At: time.Duration(i) * time.Second, Over: time.Second, Phase: "measure", Achieved: noisy(5000, rate),
+			At: time.Duration(i) * time.Second, Length: time.Second, Phase: "measure", Achieved: noisy(5000, rate),
 			Server: &results.ServerSecond{MemoryBytes: int64(noisy(1e8, memory))},
 			Ops: []results.SecondOp{{Op: "push", Count: 1, ResponseP50: time.Duration(noisy(1e6, 1)),
 				ResponseP99: time.Duration(noisy(1e7, p99))}},
@@ -31,10 +31,10 @@ func steadyFor(seconds int, random *rand.Rand, rate, p99, memory float64) *resul
 	return l
 }
 
-func drift(l *results.Load) string {
+func driftWords(l *results.Load) string {
 	var found []string
 	for _, r := range l.Validity.Remarks {
-		if words, is := strings.CutPrefix(r, "No steady state: "); is {
+		if words, ok := strings.CutPrefix(r, "No steady state: "); ok {
 			found = append(found, words)
 		}
 	}
@@ -44,26 +44,26 @@ func drift(l *results.Load) string {
 func TestDriftIsTold(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	assert.Regexp(t, `^the p99 rose from 1\d(\.\d+)? ms to \d\d(\.\d+)? ms while measuring\.$`, drift(steadyFor(60, random, 1, 3, 1)))
-	assert.Regexp(t, "^the achieved rate fell from .* the server's memory rose from", drift(steadyFor(60, random, 0.6, 1, 2)))
-	assert.Empty(t, drift(steadyFor(15, random, 0.5, 4, 2)), "too short")
+	assert.Regexp(t, `^the p99 rose from 1\d(\.\d+)? ms to \d\d(\.\d+)? ms while measuring\.$`, driftWords(steadyFor(60, random, 1, 3, 1)))
+	assert.Regexp(t, "^the achieved rate fell from .* the server's memory rose from", driftWords(steadyFor(60, random, 0.6, 1, 2)))
+	assert.Empty(t, driftWords(steadyFor(15, random, 0.5, 4, 2)), "too short")
 	ramp := steadyFor(60, random, 3, 3, 1)
 	for i := range ramp.Series {
 		ramp.Series[i].Target = float64(1000 + 10*i)
 	}
 	validity.Evaluate(ramp)
-	assert.Empty(t, drift(ramp), "the plan changes")
+	assert.Empty(t, driftWords(ramp), "the plan changes")
 }
 
 // Noise alone is hardly ever taken for a trend: four figures are tested.
 func TestNoiseIsNoDrift(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
-	told, runs := 0, golden.Sample(200, 2000)
+	count, runs := 0, golden.Sample(200, 2000)
 	for range runs {
-		if drift(steadyFor(30, random, 1, 1, 1)) != "" {
-			told++
+		if driftWords(steadyFor(30, random, 1, 1, 1)) != "" {
+			count++
 		}
 	}
-	assert.LessOrEqual(t, told, runs/100)
+	assert.LessOrEqual(t, count, runs/100)
 }

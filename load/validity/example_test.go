@@ -9,8 +9,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// measured is a small result, as load.Run fills it.
-func measured() *results.Load {
+// sampleLoad is a small result, as load.Run fills it.
+func sampleLoad() *results.Load {
 	times := results.Latency{
 		Count: 30_000, Min: 60 * time.Microsecond, Mean: 132 * time.Microsecond, P50: 120 * time.Microsecond,
 		P90: 240 * time.Microsecond, P99: 600 * time.Microsecond, Max: 9 * time.Millisecond,
@@ -20,7 +20,7 @@ func measured() *results.Load {
 		Connections: results.Connections{Planned: 20, Opened: 20},
 		Rate:        results.LoadRate{Op: "push", Target: 500, Achieved: 500, Planned: 30_000, Done: 30_000},
 		Ops:         []results.LoadOp{{Op: "push", Count: 30_000, Rate: 500, Service: times, Response: times}},
-		Jobs:        results.LoadJobs{Pushed: 30_000, Delivered: 30_000, Acked: 30_000, Drained: true},
+		Jobs:        results.LoadJobs{Pushed: 30_000, Delivered: 30_000, Acked: 30_000, IsDrained: true},
 	}
 }
 
@@ -32,12 +32,12 @@ func ExampleEvaluate() {
 		fmt.Println(err)
 		return
 	}
-	l := measured()
+	l := sampleLoad()
 	validity.Evaluate(l, threshold)
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	fmt.Println(code, words)
 	for _, t := range l.Thresholds {
-		fmt.Println(t.Threshold, t.Met, t.Actual)
+		fmt.Println(t.Threshold, t.IsMet, t.Actual)
 	}
 	// Output: 1 1 of 1 threshold missed: push.response.p99<500us, actual 600 us; achieved the target rate of 500 /s; all 30,000 jobs accounted for
 	// push.response.p99<500us false 600 us
@@ -45,11 +45,11 @@ func ExampleEvaluate() {
 
 // A finding is worse than anything that the figures say.
 func ExampleEvaluate_finding() {
-	l := measured()
+	l := sampleLoad()
 	l.Findings = []results.LoadFinding{results.NewLoadFinding(results.FindingLost, 2, []string{"8c1f20aa5b7d4e33"})}
 	l.Findings[0].Clause = "FWP-PUSH-04" // fwpsuite.ClauseOf(l.Findings[0].Breach)
 	validity.Evaluate(l)
-	fmt.Println(l.Findings[0].What, l.Findings[0].More)
+	fmt.Println(l.Findings[0].Description, l.Findings[0].MoreJIDs)
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	fmt.Println(code, words)
 	// Output:

@@ -13,11 +13,11 @@ func fileLimits() (soft, hard int64) {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return 0, 0
 	}
-	return capped(limit.Cur), capped(limit.Max)
+	return toInt64(limit.Cur), toInt64(limit.Max)
 }
 
-// capped returns n as an int64, at most the greatest one.
-func capped(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
+// toInt64 returns n as an int64, at most the greatest one.
+func toInt64(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
 func setFileLimits(soft, hard int64) error {
 	limit := syscall.Rlimit{Cur: uint64(soft), Max: uint64(hard)}

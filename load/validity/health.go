@@ -22,19 +22,19 @@ func ThisMachine() results.Machine {
 // stands still. It reads a few small files each time (about 0.1 ms), and keeps only sums. It is not safe for concurrent
 // use.
 type Sampler struct {
-	start time.Time
-	take  func() snapshot
-	last  snapshot
-	begun bool
-	first snapshot
-	sum   sums
-	still *stillness
+	start       time.Time
+	take        func() snapshot
+	last        snapshot
+	isMeasuring bool
+	first       snapshot
+	sum         sums
+	stillness   *stillness
 }
 
 // Sample is what the process and the machine used since the sample before.
 type Sample struct {
-	Over time.Duration
-	// CPU is the CPU time of the process divided by Over: 1.5 is one and a half CPUs.
+	Length time.Duration
+	// CPU is the CPU time of the process divided by Length: 1.5 is one and a half CPUs.
 	CPU float64
 	// Share is CPU divided by what the process may use: its processors, or the quota of its cgroup if that is less.
 	Share float64
@@ -59,7 +59,7 @@ type sums struct {
 // processors.
 func NewSampler(start time.Time, processors int) *Sampler {
 	r := &reader{system: newSystem(), processors: processors}
-	s := &Sampler{start: start, still: newStillness(start), take: r.take}
+	s := &Sampler{start: start, stillness: newStillness(start), take: r.take}
 	s.last = s.take()
 	return s
 }
@@ -67,9 +67,9 @@ func NewSampler(start time.Time, processors int) *Sampler {
 // Sample returns what was used since the sample before.
 func (s *Sampler) Sample() Sample {
 	now := s.take()
-	since := between(s.last, now)
-	if s.begun {
-		s.sum.add(since, now, now.when.Sub(s.start))
+	since := difference(s.last, now)
+	if s.isMeasuring {
+		s.sum.add(since, now, now.instant.Sub(s.start))
 	}
 	s.last = now
 	return since
@@ -78,31 +78,31 @@ func (s *Sampler) Sample() Sample {
 // Begin begins the window.
 func (s *Sampler) Begin() {
 	s.Sample()
-	s.begun, s.first, s.sum = true, s.last, sums{}
-	s.sum.hold(s.last)
-	s.still.begin()
+	s.isMeasuring, s.first, s.sum = true, s.last, sums{}
+	s.sum.update(s.last)
+	s.stillness.begin()
 }
 
 // End ends the window and returns what was used in it: Health but for Loops, connections and ServerCPU. Without Begin
 // only Unknown is set.
 func (s *Sampler) End() results.Health {
-	if !s.begun {
+	if !s.isMeasuring {
 		return results.Health{Unknown: s.last.unknown()}
 	}
-	holes := s.still.end()
+	holes := s.stillness.end()
 	s.Sample()
-	s.begun = false
-	whole := between(s.first, s.last)
+	s.isMeasuring = false
+	total := difference(s.first, s.last)
 	return results.Health{
-		Over:             whole.Over,
+		Length:           total.Length,
 		CPUUser:          s.last.user - s.first.user,
 		CPUSystem:        s.last.system - s.first.system,
-		CPUShare:         whole.Share,
-		CPUPeak:          max(s.sum.cpuPeak, whole.Share),
-		MachineBusy:      whole.MachineBusy,
-		MachinePeak:      max(s.sum.machinePeak, whole.MachineBusy),
-		Steal:            whole.Steal,
-		Pressure:         min(1, float64(s.last.pressure-s.first.pressure)/float64(max(1, whole.Over))),
+		CPUShare:         total.Share,
+		CPUPeak:          max(s.sum.cpuPeak, total.Share),
+		MachineBusy:      total.MachineBusy,
+		MachinePeak:      max(s.sum.machinePeak, total.MachineBusy),
+		Steal:            total.Steal,
+		Pressure:         min(1, float64(s.last.pressure-s.first.pressure)/float64(max(1, total.Length))),
 		Throttled:        s.last.cgroup.throttled - s.first.cgroup.throttled,
 		ThrottledPeriods: s.last.cgroup.periods - s.first.cgroup.periods,
 		GCPauses:         s.last.gc.count - s.first.gc.count,
@@ -119,24 +119,24 @@ func (s *Sampler) End() results.Health {
 
 // The limits of what is recorded.
 const (
-	peakOver  = 500 * time.Millisecond // shorter samples do not count for peaks: they may be one burst
-	jumpFrom  = 10 * time.Millisecond  // a clock that is slewed moves by half a millisecond a second
-	jumpsKept = 100
+	peakOver = 500 * time.Millisecond // shorter samples do not count for peaks: they may be one burst
+	jumpFrom = 10 * time.Millisecond  // a clock that is slewed moves by half a millisecond a second
+	maxJumps = 100
 )
 
 func (s *sums) add(since Sample, now snapshot, at time.Duration) {
-	s.hold(now)
-	if since.Over >= peakOver {
+	s.update(now)
+	if since.Length >= peakOver {
 		s.cpuPeak = max(s.cpuPeak, since.Share)
 		s.machinePeak = max(s.machinePeak, since.MachineBusy)
 	}
 	s.gcPauseMax = max(s.gcPauseMax, now.gc.longest)
-	if since.Jump != 0 && len(s.jumps) < jumpsKept {
+	if since.Jump != 0 && len(s.jumps) < maxJumps {
 		s.jumps = append(s.jumps, results.ClockJump{At: at, By: since.Jump})
 	}
 }
 
-func (s *sums) hold(now snapshot) {
+func (s *sums) update(now snapshot) {
 	s.memory = max(s.memory, now.memory)
 	s.heap = max(s.heap, now.heap)
 	s.files = max(s.files, now.files)

@@ -26,13 +26,13 @@ func TestSamplerOfAWindow(t *testing.T) {
 	start := time.Now()
 	at := func(after time.Duration, change func(*snapshot)) snapshot {
 		s := snapshot{
-			when: start.Add(after), clock: start.Round(0).Add(after), cpuKnown: true, processors: 2,
-			cgroup: throttling{known: true}, memory: 1 << 20, files: 7, softFiles: 100, hardFiles: 200,
+			instant: start.Add(after), clock: start.Round(0).Add(after), isCPUKnown: true, processors: 2,
+			cgroup: throttling{isKnown: true}, memory: 1 << 20, files: 7, softFiles: 100, hardFiles: 200,
 		}
 		change(&s)
 		return s
 	}
-	s := &Sampler{start: start, still: newStillness(start), take: script(
+	s := &Sampler{start: start, stillness: newStillness(start), take: script(
 		at(10*time.Second, func(s *snapshot) { // begin
 			s.user, s.machine = time.Second, machineTime{total: 1000, idle: 500, steal: 10}
 			s.gc, s.files = pauses{count: 2, total: time.Millisecond, longest: time.Hour}, 90
@@ -75,7 +75,7 @@ func TestSamplerOfAWindow(t *testing.T) {
 	assert.InDelta(t, 16.0/820, got.Steal, 1e-9)
 	got.CPUShare, got.CPUPeak, got.MachineBusy, got.MachinePeak, got.Steal = 0, 0, 0, 0, 0
 	assert.Equal(t, results.Health{
-		Over: 4100 * time.Millisecond, CPUUser: 1100 * time.Millisecond, CPUSystem: 1100 * time.Millisecond,
+		Length: 4100 * time.Millisecond, CPUUser: 1100 * time.Millisecond, CPUSystem: 1100 * time.Millisecond,
 		Throttled: 30 * time.Millisecond, ThrottledPeriods: 3,
 		GCPauses: 3, GCPause: 3 * time.Millisecond, GCPauseMax: 700 * time.Microsecond,
 		MemoryPeak: 5 << 20, HeapPeak: 4 << 20, Files: results.Files{Peak: 90, Soft: 100, Hard: 200},
@@ -87,7 +87,7 @@ func TestSamplerWithoutAWindow(t *testing.T) {
 	t.Parallel()
 	s := &Sampler{take: script()}
 	assert.Equal(t, results.Health{Unknown: []string{"cpu", "machine", "files", "cgroup", "memory"}}, s.End())
-	assert.Equal(t, Sample{Memory: 3}, between(snapshot{}, snapshot{memory: 3}), "no time has passed")
+	assert.Equal(t, Sample{Memory: 3}, difference(snapshot{}, snapshot{memory: 3}), "no time has passed")
 }
 
 // The figures of this machine are unknown, but reading them must work, and missing ones must be in Unknown.
@@ -97,7 +97,7 @@ func TestSamplerOnThisMachine(t *testing.T) {
 	s.Begin()
 	runtime.GC()
 	got := s.End()
-	assert.Positive(t, got.Over)
+	assert.Positive(t, got.Length)
 	assert.Positive(t, got.HeapPeak)
 	assert.Positive(t, got.GCPauses)
 	if runtime.GOOS == "linux" {
@@ -116,14 +116,14 @@ func TestRaise(t *testing.T) {
 	cases := []struct {
 		name               string
 		soft, hard, need   int64
-		root               bool
+		isRoot             bool
 		wantSoft, wantHard int64
-		err                bool
+		hasError           bool
 	}{
 		{name: "enough", soft: 1024, hard: 4096, need: 1000, wantSoft: 1024, wantHard: 4096},
 		{name: "raised", soft: 1024, hard: 4096, need: 2000, wantSoft: 2000, wantHard: 4096},
-		{name: "too low a hard limit", soft: 1024, hard: 4096, need: 5000, wantSoft: 4096, wantHard: 4096, err: true},
-		{name: "root", soft: 1024, hard: 4096, need: 5000, root: true, wantSoft: 5000, wantHard: 5000},
+		{name: "too low a hard limit", soft: 1024, hard: 4096, need: 5000, wantSoft: 4096, wantHard: 4096, hasError: true},
+		{name: "root", soft: 1024, hard: 4096, need: 5000, isRoot: true, wantSoft: 5000, wantHard: 5000},
 		{name: "a system without limits", need: 5000},
 	}
 	for _, c := range cases {
@@ -131,7 +131,7 @@ func TestRaise(t *testing.T) {
 			t.Parallel()
 			soft, hard := c.soft, c.hard
 			set := func(s, h int64) error {
-				if h > hard && !c.root {
+				if h > hard && !c.isRoot {
 					return denied
 				}
 				soft, hard = s, h
@@ -139,7 +139,7 @@ func TestRaise(t *testing.T) {
 			}
 			err := raise(c.need, func() (int64, int64) { return soft, hard }, set)
 			assert.Equal(t, []int64{c.wantSoft, c.wantHard}, []int64{soft, hard})
-			if !c.err {
+			if !c.hasError {
 				require.NoError(t, err)
 				return
 			}
@@ -167,56 +167,56 @@ func BenchmarkSample(b *testing.B) {
 func TestWhatIsUsedBetweenTwoSnapshots(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	first := snapshot{when: now, clock: now.Round(0), processors: 2,
+	first := snapshot{instant: now, clock: now.Round(0), processors: 2,
 		machine: machineTime{total: 1000, idle: 500, steal: 10}}
 	for name, test := range map[string]struct {
 		change func(*snapshot)
 		want   Sample
 	}{
-		"nothing": {func(*snapshot) {}, Sample{Over: time.Second}},
+		"nothing": {func(*snapshot) {}, Sample{Length: time.Second}},
 		"half of two processors": {func(s *snapshot) { s.user, s.system = 900*time.Millisecond, 100*time.Millisecond },
-			Sample{Over: time.Second, CPU: 1, Share: 0.5}},
+			Sample{Length: time.Second, CPU: 1, Share: 0.5}},
 		"a machine without idle time": {func(s *snapshot) { s.machine = machineTime{total: 1200, idle: 500, steal: 10} },
-			Sample{Over: time.Second, MachineBusy: 1}},
+			Sample{Length: time.Second, MachineBusy: 1}},
 		"a quarter was stolen": {func(s *snapshot) { s.machine = machineTime{total: 1200, idle: 600, steal: 60} },
-			Sample{Over: time.Second, MachineBusy: 0.25, Steal: 0.25}},
+			Sample{Length: time.Second, MachineBusy: 0.25, Steal: 0.25}},
 		"idle time that steps back": {func(s *snapshot) { s.machine = machineTime{total: 1200, idle: 499, steal: 10} },
-			Sample{Over: time.Second, MachineBusy: 1}},
-		"a machine that tells nothing": {func(s *snapshot) { s.machine = machineTime{} }, Sample{Over: time.Second}},
+			Sample{Length: time.Second, MachineBusy: 1}},
+		"a machine that tells nothing": {func(s *snapshot) { s.machine = machineTime{} }, Sample{Length: time.Second}},
 		"a clock that is slewed": {func(s *snapshot) { s.clock = s.clock.Add(jumpFrom - 1) },
-			Sample{Over: time.Second}},
+			Sample{Length: time.Second}},
 		"a clock that is set": {func(s *snapshot) { s.clock = s.clock.Add(jumpFrom) },
-			Sample{Over: time.Second, Jump: jumpFrom}},
+			Sample{Length: time.Second, Jump: jumpFrom}},
 		"a clock that is set back": {func(s *snapshot) { s.clock = s.clock.Add(-time.Hour) },
-			Sample{Over: time.Second, Jump: -time.Hour}},
-		"no time at all": {func(s *snapshot) { s.when, s.memory = now, 77 }, Sample{Memory: 77}},
+			Sample{Length: time.Second, Jump: -time.Hour}},
+		"no time at all": {func(s *snapshot) { s.instant, s.memory = now, 77 }, Sample{Memory: 77}},
 	} {
 		second := first
-		second.when, second.clock = now.Add(time.Second), first.clock.Add(time.Second)
+		second.instant, second.clock = now.Add(time.Second), first.clock.Add(time.Second)
 		test.change(&second)
-		assert.Equal(t, test.want, between(first, second), name)
+		assert.Equal(t, test.want, difference(first, second), name)
 	}
 	var s sums
-	s.add(Sample{Over: peakOver - 1, Share: 0.9, MachineBusy: 0.8}, snapshot{memory: 5, heap: 3, files: 2}, time.Second)
+	s.add(Sample{Length: peakOver - 1, Share: 0.9, MachineBusy: 0.8}, snapshot{memory: 5, heap: 3, files: 2}, time.Second)
 	assert.Equal(t, sums{memory: 5, heap: 3, files: 2}, s, "a short sample may be one burst: no peak")
-	s.add(Sample{Over: peakOver, Share: 0.7, MachineBusy: 0.6, Jump: time.Hour},
+	s.add(Sample{Length: peakOver, Share: 0.7, MachineBusy: 0.6, Jump: time.Hour},
 		snapshot{memory: 4, gc: pauses{longest: 9}},
 		2*time.Second)
 	assert.Equal(t, sums{cpuPeak: 0.7, machinePeak: 0.6, memory: 5, heap: 3, files: 2, gcPauseMax: 9,
 		jumps: []results.ClockJump{{At: 2 * time.Second, By: time.Hour}}}, s)
-	for range 2 * jumpsKept {
+	for range 2 * maxJumps {
 		s.add(Sample{Jump: time.Hour}, snapshot{}, 0)
 	}
-	assert.Len(t, s.jumps, jumpsKept)
+	assert.Len(t, s.jumps, maxJumps)
 }
 
 func TestWhatIsUnknown(t *testing.T) {
 	t.Parallel()
-	all := snapshot{cpuKnown: true, machine: machineTime{total: 1}, files: 1, cgroup: throttling{known: true}, memory: 1}
+	all := snapshot{isCPUKnown: true, machine: machineTime{total: 1}, files: 1, cgroup: throttling{isKnown: true}, memory: 1}
 	assert.Empty(t, all.unknown())
 	for name, change := range map[string]func(*snapshot){
-		"cpu": func(s *snapshot) { s.cpuKnown = false }, "machine": func(s *snapshot) { s.machine.total = 0 },
-		"files": func(s *snapshot) { s.files = 0 }, "cgroup": func(s *snapshot) { s.cgroup.known = false },
+		"cpu": func(s *snapshot) { s.isCPUKnown = false }, "machine": func(s *snapshot) { s.machine.total = 0 },
+		"files": func(s *snapshot) { s.files = 0 }, "cgroup": func(s *snapshot) { s.cgroup.isKnown = false },
 		"memory": func(s *snapshot) { s.memory = 0 },
 	} {
 		s := all

@@ -16,18 +16,18 @@ func TestTheGeneratorLimitsAClosedLoop(t *testing.T) {
 	t.Parallel()
 	closed := func(waited time.Duration, cpu float64, sources ...string) *results.Load {
 		l := soundLoad()
-		l.Plan.Open, l.Plan.Producers, l.Health.Waited, l.Health.CPUShare = false, 1, waited, cpu
+		l.Plan.IsOpenLoop, l.Plan.Producers, l.Health.Waited, l.Health.CPUShare = false, 1, waited, cpu
 		l.Rate = results.LoadRate{Op: "push", Achieved: 13_000, Done: 65_000}
 		l.Ops[0].Lateness = results.Latency{Count: 100, P99: time.Microsecond}
 		l.Ops[0].Response.P50, l.Ops[0].Response.P99 = time.Millisecond, 4*time.Millisecond
-		validity.Evaluate(l, parsed(sources...)...)
+		validity.Evaluate(l, parseThresholds(sources...)...)
 		return l
 	}
 	for name, test := range map[string]struct {
-		waited time.Duration
-		cpu    float64
-		limit  bool
-		bounds bool
+		waited    time.Duration
+		cpu       float64
+		hasLimit  bool
+		hasBounds bool
 	}{
 		"quiet":              {20 * time.Microsecond, 0.3, false, false},
 		"busy":               {20 * time.Microsecond, 0.92, true, false},
@@ -37,9 +37,9 @@ func TestTheGeneratorLimitsAClosedLoop(t *testing.T) {
 		"an engine is blind": {0, 0.86, true, false},
 	} {
 		l := closed(test.waited, test.cpu)
-		assert.True(t, l.Validity.Valid, name)
-		assert.Equal(t, test.limit, l.Validity.Limit != "", name)
-		assert.Equal(t, test.bounds, l.Validity.Bounds, name)
+		assert.True(t, l.Validity.IsValid, name)
+		assert.Equal(t, test.hasLimit, l.Validity.Limit != "", name)
+		assert.Equal(t, test.hasBounds, l.Validity.HasBounds, name)
 		assert.LessOrEqual(t, l.Validity.Share, 1.0, name)
 	}
 	_, words := closed(0, 0.92).Outcome(reports.ExitOptions{}).Values()
@@ -53,8 +53,8 @@ func TestTheGeneratorLimitsAClosedLoop(t *testing.T) {
 	} {
 		l := closed(waited, 0.92, sources...)
 		for i, r := range l.Thresholds {
-			assert.Equal(t, want[i] == "met", r.Met, "%s %v", r.Threshold, waited)
-			assert.Equal(t, want[i] == "undecided", r.Undecided, "%s %v", r.Threshold, waited)
+			assert.Equal(t, want[i] == "met", r.IsMet, "%s %v", r.Threshold, waited)
+			assert.Equal(t, want[i] == "undecided", r.IsUndecided, "%s %v", r.Threshold, waited)
 		}
 		code, _ := l.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, map[bool]int{true: reports.ExitFindings, false: reports.ExitInconclusive}[waited == 0], code)

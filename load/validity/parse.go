@@ -89,8 +89,8 @@ func (t *Threshold) parseValue(m results.Metric, text string) (reason string) {
 func (t *Threshold) scale(m results.Metric, value float64, number, unit string) (reason string) {
 	scale, ok := m.Unit.Factors()[unit]
 	switch {
-	case unit == "%" && m.Shared:
-		t.Share, t.Value = true, value/100 // exact for what people write, as value * 0.01 is not
+	case unit == "%" && m.HasShare:
+		t.IsShare, t.Value = true, value/100 // exact for what people write, as value * 0.01 is not
 		return ""
 	case unit == "%":
 		return fmt.Sprintf("%s is not a share, so it takes no %%; write %s for example", t.Metric, m.Example())
@@ -106,19 +106,19 @@ func (t *Threshold) scale(m results.Metric, value float64, number, unit string) 
 // nearestMetric returns the metric that was most likely meant: that of the response time of a push if only the kind of
 // command is missing, one that has all parts of name in their order, or else the one that takes the fewest changes.
 func nearestMetric(name string, ops []string) string {
-	if now := text.Renamed(name); now != "" {
+	if now := text.Replacement(name); now != "" {
 		return now
 	}
-	for _, whole := range []string{"push.response." + name, "push." + name} {
-		if m, ok := results.FindMetric(whole, ops); ok {
+	for _, candidate := range []string{"push.response." + name, "push." + name} {
+		if m, ok := results.FindMetric(candidate, ops); ok {
 			return m.Name
 		}
 	}
 	parts, best, fewest := strings.Split(strings.ToLower(name), "."), "", math.MaxInt
 	for _, m := range results.Metrics(ops) {
 		changes := text.Distance(name, m.Name)
-		if whole := strings.Split(m.Name, "."); hasParts(whole, parts) {
-			changes = len(whole) - 100
+		if candidate := strings.Split(m.Name, "."); hasParts(candidate, parts) {
+			changes = len(candidate) - 100
 		}
 		if changes < fewest {
 			best, fewest = m.Name, changes
@@ -128,13 +128,13 @@ func nearestMetric(name string, ops []string) string {
 }
 
 // hasParts reports whether all of parts are in whole, in their order.
-func hasParts(whole, parts []string) bool {
+func hasParts(names, parts []string) bool {
 	for _, part := range parts {
-		at := slices.Index(whole, part)
+		at := slices.Index(names, part)
 		if at < 0 {
 			return false
 		}
-		whole = whole[at+1:]
+		names = names[at+1:]
 	}
 	return true
 }

@@ -17,36 +17,36 @@ import (
 // The sum of several generators is as valid as each of them, and a reason that several share is given once.
 func TestPartsAreJudgedByTheirReports(t *testing.T) {
 	t.Parallel()
-	late := results.Reason{ID: "late", What: "push was sent late", Do: "lower the rate"}
-	stolen := results.Reason{ID: "stolen", What: "the host took 3 %", Do: "run it again"}
+	lateReason := results.Reason{ID: "late", Description: "push was sent late", Do: "lower the rate"}
+	stolen := results.Reason{ID: "stolen", Description: "the host took 3 %", Do: "run it again"}
 	part := func(name string, reasons ...results.Reason) results.LoadPart {
-		return results.LoadPart{Name: name, Validity: results.Validity{Valid: len(reasons) == 0, Reasons: reasons}}
+		return results.LoadPart{Name: name, Validity: results.Validity{IsValid: len(reasons) == 0, Reasons: reasons}}
 	}
-	wrong := part("south", late) // it is wrong in the first place
-	wrong.Wrong = "it has another plan"
+	wrong := part("south", lateReason) // it is wrong in the first place
+	wrong.Problem = "it has another plan"
 	for name, test := range map[string]struct {
 		parts []results.LoadPart
 		want  []string
 	}{
 		"all valid": {[]results.LoadPart{part("north"), part("south")}, nil},
-		"one late":  {[]results.LoadPart{part("north"), part("south", late)}, []string{"part south: push was sent late"}},
-		"both late": {[]results.LoadPart{part("north", late), part("south", late)},
+		"one late":  {[]results.LoadPart{part("north"), part("south", lateReason)}, []string{"part south: push was sent late"}},
+		"both late": {[]results.LoadPart{part("north", lateReason), part("south", lateReason)},
 			[]string{"part north, south: push was sent late"}},
-		"two reasons": {[]results.LoadPart{part("north", late, stolen), part("south", stolen)},
+		"two reasons": {[]results.LoadPart{part("north", lateReason, stolen), part("south", stolen)},
 			[]string{"part north: push was sent late", "part north, south: the host took 3 %"}},
-		"one wrong": {[]results.LoadPart{part("north", late), wrong},
+		"one wrong": {[]results.LoadPart{part("north", lateReason), wrong},
 			[]string{"part south: it has another plan", "part north: push was sent late"}},
-		"one missing": {[]results.LoadPart{part("north"), {Segment: "2/2", Wrong: "its report is missing"}},
+		"one missing": {[]results.LoadPart{part("north"), {Segment: "2/2", Problem: "its report is missing"}},
 			[]string{"segment 2/2: its report is missing"}},
 	} {
 		l := soundLoad()
 		l.Ops[0].Lateness.P99 = time.Second // figures of the sum are not judged
 		l.Parts = test.parts
 		validity.Evaluate(l)
-		assert.Equal(t, test.want == nil, l.Validity.Valid, name)
+		assert.Equal(t, test.want == nil, l.Validity.IsValid, name)
 		var got []string
 		for _, r := range l.Validity.Reasons {
-			got = append(got, r.What)
+			got = append(got, r.Description)
 		}
 		assert.Equal(t, test.want, got, name)
 	}
@@ -56,10 +56,10 @@ func TestPartsAreJudgedByTheirReports(t *testing.T) {
 func TestRemarksOfParts(t *testing.T) {
 	t.Parallel()
 	l := soundLoad()
-	l.Connections.Lost = 3 // each part has said so
+	l.Connections.Losses = 3 // each part has said so
 	l.Parts = []results.LoadPart{
-		{Name: "north", Validity: results.Validity{Valid: true, Remarks: []string{"Slow.", "Busy."}}},
-		{Name: "south", Validity: results.Validity{Valid: true, Remarks: []string{"Slow."}}},
+		{Name: "north", Validity: results.Validity{IsValid: true, Remarks: []string{"Slow.", "Busy."}}},
+		{Name: "south", Validity: results.Validity{IsValid: true, Remarks: []string{"Slow."}}},
 	}
 	validity.Evaluate(l)
 	assert.Equal(t, []string{"Part north: Slow.", "Part north: Busy.", "Part south: Slow."}, l.Validity.Remarks)
@@ -72,7 +72,7 @@ func TestWhatARunWithoutSuccessSays(t *testing.T) {
 		return []results.LoadOp{{Op: op, Errors: []results.LoadError{{Kind: kind, Count: 2, Example: example}}}}
 	}
 	for want, l := range map[string]results.Load{
-		"the load did not begin: the start has passed": {NotStarted: "the start\nhas passed"},
+		"the load did not begin: the start has passed": {StartFailure: "the start\nhas passed"},
 		"the run was interrupted before anything was measured": {
 			Head: reports.Head{Trouble: reports.Trouble{Interrupted: true}}, Rate: results.LoadRate{Op: "push"}},
 		"nothing was achieved: 2 pushes refused (ERR no)": {
@@ -93,7 +93,7 @@ func TestWhatARunWithoutSuccessSays(t *testing.T) {
 	} {
 		validity.Evaluate(&l)
 		require.NotEmpty(t, l.Validity.Reasons, want)
-		assert.Equal(t, want, l.Validity.Reasons[0].What)
+		assert.Equal(t, want, l.Validity.Reasons[0].Description)
 		assert.NotEmpty(t, l.Validity.Reasons[0].Do)
 	}
 }
@@ -107,10 +107,10 @@ func TestUnread(t *testing.T) {
 			l := results.Load{Rate: results.LoadRate{Op: "ack", Done: 9}, Ops: []results.LoadOp{
 				{Op: op, Count: read, Errors: []results.LoadError{{Kind: "too-long", Count: 2, Example: "at most 9 bytes"}}}}}
 			validity.Evaluate(&l)
-			is := slices.ContainsFunc(l.Validity.Reasons, func(r results.Reason) bool {
-				return r.ID == "unread" && strings.Contains(r.What, "2 replies to "+op+": at most 9 bytes")
+			isUnread := slices.ContainsFunc(l.Validity.Reasons, func(r results.Reason) bool {
+				return r.ID == "unread" && strings.Contains(r.Description, "2 replies to "+op+": at most 9 bytes")
 			})
-			assert.Equal(t, invalid, is, op)
+			assert.Equal(t, invalid, isUnread, op)
 		}
 	}
 }
@@ -137,19 +137,19 @@ func TestAShortageIsNoEmptyRun(t *testing.T) {
 func TestRecoveryHasToBeSeen(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		served time.Duration
-		failed string
-		valid  bool
+		served  time.Duration
+		failed  string
+		isValid bool
 	}{
-		"served": {served: time.Second, valid: true}, "served at once": {valid: true},
+		"served": {served: time.Second, isValid: true}, "served at once": {isValid: true},
 		"nothing": {served: -1}, "not done": {served: -1, failed: "skipped: no mount"},
 	} {
 		l := soundLoad()
 		l.Disruptions = &results.LoadDisruptions{List: []results.LoadDisruption{
-			{Words: "kill", Served: test.served, Back: -1, Failed: test.failed}}}
+			{Words: "kill", Served: test.served, Back: -1, Failure: test.failed}}}
 		validity.Evaluate(l)
-		assert.Equal(t, test.valid, l.Validity.Valid, name)
-		if !test.valid {
+		assert.Equal(t, test.isValid, l.Validity.IsValid, name)
+		if !test.isValid {
 			require.Len(t, l.Validity.Reasons, 1, name)
 			assert.Equal(t, "disruptions", l.Validity.Reasons[0].ID, name)
 			assert.Equal(t, "kill", l.Validity.Reasons[0].Facts[0].Name, name)
@@ -163,7 +163,7 @@ func TestQueuesThatNoWorkerWaitsFor(t *testing.T) {
 	for name, test := range map[string]struct {
 		queues, awaited int
 		waits           int64
-		told            bool
+		hasRemark       bool
 	}{
 		"fewer workers than queues": {10, 5, 3, true}, "none waited in vain": {10, 5, 0, false},
 		"enough workers": {10, 10, 3, false}, "another protocol": {0, 0, 3, false},
@@ -172,7 +172,7 @@ func TestQueuesThatNoWorkerWaitsFor(t *testing.T) {
 		l.Plan.Queues, l.Plan.Awaited = test.queues, test.awaited
 		l.Ops = append(l.Ops, results.LoadOp{Op: "fetch.empty", Count: test.waits})
 		validity.Evaluate(l)
-		assert.Equal(t, test.told, strings.Contains(strings.Join(l.Validity.Remarks, " "), "use --queues 5"), name)
+		assert.Equal(t, test.hasRemark, strings.Contains(strings.Join(l.Validity.Remarks, " "), "use --queues 5"), name)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestNeeded(t *testing.T) {
 		"lost==0": 100, "push.response.p50<1s": 100, "push.response.p90<1s": 100, "push.response.p99<1s": 500,
 		"job.fetched.p99.9<1s": 5000, "push.response.max<1s": 100,
 	} {
-		assert.Equal(t, want, validity.Needed(parsed(source)), source)
+		assert.Equal(t, want, validity.NeededArrivals(parseThresholds(source)), source)
 	}
 }
 
@@ -191,23 +191,23 @@ func TestNeeded(t *testing.T) {
 func TestHowBusyAGeneratorMayBe(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		open        bool
+		isOpenLoop  bool
 		share, loop float64
-		over        time.Duration
-		saturated   bool
+		length      time.Duration
+		isSaturated bool
 	}{
 		{true, 0.85, 0.85, time.Second, false}, {true, 0.86, 0, time.Second, true}, {true, 0, 0.86, time.Second, true},
 		{false, 0.96, 0, time.Second, false}, {false, 0, 0.96, time.Second, false},
 		{true, 1, 1, 199 * time.Millisecond, false}, {true, 1, 1, 200 * time.Millisecond, true},
 	} {
 		l := soundLoad()
-		l.Plan.Open, l.Health.CPUShare, l.Health.Over = test.open, test.share, test.over
+		l.Plan.IsOpenLoop, l.Health.CPUShare, l.Health.Length = test.isOpenLoop, test.share, test.length
 		l.Health.Loops = []float64{0.1, test.loop}
 		validity.Evaluate(l)
 		ids := map[string]bool{}
 		for _, r := range l.Validity.Reasons {
 			ids[r.ID] = true
 		}
-		assert.Equal(t, test.saturated, ids["saturated"], "%+v", test)
+		assert.Equal(t, test.isSaturated, ids["saturated"], "%+v", test)
 	}
 }

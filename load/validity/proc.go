@@ -41,7 +41,7 @@ func parseStat(text string) machineTime {
 
 // throttling is how long a cgroup throttled its processes, and in how many of its periods.
 type throttling struct {
-	known     bool
+	isKnown   bool
 	throttled time.Duration
 	periods   int64
 }
@@ -57,9 +57,9 @@ func parseCPUStat(text string) throttling {
 		}
 		switch name {
 		case "usage_usec", "nr_periods":
-			t.known = true
+			t.isKnown = true
 		case "nr_throttled":
-			t.periods, t.known = n, true
+			t.periods, t.isKnown = n, true
 		case "throttled_usec":
 			t.throttled = time.Duration(n) * time.Microsecond
 		case "throttled_time":
@@ -103,33 +103,33 @@ func quotaOf(quota, period string) float64 {
 
 // cgroupDir is a directory of files about a cgroup.
 type cgroupDir struct {
-	path string
-	old  bool // version 1
+	path       string
+	isVersion1 bool // version 1
 }
 
 // parseCgroup reads /proc/self/cgroup and returns the directories in which the CPU time of the process is limited: its
 // own and those above, because any of them may hold it back. Version 1 has lines like "4:cpu,cpuacct:/a/b", version
 // 2 has one: "0::/a/b".
 func parseCgroup(text string) []cgroupDir {
-	root, below, old := "", "", false
+	root, group, isVersion1 := "", "", false
 	for line := range strings.Lines(text) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) != 3 {
 			continue
 		}
 		switch {
-		case parts[0] == "0" && parts[1] == "" && !old:
-			root, below = "/sys/fs/cgroup", parts[2]
+		case parts[0] == "0" && parts[1] == "" && !isVersion1:
+			root, group = "/sys/fs/cgroup", parts[2]
 		case strings.Contains(","+parts[1]+",", ",cpu,"):
-			root, below, old = "/sys/fs/cgroup/"+parts[1], parts[2], true
+			root, group, isVersion1 = "/sys/fs/cgroup/"+parts[1], parts[2], true
 		}
 	}
 	if root == "" {
 		return nil
 	}
 	var dirs []cgroupDir
-	for at := path.Clean("/" + below); ; at = path.Dir(at) {
-		dirs = append(dirs, cgroupDir{path: path.Join(root, at), old: old})
+	for at := path.Clean("/" + group); ; at = path.Dir(at) {
+		dirs = append(dirs, cgroupDir{path: path.Join(root, at), isVersion1: isVersion1})
 		if at == "/" {
 			return dirs
 		}
@@ -209,8 +209,8 @@ func parseProcessStat(text string) processStat {
 }
 
 // treeUsage returns what a process and all below it use.
-func treeUsage(pid int, all map[int]processStat, pageSize int64) (u Usage, known bool) {
-	if _, known := all[pid]; !known {
+func treeUsage(pid int, all map[int]processStat, pageSize int64) (u Usage, ok bool) {
+	if _, ok := all[pid]; !ok {
 		return u, false
 	}
 	for number, p := range all {

@@ -10,8 +10,8 @@ import (
 
 func TestParsePressure(t *testing.T) {
 	t.Parallel()
-	const some = "some avg10=99.04 avg60=98.99 avg300=90.27 total=1409205551\n"
-	assert.Equal(t, 1409205551*time.Microsecond, parsePressure(some+"full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"))
+	const line = "some avg10=99.04 avg60=98.99 avg300=90.27 total=1409205551\n"
+	assert.Equal(t, 1409205551*time.Microsecond, parsePressure(line+"full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"))
 	for _, other := range []string{"", "full total=7", "some total=x", "some avg10=0.00"} {
 		assert.Zero(t, parsePressure(other), other)
 	}
@@ -35,13 +35,13 @@ func TestParseCPUStat(t *testing.T) {
 	}{
 		{
 			"version 2", "usage_usec 5\nuser_usec 3\nnr_periods 10\nnr_throttled 4\nthrottled_usec 2500\nnr_bursts 0\n",
-			throttling{known: true, periods: 4, throttled: 2500 * time.Microsecond},
+			throttling{isKnown: true, periods: 4, throttled: 2500 * time.Microsecond},
 		},
 		{
 			"version 1", "nr_periods 10\nnr_throttled 4\nthrottled_time 2500000\n",
-			throttling{known: true, periods: 4, throttled: 2500 * time.Microsecond},
+			throttling{isKnown: true, periods: 4, throttled: 2500 * time.Microsecond},
 		},
-		{"version 2 without a limit", "usage_usec 5\nuser_usec 3\nsystem_usec 2\n", throttling{known: true}},
+		{"version 2 without a limit", "usage_usec 5\nuser_usec 3\nsystem_usec 2\n", throttling{isKnown: true}},
 		{"no file", "", throttling{}},
 		{"something else", "a b\nnr_throttled x\n", throttling{}},
 	}
@@ -72,8 +72,8 @@ func TestParseCgroup(t *testing.T) {
 		}},
 		{"version 2 in a container", "0::/\n", []cgroupDir{{path: "/sys/fs/cgroup"}}},
 		{"version 1", "12:cpuset:/x\n4:cpu,cpuacct:/docker/1\n0::/system\n", []cgroupDir{
-			{path: "/sys/fs/cgroup/cpu,cpuacct/docker/1", old: true}, {path: "/sys/fs/cgroup/cpu,cpuacct/docker", old: true},
-			{path: "/sys/fs/cgroup/cpu,cpuacct", old: true},
+			{path: "/sys/fs/cgroup/cpu,cpuacct/docker/1", isVersion1: true}, {path: "/sys/fs/cgroup/cpu,cpuacct/docker", isVersion1: true},
+			{path: "/sys/fs/cgroup/cpu,cpuacct", isVersion1: true},
 		}},
 		{"outside of the namespace", "0::/../..\n", []cgroupDir{{path: "/sys/fs/cgroup"}}},
 		{"none", "", nil},
@@ -109,8 +109,8 @@ func TestTreeUsage(t *testing.T) {
 		8: {name: "redis-server", parent: 7, ticks: 20, threads: 1, residentPages: 4}, 9: {parent: 8, ticks: 300},
 		10: {parent: 1, ticks: 5000}, 20: {parent: 21, ticks: 1}, 21: {parent: 20, ticks: 1},
 	}
-	used, ok := treeUsage(7, all, 4096)
-	assert.Equal(t, Usage{CPU: 3210 * time.Millisecond, Memory: 7 * 4096, Redis: 4 * 4096, Threads: 3}, used)
+	usage, ok := treeUsage(7, all, 4096)
+	assert.Equal(t, Usage{CPU: 3210 * time.Millisecond, Memory: 7 * 4096, Redis: 4 * 4096, Threads: 3}, usage)
 	assert.True(t, ok)
 	_, ok = treeUsage(99, all, 4096)
 	assert.False(t, ok)

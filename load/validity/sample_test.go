@@ -30,7 +30,7 @@ func sampleOp(op string, count int64, lateness, service, response time.Duration)
 	return results.LoadOp{Op: op, Count: count, Lateness: at(lateness), Service: at(service), Response: at(response)}
 }
 
-func parsed(sources ...string) []validity.Threshold {
+func parseThresholds(sources ...string) []validity.Threshold {
 	var all []validity.Threshold
 	for _, source := range sources {
 		t, err := validity.ParseThreshold(source, sampleOps()...)

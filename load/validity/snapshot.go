@@ -9,9 +9,9 @@ import (
 // snapshot holds the counters of the operating system and the runtime at one moment. All but memory, heap, files and
 // the limits only grow.
 type snapshot struct {
-	when         time.Time // with its monotonic part
+	instant      time.Time // with its monotonic part
 	clock        time.Time // without it
-	cpuKnown     bool
+	isCPUKnown   bool
 	user, system time.Duration
 	processors   float64 // that the process may use
 	machine      machineTime
@@ -33,8 +33,8 @@ type reader struct {
 
 func (r *reader) take() snapshot {
 	now := time.Now()
-	s := snapshot{when: now, clock: now.Round(0), processors: float64(r.processors)}
-	s.user, s.system, s.cpuKnown = processTimes()
+	s := snapshot{instant: now, clock: now.Round(0), processors: float64(r.processors)}
+	s.user, s.system, s.isCPUKnown = processTimes()
 	s.gc, s.heap = r.pauses(), heapObjects()
 	s.softFiles, s.hardFiles = fileLimits()
 	r.system.read(&s)
@@ -45,32 +45,32 @@ func (r *reader) take() snapshot {
 func (s *snapshot) unknown() []string {
 	var names []string
 	for _, part := range []struct {
-		name  string
-		known bool
+		name    string
+		isKnown bool
 	}{
-		{"cpu", s.cpuKnown}, {"machine", s.machine.total > 0}, {"files", s.files > 0},
-		{"cgroup", s.cgroup.known}, {"memory", s.memory > 0},
+		{"cpu", s.isCPUKnown}, {"machine", s.machine.total > 0}, {"files", s.files > 0},
+		{"cgroup", s.cgroup.isKnown}, {"memory", s.memory > 0},
 	} {
-		if !part.known {
+		if !part.isKnown {
 			names = append(names, part.name)
 		}
 	}
 	return names
 }
 
-// between returns what was used from a to b.
-func between(a, b snapshot) Sample {
-	over := b.when.Sub(a.when)
-	if over <= 0 {
+// difference returns what was used from a to b.
+func difference(a, b snapshot) Sample {
+	length := b.instant.Sub(a.instant)
+	if length <= 0 {
 		return Sample{Memory: b.memory}
 	}
-	cpu := float64(b.user+b.system-a.user-a.system) / float64(over)
-	s := Sample{Over: over, CPU: cpu, Share: cpu / max(b.processors, 0.001), Memory: b.memory}
+	cpu := float64(b.user+b.system-a.user-a.system) / float64(length)
+	s := Sample{Length: length, CPU: cpu, Share: cpu / max(b.processors, 0.001), Memory: b.memory}
 	if total := b.machine.total - a.machine.total; b.machine.total > a.machine.total {
 		s.Steal = share(b.machine.steal, a.machine.steal, total)
 		s.MachineBusy = max(0, 1-share(b.machine.idle, a.machine.idle, total)-s.Steal)
 	}
-	if jump := b.clock.Sub(a.clock) - over; jump.Abs() >= jumpFrom {
+	if jump := b.clock.Sub(a.clock) - length; jump.Abs() >= jumpFrom {
 		s.Jump = jump
 	}
 	return s

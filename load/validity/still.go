@@ -11,31 +11,31 @@ import (
 const (
 	lookEvery = 20 * time.Millisecond
 	stillFrom = 200 * time.Millisecond // a shorter pause is the scheduler's
-	stillKept = 100
+	maxHoles  = 100
 )
 
 // stillness watches whether the process stands still: stopped, frozen, on a machine that sleeps or has no CPU for it.
 // It looks at the clock every 20 ms, and finds holes between its looks. What the process computed itself meanwhile is
 // no hole: then it was busy.
 type stillness struct {
-	start  time.Time
-	asleep func() time.Duration
-	used   func() time.Duration // CPU time of the process
+	start   time.Time
+	asleep  func() time.Duration
+	cpuTime func() time.Duration // CPU time of the process
 
 	last  look // of the goroutine while it looks
 	holes []results.Hole
-	over  chan struct{}
-	ended sync.WaitGroup
+	done  chan struct{}
+	group sync.WaitGroup
 }
 
 // look is what a look saw.
 type look struct {
-	at           time.Time
-	asleep, used time.Duration
+	at              time.Time
+	asleep, cpuTime time.Duration
 }
 
 func newStillness(start time.Time) *stillness {
-	return &stillness{start: start, asleep: machine.Asleep, used: func() time.Duration {
+	return &stillness{start: start, asleep: machine.Asleep, cpuTime: func() time.Duration {
 		user, system, _ := processTimes()
 		return user + system
 	}}
@@ -43,16 +43,16 @@ func newStillness(start time.Time) *stillness {
 
 // begin begins to look, and forgets what was found before.
 func (s *stillness) begin() {
-	s.last, s.holes, s.over = s.now(), nil, make(chan struct{})
-	s.ended.Go(func() {
+	s.last, s.holes, s.done = s.now(), nil, make(chan struct{})
+	s.group.Go(func() {
 		ticker := time.NewTicker(lookEvery)
 		defer ticker.Stop()
 		for {
 			select {
-			case <-s.over:
+			case <-s.done:
 				return
 			case <-ticker.C:
-				s.found(s.now())
+				s.compare(s.now())
 			}
 		}
 	})
@@ -60,20 +60,20 @@ func (s *stillness) begin() {
 
 // end ends the looks, and returns what they have found.
 func (s *stillness) end() []results.Hole {
-	close(s.over)
-	s.ended.Wait()
-	s.found(s.now()) // the goroutine may not have had its turn since the hole
+	close(s.done)
+	s.group.Wait()
+	s.compare(s.now()) // the goroutine may not have had its turn since the hole
 	return s.holes
 }
 
-func (s *stillness) now() look { return look{time.Now(), s.asleep(), s.used()} }
+func (s *stillness) now() look { return look{time.Now(), s.asleep(), s.cpuTime()} }
 
-// found compares a look with the one before.
-func (s *stillness) found(now look) {
+// compare compares a look with the one before.
+func (s *stillness) compare(now look) {
 	before := s.last
 	s.last = now
 	hole := now.at.Sub(before.at) + max(0, now.asleep-before.asleep)
-	if hole > stillFrom && now.used-before.used < hole/2 && len(s.holes) < stillKept {
+	if hole > stillFrom && now.cpuTime-before.cpuTime < hole/2 && len(s.holes) < maxHoles {
 		s.holes = append(s.holes, results.Hole{At: before.at.Sub(s.start), For: hole})
 	}
 }

@@ -13,11 +13,11 @@ import (
 func TestStillnessIsAHoleBetweenLooks(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
-	at := func(after, asleep, used time.Duration) look { return look{start.Add(after), asleep, used} }
+	at := func(after, asleep, cpuTime time.Duration) look { return look{start.Add(after), asleep, cpuTime} }
 	for name, test := range map[string]struct {
 		last, now time.Duration
 		asleep    time.Duration // in between
-		used      time.Duration
+		cpuTime   time.Duration
 		want      []results.Hole
 	}{
 		"punctual":                  {last: 4 * time.Second, now: 4020 * time.Millisecond},
@@ -26,14 +26,14 @@ func TestStillnessIsAHoleBetweenLooks(t *testing.T) {
 			want: []results.Hole{{At: 4 * time.Second, For: 2 * time.Second}}},
 		"asleep, and its clock with it": {last: 4 * time.Second, now: 4020 * time.Millisecond, asleep: time.Hour,
 			want: []results.Hole{{At: 4 * time.Second, For: time.Hour + 20*time.Millisecond}}},
-		"busy itself": {last: 4 * time.Second, now: 6 * time.Second, used: 1500 * time.Millisecond},
-		"with next to no CPU": {last: 4 * time.Second, now: 6 * time.Second, used: 300 * time.Millisecond,
+		"busy itself": {last: 4 * time.Second, now: 6 * time.Second, cpuTime: 1500 * time.Millisecond},
+		"with next to no CPU": {last: 4 * time.Second, now: 6 * time.Second, cpuTime: 300 * time.Millisecond,
 			want: []results.Hole{{At: 4 * time.Second, For: 2 * time.Second}}},
 	} {
 		s := &stillness{start: start, last: at(test.last, time.Second, time.Second)}
 		s.asleep = func() time.Duration { return time.Second + test.asleep }
-		s.used = func() time.Duration { return time.Second + test.used }
-		s.found(at(test.now, s.asleep(), s.used()))
+		s.cpuTime = func() time.Duration { return time.Second + test.cpuTime }
+		s.compare(at(test.now, s.asleep(), s.cpuTime()))
 		assert.Equal(t, test.want, s.holes, name)
 	}
 }
@@ -44,8 +44,8 @@ func TestSamplerTellsHoles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, asleep := time.Now(), time.Duration(0)
 		s := NewSampler(start, 1)
-		s.still.used = func() time.Duration { return 0 } // the time of the bubble is another
-		s.still.asleep = func() time.Duration {
+		s.stillness.cpuTime = func() time.Duration { return 0 } // the time of the bubble is another
+		s.stillness.asleep = func() time.Duration {
 			switch since := time.Since(start); {
 			case since > 5*time.Second:
 				asleep = 3 * time.Second

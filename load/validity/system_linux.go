@@ -20,12 +20,12 @@ func newSystem() system { return system{cgroups: parseCgroup(file("/proc/self/cg
 func (sys system) read(s *snapshot) {
 	s.machine = parseStat(file("/proc/stat"))
 	for _, dir := range sys.cgroups {
-		at, of := dir.read()
-		s.cgroup.known = s.cgroup.known || at.known
+		at, quota := dir.read()
+		s.cgroup.isKnown = s.cgroup.isKnown || at.isKnown
 		s.cgroup.throttled += at.throttled
 		s.cgroup.periods += at.periods
-		if of > 0 && of < s.processors {
-			s.processors = of
+		if quota > 0 && quota < s.processors {
+			s.processors = quota
 		}
 	}
 	s.pressure = sys.pressure()
@@ -36,27 +36,27 @@ func (sys system) read(s *snapshot) {
 // pressure returns for how long a process of the cgroup has waited for a CPU, or of the machine where it has no cgroup
 // of version 2.
 func (sys system) pressure() time.Duration {
-	own := ""
+	text := ""
 	if len(sys.cgroups) > 0 {
-		own = file(sys.cgroups[0].path + "/cpu.pressure")
+		text = file(sys.cgroups[0].path + "/cpu.pressure")
 	}
-	return parsePressure(cmp.Or(own, file("/proc/pressure/cpu")))
+	return parsePressure(cmp.Or(text, file("/proc/pressure/cpu")))
 }
 
 // quota returns how many processors the cgroups allow, 0 for any number.
-func (sys system) quota() (least float64) {
+func (sys system) quota() (lowest float64) {
 	for _, dir := range sys.cgroups {
-		if _, of := dir.read(); of > 0 && (least == 0 || of < least) {
-			least = of
+		if _, quota := dir.read(); quota > 0 && (lowest == 0 || quota < lowest) {
+			lowest = quota
 		}
 	}
-	return least
+	return lowest
 }
 
 // read returns how long the cgroup held its processes back, and its quota in processors.
 func (d cgroupDir) read() (throttling, float64) {
 	t := parseCPUStat(file(d.path + "/cpu.stat"))
-	if d.old {
+	if d.isVersion1 {
 		return t, quotaOf(file(d.path+"/cpu.cfs_quota_us"), file(d.path+"/cpu.cfs_period_us"))
 	}
 	return t, parseQuota(file(d.path + "/cpu.max"))

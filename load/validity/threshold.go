@@ -30,9 +30,9 @@ type Threshold struct {
 	// Metric is one of Metrics, and Operator one of "<", "<=", ">", ">=", "==" and "!=".
 	Metric   string
 	Operator string
-	// Value is in nanoseconds for a time and in 1/s for a rate; if Share is set it is a share: 0.001 for 0.1 %.
-	Value float64
-	Share bool
+	// Value is in nanoseconds for a time and in 1/s for a rate; if IsShare is set it is a share: 0.001 for 0.1 %.
+	Value   float64
+	IsShare bool
 }
 
 // Evaluate compares l with t. Without data t is not met. If l is INVALID, t is judged only if it is about the account
@@ -46,27 +46,27 @@ func (t Threshold) Evaluate(l *results.Load) results.ThresholdResult {
 		result.Actual = "no metric of this name"
 		return result
 	}
-	result.Expected = t.Operator + " " + m.Unit.Words(t.Value, t.Share)
-	if !l.Validity.Valid && !m.Account {
-		result.NotJudged, result.Actual, result.Despite = true, "the run is INVALID", t.despite(l, m)
+	result.Expected = t.Operator + " " + m.Unit.Words(t.Value, t.IsShare)
+	if !l.Validity.IsValid && !m.IsAccount {
+		result.NotJudged, result.Actual, result.DelayVerdict = true, "the run is INVALID", t.delayVerdict(l, m)
 		return result
 	}
-	actual := m.Get(l).Within(&l.Validity, m)
-	if !actual.OK && m.Account && l.Undecided() {
+	actual := m.Get(l).BoundByGenerator(&l.Validity, m)
+	if !actual.OK && m.IsAccount && l.IsUndecided() {
 		result.NotJudged, result.Actual = true, "unknown, because the drain was not complete"
 		return result
 	}
 	value := actual.Value
-	if t.Share {
+	if t.IsShare {
 		value = actual.Share(value)
 	}
 	if !actual.OK || math.IsNaN(value) || math.IsInf(value, 0) {
 		return result
 	}
 	result.NoData = false
-	result.Actual = m.Unit.Unlike(value, t.Value, t.Share)
-	if actual.Beside != "" && !t.Share {
-		result.Actual += " (" + actual.Beside + ")"
+	result.Actual = m.Unit.DistinctWords(value, t.Value, t.IsShare)
+	if actual.Uncertainty != "" && !t.IsShare {
+		result.Actual += " (" + actual.Uncertainty + ")"
 	}
 	t.judge(actual, value, &result)
 	t.doubt(l, m, &result)
@@ -74,53 +74,53 @@ func (t Threshold) Evaluate(l *results.Load) results.ThresholdResult {
 }
 
 // judge compares a value, and all else that it may be.
-func (t Threshold) judge(actual results.Reading, value float64, result *results.ThresholdResult) {
-	least, most := value, value
+func (t Threshold) judge(actual results.MetricValue, value float64, result *results.ThresholdResult) {
+	low, high := value, value
 	if actual.Bounds != nil {
 		result.Actual = actual.Bounds.Words(value) + result.Actual
-		least, most = actual.Bounds.Least, actual.Bounds.Most
+		low, high = actual.Bounds.Low, actual.Bounds.High
 	}
-	atLeast, atMost := t.meets(least), t.meets(most)
-	result.Met, result.Undecided = atLeast && atMost, atLeast != atMost
+	meetsLow, meetsHigh := t.meets(low), t.meets(high)
+	result.IsMet, result.IsUndecided = meetsLow && meetsHigh, meetsLow != meetsHigh
 }
 
 // doubt notes that t is missed, and delays of the generator may be why.
 func (t Threshold) doubt(l *results.Load, m results.Metric, result *results.ThresholdResult) {
-	if d := t.despite(l, m); !result.Met && !result.Undecided && d == results.DespiteOpen {
-		result.Despite = d
+	if d := t.delayVerdict(l, m); !result.IsMet && !result.IsUndecided && d == results.DelayVerdictOpen {
+		result.DelayVerdict = d
 	}
 }
 
-// despite returns whether a run meets t, however much of its times is a delay of its generator: they are upper
+// delayVerdict returns whether a run meets t, however much of its times is a delay of its generator: they are upper
 // bounds. It may be INVALID because of such delays.
-func (t Threshold) despite(l *results.Load, m results.Metric) results.Despite {
-	actual := m.Get(l).Delayed(l, m)
+func (t Threshold) delayVerdict(l *results.Load, m results.Metric) results.DelayVerdict {
+	actual := m.Get(l).BoundByDelays(l, m)
 	switch {
-	case !l.Validity.Valid && !l.Delayed():
+	case !l.Validity.IsValid && !l.IsDelayed():
 		return ""
 	case !actual.OK:
-		return results.DespiteOpen
+		return results.DelayVerdictOpen
 	}
-	least, most := actual.Value, actual.Value
+	low, high := actual.Value, actual.Value
 	if actual.Bounds != nil {
-		least, most = actual.Bounds.Least, actual.Bounds.Most
+		low, high = actual.Bounds.Low, actual.Bounds.High
 	}
-	if t.Share {
-		least, most = actual.Share(least), actual.Share(most)
+	if t.IsShare {
+		low, high = actual.Share(low), actual.Share(high)
 	}
-	switch a, b := t.meets(least), t.meets(most); {
+	switch a, b := t.meets(low), t.meets(high); {
 	case a && b:
-		return results.DespiteMet
+		return results.DelayVerdictMet
 	case !a && !b:
-		return results.DespiteMissed
+		return results.DelayVerdictMissed
 	}
-	return results.DespiteOpen
+	return results.DelayVerdictOpen
 }
 
 // meets reports whether a value meets t. No value meets an unknown operator.
 func (t Threshold) meets(value float64) bool {
-	meets, known := operators[t.Operator]
-	return known && meets(value, t.Value)
+	meets, ok := operators[t.Operator]
+	return ok && meets(value, t.Value)
 }
 
 // operators holds the operators of thresholds.

@@ -26,12 +26,12 @@ func TestParseThreshold(t *testing.T) {
 		{"job.fetched.p99.99!=10ns", validity.Threshold{Metric: "job.fetched.p99.99", Operator: "!=", Value: 10}},
 		{"job.acked.mean<2m", validity.Threshold{Metric: "job.acked.mean", Operator: "<", Value: 120e9}},
 		{"lateness.p99<100µs", validity.Threshold{Metric: "lateness.p99", Operator: "<", Value: 100e3}},
-		{"errors<0.1%", validity.Threshold{Metric: "errors", Operator: "<", Value: 0.001, Share: true}},
+		{"errors<0.1%", validity.Threshold{Metric: "errors", Operator: "<", Value: 0.001, IsShare: true}},
 		{"push.errors==0", validity.Threshold{Metric: "push.errors", Operator: "=="}},
 		{"lost == 0", validity.Threshold{Metric: "lost", Operator: "=="}},
 		{"rate>=5000/s", validity.Threshold{Metric: "rate", Operator: ">=", Value: 5000}},
 		{"push.rate>=300/m", validity.Threshold{Metric: "push.rate", Operator: ">=", Value: 5}},
-		{"rate>=99%", validity.Threshold{Metric: "rate", Operator: ">=", Value: 0.99, Share: true}},
+		{"rate>=99%", validity.Threshold{Metric: "rate", Operator: ">=", Value: 0.99, IsShare: true}},
 		{"delivered>1_000_000", validity.Threshold{Metric: "delivered", Operator: ">", Value: 1e6}},
 		{"dropped<5", validity.Threshold{Metric: "dropped", Operator: "<", Value: 5}},
 	}
@@ -91,7 +91,7 @@ func TestThresholdEvaluate(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		source, expected, actual string
-		met                      bool
+		isMet                    bool
 	}{
 		{"push.response.p99<20ms", "< 20 ms", "600 us", true},
 		{"push.response.p99<600us", "< 600 us", "600 us", false},
@@ -119,10 +119,10 @@ func TestThresholdEvaluate(t *testing.T) {
 		{"info.rate>=0", ">= 0 /s", "no data", false},
 	}
 	for _, c := range cases {
-		got := parsed(c.source)[0].Evaluate(soundLoad())
-		got.Despite = "" // see TestStepOf
+		got := parseThresholds(c.source)[0].Evaluate(soundLoad())
+		got.DelayVerdict = "" // see TestStepOf
 		assert.Equal(t, results.ThresholdResult{
-			Threshold: c.source, Met: c.met, Expected: c.expected, Actual: c.actual, NoData: c.actual == "no data",
+			Threshold: c.source, IsMet: c.isMet, Expected: c.expected, Actual: c.actual, NoData: c.actual == "no data",
 		}, got)
 	}
 }
@@ -131,10 +131,10 @@ func TestThresholdEvaluate(t *testing.T) {
 func TestThresholdsFailWithoutData(t *testing.T) {
 	t.Parallel()
 	undrained, closed, invalid := soundLoad(), soundLoad(), soundLoad()
-	undrained.Jobs.Drained = false
+	undrained.Jobs.IsDrained = false
 	closed.Rate = results.LoadRate{Op: "push", Achieved: 5, Done: 300}
 	invalid.Validity = results.Validity{}
-	empty := &results.Load{Validity: results.Validity{Valid: true}}
+	empty := &results.Load{Validity: results.Validity{IsValid: true}}
 	for _, c := range []struct {
 		l          *results.Load
 		sources    []string
@@ -146,17 +146,17 @@ func TestThresholdsFailWithoutData(t *testing.T) {
 		{empty, []string{"rate<1", "errors<1%", "lost==0", "duplicated==0", "push.count==0", "job.fetched.p99<1s",
 			"lateness.p99<1s"}, "no data"},
 	} {
-		for _, threshold := range parsed(c.sources...) {
+		for _, threshold := range parseThresholds(c.sources...) {
 			got := threshold.Evaluate(c.l)
-			assert.False(t, got.Met, threshold.Source)
+			assert.False(t, got.IsMet, threshold.Source)
 			assert.True(t, got.NoData, threshold.Source)
 			assert.Equal(t, c.wantActual, got.Actual, threshold.Source)
 			assert.Equal(t, c.l == invalid || c.l == undrained, got.NotJudged, threshold.Source)
 		}
 	}
-	for _, threshold := range parsed("lost==0", "findings==0", "duplicated==0", "pushed>5") {
+	for _, threshold := range parseThresholds("lost==0", "findings==0", "duplicated==0", "pushed>5") {
 		got := threshold.Evaluate(invalid)
-		assert.True(t, got.Met && !got.NotJudged, "the account of the jobs is exact in any run: %s", threshold.Source)
+		assert.True(t, got.IsMet && !got.NotJudged, "the account of the jobs is exact in any run: %s", threshold.Source)
 	}
 	got := validity.Threshold{Source: "x", Metric: "x"}.Evaluate(empty)
 	assert.Equal(t, results.ThresholdResult{Threshold: "x", Actual: "no metric of this name", NoData: true}, got)
@@ -175,18 +175,18 @@ func TestThresholdsOnBounds(t *testing.T) {
 		"push.response.p50<1s": "met", "push.response.p50<500us": "undecided", "push.response.p50<1us": "missed",
 		"push.response.p90<1s": "met",
 	} {
-		got := parsed(source)[0].Evaluate(l)
-		assert.Equal(t, want == "met", got.Met, source)
-		assert.Equal(t, want == "undecided", got.Undecided, source)
+		got := parseThresholds(source)[0].Evaluate(l)
+		assert.Equal(t, want == "met", got.IsMet, source)
+		assert.Equal(t, want == "undecided", got.IsUndecided, source)
 		if strings.Contains(source, "p99") {
 			assert.Equal(t, "at least 600 us", got.Actual)
 		}
 	}
-	validity.Evaluate(l, parsed("push.response.p99<1s", "push.response.p50<1s")...)
+	validity.Evaluate(l, parseThresholds("push.response.p99<1s", "push.response.p50<1s")...)
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code)
 	assert.Contains(t, words, "1 of 2 thresholds undecided: push.response.p99<1s, actual at least 600 us; achieved")
-	validity.Evaluate(l, parsed("push.response.p99<1s", "push.response.p50<1us")...)
+	validity.Evaluate(l, parseThresholds("push.response.p99<1s", "push.response.p50<1us")...)
 	code, words = l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitFindings, code)
 	assert.Contains(t, words, "1 of 2 thresholds missed: push.response.p50<1us")

@@ -13,13 +13,13 @@ import (
 
 // The limits of Evaluate.
 const (
-	// lateShare is how much of the p99 of a command's response time its lateness may be, but lateLeast is always allowed
-	// and lateMost never exceeded. Below lateLeast it depends on the scheduler of the operating system more than on the
-	// load. Beyond lateMost the load is not the one that was planned, however slow the target is: that is the time slice
+	// lateShare is how much of the p99 of a command's response time its lateness may be, but minLateLimit is always allowed
+	// and maxLateLimit never exceeded. Below minLateLimit it depends on the scheduler of the operating system more than on the
+	// load. Beyond maxLateLimit the load is not the one that was planned, however slow the target is: that is the time slice
 	// which schedulers give to other processes. docs/load.md has the reasons.
-	lateShare = 0.10
-	lateLeast = 2 * time.Millisecond
-	lateMost  = 10 * time.Millisecond
+	lateShare    = 0.10
+	minLateLimit = 2 * time.Millisecond
+	maxLateLimit = 10 * time.Millisecond
 	// busyOpen is the share of its CPUs from which on the generator reads replies too late: that delay is not counted
 	// as lateness and looks like the target's. A closed loop has no target rate: there it is a lower bound.
 	busyOpen = 0.85
@@ -74,8 +74,8 @@ func Evaluate(l *results.Load, thresholds ...Threshold) {
 		reasons = r.reasons()
 	}
 	l.Validity = r.limit()
-	l.Validity.Valid, l.Validity.Reasons = len(reasons) == 0, reasons
-	if l.Validity.Valid {
+	l.Validity.IsValid, l.Validity.Reasons = len(reasons) == 0, reasons
+	if l.Validity.IsValid {
 		l.Validity.Remarks = r.remarks()
 	}
 	l.Thresholds = nil
@@ -89,13 +89,13 @@ type run struct{ *results.Load }
 
 // reasons returns why a run of one generator is INVALID.
 func (l run) reasons() []results.Reason {
-	return slices.Concat(l.still(), l.empty(), l.unread(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
-		l.behind(), l.disturbed(), l.undisrupted(), l.unrecovered())
+	return slices.Concat(l.stillReasons(), l.emptyReasons(), l.unreadReasons(), l.failureReasons(), l.abortReasons(), l.shortageReasons(), l.latenessReasons(), l.saturationReasons(),
+		l.behindReasons(), l.disturbanceReasons(), l.skippedDisruptionReasons(), l.recoveryReasons())
 }
 
-// still returns the reason of a run whose generator stood still: what came due meanwhile was late, and what was
+// stillReasons returns the reason of a run whose generator stood still: what came due meanwhile was late, and what was
 // answered was not read, so times and rates are its own.
-func (l run) still() []results.Reason {
+func (l run) stillReasons() []results.Reason {
 	holes := l.Health.Holes
 	if len(holes) == 0 {
 		return nil
@@ -104,37 +104,37 @@ func (l run) still() []results.Reason {
 	for _, h := range holes {
 		sum += h.For
 	}
-	what := fmt.Sprintf("the generator stood still for %s, %s after the start", reports.Duration(holes[0].For),
+	words := fmt.Sprintf("the generator stood still for %s, %s after the start", reports.Duration(holes[0].For),
 		reports.Duration(holes[0].At))
 	if len(holes) > 1 {
-		what = fmt.Sprintf("the generator stood still %s, for %s in total", times(int64(len(holes))), reports.Duration(sum))
+		words = fmt.Sprintf("the generator stood still %s, for %s in total", countTimes(int64(len(holes))), reports.Duration(sum))
 	}
-	return because(true, results.ReasonStill, "run it again, and let nothing stop this process, pause or suspend its "+
-		"machine, or take all of its CPUs", "%s", what)
+	return reasonIf(true, results.ReasonStill, "run it again, and let nothing stop this process, pause or suspend its "+
+		"machine, or take all of its CPUs", "%s", words)
 }
 
-// undisrupted returns a reason about the disruptions of the plan that did not happen.
-func (l run) undisrupted() []results.Reason {
-	failed := l.disruptions(func(d *results.LoadDisruption) bool { return d.Failed != "" })
+// skippedDisruptionReasons returns a reason about the disruptions of the plan that did not happen.
+func (l run) skippedDisruptionReasons() []results.Reason {
+	failed := l.disruptions(func(d *results.LoadDisruption) bool { return d.Failure != "" })
 	if len(failed) == 0 || l.Interrupted {
 		return nil
 	}
-	reason := because(true, "disruptions",
+	reason := reasonIf(true, "disruptions",
 		"make the load longer, or remove disruptions that this machine or the target does not allow",
 		"%s of %d did not happen as planned", text.Count(len(failed), "disruption"), len(l.Disruptions.List))
 	for _, d := range failed {
-		reason[0].Facts = append(reason[0].Facts, results.Fact{Name: d.Words, Value: text.OneLine(d.Failed)})
+		reason[0].Facts = append(reason[0].Facts, results.Fact{Name: d.Words, Value: text.OneLine(d.Failure)})
 	}
 	return reason
 }
 
-// unrecovered returns a reason about disruptions after which nothing was served any more.
-func (l run) unrecovered() []results.Reason {
-	dead := l.disruptions(func(d *results.LoadDisruption) bool { return d.Failed == "" && d.Served < 0 })
+// recoveryReasons returns a reason about disruptions after which nothing was served any more.
+func (l run) recoveryReasons() []results.Reason {
+	dead := l.disruptions(func(d *results.LoadDisruption) bool { return d.Failure == "" && d.Served < 0 })
 	if len(dead) == 0 || l.Interrupted {
 		return nil
 	}
-	reason := because(true, "disruptions",
+	reason := reasonIf(true, "disruptions",
 		"make the load longer and the disruptions rarer, so that the target has time to recover", "no command succeeded "+
 			"after %s, until the next one or the end of the load",
 		text.Count(len(dead), "disruption"))
@@ -146,71 +146,71 @@ func (l run) unrecovered() []results.Reason {
 }
 
 // disruptions returns those of a kind.
-func (l run) disruptions(is func(*results.LoadDisruption) bool) (all []*results.LoadDisruption) {
+func (l run) disruptions(match func(*results.LoadDisruption) bool) (all []*results.LoadDisruption) {
 	if l.Disruptions == nil {
 		return nil
 	}
 	for i := range l.Disruptions.List {
-		if d := &l.Disruptions.List[i]; is(d) {
+		if d := &l.Disruptions.List[i]; match(d) {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-func (l run) aborted() []results.Reason {
-	return because(l.Plan.Overload == "abort" && l.Rate.Dropped > 0, "aborted",
+func (l run) abortReasons() []results.Reason {
+	return reasonIf(l.Plan.Overload == "abort" && l.Rate.Dropped > 0, "aborted",
 		"allow more connections, lower the rate, or use --overload queue or drop",
 		"an arrival found no free connection (--overload abort)")
 }
 
-// because returns the one reason of that id if it applies, with what to do about it, and what was observed.
-func because(applies bool, id, do, format string, args ...any) []results.Reason {
+// reasonIf returns the one reason of that id if it applies, with what to do about it, and what was observed.
+func reasonIf(applies bool, id, do, format string, args ...any) []results.Reason {
 	if !applies {
 		return nil
 	}
-	return []results.Reason{{ID: id, Do: do, What: fmt.Sprintf(format, args...)}}
+	return []results.Reason{{ID: id, Do: do, Description: fmt.Sprintf(format, args...)}}
 }
 
-// exhausted returns a reason for each resource that the generator, or the target, ran out of.
-func (l run) exhausted() []results.Reason {
+// shortageReasons returns a reason for each resource that the generator, or the target, ran out of.
+func (l run) shortageReasons() []results.Reason {
 	reasons := l.Shortages()
 	c := l.Connections
-	return append(reasons, because(c.Opened < c.Planned && len(reasons) == 0 && !l.Interrupted, "connections",
+	return append(reasons, reasonIf(c.Opened < c.Planned && len(reasons) == 0 && !l.Interrupted, "connections",
 		"raise the target's connection limit, or use fewer connections", "%s",
-		reports.JoinWith(": ", fmt.Sprintf("the target accepted %s of %s connections", text.Grouped(c.Opened),
-			text.Grouped(c.Planned)), text.OneLine(c.Refused)))...)
+		reports.JoinWith(": ", fmt.Sprintf("the target accepted %s of %s connections", text.GroupDigits(c.Opened),
+			text.GroupDigits(c.Planned)), text.OneLine(c.Refusal)))...)
 }
 
-// late returns a reason about the command whose lateness is farthest beyond its limit.
-func (l run) late() []results.Reason {
-	worst, what := 1.0, ""
+// latenessReasons returns a reason about the command whose lateness is farthest beyond its limit.
+func (l run) latenessReasons() []results.Reason {
+	worst, words := 1.0, ""
 	var facts []results.Fact
 	fact := func(name, value string) { facts = append(facts, results.Fact{Name: name, Value: value}) }
 	for i := range l.Ops {
 		op := &l.Ops[i]
-		if !l.Plan.Open || !l.DueByPlan(op.Op) || op.Lateness.Count == 0 {
+		if !l.Plan.IsOpenLoop || !l.LatenessCounts(op.Op) || op.Lateness.Count == 0 {
 			continue
 		}
 		stat := typicalStat(op.Lateness.Count)
 		actual, limit := op.Lateness.Stat(stat), lateLimit(op.Response.P99)
-		if over := float64(actual) / float64(limit); over > worst {
-			worst, facts = over, nil
-			what = fmt.Sprintf("%s was sent late: %s %s, allowed %s", op.Op, stat, reports.Duration(actual),
+		if excess := float64(actual) / float64(limit); excess > worst {
+			worst, facts = excess, nil
+			words = fmt.Sprintf("%s was sent late: %s %s, allowed %s", op.Op, stat, reports.Duration(actual),
 				reports.Duration(limit))
 			fact("lateness of "+op.Op, fmt.Sprintf("%s %s, of %s", stat, reports.Duration(actual),
 				text.Count(op.Lateness.Count, "command")))
 			fact("allowed", fmt.Sprintf("%s: %s of the p99 of its response time (%s), at least %s and at most %s",
 				reports.Duration(limit), reports.Percent(lateShare), reports.Duration(op.Response.P99),
-				reports.Duration(lateLeast), reports.Duration(lateMost)))
+				reports.Duration(minLateLimit), reports.Duration(maxLateLimit)))
 		}
 	}
 	if h := &l.Health; h.MachineBusy >= machineFull && h.CPUShare < machineFull/2 {
 		fact("machine", "busy for "+reports.Percent(h.MachineBusy)+" of the time")
 		fact("generator", "used "+reports.Percent(h.CPUShare)+" of its "+l.Processors())
 	}
-	reason := because(worst > 1, "late",
-		"lower the rate, give the generator more CPUs or a dedicated machine, or stop other processes", "%s", what)
+	reason := reasonIf(worst > 1, "late",
+		"lower the rate, give the generator more CPUs or a dedicated machine, or stop other processes", "%s", words)
 	for i := range reason {
 		reason[i].Facts = facts
 	}
@@ -219,38 +219,38 @@ func (l run) late() []results.Reason {
 
 // lateLimit returns the greatest lateness that commands with this p99 of their response times may have.
 func lateLimit(response time.Duration) time.Duration {
-	return min(max(lateLeast, time.Duration(lateShare*float64(response))), lateMost)
+	return min(max(minLateLimit, time.Duration(lateShare*float64(response))), maxLateLimit)
 }
 
 // typicalStat returns the percentile that so many values tell something about: a single stall of the machine makes
 // several commands in a row late, which are not the p99 of few.
 func typicalStat(values int64) string {
 	for _, p := range []results.Percentile{99, 90} {
-		if values >= p.Needs(tellingBeyond) {
+		if values >= p.Needs(minBeyond) {
 			return p.String()
 		}
 	}
 	return results.Percentile(50).String()
 }
 
-// tellingBeyond is how many values have to be beyond a percentile for that.
-const tellingBeyond = 10
+// minBeyond is how many values have to be beyond a percentile for that.
+const minBeyond = 10
 
-func (l run) saturated() []results.Reason {
-	used, busiest := l.busiest()
-	what := fmt.Sprintf("a loop of the generator was busy for %s of the time", reports.Percent(busiest))
-	if used > busyOpen {
-		what = fmt.Sprintf("the generator used %s of its %s", reports.Percent(used), l.Processors())
+func (l run) saturationReasons() []results.Reason {
+	cpuShare, busiest := l.busiest()
+	words := fmt.Sprintf("a loop of the generator was busy for %s of the time", reports.Percent(busiest))
+	if cpuShare > busyOpen {
+		words = fmt.Sprintf("the generator used %s of its %s", reports.Percent(cpuShare), l.Processors())
 	}
-	return because((l.Plan.Open || l.Worker != nil) && max(used, busiest) > busyOpen, "saturated",
+	return reasonIf((l.Plan.IsOpenLoop || l.Worker != nil) && max(cpuShare, busiest) > busyOpen, "saturated",
 		"lower the rate or the number of connections, or give the generator more CPUs "+
-			"(--processors) or a dedicated machine", "%s; allowed is %s", what, reports.Percent(busyOpen))
+			"(--processors) or a dedicated machine", "%s; allowed is %s", words, reports.Percent(busyOpen))
 }
 
 // busiest returns the share of the CPUs that the generator used, and the greatest share of the time for which one of
 // its loops was busy; 0 if the window was too short to know.
-func (l run) busiest() (used, loop float64) {
-	if l.tooShort() {
+func (l run) busiest() (cpuShare, loop float64) {
+	if l.isTooShort() {
 		return 0, 0
 	}
 	return l.Health.CPUShare, slices.Max(append([]float64{0}, l.Health.Loops...))
@@ -261,7 +261,7 @@ func (l run) busiest() (used, loop float64) {
 // generator's.
 func (l run) limit() (v results.Validity) {
 	op := l.Op(l.Rate.Op)
-	if l.Plan.Open || l.Worker != nil || op == nil || op.Response.P50 <= 0 {
+	if l.Plan.IsOpenLoop || l.Worker != nil || op == nil || op.Response.P50 <= 0 {
 		return v
 	}
 	cycle := op.Response.P50
@@ -269,47 +269,47 @@ func (l run) limit() (v results.Validity) {
 		cycle = max(cycle, time.Duration(l.Plan.Producers)*l.Measured/time.Duration(l.Rate.Done))
 	}
 	v.Share = min(1, float64(l.Health.Waited+op.Lateness.Mean)/float64(cycle))
-	v.Bounds = v.Share >= ownShare
-	used, loop := l.busiest()
-	if busy := max(used, loop); v.Bounds || busy > busyOpen {
+	v.HasBounds = v.Share >= ownShare
+	cpuShare, loop := l.busiest()
+	if busy := max(cpuShare, loop); v.HasBounds || busy > busyOpen {
 		v.Limit = fmt.Sprintf("the generator was the limit, at %s of its CPU", reports.Percent(busy))
 	}
 	return v
 }
 
-// tooShort reports whether the window was too short for the resolution of CPU time.
-func (l run) tooShort() bool { return l.Health.Over > 0 && l.Health.Over < busyOver }
+// isTooShort reports whether the window was too short for the resolution of CPU time.
+func (l run) isTooShort() bool { return l.Health.Length > 0 && l.Health.Length < busyOver }
 
-func (l run) behind() []results.Reason {
+func (l run) behindReasons() []results.Reason {
 	r := l.Rate
-	if r.Target <= 0 || r.Enough() || l.Disruptions != nil || l.Worker != nil {
+	if r.Target <= 0 || r.IsAchieved() || l.Disruptions != nil || l.Worker != nil {
 		return nil
 	}
 	explained := r.Queued + r.Dropped + r.Unserved + int64(l.Connections.Opened) + l.Sum(r.Op).Errors
 	if r.Op == "connect" {
 		explained += l.Sum("hello").Errors + l.Sum("push").Errors
 	}
-	return because(r.Planned-r.Done > explained, "behind",
+	return reasonIf(r.Planned-r.Done > explained, "behind",
 		"lower the rate, or give the generator more CPUs or a dedicated machine",
 		"%s of %s /s were achieved although connections were free: at most %s of the %s missing arrivals found no "+
 			"connection",
-		reports.Digits(r.Achieved), reports.Digits(r.Target), text.Grouped(r.Queued+r.Dropped+r.Unserved),
-		text.Grouped(r.Planned-r.Done))
+		reports.Digits(r.Achieved), reports.Digits(r.Target), text.GroupDigits(r.Queued+r.Dropped+r.Unserved),
+		text.GroupDigits(r.Planned-r.Done))
 }
 
-// disturbed returns a reason for each disturbance by the machine.
-func (l run) disturbed() []results.Reason {
+// disturbanceReasons returns a reason for each disturbance by the machine.
+func (l run) disturbanceReasons() []results.Reason {
 	h := &l.Health
 	jumped := func(j *results.ClockJump) bool { return j.By.Abs() >= clockLimit }
 	jump := cmp.Or(reports.Find(h.ClockJumps, jumped), &results.ClockJump{})
 	return slices.Concat(
-		because(h.Steal > stealLimit, "stolen", "run it again when the host is less busy, or on a dedicated machine",
+		reasonIf(h.Steal > stealLimit, "stolen", "run it again when the host is less busy, or on a dedicated machine",
 			"CPU steal was %s; allowed is %s", reports.Percent(h.Steal),
 			reports.Percent(stealLimit)),
-		because(float64(h.Throttled)/float64(max(h.Over, 1)) > throttleLimit, "throttled",
+		reasonIf(float64(h.Throttled)/float64(max(h.Length, 1)) > throttleLimit, "throttled",
 			"raise the limit of CPU time (cpu.max, or the limits of the container), or lower the rate",
-			"a cgroup throttled the generator for %s in %s", reports.Duration(h.Throttled), reports.Duration(h.Over)),
-		because(jumped(jump), "clock", "run it again with a steady clock, and keep the machine awake",
+			"a cgroup throttled the generator for %s in %s", reports.Duration(h.Throttled), reports.Duration(h.Length)),
+		reasonIf(jumped(jump), "clock", "run it again with a steady clock, and keep the machine awake",
 			"the clock jumped by %s, or the machine was asleep, %s after the start", reports.Duration(jump.By),
 			reports.Duration(jump.At)),
 	)
@@ -320,18 +320,18 @@ func (l run) disturbed() []results.Reason {
 func (l run) partsReasons() (reasons []results.Reason) {
 	for i := range l.Parts {
 		p := &l.Parts[i]
-		reasons = append(reasons, because(p.Wrong != "", "part", "read the output of the segments, and run all of them "+
-			"again with the same plan and --start-at", "%s: %s", p.Title(), text.OneLine(p.Wrong))...)
+		reasons = append(reasons, reasonIf(p.Problem != "", "part", "read the output of the segments, and run all of them "+
+			"again with the same plan and --start-at", "%s: %s", p.Title(), text.OneLine(p.Problem))...)
 	}
 	names := map[int]string{} // of the parts with a reason
 	for i := range l.Parts {
 		p := &l.Parts[i]
 		for _, r := range p.Validity.Reasons {
-			if p.Wrong != "" {
+			if p.Problem != "" {
 				continue // that is why
 			}
-			at := slices.IndexFunc(reasons, func(known results.Reason) bool {
-				return known.ID == r.ID && known.What == r.What && known.Do == r.Do
+			at := slices.IndexFunc(reasons, func(other results.Reason) bool {
+				return other.ID == r.ID && other.Description == r.Description && other.Do == r.Do
 			})
 			if at < 0 {
 				reasons, at = append(reasons, r), len(reasons)
@@ -341,8 +341,8 @@ func (l run) partsReasons() (reasons []results.Reason) {
 			names[at] += ", " + p.Name
 		}
 	}
-	for at, who := range names {
-		reasons[at].What = who + ": " + reasons[at].What
+	for at, title := range names {
+		reasons[at].Description = title + ": " + reasons[at].Description
 	}
 	return reasons
 }

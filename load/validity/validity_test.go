@@ -61,9 +61,9 @@ func TestJudge(t *testing.T) {
 
 		{"no processor time left", func(l *results.Load) { l.Health.CPUShare = 0.86 }, "saturated"},
 		{"a loop without time", func(l *results.Load) { l.Health.Loops = []float64{0.1, 0.86} }, "saturated"},
-		{"a closed loop is busy", func(l *results.Load) { l.Plan.Open, l.Health.CPUShare = false, 0.96 }, ""},
+		{"a closed loop is busy", func(l *results.Load) { l.Plan.IsOpenLoop, l.Health.CPUShare = false, 0.96 }, ""},
 		{"a closed loop has no time for lateness", func(l *results.Load) {
-			l.Plan.Open, l.Ops[0].Lateness.P99 = false, time.Second
+			l.Plan.IsOpenLoop, l.Ops[0].Lateness.P99 = false, time.Second
 		}, ""},
 
 		{"an overloaded target", func(l *results.Load) { shortfall(l, 59_000, 1000) }, ""},
@@ -117,7 +117,7 @@ func TestJudge(t *testing.T) {
 		{"no descriptors", func(l *results.Load) { l.Health.NoFiles, l.Connections.Opened = 5, 195 }, "files"},
 		{"no ports", func(l *results.Load) { l.Health.NoPorts = 1 }, "ports"},
 		{"no memory", func(l *results.Load) { l.Health.NoMemory = 1 }, "memory"},
-		{"the target has a limit", func(l *results.Load) { l.Connections.Opened, l.Connections.Refused = 150, "EOF" },
+		{"the target has a limit", func(l *results.Load) { l.Connections.Opened, l.Connections.Refusal = 150, "EOF" },
 			"connections"},
 		{"steal", func(l *results.Load) { l.Health.Steal = 0.021 }, "stolen"},
 		{"a little steal", func(l *results.Load) { l.Health.Steal = 0.02 }, ""},
@@ -145,12 +145,12 @@ func TestJudge(t *testing.T) {
 			var ids []string
 			for _, r := range l.Validity.Reasons {
 				ids = append(ids, r.ID)
-				assert.NotEmpty(t, r.What)
+				assert.NotEmpty(t, r.Description)
 				assert.NotEmpty(t, r.Do)
-				assert.False(t, strings.HasSuffix(r.What, ".") || strings.HasSuffix(r.Do, "."), "no full stop")
+				assert.False(t, strings.HasSuffix(r.Description, ".") || strings.HasSuffix(r.Do, "."), "no full stop")
 			}
 			assert.Equal(t, c.want, strings.Join(ids, " "))
-			assert.Equal(t, c.want == "", l.Validity.Valid)
+			assert.Equal(t, c.want == "", l.Validity.IsValid)
 			code := reports.ExitWell
 			switch id, _, _ := strings.Cut(c.want, " "); id {
 			case "":
@@ -179,7 +179,7 @@ func TestRemarks(t *testing.T) {
 	l.Ops[0].Service.OutOfRange = 2
 	l.Health.Throttled, l.Health.ThrottledPeriods = 100*time.Millisecond, 1
 	validity.Evaluate(l)
-	require.True(t, l.Validity.Valid)
+	require.True(t, l.Validity.IsValid)
 	all := strings.Join(l.Validity.Remarks, "\n")
 	for _, want := range []string{
 		"Up to 60 us of the response median of push (120 us) is the generator's own delay",
@@ -197,7 +197,7 @@ func TestRemarksAboutABacklog(t *testing.T) {
 		5: "Producers pushed faster than workers fetched",
 	} {
 		l := soundLoad()
-		l.Plan.Open, l.Plan.Consumers, l.Flows[0].Time.P50 = false, consumers, 1390*time.Millisecond
+		l.Plan.IsOpenLoop, l.Plan.Consumers, l.Flows[0].Time.P50 = false, consumers, 1390*time.Millisecond
 		validity.Evaluate(l)
 		assert.Contains(t, strings.Join(l.Validity.Remarks, "\n"), want)
 	}
@@ -206,12 +206,12 @@ func TestRemarksAboutABacklog(t *testing.T) {
 // A generator that was late on a machine that others kept busy says so.
 func TestLateOnABusyMachine(t *testing.T) {
 	t.Parallel()
-	words := func(busy, own float64) string {
+	words := func(busy, cpuShare float64) string {
 		l := soundLoad()
-		l.Ops[0].Lateness.P99, l.Health.MachineBusy, l.Health.CPUShare = time.Second, busy, own
+		l.Ops[0].Lateness.P99, l.Health.MachineBusy, l.Health.CPUShare = time.Second, busy, cpuShare
 		validity.Evaluate(l)
-		require.False(t, l.Validity.Valid)
-		assert.Equal(t, "push was sent late: p99 1 s, allowed 2 ms", l.Validity.Reasons[0].What)
+		require.False(t, l.Validity.IsValid)
+		assert.Equal(t, "push was sent late: p99 1 s, allowed 2 ms", l.Validity.Reasons[0].Description)
 		return fmt.Sprint(l.Validity.Reasons[0].Facts)
 	}
 	assert.Contains(t, words(0.99, 0.04), "{machine busy for 99 % of the time} {generator used 4 % of its")

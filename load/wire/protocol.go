@@ -44,7 +44,7 @@ type Introduction struct {
 // every job, and allocate nothing as long as all goes well.
 type Speaker interface {
 	// Open appends what the client sends before its first command. It is called when
-	// the connection is there, and again after every Greeted. If it appends nothing the
+	// the connection is there, and again after every Greeting. If it appends nothing the
 	// server must send first; otherwise OK opens the connection. An error is why the client
 	// cannot continue.
 	Open(out []byte) ([]byte, error)
@@ -91,9 +91,9 @@ type Sizer interface {
 type Stock struct {
 	// Queues has how many jobs wait in each queue; nil if the reply does not tell.
 	Queues map[string]int64
-	// Whole is set if the reply tells the numbers of all jobs. Alive are those that wait in queues, for their time or for
+	// IsComplete is set if the reply tells the numbers of all jobs. Alive are those that wait in queues, for their time or for
 	// a retry, or are held by workers; Dead are those that are not tried again.
-	Whole       bool
+	IsComplete  bool
 	Alive, Dead int64
 }
 
@@ -119,17 +119,17 @@ type Times struct {
 	// Poll is how long a worker waits after Empty; 0 if it is the server that waits for jobs. Then Wait is the longest
 	// that it does; 0 if there is no limit.
 	Poll, Wait time.Duration
-	// FirstOnly is set if a worker that finds no job waits for one of the first of its queues only.
-	FirstOnly bool
+	// WaitsOnFirst is set if a worker that finds no job waits for one of the first of its queues only.
+	WaitsOnFirst bool
 	// A worker that is ordered to terminate reports as failed after FailAfter what is not done,
 	// and has ended its connections after EndAfter.
 	FailAfter, EndAfter time.Duration
-	// Keeps is set if a worker keeps its jobs when its connection ends: another may get them only when their reservation
+	// KeepsJobs is set if a worker keeps its jobs when its connection ends: another may get them only when their reservation
 	// is over.
-	Keeps bool
-	// Pushes is set if the server sends messages that are the reply to no command: Hear gets them at any time, and
-	// reports them as Beside.
-	Pushes bool
+	KeepsJobs bool
+	// SendsNotices is set if the server sends messages that are the reply to no command: Hear gets them at any time, and
+	// reports them as Notice.
+	SendsNotices bool
 }
 
 // State is what a server may order a worker to be.
@@ -145,15 +145,15 @@ const (
 // Kind is the meaning of a message.
 type Kind uint8
 
-// The kinds of events. All but Greeted and Beside are the reply to the command in flight.
+// The kinds of events. All but Greeting and Notice are the reply to the command in flight.
 const (
-	OK      Kind = iota // it was carried out
-	Greeted             // the server has greeted: call Open again
-	Job                 // a job arrives
-	Empty               // there is no job now
-	Ordered             // the worker is to be in another state
-	Refused             // it was answered with an error; the connection is in step
-	Beside              // the message answers no command, and changes nothing for the client
+	OK       Kind = iota // it was carried out
+	Greeting             // the server has greeted: call Open again
+	Job                  // a job arrives
+	Empty                // there is no job now
+	Order                // the worker is to be in another state
+	Refusal              // it was answered with an error; the connection is in step
+	Notice               // the message answers no command, and changes nothing for the client
 )
 
 // Event is what a message means.
@@ -166,7 +166,7 @@ type Event struct {
 	Refusals map[string]string
 	// Answer is what the client sends at once, mostly nothing; valid until the next Hear.
 	Answer []byte
-	// Work, with Greeted, takes its time, and is to be done aside before Open is called
+	// Work, with Greeting, takes its time, and is to be done aside before Open is called
 	// again; nil if there is none. It may still run when the connection is gone.
 	Work func()
 }
@@ -195,30 +195,30 @@ type BreachError struct {
 	// Breach names what was broken: one of the constants of this package, with what follows
 	// it. The clauses of a specification are looked up by it.
 	Breach string
-	// What describes the bytes, and what was due instead.
-	What string
+	// Description describes the bytes, and what was due instead.
+	Description string
 }
 
 // Names of breaches. The verb, or the rule of the grammar, follows the colon; the greeting
 // has no verb.
 const (
-	Unasked       = "unasked"     // bytes while no reply is due
+	UnaskedBytes  = "unasked"     // bytes while no reply is due
 	ExtraReply    = "extra-reply" // bytes after a whole reply
 	NoReply       = "no-reply"
-	Overdue       = "fetch-overdue"   // there is no job, and that was said too late
+	OverdueFetch  = "fetch-overdue"   // there is no job, and that was said too late
 	WorkerClosed  = "consumer-closed" // a worker's connection, which gave no cause
 	ForeignReply  = "foreign-reply:"
 	BrokenGrammar = "grammar:"
 )
 
-// Error returns What.
-func (e *BreachError) Error() string { return e.What }
+// Error returns Description.
+func (e *BreachError) Error() string { return e.Description }
 
 // Quote quotes bytes of a server for such a text, or their beginning.
 func Quote(all []byte) string {
-	const most = 60
-	if len(all) > most {
-		return strconv.Quote(string(all[:most])) + " " + text.Size(all)
+	const limit = 60
+	if len(all) > limit {
+		return strconv.Quote(string(all[:limit])) + " " + text.Size(all)
 	}
 	return strconv.Quote(string(all))
 }

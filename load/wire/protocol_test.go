@@ -13,7 +13,7 @@ import (
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, `"a\r\n"`, wire.Quote([]byte("a\r\n")))
-	whole := strings.Repeat("x", 60)
-	assert.Equal(t, `"`+whole+`"`, wire.Quote([]byte(whole)))
-	assert.Equal(t, `"`+whole+`" `+text.Size([]byte(whole+"y")), wire.Quote([]byte(whole+"y")))
+	content := strings.Repeat("x", 60)
+	assert.Equal(t, `"`+content+`"`, wire.Quote([]byte(content)))
+	assert.Equal(t, `"`+content+`" `+text.Size([]byte(content+"y")), wire.Quote([]byte(content+"y")))
 }

@@ -98,10 +98,10 @@ func TestParseRefuses(t *testing.T) {
 func TestQueues(t *testing.T) {
 	t.Parallel()
 	email := []emqp.Queue{{40, "email"}}
-	both := []emqp.Queue{{40, "email"}, {-1, "a'b"}}
+	pair := []emqp.Queue{{40, "email"}, {-1, "a'b"}}
 	for text, want := range map[string][]emqp.Queue{
 		"[40, 'email']": email, `[40,"email"]`: email, `[[40,"email"]]`: email, `[ [ 40 , "email" ] ]`: email,
-		`[40, 'email'], [-1, "a'b"]`: both, `[[40,"email"],[-1,"a'b"]]`: both, "": nil, "[]": nil,
+		`[40, 'email'], [-1, "a'b"]`: pair, `[[40,"email"],[-1,"a'b"]]`: pair, "": nil, "[]": nil,
 	} {
 		got, err := emqp.ParseQueues(text)
 		require.NoError(t, err, text)
@@ -153,9 +153,9 @@ func FuzzParse(f *testing.F) {
 		require.NoError(t, err)
 		assert.Equal(t, text, string(bytes.Join(m.Frames(), []byte("|"))))
 		if q, err := emqp.ParseQueues(text); err == nil && !strings.ContainsRune(text, '\ufffd') {
-			again, err := emqp.ParseQueues(emqp.FormatQueues(q...))
+			other, err := emqp.ParseQueues(emqp.FormatQueues(q...))
 			require.NoError(t, err)
-			assert.Equal(t, q, again)
+			assert.Equal(t, q, other)
 		}
 	})
 }

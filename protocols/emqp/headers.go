@@ -27,8 +27,8 @@ const (
 	NoHaste        = "nohaste"         // of SCHEDULE
 )
 
-// described is what the table says of a header: the command that has it, and whether it has a number.
-var described = map[string]struct {
+// headerSpecs is what the table says of a header: the command that has it, and whether it has a number.
+var headerSpecs = map[string]struct {
 	command string
 	number  bool
 }{
@@ -105,8 +105,8 @@ func (h Headers) Has(name string) bool {
 // accepts headers that the specification does not have. (Headers)
 func (h Headers) Check(command string) error {
 	for _, header := range h {
-		d, known := described[header.Name]
-		if !known {
+		d, ok := headerSpecs[header.Name]
+		if !ok {
 			continue
 		}
 		if d.command != command {
@@ -115,13 +115,13 @@ func (h Headers) Check(command string) error {
 		if _, err := strconv.ParseUint(header.Value, 10, 63); d.number && err != nil {
 			return fmt.Errorf("%s: and a number", header.Name)
 		}
-		if !d.number && !truth(header.Value) {
+		if !d.number && !isBool(header.Value) {
 			return fmt.Errorf("%s without a value, or True or False", header.Name)
 		}
 	}
 	return nil
 }
 
-func truth(value string) bool {
+func isBool(value string) bool {
 	return value == "" || strings.EqualFold(value, "true") || strings.EqualFold(value, "false")
 }

@@ -49,8 +49,8 @@ func (m Message) Frames() [][]byte {
 // NoTimestamp and NoID are what [Mend] writes for a missing timestamp and a missing id.
 const NoTimestamp, NoID = "0.0", "\x00none"
 
-// common is how many frames are the same in each message.
-const common = 4
+// commonFrames is how many frames are the same in each message.
+const commonFrames = 4
 
 // Field is the content of a frame that follows the id.
 type Field string
@@ -120,8 +120,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("eMQP message (%s): frame %d: expected %s, got %s", e.Rule, e.Frame, e.Expected, e.Got)
 }
 
-// wrong returns the error for a frame, which may be missing.
-func wrong(rule Rule, frames [][]byte, i int, expected string) *Error {
+// newError returns the error for a frame, which may be missing.
+func newError(rule Rule, frames [][]byte, i int, expected string) *Error {
 	got := "no such frame"
 	if i < len(frames) {
 		got = strconv.QuoteToASCII(string(frames[i][:min(len(frames[i]), 40)]))
@@ -135,19 +135,19 @@ func Parse(frames [][]byte) (Message, error) {
 	if err := checkCommon(frames); err != nil {
 		return Message{}, err
 	}
-	m := Message{Command: string(frames[2]), ID: string(frames[3]), Fields: frames[common:]}
+	m := Message{Command: string(frames[2]), ID: string(frames[3]), Fields: frames[commonFrames:]}
 	fields := shapes[m.Command]
 	i := slices.IndexFunc(fields, func(s []Field) bool { return len(s) == len(m.Fields) })
 	if i < 0 {
-		words := fmt.Sprintf("%d frames of %s", common+len(fields[0]), m.Command)
+		words := fmt.Sprintf("%d frames of %s", commonFrames+len(fields[0]), m.Command)
 		if len(fields) > 1 {
-			words = fmt.Sprintf("%d or %d frames of %s", common+len(fields[1]), common+len(fields[0]), m.Command)
+			words = fmt.Sprintf("%d or %d frames of %s", commonFrames+len(fields[1]), commonFrames+len(fields[0]), m.Command)
 		}
-		at := min(len(frames), common+len(fields[0]))
+		at := min(len(frames), commonFrames+len(fields[0]))
 		return Message{}, &Error{Rule: RuleFrames, Frame: at, Expected: words, Got: fmt.Sprint(len(frames))}
 	}
 	for j, f := range fields[i] {
-		if err := checkField(f, m, frames, common+j); err != nil {
+		if err := checkField(f, m, frames, commonFrames+j); err != nil {
 			return Message{}, err
 		}
 	}
@@ -160,22 +160,22 @@ func Parse(frames [][]byte) (Message, error) {
 // missing timestamp or id, for which it writes [NoTimestamp] and [NoID].
 func Mend(frames [][]byte) [][]byte {
 	_, err := Parse(frames)
-	wrong, is := errors.AsType[*Error](err)
-	if !is || len(frames) < common-1 {
+	wrong, ok := errors.AsType[*Error](err)
+	if !ok || len(frames) < commonFrames-1 {
 		return nil
 	}
-	versioned := func(i int) bool { return strings.HasPrefix(strings.ToLower(string(frames[i])), "emqp") }
+	hasVersion := func(i int) bool { return strings.HasPrefix(strings.ToLower(string(frames[i])), "emqp") }
 	switch {
-	case wrong.Rule == RuleEmpty && versioned(0):
+	case wrong.Rule == RuleEmpty && hasVersion(0):
 		return append([][]byte{{}}, frames...)
-	case wrong.Rule == RuleEmpty && len(frames[1]) == 0 && versioned(2):
+	case wrong.Rule == RuleEmpty && len(frames[1]) == 0 && hasVersion(2):
 		return frames[1:]
-	case wrong.Rule == RuleVersion && versioned(1):
+	case wrong.Rule == RuleVersion && hasVersion(1):
 		return append([][]byte{{}, []byte(Version)}, frames[2:]...)
 	case wrong.Rule == RuleTimestamp:
-		return append(frames[:common:common], []byte(NoTimestamp))
-	case wrong.Rule == RuleID && wrong.Frame == common-1:
-		return slices.Concat(frames[:common-1], [][]byte{[]byte(NoID)}, frames[min(common, len(frames)):])
+		return append(frames[:commonFrames:commonFrames], []byte(NoTimestamp))
+	case wrong.Rule == RuleID && wrong.Frame == commonFrames-1:
+		return slices.Concat(frames[:commonFrames-1], [][]byte{[]byte(NoID)}, frames[min(commonFrames, len(frames)):])
 	case wrong.Rule == RuleHeaders, wrong.Rule == RuleNoHeaders:
 		return slices.Concat(frames[:wrong.Frame], [][]byte{{}}, frames[wrong.Frame+1:])
 	case wrong.Rule == RuleFrames:
@@ -189,12 +189,12 @@ func mendCount(frames [][]byte) [][]byte {
 	command := string(frames[2])
 	all := shapes[command]
 	switch {
-	case command == ACK && len(frames) == common: // the only one is that of the other message
-		return slices.Insert(slices.Clone(frames), common-1, []byte(NoID))
-	case command == HEARTBEAT && len(frames) == common:
-		return append(frames[:common:common], []byte(NoTimestamp))
-	case len(all) == 1 && len(frames) > common+len(all[0]):
-		return frames[:common+len(all[0])]
+	case command == ACK && len(frames) == commonFrames: // the only one is that of the other message
+		return slices.Insert(slices.Clone(frames), commonFrames-1, []byte(NoID))
+	case command == HEARTBEAT && len(frames) == commonFrames:
+		return append(frames[:commonFrames:commonFrames], []byte(NoTimestamp))
+	case len(all) == 1 && len(frames) > commonFrames+len(all[0]):
+		return frames[:commonFrames+len(all[0])]
 	}
 	return nil
 }
@@ -209,13 +209,13 @@ func checkCommon(frames [][]byte) error {
 	}
 	switch {
 	case len(frames) == 0 || frame(0) != "":
-		return wrong(RuleEmpty, frames, 0, "an empty frame")
+		return newError(RuleEmpty, frames, 0, "an empty frame")
 	case frame(1) != Version:
-		return wrong(RuleVersion, frames, 1, Version)
+		return newError(RuleVersion, frames, 1, Version)
 	case shapes[frame(2)] == nil:
-		return wrong(RuleCommand, frames, 2, "a command")
+		return newError(RuleCommand, frames, 2, "a command")
 	case frame(3) == "":
-		return wrong(RuleID, frames, 3, "a unique id")
+		return newError(RuleID, frames, 3, "a unique id")
 	}
 	return nil
 }
@@ -225,14 +225,14 @@ func checkField(f Field, m Message, frames [][]byte, i int) error {
 	text := string(frames[i])
 	switch {
 	case f == FieldAcked && text == "":
-		return wrong(RuleID, frames, i, string(f))
-	case f == FieldTimestamp && !timestamp(text):
-		return wrong(RuleTimestamp, frames, i, string(f))
+		return newError(RuleID, frames, i, string(f))
+	case f == FieldTimestamp && !isTimestamp(text):
+		return newError(RuleTimestamp, frames, i, string(f))
 	case f == FieldType && text != TypeWorker && text != TypeScheduler:
-		return wrong(RuleType, frames, i, "worker or scheduler")
+		return newError(RuleType, frames, i, "worker or scheduler")
 	case f == FieldQueues && string(frames[i+1]) != TypeScheduler: // which does not use them
 		if _, err := ParseQueues(text); err != nil {
-			return wrong(RuleQueues, frames, i, err.Error())
+			return newError(RuleQueues, frames, i, err.Error())
 		}
 	case f == FieldHeaders:
 		return checkHeaders(m, frames, i)
@@ -244,20 +244,20 @@ func checkField(f Field, m Message, frames [][]byte, i int) error {
 func checkHeaders(m Message, frames [][]byte, i int) error {
 	text := string(frames[i])
 	if text != "" && strings.TrimSpace(text) == "" {
-		return wrong(RuleNoHeaders, frames, i, "an empty frame")
+		return newError(RuleNoHeaders, frames, i, "an empty frame")
 	}
 	h, err := ParseHeaders(text)
 	if err == nil {
 		err = h.Check(m.Command)
 	}
 	if err != nil {
-		return wrong(RuleHeaders, frames, i, err.Error())
+		return newError(RuleHeaders, frames, i, err.Error())
 	}
 	return nil
 }
 
-// timestamp reports whether the text is a number of seconds, with or without a fraction: the document does not say.
-func timestamp(text string) bool {
+// isTimestamp reports whether the text is a number of seconds, with or without a fraction: the document does not say.
+func isTimestamp(text string) bool {
 	point := false
 	for i, c := range text {
 		switch {

@@ -21,21 +21,21 @@ var errQueues = errors.New(`arrays of a weight and a name, such as [40, "email"]
 // is accepted, since "csv separated arrays" can mean both. (eMQP / Worker)
 func ParseQueues(text string) ([]Queue, error) {
 	s := &scanner{rest: strings.TrimSpace(text)}
-	around := strings.HasPrefix(strings.ReplaceAll(s.rest, " ", ""), "[[")
+	isNested := strings.HasPrefix(strings.ReplaceAll(s.rest, " ", ""), "[[")
 	if s.rest == "" || s.rest == "[]" {
 		return nil, nil
 	}
-	if around {
+	if isNested {
 		s.take("[")
 	}
 	var all []Queue
-	for more := true; more && !s.failed; more = s.try(",") {
+	for hasNext := true; hasNext && !s.hasFailed; hasNext = s.try(",") {
 		all = append(all, s.queue())
 	}
-	if around {
+	if isNested {
 		s.take("]")
 	}
-	if s.failed || s.rest != "" {
+	if s.hasFailed || s.rest != "" {
 		return nil, errQueues
 	}
 	return all, nil
@@ -53,8 +53,8 @@ func FormatQueues(queues ...Queue) string {
 
 // scanner reads queues from left to right.
 type scanner struct {
-	rest   string
-	failed bool
+	rest      string
+	hasFailed bool
 }
 
 // try takes a sign, with the blanks around it, if it is next.
@@ -66,14 +66,14 @@ func (s *scanner) try(sign string) bool {
 	return ok
 }
 
-func (s *scanner) take(sign string) { s.failed = s.failed || !s.try(sign) }
+func (s *scanner) take(sign string) { s.hasFailed = s.hasFailed || !s.try(sign) }
 
 // queue takes one array.
 func (s *scanner) queue() (q Queue) {
 	s.take("[")
 	n := len(s.rest) - len(strings.TrimLeft(s.rest, "-0123456789"))
 	weight, err := strconv.Atoi(s.rest[:n])
-	s.failed = s.failed || err != nil
+	s.hasFailed = s.hasFailed || err != nil
 	q.Weight, s.rest = weight, s.rest[n:]
 	s.take(",")
 	q.Name = s.name()
@@ -85,14 +85,14 @@ func (s *scanner) queue() (q Queue) {
 func (s *scanner) name() string {
 	if s.try("'") {
 		name, rest, ok := strings.Cut(s.rest, "'")
-		s.failed = s.failed || !ok || strings.Contains(name, `\`)
+		s.hasFailed = s.hasFailed || !ok || strings.Contains(name, `\`)
 		s.rest = rest
 		return name
 	}
 	d := json.NewDecoder(strings.NewReader(s.rest))
 	var name string
-	if s.failed || !strings.HasPrefix(s.rest, `"`) || d.Decode(&name) != nil {
-		s.failed = true
+	if s.hasFailed || !strings.HasPrefix(s.rest, `"`) || d.Decode(&name) != nil {
+		s.hasFailed = true
 		return ""
 	}
 	s.rest = s.rest[d.InputOffset():]

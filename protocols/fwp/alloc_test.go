@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-var hot = map[string]string{
+var hotReplies = map[string]string{
 	"simple":  "+OK\r\n",
 	"error":   "-ERR no such job\r\n",
 	"integer": ":12\r\n",
@@ -17,13 +17,13 @@ var hot = map[string]string{
 	"bulk":    "$43\r\n{\"jid\":\"0123456789abcdef\",\"jobtype\":\"x\"...}\r\n",
 }
 
-// endless repeats the same bytes, cut wherever the reader's buffer ends.
-type endless struct {
+// endlessReader repeats the same bytes, cut wherever the reader's buffer ends.
+type endlessReader struct {
 	text string
 	at   int
 }
 
-func (e *endless) Read(b []byte) (int, error) {
+func (e *endlessReader) Read(b []byte) (int, error) {
 	n := copy(b, e.text[e.at:])
 	e.at = (e.at + n) % len(e.text)
 	return n, nil
@@ -31,8 +31,8 @@ func (e *endless) Read(b []byte) (int, error) {
 
 //nolint:paralleltest // counts what the whole process allocates
 func TestReadAllocatesNothing(t *testing.T) {
-	for name, text := range hot {
-		r := fwp.NewReader(&endless{text: text}, 0)
+	for name, text := range hotReplies {
+		r := fwp.NewReader(&endlessReader{text: text}, 0)
 		_, err := r.Read()
 		require.NoError(t, err)
 		assert.Zero(t, testing.AllocsPerRun(1000, func() { _, _ = r.Read() }), name)
@@ -60,9 +60,9 @@ func TestAppendAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	for name, text := range hot {
+	for name, text := range hotReplies {
 		b.Run(name, func(b *testing.B) {
-			r := fwp.NewReader(&endless{text: text}, 0)
+			r := fwp.NewReader(&endlessReader{text: text}, 0)
 			b.ReportAllocs()
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {

@@ -101,17 +101,17 @@ func (e *CommandError) Error() string {
 // (Client Protocol Sender; Client Commands)
 func ParseCommand(line []byte) (Command, error) {
 	if i := bytes.IndexAny(line, crlf); i >= 0 {
-		return Command{}, wrong(line, i, "a line without CR or LF inside")
+		return Command{}, commandError(line, i, "a line without CR or LF inside")
 	}
 	if !utf8.Valid(line) {
-		return Command{}, wrong(line, firstInvalid(line), "UTF-8 text")
+		return Command{}, commandError(line, firstInvalid(line), "UTF-8 text")
 	}
 	c := SplitCommand(line)
 	var err *CommandError
 	switch c.Verb {
 	case FLUSH, INFO, END:
 		if c.Args != nil {
-			err = wrong(line, len(c.Verb), "the end of the line: "+c.Verb+" takes no arguments")
+			err = commandError(line, len(c.Verb), "the end of the line: "+c.Verb+" takes no arguments")
 		}
 	case HELLO, PUSH, ACK, FAIL, BEAT:
 		err = checkObject(line, c)
@@ -126,7 +126,7 @@ func ParseCommand(line []byte) (Command, error) {
 	return c, nil
 }
 
-func wrong(line []byte, offset int, expected string) *CommandError {
+func commandError(line []byte, offset int, expected string) *CommandError {
 	return &CommandError{Offset: offset, Expected: expected, Got: excerpt(line[offset:], "the end of the line")}
 }
 
@@ -144,29 +144,29 @@ func firstInvalid(text []byte) int {
 // verbError returns the most helpful error for an unknown verb.
 func verbError(line []byte, verb string) *CommandError {
 	if verb == "" {
-		return wrong(line, 0, "a verb")
+		return commandError(line, 0, "a verb")
 	}
 	if upper := strings.ToUpper(verb); isVerb(upper) {
-		return wrong(line, 0, upper+" in upper case")
+		return commandError(line, 0, upper+" in upper case")
 	}
 	name := verb
 	if end := strings.IndexFunc(verb, func(r rune) bool { return r < 'A' || r > 'Z' }); end > 0 {
 		name = verb[:end]
 	}
 	if isVerb(name) {
-		return wrong(line, len(name), "one space or the end of the line after "+name)
+		return commandError(line, len(name), "one space or the end of the line after "+name)
 	}
-	return wrong(line, 0, "one of the verbs HELLO, FLUSH, INFO, END, PUSH, FETCH, ACK, FAIL, BEAT")
+	return commandError(line, 0, "one of the verbs HELLO, FLUSH, INFO, END, PUSH, FETCH, ACK, FAIL, BEAT")
 }
 
 func checkQueues(line []byte) *CommandError {
 	for i, c := range line {
 		switch c {
 		case '\t', '\v', '\f':
-			return wrong(line, i, "a queue name without white space")
+			return commandError(line, i, "a queue name without white space")
 		case ' ':
 			if i+1 == len(line) || line[i+1] == ' ' {
-				return wrong(line, i+1, "a queue name after one space")
+				return commandError(line, i+1, "a queue name after one space")
 			}
 		}
 	}
@@ -177,9 +177,9 @@ func checkObject(line []byte, c Command) *CommandError {
 	start := len(c.Verb) + 1
 	switch {
 	case c.Args == nil:
-		return wrong(line, len(c.Verb), "one space and a JSON object")
+		return commandError(line, len(c.Verb), "one space and a JSON object")
 	case len(c.Args) == 0 || c.Args[0] != '{':
-		return wrong(line, start, "a JSON object after one space")
+		return commandError(line, start, "a JSON object after one space")
 	case c.Args[len(c.Args)-1] == '}' && json.Valid(c.Args):
 		return nil
 	}
@@ -192,12 +192,12 @@ func jsonError(line []byte, start int) *CommandError {
 	var object json.RawMessage
 	err := d.Decode(&object)
 	if err == nil {
-		return wrong(line, start+int(d.InputOffset()), "the end of the line after the JSON object")
+		return commandError(line, start+int(d.InputOffset()), "the end of the line after the JSON object")
 	}
 	var broken *json.SyntaxError
 	if errors.As(err, &broken) && broken.Offset > 0 {
 		offset := min(start+int(broken.Offset)-1, len(line))
-		return wrong(line, offset, "valid JSON ("+broken.Error()+")")
+		return commandError(line, offset, "valid JSON ("+broken.Error()+")")
 	}
-	return wrong(line, len(line), "the rest of the JSON object")
+	return commandError(line, len(line), "the rest of the JSON object")
 }

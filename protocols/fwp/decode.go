@@ -48,29 +48,29 @@ func Decode(b []byte, limit int) (r Reply, n int, err error) {
 // and more, and parses none of them twice. It keeps positions instead of slices,
 // because the bytes may move between two calls.
 type decoder struct {
-	limit int
-	on    bool         // it reads on: see Reader.ReadOn
-	lapse *SyntaxError // that it has read on behind; nil if there is none
-	phase phase
-	pos   int // the bytes before it are parsed
+	limit       int
+	isReadingOn bool         // it reads on: see Reader.ReadOn
+	lapse       *SyntaxError // that it has read on behind; nil if there is none
+	phase       phase
+	pos         int // the bytes before it are parsed
 
 	kind  Kind // of the element being read
 	start int  // of its text, digits or payload
 	end   int  // of its payload, as announced
 	runes int  // counted in a payload that did not end where announced
 
-	neg    bool // its number, as far as it is parsed
-	digits int
-	num    uint64
+	isNegative bool // its number, as far as it is parsed
+	digits     int
+	num        uint64
 
-	depth    int
-	open     [maxDepth]openArray
-	elements int // announced by all arrays together
-	root     node
-	nodes    []node // below root, each before its own elements
+	depth      int
+	openArrays [maxDepth]openArray
+	elements   int // announced by all arrays together
+	root       node
+	nodes      []node // below root, each before its own elements
 }
 
-type openArray struct{ total, left int }
+type openArray struct{ total, remaining int }
 
 type node struct {
 	kind       Kind
@@ -88,7 +88,7 @@ const (
 	wantLF            // the LF after a number
 	wantPayload       // the rest of a bulk string and its CRLF
 	wantOverrun       // a CRLF that explains a wrong length
-	finished
+	wantNothing
 )
 
 func newDecoder(limit int) decoder {
@@ -102,14 +102,14 @@ func newDecoder(limit int) decoder {
 // whole reply, or it is what is wrong with the reply.
 func (d *decoder) run(b []byte) error {
 	err := d.parse(b)
-	if _, is := errors.AsType[*SyntaxError](err); is && d.lapse != nil {
+	if _, ok := errors.AsType[*SyntaxError](err); ok && d.lapse != nil {
 		return d.lapse
 	}
 	return err
 }
 
 func (d *decoder) parse(b []byte) error {
-	for d.phase != finished {
+	for d.phase != wantNothing {
 		var err error
 		switch d.phase {
 		case wantType:
@@ -134,12 +134,12 @@ func (d *decoder) parse(b []byte) error {
 
 func (d *decoder) fail(b []byte, rule Rule, offset int, expected string) error {
 	return &SyntaxError{
-		Rule: rule, Offset: int64(offset), Expected: expected, Got: excerptAt(b, offset, "no more bytes"), Kind: d.whole(),
+		Rule: rule, Offset: int64(offset), Expected: expected, Got: excerptAt(b, offset, "no more bytes"), Kind: d.replyKind(),
 	}
 }
 
-// whole returns the kind of the reply that is being read.
-func (d *decoder) whole() Kind {
+// replyKind returns the kind of the reply that is being read.
+func (d *decoder) replyKind() Kind {
 	if d.depth > 0 {
 		return Array
 	}
@@ -152,8 +152,8 @@ var resp3 = map[byte]string{
 	'%': "map", '~': "set", '>': "push", '|': "attribute", ';': "chunk", '.': "end of a stream", '?': "stream",
 }
 
-// ofRESP3 returns a remark on a byte that is none of version 2, empty if it is none of version 3 either.
-func ofRESP3(c byte) string {
+// resp3Remark returns a remark on a byte that is none of version 2, empty if it is none of version 3 either.
+func resp3Remark(c byte) string {
 	if resp3[c] == "" {
 		return ""
 	}
@@ -165,7 +165,7 @@ func (d *decoder) readType(b []byte) error {
 		return ErrShort
 	}
 	if d.pos+minElement > d.limit {
-		return d.tooLong(b, d.pos)
+		return d.tooLongError(b, d.pos)
 	}
 	kind := Kind(b[d.pos])
 	switch kind {
@@ -179,9 +179,9 @@ func (d *decoder) readType(b []byte) error {
 		}
 		d.phase = wantNumber
 	default:
-		return d.fail(b, RuleType, d.pos, "a reply, which starts with one of + - : $ *"+ofRESP3(b[d.pos]))
+		return d.fail(b, RuleType, d.pos, "a reply, which starts with one of + - : $ *"+resp3Remark(b[d.pos]))
 	}
-	d.kind, d.neg, d.digits, d.num = kind, false, 0, 0
+	d.kind, d.isNegative, d.digits, d.num = kind, false, 0, 0
 	d.pos++
 	d.start = d.pos
 	return nil
@@ -206,7 +206,7 @@ func (d *decoder) readText(b []byte) error {
 	d.pos += len(line)
 	switch {
 	case i < 0 && len(b) > last:
-		return d.tooLong(b, last)
+		return d.tooLongError(b, last)
 	case i < 0 || d.pos+1 == len(b):
 		return ErrShort
 	case b[d.pos+1] != '\n':
@@ -225,7 +225,7 @@ func (d *decoder) lineFeed(b []byte, at int, expected string) error {
 		Rule: RuleLineEnd, Offset: int64(at), Expected: expected, Got: excerptAt(b, at, "no more bytes"),
 	}
 	isText := d.kind == SimpleString || d.kind == ErrorReply
-	if !d.on || isText && at+1 < len(b) && !bytes.ContainsRune([]byte("+-:$*"), rune(b[at+1])) {
+	if !d.isReadingOn || isText && at+1 < len(b) && !bytes.ContainsRune([]byte("+-:$*"), rune(b[at+1])) {
 		return err
 	}
 	d.lapse = cmp.Or(d.lapse, err)
@@ -236,7 +236,7 @@ func (d *decoder) lineFeed(b []byte, at int, expected string) error {
 // more than a line end.
 func (d *decoder) readOn(b []byte, rule Rule, offset int, expected string) error {
 	err := d.fail(b, rule, offset, expected)
-	if !d.on || d.depth > 0 {
+	if !d.isReadingOn || d.depth > 0 {
 		return err
 	}
 	d.lapse, _ = errors.AsType[*SyntaxError](err)
@@ -252,19 +252,19 @@ func (d *decoder) add(n node) {
 	}
 	d.phase = wantType
 	if n.kind == Array && n.num > 0 {
-		d.open[d.depth] = openArray{total: int(n.num), left: int(n.num)}
+		d.openArrays[d.depth] = openArray{total: int(n.num), remaining: int(n.num)}
 		d.depth++
 		return
 	}
 	for d.depth > 0 {
-		top := &d.open[d.depth-1]
-		top.left--
-		if top.left > 0 {
+		top := &d.openArrays[d.depth-1]
+		top.remaining--
+		if top.remaining > 0 {
 			return
 		}
 		d.depth--
 	}
-	d.phase = finished
+	d.phase = wantNothing
 }
 
 // reply builds the reply that was parsed from b.
@@ -273,7 +273,7 @@ func (d *decoder) reply(b []byte) Reply {
 	return r
 }
 
-func build(b []byte, n node, below []node) (Reply, []node) {
+func build(b []byte, n node, rest []node) (Reply, []node) {
 	r := Reply{Kind: n.kind}
 	switch n.kind {
 	case SimpleString, ErrorReply, BulkString:
@@ -284,8 +284,8 @@ func build(b []byte, n node, below []node) (Reply, []node) {
 	default:
 		r.Array = make([]Reply, n.num)
 		for i := range r.Array {
-			r.Array[i], below = build(b, below[0], below[1:])
+			r.Array[i], rest = build(b, rest[0], rest[1:])
 		}
 	}
-	return r, below
+	return r, rest
 }

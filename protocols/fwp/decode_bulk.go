@@ -46,7 +46,7 @@ func (d *decoder) readOverrun(b []byte) error {
 			return ErrShort
 		}
 		switch ends := rest[0] == '\r' && rest[1] == '\n'; {
-		case ends && d.runes == announced && d.on && d.depth == 0:
+		case ends && d.runes == announced && d.isReadingOn && d.depth == 0:
 			return d.readCharacters(b)
 		case ends && d.runes == announced:
 			return d.failBulk(b, RuleCharacters, fmt.Sprintf(
@@ -97,32 +97,32 @@ func (d *decoder) finish(b []byte) error {
 	return &SyntaxError{
 		Rule:     RuleTruncated,
 		Offset:   int64(len(b)),
-		Expected: d.missing(b),
+		Expected: d.describeMissing(b),
 		Got:      excerptAt(b, len(b), "the end of the stream"),
 	}
 }
 
-// missing describes what the decoder waits for after b.
-func (d *decoder) missing(b []byte) string {
-	what := "a reply"
+// describeMissing describes what the decoder waits for after b.
+func (d *decoder) describeMissing(b []byte) string {
+	description := "a reply"
 	switch d.phase {
 	case wantText:
-		what = fmt.Sprintf("the end of %s, %d bytes received", article(d.kind), len(b)-d.start)
+		description = fmt.Sprintf("the end of %s, %d bytes received", article(d.kind), len(b)-d.start)
 	case wantNumber, wantLF:
-		what = "the end of " + d.numberName()
+		description = "the end of " + d.numberName()
 	case wantPayload:
 		announced, received := d.end-d.start, len(b)-d.start
-		what = fmt.Sprintf("a bulk string of %d bytes, %d received", announced, received)
+		description = fmt.Sprintf("a bulk string of %d bytes, %d received", announced, received)
 		if received >= announced {
-			what = fmt.Sprintf("CR LF after a bulk string of %d bytes", announced)
+			description = fmt.Sprintf("CR LF after a bulk string of %d bytes", announced)
 		}
 	case wantOverrun:
-		what = fmt.Sprintf("the end of a bulk string announced as %d bytes, %d received", d.end-d.start, len(b)-d.start)
+		description = fmt.Sprintf("the end of a bulk string announced as %d bytes, %d received", d.end-d.start, len(b)-d.start)
 	default: // wantType
 	}
 	for i := d.depth - 1; i >= 0; i-- {
-		a := d.open[i]
-		what = fmt.Sprintf("element %d of %d: %s", a.total-a.left+1, a.total, what)
+		a := d.openArrays[i]
+		description = fmt.Sprintf("element %d of %d: %s", a.total-a.remaining+1, a.total, description)
 	}
-	return what
+	return description
 }

@@ -19,32 +19,32 @@ func (d *decoder) readNumber(b []byte) error {
 			d.phase = wantLF
 			return d.lineFeed(b, d.pos, "CR LF after "+d.numberName())
 		}
-		if expected := d.digit(c); expected != "" {
+		if expected := d.addDigit(c); expected != "" {
 			return d.fail(b, d.numberRule(), d.pos, expected)
 		}
 	}
 	return ErrShort
 }
 
-// digit adds the next byte of a number, or returns what is expected instead.
-func (d *decoder) digit(c byte) (expected string) {
+// addDigit adds the next byte of a number, or returns what is expected instead.
+func (d *decoder) addDigit(c byte) (expected string) {
 	isLength, isDigit := d.kind != Integer, '0' <= c && c <= '9'
 	switch {
-	case d.pos == d.start && d.sign(c):
+	case d.pos == d.start && d.readSign(c):
 		return ""
-	case isLength && d.neg:
-		return d.minusOne(c)
+	case isLength && d.isNegative:
+		return d.readMinusOne(c)
 	case !isDigit:
 		return d.expectedDigit(c)
 	case isLength && d.num == 0 && d.digits > 0:
 		return "CR LF: a length has no leading zeros"
 	}
-	most := uint64(math.MaxInt64)
-	if d.neg {
-		most++
+	limit := uint64(math.MaxInt64)
+	if d.isNegative {
+		limit++
 	}
 	digit := uint64(c - '0')
-	if d.num > (most-digit)/10 {
+	if d.num > (limit-digit)/10 {
 		return "a number that fits into 64 bits"
 	}
 	d.num = d.num*10 + digit
@@ -58,19 +58,19 @@ func (d *decoder) expectedDigit(c byte) string {
 	case d.digits > 0:
 		return "a digit or CR LF in " + d.numberName()
 	case c == '?':
-		return "a digit in " + d.numberName() + ofRESP3(c)
+		return "a digit in " + d.numberName() + resp3Remark(c)
 	}
 	return "a digit in " + d.numberName()
 }
 
-// sign reads the first byte of a number if it is a sign. A length has no plus.
-func (d *decoder) sign(c byte) bool {
-	d.neg = c == '-'
-	return d.neg || c == '+' && d.kind == Integer
+// readSign reads the first byte of a number if it is a sign. A length has no plus.
+func (d *decoder) readSign(c byte) bool {
+	d.isNegative = c == '-'
+	return d.isNegative || c == '+' && d.kind == Integer
 }
 
-// minusOne reads a byte after the minus of a length.
-func (d *decoder) minusOne(c byte) (expected string) {
+// readMinusOne reads a byte after the minus of a length.
+func (d *decoder) readMinusOne(c byte) (expected string) {
 	switch {
 	case d.digits > 0:
 		return "CR LF after -1, the only negative length"
@@ -90,7 +90,7 @@ func (d *decoder) readLF(b []byte) error {
 	}
 	d.pos++
 	if d.pos > d.limit {
-		return d.tooLong(b, d.start)
+		return d.tooLongError(b, d.start)
 	}
 	switch d.kind {
 	case BulkString:
@@ -99,7 +99,7 @@ func (d *decoder) readLF(b []byte) error {
 		return d.arrayHeader(b)
 	default:
 		num := int64(d.num)
-		if d.neg {
+		if d.isNegative {
 			num = -num // right for -1<<63 too: conversion and negation both wrap
 		}
 		d.add(node{kind: Integer, num: num})
@@ -109,7 +109,7 @@ func (d *decoder) readLF(b []byte) error {
 
 func (d *decoder) bulkHeader(b []byte) error {
 	switch {
-	case d.neg:
+	case d.isNegative:
 		d.add(node{kind: NullBulk})
 		return nil
 	case d.num == 0 && d.depth == 0:
@@ -119,7 +119,7 @@ func (d *decoder) bulkHeader(b []byte) error {
 	case d.num > maxBulk:
 		return d.fail(b, RuleLength, d.start, "a length of at most 512 MiB, which is the longest string that RESP has")
 	case d.num > uint64(max(0, d.limit-d.pos-len(crlf))):
-		return d.tooLong(b, d.start)
+		return d.tooLongError(b, d.start)
 	}
 	d.start = d.pos
 	d.end = d.pos + int(d.num)
@@ -128,7 +128,7 @@ func (d *decoder) bulkHeader(b []byte) error {
 }
 
 func (d *decoder) arrayHeader(b []byte) error {
-	if d.neg {
+	if d.isNegative {
 		err := d.readOn(b, RuleNull, d.start-1, "$-1 for the null bulk string")
 		if err == nil {
 			d.add(node{kind: NullBulk})
@@ -136,14 +136,14 @@ func (d *decoder) arrayHeader(b []byte) error {
 		return err
 	}
 	if d.num > uint64(maxElements-d.elements) || d.num > uint64((d.limit-d.pos)/minElement) {
-		return d.tooLong(b, d.start)
+		return d.tooLongError(b, d.start)
 	}
 	d.elements += int(d.num)
 	d.add(node{kind: Array, num: int64(d.num)})
 	return nil
 }
 
-func (d *decoder) tooLong(b []byte, offset int) error {
+func (d *decoder) tooLongError(b []byte, offset int) error {
 	return d.fail(b, RuleTooLong, offset, "a reply of at most "+strconv.Itoa(d.limit)+
 		" bytes and "+strconv.Itoa(maxElements)+" array elements")
 }

@@ -16,7 +16,7 @@ import (
 
 func TestDecodeLegal(t *testing.T) {
 	t.Parallel()
-	for _, v := range legal {
+	for _, v := range legalReplies {
 		t.Run(v.bytes, func(t *testing.T) {
 			t.Parallel()
 			for _, after := range []string{"", "+", "\r\n", "garbage"} {
@@ -32,7 +32,7 @@ func TestDecodeLegal(t *testing.T) {
 // Every proper beginning of a legal reply is short, nothing else.
 func TestDecodeShort(t *testing.T) {
 	t.Parallel()
-	for _, v := range legal {
+	for _, v := range legalReplies {
 		for i := range len(v.bytes) {
 			r, n, err := fwp.Decode([]byte(v.bytes[:i]), limit)
 			assert.Equal(t, fwp.ErrShort, err, "%q", v.bytes[:i])
@@ -44,7 +44,7 @@ func TestDecodeShort(t *testing.T) {
 
 func TestDecodeBroken(t *testing.T) {
 	t.Parallel()
-	for _, v := range broken {
+	for _, v := range brokenReplies {
 		t.Run(v.bytes, func(t *testing.T) {
 			t.Parallel()
 			_, n, err := fwp.Decode([]byte(v.bytes), limit)
@@ -67,7 +67,7 @@ func TestDecodeBroken(t *testing.T) {
 // is the same whatever follows.
 func TestDecodeBrokenIsFinal(t *testing.T) {
 	t.Parallel()
-	for _, v := range broken {
+	for _, v := range brokenReplies {
 		failed := false
 		for i := range len(v.bytes) + 1 {
 			_, _, err := fwp.Decode([]byte(v.bytes[:i]), limit)
@@ -90,10 +90,10 @@ func TestDecodeFailsEarly(t *testing.T) {
 		"H", "\x16", "$x", "$5x", "$0\r\n", "$00", "$-0", "$5\n", "$5\rx", "+O\n", "+O\rK", "*-1\r\n",
 		"$5\r\nhellox", "$5\r\nhello\rx", "$257\r\n", ":1x", "*1\r\nx", "$5\r\nh\xc3\xa9llox",
 	} {
-		whole := []byte(text)
-		_, _, err := fwp.Decode(whole[:len(whole)-1], limit)
-		assert.Equal(t, fwp.ErrShort, err, "%q", whole[:len(whole)-1])
-		_, _, err = fwp.Decode(whole, limit)
+		data := []byte(text)
+		_, _, err := fwp.Decode(data[:len(data)-1], limit)
+		assert.Equal(t, fwp.ErrShort, err, "%q", data[:len(data)-1])
+		_, _, err = fwp.Decode(data, limit)
 		var syntax *fwp.SyntaxError
 		assert.ErrorAs(t, err, &syntax, "%q", text)
 	}
@@ -188,11 +188,11 @@ func TestWords(t *testing.T) {
 	for k, want := range kinds {
 		assert.Equal(t, want, k.String())
 	}
-	seen := map[string]bool{}
+	names := map[string]bool{}
 	for r := fwp.RuleType; r <= fwp.RuleDepth; r++ {
 		assert.NotContains(t, r.String(), "rule")
-		assert.False(t, seen[r.String()], r.String())
-		seen[r.String()] = true
+		assert.False(t, names[r.String()], r.String())
+		names[r.String()] = true
 	}
 	assert.Equal(t, "rule 0", fwp.Rule(0).String())
 

@@ -58,9 +58,9 @@ const (
 
 // excerpt quotes the first bytes of b as a Go string literal, or returns none if
 // there are no bytes.
-func excerpt(b []byte, none string) string {
+func excerpt(b []byte, placeholder string) string {
 	if len(b) == 0 {
-		return none
+		return placeholder
 	}
 	if len(b) > excerptAfter {
 		return strconv.Quote(string(b[:excerptAfter])) + "..."
@@ -69,8 +69,8 @@ func excerpt(b []byte, none string) string {
 }
 
 // excerptAt quotes the bytes of b at offset, and those shortly before it.
-func excerptAt(b []byte, offset int, none string) string {
-	got := excerpt(b[offset:], none)
+func excerptAt(b []byte, offset int, placeholder string) string {
+	got := excerpt(b[offset:], placeholder)
 	if offset == 0 {
 		return got
 	}

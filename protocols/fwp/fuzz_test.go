@@ -20,10 +20,10 @@ import (
 // FuzzDecode holds that replies come out as they went in, that an error stays the
 // same whatever follows, and that it does not matter how a stream is cut.
 func FuzzDecode(f *testing.F) {
-	for _, v := range legal {
+	for _, v := range legalReplies {
 		f.Add([]byte(v.bytes), uint16(len(v.bytes)/2))
 	}
-	for _, v := range broken {
+	for _, v := range brokenReplies {
 		f.Add([]byte(v.bytes), uint16(len(v.bytes)/2))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, cut uint16) {
@@ -51,9 +51,9 @@ func checkDecode(t *testing.T, b []byte) {
 	case err == nil:
 		require.Positive(t, n)
 		require.LessOrEqual(t, n, min(len(b), limit))
-		again, m, err := fwp.Decode(encode(nil, r), 2*limit)
+		decoded, m, err := fwp.Decode(encode(nil, r), 2*limit)
 		require.NoError(t, err)
-		require.Equal(t, r, again)
+		require.Equal(t, r, decoded)
 		if !strings.Contains(kinds(r), "integer") {
 			require.Equal(t, b[:n], encode(nil, r))
 			require.Equal(t, n, m)
@@ -174,7 +174,7 @@ func FuzzParseCommand(f *testing.F) {
 		require.Equal(t, string(line)+"\r\n", string(fwp.AppendCommand(nil, split)))
 
 		c, err := fwp.ParseCommand(line)
-		require.Equal(t, plainlyLegal(string(line)), err == nil, "%v", err)
+		require.Equal(t, isLegal(string(line)), err == nil, "%v", err)
 		if err == nil {
 			require.Equal(t, split, c)
 			return
@@ -187,7 +187,7 @@ func FuzzParseCommand(f *testing.F) {
 	})
 }
 
-func plainlyLegal(line string) bool {
+func isLegal(line string) bool {
 	if strings.ContainsAny(line, "\r\n") || !utf8.ValidString(line) {
 		return false
 	}
@@ -217,23 +217,23 @@ func FuzzJob(f *testing.F) {
 		if first.UnmarshalJSON(data) != nil {
 			return
 		}
-		once, err := first.MarshalJSON()
+		out, err := first.MarshalJSON()
 		require.NoError(t, err)
-		_, err = fwp.ParseCommand(append([]byte("PUSH "), once...))
-		require.Equal(t, utf8.Valid(once), err == nil, "%v", err)
+		_, err = fwp.ParseCommand(append([]byte("PUSH "), out...))
+		require.Equal(t, utf8.Valid(out), err == nil, "%v", err)
 
-		require.NoError(t, second.UnmarshalJSON(once))
-		twice, err := second.MarshalJSON()
+		require.NoError(t, second.UnmarshalJSON(out))
+		out2, err := second.MarshalJSON()
 		require.NoError(t, err)
-		require.Equal(t, string(once), string(twice))
-		requireKept(t, data, once)
+		require.Equal(t, string(out), string(out2))
+		requireSameFields(t, data, out)
 	})
 }
 
-// requireKept compares two work units value by value, numbers as they are written.
+// requireSameFields compares two work units value by value, numbers as they are written.
 // The second may lack optional fields that are null or blank in the first, and have
 // required ones that the first lacks.
-func requireKept(t *testing.T, from, to []byte) {
+func requireSameFields(t *testing.T, from, to []byte) {
 	t.Helper()
 	read := func(b []byte) (all map[string]any) {
 		d := json.NewDecoder(bytes.NewReader(b))
@@ -241,19 +241,19 @@ func requireKept(t *testing.T, from, to []byte) {
 		require.NoError(t, d.Decode(&all))
 		return all
 	}
-	was, is := read(from), read(to)
-	for key, value := range was {
+	want, got := read(from), read(to)
+	for key, value := range want {
 		if value == json.Number("-0") {
-			value = is[key] // an integer field's 0
+			value = got[key] // an integer field's 0
 		}
-		if _, kept := is[key]; !kept {
+		if _, ok := got[key]; !ok {
 			assert.Contains(t, []any{nil, ""}, value, key)
 			continue
 		}
-		assert.Equal(t, value, is[key], key)
+		assert.Equal(t, value, got[key], key)
 	}
-	for key := range is {
-		if _, had := was[key]; !had {
+	for key := range got {
+		if _, ok := want[key]; !ok {
 			assert.Contains(t, []string{"jid", "jobtype", "args"}, key)
 		}
 	}
@@ -278,12 +278,12 @@ func FuzzParseHi(f *testing.F) {
 		if !json.Valid(hash) {
 			t.Errorf("%q is no JSON, and is taken", hash)
 		}
-		var again struct {
+		var fields struct {
 			V, I json.Number
 			S    *string
 		}
-		if err := json.Unmarshal(hash, &again); err == nil && again.S != nil && hi.Protected && *again.S != hi.Salt {
-			t.Errorf("the salt %q is taken for %q", *again.S, hi.Salt)
+		if err := json.Unmarshal(hash, &fields); err == nil && fields.S != nil && hi.Protected && *fields.S != hi.Salt {
+			t.Errorf("the salt %q is taken for %q", *fields.S, hi.Salt)
 		}
 		if _, err := fwp.PasswordHash("x", hi.Salt, min(hi.Iterations, 10)); hi.Protected && err != nil && hi.Iterations > 0 {
 			t.Errorf("%+v: %v", hi, err)

@@ -121,8 +121,8 @@ func TestPasswordHash(t *testing.T) {
 // What is refused is refused before any hashing, which would never end.
 func TestPasswordHashBounds(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []int{0, -1, math.MinInt, fwp.MaxIterations + 1, math.MaxInt} {
-		got, err := fwp.PasswordHash("foobar", "salt", bad)
+	for _, iterations := range []int{0, -1, math.MinInt, fwp.MaxIterations + 1, math.MaxInt} {
+		got, err := fwp.PasswordHash("foobar", "salt", iterations)
 		require.ErrorContains(t, err, "outside 1 to 1048576")
 		assert.Empty(t, got)
 	}

@@ -62,7 +62,7 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 	for _, f := range job.fields() {
 		raw, found := all[f.name]
 		delete(all, f.name)
-		if !found || isNull(raw) && !f.required {
+		if !found || isNull(raw) && !f.isRequired {
 			continue
 		}
 		if err := f.set(raw); err != nil {
@@ -90,7 +90,7 @@ func (j Job) MarshalJSON() ([]byte, error) {
 	}
 	out := []byte{'{'}
 	for _, f := range append(fields, extra...) {
-		if f.omitted() {
+		if f.isOmitted() {
 			continue
 		}
 		if len(out) > 1 {
@@ -106,18 +106,18 @@ func (j Job) MarshalJSON() ([]byte, error) {
 // fields lists the fields of the specification's tables, in their order.
 func (j *Job) fields() []jobField {
 	return []jobField{
-		{name: "jid", required: true, text: &j.JID},
-		{name: "jobtype", required: true, text: &j.Type},
-		{name: "args", required: true, raw: &j.Args, opens: '['},
+		{name: "jid", isRequired: true, text: &j.JID},
+		{name: "jobtype", isRequired: true, text: &j.Type},
+		{name: "args", isRequired: true, raw: &j.Args, firstByte: '['},
 		{name: "queue", text: &j.Queue},
 		{name: "reserve_for", number: &j.ReserveFor},
 		{name: "at", text: &j.At},
 		{name: "retry", number: &j.Retry},
 		{name: "backtrace", number: &j.Backtrace},
 		{name: "created_at", text: &j.CreatedAt},
-		{name: "custom", raw: &j.Custom, opens: '{'},
+		{name: "custom", raw: &j.Custom, firstByte: '{'},
 		{name: "enqueued_at", text: &j.EnqueuedAt},
-		{name: "failure", raw: &j.Failure, opens: '{'},
+		{name: "failure", raw: &j.Failure, firstByte: '{'},
 	}
 }
 

@@ -13,12 +13,12 @@ import (
 
 // jobField connects a JSON key with a field of a Job: one of text, number and raw.
 type jobField struct {
-	name     string
-	required bool
-	text     *string
-	number   **int64
-	raw      *json.RawMessage
-	opens    byte // the first byte of a raw value; 0: any value
+	name       string
+	isRequired bool
+	text       *string
+	number     **int64
+	raw        *json.RawMessage
+	firstByte  byte // the first byte of a raw value; 0: any value
 }
 
 // set reads a value from raw.
@@ -38,17 +38,17 @@ func (f jobField) set(raw json.RawMessage) (err error) {
 
 func (f jobField) checkShape(raw json.RawMessage) error {
 	switch {
-	case f.opens == '[' && raw[0] != '[':
+	case f.firstByte == '[' && raw[0] != '[':
 		return fmt.Errorf("expected an array, got %s", excerpt(raw, "nothing"))
-	case f.opens == '{' && raw[0] != '{':
+	case f.firstByte == '{' && raw[0] != '{':
 		return fmt.Errorf("expected an object, got %s", excerpt(raw, "nothing"))
 	}
 	return nil
 }
 
-func (f jobField) omitted() bool {
+func (f jobField) isOmitted() bool {
 	switch {
-	case f.required:
+	case f.isRequired:
 		return false
 	case f.text != nil:
 		return *f.text == ""
@@ -97,8 +97,8 @@ func appendString(dst []byte, s string) ([]byte, error) {
 }
 
 // extraFields lists extra by name and refuses the names of the fields of a Job.
-func extraFields(extra map[string]json.RawMessage, known []jobField) ([]jobField, error) {
-	for _, f := range known {
+func extraFields(extra map[string]json.RawMessage, jobFields []jobField) ([]jobField, error) {
+	for _, f := range jobFields {
 		if _, found := extra[f.name]; found {
 			return nil, fmt.Errorf("%s: stands in Extra and has a field of its own", f.name)
 		}

@@ -26,7 +26,7 @@ func members(data []byte) (map[string]json.RawMessage, error) {
 		if !utf8.Valid(data[before:d.InputOffset()]) {
 			return nil, fmt.Errorf("key %s is not UTF-8", excerpt([]byte(key), `""`))
 		}
-		if _, twice := all[key]; twice {
+		if _, isRepeated := all[key]; isRepeated {
 			return nil, fmt.Errorf("key %s occurs twice", excerpt([]byte(key), `""`))
 		}
 		var value json.RawMessage

@@ -15,10 +15,10 @@ import (
 // concurrent use.
 // (Server Protocol Sender; RESP)
 type Reader struct {
-	in     input.Reader // its offset is the number of bytes of all replies that were returned
-	dec    decoder
-	broken error // the stream's SyntaxError: final
-	lapse  *SyntaxError
+	in       input.Reader // its offset is the number of bytes of all replies that were returned
+	dec      decoder
+	finalErr error // the stream's SyntaxError: final
+	lapse    *SyntaxError
 }
 
 // NewReader returns a Reader on r that refuses replies of more than limit bytes,
@@ -34,7 +34,7 @@ func (r *Reader) SetLimit(limit int) { r.dec.limit = newDecoder(limit).limit }
 // ReadOn makes Read accept replies with one of these mistakes, as far as it is clear where the reply ends: a line
 // ends with LF alone; the null is *-1 or an empty bulk string; a length counts characters instead of bytes.
 // [Reader.Lapse] returns the mistake.
-func (r *Reader) ReadOn() { r.dec.on = true }
+func (r *Reader) ReadOn() { r.dec.isReadingOn = true }
 
 // Lapse returns the first mistake in the reply that Read returned last, or in the reply that is not complete yet. It
 // is nil if there is none. Without [Reader.ReadOn] such a mistake is an error of Read instead.
@@ -50,8 +50,8 @@ func (r *Reader) Lapse() *SyntaxError { return cmp.Or(r.dec.lapse, r.lapse) }
 // underlying reader's; after a deadline Read can be called again and continues where
 // it was.
 func (r *Reader) Read() (Reply, error) {
-	if r.broken != nil {
-		return Reply{}, r.broken
+	if r.finalErr != nil {
+		return Reply{}, r.finalErr
 	}
 	r.lapse = nil
 	for {
@@ -78,7 +78,7 @@ func (r *Reader) take() Reply {
 		r.lapse.Offset += r.in.Offset()
 	}
 	r.in.Discard(n)
-	r.dec = decoder{limit: r.dec.limit, on: r.dec.on, nodes: r.dec.nodes[:0]} // the memory for nodes is kept
+	r.dec = decoder{limit: r.dec.limit, isReadingOn: r.dec.isReadingOn, nodes: r.dec.nodes[:0]} // the memory for nodes is kept
 	return reply
 }
 
@@ -86,7 +86,7 @@ func (r *Reader) fail(err error) error {
 	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
 		syntax.Offset += r.in.Offset()
 	}
-	r.broken = err
+	r.finalErr = err
 	return err
 }
 
@@ -100,8 +100,8 @@ func (r *Reader) Buffered() []byte { return r.in.Buffered() }
 // Pending describes the missing part of an incomplete reply, such as "a bulk string of 100 bytes, 57 received". It is
 // empty between replies and after a syntax error. Only the goroutine that calls Read may call it, between two calls.
 func (r *Reader) Pending() string {
-	if r.broken != nil || len(r.in.Buffered()) == 0 || r.dec.phase == wantType && r.dec.pos == 0 {
+	if r.finalErr != nil || len(r.in.Buffered()) == 0 || r.dec.phase == wantType && r.dec.pos == 0 {
 		return ""
 	}
-	return r.dec.missing(r.in.Buffered())
+	return r.dec.describeMissing(r.in.Buffered())
 }

@@ -53,7 +53,7 @@ func splits(b []byte) []io.Reader {
 
 func TestReaderLegal(t *testing.T) {
 	t.Parallel()
-	for _, v := range legal {
+	for _, v := range legalReplies {
 		for _, src := range splits([]byte(v.bytes)) {
 			r := fwp.NewReader(src, limit)
 			got, err := r.Read()
@@ -72,12 +72,12 @@ func TestReaderLegal(t *testing.T) {
 func TestReaderStream(t *testing.T) {
 	t.Parallel()
 	var stream []byte
-	for _, v := range legal {
+	for _, v := range legalReplies {
 		stream = append(stream, v.bytes...)
 	}
 	for _, src := range splits(stream) {
 		r := fwp.NewReader(src, limit)
-		for _, v := range legal {
+		for _, v := range legalReplies {
 			got, err := r.Read()
 			require.NoError(t, err)
 			require.Equal(t, v.want, got)
@@ -90,7 +90,7 @@ func TestReaderStream(t *testing.T) {
 func TestReaderBroken(t *testing.T) {
 	t.Parallel()
 	const before = "+OK\r\n$2\r\nhi\r\n"
-	for _, v := range broken {
+	for _, v := range brokenReplies {
 		for _, src := range splits([]byte(before + v.bytes + "\r\n+OK\r\n")) {
 			r := fwp.NewReader(src, limit)
 			_, err := r.Read()
@@ -99,8 +99,8 @@ func TestReaderBroken(t *testing.T) {
 			require.NoError(t, err)
 			_, err = r.Read()
 			assertSyntax(t, err, v.rule, v.offset+int64(len(before)))
-			_, again := r.Read()
-			require.Same(t, err, again, "a syntax error is final")
+			_, second := r.Read()
+			require.Same(t, err, second, "a syntax error is final")
 			require.EqualValues(t, len(before), r.Offset())
 			require.Empty(t, r.Pending())
 		}
@@ -109,7 +109,7 @@ func TestReaderBroken(t *testing.T) {
 
 func TestReaderTruncated(t *testing.T) {
 	t.Parallel()
-	for _, v := range legal {
+	for _, v := range legalReplies {
 		for i := 1; i < len(v.bytes); i++ {
 			for _, src := range splits([]byte("+\r\n" + v.bytes[:i])) {
 				r := fwp.NewReader(src, limit)
@@ -164,7 +164,7 @@ func TestReaderPending(t *testing.T) {
 	}
 }
 
-func TestReaderSaysWhatIsMissing(t *testing.T) {
+func TestReaderTruncatedMessage(t *testing.T) {
 	t.Parallel()
 	_, err := fwp.NewReader(strings.NewReader("$100\r\nhello"), 0).Read()
 	assert.EqualError(t, err, "reply syntax (truncated): byte 11: expected a bulk string of 100 bytes, 5 received, "+
@@ -174,7 +174,7 @@ func TestReaderSaysWhatIsMissing(t *testing.T) {
 // A deadline does not lose the bytes before it.
 func TestReaderGoesOnAfterDeadline(t *testing.T) {
 	t.Parallel()
-	for _, v := range legal {
+	for _, v := range legalReplies {
 		for i := range len(v.bytes) {
 			src := &pieces{all: [][]byte{[]byte(v.bytes[:i])}, end: os.ErrDeadlineExceeded}
 			r := fwp.NewReader(src, limit)
@@ -197,7 +197,7 @@ func TestReaderErrors(t *testing.T) {
 	_, err = r.Read()
 	assert.Equal(t, boom, err, "a source's error comes as it is, even inside a reply")
 
-	r = fwp.NewReader(&once{text: "+OK\r\n+O", err: boom}, 0)
+	r = fwp.NewReader(&onceReader{text: "+OK\r\n+O", err: boom}, 0)
 	_, err = r.Read()
 	require.NoError(t, err)
 	_, err = r.Read()
@@ -210,13 +210,13 @@ func TestReaderErrors(t *testing.T) {
 	assert.Equal(t, io.ErrNoProgress, err)
 }
 
-// once gives all its text and an error in one Read, and then the end.
-type once struct {
+// onceReader gives all its text and an error in one Read, and then the end.
+type onceReader struct {
 	text string
 	err  error
 }
 
-func (o *once) Read(b []byte) (int, error) {
+func (o *onceReader) Read(b []byte) (int, error) {
 	n := copy(b, o.text)
 	err := o.err
 	o.text, o.err = "", io.EOF
@@ -263,11 +263,11 @@ func TestReaderSizes(t *testing.T) {
 //nolint:paralleltest // counts what the whole process allocates
 func TestReaderTrustsNoLength(t *testing.T) {
 	for _, text := range []string{"$60000000\r\nx", "*65536\r\n"} {
-		used := allocated(func() {
+		allocs := measureAllocs(func() {
 			_, err := fwp.NewReader(strings.NewReader(text), 0).Read()
 			require.Error(t, err)
 		})
-		assert.Less(t, used, uint64(64<<10), "%q", text)
+		assert.Less(t, allocs, uint64(64<<10), "%q", text)
 	}
 }
 
@@ -277,15 +277,15 @@ func TestReaderTrustsNoLength(t *testing.T) {
 func TestReaderGrowsByDoubling(t *testing.T) {
 	const size = 4 << 20
 	reply := fwp.AppendBulk(nil, make([]byte, size))
-	used := allocated(func() {
+	allocs := measureAllocs(func() {
 		_, err := fwp.NewReader(iotest.HalfReader(bytes.NewReader(reply)), 0).Read()
 		require.NoError(t, err)
 	})
-	assert.Less(t, used, uint64(5*size))
+	assert.Less(t, allocs, uint64(5*size))
 }
 
-// allocated is for tests that are not parallel.
-func allocated(do func()) uint64 {
+// measureAllocs is for tests that are not parallel.
+func measureAllocs(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	do()

@@ -6,8 +6,8 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// legal are replies as bytes, written by hand, and what they mean.
-var legal = []struct {
+// legalReplies are replies as bytes, written by hand, and what they mean.
+var legalReplies = []struct {
 	bytes string
 	want  fwp.Reply
 }{
@@ -44,9 +44,9 @@ var legal = []struct {
 		array(array(array(array(array(array(array(array(integer(1)))))))))},
 }
 
-// broken are bytes that no server may send. All of them but the truncated ones are
+// brokenReplies are bytes that no server may send. All of them but the truncated ones are
 // broken however they go on, and where they are cut does not change the verdict.
-var broken = []struct {
+var brokenReplies = []struct {
 	bytes    string
 	rule     fwp.Rule
 	offset   int64

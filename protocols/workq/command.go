@@ -74,8 +74,8 @@ type spec struct {
 	flags  []string
 }
 
-// blocks reports whether a block follows the line.
-func (s spec) blocks() bool { return s.params != nil && s.params[len(s.params)-1] == paramSize }
+// hasBlock reports whether a block follows the line.
+func (s spec) hasBlock() bool { return s.params != nil && s.params[len(s.params)-1] == paramSize }
 
 var specs = map[string]spec{
 	Add: {
@@ -151,20 +151,20 @@ func ParseCommand(b []byte) (c Command, n int, err error) {
 		return c, 0, ErrShort
 	}
 	n = end + 1
-	line, whole := bytes.CutSuffix(b[:end], []byte("\r"))
-	if !whole {
+	line, ok := bytes.CutSuffix(b[:end], []byte("\r"))
+	if !ok {
 		return c, n, &CommandError{Reason: "the line does not end with CRLF"}
 	}
 	c, err = ParseLine(string(line))
-	size, counted := announced(string(line))
+	size, hasSize := blockSize(string(line))
 	switch block := b[n:]; {
-	case !counted:
+	case !hasSize:
 		return c, n, err
 	case size > 2*MaxBlock:
 		return c, 0, err
 	case size < len(block) && block[size] != '\r', size+1 < len(block) && block[size+1] != '\n':
-		const why = "the block does not end with CRLF where its size says"
-		return c, 0, cmp.Or(err, error(&CommandError{Verb: c.Verb, Reason: why}))
+		const reason = "the block does not end with CRLF where its size says"
+		return c, 0, cmp.Or(err, error(&CommandError{Verb: c.Verb, Reason: reason}))
 	case size+1 >= len(block):
 		return c, 0, ErrShort
 	default:
@@ -173,19 +173,19 @@ func ParseCommand(b []byte) (c Command, n int, err error) {
 	}
 }
 
-// announced returns the size of the block that follows a line, if the line has as many arguments as its command takes
+// blockSize returns the size of the block that follows a line, if the line has as many arguments as its command takes
 // and the last one is a size.
-func announced(line string) (size int, ok bool) {
+func blockSize(line string) (size int, ok bool) {
 	words := strings.Split(line, " ")
-	s, args := specs[words[0]], withoutFlags(words[1:])
-	if !s.blocks() || len(args) != len(s.params) {
+	s, args := specs[words[0]], cutFlags(words[1:])
+	if !s.hasBlock() || len(args) != len(s.params) {
 		return 0, false
 	}
 	v, ok := Number(args[len(args)-1], 1<<40)
 	return int(v), ok //nolint:gosec // at most 2^40
 }
 
-func withoutFlags(words []string) []string {
+func cutFlags(words []string) []string {
 	i := slices.IndexFunc(words, isFlag)
 	if i < 0 {
 		return words
@@ -202,29 +202,29 @@ func ParseLine(line string) (c Command, err error) {
 	if c.Verb == Inspect && len(words) > 0 {
 		c.Verb, words = c.Verb+" "+words[0], words[1:]
 	}
-	s, known := specs[c.Verb]
-	if !known {
+	s, ok := specs[c.Verb]
+	if !ok {
 		return c, &CommandError{Verb: c.Verb, Reason: fmt.Sprintf("%q is not a command", c.Verb)}
 	}
-	args := withoutFlags(words)
+	args := cutFlags(words)
 	flags := words[len(args):]
-	part, why := c.arguments(s, args)
-	if why == "" {
-		part, why = c.flags(s, flags)
+	part, reason := c.arguments(s, args)
+	if reason == "" {
+		part, reason = c.flags(s, flags)
 	}
-	if why != "" {
-		return c, &CommandError{c.Verb, why, part}
+	if reason != "" {
+		return c, &CommandError{c.Verb, reason, part}
 	}
 	return c, nil
 }
 
 // arguments reads the words before the flags, and returns which is wrong, and why.
-func (c *Command) arguments(s spec, args []string) (part, why string) {
-	if many := len(s.params) > 0 && s.params[0] == paramNames; many && len(args) > len(s.params) {
+func (c *Command) arguments(s spec, args []string) (part, reason string) {
+	if hasNames := len(s.params) > 0 && s.params[0] == paramNames; hasNames && len(args) > len(s.params) {
 		names := len(args) - len(s.params) + 1
 		for _, name := range args[:names-1] {
-			if why = c.argument(paramName, name); why != "" {
-				return paramWords[paramName], why
+			if reason = c.argument(paramName, name); reason != "" {
+				return paramWords[paramName], reason
 			}
 		}
 		args = args[names-1:]
@@ -236,8 +236,8 @@ func (c *Command) arguments(s spec, args []string) (part, why string) {
 		return part, fmt.Sprintf("%s has %d arguments, and not %d", c.Verb, len(s.params), len(args))
 	}
 	for i, p := range s.params {
-		if why = c.argument(p, args[i]); why != "" {
-			return paramWords[p], why
+		if reason = c.argument(p, args[i]); reason != "" {
+			return paramWords[p], reason
 		}
 	}
 	return "", ""
@@ -275,8 +275,8 @@ func (c *Command) argument(p param, word string) string {
 
 // flags reads the flags, and returns which is wrong, and why. For schedule and run the document gives a priority from 0
 // to 2^32, and one of 32 bits with a sign: each is taken.
-func (c *Command) flags(s spec, words []string) (part, why string) {
-	seen := map[string]bool{}
+func (c *Command) flags(s spec, words []string) (part, reason string) {
+	keys := map[string]bool{}
 	for _, word := range words {
 		key, value, ok := strings.Cut(strings.TrimPrefix(word, "-"), "=")
 		switch {
@@ -284,15 +284,15 @@ func (c *Command) flags(s spec, words []string) (part, why string) {
 			return "flag", fmt.Sprintf("%q is not a flag of the form -key=value", word)
 		case !slices.Contains(s.flags, key):
 			return "flag", fmt.Sprintf("%s has no flag -%s", c.Verb, key)
-		case seen[key]:
+		case keys[key]:
 			return "flag", fmt.Sprintf("the flag -%s is there twice", key)
 		}
-		seen[key] = true
+		keys[key] = true
 		var err error
 		switch key {
 		case Priority:
 			c.Priority, err = strconv.ParseInt(value, 10, 64)
-			ok = err == nil && c.Priority >= MinPriority && c.Priority <= highest(c.Verb)
+			ok = err == nil && c.Priority >= MinPriority && c.Priority <= maxPriority(c.Verb)
 		case MaxAttempts:
 			c.MaxAttempts, ok = Number(value, 255)
 		case MaxFails:
@@ -305,7 +305,7 @@ func (c *Command) flags(s spec, words []string) (part, why string) {
 	return "", ""
 }
 
-func highest(verb string) int64 {
+func maxPriority(verb string) int64 {
 	if verb == Add {
 		return MaxPriority
 	}

@@ -59,8 +59,8 @@ func TestMalformedCommands(t *testing.T) {
 	add := "add " + id + " ping 1000 60000 4"
 	for text, want := range map[string]struct {
 		reason string
-		left   string // behind what it takes
-		lost   bool   // where the next command begins is not known
+		rest   string // behind what it takes
+		isLost bool   // where the next command begins is not known
 	}{
 		"add\r\nx":                                        {"add has 5 arguments, and not 0", "x", false},
 		"nonsense\r\nx":                                   {`"nonsense" is not a command`, "x", false},
@@ -93,13 +93,13 @@ func TestMalformedCommands(t *testing.T) {
 	} {
 		_, n, err := workq.ParseCommand([]byte(text))
 		name := text[:min(60, len(text))]
-		malformed, is := errors.AsType[*workq.CommandError](err)
-		require.True(t, is, name)
+		malformed, ok := errors.AsType[*workq.CommandError](err)
+		require.True(t, ok, name)
 		assert.Equal(t, want.reason, malformed.Reason, name)
-		if want.lost {
+		if want.isLost {
 			assert.Zero(t, n, name)
 		} else {
-			assert.Equal(t, want.left, text[n:], name)
+			assert.Equal(t, want.rest, text[n:], name)
 		}
 	}
 }
@@ -124,9 +124,9 @@ func FuzzCommand(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, m, err := workq.ParseCommand(b[:n])
+		other, m, err := workq.ParseCommand(b[:n])
 		require.NoError(t, err)
 		assert.Equal(t, n, m)
-		assert.Equal(t, c, again)
+		assert.Equal(t, c, other)
 	})
 }

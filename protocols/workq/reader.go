@@ -43,11 +43,11 @@ func (e *SyntaxError) Error() string {
 
 // Reader reads replies from a stream, strictly and within a limit. One goroutine at a time may use it.
 type Reader struct {
-	in     input.Reader
-	limit  int
-	short  *shortError // what an unfinished reply needs, nil between two
-	lapses bool
-	lapse  *SyntaxError
+	in            input.Reader
+	limit         int
+	missing       *shortError // what an unfinished reply needs, nil between two
+	acceptsLapses bool
+	lapse         *SyntaxError
 }
 
 // NewReader returns a Reader that refuses replies of more than limit bytes.
@@ -57,7 +57,7 @@ func NewReader(from io.Reader, limit int) *Reader {
 
 // AcceptLapses makes Read accept a line that ends with LF alone, and a success with another word than OK.
 // [Reader.Lapse] returns the mistake. (Protocol)
-func (r *Reader) AcceptLapses() { r.lapses = true }
+func (r *Reader) AcceptLapses() { r.acceptsLapses = true }
 
 // Lapse returns the first accepted mistake in the reply that Read returned last, or in the reply that is not complete
 // yet. It is nil if there is none, and without [Reader.AcceptLapses]. If a later line of the reply cannot be read,
@@ -71,15 +71,15 @@ func (r *Reader) Lapse() *SyntaxError { return r.lapse }
 func (r *Reader) Read() (Reply, error) {
 	for {
 		buffered := r.in.Buffered()
-		p := &parser{b: buffered, lapses: r.lapses}
+		p := &parser{b: buffered, acceptsLapses: r.acceptsLapses}
 		reply, n, err := p.reply()
-		syntax, wrong := errors.AsType[*SyntaxError](err)
+		syntax, ok := errors.AsType[*SyntaxError](err)
 		short, _ := errors.AsType[*shortError](err)
-		if r.lapse = p.lapse; r.lapse != nil && !wrong {
+		if r.lapse = p.lapse; r.lapse != nil && !ok {
 			r.lapse.Offset += r.in.Offset()
 		}
 		switch {
-		case wrong:
+		case ok:
 			syntax.Offset += r.in.Offset()
 			return Reply{}, syntax
 		case short != nil && len(buffered) > r.limit:
@@ -89,11 +89,11 @@ func (r *Reader) Read() (Reply, error) {
 			}
 		case short == nil:
 			r.in.Discard(n)
-			r.short = nil
+			r.missing = nil
 			return reply, nil
 		}
-		if r.short = short; len(buffered) == 0 {
-			r.short = nil
+		if r.missing = short; len(buffered) == 0 {
+			r.missing = nil
 		}
 		if err := r.in.Fill(); errors.Is(err, io.EOF) && len(buffered) > 0 {
 			return Reply{}, io.ErrUnexpectedEOF
@@ -112,10 +112,10 @@ func (r *Reader) Offset() int64 { return r.in.Offset() }
 // Pending describes the missing part of an incomplete reply, and returns the rule that is broken if that part never
 // comes. Both are empty between two replies.
 func (r *Reader) Pending() (need string, rule Rule) {
-	if r.short == nil {
+	if r.missing == nil {
 		return "", ""
 	}
-	return r.short.need, r.short.rule
+	return r.missing.need, r.missing.rule
 }
 
 // shortError means that a reply is not complete.
@@ -128,10 +128,10 @@ func (e *shortError) Error() string { return "the reply is not complete: it need
 
 // parser reads one reply.
 type parser struct {
-	b      []byte
-	pos    int
-	lapses bool         // a line may end with LF alone, and a success have another word
-	lapse  *SyntaxError // the first line that does
+	b             []byte
+	pos           int
+	acceptsLapses bool         // a line may end with LF alone, and a success have another word
+	lapse         *SyntaxError // the first line that does
 }
 
 // ParseReply reads the reply at the start of b, and returns how many bytes it takes. The reply shares no memory with
@@ -146,20 +146,20 @@ func (p *parser) reply() (r Reply, n int, err error) {
 		return r, 0, &shortError{"a reply", RuleLineEnd}
 	}
 	if c := p.b[0]; c != '+' && c != '-' && c != 'O' {
-		return r, 0, p.wrong(0, RuleSign, "+ or -")
+		return r, 0, p.syntaxError(0, RuleSign, "+ or -")
 	}
 	line, err := p.line()
 	if err != nil {
 		return r, 0, err
 	}
-	if text, is := strings.CutPrefix(line, "-"); is {
+	if text, ok := strings.CutPrefix(line, "-"); ok {
 		r, err = p.failure(text)
 		return r, p.pos, err
 	}
-	text, signed := strings.CutPrefix(line, "+")
-	r.Bare = !signed
-	count, rest, err := p.success(len(line)-len(text), text)
-	if r.Counted = rest; err != nil || !r.Counted {
+	text, hasSign := strings.CutPrefix(line, "+")
+	r.Bare = !hasSign
+	count, hasCount, err := p.success(len(line)-len(text), text)
+	if r.Counted = hasCount; err != nil || !r.Counted {
 		return r, p.pos, err
 	}
 	for range count {
@@ -172,9 +172,9 @@ func (p *parser) reply() (r Reply, n int, err error) {
 	return r, p.pos, nil
 }
 
-// wrong returns the error about what stands at a place, or about the lapse in an earlier line: what is behind that may
+// syntaxError returns the error about what stands at a place, or about the lapse in an earlier line: what is behind that may
 // follow from it.
-func (p *parser) wrong(at int, rule Rule, expected string) *SyntaxError {
+func (p *parser) syntaxError(at int, rule Rule, expected string) *SyntaxError {
 	if p.lapse != nil && int64(at) >= p.lapse.Offset {
 		return p.lapse
 	}
@@ -189,8 +189,8 @@ func (p *parser) line() (string, error) {
 	for i, c := range rest {
 		switch {
 		case c == '\n':
-			lapse := p.wrong(p.pos+i, RuleLineEnd, "CR before LF")
-			if !p.lapses {
+			lapse := p.syntaxError(p.pos+i, RuleLineEnd, "CR before LF")
+			if !p.acceptsLapses {
 				return "", lapse
 			}
 			p.lapse, p.pos = lapse, p.pos+i+1
@@ -199,7 +199,7 @@ func (p *parser) line() (string, error) {
 		case i+1 == len(rest):
 			return "", &shortError{"LF", RuleLineEnd}
 		case rest[i+1] != '\n':
-			return "", p.wrong(p.pos+i+1, RuleLineEnd, "LF behind CR")
+			return "", p.syntaxError(p.pos+i+1, RuleLineEnd, "LF behind CR")
 		default:
 			p.pos += i + 2
 			return string(rest[:i]), nil
@@ -210,25 +210,25 @@ func (p *parser) line() (string, error) {
 
 // failure reads an error behind its sign. Only two of the words have a description. (Errors)
 func (p *parser) failure(text string) (Reply, error) {
-	word, description, more := strings.Cut(text, " ")
+	word, description, hasDescription := strings.Cut(text, " ")
 	switch {
 	case word == ClientError, word == ServerError:
 		return Reply{Error: word, Text: description}, nil
-	case (word == Timeout || word == NotFound) && !more:
+	case (word == Timeout || word == NotFound) && !hasDescription:
 		return Reply{Error: word}, nil
 	case word == Timeout, word == NotFound:
-		return Reply{}, p.wrong(1+len(word), RuleError, "the end of the line behind -"+word)
+		return Reply{}, p.syntaxError(1+len(word), RuleError, "the end of the line behind -"+word)
 	}
-	return Reply{}, p.wrong(1, RuleError, "CLIENT-ERROR, SERVER-ERROR, TIMEOUT or NOT-FOUND")
+	return Reply{}, p.syntaxError(1, RuleError, "CLIENT-ERROR, SERVER-ERROR, TIMEOUT or NOT-FOUND")
 }
 
 // success reads OK and the count of records, if there is one, of a text that begins at a place.
-func (p *parser) success(at int, text string) (count uint64, counted bool, err error) {
-	rest, is := strings.CutPrefix(text, "OK")
-	if !is || rest != "" && rest[0] != ' ' {
-		lapse := p.wrong(at, RuleOK, "OK")
-		word, behind, more := strings.Cut(text, " ")
-		if _, counted := Number(behind, 1<<32); !p.lapses || at == 0 || word == "" || more && !counted {
+func (p *parser) success(at int, text string) (count uint64, hasCount bool, err error) {
+	rest, isOK := strings.CutPrefix(text, "OK")
+	if !isOK || rest != "" && rest[0] != ' ' {
+		lapse := p.syntaxError(at, RuleOK, "OK")
+		word, tail, hasTail := strings.Cut(text, " ")
+		if _, hasCount := Number(tail, 1<<32); !p.acceptsLapses || at == 0 || word == "" || hasTail && !hasCount {
 			return 0, false, lapse
 		}
 		p.lapse, rest = lapse, text[len(word):]
@@ -238,7 +238,7 @@ func (p *parser) success(at int, text string) (count uint64, counted bool, err e
 	}
 	count, ok := Number(rest[1:], 1<<32)
 	if !ok {
-		return 0, false, p.wrong(at+len("OK "), RuleCount, "a count of replies")
+		return 0, false, p.syntaxError(at+len("OK "), RuleCount, "a count of replies")
 	}
 	return count, true, nil
 }
@@ -259,9 +259,9 @@ func (p *parser) record() (r Record, err error) {
 	n, ok := Number(r.Head[words-1], 1<<40)
 	switch size := at + len(line) - len(r.Head[words-1]); {
 	case words != inspected && (!ok || n > MaxBlock):
-		return r, p.wrong(size, RuleBlock, fmt.Sprintf("the size of a block, which is at most %d bytes", MaxBlock))
+		return r, p.syntaxError(size, RuleBlock, fmt.Sprintf("the size of a block, which is at most %d bytes", MaxBlock))
 	case !ok:
-		return r, p.wrong(size, RuleCount, "a number")
+		return r, p.syntaxError(size, RuleCount, "a number")
 	case words == inspected:
 		r.Keys, err = p.keys(n)
 		return r, err
@@ -278,17 +278,17 @@ func (p *parser) checkHead(at int, head []string) error {
 	words := len(head)
 	switch {
 	case words < inspected || words > leased || slices.Contains(head, ""):
-		return p.wrong(at, RuleRecord, "two, three or four words with a blank between them")
+		return p.syntaxError(at, RuleRecord, "two, three or four words with a blank between them")
 	case words == leased && !IsName(head[1]), words != inspected && !IsID(head[0]), !IsName(head[0]):
-		return p.wrong(at, RuleRecord, "the id of a job and, where it was leased, its name")
+		return p.syntaxError(at, RuleRecord, "the id of a job and, where it was leased, its name")
 	case words == result && head[1] != "0" && head[1] != "1":
-		return p.wrong(at+len(head[0])+1, RuleRecord, "0 or 1")
+		return p.syntaxError(at+len(head[0])+1, RuleRecord, "0 or 1")
 	}
 	if words != leased {
 		return nil
 	}
 	if _, ok := Number(head[2], maxUint64); !ok {
-		return p.wrong(at+len(head[0])+len(head[1])+2, RuleCount, "a ttr in milliseconds")
+		return p.syntaxError(at+len(head[0])+len(head[1])+2, RuleCount, "a ttr in milliseconds")
 	}
 	return nil
 }
@@ -303,22 +303,22 @@ func (p *parser) block(size int) ([]byte, error) {
 	}
 	for i, c := range []byte("\r\n") {
 		if i >= len(end) {
-			return nil, p.unfinished(rest, size)
+			return nil, p.incompleteBlock(rest, size)
 		}
 		if end[i] != c {
-			return nil, p.wrong(p.pos+size+i, RuleBlock, fmt.Sprintf("CRLF behind a block of %d bytes", size))
+			return nil, p.syntaxError(p.pos+size+i, RuleBlock, fmt.Sprintf("CRLF behind a block of %d bytes", size))
 		}
 	}
 	p.pos += size + 2
 	return append([]byte{}, rest[:size]...), nil
 }
 
-// unfinished is the error of a block that is not complete. If no more than CRLF is missing, its size is right, unless
+// incompleteBlock is the error of a block that is not complete. If no more than CRLF is missing, its size is right, unless
 // that counts a CRLF.
-func (p *parser) unfinished(came []byte, size int) *shortError {
-	missing := max(0, size-len(came))
+func (p *parser) incompleteBlock(rest []byte, size int) *shortError {
+	missing := max(0, size-len(rest))
 	short := &shortError{fmt.Sprintf("%d bytes of a block of %d, and CRLF", missing, size), RuleBlock}
-	if p.lapse != nil || missing == 0 && !bytes.HasSuffix(came[:size], []byte("\r\n")) {
+	if p.lapse != nil || missing == 0 && !bytes.HasSuffix(rest[:size], []byte("\r\n")) {
 		short.rule = RuleLineEnd
 	}
 	return short
@@ -328,24 +328,24 @@ func (p *parser) unfinished(came []byte, size int) *shortError {
 // it: nothing is said about the order of keys.
 func (p *parser) keys(count uint64) ([]Key, error) {
 	var all []Key
-	size, sized, lined := uint64(0), false, false // lined: a payload of which no size has come was taken for a line
+	size, hasSize, isLine := uint64(0), false, false // lined: a payload of which no size has come was taken for a line
 	for range count {
-		name, err := p.keyName(lined && !sized)
+		name, err := p.keyName(isLine && !hasSize)
 		if err != nil {
 			return nil, err
 		}
 		var value string
-		counted := name == keyPayload || name == keyPayloadBytes
-		if counted && !sized {
-			size, sized = p.sizeBehind()
-			lined = !sized
+		isPayload := name == keyPayload || name == keyPayloadBytes
+		if isPayload && !hasSize {
+			size, hasSize = p.sizeAfter()
+			isLine = !hasSize
 		}
-		if counted && sized {
+		if isPayload && hasSize {
 			var block []byte
 			block, err = p.block(int(size)) //nolint:gosec // at most 2^40
 			value = string(block)
 		} else if value, err = p.line(); name == keyPayloadSize && err == nil {
-			size, sized, err = p.sizeOf(value)
+			size, hasSize, err = p.sizeOf(value)
 		}
 		if err != nil {
 			return nil, err
@@ -356,22 +356,22 @@ func (p *parser) keys(count uint64) ([]Key, error) {
 }
 
 // sizeOf reads the value of a line that was read last.
-func (p *parser) sizeOf(value string) (size uint64, is bool, err error) {
-	if size, is = Number(value, 1<<40); !is {
-		err = p.wrong(p.pos-len(value)-len("\r\n"), RuleCount, "a size")
+func (p *parser) sizeOf(value string) (size uint64, ok bool, err error) {
+	if size, ok = Number(value, 1<<40); !ok {
+		err = p.syntaxError(p.pos-len(value)-len("\r\n"), RuleCount, "a size")
 	}
-	return size, is, err
+	return size, ok, err
 }
 
-// sizeBehind returns the size of a payload from a line behind it, which is as far away as it says at least; false if no
+// sizeAfter returns the size of a payload from a line behind it, which is as far away as it says at least; false if no
 // such line has come.
-func (p *parser) sizeBehind() (size uint64, is bool) {
+func (p *parser) sizeAfter() (size uint64, found bool) {
 	const line = "\r\n" + keyPayloadSize + " "
 	rest := p.b[p.pos:]
 	for at := bytes.Index(rest, []byte(line)); at >= 0; {
-		value, _, whole := bytes.Cut(rest[at+len(line):], []byte("\r\n"))
+		value, _, hasEnd := bytes.Cut(rest[at+len(line):], []byte("\r\n"))
 		n, ok := Number(string(value), uint64(at)) //nolint:gosec // not negative
-		if ok && whole && bytes.HasPrefix(rest[n:], []byte("\r\n")) {
+		if ok && hasEnd && bytes.HasPrefix(rest[n:], []byte("\r\n")) {
 			return n, true
 		}
 		next := bytes.Index(rest[at+1:], []byte(line))
@@ -384,16 +384,16 @@ func (p *parser) sizeBehind() (size uint64, is bool) {
 }
 
 // keyName reads up to the blank behind a key. What is none may be a part of a payload whose size is to come.
-func (p *parser) keyName(unsized bool) (string, error) {
+func (p *parser) keyName(isUnsized bool) (string, error) {
 	rest := p.b[p.pos:]
 	end := bytes.IndexAny(rest, " \r\n")
 	switch {
 	case end < 0:
 		return "", &shortError{"a key and its value", RuleLineEnd}
-	case (end == 0 || rest[end] != ' ') && unsized:
+	case (end == 0 || rest[end] != ' ') && isUnsized:
 		return "", &shortError{"the line " + keyPayloadSize, RuleLineEnd}
 	case end == 0 || rest[end] != ' ':
-		return "", p.wrong(p.pos, RuleKey, "a key, a blank and its value")
+		return "", p.syntaxError(p.pos, RuleKey, "a key, a blank and its value")
 	}
 	p.pos += end + 1
 	return string(rest[:end]), nil

@@ -100,8 +100,8 @@ func TestBrokenReplies(t *testing.T) {
 		_, err := r.Read()
 		require.NoError(t, err)
 		_, err = r.Read()
-		syntax, is := errors.AsType[*workq.SyntaxError](err)
-		require.True(t, is, "%q: %v", text, err)
+		syntax, ok := errors.AsType[*workq.SyntaxError](err)
+		require.True(t, ok, "%q: %v", text, err)
 		syntax.Offset -= 5
 		assert.Equal(t, want, syntax.Error(), "%q", text)
 	}
@@ -111,8 +111,8 @@ func TestTooLongReplies(t *testing.T) {
 	t.Parallel()
 	r := workq.NewReader(strings.NewReader("+OK 1\r\n"+id+" 1 1000000\r\n"+strings.Repeat("x", 1<<20)), 1<<16)
 	_, err := r.Read()
-	syntax, is := errors.AsType[*workq.SyntaxError](err)
-	require.True(t, is)
+	syntax, ok := errors.AsType[*workq.SyntaxError](err)
+	require.True(t, ok)
 	assert.Equal(t, workq.RuleTooLong, syntax.Rule)
 }
 

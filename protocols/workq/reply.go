@@ -42,14 +42,14 @@ const (
 // OK returns the reply +OK, without records.
 func OK() Reply { return Reply{} }
 
-// Leased returns the reply to a lease; ttr is in milliseconds. (lease, Reply)
-func Leased(id, name string, ttr uint64, payload []byte) Reply {
+// LeaseReply returns the reply to a lease; ttr is in milliseconds. (lease, Reply)
+func LeaseReply(id, name string, ttr uint64, payload []byte) Reply {
 	head := []string{id, name, strconv.FormatUint(ttr, 10), strconv.Itoa(len(payload))}
 	return Reply{Counted: true, Records: []Record{{Head: head, Block: block(payload)}}}
 }
 
-// Done returns the reply to run and result. (run, Reply; result, Reply)
-func Done(id string, success bool, result []byte) Reply {
+// ResultReply returns the reply to run and result. (run, Reply; result, Reply)
+func ResultReply(id string, success bool, result []byte) Reply {
 	word := "0"
 	if success {
 		word = "1"
@@ -58,8 +58,8 @@ func Done(id string, success bool, result []byte) Reply {
 	return Reply{Counted: true, Records: []Record{{Head: head, Block: block(result)}}}
 }
 
-// Inspected returns a record of inspect; name is the id or the name of the object.
-func Inspected(name string, keys ...Key) Record {
+// InspectRecord returns a record of inspect; name is the id or the name of the object.
+func InspectRecord(name string, keys ...Key) Record {
 	return Record{Head: []string{name, strconv.Itoa(len(keys))}, Keys: keys}
 }
 

@@ -48,12 +48,12 @@ func IsName(word string) bool {
 }
 
 // Number returns the value of an unsigned decimal number. ok is false if word is not one, or is greater than most.
-func Number(word string, most uint64) (v uint64, ok bool) {
+func Number(word string, limit uint64) (v uint64, ok bool) {
 	if word == "" || strings.Trim(word, "0123456789") != "" {
 		return 0, false
 	}
 	v, err := strconv.ParseUint(word, 10, 64)
-	return v, err == nil && v <= most
+	return v, err == nil && v <= limit
 }
 
 // Time returns the instant of an RFC 3339 time in UTC, such as "2020-02-02T00:00:00Z". ok is false for any other

@@ -43,10 +43,10 @@ func All() []Format {
 	return []Format{
 		{Name: "text", Extension: ".txt", write: writeText},
 		{Name: "json", Extension: ".json", write: writeJSON},
-		{Name: "junit", Extension: ".xml", write: ofCases(JUnit)},
-		{Name: "github", Extension: ".txt", write: ofCases(GitHub)},
+		{Name: "junit", Extension: ".xml", write: caseWriter(JUnit)},
+		{Name: "github", Extension: ".txt", write: caseWriter(GitHub)},
 		{Name: "markdown", Extension: ".md", write: writeMarkdown},
-		{Name: "sarif", Extension: ".sarif", Scripts: true, write: ofCases(SARIF)},
+		{Name: "sarif", Extension: ".sarif", Scripts: true, write: caseWriter(SARIF)},
 		{Name: "html", Extension: ".html", write: writeHTML},
 	}
 }
@@ -115,8 +115,8 @@ func (o *Output) suite() reports.Suite {
 	return suite
 }
 
-// ofCases returns the writer of the cases of a result.
-func ofCases(write func(*reports.Suite) ([]byte, error)) func(*Output) ([]byte, error) {
+// caseWriter returns the writer of the cases of a result.
+func caseWriter(write func(*reports.Suite) ([]byte, error)) func(*Output) ([]byte, error) {
 	return func(o *Output) ([]byte, error) {
 		suite := o.suite()
 		return write(&suite)
@@ -128,9 +128,9 @@ func (o *Output) page(figures bool) reports.Page {
 	return o.Result.Page(reports.PageOptions{Verbose: o.Verbose, Figures: figures, Exit: o.Exit})
 }
 
-// shown returns the page for readers who do not see the exit code: it begins with the case of a run in which nothing
+// resultPage returns the page for readers who do not see the exit code: it begins with the case of a run in which nothing
 // was tested.
-func (o *Output) shown(figures bool) (p reports.Page) {
+func (o *Output) resultPage(figures bool) (p reports.Page) {
 	suite := o.suite()
 	if c := reports.Find(suite.Cases, func(c *reports.Case) bool { return c.Name == reports.NothingTested }); c != nil {
 		p.AddTrouble("NOTHING WAS TESTED: the outcome is not a pass", c.Message)
@@ -142,7 +142,7 @@ func (o *Output) shown(figures bool) (p reports.Page) {
 func writeText(o *Output) ([]byte, error) { return page.Text(o.page(false), o.Text), nil }
 
 func writeMarkdown(o *Output) ([]byte, error) {
-	return page.Markdown(o.shown(false), o.Markdown), nil
+	return page.Markdown(o.resultPage(false), o.Markdown), nil
 }
 
 func writeJSON(o *Output) ([]byte, error) {
@@ -159,6 +159,6 @@ func writeHTML(o *Output) ([]byte, error) {
 	}
 	suite := o.suite()
 	var out bytes.Buffer
-	err = html.Write(&out, html.Document{Title: suite.Name, Subject: suite.Target, Page: o.shown(true), Data: data})
+	err = html.Write(&out, html.Document{Title: suite.Name, Subject: suite.Target, Page: o.resultPage(true), Data: data})
 	return out.Bytes(), err
 }

@@ -36,7 +36,7 @@ func TestFormatsGolden(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]reports.Result{
 		"rich": savedReport(t, "rich"), "expected": savedReport(t, "expected"),
-		"explored": golden.Saved[reports.Exploration](t, "../testdata/exploration.json.golden"), "compared": golden.Saved[reports.Comparison](t, "../testdata/comparison.json.golden"),
+		"explored": golden.ReadGolden[reports.Exploration](t, "../testdata/exploration.json.golden"), "compared": golden.ReadGolden[reports.Comparison](t, "../testdata/comparison.json.golden"),
 		"unreachable": &reports.Report{
 			Target: reports.Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
 			Head:   reports.Head{Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"}},
@@ -71,17 +71,17 @@ func TestTheTableOfFormats(t *testing.T) {
 		assert.Contains(t, out.String(), "FWP-PUSH-03", f.Name)
 	}
 	require.ErrorIs(t, Write(io.Discard, "yaml", o), ErrUnknown)
-	o.Result = unwritten{r}
+	o.Result = unwritableResult{r}
 	for _, name := range []string{"json", "html"} {
 		require.ErrorIs(t, Write(io.Discard, name, o), errPipe, name)
 	}
 	require.ErrorIs(t, Write(brokenPipe{}, "text", o), errPipe)
 }
 
-// unwritten is a result that cannot be written as JSON.
-type unwritten struct{ reports.Result }
+// unwritableResult is a result that cannot be written as JSON.
+type unwritableResult struct{ reports.Result }
 
-func (unwritten) WriteJSON(io.Writer, reports.ExitOptions) error { return errPipe }
+func (unwritableResult) WriteJSON(io.Writer, reports.ExitOptions) error { return errPipe }
 
 type brokenPipe struct{}
 
@@ -105,7 +105,7 @@ func TestStatesOfCases(t *testing.T) {
 			"::warning title=inconclusive::a: \n", `"kind": "open"`},
 		{reports.Case{State: reports.CaseSkipped, Kind: "skipped", Message: "m"}, `<skipped message="m">m</skipped>`,
 			"", ""},
-		{reports.Case{State: reports.CaseFailed, Kind: "fail", Known: "x:7"}, `<skipped message="known, x:7">`,
+		{reports.Case{State: reports.CaseFailed, Kind: "fail", KnownPlace: "x:7"}, `<skipped message="known, x:7">`,
 			"", `"justification": "known, x:7"`},
 	} {
 		test.c.Name = "a"
@@ -132,7 +132,7 @@ func TestKnownCases(t *testing.T) {
 	t.Parallel()
 	s := savedReport(t, "rich").Suite(reports.ExitOptions{})
 	for i := range s.Cases {
-		s.Cases[i].Known = "fwpcheck.expect:7"
+		s.Cases[i].KnownPlace = "fwpcheck.expect:7"
 	}
 	assert.Zero(t, s.Count()[reports.CaseFailed])
 	text := map[string]string{}
@@ -155,7 +155,7 @@ func TestFormatsAreTame(t *testing.T) {
 		"\xff\x00\n```\n# TODO"
 	r := savedReport(t, "rich")
 	r.Target.HI, r.Checks[1].Findings[0].Actual, r.Checks[1].Findings[0].Expected = hostile, hostile, hostile
-	r.Checks[4].Clauses[0].Why = hostile
+	r.Checks[4].Clauses[0].Cause = hostile
 	suite := r.Suite(reports.ExitOptions{})
 	for format, write := range writers {
 		out, err := write(&suite)
@@ -230,10 +230,10 @@ func TestRulesOfSARIF(t *testing.T) {
 // A result in which nothing was tested, or whose exit code no case explains, is well in no format.
 func TestNothingTestedIsNotGreen(t *testing.T) {
 	t.Parallel()
-	skipped := reports.Check{ID: "flush/ok", Verdict: reports.Skipped, Why: "needs exclusive use",
+	skipped := reports.Check{ID: "flush/ok", Verdict: reports.Skipped, Cause: "needs exclusive use",
 		Clauses: []reports.ClauseVerdict{{ID: "FWP-FLUSH-01", Verdict: reports.Skipped}}}
-	open, well := skipped, skipped
-	open.Verdict, open.Clauses = reports.Inconclusive, nil
+	openReport, well := skipped, skipped
+	openReport.Verdict, openReport.Clauses = reports.Inconclusive, nil
 	well.Verdict, well.Clauses = reports.Pass, nil
 	for name, test := range map[string]struct {
 		r      reports.Report
@@ -241,10 +241,10 @@ func TestNothingTestedIsNotGreen(t *testing.T) {
 	}{
 		"all skipped":      {reports.Report{Checks: []reports.Check{skipped}}, reports.NothingTested},
 		"no check":         {reports.Report{}, reports.NothingTested},
-		"all inconclusive": {reports.Report{Checks: []reports.Check{open}}, reports.NothingTested},
+		"all inconclusive": {reports.Report{Checks: []reports.Check{openReport}}, reports.NothingTested},
 		"unreachable": {reports.Report{Head: reports.Head{Trouble: reports.Trouble{Unreachable: "refused"}}},
 			"the target can be reached"},
-		"a planted bug that did not show": {reports.Report{Checks: []reports.Check{well}, Unseen: "the planted bug was not found"},
+		"a planted bug that did not show": {reports.Report{Checks: []reports.Check{well}, MissReason: "the planted bug was not found"},
 			"the outcome of the run"},
 		"one passed": {reports.Report{Checks: []reports.Check{well, skipped}}, ""},
 	} {
@@ -252,12 +252,12 @@ func TestNothingTestedIsNotGreen(t *testing.T) {
 		suite := o.suite()
 		counts := suite.Count()
 		assert.Equal(t, test.failed != "", counts[reports.CaseFailed]+counts[reports.CaseErrored] > 0, name)
-		for format, red := range map[string]string{
+		for format, mark := range map[string]string{
 			"junit": `name="` + test.failed + `"`, "github": "::error ", "sarif": `"level": "error"`,
 		} {
 			var out bytes.Buffer
 			require.NoError(t, Write(&out, format, o))
-			assert.Equal(t, test.failed != "", strings.Contains(out.String(), red), "%s in %s:\n%s", name, format, &out)
+			assert.Equal(t, test.failed != "", strings.Contains(out.String(), mark), "%s in %s:\n%s", name, format, &out)
 		}
 		var out bytes.Buffer
 		require.NoError(t, Write(&out, "markdown", o))

@@ -10,9 +10,9 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// mostAnnotations is how many annotations are shown: GitHub drops those of a step beyond the tenth silently, so the
+// annotationLimit is how many annotations are shown: GitHub drops those of a step beyond the tenth silently, so the
 // tenth says how many there are.
-const mostAnnotations = 9
+const annotationLimit = 9
 
 // GitHub returns the cases as annotations of GitHub Actions, the worst first: workflow commands that the runner
 // reads from the output of a step. Failures are errors, and so is a run without a result; what else has none is a
@@ -21,7 +21,7 @@ func GitHub(s *reports.Suite) ([]byte, error) {
 	var all []*reports.Case
 	for i := range s.Cases {
 		c := &s.Cases[i]
-		warns := c.Kind == reports.Warn.String() && c.Known == ""
+		warns := c.Kind == reports.Warn.String() && c.KnownPlace == ""
 		if annotation(c) != "notice" || warns {
 			all = append(all, c)
 		}
@@ -30,14 +30,14 @@ func GitHub(s *reports.Suite) ([]byte, error) {
 	all = onePerClause(all)
 	var out bytes.Buffer
 	for i, c := range all {
-		if i == mostAnnotations {
+		if i == annotationLimit {
 			fmt.Fprintf(&out, "::%s title=%s::%s\n", annotation(c), annotationProperty(s.Name),
 				annotationText(fmt.Sprintf("and %s; the step summary and the other reports list all",
 					text.Count(len(all)-i, "more finding"))))
 			break
 		}
 		title := text.Printable(text.OneLine(reports.JoinWith(": ", s.Subject, reports.JoinWith(" ", c.Clause, c.Kind))))
-		message := c.Name + ": " + short(c)
+		message := c.Name + ": " + shortMessage(c)
 		fmt.Fprintf(&out, "::%s %stitle=%s::%s\n", annotation(c), place(s, c), annotationProperty(title),
 			annotationText(text.Printable(message)))
 	}
@@ -48,7 +48,7 @@ func GitHub(s *reports.Suite) ([]byte, error) {
 // are none.
 func place(s *reports.Suite, c *reports.Case) string {
 	name := inRepository(s, c.File)
-	if name == "" || !usersFile(c) {
+	if name == "" || !isUsersFile(c) {
 		return ""
 	}
 	return fmt.Sprintf("file=%s,line=%d,", annotationProperty(text.Printable(name)), max(c.Line, 1))
@@ -56,11 +56,11 @@ func place(s *reports.Suite, c *reports.Case) string {
 
 // onePerClause leaves the first case of each clause: all that a run finds about a clause is one finding.
 func onePerClause(all []*reports.Case) []*reports.Case {
-	seen := map[string]bool{}
+	clauses := map[string]bool{}
 	return slices.DeleteFunc(all, func(c *reports.Case) bool {
-		known := c.Clause != "" && seen[c.Clause]
-		seen[c.Clause] = true
-		return known
+		isKnown := c.Clause != "" && clauses[c.Clause]
+		clauses[c.Clause] = true
+		return isKnown
 	})
 }
 

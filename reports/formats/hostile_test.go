@@ -37,8 +37,8 @@ var hostileTexts = map[string]string{
 // quoting are the keys of a report below which a peer is quoted.
 var quoting = regexp.MustCompile(`^(actual|expected|differences|detail|close|text|why|hi|source|unreachable|message)$`)
 
-// poisoned returns JSON with a text in the place of all that quotes a peer.
-func poisoned(v any, key, hostile string) any {
+// poison returns JSON with a text in the place of all that quotes a peer.
+func poison(v any, key, hostile string) any {
 	switch v := v.(type) {
 	case string:
 		if quoting.MatchString(key) {
@@ -46,11 +46,11 @@ func poisoned(v any, key, hostile string) any {
 		}
 	case []any:
 		for i := range v {
-			v[i] = poisoned(v[i], key, hostile)
+			v[i] = poison(v[i], key, hostile)
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = poisoned(v[k], k, hostile)
+			v[k] = poison(v[k], k, hostile)
 		}
 	}
 	return v
@@ -60,26 +60,26 @@ func poisoned(v any, key, hostile string) any {
 func poisonedReport(t *testing.T, hostile string) *reports.Report {
 	t.Helper()
 	r := savedReport(t, "rich")
-	whole, err := json.Marshal(r)
+	data, err := json.Marshal(r)
 	require.NoError(t, err)
 	var v any
-	require.NoError(t, json.Unmarshal(whole, &v))
+	require.NoError(t, json.Unmarshal(data, &v))
 	const mark = "(hostile)" // JSON has no bytes that are not UTF-8
-	whole, err = json.Marshal(poisoned(v, "", mark))
+	data, err = json.Marshal(poison(v, "", mark))
 	require.NoError(t, err)
 	poisoned := new(reports.Report)
-	require.NoError(t, json.Unmarshal(whole, poisoned))
+	require.NoError(t, json.Unmarshal(data, poisoned))
 	for i := range poisoned.Checks {
 		c := &poisoned.Checks[i]
 		for k := range c.Clauses {
-			c.Clauses[k].Why = strings.ReplaceAll(c.Clauses[k].Why, mark, hostile)
+			c.Clauses[k].Cause = strings.ReplaceAll(c.Clauses[k].Cause, mark, hostile)
 		}
 		for k := range c.Conversation {
 			c.Conversation[k].Text = strings.ReplaceAll(c.Conversation[k].Text, mark, hostile)
 		}
 		for k := range c.Findings {
 			f := &c.Findings[k]
-			for _, s := range []*string{&f.Actual, &f.Expected, &f.Source, &f.Close, &f.Seen} {
+			for _, s := range []*string{&f.Actual, &f.Expected, &f.Source, &f.Close, &f.Frequency} {
 				*s = strings.ReplaceAll(*s, mark, hostile)
 			}
 			for n := range f.Differences {
@@ -171,13 +171,13 @@ func unfenced(t *testing.T, out string) string {
 	var rest []string
 	fence := ""
 	for line := range strings.SplitSeq(out, "\n") {
-		switch open := strings.TrimSuffix(line, "text"); {
+		switch fenceLine := strings.TrimSuffix(line, "text"); {
 		case fence != "":
 			if line == fence {
 				fence = ""
 			}
-		case strings.HasPrefix(line, "```") && strings.Trim(open, "`") == "":
-			fence = open
+		case strings.HasPrefix(line, "```") && strings.Trim(fenceLine, "`") == "":
+			fence = fenceLine
 		default:
 			rest = append(rest, line)
 		}

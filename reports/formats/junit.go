@@ -14,8 +14,8 @@ import (
 
 // Bounds of what one case has in JUnit and annotations, in bytes: GitLab refuses files of more than 30 MB.
 const (
-	mostMessage  = 1000
-	mostEvidence = 16 << 10
+	messageLimit  = 1000
+	evidenceLimit = 16 << 10
 )
 
 type junitSuites struct {
@@ -66,14 +66,14 @@ func JUnit(s *reports.Suite) ([]byte, error) {
 	counts := s.Count()
 	suite := junitSuite{
 		Name: s.Name, Tests: len(s.Cases), Failures: counts[reports.CaseFailed], Errors: counts[reports.CaseErrored],
-		Skipped: counts[reports.CaseSkipped], Time: inSeconds(s.Took),
+		Skipped: counts[reports.CaseSkipped], Time: secondsText(s.Took),
 		Properties: []junitProperty{
 			{"version", text.Printable(s.Version)}, {"target", text.Printable(s.Target)}, {"seed", fmt.Sprint(s.Seed)},
 			{"exit code", fmt.Sprint(s.Code)}, {"outcome", text.Printable(text.OneLine(s.Words))},
 		},
 	}
-	if !s.Started.IsZero() {
-		suite.Timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
+	if !s.StartTime.IsZero() {
+		suite.Timestamp = s.StartTime.UTC().Format("2006-01-02T15:04:05")
 	}
 	for i := range s.Cases {
 		suite.Cases = append(suite.Cases, junit(&s.Cases[i]))
@@ -92,9 +92,9 @@ func JUnit(s *reports.Suite) ([]byte, error) {
 // junit returns the element of a case.
 func junit(c *reports.Case) junitCase {
 	element := junitCase{
-		Class: text.Printable("fwp." + c.Class), Name: text.Printable(c.Name), Time: inSeconds(c.Took),
+		Class: text.Printable("fwp." + c.Class), Name: text.Printable(c.Name), Time: secondsText(c.Took),
 	}
-	message, evidence := short(c), cut(c)
+	message, evidence := shortMessage(c), cut(c)
 	result := &junitResult{
 		Message: message, Type: text.Printable(c.Kind), Text: strings.Trim(message+"\n\n"+evidence, "\n"),
 	}
@@ -114,15 +114,15 @@ func junit(c *reports.Case) junitCase {
 	return element
 }
 
-// short returns the message of a case on one line, cut where it is too long.
-func short(c *reports.Case) string {
-	return text.Printable(cutTo(text.OneLine(c.Words()), mostMessage))
+// shortMessage returns the message of a case on one line, cut where it is too long.
+func shortMessage(c *reports.Case) string {
+	return text.Printable(cutTo(text.OneLine(c.Words()), messageLimit))
 }
 
 // cut returns the evidence of a case, cut where it is too long.
 func cut(c *reports.Case) string {
 	evidence := string(page.Text(reports.Page{Blocks: c.Evidence}, page.TextOptions{}))
-	lines := strings.Split(cutTo(strings.TrimRight(evidence, "\n"), mostEvidence), "\n")
+	lines := strings.Split(cutTo(strings.TrimRight(evidence, "\n"), evidenceLimit), "\n")
 	for i := range lines {
 		lines[i] = text.Printable(lines[i])
 	}
@@ -130,12 +130,12 @@ func cut(c *reports.Case) string {
 }
 
 // cutTo returns the beginning of a text that is longer than so many bytes.
-func cutTo(s string, most int) string {
-	if len(s) <= most {
+func cutTo(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + " … (cut)"
+	return strings.ToValidUTF8(s[:limit], "") + " … (cut)"
 }
 
-// inSeconds writes a duration as JUnit has it.
-func inSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+// secondsText writes a duration as JUnit has it.
+func secondsText(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }

@@ -21,16 +21,16 @@ type location struct {
 // the user's own script, that of a script beside the report, the script that was saved for it, or the file that stands
 // for the run.
 func locate(s *reports.Suite, c *reports.Case) location {
-	if at := strings.LastIndexByte(c.Known, ':'); at > 0 {
-		if n, err := strconv.Atoi(c.Known[at+1:]); err == nil {
-			return location{file: c.Known[:at], line: n}
+	if at := strings.LastIndexByte(c.KnownPlace, ':'); at > 0 {
+		if n, err := strconv.Atoi(c.KnownPlace[at+1:]); err == nil {
+			return location{file: c.KnownPlace[:at], line: n}
 		}
 	}
 	in := c.Script
 	switch {
-	case c.Kind == "stale" && usersFile(c):
+	case c.Kind == "stale" && isUsersFile(c):
 		return location{file: c.File, line: c.Line}
-	case usersFile(c):
+	case isUsersFile(c):
 		return location{c.File, in.Line, in.Col, in.Width}
 	case in.Text != "" && s.Scripts != "":
 		return location{filepath.Join(s.Scripts, scriptFile(&in)), in.Line, in.Col, in.Width}
@@ -40,8 +40,8 @@ func locate(s *reports.Suite, c *reports.Case) location {
 	return location{file: s.Place}
 }
 
-// usersFile reports whether File is one of the user's: a script that was given, or the file of known findings.
-func usersFile(c *reports.Case) bool {
+// isUsersFile reports whether File is one of the user's: a script that was given, or the file of known findings.
+func isUsersFile(c *reports.Case) bool {
 	return c.File != "" && c.File == c.Check && (c.Kind == "stale" || strings.HasSuffix(c.File, ".fwp"))
 }
 
@@ -85,10 +85,10 @@ func scripts(s *reports.Suite) map[string]string {
 	return files
 }
 
-var notInScriptFile = regexp.MustCompile(`[^A-Za-z0-9/_]+`)
+var scriptFileChars = regexp.MustCompile(`[^A-Za-z0-9/_]+`)
 
 // scriptFile returns the name of the file of a script in the folder of scripts: "ack/is-final.fwp".
 func scriptFile(in *reports.ScriptPlace) string {
-	name := notInScriptFile.ReplaceAllString(strings.TrimSuffix(in.Name, ".fwp"), "-")
+	name := scriptFileChars.ReplaceAllString(strings.TrimSuffix(in.Name, ".fwp"), "-")
 	return strings.Trim(name, "-/") + ".fwp"
 }

@@ -36,9 +36,9 @@ type (
 		Rules   []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
-		ID    string    `json:"id"`
-		Short sarifText `json:"shortDescription"`
-		Help  sarifText `json:"help"`
+		ID        string    `json:"id"`
+		ShortText sarifText `json:"shortDescription"`
+		Help      sarifText `json:"help"`
 	}
 	sarifInvocation struct {
 		Successful bool   `json:"executionSuccessful"`
@@ -103,7 +103,7 @@ func SARIF(s *reports.Suite) ([]byte, error) {
 			continue
 		}
 		rule := cmp.Or(c.Clause, c.Kind)
-		if _, known := index[rule]; !known {
+		if _, ok := index[rule]; !ok {
 			index[rule] = len(run.Tool.Driver.Rules)
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, ruleOf(rule, c))
 		}
@@ -133,7 +133,7 @@ func ruleOf(rule string, c *reports.Case) sarifRule {
 func sarifOf(s *reports.Suite, c *reports.Case, rule string, index int) sarifResult {
 	r := sarifResult{
 		Rule: rule, Index: index, Kind: "fail", Level: "error",
-		Message:      sarifText{text.Printable(strings.TrimSpace(c.Name + ": " + short(c)))},
+		Message:      sarifText{text.Printable(strings.TrimSpace(c.Name + ": " + shortMessage(c)))},
 		Fingerprints: map[string]string{"fwpCase/v1": text.Printable(c.Name)},
 	}
 	switch {
@@ -143,27 +143,27 @@ func sarifOf(s *reports.Suite, c *reports.Case, rule string, index int) sarifRes
 		r.Level = "warning"
 	}
 	r.Locations = locations(s, c)
-	if c.Known != "" {
-		r.Suppressions = []sarifSuppression{{"external", "known, " + text.Printable(c.Known)}}
+	if c.KnownPlace != "" {
+		r.Suppressions = []sarifSuppression{{"external", "known, " + text.Printable(c.KnownPlace)}}
 	}
 	return r
 }
 
 // locations returns where the result of a case is: at most one place in a file, and the check.
 func locations(s *reports.Suite, c *reports.Case) []sarifLocation {
-	var one sarifLocation
+	var loc sarifLocation
 	if at := locate(s, c); at.file != "" {
-		one.Physical = &sarifPhysical{Region: sarifRegion{Line: max(at.line, 1), Col: at.col}}
+		loc.Physical = &sarifPhysical{Region: sarifRegion{Line: max(at.line, 1), Col: at.col}}
 		if at.col > 0 {
-			one.Physical.Region.End = at.col + at.width
+			loc.Physical.Region.End = at.col + at.width
 		}
-		one.Physical.Artifact.URI = uri(s, at.file)
+		loc.Physical.Artifact.URI = uri(s, at.file)
 	}
 	if name := cmp.Or(c.Check, c.Class); name != "" {
-		one.Logical = []sarifLogical{{text.Printable(name)}}
+		loc.Logical = []sarifLogical{{text.Printable(name)}}
 	}
-	if one.Physical == nil && one.Logical == nil {
+	if loc.Physical == nil && loc.Logical == nil {
 		return nil
 	}
-	return []sarifLocation{one}
+	return []sarifLocation{loc}
 }

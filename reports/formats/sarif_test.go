@@ -12,16 +12,16 @@ import (
 func TestPlacesInSARIF(t *testing.T) {
 	t.Parallel()
 	script := reports.ScriptPlace{Name: "push/accepted", Text: "C: PUSH\nS: +OK\n", Line: 2, Col: 4, Width: 3}
-	made := reports.ScriptPlace{Name: "explore/waits - FWP-ACK-02 (2)", Text: "C: BEAT\n", Line: 1}
+	scriptPlace := reports.ScriptPlace{Name: "explore/waits - FWP-ACK-02 (2)", Text: "C: BEAT\n", Line: 1}
 	for name, test := range map[string]struct {
 		c       reports.Case
 		scripts string
 		want    location
 	}{
-		"known":             {reports.Case{Script: script, Known: "dir/x.expect:3"}, "r.scripts", location{"dir/x.expect", 3, 0, 0}},
+		"known":             {reports.Case{Script: script, KnownPlace: "dir/x.expect:3"}, "r.scripts", location{"dir/x.expect", 3, 0, 0}},
 		"no longer so":      {reports.Case{Check: "x.expect", File: "x.expect", Line: 9, Kind: "stale"}, "", location{"x.expect", 9, 0, 0}},
 		"the suite's":       {reports.Case{Script: script, Reproducer: "a.fwp"}, "r.scripts", location{"r.scripts/push/accepted.fwp", 2, 4, 3}},
-		"made for it":       {reports.Case{Script: made}, "r.scripts", location{"r.scripts/explore/waits-FWP-ACK-02-2.fwp", 1, 0, 0}},
+		"made for it":       {reports.Case{Script: scriptPlace}, "r.scripts", location{"r.scripts/explore/waits-FWP-ACK-02-2.fwp", 1, 0, 0}},
 		"no folder, saved":  {reports.Case{Script: script, Reproducer: "found/a b.fwp"}, "", location{"found/a b.fwp", 0, 0, 0}},
 		"no folder":         {reports.Case{Script: script, File: "push/accepted", Line: 7}, "", location{".github/workflows/ci.yml", 0, 0, 0}},
 		"text is not known": {reports.Case{Script: reports.ScriptPlace{Name: "x", Line: 7}}, "r", location{".github/workflows/ci.yml", 0, 0, 0}},

@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/reports/html"
 )
 
-// written returns what is written of some blocks, between the header and the script.
-func written(t *testing.T, blocks ...reports.Block) string {
+// render returns what is written of some blocks, between the header and the script.
+func render(t *testing.T, blocks ...reports.Block) string {
 	t.Helper()
 	var out bytes.Buffer
 	require.NoError(t, html.Write(&out, html.Document{Title: "x", Page: reports.Page{Blocks: blocks}}))
@@ -32,20 +32,20 @@ func TestBlocks(t *testing.T) {
 		block reports.Block
 		want  string
 	}{
-		"prose": {reports.Prose{Lines: []reports.Text{reports.Words("a\nb"), reports.Styled(reports.Bad, "c")}},
+		"prose": {reports.Prose{Lines: []reports.Text{reports.Words("a\nb"), reports.StyledText(reports.Bad, "c")}},
 			"<p>a\n<br>b\n<br><span class=bad>c</span></p>"},
 		"nothing can be markup": {reports.Prose{Lines: []reports.Text{reports.Words(`<b> & "\x1b"`)}},
 			`<p>&lt;b&gt; &amp; &#34;\x1b&#34;</p>`},
 		"fields": {reports.Fields{Fields: []reports.Field{reports.NewField("why", "so"), {Label: "none"},
 			{Label: "rerun", Lines: reports.LinesOf("a\nb")}}},
 			"<div><dt>why</dt><dd>so</dd></div>\n<div><dt>rerun</dt><dd><code>a<br>b</code></dd></div>\n</dl>"},
-		"a short row": {reports.Table{Columns: []reports.Column{{}, {Right: true}}, Rows: []reports.Row{
+		"a short row": {reports.Table{Columns: []reports.Column{{}, {AlignRight: true}}, Rows: []reports.Row{
 			reports.Cells("a"), reports.Cells("", "1"), reports.Cells("  in", "2")}},
 			`<tr><td class=short>a</td><td></td></tr>` + "\n" + `<tr><td></td><td class=right>1</td></tr>` + "\n" +
 				`<tr><td class=short>&nbsp;&nbsp;in</td><td class=right>2</td></tr>`},
 		"words":      {reports.Table{Rows: []reports.Row{reports.Cells(wide)}}, "<td class=words>" + wide + "</td>"},
 		"some words": {reports.Table{Rows: []reports.Row{reports.Cells(wide[:30])}}, "<td>" + wide[:30] + "</td>"},
-		"a head": {reports.Table{Columns: []reports.Column{{}, {Title: "n", Right: true}}},
+		"a head": {reports.Table{Columns: []reports.Column{{}, {Title: "n", AlignRight: true}}},
 			"<td></td><th scope=col class=right>n</th>"},
 		"a note": {reports.Table{Note: reports.Words("and 3 more")}, "<p class=note>and 3 more</p>"},
 		"more of one": {reports.Table{Rows: []reports.Row{
@@ -56,13 +56,13 @@ func TestBlocks(t *testing.T) {
 		}}}}, `<tr id="A&lt;1"><th scope=row>A&lt;1</th><td>x<br><span class=faint>y</span></td></tr>`},
 		"a line of a conversation": {reports.Transcript{Entries: []reports.Entry{{
 			Line: reports.Line{From: reports.FromServer, Conn: "a", Text: "+OK"}, Mark: "expected $-1",
-		}, {More: 2}, {Omitted: 1}}},
+		}, {Repeats: 2}, {Omitted: 1}}},
 			`<tr class="server marked"><td class=right>0.000 s</td><td>a</td><td>S:</td><td><code>&#43;OK</code></td></tr>` +
 				"\n<tr class=marked><td></td><td></td><td>^^</td><td><code>expected $-1</code></td></tr>\n" +
 				"<tr><td colspan=4 class=faint>… 2 more lines like this</td></tr>\n" +
 				"<tr><td colspan=4 class=faint>1 line left out</td></tr>"},
 	} {
-		assert.Contains(t, written(t, c.block), strings.ReplaceAll(c.want, "&#43;", "+"), name)
+		assert.Contains(t, render(t, c.block), strings.ReplaceAll(c.want, "&#43;", "+"), name)
 	}
 }
 
@@ -70,15 +70,15 @@ func TestBlocks(t *testing.T) {
 func TestLongBlocks(t *testing.T) {
 	t.Parallel()
 	lines := make([]string, 403)
-	said := reports.Transcript{Entries: make([]reports.Entry, 403)}
-	for i := range said.Entries {
-		said.Entries[i].Line.Text = fmt.Sprint("line ", i)
+	conversation := reports.Transcript{Entries: make([]reports.Entry, 403)}
+	for i := range conversation.Entries {
+		conversation.Entries[i].Line.Text = fmt.Sprint("line ", i)
 	}
-	for name, block := range map[string]reports.Block{"code": reports.Code{Lines: lines}, "conversation": said} {
-		assert.Equal(t, 1, strings.Count(written(t, block), "3 lines left out"), name)
+	for name, block := range map[string]reports.Block{"code": reports.Code{Lines: lines}, "conversation": conversation} {
+		assert.Equal(t, 1, strings.Count(render(t, block), "3 lines left out"), name)
 	}
-	assert.NotContains(t, written(t, said), "line 400")
-	text := written(t, reports.Prose{Lines: []reports.Text{reports.Words(strings.Repeat("ä", 2500))}})
+	assert.NotContains(t, render(t, conversation), "line 400")
+	text := render(t, reports.Prose{Lines: []reports.Text{reports.Words(strings.Repeat("ä", 2500))}})
 	assert.Contains(t, text, "ä … (cut)</p>", "not within a character")
 	assert.Less(t, len(text), 4100)
 }
@@ -87,7 +87,7 @@ func TestLongBlocks(t *testing.T) {
 func TestSections(t *testing.T) {
 	t.Parallel()
 	heading := func(level int) reports.Block { return reports.Heading{Level: level, Text: reports.Words("h")} }
-	body := written(t, heading(1), heading(2), heading(3), heading(1))
+	body := render(t, heading(1), heading(2), heading(3), heading(1))
 	assert.Equal(t, "<section>\n<h2>h</h2>\n<h3 class=level2>h</h3>\n<h3 class=level3>h</h3>\n</section>\n"+
 		"<section>\n<h2>h</h2>\n</section>\n", body)
 }
@@ -95,7 +95,7 @@ func TestSections(t *testing.T) {
 // The outcome is in the header, with the facts, and not a second time where the page begins with it.
 func TestOutcomeIsInTheHeader(t *testing.T) {
 	t.Parallel()
-	well := reports.Styled(reports.Good, "all well")
+	well := reports.StyledText(reports.Good, "all well")
 	var out bytes.Buffer
 	require.NoError(t, html.Write(&out, html.Document{Title: "x", Page: reports.Page{Blocks: []reports.Block{
 		reports.Prose{Lines: []reports.Text{well}}, reports.Conclusion{Facts: "exit code 0", Words: well},

@@ -19,20 +19,20 @@ const axisLabels = 104.0
 
 // scale turns values of an axis into 0 to 1.
 type scale struct {
-	kind        reports.Scale
-	least, most float64
+	kind             reports.Scale
+	minimum, maximum float64
 }
 
 func (c scale) share(v float64) float64 {
-	low, high := c.turned(c.least), c.turned(c.most)
+	low, high := c.transform(c.minimum), c.transform(c.maximum)
 	if high <= low {
 		return 0
 	}
-	return min(max((c.turned(v)-low)/(high-low), 0), 1)
+	return min(max((c.transform(v)-low)/(high-low), 0), 1)
 }
 
-// turned returns a value as it lies on the axis.
-func (c scale) turned(v float64) float64 {
+// transform returns a value as it lies on the axis.
+func (c scale) transform(v float64) float64 {
 	switch c.kind {
 	case reports.Log:
 		return math.Log10(max(v, 1e-9))
@@ -49,24 +49,24 @@ func (c scale) ticks() []float64 {
 		return c.decades()
 	case reports.Tail:
 		all := []float64{0, 0.5}
-		for q := 0.9; q <= c.most && len(all) < 9; q = 1 - (1-q)/10 {
+		for q := 0.9; q <= c.maximum && len(all) < 9; q = 1 - (1-q)/10 {
 			all = append(all, math.Round(q*1e9)/1e9)
 		}
 		return all
 	}
-	span := c.most - c.least
+	span := c.maximum - c.minimum
 	if span <= 0 {
-		return []float64{c.least}
+		return []float64{c.minimum}
 	}
 	step := math.Pow(10, math.Floor(math.Log10(span/4)))
-	for _, by := range []float64{1, 2, 5, 10} {
-		if span/(step*by) <= 6 {
-			step *= by
+	for _, factor := range []float64{1, 2, 5, 10} {
+		if span/(step*factor) <= 6 {
+			step *= factor
 			break
 		}
 	}
 	var all []float64
-	for v := math.Ceil(c.least/step) * step; v <= c.most*1.0001; v += step {
+	for v := math.Ceil(c.minimum/step) * step; v <= c.maximum*1.0001; v += step {
 		all = append(all, v)
 	}
 	return all
@@ -75,11 +75,11 @@ func (c scale) ticks() []float64 {
 // decades returns 1, 10, 100, and between them 2 and 5 where there is room.
 func (c scale) decades() []float64 {
 	var all []float64
-	low, high := math.Floor(math.Log10(c.least)), math.Ceil(math.Log10(c.most))
+	low, high := math.Floor(math.Log10(c.minimum)), math.Ceil(math.Log10(c.maximum))
 	for d := low; d <= high; d++ {
-		for _, by := range []float64{1, 2, 5} {
-			v := by * math.Pow(10, d)
-			if v >= c.least*0.999 && v <= c.most*1.001 && (by == 1 || high-low <= 3) {
+		for _, factor := range []float64{1, 2, 5} {
+			v := factor * math.Pow(10, d)
+			if v >= c.minimum*0.999 && v <= c.maximum*1.001 && (factor == 1 || high-low <= 3) {
 				all = append(all, v)
 			}
 		}
@@ -137,7 +137,7 @@ func (s *svg) key(number int, place reports.Point, name string) {
 
 // plotOf returns where values lie, and whether there are any.
 func plotOf(c *reports.Chart) (*plot, bool) {
-	p := &plot{left: axisLabels, top: 12, right: wide - 26, bottom: 290}
+	p := &plot{left: axisLabels, top: 12, right: wideWidth - 26, bottom: 290}
 	if names := legend(p, c); len(names) > 0 {
 		p.top += names[len(names)-1].Y
 	}
@@ -190,7 +190,7 @@ func (s *svg) bands(p *plot, bands []reports.Band) {
 func (s *svg) marks(p *plot, marks []reports.Band) {
 	for _, m := range marks {
 		from, until := p.px(m.From), p.px(m.Until)
-		s.titled(from, p.top, max(until-from, 2), p.bottom-p.top, `class="mark" fill="#d9730d" fill-opacity=".3"`, m.Name)
+		s.titledRect(from, p.top, max(until-from, 2), p.bottom-p.top, `class="mark" fill="#d9730d" fill-opacity=".3"`, m.Name)
 	}
 }
 
@@ -260,29 +260,29 @@ func (s *svg) heat(h *reports.Heat) {
 		return
 	}
 	first, last := len(h.Edges), 0 // the rows that have something
-	most := int64(1)
+	maximum := int64(1)
 	for _, c := range h.Columns {
 		for row, n := range c.Counts {
 			if n > 0 && row < len(h.Edges) {
-				first, last, most = min(first, row), max(last, row), max(most, n)
+				first, last, maximum = min(first, row), max(last, row), max(maximum, n)
 			}
 		}
 	}
 	if first > last {
 		return
 	}
-	end := h.Columns[len(h.Columns)-1].At + h.Over
-	least := h.Least
+	end := h.Columns[len(h.Columns)-1].At + h.ColumnWidth
+	minimum := h.Minimum
 	if first > 0 {
-		least = h.Edges[first-1]
+		minimum = h.Edges[first-1]
 	}
-	p := &plot{left: axisLabels, top: 12, right: wide - 26, bottom: 250,
-		x: scale{reports.Linear, h.Columns[0].At, end}, y: scale{reports.Log, least, h.Edges[last]}}
+	p := &plot{left: axisLabels, top: 12, right: wideWidth - 26, bottom: 250,
+		x: scale{reports.Linear, h.Columns[0].At, end}, y: scale{reports.Log, minimum, h.Edges[last]}}
 	s.height = p.bottom + 50
 	s.axes(p, &reports.Chart{X: h.X, Y: h.Y})
 	var shades [heatShades]strings.Builder
 	for _, c := range h.Columns {
-		heatColumn(&shades, p, h, c, float64(most))
+		heatColumn(&shades, p, h, c, float64(maximum))
 	}
 	for i := range shades {
 		if shades[i].Len() > 0 {
@@ -296,14 +296,14 @@ const heatShades = 8
 
 // heatColumn adds one part of the X axis to the paths of the shades; rows above each other with the same shade are one
 // cell. The shade is that of the logarithm, so that a few slow ones are seen.
-func heatColumn(shades *[heatShades]strings.Builder, p *plot, h *reports.Heat, c reports.HeatColumn, most float64) {
+func heatColumn(shades *[heatShades]strings.Builder, p *plot, h *reports.Heat, c reports.HeatColumn, maximum float64) {
 	x := p.px(c.At)
-	width := at(max(p.px(c.At+h.Over)-x, .5))
+	width := at(max(p.px(c.At+h.ColumnWidth)-x, .5))
 	shadeOf := func(row int) int {
 		if row >= len(c.Counts) || row >= len(h.Edges) || c.Counts[row] == 0 {
 			return -1
 		}
-		return min(int(heatShades*math.Log1p(float64(c.Counts[row]))/math.Log1p(most)), heatShades-1)
+		return min(int(heatShades*math.Log1p(float64(c.Counts[row]))/math.Log1p(maximum)), heatShades-1)
 	}
 	for row := 0; row < len(c.Counts); {
 		first, shade := row, shadeOf(row)
@@ -312,7 +312,7 @@ func heatColumn(shades *[heatShades]strings.Builder, p *plot, h *reports.Heat, c
 		if shade < 0 {
 			continue
 		}
-		low := h.Least
+		low := h.Minimum
 		if first > 0 {
 			low = h.Edges[first-1]
 		}
@@ -321,8 +321,8 @@ func heatColumn(shades *[heatShades]strings.Builder, p *plot, h *reports.Heat, c
 	}
 }
 
-// titled draws a box with words where a pointer rests.
-func (s *svg) titled(x, y, width, height float64, look, words string) {
+// titledRect draws a box with words where a pointer rests.
+func (s *svg) titledRect(x, y, width, height float64, look, words string) {
 	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" %s><title>%s</title></rect>`, at(x), at(y), at(width), at(height),
 		look, esc(words))
 }

@@ -14,8 +14,8 @@ import (
 func TestShare(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		of   scale
-		want map[float64]float64 // of values
+		scale scale
+		want  map[float64]float64 // of values
 	}{
 		"linear":    {scale{reports.Linear, 0, 200}, map[float64]float64{0: 0, 50: .25, 200: 1, -5: 0, 900: 1}},
 		"log":       {scale{reports.Log, 1, 10_000}, map[float64]float64{1: 0, 100: .5, 10_000: 1, 0: 0}},
@@ -23,7 +23,7 @@ func TestShare(t *testing.T) {
 		"no span":   {scale{reports.Linear, 3, 3}, map[float64]float64{3: 0, 4: 0}},
 	} {
 		for value, want := range c.want {
-			assert.InDelta(t, want, c.of.share(value), 1e-6, "%s: %v", name, value)
+			assert.InDelta(t, want, c.scale.share(value), 1e-6, "%s: %v", name, value)
 		}
 	}
 }
@@ -31,8 +31,8 @@ func TestShare(t *testing.T) {
 func TestTicks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		of   scale
-		want []float64
+		scale scale
+		want  []float64
 	}{
 		"steps of 20":  {scale{reports.Linear, 0, 100}, []float64{0, 20, 40, 60, 80, 100}},
 		"steps of 50":  {scale{reports.Linear, 0, 240}, []float64{0, 50, 100, 150, 200}},
@@ -44,15 +44,15 @@ func TestTicks(t *testing.T) {
 		"quantiles without an end": {scale{reports.Tail, 0, 1},
 			[]float64{0, .5, .9, .99, .999, .9999, .99999, .999999, .9999999}},
 	} {
-		assert.InDeltaSlice(t, c.want, c.of.ticks(), 1e-9, name)
+		assert.InDeltaSlice(t, c.want, c.scale.ticks(), 1e-9, name)
 	}
 }
 
 func TestRangeHasRoom(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		kind                         reports.Scale
-		low, high, least, leastAbove float64
+		kind                             reports.Scale
+		low, high, minimum, minimumAbove float64
 	}{
 		"from 0 on":        {reports.Linear, 40, 100, 0, 105},
 		"below 0":          {reports.Linear, -3, 100, -3, 105},
@@ -64,8 +64,8 @@ func TestRangeHasRoom(t *testing.T) {
 		"a few quantiles":  {reports.Tail, 0, .5, 0, .9},
 	} {
 		got := rangeOf(c.kind, c.low, c.high)
-		assert.InDelta(t, c.least, got.least, 1e-9, name)
-		assert.InDelta(t, c.leastAbove, got.most, 1e-9, name)
+		assert.InDelta(t, c.minimum, got.minimum, 1e-9, name)
+		assert.InDelta(t, c.minimumAbove, got.maximum, 1e-9, name)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestBands(t *testing.T) {
 	p, ok := plotOf(c)
 	require.True(t, ok)
 	assert.InDelta(t, p.left, p.px(0), 1e-9)
-	assert.InDelta(t, 105, p.x.most, 1e-9)
+	assert.InDelta(t, 105, p.x.maximum, 1e-9)
 	s := &svg{}
 	s.chart(c)
 	assert.Equal(t, 2, strings.Count(s.out.String(), "<rect"), "every second one")
@@ -123,21 +123,21 @@ func TestBands(t *testing.T) {
 // Equal shades above each other are one cell, empty rows none, and the shade goes with the logarithm.
 func TestHeat(t *testing.T) {
 	t.Parallel()
-	h := &reports.Heat{Over: 1, Least: 1, Edges: []float64{10, 100, 1000, 10_000}, Columns: []reports.HeatColumn{
+	h := &reports.Heat{ColumnWidth: 1, Minimum: 1, Edges: []float64{10, 100, 1000, 10_000}, Columns: []reports.HeatColumn{
 		{At: 0, Counts: []int64{0, 5, 5}}, {At: 1, Counts: []int64{0, 1000, 1, 0}}, {At: 2, Counts: []int64{0, 0, 0, 0, 7}},
 	}}
 	s := &svg{}
 	s.heat(h)
-	drawn := s.out.String()
-	assert.Equal(t, 3, strings.Count(drawn, "M"), "two rows in one cell, and two cells; none beyond the edges")
-	assert.Equal(t, 3, strings.Count(drawn, "<path"), "three shades")
-	assert.Contains(t, drawn, `fill-opacity="1.00"`)
-	for name, none := range map[string]*reports.Heat{
+	svgText := s.out.String()
+	assert.Equal(t, 3, strings.Count(svgText, "M"), "two rows in one cell, and two cells; none beyond the edges")
+	assert.Equal(t, 3, strings.Count(svgText, "<path"), "three shades")
+	assert.Contains(t, svgText, `fill-opacity="1.00"`)
+	for name, heat := range map[string]*reports.Heat{
 		"no columns": {Edges: h.Edges}, "no edges": {Columns: h.Columns},
 		"no counts": {Edges: h.Edges, Columns: []reports.HeatColumn{{Counts: []int64{0, 0}}}},
 	} {
 		s := &svg{}
-		s.heat(none)
+		s.heat(heat)
 		assert.Zero(t, s.height, name)
 	}
 }
@@ -148,14 +148,14 @@ func TestLongNamesOfRunsAreWhole(t *testing.T) {
 	names := []string{"outage/refused-while-idle", "outage/refused-while-working", "beat/first",
 		"outage/unread-while-working"}
 	row := reports.MatrixRow{
-		ID: "FWP-BEAT-06", Verdicts: make([]reports.Verdict, len(names)), Known: make([]bool, len(names)),
-		Why: make([]string, len(names)),
+		ID: "FWP-BEAT-06", Verdicts: make([]reports.Verdict, len(names)), IsKnown: make([]bool, len(names)),
+		Causes: make([]string, len(names)),
 	}
 	for i := range row.Verdicts {
 		row.Verdicts[i] = reports.Fail
 	}
 	m := &reports.Matrix{Runs: names, Families: []reports.Family{{Name: "BEAT", Rows: []reports.MatrixRow{row}}}}
-	for _, width := range []float64{wide, narrow} {
+	for _, width := range []float64{wideWidth, narrowWidth} {
 		s := &svg{width: width}
 		s.matrix(m)
 		for _, name := range names {

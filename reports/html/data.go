@@ -9,17 +9,17 @@ import (
 	"io"
 )
 
-// packed is how a long result is in a page: the same JSON, compressed.
-type packed struct {
+// packedData is how a long result is in a page: the same JSON, compressed.
+type packedData struct {
 	Encoding string `json:"encoding"`
 	Data     []byte `json:"data"`
 }
 
-// mostPlain is how many bytes of JSON are in a page as they are.
-const mostPlain = 64 << 10
+// plainLimit is how many bytes of JSON are in a page as they are.
+const plainLimit = 64 << 10
 
-// mostData is how many bytes of JSON are read from a page.
-const mostData = 64 << 20
+// dataLimit is how many bytes of JSON are read from a page.
+const dataLimit = 64 << 20
 
 // marker is what is before the data.
 const marker = `<script type="application/json" id="fwp">`
@@ -34,7 +34,7 @@ func (p *page) data(result []byte) error {
 		return fmt.Errorf("data of the report: %w", err)
 	}
 	data := out.Bytes()
-	if len(data) > mostPlain {
+	if len(data) > plainLimit {
 		var zipped bytes.Buffer
 		z, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
 		if err == nil {
@@ -44,7 +44,7 @@ func (p *page) data(result []byte) error {
 		if err != nil {
 			return fmt.Errorf("data of the report: %w", err)
 		}
-		if data, err = json.Marshal(packed{"gzip+base64", zipped.Bytes()}); err != nil {
+		if data, err = json.Marshal(packedData{"gzip+base64", zipped.Bytes()}); err != nil {
 			return fmt.Errorf("data of the report: %w", err)
 		}
 	}
@@ -59,12 +59,12 @@ var ErrNoData = errors.New("this HTML file has no report of fwpcheck or fwpbench
 
 // Data returns the result, as JSON, that is in a file that Write wrote.
 func Data(file []byte) ([]byte, error) {
-	_, rest, found := bytes.Cut(file, []byte(marker))
-	result, _, ended := bytes.Cut(rest, []byte("</script>"))
-	if !found || !ended {
+	_, rest, hasMarker := bytes.Cut(file, []byte(marker))
+	result, _, hasEnd := bytes.Cut(rest, []byte("</script>"))
+	if !hasMarker || !hasEnd {
 		return nil, ErrNoData
 	}
-	var p packed
+	var p packedData
 	if err := json.Unmarshal(result, &p); err != nil {
 		return nil, fmt.Errorf("the result in this HTML file is damaged: %w", err)
 	}
@@ -76,7 +76,7 @@ func Data(file []byte) ([]byte, error) {
 		return nil, fmt.Errorf("the result in this HTML file is damaged: %w", err)
 	}
 	var out bytes.Buffer
-	switch n, err := io.CopyN(&out, z, mostData+1); {
+	switch n, err := io.CopyN(&out, z, dataLimit+1); {
 	case err == nil:
 		return nil, fmt.Errorf("the result in this HTML file has more than %d bytes", n-1)
 	case !errors.Is(err, io.EOF):

@@ -10,24 +10,24 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// wide is the width of every picture, in its own units, and narrow that of a second one for small screens.
-const wide, narrow = 760, 340
+// wideWidth is the width of every picture, in its own units, and narrow that of a second one for small screens.
+const wideWidth, narrowWidth = 760, 340
 
 // svg gathers a picture.
 type svg struct {
-	out    strings.Builder
-	width  float64
-	height float64
-	names  float64 // width of the names in a matrix
-	above  bool    // the names of its runs stand above their squares
+	out        strings.Builder
+	width      float64
+	height     float64
+	names      float64 // width of the names in a matrix
+	namesAbove bool    // the names of its runs stand above their squares
 }
 
-// small reports whether the picture is that for small screens.
-func (s *svg) small() bool { return s.width < wide }
+// isSmall reports whether the picture is that for small screens.
+func (s *svg) isSmall() bool { return s.width < wideWidth }
 
 // id returns the name of a part of the picture, which is another one for small screens.
 func (s *svg) id(name string) string {
-	if s.small() {
+	if s.isSmall() {
 		return "small-" + name
 	}
 	return name
@@ -65,12 +65,12 @@ const (
 	namesGap            = 16
 )
 
-// widest returns the width of the longest of some labels, with a gap beside it, within bounds.
-func widest(labels []string, letter, least, most float64) float64 {
+// widthOf returns the width of the longest of some labels, with a gap beside it, within bounds.
+func widthOf(labels []string, letter, minimum, maximum float64) float64 {
 	for _, words := range labels {
-		least = max(least, letter*float64(utf8.RuneCountInString(words))+namesGap)
+		minimum = max(minimum, letter*float64(utf8.RuneCountInString(words))+namesGap)
 	}
-	return min(least, most)
+	return min(minimum, maximum)
 }
 
 // note writes a small text around a place.
@@ -80,10 +80,10 @@ func (s *svg) note(x, y float64, words string) {
 
 // figure writes a picture, and its data as a table that can be opened.
 func (p *page) figure(f reports.Figure) {
-	s := &svg{width: wide}
+	s := &svg{width: wideWidth}
 	class, role := " class=scales", "img"
 	redraw := func(*svg) {} // draws what does not scale for small screens
-	switch d := f.Of.(type) {
+	switch d := f.Drawing.(type) {
 	case *reports.Chart:
 		s.chart(d)
 		class = ` class="chart scales"`
@@ -107,30 +107,30 @@ func (p *page) figure(f reports.Figure) {
 		esc(f.Description))
 	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"Picture: %s\">", esc(f.Title))
 	p.svg(f, s, role)
-	small := &svg{width: narrow}
+	small := &svg{width: narrowWidth}
 	if redraw(small); small.height > 0 {
 		p.svg(f, small, role)
 	}
 	p.raw("</div>\n")
 	p.raw("<details><summary>%s as a table</summary>\n", esc(f.Title))
-	p.table(f.Of.Table(), f.Title)
+	p.table(f.Drawing.Table(), f.Title)
 	p.raw("</details>\n</figure>\n")
 }
 
 // svg writes a drawn picture. One for small screens is hidden until the style shows it.
 func (p *page) svg(f reports.Figure, s *svg, role string) {
-	drawn, look := s.out.String(), ""
+	markup, look := s.out.String(), ""
 	if f.Invalid {
-		drawn, look = inGrey(drawn), ` opacity="0.6"`
+		markup, look = toGrey(markup), ` opacity="0.6"`
 	}
-	if s.small() {
+	if s.isSmall() {
 		look += ` class="small" display="none"`
 	}
 	id := s.id(fmt.Sprintf("figure-%d", p.figures))
 	p.raw(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]s %[2]s" width="%[1]s" height="%[2]s" role="%[3]s" `+
 		`aria-labelledby="%[4]s-title %[4]s-words" font-family="system-ui, sans-serif" font-size="12" `+
 		`fill="currentColor"%[5]s><title id="%[4]s-title">%[6]s</title><desc id="%[4]s-words">%[7]s</desc>%[8]s</svg>`,
-		at(s.width), at(s.height), role, id, look, esc(f.Title), esc(f.Description), drawn)
+		at(s.width), at(s.height), role, id, look, esc(f.Title), esc(f.Description), markup)
 }
 
 // colours are those of curves: each is at least three times as light or as dark as a white and a dark page. Dashes tell
@@ -139,35 +139,35 @@ var colours = [...]string{"#3b82f6", "#d9730d", "#0d9488", "#a855f7", "#808080"}
 
 var dashes = [...]string{"", "7 3", "2 3", "9 3 2 3", "4 2"}
 
-// inGrey returns a picture with its curves in the last of the colours, which is grey: dashes tell them apart.
-func inGrey(drawn string) string {
+// toGrey returns a picture with its curves in the last of the colours, which is grey: dashes tell them apart.
+func toGrey(markup string) string {
 	for _, colour := range colours[:len(colours)-1] {
-		drawn = strings.ReplaceAll(drawn, colour, colours[len(colours)-1])
+		markup = strings.ReplaceAll(markup, colour, colours[len(colours)-1])
 	}
-	return drawn
+	return markup
 }
 
 // bars draws numbers.
 func (s *svg) bars(b *reports.Bars) {
 	const right, row = 70.0, 24.0
-	most, names := int64(1), []string{}
+	maximum, names := int64(1), []string{}
 	for _, bar := range b.Bars {
-		most, names = max(most, bar.Value), append(names, bar.Name)
+		maximum, names = max(maximum, bar.Value), append(names, bar.Name)
 	}
-	left := widest(names, letter, 110, min(wide/3, s.width*.6))
+	left := widthOf(names, letter, 110, min(wideWidth/3, s.width*.6))
 	y := 6.0
 	for _, bar := range b.Bars {
-		long := (s.width - left - right) * float64(bar.Value) / float64(most)
+		length := (s.width - left - right) * float64(bar.Value) / float64(maximum)
 		colour := colours[0]
 		if bar.Style == reports.Bad {
 			colour = "#c62828"
 		}
 		if bar.Value > 0 {
-			long = max(long, 2)
+			length = max(length, 2)
 		}
 		s.label(left-8, y+14, "end", text.Brief(bar.Name, int((left-namesGap)/letter)))
-		s.rect(left, y+3, long, 14, `fill="`+colour+`"`)
-		s.label(left+long+6, y+14, "start", reports.Number.Words(float64(bar.Value)))
+		s.rect(left, y+3, length, 14, `fill="`+colour+`"`)
+		s.label(left+length+6, y+14, "start", reports.Number.Words(float64(bar.Value)))
 		y += row
 	}
 	s.height = y + 6

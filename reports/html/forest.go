@@ -18,7 +18,7 @@ func (s *svg) forest(f *reports.Forest) {
 	for _, r := range f.Rows {
 		names, words = append(names, r.Name), append(words, r.Words())
 	}
-	left, right := widest(names, labelLetter, 120, 260), widest(words, labelLetter, 120, 260)
+	left, right := widthOf(names, labelLetter, 120, 260), widthOf(words, labelLetter, 120, 260)
 	reach := math.Log(1.02 + 2*f.Margin) // on each side of 1
 	for _, r := range f.Rows {
 		reach = max(reach, 1.05*math.Abs(math.Log(r.Low)), 1.05*math.Abs(math.Log(r.High)))
@@ -27,7 +27,7 @@ func (s *svg) forest(f *reports.Forest) {
 	bottom := top + row*float64(len(f.Rows))
 	px := func(ratio float64) float64 {
 		share := (math.Log(ratio) + reach) / (2 * reach)
-		return left + min(max(share, 0), 1)*(wide-left-right)
+		return left + min(max(share, 0), 1)*(wideWidth-left-right)
 	}
 	low, high := px(1/(1+f.Margin)), px(1+f.Margin)
 	s.rect(low, top, high-low, bottom-top, `fill="#808080" fill-opacity=".16"`)
@@ -39,9 +39,9 @@ func (s *svg) forest(f *reports.Forest) {
 			before = x
 		}
 	}
-	s.label((left+wide-right)/2, bottom+43, "middle", "ratio")
+	s.label((left+wideWidth-right)/2, bottom+43, "middle", "ratio")
 	for i := range f.Rows {
-		s.forestRow(&f.Rows[i], px, top+row*(float64(i)+.5), left-8, wide-right+8)
+		s.forestRow(&f.Rows[i], px, top+row*(float64(i)+.5), left-8, wideWidth-right+8)
 	}
 	s.height = bottom + 50
 }

@@ -81,13 +81,13 @@ func Write(w io.Writer, d Document) error {
 
 // page gathers the file.
 type page struct {
-	out     bytes.Buffer
-	link    func(id string) string
-	open    bool // a section is
-	fold    fold
-	anchors map[string]bool // of entries; false where the entry has been written
-	tables  int
-	figures int
+	out       bytes.Buffer
+	link      func(id string) string
+	inSection bool // a section is
+	fold      fold
+	anchors   map[string]bool // of entries; false where the entry has been written
+	tables    int
+	figures   int
 }
 
 // fold is how far an entry is that can be folded: its headings come first, and then what it holds.
@@ -100,9 +100,9 @@ const (
 )
 
 // anchorsOf returns the anchors of the entries of a page.
-func anchorsOf(of reports.Page) map[string]bool {
+func anchorsOf(doc reports.Page) map[string]bool {
 	all := map[string]bool{}
-	for _, b := range of.Blocks {
+	for _, b := range doc.Blocks {
 		if h, ok := b.(reports.Heading); ok && h.Anchor != "" {
 			all[h.Anchor] = true
 		}
@@ -219,7 +219,7 @@ func (p *page) unfold() {
 // end closes the section that is open.
 func (p *page) end() {
 	p.unfold()
-	if p.open {
+	if p.inSection {
 		p.raw("</section>\n")
 	}
 }
@@ -252,7 +252,7 @@ func (p *page) block(b reports.Block) {
 func (p *page) heading(h reports.Heading) {
 	if h.Level == 1 {
 		p.end()
-		p.open = true
+		p.inSection = true
 		p.raw("<section>\n<h2>%s</h2>\n", p.text(h.Text))
 		return
 	}
@@ -283,7 +283,7 @@ func (p *page) lines(all []reports.Text) string {
 // fields writes labelled values.
 func (p *page) fields(f reports.Fields) {
 	p.raw("<dl>\n")
-	for _, field := range f.Shown() {
+	for _, field := range f.VisibleFields() {
 		var lines []string
 		for _, line := range field.Lines {
 			lines = append(lines, p.text(line))

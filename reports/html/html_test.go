@@ -20,11 +20,11 @@ import (
 	"github.com/fwpsuite/fwp/reports/html"
 )
 
-// checked returns a run with clauses of several families, a finding and its conversation.
-func checked(families, checks int) *reports.Report {
+// sampleReport returns a run with clauses of several families, a finding and its conversation.
+func sampleReport(families, checks int) *reports.Report {
 	r := &reports.Report{
 		Head: reports.Head{
-			Version: "fwpcheck 0.1.0", Seed: 7, Took: 12 * time.Second, Started: time.Date(2026, 3, 9, 14, 5, 6, 0, time.UTC),
+			Version: "fwpcheck 0.1.0", Seed: 7, Took: 12 * time.Second, StartTime: time.Date(2026, 3, 9, 14, 5, 6, 0, time.UTC),
 		},
 
 		Target: reports.Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
@@ -39,7 +39,7 @@ func checked(families, checks int) *reports.Report {
 				ID:    fmt.Sprintf("FWP-%s-%02d", []string{"HELLO", "PUSH", "FETCH"}[f%3]+strings.Repeat("X", f/3), i+1),
 				Level: reports.LevelMust, Section: "HELLO Command", Verdict: verdicts[(i+f)%len(verdicts)],
 				Statement: "A command with a syntax error is refused, whatever was wrong with it & whatever came before it.",
-				Checks:    []string{fmt.Sprintf("check/%d", i)}, Why: "the server asks for no password",
+				Checks:    []string{fmt.Sprintf("check/%d", i)}, Cause: "the server asks for no password",
 			})
 		}
 	}
@@ -67,8 +67,8 @@ func checked(families, checks int) *reports.Report {
 	return r
 }
 
-// loaded returns a run of so many seconds.
-func loaded(seconds int) *results.Load {
+// sampleLoad returns a run of so many seconds.
+func sampleLoad(seconds int) *results.Load {
 	const count = 299_904
 	spread := func(p50 time.Duration) results.Latency {
 		l := results.Latency{
@@ -83,14 +83,14 @@ func loaded(seconds int) *results.Load {
 	}
 	l := &results.Load{
 		Head: reports.Head{
-			Version: "fwpbench 0.1.0", Seed: 7, Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
+			Version: "fwpbench 0.1.0", Seed: 7, StartTime: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
 			Took: time.Duration(seconds+3) * time.Second,
 		},
 		Run: "k3v9q2", Measured: time.Duration(seconds) * time.Second,
 
 		Target:  results.LoadTarget{URL: "tcp://localhost:7419", Chosen: "from --url"},
 		Machine: results.Machine{OS: "linux", Arch: "amd64", Cores: 2, GOMAXPROCS: 1, Go: "go1.26.8"},
-		Plan:    results.LoadPlan{Words: "100 producers push 5,000 jobs/s", Open: true, Producers: 100, Consumers: 100},
+		Plan:    results.LoadPlan{Words: "100 producers push 5,000 jobs/s", IsOpenLoop: true, Producers: 100, Consumers: 100},
 		Phases: []results.Phase{
 			{Name: "connect", Took: time.Second}, {Name: "measure", From: time.Second,
 				Took: time.Duration(seconds) * time.Second},
@@ -99,9 +99,9 @@ func loaded(seconds int) *results.Load {
 		Connections: results.Connections{Planned: 200, Opened: 200},
 		Rate:        results.LoadRate{Op: "push", Target: 5000, Achieved: 4998, Planned: 300_000, Done: 299_904},
 		Flows:       []results.LoadFlow{{Flow: "job.fetched", Time: spread(180 * time.Microsecond)}},
-		Jobs: results.LoadJobs{Pushed: 325_011, Delivered: 325_008, Acked: 325_000, Lost: 3, Missing: 3,
-			Drained: true},
-		Health: results.Health{Over: time.Minute, CPUShare: .4, CPUPeak: .5,
+		Jobs: results.LoadJobs{Pushed: 325_011, Delivered: 325_008, Acked: 325_000, LostJobs: 3, Missing: 3,
+			IsDrained: true},
+		Health: results.Health{Length: time.Minute, CPUShare: .4, CPUPeak: .5,
 			Files: results.Files{Peak: 214, Soft: 1024}},
 	}
 	ops := []string{"push", "fetch.found", "fetch.waited", "ack", "beat", "fail"}
@@ -118,7 +118,7 @@ func loaded(seconds int) *results.Load {
 	for i := range seconds {
 		wave := time.Duration(1_000_000*(1.5+math.Sin(float64(i)/40)) + float64(i*7919%1000))
 		s := results.Second{
-			At: time.Duration(i+1) * time.Second, Over: time.Second, Phase: "measure", Target: 5000,
+			At: time.Duration(i+1) * time.Second, Length: time.Second, Phase: "measure", Target: 5000,
 			Achieved: 5000 + float64(i*31%97), Connections: 200, InFlight: int64(i % 7), CPU: .4 + float64(i%10)/50,
 		}
 		for k, op := range ops {
@@ -159,25 +159,25 @@ func loadPage(t *testing.T, l *results.Load) []byte {
 	return documentOf(t, "fwpbench run", l)
 }
 
-// drawn is a result with another page.
-type drawn struct {
+// pageResult is a result with another page.
+type pageResult struct {
 	reports.Result
 	page reports.Page
 }
 
-func (d drawn) Page(reports.PageOptions) reports.Page { return d.page }
+func (d pageResult) Page(reports.PageOptions) reports.Page { return d.page }
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	golden.File(t, "testdata/check.html.golden", checkPage(t, checked(3, 3)))
-	golden.File(t, "testdata/load.html.golden", loadPage(t, loaded(5)))
-	expected := checked(3, 3)
-	expected.Expectations = &reports.Expectations{File: "fwpcheck.expect"}
-	expected.Checks[0].Findings[0].Known = 7
+	golden.File(t, "testdata/check.html.golden", checkPage(t, sampleReport(3, 3)))
+	golden.File(t, "testdata/load.html.golden", loadPage(t, sampleLoad(5)))
+	report := sampleReport(3, 3)
+	report.Expectations = &reports.Expectations{File: "fwpcheck.expect"}
+	report.Checks[0].Findings[0].KnownLine = 7
 	three := reports.Page{Blocks: []reports.Block{
-		reports.MatrixOf([]string{"faktory 1.8.0", "faktory 1.9.4", "my-server"}, expected, checked(3, 1), checked(2, 0)),
+		reports.MatrixOf([]string{"faktory 1.8.0", "faktory 1.9.4", "my-server"}, report, sampleReport(3, 1), sampleReport(2, 0)),
 	}}
-	golden.File(t, "testdata/compare.html.golden", documentOf(t, "fwpcheck compare", drawn{checked(1, 1), three}))
+	golden.File(t, "testdata/compare.html.golden", documentOf(t, "fwpcheck compare", pageResult{sampleReport(1, 1), three}))
 	e := &reports.Exploration{
 		Target: reports.Target{Chosen: "the embedded server"}, Commands: 870, Head: reports.Head{Seed: 7},
 		States:      map[string]int{"identified": 269, "identified worker": 482, "not identified": 119},
@@ -190,11 +190,11 @@ func TestGolden(t *testing.T) {
 // Disruptions are drawn over the time in which they took place, with their names.
 func TestMarks(t *testing.T) {
 	t.Parallel()
-	l := loaded(20)
+	l := sampleLoad(20)
 	assert.NotContains(t, string(loadPage(t, l)), `class="mark"`)
 	l.Disruptions = &results.LoadDisruptions{List: []results.LoadDisruption{
 		{Action: "kill", Words: "kill <for 2s>", At: 5 * time.Second, Took: 2 * time.Second},
-		{Action: "fill", Words: "fill for 2s", At: 9 * time.Second, Failed: "skipped"},
+		{Action: "fill", Words: "fill for 2s", At: 9 * time.Second, Failure: "skipped"},
 	}}
 	file := string(loadPage(t, l))
 	assert.Equal(t, 3, strings.Count(file, `class="mark"`), "in each picture over time: one was done")
@@ -208,11 +208,11 @@ func TestBudgets(t *testing.T) {
 	var runs []*reports.Report
 	var names []string
 	var data []json.RawMessage
-	r := checked(20, 200)
-	var one bytes.Buffer
-	require.NoError(t, r.WriteJSON(&one, reports.ExitOptions{}))
+	r := sampleReport(20, 200)
+	var buf bytes.Buffer
+	require.NoError(t, r.WriteJSON(&buf, reports.ExitOptions{}))
 	for i := range 5 {
-		runs, names, data = append(runs, r), append(names, fmt.Sprintf("faktory 1.%d.0", i+5)), append(data, one.Bytes())
+		runs, names, data = append(runs, r), append(names, fmt.Sprintf("faktory 1.%d.0", i+5)), append(data, buf.Bytes())
 	}
 	all, err := json.Marshal(data)
 	require.NoError(t, err)
@@ -222,19 +222,19 @@ func TestBudgets(t *testing.T) {
 	t.Logf("matrix of five servers: %d bytes", out.Len())
 	assert.LessOrEqual(t, out.Len(), 400_000)
 
-	minutes, most := 10, 600_000
-	if golden.Slow() {
-		minutes, most = 30, 1_000_000
+	minutes, limit := 10, 600_000
+	if golden.IsSlow() {
+		minutes, limit = 30, 1_000_000
 	}
-	load := loadPage(t, loaded(60*minutes))
+	load := loadPage(t, sampleLoad(60*minutes))
 	t.Logf("load of %d minutes: %d bytes", minutes, len(load))
-	assert.LessOrEqual(t, len(load), most)
+	assert.LessOrEqual(t, len(load), limit)
 }
 
 // What was written is read back, short or long.
 func TestData(t *testing.T) {
 	t.Parallel()
-	for name, l := range map[string]*results.Load{"short": loaded(2), "long": loaded(150)} {
+	for name, l := range map[string]*results.Load{"short": sampleLoad(2), "long": sampleLoad(150)} {
 		var want bytes.Buffer
 		require.NoError(t, l.WriteJSON(&want, reports.ExitOptions{}))
 		file := loadPage(t, l)
@@ -254,18 +254,18 @@ func TestHostile(t *testing.T) {
 	t.Parallel()
 	evil := "</script><script>alert(1)</script><img src=x onerror=alert(1)>\" onload=\"alert(1)\x1b[2J\u202e" +
 		strings.Repeat("A ", 1<<12)
-	r := checked(3, 3)
+	r := sampleReport(3, 3)
 	r.Target.HI, r.Target.URL, r.Version = evil, evil, evil
 	f := &r.Checks[0].Findings[0]
 	f.Expected, f.Actual, f.Source, f.Close, f.Reproduce, f.Script = evil, evil, evil, evil, evil,
 		strings.Repeat(evil+"\n", 600)
 	r.Checks[0].Conversation[4].Text, r.Checks[0].Conversation[4].Conn = evil, evil
-	r.Clauses[3].ID, r.Clauses[3].Statement, r.Clauses[3].Why = evil, evil, evil
+	r.Clauses[3].ID, r.Clauses[3].Statement, r.Clauses[3].Cause = evil, evil, evil
 	file := string(checkPage(t, r))
 	assert.Equal(t, 2, strings.Count(file, "<script"), "the data and the own script")
 	assert.Equal(t, 2, strings.Count(file, "</script"))
-	for _, bad := range []string{"<img", "onload=\"", "\x1b", "\u202e"} {
-		assert.NotContains(t, file, bad)
+	for _, pattern := range []string{"<img", "onload=\"", "\x1b", "\u202e"} {
+		assert.NotContains(t, file, pattern)
 	}
 	assert.Less(t, len(file), 4<<20)
 }
@@ -273,10 +273,10 @@ func TestHostile(t *testing.T) {
 // The file asks for nothing, says so in its policy, and its own script stays small.
 func TestFileIsComplete(t *testing.T) {
 	t.Parallel()
-	file := string(loadPage(t, loaded(30)))
-	for _, bad := range []string{"http:", "https:", "src=", "@import", "url(", "style=\""} {
+	file := string(loadPage(t, sampleLoad(30)))
+	for _, pattern := range []string{"http:", "https:", "src=", "@import", "url(", "style=\""} {
 		allowed := strings.NewReplacer("http://www.w3.org/2000/svg", "").Replace(file)
-		assert.NotContains(t, allowed, bad)
+		assert.NotContains(t, allowed, pattern)
 	}
 	assert.Contains(t, file, "default-src 'none'; style-src 'sha256-")
 	script, err := os.ReadFile("page.js")
@@ -288,7 +288,7 @@ func TestFileIsComplete(t *testing.T) {
 // What does not scale is drawn a second time for small screens, hidden until the style shows it, with names of its own.
 func TestSmallScreens(t *testing.T) {
 	t.Parallel()
-	page := string(checkPage(t, checked(3, 3)))
+	page := string(checkPage(t, sampleReport(3, 3)))
 	_, small, _ := strings.Cut(page, `class="small" display="none"`)
 	small, _, _ = strings.Cut(small, "</svg>")
 	assert.Contains(t, small, `<g id="small-v`)

@@ -28,8 +28,8 @@ const (
 func (s *svg) matrix(m *reports.Matrix) {
 	s.squares()
 	y := 4.0
-	if s.names = widest(m.Runs, letter, names, s.width*.4); s.names < widest(m.Runs, letter, 0, math.Inf(1)) {
-		s.above, s.names = true, names
+	if s.names = widthOf(m.Runs, letter, names, s.width*.4); s.names < widthOf(m.Runs, letter, 0, math.Inf(1)) {
+		s.namesAbove, s.names = true, names
 	}
 	across := int((s.width - s.names - square) / pitch) // squares in a line
 	for _, f := range m.Families {
@@ -69,7 +69,7 @@ var knownVerdicts = [...]reports.Verdict{
 // symbol returns the name of the square of a clause in a run.
 func symbol(row *reports.MatrixRow, run int) string {
 	kind := "v"
-	if row.Known[run] {
+	if row.IsKnown[run] {
 		kind = "k"
 	}
 	return fmt.Sprintf("%s%d", kind, row.Verdicts[run])
@@ -77,16 +77,16 @@ func symbol(row *reports.MatrixRow, run int) string {
 
 // family draws some clauses of a family, and returns where the next ones are.
 func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y float64) float64 {
-	several := len(m.Runs) > 1 || m.Sparse
+	isMultiple := len(m.Runs) > 1 || m.Sparse
 	s.raw(`<text x="0" y="%s" font-weight="bold">%s</text>`, at(y+14), esc(name))
-	if several {
+	if isMultiple {
 		y += s.columns(rows, y)
 	}
 	for run := range m.Runs {
 		if m.Sparse && !slices.ContainsFunc(rows, func(r reports.MatrixRow) bool { return r.Verdicts[run].Notable() }) {
 			continue
 		}
-		if several {
+		if isMultiple {
 			y += s.run(m.Runs[run], y)
 		}
 		for i, row := range rows {
@@ -96,14 +96,14 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 			words := row.ID + ": " + row.Words(run).String()
 			use := fmt.Sprintf(`<use href="#%s" x="%s" y="%s"><title>%s</title></use>`, s.id(symbol(&row, run)),
 				at(s.names+pitch*float64(i)), at(y), esc(words))
-			if link := row.Link(run); link != "" || !several {
+			if link := row.Link(run); link != "" || !isMultiple {
 				use = `<a href="` + esc(cmp.Or(link, "#"+row.ID)) + `">` + use + `</a>`
 			}
 			s.raw("%s", use)
 		}
 		y += pitch
 	}
-	if several {
+	if isMultiple {
 		y += 4
 	}
 	return y
@@ -112,7 +112,7 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 // run writes the name of a run before its squares, or above them where it is too long for that, and returns how much
 // lower they are then.
 func (s *svg) run(name string, y float64) float64 {
-	if !s.above {
+	if !s.namesAbove {
 		s.label(s.names-8, y+14, "end", name)
 		return 0
 	}
@@ -163,13 +163,13 @@ func (s *svg) legend(m *reports.Matrix, y float64) {
 			return
 		}
 		words = fmt.Sprintf("%d %s", counts[square], words)
-		long := 26 + 7*float64(len(words)) + 16
-		if x+long > s.width {
+		width := 26 + 7*float64(len(words)) + 16
+		if x+width > s.width {
 			x, y = 0, y+26
 		}
 		s.raw(`<use href="#%s" x="%s" y="%s"/>`, s.id(square), at(x), at(y))
 		s.label(x+26, y+14, "start", words)
-		x += long
+		x += width
 	}
 	for _, v := range reports.Verdicts() {
 		entry(fmt.Sprintf("v%d", v), v.String())

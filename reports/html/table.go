@@ -31,7 +31,7 @@ func (p *page) titles(columns []reports.Column) {
 // table writes rows. name is what it is about. In one with anchors, each row can be linked to.
 func (p *page) table(t reports.Table, name string) {
 	columns := t.Layout()
-	wide := len(columns)
+	width := len(columns)
 	var titles []reports.Column // which its cells have on a small screen
 	p.scroll(name)
 	switch p.raw("<table"); {
@@ -40,7 +40,7 @@ func (p *page) table(t reports.Table, name string) {
 		p.raw(" class=clauses")
 	case t.Rows[0].Link != "":
 		p.raw(" class=findings")
-	case t.Titled() && wide >= cardsFrom(t):
+	case t.Titled() && width >= cardsFrom(t):
 		p.raw(" class=cards")
 		titles = columns
 	}
@@ -57,7 +57,7 @@ func (p *page) table(t reports.Table, name string) {
 		p.cells(row, columns, titles)
 		p.raw("</tr>\n")
 		for _, line := range row.Detail {
-			p.raw("<tr class=detail><td></td><td colspan=%d>%s</td></tr>\n", max(wide-1, 1), p.text(line))
+			p.raw("<tr class=detail><td></td><td colspan=%d>%s</td></tr>\n", max(width-1, 1), p.text(line))
 		}
 	}
 	p.raw("</tbody></table></div>\n")
@@ -90,7 +90,7 @@ func (p *page) cells(row reports.Row, columns, titles []reports.Column) {
 		case i >= len(row.Cells):
 			p.raw("<td></td>")
 		case row.Anchor == "":
-			p.raw("<td%s%s>%s</td>", alignment(column, row.Cells[i]...), title, p.linked(row, i))
+			p.raw("<td%s%s>%s</td>", alignment(column, row.Cells[i]...), title, p.linkCell(row, i))
 		case i == 0:
 			p.raw("<th scope=row>%s</th>", p.text(row.Cells[i]))
 		default:
@@ -99,12 +99,12 @@ func (p *page) cells(row reports.Row, columns, titles []reports.Column) {
 	}
 }
 
-// linked returns a cell, whose words are a link to the entry about the row if they are the second ones, a name, and
+// linkCell returns a cell, whose words are a link to the entry about the row if they are the second ones, a name, and
 // lead to no page of their own.
-func (p *page) linked(row reports.Row, i int) string {
+func (p *page) linkCell(row reports.Row, i int) string {
 	blanks, cell := indent(row.Cells[i])
 	words := p.text(cell)
-	if _, there := p.anchors[row.Link]; i != 1 || !there || words == "" || p.link != nil {
+	if _, ok := p.anchors[row.Link]; i != 1 || !ok || words == "" || p.link != nil {
 		return blanks + words
 	}
 	return blanks + `<a href="#` + esc(row.Link) + `">` + words + `</a>`
@@ -127,7 +127,7 @@ const shortCell = 24
 func alignment(c reports.Column, spans ...reports.Span) string {
 	size := utf8.RuneCountInString(reports.Text(spans).String())
 	switch {
-	case c.Right:
+	case c.AlignRight:
 		return " class=right"
 	case 0 < size && size <= shortCell:
 		return " class=short"

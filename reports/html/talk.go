@@ -5,8 +5,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// mostLines is how many lines of a conversation or a script are written.
-const mostLines = 400
+// lineLimit is how many lines of a conversation or a script are written.
+const lineLimit = 400
 
 // transcript writes a conversation: a row for each line, with its time.
 func (p *page) transcript(t reports.Transcript) {
@@ -30,13 +30,13 @@ func (p *page) entries(entries []reports.Entry) {
 	p.raw("<table class=talk><tbody>\n")
 	for i, e := range entries {
 		switch {
-		case i == mostLines:
+		case i == lineLimit:
 			p.raw("<tr><td colspan=4 class=faint>%s left out</td></tr>\n", text.Count(len(entries)-i, "line"))
-		case i > mostLines:
+		case i > lineLimit:
 		case e.Omitted > 0:
 			p.raw("<tr><td colspan=4 class=faint>%s left out</td></tr>\n", text.Count(e.Omitted, "line"))
-		case e.More > 0:
-			p.raw("<tr><td colspan=4 class=faint>… %s like this</td></tr>\n", text.Count(e.More, "more line"))
+		case e.Repeats > 0:
+			p.raw("<tr><td colspan=4 class=faint>… %s like this</td></tr>\n", text.Count(e.Repeats, "more line"))
 		default:
 			p.entry(e)
 		}
@@ -60,7 +60,7 @@ func (p *page) code(lines []string) {
 	p.tables++
 	p.raw("<pre tabindex=0 role=group aria-label=\"Text, part %d\">", p.tables)
 	for i, line := range lines {
-		if i == mostLines {
+		if i == lineLimit {
 			p.raw("%s left out\n", text.Count(len(lines)-i, "line"))
 			break
 		}

@@ -49,18 +49,18 @@ type Line struct {
 	See           string     // a URL
 	Until         time.Time  // the day after which it no longer counts, at 0:00 UTC; zero: it always does
 	Rate          float64    // of Flaky: the part of the plays that may have the finding; 0: any
-	Of            int        // the number of plays by which the rate is measured; 0 without a rate
+	RatePlays     int        // the number of plays by which the rate is measured; 0 without a rate
 
 	col, clauseCol int // of check and clause in the line, in characters, counted from 1
 }
 
-// expired reports whether the line no longer counts.
-func (l *Line) expired(now time.Time) bool {
+// isExpired reports whether the line no longer counts.
+func (l *Line) isExpired(now time.Time) bool {
 	return !l.Until.IsZero() && !now.Before(l.Until.AddDate(0, 0, 1))
 }
 
-// exact reports whether the line is about one check and one clause.
-func (l *Line) exact() bool { return !strings.ContainsAny(l.Check+l.Clause, `*?[\`) }
+// isExact reports whether the line is about one check and one clause.
+func (l *Line) isExact() bool { return !strings.ContainsAny(l.Check+l.Clause, `*?[\`) }
 
 // matchesCheck reports whether the line is about a check: by its id, or by the part of it before the slash.
 func (l *Line) matchesCheck(id string) bool {
@@ -76,8 +76,8 @@ func (l *Line) matchesClause(id string) bool {
 	return glob(l.Clause, id)
 }
 
-// about reports whether the line is about a clause in a check.
-func (l *Line) about(check, clause string) bool {
+// isAbout reports whether the line is about a clause in a check.
+func (l *Line) isAbout(check, clause string) bool {
 	return l.matchesCheck(check) && l.matchesClause(clause)
 }
 
@@ -91,43 +91,43 @@ func glob(pattern, word string) bool {
 type ParseError struct {
 	File      string
 	Line, Col int // in characters, counted from 1
-	What      string
+	Message   string
 }
 
 func (e *ParseError) Error() string {
-	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.What)
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Message)
 }
 
 // Resolve returns an error for the lines that match none of the checks or clauses, about 20 at most, joined. A typo
 // must not look like a finding that is gone. retired has what stands instead of each check that is no more, which the
 // error names.
 func (f *File) Resolve(checks, clauses []string, retired map[string]string) error {
-	var wrong []error
+	var errs []error
 	for i := range f.Lines {
-		if len(wrong) >= mostErrors {
+		if len(errs) >= errorLimit {
 			break
 		}
 		l := &f.Lines[i]
 		switch now := retired[strings.ToLower(l.Check)]; {
 		case slices.ContainsFunc(checks, l.matchesCheck):
 		case now != "":
-			wrong = append(wrong, &ParseError{f.Name, l.Number, l.col,
+			errs = append(errs, &ParseError{f.Name, l.Number, l.col,
 				fmt.Sprintf("there is no check %s; %s replaces it", l.Check, now)})
 		default:
-			wrong = append(wrong, l.unmatched(f.Name, "check", l.Check, l.col, checks))
+			errs = append(errs, l.matchError(f.Name, "check", l.Check, l.col, checks))
 		}
 		if l.Clause != NoClause && !slices.ContainsFunc(clauses, l.matchesClause) {
-			wrong = append(wrong, l.unmatched(f.Name, "clause", l.Clause, l.clauseCol, clauses))
+			errs = append(errs, l.matchError(f.Name, "clause", l.Clause, l.clauseCol, clauses))
 		}
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
-// unmatched returns the error for a pattern of the line that matches nothing.
-func (l *Line) unmatched(file, part, pattern string, col int, all []string) error {
-	what := fmt.Sprintf("no %s matches %s", part, pattern)
-	if near := text.Candidates(pattern, all); len(near) > 0 {
-		what += "; " + text.DidYouMean(near...)
+// matchError returns the error for a pattern of the line that matches nothing.
+func (l *Line) matchError(file, part, pattern string, col int, all []string) error {
+	message := fmt.Sprintf("no %s matches %s", part, pattern)
+	if candidates := text.Candidates(pattern, all); len(candidates) > 0 {
+		message += "; " + text.DidYouMean(candidates...)
 	}
-	return &ParseError{file, l.Number, col, what}
+	return &ParseError{file, l.Number, col, message}
 }

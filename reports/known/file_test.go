@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, "Faktory >=1.9 <1.9.5", l.Server.String())
 	assert.Equal(t, "https://example.org/1#2", l.See)
 	assert.Equal(t, time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), l.Until)
-	assert.Equal(t, Line{Number: 4, Check: "fetch/*", Clause: "FWP-FETCH-05", Kind: Flaky, Rate: 0.2, Of: 20,
+	assert.Equal(t, Line{Number: 4, Check: "fetch/*", Clause: "FWP-FETCH-05", Kind: Flaky, Rate: 0.2, RatePlays: 20,
 		col: 2, clauseCol: 10}, f.Lines[1])
 	assert.Equal(t, Crashes, f.Lines[2].Kind)
 	assert.Empty(t, parse(t, "").Lines)
@@ -136,11 +136,11 @@ func FuzzParse(f *testing.F) {
 		for i := range file.Lines {
 			text = append(text, file.Lines[i].String())
 		}
-		again, err := Parse("f", []byte(strings.Join(text, "\n")))
+		second, err := Parse("f", []byte(strings.Join(text, "\n")))
 		require.NoError(t, err)
-		require.Len(t, again.Lines, len(file.Lines))
+		require.Len(t, second.Lines, len(file.Lines))
 		for i := range file.Lines {
-			a, b := file.Lines[i], again.Lines[i]
+			a, b := file.Lines[i], second.Lines[i]
 			a.Number, a.col, a.clauseCol, b.Number, b.col, b.clauseCol = 0, 0, 0, 0, 0, 0
 			require.Equal(t, a, b)
 		}

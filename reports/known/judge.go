@@ -31,16 +31,16 @@ func (f *File) AsksServer() bool {
 // Judge returns a copy of the results of a run in which each finding that a line matches has the number of that line,
 // and which has the lines that are stale. A line is stale if all checks that it matches were evaluated and none has
 // its finding. r is left as it is.
-func (f *File) Judge(r *reports.Report, on Setting) *reports.Report {
-	j := &judge{file: f, on: on, used: make([]bool, len(f.Lines)), beyond: make([]string, len(f.Lines))}
+func (f *File) Judge(r *reports.Report, setting Setting) *reports.Report {
+	j := &judge{file: f, setting: setting, hasFinding: make([]bool, len(f.Lines)), excess: make([]string, len(f.Lines))}
 	judged := *r
 	judged.Checks = slices.Clone(r.Checks)
 	for i := range judged.Checks {
 		j.check(r, &judged.Checks[i])
 	}
-	j.behind(&judged)
-	judged.Expectations = &reports.Expectations{File: f.Name, Stale: []reports.Expectation{}}
-	judged.Expectations.Server = on.Server.String()
+	j.markBehind(&judged)
+	judged.Expectations = &reports.Expectations{File: f.Name, StaleLines: []reports.Expectation{}}
+	judged.Expectations.Server = setting.Server.String()
 	for i := range f.Lines {
 		j.conclude(&judged, i)
 	}
@@ -53,54 +53,56 @@ const beyondRate = "more often than rate<= allows"
 
 // judge is one call of Judge.
 type judge struct {
-	file   *File
-	on     Setting
-	used   []bool   // by line: it has its finding
-	beyond []string // by line, of Flaky: how its rate was exceeded
+	file       *File
+	setting    Setting
+	hasFinding []bool   // by line: it has its finding
+	excess     []string // by line, of Flaky: how its rate was exceeded
 }
 
 // counts reports whether a line counts for this server today.
-func (j *judge) counts(l *Line) bool { return !l.expired(j.on.Now) && l.Server.Allows(j.on.Server) }
+func (j *judge) counts(l *Line) bool {
+	return !l.isExpired(j.setting.Now) && l.Server.Allows(j.setting.Server)
+}
 
 // check marks what is known of one check.
 func (j *judge) check(r *reports.Report, c *reports.Check) {
-	c.Findings, c.Clauses, c.Known = r.FindingsOf(c), slices.Clone(c.Clauses), 0
+	c.Findings, c.Clauses, c.KnownLine = r.FindingsOf(c), slices.Clone(c.Clauses), 0
 	for i := range c.Findings {
-		found := &c.Findings[i]
-		found.Known = j.line(c, kindOf(found.Verdict), found.Clause, found.Signature())
-		if found.Known == 0 && j.exceeded(c, found.Clause) == "" && (j.on.generated(c.ID) || isLaw(c.ID)) {
-			found.Known = j.covering(c, found)
+		finding := &c.Findings[i]
+		finding.KnownLine = j.line(c, kindOf(finding.Verdict), finding.Clause, finding.Signature())
+		if finding.KnownLine == 0 && j.excessOf(c, finding.Clause) == "" && (j.setting.generated(c.ID) || isLaw(c.ID)) {
+			finding.KnownLine = j.coveringLine(c, finding)
 		}
-		if found.Known == 0 {
-			found.Seen = strings.Trim(found.Seen+"; "+j.exceeded(c, found.Clause), "; ")
+		if finding.KnownLine == 0 {
+			finding.Frequency = strings.Trim(finding.Frequency+"; "+j.excessOf(c, finding.Clause), "; ")
 		}
 	}
-	known := 0 // the line of the first known finding, if all are known
+	line := 0 // the line of the first known finding, if all are known
 	if len(c.Findings) > 0 && !slices.ContainsFunc(c.Findings, isNew) {
-		known = c.Findings[0].Known
+		line = c.Findings[0].KnownLine
 	}
 	for i := range c.Clauses {
 		cv := &c.Clauses[i]
-		cv.Known = 0
+		cv.KnownLine = 0
 		switch {
 		case cv.Verdict != reports.Inconclusive:
-		case cv.Halted && known > 0: // it stopped at a known finding
-			cv.Known = known
+		case cv.IsHalted && line > 0: // it stopped at a known finding
+			cv.KnownLine = line
 		default:
-			cv.Known = j.line(c, Inconclusive, cv.ID, open(cv.Why))
+			cv.KnownLine = j.line(c, Inconclusive, cv.ID, openSignature(cv.Cause))
 		}
 	}
 	if c.Verdict == reports.Inconclusive && len(c.Clauses) == 0 {
-		c.Known = j.line(c, Inconclusive, "", open(c.Why))
+		c.KnownLine = j.line(c, Inconclusive, "", openSignature(c.Cause))
 	}
 }
 
 // isNew reports whether no line lists a finding.
-func isNew(f reports.Finding) bool { return f.Known == 0 }
+func isNew(f reports.Finding) bool { return f.KnownLine == 0 }
 
-// open returns the signature of an inconclusive verdict.
-func open(why string) string {
-	return (&reports.Finding{Evidence: reports.Evidence{Differences: []string{why}}}).Signature()
+// openSignature returns the signature of an inconclusive verdict.
+func openSignature(cause string) string {
+	return (&reports.Finding{Evidence: reports.Evidence{Differences: []string{cause}}}).Signature()
 }
 
 // kindOf returns the kind of a verdict.
@@ -116,9 +118,9 @@ func (j *judge) line(c *reports.Check, kind Kind, clause, signature string) int 
 		if !j.counts(l) || !l.matches(c.ID, clause, kind, signature) {
 			continue
 		}
-		j.used[i] = true
-		if bad, plays := played(c, clause); l.Kind == Flaky && l.Rate > 0 && l.exceeded(bad, plays) {
-			j.beyond[i] = fmt.Sprintf("%s: line %d, in %d of %d plays", beyondRate, l.Number, bad, plays)
+		j.hasFinding[i] = true
+		if breaches, plays := playCounts(c, clause); l.Kind == Flaky && l.Rate > 0 && l.isExceeded(breaches, plays) {
+			j.excess[i] = fmt.Sprintf("%s: line %d, in %d of %d plays", beyondRate, l.Number, breaches, plays)
 			continue
 		}
 		number = cmp.Or(number, l.Number)
@@ -132,28 +134,28 @@ func (l *Line) matches(check, clause string, kind Kind, signature string) bool {
 	flaky := l.Kind == Flaky && (kind != Inconclusive || l.Because != "")
 	because, signature := unsigned(strings.ToLower(reports.Stable(l.Because))), unsigned(strings.ToLower(signature))
 	anyNumber := strings.ReplaceAll(signature, "##", "#") // a line with # is about numbers of every size
-	return (l.Kind == kind || flaky) && l.about(check, clause) &&
+	return (l.Kind == kind || flaky) && l.isAbout(check, clause) &&
 		(strings.Contains(signature, because) || strings.Contains(anyNumber, because))
 }
 
-// exceeded reports whether the finding was seen more often than the rate allows, whatever more plays would bring.
-func (l *Line) exceeded(bad, plays int) bool {
-	return float64(bad) > math.Floor(l.Rate*float64(max(l.Of, plays))+1e-9)
+// isExceeded reports whether the finding was seen more often than the rate allows, whatever more plays would bring.
+func (l *Line) isExceeded(breaches, plays int) bool {
+	return float64(breaches) > math.Floor(l.Rate*float64(max(l.RatePlays, plays))+1e-9)
 }
 
-// exceeded returns how the rate of a flaky line about a finding was exceeded; empty if it was not.
-func (j *judge) exceeded(c *reports.Check, clause string) string {
+// excessOf returns how the rate of a flaky line about a finding was exceeded; empty if it was not.
+func (j *judge) excessOf(c *reports.Check, clause string) string {
 	for i := range j.file.Lines {
-		if l := &j.file.Lines[i]; j.beyond[i] != "" && l.about(c.ID, clause) {
-			return j.beyond[i]
+		if l := &j.file.Lines[i]; j.excess[i] != "" && l.isAbout(c.ID, clause) {
+			return j.excess[i]
 		}
 	}
 	return ""
 }
 
-// played returns in how many plays of a check a clause had a finding, and how many plays decided it. What was played
+// playCounts returns in how many plays of a check a clause had a finding, and how many plays decided it. What was played
 // again alone is known of the check only.
-func played(c *reports.Check, clause string) (bad, plays int) {
+func playCounts(c *reports.Check, clause string) (breaches, plays int) {
 	counts, verdict := c.Runs, c.Verdict
 	if cv := verdictOn(c, clause); cv != nil {
 		counts, verdict = cv.Runs, cv.Verdict
@@ -161,8 +163,8 @@ func played(c *reports.Check, clause string) (bad, plays int) {
 	if len(counts) == 0 {
 		counts = []reports.Count{{Verdict: verdict, Times: 1}}
 	}
-	bad, plays, _ = sum(slices.Concat(counts, c.Alone))
-	return bad, plays
+	breaches, plays, _ = sum(slices.Concat(counts, c.Replays))
+	return breaches, plays
 }
 
 // verdictOn returns the verdict of a check on a clause, nil if it has none.
@@ -171,50 +173,50 @@ func verdictOn(c *reports.Check, clause string) *reports.ClauseVerdict {
 }
 
 // sum returns how many plays had a finding, how many had a result, and how many there were.
-func sum(counts []reports.Count) (bad, decided, all int) {
+func sum(counts []reports.Count) (breaches, results, all int) {
 	for _, count := range counts {
 		all += count.Times
 		if count.Verdict.Breach() {
-			bad += count.Times
+			breaches += count.Times
 		}
-		if count.Verdict.Decided() {
-			decided += count.Times
+		if count.Verdict.IsDecided() {
+			results += count.Times
 		}
 	}
-	return bad, decided, all
+	return breaches, results, all
 }
 
 // conclude reports a line that is stale, or that somebody should look at.
 func (j *judge) conclude(r *reports.Report, i int) {
 	l, e := &j.file.Lines[i], r.Expectations
 	say := func(list *[]reports.Expectation, format string, args ...any) {
-		*list = append(*list, reports.Expectation{Line: l.Number, Text: l.source(j.file), Why: fmt.Sprintf(format, args...)})
+		*list = append(*list, reports.Expectation{Line: l.Number, Text: l.source(j.file), Reason: fmt.Sprintf(format, args...)})
 	}
-	seen := j.evaluated(r, l)
+	result := j.evaluate(r, l)
 	switch {
-	case l.expired(j.on.Now):
+	case l.isExpired(j.setting.Now):
 		say(&e.Notes, "its until= is in the past, so it has no effect; remove the line, or change the date")
-	case !l.Server.Allows(j.on.Server):
-		if l.Server.name != "" && j.on.Server.Version == "" {
+	case !l.Server.Allows(j.setting.Server):
+		if l.Server.name != "" && j.setting.Server.Version == "" {
 			say(&e.Notes, "it has no effect, because the server does not report its name and version in INFO")
 		}
-	case j.used[i] && l.Kind != Flaky && seen.mixed > 0:
-		say(&e.Notes, "seen in only %d of %d plays; is it flaky?", seen.bad, seen.plays)
-	case j.used[i] || seen.checks == 0 || seen.open:
+	case j.hasFinding[i] && l.Kind != Flaky && result.mixed > 0:
+		say(&e.Notes, "seen in only %d of %d plays; is it flaky?", result.breaches, result.plays)
+	case j.hasFinding[i] || result.checks == 0 || result.hasOpen:
 	case l.Kind != Flaky:
-		say(&e.Stale, "%s", seen.words())
-	case l.Of > 0 && seen.plays >= l.Of:
-		say(&e.Notes, "no finding in %d plays; is it still flaky?", seen.plays)
+		say(&e.StaleLines, "%s", result.words())
+	case l.RatePlays > 0 && result.plays >= l.RatePlays:
+		say(&e.Notes, "no finding in %d plays; is it still flaky?", result.plays)
 	}
 }
 
 // evaluation is what the checks that a line matches came to.
 type evaluation struct {
-	checks     int  // that were evaluated
-	open       bool // others were not
-	bad, plays int  // plays with a finding, and all
-	mixed      int  // checks with and without
-	findings   []string
+	checks          int  // that were evaluated
+	hasOpen         bool // others were not
+	breaches, plays int  // plays with a finding, and all
+	mixed           int  // checks with and without
+	findings        []string
 }
 
 // words returns why a line is stale.
@@ -225,30 +227,30 @@ func (e evaluation) words() string {
 	return "not found"
 }
 
-// evaluated returns what the checks that a line matches came to.
-func (j *judge) evaluated(r *reports.Report, l *Line) evaluation {
+// evaluate returns what the checks that a line matches came to.
+func (j *judge) evaluate(r *reports.Report, l *Line) evaluation {
 	var e evaluation
 	for i := range r.Checks {
 		c := &r.Checks[i]
 		if !l.matchesCheck(c.ID) {
 			continue
 		}
-		decided, concerned := decides(c, l)
+		isDecided, isConcerned := decides(c, l)
 		switch {
-		case !concerned:
+		case !isConcerned:
 			continue
-		case !decided:
-			e.open = true
+		case !isDecided:
+			e.hasOpen = true
 			continue
 		}
 		e.checks++
 		for _, f := range c.Findings {
-			if l.matchesClause(f.Clause) && f.Known != l.Number {
+			if l.matchesClause(f.Clause) && f.KnownLine != l.Number {
 				e.findings = append(e.findings, fmt.Sprintf("%s, because=%s", kindOf(f.Verdict), quote(f.Signature())))
 			}
 		}
-		bad, plays := played(c, clauseOf(c, l))
-		if e.bad, e.plays = e.bad+bad, e.plays+plays; bad > 0 && bad < plays {
+		breaches, plays := playCounts(c, clauseOf(c, l))
+		if e.breaches, e.plays = e.breaches+breaches, e.plays+plays; breaches > 0 && breaches < plays {
 			e.mixed++
 		}
 	}
@@ -266,21 +268,21 @@ func clauseOf(c *reports.Check, l *Line) string {
 // decides reports whether a check was evaluated as far as a line is about it. A check that has none of the clauses of
 // the line is concerned if nothing else can be: a breach has its clause only where it is found. A rule of the law is
 // not: whether a run meets it depends on what else is played.
-func decides(c *reports.Check, l *Line) (decided, concerned bool) {
-	decided = true
+func decides(c *reports.Check, l *Line) (isDecided, isConcerned bool) {
+	isDecided = true
 	for _, cv := range c.Clauses {
 		if l.matchesClause(cv.ID) {
-			concerned = true
-			decided = decided && cv.Verdict.Decided()
+			isConcerned = true
+			isDecided = isDecided && cv.Verdict.IsDecided()
 		}
 	}
-	if concerned {
-		return decided, true
+	if isConcerned {
+		return isDecided, true
 	}
 	if strings.HasPrefix(c.ID, reports.LawPrefix) {
 		return false, false
 	}
-	return c.Verdict.Decided(), l.exact() || l.matchesClause("") && len(c.Clauses) == 0
+	return c.Verdict.IsDecided(), l.isExact() || l.matchesClause("") && len(c.Clauses) == 0
 }
 
 // source returns the text of the line in its file.
@@ -292,49 +294,49 @@ func (l *Line) source(f *File) string {
 }
 
 const (
-	mostReplays = 3                // of a check with a new finding, until a replay shows one
-	replaysTake = 15 * time.Second // at most, in each round: a replay says how steady a finding is, and decides nothing
+	replayLimit  = 3                // of a check with a new finding, until a replay shows one
+	replayBudget = 15 * time.Second // at most, in each round: a replay says how steady a finding is, and decides nothing
 )
 
-// Again returns the ids of the checks to play again alone, after the run, in the order of the results: those with a
+// ReplayChecks returns the ids of the checks to play again alone, after the run, in the order of the results: those with a
 // finding that is not known and that no replay has shown, as far as there is time, in the later rounds of those that
 // were played again; and in all rounds those of a flaky line with a rate that was seen, as long as more plays can
 // exceed the rate.
-func (f *File) Again(judged *reports.Report, round int) []string {
+func (f *File) ReplayChecks(judged *reports.Report, round int) []string {
 	var all []string
-	left := replaysTake
+	budget := replayBudget
 	for i := range judged.Checks {
 		c := &judged.Checks[i]
 		if strings.HasPrefix(c.ID, reports.LawPrefix) { // it is seen in the plays of others
 			continue
 		}
-		flaky := func(found reports.Finding) bool { return f.measures(c, found.Clause) }
-		shown, _, replays := sum(c.Alone)
-		doubted := shown == 0 && replays < mostReplays && (round == 1 || replays > 0) && c.Took <= left
-		if doubted = doubted && slices.ContainsFunc(c.Findings, isNew); doubted {
-			left -= c.Took
+		isFlaky := func(finding reports.Finding) bool { return f.measures(c, finding.Clause) }
+		breaches, _, replays := sum(c.Replays)
+		isDoubted := breaches == 0 && replays < replayLimit && (round == 1 || replays > 0) && c.Took <= budget
+		if isDoubted = isDoubted && slices.ContainsFunc(c.Findings, isNew); isDoubted {
+			budget -= c.Took
 		}
-		if doubted || slices.ContainsFunc(c.Findings, flaky) {
+		if isDoubted || slices.ContainsFunc(c.Findings, isFlaky) {
 			all = append(all, c.ID)
 		}
 	}
 	return all
 }
 
-// Settle plays checks again, alone, as long as Again asks for it, and adds their verdicts to the results. play gets the
+// Settle plays checks again, alone, as long as ReplayChecks asks for it, and adds their verdicts to the results. play gets the
 // ids of the checks, of which it may leave some out, and returns their results; it ends the playing by returning none.
-func (f *File) Settle(r *reports.Report, on Setting, play func(round int, checks []string) []reports.Check) {
+func (f *File) Settle(r *reports.Report, setting Setting, play func(round int, checks []string) []reports.Check) {
 	for round := 1; ; round++ {
 		var results []reports.Check
-		if again := f.Again(f.Judge(r, on), round); len(again) > 0 {
-			results = play(round, again)
+		if ids := f.ReplayChecks(f.Judge(r, setting), round); len(ids) > 0 {
+			results = play(round, ids)
 		}
 		if len(results) == 0 {
 			return
 		}
 		for _, result := range results {
 			if c := reports.Find(r.Checks, func(c *reports.Check) bool { return c.ID == result.ID }); c != nil {
-				c.Alone = count(c.Alone, result.Verdict)
+				c.Replays = count(c.Replays, result.Verdict)
 			}
 		}
 	}
@@ -342,11 +344,11 @@ func (f *File) Settle(r *reports.Report, on Setting, play func(round int, checks
 
 // measures reports whether the rate of a finding is not known yet.
 func (f *File) measures(c *reports.Check, clause string) bool {
-	bad, plays := played(c, clause)
-	_, _, tried := sum(slices.Concat(runsOf(c, clause), c.Alone))
+	breaches, plays := playCounts(c, clause)
+	_, _, attempts := sum(slices.Concat(runsOf(c, clause), c.Replays))
 	return slices.ContainsFunc(f.Lines, func(l Line) bool {
-		return l.Kind == Flaky && l.Rate > 0 && l.about(c.ID, clause) && max(tried, plays) < l.Of &&
-			!l.exceeded(bad, plays) && l.exceeded(bad+l.Of-plays, l.Of)
+		return l.Kind == Flaky && l.Rate > 0 && l.isAbout(c.ID, clause) && max(attempts, plays) < l.RatePlays &&
+			!l.isExceeded(breaches, plays) && l.isExceeded(breaches+l.RatePlays-plays, l.RatePlays)
 	})
 }
 

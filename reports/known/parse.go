@@ -17,12 +17,12 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
-// MostBytes is how long a file may be.
-const MostBytes = 1 << 20
+// MaxBytes is how long a file may be.
+const MaxBytes = 1 << 20
 
 const (
-	mostPlays  = 1000 // of a flaky check
-	mostErrors = 20   // that are reported for one file
+	playLimit  = 1000 // of a flaky check
+	errorLimit = 20   // that are reported for one file
 )
 
 // Parse reads a file. The error joins a [ParseError] for each line that is wrong, 20 at most.
@@ -31,28 +31,28 @@ func Parse(name string, data []byte) (*File, error) {
 	if len(data) > 0 {
 		f.text = strings.Split(string(bytes.TrimSuffix(data, []byte("\n"))), "\n")
 	}
-	var wrong []error
+	var errs []error
 	topics := map[string]int{}
 	for i, line := range f.text {
-		l, some, err := parseLine(strings.TrimSuffix(line, "\r"))
+		l, ok, err := parseLine(strings.TrimSuffix(line, "\r"))
 		switch {
 		case err != nil:
 			err.File, err.Line = name, i+1
-			wrong = append(wrong, err)
-		case some:
+			errs = append(errs, err)
+		case ok:
 			l.Number = i + 1
 			if first := topics[l.topic()]; first != 0 {
-				wrong = append(wrong, &ParseError{name, l.Number, 1, fmt.Sprintf("the same as line %d", first)})
+				errs = append(errs, &ParseError{name, l.Number, 1, fmt.Sprintf("the same as line %d", first)})
 			} else {
 				topics[l.topic()] = l.Number
 			}
 			f.Lines = append(f.Lines, l)
 		}
-		if len(wrong) == mostErrors {
+		if len(errs) == errorLimit {
 			break
 		}
 	}
-	return f, errors.Join(wrong...)
+	return f, errors.Join(errs...)
 }
 
 // topic is what two lines about the same have in common.
@@ -66,54 +66,54 @@ type word struct {
 	col  int // counted from 1
 }
 
-// wrong returns the error for a word.
-func (w word) wrong(format string, args ...any) *ParseError {
-	return &ParseError{Col: w.col, What: fmt.Sprintf(format, args...)}
+// errorf returns the error for a word.
+func (w word) errorf(format string, args ...any) *ParseError {
+	return &ParseError{Col: w.col, Message: fmt.Sprintf(format, args...)}
 }
 
 // parseLine reads one line; some is false if it is empty or a comment.
-func parseLine(s string) (l Line, some bool, wrong *ParseError) {
-	words, wrong := split(s)
-	if wrong != nil || len(words) == 0 {
-		return l, false, wrong
+func parseLine(s string) (l Line, ok bool, parseErr *ParseError) {
+	words, parseErr := split(s)
+	if parseErr != nil || len(words) == 0 {
+		return l, false, parseErr
 	}
 	if len(words) < 3 {
 		at := words[len(words)-1]
-		return l, false, at.wrong("write CHECK CLAUSE KIND and attributes: push/accepted FWP-PUSH-01 fails")
+		return l, false, at.errorf("write CHECK CLAUSE KIND and attributes: push/accepted FWP-PUSH-01 fails")
 	}
 	l = Line{Check: words[0].text, Clause: words[1].text, Kind: Kind(words[2].text), col: words[0].col,
 		clauseCol: words[1].col}
 	for _, w := range words[:2] {
 		if _, err := path.Match(w.text, ""); err != nil || w.text == "" {
-			return l, false, w.wrong("%q is not a valid pattern", w.text)
+			return l, false, w.errorf("%q is not a valid pattern", w.text)
 		}
 	}
 	if !slices.Contains(Kinds(), string(l.Kind)) {
-		return l, false, words[2].wrong("%q is not one of %s", l.Kind, strings.Join(Kinds(), ", "))
+		return l, false, words[2].errorf("%q is not one of %s", l.Kind, strings.Join(Kinds(), ", "))
 	}
-	given := map[string]bool{}
+	keys := map[string]bool{}
 	for _, w := range words[3:] {
 		key, err := l.attribute(w)
-		if err == nil && given[key] {
-			err = w.wrong("%s is given twice", key)
+		if err == nil && keys[key] {
+			err = w.errorf("%s is given twice", key)
 		}
 		if err != nil {
 			return l, false, err
 		}
-		given[key] = true
+		keys[key] = true
 	}
-	return l, true, l.consistent(words[2], given)
+	return l, true, l.checkKeys(words[2], keys)
 }
 
-// consistent checks what the attributes of a line say together.
-func (l *Line) consistent(kind word, given map[string]bool) *ParseError {
+// checkKeys checks what the attributes of a line say together.
+func (l *Line) checkKeys(kind word, keys map[string]bool) *ParseError {
 	switch {
-	case given["rate"] != given["of"]:
-		return kind.wrong("rate<= and of= belong together: rate<=0.2 of=20 is a finding in at most 4 of 20 plays")
-	case given["rate"] && l.Kind != Flaky:
-		return kind.wrong("rate<= and of= work only with flaky, not with %s", l.Kind)
+	case keys["rate"] != keys["of"]:
+		return kind.errorf("rate<= and of= belong together: rate<=0.2 of=20 is a finding in at most 4 of 20 plays")
+	case keys["rate"] && l.Kind != Flaky:
+		return kind.errorf("rate<= and of= work only with flaky, not with %s", l.Kind)
 	case l.Kind == Inconclusive && l.Because == "":
-		return kind.wrong(`inconclusive needs because="...", because many reasons do not come from the server`)
+		return kind.errorf(`inconclusive needs because="...", because many reasons do not come from the server`)
 	}
 	return nil
 }
@@ -124,13 +124,13 @@ var attributes = map[string]func(l *Line, value word) *ParseError{
 	"server": func(l *Line, v word) *ParseError {
 		c, err := ParseConstraint(v.text)
 		if l.Server = c; err != nil {
-			return v.wrong("%v", err)
+			return v.errorf("%v", err)
 		}
 		return nil
 	},
 	"see": func(l *Line, v word) *ParseError {
 		if at, err := url.Parse(v.text); err != nil || at.Scheme == "" {
-			return v.wrong("%q is not a URL", v.text)
+			return v.errorf("%q is not a URL", v.text)
 		}
 		l.See = v.text
 		return nil
@@ -138,44 +138,44 @@ var attributes = map[string]func(l *Line, value word) *ParseError{
 	"until": func(l *Line, v word) *ParseError {
 		day, err := time.Parse(time.DateOnly, v.text)
 		if l.Until = day; err != nil {
-			return v.wrong("%q is not a date such as 2027-03-01", v.text)
+			return v.errorf("%q is not a date such as 2027-03-01", v.text)
 		}
 		return nil
 	},
 	"rate": func(l *Line, v word) *ParseError {
 		rate, err := strconv.ParseFloat(v.text, 64)
 		if l.Rate = rate; err != nil || !(rate > 0 && rate <= 1) {
-			return v.wrong("%q is not a valid rate: give a number above 0, at most 1", v.text)
+			return v.errorf("%q is not a valid rate: give a number above 0, at most 1", v.text)
 		}
 		return nil
 	},
 	"of": func(l *Line, v word) *ParseError {
 		n, err := strconv.Atoi(v.text)
-		if l.Of = n; err != nil || n < 1 || n > mostPlays {
-			return v.wrong("%q is not a whole number from 1 to %d", v.text, mostPlays)
+		if l.RatePlays = n; err != nil || n < 1 || n > playLimit {
+			return v.errorf("%q is not a whole number from 1 to %d", v.text, playLimit)
 		}
 		return nil
 	},
 }
 
 // attribute reads one attribute, and returns its key.
-func (l *Line) attribute(w word) (key string, wrong *ParseError) {
-	key, value, found := strings.Cut(w.text, "=")
+func (l *Line) attribute(w word) (key string, parseErr *ParseError) {
+	key, value, hasSign := strings.Cut(w.text, "=")
 	sign := "="
 	if name, less := strings.CutSuffix(key, "<"); less {
 		key, sign = name, "<="
 	}
-	read, known := attributes[key]
+	read, isKnown := attributes[key]
 	switch {
-	case !found || !known:
+	case !hasSign || !isKnown:
 		names := []string{"because", "server", "see", "until", "rate", "of"}
 		help := cmp.Or(text.DidYouMean(text.Nearest(key, names, 2)),
 			`the attributes are because="...", server="...", see=URL, until=DATE, rate<=0.2 and of=20`)
-		return key, w.wrong("unknown attribute %q; %s", w.text, help)
+		return key, w.errorf("unknown attribute %q; %s", w.text, help)
 	case (sign == "<=") != (key == "rate"):
-		return key, w.wrong("write rate<=0.2; all other attributes have =")
+		return key, w.errorf("write rate<=0.2; all other attributes have =")
 	case value == "":
-		return key, w.wrong("%s has no value", key)
+		return key, w.errorf("%s has no value", key)
 	}
 	return key, read(l, word{value, w.col + utf8.RuneCountInString(key+sign)})
 }
@@ -189,9 +189,9 @@ var (
 
 // split returns the words of a line. A word may have a part in quotes, in which a backslash stands before
 // a quote or a backslash. A # at the beginning of a word begins a comment.
-func split(s string) (words []word, wrong *ParseError) {
+func split(s string) (words []word, parseErr *ParseError) {
 	if !utf8.ValidString(s) {
-		return nil, &ParseError{Col: 1, What: "the line is not UTF-8"}
+		return nil, &ParseError{Col: 1, Message: "the line is not UTF-8"}
 	}
 	rest := strings.TrimLeft(s, " \t")
 	for rest != "" && rest[0] != '#' {
@@ -200,18 +200,18 @@ func split(s string) (words []word, wrong *ParseError) {
 		rest = rest[len(raw):]
 		if strings.HasPrefix(rest, `"`) { // a part in quotes that is none
 			col += utf8.RuneCountInString(raw)
-			if bad := badEscape.FindString(rest); bad != "" {
+			if escape := badEscape.FindString(rest); escape != "" {
 				return nil, &ParseError{
-					Col:  col + utf8.RuneCountInString(bad) - 1,
-					What: `in quotes a backslash must be followed by " or \: write \\ for a backslash`,
+					Col:     col + utf8.RuneCountInString(escape) - 1,
+					Message: `in quotes a backslash must be followed by " or \: write \\ for a backslash`,
 				}
 			}
-			return nil, &ParseError{Col: col, What: "the closing quote is missing"}
+			return nil, &ParseError{Col: col, Message: "the closing quote is missing"}
 		}
-		plain := quotedPart.ReplaceAllStringFunc(raw, func(part string) string {
+		value := quotedPart.ReplaceAllStringFunc(raw, func(part string) string {
 			return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(part[1 : len(part)-1])
 		})
-		words, rest = append(words, word{plain, col}), strings.TrimLeft(rest, " \t")
+		words, rest = append(words, word{value, col}), strings.TrimLeft(rest, " \t")
 	}
 	return words, nil
 }

@@ -24,73 +24,73 @@ type Update struct {
 // their date, and what these are about is not added. generated reports whether a check does something else in each run,
 // so that what it finds is flaky.
 func (f *File) Update(judged *reports.Report, generated func(check string) bool) Update {
-	u := &updating{file: f, text: slices.Clone(f.text), gone: map[int]bool{}}
-	var wanted []Line
+	u := &updater{file: f, text: slices.Clone(f.text), removedLines: map[int]bool{}}
+	var lines []Line
 	for i := range judged.Checks {
 		c := &judged.Checks[i]
-		for _, l := range missing(c, generated(c.ID)) {
-			if !f.past(c.ID, &l) && !slices.ContainsFunc(wanted, func(o Line) bool { return o.topic() == l.topic() }) {
-				wanted = append(wanted, l)
+		for _, l := range missingLines(c, generated(c.ID)) {
+			if !f.isPast(c.ID, &l) && !slices.ContainsFunc(lines, func(o Line) bool { return o.topic() == l.topic() }) {
+				lines = append(lines, l)
 			}
 		}
 	}
-	for _, stale := range judged.Expectations.Stale {
-		wanted = u.stale(stale.Line, wanted)
+	for _, expectation := range judged.Expectations.StaleLines {
+		lines = u.replaceStale(expectation.Line, lines)
 	}
-	return u.finish(wanted, judged.Expectations.Server)
+	return u.finish(lines, judged.Expectations.Server)
 }
 
 // remove leaves a line out.
-func (u *updating) remove(l *Line) {
-	u.gone[l.Number-1] = true
+func (u *updater) remove(l *Line) {
+	u.removedLines[l.Number-1] = true
 	u.Removed = append(u.Removed, fmt.Sprintf("line %d: %s", l.Number, l.source(u.file)))
 }
 
 // change writes a line anew, with its comment.
-func (u *updating) change(number int, now string) {
+func (u *updater) change(number int, now string) {
 	u.text[number-1] = now + comment(u.text[number-1])
 	u.Changed = append(u.Changed, fmt.Sprintf("line %d: %s", number, now))
 }
 
-// missing returns the lines for what is not known of a check.
-func missing(c *reports.Check, generated bool) []Line {
+// missingLines returns the lines for what is not known of a check.
+func missingLines(c *reports.Check, generated bool) []Line {
 	var all []Line
 	for _, f := range c.Findings {
-		if f.Known > 0 || strings.Contains(f.Seen, beyondRate) {
+		if f.KnownLine > 0 || strings.Contains(f.Frequency, beyondRate) {
 			continue
 		}
 		l := Line{Check: Literal(c.ID), Clause: f.Clause, Kind: kindOf(f.Verdict), Because: f.Signature()}
 		if f.Verdict == reports.Crash || generated || isLaw(c.ID) { // what is tried, or met first, is another in each run
 			l.Because = ""
 		}
-		l.flaky(c, f.Clause, generated)
+		l.setRate(c, f.Clause, generated)
 		all = append(all, l)
 	}
 	if len(c.Findings) > 0 {
 		return all
 	}
 	for _, cv := range c.Clauses {
-		if cv.Verdict == reports.Inconclusive && cv.Halted && cv.Known == 0 {
-			why, _, _ := strings.Cut(open(cv.Why), ", got ") // the line that did not match is enough
-			l := Line{Check: Literal(c.ID), Clause: cv.ID, Kind: Inconclusive, Because: why}
-			l.flaky(c, cv.ID, generated)
+		if cv.Verdict == reports.Inconclusive && cv.IsHalted && cv.KnownLine == 0 {
+			cause, _, _ := strings.Cut(openSignature(cv.Cause), ", got ") // the line that did not match is enough
+			l := Line{Check: Literal(c.ID), Clause: cv.ID, Kind: Inconclusive, Because: cause}
+			l.setRate(c, cv.ID, generated)
 			all = append(all, l)
 		}
 	}
 	return all
 }
 
-// leastPlays is how many plays of a check a rate is drawn from.
-const leastPlays = 5
+// minPlays is how many plays of a check a rate is drawn from.
+const minPlays = 5
 
-// flaky makes the line one of kind Flaky if plays differed, or if the check does something else in each run.
-func (l *Line) flaky(c *reports.Check, clause string, generated bool) {
-	bad, plays, _ := sum(slices.Concat(runsOf(c, clause), c.Alone))
-	if bad == plays && !generated {
+// setRate makes the line one of kind Flaky if plays differed, or if the check does something else in each run.
+func (l *Line) setRate(c *reports.Check, clause string, generated bool) {
+	breaches, plays, _ := sum(slices.Concat(runsOf(c, clause), c.Replays))
+	if breaches == plays && !generated {
 		return
 	}
-	if l.Kind != Inconclusive && bad < plays && plays >= leastPlays {
-		l.Rate, l.Of = upperRate(bad, plays), plays
+	if l.Kind != Inconclusive && breaches < plays && plays >= minPlays {
+		l.Rate, l.RatePlays = upperRate(breaches, plays), plays
 	}
 	l.Kind = Flaky
 }
@@ -105,69 +105,69 @@ func runsOf(c *reports.Check, clause string) []reports.Count {
 
 // upperRate returns a rate that is exceeded in hardly any series of plays if so many of these were bad: the upper end
 // of the 99 % interval after Wilson, in tenths.
-func upperRate(bad, plays int) float64 {
+func upperRate(breaches, plays int) float64 {
 	const z = 2.576
-	n, p := float64(plays), float64(bad)/float64(plays)
-	upper := (p + z*z/(2*n) + z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))) / (1 + z*z/n)
-	return min(1, math.Ceil(upper*10)/10)
+	n, p := float64(plays), float64(breaches)/float64(plays)
+	limit := (p + z*z/(2*n) + z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))) / (1 + z*z/n)
+	return min(1, math.Ceil(limit*10)/10)
 }
 
-// past reports whether a line that is past its date is about the same finding. That line is for people to look at.
-func (f *File) past(check string, wanted *Line) bool {
+// isPast reports whether a line that is past its date is about the same finding. That line is for people to look at.
+func (f *File) isPast(check string, line *Line) bool {
 	return slices.ContainsFunc(f.Lines, func(l Line) bool {
-		return !l.Until.IsZero() && l.matches(check, wanted.Clause, wanted.Kind, wanted.Because)
+		return !l.Until.IsZero() && l.matches(check, line.Clause, line.Kind, line.Because)
 	})
 }
 
-// updating is one call of Update.
-type updating struct {
-	file *File
-	text []string
-	gone map[int]bool // places in text
+// updater is one call of Update.
+type updater struct {
+	file         *File
+	text         []string
+	removedLines map[int]bool // places in text
 	Update
 }
 
-// stale changes a stale line to one of those that are wanted, or removes it. It returns those that are still wanted.
-func (u *updating) stale(number int, wanted []Line) []Line {
+// replaceStale changes a stale line to one of those that are wanted, or removes it. It returns those that are still wanted.
+func (u *updater) replaceStale(number int, lines []Line) []Line {
 	at := slices.IndexFunc(u.file.Lines, func(l Line) bool { return l.Number == number })
 	l := u.file.Lines[at]
 	i := -1
-	if l.exact() {
-		i = slices.IndexFunc(wanted, func(w Line) bool { return l.Check == w.Check && l.matchesClause(w.Clause) })
+	if l.isExact() {
+		i = slices.IndexFunc(lines, func(w Line) bool { return l.Check == w.Check && l.matchesClause(w.Clause) })
 	}
 	if i < 0 {
 		u.remove(&l)
-		return wanted
+		return lines
 	}
-	w := wanted[i]
-	l.Kind, l.Because, l.Rate, l.Of = w.Kind, w.Because, w.Rate, w.Of
+	w := lines[i]
+	l.Kind, l.Because, l.Rate, l.RatePlays = w.Kind, w.Because, w.Rate, w.RatePlays
 	u.change(number, l.String())
-	return slices.Delete(slices.Clone(wanted), i, i+1)
+	return slices.Delete(slices.Clone(lines), i, i+1)
 }
 
 // finish returns the file with the lines that are wanted at its end. A new one names the server.
-func (u *updating) finish(wanted []Line, server string) Update {
+func (u *updater) finish(lines []Line, server string) Update {
 	var all []string
 	for i, line := range u.text {
-		if !u.gone[i] {
+		if !u.removedLines[i] {
 			all = append(all, line)
 		}
 	}
 	if len(u.file.text) == 0 {
-		of := ""
+		suffix := ""
 		if server != "" {
-			of = " of " + server
+			suffix = " of " + server
 		}
-		all = append(all, strings.Split(fmt.Sprintf(header, of), "\n")...)
+		all = append(all, strings.Split(fmt.Sprintf(header, suffix), "\n")...)
 	}
 	widest := [2]int{}
-	for i := range wanted {
-		widest[0] = max(widest[0], utf8.RuneCountInString(written(wanted[i].Check)))
-		widest[1] = max(widest[1], utf8.RuneCountInString(wanted[i].clause()))
+	for i := range lines {
+		widest[0] = max(widest[0], utf8.RuneCountInString(formatWord(lines[i].Check)))
+		widest[1] = max(widest[1], utf8.RuneCountInString(lines[i].clause()))
 	}
-	for i := range wanted {
-		u.Added = append(u.Added, wanted[i].String())
-		all = append(all, wanted[i].aligned(widest))
+	for i := range lines {
+		u.Added = append(u.Added, lines[i].String())
+		all = append(all, lines[i].format(widest))
 	}
 	u.Text = []byte(strings.Join(append(all, ""), "\n"))
 	return u.Update
@@ -184,7 +184,7 @@ func comment(line string) string {
 		if line[i] != '#' || i == 0 || line[i-1] != ' ' && line[i-1] != '\t' {
 			continue
 		}
-		if _, wrong := split(line[:i]); wrong == nil { // not in quotes
+		if _, parseErr := split(line[:i]); parseErr == nil { // not in quotes
 			return "  " + line[i:]
 		}
 	}
@@ -192,22 +192,22 @@ func comment(line string) string {
 }
 
 // String returns the line as it is written in a file, without its comment.
-func (l *Line) String() string { return l.aligned([2]int{}) }
+func (l *Line) String() string { return l.format([2]int{}) }
 
-// aligned returns the line with check and clause at least so wide.
-func (l *Line) aligned(widest [2]int) string {
+// format returns the line with check and clause at least so wide.
+func (l *Line) format(widest [2]int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-*s  %-*s  %s", widest[0], written(l.Check), widest[1], l.clause(), l.Kind)
+	fmt.Fprintf(&b, "%-*s  %-*s  %s", widest[0], formatWord(l.Check), widest[1], l.clause(), l.Kind)
 	for _, attribute := range []struct {
-		given bool
+		isSet bool
 		text  string
 	}{
 		{l.Because != "", "because=" + quote(l.Because)},
-		{l.Rate > 0, fmt.Sprintf("rate<=%s of=%d", strconv.FormatFloat(l.Rate, 'f', -1, 64), l.Of)},
-		{l.Server.text != "", "server=" + quote(l.Server.text)}, {l.See != "", "see=" + written(l.See)},
+		{l.Rate > 0, fmt.Sprintf("rate<=%s of=%d", strconv.FormatFloat(l.Rate, 'f', -1, 64), l.RatePlays)},
+		{l.Server.text != "", "server=" + quote(l.Server.text)}, {l.See != "", "see=" + formatWord(l.See)},
 		{!l.Until.IsZero(), "until=" + l.Until.Format(time.DateOnly)},
 	} {
-		if attribute.given {
+		if attribute.isSet {
 			b.WriteString("  " + attribute.text)
 		}
 	}
@@ -219,11 +219,11 @@ func (l *Line) clause() string {
 	if l.Clause == "" {
 		return NoClause
 	}
-	return written(l.Clause)
+	return formatWord(l.Clause)
 }
 
-// written returns a word as it is written: in quotes if it has to be.
-func written(s string) string {
+// formatWord returns a word as it is written: in quotes if it has to be.
+func formatWord(s string) string {
 	if s == "" || strings.ContainsAny(s, " \t\"") || s[0] == '#' {
 		return quote(s)
 	}

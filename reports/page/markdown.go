@@ -15,9 +15,9 @@ import (
 type MarkdownOptions struct {
 	// Title is a heading above the page; none if it is empty.
 	Title string
-	// Most is how many bytes are written at most, 0 for any number. What is beyond is left out from the beginning of a
+	// MaxBytes is how many bytes are written at most, 0 for any number. What is beyond is left out from the beginning of a
 	// section on, with a line that says so.
-	Most int
+	MaxBytes int
 }
 
 // Markdown returns a page in Markdown of GitHub's dialect, with its outcome first. Whatever stands in it is shown
@@ -39,14 +39,14 @@ func Markdown(p reports.Page, o MarkdownOptions) []byte {
 		for _, b := range section {
 			m.block(b)
 		}
-		if o.Most > 0 && m.out.Len() > o.Most-len(cutNote) {
+		if o.MaxBytes > 0 && m.out.Len() > o.MaxBytes-len(cutNote) {
 			m.out.Truncate(before)
 			m.out.WriteString(cutNote)
 			break
 		}
 	}
 	out := bytes.TrimLeft(m.out.Bytes(), "\n")
-	if o.Most > 0 && len(out) > o.Most {
+	if o.MaxBytes > 0 && len(out) > o.MaxBytes {
 		out = nil
 	}
 	return out
@@ -85,7 +85,7 @@ func (m *markdownWriter) block(b reports.Block) {
 		var lines []string
 		for _, x := range b.Lines {
 			for line := range strings.SplitSeq(strings.TrimRight(x.String(), "\n"), "\n") {
-				lines = append(lines, m.text(reports.Styled(styleOf(x), line)))
+				lines = append(lines, m.text(reports.StyledText(styleOf(x), line)))
 			}
 		}
 		m.paragraph(lines...)
@@ -94,10 +94,10 @@ func (m *markdownWriter) block(b reports.Block) {
 	case reports.Table:
 		m.table(b)
 	case reports.Transcript:
-		said := string(Text(reports.Page{Blocks: []reports.Block{b}}, TextOptions{}))
-		m.fenced(strings.Split(strings.TrimRight(said, "\n"), "\n"))
+		content := string(Text(reports.Page{Blocks: []reports.Block{b}}, TextOptions{}))
+		m.fence(strings.Split(strings.TrimRight(content, "\n"), "\n"))
 	case reports.Code:
-		m.fenced(b.Lines)
+		m.fence(b.Lines)
 	}
 }
 
@@ -114,7 +114,7 @@ func (m *markdownWriter) fields(f reports.Fields) {
 	m.line("")
 	m.line("| | |")
 	m.line("|---|---|")
-	for _, field := range f.Shown() {
+	for _, field := range f.VisibleFields() {
 		var lines []string
 		for _, line := range field.Lines {
 			if field.Prose {
@@ -136,11 +136,11 @@ func (m *markdownWriter) table(t reports.Table) {
 	if slices.ContainsFunc(t.Rows, func(r reports.Row) bool { return len(r.Detail) > 0 }) {
 		columns = append(columns, reports.Column{})
 	}
-	wide := len(columns)
-	titles, rules := make([]string, wide), make([]string, wide)
+	count := len(columns)
+	titles, rules := make([]string, count), make([]string, count)
 	for i, c := range columns {
 		titles[i], rules[i] = m.escape(c.Title), "---"
-		if c.Right {
+		if c.AlignRight {
 			rules[i] = "--:"
 		}
 	}
@@ -148,12 +148,12 @@ func (m *markdownWriter) table(t reports.Table) {
 	m.line("| " + strings.Join(titles, " | ") + " |")
 	m.line("|" + strings.Join(rules, "|") + "|")
 	for _, row := range t.Rows {
-		cells := make([]string, wide)
+		cells := make([]string, count)
 		for i, cell := range row.Cells {
 			cells[i] = m.text(cell)
 		}
 		for _, line := range row.Detail {
-			cells[wide-1] += strings.Repeat("<br>", min(1, len(cells[wide-1]))) + m.text(line)
+			cells[count-1] += strings.Repeat("<br>", min(1, len(cells[count-1]))) + m.text(line)
 		}
 		m.line("| " + strings.Join(cells, " | ") + " |")
 	}
@@ -190,7 +190,7 @@ func (m *markdownWriter) escape(s string) string {
 			fmt.Fprintf(&out, "&#%d;", r)
 		case strings.ContainsRune("\\`*_{}[]|~^$!", r), i == 0 && strings.ContainsRune("#+-=", r):
 			out.WriteString("\\" + string(r))
-		case strings.ContainsRune(".)", r) && !strings.ContainsFunc(string(runes[:i]), notDigit):
+		case strings.ContainsRune(".)", r) && !strings.ContainsFunc(string(runes[:i]), isNoDigit):
 			out.WriteString("\\" + string(r)) // "1." would begin a list
 		case r == '@', r == '#', r == ':' && !unicode.IsSpace(next) && !unicode.IsDigit(next), linkDot(runes, i):
 			out.WriteString(string(r) + "<!-- -->")
@@ -201,7 +201,7 @@ func (m *markdownWriter) escape(s string) string {
 	return out.String()
 }
 
-func notDigit(r rune) bool { return !unicode.IsDigit(r) }
+func isNoDigit(r rune) bool { return !unicode.IsDigit(r) }
 
 // linkDot reports whether the character is the point of "www.", which would begin a link.
 func linkDot(runes []rune, i int) bool {
@@ -221,8 +221,8 @@ func (m *markdownWriter) code(s string) string {
 	return "<code>" + strings.ReplaceAll(out.String(), "  ", "&nbsp; ") + "</code>"
 }
 
-// fenced writes lines as they are, within a fence that is longer than any in them.
-func (m *markdownWriter) fenced(lines []string) {
+// fence writes lines as they are, within a fence that is longer than any in them.
+func (m *markdownWriter) fence(lines []string) {
 	fence := "```"
 	for _, line := range lines {
 		for strings.Contains(line, fence) {

@@ -27,11 +27,11 @@ func TestBlocksAsMarkdown(t *testing.T) {
 		"nothing":                {nil, ""},
 		"headings":               {[]block{heading(1, w("A")), heading(2, w("b\n c"))}, "### A\n\n#### b c\n"},
 		"lines of prose":         {[]block{prose(w("a\nb"), w("c"))}, "a\\\nb\\\nc\n"},
-		"a finding is in bold":   {[]block{prose(reports.Styled(reports.Bad, "crash"), w("x"))}, "**crash**\\\nx\n"},
-		"blanks are not in bold": {[]block{prose(reports.Styled(reports.Bad, " "), w("x"))}, "\\\nx\n"},
+		"a finding is in bold":   {[]block{prose(reports.StyledText(reports.Bad, "crash"), w("x"))}, "**crash**\\\nx\n"},
+		"blanks are not in bold": {[]block{prose(reports.StyledText(reports.Bad, " "), w("x"))}, "\\\nx\n"},
 		"fields": {[]block{fields(0, field("a b", "two words"), exact("c", "as it is", "x|y"), exact("d"))},
 			"| | |\n|---|---|\n| a b | two words |\n| c | <code>as it is</code><br><code>x&#124;y</code> |\n"},
-		"a table": {[]block{table{Columns: []reports.Column{{Title: "name"}, {Title: "n", Right: true}},
+		"a table": {[]block{table{Columns: []reports.Column{{Title: "name"}, {Title: "n", AlignRight: true}},
 			Rows: []reports.Row{cells("a", "1", "more"), cells("b")}, Note: w("a note")}},
 			"| name | n |  |\n|---|--:|---|\n| a | 1 | more |\n| b |  |  |\n\na note\n"},
 		"details are in a column of their own": {[]block{table{Rows: []reports.Row{
@@ -87,29 +87,29 @@ func TestMarkdownIsCutAtASection(t *testing.T) {
 	for _, name := range []string{"one", "two", "three"} {
 		blocks = append(blocks, heading(1, reports.Words(name)), prose(reports.Words(strings.Repeat(name+" ", 20))))
 	}
-	whole := asMarkdown(MarkdownOptions{Title: "a run"}, blocks...)
-	assert.True(t, strings.HasPrefix(whole, "## a run\n\n### one\n"))
-	assert.Equal(t, whole, asMarkdown(MarkdownOptions{Title: "a run", Most: 2 * len(whole)}, blocks...))
-	cut := asMarkdown(MarkdownOptions{Title: "a run", Most: 300}, blocks...)
-	assert.LessOrEqual(t, len(cut), 300)
-	assert.Contains(t, cut, "### two")
-	assert.NotContains(t, cut, "### three")
-	assert.True(t, strings.HasSuffix(cut, "\nThe rest of the report is left out, because it is too long.\n"))
-	assert.Empty(t, asMarkdown(MarkdownOptions{Most: 10}, blocks...))
+	full := asMarkdown(MarkdownOptions{Title: "a run"}, blocks...)
+	assert.True(t, strings.HasPrefix(full, "## a run\n\n### one\n"))
+	assert.Equal(t, full, asMarkdown(MarkdownOptions{Title: "a run", MaxBytes: 2 * len(full)}, blocks...))
+	short := asMarkdown(MarkdownOptions{Title: "a run", MaxBytes: 300}, blocks...)
+	assert.LessOrEqual(t, len(short), 300)
+	assert.Contains(t, short, "### two")
+	assert.NotContains(t, short, "### three")
+	assert.True(t, strings.HasSuffix(short, "\nThe rest of the report is left out, because it is too long.\n"))
+	assert.Empty(t, asMarkdown(MarkdownOptions{MaxBytes: 10}, blocks...))
 }
 
 // The pages of saved results as Markdown.
 func TestMarkdownGolden(t *testing.T) {
 	t.Parallel()
-	explored := golden.Saved[reports.Exploration](t, "../testdata/exploration.json.golden")
+	exploration := golden.ReadGolden[reports.Exploration](t, "../testdata/exploration.json.golden")
 	for i := 2; i < 1234; i++ { // the saved one is shorter
-		explored.Left = append(explored.Left, fmt.Sprintf("job-%04d", i))
+		exploration.LeftoverJobs = append(exploration.LeftoverJobs, fmt.Sprintf("job-%04d", i))
 	}
 	for name, r := range map[string]interface {
 		Page(o reports.PageOptions) reports.Page
 	}{
 		"rich": savedReport(t, "rich"), "expected": savedReport(t, "expected"),
-		"explored": explored, "compared": golden.Saved[reports.Comparison](t, "../testdata/comparison.json.golden"),
+		"explored": exploration, "compared": golden.ReadGolden[reports.Comparison](t, "../testdata/comparison.json.golden"),
 		"unreachable": &reports.Report{
 			Target: reports.Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
 			Head:   reports.Head{Trouble: reports.Trouble{Unreachable: "dial tcp 127.0.0.1:1: connection refused"}},
@@ -128,7 +128,7 @@ func TestMarkdownIsTame(t *testing.T) {
 		"#12 \xff\x00\n```\n# TODO"
 	r := savedReport(t, "rich")
 	r.Target.HI, r.Checks[1].Findings[0].Actual, r.Checks[1].Findings[0].Expected = hostile, hostile, hostile
-	r.Checks[4].Clauses[0].Why = hostile
+	r.Checks[4].Clauses[0].Cause = hostile
 	prose, fenced := unfenced(string(Markdown(r.Page(reports.PageOptions{}), MarkdownOptions{})))
 	prose = regexp.MustCompile(`<code>.*?</code>`).ReplaceAllString(prose, "") // in which GitHub makes no links
 	for _, active := range []string{"<script", "![x](", "http://", "@octocat", "#12", "\x1b"} {

@@ -12,7 +12,7 @@ import (
 func (t *textWriter) table(b reports.Table) {
 	columns := layout(b)
 	if !t.squeeze(b, columns) {
-		t.stacked(b)
+		t.stackedTable(b)
 		return
 	}
 	if b.Titled() {
@@ -25,44 +25,44 @@ func (t *textWriter) table(b reports.Table) {
 	for _, row := range b.Rows {
 		t.row(columns, row.Cells, b.Wrap)
 		for _, line := range row.Detail {
-			t.wrapped(t.indent+2, line)
+			t.wrap(t.indent+2, line)
 		}
 	}
-	t.wrapped(t.indent, b.Note)
+	t.wrap(t.indent, b.Note)
 }
 
-// leastColumn is the least width of a column of words, in characters. In a narrower table the cells of a row are one
+// minColumn is the least width of a column of words, in characters. In a narrower table the cells of a row are one
 // text, which is wrapped.
-const leastColumn = 20
+const minColumn = 20
 
 // squeeze gives the column of words what the others leave of the line, and reports whether that is enough.
 func (t *textWriter) squeeze(b reports.Table, columns []textColumn) bool {
-	at := slices.IndexFunc(columns, func(c textColumn) bool { return c.Brief })
+	at := slices.IndexFunc(columns, func(c textColumn) bool { return c.IsBrief })
 	if b.Wrap {
 		at = len(columns) - 1
 	}
 	if at < 0 {
 		return true
 	}
-	room := t.width - t.indent
+	budget := t.width - t.indent
 	for i, c := range columns {
-		if room -= c.gap; i != at {
-			room -= c.width
+		if budget -= c.gap; i != at {
+			budget -= c.width
 		}
 	}
-	enough := room >= min(leastColumn, columns[at].width)
-	if columns[at].Brief && room < columns[at].width {
+	isEnough := budget >= min(minColumn, columns[at].width)
+	if columns[at].IsBrief && budget < columns[at].width {
 		for i := range columns[at:] {
-			columns[at+i].tight = true
+			columns[at+i].isTight = true
 		}
 	}
-	columns[at].width = min(columns[at].width, room)
-	return enough
+	columns[at].width = min(columns[at].width, budget)
+	return isEnough
 }
 
-// below writes a table with the column of words below the others of its row.
-func (t *textWriter) below(b reports.Table, at int) {
-	without := func(cells []reports.Text) []reports.Text {
+// detailTable writes a table with the column of words below the others of its row.
+func (t *textWriter) detailTable(b reports.Table, at int) {
+	dropColumn := func(cells []reports.Text) []reports.Text {
 		if at >= len(cells) {
 			return cells
 		}
@@ -70,21 +70,21 @@ func (t *textWriter) below(b reports.Table, at int) {
 	}
 	narrow := reports.Table{Columns: slices.Delete(b.Layout(), at, at+1), Note: b.Note}
 	for _, row := range b.Rows {
-		short := reports.Row{Cells: without(row.Cells)}
+		shortRow := reports.Row{Cells: dropColumn(row.Cells)}
 		if at < len(row.Cells) && !row.Cells[at].Empty() {
 			words := text.Brief(text.Printable(row.Cells[at].String()), t.width-t.indent-2)
-			short.Detail = append(short.Detail, reports.Words(words))
+			shortRow.Detail = append(shortRow.Detail, reports.Words(words))
 		}
-		short.Detail = append(short.Detail, row.Detail...)
-		narrow.Rows = append(narrow.Rows, short)
+		shortRow.Detail = append(shortRow.Detail, row.Detail...)
+		narrow.Rows = append(narrow.Rows, shortRow)
 	}
 	t.table(narrow)
 }
 
-// stacked writes a table whose columns have no room.
-func (t *textWriter) stacked(b reports.Table) {
-	if at := slices.IndexFunc(b.Columns, func(c reports.Column) bool { return c.Brief }); at >= 0 {
-		t.below(b, at)
+// stackedTable writes a table whose columns have no room.
+func (t *textWriter) stackedTable(b reports.Table) {
+	if at := slices.IndexFunc(b.Columns, func(c reports.Column) bool { return c.IsBrief }); at >= 0 {
+		t.detailTable(b, at)
 		return
 	}
 	for _, row := range b.Rows {
@@ -92,16 +92,16 @@ func (t *textWriter) stacked(b reports.Table) {
 		for _, cell := range row.Cells[1:] {
 			rest = append(rest, cell.String())
 		}
-		t.wrapped(t.indent, slices.Concat(row.Cells[0], reports.Words("  "), reports.Words(strings.Join(rest, "  "))))
+		t.wrap(t.indent, slices.Concat(row.Cells[0], reports.Words("  "), reports.Words(strings.Join(rest, "  "))))
 	}
 }
 
 // textColumn is a column with the width that it has in text.
 type textColumn struct {
 	reports.Column
-	width int
-	gap   int  // between it and the column before it
-	tight bool // it is the column of words, or behind it, and not all words fit
+	width   int
+	gap     int  // between it and the column before it
+	isTight bool // it is the column of words, or behind it, and not all words fit
 }
 
 // layout works out the widths of the columns.
@@ -156,20 +156,20 @@ func (t *textWriter) row(columns []textColumn, cells []reports.Text, wrap bool) 
 		c := columns[i]
 		line.WriteString(strings.Repeat(" ", c.gap))
 		at += c.gap
-		if c.Brief {
-			if c.tight {
+		if c.IsBrief {
+			if c.isTight {
 				c.width += spare(columns[i+1:], cells[i+1:])
 			}
 			cell = reports.Words(text.Brief(text.Printable(cell.String()), c.width))
-		} else if c.tight {
+		} else if c.isTight {
 			c.width = width(cell)
 		}
 		if wrap && i == len(cells)-1 {
-			t.beside(line.String(), at, cell)
+			t.leadText(line.String(), at, cell)
 			return
 		}
 		pad := strings.Repeat(" ", max(0, c.width-width(cell)))
-		if c.Right {
+		if c.AlignRight {
 			line.WriteString(pad + t.paint(cell))
 		} else {
 			line.WriteString(t.paint(cell) + pad)

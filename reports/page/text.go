@@ -31,7 +31,7 @@ type TextOptions struct {
 func Text(p reports.Page, o TextOptions) []byte {
 	t := &textWriter{color: o.Color, fit: o.Fit, width: cmp.Or(o.Width, textWidth)}
 	for i, b := range p.Blocks {
-		if i > 0 && apart(p.Blocks[i-1], b) {
+		if i > 0 && needsGap(p.Blocks[i-1], b) {
 			t.line("")
 		}
 		t.block(b)
@@ -39,8 +39,8 @@ func Text(p reports.Page, o TextOptions) []byte {
 	return t.out.Bytes()
 }
 
-// apart reports whether a blank line separates two blocks.
-func apart(before, b reports.Block) bool {
+// needsGap reports whether a blank line separates two blocks.
+func needsGap(before, b reports.Block) bool {
 	switch b := b.(type) {
 	case reports.Heading:
 		return b.Level < 3
@@ -73,7 +73,7 @@ func (t *textWriter) block(b reports.Block) {
 		t.heading(b)
 	case reports.Prose:
 		for _, line := range b.Lines {
-			t.wrapped(t.indent, line)
+			t.wrap(t.indent, line)
 		}
 	case reports.Fields:
 		t.fields(b)
@@ -95,10 +95,12 @@ func (t *textWriter) block(b reports.Block) {
 }
 
 // line writes a line. If it has to be broken, its other lines begin two characters below it.
-func (t *textWriter) line(line string) { t.hanging(line, len(line)-len(strings.TrimLeft(line, " "))+2) }
+func (t *textWriter) line(line string) {
+	t.writeHanging(line, len(line)-len(strings.TrimLeft(line, " "))+2)
+}
 
-// hanging writes a line. If it has to be broken, its other lines begin with so many blanks.
-func (t *textWriter) hanging(line string, hang int) {
+// writeHanging writes a line. If it has to be broken, its other lines begin with so many blanks.
+func (t *textWriter) writeHanging(line string, hang int) {
 	lines := []string{strings.TrimRight(line, " ")}
 	if t.fit {
 		lines = text.Break(lines[0], t.width, hang)
@@ -118,20 +120,20 @@ func (t *textWriter) heading(h reports.Heading) {
 		t.line(t.paint(h.Text))
 		return
 	}
-	t.wrapped(at, h.Text)
+	t.wrap(at, h.Text)
 }
 
-// wrapped writes a text whose last span is wrapped beside the others.
-func (t *textWriter) wrapped(indent int, x reports.Text) {
+// wrap writes a text whose last span is wrapped beside the others.
+func (t *textWriter) wrap(indent int, x reports.Text) {
 	if len(x) == 0 {
 		return
 	}
 	lead, last := x[:len(x)-1], x[len(x)-1]
-	t.beside(strings.Repeat(" ", indent)+t.paint(lead), indent+width(lead), reports.Text{last})
+	t.leadText(strings.Repeat(" ", indent)+t.paint(lead), indent+width(lead), reports.Text{last})
 }
 
-// beside writes prose, its first line after lead, whose width is given, and the others below that.
-func (t *textWriter) beside(lead string, indent int, x reports.Text) {
+// leadText writes prose, its first line after lead, whose width is given, and the others below that.
+func (t *textWriter) leadText(lead string, indent int, x reports.Text) {
 	style := reports.Plain
 	if len(x) > 0 {
 		style = x[0].Style
@@ -141,22 +143,22 @@ func (t *textWriter) beside(lead string, indent int, x reports.Text) {
 		t.line(lead)
 	}
 	for _, line := range lines {
-		t.line(lead + t.styled(style, line))
+		t.line(lead + t.style(style, line))
 		lead = strings.Repeat(" ", indent)
 	}
 }
 
 // fields writes labelled values, the values below each other.
 func (t *textWriter) fields(f reports.Fields) {
-	wide := f.LabelWidth
+	labelWidth := f.LabelWidth
 	for _, field := range f.Fields {
-		wide = max(wide, utf8.RuneCountInString(field.Label))
+		labelWidth = max(labelWidth, utf8.RuneCountInString(field.Label))
 	}
-	for _, field := range f.Shown() {
+	for _, field := range f.VisibleFields() {
 		label := field.Label
 		for _, line := range field.Lines {
-			lead := strings.Repeat(" ", t.indent) + t.styled(reports.Faint, fmt.Sprintf("%-*s", wide, label)) + "  "
-			t.value(field, lead, t.indent+wide+2, line)
+			lead := strings.Repeat(" ", t.indent) + t.style(reports.Faint, fmt.Sprintf("%-*s", labelWidth, label)) + "  "
+			t.value(field, lead, t.indent+labelWidth+2, line)
 			label = ""
 		}
 	}
@@ -166,14 +168,14 @@ func (t *textWriter) fields(f reports.Fields) {
 func (t *textWriter) value(field reports.Field, lead string, indent int, line reports.Text) {
 	switch {
 	case field.Prose:
-		t.beside(lead, indent, line)
+		t.leadText(lead, indent, line)
 	case field.Command && t.fit:
 		for _, part := range text.Continue(text.Printable(line.String()), t.width-indent) {
-			t.hanging(lead+part, indent+2)
+			t.writeHanging(lead+part, indent+2)
 			lead = strings.Repeat(" ", indent)
 		}
 	default:
-		t.hanging(lead+t.paint(line), indent)
+		t.writeHanging(lead+t.paint(line), indent)
 	}
 }
 
@@ -189,9 +191,9 @@ func (t *textWriter) transcript(b reports.Transcript) {
 		switch {
 		case e.Omitted > 0:
 			omitted := fmt.Sprintf("%s left out; --verbose shows all, and so does JSON", text.Count(e.Omitted, "line"))
-			t.line(indent + t.styled(reports.Faint, omitted))
-		case e.More > 0:
-			t.line(indent + t.styled(reports.Faint, fmt.Sprintf("  ... %s like this", text.Count(e.More, "more line"))))
+			t.line(indent + t.style(reports.Faint, omitted))
+		case e.Repeats > 0:
+			t.line(indent + t.style(reports.Faint, fmt.Sprintf("  ... %s like this", text.Count(e.Repeats, "more line"))))
 		default:
 			t.entry(e, conns)
 		}
@@ -207,9 +209,9 @@ func (t *textWriter) entry(e reports.Entry, conns int) {
 	at := fmt.Sprintf("%.3f s", e.Line.At.Seconds())
 	lead := fmt.Sprintf("%s %11s  %-*s  ", mark, at, conns, text.Printable(e.Line.Conn))
 	hang := t.indent + utf8.RuneCountInString(lead) + len("C:  ")
-	t.hanging(indent+t.styled(style, lead+e.Line.Speaker()+"  "+text.Printable(e.Line.Text)), hang)
+	t.writeHanging(indent+t.style(style, lead+e.Line.Speaker()+"  "+text.Printable(e.Line.Text)), hang)
 	if e.Mark != "" {
-		t.hanging(strings.Repeat(" ", hang-len("C:  "))+t.styled(style, "^^  "+text.Printable(e.Mark)), hang)
+		t.writeHanging(strings.Repeat(" ", hang-len("C:  "))+t.style(style, "^^  "+text.Printable(e.Mark)), hang)
 	}
 }
 
@@ -219,8 +221,8 @@ var colors = [...]string{
 	reports.Caution: "33", reports.Unclear: "35", reports.Optional: "36",
 }
 
-// styled puts words between the codes of a style, if there is one and colour was asked for.
-func (t *textWriter) styled(style reports.Style, words string) string {
+// style puts words between the codes of a style, if there is one and colour was asked for.
+func (t *textWriter) style(style reports.Style, words string) string {
 	if !t.color || style == reports.Plain || words == "" {
 		return words
 	}
@@ -231,7 +233,7 @@ func (t *textWriter) styled(style reports.Style, words string) string {
 func (t *textWriter) paint(x reports.Text) string {
 	var out strings.Builder
 	for _, span := range x {
-		out.WriteString(t.styled(span.Style, text.Printable(span.Text)))
+		out.WriteString(t.style(span.Style, text.Printable(span.Text)))
 	}
 	return out.String()
 }

@@ -51,12 +51,12 @@ func asText(color bool, blocks ...block) string {
 // What a report shows of a conversation can be pasted into the tests of a law or a fake.
 func TestAConversationIsPrintedAsTestsReadIt(t *testing.T) {
 	t.Parallel()
-	said := reports.Transcript{Entries: []reports.Entry{
+	conversation := reports.Transcript{Entries: []reports.Entry{
 		{Line: reports.Line{At: 5 * time.Millisecond, Conn: "worker", From: reports.FromClient, Text: `PUSH {"a":"\\n"}`}},
 		{Line: reports.Line{Conn: "a", From: reports.FromSuite, Text: "the server is restarted"}},
 		{Line: reports.Line{At: 2 * time.Second, From: reports.FromServer, Text: "+OK"}, Mark: "expected -"},
 	}}
-	events, err := transcript.Parse(string(Text(reports.Page{Blocks: []block{said}}, TextOptions{Width: 100})))
+	events, err := transcript.Parse(string(Text(reports.Page{Blocks: []block{conversation}}, TextOptions{Width: 100})))
 	require.NoError(t, err)
 	assert.Equal(t, "0.005 s worker C: PUSH {\"a\":\"\\\\n\"}\n> 2.000 s S: +OK\n", transcript.Text(events))
 }
@@ -65,7 +65,7 @@ func TestBlocksAsText(t *testing.T) {
 	t.Parallel()
 	w := reports.Words
 	finding := heading(2, append(spans(reports.Bad, "fail", "  "),
-		reports.Styled(reports.Strong, "a clause with a name")...))
+		reports.StyledText(reports.Strong, "a clause with a name")...))
 	tests := map[string]struct {
 		blocks []block
 		want   string
@@ -84,7 +84,7 @@ func TestBlocksAsText(t *testing.T) {
 			exact("c"))}, "a    words that are\n     wrapped\nb    words that are not wrapped\n     x\n"},
 		"fields of a finding": {[]block{finding, fields(0, field("a", "b")), code("c")},
 			"fail  a clause with\n      a name\n\n  a  b\n\n    c\n"},
-		"a table": {[]block{table{Columns: []reports.Column{{}, {Title: "n", Right: true, Width: 3}, {Unit: true}},
+		"a table": {[]block{table{Columns: []reports.Column{{}, {Title: "n", AlignRight: true, Width: 3}, {Unit: true}},
 			Rows: []reports.Row{cells("ab", "1", "/s", "x"), cells("c", "22")}}}, "      n\nab    1 /s  x\nc    22\n"},
 		"columns without a cell": {[]block{table{Rows: []reports.Row{cells("", "a", "", "b"), cells("", "ccc")}}},
 			"a    b\nccc\n"},
@@ -101,7 +101,7 @@ func TestBlocksAsText(t *testing.T) {
 			Words: w("in one line, however long it is")}}, "A\n\ntook 1 s\nin one line, however long it is\n"},
 		"a conversation": {[]block{reports.Transcript{Title: "said", Entries: []reports.Entry{
 			{Line: reports.Line{Conn: "c", From: reports.FromClient, Text: "INFO"}, Mark: "no reply"},
-			{More: 3}, {Omitted: 2}}}},
+			{Repeats: 3}, {Omitted: 2}}}},
 			"said\n>     0.000 s  c  C:  INFO\n                  ^^  no reply\n  ... 3 more lines like this\n2 lines " +
 				"left out; --verbose shows all, and so does JSON\n"},
 	}
@@ -121,17 +121,17 @@ func TestCommandsAreBrokenBeforeTheirFlags(t *testing.T) {
 	})
 	page := reports.Page{Blocks: []block{command}}
 	assert.Equal(t, "rerun  fwpcheck run --url tcp://x:1 --check push/accepted\n", string(Text(page, TextOptions{})))
-	broken := string(Text(page, TextOptions{Width: 40, Fit: true}))
-	assert.Greater(t, strings.Count(broken, "\n"), 1)
-	for line := range strings.Lines(broken) {
+	output := string(Text(page, TextOptions{Width: 40, Fit: true}))
+	assert.Greater(t, strings.Count(output, "\n"), 1)
+	for line := range strings.Lines(output) {
 		assert.LessOrEqual(t, len(line), 41, line)
 	}
 }
 
 func TestStylesAreColours(t *testing.T) {
 	t.Parallel()
-	good := reports.Row{Cells: []reports.Text{reports.Styled(reports.Good, "a"), reports.Words("b")}}
-	assert.Equal(t, "\x1b[1;31mbad\x1b[0m\n", asText(true, prose(reports.Styled(reports.Bad, "bad"))))
+	good := reports.Row{Cells: []reports.Text{reports.StyledText(reports.Good, "a"), reports.Words("b")}}
+	assert.Equal(t, "\x1b[1;31mbad\x1b[0m\n", asText(true, prose(reports.StyledText(reports.Bad, "bad"))))
 	assert.Equal(t, "\x1b[32ma\x1b[0m    b\n", asText(true, table{Columns: []reports.Column{{Width: 3}},
 		Rows: []reports.Row{good}}))
 	assert.Equal(t, "plain\n", asText(true, prose(reports.Words("plain"))))
@@ -140,12 +140,12 @@ func TestStylesAreColours(t *testing.T) {
 // Where the words of a table have to be cut, each row cuts no more than its other cells need.
 func TestWordsHaveTheRestOfTheRow(t *testing.T) {
 	t.Parallel()
-	brief := table{Columns: []reports.Column{{}, {Brief: true}}, Rows: []reports.Row{
+	words := table{Columns: []reports.Column{{}, {IsBrief: true}}, Rows: []reports.Row{
 		cells("a", "one two three four five six seven", "b"), cells("c", "one two three four five six seven", "a long one"),
 		cells("d", "one", "e"),
 	}}
 	text := func(width int) string {
-		return string(Text(reports.Page{Blocks: []block{brief}}, TextOptions{Width: width}))
+		return string(Text(reports.Page{Blocks: []block{words}}, TextOptions{Width: width}))
 	}
 	assert.Equal(t, ""+
 		"a  one two three four five six seven  b\n"+

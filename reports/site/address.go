@@ -12,12 +12,12 @@ import (
 // longestSlug is how many characters of a name are in an address.
 const longestSlug = 80
 
-var notInAddress = regexp.MustCompile(`[^a-z0-9._]+`)
+var addressChars = regexp.MustCompile(`[^a-z0-9._]+`)
 
 // slug returns what stands for a name in an address: small letters, digits, points and hyphens, of which the first is a
 // letter or a digit. Different names may have the same.
 func slug(name string) string {
-	s := notInAddress.ReplaceAllString(strings.ToLower(name), "-")
+	s := addressChars.ReplaceAllString(strings.ToLower(name), "-")
 	return cmp.Or(strings.Trim(s[:min(len(s), longestSlug)], "-._"), "unnamed")
 }
 

@@ -38,16 +38,16 @@ func (b *builder) clausePages() {
 // split returns the blocks of a page of a clause with its text, and those with what decides it.
 func split(p reports.Page) (text, tested []reports.Block) {
 	for _, block := range p.Blocks {
-		f, is := block.(reports.Fields)
-		if !is {
+		f, ok := block.(reports.Fields)
+		if !ok {
 			continue // id, level and statement are on the page already
 		}
-		says := func(f reports.Field) bool {
+		isText := func(f reports.Field) bool {
 			return slices.Contains([]string{"source", "binds", "reading", "resolves"}, f.Label)
 		}
 		first, rest := f, f
-		first.Fields = slices.DeleteFunc(slices.Clone(f.Fields), func(f reports.Field) bool { return !says(f) })
-		rest.Fields = slices.DeleteFunc(slices.Clone(f.Fields), says)
+		first.Fields = slices.DeleteFunc(slices.Clone(f.Fields), func(f reports.Field) bool { return !isText(f) })
+		rest.Fields = slices.DeleteFunc(slices.Clone(f.Fields), isText)
 		text, tested = append(text, first), append(tested, rest)
 	}
 	return text, tested
@@ -61,54 +61,54 @@ func (b *builder) resultTable(clause string) reports.Table {
 		if row == nil || row.Verdicts[0] == reports.NotApplicable {
 			continue
 		}
-		why, command := row.Why[0], r.report.Command(clause)
-		if f := r.found[clause]; len(f) > 0 {
-			why, command = cmp.Or(f[0].Signature(), why), cmp.Or(f[0].Reproduce, command)
+		cause, command := row.Causes[0], r.report.Command(clause)
+		if f := r.findings[clause]; len(f) > 0 {
+			cause, command = cmp.Or(f[0].Signature(), cause), cmp.Or(f[0].Reproduce, command)
 		}
-		one := reports.Row{Anchor: r.address, Cells: []reports.Text{
-			reports.Linked(r.title, r.address+page), row.Verdicts[0].Text(), reports.Words(why),
+		item := reports.Row{Anchor: r.address, Cells: []reports.Text{
+			reports.LinkedText(r.title, r.address+page), row.Verdicts[0].Text(), reports.Words(cause),
 		}}
 		if command != "" {
-			one.Detail = []reports.Text{reports.Styled(reports.Faint, command)}
+			item.Detail = []reports.Text{reports.StyledText(reports.Faint, command)}
 		}
-		t.Rows = append(t.Rows, one)
+		t.Rows = append(t.Rows, item)
 	}
 	return t
 }
 
-// mostEvidence is how many findings about a clause are shown of a subject.
-const mostEvidence = 3
+// evidenceLimit is how many findings about a clause are shown of a subject.
+const evidenceLimit = 3
 
 // evidence appends how the newest version of a subject that breaks a clause does so, and which others do it alike.
 func (b *builder) evidence(p *reports.Page, s *subject, clause string) {
 	var newest *run
 	var verdicts []reports.Verdict
 	for _, r := range s.runs {
-		if verdicts = append(verdicts, r.verdict(clause)); len(r.found[clause]) > 0 {
+		if verdicts = append(verdicts, r.verdict(clause)); len(r.findings[clause]) > 0 {
 			newest = r
 		}
 	}
 	if newest == nil {
 		return
 	}
-	found := newest.found[clause]
+	findings := newest.findings[clause]
 	p.Section(newest.title, historyOf(s.names(), verdicts).String())
-	for i, f := range found {
-		if i == mostEvidence {
-			p.Add(reports.Prose{Lines: []reports.Text{reports.Linked(
-				fmt.Sprintf("%s more in its report", text.Count(len(found)-i, "finding")), newest.address+page)}})
+	for i, f := range findings {
+		if i == evidenceLimit {
+			p.Add(reports.Prose{Lines: []reports.Text{reports.LinkedText(
+				fmt.Sprintf("%s more in its report", text.Count(len(findings)-i, "finding")), newest.address+page)}})
 			break
 		}
-		var others []string
+		var versions []string
 		for _, r := range slices.Backward(s.runs) {
-			if r != newest && alike(r.found[clause], &f) {
-				others = append(others, r.version)
+			if r != newest && hasSimilar(r.findings[clause], &f) {
+				versions = append(versions, r.version)
 			}
 		}
 		p.Add(reports.Heading{Level: 2, Text: append(f.Verdict.Text(), reports.Span{Text: "  " + f.Check})})
 		p.Add(newest.report.EvidenceOf(&f, reports.PageOptions{})...)
-		if len(others) > 0 {
-			p.Add(reports.Fields{Fields: []reports.Field{reports.NewField("the same", strings.Join(others, ", "))}})
+		if len(versions) > 0 {
+			p.Add(reports.Fields{Fields: []reports.Field{reports.NewField("the same", strings.Join(versions, ", "))}})
 		}
 	}
 }

@@ -19,29 +19,29 @@ func historyOf(versions []string, verdicts []reports.Verdict) (text reports.Text
 	before := strings.TrimRight(letters[:last], "R?") // the versions before the last span of red ones
 	first := len(before) + strings.Index(letters[len(before):], "R")
 	fixed := strings.Index(letters[last:], "G") + last // of no meaning where the newest result is red
-	open := []int{first - 1, fixed - 1}
-	red := "failing "
+	gaps := []int{first - 1, fixed - 1}
+	prefix := "failing "
 	if strings.Contains(before, "R") {
-		red = "failing again "
+		prefix = "failing again "
 	}
-	switch since := red + "since " + versions[first]; {
+	switch since := prefix + "since " + versions[first]; {
 	case fixed > last && first == last:
-		text = reports.Words(red + "in " + versions[first] + ", ")
+		text = reports.Words(prefix + "in " + versions[first] + ", ")
 	case fixed > last:
-		text = reports.Words(red + "from " + versions[first] + " to " + versions[last] + ", ")
+		text = reports.Words(prefix + "from " + versions[first] + " to " + versions[last] + ", ")
 	case strings.Trim(letters, "R") == "":
-		return reports.Styled(reports.Bad, fmt.Sprintf("failing in all %d", len(letters)))
+		return reports.StyledText(reports.Bad, fmt.Sprintf("failing in all %d", len(letters)))
 	case before == "" && first == 0:
-		text, open = reports.Styled(reports.Bad, since+", the first version here"), nil
+		text, gaps = reports.StyledText(reports.Bad, since+", the first version here"), nil
 	case before == "":
-		text, open = reports.Styled(reports.Bad, since+", the first version with a result"), nil
+		text, gaps = reports.StyledText(reports.Bad, since+", the first version with a result"), nil
 	default:
-		text, open = reports.Styled(reports.Bad, since), open[:1]
+		text, gaps = reports.StyledText(reports.Bad, since), gaps[:1]
 	}
 	if fixed > last {
 		text = append(text, reports.Span{Text: "fixed in " + versions[fixed], Style: reports.Good})
 	}
-	for _, i := range open {
+	for _, i := range gaps {
 		if i > 0 && letters[i] == '?' {
 			text = append(text, reports.Span{Text: "; no result in " + versions[i], Style: reports.Unclear})
 		}
@@ -60,7 +60,7 @@ func lettersOf(verdicts []reports.Verdict) string {
 		switch {
 		case v.Breach():
 			letters[i] = 'R'
-		case v.Decided():
+		case v.IsDecided():
 			letters[i] = 'G'
 		default:
 			letters[i] = '?'

@@ -18,9 +18,9 @@ func TestSlug(t *testing.T) {
 	} {
 		assert.Equal(t, want, slug(name), name)
 	}
-	taken := addresses{}
-	assert.Equal(t, []string{"x/a-b", "x/a-b-2", "y/a-b"}, []string{taken.take("x/", "a b"), taken.take("x/", "A/B"),
-		taken.take("y/", "a b")})
+	addrs := addresses{}
+	assert.Equal(t, []string{"x/a-b", "x/a-b-2", "y/a-b"}, []string{addrs.take("x/", "a b"), addrs.take("x/", "A/B"),
+		addrs.take("y/", "a b")})
 }
 
 func TestVersions(t *testing.T) {

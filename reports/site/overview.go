@@ -13,33 +13,33 @@ import (
 // overview makes the first page: the subjects of each kind at their newest version, and what they do with each clause.
 func (b *builder) overview() {
 	var p reports.Page
-	var about []string
+	var counts []string
 	for _, g := range b.groups {
-		newest, title := g.newest(), text.Plural(g.Title)
-		about = append(about, text.Count(len(newest), g.Title))
+		newest, title := g.newestRuns(), text.Plural(g.Title)
+		counts = append(counts, text.Count(len(newest), g.Title))
 		p.TableSection(title, "the newest version of each", b.subjectTable(newest))
-		says := func(c Clause, _ []reports.Verdict) reports.Text { return reports.Words(c.Statement) }
+		statement := func(c Clause, _ []reports.Verdict) reports.Text { return reports.Words(c.Statement) }
 		p.TableSection(title+", findings", "clauses that at least one of them fails",
-			b.verdictTable(newest, func(r *run) string { return r.of.name }, len(newest)+1, "requirement", says))
+			b.verdictTable(newest, func(r *run) string { return r.subject.name }, len(newest)+1, "requirement", statement))
 		p.Section(title+", all clauses", "")
 		p.Add(b.matrix(newest, titleOf))
 		p.TableSection(title+", differences", "changes from the version on the left to the one above",
 			b.pairTable(newest, false, titleOf))
 	}
 	p.Section("More", "")
-	more := []reports.Text{reports.Linked("the clauses", clauseIndex)}
+	links := []reports.Text{reports.LinkedText("the clauses", clauseIndex)}
 	for _, d := range b.Documents {
-		more = append(more, reports.Linked(d.Title, documentAddress(d)))
+		links = append(links, reports.LinkedText(d.Title, documentAddress(d)))
 	}
-	p.Add(reports.Prose{Lines: more})
-	subject := text.Count(len(b.Runs), "report") + " of " + strings.Join(about, ", ") + "; pages by " + b.Suite
+	p.Add(reports.Prose{Lines: links})
+	subject := text.Count(len(b.Runs), "report") + " of " + strings.Join(counts, ", ") + "; pages by " + b.Suite
 	b.emit(Index, html.Document{Title: Title, Subject: subject, Page: p})
 }
 
-// newest returns the newest run of each subject.
-func (g *group) newest() (runs []*run) {
+// newestRuns returns the newest run of each subject.
+func (g *group) newestRuns() (runs []*run) {
 	for _, s := range g.subjects {
-		runs = append(runs, s.newest())
+		runs = append(runs, s.newestRun())
 	}
 	return runs
 }
@@ -47,13 +47,13 @@ func (g *group) newest() (runs []*run) {
 // subjectTable has a row for each of some subjects.
 func (b *builder) subjectTable(newest []*run) reports.Table {
 	t := reports.Table{Columns: []reports.Column{
-		{Title: "name"}, {Title: "version"}, {Title: "passed", Right: true}, {Title: "outcome"},
-		{Title: "versions", Right: true},
+		{Title: "name"}, {Title: "version"}, {Title: "passed", AlignRight: true}, {Title: "outcome"},
+		{Title: "versions", AlignRight: true},
 	}}
 	for _, r := range newest {
 		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
-			reports.Linked(r.of.name, r.of.address+page), reports.Linked(r.version, r.address+page), reports.Words(r.passed()),
-			r.state(), reports.Words(fmt.Sprint(len(r.of.runs))),
+			reports.LinkedText(r.subject.name, r.subject.address+page), reports.LinkedText(r.version, r.address+page), reports.Words(r.passWords()),
+			r.state(), reports.Words(fmt.Sprint(len(r.subject.runs))),
 		}})
 	}
 	return t
@@ -106,7 +106,7 @@ func (b *builder) matrix(runs []*run, name func(*run) string) reports.Figure {
 		names, all = append(names, name(r)), append(all, r.report)
 	}
 	f := reports.MatrixOf(names, all...)
-	m, _ := f.Of.(*reports.Matrix) // it is one
+	m, _ := f.Drawing.(*reports.Matrix) // it is one
 	bound := func(v reports.Verdict) bool { return v != reports.NotApplicable }
 	for i := range m.Families {
 		m.Families[i].Rows = slices.DeleteFunc(m.Families[i].Rows, func(row reports.MatrixRow) bool {
@@ -114,16 +114,16 @@ func (b *builder) matrix(runs []*run, name func(*run) string) reports.Figure {
 		})
 	}
 	m.Families = slices.DeleteFunc(m.Families, func(f reports.Family) bool { return len(f.Rows) == 0 })
-	return b.linked(f, runs...)
+	return b.linkMatrix(f, runs...)
 }
 
 func titleOf(r *run) string   { return r.title }
 func versionOf(r *run) string { return r.version }
 
-// linked returns a picture of the clauses in which each square leads to its clause.
-func (b *builder) linked(f reports.Figure, runs ...*run) reports.Figure {
-	m, is := f.Of.(*reports.Matrix)
-	if !is {
+// linkMatrix returns a picture of the clauses in which each square leads to its clause.
+func (b *builder) linkMatrix(f reports.Figure, runs ...*run) reports.Figure {
+	m, ok := f.Drawing.(*reports.Matrix)
+	if !ok {
 		return f
 	}
 	for _, family := range m.Families {
@@ -147,17 +147,17 @@ func (b *builder) clauseList() {
 		{Title: "clause"}, {Title: "level"}, {Title: "binds"}, {Title: "broken by"}, {Title: "requirement"},
 	}}
 	for _, c := range b.clauses {
-		var by []string
+		var titles []string
 		for _, g := range b.groups {
-			for _, r := range g.newest() {
+			for _, r := range g.newestRuns() {
 				if r.verdict(c.ID).Breach() {
-					by = append(by, r.title)
+					titles = append(titles, r.title)
 				}
 			}
 		}
 		t.Rows = append(t.Rows, reports.Row{Anchor: slug(c.ID), Cells: []reports.Text{
 			reports.Words(c.ID), reports.Words(c.Level), reports.Words(c.Binds),
-			reports.Styled(reports.Bad, strings.Join(by, ", ")), reports.Words(c.Statement),
+			reports.StyledText(reports.Bad, strings.Join(titles, ", ")), reports.Words(c.Statement),
 		}})
 	}
 	p.Add(t)

@@ -72,14 +72,14 @@ type subject struct {
 // run is a report with its address.
 type run struct {
 	version, title, address string
-	of                      *subject
+	subject                 *subject
 	report                  *reports.Report
 	data                    []byte // of the report as it was read
 	results                 map[string]*reports.MatrixRow
-	found                   map[string][]reports.Finding // by clause: one of those with the same signature
+	findings                map[string][]reports.Finding // by clause: one of those with the same signature
 	code                    int
 	outcome                 string
-	checked                 int                     // how many clauses checks can decide on such a subject
+	decidable               int                     // how many clauses checks can decide on such a subject
 	counts                  map[reports.Verdict]int // of these
 }
 
@@ -87,20 +87,20 @@ type run struct {
 type builder struct {
 	Site
 
-	taken   addresses
-	groups  []*group
-	clauses []Clause          // of the catalogue and of the reports
-	pages   map[string]string // the address of each clause
-	pairs   [][2]*run         // those whose differences a page leads to
-	changes map[[2]*run]*reports.Changes
-	files   []File
-	failed  error // the first one
+	addresses addresses
+	groups    []*group
+	clauses   []Clause          // of the catalogue and of the reports
+	pages     map[string]string // the address of each clause
+	pairs     [][2]*run         // those whose differences a page leads to
+	changes   map[[2]*run]*reports.Changes
+	files     []File
+	err       error // the first one
 }
 
 // Build returns the files of the site, in the order of their addresses: the same for the same reports, in whatever
 // order.
 func (s Site) Build() ([]File, error) {
-	b := &builder{Site: s, taken: addresses{}, pages: map[string]string{}, changes: map[[2]*run]*reports.Changes{}}
+	b := &builder{Site: s, addresses: addresses{}, pages: map[string]string{}, changes: map[[2]*run]*reports.Changes{}}
 	b.gather()
 	b.gatherClauses()
 	b.overview()
@@ -110,7 +110,7 @@ func (s Site) Build() ([]File, error) {
 	b.subjects()
 	b.differences()
 	slices.SortFunc(b.files, func(a, b File) int { return strings.Compare(a.Address, b.Address) })
-	return b.files, b.failed
+	return b.files, b.err
 }
 
 // Index is the address of the first page, and Title begins its title.
@@ -119,7 +119,7 @@ const Index, Title = "index.html", "Conformance"
 // emit makes a file of a page. Links in it are addresses of the site; ids of clauses are links too.
 func (b *builder) emit(address string, d html.Document) {
 	if address != Index {
-		d.Trail = append(reports.Linked("All reports", Index), d.Trail...)
+		d.Trail = append(reports.LinkedText("All reports", Index), d.Trail...)
 	}
 	d.Base = cmp.Or(strings.Repeat("../", strings.Count(address, "/")), "./")
 	d.Link = func(id string) string {
@@ -129,7 +129,7 @@ func (b *builder) emit(address string, d html.Document) {
 		return ""
 	}
 	var out bytes.Buffer
-	b.failed = cmp.Or(b.failed, html.Write(&out, d))
+	b.err = cmp.Or(b.err, html.Write(&out, d))
 	b.files = append(b.files, File{address, out.Bytes()})
 }
 
@@ -139,7 +139,7 @@ func (b *builder) gather() {
 	slices.SortStableFunc(runs, func(a, b Run) int {
 		return cmp.Or(strings.Compare(a.Kind.Folder, b.Kind.Folder),
 			strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), compareVersions(a.Version, b.Version),
-			a.Report.Started.Compare(b.Report.Started), cmp.Compare(a.Report.Seed, b.Report.Seed))
+			a.Report.StartTime.Compare(b.Report.StartTime), cmp.Compare(a.Report.Seed, b.Report.Seed))
 	})
 	for _, r := range runs {
 		g := last(b.groups)
@@ -149,7 +149,7 @@ func (b *builder) gather() {
 		}
 		s := last(g.subjects)
 		if s == nil || !strings.EqualFold(s.name, r.Name) {
-			s = &subject{name: r.Name, versions: map[string]int{}, address: b.taken.take(g.Folder+"/", r.Name)}
+			s = &subject{name: r.Name, versions: map[string]int{}, address: b.addresses.take(g.Folder+"/", r.Name)}
 			g.subjects = append(g.subjects, s)
 		}
 		b.add(s, r)
@@ -165,46 +165,46 @@ func last[T any](all []*T) *T {
 
 // add adds a run to its subject.
 func (b *builder) add(s *subject, r Run) {
-	bare := r.Report.WithoutKnown()
-	one := &run{of: s, report: bare, results: map[string]*reports.MatrixRow{}, counts: map[reports.Verdict]int{},
-		found: map[string][]reports.Finding{}, address: b.taken.take(s.address+"/", cmp.Or(r.Version, "unknown"))}
-	one.version = cmp.Or(text.Brief(r.Version, longestVersion), "unknown version")
-	if s.versions[one.version]++; s.versions[one.version] > 1 {
-		one.version = fmt.Sprintf("%s (%d)", one.version, s.versions[one.version])
+	report := r.Report.WithoutKnown()
+	item := &run{subject: s, report: report, results: map[string]*reports.MatrixRow{}, counts: map[reports.Verdict]int{},
+		findings: map[string][]reports.Finding{}, address: b.addresses.take(s.address+"/", cmp.Or(r.Version, "unknown"))}
+	item.version = cmp.Or(text.Brief(r.Version, longestVersion), "unknown version")
+	if s.versions[item.version]++; s.versions[item.version] > 1 {
+		item.version = fmt.Sprintf("%s (%d)", item.version, s.versions[item.version])
 	}
-	one.title = s.name + " " + one.version
-	one.code, one.outcome = bare.Outcome(reports.ExitOptions{}).Values()
-	for _, f := range bare.Findings() {
-		if all := one.found[f.Clause]; !alike(all, &f) {
-			one.found[f.Clause] = append(all, f)
+	item.title = s.name + " " + item.version
+	item.code, item.outcome = report.Outcome(reports.ExitOptions{}).Values()
+	for _, f := range report.Findings() {
+		if all := item.findings[f.Clause]; !hasSimilar(all, &f) {
+			item.findings[f.Clause] = append(all, f)
 		}
 	}
-	for _, f := range reports.MatrixOf([]string{""}, bare).Of.(*reports.Matrix).Families {
+	for _, f := range reports.MatrixOf([]string{""}, report).Drawing.(*reports.Matrix).Families {
 		for i := range f.Rows {
-			one.results[f.Rows[i].ID] = &f.Rows[i]
+			item.results[f.Rows[i].ID] = &f.Rows[i]
 		}
 	}
-	for _, c := range bare.Clauses {
-		if v := one.verdict(c.ID); len(c.Checks) > 0 && v != reports.NotApplicable {
-			one.checked++
-			one.counts[v]++
+	for _, c := range report.Clauses {
+		if v := item.verdict(c.ID); len(c.Checks) > 0 && v != reports.NotApplicable {
+			item.decidable++
+			item.counts[v]++
 		}
 	}
 	var data bytes.Buffer
-	b.failed = cmp.Or(b.failed, r.Report.WriteJSON(&data, reports.ExitOptions{}))
-	one.data = data.Bytes()
-	s.runs = append(s.runs, one)
+	b.err = cmp.Or(b.err, r.Report.WriteJSON(&data, reports.ExitOptions{}))
+	item.data = data.Bytes()
+	s.runs = append(s.runs, item)
 }
 
-// alike reports whether one of some findings has the signature of f.
-func alike(all []reports.Finding, f *reports.Finding) bool {
+// hasSimilar reports whether one of some findings has the signature of f.
+func hasSimilar(all []reports.Finding, f *reports.Finding) bool {
 	return reports.Find(all, func(o *reports.Finding) bool { return o.Signature() == f.Signature() }) != nil
 }
 
 // longestVersion is how many characters of a version are shown.
 const longestVersion = 30
 
-func (s *subject) newest() *run { return s.runs[len(s.runs)-1] }
+func (s *subject) newestRun() *run { return s.runs[len(s.runs)-1] }
 
 // verdict returns what a run says of a clause.
 func (r *run) verdict(clause string) reports.Verdict {
@@ -217,7 +217,7 @@ func (r *run) verdict(clause string) reports.Verdict {
 // state returns the outcome of a run, with what makes it incomplete.
 func (r *run) state() reports.Text {
 	t := reports.Outcome{Code: r.code, Words: r.outcome}.Text()
-	if r.complete() {
+	if r.isComplete() {
 		return t
 	}
 	words := []string{"; incomplete"}
@@ -229,34 +229,34 @@ func (r *run) state() reports.Text {
 	return append(t, reports.Span{Text: strings.Join(words, ", "), Style: reports.Unclear})
 }
 
-// complete reports whether the run was, and each clause that checks can decide has a result.
-func (r *run) complete() bool {
-	return r.decided() == r.checked && r.report.Trouble == reports.Trouble{}
+// isComplete reports whether the run was, and each clause that checks can decide has a result.
+func (r *run) isComplete() bool {
+	return r.decidedCount() == r.decidable && r.report.Trouble == reports.Trouble{}
 }
 
-// decided returns how many clauses have a result.
-func (r *run) decided() (n int) {
+// decidedCount returns how many clauses have a result.
+func (r *run) decidedCount() (n int) {
 	for v, times := range r.counts {
-		if v.Decided() {
+		if v.IsDecided() {
 			n += times
 		}
 	}
 	return n
 }
 
-// passed returns how many clauses passed, of those that checks can decide; "-" if nothing was tested.
-func (r *run) passed() string {
-	if r.decided() == 0 {
+// passWords returns how many clauses passed, of those that checks can decide; "-" if nothing was tested.
+func (r *run) passWords() string {
+	if r.decidedCount() == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%d of %d", r.counts[reports.Pass]+r.counts[reports.Observed], r.checked)
+	return fmt.Sprintf("%d of %d", r.counts[reports.Pass]+r.counts[reports.Observed], r.decidable)
 }
 
 // gatherClauses gives each clause its address, also those that only reports have.
 func (b *builder) gatherClauses() {
 	add := func(c Clause) {
 		if b.pages[c.ID] == "" {
-			b.clauses, b.pages[c.ID] = append(b.clauses, c), b.taken.take("clauses/", c.ID)+page
+			b.clauses, b.pages[c.ID] = append(b.clauses, c), b.addresses.take("clauses/", c.ID)+page
 		}
 	}
 	for _, c := range b.Clauses {

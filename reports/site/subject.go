@@ -25,17 +25,17 @@ func (b *builder) subject(g *group, s *subject) {
 	history := b.verdictTable(s.runs, versionOf, 1, "history", func(c Clause, verdicts []reports.Verdict) reports.Text {
 		return historyOf(s.names(), verdicts)
 	})
-	always := func(row reports.Row) int { return strings.Count(row.Cells[1].String(), "failing in all") }
-	slices.SortStableFunc(history.Rows, func(a, b reports.Row) int { return always(a) - always(b) })
+	failCount := func(row reports.Row) int { return strings.Count(row.Cells[1].String(), "failing in all") }
+	slices.SortStableFunc(history.Rows, func(a, b reports.Row) int { return failCount(a) - failCount(b) })
 	p.TableSection("History", "each clause that failed in one of them; those that changed come first", history)
 	p.Section("Clauses", "")
 	p.Add(b.matrix(s.runs, versionOf))
-	newest := s.runs[max(0, len(s.runs)-mostPaired):]
+	newest := s.runs[max(0, len(s.runs)-pairLimit):]
 	p.TableSection("Differences", "changes from the version on the left to the one above",
 		b.pairTable(newest, true, versionOf))
-	p.Add(reports.Prose{Lines: []reports.Text{reports.Linked("the badge of the newest version", s.address+badgeEnd)}})
+	p.Add(reports.Prose{Lines: []reports.Text{reports.LinkedText("the badge of the newest version", s.address+badgeEnd)}})
 	d := html.Document{Title: s.name, Subject: text.Plural(g.Title) + ", " + text.Count(len(s.runs), "version"), Page: p}
-	b.badge(s.address, s.newest())
+	b.badge(s.address, s.newestRun())
 	b.emit(s.address+page, d)
 	for i, r := range s.runs {
 		b.badge(r.address, r)
@@ -54,16 +54,16 @@ func (s *subject) names() (versions []string) {
 // versionTable has a row for each run of a subject, the newest first.
 func (b *builder) versionTable(s *subject) reports.Table {
 	t := reports.Table{Columns: []reports.Column{
-		{Title: "version"}, {Title: "since the previous version"}, {Title: "passed", Right: true}, {Title: "outcome"},
+		{Title: "version"}, {Title: "since the previous version"}, {Title: "passed", AlignRight: true}, {Title: "outcome"},
 		{Title: "suite"},
 	}}
 	for i, r := range slices.Backward(s.runs) {
-		var since reports.Text
+		var difference reports.Text
 		if i > 0 {
-			since = b.difference(s.runs[i-1], r)
+			difference = b.difference(s.runs[i-1], r)
 		}
 		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
-			reports.Linked(r.version, r.address+page), since, reports.Words(r.passed()), r.state(),
+			reports.LinkedText(r.version, r.address+page), difference, reports.Words(r.passWords()), r.state(),
 			reports.Words(r.report.Version),
 		}})
 	}
@@ -75,8 +75,8 @@ func (b *builder) run(s *subject, i int) {
 	r := s.runs[i]
 	p := r.report.Page(reports.PageOptions{Figures: true})
 	for n, block := range p.Blocks {
-		if f, is := block.(reports.Figure); is {
-			p.Blocks[n] = b.linked(f, r)
+		if f, ok := block.(reports.Figure); ok {
+			p.Blocks[n] = b.linkMatrix(f, r)
 		}
 	}
 	trail := reports.Text{{Text: " / "}, {Text: s.name, Link: s.address + page}}
@@ -89,8 +89,8 @@ func (b *builder) run(s *subject, i int) {
 
 // pairAddress returns the address of what changes from a run to another one: below that of the first.
 func pairAddress(from, to *run) string {
-	if from.of == to.of {
-		return from.address + "/to" + to.address[len(to.of.address):] + page
+	if from.subject == to.subject {
+		return from.address + "/to" + to.address[len(to.subject.address):] + page
 	}
 	return from.address + "/" + to.address + page
 }
@@ -122,28 +122,28 @@ func (b *builder) difference(from, to *run) (t reports.Text) {
 		counts[c.Kind]++
 	}
 	styles := []reports.Style{reports.Bad, reports.Good, reports.Caution}
-	for i, kind := range []reports.ChangeKind{reports.Appeared, reports.Went, reports.Changed} {
+	for i, kind := range []reports.ChangeKind{reports.Appeared, reports.Disappeared, reports.Changed} {
 		if n := counts[kind]; n > 0 {
 			words := strings.Repeat(", ", min(len(t), 1)) + fmt.Sprintf("%d %s", n, kind)
 			t = append(t, reports.Span{Text: words, Style: styles[i], Link: pairAddress(from, to)})
 		}
 	}
 	if t == nil {
-		return reports.Linked("the same findings", pairAddress(from, to))
+		return reports.LinkedText("the same findings", pairAddress(from, to))
 	}
 	return t
 }
 
-// mostPaired is how many runs are compared each with each: the newest of a subject, and the first subjects of a kind.
-const mostPaired = 8
+// pairLimit is how many runs are compared each with each: the newest of a subject, and the first subjects of a kind.
+const pairLimit = 8
 
 // pairTable has the differences of each two runs, each under its name; with later only to the later ones.
-func (b *builder) pairTable(runs []*run, later bool, name func(*run) string) (t reports.Table) {
-	if runs = runs[:min(len(runs), mostPaired)]; len(runs) < 2 {
+func (b *builder) pairTable(runs []*run, onlyLater bool, name func(*run) string) (t reports.Table) {
+	if runs = runs[:min(len(runs), pairLimit)]; len(runs) < 2 {
 		return t
 	}
 	to, from := runs, runs
-	if later {
+	if onlyLater {
 		to, from = runs[1:], runs[:len(runs)-1]
 	}
 	t.Columns = []reports.Column{{}}
@@ -154,7 +154,7 @@ func (b *builder) pairTable(runs []*run, later bool, name func(*run) string) (t 
 		row := reports.Cells(name(r))
 		for j, other := range to {
 			var cell reports.Text
-			if r != other && (!later || j >= i) {
+			if r != other && (!onlyLater || j >= i) {
 				cell = b.difference(r, other)
 			}
 			row = row.With(cell)
@@ -169,13 +169,13 @@ const badgeEnd = ".svg"
 
 // badge makes the badge of a run. It is green only if all clauses have a result, and none is red.
 func (b *builder) badge(address string, r *run) {
-	verdict, words := reports.Pass, r.passed()+" pass"
+	verdict, words := reports.Pass, r.passWords()+" pass"
 	switch {
 	case r.code == reports.ExitFindings:
 		verdict = reports.Fail
-	case r.decided() == 0:
+	case r.decidedCount() == 0:
 		verdict, words = reports.Inconclusive, reports.NothingTested
-	case r.code != reports.ExitWell || !r.complete():
+	case r.code != reports.ExitWell || !r.isComplete():
 		verdict, words = reports.Inconclusive, "incomplete, "+words
 	}
 	b.files = append(b.files, File{address + badgeEnd, html.Badge(r.title, words, verdict)})

@@ -27,21 +27,21 @@ import (
 
 // mend returns a message as it would be if it were about what its command asks about, and records that it is not, once
 // for each verb. A message about something else of the play stays as it is: the server has confused the two.
-func (th *thread) mend(c *conn, e *scenarios.Expect, a session.Received) (mended session.Received, changed bool) {
-	dialect, can := th.dialect().(scenarios.Mender)
-	if !can || !a.Whole() || a.Owed != 1 {
+func (th *thread) mend(c *conn, e *scenarios.Expect, a session.Received) (mended session.Received, isChanged bool) {
+	dialect, ok := th.dialect().(scenarios.Mender)
+	if !ok || !a.IsComplete() || a.OwedMessages != 1 {
 		return a, false
 	}
-	m, was := dialect.Mend(a.Asked, a.Message)
+	m, was := dialect.Mend(a.Command, a.Message)
 	if was == "" || th.scope.Has(was) {
 		return a, false
 	}
-	key := assumption{verb: th.grammar().VerbSent(a.Asked), path: "about"}
+	key := assumption{verb: th.grammar().VerbSent(a.Command), path: "about"}
 	th.mu.Lock()
-	known := th.assumed[key] != 0
-	th.assumed[key] = e.Line
+	isKnown := th.assumptions[key] != 0
+	th.assumptions[key] = e.Line
 	th.mu.Unlock()
-	if !known {
+	if !isKnown {
 		th.breachOn(c, e.Pos, a, scenarios.Breach{
 			Kind: scenarios.ForeignReply, Verb: c.Status().Verb, Expected: "a reply about the subject of the command",
 			Assumed: true,
@@ -60,52 +60,52 @@ type assumption struct {
 // assume decides whether a play goes on behind a reply that its line does not expect, and forgets what a reply that it
 // expects contradicts.
 func (th *thread) assume(e *scenarios.Expect, a session.Received, res *Result) bool {
-	if res.Outcome == Matched && !res.Assumed {
+	if res.Outcome == Matched && !res.IsAssumed {
 		th.contradict(e, a)
 	}
 	if res.Outcome != Mismatched {
 		return res.Outcome == Matched
 	}
-	res.departed = th.assumable(e, a, res)
+	res.departures = th.assumptionsOf(e, a, res)
 	if th.trial != nil {
 		return false // which of its tries counts is not known yet
 	}
 	th.leaveAssumed(res)
 	th.mu.Lock()
 	defer th.mu.Unlock()
-	for _, key := range res.departed {
-		th.assumed[key] = cmp.Or(th.assumed[key], e.Line)
+	for _, key := range res.departures {
+		th.assumptions[key] = cmp.Or(th.assumptions[key], e.Line)
 	}
-	res.Assumed = res.departed != nil
-	th.assuming = th.assuming || res.Assumed && !res.renamed
-	return res.Assumed
+	res.IsAssumed = res.departures != nil
+	th.assuming = th.assuming || res.IsAssumed && !res.isRenamed
+	return res.IsAssumed
 }
 
 // leaveAssumed makes the result of a line that did not match unsure where something that is assumed may be the reason.
 func (pl *play) leaveAssumed(res *Result) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	unknown := func(key assumption) bool { return pl.assumed[key] == 0 }
+	isUnknown := func(key assumption) bool { return pl.assumptions[key] == 0 }
 	switch {
-	case res.departed == nil && pl.assuming:
+	case res.departures == nil && pl.assuming:
 		res.leave(doubt{SetUp, true, "the line did not match, which may be a consequence of an earlier finding"})
-	case res.departed != nil && !slices.ContainsFunc(res.departed, unknown):
+	case res.departures != nil && !slices.ContainsFunc(res.departures, isUnknown):
 		res.leave(doubt{SetUp, true, fmt.Sprintf("the reply differs in the same way as that of line %d",
-			pl.assumed[res.departed[0]])})
+			pl.assumptions[res.departures[0]])})
 	}
 }
 
-// assumable returns where a reply departs from its line in values alone; nil if it does not, or that cannot be assumed.
-func (th *thread) assumable(e *scenarios.Expect, a session.Received, res *Result) (keys []assumption) {
-	if res.Late || !a.Whole() || a.Owed != 1 || e.RefusesOnly() ||
-		th.grammar().Refused(a.Message) || th.doubt(*res).Outcome != Mismatched {
+// assumptionsOf returns where a reply departs from its line in values alone; nil if it does not, or that cannot be assumed.
+func (th *thread) assumptionsOf(e *scenarios.Expect, a session.Received, res *Result) (keys []assumption) {
+	if res.IsLate || !a.IsComplete() || a.OwedMessages != 1 || e.RefusesOnly() ||
+		th.grammar().IsRefusal(a.Message) || th.doubt(*res).Outcome != Mismatched {
 		return nil
 	}
 	for i := range e.Choices {
 		differences := e.Choices[i].Assume(a, th.scope)
-		res.renamed = !slices.ContainsFunc(differences, func(d scenarios.Difference) bool { return !d.Opaque })
+		res.isRenamed = !slices.ContainsFunc(differences, func(d scenarios.Difference) bool { return !d.Opaque })
 		for _, d := range differences {
-			keys = append(keys, assumption{th.grammar().VerbSent(a.Asked), d.Path, d.Got[0]})
+			keys = append(keys, assumption{th.grammar().VerbSent(a.Command), d.Path, d.Got[0]})
 		}
 		if keys != nil {
 			return keys
@@ -116,10 +116,10 @@ func (th *thread) assumable(e *scenarios.Expect, a session.Received, res *Result
 
 // contradict drops the assumptions that a reply to the same verb is without.
 func (th *thread) contradict(e *scenarios.Expect, a session.Received) {
-	verb := th.grammar().VerbSent(a.Asked)
+	verb := th.grammar().VerbSent(a.Command)
 	th.mu.Lock()
 	defer th.mu.Unlock()
-	maps.DeleteFunc(th.assumed, func(key assumption, _ int) bool {
+	maps.DeleteFunc(th.assumptions, func(key assumption, _ int) bool {
 		return key.verb == verb && slices.ContainsFunc(e.Choices, func(ch scenarios.Choice) bool {
 			return ch.Form() != nil && ch.Form().Kind == a.Message.Kind && slices.Contains(ch.Places(), key.path)
 		})

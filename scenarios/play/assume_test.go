@@ -35,19 +35,19 @@ func TestADepartureIsAssumed(t *testing.T) {
 		ofFirst    = "C: FETCH q\nS: ${\"jid\":\"$jid1\"}\n"
 		ofText     = "C: FETCH q\nS: ${\"jid\":\"$jid1-é\"}\n"
 		refused    = "C bad: FETCH q\nS: -\n"
-		another    = "C: FETCH q\nS: ${\"retry\":1}\n"
+		fetchOther = "C: FETCH q\nS: ${\"retry\":1}\n"
 	)
 	second := job(`{"jid":"fwp-test-0001-jid2-3","queue":"q"}`)
 	for name, test := range map[string]struct {
 		script string
-		came   []string // by the FETCHes
+		jids   []string // by the FETCHes
 		ack    string
 		want   string
 	}{
 		"a value":              {fetch + ack, []string{retry}, ok, "3 assumed mismatched, 5 matched"},
 		"it again":             {fetch + fetch, []string{retry, retry}, "", "3 assumed mismatched, 5 assumed unsure"},
 		"it and another":       {fetch + fetch, []string{retry, other}, "", "3 assumed mismatched, 5 assumed mismatched"},
-		"one of two":           {fetch + another, []string{other, other}, "", "3 assumed mismatched, 5 assumed unsure"},
+		"one of two":           {fetch + fetchOther, []string{other, other}, "", "3 assumed mismatched, 5 assumed unsure"},
 		"it with another type": {fetch + fetch, []string{retry, typed}, "", "3 assumed mismatched, 5 assumed mismatched"},
 		"contradicted": {fetch + fetch + fetch, []string{retry, right, retry}, "",
 			"3 assumed mismatched, 5 matched, 7 assumed mismatched"},
@@ -77,12 +77,12 @@ func TestADepartureIsAssumed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := &peer{answers: map[string]string{"ACK": test.ack, "FETCH": "$-1\r\n"}, next: test.came}
+			server := &peer{answers: map[string]string{"ACK": test.ack, "FETCH": "$-1\r\n"}, next: test.jids}
 			playScript(t, server, consumer+"clause FWP-WU-03\n"+test.script, func(t *testing.T, r *play.Run) {
 				var got []string
 				for _, res := range r.Results {
 					assumed := ""
-					if res.Assumed {
+					if res.IsAssumed {
 						assumed = "assumed "
 					}
 					got = append(got, fmt.Sprintf("%d %s%s", res.Line-1, assumed, res.Outcome))
@@ -94,10 +94,10 @@ func TestADepartureIsAssumed(t *testing.T) {
 	}
 }
 
-// mending is a dialect in which a job is about its jobtype, which is always a.
-type mending struct{ fwpscript.Dialect }
+// mendingDialect is a dialect in which a job is about its jobtype, which is always a.
+type mendingDialect struct{ fwpscript.Dialect }
 
-func (mending) Mend(_ []byte, m session.Message) (mended session.Message, was string) {
+func (mendingDialect) Mend(_ []byte, m session.Message) (mended session.Message, was string) {
 	_, rest, found := bytes.Cut(m.Text, []byte(`"jobtype":"`))
 	if was, _, _ = strings.Cut(string(rest), `"`); !found || was == "a" {
 		return m, ""
@@ -117,7 +117,7 @@ func TestAReplyAboutAnotherThingIsMended(t *testing.T) {
 	retry := job(`{"jobtype":"z","queue":"q","retry":2}`)
 	mixed := job(`{"jobtype":"fwp-test-0001-jid1-2","queue":"q","retry":1}`)
 	for name, test := range map[string]struct {
-		came     []string
+		replies  []string
 		want     string
 		breaches int
 	}{
@@ -127,13 +127,13 @@ func TestAReplyAboutAnotherThingIsMended(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := &peer{answers: map[string]string{"PUSH": "+OK\r\n", "FETCH": "$-1\r\n"}, next: test.came}
+			server := &peer{answers: map[string]string{"PUSH": "+OK\r\n", "FETCH": "$-1\r\n"}, next: test.replies}
 			script := consumer + push + "clause FWP-WU-03\n" + fetch + fetch
-			playIn(t, mending{}, server, script, func(t *testing.T, r *play.Run) {
+			playIn(t, mendingDialect{}, server, script, func(t *testing.T, r *play.Run) {
 				var got []string
 				for _, res := range r.Results[len(r.Results)-2:] {
 					assumed := ""
-					if res.Assumed {
+					if res.IsAssumed {
 						assumed = "assumed "
 					}
 					got = append(got, fmt.Sprint(assumed, res.Outcome))

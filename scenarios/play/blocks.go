@@ -28,8 +28,8 @@ func (th *thread) playBlock(ctx context.Context, b *scenarios.Block) error {
 	}
 }
 
-// with is a thread that differs from l in its scope.
-func (th *thread) with(sc *scenarios.Scope, b *scenarios.Block) *thread {
+// withScope is a thread that differs from l in its scope.
+func (th *thread) withScope(sc *scenarios.Scope, b *scenarios.Block) *thread {
 	inner := *th
 	inner.scope, inner.block = sc, b
 	return &inner
@@ -37,9 +37,9 @@ func (th *thread) with(sc *scenarios.Scope, b *scenarios.Block) *thread {
 
 func (th *thread) repeat(ctx context.Context, b *scenarios.Block) error {
 	began := time.Now()
-	defer th.rounds.over(b)
-	for round := 0; th.rounds.more(b, round, began); round++ {
-		if err := th.with(th.scope.Repetition(b, round), b).steps(ctx, b.Steps); err != nil {
+	defer th.rounds.end(b)
+	for round := 0; th.rounds.hasNext(b, round, began); round++ {
+		if err := th.withScope(th.scope.Repetition(b, round), b).steps(ctx, b.Steps); err != nil {
 			return err
 		}
 	}
@@ -51,7 +51,7 @@ func (th *thread) repeat(ctx context.Context, b *scenarios.Block) error {
 func (th *thread) repeatBy(ctx context.Context, b *scenarios.Block) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer th.rounds.over(b)
+	defer th.rounds.end(b)
 	errs := make([]error, b.By)
 	var wg sync.WaitGroup
 	for w := range b.By {
@@ -62,12 +62,12 @@ func (th *thread) repeatBy(ctx context.Context, b *scenarios.Block) error {
 		})
 	}
 	wg.Wait()
-	return firstOf(errs)
+	return firstError(errs)
 }
 
-// firstOf returns the first of the errors. A stop comes before the cancellation that
+// firstError returns the first of the errors. A stop comes before the cancellation that
 // follows from it.
-func firstOf(errs []error) error {
+func firstError(errs []error) error {
 	if slices.Contains(errs, errStop) {
 		return errStop
 	}
@@ -78,21 +78,21 @@ func firstOf(errs []error) error {
 // does is the same in each play.
 func (th *thread) worker(ctx context.Context, b *scenarios.Block, number int) error {
 	began := time.Now()
-	w := th.with(th.scope.Child(), b)
-	w.scope.OwnClient(th.grammar())
+	w := th.withScope(th.scope.Child(), b)
+	w.scope.RenewClient(th.grammar())
 	c, err := th.play.dial(ctx, fmt.Sprintf("%s%d", b.Role, number+1), b.Role, nil)
 	if err != nil {
 		return th.noConnection(ctx, b, b.Role, err)
 	}
-	c.role, w.own = b.Role, &ownConn{c}
-	defer func() { w.own.c.leave(ctx) }()
+	c.role, w.ownConn = b.Role, &ownConn{c}
+	defer func() { w.ownConn.c.leave(ctx) }()
 	if b.Role != scenarios.Raw {
 		if err := w.greet(ctx, c); err != nil {
 			return th.noConnection(ctx, b, b.Role, err)
 		}
 	}
-	for round := number; th.rounds.more(b, round, began); round += b.By {
-		if err := w.with(w.scope.Repetition(b, round), b).steps(ctx, b.Steps); err != nil {
+	for round := number; th.rounds.hasNext(b, round, began); round += b.By {
+		if err := w.withScope(w.scope.Repetition(b, round), b).steps(ctx, b.Steps); err != nil {
 			return err
 		}
 	}
@@ -106,9 +106,9 @@ func (th *thread) eventually(ctx context.Context, b *scenarios.Block) error {
 	var closest map[scenarios.Step]Result
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		// The last try begins behind the limit, so that what is missing there is missing by every clock.
-		over := time.Since(start) > limit+th.Meter.Excuse(start)
+		isOver := time.Since(start) > limit+th.Meter.Excuse(start)
 		results := map[scenarios.Step]Result{}
-		t := th.with(th.scope.Attempt(), b)
+		t := th.withScope(th.scope.Attempt(), b)
 		t.trial = func(s scenarios.Step, r Result) { results[s] = r }
 		err := t.steps(ctx, b.Steps)
 		took := time.Since(start)
@@ -116,15 +116,15 @@ func (th *thread) eventually(ctx context.Context, b *scenarios.Block) error {
 			t.scope.Commit()
 			return th.conclude(b, results, start, took)
 		}
-		if closest == nil || insideReply(results) || !insideReply(closest) || excused(results) {
+		if closest == nil || differsInside(results) || !differsInside(closest) || isExcused(results) {
 			closest = results
 		}
-		last := final(results) || th.delivered(b, results)
-		if !errors.Is(err, errStop) || over || last {
-			if over && !last {
+		last := final(results) || th.isDelivered(b, results)
+		if !errors.Is(err, errStop) || isOver || last {
+			if isOver && !last {
 				results = closest
 			}
-			th.report(b, results, over && !last, took)
+			th.report(b, results, isOver && !last, took)
 			return err
 		}
 		th.takeLate(ctx, b)
@@ -138,20 +138,20 @@ func (th *thread) eventually(ctx context.Context, b *scenarios.Block) error {
 // a longer window.
 func (th *thread) patienceFor(b *scenarios.Block) time.Duration {
 	switch {
-	case b.Within.To == 0:
+	case b.Window.To == 0:
 		return th.Patience
 	case th.Quick:
-		return min(b.Within.To, th.Patience)
+		return min(b.Window.To, th.Patience)
 	}
-	return b.Within.To
+	return b.Window.To
 }
 
 // takeLate takes the replies that a failed try has not taken, so that the next try does
 // not mistake them for its own.
 func (th *thread) takeLate(ctx context.Context, b *scenarios.Block) {
-	for _, c := range th.mine() {
+	for _, c := range th.ownConns() {
 		uses := func(s scenarios.Step) bool { return slices.Contains(scenarios.ConnectionsOf(s), c.name) }
-		for slices.ContainsFunc(b.Steps, uses) && c.Status().Owed > 0 && c.Ended() == scenarios.Open && c.unjudged == nil {
+		for slices.ContainsFunc(b.Steps, uses) && c.Status().OwedMessages > 0 && c.Ending() == scenarios.Open && c.unjudged == nil {
 			a, err := c.Answer(ctx)
 			if err != nil || a.GaveUp || a.Broken != nil {
 				c.unjudged = &doubt{SetUp, false, "a reply to an earlier try is missing"}
@@ -165,27 +165,27 @@ func (th *thread) takeLate(ctx context.Context, b *scenarios.Block) {
 func final(results map[scenarios.Step]Result) bool {
 	for _, r := range results {
 		unlike := r.Outcome == Mismatched && (r.Ending != scenarios.Open || len(r.Differences) == 0)
-		if unlike || r.Outcome == Unsure && !r.excused() {
+		if unlike || r.Outcome == Unsure && !r.isExcused() {
 			return true
 		}
 	}
 	return false
 }
 
-// excused reports whether a line brought nothing from a server that may leave it at that: see [thread.otherBreach].
+// isExcused reports whether a line brought nothing from a server that may leave it at that: see [thread.otherBreach].
 // Another try may bring it all the same; if none does, that decides nothing.
-func excused(results map[scenarios.Step]Result) bool {
+func isExcused(results map[scenarios.Step]Result) bool {
 	for _, r := range results {
-		if r.excused() {
+		if r.isExcused() {
 			return true
 		}
 	}
 	return false
 }
 
-// insideReply reports whether the difference was inside a reply of the right type: such
+// differsInside reports whether the difference was inside a reply of the right type: such
 // a try shows more than a later one that found nothing.
-func insideReply(results map[scenarios.Step]Result) bool {
+func differsInside(results map[scenarios.Step]Result) bool {
 	for _, r := range results {
 		if r.Outcome == Mismatched {
 			return slices.ContainsFunc(r.Differences, func(d scenarios.Difference) bool { return d.Path != "" })
@@ -195,20 +195,20 @@ func insideReply(results map[scenarios.Step]Result) bool {
 }
 
 // report records the results of a try: the last one, or the one that came closest.
-func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, over bool, took time.Duration) {
-	cutShort := th.Quick && (b.Within.To == 0 || th.Patience < b.Within.To)
+func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, isOver bool, took time.Duration) {
+	cutShort := th.Quick && (b.Window.To == 0 || th.Patience < b.Window.To)
 	limit := ""
-	if b.Within.To == 0 {
+	if b.Window.To == 0 {
 		limit = " (--patience)"
 	}
 	for s, r := range results {
 		switch {
 		case r.Outcome != Mismatched:
-		case over && cutShort:
+		case isOver && cutShort:
 			r.leave(doubt{"", false, fmt.Sprintf("a quick run waits at most %v for late events", th.Patience)})
 		default:
-			if over {
-				r.span = false // it was tried for longer by what this machine was late
+			if isOver {
+				r.restsOnTime = false // it was tried for longer by what this machine was late
 				r.Cause = fmt.Sprintf("gave up after %v%s; this try came closest", round(took), limit)
 			}
 			th.leaveAssumed(&r)
@@ -225,13 +225,13 @@ func (th *thread) conclude(
 	for s, r := range results {
 		th.note(s, r)
 	}
-	if b.Within == (scenarios.Window{}) {
+	if b.Window == (scenarios.Window{}) {
 		return nil
 	}
-	res := Result{Pos: b.Pos, Marks: b.Marks, Outcome: Matched, Expected: "all of the block, " + b.Within.String(),
+	res := Result{Pos: b.Pos, Marks: b.Marks, Outcome: Matched, Expected: "all of the block, " + b.Window.String(),
 		Got: "after " + round(took).String()}
-	res.judgeTime(b.Within, took, took-th.Meter.Excuse(start))
-	res.span = res.Outcome == Mismatched
+	res.judgeTime(b.Window, took, took-th.Meter.Excuse(start))
+	res.restsOnTime = res.Outcome == Mismatched
 	th.note(b, res)
 	if res.Outcome != Matched {
 		return errStop
@@ -254,7 +254,7 @@ func (th *thread) table(ctx context.Context, b *scenarios.Block) error {
 		if !errors.Is(err, errStop) || th.notServing != "" || inVain {
 			return err
 		}
-		if err := th.reopenAfter(ctx, row); err != nil {
+		if err := th.reopenRow(ctx, row); err != nil {
 			return err
 		}
 	}
@@ -264,30 +264,30 @@ func (th *thread) table(ctx context.Context, b *scenarios.Block) error {
 // rows begin with each client line that follows a server line.
 func rows(steps []scenarios.Step) [][]scenarios.Step {
 	var all [][]scenarios.Step
-	answered := true
+	isAnswered := true
 	for _, s := range steps {
 		_, expects := s.(*scenarios.Expect)
-		if answered && !expects {
+		if isAnswered && !expects {
 			all = append(all, nil)
 		}
 		if len(all) == 0 {
 			all = append(all, nil)
 		}
 		all[len(all)-1] = append(all[len(all)-1], s)
-		answered = expects
+		isAnswered = expects
 	}
 	return all
 }
 
-// reopenAfter replaces the connections of a failed row that have ended or are out of
+// reopenRow replaces the connections of a failed row that have ended or are out of
 // step by new ones in the same role. The engine does not replace a raw one: a row that
 // uses it without opening it cannot be evaluated.
-func (th *thread) reopenAfter(ctx context.Context, row []scenarios.Step) error {
+func (th *thread) reopenRow(ctx context.Context, row []scenarios.Step) error {
 	for _, s := range row {
 		th.mu.Lock()
 		c := th.conns[scenarios.ConnectionOf(s)]
 		th.mu.Unlock()
-		if c == nil || c.Ended() == scenarios.Open && c.Status().Owed == 0 && c.unjudged == nil {
+		if c == nil || c.Ending() == scenarios.Open && c.Status().OwedMessages == 0 && c.unjudged == nil {
 			continue
 		}
 		if c.role == scenarios.Raw {
@@ -301,9 +301,9 @@ func (th *thread) reopenAfter(ctx context.Context, row []scenarios.Step) error {
 	return nil
 }
 
-// delivered reports whether a try has received what the block waits for, and in a way that does not match: the server
+// isDelivered reports whether a try has received what the block waits for, and in a way that does not match: the server
 // hands it out once, so that no later try can match. What has another name is something else, and does not count.
-func (th *thread) delivered(b *scenarios.Block, results map[scenarios.Step]Result) bool {
+func (th *thread) isDelivered(b *scenarios.Block, results map[scenarios.Step]Result) bool {
 	grammar := th.grammar()
 	verbs := map[string]string{} // of the last command, by connection
 	for _, s := range b.Steps {
@@ -312,7 +312,7 @@ func (th *thread) delivered(b *scenarios.Block, results map[scenarios.Step]Resul
 			verbs[s.Conn] = s.Verb()
 		case *scenarios.Expect:
 			_, handsOut := grammar.Replies.Waits[verbs[s.Conn]]
-			if r := results[s]; handsOut && r.Outcome == Mismatched && insideReply(map[scenarios.Step]Result{s: r}) {
+			if r := results[s]; handsOut && r.Outcome == Mismatched && differsInside(map[scenarios.Step]Result{s: r}) {
 				return !slices.ContainsFunc(r.Differences, grammar.IsName)
 			}
 		}

@@ -152,7 +152,7 @@ func TestTheLastTryBeginsBehindTheLimit(t *testing.T) {
 func TestWhatIsDeliveredOnceEndsTheWait(t *testing.T) {
 	t.Parallel()
 	const script = "connect as consumer\neventually\nVERB\nS: ${\"jid\":\"0123456789abcdef\",\"n\":2}\nend\n"
-	const right, wrong, another = `{"jid":"0123456789abcdef","n":2}`, `{"jid":"0123456789abcdef","n":1}`,
+	const right, wrong, other = `{"jid":"0123456789abcdef","n":2}`, `{"jid":"0123456789abcdef","n":1}`,
 		`{"jid":"another","n":1}`
 	for name, test := range map[string]struct {
 		verb string
@@ -161,7 +161,7 @@ func TestWhatIsDeliveredOnceEndsTheWait(t *testing.T) {
 	}{
 		"as expected":       {"C: FETCH q", []string{right}, "4 matched\n"},
 		"not as expected":   {"C: FETCH q", []string{wrong, right}, "4 mismatched\n"},
-		"another before it": {"C: FETCH q", []string{another, right}, "4 matched\n"},
+		"another before it": {"C: FETCH q", []string{other, right}, "4 matched\n"},
 		"not handed out":    {"C bad: FETCHED q", []string{wrong, right}, "4 matched\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

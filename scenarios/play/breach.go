@@ -13,11 +13,11 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// foreignTo reports whether a reply that a line did not expect is one that the command
+// isForeign reports whether a reply that a line did not expect is one that the command
 // cannot have. Such a reply decides nothing for the clauses of the line, unless the line
 // expects an error and nothing else: then it is about the difference.
-func (th *thread) foreignTo(e *scenarios.Expect, a session.Received) bool {
-	return a.Whole() && a.Owed == 1 && !e.RefusesOnly() && th.dialect().Foreign(a.Asked, a.Message)
+func (th *thread) isForeign(e *scenarios.Expect, a session.Received) bool {
+	return a.IsComplete() && a.OwedMessages == 1 && !e.RefusesOnly() && th.dialect().Foreign(a.Command, a.Message)
 }
 
 // breachOn records a breach that a received message shows. Got is the message unless b has
@@ -27,28 +27,28 @@ func (th *thread) breachOn(c *conn, at scenarios.Pos, a session.Received, b scen
 	th.breach(b)
 }
 
-// unanswered records that a server which serves has not answered a command, or has not
+// noteUnanswered records that a server which serves has not answered a command, or has not
 // greeted.
-func (th *thread) unanswered(c *conn, at scenarios.Pos, a session.Received) {
+func (th *thread) noteUnanswered(c *conn, at scenarios.Pos, a session.Received) {
 	verb := c.Status().Verb
-	kind, what := scenarios.NoReply, "a reply to "+verb
+	kind, message := scenarios.NoReply, "a reply to "+verb
 	switch {
-	case verb == "" && !c.Answered():
-		kind, what = scenarios.NoGreeting, "a greeting"
+	case verb == "" && !c.HasAnswered():
+		kind, message = scenarios.NoGreeting, "a greeting"
 	case verb == "":
-		what = "a reply to an empty line"
+		message = "a reply to an empty line"
 	}
 	got := a.String()
 	if c.WriteError() != nil {
 		got += ": " + c.WriteError().Error()
 	}
-	th.breachOn(c, at, a, scenarios.Breach{Kind: kind, Verb: verb, Expected: what, Got: got})
+	th.breachOn(c, at, a, scenarios.Breach{Kind: kind, Verb: verb, Expected: message, Got: got})
 }
 
 // awaitsReply reports whether the wait was given up on a line that expects a reply and
 // nothing else. A line with a window is about the time, and reports that itself.
 func awaitsReply(e *scenarios.Expect, a session.Received) bool {
-	if !a.GaveUp || a.Pending != "" || e.Within != (scenarios.Window{}) {
+	if !a.GaveUp || a.Pending != "" || e.Window != (scenarios.Window{}) {
 		return false
 	}
 	for i := range e.Choices {
@@ -59,17 +59,17 @@ func awaitsReply(e *scenarios.Expect, a session.Received) bool {
 	return true
 }
 
-// trailed records bytes behind the only reply that was owed, and reports whether there
+// noteTrailing records bytes behind the only reply that was owed, and reports whether there
 // were any. They would be mistaken for the reply to the next command.
-func (th *thread) trailed(c *conn, at scenarios.Pos, a session.Received) bool {
+func (th *thread) noteTrailing(c *conn, at scenarios.Pos, a session.Received) bool {
 	if a.Trailing == 0 {
 		return false
 	}
-	next, came := c.Peek(context.Background(), time.Now().Add(trailingWait))
+	next, ok := c.Peek(context.Background(), time.Now().Add(trailingWait))
 	switch {
-	case came && !th.grammar().Refused(a.Message) && th.turnedAway(c, next): // a refused client is turned away already
+	case ok && !th.grammar().IsRefusal(a.Message) && th.isTurnedAway(c, next): // a refused client is turned away already
 		return true
-	case came && next.Whole() && c.state.Turn(next.Message) == session.Notice:
+	case ok && next.IsComplete() && c.state.Turn(next.Message) == session.Notice:
 		return false
 	}
 	c.unjudged = &doubt{SetUp, true, "the server sent more than one reply to one command"}
@@ -81,12 +81,12 @@ func (th *thread) trailed(c *conn, at scenarios.Pos, a session.Received) bool {
 // trailingWait is how long bytes that were received behind a reply may take to be read.
 const trailingWait = 100 * time.Millisecond
 
-// turnedAway reports whether a message is the refusal of a connection right behind the answer to its introduction,
+// isTurnedAway reports whether a message is the refusal of a connection right behind the answer to its introduction,
 // while others are open: the server is at its limit of connections. Nothing on such a connection is judged.
-func (th *thread) turnedAway(c *conn, a session.Received) bool {
+func (th *thread) isTurnedAway(c *conn, a session.Received) bool {
 	hello, _ := th.dialect().Hello(c.role, c.state)
 	introduced := th.grammar().VerbOf(hello.Words)
-	if !a.Whole() || a.Turn == session.Answer || !th.grammar().Refused(a.Message) ||
+	if !a.IsComplete() || a.Turn == session.Answer || !th.grammar().IsRefusal(a.Message) ||
 		c.Status().Verb != introduced || !c.admission.TurnedAway(a.String()) {
 		return false
 	}
@@ -96,27 +96,27 @@ func (th *thread) turnedAway(c *conn, a session.Received) bool {
 	return true
 }
 
-// lost records the end of a connection that the server must not end.
-func (th *thread) lost(c *conn, at scenarios.Pos, a session.Received) {
-	if c.role == scenarios.Consumer && !c.excused.Load() && c.Status().Phase == session.Serving &&
+// noteEnd records the end of a connection that the server must not end.
+func (th *thread) noteEnd(c *conn, at scenarios.Pos, a session.Received) {
+	if c.role == scenarios.Consumer && !c.isExcused.Load() && c.Status().Phase == session.Serving &&
 		!th.ledger.MayEnd(c.State()) {
-		c.excused.Store(true) // reported once
+		c.isExcused.Store(true) // reported once
 		b := scenarios.Breach{Kind: scenarios.ConsumerClosed, Expected: "the connection of a consumer stays open"}
 		th.breachOn(c, at, a, b)
 	}
 }
 
-// broken records bytes that are no message, or one of a kind that cannot be the reply. A message beyond our limits
+// noteBroken records bytes that are no message, or one of a kind that cannot be the reply. A message beyond our limits
 // breaks nothing by that.
-func (th *thread) broken(c *conn, at scenarios.Pos, a session.Received) {
+func (th *thread) noteBroken(c *conn, at scenarios.Pos, a session.Received) {
 	b := scenarios.Breach{
 		Kind: scenarios.BrokenGrammar, Rule: a.Rule, Expected: "a whole " + th.grammar().Encoding + " reply",
 		Got: a.String(),
 	}
 	switch {
-	case unread(a) && c.Status().Owed > 0:
+	case isBeyondLimit(a) && c.Status().OwedMessages > 0:
 		return
-	case unread(a):
+	case isBeyondLimit(a):
 		b.Kind, b.Expected = c.surplus(a), "no data without a command"
 	case a.Broken != nil:
 		b = scenarios.BreachOf(a.Broken)
@@ -125,8 +125,8 @@ func (th *thread) broken(c *conn, at scenarios.Pos, a session.Received) {
 	th.breachOn(c, at, a, b)
 }
 
-// unread reports whether a message is beyond a limit of ours.
-func unread(a session.Received) bool { return a.Broken != nil && a.Broken.Limit }
+// isBeyondLimit reports whether a message is beyond a limit of ours.
+func isBeyondLimit(a session.Received) bool { return a.Broken != nil && a.Broken.IsLimit }
 
 // noteLapse keeps the first message of the play that breaks a rule of the grammar and is read all the same: it is one
 // departure, however often it comes.
@@ -134,7 +134,7 @@ func (pl *play) noteLapse(conn string, a session.Received) {
 	lapse := a.Message.Lapse
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	if lapse == nil || slices.Contains(pl.lapsed, lapse.Rule) {
+	if lapse == nil || slices.Contains(pl.lapsedRules, lapse.Rule) {
 		return
 	}
 	b := scenarios.BreachOf(lapse)
@@ -142,7 +142,7 @@ func (pl *play) noteLapse(conn string, a session.Received) {
 	if b.Kind == scenarios.BrokenGrammar {
 		b.Got, _, _ = strings.Cut(lapse.Got, " after ") // what stands before it is another text in each play
 	}
-	pl.lapsed = append(pl.lapsed, lapse.Rule)
+	pl.lapsedRules = append(pl.lapsedRules, lapse.Rule)
 	pl.lapses = append(pl.lapses, b)
 }
 

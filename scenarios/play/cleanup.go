@@ -23,7 +23,7 @@ func (pl *play) cleanup(ctx context.Context) []string {
 	defer cancel()
 	pl.rec.cleanup()
 	th := &thread{play: pl, scope: pl.scope.Child()}
-	th.scope.OwnClient(pl.grammar())
+	th.scope.RenewClient(pl.grammar())
 	if c := th.cleanupConn(ctx); c != nil {
 		pl.ledger.Cleanup(func(line string) (session.Message, bool) { return th.command(ctx, c, line) })
 		c.leave(ctx)
@@ -53,12 +53,12 @@ func (th *thread) cleanupConn(ctx context.Context) *conn {
 func (th *thread) command(ctx context.Context, c *conn, line string) (session.Message, bool) {
 	c.recordSent(line)
 	command, err := th.grammar().Encode(line)
-	if err != nil || c.Ended() != scenarios.Open || c.Write(ctx, [][]byte{command}, 0) != nil {
+	if err != nil || c.Ending() != scenarios.Open || c.Write(ctx, [][]byte{command}, 0) != nil {
 		return session.Message{}, false
 	}
 	_, sent := c.LastWrite()
 	a, ok := c.Take(ctx, sent.Add(th.Timeout))
-	if !ok || !a.Whole() {
+	if !ok || !a.IsComplete() {
 		return session.Message{}, false
 	}
 	th.ledger.Answered(command, a.Message)

@@ -21,7 +21,7 @@ func TestAPlayRemovesWhatItLeft(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		script string
-		left   []string
+		jobs   []string
 	}{
 		"nothing left":    {producer + "C: INFO\nS: $\n", nil},
 		"an enqueued job": {producer + "C: PUSH $job\nS: +OK\n", nil},
@@ -49,7 +49,7 @@ func TestAPlayRemovesWhatItLeft(t *testing.T) {
 				defer server.Close()
 				player := &play.Player{Target: target}
 				r := player.Play(t.Context(), s, "fwp-test-0001")
-				assert.Equal(t, test.left, r.Leftover)
+				assert.Equal(t, test.jobs, r.LeftoverJobs)
 
 				look, err := scenarios.Parse(fwpscript.Dialect{}, "look", []byte("connect as consumer\nC: INFO\nS: "+
 					"${\"faktory\":{\"sets\":{\"working\":0}}}\n"))
@@ -94,7 +94,7 @@ func TestCleanupGivesBackForeignJobs(t *testing.T) {
 				assert.False(t, slices.ContainsFunc(lines, about("ACK", theirs)), "%s", lines)
 				assert.True(t, slices.ContainsFunc(lines, about("FAIL", theirs)), "%s", lines)
 				assert.True(t, slices.ContainsFunc(lines, about("ACK", ours)), "%s", lines)
-				assert.Empty(t, r.Leftover)
+				assert.Empty(t, r.LeftoverJobs)
 			})
 		})
 	}

@@ -23,21 +23,21 @@ type conn struct {
 	state      session.State
 	admission  *Admission
 	recordSent func(text string) // records what the engine sends by itself
-	used       bool              // the script has sent something
+	hasSent    bool              // the script has sent something
 	lastAlive  time.Time         // when it was opened, or the last Question was sent
-	excused    atomic.Bool       // the script or its operator caused the end
-	unserved   bool              // a line of the script was the Question, and was refused
+	isExcused  atomic.Bool       // the script or its operator caused the end
+	isUnserved bool              // a line of the script was the Question, and was refused
 	unjudged   *doubt            // why no later message can be matched with a line, nil if it can
 }
 
 // leave ends the connection as the protocol asks, unless the script has ended it.
 func (c *conn) leave(ctx context.Context) {
-	if c.excused.Load() {
+	if c.isExcused.Load() {
 		_ = c.End(scenarios.Closed) // how the peer takes it does not matter any more
 		return
 	}
 	if line := c.Farewell(); line != nil {
-		c.recordSent(c.grammar.Shown(line))
+		c.recordSent(c.grammar.TranscriptText(line))
 	}
 	c.Leave(ctx)
 }
@@ -45,7 +45,7 @@ func (c *conn) leave(ctx context.Context) {
 // surplus returns the breach that an unasked message is. A message after the engine's
 // own greeting is not a second answer to it.
 func (c *conn) surplus(a session.Received) scenarios.BreachKind {
-	if a.Turn == session.Extra && c.used {
+	if a.Turn == session.Extra && c.hasSent {
 		return scenarios.ExtraReply
 	}
 	return scenarios.Unasked
@@ -72,16 +72,16 @@ func Dial(
 	ctx context.Context, t Target, d scenarios.Dialect, role scenarios.Role, fields string,
 ) (net.Conn, session.Protocol, error) {
 	opener, opens := d.(scenarios.Opener)
-	with := []byte(cmp.Or(fields, "{}"))
+	hello := []byte(cmp.Or(fields, "{}"))
 	dial := t.Dial
-	if target, has := t.(BackendTarget); has && opens && opener.Backend(role, with) {
+	if target, ok := t.(BackendTarget); ok && opens && opener.Backend(role, hello) {
 		dial = target.DialBackend
 	}
 	nc, err := dial(ctx)
 	if err != nil || !opens {
 		return nc, d, err
 	}
-	opened, protocol, err := opener.Open(nc, role, with)
+	opened, protocol, err := opener.Open(nc, role, hello)
 	if err != nil {
 		_ = nc.Close()
 	}

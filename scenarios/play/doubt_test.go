@@ -41,9 +41,9 @@ func TestWhatLatenessCastsDoubtOn(t *testing.T) {
 				pl := &play{Player: Player{Meter: meter}, rec: &recorder{start: time.Now()}}
 				meter.Note(time.Now(), test.lag)
 				<-time.After(time.Minute)
-				r := pl.doubt(Result{Outcome: test.outcome, span: test.span, At: time.Since(pl.rec.start)})
+				r := pl.doubt(Result{Outcome: test.outcome, restsOnTime: test.span, At: time.Since(pl.rec.start)})
 				assert.Equal(t, test.want, r.Outcome)
-				assert.Equal(t, test.want == Unsure, r.Transient)
+				assert.Equal(t, test.want == Unsure, r.IsTransient)
 			})
 		})
 	}
@@ -67,11 +67,11 @@ func TestASlowServerMayHaveReadALineLate(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			pl := &play{Player: Player{Meter: new(machine.Meter)}, rec: &recorder{start: time.Now()}}
 			time.Sleep(time.Hour)
-			pl.answeredIn(time.Now().Add(-test.took), time.Now())
+			pl.noteReplyTime(time.Now().Add(-test.took), time.Now())
 			time.Sleep(test.ago)
-			r := Result{Outcome: Mismatched, span: true, At: time.Since(pl.rec.start)}
+			r := Result{Outcome: Mismatched, restsOnTime: true, At: time.Since(pl.rec.start)}
 			if test.since > 0 {
-				r.since = time.Now().Add(-test.since)
+				r.sentSince = time.Now().Add(-test.since)
 			}
 			assert.Equal(t, test.want, pl.doubt(r).Outcome, name)
 		})
@@ -93,9 +93,9 @@ func TestWhatTimeMayExplain(t *testing.T) {
 	t.Parallel()
 	const job, later = `${"jid":"a","args":[1]}`, "C: FAIL {}\nS: +OK\n"
 	for name, test := range map[string]struct {
-		before, line, asked string
-		kind                byte
-		span, read          bool // a span is its premise, and when the server has read the lines before it
+		before, line, command string
+		kind                  byte
+		span, read            bool // a span is its premise, and when the server has read the lines before it
 	}{
 		"null for a job":           {later, job, "FETCH q", '_', true, true},
 		"null for a job, in turn":  {"", job, "FETCH q", '_', true, false},
@@ -112,15 +112,15 @@ func TestWhatTimeMayExplain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			script, err := scenarios.Parse(fwpscript.Dialect{}, "x",
-				[]byte("connect as consumer\n"+test.before+"C: "+test.asked+"\nS: "+test.line+"\n"))
+				[]byte("connect as consumer\n"+test.before+"C: "+test.command+"\nS: "+test.line+"\n"))
 			require.NoError(t, err)
 			th := &thread{play: &play{script: script}, scope: scenarios.NewScope("x")}
 			a := session.Received{
-				Message: session.Message{Kind: test.kind, Text: []byte(`{"jid":"b","args":[1]}`)}, Asked: []byte(test.asked),
+				Message: session.Message{Kind: test.kind, Text: []byte(`{"jid":"b","args":[1]}`)}, Command: []byte(test.command),
 			}
 			c := &conn{Conn: written(t)}
-			is, since := th.spanned(c, script.Steps[len(script.Steps)-1].(*scenarios.Expect), a)
-			assert.Equal(t, test.span, is)
+			ok, since := th.dependsOnTime(c, script.Steps[len(script.Steps)-1].(*scenarios.Expect), a)
+			assert.Equal(t, test.span, ok)
 			assert.Equal(t, test.read, !since.IsZero())
 		})
 	}

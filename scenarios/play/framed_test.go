@@ -15,10 +15,10 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// framed is FWP with an encoding of its own: the server takes no line without the blank at its end.
-type framed struct{ fwpscript.Dialect }
+// framedDialect is FWP with an encoding of its own: the server takes no line without the blank at its end.
+type framedDialect struct{ fwpscript.Dialect }
 
-func (framed) Grammar() *scenarios.Grammar {
+func (framedDialect) Grammar() *scenarios.Grammar {
 	g := *fwpscript.Dialect{}.Grammar()
 	g.Lines = scenarios.Lines{
 		Encode: func(line string) ([]byte, error) { return []byte(line + " \r\n"), nil },
@@ -36,16 +36,16 @@ func (framed) Grammar() *scenarios.Grammar {
 func TestTheEngineSendsInTheEncodingOfTheDialect(t *testing.T) {
 	t.Parallel()
 	const script = "connect as consumer\nC: PUSH $job\nS: +OK\nC: FETCH $queue\nS: -\n"
-	s, err := scenarios.Parse(framed{}, "framed", []byte(script))
+	s, err := scenarios.Parse(framedDialect{}, "framed", []byte(script))
 	require.NoError(t, err)
 	var mu sync.Mutex
-	asked, unframed := map[string]int{}, []string(nil)
+	counts, unframed := map[string]int{}, []string(nil)
 	r := &rogue{talk: func(n int, c net.Conn) {
 		conversing(func(line string) (string, bool) {
 			mu.Lock()
 			defer mu.Unlock()
 			verb, _, _ := strings.Cut(line, " ")
-			if asked[verb]++; !strings.HasSuffix(line, " ") && verb != "END" { // the farewell is the session's
+			if counts[verb]++; !strings.HasSuffix(line, " ") && verb != "END" { // the farewell is the session's
 				unframed = append(unframed, line)
 			}
 			if n == 1 && (verb == "FETCH" || verb == "BEAT") {
@@ -60,6 +60,6 @@ func TestTheEngineSendsInTheEncodingOfTheDialect(t *testing.T) {
 		assert.Equal(t, "3 matched\n5 matched\nbreach state-lost at 5\n", outcomes(run))
 	})
 	assert.Empty(t, unframed)
-	assert.Equal(t, 4, asked["BEAT"], "twice on the connection, once on one of the same client, and once on another")
-	assert.GreaterOrEqual(t, asked["HELLO"], 4)
+	assert.Equal(t, 4, counts["BEAT"], "twice on the connection, once on one of the same client, and once on another")
+	assert.GreaterOrEqual(t, counts["HELLO"], 4)
 }

@@ -14,7 +14,7 @@ import (
 // client.
 func (th *thread) greet(ctx context.Context, c *conn) error {
 	var a session.Received
-	if c.Status().Owed > 0 {
+	if c.Status().OwedMessages > 0 {
 		var err error
 		if a, err = c.Answer(ctx); err != nil {
 			return err
@@ -22,7 +22,7 @@ func (th *thread) greet(ctx context.Context, c *conn) error {
 	}
 	hello, ok := th.dialect().Hello(c.role, c.state)
 	if !ok {
-		return th.unwelcome("", a)
+		return th.greetingError("", a)
 	}
 	if hello.Words == "" {
 		return nil
@@ -50,14 +50,14 @@ func (th *thread) introduce(ctx context.Context, c *conn, hello scenarios.Hello)
 	}
 	if a.Ending == scenarios.Open && !a.GaveUp {
 		_, sent := c.LastWrite()
-		th.answeredIn(sent, a.At)
-		th.Peers.seen.note(welcoming)
+		th.noteReplyTime(sent, a.At)
+		th.Peers.services.note(welcomeService)
 	}
 	if c.Status().Phase == session.Greeting {
-		if a.Whole() && th.grammar().Refused(a.Message) {
+		if a.IsComplete() && th.grammar().IsRefusal(a.Message) {
 			c.admission.Declined(a.String())
 		}
-		return th.unwelcome(th.grammar().VerbOf(line), a)
+		return th.greetingError(th.grammar().VerbOf(line), a)
 	}
 	if a.Trailing > 0 { // it has to be there when the next line is sent
 		c.Peek(ctx, time.Now().Add(trailingWait))
@@ -75,21 +75,21 @@ func (e *unableError) Error() string { return e.cause.Error() }
 // expected.
 var errUnwelcome = errors.New("the greeting failed")
 
-// unwelcome returns the error of a greeting that failed: by the answer to a verb, or by
+// greetingError returns the error of a greeting that failed: by the answer to a verb, or by
 // the first message if the verb is empty.
-func (th *thread) unwelcome(verb string, a session.Received) error {
-	on, instead := "on "+verb, verb+" was answered with"
+func (th *thread) greetingError(verb string, a session.Received) error {
+	words, instead := "on "+verb, verb+" was answered with"
 	greeting := th.grammar().Greeting
 	if verb == "" {
-		on, instead = "instead of sending "+greeting, "instead of "+greeting+" came"
+		words, instead = "instead of sending "+greeting, "instead of "+greeting+" came"
 	}
 	switch {
 	case a.Ending == scenarios.Reset:
-		return fmt.Errorf("the greeting failed: the server reset the connection %s", on)
+		return fmt.Errorf("the greeting failed: the server reset the connection %s", words)
 	case a.Ending != scenarios.Open:
-		return fmt.Errorf("the greeting failed: the server closed the connection %s", on)
+		return fmt.Errorf("the greeting failed: the server closed the connection %s", words)
 	case a.GaveUp && a.Pending == "" && verb == "":
-		return &unservedError{what: greets, words: fmt.Sprintf("the greeting failed: no %s came", greeting)}
+		return &unservedError{service: greetingService, words: fmt.Sprintf("the greeting failed: no %s came", greeting)}
 	case a.GaveUp && a.Pending == "":
 		return fmt.Errorf("the greeting failed: %s was not answered", verb)
 	case a.GaveUp:
@@ -105,8 +105,8 @@ func (th *thread) keepAlive(ctx context.Context) {
 	if every == 0 {
 		return
 	}
-	for _, c := range th.mine() {
-		if !c.mayBeat() || time.Since(c.lastAlive) < every {
+	for _, c := range th.ownConns() {
+		if !c.isQuiet() || time.Since(c.lastAlive) < every {
 			continue
 		}
 		line := th.dialect().Question(c.role, c.state)
@@ -120,19 +120,19 @@ func (th *thread) keepAlive(ctx context.Context) {
 		case err != nil:
 		case a.GaveUp:
 			c.unjudged = &doubt{SetUp, false, "a " + th.grammar().VerbOf(line) + " of the engine was not answered"}
-		case a.Whole() && c.Status().Owed == 0:
-			th.ledger.Answered(a.Asked, a.Message) // whether it is the right answer otherwise is for scripts that ask
+		case a.IsComplete() && c.Status().OwedMessages == 0:
+			th.ledger.Answered(a.Command, a.Message) // whether it is the right answer otherwise is for scripts that ask
 		}
 	}
 }
 
-// mayBeat reports whether the engine may send the Question of a consumer: nothing is owed, and nothing has come.
-func (c *conn) mayBeat() bool {
+// isQuiet reports whether the engine may send the Question of a consumer: nothing is owed, and nothing has come.
+func (c *conn) isQuiet() bool {
 	status := c.Status()
-	if c.role != scenarios.Consumer || status.Owed > 0 || c.excused.Load() || c.Ended() != scenarios.Open ||
+	if c.role != scenarios.Consumer || status.OwedMessages > 0 || c.isExcused.Load() || c.Ending() != scenarios.Open ||
 		status.Phase != session.Serving && status.Phase != session.Restricted {
 		return false
 	}
-	_, came := c.Waiting()
-	return !came
+	_, ok := c.Poll()
+	return !ok
 }

@@ -20,11 +20,11 @@ func (th *thread) expect(ctx context.Context, e *scenarios.Expect) error {
 		return th.noConnection(ctx, e, scenarios.Raw, err)
 	}
 	if c.unjudged != nil {
-		return th.unsure(e, e.Pos, e.Marks, e.Expected(), *c.unjudged)
+		return th.stopUnsure(e, e.Pos, e.Marks, e.Expected(), *c.unjudged)
 	}
 	a := th.await(ctx, c, e)
 	if ctx.Err() != nil && a.GaveUp {
-		return interrupted(ctx, e)
+		return interruptError(ctx, e)
 	}
 	got := text.Shorten(a.String())
 	a, mended := th.mend(c, e, a)
@@ -36,10 +36,10 @@ func (th *thread) expect(ctx context.Context, e *scenarios.Expect) error {
 		res.Got = got
 	}
 	if mended && res.Outcome == Matched {
-		res.Assumed, res.Cause = true, "the reply is not about the subject of the command"
+		res.IsAssumed, res.Cause = true, "the reply is not about the subject of the command"
 	}
 	if res.Outcome != Matched {
-		th.ifSilent(ctx, c, e, a, &res)
+		th.checkSilent(ctx, c, e, a, &res)
 	}
 	goesOn := th.assume(e, a, &res)
 	th.note(e, res)
@@ -57,7 +57,7 @@ func (pl *play) since(a session.Received) time.Duration { return a.At.Sub(pl.rec
 // report has its time.
 func (th *thread) await(ctx context.Context, c *conn, e *scenarios.Expect) session.Received {
 	_, since := c.LastWrite()
-	if th.grammar().Replies.Pushes && c.Status().Owed == 0 && e.Within == (scenarios.Window{}) {
+	if th.grammar().Replies.Pushes && c.Status().OwedMessages == 0 && e.Window == (scenarios.Window{}) {
 		since = time.Now() // what another connection was sent may be the reason for the message
 	}
 	a, ok := c.TakeSoon(ctx, since, th.limit(c, e))
@@ -77,20 +77,20 @@ func (th *thread) await(ctx context.Context, c *conn, e *scenarios.Expect) sessi
 // limit returns how long a reply is waited for: the window of the line, or what the command lets the reply take itself,
 // and the timeout.
 func (th *thread) limit(c *conn, e *scenarios.Expect) time.Duration {
-	return cmp.Or(e.Within.To, min(th.asked(c), th.Patience)) + th.Timeout
+	return cmp.Or(e.Window.To, min(th.commandWait(c), th.Patience)) + th.Timeout
 }
 
-// asked returns how long the reply to the last command may take because the command says so.
-func (th *thread) asked(c *conn) time.Duration {
+// commandWait returns how long the reply to the last command may take because the command says so.
+func (th *thread) commandWait(c *conn) time.Duration {
 	if asks := th.grammar().Replies.Asks; asks != nil {
-		return asks(c.Status().Asked)
+		return asks(c.Status().Command)
 	}
 	return 0
 }
 
-// impatient reports whether a line was waited for shorter than the command says that its reply may take.
-func (th *thread) impatient(c *conn, e *scenarios.Expect) bool {
-	return e.Within.To == 0 && th.asked(c) > th.Patience
+// isImpatient reports whether a line was waited for shorter than the command says that its reply may take.
+func (th *thread) isImpatient(c *conn, e *scenarios.Expect) bool {
+	return e.Window.To == 0 && th.commandWait(c) > th.Patience
 }
 
 func (th *thread) noReply(c *conn, e *scenarios.Expect) string {
@@ -101,48 +101,48 @@ func (th *thread) noReply(c *conn, e *scenarios.Expect) string {
 func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result {
 	res := Result{
 		Pos: e.Pos, Marks: e.Marks, Expected: e.Expected(), Got: text.Shorten(a.String()),
-		Ending: c.Ended(), Conn: c.name, At: th.since(a), Lapse: a.Message.Lapse != nil,
+		Ending: c.Ending(), Conn: c.name, At: th.since(a), IsLapse: a.Message.Lapse != nil,
 	}
-	if why := th.unjudged(a); why != nil {
-		res.leave(*why)
-		res.Transient = a.Coming
+	if reason := th.unjudgedReason(a); reason != nil {
+		res.leave(*reason)
+		res.IsTransient = a.IsArriving
 		return res
 	}
 	if a.GaveUp {
 		res.Outcome, res.Got = Mismatched, th.noReply(c, e)
-		if th.impatient(c, e) {
-			res.leave(doubt{"", false, fmt.Sprintf("%s; the command may take %v", res.Got, th.asked(c))})
+		if th.isImpatient(c, e) {
+			res.leave(doubt{"", false, fmt.Sprintf("%s; the command may take %v", res.Got, th.commandWait(c))})
 		}
 		return res
 	}
 	if th.choose(e, a, &res) {
 		return res
 	}
-	if th.ordered(c, e, a) {
+	if th.isOrder(c, e, a) {
 		res.Outcome, res.Differences = Matched, nil
 		return res
 	}
 	res.Outcome = Mismatched
-	res.span, res.since = th.spanned(c, e, a)
-	res.Refusal = a.Whole() && th.grammar().Refused(a.Message)
-	res.Nothing = th.broughtNothing(a)
-	if a.Ending != scenarios.Open && e.RefusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
+	res.restsOnTime, res.sentSince = th.dependsOnTime(c, e, a)
+	res.Refusal = a.IsComplete() && th.grammar().IsRefusal(a.Message)
+	res.IsEmptyReply = th.isEmptyReply(a)
+	if a.Ending != scenarios.Open && e.RefusesOnly() && c.Status().Phase == session.Greeting && !c.isExcused.Load() {
 		res.Unrefused = c.Status().Verb
 	}
-	res.Passing = th.passing(c, e, a)
-	if why := th.otherBreach(c, e, a); why != nil {
-		res.leave(*why)
+	res.IsPassing = th.isPassing(c, e, a)
+	if reason := th.otherBreach(c, e, a); reason != nil {
+		res.leave(*reason)
 	}
 	return res
 }
 
-// unjudged returns why a message is compared with nothing: not all of it was received, or it is no message. It returns
+// unjudgedReason returns why a message is compared with nothing: not all of it was received, or it is no message. It returns
 // nil if it is compared.
-func (th *thread) unjudged(a session.Received) *doubt {
+func (th *thread) unjudgedReason(a session.Received) *doubt {
 	switch {
-	case a.Coming:
+	case a.IsArriving:
 		return &doubt{"", false, a.String()}
-	case unread(a):
+	case isBeyondLimit(a):
 		return &doubt{"", false, a.String()}
 	case a.Broken != nil || a.Pending != "":
 		return &doubt{SetUp, true, "the reply is not " + th.grammar().Encoding + ": " + a.String()}
@@ -150,16 +150,16 @@ func (th *thread) unjudged(a session.Received) *doubt {
 	return nil
 }
 
-// broughtNothing reports whether a message is the reply of a command that has waited for something in vain.
-func (th *thread) broughtNothing(a session.Received) bool {
-	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
-	return a.Whole() && waits && a.Message.Kind == wait.Kind
+// isEmptyReply reports whether a message is the reply of a command that has waited for something in vain.
+func (th *thread) isEmptyReply(a session.Received) bool {
+	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Command)]
+	return a.IsComplete() && waits && a.Message.Kind == wait.Kind
 }
 
-// passing reports whether what was received in place of the expected reply is something that a server may do now and
+// isPassing reports whether what was received in place of the expected reply is something that a server may do now and
 // then: it closes the connection of a producer, or declines a client while others are connected.
-func (th *thread) passing(c *conn, e *scenarios.Expect, a session.Received) bool {
-	if e.RefusesOnly() || c.excused.Load() {
+func (th *thread) isPassing(c *conn, e *scenarios.Expect, a session.Received) bool {
+	if e.RefusesOnly() || c.isExcused.Load() {
 		return false
 	}
 	status := c.Status()
@@ -167,8 +167,8 @@ func (th *thread) passing(c *conn, e *scenarios.Expect, a session.Received) bool
 		return c.role == scenarios.Producer && status.Phase == session.Serving
 	}
 	hello, _ := th.dialect().Hello(c.role, c.state)
-	return a.Whole() && status.Phase == session.Greeting && status.Verb == th.grammar().VerbOf(hello.Words) &&
-		th.grammar().Refused(a.Message) && th.Peers.Open() > 1
+	return a.IsComplete() && status.Phase == session.Greeting && status.Verb == th.grammar().VerbOf(hello.Words) &&
+		th.grammar().IsRefusal(a.Message) && th.Peers.OpenConns() > 1
 }
 
 // choose looks for a choice that a received message matches. If there is none it keeps the fewest differences.
@@ -176,7 +176,7 @@ func (th *thread) choose(e *scenarios.Expect, a session.Received, res *Result) b
 	for i := range e.Choices {
 		differences := th.try(&e.Choices[i], a)
 		if len(differences) == 0 {
-			res.Outcome, res.Aside = Matched, i > 0
+			res.Outcome, res.IsAlternative = Matched, i > 0
 			if len(e.Choices) > 1 || e.Choices[i].Any() {
 				res.Choice = e.Choices[i].Chosen(a)
 			}
@@ -192,7 +192,7 @@ func (th *thread) choose(e *scenarios.Expect, a session.Received, res *Result) b
 // try compares a received message with one choice, and binds names if it matches.
 func (th *thread) try(ch *scenarios.Choice, a session.Received) []scenarios.Difference {
 	for {
-		attempt := th.scope.OneReply()
+		attempt := th.scope.ReplyAttempt()
 		differences := ch.Compare(a, attempt)
 		if len(differences) > 0 || attempt.Commit() {
 			return differences
@@ -202,12 +202,12 @@ func (th *thread) try(ch *scenarios.Choice, a session.Received) []scenarios.Diff
 
 // inTime checks the window of a line that matches.
 func (th *thread) inTime(e *scenarios.Expect, c *conn, a session.Received, res Result) Result {
-	if e.Within == (scenarios.Window{}) {
+	if e.Window == (scenarios.Window{}) {
 		return res
 	}
 	began, sent := c.LastWrite()
-	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent)-th.Meter.Excuse(sent))
-	res.span = res.Outcome == Mismatched && (res.Late || !th.script.InTurn(e))
+	res.judgeTime(e.Window, a.At.Sub(began), a.At.Sub(sent)-th.Meter.Excuse(sent))
+	res.restsOnTime = res.Outcome == Mismatched && (res.IsLate || !th.script.IsSequential(e))
 	return res
 }
 
@@ -220,7 +220,7 @@ func (r *Result) judgeTime(w scenarios.Window, longest, shortest time.Duration) 
 		r.Outcome = Mismatched
 		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(longest), w.From)
 	case w.To > 0 && shortest > w.To+machine.Slack:
-		r.Outcome, r.Late = Mismatched, true
+		r.Outcome, r.IsLate = Mismatched, true
 		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(shortest), w.To)
 	}
 }
@@ -238,13 +238,13 @@ func round(d time.Duration) time.Duration {
 // any line.
 func (th *thread) record(c *conn, e *scenarios.Expect, a session.Received, res Result) {
 	switch {
-	case a.Broken != nil || a.Pending != "" && !a.Coming:
-		th.broken(c, e.Pos, a)
+	case a.Broken != nil || a.Pending != "" && !a.IsArriving:
+		th.noteBroken(c, e.Pos, a)
 	case a.GaveUp:
 	case a.Ending != scenarios.Open:
-		th.lost(c, e.Pos, a)
+		th.noteEnd(c, e.Pos, a)
 	default:
-		if res.Outcome == Unsure && th.foreignTo(e, a) {
+		if res.Outcome == Unsure && th.isForeign(e, a) {
 			th.breachOn(c, e.Pos, a,
 				scenarios.Breach{Kind: scenarios.ForeignReply, Verb: c.Status().Verb, Expected: e.Expected()})
 		}
@@ -255,30 +255,30 @@ func (th *thread) record(c *conn, e *scenarios.Expect, a session.Received, res R
 // recordReply is record of a whole reply. It is certain which line the reply answers
 // only if no other answer was owed.
 func (th *thread) recordReply(c *conn, e *scenarios.Expect, a session.Received, res Result) {
-	last := a.Owed == 1
+	last := a.OwedMessages == 1
 	if last {
-		th.ledger.Answered(a.Asked, a.Message)
+		th.ledger.Answered(a.Command, a.Message)
 	}
-	if !th.grammar().Refused(a.Message) { // some servers only ever refuse
-		th.Peers.seen.note(service(th.grammar().VerbSent(a.Asked)))
+	if !th.grammar().IsRefusal(a.Message) { // some servers only ever refuse
+		th.Peers.services.note(service(th.grammar().VerbSent(a.Command)))
 		if c.Status().Phase == session.Serving {
-			th.Peers.seen.note(welcoming)
+			th.Peers.services.note(welcomeService)
 		}
 	}
 	if last {
-		th.trailed(c, e.Pos, a)
+		th.noteTrailing(c, e.Pos, a)
 	}
-	_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Asked)]
-	if _, sent := c.LastWrite(); last && e.Within == (scenarios.Window{}) && res.Outcome == Matched && !waits {
+	_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Command)]
+	if _, sent := c.LastWrite(); last && e.Window == (scenarios.Window{}) && res.Outcome == Matched && !waits {
 		th.Meter.NoteTrip(a.At.Sub(sent))
-		th.answeredIn(sent, a.At)
+		th.noteReplyTime(sent, a.At)
 	}
 }
 
-// ifSilent checks, after a missing reply, that the server serves at all: if it does not,
+// checkSilent checks, after a missing reply, that the server serves at all: if it does not,
 // that is the finding. If it does, the missing reply is a breach, which decides nothing
 // for the clauses of the line.
-func (th *thread) ifSilent(ctx context.Context, c *conn, e *scenarios.Expect, a session.Received, res *Result) {
+func (th *thread) checkSilent(ctx context.Context, c *conn, e *scenarios.Expect, a session.Received, res *Result) {
 	if !a.GaveUp && a.Ending == scenarios.Open {
 		return
 	}
@@ -287,9 +287,9 @@ func (th *thread) ifSilent(ctx context.Context, c *conn, e *scenarios.Expect, a 
 		res.leave(doubt{"", false, "interrupted before it was known whether the server still serves"})
 		return
 	}
-	if serving && awaitsReply(e, a) && !th.impatient(c, e) && (c.Status().Owed > 0 || !th.grammar().Replies.Pushes) {
+	if serving && awaitsReply(e, a) && !th.isImpatient(c, e) && (c.Status().OwedMessages > 0 || !th.grammar().Replies.Pushes) {
 		res.leave(doubt{SetUp, true, "no reply came"})
-		th.unanswered(c, e.Pos, a)
+		th.noteUnanswered(c, e.Pos, a)
 	}
 }
 
@@ -305,23 +305,23 @@ func (th *thread) silence(ctx context.Context, s *scenarios.Silence) error {
 		return err
 	}
 	res := Result{Pos: s.Pos, Marks: s.Marks, Expected: scenarios.Expectation(s), Outcome: Matched}
-	gone := false
+	hasEnded := false
 	for _, c := range conns {
-		a, came := c.Waiting()
-		if !came || a.At.After(until) || a.GaveUp {
+		a, ok := c.Poll()
+		if !ok || a.At.After(until) || a.GaveUp {
 			continue
 		}
 		// the connection of a producer may always end, and where servers push messages, an end is no message
-		mayEnd := c.excused.Load() || c.role != scenarios.Consumer || th.grammar().Replies.Pushes
+		mayEnd := c.isExcused.Load() || c.role != scenarios.Consumer || th.grammar().Replies.Pushes
 		if a.Ending != scenarios.Open && mayEnd {
-			gone = gone || !c.excused.Load()
+			hasEnded = hasEnded || !c.isExcused.Load()
 			continue
 		}
-		res.span = true
-		return th.notSilent(ctx, s, c, a, res)
+		res.restsOnTime = true
+		return th.noteUnasked(ctx, s, c, a, res)
 	}
 	th.note(s, res)
-	if gone { // the connection alone, or the server
+	if hasEnded { // the connection alone, or the server
 		if _, serving := th.serving(ctx, nil); !serving {
 			return errStop
 		}
@@ -329,20 +329,20 @@ func (th *thread) silence(ctx context.Context, s *scenarios.Silence) error {
 	return nil
 }
 
-// notSilent records what was received on a connection that should be silent.
-func (th *thread) notSilent(ctx context.Context, s *scenarios.Silence, c *conn, a session.Received, res Result) error {
+// noteUnasked records what was received on a connection that should be silent.
+func (th *thread) noteUnasked(ctx context.Context, s *scenarios.Silence, c *conn, a session.Received, res Result) error {
 	switch {
 	case a.Broken != nil:
-		th.broken(c, s.Pos, a)
+		th.noteBroken(c, s.Pos, a)
 	case a.Ending != scenarios.Open: // no data: whether the server serving is another question
-		th.lost(c, s.Pos, a)
+		th.noteEnd(c, s.Pos, a)
 		th.serving(ctx, nil)
-		return th.unsure(s, s.Pos, s.Marks, res.Expected, doubt{SetUp, true, text.Shorten(a.String())})
-	case th.turnedAway(c, a):
-		return th.unsure(s, s.Pos, s.Marks, res.Expected, *c.unjudged)
+		return th.stopUnsure(s, s.Pos, s.Marks, res.Expected, doubt{SetUp, true, text.Shorten(a.String())})
+	case th.isTurnedAway(c, a):
+		return th.stopUnsure(s, s.Pos, s.Marks, res.Expected, *c.unjudged)
 	case c.surplus(a) == scenarios.ExtraReply:
 		th.breachOn(c, s.Pos, a, scenarios.Breach{Kind: scenarios.ExtraReply, Expected: "one reply to one command"})
-		return th.unsure(s, s.Pos, s.Marks, res.Expected,
+		return th.stopUnsure(s, s.Pos, s.Marks, res.Expected,
 			doubt{SetUp, true, "the server sent a second reply to one command"})
 	}
 	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, th.since(a)

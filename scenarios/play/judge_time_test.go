@@ -15,7 +15,7 @@ import (
 // be late.
 func TestBoundsAreHeldAgainstTheTimeThatFavoursTheServer(t *testing.T) {
 	t.Parallel()
-	const ms, late = time.Millisecond, machine.Slack
+	const ms, lateness = time.Millisecond, machine.Slack
 	from, to := scenarios.Window{From: 100 * ms}, scenarios.Window{To: 100 * ms}
 	for name, test := range map[string]struct {
 		window            scenarios.Window
@@ -27,14 +27,14 @@ func TestBoundsAreHeldAgainstTheTimeThatFavoursTheServer(t *testing.T) {
 		"too early":         {from, 99 * ms, 99 * ms, Mismatched},
 		"perhaps too early": {from, 100 * ms, 20 * ms, Matched},
 		"far beyond":        {from, time.Hour, time.Hour, Matched},
-		"too late":          {to, 101*ms + late, 101*ms + late, Mismatched},
-		"late by the slack": {to, 100*ms + late, 100*ms + late, Matched},
-		"perhaps too late":  {to, time.Hour, 100*ms + late, Matched},
+		"too late":          {to, 101*ms + lateness, 101*ms + lateness, Mismatched},
+		"late by the slack": {to, 100*ms + lateness, 100*ms + lateness, Matched},
+		"perhaps too late":  {to, time.Hour, 100*ms + lateness, Matched},
 	} {
 		r := Result{Outcome: Matched}
 		r.judgeTime(test.window, test.longest, test.shortest)
 		assert.Equal(t, test.want, r.Outcome, "%s: %s", name, r.Cause)
 		assert.Equal(t, test.want == Matched, r.Cause == "", name)
-		assert.Equal(t, name == "too late", r.Late, name)
+		assert.Equal(t, name == "too late", r.IsLate, name)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // still is asked about parts that are shorter than all for which it was true; it is never asked about the whole list,
 // for which it is taken to be true, nor about an empty one. It must not keep the slice or change it. List blocks until
 // it is done, and asks nothing more once ctx is. It does not change list.
-func Shorten[T any](ctx context.Context, list []T, still func(ctx context.Context, part []T) bool) []T {
+func Shorten[T any](ctx context.Context, list []T, holds func(ctx context.Context, part []T) bool) []T {
 	for n := max(1, len(list)/2); ; n = max(1, min(n/2, len(list)/2)) {
 		before := len(list)
 		for at := 0; at < len(list); {
@@ -21,7 +21,7 @@ func Shorten[T any](ctx context.Context, list []T, still func(ctx context.Contex
 			switch {
 			case ctx.Err() != nil:
 				return list
-			case len(part) > 0 && still(ctx, part):
+			case len(part) > 0 && holds(ctx, part):
 				list = part
 			default:
 				at += n

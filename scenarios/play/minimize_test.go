@@ -11,9 +11,9 @@ import (
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	has := func(needed string) func(string) bool {
+	has := func(line string) func(string) bool {
 		return func(part string) bool {
-			return !strings.ContainsFunc(needed, func(r rune) bool { return !strings.ContainsRune(part, r) })
+			return !strings.ContainsFunc(line, func(r rune) bool { return !strings.ContainsRune(part, r) })
 		}
 	}
 	for name, test := range map[string]struct {
@@ -44,16 +44,16 @@ func TestList(t *testing.T) {
 // tried.
 func TestListAsksLittle(t *testing.T) {
 	t.Parallel()
-	list, asked := make([]int, 1024), 0
+	list, calls := make([]int, 1024), 0
 	for i := range list {
 		list[i] = i
 	}
 	got := Shorten(t.Context(), list, func(_ context.Context, part []int) bool {
-		asked++
+		calls++
 		return slices.Contains(part, 700)
 	})
 	assert.Equal(t, []int{700}, got)
-	assert.LessOrEqual(t, asked, 25, "twice for each half")
+	assert.LessOrEqual(t, calls, 25, "twice for each half")
 	assert.Len(t, list, 1024)
 }
 
@@ -61,12 +61,12 @@ func TestListAsksLittle(t *testing.T) {
 func TestListEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	asked := 0
+	calls := 0
 	got := Shorten(ctx, []int{1, 2, 3, 4}, func(_ context.Context, part []int) bool {
-		asked++
+		calls++
 		cancel()
 		return true
 	})
 	assert.Equal(t, []int{3, 4}, got)
-	assert.Equal(t, 1, asked)
+	assert.Equal(t, 1, calls)
 }

@@ -26,13 +26,13 @@ func (th *thread) operate(ctx context.Context, s *scenarios.Operate) error {
 		err = th.restart(ctx, s.Action)
 	}
 	if err != nil && ctx.Err() != nil {
-		return interrupted(ctx, s)
+		return interruptError(ctx, s)
 	}
-	if unseen, is := errors.AsType[unseen](err); is && unseen.Unseen() {
+	if unseen, ok := errors.AsType[unseen](err); ok && unseen.Unseen() {
 		if th.Observer != nil && s.Action == scenarios.NeedRestart { // perhaps it was killed: nothing is promised then
 			th.Observer.Operated(scenarios.NeedKill, "", "")
 		}
-		return th.unsure(s, s.Place(), nil, action, doubt{SetUp, false, err.Error()})
+		return th.stopUnsure(s, s.Place(), nil, action, doubt{SetUp, false, err.Error()})
 	}
 	if err != nil {
 		return th.fail(s, action, err.Error())
@@ -58,20 +58,20 @@ var errNotOffered = errors.New("the target does not support it")
 
 // excuse records that the server may end all connections.
 func (th *thread) excuse() {
-	for _, c := range th.open() {
-		c.excused.Store(true)
+	for _, c := range th.namedConns() {
+		c.isExcused.Store(true)
 	}
 }
 
 // restart restarts or kills the target and waits until it serves again. The
 // connections of the script end with it, for which the server is not blamed.
-func (th *thread) restart(ctx context.Context, how scenarios.Need) error {
+func (th *thread) restart(ctx context.Context, need scenarios.Need) error {
 	th.excuse()
 	err := errNotOffered
-	if t, ok := th.Target.(Restarter); ok && how == scenarios.NeedRestart {
+	if t, ok := th.Target.(Restarter); ok && need == scenarios.NeedRestart {
 		err = t.Restart(ctx)
 	}
-	if t, ok := th.Target.(Killer); ok && how == scenarios.NeedKill {
+	if t, ok := th.Target.(Killer); ok && need == scenarios.NeedKill {
 		err = t.Kill(ctx)
 	}
 	if err != nil {

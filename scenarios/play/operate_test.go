@@ -15,24 +15,26 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// stubborn is a server that an operator cannot restart or kill so that it is seen.
-type stubborn struct{ *peer }
+// stubbornServer is a server that an operator cannot restart or kill so that it is seen.
+type stubbornServer struct{ *peer }
 
-func (stubborn) Restart(context.Context) error { return notSeen{errors.New("it still serves")} }
-func (stubborn) Kill(context.Context) error    { return notSeen{errors.New("it still serves")} }
+func (stubbornServer) Restart(context.Context) error {
+	return unseenError{errors.New("it still serves")}
+}
+func (stubbornServer) Kill(context.Context) error { return unseenError{errors.New("it still serves")} }
 
-type notSeen struct{ error }
+type unseenError struct{ error }
 
-func (notSeen) Unseen() bool { return true }
+func (unseenError) Unseen() bool { return true }
 
-// listening is an observer that keeps what operators did.
-type listening struct {
-	knowing
+// listeningObserver is an observer that keeps what operators did.
+type listeningObserver struct {
+	knowingObserver
 
 	actions *[]scenarios.Need
 }
 
-func (l listening) Operated(action scenarios.Need, _, _ string) {
+func (l listeningObserver) Operated(action scenarios.Need, _, _ string) {
 	*l.actions = append(*l.actions, action)
 }
 
@@ -52,7 +54,7 @@ func TestARestartThatWasNotSeen(t *testing.T) {
 				p.serve(t)
 				var actions []scenarios.Need
 				player := &play.Player{
-					Target: stubborn{p}, Password: "secret", Meter: new(machine.Meter), Observer: listening{actions: &actions},
+					Target: stubbornServer{p}, Password: "secret", Meter: new(machine.Meter), Observer: listeningObserver{actions: &actions},
 				}
 				assert.Equal(t, "2 unsure\n", outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
 				assert.Equal(t, want, actions)

@@ -32,7 +32,7 @@ type peer struct {
 	idle     time.Duration // after which a greeted connection is closed, 0: never
 
 	mu    sync.Mutex
-	seen  []string // the lines of all connections, in the order in which they came
+	log   []string // the lines of all connections, in the order in which they came
 	count int
 	memnet.Place
 }
@@ -69,16 +69,16 @@ func (p *peer) talk(c net.Conn) {
 	defer c.Close()
 	p.mu.Lock()
 	p.count++
-	over := p.limit > 0 && p.count > p.limit
+	isOver := p.limit > 0 && p.count > p.limit
 	p.mu.Unlock()
 	greeting := p.greeting
 	if greeting == "" {
 		greeting = "+HI {\"v\":2}\r\n"
 	}
-	if over && p.holds {
+	if isOver && p.holds {
 		_, _ = io.Copy(io.Discard, c)
 	}
-	if over || !say(c, greeting) {
+	if isOver || !say(c, greeting) {
 		return
 	}
 	for lines := bufio.NewReader(c); ; {
@@ -91,7 +91,7 @@ func (p *peer) talk(c net.Conn) {
 
 func (p *peer) answer(c net.Conn, line string) bool {
 	p.mu.Lock()
-	p.seen = append(p.seen, line)
+	p.log = append(p.log, line)
 	p.mu.Unlock()
 	answer, longest := "+OK\r\n", ""
 	for prefix, a := range p.answers {
@@ -144,7 +144,7 @@ func say(c net.Conn, answer string) bool {
 func (p *peer) lines() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]string(nil), p.seen...)
+	return append([]string(nil), p.log...)
 }
 
 // playScript plays a script on the peer in virtual time.

@@ -17,9 +17,9 @@ import (
 // what the server has done for them so far, and the memory that its replies may take. The zero value is ready. It is
 // safe for concurrent use.
 type PeerStats struct {
-	open   atomic.Int64
-	seen   services
-	budget session.Budget
+	conns    atomic.Int64
+	services services
+	budget   session.Budget
 
 	mu      sync.Mutex
 	outages []Outage
@@ -38,8 +38,8 @@ func (o Outage) String() string {
 	return fmt.Sprintf("the server was unreachable from %s to %s", o.From.Format(clock), o.To.Format(clock))
 }
 
-// wasDown records an outage.
-func (s *PeerStats) wasDown(o Outage) {
+// addOutage records an outage.
+func (s *PeerStats) addOutage(o Outage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.outages = append(s.outages, o)
@@ -57,26 +57,26 @@ func (s *PeerStats) outageSince(begin time.Time) *Outage {
 	return &first
 }
 
-// Open returns how many connections are open, without those that were refused.
-func (s *PeerStats) Open() int { return int(s.open.Load()) }
+// OpenConns returns how many connections are open, without those that were refused.
+func (s *PeerStats) OpenConns() int { return int(s.conns.Load()) }
 
 // Refusal describes a connection that was not let in: it could not be opened, its first
 // message was a refusal, or it ended or stayed silent. A server at its limit of connections
 // does that, and so does one that is broken or has ended.
 type Refusal struct {
-	Got string // what was received instead
-	Own int    // connections of the play that were open when it was opened, and not refused so far
-	All int    // those of all plays that share a PeerStats
+	Got      string // what was received instead
+	OwnConns int    // connections of the play that were open when it was opened, and not refused so far
+	AllConns int    // those of all plays that share a PeerStats
 }
 
-// closer reports whether a refusal is closer to the limit of the server than another one
+// isCloser reports whether a refusal is closer to the limit of the server than another one
 // of the same play. One at which no connection of the play was open is worth less than
 // one at which some were: it may be received only after the others were closed.
-func (r Refusal) closer(other Refusal) bool {
-	if (r.Own > 0) != (other.Own > 0) {
-		return r.Own > 0
+func (r Refusal) isCloser(other Refusal) bool {
+	if (r.OwnConns > 0) != (other.OwnConns > 0) {
+		return r.OwnConns > 0
 	}
-	return r.All < other.All
+	return r.AllConns < other.AllConns
 }
 
 // ConnCounter counts the connections of one play, and keeps the refusal that is closest
@@ -84,9 +84,9 @@ func (r Refusal) closer(other Refusal) bool {
 type ConnCounter struct {
 	peers *PeerStats
 
-	mu   sync.Mutex
-	open int
-	kept *Refusal
+	mu      sync.Mutex
+	conns   int
+	refusal *Refusal
 }
 
 // NewConnCounter returns the counter of a play that shares stats with others.
@@ -96,35 +96,35 @@ func NewConnCounter(peers *PeerStats) *ConnCounter { return &ConnCounter{peers: 
 func (c *ConnCounter) Refusal() *Refusal {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.kept
+	return c.refusal
 }
 
 // NotOpened records a connection that could not be opened.
 func (c *ConnCounter) NotOpened(got string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.keep(Refusal{Got: got, Own: c.open, All: c.peers.Open()})
+	c.keep(Refusal{Got: got, OwnConns: c.conns, AllConns: c.peers.OpenConns()})
 }
 
 // keep keeps a refusal if it is closer to the limit than the one before. The lock is
 // held.
 func (c *ConnCounter) keep(r Refusal) {
-	if c.kept == nil || r.closer(*c.kept) {
-		c.kept = &r
+	if c.refusal == nil || r.isCloser(*c.refusal) {
+		c.refusal = &r
 	}
 }
 
 // add changes the number of connections. The lock is held.
 func (c *ConnCounter) add(n int) {
-	c.open += n
-	c.peers.open.Add(int64(n))
+	c.conns += n
+	c.peers.conns.Add(int64(n))
 }
 
 // Opened records a connection that was opened.
 func (c *ConnCounter) Opened() *Admission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a := &Admission{counter: c, own: c.open, all: c.peers.Open()}
+	a := &Admission{counter: c, ownConns: c.conns, allConns: c.peers.OpenConns()}
 	c.add(1)
 	return a
 }
@@ -132,10 +132,10 @@ func (c *ConnCounter) Opened() *Admission {
 // Admission is one connection as it is counted: until it is over, or refused. It is safe
 // for concurrent use.
 type Admission struct {
-	counter  *ConnCounter
-	own, all int  // connections of the play, and of all plays, that were open before it
-	decided  bool // whether it was let in is known
-	gone     bool // it is not counted any more
+	counter            *ConnCounter
+	ownConns, allConns int  // connections of the play, and of all plays, that were open before it
+	decided            bool // whether it was let in is known
+	isUncounted        bool // it is not counted any more
 }
 
 // TurnedAway records that the connection was refused after it was let in. It returns false, and records nothing, if no
@@ -144,14 +144,14 @@ func (a *Admission) TurnedAway(got string) bool {
 	c := a.counter
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := Refusal{Got: got, Own: c.open, All: c.peers.Open()}
-	if !a.gone {
-		r.Own, r.All = r.Own-1, r.All-1
+	r := Refusal{Got: got, OwnConns: c.conns, AllConns: c.peers.OpenConns()}
+	if !a.isUncounted {
+		r.OwnConns, r.AllConns = r.OwnConns-1, r.AllConns-1
 	}
-	if r.All > 0 {
+	if r.AllConns > 0 {
 		c.keep(r)
 	}
-	return r.All > 0
+	return r.AllConns > 0
 }
 
 // Declined records that the server declined the client of the connection, if that is the only one of its play while
@@ -160,8 +160,8 @@ func (a *Admission) Declined(got string) {
 	c := a.counter
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if all := c.peers.Open(); !a.gone && c.open == 1 && all > 1 {
-		c.keep(Refusal{Got: got, All: all - 1})
+	if all := c.peers.OpenConns(); !a.isUncounted && c.conns == 1 && all > 1 {
+		c.keep(Refusal{Got: got, AllConns: all - 1})
 	}
 }
 
@@ -171,33 +171,33 @@ func (a *Admission) Decide(admitted bool, got string) {
 	c := a.counter
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if a.decided || a.gone {
+	if a.decided || a.isUncounted {
 		return
 	}
 	a.decided = true
 	if !admitted {
-		a.gone = true
+		a.isUncounted = true
 		c.add(-1)
-		c.keep(Refusal{Got: got, Own: a.own, All: a.all})
+		c.keep(Refusal{Got: got, OwnConns: a.ownConns, AllConns: a.allConns})
 	}
 }
 
-// Over records the end of the connection.
-func (a *Admission) Over() {
+// End records the end of the connection.
+func (a *Admission) End() {
 	a.counter.mu.Lock()
 	defer a.counter.mu.Unlock()
-	if !a.gone {
-		a.gone = true
+	if !a.isUncounted {
+		a.isUncounted = true
 		a.counter.add(-1)
 	}
 }
 
 // decide records by the first message of a connection whether it was let in.
 func (pl *play) decide(admission *Admission, a session.Received) {
-	if a.Bytes() {
-		pl.Peers.seen.note(greets)
+	if a.HasBytes() {
+		pl.Peers.services.note(greetingService)
 	}
-	admission.Decide(a.Bytes() && (a.Broken != nil || !pl.grammar().Refused(a.Message)), a.String())
+	admission.Decide(a.HasBytes() && (a.Broken != nil || !pl.grammar().IsRefusal(a.Message)), a.String())
 }
 
 // CloseLatency is how long a server may take to notice that connections were closed. If it is at its limit of
@@ -206,9 +206,9 @@ const CloseLatency = time.Second
 
 // recheckServing checks again whether a server serves that seemed not to, after the play
 // has closed its connections: with them open it may have been at its limit.
-func (pl *play) recheckServing(ctx context.Context, open int) {
+func (pl *play) recheckServing(ctx context.Context, conns int) {
 	const patience = 2 * time.Second
-	if pl.notServing == "" || open == 0 || ctx.Err() != nil {
+	if pl.notServing == "" || conns == 0 || ctx.Err() != nil {
 		return
 	}
 	th := &thread{play: pl, scope: pl.scope.Child()}
@@ -216,22 +216,22 @@ func (pl *play) recheckServing(ctx context.Context, open int) {
 	if _, err := th.awaitServing(ctx, min(pl.Timeout, patience), nil); err != nil {
 		return
 	}
-	const again = "the server serves again after the connections of the script were closed"
-	pl.rec.remark("", again)
+	const remark = "the server serves again after the connections of the script were closed"
+	pl.rec.remark("", remark)
 	pl.count.mu.Lock()
 	defer pl.count.mu.Unlock()
-	pl.count.keep(Refusal{Got: pl.notServing, Own: open, All: pl.Peers.Open() + open}) // as it was
+	pl.count.keep(Refusal{Got: pl.notServing, OwnConns: conns, AllConns: pl.Peers.OpenConns() + conns}) // as it was
 	pl.notServing = ""
 }
 
-// served counts the connections of the play that the server has let in and not ended, with those that it has refused
+// countServed counts the connections of the play that the server has let in and not ended, with those that it has refused
 // if it may be at its limit: it turns new ones away. It is for after the script.
-func (pl *play) served() int {
+func (pl *play) countServed() int {
 	n := 0
-	for _, c := range pl.open() {
-		a, came := c.Waiting()
-		admitted := c.Status().Phase == session.Serving || pl.refusing
-		if admitted && c.Ended() == scenarios.Open && (!came || a.Ending == scenarios.Open) {
+	for _, c := range pl.namedConns() {
+		a, ok := c.Poll()
+		admitted := c.Status().Phase == session.Serving || pl.isRefusing
+		if admitted && c.Ending() == scenarios.Open && (!ok || a.Ending == scenarios.Open) {
 			n++
 		}
 	}

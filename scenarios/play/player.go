@@ -64,9 +64,9 @@ type Player struct {
 	Observer Observer           // receives everything that happens in a play; may be nil
 	Watch    func(reports.Line) // called with each line of the conversation as it happens, one at a time; may be nil
 
-	// Gone reports whether the process of the target has ended, so that it will not serve again by itself; nil if that is
+	// HasEnded reports whether the process of the target has ended, so that it will not serve again by itself; nil if that is
 	// not known. Calls may overlap.
-	Gone func() bool
+	HasEnded func() bool
 }
 
 // Observer receives what happens in a play, on connections of the engine's own too, before the play goes on. It is safe
@@ -76,9 +76,9 @@ type Observer interface {
 	Dialed(conn string) session.Observer
 	// Operated is called before an operator acts, and with a kill behind a restart that was not seen to take effect.
 	Operated(action scenarios.Need, client, state string)
-	// Wrong returns the clause that the message which a connection received at a time breaks whatever a line expects
+	// BrokenClause returns the clause that the message which a connection received at a time breaks whatever a line expects
 	// there, and what was received; two empty texts if none is known.
-	Wrong(conn string, at time.Time) (clause, got string)
+	BrokenClause(conn string, at time.Time) (clause, got string)
 }
 
 // DefaultTimeout is how long a reply is waited for where nothing else is said.
@@ -92,7 +92,7 @@ func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *R
 	pl := &play{
 		Player: *p, script: s, scope: scenarios.NewScope(names), conns: map[string]*conn{},
 		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[scenarios.Step]*Result{},
-		ledger: s.Dialect.NewLedger(), rounds: newRounds(s, p.Quick), assumed: map[assumption]int{},
+		ledger: s.Dialect.NewLedger(), rounds: newRounds(s, p.Quick), assumptions: map[assumption]int{},
 	}
 	pl.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
 	pl.Patience = cmp.Or(p.Patience, scenarios.DefaultPatience)
@@ -104,9 +104,9 @@ func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *R
 	if err != nil && !errors.Is(err, errStop) {
 		pl.err = err
 	}
-	served := pl.served()
+	conns := pl.countServed()
 	pl.closeAll(ctx)
-	pl.recheckServing(ctx, served)
+	pl.recheckServing(ctx, conns)
 	leftover := pl.cleanup(ctx)
 	return pl.run(leftover)
 }
@@ -124,20 +124,20 @@ type play struct {
 	count  *ConnCounter
 	rounds *rounds
 
-	mu         sync.Mutex
-	conns      map[string]*conn
-	extra      []*conn // replaced and thread-owned connections, for hanging up
-	results    map[scenarios.Step]*Result
-	breaches   []scenarios.Breach
-	slow       []answer
-	assumed    map[assumption]int // departures, by the line that showed them
-	assuming   bool               // there was one, in this row of a table
-	lapses     []scenarios.Breach // messages that were read in spite of their grammar, until they are in breaches
-	lapsed     []string           // the rules that messages broke so
-	notServing string             // why the server no longer serves, empty if it does
-	openThen   int                // connections that were open before the server was asked last
-	refusing   bool               // a connection that asked last was accepted and ended, without a greeting
-	err        error
+	mu          sync.Mutex
+	conns       map[string]*conn
+	extra       []*conn // replaced and thread-owned connections, for hanging up
+	results     map[scenarios.Step]*Result
+	breaches    []scenarios.Breach
+	slowAnswers []answer
+	assumptions map[assumption]int // departures, by the line that showed them
+	assuming    bool               // there was one, in this row of a table
+	lapses      []scenarios.Breach // messages that were read in spite of their grammar, until they are in breaches
+	lapsedRules []string           // the rules that messages broke so
+	notServing  string             // why the server no longer serves, empty if it does
+	openConns   int                // connections that were open before the server was asked last
+	isRefusing  bool               // a connection that asked last was accepted and ended, without a greeting
+	err         error
 }
 
 func (pl *play) dialect() scenarios.Dialect  { return pl.script.Dialect }
@@ -145,13 +145,13 @@ func (pl *play) grammar() *scenarios.Grammar { return pl.script.Dialect.Grammar(
 
 // run collects what was seen, in the order of the script.
 func (pl *play) run(leftover []string) *Run {
-	r := &Run{Script: pl.script, Leftover: leftover, Breaches: pl.breaches, Conversation: pl.rec.lines,
-		Began: pl.rec.start, Took: time.Since(pl.rec.start), NotServing: pl.notServing, OpenThen: pl.openThen,
-		Outage: pl.Peers.outageSince(pl.rec.start), Refused: pl.count.Refusal(), Err: pl.err}
+	r := &Run{Script: pl.script, LeftoverJobs: leftover, Breaches: pl.breaches, Conversation: pl.rec.lines,
+		Began: pl.rec.start, Took: time.Since(pl.rec.start), NotServing: pl.notServing, OpenConns: pl.openConns,
+		Outage: pl.Peers.outageSince(pl.rec.start), Refusal: pl.count.Refusal(), Err: pl.err}
 	for s := range pl.script.All() {
 		if res := pl.results[s]; res != nil {
 			r.Results = append(r.Results, *res)
-		} else if marks, judged := scenarios.Judged(s); judged {
+		} else if marks, ok := scenarios.JudgedMarks(s); ok {
 			r.Results = append(r.Results, Result{Pos: s.Place(), Marks: marks, Expected: scenarios.Expectation(s)})
 		}
 	}
@@ -167,7 +167,7 @@ func (pl *play) note(s scenarios.Step, res Result) {
 	if old != nil && severity(res.Outcome) <= severity(old.Outcome) {
 		old, res = &res, *old
 	}
-	res.Assumed = res.Assumed && (old == nil || old.Assumed || old.Outcome == Matched)
+	res.IsAssumed = res.IsAssumed && (old == nil || old.IsAssumed || old.Outcome == Matched)
 	pl.results[s] = &res
 }
 
@@ -186,14 +186,14 @@ func (pl *play) breach(b scenarios.Breach) {
 // closeAll closes every connection, all at once.
 func (pl *play) closeAll(ctx context.Context) {
 	var wg sync.WaitGroup
-	for _, c := range append(pl.extra, pl.open()...) {
+	for _, c := range append(pl.extra, pl.namedConns()...) {
 		wg.Go(func() { c.leave(ctx) })
 	}
 	wg.Wait()
 }
 
-// open lists the connections by name that are in use.
-func (pl *play) open() []*conn {
+// namedConns lists the connections by name that are in use.
+func (pl *play) namedConns() []*conn {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	return slices.SortedFunc(maps.Values(pl.conns), func(a, b *conn) int { return strings.Compare(a.name, b.name) })
@@ -201,11 +201,11 @@ func (pl *play) open() []*conn {
 
 // conn returns the named connection; it is opened raw at its first use.
 func (th *thread) conn(ctx context.Context, name string) (*conn, error) {
-	if th.own != nil && (name == "" || th.block.By > 1) {
+	if th.ownConn != nil && (name == "" || th.block.By > 1) {
 		if name != "" {
 			return nil, fmt.Errorf("%d workers cannot share the connection %s", th.block.By, name)
 		}
-		return th.own.c, nil
+		return th.ownConn.c, nil
 	}
 	th.mu.Lock()
 	c := th.conns[name]
@@ -241,14 +241,14 @@ func (th *thread) keep(c *conn) {
 
 // reopen opens a connection anew, in its role, in the place of one that is over.
 func (th *thread) reopen(ctx context.Context, old *conn) (*conn, error) {
-	if th.own == nil || th.own.c != old {
+	if th.ownConn == nil || th.ownConn.c != old {
 		return th.dial(ctx, old.name, old.role, old.hello)
 	}
 	c, err := th.play.dial(ctx, old.name, old.role, old.hello)
 	if err != nil {
 		return nil, err
 	}
-	th.own.c = c
+	th.ownConn.c = c
 	_ = old.End(scenarios.Closed) // it is over
 	return c, th.greet(ctx, c)
 }
@@ -262,11 +262,11 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 		if ctx.Err() == nil {
 			pl.count.NotOpened(text.OfError(err))
 		}
-		return nil, &unservedError{what: opening, words: "connect: " + text.OfError(err)}
+		return nil, &unservedError{service: connService, words: "connect: " + text.OfError(err)}
 	}
-	pl.Peers.seen.note(opening)
+	pl.Peers.services.note(connService)
 	admission := pl.count.Opened()
-	seen := func(a session.Received) {
+	watch := func(a session.Received) {
 		pl.decide(admission, a)
 		pl.noteLapse(name, a)
 		if !a.GaveUp {
@@ -279,7 +279,7 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 	c.recordSent = func(line string) { pl.rec.sending(name, line) }
 	config := session.Config{
 		Grace:   func(since time.Time) time.Duration { return machine.Grace(pl.Meter.Lag(since), pl.Timeout) },
-		Timeout: pl.Timeout, Seen: seen, Closed: admission.Over, Budget: &pl.Peers.budget, ReadOn: true,
+		Timeout: pl.Timeout, OnReceived: watch, OnClosed: admission.End, Budget: &pl.Peers.budget, ReadsOn: true,
 	}
 	if pl.Observer != nil {
 		config.Observer = pl.Observer.Dialed(name)
@@ -293,24 +293,24 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 // transient, a limit of the server, unless the server has never welcomed a client. If nothing
 // listens any more, or no greeting comes although no other connection is open, the server may have ended.
 func (th *thread) noConnection(ctx context.Context, s scenarios.Step, role scenarios.Role, err error) error {
-	unserved, is := errors.AsType[*unservedError](err)
-	if is && (unserved.what == opening || unserved.what == greets) && th.Peers.Open() == 0 && ctx.Err() == nil {
+	unserved, ok := errors.AsType[*unservedError](err)
+	if ok && (unserved.service == connService || unserved.service == greetingService) && th.Peers.OpenConns() == 0 && ctx.Err() == nil {
 		th.serving(ctx, &conn{role: role}) // at the same port
 	}
 	if ctx.Err() != nil {
-		return interrupted(ctx, s)
+		return interruptError(ctx, s)
 	}
 	expected := "a " + role.String() + "'s connection"
 	if _, unable := errors.AsType[*unableError](err); unable {
-		return th.unsure(s, s.Place(), nil, expected, doubt{"", false, err.Error()})
+		return th.stopUnsure(s, s.Place(), nil, expected, doubt{"", false, err.Error()})
 	}
-	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true,
-		Transient: th.Peers.seen.known(welcoming), Expected: expected, Got: err.Error()})
+	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, IsRefused: true,
+		IsTransient: th.Peers.services.hasServed(welcomeService), Expected: expected, Got: err.Error()})
 	return errStop
 }
 
 func (th *thread) connect(ctx context.Context, s *scenarios.Connect) error {
-	if s.Conn == "" && th.block != nil && th.own != nil {
+	if s.Conn == "" && th.block != nil && th.ownConn != nil {
 		return th.fail(s, "a named connection", "in this block the connection without a name is the worker's")
 	}
 	if _, err := th.dial(ctx, s.Conn, s.Role, s.Hello); err != nil {
@@ -327,15 +327,15 @@ func (th *thread) send(ctx context.Context, s *scenarios.Send) error {
 	}
 	if s.Ending != scenarios.Open {
 		th.rec.keep(reports.Line{
-			At: time.Since(th.rec.start), Conn: c.name, From: reports.FromClient, Text: s.Ending.String(), Ended: true,
+			At: time.Since(th.rec.start), Conn: c.name, From: reports.FromClient, Text: s.Ending.String(), IsEnd: true,
 		})
-		c.excused.Store(true)
+		c.isExcused.Store(true)
 		if err := c.End(s.Ending); err != nil {
 			return th.fail(s, s.Ending.String(), err.Error())
 		}
 		return nil
 	}
-	if c, err = th.ready(ctx, c, s); err != nil {
+	if c, err = th.readyConn(ctx, c, s); err != nil {
 		return err
 	}
 	segments, err := th.renderer().Line(c.state, s)
@@ -346,7 +346,7 @@ func (th *thread) send(ctx context.Context, s *scenarios.Send) error {
 	if err := c.Write(ctx, segments, pauseBetween(s)); err != nil {
 		th.rec.remark(c.name, err.Error())
 	} // the next S: line reports why
-	c.used = true
+	c.hasSent = true
 	if stops := th.grammar().Verbs.Stops; stops != "" && th.grammar().VerbSent(bytes.Join(segments, nil)) == stops {
 		th.excuse()
 	}
@@ -356,42 +356,42 @@ func (th *thread) send(ctx context.Context, s *scenarios.Send) error {
 	return nil
 }
 
-// ready checks a connection before the next line is sent on it: no unasked message may
+// readyConn checks a connection before the next line is sent on it: no unasked message may
 // be there. A producer's connection that the server closed while it was idle is opened
 // again, which the specification allows.
-func (th *thread) ready(ctx context.Context, c *conn, s *scenarios.Send) (*conn, error) {
+func (th *thread) readyConn(ctx context.Context, c *conn, s *scenarios.Send) (*conn, error) {
 	if c.unjudged != nil {
-		return nil, th.unsure(s, s.Pos, nil, "", *c.unjudged)
+		return nil, th.stopUnsure(s, s.Pos, nil, "", *c.unjudged)
 	}
-	a, came := c.Waiting()
+	a, ok := c.Poll()
 	switch {
-	case !came || c.Status().Owed > 0 || a.Turn == session.Notice:
+	case !ok || c.Status().OwedMessages > 0 || a.Turn == session.Notice:
 		return c, nil
-	case a.Ending != scenarios.Open && c.role == scenarios.Producer && !c.excused.Load():
+	case a.Ending != scenarios.Open && c.role == scenarios.Producer && !c.isExcused.Load():
 		th.rec.remark(c.name, "the server closed the idle connection of a producer, which is allowed: reconnecting")
-		again, err := th.reopen(ctx, c)
+		next, err := th.reopen(ctx, c)
 		if err != nil {
 			return nil, th.noConnection(ctx, s, c.role, err)
 		}
-		return again, nil
-	case a.Ending != scenarios.Open && c.Ended() == scenarios.Open: // the next S: line reports the end
+		return next, nil
+	case a.Ending != scenarios.Open && c.Ending() == scenarios.Open: // the next S: line reports the end
 		return c, nil
 	case a.Ending != scenarios.Open:
-		return nil, th.unsure(s, s.Pos, nil, "", doubt{SetUp, false, "the connection has ended"})
+		return nil, th.stopUnsure(s, s.Pos, nil, "", doubt{SetUp, false, "the connection has ended"})
 	case a.Broken != nil:
-		th.broken(c, s.Pos, a)
-	case th.turnedAway(c, a):
-		return nil, th.unsure(s, s.Pos, nil, "", *c.unjudged)
+		th.noteBroken(c, s.Pos, a)
+	case th.isTurnedAway(c, a):
+		return nil, th.stopUnsure(s, s.Pos, nil, "", *c.unjudged)
 	default:
 		th.breachOn(c, s.Pos, a, scenarios.Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 	}
-	return nil, th.unsure(s, s.Pos, nil, "", doubt{SetUp, true, "the server sent data without a command"})
+	return nil, th.stopUnsure(s, s.Pos, nil, "", doubt{SetUp, true, "the server sent data without a command"})
 }
 
-// unsure stops at a step that cannot be evaluated because of something else.
-func (th *thread) unsure(s scenarios.Step, at scenarios.Pos, marks []scenarios.Mark, expected string, why doubt) error {
+// stopUnsure stops at a step that cannot be evaluated because of something else.
+func (th *thread) stopUnsure(s scenarios.Step, at scenarios.Pos, marks []scenarios.Mark, expected string, reason doubt) error {
 	r := Result{Pos: at, Marks: marks, Expected: expected}
-	r.leave(why)
+	r.leave(reason)
 	th.note(s, r)
 	return errStop
 }

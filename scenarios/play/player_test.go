@@ -88,12 +88,12 @@ func TestPlayReportsTheResultOfALine(t *testing.T) {
 
 func TestPlayAsksWhetherTheServerLives(t *testing.T) {
 	t.Parallel()
-	const bad = "C bad: INFO x\nS: -\n"
+	const badInfo = "C bad: INFO x\nS: -\n"
 	refusing := func() *peer { return &peer{answers: map[string]string{"INFO x": "-ERR\r\n"}} }
 	t.Run("on a new connection and on the old one", func(t *testing.T) {
 		t.Parallel()
 		p := refusing()
-		playScript(t, p, consumer+bad, func(t *testing.T, r *play.Run) {
+		playScript(t, p, consumer+badInfo, func(t *testing.T, r *play.Run) {
 			assert.Equal(t, "3 matched\n", outcomes(r))
 			assert.Equal(t, 2, strings.Count(strings.Join(p.lines(), "\n"), "BEAT"), "%q", p.lines())
 		})
@@ -102,7 +102,7 @@ func TestPlayAsksWhetherTheServerLives(t *testing.T) {
 		t.Parallel()
 		p := refusing()
 		p.limit = 1
-		playScript(t, p, consumer+bad, func(t *testing.T, r *play.Run) {
+		playScript(t, p, consumer+badInfo, func(t *testing.T, r *play.Run) {
 			assert.Equal(t, "3 matched\ndead\n", outcomes(r))
 			assert.False(t, r.Complete())
 		})
@@ -119,7 +119,7 @@ func TestPlayAsksWhetherTheServerLives(t *testing.T) {
 		t.Parallel()
 		p := refusing()
 		p.answers["INFO x"] = "-ERR\r\n"
-		playScript(t, p, producer+bad+"C: INFO\nS: $\n", func(t *testing.T, r *play.Run) {
+		playScript(t, p, producer+badInfo+"C: INFO\nS: $\n", func(t *testing.T, r *play.Run) {
 			assert.Equal(t, "3 matched\n5 matched\n", outcomes(r))
 		})
 	})
@@ -244,7 +244,7 @@ func TestTooManyRounds(t *testing.T) {
 	playScript(t, p, "C[raw]: PUSH $job\nS[raw]: +HI {\"v\":2}\nclause FWP-STATE-01\nS[raw]: -\nconnect d as producer\n"+
 		"C[d]: PUSH $job\nS[d]: +OK\n", func(t *testing.T, r *play.Run) {
 		assert.Empty(t, r.NotServing)
-		assert.Nil(t, r.Refused)
+		assert.Nil(t, r.Refusal)
 		assert.Equal(t, "2 matched\n4 matched\n5 unsure\n7 not reached\n", outcomes(r))
 		assert.Contains(t, r.Results[2].Cause, "the server asks for 2000000000 iterations, outside 1 to 1048576")
 	})
@@ -286,10 +286,10 @@ connect d as producer
 // On a machine that was late, a reply that came too early is one for certain where nothing else has begun its wait.
 func TestTooEarlyOnALateMachine(t *testing.T) {
 	t.Parallel()
-	const beside = "connect b as consumer\nC[b]: INFO\nS[b]: $\n"
+	const info = "connect b as consumer\nC[b]: INFO\nS[b]: $\n"
 	for lines, want := range map[string]string{
-		"C[a]: FETCH $queue\nS[a] 3s..: $-1\n":               "mismatched",
-		"C[a]: FETCH $queue\n" + beside + "S[a] 3s..: $-1\n": "unsure",
+		"C[a]: FETCH $queue\nS[a] 3s..: $-1\n":             "mismatched",
+		"C[a]: FETCH $queue\n" + info + "S[a] 3s..: $-1\n": "unsure",
 	} {
 		s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte("connect a as consumer\n"+lines))
 		require.NoError(t, err)

@@ -13,15 +13,15 @@ import (
 
 func TestAConversationWithoutAnEndIsNotShownToIt(t *testing.T) {
 	t.Parallel()
-	var shown []reports.Line
-	r := &recorder{start: time.Now(), watch: func(l reports.Line) { shown = append(shown, l) }}
-	for i := range 2 * mostShown {
+	var lines []reports.Line
+	r := &recorder{start: time.Now(), watch: func(l reports.Line) { lines = append(lines, l) }}
+	for i := range 2 * maxWatched {
 		r.keep(reports.Line{From: reports.FromServer, Text: []string{"+OK", "-ERR"}[i%2]})
 	}
-	assert.Len(t, r.lines, most)
-	assert.Len(t, shown, mostShown+1)
-	assert.Equal(t, "-ERR", shown[mostShown-1].Text)
-	assert.Contains(t, shown[mostShown].Text, "the rest is not shown")
+	assert.Len(t, r.lines, maxLines)
+	assert.Len(t, lines, maxWatched+1)
+	assert.Equal(t, "-ERR", lines[maxWatched-1].Text)
+	assert.Contains(t, lines[maxWatched].Text, "the rest is not shown")
 }
 
 // What -v prints of a conversation can be read by the tests of a law or a fake.
@@ -49,17 +49,17 @@ func TestTheSameLineAgainAndAgainIsLeftOut(t *testing.T) {
 	t.Parallel()
 	r := &recorder{start: time.Now()}
 	for _, from := range []string{"C", "S"} { // each is asked for
-		for range 10 * mostAlike {
+		for range 10 * maxRepetitions {
 			r.keep(reports.Line{From: from, Conn: "a", Text: "+OK"})
 		}
 	}
-	asked := len(r.lines)
-	assert.Equal(t, 20*mostAlike, asked)
-	for range 10 * mostAlike {
+	count := len(r.lines)
+	assert.Equal(t, 20*maxRepetitions, count)
+	for range 10 * maxRepetitions {
 		r.keep(reports.Line{From: reports.FromServer, Conn: "a", Text: "+OK"})
 		r.keep(reports.Line{From: reports.FromServer, Conn: "b", Text: "+OK"})
 	}
-	r.keep(reports.Line{From: reports.FromServer, Conn: "a", Text: "the connection was closed", Ended: true})
-	assert.Len(t, r.lines, asked+2*mostAlike+1)
+	r.keep(reports.Line{From: reports.FromServer, Conn: "a", Text: "the connection was closed", IsEnd: true})
+	assert.Len(t, r.lines, count+2*maxRepetitions+1)
 	assert.Contains(t, r.lines[len(r.lines)-2].Text, "+OK (further ones are left out)")
 }

@@ -8,7 +8,7 @@ import (
 
 func TestTheRefusalClosestToTheLimitIsKept(t *testing.T) {
 	t.Parallel()
-	type at struct{ own, all int }
+	type at struct{ ownConns, all int }
 	for name, test := range map[string]struct {
 		refusals []at
 		want     at
@@ -26,11 +26,11 @@ func TestTheRefusalClosestToTheLimitIsKept(t *testing.T) {
 			peers := new(PeerStats)
 			c := NewConnCounter(peers)
 			for _, r := range test.refusals {
-				c.open = r.own
-				peers.open.Store(int64(r.all))
+				c.conns = r.ownConns
+				peers.conns.Store(int64(r.all))
 				c.NotOpened("no")
 			}
-			assert.Equal(t, Refusal{Got: "no", Own: test.want.own, All: test.want.all}, *c.Refusal())
+			assert.Equal(t, Refusal{Got: "no", OwnConns: test.want.ownConns, AllConns: test.want.all}, *c.Refusal())
 		})
 	}
 }
@@ -42,20 +42,20 @@ func TestConnCounter(t *testing.T) {
 	first, second := ours.Opened(), ours.Opened()
 	others.Opened()
 	first.Decide(true, "")
-	assert.Equal(t, 3, peers.Open())
+	assert.Equal(t, 3, peers.OpenConns())
 	assert.Nil(t, ours.Refusal())
 
 	second.Decide(false, "an error")
-	assert.Equal(t, &Refusal{Got: "an error", Own: 1, All: 1}, ours.Refusal(), "as it was when it was opened")
-	assert.Equal(t, 2, peers.Open(), "it counts no more")
-	second.Over()
+	assert.Equal(t, &Refusal{Got: "an error", OwnConns: 1, AllConns: 1}, ours.Refusal(), "as it was when it was opened")
+	assert.Equal(t, 2, peers.OpenConns(), "it counts no more")
+	second.End()
 	second.Decide(false, "its end")
 	first.Decide(false, "what comes later")
-	assert.Equal(t, 2, peers.Open(), "once")
+	assert.Equal(t, 2, peers.OpenConns(), "once")
 	assert.Equal(t, "an error", ours.Refusal().Got)
 
-	first.Over()
-	first.Over()
-	assert.Equal(t, 1, peers.Open())
+	first.End()
+	first.End()
+	assert.Equal(t, 1, peers.OpenConns())
 	assert.Nil(t, others.Refusal())
 }

@@ -64,18 +64,18 @@ func TestWhatALateMachineDecides(t *testing.T) {
 	} {
 		s, err := scenarios.Parse(fwpscript.Dialect{}, "test.fwp", []byte(consumer+script+"\n"))
 		require.NoError(t, err)
-		for _, late := range []bool{false, true} {
+		for _, isLate := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				p := &peer{
 					answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second},
 				}
 				p.serve(t)
 				m := new(machine.Meter)
-				if late {
+				if isLate {
 					m.Note(time.Now().Add(time.Hour), time.Second)
 				}
 				run := (&play.Player{Target: p, Meter: m, Password: "secret"}).Play(t.Context(), s, "fwp-test-0001")
-				assert.Equal(t, want[late], outcomes(run), "%s late: %t", script, late)
+				assert.Equal(t, want[isLate], outcomes(run), "%s late: %t", script, isLate)
 			})
 		}
 	}
@@ -91,7 +91,7 @@ func TestALostServerIsNotSilence(t *testing.T) {
 
 func TestASlowServerIsAlive(t *testing.T) {
 	t.Parallel()
-	slow := &rogue{talk: func(n int, c net.Conn) {
+	server := &rogue{talk: func(n int, c net.Conn) {
 		time.Sleep(4 * time.Second)
 		conversing(func(line string) (string, bool) {
 			time.Sleep(4 * time.Second)
@@ -99,7 +99,7 @@ func TestASlowServerIsAlive(t *testing.T) {
 				map[bool]string{true: "+OK\r\n"}[line != "INFO" && line != "INFO x"], line != "END"
 		})(n, c)
 	}}
-	playOn(t, slow, consumer+"C bad: INFO x\nS: -\n", func(t *testing.T, r *play.Run) {
+	playOn(t, server, consumer+"C bad: INFO x\nS: -\n", func(t *testing.T, r *play.Run) {
 		assert.Equal(t, "3 matched\n", outcomes(r))
 	})
 }
@@ -207,18 +207,18 @@ func TestUnorderedLinesOfOneConnection(t *testing.T) {
 // Trying the lines in every order would never end.
 func TestUnorderedLinesThatCannotFitAreReportedSoon(t *testing.T) {
 	t.Parallel()
-	const many = 20
-	jids := slices.Repeat([]string{"any"}, many)
-	script := consumer + strings.Repeat("C: FETCH $queue\n", many) + "unordered\n" +
-		strings.Repeat("S: ${\"jid\":string}\n", many-1) + "S: ${\"jid\":\"one that never comes\"}\nend\n"
+	const count = 20
+	jids := slices.Repeat([]string{"any"}, count)
+	script := consumer + strings.Repeat("C: FETCH $queue\n", count) + "unordered\n" +
+		strings.Repeat("S: ${\"jid\":string}\n", count-1) + "S: ${\"jid\":\"one that never comes\"}\nend\n"
 	playScript(t, fetches(&peer{}, jids...), script, func(t *testing.T, r *play.Run) {
-		assert.Equal(t, play.Mismatched, r.Results[many-1].Outcome)
+		assert.Equal(t, play.Mismatched, r.Results[count-1].Outcome)
 	})
 }
 
 func TestAnUnansweredBeatDoesNotAnswerTheNextLine(t *testing.T) {
 	t.Parallel()
-	late := &rogue{talk: func(n int, c net.Conn) {
+	server := &rogue{talk: func(n int, c net.Conn) {
 		greeted(c, func(in *bufio.Reader) {
 			for line, err := in.ReadString('\n'); err == nil; line, err = in.ReadString('\n') {
 				switch {
@@ -230,7 +230,7 @@ func TestAnUnansweredBeatDoesNotAnswerTheNextLine(t *testing.T) {
 			}
 		})
 	}}
-	playOn(t, late, consumer+"silence 16s\nC: PUSH $job\nS: +OK\n", func(t *testing.T, r *play.Run) {
+	playOn(t, server, consumer+"silence 16s\nC: PUSH $job\nS: +OK\n", func(t *testing.T, r *play.Run) {
 		assert.NotContains(t, outcomes(r), "4 matched")
 		assert.False(t, r.Complete())
 	})
@@ -240,21 +240,21 @@ func TestEventuallyLeavesTheRepliesOfOthersAlone(t *testing.T) {
 	t.Parallel()
 	script := "connect a as consumer\nconnect b as consumer\nC[a]: FETCH a\neventually\nC[b]: INFO\nS[b]: " +
 		"${}\nend\nS[a]: $-1\n"
-	asked := 0
-	late := &rogue{talk: conversing(func(line string) (string, bool) {
+	count := 0
+	server := &rogue{talk: conversing(func(line string) (string, bool) {
 		switch verb, _, _ := strings.Cut(line, " "); verb {
 		case "FETCH":
 			time.Sleep(2 * time.Second)
 			return "$-1\r\n", true
 		case "INFO":
-			if asked++; asked < 9 {
+			if count++; count < 9 {
 				return "$2\r\n[]\r\n", true
 			}
 			return "$2\r\n{}\r\n", true
 		}
 		return "+OK\r\n", line != "END"
 	})}
-	playOn(t, late, script, func(t *testing.T, r *play.Run) {
+	playOn(t, server, script, func(t *testing.T, r *play.Run) {
 		assert.Equal(t, "6 matched\n8 matched\n", outcomes(r))
 	})
 }
@@ -262,8 +262,8 @@ func TestEventuallyLeavesTheRepliesOfOthersAlone(t *testing.T) {
 func TestAProducerMayBeSentAwayAfterAnErrorOnARawConnectionToo(t *testing.T) {
 	t.Parallel()
 	leaves := &rogue{talk: conversing(func(line string) (string, bool) {
-		answer, known := map[string]string{"INFO x": "-ERR\r\n", "INFO": "$2\r\n{}\r\n"}[line]
-		if !known {
+		answer, ok := map[string]string{"INFO x": "-ERR\r\n", "INFO": "$2\r\n{}\r\n"}[line]
+		if !ok {
 			answer = "+OK\r\n"
 		}
 		return answer, line != "INFO x" && line != "END"

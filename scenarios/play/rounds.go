@@ -11,7 +11,7 @@ import (
 
 const (
 	quickRounds = 30 * time.Second // that the repetitions of a quick play may take, all together
-	leastRounds = 5
+	minRounds   = 5
 )
 
 // rounds limits the repetitions of blocks that have a limit, in a quick play of all: a slow server has fewer of them to
@@ -20,19 +20,19 @@ const (
 type rounds struct {
 	share map[*scenarios.Block]time.Duration // of the blocks with a limit
 
-	mu         sync.Mutex
-	played, of int                      // the part: so many rounds of so many
-	known      bool                     // the first block with a limit is over, or its time
-	begun      map[*scenarios.Block]int // rounds; all before the last of them are played, too
+	mu           sync.Mutex
+	count, total int                      // the part: so many rounds of so many
+	isFixed      bool                     // the first block with a limit is over, or its time
+	starts       map[*scenarios.Block]int // rounds; all before the last of them are played, too
 }
 
 // newRounds returns the limits for a script. Each round of a block counts by its lines.
 func newRounds(s *scenarios.Script, quick bool) *rounds {
-	r := &rounds{share: map[*scenarios.Block]time.Duration{}, played: 1, of: 1, begun: map[*scenarios.Block]int{}}
+	r := &rounds{share: map[*scenarios.Block]time.Duration{}, count: 1, total: 1, starts: map[*scenarios.Block]int{}}
 	all := 0
 	cost := func(b *scenarios.Block) int { return b.Count * len(b.Steps) / max(b.By, 1) }
 	for _, step := range s.Steps {
-		if b, is := step.(*scenarios.Block); is && b.Kind == scenarios.Repeat && (quick || b.Limit > 0) {
+		if b, ok := step.(*scenarios.Block); ok && b.Kind == scenarios.Repeat && (quick || b.Limit > 0) {
 			r.share[b] = cmp.Or(b.Limit, math.MaxInt64)
 			all += cost(b)
 		}
@@ -45,29 +45,29 @@ func newRounds(s *scenarios.Script, quick bool) *rounds {
 	return r
 }
 
-// more reports whether a round of a block that began at a moment is to be played.
-func (r *rounds) more(b *scenarios.Block, round int, began time.Time) bool {
+// hasNext reports whether a round of a block that began at a moment is to be played.
+func (r *rounds) hasNext(b *scenarios.Block, round int, began time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	limit := max(b.Count*r.played/r.of, min(b.Count, leastRounds))
+	limit := max(b.Count*r.count/r.total, min(b.Count, minRounds))
 	share, limited := r.share[b]
-	if limited && !r.known && round >= leastRounds && round < limit && time.Since(began) > share {
-		limit = max(round, r.begun[b])
-		r.played, r.of, r.known = limit, b.Count, true
+	if limited && !r.isFixed && round >= minRounds && round < limit && time.Since(began) > share {
+		limit = max(round, r.starts[b])
+		r.count, r.total, r.isFixed = limit, b.Count, true
 	}
 	if round >= limit {
 		return false
 	}
-	r.begun[b] = max(r.begun[b], round+1)
+	r.starts[b] = max(r.starts[b], round+1)
 	return true
 }
 
-// over records that a block has been played.
-func (r *rounds) over(b *scenarios.Block) {
+// end records that a block has been played.
+func (r *rounds) end(b *scenarios.Block) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.begun, b)
+	delete(r.starts, b)
 	if _, limited := r.share[b]; limited {
-		r.known = true
+		r.isFixed = true
 	}
 }

@@ -12,10 +12,10 @@ import (
 
 // roundsOf plays a block whose rounds take a time each, and returns how many it had.
 func roundsOf(r *rounds, b *scenarios.Block, each time.Duration) (n int) {
-	for began := time.Now(); r.more(b, n, began); n++ {
+	for began := time.Now(); r.hasNext(b, n, began); n++ {
 		time.Sleep(each)
 	}
-	r.over(b)
+	r.end(b)
 	return n
 }
 
@@ -57,12 +57,12 @@ func TestWorkersOfASlowServerPlayTheSameRounds(t *testing.T) {
 	b := &scenarios.Block{Kind: scenarios.Repeat, Count: 40, By: 2, Steps: make([]scenarios.Step, 2)}
 	synctest.Test(t, func(t *testing.T) {
 		r, began := newRounds(&scenarios.Script{Steps: []scenarios.Step{b}}, true), time.Now()
-		assert.True(t, r.more(b, 0, began))
-		assert.True(t, r.more(b, 9, began), "a worker that is quicker")
+		assert.True(t, r.hasNext(b, 0, began))
+		assert.True(t, r.hasNext(b, 9, began), "a worker that is quicker")
 		time.Sleep(time.Hour)
-		assert.True(t, r.more(b, 6, began))
-		assert.True(t, r.more(b, 8, began))
-		assert.False(t, r.more(b, 10, began))
-		assert.False(t, r.more(b, 11, began))
+		assert.True(t, r.hasNext(b, 6, began))
+		assert.True(t, r.hasNext(b, 8, began))
+		assert.False(t, r.hasNext(b, 10, began))
+		assert.False(t, r.hasNext(b, 11, began))
 	})
 }

@@ -8,9 +8,9 @@ import "sync"
 type service string
 
 const (
-	opening   service = "(a connection)" // it can be opened
-	greets    service = "(a greeting)"   // the server sends the first message
-	welcoming service = "(a welcome)"    // the engine's introduction is answered
+	connService     service = "(a connection)" // it can be opened
+	greetingService service = "(a greeting)"   // the server sends the first message
+	welcomeService  service = "(a welcome)"    // the engine's introduction is answered
 )
 
 // services lists what a server has done at least once, and what probes have asked for
@@ -20,44 +20,44 @@ type services struct {
 	done map[service]bool // false: a probe has failed at it
 }
 
-func (s *services) note(what service) { s.set(what, true) }
+func (s *services) note(name service) { s.set(name, true) }
 
 // set records how a service went, unless it was provided before; it reports whether it was.
-func (s *services) set(what service, done bool) (before bool) {
+func (s *services) set(name service, done bool) (before bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.done == nil {
 		s.done = map[service]bool{}
 	}
-	before = s.done[what]
-	s.done[what] = before || done
+	before = s.done[name]
+	s.done[name] = before || done
 	return before
 }
 
-// failed records that a probe failed at a service; it reports whether the server has
+// noteFailure records that a probe failed at a service; it reports whether the server has
 // never provided it.
-func (s *services) failed(what service) bool { return !s.set(what, false) }
+func (s *services) noteFailure(name service) bool { return !s.set(name, false) }
 
-// failedBefore reports whether a probe has failed at a service that the server has still
+// hasFailed reports whether a probe has failed at a service that the server has still
 // never provided. Another probe would cost each check a timeout, and show nothing.
-func (s *services) failedBefore(what service) bool {
+func (s *services) hasFailed(name service) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	done, asked := s.done[what]
-	return asked && !done
+	done, ok := s.done[name]
+	return ok && !done
 }
 
-func (s *services) known(what service) bool {
+func (s *services) hasServed(name service) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.done[what]
+	return s.done[name]
 }
 
 // unservedError is a probe that got no answer.
 type unservedError struct {
-	what  service // that failed
-	words string
-	ended bool // the server ended the connection, which it had accepted, without a greeting
+	service  service // that failed
+	words    string
+	endsConn bool // the server ended the connection, which it had accepted, without a greeting
 }
 
 func (e *unservedError) Error() string { return e.words }

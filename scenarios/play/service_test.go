@@ -59,10 +59,10 @@ func TestWhatServedAndDoesNotIsDead(t *testing.T) {
 	for name, silent := range map[string]string{"HELLO": "HELLO", "BEAT": "BEAT"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var over atomic.Bool
+			var isOver atomic.Bool
 			r := &rogue{talk: conversing(func(line string) (string, bool) {
-				over.CompareAndSwap(false, strings.HasPrefix(line, "PUSH"))
-				if over.Load() && (strings.HasPrefix(line, "PUSH") || strings.HasPrefix(line, silent)) {
+				isOver.CompareAndSwap(false, strings.HasPrefix(line, "PUSH"))
+				if isOver.Load() && (strings.HasPrefix(line, "PUSH") || strings.HasPrefix(line, silent)) {
 					return "", true
 				}
 				return "+OK\r\n", line != "END"
@@ -73,12 +73,12 @@ func TestWhatServedAndDoesNotIsDead(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r.serve(t)
 				peers := new(play.PeerStats)
-				time.AfterFunc(5*play.DefaultTimeout/2, play.NewConnCounter(peers).Opened().Over)
+				time.AfterFunc(5*play.DefaultTimeout/2, play.NewConnCounter(peers).Opened().End)
 				player := &play.Player{Target: r, Meter: new(machine.Meter), Peers: peers}
 				run := player.Play(t.Context(), script, "fwp-test-0001")
 				assert.Equal(t, "3 matched\n5 mismatched\ndead\n", outcomes(run))
 				assert.Contains(t, run.NotServing, silent)
-				assert.Equal(t, 2, run.OpenThen)
+				assert.Equal(t, 2, run.OpenConns)
 			})
 		})
 	}
@@ -97,18 +97,18 @@ func TestALimitOfConnectionsThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var open atomic.Int32
+			var conns atomic.Int32
 			r := &rogue{talk: func(n int, c net.Conn) {
-				if open.Add(1); open.Load() > 1 {
+				if conns.Add(1); conns.Load() > 1 {
 					beyond(c)
 				} else {
 					refusing(n, c)
 				}
-				open.Add(-1)
+				conns.Add(-1)
 			}}
 			playOn(t, r, script, func(t *testing.T, r *play.Run) {
 				limited := name == "turns away"
-				assert.Equal(t, limited, r.Refused != nil)
+				assert.Equal(t, limited, r.Refusal != nil)
 				assert.Equal(t, limited, r.NotServing == "")
 			})
 		})
@@ -220,7 +220,7 @@ func TestTheQuestionIsAnotherWorkers(t *testing.T) {
 					mu.Lock()
 					defer mu.Unlock()
 					verb, _, _ := strings.Cut(line, " ")
-					if _, rest, is := strings.Cut(line, `"wid":"`); is {
+					if _, rest, ok := strings.Cut(line, `"wid":"`); ok {
 						wid, _, _ = strings.Cut(rest, `"`)
 					}
 					switch {

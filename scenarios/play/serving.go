@@ -16,18 +16,18 @@ import (
 // probe checks that the server serves after a line that provoked an error or a close: on
 // a new connection, and on the old one where it must still be open.
 func (th *thread) probe(ctx context.Context, c *conn, e *scenarios.Expect, a session.Received) error {
-	provoked := a.Ending != scenarios.Open || a.Whole() && th.grammar().Refused(a.Message)
-	if !provoked || c.excused.Load() && c.Status().Phase != session.Over {
+	provoked := a.Ending != scenarios.Open || a.IsComplete() && th.grammar().IsRefusal(a.Message)
+	if !provoked || c.isExcused.Load() && c.Status().Phase != session.Ended {
 		return nil
 	}
-	fresh, serving := th.serving(ctx, c)
+	hasServed, serving := th.serving(ctx, c)
 	if ctx.Err() != nil {
-		return interrupted(ctx, e)
+		return interruptError(ctx, e)
 	}
 	if !serving {
 		return errStop
 	}
-	if a.Ending != scenarios.Open || c.Status().Owed > 0 || c.Status().Phase != session.Serving || !fresh {
+	if a.Ending != scenarios.Open || c.Status().OwedMessages > 0 || c.Status().Phase != session.Serving || !hasServed {
 		return nil
 	}
 	return th.probeSame(ctx, c, e, a)
@@ -37,9 +37,9 @@ func (th *thread) probe(ctx context.Context, c *conn, e *scenarios.Expect, a ses
 // a connection that a rejected command must have left as it was. A producer's connection
 // may be closed at any time. If it was this question that was refused, it decides nothing.
 func (th *thread) probeSame(ctx context.Context, c *conn, e *scenarios.Expect, refusal session.Received) error {
-	if a, came := c.Waiting(); came && a.Ending == scenarios.Open && a.Broken == nil {
-		if th.turnedAway(c, a) {
-			return th.unsure(e, e.Pos, e.Marks, e.Expected(), *c.unjudged)
+	if a, ok := c.Poll(); ok && a.Ending == scenarios.Open && a.Broken == nil {
+		if th.isTurnedAway(c, a) {
+			return th.stopUnsure(e, e.Pos, e.Marks, e.Expected(), *c.unjudged)
 		}
 		th.breachOn(c, e.Pos, a, scenarios.Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 		return errStop
@@ -49,13 +49,13 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *scenarios.Expect, r
 	if err != nil {
 		return th.fail(e, "a command to send", err.Error())
 	}
-	if c.unserved = c.unserved || bytes.Equal(bytes.TrimSpace(refusal.Asked), bytes.TrimSpace(command)); c.unserved {
+	if c.isUnserved = c.isUnserved || bytes.Equal(bytes.TrimSpace(refusal.Command), bytes.TrimSpace(command)); c.isUnserved {
 		return nil // whether that refusal is right is for the script
 	}
 	th.rec.question(c.name, question)
 	a, err := c.Aside(ctx, command)
 	if err != nil {
-		return interrupted(ctx, e)
+		return interruptError(ctx, e)
 	}
 	return th.judgeProbe(ctx, c, e, a, command)
 }
@@ -65,20 +65,20 @@ func (th *thread) judgeProbe(
 	ctx context.Context, c *conn, e *scenarios.Expect, a session.Received, question []byte,
 ) error {
 	switch {
-	case th.trailed(c, e.Pos, a):
-	case a.Ending != scenarios.Open && c.role != scenarios.Consumer, th.served(a):
+	case th.noteTrailing(c, e.Pos, a):
+	case a.Ending != scenarios.Open && c.role != scenarios.Consumer, th.isServed(a):
 		return nil
-	case a.Coming:
-		return th.unsure(e, e.Pos, e.Marks, e.Expected(), doubt{"", false, a.String()})
-	case unread(a):
-		return th.unsure(e, e.Pos, e.Marks, e.Expected(), doubt{"", false, a.String()})
+	case a.IsArriving:
+		return th.stopUnsure(e, e.Pos, e.Marks, e.Expected(), doubt{"", false, a.String()})
+	case isBeyondLimit(a):
+		return th.stopUnsure(e, e.Pos, e.Marks, e.Expected(), doubt{"", false, a.String()})
 	case a.Broken != nil, a.Pending != "":
-		th.broken(c, e.Pos, a)
+		th.noteBroken(c, e.Pos, a)
 	case a.GaveUp:
-		th.unanswered(c, e.Pos, a)
+		th.noteUnanswered(c, e.Pos, a)
 	case a.Ending != scenarios.Open:
-		th.lost(c, e.Pos, a)
-	case !th.stateLost(ctx, c, question):
+		th.noteEnd(c, e.Pos, a)
+	case !th.hasLostState(ctx, c, question):
 		return nil
 	default:
 		th.breachOn(c, e.Pos, a, scenarios.Breach{Kind: scenarios.StateLost,
@@ -87,22 +87,22 @@ func (th *thread) judgeProbe(
 	return errStop
 }
 
-// stateLost reports whether a refusal of the question is about the connection: one of the same client is served it, and
+// hasLostState reports whether a refusal of the question is about the connection: one of the same client is served it, and
 // the connection itself is refused it again. A server that knows the client that greeted last alone would serve it now.
-func (th *thread) stateLost(ctx context.Context, c *conn, question []byte) bool {
+func (th *thread) hasLostState(ctx context.Context, c *conn, question []byte) bool {
 	if c.role != scenarios.Consumer {
 		return true
 	}
-	as := &asking{role: c.role, hello: c.hello, scope: th.scope}
-	if served, err := th.askServing(ctx, th.Timeout, as); err == nil && !served {
+	as := &probeClient{role: c.role, hello: c.hello, scope: th.scope}
+	if isServed, err := th.askServing(ctx, th.Timeout, as); err == nil && !isServed {
 		return false
 	}
 	a, err := c.Aside(ctx, question)
-	return err != nil || !th.served(a)
+	return err != nil || !th.isServed(a)
 }
 
-// asking is how a connection introduces itself that checks whether the server serves.
-type asking struct {
+// probeClient is how a connection introduces itself that checks whether the server serves.
+type probeClient struct {
 	role  scenarios.Role
 	hello *scenarios.Object
 	scope *scenarios.Scope
@@ -110,13 +110,13 @@ type asking struct {
 
 // askingLike returns one in the role of a connection, which may be nil for any. A consumer is a client of its own: that
 // it leaves must mean nothing to those of the script.
-func (th *thread) askingLike(like *conn) *asking {
+func (th *thread) askingLike(like *conn) *probeClient {
 	if like != nil && like.role != scenarios.Consumer {
-		return &asking{role: scenarios.Producer, scope: th.scope}
+		return &probeClient{role: scenarios.Producer, scope: th.scope}
 	}
-	own := th.scope.Child() // Consumer, whose question asks least of a server
-	own.OwnClient(th.grammar())
-	return &asking{role: scenarios.Consumer, scope: own}
+	scope := th.scope.Child() // Consumer, whose question asks least of a server
+	scope.RenewClient(th.grammar())
+	return &probeClient{role: scenarios.Consumer, scope: scope}
 }
 
 // serving checks on a new connection. A server that fails at the first try may be at its
@@ -125,53 +125,53 @@ func (th *thread) askingLike(like *conn) *asking {
 // provided does not count as lost.
 func (th *thread) serving(ctx context.Context, like *conn) (served, serving bool) {
 	got, err := th.awaitServing(ctx, th.Timeout, like)
-	if err == nil && !got.down.IsZero() {
-		th.Peers.wasDown(Outage{got.down, time.Now()})
+	if err == nil && !got.downSince.IsZero() {
+		th.Peers.addOutage(Outage{got.downSince, time.Now()})
 	}
 	if err == nil || ctx.Err() != nil {
-		return got.served, true
+		return got.hasServed, true
 	}
-	if th.neverProvided(err) && !th.gone() {
+	if th.isUnprovided(err) && !th.hasEnded() {
 		th.rec.remark("", err.Error()+"; this server has not served any connection yet")
 		return false, true
 	}
 	th.rec.remark("", "the server does not serve a new connection: "+err.Error())
 	th.mu.Lock()
 	defer th.mu.Unlock()
-	unserved, is := errors.AsType[*unservedError](err)
-	th.notServing, th.openThen, th.refusing = err.Error(), got.amid, is && unserved.ended
+	unserved, ok := errors.AsType[*unservedError](err)
+	th.notServing, th.openConns, th.isRefusing = err.Error(), got.openConns, ok && unserved.endsConn
 	return false, false
 }
 
-// neverProvided reports whether a probe failed at a service that the server has never
+// isUnprovided reports whether a probe failed at a service that the server has never
 // provided.
-func (th *thread) neverProvided(err error) bool {
-	unserved, is := errors.AsType[*unservedError](err)
-	return is && th.Peers.seen.failed(unserved.what)
+func (th *thread) isUnprovided(err error) bool {
+	unserved, ok := errors.AsType[*unservedError](err)
+	return ok && th.Peers.services.noteFailure(unserved.service)
 }
 
-// awaited is what awaitServing learned of a server.
-type awaited struct {
-	served bool      // a question was served
-	amid   int       // connections that were open before the last try
-	down   time.Time // when it first let no connection in although none was open; zero if it always did
+// probeResult is what awaitServing learned of a server.
+type probeResult struct {
+	hasServed bool      // a question was served
+	openConns int       // connections that were open before the last try
+	downSince time.Time // when it first let no connection in although none was open; zero if it always did
 }
 
 // awaitServing checks on new connections until one is answered. It begins no more once the time is over, or the process
 // of the server has ended. A slow server gets the time to answer, and one that has never provided a service is not
 // asked for it twice.
-func (th *thread) awaitServing(ctx context.Context, limit time.Duration, like *conn) (got awaited, err error) {
+func (th *thread) awaitServing(ctx context.Context, limit time.Duration, like *conn) (got probeResult, err error) {
 	const longest = 500 * time.Millisecond
 	begin := time.Now()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, longest) {
-		tried := time.Now()
-		got.amid = th.Peers.Open()
-		got.served, err = th.askServing(ctx, th.Timeout, th.askingLike(like))
+		start := time.Now()
+		got.openConns = th.Peers.OpenConns()
+		got.hasServed, err = th.askServing(ctx, th.Timeout, th.askingLike(like))
 		switch {
-		case err == nil || time.Since(begin) > limit+th.Meter.Excuse(begin) || th.neverProvided(err), th.gone():
+		case err == nil || time.Since(begin) > limit+th.Meter.Excuse(begin) || th.isUnprovided(err), th.hasEnded():
 			return got, err
-		case got.down.IsZero() && got.amid == 0:
-			got.down = tried
+		case got.downSince.IsZero() && got.openConns == 0:
+			got.downSince = start
 		}
 		if !machine.Sleep(ctx, pause) {
 			return got, err
@@ -179,45 +179,45 @@ func (th *thread) awaitServing(ctx context.Context, limit time.Duration, like *c
 	}
 }
 
-// gone reports whether it is in vain to ask again.
-func (th *thread) gone() bool { return th.Gone != nil && th.Gone() }
+// hasEnded reports whether it is in vain to ask again.
+func (th *thread) hasEnded() bool { return th.HasEnded != nil && th.HasEnded() }
 
 // Serves checks on a new connection whether the target serves, as a play does after an error. It waits for each
 // reply no longer than the timeout. The error is the reason why it does not, or that of a ctx which is done.
 func (p *Player) Serves(ctx context.Context, d scenarios.Dialect) error {
-	th := p.asking(d)
+	th := p.probeThread(d)
 	_, err := th.askServing(ctx, th.Timeout, th.askingLike(nil))
 	return err
 }
 
-// Lost returns why the target serves no more, although it is asked until the timeout is over; empty if it serves, or
+// DeadReason returns why the target serves no more, although it is asked until the timeout is over; empty if it serves, or
 // never did.
-func (p *Player) Lost(ctx context.Context, d scenarios.Dialect) string {
-	th := p.asking(d)
+func (p *Player) DeadReason(ctx context.Context, d scenarios.Dialect) string {
+	th := p.probeThread(d)
 	_, err := th.awaitServing(ctx, th.Timeout, nil)
-	if err == nil || ctx.Err() != nil || th.neverProvided(err) && !th.gone() {
+	if err == nil || ctx.Err() != nil || th.isUnprovided(err) && !th.hasEnded() {
 		return ""
 	}
 	return err.Error()
 }
 
-// asking returns a thread that plays nothing, and can only ask.
-func (p *Player) asking(d scenarios.Dialect) *thread {
+// probeThread returns a thread that plays nothing, and can only ask.
+func (p *Player) probeThread(d scenarios.Dialect) *thread {
 	th := &thread{play: &play{Player: *p, script: &scenarios.Script{Dialect: d}}, scope: scenarios.NewScope("fwp-serving")}
 	th.Timeout, th.Meter = cmp.Or(p.Timeout, DefaultTimeout), cmp.Or(th.Meter, new(machine.Meter))
 	return th
 }
 
-// served reports whether a question was answered with something else than a refusal.
-func (th *thread) served(a session.Received) bool {
-	return a.Whole() && !th.grammar().Refused(a.Message)
+// isServed reports whether a question was answered with something else than a refusal.
+func (th *thread) isServed(a session.Received) bool {
+	return a.IsComplete() && !th.grammar().IsRefusal(a.Message)
 }
 
 // askServing asks once, on a new connection. It reports whether its question is served; false without an error means
 // that the server serves and cannot be asked. A server serves if it answers anything:
 // whether the answer is right is for the checks. What it does not answer, or that it lets no
 // connection in, is an [unservedError].
-func (th *thread) askServing(ctx context.Context, timeout time.Duration, as *asking) (served bool, err error) {
+func (th *thread) askServing(ctx context.Context, timeout time.Duration, as *probeClient) (served bool, err error) {
 	p := &play{
 		Player: Player{Target: th.Target, Password: th.Password, Timeout: timeout, Meter: th.Meter, Peers: th.Peers},
 		script: th.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: as.scope,
@@ -233,22 +233,22 @@ func (th *thread) askServing(ctx context.Context, timeout time.Duration, as *ask
 		return false, err
 	}
 	question := th.dialect().Question(c.role, c.state)
-	if th.Peers.seen.failedBefore(service(th.grammar().VerbOf(question))) {
+	if th.Peers.services.hasFailed(service(th.grammar().VerbOf(question))) {
 		return false, nil
 	}
 	a, err := inner.inquire(ctx, c, question)
 	if err != nil {
 		return false, err
 	}
-	return th.served(a), nil
+	return th.isServed(a), nil
 }
 
 // introduceProbe introduces a connection that checks whether the server serves. It
 // returns false where it does and there is nothing more to ask.
 func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err error) {
 	var a session.Received
-	if greeted := c.Status().Owed == 0; !greeted {
-		if th.Peers.seen.failedBefore(greets) {
+	if greeted := c.Status().OwedMessages == 0; !greeted {
+		if th.Peers.services.hasFailed(greetingService) {
 			return false, nil
 		}
 		_, opened := c.LastWrite()
@@ -260,10 +260,10 @@ func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err e
 	hello, ok := th.dialect().Hello(c.role, c.state)
 	switch {
 	case a.Ending != scenarios.Open:
-		return false, &unservedError{what: greets, words: th.unwelcome("", a).Error(), ended: true}
-	case a.Whole() && th.grammar().Refused(a.Message): // it serves, and is at its limit of connections
+		return false, &unservedError{service: greetingService, words: th.greetingError("", a).Error(), endsConn: true}
+	case a.IsComplete() && th.grammar().IsRefusal(a.Message): // it serves, and is at its limit of connections
 		return false, nil
-	case ok && hello.Locked && th.Password == "", th.Peers.seen.failedBefore(welcoming), !ok:
+	case ok && hello.Locked && th.Password == "", th.Peers.services.hasFailed(welcomeService), !ok:
 		return false, nil
 	case hello.Words == "":
 		return true, nil
@@ -273,7 +273,7 @@ func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err e
 	if unable || errors.Is(err, errUnwelcome) {
 		return false, nil
 	} else if err != nil {
-		return false, &unservedError{what: welcoming, words: err.Error()}
+		return false, &unservedError{service: welcomeService, words: err.Error()}
 	}
 	return true, nil
 }
@@ -281,7 +281,7 @@ func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err e
 // port names the port of workers, where they have one of their own; empty for any other.
 func (th *thread) port(r scenarios.Role) string {
 	_, opens := th.dialect().(scenarios.Opener) // connections of other protocols are alike
-	if _, has := th.Target.(BackendTarget); has && opens && r == scenarios.Consumer {
+	if _, ok := th.Target.(BackendTarget); ok && opens && r == scenarios.Consumer {
 		return "the port for workers: "
 	}
 	return ""
@@ -292,19 +292,19 @@ func (th *thread) port(r scenarios.Role) string {
 func (th *thread) askUngreeted(ctx context.Context, c *conn) error {
 	hello, _ := th.dialect().Hello(scenarios.Producer, c.state)
 	if hello.Words == "" {
-		return &unservedError{what: greets, words: th.port(c.role) + "no greeting on a new connection"}
+		return &unservedError{service: greetingService, words: th.port(c.role) + "no greeting on a new connection"}
 	}
 	line, err := th.renderer().Hello(c.state, hello, c.hello)
 	if err != nil {
 		return err
 	}
 	_, err = th.inquire(ctx, c, line)
-	if unserved, is := errors.AsType[*unservedError](err); is {
-		unserved.what = greets
+	if unserved, ok := errors.AsType[*unservedError](err); ok {
+		unserved.service = greetingService
 		unserved.words = fmt.Sprintf("no %s on a new connection, and no answer to %s", th.grammar().Greeting,
 			th.grammar().VerbOf(line))
 	} else if err == nil {
-		th.Peers.seen.note(welcoming)
+		th.Peers.services.note(welcomeService)
 	}
 	return err
 }
@@ -312,15 +312,15 @@ func (th *thread) askUngreeted(ctx context.Context, c *conn) error {
 // inquire sends a question and returns the answer.
 func (th *thread) inquire(ctx context.Context, c *conn, line string) (session.Received, error) {
 	verb := th.grammar().VerbOf(line)
-	asked := service(verb)
+	name := service(verb)
 	command, err := th.grammar().Encode(line)
 	if err != nil {
 		return session.Received{}, err
 	}
 	a, err := c.Ask(ctx, command)
 	if err != nil || a.Ending != scenarios.Open || a.GaveUp && a.Pending == "" {
-		return a, &unservedError{what: asked, words: th.port(c.role) + verb + " on a new connection gets no reply"}
+		return a, &unservedError{service: name, words: th.port(c.role) + verb + " on a new connection gets no reply"}
 	}
-	th.Peers.seen.note(asked)
+	th.Peers.services.note(name)
 	return a, nil
 }

@@ -60,9 +60,9 @@ func crowded() map[string]string {
 // because a play must come to its end whatever happens.
 func TestManyLanesOnServersThatFail(t *testing.T) {
 	t.Parallel()
-	for what, wrong := range wrongs() {
+	for kind, wrong := range wrongs() {
 		for name, script := range crowded() {
-			t.Run(what+" to "+name, func(t *testing.T) {
+			t.Run(kind+" to "+name, func(t *testing.T) {
 				t.Parallel()
 				s, err := scenarios.Parse(fwpscript.Dialect{}, name, []byte(script))
 				require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestManyLanesOnServersThatFail(t *testing.T) {
 					r := (&play.Player{Target: target, Meter: new(machine.Meter)}).Play(t.Context(), s, "fwp-test-0001")
 					assert.NoError(t, r.Err)
 					assert.Less(t, r.Took, 10*time.Minute)
-					if what == "nothing" {
+					if kind == "nothing" {
 						assert.True(t, r.Complete(), outcomes(r))
 					}
 				})

@@ -14,32 +14,32 @@ import (
 // one for each worker.
 type thread struct {
 	*play
-	scope *scenarios.Scope
-	own   *ownConn                         // of the thread's unnamed connection, if it has one of its own
-	trial func(s scenarios.Step, r Result) // takes the results instead of the play, inside eventually
-	block *scenarios.Block
+	scope   *scenarios.Scope
+	ownConn *ownConn                         // of the thread's unnamed connection, if it has one of its own
+	trial   func(s scenarios.Step, r Result) // takes the results instead of the play, inside eventually
+	block   *scenarios.Block
 }
 
 // ownConn is the connection of a worker, which may be replaced.
 type ownConn struct{ c *conn }
 
-// interrupted is the error of a play whose ctx is done.
-func interrupted(ctx context.Context, s scenarios.Step) error {
+// interruptError is the error of a play whose ctx is done.
+func interruptError(ctx context.Context, s scenarios.Step) error {
 	return fmt.Errorf("line %d: %w", s.Place().Line, context.Cause(ctx))
 }
 
-// mine returns the connections that no other thread uses at the same time.
-func (th *thread) mine() []*conn {
-	if th.own != nil {
-		return []*conn{th.own.c}
+// ownConns returns the connections that no other thread uses at the same time.
+func (th *thread) ownConns() []*conn {
+	if th.ownConn != nil {
+		return []*conn{th.ownConn.c}
 	}
-	return th.open()
+	return th.namedConns()
 }
 
 func (th *thread) steps(ctx context.Context, steps []scenarios.Step) error {
 	for i, s := range steps {
 		if ctx.Err() != nil {
-			return interrupted(ctx, s)
+			return interruptError(ctx, s)
 		}
 		if _, sends := s.(*scenarios.Send); sends {
 			th.keepAlive(ctx) // a script can be busy for as long as another one waits
@@ -104,9 +104,9 @@ func (th *thread) renderer() *scenarios.Renderer {
 }
 
 // idle waits until a moment, and keeps the consumers alive meanwhile.
-func (th *thread) idle(ctx context.Context, until time.Time) error {
+func (th *thread) idle(ctx context.Context, deadline time.Time) error {
 	for {
-		pause := min(time.Until(until), time.Second)
+		pause := min(time.Until(deadline), time.Second)
 		if pause <= 0 {
 			return nil
 		}
@@ -129,7 +129,7 @@ func pauseBetween(s *scenarios.Send) time.Duration {
 // listeners returns the connections on which nothing may be received.
 func (th *thread) listeners(ctx context.Context, s *scenarios.Silence) ([]*conn, error) {
 	if len(s.Conns) == 0 {
-		return th.mine(), nil
+		return th.ownConns(), nil
 	}
 	var conns []*conn
 	for _, name := range s.Conns {

@@ -8,9 +8,9 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// gathered is what was received for the lines of an unordered block: for each line the
+// gathering is what was received for the lines of an unordered block: for each line the
 // next message of its connection.
-type gathered struct {
+type gathering struct {
 	lines    []*scenarios.Expect
 	conns    []*conn
 	received []session.Received
@@ -34,7 +34,7 @@ func (th *thread) unordered(ctx context.Context, b *scenarios.Block) error {
 		}
 		if res.Outcome != Matched {
 			stop = errStop
-			th.ifSilent(ctx, c, e, a, &res)
+			th.checkSilent(ctx, c, e, a, &res)
 		}
 		th.note(e, res)
 		if results[i] = res; stop != nil {
@@ -54,8 +54,8 @@ func (th *thread) unordered(ctx context.Context, b *scenarios.Block) error {
 }
 
 // gather waits for the messages.
-func (th *thread) gather(ctx context.Context, b *scenarios.Block) (*gathered, error) {
-	g := new(gathered)
+func (th *thread) gather(ctx context.Context, b *scenarios.Block) (*gathering, error) {
+	g := new(gathering)
 	for _, s := range b.Steps {
 		e, ok := s.(*scenarios.Expect)
 		if !ok {
@@ -67,7 +67,7 @@ func (th *thread) gather(ctx context.Context, b *scenarios.Block) (*gathered, er
 		}
 		a := th.await(ctx, c, e)
 		if ctx.Err() != nil && a.GaveUp {
-			return nil, interrupted(ctx, e)
+			return nil, interruptError(ctx, e)
 		}
 		g.lines, g.conns, g.received = append(g.lines, e), append(g.conns, c), append(g.received, a)
 	}
@@ -76,7 +76,7 @@ func (th *thread) gather(ctx context.Context, b *scenarios.Block) (*gathered, er
 
 // assign gives each line a received message of its own that matches it. If there is no such order, as many lines have
 // one as can, the earlier ones first.
-func (th *thread) assign(g *gathered) []int {
+func (th *thread) assign(g *gathering) []int {
 	fits := make([][]bool, len(g.lines))
 	for i, e := range g.lines {
 		fits[i] = make([]bool, len(g.received))
@@ -84,22 +84,22 @@ func (th *thread) assign(g *gathered) []int {
 			fits[i][j] = th.attempt().judge(g.conns[j], e, g.received[j]).Outcome == Matched
 		}
 	}
-	most, all := matching(fits)
+	count, all := matching(fits)
 	if !all { // the search would take very long
-		return most
+		return count
 	}
 	if order := th.attempt().search(g, fits, nil); order != nil {
 		return order
 	}
-	return most
+	return count
 }
 
 // attempt returns a thread whose bindings do not last.
-func (th *thread) attempt() *thread { return th.with(th.scope.Attempt(), th.block) }
+func (th *thread) attempt() *thread { return th.withScope(th.scope.Attempt(), th.block) }
 
 // search continues an order, depth first; the values that names get on the way matter
 // too.
-func (th *thread) search(g *gathered, fits [][]bool, order []int) []int {
+func (th *thread) search(g *gathering, fits [][]bool, order []int) []int {
 	i := len(order)
 	if i == len(g.lines) {
 		return order
@@ -128,7 +128,7 @@ func matching(fits [][]bool) (order []int, all bool) {
 				continue
 			}
 			tried[j] = true
-			if other, taken := lineOf[j]; !taken || place(other, tried) {
+			if other, ok := lineOf[j]; !ok || place(other, tried) {
 				lineOf[j] = i
 				return true
 			}
@@ -143,7 +143,7 @@ func matching(fits [][]bool) (order []int, all bool) {
 		order[i] = j
 	}
 	for j := range fits {
-		if _, taken := lineOf[j]; !taken {
+		if _, ok := lineOf[j]; !ok {
 			order[slices.Index(order, -1)] = j
 		}
 	}

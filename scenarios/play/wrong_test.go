@@ -17,15 +17,17 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// knowing is an observer that knows of everything received behind the greetings that it breaks a clause.
-type knowing struct{ clause string }
+// knowingObserver is an observer that knows of everything received behind the greetings that it breaks a clause.
+type knowingObserver struct{ clause string }
 
-func (k knowing) Dialed(string) session.Observer                { return k }
-func (k knowing) Operated(scenarios.Need, string, string)       {}
-func (k knowing) Sent([]byte, time.Time)                        {}
-func (k knowing) Received(session.Received)                     {}
-func (k knowing) Ended(session.Ending)                          {}
-func (k knowing) Wrong(string, time.Time) (clause, what string) { return k.clause, "another job" }
+func (k knowingObserver) Dialed(string) session.Observer          { return k }
+func (k knowingObserver) Operated(scenarios.Need, string, string) {}
+func (k knowingObserver) Sent([]byte, time.Time)                  {}
+func (k knowingObserver) Received(session.Received)               {}
+func (k knowingObserver) Ended(session.Ending)                    {}
+func (k knowingObserver) BrokenClause(string, time.Time) (clause, got string) {
+	return k.clause, "another job"
+}
 
 // What is wrong whatever a line expects decides nothing for the clauses of the line, unless they are what it breaks. An
 // order that the law allows is as good as the reply that a line expects, since a server may give it at any time, and
@@ -57,7 +59,7 @@ func TestWhatTheLawSaysOfAReply(t *testing.T) {
 				p := &peer{answers: map[string]string{"BEAT": test.beat + "\r\n", "FETCH": test.fetch + "\r\n"}}
 				p.serve(t)
 				player := &play.Player{
-					Target: p, Password: "secret", Meter: new(machine.Meter), Observer: knowing{test.clause},
+					Target: p, Password: "secret", Meter: new(machine.Meter), Observer: knowingObserver{test.clause},
 				}
 				assert.Equal(t, test.want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
 			})
@@ -70,10 +72,10 @@ func TestWhatTheLawSaysOfAReply(t *testing.T) {
 func TestEventuallyBehindAnOrder(t *testing.T) {
 	t.Parallel()
 	const (
-		mine  = "$14\r\n" + `{"jid":"mine"}` + "\r\n"
-		none  = "$-1\r\n"
-		its   = "$13\r\n" + `{"jid":"its"}` + "\r\n"
-		block = consumer + "eventually\n  clause FWP-WU-03\n  C: FETCH\n  S: ${\"jid\":\"mine\"}\nend\n"
+		mine   = "$14\r\n" + `{"jid":"mine"}` + "\r\n"
+		none   = "$-1\r\n"
+		itsJob = "$13\r\n" + `{"jid":"its"}` + "\r\n"
+		block  = consumer + "eventually\n  clause FWP-WU-03\n  C: FETCH\n  S: ${\"jid\":\"mine\"}\nend\n"
 	)
 	ordered := strings.Replace(block, "eventually\n", "C: BEAT {\"wid\":\"$wid\"}\nS: +OK\neventually\n", 1)
 	for name, test := range map[string]struct {
@@ -85,8 +87,8 @@ func TestEventuallyBehindAnOrder(t *testing.T) {
 		"it comes later":             {ordered, []string{none, "-ERR quiet\r\n", mine}, none, "3 matched\n7 matched\n"},
 		"it does not come":           {ordered, nil, none, "3 matched\n7 unsure\n"},
 		"it is refused":              {ordered, nil, "-ERR quiet\r\n", "3 matched\n7 unsure\n"},
-		"another came, and an order": {block, []string{its}, none, "5 unsure\n"},
-		"another one comes":          {ordered, []string{its}, mine, "3 matched\n7 unsure\n"},
+		"another came, and an order": {block, []string{itsJob}, none, "5 unsure\n"},
+		"another one comes":          {ordered, []string{itsJob}, mine, "3 matched\n7 unsure\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +97,7 @@ func TestEventuallyBehindAnOrder(t *testing.T) {
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				p.serve(t)
-				player := &play.Player{Target: p, Password: "secret", Meter: new(machine.Meter), Observer: knowing{}}
+				player := &play.Player{Target: p, Password: "secret", Meter: new(machine.Meter), Observer: knowingObserver{}}
 				assert.Equal(t, test.want, outcomes(player.Play(t.Context(), s, "fwp-test-0001")))
 			})
 		})
@@ -185,7 +187,7 @@ func TestAnErrorBehindTheAnswerToHello(t *testing.T) {
 			t.Parallel()
 			playOn(t, from(test.first), test.script, func(t *testing.T, r *play.Run) {
 				assert.Equal(t, test.want, strings.ReplaceAll(outcomes(r), "dead\n", ""))
-				assert.Equal(t, test.first == 2, r.Refused != nil && r.Refused.Own == 1)
+				assert.Equal(t, test.first == 2, r.Refusal != nil && r.Refusal.OwnConns == 1)
 			})
 		})
 	}

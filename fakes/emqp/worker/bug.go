@@ -36,9 +36,9 @@ func at(p Point, commands ...string) func(*Event) bool {
 	}
 }
 
-// on returns a hook that acts at one point, on some commands if any is named.
-func on(p Point, act func(*Event), commands ...string) func(*Event) {
-	return catalogue.On(at(p, commands...), act)
+// actAt returns a hook that acts at one point, on some commands if any is named.
+func actAt(p Point, act func(*Event), commands ...string) func(*Event) {
+	return catalogue.ActIf(at(p, commands...), act)
 }
 
 // frame returns a step that replaces a frame.
@@ -59,46 +59,46 @@ const (
 )
 
 var frameBugs = []Bug{
-	bug("another-version", on(Sending, frame(atVersion, "eMQP/1.1"))),
-	bug("command-lower-case", on(Sending, frame(atCommand, "ready"), emqp.READY)),
-	bug("empty-frame-missing", on(Sending, func(e *Event) { e.Frames = e.Frames[1:] }, emqp.HEARTBEAT)),
+	bug("another-version", actAt(Sending, frame(atVersion, "eMQP/1.1"))),
+	bug("command-lower-case", actAt(Sending, frame(atCommand, "ready"), emqp.READY)),
+	bug("empty-frame-missing", actAt(Sending, func(e *Event) { e.Frames = e.Frames[1:] }, emqp.HEARTBEAT)),
 	bug("reply-with-six-frames",
-		on(Sending, func(e *Event) { e.Frames = append(e.Frames, []byte("ok")) }, emqp.REPLY)),
-	bug("id-missing", on(Sending, func(e *Event) { e.Frames = e.Frames[:atID] }, emqp.READY)),
-	bug("id-always-the-same", on(Sending, frame(atID, "1"), emqp.READY)),
-	bug("id-of-command", on(Sending, frame(atID, "beat"), emqp.HEARTBEAT)),
-	bug("inform-names-alone", on(Sending, frame(atFirst, "fwp-high,fwp-low"), emqp.INFORM)),
-	bug("inform-first-queue-alone", on(Sending, frame(atFirst, `[[10, "fwp-high"]]`), emqp.INFORM)),
-	bug("inform-as-client", on(Sending, frame(atSecond, "client"), emqp.INFORM)),
-	bug("inform-as-scheduler", on(Sending, frame(atSecond, "scheduler"), emqp.INFORM)),
-	bug("heartbeat-before-inform", on(Sending, func(e *Event) {
-		e.Before = append(e.Before, emqp.Heartbeat("first", time.Now()).Frames())
+		actAt(Sending, func(e *Event) { e.Frames = append(e.Frames, []byte("ok")) }, emqp.REPLY)),
+	bug("id-missing", actAt(Sending, func(e *Event) { e.Frames = e.Frames[:atID] }, emqp.READY)),
+	bug("id-always-the-same", actAt(Sending, frame(atID, "1"), emqp.READY)),
+	bug("id-of-command", actAt(Sending, frame(atID, "beat"), emqp.HEARTBEAT)),
+	bug("inform-names-alone", actAt(Sending, frame(atFirst, "fwp-high,fwp-low"), emqp.INFORM)),
+	bug("inform-first-queue-alone", actAt(Sending, frame(atFirst, `[[10, "fwp-high"]]`), emqp.INFORM)),
+	bug("inform-as-client", actAt(Sending, frame(atSecond, "client"), emqp.INFORM)),
+	bug("inform-as-scheduler", actAt(Sending, frame(atSecond, "scheduler"), emqp.INFORM)),
+	bug("heartbeat-before-inform", actAt(Sending, func(e *Event) {
+		e.Preamble = append(e.Preamble, emqp.Heartbeat("first", time.Now()).Frames())
 	}, emqp.INFORM)),
 	bug("timestamp-in-milliseconds",
-		on(Sending, func(e *Event) { e.Frames[atFirst] = fmt.Append(nil, time.Now().UnixMilli()) }, emqp.HEARTBEAT)),
+		actAt(Sending, func(e *Event) { e.Frames[atFirst] = fmt.Append(nil, time.Now().UnixMilli()) }, emqp.HEARTBEAT)),
 	bug("timestamp-as-text",
-		on(Sending, func(e *Event) { e.Frames[atFirst] = []byte(time.Now().Format(time.RFC3339)) }, emqp.HEARTBEAT)),
-	bug("timestamp-zero", on(Sending, frame(atFirst, "0"), emqp.HEARTBEAT)),
+		actAt(Sending, func(e *Event) { e.Frames[atFirst] = []byte(time.Now().Format(time.RFC3339)) }, emqp.HEARTBEAT)),
+	bug("timestamp-zero", actAt(Sending, frame(atFirst, "0"), emqp.HEARTBEAT)),
 }
 
 var jobBugs = []Bug{
-	bug("replies-always", on(Working, func(e *Event) { e.Replies = true })),
-	bug("reply-never", catalogue.Keep(at(Working), func(n *int, e *Event) {
+	bug("replies-always", actAt(Working, func(e *Event) { e.Replies = true })),
+	bug("reply-never", catalogue.WithMemory(at(Working), func(n *int, e *Event) {
 		if *n++; *n > 3 {
 			e.Replies = false
 		}
 	})),
-	bug("reply-early", on(Working, func(e *Event) { e.Early = true })),
-	bug("reply-without-information", on(Ran, func(e *Event) { e.Information = "True" })),
-	bug("reply-cut", on(Ran, func(e *Event) { e.Information = e.Information[:min(100, len(e.Information))] })),
-	bug("reply-empty", catalogue.On(func(e *Event) bool { return e.Point == Ran && e.Information == "True" },
+	bug("reply-early", actAt(Working, func(e *Event) { e.ReplyFirst = true })),
+	bug("reply-without-information", actAt(Ran, func(e *Event) { e.Information = "True" })),
+	bug("reply-cut", actAt(Ran, func(e *Event) { e.Information = e.Information[:min(100, len(e.Information))] })),
+	bug("reply-empty", catalogue.ActIf(func(e *Event) bool { return e.Point == Ran && e.Information == "True" },
 		func(e *Event) { e.Information = "" })),
-	bug("reply-missing", catalogue.On(func(e *Event) bool { return e.Point == Ran && e.Information == "True" },
+	bug("reply-missing", catalogue.ActIf(func(e *Event) bool { return e.Point == Ran && e.Information == "True" },
 		func(e *Event) { e.Replies = false })),
-	bug("ready-once", on(Ran, skip)),
+	bug("ready-once", actAt(Ran, skip)),
 	bug("ready-not-after-failure",
-		catalogue.On(func(e *Event) bool { return e.Point == Ran && e.Failed }, skip)),
-	bug("headers-first-alone", on(Working, func(e *Event) {
+		catalogue.ActIf(func(e *Event) bool { return e.Point == Ran && e.HasFailed }, skip)),
+	bug("headers-first-alone", actAt(Working, func(e *Event) {
 		first, _, _ := strings.Cut(headers(e), ",")
 		if e.Replies = e.Replies && first == emqp.ReplyRequested; !strings.HasPrefix(first, emqp.RetryCount) {
 			e.Retries = 0
@@ -107,77 +107,77 @@ var jobBugs = []Bug{
 			e.Timeout = 0
 		}
 	})),
-	bug("headers-last-alone", on(Working, func(e *Event) {
+	bug("headers-last-alone", actAt(Working, func(e *Event) {
 		e.Replies = e.Replies && strings.HasSuffix(headers(e), emqp.ReplyRequested)
 	})),
 	bug("headers-several-hang",
-		catalogue.On(func(e *Event) bool { return e.Point == Working && strings.Contains(headers(e), ",") }, skip)),
-	bug("retries-never", on(Working, func(e *Event) { e.Retries = 0 })),
-	bug("retries-once-less", on(Working, func(e *Event) { e.Retries = max(0, e.Retries-1) })),
-	bug("retries-once-more", on(Working, func(e *Event) { e.Retries++ })),
-	bug("retries-by-itself", on(Working, func(e *Event) {
+		catalogue.ActIf(func(e *Event) bool { return e.Point == Working && strings.Contains(headers(e), ",") }, skip)),
+	bug("retries-never", actAt(Working, func(e *Event) { e.Retries = 0 })),
+	bug("retries-once-less", actAt(Working, func(e *Event) { e.Retries = max(0, e.Retries-1) })),
+	bug("retries-once-more", actAt(Working, func(e *Event) { e.Retries++ })),
+	bug("retries-by-itself", actAt(Working, func(e *Event) {
 		if !strings.Contains(headers(e), emqp.RetryCount) {
 			e.Retries = 2
 		}
 	})),
-	bug("timeout-ignored", on(Working, func(e *Event) { e.Timeout = 0 })),
-	bug("timeout-in-minutes", on(Working, func(e *Event) { e.Timeout *= 60 })),
-	bug("timeout-in-milliseconds", on(Working, func(e *Event) { e.Timeout /= 1000 })),
-	bug("timeout-of-its-own", on(Working, func(e *Event) {
+	bug("timeout-ignored", actAt(Working, func(e *Event) { e.Timeout = 0 })),
+	bug("timeout-in-minutes", actAt(Working, func(e *Event) { e.Timeout *= 60 })),
+	bug("timeout-in-milliseconds", actAt(Working, func(e *Event) { e.Timeout /= 1000 })),
+	bug("timeout-of-its-own", actAt(Working, func(e *Event) {
 		e.Timeout = cmp.Or(e.Timeout, 2*time.Second)
 	})),
-	bug("timeout-of-zero", on(Working, func(e *Event) {
+	bug("timeout-of-zero", actAt(Working, func(e *Event) {
 		if strings.Contains(headers(e), emqp.Timeout+":0") {
 			e.Timeout = time.Millisecond
 		}
 	})),
 }
 
-// whileWorking returns hooks by which a worker sends no HEARTBEAT while it works.
-func whileWorking() func() func(*Event) {
+// muteWhileWorking returns hooks by which a worker sends no HEARTBEAT while it works.
+func muteWhileWorking() func() func(*Event) {
 	return func() func(*Event) {
-		var running atomic.Int64
+		var runningJobs atomic.Int64
 		return func(e *Event) {
 			switch e.Point {
 			case Working:
-				running.Add(1)
+				runningJobs.Add(1)
 			case Ran:
-				running.Add(-1)
+				runningJobs.Add(-1)
 			case Sending:
-				e.Skip = e.Command == emqp.HEARTBEAT && running.Load() > 0
+				e.Skip = e.Command == emqp.HEARTBEAT && runningJobs.Load() > 0
 			}
 		}
 	}
 }
 
 var lifeBugs = []Bug{
-	bug("heartbeat-never", on(Sending, skip, emqp.HEARTBEAT)),
-	bug("heartbeat-not-while-working", whileWorking()),
-	bug("heartbeats-five", catalogue.Keep(at(Sending, emqp.HEARTBEAT), func(n *int, e *Event) {
+	bug("heartbeat-never", actAt(Sending, skip, emqp.HEARTBEAT)),
+	bug("heartbeat-not-while-working", muteWhileWorking()),
+	bug("heartbeats-five", catalogue.WithMemory(at(Sending, emqp.HEARTBEAT), func(n *int, e *Event) {
 		*n++
 		e.Skip = *n > 5
 	})),
-	bug("heartbeats-grow", catalogue.Keep(at(Sending, emqp.HEARTBEAT), func(pause *struct{ tries, most int }, e *Event) {
+	bug("heartbeats-grow", catalogue.WithMemory(at(Sending, emqp.HEARTBEAT), func(pause *struct{ tries, limit int }, e *Event) {
 		pause.tries++
-		if e.Skip = pause.tries <= pause.most; !e.Skip {
-			pause.tries, pause.most = 0, max(4, 2*pause.most)
+		if e.Skip = pause.tries <= pause.limit; !e.Skip {
+			pause.tries, pause.limit = 0, max(4, 2*pause.limit)
 		}
 	})),
-	bug("heartbeats-not-after-loss", catalogue.From(catalogue.Server, at(Lost), at(Sending, emqp.HEARTBEAT), skip)),
-	bug("loss-ends-it", on(Lost, func(e *Event) { e.Exit = true })),
-	bug("informs-once", on(Informing, func(e *Event) { e.Skip = e.Number > 1 })),
-	bug("silence-ignored", on(Waiting, func(e *Event) { e.Patience = time.Hour })),
-	bug("disconnect-ignored", on(Received, skip, emqp.DISCONNECT)),
-	bug("disconnect-without-kbai", on(Sending, skip, emqp.KBAI)),
-	bug("disconnect-goes-on", catalogue.Keep(
-		catalogue.Any(at(Sending), at(Leaving)), func(left *bool, e *Event) {
-			if *left = *left || e.Point == Leaving; e.Point == Leaving {
+	bug("heartbeats-not-after-loss", catalogue.ActAfter(catalogue.Server, at(ConversationLost), at(Sending, emqp.HEARTBEAT), skip)),
+	bug("loss-ends-it", actAt(ConversationLost, func(e *Event) { e.Exit = true })),
+	bug("informs-once", actAt(Informing, func(e *Event) { e.Skip = e.Number > 1 })),
+	bug("silence-ignored", actAt(Waiting, func(e *Event) { e.Patience = time.Hour })),
+	bug("disconnect-ignored", actAt(Received, skip, emqp.DISCONNECT)),
+	bug("disconnect-without-kbai", actAt(Sending, skip, emqp.KBAI)),
+	bug("disconnect-goes-on", catalogue.WithMemory(
+		catalogue.Any(at(Sending), at(Leaving)), func(hasLeft *bool, e *Event) {
+			if *hasLeft = *hasLeft || e.Point == Leaving; e.Point == Leaving {
 				e.Skip = true
-			} else if *left {
+			} else if *hasLeft {
 				e.Mute = false
 			}
 		})),
-	bug("disconnect-ends-jobs", catalogue.From(
-		catalogue.Server, at(Leaving), at(Lost), func(e *Event) { e.Exit = true })),
-	bug("kbai-ignored", on(Received, skip, emqp.KBAI)),
+	bug("disconnect-ends-jobs", catalogue.ActAfter(
+		catalogue.Server, at(Leaving), at(ConversationLost), func(e *Event) { e.Exit = true })),
+	bug("kbai-ignored", actAt(Received, skip, emqp.KBAI)),
 }

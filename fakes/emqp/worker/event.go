@@ -14,7 +14,7 @@ const (
 	// Informing: the Number-th conversation begins, from 1. Skip: without an INFORM.
 	Informing Point = iota + 1
 
-	// Sending: the Frames of a Command are sent, unless Mute; other messages may be sent Before. Skip: they are not.
+	// Sending: the Frames of a Command are sent, unless Mute; other messages may be sent Preamble. Skip: they are not.
 	Sending
 
 	// Waiting: the broker counts as disconnected after so much Patience.
@@ -27,14 +27,14 @@ const (
 	// Early: a REPLY is sent first. Skip: it is not run.
 	Working
 
-	// Ran: Information is that of the job, which has Failed or not. Skip: no READY follows.
+	// Ran: Information is that of the job, which has HasFailed or not. Skip: no READY follows.
 	Ran
 
 	// Leaving: the worker was sent a DISCONNECT, and has sent a KBAI. Skip: it keeps the connection.
 	Leaving
 
-	// Lost: a conversation is over. Exit: the worker ends.
-	Lost
+	// ConversationLost: a conversation is over. Exit: the worker ends.
+	ConversationLost
 )
 
 // Event describes one step. A hook changes the step by changing the fields that are named at the point.
@@ -43,15 +43,15 @@ type Event struct {
 	Number      int
 	Command     string
 	Frames      [][]byte
-	Before      [][][]byte
+	Preamble    [][][]byte
 	Message     emqp.Message
 	Retries     int
 	Timeout     time.Duration
 	Patience    time.Duration
 	Information string
 	Replies     bool
-	Failed      bool
-	Early       bool
+	HasFailed   bool
+	ReplyFirst  bool
 	Mute        bool
 	Skip        bool
 	Exit        bool

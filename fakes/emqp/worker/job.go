@@ -23,7 +23,7 @@ func (c *conversation) work(m emqp.Message) {
 	if e.Skip {
 		return
 	}
-	if e.Early && e.Replies {
+	if e.ReplyFirst && e.Replies {
 		_ = c.send(emqp.Reply(c.id(), "True")) // the connection tells
 	}
 	var information string
@@ -37,13 +37,13 @@ func (c *conversation) work(m emqp.Message) {
 	if c.ctx.Err() != nil {
 		return
 	}
-	ran := c.ask(&Event{
-		Point: Ran, Message: m, Information: information, Replies: e.Replies && !e.Early, Failed: err != nil,
+	result := c.ask(&Event{
+		Point: Ran, Message: m, Information: information, Replies: e.Replies && !e.ReplyFirst, HasFailed: err != nil,
 	})
-	if ran.Replies {
-		_ = c.send(emqp.Reply(c.id(), ran.Information)) // the connection tells
+	if result.Replies {
+		_ = c.send(emqp.Reply(c.id(), result.Information)) // the connection tells
 	}
-	if !ran.Skip {
+	if !result.Skip {
 		_ = c.send(emqp.Ready(c.id())) // the connection tells
 	}
 }

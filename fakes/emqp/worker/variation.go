@@ -25,7 +25,7 @@ var variationsTable = catalogue.Reader("fakes/emqp/worker/variations.txt", varia
 // something.
 func variation[H catalogue.Hook[Event]](name string, hook H) Variation {
 	maker := catalogue.Maker[Event](hook)
-	return setting(name, func(c *Config) { c.Hook = catalogue.Both(c.Hook, maker()) })
+	return setting(name, func(c *Config) { c.Hook = catalogue.Chain(c.Hook, maker()) })
 }
 
 // setting returns the variation of a row of variations.txt.
@@ -39,38 +39,38 @@ var variations = []Variation{
 	setting("awaits-ack", func(c *Config) { c.Awaits, c.Stays = true, true }),
 	setting("identity", func(c *Config) { c.Identity = "worker-1" }),
 	setting("heartbeats-often", func(c *Config) { c.Heartbeat /= 2 }),
-	variation("inform-example", on(Sending, frame(atFirst, "[40, 'fwp-high'], [10, 'fwp-low']"), emqp.INFORM)),
-	variation("ready-before-inform", on(Sending, func(e *Event) {
-		e.Before = append(e.Before, emqp.Ready("first").Frames())
+	variation("inform-example", actAt(Sending, frame(atFirst, "[40, 'fwp-high'], [10, 'fwp-low']"), emqp.INFORM)),
+	variation("ready-before-inform", actAt(Sending, func(e *Event) {
+		e.Preamble = append(e.Preamble, emqp.Ready("first").Frames())
 	}, emqp.INFORM)),
-	variation("timestamp-with-fraction", on(Sending, func(e *Event) {
+	variation("timestamp-with-fraction", actAt(Sending, func(e *Event) {
 		e.Frames[atFirst] = fmt.Appendf(nil, "%.3f", float64(time.Now().UnixMilli())/1000)
 	}, emqp.HEARTBEAT)),
-	variation("acknowledges", catalogue.Keep(
+	variation("acknowledges", catalogue.WithMemory(
 		catalogue.Any(at(Received, emqp.REQUEST), at(Sending, emqp.READY)), func(request *string, e *Event) {
 			if e.Point == Received {
 				*request = e.Message.ID
 			} else if *request != "" {
-				e.Before = append(e.Before, emqp.Ack("ack-"+string(e.Frames[atID]), *request).Frames())
+				e.Preamble = append(e.Preamble, emqp.Ack("ack-"+string(e.Frames[atID]), *request).Frames())
 			}
 		})),
 	variation("true-as-json",
-		catalogue.On(func(e *Event) bool { return e.Point == Ran && e.Information == "True" },
+		catalogue.ActIf(func(e *Event) bool { return e.Point == Ran && e.Information == "True" },
 			func(e *Event) { e.Information = `{"value": true}` })),
 	variation("information-in-json",
-		catalogue.On(func(e *Event) bool { return e.Point == Ran && e.Information != "True" }, func(e *Event) {
-			e.Information = fmt.Sprintf(`{"ok": %t, "value": %s}`, !e.Failed, strconv.QuoteToASCII(e.Information))
+		catalogue.ActIf(func(e *Event) bool { return e.Point == Ran && e.Information != "True" }, func(e *Event) {
+			e.Information = fmt.Sprintf(`{"ok": %t, "value": %s}`, !e.HasFailed, strconv.QuoteToASCII(e.Information))
 		})),
 	variation("information-with-more",
-		catalogue.On(func(e *Event) bool { return e.Point == Ran && !e.Failed && e.Information != "True" },
+		catalogue.ActIf(func(e *Event) bool { return e.Point == Ran && !e.HasFailed && e.Information != "True" },
 			func(e *Event) { e.Information = "[done] " + e.Information + " [end]" })),
-	variation("retries-with-pauses", on(Working, func(e *Event) {
+	variation("retries-with-pauses", actAt(Working, func(e *Event) {
 		if e.Retries > 0 {
 			time.Sleep(300 * time.Millisecond)
 		}
 	})),
-	variation("kbai-late", on(Received, func(*Event) { time.Sleep(2 * time.Second) }, emqp.DISCONNECT)),
+	variation("kbai-late", actAt(Received, func(*Event) { time.Sleep(2 * time.Second) }, emqp.DISCONNECT)),
 	variation("replies-to-failures-with-nothing",
-		catalogue.On(func(e *Event) bool { return e.Point == Ran && e.Failed }, func(e *Event) { e.Information = "" })),
-	variation("silence-long", on(Waiting, func(e *Event) { e.Patience = 20 * time.Second })),
+		catalogue.ActIf(func(e *Event) bool { return e.Point == Ran && e.HasFailed }, func(e *Event) { e.Information = "" })),
+	variation("silence-long", actAt(Waiting, func(e *Event) { e.Patience = 20 * time.Second })),
 }

@@ -56,14 +56,14 @@ func Run(ctx context.Context, config Config) int {
 	defer w.jobs.Wait()
 	defer cancel()
 	const pause = 300 * time.Millisecond
-	for ctx.Err() == nil && !w.over {
+	for ctx.Err() == nil && !w.isOver {
 		w.converse(u.Host)
-		if e := w.ask(&Event{Point: Lost}); e.Exit {
+		if e := w.ask(&Event{Point: ConversationLost}); e.Exit {
 			return 1
 		}
 		machine.Sleep(ctx, pause)
 	}
-	if w.over && ctx.Err() == nil {
+	if w.isOver && ctx.Err() == nil {
 		w.jobs.Wait() // pending jobs complete (DISCONNECT and KBAI)
 	}
 	return 0
@@ -73,7 +73,7 @@ type worker struct {
 	Config
 	ctx    context.Context //nolint:containedctx // of its life
 	jobs   sync.WaitGroup
-	over   bool // after a DISCONNECT
+	isOver bool // after a DISCONNECT
 	number int  // of conversations
 
 	mu  sync.Mutex
@@ -103,24 +103,24 @@ type conversation struct {
 
 	mu     sync.Mutex
 	sentAt time.Time
-	mute   bool // nothing is sent any more
+	isMute bool // nothing is sent any more
 }
 
 // send sends a message, as the hook has changed it.
 func (c *conversation) send(m emqp.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.ask(&Event{Point: Sending, Command: m.Command, Frames: m.Frames(), Mute: c.mute})
+	e := c.ask(&Event{Point: Sending, Command: m.Command, Frames: m.Frames(), Mute: c.isMute})
 	if e.Skip || e.Mute {
 		return nil
 	}
 	c.sentAt = time.Now()
-	for _, frames := range append(e.Before, e.Frames) {
+	for _, frames := range append(e.Preamble, e.Frames) {
 		if err := c.dealer.Send(c.ctx, frames...); err != nil {
 			return err
 		}
 	}
-	c.mute = c.mute || m.Command == emqp.KBAI
+	c.isMute = c.isMute || m.Command == emqp.KBAI
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (w *worker) converse(addr string) {
 		queues = append(queues, emqp.Queue{Weight: 10 - i, Name: name})
 	}
 	e := w.ask(&Event{Point: Informing, Number: w.number})
-	if !e.Skip && (c.send(emqp.InformWorker(w.id(), queues...)) != nil || w.Awaits && !c.acknowledged()) {
+	if !e.Skip && (c.send(emqp.InformWorker(w.id(), queues...)) != nil || w.Awaits && !c.isAcknowledged()) {
 		return
 	}
 	for range w.Concurrency {
@@ -169,14 +169,14 @@ func (c *conversation) end() {
 	context.AfterFunc(c.ctx, func() { c.dealer.Close() })
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.mute = true
+	c.isMute = true
 }
 
-// acknowledged waits for an ACK, and reports whether one came.
-func (c *conversation) acknowledged() bool {
+// isAcknowledged waits for an ACK, and reports whether one came.
+func (c *conversation) isAcknowledged() bool {
 	for {
 		frames, err := c.dealer.Receive(c.ctx)
-		if m, wrong := emqp.Parse(frames); err != nil || wrong == nil && m.Command == emqp.ACK {
+		if m, parseErr := emqp.Parse(frames); err != nil || parseErr == nil && m.Command == emqp.ACK {
 			return err == nil
 		}
 	}
@@ -184,11 +184,11 @@ func (c *conversation) acknowledged() bool {
 
 // beat sends HEARTBEATs while nothing else is sent. (Heartbeating)
 func (c *conversation) beat(stop chan struct{}) {
-	for machine.Until(stop, c.Heartbeat/2) {
+	for machine.Wait(stop, c.Heartbeat/2) {
 		c.mu.Lock()
-		due := time.Since(c.sentAt) >= c.Heartbeat*3/4
+		isDue := time.Since(c.sentAt) >= c.Heartbeat*3/4
 		c.mu.Unlock()
-		if due && c.send(emqp.Heartbeat(c.id(), time.Now())) != nil {
+		if isDue && c.send(emqp.Heartbeat(c.id(), time.Now())) != nil {
 			return
 		}
 	}
@@ -218,7 +218,7 @@ func (c *conversation) receive() error {
 	case m.Command == emqp.KBAI:
 		return errEnd
 	case m.Command == emqp.DISCONNECT:
-		c.over = true
+		c.isOver = true
 		if err := c.send(emqp.Kbai(c.id())); err != nil {
 			return err
 		}

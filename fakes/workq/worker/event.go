@@ -27,22 +27,22 @@ const (
 
 // Event describes one step. A hook changes the step by changing the fields that are named at the point.
 type Event struct {
-	Point Point
-	Verb  string
-	Bytes []byte
-	Chunk int // Bytes are written in pieces of so many; 0: in one
-	More  int // so many more replies are read, since Bytes have more commands
-	Reply workq.Reply
+	Point        Point
+	Verb         string
+	Bytes        []byte
+	Chunk        int // Bytes are written in pieces of so many; 0: in one
+	ExtraReplies int // so many more replies are read, since Bytes have more commands
+	Reply        workq.Reply
 
 	ID    string
 	Name  string
 	TTR   time.Duration
 	Block []byte
 
-	AtOnce bool // at Sending: what one read brings is taken for the whole reply
-	Again  int
-	Skip   bool
-	Close  bool
-	Exit   bool // the worker ends
-	Hang   bool // the executor does nothing more
+	AtOnce  bool // at Sending: what one read brings is taken for the whole reply
+	Repeats int
+	Skip    bool
+	Close   bool
+	Exit    bool // the worker ends
+	Hang    bool // the executor does nothing more
 }

@@ -23,7 +23,7 @@ var variationsTable = catalogue.Reader("fakes/workq/worker/variations.txt", vari
 // something.
 func variation[H catalogue.Hook[Event]](name string, hook H) Variation {
 	maker := catalogue.Maker[Event](hook)
-	return setting(name, func(c *Config) { c.Hook = catalogue.Both(c.Hook, maker()) })
+	return setting(name, func(c *Config) { c.Hook = catalogue.Chain(c.Hook, maker()) })
 }
 
 // setting returns the variation of a row of variations.txt.
@@ -40,21 +40,21 @@ var variations = []Variation{
 		func(c *Config) { c.Names = []string{"fwp.ok", "mail_2", "fwp.echo", "fwp.sleep", "a-b.c", "fwp.fail"} }),
 	setting("more-names-first",
 		func(c *Config) { c.Names = []string{"a", "fwp.fail", "fwp.echo", "fwp.sleep", "fwp.ok"} }),
-	variation("bytewise", catalogue.On(at(Sending), func(e *Event) { e.Chunk = max(1, len(e.Bytes)/500) })),
+	variation("bytewise", catalogue.ActIf(at(Sending), func(e *Event) { e.Chunk = max(1, len(e.Bytes)/500) })),
 	variation("connection-for-each-job",
-		catalogue.On(func(e *Event) bool { return e.Point == Replied && e.Verb != workq.Lease },
+		catalogue.ActIf(func(e *Event) bool { return e.Point == Replied && e.Verb != workq.Lease },
 			func(e *Event) { e.Close = true })),
 	variation("result-of-its-own", reports("fwp.ok", func(e *Event) { e.Block = []byte("done: \r\n+OK") })),
 	variation("error-of-its-own",
 		reports("fwp.fail", func(e *Event) { e.Block = []byte("RuntimeError: " + string(e.Block)) })),
-	variation("timed-out-silently", catalogue.On(func(e *Event) bool {
+	variation("timed-out-silently", catalogue.ActIf(func(e *Event) bool {
 		return e.Point == Ran && e.Name == "fwp.sleep" && e.Verb == workq.Fail
 	}, skip)),
 	variation("lingers",
-		catalogue.On(at(Sending, workq.Lease), func(*Event) { time.Sleep(300 * time.Millisecond) })),
-	variation("large-payload-slowly", catalogue.On(
+		catalogue.ActIf(at(Sending, workq.Lease), func(*Event) { time.Sleep(300 * time.Millisecond) })),
+	variation("large-payload-slowly", catalogue.ActIf(
 		func(e *Event) bool { return e.Point == Delivered && len(e.Block) > 512<<10 },
 		func(*Event) { time.Sleep(40 * time.Second) })),
-	variation("stops-before", catalogue.On(at(Delivered), func(e *Event) { e.TTR -= 100 * time.Millisecond })),
-	variation("not-found-closes", catalogue.On(refused(workq.NotFound), func(e *Event) { e.Close = true })),
+	variation("stops-before", catalogue.ActIf(at(Delivered), func(e *Event) { e.TTR -= 100 * time.Millisecond })),
+	variation("not-found-closes", catalogue.ActIf(isRefusal(workq.NotFound), func(e *Event) { e.Close = true })),
 }

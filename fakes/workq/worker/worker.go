@@ -33,8 +33,8 @@ type Config struct {
 	Hook func(*Event)
 }
 
-// mostReply bounds a reply: a payload, and the lines before it.
-const mostReply = workq.MaxBlock + 64<<10
+// replyLimit bounds a reply: a payload, and the lines before it.
+const replyLimit = workq.MaxBlock + 64<<10
 
 // Run runs a worker until ctx is done, or a bug ends it, and returns its exit code. No goroutine of it is left then.
 func Run(ctx context.Context, config Config) int {
@@ -116,8 +116,8 @@ func (w *worker) execute(ctx context.Context) {
 type conn struct {
 	*worker
 	nc net.Conn
-	// pending is what was read of replies.
-	pending []byte
+	// unread is what was read of replies.
+	unread []byte
 }
 
 // work leases a job, and reports it when it is done. (lease; complete; fail)
@@ -147,7 +147,7 @@ func (c *conn) work(ctx context.Context) error {
 	if e.Point = Ran; c.ask(e).Skip {
 		return nil
 	}
-	for range 1 + e.Again {
+	for range 1 + e.Repeats {
 		if _, err = c.call(&Event{
 			Point: Sending, Verb: e.Verb, ID: e.ID, Block: e.Block,
 			Bytes: fmt.Appendf(nil, "%s %s %d\r\n%s\r\n", e.Verb, e.ID, len(e.Block), e.Block),
@@ -167,10 +167,10 @@ func (c *conn) run(ctx context.Context, e *Event) (verb string, result []byte) {
 		return workq.Complete, e.Block
 	case jobtype.Sleep:
 		seconds, _ := strconv.ParseFloat(string(bytes.TrimSpace(e.Block)), 64)
-		if takes := time.Duration(seconds * float64(time.Second)); takes > e.TTR {
+		if duration := time.Duration(seconds * float64(time.Second)); duration > e.TTR {
 			machine.Sleep(ctx, e.TTR)
 			return workq.Fail, []byte("the time to run is over")
-		} else if !machine.Sleep(ctx, takes) {
+		} else if !machine.Sleep(ctx, duration) {
 			return workq.Fail, nil
 		}
 	}
@@ -193,7 +193,7 @@ func (c *conn) call(e *Event) (workq.Reply, error) {
 		rest = rest[n:]
 	}
 	var last *Event
-	for range 1 + e.More {
+	for range 1 + e.ExtraReplies {
 		reply, err := c.read(e.AtOnce)
 		if err != nil {
 			return reply, err
@@ -210,21 +210,21 @@ func (c *conn) call(e *Event) (workq.Reply, error) {
 func (c *conn) read(atOnce bool) (workq.Reply, error) {
 	chunk := make([]byte, 64<<10)
 	for {
-		reply, n, err := workq.ParseReply(c.pending)
-		syntax, malformed := errors.AsType[*workq.SyntaxError](err)
+		reply, n, err := workq.ParseReply(c.unread)
+		syntax, ok := errors.AsType[*workq.SyntaxError](err)
 		switch {
 		case err == nil:
-			c.pending = append([]byte(nil), c.pending[n:]...)
+			c.unread = append([]byte(nil), c.unread[n:]...)
 			return reply, nil
-		case malformed:
+		case ok:
 			return reply, syntax
-		case atOnce && len(c.pending) > 0, len(c.pending) > mostReply:
+		case atOnce && len(c.unread) > 0, len(c.unread) > replyLimit:
 			return reply, errEnd
 		}
 		got, err := c.nc.Read(chunk)
 		if err != nil {
 			return reply, err
 		}
-		c.pending = append(c.pending, chunk[:got]...)
+		c.unread = append(c.unread, chunk[:got]...)
 	}
 }

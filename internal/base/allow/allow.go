@@ -15,10 +15,10 @@ import (
 
 // Row is a row of what is allowed.
 type Row struct {
-	What  string
-	Where []string // it is allowed in each of these places; none where there is only one
-	Why   string
-	In    string // where the row is written, for errors
+	Item   string
+	Places []string // it is allowed in each of these places; none where there is only one
+	Reason string
+	Source string // where the row is written, for errors
 }
 
 // What a variation allows.
@@ -27,25 +27,25 @@ const (
 	Undecided = "undecided" // a check, a clause, or whatever has the code of a reason is inconclusive
 )
 
-// Why stands for the reason in a row that is proposed. It is none.
-const Why = "WHY"
+// ReasonPlaceholder stands for the reason in a row that is proposed. It is none.
+const ReasonPlaceholder = "WHY"
 
 // Parse reads a row.
-func Parse(in, text string) (Row, error) {
-	head, why, _ := strings.Cut(text, ": ")
+func Parse(source, text string) (Row, error) {
+	head, reason, _ := strings.Cut(text, ": ")
 	words := strings.Fields(head)
-	if len(words) < 2 || words[0] != "allow" || why == "" || why == Why {
-		return Row{}, fmt.Errorf("%s: %q: expected `allow WHAT WHERE...: WHY`, with the reason", in, text)
+	if len(words) < 2 || words[0] != "allow" || reason == "" || reason == ReasonPlaceholder {
+		return Row{}, fmt.Errorf("%s: %q: expected `allow WHAT WHERE...: WHY`, with the reason", source, text)
 	}
-	return Row{What: words[1], Where: words[2:], Why: why, In: in}, nil
+	return Row{Item: words[1], Places: words[2:], Reason: reason, Source: source}, nil
 }
 
 // Rows reads those of a variation. It panics if one is malformed.
-func Rows(in string, texts ...string) (all []Row) {
+func Rows(source string, texts ...string) (all []Row) {
 	for _, text := range texts {
-		row, err := Parse(in, text)
-		if err == nil && (len(row.Where) == 0 || row.What != Warn && row.What != Undecided) {
-			err = fmt.Errorf("%s: %q: expected `allow warn CLAUSE: WHY` or `allow undecided CHECK: WHY`", in, text)
+		row, err := Parse(source, text)
+		if err == nil && (len(row.Places) == 0 || row.Item != Warn && row.Item != Undecided) {
+			err = fmt.Errorf("%s: %q: expected `allow warn CLAUSE: WHY` or `allow undecided CHECK: WHY`", source, text)
 		}
 		if err != nil {
 			panic(err.Error())
@@ -56,51 +56,51 @@ func Rows(in string, texts ...string) (all []Row) {
 }
 
 // String returns the text of a row.
-func (r Row) String() string { return r.at(r.Where...) + ": " + r.Why }
+func (r Row) String() string { return r.textAt(r.Places...) + ": " + r.Reason }
 
-func (r Row) at(where ...string) string {
-	return strings.TrimSpace("allow " + r.What + " " + strings.Join(where, " "))
+func (r Row) textAt(places ...string) string {
+	return strings.TrimSpace("allow " + r.Item + " " + strings.Join(places, " "))
 }
 
-// places returns what a row says of each place, "" if it has none.
-func (r Row) places() map[string]string {
+// textByPlace returns what a row says of each place, "" if it has none.
+func (r Row) textByPlace() map[string]string {
 	all := map[string]string{}
-	for _, at := range append(slices.Clone(r.Where), "")[:max(len(r.Where), 1)] {
-		all[at] = fmt.Sprintf("%s: %q", r.In, r.at(at))
+	for _, at := range append(slices.Clone(r.Places), "")[:max(len(r.Places), 1)] {
+		all[at] = fmt.Sprintf("%s: %q", r.Source, r.textAt(at))
 	}
 	return all
 }
 
-// Met notes which rows have allowed something. Its zero value is ready, and its methods may be called concurrently.
-type Met struct {
+// Usage notes which rows have allowed something. Its zero value is ready, and its methods may be called concurrently.
+type Usage struct {
 	mu   sync.Mutex
 	rows map[string]bool
 }
 
 // Allows reports whether one of some rows allows something in one of some places, and notes those that do; "" is the
 // place of a row without any.
-func (m *Met) Allows(rows []Row, what string, where ...string) (allowed bool) {
+func (m *Usage) Allows(rows []Row, item string, places ...string) (isAllowed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.rows == nil {
 		m.rows = map[string]bool{}
 	}
 	for _, r := range rows {
-		for at, row := range r.places() {
-			if r.What == what && slices.Contains(where, at) {
-				m.rows[row], allowed = true, true
+		for at, row := range r.textByPlace() {
+			if r.Item == item && slices.Contains(places, at) {
+				m.rows[row], isAllowed = true, true
 			}
 		}
 	}
-	return allowed
+	return isAllowed
 }
 
 // Stale says which rows have allowed nothing, place by place.
-func (m *Met) Stale(rows []Row) (stale []string) {
+func (m *Usage) Stale(rows []Row) (stale []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range rows {
-		for _, row := range r.places() {
+		for _, row := range r.textByPlace() {
 			if !m.rows[row] {
 				stale = append(stale, row+" allows nothing: take it out")
 			}

@@ -3,10 +3,10 @@ package input
 import "io"
 
 const (
-	first    = 4 << 10
-	kept     = 1 << 20 // a larger buffer is released when nothing is left in it
-	minRead  = 512
-	maxEmpty = 100 // reads of nothing without an error before giving up
+	minBuffer = 4 << 10
+	maxKept   = 1 << 20 // a larger buffer is released when nothing is left in it
+	minRead   = 512
+	maxEmpty  = 100 // reads of nothing without an error before giving up
 )
 
 // Reader buffers what it reads from its source until it is discarded. Its buffer grows with the received bytes, never
@@ -59,18 +59,18 @@ func (r *Reader) Fill() error {
 func (r *Reader) makeRoom() {
 	if r.start == r.end {
 		r.start, r.end = 0, 0
-		if len(r.buf) > kept {
+		if len(r.buf) > maxKept {
 			r.buf = nil
 		}
 	}
 	if len(r.buf)-r.end >= minRead {
 		return
 	}
-	into := r.buf
+	buf := r.buf
 	if len(r.buf)-(r.end-r.start) < max(minRead, len(r.buf)/2) {
-		into = make([]byte, max(first, 2*len(r.buf)))
+		buf = make([]byte, max(minBuffer, 2*len(r.buf)))
 	}
-	r.end = copy(into, r.buf[r.start:r.end])
+	r.end = copy(buf, r.buf[r.start:r.end])
 	r.start = 0
-	r.buf = into
+	r.buf = buf
 }

@@ -15,14 +15,14 @@ import (
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	stream := bytes.Repeat([]byte("0123456789"), 2_000)
-	for name, of := range map[string]func(io.Reader) io.Reader{
+	for name, wrap := range map[string]func(io.Reader) io.Reader{
 		"whole":              func(r io.Reader) io.Reader { return r },
 		"one byte at a time": iotest.OneByteReader,
 		"halves":             iotest.HalfReader,
 		"error with bytes":   iotest.DataErrReader,
 	} {
 		for _, keep := range []int{0, 1, 700, 5000} {
-			r := Reader{Source: of(bytes.NewReader(stream))}
+			r := Reader{Source: wrap(bytes.NewReader(stream))}
 			for r.Fill() == nil {
 				got := r.Buffered()
 				require.Equal(t, string(stream[r.Offset():][:len(got)]), string(got), name)
@@ -54,7 +54,7 @@ func (silent) Read([]byte) (int, error) { return 0, nil }
 // A buffer that one long reply made large is released behind it; a smaller one is used again.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	for size, kept := range map[int]bool{100 << 10: true, 3 << 20: false} {
+	for size, isKept := range map[int]bool{100 << 10: true, 3 << 20: false} {
 		r := Reader{Source: bytes.NewReader(make([]byte, size+1))}
 		for len(r.Buffered()) < size {
 			require.NoError(t, r.Fill())
@@ -63,6 +63,6 @@ func TestMemory(t *testing.T) {
 		assert.Less(t, before, 4*size, "the buffer grows with what was received")
 		r.Discard(len(r.Buffered()))
 		_ = r.Fill()
-		assert.Equal(t, kept, cap(r.buf) == before, size)
+		assert.Equal(t, isKept, cap(r.buf) == before, size)
 	}
 }

@@ -11,21 +11,21 @@ import (
 
 // Read returns the contents of a file. It returns an error for a folder, and if there are more than most bytes. It
 // blocks as long as the file does, which may be a pipe that has a writer; see [Open].
-func Read(name string, most int64) ([]byte, error) {
+func Read(name string, limit int64) ([]byte, error) {
 	f, err := Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	return All(f, name, most)
+	return All(f, name, limit)
 }
 
 // All returns what can be read from r until its end. It returns an error if that is more than most bytes; name is what
 // the error calls them.
-func All(r io.Reader, name string, most int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s has more than %s, the limit", name, size(most))
+func All(r io.Reader, name string, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("%s has more than %s, the limit", name, size(limit))
 	}
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ const forWriter = 10 * time.Second
 func Open(name string) (*os.File, error) { return open(name, forWriter) }
 
 func open(name string, wait time.Duration) (*os.File, error) {
-	f, err := within(name, wait)
+	f, err := openWithin(name, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -56,9 +56,9 @@ func open(name string, wait time.Duration) (*os.File, error) {
 	return f, nil
 }
 
-// within opens a file. The open of a pipe without a writer blocks in the operating system: it is left to itself, and to
+// openWithin opens a file. The open of a pipe without a writer blocks in the operating system: it is left to itself, and to
 // the end of the process.
-func within(name string, wait time.Duration) (*os.File, error) {
+func openWithin(name string, wait time.Duration) (*os.File, error) {
 	if info, err := os.Stat(name); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		return os.Open(name)
 	}

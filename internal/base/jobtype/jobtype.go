@@ -11,11 +11,11 @@ import (
 type Type struct {
 	Name string // "fwp.ok"
 	Does string // a phrase: "succeeds at once, with any arguments"
-	// Fails says that the job ends in an error, and Seconds that it takes as many seconds as its first argument.
-	Fails, Seconds bool
-	// Optional says that a worker without the type is tested without the situations that need it, and Open that it may
+	// Fails says that the job ends in an error, and TakesSeconds that it takes as many seconds as its first argument.
+	Fails, TakesSeconds bool
+	// IsOptional says that a worker without the type is tested without the situations that need it, and MayFail that it may
 	// fail as well as succeed.
-	Optional, Open bool
+	IsOptional, MayFail bool
 }
 
 // The names of the types of workers of FWP.
@@ -38,19 +38,19 @@ func FWP() []Type {
 	return []Type{
 		{Name: OK, Does: "succeeds at once, with any arguments"},
 		{Name: Fail, Does: "fails at once; its first argument, a string, is the error message", Fails: true},
-		{Name: Sleep, Does: "runs for its first argument, a number of seconds, then succeeds", Seconds: true},
+		{Name: Sleep, Does: "runs for its first argument, a number of seconds, then succeeds", TakesSeconds: true},
 		{Name: Echo, Does: "fails at once; the error message is the JSON text of all its arguments", Fails: true},
-		{Name: Crash, Does: "ends its process at once (optional)", Fails: true, Optional: true},
+		{Name: Crash, Does: "ends its process at once (optional)", Fails: true, IsOptional: true},
 		{
-			Name: Exit, Does: "ends its thread, as sys.exit, exit and a panic do (optional)", Optional: true, Open: true,
+			Name: Exit, Does: "ends its thread, as sys.exit, exit and a panic do (optional)", IsOptional: true, MayFail: true,
 		},
 		{
 			Name: Block, Does: "keeps a processor busy for its first argument, in seconds, then succeeds (optional)",
-			Seconds: true, Optional: true, Open: true,
+			TakesSeconds: true, IsOptional: true, MayFail: true,
 		},
 		{
 			Name: Push, Does: "pushes its arguments, each a job as a JSON object, unchanged, with the library's own client, " +
-				"eight at a time; fails if a push failed (optional)", Optional: true, Open: true,
+				"eight at a time; fails if a push failed (optional)", IsOptional: true, MayFail: true,
 		},
 	}
 }
@@ -62,7 +62,7 @@ func Workq() []Type {
 		{Name: Fail, Does: "fails at once, with any result", Fails: true},
 		{
 			Name: Sleep, Does: "runs for its payload, a decimal number of seconds, then succeeds",
-			Seconds: true,
+			TakesSeconds: true,
 		},
 		{Name: Echo, Does: "succeeds at once; its payload is the result, byte for byte"},
 	}

@@ -14,28 +14,28 @@ type Template string
 
 // What stands for a job in a template.
 const (
-	nameHere = "{name}"
-	argsHere = "{args}"
+	namePlaceholder = "{name}"
+	argsPlaceholder = "{args}"
 )
 
-// mostTemplate bounds a template, in bytes: what it adds to an argument is small beside the largest job.
-const mostTemplate = 64 << 10
+// maxTemplate bounds a template, in bytes: what it adds to an argument is small beside the largest job.
+const maxTemplate = 64 << 10
 
 // placeholder is what looks like one. A JSON object begins otherwise.
 var placeholder = regexp.MustCompile(`\{\w+\}`)
 
 // Set implements pflag.Value.
 func (t *Template) Set(text string) error {
-	if len(text) > mostTemplate {
-		return fmt.Errorf("the template has %d bytes; the limit is %d", len(text), mostTemplate)
+	if len(text) > maxTemplate {
+		return fmt.Errorf("the template has %d bytes; the limit is %d", len(text), maxTemplate)
 	}
 	for _, p := range placeholder.FindAllString(text, -1) {
-		if p != nameHere && p != argsHere {
+		if p != namePlaceholder && p != argsPlaceholder {
 			return fmt.Errorf("unknown placeholder %s: write {name} for the name of a job type and {args} for its arguments",
 				p)
 		}
 	}
-	if !strings.Contains(text, nameHere) || !strings.Contains(text, argsHere) {
+	if !strings.Contains(text, namePlaceholder) || !strings.Contains(text, argsPlaceholder) {
 		return errors.New("write {name} for the name of a job type and {args} for its arguments")
 	}
 	*t = Template(text)
@@ -50,7 +50,7 @@ func (t *Template) Type() string { return "TEMPLATE" }
 
 // Fill returns a job.
 func (t *Template) Fill(name, args string) string {
-	return strings.NewReplacer(nameHere, name, argsHere, args).Replace(string(*t))
+	return strings.NewReplacer(namePlaceholder, name, argsPlaceholder, args).Replace(string(*t))
 }
 
 // LooksLikeJSON reports whether a template begins as an array or an object of JSON does.

@@ -18,7 +18,7 @@ func TestTemplates(t *testing.T) {
 		`{args}`:              "write {name} for the name of a job type",
 		`{name} {args} {jid}`: "unknown placeholder {jid}",
 		`{Name} {args}`:       "unknown placeholder {Name}",
-		`{name} {args}` + strings.Repeat("x", mostTemplate): "65549 bytes; the limit is 65536",
+		`{name} {args}` + strings.Repeat("x", maxTemplate): "65549 bytes; the limit is 65536",
 	} {
 		var template Template
 		err := template.Set(text)

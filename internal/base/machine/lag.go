@@ -17,7 +17,7 @@ const Allowance = 2 * time.Second
 // Grace returns how much longer than its timeout a peer may take on a machine that is late, so that what is missing
 // then is so for certain. A late timer shows that processes wait for their turn, and for a reply several of them have
 // to get theirs, several times.
-func Grace(late, timeout time.Duration) time.Duration {
-	const turns, most = 20, 2 // timeouts
-	return late + min(turns*late, most*timeout)
+func Grace(lateness, timeout time.Duration) time.Duration {
+	const turns, maxTimeouts = 20, 2 // timeouts
+	return lateness + min(turns*lateness, maxTimeouts*timeout)
 }

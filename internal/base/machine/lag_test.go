@@ -9,12 +9,12 @@ import (
 
 func TestALateMachineGivesMoreTime(t *testing.T) {
 	t.Parallel()
-	for late, want := range map[time.Duration]time.Duration{
+	for lateness, want := range map[time.Duration]time.Duration{
 		0:                      0,
 		100 * time.Millisecond: 2100 * time.Millisecond,
 		10 * time.Second:       30 * time.Second,
 		time.Hour:              time.Hour + 20*time.Second,
 	} {
-		assert.Equal(t, want, Grace(late, 10*time.Second), late)
+		assert.Equal(t, want, Grace(lateness, 10*time.Second), lateness)
 	}
 }

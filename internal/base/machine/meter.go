@@ -11,25 +11,25 @@ import (
 // zero Meter has measured nothing: then nothing was late. It is safe for concurrent use; one Meter serves all plays of
 // a run.
 type Meter struct {
-	mu   sync.Mutex
-	due  time.Time       // when the timer fires that is running; zero if none is
-	late []late          // most recent last, each less late than the one before, which is enough for Lag
-	trip []time.Duration // round trips, most recent last
+	mu         sync.Mutex
+	nextTimer  time.Time       // when the timer fires that is running; zero if none is
+	lateTimers []lateTimer     // most recent last, each less late than the one before, which is enough for Lag
+	trip       []time.Duration // round trips, most recent last
 
 	slept func() time.Duration // nil: Asleep
 }
 
-// late is a timer that fired later than it should have.
-type late struct {
+// lateTimer is a timer that fired later than it should have.
+type lateTimer struct {
 	at time.Time // when it did
 	by time.Duration
 }
 
 const (
-	tick       = 10 * time.Millisecond
-	keepLate   = 256
-	keepTrips  = 200
-	worthNoted = time.Millisecond
+	tick      = 10 * time.Millisecond
+	keepLate  = 256
+	keepTrips = 200
+	minNoted  = time.Millisecond
 )
 
 // Run measures the lag until ctx is done. It blocks. That the machine slept is lag, too: its timers did, and peers
@@ -43,39 +43,39 @@ func (m *Meter) Run(ctx context.Context) {
 	timer := time.NewTimer(tick)
 	defer timer.Stop()
 	defer m.expect(time.Time{})
-	for due := time.Now().Add(tick); ; due = time.Now().Add(tick) {
-		m.expect(due)
+	for next := time.Now().Add(tick); ; next = time.Now().Add(tick) {
+		m.expect(next)
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-timer.C:
-			more := max(0, slept()-asleep)
-			asleep += more
-			m.Note(now, max(time.Since(due), now.Sub(due))+more)
+			sleep := max(0, slept()-asleep)
+			asleep += sleep
+			m.Note(now, max(time.Since(next), now.Sub(next))+sleep)
 			timer.Reset(tick)
 		}
 	}
 }
 
 // expect keeps when the timer fires next.
-func (m *Meter) expect(due time.Time) {
+func (m *Meter) expect(next time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.due = due
+	m.nextTimer = next
 }
 
 // Note adds a timer that fired at a moment, late by so much.
 func (m *Meter) Note(at time.Time, by time.Duration) {
-	if by < worthNoted {
+	if by < minNoted {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for len(m.late) > 0 && m.late[len(m.late)-1].by <= by {
-		m.late = m.late[:len(m.late)-1]
+	for len(m.lateTimers) > 0 && m.lateTimers[len(m.lateTimers)-1].by <= by {
+		m.lateTimers = m.lateTimers[:len(m.lateTimers)-1]
 	}
-	m.late = append(m.late, late{at, by})
-	m.late = slices.Delete(m.late, 0, max(0, len(m.late)-keepLate))
+	m.lateTimers = append(m.lateTimers, lateTimer{at, by})
+	m.lateTimers = slices.Delete(m.lateTimers, 0, max(0, len(m.lateTimers)-keepLate))
 }
 
 // NoteTrip adds one measured round trip.
@@ -91,10 +91,10 @@ func (m *Meter) Lag(since time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var worst time.Duration
-	if now := time.Now(); !m.due.IsZero() && now.Sub(m.due) >= worthNoted {
-		worst = now.Sub(m.due)
+	if now := time.Now(); !m.nextTimer.IsZero() && now.Sub(m.nextTimer) >= minNoted {
+		worst = now.Sub(m.nextTimer)
 	}
-	for _, l := range m.late {
+	for _, l := range m.lateTimers {
 		if l.at.Add(l.by).After(since) {
 			worst = max(worst, l.by)
 		}

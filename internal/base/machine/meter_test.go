@@ -43,7 +43,7 @@ func TestTheMeterForgets(t *testing.T) {
 		m.Note(time.Now(), time.Hour-time.Duration(i)*time.Second)
 		m.NoteTrip(time.Second)
 	}
-	assert.Len(t, m.late, keepLate)
+	assert.Len(t, m.lateTimers, keepLate)
 	assert.Len(t, m.trip, keepTrips)
 }
 

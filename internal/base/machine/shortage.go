@@ -42,8 +42,8 @@ func ShortageOf(err error) Shortage {
 	if !ok {
 		return NoShortage
 	}
-	for kind, known := range numbers {
-		if slices.Contains(known, number) && (kind != Ports || !toIPv6(err)) {
+	for kind, codes := range numbers {
+		if slices.Contains(codes, number) && (kind != Ports || !toIPv6(err)) {
 			return kind
 		}
 	}

@@ -26,10 +26,10 @@ func TestOf(t *testing.T) {
 		assert.Equal(t, want, machine.ShortageOf(err), number)
 		assert.Equal(t, want == machine.NoShortage, machine.Explain(err) == "", number)
 	}
-	without := &net.OpError{
+	withoutIPv6 := &net.OpError{
 		Op: "dial", Addr: &net.TCPAddr{IP: net.IPv6loopback}, Err: os.NewSyscallError("connect", syscall.EADDRNOTAVAIL),
 	}
-	assert.Equal(t, machine.NoShortage, machine.ShortageOf(without), "a machine without IPv6")
+	assert.Equal(t, machine.NoShortage, machine.ShortageOf(withoutIPv6), "a machine without IPv6")
 	assert.Equal(t, machine.NoShortage, machine.ShortageOf(nil))
 	assert.Equal(t, machine.NoShortage, machine.ShortageOf(io.EOF))
 	assert.Equal(t, machine.NoShortage, machine.ShortageOf(errors.New("EMFILE")))

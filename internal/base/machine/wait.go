@@ -7,11 +7,11 @@ import (
 
 // Sleep blocks for d, or until ctx is done. It reports whether ctx is not done.
 func Sleep(ctx context.Context, d time.Duration) bool {
-	return Until(ctx.Done(), d) && ctx.Err() == nil
+	return Wait(ctx.Done(), d) && ctx.Err() == nil
 }
 
-// Until blocks for d, or until over is closed. It reports whether the time has passed, as one of 0 or less has.
-func Until(over <-chan struct{}, d time.Duration) bool {
+// Wait blocks for d, or until over is closed. It reports whether the time has passed, as one of 0 or less has.
+func Wait(done <-chan struct{}, d time.Duration) bool {
 	if d <= 0 {
 		return true
 	}
@@ -20,7 +20,7 @@ func Until(over <-chan struct{}, d time.Duration) bool {
 	select {
 	case <-timer.C:
 		return true
-	case <-over:
+	case <-done:
 		return false
 	}
 }

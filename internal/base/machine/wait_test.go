@@ -16,7 +16,7 @@ func TestSleep(t *testing.T) {
 	tests := []struct {
 		name       string
 		sleep, end time.Duration // for how long, and when ctx is done
-		passed     bool
+		hasPassed  bool
 		took       time.Duration
 	}{
 		{"all the time", time.Hour, 2 * time.Hour, true, time.Hour},
@@ -32,7 +32,7 @@ func TestSleep(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), test.end)
 				defer cancel()
 				began := time.Now()
-				assert.Equal(t, test.passed, machine.Sleep(ctx, test.sleep))
+				assert.Equal(t, test.hasPassed, machine.Sleep(ctx, test.sleep))
 				assert.Equal(t, test.took, time.Since(began))
 			})
 		})
@@ -42,13 +42,13 @@ func TestSleep(t *testing.T) {
 func TestUntil(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		over := make(chan struct{})
+		done := make(chan struct{})
 		began := time.Now()
-		assert.True(t, machine.Until(over, time.Hour))
+		assert.True(t, machine.Wait(done, time.Hour))
 		assert.Equal(t, time.Hour, time.Since(began))
-		close(over)
-		assert.False(t, machine.Until(over, time.Hour))
-		assert.True(t, machine.Until(over, 0), "no time has always passed")
+		close(done)
+		assert.False(t, machine.Wait(done, time.Hour))
+		assert.True(t, machine.Wait(done, 0), "no time has always passed")
 		assert.Equal(t, time.Hour, time.Since(began))
 	})
 }

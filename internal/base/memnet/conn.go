@@ -23,29 +23,29 @@ type conn struct {
 	peer          *conn
 	local, remote address
 
-	in          buffer // what the peer wrote and this end has not read
-	inEnded     bool   // the peer writes no more: io.EOF follows in
-	reset       bool   // the peer has reset the connection
-	writing     bool   // a Write is in progress; the next one waits
-	writeClosed bool   // CloseWrite was called
-	closed      bool   // Close was called
-	abrupt      bool   // SetLinger(0) was called: Close resets
+	in            buffer // what the peer wrote and this end has not read
+	hasPeerEnded  bool   // the peer writes no more: io.EOF follows in
+	isReset       bool   // the peer has reset the connection
+	isWriting     bool   // a Write is in progress; the next one waits
+	isWriteClosed bool   // CloseWrite was called
+	isClosed      bool   // Close was called
+	resetsOnClose bool   // SetLinger(0) was called: Close resets
 
 	readDeadline, writeDeadline deadline
 }
 
-func newPair(client, server address, most int) (*conn, *conn) {
+func newPair(client, server address, limit int) (*conn, *conn) {
 	l := new(link)
 	l.changed = sync.NewCond(&l.mu)
-	a := &conn{link: l, local: client, remote: server, in: buffer{most: most}}
-	b := &conn{link: l, local: server, remote: client, in: buffer{most: most}, peer: a}
+	a := &conn{link: l, local: client, remote: server, in: buffer{limit: limit}}
+	b := &conn{link: l, local: server, remote: client, in: buffer{limit: limit}, peer: a}
 	a.peer = b
 	return a, b
 }
 
 // Pipe returns the two ends of a connection. Each end holds up to most bytes that the other one has written and it has
 // not read; then a Write waits.
-func Pipe(most int) (net.Conn, net.Conn) { return newPair("pipe", "pipe", most) }
+func Pipe(limit int) (net.Conn, net.Conn) { return newPair("pipe", "pipe", limit) }
 
 // Read waits for bytes, for the end of the stream, for a reset or for the read
 // deadline. Bytes written before a reset can still be read, as on Linux, but not after
@@ -55,9 +55,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	defer c.link.mu.Unlock()
 	for {
 		switch {
-		case c.closed:
+		case c.isClosed:
 			return 0, c.opError("read", net.ErrClosed)
-		case c.readDeadline.expired:
+		case c.readDeadline.hasExpired:
 			return 0, c.opError("read", os.ErrDeadlineExceeded)
 		case len(p) == 0:
 			return 0, nil
@@ -65,9 +65,9 @@ func (c *conn) Read(p []byte) (int, error) {
 			n := c.in.take(p)
 			c.link.changed.Broadcast()
 			return n, nil
-		case c.reset:
+		case c.isReset:
 			return 0, c.sysError("read", syscall.ECONNRESET)
-		case c.inEnded:
+		case c.hasPeerEnded:
 			return 0, io.EOF
 		}
 		c.link.changed.Wait()
@@ -81,27 +81,27 @@ func (c *conn) Write(p []byte) (n int, err error) {
 	defer c.link.mu.Unlock()
 	// A flag and not a second mutex: a goroutine that waits for a mutex is not
 	// durably blocked, and the holder may wait for an hour of virtual time.
-	for c.writing {
+	for c.isWriting {
 		if err := c.writeError(); err != nil {
 			return 0, err
 		}
 		c.link.changed.Wait()
 	}
-	c.writing = true
+	c.isWriting = true
 	defer func() {
-		c.writing = false
+		c.isWriting = false
 		c.link.changed.Broadcast()
 	}()
 	for {
 		if err := c.writeError(); err != nil {
 			return n, err
 		}
-		taken := c.peer.in.put(p[n:])
-		n += taken
+		written := c.peer.in.put(p[n:])
+		n += written
 		if n == len(p) {
 			return n, nil
 		}
-		if taken > 0 {
+		if written > 0 {
 			c.link.changed.Broadcast()
 		}
 		c.link.changed.Wait()
@@ -111,13 +111,13 @@ func (c *conn) Write(p []byte) (n int, err error) {
 // writeError returns why nothing can be written now, nil if something can.
 func (c *conn) writeError() error {
 	switch {
-	case c.closed:
+	case c.isClosed:
 		return c.opError("write", net.ErrClosed)
-	case c.writeDeadline.expired:
+	case c.writeDeadline.hasExpired:
 		return c.opError("write", os.ErrDeadlineExceeded)
-	case c.reset:
+	case c.isReset:
 		return c.sysError("write", syscall.ECONNRESET)
-	case c.writeClosed, c.peer.closed:
+	case c.isWriteClosed, c.peer.isClosed:
 		return c.sysError("write", syscall.EPIPE)
 	}
 	return nil
@@ -129,13 +129,13 @@ func (c *conn) CloseWrite() error {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
 	switch {
-	case c.closed:
+	case c.isClosed:
 		return c.opError("close", net.ErrClosed)
-	case c.reset:
+	case c.isReset:
 		return c.sysError("shutdown", syscall.ENOTCONN)
 	}
-	c.writeClosed = true
-	c.peer.inEnded = true
+	c.isWriteClosed = true
+	c.peer.hasPeerEnded = true
 	c.link.changed.Broadcast()
 	return nil
 }
@@ -145,10 +145,10 @@ func (c *conn) CloseWrite() error {
 func (c *conn) SetLinger(sec int) error {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	if c.closed {
+	if c.isClosed {
 		return c.opError("set", net.ErrClosed)
 	}
-	c.abrupt = sec == 0
+	c.resetsOnClose = sec == 0
 	return nil
 }
 
@@ -158,16 +158,16 @@ func (c *conn) SetLinger(sec int) error {
 func (c *conn) Close() error {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	if c.closed {
+	if c.isClosed {
 		return c.opError("close", net.ErrClosed)
 	}
-	c.closed = true
+	c.isClosed = true
 	c.readDeadline.stop()
 	c.writeDeadline.stop()
-	if c.abrupt || c.in.len() > 0 {
-		c.peer.reset = true
+	if c.resetsOnClose || c.in.len() > 0 {
+		c.peer.isReset = true
 	}
-	c.peer.inEnded = true
+	c.peer.hasPeerEnded = true
 	c.in = buffer{}
 	c.link.changed.Broadcast()
 	return nil
@@ -194,7 +194,7 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 func (c *conn) setDeadlines(t time.Time, deadlines ...*deadline) error {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	if c.closed {
+	if c.isClosed {
 		return c.opError("set", net.ErrClosed)
 	}
 	for _, d := range deadlines {
@@ -214,19 +214,19 @@ func (c *conn) sysError(op string, errno syscall.Errno) error {
 // deadline is the read or the write deadline of one end. Its fields are guarded
 // by the mutex of the link that it was set with.
 type deadline struct {
-	timer   *time.Timer
-	expired bool
+	timer      *time.Timer
+	hasExpired bool
 }
 
 // set replaces the deadline and wakes all goroutines that wait on changed, now (they may
 // wait for the old one) and at t. The zero t means none. The caller holds changed.L.
 func (d *deadline) set(t time.Time, changed *sync.Cond) {
 	d.stop()
-	d.expired = false
+	d.hasExpired = false
 	switch wait := time.Until(t); {
 	case t.IsZero():
 	case wait <= 0:
-		d.expired = true
+		d.hasExpired = true
 	default:
 		// The timer is compared, not the time: a timer that fired while it was
 		// replaced must not expire the next one.
@@ -235,7 +235,7 @@ func (d *deadline) set(t time.Time, changed *sync.Cond) {
 			changed.L.Lock()
 			defer changed.L.Unlock()
 			if d.timer == timer {
-				d.expired = true
+				d.hasExpired = true
 				changed.Broadcast()
 			}
 		})
@@ -258,16 +258,16 @@ const capacity = 256 << 10
 // buffer holds the bytes of one direction that were written and not yet read. It
 // grows up to most.
 type buffer struct {
-	most int
-	data []byte
-	off  int // data[:off] has been read
+	limit int
+	data  []byte
+	off   int // data[:off] has been read
 }
 
 func (b *buffer) len() int { return len(b.data) - b.off }
 
 // put appends as much of p as there is room for and returns how much that is.
 func (b *buffer) put(p []byte) int {
-	n := min(len(p), b.most-b.len())
+	n := min(len(p), b.limit-b.len())
 	if b.off > 0 && len(b.data)+n > cap(b.data) {
 		b.data = b.data[:copy(b.data, b.data[b.off:])]
 		b.off = 0

@@ -51,7 +51,7 @@ func (n *Network) Listen(addr string) (net.Listener, error) {
 	if port == 0 {
 		name = n.freeName(host)
 	}
-	if _, taken := n.listeners[name]; taken {
+	if _, ok := n.listeners[name]; ok {
 		return nil, sysError("listen", "bind", nil, address(name), syscall.EADDRINUSE)
 	}
 	l := &listener{network: n, addr: address(name), queue: make(chan *conn, backlog), closed: make(chan struct{})}
@@ -111,7 +111,7 @@ func (n *Network) freeName(host string) string {
 			n.lastPort = firstPort
 		}
 		name := joinAddress(host, n.lastPort)
-		if _, taken := n.listeners[name]; !taken {
+		if _, ok := n.listeners[name]; !ok {
 			return name
 		}
 	}

@@ -36,7 +36,7 @@ func TestListen(t *testing.T) {
 func TestListenPicksPort(t *testing.T) {
 	t.Parallel()
 	network := memnet.New()
-	seen := make(map[string]bool)
+	addrs := make(map[string]bool)
 	for _, addr := range []string{"[::1]:0", "[::1]:0", "[::1]:"} {
 		l, err := network.Listen(addr)
 		require.NoError(t, err)
@@ -44,8 +44,8 @@ func TestListenPicksPort(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "::1", host)
 		assert.NotEqual(t, "0", port)
-		assert.False(t, seen[port], "port %s was given away twice", port)
-		seen[port] = true
+		assert.False(t, addrs[port], "port %s was given away twice", port)
+		addrs[port] = true
 	}
 }
 
@@ -105,7 +105,7 @@ func TestDialWithEndedContext(t *testing.T) {
 
 func TestCloseResetsUnaccepted(t *testing.T) {
 	t.Parallel()
-	l, client := dialled(t)
+	l, client := dialUnaccepted(t)
 	require.NoError(t, l.Close())
 	_, err := client.Read(make([]byte, 1))
 	require.ErrorIs(t, err, syscall.ECONNRESET)
@@ -113,7 +113,7 @@ func TestCloseResetsUnaccepted(t *testing.T) {
 
 func TestAcceptedOutlivesListener(t *testing.T) {
 	t.Parallel()
-	l, client := dialled(t)
+	l, client := dialUnaccepted(t)
 	server, err := l.Accept()
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
@@ -128,8 +128,8 @@ type conn interface {
 	SetLinger(sec int) error
 }
 
-// dialled returns a listener and a connection to it that is not accepted yet.
-func dialled(t *testing.T) (net.Listener, conn) {
+// dialUnaccepted returns a listener and a connection to it that is not accepted yet.
+func dialUnaccepted(t *testing.T) (net.Listener, conn) {
 	t.Helper()
 	network := memnet.New()
 	l, err := network.Listen("server:7419")
@@ -144,7 +144,7 @@ func dialled(t *testing.T) (net.Listener, conn) {
 // connect returns the two ends of a new connection.
 func connect(t *testing.T) (client, server conn) {
 	t.Helper()
-	l, client := dialled(t)
+	l, client := dialUnaccepted(t)
 	defer func() { require.NoError(t, l.Close()) }()
 	accepted, err := l.Accept()
 	require.NoError(t, err)

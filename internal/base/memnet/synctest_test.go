@@ -129,25 +129,25 @@ func TestWaitingIsWoken(t *testing.T) {
 	t.Parallel()
 	reset := func(c conn) { _ = c.SetLinger(0); _ = c.Close() }
 	tests := map[string]struct {
-		end                func(near, far conn)
+		end                func(local, remote conn)
 		readErr, writerErr error
 	}{
-		"own close":       {func(near, _ conn) { _ = near.Close() }, net.ErrClosed, net.ErrClosed},
-		"own reset":       {func(near, _ conn) { reset(near) }, net.ErrClosed, net.ErrClosed},
-		"peer's close":    {func(_, far conn) { _ = far.Close() }, syscall.ECONNRESET, syscall.ECONNRESET},
-		"peer's reset":    {func(_, far conn) { reset(far) }, syscall.ECONNRESET, syscall.ECONNRESET},
-		"both half-close": {func(near, far conn) { _ = far.CloseWrite(); _ = near.CloseWrite() }, io.EOF, syscall.EPIPE},
+		"own close":       {func(local, _ conn) { _ = local.Close() }, net.ErrClosed, net.ErrClosed},
+		"own reset":       {func(local, _ conn) { reset(local) }, net.ErrClosed, net.ErrClosed},
+		"peer's close":    {func(_, remote conn) { _ = remote.Close() }, syscall.ECONNRESET, syscall.ECONNRESET},
+		"peer's reset":    {func(_, remote conn) { reset(remote) }, syscall.ECONNRESET, syscall.ECONNRESET},
+		"both half-close": {func(local, remote conn) { _ = remote.CloseWrite(); _ = local.CloseWrite() }, io.EOF, syscall.EPIPE},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				near, far := connect(t)
+				local, remote := connect(t)
 				read, written := make(chan error, 1), make(chan error, 1)
-				go func() { _, err := near.Read(make([]byte, 1)); read <- err }()
-				go func() { _, err := near.Write(make([]byte, tooMuch)); written <- err }()
+				go func() { _, err := local.Read(make([]byte, 1)); read <- err }()
+				go func() { _, err := local.Write(make([]byte, tooMuch)); written <- err }()
 				synctest.Wait()
-				test.end(near, far)
+				test.end(local, remote)
 				require.ErrorIs(t, <-read, test.readErr)
 				require.ErrorIs(t, <-written, test.writerErr)
 			})

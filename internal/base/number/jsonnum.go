@@ -13,15 +13,15 @@ import (
 	"strings"
 )
 
-// Exactly returns the value of n. It returns false if n is not a number, and for more
+// Rational returns the value of n. It returns false if n is not a number, and for more
 // than 5000 digits or a greater exponent, which would take too much memory and time.
-func Exactly(n json.Number) (*big.Rat, bool) {
-	const most = 5000
-	if len(n) > most {
+func Rational(n json.Number) (*big.Rat, bool) {
+	const limit = 5000
+	if len(n) > limit {
 		return nil, false
 	}
 	if i := strings.IndexAny(n.String(), "eE"); i >= 0 {
-		if e, err := strconv.Atoi(n.String()[i+1:]); err != nil || e > most || e < -most {
+		if e, err := strconv.Atoi(n.String()[i+1:]); err != nil || e > limit || e < -limit {
 			return nil, false
 		}
 	}
@@ -30,13 +30,13 @@ func Exactly(n json.Number) (*big.Rat, bool) {
 
 // Equal reports whether two numbers have the same value: 1 and 1.0 are equal,
 // 9007199254740993 and 9007199254740992 are not. Numbers without a value that
-// [Exactly] returns are equal if they are written alike.
+// [Rational] returns are equal if they are written alike.
 func Equal(a, b json.Number) bool {
 	if a == b {
 		return true
 	}
-	x, okA := Exactly(a)
-	y, okB := Exactly(b)
+	x, okA := Rational(a)
+	y, okB := Rational(b)
 	return okA && okB && x.Cmp(y) == 0
 }
 
@@ -46,42 +46,42 @@ func EqualValues(a, b any, same func(a, b json.Number) bool) bool {
 	values := func(a, b any) bool { return EqualValues(a, b, same) }
 	switch a := a.(type) {
 	case json.Number:
-		n, is := b.(json.Number)
-		return is && same(a, n)
+		n, ok := b.(json.Number)
+		return ok && same(a, n)
 	case []any:
-		list, is := b.([]any)
-		return is && slices.EqualFunc(a, list, values)
+		list, ok := b.([]any)
+		return ok && slices.EqualFunc(a, list, values)
 	case map[string]any:
-		object, is := b.(map[string]any)
-		return is && maps.EqualFunc(a, object, values)
+		object, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(a, object, values)
 	}
 	return a == b
 }
 
 // IsInt reports whether the value of n is an integer: 1e3 and 1.0 are.
 func IsInt(n json.Number) bool {
-	x, ok := Exactly(n)
+	x, ok := Rational(n)
 	return ok && x.IsInt()
 }
 
 // Exceeds reports whether text may be JSON, behind a word, of more than most values, which would take much memory and
 // time to decode. It allocates nothing and takes linear time; other text counts as JSON with its punctuation.
-func Exceeds(text []byte, most int) bool {
-	if len(text) <= most { // a value has at least one byte
+func Exceeds(text []byte, limit int) bool {
+	if len(text) <= limit { // a value has at least one byte
 		return false
 	}
-	quoted := false
-	for i := 0; i < len(text) && most > 0; i++ {
+	isQuoted := false
+	for i := 0; i < len(text) && limit > 0; i++ {
 		switch c := text[i]; {
 		case c == '"':
-			quoted = !quoted
-		case c == '\\' && quoted:
+			isQuoted = !isQuoted
+		case c == '\\' && isQuoted:
 			i++
-		case !quoted && (c == ',' || c == ':' || c == '[' || c == '{'):
-			most--
+		case !isQuoted && (c == ',' || c == ':' || c == '[' || c == '{'):
+			limit--
 		}
 	}
-	return most == 0
+	return limit == 0
 }
 
 // Decode returns the one JSON value in b, with its numbers as they are written. It is an

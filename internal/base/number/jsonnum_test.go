@@ -104,8 +104,8 @@ func TestEqualValues(t *testing.T) {
 	t.Parallel()
 	always := func(json.Number, json.Number) bool { return true }
 	for _, test := range []struct {
-		a, b        string
-		equal, kind bool
+		a, b                string
+		isEqual, isSameKind bool
 	}{
 		{`[1,{"a":[null,true,"x"]}]`, `[1.0,{"a":[null,true,"x"]}]`, true, true},
 		{`[1,2]`, `[1,3]`, false, true},
@@ -118,7 +118,7 @@ func TestEqualValues(t *testing.T) {
 		a, errA := number.Decode([]byte(test.a))
 		b, errB := number.Decode([]byte(test.b))
 		require.NoError(t, errors.Join(errA, errB))
-		assert.Equal(t, test.equal, number.EqualValues(a, b, number.Equal), test)
-		assert.Equal(t, test.kind, number.EqualValues(a, b, always), test)
+		assert.Equal(t, test.isEqual, number.EqualValues(a, b, number.Equal), test)
+		assert.Equal(t, test.isSameKind, number.EqualValues(a, b, always), test)
 	}
 }

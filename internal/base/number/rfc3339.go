@@ -10,21 +10,21 @@ import (
 // here.
 func ParseTime(s string) (time.Time, error) {
 	upper := strings.ToUpper(s)
-	if !shaped(upper) {
+	if !hasShape(upper) {
 		return time.Time{}, fmt.Errorf("%q is not a time as in RFC 3339, such as 2006-01-02T15:04:05Z", s)
 	}
 	return time.Parse(time.RFC3339, upper)
 }
 
-// shaped reports whether s has the form of a date-time: which numbers are too great is for time.Parse, but for the
+// hasShape reports whether s has the form of a date-time: which numbers are too great is for time.Parse, but for the
 // offset.
-func shaped(s string) bool {
+func hasShape(s string) bool {
 	const local = "0000-00-00T00:00:00"
 	if len(s) < len(local) || !like(s[:len(local)], local) {
 		return false
 	}
 	zone := s[len(local):]
-	if fraction, is := strings.CutPrefix(zone, "."); is {
+	if fraction, ok := strings.CutPrefix(zone, "."); ok {
 		zone = strings.TrimLeft(fraction, "0123456789")
 		if len(zone) == len(fraction) {
 			return false

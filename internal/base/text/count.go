@@ -11,7 +11,7 @@ func Count[N ~int | ~int64](n N, thing string) string {
 	if n != 1 {
 		thing = Plural(thing)
 	}
-	return Grouped(n) + " " + thing
+	return GroupDigits(n) + " " + thing
 }
 
 var (
@@ -30,8 +30,8 @@ func Plural(thing string) string {
 	return thing + "s"
 }
 
-// Grouped returns n with commas between the thousands: "8,300".
-func Grouped[N ~int | ~int64](n N) string {
+// GroupDigits returns n with commas between the thousands: "8,300".
+func GroupDigits[N ~int | ~int64](n N) string {
 	s := strconv.FormatInt(int64(n), 10)
 	first := 0
 	if n < 0 {
@@ -45,25 +45,25 @@ func Grouped[N ~int | ~int64](n N) string {
 
 // Enum has the words for the values of an enumeration. It never changes.
 type Enum[T ~uint8] struct {
-	what  string
+	kind  string
 	words map[T]string
 }
 
 // NewEnum returns the enumeration of the values that have a word, each value one of its own. What is the kind of the
 // values, for messages: "verdict".
-func NewEnum[T ~uint8](what string, words map[T]string) Enum[T] { return Enum[T]{what, words} }
+func NewEnum[T ~uint8](kind string, words map[T]string) Enum[T] { return Enum[T]{kind, words} }
 
 // String returns the word for v, or "verdict 99" if there is none.
 func (e Enum[T]) String(v T) string {
-	if word, is := e.words[v]; is {
+	if word, ok := e.words[v]; ok {
 		return word
 	}
-	return fmt.Sprintf("%s %d", e.what, uint8(v))
+	return fmt.Sprintf("%s %d", e.kind, uint8(v))
 }
 
 // MarshalText returns the word for v. A value without one is an error.
 func (e Enum[T]) MarshalText(v T) ([]byte, error) {
-	if _, is := e.words[v]; !is {
+	if _, ok := e.words[v]; !ok {
 		return nil, fmt.Errorf("%s is unknown", e.String(v))
 	}
 	return []byte(e.words[v]), nil
@@ -71,11 +71,11 @@ func (e Enum[T]) MarshalText(v T) ([]byte, error) {
 
 // UnmarshalText sets v to the value of a word. Any other word is an error, and leaves v as it was.
 func (e Enum[T]) UnmarshalText(word []byte, v *T) error {
-	for value, is := range e.words {
-		if is == string(word) {
+	for value, name := range e.words {
+		if name == string(word) {
 			*v = value
 			return nil
 		}
 	}
-	return fmt.Errorf("%s %q is unknown", e.what, word)
+	return fmt.Errorf("%s %q is unknown", e.kind, word)
 }

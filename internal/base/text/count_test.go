@@ -30,6 +30,6 @@ func TestGrouped(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", -1: "-1", 999: "999", 1000: "1,000", -999: "-999", -1000: "-1,000",
 		1234567: "1,234,567"} {
-		assert.Equal(t, want, text.Grouped(n))
+		assert.Equal(t, want, text.GroupDigits(n))
 	}
 }

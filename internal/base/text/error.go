@@ -21,7 +21,7 @@ func OfError(err error) string {
 	if err == nil {
 		return ""
 	}
-	if plain := plainly(err); plain != "" {
+	if plain := plainText(err); plain != "" {
 		return plain
 	}
 	words := err.Error()
@@ -44,8 +44,8 @@ func causes(err error) []error {
 	return nil
 }
 
-// plainly returns the words for an error of the Go library; "" for any other.
-func plainly(err error) string {
+// plainText returns the words for an error of the Go library; "" for any other.
+func plainText(err error) string {
 	switch e := err.(type) { //nolint:errorlint // as above
 	case *net.OpError:
 		if e.Addr == nil {

@@ -8,8 +8,8 @@ import (
 
 // Nearest is the word of the list that was probably meant: the first of those with the fewest mistakes, at most so
 // many; case does not count. It is "" if none is that near.
-func Nearest(word string, list []string, most int) string {
-	best, fewest := "", most+1
+func Nearest(word string, list []string, limit int) string {
+	best, fewest := "", limit+1
 	for _, w := range list {
 		if d := Distance(word, w); d < fewest {
 			best, fewest = w, d
@@ -21,23 +21,23 @@ func Nearest(word string, list []string, most int) string {
 // Candidates are the words of the list that may have been meant, the likeliest first and three at most: those with one
 // or two mistakes, and then those that the word is the beginning of. Case does not count, and each is named once.
 func Candidates(word string, list []string) []string {
-	const most, shown = 2, 3
+	const maxMistakes, maxWords = 2, 3
 	if word == "" {
 		return nil
 	}
 	mistakes := func(w string) int {
-		if d := Distance(word, w); d <= min(most, len(word)-1) {
+		if d := Distance(word, w); d <= min(maxMistakes, len(word)-1) {
 			return d
 		}
 		if strings.HasPrefix(strings.ToLower(w), strings.ToLower(word)) {
-			return most + 1
+			return maxMistakes + 1
 		}
-		return most + 2
+		return maxMistakes + 2
 	}
-	near := slices.DeleteFunc(slices.Sorted(slices.Values(list)), func(w string) bool { return mistakes(w) > most+1 })
-	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(mistakes(a), mistakes(b)) })
-	near = slices.Compact(near)
-	return near[:min(len(near), shown)]
+	words := slices.DeleteFunc(slices.Sorted(slices.Values(list)), func(w string) bool { return mistakes(w) > maxMistakes+1 })
+	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(mistakes(a), mistakes(b)) })
+	words = slices.Compact(words)
+	return words[:min(len(words), maxWords)]
 }
 
 // DidYouMean asks whether one of the words was meant: "did you mean push or pop?". It is "" if there are none.

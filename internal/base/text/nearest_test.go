@@ -27,15 +27,15 @@ func TestNearest(t *testing.T) {
 	t.Parallel()
 	words := []string{"rate", "stages", "duration", "rates"}
 	tests := []struct {
-		word string
-		most int
-		want string
+		word  string
+		limit int
+		want  string
 	}{
 		{"rte", 2, "rate"}, {"RATE", 0, "rate"}, {"ratse", 2, "rate"}, {"durtaion", 1, "duration"},
 		{"durtaion", 0, ""}, {"xyz", 2, ""}, {"", 2, ""},
 	}
 	for _, test := range tests {
-		assert.Equal(t, test.want, text.Nearest(test.word, words, test.most), test)
+		assert.Equal(t, test.want, text.Nearest(test.word, words, test.limit), test)
 	}
 }
 

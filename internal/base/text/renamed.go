@@ -2,8 +2,8 @@ package text
 
 import "strings"
 
-// renamed has the words of flags, keys, commands and metrics that were given up, and what is written in their place.
-var renamed = map[string]string{
+// replacements has the words of flags, keys, commands and metrics that were given up, and what is written in their place.
+var replacements = map[string]string{
 	"allow-shared": "--exclusive (no other client uses the server)",
 	"disrupt-with": "--disrupt WHAT, as in --disrupt kill,pause --disrupt-every 20s",
 	"fault":        "--bug",
@@ -12,5 +12,5 @@ var renamed = map[string]string{
 	"waited":       "queued",
 }
 
-// Renamed returns what is written in the place of a word that was given up; empty if the word never was one.
-func Renamed(word string) string { return renamed[strings.ReplaceAll(word, "_", "-")] }
+// Replacement returns what is written in the place of a word that was given up; empty if the word never was one.
+func Replacement(word string) string { return replacements[strings.ReplaceAll(word, "_", "-")] }

@@ -24,16 +24,16 @@ func FirstLine(s string) string {
 // Escape returns s with the escapes of a Go string for all that is not printable, and for backslashes, without quotes
 // around it. Quotation marks in it stay as they are, so that JSON remains readable.
 func Escape(s string) string {
-	if !strings.ContainsFunc(s, special) {
+	if !strings.ContainsFunc(s, isSpecial) {
 		return s
 	}
 	quoted := strconv.Quote(s)
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }
 
-// special reports whether a character may take an escape: all but those of printable ASCII text, in which there are
+// isSpecial reports whether a character may take an escape: all but those of printable ASCII text, in which there are
 // most.
-func special(r rune) bool { return r < ' ' || r > '~' || r == '\\' }
+func isSpecial(r rune) bool { return r < ' ' || r > '~' || r == '\\' }
 
 // Printable returns s with escapes for what could move a terminal's cursor or hide text from the reader: control and
 // format characters, unusual spaces, and bytes that are not UTF-8; and for what a CI system takes for a command
@@ -80,14 +80,14 @@ func Inert(line string) string {
 }
 
 const (
-	whole = 450 // bytes of a text that Shorten and Excerpt leave whole
-	keep  = 200 // bytes of the beginning of a longer one; of its end a quarter of that
+	shortSize = 450 // bytes of a text that Shorten and Excerpt leave whole
+	headSize  = 200 // bytes of the beginning of a longer one; of its end a quarter of that
 )
 
 // Shorten returns s without its middle if it is longer than 450 bytes, and with its length and the first 16 digits of
 // its SHA-256 hash instead, so that two texts that differ in the middle alone are not shown alike.
 func Shorten(s string) string {
-	if len(s) <= whole {
+	if len(s) <= shortSize {
 		return s
 	}
 	return withoutMiddle(s, s, []byte(s))
@@ -95,12 +95,12 @@ func Shorten(s string) string {
 
 // Excerpt is Shorten of Escape. The length and the hash are those of b.
 func Excerpt(b []byte) string {
-	if len(b) > whole {
-		first, last := b[:keep+utf8.UTFMax], b[len(b)-keep/4-utf8.UTFMax:]
-		return withoutMiddle(Escape(head(string(first), keep)), Escape(tail(string(last), keep/4)), b)
+	if len(b) > shortSize {
+		first, last := b[:headSize+utf8.UTFMax], b[len(b)-headSize/4-utf8.UTFMax:]
+		return withoutMiddle(Escape(head(string(first), headSize)), Escape(tail(string(last), headSize/4)), b)
 	}
 	all := Escape(string(b))
-	if len(all) <= whole {
+	if len(all) <= shortSize {
 		return all
 	}
 	return withoutMiddle(all, all, b)
@@ -110,7 +110,7 @@ func Excerpt(b []byte) string {
 var Cut = regexp.MustCompile(` … \([0-9]+ bytes in all, SHA-256 [0-9a-f]+\) … `)
 
 func withoutMiddle(first, last string, all []byte) string {
-	return head(first, keep) + " … " + Size(all) + " … " + tail(last, keep/4)
+	return head(first, headSize) + " … " + Size(all) + " … " + tail(last, headSize/4)
 }
 
 // Size returns what a text that was cut is known by: "(999 bytes in all, SHA-256 0123456789abcdef)".
@@ -170,13 +170,13 @@ func Show(lines string) string {
 // ends stay. Bytes that are not UTF-8 become U+FFFD: a raw part of a message of a peer may have them.
 func EscapeJSON(b []byte) []byte {
 	b = inLog.ReplaceAll(b, []byte(`#\u0023$1`))
-	if utf8.Valid(b) && !bytes.ContainsFunc(b, hidden) {
+	if utf8.Valid(b) && !bytes.ContainsFunc(b, isHidden) {
 		return b
 	}
 	var out bytes.Buffer
 	for _, r := range string(b) {
 		switch {
-		case !hidden(r):
+		case !isHidden(r):
 			out.WriteRune(r)
 		case r <= 0xffff:
 			fmt.Fprintf(&out, `\u%04x`, r)
@@ -188,16 +188,16 @@ func EscapeJSON(b []byte) []byte {
 	return out.Bytes()
 }
 
-// hidden reports whether a character of JSON could move a terminal's cursor or hide text.
-func hidden(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+// isHidden reports whether a character of JSON could move a terminal's cursor or hide text.
+func isHidden(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 
 // Brief returns s with an ellipsis in the place of the words that do not fit into so many characters.
-func Brief(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
+func Brief(s string, limit int) string {
+	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
-	runes := []rune(s)[:max(most-1, 0)]
-	for at := len(runes) - 1; at >= most/2; at-- {
+	runes := []rune(s)[:max(limit-1, 0)]
+	for at := len(runes) - 1; at >= limit/2; at-- {
 		if runes[at] == ' ' {
 			return strings.TrimRight(string(runes[:at]), " ,;:") + " …"
 		}

@@ -12,7 +12,7 @@ import (
 // that calendars differ about, and the borders of what clocks can hold. All are in the past but those whose year is
 // 2038 or later.
 func Instants() (all []Bucket) {
-	add := func(name, value string) { all = append(all, fixed(name, `"`+value+`"`)) }
+	add := func(name, value string) { all = append(all, fixedBucket(name, `"`+value+`"`)) }
 	const second = "2021-03-04T05:06:07"
 	for digits := 1; digits <= 9; digits++ {
 		add(fmt.Sprintf("%d digits of a second", digits), second+"."+"123456789"[:digits]+"Z")
@@ -39,8 +39,8 @@ func Instants() (all []Bucket) {
 	return all
 }
 
-// Near returns times around the one at which a value is made: what a peer compares with its clock.
-func Near() (all []Bucket) {
+// CurrentTimes returns times around the one at which a value is made: what a peer compares with its clock.
+func CurrentTimes() (all []Bucket) {
 	for name, ahead := range map[string]time.Duration{
 		"a minute ago": -time.Minute, "a day ago": -24 * time.Hour, "in a minute": time.Minute, "in a day": 24 * time.Hour,
 		"in 30 days": 30 * 24 * time.Hour,

@@ -11,28 +11,28 @@ import (
 // empties are values that a peer may take for nothing, and leave out where nothing else is.
 var empties = []string{"[]", "{}", `""`, "null", "0", "false", "[[]]", "[{}]", `{"a":{}}`}
 
-// together is how many values of another type are the elements of one array.
-const together = 8
+// chunkSize is how many values of another type are the elements of one array.
+const chunkSize = 8
 
 // Arrays returns arrays of scalars and of each other: of each size up to most, each depth up to deepest, and each
 // number and text.
-func Arrays(most, deepest int) []Bucket {
-	all := sized("elements", most, func(r *rand.Rand, n int) string {
+func Arrays(limit, depth int) []Bucket {
+	all := sizedBuckets("elements", limit, func(r *rand.Rand, n int) string {
 		return list(n, func(int) string { return strconv.Itoa(r.IntN(1000)) })
 	})
-	all = append(all, sized("depth", deepest, func(_ *rand.Rand, n int) string {
+	all = append(all, sizedBuckets("depth", depth, func(_ *rand.Rand, n int) string {
 		return "[" + strings.Repeat("[", n) + `"deep"` + strings.Repeat("]", n) + "]"
 	})...)
-	all = append(all, sized("bytes in an element", most*16, func(r *rand.Rand, n int) string {
+	all = append(all, sizedBuckets("bytes in an element", limit*16, func(r *rand.Rand, n int) string {
 		return `["` + letters(r, n) + `"]`
 	})...)
-	for _, only := range empties {
-		all = append(all, fixed("only "+only, "["+only+"]"))
+	for _, empty := range empties {
+		all = append(all, fixedBucket("only "+empty, "["+empty+"]"))
 	}
 	for _, inner := range [][]Bucket{Numbers(), Texts(), Instants(), Objects(64, 32)} {
-		for several := range slices.Chunk(inner, together) {
-			all = append(all, Bucket{"elements from " + several[0].Name, func(r *rand.Rand) string {
-				return list(len(several), func(i int) string { return several[i].Make(r) })
+		for chunk := range slices.Chunk(inner, chunkSize) {
+			all = append(all, Bucket{"elements from " + chunk[0].Name, func(r *rand.Rand) string {
+				return list(len(chunk), func(i int) string { return chunk[i].Make(r) })
 			}})
 		}
 	}
@@ -42,14 +42,14 @@ func Arrays(most, deepest int) []Bucket {
 		{"nulls", `[null,null]`}, {"truths", `[true,false,true]`}, {"empty ones", `[[],{},"",[[]],[{}],{"a":[]}]`},
 		{"order", `[3,1,2,"b","a","c"]`}, {"spaces", `[ 1 , "a" , { "k" : [ ] } ]`},
 	} {
-		all = append(all, fixed(t.name, t.inner))
+		all = append(all, fixedBucket(t.name, t.inner))
 	}
 	return all
 }
 
 // Strings returns arrays of texts: of each number up to most, and with one of each of all.
-func Strings(most int, all []Bucket) []Bucket {
-	lists := sized("texts", most, func(r *rand.Rand, n int) string {
+func Strings(limit int, all []Bucket) []Bucket {
+	lists := sizedBuckets("texts", limit, func(r *rand.Rand, n int) string {
 		return list(n, func(int) string { return `"` + letters(r, 8) + `"` })
 	})
 	for _, b := range all {
@@ -60,25 +60,25 @@ func Strings(most int, all []Bucket) []Bucket {
 
 // Objects returns objects: of each number of members up to most, each depth up to deepest, each text as a name, each
 // number, text and time as the value of a member or within it, and names that are nearly alike.
-func Objects(most, deepest int) []Bucket {
-	all := sized("members", most, func(r *rand.Rand, n int) string {
+func Objects(limit, depth int) []Bucket {
+	all := sizedBuckets("members", limit, func(r *rand.Rand, n int) string {
 		return members(n, func(int) string { return strconv.Itoa(r.IntN(1000)) })
 	})
 	for _, inner := range [][]Bucket{Numbers(), Texts(), Instants()} {
-		for several := range slices.Chunk(inner, together) {
-			all = append(all, Bucket{"members from " + several[0].Name, func(r *rand.Rand) string {
-				return members(len(several), func(i int) string { return within(r, several[i].Make(r)) })
+		for chunk := range slices.Chunk(inner, chunkSize) {
+			all = append(all, Bucket{"members from " + chunk[0].Name, func(r *rand.Rand) string {
+				return members(len(chunk), func(i int) string { return wrapValue(r, chunk[i].Make(r)) })
 			}})
 		}
 	}
-	all = append(all, sized("depth of members", deepest, func(_ *rand.Rand, n int) string {
+	all = append(all, sizedBuckets("depth of members", depth, func(_ *rand.Rand, n int) string {
 		return strings.Repeat(`{"a":`, n) + `{"a":"deep"}` + strings.Repeat("}", n)
 	})...)
 	for _, b := range Texts() {
 		all = append(all, Bucket{"name " + b.Name, func(r *rand.Rand) string { return "{" + b.Make(r) + `:"value"}` }})
 	}
-	for _, only := range empties {
-		all = append(all, fixed("a member, "+only, `{"a":`+only+`}`))
+	for _, empty := range empties {
+		all = append(all, fixedBucket("a member, "+empty, `{"a":`+empty+`}`))
 	}
 	for _, b := range Lengths(1024) {
 		all = append(all, Bucket{"name of " + b.Name, func(r *rand.Rand) string { return "{" + b.Make(r) + `:0}` }})
@@ -94,13 +94,13 @@ func Objects(most, deepest int) []Bucket {
 		{"nulls inside", `{"a":null,"b":{"c":null}}`}, {"nested alike", `{"a":{"a":{"a":1}},"b":{"a":{"a":2}}}`},
 		{"values mixed", `{"a":[1,{"b":[]}],"c":{},"d":"","e":false,"f":-1.5}`},
 	} {
-		all = append(all, fixed(t.name, t.inner))
+		all = append(all, fixedBucket(t.name, t.inner))
 	}
 	return all
 }
 
-// within returns a value, or an array or an object that has it alone.
-func within(r *rand.Rand, value string) string {
+// wrapValue returns a value, or an array or an object that has it alone.
+func wrapValue(r *rand.Rand, value string) string {
 	return fmt.Sprintf([...]string{"%s", "[%s]", `{"in":%s}`}[r.IntN(3)], value)
 }
 

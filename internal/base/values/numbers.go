@@ -10,11 +10,11 @@ import (
 
 // Integers returns the integers from least to most at which peers differ: both ends, those around zero and around each
 // power of two and ten, and those that a narrower type would turn into another integer of the range.
-func Integers(least, most int64) []Bucket {
+func Integers(low, high int64) []Bucket {
 	var all []int64
 	add := func(n int64) {
 		for _, i := range []int64{n - 1, n, n + 1} {
-			if i >= least && i <= most {
+			if i >= low && i <= high {
 				all = append(all, i)
 			}
 		}
@@ -28,10 +28,10 @@ func Integers(least, most int64) []Bucket {
 		add(n)
 		add(-n)
 	}
-	all = append(all, least, most)
+	all = append(all, low, high)
 	for _, bits := range []int{7, 8, 15, 16, 31, 32, 53} {
-		for _, small := range []int64{max(least, 1) + 7, max(least, 1) * 3} {
-			if n := int64(1)<<bits + small; n <= most {
+		for _, small := range []int64{max(low, 1) + 7, max(low, 1) * 3} {
+			if n := int64(1)<<bits + small; n <= high {
 				all = append(all, n)
 			}
 		}
@@ -40,7 +40,7 @@ func Integers(least, most int64) []Bucket {
 	var buckets []Bucket
 	for _, n := range slices.Compact(all) {
 		text := strconv.FormatInt(n, 10)
-		buckets = append(buckets, fixed(text, text))
+		buckets = append(buckets, fixedBucket(text, text))
 	}
 	return buckets
 }
@@ -55,12 +55,12 @@ func Numbers() []Bucket {
 		"18446744073709551615", "18446744073709551616", "-9223372036854775809", "100000000000000000000", "1e100",
 		"0.1234567890123456789", "12345678901234567890.123456789",
 	} {
-		all = append(all, fixed(text, text))
+		all = append(all, fixedBucket(text, text))
 	}
 	for _, digits := range []int{5, 9, 12, 16, 18} {
 		all = append(all, Bucket{fmt.Sprintf("any of %d digits", digits), func(r *rand.Rand) string {
-			least := int64(math.Pow10(digits - 1))
-			return strconv.FormatInt(least+r.Int64N(9*least), 10)
+			low := int64(math.Pow10(digits - 1))
+			return strconv.FormatInt(low+r.Int64N(9*low), 10)
 		}})
 	}
 	return all

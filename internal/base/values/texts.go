@@ -75,11 +75,11 @@ var syntaxes = []text{
 func Texts() (all []Bucket) {
 	for _, list := range [][]text{scripts, forms, spaces, escapes, syntaxes} {
 		for _, t := range list {
-			all = append(all, fixed(t.name, `"`+t.inner+`"`))
+			all = append(all, fixedBucket(t.name, `"`+t.inner+`"`))
 		}
 	}
 	for c := range 0x20 {
-		all = append(all, fixed(fmt.Sprintf("control %d", c), fmt.Sprintf(`"a\u%04xb"`, c)))
+		all = append(all, fixedBucket(fmt.Sprintf("control %d", c), fmt.Sprintf(`"a\u%04xb"`, c)))
 	}
 	return append(all, Bucket{"printable", func(r *rand.Rand) string {
 		var b strings.Builder
@@ -91,9 +91,9 @@ func Texts() (all []Bucket) {
 }
 
 // Lengths returns texts around the borders of lengths in bytes, up to most: letters, and characters of several bytes.
-func Lengths(most int) []Bucket {
-	all := sized("length", most, func(r *rand.Rand, n int) string { return `"` + letters(r, n) + `"` })
-	return append(all, sized("length in bytes", most, func(r *rand.Rand, n int) string {
+func Lengths(limit int) []Bucket {
+	all := sizedBuckets("length", limit, func(r *rand.Rand, n int) string { return `"` + letters(r, n) + `"` })
+	return append(all, sizedBuckets("length in bytes", limit, func(r *rand.Rand, n int) string {
 		text := []byte(`"` + letters(r, n%3))
 		for range n / 3 {
 			text = utf8.AppendRune(text, rune(0x4e00+r.IntN(0x5000)))

@@ -16,25 +16,25 @@ type Bucket struct {
 
 // Sizes returns the sizes from 0 to most at which peers differ: the smallest, and those around each power of two and
 // ten, in ascending order.
-func Sizes(most int) []int {
+func Sizes(limit int) []int {
 	all := []int{0, 1, 2, 3}
 	for _, base := range []int{2, 10} {
-		for n := base * base; n <= most; n *= base {
+		for n := base * base; n <= limit; n *= base {
 			all = append(all, n-1, n, n+1)
 		}
 	}
 	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(n int) bool { return n > most })
+	return slices.DeleteFunc(slices.Compact(all), func(n int) bool { return n > limit })
 }
 
-// fixed returns a bucket with one value.
-func fixed(name, value string) Bucket {
+// fixedBucket returns a bucket with one value.
+func fixedBucket(name, value string) Bucket {
 	return Bucket{name, func(*rand.Rand) string { return value }}
 }
 
-// sized returns a bucket for each size.
-func sized(kind string, most int, value func(r *rand.Rand, n int) string) (all []Bucket) {
-	for _, n := range Sizes(most) {
+// sizedBuckets returns a bucket for each size.
+func sizedBuckets(kind string, limit int, value func(r *rand.Rand, n int) string) (all []Bucket) {
+	for _, n := range Sizes(limit) {
 		all = append(all, Bucket{fmt.Sprintf("%s %d", kind, n), func(r *rand.Rand) string { return value(r, n) }})
 	}
 	return all

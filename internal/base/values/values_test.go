@@ -18,24 +18,24 @@ import (
 // types are all types, with what each of their values must be beside one line of JSON.
 var types = map[string]struct {
 	buckets []values.Bucket
-	is      func(v any) bool
+	matches func(v any) bool
 }{
 	"integers": {values.Integers(-1<<63, 1<<63-1), func(v any) bool {
 		_, err := v.(json.Number).Int64()
 		return err == nil
 	}},
-	"numbers": {values.Numbers(), func(v any) bool { _, is := v.(json.Number); return is }},
-	"texts":   {values.Texts(), func(v any) bool { _, is := v.(string); return is }},
-	"lengths": {values.Lengths(300), func(v any) bool { s, is := v.(string); return is && len(s) <= 300 }},
+	"numbers": {values.Numbers(), func(v any) bool { _, ok := v.(json.Number); return ok }},
+	"texts":   {values.Texts(), func(v any) bool { _, ok := v.(string); return ok }},
+	"lengths": {values.Lengths(300), func(v any) bool { s, ok := v.(string); return ok && len(s) <= 300 }},
 	"instants": {values.Instants(), func(v any) bool {
 		_, err := number.ParseTime(v.(string))
 		return err == nil
 	}},
-	"arrays":  {values.Arrays(300, 20), func(v any) bool { _, is := v.([]any); return is }},
-	"objects": {values.Objects(300, 20), func(v any) bool { _, is := v.(map[string]any); return is }},
+	"arrays":  {values.Arrays(300, 20), func(v any) bool { _, ok := v.([]any); return ok }},
+	"objects": {values.Objects(300, 20), func(v any) bool { _, ok := v.(map[string]any); return ok }},
 	"strings": {values.Strings(20, values.Texts()), func(v any) bool {
-		all, is := v.([]any)
-		return is && !slices.ContainsFunc(all, func(e any) bool { _, is := e.(string); return !is })
+		all, ok := v.([]any)
+		return ok && !slices.ContainsFunc(all, func(e any) bool { _, ok := e.(string); return !ok })
 	}},
 }
 
@@ -56,7 +56,7 @@ func TestBuckets(t *testing.T) {
 				d.UseNumber()
 				var v any
 				if assert.NoError(t, d.Decode(&v), "%q: %s", b.Name, text) {
-					assert.True(t, test.is(v), "%q: %s", b.Name, text)
+					assert.True(t, test.matches(v), "%q: %s", b.Name, text)
 				}
 			}
 		})

@@ -16,7 +16,7 @@ type Problem struct {
 	File         string
 	Line, Column int
 	Key          string // the setting, as in YAML; empty if it is about no single one
-	What         string // what is wrong
+	Description  string // what is wrong
 	Expected     string // what would be right; empty if Do says it all
 	Do           string // what to do about it
 }
@@ -30,7 +30,7 @@ func (p *Problem) Error() string {
 	if p.Key != "" {
 		b.WriteString(p.Key + ": ")
 	}
-	b.WriteString(p.What)
+	b.WriteString(p.Description)
 	if p.Expected != "" {
 		b.WriteString("; expected " + p.Expected)
 	}
@@ -44,8 +44,8 @@ type Place struct{ Line, Column int }
 // At returns the place of a node.
 func At(n *yaml.Node) Place { return Place{n.Line, n.Column} }
 
-// mostProblems is how many of the problems of a file are reported: the first ones that are found.
-const mostProblems = 100
+// maxProblems is how many of the problems of a file are reported: the first ones that are found.
+const maxProblems = 100
 
 // Problems collects the problems of the file of that name.
 type Problems struct {
@@ -55,15 +55,15 @@ type Problems struct {
 
 // Report adds a problem at a place. Those beyond the first 100 are left out.
 func (p *Problems) Report(at Place, problem *Problem) {
-	if p.Full() {
+	if p.IsFull() {
 		return
 	}
 	problem.File, problem.Line, problem.Column = p.File, max(1, at.Line), max(1, at.Column)
 	p.list = append(p.list, problem)
 }
 
-// Full reports whether another problem would be left out.
-func (p *Problems) Full() bool { return len(p.list) == mostProblems }
+// IsFull reports whether another problem would be left out.
+func (p *Problems) IsFull() bool { return len(p.list) == maxProblems }
 
 // Err joins the problems in the order of their places; nil if there are none.
 func (p *Problems) Err() error {

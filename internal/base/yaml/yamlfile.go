@@ -20,7 +20,7 @@ type Shape struct {
 	Kind     yaml.Kind
 	Expected string // "lines such as producers: 50"
 	Do       string // "write a key, a colon and a value in each line"
-	One      string // "one workload in a file"
+	Single   string // "one workload in a file"
 }
 
 // lineOf finds the line in a message of the YAML library, which knows no column.
@@ -29,15 +29,15 @@ var lineOf = regexp.MustCompile(`^yaml: line (\d+): `)
 // Root returns the node that the file consists of; nil if the file is empty or has another shape.
 func (p *Problems) Root(source []byte, shape Shape) *yaml.Node {
 	if len(source) > MaxSource {
-		p.Report(Place{}, &Problem{What: "the file is too large", Expected: "1 MiB or less", Do: "is it the right file?"})
+		p.Report(Place{}, &Problem{Description: "the file is too large", Expected: "1 MiB or less", Do: "is it the right file?"})
 		return nil
 	}
 	if !utf8.Valid(source) {
-		p.Report(Place{}, &Problem{What: "the file is not UTF-8", Expected: shape.Expected, Do: "is it the right file?"})
+		p.Report(Place{}, &Problem{Description: "the file is not UTF-8", Expected: shape.Expected, Do: "is it the right file?"})
 		return nil
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(source))
-	var document, more yaml.Node
+	var document, second yaml.Node
 	err := decoder.Decode(&document)
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -46,13 +46,13 @@ func (p *Problems) Root(source []byte, shape Shape) *yaml.Node {
 		p.invalid(err, shape)
 		return nil
 	}
-	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
-		p.Report(At(&more), &Problem{What: "the file has a second YAML document", Expected: shape.One,
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		p.Report(At(&second), &Problem{Description: "the file has a second YAML document", Expected: shape.Single,
 			Do: "remove what follows ---"})
 	}
 	root := document.Content[0]
 	if root.Kind != shape.Kind && root.Tag != "!!null" {
-		p.Report(At(root), &Problem{What: "this is " + KindOf(root), Expected: shape.Expected, Do: shape.Do})
+		p.Report(At(root), &Problem{Description: "this is " + KindOf(root), Expected: shape.Expected, Do: shape.Do})
 		return nil
 	}
 	return root
@@ -64,18 +64,18 @@ func (p *Problems) invalid(err error, shape Shape) {
 	if m := lineOf.FindStringSubmatch(err.Error()); m != nil {
 		line, _ = strconv.Atoi(m[1])
 	}
-	what := strings.TrimPrefix(lineOf.ReplaceAllString(err.Error(), ""), "yaml: ")
-	p.Report(Place{Line: line}, &Problem{What: "invalid YAML: " + what, Expected: shape.Expected,
+	words := strings.TrimPrefix(lineOf.ReplaceAllString(err.Error(), ""), "yaml: ")
+	p.Report(Place{Line: line}, &Problem{Description: "invalid YAML: " + words, Expected: shape.Expected,
 		Do: "check this line and the one before"})
 }
 
-// Unfit is the problem of a value that is not even a scalar.
-func Unfit(n *yaml.Node, expected, do string) error {
-	return &Problem{What: "this is " + KindOf(n), Expected: expected, Do: do}
+// UnfitError is the problem of a value that is not even a scalar.
+func UnfitError(n *yaml.Node, expected, do string) error {
+	return &Problem{Description: "this is " + KindOf(n), Expected: expected, Do: do}
 }
 
-// Resolved follows an alias, which never leads to another.
-func Resolved(n *yaml.Node) *yaml.Node {
+// Resolve follows an alias, which never leads to another.
+func Resolve(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
 		return n.Alias
 	}

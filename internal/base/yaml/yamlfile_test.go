@@ -12,7 +12,7 @@ import (
 )
 
 func shape() baseyaml.Shape {
-	return baseyaml.Shape{Kind: yaml.MappingNode, Expected: "lines", Do: "write lines", One: "one of it"}
+	return baseyaml.Shape{Kind: yaml.MappingNode, Expected: "lines", Do: "write lines", Single: "one of it"}
 }
 
 func TestRoot(t *testing.T) {
@@ -45,14 +45,14 @@ func TestProblemsAreInTheOrderOfTheirPlaces(t *testing.T) {
 	t.Parallel()
 	p := baseyaml.Problems{File: "f.yaml"}
 	for _, at := range []baseyaml.Place{{3, 1}, {2, 9}, {2, 1}, {}} {
-		p.Report(at, &baseyaml.Problem{Key: "k", What: "w", Expected: "e", Do: "d"})
+		p.Report(at, &baseyaml.Problem{Key: "k", Description: "w", Expected: "e", Do: "d"})
 	}
 	assert.EqualError(t, p.Err(), "f.yaml:1:1: k: w; expected e; d\nf.yaml:2:1: k: w; expected e; d\n"+
 		"f.yaml:2:9: k: w; expected e; d\nf.yaml:3:1: k: w; expected e; d")
 	for range 200 {
 		p.Report(baseyaml.Place{}, &baseyaml.Problem{})
 	}
-	assert.True(t, p.Full())
+	assert.True(t, p.IsFull())
 	assert.Len(t, strings.Split(p.Err().Error(), "\n"), 100)
 }
 
@@ -63,7 +63,7 @@ func TestKindOf(t *testing.T) {
 	var kinds []string
 	for i, n := range document.Content[0].Content {
 		if i%2 == 1 {
-			kinds = append(kinds, baseyaml.KindOf(baseyaml.Resolved(n)))
+			kinds = append(kinds, baseyaml.KindOf(baseyaml.Resolve(n)))
 		}
 	}
 	assert.Equal(t, []string{"a mapping", "a sequence", "nothing", `"word"`, "a mapping"}, kinds)

@@ -44,15 +44,15 @@ func newBench(p process) *cobra.Command {
 	return root
 }
 
-// shown is a result, with the figures of INVALID runs if they are to be shown.
-type shown struct {
+// loadResult is a result, with the figures of INVALID runs if they are to be shown.
+type loadResult struct {
 	reports.Result
-	invalid bool
+	showsInvalid bool
 }
 
 // Page returns the result for people.
-func (s shown) Page(o reports.PageOptions) reports.Page {
-	o.ShowInvalid = s.invalid
+func (s loadResult) Page(o reports.PageOptions) reports.Page {
+	o.ShowInvalid = s.showsInvalid
 	return s.Result.Page(o)
 }
 
@@ -103,18 +103,18 @@ func newPresets(p process) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.Print(string(w.YAML()) + spelledOut(w))
+			return p.Print(string(w.YAML()) + settingsComment(w))
 		},
 	}
 }
 
-// spelledOut returns all settings of a workload, as comments of a file.
-func spelledOut(w plan.Workload) string {
+// settingsComment returns all settings of a workload, as comments of a file.
+func settingsComment(w plan.Workload) string {
 	var b strings.Builder
-	none := new(plan.Workload).Settings()
-	full := w.Filled()
+	zero := new(plan.Workload).Settings()
+	full := w.WithDefaults()
 	for i, s := range full.Settings() {
-		if text := s.Value.String(); text != none[i].Value.String() {
+		if text := s.Value.String(); text != zero[i].Value.String() {
 			fmt.Fprintf(&b, "# %s: %s\n", s.Key, text)
 		}
 	}

@@ -23,11 +23,11 @@ import (
 type capacityOptions struct {
 	loadFlags
 
-	from, most string
-	step       time.Duration
-	confirm    time.Duration
-	precision  string
-	search     search.Capacity
+	from, maxRate string
+	step          time.Duration
+	confirm       time.Duration
+	precision     string
+	search        search.Capacity
 }
 
 // newCapacity builds `fwpbench capacity`.
@@ -36,10 +36,10 @@ func newCapacity(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "capacity [WORKLOAD.yaml]",
 		Short:             "Search for the highest rate that a server sustains",
-		Args:              oneFile,
+		Args:              checkFileCount,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.given = cmd.Flags()
+			o.flags = cmd.Flags()
 			w, err := o.read(args)
 			if err := cmp.Or(err, o.validate()); err != nil {
 				return err
@@ -53,13 +53,13 @@ func newCapacity(p process) *cobra.Command {
 	f.Lookup("threshold").Usage = "a rate passes only if `'METRIC OP VALUE'` holds: 'push.response.p99<20ms'; may be " +
 		"repeated"
 	f.StringVar(&o.from, "from", "", "the first `RATE` to try (default: half of what a closed loop of 3 s achieves)")
-	f.StringVar(&o.most, "most", "1000000/s", "the highest `RATE` to try")
+	f.StringVar(&o.maxRate, "most", "1000000/s", "the highest `RATE` to try")
 	f.DurationVar(&o.step, "step", 10*time.Second, "how long each step measures, after its warm-up")
 	f.DurationVar(&o.confirm, "confirm", 0, "how long the result is confirmed at the end (default: six steps)")
 	f.StringVar(&o.precision, "precision", "5%", "the largest `DISTANCE` between the highest rate that passes and "+
 		"the lowest that fails")
 	o.declareLoad(cmd)
-	for _, name := range ofOneLoad {
+	for _, name := range searchFlags {
 		f.Lookup(name).Hidden = true
 	}
 	o.reportFlags.Declare(cmd, "print a line every second")
@@ -69,36 +69,36 @@ func newCapacity(p process) *cobra.Command {
 // The first rate where a closed loop says nothing, and the length of the confirmation in steps. Token buckets and write
 // caches of servers that were met lasted for up to half a minute.
 const (
-	usualFrom    = "100/s"
+	defaultFrom  = "100/s"
 	confirmSteps = 6
 	closedLoop   = 3 * time.Second
-	usualSteps   = 12 // of a search from about the right rate
+	stepEstimate = 12 // of a search from about the right rate
 )
 
-// ofOneLoad are flags of a load that the search sets itself.
-var ofOneLoad = []string{"rate", "stages", "trace", "queue-rates", "duration", "jobs"}
+// searchFlags are flags of a load that the search sets itself.
+var searchFlags = []string{"rate", "stages", "trace", "queue-rates", "duration", "jobs"}
 
 // validate checks the values that no flag checks by itself.
 func (o *capacityOptions) validate() (err error) {
-	if flag := o.firstGiven(ofOneLoad...); flag != "" {
+	if flag := o.firstGiven(searchFlags...); flag != "" {
 		return fmt.Errorf("--%s: the search sets the rate and the length of each step (--from, --most, --step)", flag)
 	}
-	from, err := parseRate("from", cmp.Or(o.from, usualFrom))
+	from, err := parseRate("from", cmp.Or(o.from, defaultFrom))
 	if err != nil {
 		return err
 	}
 	o.confirm = cmp.Or(o.confirm, confirmSteps*o.step)
-	most, err := parseRate("most", o.most)
+	maxRate, err := parseRate("most", o.maxRate)
 	if err != nil {
 		return err
 	}
-	o.search = search.Capacity{From: float64(from), Most: float64(most)}
+	o.search = search.Capacity{From: float64(from), MaxRate: float64(maxRate)}
 	if o.search.Precision, err = parseShare("precision", o.precision); err != nil {
 		return err
 	}
 	switch {
-	case from <= 0 || most < from:
-		return fmt.Errorf("--from %s and --most %s: the first rate is above 0, and not above the highest", o.from, o.most)
+	case from <= 0 || maxRate < from:
+		return fmt.Errorf("--from %s and --most %s: the first rate is above 0, and not above the highest", o.from, o.maxRate)
 	case o.step <= 0:
 		return errors.New("--step must be longer than 0")
 	case o.confirm < o.step:
@@ -107,11 +107,11 @@ func (o *capacityOptions) validate() (err error) {
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
-	needed := validity.Needed(o.limits)
-	o.search.Least = float64(needed) / o.step.Seconds()
-	if o.search.Least > o.search.Most {
+	arrivals := validity.NeededArrivals(o.limits)
+	o.search.MinRate = float64(arrivals) / o.step.Seconds()
+	if o.search.MinRate > o.search.MaxRate {
 		return fmt.Errorf("--step %v: at --most %s it has fewer than the %d arrivals that these thresholds need: use a "+
-			"longer --step", o.step, o.most, needed)
+			"longer --step", o.step, o.maxRate, arrivals)
 	}
 	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate())
 }
@@ -123,31 +123,31 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, w plan.Worklo
 		return err
 	}
 	p.Secrets = at.Secrets
-	if err := o.prepareMachine(&w, local(at)); err != nil {
+	if err := o.prepareMachine(&w, isLocal(at)); err != nil {
 		return err
 	}
 	c := &results.LoadCapacity{
-		Head:       reports.Head{Version: p.Name + " " + shared.Version(), Started: time.Now(), Seed: w.Seed},
+		Head:       reports.Head{Version: p.Name + " " + shared.Version(), StartTime: time.Now(), Seed: w.Seed},
 		Machine:    validity.ThisMachine(),
 		Thresholds: o.thresholds, Precision: o.search.Precision,
-		Target: results.LoadTarget{Chosen: at.Choice.How, Subject: at.Subject()}, Plan: "first step: " + load.Describe(w),
+		Target: results.LoadTarget{Chosen: at.Choice.Source, Subject: at.Subject()}, Plan: "first step: " + load.Describe(w),
 	}
-	if !at.Ours() {
+	if !at.IsPrivate() {
 		c.Target.URL = at.Choice.Address.String()
 	}
-	each := o.step + time.Duration(w.Warmup) + time.Second
+	stepTime := o.step + time.Duration(w.Warmup) + time.Second
 	p.Logf("searching for the capacity of %s: about %s, in steps of %v with a confirmation of %v, and longer where "+
 		"queues have to be emptied; seed %d", at.String(),
-		reports.Duration((usualSteps*each + o.confirm).Round(10*time.Second)), o.step, o.confirm, w.Seed)
-	ctx, stop := p.Interruptible(ctx)
+		reports.Duration((stepEstimate*stepTime + o.confirm).Round(10*time.Second)), o.step, o.confirm, w.Seed)
+	ctx, stop := p.AnnounceInterrupt(ctx)
 	defer stop()
-	if err := p.searchOn(ctx, o, at, w, c); err != nil {
+	if err := p.searchRate(ctx, o, at, w, c); err != nil {
 		return err
 	}
 	found := o.search.Result()
-	c.Rate, c.Confirmed, c.Above, c.Limited = found.Rate, found.Confirmed, found.Above, found.Limited
-	c.Contrary, c.Confirm = found.Contrary, o.confirm
-	c.Took = time.Since(c.Started)
+	c.Rate, c.IsConfirmed, c.FailedRate, c.IsGeneratorLimited = found.Rate, found.IsConfirmed, found.FailedRate, found.IsGeneratorLimited
+	c.ContraryRate, c.Confirm = found.ContraryRate, o.confirm
+	c.Took = time.Since(c.StartTime)
 	c.Hide(p.Secrets.Hide)
 	return p.deliver(&o.reportFlags, c)
 }
@@ -156,7 +156,7 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, w plan.Worklo
 func (o *capacityOptions) target(
 	w plan.Workload, args []string, lookup func(string) (string, bool),
 ) (_ plan.Workload, at shared.Endpoint, err error) {
-	if w.Open() || w.JobLimit > 0 {
+	if w.IsOpen() || w.JobLimit > 0 {
 		return w, at, fmt.Errorf("%s sets a rate or a number of jobs: remove it, because the search sets the rate", args[0])
 	}
 	w.Duration, w.Rate, w.Think = plan.Duration(o.step), plan.Rate(o.search.From), plan.Range{}
@@ -164,38 +164,38 @@ func (o *capacityOptions) target(
 		w.Warmup = plan.Duration(min(time.Second, o.step/5))
 	}
 	if err := w.Check(); err != nil {
-		return w, at, asFlags(err)
+		return w, at, flagErrors(err)
 	}
-	if at, err = o.targetFlags.Endpoint(o.given, lookup, nil); err == nil {
-		err = cmp.Or(o.fits(&at, &w), o.unawaited(at, &w, o.thresholds))
+	if at, err = o.targetFlags.Endpoint(o.flags, lookup, nil); err == nil {
+		err = cmp.Or(o.applyProtocol(&at, &w), o.checkQueues(at, &w, o.thresholds))
 	}
 	return w, at, err
 }
 
-// searchOn tries rates on a server, which is started once if it is to be started.
-func (p process) searchOn(
+// searchRate tries rates on a server, which is started once if it is to be started.
+func (p process) searchRate(
 	ctx context.Context, o *capacityOptions, at shared.Endpoint, w plan.Workload, c *results.LoadCapacity,
 ) error {
 	embed := o.embedding(at)
-	embed.beside = o.processors
+	embed.generatorProcessors = o.processors
 	server, err := provide(ctx, &at, embed)
 	if err != nil {
-		l := notReached(ctx, &load.Config{}, time.Now(), err)
+		l := failureReport(ctx, &load.Config{}, time.Now(), err)
 		c.Trouble = l.Trouble
 		return nil
 	}
 	defer server.end()
-	shown := &blocks{of: 1}
-	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
-	bar.Begin(shown.state)
+	progress := &blocks{total: 1}
+	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.IsVerbose)
+	bar.Begin(progress.state)
 	defer bar.End()
-	c.Fetched = w.Consumers > 0
+	c.WorkersFetched = w.Consumers > 0
 	return p.steps(o, w, c, func(w plan.Workload, name string) (*results.Load, error) {
-		live := newLive(o.reportFlags.Verbose, &w, p.Err)
-		shown.now.Store(&block{0, name, live})
+		live := newLive(o.reportFlags.IsVerbose, &w, p.Err)
+		progress.run.Store(&block{0, name, live})
 		config := o.config(p, w)
 		config.Thresholds, config.Watch, config.MissingWait = o.limits, live.show, missingWait
-		result, err := o.on(ctx, at, config, server.pid, nil)
+		result, err := o.loadServer(ctx, at, config, server.pid, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -211,17 +211,17 @@ func (p process) steps(
 ) error {
 	if o.from == "" {
 		l, err := play(o.closedLoop(w), "a closed loop")
-		if err != nil || brokenOff(l, &c.Trouble) {
+		if err != nil || endsSeries(l, &c.Trouble) {
 			return err
 		}
 		o.search.From = o.firstRate(l)
 		p.Logf("a closed loop achieved %s; the first step tries %s", reports.Rate(l.Rate.Achieved),
-			reports.Rate(max(o.search.From, o.search.Least)))
+			reports.Rate(max(o.search.From, o.search.MinRate)))
 	}
-	again := 0 // how often a step was played again in a row
-	for rate, more := o.search.Next(); more; rate, more = o.search.Next() {
+	repeats := 0 // how often a step was played again in a row
+	for rate, ok := o.search.Next(); ok; rate, ok = o.search.Next() {
 		w.Rate, w.Duration = plan.Rate(rate), plan.Duration(o.step)
-		if o.search.Confirming() {
+		if o.search.IsConfirming() {
 			w.Duration = plan.Duration(o.confirm)
 			p.Logf("confirming %s for %v", reports.Rate(rate), o.confirm)
 		}
@@ -230,14 +230,14 @@ func (p process) steps(
 			return err
 		}
 		s := results.StepOf(l, rate)
-		s.Confirms = o.search.Confirming()
-		if brokenOff(l, &c.Trouble) {
+		s.Confirms = o.search.IsConfirming()
+		if endsSeries(l, &c.Trouble) {
 			break
 		}
 		c.Steps = append(c.Steps, s)
-		if again++; s.Result != results.StepStill || again > mostAgain {
+		if repeats++; s.Result != results.StepStill || repeats > maxRepeats {
 			o.search.Add(outcomes[s.Result])
-			again = 0
+			repeats = 0
 		}
 		p.Logf("%s %s", reports.Rate(rate), s.Words())
 		if s.Findings > 0 {
@@ -256,20 +256,20 @@ func (o *capacityOptions) closedLoop(w plan.Workload) plan.Workload {
 // firstRate returns half of what a closed loop achieved, within the rates to try.
 func (o *capacityOptions) firstRate(l *results.Load) float64 {
 	rate := l.Rate.Achieved
-	if l.Due != nil {
-		rate = min(rate, l.Worked())
+	if l.JobsDue != nil {
+		rate = min(rate, l.WorkRate())
 	}
 	if rate == 0 {
 		return o.search.From
 	}
-	return min(max(math.Round(rate/2), 1), o.search.Most)
+	return min(max(math.Round(rate/2), 1), o.search.MaxRate)
 }
 
-// mostAgain is how often a step is played again in which the generator stood still, before it counts as one in which
+// maxRepeats is how often a step is played again in which the generator stood still, before it counts as one in which
 // the generator was the limit.
-const mostAgain = 3
+const maxRepeats = 3
 
 var outcomes = map[string]search.Outcome{
-	results.StepHeld: search.Held, results.StepFailed: search.Failed, results.StepLimited: search.Limited,
-	results.StepStill: search.Limited,
+	results.StepHeld: search.OutcomeHeld, results.StepFailed: search.OutcomeFailed, results.StepLimited: search.OutcomeLimited,
+	results.StepStill: search.OutcomeLimited,
 }

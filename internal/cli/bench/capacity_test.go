@@ -19,7 +19,7 @@ func TestCapacity(t *testing.T) {
 	server := fakes.NewServer(fakes.Config{FetchBlock: 10 * time.Millisecond})
 	defer server.Close()
 	page := filepath.Join(t.TempDir(), "capacity.html")
-	code, out := ran("capacity", "--producers", "2", "--consumers", "1", "--step", "500ms", "--from", "200/s",
+	code, out := runBench("capacity", "--producers", "2", "--consumers", "1", "--step", "500ms", "--from", "200/s",
 		"--most", "200/s", "--url", "tcp://"+server.Addr(), "-o", "html="+page, "--no-progress")
 	assert.Contains(t, []int{reports.ExitWell, reports.ExitFindings, reports.ExitInconclusive}, code, out)
 	assert.Contains(t, out, "200 /s")

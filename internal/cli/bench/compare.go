@@ -35,15 +35,15 @@ type compareOptions struct {
 	aa      bool
 	floor   string
 
-	limitTime time.Duration // the margin of times, where that is more
-	different bool          // saved loads may differ
+	limitTime        time.Duration // the margin of times, where that is more
+	allowsDifference bool          // saved loads may differ
 
 	concurrency int // of workers
 	benchfmt    string
 }
 
-// mostPairs is how many pairs a comparison has at most: ten hours of blocks of 20 s.
-const mostPairs = 1000
+// maxPairs is how many pairs a comparison has at most: ten hours of blocks of 20 s.
+const maxPairs = 1000
 
 // newCompare builds `fwpbench compare`.
 func newCompare(p process) *cobra.Command {
@@ -54,7 +54,7 @@ func newCompare(p process) *cobra.Command {
 		Args:              o.sides,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"embedded", "start:faktory="}, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.given = cmd.Flags()
+			o.flags = cmd.Flags()
 			if err := o.validate(); err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 		"the length of a block (default: 1s; in an open loop as long as its p99 needs)")
 	f.StringSliceVar(&o.margin, "margin", []string{"5%"}, "the `SHARE` by which B may be worse: with 5%, a ratio from "+
 		"1/1.05 to 1.05 counts as no change; of times also a time, as in 5%,1ms: the greater one counts")
-	f.BoolVar(&o.different, "different-loads", false, "compare saved results although their loads or machines differ")
+	f.BoolVar(&o.allowsDifference, "different-loads", false, "compare saved results although their loads or machines differ")
 	f.StringArrayVar(&o.primary, "primary", nil,
 		"the `METRIC` that decides; at most two (default: the rate in a closed loop, the p99 of the response time in an "+
 			"open one)")
@@ -109,8 +109,8 @@ func (o *compareOptions) sides(cmd *cobra.Command, args []string) error {
 		cmd.CommandPath(), len(args))
 }
 
-// ofSaved holds the flags that concern saved results.
-var ofSaved = []string{"margin", "different-loads", "primary", "benchfmt", "format", "output", "verbose", "color",
+// savedFlags holds the flags that concern saved results.
+var savedFlags = []string{"margin", "different-loads", "primary", "benchfmt", "format", "output", "verbose", "color",
 	"no-progress"}
 
 // canDecide reports whether a metric can decide.
@@ -118,9 +118,9 @@ func canDecide(metric string) bool {
 	if metric == "rate" || metric == "server.cpu" {
 		return true
 	}
-	_, percentile := results.PercentileIn(metric)
-	_, known := results.FindMetric(metric, load.Ops())
-	return percentile && known
+	_, isPercentile := results.PercentileIn(metric)
+	_, isKnown := results.FindMetric(metric, load.Ops())
+	return isPercentile && isKnown
 }
 
 // validate checks the values that no flag checks by itself.
@@ -135,7 +135,7 @@ func (o *compareOptions) validate() (err error) {
 		return errors.New("--primary: at most two metrics can decide; the others are shown, and corrected for their number")
 	}
 	for _, metric := range o.primary {
-		if results.ShownOnly(metric) {
+		if results.HasNoVerdict(metric) {
 			return fmt.Errorf("--primary %s: it is about the generator, and decides nothing about a server", metric)
 		}
 		names := append(results.MetricNames(load.Ops()...), "rate", "server.cpu")
@@ -144,7 +144,7 @@ func (o *compareOptions) validate() (err error) {
 				"; expected rate, server.cpu, or a percentile of a time, such as push.response.p99"))
 		}
 	}
-	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(), shared.Writable("--benchfmt", o.benchfmt))
+	return cmp.Or(o.loadFlags.validate(), o.reportFlags.Validate(), shared.CheckWritable("--benchfmt", o.benchfmt))
 }
 
 // validateBlocks checks the flags for what is measured.
@@ -152,12 +152,12 @@ func (o *compareOptions) validateBlocks() error {
 	switch {
 	case !o.run && o.aa:
 		return errors.New("--aa measures: it needs --run")
-	case !o.run && shared.OtherThan(o.given, ofSaved) != "":
-		return fmt.Errorf("--%s is for --run: it has no effect on saved results", shared.OtherThan(o.given, ofSaved))
-	case o.run && o.given.Changed("pairs") && (o.pairs < search.LeastPairs || o.pairs > mostPairs):
+	case !o.run && shared.OtherFlag(o.flags, savedFlags) != "":
+		return fmt.Errorf("--%s is for --run: it has no effect on saved results", shared.OtherFlag(o.flags, savedFlags))
+	case o.run && o.flags.Changed("pairs") && (o.pairs < search.MinPairs || o.pairs > maxPairs):
 		return fmt.Errorf("--pairs %d: from %d to %d are possible; with five, all of them differ in the same direction in 6 "+
-			"%% of the cases although nothing differs", o.pairs, search.LeastPairs, mostPairs)
-	case o.given.Changed("block") && o.block <= 0:
+			"%% of the cases although nothing differs", o.pairs, search.MinPairs, maxPairs)
+	case o.flags.Changed("block") && o.block <= 0:
 		return errors.New("--block must be longer than 0")
 	case o.burden < 0 || o.burden > time.Second:
 		return errors.New("--burden must be from 0 to 1s")
@@ -167,9 +167,9 @@ func (o *compareOptions) validateBlocks() error {
 
 // parseMargin reads --margin: a share, a time, or both.
 func (o *compareOptions) parseMargin() (err error) {
-	o.limit = usualMargin
+	o.limit = defaultMargin
 	for _, words := range o.margin {
-		if length, failed := time.ParseDuration(words); failed == nil && length > 0 {
+		if length, parseErr := time.ParseDuration(words); parseErr == nil && length > 0 {
 			o.limitTime = length
 		} else if o.limit, err = parseShare("margin", words); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (o *compareOptions) parseMargin() (err error) {
 	return nil
 }
 
-const usualMargin = 0.05
+const defaultMargin = 0.05
 
 // parseShare reads the value of a flag that is a share, "5%" or "0.05", more than 0 and less than 1.
 func parseShare(flag, words string) (float64, error) {
@@ -194,24 +194,24 @@ func parseShare(flag, words string) (float64, error) {
 
 // compareRun measures both sides in turns.
 func (p process) compareRun(ctx context.Context, o *compareOptions, args []string) error {
-	if err := o.ofWorkers(args); err != nil {
+	if err := o.readWorkerFlags(args); err != nil {
 		return err
 	}
-	sides, err := o.both(args, p.LookupEnv)
+	sides, err := o.parseSides(args, p.LookupEnv)
 	if err != nil {
 		return err
 	}
-	p.Secrets = sides[0].at.Secrets.And(sides[1].at.Secrets)
+	p.Secrets = sides[0].at.Secrets.Merge(sides[1].at.Secrets)
 	for _, s := range sides {
-		if err := o.prepareMachine(&s.work, local(sides[0].at) || local(sides[1].at)); err != nil {
+		if err := o.prepareMachine(&s.work, isLocal(sides[0].at) || isLocal(sides[1].at)); err != nil {
 			return err
 		}
 	}
 	c := &results.LoadComparison{
-		Head:    reports.Head{Version: p.Name + " " + shared.Version(), Started: time.Now(), Seed: sides[0].work.Seed},
+		Head:    reports.Head{Version: p.Name + " " + shared.Version(), StartTime: time.Now(), Seed: sides[0].work.Seed},
 		Machine: validity.ThisMachine(), AA: o.aa,
-		A: sides[0].compared(), B: sides[1].compared(),
-		Margin: o.limit, MarginTime: o.limitTime, Pairs: o.pairs, Differs: o.differs(sides),
+		A: sides[0].summary(), B: sides[1].summary(),
+		Margin: o.limit, MarginTime: o.limitTime, Pairs: o.pairs, Differences: o.differences(sides),
 	}
 	if err := o.checkFloor(c); err != nil {
 		return err
@@ -219,31 +219,31 @@ func (p process) compareRun(ctx context.Context, o *compareOptions, args []strin
 	p.Logf("comparing A, %s, with B, %s: %s of two blocks of %v, margin %s; seed %d", c.A.Name, c.B.Name,
 		text.Count(o.pairs, "pair"), o.block, strings.Join(o.margin, ", "), c.Seed)
 	bar := p.NewBar(!o.reportFlags.NoProgress)
-	ctx, stop := p.Interruptible(ctx)
+	ctx, stop := p.AnnounceInterrupt(ctx)
 	defer stop()
 	if err := p.measure(ctx, o, sides, c, bar); err != nil {
 		return err
 	}
-	search.Judge(c, o.decisive(sides))
+	search.Judge(c, o.primaryMetrics(sides))
 	return p.deliverComparison(o, c)
 }
 
-// decisive returns the primary metrics.
-func (o *compareOptions) decisive(sides [2]*side) []string {
+// primaryMetrics returns the primary metrics.
+func (o *compareOptions) primaryMetrics(sides [2]*side) []string {
 	if len(o.primary) > 0 {
 		return o.primary
 	}
 	op, w := "push", sides[0].work
 	if sides[0].worker != nil {
-		return search.Primary(w.Open(), "job", true) // server.cpu is that of the worker
+		return search.Primary(w.IsOpen(), "job", true) // server.cpu is that of the worker
 	}
-	switch full := w.Filled(); {
+	switch full := w.WithDefaults(); {
 	case full.Churn:
 		op = "connect"
 	case full.BeatOnly:
 		op = "beat"
 	}
-	return search.Primary(w.Open(), op, sides[0].at.Ours() && sides[1].at.Ours())
+	return search.Primary(w.IsOpen(), op, sides[0].at.IsPrivate() && sides[1].at.IsPrivate())
 }
 
 // checkFloor returns an error if the margin is below the noise floor that was measured of the same load on this
@@ -268,7 +268,7 @@ func (o *compareOptions) checkFloor(c *results.LoadComparison) error {
 		return fmt.Errorf("--floor %s: it was measured with another load: %s", o.floor, floor.A.Plan)
 	}
 	for _, r := range floor.Ratios {
-		primary := r.Primary && len(o.primary) == 0 || slices.Contains(o.primary, r.Metric)
+		primary := r.IsPrimary && len(o.primary) == 0 || slices.Contains(o.primary, r.Metric)
 		if primary && r.Floor > max(o.limit, c.MarginOf(r.Metric, r.A)) {
 			return fmt.Errorf("--margin %s is below the noise floor of %s on this machine, %.2g%%: use longer blocks, more "+
 				"pairs or a wider margin", strings.Join(o.margin, ", "), r.Metric, 100*r.Floor)
@@ -279,7 +279,7 @@ func (o *compareOptions) checkFloor(c *results.LoadComparison) error {
 
 // deliverComparison writes the report of a comparison, and the blocks for benchstat.
 func (p process) deliverComparison(o *compareOptions, c *results.LoadComparison) error {
-	c.Took = time.Since(c.Started)
+	c.Took = time.Since(c.StartTime)
 	reports.Hide(p.Secrets.Hide, c)
 	if o.benchfmt != "" {
 		if err := shared.ReplaceFile(o.benchfmt, c.WriteBenchfmt); err != nil {

@@ -31,9 +31,9 @@ func TestTheMetricThatDecides(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, settings)
-		assert.Equal(t, []string{want}, new(compareOptions).decisive([2]*side{{work: w}, {work: w}}), settings)
-		given := compareOptions{primary: []string{"ack.response.p50"}}
-		assert.Equal(t, given.primary, given.decisive([2]*side{{work: w}, {work: w}}), "the user's go first")
+		assert.Equal(t, []string{want}, new(compareOptions).primaryMetrics([2]*side{{work: w}, {work: w}}), settings)
+		options := compareOptions{primary: []string{"ack.response.p50"}}
+		assert.Equal(t, options.primary, options.primaryMetrics([2]*side{{work: w}, {work: w}}), "the user's go first")
 	}
 }
 
@@ -42,7 +42,7 @@ func TestHowManyBlocks(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		settings string
-		given    compareOptions
+		options  compareOptions
 		block    time.Duration
 		pairs    int
 	}{
@@ -50,12 +50,12 @@ func TestHowManyBlocks(t *testing.T) {
 		{settings: "rate: 500", block: 5 * time.Second, pairs: 16},
 		{settings: "rate: 10", block: 250 * time.Second, pairs: 10},
 		{settings: "stages: 20s:100", block: 20 * time.Second, pairs: 10},
-		{settings: "rate: 500", given: compareOptions{block: time.Second, pairs: 7}, block: time.Second, pairs: 7},
+		{settings: "rate: 500", options: compareOptions{block: time.Second, pairs: 7}, block: time.Second, pairs: 7},
 	} {
 		w, err := plan.Parse("a.yaml", []byte(test.settings))
 		require.NoError(t, err)
-		o := test.given
-		o.length(&w)
+		o := test.options
+		o.setLength(&w)
 		assert.Equal(t, test.block, o.block, test.settings)
 		assert.Equal(t, test.pairs, o.pairs, test.settings)
 	}
@@ -71,22 +71,22 @@ func TestWhenTheTimeIsOver(t *testing.T) {
 
 	for arg, want := range map[string]bool{"": true, "--pairs=60": false} {
 		o := compareOptions{pairs: 60, primary: []string{"rate"}}
-		o.given = pflag.NewFlagSet("", pflag.ContinueOnError)
-		o.given.Int("pairs", 0, "")
-		require.NoError(t, o.given.Parse(strings.Fields(arg)))
-		c := results.LoadComparison{Head: reports.Head{Started: time.Now().Add(-usualTime)}, Pairs: 60}
-		for i := range 2 * (leastUsual + 1) {
+		o.flags = pflag.NewFlagSet("", pflag.ContinueOnError)
+		o.flags.Int("pairs", 0, "")
+		require.NoError(t, o.flags.Parse(strings.Fields(arg)))
+		c := results.LoadComparison{Head: reports.Head{StartTime: time.Now().Add(-defaultTime)}, Pairs: 60}
+		for i := range 2 * (minDefaultPairs + 1) {
 			c.Blocks = append(c.Blocks, results.LoadBlock{Pair: i / 2})
 		}
-		assert.Equal(t, want, process{}.enough(&o, [2]*side{{}, {}}, &c), arg)
-		assert.Equal(t, want, c.Pairs == leastUsual, arg)
+		assert.Equal(t, want, process{}.isEnough(&o, [2]*side{{}, {}}, &c), arg)
+		assert.Equal(t, want, c.Pairs == minDefaultPairs, arg)
 	}
 }
 
 // A side has the plan of its blocks if they all have one.
 func TestThePlanOfASide(t *testing.T) {
 	t.Parallel()
-	s := saves{plans: []string{"a", "b", "a", "c"}}
+	s := resultSet{plans: []string{"a", "b", "a", "c"}}
 	for _, side := range []string{"A", "B", "A", "B"} {
 		s.blocks = append(s.blocks, results.LoadBlock{Side: side})
 	}
@@ -109,10 +109,10 @@ func TestTheLoadOfABlock(t *testing.T) {
 		"jobs":          {"jobs: 100", 0, 0, "a block has a length and no number of jobs"},
 	} {
 		o := compareOptions{loadFlags: newLoadFlags(), block: 20 * time.Second}
-		o.given = newCompare(process{}).Flags()
+		o.flags = newCompare(process{}).Flags()
 		w, err := plan.Parse("a.yaml", []byte(test.settings))
 		require.NoError(t, err, name)
-		w, err = o.blockOf(w)
+		w, err = o.blockWorkload(w)
 		if test.wrong != "" {
 			require.ErrorContains(t, err, test.wrong, name)
 			continue
@@ -126,20 +126,20 @@ func TestTheLoadOfABlock(t *testing.T) {
 // A noise floor is one of the same load on the same machine, and below the margin.
 func TestTheNoiseFloorOfAMachine(t *testing.T) {
 	t.Parallel()
-	here := results.Machine{CPU: "x", Cores: 2}
+	machine := results.Machine{CPU: "x", Cores: 2}
 	for want, floor := range map[string]results.LoadComparison{
-		"": {AA: true, Machine: here, A: results.ComparedLoad{Plan: "p"},
-			Ratios: []results.LoadRatio{{Metric: "rate", Primary: true, Floor: 0.05}, {Metric: "other", Floor: 0.9}}},
-		"it compares A with B":                 {Machine: here},
+		"": {AA: true, Machine: machine, A: results.ComparedLoad{Plan: "p"},
+			Ratios: []results.LoadRatio{{Metric: "rate", IsPrimary: true, Floor: 0.05}, {Metric: "other", Floor: 0.9}}},
+		"it compares A with B":                 {Machine: machine},
 		"it was measured on another machine":   {AA: true, Machine: results.Machine{CPU: "x", Cores: 4}},
-		"it was measured with another load: q": {AA: true, Machine: here, A: results.ComparedLoad{Plan: "q"}},
-		"--margin 5% is below the noise floor of rate on this machine, 5.1%": {AA: true, Machine: here,
-			A: results.ComparedLoad{Plan: "p"}, Ratios: []results.LoadRatio{{Metric: "rate", Primary: true, Floor: 0.051}}},
+		"it was measured with another load: q": {AA: true, Machine: machine, A: results.ComparedLoad{Plan: "q"}},
+		"--margin 5% is below the noise floor of rate on this machine, 5.1%": {AA: true, Machine: machine,
+			A: results.ComparedLoad{Plan: "p"}, Ratios: []results.LoadRatio{{Metric: "rate", IsPrimary: true, Floor: 0.051}}},
 	} {
 		o := compareOptions{floor: t.TempDir() + "/floor.json", margin: []string{"5%"}, limit: 0.05}
 		write := func(w io.Writer) error { return floor.WriteJSON(w, reports.ExitOptions{}) }
 		require.NoError(t, shared.ReplaceFile(o.floor, write))
-		err := o.checkFloor(&results.LoadComparison{Machine: here, A: results.ComparedLoad{Plan: "p"}})
+		err := o.checkFloor(&results.LoadComparison{Machine: machine, A: results.ComparedLoad{Plan: "p"}})
 		if want == "" {
 			require.NoError(t, err)
 			continue

@@ -35,58 +35,58 @@ type side struct {
 	concurrency int      // of it
 }
 
-// compared returns the side as a report names it.
-func (s *side) compared() results.ComparedLoad {
+// summary returns the side as a report names it.
+func (s *side) summary() results.ComparedLoad {
 	if s.worker != nil {
 		return results.ComparedLoad{Name: s.name, Plan: workerload.Describe(s.work, s.concurrency)}
 	}
 	return results.ComparedLoad{Name: s.name, Plan: load.Describe(s.work)}
 }
 
-// differs returns in what the two sides differ by their plans, and what is done to B.
-func (o *compareOptions) differs(sides [2]*side) []results.LoadDifference {
+// differences returns in what the two sides differ by their plans, and what is done to B.
+func (o *compareOptions) differences(sides [2]*side) []results.LoadDifference {
 	var loads [2][]*results.Load
 	for i, s := range sides {
 		plan := load.PlanOf(load.Config{Workload: s.work})
 		if s.worker != nil {
-			plan = results.LoadPlan{Words: s.compared().Plan}
+			plan = results.LoadPlan{Words: s.summary().Plan}
 		}
 		loads[i] = []*results.Load{{Plan: plan}}
 	}
-	all := search.Unlike(loads[0], loads[1])
+	all := search.Differences(loads[0], loads[1])
 	burden := ""
 	if o.burden > 0 {
 		burden = o.burden.String() + " for each command"
 	}
-	for _, of := range []struct{ what, b string }{
+	for _, row := range []struct{ name, b string }{
 		{"burden", burden}, {"bug", o.bug}, {"variation", o.variation},
 	} {
-		if of.b != "" {
-			all = append(all, results.LoadDifference{What: of.what, A: "none", B: of.b})
+		if row.b != "" {
+			all = append(all, results.LoadDifference{Name: row.name, A: "none", B: row.b})
 		}
 	}
 	return all
 }
 
-// both returns the two sides that the arguments name, with loads of the same seed.
-func (o *compareOptions) both(args []string, lookup func(string) (string, bool)) (sides [2]*side, err error) {
+// parseSides returns the two sides that the arguments name, with loads of the same seed.
+func (o *compareOptions) parseSides(args []string, lookup func(string) (string, bool)) (sides [2]*side, err error) {
 	if o.aa {
 		args = []string{args[0], args[0]}
 	}
 	files := 0
 	for i, arg := range args {
-		s, file, err := o.side(arg, lookup)
+		s, isFile, err := o.parseSide(arg, lookup)
 		if err != nil {
 			return sides, err
 		}
-		if file {
+		if isFile {
 			files++
 		}
-		o.length(&s.work)
-		if s.work, err = o.blockOf(s.work); err != nil {
+		o.setLength(&s.work)
+		if s.work, err = o.blockWorkload(s.work); err != nil {
 			return sides, err
 		}
-		if err := o.unawaited(s.at, &s.work, o.primary); err != nil {
+		if err := o.checkQueues(s.at, &s.work, o.primary); err != nil {
 			return sides, fmt.Errorf("%s: %w", s.name, err)
 		}
 		sides[i] = s
@@ -98,7 +98,7 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 	switch {
 	case a.at.Peer != b.at.Peer:
 		return sides, errors.New("the two sides have to be servers of one protocol: their commands do not compare")
-	case (o.bug != "" || o.variation != "" || o.burden > 0) && !b.at.Choice.Embedded:
+	case (o.bug != "" || o.variation != "" || o.burden > 0) && !b.at.Choice.IsEmbedded:
 		return sides, errors.New("--bug, --variation and --burden work only if B is embedded")
 	}
 	a.embed = embedding{protocol: a.at.Peer.Name}
@@ -109,62 +109,62 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 	if err != nil {
 		return sides, err
 	}
-	return sides, cmp.Or(o.fits(&b.at, &b.work), o.batches(&a.at, &a.work), checkWorkload(a.at, &a.work))
+	return sides, cmp.Or(o.applyProtocol(&b.at, &b.work), o.useBatches(&a.at, &a.work), checkWorkload(a.at, &a.work))
 }
 
-// side returns what one argument names, and whether it is a workload file.
-func (o *compareOptions) side(arg string, lookup func(string) (string, bool)) (s *side, file bool, err error) {
+// parseSide returns what one argument names, and whether it is a workload file.
+func (o *compareOptions) parseSide(arg string, lookup func(string) (string, bool)) (s *side, isFile bool, err error) {
 	s = &side{name: arg}
 	var files []string
-	switch of, command := target.NameOf(arg); of {
+	switch kind, command := target.NameOf(arg); kind {
 	case target.NamesWorker:
 		s.name, s.worker = "worker:"+target.RedactCommand(command), []string{"sh", "-c", "exec " + command}
-		s.at, err = o.targetFlags.Embedded()
+		s.at, err = o.targetFlags.EmbeddedEndpoint()
 	case target.NamesNothing:
-		if _, missing := os.Stat(arg); missing != nil {
+		if _, statErr := os.Stat(arg); statErr != nil {
 			return nil, true, fmt.Errorf("%s names no server, and there is no such workload file: a server is a URL, "+
 				"start:COMMAND or embedded (docs/checking-a-server.md#how-a-server-is-named)", target.RedactCommand(arg))
 		}
-		file, files = true, []string{arg}
-		s.at, err = o.targetFlags.Endpoint(o.given, lookup, nil)
+		isFile, files = true, []string{arg}
+		s.at, err = o.targetFlags.Endpoint(o.flags, lookup, nil)
 	default:
-		s.at, _, err = o.targetFlags.Named(arg)
-		if of == target.NamesStart {
+		s.at, _, err = o.targetFlags.EndpointOf(arg)
+		if kind == target.NamesStart {
 			s.name = "start:" + target.RedactCommand(command)
-		} else if of == target.NamesURL && err == nil {
+		} else if kind == target.NamesURL && err == nil {
 			s.name = s.at.Choice.Address.String()
 		}
 	}
 	if err != nil {
-		return nil, file, err
+		return nil, isFile, err
 	}
 	if s.work, err = o.workload(files); s.worker != nil {
-		s.work, s.concurrency = workerload.Of(s.work), o.concurrency
-		if !o.given.Changed("warmup") {
-			s.work.Warmup = usualWarmup
+		s.work, s.concurrency = workerload.ForWorker(s.work), o.concurrency
+		if !o.flags.Changed("warmup") {
+			s.work.Warmup = defaultWarmup
 		}
 	}
-	return s, file, err
+	return s, isFile, err
 }
 
-// ofWorkers reads the flags of a comparison of workers, if it is one. --concurrency says how many jobs they are told to
+// readWorkerFlags reads the flags of a comparison of workers, if it is one. --concurrency says how many jobs they are told to
 // work at a time, and is no setting of a load then.
-func (o *compareOptions) ofWorkers(args []string) (err error) {
-	named := slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
-		of, _ := target.NameOf(arg)
-		return of != target.NamesWorker
+func (o *compareOptions) readWorkerFlags(args []string) (err error) {
+	workers := slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
+		kind, _ := target.NameOf(arg)
+		return kind != target.NamesWorker
 	})
 	switch {
-	case len(named) == 0:
+	case len(workers) == 0:
 		return nil
-	case len(named) < len(args):
+	case len(workers) < len(args):
 		return errors.New("one side is a worker and the other is none: write worker:COMMAND twice")
 	}
-	o.concurrency = usualConcurrency
-	if given, is := o.settings["concurrency"]; is {
+	o.concurrency = defaultConcurrency
+	if value, ok := o.settings["concurrency"]; ok {
 		delete(o.settings, "concurrency")
-		if o.concurrency, err = strconv.Atoi(given); err != nil || o.concurrency < 1 {
-			return fmt.Errorf("--concurrency %s: it is 1 or more", given)
+		if o.concurrency, err = strconv.Atoi(value); err != nil || o.concurrency < 1 {
+			return fmt.Errorf("--concurrency %s: it is 1 or more", value)
 		}
 	}
 	for key := range o.settings {
@@ -179,24 +179,24 @@ func (o *compareOptions) ofWorkers(args []string) (err error) {
 	return nil
 }
 
-// worked measures a block of a worker.
-func (s *side) worked(ctx context.Context, p process, of load.Config) *load.Result {
-	flags := workerFlags{concurrency: s.concurrency, start: usualStart}
-	c := flags.ofWorker(p, of.Workload, s.worker)
-	c.Watch, c.Metrics = of.Watch, of.Metrics
+// measure measures a block of a worker.
+func (s *side) measure(ctx context.Context, p process, config load.Config) *load.Result {
+	flags := workerFlags{concurrency: s.concurrency, start: defaultStartTimeout}
+	c := flags.workerConfig(p, config.Workload, s.worker)
+	c.Watch, c.Metrics = config.Watch, config.Metrics
 	return workerload.Run(ctx, c)
 }
 
-// blockOf returns the workload of a block.
-func (o *compareOptions) blockOf(w plan.Workload) (plan.Workload, error) {
+// blockWorkload returns the workload of a block.
+func (o *compareOptions) blockWorkload(w plan.Workload) (plan.Workload, error) {
 	switch {
-	case o.given.Changed("duration"):
+	case o.flags.Changed("duration"):
 		return w, errors.New("--duration: how long a block measures is set by --block")
 	case w.JobLimit > 0:
 		return w, errors.New("--jobs: a block has a length and no number of jobs; leave it out")
-	case w.Planned() > 0 && o.given.Changed("block"):
+	case w.PlanLength() > 0 && o.flags.Changed("block"):
 		return w, errors.New("--block: the stages or the trace of the workload are as long as they are; leave it out")
-	case w.Planned() > 0:
+	case w.PlanLength() > 0:
 		return w, nil
 	}
 	w.Duration = plan.Duration(o.block)
@@ -209,41 +209,41 @@ func (o *compareOptions) blockOf(w plan.Workload) (plan.Workload, error) {
 // Unless the user says otherwise blocks are short and many: what drifts on a machine moves between two short blocks
 // less than between two long ones.
 const (
-	usualBlock    = time.Second
-	usualWorker   = 3 * time.Second        // of a worker, which is started anew for each block
-	usualOverhead = 500 * time.Millisecond // of a block: its warm-up, start and end
-	usualTime     = 3 * time.Minute
-	blockArrivals = 2500 // of an open loop, at least: a p99 is compared if 20 values are beyond it
-	leastUsual    = 10   // pairs
-	mostUsual     = 60
+	defaultBlock       = time.Second
+	defaultWorkerBlock = 3 * time.Second        // of a worker, which is started anew for each block
+	overheadEstimate   = 500 * time.Millisecond // of a block: its warm-up, start and end
+	defaultTime        = 3 * time.Minute
+	blockArrivals      = 2500 // of an open loop, at least: a p99 is compared if 20 values are beyond it
+	minDefaultPairs    = 10   // pairs
+	maxDefaultPairs    = 60
 )
 
 // arrivals returns how many a block of an open loop needs for the percentiles that decide: a fourth more than these ask
 // for.
-func (o *compareOptions) arrivals() (needed int64) {
-	needed = blockArrivals
+func (o *compareOptions) arrivals() (n int64) {
+	n = blockArrivals
 	for _, metric := range o.primary {
-		if p, is := results.PercentileIn(metric); is {
-			needed = max(needed, p.Needs(results.Beyond)*5/4)
+		if p, ok := results.PercentileIn(metric); ok {
+			n = max(n, p.Needs(results.MinValuesBeyond)*5/4)
 		}
 	}
-	return needed
+	return n
 }
 
-// length sets how long a block is and how many pairs there are, where that is not given.
-func (o *compareOptions) length(w *plan.Workload) {
+// setLength sets how long a block is and how many pairs there are, where that is not given.
+func (o *compareOptions) setLength(w *plan.Workload) {
 	if o.block == 0 {
-		o.block = max(usualBlock, w.Planned())
+		o.block = max(defaultBlock, w.PlanLength())
 		if o.concurrency > 0 {
-			o.block = usualWorker
+			o.block = defaultWorkerBlock
 		}
 		if w.Rate > 0 {
-			needed := time.Duration(float64(o.arrivals()) / float64(w.Rate) * float64(time.Second))
-			o.block = max(o.block, needed.Round(100*time.Millisecond))
+			length := time.Duration(float64(o.arrivals()) / float64(w.Rate) * float64(time.Second))
+			o.block = max(o.block, length.Round(100*time.Millisecond))
 		}
 	}
 	if o.pairs == 0 {
-		o.pairs = min(max(int(usualTime/(2*(o.block+usualOverhead))), leastUsual), mostUsual)
+		o.pairs = min(max(int(defaultTime/(2*(o.block+overheadEstimate))), minDefaultPairs), maxDefaultPairs)
 	}
 }
 
@@ -257,65 +257,65 @@ func (p process) measure(
 	ctx context.Context, o *compareOptions, sides [2]*side, c *results.LoadComparison, bar *shared.Bar,
 ) (err error) {
 	plan := search.Plan(2*o.pairs, c.Seed)
-	shown := &blocks{of: 2 * (o.pairs + 1)}
-	bar.Begin(shown.state)
+	progress := &blocks{total: 2 * (o.pairs + 1)}
+	bar.Begin(progress.state)
 	defer bar.End()
 	for i, b := range plan {
 		s := sides[slices.Index([]string{search.A, search.B}, b.Side)]
 		w := s.work
 		w.Seed = b.Seed
 		l := newLive(false, &w, io.Discard)
-		name := fmt.Sprintf("pair %d of %d, %s", c.Valid()+1, o.pairs, b.Side)
+		name := fmt.Sprintf("pair %d of %d, %s", c.ValidPairs()+1, o.pairs, b.Side)
 		if b.Pair == 0 {
 			name = "first block of " + b.Side + ", discarded"
 		}
-		shown.now.Store(&block{min(i, shown.of-1), name, l})
+		progress.run.Store(&block{min(i, progress.total-1), name, l})
 		config := o.config(p, w)
 		config.Watch, config.MissingWait, config.Metrics = l.show, missingWait, o.primary
 		var result *load.Result
 		if s.worker != nil {
-			result = s.worked(ctx, p, config)
-		} else if result, err = o.once(ctx, s.at, config, s.embed, nil); err != nil {
+			result = s.measure(ctx, p, config)
+		} else if result, err = o.runLoad(ctx, s.at, config, s.embed, nil); err != nil {
 			return err
 		}
 		c.Blocks = append(c.Blocks, results.BlockOf(result.Report, b.Side, b.Pair))
 		map[string]*results.ComparedLoad{search.A: &c.A, search.B: &c.B}[b.Side].Subject = result.Report.Target.Subject
-		if brokenOff(result.Report, &c.Trouble) {
+		if endsSeries(result.Report, &c.Trouble) {
 			if c.Unreachable != "" {
 				c.Unreachable = b.Side + ": " + c.Unreachable
 			}
 			break
 		}
-		if i%2 == 1 && p.enough(o, sides, c) {
+		if i%2 == 1 && p.isEnough(o, sides, c) {
 			break
 		}
 	}
 	return nil
 }
 
-// enough reports whether no more pairs are to be measured after one that is complete.
-func (p process) enough(o *compareOptions, sides [2]*side, c *results.LoadComparison) bool {
-	if why := search.Hopeless(c, o.decisive(sides)); why != "" && !o.aa {
-		c.Stopped = "stopped after " + text.Count(c.Valid(), "pair") + ": " + why
-		p.Logf("%s", c.Stopped)
+// isEnough reports whether no more pairs are to be measured after one that is complete.
+func (p process) isEnough(o *compareOptions, sides [2]*side, c *results.LoadComparison) bool {
+	if reason := search.HopelessReason(c, o.primaryMetrics(sides)); reason != "" && !o.aa {
+		c.StopReason = "stopped after " + text.Count(c.ValidPairs(), "pair") + ": " + reason
+		p.Logf("%s", c.StopReason)
 		return true
 	}
-	measured := len(c.Blocks)/2 - 1
-	if !o.given.Changed("pairs") && timeIsOver(time.Since(c.Started), c.Valid(), measured) {
-		c.Pairs = measured
+	pairs := len(c.Blocks)/2 - 1
+	if !o.flags.Changed("pairs") && timeIsOver(time.Since(c.StartTime), c.ValidPairs(), pairs) {
+		c.Pairs = pairs
 		return true
 	}
-	return c.Valid() >= o.pairs
+	return c.ValidPairs() >= o.pairs
 }
 
 // timeIsOver reports whether no further pair fits into the usual time, after so many pairs and the one that is
 // discarded. What the pairs have shown has no part in it, so that it favours no verdict.
-func timeIsOver(elapsed time.Duration, valid, measured int) bool {
-	return valid >= leastUsual && elapsed+elapsed/time.Duration(measured+1) > usualTime
+func timeIsOver(elapsed time.Duration, valid, pairs int) bool {
+	return valid >= minDefaultPairs && elapsed+elapsed/time.Duration(pairs+1) > defaultTime
 }
 
-// brokenOff reports whether a series of runs cannot go on after one of them, and sets why.
-func brokenOff(l *results.Load, t *reports.Trouble) bool {
+// endsSeries reports whether a series of runs cannot go on after one of them, and sets why.
+func endsSeries(l *results.Load, t *reports.Trouble) bool {
 	code := l.Outcome(reports.ExitOptions{}).Code
 	switch code {
 	case reports.ExitInterrupted:
@@ -323,7 +323,7 @@ func brokenOff(l *results.Load, t *reports.Trouble) bool {
 	case reports.ExitInternal:
 		t.Internal = l.Internal
 	case reports.ExitUnreachable:
-		t.Unreachable = cmp.Or(l.Unreachable, l.Gone)
+		t.Unreachable = cmp.Or(l.Unreachable, l.LossReason)
 	default:
 		return false
 	}
@@ -332,8 +332,8 @@ func brokenOff(l *results.Load, t *reports.Trouble) bool {
 
 // blocks shows how far a series of runs is.
 type blocks struct {
-	of  int
-	now atomic.Pointer[block]
+	total int
+	run   atomic.Pointer[block]
 }
 
 // block is a run of a series, and what shows it.
@@ -345,10 +345,10 @@ type block struct {
 
 // state returns what a line of progress shows.
 func (b *blocks) state() (share float64, parts []string) {
-	now := b.now.Load()
-	if now == nil {
+	run := b.run.Load()
+	if run == nil {
 		return 0, nil
 	}
-	part, figures := now.live.state()
-	return (float64(now.number) + part) / float64(b.of), append([]string{now.name}, figures...)
+	part, figures := run.live.state()
+	return (float64(run.number) + part) / float64(b.total), append([]string{run.name}, figures...)
 }

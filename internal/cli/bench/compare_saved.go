@@ -19,27 +19,27 @@ import (
 	"github.com/fwpsuite/fwp/reports/html"
 )
 
-// mostResult is how many bytes a saved result has at most, and mostResults how many of them a side has.
+// maxResultSize is how many bytes a saved result has at most, and maxResults how many of them a side has.
 const (
-	mostResult  = 64 << 20
-	mostResults = 1000
+	maxResultSize = 64 << 20
+	maxResults    = 1000
 )
 
 // compareSaved compares saved results.
 func (p process) compareSaved(o *compareOptions, args []string) error {
 	c := &results.LoadComparison{
-		Head:   reports.Head{Version: p.Name + " " + shared.Version(), Started: time.Now()},
+		Head:   reports.Head{Version: p.Name + " " + shared.Version(), StartTime: time.Now()},
 		Margin: o.limit, MarginTime: o.limitTime,
 		A: results.ComparedLoad{Name: args[0]}, B: results.ComparedLoad{Name: args[1]},
 	}
-	found := saves{runs: map[string]string{}, primary: o.primary}
+	found := resultSet{runs: map[string]string{}, primary: o.primary}
 	for i, side := range []string{search.A, search.B} {
 		if err := found.add(side, args[i]); err != nil {
 			return err
 		}
 	}
 	first := found.first
-	c.Differs = search.Unlike(found.loads[0], found.loads[1])
+	c.Differences = search.Differences(found.loads[0], found.loads[1])
 	c.A.Plan, c.B.Plan = found.plan(search.A), found.plan(search.B)
 	c.A.Subject, c.B.Subject = found.subjects[0], found.subjects[len(found.subjects)-1]
 	c.Machine, c.Seed, c.Pairs = first.Machine, first.Seed, len(found.blocks)/2
@@ -49,19 +49,19 @@ func (p process) compareSaved(o *compareOptions, args []string) error {
 			c.NoVerdict = "the results of " + side + " are of different loads"
 		}
 	}
-	if why := c.Unequal(); why != "" && !o.different {
-		c.NoVerdict = why + " (--different-loads compares them all the same)"
+	if reason := c.Unequal(); reason != "" && !o.allowsDifference {
+		c.NoVerdict = reason + " (--different-loads compares them all the same)"
 	}
 	primary := o.primary
 	if len(primary) == 0 {
-		primary = search.Primary(first.Plan.Open, first.Rate.Op, false)
+		primary = search.Primary(first.Plan.IsOpenLoop, first.Rate.Op, false)
 	}
 	search.Judge(c, primary)
 	return p.deliverComparison(o, c)
 }
 
-// saves are saved results.
-type saves struct {
+// resultSet are saved results.
+type resultSet struct {
 	first  *results.Load
 	loads  [2][]*results.Load // of A and B
 	blocks []results.LoadBlock
@@ -74,24 +74,24 @@ type saves struct {
 }
 
 // add reads the results of a side.
-func (s *saves) add(side, name string) error {
-	names, err := resultsIn(name)
+func (s *resultSet) add(side, name string) error {
+	names, err := resultFiles(name)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		l, err := savedLoad(name)
+		l, err := readLoad(name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if other, twice := s.runs[l.Run]; twice {
+		if other, isDuplicate := s.runs[l.Run]; isDuplicate {
 			return fmt.Errorf("%s and %s are reports of the same run, %s", other, name, l.Run)
 		}
 		s.runs[l.Run] = name
 		s.first = cmp.Or(s.first, l)
 		at := slices.Index([]string{search.A, search.B}, side)
-		s.loads[at] = append(s.loads[at], search.Kept(l))
-		if err := load.AddPercentiles(l, results.WantedPercentiles(s.primary...)...); err != nil {
+		s.loads[at] = append(s.loads[at], search.IdentityReport(l))
+		if err := load.AddPercentiles(l, results.ExtraPercentiles(s.primary...)...); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		b := results.BlockOf(l, side, 0)
@@ -103,7 +103,7 @@ func (s *saves) add(side, name string) error {
 }
 
 // plan returns the load of a side, empty if its results have several.
-func (s *saves) plan(side string) (plan string) {
+func (s *resultSet) plan(side string) (plan string) {
 	for i, b := range s.blocks {
 		switch {
 		case b.Side != side:
@@ -116,11 +116,11 @@ func (s *saves) plan(side string) (plan string) {
 	return plan
 }
 
-// resultsIn returns the files that an argument names: itself, or the reports in a folder.
-func resultsIn(name string) ([]string, error) {
+// resultFiles returns the files that an argument names: itself, or the reports in a folder.
+func resultFiles(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		if of, _ := target.NameOf(name); of != target.NamesNothing {
+		if kind, _ := target.NameOf(name); kind != target.NamesNothing {
 			return nil, fmt.Errorf("%s is no saved result: use --run to measure it", target.Redact(name))
 		}
 		return nil, err
@@ -137,14 +137,14 @@ func resultsIn(name string) ([]string, error) {
 		names = append(names, found...)
 	}
 	slices.Sort(names)
-	if len(names) == 0 || len(names) > mostResults {
-		return nil, fmt.Errorf("%s has %d reports (*.json, *.html): from 1 to %d are needed", name, len(names), mostResults)
+	if len(names) == 0 || len(names) > maxResults {
+		return nil, fmt.Errorf("%s has %d reports (*.json, *.html): from 1 to %d are needed", name, len(names), maxResults)
 	}
 	return names, nil
 }
 
-// savedLoad returns the result of a run of fwpbench that a file holds.
-func savedLoad(name string) (*results.Load, error) {
+// readLoad returns the result of a run of fwpbench that a file holds.
+func readLoad(name string) (*results.Load, error) {
 	data, err := readResult(name)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func savedLoad(name string) (*results.Load, error) {
 
 // readResult returns the JSON of a saved result, which may be in an HTML report.
 func readResult(name string) ([]byte, error) {
-	data, err := input.Read(name, mostResult)
+	data, err := input.Read(name, maxResultSize)
 	if err != nil {
 		return nil, err
 	}

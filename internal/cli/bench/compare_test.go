@@ -19,8 +19,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// ran runs fwpbench and returns its exit code and all that it prints.
-func ran(args ...string) (code int, out string) {
+// runBench runs fwpbench and returns its exit code and all that it prints.
+func runBench(args ...string) (code int, out string) {
 	var b strings.Builder
 	code = Main(shared.Process{Args: args, In: strings.NewReader(""), Out: &b, Err: &b,
 		LookupEnv: func(string) (string, bool) { return "", false }})
@@ -40,7 +40,7 @@ func TestCompareMeasuresInPairs(t *testing.T) {
 		return file
 	}
 	report := filepath.Join(dir, "report.json")
-	code, out := ran("compare", "--run", side("a.yaml", "1ms"), side("b.yaml", "5ms"), "--pairs", "6", "--block",
+	code, out := runBench("compare", "--run", side("a.yaml", "1ms"), side("b.yaml", "5ms"), "--pairs", "6", "--block",
 		"50ms",
 		"--url", "tcp://"+server.Addr(), "--seed", "7", "-o", "json="+report, "--benchfmt", filepath.Join(dir, "bench"),
 		"--primary", "rate", "--no-progress")
@@ -50,12 +50,12 @@ func TestCompareMeasuresInPairs(t *testing.T) {
 	require.NoError(t, err)
 	c, err := results.ReadLoadComparison(data)
 	require.NoError(t, err)
-	hopeless := search.Hopeless(c, []string{"rate"}) != ""
-	assert.True(t, hopeless || c.Valid() == 6 || len(c.Blocks) == 2*(2*6+1),
+	isHopeless := search.HopelessReason(c, []string{"rate"}) != ""
+	assert.True(t, isHopeless || c.ValidPairs() == 6 || len(c.Blocks) == 2*(2*6+1),
 		"a void pair is replaced, as often as pairs were asked for: %s", out)
 	seeds := map[int]uint64{}
 	for _, b := range c.Blocks {
-		if other, known := seeds[b.Pair]; known {
+		if other, ok := seeds[b.Pair]; ok {
 			assert.Equal(t, other, b.Seed)
 		}
 		seeds[b.Pair] = b.Seed
@@ -75,13 +75,13 @@ func TestASeriesOfRunsStopsWhereAServerIsMissing(t *testing.T) {
 	for _, args := range [][]string{
 		{"compare", "--run", "tcp://127.0.0.1:1", "tcp://127.0.0.1:1"}, {"capacity", "--url", "tcp://127.0.0.1:1"},
 	} {
-		code, out := ran(append(args, "--no-progress")...)
+		code, out := runBench(append(args, "--no-progress")...)
 		assert.Equal(t, reports.ExitUnreachable, code, out)
 	}
 }
 
-// saved writes the report of a run that began in some minute, with settings of its workload if there are any.
-func saved(t *testing.T, file string, minute int, rate float64, settings ...string) {
+// saveReport writes the report of a run that began in some minute, with settings of its workload if there are any.
+func saveReport(t *testing.T, file string, minute int, rate float64, settings ...string) {
 	t.Helper()
 	l := map[string]any{
 		"schema": results.LoadSchema, "run": filepath.Base(file), "seed": "7",
@@ -108,13 +108,13 @@ func TestCompareSaved(t *testing.T) {
 	dir := t.TempDir()
 	a, b, later := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "later")
 	for i := range 6 {
-		saved(t, fmt.Sprintf("%s/a%d.json", a, i), 2*i, 1000+float64(i))
-		saved(t, fmt.Sprintf("%s/b%d.json", b, i), 2*i+1, 800)
-		saved(t, fmt.Sprintf("%s/c%d.json", later, i), 30+i, 800)
+		saveReport(t, fmt.Sprintf("%s/a%d.json", a, i), 2*i, 1000+float64(i))
+		saveReport(t, fmt.Sprintf("%s/b%d.json", b, i), 2*i+1, 800)
+		saveReport(t, fmt.Sprintf("%s/c%d.json", later, i), 30+i, 800)
 	}
 	like := func(name string, settings ...string) string {
 		for i := range 6 {
-			saved(t, fmt.Sprintf("%s/%s/%[2]s%[3]d.json", dir, name, i), 2*i+len(name)%2, 1000, settings...)
+			saveReport(t, fmt.Sprintf("%s/%s/%[2]s%[3]d.json", dir, name, i), 2*i+len(name)%2, 1000, settings...)
 		}
 		return filepath.Join(dir, name)
 	}
@@ -144,7 +144,7 @@ func TestCompareSaved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, out := ran(append([]string{"compare"}, test.args...)...)
+			code, out := runBench(append([]string{"compare"}, test.args...)...)
 			assert.Equal(t, test.code, code, out)
 			assert.Contains(t, strings.Join(strings.Fields(out), " "), test.want)
 		})

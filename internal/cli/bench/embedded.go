@@ -44,12 +44,12 @@ func newEmbedded(p process) *cobra.Command {
 
 // embedding is what is special about an embedded server.
 type embedding struct {
-	protocol  string        // a name; empty: the default
-	profile   string        // a name; empty: none
-	bug       string        // a name of the catalogue; empty: none
-	variation string        // the same
-	burden    time.Duration // of computing at each command
-	beside    int           // processors that the generator uses
+	protocol            string        // a name; empty: the default
+	profile             string        // a name; empty: none
+	bug                 string        // a name of the catalogue; empty: none
+	variation           string        // the same
+	burden              time.Duration // of computing at each command
+	generatorProcessors int           // processors that the generator uses
 }
 
 // embedding returns what the flags say about the embedded server of a target.
@@ -59,18 +59,18 @@ func (o *loadFlags) embedding(at shared.Endpoint) embedding {
 
 // serve prints the server's URL and serves until standard input ends.
 func (p process) serve(e embedding) error {
-	of, err := shared.PeerWith(e.protocol, e.profile)
+	peer, err := shared.PeerWith(e.protocol, e.profile)
 	if err != nil {
 		return err
 	}
-	config := registry.Config{Network: burdened(e.burden)}
-	if config.Bugs, err = of.BugsNamed(e.bug); err != nil {
+	config := registry.Config{Network: burdenNetwork(e.burden)}
+	if config.Bugs, err = peer.BugsNamed(e.bug); err != nil {
 		return err
 	}
-	if config.Variation, err = of.VariationNamed(e.variation); err != nil {
+	if config.Variation, err = peer.VariationNamed(e.variation); err != nil {
 		return err
 	}
-	server, err := of.Start(config)
+	server, err := peer.Start(config)
 	if err != nil {
 		return err
 	}
@@ -84,10 +84,10 @@ func (p process) serve(e embedding) error {
 // The orders that an embedded server takes on its standard input, a line each. It answers each with a line, which is
 // obeyed or the error.
 const (
-	stopOrder = "stop"  // in good order
-	killOrder = "kill"  // with every connection reset
-	upOrder   = "start" // it serves again, with the same store
-	obeyed    = "ok"
+	stopOrder  = "stop"  // in good order
+	killOrder  = "kill"  // with every connection reset
+	startOrder = "start" // it serves again, with the same store
+	okReply    = "ok"
 )
 
 // obey does what standard input orders, and returns when that ends.
@@ -95,13 +95,13 @@ func (p process) obey(server *registry.Server) error {
 	for orders := bufio.NewScanner(p.In); orders.Scan(); {
 		err := errors.New("it cannot be stopped and started again")
 		switch order := orders.Text(); {
-		case server.Down == nil:
-		case order == upOrder:
-			err = server.Up()
+		case server.Stop == nil:
+		case order == startOrder:
+			err = server.Start()
 		default:
-			err = server.Down(order == killOrder)
+			err = server.Stop(order == killOrder)
 		}
-		reply := obeyed
+		reply := okReply
 		if err != nil {
 			reply = err.Error()
 		}
@@ -112,29 +112,29 @@ func (p process) obey(server *registry.Server) error {
 	return nil
 }
 
-// burdened returns the network of this machine, whose servers compute for a while at each read, which slows them down.
-func burdened(by time.Duration) registry.TCP {
-	if by == 0 {
+// burdenNetwork returns the network of this machine, whose servers compute for a while at each read, which slows them down.
+func burdenNetwork(burden time.Duration) registry.TCP {
+	if burden == 0 {
 		return registry.TCP{}
 	}
-	return registry.TCP{Wrap: func(nc net.Conn) net.Conn { return burdenedConn{nc, by} }}
+	return registry.TCP{Wrap: func(nc net.Conn) net.Conn { return burdenedConn{nc, burden} }}
 }
 
 type burdenedConn struct {
 	net.Conn
 
-	by time.Duration
+	burden time.Duration
 }
 
 func (c burdenedConn) Read(b []byte) (n int, err error) {
 	n, err = c.Conn.Read(b)
-	for from := time.Now(); err == nil && time.Since(from) < c.by; {
+	for from := time.Now(); err == nil && time.Since(from) < c.burden; {
 	}
 	return n, err
 }
 
-// runningEmbedded is an embedded server in a process of its own.
-type runningEmbedded struct {
+// embeddedProcess is an embedded server in a process of its own.
+type embeddedProcess struct {
 	address target.Address
 	process *os.Process
 	end     func()
@@ -144,29 +144,29 @@ type runningEmbedded struct {
 }
 
 // Can implements [target.Operator]: the store outlives a stop.
-func (s *runningEmbedded) Can(action target.Action) bool {
+func (s *embeddedProcess) Can(action target.Action) bool {
 	return slices.Contains([]target.Action{
 		target.Stop, target.Kill, target.KillServer, target.Start, target.Pause, target.Resume,
 	}, action)
 }
 
 // Do implements [target.Operator].
-func (s *runningEmbedded) Do(_ context.Context, action target.Action, _ string) error {
+func (s *embeddedProcess) Do(_ context.Context, action target.Action, _ string) error {
 	switch action {
 	case target.Stop:
 		return s.order(stopOrder)
 	case target.Start:
-		return s.order(upOrder)
+		return s.order(startOrder)
 	case target.Pause:
-		return standStill(s.process)
+		return suspend(s.process)
 	case target.Resume:
-		return goOn(s.process)
+		return resume(s.process)
 	}
 	return s.order(killOrder)
 }
 
 // order gives an order, and waits until it is obeyed.
-func (s *runningEmbedded) order(word string) error {
+func (s *embeddedProcess) order(word string) error {
 	if _, err := io.WriteString(s.orders, word+"\n"); err != nil {
 		return fmt.Errorf("the embedded server: %w", err)
 	}
@@ -174,7 +174,7 @@ func (s *runningEmbedded) order(word string) error {
 	if err != nil {
 		return fmt.Errorf("the embedded server: %w", err)
 	}
-	if reply = strings.TrimSpace(reply); reply != obeyed {
+	if reply = strings.TrimSpace(reply); reply != okReply {
 		return errors.New("the embedded server: " + reply)
 	}
 	return nil
@@ -182,7 +182,7 @@ func (s *runningEmbedded) order(word string) error {
 
 // startEmbedded starts the embedded server as a process of its own. It serves until end is called, which waits until it
 // has ended, or until this process ends for any reason.
-func startEmbedded(ctx context.Context, e embedding) (s runningEmbedded, err error) {
+func startEmbedded(ctx context.Context, e embedding) (s embeddedProcess, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("start the embedded server: %w", err)
@@ -200,8 +200,8 @@ func startEmbedded(ctx context.Context, e embedding) (s runningEmbedded, err err
 	if err != nil {
 		return s, err
 	}
-	var printed strings.Builder
-	cmd.Stderr = &printed
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
 		return s, err
 	}
@@ -216,7 +216,7 @@ func startEmbedded(ctx context.Context, e embedding) (s runningEmbedded, err err
 	}
 	if err != nil {
 		s.end()
-		return s, fmt.Errorf("%w; it printed: %s", err, printed.String())
+		return s, fmt.Errorf("%w; it printed: %s", err, stderr.String())
 	}
 	return s, nil
 }
@@ -230,9 +230,9 @@ func embeddedCommand(ctx context.Context, e embedding) (*exec.Cmd, error) {
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, "embedded", "--protocol", e.protocol,
 		"--profile", e.profile, "--bug", e.bug, "--variation", e.variation, "--burden", e.burden.String())
-	procs := max(1, runtime.NumCPU()-e.beside) // not all, since idle threads of Go poll for work
+	procs := max(1, runtime.NumCPU()-e.generatorProcessors) // not all, since idle threads of Go poll for work
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
 	cmd.WaitDelay = 5 * time.Second
-	cmd.SysProcAttr = ofItsOwn()
+	cmd.SysProcAttr = processGroup()
 	return cmd, nil
 }

@@ -26,24 +26,24 @@ const hasEpoll = runtime.GOOS == "linux"
 func resolverFor(ctx context.Context, kind string, server *target.Server, at target.Address) (
 	func(context.Context) ([]netip.AddrPort, error), error,
 ) {
-	var why error
+	var err error
 	switch {
 	case kind == portableEngine:
 		return nil, nil
 	case !hasEpoll:
-		why = errors.New("--engine epoll needs Linux: leave it out")
+		err = errors.New("--engine epoll needs Linux: leave it out")
 	case server.TLS != nil:
-		why = errors.New("--engine epoll cannot encrypt (TLS): leave it out")
+		err = errors.New("--engine epoll cannot encrypt (TLS): leave it out")
 	default:
 		resolve := func(ctx context.Context) ([]netip.AddrPort, error) { return resolve(ctx, at) }
-		if _, why = resolve(ctx); why == nil {
+		if _, err = resolve(ctx); err == nil {
 			return resolve, nil
 		}
 	}
 	if kind == autoEngine {
-		why = nil
+		err = nil
 	}
-	return nil, why
+	return nil, err
 }
 
 // resolve returns the addresses of a server, those of IPv6 with a zone excepted.

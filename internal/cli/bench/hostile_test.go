@@ -14,21 +14,21 @@ import (
 	"github.com/fwpsuite/fwp/fakes/store"
 )
 
-// brief is the arguments of a short run.
-func brief(url string, more ...string) []string {
+// shortRun is the arguments of a short run.
+func shortRun(url string, flags ...string) []string {
 	return append([]string{"run", "--preset", "idle", "--connections", "1", "--duration", "50ms", "--warmup", "0s",
-		"--url", url}, more...)
+		"--url", url}, flags...)
 }
 
 func TestNothingFromAServerMovesTheCursor(t *testing.T) {
 	t.Parallel()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	var served store.Group
-	defer served.Close()
-	go served.Serve(ln, func(nc net.Conn) { _, _ = io.WriteString(nc, "-ERR \x1b]0;title\a\x9b2J\u202e\r\n") })
+	var group store.Group
+	defer group.Close()
+	go group.Serve(ln, func(nc net.Conn) { _, _ = io.WriteString(nc, "-ERR \x1b]0;title\a\x9b2J\u202e\r\n") })
 	for _, args := range [][]string{{"-v"}, {"--format", "json"}, {"-o", t.TempDir() + "/a"}} {
-		_, out := ran(brief("tcp://"+ln.Addr().String(), args...)...)
+		_, out := runBench(shortRun("tcp://"+ln.Addr().String(), args...)...)
 		assert.Contains(t, out, "title")
 		assert.NotRegexp(t, `[^\n -~]`, out)
 	}
@@ -46,7 +46,7 @@ func TestTextsOfAServerAreDataInReports(t *testing.T) {
 	}})
 	defer server.Close()
 	for _, format := range []string{"text", "json"} {
-		_, out := ran("run", "--preset", "roundtrip", "--jobs", "20", "--warmup", "0s", "--duration", "300ms",
+		_, out := runBench("run", "--preset", "roundtrip", "--jobs", "20", "--warmup", "0s", "--duration", "300ms",
 			"--drain", "1s", "--url", "tcp://"+server.Addr(), "--format", format)
 		assert.Contains(t, out, "stranger")
 		assert.True(t, utf8.ValidString(out))
@@ -61,14 +61,14 @@ func TestSecretsOfAServerAreNotPrinted(t *testing.T) {
 	defer server.Close()
 	url := "tcp://:" + password + "@" + server.Addr()
 	for _, format := range [][]string{{"-v"}, {"-v", "--format", "json"}} {
-		_, out := ran(brief(url, format...)...)
+		_, out := runBench(shortRun(url, format...)...)
 		assert.Contains(t, out, "(salt)")
 		assert.Contains(t, out, "(rounds)")
 		assert.NotContains(t, out, salt)
 		assert.NotContains(t, out, password)
 		assert.NotRegexp(t, `: ?17351\b`, out) // times in the report may begin with the same digits
 	}
-	_, out := ran(brief(url, "-v", "--show-secrets")...)
+	_, out := runBench(shortRun(url, "-v", "--show-secrets")...)
 	assert.Contains(t, out, salt)
 }
 
@@ -76,6 +76,6 @@ func TestAPasswordThatIsNotAskedForIsReported(t *testing.T) {
 	t.Parallel()
 	server := fakes.NewServer(fakes.Config{})
 	defer server.Close()
-	_, out := ran(brief("tcp://:hunter2@" + server.Addr())...)
+	_, out := runBench(shortRun("tcp://:hunter2@" + server.Addr())...)
 	assert.Contains(t, strings.Join(strings.Fields(out), " "), "a password was given, but the server does not ask for one")
 }

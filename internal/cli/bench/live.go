@@ -16,18 +16,18 @@ import (
 
 // live shows a run while it goes: on the line of progress, or with --verbose a line for every second.
 type live struct {
-	lines io.Writer // nil: none
-	until time.Duration
+	lines    io.Writer // nil: none
+	duration time.Duration
 
-	mu     sync.Mutex
-	loaded time.Duration // of until
-	last   []string
+	mu      sync.Mutex
+	elapsed time.Duration // of until
+	parts   []string
 }
 
 // newLive returns what shows a run that is about to begin: with verbose, in lines that it writes to out.
 func newLive(verbose bool, w *plan.Workload, out io.Writer) *live {
-	_, until := w.Window()
-	l := &live{until: max(until, 1), last: []string{"connecting"}}
+	_, end := w.Window()
+	l := &live{duration: max(end, 1), parts: []string{"connecting"}}
 	if verbose {
 		l.lines = out
 	}
@@ -38,36 +38,36 @@ func newLive(verbose bool, w *plan.Workload, out io.Writer) *live {
 func (l *live) state() (share float64, parts []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return float64(l.loaded) / float64(l.until), l.last
+	return float64(l.elapsed) / float64(l.duration), l.parts
 }
 
 // show shows the figures of the last second.
 func (l *live) show(m load.Moment) {
-	parts := moment(m)
+	parts := figures(m)
 	if l.lines != nil {
 		_, _ = fmt.Fprintf(l.lines, "%7s  %s\n", shared.Clock(m.At), strings.Join(parts, ", "))
 		return
 	}
-	if m.Over < 100*time.Millisecond {
+	if m.Length < 100*time.Millisecond {
 		parts = []string{m.Phase} // too short to compute rates from
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last = parts
+	l.parts = parts
 	if m.Phase == "measure" || m.Phase == "warm-up" {
-		l.loaded += m.Over
+		l.elapsed += m.Length
 	}
 }
 
-// moment returns the figures of the last second, the most important first: a narrow terminal has room for the first
+// figures returns the figures of the last second, the most important first: a narrow terminal has room for the first
 // ones only.
-func moment(m load.Moment) []string {
+func figures(m load.Moment) []string {
 	parts := []string{m.Phase}
 	if m.Phase == "connect" {
-		return append(parts, text.Count(m.Connections, "connection"), wrong(m))
+		return append(parts, text.Count(m.Connections, "connection"), errorCount(m))
 	}
-	if m.Left > 0 && m.Phase == "measure" {
-		parts = append(parts, shared.Clock(m.Left)+" left")
+	if m.Remaining > 0 && m.Phase == "measure" {
+		parts = append(parts, shared.Clock(m.Remaining)+" left")
 	}
 	if m.Disruption != "" {
 		parts = append(parts, m.Disruption)
@@ -76,22 +76,22 @@ func moment(m load.Moment) []string {
 	if m.Target > 0 {
 		rate = strings.TrimSuffix(rate, " /s") + " of " + reports.Rate(m.Target)
 	}
-	parts = append(parts, rate, wrong(m))
+	parts = append(parts, rate, errorCount(m))
 	if m.Backlog > 0 {
-		parts = append(parts, text.Grouped(m.Backlog)+" queued")
+		parts = append(parts, text.GroupDigits(m.Backlog)+" queued")
 	}
 	for _, op := range m.Ops {
-		shown := op.Op == "push" || op.Op == "fetch.found" || op.Op == "beat" || op.Op == "connect" && m.Phase == "measure"
-		if shown && op.ResponseP50 > 0 { // else none of them counts
+		isShown := op.Op == "push" || op.Op == "fetch.found" || op.Op == "beat" || op.Op == "connect" && m.Phase == "measure"
+		if isShown && op.ResponseP50 > 0 { // else none of them counts
 			parts = append(parts,
 				fmt.Sprintf("%s p50 %s p99 %s", op.Op, reports.Time(op.ResponseP50), reports.Time(op.ResponseP99)))
 		}
 	}
-	return append(parts, text.Grouped(m.InFlight)+" in flight", text.Count(m.Connections, "connection"))
+	return append(parts, text.GroupDigits(m.InFlight)+" in flight", text.Count(m.Connections, "connection"))
 }
 
-// wrong returns how many errors there were so far.
-func wrong(m load.Moment) string {
+// errorCount returns how many errors there were so far.
+func errorCount(m load.Moment) string {
 	if m.Errors == 0 {
 		return "no errors"
 	}

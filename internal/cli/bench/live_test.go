@@ -13,14 +13,14 @@ import (
 
 func TestLive(t *testing.T) {
 	t.Parallel()
-	l := &live{until: 4 * time.Second}
+	l := &live{duration: 4 * time.Second}
 	second := load.Moment{
 		Second: results.Second{
 			Phase: "measure", Target: 2000, Achieved: 1216.4, Backlog: 7804, Connections: 100, InFlight: 50,
-			Ops:  []results.SecondOp{{Op: "push", ResponseP50: 52 * time.Microsecond, ResponseP99: 3 * time.Second}},
-			Over: time.Second,
+			Ops:    []results.SecondOp{{Op: "push", ResponseP50: 52 * time.Microsecond, ResponseP99: 3 * time.Second}},
+			Length: time.Second,
 		},
-		Left: 72*time.Second + time.Millisecond,
+		Remaining: 72*time.Second + time.Millisecond,
 	}
 	l.show(second)
 	share, parts := l.state()
@@ -31,7 +31,7 @@ func TestLive(t *testing.T) {
 	l.show(second)
 	_, parts = l.state()
 	assert.Contains(t, strings.Join(parts, ", "), "1m 12s left, kill for 1s, 1,216 of")
-	second.Over = time.Millisecond
+	second.Length = time.Millisecond
 	l.show(second)
 	_, parts = l.state()
 	assert.Equal(t, []string{"measure"}, parts, "too short for rates")

@@ -22,11 +22,11 @@ import (
 
 // mergeOptions are the flags of `fwpbench merge`.
 type mergeOptions struct {
-	hlog        string
-	thresholds  []string
-	limits      []validity.Threshold
-	showInvalid bool
-	reportFlags shared.ReportFlags
+	hlog         string
+	thresholds   []string
+	limits       []validity.Threshold
+	showsInvalid bool
+	reportFlags  shared.ReportFlags
 }
 
 // newMerge builds `fwpbench merge`.
@@ -59,7 +59,7 @@ func newMerge(p process) *cobra.Command {
 	f.StringVar(&o.hlog, "hlog", "", "write the sum to `FILE`, as an HdrHistogram log")
 	f.StringArrayVar(&o.thresholds, "threshold", nil, "exit with code 1 unless `'METRIC OP VALUE'` holds for the whole "+
 		"load, as the thresholds of the segments have to; may be repeated")
-	f.BoolVar(&o.showInvalid, "show-invalid", false, "show the times of INVALID runs too, marked as such")
+	f.BoolVar(&o.showsInvalid, "show-invalid", false, "show the times of INVALID runs too, marked as such")
 	o.reportFlags.Declare(cmd, "no effect")
 	_ = f.MarkHidden("verbose") // it exists
 	return cmd
@@ -90,15 +90,15 @@ func (o *mergeOptions) validate(names []string) error {
 
 // merge adds up files, and reports the sum.
 func (p process) merge(o *mergeOptions, names []string) error {
-	joined, err := p.joinSegments(names, o.limits)
+	total, err := p.joinSegments(names, o.limits)
 	if err != nil {
 		return err
 	}
-	if joined != nil {
-		if err := o.write(joined.Histograms); err != nil {
+	if total != nil {
+		if err := o.write(total.Histograms); err != nil {
 			return err
 		}
-		return p.deliver(&o.reportFlags, shown{joined, o.showInvalid})
+		return p.deliver(&o.reportFlags, loadResult{total, o.showsInvalid})
 	}
 	if len(o.limits) > 0 {
 		return errors.New("--threshold: the files are no reports of segments of one load, so there is no whole to judge")
@@ -118,12 +118,12 @@ func (p process) merge(o *mergeOptions, names []string) error {
 	if err != nil {
 		return err
 	}
-	m.Started, m.Took, m.Histograms = sum.Start, sum.Total.Until, load.Log(sum.Total, sum.Start, sum.Runs...)
+	m.StartTime, m.Took, m.Histograms = sum.Start, sum.Total.Until, load.Log(sum.Total, sum.Start, sum.Runs...)
 	m.Ops, m.Flows = load.Figures(sum.Total)
 	if err := o.write(m.Histograms); err != nil {
 		return err
 	}
-	return p.deliver(&o.reportFlags, shown{m, o.showInvalid})
+	return p.deliver(&o.reportFlags, loadResult{m, o.showsInvalid})
 }
 
 // write writes the sum as a log if that is asked for.
@@ -141,9 +141,9 @@ func (o *mergeOptions) write(log string) error {
 
 // histograms reads the log of a file: that in a report, or the file itself.
 func (p process) histograms(file *results.MergedFile) (*measure.Log, error) {
-	data, some, err := p.ReadReport(file.Name, "fwpbench/", "fwpmerged/", "fwpcheck/")
+	data, isReport, err := p.ReadReport(file.Name, "fwpbench/", "fwpmerged/", "fwpcheck/")
 	var from io.Reader
-	if err == nil && some {
+	if err == nil && isReport {
 		var found results.Histograms
 		found, err = results.ReadHistograms(data)
 		file.Invalid, from = found.Invalid, strings.NewReader(found.Log)
@@ -162,7 +162,7 @@ func (p process) histograms(file *results.MergedFile) (*measure.Log, error) {
 	}
 	log, err := measure.ReadLog(file.Name, from)
 	if err == nil {
-		file.Runs, file.CutOff = log.Runs, !log.Complete
+		file.Runs, file.IsCutOff = log.Runs, !log.IsComplete
 	}
 	return log, err
 }

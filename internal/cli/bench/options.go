@@ -25,8 +25,8 @@ import (
 
 // The limits of --timeout.
 const (
-	leastTimeout = 3 * time.Second
-	mostTimeout  = time.Hour
+	minTimeout = 3 * time.Second
+	maxTimeout = time.Hour
 )
 
 // loadFlags are the flags about the load itself, which all commands that load a server have.
@@ -40,16 +40,16 @@ type loadFlags struct {
 	preset   string
 	settings map[string]string // of the workload, by key
 
-	overload   shared.OneOf
-	engine     shared.OneOf
-	pace       float64
-	processors int
-	timeout    time.Duration
-	requests   bool // pushes wait for their results
-	seeded     bool // the seed was given
-	keys       bool // flags may be keys of the workload file
-	batch      bool // the server must have the command for several jobs
-	given      *pflag.FlagSet
+	overload      shared.OneOf
+	engine        shared.OneOf
+	pace          float64
+	processors    int
+	timeout       time.Duration
+	awaitsResults bool // pushes wait for their results
+	isSeeded      bool // the seed was given
+	allowsKeys    bool // flags may be keys of the workload file
+	needsBatch    bool // the server must have the command for several jobs
+	flags         *pflag.FlagSet
 }
 
 // newLoadFlags returns the flags with their defaults.
@@ -64,19 +64,19 @@ func newLoadFlags() loadFlags {
 type benchOptions struct {
 	loadFlags
 
-	disruptions disruptFlags
-	showInvalid bool
-	segment     segmentFlags
-	metrics     metricsFlag
+	disruptions  disruptFlags
+	showsInvalid bool
+	segment      segmentFlags
+	metrics      metricsFlag
 
 	hlog, hgrm, series, history string
-	mostCalls                   int64
+	callLimit                   int64
 
 	abortOn []string // as they were given
 	aborts  []validity.Abort
 
-	percentiles []string // as they were given
-	shown       []results.Percentile
+	percentiles      []string // as they were given
+	tablePercentiles []results.Percentile
 }
 
 func (o *benchOptions) declare(cmd *cobra.Command) {
@@ -89,7 +89,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	o.declareShown(f)
 	f.StringVar(&o.history, "history", "",
 		"record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck recheck)")
-	f.Int64Var(&o.mostCalls, "history-limit", load.HistoryLimit,
+	f.Int64Var(&o.callLimit, "history-limit", load.HistoryLimit,
 		"record at most `N` calls, about 1 KB of memory each; a longer history is cut")
 	f.StringArrayVar(&o.abortOn, "abort-on", nil, "end the load early, with exit code 1, when `'METRIC>SHARE for TIME'` "+
 		"holds: 'refused>50% for 10s'; may be repeated (default: nothing but refusals for 30 s)")
@@ -101,7 +101,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 func (o *benchOptions) declareShown(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.percentiles, "percentiles", nil,
 		"show these `PERCENTILES` in tables, and add them to the seconds of CSV and JSON: p50,p95,p99.5")
-	f.BoolVar(&o.showInvalid, "show-invalid", false,
+	f.BoolVar(&o.showsInvalid, "show-invalid", false,
 		"show the rates and times of an INVALID run too, marked as such")
 	f.StringVar(&o.hlog, "hlog", "", "write the histograms of every second to `FILE` (HdrHistogram log)")
 	f.StringVar(&o.hgrm, "hgrm", "", "write the percentiles of every kind of command to files (.hgrm) in `FOLDER`")
@@ -116,7 +116,7 @@ func (o *loadFlags) declareTarget(cmd *cobra.Command, bug, server string) {
 	o.targetFlags.Declare(f, "load")
 	o.targetFlags.DeclareProtocol(f)
 	o.targetFlags.Command = "fwpbench " + cmd.Name()
-	f.BoolVar(&o.requests, "requests", false,
+	f.BoolVar(&o.awaitsResults, "requests", false,
 		"producers wait until their jobs are done: "+strings.Join(requests(), ", "))
 	shared.DeclareBug(cmd, &o.bug, bug)
 	shared.DeclareVariation(cmd, &o.variation, server)
@@ -148,19 +148,19 @@ func (o *loadFlags) declareLoad(cmd *cobra.Command) {
 
 // declareWorkload adds a flag for every setting of a workload, or for those with these keys. A value is checked at once
 // and applied later, on top of the preset or the file.
-func (o *loadFlags) declareWorkload(f *pflag.FlagSet, only ...string) {
+func (o *loadFlags) declareWorkload(f *pflag.FlagSet, keys ...string) {
 	o.settings = map[string]string{}
-	usual, err := plan.Preset("")
+	base, err := plan.Preset("")
 	if err != nil {
 		panic(err) // it is always there
 	}
-	usual = usual.Filled()
-	defaults := usual.Settings()
+	base = base.WithDefaults()
+	defaults := base.Settings()
 	for i, s := range new(plan.Workload).Settings() {
-		if len(only) > 0 && !slices.Contains(only, s.Key) {
+		if len(keys) > 0 && !slices.Contains(keys, s.Key) {
 			continue
 		}
-		f.Var(&kept{s.Value, func(text string) { o.settings[s.Key] = text }}, s.Flag(), s.Usage)
+		f.Var(&textValue{s.Value, func(text string) { o.settings[s.Key] = text }}, s.Flag(), s.Usage)
 		flag := f.Lookup(s.Flag())
 		if flag.DefValue = defaults[i].Value.String(); flag.DefValue == s.Value.String() {
 			flag.DefValue = "" // the usage has the meaning of none
@@ -171,13 +171,13 @@ func (o *loadFlags) declareWorkload(f *pflag.FlagSet, only ...string) {
 	}
 }
 
-// kept is the value of a flag that is also kept as it was written.
-type kept struct {
+// textValue is the value of a flag that is also kept as it was written.
+type textValue struct {
 	plan.Value
 	keep func(text string)
 }
 
-func (k *kept) Set(text string) error {
+func (k *textValue) Set(text string) error {
 	if err := k.Value.Set(text); err != nil {
 		return err
 	}
@@ -200,15 +200,15 @@ func (o *loadFlags) workload(args []string) (plan.Workload, error) {
 			return w, fmt.Errorf("--%s: %w", s.Flag(), err)
 		}
 	}
-	if o.seeded = o.given.Changed("seed") || w.Seed != 0; !o.seeded {
+	if o.isSeeded = o.flags.Changed("seed") || w.Seed != 0; !o.isSeeded {
 		w.Seed = rand.Uint64()
 	}
 	if w.Trace != "" {
-		if w.Recorded, err = readTrace(w.Trace); err != nil {
+		if w.TraceData, err = readTrace(w.Trace); err != nil {
 			return w, fmt.Errorf("--trace: %w", err)
 		}
 	}
-	return w, asFlags(w.Check())
+	return w, flagErrors(w.Check())
 }
 
 // readTrace reads the file of a recorded load.
@@ -221,22 +221,22 @@ func readTrace(name string) (*plan.Trace, error) {
 	return plan.ReadTrace(filepath.ToSlash(name), f)
 }
 
-// asFlags returns problems of a workload in the words of the command line: a problem that is not from a file names
+// flagErrors returns problems of a workload in the words of the command line: a problem that is not from a file names
 // settings as YAML has them.
-func asFlags(err error) error {
+func flagErrors(err error) error {
 	list := []error{err}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		list = joined.Unwrap()
+	if errs, ok := err.(interface{ Unwrap() []error }); ok {
+		list = errs.Unwrap()
 	}
-	dashes := strings.NewReplacer(underscores()...)
+	dashes := strings.NewReplacer(keyFlags()...)
 	for i, err := range list {
 		p, ok := errors.AsType[*plan.Problem](err)
 		if !ok || p.File != "" {
 			continue
 		}
-		shown := *p
-		shown.Key = ""
-		words := dashes.Replace(shown.Error())
+		problem := *p
+		problem.Key = ""
+		words := dashes.Replace(problem.Error())
 		if p.Key != "" {
 			words = "--" + strings.ReplaceAll(p.Key, "_", "-") + ": " + words
 		}
@@ -245,8 +245,8 @@ func asFlags(err error) error {
 	return errors.Join(list...)
 }
 
-// underscores returns the keys of YAML that contain an underscore, each followed by its flag.
-func underscores() []string {
+// keyFlags returns the keys of YAML that contain an underscore, each followed by its flag.
+func keyFlags() []string {
 	var pairs []string
 	for _, s := range new(plan.Workload).Settings() {
 		if strings.Contains(s.Key, "_") {
@@ -260,7 +260,7 @@ func underscores() []string {
 func (o *loadFlags) base(args []string) (plan.Workload, error) {
 	if len(args) == 0 {
 		w, err := plan.Preset(o.preset)
-		return w, asFlags(err)
+		return w, flagErrors(err)
 	}
 	if shared.IsURL(args[0]) {
 		return plan.Workload{}, errors.New("use --url for a server: fwpbench run --url URL")
@@ -276,51 +276,51 @@ func (o *loadFlags) base(args []string) (plan.Workload, error) {
 	if err != nil {
 		return plan.Workload{}, fmt.Errorf("read workload: %w", err)
 	}
-	return plan.ParseWith(filepath.ToSlash(args[0]), source, o.others())
+	return plan.ParseWith(filepath.ToSlash(args[0]), source, o.otherKeys())
 }
 
-// others returns the flags that a workload file may have as keys beside its settings: all of the command that has one
+// otherKeys returns the flags that a workload file may have as keys beside its settings: all of the command that has one
 // file. A flag on the command line overrides the file.
-func (o *loadFlags) others() (others plan.Others) {
-	if !o.keys {
-		return others
+func (o *loadFlags) otherKeys() (keys plan.ExtraKeys) {
+	if !o.allowsKeys {
+		return keys
 	}
-	given := map[string]bool{}
-	o.given.Visit(func(f *pflag.Flag) { given[f.Name] = true })
+	names := map[string]bool{}
+	o.flags.Visit(func(f *pflag.Flag) { names[f.Name] = true })
 	settings := map[string]bool{"preset": true, "help": true}
 	for _, s := range new(plan.Workload).Settings() {
 		settings[s.Flag()] = true
 	}
-	o.given.VisitAll(func(f *pflag.Flag) {
+	o.flags.VisitAll(func(f *pflag.Flag) {
 		if !settings[f.Name] {
-			others.Keys = append(others.Keys, strings.ReplaceAll(f.Name, "-", "_"))
+			keys.Keys = append(keys.Keys, strings.ReplaceAll(f.Name, "-", "_"))
 		}
 	})
-	others.Set = func(key, value string) error {
+	keys.Set = func(key, value string) error {
 		flag := strings.ReplaceAll(key, "_", "-")
-		if given[flag] {
+		if names[flag] {
 			return nil
 		}
-		return shared.SetFlag(o.given, flag, value)
+		return shared.SetFlag(o.flags, flag, value)
 	}
-	return others
+	return keys
 }
 
 // read reads the workload, and with it the flags that are keys of its file: before these are checked.
 func (o *loadFlags) read(args []string) (w plan.Workload, err error) {
-	o.keys = true
+	o.allowsKeys = true
 	return o.workload(args)
 }
 
 // validate checks the values that no flag checks by itself.
 func (o *loadFlags) validate() error {
 	switch {
-	case o.given.Changed("processors") && (o.processors < 1 || o.processors > runtime.NumCPU()):
+	case o.flags.Changed("processors") && (o.processors < 1 || o.processors > runtime.NumCPU()):
 		return fmt.Errorf("--processors must be from 1 to %d, which is how many this machine has", runtime.NumCPU())
-	case o.given.Changed("connect-rate") && o.pace <= 0:
+	case o.flags.Changed("connect-rate") && o.pace <= 0:
 		return errors.New("--connect-rate must be more than 0")
-	case o.timeout < leastTimeout || o.timeout > mostTimeout:
-		return fmt.Errorf("--timeout must be from %v, because a FETCH may take two seconds, to %v", leastTimeout, mostTimeout)
+	case o.timeout < minTimeout || o.timeout > maxTimeout:
+		return fmt.Errorf("--timeout must be from %v, because a FETCH may take two seconds, to %v", minTimeout, maxTimeout)
 	}
 	return nil
 }
@@ -336,23 +336,23 @@ func (o *benchOptions) validate() (err error) {
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
-	if o.aborts, err = parsedEach("abort-on", o.abortOn, validity.ParseAbort); err != nil {
+	if o.aborts, err = parseEach("abort-on", o.abortOn, validity.ParseAbort); err != nil {
 		return err
 	}
-	if o.shown, err = parsePercentiles(o.percentiles); err != nil {
+	if o.tablePercentiles, err = parsePercentiles(o.percentiles); err != nil {
 		return err
 	}
 	switch {
-	case o.mostCalls < leastCalls:
-		return fmt.Errorf("--history-limit %d: it is %d or more", o.mostCalls, leastCalls)
-	case o.given.Changed("history-limit") && o.history == "":
+	case o.callLimit < minCalls:
+		return fmt.Errorf("--history-limit %d: it is %d or more", o.callLimit, minCalls)
+	case o.flags.Changed("history-limit") && o.history == "":
 		return errors.New("--history-limit: there is no history; use it with --history FILE")
 	}
-	return cmp.Or(o.metrics.validate(), o.disruptions.validate(o.given))
+	return cmp.Or(o.metrics.validate(), o.disruptions.validate(o.flags))
 }
 
-// leastCalls is the smallest limit of a history: some for each loop.
-const leastCalls = 1000
+// minCalls is the smallest limit of a history: some for each loop.
+const minCalls = 1000
 
 // parsePercentiles reads the values of --percentiles.
 func parsePercentiles(names []string) (all []results.Percentile, err error) {

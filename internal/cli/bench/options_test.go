@@ -17,7 +17,7 @@ import (
 // Each is refused before anything is started, in words that name the flag.
 func TestFlagsOfALoad(t *testing.T) {
 	t.Parallel()
-	refused(t, [][2]string{
+	assertUsageErrors(t, [][2]string{
 		{"run --processors 0", "--processors must be from 1 to"},
 		{"run --processors 100000", "--processors must be from 1 to"},
 		{"run --connect-rate 0", "--connect-rate must be more than 0"},
@@ -96,12 +96,12 @@ func TestFlagsOfALoad(t *testing.T) {
 	})
 }
 
-// refused calls fwpbench with the first text of each pair, which is a mistake; the second says which. None gets as far as
+// assertUsageErrors calls fwpbench with the first text of each pair, which is a mistake; the second says which. None gets as far as
 // its target.
-func refused(t *testing.T, commands [][2]string) {
+func assertUsageErrors(t *testing.T, commands [][2]string) {
 	t.Helper()
 	for _, command := range commands {
-		code, out := ran(strings.Fields(command[0])...)
+		code, out := runBench(strings.Fields(command[0])...)
 		assert.Equal(t, reports.ExitUsage, code, command[0])
 		assert.Contains(t, strings.Join(strings.Fields(out), " "), command[1], command[0])
 	}
@@ -122,14 +122,14 @@ func TestAWorkloadOfFlags(t *testing.T) {
 		"--preset idle --connections 5": func(w *plan.Workload) bool { return w.Connections == 5 },
 	} {
 		o := newLoadFlags()
-		o.given = pflag.NewFlagSet("run", pflag.ContinueOnError)
-		o.declareWorkload(o.given)
-		o.given.StringVar(&o.preset, "preset", "", "")
-		require.NoError(t, o.given.Parse(strings.Fields(args)), args)
+		o.flags = pflag.NewFlagSet("run", pflag.ContinueOnError)
+		o.declareWorkload(o.flags)
+		o.flags.StringVar(&o.preset, "preset", "", "")
+		require.NoError(t, o.flags.Parse(strings.Fields(args)), args)
 		w, err := o.workload(nil)
 		require.NoError(t, err, args)
 		assert.True(t, want(&w), args)
-		assert.Equal(t, strings.Contains(args, "--seed"), o.seeded, args)
+		assert.Equal(t, strings.Contains(args, "--seed"), o.isSeeded, args)
 		assert.NotZero(t, w.Seed, args)
 	}
 }
@@ -137,13 +137,13 @@ func TestAWorkloadOfFlags(t *testing.T) {
 // A segment has its share of the rate at which connections are opened.
 func TestASegmentIsApplied(t *testing.T) {
 	t.Parallel()
-	s := segmentFlags{part: plan.Segment{Index: 1, Of: 4}}
+	s := segmentFlags{part: plan.Segment{Index: 1, Count: 4}}
 	config := load.Config{Pace: 1000}
 	s.apply(&config)
 	assert.InDelta(t, 250, config.Pace, 0)
 	assert.Equal(t, s.part, config.Segment)
 	assert.Zero(t, config.StartAt)
-	none, whole := segmentFlags{}, load.Config{Pace: 1000}
-	none.apply(&whole)
-	assert.InDelta(t, 1000, whole.Pace, 0)
+	empty, other := segmentFlags{}, load.Config{Pace: 1000}
+	empty.apply(&other)
+	assert.InDelta(t, 1000, other.Pace, 0)
 }

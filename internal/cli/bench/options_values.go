@@ -12,19 +12,19 @@ import (
 
 // parseThresholds reads the values of --threshold.
 func parseThresholds(texts []string) ([]validity.Threshold, error) {
-	return parsedEach("threshold", texts, validity.ParseThreshold)
+	return parseEach("threshold", texts, validity.ParseThreshold)
 }
 
-// parsedEach reads the values of a flag that is about the commands of a load.
-func parsedEach[T any](
+// parseEach reads the values of a flag that is about the commands of a load.
+func parseEach[T any](
 	flag string, texts []string, parse func(source string, ops ...string) (T, error),
 ) (all []T, err error) {
 	for _, text := range texts {
-		one, err := parse(text, load.Ops()...)
+		value, err := parse(text, load.Ops()...)
 		if err != nil {
 			return nil, fmt.Errorf("--%s: %w", flag, err)
 		}
-		all = append(all, one)
+		all = append(all, value)
 	}
 	return all, nil
 }
@@ -40,7 +40,7 @@ func parseRate(flag, words string) (plan.Rate, error) {
 
 // firstGiven returns the first of these flags that was given, empty if none was.
 func (o *loadFlags) firstGiven(flags ...string) string {
-	at := slices.IndexFunc(flags, o.given.Changed)
+	at := slices.IndexFunc(flags, o.flags.Changed)
 	if at < 0 {
 		return ""
 	}
@@ -49,7 +49,7 @@ func (o *loadFlags) firstGiven(flags ...string) string {
 
 // patience returns the --timeout that was given, 0 if none was.
 func (o *loadFlags) patience() time.Duration {
-	if o.given.Changed("timeout") {
+	if o.flags.Changed("timeout") {
 		return o.timeout
 	}
 	return 0

@@ -9,12 +9,12 @@ import (
 	"github.com/fwpsuite/fwp/load/disrupt"
 )
 
-// ofItsOwn does nothing: here an interrupt from the keyboard reaches the server too.
-func ofItsOwn() *syscall.SysProcAttr { return nil }
+// processGroup does nothing: here an interrupt from the keyboard reaches the server too.
+func processGroup() *syscall.SysProcAttr { return nil }
 
-// standStill is for Unix only.
-func standStill(*os.Process) error {
-	return &disrupt.SkippedError{Why: "processes stand still on Unix only"}
+// suspend is for Unix only.
+func suspend(*os.Process) error {
+	return &disrupt.SkippedError{Reason: "processes stand still on Unix only"}
 }
 
-func goOn(*os.Process) error { return nil }
+func resume(*os.Process) error { return nil }

@@ -19,28 +19,28 @@ func (o *benchOptions) checkProtocol(at *shared.Endpoint, w *plan.Workload) erro
 		return fmt.Errorf("--history is for fwpcheck recheck, which works with FWP only: %s has no history yet",
 			at.Peer.Title)
 	}
-	return o.fits(at, w)
+	return o.applyProtocol(at, w)
 }
 
-// fits returns an error for a flag of the load and parts of a workload that the protocol of a target does not have, and
+// applyProtocol returns an error for a flag of the load and parts of a workload that the protocol of a target does not have, and
 // has the embedded server have its bug and its variation.
-func (o *loadFlags) fits(at *shared.Endpoint, w *plan.Workload) error {
-	if o.requests && at.Peer.Requests == "" {
+func (o *loadFlags) applyProtocol(at *shared.Endpoint, w *plan.Workload) error {
+	if o.awaitsResults && at.Peer.Requests == "" {
 		return fmt.Errorf("--requests is about %s: %s has no command that waits for a result",
 			strings.Join(requests(), " and "), at.Peer.Title)
 	}
-	return cmp.Or(o.batches(at, w), at.SetVariation(o.variation), at.SetBug(o.bug), checkWorkload(*at, w))
+	return cmp.Or(o.useBatches(at, w), at.SetVariation(o.variation), at.SetBug(o.bug), checkWorkload(*at, w))
 }
 
-// batches has the target be one of the profile that has a command for several jobs, if the workload pushes with that.
-func (o *loadFlags) batches(at *shared.Endpoint, w *plan.Workload) (err error) {
-	o.batch = w.Batch > 1
+// useBatches has the target be one of the profile that has a command for several jobs, if the workload pushes with that.
+func (o *loadFlags) useBatches(at *shared.Endpoint, w *plan.Workload) (err error) {
+	o.needsBatch = w.Batch > 1
 	switch {
-	case !o.batch, at.Peer.Profile != "":
+	case !o.needsBatch, at.Peer.Profile != "":
 	case at.Peer.Batches == "":
 		return fmt.Errorf("batch: %s has no command for that", at.Peer.Title)
 	default:
-		at.Peer, err = at.Peer.With(at.Peer.Batches)
+		at.Peer, err = at.Peer.WithProfile(at.Peer.Batches)
 	}
 	return err
 }
@@ -53,23 +53,23 @@ func checkWorkload(at shared.Endpoint, w *plan.Workload) error {
 	return at.Peer.CheckWorkload(w)
 }
 
-// unawaited returns an error for a load whose metrics would be about queues for whose jobs no worker waits, and not
+// checkQueues returns an error for a load whose metrics would be about queues for whose jobs no worker waits, and not
 // about the server: the rate of a closed loop that holds its producers, and the times of jobs and fetches.
-func (o *loadFlags) unawaited(at shared.Endpoint, w *plan.Workload, metrics []string) error {
-	queues, awaited := w.Filled().Queues.Number, w.AwaitedQueues()
+func (o *loadFlags) checkQueues(at shared.Endpoint, w *plan.Workload, metrics []string) error {
+	queues, awaited := w.WithDefaults().Queues.Number, w.AwaitedQueues()
 	i := slices.IndexFunc(metrics, func(m string) bool {
 		return strings.HasPrefix(m, "job.") || strings.HasPrefix(m, "fetch")
 	})
-	held := !w.Open() && w.Backlog > 0 && w.Producers > 0
-	if awaited >= queues || !held && i < 0 || !o.speaker(at).Speaker("").Times().FirstOnly {
+	isHeld := !w.IsOpen() && w.Backlog > 0 && w.Producers > 0
+	if awaited >= queues || !isHeld && i < 0 || !o.speaker(at).Speaker("").Times().WaitsOnFirst {
 		return nil
 	}
-	what := "the rate"
-	if !held {
-		what = metrics[i]
+	metric := "the rate"
+	if !isHeld {
+		metric = metrics[i]
 	}
 	return fmt.Errorf("%d queues, and workers wait for jobs of %d of them: a FETCH that finds no job waits for its first "+
-		"queue only, so %s would not be that of the server; use --queues %d, or more --consumers", queues, awaited, what,
+		"queue only, so %s would not be that of the server; use --queues %d, or more --consumers", queues, awaited, metric,
 		awaited)
 }
 
@@ -85,5 +85,5 @@ func requests() (all []string) {
 
 // speaker returns what speaks the protocol of a target.
 func (o *loadFlags) speaker(at shared.Endpoint) wire.Protocol {
-	return at.Peer.Speaker(registry.SpeakerConfig{Password: at.Password, Requests: o.requests, Batches: o.batch})
+	return at.Peer.Speaker(registry.SpeakerConfig{Password: at.Password, Requests: o.awaitsResults, Batches: o.needsBatch})
 }

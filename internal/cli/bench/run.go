@@ -33,10 +33,10 @@ func newBenchRun(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "run [WORKLOAD.yaml]",
 		Short:             "Put load on a server, and measure its throughput and latency",
-		Args:              oneFile,
+		Args:              checkFileCount,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.given = cmd.Flags()
+			o.flags = cmd.Flags()
 			return p.bench(cmd.Context(), o, args)
 		},
 	}
@@ -44,8 +44,8 @@ func newBenchRun(p process) *cobra.Command {
 	return cmd
 }
 
-// oneFile returns an error for more than one workload.
-func oneFile(_ *cobra.Command, args []string) error {
+// checkFileCount returns an error for more than one workload.
+func checkFileCount(_ *cobra.Command, args []string) error {
 	if len(args) <= 1 {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	if err := cmp.Or(err, o.validate(), o.reportFlags.Validate()); err != nil {
 		return err
 	}
-	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, &o.disruptions.control)
+	at, err := o.targetFlags.Endpoint(o.flags, p.LookupEnv, &o.disruptions.control)
 	if err != nil {
 		return err
 	}
@@ -66,23 +66,23 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	if err := o.checkProtocol(&at, &w); err != nil {
 		return err
 	}
-	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
-	ctx, stop := p.Interruptible(ctx)
+	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.IsVerbose)
+	ctx, stop := p.AnnounceInterrupt(ctx)
 	defer stop()
-	if w, err = o.segment.workload(w, &at, o.seeded, o.disruptions.any()); err != nil {
+	if w, err = o.segment.workload(w, &at, o.isSeeded, o.disruptions.isSet()); err != nil {
 		return err
 	}
 	schedule, err := o.prepare(&at, &w)
 	if err != nil {
 		return err
 	}
-	if err := o.prepareMachine(&w, local(at)); err != nil {
+	if err := o.prepareMachine(&w, isLocal(at)); err != nil {
 		return err
 	}
 	config := o.config(p, w)
-	config.Thresholds, config.History, config.Schedule = o.limits, o.history != "", schedule
+	config.Thresholds, config.RecordHistory, config.Schedule = o.limits, o.history != "", schedule
 	config.AbortOn = o.aborts
-	config.Percentiles, config.MostCalls = o.shown, o.mostCalls
+	config.Percentiles, config.MaxCalls = o.tablePercentiles, o.callLimit
 	o.segment.apply(&config)
 	return p.drive(ctx, o, at, config, bar)
 }
@@ -91,10 +91,10 @@ var overloads = map[string]client.Overload{"queue": client.Queue, "drop": client
 
 // prepareMachine chooses the processors, half of them if the server is local, and makes room for the files that the
 // connections need.
-func (o *loadFlags) prepareMachine(w *plan.Workload, local bool) error {
+func (o *loadFlags) prepareMachine(w *plan.Workload, isLocal bool) error {
 	if o.processors == 0 {
 		o.processors = runtime.NumCPU()
-		if local {
+		if isLocal {
 			o.processors = max(1, o.processors/2)
 		}
 	}
@@ -120,9 +120,9 @@ func levelOf(clause string) reports.Level {
 	return c.Level
 }
 
-// local reports whether the server runs on this machine.
-func local(at shared.Endpoint) bool {
-	return at.Ours() || isLoopback(at.Choice.Address.Host)
+// isLocal reports whether the server runs on this machine.
+func isLocal(at shared.Endpoint) bool {
+	return at.IsPrivate() || isLoopback(at.Choice.Address.Host)
 }
 
 // isLoopback reports whether a host is a name or an address by which only this machine reaches itself.
@@ -139,19 +139,19 @@ func (p process) drive(
 		return err
 	}
 	defer outputs.Discard()
-	chosen := at.String()
-	if !at.Ours() {
-		p.Logf("connecting to %s", chosen)
+	name := at.String()
+	if !at.IsPrivate() {
+		p.Logf("connecting to %s", name)
 	}
-	live := newLive(o.reportFlags.Verbose, &config.Workload, p.Err)
+	live := newLive(o.reportFlags.IsVerbose, &config.Workload, p.Err)
 	watch, end, err := o.metrics.serve(ctx, p, config.Run, load.PlanOf(config), outputs.watch(live))
 	if err != nil {
 		return err
 	}
 	defer end()
 	config.Watch = watch
-	result, err := o.once(ctx, at, config, o.embedding(at), func(config *load.Config) {
-		p.announce(config, chosen, at.Ours())
+	result, err := o.runLoad(ctx, at, config, o.embedding(at), func(config *load.Config) {
+		p.announce(config, name, at.IsPrivate())
 		bar.Begin(live.state)
 	})
 	bar.End()
@@ -175,39 +175,39 @@ func (p process) finish(o *benchOptions, outputs *benchFiles, result *load.Resul
 // report writes the report of a run, without secrets of the target.
 func (p process) report(o *benchOptions, l *results.Load) error {
 	l.Hide(p.Secrets.Hide)
-	return p.deliver(&o.reportFlags, shown{l, o.showInvalid})
+	return p.deliver(&o.reportFlags, loadResult{l, o.showsInvalid})
 }
 
-// once starts the server unless it runs already, puts one load on it, and ends it if it was started. It calls begin
+// runLoad starts the server unless it runs already, puts one load on it, and ends it if it was started. It calls begin
 // when the server is there. A server that cannot be reached is in the report; an error is one of usage.
-func (o *loadFlags) once(
+func (o *loadFlags) runLoad(
 	ctx context.Context, at shared.Endpoint, config load.Config, e embedding, begin func(*load.Config),
 ) (result *load.Result, err error) {
-	began := time.Now()
-	e.beside = o.processors
-	provided, err := provide(ctx, &at, e)
+	start := time.Now()
+	e.generatorProcessors = o.processors
+	server, err := provide(ctx, &at, e)
 	if err != nil {
-		return &load.Result{Report: notReached(ctx, &config, began, err)}, nil
+		return &load.Result{Report: failureReport(ctx, &config, start, err)}, nil
 	}
-	defer provided.end()
+	defer server.end()
 	defer func() {
-		if result != nil && provided.ended != nil {
-			result.Report.Ended = provided.ended()
+		if result != nil && server.endMessage != nil {
+			result.Report.ServerExit = server.endMessage()
 		}
 	}()
 	if len(config.Schedule) == 0 {
-		return o.on(ctx, at, config, provided.pid, begin)
+		return o.loadServer(ctx, at, config, server.pid, begin)
 	}
 	url := at.Server.Address.String() // without the proxy
-	disrupted, through, err := shared.NewDisrupted(
-		at.Server, has(config.Schedule, disrupt.Action.OnNetwork), config.Seed)
+	disrupted, front, err := shared.NewDisrupted(
+		at.Server, hasAction(config.Schedule, disrupt.Action.OnNetwork), config.Seed)
 	if err != nil {
 		return nil, err
 	}
 	defer disrupted.End()
-	at.Server = through
-	return o.on(ctx, at, config, provided.pid, func(c *load.Config) {
-		if c.Target.URL, c.Disrupt = url, disrupted; has(c.Schedule, disrupt.Action.Stops) {
+	at.Server = front
+	return o.loadServer(ctx, at, config, server.pid, func(c *load.Config) {
+		if c.Target.URL, c.Disrupt = url, disrupted; hasAction(c.Schedule, disrupt.Action.Stops) {
 			c.ServerUsage = nil // that of a process which has ended is not known
 		}
 		if begin != nil {
@@ -216,13 +216,13 @@ func (o *loadFlags) once(
 	})
 }
 
-// on puts one load on a server that runs.
-func (o *loadFlags) on(
+// loadServer puts one load on a server that runs.
+func (o *loadFlags) loadServer(
 	ctx context.Context, at shared.Endpoint, config load.Config, pid int, begin func(*load.Config),
 ) (*load.Result, error) {
-	began := time.Now()
-	config.Target = results.LoadTarget{URL: at.Server.Address.String(), Chosen: at.Choice.How}
-	if !config.StartAt.IsZero() && began.After(config.StartAt) {
+	start := time.Now()
+	config.Target = results.LoadTarget{URL: at.Server.Address.String(), Chosen: at.Choice.Source}
+	if !config.StartAt.IsZero() && start.After(config.StartAt) {
 		return load.Run(ctx, config), nil // which says so
 	}
 	id, err := at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
@@ -230,12 +230,12 @@ func (o *loadFlags) on(
 		id, err = at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
 	}
 	if err != nil {
-		return &load.Result{Report: notReached(ctx, &config, began, err)}, nil
+		return &load.Result{Report: failureReport(ctx, &config, start, err)}, nil
 	}
-	described := at.Introduced(ctx, at.Target(id), at.Server, at.Password, cmp.Or(o.patience(), greetTimeout))
-	config.Target.Chosen, config.Target.Subject = described.Chosen, described.Subject
-	config.Dial, config.Opened, config.Protocol = at.Server.Dial, at.Server.Reached.Note, o.speaker(at)
-	config.ClauseOf, config.Forwarded = at.Peer.ClauseOf, at.Server.Deeds != nil
+	description := at.Introduce(ctx, at.Target(id), at.Server, at.Password, cmp.Or(o.patience(), greetTimeout))
+	config.Target.Chosen, config.Target.Subject = description.Chosen, description.Subject
+	config.Dial, config.OnOpen, config.Protocol = at.Server.Dial, at.Server.ReachedAddresses.Note, o.speaker(at)
+	config.ClauseOf, config.MayBeForwarded = at.Peer.ClauseOf, at.Server.Deeds != nil
 	if pid > 0 {
 		config.ServerUsage = func() (validity.Usage, bool) { return validity.Tree(pid) }
 	}
@@ -259,31 +259,31 @@ func (o *loadFlags) on(
 		judgeSample(&config, at.Peer, at.Password)
 	}
 	result := load.Run(ctx, config)
-	result.Report.Target.Chosen = at.Reached(ctx, config.Target.Chosen)
+	result.Report.Target.Chosen = at.DescribeChoice(ctx, config.Target.Chosen)
 	return result, nil
 }
 
-// askAgain is how long after an attempt to reach a target the next one is.
-const askAgain = 100 * time.Millisecond
+// retryInterval is how long after an attempt to reach a target the next one is.
+const retryInterval = 100 * time.Millisecond
 
 // pause waits before a target that is not ready is asked again, and reports whether there is time for that.
-func pause(ctx context.Context, until time.Time) bool {
-	if time.Now().Add(askAgain).After(until) {
+func pause(ctx context.Context, deadline time.Time) bool {
+	if time.Now().Add(retryInterval).After(deadline) {
 		return false
 	}
 	select {
 	case <-ctx.Done():
 		return false
-	case <-time.After(askAgain):
+	case <-time.After(retryInterval):
 		return true
 	}
 }
 
 // announce logs how a server is loaded, and what may be left on it unless it is one of ours.
-func (p process) announce(config *load.Config, chosen string, ours bool) {
-	p.Logf("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed,
+func (p process) announce(config *load.Config, name string, isPrivate bool) {
+	p.Logf("loading %s: %s; seed %d, %s of %d", name, config.Workload.Preset, config.Seed,
 		text.Count(config.Loops, "CPU"), runtime.NumCPU())
-	if words := leftovers(&config.Workload); words != "" && !ours {
+	if words := leftovers(&config.Workload); words != "" && !isPrivate {
 		p.Logf("%s", words)
 	}
 	if n := len(config.Schedule); n > 0 {
@@ -292,65 +292,65 @@ func (p process) announce(config *load.Config, chosen string, ours bool) {
 	}
 }
 
-// provided is a server that is there to be loaded.
-type provided struct {
-	end   func()        // ends it if it was started
-	ended func() string // how it has ended by itself, with what it printed last; nil if that is not known
-	pid   int           // of it, or of the process above it; 0 if that is not known
+// runningServer is a server that is there to be loaded.
+type runningServer struct {
+	end        func()        // ends it if it was started
+	endMessage func() string // how it has ended by itself, with what it printed last; nil if that is not known
+	pid        int           // of it, or of the process above it; 0 if that is not known
 }
 
 // provide starts the server that is put under load, unless it runs already.
-func provide(ctx context.Context, at *shared.Endpoint, e embedding) (provided, error) {
+func provide(ctx context.Context, at *shared.Endpoint, e embedding) (runningServer, error) {
 	switch {
-	case at.Choice.Embedded:
+	case at.Choice.IsEmbedded:
 		e.profile = at.Peer.Profile
 		server, err := startEmbedded(ctx, e)
 		if err != nil {
-			return provided{}, &shared.InternalError{Cause: err}
+			return runningServer{}, &shared.InternalError{Cause: err}
 		}
 		at.Server = &target.Server{Address: server.address, Operator: &server, Talk: at.Talk("")}
-		return provided{end: server.end, pid: server.process.Pid}, nil
+		return runningServer{end: server.end, pid: server.process.Pid}, nil
 	case at.Starter != nil:
 		started, err := at.Start(ctx, "", greetTimeout)
 		if err != nil {
-			return provided{}, err
+			return runningServer{}, err
 		}
 		at.Server = &started.Server
-		return provided{started.End, started.Ending, started.PID()}, nil
+		return runningServer{started.End, started.EndReport, started.PID()}, nil
 	}
-	return provided{end: func() {}}, nil
+	return runningServer{end: func() {}}, nil
 }
 
 // leftovers returns, before a run, which jobs it may leave on the server because no command fetches them in time; empty
 // if there are none.
 func leftovers(w *plan.Workload) string {
-	full := w.Filled()
-	failing := fmt.Sprintf("%.4g %% of the deliveries end in a FAIL, and ", 100*full.FailShare)
+	full := w.WithDefaults()
+	prefix := fmt.Sprintf("%.4g %% of the deliveries end in a FAIL, and ", 100*full.FailShare)
 	switch {
 	case full.FailShare == 0 || *full.Retry == 0:
 		return ""
 	case *full.Retry < 0:
-		return failing + "the server keeps these jobs as dead, which no command removes; with retry 0 it discards them"
+		return prefix + "the server keeps these jobs as dead, which no command removes; with retry 0 it discards them"
 	}
-	return failing + "the server alone decides when it gives these jobs out again: those that are not back within the " +
+	return prefix + "the server alone decides when it gives these jobs out again: those that are not back within the " +
 		"drain (" + full.Drain.String() + ") are left on it (fwpcheck clean removes them later); with retry 0 it " +
 		"discards them"
 }
 
-// notReached returns the report of a run that did not reach a server.
-func notReached(ctx context.Context, config *load.Config, began time.Time, err error) *results.Load {
+// failureReport returns the report of a run that did not reach a server.
+func failureReport(ctx context.Context, config *load.Config, start time.Time, err error) *results.Load {
 	report := &results.Load{
 		Head: reports.Head{
-			Version: config.Version, Seed: config.Seed, Started: began, Took: time.Since(began),
+			Version: config.Version, Seed: config.Seed, StartTime: start, Took: time.Since(start),
 			Trouble: reports.Trouble{Interrupted: ctx.Err() != nil},
 		},
 		Run: config.Run, Target: config.Target,
 		Machine: validity.ThisMachine(), Plan: load.PlanOf(*config),
 	}
-	_, internal := errors.AsType[*shared.InternalError](err)
+	_, isInternal := errors.AsType[*shared.InternalError](err)
 	switch {
 	case report.Interrupted:
-	case internal:
+	case isInternal:
 		report.Internal = text.OfError(err)
 	default:
 		report.Unreachable = text.OfError(err)

@@ -29,13 +29,13 @@ const (
 // diskSize is how large the disk of a server is that is to be filled, in bytes.
 const diskSize = 64 << 20
 
-// leastEvery is the least --disrupt-every.
-const leastEvery = 100 * time.Millisecond
+// minInterval is the least --disrupt-every.
+const minInterval = 100 * time.Millisecond
 
 // disruptFlags are the flags about what is done to the target on purpose.
 type disruptFlags struct {
-	what  string
-	every time.Duration
+	value    string
+	interval time.Duration
 
 	file    string // of a schedule, if what names one
 	actions []disrupt.Action
@@ -44,11 +44,11 @@ type disruptFlags struct {
 
 func (o *disruptFlags) declare(cmd *cobra.Command) {
 	f, words := cmd.Flags(), disrupt.Words(disrupt.Actions())
-	f.StringVar(&o.what, "disrupt", "", "disrupt the target during the load: `WHAT` is "+
+	f.StringVar(&o.value, "disrupt", "", "disrupt the target during the load: `WHAT` is "+
 		strings.Join(words, ", ")+", or several of them separated by commas, at each --disrupt-every; or the file of a "+
 		"schedule (YAML, see docs/durability.md)")
-	f.DurationVar(&o.every, "disrupt-every", 0, "disrupt the target about every `DURATION` (random, from the seed) "+
-		"in one of the ways of --disrupt (default: "+usualDisruptions+")")
+	f.DurationVar(&o.interval, "disrupt-every", 0, "disrupt the target about every `DURATION` (random, from the seed) "+
+		"in one of the ways of --disrupt (default: "+defaultDisruptions+")")
 	o.control.DeclareControl(f)
 	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return words, cobra.ShellCompDirectiveDefault // or a file
@@ -58,27 +58,27 @@ func (o *disruptFlags) declare(cmd *cobra.Command) {
 	}
 }
 
-// usualDisruptions are done where --disrupt does not say what.
-const usualDisruptions = "kill,pause,partition,slow"
+// defaultDisruptions are done where --disrupt does not say what.
+const defaultDisruptions = "kill,pause,partition,slow"
 
-// any reports whether the target is to be disrupted.
-func (o *disruptFlags) any() bool { return o.what != "" || o.every != 0 }
+// isSet reports whether the target is to be disrupted.
+func (o *disruptFlags) isSet() bool { return o.value != "" || o.interval != 0 }
 
 // validate checks the values that no flag checks by itself.
-func (o *disruptFlags) validate(given *pflag.FlagSet) (err error) {
-	if disrupt.NamesFile(o.what) {
-		o.file = o.what
-	} else if o.actions, err = disrupt.ParseActions(cmp.Or(o.what, usualDisruptions)); err != nil {
+func (o *disruptFlags) validate(flags *pflag.FlagSet) (err error) {
+	if disrupt.NamesFile(o.value) {
+		o.file = o.value
+	} else if o.actions, err = disrupt.ParseActions(cmp.Or(o.value, defaultDisruptions)); err != nil {
 		return fmt.Errorf("--disrupt: %w", err)
 	}
 	switch {
-	case o.file != "" && o.every != 0:
+	case o.file != "" && o.interval != 0:
 		return errors.New("--disrupt FILE and --disrupt-every: a schedule is either in a file or drawn from the seed")
-	case given.Changed("disrupt-every") && o.every < leastEvery:
-		return fmt.Errorf("--disrupt-every must be at least %v", leastEvery)
-	case o.file == "" && o.what != "" && o.every == 0:
+	case flags.Changed("disrupt-every") && o.interval < minInterval:
+		return fmt.Errorf("--disrupt-every must be at least %v", minInterval)
+	case o.file == "" && o.value != "" && o.interval == 0:
 		return fmt.Errorf("--disrupt %s: say how often, with --disrupt-every 20s for example; or give the file of a schedule",
-			o.what)
+			o.value)
 	}
 	return nil
 }
@@ -89,14 +89,14 @@ func (o *benchOptions) prepare(at *shared.Endpoint, w *plan.Workload) ([]disrupt
 	if err != nil || len(schedule) == 0 {
 		return nil, err
 	}
-	if err := disruptable(*at, schedule); err != nil {
+	if err := checkDisruptions(*at, schedule); err != nil {
 		return nil, err
 	}
 	w.ReserveFor = cmp.Or(w.ReserveFor, disruptedReserve)
 	if w.Drain == 0 {
 		w.Drain = disruptedDrain
 	}
-	if at.Starter != nil && has(schedule, fills) && target.CanMount() == nil {
+	if at.Starter != nil && hasAction(schedule, isFill) && target.CanMount() == nil {
 		starter := *at.Starter
 		starter.Disk = diskSize
 		at.Starter = &starter
@@ -106,14 +106,14 @@ func (o *benchOptions) prepare(at *shared.Endpoint, w *plan.Workload) ([]disrupt
 
 func (o *disruptFlags) schedule(w *plan.Workload) ([]disrupt.Disruption, error) {
 	if o.file == "" {
-		if o.every == 0 {
+		if o.interval == 0 {
 			return nil, nil
 		}
-		_, until := w.Window()
-		schedule := disrupt.Draw(o.every, o.actions, until, w.Seed)
+		_, end := w.Window()
+		schedule := disrupt.Draw(o.interval, o.actions, end, w.Seed)
 		if len(schedule) == 0 {
 			return nil, fmt.Errorf("--disrupt-every %v: the load ends after %v, before the end of the first disruption",
-				o.every, until)
+				o.interval, end)
 		}
 		return schedule, nil
 	}
@@ -124,25 +124,25 @@ func (o *disruptFlags) schedule(w *plan.Workload) ([]disrupt.Disruption, error) 
 	return disrupt.Parse(filepath.ToSlash(o.file), source)
 }
 
-// has reports whether a schedule has an action of a kind.
-func has(schedule []disrupt.Disruption, is func(disrupt.Action) bool) bool {
-	return slices.ContainsFunc(schedule, func(d disrupt.Disruption) bool { return is(d.Action) })
+// hasAction reports whether a schedule has an action of a kind.
+func hasAction(schedule []disrupt.Disruption, matches func(disrupt.Action) bool) bool {
+	return slices.ContainsFunc(schedule, func(d disrupt.Disruption) bool { return matches(d.Action) })
 }
 
-func fills(a disrupt.Action) bool { return a == disrupt.Fill }
+func isFill(a disrupt.Action) bool { return a == disrupt.Fill }
 
-// disruptable returns an error for what cannot be done to a target at all.
-func disruptable(at shared.Endpoint, schedule []disrupt.Disruption) error {
+// checkDisruptions returns an error for what cannot be done to a target at all.
+func checkDisruptions(at shared.Endpoint, schedule []disrupt.Disruption) error {
 	if !at.Peer.Histories {
 		return fmt.Errorf("disruptions work with FWP only, and the target is one of %s", at.Peer.Title)
 	}
 	for _, d := range schedule {
 		switch {
-		case d.Action.OnNetwork() || d.Action.OnProcess() && at.Ours():
-		case at.Choice.Embedded: // fill
+		case d.Action.OnNetwork() || d.Action.OnProcess() && at.IsPrivate():
+		case at.Choice.IsEmbedded: // fill
 			return fmt.Errorf("%s: the embedded server keeps its jobs in memory: use --start COMMAND, whose server keeps "+
 				"them in {dir}", d.Action)
-		case at.Starter == nil && !shared.Operated(at.Server, d.Action):
+		case at.Starter == nil && !shared.CanOperate(at.Server, d.Action):
 			return fmt.Errorf("%s needs a server that fwpbench has started: use --start COMMAND in the place of --url, or "+
 				"disrupt only its network (partition, slow, reset), or give --control COMMAND for kill, restart and pause",
 				d.Action)

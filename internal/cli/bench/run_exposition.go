@@ -24,11 +24,11 @@ type exposition struct {
 	name string
 	plan results.LoadPlan
 
-	mu      sync.Mutex
-	total   measure.Set
-	last    load.Moment
-	dropped int64
-	began   bool
+	mu       sync.Mutex
+	total    measure.Set
+	moment   load.Moment
+	drops    int64
+	hasBegun bool
 }
 
 // newExposition returns that of a run that has not begun: it has its plan.
@@ -40,33 +40,33 @@ func newExposition(name string, plan results.LoadPlan) *exposition {
 func (r *exposition) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last.Phase = "end"
+	r.moment.Phase = "end"
 }
 
 // Watch takes the figures of one more second: it is for load.Config.
 func (r *exposition) Watch(m load.Moment) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if m.Run != r.last.Run {
-		r.total, r.dropped = measure.Set{}, 0
+	if m.Run != r.moment.Run {
+		r.total, r.drops = measure.Set{}, 0
 	}
 	r.total.Add(m.Set)
-	r.dropped += m.Dropped
+	r.drops += m.Dropped
 	m.Set = nil // it is valid during the call only
-	r.last, r.began = m, true
+	r.moment, r.hasBegun = m, true
 }
 
 // WriteTo writes all figures so far. It writes once, and returns the error of that.
 func (r *exposition) WriteTo(w io.Writer) (int64, error) {
 	r.mu.Lock()
 	var t promText
-	t.planned(r.name, &r.plan, r.began)
-	if r.began {
-		t.now(&r.last)
+	t.plan(r.name, &r.plan, r.hasBegun)
+	if r.hasBegun {
+		t.moment(&r.moment)
 		t.commands(&r.total)
 		t.times(&r.total)
-		t.one("fwpbench_arrivals_dropped_total", counter, "Arrivals that found no free connection and were not sent.",
-			float64(r.dropped))
+		t.metric("fwpbench_arrivals_dropped_total", counter, "Arrivals that found no free connection and were not sent.",
+			float64(r.drops))
 	}
 	r.mu.Unlock()
 	n, err := w.Write(t.out.Bytes())
@@ -96,7 +96,7 @@ func (t *promText) sample(name string, value float64, labels ...string) {
 		if i == 0 {
 			between = "{"
 		}
-		fmt.Fprintf(&t.out, `%s%s="%s"`, between, labels[i], escaped(labels[i+1]))
+		fmt.Fprintf(&t.out, `%s%s="%s"`, between, labels[i], escapeLabel(labels[i+1]))
 	}
 	if len(labels) > 0 {
 		t.out.WriteByte('}')
@@ -104,25 +104,25 @@ func (t *promText) sample(name string, value float64, labels ...string) {
 	t.out.WriteString(" " + strconv.FormatFloat(value, 'g', -1, 64) + "\n")
 }
 
-// escaped returns the value of a label as it is written.
-func escaped(value string) string {
+// escapeLabel returns the value of a label as it is written.
+func escapeLabel(value string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value)
 }
 
-// one writes a metric with one value.
-func (t *promText) one(name, kind, help string, value float64) {
+// metric writes a metric with one value.
+func (t *promText) metric(name, kind, help string, value float64) {
 	t.begin(name, kind, help)
 	t.sample(name, value)
 }
 
-// planned writes the plan of a run, and that it has not begun.
-func (t *promText) planned(run string, plan *results.LoadPlan, began bool) {
-	if !began {
+// plan writes the plan of a run, and that it has not begun.
+func (t *promText) plan(run string, plan *results.LoadPlan, hasBegun bool) {
+	if !hasBegun {
 		t.begin("fwpbench_run_info", gauge, "The run, and the phase that it is in.")
 		t.sample("fwpbench_run_info", 1, "run", run, "phase", "before")
 	}
 	t.begin("fwpbench_plan_info", gauge, "What the load is, as planned.")
-	t.sample("fwpbench_plan_info", 1, "preset", plan.Preset, "open", strconv.FormatBool(plan.Open), "words", plan.Words)
+	t.sample("fwpbench_plan_info", 1, "preset", plan.Preset, "open", strconv.FormatBool(plan.IsOpenLoop), "words", plan.Words)
 	t.begin("fwpbench_plan_connections", gauge, "Connections as planned.")
 	for _, kind := range []struct {
 		name string
@@ -132,32 +132,32 @@ func (t *promText) planned(run string, plan *results.LoadPlan, began bool) {
 	}
 }
 
-// now writes how the run is.
-func (t *promText) now(m *load.Moment) {
+// moment writes how the run is.
+func (t *promText) moment(m *load.Moment) {
 	t.begin("fwpbench_run_info", gauge, "The run, and the phase that it is in.")
 	t.sample("fwpbench_run_info", 1, "run", m.Run, "phase", m.Phase)
-	t.one("fwpbench_arrivals_per_second", gauge, "Arrivals that succeeded, in the last second.", m.Achieved)
-	t.one("fwpbench_target_arrivals_per_second", gauge, "The rate of the plan in the last second; 0 in a closed loop.",
+	t.metric("fwpbench_arrivals_per_second", gauge, "Arrivals that succeeded, in the last second.", m.Achieved)
+	t.metric("fwpbench_target_arrivals_per_second", gauge, "The rate of the plan in the last second; 0 in a closed loop.",
 		m.Target)
-	t.one("fwpbench_connections", gauge, "Connections that are open.", float64(m.Connections))
-	t.one("fwpbench_commands_in_flight", gauge, "Commands without a reply.", float64(m.InFlight))
+	t.metric("fwpbench_connections", gauge, "Connections that are open.", float64(m.Connections))
+	t.metric("fwpbench_commands_in_flight", gauge, "Commands without a reply.", float64(m.InFlight))
 	if m.JobsDue != nil {
-		t.one("fwpbench_jobs_due", gauge, "Jobs that are due and that no worker has got, while measuring.",
+		t.metric("fwpbench_jobs_due", gauge, "Jobs that are due and that no worker has got, while measuring.",
 			float64(*m.JobsDue))
 	}
-	t.one("fwpbench_arrivals_waiting", gauge, "Arrivals that wait for a free connection.", float64(m.Backlog))
+	t.metric("fwpbench_arrivals_waiting", gauge, "Arrivals that wait for a free connection.", float64(m.Backlog))
 	t.begin("fwpbench_disruption", gauge, "1 while the target is disrupted on purpose.")
-	disrupted := 0.0
+	value := 0.0
 	if m.Disruption != "" {
-		disrupted = 1
+		value = 1
 	}
-	t.sample("fwpbench_disruption", disrupted, "what", m.Disruption)
+	t.sample("fwpbench_disruption", value, "what", m.Disruption)
 	t.begin("fwpbench_jobs", gauge, "The account of the jobs so far, by what became of them.")
 	for name, n := range m.Jobs.Counts() {
 		t.sample("fwpbench_jobs", float64(n), "state", name)
 	}
-	t.one("fwpbench_generator_cpus", gauge, "CPUs that the generator used in the last second.", m.CPU)
-	t.one("fwpbench_generator_memory_bytes", gauge, "Resident memory of the generator.", float64(m.MemoryBytes))
+	t.metric("fwpbench_generator_cpus", gauge, "CPUs that the generator used in the last second.", m.CPU)
+	t.metric("fwpbench_generator_memory_bytes", gauge, "Resident memory of the generator.", float64(m.MemoryBytes))
 	t.server(m.Server)
 }
 
@@ -166,18 +166,18 @@ func (t *promText) server(s *results.ServerSecond) {
 	if s == nil {
 		return
 	}
-	t.one("fwpbench_server_cpus", gauge, "CPUs that the server and all that it started used in the last second.", s.CPU)
-	t.one("fwpbench_server_memory_bytes", gauge, "Resident memory of the server and of all that it started.",
+	t.metric("fwpbench_server_cpus", gauge, "CPUs that the server and all that it started used in the last second.", s.CPU)
+	t.metric("fwpbench_server_memory_bytes", gauge, "Resident memory of the server and of all that it started.",
 		float64(s.MemoryBytes))
-	t.one("fwpbench_server_redis_memory_bytes", gauge, "The part of it that is redis-server's.", float64(s.RedisBytes))
-	t.one("fwpbench_server_threads", gauge, "Threads of the server and of all that it started.", float64(s.Threads))
+	t.metric("fwpbench_server_redis_memory_bytes", gauge, "The part of it that is redis-server's.", float64(s.RedisBytes))
+	t.metric("fwpbench_server_threads", gauge, "Threads of the server and of all that it started.", float64(s.Threads))
 }
 
 // commands writes how many commands there were.
 func (t *promText) commands(s *measure.Set) {
 	t.begin("fwpbench_commands_total", counter, "Commands that were answered, by kind.")
 	for _, op := range s.Ops() {
-		t.sample("fwpbench_commands_total", float64(s.Done(op)+s.Aside(op)), "op", string(op))
+		t.sample("fwpbench_commands_total", float64(s.Done(op)+s.OutsideWindow(op)), "op", string(op))
 	}
 	t.begin("fwpbench_command_errors_total", counter, "Commands that failed, by kind and by how.")
 	for _, op := range s.Ops() {
@@ -193,7 +193,7 @@ func (t *promText) commands(s *measure.Set) {
 func (t *promText) times(s *measure.Set) {
 	for _, m := range []struct {
 		name, help string
-		of         measure.Measure
+		kind       measure.Measure
 	}{
 		{"response", "From the intended start of a command until its reply.", measure.Response},
 		{"service", "From the sending of a command until its reply.", measure.Service},
@@ -202,7 +202,7 @@ func (t *promText) times(s *measure.Set) {
 		name := "fwpbench_" + m.name + "_seconds"
 		t.begin(name, histogram, m.help)
 		for _, op := range s.Ops() {
-			t.histogram(name, s.Times(measure.SeriesOf(op, m.of)), "op", string(op))
+			t.histogram(name, s.Times(measure.SeriesOf(op, m.kind)), "op", string(op))
 		}
 	}
 	t.begin("fwpbench_job_seconds", histogram,

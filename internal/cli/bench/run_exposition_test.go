@@ -31,7 +31,7 @@ func secondOf(run string, pushes int, took time.Duration) load.Moment {
 	}
 }
 
-func written(t *testing.T, r *exposition) string {
+func expositionText(t *testing.T, r *exposition) string {
 	t.Helper()
 	var out bytes.Buffer
 	_, err := r.WriteTo(&out)
@@ -41,14 +41,14 @@ func written(t *testing.T, r *exposition) string {
 
 func TestARunInTheFormatOfPrometheus(t *testing.T) {
 	t.Parallel()
-	r := newExposition("abc", results.LoadPlan{Words: "5 producers", Open: true, Producers: 5})
-	before := written(t, r)
-	assert.Contains(t, before, `fwpbench_run_info{run="abc",phase="before"} 1`+"\n")
-	assert.Contains(t, before, `fwpbench_plan_info{preset="",open="true",words="5 producers"} 1`+"\n")
-	assert.Contains(t, before, `fwpbench_plan_connections{kind="producers"} 5`+"\n")
+	r := newExposition("abc", results.LoadPlan{Words: "5 producers", IsOpenLoop: true, Producers: 5})
+	planText := expositionText(t, r)
+	assert.Contains(t, planText, `fwpbench_run_info{run="abc",phase="before"} 1`+"\n")
+	assert.Contains(t, planText, `fwpbench_plan_info{preset="",open="true",words="5 producers"} 1`+"\n")
+	assert.Contains(t, planText, `fwpbench_plan_connections{kind="producers"} 5`+"\n")
 	r.Watch(secondOf("x", 3, 30*time.Microsecond))
 	r.Watch(secondOf("x", 2, 3*time.Second))
-	text := written(t, r)
+	text := expositionText(t, r)
 	for _, line := range []string{
 		`fwpbench_run_info{run="x",phase="measure"} 1`, `fwpbench_jobs{state="pushed"} 2`,
 		`fwpbench_disruption{what="a \"b\"\n\\"} 1`, `fwpbench_arrivals_dropped_total 4`, `fwpbench_server_threads 7`,
@@ -61,20 +61,20 @@ func TestARunInTheFormatOfPrometheus(t *testing.T) {
 		assert.Contains(t, text, line+"\n")
 	}
 	r.End()
-	assert.Contains(t, written(t, r), `fwpbench_run_info{run="x",phase="end"} 1`+"\n")
+	assert.Contains(t, expositionText(t, r), `fwpbench_run_info{run="x",phase="end"} 1`+"\n")
 	r.Watch(secondOf("y", 1, time.Second))
-	assert.Contains(t, written(t, r), `fwpbench_commands_total{op="push"} 1`+"\n", "another run begins anew")
+	assert.Contains(t, expositionText(t, r), `fwpbench_commands_total{op="push"} 1`+"\n", "another run begins anew")
 }
 
 // What a linter of the format asks for: each metric is introduced once, before its samples, with a kind that its name
 // fits.
 func TestTheFormatIsWellFormed(t *testing.T) {
 	t.Parallel()
-	r := newExposition("abc", results.LoadPlan{Words: "5 producers", Open: true, Producers: 5})
+	r := newExposition("abc", results.LoadPlan{Words: "5 producers", IsOpenLoop: true, Producers: 5})
 	r.Watch(secondOf("x", 3, 30*time.Microsecond))
 	kinds := map[string]string{}
 	sample := regexp.MustCompile(`^([a-z_]+)(\{([a-z]+="([^"\\]|\\.)*",?)+\})? (\S+)$`)
-	for line := range strings.Lines(written(t, r)) {
+	for line := range strings.Lines(expositionText(t, r)) {
 		line = strings.TrimSuffix(line, "\n")
 		if words := strings.Fields(line); words[0] == "#" {
 			if words[1] == "TYPE" {

@@ -19,7 +19,7 @@ type benchFiles struct {
 	hlog, series, history *shared.File // nil: not asked for
 	log                   *measure.LogWriter
 	hgrm                  string
-	wrong                 []error
+	errs                  []error
 }
 
 // open creates the files before any load, so that errors are reported early.
@@ -98,7 +98,7 @@ func (f *benchFiles) close(result *load.Result, hide func(string) string) error 
 		}
 		f.keep("--history", f.history.Finish(result.History.Save(f.history)))
 	}
-	return errors.Join(f.wrong...)
+	return errors.Join(f.errs...)
 }
 
 // Discard removes the files that are not in their places.
@@ -112,7 +112,7 @@ func (f *benchFiles) Discard() {
 
 func (f *benchFiles) keep(flag string, err error) {
 	if err != nil {
-		f.wrong = append(f.wrong, fmt.Errorf("%s: %w", flag, err))
+		f.errs = append(f.errs, fmt.Errorf("%s: %w", flag, err))
 	}
 }
 

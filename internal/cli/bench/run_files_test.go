@@ -50,8 +50,8 @@ func files(t *testing.T, folder string) []string {
 func TestARunThatDidNotBeginWritesNoFiles(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	at := func(name string) string { return filepath.Join(folder, name) }
-	o := &benchOptions{hlog: at("hlog"), series: at("csv"), history: at("history"), hgrm: folder}
+	path := func(name string) string { return filepath.Join(folder, name) }
+	o := &benchOptions{hlog: path("hlog"), series: path("csv"), history: path("history"), hgrm: folder}
 	for _, name := range []string{o.hlog, o.series, o.history} {
 		write(t, name, "old")
 	}
@@ -63,7 +63,7 @@ func TestARunThatDidNotBeginWritesNoFiles(t *testing.T) {
 		assert.Equal(t, "old", read(t, name))
 	}
 	assert.Equal(t, []string{"csv", "history", "hlog"}, files(t, folder))
-	o.hlog = at("nosuch/hlog")
+	o.hlog = path("nosuch/hlog")
 	_, err = o.open()
 	require.ErrorContains(t, err, "--hlog: open ")
 	assert.Equal(t, []string{"csv", "history", "hlog"}, files(t, folder))
@@ -119,9 +119,9 @@ func TestMetricsOutliveTheRun(t *testing.T) {
 	<-ended
 	_, err = http.Get(url) //nolint:noctx,bodyclose // there is none
 	assert.Error(t, err)
-	for wrong, o := range map[string]metricsFlag{
+	for want, o := range map[string]metricsFlag{
 		"0 or more": {address: "x", linger: -1}, "nothing is served": {linger: time.Second},
 	} {
-		assert.ErrorContains(t, o.validate(), wrong)
+		assert.ErrorContains(t, o.validate(), want)
 	}
 }

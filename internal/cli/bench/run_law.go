@@ -21,10 +21,10 @@ import (
 // A sample is judged by the law of the protocol: the first connections of each kind, and of each the first messages, so
 // that a load of any size pays the same.
 const (
-	sampledEach     = 2 // of workers, and of all others
-	sampledMessages = 250
-	sampledSlack    = 5 * time.Second // by which a reply may be late for reasons of the network
-	settles         = 5 * time.Second // how long after a disruption refusals may still come from it
+	sampleConnections = 2 // of workers, and of all others
+	sampleMessages    = 250
+	sampleSlack       = 5 * time.Second // by which a reply may be late for reasons of the network
+	settleTime        = 5 * time.Second // how long after a disruption refusals may still come from it
 )
 
 // sample is the first connections of a load, which the law judges.
@@ -33,16 +33,16 @@ type sample struct {
 	watch   *law.Watch
 	target  disrupt.Target // nil: nothing is done to it on purpose
 
-	mu    sync.Mutex
-	taken map[bool]int // connections: of workers, of others
-	found map[string]*results.LoadFinding
+	mu     sync.Mutex
+	counts map[bool]int // connections: of workers, of others
+	byRule map[string]*results.LoadFinding
 }
 
 // judgeSample has the law judge a sample of the connections of a load.
-func judgeSample(config *load.Config, of *registry.Peer, password string) {
+func judgeSample(config *load.Config, peer *registry.Peer, password string) {
 	s := &sample{
-		session: of.Dialect, taken: map[bool]int{}, found: map[string]*results.LoadFinding{},
-		watch: law.NewWatch(of.Law, law.Terms{Shared: true, Password: password, Slack: sampledSlack}),
+		session: peer.Dialect, counts: map[bool]int{}, byRule: map[string]*results.LoadFinding{},
+		watch: law.NewWatch(peer.Law, law.Terms{IsShared: true, Password: password, Slack: sampleSlack}),
 	}
 	s.watch.Tell(s.note)
 	if config.Tap, config.Findings = s.tap, s.findings; config.Disrupt != nil {
@@ -50,28 +50,28 @@ func judgeSample(config *load.Config, of *registry.Peer, password string) {
 	}
 }
 
-// never is longer than a disruption goes on.
-const never = 24 * time.Hour
+// maxDisruption is longer than a disruption goes on.
+const maxDisruption = 24 * time.Hour
 
 // Begin implements [disrupt.Target]: the law hears of what is done to the target, and gets new connections afterwards.
 func (s *sample) Begin(ctx context.Context, d disrupt.Disruption) (end func(context.Context) error, err error) {
-	if s.watch.Disturbed(time.Now().Add(never)); d.Action.Stops() {
+	if s.watch.Disturbed(time.Now().Add(maxDisruption)); d.Action.Stops() {
 		s.watch.Restarted()
 	}
-	after := func() {
-		s.watch.Disturbed(time.Now().Add(settles))
+	settle := func() {
+		s.watch.Disturbed(time.Now().Add(settleTime))
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		clear(s.taken)
+		clear(s.counts)
 	}
-	over, err := s.target.Begin(ctx, d)
-	if over == nil {
-		after()
+	endTarget, err := s.target.Begin(ctx, d)
+	if endTarget == nil {
+		settle()
 		return nil, err
 	}
 	return func(ctx context.Context) error {
-		defer after()
-		return over(ctx)
+		defer settle()
+		return endTarget(ctx)
 	}, err
 }
 
@@ -79,28 +79,28 @@ func (s *sample) Begin(ctx context.Context, d disrupt.Disruption) (end func(cont
 func (s *sample) tap(worker string) client.Tap {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.taken[worker != ""]++; s.taken[worker != ""] > sampledEach {
+	if s.counts[worker != ""]++; s.counts[worker != ""] > sampleConnections {
 		return nil
 	}
-	return &sampled{Tap: law.NewTap(s.session, s.watch.Dialed(""))}
+	return &sampleTap{Tap: law.NewTap(s.session, s.watch.Dialed(""))}
 }
 
 // note keeps what the law found, unless one sight does not prove it. A refusal is none: it counts in the whole run, and
 // not only in the sample.
-func (s *sample) note(v law.Seen) {
-	if v.Unproven() || v.Should || law.RefusedAt(v.Place) != "" {
+func (s *sample) note(v law.Occurrence) {
+	if v.IsUnproven() || v.IsRecommendation || law.RefusedVerb(v.Place) != "" {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := s.found[v.Rule+" "+v.Clause]
+	f := s.byRule[v.Rule+" "+v.Clause]
 	if f == nil {
 		f = new(results.NewLoadFinding(results.FindingLaw, 0, nil))
 		f.Breach, f.Clause = reports.LawPrefix+v.Rule, v.Clause
 		f.Notes = []string{fmt.Sprintf("expected %s, got %s", v.Expected, v.Got)}
-		s.found[v.Rule+" "+v.Clause] = f
+		s.byRule[v.Rule+" "+v.Clause] = f
 	}
-	if f.Count++; v.JID != "" && len(f.JIDs) < results.FindingsKept {
+	if f.Count++; v.JID != "" && len(f.JIDs) < results.MaxJIDs {
 		f.JIDs = append(f.JIDs, v.JID)
 	}
 }
@@ -109,25 +109,25 @@ func (s *sample) note(v law.Seen) {
 func (s *sample) findings() (all []results.LoadFinding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, key := range slices.Sorted(maps.Keys(s.found)) {
-		f := *s.found[key]
-		f.More = f.Count - int64(len(f.JIDs))
+	for _, key := range slices.Sorted(maps.Keys(s.byRule)) {
+		f := *s.byRule[key]
+		f.MoreJIDs = f.Count - int64(len(f.JIDs))
 		all = append(all, f)
 	}
 	return all
 }
 
-// sampled is a connection whose first messages the law judges.
-type sampled struct {
+// sampleTap is a connection whose first messages the law judges.
+type sampleTap struct {
 	*law.Tap
 
 	messages int
 }
 
-// Received implements [client.Tap].
-func (s *sampled) Received(message []byte, at time.Time) {
-	s.Tap.Received(message, at)
-	if s.messages++; s.messages == sampledMessages {
+// RecordReceived implements [client.Tap].
+func (s *sampleTap) RecordReceived(message []byte, at time.Time) {
+	s.Tap.RecordReceived(message, at)
+	if s.messages++; s.messages == sampleMessages {
 		s.Ended(session.Closed)
 	}
 }

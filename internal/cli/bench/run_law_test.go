@@ -25,8 +25,8 @@ func TestSample(t *testing.T) {
 	config := load.Config{Protocol: registry.Default().Speaker(registry.SpeakerConfig{})}
 	judgeSample(&config, registry.Default(), "")
 	for _, worker := range []string{"w", ""} {
-		for i := range sampledEach + 2 {
-			assert.Equal(t, i < sampledEach, config.Tap(worker) != nil, "connection %d of %q", i, worker)
+		for i := range sampleConnections + 2 {
+			assert.Equal(t, i < sampleConnections, config.Tap(worker) != nil, "connection %d of %q", i, worker)
 		}
 	}
 	assert.Empty(t, config.Findings())
@@ -44,7 +44,7 @@ func TestTheLawJudgesASample(t *testing.T) {
 		}
 		server, err := registry.Default().Start(registry.Config{Bugs: bugs})
 		require.NoError(t, err)
-		code, out := ran("run", "--producers", "1", "--consumers", "1", "--rate", "200/s", "--duration", "200ms",
+		code, out := runBench("run", "--producers", "1", "--consumers", "1", "--rate", "200/s", "--duration", "200ms",
 			"--warmup", "0s", "--url", server.URL, "--no-progress")
 		server.Close()
 		if want == "" {
@@ -68,24 +68,24 @@ func (r restarter) Begin(context.Context, disrupt.Disruption) (func(context.Cont
 // whole run. Connections of the time behind the stop are judged, too.
 func TestASampleOfARestartedServer(t *testing.T) {
 	t.Parallel()
-	assert.Empty(t, ofARestart(t, func(*fakes.Event) {}))
-	assert.Empty(t, ofARestart(t, func(e *fakes.Event) {
+	assert.Empty(t, restartFindings(t, func(*fakes.Event) {}))
+	assert.Empty(t, restartFindings(t, func(e *fakes.Event) {
 		if e.Point == fakes.Checked && e.Command.Verb == "PUSH" && e.Conn.ID > 10 {
 			e.Err = errors.New("not any more")
 		}
 	}))
-	assert.Equal(t, []string{"law/field FWP-WU-10"}, ofARestart(t, func(e *fakes.Event) {
+	assert.Equal(t, []string{"law/field FWP-WU-10"}, restartFindings(t, func(e *fakes.Event) {
 		if e.Point == fakes.Delivered && e.Conn.ID > 10 {
 			e.Object.Delete("created_at")
 		}
 	}))
 }
 
-// killed stops a server in another way than it was to: what ends that is there with an error.
-type killed struct{ end func(context.Context) error }
+// killer stops a server in another way than it was to: what ends that is there with an error.
+type killer struct{ end func(context.Context) error }
 
 // Begin implements [disrupt.Target].
-func (k killed) Begin(context.Context, disrupt.Disruption) (func(context.Context) error, error) {
+func (k killer) Begin(context.Context, disrupt.Disruption) (func(context.Context) error, error) {
 	return k.end, errors.New("it was killed")
 }
 
@@ -93,7 +93,7 @@ func (k killed) Begin(context.Context, disrupt.Disruption) (func(context.Context
 func TestASampleOfAServerThatHadToBeKilled(t *testing.T) {
 	t.Parallel()
 	for _, end := range []func(context.Context) error{nil, func(context.Context) error { return nil }} {
-		config := load.Config{Protocol: registry.Default().Speaker(registry.SpeakerConfig{}), Disrupt: killed{end}}
+		config := load.Config{Protocol: registry.Default().Speaker(registry.SpeakerConfig{}), Disrupt: killer{end}}
 		judgeSample(&config, registry.Default(), "")
 		got, err := config.Disrupt.Begin(t.Context(), disrupt.Disruption{Action: disrupt.Restart})
 		require.EqualError(t, err, "it was killed")
@@ -101,8 +101,8 @@ func TestASampleOfAServerThatHadToBeKilled(t *testing.T) {
 	}
 }
 
-// ofARestart returns what the law finds in a load on a server that is restarted, in virtual time.
-func ofARestart(t *testing.T, hook func(*fakes.Event)) (found []string) {
+// restartFindings returns what the law finds in a load on a server that is restarted, in virtual time.
+func restartFindings(t *testing.T, hook func(*fakes.Event)) (found []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
@@ -113,9 +113,9 @@ func ofARestart(t *testing.T, hook func(*fakes.Event)) (found []string) {
 				Producers: 5, Consumers: 5, Rate: 20, Warmup: plan.Duration(time.Second),
 				Duration: plan.Duration(20 * time.Second), Drain: plan.Duration(time.Minute),
 			},
-			Run: load.NewRun(), Coarse: true, Protocol: registry.Default().Speaker(registry.SpeakerConfig{}),
+			Run: load.NewRun(), CoarseTimers: true, Protocol: registry.Default().Speaker(registry.SpeakerConfig{}),
 			Dial:     place.Dial,
-			Schedule: []disrupt.Disruption{{Action: disrupt.Restart, At: 5 * time.Second, For: time.Second}},
+			Schedule: []disrupt.Disruption{{Action: disrupt.Restart, At: 5 * time.Second, Length: time.Second}},
 			Disrupt:  restarter{server},
 		}
 		judgeSample(&config, registry.Default(), "")

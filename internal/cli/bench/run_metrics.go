@@ -58,8 +58,8 @@ func (o *metricsFlag) serve(
 		_, _ = run.WriteTo(w) // it is the client's loss
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
 	p.Logf("serving metrics at http://%s/metrics", l.Addr())
 	watch = func(m load.Moment) {
 		run.Watch(m)
@@ -74,7 +74,7 @@ func (o *metricsFlag) serve(
 			case <-ctx.Done():
 			}
 		}
-		if err := errors.Join(server.Close(), <-ended); !errors.Is(err, http.ErrServerClosed) {
+		if err := errors.Join(server.Close(), <-done); !errors.Is(err, http.ErrServerClosed) {
 			p.Logf("serving metrics: %v", err)
 		}
 	}, nil

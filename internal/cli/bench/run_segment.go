@@ -72,22 +72,22 @@ func parseStart(text string, now time.Time) (time.Time, error) {
 // workload returns the workload of the segment. It is an error for a seed that was not given, because segments that
 // draw seeds of their own are not of the same load, for a server that only this process would load, and for
 // disruptions.
-func (s *segmentFlags) workload(w plan.Workload, at *shared.Endpoint, seeded, disrupted bool) (
+func (s *segmentFlags) workload(w plan.Workload, at *shared.Endpoint, isSeeded, isDisrupted bool) (
 	plan.Workload, error,
 ) {
 	switch {
-	case s.part.Of == 0:
+	case s.part.Count == 0:
 		return w, nil
-	case disrupted:
+	case isDisrupted:
 		return w, errors.New("--segment and --disrupt: what is done to the target has to be in the report of one run")
-	case at.Ours():
+	case at.IsPrivate():
 		return w, fmt.Errorf("--segment needs a server that all segments reach (--url), and the target is %s", at)
-	case !seeded:
+	case !isSeeded:
 		return w, errors.New("--segment needs --seed, the same for all segments: what arrives when is drawn from it")
 	}
 	part, err := w.Segment(s.part)
 	if err != nil {
-		return w, fmt.Errorf("--segment %s: %w", s.segment, asFlags(err))
+		return w, fmt.Errorf("--segment %s: %w", s.segment, flagErrors(err))
 	}
 	return part, nil
 }
@@ -101,18 +101,18 @@ func (s *segmentFlags) apply(config *load.Config) {
 
 // part returns the part of a load that a file has.
 func (p process) part(name string) load.Part {
-	data, some, err := p.ReadReport(name, "fwpbench/")
+	data, isReport, err := p.ReadReport(name, "fwpbench/")
 	part := load.Part{Name: name}
-	if _, none := os.Stat(name); none != nil {
-		err = none
+	if _, statErr := os.Stat(name); statErr != nil {
+		err = statErr
 	}
-	if err == nil && some {
+	if err == nil && isReport {
 		part.Report, err = results.ReadLoad(data)
 	}
 	switch {
 	case err != nil:
 		part.Report, part.Problem = nil, "it has no whole report: "+text.OfError(err)
-	case !some:
+	case !isReport:
 		part.Problem = "it has no report: was its run killed?"
 	}
 	return part
@@ -121,12 +121,12 @@ func (p process) part(name string) load.Part {
 // joinSegments returns the report of the whole load if some of the files are reports of segments, and nil if none is.
 func (p process) joinSegments(names []string, limits []validity.Threshold) (*results.Load, error) {
 	parts := make([]load.Part, len(names))
-	some := false
+	hasSegments := false
 	for i, name := range names {
 		parts[i] = p.part(name)
-		some = some || parts[i].Report != nil && parts[i].Report.Plan.Segment != ""
+		hasSegments = hasSegments || parts[i].Report != nil && parts[i].Report.Plan.Segment != ""
 	}
-	if !some {
+	if !hasSegments {
 		return nil, nil //nolint:nilnil // they are merged in another way
 	}
 	return load.Join(parts, limits...)

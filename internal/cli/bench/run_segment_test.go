@@ -15,12 +15,12 @@ import (
 // A segment waits for a server that is not ready, until its load is to begin.
 func TestASegmentWaitsForItsServer(t *testing.T) {
 	t.Parallel()
-	free, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
 	require.NoError(t, err)
-	address := free.Addr().String()
-	require.NoError(t, free.Close())
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
 	segment := func(start time.Time) (int, string) {
-		return ran("run", "--url", "tcp://"+address, "--segment", "1/2", "--seed", "7", "--jobs", "4", "--rate", "100/s",
+		return runBench("run", "--url", "tcp://"+address, "--segment", "1/2", "--seed", "7", "--jobs", "4", "--rate", "100/s",
 			"--producers", "2", "--consumers", "2", "--no-progress", "--start-at", start.Format(time.RFC3339Nano))
 	}
 	code, out := segment(time.Now().Add(time.Second))
@@ -29,14 +29,14 @@ func TestASegmentWaitsForItsServer(t *testing.T) {
 	assert.Equal(t, reports.ExitInconclusive, code, out)
 	assert.Regexp(t, `it was to begin (6\d|7\d)(\.\d)? s before it was started`, out)
 
-	serving := make(chan *fakes.Server, 1)
+	servers := make(chan *fakes.Server, 1)
 	time.AfterFunc(500*time.Millisecond, func() {
-		serving <- fakes.NewServer(fakes.Config{Listen: func() (net.Listener, error) {
+		servers <- fakes.NewServer(fakes.Config{Listen: func() (net.Listener, error) {
 			return net.Listen("tcp", address) //nolint:noctx // it is closed with the server
 		}})
 	})
 	code, out = segment(time.Now().Add(4 * time.Second))
-	(<-serving).Close()
+	(<-servers).Close()
 	assert.Contains(t, []int{reports.ExitWell, reports.ExitInconclusive}, code, out) // how busy this machine is decides
 	assert.Regexp(t, `pushed +2 `, out)
 }

@@ -23,37 +23,37 @@ func TestTheReportOfARunWithoutAServer(t *testing.T) {
 	t.Parallel()
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
-	refused := errors.New("connection refused")
+	errRefused := errors.New("connection refused")
 	for name, test := range map[string]struct {
-		interrupted bool
-		err         error
-		code        int
+		isInterrupted bool
+		err           error
+		code          int
 	}{
-		"the target":  {false, refused, reports.ExitUnreachable},
-		"the suite":   {false, &shared.InternalError{Cause: refused}, reports.ExitInternal},
-		"the user":    {true, refused, reports.ExitInterrupted},
-		"user, suite": {true, &shared.InternalError{Cause: refused}, reports.ExitInterrupted},
+		"the target":  {false, errRefused, reports.ExitUnreachable},
+		"the suite":   {false, &shared.InternalError{Cause: errRefused}, reports.ExitInternal},
+		"the user":    {true, errRefused, reports.ExitInterrupted},
+		"user, suite": {true, &shared.InternalError{Cause: errRefused}, reports.ExitInterrupted},
 	} {
 		ctx := t.Context()
-		if test.interrupted {
+		if test.isInterrupted {
 			ctx = interrupted
 		}
-		l := notReached(ctx, &load.Config{Run: "k3v9q2", Seed: 7}, time.Now(), test.err)
+		l := failureReport(ctx, &load.Config{Run: "k3v9q2", Seed: 7}, time.Now(), test.err)
 		code, _ := l.Outcome(reports.ExitOptions{}).Values()
 		assert.Equal(t, test.code, code, name)
 		assert.Equal(t, "k3v9q2", l.Run)
 
 		var got reports.Trouble
-		assert.True(t, brokenOff(l, &got), name)
+		assert.True(t, endsSeries(l, &got), name)
 		assert.Equal(t, test.code == reports.ExitInterrupted, got.Interrupted, name)
 		assert.Equal(t, test.code == reports.ExitInternal, got.Internal != "", name)
 		assert.Equal(t, test.code == reports.ExitUnreachable, got.Unreachable != "", name)
 	}
-	var gone reports.Trouble
-	assert.True(t, brokenOff(&results.Load{Phases: []results.Phase{{Name: "measure"}}, Gone: "refused"}, &gone))
-	assert.Equal(t, "refused", gone.Unreachable, "the target was lost in the middle of a run")
+	var trouble reports.Trouble
+	assert.True(t, endsSeries(&results.Load{Phases: []results.Phase{{Name: "measure"}}, LossReason: "refused"}, &trouble))
+	assert.Equal(t, "refused", trouble.Unreachable, "the target was lost in the middle of a run")
 	invalid := &results.Load{Phases: []results.Phase{{Name: "measure"}}}
-	assert.False(t, brokenOff(invalid, nil), "a series goes on after a run that is INVALID")
+	assert.False(t, endsSeries(invalid, nil), "a series goes on after a run that is INVALID")
 }
 
 // A target of this machine takes half of its processors.
@@ -64,12 +64,12 @@ func TestWhetherAServerIsLocal(t *testing.T) {
 	} {
 		at := shared.Endpoint{}
 		at.Choice.Address.Host = host
-		assert.Equal(t, want, local(at), host)
+		assert.Equal(t, want, isLocal(at), host)
 	}
-	ours := shared.Endpoint{}
-	ours.Choice.Embedded = true
-	assert.True(t, local(ours))
-	assert.True(t, local(shared.Endpoint{Starter: &target.Starter{}}))
+	endpoint := shared.Endpoint{}
+	endpoint.Choice.IsEmbedded = true
+	assert.True(t, isLocal(endpoint))
+	assert.True(t, isLocal(shared.Endpoint{Starter: &target.Starter{}}))
 }
 
 // Before a run that may leave jobs behind, its user is told which.

@@ -25,7 +25,7 @@ import (
 type workerOptions struct {
 	benchOptions
 	workerFlags
-	named shared.SubjectFlag
+	subject shared.SubjectFlag
 }
 
 // workerFlags are those that concern the worker.
@@ -47,7 +47,7 @@ func newWorker(p process) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.given = cmd.Flags()
+			o.flags = cmd.Flags()
 			return p.benchWorker(cmd.Context(), o, args)
 		},
 	}
@@ -55,38 +55,38 @@ func newWorker(p process) *cobra.Command {
 	f.SortFlags = false
 	f.SetInterspersed(false) // the flags of COMMAND are its own
 	o.declareWorkload(f, workerload.Settings()...)
-	f.Lookup("duration").DefValue, f.Lookup("warmup").DefValue = workerload.UsualDuration.String(), usualWarmup.String()
+	f.Lookup("duration").DefValue, f.Lookup("warmup").DefValue = workerload.DefaultDuration.String(), defaultWarmup.String()
 	o.workerFlags.declare(cmd)
 	o.declareThresholds(cmd)
 	o.declareShown(f)
-	o.named.Declare(f)
+	o.subject.Declare(f)
 	o.reportFlags.Declare(cmd, "print a line every second")
 	return cmd
 }
 
 func (o *workerFlags) declare(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&o.concurrency, "concurrency", usualConcurrency, "tell the worker to run `N` jobs at a time")
-	cmd.Flags().DurationVar(&o.start, "start-timeout", usualStart, "the longest wait for the first FETCH of COMMAND")
+	cmd.Flags().IntVar(&o.concurrency, "concurrency", defaultConcurrency, "tell the worker to run `N` jobs at a time")
+	cmd.Flags().DurationVar(&o.start, "start-timeout", defaultStartTimeout, "the longest wait for the first FETCH of COMMAND")
 }
 
 // What a worker is told, and how long its start may take, unless the user says otherwise.
 const (
-	usualConcurrency = 10
-	usualStart       = 90 * time.Second
+	defaultConcurrency  = 10
+	defaultStartTimeout = 90 * time.Second
 )
 
-// usualWarmup is not measured, unless there is a number of jobs.
-const usualWarmup = plan.Duration(time.Second)
+// defaultWarmup is not measured, unless there is a number of jobs.
+const defaultWarmup = plan.Duration(time.Second)
 
 // validate checks the values that no flag checks by itself.
 func (o *workerOptions) validate() (err error) {
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
-	if o.shown, err = parsePercentiles(o.percentiles); err != nil {
+	if o.tablePercentiles, err = parsePercentiles(o.percentiles); err != nil {
 		return err
 	}
-	return cmp.Or(o.workerFlags.validate(), o.named.Check(1), o.reportFlags.Validate(),
+	return cmp.Or(o.workerFlags.validate(), o.subject.Check(1), o.reportFlags.Validate(),
 		target.NeedShell("fwpbench worker"))
 }
 
@@ -106,32 +106,32 @@ func (p process) benchWorker(ctx context.Context, o *workerOptions, words []stri
 	if err := cmp.Or(o.validate(), err); err != nil {
 		return err
 	}
-	if !o.given.Changed("warmup") && w.JobLimit == 0 {
-		w.Warmup = usualWarmup
+	if !o.flags.Changed("warmup") && w.JobLimit == 0 {
+		w.Warmup = defaultWarmup
 	}
 	outputs, err := o.open()
 	if err != nil {
 		return err
 	}
 	defer outputs.Discard()
-	c := o.ofWorker(p, workerload.Of(w), words)
-	if err := o.named.Name(0, &c.Subject); err != nil {
+	c := o.workerConfig(p, workerload.ForWorker(w), words)
+	if err := o.subject.Name(0, &c.Subject); err != nil {
 		return err
 	}
-	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
-	ctx, stop := p.Interruptible(ctx)
+	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.IsVerbose)
+	ctx, stop := p.AnnounceInterrupt(ctx)
 	defer stop()
 	p.Logf("measuring %s: %s; seed %d", c.Command, workerload.Describe(c.Workload, c.Concurrency), w.Seed)
-	live := newLive(o.reportFlags.Verbose, &c.Workload, p.Err)
-	c.Thresholds, c.Percentiles, c.Watch = o.limits, o.shown, outputs.watch(live)
+	live := newLive(o.reportFlags.IsVerbose, &c.Workload, p.Err)
+	c.Thresholds, c.Percentiles, c.Watch = o.limits, o.tablePercentiles, outputs.watch(live)
 	bar.Begin(live.state)
 	result := workerload.Run(ctx, c)
 	bar.End()
 	return p.finish(&o.benchOptions, outputs, result)
 }
 
-// ofWorker returns the configuration of a run. The server of the suite gets half of the processors.
-func (o *workerFlags) ofWorker(p process, w plan.Workload, words []string) workerload.Config {
+// workerConfig returns the configuration of a run. The server of the suite gets half of the processors.
+func (o *workerFlags) workerConfig(p process, w plan.Workload, words []string) workerload.Config {
 	processors := max(1, runtime.NumCPU()/2)
 	runtime.GOMAXPROCS(processors)
 	quoted := make([]string, len(words))
@@ -140,14 +140,14 @@ func (o *workerFlags) ofWorker(p process, w plan.Workload, words []string) worke
 	}
 	command := target.RedactCommand(strings.Join(quoted, " "))
 	return workerload.Config{
-		Start: starting(words), Command: command, Subject: shared.Started(command, words), Run: load.NewRun(),
+		Start: launcher(words), Command: command, Subject: shared.CommandSubject(command, words), Run: load.NewRun(),
 		Version: p.Name + " " + shared.Version(), Workload: w, Concurrency: o.concurrency, Patience: o.start,
 		Processors: processors,
 	}
 }
 
-// starting returns what starts a command in the environment that fwpcheck worker gives.
-func starting(words []string) func(string, []string, int) (workerload.Program, error) {
+// launcher returns what starts a command in the environment that fwpcheck worker gives.
+func launcher(words []string) func(string, []string, int) (workerload.Program, error) {
 	return func(url string, queues []string, concurrency int) (workerload.Program, error) {
 		started, err := fwpsituations.Command{Words: words}.Launch(fwpsituations.Environment{
 			URL: url, Queues: queues, Concurrency: concurrency,
@@ -155,18 +155,18 @@ func starting(words []string) func(string, []string, int) (workerload.Program, e
 		if err != nil {
 			return nil, err
 		}
-		return measured{started}, nil
+		return workerProcess{started}, nil
 	}
 }
 
-// measured is a worker that was started.
-type measured struct{ fwpsituations.Process }
+// workerProcess is a worker that was started.
+type workerProcess struct{ fwpsituations.Process }
 
 // Usage is what the worker and all that it started use: of that the supervisor above them is next to nothing.
-func (m measured) Usage() (validity.Usage, bool) {
-	of, is := m.Process.(interface{ PID() int })
-	if !is {
+func (m workerProcess) Usage() (validity.Usage, bool) {
+	process, ok := m.Process.(interface{ PID() int })
+	if !ok {
 		return validity.Usage{}, false
 	}
-	return validity.Tree(of.PID())
+	return validity.Tree(process.PID())
 }

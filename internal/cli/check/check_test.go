@@ -28,11 +28,11 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// played is Main with nothing around it.
-func played(args ...string) (code int, stdout, stderr string) { return playedOn("", args...) }
+// runMain is Main with nothing around it.
+func runMain(args ...string) (code int, stdout, stderr string) { return runMainOn("", args...) }
 
-// playedOn is Main with this standard input.
-func playedOn(in string, args ...string) (code int, stdout, stderr string) {
+// runMainOn is Main with this standard input.
+func runMainOn(in string, args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	code = Main(shared.Process{Args: args, In: strings.NewReader(in), Out: &out, Err: &err, LookupEnv: noEnvironment})
 	return code, out.String(), err.String()
@@ -41,21 +41,21 @@ func playedOn(in string, args ...string) (code int, stdout, stderr string) {
 func TestMainKeepsNothing(t *testing.T) {
 	t.Parallel()
 	for range 2 {
-		code, out, err := played("version")
+		code, out, err := runMain("version")
 		assert.Equal(t, reports.ExitWell, code)
 		assert.Contains(t, out, "fwpcheck ")
 		assert.Empty(t, err)
 	}
-	code, _, _ := played("run", "--check", "nosuch")
+	code, _, _ := runMain("run", "--check", "nosuch")
 	assert.Equal(t, reports.ExitUsage, code)
-	code, out, _ := played("list", "--json")
+	code, out, _ := runMain("list", "--json")
 	assert.Equal(t, reports.ExitWell, code)
 	assert.Contains(t, out, `"clauses"`)
 }
 
 func TestMainWithoutArguments(t *testing.T) {
 	t.Parallel()
-	code, out, err := played()
+	code, out, err := runMain()
 	assert.Equal(t, reports.ExitUsage, code)
 	assert.Empty(t, out)
 	assert.Contains(t, err, "Commands:")
@@ -77,15 +77,15 @@ func TestBugsOfOurs(t *testing.T) {
 func TestAFileThatCannotBeWrittenStays(t *testing.T) {
 	t.Parallel()
 	e := &reports.Exploration{Head: reports.Head{Trouble: reports.Trouble{Internal: "a disk is full"}}}
-	ended(t.Context(), e)
+	recordEnd(t.Context(), e)
 	assert.Equal(t, "a disk is full", e.Internal)
 	assert.False(t, e.Interrupted)
 }
 
-// full is a disk that takes nothing.
-type full struct{}
+// fullDisk is a disk that takes nothing.
+type fullDisk struct{}
 
-func (full) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
 
 func TestStandardOutputThatTakesNothing(t *testing.T) {
 	t.Parallel()
@@ -93,26 +93,26 @@ func TestStandardOutputThatTakesNothing(t *testing.T) {
 		{"version"}, {"list"}, {"list", "--clauses", "--json"}, {"explain", "FWP-HI-01"}, {"run", "-"},
 	} {
 		var err bytes.Buffer
-		code := Main(shared.Process{Args: args, In: strings.NewReader("S: +HI {}\n"), Out: full{}, Err: &err,
+		code := Main(shared.Process{Args: args, In: strings.NewReader("S: +HI {}\n"), Out: fullDisk{}, Err: &err,
 			LookupEnv: noEnvironment})
 		assert.Equal(t, reports.ExitInternal, code, args)
 		assert.Contains(t, err.String(), "the disk is full", args)
 	}
 }
 
-// printed runs a command with so many columns and returns its output.
-func printed(t *testing.T, columns int, args ...string) (out string, code int) {
+// runInColumns runs a command with so many columns and returns its output.
+func runInColumns(t *testing.T, columns int, args ...string) (out string, code int) {
 	t.Helper()
-	var both strings.Builder
+	var b strings.Builder
 	code = Main(shared.Process{
-		Args: args, In: strings.NewReader(""), Out: &both, Err: &both,
+		Args: args, In: strings.NewReader(""), Out: &b, Err: &b,
 		LookupEnv: func(name string) (string, bool) { return strconv.Itoa(columns), name == "COLUMNS" },
 	})
-	return both.String(), code
+	return b.String(), code
 }
 
-// fits fails unless every line has at most so many characters, and no word is cut that has room.
-func fits(t *testing.T, columns int, out string) {
+// assertFits fails unless every line has at most so many characters, and no word is cut that has room.
+func assertFits(t *testing.T, columns int, out string) {
 	t.Helper()
 	for line := range strings.SplitSeq(out, "\n") {
 		assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimPrefix(line, "\t")), columns, line)
@@ -125,10 +125,10 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 		for _, command := range []string{"", "run", "explore", "upgrade", "list", "explain", "completion", "help"} {
 			t.Run(fmt.Sprint(command, " ", columns), func(t *testing.T) {
 				t.Parallel()
-				out, code := printed(t, columns, strings.Fields(command+" --help")...)
+				out, code := runInColumns(t, columns, strings.Fields(command+" --help")...)
 				require.Zero(t, code)
 				assert.Contains(t, out, "Usage:\n  fwpcheck")
-				fits(t, columns, out)
+				assertFits(t, columns, out)
 			})
 		}
 	}
@@ -139,19 +139,19 @@ func TestReportsFitTheTerminal(t *testing.T) {
 	for _, columns := range []int{40, 80, 120} {
 		t.Run(strconv.Itoa(columns), func(t *testing.T) {
 			t.Parallel()
-			out, code := printed(t, columns, "run", "--check", "info/*", "--bug", "info-arguments", "--strict")
+			out, code := runInColumns(t, columns, "run", "--check", "info/*", "--bug", "info-arguments", "--strict")
 			require.Equal(t, 1, code, out)
 			_, report, _ := strings.Cut(out, "target ")
-			fits(t, columns, report)
+			assertFits(t, columns, report)
 			assert.Contains(t, report, "FWP-INFO-03")
-			out, code = printed(t, columns, "run", "--check", "info/*", "-v")
+			out, code = runInColumns(t, columns, "run", "--check", "info/*", "-v")
 			require.Zero(t, code, out)
 			_, report, _ = strings.Cut(out, "target ")
-			fits(t, columns, report)
-			out, _ = printed(t, columns, "explain", "FWP-INFO-03")
-			fits(t, columns, out)
-			out, _ = printed(t, columns, "list", "--bugs")
-			fits(t, columns, out)
+			assertFits(t, columns, report)
+			out, _ = runInColumns(t, columns, "explain", "FWP-INFO-03")
+			assertFits(t, columns, out)
+			out, _ = runInColumns(t, columns, "list", "--bugs")
+			assertFits(t, columns, out)
 		})
 	}
 }
@@ -159,63 +159,63 @@ func TestReportsFitTheTerminal(t *testing.T) {
 // TestLongRepliesAreCut compares two servers whose replies of 228 KB differ in their middle alone.
 func TestLongRepliesAreCut(t *testing.T) {
 	t.Parallel()
-	long := func(middle string) string {
+	longReply := func(middle string) string {
 		half := strings.Repeat("x", 114<<10)
 		return half + middle + half
 	}
-	of := &explore.Compared{Coverage: &explore.Coverage{}, Differences: []explore.Difference{{
-		Command: "INFO", Field: "server", Sides: [2]explore.Side{{Reply: long("a")}, {Reply: long("b")}}, Count: 1,
-		Shown: 1, Tried: 1,
-		Conversation: []explore.Exchange{{Step: "INFO", Replies: [2]string{long("a"), long("b")}}},
+	result := &explore.ComparisonResult{Coverage: &explore.Coverage{}, Differences: []explore.Difference{{
+		Command: "INFO", Field: "server", Sides: [2]explore.Side{{Reply: longReply("a")}, {Reply: longReply("b")}}, Count: 1,
+		Hits: 1, Tries: 1,
+		Conversation: []explore.Exchange{{Step: "INFO", Replies: [2]string{longReply("a"), longReply("b")}}},
 	}}}
 	var c reports.Comparison
-	(&compareOptions{}).record(&c, of, [2]shared.Endpoint{})
-	shown, sides := c.Differences[0].Conversation[0], c.Differences[0]
-	for _, reply := range []string{shown.A, shown.B, sides.A.Reply, sides.B.Reply} {
+	(&compareOptions{}).record(&c, result, [2]shared.Endpoint{})
+	exchange, sides := c.Differences[0].Conversation[0], c.Differences[0]
+	for _, reply := range []string{exchange.A, exchange.B, sides.A.Reply, sides.B.Reply} {
 		assert.Less(t, len(reply), 500)
 		assert.Regexp(t, text.Cut, reply)
 		assert.Contains(t, reply, "233473 bytes in all")
 	}
-	assert.NotEqual(t, shown.A, shown.B)
+	assert.NotEqual(t, exchange.A, exchange.B)
 }
 
 // What explain points at must be there.
 func TestEveryAmbiguityIsListed(t *testing.T) {
 	t.Parallel()
-	listed, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(ambiguities)))
+	document, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(ambiguities)))
 	require.NoError(t, err)
 	for _, c := range fwpsuite.Clauses() {
 		for code := range strings.SplitSeq(c.Ambiguity, ", ") {
 			if code != "" {
-				assert.Contains(t, string(listed), "\n## "+code+": ", c.ID)
+				assert.Contains(t, string(document), "\n## "+code+": ", c.ID)
 			}
 		}
 	}
 }
 
-// waiting returns checks that wait for so long; their names are "a", "b" and so on.
-func waiting(waits ...time.Duration) (checks []conformance.Check) {
+// waitingChecks returns checks that wait for so long; their names are "a", "b" and so on.
+func waitingChecks(waits ...time.Duration) (checks []conformance.Check) {
 	for i, wait := range waits {
-		about := conformance.Description{ID: string(rune('a' + i)), Wait: wait}
-		checks = append(checks, waitingCheck{about: about})
+		description := conformance.Description{ID: string(rune('a' + i)), Wait: wait}
+		checks = append(checks, waitingCheck{description: description})
 	}
 	return checks
 }
 
 // waitingCheck is a check that is never played.
 type waitingCheck struct {
-	about conformance.Description
+	description conformance.Description
 	conformance.Check
 }
 
-func (c waitingCheck) Describe() conformance.Description { return c.about }
+func (c waitingCheck) Describe() conformance.Description { return c.description }
 
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		waits            []time.Duration
 		repeat, parallel int
-		over             string // checks, in their order
+		done             string // checks, in their order
 		want             string
 	}{
 		"at the start": {[]time.Duration{80 * time.Second, 0}, 1, 0, "",
@@ -238,14 +238,14 @@ func TestProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				p := newProgress(waiting(test.waits...), test.repeat, test.parallel)
+				p := newProgress(waitingChecks(test.waits...), test.repeat, test.parallel)
 				time.Sleep(10 * time.Second)
-				for i, check := range test.over {
-					p.over(i+1, p.total, string(check))
+				for i, check := range test.done {
+					p.finish(i+1, p.total, string(check))
 				}
 				share, parts := p.state()
 				assert.Equal(t, test.want, strings.Join(parts, ", "))
-				assert.InDelta(t, float64(len(test.over))/float64(p.total), share, 1e-9)
+				assert.InDelta(t, float64(len(test.done))/float64(p.total), share, 1e-9)
 			})
 		})
 	}
@@ -263,11 +263,11 @@ func TestTheExpectationsOfTheRepository(t *testing.T) {
 		in := all
 		producer := strings.Contains(file, "-client-")
 		if producer || strings.Contains(file, "-worker-") {
-			in = (&clientOptions{producer: producer}).harness(nil).Checks()
+			in = (&clientOptions{isProducer: producer}).harness(nil).Checks()
 		}
-		known, err := (&expectFlags{name: file}).read(selection{in: in})
+		e, err := (&expectFlags{name: file}).read(selection{in: in})
 		require.NoError(t, err)
-		assert.NotEmpty(t, known.file.Lines)
+		assert.NotEmpty(t, e.file.Lines)
 	}
 }
 
@@ -302,8 +302,8 @@ func TestHowToFixServers(t *testing.T) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
 		assert.Len(t, cells, 4, line)
 		for id := range strings.SplitSeq(strings.TrimSpace(cells[0]), ", ") {
-			c, known := registry.Default().ClauseByID(id)
-			assert.True(t, known && c.BindsServer() && c.Breach().Breach(), "%s is never a finding about a server", id)
+			c, ok := registry.Default().ClauseByID(id)
+			assert.True(t, ok && c.BindsServer() && c.Breach().Breach(), "%s is never a finding about a server", id)
 			page, section, _ := strings.Cut(docs.Fix(false, id), "#")
 			assert.Equal(t, "docs/how-to-fix-servers.md", page)
 			title := strings.ToLower("\n## " + strings.ReplaceAll(section, "-", " ") + "\n")

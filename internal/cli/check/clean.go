@@ -26,17 +26,17 @@ func newClean(p process) *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) > 1, fmt.Sprintf("clean takes one run, got %q", args))
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return p.clean(cmd.Context(), o, runNamed(args)) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.clean(cmd.Context(), o, runName(args)) },
 	}
-	f := o.flags(cmd)
-	o.targetFlags.Harmless = true
+	f := o.bindFlags(cmd)
+	o.targetFlags.IsHarmless = true
 	o.targetFlags.Declare(f, "clean")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for a reply")
 	return cmd
 }
 
-// runNamed returns the run that the arguments name, by itself or by one of its queues; empty if they name none.
-func runNamed(args []string) string {
+// runName returns the run that the arguments name, by itself or by one of its queues; empty if they name none.
+func runName(args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
@@ -46,82 +46,82 @@ func runNamed(args []string) string {
 // clean cleans a server, from the flags to the exit code.
 func (p process) clean(ctx context.Context, o *testOptions, run string) error {
 	o.targetFlags.Command = "fwpcheck clean"
-	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
+	at, err := o.targetFlags.Endpoint(o.flags, p.LookupEnv, nil)
 	if err = cmp.Or(err,
-		refuse(at.Ours(), "name the server to clean with --url or FAKTORY_URL"),
+		refuse(at.IsPrivate(), "name the server to clean with --url or FAKTORY_URL"),
 		refuse(o.timeout <= 0, "--timeout must be longer than 0")); err != nil {
 		return err
 	}
 	p.Secrets = at.Secrets
 	p.Logf("cleaning %s", at)
-	ctx, stop := p.Interruptible(ctx)
+	ctx, stop := p.AnnounceInterrupt(ctx)
 	defer stop()
 	if _, err := at.Identify(ctx, o.timeout); err != nil {
-		return p.notCleaned(ctx, at, err)
+		return p.cleanError(ctx, at, err)
 	}
 	nc, err := at.Server.Dial(ctx)
 	if err != nil {
-		return p.notCleaned(ctx, at, err)
+		return p.cleanError(ctx, at, err)
 	}
-	done, err := fwpscript.Clean(ctx, nc, at.Password, run, o.timeout)
-	if printed := p.PrintPage(cleaned(done, run)); printed != nil {
-		return printed
+	cleaning, err := fwpscript.Clean(ctx, nc, at.Password, run, o.timeout)
+	if printErr := p.PrintPage(cleanPage(cleaning, run)); printErr != nil {
+		return printErr
 	}
 	switch {
 	case err != nil:
-		return p.notCleaned(ctx, at, err)
-	case len(done.Left) > 0 || !done.Shown:
+		return p.cleanError(ctx, at, err)
+	case len(cleaning.Remaining) > 0 || !cleaning.HasQueues:
 		return shared.Exit(reports.ExitInconclusive)
 	}
 	return nil
 }
 
-// notCleaned reports why a server could not be cleaned to the end.
-func (p process) notCleaned(ctx context.Context, at shared.Endpoint, err error) error {
+// cleanError reports why a server could not be cleaned to the end.
+func (p process) cleanError(ctx context.Context, at shared.Endpoint, err error) error {
 	if ctx.Err() != nil {
 		return shared.Exit(reports.ExitInterrupted)
 	}
-	if _, internal := errors.AsType[*shared.InternalError](err); internal {
+	if _, ok := errors.AsType[*shared.InternalError](err); ok {
 		return err
 	}
 	p.Logf("%s: %v", at, err)
 	return shared.Exit(reports.ExitUnreachable)
 }
 
-// cleaned returns what was removed and what is left.
-func cleaned(done fwpscript.Cleaning, run string) reports.Page {
+// cleanPage returns what was removed and what is left.
+func cleanPage(cleaning fwpscript.Cleaning, run string) reports.Page {
 	var page reports.Page
 	lines := func(format string, args ...any) {
 		page.Blocks = append(page.Blocks, reports.Prose{Lines: []reports.Text{reports.Words(fmt.Sprintf(format, args...))}})
 	}
-	removed := 0
-	queues := reports.Table{Columns: []reports.Column{{Title: "queue"}, {Title: "removed", Right: true},
-		{Title: "left", Right: true}}}
-	all := slices.Collect(maps.Keys(done.Removed))
-	all = slices.AppendSeq(all, maps.Keys(done.Left))
+	total := 0
+	queues := reports.Table{Columns: []reports.Column{{Title: "queue"}, {Title: "removed", AlignRight: true},
+		{Title: "left", AlignRight: true}}}
+	all := slices.Collect(maps.Keys(cleaning.Removals))
+	all = slices.AppendSeq(all, maps.Keys(cleaning.Remaining))
 	slices.Sort(all)
 	for _, queue := range slices.Compact(all) {
-		queues.Rows = append(queues.Rows, reports.Cells(queue, text.Grouped(done.Removed[queue]),
-			text.Grouped(done.Left[queue])))
-		removed += done.Removed[queue]
+		queues.Rows = append(queues.Rows, reports.Cells(queue, text.GroupDigits(cleaning.Removals[queue]),
+			text.GroupDigits(cleaning.Remaining[queue])))
+		total += cleaning.Removals[queue]
 	}
-	of := "runs of fwpcheck and fwpbench"
+	owner := "runs of fwpcheck and fwpbench"
 	if run != "" {
-		of = "the run " + run
+		owner = "the run " + run
 	}
 	switch {
-	case !done.Shown:
-		lines("The INFO of the server lists no queues, so the queues of %s could not be found. Nothing was removed.", of)
+	case !cleaning.HasQueues:
+		lines("The INFO of the server lists no queues, so the queues of %s could not be found. Nothing was removed.", owner)
 	case len(queues.Rows) == 0:
-		lines("No queue of %s has jobs.", of)
+		lines("No queue of %s has jobs.", owner)
 	default:
-		lines("%s of %s removed.", text.Count(removed, "job"), of)
+		lines("%s of %s removed.", text.Count(total, "job"), owner)
 		page.Blocks = append(page.Blocks, queues)
 	}
-	if len(done.Sets) > 0 {
+	if len(cleaning.Sets) > 0 {
 		sets := reports.Fields{}
-		for _, set := range slices.Sorted(maps.Keys(done.Sets)) {
-			sets.Fields = append(sets.Fields, reports.Field{Label: set, Lines: reports.LinesOf(text.Grouped(done.Sets[set]))})
+		for _, set := range slices.Sorted(maps.Keys(cleaning.Sets)) {
+			sets.Fields = append(sets.Fields, reports.Field{Label: set, Lines: reports.LinesOf(text.GroupDigits(cleaning.Sets[set]))})
 		}
 		lines("The server has more jobs, of this suite or of others, that no command can fetch. Scheduled, retried and " +
 			"reserved jobs come back to their queues later: then run clean again.")

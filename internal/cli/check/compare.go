@@ -23,9 +23,9 @@ import (
 
 // compareOptions are the flags of `fwpcheck compare`.
 type compareOptions struct {
-	exploring
+	generatorOptions
 
-	starts []string
+	commands []string
 }
 
 // compareSteps is how many commands are sent without --steps and --time.
@@ -37,7 +37,7 @@ func newCompare(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [A B | REPORT REPORT...]",
 		Short: "Compare two servers with the same generated commands, or the reports of several runs",
-		Args:  o.noneOrTwo,
+		Args:  o.checkArguments,
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			if areFiles(urls) {
 				return p.compareReports(o, urls)
@@ -49,26 +49,26 @@ func newCompare(p process) *cobra.Command {
 	return cmd
 }
 
-// noneOrTwo returns an error unless there are two servers, none, or reports.
-func (o *compareOptions) noneOrTwo(cmd *cobra.Command, args []string) error {
-	switch servers := len(args) + len(o.starts); {
-	case slices.ContainsFunc(args, isServer) && slices.ContainsFunc(args, exists):
+// checkArguments returns an error unless there are two servers, none, or reports.
+func (o *compareOptions) checkArguments(cmd *cobra.Command, args []string) error {
+	switch servers := len(args) + len(o.commands); {
+	case slices.ContainsFunc(args, isServer) && slices.ContainsFunc(args, fileExists):
 		return fmt.Errorf("%s compares servers or reports, and got a server and a file", cmd.CommandPath())
-	case servers == 0 || servers == 2 && (len(o.starts) == 0 || !areFiles(args)):
+	case servers == 0 || servers == 2 && (len(o.commands) == 0 || !areFiles(args)):
 		return nil
-	case len(o.starts) == 0 && len(args) > 2 && areFiles(args):
+	case len(o.commands) == 0 && len(args) > 2 && areFiles(args):
 		return nil
-	case len(o.starts) > 0:
+	case len(o.commands) > 0:
 		return fmt.Errorf("%s compares two servers, and got %d with --start and %d as arguments; give --start twice, or "+
-			"once with one argument", cmd.CommandPath(), len(o.starts), len(args))
+			"once with one argument", cmd.CommandPath(), len(o.commands), len(args))
 	}
 	return fmt.Errorf("%s takes two servers (URL, start:COMMAND, embedded), two or more reports, or no arguments to "+
 		"compare the embedded server with itself: got %d", cmd.CommandPath(), len(args))
 }
 
 func (o *compareOptions) declare(cmd *cobra.Command) {
-	f := o.flags(cmd)
-	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`; {port}, {webport} and {dir} "+
+	f := o.bindFlags(cmd)
+	f.StringArrayVar(&o.commands, "start", nil, "start a server with the shell `COMMAND`; {port}, {webport} and {dir} "+
 		"in it are replaced; or \"faktory=PATH\". Give it twice for two servers. An argument start:COMMAND does the same")
 	o.targetFlags.DeclareProtocol(f)
 	shared.DeclareProfile(f, &o.targetFlags.Profile)
@@ -77,7 +77,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.DeclareSecrets(f)
 	o.targetFlags.Subject.Declare(f)
-	o.declareAllowed(f, "servers", "try")
+	o.declarePermissions(f, "servers", "try")
 	shared.DeclareBug(cmd, &o.bug, "give the second embedded server the planted bug `NAME` (see fwpcheck list --bugs)")
 	shared.DeclareVariation(cmd, &o.variation, "the second embedded server")
 	f.DurationVar(&o.time, "time", 0,
@@ -85,13 +85,13 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.IntVar(&o.steps, "steps", 0, "send at most `N` commands to each server, not counting those that shrink differences")
 	f.Uint64Var(&o.seed, "seed", 0, "`SEED` of all random choices (default: random)")
 	f.IntVar(&o.connections, "connections", 6, "use `N` concurrent connections, plus two more that must stay unaffected")
-	f.IntVar(&o.most, "differences", 30, "stop after `N` kinds of differences")
-	f.DurationVar(&o.longest, "wait", 0,
+	f.IntVar(&o.limit, "differences", 30, "stop after `N` kinds of differences")
+	f.DurationVar(&o.maxPause, "wait", 0,
 		"the longest pause of all clients; without pauses no reservation ends and no retry comes")
 	o.declareWaits(f, 5*time.Second)
 	f.DurationVar(&o.shrink, "shrink", 20*time.Second, "the longest time for shrinking one difference")
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink differences")
-	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")
+	f.BoolVar(&o.isStrict, "strict", false, "treat recommendations as requirements")
 	o.reportFlags.Declare(cmd, "list all leftover jobs")
 }
 
@@ -99,12 +99,12 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 func (o *compareOptions) validate(urls []string) error {
 	return cmp.Or(
 		o.targetFlags.Subject.Check(2),
-		o.targetFlags.LogFits(len(o.starts) > 0),
-		refuse(o.bug != "" && len(urls)+len(o.starts) > 0, "--bug works only with the embedded server"),
-		refuse(o.variation != "" && len(urls)+len(o.starts) > 0, "--variation works only with the embedded server"),
-		refuse(o.time < 0 || o.longest < 0, "--time and --wait cannot be less than 0"),
-		refuse(o.given.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
-		refuse(o.connections < 1 || o.most < 1, "--connections and --differences must be 1 or more"),
+		o.targetFlags.CheckLog(len(o.commands) > 0),
+		refuse(o.bug != "" && len(urls)+len(o.commands) > 0, "--bug works only with the embedded server"),
+		refuse(o.variation != "" && len(urls)+len(o.commands) > 0, "--variation works only with the embedded server"),
+		refuse(o.time < 0 || o.maxPause < 0, "--time and --wait cannot be less than 0"),
+		refuse(o.flags.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
+		refuse(o.connections < 1 || o.limit < 1, "--connections and --differences must be 1 or more"),
 		refuse(o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0,
 			"--timeout, --patience and --shrink must be longer than 0"))
 }
@@ -114,7 +114,7 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 	if err := cmp.Or(o.validate(urls), o.reportFlags.Validate()); err != nil {
 		return err
 	}
-	both, err := o.endpoints(urls)
+	sides, err := o.endpoints(urls)
 	if err != nil {
 		return err
 	}
@@ -122,101 +122,101 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 		o.steps = compareSteps
 	}
 	o.drawSeed()
-	p.Secrets = both[0].Secrets.And(both[1].Secrets)
-	p.Logf("comparing A, %s, with B, %s, seed %d", both[0], both[1], o.seed)
+	p.Secrets = sides[0].Secrets.Merge(sides[1].Secrets)
+	p.Logf("comparing A, %s, with B, %s, seed %d", sides[0], sides[1], o.seed)
 	ctx, stop := p.begin(ctx)
 	defer stop()
 	c := &reports.Comparison{
-		Head: reports.Head{Started: time.Now(), Seed: o.seed, Version: version()},
-		A:    both[0].Target(conformance.Identity{}), B: both[1].Target(conformance.Identity{}),
+		Head: reports.Head{StartTime: time.Now(), Seed: o.seed, Version: version()},
+		A:    sides[0].Target(conformance.Identity{}), B: sides[1].Target(conformance.Identity{}),
 	}
-	x, end, err := o.comparison(ctx, both, c)
+	x, end, err := o.comparison(ctx, sides, c)
 	defer end()
 	if err == nil {
-		x.Explorer.Subject = p.offered(ctx, both[0], o.timeout, x.Explorer.Target, x.Other)
+		x.Explorer.Subject = p.exploreSubject(ctx, sides[0], o.timeout, x.Explorer.Target, x.Second)
 		x.Found = func(d explore.Difference) {
 			p.Logf("%s %s: A %.80q, B %.80q", cmp.Or(d.Command, "connection"), d.Clause, d.Sides[0].Reply, d.Sides[1].Reply)
 		}
 		r := x.Run(ctx)
-		o.record(c, r, both)
-		err = unserved(c, r)
+		o.record(c, r, sides)
+		err = deathError(c, r)
 		for i, t := range []*reports.Target{&c.A, &c.B} {
-			*t = both[i].Introduced(ctx, *t, []play.Target{x.Explorer.Target, x.Other}[i], both[i].Password, o.timeout)
+			*t = sides[i].Introduce(ctx, *t, []play.Target{x.Explorer.Target, x.Second}[i], sides[i].Password, o.timeout)
 		}
 	}
-	c.Took = time.Since(c.Started)
+	c.Took = time.Since(c.StartTime)
 	c.Trouble = failure(ctx, err)
 	reports.Hide(p.Secrets.Hide, c)
 	return o.deliver(p, c)
 }
 
 // endpoints returns the servers that the arguments and --start name, the embedded ones if there are none.
-func (o *compareOptions) endpoints(urls []string) (both [2]shared.Endpoint, err error) {
+func (o *compareOptions) endpoints(urls []string) (sides [2]shared.Endpoint, err error) {
 	for i, arg := range urls {
-		var is bool
-		if both[i], is, err = o.targetFlags.Named(arg); err == nil && !is {
+		var ok bool
+		if sides[i], ok, err = o.targetFlags.EndpointOf(arg); err == nil && !ok {
 			err = fmt.Errorf("%q is neither a server nor a file: a server is a URL, start:COMMAND or embedded",
 				target.RedactCommand(arg))
 		}
 		if err != nil {
-			return both, err
+			return sides, err
 		}
 	}
-	for i, command := range o.starts {
-		if both[len(urls)+i], err = o.targetFlags.Starting(command); err != nil {
-			return both, err
+	for i, command := range o.commands {
+		if sides[len(urls)+i], err = o.targetFlags.StartEndpoint(command); err != nil {
+			return sides, err
 		}
 	}
-	if len(urls)+len(o.starts) == 0 {
-		for i := range both {
-			if both[i], err = o.targetFlags.Embedded(); err != nil {
-				return both, err
+	if len(urls)+len(o.commands) == 0 {
+		for i := range sides {
+			if sides[i], err = o.targetFlags.EmbeddedEndpoint(); err != nil {
+				return sides, err
 			}
 		}
-		return both, cmp.Or(both[1].SetVariation(o.variation), both[1].SetBug(o.bug))
+		return sides, cmp.Or(sides[1].SetVariation(o.variation), sides[1].SetBug(o.bug))
 	}
-	for i := range both {
-		if err = o.targetFlags.Name(&both[i], i); err != nil {
-			return both, err
+	for i := range sides {
+		if err = o.targetFlags.Name(&sides[i], i); err != nil {
+			return sides, err
 		}
 	}
-	if a, b := both[0].Peer, both[1].Peer; a != b {
-		return both, fmt.Errorf("the two servers must have the same protocol: one has %s, the other %s", a.Title, b.Title)
+	if a, b := sides[0].Peer, sides[1].Peer; a != b {
+		return sides, fmt.Errorf("the two servers must have the same protocol: one has %s, the other %s", a.Title, b.Title)
 	}
-	return both, nil
+	return sides, nil
 }
 
 // comparison returns the comparison that the flags ask for. end ends the servers that were started for it.
 func (o *compareOptions) comparison(
-	ctx context.Context, both [2]shared.Endpoint, c *reports.Comparison,
+	ctx context.Context, sides [2]shared.Endpoint, c *reports.Comparison,
 ) (x explore.Comparison, end func(), err error) {
-	targets, end, err := o.targets(ctx, both, c)
+	targets, end, err := o.targets(ctx, sides, c)
 	if err != nil {
 		return x, end, err
 	}
-	own := both[0].Ours() && both[1].Ours()
+	isPrivate := sides[0].IsPrivate() && sides[1].IsPrivate()
 	x = explore.Comparison{
-		Explorer: o.explorer(both[0], own), Other: targets[1], Password: both[1].Password, Own: own,
+		Explorer: o.explorer(sides[0], isPrivate), Second: targets[1], Password: sides[1].Password, OwnsServers: isPrivate,
 	}
-	x.Explorer.Target, x.Explorer.Shrinking = targets[0], o.shrink+3*o.longest
+	x.Explorer.Target, x.Explorer.Shrinking = targets[0], o.shrink+3*o.maxPause
 	return x, end, nil
 }
 
 // targets returns the servers, which have to be there and of one kind.
 func (o *compareOptions) targets(
-	ctx context.Context, both [2]shared.Endpoint, c *reports.Comparison,
+	ctx context.Context, sides [2]shared.Endpoint, c *reports.Comparison,
 ) (targets [2]play.Target, end func(), err error) {
-	var locked [2]bool
+	var isProtected [2]bool
 	var ends []func()
 	end = func() {
-		for _, one := range ends {
-			one()
+		for _, stop := range ends {
+			stop()
 		}
 	}
-	described := [2]*reports.Target{&c.A, &c.B}
-	for i, at := range both {
-		targets[i] = dialed{at.Server}
-		if at.Ours() {
+	reportTargets := [2]*reports.Target{&c.A, &c.B}
+	for i, at := range sides {
+		targets[i] = plainServer{at.Server}
+		if at.IsPrivate() {
 			server, stop, err := subject{Endpoint: at}.start(ctx, registry.Config{}, o.timeout)
 			if err != nil {
 				return targets, end, err
@@ -224,16 +224,16 @@ func (o *compareOptions) targets(
 			ends, targets[i] = append(ends, stop), server.Target
 			at.Server, _ = server.Target.(*target.Server) // the embedded one is none
 		}
-		if at.Choice.Embedded {
+		if at.Choice.IsEmbedded {
 			continue
 		}
 		id, err := at.Identify(ctx, o.timeout)
 		if err != nil {
 			return targets, end, err
 		}
-		*described[i], locked[i] = at.Target(id), id.Protected
+		*reportTargets[i], isProtected[i] = at.Target(id), id.Protected
 	}
-	if locked[0] != locked[1] {
+	if isProtected[0] != isProtected[1] {
 		err = &shared.UnreachableError{
 			Cause:  errors.New("one server asks for a password and the other does not"),
 			Advice: "the servers must be of one kind: their clients greet them in different ways",
@@ -243,7 +243,7 @@ func (o *compareOptions) targets(
 }
 
 // record adds what a comparison found to the report. What was started for it no longer exists.
-func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, both [2]shared.Endpoint) {
+func (*compareOptions) record(c *reports.Comparison, r *explore.ComparisonResult, sides [2]shared.Endpoint) {
 	c.Commands, c.Outcomes = r.Commands, r.Coverage.Outcomes
 	if r.Limits != [2]int{} {
 		c.Limits = r.Limits[:]
@@ -253,33 +253,33 @@ func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, both [
 			c.Unread = string("AB"[i]) + ": " + words
 		}
 	}
-	for i, at := range both {
-		if !at.Ours() {
-			c.Left = append(c.Left, r.Left[i]...)
+	for i, at := range sides {
+		if !at.IsPrivate() {
+			c.LeftoverJobs = append(c.LeftoverJobs, r.LeftoverJobs[i]...)
 		}
 	}
 	for _, d := range r.Differences {
-		found := reports.Difference{
+		difference := reports.Difference{
 			Command: d.Command, State: d.State, Field: d.Field, Clause: d.Clause, Count: d.Count,
-			A: side(d.Sides[0]), B: side(d.Sides[1]), Reproduced: d.Shown, Tried: d.Tried,
+			A: side(d.Sides[0]), B: side(d.Sides[1]), Reproduced: d.Hits, Attempts: d.Tries,
 		}
 		for _, e := range d.Conversation {
-			found.Conversation = append(found.Conversation, reports.Exchange{
+			difference.Conversation = append(difference.Conversation, reports.Exchange{
 				Step: e.Step, A: text.Shorten(e.Replies[0]), B: text.Shorten(e.Replies[1]),
 			})
 		}
-		found.Judge()
-		c.Differences = append(c.Differences, found)
+		difference.Judge()
+		c.Differences = append(c.Differences, difference)
 	}
 	c.Sort()
 }
 
-// unserved returns that a server serves no more, unless that shows as a difference.
-func unserved(c *reports.Comparison, r *explore.Compared) error {
-	breaks := func(d reports.Difference) bool { return d.Breaks(reports.ExitOptions{}) }
+// deathError returns that a server serves no more, unless that shows as a difference.
+func deathError(c *reports.Comparison, r *explore.ComparisonResult) error {
+	isBreach := func(d reports.Difference) bool { return d.Breaks(reports.ExitOptions{}) }
 	for i, name := range []string{"A", "B"} {
-		if r.Dead[i] && !slices.ContainsFunc(c.Differences, breaks) {
-			return &shared.UnreachableError{Cause: errors.New(name + ": " + cmp.Or(r.Lost[i],
+		if r.IsDead[i] && !slices.ContainsFunc(c.Differences, isBreach) {
+			return &shared.UnreachableError{Cause: errors.New(name + ": " + cmp.Or(r.LostReason[i],
 				"no new connection is served any more, after "+text.Count(r.Commands, "command")))}
 		}
 	}
@@ -294,13 +294,13 @@ func side(s explore.Side) reports.DifferenceSide {
 		return d
 	}
 	d.Clause, d.Expected, d.Verdict = v.Clause, text.Shorten(v.Expected), reports.Fail
-	if c, known := registry.Clause(v.Clause); known {
+	if c, ok := registry.Clause(v.Clause); ok {
 		d.Level, d.Verdict = c.Level, c.Breach()
 	}
 	switch {
 	case v.Rule == explore.RuleCrash:
 		d.Verdict = reports.Crash
-	case v.Should:
+	case v.IsRecommendation:
 		d.Level, d.Verdict = reports.LevelShould, reports.Warn
 	}
 	return d
@@ -308,40 +308,40 @@ func side(s explore.Side) reports.DifferenceSide {
 
 // areFiles reports whether the arguments of compare are files: no servers, and one of them exists.
 func areFiles(args []string) bool {
-	return !slices.ContainsFunc(args, isServer) && slices.ContainsFunc(args, exists)
+	return !slices.ContainsFunc(args, isServer) && slices.ContainsFunc(args, fileExists)
 }
 
 // isServer reports whether an argument names a server, and not a file.
 func isServer(arg string) bool {
-	of, _ := target.NameOf(arg)
-	return of != target.NamesNothing && !exists(arg)
+	kind, _ := target.NameOf(arg)
+	return kind != target.NamesNothing && !fileExists(arg)
 }
 
-func exists(file string) bool {
+func fileExists(file string) bool {
 	_, err := os.Stat(file)
 	return err == nil
 }
 
-// ofReports holds the flags of compare that concern reports.
-var ofReports = []string{"strict", "format", "output", "verbose", "color", "no-progress"}
+// reportModeFlags holds the flags of compare that concern reports.
+var reportModeFlags = []string{"strict", "format", "output", "verbose", "color", "no-progress"}
 
 // compareReports compares saved reports.
 func (p process) compareReports(o *compareOptions, names []string) error {
-	if wrong := shared.OtherThan(o.given, ofReports); wrong != "" {
-		return fmt.Errorf("--%s works only with servers, not with reports", wrong)
+	if flag := shared.OtherFlag(o.flags, reportModeFlags); flag != "" {
+		return fmt.Errorf("--%s works only with servers, not with reports", flag)
 	}
 	if err := o.reportFlags.Validate(); err != nil {
 		return err
 	}
 	var all []*reports.Report
 	for _, name := range names {
-		r, err := p.savedReport(name)
+		r, err := p.readReport(name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		all = append(all, r)
 	}
-	if err := alike(names, all); err != nil {
+	if err := checkKinds(names, all); err != nil {
 		return err
 	}
 	c := reports.Compare(names, all)
@@ -349,35 +349,35 @@ func (p process) compareReports(o *compareOptions, names []string) error {
 	return o.deliver(p, c)
 }
 
-// alike returns an error unless all reports are about servers, or all about workers, or about clients.
-func alike(names []string, all []*reports.Report) error {
-	about := func(r *reports.Report) string { return "a " + cmp.Or(r.Target.Role, "server") }
+// checkKinds returns an error unless all reports are about servers, or all about workers, or about clients.
+func checkKinds(names []string, all []*reports.Report) error {
+	kind := func(r *reports.Report) string { return "a " + cmp.Or(r.Target.Role, "server") }
 	for i, r := range all {
-		if first := about(all[0]); about(r) != first {
+		if first := kind(all[0]); kind(r) != first {
 			return fmt.Errorf("%s is a report of %s, and %s of %s: they have no check in common; give reports of one kind",
-				names[0], first, names[i], about(r))
+				names[0], first, names[i], kind(r))
 		}
 	}
 	return nil
 }
 
-// savedReport reads the report of a run.
-func (p process) savedReport(name string) (*reports.Report, error) {
-	data, err := p.savedJSON(name, "a run of fwpcheck", toolsReport)
+// readReport reads the report of a run.
+func (p process) readReport(name string) (*reports.Report, error) {
+	data, err := p.readJSON(name, "a run of fwpcheck", reportSchema)
 	if err != nil {
 		return nil, err
 	}
 	return reports.ReadJSON(data)
 }
 
-// savedJSON returns the JSON of a saved report of something, which has one of these schemas.
-func (p process) savedJSON(name, of string, schemas ...string) ([]byte, error) {
+// readJSON returns the JSON of a saved report of something, which has one of these schemas.
+func (p process) readJSON(name, kind string, schemas ...string) ([]byte, error) {
 	if _, err := os.Stat(name); err != nil {
 		return nil, err
 	}
-	data, some, err := p.ReadReport(name, schemas...)
-	if err == nil && !some {
-		err = fmt.Errorf("not the report of %s in JSON or HTML", of)
+	data, isReport, err := p.ReadReport(name, schemas...)
+	if err == nil && !isReport {
+		err = fmt.Errorf("not the report of %s in JSON or HTML", kind)
 	}
 	return data, err
 }

@@ -24,83 +24,83 @@ import (
 
 // expectFlags are the flags for a file of known findings.
 type expectFlags struct {
-	name   string
-	update bool
+	name    string
+	updates bool
 }
 
 func (e *expectFlags) declare(f *pflag.FlagSet) {
 	f.StringVar(&e.name, "expect", "",
 		"compare the results with the known findings in `FILE`: only a new finding, or a listed one that is gone, fails "+
 			"the run")
-	f.BoolVar(&e.update, "update-expect", false, "rewrite the file of --expect with the findings of this run")
+	f.BoolVar(&e.updates, "update-expect", false, "rewrite the file of --expect with the findings of this run")
 }
 
 func (e *expectFlags) validate() error {
-	return refuse(e.update && e.name == "", "--update-expect needs --expect FILE, the file to write")
+	return refuse(e.updates && e.name == "", "--update-expect needs --expect FILE, the file to write")
 }
 
 // expectations holds the results of a run against a file. A nil one has no file.
 type expectations struct {
-	file      *known.File
-	update    bool
-	server    known.Server
-	generated map[string]bool // the checks that generate what they send
+	file       *known.File
+	updates    bool
+	server     known.Server
+	generators map[string]bool // the checks that generate what they send
 }
 
 // read reads the file of --expect; nil without one. A file to update need not exist. Its lines must be about the checks
 // to choose from, or about one of those that more names.
-func (e *expectFlags) read(chosen selection, more ...string) (*expectations, error) {
+func (e *expectFlags) read(picks selection, names ...string) (*expectations, error) {
 	if e.name == "" {
 		return nil, nil
 	}
-	data, err := input.Read(e.name, known.MostBytes)
-	switch missing := errors.Is(err, fs.ErrNotExist); {
-	case missing && !e.update:
+	data, err := input.Read(e.name, known.MaxBytes)
+	switch isMissing := errors.Is(err, fs.ErrNotExist); {
+	case isMissing && !e.updates:
 		return nil, fmt.Errorf("--expect: there is no file %s; a run with --update-expect writes it", e.name)
-	case err != nil && !missing:
+	case err != nil && !isMissing:
 		return nil, fmt.Errorf("--expect: %w", err)
 	}
 	file, err := known.Parse(e.name, data)
 	if err != nil {
 		return nil, err
 	}
-	checks := slices.Concat(more, namesOf(chosen.all()))
+	checks := slices.Concat(names, namesOf(picks.allChecks()))
 	retired := map[string]string{}
-	for _, of := range registry.All() {
-		checks = append(checks, run.Unlisted(of.Protocol)...)
-		maps.Copy(retired, of.Retired)
+	for _, peer := range registry.All() {
+		checks = append(checks, run.Unlisted(peer.Protocol)...)
+		maps.Copy(retired, peer.Retired)
 	}
-	generated := map[string]bool{}
-	for _, c := range chosen.all() {
-		if p, is := c.(conformance.Property); is {
-			generated[p.Name] = true
+	generators := map[string]bool{}
+	for _, c := range picks.allChecks() {
+		if p, ok := c.(conformance.Property); ok {
+			generators[p.Name] = true
 		}
 	}
-	known := &expectations{file: file, update: e.update, generated: generated}
-	return known, file.Resolve(checks, clauseNames(), retired)
+	result := &expectations{file: file, updates: e.updates, generators: generators}
+	return result, file.Resolve(checks, clauseNames(), retired)
 }
 
 // gateSeed is the seed of a run with known findings, unless one is given: what generated checks find is the same in
 // each.
 const gateSeed = 1
 
-// seeded draws the seed, unless it was given; the seed of a gate is the same in each run.
-func (o *runOptions) seeded() {
-	if o.drawSeed(); o.expect.name != "" && !o.given.Changed("seed") {
+// setSeed draws the seed, unless it was given; the seed of a gate is the same in each run.
+func (o *runOptions) setSeed() {
+	if o.drawSeed(); o.expect.name != "" && !o.flags.Changed("seed") {
 		o.seed = gateSeed
 	}
 }
 
-// fixedSeed says why the seed is the one of each run; empty if it is not.
-func (o *runOptions) fixedSeed() string {
-	if o.expect.name == "" || o.given.Changed("seed") {
+// seedNote says why the seed is the one of each run; empty if it is not.
+func (o *runOptions) seedNote() string {
+	if o.expect.name == "" || o.flags.Changed("seed") {
 		return ""
 	}
 	return ", the seed of each run with --expect; --seed N changes the generated checks"
 }
 
-// all returns the checks, selected or not.
-func (c selection) all() []conformance.Check {
+// allChecks returns the checks, selected or not.
+func (c selection) allChecks() []conformance.Check {
 	all := slices.Clone(c.in)
 	for _, skipped := range c.out {
 		all = append(all, skipped.Check)
@@ -110,31 +110,31 @@ func (c selection) all() []conformance.Check {
 
 // identify finds out the name and the version of the server, if a line depends on them.
 func (e *expectations) identify(
-	ctx context.Context, p process, s subject, on testbed, timeout time.Duration,
+	ctx context.Context, p process, s subject, bed testbed, timeout time.Duration,
 ) {
 	if e == nil || !e.file.AsksServer() {
 		return
 	}
-	if given := s.Subject(); given.Name != "" {
-		e.server = known.Server{Name: given.Name, Version: given.Version}
+	if software := s.Subject(); software.Name != "" {
+		e.server = known.Server{Name: software.Name, Version: software.Version}
 		return
 	}
 	var err error
-	server := on.servers[0]
+	server := bed.servers[0]
 	if e.server.Name, e.server.Version, err = s.Software(ctx, server.Target, server.Password, timeout); err != nil {
 		p.Logf("the name and version of the server are unknown, so lines of %s with server= have no effect: %v",
 			e.file.Name, err)
 	}
 }
 
-// known returns what reports whether all findings of a check are known; nil without a file.
-func (e *expectations) known() func(reports.Check) bool {
+// matcher returns what reports whether all findings of a check are known; nil without a file.
+func (e *expectations) matcher() func(reports.Check) bool {
 	if e == nil {
 		return nil
 	}
 	return func(c reports.Check) bool {
-		judged := e.judge(&reports.Report{Checks: []reports.Check{c}}).Checks[0]
-		return !slices.ContainsFunc(judged.Findings, func(f reports.Finding) bool { return f.Known == 0 })
+		result := e.judge(&reports.Report{Checks: []reports.Check{c}}).Checks[0]
+		return !slices.ContainsFunc(result.Findings, func(f reports.Finding) bool { return f.KnownLine == 0 })
 	}
 }
 
@@ -145,14 +145,14 @@ func (e *expectations) judge(r *reports.Report) *reports.Report {
 
 func (e *expectations) setting() known.Setting {
 	return known.Setting{
-		Now: time.Now(), Server: e.server, Generated: func(check string) bool { return e.generated[check] },
+		Now: time.Now(), Server: e.server, Generated: func(check string) bool { return e.generators[check] },
 	}
 }
 
 // apply returns the results of a run, held against the file. play plays checks again, each alone, and returns
 // their results. With --update-expect it writes the file.
 func (e *expectations) apply(
-	ctx context.Context, p process, r *reports.Report, chosen selection, play func([]conformance.Check) []reports.Check,
+	ctx context.Context, p process, r *reports.Report, picks selection, play func([]conformance.Check) []reports.Check,
 ) *reports.Report {
 	if e == nil {
 		return r
@@ -160,26 +160,26 @@ func (e *expectations) apply(
 	if software := r.Target.Subject; e.server.Name == "" {
 		e.server = known.Server{Name: software.Name, Version: software.Version}
 	}
-	e.decideLate(ctx, p, r, chosen, play)
-	e.playAgain(ctx, p, r, chosen, play)
-	judged := e.judge(r)
-	if why := unfinished(ctx, r); e.update && why != "" {
-		p.Logf("%s: %s was not changed", why, e.file.Name)
-	} else if e.update {
-		if err := e.rewrite(p, judged, chosen); err != nil {
-			judged.Internal = "the known findings could not be written: " + text.OfError(err)
-			return judged
+	e.replayLate(ctx, p, r, picks, play)
+	e.replayFindings(ctx, p, r, picks, play)
+	result := e.judge(r)
+	if reason := incompleteReason(ctx, r); e.updates && reason != "" {
+		p.Logf("%s: %s was not changed", reason, e.file.Name)
+	} else if e.updates {
+		if err := e.rewrite(p, result, picks); err != nil {
+			result.Internal = "the known findings could not be written: " + text.OfError(err)
+			return result
 		}
-		judged = e.judge(r)
+		result = e.judge(r)
 	}
-	return judged
+	return result
 }
 
-// unfinished returns why a run knows too little of its server to write down what is known of it; empty if it does not.
-func unfinished(ctx context.Context, r *reports.Report) string {
-	gone := func(c reports.Check) bool {
+// incompleteReason returns why a run knows too little of its server to write down what is known of it; empty if it does not.
+func incompleteReason(ctx context.Context, r *reports.Report) string {
+	hasStopped := func(c reports.Check) bool {
 		return c.Reason == reports.ReasonNotServing ||
-			slices.ContainsFunc(c.Clauses, func(of reports.ClauseVerdict) bool { return of.Reason == reports.ReasonNotServing })
+			slices.ContainsFunc(c.Clauses, func(v reports.ClauseVerdict) bool { return v.Reason == reports.ReasonNotServing })
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -188,113 +188,113 @@ func unfinished(ctx context.Context, r *reports.Report) string {
 		return "the target could not be reached"
 	case r.Internal != "":
 		return "not all could be played"
-	case slices.ContainsFunc(r.Checks, gone):
+	case slices.ContainsFunc(r.Checks, hasStopped):
 		return "the server no longer served"
 	}
 	return ""
 }
 
-// mostAgain is how many checks with new findings are played again. A server that has more of them fails anyway.
-const mostAgain = 20
+// maxReplays is how many checks with new findings are played again. A server that has more of them fails anyway.
+const maxReplays = 20
 
-// decideLate plays checks again, each alone, that are without a result because this machine was late, or had no time
+// replayLate plays checks again, each alone, that are without a result because this machine was late, or had no time
 // for them. What is decided then counts: a gate is not red because something else was running.
-func (e *expectations) decideLate(
-	ctx context.Context, p process, r *reports.Report, chosen selection, play func([]conformance.Check) []reports.Check,
+func (e *expectations) replayLate(
+	ctx context.Context, p process, r *reports.Report, picks selection, play func([]conformance.Check) []reports.Check,
 ) {
-	checks := slices.DeleteFunc(slices.Clone(chosen.in), func(c conformance.Check) bool {
+	checks := slices.DeleteFunc(slices.Clone(picks.in), func(c conformance.Check) bool {
 		id := c.Describe().ID
-		return reports.Find(r.Checks, func(of *reports.Check) bool { return of.ID == id && of.Late() }) == nil
+		return reports.Find(r.Checks, func(result *reports.Check) bool { return result.ID == id && result.IsLate() }) == nil
 	})
-	if len(checks) == 0 || len(checks) > mostAgain || ctx.Err() != nil || r.Internal != "" || r.Unreachable != "" {
+	if len(checks) == 0 || len(checks) > maxReplays || ctx.Err() != nil || r.Internal != "" || r.Unreachable != "" {
 		return
 	}
 	p.Logf("playing %s again, alone: this machine was too slow to decide", text.Count(len(checks), "check"))
 	run.Replace(r, play(checks))
 }
 
-// playAgain plays checks with findings that are not known again, once, and those that are known as flaky as often as
+// replayFindings plays checks with findings that are not known again, once, and those that are known as flaky as often as
 // their lines say. Each is alone then. Their verdicts are added to the report.
-func (e *expectations) playAgain(
-	ctx context.Context, p process, r *reports.Report, chosen selection, play func([]conformance.Check) []reports.Check,
+func (e *expectations) replayFindings(
+	ctx context.Context, p process, r *reports.Report, picks selection, play func([]conformance.Check) []reports.Check,
 ) {
 	if r.Internal != "" {
 		return
 	}
-	e.file.Settle(r, e.setting(), func(round int, again []string) []reports.Check {
-		if len(again) > mostAgain && round == 1 {
-			p.Logf("%s have new findings; %d of them are played again, alone", text.Count(len(again), "check"), mostAgain)
-			again = again[:mostAgain]
+	e.file.Settle(r, e.setting(), func(round int, ids []string) []reports.Check {
+		if len(ids) > maxReplays && round == 1 {
+			p.Logf("%s have new findings; %d of them are played again, alone", text.Count(len(ids), "check"), maxReplays)
+			ids = ids[:maxReplays]
 		}
-		checks := slices.DeleteFunc(slices.Clone(chosen.in), func(c conformance.Check) bool {
-			return !slices.Contains(again, c.Describe().ID)
+		checks := slices.DeleteFunc(slices.Clone(picks.in), func(c conformance.Check) bool {
+			return !slices.Contains(ids, c.Describe().ID)
 		})
 		if len(checks) == 0 || ctx.Err() != nil {
 			return nil
 		}
 		if round == 1 {
-			p.Logf("playing %s again, alone: %s", text.Count(len(checks), "check"), strings.Join(again, ", "))
+			p.Logf("playing %s again, alone: %s", text.Count(len(checks), "check"), strings.Join(ids, ", "))
 		}
 		return play(checks)
 	})
 }
 
 // rewrite writes the file anew, and reads it.
-func (e *expectations) rewrite(p process, judged *reports.Report, chosen selection) error {
-	generated := map[string]bool{}
-	for _, check := range chosen.in {
+func (e *expectations) rewrite(p process, result *reports.Report, picks selection) error {
+	generators := map[string]bool{}
+	for _, check := range picks.in {
 		d := check.Describe()
-		generated[d.ID] = d.File == ""
+		generators[d.ID] = d.File == ""
 	}
-	update := e.file.Update(judged, func(check string) bool { return generated[check] })
+	update := e.file.Update(result, func(check string) bool { return generators[check] })
 	for _, change := range []struct {
-		what  string
+		verb  string
 		lines []string
 	}{{"removed", update.Removed}, {"changed", update.Changed}, {"added", update.Added}} {
 		for _, line := range change.lines {
-			p.Logf("%s: %s %s", e.file.Name, change.what, line)
+			p.Logf("%s: %s %s", e.file.Name, change.verb, line)
 		}
 	}
-	written, err := known.Parse(e.file.Name, update.Text)
+	file, err := known.Parse(e.file.Name, update.Text)
 	if err != nil {
 		return err
 	}
-	e.file = written
-	return shared.ReplaceFile(written.Name, shared.Bytes(update.Text))
+	e.file = file
+	return shared.ReplaceFile(file.Name, shared.WriteBytes(update.Text))
 }
 
-// quickAgain is for how long a quick run begins to play checks again.
-const quickAgain = time.Minute
+// quickReplayTime is for how long a quick run begins to play checks again.
+const quickReplayTime = time.Minute
 
-// alonePlayer returns what plays checks again, each alone: on servers that are started for each where fwpcheck starts
+// replayer returns what plays checks again, each alone: on servers that are started for each where fwpcheck starts
 // servers, because the others may no longer be as they were.
-func (o *runOptions) alonePlayer(
-	ctx context.Context, s subject, on testbed,
+func (o *runOptions) replayer(
+	ctx context.Context, s subject, bed testbed,
 ) func([]conformance.Check) []reports.Check {
-	play := func(on testbed, checks ...conformance.Check) []reports.Check {
-		r := playAlone(ctx, o.runner(s, on, selection{in: checks}))
+	play := func(bed testbed, checks ...conformance.Check) []reports.Check {
+		r := playAlone(ctx, o.runner(s, bed, selection{in: checks}))
 		reports.Hide(s.Secrets.Hide, r)
 		return r.Checks
 	}
-	var began time.Time
+	var start time.Time
 	return func(checks []conformance.Check) (all []reports.Check) {
-		if began.IsZero() {
-			began = time.Now()
+		if start.IsZero() {
+			start = time.Now()
 		}
 		for _, check := range checks {
 			switch {
-			case o.selection.Quick && time.Since(began) > quickAgain:
+			case o.selection.Quick && time.Since(start) > quickReplayTime:
 				return all
-			case !s.Ours():
-				all = append(all, play(on, check)...)
+			case !s.IsPrivate():
+				all = append(all, play(bed, check)...)
 				continue
 			}
-			fresh, err := s.open(ctx, o.timeout)
+			other, err := s.open(ctx, o.timeout)
 			if err != nil {
 				return all
 			}
-			all = append(all, play(fresh, check)...)
-			fresh.end()
+			all = append(all, play(other, check)...)
+			other.end()
 		}
 		return all
 	}

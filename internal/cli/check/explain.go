@@ -29,15 +29,15 @@ func newExplain(p process) *cobra.Command {
 			return refuse(len(args) != 1, "give one clause, check, ambiguity or planted bug; fwpcheck list, list --clauses and "+
 				"list --bugs show them")
 		},
-		ValidArgsFunction: shared.Complete(func() []string { return explainable(registry.All()...) }),
+		ValidArgsFunction: shared.Complete(func() []string { return explainNames(registry.All()...) }),
 		RunE:              func(_ *cobra.Command, args []string) error { return p.explain(args[0], protocol) },
 	}
 	shared.DeclareProtocol(cmd.Flags(), &protocol, "")
 	return cmd
 }
 
-// explainable returns the names of the clauses, the checks and the bugs of protocols.
-func explainable(protocols ...*registry.Peer) (names []string) {
+// explainNames returns the names of the clauses, the checks and the bugs of protocols.
+func explainNames(protocols ...*registry.Peer) (names []string) {
 	for _, p := range protocols {
 		for _, c := range p.Clauses() {
 			names = append(names, c.ID)
@@ -49,12 +49,12 @@ func explainable(protocols ...*registry.Peer) (names []string) {
 }
 
 // explain explains what has an id. named is the protocol that --protocol names, empty for all.
-func (p process) explain(id, named string) error {
-	protocols, err := withProfiles(named)
+func (p process) explain(id, protocolName string) error {
+	protocols, err := expandProfiles(protocolName)
 	if err != nil {
 		return err
 	}
-	if c, ok := clauseNamed(id); ok && slices.Contains(protocols, registry.OfClause(c.ID)) {
+	if c, ok := findClause(id); ok && slices.Contains(protocols, registry.OfClause(c.ID)) {
 		checks, err := checksOf(registry.OfClause(c.ID))
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func (p process) explain(id, named string) error {
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(checks, isCalled(id)); i >= 0 {
+		if i := slices.IndexFunc(checks, hasID(id)); i >= 0 {
 			return p.explainCheck(checks[i])
 		}
 		all = append(all, checks...)
@@ -81,56 +81,56 @@ func (p process) explain(id, named string) error {
 	if page, ok := explainBugs(id, protocols, checksByClause(all)); ok {
 		return p.PrintPage(page)
 	}
-	return unexplained(id, named, protocols)
+	return unknownID(id, protocolName, protocols)
 }
 
-// isCalled returns what recognizes the check of an id, which may end as its file does.
-func isCalled(id string) func(conformance.Check) bool {
+// hasID returns what recognizes the check of an id, which may end as its file does.
+func hasID(id string) func(conformance.Check) bool {
 	id = strings.TrimSuffix(id, ".fwp")
 	return func(c conformance.Check) bool { return c.Describe().ID == id }
 }
 
 // explainCheck prints the script of a check, or what a property does.
 func (p process) explainCheck(check conformance.Check) error {
-	if property, is := check.(conformance.Property); is {
+	if property, ok := check.(conformance.Property); ok {
 		return p.PrintPage(explainProperty(property))
 	}
 	return p.Print(explainScript(check.Describe()))
 }
 
-// unexplained returns the error for an id that nothing has.
-func unexplained(id, named string, protocols []*registry.Peer) error {
+// unknownID returns the error for an id that nothing has.
+func unknownID(id, protocolName string, protocols []*registry.Peer) error {
 	for _, p := range protocols {
-		if now := p.Retired[strings.ToLower(id)]; now != "" {
-			return fmt.Errorf("there is no check %q; %s replaces it", id, now)
+		if newID := p.Retired[strings.ToLower(id)]; newID != "" {
+			return fmt.Errorf("there is no check %q; %s replaces it", id, newID)
 		}
 		if clause := p.Suggest(id); clause != "" && !strings.Contains(id, "/") {
 			return fmt.Errorf("unknown clause %q; %s", id, text.DidYouMean(clause))
 		}
 	}
-	if named != "" {
-		named = " of " + named
+	if protocolName != "" {
+		protocolName = " of " + protocolName
 	}
-	return fmt.Errorf("unknown clause, check, ambiguity or planted bug%s %q%s", named, id, cmp.Or(
-		shared.Suggestion(id, explainable(protocols...)), "; see fwpcheck list [--clauses|--bugs], docs/ambiguities.md"))
+	return fmt.Errorf("unknown clause, check, ambiguity or planted bug%s %q%s", protocolName, id, cmp.Or(
+		shared.Suggestion(id, explainNames(protocols...)), "; see fwpcheck list [--clauses|--bugs], docs/ambiguities.md"))
 }
 
 // explainScript returns the script of a check and, below it as comments, its clauses, needs and bugs. The lines keep
 // their numbers, and the text can be played.
 func explainScript(d conformance.Description) string {
-	var f explained
+	var f explanation
 	for _, id := range clausesOf(d) {
 		clause, _ := registry.Clause(id) // a test knows that there is one
 		f.add("clauses", fmt.Sprintf("%s (%s): %s", id, clause.Level, clause.Statement))
 	}
 	for _, need := range d.Needs {
-		f.add("needs", needs[need])
+		f.add("needs", needWords[need])
 	}
 	f.bugs(bugsOf(clausesOf(d)...))
 	var b strings.Builder
-	about := page.Text(reports.Page{Blocks: []reports.Block{f.block()}}, page.TextOptions{Width: textWidth - len("# ")})
+	comment := page.Text(reports.Page{Blocks: []reports.Block{f.block()}}, page.TextOptions{Width: textWidth - len("# ")})
 	fmt.Fprintf(&b, "%s\n\n", strings.TrimRight(strings.Join(d.Source, "\n"), "\n"))
-	for line := range strings.Lines(string(about)) {
+	for line := range strings.Lines(string(comment)) {
 		b.WriteString("# " + line)
 	}
 	return b.String()
@@ -138,47 +138,47 @@ func explainScript(d conformance.Description) string {
 
 // explainProperty returns the explanation of a check that has no script.
 func explainProperty(p conformance.Property) reports.Page {
-	var f explained
-	f.add("does", p.About)
+	var f explanation
+	f.add("does", p.Summary)
 	f.add("decides", "It fails each clause that it finds broken, with a script that reproduces it if one was found "+
 		"in time. No clause passes by it. The check passes if nothing was found and most of its commands were answered.")
 	f.add("waits", "up to "+p.Wait.String())
-	return reports.Page{Blocks: []reports.Block{titled(p.Name, "property: "+p.Title), f.block()}}
+	return reports.Page{Blocks: []reports.Block{titleBlock(p.Name, "property: "+p.Title), f.block()}}
 }
 
 // explainRule returns the explanation of a rule of a protocol's law, by the name of its check.
 func explainRule(id string, protocols []*registry.Peer) (reports.Page, bool) {
-	for _, of := range protocols {
-		rule, known := of.Law.Rules[strings.TrimPrefix(id, reports.LawPrefix)]
-		if !known || !strings.HasPrefix(id, reports.LawPrefix) {
+	for _, peer := range protocols {
+		rule, ok := peer.Law.Rules[strings.TrimPrefix(id, reports.LawPrefix)]
+		if !ok || !strings.HasPrefix(id, reports.LawPrefix) {
 			continue
 		}
-		var f explained
-		f.add("does", "It is applied to every conversation of every script of "+of.Title+", for any clauses that its "+
+		var f explanation
+		f.add("does", "It is applied to every conversation of every script of "+peer.Title+", for any clauses that its "+
 			"lines test: "+
 			rule.Title+".")
 		f.add("occasion", rule.Decided)
 		f.add("decides", "It fails a broken clause, with the first conversation that shows it. No clause passes by it.")
 		for slug := range strings.FieldsSeq(rule.Clauses) {
-			c, _ := of.ClauseByID(of.Prefix + slug) // a test knows that there is one
+			c, _ := peer.ClauseByID(peer.Prefix + slug) // a test knows that there is one
 			f.add("clauses", fmt.Sprintf("%s (%s; %s): %s", c.ID, c.Level, explainSource(c, c.Sources[0]), c.Statement))
 		}
-		return reports.Page{Blocks: []reports.Block{titled(id, "law: "+rule.Title), f.block()}}, true
+		return reports.Page{Blocks: []reports.Block{titleBlock(id, "law: "+rule.Title), f.block()}}, true
 	}
 	return reports.Page{}, false
 }
 
-// titled returns the first line of an explanation.
-func titled(id, words string) reports.Block {
+// titleBlock returns the first line of an explanation.
+func titleBlock(id, words string) reports.Block {
 	return reports.Prose{Lines: []reports.Text{{{Text: id, Style: reports.Strong}, {Text: "  "}, {Text: words}}}}
 }
 
 func explainClause(c conformance.Clause, checks []conformance.Description) reports.Page {
-	var f explained
+	var f explanation
 	for _, s := range c.Sources {
 		f.add("source", explainSource(c, s))
 	}
-	f.add("binds", spelled(c.Party, parties))
+	f.add("binds", spellOut(c.Party, parties))
 	reading := c.Reading
 	if c.Recorded {
 		reading += " (The behaviour is recorded and is never a failure.)"
@@ -187,21 +187,21 @@ func explainClause(c conformance.Clause, checks []conformance.Description) repor
 	if c.Ambiguity != "" {
 		f.add("resolves", c.Ambiguity+": see "+ambiguities)
 	}
-	f.add("takes", spelled(c.Special, specials))
+	f.add("takes", spellOut(c.Special, specials))
 	f.checks(c, checks)
 	f.clients(c)
 	f.bugs(bugsOf(c.ID))
 	f.add("fix", docs.Fix(false, c.ID))
 	f.add("fix", docs.Fix(true, c.ID))
 	return reports.Page{Blocks: []reports.Block{
-		titled(c.ID, string(c.Level)+": "+c.Level.Words()),
+		titleBlock(c.ID, string(c.Level)+": "+c.Level.Words()),
 		reports.Prose{Lines: reports.LinesOf(c.Statement)},
 		f.block(),
 	}}
 }
 
 // checks adds what decides a clause, or why nothing does.
-func (f *explained) checks(c conformance.Clause, checks []conformance.Description) {
+func (f *explanation) checks(c conformance.Clause, checks []conformance.Description) {
 	for _, check := range checks {
 		f.add("checks", check.ID+": "+check.Title)
 	}
@@ -228,11 +228,11 @@ func explainSource(c conformance.Clause, s conformance.Source) string {
 	return text
 }
 
-// explained are labelled texts, in their order.
-type explained []reports.Field
+// explanation are labelled texts, in their order.
+type explanation []reports.Field
 
 // add appends a text, unless it is empty, to the field before it if that has the same label.
-func (f *explained) add(label, words string) {
+func (f *explanation) add(label, words string) {
 	if words == "" {
 		return
 	}
@@ -244,13 +244,13 @@ func (f *explained) add(label, words string) {
 }
 
 // bugs adds bugs of the fakes; internal/proof/selftest proves that they are detected.
-func (f *explained) bugs(bugs []registry.Bug) {
+func (f *explanation) bugs(bugs []registry.Bug) {
 	for _, bug := range bugs {
 		f.add("bugs", bug.Name+": "+bug.Summary)
 	}
 }
 
-func (f *explained) block() reports.Block { return reports.Fields{LabelWidth: 8, Fields: *f} }
+func (f *explanation) block() reports.Block { return reports.Fields{LabelWidth: 8, Fields: *f} }
 
 // ambiguities is the list of the ambiguous places of the specification.
 const ambiguities = "docs/ambiguities.md"
@@ -266,15 +266,15 @@ var specials = map[string]string{
 	"adv": "a scripted server, because it binds clients",
 }
 
-var needs = map[scenarios.Need]string{
+var needWords = map[scenarios.Need]string{
 	scenarios.NeedOpen: "a server without a password", scenarios.NeedPassword: "a server with a password",
 	scenarios.NeedSignals: "a command that quiets or terminates workers (--control)", scenarios.NeedRestart: "a restart",
 	scenarios.NeedKill: "a kill and a start", scenarios.NeedAlone: "a server without other clients (--exclusive)",
 	scenarios.NeedFlush: "a server whose jobs may be deleted (--allow-flush)",
 }
 
-// spelled returns a list of abbreviations in words.
-func spelled(list string, words map[string]string) string {
+// spellOut returns a list of abbreviations in words.
+func spellOut(list string, words map[string]string) string {
 	var all []string
 	for _, short := range strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' }) {
 		if long, ok := words[short]; ok {
@@ -285,8 +285,8 @@ func spelled(list string, words map[string]string) string {
 	return strings.Join(all, ", ")
 }
 
-// clauseNamed returns the clause with this id; case does not count.
-func clauseNamed(id string) (conformance.Clause, bool) {
+// findClause returns the clause with this id; case does not count.
+func findClause(id string) (conformance.Clause, bool) {
 	all := registry.Clauses()
 	i := slices.IndexFunc(all, func(c conformance.Clause) bool { return strings.EqualFold(c.ID, id) })
 	if i < 0 {
@@ -295,21 +295,21 @@ func clauseNamed(id string) (conformance.Clause, bool) {
 	return all[i], true
 }
 
-// unmarked returns a text without the marks of Markdown.
-func unmarked(text string) string { return strings.NewReplacer("**", "", "`", "").Replace(text) }
+// stripMarks returns a text without the marks of Markdown.
+func stripMarks(text string) string { return strings.NewReplacer("**", "", "`", "").Replace(text) }
 
 // explainAmbiguity returns the section on an ambiguity, whose code may be in any case, and reports whether there is
 // one.
 func explainAmbiguity(code string) (reports.Page, bool) {
-	for section := range strings.SplitSeq(documents(), "\n## ") {
+	for section := range strings.SplitSeq(ambiguityTexts(), "\n## ") {
 		head, body, _ := strings.Cut(section, "\n")
 		name, title, ok := strings.Cut(head, ": ")
 		if !ok || !strings.EqualFold(name, code) {
 			continue
 		}
-		page := reports.Page{Blocks: []reports.Block{titled(name, title)}}
+		page := reports.Page{Blocks: []reports.Block{titleBlock(name, title)}}
 		for paragraph := range strings.SplitSeq(strings.TrimSpace(body), "\n\n") {
-			words := unmarked(strings.Join(strings.Fields(paragraph), " "))
+			words := stripMarks(strings.Join(strings.Fields(paragraph), " "))
 			page.Blocks = append(page.Blocks, reports.Prose{Lines: reports.LinesOf(words)})
 		}
 		return page, true
@@ -317,8 +317,8 @@ func explainAmbiguity(code string) (reports.Page, bool) {
 	return explainRow(code)
 }
 
-// documents returns what all protocols say of ambiguous passages.
-func documents() string {
+// ambiguityTexts returns what all protocols say of ambiguous passages.
+func ambiguityTexts() string {
 	var all []string
 	for _, p := range registry.All() {
 		all = append(all, p.Ambiguities)
@@ -328,17 +328,17 @@ func documents() string {
 
 // explainRow returns what another document says of an ambiguity in a row of its table.
 func explainRow(code string) (reports.Page, bool) {
-	for line := range strings.Lines(documents()) {
+	for line := range strings.Lines(ambiguityTexts()) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
 		const columns = 3
 		name := strings.TrimSpace(cells[0])
 		if len(cells) != columns || !strings.Contains(name, "-AMB-") || !strings.EqualFold(name, code) {
 			continue // also the heads of tables, such as "id" and "bug"
 		}
-		var f explained
-		f.add("taken", unmarked(strings.TrimSpace(cells[2])))
+		var f explanation
+		f.add("taken", stripMarks(strings.TrimSpace(cells[2])))
 		return reports.Page{Blocks: []reports.Block{
-			titled(name, unmarked(cells[1])), f.block(),
+			titleBlock(name, stripMarks(cells[1])), f.block(),
 		}}, true
 	}
 	return reports.Page{}, false
@@ -348,7 +348,7 @@ func explainRow(code string) (reports.Page, bool) {
 // one.
 func explainBugs(
 	name string, protocols []*registry.Peer, checks map[string][]conformance.Description,
-) (page reports.Page, found bool) {
+) (page reports.Page, ok bool) {
 	for _, p := range protocols {
 		for _, bug := range p.AllBugs() {
 			if bug.Name == name {
@@ -362,7 +362,7 @@ func explainBugs(
 // explainBug returns what a bug of the embedded server of a protocol does, the clauses that it breaks and the
 // checks on these.
 func explainBug(p *registry.Peer, bug registry.Bug, checks map[string][]conformance.Description) []reports.Block {
-	var f explained
+	var f explanation
 	var ids []string
 	for _, id := range bug.Clauses {
 		clause, _ := registry.Clause(id) // a test knows that there is one
@@ -380,5 +380,5 @@ func explainBug(p *registry.Peer, bug registry.Bug, checks map[string][]conforma
 		try = "fwpcheck run --protocol " + p.Name + " --bug " + bug.Name
 	}
 	f.add("try it", try)
-	return []reports.Block{titled(bug.Name, words+bug.Summary), f.block()}
+	return []reports.Block{titleBlock(bug.Name, words+bug.Summary), f.block()}
 }

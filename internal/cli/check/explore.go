@@ -42,9 +42,9 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	if err != nil {
 		return err
 	}
-	o.fillIn()
-	script, err := o.saved(at)
-	if err = cmp.Or(err, validateFolder(o.folder, o.given.Changed("save"))); err != nil {
+	o.setDefaults()
+	script, err := o.readRun(at)
+	if err = cmp.Or(err, validateFolder(o.folder, o.flags.Changed("save"))); err != nil {
 		return err
 	}
 	p.Secrets = at.Secrets
@@ -53,32 +53,32 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	ctx, stop := p.begin(ctx)
 	defer stop()
 	e := &reports.Exploration{
-		Head:   reports.Head{Started: time.Now(), Seed: o.seed, Version: version()},
+		Head:   reports.Head{StartTime: time.Now(), Seed: o.seed, Version: version()},
 		Target: at.Target(conformance.Identity{}),
 	}
 	x, end, err := o.explorer(ctx, at, e)
 	if err != nil {
 		e.Trouble = failure(ctx, err)
-		e.Took = time.Since(e.Started)
+		e.Took = time.Since(e.StartTime)
 	} else {
 		defer end()
-		x.Subject = p.offered(ctx, at, o.timeout, x.Target)
+		x.Subject = p.exploreSubject(ctx, at, o.timeout, x.Target)
 		store := &findingStore{p: p, o: o, at: at, folder: folder{path: o.folder, secrets: at.Secrets}}
 		store.explore(ctx, x, script, bar, e)
-		e.Target = at.Introduced(ctx, e.Target, x.Target, at.Password, o.timeout)
-		e.Target.Chosen = at.Reached(ctx, e.Target.Chosen)
+		e.Target = at.Introduce(ctx, e.Target, x.Target, at.Password, o.timeout)
+		e.Target.Chosen = at.DescribeChoice(ctx, e.Target.Chosen)
 	}
 	reports.Hide(p.Secrets.Hide, e)
 	return o.deliver(p, e)
 }
 
-// offered returns the subject of an exploration, without the verbs of a profile that one of the servers does not have.
-func (p process) offered(
+// exploreSubject returns the subject of an exploration, without the verbs of a profile that one of the servers does not have.
+func (p process) exploreSubject(
 	ctx context.Context, at shared.Endpoint, timeout time.Duration, servers ...play.Target,
 ) *explore.Subject {
 	var all []string
 	for _, server := range servers {
-		all = append(all, missing(ctx, at, server, timeout)...)
+		all = append(all, missingVerbs(ctx, at, server, timeout)...)
 	}
 	for _, verb := range all {
 		p.Logf("the server does not support %s, so it is not sent", verb)
@@ -101,18 +101,18 @@ func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at shared.En
 	if err != nil {
 		return at, err
 	}
-	return s.Endpoint, o.withoutHistory(s.Peer)
+	return s.Endpoint, o.refuseClients(s.Peer)
 }
 
-// mostOfRun is how many bytes a saved run has at most.
-const mostOfRun = 8 << 20
+// maxRunSize is how many bytes a saved run has at most.
+const maxRunSize = 8 << 20
 
-// saved returns the run that is to be played again, or nil.
-func (o *exploreOptions) saved(at shared.Endpoint) (*explore.Trace, error) {
+// readRun returns the run that is to be played again, or nil.
+func (o *exploreOptions) readRun(at shared.Endpoint) (*explore.Trace, error) {
 	if o.replay == "" {
 		return nil, nil
 	}
-	text, err := input.Read(o.replay, mostOfRun)
+	text, err := input.Read(o.replay, maxRunSize)
 	if err != nil {
 		return nil, fmt.Errorf("--replay: %w", err)
 	}
@@ -126,40 +126,40 @@ func (o *exploreOptions) saved(at shared.Endpoint) (*explore.Trace, error) {
 // explore explores, first with few clients and then with many at the same time, or plays a saved run again, and adds to
 // the report what is found.
 func (k *findingStore) explore(
-	ctx context.Context, x explore.Explorer, again *explore.Trace, bar *shared.Bar, e *reports.Exploration,
+	ctx context.Context, x explore.Explorer, trace *explore.Trace, bar *shared.Bar, e *reports.Exploration,
 ) {
-	timed, cancel := context.WithTimeout(ctx, x.Time+2*explore.Shrinkings*x.Shrinking+k.o.controlTime())
+	controlCtx, cancel := context.WithTimeout(ctx, x.Time+2*explore.Shrinkings*x.Shrinking+k.o.controlTime())
 	defer cancel()
-	k.control = func(script string) reports.Verdict { return control(timed, k.at, script) }
-	activity := &exploreProgress{begun: time.Now(), budget: k.o.time, steps: k.o.steps}
+	k.control = func(script string) reports.Verdict { return control(controlCtx, k.at, script) }
+	activity := &exploreProgress{start: time.Now(), budget: k.o.time, steps: k.o.steps}
 	bar.Begin(activity.state)
-	begun := time.Now()
-	k.server = printingOf(x.Target)
-	x.Found, x.Progress = k.found, activity.record
-	if again != nil {
-		k.addResult(e, x.Replay(ctx, *again))
+	start := time.Now()
+	k.server = outputSourceOf(x.Target)
+	x.Found, x.Progress = k.keep, activity.record
+	if trace != nil {
+		k.addResult(e, x.Replay(ctx, *trace))
 	} else {
-		all := crowd.Campaign{Explorer: x, Workers: k.o.clients, Recorded: k.saveHistory}
-		if k.at.Ours() && len(x.Disrupt) == 0 && !k.o.given.Changed("steps") {
-			all.Start, all.Protects = k.starter(ctx), subject{Endpoint: k.at}.protects()
+		campaign := crowd.Campaign{Explorer: x, Workers: k.o.clients, OnHistory: k.saveHistory}
+		if k.at.IsPrivate() && len(x.Disrupt) == 0 && !k.o.flags.Changed("steps") {
+			campaign.Start, campaign.HasPasswords = k.starter(ctx), subject{Endpoint: k.at}.protects()
 		}
-		all.Explored = func(r *explore.Result) { k.addResult(e, r) }
-		if _, h := all.Run(ctx); h != nil {
+		campaign.OnExploration = func(r *explore.Result) { k.addResult(e, r) }
+		if _, h := campaign.Run(ctx); h != nil {
 			k.addHistory(e, h)
 		}
 	}
-	e.Took = time.Since(begun)
+	e.Took = time.Since(start)
 	bar.End()
 	k.weigh(e)
-	k.unserved(e)
-	if len(e.Findings) >= k.o.most {
-		e.Limits = fmt.Sprintf("--findings %d", k.o.most)
+	k.addStartFailure(e)
+	if len(e.Findings) >= k.o.limit {
+		e.Limits = fmt.Sprintf("--findings %d", k.o.limit)
 	}
-	ended(ctx, e)
+	recordEnd(ctx, e)
 }
 
-// ended records in a report what ended the exploration early, if anything did.
-func ended(ctx context.Context, e *reports.Exploration) {
+// recordEnd records in a report what ended the exploration early, if anything did.
+func recordEnd(ctx context.Context, e *reports.Exploration) {
 	t := failure(ctx, nil)
 	e.Interrupted, e.Internal = t.Interrupted, cmp.Or(t.Internal, e.Internal)
 }
@@ -176,28 +176,28 @@ func (k *findingStore) starter(ctx context.Context) crowd.Start {
 	}
 }
 
-// exploring are the flags that explore and compare share, which both send generated commands.
-type exploring struct {
+// generatorOptions are the flags that explore and compare share, which both send generated commands.
+type generatorOptions struct {
 	testOptions
 
-	time, longest, shrink time.Duration
-	steps, connections    int
-	most                  int // findings, or kinds of differences
-	noShrink              bool
+	time, maxPause, shrink time.Duration
+	steps, connections     int
+	limit                  int // findings, or kinds of differences
+	noShrink               bool
 }
 
 // explorer returns what sends generated commands to a server; own says that everything may be done to it.
-func (o *exploring) explorer(at shared.Endpoint, own bool) explore.Explorer {
+func (o *generatorOptions) explorer(at shared.Endpoint, isPrivate bool) explore.Explorer {
 	return explore.Explorer{
 		Subject: at.Peer.Subject(), Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time,
-		Connections: o.connections, Findings: o.most, Timeout: o.timeout, Patience: o.patience, Longest: o.longest,
-		Unshrunk: o.noShrink, Shrinking: o.shrink, Alone: o.alone() || own, NoFlush: !o.allowFlush && !own,
+		Connections: o.connections, Findings: o.limit, Timeout: o.timeout, Patience: o.patience, Longest: o.maxPause,
+		Unshrunk: o.noShrink, Shrinking: o.shrink, Alone: o.allowsOtherJobs() || isPrivate, NoFlush: !o.allowsFlush && !isPrivate,
 	}
 }
 
 // exploreOptions are the flags of `fwpcheck explore`.
 type exploreOptions struct {
-	exploring
+	generatorOptions
 
 	disrupt disruptFlag
 	clients int
@@ -206,21 +206,21 @@ type exploreOptions struct {
 
 // The defaults that depend on other flags.
 const (
-	defaultTime   = 2 * time.Minute
-	defaultSteps  = 20000 // without --steps and --time
-	defaultShrink = 20 * time.Second
-	shrinkShare   = 2 // one such part of --time is enough for a finding
-	longerShrink  = 3 // times the value of --wait
-	waitsAtLeast  = 4 // times --wait fits into --time
+	defaultTime      = 2 * time.Minute
+	defaultSteps     = 20000 // without --steps and --time
+	defaultShrink    = 20 * time.Second
+	shrinkShare      = 2 // one such part of --time is enough for a finding
+	waitShrinkFactor = 3 // times the value of --wait
+	minWaits         = 4 // times --wait fits into --time
 )
 
 func (o *exploreOptions) declare(cmd *cobra.Command) {
-	f := o.flags(cmd)
+	f := o.bindFlags(cmd)
 	o.targetFlags.Declare(f, "explore")
 	o.targetFlags.DeclareProtocol(f)
 	shared.DeclareProfile(f, &o.targetFlags.Profile)
 	o.targetFlags.Command = "fwpcheck explore"
-	o.declareAllowed(f, "server", "try")
+	o.declarePermissions(f, "server", "try")
 	o.operatorFlags.Declare(f)
 	o.disrupt.declare(cmd)
 	shared.DeclareBug(cmd, &o.bug, "")
@@ -240,7 +240,7 @@ func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 		"use `N` concurrent connections, plus two more that must stay unaffected")
 	f.IntVar(&o.clients, "clients", 8,
 		"spend the last quarter of the time on `N` concurrent workers and check their whole history; 0 means none")
-	f.DurationVar(&o.longest, "wait", 0,
+	f.DurationVar(&o.maxPause, "wait", 0,
 		"the longest pause of all clients, at most a quarter of --time; without pauses no reservation ends and no retry "+
 			"comes")
 	f.StringVar(&o.replay, "replay", "",
@@ -249,35 +249,35 @@ func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 }
 
 func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
-	f.IntVar(&o.most, "findings", 100, "stop after `N` findings")
+	f.IntVar(&o.limit, "findings", 100, "stop after `N` findings")
 	f.DurationVar(&o.shrink, "shrink", defaultShrink,
 		"the longest time for shrinking one finding, and at most half of --time; --wait adds three times its value")
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink findings")
 	f.StringVar(&o.folder, "save", "", "save a script and the whole run of each finding in `FOLDER`")
-	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")
+	f.BoolVar(&o.isStrict, "strict", false, "treat recommendations as requirements")
 }
 
 // validate checks the values that no flag checks by itself.
 func (o *exploreOptions) validate() error {
 	return cmp.Or(
-		refuse(o.longest < 0 || o.clients < 0, "--wait and --clients cannot be less than 0"),
-		refuse(o.given.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
-		refuse(o.connections < 1 || o.most < 1, "--connections and --findings must be 1 or more"),
+		refuse(o.maxPause < 0 || o.clients < 0, "--wait and --clients cannot be less than 0"),
+		refuse(o.flags.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
+		refuse(o.connections < 1 || o.limit < 1, "--connections and --findings must be 1 or more"),
 		refuse(o.time <= 0 || o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0,
 			"--time, --timeout, --patience and --shrink must be longer than 0"),
-		refuse(waitsAtLeast*o.longest > o.time, fmt.Sprintf("--wait %v is too long for --time %v: give --time %v or more",
-			o.longest, o.time, waitsAtLeast*o.longest)),
-		refuse(o.replay != "" && (o.given.Changed("seed") || o.given.Changed("steps")),
+		refuse(minWaits*o.maxPause > o.time, fmt.Sprintf("--wait %v is too long for --time %v: give --time %v or more",
+			o.maxPause, o.time, minWaits*o.maxPause)),
+		refuse(o.replay != "" && (o.flags.Changed("seed") || o.flags.Changed("steps")),
 			"--seed and --steps do not work with --replay, which plays a saved run"))
 }
 
-// fillIn sets the values that no flag did.
-func (o *exploreOptions) fillIn() {
-	if o.steps == 0 && !o.given.Changed("time") {
+// setDefaults sets the values that no flag did.
+func (o *exploreOptions) setDefaults() {
+	if o.steps == 0 && !o.flags.Changed("time") {
 		o.steps = defaultSteps
 	}
-	if !o.given.Changed("shrink") {
-		o.shrink = min(o.shrink, o.time/shrinkShare) + longerShrink*o.longest
+	if !o.flags.Changed("shrink") {
+		o.shrink = min(o.shrink, o.time/shrinkShare) + waitShrinkFactor*o.maxPause
 	}
 	o.drawSeed()
 }
@@ -287,25 +287,25 @@ func (o *exploreOptions) fillIn() {
 func (o *exploreOptions) explorer(
 	ctx context.Context, at shared.Endpoint, e *reports.Exploration,
 ) (x explore.Explorer, end func(), err error) {
-	x = o.exploring.explorer(at, at.Ours())
+	x = o.generatorOptions.explorer(at, at.IsPrivate())
 	x.Time -= o.controlTime()
 	x.Disrupt = o.disrupt.actions
-	x.Restarts = at.Ours() || at.Server.Can(target.Restart)
-	if at.Ours() {
-		x.Fresh = func() (play.Target, func(), error) {
+	x.Restarts = at.IsPrivate() || at.Server.Can(target.Restart)
+	if at.IsPrivate() {
+		x.StartTarget = func() (play.Target, func(), error) {
 			if len(x.Disrupt) > 0 {
 				return o.disrupt.start(ctx, o, at)
 			}
 			return o.starter(ctx, at)("")
 		}
-		x.Target, end, err = x.Fresh()
+		x.Target, end, err = x.StartTarget()
 		return x, end, err
 	}
 	end = func() {}
-	begun := time.Now() // the greeting may take as long as --time
+	start := time.Now() // the greeting may take as long as --time
 	id, err := at.Identify(ctx, min(o.timeout, o.time/2))
-	x.Time = max(x.Time-time.Since(begun), time.Millisecond)
-	x.Target, e.Target = dialed{at.Server}, at.Target(id)
+	x.Time = max(x.Time-time.Since(start), time.Millisecond)
+	x.Target, e.Target = plainServer{at.Server}, at.Target(id)
 	if at.Server.Can(target.Restart) || at.Server.Can(target.Quiet) {
 		x.Target = at.Server
 	}
@@ -319,8 +319,8 @@ func (o *exploreOptions) explorer(
 func (o *exploreOptions) starter(ctx context.Context, at shared.Endpoint) crowd.Start {
 	return func(password string) (play.Target, func(), error) {
 		server, end, err := subject{Endpoint: at}.start(ctx, registry.Config{Password: password}, o.timeout)
-		if started, is := server.Target.(*target.Server); is && server.Ended != nil {
-			return mortal{started, server.Ended}, end, err
+		if started, ok := server.Target.(*target.Server); ok && server.Ended != nil {
+			return mortalServer{started, server.Ended}, end, err
 		}
 		return server.Target, end, err
 	}
@@ -344,7 +344,7 @@ func control(ctx context.Context, at shared.Endpoint, text string) reports.Verdi
 	}
 	ctx, cancel := context.WithTimeout(ctx, controlWait)
 	defer cancel()
-	at.Bugs, at.Variation, at.Choice.Embedded = nil, registry.Variation{}, true
+	at.Bugs, at.Variation, at.Choice.IsEmbedded = nil, registry.Variation{}, true
 	bed, err := subject{Endpoint: at}.open(ctx, controlWait)
 	if err != nil {
 		return reports.Inconclusive
@@ -356,12 +356,12 @@ func control(ctx context.Context, at shared.Endpoint, text string) reports.Verdi
 	return runner.Run(ctx).Checks[0].Verdict
 }
 
-// withoutHistory leaves the load of several clients out where their history is not judged.
-func (o *exploreOptions) withoutHistory(of *registry.Peer) error {
-	if of.Histories {
+// refuseClients leaves the load of several clients out where their history is not judged.
+func (o *exploreOptions) refuseClients(peer *registry.Peer) error {
+	if peer.Histories {
 		return nil
 	}
-	asked := o.given.Changed("clients") && o.clients > 0
+	isRequested := o.flags.Changed("clients") && o.clients > 0
 	o.clients = 0
-	return refuse(asked, "--clients works only with FWP")
+	return refuse(isRequested, "--clients works only with FWP")
 }

@@ -44,8 +44,8 @@ func (d *disruptFlag) apply(s *subject, bug string) error {
 	if d.words == "" {
 		return s.SetBug(bug)
 	}
-	offered := s.Peer.Subject().Disruptions
-	if len(offered) == 0 {
+	offers := s.Peer.Subject().Disruptions
+	if len(offers) == 0 {
 		return fmt.Errorf("--disrupt does not work with %s yet", s.Peer.Title)
 	}
 	if disrupt.NamesFile(d.words) {
@@ -58,34 +58,34 @@ func (d *disruptFlag) apply(s *subject, bug string) error {
 	}
 	for _, action := range actions {
 		need := scenarios.Need(action)
-		operated := func() bool { return shared.Operated(s.Server, action) }
+		canOperate := func() bool { return shared.CanOperate(s.Server, action) }
 		switch {
-		case !slices.Contains(offered, need):
-			return fmt.Errorf("--disrupt %s: for %s give one or more of %v", action, s.Peer.Title, offered)
-		case !s.Ours() && action.OnProcess() && !operated():
+		case !slices.Contains(offers, need):
+			return fmt.Errorf("--disrupt %s: for %s give one or more of %v", action, s.Peer.Title, offers)
+		case !s.IsPrivate() && action.OnProcess() && !canOperate():
 			return fmt.Errorf("--disrupt %s needs a server that fwpcheck starts: use --start COMMAND instead of --url, or "+
 				"add --control COMMAND, in which {action} is kill, restart, stop, start, pause or resume", action)
 		}
 		d.actions = append(d.actions, need)
 	}
-	if kept, err := s.Peer.UpgradeFaultsNamed(bug); err == nil && bug != "" && s.Choice.Embedded {
-		s.Bugs, s.Choice.How = kept, s.Choice.How+" with the planted bug "+bug
+	if bugs, err := s.Peer.UpgradeFaultsNamed(bug); err == nil && bug != "" && s.Choice.IsEmbedded {
+		s.Bugs, s.Choice.Source = bugs, s.Choice.Source+" with the planted bug "+bug
 		return nil
 	}
 	return s.SetBug(bug)
 }
 
-// disruptable is a server that an exploration disrupts.
-type disruptable struct {
+// disruptTarget is a server that an exploration disrupts.
+type disruptTarget struct {
 	*target.Server
-	disrupted *shared.Disrupted
-	within    bool // it is a part of this process, which a pause must not stop: a partition is the same for its clients
+	disrupted  *shared.Disrupted
+	isEmbedded bool // it is a part of this process, which a pause must not stop: a partition is the same for its clients
 }
 
 // Disrupt implements [explore.Disrupter].
-func (d disruptable) Disrupt(ctx context.Context, action scenarios.Need) (end func(context.Context) error, err error) {
+func (d disruptTarget) Disrupt(ctx context.Context, action scenarios.Need) (end func(context.Context) error, err error) {
 	do := disrupt.Action(action)
-	if d.within && do == disrupt.Pause {
+	if d.isEmbedded && do == disrupt.Pause {
 		do = disrupt.Partition
 	}
 	return d.disrupted.Begin(ctx, disrupt.Disruption{Action: do})
@@ -93,10 +93,10 @@ func (d disruptable) Disrupt(ctx context.Context, action scenarios.Need) (end fu
 
 // start starts a server that is disrupted, or has the one of --url be.
 func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at shared.Endpoint) (play.Target, func(), error) {
-	server, end, within := at.Server, func() {}, at.Choice.Embedded
+	server, end, isEmbedded := at.Server, func() {}, at.Choice.IsEmbedded
 	switch {
-	case within:
-		embedded, err := at.Peer.Start(registry.Config{Network: noticing(ctx), Bugs: at.Bugs, Variation: at.Variation})
+	case isEmbedded:
+		embedded, err := at.Peer.Start(registry.Config{Network: noticeNetwork(ctx), Bugs: at.Bugs, Variation: at.Variation})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -106,7 +106,7 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at shared.En
 			end()
 			return nil, nil, &shared.InternalError{Cause: err}
 		}
-		server = &target.Server{Address: address, Operator: operatorOf{embedded}, Talk: at.Talk("")}
+		server = &target.Server{Address: address, Operator: embeddedOperator{embedded}, Talk: at.Talk("")}
 	case at.Starter != nil:
 		started, err := at.Start(ctx, "", o.timeout)
 		if err != nil {
@@ -114,60 +114,62 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at shared.En
 		}
 		server, end = &started.Server, started.End
 	}
-	network := slices.Contains(d.actions, explore.Partition) || within && slices.Contains(d.actions, explore.Pause)
-	disrupted, through, err := shared.NewDisrupted(server, network, o.seed)
+	network := slices.Contains(d.actions, explore.Partition) || isEmbedded && slices.Contains(d.actions, explore.Pause)
+	disrupted, front, err := shared.NewDisrupted(server, network, o.seed)
 	if err != nil {
 		end()
 		return nil, nil, err
 	}
-	return disruptable{through, disrupted, within}, func() { disrupted.End(); end() }, nil
+	return disruptTarget{front, disrupted, isEmbedded}, func() { disrupted.End(); end() }, nil
 }
 
-// operatorOf is the operator of an embedded server.
-type operatorOf struct{ *registry.Server }
+// embeddedOperator is the operator of an embedded server.
+type embeddedOperator struct{ *registry.Server }
 
 // Can implements [target.Operator].
-func (o operatorOf) Can(action target.Action) bool {
+func (o embeddedOperator) Can(action target.Action) bool {
 	switch action {
 	case target.Stop, target.Kill, target.KillServer, target.Start:
-		return o.Down != nil
+		return o.Stop != nil
 	}
 	return action == target.Quiet || action == target.Terminate
 }
 
 // Do implements [target.Operator].
-func (o operatorOf) Do(ctx context.Context, action target.Action, wid string) error {
+func (o embeddedOperator) Do(ctx context.Context, action target.Action, wid string) error {
 	switch action {
 	case target.Start:
-		return o.Up()
+		return o.Start()
 	case target.Stop, target.Kill, target.KillServer:
-		return o.Down(action != target.Stop)
+		return o.Stop(action != target.Stop)
 	}
-	if s, can := o.Target.(play.Signaller); can {
+	if s, ok := o.Target.(play.Signaller); ok {
 		return s.Signal(ctx, wid, string(action))
 	}
 	return errors.New(string(action) + ": not supported by the embedded server")
 }
 
-// dialed is a server without operator commands.
-type dialed struct{ server *target.Server }
+// plainServer is a server without operator commands.
+type plainServer struct{ server *target.Server }
 
-func (d dialed) Dial(ctx context.Context) (net.Conn, error) { return d.server.Dial(ctx) }
+func (d plainServer) Dial(ctx context.Context) (net.Conn, error) { return d.server.Dial(ctx) }
 
 // DialBackend implements [play.BackendTarget].
-func (d dialed) DialBackend(ctx context.Context) (net.Conn, error) { return d.server.DialBackend(ctx) }
-
-// Forwarded implements [forward.Target].
-func (d dialed) Forwarded() *forward.Record { return d.server.Deeds }
-
-// mortal is a server that was started, and is known to have ended if it has.
-type mortal struct {
-	*target.Server
-	ended func() (how string, output []string, ended bool)
+func (d plainServer) DialBackend(ctx context.Context) (net.Conn, error) {
+	return d.server.DialBackend(ctx)
 }
 
-// Gone makes it an [explore.Mortal].
-func (m mortal) Gone() bool {
-	_, _, ended := m.ended()
-	return ended
+// Forwarded implements [forward.Target].
+func (d plainServer) Forwarded() *forward.Record { return d.server.Deeds }
+
+// mortalServer is a server that was started, and is known to have ended if it has.
+type mortalServer struct {
+	*target.Server
+	ending func() (words string, output []string, hasEnded bool)
+}
+
+// HasEnded makes it an [explore.Mortal].
+func (m mortalServer) HasDied() bool {
+	_, _, hasEnded := m.ending()
+	return hasEnded
 }

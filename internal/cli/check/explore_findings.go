@@ -31,13 +31,13 @@ type findingStore struct {
 	at      shared.Endpoint
 	control func(script string) reports.Verdict // plays a script on a conforming server
 
-	server     printing       // of the first exploration and the load; nil if what it prints is not known
-	printed    map[int]ending // of it when findings were found, by their number
-	runs       map[int]string // files of whole runs, by the number of the finding
-	history    string         // the file of the history of many clients
-	notStarted error          // why the server did not start again after a disruption
-	kinds      []string       // of the findings in the report: those of a kind may have the same reason
-	folder                    // of all files
+	server   outputSource   // of the first exploration and the load; nil if what it prints is not known
+	printed  map[int]ending // of it when findings were found, by their number
+	runs     map[int]string // files of whole runs, by the number of the finding
+	history  string         // the file of the history of many clients
+	startErr error          // why the server did not start again after a disruption
+	kinds    []string       // of the findings in the report: those of a kind may have the same reason
+	folder                  // of all files
 }
 
 // saveRun saves the exploration up to a finding, before it is shrunk.
@@ -45,47 +45,47 @@ func (k *findingStore) saveRun(f explore.Finding) {
 	if k.runs == nil {
 		k.runs = map[int]string{}
 	}
-	k.runs[f.Number] = k.save(k.p, f.Name(), ".run.json", f.Whole.Save)
+	k.runs[f.Number] = k.save(k.p, f.Name(), ".run.json", f.Original.Save)
 	k.p.Logf("%s after %s: %s%s", f.Name(), text.Count(f.Commands, "command"), summary(f),
-		savedAs("the run", k.runs[f.Number]))
+		fileNote("the run", k.runs[f.Number]))
 }
 
-// printing is a server that was started, of which it is known what it prints and how it ends.
-type printing interface {
-	Ended() (how string, output []string, ended bool)
-	Printed(from, to time.Time) []string
+// outputSource is a server that was started, of which it is known what it prints and how it ends.
+type outputSource interface {
+	Ended() (words string, output []string, hasEnded bool)
+	Output(from, to time.Time) []string
 }
 
-// printingOf returns a target as one that was started; nil if it was not.
-func printingOf(t play.Target) printing {
+// outputSourceOf returns a target as one that was started; nil if it was not.
+func outputSourceOf(t play.Target) outputSource {
 	var server *target.Server
-	switch of := t.(type) {
+	switch s := t.(type) {
 	case *target.Server:
-		server = of
-	case disruptable:
-		server = of.Server
-	case mortal:
-		server = of.Server
+		server = s
+	case disruptTarget:
+		server = s.Server
+	case mortalServer:
+		server = s.Server
 	}
 	if server == nil {
 		return nil
 	}
-	of, _ := server.Operator.(printing)
-	return of
+	s, _ := server.Operator.(outputSource)
+	return s
 }
 
 // ending is what a server printed when something was found, and how its process ended, if it did.
 type ending struct {
-	printed []string
-	words   string
-	died    string
+	output []string
+	words  string
+	death  string
 }
 
-// justNow is how long before a finding a server may have printed why it closed a connection.
-const justNow = time.Second
+// printWindow is how long before a finding a server may have printed why it closed a connection.
+const printWindow = time.Second
 
-// found keeps what the server printed behind the command of a finding, and saves the run.
-func (k *findingStore) found(f explore.Finding) {
+// keep keeps what the server printed behind the command of a finding, and saves the run.
+func (k *findingStore) keep(f explore.Finding) {
 	k.listen(f)
 	k.saveRun(f)
 }
@@ -95,32 +95,32 @@ func (k *findingStore) listen(f explore.Finding) {
 	if k.printed == nil {
 		k.printed = map[int]ending{}
 	}
-	since := time.Now().Add(-justNow)
+	from := time.Now().Add(-printWindow)
 	switch rule, _, _ := strings.Cut(f.Rule, ":"); {
 	case k.server == nil:
 	case f.Crash:
-		words, died := run.EndingOf(k.server.Ended())
-		k.printed[f.Number] = ending{words: words, died: died}
-	case rule == explore.RuleSilent || rule == explore.RuleUnheard:
-		since = since.Add(-k.o.timeout)
+		words, death := run.EndingOf(k.server.Ended())
+		k.printed[f.Number] = ending{words: words, death: death}
+	case rule == explore.RuleSilent || rule == explore.RuleNoGreeting:
+		from = from.Add(-k.o.timeout)
 		fallthrough
 	case f.Got == scenarios.Closed.String():
-		k.printed[f.Number] = ending{printed: k.server.Printed(since, time.Now())}
+		k.printed[f.Number] = ending{output: k.server.Output(from, time.Now())}
 	}
 }
 
-// savedAs returns the end of a message about what was saved in a file, "" if it was not.
-func savedAs(what, file string) string {
+// fileNote returns the end of a message about what was saved in a file, "" if it was not.
+func fileNote(thing, file string) string {
 	if file == "" {
 		return ""
 	}
-	return "; " + what + " is saved as " + file
+	return "; " + thing + " is saved as " + file
 }
 
 // summary returns a finding in one line.
 func summary(f explore.Finding) string {
-	if f.What != "" {
-		return f.What
+	if f.Detail != "" {
+		return f.Detail
 	}
 	return fmt.Sprintf("expected %.80q, got %.80q", f.Expected, f.Got)
 }
@@ -130,37 +130,37 @@ func (k *findingStore) saveHistory(h *history.History, found []history.Finding) 
 	breach := string(found[0].Breach)
 	name := cmp.Or(registry.Default().ClauseOf(breach), breach)
 	k.history = k.save(k.p, name, ".history.jsonl", h.Save)
-	k.p.Logf("%s among concurrent workers: %s%s", name, found[0].What, savedAs("the history", k.history))
+	k.p.Logf("%s among concurrent workers: %s%s", name, found[0].Description, fileNote("the history", k.history))
 }
 
 // addResult adds the findings of an exploration to the report, and saves their scripts.
 func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
-	e.Commands, e.Judged, e.Limit = e.Commands+r.Commands, e.Judged+r.Coverage.Judged, max(e.Limit, r.Limit)
-	switch k.lost(e, r.Lost, len(r.Findings)); {
-	case r.Lost != "":
-	case r.Silent:
-		e.Silent = fmt.Sprintf("new connections got no reply in time (--timeout %v, --time %v); for a slow server, give "+
+	e.Commands, e.Judged, e.Limit = e.Commands+r.Commands, e.Judged+r.Coverage.Answers, max(e.Limit, r.Limit)
+	switch k.addLoss(e, r.LostReason, len(r.Findings)); {
+	case r.LostReason != "":
+	case r.IsSilent:
+		e.SilenceReason = fmt.Sprintf("new connections got no reply in time (--timeout %v, --time %v); for a slow server, give "+
 			"longer times", k.o.timeout, k.o.time)
-	case r.Refused:
-		e.Silent = "every new connection was refused; stop other clients of the server, or raise its connection limit"
+	case r.IsRefused:
+		e.SilenceReason = "every new connection was refused; stop other clients of the server, or raise its connection limit"
 	}
-	if r.Refusing && r.Lost == "" {
+	if r.IsRefusing && r.LostReason == "" {
 		e.Outages = append(e.Outages, "new connections were not served at the end of the run")
 	}
 	e.Unread = cmp.Or(e.Unread, r.Coverage.Unread())
-	k.leftover(e, r.Left)
-	e.States, e.Transitions = plus(e.States, r.Coverage.States), plus(e.Transitions, r.Coverage.Transitions)
-	e.Outcomes, e.Situations = plus(e.Outcomes, r.Coverage.Outcomes), plus(e.Situations, r.Coverage.Situations)
+	k.addLeftover(e, r.LeftoverJobs)
+	e.States, e.Transitions = addCounts(e.States, r.Coverage.States), addCounts(e.Transitions, r.Coverage.Transitions)
+	e.Outcomes, e.Situations = addCounts(e.Outcomes, r.Coverage.Outcomes), addCounts(e.Situations, r.Coverage.Situations)
 	for _, outage := range r.Outages {
 		e.Outages = append(e.Outages, outage.String())
 	}
-	k.notStarted = cmp.Or(k.notStarted, r.NotStarted)
-	if e.Unseen == "" && len(r.Unseen) > 0 {
-		e.Unseen = fmt.Sprintf("%s had no visible effect and decided nothing: %s",
-			text.Count(len(r.Unseen), "disruption"), text.OfError(r.Unseen[0]))
+	k.startErr = cmp.Or(k.startErr, r.NotStarted)
+	if e.MissReason == "" && len(r.UnseenErrs) > 0 {
+		e.MissReason = fmt.Sprintf("%s had no visible effect and decided nothing: %s",
+			text.Count(len(r.UnseenErrs), "disruption"), text.OfError(r.UnseenErrs[0]))
 	}
 	for _, f := range r.Findings {
-		if _, told := k.runs[f.Number]; !told {
+		if _, isSaved := k.runs[f.Number]; !isSaved {
 			k.saveRun(f)
 		}
 		k.addFinding(e, f, k.runs[f.Number])
@@ -169,24 +169,24 @@ func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
 	clear(k.runs) // the next exploration numbers its findings itself
 }
 
-// lost adds to the report that a forwarder before the target may have ended. What was found counts nevertheless.
-func (k *findingStore) lost(e *reports.Exploration, why string, found int) {
-	if found+len(e.Findings) == 0 {
-		e.Unreachable = cmp.Or(e.Unreachable, why)
+// addLoss adds to the report that a forwarder before the target may have ended. What was found counts nevertheless.
+func (k *findingStore) addLoss(e *reports.Exploration, reason string, findings int) {
+	if findings+len(e.Findings) == 0 {
+		e.Unreachable = cmp.Or(e.Unreachable, reason)
 	} else {
-		e.Silent = cmp.Or(why, e.Silent)
+		e.SilenceReason = cmp.Or(reason, e.SilenceReason)
 	}
 }
 
-// unserved adds to the report that the server did not start again after it was stopped: there is no target any more,
+// addStartFailure adds to the report that the server did not start again after it was stopped: there is no target any more,
 // unless something was found before. A server that would serve in an empty folder does not start on its data.
-func (k *findingStore) unserved(e *reports.Exploration) {
-	if k.notStarted == nil {
+func (k *findingStore) addStartFailure(e *reports.Exploration) {
+	if k.startErr == nil {
 		return
 	}
-	words := text.OfError(k.notStarted)
-	if of, is := errors.AsType[*target.StartError](k.notStarted); is && of.OnlyEmpty {
-		e.Findings = append(e.Findings, reports.Explored{
+	words := text.OfError(k.startErr)
+	if startErr, ok := errors.AsType[*target.StartError](k.startErr); ok && startErr.StartsEmpty {
+		e.Findings = append(e.Findings, reports.ExplorationFinding{
 			After: e.Commands,
 			Finding: reports.Finding{Verdict: reports.Fail, Evidence: reports.Evidence{
 				Check: run.StartsCheck, Expected: "a server that serves again after it was stopped", Actual: words,
@@ -194,15 +194,15 @@ func (k *findingStore) unserved(e *reports.Exploration) {
 			}},
 		})
 	}
-	if !slices.ContainsFunc(e.Findings, func(f reports.Explored) bool { return f.Verdict.Breach() }) {
+	if !slices.ContainsFunc(e.Findings, func(f reports.ExplorationFinding) bool { return f.Verdict.Breach() }) {
 		e.Unreachable = words
 		return
 	}
 	e.Outages = append(e.Outages, words)
 }
 
-// plus returns the sums of two maps.
-func plus(a, b map[string]int) map[string]int {
+// addCounts returns the sums of two maps.
+func addCounts(a, b map[string]int) map[string]int {
 	sum := map[string]int{}
 	maps.Copy(sum, a)
 	for name, n := range b {
@@ -214,54 +214,54 @@ func plus(a, b map[string]int) map[string]int {
 // addHistory adds the findings of many clients to the report.
 func (k *findingStore) addHistory(e *reports.Exploration, r *crowd.Result) {
 	e.Commands += r.Commands
-	k.lost(e, r.Lost, len(r.Findings))
-	if r.Unserved {
+	k.addLoss(e, r.ForwarderLoss, len(r.Findings))
+	if r.IsUnserved {
 		e.Outages = append(e.Outages, "no connection could be opened after the load of many clients")
 	}
-	k.leftover(e, r.Left)
+	k.addLeftover(e, r.UnaccountedJobs)
 	for _, f := range r.Findings {
 		if f.Crash { // it was the last that the load met
 			k.listen(f)
 		}
 		k.addFinding(e, f, k.history)
 	}
-	if k.failed != nil {
-		e.Internal = k.failed.Error()
+	if k.err != nil {
+		e.Internal = k.err.Error()
 	}
 }
 
-// leftover adds jobs that are still on a server to the report; one that was started for it no longer exists.
-func (k *findingStore) leftover(e *reports.Exploration, jobs []string) {
-	if !k.at.Ours() {
-		e.Left = append(e.Left, jobs...)
+// addLeftover adds jobs that are still on a server to the report; one that was started for it no longer exists.
+func (k *findingStore) addLeftover(e *reports.Exploration, jobs []string) {
+	if !k.at.IsPrivate() {
+		e.LeftoverJobs = append(e.LeftoverJobs, jobs...)
 	}
 }
 
 // addFinding writes one finding into the report.
-func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, whole string) {
-	found := reports.Explored{
+func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, runFile string) {
+	found := reports.ExplorationFinding{
 		Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail, Premises: f.Premises, Evidence: reports.Evidence{
-			Check: "explore", Expected: f.Expected, Actual: f.Got, Seen: f.What, Script: f.Script,
+			Check: "explore", Expected: f.Expected, Actual: f.Got, Frequency: f.Detail, Script: f.Script,
 			Unscripted: f.Unscripted, Unshrunk: f.Unshrunk}},
-		After: f.Commands, Times: f.Times, Places: f.Places, Run: whole,
-		Reproduced: f.Shown, Tried: f.Tried,
+		After: f.Commands, Times: f.Times, Places: f.Places, Run: runFile,
+		Reproduced: f.Hits, Attempts: f.Tries,
 	}
-	heard := k.printed[f.Number]
-	if found.Printed = heard.printed; heard.words != "" {
-		found.Actual += "\n" + heard.words
+	output := k.printed[f.Number]
+	if found.Printed = output.output; output.words != "" {
+		found.Actual += "\n" + output.words
 	}
 	if f.Crash && found.Clause == "" {
-		found.Statement = run.Death(heard.died, f.Behind, "")
+		found.Statement = run.Death(output.death, f.LikelyCause, "")
 	}
 	judge(&found.Finding, f)
 	if f.Script != "" {
-		found.Path = k.saveScript(k.p, f.Name(), f.Script, e.Version, target.Redact(k.at.String()), k.o.seed, e.Started)
+		found.Path = k.saveScript(k.p, f.Name(), f.Script, e.Version, target.Redact(k.at.String()), k.o.seed, e.StartTime)
 		found.Reproduce = k.reproduce(cmp.Or(found.Path, "-"), f.Script)
 		found.Control = k.control(f.Script)
 	}
 	if f.Script == "" && len(f.Unshrunk) > 0 {
-		found.Saved = k.saveScript(k.p, f.Name(), unplayed(f.Unshrunk), e.Version, target.Redact(k.at.String()), k.o.seed,
-			e.Started)
+		found.Saved = k.saveScript(k.p, f.Name(), unplayedText(f.Unshrunk), e.Version, target.Redact(k.at.String()), k.o.seed,
+			e.StartTime)
 		if found.Saved != "" {
 			found.Reproduce = k.reproduce(found.Saved, strings.Join(f.Unshrunk, "\n"))
 		}
@@ -271,8 +271,8 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, who
 	}
 	e.Findings = append(e.Findings, found)
 	k.kinds = append(k.kinds, kind(k.at.Peer.Subject(), f))
-	if k.failed != nil {
-		e.Internal = k.failed.Error()
+	if k.err != nil {
+		e.Internal = k.err.Error()
 	}
 }
 
@@ -282,17 +282,17 @@ func judge(found *reports.Finding, f explore.Finding) {
 		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.Breach()
 	}
 	switch {
-	case f.Should:
+	case f.IsRecommendation:
 		found.Level, found.Verdict = reports.LevelShould, reports.Warn
-	case f.Doubtful && !f.Crash:
+	case f.IsDoubtful && !f.Crash:
 		found.Verdict = reports.Warn
 	case f.Crash:
 		found.Verdict = reports.Crash
 	}
 }
 
-// unplayed is the text of a script that was not played.
-func unplayed(lines []string) string {
+// unplayedText is the text of a script that was not played.
+func unplayedText(lines []string) string {
 	const comment = "# not played: the last steps before the finding; they may not reproduce it"
 	return comment + "\n" + strings.Join(lines, "\n") + "\n"
 }
@@ -320,8 +320,8 @@ func (k *findingStore) weigh(e *reports.Exploration) {
 			continue
 		}
 		for j, other := range e.Findings {
-			alike := !f.Confirmed() && k.kinds[i] == k.kinds[j] && other.Clause != f.Clause
-			follows := alike || slices.Contains(f.Premises, other.Clause)
+			isAlike := !f.Confirmed() && k.kinds[i] == k.kinds[j] && other.Clause != f.Clause
+			follows := isAlike || slices.Contains(f.Premises, other.Clause)
 			if follows && other.Confirmed() && other.Verdict == reports.Fail {
 				f.Verdict, f.Explained = reports.Warn, other.Clause
 				break
@@ -330,30 +330,30 @@ func (k *findingStore) weigh(e *reports.Exploration) {
 	}
 }
 
-var inDefault = regexp.MustCompile(`(?m)FETCH(.* default)?$`)
+var defaultFetch = regexp.MustCompile(`(?m)FETCH(.* default)?$`)
 
 // reproduce returns the command that plays a script on the same server. A script without a file is read from standard
 // input.
 func (k *findingStore) reproduce(path, script string) string {
-	var required []scenarios.Need
+	var needs []scenarios.Need
 	if parsed, err := scenarios.Parse(k.at.Peer.Dialect, path, []byte(script)); err == nil {
-		required = parsed.Needs
+		needs = parsed.Needs
 	}
 	flags := []string{"bug", "variation"}
 	switch {
-	case k.at.Ours():
-	case k.o.allowFlush && strings.Contains(script, ": FLUSH"):
+	case k.at.IsPrivate():
+	case k.o.allowsFlush && strings.Contains(script, ": FLUSH"):
 		flags = append(flags, "allow-flush")
-	case !k.o.allowFlush && inDefault.MatchString(script):
+	case !k.o.allowsFlush && defaultFetch.MatchString(script):
 		flags = append(flags, "exclusive")
 	}
-	operated := func(n scenarios.Need) bool {
+	needsOperator := func(n scenarios.Need) bool {
 		return n == scenarios.NeedRestart || n == scenarios.NeedKill || n == scenarios.NeedSignals
 	}
-	if slices.ContainsFunc(required, operated) {
+	if slices.ContainsFunc(needs, needsOperator) {
 		flags = append(flags, k.o.operatorFlags.Names()...)
 	}
-	all := slices.Concat([]string{"fwpcheck run", text.ShellQuote(path)}, k.at.Flags(), k.o.again(flags...))
+	all := slices.Concat([]string{"fwpcheck run", text.ShellQuote(path)}, k.at.Flags(), k.o.flagWords(flags...))
 	if path == "-" {
 		all = append(all, "# with the script as standard input")
 	}

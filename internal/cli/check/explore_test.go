@@ -27,14 +27,14 @@ import (
 func TestFindingsAreWeighed(t *testing.T) {
 	t.Parallel()
 	type found struct {
-		rule, clause string
-		shown, tried int
-		crash        bool
+		rule, clause   string
+		repeats, tried int
+		crash          bool
 	}
 	twice := found{"delivered", "FWP-STATE-05", 5, 5, false}
 	tests := map[string]struct {
-		found []found
-		want  reports.Verdict // of the first
+		findings []found
+		want     reports.Verdict // of the first
 	}{
 		"alone":           {[]found{{"delivered", "FWP-STATE-06", 0, 0, false}}, reports.Fail},
 		"not reproduced":  {[]found{{"delivered", "FWP-STATE-06", 0, 0, false}, twice}, reports.Warn},
@@ -53,9 +53,9 @@ func TestFindingsAreWeighed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k, e := &findingStore{o: &exploreOptions{}, at: shared.Endpoint{Peer: registry.Default()}}, &reports.Exploration{}
-			for _, f := range test.found {
+			for _, f := range test.findings {
 				k.addFinding(e, explore.Finding{
-					Finding: conformance.Finding{Clause: f.clause, Crash: f.crash}, Rule: f.rule, Shown: f.shown, Tried: f.tried,
+					Finding: conformance.Finding{Clause: f.clause, Crash: f.crash}, Rule: f.rule, Hits: f.repeats, Tries: f.tried,
 				}, "")
 			}
 			k.weigh(e)
@@ -68,18 +68,18 @@ func TestFindingsAreWeighed(t *testing.T) {
 // A finding that rests on a clause is a warning if another one shows that broken, however often it was reproduced.
 func TestAFindingThatRestsOnAnother(t *testing.T) {
 	t.Parallel()
-	for shown, want := range map[int]reports.Verdict{0: reports.Fail, 5: reports.Warn} {
+	for count, want := range map[int]reports.Verdict{0: reports.Fail, 5: reports.Warn} {
 		k, e := &findingStore{o: &exploreOptions{}, at: shared.Endpoint{Peer: registry.Default()}}, &reports.Exploration{}
 		premises := []string{"FWP-HI-01", "FWP-ACK-02"}
 		for _, f := range []explore.Finding{
-			{Finding: conformance.Finding{Clause: "FWP-WU-03", Premises: premises}, Rule: "field", Shown: 5, Tried: 5},
-			{Finding: conformance.Finding{Clause: "FWP-ACK-02"}, Rule: "delivered", Shown: shown, Tried: 5},
+			{Finding: conformance.Finding{Clause: "FWP-WU-03", Premises: premises}, Rule: "field", Hits: 5, Tries: 5},
+			{Finding: conformance.Finding{Clause: "FWP-ACK-02"}, Rule: "delivered", Hits: count, Tries: 5},
 		} {
 			k.addFinding(e, f, "")
 		}
 		k.weigh(e)
-		assert.Equal(t, want, e.Findings[0].Verdict, shown)
-		assert.Equal(t, reports.Fail, e.Findings[1].Verdict, shown)
+		assert.Equal(t, want, e.Findings[0].Verdict, count)
+		assert.Equal(t, reports.Fail, e.Findings[1].Verdict, count)
 	}
 }
 
@@ -118,8 +118,8 @@ func TestWhatWasNotPlayedIsSaved(t *testing.T) {
 	k.path = t.TempDir()
 	lines := []string{"title: FWP-INFO-01: an example", "", "connect as producer", "C: INFO", "clause FWP-INFO-01", "S: $"}
 	e := &reports.Exploration{}
-	unplayed := conformance.Finding{Clause: "FWP-INFO-01", Unscripted: "it did not", Unshrunk: lines}
-	k.addFinding(e, explore.Finding{Rule: "reply", Finding: unplayed}, "")
+	finding := conformance.Finding{Clause: "FWP-INFO-01", Unscripted: "it did not", Unshrunk: lines}
+	k.addFinding(e, explore.Finding{Rule: "reply", Finding: finding}, "")
 	found := e.Findings[0]
 	assert.Contains(t, found.Reproduce, "fwpcheck run "+found.Saved)
 	text, err := os.ReadFile(found.Saved)
@@ -141,11 +141,11 @@ func TestExploreProgress(t *testing.T) {
 			explore.Progress{Commands: 12345, Outcomes: 70}, "exploring, 1m 50s left, 12,345 commands, 70 outcomes",
 		},
 		"shrinking": {
-			explore.Progress{Activity: explore.Shrinking, Finding: clause, Done: 621, Of: 1242},
+			explore.Progress{Activity: explore.Shrinking, Finding: clause, Done: 621, Total: 1242},
 			"shrinking FWP-STATE-05, 1m 50s left, 621 of 1,242 steps",
 		},
 		"confirming": {
-			explore.Progress{Activity: explore.Confirming, Finding: clause, Done: 1, Of: 5},
+			explore.Progress{Activity: explore.Confirming, Finding: clause, Done: 1, Total: 5},
 			"confirming FWP-STATE-05, 1m 50s left, play 2 of 5",
 		},
 		"clients": {
@@ -157,7 +157,7 @@ func TestExploreProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				p := &exploreProgress{begun: time.Now(), budget: 2 * time.Minute}
+				p := &exploreProgress{start: time.Now(), budget: 2 * time.Minute}
 				p.record(test.last)
 				time.Sleep(10 * time.Second)
 				_, parts := p.state()

@@ -15,48 +15,48 @@ import (
 
 // newFmt builds `fwpcheck fmt`.
 func newFmt(p process) *cobra.Command {
-	var check bool
+	var isDryRun bool
 	cmd := &cobra.Command{
 		Use:               "fmt FILE...|-",
 		Short:             "Rewrite scripts in their normal form",
-		Args:              someScripts,
+		Args:              requireScripts,
 		ValidArgsFunction: completeScripts,
-		RunE:              func(_ *cobra.Command, args []string) error { return p.format(args, check) },
+		RunE:              func(_ *cobra.Command, args []string) error { return p.format(args, isDryRun) },
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "change nothing; list scripts that are not formatted")
+	cmd.Flags().BoolVar(&isDryRun, "check", false, "change nothing; list scripts that are not formatted")
 	return cmd
 }
 
 // format rewrites scripts, or lists those that are not formatted.
-func (p process) format(args []string, check bool) error {
+func (p process) format(args []string, isDryRun bool) error {
 	files, err := p.read(args)
 	if err != nil {
 		return err
 	}
-	unreadable, changed := 0, 0
+	failures, changes := 0, 0
 	for _, f := range files {
 		script, err := scenarios.Parse(dialectOf(f.source, registry.Default()).Dialect, f.name, f.source)
 		if err != nil {
 			p.Logf("%v", err)
-			unreadable++
+			failures++
 			continue
 		}
-		formatted := scenarios.Format(script)
-		if !bytes.Equal(formatted, f.source) {
-			changed++
-		} else if check || f.name != "-" {
+		output := scenarios.Format(script)
+		if !bytes.Equal(output, f.source) {
+			changes++
+		} else if isDryRun || f.name != "-" {
 			continue
 		}
-		if err := p.replace(f.name, formatted, check); err != nil {
+		if err := p.replace(f.name, output, isDryRun); err != nil {
 			return err
 		}
 	}
 	switch {
-	case unreadable > 0:
-		p.Logf("%s: %d cannot be formatted", text.Count(len(files), "script"), unreadable)
+	case failures > 0:
+		p.Logf("%s: %d cannot be formatted", text.Count(len(files), "script"), failures)
 		return shared.Exit(reports.ExitUsage)
-	case check && changed > 0:
-		p.Logf("%s: %d not formatted", text.Count(len(files), "script"), changed)
+	case isDryRun && changes > 0:
+		p.Logf("%s: %d not formatted", text.Count(len(files), "script"), changes)
 		return shared.Exit(reports.ExitFindings)
 	}
 	return nil
@@ -64,12 +64,12 @@ func (p process) format(args []string, check bool) error {
 
 // replace writes a formatted script and prints its name; check only prints the
 // name.
-func (p process) replace(name string, formatted []byte, check bool) error {
-	if name == "-" && !check {
-		return p.Print(string(formatted))
+func (p process) replace(name string, output []byte, isDryRun bool) error {
+	if name == "-" && !isDryRun {
+		return p.Print(string(output))
 	}
-	if !check {
-		if err := shared.ReplaceFile(name, shared.Bytes(formatted)); err != nil {
+	if !isDryRun {
+		if err := shared.ReplaceFile(name, shared.WriteBytes(output)); err != nil {
 			return &shared.InternalError{Cause: fmt.Errorf("write script: %w", err)}
 		}
 	}

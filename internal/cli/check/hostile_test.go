@@ -21,16 +21,16 @@ import (
 	"github.com/fwpsuite/fwp/internal/registry"
 )
 
-// printedOn returns all that a command prints which has this standard input.
-func printedOn(in string, args ...string) string {
-	_, out, err := playedOn(in, args...)
+// runOutput returns all that a command prints which has this standard input.
+func runOutput(in string, args ...string) string {
+	_, out, err := runMainOn(in, args...)
 	return out + err
 }
 
-// harmless fails if a command prints something with which a terminal would do anything else than show it.
-func harmless(t *testing.T, in string, args ...string) {
+// assertHarmless fails if a command prints something with which a terminal would do anything else than show it.
+func assertHarmless(t *testing.T, in string, args ...string) {
 	t.Helper()
-	out := printedOn(in, args...)
+	out := runOutput(in, args...)
 	assert.NotEmpty(t, out)
 	for _, r := range out {
 		if r != '\n' && (r < ' ' || r == 0x7f || r >= 0x80 && r <= 0x9f || strings.ContainsRune("\u200b\u202e\u2066", r)) {
@@ -64,9 +64,9 @@ func TestNothingFromAServerMovesTheCursor(t *testing.T) {
 			url := "tcp://" + ln.Addr().String()
 			for _, args := range [][]string{{"-v"}, {"--format", "json"}, {"-o", t.TempDir() + "/a"}} {
 				args = append([]string{"run", "--url", url, "--check", "info/*", "--timeout", "1s"}, args...)
-				harmless(t, "", args...)
+				assertHarmless(t, "", args...)
 			}
-			harmless(t, "", "explore", "--url", url, "--steps", "20", "--timeout", "1s", "--time", "1s")
+			assertHarmless(t, "", "explore", "--url", url, "--steps", "20", "--timeout", "1s", "--time", "1s")
 		})
 	}
 }
@@ -85,7 +85,7 @@ func TestNoTextOfAServerBeginsALine(t *testing.T) {
 	}})
 	defer server.Close()
 	for _, format := range []string{"text", "markdown"} {
-		out := printedOn("", "run", "--check", "ack/accepted", "--check", "fetch/job", "-v", "--format", format,
+		out := runOutput("", "run", "--check", "ack/accepted", "--check", "fetch/job", "-v", "--format", format,
 			"--url", "tcp://"+server.Addr(), "--timeout", "1s", "--seed", "1")
 		assert.Contains(t, out, "stranger")
 		assert.NotRegexp(t, `(?m)^\s*(::|##\[|stranger)|##\[`, out)
@@ -96,11 +96,11 @@ func TestNothingFromAScriptMovesTheCursor(t *testing.T) {
 	t.Parallel()
 	script := "title: " + escapes + "\n\nC: " + escapes + "\nS: " + escapes + "\nnosuch " + escapes + "\n"
 	for _, command := range []string{"lint", "run", "fmt"} {
-		harmless(t, script, command, "-")
+		assertHarmless(t, script, command, "-")
 	}
-	harmless(t, "", "run", escapes+".fwp")
-	harmless(t, "", "run", "--check", escapes)
-	harmless(t, "", escapes)
+	assertHarmless(t, "", "run", escapes+".fwp")
+	assertHarmless(t, "", "run", "--check", escapes)
+	assertHarmless(t, "", escapes)
 }
 
 // A server repeats the password and its hash; neither is printed or saved, nor what the hash was made of.
@@ -114,14 +114,14 @@ func TestSecretsOfAServerAreNotPrinted(t *testing.T) {
 		args = append([]string{
 			"run", "--url", url, "--check", "hello/declined", "--check", "auth/wrong-password", "--seed", "1",
 		}, args...)
-		out := printedOn("", args...)
+		out := runOutput("", args...)
 		for _, secret := range []string{salt, password} {
 			assert.NotContains(t, out, secret)
 		}
 		assert.NotRegexp(t, `\b1735\b`, out, "a time in nanoseconds may begin with it")
 		assert.NotRegexp(t, `[0-9a-f]{40}`, out)
 		assert.Contains(t, out, "(salt)")
-		assert.Contains(t, printedOn("", append(args, "--show-secrets")...), salt)
+		assert.Contains(t, runOutput("", append(args, "--show-secrets")...), salt)
 	}
 }
 
@@ -135,69 +135,69 @@ func echo(password string) func(*fakes.Event) {
 }
 
 const (
-	request   = " HTTP/1.1\r\nHost: localhost\r\n"
-	patience  = time.Minute + 10*time.Second // of the control with a request: its header, and all of it
-	mostTaken = 9 << 20                      // bytes of a request
+	request         = " HTTP/1.1\r\nHost: localhost\r\n"
+	patience        = time.Minute + 10*time.Second // of the control with a request: its header, and all of it
+	maxRequestBytes = 9 << 20                      // bytes of a request
 )
 
 // hostileClients are clients of the control that want to keep it busy. Each returns how many bytes it got rid of.
 var hostileClients = map[string]struct {
-	use    func(nc net.Conn) int
-	others int // that do the same afterwards, at a time
+	use   func(nc net.Conn) int
+	count int // that do the same afterwards, at a time
 }{
 	"a header that is slow": {func(nc net.Conn) int {
-		return keepsWriting(nc, "GET /v1/jobs"+request, "X: y\r\n", time.Second)
+		return writeUntilClosed(nc, "GET /v1/jobs"+request, "X: y\r\n", time.Second)
 	}, 40},
 	"a header without an end": {func(nc net.Conn) int {
-		return keepsWriting(nc, "GET /v1/jobs"+request+"X: ", strings.Repeat("A", 1<<10), 0)
+		return writeUntilClosed(nc, "GET /v1/jobs"+request+"X: ", strings.Repeat("A", 1<<10), 0)
 	}, 40},
 	"a body of 1 GB": {func(nc net.Conn) int {
 		long := request + "Content-Length: 1000000000\r\n\r\n" + `{"pushed":["`
-		return keepsWriting(nc, "POST /v1/verify"+long, strings.Repeat("A", 1<<16), 0)
+		return writeUntilClosed(nc, "POST /v1/verify"+long, strings.Repeat("A", 1<<16), 0)
 	}, 2},
 	"a body without an end": {func(nc net.Conn) int {
 		chunked := request + "Transfer-Encoding: chunked\r\n\r\n"
-		return keepsWriting(nc, "POST /v1/verify"+chunked, "1000\r\n"+strings.Repeat("[", 1<<12)+"\r\n", 0)
+		return writeUntilClosed(nc, "POST /v1/verify"+chunked, "1000\r\n"+strings.Repeat("[", 1<<12)+"\r\n", 0)
 	}, 2},
 	"a body that is slow": {func(nc net.Conn) int {
-		return keepsWriting(nc, "POST /v1/clock"+request+"Content-Length: 1000000\r\n\r\n", " ", time.Second)
+		return writeUntilClosed(nc, "POST /v1/clock"+request+"Content-Length: 1000000\r\n\r\n", " ", time.Second)
 	}, 40},
 	"a body that does not follow": {func(nc net.Conn) int {
-		return keepsWriting(nc, "POST /v1/verify"+request+"Content-Length: 100\r\n\r\n", "", time.Second)
+		return writeUntilClosed(nc, "POST /v1/verify"+request+"Content-Length: 100\r\n\r\n", "", time.Second)
 	}, 40},
 	"requests whose replies are not read": {func(nc net.Conn) int {
-		return neverReads(nc, "GET /v1/jobs"+request+"\r\n")
+		return floodRequests(nc, "GET /v1/jobs"+request+"\r\n")
 	}, 2},
-	"no HTTP": {func(nc net.Conn) int { return keepsWriting(nc, "\x16\x03\x01", strings.Repeat("\x00", 1<<10), 0) }, 40},
-	"nothing": {func(nc net.Conn) int { return keepsWriting(nc, "", "", time.Second) }, 40},
+	"no HTTP": {func(nc net.Conn) int { return writeUntilClosed(nc, "\x16\x03\x01", strings.Repeat("\x00", 1<<10), 0) }, 40},
+	"nothing": {func(nc net.Conn) int { return writeUntilClosed(nc, "", "", time.Second) }, 40},
 }
 
-// keepsWriting writes text, and then the same again and again until the server ends the connection.
-func keepsWriting(nc net.Conn, first, again string, pause time.Duration) (written int) {
-	ended := make(chan struct{})
+// writeUntilClosed writes text, and then the same again and again until the server ends the connection.
+func writeUntilClosed(nc net.Conn, first, repeat string, pause time.Duration) (total int) {
+	done := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, nc)
-		close(ended)
+		close(done)
 	}()
-	for text := first; ; text = again {
+	for text := first; ; text = repeat {
 		n, err := io.WriteString(nc, text)
-		if written += n; err != nil {
-			return written
+		if total += n; err != nil {
+			return total
 		}
 		select {
-		case <-ended:
-			return written
+		case <-done:
+			return total
 		case <-time.After(pause + time.Millisecond):
 		}
 	}
 }
 
-// neverReads writes requests and reads nothing.
-func neverReads(nc net.Conn, text string) (written int) {
+// floodRequests writes requests and reads nothing.
+func floodRequests(nc net.Conn, text string) (total int) {
 	for {
 		n, err := io.WriteString(nc, text)
-		if written += n; err != nil {
-			return written
+		if total += n; err != nil {
+			return total
 		}
 	}
 }
@@ -217,33 +217,33 @@ func TestTheControlOfADoubleOutlivesHostileClients(t *testing.T) {
 				ln, err := network.Listen("localhost:80")
 				require.NoError(t, err)
 				web := shared.WebServer(d.Control)
-				served := make(chan error, 1)
-				go func() { served <- web.Serve(shared.Few(ln)) }()
+				done := make(chan error, 1)
+				go func() { done <- web.Serve(shared.LimitListener(ln)) }()
 				dial := func() net.Conn {
 					nc, err := network.DialContext(t.Context(), "tcp", "localhost:80")
 					require.NoError(t, err)
 					return nc
 				}
-				begun := time.Now()
-				taken := hostile.use(dial())
-				assert.LessOrEqual(t, time.Since(begun), patience)
-				assert.LessOrEqual(t, taken, mostTaken)
-				var others sync.WaitGroup
-				for range hostile.others {
+				start := time.Now()
+				n := hostile.use(dial())
+				assert.LessOrEqual(t, time.Since(start), patience)
+				assert.LessOrEqual(t, n, maxRequestBytes)
+				var group sync.WaitGroup
+				for range hostile.count {
 					nc := dial()
-					others.Go(func() { hostile.use(nc) })
+					group.Go(func() { hostile.use(nc) })
 				}
-				asking, reply := time.Now(), make([]byte, 15)
+				from, reply := time.Now(), make([]byte, 15)
 				nc := dial()
 				_, err = io.WriteString(nc, "GET /v1/clock"+request+"\r\n")
 				require.NoError(t, err)
 				_, err = io.ReadFull(nc, reply)
 				require.NoError(t, err)
 				assert.Equal(t, "HTTP/1.1 200 OK", string(reply))
-				assert.LessOrEqual(t, time.Since(asking), patience)
+				assert.LessOrEqual(t, time.Since(from), patience)
 				_, _ = nc.Close(), web.Close()
-				require.ErrorIs(t, <-served, http.ErrServerClosed)
-				others.Wait()
+				require.ErrorIs(t, <-done, http.ErrServerClosed)
+				group.Wait()
 				time.Sleep(time.Second) // package http closes some of them later
 			})
 		})

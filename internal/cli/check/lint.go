@@ -14,7 +14,7 @@ func newLint(p process) *cobra.Command {
 	return &cobra.Command{
 		Use:               "lint FILE...|-",
 		Short:             "Look for mistakes in scripts without playing them",
-		Args:              someScripts,
+		Args:              requireScripts,
 		ValidArgsFunction: completeScripts,
 		RunE:              func(_ *cobra.Command, args []string) error { return p.lint(args) },
 	}
@@ -27,18 +27,18 @@ func (p process) lint(args []string) error {
 	}
 	_, found := examine(files, registry.Default())
 	for _, problem := range found {
-		shown := *problem
-		if shown.Advice {
-			shown.Message = "advice: " + shown.Message
+		entry := *problem
+		if entry.Advice {
+			entry.Message = "advice: " + entry.Message
 		}
-		if err := p.Print(p.Show(shown.Error()) + "\n"); err != nil {
+		if err := p.Print(p.Show(entry.Error()) + "\n"); err != nil {
 			return err
 		}
 	}
-	wrong := mistakes(found)
+	errs := mistakes(found)
 	p.Logf("%s: %s, %s",
-		text.Count(len(files), "script"), text.Count(len(wrong), "mistake"), text.Count(len(found)-len(wrong), "hint"))
-	if len(wrong) > 0 {
+		text.Count(len(files), "script"), text.Count(len(errs), "mistake"), text.Count(len(found)-len(errs), "hint"))
+	if len(errs) > 0 {
 		return shared.Exit(reports.ExitUsage)
 	}
 	return nil

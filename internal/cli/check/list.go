@@ -20,55 +20,55 @@ import (
 // newList builds `fwpcheck list`.
 func newList(p process) *cobra.Command {
 	var asJSON bool
-	var which lists
-	var named, profile string
+	var kinds listKinds
+	var name, profile string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the checks, the clauses of the specification, or the planted bugs of the embedded servers and workers",
 		Args:  shared.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			protocol, err := shared.PeerWith(named, profile)
+			protocol, err := shared.PeerWith(name, profile)
 			if err != nil {
 				return err
 			}
-			if which.clauses && which.bugs || which.variations && (which.clauses || which.bugs) {
+			if kinds.clauses && kinds.bugs || kinds.variations && (kinds.clauses || kinds.bugs) {
 				return errors.New("--clauses, --bugs and --variations: one list at a time")
 			}
-			return p.listOf(protocol, which, facetsGiven(cmd), asJSON)
+			return p.printList(protocol, kinds, flagFacets(cmd), asJSON)
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().BoolVar(&which.clauses, "clauses", false, "list the clauses instead of the checks")
-	cmd.Flags().BoolVar(&which.bugs, "bugs", false,
+	cmd.Flags().BoolVar(&kinds.clauses, "clauses", false, "list the clauses instead of the checks")
+	cmd.Flags().BoolVar(&kinds.bugs, "bugs", false,
 		"list the planted bugs of the embedded server, workers and producer, instead of the checks")
-	cmd.Flags().BoolVar(&which.variations, "variations", false,
+	cmd.Flags().BoolVar(&kinds.variations, "variations", false,
 		"list the variations of the embedded server, which are right too, instead of the checks")
-	shared.DeclareProtocol(cmd.Flags(), &named, "")
+	shared.DeclareProtocol(cmd.Flags(), &name, "")
 	shared.DeclareProfile(cmd.Flags(), &profile)
 	declareFacets(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd
 }
 
-// lists are the flags that name another list than that of the checks.
-type lists struct{ clauses, bugs, variations bool }
+// listKinds are the flags that name another list than that of the checks.
+type listKinds struct{ clauses, bugs, variations bool }
 
-// listOf prints the clauses, the bugs, the variations or the checks of a protocol.
-func (p process) listOf(protocol *registry.Peer, which lists, want facets, asJSON bool) error {
+// printList prints the clauses, the bugs, the variations or the checks of a protocol.
+func (p process) printList(protocol *registry.Peer, kinds listKinds, want facets, asJSON bool) error {
 	all, err := checksOf(protocol)
 	switch {
 	case err != nil:
 		return err
-	case which.clauses:
+	case kinds.clauses:
 		return p.list(clauseRows(protocol, all), "clause", want, asJSON)
-	case which.bugs:
+	case kinds.bugs:
 		return p.list(bugRows(protocol.TestedBugs(), all), "bug", want, asJSON)
-	case which.variations:
+	case kinds.variations:
 		return p.list(variationRows(protocol.AllVariations()), "variation", want, asJSON)
 	}
 	rules := lawRows(protocol, want)
 	isRule := func(pattern string) bool { return strings.HasPrefix(pattern, reports.LawPrefix) }
-	if patterns := want["check"]; len(patterns) > 0 && len(rules) > 0 && !slices.ContainsFunc(patterns, not(isRule)) {
+	if patterns := want["check"]; len(patterns) > 0 && len(rules) > 0 && !slices.ContainsFunc(patterns, negate(isRule)) {
 		return p.list(rules, "check", facets{"party": want["party"]}, asJSON)
 	}
 	in, _, err := conformance.Selection{
@@ -80,27 +80,27 @@ func (p process) listOf(protocol *registry.Peer, which lists, want facets, asJSO
 	return p.list(append(checkRows(in), rules...), "check", facets{"party": want["party"]}, asJSON)
 }
 
-func not(is func(string) bool) func(string) bool { return func(s string) bool { return !is(s) } }
+func negate(f func(string) bool) func(string) bool { return func(s string) bool { return !f(s) } }
 
 // lawRows returns the rows of the rules of the protocol's law that the flags want. They judge every conversation, and
 // are no checks that can be played.
 func lawRows(p *registry.Peer, want facets) (rows []row) {
 	for _, name := range slices.Sorted(maps.Keys(p.Law.Rules)) {
-		rule, of := p.Law.Rules[name], facets{"check": {reports.LawPrefix + name}}
+		rule, words := p.Law.Rules[name], facets{"check": {reports.LawPrefix + name}}
 		clauses := []string{}
 		for slug := range strings.FieldsSeq(rule.Clauses) {
 			c, _ := p.ClauseByID(p.Prefix + slug) // a test knows that there is one
 			clauses = append(clauses, c.ID)
-			of.add(facets{"clause": {c.ID}, "level": {string(c.Level)}, "party": partyWords(c.Party)})
+			words.add(facets{"clause": {c.ID}, "level": {string(c.Level)}, "party": partyWords(c.Party)})
 		}
-		wanted := true
+		isWanted := true
 		for _, flag := range []string{"check", "clause", "level"} {
-			wanted = wanted && (len(want[flag]) == 0 || matches(want[flag], of[flag]))
+			isWanted = isWanted && (len(want[flag]) == 0 || matches(want[flag], words[flag]))
 		}
-		if wanted {
+		if isWanted {
 			rows = append(rows, row{
 				value: listedCheck{reports.LawPrefix + name, "law", rule.Title, nil, clauses},
-				cells: []string{reports.LawPrefix + name, rule.Title, strings.Join(clauses, " ")}, facets: of,
+				cells: []string{reports.LawPrefix + name, rule.Title, strings.Join(clauses, " ")}, facets: words,
 			})
 		}
 	}
@@ -142,8 +142,8 @@ func declareFacets(cmd *cobra.Command) {
 	}
 }
 
-// facetsGiven returns the patterns that were given.
-func facetsGiven(cmd *cobra.Command) facets {
+// flagFacets returns the patterns that were given.
+func flagFacets(cmd *cobra.Command) facets {
 	want := facets{}
 	for _, flag := range facetFlags {
 		want[flag.name], _ = cmd.Flags().GetStringArray(flag.name) // it is one
@@ -167,8 +167,8 @@ func (f facets) pick(rows []row, thing string) ([]row, error) {
 	}
 	for _, flag := range facetFlags {
 		for _, pattern := range f[flag.name] {
-			if bad := matchOne(flag.name, pattern, all[flag.name]); bad != nil {
-				return nil, badPattern(bad, thing)
+			if patternErr := matchPattern(flag.name, pattern, all[flag.name]); patternErr != nil {
+				return nil, badPattern(patternErr, thing)
 			}
 		}
 	}
@@ -186,13 +186,13 @@ func (f facets) pick(rows []row, thing string) ([]row, error) {
 	return rows, nil
 }
 
-// instead returns what to write instead of a pattern that matches none of the words.
-func instead(flag, pattern string, words []string) string {
+// patternHint returns what to write instead of a pattern that matches none of the words.
+func patternHint(flag, pattern string, words []string) string {
 	if strings.HasSuffix(pattern, "*") {
 		words = append(slices.Clip(words), groups(words)...)
 	}
-	if near := text.Candidates(pattern, words); len(near) > 0 && flag != "level" && flag != "party" {
-		return text.DidYouMean(near...)
+	if names := text.Candidates(pattern, words); len(names) > 0 && flag != "level" && flag != "party" {
+		return text.DidYouMean(names...)
 	}
 	return map[string]string{
 		"check":  "fwpcheck list [--protocol NAME] shows the checks",
@@ -273,7 +273,7 @@ func checkRows(checks []conformance.Check) (rows []row) {
 	for _, check := range checks {
 		d := check.Describe()
 		kind, clauses := "script", strings.Join(clausesOf(d), " ")
-		if _, is := check.(conformance.Property); is {
+		if _, ok := check.(conformance.Property); ok {
 			kind, clauses = "property", "property: any clause"
 		}
 		parties := facets{}
@@ -300,7 +300,7 @@ func clausesOf(d conformance.Description) []string {
 
 // clauseRows returns the rows of all clauses.
 func clauseRows(p *registry.Peer, checks []conformance.Check) (rows []row) {
-	evaluated, bugs := checksByClause(checks), map[string][]string{}
+	byClause, bugs := checksByClause(checks), map[string][]string{}
 	for _, f := range p.AllBugs() {
 		for _, id := range f.Clauses {
 			bugs[id] = append(bugs[id], f.Name)
@@ -308,22 +308,22 @@ func clauseRows(p *registry.Peer, checks []conformance.Check) (rows []row) {
 	}
 	for _, c := range p.Clauses() {
 		ids := []string{}
-		for _, d := range evaluated[c.ID] {
+		for _, d := range byClause[c.ID] {
 			ids = append(ids, d.ID)
 		}
-		many := text.Count(len(ids), "check")
+		count := text.Count(len(ids), "check")
 		switch {
 		case c.Excluded != "":
-			many = "excluded"
+			count = "excluded"
 		case len(ids) == 0:
-			many = "no check"
+			count = "no check"
 		}
 		rows = append(rows, row{
 			value: listedClause{
 				c.ID, c.Level, c.Party, c.Section, c.Sources, c.Statement, c.Reading, c.Recorded, c.Ambiguity,
 				strings.Fields(c.Special), ids, c.Excluded, bugs[c.ID],
 			},
-			cells: []string{c.ID, string(c.Level), c.Party, many, c.Statement}, facets: facetsOf(c, evaluated),
+			cells: []string{c.ID, string(c.Level), c.Party, count, c.Statement}, facets: facetsOf(c, byClause),
 		})
 	}
 	return rows
@@ -332,12 +332,12 @@ func clauseRows(p *registry.Peer, checks []conformance.Check) (rows []row) {
 // bugRows returns the rows of bugs. Their facets are those of the clauses that they
 // break.
 func bugRows(bugs []registry.Bug, checks []conformance.Check) (rows []row) {
-	evaluated := checksByClause(checks)
+	byClause := checksByClause(checks)
 	for _, f := range bugs {
 		all := facets{}
 		for _, id := range f.Clauses {
 			clause, _ := registry.Clause(id) // a test knows that there is one
-			all.add(facetsOf(clause, evaluated))
+			all.add(facetsOf(clause, byClause))
 		}
 		rows = append(rows, row{
 			value: listedBug{f.Name, f.Clauses, f.Summary},
@@ -356,9 +356,9 @@ func variationRows(variations []registry.Variation) (rows []row) {
 }
 
 // facetsOf returns the facets of a clause.
-func facetsOf(c conformance.Clause, evaluated map[string][]conformance.Description) facets {
+func facetsOf(c conformance.Clause, byClause map[string][]conformance.Description) facets {
 	f := facets{"clause": {c.ID}, "level": {string(c.Level)}, "party": partyWords(c.Party)}
-	for _, d := range evaluated[c.ID] {
+	for _, d := range byClause[c.ID] {
 		folder, _, _ := strings.Cut(d.ID, "/")
 		f.add(facets{"check": {d.ID, folder}})
 	}
@@ -367,14 +367,14 @@ func facetsOf(c conformance.Clause, evaluated map[string][]conformance.Descripti
 
 // checksByClause returns the checks that evaluate each clause, by its id.
 func checksByClause(checks []conformance.Check) map[string][]conformance.Description {
-	evaluated := map[string][]conformance.Description{}
+	byClause := map[string][]conformance.Description{}
 	for _, check := range checks {
 		d := check.Describe()
 		for _, id := range clausesOf(d) {
-			evaluated[id] = append(evaluated[id], d)
+			byClause[id] = append(byClause[id], d)
 		}
 	}
-	return evaluated
+	return byClause
 }
 
 // bugsOf returns the bugs of the embedded server that break one of these clauses.

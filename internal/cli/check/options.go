@@ -20,33 +20,33 @@ import (
 
 // testOptions are the flags of all commands that test something, each of which declares those that it has.
 type testOptions struct {
-	targetFlags           shared.TargetFlags
-	operatorFlags         shared.OperatorFlags
-	bug, variation        string
-	exclusive, allowFlush bool
+	targetFlags              shared.TargetFlags
+	operatorFlags            shared.OperatorFlags
+	bug, variation           string
+	isExclusive, allowsFlush bool
 
 	timeout, patience time.Duration
 	seed              uint64
 	require           []string
-	strict            bool
+	isStrict          bool
 	folder            string // for the scripts of findings; empty: none are saved
 
 	reportFlags shared.ReportFlags
-	given       *pflag.FlagSet // which of them were given
+	flags       *pflag.FlagSet // which of them were given
 }
 
-// flags returns the flags of a command, which its help has in the order in which they are declared.
-func (o *testOptions) flags(cmd *cobra.Command) *pflag.FlagSet {
-	o.given = cmd.Flags()
-	o.given.SortFlags = false
-	return o.given
+// bindFlags returns the flags of a command, which its help has in the order in which they are declared.
+func (o *testOptions) bindFlags(cmd *cobra.Command) *pflag.FlagSet {
+	o.flags = cmd.Flags()
+	o.flags.SortFlags = false
+	return o.flags
 }
 
-// declareAllowed declares what may be done to jobs of others; what the command does with that is a verb.
-func (o *testOptions) declareAllowed(f *pflag.FlagSet, servers, verb string) {
-	f.BoolVar(&o.exclusive, "exclusive", false,
+// declarePermissions declares what may be done to jobs of others; what the command does with that is a verb.
+func (o *testOptions) declarePermissions(f *pflag.FlagSet, servers, verb string) {
+	f.BoolVar(&o.isExclusive, "exclusive", false,
 		"no other client uses the "+servers+": "+verb+" commands that affect other clients' jobs, too")
-	f.BoolVar(&o.allowFlush, "allow-flush", false,
+	f.BoolVar(&o.allowsFlush, "allow-flush", false,
 		"everything on the "+servers+" may be deleted: "+verb+" FLUSH too (means --exclusive)")
 }
 
@@ -57,19 +57,19 @@ func (o *testOptions) declareWaits(f *pflag.FlagSet, timeout time.Duration) {
 		"delay, such as a retry")
 }
 
-// alone reports whether jobs of other clients may be touched.
-func (o *testOptions) alone() bool { return o.exclusive || o.allowFlush }
+// allowsOtherJobs reports whether jobs of other clients may be touched.
+func (o *testOptions) allowsOtherJobs() bool { return o.isExclusive || o.allowsFlush }
 
 // drawSeed draws the seed, unless it was given.
 func (o *testOptions) drawSeed() {
-	if !o.given.Changed("seed") {
+	if !o.flags.Changed("seed") {
 		o.seed = rand.Uint64()
 	}
 }
 
 // refuse returns an error with these words if the flags are bad.
-func refuse(bad bool, words string) error {
-	if bad {
+func refuse(isBad bool, words string) error {
+	if isBad {
 		return errors.New(words)
 	}
 	return nil
@@ -78,7 +78,7 @@ func refuse(bad bool, words string) error {
 // begin returns a copy of ctx that ends when the user interrupts the command, or when this machine runs out of
 // something, and a function that releases it.
 func (p process) begin(ctx context.Context) (context.Context, func()) {
-	ctx, stop := p.Interruptible(ctx)
+	ctx, stop := p.AnnounceInterrupt(ctx)
 	ctx, release := machine.Watch(ctx)
 	return ctx, func() { release(); stop() }
 }
@@ -86,15 +86,15 @@ func (p process) begin(ctx context.Context) (context.Context, func()) {
 // failure returns why nothing could be tested, or why a test ended early: it was interrupted, the target cannot be
 // reached, or there was an internal error. It is empty if the test was not interrupted, and err is nil.
 func failure(ctx context.Context, err error) (t reports.Trouble) {
-	_, lost := errors.AsType[*shared.UnreachableError](err)
-	_, none := errors.AsType[*fwpsituations.NoClientError](err)
-	none = none || errors.Is(err, target.ErrNoSupervisor)
-	switch short := machine.Cause(ctx); {
-	case short != "":
-		t.Internal = short
+	_, isUnreachable := errors.AsType[*shared.UnreachableError](err)
+	_, hasNoClient := errors.AsType[*fwpsituations.NoClientError](err)
+	hasNoClient = hasNoClient || errors.Is(err, target.ErrNoSupervisor)
+	switch shortage := machine.Cause(ctx); {
+	case shortage != "":
+		t.Internal = shortage
 	case ctx.Err() != nil:
 		t.Interrupted = true
-	case lost || none:
+	case isUnreachable || hasNoClient:
 		t.Unreachable = text.OfError(err)
 	case err != nil:
 		t.Internal = text.OfError(err)
@@ -105,8 +105,8 @@ func failure(ctx context.Context, err error) (t reports.Trouble) {
 // version is that of this program in a report.
 func version() string { return "fwpcheck " + shared.Version() }
 
-// sayHowToFix adds to a result the pages that say how to fix what it found.
-func sayHowToFix(r reports.Result) {
+// addFixes adds to a result the pages that say how to fix what it found.
+func addFixes(r reports.Result) {
 	switch r := r.(type) {
 	case *reports.Report:
 		for i := range r.Clauses {
@@ -122,7 +122,7 @@ func sayHowToFix(r reports.Result) {
 // deliver writes a result where the flags say, and returns the error that ends the command.
 func (o *testOptions) deliver(p process, r reports.Result) error {
 	reports.Bound(r)
-	sayHowToFix(r)
-	exit := reports.ExitOptions{Strict: o.strict, Require: o.require}
+	addFixes(r)
+	exit := reports.ExitOptions{Strict: o.isStrict, Require: o.require}
 	return p.Deliver(shared.Output{Flags: &o.reportFlags, Exit: exit, Report: r})
 }

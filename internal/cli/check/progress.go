@@ -14,17 +14,17 @@ import (
 
 // progress is how far a run of checks is. Several goroutines may use it.
 type progress struct {
-	begun    time.Time
+	start    time.Time
 	parallel int // checks at a time; no limit if zero
 
 	mu          sync.Mutex
-	pending     map[string]pending // by check; nil: nothing is known of their waits
+	pending     map[string]pendingPlays // by check; nil: nothing is known of their waits
 	done, total int
 	last        string // the check that ended last
 }
 
-// pending is the plays of a check that are still to end.
-type pending struct {
+// pendingPlays is the plays of a check that are still to end.
+type pendingPlays struct {
 	plays int
 	wait  time.Duration // of one of them
 }
@@ -32,17 +32,17 @@ type pending struct {
 // newProgress returns the progress of a run that begins now and plays every check so often.
 func newProgress(checks []conformance.Check, repeat, parallel int) *progress {
 	p := &progress{
-		begun: time.Now(), parallel: parallel, pending: map[string]pending{}, total: len(checks) * repeat,
+		start: time.Now(), parallel: parallel, pending: map[string]pendingPlays{}, total: len(checks) * repeat,
 	}
 	for _, check := range checks {
-		about := check.Describe()
-		p.pending[about.ID] = pending{repeat, about.Wait}
+		description := check.Describe()
+		p.pending[description.ID] = pendingPlays{repeat, description.Wait}
 	}
 	return p
 }
 
-// over records that one more play has ended.
-func (p *progress) over(done, total int, check string) {
+// finish records that one more play has ended.
+func (p *progress) finish(done, total int, check string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done, p.total, p.last = done, total, check
@@ -57,49 +57,49 @@ func (p *progress) over(done, total int, check string) {
 func (p *progress) state() (share float64, parts []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	elapsed := time.Since(p.begun)
+	elapsed := time.Since(p.start)
 	parts = []string{fmt.Sprintf("%d of %d checks", p.done, p.total)}
-	soFar := shared.Clock(elapsed) + " so far"
+	spent := shared.Clock(elapsed) + " so far"
 	if p.done == p.total {
-		return 1, append(parts, soFar, "finishing: retrying inconclusive checks")
+		return 1, append(parts, spent, "finishing: retrying inconclusive checks")
 	}
-	left := p.left(elapsed).Round(time.Second)
-	if left > 0 {
-		parts = append(parts, "about "+shared.Clock(left)+" left")
+	remaining := p.remaining(elapsed).Round(time.Second)
+	if remaining > 0 {
+		parts = append(parts, "about "+shared.Clock(remaining)+" left")
 	}
-	parts = append(parts, soFar)
+	parts = append(parts, spent)
 	if p.last != "" {
 		parts = append(parts, p.last)
 	}
 	return float64(p.done) / float64(p.total), parts
 }
 
-// left returns how long the rest of the run takes if the server answers at once: as long as the longest wait (all begin
+// remaining returns how long the rest of the run takes if the server answers at once: as long as the longest wait (all begin
 // at the start, unless the number of checks at a time is limited), and as long as its share of what is done took, as
 // soon as that is enough to go by.
-func (p *progress) left(elapsed time.Duration) time.Duration {
+func (p *progress) remaining(elapsed time.Duration) time.Duration {
 	var longest, all time.Duration
-	for _, rest := range p.pending {
-		if rest.plays > 0 {
-			longest = max(longest, rest.wait)
+	for _, play := range p.pending {
+		if play.plays > 0 {
+			longest = max(longest, play.wait)
 		}
-		all += rest.wait * time.Duration(rest.plays)
+		all += play.wait * time.Duration(play.plays)
 	}
-	left := longest - elapsed
+	rest := longest - elapsed
 	if p.parallel > 0 {
-		left = max(left, all/time.Duration(p.parallel))
+		rest = max(rest, all/time.Duration(p.parallel))
 	}
 	if 10*p.done >= p.total && p.done > 0 {
-		left = max(left, elapsed/time.Duration(p.done)*time.Duration(p.total-p.done))
+		rest = max(rest, elapsed/time.Duration(p.done)*time.Duration(p.total-p.done))
 	}
-	return left
+	return rest
 }
 
 // printer returns a function that writes the lines of conversations to standard error, with the check that they belong
 // to if that is named. Several goroutines may call it.
-func (p process) printer(named bool) func(check string, line reports.Line) {
+func (p process) printer(isNamed bool) func(check string, line reports.Line) {
 	return func(check string, line reports.Line) {
-		if named {
+		if isNamed {
 			_, _ = fmt.Fprintf(p.Err, "%s  %s\n", check, p.Show(line.String()))
 			return
 		}
@@ -109,7 +109,7 @@ func (p process) printer(named bool) func(check string, line reports.Line) {
 
 // exploreProgress is how far an exploration is. Several goroutines may use it.
 type exploreProgress struct {
-	begun  time.Time
+	start  time.Time
 	budget time.Duration
 	steps  int // commands at most; no limit if zero
 
@@ -129,24 +129,24 @@ func (e *exploreProgress) record(p explore.Progress) {
 func (e *exploreProgress) state() (share float64, parts []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	elapsed := time.Since(e.begun)
+	elapsed := time.Since(e.start)
 	share = float64(elapsed) / float64(e.budget)
 	if e.steps > 0 {
 		share = max(share, float64(e.last.Commands)/float64(e.steps))
 	}
-	doing, detail := activity(e.last)
-	return share, append([]string{doing, shared.Clock(max(0, e.budget-elapsed)) + " left"}, detail...)
+	phrase, detail := activity(e.last)
+	return share, append([]string{phrase, shared.Clock(max(0, e.budget-elapsed)) + " left"}, detail...)
 }
 
 // activity returns what an exploration is doing, in words that leave room for the time on a terminal of 40 columns; and
 // more about it.
-func activity(p explore.Progress) (doing string, detail []string) {
+func activity(p explore.Progress) (phrase string, detail []string) {
 	commands := text.Count(p.Commands, "command")
 	switch p.Activity {
 	case explore.Shrinking:
-		return "shrinking " + p.Finding, []string{text.Grouped(p.Done) + " of " + text.Count(p.Of, "step")}
+		return "shrinking " + p.Finding, []string{text.GroupDigits(p.Done) + " of " + text.Count(p.Total, "step")}
 	case explore.Confirming:
-		return "confirming " + p.Finding, []string{fmt.Sprintf("play %d of %d", p.Done+1, p.Of)}
+		return "confirming " + p.Finding, []string{fmt.Sprintf("play %d of %d", p.Done+1, p.Total)}
 	case explore.Loading:
 		return "concurrent clients", []string{commands}
 	case explore.CleaningUp:

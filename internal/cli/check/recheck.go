@@ -20,8 +20,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// toolsReport begins the schema of a report that is evaluated again.
-const toolsReport = "fwpcheck/"
+// reportSchema begins the schema of a report that is evaluated again.
+const reportSchema = "fwpcheck/"
 
 // recheckOptions are the flags of `fwpcheck recheck`.
 type recheckOptions struct {
@@ -47,9 +47,9 @@ func newRecheck(p process) *cobra.Command {
 			return p.recheck(o, args)
 		},
 	}
-	f := o.flags(cmd)
+	f := o.bindFlags(cmd)
 	f.StringVar(&o.expect.name, "expect", "", "compare a report with the known findings in `FILE`")
-	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: each warn is a finding")
+	f.BoolVar(&o.isStrict, "strict", false, "treat recommendations as requirements: each warn is a finding")
 	f.StringArrayVar(&o.require, "require", nil, "exit with code 3 unless `CLAUSE` is evaluated; may be repeated")
 	f.StringVar(&o.job, "job", "", "list only the calls of the job with the jid `JID`")
 	if err := cmd.RegisterFlagCompletionFunc("job", p.completeJobs); err != nil {
@@ -62,16 +62,16 @@ func newRecheck(p process) *cobra.Command {
 // recheck evaluates files again.
 func (p process) recheck(o *recheckOptions, names []string) error {
 	if o.job != "" {
-		return p.lifeOf(o, names)
+		return p.printLife(o, names)
 	}
 	for _, name := range names {
-		data, some, err := p.ReadReport(name, toolsReport)
+		data, isReport, err := p.ReadReport(name, reportSchema)
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s: %w", name, err)
-		case some && len(names) > 1:
+		case isReport && len(names) > 1:
 			return fmt.Errorf("%s is a report, and recheck takes only one; use fwpcheck compare for several reports", name)
-		case some:
+		case isReport:
 			return p.recheckReport(o, name, data)
 		case name == "-":
 			p.In = io.MultiReader(bytes.NewReader(data), p.In)
@@ -89,18 +89,18 @@ func (p process) recheckReport(o *recheckOptions, name string, data []byte) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if err := o.required(requirable); err != nil {
+	if err := o.checkRequired(checkRequirable); err != nil {
 		return err
 	}
-	if r, err = o.held(r); err != nil {
+	if r, err = o.applyExpectations(r); err != nil {
 		return err
 	}
 	return o.deliver(p, r)
 }
 
-// held returns the report, held against the file of --expect if there is one. The server is the one that the saved
+// applyExpectations returns the report, held against the file of --expect if there is one. The server is the one that the saved
 // run has found out.
-func (o *recheckOptions) held(r *reports.Report) (*reports.Report, error) {
+func (o *recheckOptions) applyExpectations(r *reports.Report) (*reports.Report, error) {
 	if o.expect.name == "" {
 		return r, nil
 	}
@@ -109,18 +109,18 @@ func (o *recheckOptions) held(r *reports.Report) (*reports.Report, error) {
 		return nil, err
 	}
 	ids := texts(r.Checks, func(c reports.Check) string { return c.ID })
-	known, err := o.expect.read(selection{in: all}, ids...)
+	e, err := o.expect.read(selection{in: all}, ids...)
 	if err != nil {
 		return nil, err
 	}
 	if r.Expectations != nil {
-		known.server.Name, known.server.Version, _ = strings.Cut(r.Expectations.Server, " ")
+		e.server.Name, e.server.Version, _ = strings.Cut(r.Expectations.Server, " ")
 	}
-	return known.judge(r), nil
+	return e.judge(r), nil
 }
 
-// unread is what a file is that cannot be evaluated again.
-const unread = "not a report of fwpcheck run (JSON or HTML), and not a history of fwpbench run --history"
+// formatMessage is what a file is that cannot be evaluated again.
+const formatMessage = "not a report of fwpcheck run (JSON or HTML), and not a history of fwpbench run --history"
 
 // judge checks the histories of some files.
 func (p process) judge(o *recheckOptions, names []string) error {
@@ -145,8 +145,8 @@ func (p process) loadHistory(name string) (*history.History, error) {
 	in := p.In
 	if name != "-" {
 		file, err := input.Open(name)
-		if failed, ok := errors.AsType[*fs.PathError](err); ok {
-			return nil, failed.Err // the caller names the file
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, pathErr.Err // the caller names the file
 		}
 		if err != nil {
 			return nil, err
@@ -156,7 +156,7 @@ func (p process) loadHistory(name string) (*history.History, error) {
 	}
 	h, err := history.Load(in)
 	if damage, ok := errors.AsType[*history.DamageError](err); ok && damage.Line == 1 {
-		return nil, errors.New(unread)
+		return nil, errors.New(formatMessage)
 	}
 	if err != nil && len(h.Events) == 0 {
 		return nil, err
@@ -167,46 +167,46 @@ func (p process) loadHistory(name string) (*history.History, error) {
 // check fills in what a history shows.
 func check(f *reports.History, h *history.History) {
 	report := history.Examine(h)
-	f.Events, f.Drained, f.Cut = len(h.Events), h.Drained, h.Cut
+	f.Events, f.Drained, f.CutTime = len(h.Events), h.Drained, h.Cut
 	f.Jobs, f.Settled, f.Inconclusive = report.Jobs, report.Settled, causes(report.Undecided)
 	for _, found := range report.Findings {
 		clause := clauseOf(string(found.Breach))
-		shown := reports.HistoryFinding{
-			Clause: clause.ID, Level: clause.Level, Statement: clause.Statement, JID: found.JID, What: found.What,
+		finding := reports.HistoryFinding{
+			Clause: clause.ID, Level: clause.Level, Statement: clause.Statement, JID: found.JID, Description: found.Description,
 		}
 		for _, other := range found.Or {
-			shown.Or = append(shown.Or, registry.Default().ClauseOf(string(other)))
+			finding.Or = append(finding.Or, registry.Default().ClauseOf(string(other)))
 		}
 		for _, i := range found.Events {
-			e := numbered{i, h.Events[i]}
-			shown.Events = append(shown.Events, reports.HistoryEvent{Data: e, Cells: life.Cells(i, &e.Event)})
+			e := indexedEvent{i, h.Events[i]}
+			finding.Events = append(finding.Events, reports.HistoryEvent{Data: e, Cells: life.Cells(i, &e.Event)})
 		}
-		f.Findings = append(f.Findings, shown)
+		f.Findings = append(f.Findings, finding)
 	}
 	f.Lives = livesOf(recordOf(f.Name, h, &report))
 }
 
-// jidsShown is how many jobs are named whose end is not known for the same reason.
-const jidsShown = 5
+// maxJIDs is how many jobs are named whose end is not known for the same reason.
+const maxJIDs = 5
 
 // causes counts jobs by the reason why their end is not known.
 func causes(undecided []history.Undecided) (all []reports.HistoryCause) {
 	for _, job := range undecided {
-		i := slices.IndexFunc(all, func(c reports.HistoryCause) bool { return c.Why == job.Why })
+		i := slices.IndexFunc(all, func(c reports.HistoryCause) bool { return c.Reason == job.Reason })
 		if i < 0 {
 			i = len(all)
-			all = append(all, reports.HistoryCause{Why: job.Why})
+			all = append(all, reports.HistoryCause{Reason: job.Reason})
 		}
 		cause := &all[i]
-		if cause.Jobs++; len(cause.JIDs) < jidsShown {
+		if cause.Jobs++; len(cause.JIDs) < maxJIDs {
 			cause.JIDs = append(cause.JIDs, job.JID)
 		}
 	}
 	return all
 }
 
-// numbered is an event with its index in the history.
-type numbered struct {
+// indexedEvent is an event with its index in the history.
+type indexedEvent struct {
 	Index int `json:"index"`
 	history.Event
 }

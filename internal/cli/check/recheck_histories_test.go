@@ -35,15 +35,15 @@ func call(second int, op history.Op, jid string, o history.Outcome) history.Even
 	return e
 }
 
-func saved(t *testing.T, drained bool, events ...history.Event) string {
+func historyText(t *testing.T, drained bool, events ...history.Event) string {
 	t.Helper()
 	var text strings.Builder
 	require.NoError(t, (&history.History{Events: events, Drained: drained}).Save(&text))
 	return text.String()
 }
 
-// stored puts the text of a history into a file.
-func stored(t *testing.T, text string) string {
+// writeHistory puts the text of a history into a file.
+func writeHistory(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "run.history")
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
@@ -52,43 +52,43 @@ func stored(t *testing.T, text string) string {
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	const ok, open = history.OK, history.Open
+	const ok, noReply = history.OK, history.Open
 	push, fetch, ack := call(0, history.Push, "j1", ok), call(1, history.Fetch, "j1", ok), call(2, history.Ack, "j1", ok)
 	empty := call(9, history.Fetch, "", history.Empty)
-	again := call(3, history.Fetch, "j1", ok)
-	well := saved(t, true, push, fetch, ack, empty)
-	wrong := saved(t, true, push, fetch, ack, again, empty)
-	undecided := saved(t, false, push, call(1, history.Push, "j2", ok), call(2, history.Push, "j3", open))
+	secondFetch := call(3, history.Fetch, "j1", ok)
+	conforming := historyText(t, true, push, fetch, ack, empty)
+	breach := historyText(t, true, push, fetch, ack, secondFetch, empty)
+	undecided := historyText(t, false, push, call(1, history.Push, "j2", ok), call(2, history.Push, "j3", noReply))
 	tests := map[string]struct {
 		text string
 		code int
 		out  []string
 		err  string
 	}{
-		"well": {well, reports.ExitWell, []string{"4 events, drained; 1 job: 1 settled, 0 inconclusive; 0 findings"}, ""},
-		"found": {wrong, reports.ExitFindings, []string{
+		"well": {conforming, reports.ExitWell, []string{"4 events, drained; 1 job: 1 settled, 0 inconclusive; 0 findings"}, ""},
+		"found": {breach, reports.ExitFindings, []string{
 			"\nFWP-ACK-02  ", "job j1\n", "\n  found: ", "\n  #2  2s to 3s  w (client 1)  ACK j1: OK\n",
 			"\n  #3  3s to 4s  w (client 1)  FETCH q: job j1 of q\n",
 		}, ""},
-		"lost": {saved(t, true, push, empty), reports.ExitFindings, []string{
+		"lost": {historyText(t, true, push, empty), reports.ExitFindings, []string{
 			"FWP-PUSH-04", "PUSH j1 to q: OK", "FETCH q: nothing",
 		}, ""},
 		"undecided": {undecided, reports.ExitInconclusive, []string{
 			"3 events, not drained; 3 jobs: 0 settled, 3 inconclusive; 0 findings",
 			"  2 jobs: the queues were not drained (j1, j2)\n", "  1 job: its PUSH has no reply (j3)\n",
 		}, ""},
-		"nothing": {saved(t, true), reports.ExitInconclusive, []string{"0 events"}, ""},
-		"cut short": {wrong[:len(wrong)-20], reports.ExitUsage, []string{
+		"nothing": {historyText(t, true), reports.ExitInconclusive, []string{"0 events"}, ""},
+		"cut short": {breach[:len(breach)-20], reports.ExitUsage, []string{
 			"partial, cut off at 3s: 4 events", "1 job",
 		}, "line 6 of the history"},
-		"cut at the limit": {strings.Replace(well, `"drained":true`, `"drained":true,"cut":3000000000`, 1),
+		"cut at the limit": {strings.Replace(conforming, `"drained":true`, `"drained":true,"cut":3000000000`, 1),
 			reports.ExitInconclusive, []string{"partial, cut off at 3s: 4 events", "partial: 1 history cut off"}, ""},
-		"no header": {"hello\n", reports.ExitUsage, nil, unread},
+		"no header": {"hello\n", reports.ExitUsage, nil, formatMessage},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, out, err := played("recheck", stored(t, test.text))
+			code, out, err := runMain("recheck", writeHistory(t, test.text))
 			assert.Equal(t, test.code, code, out)
 			for _, want := range test.out {
 				assert.Contains(t, out, want)
@@ -105,15 +105,15 @@ func TestJudge(t *testing.T) {
 func TestJudgeSeveral(t *testing.T) {
 	t.Parallel()
 	push, empty := call(0, history.Push, "j1", history.OK), call(9, history.Fetch, "", history.Empty)
-	lost, open := stored(t, saved(t, true, push, empty)), stored(t, saved(t, false, push))
-	code, out, _ := played("recheck", open, lost, open)
+	lostFile, openFile := writeHistory(t, historyText(t, true, push, empty)), writeHistory(t, historyText(t, false, push))
+	code, out, _ := runMain("recheck", openFile, lostFile, openFile)
 	assert.Equal(t, reports.ExitFindings, code)
 	assert.Equal(t, 2, strings.Count(out, "1 event, not drained"))
-	code, out, err := played("recheck", lost, "nosuch.history")
+	code, out, err := runMain("recheck", lostFile, "nosuch.history")
 	assert.Equal(t, reports.ExitUsage, code)
 	assert.Contains(t, out, "FWP-PUSH-04", "what can be read is judged")
 	assert.Contains(t, err, "nosuch.history")
-	code, _, err = played("recheck")
+	code, _, err = runMain("recheck")
 	assert.Equal(t, reports.ExitUsage, code)
 	assert.Contains(t, err, "give the files of a report or of histories")
 }
@@ -121,7 +121,7 @@ func TestJudgeSeveral(t *testing.T) {
 func TestJudgeWritesJSON(t *testing.T) {
 	t.Parallel()
 	push, empty := call(0, history.Push, "j1", history.OK), call(9, history.Fetch, "", history.Empty)
-	code, out, _ := played("recheck", "--format", "json", stored(t, saved(t, true, push, empty)))
+	code, out, _ := runMain("recheck", "--format", "json", writeHistory(t, historyText(t, true, push, empty)))
 	assert.Equal(t, reports.ExitFindings, code)
 	var got struct {
 		Schema    string
@@ -129,7 +129,7 @@ func TestJudgeWritesJSON(t *testing.T) {
 		Histories []struct {
 			Findings []struct {
 				Clause, Statement, JID string
-				Events                 []numbered
+				Events                 []indexedEvent
 			}
 		}
 	}
@@ -142,14 +142,14 @@ func TestJudgeWritesJSON(t *testing.T) {
 	assert.Equal(t, "FWP-PUSH-04", found[0].Clause)
 	assert.Equal(t, "j1", found[0].JID)
 	assert.NotEmpty(t, found[0].Statement)
-	assert.Equal(t, []numbered{{0, push}, {1, empty}}, found[0].Events)
+	assert.Equal(t, []indexedEvent{{0, push}, {1, empty}}, found[0].Events)
 }
 
 // The package history does not know the catalogue.
 func TestEachBreachOfAHistoryHasAClause(t *testing.T) {
 	t.Parallel()
 	for _, breach := range history.Breaches() {
-		_, known := registry.Clause(fwpsuite.ClauseOf(string(breach)))
-		assert.True(t, known, breach)
+		_, ok := registry.Clause(fwpsuite.ClauseOf(string(breach)))
+		assert.True(t, ok, breach)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// lifeOf lists what became of one job, as each of some files has it.
-func (p process) lifeOf(o *recheckOptions, names []string) error {
+// printLife lists what became of one job, as each of some files has it.
+func (p process) printLife(o *recheckOptions, names []string) error {
 	if o.expect.name != "" || len(o.require) > 0 {
 		return errors.New("--expect and --require do not work with --job")
 	}
@@ -34,7 +34,7 @@ func (p process) lifeOf(o *recheckOptions, names []string) error {
 		for _, r := range records {
 			// A script has names in the place of jids, which a shell takes for its own.
 			for _, jid := range []string{o.job, "$" + o.job} {
-				if l := r.Of(jid); l != nil {
+				if l := r.Life(jid); l != nil {
 					f.Lives = append(f.Lives, *l)
 					f.Inconclusive = causes(slices.DeleteFunc(slices.Clone(r.Undecided),
 						func(u history.Undecided) bool { return u.JID != jid }))
@@ -49,8 +49,8 @@ func (p process) lifeOf(o *recheckOptions, names []string) error {
 	if len(all.Files) == 0 {
 		words := fmt.Sprintf("no call of job %s in %s (%s)",
 			o.job, strings.Join(names, ", "), text.Count(len(jids), "other job"))
-		if meant := text.DidYouMean(life.Nearest(o.job, jids)...); meant != "" {
-			words += "; " + meant
+		if hint := text.DidYouMean(life.Nearest(o.job, jids)...); hint != "" {
+			words += "; " + hint
 		}
 		return errors.New(words)
 	}
@@ -59,11 +59,11 @@ func (p process) lifeOf(o *recheckOptions, names []string) error {
 
 // records reads what a file has of jobs: a report, a recording or a history.
 func (p process) records(name string) ([]*life.Record, error) {
-	data, some, err := p.ReadReport(name, toolsReport, "fwpexplore/", "fwpbench/")
+	data, isReport, err := p.ReadReport(name, reportSchema, "fwpexplore/", "fwpbench/")
 	switch {
 	case err != nil:
 		return nil, err
-	case some:
+	case isReport:
 		return p.recordsOf(name, data)
 	case filepath.Ext(name) == scriptSuffix:
 		source, err := input.Read(name, scenarios.MaxSource)
@@ -86,21 +86,21 @@ func (p process) records(name string) ([]*life.Record, error) {
 
 // recordsOf returns the conversations of a report; that of a load names its history.
 func (p process) recordsOf(name string, data []byte) (all []*life.Record, err error) {
-	var of struct {
+	var head struct {
 		Schema  string `json:"schema"`
 		History string `json:"history"`
 	}
-	if err := json.Unmarshal(data, &of); err != nil {
+	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, fmt.Errorf("read the report: %w", err)
 	}
 	switch {
-	case strings.HasPrefix(of.Schema, "fwpbench") && of.History == "":
+	case strings.HasPrefix(head.Schema, "fwpbench") && head.History == "":
 		return nil, errors.New("the report of a load has no calls of single jobs: use fwpbench run --history FILE, and " +
 			"give that file")
-	case of.History != "":
-		return p.records(of.History)
-	case of.Schema == reports.ExplorationSchema:
-		return explored(name, data)
+	case head.History != "":
+		return p.records(head.History)
+	case head.Schema == reports.ExplorationSchema:
+		return explorationRecords(name, data)
 	}
 	r, err := reports.ReadJSON(data)
 	if err != nil {
@@ -108,9 +108,9 @@ func (p process) recordsOf(name string, data []byte) (all []*life.Record, err er
 	}
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		where := name + ", " + c.ID
+		place := name + ", " + c.ID
 		if len(c.Findings) == 0 {
-			all = append(all, life.OfConversation(where, c.Conversation, 0, reports.LifeFinding{}))
+			all = append(all, life.OfConversation(place, c.Conversation, 0, reports.LifeFinding{}))
 		}
 		for k := range c.Findings {
 			f := &c.Findings[k]
@@ -118,14 +118,14 @@ func (p process) recordsOf(name string, data []byte) (all []*life.Record, err er
 			if lines == nil {
 				lines = c.Conversation
 			}
-			all = append(all, conversationOf(where, f, lines))
+			all = append(all, conversationOf(place, f, lines))
 		}
 	}
 	return all, nil
 }
 
-// explored returns the conversations of an exploration.
-func explored(name string, data []byte) (all []*life.Record, err error) {
+// explorationRecords returns the conversations of an exploration.
+func explorationRecords(name string, data []byte) (all []*life.Record, err error) {
 	e := &reports.Exploration{}
 	if err := reports.CheckBounds(data); err != nil {
 		return nil, err
@@ -141,10 +141,10 @@ func explored(name string, data []byte) (all []*life.Record, err error) {
 
 // conversationOf returns the record of a finding.
 func conversationOf(name string, f *reports.Finding, lines []reports.Line) *life.Record {
-	const most = 200
-	found := reports.LifeFinding{Clause: f.Clause, What: "expected " + text.Brief(text.OneLine(f.Expected), most) +
+	const limit = 200
+	found := reports.LifeFinding{Clause: f.Clause, Description: "expected " + text.Brief(text.OneLine(f.Expected), limit) +
 		"; got " +
-		text.Brief(text.OneLine(f.Actual), most)}
+		text.Brief(text.OneLine(f.Actual), limit)}
 	return life.OfConversation(name, lines, f.Marked, found)
 }
 
@@ -153,28 +153,28 @@ func recordOf(name string, h *history.History, found *history.Report) *life.Reco
 	return life.OfHistory(name, h, found, func(b history.Breach) string { return registry.Default().ClauseOf(string(b)) })
 }
 
-// mostLives is how many jobs of the findings in a history are listed.
-const mostLives = 50
+// maxLives is how many jobs of the findings in a history are listed.
+const maxLives = 50
 
 // livesOf returns the lives of the first jobs that findings are about.
 func livesOf(r *life.Record) (all []reports.Life) {
-	var done []string
+	var jids []string
 	for _, f := range r.Findings {
-		if l := r.Of(f.JID); l != nil && len(done) < mostLives && !slices.Contains(done, f.JID) {
-			done = append(done, f.JID)
+		if l := r.Life(f.JID); l != nil && len(jids) < maxLives && !slices.Contains(jids, f.JID) {
+			jids = append(jids, f.JID)
 			all = append(all, *l)
 		}
 	}
 	return all
 }
 
-// mostCompleted is the size of the largest file whose jobs are completed, in bytes.
-const mostCompleted = 16 << 20
+// maxCompletionFile is the size of the largest file whose jobs are completed, in bytes.
+const maxCompletionFile = 16 << 20
 
 // completeJobs completes the jobs of the findings in the files on the command line.
 func (p process) completeJobs(_ *cobra.Command, names []string, _ string) (jids []string, _ cobra.ShellCompDirective) {
 	for _, name := range names {
-		if _, err := input.Read(name, mostCompleted); err != nil {
+		if _, err := input.Read(name, maxCompletionFile); err != nil {
 			continue
 		}
 		records, _ := p.records(name) // no words to complete are no error

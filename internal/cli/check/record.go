@@ -46,7 +46,7 @@ func newRecord(p process) *cobra.Command {
 		Args:  shared.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.record(cmd.Context(), o) },
 	}
-	f := o.flags(cmd)
+	f := o.bindFlags(cmd)
 	f.StringVar(&o.upstream, "upstream", "",
 		"forward clients to the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`; port 0 means a free port")
@@ -65,14 +65,14 @@ func newRecord(p process) *cobra.Command {
 	return cmd
 }
 
-// shownBreaches is how many breaches of a rule are printed as they pass.
-const shownBreaches = 3
+// maxBreaches is how many breaches of a rule are printed as they pass.
+const maxBreaches = 3
 
 // check returns an error if a flag has a value that it cannot have.
 func (o *recordOptions) check() error {
 	return cmp.Or(refuse(o.length < 0 || o.timeout <= 0 || o.concurrency < 0,
 		"--for and --concurrency cannot be less than 0, and --timeout must be longer than 0"),
-		shared.Writable("--output", o.output))
+		shared.CheckWritable("--output", o.output))
 }
 
 // record passes connections on until it is interrupted.
@@ -83,23 +83,23 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 		return err
 	}
 	p.Secrets = target.NewSecrets(endpoint.Password)
-	ctx, stop := p.serving(ctx)
+	ctx, stop := p.interruptContext(ctx)
 	defer stop()
 	id, err := registry.Default().Identify(ctx, endpoint.Server, o.timeout)
 	if err != nil {
-		return shared.Interrupted(ctx, &shared.UnreachableError{Cause: err, Advice: endpoint.Choice.Address.Advice(err)})
+		return shared.InterruptError(ctx, &shared.UnreachableError{Cause: err, Advice: endpoint.Choice.Address.Advice(err)})
 	}
 	l, err := listen("listen "+o.listen, o.listen)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	ctx, cancel := o.limited(ctx)
+	ctx, cancel := o.limitTime(ctx)
 	defer cancel()
-	shown := &shownFindings{p: p, times: map[string]int{}}
-	r := shown.recorder(record.Config{
-		Dial: endpoint.Server.Dial, Script: o.output != "", Law: endpoint.Peer.Law, Dialect: endpoint.Peer.Dialect,
-		Pushed: o.trace.pushed(),
+	findings := &findingPrinter{p: p, counts: map[string]int{}}
+	r := findings.recorder(record.Config{
+		Dial: endpoint.Server.Dial, KeepsScript: o.output != "", Law: endpoint.Peer.Law, Dialect: endpoint.Peer.Dialect,
+		OnPush: o.trace.jobWriter(),
 		Watch:  clientrules.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
 	})
 	defer r.Close()
@@ -115,13 +115,13 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 		return &shared.InternalError{Cause: err}
 	}
 	r.Close()
-	at := endpoint.Introduced(ctx, endpoint.Target(id), endpoint.Server, endpoint.Password, o.timeout)
-	at.Chosen = endpoint.Reached(ctx, at.Chosen)
-	return p.recorded(o, r, at, shown.shortage())
+	at := endpoint.Introduce(ctx, endpoint.Target(id), endpoint.Server, endpoint.Password, o.timeout)
+	at.Chosen = endpoint.DescribeChoice(ctx, at.Chosen)
+	return p.finishRecord(o, r, at, findings.shortage())
 }
 
-// limited returns a context that ends after --for, if that is given.
-func (o *recordOptions) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+// limitTime returns a context that ends after --for, if that is given.
+func (o *recordOptions) limitTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.length > 0 {
 		return context.WithTimeout(ctx, o.length)
 	}
@@ -135,7 +135,7 @@ func (o *recordOptions) endpoint() (shared.Endpoint, error) {
 			"--upstream is missing: give the URL of the server, as in --upstream tcp://localhost:7419")
 	}
 	o.targetFlags.Command = "fwpcheck record"
-	endpoint, err := o.targetFlags.At(o.upstream)
+	endpoint, err := o.targetFlags.EndpointAt(o.upstream)
 	if err != nil {
 		return endpoint, fmt.Errorf("--upstream: %w", err)
 	}
@@ -143,7 +143,7 @@ func (o *recordOptions) endpoint() (shared.Endpoint, error) {
 	if err != nil || o.passwordFile == "" {
 		return endpoint, err
 	}
-	endpoint.Password, err = target.OnlyPassword(endpoint.Password, "in --upstream", o.passwordFile)
+	endpoint.Password, err = target.SinglePassword(endpoint.Password, "in --upstream", o.passwordFile)
 	return endpoint, err
 }
 
@@ -160,34 +160,34 @@ func (o *recordOptions) serveMetrics(r *record.Recorder) (*http.Server, error) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", r.Metrics(clauseID))
 	web.Handler = mux
-	go func() { _ = web.Serve(shared.Few(l)) }()
+	go func() { _ = web.Serve(shared.LimitListener(l)) }()
 	return web, nil
 }
 
-// shownFindings prints breaches as they pass, the first few of each name.
-type shownFindings struct {
-	p     process
-	mu    sync.Mutex
-	times map[string]int
-	down  bool
-	short string // what this process ran out of, and what to do
+// findingPrinter prints breaches as they pass, the first few of each name.
+type findingPrinter struct {
+	p         process
+	mu        sync.Mutex
+	counts    map[string]int
+	hasFailed bool
+	cause     string // what this process ran out of, and what to do
 }
 
 // recorder returns what passes connections on, and prints the breaches that pass.
-func (s *shownFindings) recorder(config record.Config) *record.Recorder {
-	config.Found, config.Failed = s.print, s.failed
+func (s *findingPrinter) recorder(config record.Config) *record.Recorder {
+	config.OnBreach, config.OnError = s.print, s.reportFailure
 	return record.New(config)
 }
 
-func (s *shownFindings) print(b clientrules.Breach) {
+func (s *findingPrinter) print(b clientrules.Breach) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.times[b.Name]++
-	if s.times[b.Name] > shownBreaches {
+	s.counts[b.Name]++
+	if s.counts[b.Name] > maxBreaches {
 		return
 	}
 	text := breachText(b)
-	if s.times[b.Name] == shownBreaches {
+	if s.counts[b.Name] == maxBreaches {
 		text += "  (further ones of this rule are only counted)\n"
 	}
 	if err := s.p.Print(s.p.Show(text)); err != nil {
@@ -195,80 +195,80 @@ func (s *shownFindings) print(b clientrules.Breach) {
 	}
 }
 
-func (s *shownFindings) failed(err error) {
+func (s *findingPrinter) reportFailure(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	short := machine.Explain(err)
-	if !s.down {
+	cause := machine.Explain(err)
+	if !s.hasFailed {
 		s.p.Logf("a client's connection could not be forwarded, and later ones may fail too: %s",
-			cmp.Or(short, text.OfError(err)))
+			cmp.Or(cause, text.OfError(err)))
 	}
-	s.down = true // it is said once
-	s.short = cmp.Or(s.short, short)
+	s.hasFailed = true // it is said once
+	s.cause = cmp.Or(s.cause, cause)
 }
 
 // shortage returns an error if connections were not passed on for want of something here.
-func (s *shownFindings) shortage() error {
+func (s *findingPrinter) shortage() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.short == "" {
+	if s.cause == "" {
 		return nil
 	}
-	return &shared.InternalError{Cause: errors.New("connections were not forwarded: " + s.short)}
+	return &shared.InternalError{Cause: errors.New("connections were not forwarded: " + s.cause)}
 }
 
 // breachText returns a breach in a few lines.
 func breachText(b clientrules.Breach) string {
 	c := clauseOf(b.Name)
-	who := "client"
+	party := "client"
 	if strings.HasPrefix(b.Name, record.LawPrefix) || !c.BindsClient() { // the law judges what the server sends
-		who = "server"
+		party = "server"
 	}
-	where := ""
+	place := ""
 	if b.Conn > 0 {
-		where = fmt.Sprintf(" connection %d", b.Conn)
+		place = fmt.Sprintf(" connection %d", b.Conn)
 	}
 	if b.Worker != "" {
-		where += " worker " + b.Worker
+		place += " worker " + b.Worker
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s %s: %s%s: %s\n", c.Breach(), who, b.Name, where, b.Text)
+	fmt.Fprintf(&text, "%s %s: %s%s: %s\n", c.Breach(), party, b.Name, place, b.Text)
 	fmt.Fprintf(&text, "  %s (%s): %s\n", c.ID, c.Level, c.Statement)
-	for _, m := range b.Shown {
+	for _, m := range b.Evidence {
 		text.WriteString("  " + m.String() + "\n")
 	}
 	return text.String()
 }
 
-// recorded writes the script, and prints what was seen. Short is why the recording is incomplete; nil if it is.
-func (p process) recorded(o *recordOptions, r *record.Recorder, server reports.Target, short error) error {
+// finishRecord writes the script, and prints what was seen. Short is why the recording is incomplete; nil if it is.
+func (p process) finishRecord(o *recordOptions, r *record.Recorder, server reports.Target, err error) error {
 	s := r.Summary()
 	if o.output != "" && s.Counts.Connections > 0 {
-		short = errors.Join(p.saveScript(o.output, r, s), short)
+		err = errors.Join(p.saveScript(o.output, r, s), err)
 	}
-	short = errors.Join(o.trace.close(p), short)
+	err = errors.Join(o.trace.close(p), err)
 	code := recordExit(s)
-	if short != nil {
+	if err != nil {
 		code = reports.ExitInternal
 	}
 	var page reports.Page
 	page.Target("server", server, version())
 	page.Add(recordPage(s, code).Blocks...)
-	return cmp.Or(p.PrintPage(page), short, shared.Ended(code))
+	return cmp.Or(p.PrintPage(page), err, shared.ExitError(code))
 }
 
 func (p process) saveScript(name string, r *record.Recorder, s record.Summary) error {
-	text, wrong := r.Script()
+	text, scriptErr := r.Script()
 	// Clients may send secrets in the wrong place.
-	if err := shared.ReplaceResult("--output", name, p.Secrets.Hidden(shared.Bytes(text))); err != nil {
+	if err := shared.ReplaceResult("--output", name, p.Secrets.Hidden(shared.WriteBytes(text))); err != nil {
 		return &shared.InternalError{Cause: err} // it could be opened before the recording
 	}
-	if wrong != nil {
-		return &shared.InternalError{Cause: wrong}
+	if scriptErr != nil {
+		return &shared.InternalError{Cause: scriptErr}
 	}
 	p.Logf("the conversation is in %s; replay it with fwpcheck run %[1]s --url URL", name)
-	if s.Cut != "" {
-		p.Logf("it is incomplete: %s", s.Cut)
+	if s.CutReason != "" {
+		p.Logf("it is incomplete: %s", s.CutReason)
 	}
 	return nil
 }
@@ -294,7 +294,7 @@ func clauseOf(breach string) conformance.Clause {
 
 // clauseID returns the id of the clause of a breach. The name of one that the law has found ends with it.
 func clauseID(breach string) string {
-	if _, id, is := strings.Cut(breach, " "); is {
+	if _, id, ok := strings.Cut(breach, " "); ok {
 		return id
 	}
 	return registry.Default().ClauseOf(breach)
@@ -306,18 +306,18 @@ func recordPage(s record.Summary, code int) reports.Page {
 	if len(s.Counts.Breaches) > 0 {
 		blocks = append(blocks, recordBreaches(s))
 	}
-	held, open := []string{}, 0
+	rules, undecided := []string{}, 0
 	for _, r := range s.Results {
 		switch r.State() {
-		case clientrules.Held:
-			held = append(held, r.Rule.Breach)
-		case clientrules.Inconclusive:
-			open++
+		case clientrules.StateHeld:
+			rules = append(rules, r.Rule.Breach)
+		case clientrules.StateInconclusive:
+			undecided++
 		}
 	}
 	blocks = append(blocks, reports.Prose{Lines: []reports.Text{reports.Words(fmt.Sprintf(
 		"%s passed; the situation of %s did not occur, so they are inconclusive.",
-		text.Count(len(held), "rule"), text.Count(open, "rule")))}})
+		text.Count(len(rules), "rule"), text.Count(undecided, "rule")))}})
 	words := "no violations of the specification"
 	switch {
 	case code == reports.ExitInternal:
@@ -334,7 +334,7 @@ func recordPage(s record.Summary, code int) reports.Page {
 		words = "only recommendations were violated"
 	}
 	return reports.Page{Blocks: append(blocks, reports.Conclusion{
-		Facts: fmt.Sprintf("%s; exit code %d", s.For.Round(time.Millisecond), code), Words: reports.Words(words),
+		Facts: fmt.Sprintf("%s; exit code %d", s.Duration.Round(time.Millisecond), code), Words: reports.Words(words),
 	})}
 }
 
@@ -353,7 +353,7 @@ func recordCounts(s record.Summary) reports.Block {
 	if len(commands) > 0 {
 		add("commands", strings.Join(commands, ", "))
 	}
-	if n := int(s.Counts.Unjudged); n > 0 {
+	if n := int(s.Counts.UnjudgedConnections); n > 0 {
 		add("not judged", text.Count(n, "connection")+" that sent bytes faster than they could be checked")
 	}
 	return counts
@@ -361,7 +361,7 @@ func recordCounts(s record.Summary) reports.Block {
 
 func recordBreaches(s record.Summary) reports.Block {
 	t := reports.Table{Columns: []reports.Column{
-		{Title: "verdict"}, {Title: "times", Right: true}, {Title: "breach"}, {Title: "clause"},
+		{Title: "verdict"}, {Title: "times", AlignRight: true}, {Title: "breach"}, {Title: "clause"},
 		{Title: "what the clause requires"},
 	}, Wrap: true}
 	for _, name := range slices.Sorted(maps.Keys(s.Counts.Breaches)) {

@@ -25,17 +25,17 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// recordingOf runs `fwpcheck record`, and returns where it listens and a function that ends it and returns what it
+// startRecording runs `fwpcheck record`, and returns where it listens and a function that ends it and returns what it
 // printed since.
-func recordingOf(t *testing.T, args ...string) (addr string, end func() (string, error)) {
+func startRecording(t *testing.T, args ...string) (addr string, end func() (string, error)) {
 	t.Helper()
-	ready, end := running(t, newRecord, args...)
+	ready, end := startCommand(t, newRecord, args...)
 	parts := regexp.MustCompile(`^ready tcp://(127\.0\.0\.1:\d+)\n$`).FindStringSubmatch(ready)
 	require.NotNil(t, parts, ready)
 	return parts[1], end
 }
 
-func connected(t *testing.T, addr string) net.Conn {
+func dial(t *testing.T, addr string) net.Conn {
 	t.Helper()
 	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
 	require.NoError(t, err)
@@ -47,8 +47,8 @@ func TestRecordWritesAScriptThatRunsAgain(t *testing.T) {
 	server := fakes.NewServer(fakes.Config{})
 	t.Cleanup(server.Close)
 	file := filepath.Join(t.TempDir(), "bug.fwp")
-	addr, end := recordingOf(t, "--upstream", server.URL(), "-o", file)
-	assert.Contains(t, talk(t, connected(t, addr), `HELLO {"v":2}`,
+	addr, end := startRecording(t, "--upstream", server.URL(), "-o", file)
+	assert.Contains(t, talk(t, dial(t, addr), `HELLO {"v":2}`,
 		`PUSH {"jid":"0123456789abcdef","jobtype":"t","args":[]}`, "FLUSH "), "-ERR")
 	printed, err := end()
 	assert.Equal(t, shared.Exit(reports.ExitFindings), err)
@@ -71,8 +71,8 @@ func TestRecordWritesATrace(t *testing.T) {
 	server := fakes.NewServer(fakes.Config{Like: fakes.LikeFaktory})
 	t.Cleanup(server.Close)
 	file := filepath.Join(t.TempDir(), "load.csv")
-	addr, end := recordingOf(t, "--upstream", server.URL(), "--trace", file, "--profile", "faktory")
-	talk(t, connected(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"a,b","args":[1, "x"]}`,
+	addr, end := startRecording(t, "--upstream", server.URL(), "--trace", file, "--profile", "faktory")
+	talk(t, dial(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"a,b","args":[1, "x"]}`,
 		`PUSH {"jid":"0123456789abcdeg","jobtype":"c","args":[],"queue":"mail"}`,
 		`PUSHB [{"jid":"0123456789abcdeh","jobtype":"c","args":[3]},null]`, `PUSHB {}`, `PUSH {"jid":`)
 	_, err := end()
@@ -95,7 +95,7 @@ func TestRecordOfAServerWithTLS(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	ca, file := filepath.Join(folder, "ca.pem"), filepath.Join(folder, "bug.fwp")
-	config, err := selfSigned(ca, "127.0.0.1")
+	config, err := makeCertificate(ca, "127.0.0.1")
 	require.NoError(t, err)
 	server := fakes.NewServer(fakes.Config{TLS: config})
 	t.Cleanup(server.Close)
@@ -103,8 +103,8 @@ func TestRecordOfAServerWithTLS(t *testing.T) {
 	require.NoError(t, err)
 	secure := "tcp+tls://localhost:" + address.Port()
 
-	addr, end := recordingOf(t, "--upstream", secure, "--tls-ca", ca, "-o", file)
-	talk(t, connected(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"t","args":[]}`, "END")
+	addr, end := startRecording(t, "--upstream", secure, "--tls-ca", ca, "-o", file)
+	talk(t, dial(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"t","args":[]}`, "END")
 	printed, err := end()
 	require.NoError(t, err, printed)
 	script, err := os.ReadFile(file)
@@ -119,10 +119,10 @@ func TestRecordWithMetrics(t *testing.T) {
 	t.Parallel()
 	server := fakes.NewServer(fakes.Config{Password: "foobar"})
 	t.Cleanup(server.Close)
-	web := closed(t)
-	addr, end := recordingOf(t, "--upstream", server.URL(), "--metrics", web)
-	assert.Contains(t, talk(t, connected(t, addr), `HELLO {"v":2,"pwdhash":"00"}`), "-ERR")
-	_, counts := asked(t, "http://"+web+"/metrics", "")
+	web := freeAddr(t)
+	addr, end := startRecording(t, "--upstream", server.URL(), "--metrics", web)
+	assert.Contains(t, talk(t, dial(t, addr), `HELLO {"v":2,"pwdhash":"00"}`), "-ERR")
+	_, counts := httpReply(t, "http://"+web+"/metrics", "")
 	assert.Contains(t, counts, "# TYPE fwp_record_connections_total counter\n")
 	printed, err := end()
 	assert.Equal(t, shared.Exit(reports.ExitFindings), err)
@@ -137,7 +137,7 @@ func TestRecordWithoutAClient(t *testing.T) {
 	server := fakes.NewServer(fakes.Config{})
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "a.fwp")
-	_, end := recordingOf(t, "--upstream", "tcp://"+server.Addr(), "-o", file)
+	_, end := startRecording(t, "--upstream", "tcp://"+server.Addr(), "-o", file)
 	out, err := end()
 	assert.Equal(t, shared.Exit(reports.ExitInconclusive), err)
 	assert.Contains(t, out, "exit code 3\nno client connected")
@@ -149,8 +149,8 @@ func TestRecordOfAHealthCheck(t *testing.T) {
 	t.Parallel()
 	server := fakes.NewServer(fakes.Config{})
 	defer server.Close()
-	addr, end := recordingOf(t, "--upstream", "tcp://"+server.Addr())
-	check := connected(t, addr)
+	addr, end := startRecording(t, "--upstream", "tcp://"+server.Addr())
+	check := dial(t, addr)
 	_, err := check.Read(make([]byte, 1)) // the greeting: it is forwarded
 	require.NoError(t, err)
 	require.NoError(t, check.Close())
@@ -169,7 +169,7 @@ func TestRecordBlamesTheServer(t *testing.T) {
 // What cannot be reached is 4 in each command, and a port that is none is told in plain words.
 func TestEndsOfCommands(t *testing.T) {
 	t.Parallel()
-	absent := "tcp://" + closed(t)
+	absent := "tcp://" + freeAddr(t)
 	script := filepath.Join(t.TempDir(), "a.fwp")
 	require.NoError(t, os.WriteFile(script, []byte("C: INFO\nS: +NO\n"), 0o600))
 	for _, test := range []struct {
@@ -191,7 +191,7 @@ func TestEndsOfCommands(t *testing.T) {
 		{[]string{"run", "--timeout", "x"}, reports.ExitUsage},
 		{[]string{"explore", "--steps", "9999999999999999999999"}, reports.ExitUsage},
 	} {
-		code, out, err := played(test.args...)
+		code, out, err := runMain(test.args...)
 		assert.Equal(t, test.code, code, test.args)
 		assert.NotRegexp(t, "strconv|pflag|unexpected EOF|internal error", out+err, test.args)
 		for _, printed := range regexp.MustCompile(`exit code (\d+)`).FindAllStringSubmatch(out+err, -1) {
@@ -204,7 +204,7 @@ func TestRecordMistakes(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		"--upstream is missing": nil, "--upstream": {"--upstream", "localhost"},
-		"connection refused": {"--upstream", "tcp://" + closed(t)},
+		"connection refused": {"--upstream", "tcp://" + freeAddr(t)},
 		"--output":           {"--upstream", "tcp://127.0.0.1:1", "-o", "no/such/folder/x.fwp"},
 	} {
 		assert.ErrorContains(t, command(newRecord, io.Discard, args...).ExecuteContext(t.Context()), want)
@@ -221,9 +221,9 @@ func TestRecordAndShrink(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	file, small := filepath.Join(t.TempDir(), "bug.fwp"), filepath.Join(t.TempDir(), "small.fwp")
-	addr, end := recordingOf(t, "--upstream", server.URL, "-o", file)
+	addr, end := startRecording(t, "--upstream", server.URL, "-o", file)
 	for range 3 {
-		talk(t, connected(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"t","args":[]}`)
+		talk(t, dial(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"t","args":[]}`)
 	}
 	printed, err := end()
 	assert.Equal(t, shared.Exit(reports.ExitFindings), err)
@@ -241,16 +241,16 @@ func TestRecordAndShrink(t *testing.T) {
 	assert.Equal(t, shared.Exit(reports.ExitFindings), run.ExecuteContext(t.Context()), out.String())
 }
 
-// mumble sends lines without waiting for replies, and waits until the server has ended the connection.
-func mumble(t *testing.T, addr string, lines ...string) {
+// sendLines sends lines without waiting for replies, and waits until the server has ended the connection.
+func sendLines(t *testing.T, addr string, lines ...string) {
 	t.Helper()
-	nc := connected(t, addr)
+	nc := dial(t, addr)
 	defer nc.Close()
 	for _, line := range lines {
 		_, _ = io.WriteString(nc, line+"\r\n") // it may be closed already
 	}
-	tcp, is := nc.(*net.TCPConn)
-	require.True(t, is)
+	tcp, ok := nc.(*net.TCPConn)
+	require.True(t, ok)
 	_ = tcp.CloseWrite()
 	_, _ = io.Copy(io.Discard, nc)
 }
@@ -264,31 +264,31 @@ func TestRecordHasNoSecrets(t *testing.T) {
 	defer server.Close()
 	hash, err := fwp.PasswordHash(password, salt, rounds)
 	require.NoError(t, err)
-	web := closed(t)
+	web := freeAddr(t)
 	file := filepath.Join(t.TempDir(), "talk.fwp")
-	addr, end := recordingOf(t, "--upstream", server.URL(), "--metrics", web, "-o", file)
-	wrong := hash[:60] + "0000"
+	addr, end := startRecording(t, "--upstream", server.URL(), "--metrics", web, "-o", file)
+	badHash := hash[:60] + "0000"
 	for _, lines := range [][]string{
 		{fmt.Sprintf(`HELLO {"v":2,"pwdhash":%q}`, hash), "NONSENSE " + hash, "INFO x", `PUSH {"pwdhash":"` + hash + `"}`},
-		{fmt.Sprintf(`HELLO {"v":2,"pwdhash":%q,"pid":"x"}`, wrong)},
+		{fmt.Sprintf(`HELLO {"v":2,"pwdhash":%q,"pid":"x"}`, badHash)},
 		{fmt.Sprintf(`HELLO {"v":2,"pwdhash":%q`, hash)},
 		{fmt.Sprintf(`HELLO  {"v":2,"pwdhash":%q}`, hash), "x"},
 		{`HELLO {"v":2,"password":"` + password + `"}`},
 		{`HELLO {"v":2,"hostname":"` + password + `","pwdhash":["` + hash + `"]}`},
 		{"PUSH " + password, `HELLO {"v":2,"pwdhash":"` + salt + `"}`},
 	} {
-		mumble(t, addr, lines...)
+		sendLines(t, addr, lines...)
 	}
-	_, metrics := asked(t, "http://"+web+"/metrics", "")
+	_, metrics := httpReply(t, "http://"+web+"/metrics", "")
 	printed, _ := end()
 	script, err := os.ReadFile(file)
 	require.NoError(t, err)
-	for what, text := range map[string]string{"metrics": metrics, "printed": printed, "script": string(script)} {
-		assert.NotEmpty(t, text, what)
-		for _, secret := range []string{password, salt, hash, hash[:20], wrong} {
-			assert.NotContains(t, text, secret, what)
+	for source, text := range map[string]string{"metrics": metrics, "printed": printed, "script": string(script)} {
+		assert.NotEmpty(t, text, source)
+		for _, secret := range []string{password, salt, hash, hash[:20], badHash} {
+			assert.NotContains(t, text, secret, source)
 		}
-		assert.NotRegexp(t, `(^|[^.\d])1735(\D|$)`, text, "%s: rounds, which are no part of a time", what)
+		assert.NotRegexp(t, `(^|[^.\d])1735(\D|$)`, text, "%s: rounds, which are no part of a time", source)
 	}
 }
 
@@ -302,7 +302,7 @@ func TestNothingThatIsRecordedMovesTheCursor(t *testing.T) {
 	}})
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "talk.fwp")
-	addr, end := recordingOf(t, "--upstream", server.URL(), "-o", file)
+	addr, end := startRecording(t, "--upstream", server.URL(), "-o", file)
 	long := string(bytes.Repeat([]byte("w"), 1<<20))
 	for _, lines := range [][]string{
 		{"\x1b[2J" + escapes, escapes}, {`HELLO {"v":2,"wid":"` + escapes + `","x":"` + escapes + `"}`, "FETCH " + escapes},
@@ -310,23 +310,23 @@ func TestNothingThatIsRecordedMovesTheCursor(t *testing.T) {
 			`ACK {"jid":"\u001b[2J\u202e12345678"}`, `PUSH {"jid":"\u001b","jobtype":"\u202e","args":1}`},
 		{`HELLO {"v":2}`, long, `ACK {"jid":"` + long + `"}`},
 	} {
-		mumble(t, addr, lines...)
+		sendLines(t, addr, lines...)
 	}
 	printed, _ := end()
-	harmless(t, printed)
+	assertHarmless(t, printed)
 	assert.Less(t, len(printed), 64<<10)
 	script, err := os.ReadFile(file)
 	require.NoError(t, err)
-	harmless(t, string(script))
+	assertHarmless(t, string(script))
 }
 
 // What a double prints of its clients when it ends is harmless too.
 func TestNothingThatIsServedMovesTheCursor(t *testing.T) {
 	t.Parallel()
-	ready, end := serving(t)
-	mumble(t, readyLine.FindStringSubmatch(ready)[2],
+	ready, end := startServe(t)
+	sendLines(t, readyLine.FindStringSubmatch(ready)[2],
 		`HELLO {"v":2,"wid":"\u001b[2J\u202e","hostname":"h","pid":1,"labels":[]}`, "FETCH \x1b[2J\u202e",
 		`PUSH {"jid":"\u001b","jobtype":"\u202e","args":1}`, "\x1b\x07", `BEAT {"wid":"\u001b[2Jx"}`)
 	printed, _ := end()
-	harmless(t, printed)
+	assertHarmless(t, printed)
 }

@@ -10,10 +10,10 @@ import (
 
 // recordTrace is the trace of the pushed jobs that a recording writes.
 type recordTrace struct {
-	name string // of its file; empty: none is written
-	file *shared.File
-	jobs *plan.TraceWriter
-	full bool
+	name   string // of its file; empty: none is written
+	file   *shared.File
+	jobs   *plan.TraceWriter
+	isFull bool
 }
 
 // open creates the file before the recording, so that errors are reported early.
@@ -28,13 +28,13 @@ func (t *recordTrace) open() (err error) {
 	return nil
 }
 
-// pushed returns what writes a job; nil if no trace is written.
-func (t *recordTrace) pushed() func(at time.Duration, queue, jobtype string, args int) {
+// jobWriter returns what writes a job; nil if no trace is written.
+func (t *recordTrace) jobWriter() func(at time.Duration, queue, jobtype string, args int) {
 	if t.file == nil {
 		return nil
 	}
 	return func(at time.Duration, queue, jobtype string, args int) {
-		t.full = !t.jobs.Job(at, queue, jobtype, args) || t.full
+		t.isFull = !t.jobs.Job(at, queue, jobtype, args) || t.isFull
 	}
 }
 
@@ -47,7 +47,7 @@ func (t *recordTrace) close(p process) error {
 		return &shared.InternalError{Cause: fmt.Errorf("--trace: %w", err)}
 	}
 	cut := ""
-	if t.full {
+	if t.isFull {
 		cut = ", the maximum of a trace; later ones are left out"
 	}
 	p.Logf("%d pushed jobs are in %s%s; replay their load with fwpbench run --trace %[2]s --url URL", t.jobs.Len(),

@@ -42,11 +42,11 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	chosen, known, err := o.choose(all, protocol)
+	picks, expected, err := o.choose(all, protocol)
 	if err != nil {
 		return err
 	}
-	chosen.own = len(args) > 0
+	picks.areUserScripts = len(args) > 0
 	o.targetFlags.SetProtocol(protocol)
 	s, err := o.subject(p.LookupEnv)
 	if err != nil {
@@ -54,97 +54,97 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	}
 	p.Secrets = s.Secrets
 	bar := o.bar(&p)
-	p.Logf("testing %s, seed %d%s", s, o.seed, o.fixedSeed())
+	p.Logf("testing %s, seed %d%s", s, o.seed, o.seedNote())
 	ctx, stop := p.begin(ctx)
 	defer stop()
-	started := time.Now()
-	on, err := s.open(ctx, o.timeout)
+	start := time.Now()
+	bed, err := s.open(ctx, o.timeout)
 	if err != nil {
-		r := o.untested(ctx, started, s.Target(conformance.Identity{}), err)
+		r := o.failureReport(ctx, start, s.Target(conformance.Identity{}), err)
 		reports.Hide(s.Secrets.Hide, r)
 		return o.deliver(p, r)
 	}
-	defer on.end()
-	known.identify(ctx, p, s, on, o.timeout)
-	o.profiled(ctx, &s, on, &chosen)
-	r := p.play(ctx, o, playing{
-		selection: chosen, thing: "check", started: started, known: known, bar: bar, alone: o.alonePlayer(ctx, s, on),
-		runner:   func(chosen selection) *run.Runner { return o.runner(s, on, chosen) },
-		complete: func(r *reports.Report) { complete(ctx, r, s, on, chosen, o.timeout) },
+	defer bed.end()
+	expected.identify(ctx, p, s, bed, o.timeout)
+	o.applyProfile(ctx, &s, bed, &picks)
+	r := p.play(ctx, o, playPlan{
+		selection: picks, thing: "check", start: start, expectations: expected, bar: bar, replay: o.replayer(ctx, s, bed),
+		runner:   func(picks selection) *run.Runner { return o.runner(s, bed, picks) },
+		complete: func(r *reports.Report) { complete(ctx, r, s, bed, picks, o.timeout) },
 	})
-	o.saveFindings(p, r, s, chosen)
-	r.Took = time.Since(started)
+	o.saveFindings(p, r, s, picks)
+	r.Took = time.Since(start)
 	return o.deliver(p, r)
 }
 
 // bar makes the standard error of p a line of progress, unless that shows conversations.
 func (o *runOptions) bar(p *process) *shared.Bar {
-	return p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
+	return p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.IsVerbose)
 }
 
-// untested returns the report of a run without anything to test.
-func (o *runOptions) untested(
-	ctx context.Context, started time.Time, target reports.Target, err error,
+// failureReport returns the report of a run without anything to test.
+func (o *runOptions) failureReport(
+	ctx context.Context, start time.Time, target reports.Target, err error,
 ) *reports.Report {
 	return &reports.Report{
 		Head: reports.Head{
-			Started: started, Took: time.Since(started), Seed: o.seed, Version: version(), Trouble: failure(ctx, err),
+			StartTime: start, Took: time.Since(start), Seed: o.seed, Version: version(), Trouble: failure(ctx, err),
 		},
 		Target: target,
 	}
 }
 
-// playing is what is played, and how.
-type playing struct {
+// playPlan is what is played, and how.
+type playPlan struct {
 	selection
-	thing    string // what is selected: checks or situations
-	started  time.Time
-	known    *expectations
-	bar      *shared.Bar
-	runner   func(selection) *run.Runner
-	complete func(*reports.Report)                     // adds to the report what the runner does not know
-	alone    func([]conformance.Check) []reports.Check // plays checks again, each alone
+	thing        string // what is selected: checks or situations
+	start        time.Time
+	expectations *expectations
+	bar          *shared.Bar
+	runner       func(selection) *run.Runner
+	complete     func(*reports.Report)                     // adds to the report what the runner does not know
+	replay       func([]conformance.Check) []reports.Check // plays checks again, each alone
 }
 
 // play plays what was chosen, shows its progress, and holds the results against the known findings.
-func (p process) play(ctx context.Context, o *runOptions, what playing) *reports.Report {
-	if n, longest := what.waiting(); n > 0 {
+func (p process) play(ctx context.Context, o *runOptions, plan playPlan) *reports.Report {
+	if n, longest := plan.countWaits(); n > 0 {
 		p.Logf("%s must wait, up to %v; --quick leaves them out",
-			text.Count(n, what.thing), longest.Round(time.Second))
+			text.Count(n, plan.thing), longest.Round(time.Second))
 	}
-	plays := newProgress(what.in, o.repeat, o.parallel)
-	what.bar.Begin(plays.state)
-	runner := what.runner(what.selection)
-	runner.Expected, runner.Progress = what.known.known(), plays.over
-	if o.reportFlags.Verbose {
-		runner.Watch = p.printer(len(what.in) > 1)
+	plays := newProgress(plan.in, o.repeat, o.parallel)
+	plan.bar.Begin(plays.state)
+	runner := plan.runner(plan.selection)
+	runner.Expected, runner.Progress = plan.expectations.matcher(), plays.finish
+	if o.reportFlags.IsVerbose {
+		runner.Watch = p.printer(len(plan.in) > 1)
 	}
 	r := runner.Run(ctx)
 	r.Rerun = runner.Reproduce("CHECK")
-	if short := machine.Cause(ctx); short != "" {
-		r.Interrupted, r.Internal = false, short
+	if shortage := machine.Cause(ctx); shortage != "" {
+		r.Interrupted, r.Internal = false, shortage
 	}
 	r.Version = version()
-	what.complete(r)
-	what.bar.End()
-	again := r.Again
-	r = what.known.apply(ctx, p, r, what.selection, func(checks []conformance.Check) []reports.Check {
-		began := time.Now()
-		defer func() { again += time.Since(began) }()
-		return what.alone(checks)
+	plan.complete(r)
+	plan.bar.End()
+	replayTime := r.ReplayTime
+	r = plan.expectations.apply(ctx, p, r, plan.selection, func(checks []conformance.Check) []reports.Check {
+		start := time.Now()
+		defer func() { replayTime += time.Since(start) }()
+		return plan.replay(checks)
 	})
-	r.Started, r.Took, r.Again = what.started, time.Since(what.started), again
+	r.StartTime, r.Took, r.ReplayTime = plan.start, time.Since(plan.start), replayTime
 	return r
 }
 
 // runner returns what runs the chosen checks on a server.
-func (o *runOptions) runner(s subject, on testbed, chosen selection) *run.Runner {
-	again := o.commands(s, chosen.own)
+func (o *runOptions) runner(s subject, bed testbed, picks selection) *run.Runner {
+	c := o.commands(s, picks.areUserScripts)
 	return &run.Runner{
-		Protocol: s.Peer.Protocol, Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
-		Provide: provide(s), Reproduce: again.run, Shrink: again.shrink,
+		Protocol: s.Peer.Protocol, Servers: bed.servers, Checks: picks.in, Omissions: picks.out,
+		Provide: provide(s), Reproduce: c.run, Shrink: c.shrink,
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
-		SeedNames: s.Ours(), Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
+		SeedNames: s.IsPrivate(), Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
 	}
 }
 
@@ -155,46 +155,46 @@ func playAlone(ctx context.Context, runner *run.Runner) *reports.Report {
 }
 
 // complete adds to the report of a run what is known of the server.
-func complete(ctx context.Context, r *reports.Report, s subject, on testbed, chosen selection, timeout time.Duration) {
-	r.Target = s.introduced(ctx, on, timeout)
+func complete(ctx context.Context, r *reports.Report, s subject, bed testbed, picks selection, timeout time.Duration) {
+	r.Target = s.introduce(ctx, bed, timeout)
 	reports.Hide(s.Secrets.Hide, r)
-	if s.Ours() { // the servers no longer exist
+	if s.IsPrivate() { // the servers no longer exist
 		for i := range r.Checks {
-			r.Checks[i].Left = nil
+			r.Checks[i].LeftoverJobs = nil
 		}
 	}
-	r.Unseen = unseen(r, s, chosen)
-	r.Scripts = chosen.scripts(r)
-	chosen.keepRecords(r)
-	if chosen.own { // scripts of the user's have no part in the other clauses
+	r.MissReason = missedBug(r, s, picks)
+	r.Scripts = picks.scripts(r)
+	picks.keepRecords(r)
+	if picks.areUserScripts { // scripts of the user's have no part in the other clauses
 		r.Clauses = slices.DeleteFunc(r.Clauses, func(c reports.Clause) bool { return len(c.Checks) == 0 })
 		r.Law = nil
 	}
 }
 
-// unseen returns why the bug that the embedded server was given did not show; empty if it did, or if the scripts are
+// missedBug returns why the bug that the embedded server was given did not show; empty if it did, or if the scripts are
 // the user's.
-func unseen(r *reports.Report, s subject, chosen selection) string {
+func missedBug(r *reports.Report, s subject, picks selection) string {
 	for _, f := range s.Bugs {
 		found := slices.ContainsFunc(r.Findings(), func(found reports.Finding) bool {
 			return slices.Contains(f.Clauses, found.Clause)
 		})
-		if found || chosen.own {
+		if found || picks.areUserScripts {
 			continue
 		}
 		return fmt.Sprintf("no selected check found the planted bug %s (%s); %s were left out", f.Name,
-			strings.Join(f.Clauses, ", "), text.Count(len(chosen.out), "check"))
+			strings.Join(f.Clauses, ", "), text.Count(len(picks.out), "check"))
 	}
 	return ""
 }
 
 // selection is the checks that are played, and those that are not.
 type selection struct {
-	in  []conformance.Check
-	out []conformance.Skipped
-	own bool // they are scripts of the user's
+	in             []conformance.Check
+	out            []conformance.Omission
+	areUserScripts bool // they are scripts of the user's
 
-	recorded []string // the checks of a profile that the user has not named: what they find only counts as observed
+	recordIDs []string // the checks of a profile that the user has not named: what they find only counts as observed
 }
 
 // scripts returns the texts of the suite's scripts that findings are about.
@@ -202,15 +202,15 @@ func (c selection) scripts(r *reports.Report) map[string]string {
 	scripts, found := map[string]string{}, texts(r.Findings(), func(f reports.Finding) string { return f.File })
 	for _, check := range c.in {
 		d := check.Describe()
-		if slices.Contains(found, d.File) && !c.own && len(d.Source) > 0 {
+		if slices.Contains(found, d.File) && !c.areUserScripts && len(d.Source) > 0 {
 			scripts[d.File] = strings.TrimSuffix(strings.Join(d.Source, "\n"), "\n") + "\n"
 		}
 	}
 	return scripts
 }
 
-// waiting returns how many checks a quick run leaves out, and the longest time that one of them has to wait.
-func (c selection) waiting() (n int, longest time.Duration) {
+// countWaits returns how many checks a quick run leaves out, and the longest time that one of them has to wait.
+func (c selection) countWaits() (n int, longest time.Duration) {
 	for _, check := range c.in {
 		if wait := check.Describe().Wait; wait > conformance.QuickWait {
 			n, longest = n+1, max(longest, wait)
@@ -221,24 +221,24 @@ func (c selection) waiting() (n int, longest time.Duration) {
 
 // choose selects from checks, and reads the known findings about them.
 func (o *runOptions) choose(
-	all []conformance.Check, of *registry.Peer,
-) (chosen selection, known *expectations, err error) {
-	o.selection.Protocol = of.Protocol
-	if chosen.in, chosen.out, err = o.selection.Apply(all); err != nil {
-		return chosen, nil, badSelection(err, all)
+	all []conformance.Check, peer *registry.Peer,
+) (picks selection, e *expectations, err error) {
+	o.selection.Protocol = peer.Protocol
+	if picks.in, picks.out, err = o.selection.Apply(all); err != nil {
+		return picks, nil, badSelection(err, all)
 	}
-	known, err = o.expect.read(chosen)
-	return chosen, known, err
+	e, err = o.expect.read(picks)
+	return picks, e, err
 }
 
 // load reads the user's scripts, or the suite's if there are none, and returns their protocol, which named gives if it
 // is not empty. It prints all mistakes in them.
-func (p process) load(args []string, named, profile string) ([]conformance.Check, *registry.Peer, error) {
+func (p process) load(args []string, name, profile string) ([]conformance.Check, *registry.Peer, error) {
 	files, err := p.read(args)
 	if err != nil {
 		return nil, nil, err
 	}
-	protocol, err := protocolOf(files, named, profile)
+	protocol, err := protocolOf(files, name, profile)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -247,8 +247,8 @@ func (p process) load(args []string, named, profile string) ([]conformance.Check
 		return all, protocol, err
 	}
 	scripts, found := examine(files, protocol)
-	if wrong := mistakes(found); len(wrong) > 0 {
-		p.Logf("%s in %s: nothing was played\n%s", text.Count(len(wrong), "mistake"), text.Count(len(files), "script"), wrong)
+	if errs := mistakes(found); len(errs) > 0 {
+		p.Logf("%s in %s: nothing was played\n%s", text.Count(len(errs), "mistake"), text.Count(len(files), "script"), errs)
 		return nil, nil, shared.Exit(reports.ExitUsage)
 	}
 	return conformance.Scripts(scripts...), protocol, nil
@@ -266,7 +266,7 @@ type runOptions struct {
 
 // declare makes the flags.
 func (o *runOptions) declare(cmd *cobra.Command) {
-	f := o.flags(cmd)
+	f := o.bindFlags(cmd)
 	o.declareTarget(cmd)
 	o.declareSelection(f)
 	o.declareRunning(f)
@@ -279,7 +279,7 @@ func (o *runOptions) declareTarget(cmd *cobra.Command) {
 	o.targetFlags.Declare(f, "test")
 	o.targetFlags.DeclareProtocol(f)
 	shared.DeclareProfile(f, &o.targetFlags.Profile)
-	o.declareAllowed(f, "server", "play")
+	o.declarePermissions(f, "server", "play")
 	o.operatorFlags.Declare(f)
 	shared.DeclareBug(cmd, &o.bug, "")
 	shared.DeclareVariation(cmd, &o.variation, "")
@@ -294,7 +294,7 @@ func (o *runOptions) declareSelection(f *pflag.FlagSet) {
 	f.BoolVar(&o.selection.Quick, "quick", false, "leave out checks that must wait longer than "+
 		conformance.QuickWait.String()+"; the run takes at most about three minutes, and two more to confirm new findings")
 	f.StringArrayVar(&o.require, "require", nil, "exit with code 3 unless `CLAUSE` is evaluated; may be repeated")
-	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: each warn is a finding")
+	f.BoolVar(&o.isStrict, "strict", false, "treat recommendations as requirements: each warn is a finding")
 	o.expect.declare(f)
 }
 
@@ -314,46 +314,46 @@ func (o *runOptions) validate() error {
 	err := cmp.Or(
 		refuse(o.timeout <= 0, "--timeout must be longer than 0"),
 		refuse(o.patience <= 0, "--patience must be longer than 0"),
-		o.validatePlays(requirable))
+		o.validatePlays(checkRequirable))
 	if err != nil {
 		return err
 	}
-	return validateFolder(o.folder, o.given.Changed("save"))
+	return validateFolder(o.folder, o.flags.Changed("save"))
 }
 
 // validatePlays checks how often and of which clauses checks are played, and draws the seed; requirable returns an
 // error for a clause that no run can evaluate.
-func (o *runOptions) validatePlays(requirable func(clause string) error) error {
-	o.seeded()
+func (o *runOptions) validatePlays(check func(clause string) error) error {
+	o.setSeed()
 	return cmp.Or(
-		refuse(o.given.Changed("parallel") && o.parallel < 1, "--parallel must be 1 or more"),
+		refuse(o.flags.Changed("parallel") && o.parallel < 1, "--parallel must be 1 or more"),
 		refuse(o.repeat < 1, "--repeat must be 1 or more"),
-		o.required(requirable), o.expect.validate())
+		o.checkRequired(check), o.expect.validate())
 }
 
-// required returns the first error of the clauses that are required.
-func (o *testOptions) required(requirable func(clause string) error) (err error) {
+// checkRequired returns the first error of the clauses that are required.
+func (o *testOptions) checkRequired(check func(clause string) error) (err error) {
 	for _, id := range o.require {
-		err = cmp.Or(err, requirable(id))
+		err = cmp.Or(err, check(id))
 	}
 	return err
 }
 
-// requirable returns an error for a clause that no run can evaluate.
-func requirable(id string) error {
-	c, known := registry.Clause(id)
+// checkRequirable returns an error for a clause that no run can evaluate.
+func checkRequirable(id string) error {
+	c, ok := registry.Clause(id)
 	switch {
-	case known && !c.BindsServer():
+	case ok && !c.BindsServer():
 		return fmt.Errorf("--require %s: the clause binds clients, and the target is a server, so no run can evaluate it",
 			id)
-	case known && c.Excluded != "":
+	case ok && c.Excluded != "":
 		return fmt.Errorf("--require %s: no run can evaluate it: %s", id, c.Excluded)
-	case known:
+	case ok:
 		return nil
 	}
 	help := "fwpcheck list --clauses shows them"
-	if near := registry.Default().Suggest(id); near != "" {
-		help = text.DidYouMean(near)
+	if suggestion := registry.Default().Suggest(id); suggestion != "" {
+		help = text.DidYouMean(suggestion)
 	}
 	return fmt.Errorf("--require: unknown clause %q; %s", id, help)
 }

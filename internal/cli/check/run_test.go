@@ -31,17 +31,17 @@ import (
 // A flag is repeated by the command that shows a finding again, or it says here why not.
 func TestEachFlagIsRepeatedOrSaysWhyNot(t *testing.T) {
 	t.Parallel()
-	ofTheTarget := "url start from-environment embedded protocol profile" // subject.Flags has them
-	ofTheResult := "subject server-log format output verbose color no-progress show-secrets save expect update-expect"
-	others := "check clause level quick require strict fail-fast " + // the command names one check
+	targetFlags := "url start from-environment embedded protocol profile" // subject.Flags has them
+	resultFlags := "subject server-log format output verbose color no-progress show-secrets save expect update-expect"
+	otherFlags := "check clause level quick require strict fail-fast " + // the command names one check
 		"seed parallel start-timeout config" // it has the seed; the pace of this machine; what was read is repeated
-	known := strings.Fields(strings.Join(append(decisive, ofTheTarget, ofTheResult, others), " "))
+	names := strings.Fields(strings.Join(append(reproduceFlags, targetFlags, resultFlags, otherFlags), " "))
 	flags := newRun(process{}).Flags()
 	flags.VisitAll(func(f *pflag.Flag) {
-		assert.Contains(t, known, f.Name, "add --%s to decisive, or here with the reason", f.Name)
+		assert.Contains(t, names, f.Name, "add --%s to decisive, or here with the reason", f.Name)
 	})
-	for i, name := range known {
-		assert.NotContains(t, known[:i], name)
+	for i, name := range names {
+		assert.NotContains(t, names[:i], name)
 	}
 }
 
@@ -58,13 +58,13 @@ func options(t *testing.T, args ...string) *runOptions {
 func TestReproduce(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		args []string
-		env  map[string]string
-		own  string // a script of the user's instead of a check
-		want string
+		args   []string
+		env    map[string]string
+		script string // a script of the user's instead of a check
+		want   string
 	}{
 		"embedded":   {want: "fwpcheck run --check push/lost --seed 7"},
-		"own script": {own: "my bug's.fwp", want: `fwpcheck run 'my bug'\''s.fwp' --seed 7`},
+		"own script": {script: "my bug's.fwp", want: `fwpcheck run 'my bug'\''s.fwp' --seed 7`},
 		"embedded, and the environment names another": {
 			args: []string{"--embedded"}, env: map[string]string{"FAKTORY_URL": "tcp://localhost"},
 			want: "fwpcheck run --check push/lost --seed 7 --embedded",
@@ -113,10 +113,10 @@ func TestReproduce(t *testing.T) {
 			s, err := o.subject(func(name string) (string, bool) { value, ok := test.env[name]; return value, ok })
 			require.NoError(t, err)
 			check := "push/lost"
-			if test.own != "" {
-				check = test.own
+			if test.script != "" {
+				check = test.script
 			}
-			assert.Equal(t, test.want, o.commands(s, test.own != "").run(check))
+			assert.Equal(t, test.want, o.commands(s, test.script != "").run(check))
 		})
 	}
 }
@@ -165,57 +165,57 @@ func TestEveryNeedCanBeProvided(t *testing.T) {
 // The profile of a server's family is found by its INFO and only records; what the server does not have is left out.
 func TestProfiled(t *testing.T) {
 	t.Parallel()
-	withoutQueue := func(e *fakes.Event) {
+	refuseQueue := func(e *fakes.Event) {
 		if e.Point == fakes.Checked && e.Command.Verb == "QUEUE" {
 			e.Accept()
 			e.Decline(fakes.AboutVerb, `unknown command "QUEUE"`)
 		}
 	}
-	named, err := registry.Default().With("faktory")
+	profile, err := registry.Default().WithProfile("faktory")
 	require.NoError(t, err)
 	for name, test := range map[string]struct {
-		config  fakes.Config
-		of      *registry.Peer
-		options runOptions
-		checks  []string // some of those that are chosen then
-		left    string   // of one that is not
-		records bool
+		config     fakes.Config
+		peer       *registry.Peer
+		options    runOptions
+		checks     []string // some of those that are chosen then
+		absence    string   // of one that is not
+		isRecorded bool
 	}{
 		"known by its INFO": {
-			config: fakes.Config{Like: fakes.LikeFaktory, Hook: withoutQueue}, of: registry.Default(),
-			checks: []string{"pushb/accepted", "mutate/kill"}, left: "queue/pause", records: true,
+			config: fakes.Config{Like: fakes.LikeFaktory, Hook: refuseQueue}, peer: registry.Default(),
+			checks: []string{"pushb/accepted", "mutate/kill"}, absence: "queue/pause", isRecorded: true,
 		},
-		"another server": {of: registry.Default()},
+		"another server": {peer: registry.Default()},
 		"something selects": {
-			config: fakes.Config{Like: fakes.LikeFaktory}, of: registry.Default(),
+			config: fakes.Config{Like: fakes.LikeFaktory}, peer: registry.Default(),
 			options: runOptions{selection: conformance.Selection{Clauses: []string{"FWP-*"}}},
 		},
-		"named, and nothing of it is there": {of: named, left: "mutate/kill"},
+		"named, and nothing of it is there": {peer: profile, absence: "mutate/kill"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := fakes.NewServer(test.config)
 			t.Cleanup(server.Close)
-			s := subject{Endpoint: shared.Endpoint{Peer: test.of}}
-			all, err := test.of.Checks()
+			s := subject{Endpoint: shared.Endpoint{Peer: test.peer}}
+			all, err := test.peer.Checks()
 			require.NoError(t, err)
-			chosen := selection{in: all}
+			picks := selection{in: all}
 			test.options.timeout = time.Minute
-			on := registry.OfferFWP(server, nil)
-			on.Fresh = func() (run.Server, func(), error) { return registry.OfferFWP(server, nil), func() {}, nil }
-			test.options.profiled(t.Context(), &s, testbed{servers: []run.Server{on}}, &chosen)
+			runServer := registry.OfferFWP(server, nil)
+			runServer.StartServer = func() (run.Server, func(), error) { return registry.OfferFWP(server, nil), func() {}, nil }
+			test.options.applyProfile(t.Context(), &s, testbed{servers: []run.Server{runServer}}, &picks)
 			for _, check := range test.checks {
-				assert.Contains(t, namesOf(chosen.in), check)
+				assert.Contains(t, namesOf(picks.in), check)
 			}
-			assert.Equal(t, test.records, chosen.recorded != nil)
-			assert.Equal(t, test.of == named, slices.Contains(s.Flags(), "--profile"), "one that was detected is not given")
-			if test.left != "" {
-				assert.NotContains(t, namesOf(chosen.in), test.left)
-				assert.Contains(t, namesOf(chosen.all()), test.left)
+			assert.Equal(t, test.isRecorded, picks.recordIDs != nil)
+			assert.Equal(t, test.peer == profile, slices.Contains(s.Flags(), "--profile"), "one that was detected is not given")
+			if test.absence != "" {
+				assert.NotContains(t, namesOf(picks.in), test.absence)
+				assert.Contains(t, namesOf(picks.allChecks()), test.absence)
 			}
-			if test.checks == nil && test.left == "" {
-				assert.Len(t, chosen.in, len(all))
-				assert.Same(t, test.of, s.Peer)
+			if test.checks == nil && test.absence == "" {
+				assert.Len(t, picks.in, len(all))
+				assert.Same(t, test.peer, s.Peer)
 			}
 		})
 	}
@@ -235,10 +235,10 @@ func TestKeepRecords(t *testing.T) {
 		{ID: "A-01", Verdict: reports.Fail, Checks: []string{"ours"}},
 		{ID: "A-02", Verdict: reports.Inconclusive, Checks: []string{"ours", "other"}},
 	}}
-	selection{recorded: []string{"ours"}}.keepRecords(r)
+	selection{recordIDs: []string{"ours"}}.keepRecords(r)
 	assert.Empty(t, r.Checks[0].Findings)
 	assert.Equal(t, reports.Observed, r.Checks[0].Verdict)
-	assert.Equal(t, "expected +OK, got -", r.Checks[0].Clauses[0].Why)
+	assert.Equal(t, "expected +OK, got -", r.Checks[0].Clauses[0].Cause)
 	assert.Equal(t, reports.NotSelected, r.Checks[0].Clauses[1].Verdict)
 	assert.Equal(t, reports.Pass, r.Checks[0].Clauses[2].Verdict)
 	assert.Equal(t, check("other"), r.Checks[1])
@@ -249,7 +249,7 @@ func TestKeepRecords(t *testing.T) {
 // What was found up to a moment at which the server went away is not all that is known of it.
 func TestUpdatesAreAboutServersThatServe(t *testing.T) {
 	t.Parallel()
-	found := func(change func(*reports.Report)) *reports.Report {
+	newReport := func(change func(*reports.Report)) *reports.Report {
 		r := &reports.Report{Checks: []reports.Check{{
 			ID: "push/accepted", Verdict: reports.Fail,
 			Clauses: []reports.ClauseVerdict{{ID: "FWP-PUSH-01", Verdict: reports.Fail}},
@@ -261,31 +261,31 @@ func TestUpdatesAreAboutServersThatServe(t *testing.T) {
 	}
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
-	for said, r := range map[string]*reports.Report{
-		"added push/accepted": found(func(*reports.Report) {}),
-		"the server no longer served: ": found(func(r *reports.Report) {
+	for want, r := range map[string]*reports.Report{
+		"added push/accepted": newReport(func(*reports.Report) {}),
+		"the server no longer served: ": newReport(func(r *reports.Report) {
 			r.Checks = append(r.Checks, reports.Check{ID: "ack/accepted", Verdict: reports.Inconclusive,
 				Clauses: []reports.ClauseVerdict{{ID: "FWP-ACK-01", Verdict: reports.Inconclusive,
 					Reason: reports.ReasonNotServing}}})
 		}),
-		"the target could not be reached: ": found(func(r *reports.Report) { r.Unreachable = "refused" }),
-		"not all could be played: ":         found(func(r *reports.Report) { r.Internal = "no files" }),
-		"interrupted: ":                     found(func(*reports.Report) {}),
+		"the target could not be reached: ": newReport(func(r *reports.Report) { r.Unreachable = "refused" }),
+		"not all could be played: ":         newReport(func(r *reports.Report) { r.Internal = "no files" }),
+		"interrupted: ":                     newReport(func(*reports.Report) {}),
 	} {
-		t.Run(said, func(t *testing.T) {
+		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
-			e, err := (&expectFlags{name: filepath.Join(t.TempDir(), "known.expect"), update: true}).read(selection{},
+			e, err := (&expectFlags{name: filepath.Join(t.TempDir(), "known.expect"), updates: true}).read(selection{},
 				"push/accepted", "ack/accepted")
 			require.NoError(t, err)
 			p := process{shared.Process{Err: &log, LookupEnv: func(string) (string, bool) { return "", false }}}
 			ctx := t.Context()
-			if said == "interrupted: " {
+			if want == "interrupted: " {
 				ctx = interrupted
 			}
 			e.apply(ctx, p, r, selection{}, func([]conformance.Check) []reports.Check { return nil })
-			assert.Contains(t, log.String(), said)
-			if said == "added push/accepted" {
+			assert.Contains(t, log.String(), want)
+			if want == "added push/accepted" {
 				assert.FileExists(t, e.file.Name)
 			} else {
 				assert.NoFileExists(t, e.file.Name)
@@ -297,39 +297,39 @@ func TestUpdatesAreAboutServersThatServe(t *testing.T) {
 // A check that this machine was too late for is played again, alone, before a gate is red: what is decided then counts.
 func TestALateCheckIsTriedAgainAlone(t *testing.T) {
 	t.Parallel()
-	with := func(v reports.Verdict, reason reports.ReasonCode) reports.Check {
+	newCheck := func(v reports.Verdict, reason reports.ReasonCode) reports.Check {
 		return reports.Check{ID: "push/accepted", Verdict: v, Clauses: []reports.ClauseVerdict{
 			{ID: "FWP-PUSH-01", Verdict: v, Reason: reason},
 		}}
 	}
-	late, well := with(reports.Inconclusive, reports.ReasonLag), with(reports.Pass, "")
+	lateCheck, passCheck := newCheck(reports.Inconclusive, reports.ReasonLag), newCheck(reports.Pass, "")
 	for name, test := range map[string]struct {
 		first, second reports.Check
-		again, code   int
+		replays, code int
 	}{
-		"late, then well":    {late, well, 1, reports.ExitWell},
-		"no time, then well": {with(reports.NotRun, reports.ReasonTime), well, 1, reports.ExitWell},
-		"late twice":         {late, late, 1, reports.ExitInconclusive},
-		"another reason":     {with(reports.Inconclusive, reports.ReasonSetUp), well, 0, reports.ExitInconclusive},
+		"late, then well":    {lateCheck, passCheck, 1, reports.ExitWell},
+		"no time, then well": {newCheck(reports.NotRun, reports.ReasonTime), passCheck, 1, reports.ExitWell},
+		"late twice":         {lateCheck, lateCheck, 1, reports.ExitInconclusive},
+		"another reason":     {newCheck(reports.Inconclusive, reports.ReasonSetUp), passCheck, 0, reports.ExitInconclusive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			chosen := selection{in: []conformance.Check{conformance.Property{Name: "push/accepted"}}}
-			known := filepath.Join(t.TempDir(), "known.expect")
-			require.NoError(t, os.WriteFile(known, nil, 0o600))
-			e, err := (&expectFlags{name: known}).read(chosen)
+			picks := selection{in: []conformance.Check{conformance.Property{Name: "push/accepted"}}}
+			file := filepath.Join(t.TempDir(), "known.expect")
+			require.NoError(t, os.WriteFile(file, nil, 0o600))
+			e, err := (&expectFlags{name: file}).read(picks)
 			require.NoError(t, err)
 			p := process{shared.Process{Err: new(bytes.Buffer), LookupEnv: func(string) (string, bool) { return "", false }}}
-			again, r := 0, &reports.Report{Checks: []reports.Check{test.first}, Clauses: []reports.Clause{
+			replays, r := 0, &reports.Report{Checks: []reports.Check{test.first}, Clauses: []reports.Clause{
 				{ID: "FWP-PUSH-01", Verdict: test.first.Verdict, Checks: []string{"push/accepted"}},
 			}}
-			judged := e.apply(t.Context(), p, r, chosen, func(checks []conformance.Check) []reports.Check {
-				again += len(checks)
+			result := e.apply(t.Context(), p, r, picks, func(checks []conformance.Check) []reports.Check {
+				replays += len(checks)
 				return []reports.Check{test.second}
 			})
-			code, words := judged.Outcome(reports.ExitOptions{}).Values()
+			code, words := result.Outcome(reports.ExitOptions{}).Values()
 			assert.Equal(t, test.code, code, words)
-			assert.Equal(t, test.again, again)
+			assert.Equal(t, test.replays, replays)
 		})
 	}
 }
@@ -337,12 +337,12 @@ func TestALateCheckIsTriedAgainAlone(t *testing.T) {
 // The seed of a gate is the same in each run, unless one is given; every other run draws one.
 func TestTheSeedOfAGate(t *testing.T) {
 	t.Parallel()
-	for args, fixed := range map[string]bool{"": false, "--expect f": true, "--expect f --seed 7": false,
+	for args, isFixed := range map[string]bool{"": false, "--expect f": true, "--expect f --seed 7": false,
 		"--seed 7": false} {
 		o := options(t, strings.Fields(args)...)
-		o.seeded()
-		assert.Equal(t, fixed, o.seed == gateSeed, args)
-		assert.Equal(t, fixed, o.fixedSeed() != "", args)
+		o.setSeed()
+		assert.Equal(t, isFixed, o.seed == gateSeed, args)
+		assert.Equal(t, isFixed, o.seedNote() != "", args)
 	}
 }
 
@@ -381,13 +381,13 @@ func TestServersOfAnUpgradeDiffer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			last := appearance{}
-			test.before.known, test.after.known = true, true
+			test.before.isKnown, test.after.isKnown = true, true
 			_, err := last.next(&upgrade.Site{}, test.before)
 			require.NoError(t, err, "the first server need not be told from another one")
 			site, err := last.next(&upgrade.Site{}, test.after)
-			assert.Equal(t, test.want, site.Differs)
-			_, unseen := errors.AsType[*target.UnseenError](err)
-			assert.Equal(t, test.want == nil, unseen)
+			assert.Equal(t, test.want, site.Differences)
+			_, isUnseen := errors.AsType[*target.UnseenError](err)
+			assert.Equal(t, test.want == nil, isUnseen)
 		})
 	}
 }

@@ -35,32 +35,32 @@ func (p process) read(args []string) ([]scriptFile, error) {
 		return nil, err
 	}
 	var files []scriptFile
-	left := int64(mostOfScripts)
+	rest := int64(maxScriptBytes)
 	for _, name := range names {
-		source, err := p.readOne(name)
+		source, err := p.readScript(name)
 		if err != nil {
 			return nil, fmt.Errorf("read script: %w", err)
 		}
-		if left -= int64(len(source)); left < 0 {
-			return nil, fmt.Errorf("read script: the scripts have more than %d MiB; give fewer files", mostOfScripts>>20)
+		if rest -= int64(len(source)); rest < 0 {
+			return nil, fmt.Errorf("read script: the scripts have more than %d MiB; give fewer files", maxScriptBytes>>20)
 		}
 		files = append(files, scriptFile{name, source})
 	}
 	return files, nil
 }
 
-// mostOfScripts is how many bytes all scripts of a command have at most.
-const mostOfScripts = 64 << 20
+// maxScriptBytes is how many bytes all scripts of a command have at most.
+const maxScriptBytes = 64 << 20
 
-func (p process) readOne(name string) ([]byte, error) {
+func (p process) readScript(name string) ([]byte, error) {
 	if name == "-" {
 		return input.All(p.In, "standard input", scenarios.MaxSource)
 	}
 	return input.Read(name, scenarios.MaxSource)
 }
 
-// someScripts returns an error for a command line without scripts.
-func someScripts(_ *cobra.Command, args []string) error {
+// requireScripts returns an error for a command line without scripts.
+func requireScripts(_ *cobra.Command, args []string) error {
 	return refuse(len(args) == 0, "give script files, folders, or - for standard input")
 }
 
@@ -74,32 +74,32 @@ func completeScripts(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 
 // scriptNames returns the names of all scripts, each once; a folder stands for those in it.
 func scriptNames(args []string) (names []string, err error) {
-	seen := map[string]bool{}
+	set := map[string]bool{}
 	for _, arg := range args {
 		if shared.IsURL(arg) {
 			return nil, errors.New("this is a URL, not a script: use --url URL for the server")
 		}
-		found, err := scriptsAt(arg)
+		found, err := scriptPaths(arg)
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range found {
-			if !seen[name] {
-				seen[name], names = true, append(names, name)
+			if !set[name] {
+				set[name], names = true, append(names, name)
 			}
 		}
 	}
 	return names, nil
 }
 
-// scriptsAt returns the name of a script, or of the scripts below a folder.
-func scriptsAt(path string) (names []string, err error) {
+// scriptPaths returns the name of a script, or of the scripts below a folder.
+func scriptPaths(path string) (names []string, err error) {
 	if path == "-" {
 		return []string{path}, nil
 	}
 	switch info, err := os.Stat(path); {
 	case err != nil:
-		return nil, fmt.Errorf("read script: %w%s", err, isCheck(path))
+		return nil, fmt.Errorf("read script: %w%s", err, checkHint(path))
 	case !info.IsDir():
 		return []string{path}, nil
 	}
@@ -115,8 +115,8 @@ func scriptsAt(path string) (names []string, err error) {
 	return names, refuse(len(names) == 0, "no .fwp file in "+path)
 }
 
-// isCheck returns a hint for the name of a check in the place of a file.
-func isCheck(arg string) string {
+// checkHint returns a hint for the name of a check in the place of a file.
+func checkHint(arg string) string {
 	if slices.Contains(suiteNames(), arg) {
 		return "; to play the check of that name: --check " + arg
 	}
@@ -125,17 +125,17 @@ func isCheck(arg string) string {
 
 // examine parses and lints scripts. It returns those that parse, and the problems of all, file by file.
 func examine(
-	files []scriptFile, otherwise *registry.Peer,
+	files []scriptFile, fallback *registry.Peer,
 ) (scripts []*scenarios.Script, found scenarios.Problems) {
 	for _, f := range files {
-		protocol := dialectOf(f.source, otherwise)
+		protocol := dialectOf(f.source, fallback)
 		script, err := scenarios.Parse(protocol.Dialect, f.name, f.source)
-		problems, readable := errors.AsType[scenarios.Problems](err)
+		problems, ok := errors.AsType[scenarios.Problems](err)
 		switch {
 		case err == nil:
 			scripts = append(scripts, script)
 			problems = slices.Concat(scenarios.Lint(script), unknownClauses(protocol, script), idleMarks(script))
-		case !readable:
+		case !ok:
 			problems = scenarios.Problems{{File: f.name, Pos: scenarios.Pos{Line: 1, Col: 1}, Message: err.Error()}}
 		}
 		slices.SortStableFunc(problems, func(a, b *scenarios.Problem) int { return a.Line - b.Line })
@@ -153,18 +153,18 @@ func mistakes(found scenarios.Problems) scenarios.Problems {
 // under other names.
 func unknownClauses(p *registry.Peer, s *scenarios.Script) scenarios.Problems {
 	var found scenarios.Problems
-	seen := map[string]bool{}
+	ids := map[string]bool{}
 	for mark := range s.Marks() {
-		if _, ok := p.ClauseByID(mark.Clause); ok || seen[mark.Clause] {
+		if _, ok := p.ClauseByID(mark.Clause); ok || ids[mark.Clause] {
 			continue
 		}
-		seen[mark.Clause] = true
-		if near := p.Suggest(mark.Clause); near != "" || strings.HasPrefix(mark.Clause, p.Prefix) {
-			problem := at(s, mark.Clause)
+		ids[mark.Clause] = true
+		if suggestion := p.Suggest(mark.Clause); suggestion != "" || strings.HasPrefix(mark.Clause, p.Prefix) {
+			problem := problemAt(s, mark.Clause)
 			problem.Message = fmt.Sprintf("the catalogue has no clause %s", mark.Clause)
 			problem.Help = "fwpcheck list --clauses prints it"
-			if near != "" {
-				problem.Help = text.DidYouMean(near)
+			if suggestion != "" {
+				problem.Help = text.DidYouMean(suggestion)
 			}
 			found = append(found, problem)
 		}
@@ -175,10 +175,10 @@ func unknownClauses(p *registry.Peer, s *scenarios.Script) scenarios.Problems {
 // idleMarks returns advice about each clause and record line that is about no line, since none of those up to the next
 // such line has an outcome.
 func idleMarks(s *scenarios.Script) (found scenarios.Problems) {
-	judged := map[int]bool{}
+	outcomes := map[int]bool{}
 	for step := range s.All() {
-		if _, some := scenarios.Judged(step); some {
-			judged[step.Place().Line] = true
+		if _, ok := scenarios.JudgedMarks(step); ok {
+			outcomes[step.Place().Line] = true
 		}
 	}
 	var mark *scenarios.Problem // of the last such line, until a line with an outcome follows
@@ -188,7 +188,7 @@ func idleMarks(s *scenarios.Script) (found scenarios.Problems) {
 			found = append(found, mark)
 		}
 		switch {
-		case judged[i+1] || words[0] == "setup":
+		case outcomes[i+1] || words[0] == "setup":
 			mark = nil
 		case words[0] == "clause" || words[0] == "record":
 			mark = &scenarios.Problem{File: s.Name, Source: line, Advice: true,
@@ -200,8 +200,8 @@ func idleMarks(s *scenarios.Script) (found scenarios.Problems) {
 	return found
 }
 
-// at returns a problem at the first place of a text in a script.
-func at(s *scenarios.Script, text string) *scenarios.Problem {
+// problemAt returns a problem at the first place of a text in a script.
+func problemAt(s *scenarios.Script, text string) *scenarios.Problem {
 	for i, line := range s.Source {
 		if before, _, ok := strings.Cut(line, text); ok {
 			return &scenarios.Problem{File: s.Name, Source: line,
@@ -231,8 +231,8 @@ func clauseNames() []string {
 
 // texts returns a text for each of some values.
 func texts[T any](all []T, text func(T) string) (texts []string) {
-	for _, one := range all {
-		texts = append(texts, text(one))
+	for _, value := range all {
+		texts = append(texts, text(value))
 	}
 	return texts
 }
@@ -246,8 +246,8 @@ func checksOf(p *registry.Peer) ([]conformance.Check, error) {
 	return all, nil
 }
 
-// withProfiles returns the protocol of a name, all of them if it is empty, and each of them with each of its profiles.
-func withProfiles(name string) (all []*registry.Peer, err error) {
+// expandProfiles returns the protocol of a name, all of them if it is empty, and each of them with each of its profiles.
+func expandProfiles(name string) (all []*registry.Peer, err error) {
 	protocols := registry.All()
 	if name != "" {
 		p, err := shared.PeerNamed(name)
@@ -257,9 +257,9 @@ func withProfiles(name string) (all []*registry.Peer, err error) {
 		protocols = []*registry.Peer{p}
 	}
 	all = slices.Clone(protocols)
-	for _, of := range protocols {
-		for _, profile := range of.ProfileNames() {
-			all = append(all, of.Profiles[profile]())
+	for _, peer := range protocols {
+		for _, profile := range peer.ProfileNames() {
+			all = append(all, peer.Profiles[profile]())
 		}
 	}
 	return all, nil
@@ -267,36 +267,36 @@ func withProfiles(name string) (all []*registry.Peer, err error) {
 
 // dialectOf returns the protocol whose dialect a script is written in: that of its header, else the given one. What the
 // header names and is unknown is reported by the parser.
-func dialectOf(source []byte, otherwise *registry.Peer) *registry.Peer {
+func dialectOf(source []byte, fallback *registry.Peer) *registry.Peer {
 	if name := scenarios.Protocol(source); name != "" {
-		if p, err := registry.Named(name); err == nil {
+		if p, err := registry.Lookup(name); err == nil {
 			return p
 		}
 	}
-	return otherwise
+	return fallback
 }
 
 // protocolOf returns the protocol of the scripts of a command; otherwise is that of those whose header names none. It
 // is an error if they have several, or another one than the flags name.
-func protocolOf(files []scriptFile, named, profile string) (*registry.Peer, error) {
-	otherwise, err := shared.PeerWith(named, profile)
+func protocolOf(files []scriptFile, name, profile string) (*registry.Peer, error) {
+	fallback, err := shared.PeerWith(name, profile)
 	if err != nil {
 		return nil, err
 	}
-	one := otherwise
+	protocol := fallback
 	for i, f := range files {
-		switch p := dialectOf(f.source, otherwise); {
-		case named != "" && p != otherwise:
-			return nil, fmt.Errorf("the protocol of %s is %s, and that of the target is %s", f.name, p.Name, named)
-		case i > 0 && p != one:
+		switch p := dialectOf(f.source, fallback); {
+		case name != "" && p != fallback:
+			return nil, fmt.Errorf("the protocol of %s is %s, and that of the target is %s", f.name, p.Name, name)
+		case i > 0 && p != protocol:
 			return nil, fmt.Errorf("the protocol of %s is %s, and that of %s is %s: play them in separate runs",
-				files[0].name, one.Name, f.name,
+				files[0].name, protocol.Name, f.name,
 				p.Name)
 		default:
-			one = p
+			protocol = p
 		}
 	}
-	return one, nil
+	return protocol, nil
 }
 
 // badSelection returns an error about a selection from these checks in the words of the command line.
@@ -307,10 +307,10 @@ func badSelection(err error, checks []conformance.Check) error {
 	if e, ok := errors.AsType[*conformance.SelectionError](err); ok {
 		words := map[string][]string{"check": namesOf(checks), "clause": clauseNames()}[e.Part]
 		if strings.HasPrefix(e.Pattern, reports.LawPrefix) && e.Part == "check" {
-			e.Why = "this rule is applied to all checks and cannot be selected: select the check whose finding names it; " +
+			e.Explanation = "this rule is applied to all checks and cannot be selected: select the check whose finding names it; " +
 				"see fwpcheck explain " + e.Pattern
 		}
-		e.Why = cmp.Or(e.Why, instead(e.Part, e.Pattern, words))
+		e.Explanation = cmp.Or(e.Explanation, patternHint(e.Part, e.Pattern, words))
 		return badPattern(e, "check")
 	}
 	return err
@@ -321,19 +321,19 @@ func badPattern(e *conformance.SelectionError, thing string) error {
 	switch {
 	case e.Err != nil:
 		return fmt.Errorf("--%s %s: not a pattern: %w", e.Part, e.Pattern, e.Err)
-	case e.Why != "":
-		return fmt.Errorf("--%s %s matches no %s; %s", e.Part, e.Pattern, thing, e.Why)
+	case e.Explanation != "":
+		return fmt.Errorf("--%s %s matches no %s; %s", e.Part, e.Pattern, thing, e.Explanation)
 	}
 	return fmt.Errorf("--%s %s matches no %s", e.Part, e.Pattern, thing)
 }
 
-// matchOne returns an error if the pattern of a flag is malformed or matches none of the words.
-func matchOne(flag, pattern string, words []string) *conformance.SelectionError {
+// matchPattern returns an error if the pattern of a flag is malformed or matches none of the words.
+func matchPattern(flag, pattern string, words []string) *conformance.SelectionError {
 	_, err := path.Match(pattern, "")
 	if err == nil && matches([]string{pattern}, words) {
 		return nil
 	}
-	return &conformance.SelectionError{Part: flag, Pattern: pattern, Err: err, Why: instead(flag, pattern, words)}
+	return &conformance.SelectionError{Part: flag, Pattern: pattern, Err: err, Explanation: patternHint(flag, pattern, words)}
 }
 
 func matches(patterns, words []string) bool {

@@ -44,7 +44,7 @@ type serveOptions struct {
 	protocol, like         string
 	bugs, rules, ruleFiles []string
 	variation              string
-	given                  *pflag.FlagSet
+	flags                  *pflag.FlagSet
 }
 
 // newServe builds `fwpcheck serve`.
@@ -58,7 +58,7 @@ func newServe(p process) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.serve(cmd.Context(), o, args) },
 	}
 	f := cmd.Flags()
-	o.given, f.SortFlags = f, false
+	o.flags, f.SortFlags = f, false
 	shared.DeclareProtocol(f, &o.protocol, "")
 	f.StringVar(&o.listen, "listen", "127.0.0.1",
 		"listen on `ADDRESS` of this machine, with the control too; 0.0.0.0 is all of IPv4, :: all addresses")
@@ -89,56 +89,56 @@ func otherDoubles() string {
 	var all []string
 	for _, p := range registry.All() {
 		if !p.IsDefault() && p.Double != nil {
-			all = append(all, "with --protocol "+p.Name+" "+p.Serves)
+			all = append(all, "with --protocol "+p.Name+" "+p.ServeHelp)
 		}
 	}
 	first, _ := strings.CutPrefix(all[0], "with --protocol ")
-	name, what, _ := strings.Cut(first, " ")
-	all[0] = "With --protocol " + name + " it serves " + what
+	name, description, _ := strings.Cut(first, " ")
+	all[0] = "With --protocol " + name + " it serves " + description
 	return strings.Join(all, "; ") + "."
 }
 
 // serve runs a test double of the protocol that the flags name until it is interrupted.
 func (p process) serve(ctx context.Context, o *serveOptions, args []string) error {
-	of, err := shared.PeerNamed(o.protocol)
-	switch err = cmp.Or(err, o.local()); {
+	peer, err := shared.PeerNamed(o.protocol)
+	switch err = cmp.Or(err, o.checkListen()); {
 	case err != nil:
 		return err
-	case of.Refusal("fwpcheck serve") != nil:
-		return of.Refusal("fwpcheck serve")
-	case len(args) > 0 && of.Monitored:
+	case peer.Refusal("fwpcheck serve") != nil:
+		return peer.Refusal("fwpcheck serve")
+	case len(args) > 0 && peer.Monitored:
 		return p.serveScript(ctx, o, args[0])
 	}
-	if err := o.servedBy(of, args); err != nil {
+	if err := o.checkFlags(peer, args); err != nil {
 		return err
 	}
-	config, err := o.config(of)
+	config, err := o.config(peer)
 	if err != nil {
 		return err
 	}
 	ctx, release := machine.Watch(ctx)
 	defer release()
-	config.Network = noticing(ctx)
-	d, err := of.Double(config)
+	config.Network = noticeNetwork(ctx)
+	d, err := peer.Double(config)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", o.flag("port", o.port), err)
 	}
 	defer d.Close()
-	ready, failed := "ready "+d.URL, make(chan error, 1)
+	ready, errs := "ready "+d.URL, make(chan error, 1)
 	if d.Control != nil {
-		l, err := listen(o.flag("web-port", o.webPort), o.at(o.webPort))
+		l, err := listen(o.flag("web-port", o.webPort), o.address(o.webPort))
 		if err != nil {
 			return err
 		}
 		web := shared.WebServer(d.Control)
 		defer web.Close() //nolint:errcheck // nothing can be done about it
-		go func() { failed <- web.Serve(shared.Few(l)) }()
+		go func() { errs <- web.Serve(shared.LimitListener(l)) }()
 		ready += " http://" + l.Addr().String()
 	}
-	if err := p.served(ctx, ready, failed); err != nil {
+	if err := p.waitForEnd(ctx, ready, errs); err != nil {
 		return err
 	}
-	return p.sum(d.Summary())
+	return p.printSummary(d.Summary())
 }
 
 // listen listens at the address that a flag, with its value, names.
@@ -150,34 +150,34 @@ func listen(flag, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// serving returns a copy of ctx that ends when the user interrupts the command, or whoever started it closes its
+// interruptContext returns a copy of ctx that ends when the user interrupts the command, or whoever started it closes its
 // standard input, and a function that releases it.
-func (p process) serving(ctx context.Context) (context.Context, func()) {
-	ctx, stop := shared.UntilInterrupted(ctx)
-	return untilClosed(ctx, p.In), stop
+func (p process) interruptContext(ctx context.Context) (context.Context, func()) {
+	ctx, stop := shared.InterruptContext(ctx)
+	return closeContext(ctx, p.In), stop
 }
 
-// served prints that a double is ready, and waits until it is interrupted, or its control has failed.
-func (p process) served(ctx context.Context, ready string, failed <-chan error) error {
-	ctx, stop := p.serving(ctx)
+// waitForEnd prints that a double is ready, and waits until it is interrupted, or its control has failed.
+func (p process) waitForEnd(ctx context.Context, ready string, errs <-chan error) error {
+	ctx, stop := p.interruptContext(ctx)
 	defer stop()
 	if err := p.Print(ready + "\n"); err != nil {
 		return err
 	}
 	select {
 	case <-ctx.Done():
-		if short := machine.Cause(ctx); short != "" { // clients would wait for a greeting for ever
-			return &shared.InternalError{Cause: errors.New(short)}
+		if shortage := machine.Cause(ctx); shortage != "" { // clients would wait for a greeting for ever
+			return &shared.InternalError{Cause: errors.New(shortage)}
 		}
-	case err := <-failed:
+	case err := <-errs:
 		return &shared.InternalError{Cause: fmt.Errorf("the control: %w", err)}
 	}
 	return nil
 }
 
-// untilClosed returns a copy of ctx that ends when the other end of in is closed, if in is a pipe: its writer has ended
+// closeContext returns a copy of ctx that ends when the other end of in is closed, if in is a pipe: its writer has ended
 // then. Terminals, files and /dev/null have no such end. What is written to the pipe is ignored.
-func untilClosed(ctx context.Context, in io.Reader) context.Context {
+func closeContext(ctx context.Context, in io.Reader) context.Context {
 	f, ok := in.(*os.File)
 	if !ok {
 		return ctx
@@ -195,44 +195,44 @@ func untilClosed(ctx context.Context, in io.Reader) context.Context {
 }
 
 // config returns the server that the flags ask for.
-func (o *serveOptions) config(of *registry.Peer) (config registry.DoubleConfig, err error) {
-	if config.Password, err = o.givenPassword(); err != nil {
+func (o *serveOptions) config(peer *registry.Peer) (config registry.DoubleConfig, err error) {
+	if config.Password, err = o.readPassword(); err != nil {
 		return config, err
 	}
-	if o.like != "" && !slices.Contains(of.Likes, o.like) {
-		return config, fmt.Errorf("--like %.40q: the families are %s", o.like, strings.Join(of.Likes, ", "))
+	if o.like != "" && !slices.Contains(peer.Likes, o.like) {
+		return config, fmt.Errorf("--like %.40q: the families are %s", o.like, strings.Join(peer.Likes, ", "))
 	}
-	if of, err = of.With(o.like); err != nil { // for the bugs of what the family adds
+	if peer, err = peer.WithProfile(o.like); err != nil { // for the bugs of what the family adds
 		return config, &shared.InternalError{Cause: err}
 	}
-	config.Named, config.Addr = of.BugOrRule, o.at(o.port)
+	config.FindBug, config.Addr = peer.BugOrRule, o.address(o.port)
 	config.Dir, config.Like = o.dir, o.like
 	if o.workerPort != 0 {
-		config.Workers = o.at(o.workerPort)
+		config.Workers = o.address(o.workerPort)
 	}
-	if config.Variation, err = of.VariationNamed(o.variation); err != nil {
+	if config.Variation, err = peer.VariationNamed(o.variation); err != nil {
 		return config, err
 	}
-	if config.Bugs, err = of.BugsNamed(o.bugs...); err != nil {
+	if config.Bugs, err = peer.BugsNamed(o.bugs...); err != nil {
 		return config, err
 	}
-	rules, err := of.RulesOf(o.rules, o.ruleFiles)
+	rules, err := peer.RulesOf(o.rules, o.ruleFiles)
 	if config.Bugs = append(config.Bugs, rules...); err == nil && o.tlsCA != "" {
-		config.TLS, err = selfSigned(o.tlsCA, o.listen)
+		config.TLS, err = makeCertificate(o.tlsCA, o.listen)
 	}
 	return config, err
 }
 
-// givenPassword returns the password that clients are asked for, empty for none.
-func (o *serveOptions) givenPassword() (string, error) {
+// readPassword returns the password that clients are asked for, empty for none.
+func (o *serveOptions) readPassword() (string, error) {
 	if o.passwordFile != "" {
-		return target.OnlyPassword(o.password, "of --password", o.passwordFile)
+		return target.SinglePassword(o.password, "of --password", o.passwordFile)
 	}
 	return o.password, nil
 }
 
-// local returns an error for a --listen that is not an IP address.
-func (o *serveOptions) local() error {
+// checkListen returns an error for a --listen that is not an IP address.
+func (o *serveOptions) checkListen() error {
 	o.listen = strings.Trim(o.listen, "[]")
 	if _, err := netip.ParseAddr(o.listen); err != nil {
 		return fmt.Errorf("--listen %.60q: give an IP address of this machine without a port (for that use --port): "+
@@ -241,38 +241,38 @@ func (o *serveOptions) local() error {
 	return nil
 }
 
-// at returns the address of a port.
-func (o *serveOptions) at(port uint16) string {
+// address returns the address of a port.
+func (o *serveOptions) address(port uint16) string {
 	return net.JoinHostPort(o.listen, strconv.Itoa(int(port)))
 }
 
 // flag returns the flags that an address is from.
 func (o *serveOptions) flag(name string, port uint16) string {
-	if o.given.Changed("listen") {
+	if o.flags.Changed("listen") {
 		name = "listen " + o.listen + " --" + name
 	}
 	return fmt.Sprint(name, " ", port)
 }
 
-// mostMistakes is how many mistakes are printed.
-const mostMistakes = 20
+// maxMistakes is how many mistakes are printed.
+const maxMistakes = 20
 
-// sum prints what the clients did.
-func (p process) sum(s double.Summary) error {
+// printSummary prints what the clients did.
+func (p process) printSummary(s double.Summary) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "clients sent %s", text.Count(s.Commands, "command"))
-	if s.Refused > 0 {
-		fmt.Fprintf(&b, ", of which %d %s refused", s.Refused, wasWere(s.Refused))
+	if s.Refusals > 0 {
+		fmt.Fprintf(&b, ", of which %d %s refused", s.Refusals, wasOrWere(s.Refusals))
 	}
 	b.WriteString("\n")
-	if s.Dropped > 0 {
-		fmt.Fprintf(&b, "the first %d are no longer in the journal\n", s.Dropped)
+	if s.DroppedEntries > 0 {
+		fmt.Fprintf(&b, "the first %d are no longer in the journal\n", s.DroppedEntries)
 	}
-	if len(s.Left) > 0 {
-		fmt.Fprintf(&b, "jobs left: %s\n", strings.Join(s.Left, ", "))
+	if len(s.RemainingJobs) > 0 {
+		fmt.Fprintf(&b, "jobs left: %s\n", strings.Join(s.RemainingJobs, ", "))
 	}
 	for i, e := range s.Mistakes {
-		if i == mostMistakes {
+		if i == maxMistakes {
 			fmt.Fprintf(&b, "and %d more\n", len(s.Mistakes)-i)
 			break
 		}
@@ -284,50 +284,50 @@ func (p process) sum(s double.Summary) error {
 		code = reports.ExitWell
 		b.WriteString("no violations of the specification\n")
 	}
-	return cmp.Or(p.Print(p.Show(b.String())), shared.Ended(code))
+	return cmp.Or(p.Print(p.Show(b.String())), shared.ExitError(code))
 }
 
-func wasWere(n int) string {
+func wasOrWere(n int) string {
 	if n == 1 {
 		return "was"
 	}
 	return "were"
 }
 
-// servedBy returns an error for files and flags that have no effect on the double of a protocol.
-func (o *serveOptions) servedBy(of *registry.Peer, files []string) error {
+// checkFlags returns an error for files and flags that have no effect on the double of a protocol.
+func (o *serveOptions) checkFlags(peer *registry.Peer, files []string) error {
 	if len(files) > 0 {
-		return fmt.Errorf("%s: %s", files[0], servesOnlyFWP)
+		return fmt.Errorf("%s: %s", files[0], scriptMessage)
 	}
-	if o.workerPort != 0 && of.Scheme.Backend == "" {
-		return fmt.Errorf("--worker-port: %s has one port for clients and workers", of.Title)
+	if o.workerPort != 0 && peer.Scheme.Backend == "" {
+		return fmt.Errorf("--worker-port: %s has one port for clients and workers", peer.Title)
 	}
-	if of.Passwords {
+	if peer.HasPasswords {
 		return nil
 	}
-	for _, no := range []struct{ flag, why string }{
+	for _, row := range []struct{ flag, format string }{
 		{"like", "%s has no server families"}, {"profile", "%s has no profiles"},
 		{"web-port", "the HTTP control works only with FWP, not with the embedded %s server"},
 		{"password", "%s has no passwords"},
 		{"password-file", "%s has no passwords"},
 		{"tls-ca-out", "%s has no TLS"}, {"dir", "the embedded %s server keeps its jobs only in memory"},
 	} {
-		if o.given.Changed(no.flag) {
-			return fmt.Errorf("--%s: "+no.why, no.flag, of.Title)
+		if o.flags.Changed(row.flag) {
+			return fmt.Errorf("--%s: "+row.format, row.flag, peer.Title)
 		}
 	}
 	return nil
 }
 
-// servesOnlyFWP says what serve does with scripts.
-const servesOnlyFWP = "serve plays only scripts of FWP"
+// scriptMessage says what serve does with scripts.
+const scriptMessage = "serve plays only scripts of FWP"
 
 // certificateLife is how long the certificate of one run is valid.
 const certificateLife = 30 * 24 * time.Hour
 
-// selfSigned makes a certificate for an address that servers listen at, and localhost, which signs itself, and writes
+// makeCertificate makes a certificate for an address that servers listen at, and localhost, which signs itself, and writes
 // it to a file. Its key is in memory only.
-func selfSigned(file, listen string) (*tls.Config, error) {
+func makeCertificate(file, addr string) (*tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("make a certificate: %w", err)
@@ -341,7 +341,7 @@ func selfSigned(file, listen string) (*tls.Config, error) {
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
-	names, addresses := reachedAt(net.ParseIP(listen))
+	names, addresses := hostNames(net.ParseIP(addr))
 	template.DNSNames = append(template.DNSNames, names...)
 	template.IPAddresses = append(template.IPAddresses, addresses...)
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -349,7 +349,7 @@ func selfSigned(file, listen string) (*tls.Config, error) {
 		return nil, fmt.Errorf("make a certificate: %w", err)
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	if err := shared.ReplaceResult("--tls-ca-out", file, shared.Bytes(text)); err != nil {
+	if err := shared.ReplaceResult("--tls-ca-out", file, shared.WriteBytes(text)); err != nil {
 		return nil, err
 	}
 	return &tls.Config{
@@ -358,11 +358,11 @@ func selfSigned(file, listen string) (*tls.Config, error) {
 	}, nil
 }
 
-// reachedAt returns what clients of other machines call a server that listens at an address: for all addresses, those
+// hostNames returns what clients of other machines call a server that listens at an address: for all addresses, those
 // of this machine and its name.
-func reachedAt(listen net.IP) (names []string, addresses []net.IP) {
-	if !listen.IsUnspecified() {
-		return nil, []net.IP{listen}
+func hostNames(addr net.IP) (names []string, addresses []net.IP) {
+	if !addr.IsUnspecified() {
+		return nil, []net.IP{addr}
 	}
 	if name, err := os.Hostname(); err == nil {
 		names = []string{name}

@@ -26,57 +26,57 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// quiet is fwpcheck whose messages are not read.
-func quiet(out io.Writer) process {
+// quietProcess is fwpcheck whose messages are not read.
+func quietProcess(out io.Writer) process {
 	return process{shared.Process{Name: "fwpcheck", Out: out, Err: io.Discard, LookupEnv: noEnvironment}}
 }
 
 // command returns a command with arguments.
 func command(build func(process) *cobra.Command, out io.Writer, args ...string) *cobra.Command {
-	cmd := build(quiet(out))
+	cmd := build(quietProcess(out))
 	cmd.SetArgs(append([]string{}, args...)) // cobra takes nil for the process's own
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	return cmd
 }
 
-// running runs a command that serves, and returns its first line, and what it prints afterwards with its error when it
+// startCommand runs a command that serves, and returns its first line, and what it prints afterwards with its error when it
 // is interrupted.
-func running(t *testing.T, build func(process) *cobra.Command, args ...string) (
+func startCommand(t *testing.T, build func(process) *cobra.Command, args ...string) (
 	ready string, interrupt func() (rest string, err error),
 ) {
 	t.Helper()
 	out, in := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
-	failed := make(chan error, 1)
+	errs := make(chan error, 1)
 	go func() {
-		failed <- command(build, in, args...).ExecuteContext(ctx)
+		errs <- command(build, in, args...).ExecuteContext(ctx)
 		_ = in.Close()
 	}()
 	lines := bufio.NewReader(out)
 	ready, err := lines.ReadString('\n')
 	if err != nil {
 		cancel()
-		return "", func() (string, error) { return "", <-failed }
+		return "", func() (string, error) { return "", <-errs }
 	}
-	printed := make(chan string, 1)
+	output := make(chan string, 1)
 	go func() {
 		rest, _ := io.ReadAll(lines)
-		printed <- string(rest)
+		output <- string(rest)
 	}()
 	return ready, func() (string, error) {
 		cancel()
-		return <-printed, <-failed
+		return <-output, <-errs
 	}
 }
 
-// serving is running for `fwpcheck serve`.
-func serving(t *testing.T, args ...string) (ready string, interrupt func() (rest string, err error)) {
+// startServe is running for `fwpcheck serve`.
+func startServe(t *testing.T, args ...string) (ready string, interrupt func() (rest string, err error)) {
 	t.Helper()
-	return running(t, newServe, args...)
+	return startCommand(t, newServe, args...)
 }
 
-// closed returns an address at which no process listens.
-func closed(t *testing.T) string {
+// freeAddr returns an address at which no process listens.
+func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -84,8 +84,8 @@ func closed(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// asked returns the reply to a request over HTTP, POST if it has a body.
-func asked(t *testing.T, url, body string) (status int, reply string) {
+// httpReply returns the reply to a request over HTTP, POST if it has a body.
+func httpReply(t *testing.T, url, body string) (status int, reply string) {
 	t.Helper()
 	method := http.MethodGet
 	if body != "" {
@@ -123,13 +123,13 @@ func talk(t *testing.T, nc net.Conn, lines ...string) string {
 
 func TestServe(t *testing.T) {
 	t.Parallel()
-	ready, interrupt := serving(t)
+	ready, interrupt := startServe(t)
 	parts := readyLine.FindStringSubmatch(ready)
 	require.NotNil(t, parts, ready)
 	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", parts[2])
 	require.NoError(t, err)
 	assert.Equal(t, "+OK", talk(t, nc, `HELLO {"v":2}`, `PUSH {"jid":"12345678","jobtype":"t","args":[]}`))
-	status, _ := asked(t, parts[3]+"/v1/verify", `{"pushed":[{"jobtype":"t"}],"nothing_else":true}`)
+	status, _ := httpReply(t, parts[3]+"/v1/verify", `{"pushed":[{"jobtype":"t"}],"nothing_else":true}`)
 	assert.Equal(t, http.StatusOK, status)
 	rest, err := interrupt()
 	require.NoError(t, err)
@@ -144,12 +144,12 @@ func TestServeEndsWithItsStandardInput(t *testing.T) {
 	p := process{shared.Process{Name: "fwpcheck", In: read, Out: io.Discard, Err: io.Discard, LookupEnv: noEnvironment}}
 	cmd := newServe(p)
 	cmd.SetArgs([]string{})
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.ExecuteContext(t.Context()) }()
+	done := make(chan error, 1)
+	go func() { done <- cmd.ExecuteContext(t.Context()) }()
 	_, err = io.WriteString(write, "ignored\n")
 	require.NoError(t, err)
 	require.NoError(t, write.Close())
-	require.NoError(t, <-ended)
+	require.NoError(t, <-done)
 }
 
 func TestServeGoesOnWithoutAPipe(t *testing.T) {
@@ -161,13 +161,13 @@ func TestServeGoesOnWithoutAPipe(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = file.Close() })
 	for _, in := range []io.Reader{null, file, strings.NewReader(""), nil} {
-		assert.Equal(t, t.Context(), untilClosed(t.Context(), in))
+		assert.Equal(t, t.Context(), closeContext(t.Context(), in))
 	}
 }
 
 func TestServeCountsMistakes(t *testing.T) {
 	t.Parallel()
-	ready, interrupt := serving(t, "--bug", "push-other-answer")
+	ready, interrupt := startServe(t, "--bug", "push-other-answer")
 	parts := readyLine.FindStringSubmatch(ready)
 	require.NotNil(t, parts, ready)
 	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", parts[2])
@@ -183,7 +183,7 @@ func TestServeCountsMistakes(t *testing.T) {
 func TestServeTLSAndPassword(t *testing.T) {
 	t.Parallel()
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	ready, interrupt := serving(t, "--tls-ca-out", ca, "--password", "secret")
+	ready, interrupt := startServe(t, "--tls-ca-out", ca, "--password", "secret")
 	parts := readyLine.FindStringSubmatch(ready)
 	require.NotNil(t, parts, ready)
 	assert.Equal(t, "tcp+tls", parts[1])
@@ -216,7 +216,7 @@ func TestServeListens(t *testing.T) {
 		{[]string{"--protocol", "emqp"}, `^ready emqp://0\.0\.0\.0:\d+\?backend=\d+\n$`},
 		{[]string{script}, `^ready tcp://0\.0\.0\.0:\d+\n$`},
 	} {
-		ready, interrupt := serving(t, append(test.args, "--listen", "0.0.0.0")...)
+		ready, interrupt := startServe(t, append(test.args, "--listen", "0.0.0.0")...)
 		assert.Regexp(t, test.want, ready)
 		_, _ = interrupt()
 	}
@@ -226,17 +226,17 @@ func TestServeListens(t *testing.T) {
 	require.NotNil(t, block)
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	require.NoError(t, err)
-	for _, called := range []string{"localhost", "127.0.0.1", name} {
-		assert.NoError(t, certificate.VerifyHostname(called))
+	for _, host := range []string{"localhost", "127.0.0.1", name} {
+		assert.NoError(t, certificate.VerifyHostname(host))
 	}
 }
 
 func TestServeUsage(t *testing.T) {
 	t.Parallel()
-	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	t.Cleanup(func() { taken.Close() })
-	_, port, err := net.SplitHostPort(taken.Addr().String())
+	t.Cleanup(func() { listener.Close() })
+	_, port, err := net.SplitHostPort(listener.Addr().String())
 	require.NoError(t, err)
 	tests := map[string]struct {
 		args []string
@@ -255,7 +255,7 @@ func TestServeUsage(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ready, interrupt := serving(t, test.args...)
+			ready, interrupt := startServe(t, test.args...)
 			assert.Empty(t, ready)
 			_, err := interrupt()
 			assert.ErrorContains(t, err, test.want)
@@ -266,7 +266,7 @@ func TestServeUsage(t *testing.T) {
 // A broker serves workers at its second port, and lists the messages that no peer may send.
 func TestServeEMQP(t *testing.T) {
 	t.Parallel()
-	ready, interrupt := serving(t, "--protocol", "emqp")
+	ready, interrupt := startServe(t, "--protocol", "emqp")
 	at, err := url.Parse(strings.TrimSpace(strings.TrimPrefix(ready, "ready ")))
 	require.NoError(t, err)
 	dealer := func(identity, port string) *zmtp.Dealer {

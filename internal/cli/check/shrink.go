@@ -39,7 +39,7 @@ func newShrink(p process) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return p.shrink(cmd.Context(), o, args[0]) },
 	}
-	f := o.flags(cmd)
+	f := o.bindFlags(cmd)
 	o.targetFlags.Declare(f, "play on")
 	o.targetFlags.DeclareProtocol(f)
 	f.StringVar(&o.finding, "finding", "", "keep the finding `NAME` (the names are listed at the first play)")
@@ -53,22 +53,22 @@ func newShrink(p process) *cobra.Command {
 
 // shrink makes a script smaller.
 func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) error {
-	script, protocol, err := p.playable(file, o.targetFlags.Protocol())
+	script, protocol, err := p.loadScript(file, o.targetFlags.Protocol())
 	if err = cmp.Or(err,
 		refuse(o.length <= 0 || o.timeout <= 0, "--for and --timeout must be longer than 0")); err != nil {
 		return err
 	}
 	o.targetFlags.SetProtocol(protocol)
-	if err := shared.Writable("--output", o.output); err != nil {
+	if err := shared.CheckWritable("--output", o.output); err != nil {
 		return err
 	}
-	ctx, stop := p.Interruptible(ctx)
+	ctx, stop := p.AnnounceInterrupt(ctx)
 	defer stop()
-	s := &record.Shrinker{Timeout: o.timeout, Unwatched: !protocol.Monitored, Law: protocol.Law}
+	s := &record.Shrinker{Timeout: o.timeout, IsUnwatched: !protocol.Monitored, Law: protocol.Law}
 	if protocol.Subject != nil {
 		s.Simplify = protocol.Subject().Simplify
 	}
-	return shared.Interrupted(ctx, p.shrinkWith(ctx, o, s, script))
+	return shared.InterruptError(ctx, p.shrinkWith(ctx, o, s, script))
 }
 
 // shrinkWith has a Shrinker make a script smaller, and writes what is left when that is done or ctx has ended.
@@ -99,34 +99,34 @@ func (p process) shrinkWith(
 		}
 		finding = o.finding
 	}
-	short, cancel := context.WithTimeout(ctx, o.length)
+	shrinkCtx, cancel := context.WithTimeout(ctx, o.length)
 	defer cancel()
 	p.Logf("shrinking, keeping this finding: %s", p.Show(finding))
-	small := s.Shrink(short, script, finding)
+	small := s.Shrink(shrinkCtx, script, finding)
 	small.Title = "shrunk: " + text.OneLine(finding)
 	p.Logf("%d of %s are left, after %s", len(small.Steps), text.Count(len(script.Steps), "statement"),
 		text.Count(s.Plays, "play"))
-	shrunk := scenarios.Format(small)
+	source := scenarios.Format(small)
 	if o.output == "" {
-		return p.Print(string(shrunk))
+		return p.Print(string(source))
 	}
-	return shared.ReplaceResult("--output", o.output, shared.Bytes(shrunk))
+	return shared.ReplaceResult("--output", o.output, shared.WriteBytes(source))
 }
 
-// playable reads one script that can be played, and returns its protocol, too. Named is the one of the flags, if any.
-func (p process) playable(file, named string) (
+// loadScript reads one script that can be played, and returns its protocol, too. Named is the one of the flags, if any.
+func (p process) loadScript(file, name string) (
 	script *scenarios.Script, protocol *registry.Peer, err error,
 ) {
 	files, err := p.read([]string{file})
 	if err != nil {
 		return nil, nil, err
 	}
-	if protocol, err = protocolOf(files, named, ""); err != nil {
+	if protocol, err = protocolOf(files, name, ""); err != nil {
 		return nil, nil, err
 	}
 	scripts, found := examine(files, protocol)
-	if wrong := mistakes(found); len(wrong) > 0 {
-		return nil, nil, errors.New(p.Show(wrong[0].Error()))
+	if errs := mistakes(found); len(errs) > 0 {
+		return nil, nil, errors.New(p.Show(errs[0].Error()))
 	}
 	if len(scripts) != 1 {
 		return nil, nil, fmt.Errorf("%s: expected one script, got %d", file, len(scripts))
@@ -136,14 +136,14 @@ func (p process) playable(file, named string) (
 
 // shrinkTarget sets the server of a Shrinker.
 func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *record.Shrinker) (end func(), err error) {
-	endpoint, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
+	endpoint, err := o.targetFlags.Endpoint(o.flags, p.LookupEnv, nil)
 	if err != nil {
 		return nil, err
 	}
 	if err := cmp.Or(endpoint.SetVariation(o.variation), endpoint.SetBug(o.bug)); err != nil {
 		return nil, err
 	}
-	if endpoint.Ours() {
+	if endpoint.IsPrivate() {
 		server, end, err := subject{Endpoint: endpoint}.start(ctx, registry.Config{}, o.timeout)
 		s.Target = server.Target
 		return end, err

@@ -45,33 +45,33 @@ func (p process) site(files, subjects []string, folder string) error {
 	if folder == "" {
 		return errors.New("give the folder to write to with -o FOLDER")
 	}
-	given, err := subjectsGiven(files, subjects)
+	names, err := parseSubjects(files, subjects)
 	if err != nil {
 		return err
 	}
-	of := site.Site{Suite: version()}
+	result := site.Site{Suite: version()}
 	protocols := map[*registry.Peer]bool{}
 	for _, file := range files {
-		r, err := p.savedReport(file)
+		r, err := p.readReport(file)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		protocol := reportedProtocol(r)
+		protocol := reportProtocol(r)
 		protocols[protocol] = true
-		name, number, err := subjectOf(r, file, given[file])
+		name, number, err := subjectOf(r, file, names[file])
 		if err != nil {
 			return fmt.Errorf("--subject: %w", err)
 		}
-		of.Runs = append(of.Runs, site.Run{Kind: kindOf(r, protocol), Name: name, Version: number, Report: r})
+		result.Runs = append(result.Runs, site.Run{Kind: kindOf(r, protocol), Name: name, Version: number, Report: r})
 	}
 	for _, protocol := range registry.All() {
 		if protocols[protocol] {
-			if err := describe(&of, protocol); err != nil {
+			if err := describe(&result, protocol); err != nil {
 				return err
 			}
 		}
 	}
-	pages, err := of.Build()
+	pages, err := result.Build()
 	if err != nil {
 		return &shared.InternalError{Cause: err}
 	}
@@ -83,61 +83,61 @@ func (p process) site(files, subjects []string, folder string) error {
 	return nil
 }
 
-// subjectsGiven returns what --subject says of each file.
-func subjectsGiven(files, subjects []string) (map[string]string, error) {
-	given := map[string]string{}
+// parseSubjects returns what --subject says of each file.
+func parseSubjects(files, subjects []string) (map[string]string, error) {
+	names := map[string]string{}
 	for _, s := range subjects {
 		file, name, ok := strings.Cut(s, "=")
 		if !ok || !slices.Contains(files, file) {
 			return nil, fmt.Errorf("--subject %q: write FILE=NAME VERSION, in which FILE is one of the reports", s)
 		}
-		given[file] = name
+		names[file] = name
 	}
-	return given, nil
+	return names, nil
 }
 
-// reportedProtocol returns the protocol whose clauses a report has.
-func reportedProtocol(r *reports.Report) *registry.Peer {
+// reportProtocol returns the protocol whose clauses a report has.
+func reportProtocol(r *reports.Report) *registry.Peer {
 	for _, c := range r.Clauses {
-		if of := registry.OfClause(c.ID); of != nil {
-			return of
+		if peer := registry.OfClause(c.ID); peer != nil {
+			return peer
 		}
 	}
 	return registry.Default()
 }
 
 // kindOf returns what a report is about: servers of a protocol, workers or clients.
-func kindOf(r *reports.Report, of *registry.Peer) site.Kind {
+func kindOf(r *reports.Report, peer *registry.Peer) site.Kind {
 	role := cmp.Or(r.Target.Role, "server")
-	k := site.Kind{Folder: role + "s", Title: of.Title + " " + role}
-	if !of.IsDefault() {
-		k.Folder = of.Name + "-" + k.Folder
+	k := site.Kind{Folder: role + "s", Title: peer.Title + " " + role}
+	if !peer.IsDefault() {
+		k.Folder = peer.Name + "-" + k.Folder
 	}
 	return k
 }
 
 // subjectOf returns the name and the version of what a report is about; given is the value of --subject, if any.
-func subjectOf(r *reports.Report, file, given string) (name, version string, err error) {
-	switch of := r.Target.Subject; {
-	case given != "":
-		return reports.ParseSubject(given)
-	case of.Name != "":
-		return of.Name, of.Version, nil
+func subjectOf(r *reports.Report, file, value string) (name, version string, err error) {
+	switch s := r.Target.Subject; {
+	case value != "":
+		return reports.ParseSubject(value)
+	case s.Name != "":
+		return s.Name, s.Version, nil
 	}
 	name, version = site.NameOfFile(file)
 	return name, version, nil
 }
 
 // describe adds the clauses of a protocol, and the documents about it.
-func describe(of *site.Site, protocol *registry.Peer) error {
+func describe(s *site.Site, protocol *registry.Peer) error {
 	checks, err := checksOf(protocol)
 	if err != nil {
 		return err
 	}
 	byClause := checksByClause(checks)
 	for _, c := range protocol.Clauses() {
-		of.Clauses = append(of.Clauses, site.Clause{
-			ID: c.ID, Level: string(c.Level), Binds: spelled(c.Party, parties), Statement: c.Statement,
+		s.Clauses = append(s.Clauses, site.Clause{
+			ID: c.ID, Level: string(c.Level), Binds: spellOut(c.Party, parties), Statement: c.Statement,
 			Page: explainClause(c, byClause[c.ID]),
 		})
 	}
@@ -150,7 +150,7 @@ func describe(of *site.Site, protocol *registry.Peer) error {
 		if err != nil {
 			return &shared.InternalError{Cause: err}
 		}
-		of.Documents = append(of.Documents, document(strings.TrimSuffix(name, ".md"), string(data)))
+		s.Documents = append(s.Documents, document(strings.TrimSuffix(name, ".md"), string(data)))
 	}
 	return nil
 }
@@ -161,12 +161,12 @@ func document(name, markdown string) site.Document {
 	d := site.Document{Name: name, Title: title}
 	for part := range strings.SplitSeq(strings.TrimSpace(body), "\n\n") {
 		if !strings.HasPrefix(part, "|") {
-			d.Page.Add(reports.Prose{Lines: reports.LinesOf(unmarked(text.OneLine(part)))})
+			d.Page.Add(reports.Prose{Lines: reports.LinesOf(stripMarks(text.OneLine(part)))})
 			continue
 		}
 		var t reports.Table
 		for i, line := range strings.Split(part, "\n") {
-			cells := strings.Split(unmarked(strings.Trim(line, "| ")), " | ")
+			cells := strings.Split(stripMarks(strings.Trim(line, "| ")), " | ")
 			switch i {
 			case 0:
 				for _, title := range cells {
@@ -194,7 +194,7 @@ func writeSite(folder string, files []site.File) error {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // each file is closed by itself
-	if !replaceable(root) {
+	if !isReplaceable(root) {
 		return fmt.Errorf("%s has an %s that fwpcheck site did not write: give another folder", folder, site.Index)
 	}
 	for _, f := range files {
@@ -206,8 +206,8 @@ func writeSite(folder string, files []site.File) error {
 	return nil
 }
 
-// replaceable reports whether a folder has no first page yet, or that of a site.
-func replaceable(root *os.Root) bool {
+// isReplaceable reports whether a folder has no first page yet, or that of a site.
+func isReplaceable(root *os.Root) bool {
 	f, err := root.Open(site.Index)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)

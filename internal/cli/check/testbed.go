@@ -24,31 +24,31 @@ import (
 // subject is the server under test.
 type subject struct {
 	shared.Endpoint
-	alone, flush bool // what may be done to a server of the user's
+	allowsOtherJobs, allowsFlush bool // what may be done to a server of the user's
 }
 
 // subject returns the server that flags and environment name. A flag without an effect on it is an error.
 func (o *testOptions) subject(lookup func(string) (string, bool)) (subject, error) {
-	e, err := o.targetFlags.Endpoint(o.given, lookup, &o.operatorFlags, "exclusive", "allow-flush")
+	e, err := o.targetFlags.Endpoint(o.flags, lookup, &o.operatorFlags, "exclusive", "allow-flush")
 	if err == nil {
 		err = cmp.Or(e.SetVariation(o.variation), e.SetBug(o.bug))
 	}
-	return subject{e, o.alone(), o.allowFlush}, err
+	return subject{e, o.allowsOtherJobs(), o.allowsFlush}, err
 }
 
 // offers returns what a server that is not embedded offers.
-func (s subject) offers(server *target.Server, protected bool) []scenarios.Need {
+func (s subject) offers(server *target.Server, isProtected bool) []scenarios.Need {
 	return run.Offers(map[scenarios.Need]bool{
-		scenarios.NeedOpen: !protected, scenarios.NeedPassword: protected,
+		scenarios.NeedOpen: !isProtected, scenarios.NeedPassword: isProtected,
 		scenarios.NeedSignals: server.Can(target.Quiet) && server.Can(target.Terminate),
 		scenarios.NeedRestart: server.Can(target.Restart), scenarios.NeedKill: server.Can(target.Kill),
-		scenarios.NeedAlone: s.alone || s.Ours(), scenarios.NeedFlush: s.flush || s.Ours(),
+		scenarios.NeedAlone: s.allowsOtherJobs || s.IsPrivate(), scenarios.NeedFlush: s.allowsFlush || s.IsPrivate(),
 	})
 }
 
 // provide returns, for each need, how the user can meet it.
 func provide(s subject) map[scenarios.Need]string {
-	if s.Choice.Embedded {
+	if s.Choice.IsEmbedded {
 		return nil // the embedded server meets all
 	}
 	start := "let fwpcheck start the server (--start), or "
@@ -79,7 +79,7 @@ type testbed struct {
 // open connects to the user's server, which must be there, or starts servers: one without a password, and one with a
 // password if there can be any, so that every check has one.
 func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, err error) {
-	if !s.Ours() {
+	if !s.IsPrivate() {
 		bed.id, err = s.Identify(ctx, timeout)
 		bed.servers = []run.Server{{Target: s.Server, Password: s.Password, Offers: s.offers(s.Server, bed.id.Protected)}}
 		bed.end = func() {}
@@ -112,24 +112,24 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, 
 
 // protects reports whether servers with a password can be started.
 func (s subject) protects() bool {
-	return s.Choice.Embedded && s.Peer.Passwords || s.Starter != nil && s.Starter.Protects()
+	return s.Choice.IsEmbedded && s.Peer.HasPasswords || s.Starter != nil && s.Starter.Protects()
 }
 
-// introduced returns the target with what it says of itself, when it has been tested: a server that INFO ends is not
+// introduce returns the target with what it says of itself, when it has been tested: a server that INFO ends is not
 // ended before. If the server that was tested no longer answers, another one is started for that.
-func (s subject) introduced(ctx context.Context, on testbed, timeout time.Duration) reports.Target {
-	server := on.servers[0]
-	t := s.Introduced(ctx, s.Target(on.id), server.Target, server.Password, timeout)
-	t.Chosen = s.Reached(ctx, t.Chosen)
+func (s subject) introduce(ctx context.Context, bed testbed, timeout time.Duration) reports.Target {
+	server := bed.servers[0]
+	t := s.Introduce(ctx, s.Target(bed.id), server.Target, server.Password, timeout)
+	t.Chosen = s.DescribeChoice(ctx, t.Chosen)
 	if s.Starter == nil || s.Peer.Software == nil || t.Subject.Name != "" || ctx.Err() != nil {
 		return t
 	}
-	fresh, end, err := s.start(ctx, registry.Config{}, timeout)
+	other, end, err := s.start(ctx, registry.Config{}, timeout)
 	if err != nil {
 		return t
 	}
 	defer end()
-	return s.Introduced(ctx, t, fresh.Target, "", timeout)
+	return s.Introduce(ctx, t, other.Target, "", timeout)
 }
 
 // start starts a server that exists for this process only: the embedded one in it, whose shortages are noticed in ctx,
@@ -137,112 +137,112 @@ func (s subject) introduced(ctx context.Context, on testbed, timeout time.Durati
 func (s subject) start(
 	ctx context.Context, config registry.Config, timeout time.Duration,
 ) (server run.Server, end func(), err error) {
-	if s.Choice.Embedded {
-		config.Network, config.Bugs, config.Variation = noticing(ctx), s.Bugs, s.Variation
+	if s.Choice.IsEmbedded {
+		config.Network, config.Bugs, config.Variation = noticeNetwork(ctx), s.Bugs, s.Variation
 		embedded, err := s.Peer.Start(config)
 		if err != nil {
 			return run.Server{}, nil, err
 		}
 		return embedded.Server, embedded.Close, nil
 	}
-	begun := time.Now()
+	start := time.Now()
 	started, err := s.Start(ctx, config.Password, timeout)
 	if err != nil {
 		return run.Server{}, nil, err
 	}
 	server = run.Server{
-		Slow:   time.Since(begun) >= target.SlowStart,
-		Target: &started.Server, Password: config.Password, Ended: started.Ended, Printed: started.Printed,
+		IsSlow: time.Since(start) >= target.SlowStart,
+		Target: &started.Server, Password: config.Password, Ended: started.Ended, Printed: started.Output,
 		Offers: s.offers(&started.Server, config.Password != ""),
 	}
 	server.Failed = func() error {
-		err := started.Failed()
-		if of, is := errors.AsType[*target.StartError](err); is {
-			return &run.UnservedError{Cause: err, OnData: of.OnlyEmpty}
+		err := started.Failure()
+		if startErr, ok := errors.AsType[*target.StartError](err); ok {
+			return &run.UnservedError{Cause: err, OnData: startErr.StartsEmpty}
 		}
 		return nil
 	}
-	server.Fresh = func() (run.Server, func(), error) {
-		fresh, end, err := s.start(ctx, config, timeout)
-		if _, unserved := errors.AsType[*shared.UnreachableError](err); unserved {
+	server.StartServer = func() (run.Server, func(), error) {
+		other, end, err := s.start(ctx, config, timeout)
+		if _, ok := errors.AsType[*shared.UnreachableError](err); ok {
 			err = &run.UnservedError{Cause: err}
 		}
-		return fresh, end, err
+		return other, end, err
 	}
 	return server, started.End, nil
 }
 
-// noticing returns the network of this machine. A shortage of this process is noticed in a context.
-func noticing(ctx context.Context) registry.TCP {
+// noticeNetwork returns the network of this machine. A shortage of this process is noticed in a context.
+func noticeNetwork(ctx context.Context) registry.TCP {
 	return registry.TCP{Notice: func(err error) error { return machine.Notice(ctx, err) }}
 }
 
-// profiled has a server be tested with its profile: the one that --profile names, or that of the family of servers of
+// applyProfile has a server be tested with its profile: the one that --profile names, or that of the family of servers of
 // which it is by its INFO. Then its checks only record. The checks of commands that the server does not have are left
 // out.
-func (o *runOptions) profiled(ctx context.Context, s *subject, on testbed, chosen *selection) {
-	picked := o.selection.Checks != nil || o.selection.Clauses != nil || o.selection.Levels != nil
-	if s.Peer.Profile == "" && !s.Choice.Embedded && !chosen.own && !picked && !o.expect.update {
-		o.recordProfile(ctx, s, on.servers[0], chosen)
+func (o *runOptions) applyProfile(ctx context.Context, s *subject, bed testbed, picks *selection) {
+	hasSelection := o.selection.Checks != nil || o.selection.Clauses != nil || o.selection.Levels != nil
+	if s.Peer.Profile == "" && !s.Choice.IsEmbedded && !picks.areUserScripts && !hasSelection && !o.expect.updates {
+		o.recordProfile(ctx, s, bed.servers[0], picks)
 	}
-	if s.Peer.Profile == "" || s.Choice.Embedded || chosen.own {
+	if s.Peer.Profile == "" || s.Choice.IsEmbedded || picks.areUserScripts {
 		return
 	}
-	for _, verb := range missing(ctx, s.Endpoint, on.servers[0].Target, o.timeout) {
-		chosen.leave("the server does not support "+verb, func(id string) bool {
+	for _, verb := range missingVerbs(ctx, s.Endpoint, bed.servers[0].Target, o.timeout) {
+		picks.skip("the server does not support "+verb, func(id string) bool {
 			return strings.HasPrefix(id, strings.ToLower(verb)+"/")
 		})
 	}
 }
 
-// missing returns the verbs of the profile that a server does not have.
-func missing(ctx context.Context, at shared.Endpoint, server play.Target, timeout time.Duration) []string {
-	if at.Peer.Profile == "" || at.Choice.Embedded {
+// missingVerbs returns the verbs of the profile that a server does not have.
+func missingVerbs(ctx context.Context, at shared.Endpoint, server play.Target, timeout time.Duration) []string {
+	if at.Peer.Profile == "" || at.Choice.IsEmbedded {
 		return nil
 	}
 	nc, err := server.Dial(ctx)
 	if err != nil {
 		return at.Peer.Additions
 	}
-	return at.Peer.Missing(ctx, nc, at.Password, timeout)
+	return at.Peer.MissingVerbs(ctx, nc, at.Password, timeout)
 }
 
 // recordProfile adds the checks of the profile of a server's family, if it has one, to those that are chosen.
-func (o *runOptions) recordProfile(ctx context.Context, s *subject, server run.Server, chosen *selection) {
-	if s.Peer.Software == nil || len(s.Peer.Profiles) == 0 || server.Fresh == nil {
+func (o *runOptions) recordProfile(ctx context.Context, s *subject, server run.Server, picks *selection) {
+	if s.Peer.Software == nil || len(s.Peer.Profiles) == 0 || server.StartServer == nil {
 		return
 	}
-	other, end, err := server.Fresh() // INFO may end the server
+	other, end, err := server.StartServer() // INFO may end the server
 	if err != nil {
 		return
 	}
 	defer end()
 	name, _, err := s.Software(ctx, other.Target, other.Password, o.timeout)
-	of, unknown := s.Peer.With(name)
-	if err != nil || unknown != nil || name == "" {
+	peer, profileErr := s.Peer.WithProfile(name)
+	if err != nil || profileErr != nil || name == "" {
 		return
 	}
-	all, err := of.Checks()
+	all, err := peer.Checks()
 	added := slices.DeleteFunc(all, func(c conformance.Check) bool {
-		return slices.ContainsFunc(chosen.all(), isCalled(c.Describe().ID))
+		return slices.ContainsFunc(picks.allChecks(), hasID(c.Describe().ID))
 	})
-	in, out, none := conformance.Selection{Protocol: of.Protocol, Quick: o.selection.Quick}.Apply(added)
-	if err != nil || none != nil {
+	in, out, selectErr := conformance.Selection{Protocol: peer.Protocol, Quick: o.selection.Quick}.Apply(added)
+	if err != nil || selectErr != nil {
 		return
 	}
-	chosen.in, chosen.out, chosen.recorded = append(chosen.in, in...), append(chosen.out, out...), namesOf(in)
-	s.Peer, s.Detected = of, true
-	s.Choice.How += fmt.Sprintf("; the checks of --profile %s are played too; without that flag they do not affect "+
+	picks.in, picks.out, picks.recordIDs = append(picks.in, in...), append(picks.out, out...), namesOf(in)
+	s.Peer, s.IsProfileDetected = peer, true
+	s.Choice.Source += fmt.Sprintf("; the checks of --profile %s are played too; without that flag they do not affect "+
 		"the result",
-		of.Profile)
+		peer.Profile)
 }
 
-// leave leaves out those of the chosen checks that match, and says why.
-func (c *selection) leave(why string, is func(id string) bool) {
+// skip leaves out those of the chosen checks that match, and says why.
+func (c *selection) skip(reason string, f func(id string) bool) {
 	c.in = slices.DeleteFunc(slices.Clone(c.in), func(check conformance.Check) bool {
-		matches := is(check.Describe().ID)
+		matches := f(check.Describe().ID)
 		if matches {
-			c.out = append(c.out, conformance.Skipped{Check: check, Why: why})
+			c.out = append(c.out, conformance.Omission{Check: check, Explanation: reason})
 		}
 		return matches
 	})
@@ -251,36 +251,36 @@ func (c *selection) leave(why string, is func(id string) bool) {
 // keepRecords has the checks that only record not change the exit code: what they found is observed, and what they left
 // open was not selected.
 func (c selection) keepRecords(r *reports.Report) {
-	breached := map[string]string{} // why, by clause
-	record := func(v *reports.Verdict, why *string, reason *reports.ReasonCode, clause string) {
+	reasons := map[string]string{} // why, by clause
+	record := func(v *reports.Verdict, words *string, reason *reports.ReasonCode, clause string) {
 		switch {
 		case v.Breach():
-			*v, *why = reports.Observed, breached[clause]
-		case !v.Decided():
-			*v, *why = reports.NotSelected, "it was inconclusive, and --profile was not given"
+			*v, *words = reports.Observed, reasons[clause]
+		case !v.IsDecided():
+			*v, *words = reports.NotSelected, "it was inconclusive, and --profile was not given"
 		}
 		*reason = ""
 	}
 	for i := range r.Checks {
 		check := &r.Checks[i]
-		if !slices.Contains(c.recorded, check.ID) {
+		if !slices.Contains(c.recordIDs, check.ID) {
 			continue
 		}
 		for _, f := range check.Findings {
-			breached[f.Clause] = fmt.Sprintf("expected %s, got %.300s", f.Expected, f.Actual)
+			reasons[f.Clause] = fmt.Sprintf("expected %s, got %.300s", f.Expected, f.Actual)
 		}
 		for k := range check.Clauses {
-			of := &check.Clauses[k]
-			record(&of.Verdict, &of.Why, &of.Reason, of.ID)
+			row := &check.Clauses[k]
+			record(&row.Verdict, &row.Cause, &row.Reason, row.ID)
 		}
-		record(&check.Verdict, &check.Why, &check.Reason, "")
+		record(&check.Verdict, &check.Cause, &check.Reason, "")
 		check.Findings = nil
 	}
 	for i := range r.Clauses {
-		of := &r.Clauses[i]
-		others := func(id string) bool { return !slices.Contains(c.recorded, id) }
-		if len(of.Checks) > 0 && !slices.ContainsFunc(of.Checks, others) {
-			record(&of.Verdict, &of.Why, &of.Reason, of.ID)
+		row := &r.Clauses[i]
+		isOther := func(id string) bool { return !slices.Contains(c.recordIDs, id) }
+		if len(row.Checks) > 0 && !slices.ContainsFunc(row.Checks, isOther) {
+			record(&row.Verdict, &row.Cause, &row.Reason, row.ID)
 		}
 	}
 }

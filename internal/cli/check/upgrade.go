@@ -25,7 +25,7 @@ type upgradeOptions struct {
 	testOptions
 
 	expect     expectFlags
-	starts     []string
+	commands   []string
 	url, step  string
 	stop       shared.OneOf
 	noRollback bool
@@ -38,9 +38,9 @@ const quickWait = 30 * time.Second
 
 // stops are the values of --stop, with the words of docs/durability.md.
 var stops = map[string]struct {
-	how    target.Action
+	action target.Action
 	words  string
-	killed bool
+	isKill bool
 }{
 	"order": {target.Stop, "in order", false},
 	"kill":  {target.Kill, "killed with all of its processes; this is not a power loss", true},
@@ -55,7 +55,7 @@ func newUpgrade(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "upgrade [fill | account FILE]",
 		Short: "Test whether jobs survive an upgrade of the server",
-		Args:  upgradeWords,
+		Args:  checkUpgradeArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.drawSeed()
 			o.plan.Seed = o.seed
@@ -74,8 +74,8 @@ func newUpgrade(p process) *cobra.Command {
 
 // declare declares the flags.
 func (o *upgradeOptions) declare(cmd *cobra.Command) {
-	f := o.flags(cmd)
-	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`; {port}, {webport}, "+
+	f := o.bindFlags(cmd)
+	f.StringArrayVar(&o.commands, "start", nil, "start a server with the shell `COMMAND`; {port}, {webport}, "+
 		"{password} and {dir}, the same for all, are replaced; or \"faktory=PATH\". Give it once for each server")
 	o.targetFlags.DeclareStarts(f)
 	o.operatorFlags.DeclareControl(f)
@@ -86,13 +86,13 @@ func (o *upgradeOptions) declare(cmd *cobra.Command) {
 	shared.DeclareBug(cmd, &o.bug, "give the embedded server the planted bug `NAME` (see docs/upgrades.md)")
 	shared.DeclareVariation(cmd, &o.variation, "")
 	f.StringVar(&o.history, "history", "", "save all calls of each job to `FILE`")
-	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: each warn is a finding")
+	f.BoolVar(&o.isStrict, "strict", false, "treat recommendations as requirements: each warn is a finding")
 	o.expect.declare(f)
 	o.reportFlags.Declare(cmd, "print all of the report")
 }
 
-// upgradeWords checks the arguments.
-func upgradeWords(_ *cobra.Command, args []string) error {
+// checkUpgradeArgs checks the arguments.
+func checkUpgradeArgs(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0, len(args) == 1 && args[0] == "fill", len(args) == 2 && args[0] == "account":
 		return nil
@@ -108,19 +108,19 @@ func (o *upgradeOptions) declareServer(cmd *cobra.Command) {
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.DeclareProtocol(f)
 	o.declareWaits(f, 10*time.Second)
-	f.IntVar(&o.plan.Large, "large", 10_000, "fill the large queue with `N` jobs")
-	f.BoolVar(&o.plan.Quick, "quick", false, "leave out retries and the end of reservations, which take minutes")
+	f.IntVar(&o.plan.LargeJobs, "large", 10_000, "fill the large queue with `N` jobs")
+	f.BoolVar(&o.plan.IsQuick, "quick", false, "leave out retries and the end of reservations, which take minutes")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the contents of the jobs (default: random)")
 }
 
 // peer returns the protocol, which must have what is needed.
 func (o *upgradeOptions) peer() (*registry.Peer, error) {
 	o.targetFlags.Command = "fwpcheck upgrade"
-	of, err := shared.PeerNamed(o.protocolName())
+	peer, err := shared.PeerNamed(o.protocolName())
 	if err == nil {
-		err = of.Refusal("fwpcheck upgrade")
+		err = peer.Refusal("fwpcheck upgrade")
 	}
-	return of, err
+	return peer, err
 }
 
 // protocolName returns that of --protocol, or of the scheme of --url.
@@ -135,66 +135,66 @@ func (o *upgradeOptions) protocolName() string {
 }
 
 func (o *upgradeOptions) validate() error {
-	if o.plan.Quick && !o.given.Changed("patience") {
+	if o.plan.IsQuick && !o.flags.Changed("patience") {
 		o.patience = quickWait
 	}
 	return cmp.Or(
-		refuse(len(o.starts) == 1, "give --start twice: for the server before and after the upgrade (the same command "+
+		refuse(len(o.commands) == 1, "give --start twice: for the server before and after the upgrade (the same command "+
 			"for a restart)"),
-		refuse(len(o.starts) > 0 && o.url != "", "--start and --url do not work together: give one of them"),
+		refuse(len(o.commands) > 0 && o.url != "", "--start and --url do not work together: give one of them"),
 		refuse(o.url != "" && o.step == "", "--url needs --step COMMAND, which upgrades the server; or use fwpcheck "+
 			"upgrade fill"),
 		refuse(o.step != "" && o.url == "", "--step needs --url"),
-		o.targetFlags.LogFits(len(o.starts) > 0),
-		refuse(o.given.Changed("control") && len(o.starts) == 0, "--control works only with --start"),
-		refuse(o.url == "" && o.given.Changed("password-file"),
+		o.targetFlags.CheckLog(len(o.commands) > 0),
+		refuse(o.flags.Changed("control") && len(o.commands) == 0, "--control works only with --start"),
+		refuse(o.url == "" && o.flags.Changed("password-file"),
 			"--password-file needs --url: a server of --start gets a random password for {password} in its command"),
-		refuse(o.bug != "" && (len(o.starts) > 0 || o.url != ""), "--bug works only with the embedded server"),
-		refuse(o.variation != "" && (len(o.starts) > 0 || o.url != ""), "--variation works only with the embedded server"),
-		refuse(o.plan.Large < 1, "--large must be 1 or more"),
+		refuse(o.bug != "" && (len(o.commands) > 0 || o.url != ""), "--bug works only with the embedded server"),
+		refuse(o.variation != "" && (len(o.commands) > 0 || o.url != ""), "--variation works only with the embedded server"),
+		refuse(o.plan.LargeJobs < 1, "--large must be 1 or more"),
 		refuse(o.timeout <= 0 || o.patience <= 0, "--timeout and --patience must be longer than 0"),
 		o.expect.validate(), o.reportFlags.Validate())
 }
 
 // upgrade is one run, from the flags to the exit code.
 func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
-	of, err := o.peer()
+	peer, err := o.peer()
 	if err = cmp.Or(err, o.validate()); err != nil {
 		return err
 	}
-	known, err := o.expect.read(selection{}, upgrade.Checks()...)
+	expected, err := o.expect.read(selection{}, upgrade.Checks()...)
 	if err != nil {
 		return err
 	}
 	ctx, stop := p.begin(ctx)
 	defer stop()
-	stages, end, err := o.stages(of, &p)
+	stages, end, err := o.stages(peer, &p)
 	if err != nil {
 		return err
 	}
 	defer end()
-	how := stops[o.stop.String()]
-	way := &upgrade.Run{
-		Stages: stages, Plan: o.plan, How: how.words, Killed: how.killed, Log: p.Logf,
-		Rollback: !o.noRollback && o.url == "", Timeout: o.timeout, Patience: o.patience,
+	mode := stops[o.stop.String()]
+	trial := &upgrade.Run{
+		Stages: stages, Plan: o.plan, StopMode: mode.words, IsKilled: mode.isKill, Log: p.Logf,
+		RollsBack: !o.noRollback && o.url == "", Timeout: o.timeout, Patience: o.patience,
 	}
-	started := time.Now()
-	result := way.Do(ctx)
+	start := time.Now()
+	result := trial.Do(ctx)
 	if o.history != "" {
 		if err := shared.ReplaceResult("--history", o.history, result.History.Save); err != nil {
 			return err
 		}
 	}
-	return o.report(ctx, p, of, result, known, started)
+	return o.report(ctx, p, peer, result, expected, start)
 }
 
 // report delivers the report of a run.
 func (o *upgradeOptions) report(
-	ctx context.Context, p process, of *registry.Peer, result *upgrade.Result, known *expectations, started time.Time,
+	ctx context.Context, p process, peer *registry.Peer, result *upgrade.Result, expected *expectations, start time.Time,
 ) error {
-	result.Record = cmp.Or(o.history, o.saved())
-	err, r := result.Err, result.Report(of.ClauseByID)
-	r.Version, r.Started, r.Took, r.Seed = version(), started, time.Since(started), o.seed
+	result.Record = cmp.Or(o.history, o.reportFile())
+	err, r := result.Err, result.Report(peer.ClauseByID)
+	r.Version, r.StartTime, r.Took, r.Seed = version(), start, time.Since(start), o.seed
 	r.Target = reports.Target{Chosen: "jobs over an upgrade"}
 	if len(result.Steps) > 0 {
 		r.Target.Chosen = result.Steps[0].From + ", then " + result.Steps[0].To
@@ -203,19 +203,19 @@ func (o *upgradeOptions) report(
 		p.Logf("%s", p.Show(text.OfError(err)))
 	}
 	if r.Trouble = failure(ctx, err); r.Internal != "" && ctx.Err() == nil { // the server is to blame, not this machine
-		r.Internal, r.Unseen = "", "not all jobs could be checked: "+r.Internal
+		r.Internal, r.MissReason = "", "not all jobs could be checked: "+r.Internal
 	}
-	if of, is := errors.AsType[*target.StartError](err); is && of.Again && r.Unreachable != "" {
+	if startErr, ok := errors.AsType[*target.StartError](err); ok && startErr.HadServed && r.Unreachable != "" {
 		r.Unreachable = ""
-		run.Unreached(r, &run.UnservedError{Cause: of, OnData: of.OnlyEmpty})
+		run.NoteUnreached(r, &run.UnservedError{Cause: startErr, OnData: startErr.StartsEmpty})
 	}
 	reports.Hide(p.Secrets.Hide, r)
-	r = known.apply(ctx, p, r, selection{}, func([]conformance.Check) []reports.Check { return nil })
+	r = expected.apply(ctx, p, r, selection{}, func([]conformance.Check) []reports.Check { return nil })
 	return o.deliver(p, r)
 }
 
-// saved returns the file of the report that recheck reads, empty if there is none.
-func (o *upgradeOptions) saved() string {
+// reportFile returns the file of the report that recheck reads, empty if there is none.
+func (o *upgradeOptions) reportFile() string {
 	for _, file := range o.reportFlags.Files() {
 		if format, _ := formats.OfFile(file); format == "json" || format == "html" {
 			return file

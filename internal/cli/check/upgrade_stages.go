@@ -26,12 +26,12 @@ func (p process) fill(ctx context.Context, o *upgradeOptions) error {
 	if len(o.reportFlags.Outputs) != 1 {
 		return errors.New("upgrade fill writes the jobs to one file: give it with -o FILE")
 	}
-	return p.atServer(ctx, o, func(ctx context.Context, of *registry.Peer, s *upgrade.Site) error {
-		ctx, leave := context.WithCancel(ctx)
-		defer leave()
-		broken := false
+	return p.visitServer(ctx, o, func(ctx context.Context, peer *registry.Peer, s *upgrade.Site) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		isBroken := false
 		s.Tell = func(f upgrade.Fact) {
-			broken = true
+			isBroken = true
 			p.Logf("%s", p.Show(text.OneLine(string(f.State)+": "+f.Actual)))
 		}
 		jobs, err := upgrade.Fill(ctx, s)
@@ -39,19 +39,19 @@ func (p process) fill(ctx context.Context, o *upgradeOptions) error {
 			return &shared.UnreachableError{Cause: err, Advice: "the server could not be filled with jobs"}
 		}
 		p.Logf("%s: fwpcheck upgrade account %s asks for them", text.Count(len(jobs.Jobs), "job"), o.reportFlags.Outputs[0])
-		if err := shared.ReplaceResult("--output", o.reportFlags.Outputs[0], jobs.Save); err != nil || !broken {
+		if err := shared.ReplaceResult("--output", o.reportFlags.Outputs[0], jobs.Save); err != nil || !isBroken {
 			return err
 		}
 		return shared.Exit(reports.ExitFindings)
 	})
 }
 
-// mostJobs is how many bytes of a file of jobs are read.
-const mostJobs = 1 << 30
+// maxJobBytes is how many bytes of a file of jobs are read.
+const maxJobBytes = 1 << 30
 
 // account asks the server of --url for the jobs in a file.
 func (p process) account(ctx context.Context, o *upgradeOptions, file string) error {
-	data, err := input.Read(file, mostJobs)
+	data, err := input.Read(file, maxJobBytes)
 	if err != nil {
 		return err
 	}
@@ -59,27 +59,27 @@ func (p process) account(ctx context.Context, o *upgradeOptions, file string) er
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	known, err := o.expect.read(selection{}, upgrade.Checks()...)
+	expected, err := o.expect.read(selection{}, upgrade.Checks()...)
 	if err != nil {
 		return err
 	}
-	return p.atServer(ctx, o, func(ctx context.Context, of *registry.Peer, s *upgrade.Site) error {
-		started := time.Now()
-		return o.report(ctx, p, of, upgrade.Accounted(ctx, s, jobs), known, started)
+	return p.visitServer(ctx, o, func(ctx context.Context, peer *registry.Peer, s *upgrade.Site) error {
+		start := time.Now()
+		return o.report(ctx, p, peer, upgrade.AccountFor(ctx, s, jobs), expected, start)
 	})
 }
 
-// atServer does something with the server of --url.
-func (p process) atServer(
+// visitServer does something with the server of --url.
+func (p process) visitServer(
 	ctx context.Context, o *upgradeOptions, do func(context.Context, *registry.Peer, *upgrade.Site) error,
 ) error {
-	of, err := o.peer()
+	peer, err := o.peer()
 	err = cmp.Or(err, refuse(o.url == "", "name the server with --url"),
-		refuse(o.plan.Large < 1, "--large must be 1 or more"))
+		refuse(o.plan.LargeJobs < 1, "--large must be 1 or more"))
 	if err != nil {
 		return err
 	}
-	at, err := o.targetFlags.At(o.url)
+	at, err := o.targetFlags.EndpointAt(o.url)
 	if err != nil {
 		return err
 	}
@@ -89,77 +89,77 @@ func (p process) atServer(
 	if _, err := at.Identify(ctx, o.timeout); err != nil {
 		return err
 	}
-	return do(ctx, of, &upgrade.Site{
-		Target: at.Server, Password: at.Password, Plan: o.plan, Step: 1, Ready: time.Now(), Timeout: o.timeout,
+	return do(ctx, peer, &upgrade.Site{
+		Target: at.Server, Password: at.Password, Plan: o.plan, Step: 1, ReadyTime: time.Now(), Timeout: o.timeout,
 		Patience: o.patience, History: history.NewRecorder(),
 	})
 }
 
 // stages returns the servers of a run, and a function that ends what was started.
-func (o *upgradeOptions) stages(of *registry.Peer, p *process) ([]upgrade.Stage, func(), error) {
+func (o *upgradeOptions) stages(peer *registry.Peer, p *process) ([]upgrade.Stage, func(), error) {
 	switch {
 	case o.url != "":
-		return o.stagesAt(p)
-	case len(o.starts) > 0:
-		return o.stagesOf(p)
+		return o.stagesByURL(p)
+	case len(o.commands) > 0:
+		return o.stagesByCommand(p)
 	}
-	return o.stagesEmbedded(of)
+	return o.embeddedStages(peer)
 }
 
-// stagesOf returns servers that commands start, one at the place of the other.
-func (o *upgradeOptions) stagesOf(p *process) (all []upgrade.Stage, end func(), err error) {
-	var now *target.Started
+// stagesByCommand returns servers that commands start, one at the place of the other.
+func (o *upgradeOptions) stagesByCommand(p *process) (all []upgrade.Stage, end func(), err error) {
+	var server *target.StartedServer
 	password := "" // of all of them, if all can have one
-	if !slices.ContainsFunc(o.starts, func(command string) bool { return !strings.Contains(command, "{password}") }) {
+	if !slices.ContainsFunc(o.commands, func(command string) bool { return !strings.Contains(command, "{password}") }) {
 		password = rand.Text()
 		p.Secrets = target.NewSecrets(password)
 	}
-	how, last := stops[o.stop.String()].how, appearance{}
-	for _, command := range o.starts {
-		at, err := o.targetFlags.Starting(command)
+	action, last := stops[o.stop.String()].action, appearance{}
+	for _, command := range o.commands {
+		at, err := o.targetFlags.StartEndpoint(command)
 		if err = cmp.Or(err, o.operatorFlags.Apply(&at)); err != nil {
 			return nil, nil, err
 		}
 		all = append(all, upgrade.Stage{
 			Name: target.RedactCommand(command),
-			Stop: func(ctx context.Context) error { return now.Server.Stop(ctx, how) },
+			Stop: func(ctx context.Context) error { return server.Server.Stop(ctx, action) },
 			Start: func(ctx context.Context) (site upgrade.Site, err error) {
-				if now == nil {
-					now, err = at.Start(ctx, password, o.timeout)
+				if server == nil {
+					server, err = at.Start(ctx, password, o.timeout)
 				} else {
-					err = at.StartInstead(ctx, now, o.timeout)
+					err = at.StartReplacement(ctx, server, o.timeout)
 				}
 				if err != nil {
 					return site, err
 				}
-				site = upgrade.Site{Target: &now.Server, Password: password, Alone: true}
-				return last.next(&site, look(ctx, at, &now.Server, password, o.timeout))
+				site = upgrade.Site{Target: &server.Server, Password: password, IsAlone: true}
+				return last.next(&site, observe(ctx, at, &server.Server, password, o.timeout))
 			},
 		})
 	}
 	return all, func() {
-		if now == nil {
+		if server == nil {
 			return
 		}
-		if ending := now.Ending(); ending != "" {
+		if ending := server.EndReport(); ending != "" {
 			p.Logf("the server of --start ended by itself: %s", p.Show(ending))
 		}
-		now.End()
+		server.End()
 	}, nil
 }
 
-// stagesAt returns the server of --url, before and after the command of --step.
-func (o *upgradeOptions) stagesAt(p *process) ([]upgrade.Stage, func(), error) {
-	at, err := o.targetFlags.At(o.url)
+// stagesByURL returns the server of --url, before and after the command of --step.
+func (o *upgradeOptions) stagesByURL(p *process) ([]upgrade.Stage, func(), error) {
+	at, err := o.targetFlags.EndpointAt(o.url)
 	if err != nil {
 		return nil, nil, err
 	}
 	p.Secrets = at.Secrets
 	last, patience := appearance{}, time.Duration(0) // it is there, and after the step it need not be there at once
 	start := func(ctx context.Context) (upgrade.Site, error) {
-		for until := time.Now().Add(patience); ; time.Sleep(time.Second) {
+		for deadline := time.Now().Add(patience); ; time.Sleep(time.Second) {
 			_, err := at.Identify(ctx, o.timeout)
-			if err != nil && ctx.Err() == nil && time.Now().Before(until) {
+			if err != nil && ctx.Err() == nil && time.Now().Before(deadline) {
 				continue
 			}
 			patience = o.patience
@@ -167,7 +167,7 @@ func (o *upgradeOptions) stagesAt(p *process) ([]upgrade.Stage, func(), error) {
 			if err != nil {
 				return site, err
 			}
-			return last.next(&site, look(ctx, at, at.Server, at.Password, o.timeout))
+			return last.next(&site, observe(ctx, at, at.Server, at.Password, o.timeout))
 		}
 	}
 	at.Server.Operator = target.Commands{ByAction: map[target.Action]string{target.Restart: o.step}, Timeout: time.Hour}
@@ -177,17 +177,17 @@ func (o *upgradeOptions) stagesAt(p *process) ([]upgrade.Stage, func(), error) {
 	}, func() {}, nil
 }
 
-// stagesEmbedded returns the embedded server twice, on one folder.
-func (o *upgradeOptions) stagesEmbedded(of *registry.Peer) ([]upgrade.Stage, func(), error) {
+// embeddedStages returns the embedded server twice, on one folder.
+func (o *upgradeOptions) embeddedStages(peer *registry.Peer) ([]upgrade.Stage, func(), error) {
 	if o.stop.String() != "order" {
 		return nil, nil, errors.New("--stop does not work with the embedded server, which runs in this process; use " +
 			"--start 'fwpcheck serve --port {port} --dir {dir}'")
 	}
-	bugs, err := of.UpgradeFaultsNamed(o.bug)
+	bugs, err := peer.UpgradeFaultsNamed(o.bug)
 	if err != nil {
 		return nil, nil, err
 	}
-	variation, err := of.VariationNamed(o.variation)
+	variation, err := peer.VariationNamed(o.variation)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -195,24 +195,24 @@ func (o *upgradeOptions) stagesEmbedded(of *registry.Peer) ([]upgrade.Stage, fun
 	if err != nil {
 		return nil, nil, &shared.InternalError{Cause: err}
 	}
-	var now *registry.Server
-	stop := func(context.Context) error { now.Close(); return nil }
+	var server *registry.Server
+	stop := func(context.Context) error { server.Close(); return nil }
 	start := func(context.Context) (upgrade.Site, error) {
-		s, err := of.Start(registry.Config{Dir: dir, Bugs: bugs, Variation: variation})
+		s, err := peer.Start(registry.Config{Dir: dir, Bugs: bugs, Variation: variation})
 		if err != nil {
 			return upgrade.Site{}, err
 		}
-		site := upgrade.Site{Target: s.Target, Alone: true}
-		if now != nil {
-			site.Differs = []string{"its start in this process"}
+		site := upgrade.Site{Target: s.Target, IsAlone: true}
+		if server != nil {
+			site.Differences = []string{"its start in this process"}
 		}
-		now = s
+		server = s
 		return site, nil
 	}
 	stage := upgrade.Stage{Name: "the embedded server", Start: start, Stop: stop}
 	return []upgrade.Stage{stage, stage}, func() {
-		if now != nil {
-			now.Close()
+		if server != nil {
+			server.Close()
 		}
 		_ = os.RemoveAll(dir) // nothing can be done about it
 	}, nil
@@ -220,18 +220,18 @@ func (o *upgradeOptions) stagesEmbedded(of *registry.Peer) ([]upgrade.Stage, fun
 
 // appearance is what is seen of a server by which another one can be told from it.
 type appearance struct {
-	serving target.Serving
+	serving target.ServingProcess
 	name    string // and version, as it reports them; empty: it reports none
 	files   []reports.SubjectFile
-	known   bool // there is a server
+	isKnown bool // there is a server
 }
 
-// look looks at what serves.
-func look(
+// observe looks at what serves.
+func observe(
 	ctx context.Context, at shared.Endpoint, server *target.Server, password string, timeout time.Duration,
 ) appearance {
-	a := appearance{serving: server.Serving(ctx), known: true}
-	a.files = shared.Serves(a.serving)
+	a := appearance{serving: server.ServingProcess(ctx), isKnown: true}
+	a.files = shared.ServingFiles(a.serving)
 	if name, version, err := at.Software(ctx, server, password, timeout); err == nil {
 		a.name = strings.TrimSpace(name + " " + version)
 	}
@@ -240,38 +240,38 @@ func look(
 
 // next makes a later appearance the last one, and completes the site of its server. The error is a
 // [target.UnseenError] if it cannot be told from the one before: then it is not known which of them serves.
-func (a *appearance) next(site *upgrade.Site, now appearance) (upgrade.Site, error) {
-	before := *a
-	*a, site.Name = now, now.name
-	if !before.known {
+func (a *appearance) next(site *upgrade.Site, later appearance) (upgrade.Site, error) {
+	earlier := *a
+	*a, site.Name = later, later.name
+	if !earlier.isKnown {
 		return *site, nil
 	}
-	if site.Differs = before.differs(now); len(site.Differs) > 0 {
+	if site.Differences = earlier.differences(later); len(site.Differences) > 0 {
 		return *site, nil
 	}
-	why := "it is unknown whether this is another server: neither its process nor its program could be seen"
-	if now.name != "" {
-		why += fmt.Sprintf("; both report %s", now.name)
+	reason := "it is unknown whether this is another server: neither its process nor its program could be seen"
+	if later.name != "" {
+		reason += fmt.Sprintf("; both report %s", later.name)
 	}
 	return *site, &target.UnseenError{
-		Action: target.Start, Why: why, Serves: true,
+		Action: target.Start, Reason: reason, Serves: true,
 		Advice: "run fwpcheck on the server's machine, as a user who can see its processes",
 	}
 }
 
-// differs returns in what a later server differs from this one.
-func (a *appearance) differs(later appearance) (by []string) {
+// differences returns in what a later server differs from this one.
+func (a *appearance) differences(later appearance) (list []string) {
 	if a.serving.IsOther(later.serving) {
-		by = append(by, "its process")
+		list = append(list, "its process")
 	}
 	if a.name != "" && later.name != "" && a.name != later.name {
-		by = append(by, "what it reports ("+later.name+")")
+		list = append(list, "what it reports ("+later.name+")")
 	}
 	for i := range min(len(a.files), len(later.files)) { // a program may be that of a script
-		if was, is := a.files[i], later.files[i]; was.SHA256 != is.SHA256 {
-			return append(by, fmt.Sprintf("its file (%s, SHA-256 %.12s; before %s, %.12s)",
-				is.Name, is.SHA256, was.Name, was.SHA256))
+		if before, after := a.files[i], later.files[i]; before.SHA256 != after.SHA256 {
+			return append(list, fmt.Sprintf("its file (%s, SHA-256 %.12s; before %s, %.12s)",
+				after.Name, after.SHA256, before.Name, before.SHA256))
 		}
 	}
-	return by
+	return list
 }

@@ -29,8 +29,8 @@ func newWait(p process) *cobra.Command {
 		Args:  shared.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.wait(cmd.Context(), o) },
 	}
-	f := o.flags(cmd)
-	o.targetFlags.Harmless = true
+	f := o.bindFlags(cmd)
+	o.targetFlags.IsHarmless = true
 	o.targetFlags.Declare(f, "wait for")
 	f.DurationVar(&o.timeout, "timeout", waitTimeout, "the longest wait")
 	return cmd
@@ -38,77 +38,77 @@ func newWait(p process) *cobra.Command {
 
 // wait waits for a server, from the flags to the exit code.
 func (p process) wait(ctx context.Context, o *testOptions) error {
-	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
+	at, err := o.targetFlags.Endpoint(o.flags, p.LookupEnv, nil)
 	p.Secrets = at.Secrets
 	if err = cmp.Or(err,
-		refuse(o.given.Changed("start"), "--start does not work with wait, which is for a server that runs already"),
-		refuse(at.Ours(), "name the server to wait for with --url or FAKTORY_URL"),
+		refuse(o.flags.Changed("start"), "--start does not work with wait, which is for a server that runs already"),
+		refuse(at.IsPrivate(), "name the server to wait for with --url or FAKTORY_URL"),
 		refuse(o.timeout <= 0, "--timeout must be longer than 0")); err != nil {
 		return err
 	}
 	if at.Choice.Variable != "" {
 		p.Logf("waiting for %s", at)
 	}
-	ctx, stop := shared.UntilInterrupted(ctx)
+	ctx, stop := shared.InterruptContext(ctx)
 	defer stop()
-	started := time.Now()
-	locked, err := p.untilServing(ctx, at, o.timeout)
+	start := time.Now()
+	needsPassword, err := p.waitForServer(ctx, at, o.timeout)
 	switch {
-	case err == nil && locked:
-		p.Logf("%s is ready after %s; it wants a password, and none was given", at, reports.Time(time.Since(started)))
+	case err == nil && needsPassword:
+		p.Logf("%s is ready after %s; it wants a password, and none was given", at, reports.Time(time.Since(start)))
 		return nil
 	case err == nil:
-		p.Logf("%s is ready after %s", at, reports.Time(time.Since(started)))
+		p.Logf("%s is ready after %s", at, reports.Time(time.Since(start)))
 		return nil
 	case ctx.Err() != nil:
 		return shared.Exit(reports.ExitInterrupted)
 	}
-	p.Logf("%s was not ready after %v: %v", at, time.Since(started).Round(time.Millisecond), err)
+	p.Logf("%s was not ready after %v: %v", at, time.Since(start).Round(time.Millisecond), err)
 	return shared.Exit(reports.ExitUnreachable)
 }
 
 // firstTry is how long the first try may take with a server that accepts and says nothing: what it is shows then.
 const firstTry = time.Second
 
-// untilServing tries until the server serves, declines what it was given, or the time is over. It returns the error of
+// waitForServer tries until the server serves, declines what it was given, or the time is over. It returns the error of
 // the last try that the time did not cut short, and whether the server is locked: it greets, and wants a password that
 // was not given. What is there in the place of a server is told when it is known.
-func (p process) untilServing(
+func (p process) waitForServer(
 	ctx context.Context, at shared.Endpoint, timeout time.Duration,
-) (locked bool, err error) {
-	limited, cancel := context.WithTimeout(ctx, timeout)
+) (needsPassword bool, err error) {
+	waitCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	patience := firstTry
-	for began := time.Now(); ; {
-		locked, now := serves(limited, at, max(min(patience, timeout-time.Since(began)), time.Millisecond))
-		if now == nil || errors.Is(now, conformance.ErrDeclined) || target.Alert(now) != "" { // waiting makes nothing right
-			return locked, now
+	for start := time.Now(); ; {
+		needsPassword, tryErr := tryServer(waitCtx, at, max(min(patience, timeout-time.Since(start)), time.Millisecond))
+		if tryErr == nil || errors.Is(tryErr, conformance.ErrDeclined) || target.Alert(tryErr) != "" { // waiting makes nothing right
+			return needsPassword, tryErr
 		}
-		if err == nil || time.Since(began) < timeout {
-			err = now
+		if err == nil || time.Since(start) < timeout {
+			err = tryErr
 		}
-		if patience == firstTry && !target.Refused(now) && limited.Err() == nil {
-			p.Logf("%s is not ready yet: %v", at, now)
+		if patience == firstTry && !target.Refused(tryErr) && waitCtx.Err() == nil {
+			p.Logf("%s is not ready yet: %v", at, tryErr)
 			patience = timeout
 		}
 		select {
-		case <-limited.Done():
+		case <-waitCtx.Done():
 			return false, err
 		case <-time.After(waitPause):
 		}
 	}
 }
 
-// serves tries once. Identify says what else is at the address, and takes a server with any greeting; a client of a
+// tryServer tries once. Identify says what else is at the address, and takes a server with any greeting; a client of a
 // load insists on the right one.
-func serves(ctx context.Context, at shared.Endpoint, timeout time.Duration) (locked bool, err error) {
+func tryServer(ctx context.Context, at shared.Endpoint, timeout time.Duration) (needsPassword bool, err error) {
 	id, err := at.Identify(ctx, timeout)
-	locked = id.Protected && at.Password == ""
-	if err != nil && !locked || at.Peer.Speaker == nil {
+	needsPassword = id.Protected && at.Password == ""
+	if err != nil && !needsPassword || at.Peer.Speaker == nil {
 		return false, err
 	}
-	met, err := at.Peer.Speaker(registry.SpeakerConfig{Password: at.Password}).Introduce(ctx, at.Server.Dial)
-	if locked && met.Greeting != nil {
+	greeting, err := at.Peer.Speaker(registry.SpeakerConfig{Password: at.Password}).Introduce(ctx, at.Server.Dial)
+	if needsPassword && greeting.Greeting != nil {
 		return true, nil
 	}
 	return false, err

@@ -26,17 +26,17 @@ import (
 // clientOptions are the flags of `fwpcheck worker` and `fwpcheck client`.
 type clientOptions struct {
 	runOptions
-	producer bool
-	named    shared.SubjectFlag
-	software reports.Subject
-	profile  string
-	protocol string
-	job      jobtype.Template
-	of       *registry.Peer // what both name; set by validate
-	start    time.Duration  // the longest that the program under test may take for it
-	grace    time.Duration  // from SIGTERM to the kill of a platform
-	logFile  string         // of what the program prints
-	log      *target.Log
+	isProducer  bool
+	subjectFlag shared.SubjectFlag
+	software    reports.Subject
+	profile     string
+	protocol    string
+	job         jobtype.Template
+	peer        *registry.Peer // what both name; set by validate
+	start       time.Duration  // the longest that the program under test may take for it
+	grace       time.Duration  // from SIGTERM to the kill of a platform
+	logFile     string         // of what the program prints
+	log         *target.Log
 }
 
 // newWorker builds `fwpcheck worker`.
@@ -49,7 +49,7 @@ func newWorker(p process) *cobra.Command {
 
 // newClient builds `fwpcheck client`.
 func newClient(p process) *cobra.Command {
-	return newClientCheck(p, &clientOptions{producer: true}, &cobra.Command{
+	return newClientCheck(p, &clientOptions{isProducer: true}, &cobra.Command{
 		Use:   "client [flags] -- COMMAND [ARG...]",
 		Short: "Test a client library that pushes jobs in the situations that the specification describes",
 	})
@@ -57,7 +57,7 @@ func newClient(p process) *cobra.Command {
 
 func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Command {
 	example := "worker"
-	if o.producer {
+	if o.isProducer {
 		example = "producer"
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -65,7 +65,7 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 			"-- node %s.mjs", cmd.Name(), example))
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return p.checkClient(cmd.Context(), o, args) }
-	f := o.flags(cmd)
+	f := o.bindFlags(cmd)
 	f.SetInterspersed(false) // the flags of COMMAND are its own
 	o.declareSelection(f)
 	o.declareClient(f)
@@ -81,7 +81,7 @@ func (o *clientOptions) declareClient(f *pflag.FlagSet) {
 		"first start, then 30s, or four times as long as the first start took)")
 	f.StringVar(&o.logFile, "worker-log", "",
 		"write the output of COMMAND to `FILE`, each line with its time and situation")
-	if !o.producer {
+	if !o.isProducer {
 		f.DurationVar(&o.grace, "grace", 0, "kill COMMAND so long after SIGTERM, as a platform does, and say which jobs "+
 			"are lost by that (default: it may take a minute)")
 	}
@@ -93,56 +93,56 @@ func (o *clientOptions) declareClient(f *pflag.FlagSet) {
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the order (default: random; with --expect 1)")
 	f.StringVar(&o.profile, "profile", "", "play a server with the extensions of a `FAMILY`: "+
 		strings.Join(registry.Default().ProfileNames(), ", "))
-	if !o.producer {
+	if !o.isProducer {
 		shared.DeclareProtocol(f, &o.protocol, "")
-		f.Var(&o.job, "job", "how a job is written for a worker of "+strings.Join(templated(), " or ")+
+		f.Var(&o.job, "job", "how a job is written for a worker of "+strings.Join(templateProtocols(), " or ")+
 			" that has its own job format: a `TEMPLATE` with {name} and {args}")
 	}
-	o.named.Declare(f)
+	o.subjectFlag.Declare(f)
 }
 
 // parties are those that the program under test is.
 func (o *clientOptions) parties() []string {
-	if o.producer {
+	if o.isProducer {
 		return []string{"C", "P"}
 	}
 	return []string{"C", "K"}
 }
 
 func (o *clientOptions) validate() (err error) {
-	if o.of, err = shared.PeerWith(o.protocol, o.profile); err == nil && !o.producer {
-		err = cmp.Or(o.of.Refusal("fwpcheck worker"), o.badJob())
+	if o.peer, err = shared.PeerWith(o.protocol, o.profile); err == nil && !o.isProducer {
+		err = cmp.Or(o.peer.Refusal("fwpcheck worker"), o.checkJob())
 	}
-	return cmp.Or(err, o.named.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"),
+	return cmp.Or(err, o.subjectFlag.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"),
 		refuse(o.grace < 0, "--grace must not be negative"),
 		o.validatePlays(func(id string) error {
-			if _, known := o.of.ClauseByID(id); known {
+			if _, ok := o.peer.ClauseByID(id); ok {
 				return nil
 			}
-			return requirable(id)
+			return checkRequirable(id)
 		}))
 }
 
-// templated are the protocols that do not say how a job is written.
-func templated() (names []string) {
+// templateProtocols are the protocols that do not say how a job is written.
+func templateProtocols() (names []string) {
 	for _, name := range registry.Names() {
-		if of, err := shared.PeerWith(name, ""); err == nil && of.Workers != nil {
+		if peer, err := shared.PeerWith(name, ""); err == nil && peer.Workers != nil {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// badJob returns what is wrong with the template for jobs.
-func (o *clientOptions) badJob() error {
+// checkJob returns what is wrong with the template for jobs.
+func (o *clientOptions) checkJob() error {
 	if o.job == "" {
 		return nil
 	}
-	if o.of.Workers == nil {
-		return fmt.Errorf("--job does not work with %s, which defines the form of a job; give --protocol %s", o.of.Title,
-			strings.Join(templated(), " or "))
+	if o.peer.Workers == nil {
+		return fmt.Errorf("--job does not work with %s, which defines the form of a job; give --protocol %s", o.peer.Title,
+			strings.Join(templateProtocols(), " or "))
 	}
-	if err := o.of.Workers().Template(&o.job); err != nil {
+	if err := o.peer.Workers().Template(&o.job); err != nil {
 		return fmt.Errorf("--job: %w", err)
 	}
 	return nil
@@ -150,24 +150,24 @@ func (o *clientOptions) badJob() error {
 
 func (o *clientOptions) harness(words []string) *fwpsituations.Harness {
 	h := &fwpsituations.Harness{
-		Launcher: fwpsituations.Command{Words: words}, Patience: o.start, Producer: o.producer, Like: o.profile,
-		Grace: o.grace, Log: o.log, OneByOne: o.parallel == 1,
+		Launcher: fwpsituations.Command{Words: words}, Patience: o.start, IsProducer: o.isProducer, Like: o.profile,
+		Grace: o.grace, Log: o.log, IsSequential: o.parallel == 1,
 	}
-	if o.of != nil && o.of.Workers != nil {
-		h.Side = o.of.Workers()
+	if o.peer != nil && o.peer.Workers != nil {
+		h.Side = o.peer.Workers()
 		h.Side.Job = o.job
 	}
 	return h
 }
 
-// trusted gives a harness a certificate for servers with TLS. The folder has a file with it.
-func trusted(h *fwpsituations.Harness) (folder string, err error) {
+// addCertificate gives a harness a certificate for servers with TLS. The folder has a file with it.
+func addCertificate(h *fwpsituations.Harness) (folder string, err error) {
 	folder, err = os.MkdirTemp("", "fwp-tls-")
 	if err != nil {
 		return "", &shared.InternalError{Cause: err}
 	}
 	h.CA = filepath.Join(folder, "ca.pem")
-	config, err := selfSigned(h.CA, "127.0.0.1")
+	config, err := makeCertificate(h.CA, "127.0.0.1")
 	if err != nil {
 		return folder, &shared.InternalError{Cause: err}
 	}
@@ -177,7 +177,7 @@ func trusted(h *fwpsituations.Harness) (folder string, err error) {
 
 // checkClient is one run, from the flags to the exit code.
 func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error {
-	err := cmp.Or(o.validate(), o.reportFlags.Validate(), target.NeedShell("fwpcheck "+o.tested("").Role), o.name(words))
+	err := cmp.Or(o.validate(), o.reportFlags.Validate(), target.NeedShell("fwpcheck "+o.reportTarget("").Role), o.setSoftware(words))
 	if err == nil {
 		err = o.openLog()
 	}
@@ -185,13 +185,13 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 		return err
 	}
 	h := o.harness(words)
-	folder, err := trusted(h)
+	folder, err := addCertificate(h)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // nothing can be done about it
 	o.selection.Parties = o.parties()
-	chosen, known, err := o.choose(h.Checks(), o.of)
+	picks, expected, err := o.choose(h.Checks(), o.peer)
 	if err != nil {
 		return err
 	}
@@ -200,30 +200,32 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 	p.Logf("testing %s, seed %d", command, o.seed)
 	ctx, stop := p.begin(ctx)
 	defer stop()
-	started := time.Now()
-	seen, err := h.Identify(ctx)
+	start := time.Now()
+	observation, err := h.Identify(ctx)
 	if err != nil {
-		r := o.untested(ctx, started, o.tested(command), err)
+		r := o.failureReport(ctx, start, o.reportTarget(command), err)
 		if r.Unreachable != "" {
 			p.Logf("%s", p.Show(r.Unreachable))
 		}
 		return o.deliver(p, r)
 	}
-	o.tellQueues(p, seen)
-	if seen.Lacks != "" {
-		return p.unable(ctx, o, started, command, seen.Lacks)
+	o.reportQueues(p, observation)
+	if observation.UnknownTypeError != "" {
+		return p.reportMissingHandler(ctx, o, start, command, observation.UnknownTypeError)
 	}
-	what := o.situations(ctx,
-		playing{selection: chosen, thing: "situation", started: started, known: known, bar: bar}, command)
-	what.complete = func(r *reports.Report) { r.Target, r.Seen = o.tested(command), append(h.Seen(), o.logTrouble()...) }
-	return o.deliver(p, p.play(ctx, &o.runOptions, what))
+	plan := o.situations(ctx,
+		playPlan{selection: picks, thing: "situation", start: start, expectations: expected, bar: bar}, command)
+	plan.complete = func(r *reports.Report) {
+		r.Target, r.Observations = o.reportTarget(command), append(h.Observations(), o.logTrouble()...)
+	}
+	return o.deliver(p, p.play(ctx, &o.runOptions, plan))
 }
 
-// tellQueues says that a worker does not take the queues that it is told.
-func (o *clientOptions) tellQueues(p process, seen fwpsituations.Observed) {
-	if !o.producer && o.of.Workers == nil && !seen.TakesQueues() {
+// reportQueues says that a worker does not take the queues that it is told.
+func (o *clientOptions) reportQueues(p process, observation fwpsituations.Observation) {
+	if !o.isProducer && o.peer.Workers == nil && !observation.TakesQueues() {
 		p.Logf("it ignores {queues} and FWP_QUEUES; jobs go to the queue that it fetches from (%s)",
-			strings.Join(seen.Queues, " "))
+			strings.Join(observation.Queues, " "))
 	}
 }
 
@@ -249,34 +251,34 @@ func (o *clientOptions) openLog() error {
 }
 
 // situations adds to what is played how that is done with a command.
-func (o *clientOptions) situations(ctx context.Context, what playing, command string) playing {
-	what.runner = func(chosen selection) *run.Runner { return o.clientRunner(chosen, command) }
-	what.alone = func(checks []conformance.Check) []reports.Check {
+func (o *clientOptions) situations(ctx context.Context, plan playPlan, command string) playPlan {
+	plan.runner = func(picks selection) *run.Runner { return o.clientRunner(picks, command) }
+	plan.replay = func(checks []conformance.Check) []reports.Check {
 		return playAlone(ctx, o.clientRunner(selection{in: checks}, command)).Checks
 	}
-	return what
+	return plan
 }
 
-// unable reports that a worker does not know the first job type, so that nothing else would say anything about it.
-func (p process) unable(ctx context.Context, o *clientOptions, started time.Time, command, says string) error {
-	r := o.untested(ctx, started, o.tested(command), nil)
-	r.Unseen = "the worker has no handler for fwp.ok (" + says + "), the type of its first job; register a handler " +
+// reportMissingHandler reports that a worker does not know the first job type, so that nothing else would say anything about it.
+func (p process) reportMissingHandler(ctx context.Context, o *clientOptions, start time.Time, command, message string) error {
+	r := o.failureReport(ctx, start, o.reportTarget(command), nil)
+	r.MissReason = "the worker has no handler for fwp.ok (" + message + "), the type of its first job; register a handler " +
 		"that returns at once, and handlers for the other job types of docs/judging-workers.md#the-job-types"
-	p.Logf("%s", p.Show(r.Unseen))
+	p.Logf("%s", p.Show(r.MissReason))
 	return o.deliver(p, r)
 }
 
-// name finds out what the program under test is.
-func (o *clientOptions) name(words []string) error {
-	o.software = shared.Started(commandLine(words), words)
-	return o.named.Name(0, &o.software)
+// setSoftware finds out what the program under test is.
+func (o *clientOptions) setSoftware(words []string) error {
+	o.software = shared.CommandSubject(commandLine(words), words)
+	return o.subjectFlag.Name(0, &o.software)
 }
 
 // clientRunner returns what plays the chosen situations.
-func (o *clientOptions) clientRunner(chosen selection, command string) *run.Runner {
+func (o *clientOptions) clientRunner(picks selection, command string) *run.Runner {
 	return &run.Runner{
-		Protocol: o.of.Protocol,
-		Servers:  []run.Server{{Target: fwpsituations.Target{}}}, Checks: chosen.in, Skipped: chosen.out,
+		Protocol: o.peer.Protocol,
+		Servers:  []run.Server{{Target: fwpsituations.Target{}}}, Checks: picks.in, Omissions: picks.out,
 		Parties: o.parties(), Parallel: o.parallel, Seed: o.seed, Repeat: o.repeat, FailFast: o.failFast,
 		Reproduce: o.reproduceClient(command),
 	}
@@ -284,7 +286,7 @@ func (o *clientOptions) clientRunner(chosen selection, command string) *run.Runn
 
 // reproduceClient returns a function that returns the command that plays a situation again.
 func (o *clientOptions) reproduceClient(command string) func(string) string {
-	role := o.tested(command).Role
+	role := o.reportTarget(command).Role
 	if o.protocol != "" {
 		role += " --protocol " + o.protocol
 	}
@@ -299,10 +301,10 @@ func (o *clientOptions) reproduceClient(command string) func(string) string {
 	}
 }
 
-// tested returns the target of a report.
-func (o *clientOptions) tested(command string) reports.Target {
+// reportTarget returns the target of a report.
+func (o *clientOptions) reportTarget(command string) reports.Target {
 	role := "worker"
-	if o.producer {
+	if o.isProducer {
 		role = "client"
 	}
 	return reports.Target{Subject: o.software, Command: command, Role: role}
@@ -320,15 +322,15 @@ func commandLine(words []string) string {
 }
 
 // clients adds what decides a clause about clients, or why nothing does.
-func (f *explained) clients(c conformance.Clause) {
-	of := registry.OfClause(c.ID)
-	if of.ClientBreaches != nil {
-		for _, breach := range of.ClientBreaches(c.ID) {
+func (f *explanation) clients(c conformance.Clause) {
+	peer := registry.OfClause(c.ID)
+	if peer.ClientBreaches != nil {
+		for _, breach := range peer.ClientBreaches(c.ID) {
 			f.add("rules", breach)
 		}
 	}
-	if of.Workers != nil {
-		for _, s := range of.Workers().Deciding(c.ID) {
+	if peer.Workers != nil {
+		for _, s := range peer.Workers().SituationsOf(c.ID) {
 			f.add("situations", s.ID+": "+s.Title)
 		}
 	}

@@ -19,8 +19,8 @@ func TestProgressLineFitsTheTerminal(t *testing.T) {
 		progressLine(parts, 0.5, 80))
 	assert.Equal(t, "measure, 12 s left, 1,216 of 2,000 /s", progressLine(parts, 0.5, 40))
 	assert.Equal(t, "measure", progressLine(parts, 0.5, 10))
-	assert.NotContains(t, progressLine(parts, 0.5, barWidth+leastWords-1), "[")
-	assert.Contains(t, progressLine(parts, 0.5, barWidth+leastWords), "[")
+	assert.NotContains(t, progressLine(parts, 0.5, barWidth+minWords-1), "[")
+	assert.Contains(t, progressLine(parts, 0.5, barWidth+minWords), "[")
 	for columns := range 200 {
 		line := progressLine(parts, float64(columns)/100, columns)
 		assert.LessOrEqual(t, utf8.RuneCountInString(line), columns)
@@ -33,11 +33,11 @@ func TestProgressLineFitsTheTerminal(t *testing.T) {
 func TestBar(t *testing.T) {
 	t.Parallel()
 	var out lockedBuilder
-	p := terminal(true, nil)
+	p := terminalProcess(true, nil)
 	p.Err = &out
 	bar := p.NewBar(true)
 	p.Logf("before")
-	assert.Equal(t, ": before\n", out.taken())
+	assert.Equal(t, ": before\n", out.take())
 	drawn := make(chan struct{}, 100)
 	bar.Begin(func() (float64, []string) {
 		select {
@@ -51,12 +51,12 @@ func TestBar(t *testing.T) {
 	<-drawn
 	<-drawn
 	bar.End()
-	shown := out.taken()
-	assert.Contains(t, shown, "[======       ] half, 12 s")
-	assert.Contains(t, shown, ": a message\n")
+	output := out.take()
+	assert.Contains(t, output, "[======       ] half, 12 s")
+	assert.Contains(t, output, ": a message\n")
 	bar.End()
 	p.Logf("after")
-	assert.Equal(t, ": after\n", out.taken())
+	assert.Equal(t, ": after\n", out.take())
 }
 
 // lockedBuilder is a strings.Builder for several goroutines.
@@ -71,8 +71,8 @@ func (b *lockedBuilder) Write(text []byte) (int, error) {
 	return b.text.Write(text)
 }
 
-// taken returns what was written since the last call.
-func (b *lockedBuilder) taken() string {
+// take returns what was written since the last call.
+func (b *lockedBuilder) take() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.text.Reset()
@@ -82,20 +82,20 @@ func (b *lockedBuilder) taken() string {
 func TestNoBar(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		wanted, terminal bool
-		env              map[string]string
+		isEnabled, isTerminal bool
+		env                   map[string]string
 	}{
-		{wanted: true},
-		{terminal: true},
-		{wanted: true, terminal: true, env: map[string]string{"CI": "true"}},
-		{wanted: true, terminal: true, env: map[string]string{"TERM": "dumb"}},
+		{isEnabled: true},
+		{isTerminal: true},
+		{isEnabled: true, isTerminal: true, env: map[string]string{"CI": "true"}},
+		{isEnabled: true, isTerminal: true, env: map[string]string{"TERM": "dumb"}},
 	} {
-		p := terminal(test.terminal, test.env)
+		p := terminalProcess(test.isTerminal, test.env)
 		p.Err = io.Discard
-		bar := p.NewBar(test.wanted)
+		bar := p.NewBar(test.isEnabled)
 		bar.Begin(func() (float64, []string) { panic("drawn") })
 		bar.End()
-		assert.Nil(t, bar.shown, fmt.Sprint(test))
+		assert.Nil(t, bar.progress, fmt.Sprint(test))
 	}
 }
 

@@ -30,10 +30,10 @@ const (
 	serverKeys = reachKeys + " start start-timeout protocol exclusive allow-flush control bug variation"
 )
 
-// configured are the commands that read the file, and the keys at its top that each takes: flags that mean the same in
+// configKeys are the commands that read the file, and the keys at its top that each takes: flags that mean the same in
 // all of these commands. Those of run are all of its flags. Below the name of a command, as a key, are the flags for it
 // alone: known findings, for example, and files for results.
-var configured = map[string]string{
+var configKeys = map[string]string{
 	"run": "", "explore": serverKeys + " profile timeout patience", "shrink": serverKeys + " timeout",
 	"compare": "timeout patience", "upgrade": "timeout patience", "clean": reachKeys + " timeout", "wait": reachKeys,
 	"worker": "", "client": "", "record": "", "recheck": "", "site": "", "serve": "",
@@ -42,7 +42,7 @@ var configured = map[string]string{
 // DeclareConfig adds --config to the commands of fwpcheck that read the file.
 func DeclareConfig(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
-		if _, is := configured[cmd.Name()]; is {
+		if _, ok := configKeys[cmd.Name()]; ok {
 			cmd.Flags().String("config", "", "read flags from `FILE` (YAML): each flag is a key; flags of one command "+
 				"stand under its name. Without --config, "+configName+" in this folder is read, unless the "+
 				"command line names a server; "+noConfig+": no file is read")
@@ -52,8 +52,8 @@ func DeclareConfig(root *cobra.Command) {
 
 // Which flags are about the checks of the suite, and which name the server.
 var (
-	suiteFlags = []string{"check", "clause", "level", "quick", "require", "expect", "output", "save"}
-	namesOne   = []string{"url", "start", "embedded", "from-environment", "protocol", "bug", "variation"}
+	suiteFlags  = []string{"check", "clause", "level", "quick", "require", "expect", "output", "save"}
+	serverFlags = []string{"url", "start", "embedded", "from-environment", "protocol", "bug", "variation"}
 )
 
 // configure sets the flags of a command that its command line does not have as a file says: that of --config, or the
@@ -66,52 +66,52 @@ func (p Process) configure(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	name := flags.Lookup("config").Value.String()
-	given := slices.ContainsFunc(namesOne, flags.Changed)
+	isServerNamed := slices.ContainsFunc(serverFlags, flags.Changed)
 	var skip []string
-	if given {
+	if isServerNamed {
 		skip = strings.Fields(serverKeys)
 	}
 	if cmd.Name() == "run" && len(args) > 0 {
 		skip = slices.Concat(skip, suiteFlags)
 	}
-	usual := name == ""
-	if usual {
+	isDefault := name == ""
+	if isDefault {
 		name = configName
 	}
 	source, err := input.Read(name, baseyaml.MaxSource)
 	switch {
-	case (usual && errors.Is(err, fs.ErrNotExist)) || name == noConfig:
+	case (isDefault && errors.Is(err, fs.ErrNotExist)) || name == noConfig:
 		return nil
 	case err != nil:
 		return fmt.Errorf("--config: %w", err)
-	case usual && given:
+	case isDefault && isServerNamed:
 		p.Logf("%s is ignored, because the command line names a server; to use it, give --config %[1]s", name)
 		return nil
 	}
-	c := config{of: cmd, skip: skip}
+	c := config{cmd: cmd, skip: skip}
 	c.problems.File = filepath.ToSlash(name)
 	c.read(source)
 	if err := c.problems.Err(); err != nil {
 		return err
 	}
-	if what := strings.Join(c.set, ", "); what != "" || !usual {
-		p.Logf("%s sets %s (to ignore the file: --config %s)", name, cmp.Or(what, "nothing"), noConfig)
+	if list := strings.Join(c.flags, ", "); list != "" || !isDefault {
+		p.Logf("%s sets %s (to ignore the file: --config %s)", name, cmp.Or(list, "nothing"), noConfig)
 	}
 	return nil
 }
 
 // config is a file that is being read.
 type config struct {
-	of       *cobra.Command // whose flags are set
+	cmd      *cobra.Command // whose flags are set
 	skip     []string       // what is not set
 	problems baseyaml.Problems
-	set      []string // flags that were set
+	flags    []string // flags that were set
 }
 
 func (c *config) read(source []byte) {
 	root := c.problems.Root(source, baseyaml.Shape{
 		Kind: yaml.MappingNode, Expected: "lines such as url: tcp://localhost:7419",
-		Do: "write a key, a colon and a value in each line", One: "one mapping of keys to values",
+		Do: "write a key, a colon and a value in each line", Single: "one mapping of keys to values",
 	})
 	if root == nil {
 		return
@@ -119,7 +119,7 @@ func (c *config) read(source []byte) {
 	lines := c.mapping(root, nil)
 	if lines["url"] > 0 && lines["start"] > 0 {
 		c.problems.Report(baseyaml.Place{Line: max(lines["url"], lines["start"])}, &baseyaml.Problem{
-			What: "url and start each name a server", Expected: "one of them", Do: "remove the other"})
+			Description: "url and start each name a server", Expected: "one of them", Do: "remove the other"})
 	}
 }
 
@@ -129,15 +129,15 @@ func (c *config) mapping(m *yaml.Node, section *cobra.Command) map[string]int {
 	lines := map[string]int{}
 	for pass := range 2 { // the sections, and then flags
 		for i := 0; i+1 < len(m.Content); i += 2 {
-			key, value := m.Content[i], baseyaml.Resolved(m.Content[i+1])
+			key, value := m.Content[i], baseyaml.Resolve(m.Content[i+1])
 			name := strings.ReplaceAll(key.Value, "_", "-")
-			_, isCommand := configured[name]
+			_, isCommand := configKeys[name]
 			isSection := section == nil && isCommand && value.Kind == yaml.MappingNode
 			if isSection != (pass == 0) {
 				continue
 			}
 			if lines[name] > 0 {
-				c.problems.Report(baseyaml.At(key), &baseyaml.Problem{Key: key.Value, What: "duplicate key",
+				c.problems.Report(baseyaml.At(key), &baseyaml.Problem{Key: key.Value, Description: "duplicate key",
 					Expected: fmt.Sprintf("it only once (line %d has it already)", lines[name]), Do: "remove one of them"})
 				continue
 			}
@@ -154,7 +154,7 @@ func (c *config) mapping(m *yaml.Node, section *cobra.Command) map[string]int {
 
 // command returns the command of a name, beside the one whose flags are set.
 func (c *config) command(name string) *cobra.Command {
-	all := c.of.Parent().Commands()
+	all := c.cmd.Parent().Commands()
 	return all[slices.IndexFunc(all, func(cmd *cobra.Command) bool { return cmd.Name() == name })]
 }
 
@@ -163,50 +163,50 @@ func (c *config) entry(key, value *yaml.Node, name string, section *cobra.Comman
 	owner := section
 	if owner == nil {
 		owner = c.command("run")
-		if slices.Contains(strings.Fields(configured[c.of.Name()]), name) && c.of.Flags().Lookup(name) != nil {
-			owner = c.of
+		if slices.Contains(strings.Fields(configKeys[c.cmd.Name()]), name) && c.cmd.Flags().Lookup(name) != nil {
+			owner = c.cmd
 		}
 	}
-	if key.Kind != yaml.ScalarNode || !known(owner.Flags().Lookup(name)) {
-		c.unknown(key, owner)
+	if key.Kind != yaml.ScalarNode || !isKey(owner.Flags().Lookup(name)) {
+		c.reportUnknown(key, owner)
 		return
 	}
-	flag := c.of.Flags().Lookup(name)
-	if owner != c.of || slices.Contains(c.skip, name) || flag.Changed {
+	flag := c.cmd.Flags().Lookup(name)
+	if owner != c.cmd || slices.Contains(c.skip, name) || flag.Changed {
 		return
 	}
 	for _, item := range c.items(key, flag, value) {
-		if err := c.of.Flags().Set(name, item.Value); err != nil {
+		if err := c.cmd.Flags().Set(name, item.Value); err != nil {
 			p := flagProblem(err)
 			p.Key = key.Value
 			c.problems.Report(baseyaml.At(item), p)
 		}
 	}
-	c.set = append(c.set, "--"+name)
+	c.flags = append(c.flags, "--"+name)
 }
 
-// known reports whether a flag may stand in a file: not those that are about a single call.
-func known(flag *pflag.Flag) bool {
+// isKey reports whether a flag may stand in a file: not those that are about a single call.
+func isKey(flag *pflag.Flag) bool {
 	return flag != nil && !flag.Hidden && !slices.Contains([]string{"config", "help", "update-expect"}, flag.Name)
 }
 
-func (c *config) unknown(key *yaml.Node, owner *cobra.Command) {
-	what := "unknown key " + strconv.Quote(text.Brief(key.Value, 100))
+func (c *config) reportUnknown(key *yaml.Node, owner *cobra.Command) {
+	problem := "unknown key " + strconv.Quote(text.Brief(key.Value, 100))
 	if key.Kind != yaml.ScalarNode {
-		what = baseyaml.KindOf(key) + " is not a key"
+		problem = baseyaml.KindOf(key) + " is not a key"
 	}
 	var names []string
 	owner.Flags().VisitAll(func(f *pflag.Flag) {
-		if known(f) {
+		if isKey(f) {
 			names = append(names, f.Name)
 		}
 	})
 	do := text.DidYouMean(text.Candidates(key.Value, names)...)
-	if now := text.Renamed(key.Value); now != "" {
-		do = "it is now called " + now
+	if newName := text.Replacement(key.Value); newName != "" {
+		do = "it is now called " + newName
 	}
 	for _, cmd := range owner.Parent().Commands() {
-		if _, is := configured[cmd.Name()]; is && known(cmd.Flags().Lookup(strings.ReplaceAll(key.Value, "_", "-"))) {
+		if _, ok := configKeys[cmd.Name()]; ok && isKey(cmd.Flags().Lookup(strings.ReplaceAll(key.Value, "_", "-"))) {
 			do = "write it under the name of its command: " + cmd.Name()
 			break
 		}
@@ -215,19 +215,19 @@ func (c *config) unknown(key *yaml.Node, owner *cobra.Command) {
 	if do == "" {
 		expected, do = "the name of a flag of "+owner.CommandPath(), owner.CommandPath()+" --help all lists them"
 	}
-	c.problems.Report(baseyaml.At(key), &baseyaml.Problem{What: what, Expected: expected, Do: do})
+	c.problems.Report(baseyaml.At(key), &baseyaml.Problem{Description: problem, Expected: expected, Do: do})
 }
 
 // items returns the values of a key: those of a sequence, for a flag that may be repeated.
 func (c *config) items(key *yaml.Node, flag *pflag.Flag, value *yaml.Node) []*yaml.Node {
 	items := []*yaml.Node{value}
-	if _, repeated := flag.Value.(pflag.SliceValue); repeated && value.Kind == yaml.SequenceNode {
+	if _, isSlice := flag.Value.(pflag.SliceValue); isSlice && value.Kind == yaml.SequenceNode {
 		items = value.Content
 	}
 	for i, item := range items {
-		items[i] = baseyaml.Resolved(item)
+		items[i] = baseyaml.Resolve(item)
 		if items[i].Kind != yaml.ScalarNode || items[i].Tag == "!!null" {
-			c.problems.Report(baseyaml.At(item), &baseyaml.Problem{Key: key.Value, What: "this is " + baseyaml.KindOf(items[i]),
+			c.problems.Report(baseyaml.At(item), &baseyaml.Problem{Key: key.Value, Description: "this is " + baseyaml.KindOf(items[i]),
 				Expected: "a value", Do: "write a value after the colon"})
 			return nil
 		}

@@ -28,7 +28,7 @@ type disk interface {
 
 // NewDisrupted returns a server as disruptions reach it. If the network before it is to be disrupted, through leads to
 // it through a proxy on 127.0.0.1; else it is the server itself.
-func NewDisrupted(server *target.Server, network bool, seed uint64) (d *Disrupted, through *target.Server, err error) {
+func NewDisrupted(server *target.Server, network bool, seed uint64) (d *Disrupted, front *target.Server, err error) {
 	d = &Disrupted{server: server, stop: func() {}}
 	if !network {
 		return d, server, nil
@@ -37,20 +37,20 @@ func NewDisrupted(server *target.Server, network bool, seed uint64) (d *Disrupte
 	if err != nil {
 		return nil, nil, &InternalError{Cause: fmt.Errorf("a proxy before the target: %w", err)}
 	}
-	behind := *server
-	behind.TLS, behind.Deeds = nil, nil // it is between those who encrypt, and who record
+	upstream := *server
+	upstream.TLS, upstream.Deeds = nil, nil // it is between those who encrypt, and who record
 	d.proxy = proxy.New(proxy.Config{
-		Dial: behind.Dial,
+		Dial: upstream.Dial,
 		Seed: seed,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stop = cancel
 	go d.proxy.Serve(ctx, l) //nolint:errcheck // without a listener no connection can be opened, which shows
-	before := *server
-	before.Reached = nil // it is reached by the proxy
-	before.Address.Host = "127.0.0.1"
-	_, before.Address.Port, _ = net.SplitHostPort(l.Addr().String()) // it has a port
-	return d, &before, nil
+	entry := *server
+	entry.ReachedAddresses = nil // it is reached by the proxy
+	entry.Address.Host = "127.0.0.1"
+	_, entry.Address.Port, _ = net.SplitHostPort(l.Addr().String()) // it has a port
+	return d, &entry, nil
 }
 
 // End ends the proxy.
@@ -62,18 +62,18 @@ func (d *Disrupted) End() {
 }
 
 // Begin implements [disrupt.Target]. What was begun is done to its end.
-func (d *Disrupted) Begin(ctx context.Context, what disrupt.Disruption) (end func(context.Context) error, err error) {
-	without := func(end func() error) func(context.Context) error {
+func (d *Disrupted) Begin(ctx context.Context, disruption disrupt.Disruption) (end func(context.Context) error, err error) {
+	adapt := func(end func() error) func(context.Context) error {
 		return func(context.Context) error { return end() }
 	}
 	ctx = context.WithoutCancel(ctx)
-	switch what.Action {
+	switch disruption.Action {
 	case disrupt.Kill:
-		return d.stopped(ctx, target.Kill)
+		return d.stopServer(ctx, target.Kill)
 	case disrupt.KillServer:
-		return d.stopped(ctx, target.KillServer)
+		return d.stopServer(ctx, target.KillServer)
 	case disrupt.Restart:
-		return d.stopped(ctx, target.Stop)
+		return d.stopServer(ctx, target.Stop)
 	case disrupt.Pause:
 		return d.server.Resume, d.server.Pause(ctx)
 	case disrupt.Fill:
@@ -82,15 +82,15 @@ func (d *Disrupted) Begin(ctx context.Context, what disrupt.Disruption) (end fun
 		d.proxy.Reset()
 		return func(context.Context) error { return nil }, nil
 	}
-	d.proxy.Set(condition(what))
-	return without(func() error {
+	d.proxy.Set(condition(disruption))
+	return adapt(func() error {
 		d.proxy.Set(proxy.Condition{})
 		return nil
 	}), nil
 }
 
-// Operated reports whether the operator of a server of the user's can do a disruption to its processes.
-func Operated(s *target.Server, action disrupt.Action) bool {
+// CanOperate reports whether the operator of a server of the user's can do a disruption to its processes.
+func CanOperate(s *target.Server, action disrupt.Action) bool {
 	switch action {
 	case disrupt.Kill:
 		return s.Can(target.Kill)
@@ -102,31 +102,31 @@ func Operated(s *target.Server, action disrupt.Action) bool {
 	return false
 }
 
-// stopped stops the server. An operator who can do no more than stop it and start it at once does that.
-func (d *Disrupted) stopped(ctx context.Context, how target.Action) (end func(context.Context) error, err error) {
-	again := func(ctx context.Context) error {
+// stopServer stops the server. An operator who can do no more than stop it and start it at once does that.
+func (d *Disrupted) stopServer(ctx context.Context, action target.Action) (end func(context.Context) error, err error) {
+	start := func(ctx context.Context) error {
 		if !d.server.Can(target.Start) {
 			return nil
 		}
 		return d.server.Start(ctx)
 	}
-	if how == target.Stop && !d.server.Can(target.Stop) {
-		return again, d.server.Restart(ctx)
+	if action == target.Stop && !d.server.Can(target.Stop) {
+		return start, d.server.Restart(ctx)
 	}
-	err = d.server.Stop(ctx, how)
-	if unseen, is := errors.AsType[*target.UnseenError](err); err != nil && (!is || unseen.Serves) {
+	err = d.server.Stop(ctx, action)
+	if unseen, ok := errors.AsType[*target.UnseenError](err); err != nil && (!ok || unseen.Serves) {
 		return nil, err
 	}
-	return again, err
+	return start, err
 }
 
 // fill fills the disk of the server.
 func (d *Disrupted) fill() (end func(context.Context) error, err error) {
-	of, is := d.server.Operator.(disk)
-	if err := target.CanMount(); !is || err != nil {
-		return nil, &disrupt.SkippedError{Why: text.OfError(cmp.Or(err, errors.New("the server has no disk of its own")))}
+	operator, ok := d.server.Operator.(disk)
+	if err := target.CanMount(); !ok || err != nil {
+		return nil, &disrupt.SkippedError{Reason: text.OfError(cmp.Or(err, errors.New("the server has no disk of its own")))}
 	}
-	return func(context.Context) error { return of.Free() }, of.Fill()
+	return func(context.Context) error { return operator.Free() }, operator.Fill()
 }
 
 // condition returns the network of a disruption.
@@ -136,9 +136,9 @@ func condition(d disrupt.Disruption) proxy.Condition {
 	}
 	switch d.Cut {
 	case disrupt.ToServer:
-		return proxy.Condition{NotFrom: []proxy.Side{proxy.Client}}
+		return proxy.Condition{HeldSides: []proxy.Side{proxy.Client}}
 	case disrupt.ToClients:
-		return proxy.Condition{NotFrom: []proxy.Side{proxy.Server}}
+		return proxy.Condition{HeldSides: []proxy.Side{proxy.Server}}
 	}
-	return proxy.Condition{NotFrom: []proxy.Side{proxy.Client, proxy.Server}}
+	return proxy.Condition{HeldSides: []proxy.Side{proxy.Client, proxy.Server}}
 }

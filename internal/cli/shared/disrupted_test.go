@@ -12,14 +12,14 @@ import (
 // The network of a disruption: which side's bytes no longer pass, or how slowly they do.
 func TestConditionOfADisruption(t *testing.T) {
 	t.Parallel()
-	both := condition(disrupt.Disruption{Action: disrupt.Partition})
-	assert.Len(t, both.NotFrom, 2)
+	partition := condition(disrupt.Disruption{Action: disrupt.Partition})
+	assert.Len(t, partition.HeldSides, 2)
 	toServer := condition(disrupt.Disruption{Action: disrupt.Partition, Cut: disrupt.ToServer})
 	toClients := condition(disrupt.Disruption{Action: disrupt.Partition, Cut: disrupt.ToClients})
-	assert.Len(t, toServer.NotFrom, 1)
-	assert.Len(t, toClients.NotFrom, 1)
-	assert.NotEqual(t, toServer.NotFrom, toClients.NotFrom)
+	assert.Len(t, toServer.HeldSides, 1)
+	assert.Len(t, toClients.HeldSides, 1)
+	assert.NotEqual(t, toServer.HeldSides, toClients.HeldSides)
 	slow := condition(disrupt.Disruption{Action: disrupt.Slow, Link: disrupt.Link{Delay: time.Second}})
 	assert.Equal(t, time.Second, slow.Delay)
-	assert.Empty(t, slow.NotFrom)
+	assert.Empty(t, slow.HeldSides)
 }

@@ -27,26 +27,26 @@ type Endpoint struct {
 	Starter   *target.Starter // nil: the server runs already, or is the embedded one
 	Secrets   *target.Secrets // what texts must not have; nil: they may have everything
 
-	subject reports.Subject // what is known of it before it is asked
-	reached *target.Reached // of Server; nil for one that a command starts
-	// Detected says that the profile of Peer is that of what the server says it is, and not of --profile.
-	Detected bool
+	subject   reports.Subject          // what is known of it before it is asked
+	addresses *target.ReachedAddresses // of Server; nil for one that a command starts
+	// IsProfileDetected says that the profile of Peer is that of what the server says it is, and not of --profile.
+	IsProfileDetected bool
 
-	insisted bool // on the embedded server, by --embedded, where the environment names another one
+	overridesEnvironment bool // on the embedded server, by --embedded, where the environment names another one
 }
 
-// Ours reports whether the server exists for this process only, so that everything may be done to it.
-func (e Endpoint) Ours() bool { return e.Choice.Embedded || e.Starter != nil }
+// IsPrivate reports whether the server exists for this process only, so that everything may be done to it.
+func (e Endpoint) IsPrivate() bool { return e.Choice.IsEmbedded || e.Starter != nil }
 
 // Start starts a server of the Starter, with a password or without, and waits until it greets as an
 // FWP server does. The error may be an UnreachableError.
-func (e Endpoint) Start(ctx context.Context, password string, timeout time.Duration) (*target.Started, error) {
-	started, err := e.starting(password, timeout).Start(ctx, password)
-	return started, startFailed(err)
+func (e Endpoint) Start(ctx context.Context, password string, timeout time.Duration) (*target.StartedServer, error) {
+	started, err := e.starter(password, timeout).Start(ctx, password)
+	return started, wrapStartError(err)
 }
 
-// starting returns the Starter, for which a server is ready that greets.
-func (e Endpoint) starting(password string, timeout time.Duration) *target.Starter {
+// starter returns the Starter, for which a server is ready that greets.
+func (e Endpoint) starter(password string, timeout time.Duration) *target.Starter {
 	starter := *e.Starter
 	starter.Ready = func(ctx context.Context, s *target.Server) error {
 		_, err := e.Peer.Identify(ctx, s, timeout)
@@ -65,14 +65,14 @@ func (e Endpoint) starting(password string, timeout time.Duration) *target.Start
 // Talk returns how it is seen whether something that was done to a server of the protocol took effect.
 func (e Endpoint) Talk(password string) target.Talk { return e.Peer.Talk(password) }
 
-// StartInstead starts a server of the Starter at the place of one that was stopped, on its folder, as Start does.
-func (e Endpoint) StartInstead(ctx context.Context, old *target.Started, timeout time.Duration) error {
-	old.Replace(e.starting(old.Server.Address.Password, timeout))
-	return startFailed(old.Server.Start(ctx))
+// StartReplacement starts a server of the Starter at the place of one that was stopped, on its folder, as Start does.
+func (e Endpoint) StartReplacement(ctx context.Context, old *target.StartedServer, timeout time.Duration) error {
+	old.Replace(e.starter(old.Server.Address.Password, timeout))
+	return wrapStartError(old.Server.Start(ctx))
 }
 
-func startFailed(err error) error {
-	if _, failed := errors.AsType[*target.StartError](err); failed {
+func wrapStartError(err error) error {
+	if _, ok := errors.AsType[*target.StartError](err); ok {
 		return &UnreachableError{err, "run the command of --start by hand to see the cause"}
 	}
 	return err
@@ -81,26 +81,26 @@ func startFailed(err error) error {
 // String names the server: "tcp://localhost:7419 (from --url)".
 func (e Endpoint) String() string {
 	switch {
-	case e.Choice.Embedded:
-		return e.Choice.How
+	case e.Choice.IsEmbedded:
+		return e.Choice.Source
 	case e.Starter != nil:
-		return "a server " + e.Choice.How
+		return "a server " + e.Choice.Source
 	}
-	return e.Choice.Address.String() + " (" + e.Choice.How + ")"
+	return e.Choice.Address.String() + " (" + e.Choice.Source + ")"
 }
 
 // Flags returns the flags that name the target in a command that the user can run, none for the embedded server. A
 // password is left out.
 func (e Endpoint) Flags() []string {
 	switch {
-	case e.insisted:
+	case e.overridesEnvironment:
 		return append([]string{"--embedded"}, e.protocolFlags()...)
-	case e.Choice.Embedded:
+	case e.Choice.IsEmbedded:
 		return e.protocolFlags()
 	case e.Starter != nil:
 		return append(e.protocolFlags(), "--start", text.ShellQuote(target.RedactCommand(e.Starter.Value)))
 	}
-	return append(e.protocolFlags(), "--url", e.Choice.Address.Masked())
+	return append(e.protocolFlags(), "--url", e.Choice.Address.MaskedURL())
 }
 
 func (e Endpoint) protocolFlags() []string {
@@ -108,7 +108,7 @@ func (e Endpoint) protocolFlags() []string {
 	if !e.Peer.IsDefault() {
 		flags = []string{"--protocol", e.Peer.Name}
 	}
-	if e.Peer.Profile != "" && !e.Detected {
+	if e.Peer.Profile != "" && !e.IsProfileDetected {
 		flags = append(flags, "--profile", e.Peer.Profile)
 	}
 	return flags
@@ -122,7 +122,7 @@ func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conforma
 		return id, &InternalError{errors.New(words)}
 	}
 	switch {
-	case err != nil && target.Refused(err) && e.Server.Deeds.Opened():
+	case err != nil && target.Refused(err) && e.Server.Deeds.HasOpened():
 		return id, &UnreachableError{err, "it accepted connections before; then the server ended, or a forwarder " +
 			"(kubectl port-forward, ssh -L) did, after clients had closed their connections"}
 	case err != nil:
@@ -137,24 +137,24 @@ func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conforma
 func (e Endpoint) authenticate(ctx context.Context, timeout time.Duration) error {
 	if e.Password == "" {
 		return &UnreachableError{errors.New("the server requires a password, and none was given"),
-			"put it into the URL, " + e.withPassword() + " (with the colon), or give a file with --password-file"}
+			"put it into the URL, " + e.passwordURL() + " (with the colon), or give a file with --password-file"}
 	}
 	err := e.Peer.Authenticate(ctx, e.Server, e.Password, timeout)
 	switch {
 	case errors.Is(err, conformance.ErrDeclined) && e.Choice.Address.Password != "":
 		return &UnreachableError{err,
-			"the password is " + e.Choice.How + ", where %, /, ? and # are written %25, %2F, %3F and %23"}
+			"the password is " + e.Choice.Source + ", where %, /, ? and # are written %25, %2F, %3F and %23"}
 	case errors.Is(err, conformance.ErrDeclined):
 		return &UnreachableError{err, "the password is from --password-file, where it is the first and only line"}
 	}
 	return err
 }
 
-// withPassword returns the form of a URL with a password.
-func (e Endpoint) withPassword() string {
+// passwordURL returns the form of a URL with a password.
+func (e Endpoint) passwordURL() string {
 	form := e.Choice.Address
 	form.Password = "PASSWORD"
-	return form.Masked()
+	return form.MaskedURL()
 }
 
 // advice returns what to do about a server that is not one of the protocol.
@@ -163,9 +163,9 @@ func (e Endpoint) advice(ctx context.Context, timeout time.Duration, err error) 
 		return advice
 	}
 	if other := e.otherProtocol(ctx, e.Server, timeout); other != nil {
-		right := e.Choice.Address
-		right.Protocol, right.Backend, right.Password = other.Scheme.Name, "", ""
-		return fmt.Sprintf("this looks like a server of %s: use %s", other.Title, right)
+		address := e.Choice.Address
+		address.Protocol, address.Backend, address.Password = other.Scheme.Name, "", ""
+		return fmt.Sprintf("this looks like a server of %s: use %s", other.Title, address)
 	}
 	if e.Peer.Advice == nil {
 		return "is " + e.Choice.Address.Port + " the port of a server that speaks " + e.Peer.Title + "?"
@@ -179,7 +179,7 @@ const probeTimeout = 2 * time.Second
 // otherProtocol returns the protocol that a server speaks which is not one of the Peer; nil if none is known.
 func (e Endpoint) otherProtocol(ctx context.Context, s *target.Server, timeout time.Duration) *registry.Peer {
 	for _, other := range registry.All() {
-		if other == e.Peer || (s.Address.TLS && !other.Passwords) {
+		if other == e.Peer || (s.Address.TLS && !other.HasPasswords) {
 			continue
 		}
 		if _, err := other.Identify(ctx, s, min(timeout, probeTimeout)); err == nil {

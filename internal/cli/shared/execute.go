@@ -27,38 +27,38 @@ func (p Process) Execute(commands func() *cobra.Command) (code int) {
 		if r := recover(); r != nil {
 			p.LookupEnv = func(string) (string, bool) { return "", false } // it may be what failed
 			p.Logf("%v\nThis is an internal error of %s. Please report it, with the command line (without passwords), at\n%s",
-				r, p.Name, bugs)
+				r, p.Name, issuesURL)
 			code = reports.ExitInternal
 		}
 	}()
 	root := commands()
 	p.attach(root)
-	mistyped := refuseUnknownHelp(root, func(cmd *cobra.Command, all bool) {
+	helpError := refuseUnknownHelp(root, func(cmd *cobra.Command, all bool) {
 		_, _ = io.WriteString(cmd.OutOrStdout(), help(cmd, p.fit(cmd.OutOrStdout()).Width, all))
 	})
-	out := &checked{Writer: p.Out}
+	out := &errorWriter{Writer: p.Out}
 	root.SetOut(out)
-	cmd, err := root.ExecuteContextC(target.Telling(context.Background(), p.Logf))
-	if out.failed != nil {
-		err = &InternalError{fmt.Errorf("write to standard output: %w", out.failed)}
+	cmd, err := root.ExecuteContextC(target.WithReporter(context.Background(), p.Logf))
+	if out.err != nil {
+		err = &InternalError{fmt.Errorf("write to standard output: %w", out.err)}
 	}
-	return p.conclude(cmd, errors.Join(err, mistyped()))
+	return p.conclude(cmd, errors.Join(err, helpError()))
 }
 
-// checked keeps the first error of a writer, for what cobra prints: it ignores them.
-type checked struct {
+// errorWriter keeps the first error of a writer, for what cobra prints: it ignores them.
+type errorWriter struct {
 	io.Writer
 
-	failed error
+	err error
 }
 
-func (c *checked) Write(b []byte) (n int, err error) {
+func (c *errorWriter) Write(b []byte) (n int, err error) {
 	n, err = c.Writer.Write(b)
-	c.failed = cmp.Or(c.failed, err)
+	c.err = cmp.Or(c.err, err)
 	return n, err
 }
 
-const bugs = "https://github.com/fwpsuite/fwp/issues"
+const issuesURL = "https://github.com/fwpsuite/fwp/issues"
 
 // attach gives the root of a program what every program has. Without a command it
 // prints help and ends as a usage error: nothing was done.
@@ -70,7 +70,7 @@ func (p Process) attach(root *cobra.Command) {
 		return errors.Join(cmd.Help(), Exit(reports.ExitUsage))
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		return cmp.Or(refuseUnnamed(cmd), p.configure(cmd, args), refuseReplaced(cmd, args))
+		return cmp.Or(refuseEmpty(cmd), p.configure(cmd, args), refuseOverwrite(cmd, args))
 	}
 	root.SetArgs(append([]string{}, p.Args...)) // cobra takes nil for the process's own
 	root.SetIn(p.In)
@@ -78,18 +78,18 @@ func (p Process) attach(root *cobra.Command) {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	completeFlags(root, usualCompletion)
+	completeFlags(root, defaultCompletion)
 }
 
 // refuseUnknownHelp makes `rnu --help` an error, which cobra takes for `--help`: it
 // prints help before it reads arguments, and has no error for that. The same goes for
 // `completion rnu`. The function that it returns reports the error afterwards. The word all behind a command, or behind
 // --help, is for its whole help.
-func refuseUnknownHelp(root *cobra.Command, help func(cmd *cobra.Command, all bool)) (mistyped func() error) {
+func refuseUnknownHelp(root *cobra.Command, help func(cmd *cobra.Command, all bool)) (helpError func() error) {
 	var err error
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		rest := cmd.Flags().Args()
-		all := slices.Equal(rest, []string{everything}) || slices.Equal(args, []string{everything})
+		all := slices.Equal(rest, []string{allFlags}) || slices.Equal(args, []string{allFlags})
 		if cmd.HasSubCommands() && len(rest) > 0 && !all {
 			err = UnknownCommand(cmd, rest)
 			return
@@ -99,8 +99,8 @@ func refuseUnknownHelp(root *cobra.Command, help func(cmd *cobra.Command, all bo
 	return func() error { return err }
 }
 
-// everything is the word behind --help for each flag of a command.
-const everything = "all"
+// allFlags is the word behind --help for each flag of a command.
+const allFlags = "all"
 
 // newHelp builds the command `help`.
 func newHelp() *cobra.Command {
@@ -109,8 +109,8 @@ func newHelp() *cobra.Command {
 		Short: "Print help for a command, with all of its flags",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
-			if about, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
-				for _, c := range about.Commands() {
+			if command, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, c := range command.Commands() {
 					if c.IsAvailableCommand() {
 						names = append(names, c.Name())
 					}
@@ -120,19 +120,19 @@ func newHelp() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var all []string
-			if n := len(args); n > 0 && args[n-1] == everything {
+			if n := len(args); n > 0 && args[n-1] == allFlags {
 				args, all = args[:n-1], args[n-1:]
 			}
-			about, rest, err := cmd.Root().Find(args)
+			command, rest, err := cmd.Root().Find(args)
 			if err != nil {
 				return err
 			}
 			if len(rest) > 0 {
-				return UnknownCommand(about, rest)
+				return UnknownCommand(command, rest)
 			}
-			about.InitDefaultHelpFlag() // it stands in the help, too
-			about.InitDefaultVersionFlag()
-			about.HelpFunc()(about, all)
+			command.InitDefaultHelpFlag() // it stands in the help, too
+			command.InitDefaultVersionFlag()
+			command.HelpFunc()(command, all)
 			return nil
 		},
 	}
@@ -160,14 +160,14 @@ func (p Process) conclude(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return reports.ExitWell
 	}
-	if done, ok := errors.AsType[Exit](err); ok {
-		return int(done)
+	if exit, ok := errors.AsType[Exit](err); ok {
+		return int(exit)
 	}
-	if _, internal := errors.AsType[*InternalError](err); internal {
+	if _, ok := errors.AsType[*InternalError](err); ok {
 		p.Logf("%s", target.Redact(text.OfError(err)))
 		return reports.ExitInternal
 	}
-	if _, unreachable := errors.AsType[*UnreachableError](err); unreachable {
+	if _, ok := errors.AsType[*UnreachableError](err); ok {
 		p.Logf("%s", target.Redact(text.OfError(err)))
 		return reports.ExitUnreachable
 	}
@@ -188,9 +188,9 @@ func NewVersion(p Process) *cobra.Command {
 	}
 }
 
-// Interruptible is [UntilInterrupted] for commands that write what they have then, and say so.
-func (p Process) Interruptible(ctx context.Context) (context.Context, func()) {
-	ctx, stop := UntilInterrupted(ctx)
+// AnnounceInterrupt is [InterruptContext] for commands that write what they have then, and say so.
+func (p Process) AnnounceInterrupt(ctx context.Context) (context.Context, func()) {
+	ctx, stop := InterruptContext(ctx)
 	notify := sync.OnceFunc(func() {
 		p.Logf("interrupted: writing the report; interrupt again to stop at once")
 	})
@@ -203,18 +203,18 @@ func (p Process) Interruptible(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// Interrupted returns the error with which a command ends: that of an interrupt if there was one, and else err.
-func Interrupted(ctx context.Context, err error) error {
+// InterruptError returns the error with which a command ends: that of an interrupt if there was one, and else err.
+func InterruptError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return Exit(reports.ExitInterrupted)
 	}
 	return err
 }
 
-// UntilInterrupted returns a copy of ctx that ends with the first SIGINT or SIGTERM, and a function that releases it. A
+// InterruptContext returns a copy of ctx that ends with the first SIGINT or SIGTERM, and a function that releases it. A
 // second signal ends the process, if it comes more than a second later: timeout(1) sends two at once, one to the
 // process and one to its group.
-func UntilInterrupted(ctx context.Context) (context.Context, func()) {
+func InterruptContext(ctx context.Context) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
 	return ctx, func() {

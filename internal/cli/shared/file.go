@@ -21,8 +21,8 @@ func ReplaceFile(name string, write func(io.Writer) error) error {
 	return f.Finish(write(f))
 }
 
-// Bytes returns what writes a text.
-func Bytes(text []byte) func(io.Writer) error {
+// WriteBytes returns what writes a text.
+func WriteBytes(text []byte) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
@@ -36,10 +36,10 @@ func ReplaceResult(flag, name string, write func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
-	written := write(f)
-	full := f.failed != nil
-	err = f.Finish(written)
-	if err != nil && (written == nil || full) {
+	writeErr := write(f)
+	hasFailed := f.err != nil
+	err = f.Finish(writeErr)
+	if err != nil && (writeErr == nil || hasFailed) {
 		return &InternalError{fmt.Errorf("%s: %w", flag, err)}
 	}
 	return err
@@ -48,11 +48,11 @@ func ReplaceResult(flag, name string, write func(io.Writer) error) error {
 // NewFile writes a file as a whole that must not exist yet, or leaves no file. The error is
 // [fs.ErrExist] if there is one. An empty file holds the name while it is written.
 func NewFile(name string, write func(io.Writer) error) error {
-	reserved, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // results are no secret
+	placeholder, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // results are no secret
 	if err != nil {
 		return err
 	}
-	_ = reserved.Close() // nothing was written
+	_ = placeholder.Close() // nothing was written
 	if err := ReplaceFile(name, write); err != nil {
 		_ = os.Remove(name) // the first of two errors is returned
 		return err
@@ -64,11 +64,11 @@ func NewFile(name string, write func(io.Writer) error) error {
 // replaces that when it is complete. Where that is impossible (a device, a folder
 // without write permission) the existing file itself is truncated at the first Write.
 type File struct {
-	file    *os.File
-	name    string // as it was given; errors name it
-	beside  bool   // file is another one, which replaces it
-	emptied bool
-	failed  error // of the first Write that failed; nothing is written after it
+	file          *os.File
+	name          string // as it was given; errors name it
+	isReplacement bool   // file is another one, which replaces it
+	isTruncated   bool
+	err           error // of the first Write that failed; nothing is written after it
 }
 
 // OpenFile opens name for writing, and returns an error if it cannot be written. The
@@ -77,67 +77,67 @@ func OpenFile(name string) (*File, error) {
 	if end, err := filepath.EvalSymlinks(name); err == nil {
 		name = end
 	}
-	there, err := os.OpenFile(name, os.O_WRONLY, 0)
+	existing, err := os.OpenFile(name, os.O_WRONLY, 0)
 	mode := fs.FileMode(0o644)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // there is nil
 	case err != nil:
 		return nil, err
 	default:
-		info, err := there.Stat()
+		info, err := existing.Stat()
 		if err != nil || !info.Mode().IsRegular() {
-			return &File{file: there, name: name}, err
+			return &File{file: existing, name: name}, err
 		}
 		mode = info.Mode().Perm()
 	}
-	beside, err := os.OpenFile(name+"."+rand.Text()[:6]+".partial", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	replacement, err := os.OpenFile(name+"."+rand.Text()[:6]+".partial", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	switch {
 	case err == nil:
-		_ = there.Close() // nothing was written
-		return &File{file: beside, name: name, beside: true}, nil
-	case there != nil:
-		return &File{file: there, name: name}, nil
+		_ = existing.Close() // nothing was written
+		return &File{file: replacement, name: name, isReplacement: true}, nil
+	case existing != nil:
+		return &File{file: existing, name: name}, nil
 	}
-	return nil, about(name, err)
+	return nil, pathError(name, err)
 }
 
-// about returns an error of the operating system that names this file.
-func about(name string, err error) error {
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return &fs.PathError{Op: failed.Op, Path: name, Err: failed.Err}
+// pathError returns an error of the operating system that names this file.
+func pathError(name string, err error) error {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: pathErr.Op, Path: name, Err: pathErr.Err}
 	}
 	return err
 }
 
 // Write implements io.Writer. After an error all further calls return that error.
 func (f *File) Write(b []byte) (n int, err error) {
-	if f.failed != nil {
-		return 0, f.failed
+	if f.err != nil {
+		return 0, f.err
 	}
-	if !f.beside && !f.emptied {
-		f.emptied = true
+	if !f.isReplacement && !f.isTruncated {
+		f.isTruncated = true
 		if err := f.file.Truncate(0); err != nil && !errors.Is(err, syscall.EINVAL) { // a device has no length
-			f.failed = about(f.name, err)
-			return 0, f.failed
+			f.err = pathError(f.name, err)
+			return 0, f.err
 		}
 	}
 	n, err = f.file.Write(b)
-	f.failed = about(f.name, err)
-	return n, f.failed
+	f.err = pathError(f.name, err)
+	return n, f.err
 }
 
 // Finish closes the file and moves it to its place. If the caller could not make all of its
 // contents, which is the error written, or a Write failed, it leaves the existing file as
 // it was and returns that error.
-func (f *File) Finish(written error) error {
-	err := cmp.Or(written, f.failed)
-	if err == nil && f.beside {
-		err = about(f.name, f.file.Sync()) // some disks report only here that they are full
+func (f *File) Finish(contentErr error) error {
+	err := cmp.Or(contentErr, f.err)
+	if err == nil && f.isReplacement {
+		err = pathError(f.name, f.file.Sync()) // some disks report only here that they are full
 	}
-	if closed := f.file.Close(); err == nil {
-		err = about(f.name, closed)
+	if closeErr := f.file.Close(); err == nil {
+		err = pathError(f.name, closeErr)
 	}
-	if !f.beside {
+	if !f.isReplacement {
 		return err
 	}
 	if err == nil {

@@ -68,20 +68,20 @@ func TestAFailedWriteReplacesNothing(t *testing.T) {
 	folder := t.TempDir()
 	name := filepath.Join(folder, "a")
 	write(t, name, "old")
-	full, err := OpenFile(name)
+	file, err := OpenFile(name)
 	require.NoError(t, err)
-	require.NoError(t, full.file.Close()) // every write fails
-	_, first := full.Write([]byte("new"))
+	require.NoError(t, file.file.Close()) // every write fails
+	_, first := file.Write([]byte("new"))
 	require.ErrorContains(t, first, "write "+name+": ")
-	_, second := full.Write([]byte("more"))
+	_, second := file.Write([]byte("more"))
 	assert.Equal(t, first, second)
-	assert.Equal(t, first, full.Finish(nil), "an error of Write that the caller ignored")
+	assert.Equal(t, first, file.Finish(nil), "an error of Write that the caller ignored")
 
-	unfinished, err := OpenFile(name)
+	partial, err := OpenFile(name)
 	require.NoError(t, err)
-	_, err = unfinished.Write([]byte("half of the ne"))
+	_, err = partial.Write([]byte("half of the ne"))
 	require.NoError(t, err)
-	assert.ErrorIs(t, unfinished.Finish(io.ErrShortBuffer), io.ErrShortBuffer)
+	assert.ErrorIs(t, partial.Finish(io.ErrShortBuffer), io.ErrShortBuffer)
 	assert.Equal(t, "old", read(t, name))
 	assert.Equal(t, []string{"a"}, files(t, folder))
 }
@@ -91,7 +91,7 @@ func TestANewFile(t *testing.T) {
 	folder := t.TempDir()
 	name := filepath.Join(folder, "a")
 	text := func(s string, err error) func(io.Writer) error {
-		return func(w io.Writer) error { _, wrong := io.WriteString(w, s); return errors.Join(wrong, err) }
+		return func(w io.Writer) error { _, writeErr := io.WriteString(w, s); return errors.Join(writeErr, err) }
 	}
 	require.ErrorIs(t, NewFile(name, text("half", io.ErrShortWrite)), io.ErrShortWrite)
 	assert.Empty(t, files(t, folder))
@@ -104,17 +104,17 @@ func TestANewFile(t *testing.T) {
 func TestWhetherAReportCanBeWrittenIsSeenBefore(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	there := filepath.Join(folder, "there")
-	write(t, there, "old")
-	for _, name := range []string{"", "-", os.DevNull, there, filepath.Join(folder, "new")} {
-		require.NoError(t, Writable("--output", name), name)
+	existing := filepath.Join(folder, "there")
+	write(t, existing, "old")
+	for _, name := range []string{"", "-", os.DevNull, existing, filepath.Join(folder, "new")} {
+		require.NoError(t, CheckWritable("--output", name), name)
 	}
-	for _, name := range []string{folder, filepath.Join(folder, "nosuch", "a"), filepath.Join(there, "a")} {
-		err := Writable("--output", name)
+	for _, name := range []string{folder, filepath.Join(folder, "nosuch", "a"), filepath.Join(existing, "a")} {
+		err := CheckWritable("--output", name)
 		require.ErrorContains(t, err, "--output")
 		require.ErrorContains(t, err, name)
 	}
-	assert.Equal(t, "old", read(t, there))
+	assert.Equal(t, "old", read(t, existing))
 	assert.Equal(t, []string{"there"}, files(t, folder))
 }
 

@@ -24,12 +24,12 @@ func NewHealth(p Process) *cobra.Command {
 		Hidden: true,
 		Args:   NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			silent, err := notListening("/proc", cmd.Root())
+			servers, err := silentServers("/proc", cmd.Root())
 			if err != nil {
 				return &InternalError{err}
 			}
-			if len(silent) > 0 {
-				p.Logf("it does not listen: %s", strings.Join(silent, ", "))
+			if len(servers) > 0 {
+				p.Logf("it does not listen: %s", strings.Join(servers, ", "))
 				return Exit(reports.ExitFindings)
 			}
 			return nil
@@ -37,9 +37,9 @@ func NewHealth(p Process) *cobra.Command {
 	}
 }
 
-// notListening returns the processes that run `serve` of this program and listen nowhere. proc is where the kernel has
+// silentServers returns the processes that run `serve` of this program and listen nowhere. proc is where the kernel has
 // them.
-func notListening(proc string, root *cobra.Command) (all []string, err error) {
+func silentServers(proc string, root *cobra.Command) (all []string, err error) {
 	self, err := os.Stat(filepath.Join(proc, "self", "exe"))
 	if err != nil {
 		return nil, fmt.Errorf("find the processes of this container: %w", err)
@@ -53,27 +53,27 @@ func notListening(proc string, root *cobra.Command) (all []string, err error) {
 		words, _ := input.Read(filepath.Join(process, "cmdline"), 1<<20) // none if it has ended
 		name, arguments, _ := strings.Cut(strings.TrimSuffix(string(words), "\x00"), "\x00")
 		found, _, err := root.Find(strings.Split(arguments, "\x00"))
-		if err == nil && found.Name() == "serve" && !listens(process) {
+		if err == nil && found.Name() == "serve" && !isListening(process) {
 			all = append(all, fmt.Sprintf("process %s (%s %s)", filepath.Base(process), filepath.Base(name), found.Name()))
 		}
 	}
 	return all, nil
 }
 
-// listens reports whether a process has a TCP socket open that listens.
-func listens(process string) bool {
-	var listening []string
+// isListening reports whether a process has a TCP socket open that listens.
+func isListening(process string) bool {
+	var sockets []string
 	for _, table := range []string{"tcp", "tcp6"} {
 		text, _ := input.Read(filepath.Join(process, "net", table), 64<<20) // none without IPv6
 		for line := range bytes.Lines(text) {
 			if f := strings.Fields(string(line)); len(f) > 9 && f[3] == "0A" { // its state; the last one is its inode
-				listening = append(listening, "socket:["+f[9]+"]")
+				sockets = append(sockets, "socket:["+f[9]+"]")
 			}
 		}
 	}
 	files, _ := filepath.Glob(filepath.Join(process, "fd", "*")) // the pattern is valid
 	return slices.ContainsFunc(files, func(file string) bool {
 		to, _ := os.Readlink(file)
-		return slices.Contains(listening, to)
+		return slices.Contains(sockets, to)
 	})
 }

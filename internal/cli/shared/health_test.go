@@ -19,7 +19,7 @@ const sockets = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->w
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		program, words, open string // the program, its arguments and a file that it has open
+		program, words, file string // the program, its arguments and a file that it has open
 		want                 []string
 	}{
 		"it serves": {"fwpcheck", "fwpcheck\x00serve\x00--port\x007421\x00", "socket:[71]", nil},
@@ -49,15 +49,15 @@ func TestHealth(t *testing.T) {
 			link("7/exe", filepath.Join(proc, test.program))
 			write("7/cmdline", test.words)
 			write("7/net/tcp", sockets)
-			link("7/fd/3", test.open)
+			link("7/fd/3", test.file)
 			root := &cobra.Command{Use: "fwpcheck"}
 			root.PersistentFlags().String("config", "", "")
 			root.AddCommand(&cobra.Command{Use: "serve"}, &cobra.Command{Use: "run"})
-			got, err := notListening(proc, root)
+			got, err := silentServers(proc, root)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, got)
 		})
 	}
-	_, err := notListening(t.TempDir(), &cobra.Command{})
+	_, err := silentServers(t.TempDir(), &cobra.Command{})
 	assert.Error(t, err, "there is no /proc")
 }

@@ -23,37 +23,37 @@ func help(cmd *cobra.Command, width int, all bool) string {
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), "\n\n") {
 		lines := text.Wrap(paragraph, width)
 		if strings.HasPrefix(paragraph, " ") || strings.HasPrefix(paragraph, "\t") { // commands
-			lines = fitted(paragraph, width)
+			lines = breakLong(paragraph, width)
 		}
 		fmt.Fprintf(&b, "%s\n\n", strings.Join(lines, "\n"))
 	}
 	b.WriteString("Usage:\n")
 	if cmd.Runnable() && !cmd.HasSubCommands() {
-		fmt.Fprintf(&b, "%s\n", strings.Join(fitted("  "+cmd.UseLine(), width), "\n"))
+		fmt.Fprintf(&b, "%s\n", strings.Join(breakLong("  "+cmd.UseLine(), width), "\n"))
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
 	}
 	if cmd.HasExample() {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", strings.Join(fitted(cmd.Example, width), "\n"))
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", strings.Join(breakLong(cmd.Example, width), "\n"))
 	}
 	helpCommands(&b, cmd, width)
 	if cmd.HasAvailableLocalFlags() {
 		helpFlags(&b, cmd, width, all)
 	}
 	if all {
-		for _, below := range cmd.Commands() {
-			if below.IsAvailableCommand() {
-				below.InitDefaultHelpFlag() // it stands in the help, too
-				fmt.Fprintf(&b, "\n\n%s\n\n%s", strings.ToUpper(below.CommandPath()), help(below, width, true))
+		for _, subcommand := range cmd.Commands() {
+			if subcommand.IsAvailableCommand() {
+				subcommand.InitDefaultHelpFlag() // it stands in the help, too
+				fmt.Fprintf(&b, "\n\n%s\n\n%s", strings.ToUpper(subcommand.CommandPath()), help(subcommand, width, true))
 			}
 		}
 	}
 	return b.String()
 }
 
-// fitted returns lines that are not wrapped but for those that are too long.
-func fitted(lines string, width int) []string {
+// breakLong returns lines that are not wrapped but for those that are too long.
+func breakLong(lines string, width int) []string {
 	var all []string
 	for line := range strings.SplitSeq(lines, "\n") {
 		blanks := len(line) - len(strings.TrimLeft(line, " "))

@@ -11,9 +11,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
-// essential has the flags that most users of a command need, in the order of its help. The others are shown by
+// essentialFlags has the flags that most users of a command need, in the order of its help. The others are shown by
 // `--help all`, and so are all flags of a command that is not here.
-var essential = map[string]string{
+var essentialFlags = map[string]string{
 	"fwpcheck run": "url start protocol quick check clause expect update-expect config seed save format output verbose " +
 		"output help",
 	"fwpcheck explore": "url start protocol time seed wait save format output verbose help",
@@ -58,18 +58,18 @@ const flagWidth = 30
 
 // helpFlags adds the flags of a command: those that most users need, or all of them by groups.
 func helpFlags(b *strings.Builder, cmd *cobra.Command, width int, all bool) {
-	few := strings.Fields(essential[cmd.CommandPath()])
+	essentials := strings.Fields(essentialFlags[cmd.CommandPath()])
 	var flags []*pflag.Flag
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			flags = append(flags, f)
 		}
 	})
-	if len(few) == 0 {
+	if len(essentials) == 0 {
 		helpGroup(b, "Flags", flags, width)
 		return
 	}
-	in := func(names string) (found, others []*pflag.Flag) {
+	split := func(names string) (found, others []*pflag.Flag) {
 		list := strings.Fields(names)
 		for _, f := range flags {
 			if slices.Contains(list, f.Name) {
@@ -81,7 +81,7 @@ func helpFlags(b *strings.Builder, cmd *cobra.Command, width int, all bool) {
 		return found, others
 	}
 	if !all {
-		found, others := in(essential[cmd.CommandPath()])
+		found, others := split(essentialFlags[cmd.CommandPath()])
 		helpGroup(b, "Flags", found, width)
 		words := fmt.Sprintf("%s more, in groups: %s --help all", text.Count(len(others), "flag"), cmd.CommandPath())
 		fmt.Fprintf(b, "\n%s\n", strings.Join(text.Wrap(words, width), "\n"))
@@ -89,7 +89,7 @@ func helpFlags(b *strings.Builder, cmd *cobra.Command, width int, all bool) {
 	}
 	for _, group := range groups {
 		var found []*pflag.Flag
-		found, flags = in(group.flags)
+		found, flags = split(group.flags)
 		helpGroup(b, "Flags for "+group.title, found, width)
 	}
 	helpGroup(b, "Other flags", flags, width)
@@ -103,13 +103,13 @@ func helpGroup(b *strings.Builder, title string, flags []*pflag.Flag, width int)
 	fmt.Fprintf(b, "\n%s:\n", title)
 	column := 0
 	for _, f := range flags {
-		if name, _ := described(f); len(name) <= flagWidth {
+		if name, _ := describeFlag(f); len(name) <= flagWidth {
 			column = max(column, len(name)+2)
 		}
 	}
 	column = min(column, width/2)
 	for _, f := range flags {
-		name, words := described(f)
+		name, words := describeFlag(f)
 		line := fmt.Sprintf("%-*s%s", column, name, words)
 		if len(name) > column-2 {
 			fmt.Fprintf(b, "%s\n", strings.Join(text.Break(name, width, column), "\n"))
@@ -119,15 +119,15 @@ func helpGroup(b *strings.Builder, title string, flags []*pflag.Flag, width int)
 	}
 }
 
-// described returns a flag with its value as usages have them ("  -o, --output FILE"), and what it is for with its
+// describeFlag returns a flag with its value as usages have them ("  -o, --output FILE"), and what it is for with its
 // default. The words to choose from are part of that.
-func described(f *pflag.Flag) (name, words string) {
-	one := *f
-	if choice, is := f.Value.(*OneOf); is {
-		one.Usage += ": " + strings.Join(choice.Words(), ", ")
+func describeFlag(f *pflag.Flag) (name, words string) {
+	flag := *f
+	if choice, ok := f.Value.(*OneOf); ok {
+		flag.Usage += ": " + strings.Join(choice.Words(), ", ")
 	}
 	set := pflag.NewFlagSet("", pflag.ContinueOnError)
-	set.AddFlag(&one)
+	set.AddFlag(&flag)
 	line := strings.TrimSuffix(set.FlagUsages(), "\n")
 	name, words, _ = strings.Cut(line[6:], "   ")
 	return line[:6] + name, strings.TrimSpace(words)

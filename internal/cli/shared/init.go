@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// initial has the files that init writes.
+// initialFiles has the files that init writes.
 //
 //go:embed initial
-var initial embed.FS
+var initialFiles embed.FS
 
 // ciFiles are where the services look for their files, and the names of those in initial.
 var ciFiles = map[string][2]string{
@@ -66,13 +66,13 @@ func (p Process) init(o *initOptions) error {
 	case o.url != "":
 		server = "url: " + strconv.Quote(o.url)
 	}
-	named := "" // the server, where the file does not
+	serverFlag := "" // the server, where the file does not
 	if strings.HasPrefix(server, "#") {
-		named = ` ${FAKTORY_URL:+--url "$FAKTORY_URL"}`
+		serverFlag = ` ${FAKTORY_URL:+--url "$FAKTORY_URL"}`
 	}
 	sources := map[string]string{configName: configName, "fwpcheck.expect": "fwpcheck.expect"}
 	names := []string{configName, "fwpcheck.expect"}
-	if ci, is := ciFiles[o.ci.String()]; is {
+	if ci, ok := ciFiles[o.ci.String()]; ok {
 		names, sources[ci[0]] = append(names, ci[0]), ci[1]
 	}
 	for _, name := range names {
@@ -81,24 +81,24 @@ func (p Process) init(o *initOptions) error {
 		}
 	}
 	for _, name := range names {
-		source, err := initial.ReadFile("initial/" + sources[name])
+		source, err := initialFiles.ReadFile("initial/" + sources[name])
 		if err == nil {
 			err = os.MkdirAll(filepath.Dir(name), 0o755) //nolint:gosec // the folder of a workflow is no secret
 		}
 		if err == nil {
-			filled := strings.NewReplacer("SERVER\n", server+"\n", "@latest run", "@latest run"+named)
-			source = []byte(filled.Replace(string(source)))
-			err = ReplaceFile(name, Bytes(source))
+			replacer := strings.NewReplacer("SERVER\n", server+"\n", "@latest run", "@latest run"+serverFlag)
+			source = []byte(replacer.Replace(string(source)))
+			err = ReplaceFile(name, WriteBytes(source))
 		}
 		if err != nil {
 			return &InternalError{Cause: err}
 		}
 	}
-	return p.Print(fmt.Sprintf("written: %s\nnext: %s\n", strings.Join(names, ", "), next(server)))
+	return p.Print(fmt.Sprintf("written: %s\nnext: %s\n", strings.Join(names, ", "), nextStep(server)))
 }
 
-// next says what to do with the files.
-func next(server string) string {
+// nextStep says what to do with the files.
+func nextStep(server string) string {
 	if strings.HasPrefix(server, "#") {
 		return "write your server into " + configName + "; until then fwpcheck run tests the embedded server"
 	}

@@ -9,10 +9,10 @@ import (
 // A control command has to be told what to do, in either of two ways; without one there is nothing to tell.
 func TestControlIsToldWhatToDo(t *testing.T) {
 	t.Parallel()
-	for command, told := range map[string]bool{
+	for command, isValid := range map[string]bool{
 		"": true, "ctl {action}": true, "ctl $FWP_ACTION": true, "ctl": false, "ctl {wid}": false,
 	} {
 		flags := OperatorFlags{command}
-		assert.Equal(t, told, flags.Apply(&Endpoint{}) == nil, "%q", command)
+		assert.Equal(t, isValid, flags.Apply(&Endpoint{}) == nil, "%q", command)
 	}
 }

@@ -36,26 +36,26 @@ func (p Process) Deliver(o Output) error {
 	if err != nil {
 		return err
 	}
-	shown, written := "", []string{}
+	stdoutFormat, files := "", []string{}
 	for _, at := range places {
 		at.file = o.file(at)
 		switch {
 		case !isFile(at.file):
-			shown = at.format
+			stdoutFormat = at.format
 		case p.save(&o, at):
-			written = append(written, at.file)
-		case shown == "":
-			shown = o.Flags.Format.String()
+			files = append(files, at.file)
+		case stdoutFormat == "":
+			stdoutFormat = o.Flags.Format.String()
 		}
 	}
 	trouble := &o.Report.Common().Trouble
-	if trouble.Unreachable != "" && shown != "" && shown != "text" { // the report is for programs
+	if trouble.Unreachable != "" && stdoutFormat != "" && stdoutFormat != "text" { // the report is for programs
 		p.Logf("%s", trouble.Unreachable)
 	}
-	if shown != "" {
-		here := p.fit(p.Out)
-		here.Color = p.wantsColor(o.Flags.Color.String())
-		if err := formats.Write(p.Out, shown, p.about(&o, formats.Output{Text: here})); err != nil {
+	if stdoutFormat != "" {
+		options := p.fit(p.Out)
+		options.Color = p.wantsColor(o.Flags.Color.String())
+		if err := formats.Write(p.Out, stdoutFormat, p.completeOutput(&o, formats.Output{Text: options})); err != nil {
 			p.Logf("%v", err)
 			trouble.Internal = text.OfError(err)
 		}
@@ -63,12 +63,12 @@ func (p Process) Deliver(o Output) error {
 	p.annotate(&o, slices.ContainsFunc(places, func(at place) bool { return at.format == "github" }))
 	code, words := o.Report.Outcome(o.Exit).Values()
 	switch {
-	case len(written) > 0 && shown == "":
-		p.Logf("%s; the report is in %s", words, strings.Join(written, ", "))
-	case len(written) > 0:
-		p.Logf("the report is also in %s", strings.Join(written, ", "))
+	case len(files) > 0 && stdoutFormat == "":
+		p.Logf("%s; the report is in %s", words, strings.Join(files, ", "))
+	case len(files) > 0:
+		p.Logf("the report is also in %s", strings.Join(files, ", "))
 	}
-	return Ended(code)
+	return ExitError(code)
 }
 
 // file returns the name of the file of a place: in a folder it is that which the result suggests.
@@ -86,13 +86,13 @@ func isFolder(name string) bool { return name != "" && os.IsPathSeparator(name[l
 // save writes a report to a file, with the scripts that it points to in a folder beside it, and reports whether it
 // could.
 func (p Process) save(o *Output, at place) bool {
-	how := p.about(o, formats.Output{Text: page.TextOptions{Color: o.Flags.Color.String() == "always"}})
+	output := p.completeOutput(o, formats.Output{Text: page.TextOptions{Color: o.Flags.Color.String() == "always"}})
 	if info, err := os.Stat(at.file); err != nil || info.Mode().IsRegular() { // beside a device or a pipe is no place
-		how.Scripts = strings.TrimSuffix(at.file, filepath.Ext(at.file)) + ".scripts"
+		output.Scripts = strings.TrimSuffix(at.file, filepath.Ext(at.file)) + ".scripts"
 	}
-	err := saveScripts(how.Scripts, formats.Scripts(at.format, how))
+	err := saveScripts(output.Scripts, formats.Scripts(at.format, output))
 	if err == nil {
-		err = ReplaceFile(at.file, func(w io.Writer) error { return formats.Write(w, at.format, how) })
+		err = ReplaceFile(at.file, func(w io.Writer) error { return formats.Write(w, at.format, output) })
 	}
 	if err == nil {
 		return true
@@ -110,22 +110,22 @@ func saveScripts(folder string, texts map[string]string) error {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // scripts are no secret
 			return err
 		}
-		if err := ReplaceFile(file, Bytes([]byte(text))); err != nil {
+		if err := ReplaceFile(file, WriteBytes([]byte(text))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// about completes how a report is written: with the report, and with where the call is in the user's repository.
-func (p Process) about(o *Output, how formats.Output) formats.Output {
-	how.Result, how.Exit, how.Verbose = o.Report, o.Exit, o.Flags.Verbose
-	how.Folder, _ = os.Getwd() // without it names stay as they are
-	how.Repository = cmp.Or(p.env("GITHUB_WORKSPACE"), how.Folder)
+// completeOutput completes how a report is written: with the report, and with where the call is in the user's repository.
+func (p Process) completeOutput(o *Output, output formats.Output) formats.Output {
+	output.Result, output.Exit, output.Verbose = o.Report, o.Exit, o.Flags.IsVerbose
+	output.Folder, _ = os.Getwd() // without it names stay as they are
+	output.Repository = cmp.Or(p.env("GITHUB_WORKSPACE"), output.Folder)
 	if name := workflowFile(p.env("GITHUB_WORKFLOW_REF")); name != "" {
-		how.Place = filepath.Join(how.Repository, name)
+		output.Place = filepath.Join(output.Repository, name)
 	}
-	return how
+	return output
 }
 
 // workflowFile returns the file in a reference to a workflow, "owner/name/.github/workflows/ci.yml@refs/heads/main" for
@@ -138,8 +138,8 @@ func workflowFile(ref string) string {
 	return ""
 }
 
-// Ended returns the error that ends a command with this exit code, nil if all is well.
-func Ended(code int) error {
+// ExitError returns the error that ends a command with this exit code, nil if all is well.
+func ExitError(code int) error {
 	if code == reports.ExitWell {
 		return nil
 	}
@@ -149,20 +149,20 @@ func Ended(code int) error {
 // resultFlags are the flags that name files for results. (--trace is one of `fwpcheck record`; elsewhere it is read.)
 var resultFlags = []string{"output", "history", "hlog", "csv", "benchfmt", "trace", "tls-ca-out"}
 
-// refuseReplaced returns an error if a file for results is that of another flag, or one that is read.
-func refuseReplaced(cmd *cobra.Command, args []string) (err error) {
-	type named struct{ by, file string }
+// refuseOverwrite returns an error if a file for results is that of another flag, or one that is read.
+func refuseOverwrite(cmd *cobra.Command, args []string) (err error) {
+	type named struct{ source, file string }
 	var results, others []named
 	for _, name := range args {
 		others = append(others, named{"an argument", name})
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		files := []string{f.Value.String()}
-		if several, ok := f.Value.(pflag.SliceValue); ok {
-			files = several.GetSlice()
+		if slice, ok := f.Value.(pflag.SliceValue); ok {
+			files = slice.GetSlice()
 		}
 		for _, file := range files {
-			if _, name, given := strings.Cut(file, "="); given && f.Name == "output" {
+			if _, name, ok := strings.Cut(file, "="); ok && f.Name == "output" {
 				file = name
 			}
 			if slices.Contains(resultFlags, f.Name) {
@@ -174,8 +174,8 @@ func refuseReplaced(cmd *cobra.Command, args []string) (err error) {
 	})
 	for i, result := range results {
 		for _, other := range append(results[:i:i], others...) {
-			if result.by != other.by && isFile(result.file) && !isFolder(result.file) && sameFile(result.file, other.file) {
-				return fmt.Errorf("%s and %s have the same file, %s: one would overwrite the other", other.by, result.by,
+			if result.source != other.source && isFile(result.file) && !isFolder(result.file) && isSameFile(result.file, other.file) {
+				return fmt.Errorf("%s and %s have the same file, %s: one would overwrite the other", other.source, result.source,
 					result.file)
 			}
 		}
@@ -183,15 +183,15 @@ func refuseReplaced(cmd *cobra.Command, args []string) (err error) {
 	return nil
 }
 
-// sameFile reports whether two names are those of one file that holds what was written last. A device or a pipe, which
+// isSameFile reports whether two names are those of one file that holds what was written last. A device or a pipe, which
 // may take several results, is none.
-func sameFile(a, b string) bool {
-	one, errOne := os.Stat(a)
+func isSameFile(a, b string) bool {
+	info, err := os.Stat(a)
 	other, errOther := os.Stat(b)
 	switch {
-	case errOne == nil && errOther == nil:
-		return os.SameFile(one, other) && (one.Mode().IsRegular() || one.IsDir())
-	case errOne == nil || errOther == nil:
+	case err == nil && errOther == nil:
+		return os.SameFile(info, other) && (info.Mode().IsRegular() || info.IsDir())
+	case err == nil || errOther == nil:
 		return false
 	}
 	return filepath.Clean(a) == filepath.Clean(b)
@@ -200,9 +200,9 @@ func sameFile(a, b string) bool {
 // isFile reports whether --output names a file, and not standard output.
 func isFile(name string) bool { return name != "" && name != "-" }
 
-// Writable returns an error if the FILE of a flag cannot be written. It is called before the work whose result goes
+// CheckWritable returns an error if the FILE of a flag cannot be written. It is called before the work whose result goes
 // there, and leaves an existing file as it is.
-func Writable(flag, name string) error {
+func CheckWritable(flag, name string) error {
 	if !isFile(name) {
 		return nil
 	}

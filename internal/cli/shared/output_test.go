@@ -27,26 +27,26 @@ func commandOf(t *testing.T, program, name string, values ...string) *cobra.Comm
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	one, link := filepath.Join(dir, "one"), filepath.Join(dir, "link")
-	write(t, one, "x")
-	require.NoError(t, os.Symlink(one, link))
+	file, link := filepath.Join(dir, "one"), filepath.Join(dir, "link")
+	write(t, file, "x")
+	require.NoError(t, os.Symlink(file, link))
 	for _, c := range []struct {
 		flags, args []string
-		refused     string
+		want        string
 	}{
-		{[]string{"--output", one, "--history", link}, nil, "--history and --output have the same file, " + one},
-		{[]string{"--output", "json=" + one}, []string{link}, "an argument and --output have the same file"},
+		{[]string{"--output", file, "--history", link}, nil, "--history and --output have the same file, " + file},
+		{[]string{"--output", "json=" + file}, []string{link}, "an argument and --output have the same file"},
 		{[]string{"--output", "new", "--history", "./new"}, nil, "have the same file"},
-		{[]string{"--history", one, "--expect", one}, nil, "--expect and --history have the same file"},
+		{[]string{"--history", file, "--expect", file}, nil, "--expect and --history have the same file"},
 		{[]string{"--output", os.DevNull, "--history", os.DevNull}, nil, ""},
-		{[]string{"--output", "-", "--history", one}, []string{"-"}, ""},
-		{[]string{"--output", one}, []string{filepath.Join(dir, "other")}, ""},
+		{[]string{"--output", "-", "--history", file}, []string{"-"}, ""},
+		{[]string{"--output", file}, []string{filepath.Join(dir, "other")}, ""},
 	} {
-		err := refuseReplaced(commandOf(t, "fwpcheck", "run", c.flags...), c.args)
-		if c.refused == "" {
+		err := refuseOverwrite(commandOf(t, "fwpcheck", "run", c.flags...), c.args)
+		if c.want == "" {
 			assert.NoError(t, err, "%v", c.flags)
 			continue
 		}
-		assert.ErrorContains(t, err, c.refused, "%v", c.flags)
+		assert.ErrorContains(t, err, c.want, "%v", c.flags)
 	}
 }

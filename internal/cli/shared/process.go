@@ -28,27 +28,27 @@ type Process struct {
 	// Secrets removes what messages must not have, once it is known; nil: nothing.
 	Secrets *target.Secrets
 
-	terminal func(io.Writer) bool // instead of asking the system, if set
+	isTerminal func(io.Writer) bool // instead of asking the system, if set
 }
 
 // Logf writes a message to standard error, as Show returns it, in lines that fit; an error of that is ignored. Errors
 // among the arguments are those for %v.
 func (p Process) Logf(format string, args ...any) {
 	for i, arg := range args {
-		if err, is := arg.(error); is {
+		if err, ok := arg.(error); ok {
 			args[i] = text.OfError(err)
 		}
 	}
 	message := p.Show(fmt.Sprintf(p.Name+": "+format, args...))
 	if width := p.fit(p.Err).Width; width > 0 {
-		message = broken(message, width)
+		message = breakLines(message, width)
 	}
 	_, _ = io.WriteString(p.Err, message+"\n")
 }
 
-// broken returns a message in lines of at most so many characters. What continues a line begins two characters below
+// breakLines returns a message in lines of at most so many characters. What continues a line begins two characters below
 // it.
-func broken(message string, width int) string {
+func breakLines(message string, width int) string {
 	var lines []string
 	for line := range strings.SplitSeq(message, "\n") {
 		at := len(line) - len(strings.TrimLeft(line, " "))
@@ -78,8 +78,8 @@ func (p Process) env(name string) string {
 
 // onTerminal reports whether w is a terminal.
 func (p Process) onTerminal(w io.Writer) bool {
-	if p.terminal != nil {
-		return p.terminal(w)
+	if p.isTerminal != nil {
+		return p.isTerminal(w)
 	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -94,11 +94,11 @@ func (p Process) fit(w io.Writer) page.TextOptions {
 	if width < 1 {
 		return page.TextOptions{}
 	}
-	return page.TextOptions{Width: max(width, leastWidth), Fit: true}
+	return page.TextOptions{Width: max(width, minWidth), Fit: true}
 }
 
-// leastWidth is the narrowest that text is written, in characters.
-const leastWidth = 20
+// minWidth is the narrowest that text is written, in characters.
+const minWidth = 20
 
 // wantsColor reports whether standard output is in colour. A flag comes before the
 // environment (https://no-color.org).
@@ -112,24 +112,24 @@ func (p Process) wantsColor(flag string) bool {
 	return p.env("NO_COLOR") == "" && p.env("TERM") != "dumb" && p.onTerminal(p.Out)
 }
 
-// memory is what the runtime tries to keep to where all memory is that of replies and conversations.
-const memory = 224 << 20 // bytes
+// memoryLimit is what the runtime tries to keep to where all memory is that of replies and conversations.
+const memoryLimit = 224 << 20 // bytes
 
 // LimitMemory sets, for every command of the process, when the runtime collects garbage: rarely while there is little,
 // because what a start parses is kept, and in time where a hostile peer makes much, which is bounded, but several times
 // that much garbage would not be. The variables GOGC and GOMEMLIMIT override it.
 func (p Process) LimitMemory() {
-	if _, set := p.LookupEnv("GOGC"); !set {
+	if _, ok := p.LookupEnv("GOGC"); !ok {
 		debug.SetGCPercent(400)
 	}
-	if _, set := p.LookupEnv("GOMEMLIMIT"); !set {
-		debug.SetMemoryLimit(memory)
+	if _, ok := p.LookupEnv("GOMEMLIMIT"); !ok {
+		debug.SetMemoryLimit(memoryLimit)
 	}
 }
 
 // PrintPage writes a page to standard output.
-func (p Process) PrintPage(shown reports.Page) error {
-	if _, err := p.Out.Write(page.Text(shown, p.fit(p.Out))); err != nil {
+func (p Process) PrintPage(content reports.Page) error {
+	if _, err := p.Out.Write(page.Text(content, p.fit(p.Out))); err != nil {
 		return &InternalError{err}
 	}
 	return nil

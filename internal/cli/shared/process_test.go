@@ -9,33 +9,33 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// terminal is a process whose outputs somebody looks at, or not.
-func terminal(yes bool, env map[string]string) Process {
+// terminalProcess is a process whose outputs somebody looks at, or not.
+func terminalProcess(isTerminal bool, env map[string]string) Process {
 	return Process{
-		LookupEnv: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
-		terminal:  func(io.Writer) bool { return yes },
+		LookupEnv:  func(name string) (string, bool) { value, ok := env[name]; return value, ok },
+		isTerminal: func(io.Writer) bool { return isTerminal },
 	}
 }
 
 func TestColor(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		flag     string
-		terminal bool
-		env      map[string]string
-		want     bool
+		flag       string
+		isTerminal bool
+		env        map[string]string
+		want       bool
 	}{
 		{flag: "auto"},
-		{flag: "auto", terminal: true, want: true},
-		{flag: "auto", terminal: true, env: map[string]string{"NO_COLOR": ""}, want: true},
-		{flag: "auto", terminal: true, env: map[string]string{"NO_COLOR": "1"}},
-		{flag: "auto", terminal: true, env: map[string]string{"TERM": "dumb"}},
-		{flag: "auto", terminal: true, env: map[string]string{"TERM": "xterm"}, want: true},
-		{flag: "never", terminal: true},
+		{flag: "auto", isTerminal: true, want: true},
+		{flag: "auto", isTerminal: true, env: map[string]string{"NO_COLOR": ""}, want: true},
+		{flag: "auto", isTerminal: true, env: map[string]string{"NO_COLOR": "1"}},
+		{flag: "auto", isTerminal: true, env: map[string]string{"TERM": "dumb"}},
+		{flag: "auto", isTerminal: true, env: map[string]string{"TERM": "xterm"}, want: true},
+		{flag: "never", isTerminal: true},
 		{flag: "always", env: map[string]string{"NO_COLOR": "1", "TERM": "dumb"}, want: true},
 	}
 	for _, test := range tests {
-		assert.Equal(t, test.want, terminal(test.terminal, test.env).wantsColor(test.flag), test)
+		assert.Equal(t, test.want, terminalProcess(test.isTerminal, test.env).wantsColor(test.flag), test)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestMessagesFit(t *testing.T) {
 	t.Parallel()
 	message := func(env map[string]string) string {
 		var out strings.Builder
-		p := terminal(true, env)
+		p := terminalProcess(true, env)
 		p.Name, p.Err = "fwpcheck", &out
 		p.Logf("%s", "one two three four five six\n  seven eight nine ten eleven")
 		return out.String()
@@ -59,7 +59,7 @@ func TestNoMessageIsACommand(t *testing.T) {
 	t.Parallel()
 	for width := range 100 {
 		var out strings.Builder
-		p := terminal(true, map[string]string{"COLUMNS": strconv.Itoa(width)})
+		p := terminalProcess(true, map[string]string{"COLUMNS": strconv.Itoa(width)})
 		p.Name, p.Err = "fwpcheck", &out
 		p.Logf("a server sent %s", "word ::stop-commands::a ##[error]b\n::error::c\r\nd\x1b[2J\u202e\xff\x00")
 		assert.NotRegexp(t, `(?m)^(\s*::|\s*##)|##\[|[^\n -~]`, out.String())

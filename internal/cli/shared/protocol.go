@@ -13,9 +13,9 @@ import (
 )
 
 // DeclareProtocol adds --protocol to f. The default in its help is the words of usually, and then the Default.
-func DeclareProtocol(f *pflag.FlagSet, name *string, usually string) {
+func DeclareProtocol(f *pflag.FlagSet, name *string, prefix string) {
 	f.StringVar(name, "protocol", "",
-		"the `PROTOCOL`: "+strings.Join(registry.Names(), " or ")+" (default: "+usually+registry.Default().Name+")")
+		"the `PROTOCOL`: "+strings.Join(registry.Names(), " or ")+" (default: "+prefix+registry.Default().Name+")")
 }
 
 // DeclareProtocol adds --protocol to f.
@@ -35,7 +35,7 @@ func PeerWith(name, profile string) (*registry.Peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p, err = p.With(profile); err != nil {
+	if p, err = p.WithProfile(profile); err != nil {
 		return nil, fmt.Errorf("--profile: %w", err)
 	}
 	return p, nil
@@ -43,7 +43,7 @@ func PeerWith(name, profile string) (*registry.Peer, error) {
 
 // PeerNamed returns the protocol that --protocol names.
 func PeerNamed(name string) (*registry.Peer, error) {
-	p, err := registry.Named(name)
+	p, err := registry.Lookup(name)
 	if err != nil {
 		return nil, fmt.Errorf("--protocol: %w", err)
 	}
@@ -65,8 +65,8 @@ func (t *TargetFlags) SetProtocol(p *registry.Peer) {
 	t.ProtocolName = cmp.Or(t.ProtocolName, p.Name)
 }
 
-// named returns the protocol of a name, as --profile has it. It is an error if the command does not work with it.
-func (t *TargetFlags) named(protocol string) (*registry.Peer, error) {
+// peer returns the protocol of a name, as --profile has it. It is an error if the command does not work with it.
+func (t *TargetFlags) peer(protocol string) (*registry.Peer, error) {
 	p, err := PeerWith(protocol, t.Profile)
 	if err != nil {
 		return nil, err
@@ -74,14 +74,14 @@ func (t *TargetFlags) named(protocol string) (*registry.Peer, error) {
 	return p, p.Refusal(t.Command)
 }
 
-// carried returns the protocol of an address. It is an error if the command does not work with it, or if --protocol
+// addressPeer returns the protocol of an address. It is an error if the command does not work with it, or if --protocol
 // names another one.
-func (t *TargetFlags) carried(a target.Address) (*registry.Peer, error) {
-	p, err := t.named(a.Protocol)
+func (t *TargetFlags) addressPeer(a target.Address) (*registry.Peer, error) {
+	p, err := t.peer(a.Protocol)
 	if err != nil {
 		return nil, err
 	}
-	if other, err := registry.Named(t.ProtocolName); err == nil && t.ProtocolName != "" && other.Name != p.Name {
+	if other, err := registry.Lookup(t.ProtocolName); err == nil && t.ProtocolName != "" && other.Name != p.Name {
 		return nil, fmt.Errorf("the URL is for %s, but --protocol is %s: its URLs begin with %s://",
 			p.Name, t.ProtocolName, other.Scheme.Name)
 	}
@@ -105,7 +105,7 @@ func DeclareVariation(cmd *cobra.Command, name *string, server string) {
 func completeNames(names func(*registry.Peer) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		name, _ := cmd.Flags().GetString("protocol") // that of commands without the flag is the Default
-		p, err := registry.Named(name)
+		p, err := registry.Lookup(name)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -119,13 +119,13 @@ func (e *Endpoint) SetBug(name string) error {
 	if name == "" {
 		return nil
 	}
-	if !e.Choice.Embedded {
+	if !e.Choice.IsEmbedded {
 		return fmt.Errorf("--bug works only with the embedded server; the target is %s", e)
 	}
 	bug, err := e.Peer.BugNamed(name)
 	if err == nil {
 		e.Bugs = append(e.Bugs, bug)
-		e.Choice.How += " with the planted bug " + bug.Name
+		e.Choice.Source += " with the planted bug " + bug.Name
 	}
 	return err
 }
@@ -135,11 +135,11 @@ func (e *Endpoint) SetVariation(name string) (err error) {
 	if name == "" {
 		return nil
 	}
-	if !e.Choice.Embedded {
+	if !e.Choice.IsEmbedded {
 		return fmt.Errorf("--variation works only with the embedded server; the target is %s", e)
 	}
 	if e.Variation, err = e.Peer.VariationNamed(name); err == nil {
-		e.Choice.How += " with the variation " + name
+		e.Choice.Source += " with the variation " + name
 	}
 	return err
 }

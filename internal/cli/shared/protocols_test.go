@@ -20,50 +20,50 @@ import (
 // attempt is how a command is called with a protocol, of which the test sees at once whether it works: {protocol} is
 // its name, {url} a port of it at which nothing listens, {script} the script of {check}, and {clause} a clause. works
 // is in the output then.
-type attempt struct{ command, words, works string }
+type attempt struct{ command, words, want string }
 
 const (
-	refused = "connection refused"
-	noBug   = "no-such-bug"
+	connectionRefused = "connection refused"
+	noBug             = "no-such-bug"
 )
 
 var attempts = []attempt{
-	{"fwpcheck run", "--url {url}", refused},
+	{"fwpcheck run", "--url {url}", connectionRefused},
 	{"fwpcheck lint", "{script}", ""},
 	{"fwpcheck fmt", "--check {script}", ""},
 	{"fwpcheck list", "--protocol {protocol}", "{check}"},
 	{"fwpcheck explain", "{clause}", "{clause}"},
 	{"fwpcheck wait", "--url {url} --timeout 1ms", "was not ready"},
-	{"fwpcheck explore", "--url {url} --time 1s", refused},
-	{"fwpcheck compare", "{url} {url} --time 1s", refused},
+	{"fwpcheck explore", "--url {url} --time 1s", connectionRefused},
+	{"fwpcheck compare", "{url} {url} --time 1s", connectionRefused},
 	{"fwpcheck upgrade", "--protocol {protocol} --bug no-such-bug", noBug},
 	{"fwpcheck serve", "--protocol {protocol} --bug no-such-bug", noBug},
-	{"fwpcheck record", "--upstream {url}", refused},
-	{"fwpcheck shrink", "{script} --url {url}", refused},
-	{"fwpcheck clean", "--url {url}", refused},
+	{"fwpcheck record", "--upstream {url}", connectionRefused},
+	{"fwpcheck shrink", "{script} --url {url}", connectionRefused},
+	{"fwpcheck clean", "--url {url}", connectionRefused},
 	{"fwpcheck worker", "--protocol {protocol} -- true", ""},
 	{"fwpcheck client", "--protocol {protocol} -- true", ""},
-	{"fwpbench run", "--url {url}", refused},
-	{"fwpbench compare", "--run {url} {url} --pairs 6", refused},
-	{"fwpbench capacity", "--url {url} --threshold errors<1%", refused},
+	{"fwpbench run", "--url {url}", connectionRefused},
+	{"fwpbench compare", "--run {url} {url} --pairs 6", connectionRefused},
+	{"fwpbench capacity", "--url {url} --threshold errors<1%", connectionRefused},
 }
 
-// apart are the commands that have to do with no protocol, whose files say which, or that know FWP only and take no
+// exceptions are the commands that have to do with no protocol, whose files say which, or that know FWP only and take no
 // other.
-var apart = map[string]bool{
+var exceptions = map[string]bool{
 	"completion": true, "help": true, "version": true, "recheck": true, "site": true, "presets": true,
 	"metrics": true, "merge": true, "shrink": true, "init": true, "fwpbench worker": true,
 }
 
-// called calls a program and returns its output, with each run of white space as one blank.
-func called(args ...string) string {
-	var both strings.Builder
+// callProgram calls a program and returns its output, with each run of white space as one blank.
+func callProgram(args ...string) string {
+	var out strings.Builder
 	main := map[string]func(shared.Process) int{"fwpcheck": check.Main, "fwpbench": bench.Main}[args[0]]
 	main(shared.Process{
-		Args: args[1:], In: strings.NewReader(""), Out: &both, Err: &both,
+		Args: args[1:], In: strings.NewReader(""), Out: &out, Err: &out,
 		LookupEnv: func(string) (string, bool) { return "", false },
 	})
-	return strings.Join(strings.Fields(both.String()), " ")
+	return strings.Join(strings.Fields(out.String()), " ")
 }
 
 // TestEachCommandWorksOrSaysWhyNot calls each command with each other protocol: it refuses that in the words of its
@@ -79,12 +79,12 @@ func TestEachCommandWorksOrSaysWhyNot(t *testing.T) {
 			fill := strings.NewReplacer("{protocol}", p.Name, "{url}", p.Scheme.Name+"://127.0.0.1:1", "{script}", script,
 				"{clause}", p.Clauses()[0].ID, "{check}", first[0].Name)
 			words := append(strings.Fields(a.command), strings.Fields(fill.Replace(a.words))...)
-			out := called(words...)
-			if why := p.Refusal(a.command); why != nil {
-				assert.Contains(t, out, why.Error(), words)
+			out := callProgram(words...)
+			if refusal := p.Refusal(a.command); refusal != nil {
+				assert.Contains(t, out, refusal.Error(), words)
 				continue
 			}
-			assert.Contains(t, out, fill.Replace(a.works), words)
+			assert.Contains(t, out, fill.Replace(a.want), words)
 			assert.NotContains(t, out, "only, not with", words)
 			assert.NotContains(t, out, "unknown flag", words)
 		}
@@ -94,9 +94,9 @@ func TestEachCommandWorksOrSaysWhyNot(t *testing.T) {
 // TestEveryCommandIsHeld finds each command in the table of attempts, and each that refuses a protocol.
 func TestEveryCommandIsHeld(t *testing.T) {
 	t.Parallel()
-	held := map[string]bool{}
+	commands := map[string]bool{}
 	for _, a := range attempts {
-		held[a.command] = true
+		commands[a.command] = true
 	}
 	for _, name := range []string{"fwpcheck", "fwpbench"} {
 		var out strings.Builder
@@ -104,16 +104,16 @@ func TestEveryCommandIsHeld(t *testing.T) {
 		main(shared.Process{Args: []string{"__complete", ""}, In: strings.NewReader(""), Out: &out, Err: &out,
 			LookupEnv: func(string) (string, bool) { return "", false }})
 		for line := range strings.Lines(out.String()) {
-			command, _, is := strings.Cut(line, "\t")
-			if is && !apart[command] && !apart[name+" "+command] {
-				assert.True(t, held[name+" "+command], "%s %s has no row in the table", name, command)
+			command, _, ok := strings.Cut(line, "\t")
+			if ok && !exceptions[command] && !exceptions[name+" "+command] {
+				assert.True(t, commands[name+" "+command], "%s %s has no row in the table", name, command)
 			}
 		}
 		assert.Contains(t, out.String(), "run\t")
 	}
 	for _, p := range registry.All() {
 		for command := range p.Refusals {
-			assert.True(t, held[command], command)
+			assert.True(t, commands[command], command)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestVariationsStandBesideFaults(t *testing.T) {
 	bugy := 0
 	for _, a := range attempts {
 		name, command, _ := strings.Cut(a.command, " ")
-		flags := called(name, "__complete", command, "--")
+		flags := callProgram(name, "__complete", command, "--")
 		assert.Equal(t, strings.Contains(flags, " --bug "), strings.Contains(flags, " --variation "), a.command)
 		bugy += strings.Count(flags, " --bug ")
 	}
@@ -144,8 +144,8 @@ func TestDocumentOfProtocols(t *testing.T) {
 				continue
 			}
 			row = append(row, "no")
-			_, why, _ := strings.Cut(err.Error(), ": ")
-			fmt.Fprintf(&reasons, "- `%s`, %s: %s.\n", a.command, p.Title, why)
+			_, reason, _ := strings.Cut(err.Error(), ": ")
+			fmt.Fprintf(&reasons, "- `%s`, %s: %s.\n", a.command, p.Title, reason)
 		}
 		fmt.Fprintf(&table, "| %s |\n", strings.Join(row, " | "))
 	}
@@ -154,12 +154,12 @@ func TestDocumentOfProtocols(t *testing.T) {
 		titles, schemes = append(titles, p.Title), append(schemes, p.Scheme.Name+"://")
 	}
 	last := len(schemes) - 1
-	text := fmt.Sprintf(introduction, strings.Join(schemes[:last], ", ")+" or "+schemes[last], strings.Join(titles, " | "),
+	text := fmt.Sprintf(introductionTimeout, strings.Join(schemes[:last], ", ")+" or "+schemes[last], strings.Join(titles, " | "),
 		strings.Repeat("---|", len(titles)), table.String(), reasons.String())
 	golden.Document(t, "../../../docs/protocols.md", text, "go test ./internal/cli/shared -run Document -update")
 }
 
-const introduction = `# Which command works with which protocol
+const introductionTimeout = `# Which command works with which protocol
 
 Written by ` + "`go test ./internal/cli/shared -run Document -update`" + `; do not edit. A test calls each command.
 

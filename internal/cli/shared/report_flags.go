@@ -16,9 +16,9 @@ import (
 
 // ReportFlags are the flags for the format and the place of a report.
 type ReportFlags struct {
-	Format, Color       OneOf
-	Outputs             []string // [FORMAT=]FILE; "-" is standard output
-	Verbose, NoProgress bool
+	Format, Color         OneOf
+	Outputs               []string // [FORMAT=]FILE; "-" is standard output
+	IsVerbose, NoProgress bool
 }
 
 // Declare adds the flags to a command, with their defaults; verbose is the usage of --verbose.
@@ -29,7 +29,7 @@ func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`, in FORMAT or that of the "+
 		"file's ending (.html), and to standard output too. Without either, the file replaces standard output and has "+
 		"the format of --format. In a folder (reports/) the file is named after command and target. May be repeated")
-	f.BoolVarP(&r.Verbose, "verbose", "v", false, verbose)
+	f.BoolVarP(&r.IsVerbose, "verbose", "v", false, verbose)
 	f.Var(&r.Color, "color", "colour in the report")
 	f.BoolVar(&r.NoProgress, "no-progress", false, "show no progress")
 	if err := cmd.RegisterFlagCompletionFunc("output", completePlace); err != nil {
@@ -51,7 +51,7 @@ func (r *ReportFlags) Validate() error {
 			}
 			file = filepath.Join(file, "report"+formats.ExtensionOf(at.format))
 		}
-		if err := Writable("--output", file); err != nil {
+		if err := CheckWritable("--output", file); err != nil {
 			return err
 		}
 	}
@@ -67,23 +67,23 @@ type place struct {
 // place reads a value of --output. Without a format and without --format the end of the file's name says which format
 // it has. A file whose name has an equals sign is written as ./NAME.
 func (r *ReportFlags) place(value string) (place, error) {
-	name, file, given := strings.Cut(value, "=")
-	of, known := formats.OfFile(value)
+	name, file, hasFormat := strings.Cut(value, "=")
+	format, isKnown := formats.OfFile(value)
 	all := strings.Join(formats.Names(), " or ")
 	switch {
 	case value == "":
 		return place{}, errors.New("--output is empty: give a file")
-	case given && slices.Contains(formats.Names(), name) && file != "":
+	case hasFormat && slices.Contains(formats.Names(), name) && file != "":
 		return place{name, file}, nil
-	case given && slices.Contains(formats.Names(), name):
+	case hasFormat && slices.Contains(formats.Names(), name):
 		return place{}, fmt.Errorf("--output %s has no file: write %s=FILE", value, name)
-	case given && !strings.ContainsAny(name, "/."):
+	case hasFormat && !strings.ContainsAny(name, "/."):
 		return place{}, fmt.Errorf("--output: unknown format %q%s (for a file of that name: ./%s)", name,
 			cmp.Or(Suggestion(name, formats.Names()), "; use "+all), value)
-	case r.Format.given || known && of == r.Format.String():
+	case r.Format.isGiven || isKnown && format == r.Format.String():
 		return place{file: value}, nil
-	case known:
-		return place{of, value}, nil
+	case isKnown:
+		return place{format, value}, nil
 	case filepath.Ext(value) != "" && filepath.Dir(value) != "/dev":
 		return place{}, fmt.Errorf("--output %s: unknown ending of a file name; write FORMAT=%s, with %s",
 			value, value, all)
@@ -95,26 +95,26 @@ func (r *ReportFlags) place(value string) (place, error) {
 // standard output, unless another format goes there.
 func (r *ReportFlags) places() ([]place, error) {
 	var all []place
-	main, stdout := true, false
+	needsMain, hasStdout := true, false
 	for _, value := range r.Outputs {
 		at, err := r.place(value)
 		if err != nil {
 			return nil, err
 		}
-		main, stdout = main && at.format != "", stdout || at.file == "-"
+		needsMain, hasStdout = needsMain && at.format != "", hasStdout || at.file == "-"
 		if at.format == "" {
 			at.format = r.Format.String()
 		}
-		same := func(other place) bool {
-			return sameFile(other.file, at.file) && (!isFolder(at.file) ||
+		isSame := func(other place) bool {
+			return isSameFile(other.file, at.file) && (!isFolder(at.file) ||
 				formats.ExtensionOf(other.format) == formats.ExtensionOf(at.format))
 		}
-		if slices.ContainsFunc(all, same) {
+		if slices.ContainsFunc(all, isSame) {
 			return nil, fmt.Errorf("--output has %s twice: one report would overwrite the other", at.file)
 		}
 		all = append(all, at)
 	}
-	if main && !stdout {
+	if needsMain && !hasStdout {
 		all = append(all, place{r.Format.String(), "-"})
 	}
 	return all, nil
@@ -132,13 +132,13 @@ func (r *ReportFlags) Files() []string {
 }
 
 // completePlace completes the value of --output: the names of formats, and files.
-func completePlace(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if strings.ContainsAny(begun, "=/.") {
+func completePlace(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if strings.ContainsAny(prefix, "=/.") {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	var words []string
 	for _, name := range formats.Names() {
-		if strings.HasPrefix(name, begun) {
+		if strings.HasPrefix(name, prefix) {
 			words = append(words, name+"=")
 		}
 	}

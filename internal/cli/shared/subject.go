@@ -44,17 +44,17 @@ func (s *SubjectFlag) Name(number int, subject *reports.Subject) (err error) {
 }
 
 // Check returns an error if the flag was given more often than there are subjects.
-func (s *SubjectFlag) Check(most int) error {
-	if len(s.values) > most {
-		return fmt.Errorf("--subject: got %d names for %d tested programs", len(s.values), most)
+func (s *SubjectFlag) Check(limit int) error {
+	if len(s.values) > limit {
+		return fmt.Errorf("--subject: got %d names for %d tested programs", len(s.values), limit)
 	}
 	return nil
 }
 
 // The bounds of what is hashed of a command.
 const (
-	mostHashed     = 1 << 30 // bytes of a file
-	mostHashedFile = 4
+	maxHashedBytes = 1 << 30 // bytes of a file
+	maxHashedFiles = 4
 )
 
 // wrappers are words of a command that are not its program.
@@ -63,54 +63,54 @@ var wrappers = []string{"exec", "env", "command", "nohup", "nice", "time"}
 // assignment matches a word that sets a variable.
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// Started returns the subject that a command starts, with the files that its words name. shown is the command as the
+// CommandSubject returns the subject that a command starts, with the files that its words name. shown is the command as the
 // report has it: the passwords of its URLs are left out.
-func Started(shown string, words []string) reports.Subject {
-	s := reports.Subject{Command: target.RedactCommand(shown)}
-	begun := false
+func CommandSubject(command string, words []string) reports.Subject {
+	s := reports.Subject{Command: target.RedactCommand(command)}
+	hasProgram := false
 	for _, word := range words {
 		file := strings.Trim(word, `'"`)
-		if !begun {
+		if !hasProgram {
 			if slices.Contains(wrappers, file) || assignment.MatchString(file) {
 				continue
 			}
-			begun = true
+			hasProgram = true
 			file, _ = exec.LookPath(file)
 		}
-		if of, is := hashed(filepath.Base(file), file); is && len(s.Files) < mostHashedFile {
-			s.Files = append(s.Files, of)
+		if f, ok := hashFile(filepath.Base(file), file); ok && len(s.Files) < maxHashedFiles {
+			s.Files = append(s.Files, f)
 		}
 	}
 	return s
 }
 
-// Serves returns the files of what serves, as far as they are known: its program first.
-func Serves(server target.Serving) (all []reports.SubjectFile) {
+// ServingFiles returns the files of what serves, as far as they are known: its program first.
+func ServingFiles(server target.ServingProcess) (all []reports.SubjectFile) {
 	for _, file := range server.Files() {
-		if of, is := hashed(file.Name, file.Path); is && len(all) < mostHashedFile {
-			all = append(all, of)
+		if f, ok := hashFile(file.Name, file.Path); ok && len(all) < maxHashedFiles {
+			all = append(all, f)
 		}
 	}
 	return all
 }
 
-// hashed returns what is known of a regular file.
-func hashed(name, path string) (of reports.SubjectFile, is bool) {
+// hashFile returns what is known of a regular file.
+func hashFile(name, path string) (file reports.SubjectFile, isRegular bool) {
 	info, err := os.Stat(path)
 	if path == "" || err != nil || !info.Mode().IsRegular() {
-		return of, false
+		return file, false
 	}
-	of = reports.SubjectFile{Name: name, Size: info.Size()}
+	file = reports.SubjectFile{Name: name, Size: info.Size()}
 	f, err := input.Open(path)
-	if err != nil || of.Size > mostHashed {
-		return of, true
+	if err != nil || file.Size > maxHashedBytes {
+		return file, true
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	sum := sha256.New()
-	if _, err := io.Copy(sum, io.LimitReader(f, mostHashed)); err == nil {
-		of.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	if _, err := io.Copy(sum, io.LimitReader(f, maxHashedBytes)); err == nil {
+		file.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	}
-	return of, true
+	return file, true
 }
 
 // dialer is a server that can be asked.
@@ -120,26 +120,26 @@ type dialer interface {
 
 // serving is a server of which it can be known what process it is.
 type serving interface {
-	Serving(ctx context.Context) target.Serving
+	ServingProcess(ctx context.Context) target.ServingProcess
 }
 
-// introduction bounds how long a server may take to say what it is: it changes no result.
-const introduction = 3 * time.Second
+// introductionTimeout bounds how long a server may take to say what it is: it changes no result.
+const introductionTimeout = 3 * time.Second
 
-// Introduced returns a target with what its server says of itself: its greeting, if that is not known, and name and
+// Introduce returns a target with what its server says of itself: its greeting, if that is not known, and name and
 // version; and with the files of what serves, if it was started. It opens connections of its own, also after an
 // interrupt; what a server does not say stays unknown.
-func (e Endpoint) Introduced(
+func (e Endpoint) Introduce(
 	ctx context.Context, t reports.Target, server dialer, password string, timeout time.Duration,
 ) reports.Target {
-	if e.Choice.Embedded || server == nil {
+	if e.Choice.IsEmbedded || server == nil {
 		return t
 	}
-	timeout = min(timeout, introduction)
+	timeout = min(timeout, introductionTimeout)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*timeout)
 	defer cancel()
-	if of, is := server.(serving); is && e.Starter != nil {
-		if files := Serves(of.Serving(ctx)); len(files) > 0 {
+	if process, ok := server.(serving); ok && e.Starter != nil {
+		if files := ServingFiles(process.ServingProcess(ctx)); len(files) > 0 {
 			t.Subject.Files = files
 		}
 	}
@@ -155,8 +155,8 @@ func (e Endpoint) Introduced(
 	name, version = e.Secrets.Hide(name), e.Secrets.Hide(version)
 	if s := &t.Subject; s.Name == "" {
 		s.Name, s.Version = name, version
-	} else if says := reports.JoinWith(" ", name, version); says != reports.JoinWith(" ", s.Name, s.Version) {
-		s.Reports = says
+	} else if report := reports.JoinWith(" ", name, version); report != reports.JoinWith(" ", s.Name, s.Version) {
+		s.Reports = report
 	}
 	return t
 }
@@ -178,18 +178,18 @@ func (e Endpoint) Software(
 // Subject returns what is known of the target before it is asked.
 func (e Endpoint) Subject() reports.Subject { return e.subject }
 
-// Reached returns how the target was chosen, and the addresses of its name to which connections were opened.
-func (e Endpoint) Reached(ctx context.Context, chosen string) string {
-	return reports.JoinWith("; ", chosen, e.reached.Words(ctx, e.Choice.Address.Host))
+// DescribeChoice returns how the target was chosen, and the addresses of its name to which connections were opened.
+func (e Endpoint) DescribeChoice(ctx context.Context, choice string) string {
+	return reports.JoinWith("; ", choice, e.addresses.Words(ctx, e.Choice.Address.Host))
 }
 
 // Target returns the target as a report names it, given what it is; the zero Identity if it is not known.
 func (e Endpoint) Target(id conformance.Identity) reports.Target {
-	t := reports.Target{Subject: e.subject, Chosen: e.Choice.How, HI: e.Secrets.Hide(id.Greeting)}
+	t := reports.Target{Subject: e.subject, Chosen: e.Choice.Source, HI: e.Secrets.Hide(id.Greeting)}
 	if e.Password != "" && id.Greeting != "" && !id.Protected {
 		t.Chosen += "; a password was given, but the server does not ask for one"
 	}
-	if !e.Ours() {
+	if !e.IsPrivate() {
 		t.URL = e.Choice.Address.String()
 	}
 	return t

@@ -38,7 +38,7 @@ func TestStartedNamesTheFilesOfACommand(t *testing.T) {
 	} {
 		command = strings.ReplaceAll(command, "DIR", dir)
 		want.Command = strings.ReplaceAll(want.Command, "DIR", dir)
-		assert.Equal(t, want, Started(command, strings.Fields(command)), command)
+		assert.Equal(t, want, CommandSubject(command, strings.Fields(command)), command)
 	}
 }
 
@@ -72,16 +72,16 @@ func TestATargetThatWasReachedBefore(t *testing.T) {
 	defer s.Close()
 	var f TargetFlags
 	url := s.URL()
-	at, err := f.At(url)
+	at, err := f.EndpointAt(url)
 	require.NoError(t, err)
 	_, err = at.Identify(t.Context(), time.Second)
 	require.NoError(t, err)
 	s.Close()
 	_, err = at.Identify(t.Context(), time.Second)
 	require.ErrorContains(t, err, "it accepted connections before; then the server ended, or a forwarder")
-	again, err := f.At(url)
+	other, err := f.EndpointAt(url)
 	require.NoError(t, err)
-	_, err = again.Identify(t.Context(), time.Second)
+	_, err = other.Identify(t.Context(), time.Second)
 	require.ErrorContains(t, err, "nothing listens there")
 	assert.Equal(t, "B: lost", (&UnreachableError{Cause: errors.New("B: lost")}).Error())
 }

@@ -18,16 +18,16 @@ import (
 
 // TargetFlags are the flags that name the target and how to reach it.
 type TargetFlags struct {
-	url, passwordFile, start  string
-	showSecrets               bool
-	embedded, fromEnvironment bool
-	startTimeout              time.Duration
-	serverLog                 string
-	log                       *target.Log // in the file of that name, once a server is to be started
+	url, passwordFile, start    string
+	showSecrets                 bool
+	isEmbedded, usesEnvironment bool
+	startTimeout                time.Duration
+	serverLog                   string
+	log                         *target.Log // in the file of that name, once a server is to be started
 
-	// Harmless is set before Declare if the command does nothing to a server that others notice: the environment may name
+	// IsHarmless is set before Declare if the command does nothing to a server that others notice: the environment may name
 	// its target without more ado.
-	Harmless              bool
+	IsHarmless            bool
 	ProtocolName, Profile string            // of --protocol and --profile, empty if they are not given
 	Command               string            // to which the flags belong, as in [Refusal]: "fwpcheck record"
 	TLS                   target.TLSOptions // how servers that arguments name are reached
@@ -43,17 +43,17 @@ func (t *TargetFlags) Declare(f *pflag.FlagSet, verb string) {
 	f.StringVar(&t.url, "url", "", verb+" the server at `URL`: "+strings.Join(schemes, ", "))
 	f.StringVar(&t.start, "start", "", "start servers with the shell `COMMAND`, as many as needed, and "+verb+
 		" them: {port}, {port2}, {webport}, {password} and {dir} in it are replaced; or \"faktory\" or \"faktory=PATH\"")
-	if !t.Harmless {
-		f.BoolVar(&t.fromEnvironment, "from-environment", false, verb+
+	if !t.IsHarmless {
+		f.BoolVar(&t.usesEnvironment, "from-environment", false, verb+
 			" the server that FAKTORY_URL or FAKTORY_PROVIDER names")
-		f.BoolVar(&t.embedded, "embedded", false, verb+" the embedded server, even if the environment names another one")
+		f.BoolVar(&t.isEmbedded, "embedded", false, verb+" the embedded server, even if the environment names another one")
 	}
 	t.DeclareStarts(f)
 	t.DeclarePasswordFile(f)
 	t.DeclareTLS(f)
 	t.DeclareSecrets(f)
 	t.Subject.Declare(f)
-	if t.Harmless { // it reports nothing about a server, and starts none
+	if t.IsHarmless { // it reports nothing about a server, and starts none
 		for _, name := range []string{"start", "start-timeout", "server-log", "subject"} {
 			f.Lookup(name).Hidden = true
 		}
@@ -92,11 +92,11 @@ func (t *TargetFlags) DeclareSecrets(f *pflag.FlagSet) {
 // Endpoint returns the target that flags and environment name. Flags without an effect on the embedded server are an
 // error with it: those of TargetFlags, and others that the caller names. operator may be nil.
 func (t *TargetFlags) Endpoint(
-	given *pflag.FlagSet, lookup func(string) (string, bool), operator *OperatorFlags, others ...string,
+	flags *pflag.FlagSet, lookup func(string) (string, bool), operator *OperatorFlags, others ...string,
 ) (Endpoint, error) {
-	found, err := t.find(given, lookup)
+	found, err := t.find(flags, lookup)
 	others = append(slices.Clip(others), "start-timeout")
-	if err = cmp.Or(err, t.LogFits(found.Starter != nil), t.Subject.Check(1), t.Name(&found, 0)); err != nil {
+	if err = cmp.Or(err, t.CheckLog(found.Starter != nil), t.Subject.Check(1), t.Name(&found, 0)); err != nil {
 		return Endpoint{}, err
 	}
 	if operator != nil {
@@ -105,70 +105,70 @@ func (t *TargetFlags) Endpoint(
 		}
 		others = append(operator.Names(), others...)
 	}
-	if found.Choice.Embedded {
-		return found, unfit(given, "--%s works only with --url or --from-environment, not with the embedded server",
-			append(slices.Clip(reached), others...)...)
+	if found.Choice.IsEmbedded {
+		return found, refuseFlags(flags, "--%s works only with --url or --from-environment, not with the embedded server",
+			append(slices.Clip(connectionFlags), others...)...)
 	}
-	if !t.showSecrets && !found.Ours() {
+	if !t.showSecrets && !found.IsPrivate() {
 		found.Secrets = target.NewSecrets(found.Password)
 	}
 	return found, nil
 }
 
-// Embedded returns the embedded server of the protocol that --protocol names.
-func (t *TargetFlags) Embedded() (Endpoint, error) {
-	protocol, err := t.named(t.ProtocolName)
+// EmbeddedEndpoint returns the embedded server of the protocol that --protocol names.
+func (t *TargetFlags) EmbeddedEndpoint() (Endpoint, error) {
+	protocol, err := t.peer(t.ProtocolName)
 	if err != nil {
 		return Endpoint{}, err
 	}
-	return Endpoint{Choice: target.Choice{Embedded: true, How: embeddedName(protocol)}, Peer: protocol}, nil
+	return Endpoint{Choice: target.Choice{IsEmbedded: true, Source: embeddedName(protocol)}, Peer: protocol}, nil
 }
 
 // find returns the target, without its operator.
-func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bool)) (Endpoint, error) {
-	protocol, err := t.named(t.ProtocolName)
+func (t *TargetFlags) find(flags *pflag.FlagSet, lookup func(string) (string, bool)) (Endpoint, error) {
+	protocol, err := t.peer(t.ProtocolName)
 	if err != nil {
 		return Endpoint{}, err
 	}
-	absent := func(flag string) bool { return !given.Changed(flag) }
-	if named := slices.DeleteFunc(slices.Clone(targetFlagNames), absent); len(named) > 1 {
-		return Endpoint{}, fmt.Errorf("--%s and --%s each name a server: give one of them", named[0], named[1])
+	isAbsent := func(flag string) bool { return !flags.Changed(flag) }
+	if names := slices.DeleteFunc(slices.Clone(targetFlagNames), isAbsent); len(names) > 1 {
+		return Endpoint{}, fmt.Errorf("--%s and --%s each name a server: give one of them", names[0], names[1])
 	}
-	if given.Changed("start") {
-		err := unfit(given, "--%s does not work with --start", reached...)
+	if flags.Changed("start") {
+		err := refuseFlags(flags, "--%s does not work with --start", connectionFlags...)
 		if err != nil {
 			return Endpoint{}, err
 		}
-		return t.Starting(t.start)
+		return t.StartEndpoint(t.start)
 	}
 	// The variables of the environment are those of Faktory's clients. A bug and a variation are of the embedded server.
 	environment := lookup
-	if !protocol.IsDefault() || t.embedded || given.Changed("bug") || given.Changed("variation") {
+	if !protocol.IsDefault() || t.isEmbedded || flags.Changed("bug") || flags.Changed("variation") {
 		lookup = func(string) (string, bool) { return "", false }
 	}
-	choice, err := target.Choose(t.url, given.Changed("url"), lookup, registry.Schemes()...)
+	choice, err := target.Choose(t.url, flags.Changed("url"), lookup, registry.Schemes()...)
 	if err == nil {
-		err = t.refused(choice, protocol, cmp.Or(t.Command, "fwpcheck "+given.Name()))
+		err = t.checkChoice(choice, protocol, cmp.Or(t.Command, "fwpcheck "+flags.Name()))
 	}
 	switch {
 	case err != nil:
 		return Endpoint{}, err
-	case choice.Embedded:
-		found, err := t.Embedded()
-		found.insisted = t.embedded && protocol.IsDefault() && namesServer(environment)
+	case choice.IsEmbedded:
+		found, err := t.EmbeddedEndpoint()
+		found.overridesEnvironment = t.isEmbedded && protocol.IsDefault() && namesServer(environment)
 		return found, err
 	}
-	return t.at(choice)
+	return t.endpointFor(choice)
 }
 
-// refused returns why a choice is no target of a command.
-func (t *TargetFlags) refused(choice target.Choice, protocol *registry.Peer, command string) error {
+// checkChoice returns why a choice is no target of a command.
+func (t *TargetFlags) checkChoice(choice target.Choice, protocol *registry.Peer, command string) error {
 	switch {
-	case choice.Variable != "" && !t.Harmless && !t.fromEnvironment:
-		return unasked(choice, command)
-	case choice.Embedded && t.fromEnvironment:
+	case choice.Variable != "" && !t.IsHarmless && !t.usesEnvironment:
+		return environmentError(choice, command)
+	case choice.IsEmbedded && t.usesEnvironment:
 		return errors.New("--from-environment: neither FAKTORY_PROVIDER nor FAKTORY_URL is set")
-	case choice.Embedded && protocol.Embed == nil:
+	case choice.IsEmbedded && protocol.Embed == nil:
 		return fmt.Errorf("there is no embedded server for %s: give --url", protocol.Title)
 	}
 	return nil
@@ -177,23 +177,23 @@ func (t *TargetFlags) refused(choice target.Choice, protocol *registry.Peer, com
 // namesServer reports whether the environment names a server, or tries to.
 func namesServer(environment func(string) (string, bool)) bool {
 	choice, err := target.Choose("", false, environment, registry.Schemes()...)
-	return err != nil || !choice.Embedded
+	return err != nil || !choice.IsEmbedded
 }
 
 // targetFlagNames are the flags that name a target.
 var targetFlagNames = []string{"url", "start", "embedded", "from-environment"}
 
-// unasked returns the error for a server that only the environment names. It may be one in production, or a tunnel to
+// environmentError returns the error for a server that only the environment names. It may be one in production, or a tunnel to
 // one, and the command would send it hostile commands or load.
-func unasked(choice target.Choice, command string) error {
+func environmentError(choice target.Choice, command string) error {
 	return fmt.Errorf("%s names %s, and nothing was sent to it: %s sends hostile commands or load, so the command "+
 		"line must name the server:\n  %[3]s --url \"$%[1]s\"    that server; or --from-environment\n  %[3]s --embedded "+
 		"   the embedded server", choice.Variable, choice.Address, command)
 }
 
-// at returns the target at an address.
-func (t *TargetFlags) at(choice target.Choice) (Endpoint, error) {
-	protocol, err := t.carried(choice.Address)
+// endpointFor returns the target at an address.
+func (t *TargetFlags) endpointFor(choice target.Choice) (Endpoint, error) {
+	protocol, err := t.addressPeer(choice.Address)
 	if err != nil {
 		return Endpoint{}, err
 	}
@@ -203,26 +203,26 @@ func (t *TargetFlags) at(choice target.Choice) (Endpoint, error) {
 	}
 	password := choice.Address.Password
 	if t.passwordFile != "" {
-		password, err = target.OnlyPassword(password, "in the URL", t.passwordFile)
+		password, err = target.SinglePassword(password, "in the URL", t.passwordFile)
 	}
 	server := &target.Server{
-		Address: choice.Address, TLS: config, Patience: t.startTimeout, Reached: new(target.Reached),
+		Address: choice.Address, TLS: config, Patience: t.startTimeout, ReachedAddresses: new(target.ReachedAddresses),
 		Deeds: &forward.Record{Greets: config != nil || protocol.Scheme.Backend != ""}, // two ports: ZMTP
 	}
-	e := Endpoint{Peer: protocol, Choice: choice, Server: server, Password: password, reached: server.Reached}
+	e := Endpoint{Peer: protocol, Choice: choice, Server: server, Password: password, addresses: server.ReachedAddresses}
 	server.Talk = e.Talk(password)
 	return e, err
 }
 
-// Named returns the target that an argument names: a URL, start:COMMAND or embedded, and whether it does.
-func (t *TargetFlags) Named(arg string) (e Endpoint, is bool, err error) {
-	switch of, value := target.NameOf(arg); of {
+// EndpointOf returns the target that an argument names: a URL, start:COMMAND or embedded, and whether it does.
+func (t *TargetFlags) EndpointOf(arg string) (e Endpoint, ok bool, err error) {
+	switch kind, value := target.NameOf(arg); kind {
 	case target.NamesURL:
-		e, err = t.At(arg)
+		e, err = t.EndpointAt(arg)
 	case target.NamesStart:
-		e, err = t.Starting(value)
+		e, err = t.StartEndpoint(value)
 	case target.NamesEmbedded:
-		e, err = t.Embedded()
+		e, err = t.EmbeddedEndpoint()
 	case target.NamesWorker:
 		err = errors.New("worker:COMMAND is a worker: use fwpbench compare --run to compare two workers, or fwpcheck " +
 			"worker -- COMMAND to test one")
@@ -232,34 +232,34 @@ func (t *TargetFlags) Named(arg string) (e Endpoint, is bool, err error) {
 	return e, true, err
 }
 
-// At returns the target at a URL.
-func (t *TargetFlags) At(url string) (Endpoint, error) {
+// EndpointAt returns the target at a URL.
+func (t *TargetFlags) EndpointAt(url string) (Endpoint, error) {
 	choice, err := target.Argument(url, registry.Schemes()...)
 	if err != nil {
 		return Endpoint{}, err
 	}
-	found, err := t.at(choice)
+	found, err := t.endpointFor(choice)
 	if err == nil && !t.showSecrets {
 		found.Secrets = target.NewSecrets(found.Password)
 	}
 	return found, err
 }
 
-// reached are the flags for how to reach a server that runs already.
-var reached = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "tls-cert", "tls-key"}
+// connectionFlags are the flags for how to reach a server that runs already.
+var connectionFlags = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "tls-cert", "tls-key"}
 
-// unfit returns an error for the first of some flags that was given, in words that have its name in the place of %s.
-func unfit(given *pflag.FlagSet, words string, flags ...string) error {
-	if i := slices.IndexFunc(flags, given.Changed); i >= 0 {
+// refuseFlags returns an error for the first of some flags that was given, in words that have its name in the place of %s.
+func refuseFlags(set *pflag.FlagSet, words string, flags ...string) error {
+	if i := slices.IndexFunc(flags, set.Changed); i >= 0 {
 		return fmt.Errorf(words, flags[i])
 	}
 	return nil
 }
 
-// Starting returns the target of the protocol that --protocol names, which the command of a --start starts. It is an
+// StartEndpoint returns the target of the protocol that --protocol names, which the command of a --start starts. It is an
 // error if the command has no {port}.
-func (t *TargetFlags) Starting(command string) (Endpoint, error) {
-	protocol, err := t.named(t.ProtocolName)
+func (t *TargetFlags) StartEndpoint(command string) (Endpoint, error) {
+	protocol, err := t.peer(t.ProtocolName)
 	if err != nil {
 		return Endpoint{}, err
 	}
@@ -272,14 +272,14 @@ func (t *TargetFlags) Starting(command string) (Endpoint, error) {
 		err = errors.New("--start-timeout must not be negative")
 	}
 	return Endpoint{
-		Choice: target.Choice{How: "started by --start"}, Starter: &starter, Peer: protocol,
-		subject: Started(starter.Value, nil), // its files are those of what serves
+		Choice: target.Choice{Source: "started by --start"}, Starter: &starter, Peer: protocol,
+		subject: CommandSubject(starter.Value, nil), // its files are those of what serves
 	}, err
 }
 
-// LogFits returns an error if --server-log was given, and no server is started.
-func (t *TargetFlags) LogFits(starts bool) error {
-	if t.serverLog != "" && !starts {
+// CheckLog returns an error if --server-log was given, and no server is started.
+func (t *TargetFlags) CheckLog(hasStarter bool) error {
+	if t.serverLog != "" && !hasStarter {
 		return errors.New("--server-log works only with --start")
 	}
 	return nil

@@ -40,8 +40,8 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 			commands = append(commands, c.Name())
 		}
 	}
-	if now := text.Renamed(args[0]); slices.Contains(commands, now) {
-		return fmt.Errorf("unknown command %q: it is now called %s", args[0], now)
+	if newName := text.Replacement(args[0]); slices.Contains(commands, newName) {
+		return fmt.Errorf("unknown command %q: it is now called %s", args[0], newName)
 	}
 	return fmt.Errorf("unknown command %q%s", args[0], Suggestion(args[0], commands))
 }
@@ -56,9 +56,9 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 
 // Suggestion returns the end of a message about an unknown word: "; did you mean push or
 // pop?", or "" if no known word is similar.
-func Suggestion(word string, known []string) string {
-	if ask := text.DidYouMean(text.Candidates(word, known)...); ask != "" {
-		return "; " + ask
+func Suggestion(word string, candidates []string) string {
+	if question := text.DidYouMean(text.Candidates(word, candidates)...); question != "" {
+		return "; " + question
 	}
 	return ""
 }
@@ -69,9 +69,9 @@ func IsURL(arg string) bool { return strings.Contains(arg, "://") }
 // OneOf is a flag that takes one of a few words; the first is the default. It is a
 // pflag.Value.
 type OneOf struct {
-	words []string
-	value string
-	given bool
+	words   []string
+	value   string
+	isGiven bool
 }
 
 // NewOneOf returns a flag that takes one of these words.
@@ -91,7 +91,7 @@ func (o *OneOf) Set(value string) error {
 	if !slices.Contains(o.words, value) {
 		return fmt.Errorf("expected %s%s", strings.Join(o.words, " or "), Suggestion(value, o.words))
 	}
-	o.value, o.given = value, true
+	o.value, o.isGiven = value, true
 	return nil
 }
 
@@ -99,19 +99,19 @@ func (o *OneOf) Set(value string) error {
 // they have the flag and nothing completes it yet.
 func CompleteFlags(cmd *cobra.Command, words map[string]func() []string) {
 	completeFlags(cmd, func(f *pflag.Flag) cobra.CompletionFunc {
-		if of := words[f.Name]; of != nil {
-			return Complete(of)
+		if list := words[f.Name]; list != nil {
+			return Complete(list)
 		}
 		return nil
 	})
 }
 
-// usualCompletion completes the flags that mean the same in every command: the protocol, the bug, and those that take
+// defaultCompletion completes the flags that mean the same in every command: the protocol, the bug, and those that take
 // one of a few words.
-func usualCompletion(f *pflag.Flag) cobra.CompletionFunc {
-	choice, is := f.Value.(*OneOf)
+func defaultCompletion(f *pflag.Flag) cobra.CompletionFunc {
+	choice, ok := f.Value.(*OneOf)
 	switch {
-	case is:
+	case ok:
 		return Complete(choice.Words)
 	case f.Name == "protocol":
 		return Complete(registry.Names)
@@ -128,22 +128,22 @@ func usualCompletion(f *pflag.Flag) cobra.CompletionFunc {
 // completeFlags completes the flags of a command and of those below it, where completion returns something for a flag.
 func completeFlags(cmd *cobra.Command, completion func(*pflag.Flag) cobra.CompletionFunc) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		of := completion(f)
-		if _, done := cmd.GetFlagCompletionFunc(f.Name); of == nil || done || f.Value.Type() == "bool" {
+		complete := completion(f)
+		if _, exists := cmd.GetFlagCompletionFunc(f.Name); complete == nil || exists || f.Value.Type() == "bool" {
 			return
 		}
-		if err := cmd.RegisterFlagCompletionFunc(f.Name, of); err != nil {
+		if err := cmd.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
 			panic(err) // it exists, and has no completion yet
 		}
 	})
-	for _, below := range cmd.Commands() {
-		completeFlags(below, completion)
+	for _, subcommand := range cmd.Commands() {
+		completeFlags(subcommand, completion)
 	}
 }
 
-// OtherThan returns a flag that was given and is not one of these, empty if there is none.
-func OtherThan(given *pflag.FlagSet, names []string) (other string) {
-	given.Visit(func(f *pflag.Flag) {
+// OtherFlag returns a flag that was given and is not one of these, empty if there is none.
+func OtherFlag(flags *pflag.FlagSet, names []string) (other string) {
+	flags.Visit(func(f *pflag.Flag) {
 		if !slices.Contains(names, f.Name) {
 			other = f.Name
 		}
@@ -158,11 +158,11 @@ func Complete(words func() []string) cobra.CompletionFunc {
 	}
 }
 
-// refuseUnnamed returns an error for a flag of a command that names a file or a folder and was given without a name.
-func refuseUnnamed(cmd *cobra.Command) (err error) {
+// refuseEmpty returns an error for a flag of a command that names a file or a folder and was given without a name.
+func refuseEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if what, _ := pflag.UnquoteUsage(f); (what == "FILE" || what == "FOLDER") && f.Value.String() == "" {
-			err = fmt.Errorf("--%s is empty: give a %s", f.Name, strings.ToLower(what))
+		if kind, _ := pflag.UnquoteUsage(f); (kind == "FILE" || kind == "FOLDER") && f.Value.String() == "" {
+			err = fmt.Errorf("--%s is empty: give a %s", f.Name, strings.ToLower(kind))
 		}
 	})
 	return err
@@ -170,22 +170,22 @@ func refuseUnnamed(cmd *cobra.Command) (err error) {
 
 // flagError returns an error of pflag in the words of package plan, with a suggestion.
 func flagError(cmd *cobra.Command, err error) error {
-	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return invalidValue(invalid)
+	if valueErr, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return invalidValue(valueErr)
 	}
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		return unknownFlag(cmd, unknown)
+	if flagErr, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return unknownFlag(cmd, flagErr)
 	}
 	return err
 }
 
-func invalidValue(invalid *pflag.InvalidValueError) error {
-	flag, text, cause := invalid.GetFlag(), invalid.GetValue(), invalid.Unwrap()
+func invalidValue(valueErr *pflag.InvalidValueError) error {
+	flag, text, cause := valueErr.GetFlag(), valueErr.GetValue(), valueErr.Unwrap()
 	if IsURL(text) {
 		return fmt.Errorf("--%s does not take a URL; use --url URL for a server", flag.Name)
 	}
-	if _, described := errors.AsType[*plan.Problem](cause); !described {
-		if problem := invalidText(flag.Value.Type(), text); problem != nil {
+	if _, ok := errors.AsType[*plan.Problem](cause); !ok {
+		if problem := valueError(flag.Value.Type(), text); problem != nil {
 			cause = problem
 		}
 	}
@@ -202,65 +202,65 @@ func SetFlag(f *pflag.FlagSet, name, value string) error {
 
 // flagProblem returns an error of pflag about a value as a problem of a file that has it.
 func flagProblem(err error) *plan.Problem {
-	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	valueErr, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
-		return &plan.Problem{What: err.Error(), Expected: "another value", Do: "see --help all"}
+		return &plan.Problem{Description: err.Error(), Expected: "another value", Do: "see --help all"}
 	}
-	flag, value := invalid.GetFlag(), invalid.GetValue()
-	described, ok := errors.AsType[*plan.Problem](cmp.Or(invalidText(flag.Value.Type(), value), invalid.Unwrap()))
+	flag, value := valueErr.GetFlag(), valueErr.GetValue()
+	problem, ok := errors.AsType[*plan.Problem](cmp.Or(valueError(flag.Value.Type(), value), valueErr.Unwrap()))
 	if !ok {
-		described = &plan.Problem{What: strconv.Quote(value) + " is not valid", Expected: "another value",
-			Do: invalid.Unwrap().Error()}
+		problem = &plan.Problem{Description: strconv.Quote(value) + " is not valid", Expected: "another value",
+			Do: valueErr.Unwrap().Error()}
 	}
-	return described
+	return problem
 }
 
-// invalidText returns why a text is not a value of a type that pflag itself reads, as a problem of package plan;
+// valueError returns why a text is not a value of a type that pflag itself reads, as a problem of package plan;
 // nil for other types.
-func invalidText(kind, text string) error {
+func valueError(kind, text string) error {
 	p := &plan.Problem{}
 	switch kind {
 	case "duration":
-		p.What, p.Expected = "is not a valid duration", "a duration"
+		p.Description, p.Expected = "is not a valid duration", "a duration"
 		p.Do = "write a number and a unit, as in 500ms, 30s or 5m"
 		if _, err := strconv.ParseFloat(text, 64); err == nil {
-			p.What = "has no unit"
-		} else if tooLong.MatchString(text) {
-			p.What, p.Do = "is too long", fmt.Sprintf("write %dh at most", math.MaxInt64/int64(time.Hour))
+			p.Description = "has no unit"
+		} else if durationPattern.MatchString(text) {
+			p.Description, p.Do = "is too long", fmt.Sprintf("write %dh at most", math.MaxInt64/int64(time.Hour))
 		}
 	case "uint64":
-		p.What, p.Do = "is not a valid seed", "write digits, as in 42"
+		p.Description, p.Do = "is not a valid seed", "write digits, as in 42"
 		p.Expected = fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64))
 	case "uint16":
-		p.What, p.Expected, p.Do = "is not a valid port", "a whole number from 0 to 65535", "write digits, as in 7419"
+		p.Description, p.Expected, p.Do = "is not a valid port", "a whole number from 0 to 65535", "write digits, as in 7419"
 	case "int":
-		p.What, p.Expected, p.Do = "is not a valid whole number", "a whole number", "write digits, as in 50"
+		p.Description, p.Expected, p.Do = "is not a valid whole number", "a whole number", "write digits, as in 50"
 	case "float64":
-		p.What, p.Expected, p.Do = "is not a valid number", "a number", "write it as in 50 or 0.5"
+		p.Description, p.Expected, p.Do = "is not a valid number", "a number", "write it as in 50 or 0.5"
 	case "bool":
-		p.What, p.Expected, p.Do = "is not true or false", "true or false", "write true or false, or the flag alone"
+		p.Description, p.Expected, p.Do = "is not true or false", "true or false", "write true or false, or the flag alone"
 	default:
 		return nil
 	}
-	p.What = fmt.Sprintf("%q %s", text, p.What)
+	p.Description = fmt.Sprintf("%q %s", text, p.Description)
 	return p
 }
 
-// tooLong matches durations, those that do not fit into 64 bits too.
-var tooLong = regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`)
+// durationPattern matches durations, those that do not fit into 64 bits too.
+var durationPattern = regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`)
 
 // unknownFlag returns an error about an unknown flag, with similar ones.
-func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
-	err, name := error(unknown), unknown.GetSpecifiedName()
-	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+func unknownFlag(cmd *cobra.Command, flagErr *pflag.NotExistError) error {
+	err, name := error(flagErr), flagErr.GetSpecifiedName()
+	if letters := flagErr.GetSpecifiedShortnames(); letters != "" {
 		name, _, _ = strings.Cut(letters, "=") // -url instead of --url
 		err = fmt.Errorf("unknown flag -%s", name)
 	}
-	if now := text.Renamed(name); now != "" {
-		return fmt.Errorf("%w: it is now called %s", err, now)
+	if newName := text.Replacement(name); newName != "" {
+		return fmt.Errorf("%w: it is now called %s", err, newName)
 	}
 	if name == "protocol" {
-		return fmt.Errorf("%w: %s", err, registry.WithoutFlag(cmd.CommandPath()))
+		return fmt.Errorf("%w: %s", err, registry.NoFlagReason(cmd.CommandPath()))
 	}
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

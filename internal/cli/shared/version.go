@@ -30,8 +30,8 @@ func revision(info *debug.BuildInfo) string {
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	changed := settings["vcs.modified"] == "true" || strings.HasSuffix(info.Main.Version, "+dirty")
-	if v := info.Main.Version; v != "" && v != "(devel)" && !changed {
+	isChanged := settings["vcs.modified"] == "true" || strings.HasSuffix(info.Main.Version, "+dirty")
+	if v := info.Main.Version; v != "" && v != "(devel)" && !isChanged {
 		return v
 	}
 	commit := settings["vcs.revision"]
@@ -42,26 +42,26 @@ func revision(info *debug.BuildInfo) string {
 	if at, err := time.Parse(time.RFC3339, settings["vcs.time"]); err == nil {
 		commit += " of " + at.UTC().Format(time.DateOnly)
 	}
-	if changed {
+	if isChanged {
 		return "(devel) after " + commit
 	}
 	return commit
 }
 
-// mostSummary is how long the summary of a step may be, in bytes: GitHub drops one of more than 1 MiB as a whole.
-const mostSummary = 1_000_000
+// maxSummary is how long the summary of a step may be, in bytes: GitHub drops one of more than 1 MiB as a whole.
+const maxSummary = 1_000_000
 
 // annotate makes, in a step of GitHub Actions, annotations of what was found and appends the report to the summary of
 // the step. Annotations go to standard error, where the runner reads them too, so that a report on standard output
 // stays as it is; not if they are that report.
-func (p Process) annotate(o *Output, annotated bool) {
+func (p Process) annotate(o *Output, isAnnotated bool) {
 	if p.env("GITHUB_ACTIONS") != "true" {
 		return
 	}
 	suite := o.Report.Suite(o.Exit)
-	if !annotated {
+	if !isAnnotated {
 		var out bytes.Buffer
-		if err := formats.Write(&out, "github", p.about(o, formats.Output{})); err == nil {
+		if err := formats.Write(&out, "github", p.completeOutput(o, formats.Output{})); err == nil {
 			_, _ = io.WriteString(p.Err, p.Secrets.Hide(out.String()))
 		}
 	}
@@ -79,18 +79,18 @@ func (p Process) appendSummary(name string, o *Output, title string) (err error)
 		return err
 	}
 	defer func() {
-		if closed := f.Close(); err == nil {
-			err = closed
+		if closeErr := f.Close(); err == nil {
+			err = closeErr
 		}
 	}()
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	if room := mostSummary - int(info.Size()) - 1; room > 0 {
+	if room := maxSummary - int(info.Size()) - 1; room > 0 {
 		var out bytes.Buffer
-		how := p.about(o, formats.Output{Markdown: page.MarkdownOptions{Title: title, Most: room}})
-		if err := formats.Write(&out, "markdown", how); err != nil {
+		output := p.completeOutput(o, formats.Output{Markdown: page.MarkdownOptions{Title: title, MaxBytes: room}})
+		if err := formats.Write(&out, "markdown", output); err != nil {
 			return err
 		}
 		_, err = f.Write(append(out.Bytes(), '\n'))

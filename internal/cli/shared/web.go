@@ -16,34 +16,36 @@ func WebServer(h http.Handler) *http.Server {
 	}
 }
 
-// mostWeb is how many connections are served at a time; others wait in the operating system.
-const mostWeb = 32
+// maxConnections is how many connections are served at a time; others wait in the operating system.
+const maxConnections = 32
 
-// Few returns a listener that has at most 32 connections open at a time.
-func Few(l net.Listener) net.Listener { return few{l, make(chan struct{}, mostWeb)} }
-
-type few struct {
-	net.Listener
-	open chan struct{}
+// LimitListener returns a listener that has at most 32 connections open at a time.
+func LimitListener(l net.Listener) net.Listener {
+	return limitListener{l, make(chan struct{}, maxConnections)}
 }
 
-func (f few) Accept() (net.Conn, error) {
-	f.open <- struct{}{}
+type limitListener struct {
+	net.Listener
+	slots chan struct{}
+}
+
+func (f limitListener) Accept() (net.Conn, error) {
+	f.slots <- struct{}{}
 	nc, err := f.Listener.Accept()
 	if err != nil {
-		<-f.open
+		<-f.slots
 		return nil, err
 	}
-	return &counted{Conn: nc, leave: sync.OnceFunc(func() { <-f.open })}, nil
+	return &limitListenerConn{Conn: nc, release: sync.OnceFunc(func() { <-f.slots })}, nil
 }
 
-// counted is a connection that makes room for another one when it is closed.
-type counted struct {
+// limitListenerConn is a connection that makes room for another one when it is closed.
+type limitListenerConn struct {
 	net.Conn
-	leave func()
+	release func()
 }
 
-func (c *counted) Close() error {
-	defer c.leave()
+func (c *limitListenerConn) Close() error {
+	defer c.release()
 	return c.Conn.Close()
 }

@@ -14,8 +14,8 @@ import (
 func TestFewConnectionsAtATime(t *testing.T) {
 	t.Parallel()
 	place := memnet.NewPlace()
-	l := Few(place.MustListen())
-	var open []net.Conn
+	l := LimitListener(place.MustListen())
+	var conns []net.Conn
 	accept := func() {
 		go func() {
 			nc, err := place.Dial(context.Background())
@@ -25,22 +25,22 @@ func TestFewConnectionsAtATime(t *testing.T) {
 		}()
 		nc, err := l.Accept()
 		require.NoError(t, err)
-		open = append(open, nc)
+		conns = append(conns, nc)
 	}
-	for range mostWeb {
+	for range maxConnections {
 		accept()
 	}
-	assert.Len(t, l.(few).open, mostWeb) //nolint:forcetypeassert // it is one
+	assert.Len(t, l.(limitListener).slots, maxConnections) //nolint:forcetypeassert // it is one
 	for range 2 {
-		_ = open[0].Close() // the second one makes no room
+		_ = conns[0].Close() // the second one makes no room
 	}
-	assert.Len(t, l.(few).open, mostWeb-1) //nolint:forcetypeassert // it is one
+	assert.Len(t, l.(limitListener).slots, maxConnections-1) //nolint:forcetypeassert // it is one
 	accept()
-	for _, nc := range open {
+	for _, nc := range conns {
 		_ = nc.Close()
 	}
 	require.NoError(t, l.Close())
 	_, err := l.Accept()
 	require.Error(t, err)
-	assert.Empty(t, l.(few).open) //nolint:forcetypeassert // it is one
+	assert.Empty(t, l.(limitListener).slots) //nolint:forcetypeassert // it is one
 }

@@ -13,55 +13,55 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// otherwise are imports under a name of their own, with the reason.
-var otherwise = map[string]string{
+// importNames are imports under a name of their own, with the reason.
+var importNames = map[string]string{
 	"internal/proof scenarios/play steps": "play is what the command does",
 }
 
 // TestImportsGoByOneName: a package has the same name wherever it is imported, so that a qualifier can be searched.
 func TestImportsGoByOneName(t *testing.T) {
 	t.Parallel()
-	shared := map[string]bool{}
-	seen := map[string]bool{"yaml": true} // of go.yaml.in/yaml, too
+	isShared := map[string]bool{}
+	names := map[string]bool{"yaml": true} // of go.yaml.in/yaml, too
 	for _, p := range modulePackages(t) {
 		name := path.Base(p.Name)
 		if strings.HasPrefix(p.Name, "cmd/") || len(p.GoFiles) == 0 {
 			continue
 		}
-		shared[name] = shared[name] || seen[name]
-		seen[name] = true
+		isShared[name] = isShared[name] || names[name]
+		names[name] = true
 	}
-	used := map[string]bool{}
+	hits := map[string]bool{}
 	for _, p := range modulePackages(t) {
 		files, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
 		require.NoError(t, err)
 		for _, file := range files {
 			for imported, name := range namesOfImports(t, file) {
 				exception := p.Name + " " + imported + " " + name
-				if otherwise[exception] != "" {
-					used[exception] = true
+				if importNames[exception] != "" {
+					hits[exception] = true
 				} else {
-					assert.Equal(t, nameOf(imported, shared[path.Base(imported)]), name, "%s: %s", file, imported)
+					assert.Equal(t, nameOf(imported, isShared[path.Base(imported)]), name, "%s: %s", file, imported)
 				}
 			}
 		}
 	}
-	for exception := range otherwise {
-		assert.True(t, used[exception], "%s: this is no more, leave it out of the list", exception)
+	for exception := range importNames {
+		assert.True(t, hits[exception], "%s: this is no more, leave it out of the list", exception)
 	}
 }
 
 // namesOfImports returns the name of each import of the module in a file.
 func namesOfImports(t *testing.T, file string) map[string]string {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 	require.NoError(t, err)
 	names := map[string]string{}
-	for _, spec := range parsed.Imports {
-		whole, err := strconv.Unquote(spec.Path.Value)
+	for _, spec := range tree.Imports {
+		text, err := strconv.Unquote(spec.Path.Value)
 		require.NoError(t, err)
-		imported, is := strings.CutPrefix(whole, module+"/")
-		if !is {
+		imported, ok := strings.CutPrefix(text, module+"/")
+		if !ok {
 			continue
 		}
 		names[imported] = path.Base(imported)
@@ -74,10 +74,10 @@ func namesOfImports(t *testing.T, file string) map[string]string {
 
 // nameOf returns the name that a package is imported under: its own, with that of its folder before where several
 // packages share it, and it is below protocols, fakes or internal/base.
-func nameOf(imported string, shared bool) string {
+func nameOf(imported string, isShared bool) string {
 	parts := strings.Split(imported, "/")
 	switch {
-	case !shared:
+	case !isShared:
 	case parts[0] == "protocols" && len(parts) > 2:
 		return strings.Join(parts[1:], "")
 	case parts[0] == "fakes" && len(parts) > 1:

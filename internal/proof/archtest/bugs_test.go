@@ -49,13 +49,13 @@ func TestBugsAreFiledByTheirFirstWord(t *testing.T) {
 // is called ...Bugs.
 func namesOfBugs(f *ast.File) (names []string) {
 	for _, v := range variables([]*ast.File{f}) {
-		table, is := v.value.(*ast.CompositeLit)
-		if !is || !strings.HasSuffix(v.name.Name, "Bugs") {
+		table, ok := v.value.(*ast.CompositeLit)
+		if !ok || !strings.HasSuffix(v.name.Name, "Bugs") {
 			continue
 		}
 		for _, row := range table.Elts {
-			if call, is := row.(*ast.CallExpr); is && len(call.Args) > 0 {
-				if name, is := call.Args[0].(*ast.BasicLit); is {
+			if call, ok := row.(*ast.CallExpr); ok && len(call.Args) > 0 {
+				if name, ok := call.Args[0].(*ast.BasicLit); ok {
 					text, _ := strconv.Unquote(name.Value) // the parser has read it
 					names = append(names, text)
 				}

@@ -17,19 +17,19 @@ import (
 func TestClausesLiveInTheSuites(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
-		if strings.HasSuffix(p.Name, "suite") || slices.Contains(besideTheSuite, p.Name) ||
+		if strings.HasSuffix(p.Name, "suite") || slices.Contains(clauseUsers, p.Name) ||
 			strings.HasPrefix(p.Name, "fakes") {
 			continue
 		}
 		fset, files := p.parse(t)
-		for _, found := range clauseIDs(fset, files) {
-			assert.Fail(t, "the id of a clause outside the suites", found)
+		for _, place := range clauseIDs(fset, files) {
+			assert.Fail(t, "the id of a clause outside the suites", place)
 		}
 	}
 }
 
-// besideTheSuite are FWP's rooms that give clauses to what they find.
-var besideTheSuite = []string{
+// clauseUsers are FWP's rooms that give clauses to what they find.
+var clauseUsers = []string{
 	"protocols/fwp/moves", "protocols/fwp/model", "protocols/fwp/law", "protocols/fwp/upgrade",
 }
 
@@ -37,20 +37,20 @@ var clauseID = regexp.MustCompile(`^FWP-[A-Z]+-[0-9]+[a-z]?$`)
 
 // clauseIDs returns the string literals that are ids of clauses, each with its place.
 func clauseIDs(fset *token.FileSet, files []*ast.File) []string {
-	var found []string
+	var list []string
 	for _, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
-			literal, is := n.(*ast.BasicLit)
-			if !is || literal.Kind != token.STRING {
+			literal, ok := n.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
 				return true
 			}
 			if text, err := strconv.Unquote(literal.Value); err == nil && clauseID.MatchString(text) {
-				found = append(found, fset.Position(literal.Pos()).String()+": "+text)
+				list = append(list, fset.Position(literal.Pos()).String()+": "+text)
 			}
 			return true
 		})
 	}
-	return found
+	return list
 }
 
 func TestClauseIDs(t *testing.T) {

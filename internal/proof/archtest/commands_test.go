@@ -16,8 +16,8 @@ import (
 // commandRooms are the rooms with the commands of a program, each with the files that several of its commands share, by
 // the first word of their names, and the commands that are in the file of another one.
 var commandRooms = map[string]struct {
-	shared    string
-	elsewhere map[string]string
+	shared     string
+	exceptions map[string]string
 }{
 	"internal/cli/check": {
 		"check doc expect hostile options progress scripts testbed", map[string]string{"client": "worker"},
@@ -28,8 +28,8 @@ var commandRooms = map[string]struct {
 	},
 }
 
-// mostFiles is how many files a room has at most, with its tests.
-const mostFiles = 40
+// fileLimit is how many files a room has at most, with its tests.
+const fileLimit = 40
 
 // use finds where a command is built, and its name.
 var use = regexp.MustCompile(`Use: +"([a-z]+)`)
@@ -41,7 +41,7 @@ func TestACommandAFile(t *testing.T) {
 	for room, law := range commandRooms {
 		names, err := filepath.Glob("../../../" + room + "/*.go")
 		require.NoError(t, err)
-		assert.LessOrEqual(t, len(names), mostFiles, room)
+		assert.LessOrEqual(t, len(names), fileLimit, room)
 		words := map[string]bool{}
 		for word := range strings.FieldsSeq(law.shared) {
 			words[word] = true
@@ -51,14 +51,14 @@ func TestACommandAFile(t *testing.T) {
 			text, err := os.ReadFile(name)
 			require.NoError(t, err)
 			file := strings.TrimSuffix(filepath.Base(name), ".go")
-			for _, found := range use.FindAllStringSubmatch(string(text), -1) {
-				commands[found[1]] = file
+			for _, match := range use.FindAllStringSubmatch(string(text), -1) {
+				commands[match[1]] = file
 			}
 		}
 		for command, file := range commands {
 			words[command] = true
 			want := command
-			if other := law.elsewhere[command]; other != "" {
+			if other := law.exceptions[command]; other != "" {
 				want = other
 			}
 			if command != "fwpcheck" && command != "fwpbench" {

@@ -32,11 +32,11 @@ var racedLine = regexp.MustCompile(`(?m)^RACED := ((?:.*\\\n)*.*)$`)
 
 // racedPatterns returns the package patterns of the variable RACED, without their leading "./".
 func racedPatterns(makefile string) (patterns []string) {
-	found := racedLine.FindStringSubmatch(makefile)
-	if found == nil {
+	match := racedLine.FindStringSubmatch(makefile)
+	if match == nil {
 		return nil
 	}
-	for field := range strings.FieldsSeq(strings.ReplaceAll(found[1], "\\\n", " ")) {
+	for field := range strings.FieldsSeq(strings.ReplaceAll(match[1], "\\\n", " ")) {
 		patterns = append(patterns, strings.TrimPrefix(field, "./"))
 	}
 	return patterns
@@ -54,21 +54,21 @@ func matchesAny(patterns []string, name string) bool {
 }
 
 // startsGoroutines reports whether code has a go statement, or calls what starts a goroutine: a group's Go, AfterFunc.
-func startsGoroutines(files []*ast.File) (found bool) {
+func startsGoroutines(files []*ast.File) (isFound bool) {
 	for _, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.GoStmt:
-				found = true
+				isFound = true
 			case *ast.CallExpr:
-				if called, is := n.Fun.(*ast.SelectorExpr); is {
-					found = found || called.Sel.Name == "Go" || called.Sel.Name == "AfterFunc"
+				if called, ok := n.Fun.(*ast.SelectorExpr); ok {
+					isFound = isFound || called.Sel.Name == "Go" || called.Sel.Name == "AfterFunc"
 				}
 			}
-			return !found
+			return !isFound
 		})
 	}
-	return found
+	return isFound
 }
 
 func TestStartsGoroutines(t *testing.T) {

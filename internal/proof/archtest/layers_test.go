@@ -46,13 +46,13 @@ var layers = []string{
 // layerOf returns the layer of a package, from 0: that which has its name, or else the pattern for it; -1 if there is
 // none.
 func layerOf(layers []string, name string) int {
-	has := func(match func(pattern string) bool) func(string) bool {
+	matcher := func(match func(pattern string) bool) func(string) bool {
 		return func(layer string) bool { return slices.ContainsFunc(strings.Fields(layer), match) }
 	}
-	if i := slices.IndexFunc(layers, has(func(p string) bool { return p == name })); i >= 0 {
+	if i := slices.IndexFunc(layers, matcher(func(p string) bool { return p == name })); i >= 0 {
 		return i
 	}
-	return slices.IndexFunc(layers, has(func(p string) bool { ok, _ := path.Match(p, name); return ok }))
+	return slices.IndexFunc(layers, matcher(func(p string) bool { ok, _ := path.Match(p, name); return ok }))
 }
 
 func TestImportsPointDown(t *testing.T) {
@@ -60,34 +60,34 @@ func TestImportsPointDown(t *testing.T) {
 	var names []string
 	for _, p := range modulePackages(t) {
 		names = append(names, p.Name)
-		assert.Empty(t, upward(layers, p.Name, p.Imports), "%s imports what is not in a layer below its own", p.Name)
+		assert.Empty(t, upwardImports(layers, p.Name, p.Imports), "%s imports what is not in a layer below its own", p.Name)
 	}
 	for _, layer := range layers {
 		for pattern := range strings.FieldsSeq(layer) {
-			used := slices.ContainsFunc(names, func(name string) bool { ok, _ := path.Match(pattern, name); return ok })
-			assert.True(t, used, "no package is called %s", pattern)
+			isUsed := slices.ContainsFunc(names, func(name string) bool { ok, _ := path.Match(pattern, name); return ok })
+			assert.True(t, isUsed, "no package is called %s", pattern)
 		}
 	}
 }
 
-// upward returns those of the imports of a package that are not in a layer below its own.
-func upward(layers []string, name string, imports []string) (wrong []string) {
-	own := layerOf(layers, name)
+// upwardImports returns those of the imports of a package that are not in a layer below its own.
+func upwardImports(layers []string, name string, imports []string) (list []string) {
+	layer := layerOf(layers, name)
 	for _, imported := range imports {
-		below, ours := strings.CutPrefix(imported, module+"/")
-		if at := layerOf(layers, below); ours && (at < 0 || own < 0 || at >= own) {
-			wrong = append(wrong, below)
+		target, ok := strings.CutPrefix(imported, module+"/")
+		if at := layerOf(layers, target); ok && (at < 0 || layer < 0 || at >= layer) {
+			list = append(list, target)
 		}
 	}
-	if own < 0 {
-		wrong = append(wrong, name+" is in no layer")
+	if layer < 0 {
+		list = append(list, name+" is in no layer")
 	}
-	return wrong
+	return list
 }
 
 func TestUpward(t *testing.T) {
 	t.Parallel()
-	of := func(names ...string) (paths []string) {
+	pathsOf := func(names ...string) (paths []string) {
 		for _, name := range names {
 			paths = append(paths, module+"/"+name)
 		}
@@ -95,14 +95,14 @@ func TestUpward(t *testing.T) {
 	}
 	layers := []string{"a x/one", "b x/*", "c"}
 	for name, test := range map[string]struct{ imports, want []string }{
-		"a":     {of(), nil},
-		"b":     {of("a"), nil},
-		"c":     {append(of("a", "b", "x/two"), "fmt", "example.org/c"), nil},
-		"x/two": {of("x/one"), nil},
-		"x/one": {of("a", "b", "d"), []string{"a", "b", "d"}},
-		"d":     {of("a"), []string{"a", "d is in no layer"}},
+		"a":     {pathsOf(), nil},
+		"b":     {pathsOf("a"), nil},
+		"c":     {append(pathsOf("a", "b", "x/two"), "fmt", "example.org/c"), nil},
+		"x/two": {pathsOf("x/one"), nil},
+		"x/one": {pathsOf("a", "b", "d"), []string{"a", "b", "d"}},
+		"d":     {pathsOf("a"), []string{"a", "d is in no layer"}},
 	} {
-		assert.Equal(t, test.want, upward(layers, name, test.imports), name)
+		assert.Equal(t, test.want, upwardImports(layers, name, test.imports), name)
 	}
 }
 

@@ -30,7 +30,7 @@ type modulePackage struct {
 	TestImports  []string // of the tests inside the package
 	XTestImports []string // of package x_test
 
-	read func() (source, error) // of GoFiles, once
+	parseOnce func() (source, error) // of GoFiles, once
 }
 
 // source is the parsed files of a package.
@@ -42,13 +42,13 @@ type source struct {
 // modulePackages lists the packages of the module, those behind a build tag too. All tests share one list.
 func modulePackages(t *testing.T) []*modulePackage {
 	t.Helper()
-	packages, err := listed()
+	packages, err := packageList()
 	require.NoError(t, err)
 	require.NotEmpty(t, packages)
 	return packages
 }
 
-var listed = sync.OnceValues(func() (packages []*modulePackage, err error) {
+var packageList = sync.OnceValues(func() (packages []*modulePackage, err error) {
 	list := exec.Command("go", "list", "-e", "-tags=npm",
 		"-json=ImportPath,Dir,GoFiles,Imports,TestImports,XTestImports", "./...")
 	list.Dir = filepath.Join("..", "..", "..")
@@ -68,7 +68,7 @@ var listed = sync.OnceValues(func() (packages []*modulePackage, err error) {
 			return nil, err
 		}
 		p.Name = strings.TrimPrefix(p.ImportPath, module+"/")
-		p.read = sync.OnceValues(p.parsed)
+		p.parseOnce = sync.OnceValues(p.parseFiles)
 		packages = append(packages, p)
 	}
 })
@@ -76,12 +76,12 @@ var listed = sync.OnceValues(func() (packages []*modulePackage, err error) {
 // parse returns the package's files, without the tests. Callers must not change them.
 func (p *modulePackage) parse(t *testing.T) (*token.FileSet, []*ast.File) {
 	t.Helper()
-	s, err := p.read()
+	s, err := p.parseOnce()
 	require.NoError(t, err)
 	return s.fset, s.files
 }
 
-func (p *modulePackage) parsed() (source, error) {
+func (p *modulePackage) parseFiles() (source, error) {
 	s := source{fset: token.NewFileSet()}
 	for _, name := range p.GoFiles {
 		const mode = parser.ParseComments | parser.SkipObjectResolution

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// abovePeers are the rooms that learn from internal/registry all that differs between protocols.
-var abovePeers = []string{"internal/cli/bench", "internal/cli/check", "internal/cli/shared", "internal/proof/selftest"}
+// registryUsers are the rooms that learn from internal/registry all that differs between protocols.
+var registryUsers = []string{"internal/cli/bench", "internal/cli/check", "internal/cli/shared", "internal/proof/selftest"}
 
-// ofOneProtocol are the imports of packages of a protocol that those rooms have nevertheless, with the reason.
-var ofOneProtocol = map[string]string{
+// protocolImports are the imports of packages of a protocol that those rooms have nevertheless, with the reason.
+var protocolImports = map[string]string{
 	"internal/cli/bench protocols/fwp/situations":      "what FWP's situations of workers are set up with serves all protocols",
 	"internal/cli/bench protocols/fwp/workerload":      "loads on workers are those of FWP",
 	"internal/cli/check protocols/fwp/clientrules":     "recordings are those of FWP",
@@ -32,21 +32,21 @@ var ofOneProtocol = map[string]string{
 // rooms above it import no package of one, and compare nothing with a name.
 func TestNoRoomAbovePeersNamesAProtocol(t *testing.T) {
 	t.Parallel()
-	used := map[string]bool{}
+	hits := map[string]bool{}
 	for _, p := range modulePackages(t) {
-		if !slices.Contains(abovePeers, p.Name) {
+		if !slices.Contains(registryUsers, p.Name) {
 			continue
 		}
 		for _, path := range p.Imports {
 			name := strings.TrimPrefix(path, module+"/")
 			ofProtocol := strings.HasPrefix(name, "protocols/") || strings.HasPrefix(name, "fakes")
-			assert.False(t, ofProtocol && ofOneProtocol[p.Name+" "+name] == "", "%s imports %s", p.Name, name)
-			used[p.Name+" "+name] = true
+			assert.False(t, ofProtocol && protocolImports[p.Name+" "+name] == "", "%s imports %s", p.Name, name)
+			hits[p.Name+" "+name] = true
 		}
 		assert.Empty(t, namesIn(p.parse(t)), "names of protocols: see package registry")
 	}
-	for pair := range ofOneProtocol {
-		assert.True(t, used[pair], "%s: this is no more, leave it out of the list", pair)
+	for pair := range protocolImports {
+		assert.True(t, hits[pair], "%s: this is no more, leave it out of the list", pair)
 	}
 }
 
@@ -54,15 +54,15 @@ func TestNoRoomAbovePeersNamesAProtocol(t *testing.T) {
 var peers = []string{"fwp", "workq", "emqp", "zmtp"}
 
 // namesIn returns the string literals that are the name of a protocol.
-func namesIn(fset *token.FileSet, files []*ast.File) (found []string) {
+func namesIn(fset *token.FileSet, files []*ast.File) (list []string) {
 	for _, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING &&
 				slices.Contains(peers, strings.Trim(lit.Value, "\"`")) {
-				found = append(found, fset.Position(lit.Pos()).String()+": "+lit.Value)
+				list = append(list, fset.Position(lit.Pos()).String()+": "+lit.Value)
 			}
 			return true
 		})
 	}
-	return found
+	return list
 }

@@ -25,14 +25,14 @@ func TestEnginesReachNoProtocol(t *testing.T) {
 		if matches(knowing, name) {
 			continue
 		}
-		for _, reached := range reachedFrom(imports, name) {
-			assert.NotContains(t, reached, "protocols/", "%s reaches a protocol", name)
+		for _, deps := range reachedFrom(imports, name) {
+			assert.NotContains(t, deps, "protocols/", "%s reaches a protocol", name)
 		}
 	}
 	for pattern := range strings.FieldsSeq(knowing) {
 		assert.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(imports)), func(name string) bool {
-			return matches(pattern, name) && slices.ContainsFunc(reachedFrom(imports, name), func(reached string) bool {
-				return strings.HasPrefix(reached, "protocols/")
+			return matches(pattern, name) && slices.ContainsFunc(reachedFrom(imports, name), func(deps string) bool {
+				return strings.HasPrefix(deps, "protocols/")
 			})
 		}), "%s: none of these reaches a protocol", pattern)
 	}
@@ -42,15 +42,15 @@ func TestEnginesReachNoProtocol(t *testing.T) {
 func importsOf(packages []*modulePackage) map[string][]string {
 	imports := map[string][]string{}
 	for _, p := range packages {
-		imports[p.Name] = ours(p.Imports)
+		imports[p.Name] = ownPaths(p.Imports)
 	}
 	return imports
 }
 
-// ours returns those of some import paths that are of the module, without it.
-func ours(paths []string) (names []string) {
+// ownPaths returns those of some import paths that are of the module, without it.
+func ownPaths(paths []string) (names []string) {
 	for _, p := range paths {
-		if name, is := strings.CutPrefix(p, module+"/"); is {
+		if name, ok := strings.CutPrefix(p, module+"/"); ok {
 			names = append(names, name)
 		}
 	}
@@ -59,15 +59,15 @@ func ours(paths []string) (names []string) {
 
 // reachedFrom returns a package and what it imports, however far.
 func reachedFrom(imports map[string][]string, name string) []string {
-	reached := []string{name}
-	for i := 0; i < len(reached); i++ { // it grows
-		for _, imported := range imports[reached[i]] {
-			if !slices.Contains(reached, imported) {
-				reached = append(reached, imported)
+	deps := []string{name}
+	for i := 0; i < len(deps); i++ { // it grows
+		for _, imported := range imports[deps[i]] {
+			if !slices.Contains(deps, imported) {
+				deps = append(deps, imported)
 			}
 		}
 	}
-	return reached
+	return deps
 }
 
 // matches reports whether a package has one of the patterns.
@@ -90,8 +90,8 @@ func TestReachedFrom(t *testing.T) {
 // bytesOf are the packages of the bytes of the protocols.
 const bytesOf = "protocols/* protocols/emqp/zmtp"
 
-// usingFakes are the packages of protocols that use a fake, with the reason. Their tests may, and those of others.
-var usingFakes = map[string]string{
+// fakeUsers are the packages of protocols that use a fake, with the reason. Their tests may, and those of others.
+var fakeUsers = map[string]string{
 	"protocols/fwp/double":       "the test double is the embedded server, with a journal",
 	"protocols/fwp/situations":   "a worker under test talks to the embedded server, with rules of the situation",
 	"protocols/fwp/workerload":   "a worker is measured at the embedded server",
@@ -102,20 +102,20 @@ var usingFakes = map[string]string{
 // nothing else; and of the protocols few packages use one.
 func TestFakesShareOnlyBytes(t *testing.T) {
 	t.Parallel()
-	used := map[string]bool{}
+	hits := map[string]bool{}
 	for name, imports := range importsOf(modulePackages(t)) {
 		for _, imported := range imports {
 			if isFake(name) {
 				assert.True(t, mayFakeImport(imported), "%s imports %s", name, imported)
 			}
 			if isFake(imported) && strings.HasPrefix(name, "protocols/") {
-				assert.Contains(t, usingFakes, name, "%s imports %s", name, imported)
-				used[name] = true
+				assert.Contains(t, fakeUsers, name, "%s imports %s", name, imported)
+				hits[name] = true
 			}
 		}
 	}
-	for name := range usingFakes {
-		assert.True(t, used[name], "%s imports no fake any more: leave it out of the list", name)
+	for name := range fakeUsers {
+		assert.True(t, hits[name], "%s imports no fake any more: leave it out of the list", name)
 	}
 }
 
@@ -149,8 +149,8 @@ func floorOf(folder string) int {
 
 // ofProtocol returns the protocol that a package is of, and its folder in there, "." for the uppermost; else "".
 func ofProtocol(name string) (protocol, folder string) {
-	rest, is := strings.CutPrefix(name, "protocols/")
-	if !is {
+	rest, ok := strings.CutPrefix(name, "protocols/")
+	if !ok {
 		return "", ""
 	}
 	protocol, folder, deeper := strings.Cut(rest, "/")
@@ -173,9 +173,9 @@ func TestFloorsOfAProtocol(t *testing.T) {
 // isUpstairs reports whether an import inside a protocol goes up, or stays on a floor.
 func isUpstairs(name, imported string) bool {
 	protocol, folder := ofProtocol(name)
-	other, above := ofProtocol(imported)
+	other, otherFolder := ofProtocol(imported)
 	at := floorOf(folder)
-	return protocol != "" && protocol == other && at < len(floors) && floorOf(above) >= at
+	return protocol != "" && protocol == other && at < len(floors) && floorOf(otherFolder) >= at
 }
 
 func TestIsUpstairs(t *testing.T) {
@@ -198,8 +198,8 @@ func TestIsUpstairs(t *testing.T) {
 	}
 }
 
-// ofAnother are the imports of a protocol's packages and tests from another one, with the reason.
-var ofAnother = map[string]string{
+// crossImports are the imports of a protocol's packages and tests from another one, with the reason.
+var crossImports = map[string]string{
 	"protocols/emqp/situations protocols/fwp/situations":  "how a program is started and judged is there",
 	"protocols/workq/situations protocols/fwp/situations": "how a program is started and judged is there",
 	"protocols/workq/wire protocols/fwp/wire":             "a test: a load speaks to two servers",
@@ -208,46 +208,46 @@ var ofAnother = map[string]string{
 // TestProtocolsImportNoOther: whoever changes a protocol reads its folder only.
 func TestProtocolsImportNoOther(t *testing.T) {
 	t.Parallel()
-	used := map[string]bool{}
+	hits := map[string]bool{}
 	for _, p := range modulePackages(t) {
-		own, _ := ofProtocol(p.Name)
-		for _, imported := range ours(slices.Concat(p.Imports, p.TestImports, p.XTestImports)) {
+		protocol, _ := ofProtocol(p.Name)
+		for _, imported := range ownPaths(slices.Concat(p.Imports, p.TestImports, p.XTestImports)) {
 			other, _ := ofProtocol(imported)
-			if pair := p.Name + " " + imported; own != "" && other != "" && own != other {
-				assert.Contains(t, ofAnother, pair, "a protocol imports another one")
-				used[pair] = true
+			if pair := p.Name + " " + imported; protocol != "" && other != "" && protocol != other {
+				assert.Contains(t, crossImports, pair, "a protocol imports another one")
+				hits[pair] = true
 			}
 		}
 	}
-	for pair := range ofAnother {
-		assert.True(t, used[pair], "%s: this is no more, leave it out of the list", pair)
+	for pair := range crossImports {
+		assert.True(t, hits[pair], "%s: this is no more, leave it out of the list", pair)
 	}
 }
 
-// mostSeen is how many imports of packages inside a protocol there are from outside of it, the registry aside: as many
+// insideLimit is how many imports of packages inside a protocol there are from outside of it, the registry aside: as many
 // stand in the way of protocols/*/internal. There may only be fewer.
-const mostSeen = 21
+const insideLimit = 21
 
 func TestInsidesOfProtocols(t *testing.T) {
 	t.Parallel()
-	var seen []string
+	var pairs []string
 	for name, imports := range importsOf(modulePackages(t)) {
 		for _, imported := range imports {
 			if isInside(name, imported) {
-				seen = append(seen, name+" "+imported)
+				pairs = append(pairs, name+" "+imported)
 			}
 		}
 	}
-	slices.Sort(seen)
-	assert.Len(t, seen, mostSeen, "more than there were, or fewer: then write the new number")
+	slices.Sort(pairs)
+	assert.Len(t, pairs, insideLimit, "more than there were, or fewer: then write the new number")
 }
 
 // isInside reports whether an import goes past the bytes of a protocol, and comes neither from the same one nor from
 // the registry.
 func isInside(name, imported string) bool {
-	own, _ := ofProtocol(name)
+	protocol, _ := ofProtocol(name)
 	other, folder := ofProtocol(imported)
-	return other != "" && folder != "." && own != other && name != "internal/registry"
+	return other != "" && folder != "." && protocol != other && name != "internal/registry"
 }
 
 func TestIsInside(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// loud are the names by which a package would speak for itself instead of for its
+// outputFuncs are the names by which a package would speak for itself instead of for its
 // caller. (That it imports neither flag nor log is tested by its imports.)
-var loud = []string{
+var outputFuncs = []string{
 	"fmt.Print", "fmt.Printf", "fmt.Println",
 	"os.Args", "os.Exit", "os.Stderr", "os.Stdin", "os.Stdout",
 }
@@ -31,20 +31,20 @@ func TestLibrariesAreSilent(t *testing.T) {
 		}
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
-			assert.Empty(t, uses(loud)(p.parse(t)), "only cmd and internal/cli print, read arguments and exit")
+			assert.Empty(t, uses(outputFuncs)(p.parse(t)), "only cmd and internal/cli print, read arguments and exit")
 		})
 	}
 }
 
-// unbounded are the functions that read as much as there is. Files go through internal/base/input, which has a bound
+// unboundedFuncs are the functions that read as much as there is. Files go through internal/base/input, which has a bound
 // for each; load/validity reads what the kernel writes under /proc.
-var unbounded = []string{"io.ReadAll", "os.Open", "os.ReadFile"}
+var unboundedFuncs = []string{"io.ReadAll", "os.Open", "os.ReadFile"}
 
 func TestFilesAreReadWithinBounds(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
 		if p.Name != "internal/base/input" && p.Name != "load/validity" {
-			assert.Empty(t, uses(unbounded)(p.parse(t)), "files are read with internal/base/input")
+			assert.Empty(t, uses(unboundedFuncs)(p.parse(t)), "files are read with internal/base/input")
 		}
 	}
 }
@@ -52,9 +52,9 @@ func TestFilesAreReadWithinBounds(t *testing.T) {
 // uses returns a function that finds the uses of names, and of the built-in print functions.
 func uses(names []string) func(fset *token.FileSet, files []*ast.File) []string {
 	return func(fset *token.FileSet, files []*ast.File) []string {
-		var found []string
+		var list []string
 		add := func(at ast.Node, name string) {
-			found = append(found, fmt.Sprintf("%s: %s", fset.Position(at.Pos()), name))
+			list = append(list, fmt.Sprintf("%s: %s", fset.Position(at.Pos()), name))
 		}
 		find := func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -72,7 +72,7 @@ func uses(names []string) func(fset *token.FileSet, files []*ast.File) []string 
 		for _, file := range files {
 			ast.Inspect(file, find)
 		}
-		return found
+		return list
 	}
 }
 
@@ -89,7 +89,7 @@ func TestNoises(t *testing.T) {
 	for body, want := range tests {
 		t.Run(body, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, want, uses(loud)(parseText(t, "package x\nfunc f() { "+body+" }")))
+			assert.Equal(t, want, uses(outputFuncs)(parseText(t, "package x\nfunc f() { "+body+" }")))
 		})
 	}
 }

@@ -31,26 +31,26 @@ func TestFoldersAreSmall(t *testing.T) {
 // files is wrong soon.
 func TestPackageCommentsAreShort(t *testing.T) {
 	t.Parallel()
-	read := 0
+	count := 0
 	for _, p := range modulePackages(t) {
 		files, err := filepath.Glob(filepath.Join(p.Dir, "*.go")) // of all systems
 		require.NoError(t, err)
 		for _, name := range files {
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly|parser.ParseComments)
 			require.NoError(t, err)
-			assert.Empty(t, wordy(file.Doc), name)
+			assert.Empty(t, longSentence(file.Doc), name)
 			if file.Doc != nil {
-				read++
+				count++
 			}
 		}
 	}
-	assert.NotZero(t, read)
+	assert.NotZero(t, count)
 }
 
 var listsFiles = regexp.MustCompile(`Files\b.*:|To read:|\bThe files\b`)
 
-// wordy says what is wrong with a package comment.
-func wordy(doc *ast.CommentGroup) string {
+// longSentence says what is wrong with a package comment.
+func longSentence(doc *ast.CommentGroup) string {
 	text := ""
 	if doc != nil {
 		for _, c := range doc.List {
@@ -82,6 +82,6 @@ func TestWordy(t *testing.T) {
 		six + "\n// Package x.\n":                "", // a licence or the like is no package comment
 	} {
 		_, files := parseText(t, comment+"package x\n")
-		assert.Equal(t, want, wordy(files[0].Doc), comment)
+		assert.Equal(t, want, longSentence(files[0].Doc), comment)
 	}
 }

@@ -28,29 +28,29 @@ func TestNoMutablePackageState(t *testing.T) {
 // function that writes to it gets through, and a local variable of a table's name
 // that is written to is reported.
 func mutableState(fset *token.FileSet, files []*ast.File) []string {
-	written := writtenNames(files)
-	var found []string
+	names := writtenNames(files)
+	var list []string
 	for _, v := range variables(files) {
 		name := v.name.Name
-		fixed := isConstant(v.value) || isTable(v.value) && !v.name.IsExported()
-		if name == "_" || v.embedded || fixed && !written[name] {
+		isFixed := isConstant(v.value) || isTable(v.value) && !v.name.IsExported()
+		if name == "_" || v.isEmbedded || isFixed && !names[name] {
 			continue
 		}
-		found = append(found, fmt.Sprintf("%s: %s", fset.Position(v.name.Pos()), name))
+		list = append(list, fmt.Sprintf("%s: %s", fset.Position(v.name.Pos()), name))
 	}
-	return found
+	return list
 }
 
 // variable is one name of a package-level declaration, and its value if it has one
 // of its own.
 type variable struct {
-	name     *ast.Ident
-	value    ast.Expr
-	embedded bool
+	name       *ast.Ident
+	value      ast.Expr
+	isEmbedded bool
 }
 
 func variables(files []*ast.File) []variable {
-	var found []variable
+	var list []variable
 	for _, file := range files {
 		for _, decl := range file.Decls {
 			gen, ok := decl.(*ast.GenDecl)
@@ -60,16 +60,16 @@ func variables(files []*ast.File) []variable {
 			for _, s := range gen.Specs {
 				spec := s.(*ast.ValueSpec) // what else could a var hold
 				for i, name := range spec.Names {
-					v := variable{name: name, embedded: isEmbed(gen.Doc) || isEmbed(spec.Doc)}
+					v := variable{name: name, isEmbedded: isEmbed(gen.Doc) || isEmbed(spec.Doc)}
 					if len(spec.Values) == len(spec.Names) {
 						v.value = spec.Values[i]
 					}
-					found = append(found, v)
+					list = append(list, v)
 				}
 			}
 		}
 	}
-	return found
+	return list
 }
 
 func isEmbed(doc *ast.CommentGroup) bool {
@@ -111,10 +111,10 @@ func isTable(value ast.Expr) bool {
 // writtenNames are the names that something is assigned to, also through an index,
 // a field or delete, and those whose address is taken.
 func writtenNames(files []*ast.File) map[string]bool {
-	written := make(map[string]bool)
+	names := make(map[string]bool)
 	write := func(target ast.Expr) {
 		if name := root(target); name != nil {
-			written[name.Name] = true
+			names[name.Name] = true
 		}
 	}
 	for _, file := range files {
@@ -141,7 +141,7 @@ func writtenNames(files []*ast.File) map[string]bool {
 			return true
 		})
 	}
-	return written
+	return names
 }
 
 // root returns x of x, x[i], x[i:j], x.f and *x, however deep.

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// onSystem are the packages outside internal/target that start processes ("exec"), send or get signals ("signals"), or
+// systemUsers are the packages outside internal/target that start processes ("exec"), send or get signals ("signals"), or
 // read what the kernel tells of processes ("/proc"), with the reason.
-var onSystem = map[string]string{
+var systemUsers = map[string]string{
 	"internal/cli/bench exec":        "the embedded server of a load is a process of its own, with its own processors",
 	"internal/cli/bench signals":     "that server stands still where the user asks for a pause",
 	"internal/cli/shared exec":       "it finds the program that --start names, for its hash, and starts none",
@@ -33,7 +33,7 @@ var onSystem = map[string]string{
 // TestOnlyTargetActsOnProcesses: what starts, stops and watches processes is in internal/target.
 func TestOnlyTargetActsOnProcesses(t *testing.T) {
 	t.Parallel()
-	used := map[string]bool{}
+	hits := map[string]bool{}
 	for _, p := range modulePackages(t) {
 		if p.Name == "internal/target" || strings.HasPrefix(p.Name, "internal/target/") {
 			continue
@@ -47,54 +47,54 @@ func TestOnlyTargetActsOnProcesses(t *testing.T) {
 			const mode = parser.SkipObjectResolution
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, mode)
 			require.NoError(t, err)
-			for what := range usesOfSystem(file) {
-				assert.Contains(t, onSystem, p.Name+" "+what, name)
-				used[p.Name+" "+what] = true
+			for call := range usesOfSystem(file) {
+				assert.Contains(t, systemUsers, p.Name+" "+call, name)
+				hits[p.Name+" "+call] = true
 			}
 		}
 	}
-	for exception := range onSystem {
-		assert.True(t, used[exception], "%s: this is no more, leave it out of the list", exception)
+	for exception := range systemUsers {
+		assert.True(t, hits[exception], "%s: this is no more, leave it out of the list", exception)
 	}
 }
 
 var (
-	ofProcesses = regexp.MustCompile(`^(os\.(StartProcess|FindProcess)|syscall\.(StartProcess|ForkExec|Exec))$`)
-	ofSignals   = regexp.MustCompile(`^(syscall\.(Kill|SIG[A-Z0-9]+)|unix\.(Kill|SIG[A-Z0-9]+|PidfdSendSignal))$`)
-	// ofProc finds the folder, and those of a kind of processes in it.
-	ofProc = regexp.MustCompile(`^/proc(/|$)`)
+	processFuncs = regexp.MustCompile(`^(os\.(StartProcess|FindProcess)|syscall\.(StartProcess|ForkExec|Exec))$`)
+	signalFuncs  = regexp.MustCompile(`^(syscall\.(Kill|SIG[A-Z0-9]+)|unix\.(Kill|SIG[A-Z0-9]+|PidfdSendSignal))$`)
+	// procFolder finds the folder, and those of a kind of processes in it.
+	procFolder = regexp.MustCompile(`^/proc(/|$)`)
 )
 
 // usesOfSystem returns which of the things above a file does.
 func usesOfSystem(file *ast.File) map[string]bool {
-	used := map[string]bool{}
+	calls := map[string]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
 			switch n.Path.Value {
 			case `"os/exec"`:
-				used["exec"] = true
+				calls["exec"] = true
 			case `"os/signal"`:
-				used["signals"] = true
+				calls["signals"] = true
 			}
 		case *ast.SelectorExpr:
-			if x, is := n.X.(*ast.Ident); is {
+			if x, ok := n.X.(*ast.Ident); ok {
 				name := x.Name + "." + n.Sel.Name
-				if ofProcesses.MatchString(name) {
-					used["exec"] = true
+				if processFuncs.MatchString(name) {
+					calls["exec"] = true
 				}
-				if ofSignals.MatchString(name) {
-					used["signals"] = true
+				if signalFuncs.MatchString(name) {
+					calls["signals"] = true
 				}
 			}
 		case *ast.BasicLit:
-			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && ofProc.MatchString(text) {
-				used["/proc"] = true
+			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && procFolder.MatchString(text) {
+				calls["/proc"] = true
 			}
 		}
 		return true
 	})
-	return used
+	return calls
 }
 
 func TestUsesOfSystem(t *testing.T) {

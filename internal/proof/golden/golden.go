@@ -16,56 +16,56 @@ import (
 
 func init() { flag.Bool("update", false, "write the golden files and the generated documents anew") }
 
-// Updating reports whether -update asks for the files to be written.
-func Updating() bool { return flag.Lookup("update").Value.String() == "true" }
+// IsUpdate reports whether -update asks for the files to be written.
+func IsUpdate() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // File fails the test unless a file has a text, and shows the lines that differ; with -update it writes the file.
 func File[T ~string | ~[]byte](t *testing.T, path string, text T) {
 	t.Helper()
-	if old := before(t, path, text); old != string(text) {
-		stale(t, path, "the test with -update writes it", old, string(text))
+	if old := readOld(t, path, text); old != string(text) {
+		failStale(t, path, "the test with -update writes it", old, string(text))
 	}
 }
 
 // Document is [File] for a file that a command writes. Ends of lines do not matter.
 func Document(t *testing.T, path, text, command string) {
 	t.Helper()
-	if old := strings.ReplaceAll(before(t, path, text), "\r\n", "\n"); old != text {
-		stale(t, path, command, old, text)
+	if old := strings.ReplaceAll(readOld(t, path, text), "\r\n", "\n"); old != text {
+		failStale(t, path, command, old, text)
 	}
 }
 
-// stale fails the test, and shows the lines that only one of both texts has.
-func stale(t *testing.T, path, command, old, text string) {
+// failStale fails the test, and shows the lines that only one of both texts has.
+func failStale(t *testing.T, path, command, old, text string) {
 	t.Helper()
 	before, now := strings.Split(old, "\n"), strings.Split(text, "\n")
-	was, is := without(before, now), without(now, before)
-	if len(was)+len(is) == 0 {
-		is = []string{"the same lines in another order or number"}
+	oldOnly, newOnly := subtract(before, now), subtract(now, before)
+	if len(oldOnly)+len(newOnly) == 0 {
+		newOnly = []string{"the same lines in another order or number"}
 	}
-	t.Fatalf("%s is stale: %s\n%s", path, command, cmp.Diff(was, is))
+	t.Fatalf("%s is stale: %s\n%s", path, command, cmp.Diff(oldOnly, newOnly))
 }
 
-// without returns the lines that are not among the others.
-func without(lines, others []string) []string {
+// subtract returns the lines that are not among the others.
+func subtract(lines, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
 }
 
 // longest is how many bytes a file has at most.
 const longest = 1 << 20
 
-// before returns what a file has, after it was written with -update.
-func before[T ~string | ~[]byte](t *testing.T, path string, text T) string {
+// readOld returns what a file has, after it was written with -update.
+func readOld[T ~string | ~[]byte](t *testing.T, path string, text T) string {
 	t.Helper()
 	// A file that is right is left alone: tests of other packages may be reading it.
-	if old, err := input.Read(path, longest); Updating() && (err != nil || string(old) != string(text)) {
+	if old, err := input.Read(path, longest); IsUpdate() && (err != nil || string(old) != string(text)) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	return string(read(t, path))
 }
 
-// Saved reads a file of JSON into a T.
-func Saved[T any](t *testing.T, path string) *T {
+// ReadGolden reads a file of JSON into a T.
+func ReadGolden[T any](t *testing.T, path string) *T {
 	t.Helper()
 	result := new(T)
 	require.NoError(t, json.Unmarshal(read(t, path), result))

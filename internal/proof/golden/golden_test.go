@@ -18,7 +18,7 @@ func TestFilesThatAreAsExpected(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("{\"A\":1}\r\n"), 0o600))
 	golden.File(t, file, "{\"A\":1}\r\n")
 	golden.Document(t, file, "{\"A\":1}\n", "go test -update")
-	assert.Equal(t, map[string]int{"A": 1}, *golden.Saved[map[string]int](t, file))
+	assert.Equal(t, map[string]int{"A": 1}, *golden.ReadGolden[map[string]int](t, file))
 }
 
 func TestFillSetsEveryField(t *testing.T) {

@@ -17,12 +17,12 @@ func init() {
 	}
 }
 
-// Slow reports whether FWP_SLOW=1 asks for everything.
-func Slow() bool { return os.Getenv("FWP_SLOW") == "1" }
+// IsSlow reports whether FWP_SLOW=1 asks for everything.
+func IsSlow() bool { return os.Getenv("FWP_SLOW") == "1" }
 
 // Sample returns all with FWP_SLOW=1, and quick otherwise.
 func Sample[T any](quick, all T) T {
-	if Slow() {
+	if IsSlow() {
 		return all
 	}
 	return quick
@@ -31,7 +31,7 @@ func Sample[T any](quick, all T) T {
 // OnlySlow skips a test that runs with FWP_SLOW=1 alone.
 func OnlySlow(tb testing.TB) {
 	tb.Helper()
-	if !Slow() {
+	if !IsSlow() {
 		tb.Skip("takes long; FWP_SLOW=1 runs it")
 	}
 }

@@ -27,8 +27,8 @@ func SetTexts(v reflect.Value, text string) {
 // Hostile is what a peer may send: it moves the cursor, sets the title, turns the direction of writing, hides.
 const Hostile = "\x1b[2J\x1b]0;title\a\r\b\x7f\u009b31m\u202e\u2066\u200b\U000e0041\x00 secret"
 
-// Harmless fails the test unless out shows [Hostile], and without a control character.
-func Harmless(t *testing.T, out string) {
+// CheckHarmless fails the test unless out shows [Hostile], and without a control character.
+func CheckHarmless(t *testing.T, out string) {
 	t.Helper()
 	require.Contains(t, out, "secret")
 	for _, r := range out {
@@ -42,8 +42,8 @@ func Harmless(t *testing.T, out string) {
 // Hide hides the secret of a text.
 func Hide(text string) string { return strings.ReplaceAll(text, "secret", "(hidden)") }
 
-// Hidden fails the test if JSON has a secret that was not hidden in another field than these.
-func Hidden(t *testing.T, out string, ours map[string]bool) {
+// CheckHidden fails the test if JSON has a secret that was not hidden in another field than these.
+func CheckHidden(t *testing.T, out string, ownKeys map[string]bool) {
 	t.Helper()
 	key := ""
 	for line := range strings.Lines(out) {
@@ -51,7 +51,7 @@ func Hidden(t *testing.T, out string, ours map[string]bool) {
 			key = strings.Trim(name, `"`)
 		}
 		if strings.Contains(line, "secret") && !strings.Contains(line, "(hidden)") {
-			assert.True(t, ours[key], "%s: %s", key, line)
+			assert.True(t, ownKeys[key], "%s: %s", key, line)
 		}
 	}
 	require.Contains(t, out, "(hidden)")

@@ -17,7 +17,7 @@ import (
 // Run returns the report of two seconds of load, 80 jobs, by 4 producers and 4 workers. Change may change the workload,
 // and is nil if it does not; serve starts a server, and returns how it is reached and what ends it.
 func Run(
-	t *testing.T, spoken wire.Protocol, change func(*plan.Workload), serve func() (load.Config, func()),
+	t *testing.T, protocol wire.Protocol, change func(*plan.Workload), serve func() (load.Config, func()),
 ) (report *results.Load) {
 	t.Helper()
 	w := plan.Workload{
@@ -30,14 +30,14 @@ func Run(
 	synctest.Test(t, func(t *testing.T) {
 		config, end := serve()
 		defer end()
-		config.Workload, config.Seed, config.Run, config.Coarse, config.Protocol = w.Filled(), 1, "test", true, spoken
+		config.Workload, config.Seed, config.Run, config.CoarseTimers, config.Protocol = w.WithDefaults(), 1, "test", true, protocol
 		report = load.Run(t.Context(), config).Report
 	})
 	return report
 }
 
-// Shows fails the test unless the report has a finding of a kind.
-func Shows(t *testing.T, l *results.Load, kind results.FindingKind) {
+// CheckFinding fails the test unless the report has a finding of a kind.
+func CheckFinding(t *testing.T, l *results.Load, kind results.FindingKind) {
 	t.Helper()
 	var kinds []results.FindingKind
 	for _, f := range l.Findings {

@@ -23,7 +23,7 @@ import (
 // result is a kind of result with a schema: its file, its title, the files with the comments of its types.
 type result struct {
 	file, title, version string
-	of                   reflect.Type
+	typ                  reflect.Type
 	sources              string
 }
 
@@ -61,7 +61,7 @@ func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 		for file := range strings.FieldsSeq(r.sources) {
 			sources = append(sources, filepath.Join(filepath.Dir(r.file), file))
 		}
-		schemaOf(t, r.file, r.title, r.version, r.of, sources...)
+		schemaOf(t, r.file, r.title, r.version, r.typ, sources...)
 	}
 }
 
@@ -69,9 +69,9 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 	t.Parallel()
 	for _, r := range all() {
 		root := readSchema(t, r.file)
-		empty, full := reflect.New(r.of), reflect.New(r.of)
-		golden.Fill(full.Elem())
-		for name, v := range map[string]reflect.Value{"empty": empty, "every field": full} {
+		empty, filled := reflect.New(r.typ), reflect.New(r.typ)
+		golden.Fill(filled.Elem())
+		for name, v := range map[string]reflect.Value{"empty": empty, "every field": filled} {
 			var out bytes.Buffer
 			require.NoError(t, v.Interface().(reports.Result).WriteJSON(&out, reports.ExitOptions{}))
 			assert.Empty(t, root.breachesOf(t, out.Bytes()), "%s: %s", r.title, name)
@@ -83,7 +83,7 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 // The golden files are results of all kinds.
 func TestGoldenFilesFollowTheirSchemas(t *testing.T) {
 	t.Parallel()
-	met := map[string]bool{}
+	versions := map[string]bool{}
 	for _, room := range []string{reportsRoom, resultsRoom} {
 		files, err := filepath.Glob(room + "testdata/*.json.golden")
 		require.NoError(t, err)
@@ -92,13 +92,13 @@ func TestGoldenFilesFollowTheirSchemas(t *testing.T) {
 			require.NoError(t, err)
 			for _, r := range all() {
 				if bytes.HasPrefix(data, []byte("{\n  \"schema\": \""+r.version+"\"")) {
-					met[r.version] = true
+					versions[r.version] = true
 					assert.Empty(t, readSchema(t, r.file).breachesOf(t, data), file)
 				}
 			}
 		}
 	}
-	assert.GreaterOrEqual(t, len(met), 6)
+	assert.GreaterOrEqual(t, len(versions), 6)
 }
 
 // The control of a test double has bodies instead of a result.
@@ -113,18 +113,18 @@ func TestSchemaOfTheControl(t *testing.T) {
 // A field that JSON forgets is noticed, whatever it is set to.
 func TestLoadsAreReadBack(t *testing.T) {
 	t.Parallel()
-	full := &results.Load{}
-	golden.Fill(reflect.ValueOf(full).Elem())
-	full.Schema = results.LoadSchema
-	full.Exit, full.Words = full.Outcome(reports.ExitOptions{}).Values()
+	filled := &results.Load{}
+	golden.Fill(reflect.ValueOf(filled).Elem())
+	filled.Schema = results.LoadSchema
+	filled.Exit, filled.Words = filled.Outcome(reports.ExitOptions{}).Values()
 	var out bytes.Buffer
-	require.NoError(t, full.WriteJSON(&out, reports.ExitOptions{}))
-	back, err := results.ReadLoad(out.Bytes())
+	require.NoError(t, filled.WriteJSON(&out, reports.ExitOptions{}))
+	result, err := results.ReadLoad(out.Bytes())
 	require.NoError(t, err)
-	for _, raw := range []*json.RawMessage{&back.Target.HI, &back.Target.Info, &back.Plan.Workload} {
+	for _, raw := range []*json.RawMessage{&result.Target.HI, &result.Target.Info, &result.Plan.Workload} {
 		var compact bytes.Buffer
 		require.NoError(t, json.Compact(&compact, *raw))
 		*raw = compact.Bytes()
 	}
-	assert.Equal(t, full, back)
+	assert.Equal(t, filled, result)
 }

@@ -41,13 +41,13 @@ type schema struct {
 }
 
 // schemaOf compares the schema of a type in a file with the type and its comments, or writes it there with -update.
-func schemaOf(t *testing.T, file, title, version string, of reflect.Type, sources ...string) {
+func schemaOf(t *testing.T, file, title, version string, typ reflect.Type, sources ...string) {
 	t.Helper()
 	w := schemaWriter{defs: map[string]*schema{}, docs: docsOf(t, sources...)}
-	root := w.object(of)
+	root := w.object(typ)
 	root.Dialect, root.Title, root.Defs = "https://json-schema.org/draft/2020-12/schema", title, w.defs
-	if named := root.Properties["schema"]; named != nil {
-		named.Const = version
+	if property := root.Properties["schema"]; property != nil {
+		property.Const = version
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -89,33 +89,33 @@ func (s *schema) breaches(root *schema, at string, v any) []string {
 	if got := typeOf(v); s.Type != "" && got != s.Type && (got != "integer" || s.Type != "number") {
 		return []string{fmt.Sprintf("%s is of type %s, want %s", at, got, s.Type)}
 	}
-	var found []string
+	var list []string
 	switch v := v.(type) {
 	case []any:
 		for i, item := range v {
-			found = append(found, s.Items.breaches(root, fmt.Sprintf("%s[%d]", at, i), item)...)
+			list = append(list, s.Items.breaches(root, fmt.Sprintf("%s[%d]", at, i), item)...)
 		}
 	case map[string]any:
 		if s.Properties == nil {
 			for key, value := range v {
-				found = append(found, s.Additional.breaches(root, at+"."+key, value)...)
+				list = append(list, s.Additional.breaches(root, at+"."+key, value)...)
 			}
-			return found
+			return list
 		}
 		for _, key := range s.Required {
 			if _, ok := v[key]; !ok {
-				found = append(found, at+" lacks "+key)
+				list = append(list, at+" lacks "+key)
 			}
 		}
 		for key, value := range v {
-			if of := s.Properties[key]; of == nil {
-				found = append(found, at+" has unknown key "+key)
+			if property := s.Properties[key]; property == nil {
+				list = append(list, at+" has unknown key "+key)
 			} else {
-				found = append(found, of.breaches(root, at+"."+key, value)...)
+				list = append(list, property.breaches(root, at+"."+key, value)...)
 			}
 		}
 	}
-	return found
+	return list
 }
 
 func typeOf(v any) string {
@@ -152,19 +152,19 @@ func (w *schemaWriter) object(t reflect.Type) *schema {
 			continue
 		}
 		if field.Anonymous {
-			embedded := w.object(field.Type)
-			maps.Copy(s.Properties, embedded.Properties)
-			s.Required = append(s.Required, embedded.Required...)
+			inner := w.object(field.Type)
+			maps.Copy(s.Properties, inner.Properties)
+			s.Required = append(s.Required, inner.Required...)
 			continue
 		}
-		of := w.of(field.Type)
+		property := w.typeSchema(field.Type)
 		if strings.Contains(options, "string") {
-			of = &schema{Type: "string", Pattern: "^[0-9]+$"}
+			property = &schema{Type: "string", Pattern: "^[0-9]+$"}
 		}
 		if doc := w.docs[t.Name()+"."+field.Name]; doc != "" {
-			of.Description = doc
+			property.Description = doc
 		}
-		s.Properties[name] = of
+		s.Properties[name] = property
 		if !strings.Contains(options, "omit") {
 			s.Required = append(s.Required, name)
 		}
@@ -173,7 +173,7 @@ func (w *schemaWriter) object(t reflect.Type) *schema {
 	return s
 }
 
-func (w *schemaWriter) of(t reflect.Type) *schema {
+func (w *schemaWriter) typeSchema(t reflect.Type) *schema {
 	switch t {
 	case reflect.TypeFor[json.RawMessage]():
 		return &schema{}
@@ -185,7 +185,7 @@ func (w *schemaWriter) of(t reflect.Type) *schema {
 	}
 	switch t.Kind() {
 	case reflect.Map:
-		return &schema{Type: "object", Additional: w.of(t.Elem())}
+		return &schema{Type: "object", Additional: w.typeSchema(t.Elem())}
 	case reflect.Struct:
 		if w.defs[t.Name()] == nil {
 			w.defs[t.Name()] = &schema{}
@@ -193,9 +193,9 @@ func (w *schemaWriter) of(t reflect.Type) *schema {
 		}
 		return &schema{Ref: "#/$defs/" + t.Name()}
 	case reflect.Pointer:
-		return w.of(t.Elem())
+		return w.typeSchema(t.Elem())
 	case reflect.Slice:
-		return &schema{Type: "array", Items: w.of(t.Elem())}
+		return &schema{Type: "array", Items: w.typeSchema(t.Elem())}
 	case reflect.String:
 		return &schema{Type: "string"}
 	case reflect.Bool:
@@ -220,11 +220,11 @@ func docsOf(t *testing.T, files ...string) map[string]string {
 				continue
 			}
 			spec := group.Specs[0].(*ast.TypeSpec)
-			docs[spec.Name.Name] = described(group.Doc)
+			docs[spec.Name.Name] = description(group.Doc)
 			if body, ok := spec.Type.(*ast.StructType); ok {
 				for _, field := range body.Fields.List {
 					for _, fieldName := range field.Names {
-						docs[spec.Name.Name+"."+fieldName.Name] = described(field.Doc) + described(field.Comment)
+						docs[spec.Name.Name+"."+fieldName.Name] = description(field.Doc) + description(field.Comment)
 					}
 				}
 			}
@@ -233,8 +233,8 @@ func docsOf(t *testing.T, files ...string) map[string]string {
 	return docs
 }
 
-// described returns the first paragraph of a comment, on one line.
-func described(c *ast.CommentGroup) string {
-	first, _, _ := strings.Cut(c.Text(), "\n\n")
-	return text.OneLine(first)
+// description returns the first paragraph of a comment, on one line.
+func description(c *ast.CommentGroup) string {
+	paragraph, _, _ := strings.Cut(c.Text(), "\n\n")
+	return text.OneLine(paragraph)
 }

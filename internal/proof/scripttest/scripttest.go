@@ -28,12 +28,12 @@ func Setup(env *testscript.Env) error {
 //	left VAR                    fails if no job is in an embedded server
 func Commands(mains map[string]func(shared.Process) int) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"exits": exits, "inside": inside(mains), "serve": serve, "heard": heard, "left": left,
+		"exits": expectExit, "inside": runCommand(mains), "serve": serve, "heard": expectHeard, "left": expectJobs,
 	}
 }
 
-// exits is `exits CODE COMMAND [ARG...]`: the command ends with this exit code, or with one of those with bars between.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
+// expectExit is `exits CODE COMMAND [ARG...]`: the command ends with this exit code, or with one of those with bars between.
+func expectExit(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
 	}
@@ -47,12 +47,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, args[0], code)
 }
 
-// inside returns `inside CODE COMMAND [ARG...]`: the same in the process of the test, which costs much less than a
+// runCommand returns `inside CODE COMMAND [ARG...]`: the same in the process of the test, which costs much less than a
 // process of its own. It is for a command that ends by itself, reads no standard input, and whose variables are not
 // empty. A file of the script has to be named as $WORK/file, since the process of the test has another folder, and what
 // the command starts has the variables of the test. The commands are the main functions of the programs. A script still
 // runs each kind of command as a process once, with the names of files as users write them.
-func inside(commands map[string]func(shared.Process) int) func(*testscript.TestScript, bool, []string) {
+func runCommand(commands map[string]func(shared.Process) int) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < 2 || commands[args[1]] == nil {
 			ts.Fatalf("usage: inside CODE COMMAND [ARG...]")

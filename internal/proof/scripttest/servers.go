@@ -27,10 +27,10 @@ type serversKey struct{} // of the servers in the values of a script
 
 // server is a server of a script.
 type server struct {
-	mu   sync.Mutex
-	news sync.Cond       // of what has come
-	came map[string]bool // lines, PUSH for a job, and connection for a connection
-	jobs atomic.Int64    // in queues or held
+	mu    sync.Mutex
+	news  sync.Cond       // of what has come
+	words map[string]bool // lines, PUSH for a job, and connection for a connection
+	jobs  atomic.Int64    // in queues or held
 }
 
 // kinds are those of servers. Each returns its address, and ends with the script.
@@ -55,14 +55,14 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || kinds[args[1]] == nil {
 		ts.Fatalf("usage: serve VAR KIND [ARG]")
 	}
-	s := &server{came: map[string]bool{}}
+	s := &server{words: map[string]bool{}}
 	s.news.L = &s.mu
 	ts.Setenv(args[0], kinds[args[1]](ts, s, strings.Join(args[2:], " ")))
 	ts.Value(serversKey{}).(map[string]*server)[args[0]] = s
 }
 
-// named returns the server in a variable.
-func named(ts *testscript.TestScript, name string) *server {
+// findServer returns the server in a variable.
+func findServer(ts *testscript.TestScript, name string) *server {
 	s := ts.Value(serversKey{}).(map[string]*server)[name]
 	if s == nil {
 		ts.Fatalf("no server is in %s", name)
@@ -70,21 +70,21 @@ func named(ts *testscript.TestScript, name string) *server {
 	return s
 }
 
-// heard is `heard VAR WORD`.
-func heard(ts *testscript.TestScript, neg bool, args []string) {
+// expectHeard is `heard VAR WORD`.
+func expectHeard(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: heard VAR WORD")
 	}
-	s := named(ts, args[0])
+	s := findServer(ts, args[0])
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for !s.has(args[1]) {
+	for !s.hasWord(args[1]) {
 		s.news.Wait()
 	}
 }
 
-func (s *server) has(word string) bool {
-	for text := range s.came {
+func (s *server) hasWord(word string) bool {
+	for text := range s.words {
 		if strings.Contains(text, word) {
 			return true
 		}
@@ -95,16 +95,16 @@ func (s *server) has(word string) bool {
 func (s *server) hear(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.came[text] = true
+	s.words[text] = true
 	s.news.Broadcast()
 }
 
-// left is `left VAR`.
-func left(ts *testscript.TestScript, neg bool, args []string) {
+// expectJobs is `left VAR`.
+func expectJobs(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: left VAR")
 	}
-	if n := named(ts, args[0]).jobs.Load(); (n > 0) == neg {
+	if n := findServer(ts, args[0]).jobs.Load(); (n > 0) == neg {
 		ts.Fatalf("%d jobs are in the server", n)
 	}
 }
@@ -114,9 +114,9 @@ func fwpServer(ts *testscript.TestScript, s *server, password string) string {
 }
 
 func peerServer(ts *testscript.TestScript, _ *server, name string) string {
-	of, err := registry.Named(name)
+	peer, err := registry.Lookup(name)
 	ts.Check(err)
-	s, err := of.Start(registry.Config{})
+	s, err := peer.Start(registry.Config{})
 	ts.Check(err)
 	ts.Defer(s.Close)
 	_, addr, _ := strings.Cut(s.URL, "://")
@@ -148,9 +148,9 @@ func fewServer(ts *testscript.TestScript, s *server, arg string) string {
 
 func moodyServer(ts *testscript.TestScript, s *server, arg string) string {
 	var beats atomic.Int64
-	every := int64(number(ts, arg))
+	interval := int64(number(ts, arg))
 	return s.start(ts, fakes.Config{Hook: func(e *fakes.Event) {
-		if e.Point == fakes.Writing && e.Command.Verb == "BEAT" && beats.Add(1)%every == 0 {
+		if e.Point == fakes.Writing && e.Command.Verb == "BEAT" && beats.Add(1)%interval == 0 {
 			e.Bytes = []byte("-ERR not now\r\n")
 		}
 	}})
@@ -228,7 +228,7 @@ func cannedServer(ts *testscript.TestScript, s *server, file string) string {
 	})
 }
 
-const toClose = "close\r\n"
+const closers = "close\r\n"
 
 func impostor(ts *testscript.TestScript, s *server, answer string) string {
 	return s.speak(ts, func(nc net.Conn) {
@@ -236,13 +236,13 @@ func impostor(ts *testscript.TestScript, s *server, answer string) string {
 	})
 }
 
-// answer greets, takes lines and replies to them, until the client goes or a reply is toClose.
+// answer greets, takes lines and replies to them, until the client goes or a reply is closers.
 func (s *server) answer(nc net.Conn, greeting string, reply func(line string) string) {
 	_, err := io.WriteString(nc, greeting)
 	for lines := bufio.NewScanner(nc); err == nil && lines.Scan(); {
 		s.hear(lines.Text())
 		words := reply(lines.Text())
-		if words == toClose {
+		if words == closers {
 			return
 		}
 		_, err = io.WriteString(nc, words)
@@ -257,11 +257,11 @@ func listen(addr string) (net.Listener, error) {
 func (s *server) speak(ts *testscript.TestScript, handle func(net.Conn)) (addr string) {
 	ln, err := listen("127.0.0.1:0")
 	ts.Check(err)
-	served := new(store.Group)
-	go served.Serve(ln, func(nc net.Conn) { //nolint:errcheck // it is closed by the script
+	group := new(store.Group)
+	go group.Serve(ln, func(nc net.Conn) { //nolint:errcheck // it is closed by the script
 		s.hear("connection")
 		handle(nc)
 	})
-	ts.Defer(served.Close)
+	ts.Defer(group.Close)
 	return ln.Addr().String()
 }

@@ -26,27 +26,27 @@ func (a Alarm) String() string {
 // FalseAlarms returns what checks have found on a variation, or left open, but for what lag does and what the variation
 // allows; met notes that. What one situation of a client leaves open may be decided in another one: which connection
 // does what is a matter of chance.
-func (f Fixture) FalseAlarms(v registry.Variation, report *reports.Report, met *allow.Met) (all []Alarm) {
-	passed := map[string]bool{}
+func (f Fixture) FalseAlarms(v registry.Variation, report *reports.Report, uses *allow.Usage) (all []Alarm) {
+	passes := map[string]bool{}
 	for _, check := range report.Checks {
 		for _, c := range check.Clauses {
-			passed[c.ID] = passed[c.ID] || f.Client != nil && c.Verdict == reports.Pass
+			passes[c.ID] = passes[c.ID] || f.Client != nil && c.Verdict == reports.Pass
 		}
 	}
 	for _, check := range report.Checks {
-		found := slices.Clone(check.Clauses)
-		if len(found) == 0 {
-			found = append(found, reports.ClauseVerdict{Verdict: check.Verdict, Reason: check.Reason, Why: check.Why})
+		verdicts := slices.Clone(check.Clauses)
+		if len(verdicts) == 0 {
+			verdicts = append(verdicts, reports.ClauseVerdict{Verdict: check.Verdict, Reason: check.Reason, Cause: check.Cause})
 		}
 		for _, f := range check.Findings {
-			why := fmt.Sprintf("expected %s, got %s", f.Expected, f.Actual)
-			found = append(found, reports.ClauseVerdict{ID: f.Clause, Verdict: f.Verdict, Why: why})
+			cause := fmt.Sprintf("expected %s, got %s", f.Expected, f.Actual)
+			verdicts = append(verdicts, reports.ClauseVerdict{ID: f.Clause, Verdict: f.Verdict, Cause: cause})
 		}
-		for _, c := range found {
-			if c.Verdict == reports.Inconclusive && passed[c.ID] {
+		for _, c := range verdicts {
+			if c.Verdict == reports.Inconclusive && passes[c.ID] {
 				continue
 			}
-			if a, is := f.alarm(v, check.ID, c, met); is {
+			if a, ok := f.alarm(v, check.ID, c, uses); ok {
 				all = append(all, a)
 			}
 		}
@@ -55,18 +55,18 @@ func (f Fixture) FalseAlarms(v registry.Variation, report *reports.Report, met *
 }
 
 // alarm returns the alarm of a verdict on a clause, unless it is right, or allowed.
-func (f Fixture) alarm(v registry.Variation, check string, c reports.ClauseVerdict, met *allow.Met) (a Alarm, is bool) {
-	a.Text = fmt.Sprintf("%s: %s %s: %s", check, c.ID, c.Verdict, c.Why)
-	switch row := (allow.Row{What: allow.Warn, Where: []string{c.ID}, Why: allow.Why}); c.Verdict {
+func (f Fixture) alarm(v registry.Variation, check string, c reports.ClauseVerdict, uses *allow.Usage) (a Alarm, ok bool) {
+	a.Text = fmt.Sprintf("%s: %s %s: %s", check, c.ID, c.Verdict, c.Cause)
+	switch row := (allow.Row{Item: allow.Warn, Places: []string{c.ID}, Reason: allow.ReasonPlaceholder}); c.Verdict {
 	case reports.Pass, reports.Observed:
 		return a, false
 	case reports.Warn:
 		a.Row = row.String()
-		return a, !met.Allows(v.Allows, row.What, c.ID)
+		return a, !uses.Allows(v.Allows, row.Item, c.ID)
 	case reports.Inconclusive:
-		row.What, row.Where = allow.Undecided, []string{check}
+		row.Item, row.Places = allow.Undecided, []string{check}
 		a.Row = row.String()
-		return a, !ofTime(c.Reason, f.Client != nil) && !met.Allows(v.Allows, row.What, check, c.ID, string(c.Reason))
+		return a, !isTimeReason(c.Reason, f.Client != nil) && !uses.Allows(v.Allows, row.Item, check, c.ID, string(c.Reason))
 	}
 	return a, true
 }

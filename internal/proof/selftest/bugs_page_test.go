@@ -17,20 +17,20 @@ import (
 	"github.com/fwpsuite/fwp/internal/registry"
 )
 
-// written is the command that writes the pages.
-const written = "make matrix OF=. UPDATE=1, or with BUG=NAME for one row"
+// pageCommand is the command that writes the pages.
+const pageCommand = "make matrix OF=. UPDATE=1, or with BUG=NAME for one row"
 
 // entry is what a page says about a bug.
 type entry struct {
-	red, by string
-	caught  []string
+	red, checks string
+	catchers    []string
 }
 
-// documented is a table of a page: its words are those of the page, and its rows are written by TestBugs.
-type documented struct {
+// document is a table of a page: its words are those of the page, and its rows are written by TestBugs.
+type document struct {
 	text         []string // lines of the page
 	heading, end int      // the line of the heading of the table, and the one behind its last row
-	before       int      // where the text above the table begins
+	introLine    int      // where the text above the table begins
 	columns      []string
 
 	bugs   map[string]entry
@@ -39,11 +39,11 @@ type documented struct {
 }
 
 // documentation reads the nth table of a page about a catalogue.
-func documentation(t *testing.T, name string, nth int, catalogue []registry.Bug) documented {
+func documentation(t *testing.T, name string, nth int, catalogue []registry.Bug) document {
 	t.Helper()
 	text, err := os.ReadFile(docs + name)
 	require.NoError(t, err)
-	d := documented{
+	d := document{
 		text: strings.Split(string(text), "\n"), bugs: map[string]entry{}, shows: map[string]string{},
 		breaks: map[string]string{},
 	}
@@ -61,12 +61,12 @@ func documentation(t *testing.T, name string, nth int, catalogue []registry.Bug)
 		}
 		e := entry{red: cells[max(0, slices.Index(d.columns, "turned red"))]}
 		if at := slices.Index(d.columns, "caught by"); at > 0 {
-			e.by, e.caught = cells[at], strings.Split(cells[at], ", ")
+			e.checks, e.catchers = cells[at], strings.Split(cells[at], ", ")
 		}
 		d.bugs[catalogue[i].Name] = e
-		for _, check := range e.caught {
+		for _, check := range e.catchers {
 			_, isHeaviest := heaviest[check]
-			if _, shown := d.shows[check]; !shown && !isHeaviest {
+			if _, ok := d.shows[check]; !ok && !isHeaviest {
 				d.shows[check] = catalogue[i].Name
 			}
 		}
@@ -75,10 +75,10 @@ func documentation(t *testing.T, name string, nth int, catalogue []registry.Bug)
 }
 
 // find finds the nth table.
-func (d *documented) find(nth int) {
+func (d *document) find(nth int) {
 	for i, line := range d.text {
 		if strings.HasPrefix(line, "| planted bug |") {
-			d.before, d.heading = d.end, i
+			d.introLine, d.heading = d.end, i
 			for d.end = i; d.end < len(d.text) && strings.HasPrefix(d.text[d.end], "|"); d.end++ {
 			}
 			if nth--; nth < 0 {
@@ -95,12 +95,12 @@ func cellsOf(line string) []string {
 }
 
 // page returns the page with a row for each bug of a catalogue. What was not found now is as the page has it.
-func (d documented) page(catalogue []registry.Bug, found map[string]result) string {
+func (d document) page(catalogue []registry.Bug, results map[string]result) string {
 	var rows []string
 	for _, f := range catalogue {
 		e := d.bugs[f.Name]
-		if r, is := found[f.Name]; is {
-			e.red, e.by = strings.Join(slices.Sorted(maps.Keys(r.red)), ", "), strings.Join(r.by, ", ")
+		if r, ok := results[f.Name]; ok {
+			e.red, e.checks = strings.Join(slices.Sorted(maps.Keys(r.red)), ", "), strings.Join(r.checks, ", ")
 			if e.red == "" {
 				e.red = "*found dead*"
 			}
@@ -109,47 +109,47 @@ func (d documented) page(catalogue []registry.Bug, found map[string]result) stri
 		for _, column := range d.columns[len(cells):] {
 			cells = append(cells, map[string]string{
 				"declares": strings.Join(f.Clauses, ", "), "clauses": strings.Join(f.Clauses, ", "),
-				"turned red": e.red, "caught by": e.by,
+				"turned red": e.red, "caught by": e.checks,
 			}[column])
 		}
 		rows = append(rows, "| "+strings.Join(cells, " | ")+" |")
 	}
-	above := strings.Join(d.text[d.before:d.heading+2], "\n")
+	intro := strings.Join(d.text[d.introLine:d.heading+2], "\n")
 	count := fmt.Sprintf("%d planted bugs", len(catalogue))
-	above = regexp.MustCompile(`\b[0-9]+ planted bugs`).ReplaceAllString(above, count)
-	return strings.Join(slices.Concat(d.text[:d.before], []string{above}, rows, d.text[d.end:]), "\n")
+	intro = regexp.MustCompile(`\b[0-9]+ planted bugs`).ReplaceAllString(intro, count)
+	return strings.Join(slices.Concat(d.text[:d.introLine], []string{intro}, rows, d.text[d.end:]), "\n")
 }
 
-// shown reports whether a bug is the first that a script catches, or the first that breaks a clause, or one that the
+// isShown reports whether a bug is the first that a script catches, or the first that breaks a clause, or one that the
 // heaviest scripts are played against, or new.
-func (d documented) shown(bug registry.Bug) bool {
-	e, known := d.bugs[bug.Name]
-	return !known || d.breaks[bug.Clauses[0]] == bug.Name || slices.ContainsFunc(e.caught, func(id string) bool {
+func (d document) isShown(bug registry.Bug) bool {
+	e, ok := d.bugs[bug.Name]
+	return !ok || d.breaks[bug.Clauses[0]] == bug.Name || slices.ContainsFunc(e.catchers, func(id string) bool {
 		return d.shows[id] == bug.Name || slices.Contains(heaviest[id], bug.Name)
 	})
 }
 
 // needs reports whether a bug is the first that a script catches, or is played for one of its clauses and the script
 // is the first that catches it. A bug that is new needs all.
-func (d documented) needs(bug registry.Bug, id string) bool {
-	e, known := d.bugs[bug.Name]
-	return !known || d.shows[id] == bug.Name ||
-		d.breaks[bug.Clauses[0]] == bug.Name && len(e.caught) > 0 && e.caught[0] == id
+func (d document) needs(bug registry.Bug, id string) bool {
+	e, ok := d.bugs[bug.Name]
+	return !ok || d.shows[id] == bug.Name ||
+		d.breaks[bug.Clauses[0]] == bug.Name && len(e.catchers) > 0 && e.catchers[0] == id
 }
 
 // hold compares what the plays showed with the document.
-func (d documented) hold(t *testing.T, results []result, plays map[string][]conformance.Check) {
+func (d document) hold(t *testing.T, results []result, plays map[string][]conformance.Check) {
 	t.Helper()
 	for _, r := range results {
 		name, expected := r.Bug.Name, []string(nil)
 		for _, script := range plays[name] {
-			if id := script.Describe().ID; slices.Contains(d.bugs[name].caught, id) {
+			if id := script.Describe().ID; slices.Contains(d.bugs[name].catchers, id) {
 				expected = insert(expected, id)
 			}
 		}
-		assert.Equal(t, expected, r.by, "%s: the page is stale: %s", name, written)
+		assert.Equal(t, expected, r.checks, "%s: the page is stale: %s", name, pageCommand)
 		for id := range r.red {
-			assert.Contains(t, d.bugs[name].red, id, "%s: the page is stale: %s", name, written)
+			assert.Contains(t, d.bugs[name].red, id, "%s: the page is stale: %s", name, pageCommand)
 		}
 	}
 }

@@ -23,8 +23,8 @@ import (
 // docs is the folder of the pages.
 const docs = "../../../docs/"
 
-// heavy are the checks that take longer than all others together.
-var heavy = []string{
+// heavyChecks are the checks that take longer than all others together.
+var heavyChecks = []string{
 	"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "resp/own-replies",
 }
 
@@ -37,36 +37,36 @@ var heaviest = map[string][]string{
 	"retry/own-number":       {"job-retry-mixed"},
 }
 
-// needsTheFirst is the bug that nothing but the first of the heaviest catches.
-const needsTheFirst = "push-lost-seldom"
+// firstBugChecks is the bug that nothing but the first of the heaviest catches.
+const firstBugChecks = "push-lost-seldom"
 
-// bugy is a catalogue of bugs that checks are played against, the nth table of a page below docs.
-type bugy struct {
-	page     string
-	nth      int
-	protocol string
-	role     string // of a client; empty: the servers
-	apart    bool   // each check has servers of its own
-	byChance bool   // what turns red, and in which checks, is not the same in each run
+// bugTable is a catalogue of bugs that checks are played against, the nth table of a page below docs.
+type bugTable struct {
+	page          string
+	nth           int
+	protocol      string
+	role          string // of a client; empty: the servers
+	hasOwnServers bool   // each check has servers of its own
+	isChance      bool   // what turns red, and in which checks, is not the same in each run
 	// explored are the bugs that no script finds, and the exploration that does.
 	explored map[string]string
 }
 
 // bugTables are all of them. On clients some bugs show on one connection only, and which that is is chance.
-func bugTables() []bugy {
-	return []bugy{
-		{page: "bugs.md", protocol: "fwp", apart: true},
-		{page: "worker-bugs.md", protocol: "fwp", role: "worker", byChance: true},
-		{page: "worker-bugs.md", nth: 1, protocol: "fwp", role: "producer", byChance: true},
+func bugTables() []bugTable {
+	return []bugTable{
+		{page: "bugs.md", protocol: "fwp", hasOwnServers: true},
+		{page: "worker-bugs.md", protocol: "fwp", role: "worker", isChance: true},
+		{page: "worker-bugs.md", nth: 1, protocol: "fwp", role: "producer", isChance: true},
 		{page: "workq-bugs.md", protocol: "workq", explored: map[string]string{
 			"lease-expires-once": "explore/lives", "add-ttl-reported": "explore/lives",
 			"inspect-attempts-before": "explore/lives",
 			"lease-again-longer":      "explore/long-lives",
 			"lease-names-in-order":    "explore/turns",
 		}},
-		{page: "workq-worker-bugs.md", protocol: "workq", role: "worker", byChance: true},
-		{page: "emqp-bugs.md", protocol: "emqp", byChance: true},
-		{page: "emqp-worker-bugs.md", protocol: "emqp", role: "worker", byChance: true},
+		{page: "workq-worker-bugs.md", protocol: "workq", role: "worker", isChance: true},
+		{page: "emqp-bugs.md", protocol: "emqp", isChance: true},
+		{page: "emqp-worker-bugs.md", protocol: "emqp", role: "worker", isChance: true},
 	}
 }
 
@@ -79,13 +79,13 @@ func bugTables() []bugy {
 // of them it catches.
 func TestBugs(t *testing.T) { //nolint:tparallel // pages are written in turn
 	t.Parallel()
-	require.True(t, golden.Slow() || !golden.Updating(), "the whole matrix takes FWP_SLOW=1")
+	require.True(t, golden.IsSlow() || !golden.IsUpdate(), "the whole matrix takes FWP_SLOW=1")
 	played := 0
-	for _, of := range bugTables() { //nolint:paralleltest // as above
-		t.Run(of.protocol+"-"+cmp.Or(of.role, "server"), func(t *testing.T) {
-			m := newMatrix(t, of)
+	for _, table := range bugTables() { //nolint:paralleltest // as above
+		t.Run(table.protocol+"-"+cmp.Or(table.role, "server"), func(t *testing.T) {
+			m := newMatrix(t, table)
 			m.play(t)
-			m.hold(t)
+			m.compare(t)
 			if !t.Failed() {
 				m.write(t)
 			}
@@ -97,13 +97,13 @@ func TestBugs(t *testing.T) { //nolint:tparallel // pages are written in turn
 
 // matrix is what checks found on the bugs of a catalogue.
 type matrix struct {
-	bugy
-	on     Fixture
-	checks []candidate
-	bugs   []registry.Bug // that are played
-	doc    documented
+	bugTable
+	fixture Fixture
+	checks  []candidate
+	bugs    []registry.Bug // that are played
+	doc     document
 
-	alone bool // one check is played alone
+	isAlone bool // one check is played alone
 
 	mu    sync.Mutex
 	rows  []result
@@ -114,33 +114,33 @@ type matrix struct {
 type result struct {
 	*Row
 
-	red map[string][]string
-	by  []string
+	red    map[string][]string
+	checks []string
 }
 
-func newMatrix(t *testing.T, of bugy) *matrix {
+func newMatrix(t *testing.T, table bugTable) *matrix {
 	t.Helper()
-	on := fixtureOf(t, of.protocol, of.role)
-	checks, err := on.Checks()
+	fixture := fixtureOf(t, table.protocol, table.role)
+	checks, err := fixture.Checks()
 	require.NoError(t, err)
-	if of.apart {
+	if table.hasOwnServers {
 		checks = suite(t)
 	}
 	m := &matrix{
-		bugy: of, on: on, checks: candidates(checks), bugs: on.Bugs(), plays: map[string][]conformance.Check{},
+		bugTable: table, fixture: fixture, checks: candidates(checks), bugs: fixture.Bugs(), plays: map[string][]conformance.Check{},
 	}
-	m.doc = documentation(t, of.page, of.nth, m.bugs)
+	m.doc = documentation(t, table.page, table.nth, m.bugs)
 	if id := os.Getenv("FWP_CHECK"); id != "" {
-		m.alone = true
+		m.isAlone = true
 		m.checks = slices.DeleteFunc(m.checks, func(c candidate) bool { return c.id != id })
-		m.bugs = slices.DeleteFunc(m.bugs, func(f registry.Bug) bool { return !slices.ContainsFunc(m.checks, m.about(f)) })
+		m.bugs = slices.DeleteFunc(m.bugs, func(f registry.Bug) bool { return !slices.ContainsFunc(m.checks, m.aboutBug(f)) })
 		return m
 	}
-	if !golden.Slow() {
-		m.bugs = slices.DeleteFunc(m.bugs, func(f registry.Bug) bool { return f.Name == needsTheFirst || !m.doc.shown(f) })
+	if !golden.IsSlow() {
+		m.bugs = slices.DeleteFunc(m.bugs, func(f registry.Bug) bool { return f.Name == firstBugChecks || !m.doc.isShown(f) })
 	}
 	if golden.Racing {
-		m.bugs = thin(32, m.bugs, func(f registry.Bug) uint32 { return drawn("race", f.Name) })
+		m.bugs = thin(32, m.bugs, func(f registry.Bug) uint32 { return hash("race", f.Name) })
 	}
 	return m
 }
@@ -148,9 +148,9 @@ func newMatrix(t *testing.T, of bugy) *matrix {
 // fixtureOf returns the servers of a protocol, or its client of a role.
 func fixtureOf(t *testing.T, protocol, role string) Fixture {
 	t.Helper()
-	of, err := registry.Named(protocol)
+	peer, err := registry.Lookup(protocol)
 	require.NoError(t, err)
-	all := Fixtures(of)
+	all := Fixtures(peer)
 	i := slices.IndexFunc(all, func(f Fixture) bool {
 		return f.Client == nil && role == "" || f.Client != nil && f.Client.Role == role
 	})
@@ -166,20 +166,20 @@ func (m *matrix) play(t *testing.T) {
 			t.Run(bug.Name, func(t *testing.T) {
 				t.Parallel()
 				var row result
-				for _, few := range []int{1, 6, len(m.checks)} {
-					picked, left := m.pick(bug, few)
-					row = m.played(t, bug, picked, left)
+				for _, limit := range []int{1, 6, len(m.checks)} {
+					selection, rest := m.pick(bug, limit)
+					row = m.playBug(t, bug, selection, rest)
 					m.mu.Lock()
-					m.plays[bug.Name] = picked
+					m.plays[bug.Name] = selection
 					m.mu.Unlock()
-					if len(row.Unexpected) == 0 && m.missing(row) == "" {
+					if len(row.Unexpected) == 0 && m.gap(row) == "" {
 						break
 					}
 				}
-				t.Logf("%s breaks %v, caught by %v", bug.Name, slices.Sorted(maps.Keys(row.red)), row.by)
-				if !m.alone {
+				t.Logf("%s breaks %v, caught by %v", bug.Name, slices.Sorted(maps.Keys(row.red)), row.checks)
+				if !m.isAlone {
 					assert.Empty(t, row.Unexpected)
-					assert.Empty(t, m.missing(row))
+					assert.Empty(t, m.gap(row))
 				}
 				m.mu.Lock()
 				defer m.mu.Unlock()
@@ -189,73 +189,73 @@ func (m *matrix) play(t *testing.T) {
 	})
 }
 
-// about returns whether a check decides a clause of a bug.
-func (m *matrix) about(f registry.Bug) func(candidate) bool {
+// aboutBug returns whether a check decides a clause of a bug.
+func (m *matrix) aboutBug(f registry.Bug) func(candidate) bool {
 	return func(c candidate) bool { return Names(f, c.Check) }
 }
 
-// missing says which finding is missing. Where checks share servers, that is one of the first clause in any case.
-func (m *matrix) missing(r result) string {
+// gap says which finding is missing. Where checks share servers, that is one of the first clause in any case.
+func (m *matrix) gap(r result) string {
 	switch first := r.Bug.Clauses[0]; {
-	case m.apart && len(r.Caught) == 0:
+	case m.hasOwnServers && len(r.Catchers) == 0:
 		return "nothing catches it"
-	case !m.apart && len(r.Red[first]) == 0:
+	case !m.hasOwnServers && len(r.Red[first]) == 0:
 		return "nothing finds " + first + " broken"
 	}
-	return r.Missing()
+	return r.Gap()
 }
 
-// played plays checks on a bug. Where each has servers of its own, the page has what those found that decide one of
+// playBug plays checks on a bug. Where each has servers of its own, the page has what those found that decide one of
 // its clauses.
-func (m *matrix) played(t *testing.T, bug registry.Bug, picked, left []conformance.Check) result {
+func (m *matrix) playBug(t *testing.T, bug registry.Bug, selection, rest []conformance.Check) result {
 	t.Helper()
-	all, declared := Matrix{Protocol: m.on.Peer.Protocol}, Matrix{Protocol: m.on.Peer.Protocol}
-	for _, check := range left {
+	all, judges := Matrix{Protocol: m.fixture.Peer.Protocol}, Matrix{Protocol: m.fixture.Peer.Protocol}
+	for _, check := range rest {
 		all.Leave(bug, check)
 	}
-	if !m.apart {
-		all.AddReport(bug, picked, reportOf(t, m.on, picked, bug))
+	if !m.hasOwnServers {
+		all.AddReport(bug, selection, reportOf(t, m.fixture, selection, bug))
 		row := all.Rows()[0]
-		return result{row, row.Red, row.by(m.byChance)}
+		return result{row, row.Red, row.catchers(m.isChance)}
 	}
-	for _, script := range picked {
-		check := playScript(t, m.on.Peer, bug, script)
+	for _, script := range selection {
+		check := playScript(t, m.fixture.Peer, bug, script)
 		all.Add(bug, script, check)
 		if Names(bug, script) {
-			declared.Add(bug, script, check)
+			judges.Add(bug, script, check)
 		}
 	}
-	require.Len(t, declared.Rows(), 1, "a check looks at each planted bug")
-	return result{all.Rows()[0], declared.Rows()[0].Red, declared.Rows()[0].Caught}
+	require.Len(t, judges.Rows(), 1, "a check looks at each planted bug")
+	return result{all.Rows()[0], judges.Rows()[0].Red, judges.Rows()[0].Catchers}
 }
 
-// by returns the checks that found a clause broken, sorted; those first, if that is wanted, that found the first one of
+// catchers returns the checks that found a clause broken, sorted; those first, if that is wanted, that found the first one of
 // the bug, which a quick test plays.
-func (r *Row) by(firstBefore bool) (by []string) {
+func (r *Row) catchers(firstBefore bool) (list []string) {
 	var others []string
 	for id, checks := range r.Red {
 		for _, check := range checks {
 			if id == r.Bug.Clauses[0] && firstBefore {
-				by = insert(by, check)
+				list = insert(list, check)
 			} else {
 				others = insert(others, check)
 			}
 		}
 	}
-	others = slices.DeleteFunc(others, func(check string) bool { return slices.Contains(by, check) })
-	return append(by, others...)
+	others = slices.DeleteFunc(others, func(check string) bool { return slices.Contains(list, check) })
+	return append(list, others...)
 }
 
 // reportOf plays checks on what has some bugs, in virtual time.
 func reportOf(
-	t *testing.T, on Fixture, checks []conformance.Check, bugs ...registry.Bug,
+	t *testing.T, fixture Fixture, checks []conformance.Check, bugs ...registry.Bug,
 ) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		on.Network = memnet.New()
+		fixture.Network = memnet.New()
 		var err error
-		report, err = on.Report(t.Context(), bugs, checks, nil)
+		report, err = fixture.Report(t.Context(), bugs, checks, nil)
 		require.NoError(t, err)
 	})
 	return report
@@ -263,62 +263,62 @@ func reportOf(
 
 // pick takes the checks that are played against a bug: a few that find its first clause broken, or all. It
 // returns also those that decide a clause of it and are left.
-func (m *matrix) pick(bug registry.Bug, few int) (picked, left []conformance.Check) {
-	if m.apart {
+func (m *matrix) pick(bug registry.Bug, limit int) (selection, rest []conformance.Check) {
+	if m.hasOwnServers {
 		return m.doc.pick(bug, m.checks)
 	}
-	by, id := m.doc.bugs[bug.Name].caught, m.explored[bug.Name]
-	all := golden.Slow() || few == len(m.checks)
+	catchers, id := m.doc.bugs[bug.Name].catchers, m.explored[bug.Name]
+	all := golden.IsSlow() || limit == len(m.checks)
 	for _, c := range m.checks {
-		catches := slices.Contains(c.clauses, bug.Clauses[0]) && (len(by) == 0 || slices.Contains(by, c.id))
+		catches := slices.Contains(c.clauses, bug.Clauses[0]) && (len(catchers) == 0 || slices.Contains(catchers, c.id))
 		if catches {
-			few--
+			limit--
 		}
-		n := drawn(bug.Name, c.id)
-		if isGenerated(c.id) && len(by) > 0 && !slices.Contains(by, c.id) { // of many that are alike
+		n := hash(bug.Name, c.id)
+		if isGenerated(c.id) && len(catchers) > 0 && !slices.Contains(catchers, c.id) { // of many that are alike
 			if n%200 == 0 {
-				picked = append(picked, c.Check)
+				selection = append(selection, c.Check)
 			}
 			continue
 		}
-		if all || catches && few >= 0 || n%200 == 0 {
-			picked = append(picked, c.Check)
+		if all || catches && limit >= 0 || n%200 == 0 {
+			selection = append(selection, c.Check)
 		} else if Names(bug, c.Check) {
-			left = append(left, c.Check)
+			rest = append(rest, c.Check)
 		}
 	}
 	if id != "" {
-		for _, p := range m.on.Peer.Properties() {
+		for _, p := range m.fixture.Peer.Properties() {
 			if p.Describe().ID == id {
-				picked = append(picked, p)
+				selection = append(selection, p)
 			}
 		}
 	}
-	return picked, left
+	return selection, rest
 }
 
 // isGenerated reports whether a check is one of a product: those of the outages are kinds times moments, and are alike
 // on a bug that has nothing to do with outages.
 func isGenerated(id string) bool { return strings.HasPrefix(id, "outage/") }
 
-// hold fails the test unless each script of the suite catches a bug, and those catch one that the page names.
-func (m *matrix) hold(t *testing.T) {
+// compare fails the test unless each script of the suite catches a bug, and those catch one that the page names.
+func (m *matrix) compare(t *testing.T) {
 	t.Helper()
 	slices.SortFunc(m.rows, func(a, b result) int { return strings.Compare(a.Bug.Name, b.Bug.Name) })
-	if !m.apart || len(m.rows) < len(m.bugs) { // -run has picked some of the bugs
+	if !m.hasOwnServers || len(m.rows) < len(m.bugs) { // -run has picked some of the bugs
 		return
 	}
-	caught := map[string]bool{}
+	catchers := map[string]bool{}
 	for _, row := range m.rows {
-		for _, check := range row.Caught {
-			caught[check] = true
+		for _, check := range row.Catchers {
+			catchers[check] = true
 		}
 	}
 	for _, c := range m.checks {
-		left := !golden.Slow() && (!c.judges || c.id == "push/ten-thousand-jobs")
-		assert.True(t, left || golden.Racing || caught[c.id], "%s catches no planted bug", c.id)
+		isExempt := !golden.IsSlow() && (!c.judges || c.id == "push/ten-thousand-jobs")
+		assert.True(t, isExempt || golden.Racing || catchers[c.id], "%s catches no planted bug", c.id)
 	}
-	if !golden.Slow() {
+	if !golden.IsSlow() {
 		m.doc.hold(t, m.rows, m.plays)
 	}
 }
@@ -326,17 +326,17 @@ func (m *matrix) hold(t *testing.T) {
 // write compares the page with the catalogue and, with FWP_SLOW=1, with what was found, or writes it.
 func (m *matrix) write(t *testing.T) {
 	t.Helper()
-	if m.alone {
+	if m.isAlone {
 		return
 	}
-	found := map[string]result{}
-	if golden.Slow() && (!m.byChance || golden.Updating()) {
+	results := map[string]result{}
+	if golden.IsSlow() && (!m.isChance || golden.IsUpdate()) {
 		for _, r := range m.rows {
-			found[r.Bug.Name] = r
+			results[r.Bug.Name] = r
 		}
 	}
-	m.doc = documentation(t, m.page, m.nth, m.on.Bugs()) // the other table may be new
-	golden.Document(t, docs+m.page, m.doc.page(m.on.Bugs(), found), written)
+	m.doc = documentation(t, m.page, m.nth, m.fixture.Bugs()) // the other table may be new
+	golden.Document(t, docs+m.page, m.doc.page(m.fixture.Bugs(), results), pageCommand)
 }
 
 // candidate is a script with what picks it: to describe all scripts for each bug took seconds.
@@ -357,18 +357,18 @@ func candidates(scripts []conformance.Check) []candidate {
 
 // pick takes the scripts that are played against a bug. The sample is drawn by the names of both, so that a new bug
 // or script leaves the others where they are. Those that are left decide a clause of the bug too.
-func (d documented) pick(bug registry.Bug, scripts []candidate) (picked, left []conformance.Check) {
+func (d document) pick(bug registry.Bug, scripts []candidate) (selection, rest []conformance.Check) {
 	for _, script := range scripts {
-		n := drawn(bug.Name, script.id)
-		isHeavy := slices.Contains(heavy, script.id)
-		needed, isHeaviest := heaviest[script.id]
+		n := hash(bug.Name, script.id)
+		isHeavy := slices.Contains(heavyChecks, script.id)
+		bugs, isHeaviest := heaviest[script.id]
 		decides := slices.ContainsFunc(script.clauses, func(id string) bool { return slices.Contains(bug.Clauses, id) })
 		var take bool
 		switch {
-		case golden.Slow():
+		case golden.IsSlow():
 			take = decides || !script.judges || n%60 == 0 || !isHeavy && n%6 == 0
 		case isHeaviest:
-			take = slices.Contains(needed, bug.Name)
+			take = slices.Contains(bugs, bug.Name)
 		case decides:
 			take = n%120 == 0 || d.needs(bug, script.id)
 		default:
@@ -376,34 +376,34 @@ func (d documented) pick(bug registry.Bug, scripts []candidate) (picked, left []
 		}
 		switch {
 		case take:
-			picked = append(picked, script.Check)
+			selection = append(selection, script.Check)
 		case decides:
-			left = append(left, script.Check)
+			rest = append(rest, script.Check)
 		}
 	}
-	return picked, left
+	return selection, rest
 }
 
 // playScript plays one script on fresh servers with a bug.
-func playScript(t *testing.T, of *registry.Peer, bug registry.Bug, script conformance.Check) (check reports.Check) {
+func playScript(t *testing.T, peer *registry.Peer, bug registry.Bug, script conformance.Check) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		var err error
-		check, err = Fixture{Peer: of, Network: memnet.New()}.Play(t.Context(), []registry.Bug{bug}, script, nil)
+		check, err = Fixture{Peer: peer, Network: memnet.New()}.Play(t.Context(), []registry.Bug{bug}, script, nil)
 		require.NoError(t, err)
 	})
-	declared(t, of, check)
+	checkDeclared(t, peer, check)
 	return check
 }
 
-// declared fails the test if a finding of the law is about a clause that its rule does not have.
-func declared(t *testing.T, of *registry.Peer, check reports.Check) {
+// checkDeclared fails the test if a finding of the law is about a clause that its rule does not have.
+func checkDeclared(t *testing.T, peer *registry.Peer, check reports.Check) {
 	t.Helper()
 	for _, f := range check.Findings {
-		if rule, is := strings.CutPrefix(f.Check, reports.LawPrefix); is {
-			clauses := strings.Fields(of.Law.Rules[rule].Clauses)
-			assert.Contains(t, clauses, strings.TrimPrefix(f.Clause, of.Prefix), f.Check)
+		if rule, ok := strings.CutPrefix(f.Check, reports.LawPrefix); ok {
+			clauses := strings.Fields(peer.Law.Rules[rule].Clauses)
+			assert.Contains(t, clauses, strings.TrimPrefix(f.Clause, peer.Prefix), f.Check)
 		}
 	}
 }

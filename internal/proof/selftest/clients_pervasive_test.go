@@ -23,25 +23,25 @@ import (
 
 const (
 	clientLinesEndWithLF = "worker/line-lf"
-	beatsTwiceAsMany     = "every BEAT is sent 3 s after the one before"
+	doubleBeats          = "every BEAT is sent 3 s after the one before"
 	linesAreLate         = "every line is late"
 )
 
-// pervasiveOfWorkers are departures that show in most conversations of a worker.
-func pervasiveOfWorkers(all []registry.Bug) []registry.Bug {
-	some := slices.DeleteFunc(all, func(f registry.Bug) bool {
+// workerPervasives are departures that show in most conversations of a worker.
+func workerPervasives(all []registry.Bug) []registry.Bug {
+	result := slices.DeleteFunc(all, func(f registry.Bug) bool {
 		return !slices.Contains([]string{
 			clientLinesEndWithLF, "worker/hello-without-v", "worker/ack-more-fields", "worker/report-twice",
 		}, f.Name)
 	})
 	sending := func(change func(*fakeworker.Event)) func(*fakeworker.Config) {
 		return func(c *fakeworker.Config) {
-			c.Hook = catalogue.On(func(e *fakeworker.Event) bool { return e.Point == fakeworker.Sending }, change)
+			c.Hook = catalogue.ActIf(func(e *fakeworker.Event) bool { return e.Point == fakeworker.Sending }, change)
 		}
 	}
-	for _, own := range []fakeworker.Bug{
+	for _, bug := range []fakeworker.Bug{
 		{
-			Name: beatsTwiceAsMany, Clauses: []string{"FWP-BEAT-07"},
+			Name: doubleBeats, Clauses: []string{"FWP-BEAT-07"},
 			Configure: func(c *fakeworker.Config) { c.BeatEvery = 3 * time.Second },
 		},
 		{Name: linesAreLate, Configure: sending(func(e *fakeworker.Event) { e.Delay = 300 * time.Millisecond })},
@@ -50,16 +50,16 @@ func pervasiveOfWorkers(all []registry.Bug) []registry.Bug {
 			Configure: sending(func(e *fakeworker.Event) { e.Line = bytes.Replace(e.Line, []byte(" "), []byte("  "), 1) }),
 		},
 	} {
-		some = append(some, registry.FWPClientBug(own))
+		result = append(result, registry.FWPClientBug(bug))
 	}
-	return some
+	return result
 }
 
-// besides is how many bugs of the catalogue are played beside each pervasive one; with FWP_SLOW=1 all are.
-const besides = 25
+// besideCount is how many bugs of the catalogue are played beside each pervasive one; with FWP_SLOW=1 all are.
+const besideCount = 25
 
 // shiftsTimes are pervasive bugs that hide nothing, but have other things happen.
-var shiftsTimes = map[string]bool{beatsTwiceAsMany: true, linesAreLate: true}
+var shiftsTimes = map[string]bool{doubleBeats: true, linesAreLate: true}
 
 // TestBugsOfWorkersBesideAPervasiveOne plays a sample of the catalogue on workers that have a pervasive bug as
 // well. A bug is found there if one of the situations that find it alone finds its first clause broken.
@@ -67,68 +67,68 @@ func TestBugsOfWorkersBesideAPervasiveOne(t *testing.T) {
 	t.Parallel()
 	w := worker{fixtureOf(t, "fwp", "worker"), nil}
 	var err error
-	w.checks, err = w.on.Checks()
+	w.checks, err = w.fixture.Checks()
 	require.NoError(t, err)
-	known := documentation(t, "worker-bugs.md", 0, w.on.Bugs()).bugs
-	drawn := func(f registry.Bug) uint32 { return crc32.ChecksumIEEE([]byte(path.Base(f.Name))) }
-	bugs := slices.SortedFunc(slices.Values(w.on.Bugs()), func(a, b registry.Bug) int {
-		return cmp.Compare(drawn(a), drawn(b))
+	rows := documentation(t, "worker-bugs.md", 0, w.fixture.Bugs()).bugs
+	hash := func(f registry.Bug) uint32 { return crc32.ChecksumIEEE([]byte(path.Base(f.Name))) }
+	bugs := slices.SortedFunc(slices.Values(w.fixture.Bugs()), func(a, b registry.Bug) int {
+		return cmp.Compare(hash(a), hash(b))
 	})
-	if !golden.Slow() {
-		bugs = bugs[:besides]
+	if !golden.IsSlow() {
+		bugs = bugs[:besideCount]
 	}
-	for _, p := range pervasiveOfWorkers(w.on.Bugs()) {
+	for _, p := range workerPervasives(w.fixture.Bugs()) {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, f := range bugs {
-				if slices.Contains(p.Clauses, f.Clauses[0]) || p.Name == beatsTwiceAsMany && f.Name == "worker/beat-rare" {
+				if slices.Contains(p.Clauses, f.Clauses[0]) || p.Name == doubleBeats && f.Name == "worker/beat-rare" {
 					continue // what is found cannot be told apart
 				}
 				t.Run(f.Name, func(t *testing.T) {
 					t.Parallel()
-					found, ids := false, known[f.Name].caught
-					for _, few := range []int{2, 4, 8} { // in which situation a bug shows is a matter of chance for some
-						found = found || w.besideAnother(t, f, p, ids[:min(few, len(ids))])
+					isFound, ids := false, rows[f.Name].catchers
+					for _, limit := range []int{2, 4, 8} { // in which situation a bug shows is a matter of chance for some
+						isFound = isFound || w.isFoundBeside(t, f, p, ids[:min(limit, len(ids))])
 					}
-					assert.True(t, found, "%s is not found beside %s", f.Name, p.Name)
+					assert.True(t, isFound, "%s is not found beside %s", f.Name, p.Name)
 				})
 			}
 		})
 	}
 }
 
-// besideAnother plays situations on a worker that has a bug and another one, and reports whether one finds the first
+// isFoundBeside plays situations on a worker that has a bug and another one, and reports whether one finds the first
 // clause of the bug broken. One that does so without the other bug must not pass it, unless that shifts times. What
 // differs from play to play is chance.
-func (w worker) besideAnother(t *testing.T, f, other registry.Bug, ids []string) (found bool) {
+func (w worker) isFoundBeside(t *testing.T, f, other registry.Bug, ids []string) (isFound bool) {
 	t.Helper()
-	both := func(ids []string) map[string]reports.Verdict {
+	verdictsOf := func(ids []string) map[string]reports.Verdict {
 		return w.verdicts(t, f.Clauses[0], ids, f, other)
 	}
-	said := both(ids)
-	for _, verdict := range said {
-		found = found || verdict.Breach()
+	verdicts := verdictsOf(ids)
+	for _, verdict := range verdicts {
+		isFound = isFound || verdict.Breach()
 	}
-	passed := slices.Collect(maps.Keys(said))
+	passIDs := slices.Collect(maps.Keys(verdicts))
 	for range 3 {
-		passed = slices.DeleteFunc(passed, func(id string) bool { return said[id] != reports.Pass })
-		if len(passed) == 0 || shiftsTimes[other.Name] {
-			return found
+		passIDs = slices.DeleteFunc(passIDs, func(id string) bool { return verdicts[id] != reports.Pass })
+		if len(passIDs) == 0 || shiftsTimes[other.Name] {
+			return isFound
 		}
-		alone := w.verdicts(t, f.Clauses[0], passed, f)
-		passed = slices.DeleteFunc(passed, func(id string) bool { return !alone[id].Breach() })
-		if len(passed) > 0 {
-			said = both(passed)
+		single := w.verdicts(t, f.Clauses[0], passIDs, f)
+		passIDs = slices.DeleteFunc(passIDs, func(id string) bool { return !single[id].Breach() })
+		if len(passIDs) > 0 {
+			verdicts = verdictsOf(passIDs)
 		}
 	}
-	assert.Empty(t, passed, "these pass %s, which %s breaks, beside %s", f.Clauses[0], f.Name, other.Name)
-	return found
+	assert.Empty(t, passIDs, "these pass %s, which %s breaks, beside %s", f.Clauses[0], f.Name, other.Name)
+	return isFound
 }
 
 // worker is the one of FWP with its situations.
 type worker struct {
-	on     Fixture
-	checks []conformance.Check
+	fixture Fixture
+	checks  []conformance.Check
 }
 
 // verdicts plays situations on a worker with bugs, and returns what each says about a clause.
@@ -138,7 +138,7 @@ func (w worker) verdicts(t *testing.T, clause string, ids []string, bugs ...regi
 		return !slices.Contains(ids, c.Describe().ID)
 	})
 	verdicts := map[string]reports.Verdict{}
-	for _, c := range reportOf(t, w.on, checks, bugs...).Checks {
+	for _, c := range reportOf(t, w.fixture, checks, bugs...).Checks {
 		for _, cv := range c.Clauses {
 			if cv.ID == clause {
 				verdicts[c.ID] = cv.Verdict

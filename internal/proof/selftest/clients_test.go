@@ -26,8 +26,8 @@ import (
 
 // clients are those of all protocols.
 func clients() (all []Fixture) {
-	for _, of := range registry.All() {
-		all = append(all, slices.DeleteFunc(Fixtures(of), func(f Fixture) bool { return f.Client == nil })...)
+	for _, peer := range registry.All() {
+		all = append(all, slices.DeleteFunc(Fixtures(peer), func(f Fixture) bool { return f.Client == nil })...)
 	}
 	return all
 }
@@ -37,17 +37,17 @@ func clients() (all []Fixture) {
 // situation.
 func TestClientVariations(t *testing.T) {
 	t.Parallel()
-	for _, on := range clients() {
-		checks, err := on.Checks()
+	for _, fixture := range clients() {
+		checks, err := fixture.Checks()
 		require.NoError(t, err)
-		for _, v := range on.Variations() {
-			t.Run(on.Peer.Name+"/"+v.Name, func(t *testing.T) {
+		for _, v := range fixture.Variations() {
+			t.Run(fixture.Peer.Name+"/"+v.Name, func(t *testing.T) {
 				t.Parallel()
-				some := checks
-				if !golden.Slow() && path.Base(v.Name) != conforming {
-					some = sample(8, v.Name, checks, v.Allows...)
+				selection := checks
+				if !golden.IsSlow() && path.Base(v.Name) != conforming {
+					selection = sample(8, v.Name, checks, v.Allows...)
 				}
-				varies(t, on, v, some)
+				checkVariation(t, fixture, v, selection)
 			})
 		}
 	}
@@ -59,23 +59,23 @@ func TestBugsOfClients(t *testing.T) {
 	t.Parallel()
 	fixing, err := os.ReadFile(docs + "how-to-fix-workers.md")
 	require.NoError(t, err)
-	for _, on := range clients() {
-		first := map[string]bool{}
-		for _, f := range on.Bugs() {
-			first[f.Clauses[0]] = true
+	for _, fixture := range clients() {
+		firstClauses := map[string]bool{}
+		for _, f := range fixture.Bugs() {
+			firstClauses[f.Clauses[0]] = true
 			assert.NotEmpty(t, f.Summary, f.Name)
 			assert.NotContains(t, f.Summary, "\n", f.Name)
 			for _, id := range f.Clauses {
-				c, known := on.Peer.ClauseByID(id)
-				assert.True(t, known && (!c.BindsServer() || len(c.Party) != 1), "%s: %s", f.Name, id)
+				c, ok := fixture.Peer.ClauseByID(id)
+				assert.True(t, ok && (!c.BindsServer() || len(c.Party) != 1), "%s: %s", f.Name, id)
 			}
 		}
-		checks, err := on.Checks()
+		checks, err := fixture.Checks()
 		require.NoError(t, err)
 		for _, c := range checks {
 			for _, id := range Clauses(c) {
-				if !on.Peer.IsDefault() {
-					assert.True(t, first[id], "no planted bug is about %s", id)
+				if !fixture.Peer.IsDefault() {
+					assert.True(t, firstClauses[id], "no planted bug is about %s", id)
 					assert.Contains(t, string(fixing), id)
 				}
 			}
@@ -83,10 +83,10 @@ func TestBugsOfClients(t *testing.T) {
 	}
 }
 
-// several is a launcher of programs that have two workers each, with a worker id of its own.
-type several struct{ fwpsituations.Launcher }
+// pairLauncher is a launcher of programs that have two workers each, with a worker id of its own.
+type pairLauncher struct{ fwpsituations.Launcher }
 
-func (l several) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
+func (l pairLauncher) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
 	e.Concurrency = max(1, e.Concurrency/2)
 	first, err := l.Launcher.Launch(e)
 	if err != nil {
@@ -97,69 +97,69 @@ func (l several) Launch(e fwpsituations.Environment) (fwpsituations.Process, err
 		first.Kill()
 		return nil, err
 	}
-	p := &both{first, second, make(chan struct{})}
+	p := &processPair{first, second, make(chan struct{})}
 	go func() {
-		<-first.Over()
-		<-second.Over()
-		close(p.over)
+		<-first.Done()
+		<-second.Done()
+		close(p.done)
 	}()
 	return p, nil
 }
 
-// both is such a program.
-type both struct {
+// processPair is such a program.
+type processPair struct {
 	fwpsituations.Process
 	second fwpsituations.Process
-	over   chan struct{}
+	done   chan struct{}
 }
 
-func (p *both) Over() <-chan struct{} { return p.over }
-func (p *both) Kill()                 { p.Process.Kill(); p.second.Kill(); <-p.over }
-func (p *both) Signal(name string)    { p.Process.Signal(name); p.second.Signal(name) }
+func (p *processPair) Done() <-chan struct{} { return p.done }
+func (p *processPair) Kill()                 { p.Process.Kill(); p.second.Kill(); <-p.done }
+func (p *processPair) Signal(name string)    { p.Process.Signal(name); p.second.Signal(name) }
 
 // TestSeveralWorkersInAProcess: what one worker of a process was told binds this one, and no other.
 func TestSeveralWorkersInAProcess(t *testing.T) {
 	t.Parallel()
-	report := launched(t, func(l fwpsituations.Launcher) fwpsituations.Launcher { return several{l} }, nil,
+	report := playLaunched(t, func(l fwpsituations.Launcher) fwpsituations.Launcher { return pairLauncher{l} }, nil,
 		"quiet/*", "terminate/*", "beat/eventful", "fetch/*", "signal/*")
-	decided := 0
+	count := 0
 	for _, c := range report.Checks {
 		for _, cv := range c.Clauses {
-			assert.False(t, cv.Verdict.Breach(), "%s: %s %s: %s", c.ID, cv.ID, cv.Verdict, cv.Why)
+			assert.False(t, cv.Verdict.Breach(), "%s: %s %s: %s", c.ID, cv.ID, cv.Verdict, cv.Cause)
 			if cv.Verdict == reports.Pass {
-				decided++
+				count++
 			}
 		}
 	}
-	assert.Greater(t, decided, 20)
+	assert.Greater(t, count, 20)
 }
 
-// launched plays situations on workers of FWP that another launcher starts.
-func launched(
+// playLaunched plays situations on workers of FWP that another launcher starts.
+func playLaunched(
 	t *testing.T, launcher func(fwpsituations.Launcher) fwpsituations.Launcher, bugs []registry.Bug, ids ...string,
 ) (report *reports.Report) {
 	t.Helper()
-	return played(t, func(h *fwpsituations.Harness) { h.Launcher = launcher(h.Launcher) }, bugs, ids...)
+	return playClient(t, func(h *fwpsituations.Harness) { h.Launcher = launcher(h.Launcher) }, bugs, ids...)
 }
 
-// played plays situations on workers of FWP by a harness that is changed.
-func played(
+// playClient plays situations on workers of FWP by a harness that is changed.
+func playClient(
 	t *testing.T, change func(*fwpsituations.Harness), bugs []registry.Bug, ids ...string,
 ) (report *reports.Report) {
 	t.Helper()
-	on := fixtureOf(t, "fwp", "worker")
+	fixture := fixtureOf(t, "fwp", "worker")
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		h, err := on.Client.Harness(registry.Config{Network: memnet.New(), Bugs: bugs})
+		h, err := fixture.Client.Harness(registry.Config{Network: memnet.New(), Bugs: bugs})
 		require.NoError(t, err)
 		change(h)
 		_, err = h.Identify(t.Context())
 		require.NoError(t, err)
-		checks, _, err := conformance.Selection{Protocol: on.Peer.Protocol, Checks: ids}.Apply(h.Checks())
+		checks, _, err := conformance.Selection{Protocol: fixture.Peer.Protocol, Checks: ids}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
-			Parties: on.Client.Parties, Virtual: true,
+			Protocol: fixture.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
+			Parties: fixture.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})
 	return report
@@ -168,19 +168,19 @@ func played(
 // TestSituationsUseEachJobType: what the program of a worker must have, or may have, is delivered to it.
 func TestSituationsUseEachJobType(t *testing.T) {
 	t.Parallel()
-	var delivered sync.Map
+	var types sync.Map
 	noting := registry.FWPClientBug(fakeworker.Bug{Configure: func(c *fakeworker.Config) {
 		c.Hook = func(e *fakeworker.Event) {
 			if e.Point == fakeworker.Delivered {
-				delivered.Store(e.Job.Type, true)
+				types.Store(e.Job.Type, true)
 			}
 		}
 	}})
 	same := func(l fwpsituations.Launcher) fwpsituations.Launcher { return l }
-	launched(t, same, []registry.Bug{noting}, "jobs/*", "executor/*")
+	playLaunched(t, same, []registry.Bug{noting}, "jobs/*", "executor/*")
 	for _, name := range jobtype.Names(jobtype.FWP()) {
-		_, is := delivered.Load(name)
-		assert.True(t, is, "no situation has a job of the type %s", name)
+		_, ok := types.Load(name)
+		assert.True(t, ok, "no situation has a job of the type %s", name)
 	}
 }
 
@@ -188,37 +188,37 @@ func TestSituationsUseEachJobType(t *testing.T) {
 func TestOtherQueues(t *testing.T) {
 	t.Parallel()
 	const notTaken = "it seems to ignore {queues} and FWP_QUEUES"
-	upper := func(told []string) []string { return strings.Fields(strings.ToUpper(strings.Join(told, " "))) }
+	toUpper := func(names []string) []string { return strings.Fields(strings.ToUpper(strings.Join(names, " "))) }
 	for _, row := range []struct {
 		name   string
-		queues func(told []string) []string
+		queues func(names []string) []string
 		want   string // the verdict on FWP-WRK-11, and why
 	}{
 		{
-			"in upper case", upper,
+			"in upper case", toUpper,
 			"fail it fetches from FWP-HIGH FWP-LOW, and with the queues fwp-one,fwp-two from FWP-ONE FWP-TWO",
 		},
 		{
-			"as JSON", func(told []string) []string { return []string{fmt.Sprintf("%q", told)} },
+			"as JSON", func(names []string) []string { return []string{fmt.Sprintf("%q", names)} },
 			`fail it fetches from ["fwp-high" "fwp-low"], and with the queues fwp-one,fwp-two from ["fwp-one" "fwp-two"]`,
 		},
 		{"its own", func([]string) []string { return []string{"*"} }, "inconclusive " + notTaken},
-		{"in a namespace", func(told []string) []string { return []string{"ns:" + told[0]} }, "inconclusive " + notTaken},
+		{"in a namespace", func(names []string) []string { return []string{"ns:" + names[0]} }, "inconclusive " + notTaken},
 		{
-			"all as one name", func(told []string) []string { return []string{strings.Join(told, ",")} },
+			"all as one name", func(names []string) []string { return []string{strings.Join(names, ",")} },
 			"inconclusive it uses the whole value of FWP_QUEUES as the name of one queue",
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			others := registry.FWPClientBug(fakeworker.Bug{
+			bug := registry.FWPClientBug(fakeworker.Bug{
 				Configure: func(c *fakeworker.Config) { c.Queues = row.queues(c.Queues) },
 			})
 			launcher := func(l fwpsituations.Launcher) fwpsituations.Launcher { return ownQueues{l} }
 			var got []string
-			for _, c := range launched(t, launcher, []registry.Bug{others}, "fetch/queues").Checks[0].Clauses {
+			for _, c := range playLaunched(t, launcher, []registry.Bug{bug}, "fetch/queues").Checks[0].Clauses {
 				if c.ID == "FWP-WRK-11" {
-					got = append(got, fmt.Sprintf("%s %s", c.Verdict, c.Why))
+					got = append(got, fmt.Sprintf("%s %s", c.Verdict, c.Cause))
 				}
 			}
 			assert.Equal(t, []string{row.want}, got)

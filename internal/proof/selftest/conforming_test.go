@@ -11,10 +11,10 @@ import (
 func TestConformingServer(t *testing.T) {
 	t.Parallel()
 	all := (Fixture{}).Variations()
-	itself := all[len(all)-1]
+	variation := all[len(all)-1]
 	scripts := light(suite(t)) // TestBugs plays the others
-	report := varies(t, Fixture{}, itself, scripts)
-	suitetest.InTime(t, report, scripts)
+	report := checkVariation(t, Fixture{}, variation, scripts)
+	suitetest.CheckTimes(t, report, scripts)
 	for _, check := range report.Checks {
 		assert.Equal(t, 1, check.Attempts, "%s was not decided at once", check.ID)
 	}

@@ -16,24 +16,24 @@ import (
 // the tests of package emqpsuite.
 func TestEMQPPool(t *testing.T) {
 	t.Parallel()
-	of, err := registry.Named("emqp")
+	peer, err := registry.Lookup("emqp")
 	require.NoError(t, err)
-	scripts, err := of.Scripts()
+	scripts, err := peer.Scripts()
 	require.NoError(t, err)
-	picked := slices.DeleteFunc(scripts, func(c conformance.Check) bool {
+	selection := slices.DeleteFunc(scripts, func(c conformance.Check) bool {
 		return !strings.HasPrefix(c.Describe().ID, "disconnect/") && c.Describe().ID != "reply/requested"
 	})
-	require.NotEmpty(t, picked)
-	for _, f := range of.Bugs() {
+	require.NotEmpty(t, selection)
+	for _, f := range peer.Bugs() {
 		if f.Name != "disconnect-no-kbai" {
 			continue
 		}
-		found := Matrix{Protocol: of.Protocol}
-		for _, check := range picked {
-			found.Add(f, check, playScript(t, of, f, check))
+		result := Matrix{Protocol: peer.Protocol}
+		for _, check := range selection {
+			result.Add(f, check, playScript(t, peer, f, check))
 		}
-		require.Len(t, found.Rows(), 1)
-		assert.Empty(t, found.Rows()[0].Unexpected)
-		assert.True(t, found.Rows()[0].Detected())
+		require.Len(t, result.Rows(), 1)
+		assert.Empty(t, result.Rows()[0].Unexpected)
+		assert.True(t, result.Rows()[0].Detected())
 	}
 }

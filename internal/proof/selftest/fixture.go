@@ -25,12 +25,12 @@ type Fixture struct {
 }
 
 // Fixtures returns those of a protocol: its servers, if there are any, and its clients.
-func Fixtures(of *registry.Peer) (all []Fixture) {
-	if of.Embed != nil {
-		all = append(all, Fixture{Peer: of})
+func Fixtures(peer *registry.Peer) (all []Fixture) {
+	if peer.Embed != nil {
+		all = append(all, Fixture{Peer: peer})
 	}
-	for _, c := range of.Clients {
-		all = append(all, Fixture{Peer: of, Client: c})
+	for _, c := range peer.Clients {
+		all = append(all, Fixture{Peer: peer, Client: c})
 	}
 	return all
 }
@@ -58,15 +58,15 @@ func (f Fixture) Checks() ([]conformance.Check, error) {
 	return h.Checks(), nil
 }
 
-// Apart reports whether each check has servers of its own: those of the default protocol have bugs of every fiftieth
+// HasOwnServers reports whether each check has servers of its own: those of the default protocol have bugs of every fiftieth
 // job.
-func (f Fixture) Apart() bool { return f.Client == nil && f.peer().IsDefault() }
+func (f Fixture) HasOwnServers() bool { return f.Client == nil && f.peer().IsDefault() }
 
-// Looking returns the checks that look at a bug: where each has servers of its own those that decide one of its
+// ChecksFor returns the checks that look at a bug: where each has servers of its own those that decide one of its
 // clauses, or only record, and all elsewhere.
-func (f Fixture) Looking(bug registry.Bug, checks []conformance.Check) []conformance.Check {
+func (f Fixture) ChecksFor(bug registry.Bug, checks []conformance.Check) []conformance.Check {
 	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool {
-		return f.Apart() && !Names(bug, c) && Judges(f.peer().Protocol, c)
+		return f.HasOwnServers() && !Names(bug, c) && Judges(f.peer().Protocol, c)
 	})
 }
 
@@ -80,15 +80,15 @@ func (f Fixture) Bugs() []registry.Bug {
 
 // Variations returns the catalogue, and after it what is as it is.
 func (f Fixture) Variations() (all []registry.Variation) {
-	itself := registry.Variation{Name: conforming}
+	variation := registry.Variation{Name: conforming}
 	switch {
 	case f.Client != nil:
-		itself.Name = f.Client.Role + "/" + conforming
+		variation.Name = f.Client.Role + "/" + conforming
 		all = f.Client.Variations()
 	case f.peer().Variations != nil:
 		all = f.peer().Variations()
 	}
-	return append(all, itself)
+	return append(all, variation)
 }
 
 // Play plays one check on servers of its own with bugs, so that a bug of every
@@ -100,19 +100,19 @@ func (f Fixture) Play(
 	if err != nil {
 		return reports.Check{}, err
 	}
-	return together(report, check.Describe().ID), nil
+	return mergeRuns(report, check.Describe().ID), nil
 }
 
 // Report plays checks on the same servers with bugs. A check that cannot share a server has one of its own.
 func (f Fixture) Report(
 	ctx context.Context, bugs []registry.Bug, checks []conformance.Check, change func(*run.Runner),
 ) (*reports.Report, error) {
-	p := &pool{fixture: f, config: registry.Config{Bugs: bugs}, fresh: len(checks) > 1}
+	p := &pool{fixture: f, config: registry.Config{Bugs: bugs}, isRestartable: len(checks) > 1}
 	return p.report(ctx, checks, change)
 }
 
-// together returns the result of the one check that was played, with what the law found meanwhile.
-func together(r *reports.Report, id string) reports.Check {
+// mergeRuns returns the result of the one check that was played, with what the law found meanwhile.
+func mergeRuns(r *reports.Report, id string) reports.Check {
 	all := r.Checks[slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.ID == id })]
 	for _, c := range r.Checks {
 		if c.ID != id {
@@ -127,16 +127,16 @@ func together(r *reports.Report, id string) reports.Check {
 func (f Fixture) Vary(
 	ctx context.Context, variation registry.Variation, checks []conformance.Check,
 ) (*reports.Report, error) {
-	p := &pool{fixture: f, config: registry.Config{Variation: variation}, fresh: true}
+	p := &pool{fixture: f, config: registry.Config{Variation: variation}, isRestartable: true}
 	return p.report(ctx, checks, nil)
 }
 
 // pool starts the servers of one run of a suite: an open one, a protected one if the protocol has passwords, and those
 // for single checks.
 type pool struct {
-	fixture Fixture
-	config  registry.Config // of all
-	fresh   bool            // the open and the protected server can be started anew
+	fixture       Fixture
+	config        registry.Config // of all
+	isRestartable bool            // the open and the protected server can be started anew
 
 	mu      sync.Mutex
 	servers []*registry.Server
@@ -157,7 +157,7 @@ func (p *pool) build(config registry.Config) (run.Server, error) {
 	}
 	p.servers = append(p.servers, s)
 	server := s.Server
-	server.Fresh = nil
+	server.StartServer = nil
 	return server, nil
 }
 
@@ -225,19 +225,19 @@ const startPatience = 5 * time.Second
 
 // runner returns a runner that plays the checks on an open and a protected server.
 func (p *pool) runner(checks ...conformance.Check) (*run.Runner, error) {
-	of := p.fixture.peer()
+	peer := p.fixture.peer()
 	runner := &run.Runner{
-		Protocol: of.Protocol, Checks: checks, Virtual: p.fixture.Network != nil,
+		Protocol: peer.Protocol, Checks: checks, Virtual: p.fixture.Network != nil,
 	}
-	for _, password := range passwords(of, checks) {
+	for _, password := range passwords(peer, checks) {
 		config := p.config
 		config.Password = password
 		server, err := p.build(config)
 		if err != nil {
 			return nil, err
 		}
-		if p.fresh {
-			server.Fresh = func() (run.Server, func(), error) {
+		if p.isRestartable {
+			server.StartServer = func() (run.Server, func(), error) {
 				server, err := p.build(config)
 				return server, func() {}, err
 			}
@@ -248,12 +248,12 @@ func (p *pool) runner(checks ...conformance.Check) (*run.Runner, error) {
 }
 
 // passwords returns those of the servers that checks need, the empty one for an open server.
-func passwords(of *registry.Peer, checks []conformance.Check) (all []string) {
-	closed := func(c conformance.Check) bool { return slices.Contains(c.Describe().Needs, scenarios.NeedPassword) }
-	if !of.Passwords || slices.ContainsFunc(checks, func(c conformance.Check) bool { return !closed(c) }) {
+func passwords(peer *registry.Peer, checks []conformance.Check) (all []string) {
+	needsPassword := func(c conformance.Check) bool { return slices.Contains(c.Describe().Needs, scenarios.NeedPassword) }
+	if !peer.HasPasswords || slices.ContainsFunc(checks, func(c conformance.Check) bool { return !needsPassword(c) }) {
 		all = append(all, "")
 	}
-	if of.Passwords && slices.ContainsFunc(checks, closed) {
+	if peer.HasPasswords && slices.ContainsFunc(checks, needsPassword) {
 		all = append(all, "correct horse")
 	}
 	return all

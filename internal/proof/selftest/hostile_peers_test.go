@@ -23,9 +23,9 @@ type party struct {
 
 // peerStats is what the connections of a peer have in common.
 type peerStats struct {
-	conns atomic.Int64
-	open  atomic.Int64
-	most  atomic.Int64 // bytes that one connection could write
+	conns     atomic.Int64
+	openConns atomic.Int64
+	maxBytes  atomic.Int64 // bytes that one connection could write
 
 	mu    sync.Mutex
 	reply string // the latest one, of any connection
@@ -46,14 +46,14 @@ func (p *party) line() (string, bool) {
 
 // answer answers each line with what a function returns for its verb, until the client ends. Without an answer
 // the client waits; "close" and "reset" end the connection.
-func (p *party) answer(of func(verb, line string) string) {
+func (p *party) answer(respond func(verb, line string) string) {
 	for {
 		line, ok := p.line()
 		if !ok {
 			return
 		}
 		verb, _, _ := strings.Cut(line, " ")
-		switch reply := of(verb, line); {
+		switch reply := respond(verb, line); {
 		case reply == "close":
 			return
 		case reply == "reset":
@@ -67,20 +67,20 @@ func (p *party) answer(of func(verb, line string) string) {
 }
 
 func (p *party) reset() {
-	if l, can := p.Conn.(interface{ SetLinger(sec int) error }); can {
+	if l, ok := p.Conn.(interface{ SetLinger(sec int) error }); ok {
 		_ = l.SetLinger(0)
 	}
 	_ = p.Close()
 }
 
 // endless writes first, and then the same again and again, as fast as the client takes it.
-func (p *party) endless(first, again string) {
-	var written int64
-	for text := first; p.say(text); text = again {
-		written += int64(len(text))
+func (p *party) endless(first, next string) {
+	var size int64
+	for text := first; p.say(text); text = next {
+		size += int64(len(text))
 	}
-	most := &p.peer.most
-	for seen := most.Load(); written > seen && !most.CompareAndSwap(seen, written); seen = most.Load() {
+	maximum := &p.peer.maxBytes
+	for old := maximum.Load(); size > old && !maximum.CompareAndSwap(old, size); old = maximum.Load() {
 		continue
 	}
 }
@@ -106,16 +106,16 @@ func (p *party) noise(n int) string {
 }
 
 const (
-	hi  = "+HI {\"v\":2}\r\n"
-	ok  = "+OK\r\n"
-	big = 1 << 20
+	hi      = "+HI {\"v\":2}\r\n"
+	ok      = "+OK\r\n"
+	bigSize = 1 << 20
 )
 
 // bulk returns a text as a bulk string.
 func bulk(text string) string { return "$" + strconv.Itoa(len(text)) + "\r\n" + text + "\r\n" }
 
-// says is a peer that writes a text and then reads until the client ends.
-func says(text string) func(*party) {
+// sayText is a peer that writes a text and then reads until the client ends.
+func sayText(text string) func(*party) {
 	return func(p *party) {
 		p.say(text)
 		p.answer(func(string, string) string { return "" })
@@ -143,7 +143,7 @@ func accepts(line string) string {
 
 // answers is a peer that greets as FWP requires, accepts each HELLO that it can read and END, and answers other
 // commands as a function does.
-func answers(of func(verb, line string) string) func(*party) {
+func answers(respond func(verb, line string) string) func(*party) {
 	return func(p *party) {
 		p.say(hi)
 		p.answer(func(verb, line string) string {
@@ -153,30 +153,30 @@ func answers(of func(verb, line string) string) func(*party) {
 			case "END":
 				return ok
 			}
-			return of(verb, line)
+			return respond(verb, line)
 		})
 	}
 }
 
 // floods is a peer that greets as FWP requires, accepts HELLO, and answers the next command without an end.
-func floods(first, again string) func(*party) {
+func floods(first, next string) func(*party) {
 	return func(p *party) {
 		p.say(hi)
 		p.answer(func(verb, line string) string {
 			if verb == "HELLO" {
 				return accepts(line)
 			}
-			p.endless(first, again)
+			p.endless(first, next)
 			return "close"
 		})
 	}
 }
 
-// before is a peer that ends each connection at the given verb; "" is before the greeting.
-func before(verb, how string) func(*party) {
+// endBefore is a peer that ends each connection at the given verb; "" is before the greeting.
+func endBefore(verb, mode string) func(*party) {
 	return func(p *party) {
 		if verb == "" {
-			if how == "reset" {
+			if mode == "reset" {
 				p.reset()
 			}
 			return
@@ -185,7 +185,7 @@ func before(verb, how string) func(*party) {
 		p.answer(func(v, _ string) string {
 			switch v {
 			case verb:
-				return how
+				return mode
 			case "FETCH":
 				return "$-1\r\n"
 			case "INFO":
@@ -196,10 +196,10 @@ func before(verb, how string) func(*party) {
 	}
 }
 
-// oneAtATime is a peer that greets a connection only when no other one is open.
-func oneAtATime(p *party) {
+// writeBytes is a peer that greets a connection only when no other one is open.
+func writeBytes(p *party) {
 	time.Sleep(5 * time.Millisecond) // until connections that the client has closed are counted as such
-	if p.peer.open.Load() > 1 {
+	if p.peer.openConns.Load() > 1 {
 		p.answer(func(string, string) string { return "" })
 		return
 	}
@@ -234,14 +234,14 @@ func unasked(p *party) {
 	}
 }
 
-// slowly is a peer that answers correctly in form, and late.
-func slowly(p *party) {
-	before("none", "")(&party{Conn: late{p.Conn}, in: p.in, number: p.number, peer: p.peer})
+// slowDown is a peer that answers correctly in form, and late.
+func slowDown(p *party) {
+	endBefore("none", "")(&party{Conn: lateConn{p.Conn}, in: p.in, number: p.number, peer: p.peer})
 }
 
-type late struct{ net.Conn }
+type lateConn struct{ net.Conn }
 
-func (l late) Write(b []byte) (int, error) {
+func (l lateConn) Write(b []byte) (int, error) {
 	time.Sleep(9 * time.Second)
 	return l.Conn.Write(b)
 }
@@ -252,10 +252,10 @@ func greetsLate(p *party) {
 	greets(ok)(p)
 }
 
-// each is a peer that serves as FWP requires, but for the answers of a function; "" is the usual one.
-func each(of func(verb, line string) string) func(*party) {
+// answerEach is a peer that serves as FWP requires, but for the answers of a function; "" is the usual one.
+func answerEach(respond func(verb, line string) string) func(*party) {
 	return answers(func(verb, line string) string {
-		if reply := of(verb, line); reply != "" {
+		if reply := respond(verb, line); reply != "" {
 			return reply
 		}
 		switch verb {
@@ -272,7 +272,7 @@ func each(of func(verb, line string) string) func(*party) {
 func jobs(differ bool) func(*party) {
 	return func(p *party) {
 		n := 0
-		each(func(verb, _ string) string {
+		answerEach(func(verb, _ string) string {
 			if verb != "FETCH" {
 				return ""
 			}
@@ -284,8 +284,8 @@ func jobs(differ bool) func(*party) {
 	}
 }
 
-// closing is a peer that ends each connection after its first reply but that to HELLO.
-func closing(p *party) {
+// closeConn is a peer that ends each connection after its first reply but that to HELLO.
+func closeConn(p *party) {
 	p.say(hi)
 	p.answer(func(verb, _ string) string {
 		if verb == "HELLO" {

@@ -67,7 +67,7 @@ func TestImpostors(t *testing.T) {
 	)
 	tests := map[string]struct {
 		impostor
-		earned string
+		clauses string
 	}{
 		"closes":                      {impostor{answer: "close"}, ""},
 		"silent":                      {impostor{}, ""},
@@ -93,7 +93,7 @@ func TestImpostors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scripts := scripts
-			if !golden.Slow() {
+			if !golden.IsSlow() {
 				scripts = sample(18, name, scripts)
 			}
 			for _, script := range scripts {
@@ -101,7 +101,7 @@ func TestImpostors(t *testing.T) {
 				assert.NotEqual(t, reports.Crash, check.Verdict, "%s: it is as it was", script.Describe().ID)
 				for _, clause := range check.Clauses {
 					if clause.Verdict == reports.Pass && clause.Level.Breach() == reports.Fail {
-						assert.Contains(t, strings.Fields(test.earned), clause.ID, script.Describe().ID)
+						assert.Contains(t, strings.Fields(test.clauses), clause.ID, script.Describe().ID)
 					}
 				}
 			}
@@ -115,16 +115,16 @@ func (i impostor) run(t *testing.T, script conformance.Check) (check reports.Che
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		begin, place := time.Now(), memnet.NewPlace()
-		var served store.Group
-		go served.Serve(place.MustListen(), i.serve)
-		defer served.Close()
+		var group store.Group
+		go group.Serve(place.MustListen(), i.serve)
+		defer group.Close()
 		runner := &run.Runner{
 			Protocol: fwpsuite.Protocol(),
 			Checks:   []conformance.Check{script}, Servers: []run.Server{i.offer(place)}, Virtual: true,
 		}
 		report := runner.Run(t.Context())
 		assert.Empty(t, report.Internal)
-		check = together(report, script.Describe().ID)
+		check = mergeRuns(report, script.Describe().ID)
 		assert.Less(t, time.Since(begin), time.Hour, "%s did not come to its end", script.Describe().ID)
 	})
 	return check

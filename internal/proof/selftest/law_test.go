@@ -85,20 +85,20 @@ silence 12s on c
 			"heartbeat-milliseconds": {"EMQP-BEAT-03", "law/timestamp"},
 		}},
 	} {
-		of, err := registry.Named(protocol)
+		peer, err := registry.Lookup(protocol)
 		require.NoError(t, err)
-		dialect := of.Dialect
+		dialect := peer.Dialect
 		script, err := scenarios.Parse(dialect, "x", []byte("title: x"+test.script))
 		require.NoError(t, err)
 		check := conformance.Scripts(script)[0]
 		for bug, want := range test.finds {
-			f, err := of.BugNamed(bug)
+			f, err := peer.BugNamed(bug)
 			require.NoError(t, err)
-			var found [][]string
-			for _, one := range playScript(t, of, f, check).Findings {
-				found = append(found, []string{one.Clause, one.Check})
+			var list [][]string
+			for _, finding := range playScript(t, peer, f, check).Findings {
+				list = append(list, []string{finding.Clause, finding.Check})
 			}
-			assert.Contains(t, found, want, bug)
+			assert.Contains(t, list, want, bug)
 		}
 	}
 }

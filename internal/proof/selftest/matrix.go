@@ -28,14 +28,14 @@ type Row struct {
 
 	// Red has the checks that found a clause broken, by clause.
 	Red map[string][]string
-	// Caught are the checks that found one of their clauses broken, or the server dead.
-	Caught []string
+	// Catchers are the checks that found one of their clauses broken, or the server dead.
+	Catchers []string
 	// Unexpected are the findings that the bug does not declare.
 	Unexpected []string
 
-	decided map[string]bool // clauses of the checks that were played
-	left    map[string]bool // clauses of those that were not
-	lagged  map[string]bool // clauses that lag has left open
+	decidedClauses map[string]bool // clauses of the checks that were played
+	openClauses    map[string]bool // clauses of those that were not
+	laggedClauses  map[string]bool // clauses that lag has left open
 }
 
 // AddReport adds what checks found that were played on the same servers with the bug, or on a client. What the law
@@ -62,29 +62,29 @@ func (m *Matrix) Add(bug registry.Bug, check conformance.Check, result reports.C
 	r, name := m.row(bug), result.ID
 	_, explores := check.(conformance.Property)
 	_, plays := check.(conformance.ScriptCheck)
-	for _, id := range red(result) {
-		declared := slices.Contains(bug.Clauses, id)
-		if explores && !declared {
+	for _, id := range brokenClauses(result) {
+		isDeclared := slices.Contains(bug.Clauses, id)
+		if explores && !isDeclared {
 			continue
 		}
 		r.Red[id] = insert(r.Red[id], name)
-		if !declared {
-			what := fmt.Sprintf("%s finds %s broken, which is not declared%s", name, id, evidence(result))
-			r.Unexpected = insert(r.Unexpected, what)
+		if !isDeclared {
+			message := fmt.Sprintf("%s finds %s broken, which is not declared%s", name, id, evidence(result))
+			r.Unexpected = insert(r.Unexpected, message)
 		}
 	}
 	if result.Verdict == reports.Crash && !r.fatal() {
 		r.Unexpected = insert(r.Unexpected, fmt.Sprintf("%s finds the server dead%s", name, evidence(result)))
 	}
 	if catches(m.Protocol, check, result) {
-		r.Caught = insert(r.Caught, name)
+		r.Catchers = insert(r.Catchers, name)
 	}
 	for _, id := range Clauses(check) {
-		r.decided[id] = true
+		r.decidedClauses[id] = true
 	}
 	for _, c := range result.Clauses {
-		if ofTime(c.Reason, check != nil && !explores && !plays) {
-			r.lagged[c.ID] = true
+		if isTimeReason(c.Reason, check != nil && !explores && !plays) {
+			r.laggedClauses[c.ID] = true
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (m *Matrix) Leave(bug registry.Bug, check conformance.Check) {
 	defer m.mu.Unlock()
 	r := m.row(bug)
 	for _, id := range append(Clauses(check), bug.Clauses[0]) {
-		r.left[id] = true
+		r.openClauses[id] = true
 	}
 }
 
@@ -104,7 +104,7 @@ func (m *Matrix) row(bug registry.Bug) *Row {
 	if !ok {
 		r = &Row{
 			Bug: bug, Red: map[string][]string{},
-			decided: map[string]bool{}, left: map[string]bool{}, lagged: map[string]bool{},
+			decidedClauses: map[string]bool{}, openClauses: map[string]bool{}, laggedClauses: map[string]bool{},
 		}
 		if m.rows == nil {
 			m.rows = map[string]*Row{}
@@ -124,17 +124,17 @@ func (m *Matrix) Rows() []*Row {
 
 // Detected reports whether a check found one of its clauses broken, or the server dead, or the first clause of the
 // bug was found broken, which no check needs to decide if each reply may break it.
-func (r *Row) Detected() bool { return len(r.Caught) > 0 || len(r.Red[r.Bug.Clauses[0]]) > 0 }
+func (r *Row) Detected() bool { return len(r.Catchers) > 0 || len(r.Red[r.Bug.Clauses[0]]) > 0 }
 
-// Missing describes an expected finding that is missing, or returns "": the first clause
+// Gap describes an expected finding that is missing, or returns "": the first clause
 // of a bug must be found broken if a check decides it, and lag has not left it open.
-func (r *Row) Missing() string {
+func (r *Row) Gap() string {
 	first := r.Bug.Clauses[0]
 	isRed := len(r.Red[first]) > 0
 	switch {
-	case r.fatal() && len(r.Caught) == 0 && len(r.decided) > 0 && len(r.left) == 0:
+	case r.fatal() && len(r.Catchers) == 0 && len(r.decidedClauses) > 0 && len(r.openClauses) == 0:
 		return "no check finds the server dead"
-	case !r.fatal() && !isRed && r.decided[first] && !r.left[first] && !r.lagged[first]:
+	case !r.fatal() && !isRed && r.decidedClauses[first] && !r.openClauses[first] && !r.laggedClauses[first]:
 		return "no check finds " + first + " broken"
 	}
 	return ""
@@ -146,8 +146,8 @@ func (r *Row) fatal() bool { return strings.HasPrefix(r.Bug.Name, "dies-") }
 
 // insert adds a word to a sorted list, unless it is there.
 func insert(list []string, word string) []string {
-	i, there := slices.BinarySearch(list, word)
-	if there {
+	i, ok := slices.BinarySearch(list, word)
+	if ok {
 		return list
 	}
 	return slices.Insert(list, i, word)
@@ -162,8 +162,8 @@ func evidence(check reports.Check) string {
 	return b.String()
 }
 
-// red lists the clauses that a check finds broken.
-func red(check reports.Check) []string {
+// brokenClauses lists the clauses that a check finds broken.
+func brokenClauses(check reports.Check) []string {
 	var ids []string
 	for _, c := range check.Clauses {
 		if c.Verdict.Breach() {
@@ -196,23 +196,23 @@ func catches(p *conformance.Protocol, check conformance.Check, result reports.Ch
 	if check == nil || !Judges(p, check) || result.Verdict == reports.Crash {
 		return result.Verdict.Breach()
 	}
-	own := Clauses(check)
-	return slices.ContainsFunc(red(result), func(id string) bool { return slices.Contains(own, id) })
+	ids := Clauses(check)
+	return slices.ContainsFunc(brokenClauses(result), func(id string) bool { return slices.Contains(ids, id) })
 }
 
 // Judges reports whether a check can find a clause of the protocol broken that it decides.
 func Judges(p *conformance.Protocol, check conformance.Check) bool {
 	for _, mark := range check.Describe().Marks {
-		clause, known := p.ClauseByID(mark.Clause)
-		if known && !mark.Record && (mark.Level != "" || clause.Breach().Breach()) {
+		clause, ok := p.ClauseByID(mark.Clause)
+		if ok && !mark.Record && (mark.Level != "" || clause.Breach().Breach()) {
 			return true
 		}
 	}
 	return false
 }
 
-// ofTime reports whether a clause is open because of the pace of this machine, or because a server had a span of time
+// isTimeReason reports whether a clause is open because of the pace of this machine, or because a server had a span of time
 // wrong once. What a client does once is to be confirmed.
-func ofTime(r reports.ReasonCode, client bool) bool {
+func isTimeReason(r reports.ReasonCode, client bool) bool {
 	return r == reports.ReasonLag || r == reports.ReasonUnsteady && !client
 }

@@ -25,7 +25,7 @@ func TestWhatIsMissing(t *testing.T) {
 	for name, c := range map[string]struct {
 		verdict reports.Verdict
 		reason  reports.ReasonCode
-		missing string
+		gap     string
 	}{
 		"passed":             {reports.Pass, "", "no check finds " + first + " broken"},
 		"inconclusive":       {reports.Inconclusive, reports.ReasonSetUp, "no check finds " + first + " broken"},
@@ -37,6 +37,6 @@ func TestWhatIsMissing(t *testing.T) {
 			ID: scripts[i].id, Verdict: c.verdict,
 			Clauses: []reports.ClauseVerdict{{ID: first, Verdict: c.verdict, Reason: c.reason}},
 		})
-		assert.Equal(t, c.missing, m.Rows()[0].Missing(), name)
+		assert.Equal(t, c.gap, m.Rows()[0].Gap(), name)
 	}
 }

@@ -43,9 +43,9 @@ func TestNoServers(t *testing.T) {
 	t.Parallel()
 	const hi, ok = `+HI {"v":2}`, "+OK"
 	tests := map[string]struct {
-		serve  func(net.Conn)
-		earned string
-		broken string // clauses that must be found broken
+		serve    func(net.Conn)
+		passes   string
+		breaches string // clauses that must be found broken
 	}{
 		"silent":  {impostor{}.serve, "", "FWP-HI-01"},
 		"closing": {impostor{answer: "close"}.serve, "", "FWP-HI-01"},
@@ -70,45 +70,45 @@ func TestNoServers(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := against(t, test.serve, someOf(scripts, name, test.broken+" FWP-HELLO-15 FWP-HELLO-16"))
+			report := against(t, test.serve, selectChecks(scripts, name, test.breaches+" FWP-HELLO-15 FWP-HELLO-16"))
 			for _, check := range report.Checks {
-				onlyEarned(t, check, test.earned)
+				checkPasses(t, check, test.passes)
 				assert.NotEqual(t, reports.Crash, check.Verdict, check.ID)
 			}
-			onlyBroken(t, report, test.earned, test.broken)
+			checkBroken(t, report, test.passes, test.breaches)
 		})
 	}
 }
 
-// someOf returns a sixth of the scripts, drawn by their names and that of a server, and all that decide one of these
+// selectChecks returns a sixth of the scripts, drawn by their names and that of a server, and all that decide one of these
 // clauses; with FWP_SLOW=1 all.
-func someOf(scripts []conformance.Check, server, decided string) (some []conformance.Check) {
-	wanted := strings.Fields(decided)
+func selectChecks(scripts []conformance.Check, server, clauses string) (selection []conformance.Check) {
+	ids := strings.Fields(clauses)
 	for _, s := range scripts {
-		decides := slices.ContainsFunc(Clauses(s), func(id string) bool { return slices.Contains(wanted, id) })
-		if golden.Slow() || drawn(server, s.Describe().ID)%6 == 0 || decides {
-			some = append(some, s)
+		decides := slices.ContainsFunc(Clauses(s), func(id string) bool { return slices.Contains(ids, id) })
+		if golden.IsSlow() || hash(server, s.Describe().ID)%6 == 0 || decides {
+			selection = append(selection, s)
 		}
 	}
-	return some
+	return selection
 }
 
-// onlyBroken asserts that a run passes nothing that must hold, save what is earned, that
+// checkBroken asserts that a run passes nothing that must hold, save what is earned, that
 // it finds these clauses broken, and no crash.
-func onlyBroken(t *testing.T, report *reports.Report, earned, broken string) {
+func checkBroken(t *testing.T, report *reports.Report, passes, breaches string) {
 	t.Helper()
-	missing := strings.Fields(broken)
+	rest := strings.Fields(breaches)
 	for _, c := range report.Clauses {
 		assert.NotEqual(t, reports.Crash, c.Verdict, c.ID)
 		if c.Verdict == reports.Pass && c.Level.Breach() == reports.Fail {
-			assert.Contains(t, strings.Fields(earned), c.ID, "the run passes it, though this server does "+
+			assert.Contains(t, strings.Fields(passes), c.ID, "the run passes it, though this server does "+
 				"nothing: make the check stricter, or list the clause with those that are earned")
 		}
 		if c.Verdict == reports.Fail {
-			missing = slices.DeleteFunc(missing, func(id string) bool { return id == c.ID })
+			rest = slices.DeleteFunc(rest, func(id string) bool { return id == c.ID })
 		}
 	}
-	assert.Empty(t, missing, "clauses that no check found broken")
+	assert.Empty(t, rest, "clauses that no check found broken")
 }
 
 // earnedByAnswers is what a server earns besides that answers each command by its verb.
@@ -142,12 +142,12 @@ func TestNoise(t *testing.T) {
 	for i, script := range suite(t) {
 		t.Run(script.Describe().ID, func(t *testing.T) {
 			t.Parallel()
-			alone := []conformance.Check{script}
-			if golden.Slow() || i%2 == 0 {
-				onlyEarned(t, against(t, noise("", ""), alone).Checks[0], "")
+			checks := []conformance.Check{script}
+			if golden.IsSlow() || i%2 == 0 {
+				checkPasses(t, against(t, noise("", ""), checks).Checks[0], "")
 			}
-			if golden.Slow() || i%2 == 1 {
-				onlyEarned(t, against(t, noise(`+HI {"v":2}`, "+OK"), alone).Checks[0], earnedByHELLO)
+			if golden.IsSlow() || i%2 == 1 {
+				checkPasses(t, against(t, noise(`+HI {"v":2}`, "+OK"), checks).Checks[0], earnedByHELLO)
 			}
 		})
 	}
@@ -164,11 +164,11 @@ func noise(greeting, welcome string) func(net.Conn) {
 				write(nc, line)
 				return
 			}
-			some := make([]byte, 1+random.IntN(100))
-			for i := range some {
-				some[i] = byte(random.Uint32())
+			buf := make([]byte, 1+random.IntN(100))
+			for i := range buf {
+				buf[i] = byte(random.Uint32())
 			}
-			_, _ = nc.Write(some) // the read that follows will fail too
+			_, _ = nc.Write(buf) // the read that follows will fail too
 		}
 		say(greeting)
 		for in := bufio.NewScanner(nc); in.Scan(); {
@@ -188,25 +188,25 @@ func against(t *testing.T, serve func(net.Conn), scripts []conformance.Check) (r
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		begin, place := time.Now(), memnet.NewPlace()
-		var served store.Group
-		go served.Serve(place.MustListen(), serve)
-		open, protected := impostor{}.offer(place), impostor{greeting: `"s"`}.offer(place)
-		servers := []run.Server{open, protected}
+		var group store.Group
+		go group.Serve(place.MustListen(), serve)
+		openServer, protectedServer := impostor{}.offer(place), impostor{greeting: `"s"`}.offer(place)
+		servers := []run.Server{openServer, protectedServer}
 		report = (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: servers, Checks: scripts,
 			Virtual: true}).Run(t.Context())
-		served.Close()
+		group.Close()
 		assert.Empty(t, report.Internal)
 		assert.Less(t, time.Since(begin), time.Hour, "the suite hung")
 	})
 	return report
 }
 
-// onlyEarned asserts that a check passes nothing that must hold, save these clauses.
-func onlyEarned(t *testing.T, check reports.Check, earned string) {
+// checkPasses asserts that a check passes nothing that must hold, save these clauses.
+func checkPasses(t *testing.T, check reports.Check, passes string) {
 	t.Helper()
 	for _, c := range check.Clauses {
 		if c.Verdict == reports.Pass && c.Level.Breach() == reports.Fail {
-			assert.Contains(t, strings.Fields(earned), c.ID, "%s passes", check.ID)
+			assert.Contains(t, strings.Fields(passes), c.ID, "%s passes", check.ID)
 		}
 	}
 }
@@ -218,20 +218,20 @@ const earnedByHashes = " FWP-HELLO-04 FWP-AUTH-02 FWP-AUTH-03 FWP-AUTH-04 FWP-AU
 // stay, nothing passes afterwards, and the crash is reported.
 func TestDying(t *testing.T) {
 	t.Parallel()
-	scripts := light(few(t))
-	if !golden.Slow() {
+	scripts := light(quickChecks(t))
+	if !golden.IsSlow() {
 		scripts = sample(8, "dying", scripts)
 	}
 	healthy := &mortal{commands: math.MaxInt64}
-	said := map[string]reports.Check{}
+	results := map[string]reports.Check{}
 	for _, check := range mourn(t, healthy, scripts).checks {
-		said[check.ID] = check
+		results[check.ID] = check
 	}
 	life := healthy.count.Load()
 	tests := map[string]struct {
 		commands int64
 		greets   bool
-		earned   string
+		passes   string
 	}{
 		"soon":                   {life / 3, false, ""},
 		"late":                   {life * 4 / 5, false, ""},
@@ -245,17 +245,17 @@ func TestDying(t *testing.T) {
 				golden.OnlySlow(t)
 			}
 			m := &mortal{commands: test.commands, greets: test.greets}
-			seen := mourn(t, m, scripts)
-			assert.True(t, m.dead.Load())
-			assert.NotEmpty(t, seen.before)
-			crashed := slices.ContainsFunc(seen.checks, func(c reports.Check) bool { return c.Verdict == reports.Crash })
+			record := mourn(t, m, scripts)
+			assert.True(t, m.isDead.Load())
+			assert.NotEmpty(t, record.overChecks)
+			crashed := slices.ContainsFunc(record.checks, func(c reports.Check) bool { return c.Verdict == reports.Crash })
 			assert.True(t, crashed || test.greets, "the death is not told")
-			for _, check := range seen.checks {
+			for _, check := range record.checks {
 				switch {
-				case seen.before[check.ID]:
-					assert.Equal(t, verdicts(said[check.ID]), verdicts(check), check.ID)
-				case !seen.begun[check.ID]:
-					onlyEarned(t, check, test.earned)
+				case record.overChecks[check.ID]:
+					assert.Equal(t, verdicts(results[check.ID]), verdicts(check), check.ID)
+				case !record.begunChecks[check.ID]:
+					checkPasses(t, check, test.passes)
 				}
 			}
 		})
@@ -277,26 +277,26 @@ type mortal struct {
 	commands int64
 	greets   bool
 	count    atomic.Int64
-	dead     atomic.Bool
+	isDead   atomic.Bool
 }
 
 func (m *mortal) hook(e *fakes.Event) {
 	if e.Point == fakes.Parsed && m.count.Add(1) > m.commands {
-		m.dead.Store(true)
+		m.isDead.Store(true)
 	}
-	switch dead := m.dead.Load(); {
-	case dead && e.Point == fakes.Accepted:
+	switch isDead := m.isDead.Load(); {
+	case isDead && e.Point == fakes.Accepted:
 		e.Skip = !m.greets
-	case dead && e.Point == fakes.Ran && (!m.greets || e.Command.Verb != fwp.HELLO):
+	case isDead && e.Point == fakes.Ran && (!m.greets || e.Command.Verb != fwp.HELLO):
 		e.Reply, e.Close, e.Reset = fwp.Reply{}, true, true
 	}
 }
 
 // obituary is what a run saw of a server that died.
 type obituary struct {
-	checks []reports.Check
-	before map[string]bool // checks that were over before
-	begun  map[string]bool // checks that had begun before
+	checks      []reports.Check
+	overChecks  map[string]bool // checks that were over before
+	begunChecks map[string]bool // checks that had begun before
 }
 
 // poolWith returns the pool of servers of FWP with a hook, in memory.
@@ -305,14 +305,14 @@ func poolWith(hook func() func(*fakes.Event)) *pool {
 	return &pool{fixture: Fixture{Network: memnet.New()}, config: registry.Config{Bugs: []registry.Bug{bug}}}
 }
 
-func mourn(t *testing.T, m *mortal, scripts []conformance.Check) (seen obituary) {
+func mourn(t *testing.T, m *mortal, scripts []conformance.Check) (record obituary) {
 	t.Helper()
-	seen = obituary{before: map[string]bool{}, begun: map[string]bool{}}
+	record = obituary{overChecks: map[string]bool{}, begunChecks: map[string]bool{}}
 	var mu sync.Mutex
 	mark := func(checks map[string]bool, check string) {
 		mu.Lock()
 		defer mu.Unlock()
-		if !m.dead.Load() {
+		if !m.isDead.Load() {
 			checks[check] = true
 		}
 	}
@@ -322,14 +322,14 @@ func mourn(t *testing.T, m *mortal, scripts []conformance.Check) (seen obituary)
 		defer v.close()
 		runner, err := v.runner(scripts...)
 		require.NoError(t, err)
-		runner.Progress = func(_, _ int, check string) { mark(seen.before, check) }
-		runner.Watch = func(check string, _ reports.Line) { mark(seen.begun, check) }
+		runner.Progress = func(_, _ int, check string) { mark(record.overChecks, check) }
+		runner.Watch = func(check string, _ reports.Line) { mark(record.begunChecks, check) }
 		report := runner.Run(t.Context())
 		assert.Empty(t, report.Internal)
 		assert.Less(t, time.Since(begin), time.Hour, "the suite hung")
-		seen.checks = report.Checks
+		record.checks = report.Checks
 	})
-	return seen
+	return record
 }
 
 // unearned is what a server does not do that stalls for 5 s within each reply.
@@ -339,8 +339,8 @@ const unearned = "FWP-END-02 FWP-FETCH-05 FWP-STATE-04 FWP-STATE-16"
 // the middle of each reply.
 func TestStalling(t *testing.T) {
 	t.Parallel()
-	scripts := light(few(t))
-	if !golden.Slow() {
+	scripts := light(quickChecks(t))
+	if !golden.IsSlow() {
 		scripts = sample(12, "stalling", scripts)
 	}
 	for name, greets := range map[string]bool{"always": false, "after HELLO": true} {
@@ -360,8 +360,8 @@ func TestStalling(t *testing.T) {
 				assert.Less(t, time.Since(begin), 24*time.Hour, "the suite hung")
 				for _, check := range report.Checks {
 					for _, c := range check.Clauses {
-						late := strings.Contains(unearned, c.ID) && c.Level.Breach() == reports.Fail
-						assert.False(t, late && c.Verdict == reports.Pass, "%s passes %s", check.ID, c.ID)
+						isLate := strings.Contains(unearned, c.ID) && c.Level.Breach() == reports.Fail
+						assert.False(t, isLate && c.Verdict == reports.Pass, "%s passes %s", check.ID, c.ID)
 					}
 				}
 			})

@@ -47,7 +47,7 @@ func TestOutages(t *testing.T) {
 			got := ""
 			for _, cv := range report.Checks[0].Clauses {
 				if cv.ID == row.clause {
-					got = fmt.Sprintf("%s : %s", cv.Verdict, cv.Why)
+					got = fmt.Sprintf("%s : %s", cv.Verdict, cv.Cause)
 				}
 			}
 			for _, f := range slices.Backward(report.Findings()) {
@@ -65,23 +65,23 @@ func TestOutages(t *testing.T) {
 func TestAWorkerThatStaysAway(t *testing.T) {
 	t.Parallel()
 	report := outageOf(t, "loss-final", "", "outage/refused-idle")
-	var found []string
+	var clauses []string
 	for _, f := range report.Findings() {
-		found = append(found, f.Clause)
+		clauses = append(clauses, f.Clause)
 	}
-	assert.ElementsMatch(t, []string{"FWP-FETCH-11", "FWP-BEAT-06"}, found)
+	assert.ElementsMatch(t, []string{"FWP-FETCH-11", "FWP-BEAT-06"}, clauses)
 	assert.Less(t, report.Checks[0].Took, 2*time.Minute, "of virtual time")
 }
 
 // outageOf plays a situation on a worker with a bug or a variation, or with neither.
 func outageOf(t *testing.T, bug, variation, check string) (report *reports.Report) {
 	t.Helper()
-	on := fixtureOf(t, "fwp", "worker")
-	checks, err := on.Checks()
+	fixture := fixtureOf(t, "fwp", "worker")
+	checks, err := fixture.Checks()
 	require.NoError(t, err)
 	checks = slices.DeleteFunc(checks, func(c conformance.Check) bool { return c.Describe().ID != check })
-	bugs := slices.DeleteFunc(on.Bugs(), func(f registry.Bug) bool { return path.Base(f.Name) != bug })
-	variations := on.Variations()
+	bugs := slices.DeleteFunc(fixture.Bugs(), func(f registry.Bug) bool { return path.Base(f.Name) != bug })
+	variations := fixture.Variations()
 	v := variations[len(variations)-1]
 	for _, other := range variations {
 		if path.Base(other.Name) == variation {
@@ -89,11 +89,11 @@ func outageOf(t *testing.T, bug, variation, check string) (report *reports.Repor
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		on.Network = memnet.New()
+		fixture.Network = memnet.New()
 		if bug != "" {
-			report, err = on.Report(t.Context(), bugs, checks, nil)
+			report, err = fixture.Report(t.Context(), bugs, checks, nil)
 		} else {
-			report, err = on.Vary(t.Context(), v, checks)
+			report, err = fixture.Vary(t.Context(), v, checks)
 		}
 		require.NoError(t, err)
 	})
@@ -120,7 +120,7 @@ func TestAccountsOfProducers(t *testing.T) {
 			report, got := likeFaktory(t, row.departure, row.check), ""
 			for _, cv := range report.Checks[0].Clauses {
 				if cv.ID == row.clause {
-					got = cv.Verdict.String() + " " + cv.Why
+					got = cv.Verdict.String() + " " + cv.Cause
 				}
 			}
 			assert.True(t, strings.HasPrefix(got, row.want), got)
@@ -131,13 +131,13 @@ func TestAccountsOfProducers(t *testing.T) {
 // likeFaktory plays a situation of a server that is like Faktory on a producer with a bug, a variation or neither.
 func likeFaktory(t *testing.T, departure, check string) (report *reports.Report) {
 	t.Helper()
-	on, config := fixtureOf(t, "fwp", "producer"), registry.Config{}
-	for _, f := range on.Bugs() {
+	fixture, config := fixtureOf(t, "fwp", "producer"), registry.Config{}
+	for _, f := range fixture.Bugs() {
 		if path.Base(f.Name) == departure {
 			config.Bugs = append(config.Bugs, f)
 		}
 	}
-	for _, v := range on.Variations() {
+	for _, v := range fixture.Variations() {
 		if path.Base(v.Name) == departure {
 			config.Variation = v
 		}
@@ -145,16 +145,16 @@ func likeFaktory(t *testing.T, departure, check string) (report *reports.Report)
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		config.Network = memnet.New()
-		h, err := on.Client.Harness(config)
+		h, err := fixture.Client.Harness(config)
 		require.NoError(t, err)
 		h.Like = string(fakes.LikeFaktory)
 		_, err = h.Identify(t.Context())
 		require.NoError(t, err)
-		checks, _, err := conformance.Selection{Protocol: on.Peer.Protocol, Checks: []string{check}}.Apply(h.Checks())
+		checks, _, err := conformance.Selection{Protocol: fixture.Peer.Protocol, Checks: []string{check}}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
-			Parties: on.Client.Parties, Virtual: true,
+			Protocol: fixture.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
+			Parties: fixture.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})
 	return report

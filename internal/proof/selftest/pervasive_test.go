@@ -48,12 +48,12 @@ func pervasive(t *testing.T) map[string][]registry.Bug {
 	return map[string][]registry.Bug{"fwp": pervasiveFWP(t), "workq": pervasiveWorkq(), "emqp": pervasiveEMQP(t)}
 }
 
-// catalogued returns a bug of the catalogue of a protocol.
-func catalogued(t *testing.T, protocol, name string) registry.Bug {
+// bugNamed returns a bug of the catalogue of a protocol.
+func bugNamed(t *testing.T, protocol, name string) registry.Bug {
 	t.Helper()
-	of, err := registry.Named(protocol)
+	peer, err := registry.Lookup(protocol)
 	require.NoError(t, err)
-	bug, err := of.BugNamed(name)
+	bug, err := peer.BugNamed(name)
 	require.NoError(t, err)
 	return bug
 }
@@ -65,29 +65,29 @@ func ownRow(name, clause string) catalogue.Table {
 
 func pervasiveFWP(t *testing.T) []registry.Bug {
 	t.Helper()
-	own := func(name, clause string, hook func(*fakes.Event)) registry.Bug {
+	newBug := func(name, clause string, hook func(*fakes.Event)) registry.Bug {
 		return registry.FWPBug(catalogue.BugOf[fakes.Event](ownRow(name, "FWP-"+clause), name, hook))
 	}
 	return []registry.Bug{
-		catalogued(t, "fwp", "job-retry-follows"),
-		own(linesEndWithLF, "RESP-01", func(e *fakes.Event) {
+		bugNamed(t, "fwp", "job-retry-follows"),
+		newBug(linesEndWithLF, "RESP-01", func(e *fakes.Event) {
 			if e.Point == fakes.Writing {
 				e.Bytes = bytes.ReplaceAll(e.Bytes, []byte("\r\n"), []byte("\n"))
 			}
 		}),
-		own(extraField, "WU-11", func(e *fakes.Event) {
+		newBug(extraField, "WU-11", func(e *fakes.Event) {
 			text := e.Reply.Text
 			if (e.Point == fakes.Greeting || e.Point == fakes.Ran) && bytes.HasSuffix(text, []byte("}")) {
 				e.Reply.Text = append(bytes.Clone(text[:len(text)-1]), `,"x_extra":1}`...)
 			}
 		}),
-		own(repliesAreSlow, "FETCH-05", func(e *fakes.Event) {
+		newBug(repliesAreSlow, "FETCH-05", func(e *fakes.Event) {
 			if e.Point == fakes.Writing {
 				e.Delay = slowReply
 			}
 		}),
-		own(createdIsLate, "WU-10 WU-12", func(e *fakes.Event) {
-			if at, is := e.Object.Time("created_at"); is && e.Point == fakes.Delivered {
+		newBug(createdIsLate, "WU-10 WU-12", func(e *fakes.Event) {
+			if at, ok := e.Object.Time("created_at"); ok && e.Point == fakes.Delivered {
 				e.Object.SetText("created_at", at.Add(time.Hour).Format(time.RFC3339Nano))
 			}
 		}),
@@ -95,27 +95,27 @@ func pervasiveFWP(t *testing.T) []registry.Bug {
 }
 
 func pervasiveWorkq() []registry.Bug {
-	own := func(name, clause string, hook func() func(*fakeworkq.Event)) registry.Bug {
+	newBug := func(name, clause string, hook func() func(*fakeworkq.Event)) registry.Bug {
 		return registry.WorkqBug(catalogue.BugOf[fakeworkq.Event](ownRow(name, "WORKQ-"+clause), name, hook))
 	}
-	is := func(p fakeworkq.Point) func(*fakeworkq.Event) bool {
+	atPoint := func(p fakeworkq.Point) func(*fakeworkq.Event) bool {
 		return func(e *fakeworkq.Event) bool { return e.Point == p }
 	}
 	at := func(p fakeworkq.Point, act func(*fakeworkq.Event)) func() func(*fakeworkq.Event) {
-		return catalogue.Maker[fakeworkq.Event](catalogue.On(is(p), act))
+		return catalogue.Maker[fakeworkq.Event](catalogue.ActIf(atPoint(p), act))
 	}
 	return []registry.Bug{
-		own(linesEndWithLF, "LINE-03", at(fakeworkq.Writing, func(e *fakeworkq.Event) {
+		newBug(linesEndWithLF, "LINE-03", at(fakeworkq.Writing, func(e *fakeworkq.Event) {
 			e.Bytes = bytes.ReplaceAll(e.Bytes, []byte("\r\n"), []byte("\n"))
 		})),
-		own(otherIDs, "LEASE-01 WORKQ-LEASE-02", at(fakeworkq.Ran, func(e *fakeworkq.Event) {
+		newBug(otherIDs, "LEASE-01 WORKQ-LEASE-02", at(fakeworkq.Ran, func(e *fakeworkq.Event) {
 			for _, r := range e.Reply.Records {
 				if id := r.Head[0]; strings.Count(id, "-") == 4 {
 					r.Head[0] = "f" + id[1:]
 				}
 			}
 		})),
-		own(extraField, "INSP-02", at(fakeworkq.Ran, func(e *fakeworkq.Event) {
+		newBug(extraField, "INSP-02", at(fakeworkq.Ran, func(e *fakeworkq.Event) {
 			for i := range e.Reply.Records {
 				if r := &e.Reply.Records[i]; r.Keys != nil {
 					last := len(r.Head) - 1
@@ -125,49 +125,49 @@ func pervasiveWorkq() []registry.Bug {
 				}
 			}
 		})),
-		own("max-fails follows", "ADD-20", catalogue.Keep(is(fakeworkq.Adding), func(last *uint64, e *fakeworkq.Event) {
+		newBug("max-fails follows", "ADD-20", catalogue.WithMemory(atPoint(fakeworkq.Adding), func(last *uint64, e *fakeworkq.Event) {
 			e.Job.MaxFails = cmp.Or(e.Job.MaxFails, *last)
 			*last = e.Job.MaxFails
 		})),
-		own(repliesAreSlow, "LEASE-04", at(fakeworkq.Writing, func(*fakeworkq.Event) { time.Sleep(slowReply) })),
+		newBug(repliesAreSlow, "LEASE-04", at(fakeworkq.Writing, func(*fakeworkq.Event) { time.Sleep(slowReply) })),
 	}
 }
 
 func pervasiveEMQP(t *testing.T) []registry.Bug {
 	t.Helper()
-	own := func(name, clause string, hook func() func(*fakeemqp.Event)) registry.Bug {
+	newBug := func(name, clause string, hook func() func(*fakeemqp.Event)) registry.Bug {
 		return registry.EMQPBug(catalogue.BugOf[fakeemqp.Event](ownRow(name, "EMQP-"+clause), name, hook))
 	}
 	const atHeaders = 5
 	request := func(e *fakeemqp.Event) bool {
-		return e.Sent && len(e.Frames) > atHeaders && string(e.Frames[2]) == emqp.REQUEST
+		return e.IsFromBroker && len(e.Frames) > atHeaders && string(e.Frames[2]) == emqp.REQUEST
 	}
 	headers := func(e *fakeemqp.Event, text string) {
 		e.Frames = slices.Clone(e.Frames)
 		e.Frames[atHeaders] = []byte(text)
 	}
 	return []registry.Bug{
-		catalogued(t, "emqp", acksHaveOtherIDs),
-		catalogued(t, "emqp", "heartbeat-milliseconds"),
-		own("every REQUEST has a header more", "HEAD-01", catalogue.Maker[fakeemqp.Event](catalogue.On(request,
+		bugNamed(t, "emqp", acksHaveOtherIDs),
+		bugNamed(t, "emqp", "heartbeat-milliseconds"),
+		newBug("every REQUEST has a header more", "HEAD-01", catalogue.Maker[fakeemqp.Event](catalogue.ActIf(request,
 			func(e *fakeemqp.Event) {
 				headers(e, strings.TrimPrefix(string(e.Frames[atHeaders])+",x-extra:1", ","))
 			}))),
-		own("headers follow", "HEAD-02", catalogue.Keep(request, func(last *string, e *fakeemqp.Event) {
+		newBug("headers follow", "HEAD-02", catalogue.WithMemory(request, func(last *string, e *fakeemqp.Event) {
 			headers(e, cmp.Or(string(e.Frames[atHeaders]), *last))
 			*last = string(e.Frames[atHeaders])
 		})),
-		own(repliesAreSlow, "ACK-01", catalogue.Maker[fakeemqp.Event](func(e *fakeemqp.Event) {
-			if e.Sent {
+		newBug(repliesAreSlow, "ACK-01", catalogue.Maker[fakeemqp.Event](func(e *fakeemqp.Event) {
+			if e.IsFromBroker {
 				e.Delay = max(e.Delay, slowReply)
 			}
 		})),
 	}
 }
 
-// hidden are the bugs that are not found beside a pervasive one, with the reason. So are those whose clause that one
+// hiddenBugs are the bugs that are not found beside a pervasive one, with the reason. So are those whose clause that one
 // breaks itself.
-var hidden = map[string]map[string]string{
+var hiddenBugs = map[string]map[string]string{
 	linesEndWithLF: {
 		"reply-length-characters": "behind an LF for CR LF and a length that does not fit, no message can be told",
 		"line-size-less":          "the same",
@@ -193,63 +193,63 @@ var hidden = map[string]map[string]string{
 // documents are those that say which checks catch a bug, by protocol; that of eMQP does not.
 var documents = map[string]string{"fwp": "bugs.md", "workq": "workq-bugs.md", "emqp": "emqp-bugs.md"}
 
-// beside plays a catalogue beside pervasive bugs. Plays are remembered: each script is played once on a server with
+// playCache plays a catalogue beside pervasive bugs. Plays are remembered: each script is played once on a server with
 // the same bugs.
-type beside struct {
-	of    *registry.Peer
+type playCache struct {
+	peer  *registry.Peer
 	plays sync.Map // by script and bugs: func() []string, which returns the clauses that are found broken
 }
 
 // scriptsOf returns the scripts that are about a bug: those that look at its first clause, and those that the
 // document says catch it.
-func scriptsOf(all []candidate, bug registry.Bug, caught []string) []conformance.Check {
+func scriptsOf(all []candidate, bug registry.Bug, catchers []string) []conformance.Check {
 	var first, others []conformance.Check
 	for _, s := range all {
 		switch {
-		case slices.Contains(heavy, s.id):
+		case slices.Contains(heavyChecks, s.id):
 		case slices.Contains(s.clauses, bug.Clauses[0]):
 			first = append(first, s.Check)
-		case slices.Contains(caught, s.id):
+		case slices.Contains(catchers, s.id):
 			others = append(others, s.Check)
 		}
 	}
-	if len(caught) > 0 {
+	if len(catchers) > 0 {
 		first = slices.DeleteFunc(first, func(c conformance.Check) bool {
-			return !slices.Contains(caught, c.Describe().ID)
+			return !slices.Contains(catchers, c.Describe().ID)
 		})
 	}
 	return append(first, others...)
 }
 
 // breaks reports whether a script finds a clause broken on a server that has some bugs.
-func (b *beside) breaks(t *testing.T, clause string, script conformance.Check, bugs ...registry.Bug) bool {
+func (b *playCache) breaks(t *testing.T, clause string, script conformance.Check, bugs ...registry.Bug) bool {
 	t.Helper()
 	key := script.Describe().ID
 	for _, f := range bugs {
 		key += "\n" + f.Name
 	}
-	once, _ := b.plays.LoadOrStore(key, sync.OnceValue(func() []string {
-		return red(playBeside(t, b.of, script, bugs...))
+	play, _ := b.plays.LoadOrStore(key, sync.OnceValue(func() []string {
+		return brokenClauses(playTogether(t, b.peer, script, bugs...))
 	}))
-	return slices.Contains(once.(func() []string)(), clause) //nolint:forcetypeassert // nothing else is stored
+	return slices.Contains(play.(func() []string)(), clause) //nolint:forcetypeassert // nothing else is stored
 }
 
-// found reports whether scripts find the first clause of a bug broken, and whether they still do beside another
+// findBug reports whether scripts find the first clause of a bug broken, and whether they still do beside another
 // bug, which does not break it itself there. What is found beside another one is not played alone.
-func (b *beside) found(t *testing.T, scripts []conformance.Check, bug, other registry.Bug) (alone, both bool) {
+func (b *playCache) findBug(t *testing.T, scripts []conformance.Check, bug, other registry.Bug) (isFoundAlone, isFoundBeside bool) {
 	t.Helper()
-	const most = 4 // scripts
+	const limit = 4 // scripts
 	clause := bug.Clauses[0]
-	for _, s := range scripts[:min(most, len(scripts))] {
+	for _, s := range scripts[:min(limit, len(scripts))] {
 		switch {
 		case b.breaks(t, clause, s, other):
 		case b.breaks(t, clause, s, bug, other):
 			return true, true
 		default:
-			alone = alone || b.breaks(t, clause, s, bug)
+			isFoundAlone = isFoundAlone || b.breaks(t, clause, s, bug)
 		}
 	}
-	return alone, false
+	return isFoundAlone, false
 }
 
 // TestBugsBesideAPervasiveOne plays bugs of the catalogues once more on a server that has a pervasive bug as
@@ -261,10 +261,10 @@ func TestBugsBesideAPervasiveOne(t *testing.T) {
 	for protocol, others := range pervasive(t) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			of, err := registry.Named(protocol)
+			peer, err := registry.Lookup(protocol)
 			require.NoError(t, err)
 			counts := make([]atomic.Int32, len(others))
-			t.Run("each", func(t *testing.T) { playBesides(t, of, others, counts) })
+			t.Run("each", func(t *testing.T) { playPervasives(t, peer, others, counts) })
 			for i, p := range others {
 				t.Logf("beside %s: %d are found", p.Name, counts[i].Load())
 			}
@@ -272,32 +272,32 @@ func TestBugsBesideAPervasiveOne(t *testing.T) {
 	}
 }
 
-// playBesides plays the catalogue of a protocol beside pervasive bugs, and counts for each.
-func playBesides(t *testing.T, of *registry.Peer, others []registry.Bug, counts []atomic.Int32) {
+// playPervasives plays the catalogue of a protocol beside pervasive bugs, and counts for each.
+func playPervasives(t *testing.T, peer *registry.Peer, others []registry.Bug, counts []atomic.Int32) {
 	t.Helper()
-	suite, err := of.Scripts()
+	suite, err := peer.Scripts()
 	require.NoError(t, err)
-	b, caught, scripts := &beside{of: of}, documentation(t, documents[of.Name], 0, of.Bugs()).bugs, candidates(suite)
-	for _, f := range of.Bugs() {
+	b, rows, scripts := &playCache{peer: peer}, documentation(t, documents[peer.Name], 0, peer.Bugs()).bugs, candidates(suite)
+	for _, f := range peer.Bugs() {
 		chance := crc32.ChecksumIEEE([]byte(f.Name)) // by its name: another bug of the catalogue changes nothing
-		if !golden.Slow() && of.IsDefault() && chance%4 != 0 || golden.Racing && chance%8 != 0 {
+		if !golden.IsSlow() && peer.IsDefault() && chance%4 != 0 || golden.Racing && chance%8 != 0 {
 			continue
 		}
-		about := scriptsOf(scripts, f, caught[f.Name].caught)
+		selection := scriptsOf(scripts, f, rows[f.Name].catchers)
 		for j, p := range others {
-			if !golden.Slow() && int(chance/4)%len(others) != j {
+			if !golden.IsSlow() && int(chance/4)%len(others) != j {
 				continue
 			}
 			t.Run(f.Name+" beside "+p.Name, func(t *testing.T) {
 				t.Parallel()
-				alone, both := b.found(t, about, f, p)
-				if alone && !both { // which of two connections comes first is chance
-					alone, both = (&beside{of: of}).found(t, about, f, p)
+				isFoundAlone, isFoundBeside := b.findBug(t, selection, f, p)
+				if isFoundAlone && !isFoundBeside { // which of two connections comes first is chance
+					isFoundAlone, isFoundBeside = (&playCache{peer: peer}).findBug(t, selection, f, p)
 				}
 				switch {
-				case both:
+				case isFoundBeside:
 					counts[j].Add(1)
-				case alone && hidden[p.Name][f.Name] == "" && !slices.Contains(p.Clauses, f.Clauses[0]):
+				case isFoundAlone && hiddenBugs[p.Name][f.Name] == "" && !slices.Contains(p.Clauses, f.Clauses[0]):
 					assert.Fail(t, "it is not found")
 				}
 			})
@@ -305,18 +305,18 @@ func playBesides(t *testing.T, of *registry.Peer, others []registry.Bug, counts 
 	}
 }
 
-// playBeside plays one script on fresh servers that have some bugs.
-func playBeside(
-	t *testing.T, of *registry.Peer, script conformance.Check, bugs ...registry.Bug,
+// playTogether plays one script on fresh servers that have some bugs.
+func playTogether(
+	t *testing.T, peer *registry.Peer, script conformance.Check, bugs ...registry.Bug,
 ) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		var err error
-		check, err = Fixture{Peer: of, Network: memnet.New()}.Play(t.Context(), bugs, script, nil)
+		check, err = Fixture{Peer: peer, Network: memnet.New()}.Play(t.Context(), bugs, script, nil)
 		require.NoError(t, err)
 	})
-	declared(t, of, check)
+	checkDeclared(t, peer, check)
 	return check
 }
 
@@ -333,7 +333,7 @@ func TestALapseIsAFindingAndNoPass(t *testing.T) {
 		scripts := candidates(suite(t))
 		i := slices.IndexFunc(scripts, func(s candidate) bool { return s.id == script })
 		require.GreaterOrEqual(t, i, 0, script)
-		check := playBeside(t, registry.Default(), scripts[i].Check, lf)
+		check := playTogether(t, registry.Default(), scripts[i].Check, lf)
 		var got []string
 		for _, c := range check.Clauses {
 			got = append(got, c.ID+" "+c.Verdict.String())

@@ -20,44 +20,44 @@ import (
 // profileChecks returns the protocol with the profile of Faktory, and the checks that the profile adds.
 func profileChecks(t *testing.T) (*registry.Peer, []conformance.Check) {
 	t.Helper()
-	of, err := registry.Default().With("faktory")
+	peer, err := registry.Default().WithProfile("faktory")
 	require.NoError(t, err)
 	scripts, err := fwpscript.Faktory.Scripts()
 	require.NoError(t, err)
-	return of, conformance.Scripts(scripts...)
+	return peer, conformance.Scripts(scripts...)
 }
 
 // Nothing is found on the embedded server with what Faktory adds, and everything is decided.
 func TestProfileOnTheConformingServer(t *testing.T) {
 	t.Parallel()
-	of, checks := profileChecks(t)
-	suitetest.InTime(t, varies(t, Fixture{Peer: of}, registry.Variation{Name: conforming}, checks), checks)
+	peer, checks := profileChecks(t)
+	suitetest.CheckTimes(t, checkVariation(t, Fixture{Peer: peer}, registry.Variation{Name: conforming}, checks), checks)
 }
 
 // Each bug of what Faktory adds turns its clause red, and no other clause that it does not name; each clause of the
 // profile has such a bug.
 func TestProfileBugs(t *testing.T) {
 	t.Parallel()
-	of, checks := profileChecks(t)
-	shown := map[string]bool{}
+	peer, checks := profileChecks(t)
+	clauses := map[string]bool{}
 	for _, f := range bugs.Faktory() {
-		shown[f.Clauses[0]] = true
+		clauses[f.Clauses[0]] = true
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			bug, err := of.BugNamed(f.Name)
+			bug, err := peer.BugNamed(f.Name)
 			require.NoError(t, err)
-			var red []string
+			var ids []string
 			for _, script := range checks {
 				if !Names(bug, script) {
 					continue
 				}
-				for _, found := range playScript(t, of, bug, script).Findings {
-					red = append(red, found.Clause)
+				for _, finding := range playScript(t, peer, bug, script).Findings {
+					ids = append(ids, finding.Clause)
 				}
 			}
-			assert.Contains(t, red, f.Clauses[0])
-			red = slices.DeleteFunc(red, func(clause string) bool { return slices.Contains(f.Clauses, clause) })
-			assert.Empty(t, red)
+			assert.Contains(t, ids, f.Clauses[0])
+			ids = slices.DeleteFunc(ids, func(clause string) bool { return slices.Contains(f.Clauses, clause) })
+			assert.Empty(t, ids)
 		})
 	}
 	scripted := map[string]bool{}
@@ -66,13 +66,13 @@ func TestProfileBugs(t *testing.T) {
 			scripted[m.Clause] = true
 		}
 	}
-	assert.Equal(t, scripted, shown)
+	assert.Equal(t, scripted, clauses)
 }
 
 // What the law knows of the profile's commands shows in scripts in which no line is about it.
 func TestTheLawHoldsTheProfile(t *testing.T) {
 	t.Parallel()
-	of, _ := profileChecks(t)
+	peer, _ := profileChecks(t)
 	for name, test := range map[string]struct{ script, clause string }{
 		"queue-pause-nothing": {clause: "FKT-QUEUE-01", script: `title: a paused queue
 connect as consumer
@@ -96,20 +96,20 @@ S: <any>`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, err := scenarios.Parse(of.Dialect, name, []byte(test.script+"\n"))
+			text, err := scenarios.Parse(peer.Dialect, name, []byte(test.script+"\n"))
 			require.NoError(t, err)
 			script := conformance.Scripts(text)[0]
-			found := func(bug registry.Bug) (clauses []string) {
-				for _, f := range playScript(t, of, bug, script).Findings {
+			clausesOf := func(bug registry.Bug) (clauses []string) {
+				for _, f := range playScript(t, peer, bug, script).Findings {
 					assert.Equal(t, reports.LawPrefix+"delivered", f.Check)
 					clauses = append(clauses, f.Clause)
 				}
 				return clauses
 			}
-			bug, err := of.BugNamed(name)
+			bug, err := peer.BugNamed(name)
 			require.NoError(t, err)
-			assert.Equal(t, []string{test.clause}, found(bug))
-			assert.Empty(t, found(registry.FWPBug(fakes.Bug{Hook: func() func(*fakes.Event) { return func(*fakes.Event) {} }})),
+			assert.Equal(t, []string{test.clause}, clausesOf(bug))
+			assert.Empty(t, clausesOf(registry.FWPBug(fakes.Bug{Hook: func() func(*fakes.Event) { return func(*fakes.Event) {} }})),
 				"a server without the planted bug")
 		})
 	}

@@ -36,10 +36,10 @@ func properties(names ...string) []conformance.Check {
 	return all
 }
 
-// tried tries the properties, or those of these names, on a server of this kind, which is another one for each of
+// playProperties tries the properties, or those of these names, on a server of this kind, which is another one for each of
 // them if there can be others like it.
-func tried(
-	t *testing.T, configure func(*fakes.Config), hook func() func(*fakes.Event), others bool, seed int, names ...string,
+func playProperties(
+	t *testing.T, configure func(*fakes.Config), hook func() func(*fakes.Event), withOthers bool, seed int, names ...string,
 ) (checks []reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,8 +58,8 @@ func tried(
 		}
 		server, _, err := build()
 		require.NoError(t, err)
-		if others {
-			server.Fresh = build
+		if withOthers {
+			server.StartServer = build
 		}
 		runner := &run.Runner{
 			Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: properties(names...),
@@ -75,34 +75,34 @@ func tried(
 // kind with FWP_SLOW=1, and otherwise the short ones on every eightieth. The race detector watches one.
 func TestPropertiesBlameNothing(t *testing.T) {
 	t.Parallel()
-	short := []string{"explore/commands", "explore/waits", "explore/short-lives", "explore/crowd"}
-	seeds, every := golden.Sample(1, 2), golden.Sample(80, 1)
+	shortNames := []string{"explore/commands", "explore/waits", "explore/short-lives", "explore/crowd"}
+	seeds, step := golden.Sample(1, 2), golden.Sample(80, 1)
 	for i, v := range append(variations.All(), fakes.Variation{Name: "none"}) {
-		if i%every != 0 || golden.Racing && i > 0 {
+		if i%step != 0 || golden.Racing && i > 0 {
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			var met allow.Met
+			var uses allow.Usage
 			for seed := range seeds {
 				var names []string // all
 				switch {
 				case seed > 0:
 					names = []string{"explore/commands", "explore/crowd"}
-				case !golden.Slow():
-					names = short
+				case !golden.IsSlow():
+					names = shortNames
 				}
-				checks := tried(t, v.Configure, nil, seed%2 == 0, seed, names...)
+				checks := playProperties(t, v.Configure, nil, seed%2 == 0, seed, names...)
 				report := &reports.Report{Checks: checks}
-				assert.Empty(t, Fixture{}.FalseAlarms(registry.FWPVariation(v), report, &met), "seed %d", seed)
+				assert.Empty(t, Fixture{}.FalseAlarms(registry.FWPVariation(v), report, &uses), "seed %d", seed)
 				for _, check := range checks {
 					for _, f := range check.Findings {
 						t.Logf("%s %s: %v", check.ID, f.Clause, f.Script)
 					}
 				}
 			}
-			if golden.Slow() {
-				assert.Empty(t, stale(registry.FWPVariation(v), &met, true))
+			if golden.IsSlow() {
+				assert.Empty(t, staleRows(registry.FWPVariation(v), &uses, true))
 			}
 		})
 	}
@@ -128,9 +128,9 @@ func TestPropertiesCatch(t *testing.T) {
 	}
 	for check, chosen := range tests {
 		for _, bug := range bugs.All() {
-			plain, is := chosen[bug.Name]
-			few := []string{"job-retry-follows", "delivered-twice", "restart-returns-done"}
-			if !is || !golden.Slow() && !slices.Contains(few, bug.Name) {
+			isPlain, ok := chosen[bug.Name]
+			names := []string{"job-retry-follows", "delivered-twice", "restart-returns-done"}
+			if !ok || !golden.IsSlow() && !slices.Contains(names, bug.Name) {
 				continue // conformance/explore and protocols/fwp/crowd search for some of the others
 			}
 			t.Run(check+"/"+bug.Name, func(t *testing.T) {
@@ -138,21 +138,21 @@ func TestPropertiesCatch(t *testing.T) {
 				if check != "explore/crowd" {
 					golden.NotRacing(t)
 				}
-				for i, others := range golden.Sample([]bool{len(bug.Name)%2 == 0}, []bool{true, true, false, false}) {
-					found := tried(t, nil, slowly(bug.Hook), others, 5-i%2, check)[0]
-					assert.True(t, found.Verdict.Breach(), "%s: %s", found.Verdict, found.Why)
-					shown, named := 0, false
-					for _, f := range found.Findings {
-						named = named || slices.Contains(bug.Clauses, f.Clause)
-						shown += len(f.Script)
+				for i, withOthers := range golden.Sample([]bool{len(bug.Name)%2 == 0}, []bool{true, true, false, false}) {
+					result := playProperties(t, nil, slowDown(bug.Hook), withOthers, 5-i%2, check)[0]
+					assert.True(t, result.Verdict.Breach(), "%s: %s", result.Verdict, result.Cause)
+					count, isNamed := 0, false
+					for _, f := range result.Findings {
+						isNamed = isNamed || slices.Contains(bug.Clauses, f.Clause)
+						count += len(f.Script)
 						assert.NotEmpty(t, f.Level)
 						assert.Equal(t, "again "+check, f.Reproduce)
-						assert.True(t, !plain || slices.Contains(bug.Clauses, f.Clause), "%s: %s", f.Clause, f.Actual)
+						assert.True(t, !isPlain || slices.Contains(bug.Clauses, f.Clause), "%s: %s", f.Clause, f.Actual)
 					}
 					inCrowd := check == "explore/crowd"
 					pairs := bug.Name == "reply-swapped" // of which there need not be one in a short conversation
-					assert.True(t, named || !inCrowd, "it was taken for something else")
-					assert.True(t, shown > 0 || !plain && (!inCrowd || !others || pairs), "no script shows it")
+					assert.True(t, isNamed || !inCrowd, "it was taken for something else")
+					assert.True(t, count > 0 || !isPlain && (!inCrowd || !withOthers || pairs), "no script shows it")
 				}
 			})
 		}
@@ -163,17 +163,17 @@ func TestPropertiesCatch(t *testing.T) {
 func TestPropertiesWarnOfARestart(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
-	bug, known := bugs.Named("restart-forgets")
-	require.True(t, known)
+	bug, ok := bugs.Lookup("restart-forgets")
+	require.True(t, ok)
 	for seed := range golden.Sample(2, 8) {
-		found := tried(t, nil, slowly(bug.Hook), true, seed, "explore/restart")[0]
-		assert.Equal(t, reports.Warn, found.Verdict, "%s %+v", found.Why, found.Findings)
+		result := playProperties(t, nil, slowDown(bug.Hook), true, seed, "explore/restart")[0]
+		assert.Equal(t, reports.Warn, result.Verdict, "%s %+v", result.Cause, result.Findings)
 	}
 }
 
-// slowly has a server take a little time for each reply: where nothing takes time,
+// slowDown has a server take a little time for each reply: where nothing takes time,
 // nothing comes before anything else.
-func slowly(hook func() func(*fakes.Event)) func() func(*fakes.Event) {
+func slowDown(hook func() func(*fakes.Event)) func() func(*fakes.Event) {
 	return func() func(*fakes.Event) {
 		bug := hook()
 		return func(e *fakes.Event) {
@@ -211,18 +211,18 @@ func TestPropertiesOfNoServers(t *testing.T) {
 				golden.NotRacing(t)
 			}
 			for i, script := range properties() {
-				picked := (i+len(name))%part == 0
+				isPicked := (i+len(name))%part == 0
 				if forLong {
-					picked = script.Describe().ID == "explore/commands"
+					isPicked = script.Describe().ID == "explore/commands"
 				}
-				if !picked && !golden.Slow() {
+				if !isPicked && !golden.IsSlow() {
 					continue
 				}
 				report := against(t, serve, []conformance.Check{script})
 				check := report.Checks[0]
 				assert.NotEqual(t, reports.Pass, check.Verdict, check.ID)
 				assert.NotEqual(t, reports.Observed, check.Verdict, check.ID)
-				assert.NotEmpty(t, fmt.Sprint(check.Why, check.Findings), check.ID)
+				assert.NotEmpty(t, fmt.Sprint(check.Cause, check.Findings), check.ID)
 				for _, c := range check.Clauses {
 					assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
 				}

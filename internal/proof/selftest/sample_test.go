@@ -14,8 +14,8 @@ import (
 func TestSample(t *testing.T) {
 	t.Parallel()
 	checks, played := suite(t), map[string]bool{}
-	ids := func(some []conformance.Check) (ids []string) {
-		for _, c := range some {
+	ids := func(selection []conformance.Check) (ids []string) {
+		for _, c := range selection {
 			ids = append(ids, c.Describe().ID)
 		}
 		return ids
@@ -23,11 +23,11 @@ func TestSample(t *testing.T) {
 	added := ids(checks[:1])
 	for _, v := range (Fixture{}).Variations() {
 		assert.NotEmpty(t, sample(320, v.Name, checks), v.Name)
-		some := ids(sample(16, v.Name, checks))
-		for _, id := range some {
+		selection := ids(sample(16, v.Name, checks))
+		for _, id := range selection {
 			played[id] = true
 		}
-		before := slices.DeleteFunc(some, func(id string) bool { return id == added[0] })
+		before := slices.DeleteFunc(selection, func(id string) bool { return id == added[0] })
 		assert.Equal(t, before, ids(sample(16, v.Name, checks[1:])), v.Name)
 	}
 	assert.Greater(t, len(played), len(checks)*9/10)

@@ -15,9 +15,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/registry"
 )
 
-// shown has for each rule of a law a bug and a script: the conversation of the script with a server that has the
+// shownRules has for each rule of a law a bug and a script: the conversation of the script with a server that has the
 // bug breaks the rule.
-var shown = map[string]map[string]string{
+var shownRules = map[string]map[string]string{
 	"fwp": {
 		"block": "fetch-never-blocks fetch/waits-with-several-queues", "closed": "end-error end/reply",
 		"delivered": "ack-redelivered ack/is-final", "field": "woken-drops-custom fetch/woken-is-the-job",
@@ -64,8 +64,8 @@ var shown = map[string]map[string]string{
 	},
 }
 
-// unshown are the rules that the conversation of no script with a server of the catalogue breaks, with the reason.
-var unshown = map[string]string{
+// unshownRules are the rules that the conversation of no script with a server of the catalogue breaks, with the reason.
+var unshownRules = map[string]string{
 	"fwp not-woken":           "scripts push half a second into a wait of two, and the rest is allowed for lag",
 	"workq chance":            "the leases of a script are too few; 31 are in the test of the law",
 	"emqp closed":             "no broker of the catalogue ends the connection of a worker or scheduler",
@@ -77,42 +77,42 @@ var unshown = map[string]string{
 // TestEachRuleIsShown plays for each rule of each law what breaks it. Each also has what explain tells of it.
 func TestEachRuleIsShown(t *testing.T) {
 	t.Parallel()
-	for _, of := range registry.All() {
-		for _, rule := range slices.Sorted(maps.Keys(of.Law.Rules)) {
-			name, about := of.Name+" "+rule, of.Law.Rules[rule]
-			assert.NotEmpty(t, about.Decided, name)
-			for id := range strings.FieldsSeq(about.Clauses) {
-				_, known := of.ClauseByID(of.Prefix + id)
-				assert.True(t, known, "%s: %s", name, id)
+	for _, peer := range registry.All() {
+		for _, rule := range slices.Sorted(maps.Keys(peer.Law.Rules)) {
+			name, row := peer.Name+" "+rule, peer.Law.Rules[rule]
+			assert.NotEmpty(t, row.Decided, name)
+			for id := range strings.FieldsSeq(row.Clauses) {
+				_, isListed := peer.ClauseByID(peer.Prefix + id)
+				assert.True(t, isListed, "%s: %s", name, id)
 			}
-			bug, script, is := strings.Cut(shown[of.Name][rule], " ")
-			if _, known := unshown[name]; !is || known {
-				assert.NotEqual(t, known, is, "%s: no planted bug shows it", name)
+			bug, script, ok := strings.Cut(shownRules[peer.Name][rule], " ")
+			if _, isListed := unshownRules[name]; !ok || isListed {
+				assert.NotEqual(t, isListed, ok, "%s: no planted bug shows it", name)
 				continue
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				assert.Positive(t, brokenBy(t, of, catalogued(t, of.Name, bug), script)[rule])
+				assert.Positive(t, brokenBy(t, peer, bugNamed(t, peer.Name, bug), script)[rule])
 			})
 		}
 	}
 }
 
 // brokenBy plays a script on servers with a bug, and returns how often it has broken each rule of the law.
-func brokenBy(t *testing.T, of *registry.Peer, bug registry.Bug, script string) map[string]int {
+func brokenBy(t *testing.T, peer *registry.Peer, bug registry.Bug, script string) map[string]int {
 	t.Helper()
-	all, err := of.Scripts()
+	all, err := peer.Scripts()
 	require.NoError(t, err)
 	i := slices.IndexFunc(all, func(c conformance.Check) bool { return c.Describe().ID == script })
 	require.GreaterOrEqual(t, i, 0, script)
 	times := map[string]int{}
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{fixture: Fixture{Peer: of, Network: memnet.New()}, config: registry.Config{Bugs: []registry.Bug{bug}}}
+		p := &pool{fixture: Fixture{Peer: peer, Network: memnet.New()}, config: registry.Config{Bugs: []registry.Bug{bug}}}
 		defer p.close()
 		runner, err := p.runner(all[i])
 		require.NoError(t, err)
 		for _, rule := range runner.Run(t.Context()).Law.Rules {
-			times[strings.TrimPrefix(rule.ID, "law/")] = rule.Broken
+			times[strings.TrimPrefix(rule.ID, "law/")] = rule.Breaches
 		}
 	})
 	return times

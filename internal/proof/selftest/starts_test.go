@@ -27,21 +27,21 @@ import (
 func TestStartsThatFail(t *testing.T) {
 	t.Parallel()
 	const nor = "inconclusive : the program did not start: it opened no connection, nor did it in ordinary conditions"
-	always := func(n int64, _ fwpsituations.Environment) bool { return n > 1 } // but for the first test
+	afterFirst := func(n int64, _ fwpsituations.Environment) bool { return n > 1 } // but for the first test
 	tls := func(n int64, e fwpsituations.Environment) bool { return strings.HasPrefix(e.URL, "tcp+tls") }
 	for _, row := range []struct {
-		name    string
-		fails   func(n int64, e fwpsituations.Environment) bool
-		says    string
-		check   string
-		clause  string
-		want    string
-		hasSeen bool
+		name   string
+		fails  func(n int64, e fwpsituations.Environment) bool
+		output string
+		check  string
+		clause string
+		want   string
+		hasRun bool
 	}{
-		{"its pid file is there", always, "pid file /run/w.pid already exists", "greeting/spaces", "FWP-HI-09", nor, true},
-		{"it says nothing", always, "", "greeting/spaces", "FWP-HI-09", nor, true},
-		{"it says nothing", always, "", "url/provider", "FWP-WRK-02", nor, true},
-		{"it says nothing", always, "", "password/one-round", "FWP-AUTH-01", nor, true},
+		{"its pid file is there", afterFirst, "pid file /run/w.pid already exists", "greeting/spaces", "FWP-HI-09", nor, true},
+		{"it says nothing", afterFirst, "", "greeting/spaces", "FWP-HI-09", nor, true},
+		{"it says nothing", afterFirst, "", "url/provider", "FWP-WRK-02", nor, true},
+		{"it says nothing", afterFirst, "", "password/one-round", "FWP-AUTH-01", nor, true},
 		{"it knows no TLS", tls, "", "url/tls", "FWP-WRK-14", "observed : the command ended (exit status 1)", false},
 		{"its port is taken for a moment", tls, "bind: Address already in use", "url/tls", "FWP-WRK-14", nor, true},
 		{"it starts", func(int64, fwpsituations.Environment) bool { return false }, "", "greeting/spaces", "FWP-HI-09",
@@ -50,15 +50,15 @@ func TestStartsThatFail(t *testing.T) {
 		t.Run(row.name+" "+row.check, func(t *testing.T) {
 			t.Parallel()
 			var h *fwpsituations.Harness
-			report := played(t, func(changed *fwpsituations.Harness) {
-				h = changed
-				changed.Launcher = &failing{Launcher: changed.Launcher, fails: row.fails, says: row.says}
+			report := playClient(t, func(harness *fwpsituations.Harness) {
+				h = harness
+				harness.Launcher = &failLauncher{Launcher: harness.Launcher, fails: row.fails, output: row.output}
 			}, nil, row.check)
-			got := said(report, row.clause)
+			got := verdictText(report, row.clause)
 			assert.True(t, strings.HasPrefix(got, row.want), got)
-			seen := strings.Join(h.Seen(), "\n")
-			assert.Equal(t, row.hasSeen, strings.HasPrefix(seen, "it did not start"), seen)
-			assert.Contains(t, seen, row.says)
+			text := strings.Join(h.Observations(), "\n")
+			assert.Equal(t, row.hasRun, strings.HasPrefix(text, "it did not start"), text)
+			assert.Contains(t, text, row.output)
 		})
 	}
 }
@@ -72,36 +72,36 @@ func TestTwoAtATime(t *testing.T) {
 	} {
 		t.Run(check, func(t *testing.T) {
 			t.Parallel()
-			report := played(t, func(h *fwpsituations.Harness) {
-				l := &failing{Launcher: h.Launcher, says: "port 9090 is already in use"}
+			report := playClient(t, func(h *fwpsituations.Harness) {
+				l := &failLauncher{Launcher: h.Launcher, output: "port 9090 is already in use"}
 				l.fails = func(int64, fwpsituations.Environment) bool { return l.runs() }
-				h.Launcher, h.OneByOne = l, true
+				h.Launcher, h.IsSequential = l, true
 			}, nil, check)
 			clause := map[string]string{"workers/two": "FWP-HELLO-10", "jobs/killed": "FWP-WRK-07", "fetch/queues": "FWP-WRK-11"}
-			assert.Equal(t, want, said(report, clause[check]))
+			assert.Equal(t, want, verdictText(report, clause[check]))
 		})
 	}
 }
 
-// failing is a launcher whose program ends at once at some starts, and prints why.
-type failing struct {
+// failLauncher is a launcher whose program ends at once at some starts, and prints why.
+type failLauncher struct {
 	fwpsituations.Launcher
 
 	starts atomic.Int64
 	fails  func(n int64, e fwpsituations.Environment) bool
-	says   string
+	output string
 
-	mu      sync.Mutex
-	started []fwpsituations.Process
+	mu        sync.Mutex
+	processes []fwpsituations.Process
 }
 
 // runs reports whether a program runs that it has started.
-func (l *failing) runs() bool {
+func (l *failLauncher) runs() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.ContainsFunc(l.started, func(p fwpsituations.Process) bool {
+	return slices.ContainsFunc(l.processes, func(p fwpsituations.Process) bool {
 		select {
-		case <-p.Over():
+		case <-p.Done():
 			return false
 		default:
 			return true
@@ -109,11 +109,11 @@ func (l *failing) runs() bool {
 	})
 }
 
-func (l *failing) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
+func (l *failLauncher) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
 	if l.fails(l.starts.Add(1), e) {
 		return fwpsituations.InProcess(func(_ fwpsituations.Environment, _, logged func(string)) fwpsituations.Function {
 			return fwpsituations.Function{Run: func(context.Context) int {
-				logged(l.says)
+				logged(l.output)
 				return 1
 			}}
 		}).Launch(e)
@@ -121,7 +121,7 @@ func (l *failing) Launch(e fwpsituations.Environment) (fwpsituations.Process, er
 	p, err := l.Launcher.Launch(e)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.started = append(l.started, p)
+	l.processes = append(l.processes, p)
 	return p, err
 }
 
@@ -129,24 +129,24 @@ func (l *failing) Launch(e fwpsituations.Environment) (fwpsituations.Process, er
 // come later is left out.
 func TestAProducerThatReadsAllFirst(t *testing.T) {
 	t.Parallel()
-	on := fixtureOf(t, "fwp", "producer")
+	fixture := fixtureOf(t, "fwp", "producer")
 	var report *reports.Report
 	var h *fwpsituations.Harness
 	synctest.Test(t, func(t *testing.T) {
 		var err error
-		h, err = on.Client.Harness(registry.Config{Network: memnet.New()})
+		h, err = fixture.Client.Harness(registry.Config{Network: memnet.New()})
 		require.NoError(t, err)
-		h.Launcher = readsAll{h.Launcher}
-		seen, err := h.Identify(t.Context())
+		h.Launcher = readAllLauncher{h.Launcher}
+		identity, err := h.Identify(t.Context())
 		require.NoError(t, err)
-		assert.True(t, seen.Works)
+		assert.True(t, identity.Works)
 		checks, _, err := conformance.Selection{
-			Protocol: on.Peer.Protocol, Checks: []string{"errors/push", "loss/idle", "greeting/spaces"},
+			Protocol: fixture.Peer.Protocol, Checks: []string{"errors/push", "loss/idle", "greeting/spaces"},
 		}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: on.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
-			Parties: on.Client.Parties, Virtual: true,
+			Protocol: fixture.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
+			Parties: fixture.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})
 	got := map[string]reports.Verdict{}
@@ -156,24 +156,24 @@ func TestAProducerThatReadsAllFirst(t *testing.T) {
 	assert.Equal(t, map[string]reports.Verdict{
 		"errors/push": reports.Pass, "greeting/spaces": reports.Pass, "loss/idle": reports.Skipped,
 	}, got)
-	assert.Contains(t, strings.Join(h.Seen(), "\n"), "it reads its input to the end before it pushes a job")
+	assert.Contains(t, strings.Join(h.Observations(), "\n"), "it reads its input to the end before it pushes a job")
 }
 
-// readsAll is a launcher of producers that read their input to its end first.
-type readsAll struct{ fwpsituations.Launcher }
+// readAllLauncher is a launcher of producers that read their input to its end first.
+type readAllLauncher struct{ fwpsituations.Launcher }
 
-func (l readsAll) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
-	e.Input = &slurped{from: e.Input}
+func (l readAllLauncher) Launch(e fwpsituations.Environment) (fwpsituations.Process, error) {
+	e.Input = &bufferedReader{from: e.Input}
 	return l.Launcher.Launch(e)
 }
 
-type slurped struct {
-	from io.Reader
-	once sync.Once
-	text bytes.Buffer
+type bufferedReader struct {
+	from     io.Reader
+	readOnce sync.Once
+	text     bytes.Buffer
 }
 
-func (s *slurped) Read(p []byte) (int, error) {
-	s.once.Do(func() { _, _ = s.text.ReadFrom(s.from) })
+func (s *bufferedReader) Read(p []byte) (int, error) {
+	s.readOnce.Do(func() { _, _ = s.text.ReadFrom(s.from) })
 	return s.text.Read(p)
 }

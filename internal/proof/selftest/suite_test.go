@@ -10,13 +10,13 @@ import (
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 )
 
-// parsed parses the scripts once: a play changes none of them.
-var parsed = sync.OnceValues(fwpscript.Suite)
+// parseSuite parses the scripts once: a play changes none of them.
+var parseSuite = sync.OnceValues(fwpscript.Suite)
 
 // suite returns the scripts of the suite as checks.
 func suite(t *testing.T) []conformance.Check {
 	t.Helper()
-	scripts, err := parsed()
+	scripts, err := parseSuite()
 	require.NoError(t, err)
 	require.NotEmpty(t, scripts)
 	return conformance.Scripts(scripts...)

@@ -26,7 +26,7 @@ func TestVariations(t *testing.T) {
 	for _, v := range (Fixture{}).Variations() {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			varies(t, Fixture{}, v, sample(golden.Sample[uint32](320, 4), v.Name, all, v.Allows...))
+			checkVariation(t, Fixture{}, v, sample(golden.Sample[uint32](320, 4), v.Name, all, v.Allows...))
 		})
 	}
 }
@@ -35,68 +35,68 @@ func TestVariations(t *testing.T) {
 func TestOtherVariations(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"workq", "emqp"} {
-		of, err := registry.Named(name)
+		peer, err := registry.Lookup(name)
 		require.NoError(t, err)
-		all, err := of.Scripts()
+		all, err := peer.Scripts()
 		require.NoError(t, err)
-		for _, v := range (Fixture{Peer: of}).Variations() {
+		for _, v := range (Fixture{Peer: peer}).Variations() {
 			t.Run(name+"/"+v.Name, func(t *testing.T) {
 				t.Parallel()
-				varies(t, Fixture{Peer: of}, v, sample(golden.Sample[uint32](8, 1), v.Name, all, v.Allows...))
+				checkVariation(t, Fixture{Peer: peer}, v, sample(golden.Sample[uint32](8, 1), v.Name, all, v.Allows...))
 			})
 		}
 	}
 }
 
-// varies plays checks on what differs and is right: they find nothing, and leave nothing open, but what the variation
+// checkVariation plays checks on what differs and is right: they find nothing, and leave nothing open, but what the variation
 // allows, and meet all of that. It returns the report.
-func varies(t *testing.T, on Fixture, v registry.Variation, checks []conformance.Check) *reports.Report {
+func checkVariation(t *testing.T, fixture Fixture, v registry.Variation, checks []conformance.Check) *reports.Report {
 	t.Helper()
-	report := vary(t, on, v, checks)
+	report := vary(t, fixture, v, checks)
 	played := slices.DeleteFunc(slices.Clone(report.Checks), func(c reports.Check) bool {
 		return strings.HasPrefix(c.ID, reports.LawPrefix)
 	})
 	assert.Len(t, played, len(checks))
-	var met allow.Met
-	assert.Empty(t, on.FalseAlarms(v, report, &met))
-	assert.Empty(t, stale(v, &met, false))
+	var uses allow.Usage
+	assert.Empty(t, fixture.FalseAlarms(v, report, &uses))
+	assert.Empty(t, staleRows(v, &uses, false))
 	return report
 }
 
-// stale says which rows of a variation have allowed nothing: those about explorations, which have a test of their own,
+// staleRows says which rows of a variation have allowed nothing: those about explorations, which have a test of their own,
 // or the others.
-func stale(v registry.Variation, met *allow.Met, explored bool) []string {
-	return met.Stale(slices.DeleteFunc(slices.Clone(v.Allows), func(row allow.Row) bool {
-		return strings.HasPrefix(row.Where[0], "explore/") != explored
+func staleRows(v registry.Variation, uses *allow.Usage, isExploration bool) []string {
+	return uses.Stale(slices.DeleteFunc(slices.Clone(v.Allows), func(row allow.Row) bool {
+		return strings.HasPrefix(row.Places[0], "explore/") != isExploration
 	}))
 }
 
-// few is the suite without the slow checks.
-func few(t *testing.T) []conformance.Check {
+// quickChecks is the suite without the slow checks.
+func quickChecks(t *testing.T) []conformance.Check {
 	t.Helper()
 	all := suite(t)
-	few := withoutSlow(all)
-	require.Len(t, few, len(all)-len(slowChecks))
-	return few
+	result := withoutSlow(all)
+	require.Len(t, result, len(all)-len(slowChecks))
+	return result
 }
 
 // light returns the checks without the heaviest, unless FWP_SLOW=1 asks for everything.
 func light(checks []conformance.Check) []conformance.Check {
 	return slices.DeleteFunc(checks, func(c conformance.Check) bool {
 		_, isHeaviest := heaviest[c.Describe().ID]
-		return isHeaviest && !golden.Slow()
+		return isHeaviest && !golden.IsSlow()
 	})
 }
 
 // vary plays checks on what differs from others.
-func vary(t *testing.T, on Fixture, v registry.Variation, checks []conformance.Check) (report *reports.Report) {
+func vary(t *testing.T, fixture Fixture, v registry.Variation, checks []conformance.Check) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		time.Sleep(123456789 * time.Nanosecond) // bubbles begin at midnight, where times have no fractions
 		var err error
-		on.Network = memnet.New()
-		report, err = on.Vary(t.Context(), v, checks)
+		fixture.Network = memnet.New()
+		report, err = fixture.Vary(t.Context(), v, checks)
 		require.NoError(t, err)
 	})
 	return report

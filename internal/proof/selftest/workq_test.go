@@ -29,7 +29,7 @@ func workqChecks(t *testing.T, name string) []conformance.Check {
 	scripts, err := workqsuite.Protocol().Scripts()
 	require.NoError(t, err)
 	all := conformance.Scripts(scripts...)
-	if golden.Slow() {
+	if golden.IsSlow() {
 		return all
 	}
 	return slices.DeleteFunc(sample(8, name, all), func(c conformance.Check) bool {
@@ -41,7 +41,7 @@ func workqChecks(t *testing.T, name string) []conformance.Check {
 // FWP_SLOW=1 each has an eighth of the checks.
 func TestNoWorkqServers(t *testing.T) {
 	t.Parallel()
-	always := func(answer string) func(net.Conn) { return impostor{answer: answer}.serve }
+	impostorOf := func(answer string) func(net.Conn) { return impostor{answer: answer}.serve }
 	byVerb := func(answers map[string]string) func(net.Conn) {
 		return func(nc net.Conn) {
 			defer nc.Close()
@@ -52,23 +52,23 @@ func TestNoWorkqServers(t *testing.T) {
 		}
 	}
 	tests := map[string]func(net.Conn){
-		"closes":            always("close"),
-		"silent":            always(""),
-		"OK":                always("+OK"),
-		"OK without a sign": always("OK"),
-		"OK 0":              always("+OK 0"),
-		"OK 1":              always("+OK 1"),
-		"client error":      always("-CLIENT-ERROR no"),
-		"server error":      always("-SERVER-ERROR no"),
-		"not found":         always("-NOT-FOUND"),
-		"timeout":           always("-TIMEOUT"),
+		"closes":            impostorOf("close"),
+		"silent":            impostorOf(""),
+		"OK":                impostorOf("+OK"),
+		"OK without a sign": impostorOf("OK"),
+		"OK 0":              impostorOf("+OK 0"),
+		"OK 1":              impostorOf("+OK 1"),
+		"client error":      impostorOf("-CLIENT-ERROR no"),
+		"server error":      impostorOf("-SERVER-ERROR no"),
+		"not found":         impostorOf("-NOT-FOUND"),
+		"timeout":           impostorOf("-TIMEOUT"),
 		"echo": func(nc net.Conn) {
 			defer nc.Close()
 			_, _ = io.Copy(nc, nc)
 		},
 		"a greeting":       impostor{greeting: `+HI {"v":2}`, answer: "-ERR unknown command"}.serve,
-		"HTTP":             always("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"),
-		"another protocol": always("UNKNOWN_COMMAND"),
+		"HTTP":             impostorOf("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"),
+		"another protocol": impostorOf("UNKNOWN_COMMAND"),
 		"random":           noise("", ""),
 		"never a job": byVerb(map[string]string{
 			"add": "+OK", "schedule": "+OK", "lease": "-TIMEOUT", "run": "-TIMEOUT", "result": "-TIMEOUT",
@@ -80,10 +80,10 @@ func TestNoWorkqServers(t *testing.T) {
 			t.Parallel()
 			report := againstWorkq(t, serve, workqChecks(t, name))
 			for _, check := range report.Checks {
-				onlyEarned(t, check, "")
+				checkPasses(t, check, "")
 				assert.NotEqual(t, reports.Crash, check.Verdict, check.ID)
 			}
-			onlyBroken(t, report, "", "")
+			checkBroken(t, report, "", "")
 		})
 	}
 }
@@ -94,15 +94,15 @@ func againstWorkq(t *testing.T, serve func(net.Conn), checks []conformance.Check
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		begin, place := time.Now(), memnet.NewPlace()
-		var served store.Group
-		go served.Serve(place.MustListen(), serve)
+		var group store.Group
+		go group.Serve(place.MustListen(), serve)
 		report = (&run.Runner{
 			Protocol: workqsuite.Protocol(), Checks: checks, Virtual: true,
 			Servers: []run.Server{{
 				Target: dialer{place}, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone},
 			}},
 		}).Run(t.Context())
-		served.Close()
+		group.Close()
 		assert.Empty(t, report.Internal)
 		assert.Less(t, time.Since(begin), time.Hour, "the suite hung")
 	})

@@ -17,10 +17,10 @@ type Broker struct {
 }
 
 // NewBroker returns a broker that is not started yet; a single one has one socket for clients and workers.
-func NewBroker(config func() fakeemqp.Config, single bool) *Broker {
+func NewBroker(config func() fakeemqp.Config, isSingle bool) *Broker {
 	b := &Broker{Place: memnet.NewPlace(), back: memnet.NewPlace()}
 	b.Config, b.Front, b.Back = config, b.Listen, b.back.Listen
-	if single {
+	if isSingle {
 		b.back, b.Back = b.Place, nil
 	}
 	return b

@@ -27,13 +27,13 @@ type Worker func(ctx context.Context, e fwpsituations.Environment, dial Dial) in
 // harness returns one for workers on a network of its own.
 func harness(side *fwpsituations.Side, worker Worker) *fwpsituations.Harness {
 	network := memnet.New()
-	var last atomic.Int64
+	var count atomic.Int64
 	return &fwpsituations.Harness{
 		Side: side, ListenAgain: network.Listen,
 		Launcher: fwpsituations.InProcess(func(e fwpsituations.Environment, _, _ func(string)) fwpsituations.Function {
 			return fwpsituations.Function{Run: func(ctx context.Context) int { return worker(ctx, e, network.DialContext) }}
 		}),
-		Listen: func(bool) (net.Listener, error) { return network.Listen(fmt.Sprintf("fwp%d:7000", last.Add(1))) },
+		Listen: func(bool) (net.Listener, error) { return network.Listen(fmt.Sprintf("fwp%d:7000", count.Add(1))) },
 	}
 }
 
@@ -48,8 +48,8 @@ func PlayWorker(
 		if _, err = h.Identify(t.Context()); err != nil {
 			return
 		}
-		checks, _, bad := conformance.Selection{Protocol: side.Protocol, Checks: ids}.Apply(h.Checks())
-		require.NoError(t, bad)
+		checks, _, selectErr := conformance.Selection{Protocol: side.Protocol, Checks: ids}.Apply(h.Checks())
+		require.NoError(t, selectErr)
 		r := &run.Runner{
 			Protocol: side.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
 			Parties: []string{"C", "K"}, Virtual: true,
@@ -65,13 +65,13 @@ func UselessWorker(t *testing.T, side *fwpsituations.Side, worker Worker) {
 	t.Helper()
 	report, err := PlayWorker(t, side, worker)
 	if err != nil {
-		var none *fwpsituations.NoClientError
-		require.ErrorAs(t, err, &none)
+		var target *fwpsituations.NoClientError
+		require.ErrorAs(t, err, &target)
 		return
 	}
 	for _, check := range report.Checks {
 		for _, cv := range check.Clauses {
-			assert.NotEqual(t, reports.Pass, cv.Verdict, "%s: %s: %s", check.ID, cv.ID, cv.Why)
+			assert.NotEqual(t, reports.Pass, cv.Verdict, "%s: %s: %s", check.ID, cv.ID, cv.Cause)
 		}
 	}
 }

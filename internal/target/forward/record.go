@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	reaction = 500 * time.Millisecond // that a forwarder may take to end; bytes that follow later were passed on
-	moment   = 2 * time.Second        // before the first sign of an end, in which its cause is looked for
-	many     = 8                      // connections at a time that may be too many for a forwarder
+	reaction        = 500 * time.Millisecond // that a forwarder may take to end; bytes that follow later were passed on
+	moment          = 2 * time.Second        // before the first sign of an end, in which its cause is looked for
+	manyConnections = 8                      // connections at a time that may be too many for a forwarder
 )
 
 // Dial opens a connection, without TLS.
@@ -33,19 +33,19 @@ type Record struct {
 	// Greets says that clients speak before the target does, and without a command: in TLS and in ZMTP.
 	Greets bool
 
-	mu       sync.Mutex
-	dials    map[string]Dial // by address
-	open     int             // connections
-	alive    int             // of them, those that the other side has not ended
-	most     int             // open at a time, so far
-	newest   *conn           // the one that was opened last
-	received time.Time       // the last bytes
-	unread   time.Time       // the last bytes that no bytes on their connection followed
-	waiting  map[*conn]time.Time
-	loud     deed                 // the last one that may be the cause whatever was sent behind it
-	quiet    deed                 // the last one that may be only if nothing was sent behind it
-	borne    map[kind][]time.Time // when deeds of a kind were done first, as many as it takes to see that they are borne
-	ended    *end                 // the first sign of an end since anything was received; nil if there is none
+	mu         sync.Mutex
+	dials      map[string]Dial // by address
+	openCount  int             // connections
+	aliveCount int             // of them, those that the other side has not ended
+	maxOpen    int             // open at a time, so far
+	newest     *conn           // the one that was opened last
+	received   time.Time       // the last bytes
+	unread     time.Time       // the last bytes that no bytes on their connection followed
+	waiting    map[*conn]time.Time
+	loud       deed                 // the last one that may be the cause whatever was sent behind it
+	quiet      deed                 // the last one that may be only if nothing was sent behind it
+	firstDeeds map[kind][]time.Time // when deeds of a kind were done first, as many as it takes to see that they are borne
+	ended      *end                 // the first sign of an end since anything was received; nil if there is none
 }
 
 // kind is a kind of deeds, of which a forwarder ends at the first or at none.
@@ -59,12 +59,12 @@ const (
 	unreading // a close that the kernel makes a reset, perhaps
 )
 
-// enough is how many deeds of a kind a forwarder has to serve on behind until they are not what ends it. The kernel
+// enoughDeeds is how many deeds of a kind a forwarder has to serve on behind until they are not what ends it. The kernel
 // makes a reset of few closes with a reply under way; under TLS, which says goodbye, each is one.
-var enough = map[kind]int{halving: 1, resetting: 1, unreading: 10}
+var enoughDeeds = map[kind]int{halving: 1, resetting: 1, unreading: 10}
 
-// reacts returns how long a forwarder may take to end behind a deed of a kind.
-func (k kind) reacts() time.Duration {
+// reactionTime returns how long a forwarder may take to end behind a deed of a kind.
+func (k kind) reactionTime() time.Duration {
 	if k == unreading { // there are many
 		return reaction / 5
 	}
@@ -73,10 +73,10 @@ func (k kind) reacts() time.Duration {
 
 // deed is what a client did to the transport.
 type deed struct {
-	kind kind
-	what string
-	at   time.Time
-	over bool // bytes were sent behind a quiet one, or a later deed was done
+	kind       kind
+	words      string
+	at         time.Time
+	isOutdated bool // bytes were sent behind a quiet one, or a later deed was done
 }
 
 // end is the first sign of an end, and what was received before.
@@ -95,26 +95,26 @@ func (r *Record) Open(ctx context.Context, address string, dial Dial) (net.Conn,
 	defer r.mu.Unlock()
 	if err != nil {
 		if Refused(err) {
-			r.sign()
+			r.noteEnd()
 		}
 		return nil, err
 	}
 	if r.dials == nil {
-		r.dials, r.waiting, r.borne = map[string]Dial{}, map[*conn]time.Time{}, map[kind][]time.Time{}
+		r.dials, r.waiting, r.firstDeeds = map[string]Dial{}, map[*conn]time.Time{}, map[kind][]time.Time{}
 	}
 	r.dials[address], r.ended = dial, nil
-	r.open++
-	r.alive++
-	c := &conn{Conn: nc, record: r, greets: r.Greets || r.open > max(r.most, 1)}
+	r.openCount++
+	r.aliveCount++
+	c := &conn{Conn: nc, record: r, greets: r.Greets || r.openCount > max(r.maxOpen, 1)}
 	r.newest = c
-	did := deed{kind: opening, what: fmt.Sprintf("a client opened a connection, in addition to %d others", r.open-1)}
-	r.did(did, r.open > max(r.most, many))
-	r.most = max(r.most, r.open)
+	d := deed{kind: opening, words: fmt.Sprintf("a client opened a connection, in addition to %d others", r.openCount-1)}
+	r.note(d, r.openCount > max(r.maxOpen, manyConnections))
+	r.maxOpen = max(r.maxOpen, r.openCount)
 	return c, nil
 }
 
-// Opened reports whether a connection was opened, be it one that has ended.
-func (r *Record) Opened() bool {
+// HasOpened reports whether a connection was opened, be it one that has ended.
+func (r *Record) HasOpened() bool {
 	if r == nil {
 		return false
 	}
@@ -123,35 +123,35 @@ func (r *Record) Opened() bool {
 	return len(r.dials) > 0
 }
 
-// Lost returns why it may be that a forwarder before the target has ended, and not the server: nothing accepts
+// LossReason returns why it may be that a forwarder before the target has ended, and not the server: nothing accepts
 // connections at any address of the target any more, and the last deed was nothing that a server gets. It is empty if
 // that is not so. It blocks until the addresses were dialled.
-func (r *Record) Lost(ctx context.Context) string {
+func (r *Record) LossReason(ctx context.Context) string {
 	if r == nil {
 		return ""
 	}
-	if !r.Gone(ctx) {
+	if !r.IsGone(ctx) {
 		return ""
 	}
 	r.mu.Lock()
-	r.sign() // unless there was one before
+	r.noteEnd() // unless there was one before
 	e := r.ended
 	r.mu.Unlock()
-	done := e.causes()
-	if done == "" {
+	causes := e.causes()
+	if causes == "" {
 		return ""
 	}
-	why := "the connection to the target was lost: nothing accepts connections at its address any longer. Last, " + done
+	reason := "the connection to the target was lost: nothing accepts connections at its address any longer. Last, " + causes
 	if e.unread.After(e.at.Add(-moment)) {
-		why += "; commands were in progress at that moment"
+		reason += "; commands were in progress at that moment"
 	}
-	return why + "; a forwarder (ssh -L, kubectl port-forward) may have ended"
+	return reason + "; a forwarder (ssh -L, kubectl port-forward) may have ended"
 }
 
-// Gone reports whether nothing accepts connections any more at any address to which one was opened. It blocks until
+// IsGone reports whether nothing accepts connections any more at any address to which one was opened. It blocks until
 // they were dialled, 5 s at most. It is false of a nil Record.
-func (r *Record) Gone(ctx context.Context) bool {
-	if !r.Opened() {
+func (r *Record) IsGone(ctx context.Context) bool {
+	if !r.HasOpened() {
 		return false
 	}
 	r.mu.Lock()
@@ -173,63 +173,63 @@ func (r *Record) Gone(ctx context.Context) bool {
 
 // causes returns the deeds that may be why an end came, where no bytes are as likely to be; empty if there are none.
 func (e *end) causes() string {
-	loud, quiet := e.mayFollow(e.loud), e.mayFollow(e.quiet) && !e.quiet.over
+	loud, quiet := e.isCausedBy(e.loud), e.isCausedBy(e.quiet) && !e.quiet.isOutdated
 	switch {
 	case loud && quiet && e.quiet.kind != e.loud.kind:
-		return e.loud.what + ", and then " + e.quiet.what
+		return e.loud.words + ", and then " + e.quiet.words
 	case loud:
-		return e.loud.what
+		return e.loud.words
 	case quiet:
-		return e.quiet.what
+		return e.quiet.words
 	}
 	return ""
 }
 
-// mayFollow reports whether the end may be that of a forwarder because of a deed.
-func (e *end) mayFollow(d deed) bool {
-	until := d.at.Add(d.kind.reacts())
-	return d.what != "" && e.at.Sub(d.at) <= moment && !e.received.After(until) && !e.unread.After(until)
+// isCausedBy reports whether the end may be that of a forwarder because of a deed.
+func (e *end) isCausedBy(d deed) bool {
+	until := d.at.Add(d.kind.reactionTime())
+	return d.words != "" && e.at.Sub(d.at) <= moment && !e.received.After(until) && !e.unread.After(until)
 }
 
-// did keeps a deed, unless all has ended before it, or forwarders have borne others of its kind. The lock is held.
-func (r *Record) did(d deed, loud bool) {
+// note keeps a deed, unless all has ended before it, or forwarders have borne others of its kind. The lock is held.
+func (r *Record) note(d deed, isLoud bool) {
 	if d.at = time.Now(); r.ended != nil {
 		return
 	}
-	if !loud {
-		if d.kind == opening && r.quiet.kind == leaving && !r.quiet.over && d.at.Sub(r.quiet.at) <= reaction {
-			d.what = r.quiet.what + ", and then " + d.what
+	if !isLoud {
+		if d.kind == opening && r.quiet.kind == leaving && !r.quiet.isOutdated && d.at.Sub(r.quiet.at) <= reaction {
+			d.words = r.quiet.words + ", and then " + d.words
 		}
 		r.quiet = d
 		return
 	}
-	if r.bears(d.kind) || d.kind == unreading && r.bears(resetting) {
+	if r.isHarmless(d.kind) || d.kind == unreading && r.isHarmless(resetting) {
 		return
 	}
-	if done := r.borne[d.kind]; len(done) < enough[d.kind] {
-		r.borne[d.kind] = append(done, d.at)
+	if done := r.firstDeeds[d.kind]; len(done) < enoughDeeds[d.kind] {
+		r.firstDeeds[d.kind] = append(done, d.at)
 	}
-	r.loud, r.quiet.over = d, true
+	r.loud, r.quiet.isOutdated = d, true
 }
 
-// opens reports whether it is not known what becomes of the connection that was opened last: what was sent on another
+// isOpening reports whether it is not known what becomes of the connection that was opened last: what was sent on another
 // one meanwhile need not be the cause of an end. The lock is held.
-func (r *Record) opens() bool {
-	return r.quiet.kind == opening && !r.newest.came
+func (r *Record) isOpening() bool {
+	return r.quiet.kind == opening && !r.newest.hasReceived
 }
 
-// bears reports whether it is known that deeds of a kind end nothing. The lock is held.
-func (r *Record) bears(k kind) bool {
-	n, done := enough[k], r.borne[k]
-	return n > 0 && len(done) == n && r.received.Sub(done[n-1]) > k.reacts()
+// isHarmless reports whether it is known that deeds of a kind end nothing. The lock is held.
+func (r *Record) isHarmless(k kind) bool {
+	n, done := enoughDeeds[k], r.firstDeeds[k]
+	return n > 0 && len(done) == n && r.received.Sub(done[n-1]) > k.reactionTime()
 }
 
-// sign keeps the first sign of an end. The lock is held.
-func (r *Record) sign() {
+// noteEnd keeps the first sign of an end. The lock is held.
+func (r *Record) noteEnd() {
 	if r.ended != nil {
 		return
 	}
-	r.ended = &end{at: time.Now(), unread: r.lastAsked(), received: r.received, loud: r.loud, quiet: r.quiet}
+	r.ended = &end{at: time.Now(), unread: r.lastSent(), received: r.received, loud: r.loud, quiet: r.quiet}
 }
 
 func latest(a, b time.Time) time.Time {

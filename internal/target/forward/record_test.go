@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/target/forward/forwardtest"
 )
 
-// abrupt resets a connection.
-func abrupt(nc net.Conn) {
+// resetConn resets a connection.
+func resetConn(nc net.Conn) {
 	_ = nc.(interface{ SetLinger(sec int) error }).SetLinger(0)
 	_ = nc.Close()
 }
@@ -33,17 +33,17 @@ func say(nc net.Conn, word string) {
 // bye has an echo close the connection behind the answer.
 const bye = "!"
 
-func ended(nc net.Conn) { _, _ = io.Copy(io.Discard, nc) }
+func awaitClose(nc net.Conn) { _, _ = io.Copy(io.Discard, nc) }
 
 // TestLost tells what may have ended a forwarder from what may have ended a server.
 func TestLost(t *testing.T) {
 	t.Parallel()
-	const lost, later = "the connection to the target was lost", time.Second
+	const reason, later = "the connection to the target was lost", time.Second
 	tests := map[string]struct {
 		do   func(f *forwardtest.Forwarder, a, b net.Conn)
-		want string // that Lost contains; empty: that it is
+		want string // that LossReason contains; empty: that it is
 	}{
-		"a reset":      {func(_ *forwardtest.Forwarder, a, _ net.Conn) { abrupt(a) }, "a client reset its connection"},
+		"a reset":      {func(_ *forwardtest.Forwarder, a, _ net.Conn) { resetConn(a) }, "a client reset its connection"},
 		"a half-close": {func(_ *forwardtest.Forwarder, a, _ net.Conn) { halve(a) }, "a client closed its half"},
 		"the number of connections": {func(f *forwardtest.Forwarder, _, _ net.Conn) {
 			_, _ = f.Dial(context.Background())
@@ -63,14 +63,14 @@ func TestLost(t *testing.T) {
 		}, ""},
 		"a reset, and bytes at that moment": {func(f *forwardtest.Forwarder, a, b net.Conn) {
 			f.Resets = false
-			abrupt(a)
+			resetConn(a)
 			_, _ = io.WriteString(b, "bad")
 			f.End()
 		}, "commands were in progress"},
 		"a reset behind an end in order": {func(_ *forwardtest.Forwarder, a, b net.Conn) {
 			say(a, bye)
 			_, _ = a.Read(make([]byte, 1))
-			abrupt(b)
+			resetConn(b)
 		}, "a client reset its connection"},
 		"a close before the reply": {func(f *forwardtest.Forwarder, a, _ net.Conn) {
 			_, _ = io.WriteString(a, "a")
@@ -81,9 +81,9 @@ func TestLost(t *testing.T) {
 			f.Resets = false
 			_, _ = io.WriteString(a, "bad")
 			f.End()
-			ended(a)
-			ended(b)
-			abrupt(b)
+			awaitClose(a)
+			awaitClose(b)
+			resetConn(b)
 		}, ""},
 		"closes before replies were borne": {func(f *forwardtest.Forwarder, _, b net.Conn) {
 			f.Connections = 0
@@ -99,17 +99,17 @@ func TestLost(t *testing.T) {
 			_ = c.Close()
 			f.End()
 		}, ""},
-		"nothing has ended": {func(f *forwardtest.Forwarder, a, _ net.Conn) { f.Resets = false; abrupt(a) }, ""},
+		"nothing has ended": {func(f *forwardtest.Forwarder, a, _ net.Conn) { f.Resets = false; resetConn(a) }, ""},
 		"bytes without a reply": {func(f *forwardtest.Forwarder, a, b net.Conn) {
 			f.Resets = false
-			abrupt(a)
+			resetConn(a)
 			time.Sleep(later)
 			_, _ = io.WriteString(b, "bad")
 			f.End()
 		}, ""},
 		"it served on behind the reset": {func(f *forwardtest.Forwarder, a, b net.Conn) {
 			f.Resets = false
-			abrupt(a)
+			resetConn(a)
 			time.Sleep(later)
 			say(b, "well")
 			f.End()
@@ -117,15 +117,15 @@ func TestLost(t *testing.T) {
 		"the second reset": {func(f *forwardtest.Forwarder, a, b net.Conn) {
 			f.Resets, f.Connections = false, 0
 			c, _ := f.Dial(context.Background())
-			abrupt(a)
+			resetConn(a)
 			time.Sleep(later)
 			say(b, "well")
 			f.Resets = true
-			abrupt(c)
+			resetConn(c)
 		}, ""},
 		"long after the reset": {func(f *forwardtest.Forwarder, a, _ net.Conn) {
 			f.Resets = false
-			abrupt(a)
+			resetConn(a)
 			time.Sleep(time.Minute)
 			f.End()
 		}, ""},
@@ -147,13 +147,13 @@ func TestLost(t *testing.T) {
 				time.Sleep(later)
 				test.do(f, a, b)
 				synctest.Wait()
-				if f.Ended() {
+				if f.HasEnded() {
 					_, _ = b.Read(make([]byte, 1))
 				}
-				if got := f.Forwarded().Lost(t.Context()); test.want == "" {
+				if got := f.Forwarded().LossReason(t.Context()); test.want == "" {
 					assert.Empty(t, got)
 				} else {
-					assert.Contains(t, got, lost)
+					assert.Contains(t, got, reason)
 					assert.Contains(t, got, test.want)
 				}
 			})
@@ -183,27 +183,27 @@ func echo(l net.Listener) {
 func TestAnotherPortServes(t *testing.T) {
 	t.Parallel()
 	var r forward.Record
-	down := false
+	isDown := false
 	first := func(context.Context) (net.Conn, error) {
-		if down {
+		if isDown {
 			return nil, syscall.ECONNREFUSED
 		}
-		near, _ := net.Pipe()
-		return near, nil
+		nc, _ := net.Pipe()
+		return nc, nil
 	}
-	second := func(context.Context) (net.Conn, error) { near, _ := net.Pipe(); return near, nil }
+	second := func(context.Context) (net.Conn, error) { nc, _ := net.Pipe(); return nc, nil }
 	_, _ = r.Open(t.Context(), "first", first)
 	_, _ = r.Open(t.Context(), "second", second)
-	down = true
+	isDown = true
 	_, _ = r.Open(t.Context(), "first", first)
-	assert.Empty(t, r.Lost(t.Context()))
+	assert.Empty(t, r.LossReason(t.Context()))
 }
 
 // TestSettled: a client that does one thing after the other waits for what comes of the last one, so that the end of a
 // server behind bytes is not behind what follows; and no more once a forwarder has borne what clients do.
 func TestSettled(t *testing.T) {
 	t.Parallel()
-	const opens, deed = true, true
+	const isOpening, isDeed = true, true
 	synctest.Test(t, func(t *testing.T) {
 		at := memnet.NewPlace()
 		l := at.MustListen()
@@ -211,31 +211,31 @@ func TestSettled(t *testing.T) {
 		go echo(l)
 		f := &forwardtest.Forwarder{Server: at.Dial}
 		r := f.Forwarded()
-		took := func(opens, deed bool) time.Duration {
+		took := func(isOpening, isDeed bool) time.Duration {
 			begun := time.Now()
-			r.Settled(t.Context(), opens, deed)
+			r.Settle(t.Context(), isOpening, isDeed)
 			return time.Since(begun).Round(100 * time.Millisecond)
 		}
 		dial := func() net.Conn { nc, _ := f.Dial(t.Context()); say(nc, "a"); return nc }
 		a, b := dial(), dial()
 		time.Sleep(time.Second)
-		assert.Zero(t, took(opens, !deed)+took(!opens, deed)+took(!opens, !deed), "all is answered")
-		for _, do := range []func(net.Conn){halve, abrupt} {
+		assert.Zero(t, took(isOpening, !isDeed)+took(!isOpening, isDeed)+took(!isOpening, !isDeed), "all is answered")
+		for _, do := range []func(net.Conn){halve, resetConn} {
 			c := dial()
 			do(c)
-			assert.Equal(t, 500*time.Millisecond, took(!opens, !deed), "bytes behind a deed")
+			assert.Equal(t, 500*time.Millisecond, took(!isOpening, !isDeed), "bytes behind a deed")
 			say(b, "well")
-			assert.Zero(t, took(!opens, !deed), "it was borne")
+			assert.Zero(t, took(!isOpening, !isDeed), "it was borne")
 			_ = c.Close()
 		}
 		_, _ = io.WriteString(a, "bad")
-		assert.Zero(t, took(!opens, deed), "no forwarder ends at that")
+		assert.Zero(t, took(!isOpening, isDeed), "no forwarder ends at that")
 		f.End()
-		ended(a)
-		ended(b)
+		awaitClose(a)
+		awaitClose(b)
 		begun := time.Now()
-		assert.Zero(t, took(opens, !deed), "all has ended")
+		assert.Zero(t, took(isOpening, !isDeed), "all has ended")
 		assert.Equal(t, begun, time.Now())
 	})
-	(*forward.Record)(nil).Settled(t.Context(), opens, deed)
+	(*forward.Record)(nil).Settle(t.Context(), isOpening, isDeed)
 }

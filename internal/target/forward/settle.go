@@ -13,29 +13,29 @@ const (
 	look          = 5 * time.Millisecond
 )
 
-// Settled waits, for a client that does one thing after the other, before it opens a connection, or ends one (deed), or
+// Settle waits, for a client that does one thing after the other, before it opens a connection, or ends one (deed), or
 // sends bytes (neither). What has ended a target can be told then: bytes that have had no answer before something is
 // done to the transport, and the transport before bytes. It waits no more for deeds of a kind that forwarders have
 // borne, and not at all on a nil Record.
-func (r *Record) Settled(ctx context.Context, opens, deed bool) {
+func (r *Record) Settle(ctx context.Context, isOpening, isDeed bool) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	borne := r.bears(halving) && r.bears(resetting)
+	isHarmless := r.isHarmless(halving) && r.isHarmless(resetting)
 	switch {
-	case opens:
-		r.await(ctx, beforeOpening, func() time.Time { return r.lastAsked() })
-	case deed && !borne:
-		r.await(ctx, beforeDeed, func() time.Time { return r.lastAsked() })
-	case !deed && r.loud.what != "" && !r.bears(r.loud.kind):
-		r.await(ctx, r.loud.kind.reacts(), func() time.Time { return r.loud.at })
+	case isOpening:
+		r.await(ctx, beforeOpening, func() time.Time { return r.lastSent() })
+	case isDeed && !isHarmless:
+		r.await(ctx, beforeDeed, func() time.Time { return r.lastSent() })
+	case !isDeed && r.loud.words != "" && !r.isHarmless(r.loud.kind):
+		r.await(ctx, r.loud.kind.reactionTime(), func() time.Time { return r.loud.at })
 	}
 }
 
-// lastAsked returns when the last bytes were sent that none have followed. The lock is held.
-func (r *Record) lastAsked() time.Time {
+// lastSent returns when the last bytes were sent that none have followed. The lock is held.
+func (r *Record) lastSent() time.Time {
 	last := r.unread
 	for _, at := range r.waiting {
 		last = latest(last, at)

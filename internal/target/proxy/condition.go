@@ -10,9 +10,9 @@ import (
 
 // Condition is how the network is. The zero value passes everything on at once.
 type Condition struct {
-	// NotFrom are the sides whose bytes do not pass, and neither does the end of a connection: both are held back until
+	// HeldSides are the sides whose bytes do not pass, and neither does the end of a connection: both are held back until
 	// they may. A new connection waits as its first bytes do.
-	NotFrom []Side
+	HeldSides []Side
 	// Delay is that of each piece of bytes, in each direction; up to Jitter is added to it. Pieces stay in order.
 	Delay, Jitter time.Duration
 	// Rate is how many bytes of a connection pass in a second, in each direction; 0 is no limit.
@@ -25,8 +25,8 @@ type Condition struct {
 type network struct {
 	Condition
 
-	calm    bool // nothing is done to bytes
-	held    [Server + 1]bool
+	isCalm  bool // nothing is done to bytes
+	isHeld  [Server + 1]bool
 	changed chan struct{} // closed when it is replaced
 }
 
@@ -34,30 +34,30 @@ type network struct {
 // are held back.
 func (p *Proxy) Set(c Condition) {
 	n := &network{Condition: c, changed: make(chan struct{})}
-	for _, side := range c.NotFrom {
-		n.held[side] = true
+	for _, side := range c.HeldSides {
+		n.isHeld[side] = true
 	}
-	n.calm = len(c.NotFrom) == 0 && c.Delay == 0 && c.Jitter == 0 && c.Rate == 0 && c.Segment == 0
+	n.isCalm = len(c.HeldSides) == 0 && c.Delay == 0 && c.Jitter == 0 && c.Rate == 0 && c.Segment == 0
 	close(p.network.Swap(n).changed)
 }
 
-// passable blocks while nothing passes from a side, and reports whether the proxy is still open.
-func (p *Proxy) passable(from Side) bool {
+// isPassable blocks while nothing passes from a side, and reports whether the proxy is still open.
+func (p *Proxy) isPassable(from Side) bool {
 	for {
 		n := p.network.Load()
-		if !n.held[from] {
+		if !n.isHeld[from] {
 			return true
 		}
 		select {
 		case <-n.changed:
-		case <-p.over:
+		case <-p.done:
 			return false
 		}
 	}
 }
 
-// way is one direction of a connection.
-type way struct {
+// direction is one direction of a connection.
+type direction struct {
 	proxy  *Proxy
 	from   Side
 	random *rand.Rand // nil until it is needed
@@ -65,17 +65,17 @@ type way struct {
 }
 
 // write passes bytes on as the network is. It blocks meanwhile.
-func (w *way) write(to net.Conn, data []byte) error {
+func (w *direction) write(to net.Conn, data []byte) error {
 	n := w.proxy.network.Load()
-	if n.calm {
+	if n.isCalm {
 		_, err := to.Write(data)
 		return err
 	}
-	if !machine.Until(w.proxy.over, w.delay(n)) {
+	if !machine.Wait(w.proxy.done, w.delay(n)) {
 		return net.ErrClosed
 	}
 	for len(data) > 0 {
-		if !w.proxy.passable(w.from) {
+		if !w.proxy.isPassable(w.from) {
 			return net.ErrClosed
 		}
 		n := w.proxy.network.Load()
@@ -83,7 +83,7 @@ func (w *way) write(to net.Conn, data []byte) error {
 		if n.Segment > 0 {
 			piece = data[:min(n.Segment, len(data))]
 		}
-		if n.Rate > 0 && !machine.Until(w.proxy.over, time.Duration(len(piece))*time.Second/time.Duration(n.Rate)) {
+		if n.Rate > 0 && !machine.Wait(w.proxy.done, time.Duration(len(piece))*time.Second/time.Duration(n.Rate)) {
 			return net.ErrClosed
 		}
 		if _, err := to.Write(piece); err != nil {
@@ -95,13 +95,13 @@ func (w *way) write(to net.Conn, data []byte) error {
 }
 
 // delay returns how long the next bytes are delayed.
-func (w *way) delay(n *network) time.Duration {
+func (w *direction) delay(n *network) time.Duration {
 	if n.Jitter <= 0 {
 		return n.Delay
 	}
 	if w.random == nil {
-		which := uint64(w.number)<<1 | uint64(w.from&1)              //nolint:gosec // numbers are positive
-		w.random = rand.New(rand.NewPCG(w.proxy.config.Seed, which)) //nolint:gosec // it is to be repeatable
+		stream := uint64(w.number)<<1 | uint64(w.from&1)              //nolint:gosec // numbers are positive
+		w.random = rand.New(rand.NewPCG(w.proxy.config.Seed, stream)) //nolint:gosec // it is to be repeatable
 	}
 	return n.Delay + time.Duration(w.random.Int64N(int64(n.Jitter)+1))
 }

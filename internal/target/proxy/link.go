@@ -13,7 +13,7 @@ type link struct {
 	proxy  *Proxy
 	number int
 	once   sync.Once // the first end is the one that counts
-	over   atomic.Bool
+	isOver atomic.Bool
 }
 
 // Sizes of the buffer of a direction: most connections are idle, and there may be thousands.
@@ -24,17 +24,17 @@ const (
 
 // copy passes the bytes of one side on to the other until it ends, and then ends the other in the same way.
 func (l *link) copy(to, from net.Conn, side Side) {
-	way := &way{proxy: l.proxy, from: side, number: l.number}
+	dir := &direction{proxy: l.proxy, from: side, number: l.number}
 	buffer := make([]byte, idleBuffer)
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 {
-			tell := l.passing(side, buffer[:n])
-			if failed := way.write(to, buffer[:n]); failed != nil {
+			wantsPassed := l.reportPassing(side, buffer[:n])
+			if writeErr := dir.write(to, buffer[:n]); writeErr != nil {
 				reset(from)
 				return
 			}
-			if tell {
+			if wantsPassed {
 				l.proxy.config.Observer.Passed(l.number, side)
 			}
 		}
@@ -49,33 +49,33 @@ func (l *link) copy(to, from net.Conn, side Side) {
 }
 
 // end ends the other side as the first has ended.
-func (l *link) end(to net.Conn, by Side, broken bool) {
-	l.ended(by, broken)
-	l.proxy.passable(by)
-	half, can := to.(interface{ CloseWrite() error })
-	if broken || !can {
+func (l *link) end(to net.Conn, by Side, isBroken bool) {
+	l.reportEnd(by, isBroken)
+	l.proxy.isPassable(by)
+	half, ok := to.(interface{ CloseWrite() error })
+	if isBroken || !ok {
 		reset(to)
 		return
 	}
 	_ = half.CloseWrite()
 }
 
-func (l *link) opened() {
+func (l *link) reportOpen() {
 	if o := l.proxy.config.Observer; o != nil {
 		o.Opened(l.number)
 	}
 }
 
-func (l *link) passing(from Side, data []byte) (tell bool) {
+func (l *link) reportPassing(from Side, data []byte) (wantsPassed bool) {
 	o := l.proxy.config.Observer
-	return o != nil && !l.over.Load() && o.Passing(l.number, from, data)
+	return o != nil && !l.isOver.Load() && o.Passing(l.number, from, data)
 }
 
-func (l *link) ended(by Side, reset bool) {
+func (l *link) reportEnd(by Side, isReset bool) {
 	l.once.Do(func() {
-		l.over.Store(true)
+		l.isOver.Store(true)
 		if o := l.proxy.config.Observer; o != nil {
-			o.Ended(l.number, by, reset)
+			o.Ended(l.number, by, isReset)
 		}
 	})
 }

@@ -23,9 +23,9 @@ type Config struct {
 	Observer Observer
 	// MaxOpen bounds the connections that are open at a time; one more is reset at once. 0 means no bound.
 	MaxOpen int
-	// Failed is called if the server cannot be dialed for a client, whose connection is reset then, if there are too many
+	// OnFailure is called if the server cannot be dialed for a client, whose connection is reset then, if there are too many
 	// connections, and if one cannot be accepted; nil is nothing. It may be called by several goroutines at once.
-	Failed func(error)
+	OnFailure func(error)
 	// Seed decides the jitter of a [Condition].
 	Seed uint64
 }
@@ -35,10 +35,10 @@ type Config struct {
 type Observer interface {
 	Opened(conn int)
 	// Passing is called before the bytes are passed on, and reports whether Passed is to be called behind that.
-	Passing(conn int, from Side, data []byte) (tell bool)
+	Passing(conn int, from Side, data []byte) (wantsPassed bool)
 	Passed(conn int, from Side)
 	// Ended is called once for each connection, when its first side ends it.
-	Ended(conn int, by Side, reset bool)
+	Ended(conn int, by Side, isReset bool)
 }
 
 // Side is one of the two sides of a connection.
@@ -54,19 +54,19 @@ const (
 type Proxy struct {
 	config  Config
 	network atomic.Pointer[network]
-	over    chan struct{} // closed by Close
+	done    chan struct{} // closed by Close
 
-	mu    sync.Mutex
-	next  int
-	count int // of the clients' connections that are open
-	open  map[net.Conn]struct{}
-	ended bool
-	wait  sync.WaitGroup
+	mu       sync.Mutex
+	next     int
+	count    int // of the clients' connections that are open
+	conns    map[net.Conn]struct{}
+	isClosed bool
+	wait     sync.WaitGroup
 }
 
 // New returns a Proxy, which passes connections on until Close.
 func New(config Config) *Proxy {
-	p := &Proxy{config: config, over: make(chan struct{}), open: map[net.Conn]struct{}{}}
+	p := &Proxy{config: config, done: make(chan struct{}), conns: map[net.Conn]struct{}{}}
 	p.network.Store(&network{changed: make(chan struct{})})
 	return p
 }
@@ -86,43 +86,43 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 		}
 		var temporary net.Error
 		if errors.As(err, &temporary) && temporary.Timeout() || errors.Is(err, syscall.ECONNABORTED) {
-			p.failed(err)
+			p.reportFailure(err)
 			continue
 		}
 		if machine.ShortageOf(err) != machine.NoShortage {
-			p.failed(err)
+			p.reportFailure(err)
 			machine.Sleep(ctx, pause)
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if number, ok := p.take(client); ok {
+		if number, ok := p.admit(client); ok {
 			go p.pass(ctx, client, number)
 		}
 	}
 }
 
-func (p *Proxy) failed(err error) {
-	if p.config.Failed != nil {
-		p.config.Failed(err)
+func (p *Proxy) reportFailure(err error) {
+	if p.config.OnFailure != nil {
+		p.config.OnFailure(err)
 	}
 }
 
-// take counts a connection in; false if there are no more to come.
-func (p *Proxy) take(client net.Conn) (number int, ok bool) {
+// admit counts a connection in; false if there are no more to come.
+func (p *Proxy) admit(client net.Conn) (number int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended || p.config.MaxOpen > 0 && p.count >= p.config.MaxOpen {
-		if !p.ended {
-			p.failed(fmt.Errorf("more than %d connections are open", p.config.MaxOpen))
+	if p.isClosed || p.config.MaxOpen > 0 && p.count >= p.config.MaxOpen {
+		if !p.isClosed {
+			p.reportFailure(fmt.Errorf("more than %d connections are open", p.config.MaxOpen))
 		}
 		reset(client)
 		return 0, false
 	}
 	p.next++
 	p.count++
-	p.open[client] = struct{}{}
+	p.conns[client] = struct{}{}
 	p.wait.Add(1)
 	return p.next, true
 }
@@ -132,15 +132,15 @@ func (p *Proxy) pass(ctx context.Context, client net.Conn, number int) {
 	defer p.wait.Done()
 	defer p.leave(client)
 	l := &link{proxy: p, number: number}
-	l.opened()
-	if !p.passable(Client) {
+	l.reportOpen()
+	if !p.isPassable(Client) {
 		return
 	}
 	server, err := p.config.Dial(ctx)
 	if err != nil {
-		l.ended(Server, true)
+		l.reportEnd(Server, true)
 		reset(client)
-		p.failed(err)
+		p.reportFailure(err)
 		return
 	}
 	if !p.add(server) {
@@ -148,26 +148,26 @@ func (p *Proxy) pass(ctx context.Context, client net.Conn, number int) {
 		return
 	}
 	defer p.drop(server)
-	both := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(both)
+		defer close(done)
 		l.copy(client, server, Server)
 	}()
 	l.copy(server, client, Client)
-	<-both
+	<-done
 }
 
 func (p *Proxy) add(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.ended {
-		p.open[c] = struct{}{}
+	if !p.isClosed {
+		p.conns[c] = struct{}{}
 	}
-	return !p.ended
+	return !p.isClosed
 }
 
-// Open returns how many connections of clients are open.
-func (p *Proxy) Open() int {
+// OpenCount returns how many connections of clients are open.
+func (p *Proxy) OpenCount() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.count
@@ -185,14 +185,14 @@ func (p *Proxy) drop(c net.Conn) {
 	_ = c.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.open, c)
+	delete(p.conns, c)
 }
 
 // Reset resets all connections. New ones are passed on.
 func (p *Proxy) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for c := range p.open {
+	for c := range p.conns {
 		reset(c)
 	}
 }
@@ -200,11 +200,11 @@ func (p *Proxy) Reset() {
 // Close ends all connections, and waits until they have. Calling it again does nothing.
 func (p *Proxy) Close() {
 	p.mu.Lock()
-	if !p.ended {
-		p.ended = true
-		close(p.over)
+	if !p.isClosed {
+		p.isClosed = true
+		close(p.done)
 	}
-	for c := range p.open {
+	for c := range p.conns {
 		_ = c.Close()
 	}
 	p.mu.Unlock()
@@ -213,7 +213,7 @@ func (p *Proxy) Close() {
 
 // reset closes a connection without an orderly end.
 func reset(c net.Conn) {
-	if tcp, is := c.(*net.TCPConn); is {
+	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}
 	_ = c.Close()

@@ -25,7 +25,7 @@ type bed struct {
 	began time.Time
 }
 
-func within(t *testing.T, config proxy.Config, test func(*bed)) {
+func inBubble(t *testing.T, config proxy.Config, test func(*bed)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b, behind := &bed{t: t, front: memnet.NewPlace(), began: time.Now()}, memnet.NewPlace()
@@ -85,7 +85,7 @@ func (b *bed) ask(nc net.Conn, text string) time.Duration {
 
 func TestPasses(t *testing.T) {
 	t.Parallel()
-	within(t, proxy.Config{}, func(b *bed) {
+	inBubble(t, proxy.Config{}, func(b *bed) {
 		nc := b.dial()
 		assert.Zero(t, b.ask(nc, "hello"))
 		require.NoError(t, nc.(interface{ CloseWrite() error }).CloseWrite())
@@ -98,8 +98,8 @@ func TestPasses(t *testing.T) {
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		condition   proxy.Condition
-		least, most time.Duration // of 100 bytes there and back
+		condition proxy.Condition
+		low, high time.Duration // of 100 bytes there and back
 	}{
 		"delay":    {proxy.Condition{Delay: 50 * time.Millisecond}, 100 * time.Millisecond, 100 * time.Millisecond},
 		"jitter":   {proxy.Condition{Jitter: time.Second}, time.Millisecond, 2 * time.Second},
@@ -108,12 +108,12 @@ func TestConditions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			within(t, proxy.Config{Seed: 1}, func(b *bed) {
+			inBubble(t, proxy.Config{Seed: 1}, func(b *bed) {
 				nc := b.dial()
 				b.proxy.Set(test.condition)
 				took := b.ask(nc, string(make([]byte, 100)))
-				assert.GreaterOrEqual(t, took, test.least)
-				assert.LessOrEqual(t, took, test.most)
+				assert.GreaterOrEqual(t, took, test.low)
+				assert.LessOrEqual(t, took, test.high)
 				b.proxy.Set(proxy.Condition{})
 				time.Sleep(time.Second)
 				assert.Zero(t, b.ask(nc, "hello"), "as before")
@@ -124,12 +124,12 @@ func TestConditions(t *testing.T) {
 
 // watcher counts what passes.
 type watcher struct {
-	mu     sync.Mutex
-	opened int
-	told   int // pieces
-	passed int // of them, those that were to be told
-	ended  []proxy.Side
-	pieces map[proxy.Side][]int
+	mu      sync.Mutex
+	opened  int
+	watched int // pieces
+	passed  int // of them, those that were to be told
+	ended   []proxy.Side
+	pieces  map[proxy.Side][]int
 }
 
 func (w *watcher) Opened(int) { w.opened++ }
@@ -138,8 +138,8 @@ func (w *watcher) Passing(_ int, from proxy.Side, data []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.pieces[from] = append(w.pieces[from], len(data))
-	w.told++
-	return w.told == 1
+	w.watched++
+	return w.watched == 1
 }
 
 func (w *watcher) Passed(int, proxy.Side) { w.passed++ }
@@ -149,7 +149,7 @@ func (w *watcher) Ended(_ int, by proxy.Side, _ bool) { w.ended = append(w.ended
 func TestSegments(t *testing.T) {
 	t.Parallel()
 	w := &watcher{pieces: map[proxy.Side][]int{}}
-	within(t, proxy.Config{Observer: w}, func(b *bed) {
+	inBubble(t, proxy.Config{Observer: w}, func(b *bed) {
 		nc := b.dial()
 		b.proxy.Set(proxy.Condition{Segment: 3, Rate: 1000})
 		b.ask(nc, "12345678")
@@ -167,8 +167,8 @@ func TestSegments(t *testing.T) {
 func TestPartition(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		held    []proxy.Side
-		reaches bool // the bytes reach the server
+		heldSides []proxy.Side
+		reaches   bool // the bytes reach the server
 	}{
 		"both directions": {[]proxy.Side{proxy.Client, proxy.Server}, false},
 		"to the server":   {[]proxy.Side{proxy.Client}, false},
@@ -177,10 +177,10 @@ func TestPartition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &watcher{pieces: map[proxy.Side][]int{}}
-			within(t, proxy.Config{Observer: w}, func(b *bed) {
+			inBubble(t, proxy.Config{Observer: w}, func(b *bed) {
 				nc := b.dial()
 				b.ask(nc, "before")
-				b.proxy.Set(proxy.Condition{NotFrom: test.held})
+				b.proxy.Set(proxy.Condition{HeldSides: test.heldSides})
 				time.AfterFunc(3*time.Second, func() { b.proxy.Set(proxy.Condition{}) })
 				time.AfterFunc(2*time.Second, func() {
 					w.mu.Lock()
@@ -195,10 +195,10 @@ func TestPartition(t *testing.T) {
 
 func TestPartitionHoldsBackConnectionsAndTheirEnds(t *testing.T) {
 	t.Parallel()
-	within(t, proxy.Config{}, func(b *bed) {
+	inBubble(t, proxy.Config{}, func(b *bed) {
 		old := b.dial()
 		b.ask(old, "before")
-		b.proxy.Set(proxy.Condition{NotFrom: []proxy.Side{proxy.Client}})
+		b.proxy.Set(proxy.Condition{HeldSides: []proxy.Side{proxy.Client}})
 		time.AfterFunc(time.Second, func() { b.proxy.Set(proxy.Condition{}) })
 		began := time.Now()
 		require.NoError(t, old.(interface{ CloseWrite() error }).CloseWrite())
@@ -206,7 +206,7 @@ func TestPartitionHoldsBackConnectionsAndTheirEnds(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, time.Second, time.Since(began), "the end of a connection")
 
-		b.proxy.Set(proxy.Condition{NotFrom: []proxy.Side{proxy.Client}})
+		b.proxy.Set(proxy.Condition{HeldSides: []proxy.Side{proxy.Client}})
 		time.AfterFunc(time.Second, func() { b.proxy.Set(proxy.Condition{}) })
 		assert.Equal(t, time.Second, b.ask(b.dial(), "new"))
 	})
@@ -214,12 +214,12 @@ func TestPartitionHoldsBackConnectionsAndTheirEnds(t *testing.T) {
 
 func TestReset(t *testing.T) {
 	t.Parallel()
-	within(t, proxy.Config{}, func(b *bed) {
-		one, two := b.dial(), b.dial()
-		b.ask(one, "1")
-		b.ask(two, "2")
+	inBubble(t, proxy.Config{}, func(b *bed) {
+		first, second := b.dial(), b.dial()
+		b.ask(first, "1")
+		b.ask(second, "2")
 		b.proxy.Reset()
-		for _, nc := range []net.Conn{one, two} {
+		for _, nc := range []net.Conn{first, second} {
 			_, err := nc.Read(make([]byte, 1))
 			assert.Error(t, err)
 		}
@@ -231,9 +231,9 @@ func TestServerIsDown(t *testing.T) {
 	t.Parallel()
 	var failed []error
 	down := errors.New("down")
-	within(t, proxy.Config{
-		Dial:   func(context.Context) (net.Conn, error) { return nil, down },
-		Failed: func(err error) { failed = append(failed, err) },
+	inBubble(t, proxy.Config{
+		Dial:      func(context.Context) (net.Conn, error) { return nil, down },
+		OnFailure: func(err error) { failed = append(failed, err) },
 	}, func(b *bed) {
 		_, err := b.dial().Read(make([]byte, 1))
 		assert.Error(t, err)
@@ -243,10 +243,10 @@ func TestServerIsDown(t *testing.T) {
 
 func TestCloseDoesNotWaitForTheNetwork(t *testing.T) {
 	t.Parallel()
-	within(t, proxy.Config{}, func(b *bed) {
+	inBubble(t, proxy.Config{}, func(b *bed) {
 		nc := b.dial()
 		b.ask(nc, "before")
-		for _, c := range []proxy.Condition{{NotFrom: []proxy.Side{proxy.Client}}, {Delay: time.Hour}, {Rate: 1}} {
+		for _, c := range []proxy.Condition{{HeldSides: []proxy.Side{proxy.Client}}, {Delay: time.Hour}, {Rate: 1}} {
 			b.proxy.Set(c)
 			_, _ = io.WriteString(b.dial(), "held back")
 			synctest.Wait()
@@ -260,7 +260,7 @@ func TestCloseDoesNotWaitForTheNetwork(t *testing.T) {
 func TestMaxOpen(t *testing.T) {
 	t.Parallel()
 	var failed []error
-	within(t, proxy.Config{MaxOpen: 1, Failed: func(err error) { failed = append(failed, err) }}, func(b *bed) {
+	inBubble(t, proxy.Config{MaxOpen: 1, OnFailure: func(err error) { failed = append(failed, err) }}, func(b *bed) {
 		b.ask(b.dial(), "the first")
 		_, err := b.dial().Read(make([]byte, 1))
 		assert.Error(t, err)

@@ -18,20 +18,20 @@ import (
 // string with the escapes of Go, so that it can have any bytes, or a word without blanks, commas and brackets.
 func encode(line string) ([]byte, error) {
 	line = strings.TrimSpace(line)
-	if rest, is := strings.CutPrefix(line, "["); is {
+	if rest, ok := strings.CutPrefix(line, "["); ok {
 		frames, err := list(rest)
 		if err != nil {
 			return nil, err
 		}
 		return zmtp.AppendMessage(nil, frames...), nil
 	}
-	const longest = 255 // by ZMTP
-	name, data, has := strings.Cut(line, " ")
-	if !commandName.MatchString(name) || len(name) > longest {
+	const maxName = 255 // by ZMTP
+	name, data, hasData := strings.Cut(line, " ")
+	if !commandName.MatchString(name) || len(name) > maxName {
 		return nil, errors.New(`write a list of frames, ["", "eMQP/1.0", ...], or a command of ZMTP, such as PING "data"`)
 	}
 	c := zmtp.Command{Name: name}
-	if has {
+	if hasData {
 		unquoted, err := strconv.Unquote(strings.TrimSpace(data))
 		if err != nil {
 			return nil, fmt.Errorf("the data of %s must be one string in double quotes", name)
@@ -48,13 +48,13 @@ var (
 
 // list parses what follows the opening bracket of a list of frames.
 func list(rest string) (frames [][]byte, err error) {
-	for more := true; more; {
-		frame, after, err := frame(strings.TrimSpace(rest))
+	for hasNext := true; hasNext; {
+		frame, tail, err := frame(strings.TrimSpace(rest))
 		if err != nil {
 			return nil, err
 		}
-		frames, rest = append(frames, frame), strings.TrimSpace(after)
-		rest, more = strings.CutPrefix(rest, ",")
+		frames, rest = append(frames, frame), strings.TrimSpace(tail)
+		rest, hasNext = strings.CutPrefix(rest, ",")
 	}
 	if rest != "]" {
 		return nil, fmt.Errorf("expected a comma between two frames or ] at the end of the line, got %q", text.Shorten(rest))
@@ -63,7 +63,7 @@ func list(rest string) (frames [][]byte, err error) {
 }
 
 // frame parses one frame, and returns what stands behind it.
-func frame(s string) (frame []byte, after string, err error) {
+func frame(s string) (frame []byte, tail string, err error) {
 	if word := bareFrame.FindString(s); word != "" {
 		return []byte(word), s[len(word):], nil
 	}
@@ -90,9 +90,9 @@ func decode(sent []byte) string {
 // ParseSent returns the first item of what a client has sent behind its READY, a message or a command. The error is
 // that of the reader of ZMTP.
 func ParseSent(sent []byte) (zmtp.Item, error) {
-	const most = 64 << 20 // more than a script sends
-	before := zmtp.Ready(nil).Append(zmtp.NewGreeting().Append(nil))
-	r := zmtp.NewReader(bytes.NewReader(append(before, sent...)), zmtp.Limits{Message: most})
+	const limit = 64 << 20 // more than a script sends
+	prefix := zmtp.Ready(nil).Append(zmtp.NewGreeting().Append(nil))
+	r := zmtp.NewReader(bytes.NewReader(append(prefix, sent...)), zmtp.Limits{Message: limit})
 	for range 2 { // the greeting and READY
 		if _, err := r.Read(); err != nil {
 			return zmtp.Item{}, err
@@ -103,21 +103,21 @@ func ParseSent(sent []byte) (zmtp.Item, error) {
 
 // verb returns the third frame of a list, and the first word of another line.
 func verb(line string) string {
-	rest, is := strings.CutPrefix(strings.TrimSpace(line), "[")
-	if !is {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "[")
+	if !ok {
 		word, _, _ := strings.Cut(rest, " ")
 		return word
 	}
 	const command = 3
 	for i := range command {
-		f, after, err := frame(strings.TrimSpace(rest))
+		f, tail, err := frame(strings.TrimSpace(rest))
 		if err != nil {
 			return ""
 		}
 		if i == command-1 {
 			return string(f)
 		}
-		rest = strings.TrimPrefix(strings.TrimSpace(after), ",")
+		rest = strings.TrimPrefix(strings.TrimSpace(tail), ",")
 	}
 	return ""
 }

@@ -72,9 +72,9 @@ type fields struct {
 }
 
 // Open implements [scenarios.Opener]. Greeting and READY are sent for all connections but raw ones.
-func (Dialect) Open(nc net.Conn, role scenarios.Role, with []byte) (net.Conn, session.Protocol, error) {
+func (Dialect) Open(nc net.Conn, role scenarios.Role, hello []byte) (net.Conn, session.Protocol, error) {
 	var f fields
-	d := json.NewDecoder(bytes.NewReader(with))
+	d := json.NewDecoder(bytes.NewReader(hello))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
 		return nil, nil, fmt.Errorf("the fields of the connection: %w", err)
@@ -90,16 +90,16 @@ func (Dialect) Open(nc net.Conn, role scenarios.Role, with []byte) (net.Conn, se
 }
 
 // Backend implements [scenarios.Opener].
-func (Dialect) Backend(role scenarios.Role, with []byte) bool {
+func (Dialect) Backend(role scenarios.Role, hello []byte) bool {
 	var f fields
-	_ = json.Unmarshal(with, &f) // Open returns the error
+	_ = json.Unmarshal(hello, &f) // Open returns the error
 	return role == scenarios.Consumer || f.Backend
 }
 
 // Hello returns nothing to send: the introduction of a worker, INFORM, is for scripts. The first message of a broker is
 // its READY.
 func (Dialect) Hello(_ scenarios.Role, s session.State) (scenarios.Hello, bool) {
-	return scenarios.Hello{Words: ""}, s.Status().Phase != session.Greeting && !s.(*emqpsession.State).Refused()
+	return scenarios.Hello{Words: ""}, s.Status().Phase != session.Greeting && !s.(*emqpsession.State).IsRefused()
 }
 
 // Question returns a PING: eMQP has no message that every broker answers. (37/ZMTP: Connection Heartbeating)
@@ -126,9 +126,9 @@ func (Dialect) Check(_ scenarios.Role, s session.State, sent []byte) (bug string
 	switch {
 	case wrong != nil:
 		return wrong.Error(), nil
-	case m.Command == emqp.HEARTBEAT && !state.Informed():
+	case m.Command == emqp.HEARTBEAT && !state.HasInformed():
 		return "HEARTBEAT is valid after an INFORM only", nil
-	case state.Status().Phase == session.Over:
+	case state.Status().Phase == session.Ended:
 		return m.Command + " after a DISCONNECT or KBAI", nil
 	}
 	return "", nil

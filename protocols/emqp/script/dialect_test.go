@@ -44,7 +44,7 @@ func playScript(t *testing.T, hook func(*fakeemqp.Event), text string) (run *pla
 	return run
 }
 
-const whole = `protocol: emqp
+const fullScript = `protocol: emqp
 title: what scripts can write
 connect w as consumer {"identity":"w","heartbeats":true,"acks":true}
 connect c as producer {"acks":true}
@@ -73,7 +73,7 @@ silence 1s on w c
 func TestAnIDThatIsNoText(t *testing.T) {
 	t.Parallel()
 	run := playScript(t, func(e *fakeemqp.Event) {
-		if e.Sent && string(e.Frames[2]) == "REQUEST" {
+		if e.IsFromBroker && string(e.Frames[2]) == "REQUEST" {
 			e.Frames[3] = []byte("\xff, \"]")
 		}
 	}, `protocol: emqp
@@ -97,7 +97,7 @@ silence 1s on w
 
 func TestAScript(t *testing.T) {
 	t.Parallel()
-	run := playScript(t, nil, whole)
+	run := playScript(t, nil, fullScript)
 	for _, r := range run.Results {
 		assert.Equal(t, play.Matched, r.Outcome, "line %d: expected %s, got %s %s", r.Line, r.Expected, r.Got, r.Cause)
 	}
@@ -112,16 +112,16 @@ func TestAScript(t *testing.T) {
 func TestWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	run := playScript(t, func(e *fakeemqp.Event) {
-		e.Drop = e.Sent && string(e.Frames[2]) == emqp.REPLY
-	}, whole)
+		e.Drop = e.IsFromBroker && string(e.Frames[2]) == emqp.REPLY
+	}, fullScript)
 	assert.Empty(t, run.Breaches)
 	assert.Equal(t, play.Mismatched, run.Results[3].Outcome)
 
 	run = playScript(t, func(e *fakeemqp.Event) {
-		if e.Sent && string(e.Frames[2]) == emqp.REQUEST {
+		if e.IsFromBroker && string(e.Frames[2]) == emqp.REQUEST {
 			e.Frames = e.Frames[:6]
 		}
-	}, whole)
+	}, fullScript)
 	require.Len(t, run.Breaches, 1)
 	assert.Equal(t, "grammar:eMQP frames", run.Breaches[0].Name())
 }

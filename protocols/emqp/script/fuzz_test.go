@@ -40,9 +40,9 @@ func FuzzLine(f *testing.F) {
 		for i, part := range item.Parts {
 			texts[i] = fmt.Sprintf("%q", part)
 		}
-		again, err := coding.Encode("[" + strings.Join(texts, ", ") + "]")
+		other, err := coding.Encode("[" + strings.Join(texts, ", ") + "]")
 		require.NoError(t, err)
-		assert.Equal(t, sent, again)
+		assert.Equal(t, sent, other)
 		if len(item.Parts) > 2 {
 			assert.Equal(t, string(item.Parts[2]), coding.Verb(line))
 		}

@@ -29,17 +29,17 @@ type Settings struct {
 // Open blocks until greeting and READY are written. A tester that wants to write these by itself does without Open.
 func Open(nc net.Conn, s Settings) (net.Conn, session.Protocol, error) {
 	c := &conn{
-		ponger: ponger{Conn: nc}, beats: !s.Heartbeats && !s.Silent, in: newStream(), out: newStream(),
-		sent: &sent{ids: map[string]chan struct{}{}},
+		ponger: ponger{Conn: nc}, answersBeats: !s.Heartbeats && !s.Silent, in: newStream(), out: newStream(),
+		sentIDs: &sentIDs{ids: map[string]chan struct{}{}},
 	}
-	if _, err := c.Write(opening(s.Identity)); err != nil {
+	if _, err := c.Write(handshake(s.Identity)); err != nil {
 		return nil, nil, fmt.Errorf("send greeting and READY: %w", err)
 	}
-	return c, Protocol{Heartbeats: s.Heartbeats, Acks: s.Acks, sent: c.sent}, nil
+	return c, Protocol{Heartbeats: s.Heartbeats, Acks: s.Acks, sentIDs: c.sentIDs}, nil
 }
 
-// opening is what a DEALER sends first: its greeting and READY.
-func opening(identity string) []byte {
+// handshake is what a DEALER sends first: its greeting and READY.
+func handshake(identity string) []byte {
 	properties := zmtp.Metadata{{Name: zmtp.SocketType, Value: []byte(zmtp.DEALER)}}
 	if identity != "" {
 		properties = append(properties, zmtp.Property{Name: zmtp.Identity, Value: []byte(identity)})
@@ -47,16 +47,16 @@ func opening(identity string) []byte {
 	return zmtp.Ready(properties).Append(zmtp.NewGreeting().Append(nil))
 }
 
-// sent has the ids of the messages that were sent on a connection, each with a channel that is closed when the broker
+// sentIDs has the ids of the messages that were sent on a connection, each with a channel that is closed when the broker
 // has acknowledged it. It is safe for concurrent use.
-type sent struct {
-	mu     sync.Mutex
-	ids    map[string]chan struct{}
-	worker atomic.Bool // an INFORM of a worker was sent
+type sentIDs struct {
+	mu       sync.Mutex
+	ids      map[string]chan struct{}
+	isWorker atomic.Bool // an INFORM of a worker was sent
 }
 
 // add notes an id and returns its channel.
-func (s *sent) add(id string) <-chan struct{} {
+func (s *sentIDs) add(id string) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ids[id] == nil {
@@ -66,11 +66,11 @@ func (s *sent) add(id string) <-chan struct{} {
 }
 
 // acknowledge notes an ACK. It returns false if no message with the id was sent.
-func (s *sent) acknowledge(id string) bool {
+func (s *sentIDs) acknowledge(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	done, is := s.ids[id]
-	if !is {
+	done, ok := s.ids[id]
+	if !ok {
 		return false
 	}
 	select {
@@ -84,35 +84,35 @@ func (s *sent) acknowledge(id string) bool {
 // conn follows both directions.
 type conn struct {
 	ponger
-	beats bool    // HEARTBEATs are answered
-	in    *stream // only the goroutine that reads uses it
-	sent  *sent
+	answersBeats bool    // HEARTBEATs are answered
+	in           *stream // only the goroutine that reads uses it
+	sentIDs      *sentIDs
 
-	mu       sync.Mutex
-	out      *stream
-	informed bool
-	waiting  []byte // answers that are written when the message that is being written is complete
-	count    int    // of our HEARTBEATs
+	mu          sync.Mutex
+	out         *stream
+	hasInformed bool
+	answers     []byte // answers that are written when the message that is being written is complete
+	count       int    // of our HEARTBEATs
 }
 
-// mostWaiting is how many bytes of answers wait for the end of a message of ours.
-const mostWaiting = 4 << 10
+// maxAnswers is how many bytes of answers wait for the end of a message of ours.
+const maxAnswers = 4 << 10
 
-// patience is how long a peer that does not read can hold up the answers, and the reading of what it sends.
-const patience = 10 * time.Second
+// answerTimeout is how long a peer that does not read can hold up the answers, and the reading of what it sends.
+const answerTimeout = 10 * time.Second
 
-// informing is how long a write of an INFORM waits for the ACK.
-const informing = 500 * time.Millisecond
+// ackTimeout is how long a write of an INFORM waits for the ACK.
+const ackTimeout = 500 * time.Millisecond
 
 // NetConn returns the connection below.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
 // Read reads, and answers what has to be answered.
 func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.read(p, c.in.between())
+	n, err := c.read(p, c.in.isBetween())
 	for item := range c.in.feed(p[:n]) {
 		if item.Kind == zmtp.IsGreeting {
-			c.greeted(item.Greeting.Version)
+			c.setVersion(item.Greeting.Version)
 		}
 		if item.Kind == zmtp.IsCommand && item.Command.Name == zmtp.PING {
 			_, context, _ := zmtp.ParsePing(item.Command.Data) // the stream's reader has checked it
@@ -129,8 +129,8 @@ func (c *conn) Read(p []byte) (int, error) {
 		switch {
 		case wrong != nil:
 		case m.Command == emqp.ACK:
-			c.sent.acknowledge(string(m.Fields[0]))
-		case m.Command == emqp.HEARTBEAT && c.beats:
+			c.sentIDs.acknowledge(string(m.Fields[0]))
+		case m.Command == emqp.HEARTBEAT && c.answersBeats:
 			c.beat()
 		}
 	}
@@ -141,10 +141,10 @@ func (c *conn) Read(p []byte) (int, error) {
 func (c *conn) beat() {
 	c.mu.Lock()
 	c.count++
-	informed, id := c.informed, fmt.Sprint("heartbeat-", c.count)
+	hasInformed, id := c.hasInformed, fmt.Sprint("heartbeat-", c.count)
 	c.mu.Unlock()
-	if informed {
-		c.sent.add(id)
+	if hasInformed {
+		c.sentIDs.add(id)
 		c.answer(zmtp.AppendMessage(nil, emqp.Heartbeat(id, time.Now()).Frames()...))
 	}
 }
@@ -153,31 +153,31 @@ func (c *conn) beat() {
 func (c *conn) answer(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.waiting)+len(b) <= mostWaiting {
-		c.waiting = append(c.waiting, b...)
+	if len(c.answers)+len(b) <= maxAnswers {
+		c.answers = append(c.answers, b...)
 	}
 	c.flush()
 }
 
 // flush writes the answers that wait, if they may stand here; mu is held.
 func (c *conn) flush() {
-	if c.out.between() && len(c.waiting) > 0 {
-		c.SetWriteDeadline(time.Now().Add(patience)) // that of the last write of others may be over
-		_, _ = c.Conn.Write(c.waiting)
-		c.waiting = nil
+	if c.out.isBetween() && len(c.answers) > 0 {
+		c.SetWriteDeadline(time.Now().Add(answerTimeout)) // that of the last write of others may be over
+		_, _ = c.Conn.Write(c.answers)
+		c.answers = nil
 	}
 }
 
 // Write writes b, and then the answers that wait.
 func (c *conn) Write(b []byte) (int, error) {
-	n, acknowledged, err := c.write(b)
-	if err != nil || acknowledged == nil {
+	n, ack, err := c.write(b)
+	if err != nil || ack == nil {
 		return n, err
 	}
-	timer := time.NewTimer(informing)
+	timer := time.NewTimer(ackTimeout)
 	defer timer.Stop()
 	select {
-	case <-acknowledged:
+	case <-ack:
 	case <-timer.C:
 	}
 	return n, nil
@@ -185,36 +185,36 @@ func (c *conn) Write(b []byte) (int, error) {
 
 // write is Write without the wait. It returns a channel that is closed when the last INFORM in b is acknowledged, nil
 // if there is none.
-func (c *conn) write(b []byte) (n int, acknowledged <-chan struct{}, err error) {
+func (c *conn) write(b []byte) (n int, ack <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for item := range c.out.feed(b) { // before the answer can be read
-		if len(b) == len(item.Command.Append(nil)) && c.instead(item) {
+		if len(b) == len(item.Command.Append(nil)) && c.answerPing(item) {
 			return len(b), nil, nil
 		}
 		if m, wrong := emqp.Parse(item.Parts); wrong == nil {
-			done := c.sent.add(m.ID)
+			done := c.sentIDs.add(m.ID)
 			if m.Command == emqp.INFORM {
-				c.informed, acknowledged = true, done
-				c.sent.worker.Store(string(m.Fields[1]) == emqp.TypeWorker)
+				c.hasInformed, ack = true, done
+				c.sentIDs.isWorker.Store(string(m.Fields[1]) == emqp.TypeWorker)
 			}
 		} else if len(item.Parts) > 3 { // a broker may acknowledge what is malformed
-			c.sent.add(string(item.Parts[3]))
+			c.sentIDs.add(string(item.Parts[3]))
 		}
 	}
 	n, err = c.Conn.Write(b)
 	if n < len(b) {
-		c.out.broken = true
+		c.out.isBroken = true
 	}
 	if err == nil {
 		c.flush()
 	}
-	return n, acknowledged, err
+	return n, ack, err
 }
 
 // CloseWrite shuts down our side.
 func (c *conn) CloseWrite() error {
-	if half, can := c.Conn.(interface{ CloseWrite() error }); can {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return fmt.Errorf("close the writing side: %w", net.ErrClosed)

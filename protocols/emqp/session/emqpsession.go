@@ -34,7 +34,7 @@ type Protocol struct {
 	Acks       bool // they are messages
 	Raw        bool // the connection was not made by Open: greeting and READY are written like anything else
 
-	sent *sent // the ids that an ACK can have; nil: any
+	sentIDs *sentIDs // the ids that an ACK can have; nil: any
 }
 
 // messageLimit is how many bytes of a broker's message are read. The document states no limit; what the suite sends,
@@ -45,7 +45,7 @@ const messageLimit = 16 << 20
 func (p Protocol) Begin(from io.Reader) (session.Reader, session.State) {
 	r := &reader{
 		Reader: zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), Protocol: p,
-		ids: map[string]uint64{}, seed: maphash.MakeSeed(), told: map[string]bool{},
+		ids: map[string]uint64{}, seed: maphash.MakeSeed(), reportedRules: map[string]bool{},
 	}
 	return r, newState(p.Raw)
 }
@@ -68,11 +68,11 @@ func (Protocol) Text(m session.Message) string {
 type reader struct {
 	*zmtp.Reader
 	Protocol
-	ids    map[string]uint64 // hashes of messages, by id
-	seed   maphash.Seed
-	readOn bool            // behind a message that is whole, and should not have been sent
-	told   map[string]bool // the rules of messages that were mended
-	again  bool            // the last message is one that came before
+	ids           map[string]uint64 // hashes of messages, by id
+	seed          maphash.Seed
+	readOn        bool            // behind a message that is whole, and should not have been sent
+	reportedRules map[string]bool // the rules of messages that were mended
+	isRepeat      bool            // the last message is one that came before
 }
 
 // ReadOn has messages be read whose id is another one's, ACKs for none that was sent, and what [emqp.Mend] mends.
@@ -91,13 +91,13 @@ const (
 func (r *reader) Read() (session.Message, error) {
 	for {
 		item, err := r.Reader.Read()
-		if syntax, is := errors.AsType[*zmtp.SyntaxError](err); is {
+		if syntax, ok := errors.AsType[*zmtp.SyntaxError](err); ok {
 			broken := &session.SyntaxError{
 				Rule: string(syntax.Rule), Offset: syntax.Offset, Expected: syntax.Expected, Got: syntax.Got,
-				Limit: syntax.Rule.Limit(),
+				IsLimit: syntax.Rule.Limit(),
 			}
 			if syntax.Rule == zmtp.RuleTooMany { // no message of eMQP has so many frames
-				broken.Rule, broken.Limit = RulePrefix+string(emqp.RuleFrames), false
+				broken.Rule, broken.IsLimit = RulePrefix+string(emqp.RuleFrames), false
 			}
 			return session.Message{}, broken
 		}
@@ -116,7 +116,7 @@ func (r *reader) Read() (session.Message, error) {
 		}
 		if m, ok := message(item); ok {
 			m.Lapse = wrong
-			m.Hidden = m.Kind == Message && r.hides(string(m.Parts[2]))
+			m.IsHidden = m.Kind == Message && r.hides(string(m.Parts[2]))
 			return m, nil
 		}
 	}
@@ -177,11 +177,11 @@ func (r *reader) hides(command string) bool {
 		return true
 	}
 	unschedule := command == emqp.UNSCHEDULE
-	return r.again && (unschedule || command == emqp.SCHEDULE) || unschedule && r.sent != nil && r.sent.worker.Load()
+	return r.isRepeat && (unschedule || command == emqp.SCHEDULE) || unschedule && r.sentIDs != nil && r.sentIDs.isWorker.Load()
 }
 
-// passedOn are the commands of messages that the broker passes on. One of them may be sent again as it was.
-var passedOn = map[string]bool{
+// relayedCommands are the commands of messages that the broker passes on. One of them may be sent again as it was.
+var relayedCommands = map[string]bool{
 	emqp.REQUEST: true, emqp.PUBLISH: true, emqp.SCHEDULE: true, emqp.UNSCHEDULE: true, emqp.REPLY: true,
 }
 
@@ -191,42 +191,42 @@ var lapses = map[string]bool{RuleAcknowledged: true, RuleUnique: true}
 // mend returns the frames of the message of a broker that others certainly are, nil if that is not certain, and what is
 // wrong with them: of several things one that was not told yet.
 func (r *reader) mend(parts [][]byte, first *session.SyntaxError) ([][]byte, *session.SyntaxError) {
-	told := first
+	report := first
 	for wrong := first; wrong != nil && !lapses[wrong.Rule]; wrong = r.check(parts) {
 		if parts = emqp.Mend(parts); parts == nil {
 			return nil, first
 		}
-		if !r.told[wrong.Rule] {
-			told = wrong
+		if !r.reportedRules[wrong.Rule] {
+			report = wrong
 		}
 	}
-	r.told[told.Rule] = true
-	return parts, told
+	r.reportedRules[report.Rule] = true
+	return parts, report
 }
 
 // check returns what a message of a broker breaks.
 func (r *reader) check(parts [][]byte) *session.SyntaxError {
 	m, err := emqp.Parse(parts)
-	if wrong, is := errors.AsType[*emqp.Error](err); is {
-		return r.wrong(RulePrefix+string(wrong.Rule), wrong.Expected+" in frame "+strconv.Itoa(wrong.Frame), wrong.Got)
+	if wrong, ok := errors.AsType[*emqp.Error](err); ok {
+		return r.syntaxError(RulePrefix+string(wrong.Rule), wrong.Expected+" in frame "+strconv.Itoa(wrong.Frame), wrong.Got)
 	}
 	content := maphash.Bytes(r.seed, bytes.Join(parts, []byte{0}))
-	before, known := r.ids[m.ID]
-	r.again = known && before == content
+	prev, isKnown := r.ids[m.ID]
+	r.isRepeat = isKnown && prev == content
 	switch {
 	case m.Command == emqp.INFORM || m.Command == emqp.READY:
-		return r.wrong(RuleDirection, "a message that a broker sends", m.Command)
-	case m.Command == emqp.ACK && r.sent != nil && !r.sent.acknowledge(string(m.Fields[0])):
-		return r.wrong(RuleAcknowledged, "the id of a message that was sent", text.Excerpt(m.Fields[0]))
-	case m.ID != emqp.NoID && known && (before != content || !passedOn[m.Command]):
-		return r.wrong(RuleUnique, "an id that no message before had", m.ID)
+		return r.syntaxError(RuleDirection, "a message that a broker sends", m.Command)
+	case m.Command == emqp.ACK && r.sentIDs != nil && !r.sentIDs.acknowledge(string(m.Fields[0])):
+		return r.syntaxError(RuleAcknowledged, "the id of a message that was sent", text.Excerpt(m.Fields[0]))
+	case m.ID != emqp.NoID && isKnown && (prev != content || !relayedCommands[m.Command]):
+		return r.syntaxError(RuleUnique, "an id that no message before had", m.ID)
 	}
 	r.ids[m.ID] = content
 	return nil
 }
 
-// wrong returns the error for the message that was read last.
-func (r *reader) wrong(rule, expected, got string) *session.SyntaxError {
+// syntaxError returns the error for the message that was read last.
+func (r *reader) syntaxError(rule, expected, got string) *session.SyntaxError {
 	return &session.SyntaxError{Rule: rule, Offset: r.Offset(), Expected: expected, Got: got}
 }
 
@@ -234,9 +234,9 @@ func (r *reader) wrong(rule, expected, got string) *session.SyntaxError {
 func (*reader) Buffered() int { return 0 }
 
 // Pending treats whatever is unfinished as truncated.
-func (r *reader) Pending() (what, rule string) {
-	if what = r.Reader.Pending(); what == "" {
+func (r *reader) Pending() (detail, rule string) {
+	if detail = r.Reader.Pending(); detail == "" {
 		return "", ""
 	}
-	return what, string(zmtp.RuleTruncated)
+	return detail, string(zmtp.RuleTruncated)
 }

@@ -70,8 +70,8 @@ func TestConversation(t *testing.T) {
 		assert.Equal(t, `["", "eMQP/1.0", "ACK", "broker-1", "i"]`, r.String())
 		assert.Equal(t, session.Notice, r.Turn)
 		assert.Equal(t, "INFORM", c.Status().Verb)
-		_, came := c.Take(t.Context(), time.Now().Add(time.Hour))
-		assert.False(t, came)
+		_, ok := c.Take(t.Context(), time.Now().Add(time.Hour))
+		assert.False(t, ok)
 		assert.Equal(t, 1, b.Counts().Workers, "its HEARTBEATs are answered")
 		c.Leave(t.Context())
 		synctest.Wait()
@@ -134,7 +134,7 @@ func TestAnswersBetweenMessages(t *testing.T) {
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
-		if e.Sent && string(e.Frames[2]) == emqp.ACK && string(e.Frames[4]) == "second" {
+		if e.IsFromBroker && string(e.Frames[2]) == emqp.ACK && string(e.Frames[4]) == "second" {
 			e.Frames = [][]byte{{}, {0xff}}
 		}
 	}}
@@ -143,7 +143,7 @@ func TestEnds(t *testing.T) {
 		send(t, c, emqp.InformWorker("i"))
 		next(t, c)
 		send(t, c, emqp.Disconnect("d"))
-		assert.Equal(t, session.Over, c.Status().Phase)
+		assert.Equal(t, session.Ended, c.Status().Phase)
 		assert.Contains(t, next(t, c).String(), `"KBAI"`)
 		require.NoError(t, c.End(session.Reset))
 	})
@@ -201,7 +201,7 @@ func TestMessagesThatBreakTheDocument(t *testing.T) {
 			t.Parallel()
 			acks := 0
 			config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
-				if e.Sent && string(e.Frames[2]) == emqp.ACK {
+				if e.IsFromBroker && string(e.Frames[2]) == emqp.ACK {
 					if acks++; acks > 1 {
 						e.Frames = frames
 					}
@@ -240,14 +240,14 @@ func TestReadingOn(t *testing.T) {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
-				if e.Sent && string(e.Frames[2]) == emqp.ACK {
+				if e.IsFromBroker && string(e.Frames[2]) == emqp.ACK {
 					e.Frames = change(e.Frames)
 				}
 			}}
 			inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
 				opened, p, err := emqpsession.Open(nc, emqpsession.Settings{Acks: true})
 				require.NoError(t, err)
-				c := session.New(opened, p, session.Config{ReadOn: true})
+				c := session.New(opened, p, session.Config{ReadsOn: true})
 				_, err = c.Answer(t.Context())
 				require.NoError(t, err)
 				var lapses []string
@@ -271,15 +271,15 @@ func TestHidden(t *testing.T) {
 	for peer, want := range map[string]string{"worker": emqp.KBAI, "scheduler": emqp.UNSCHEDULE} {
 		t.Run(peer, func(t *testing.T) {
 			t.Parallel()
-			left := []string{emqp.PUBLISH, emqp.UNSCHEDULE, emqp.UNSCHEDULE, emqp.KBAI}
+			commands := []string{emqp.PUBLISH, emqp.UNSCHEDULE, emqp.UNSCHEDULE, emqp.KBAI}
 			config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
-				if e.Sent && string(e.Frames[2]) == emqp.ACK {
+				if e.IsFromBroker && string(e.Frames[2]) == emqp.ACK {
 					fields := [][]byte{[]byte("q"), nil, []byte("x")}
-					if left[0] == emqp.KBAI {
+					if commands[0] == emqp.KBAI {
 						fields = nil
 					}
-					e.Frames = emqp.Message{Command: left[0], ID: left[0], Fields: fields}.Frames()
-					left = left[1:]
+					e.Frames = emqp.Message{Command: commands[0], ID: commands[0], Fields: fields}.Frames()
+					commands = commands[1:]
 				}
 			}}
 			inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
@@ -304,14 +304,14 @@ func TestHidden(t *testing.T) {
 // A broker that acknowledges nothing holds up an INFORM for half a second.
 func TestInformWithoutAck(t *testing.T) {
 	t.Parallel()
-	config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) { e.Drop = e.Sent }}
+	config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) { e.Drop = e.IsFromBroker }}
 	inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
 		c := begin(t, nc, emqpsession.Settings{})
 		before := time.Now()
 		send(t, c, emqp.InformWorker("i"))
 		assert.Equal(t, 500*time.Millisecond, time.Since(before))
 		require.NoError(t, c.Write(t.Context(), [][]byte{zmtp.Ping(0, []byte("x")).Append(nil)}, 0))
-		assert.Equal(t, 1, c.Status().Owed)
+		assert.Equal(t, 1, c.Status().OwedMessages)
 		assert.Equal(t, "PING", c.Status().Verb)
 		r := next(t, c)
 		assert.Equal(t, "PONG x", r.String())

@@ -14,11 +14,11 @@ import (
 	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 )
 
-// began is the greeting and the READY of a broker.
-func began(more ...[]byte) []byte {
+// handshakeBytes is the greeting and the READY of a broker.
+func handshakeBytes(messages ...[]byte) []byte {
 	properties := zmtp.Metadata{{Name: zmtp.SocketType, Value: []byte(zmtp.ROUTER)}}
 	all := zmtp.Ready(properties).Append(zmtp.NewGreeting().Append(nil))
-	return append(all, bytes.Join(more, nil)...)
+	return append(all, bytes.Join(messages, nil)...)
 }
 
 func message(m emqp.Message) []byte { return zmtp.AppendMessage(nil, m.Frames()...) }
@@ -27,17 +27,17 @@ func message(m emqp.Message) []byte { return zmtp.AppendMessage(nil, m.Frames().
 // an offset within what was sent; and each has a text.
 func FuzzReader(f *testing.F) {
 	beat := emqp.Heartbeat("c", time.Unix(1e9, 0))
-	f.Add(began(message(emqp.Ack("a", "b")), message(beat), message(emqp.Reply("d", "\xff"))))
-	f.Add(began(zmtp.Ping(10, []byte("x")).Append(nil), zmtp.Pong([]byte("y")).Append(nil), message(emqp.Kbai("e"))))
-	f.Add(began(message(emqp.Ready("f"))))
-	f.Add(began(message(emqp.Request("g", "q", nil, "m"))[:20]))
+	f.Add(handshakeBytes(message(emqp.Ack("a", "b")), message(beat), message(emqp.Reply("d", "\xff"))))
+	f.Add(handshakeBytes(zmtp.Ping(10, []byte("x")).Append(nil), zmtp.Pong([]byte("y")).Append(nil), message(emqp.Kbai("e"))))
+	f.Add(handshakeBytes(message(emqp.Ready("f"))))
+	f.Add(handshakeBytes(message(emqp.Request("g", "q", nil, "m"))[:20]))
 	f.Add(zmtp.Error("no").Append(zmtp.NewGreeting().Append(nil)))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		p := emqpsession.Protocol{Heartbeats: true, Acks: true}
 		reader, state := p.Begin(bytes.NewReader(in))
 		for {
 			m, err := reader.Read()
-			if syntax, is := errors.AsType[*session.SyntaxError](err); is {
+			if syntax, ok := errors.AsType[*session.SyntaxError](err); ok {
 				assert.NotEmpty(t, syntax.Rule)
 				assert.LessOrEqual(t, syntax.Offset, int64(len(in)))
 			}
@@ -51,7 +51,7 @@ func FuzzReader(f *testing.F) {
 			assert.NotEmpty(t, p.Text(m))
 			state.Turn(m)
 			state.Received(m)
-			assert.GreaterOrEqual(t, state.Status().Owed, 0)
+			assert.GreaterOrEqual(t, state.Status().OwedMessages, 0)
 		}
 	})
 }
@@ -62,17 +62,17 @@ func FuzzState(f *testing.F) {
 	f.Add(append(message(emqp.Request("b", "q", nil, "m")), zmtp.Ping(0, nil).Append(nil)...), 1)
 	f.Add(append(message(emqp.Disconnect("c")), 0xff), 7)
 	f.Fuzz(func(t *testing.T, sent []byte, size int) {
-		_, whole := emqpsession.Protocol{}.Begin(nil)
+		_, expected := emqpsession.Protocol{}.Begin(nil)
 		_, pieces := emqpsession.Protocol{}.Begin(nil)
-		whole.Sent(sent)
+		expected.Sent(sent)
 		for rest := sent; len(rest) > 0; {
 			n := min(max(size, 1), len(rest))
 			pieces.Sent(rest[:n])
 			rest = rest[n:]
 		}
-		a, b := whole.Status(), pieces.Status()
-		a.Asked, b.Asked = nil, nil // the last write
+		a, b := expected.Status(), pieces.Status()
+		a.Command, b.Command = nil, nil // the last write
 		assert.Equal(t, a, b)
-		assert.Equal(t, whole.(*emqpsession.State).Last(), pieces.(*emqpsession.State).Last())
+		assert.Equal(t, expected.(*emqpsession.State).LastMessage(), pieces.(*emqpsession.State).LastMessage())
 	})
 }

@@ -15,30 +15,30 @@ import (
 type ponger struct {
 	net.Conn
 
-	mu       sync.Mutex
-	old      bool      // the broker has greeted with 3.0
-	pongs    []byte    // that are not read yet
-	begun    bool      // a part of them is
-	woken    bool      // a PONG has ended the Read that blocked, or will end the next one
-	deadline time.Time // of reading, as the user of the connection has set it
+	mu        sync.Mutex
+	isOld     bool      // the broker has greeted with 3.0
+	pongs     []byte    // that are not read yet
+	isPartial bool      // a part of them is
+	isWoken   bool      // a PONG has ended the Read that blocked, or will end the next one
+	deadline  time.Time // of reading, as the user of the connection has set it
 }
 
-// greeted notes the version of the broker.
-func (p *ponger) greeted(v zmtp.Version) {
+// setVersion notes the version of the broker.
+func (p *ponger) setVersion(v zmtp.Version) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.old = !v.Pings()
+	p.isOld = !v.Pings()
 }
 
-// instead answers a PING in the place of a broker that must not get it, and reports whether it did.
-func (p *ponger) instead(written zmtp.Item) bool {
+// answerPing answers a PING in the place of a broker that must not get it, and reports whether it did.
+func (p *ponger) answerPing(item zmtp.Item) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.old || written.Command.Name != zmtp.PING {
+	if !p.isOld || item.Command.Name != zmtp.PING {
 		return false
 	}
-	_, context, _ := zmtp.ParsePing(written.Command.Data) // the stream's reader has checked it
-	p.pongs, p.woken = zmtp.Pong(context).Append(p.pongs), true
+	_, context, _ := zmtp.ParsePing(item.Command.Data) // the stream's reader has checked it
+	p.pongs, p.isWoken = zmtp.Pong(context).Append(p.pongs), true
 	p.Conn.SetReadDeadline(time.Unix(1, 0)) // a Read that blocks looks for it
 	return true
 }
@@ -52,37 +52,37 @@ func (p *ponger) SetReadDeadline(t time.Time) error {
 }
 
 // read is Read, with the PONGs between two items of the broker.
-func (p *ponger) read(b []byte, between bool) (int, error) {
+func (p *ponger) read(b []byte, isBetween bool) (int, error) {
 	for {
-		if n := p.pong(b, between); n > 0 {
+		if n := p.readPong(b, isBetween); n > 0 {
 			return n, nil
 		}
 		n, err := p.Read(b)
-		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !p.goesOn() {
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !p.restoreDeadline() {
 			return n, err
 		}
 	}
 }
 
-// pong reads what there is of PONGs.
-func (p *ponger) pong(b []byte, between bool) (n int) {
+// readPong reads what there is of PONGs.
+func (p *ponger) readPong(b []byte, isBetween bool) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if between || p.begun {
+	if isBetween || p.isPartial {
 		n = copy(b, p.pongs)
 		p.pongs = p.pongs[n:]
-		p.begun = len(p.pongs) > 0
+		p.isPartial = len(p.pongs) > 0
 	}
 	return n
 }
 
-// goesOn restores the deadline that a PONG has moved; false if none has.
-func (p *ponger) goesOn() bool {
+// restoreDeadline restores the deadline that a PONG has moved; false if none has.
+func (p *ponger) restoreDeadline() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	woken := p.woken
-	if p.woken = false; woken {
+	isWoken := p.isWoken
+	if p.isWoken = false; isWoken {
 		p.Conn.SetReadDeadline(p.deadline)
 	}
-	return woken
+	return isWoken
 }

@@ -11,37 +11,37 @@ import (
 // State is the state of one connection, as its client knows it. The document makes no message the answer to another, so
 // the broker owes its READY of ZMTP and a PONG for each PING; whatever else it sends is a notice.
 type State struct {
-	ready    bool // the broker's READY was received
-	pings    int  // PINGs that were sent and not answered
-	refused  bool // its ERROR was
-	ending   bool // DISCONNECT or KBAI was sent or received
-	informed bool // INFORM was sent
-	out      *stream
-	last     emqp.Message // the last message that was sent
-	verb     string       // of it, or PING
-	asked    []byte       // the bytes of the last write
+	isReady    bool // the broker's READY was received
+	pings      int  // PINGs that were sent and not answered
+	isRefused  bool // its ERROR was
+	isEnding   bool // DISCONNECT or KBAI was sent or received
+	isInformed bool // INFORM was sent
+	out        *stream
+	last       emqp.Message // the last message that was sent
+	verb       string       // of it, or PING
+	lastWrite  []byte       // the bytes of the last write
 }
 
 func newState(raw bool) *State {
 	s := &State{out: newStream()}
 	if !raw {
-		s.Sent(opening(""))
+		s.Sent(handshake(""))
 	}
 	return s
 }
 
-// Informed reports whether an INFORM was sent: HEARTBEATs are valid from then on. (Heartbeating)
-func (s *State) Informed() bool { return s.informed }
+// HasInformed reports whether an INFORM was sent: HEARTBEATs are valid from then on. (Heartbeating)
+func (s *State) HasInformed() bool { return s.isInformed }
 
-// Refused reports whether the broker has declined the connection with an ERROR.
-func (s *State) Refused() bool { return s.refused }
+// IsRefused reports whether the broker has declined the connection with an ERROR.
+func (s *State) IsRefused() bool { return s.isRefused }
 
-// Last returns the last message that was sent as the document has it, the zero Message if there is none.
-func (s *State) Last() emqp.Message { return s.last }
+// LastMessage returns the last message that was sent as the document has it, the zero Message if there is none.
+func (s *State) LastMessage() emqp.Message { return s.last }
 
 // Sent implements [session.State].
 func (s *State) Sent(b []byte) {
-	s.asked = b
+	s.lastWrite = b
 	for item := range s.out.feed(b) {
 		if item.Command.Name == zmtp.PING {
 			s.pings, s.verb = s.pings+1, zmtp.PING
@@ -51,8 +51,8 @@ func (s *State) Sent(b []byte) {
 			continue
 		}
 		s.last, s.verb = m, m.Command
-		s.informed = s.informed || m.Command == emqp.INFORM
-		s.ending = s.ending || m.Command == emqp.DISCONNECT || m.Command == emqp.KBAI
+		s.isInformed = s.isInformed || m.Command == emqp.INFORM
+		s.isEnding = s.isEnding || m.Command == emqp.DISCONNECT || m.Command == emqp.KBAI
 	}
 }
 
@@ -61,7 +61,7 @@ func (s *State) Turn(m session.Message) session.Turn {
 	handshake := m.Kind == Refusal || m.Kind == Ready
 	pong := m.Kind == Pong
 	switch {
-	case handshake && !s.ready, pong && s.pings > 0:
+	case handshake && !s.isReady, pong && s.pings > 0:
 		return session.Answer
 	case handshake, pong:
 		return session.Unasked
@@ -73,27 +73,27 @@ func (s *State) Turn(m session.Message) session.Turn {
 func (s *State) Received(m session.Message) {
 	switch m.Kind {
 	case Refusal:
-		s.refused = true
+		s.isRefused = true
 	case Ready:
-		s.ready = true
+		s.isReady = true
 	case Pong:
 		s.pings = max(s.pings-1, 0)
 	case Message:
 		got, err := emqp.Parse(m.Parts)
-		s.ending = s.ending || err == nil && (got.Command == emqp.DISCONNECT || got.Command == emqp.KBAI)
+		s.isEnding = s.isEnding || err == nil && (got.Command == emqp.DISCONNECT || got.Command == emqp.KBAI)
 	}
 }
 
 // Status implements [session.State]. The farewell of a peer that has informed is KBAI, so that the broker sends it
 // nothing more. (DISCONNECT and KBAI)
 func (s *State) Status() session.Status {
-	status := session.Status{Verb: s.verb, Asked: s.asked, Phase: session.Serving, Owed: s.pings}
+	status := session.Status{Verb: s.verb, Command: s.lastWrite, Phase: session.Serving, OwedMessages: s.pings}
 	switch {
-	case s.ending || s.refused:
-		status.Phase = session.Over
-	case !s.ready:
-		status.Phase, status.Owed = session.Greeting, 1
-	case s.informed:
+	case s.isEnding || s.isRefused:
+		status.Phase = session.Ended
+	case !s.isReady:
+		status.Phase, status.OwedMessages = session.Greeting, 1
+	case s.isInformed:
 		status.Farewell = zmtp.AppendMessage(nil, emqp.Kbai("farewell").Frames()...)
 	}
 	return status
@@ -101,9 +101,9 @@ func (s *State) Status() session.Status {
 
 // stream follows what is written on a connection, in pieces of any size.
 type stream struct {
-	rest   []byte
-	reader *zmtp.Reader
-	broken bool // what was written cannot be followed any more
+	rest     []byte
+	reader   *zmtp.Reader
+	isBroken bool // what was written cannot be followed any more
 }
 
 func newStream() *stream {
@@ -125,10 +125,10 @@ func (s *stream) Read(p []byte) (int, error) {
 // feed takes what is written, and yields the items that are complete by then.
 func (s *stream) feed(b []byte) func(yield func(zmtp.Item) bool) {
 	return func(yield func(zmtp.Item) bool) {
-		for s.rest = b; !s.broken; {
+		for s.rest = b; !s.isBroken; {
 			item, err := s.reader.Read()
 			if err != nil {
-				s.broken = err != os.ErrDeadlineExceeded //nolint:errorlint // its own
+				s.isBroken = err != os.ErrDeadlineExceeded //nolint:errorlint // its own
 				return
 			}
 			if !yield(item) {
@@ -138,5 +138,5 @@ func (s *stream) feed(b []byte) func(yield func(zmtp.Item) bool) {
 	}
 }
 
-// between reports whether what was written ends where a message may begin.
-func (s *stream) between() bool { return !s.broken && s.reader.Buffered() == 0 }
+// isBetween reports whether what was written ends where a message may begin.
+func (s *stream) isBetween() bool { return !s.isBroken && s.reader.Buffered() == 0 }

@@ -24,26 +24,26 @@ const interval = time.Second
 // request is a job: what is sent, and what has become of it.
 type request struct {
 	headers, message string
-	takes            time.Duration // at least, until its REPLY
+	duration         time.Duration // at least, until its REPLY
 	at               time.Duration // when it was sent, if it was
 }
 
-func asked(message string) *request {
+func replyRequest(message string) *request {
 	return &request{headers: emqp.ReplyRequested, message: message}
 }
 
 // peer is what is known of one connection of the program.
 type peer struct {
-	name      string
-	queue     string // the first of its INFORM; empty if it has sent none
-	conversed int    // INFORMs
-	ready     int    // READYs that were not used up
-	ids       map[string]bool
-	heard     time.Duration // its last message, from its first INFORM on
-	spoken    time.Duration // the last message to it
-	longest   time.Duration // that nothing was heard
-	left      bool          // it has sent KBAI
-	gone      time.Duration // when it was sent KBAI; 0 if it was not
+	name           string
+	queue          string // the first of its INFORM; empty if it has sent none
+	informs        int    // INFORMs
+	readies        int    // READYs that were not used up
+	ids            map[string]bool
+	lastHeard      time.Duration // its last message, from its first INFORM on
+	lastSent       time.Duration // the last message to it
+	longestSilence time.Duration // that nothing was heard
+	hasLeft        bool          // it has sent KBAI
+	kbaiAt         time.Duration // when it was sent KBAI; 0 if it was not
 }
 
 // session is the broker of one play, and the program on it.
@@ -53,26 +53,26 @@ type session struct {
 	addr    string
 	folder  string // for files of jobs
 	end     context.CancelFunc
-	running sync.WaitGroup
+	tasks   sync.WaitGroup
 
-	mu       sync.Mutex
-	router   *zmtp.Router
-	listener net.Listener
-	silent   bool // nothing is sent
-	conns    int
-	peers    map[string]*peer // by identity
-	order    []*peer
-	waiting  []*request
-	sent     []*request
-	got      []string
-	first    string // command that was received
-	informs  int
-	queues   map[string]bool // of all INFORMs
-	beats    int
-	steady   steadiness
-	kbais    int
-	number   int // of messages
-	refused  string
+	mu              sync.Mutex
+	router          *zmtp.Router
+	listener        net.Listener
+	isSilent        bool // nothing is sent
+	conns           int
+	peers           map[string]*peer // by identity
+	order           []*peer
+	pendingRequests []*request
+	sentRequests    []*request
+	replies         []string
+	first           string // command that was received
+	informs         int
+	queues          map[string]bool // of all INFORMs
+	beats           int
+	steadiness      steadiness
+	kbais           int
+	number          int // of messages
+	refusal         string
 }
 
 func newSession(t *fwpsituations.Play) *session {
@@ -85,7 +85,7 @@ func newSession(t *fwpsituations.Play) *session {
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
 	s.end = end
 	s.listen("")
-	s.running.Go(func() {
+	s.tasks.Go(func() {
 		for machine.Sleep(ctx, interval/4) {
 			s.mu.Lock()
 			s.beat()
@@ -99,24 +99,24 @@ func newSession(t *fwpsituations.Play) *session {
 func (s *session) listen(addr string) {
 	l := s.Listen(addr)
 	r := zmtp.NewRouter(zmtp.RouterConfig{
-		Handover: true, Joined: s.joined, MostPeers: 500,
-		Left: s.left,
+		Handover: true, OnJoin: s.addPeer, MaxPeers: 500,
+		OnLeave: s.removePeer,
 	})
 	s.mu.Lock()
 	s.addr, s.listener, s.router = l.Addr().String(), l, r
 	s.mu.Unlock()
-	s.running.Go(func() { _ = s.Notice(r.Serve(l)) }) // until the listener is closed
-	s.running.Go(func() {
+	s.tasks.Go(func() { _ = s.Notice(r.Serve(l)) }) // until the listener is closed
+	s.tasks.Go(func() {
 		for m, err := r.Receive(context.Background()); err == nil; m, err = r.Receive(context.Background()) {
 			s.mu.Lock()
-			s.received(m.From, m.Parts)
+			s.receive(m.From, m.Parts)
 			s.mu.Unlock()
 		}
 	})
 }
 
-// hangUp ends the broker, and all connections.
-func (s *session) hangUp() {
+// closeBroker ends the broker, and all connections.
+func (s *session) closeBroker() {
 	s.mu.Lock()
 	l, r := s.listener, s.router
 	s.mu.Unlock()
@@ -126,29 +126,29 @@ func (s *session) hangUp() {
 
 func (s *session) close() {
 	s.end()
-	s.hangUp()
-	s.running.Wait()
+	s.closeBroker()
+	s.tasks.Wait()
 	_ = os.RemoveAll(s.folder) // nothing can be done about it
 }
 
-func (s *session) joined(identity string, _ zmtp.Peer) {
+func (s *session) addPeer(identity string, _ zmtp.Peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns++
 	p := &peer{name: fmt.Sprint("c", s.conns), ids: map[string]bool{}}
 	s.peers[identity] = p
 	s.order = append(s.order, p)
-	s.steady.heard = s.Now()
+	s.steadiness.lastMessage = s.Now()
 	s.show(p, reports.FromSuite, "opened", false)
 }
 
-func (s *session) left(identity string, err error) {
+func (s *session) removePeer(identity string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.peers[identity]
 	if p == nil {
 		s.conns++
-		s.refused = text.FirstLine(err.Error())
+		s.refusal = text.FirstLine(err.Error())
 		return
 	}
 	if !errors.Is(err, zmtp.ErrTaken) { // the one who took it is there
@@ -158,18 +158,18 @@ func (s *session) left(identity string, err error) {
 }
 
 // show adds a line to the conversation, and returns it. The lock is held.
-func (s *session) show(p *peer, from, words string, ended bool) reports.Line {
-	l := reports.Line{At: s.Now(), Conn: p.name, From: from, Text: words, Ended: ended}
+func (s *session) show(p *peer, from, words string, isEnd bool) reports.Line {
+	l := reports.Line{At: s.Now(), Conn: p.name, From: from, Text: words, IsEnd: isEnd}
 	s.Show(l)
 	return l
 }
 
-// shown returns a message as the conversation has it.
-func shown(frames [][]byte) string {
-	const most = 120
+// excerpt returns a message as the conversation has it.
+func excerpt(frames [][]byte) string {
+	const limit = 120
 	words := make([]string, len(frames))
 	for i, f := range frames {
-		if words[i] = fmt.Sprintf("%q", f[:min(len(f), most)]); len(f) > most {
+		if words[i] = fmt.Sprintf("%q", f[:min(len(f), limit)]); len(f) > limit {
 			words[i] += fmt.Sprintf("... (%d bytes)", len(f))
 		}
 	}
@@ -185,8 +185,8 @@ func (s *session) send(identity string, p *peer, m emqp.Message) bool {
 	if m.ID == "" {
 		m.ID = fmt.Sprint(idPrefix, s.number)
 	}
-	p.spoken = s.Now()
-	s.show(p, reports.FromServer, shown(m.Frames()), false)
+	p.lastSent = s.Now()
+	s.show(p, reports.FromServer, excerpt(m.Frames()), false)
 	return s.router.Send(identity, m.Frames()...) == nil
 }
 
@@ -195,10 +195,10 @@ func (s *session) sendAll(m emqp.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for identity, p := range s.peers {
-		if p.conversed > 0 {
-			s.steady.over = true
+		if p.informs > 0 {
+			s.steadiness.hasEnded = true
 			if m.Command == emqp.KBAI {
-				p.gone, p.ready = s.Now(), 0
+				p.kbaiAt, p.readies = s.Now(), 0
 			}
 			s.send(identity, p, m)
 		}
@@ -208,7 +208,7 @@ func (s *session) sendAll(m emqp.Message) {
 // beat sends HEARTBEATs that are due. The lock is held.
 func (s *session) beat() {
 	for identity, p := range s.peers {
-		if p.conversed > 0 && !p.left && p.gone == 0 && !s.silent && s.Now()-p.spoken >= interval*3/4 {
+		if p.informs > 0 && !p.hasLeft && p.kbaiAt == 0 && !s.isSilent && s.Now()-p.lastSent >= interval*3/4 {
 			s.send(identity, p, emqp.Heartbeat("", time.Now()))
 		}
 	}
@@ -218,23 +218,23 @@ func (s *session) beat() {
 func (s *session) push(requests ...*request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waiting = append(s.waiting, requests...)
+	s.pendingRequests = append(s.pendingRequests, requests...)
 	s.dispatch()
 }
 
 // dispatch sends requests to peers that are ready. The lock is held.
 func (s *session) dispatch() {
 	for identity, p := range s.peers {
-		for p.ready > 0 && p.conversed > 0 && len(s.waiting) > 0 && !p.left && p.gone == 0 && !s.silent {
-			r := s.waiting[0]
+		for p.readies > 0 && p.informs > 0 && len(s.pendingRequests) > 0 && !p.hasLeft && p.kbaiAt == 0 && !s.isSilent {
+			r := s.pendingRequests[0]
 			r.at = s.Now()
 			if !s.send(identity, p, emqp.Message{Command: emqp.REQUEST, Fields: [][]byte{
-				[]byte(p.queue), []byte(r.headers), []byte(s.written(r.message)),
+				[]byte(p.queue), []byte(r.headers), []byte(s.jobMessage(r.message)),
 			}}) {
 				break
 			}
-			p.ready--
-			s.waiting, s.sent = s.waiting[1:], append(s.sent, r)
+			p.readies--
+			s.pendingRequests, s.sentRequests = s.pendingRequests[1:], append(s.sentRequests, r)
 		}
 	}
 }
@@ -243,17 +243,17 @@ func (s *session) dispatch() {
 func (s *session) start(concurrency int) (err error) {
 	s.program, err = s.Start(fwpsituations.Environment{
 		URL: "emqp://" + s.addr, Concurrency: concurrency, Heartbeat: interval,
-	}, func() bool { return s.firstCommand() != "" }, s.whySilent)
+	}, func() bool { return s.firstCommand() != "" }, s.silenceReason)
 	return err
 }
 
-// whySilent says how far a program got that sent no message.
-func (s *session) whySilent() string {
+// silenceReason says how far a program got that sent no message.
+func (s *session) silenceReason() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.refused != "":
-		return "its connection did not speak ZeroMQ's protocol: " + s.refused
+	case s.refusal != "":
+		return "its connection did not speak ZeroMQ's protocol: " + s.refusal
 	case s.conns == 0:
 		return "it opened no connection"
 	}
@@ -261,19 +261,19 @@ func (s *session) whySilent() string {
 }
 
 func (s *session) firstCommand() string {
-	return fwpsituations.Locked(&s.mu, func() string { return s.first })
+	return fwpsituations.WithLock(&s.mu, func() string { return s.first })
 }
 
 // count returns a counter of the session.
-func (s *session) count(of *int) int {
-	return fwpsituations.Locked(&s.mu, func() int { return *of })
+func (s *session) count(counter *int) int {
+	return fwpsituations.WithLock(&s.mu, func() int { return *counter })
 }
 
-func (s *session) replies() int {
-	return fwpsituations.Locked(&s.mu, func() int { return len(s.got) })
+func (s *session) replyCount() int {
+	return fwpsituations.WithLock(&s.mu, func() int { return len(s.replies) })
 }
 
-// taken returns how many requests the program was sent.
-func (s *session) taken() int {
-	return fwpsituations.Locked(&s.mu, func() int { return len(s.sent) })
+// requestCount returns how many requests the program was sent.
+func (s *session) requestCount() int {
+	return fwpsituations.WithLock(&s.mu, func() int { return len(s.sentRequests) })
 }

@@ -28,15 +28,15 @@ func template(t *jobtype.Template) error {
 }
 
 // identify has the program work three jobs.
-func identify(t *fwpsituations.Play) (fwpsituations.Observed, error) {
+func identify(t *fwpsituations.Play) (fwpsituations.Observation, error) {
 	s := newSession(t)
 	defer s.close()
 	if err := s.start(2); err != nil {
-		return fwpsituations.Observed{}, err
+		return fwpsituations.Observation{}, err
 	}
-	s.push(asked(`["fwp.ok"]`), asked(`["fwp.ok"]`), asked(`["fwp.echo","a text"]`))
+	s.push(replyRequest(`["fwp.ok"]`), replyRequest(`["fwp.ok"]`), replyRequest(`["fwp.echo","a text"]`))
 	const idle = 3 * time.Second
-	replied := s.Until(s.program, soon, func() bool { return s.replies() > 0 })
+	hasReplied := s.WaitUntil(s.program, waitLimit, func() bool { return s.replyCount() > 0 })
 	t.Pass(s.program, idle)
-	return fwpsituations.Observed{First: s.firstCommand(), Works: replied, Idles: !t.Exited(s.program)}, nil
+	return fwpsituations.Observation{FirstVerb: s.firstCommand(), Works: hasReplied, Idles: !t.HasExited(s.program)}, nil
 }

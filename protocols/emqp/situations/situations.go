@@ -7,43 +7,43 @@ import (
 	fwpsituations "github.com/fwpsuite/fwp/protocols/fwp/situations"
 )
 
-// ofAll are the clauses that every situation is about.
-const ofAll = " WRK-01 WRK-02 WRK-03"
+// commonClauses are the clauses that every situation is about.
+const commonClauses = " WRK-01 WRK-02 WRK-03"
 
 // table has all situations, those first of which workers get most wrong.
 func table() []fwpsituations.Situation {
 	return []fwpsituations.Situation{
 		fwpsituations.Row("heartbeat/idle", "a worker sends HEARTBEATs at the interval after its job (Heartbeating)",
-			"BEAT-09 WRK-04 WRK-05"+ofAll, 15, playing(2, idle)),
+			"BEAT-09 WRK-04 WRK-05"+commonClauses, 15, playWith(2, watchIdle)),
 		fwpsituations.Row("heartbeat/working", "a worker sends HEARTBEATs while a job runs, or other messages (Heartbeating)",
-			"BEAT-09 WRK-07"+ofAll, 4, playing(1, working)),
+			"BEAT-09 WRK-07"+commonClauses, 4, playWith(1, watchJob)),
 		fwpsituations.Row("jobs/replies", "a request gets a REPLY with its information only if it asks for one (Headers)",
-			"REPLY-05 WRK-06 WRK-07"+ofAll, 3, playing(2, repliesAsked)),
+			"REPLY-05 WRK-06 WRK-07"+commonClauses, 3, playWith(2, requestReplies)),
 		fwpsituations.Row("jobs/many", "one request follows the other, also after failed ones (eMQP / Worker)",
-			"WRK-06 WRK-07 WRK-08"+ofAll, 5, playing(1, many)),
+			"WRK-06 WRK-07 WRK-08"+commonClauses, 5, playWith(1, manyJobs)),
 		fwpsituations.Row("jobs/retries", "a failing job is retried as often as retry-count says (Headers)",
-			"HEAD-03 WRK-15", 5, playing(2, retries)),
+			"HEAD-03 WRK-15", 5, playWith(2, retries)),
 		fwpsituations.Row("jobs/timeout", "a job ends after the seconds of timeout, and other jobs do not (Headers)",
-			"HEAD-04 WRK-10", 5, playing(4, timeouts)),
+			"HEAD-04 WRK-10", 5, playWith(4, timeouts)),
 		fwpsituations.Row("jobs/headers", "several headers are read, in any order (Headers)",
-			"WRK-09", 5, playing(2, headersTogether)),
+			"WRK-09", 5, playWith(2, combineHeaders)),
 		fwpsituations.Row("loss/closed", "a worker reconnects after its connection ends (Heartbeating)",
-			"BEAT-10", 5, playing(2, lost(0, func(s *session) { s.cut() }))),
+			"BEAT-10", 5, playWith(2, disconnectTwice(0, func(s *session) { s.disconnectAll() }))),
 		fwpsituations.Row("loss/restart", "a worker reconnects after the broker was away (Heartbeating)",
-			"BEAT-10", 16, playing(2, lost(mostSilence+interval, func(s *session) { s.away() }))),
+			"BEAT-10", 16, playWith(2, disconnectTwice(maxSilence+interval, func(s *session) { s.restart() }))),
 		fwpsituations.Row("loss/silent", "a worker reconnects when the broker stops sending HEARTBEATs (Heartbeating)",
-			"BEAT-10", 60, playing(2, lost(0, func(s *session) { s.fallSilent() }))),
+			"BEAT-10", 60, playWith(2, disconnectTwice(0, func(s *session) { s.stopSending() }))),
 		fwpsituations.Row("disconnect/idle", "a worker sends KBAI after a DISCONNECT, and nothing more (DISCONNECT and KBAI)",
-			"WRK-11 WRK-12", 5, playing(2, disconnect(0))),
+			"WRK-11 WRK-12", 5, playWith(2, disconnect(0))),
 		fwpsituations.Row("disconnect/working", "a worker that gets a DISCONNECT completes its jobs (DISCONNECT and KBAI)",
-			"WRK-11 WRK-12 WRK-13", 5, playing(2, disconnect(2*time.Second))),
+			"WRK-11 WRK-12 WRK-13", 5, playWith(2, disconnect(2*time.Second))),
 		fwpsituations.Row("disconnect/kbai", "a worker sends nothing after the broker's KBAI (DISCONNECT and KBAI)",
-			"WRK-14", 5, playing(2, brokerLeaves)),
+			"WRK-14", 5, playWith(2, brokerLeaves)),
 	}
 }
 
-// playing returns a play that starts the program on a session.
-func playing(concurrency int, then func(*session)) func(*fwpsituations.Play) {
+// playWith returns a play that starts the program on a session.
+func playWith(concurrency int, act func(*session)) func(*fwpsituations.Play) {
 	return func(t *fwpsituations.Play) {
 		s := newSession(t)
 		defer s.close()
@@ -52,14 +52,14 @@ func playing(concurrency int, then func(*session)) func(*fwpsituations.Play) {
 		}
 		if !t.Works() {
 			const moment = 8 * time.Second
-			s.push(asked(`["fwp.ok"]`), asked(`["fwp.echo","a text"]`))
+			s.push(replyRequest(`["fwp.ok"]`), replyRequest(`["fwp.echo","a text"]`))
 			s.Pass(s.program, moment)
-			t.WorksNowhere()
+			t.GiveUpWithoutWork()
 		}
-		if !s.Until(s.program, soon, func() bool { return s.count(&s.informs) > 0 }) {
-			t.GiveUp(true, "the worker sent no INFORM within %v", soon)
+		if !s.WaitUntil(s.program, waitLimit, func() bool { return s.count(&s.informs) > 0 }) {
+			t.GiveUp(true, "the worker sent no INFORM within %v", waitLimit)
 		}
-		then(s)
-		s.keepsInterval()
+		act(s)
+		s.checkInterval()
 	}
 }

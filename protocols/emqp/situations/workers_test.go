@@ -99,9 +99,9 @@ func TestTemplate(t *testing.T) {
 		return report
 	}
 	for _, c := range play(eventMQ).Checks {
-		assert.Equal(t, reports.Pass, c.Verdict, "%s: %s %v", c.ID, c.Why, c.Findings)
+		assert.Equal(t, reports.Pass, c.Verdict, "%s: %s %v", c.ID, c.Cause, c.Findings)
 	}
-	red, _ := suitetest.Red(play("", "jobs/replies", "jobs/retries"))
+	red, _ := suitetest.BrokenClauses(play("", "jobs/replies", "jobs/retries"))
 	assert.Contains(t, red, "EMQP-WRK-07")
 }
 
@@ -110,7 +110,7 @@ func TestAcknowledgesANumber(t *testing.T) {
 	t.Parallel()
 	acknowledges := func(e *fakeemqpworker.Event) {
 		if e.Point == fakeemqpworker.Sending && e.Command == emqp.READY {
-			e.Before = append(e.Before, emqp.Ack("ack-"+string(e.Frames[3]), "1").Frames())
+			e.Preamble = append(e.Preamble, emqp.Ack("ack-"+string(e.Frames[3]), "1").Frames())
 		}
 	}
 	report, err := suitetest.PlayWorker(t, emqpsituations.Side(),
@@ -121,7 +121,7 @@ func TestAcknowledgesANumber(t *testing.T) {
 			})
 		}, "jobs/replies")
 	require.NoError(t, err)
-	red, _ := suitetest.Red(report)
+	red, _ := suitetest.BrokenClauses(report)
 	assert.Contains(t, red, "EMQP-WRK-01")
 }
 
@@ -137,5 +137,5 @@ func TestAwaitsACK(t *testing.T) {
 			})
 		}, "loss/silent", "loss/restart")
 	require.NoError(t, err)
-	suitetest.Passes(t, report)
+	suitetest.CheckPasses(t, report)
 }

@@ -17,11 +17,11 @@ type maker struct {
 	law   *emqpLaw
 	build explore.Builder
 
-	ids      int          // that were used, $id1 and on
-	first    int          // the number of the first of the queues that are used now
-	control  int          // of the control's queues
-	consumer map[int]bool // connections to the back end
-	shows    map[int]bool // connections to which HEARTBEATs are shown
+	ids       int          // that were used, $id1 and on
+	first     int          // the number of the first of the queues that are used now
+	control   int          // of the control's queues
+	consumer  map[int]bool // connections to the back end
+	beatConns map[int]bool // connections to which HEARTBEATs are shown
 }
 
 // queues is how many are used at a time.
@@ -36,14 +36,14 @@ const (
 
 func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 	m := newMaker(d, l)
-	moves := append(m.workers(), append(m.clients(), m.wayfarer().move(m.isClient))...)
-	return explore.Alphabet{Open: m.open, Control: m.controls, Moves: append(moves, m.ends()...)}
+	moves := append(m.workerMoves(), append(m.clientMoves(), m.newRouteMaker().move(m.isClient))...)
+	return explore.Alphabet{Open: m.open, Control: m.controlSteps, Moves: append(moves, m.endMoves()...)}
 }
 
 func newMaker(d *explore.Draw, l explore.Law) *maker {
 	return &maker{
 		Draw: d, law: l.(*emqpLaw), build: explore.Builder{Dialect: emqpscript.Dialect{}}, first: 1,
-		consumer: map[int]bool{}, shows: map[int]bool{},
+		consumer: map[int]bool{}, beatConns: map[int]bool{},
 	}
 }
 
@@ -58,8 +58,8 @@ func (m *maker) open(conn int) explore.Step {
 	if m.consumer[conn] {
 		return m.build.Open(conn, scenarios.Consumer, "")
 	}
-	m.shows[conn] = m.IntN(2) == 0
-	if m.shows[conn] {
+	m.beatConns[conn] = m.IntN(2) == 0
+	if m.beatConns[conn] {
 		return m.build.Open(conn, scenarios.Producer, `{"heartbeats":true}`)
 	}
 	return m.build.Open(conn, scenarios.Producer, "")
@@ -94,7 +94,7 @@ func (m *maker) id() string {
 // queue is one of those that are used now: where one is no longer judged, others are.
 func (m *maker) queue() string {
 	for n := range queues {
-		if m.law.open[m.Fill(fmt.Sprintf("$queue%d", m.first+n))] {
+		if m.law.unknownQueues[m.Fill(fmt.Sprintf("$queue%d", m.first+n))] {
 			m.first += queues
 			break
 		}
@@ -104,25 +104,25 @@ func (m *maker) queue() string {
 
 // What a connection may be for a move.
 
-func (m *maker) is(conn int, r role) bool {
+func (m *maker) hasRole(conn int, r role) bool {
 	c := m.law.conns[conn]
 	return c != nil && c.role == r && !c.mayBeClosed
 }
 
-func (m *maker) isClient(conn int) bool   { return m.is(conn, client) && !m.consumer[conn] }
-func (m *maker) isWorker(conn int) bool   { return m.is(conn, worker) }
-func (m *maker) isInformed(conn int) bool { return m.isWorker(conn) || m.is(conn, scheduler) }
+func (m *maker) isClient(conn int) bool   { return m.hasRole(conn, client) && !m.consumer[conn] }
+func (m *maker) isWorker(conn int) bool   { return m.hasRole(conn, worker) }
+func (m *maker) isInformed(conn int) bool { return m.isWorker(conn) || m.hasRole(conn, scheduler) }
 func (m *maker) isOther(conn int) bool    { return m.law.conns[conn] != nil && !m.isInformed(conn) }
 
-// workers are the moves of workers.
-func (m *maker) workers() []explore.Move {
-	fresh := func(conn int) bool { return m.is(conn, client) && m.consumer[conn] }
+// workerMoves are the moves of workers.
+func (m *maker) workerMoves() []explore.Move {
+	isNew := func(conn int) bool { return m.hasRole(conn, client) && m.consumer[conn] }
 	ready := func(int) string { return m.message(emqp.READY) }
 	return []explore.Move{
-		m.move("inform", 8, fresh, m.inform),
-		m.move("inform, another form", 0.2, fresh, m.informOtherwise),
-		m.move("ready", 6, func(conn int) bool { return m.isWorker(conn) && !m.law.conns[conn].ready }, ready),
-		m.move("ready again", 1, func(conn int) bool { return m.isWorker(conn) && m.law.conns[conn].ready }, ready),
+		m.move("inform", 8, isNew, m.inform),
+		m.move("inform, another form", 0.2, isNew, m.informOtherForm),
+		m.move("ready", 6, func(conn int) bool { return m.isWorker(conn) && !m.law.conns[conn].isReady }, ready),
+		m.move("ready again", 1, func(conn int) bool { return m.isWorker(conn) && m.law.conns[conn].isReady }, ready),
 		m.move("reply", 3, func(conn int) bool { return m.isWorker(conn) && len(m.law.conns[conn].outstanding) > 0 },
 			m.reply),
 		m.move("reply, not asked for", 0.1, func(conn int) bool {
@@ -131,7 +131,7 @@ func (m *maker) workers() []explore.Move {
 		m.move("acknowledge", 0.5, func(conn int) bool { return m.isWorker(conn) && m.ids > 0 }, func(int) string {
 			return m.message("ACK", fmt.Sprintf("$id%d", 1+m.IntN(m.ids)))
 		}),
-		m.move("heartbeat", 0.4, m.isInformed, func(int) string { return m.message("HEARTBEAT", m.stamp()) }),
+		m.move("heartbeat", 0.4, m.isInformed, func(int) string { return m.message("HEARTBEAT", m.timestamp()) }),
 	}
 }
 
@@ -145,7 +145,7 @@ func (m *maker) inform(int) string {
 	return m.message("INFORM", `"[`+strings.Join(all, ",")+`]"`, `"worker"`)
 }
 
-func (m *maker) informOtherwise(int) string {
+func (m *maker) informOtherForm(int) string {
 	if m.Terms.Alone && m.IntN(2) == 0 {
 		return m.message("INFORM", `"[40, 'email']"`, `"worker"`) // the document's example
 	}
@@ -155,9 +155,9 @@ func (m *maker) informOtherwise(int) string {
 	return m.message("INFORM", fmt.Sprintf(form, name), `"worker"`)
 }
 
-// malformedOfWorker is a malformed message, on a connection of its own, of a peer that has not said what it is, or of a
+// sendMalformed is a malformed message, on a connection of its own, of a peer that has not said what it is, or of a
 // worker of a queue of its own, which waits for its READY or for a REQUEST.
-func (m *maker) malformedOfWorker(conn int) []explore.Step {
+func (m *maker) sendMalformed(conn int) []explore.Step {
 	steps := []explore.Step{explore.End(conn, scenarios.Closed), m.build.Open(conn, scenarios.Consumer, "")}
 	state := m.Deal("malformed worker", 3)
 	if state > 0 {
@@ -180,9 +180,9 @@ func (m *maker) reply(int) string {
 	return fmt.Sprintf(`["", "eMQP/1.0", "REPLY", %s, %s]`, id, m.text(emqp.REPLY))
 }
 
-// clients are the moves of clients and schedulers.
-func (m *maker) clients() []explore.Move {
-	alone := func(conn int) bool { return m.isClient(conn) && m.Terms.Alone }
+// clientMoves are the moves of clients and schedulers.
+func (m *maker) clientMoves() []explore.Move {
+	isAlone := func(conn int) bool { return m.isClient(conn) && m.Terms.Alone }
 	return []explore.Move{
 		m.move("request", 7, m.isClient, func(int) string { return m.request("REQUEST", m.headers()) }),
 		m.move("request, any text", 1, m.isClient, func(int) string {
@@ -195,12 +195,12 @@ func (m *maker) clients() []explore.Move {
 			return m.request("PUBLISH", `""`)
 		}),
 		m.move("inform a scheduler", 1.5, func(conn int) bool {
-			return alone(conn) && !m.shows[conn] && len(m.law.schedulers()) < 2 //nolint:mnd // two are enough
+			return isAlone(conn) && !m.beatConns[conn] && len(m.law.schedulers()) < 2 //nolint:mnd // two are enough
 		}, func(int) string { return m.message("INFORM", `""`, `"scheduler"`) }),
-		m.move("schedule", 0.6, alone, func(int) string {
+		m.move("schedule", 0.6, isAlone, func(int) string {
 			return m.request("SCHEDULE", []string{`""`, `"nohaste"`, `"nohaste:True"`}[m.IntN(3)])
 		}),
-		m.move("unschedule", 0.4, alone, func(int) string {
+		m.move("unschedule", 0.4, isAlone, func(int) string {
 			if m.IntN(4) == 0 {
 				return m.message("UNSCHEDULE", `""`, `""`, fmt.Sprintf(`"$id%d text"`, m.ids+1))
 			}
@@ -234,11 +234,11 @@ func (m *maker) headers() string {
 	return m.requestHeaders(emqp.ReplyRequested)
 }
 
-// ends are the moves that end a connection, or the broker.
-func (m *maker) ends() []explore.Move {
-	const known = 400 * time.Millisecond // for the broker to know of a KBAI
+// endMoves are the moves that end a connection, or the broker.
+func (m *maker) endMoves() []explore.Move {
+	const kbaiWait = 400 * time.Millisecond // for the broker to know of a KBAI
 	kbai := func(conn int) []explore.Step {
-		return []explore.Step{m.build.Line(conn, "%s", m.message("KBAI")), explore.Wait(known)}
+		return []explore.Step{m.build.Line(conn, "%s", m.message("KBAI")), explore.Wait(kbaiWait)}
 	}
 	end := func(conn int) explore.Step { return explore.End(conn, scenarios.Closed) }
 	return []explore.Move{
@@ -247,7 +247,7 @@ func (m *maker) ends() []explore.Move {
 			return append(kbai(conn), end(conn))
 		}},
 		{Name: "scheduler leaves", Weight: 0.02, Pause: 200, Make: kbai, Fits: func(conn int) bool {
-			return m.is(conn, scheduler)
+			return m.hasRole(conn, scheduler)
 		}},
 		{Name: "worker ends", Weight: 0.04, Pause: 50, Fits: m.isWorker, Make: func(conn int) []explore.Step {
 			return []explore.Step{explore.End(conn, []scenarios.Ending{scenarios.Closed, scenarios.Reset}[m.IntN(2)])}
@@ -255,11 +255,11 @@ func (m *maker) ends() []explore.Move {
 		{Name: "client ends", Weight: 0.5, Fits: m.isOther, Make: func(conn int) []explore.Step {
 			return []explore.Step{end(conn)}
 		}},
-		{Name: "bytes", Weight: 0.2, Fits: m.isClient, Make: m.bytes},
-		{Name: "malformed, to the port of workers", Weight: 0.7, Fits: m.isClient, Make: m.malformedOfWorker},
+		{Name: "bytes", Weight: 0.2, Fits: m.isClient, Make: m.sendBytes},
+		{Name: "malformed, to the port of workers", Weight: 0.7, Fits: m.isClient, Make: m.sendMalformed},
 		{Name: "disconnect", Weight: 0.02, Pause: 500, Fits: m.mayDisconnect, Make: func(conn int) []explore.Step {
 			return []explore.Step{
-				m.build.Line(conn, "%s", m.message("DISCONNECT")), explore.Wait(known),
+				m.build.Line(conn, "%s", m.message("DISCONNECT")), explore.Wait(kbaiWait),
 				m.build.Line(conn, "%s", m.message("REQUEST", m.readyQueue(), `""`, `"text"`)),
 				explore.Disrupt(scenarios.NeedRestart),
 			}
@@ -270,7 +270,7 @@ func (m *maker) ends() []explore.Move {
 // readyQueue is a queue of which a worker has sent a READY, if there is one.
 func (m *maker) readyQueue() string {
 	for _, n := range m.Free() {
-		if c := m.law.conns[n]; m.isWorker(n) && c.ready {
+		if c := m.law.conns[n]; m.isWorker(n) && c.isReady {
 			return "$" + strings.TrimPrefix(c.queues[0], m.Terms.Prefix+"-")
 		}
 	}
@@ -280,27 +280,27 @@ func (m *maker) readyQueue() string {
 // mayDisconnect reports whether a client may end the broker, which is started again then.
 func (m *maker) mayDisconnect(conn int) bool { return m.Restarts && m.Round > 200 && m.isClient(conn) }
 
-// bytes sends what no client would, on a connection of its own, and then asks whether others are served.
-func (m *maker) bytes(conn int) []explore.Step {
-	mutated := m.build.Tokenize(m.handshake())
+// sendBytes sends what no client would, on a connection of its own, and then asks whether others are served.
+func (m *maker) sendBytes(conn int) []explore.Step {
+	tokens := m.build.Tokenize(m.handshake())
 	for range 1 + m.IntN(4) {
-		at := m.IntN(len(mutated))
+		at := m.IntN(len(tokens))
 		switch m.IntN(3) {
 		case 0:
-			mutated = mutated.Put(at, at+1)
+			tokens = tokens.Put(at, at+1)
 		case 1:
-			mutated = mutated.Put(at, at+1, string([]byte{byte(m.IntN(256))}))
+			tokens = tokens.Put(at, at+1, string([]byte{byte(m.IntN(256))}))
 		default:
-			mutated = mutated.Put(at, at, string([]byte{byte(m.IntN(256))}))
+			tokens = tokens.Put(at, at, string([]byte{byte(m.IntN(256))}))
 		}
 	}
-	send := m.build.Bytes(conn, mutated.String())
+	send := m.build.Bytes(conn, tokens.String())
 	send.Ahead = true
 	port := []string{"", `{"backend":true}`}[m.Deal("port of bytes", 2)]
 	return append([]explore.Step{
 		explore.End(conn, scenarios.Closed), m.build.Open(conn, scenarios.Raw, port), send, end(m, conn),
 		m.open(conn),
-	}, m.controls()...)
+	}, m.controlSteps()...)
 }
 
 func end(m *maker, conn int) explore.Step {
@@ -314,8 +314,8 @@ func (m *maker) handshake() string {
 		"\x01\x00\x01\x08eMQP/1.0\x01\x07REQUEST\x01\x04\x01wild\x01\x04wild\x01\x00\x00\x04wild"
 }
 
-// controls has a REQUEST of one client reach one worker, both of which do nothing else.
-func (m *maker) controls() []explore.Step {
+// controlSteps has a REQUEST of one client reach one worker, both of which do nothing else.
+func (m *maker) controlSteps() []explore.Step {
 	steps := []explore.Step{
 		m.build.Open(controlClient, scenarios.Producer, ""), m.build.Open(controlWorker, scenarios.Consumer, ""),
 	}

@@ -21,18 +21,18 @@ type breach struct {
 	rule, clause, expected string
 }
 
-// wrong is the breach of a message that should have matched a pattern.
-func wrong(rule, clause, expected string) *breach {
+// contentBreach is the breach of a message that should have matched a pattern.
+func contentBreach(rule, clause, expected string) *breach {
 	return &breach{rule: rule, clause: clause, expected: expected}
 }
 
-// unasked is the breach of a message that must not come.
-func unasked(rule, clause string) *breach { return &breach{rule: rule, clause: clause} }
+// extraBreach is the breach of a message that must not come.
+func extraBreach(rule, clause string) *breach { return &breach{rule: rule, clause: clause} }
 
-// Came judges a message of the broker, and follows what it means. The reader has checked its frames.
-func (l *emqpLaw) Came(number int, m session.Message, at time.Time) law.Answer {
+// Judge judges a message of the broker, and follows what it means. The reader has checked its frames.
+func (l *emqpLaw) Judge(number int, m session.Message, at time.Time) law.Answer {
 	if m.Kind != emqpsession.Message {
-		return l.ofZMTP(number, m)
+		return l.judgeZMTP(number, m)
 	}
 	c := l.conns[number]
 	got, err := emqp.Parse(m.Parts)
@@ -41,22 +41,22 @@ func (l *emqpLaw) Came(number int, m session.Message, at time.Time) law.Answer {
 	}
 	state := l.State(number)
 	a := law.Answer{
-		Reply: true, Judged: true, Verb: got.Command, State: state, Pattern: pattern(got), Normal: l.normal(got),
+		Reply: true, IsJudged: true, Verb: got.Command, State: state, Pattern: pattern(got), Normal: l.normalize(got),
 		Outcome: got.Command + " " + state, Ends: got.Command == emqp.DISCONNECT,
 	}
-	a.Rules = l.decided(c, got)
-	b, about := l.judge(number, c, got, at)
+	a.Rules = l.decide(c, got)
+	b, x := l.judge(number, c, got, at)
 	if irregular := l.judgeRhythm(c, got, at); b == nil {
 		b = irregular
 	}
-	if about != nil && about.firm && b == nil {
-		a.Rules.Kept = append(a.Rules.Kept, ruleMissing)
+	if x != nil && x.isRequired && b == nil {
+		a.Rules.KeptRules = append(a.Rules.KeptRules, ruleMissing)
 	}
-	if about != nil {
-		a.Job = about.ID
+	if x != nil {
+		a.Job = x.ID
 	}
-	if moved := l.State(number); moved != state {
-		a.Moved = state + " > " + moved
+	if next := l.State(number); next != state {
+		a.Transition = state + " > " + next
 	}
 	if b != nil {
 		a.Violation = b.violation(got.Command, cmp.Or(a.Job, got.ID), emqpscript.Dialect{}.Text(m))
@@ -65,26 +65,26 @@ func (l *emqpLaw) Came(number int, m session.Message, at time.Time) law.Answer {
 }
 
 // judge judges a message by its command, and returns the one that the broker passes on, if it does.
-func (l *emqpLaw) judge(number int, c *conn, m emqp.Message, at time.Time) (b *breach, about *message) {
+func (l *emqpLaw) judge(number int, c *conn, m emqp.Message, at time.Time) (b *breach, x *message) {
 	switch m.Command {
 	case emqp.REQUEST:
-		about = l.find(m)
-		b = l.judgeRequest(c, about, m)
+		x = l.find(m)
+		b = l.judgeRequest(c, x, m)
 	case emqp.SCHEDULE, emqp.UNSCHEDULE:
-		about = l.find(m)
-		b = l.judgeSchedule(number, c, about, m)
+		x = l.find(m)
+		b = l.judgeSchedule(number, c, x, m)
 	case emqp.REPLY:
 		b = l.judgeReply(number, c, m)
 	case emqp.HEARTBEAT, emqp.ACK:
-		b = l.judgeOwn(c, m, at)
+		b = l.judgeBeatOrACK(c, m, at)
 	case emqp.KBAI, emqp.DISCONNECT:
 		delete(l.farewells, number)
 		c.mayBeClosed = true
 	}
-	if !l.unique(m, about) && b == nil {
-		b = wrong("id", "FRAME-04", "an id that no other message has")
+	if !l.isUnique(m, x) && b == nil {
+		b = contentBreach("id", "FRAME-04", "an id that no other message has")
 	}
-	return b, about
+	return b, x
 }
 
 // violation returns a breach as one of a law.
@@ -94,71 +94,71 @@ func (b *breach) violation(command, id, got string) *law.Violation {
 	}
 }
 
-// after reports whether a peer gets a message that was sent when its KBAI was known to the broker.
-func (l *emqpLaw) after(c *conn, x *message) bool {
-	return c.role == gone && x != nil && x.at.Sub(c.left) > l.terms.Slack
+// isAfterKBAI reports whether a peer gets a message that was sent when its KBAI was known to the broker.
+func (l *emqpLaw) isAfterKBAI(c *conn, x *message) bool {
+	return c.role == formerPeer && x != nil && x.at.Sub(c.kbaiAt) > l.terms.Slack
 }
 
 // judgeRequest judges a REQUEST. x is the one that was sent, nil if none was.
 func (l *emqpLaw) judgeRequest(c *conn, x *message, m emqp.Message) *breach {
 	b := l.requestBreach(c, x, m)
 	if x != nil {
-		x.over = true
+		x.isDone = true
 	}
-	c.ready = false // a broker may take all READYs before it as one
+	c.isReady = false // a broker may take all READYs before it as one
 	switch {
 	case b != nil:
 		return b
-	case l.leaving, c.role == gone, x == nil: // nothing follows from it
+	case l.isLeaving, c.role == formerPeer, x == nil: // nothing follows from it
 		return nil
 	}
-	for _, why := range causes(x, c) {
-		l.came[why]++
+	for _, reason := range causes(x, c) {
+		l.causeCounts[reason]++
 	}
-	c.delivered, c.latest, c.acked, c.replied, c.idled = c.delivered+1, x, false, false, false
+	c.deliveries, c.lastRequest, c.hasAcked, c.hasReplied, c.wasIdle = c.deliveries+1, x, false, false, false
 	l.disrupted = ""
-	if h, _ := emqp.ParseHeaders(x.text(1)); h.Has(emqp.ReplyRequested) && !x.early {
-		x.unsure = m.ID != x.ID && slices.ContainsFunc(l.messages, func(y *message) bool {
-			return y.from != x.from && y.sameAs(x.Message)
+	if h, _ := emqp.ParseHeaders(x.text(1)); h.Has(emqp.ReplyRequested) && !x.repliedEarly {
+		x.isAmbiguous = m.ID != x.ID && slices.ContainsFunc(l.messages, func(y *message) bool {
+			return y.from != x.from && y.equals(x.Message)
 		})
 		c.outstanding = append(c.outstanding, x)
 	}
-	return x.compared(m, "REQ-01", "HEAD-01", "REQ-04")
+	return x.compare(m, "REQ-01", "HEAD-01", "REQ-04")
 }
 
 // requestBreach returns why a REQUEST must not come, nil if it may.
 func (l *emqpLaw) requestBreach(c *conn, x *message, m emqp.Message) *breach {
 	switch {
-	case l.leaving, c.role == gone:
+	case l.isLeaving, c.role == formerPeer:
 		return l.partingBreach(c, x)
-	case l.ofAnotherVersion(m), c.role != worker && c.foreign:
-		return unasked("version", "FRAME-06")
-	case x == nil && (l.unbounded || l.open[string(m.Fields[0])]):
+	case l.hasForeignVersion(m), c.role != worker && c.foreign:
+		return extraBreach("version", "FRAME-06")
+	case x == nil && (l.isUnbounded || l.unknownQueues[string(m.Fields[0])]):
 		return nil
 	case x == nil && c.worksFor(string(m.Fields[0])):
-		return unasked("request-unknown", "REQ-01")
+		return extraBreach("request-unknown", "REQ-01")
 	case x == nil: // whoever has sent it
-		return l.ofOthers(c, string(m.Fields[0]))
-	case x.over && !x.unjudged && (x.answered || !l.open[x.text(0)]):
-		return unasked("request-again", "REQ-03")
+		return l.queueBreach(c, string(m.Fields[0]))
+	case x.isDone && !x.isUnjudged && (x.isAnswered || !l.unknownQueues[x.text(0)]):
+		return extraBreach("request-again", "REQ-03")
 	case !c.worksFor(x.text(0)):
-		return l.ofOthers(c, x.text(0))
+		return l.queueBreach(c, x.text(0))
 	}
 	return nil
 }
 
-// ofOthers is the breach of a REQUEST of a queue that is not one of the peer's.
-func (l *emqpLaw) ofOthers(c *conn, queue string) *breach {
-	if l.takenForAnother(c, l.workersOf(queue)) {
-		return unasked("request-queue", "SOCK-07")
+// queueBreach is the breach of a REQUEST of a queue that is not one of the peer's.
+func (l *emqpLaw) queueBreach(c *conn, queue string) *breach {
+	if l.isMisaddressed(c, l.workersOf(queue)) {
+		return extraBreach("request-queue", "SOCK-07")
 	}
-	return unasked("request-queue", "REQ-02")
+	return extraBreach("request-queue", "REQ-02")
 }
 
-// takenForAnother reports whether a peer without an identity gets what is for one of some others, one of which has none
+// isMisaddressed reports whether a peer without an identity gets what is for one of some others, one of which has none
 // either.
-func (l *emqpLaw) takenForAnother(c *conn, others []int) bool {
-	return c.nameless && slices.ContainsFunc(others, func(n int) bool { return l.conns[n] != nil && l.conns[n].nameless })
+func (l *emqpLaw) isMisaddressed(c *conn, others []int) bool {
+	return c.isNameless && slices.ContainsFunc(others, func(n int) bool { return l.conns[n] != nil && l.conns[n].isNameless })
 }
 
 // worksFor reports whether a connection is that of a worker of a queue.
@@ -166,8 +166,8 @@ func (c *conn) worksFor(queue string) bool {
 	return c.role == worker && slices.Contains(c.queues, queue)
 }
 
-// ofAnotherVersion reports whether the broker passes on what it was sent in a message of another version.
-func (l *emqpLaw) ofAnotherVersion(m emqp.Message) bool {
+// hasForeignVersion reports whether the broker passes on what it was sent in a message of another version.
+func (l *emqpLaw) hasForeignVersion(m emqp.Message) bool {
 	return slices.ContainsFunc(l.foreign, func(id string) bool {
 		return m.ID == id || mentions(m.Fields[len(m.Fields)-1], id)
 	})
@@ -176,34 +176,34 @@ func (l *emqpLaw) ofAnotherVersion(m emqp.Message) bool {
 // partingBreach is requestBreach for a broker that leaves, and for a worker that has left.
 func (l *emqpLaw) partingBreach(c *conn, x *message) *breach {
 	switch {
-	case l.leaving && x != nil && x.late:
-		return unasked("after-disconnect", "DISC-02")
-	case !l.leaving && l.after(c, x):
-		return c.afterKBAI()
+	case l.isLeaving && x != nil && x.isAfterDisconnect:
+		return extraBreach("after-disconnect", "DISC-02")
+	case !l.isLeaving && l.isAfterKBAI(c, x):
+		return c.kbaiBreach()
 	}
 	return nil
 }
 
-// afterKBAI returns the breach of a message to a peer that has sent KBAI.
-func (c *conn) afterKBAI() *breach {
+// kbaiBreach returns the breach of a message to a peer that has sent KBAI.
+func (c *conn) kbaiBreach() *breach {
 	if c.roleBeforeKBAI == scheduler {
-		return unasked("after-kbai", "KBAI-02")
+		return extraBreach("after-kbai", "KBAI-02")
 	}
-	return unasked("after-kbai", "KBAI-01")
+	return extraBreach("after-kbai", "KBAI-01")
 }
 
-// compared compares the queue, the headers and the text of what the broker passes on with what was sent. A clause that
+// compare compares the queue, the headers and the text of what the broker passes on with what was sent. A clause that
 // is empty is about nothing.
-func (x *message) compared(m emqp.Message, queue, headers, text string) *breach {
+func (x *message) compare(m emqp.Message, queue, headers, text string) *breach {
 	frames := []string{"string", "string", "string"}
 	for i, clause := range []string{queue, headers, text} {
-		same := string(m.Fields[i]) == x.text(i)
+		isSame := string(m.Fields[i]) == x.text(i)
 		if clause == headers {
 			sent, _ := emqp.ParseHeaders(x.text(i))
 			got, _ := emqp.ParseHeaders(string(m.Fields[i])) // Parse has checked both
-			same = slices.Equal(sorted(sent), sorted(got)) && (x.text(i) == "") == (len(m.Fields[i]) == 0)
+			isSame = slices.Equal(sortHeaders(sent), sortHeaders(got)) && (x.text(i) == "") == (len(m.Fields[i]) == 0)
 		}
-		if same || clause == "" {
+		if isSame || clause == "" {
 			continue
 		}
 		switch {
@@ -213,13 +213,13 @@ func (x *message) compared(m emqp.Message, queue, headers, text string) *breach 
 			clause = "REQ-05"
 		}
 		frames[i] = fmt.Sprintf("%q", x.text(i))
-		return wrong(strings.ToLower(m.Command)+"-content", clause, asLine(m.Command, frames...))
+		return contentBreach(strings.ToLower(m.Command)+"-content", clause, scriptLine(m.Command, frames...))
 	}
 	return nil
 }
 
-// sorted returns headers in an order that does not depend on that in which they came.
-func sorted(h emqp.Headers) emqp.Headers {
+// sortHeaders returns headers in an order that does not depend on that in which they came.
+func sortHeaders(h emqp.Headers) emqp.Headers {
 	slices.SortFunc(h, func(a, b emqp.Header) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
 	})
@@ -229,38 +229,38 @@ func sorted(h emqp.Headers) emqp.Headers {
 // judgeSchedule judges a SCHEDULE or UNSCHEDULE that a scheduler gets. Whether others get it too is open.
 func (l *emqpLaw) judgeSchedule(number int, c *conn, x *message, m emqp.Message) *breach {
 	switch {
-	case !l.leaving && c.role != gone && (l.ofAnotherVersion(m) || c.role != scheduler && c.foreign):
-		return unasked("version", "FRAME-06")
-	case x == nil && c.role == scheduler && !l.leaving && l.mentionsPlay(m): // no other client uses its names
-		return wrong(strings.ToLower(m.Command)+"-content", "SCHED-01", asLine(m.Command, "a message that was sent"))
-	case l.leaving, x == nil, len(m.Fields) != len(x.Fields):
+	case !l.isLeaving && c.role != formerPeer && (l.hasForeignVersion(m) || c.role != scheduler && c.foreign):
+		return extraBreach("version", "FRAME-06")
+	case x == nil && c.role == scheduler && !l.isLeaving && l.mentionsPlay(m): // no other client uses its names
+		return contentBreach(strings.ToLower(m.Command)+"-content", "SCHED-01", scriptLine(m.Command, "a message that was sent"))
+	case l.isLeaving, x == nil, len(m.Fields) != len(x.Fields):
 		return nil
-	case c.roleBeforeKBAI == scheduler && l.after(c, x):
-		x.over = true
-		return c.afterKBAI()
+	case c.roleBeforeKBAI == scheduler && l.isAfterKBAI(c, x):
+		x.isDone = true
+		return c.kbaiBreach()
 	case c.role != scheduler:
 		return nil
 	}
-	l.reached(number, c, x)
+	l.recordDelivery(number, c, x)
 	if m.Command == emqp.SCHEDULE {
-		return x.compared(m, "SCHED-01", "SCHED-02", "SCHED-01")
+		return x.compare(m, "SCHED-01", "SCHED-02", "SCHED-01")
 	}
-	return x.compared(m, "", "", "UNSCH-01") // its queue is ignored
+	return x.compare(m, "", "", "UNSCH-01") // its queue is ignored
 }
 
-// reached records that a scheduler has got a message.
-func (l *emqpLaw) reached(number int, c *conn, x *message) {
-	if x.reached || x.Command == emqp.SCHEDULE {
-		l.passed[x.Command] = true
+// recordDelivery records that a scheduler has got a message.
+func (l *emqpLaw) recordDelivery(number int, c *conn, x *message) {
+	if x.isReached || x.Command == emqp.SCHEDULE {
+		l.passedCommands[x.Command] = true
 	}
-	x.reached, l.disrupted = true, ""
+	x.isReached, l.disrupted = true, ""
 	delete(x.to, number)
-	c.delivered++
-	x.over = x.over || x.Command == emqp.SCHEDULE || len(x.to) == 0
+	c.deliveries++
+	x.isDone = x.isDone || x.Command == emqp.SCHEDULE || len(x.to) == 0
 }
 
-// asLine returns a message as an S: line, with frames behind an id of any kind.
-func asLine(command string, frames ...string) string {
+// scriptLine returns a message as an S: line, with frames behind an id of any kind.
+func scriptLine(command string, frames ...string) string {
 	return fmt.Sprintf(`["", "eMQP/1.0", %q, string, %s]`, command, strings.Join(frames, ", "))
 }
 
@@ -272,7 +272,7 @@ func pattern(m emqp.Message) string {
 	if len(m.Fields) > 0 {
 		last = string(m.Fields[len(m.Fields)-1])
 	}
-	if m.Command == emqp.KBAI || len(last) > long || !printable(last) {
+	if m.Command == emqp.KBAI || len(last) > long || !isPrintable(last) {
 		return "[" + strings.Join(append(frames, "..."), ", ") + "]"
 	}
 	frames = append(frames, "string")
@@ -282,14 +282,14 @@ func pattern(m emqp.Message) string {
 	return "[" + strings.Join(append(frames, fmt.Sprintf("%q", last)), ", ") + "]"
 }
 
-// printable reports whether a text can stand in a line.
-func printable(text string) bool {
+// isPrintable reports whether a text can stand in a line.
+func isPrintable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0xfffd || r == 0x7f })
 }
 
-// normal returns a message in parts that are the same on brokers that mean the same: names are without the prefix of
+// normalize returns a message in parts that are the same on brokers that mean the same: names are without the prefix of
 // the play, and ids are left out.
-func (l *emqpLaw) normal(m emqp.Message) []string {
+func (l *emqpLaw) normalize(m emqp.Message) []string {
 	if !l.terms.Compared {
 		return nil
 	}

@@ -17,24 +17,24 @@ type form string
 
 // The forms: that of the checks, and the example of the document with either quotes.
 const (
-	ofChecks     form = `[[10,"%s"]]`
+	checkForm    form = `[[10,"%s"]]`
 	doubleQuotes form = `[10, "%s"]`
 	singleQuotes form = `[10, '%s']`
 )
 
-// otherForm returns an error if a broker reads the queues of an INFORM in a form that the document allows, and not in
+// probeForms returns an error if a broker reads the queues of an INFORM in a form that the document allows, and not in
 // that of the checks, which would then blame it for what it need not do.
-func otherForm(ctx context.Context, t play.Target) error {
-	const most = 10 * time.Second
-	ctx, cancel := context.WithTimeout(ctx, most)
+func probeForms(ctx context.Context, t play.Target) error {
+	const limit = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if ofChecks.delivers(ctx, t) {
+	if checkForm.delivers(ctx, t) {
 		return nil
 	}
 	for _, f := range []form{singleQuotes, doubleQuotes} {
-		if f.delivers(ctx, t) && !ofChecks.delivers(ctx, t) {
+		if f.delivers(ctx, t) && !checkForm.delivers(ctx, t) {
 			return fmt.Errorf("this broker reads the queues of an INFORM as "+string(f)+", and the checks write "+
-				string(ofChecks)+"; the document allows both (EMQ-AMB-02), so the checks cannot test it", "NAME", "NAME")
+				string(checkForm)+"; the document allows both (EMQ-AMB-02), so the checks cannot test it", "NAME", "NAME")
 		}
 	}
 	return nil
@@ -42,9 +42,9 @@ func otherForm(ctx context.Context, t play.Target) error {
 
 // delivers reports whether a worker that writes its queue in a form gets a REQUEST.
 func (f form) delivers(ctx context.Context, t play.Target) bool {
-	const known, patience = 300 * time.Millisecond, time.Second
+	const ackWait, patience = 300 * time.Millisecond, time.Second
 	dial := t.Dial
-	if target, has := t.(play.BackendTarget); has {
+	if target, ok := t.(play.BackendTarget); ok {
 		dial = target.DialBackend
 	}
 	worker, client := dealer(ctx, dial), dealer(ctx, t.Dial)
@@ -58,7 +58,7 @@ func (f form) delivers(ctx context.Context, t play.Target) bool {
 	if worker.Send(ctx, inform.Frames()...) != nil {
 		return false
 	}
-	receive(ctx, worker, known, emqp.ACK)
+	receive(ctx, worker, ackWait, emqp.ACK)
 	for _, err := range []error{
 		worker.Send(ctx, emqp.Ready("ready-"+queue).Frames()...),
 		client.Send(ctx, emqp.Request("request-"+queue, queue, nil, queue).Frames()...),

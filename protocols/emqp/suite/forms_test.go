@@ -17,10 +17,10 @@ import (
 // TestABrokerThatReadsAnotherForm of queues need not do what the checks expect: it is not blamed.
 func TestABrokerThatReadsAnotherForm(t *testing.T) {
 	t.Parallel()
-	config := hooked(func() func(*fakeemqp.Event) {
+	config := withHook(func() func(*fakeemqp.Event) {
 		return func(e *fakeemqp.Event) {
 			const command, queues = 2, 4
-			e.Drop = !e.Sent && len(e.Frames) > queues && string(e.Frames[command]) == emqp.INFORM &&
+			e.Drop = !e.IsFromBroker && len(e.Frames) > queues && string(e.Frames[command]) == emqp.INFORM &&
 				strings.HasPrefix(string(e.Frames[queues]), "[[")
 		}
 	})
@@ -29,6 +29,6 @@ func TestABrokerThatReadsAnotherForm(t *testing.T) {
 	report := runChecks(t, config, picked)
 	require.Len(t, report.Checks, 1)
 	assert.Equal(t, reports.Inconclusive, report.Checks[0].Verdict)
-	assert.Contains(t, report.Checks[0].Clauses[0].Why, "this broker reads the queues of an INFORM as [10, 'NAME']")
+	assert.Contains(t, report.Checks[0].Clauses[0].Cause, "this broker reads the queues of an INFORM as [10, 'NAME']")
 	assert.Empty(t, report.Checks[0].Findings)
 }

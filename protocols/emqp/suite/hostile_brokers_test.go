@@ -27,7 +27,7 @@ import (
 // hostileBroker greets as ZMTP requires, and then sends bytes all the time, or nothing.
 type hostileBroker struct {
 	memnet.Place
-	first, then []byte
+	first, loop []byte
 }
 
 func (h *hostileBroker) DialBackend(ctx context.Context) (net.Conn, error) { return h.Dial(ctx) }
@@ -37,14 +37,14 @@ func (h *hostileBroker) serve(nc net.Conn) {
 	ready := zmtp.Ready(zmtp.Metadata{{Name: zmtp.SocketType, Value: []byte("ROUTER")}})
 	greeting := ready.Append(zmtp.NewGreeting().Append(nil))
 	go func() { _, _ = nc.Write(append(greeting, h.first...)) }()
-	if h.then == nil {
+	if h.loop == nil {
 		_, _ = io.Copy(io.Discard, nc)
 		return
 	}
 	go func() { _, _ = io.Copy(io.Discard, nc) }()
 	for {
 		time.Sleep(time.Millisecond)
-		if _, err := nc.Write(h.then); err != nil {
+		if _, err := nc.Write(h.loop); err != nil {
 			return
 		}
 	}
@@ -60,29 +60,29 @@ func TestBrokersThatNeverAnswer(t *testing.T) {
 	}{
 		"silent after the handshake": {&hostileBroker{}, ""},
 		"a frame of 2^62 bytes": {
-			&hostileBroker{first: zmtp.AppendHeader(nil, 2, 1<<62), then: make([]byte, 100)}, "EMQP-SOCK-02",
+			&hostileBroker{first: zmtp.AppendHeader(nil, 2, 1<<62), loop: make([]byte, 100)}, "EMQP-SOCK-02",
 		},
-		"PINGs without an end":  {&hostileBroker{then: zmtp.Command{Name: zmtp.PING, Data: []byte{0, 0}}.Append(nil)}, ""},
-		"frames without an end": {&hostileBroker{then: zmtp.AppendFrame(nil, 1, []byte("x"))}, "EMQP-FRAME-05"},
+		"PINGs without an end":  {&hostileBroker{loop: zmtp.Command{Name: zmtp.PING, Data: []byte{0, 0}}.Append(nil)}, ""},
+		"frames without an end": {&hostileBroker{loop: zmtp.AppendFrame(nil, 1, []byte("x"))}, "EMQP-FRAME-05"},
 	} {
 		broker := test.broker
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				broker.Place = memnet.NewPlace()
-				var served store.Group
-				go served.Serve(broker.MustListen(), broker.serve)
+				var group store.Group
+				go group.Serve(broker.MustListen(), broker.serve)
 				e := explore.Explorer{Subject: emqpsuite.Subject(), Target: broker, Seed: 1, Time: 10 * time.Second}
-				begun := time.Now()
+				start := time.Now()
 				r := e.Run(t.Context())
-				assert.Less(t, time.Since(begun), time.Minute)
-				assert.Less(t, r.Coverage.Judged, 20, "replies that were evaluated")
+				assert.Less(t, time.Since(start), time.Minute)
+				assert.Less(t, r.Coverage.Answers, 20, "replies that were evaluated")
 				var clauses []string
 				for _, f := range r.Findings {
 					clauses = append(clauses, f.Clause)
 				}
 				assert.Equal(t, test.clause, strings.Join(clauses, " "))
-				served.Close()
+				group.Close()
 			})
 		})
 	}
@@ -91,12 +91,12 @@ func TestBrokersThatNeverAnswer(t *testing.T) {
 // portBroker is a broker whose port for workers dies of a message of one frame: it accepts connections, and no more.
 type portBroker struct {
 	*suitetest.Broker
-	dead   atomic.Bool
+	isDead atomic.Bool
 	silent memnet.Place
 }
 
 func (d *portBroker) DialBackend(ctx context.Context) (net.Conn, error) {
-	if d.dead.Load() {
+	if d.isDead.Load() {
 		return d.silent.Dial(ctx)
 	}
 	return d.Broker.DialBackend(ctx)
@@ -106,8 +106,8 @@ func (d *portBroker) DialBackend(ctx context.Context) (net.Conn, error) {
 // although the other one serves on. When the time is over before that is known, it is not well either.
 func TestAPortThatDies(t *testing.T) {
 	t.Parallel()
-	for _, late := range []bool{false, true} {
-		t.Run(fmt.Sprintf("late %v", late), func(t *testing.T) {
+	for _, isLate := range []bool{false, true} {
+		t.Run(fmt.Sprintf("late %v", isLate), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				const mostCommands = 30
@@ -119,25 +119,25 @@ func TestAPortThatDies(t *testing.T) {
 					return fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
 						text := e.Role != fakeemqp.Scheduler && len(e.Frames) == 1 && strings.Contains(string(e.Frames[0]), "queue")
 						switch {
-						case e.Sent:
-						case late && commands.Add(1) == mostCommands, !late && text: // with the last one, or with a text
-							d.dead.Store(true)
+						case e.IsFromBroker:
+						case isLate && commands.Add(1) == mostCommands, !isLate && text: // with the last one, or with a text
+							d.isDead.Store(true)
 						}
 					}}
 				}, false)
 				require.NoError(t, d.Restart(t.Context()))
 				defer d.Close()
 				e := explore.Explorer{Subject: emqpsuite.Subject(), Target: d, Seed: 1, Steps: 3000}
-				if late {
+				if isLate {
 					e.Steps = mostCommands
 				}
 				r := e.Run(t.Context())
-				require.True(t, d.dead.Load(), "it got a message of one frame")
-				if late {
-					assert.True(t, r.Refusing || r.Dead)
+				require.True(t, d.isDead.Load(), "it got a message of one frame")
+				if isLate {
+					assert.True(t, r.IsRefusing || r.IsDead)
 					return
 				}
-				require.True(t, r.Dead)
+				require.True(t, r.IsDead)
 				last := r.Findings[len(r.Findings)-1]
 				assert.Equal(t, explore.RuleCrash, last.Rule)
 				assert.Equal(t, "no new connection is served at the port for workers", last.Got)
@@ -151,21 +151,21 @@ type wildBroker struct{ portBroker }
 
 func (d *wildBroker) DialBackend(ctx context.Context) (net.Conn, error) {
 	nc, err := d.portBroker.DialBackend(ctx)
-	return &wildConn{Conn: nc, of: d}, err
+	return &wildConn{Conn: nc, broker: d}, err
 }
 
 type wildConn struct {
 	net.Conn
-	of    *wildBroker
-	begun bool
+	broker   *wildBroker
+	hasBegun bool
 }
 
 func (c *wildConn) Write(p []byte) (int, error) {
 	greeting := zmtp.NewGreeting().Append(nil)
-	if !c.begun && !bytes.HasPrefix(p, greeting[:16]) {
-		c.of.dead.Store(true)
+	if !c.hasBegun && !bytes.HasPrefix(p, greeting[:16]) {
+		c.broker.isDead.Store(true)
 	}
-	c.begun = true
+	c.hasBegun = true
 	return c.Conn.Write(p)
 }
 
@@ -180,8 +180,8 @@ func TestAPortThatDiesOfBytes(t *testing.T) {
 		require.NoError(t, d.Restart(t.Context()))
 		defer d.Close()
 		r := (&explore.Explorer{Subject: emqpsuite.Subject(), Target: d, Seed: 1, Steps: 3000}).Run(t.Context())
-		require.True(t, d.dead.Load(), "it got such bytes")
-		require.True(t, r.Dead)
+		require.True(t, d.isDead.Load(), "it got such bytes")
+		require.True(t, r.IsDead)
 		assert.Equal(t, "no new connection is served at the port for workers", r.Findings[len(r.Findings)-1].Got)
 	})
 }

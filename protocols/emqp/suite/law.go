@@ -22,32 +22,32 @@ const (
 	client role = iota
 	worker
 	scheduler
-	gone // it has sent KBAI
+	formerPeer // it has sent KBAI
 )
 
 // conn is one connection.
 type conn struct {
 	role            role
 	roleBeforeKBAI  role // before its KBAI
-	left            time.Time
+	kbaiAt          time.Time
 	queues          []string // of a worker
-	oddly           []string // those of them whose weight is no percentage
+	oddQueues       []string // those of them whose weight is no percentage
 	informUncertain bool     // of a worker: whether the broker has understood its INFORM is open
 	foreign         bool     // it has sent an INFORM of another version
-	nameless        bool     // it has no identity
-	withQueues      bool     // of a scheduler: its INFORM names queues
-	ready           bool     // of a worker: it has sent a READY since its last REQUEST
-	delivered       int      // REQUESTs that it got
-	latest          *message // the last one of them
-	acked           bool     // it has sent an ACK since the last one
-	replied         bool     // it has sent a REPLY since the last one
+	isNameless      bool     // it has no identity
+	namesQueues     bool     // of a scheduler: its INFORM names queues
+	isReady         bool     // of a worker: it has sent a READY since its last REQUEST
+	deliveries      int      // REQUESTs that it got
+	lastRequest     *message // the last one of them
+	hasAcked        bool     // it has sent an ACK since the last one
+	hasReplied      bool     // it has sent a REPLY since the last one
 	outstanding     []*message
 	lastSent        time.Time // when it sent its last message
-	heard           time.Time // when the broker sent it the last one, or it has sent its INFORM
+	lastHeard       time.Time // when the broker sent it the last one, or it has sent its INFORM
 	lastBeat        time.Time // when the last HEARTBEAT came, zero for none
-	silent          bool      // it answers no HEARTBEATs
-	idled           bool      // it has sent nothing for long since its last REQUEST
-	unframed        bool      // what is sent on it is not known to be messages
+	isSilent        bool      // it answers no HEARTBEATs
+	wasIdle         bool      // it has sent nothing for long since its last REQUEST
+	isUnframed      bool      // what is sent on it is not known to be messages
 	hasSent         bool      // it has sent a message
 	mayBeClosed     bool      // the broker may close it
 	acks            acks
@@ -56,28 +56,28 @@ type conn struct {
 // message is a REQUEST, SCHEDULE or UNSCHEDULE that was sent.
 type message struct {
 	emqp.Message
-	from     int
-	at       time.Time
-	firm     bool         // it has to reach a peer
-	over     bool         // it has reached one, or is not followed any more
-	early    bool         // a worker has sent the REPLY before it got the REQUEST
-	late     bool         // the broker had been sent a DISCONNECT
-	unsure   bool         // it may be another one that the worker got
-	unjudged bool         // what comes of it is not judged
-	answered bool         // its client has got the REPLY
-	waited   bool         // no worker of its queue was ready for it
-	to       map[int]bool // of an UNSCHEDULE: the schedulers that have not got it
-	reached  bool         // a scheduler has got it
+	from              int
+	at                time.Time
+	isRequired        bool         // it has to reach a peer
+	isDone            bool         // it has reached one, or is not followed any more
+	repliedEarly      bool         // a worker has sent the REPLY before it got the REQUEST
+	isAfterDisconnect bool         // the broker had been sent a DISCONNECT
+	isAmbiguous       bool         // it may be another one that the worker got
+	isUnjudged        bool         // what comes of it is not judged
+	isAnswered        bool         // its client has got the REPLY
+	hasWaited         bool         // no worker of its queue was ready for it
+	to                map[int]bool // of an UNSCHEDULE: the schedulers that have not got it
+	isReached         bool         // a scheduler has got it
 }
 
 // reply is a REPLY that a worker has sent.
 type reply struct {
 	emqp.Message
-	worker int
-	at     time.Time
-	to     []int // the clients of which one gets it
-	firm   bool  // one of them has to
-	over   bool
+	worker     int
+	at         time.Time
+	to         []int // the clients of which one gets it
+	isRequired bool  // one of them has to
+	isDone     bool
 }
 
 // law follows the clients and workers of a broker. The document does not say which REQUEST of a queue comes first, to
@@ -85,39 +85,39 @@ type reply struct {
 // time, and has to get one if it has sent a READY since its last one: whether READYs are counted, or a worker is ready
 // or not, is open. Where a worker goes without a KBAI, what becomes of its queues is open from then on.
 type emqpLaw struct {
-	terms     law.Terms
-	conns     map[int]*conn
-	messages  []*message
-	replies   []*reply
-	foreign   []string                     // ids of messages of another version
-	given     map[string]time.Time         // ids of all messages that were sent, and when
-	seen      map[string][sha256.Size]byte // a hash of each message of the broker, by its id
-	open      map[string]bool              // queues of which nothing is known any more
-	left      map[string]time.Time         // when a worker of a queue has sent KBAI last
-	last      string                       // the clause by which the last message is served
-	passed    map[string]bool              // whether a SCHEDULE has reached a scheduler, and an UNSCHEDULE two
-	unbounded bool                         // bytes were sent that may be any messages
-	moved     bool                         // a scheduler went without KBAI: where a SCHEDULE goes is open
-	departed  time.Time                    // when a scheduler has sent KBAI last
-	came      map[cause]int                // REQUESTs that have reached a worker in spite of what may keep them from it
-	disrupted string                       // the clause of the last message that is to change nothing for others
-	leaving   bool                         // the broker was sent a DISCONNECT
-	leftAt    time.Time                    // when
-	clock     law.Clock                    // of the broker
-	beats     map[role]*rhythm             // of the broker's HEARTBEATs
-	farewells map[int]bool                 // connections that have not got their KBAI then
+	terms            law.Terms
+	conns            map[int]*conn
+	messages         []*message
+	replies          []*reply
+	foreign          []string                     // ids of messages of another version
+	sentIDs          map[string]time.Time         // ids of all messages that were sent, and when
+	hashes           map[string][sha256.Size]byte // a hash of each message of the broker, by its id
+	unknownQueues    map[string]bool              // queues of which nothing is known any more
+	kbaiTimes        map[string]time.Time         // when a worker of a queue has sent KBAI last
+	lastClause       string                       // the clause by which the last message is served
+	passedCommands   map[string]bool              // whether a SCHEDULE has reached a scheduler, and an UNSCHEDULE two
+	isUnbounded      bool                         // bytes were sent that may be any messages
+	hasLostScheduler bool                         // a scheduler went without KBAI: where a SCHEDULE goes is open
+	schedulerKBAIAt  time.Time                    // when a scheduler has sent KBAI last
+	causeCounts      map[cause]int                // REQUESTs that have reached a worker in spite of what may keep them from it
+	disrupted        string                       // the clause of the last message that is to change nothing for others
+	isLeaving        bool                         // the broker was sent a DISCONNECT
+	leftAt           time.Time                    // when
+	clock            law.Clock                    // of the broker
+	beats            map[role]*rhythm             // of the broker's HEARTBEATs
+	farewells        map[int]bool                 // connections that have not got their KBAI then
 }
 
 func newLaw(t law.Terms) *emqpLaw {
 	return &emqpLaw{
-		terms: t, conns: map[int]*conn{}, open: map[string]bool{}, left: map[string]time.Time{}, farewells: map[int]bool{},
-		given: map[string]time.Time{}, seen: map[string][sha256.Size]byte{}, came: map[cause]int{},
-		passed: map[string]bool{}, beats: map[role]*rhythm{worker: {}, scheduler: {}},
+		terms: t, conns: map[int]*conn{}, unknownQueues: map[string]bool{}, kbaiTimes: map[string]time.Time{}, farewells: map[int]bool{},
+		sentIDs: map[string]time.Time{}, hashes: map[string][sha256.Size]byte{}, causeCounts: map[cause]int{},
+		passedCommands: map[string]bool{}, beats: map[role]*rhythm{worker: {}, scheduler: {}},
 	}
 }
 
-// most is how many messages are remembered that are over.
-const most = 2000
+// maxMessages is how many messages are remembered that are over.
+const maxMessages = 2000
 
 func (l *emqpLaw) Open(number int, at time.Time) {
 	l.conns[number] = &conn{lastSent: at}
@@ -134,18 +134,18 @@ func (l *emqpLaw) Operated(action scenarios.Need, _, _ string) {
 
 // Introduce returns "": INFORM is a message like others.
 func (l *emqpLaw) Introduce(number int, c *scenarios.Connect) string {
-	l.conns[number].unframed = c.Role == scenarios.Raw
-	l.conns[number].silent = c.Hello != nil && strings.Contains(c.Hello.String(), `"silent":true`)
-	l.conns[number].nameless = c.Hello != nil && strings.Contains(c.Hello.String(), `"identity":""`)
+	l.conns[number].isUnframed = c.Role == scenarios.Raw
+	l.conns[number].isSilent = c.Hello != nil && strings.Contains(c.Hello.String(), `"silent":true`)
+	l.conns[number].isNameless = c.Hello != nil && strings.Contains(c.Hello.String(), `"identity":""`)
 	return ""
 }
 
 // forget ends the judging of all that was sent.
 func (l *emqpLaw) forget() {
 	l.Unjudge("")
-	l.leaving, l.moved = false, false
+	l.isLeaving, l.hasLostScheduler = false, false
 	clear(l.farewells)
-	clear(l.seen)
+	clear(l.hashes)
 }
 
 // State names the state of a connection.
@@ -154,9 +154,9 @@ func (l *emqpLaw) State(number int) string {
 	switch {
 	case c == nil:
 		return "closed"
-	case c.role == gone:
+	case c.role == formerPeer:
 		return "after KBAI"
-	case c.role == worker && c.ready:
+	case c.role == worker && c.isReady:
 		return "ready worker"
 	case c.role == worker:
 		return "worker"
@@ -170,12 +170,12 @@ func (l *emqpLaw) State(number int) string {
 func (l *emqpLaw) Unjudge(id string) {
 	for _, x := range l.messages {
 		if id == "" || x.ID == id {
-			x.over, x.unjudged = true, true
+			x.isDone, x.isUnjudged = true, true
 		}
-		l.open[x.text(0)] = l.open[x.text(0)] || id == "" && x.Command == emqp.REQUEST
+		l.unknownQueues[x.text(0)] = l.unknownQueues[x.text(0)] || id == "" && x.Command == emqp.REQUEST
 	}
 	for _, r := range l.replies {
-		r.over = r.over || id == "" || r.ID == id
+		r.isDone = r.isDone || id == "" || r.ID == id
 	}
 	if id != "" {
 		return
@@ -184,7 +184,7 @@ func (l *emqpLaw) Unjudge(id string) {
 	for _, c := range l.conns {
 		c.outstanding = nil
 		for _, name := range c.queues {
-			l.open[name] = true
+			l.unknownQueues[name] = true
 		}
 	}
 }
@@ -199,16 +199,16 @@ func (l *emqpLaw) Close(number int, byServer bool, _ time.Time) *law.Violation {
 		return nil
 	}
 	if byServer {
-		l.unread(number)
+		l.recordUnread(number)
 	}
-	l.absent(number)
-	l.moved = l.moved || c.role == scheduler
+	l.removeConn(number)
+	l.hasLostScheduler = l.hasLostScheduler || c.role == scheduler
 	if c.role == worker {
 		for _, name := range c.queues {
-			l.open[name] = true
+			l.unknownQueues[name] = true
 		}
 	}
-	if !byServer || c.mayBeClosed || l.leaving || c.role != worker && c.role != scheduler {
+	if !byServer || c.mayBeClosed || l.isLeaving || c.role != worker && c.role != scheduler {
 		return nil
 	}
 	return &law.Violation{
@@ -216,27 +216,27 @@ func (l *emqpLaw) Close(number int, byServer bool, _ time.Time) *law.Violation {
 	}
 }
 
-// unread records that the broker has ended a connection, and may not have read what was sent on it last.
-func (l *emqpLaw) unread(number int) {
+// recordUnread records that the broker has ended a connection, and may not have read what was sent on it last.
+func (l *emqpLaw) recordUnread(number int) {
 	for _, x := range l.messages {
-		x.firm = x.firm && x.from != number
+		x.isRequired = x.isRequired && x.from != number
 	}
 	for _, r := range l.replies {
-		r.firm = r.firm && r.worker != number
+		r.isRequired = r.isRequired && r.worker != number
 	}
 }
 
-// absent records that a connection gets no message any more. Another one may have its number later.
-func (l *emqpLaw) absent(number int) {
+// removeConn records that a connection gets no message any more. Another one may have its number later.
+func (l *emqpLaw) removeConn(number int) {
 	for _, x := range l.messages {
 		if delete(x.to, number); x.from == number {
 			x.from = none
 		}
 	}
 	for _, r := range l.replies {
-		before := len(r.to)
+		count := len(r.to)
 		r.to = slices.DeleteFunc(r.to, func(n int) bool { return n == number })
-		r.firm = r.firm && len(r.to) == before
+		r.isRequired = r.isRequired && len(r.to) == count
 	}
 }
 
@@ -282,14 +282,14 @@ func (x *message) text(i int) string {
 // its text, or as one that has still to come with that queue and that text, whatever its headers are.
 func (l *emqpLaw) find(m emqp.Message) (best *message) {
 	byID := func(x *message) bool { return x.ID == m.ID }
-	content := func(x *message) bool { return x.sameAs(m) }
+	content := func(x *message) bool { return x.equals(m) }
 	last := len(m.Fields) - 1
 	named := func(x *message) bool { return mentions(m.Fields[last], x.ID) }
 	for _, fits := range []func(*message) bool{
 		func(x *message) bool { return byID(x) && content(x) },
-		func(x *message) bool { return !x.over && content(x) }, byID, named, content,
+		func(x *message) bool { return !x.isDone && content(x) }, byID, named, content,
 		func(x *message) bool {
-			return !x.over && x.text(0) == string(m.Fields[0]) && x.text(last) == string(m.Fields[last])
+			return !x.isDone && x.text(0) == string(m.Fields[0]) && x.text(last) == string(m.Fields[last])
 		},
 	} {
 		for _, x := range l.messages {
@@ -304,25 +304,25 @@ func (l *emqpLaw) find(m emqp.Message) (best *message) {
 	return nil
 }
 
-// sameAs reports whether a message has the command and all frames behind the id of another one.
-func (x *message) sameAs(m emqp.Message) bool {
+// equals reports whether a message has the command and all frames behind the id of another one.
+func (x *message) equals(m emqp.Message) bool {
 	return x.Command == m.Command &&
 		slices.EqualFunc(x.Fields, m.Fields, func(a, b []byte) bool { return string(a) == string(b) })
 }
 
 // mentions reports whether an id is in a text, and not only as the beginning of a longer one.
 func mentions(text []byte, id string) bool {
-	_, behind, is := strings.Cut(string(text), id)
-	return is && strings.IndexAny(behind, "0123456789") != 0
+	_, rest, ok := strings.Cut(string(text), id)
+	return ok && strings.IndexAny(rest, "0123456789") != 0
 }
 
-// ofZMTP is the answer to what belongs to ZMTP: a READY, an ERROR or a PONG.
-func (l *emqpLaw) ofZMTP(number int, m session.Message) law.Answer {
+// judgeZMTP is the answer to what belongs to ZMTP: a READY, an ERROR or a PONG.
+func (l *emqpLaw) judgeZMTP(number int, m session.Message) law.Answer {
 	state, name := l.State(number), strings.ToLower(string(m.Text))
 	a := law.Answer{
-		Reply: true, Judged: true, Normal: []string{name}, State: state, Outcome: name + " of the socket, " + state,
+		Reply: true, IsJudged: true, Normal: []string{name}, State: state, Outcome: name + " of the socket, " + state,
 	}
-	a.Rules.Kept = []string{"socket"}
+	a.Rules.KeptRules = []string{"socket"}
 	if b := judgeSocket(m); b != nil {
 		a.Violation = b.violation(zmtp.READY, "", emqpscript.Dialect{}.Text(m))
 	}

@@ -23,9 +23,9 @@ func request(text string) *message {
 func TestRequestBreach(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	ofQ := func() *message { return request("x") }
-	left := func(roleBeforeLeaving role) *conn {
-		return &conn{role: gone, roleBeforeKBAI: roleBeforeLeaving, left: now.Add(-time.Minute)}
+	newRequest := func() *message { return request("x") }
+	leaverConn := func(roleBeforeLeaving role) *conn {
+		return &conn{role: formerPeer, roleBeforeKBAI: roleBeforeLeaving, kbaiAt: now.Add(-time.Minute)}
 	}
 	at := func(x *message, at time.Time) *message { x.at = at; return x }
 	works := &conn{role: worker, queues: []string{"p", "q"}}
@@ -35,45 +35,45 @@ func TestRequestBreach(t *testing.T) {
 		sent *message
 		want string
 	}{
-		"to a worker of its queue":     {c: works, sent: ofQ()},
-		"to a worker of another queue": {c: &conn{role: worker, queues: []string{"p"}}, sent: ofQ(), want: "REQ-02"},
-		"to a client":                  {c: &conn{role: client}, sent: ofQ(), want: "REQ-02"},
+		"to a worker of its queue":     {c: works, sent: newRequest()},
+		"to a worker of another queue": {c: &conn{role: worker, queues: []string{"p"}}, sent: newRequest(), want: "REQ-02"},
+		"to a client":                  {c: &conn{role: client}, sent: newRequest(), want: "REQ-02"},
 		"to a peer without an identity": {
-			l: emqpLaw{conns: map[int]*conn{1: works}}, c: &conn{role: client, nameless: true}, sent: ofQ(), want: "REQ-02",
+			l: emqpLaw{conns: map[int]*conn{1: works}}, c: &conn{role: client, isNameless: true}, sent: newRequest(), want: "REQ-02",
 		},
 		"to a peer without an identity, as the worker is": {
-			l: emqpLaw{conns: map[int]*conn{1: {role: worker, queues: works.queues, nameless: true}}},
-			c: &conn{role: client, nameless: true}, sent: ofQ(), want: "SOCK-07",
+			l: emqpLaw{conns: map[int]*conn{1: {role: worker, queues: works.queues, isNameless: true}}},
+			c: &conn{role: client, isNameless: true}, sent: newRequest(), want: "SOCK-07",
 		},
 		"a second time": {
-			c: works, sent: &message{Message: ofQ().Message, over: true}, want: "REQ-03",
+			c: works, sent: &message{Message: newRequest().Message, isDone: true}, want: "REQ-03",
 		},
 		"a second time in an open queue": {
-			l: emqpLaw{open: map[string]bool{"q": true}}, c: works, sent: &message{Message: ofQ().Message, over: true},
+			l: emqpLaw{unknownQueues: map[string]bool{"q": true}}, c: works, sent: &message{Message: newRequest().Message, isDone: true},
 		},
 		"a second time in an open queue, answered": {
-			l: emqpLaw{open: map[string]bool{"q": true}}, c: works,
-			sent: &message{Message: ofQ().Message, over: true, answered: true}, want: "REQ-03",
+			l: emqpLaw{unknownQueues: map[string]bool{"q": true}}, c: works,
+			sent: &message{Message: newRequest().Message, isDone: true, isAnswered: true}, want: "REQ-03",
 		},
 		"that no client sent":                   {c: works, want: "REQ-01"},
 		"of another queue, that no client sent": {c: &conn{role: worker, queues: []string{"p"}}, want: "REQ-02"},
-		"that no client is known to have sent":  {l: emqpLaw{unbounded: true}, c: works},
-		"of somebody in an open queue":          {l: emqpLaw{open: map[string]bool{"q": true}}, c: works},
+		"that no client is known to have sent":  {l: emqpLaw{isUnbounded: true}, c: works},
+		"of somebody in an open queue":          {l: emqpLaw{unknownQueues: map[string]bool{"q": true}}, c: works},
 		"that is a message of another version": {
-			l: emqpLaw{foreign: []string{"id"}}, c: works, sent: ofQ(), want: "FRAME-06",
+			l: emqpLaw{foreign: []string{"id"}}, c: works, sent: newRequest(), want: "FRAME-06",
 		},
-		"to a client whose INFORM is of another version": {c: &conn{foreign: true}, sent: ofQ(), want: "FRAME-06"},
-		"sent after the KBAI of a client":                {c: left(client), sent: at(ofQ(), now), want: "KBAI-01"},
-		"sent after its KBAI":                            {c: left(worker), sent: at(ofQ(), now), want: "KBAI-01"},
-		"sent after the KBAI of a scheduler":             {c: left(scheduler), sent: at(ofQ(), now), want: "KBAI-02"},
-		"sent before its KBAI":                           {c: left(worker), sent: at(ofQ(), now.Add(-time.Hour))},
-		"from a broker that leaves":                      {l: emqpLaw{leaving: true}, c: works},
+		"to a client whose INFORM is of another version": {c: &conn{foreign: true}, sent: newRequest(), want: "FRAME-06"},
+		"sent after the KBAI of a client":                {c: leaverConn(client), sent: at(newRequest(), now), want: "KBAI-01"},
+		"sent after its KBAI":                            {c: leaverConn(worker), sent: at(newRequest(), now), want: "KBAI-01"},
+		"sent after the KBAI of a scheduler":             {c: leaverConn(scheduler), sent: at(newRequest(), now), want: "KBAI-02"},
+		"sent before its KBAI":                           {c: leaverConn(worker), sent: at(newRequest(), now.Add(-time.Hour))},
+		"from a broker that leaves":                      {l: emqpLaw{isLeaving: true}, c: works},
 		"sent after the DISCONNECT": {
-			l: emqpLaw{leaving: true}, c: works, sent: &message{Message: ofQ().Message, late: true}, want: "DISC-02",
+			l: emqpLaw{isLeaving: true}, c: works, sent: &message{Message: newRequest().Message, isAfterDisconnect: true}, want: "DISC-02",
 		},
 	} {
 		clause := ""
-		if b := test.l.requestBreach(test.c, test.sent, ofQ().Message); b != nil {
+		if b := test.l.requestBreach(test.c, test.sent, newRequest().Message); b != nil {
 			clause = b.clause
 			assert.NotZero(t, rules()[b.rule].Traits&law.Unasked, name)
 		}
@@ -81,8 +81,8 @@ func TestRequestBreach(t *testing.T) {
 	}
 }
 
-// TestExplained: by which clause a worker has to get a REQUEST: that about what may keep it from it.
-func TestExplained(t *testing.T) {
+// TestRequestClause: by which clause a worker has to get a REQUEST: that about what may keep it from it.
+func TestRequestClause(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	plain := conn{queues: []string{"q"}, lastSent: now}
@@ -99,13 +99,13 @@ func TestExplained(t *testing.T) {
 		"bytes that are no text": {text: "\xff", want: "REQ-05"},
 		"a zero":                 {text: "a\x00b", want: "REQ-05"},
 		"it has acknowledged one": {
-			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.acked = true }, want: "ACK-02",
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.hasAcked = true }, want: "ACK-02",
 		},
 		"it has replied": {
-			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.replied = true }, want: "REPLY-04",
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.hasReplied = true }, want: "REPLY-04",
 		},
 		"it was silent": {
-			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.idled = true }, want: "BEAT-05",
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.wasIdle = true }, want: "BEAT-05",
 		},
 		"it is silent for 8 s": {
 			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.lastSent = now.Add(-8 * time.Second) }, want: "REQ-01",
@@ -115,7 +115,7 @@ func TestExplained(t *testing.T) {
 			want: "BEAT-05",
 		},
 		"it had one before": {
-			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.delivered = 1 }, want: "REQ-07",
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.deliveries = 1 }, want: "REQ-07",
 		},
 		"of its second queue": {
 			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.queues = []string{"p", "q"} }, want: "INF-02",
@@ -124,22 +124,22 @@ func TestExplained(t *testing.T) {
 			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.queues = []string{"q", "p"} }, want: "REQ-01",
 		},
 		"no worker was ready": {
-			text: "x", change: func(_ *conn, x *message, _ *emqpLaw) { x.waited = true }, want: "REQ-06",
+			text: "x", change: func(_ *conn, x *message, _ *emqpLaw) { x.hasWaited = true }, want: "REQ-06",
 		},
 		"it has no identity": {
-			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.nameless = true }, want: "SOCK-07",
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.isNameless = true }, want: "SOCK-07",
 		},
 		"a weight that is no percentage": {
-			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.oddly = []string{"q"} }, want: "INF-01",
+			text: "x", change: func(c *conn, _ *message, _ *emqpLaw) { c.oddQueues = []string{"q"} }, want: "INF-01",
 		},
 		"of two causes, in spite of one of which some have come": {
 			text: "x", want: "REPLY-04", change: func(c *conn, x *message, l *emqpLaw) {
-				c.replied, x.waited, l.came = true, true, map[cause]int{{"REQ-06", ""}: 1}
+				c.hasReplied, x.hasWaited, l.causeCounts = true, true, map[cause]int{{"REQ-06", ""}: 1}
 			},
 		},
 		"in spite of all of which several have come": {
 			text: "x", want: "REQ-07", change: func(c *conn, _ *message, l *emqpLaw) {
-				c.delivered, c.acked, l.came = 9, true, map[cause]int{{"ACK-02", ""}: 3}
+				c.deliveries, c.hasAcked, l.causeCounts = 9, true, map[cause]int{{"ACK-02", ""}: 3}
 			},
 		},
 		"behind what is not followed": {
@@ -150,52 +150,52 @@ func TestExplained(t *testing.T) {
 		if test.change != nil {
 			test.change(&c, x, &l)
 		}
-		assert.Equal(t, test.want, l.explained(x, &c), name)
+		assert.Equal(t, test.want, l.requestClause(x, &c), name)
 	}
 }
 
 // TestDue: who has to get a message of which all is known.
 func TestDue(t *testing.T) {
 	t.Parallel()
-	with := func(command string, to ...int) *message {
+	newMessage := func(command string, to ...int) *message {
 		x := request("x")
-		x.Command, x.firm, x.to = command, true, map[int]bool{}
+		x.Command, x.isRequired, x.to = command, true, map[int]bool{}
 		for _, n := range to {
 			x.to[n] = true
 		}
 		return x
 	}
-	over, open := with(emqp.REQUEST), with(emqp.REQUEST)
-	over.over, open.firm = true, false
+	doneMessage, optionalMessage := newMessage(emqp.REQUEST), newMessage(emqp.REQUEST)
+	doneMessage.isDone, optionalMessage.isRequired = true, false
 	for name, test := range map[string]struct {
 		sent   *message
 		clause string
 		conns  []int
 	}{
-		"a REQUEST":                       {with(emqp.REQUEST), "REQ-01", []int{2, 1}},
-		"one that came":                   {over, "", nil},
-		"one that need not come":          {open, "", nil},
-		"a SCHEDULE":                      {with(emqp.SCHEDULE, 4, 5), "SCHED-01", []int{4, 5}},
-		"a SCHEDULE, and one has left":    {with(emqp.SCHEDULE, 3, 5, 9), "SCHED-01", []int{5}},
-		"a SCHEDULE, and all have left":   {with(emqp.SCHEDULE, 3, 9), "", nil},
-		"an UNSCHEDULE, one at a time":    {with(emqp.UNSCHEDULE, 5, 4), "UNSCH-01", []int{4}},
-		"an UNSCHEDULE, and one has left": {with(emqp.UNSCHEDULE, 3, 5), "UNSCH-01", []int{5}},
+		"a REQUEST":                       {newMessage(emqp.REQUEST), "REQ-01", []int{2, 1}},
+		"one that came":                   {doneMessage, "", nil},
+		"one that need not come":          {optionalMessage, "", nil},
+		"a SCHEDULE":                      {newMessage(emqp.SCHEDULE, 4, 5), "SCHED-01", []int{4, 5}},
+		"a SCHEDULE, and one has left":    {newMessage(emqp.SCHEDULE, 3, 5, 9), "SCHED-01", []int{5}},
+		"a SCHEDULE, and all have left":   {newMessage(emqp.SCHEDULE, 3, 9), "", nil},
+		"an UNSCHEDULE, one at a time":    {newMessage(emqp.UNSCHEDULE, 5, 4), "UNSCH-01", []int{4}},
+		"an UNSCHEDULE, and one has left": {newMessage(emqp.UNSCHEDULE, 3, 5), "UNSCH-01", []int{5}},
 		"an UNSCHEDULE, first to one whose INFORM is the plainest": {
-			with(emqp.UNSCHEDULE, 5, 6), "UNSCH-01", []int{5},
+			newMessage(emqp.UNSCHEDULE, 5, 6), "UNSCH-01", []int{5},
 		},
-		"an UNSCHEDULE, to one with queues": {with(emqp.UNSCHEDULE, 6), "INF-04", []int{6}},
-		"a SCHEDULE, to one with queues":    {with(emqp.SCHEDULE, 6), "INF-04", []int{6}},
-		"one with queues that has got one":  {with(emqp.SCHEDULE, 7), "SCHED-01", []int{7}},
+		"an UNSCHEDULE, to one with queues": {newMessage(emqp.UNSCHEDULE, 6), "INF-04", []int{6}},
+		"a SCHEDULE, to one with queues":    {newMessage(emqp.SCHEDULE, 6), "INF-04", []int{6}},
+		"one with queues that has got one":  {newMessage(emqp.SCHEDULE, 7), "SCHED-01", []int{7}},
 	} {
 		now := time.Now()
 		test.sent.at = now
-		l := emqpLaw{passed: map[string]bool{emqp.SCHEDULE: true, emqp.UNSCHEDULE: true}, conns: map[int]*conn{
+		l := emqpLaw{passedCommands: map[string]bool{emqp.SCHEDULE: true, emqp.UNSCHEDULE: true}, conns: map[int]*conn{
 			1: {role: worker, queues: []string{"q"}, lastSent: now},
-			2: {role: worker, queues: []string{"q"}, ready: true, lastSent: now},
-			3: {role: client}, 4: {role: scheduler}, 5: {role: scheduler}, 6: {role: scheduler, withQueues: true},
-			7: {role: scheduler, withQueues: true, delivered: 1},
+			2: {role: worker, queues: []string{"q"}, isReady: true, lastSent: now},
+			3: {role: client}, 4: {role: scheduler}, 5: {role: scheduler}, 6: {role: scheduler, namesQueues: true},
+			7: {role: scheduler, namesQueues: true, deliveries: 1},
 		}}
-		d := l.dueFor(test.sent)
+		d := l.messageDue(test.sent)
 		if test.clause == "" {
 			assert.Nil(t, d, name)
 		} else if assert.NotNil(t, d, name) {
@@ -205,8 +205,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// said is a message of a play, whose names begin with x.
-func said(command, id, text string) emqp.Message {
+// playMessage is a message of a play, whose names begin with x.
+func playMessage(command, id, text string) emqp.Message {
 	m := emqp.Message{Command: command, ID: id, Fields: [][]byte{[]byte("x-q"), nil, []byte(text)}}
 	if command == emqp.REPLY {
 		m.Fields = m.Fields[2:]
@@ -214,21 +214,21 @@ func said(command, id, text string) emqp.Message {
 	return m
 }
 
-// TestOfAnotherVersion: nothing of a message of another version is passed on.
-func TestOfAnotherVersion(t *testing.T) {
+// TestForeignVersion: nothing of a message of another version is passed on.
+func TestForeignVersion(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		c    *conn
 		m    emqp.Message
 		want string
 	}{
-		"a REPLY":                          {&conn{}, said(emqp.REPLY, "b-1", "x-1 text"), "FRAME-06"},
-		"a SCHEDULE":                       {&conn{role: scheduler}, said(emqp.SCHEDULE, "x-1", "text"), "FRAME-06"},
-		"an UNSCHEDULE":                    {&conn{role: scheduler}, said(emqp.UNSCHEDULE, "b-1", "x-1"), "FRAME-06"},
-		"to a scheduler that became none":  {&conn{foreign: true}, said(emqp.UNSCHEDULE, "x-2", "text"), "FRAME-06"},
-		"a REQUEST":                        {&conn{role: worker}, said(emqp.REQUEST, "b-1", "x-1"), "FRAME-06"},
-		"one whose id goes on":             {&conn{role: scheduler}, said(emqp.SCHEDULE, "b-1", "x-12 text"), "SCHED-01"},
-		"one of which the play knows none": {&conn{role: scheduler}, said(emqp.SCHEDULE, "b-1", "x-3 text"), "SCHED-01"},
+		"a REPLY":                          {&conn{}, playMessage(emqp.REPLY, "b-1", "x-1 text"), "FRAME-06"},
+		"a SCHEDULE":                       {&conn{role: scheduler}, playMessage(emqp.SCHEDULE, "x-1", "text"), "FRAME-06"},
+		"an UNSCHEDULE":                    {&conn{role: scheduler}, playMessage(emqp.UNSCHEDULE, "b-1", "x-1"), "FRAME-06"},
+		"to a scheduler that became none":  {&conn{foreign: true}, playMessage(emqp.UNSCHEDULE, "x-2", "text"), "FRAME-06"},
+		"a REQUEST":                        {&conn{role: worker}, playMessage(emqp.REQUEST, "b-1", "x-1"), "FRAME-06"},
+		"one whose id goes on":             {&conn{role: scheduler}, playMessage(emqp.SCHEDULE, "b-1", "x-12 text"), "SCHED-01"},
+		"one of which the play knows none": {&conn{role: scheduler}, playMessage(emqp.SCHEDULE, "b-1", "x-3 text"), "SCHED-01"},
 	} {
 		l := newLaw(law.Terms{Prefix: "x"})
 		l.conns[1], l.foreign = test.c, []string{"x-1"}
@@ -242,11 +242,11 @@ func TestOfAnotherVersion(t *testing.T) {
 // TestJudgeReply: by which clause a client must not get a REPLY.
 func TestJudgeReply(t *testing.T) {
 	t.Parallel()
-	const mine, other, works = 1, 2, 3
+	const self, other, works = 1, 2, 3
 	now := time.Now()
 	asks := func(from int, headers string) *message {
 		x := request("x")
-		x.from, x.over, x.Fields[1] = from, true, []byte(headers)
+		x.from, x.isDone, x.Fields[1] = from, true, []byte(headers)
 		return x
 	}
 	for name, test := range map[string]struct {
@@ -256,32 +256,32 @@ func TestJudgeReply(t *testing.T) {
 		text string
 		want string
 	}{
-		"its own":                   {sent: []*message{asks(mine, emqp.ReplyRequested)}, text: "mine"},
-		"that nobody has sent":      {sent: []*message{asks(mine, emqp.ReplyRequested)}, text: "?", want: "REPLY-01"},
-		"to one that has not asked": {sent: []*message{asks(mine, "")}, text: "other", want: "REPLY-02"},
-		"of another one":            {sent: []*message{asks(mine, emqp.ReplyRequested)}, text: "other", want: "REPLY-03"},
+		"its own":                   {sent: []*message{asks(self, emqp.ReplyRequested)}, text: "mine"},
+		"that nobody has sent":      {sent: []*message{asks(self, emqp.ReplyRequested)}, text: "?", want: "REPLY-01"},
+		"to one that has not asked": {sent: []*message{asks(self, "")}, text: "other", want: "REPLY-02"},
+		"of another one":            {sent: []*message{asks(self, emqp.ReplyRequested)}, text: "other", want: "REPLY-03"},
 		"for a REQUEST that asked not": {
-			sent: []*message{asks(mine, emqp.ReplyRequested)}, got: asks(mine, ""), text: "other", want: "REPLY-02",
+			sent: []*message{asks(self, emqp.ReplyRequested)}, got: asks(self, ""), text: "other", want: "REPLY-02",
 		},
 		"of another one, both without an identity": {
-			c: conn{nameless: true}, sent: []*message{asks(mine, emqp.ReplyRequested)}, text: "other", want: "SOCK-07",
+			c: conn{isNameless: true}, sent: []*message{asks(self, emqp.ReplyRequested)}, text: "other", want: "SOCK-07",
 		},
-		"after its KBAI":       {c: conn{role: gone, left: now.Add(-time.Minute)}, text: "mine", want: "KBAI-01"},
-		"sent before its KBAI": {c: conn{role: gone, left: now}, text: "mine"},
+		"after its KBAI":       {c: conn{role: formerPeer, kbaiAt: now.Add(-time.Minute)}, text: "mine", want: "KBAI-01"},
+		"sent before its KBAI": {c: conn{role: formerPeer, kbaiAt: now}, text: "mine"},
 	} {
 		l := newLaw(law.Terms{Slack: time.Second})
-		l.conns[mine], l.conns[works], l.messages = &test.c, &conn{role: worker, latest: test.got}, test.sent
-		l.conns[other] = &conn{nameless: test.c.nameless}
-		for to, text := range map[int]string{mine: "mine", other: "other"} {
+		l.conns[self], l.conns[works], l.messages = &test.c, &conn{role: worker, lastRequest: test.got}, test.sent
+		l.conns[other] = &conn{isNameless: test.c.isNameless}
+		for to, text := range map[int]string{self: "mine", other: "other"} {
 			l.replies = append(l.replies, &reply{
 				Message: emqp.Reply("r", text), worker: works, at: now, to: []int{to},
 			})
 		}
 		if test.text == "other" { // the client awaits none
-			l.replies[0].over, l.replies[1].over = true, true
+			l.replies[0].isDone, l.replies[1].isDone = true, true
 		}
 		clause := ""
-		if b := l.judgeReply(mine, &test.c, emqp.Reply("b", test.text)); b != nil {
+		if b := l.judgeReply(self, &test.c, emqp.Reply("b", test.text)); b != nil {
 			clause = b.clause
 			assert.Contains(t, rules()[b.rule].Clauses, clause, name)
 		}
@@ -289,18 +289,18 @@ func TestJudgeReply(t *testing.T) {
 	}
 }
 
-// TestUnlessFirst: that a scheduler has no identity is the reason for what it does not get only before it has got
+// TestSchedulerClause: that a scheduler has no identity is the reason for what it does not get only before it has got
 // anything.
-func TestUnlessFirst(t *testing.T) {
+func TestSchedulerClause(t *testing.T) {
 	t.Parallel()
 	l := newLaw(law.Terms{})
-	l.passed[emqp.SCHEDULE] = true
+	l.passedCommands[emqp.SCHEDULE] = true
 	for want, c := range map[string]*conn{
-		"SCHED-01": {}, "SOCK-07": {nameless: true}, "INF-04": {withQueues: true},
+		"SCHED-01": {}, "SOCK-07": {isNameless: true}, "INF-04": {namesQueues: true},
 	} {
-		assert.Equal(t, want, l.unlessFirst(c, emqp.SCHEDULE, "SCHED-01"))
-		c.delivered = 1
-		assert.Equal(t, "SCHED-01", l.unlessFirst(c, emqp.SCHEDULE, "SCHED-01"))
+		assert.Equal(t, want, l.schedulerClause(c, emqp.SCHEDULE, "SCHED-01"))
+		c.deliveries = 1
+		assert.Equal(t, "SCHED-01", l.schedulerClause(c, emqp.SCHEDULE, "SCHED-01"))
 	}
 }
 
@@ -312,10 +312,10 @@ func TestOneReplyOfTwoThatSayTheSame(t *testing.T) {
 	l := newLaw(law.Terms{})
 	l.conns[asker] = &conn{}
 	for _, firm := range []bool{false, true, false} {
-		l.replies = append(l.replies, &reply{Message: emqp.Reply("r", "text"), to: []int{asker}, firm: firm})
+		l.replies = append(l.replies, &reply{Message: emqp.Reply("r", "text"), to: []int{asker}, isRequired: firm})
 	}
 	assert.Nil(t, l.judgeReply(asker, l.conns[asker], emqp.Reply("b", "text")))
-	assert.Equal(t, []bool{false, true, false}, []bool{l.replies[0].over, l.replies[1].over, l.replies[2].over})
+	assert.Equal(t, []bool{false, true, false}, []bool{l.replies[0].isDone, l.replies[1].isDone, l.replies[2].isDone})
 }
 
 // TestMissedReply: the worker of a REPLY that is missing owes one less, unless no client awaits it any more.
@@ -328,8 +328,8 @@ func TestMissedReply(t *testing.T) {
 		first.from, second.from = asker, asker
 		l.conns[works] = &conn{role: worker, outstanding: []*message{first, second}}
 		l.replies = []*reply{{Message: emqp.Reply("r", "x"), worker: works, to: to}}
-		l.Missed(&law.Due{Missing: law.Violation{JID: "r"}})
-		assert.True(t, l.replies[0].over)
+		l.Missed(&law.DueMessage{Missing: law.Violation{JID: "r"}})
+		assert.True(t, l.replies[0].isDone)
 		assert.Len(t, l.conns[works].outstanding, 2-len(to))
 	}
 }
@@ -339,14 +339,14 @@ func TestFirmReplies(t *testing.T) {
 	t.Parallel()
 	asks := func() *message {
 		x := request("x")
-		x.from, x.over, x.Fields[1] = 1, true, []byte(emqp.ReplyRequested)
+		x.from, x.isDone, x.Fields[1] = 1, true, []byte(emqp.ReplyRequested)
 		return x
 	}
 	l, works := newLaw(law.Terms{}), &conn{role: worker, outstanding: []*message{asks(), asks()}}
 	for range 3 {
 		l.reply(2, works, emqp.Reply("r", "text"), time.Now())
 	}
-	assert.Equal(t, []bool{true, true, false}, []bool{l.replies[0].firm, l.replies[1].firm, l.replies[2].firm})
+	assert.Equal(t, []bool{true, true, false}, []bool{l.replies[0].isRequired, l.replies[1].isRequired, l.replies[2].isRequired})
 }
 
 // TestAnEndedConnection: what was sent last on a connection that the broker has ended need not have been read.
@@ -355,11 +355,11 @@ func TestAnEndedConnection(t *testing.T) {
 	for byServer, firm := range map[bool]bool{true: false, false: true} {
 		l, now := newLaw(law.Terms{}), time.Now()
 		l.Open(1, now)
-		l.replies = []*reply{{worker: 1, firm: true}, {worker: 2, firm: true}}
-		l.messages = []*message{{from: 1, firm: true}, {from: 2, firm: true}}
+		l.replies = []*reply{{worker: 1, isRequired: true}, {worker: 2, isRequired: true}}
+		l.messages = []*message{{from: 1, isRequired: true}, {from: 2, isRequired: true}}
 		assert.Nil(t, l.Close(1, byServer, now)) // of a client
-		assert.Equal(t, []bool{firm, true}, []bool{l.replies[0].firm, l.replies[1].firm})
-		assert.Equal(t, []bool{firm, true}, []bool{l.messages[0].firm, l.messages[1].firm})
+		assert.Equal(t, []bool{firm, true}, []bool{l.replies[0].isRequired, l.replies[1].isRequired})
+		assert.Equal(t, []bool{firm, true}, []bool{l.messages[0].isRequired, l.messages[1].isRequired})
 	}
 }
 
@@ -378,21 +378,21 @@ func TestJudgeRhythm(t *testing.T) {
 		"one interval is none":     {conn{role: worker}, 1, 12 * time.Second, ""},
 		"of another kind":          {conn{role: scheduler}, 3, 12 * time.Second, ""},
 		"a client":                 {conn{}, 3, 12 * time.Second, ""},
-		"one that has left":        {conn{role: gone}, 3, 12 * time.Second, ""},
-		"one that answers none":    {conn{role: worker, silent: true}, 3, 12 * time.Second, ""},
+		"one that has left":        {conn{role: formerPeer}, 3, 12 * time.Second, ""},
+		"one that answers none":    {conn{role: worker, isSilent: true}, 3, 12 * time.Second, ""},
 		"not known to be a worker": {conn{role: worker, informUncertain: true}, 3, 12 * time.Second, ""},
 	} {
 		l, now := newLaw(law.Terms{}), time.Now()
-		other := &conn{role: worker, heard: now}
+		other := &conn{role: worker, lastHeard: now}
 		assert.Nil(t, l.judgeRhythm(other, emqp.Heartbeat("a", now), now.Add(time.Millisecond)), name)
 		for n := range test.beats {
 			at := now.Add(time.Duration(n+1) * 3 * time.Second)
-			other.heard = at.Add(-time.Millisecond) // of another message
+			other.lastHeard = at.Add(-time.Millisecond) // of another message
 			assert.Nil(t, l.judgeRhythm(other, emqp.Heartbeat("b", now), at), name)
 		}
-		test.c.heard = now
+		test.c.lastHeard = now
 		clause := ""
-		if b := l.judgeRhythm(&test.c, said(emqp.REQUEST, "b", "text"), now.Add(test.silence)); b != nil {
+		if b := l.judgeRhythm(&test.c, playMessage(emqp.REQUEST, "b", "text"), now.Add(test.silence)); b != nil {
 			clause = b.clause
 		}
 		assert.Equal(t, test.want, clause, name)
@@ -411,11 +411,11 @@ func TestSchedulersThatLeave(t *testing.T) {
 		}
 		l.kbai(l.conns[1], now.Add(-ago))
 		assert.Nil(t, l.Close(1, true, now))
-		l.schedule(9, said(emqp.SCHEDULE, "x-1", "text"), now)
-		assert.Equal(t, firm, l.messages[0].firm, ago)
+		l.schedule(9, playMessage(emqp.SCHEDULE, "x-1", "text"), now)
+		assert.Equal(t, firm, l.messages[0].isRequired, ago)
 		assert.Nil(t, l.Close(2, false, now))
-		l.schedule(9, said(emqp.SCHEDULE, "x-2", "text"), now)
-		assert.False(t, l.messages[1].firm, "one has gone without KBAI")
+		l.schedule(9, playMessage(emqp.SCHEDULE, "x-2", "text"), now)
+		assert.False(t, l.messages[1].isRequired, "one has gone without KBAI")
 	}
 }
 
@@ -423,16 +423,16 @@ func TestSchedulersThatLeave(t *testing.T) {
 // again.
 func TestIDsAcrossPlays(t *testing.T) {
 	t.Parallel()
-	on := law.NewServer()
+	server := law.NewServer()
 	unique := func(command, id string) bool {
-		l := newLaw(law.Terms{Server: on})
-		return l.unique(emqp.Message{Command: command, ID: id, Fields: [][]byte{[]byte(command)}}, nil)
+		l := newLaw(law.Terms{Server: server})
+		return l.isUnique(emqp.Message{Command: command, ID: id, Fields: [][]byte{[]byte(command)}}, nil)
 	}
 	assert.True(t, unique(emqp.HEARTBEAT, "1"))
 	assert.True(t, unique(emqp.HEARTBEAT, "1"), "the same message")
 	assert.False(t, unique(emqp.ACK, "1"))
 	assert.True(t, unique(emqp.REQUEST, "1"), "which has the id of its client")
-	newLaw(law.Terms{Server: on}).Operated(scenarios.NeedRestart, "", "")
+	newLaw(law.Terms{Server: server}).Operated(scenarios.NeedRestart, "", "")
 	assert.True(t, unique(emqp.ACK, "1"))
 }
 
@@ -447,6 +447,6 @@ func TestFindWithOtherHeaders(t *testing.T) {
 	assert.Same(t, x, l.find(emqp.Request("b-1", "q", headers, "text")))
 	assert.Nil(t, l.find(emqp.Request("b-1", "q", headers, "another text")))
 	assert.Nil(t, l.find(emqp.Request("b-1", "another queue", headers, "text")))
-	x.over = true
+	x.isDone = true
 	assert.Nil(t, l.find(emqp.Request("b-1", "q", headers, "text")))
 }

@@ -20,27 +20,27 @@ type parting struct {
 const leavingSchedulers = 4
 
 // depart has them come and leave. The worker that has the REPLY stays.
-func (w *wayfarer) depart() []explore.Step {
-	named := func() string {
+func (w *routeMaker) depart() []explore.Step {
+	newQueue := func() string {
 		w.first++
 		return fmt.Sprintf(`"$queue%d"`, w.first)
 	}
-	w.parting = &parting{at: w.Now(), queues: []string{named(), named(), named()}}
-	its := []string{named()}
+	w.parting = &parting{at: w.Now(), queues: []string{newQueue(), newQueue(), newQueue()}}
+	stayingQueues := []string{newQueue()}
 	kbai := func(conn int) explore.Step { return w.build.Line(conn, "%s", w.message(emqp.KBAI)) }
 	steps := []explore.Step{
 		w.open(leavingClient, scenarios.Producer), w.open(leavingWorker, scenarios.Consumer),
 		w.open(stayingWorker, scenarios.Consumer), w.inform(leavingWorker, w.parting.queues),
-		w.inform(stayingWorker, its), w.ready(stayingWorker), w.to(its, leavingClient, emqp.ReplyRequested),
+		w.inform(stayingWorker, stayingQueues), w.sendReady(stayingWorker), w.requestTo(stayingQueues, leavingClient, emqp.ReplyRequested),
 	}
 	for range w.parting.queues {
-		steps = append(steps, w.ready(leavingWorker))
+		steps = append(steps, w.sendReady(leavingWorker))
 	}
 	if w.Terms.Alone {
 		for n := range leavingSchedulers {
 			steps = append(steps, w.informScheduler(leavingScheduler+n)...)
 		}
-		steps = append(steps, w.send(firstClient, emqp.SCHEDULE, w.mine[0][0], `""`))
+		steps = append(steps, w.send(firstClient, emqp.SCHEDULE, w.queues[0][0], `""`))
 		for n := range leavingSchedulers {
 			steps = append(steps, kbai(leavingScheduler+n))
 		}
@@ -48,20 +48,20 @@ func (w *wayfarer) depart() []explore.Step {
 	return append(steps, kbai(leavingWorker), kbai(leavingClient))
 }
 
-// departed sends what is for those that have left, to the broker that has to know of it.
-func (w *wayfarer) departed() []explore.Step {
-	served := func() []explore.Step { return []explore.Step{w.ready(firstWorker), w.request(firstClient, 0)} }
-	steps := append([]explore.Step{w.replies(stayingWorker)}, served()...)
+// testParting sends what is for those that have left, to the broker that has to know of it.
+func (w *routeMaker) testParting() []explore.Step {
+	serve := func() []explore.Step { return []explore.Step{w.sendReady(firstWorker), w.request(firstClient, 0)} }
+	steps := append([]explore.Step{w.sendReply(stayingWorker)}, serve()...)
 	for _, q := range w.parting.queues {
-		steps = append(steps, w.to([]string{q}, firstClient))
+		steps = append(steps, w.requestTo([]string{q}, firstClient))
 	}
 	if w.Terms.Alone {
-		steps = append(steps, w.send(firstClient, emqp.UNSCHEDULE, w.mine[0][0], `""`))
+		steps = append(steps, w.send(firstClient, emqp.UNSCHEDULE, w.queues[0][0], `""`))
 		for range 3 { // one of them is for the scheduler that has left, if schedulers take turns
-			steps = append(steps, w.send(firstClient, emqp.SCHEDULE, w.mine[0][0], `""`))
+			steps = append(steps, w.send(firstClient, emqp.SCHEDULE, w.queues[0][0], `""`))
 		}
 	}
-	steps = append(append(steps, served()...), w.build.Line(stayingWorker, "%s", w.message(emqp.KBAI)))
+	steps = append(append(steps, serve()...), w.build.Line(stayingWorker, "%s", w.message(emqp.KBAI)))
 	w.parting = nil
 	for conn := leavingClient; conn < leavingScheduler+leavingSchedulers; conn++ {
 		steps = append(steps, explore.End(conn, scenarios.Closed))
@@ -69,24 +69,24 @@ func (w *wayfarer) departed() []explore.Step {
 	return steps
 }
 
-// goodbyes are the steps of the parting that is next, nil if none is. One that is under way is awaited at the end.
-func (w *wayfarer) goodbyes() []explore.Step {
-	const often, known = 100, 400 * time.Millisecond
+// partingSteps are the steps of the parting that is next, nil if none is. One that is under way is awaited at the end.
+func (w *routeMaker) partingSteps() []explore.Step {
+	const period, kbaiWait = 100, 400 * time.Millisecond
 	if !w.isWorker(stayingWorker) {
 		w.parting = nil // the broker was started again
 	}
 	switch {
-	case w.parting == nil && w.ways%often == 2:
+	case w.parting == nil && w.wayCount%period == 2:
 		return w.depart()
 	case w.parting == nil:
 		return nil
 	}
-	left := w.Terms.Slack + known - w.Now().Sub(w.parting.at)
+	remaining := w.Terms.Slack + kbaiWait - w.Now().Sub(w.parting.at)
 	switch {
-	case left <= 0:
-		return w.departed()
-	case w.ways >= leastWays && w.allSeen():
-		return []explore.Step{explore.Wait(left)}
+	case remaining <= 0:
+		return w.testParting()
+	case w.wayCount >= minWays && w.hasSentAll():
+		return []explore.Step{explore.Wait(remaining)}
 	}
 	return nil
 }

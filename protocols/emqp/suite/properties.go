@@ -19,7 +19,7 @@ func Properties() []conformance.Check {
 		explore.Property(conformance.Property{
 			Name:  "explore/values",
 			Title: "A message with any legal frames reaches its peer unchanged, on any path",
-			About: "Messages are generated from the seed of the run. Their frames have sizes, numbers and texts at limits " +
+			Summary: "Messages are generated from the seed of the run. Their frames have sizes, numbers and texts at limits " +
 				"where brokers differ. Workers are ready or not, have queues with similar names, and reply; clients leave, " +
 				"and others send malformed messages.",
 			Wait: conformance.QuickWait, Connections: connections,

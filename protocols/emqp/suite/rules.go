@@ -33,27 +33,27 @@ func ClauseOf(breach string) string {
 			"no-greeting": prefix + "SOCK-02", "consumer-closed": prefix + "SOCK-08",
 		}[kind]
 	}
-	of := map[string]string{
+	ids := map[string]string{
 		string(emqp.RuleEmpty): "FRAME-01", string(emqp.RuleVersion): "FRAME-02", string(emqp.RuleCommand): "FRAME-03",
 		string(emqp.RuleID): "FRAME-04", string(emqp.RuleFrames): "FRAME-05", string(emqp.RuleTimestamp): "BEAT-03",
 		string(emqp.RuleHeaders): "HEAD-01", string(emqp.RuleNoHeaders): "HEAD-02",
 	}
-	name, ours := strings.CutPrefix(rule, emqpsession.RulePrefix)
-	switch id := of[name]; {
+	name, isOurs := strings.CutPrefix(rule, emqpsession.RulePrefix)
+	switch id := ids[name]; {
 	case rule == emqpsession.RuleDirection:
 		return prefix + "FRAME-03"
 	case rule == emqpsession.RuleAcknowledged:
 		return prefix + "ACK-01"
 	case rule == emqpsession.RuleUnique:
 		return prefix + "FRAME-04"
-	case ours && id != "":
+	case isOurs && id != "":
 		return prefix + id
 	}
 	return prefix + "SOCK-02"
 }
 
-// ofCommands are the rules that a message decides by its command.
-var ofCommands = map[string][]string{
+// commandRules are the rules that a message decides by its command.
+var commandRules = map[string][]string{
 	emqp.REQUEST:    {"request-unknown", "request-queue", "request-again", "request-content"},
 	emqp.SCHEDULE:   {"schedule-content"},
 	emqp.UNSCHEDULE: {"unschedule-content"},
@@ -61,29 +61,29 @@ var ofCommands = map[string][]string{
 	emqp.HEARTBEAT:  {"timestamp", "heartbeat-early"},
 }
 
-// passedOn are the commands of what a broker passes on.
-var passedOn = []string{emqp.REQUEST, emqp.SCHEDULE, emqp.UNSCHEDULE, emqp.REPLY}
+// relayedCommands are the commands of what a broker passes on.
+var relayedCommands = []string{emqp.REQUEST, emqp.SCHEDULE, emqp.UNSCHEDULE, emqp.REPLY}
 
-// decided returns the rules that a message decides. It is called before the law follows the message.
-func (l *emqpLaw) decided(c *conn, m emqp.Message) (d law.Decided) {
-	rules := ofCommands[m.Command]
+// decide returns the rules that a message decides. It is called before the law follows the message.
+func (l *emqpLaw) decide(c *conn, m emqp.Message) (d law.Decided) {
+	rules := commandRules[m.Command]
 	switch {
-	case l.unbounded:
-		return law.Decided{Open: rules, Why: "bytes were sent that may be messages of any kind"}
-	case m.Command == emqp.REQUEST && l.open[string(m.Fields[0])]:
-		return law.Decided{Open: rules, Why: "a worker of the queue left without a KBAI"}
+	case l.isUnbounded:
+		return law.Decided{OpenRules: rules, OpenReason: "bytes were sent that may be messages of any kind"}
+	case m.Command == emqp.REQUEST && l.unknownQueues[string(m.Fields[0])]:
+		return law.Decided{OpenRules: rules, OpenReason: "a worker of the queue left without a KBAI"}
 	}
-	d.Kept = append(d.Kept, "id")
-	d.Kept = append(d.Kept, rules...)
-	for rule, is := range map[string]bool{
-		"version":          len(l.foreign) > 0 && slices.Contains(passedOn, m.Command),
+	d.KeptRules = append(d.KeptRules, "id")
+	d.KeptRules = append(d.KeptRules, rules...)
+	for rule, applies := range map[string]bool{
+		"version":          len(l.foreign) > 0 && slices.Contains(relayedCommands, m.Command),
 		"ack-again":        m.Command == emqp.ACK && c.acks.last != "",
-		"after-disconnect": l.leaving, "after-kbai": c.role == gone,
+		"after-disconnect": l.isLeaving, "after-kbai": c.role == formerPeer,
 		explore.RuleClosed:  c.role == worker || c.role == scheduler,
 		"heartbeat-missing": l.beats[c.role] != nil && l.beats[c.role].intervals > 0,
 	} {
-		if is {
-			d.Kept = append(d.Kept, rule)
+		if applies {
+			d.KeptRules = append(d.KeptRules, rule)
 		}
 	}
 	return d

@@ -14,40 +14,40 @@ import (
 )
 
 // Sent follows what a client sends.
-func (l *emqpLaw) Sent(number int, all []byte, unbounded bool, at time.Time) law.Sent {
-	const many, idle = 1 << 20, 8 * time.Second
+func (l *emqpLaw) Sent(number int, all []byte, isUnbounded bool, at time.Time) law.Sent {
+	const maxReplies, idle = 1 << 20, 8 * time.Second
 	c := l.conns[number]
-	c.idled = c.idled || at.Sub(c.lastSent) > idle
+	c.wasIdle = c.wasIdle || at.Sub(c.lastSent) > idle
 	c.lastSent = at
 	item, err := emqpscript.ParseSent(all)
-	c.unframed = c.unframed || err != nil ||
+	c.isUnframed = c.isUnframed || err != nil ||
 		item.Kind == zmtp.IsMessage && !bytes.Equal(all, zmtp.AppendMessage(nil, item.Parts...))
 	switch {
-	case unbounded || c.unframed:
-		l.unbounded, c.mayBeClosed = true, true
+	case isUnbounded || c.isUnframed:
+		l.isUnbounded, c.mayBeClosed = true, true
 		l.disrupted = prefix + "FRAME-07"
-		return law.Sent{Clause: l.disrupted, Most: many}
+		return law.Sent{Clause: l.disrupted, MaxReplies: maxReplies}
 	case item.Kind == zmtp.IsCommand && item.Command.Name == zmtp.PING:
-		return law.Sent{Clause: l.last, Owed: 1, Judged: true} // it ends no broker: what was sent before may
+		return law.Sent{Clause: l.lastClause, DueReplies: 1, IsJudged: true} // it ends no broker: what was sent before may
 	}
 	if len(item.Parts) > id {
-		l.given[string(item.Parts[id])] = at
+		l.sentIDs[string(item.Parts[id])] = at
 	}
 	m, err := emqp.Parse(item.Parts)
 	if err != nil {
-		return l.malformed(c, item.Parts)
+		return l.recordMalformed(c, item.Parts)
 	}
 	c.hasSent = true
-	c.acks.sent(m)
-	l.last = prefix + l.sent(number, c, m, at)
-	return law.Sent{Clause: l.last, Ends: m.Command == emqp.DISCONNECT}
+	c.acks.add(m)
+	l.lastClause = prefix + l.recordSent(number, c, m, at)
+	return law.Sent{Clause: l.lastClause, Ends: m.Command == emqp.DISCONNECT}
 }
 
 // The places of frames.
 const version, command, id = 1, 2, 3
 
-// malformed follows a message that the document does not allow: it changes nothing.
-func (l *emqpLaw) malformed(c *conn, frames [][]byte) law.Sent {
+// recordMalformed follows a message that the document does not allow: it changes nothing.
+func (l *emqpLaw) recordMalformed(c *conn, frames [][]byte) law.Sent {
 	l.disrupted, c.mayBeClosed = prefix+"FRAME-07", true
 	if len(frames) > id && len(frames[id]) > 0 && string(frames[version]) != emqp.Version {
 		l.foreign = append(l.foreign, string(frames[id]))
@@ -57,14 +57,14 @@ func (l *emqpLaw) malformed(c *conn, frames [][]byte) law.Sent {
 	return law.Sent{Clause: l.disrupted}
 }
 
-// sent follows a message, and returns the clause by which it is served.
-func (l *emqpLaw) sent(number int, c *conn, m emqp.Message, at time.Time) string {
+// recordSent follows a message, and returns the clause by which it is served.
+func (l *emqpLaw) recordSent(number int, c *conn, m emqp.Message, at time.Time) string {
 	switch m.Command {
 	case emqp.INFORM:
-		c.heard = at
+		c.lastHeard = at
 		return l.inform(c, m)
 	case emqp.READY:
-		c.ready = c.role == worker
+		c.isReady = c.role == worker
 		return "READY-01"
 	case emqp.REQUEST:
 		return l.request(number, m, at)
@@ -74,21 +74,21 @@ func (l *emqpLaw) sent(number int, c *conn, m emqp.Message, at time.Time) string
 	case emqp.SCHEDULE, emqp.UNSCHEDULE:
 		return l.schedule(number, m, at)
 	case emqp.REPLY:
-		c.replied = true
+		c.hasReplied = true
 		l.reply(number, c, m, at)
 		return "REPLY-04"
 	case emqp.ACK:
-		c.acked = true
+		c.hasAcked = true
 		return "ACK-02"
 	case emqp.KBAI:
-		l.absent(number)
+		l.removeConn(number)
 		return l.kbai(c, at)
 	case emqp.DISCONNECT:
 		l.Unjudge("")
-		l.leaving, l.leftAt = true, at
+		l.isLeaving, l.leftAt = true, at
 		l.terms.Server.Restarted() // it may be started again
 		for n, other := range l.conns {
-			if other.hasSent && !other.mayBeClosed && other.role != gone {
+			if other.hasSent && !other.mayBeClosed && other.role != formerPeer {
 				l.farewells[n] = true
 			}
 		}
@@ -102,8 +102,8 @@ func (l *emqpLaw) sent(number int, c *conn, m emqp.Message, at time.Time) string
 func (l *emqpLaw) inform(c *conn, m emqp.Message) string {
 	c.informUncertain = c.informUncertain || c.role != client
 	if string(m.Fields[1]) == emqp.TypeScheduler {
-		l.moved = l.moved || c.informUncertain
-		c.role, c.withQueues = scheduler, len(m.Fields[0]) > 0
+		l.hasLostScheduler = l.hasLostScheduler || c.informUncertain
+		c.role, c.namesQueues = scheduler, len(m.Fields[0]) > 0
 		return "INF-04"
 	}
 	c.role = worker
@@ -116,9 +116,9 @@ func (l *emqpLaw) inform(c *conn, m emqp.Message) string {
 	for _, q := range queues {
 		c.queues = append(c.queues, q.Name)
 		if q.Weight < 1 || q.Weight > 100 {
-			c.oddly = append(c.oddly, q.Name)
+			c.oddQueues = append(c.oddQueues, q.Name)
 		}
-		l.open[q.Name] = l.open[q.Name] || c.informUncertain
+		l.unknownQueues[q.Name] = l.unknownQueues[q.Name] || c.informUncertain
 	}
 	return clause
 }
@@ -135,9 +135,9 @@ func (l *emqpLaw) workersOf(queue string) (all []int) {
 
 // follow keeps a message, and forgets old ones.
 func (l *emqpLaw) follow(x *message) {
-	if len(l.messages) >= 2*most {
-		kept := slices.DeleteFunc(slices.Clone(l.messages[:most]), func(x *message) bool { return x.over })
-		l.messages = append(kept, l.messages[most:]...)
+	if len(l.messages) >= 2*maxMessages {
+		rest := slices.DeleteFunc(slices.Clone(l.messages[:maxMessages]), func(x *message) bool { return x.isDone })
+		l.messages = append(rest, l.messages[maxMessages:]...)
 	}
 	l.messages = append(l.messages, x)
 }
@@ -147,10 +147,10 @@ func (l *emqpLaw) follow(x *message) {
 func (l *emqpLaw) request(from int, m emqp.Message, at time.Time) string {
 	queue := string(m.Fields[0])
 	all := l.workersOf(queue)
-	crossed := at.Sub(l.left[queue]) <= l.terms.Slack
-	x := &message{Message: m, from: from, at: at, firm: len(all) > 0 && !crossed}
-	x.late = l.leaving && at.Sub(l.leftAt) > l.terms.Slack
-	x.waited = !slices.ContainsFunc(all, func(n int) bool { return l.conns[n].ready })
+	isCrossed := at.Sub(l.kbaiTimes[queue]) <= l.terms.Slack
+	x := &message{Message: m, from: from, at: at, isRequired: len(all) > 0 && !isCrossed}
+	x.isAfterDisconnect = l.isLeaving && at.Sub(l.leftAt) > l.terms.Slack
+	x.hasWaited = !slices.ContainsFunc(all, func(n int) bool { return l.conns[n].isReady })
 	l.follow(x)
 	if !utf8.Valid(m.Fields[2]) {
 		return "REQ-05"
@@ -172,12 +172,12 @@ func (l *emqpLaw) schedulers() map[int]bool {
 // schedule follows a SCHEDULE or UNSCHEDULE.
 func (l *emqpLaw) schedule(from int, m emqp.Message, at time.Time) string {
 	x := &message{Message: m, from: from, at: at, to: l.schedulers()}
-	x.firm = l.terms.Alone && len(x.to) > 0
+	x.isRequired = l.terms.Alone && len(x.to) > 0
 	if m.Command == emqp.UNSCHEDULE {
 		l.follow(x)
 		return "UNSCH-01"
 	}
-	x.firm = x.firm && !l.moved && at.Sub(l.departed) > l.terms.Slack
+	x.isRequired = x.isRequired && !l.hasLostScheduler && at.Sub(l.schedulerKBAIAt) > l.terms.Slack
 	l.follow(x)
 	return "SCHED-01"
 }
@@ -186,17 +186,17 @@ func (l *emqpLaw) schedule(from int, m emqp.Message, at time.Time) string {
 func (l *emqpLaw) kbai(c *conn, at time.Time) string {
 	clause := "KBAI-01"
 	if c.role == scheduler {
-		clause, l.departed = "KBAI-02", at
+		clause, l.schedulerKBAIAt = "KBAI-02", at
 		for _, x := range l.messages {
-			x.firm = x.firm && x.Command == emqp.REQUEST
+			x.isRequired = x.isRequired && x.Command == emqp.REQUEST
 		}
 	}
-	c.roleBeforeKBAI, c.role, c.left = c.role, gone, at
+	c.roleBeforeKBAI, c.role, c.kbaiAt = c.role, formerPeer, at
 	for _, name := range c.queues {
-		l.left[name] = at
+		l.kbaiTimes[name] = at
 		for _, x := range l.messages {
-			if x.Command == emqp.REQUEST && string(x.Fields[0]) == name && !x.over {
-				x.firm = false
+			if x.Command == emqp.REQUEST && string(x.Fields[0]) == name && !x.isDone {
+				x.isRequired = false
 			}
 		}
 	}

@@ -24,13 +24,13 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// altered is a broker whose octets are changed on their way to its clients.
-type altered struct {
+// alteredBroker is a broker whose octets are changed on their way to its clients.
+type alteredBroker struct {
 	*suitetest.Broker
 	change func([]byte) []byte
 }
 
-func (a altered) Dial(ctx context.Context) (net.Conn, error) {
+func (a alteredBroker) Dial(ctx context.Context) (net.Conn, error) {
 	nc, err := a.Broker.Dial(ctx)
 	return &alteredConn{Conn: nc, change: a.change}, err
 }
@@ -74,27 +74,27 @@ func TestSockets(t *testing.T) {
 				return c.Describe().ID != "frames/router"
 			})
 			synctest.Test(t, func(t *testing.T) {
-				on := altered{suitetest.NewBroker(conforming, false), change}
-				require.NoError(t, on.Restart(t.Context()))
-				server, end, err := start(conforming)
+				broker := alteredBroker{suitetest.NewBroker(plainConfig, false), change}
+				require.NoError(t, broker.Restart(t.Context()))
+				server, end, err := start(plainConfig)
 				require.NoError(t, err)
 				end()
-				server.Target, server.Fresh = on, nil
-				red, _ := suitetest.Red(judge(t, server, picked))
-				on.Close()
+				server.Target, server.StartServer = broker, nil
+				red, _ := suitetest.BrokenClauses(judge(t, server, picked))
+				broker.Close()
 				assert.Contains(t, red, clause)
 			})
 		})
 	}
 }
 
-// forwarded is a broker behind a forwarder of both of its ports.
-type forwarded struct {
+// forwardedBroker is a broker behind a forwarder of both of its ports.
+type forwardedBroker struct {
 	*forwardtest.Forwarder
 	broker *suitetest.Broker
 }
 
-func (f *forwarded) DialBackend(ctx context.Context) (net.Conn, error) {
+func (f *forwardedBroker) DialBackend(ctx context.Context) (net.Conn, error) {
 	return f.To(ctx, "workers", f.broker.DialBackend)
 }
 
@@ -105,10 +105,10 @@ func TestTheEndOfAForwarder(t *testing.T) {
 		t.Run(strconv.Itoa(connections), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				f := forwarded{Forwarder: &forwardtest.Forwarder{Connections: connections}}
-				f.broker = suitetest.NewBroker(hooked(func() func(*fakeemqp.Event) {
+				f := forwardedBroker{Forwarder: &forwardtest.Forwarder{Connections: connections}}
+				f.broker = suitetest.NewBroker(withHook(func() func(*fakeemqp.Event) {
 					return func(e *fakeemqp.Event) {
-						if !e.Sent && connections == 0 && len(e.Frames) == 1 {
+						if !e.IsFromBroker && connections == 0 && len(e.Frames) == 1 {
 							f.End() // as if the broker had ended
 						}
 					}
@@ -134,63 +134,63 @@ func TestTheEndOfAForwarder(t *testing.T) {
 	}
 }
 
-// dying is a broker of which one port accepts and greets no more behind a connection that has written certain
+// dyingBroker is a broker of which one port accepts and greets no more behind a connection that has written certain
 // bytes, and perhaps ended.
-type dying struct {
+type dyingBroker struct {
 	*suitetest.Broker
-	workers bool // it is their port
-	when    func(written []byte, ended bool) bool
-	dead    atomic.Bool
-	silent  memnet.Place
+	isWorkerPort bool // it is their port
+	isFatal      func(written []byte, ended bool) bool
+	isDead       atomic.Bool
+	silent       memnet.Place
 }
 
-func (d *dying) Dial(ctx context.Context) (net.Conn, error) {
-	return d.connect(ctx, d.Broker.Dial, !d.workers)
+func (d *dyingBroker) Dial(ctx context.Context) (net.Conn, error) {
+	return d.connect(ctx, d.Broker.Dial, !d.isWorkerPort)
 }
 
-func (d *dying) DialBackend(ctx context.Context) (net.Conn, error) {
-	return d.connect(ctx, d.Broker.DialBackend, d.workers)
+func (d *dyingBroker) DialBackend(ctx context.Context) (net.Conn, error) {
+	return d.connect(ctx, d.Broker.DialBackend, d.isWorkerPort)
 }
 
-func (d *dying) connect(
-	ctx context.Context, dial func(context.Context) (net.Conn, error), dies bool,
+func (d *dyingBroker) connect(
+	ctx context.Context, dial func(context.Context) (net.Conn, error), isMortal bool,
 ) (net.Conn, error) {
-	if dies && d.dead.Load() {
+	if isMortal && d.isDead.Load() {
 		return d.silent.Dial(ctx)
 	}
 	nc, err := dial(ctx)
-	if err != nil || !dies {
+	if err != nil || !isMortal {
 		return nc, err
 	}
-	return &dyingConn{Conn: nc, of: d}, nil
+	return &dyingConn{Conn: nc, broker: d}, nil
 }
 
 // Restart has the port greet again.
-func (d *dying) Restart(ctx context.Context) error {
-	d.dead.Store(false)
+func (d *dyingBroker) Restart(ctx context.Context) error {
+	d.isDead.Store(false)
 	return d.Broker.Restart(ctx)
 }
 
 type dyingConn struct {
 	net.Conn
-	of      *dying
-	written []byte
+	broker *dyingBroker
+	output []byte
 }
 
 func (c *dyingConn) Write(p []byte) (int, error) {
-	c.written = append(c.written, p...)
-	c.look(false)
+	c.output = append(c.output, p...)
+	c.check(false)
 	return c.Conn.Write(p)
 }
 
 func (c *dyingConn) Close() error {
-	c.look(true)
+	c.check(true)
 	return c.Conn.Close()
 }
 
-func (c *dyingConn) look(ended bool) {
-	if c.of.when(c.written, ended) {
-		c.of.dead.Store(true)
+func (c *dyingConn) check(isClosed bool) {
+	if c.broker.isFatal(c.output, isClosed) {
+		c.broker.isDead.Store(true)
 	}
 }
 
@@ -198,21 +198,21 @@ func (c *dyingConn) look(ended bool) {
 func TestHandshakes(t *testing.T) {
 	t.Parallel()
 	const greeting = 64
-	holds := func(part string) func([]byte, bool) bool {
+	contains := func(part string) func([]byte, bool) bool {
 		return func(written []byte, _ bool) bool { return bytes.Contains(written, []byte(part)) }
 	}
-	for name, when := range map[string]func(written []byte, ended bool) bool{
+	for name, isFatal := range map[string]func(written []byte, ended bool) bool{
 		"nothing":             func(w []byte, ended bool) bool { return ended && len(w) == 0 },
-		"HTTP":                holds("GET / HTTP"),
+		"HTTP":                contains("GET / HTTP"),
 		"begun":               func(w []byte, ended bool) bool { return ended && len(w) > 0 && len(w) < 10 },
 		"half a greeting":     func(w []byte, ended bool) bool { return ended && len(w) > 12 && len(w) < greeting },
 		"another version":     func(w []byte, _ bool) bool { return len(w) > 10 && w[10] < 3 },
-		"another mechanism":   holds("CURVE"),
+		"another mechanism":   contains("CURVE"),
 		"no READY":            func(w []byte, ended bool) bool { return ended && len(w) == greeting },
 		"half a READY":        func(w []byte, ended bool) bool { return ended && bytes.HasSuffix(w, []byte("Sock")) },
-		"another socket type": holds("\x03PUB"),
-		"a message at once":   holds("\x00\x04wild"),
-		"a size of 63 bits":   holds("\x06\x7f\xff\xff\xff\xff\xff\xff\xff"),
+		"another socket type": contains("\x03PUB"),
+		"a message at once":   contains("\x00\x04wild"),
+		"a size of 63 bits":   contains("\x06\x7f\xff\xff\xff\xff\xff\xff\xff"),
 	} {
 		for port, workers := range map[string]bool{"clients": false, "workers": true} {
 			t.Run(name+" of "+port, func(t *testing.T) {
@@ -221,15 +221,15 @@ func TestHandshakes(t *testing.T) {
 					return c.Describe().ID != "malformed/handshakes-of-"+port
 				})
 				synctest.Test(t, func(t *testing.T) {
-					on := &dying{workers: workers, when: when, silent: memnet.NewPlace()}
-					l := on.silent.MustListen()
-					on.Broker = suitetest.NewBroker(conforming, false)
-					require.NoError(t, on.Restart(t.Context()))
-					r := judge(t, run.Server{Target: on, Offers: []scenarios.Need{scenarios.NeedOpen}}, picked)
-					on.Close()
+					broker := &dyingBroker{isWorkerPort: workers, isFatal: isFatal, silent: memnet.NewPlace()}
+					l := broker.silent.MustListen()
+					broker.Broker = suitetest.NewBroker(plainConfig, false)
+					require.NoError(t, broker.Restart(t.Context()))
+					r := judge(t, run.Server{Target: broker, Offers: []scenarios.Need{scenarios.NeedOpen}}, picked)
+					broker.Close()
 					l.Close()
 					require.Len(t, picked, 1)
-					require.Equal(t, reports.Crash, r.Checks[0].Verdict, r.Checks[0].Why)
+					require.Equal(t, reports.Crash, r.Checks[0].Verdict, r.Checks[0].Cause)
 					assert.Contains(t, r.Checks[0].Findings[0].Actual, "no greeting on a new connection")
 				})
 			})

@@ -45,12 +45,12 @@ func ruling(clause, level string) (string, []scenarios.Need) {
 
 // The lines of the seeds. Connection 2 is a worker, 3 a client.
 const (
-	informs  = `["", "eMQP/1.0", "INFORM", $id1, "[[10,\"$queue1\"]]", "worker"]`
-	isReady  = `["", "eMQP/1.0", "READY", $id2]`
-	readyTwo = `["", "eMQP/1.0", "READY", $id3]`
-	requests = `["", "eMQP/1.0", "REQUEST", $id4, $queue1, "", "$id4 text"]`
-	asks     = `["", "eMQP/1.0", "REQUEST", $id5, $queue1, "reply-requested", "$id5 text"]`
-	replies  = `["", "eMQP/1.0", "REPLY", $id6, "$id6 pong"]`
+	informLine       = `["", "eMQP/1.0", "INFORM", $id1, "[[10,\"$queue1\"]]", "worker"]`
+	readyLine        = `["", "eMQP/1.0", "READY", $id2]`
+	secondReadyLine  = `["", "eMQP/1.0", "READY", $id3]`
+	requestLine      = `["", "eMQP/1.0", "REQUEST", $id4, $queue1, "", "$id4 text"]`
+	replyRequestLine = `["", "eMQP/1.0", "REQUEST", $id5, $queue1, "reply-requested", "$id5 text"]`
+	replyLine        = `["", "eMQP/1.0", "REPLY", $id6, "$id6 pong"]`
 )
 
 // seeds are the plainest conversations in which a REQUEST or a REPLY may be missing.
@@ -65,9 +65,9 @@ func seeds(family string) (all []explore.Trace) {
 		text string
 	}
 	for _, lines := range [][]line{
-		{{work, informs}, {work, isReady}, {ask, requests}},
-		{{work, informs}, {work, isReady}, {ask, asks}, {work, replies}},
-		{{work, informs}, {work, isReady}, {ask, requests}, {work, readyTwo}, {ask, asks}},
+		{{work, informLine}, {work, readyLine}, {ask, requestLine}},
+		{{work, informLine}, {work, readyLine}, {ask, replyRequestLine}, {work, replyLine}},
+		{{work, informLine}, {work, readyLine}, {ask, requestLine}, {work, secondReadyLine}, {ask, replyRequestLine}},
 	} {
 		steps := []explore.Step{b.Open(work, scenarios.Consumer, ""), b.Open(ask, scenarios.Producer, "")}
 		for _, l := range lines {
@@ -86,21 +86,21 @@ func simplify(line string, try func(plainer string) bool) {
 		return
 	}
 	for i, plain := range map[int]string{headers: `""`, text: `"` + frames[3] + ` text"]`} {
-		before := frames[i]
-		if before == plain {
+		prev := frames[i]
+		if prev == plain {
 			continue
 		}
 		frames[i] = plain
 		if !try(strings.Join(frames, ", ")) {
-			frames[i] = before
+			frames[i] = prev
 		}
 	}
 }
 
-// waiting returns the REQUESTs that may still be with the broker.
-func (l *emqpLaw) waiting() (all []*message) {
+// pendingRequests returns the REQUESTs that may still be with the broker.
+func (l *emqpLaw) pendingRequests() (all []*message) {
 	for _, x := range l.messages {
-		if x.Command == emqp.REQUEST && !x.over && !l.leaving {
+		if x.Command == emqp.REQUEST && !x.isDone && !l.isLeaving {
 			all = append(all, x)
 		}
 	}
@@ -109,7 +109,7 @@ func (l *emqpLaw) waiting() (all []*message) {
 
 // Leftover names the REQUESTs that may still be with the broker.
 func (l *emqpLaw) Leftover() (all []string) {
-	for _, x := range l.waiting() {
+	for _, x := range l.pendingRequests() {
 		all = append(all, fmt.Sprintf("REQUEST %s of %s", x.ID, x.text(0)))
 	}
 	return all
@@ -119,8 +119,8 @@ func (l *emqpLaw) Leftover() (all []string) {
 func (l *emqpLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 	return func(play func(explore.Step) bool) {
 		b := explore.Builder{Dialect: emqpscript.Dialect{}}
-		left := l.waiting()
-		if len(left) == 0 || !play(b.Open(explore.Cleaner, scenarios.Consumer, "")) {
+		rest := l.pendingRequests()
+		if len(rest) == 0 || !play(b.Open(explore.Cleaner, scenarios.Consumer, "")) {
 			return
 		}
 		ids := 0
@@ -133,34 +133,34 @@ func (l *emqpLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 			step := b.Line(explore.Cleaner, "[%s]", strings.Join(frames, ", "))
 			return play(step) && l.conns[explore.Cleaner] != nil
 		}
-		going := line(emqp.INFORM, emqp.FormatQueues(queuesIn(left)...), emqp.TypeWorker)
-		for range left {
-			going = going && (len(l.waiting()) == 0 || line(emqp.READY))
+		ok := line(emqp.INFORM, emqp.FormatQueues(queuesIn(rest)...), emqp.TypeWorker)
+		for range rest {
+			ok = ok && (len(l.pendingRequests()) == 0 || line(emqp.READY))
 		}
-		going = going && l.awaitSlow(play)
-		if going && line(emqp.KBAI) {
+		ok = ok && l.awaitDeliveries(play)
+		if ok && line(emqp.KBAI) {
 			play(explore.End(explore.Cleaner, scenarios.Closed))
 		}
 	}
 }
 
-// awaitSlow waits, while what is left is removed, until nothing is, or the cleaner has gone: then it returns false. A
+// awaitDeliveries waits, while what is left is removed, until nothing is, or the cleaner has gone: then it returns false. A
 // broker that has sent some REQUESTs may be slow to send one; one that sends none any more has lost them.
-func (l *emqpLaw) awaitSlow(play func(explore.Step) bool) bool {
-	if !slices.ContainsFunc(l.messages, func(x *message) bool { return x.Command == emqp.REQUEST && x.over }) {
+func (l *emqpLaw) awaitDeliveries(play func(explore.Step) bool) bool {
+	if !slices.ContainsFunc(l.messages, func(x *message) bool { return x.Command == emqp.REQUEST && x.isDone }) {
 		return true
 	}
-	for n := -1; n != len(l.waiting()) && len(l.waiting()) > 0; {
-		n = len(l.waiting())
-		if !play(explore.Wait(slowly)) || l.conns[explore.Cleaner] == nil {
+	for n := -1; n != len(l.pendingRequests()) && len(l.pendingRequests()) > 0; {
+		n = len(l.pendingRequests())
+		if !play(explore.Wait(deliveryTimeout)) || l.conns[explore.Cleaner] == nil {
 			return false
 		}
 	}
 	return true
 }
 
-// slowly is how long the next REQUEST for a worker that is ready may take, while what is left is removed.
-const slowly = 3 * time.Second
+// deliveryTimeout is how long the next REQUEST for a worker that is ready may take, while what is left is removed.
+const deliveryTimeout = 3 * time.Second
 
 // queuesIn returns the queues of REQUESTs.
 func queuesIn(all []*message) (queues []emqp.Queue) {

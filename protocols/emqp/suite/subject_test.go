@@ -32,16 +32,16 @@ func brokers(config func() fakeemqp.Config, single bool) func() (play.Target, fu
 	}
 }
 
-// explored explores a broker in virtual time.
-func explored(
+// runExplorer explores a broker in virtual time.
+func runExplorer(
 	t *testing.T, config func() fakeemqp.Config, single bool, seed uint64, steps int, longest time.Duration,
 ) (r *explore.Result) {
 	t.Helper()
-	return exploredAs(t, emqpsuite.Subject(), config, single, seed, steps, longest)
+	return runSubject(t, emqpsuite.Subject(), config, single, seed, steps, longest)
 }
 
-// exploredAs is explored with one of the subjects.
-func exploredAs(
+// runSubject is explored with one of the subjects.
+func runSubject(
 	t *testing.T, subject *explore.Subject, config func() fakeemqp.Config, single bool, seed uint64, steps int,
 	longest time.Duration,
 ) (r *explore.Result) {
@@ -52,20 +52,20 @@ func exploredAs(
 		require.NoError(t, err)
 		defer end()
 		e := explore.Explorer{
-			Subject: subject, Target: at, Fresh: fresh, Seed: seed, Steps: steps, Longest: longest, Alone: true, Restarts: true,
+			Subject: subject, Target: at, StartTarget: fresh, Seed: seed, Steps: steps, Longest: longest, Alone: true, Restarts: true,
 		}
 		r = e.Run(t.Context())
 	})
 	return r
 }
 
-// mortal is a broker in memory that ends when it is sent a REPLY.
-func mortal() (play.Target, func(), error) {
+// mortalBroker is a broker in memory that ends when it is sent a REPLY.
+func mortalBroker() (play.Target, func(), error) {
 	at := suitetest.NewBroker(nil, false)
 	at.Config = func() fakeemqp.Config {
 		var die sync.Once
 		return fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
-			if m, err := emqp.Parse(e.Frames); !e.Sent && err == nil && m.Command == emqp.REPLY {
+			if m, err := emqp.Parse(e.Frames); !e.IsFromBroker && err == nil && m.Command == emqp.REPLY {
 				e.Drop = true // it does nothing more
 				die.Do(func() { go at.Close() })
 			}
@@ -80,22 +80,22 @@ func TestABrokerThatDies(t *testing.T) {
 	const steps = 1500
 	var r *explore.Result
 	synctest.Test(t, func(t *testing.T) {
-		at, end, err := mortal()
+		at, end, err := mortalBroker()
 		require.NoError(t, err)
 		defer end()
 		e := explore.Explorer{
-			Subject: emqpsuite.Subject(), Target: at, Fresh: mortal, Seed: 1, Steps: steps, Longest: time.Second, Alone: true,
+			Subject: emqpsuite.Subject(), Target: at, StartTarget: mortalBroker, Seed: 1, Steps: steps, Longest: time.Second, Alone: true,
 			Restarts: true, Findings: 9,
 		}
 		r = e.Run(t.Context())
 	})
-	assert.False(t, r.Dead)
+	assert.False(t, r.IsDead)
 	assert.GreaterOrEqual(t, r.Commands, steps)
 	require.Len(t, r.Findings, 1)
 	f := r.Findings[0]
 	assert.True(t, f.Crash)
 	assert.Equal(t, "EMQP-REPLY-04", f.Clause, f.Script)
-	assert.GreaterOrEqual(t, f.Shown, 3, f.Script) // of 5: it dies a moment later, and may have answered by then
+	assert.GreaterOrEqual(t, f.Hits, 3, f.Script) // of 5: it dies a moment later, and may have answered by then
 	assert.Contains(t, f.Script, `"REPLY"`)
 	assert.LessOrEqual(t, strings.Count(f.Script, "C"), 6, f.Script)
 }
@@ -105,11 +105,11 @@ func TestABrokerThatLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		at := suitetest.NewBroker(nil, false)
-		left := 0
+		count := 0
 		at.Config = func() fakeemqp.Config {
 			return fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
-				if e.Sent && string(e.Frames[2]) == emqp.ACK && left == 0 {
-					left++
+				if e.IsFromBroker && string(e.Frames[2]) == emqp.ACK && count == 0 {
+					count++
 					e.Frames = emqp.Disconnect("leaves").Frames()
 					time.AfterFunc(time.Millisecond, at.Close)
 				}
@@ -122,7 +122,7 @@ func TestABrokerThatLeaves(t *testing.T) {
 			Unshrunk: true,
 		}
 		r := e.Run(t.Context())
-		assert.Equal(t, 1, left)
+		assert.Equal(t, 1, count)
 		for _, f := range r.Findings {
 			assert.False(t, f.Crash, f.Got)
 		}
@@ -133,18 +133,18 @@ func TestABrokerThatLeaves(t *testing.T) {
 func TestHandshakesAreNoReplies(t *testing.T) {
 	t.Parallel()
 	silent := func() fakeemqp.Config {
-		return fakeemqp.Config{Hook: func(e *fakeemqp.Event) { e.Drop = e.Sent }}
+		return fakeemqp.Config{Hook: func(e *fakeemqp.Event) { e.Drop = e.IsFromBroker }}
 	}
-	r := explored(t, silent, false, 1, 40, time.Second)
+	r := runExplorer(t, silent, false, 1, 40, time.Second)
 	assert.Positive(t, r.Commands)
-	assert.Zero(t, r.Coverage.Judged)
+	assert.Zero(t, r.Coverage.Answers)
 }
 
 // TestNothingIsBlamed explores brokers that are right: a few of them, all with FWP_SLOW=1.
 func TestNothingIsBlamed(t *testing.T) {
 	t.Parallel()
 	steps, every := 800, 7
-	if golden.Slow() {
+	if golden.IsSlow() {
 		steps, every = 6000, 1
 	}
 	for i, v := range append(fakeemqp.Variations(), fakeemqp.Variation{Name: "none"}) {
@@ -153,7 +153,7 @@ func TestNothingIsBlamed(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			r := explored(t, v.Config, v.Single, uint64(i)+1, steps, 30*time.Second)
+			r := runExplorer(t, v.Config, v.HasOneSocket, uint64(i)+1, steps, 30*time.Second)
 			for _, f := range r.Findings {
 				t.Errorf("%s %s: expected %s, got %s\n%s", f.Rule, f.Clause, f.Expected, f.Got, f.Script)
 			}
@@ -169,9 +169,9 @@ var (
 	bugs = flag.String("bug", "", "the planted bugs that TestBugsAreFound has; a few if empty, all for all")
 )
 
-// unseen are bugs that an exploration does not show: the HEARTBEATs of a broker are answered, and not judged; the
+// hiddenFaults are bugs that an exploration does not show: the HEARTBEATs of a broker are answered, and not judged; the
 // names of queues are plain; clients alone send DISCONNECT.
-var unseen = map[string]bool{
+var hiddenFaults = map[string]bool{
 	"heartbeat-uptime": true, "heartbeat-milliseconds": true, "heartbeat-alone-counts": true,
 	"inform-three-queues": true, "inform-name-cut": true, "inform-name-ascii": true, "request-any-case": true,
 	"request-any-letter": true, "request-name-cut": true, "request-name-trimmed": true,
@@ -181,17 +181,17 @@ var unseen = map[string]bool{
 	"malformed-short-hangs": true, // it hangs for the queues that the message names, and short ones name none
 }
 
-// ofValues are bugs of single values, each of which an exploration of values has.
-var ofValues = map[string]bool{
+// valueFaults are bugs of single values, each of which an exploration of values has.
+var valueFaults = map[string]bool{
 	"request-large-lost": true, "request-json-compacted": true, "request-binary-lost": true,
 }
 
-// ofHeartbeats are bugs of the HEARTBEATs of a broker, which it sends by its own timer: a conversation that is
+// heartbeatFaults are bugs of the HEARTBEATs of a broker, which it sends by its own timer: a conversation that is
 // as short as can be ends now behind one, and now before it (17 of 60 times fewer than 4 of 5 plays showed the first).
-var ofHeartbeats = map[string]bool{"frame-command-ready": true, "frame-heartbeat-four": true, "frame-id-same": true}
+var heartbeatFaults = map[string]bool{"frame-command-ready": true, "frame-heartbeat-four": true, "frame-id-same": true}
 
-// also are the clauses where an exploration sees a bug otherwise than the checks.
-var also = map[string]string{
+// otherClauses are the clauses where an exploration sees a bug otherwise than the checks.
+var otherClauses = map[string]string{
 	"request-first-worker": "EMQP-REQ-01 EMQP-REQ-06 EMQP-REQ-07 EMQP-INF-02",
 	"inform-replaces":      "EMQP-INF-02 EMQP-REQ-01 EMQP-REQ-07", "kbai-loses-requests": "EMQP-REPLY-01 EMQP-REQ-01",
 	"heartbeat-not-while-working": "EMQP-BEAT-05 EMQP-INF-02", "kbai-ends-queue": "EMQP-INF-02",
@@ -203,31 +203,31 @@ var also = map[string]string{
 // Without FWP_SLOW=1 it is a sample.
 func TestBugsAreFound(t *testing.T) {
 	t.Parallel()
-	some := []string{"request-lost", "reply-true", "frame-ack-four"}
+	names := []string{"request-lost", "reply-true", "frame-ack-four"}
 	if *bugs != "" {
-		some = strings.Split(*bugs, ",")
+		names = strings.Split(*bugs, ",")
 	}
 	for _, f := range fakeemqp.Bugs() {
-		if !slices.Contains(some, f.Name) && !golden.Slow() && *bugs != "all" || unseen[f.Name] {
+		if !slices.Contains(names, f.Name) && !golden.IsSlow() && *bugs != "all" || hiddenFaults[f.Name] {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			config := func() fakeemqp.Config { return fakeemqp.Config{Hook: f.Hook()} }
 			subject := emqpsuite.Subject()
-			if ofValues[f.Name] {
+			if valueFaults[f.Name] {
 				subject = emqpsuite.Values()
 			}
-			r := exploredAs(t, subject, config, false, *seed, 8000, 70*time.Second)
+			r := runSubject(t, subject, config, false, *seed, 8000, 70*time.Second)
 			require.NotEmpty(t, r.Findings)
 			found := r.Findings[0]
-			assert.Contains(t, append(strings.Fields(also[f.Name]), f.Clauses...), found.Clause,
-				"%s: expected %s, got %s %s\n%s", found.Rule, found.Expected, found.Got, found.What, found.Script)
-			least := 4 // of 5
-			if ofHeartbeats[f.Name] {
-				least = 1
+			assert.Contains(t, append(strings.Fields(otherClauses[f.Name]), f.Clauses...), found.Clause,
+				"%s: expected %s, got %s %s\n%s", found.Rule, found.Expected, found.Got, found.Detail, found.Script)
+			minimum := 4 // of 5
+			if heartbeatFaults[f.Name] {
+				minimum = 1
 			}
-			assert.GreaterOrEqual(t, found.Shown, least, found.Script)
+			assert.GreaterOrEqual(t, found.Hits, minimum, found.Script)
 			script, err := scenarios.Parse(emqpscript.Dialect{}, "found.fwp", []byte(found.Script))
 			require.NoError(t, err, found.Script)
 			assert.Empty(t, scenarios.Lint(script), found.Script)
@@ -239,7 +239,7 @@ func TestBugsAreFound(t *testing.T) {
 // TestCompared compares a broker with itself, of which nothing differs, and with one that has a bug.
 func TestCompared(t *testing.T) {
 	t.Parallel()
-	compared := func(bug string) (r *explore.Compared) {
+	compare := func(bug string) (r *explore.ComparisonResult) {
 		synctest.Test(t, func(t *testing.T) {
 			a, endA, err := brokers(nil, false)()
 			require.NoError(t, err)
@@ -254,21 +254,21 @@ func TestCompared(t *testing.T) {
 			}, false)()
 			require.NoError(t, err)
 			defer endB()
-			c := explore.Comparison{Other: b, Own: true, Explorer: explore.Explorer{
+			c := explore.Comparison{Second: b, OwnsServers: true, Explorer: explore.Explorer{
 				Subject: emqpsuite.Subject(), Target: a, Seed: 2, Steps: 900, Alone: true, Unshrunk: true,
 			}}
 			r = c.Run(t.Context())
 		})
 		return r
 	}
-	same := compared("")
+	same := compare("")
 	assert.Empty(t, same.Differences)
 	assert.Greater(t, same.Coverage.Outcomes["REQUEST ready worker"], 20)
 	for bug, clause := range map[string]string{
 		"request-twice": "EMQP-REQ-03", "headers-lost": "EMQP-HEAD-01", "reply-lost": "EMQP-REPLY-01",
 	} {
 		var broken []string
-		for _, d := range compared(bug).Differences {
+		for _, d := range compare(bug).Differences {
 			if v := d.Sides[1].Violation; v != nil && d.Sides[0].Violation == nil {
 				broken = append(broken, v.Clause)
 			}

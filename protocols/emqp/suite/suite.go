@@ -35,32 +35,32 @@ func Protocol() *conformance.Protocol {
 		Name: emqpscript.Name, Title: "eMQP", Prefix: prefix, Dialect: emqpscript.Dialect{},
 		Documents: documents,
 		Clauses:   clauses, ClauseOf: ClauseOf, Law: Law(), Retired: text.Pairs(retired),
-		Recognize: recognize, Premise: otherForm, Scripts: emqpscript.Suite,
+		Recognize: recognize, Premise: probeForms, Scripts: emqpscript.Suite,
 	}
 }
 
 // recognize asks for the greeting and the READY of a broker.
 func recognize(ctx context.Context, nc net.Conn, timeout time.Duration) (conformance.Identity, error) {
-	shaking, cancel := context.WithTimeout(ctx, timeout)
+	handshakeCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	dealer, err := zmtp.NewDealer(shaking, nc, zmtp.Config{})
+	dealer, err := zmtp.NewDealer(handshakeCtx, nc, zmtp.Config{})
 	if err == nil {
 		dealer.Close()
 		return conformance.Identity{}, nil
 	}
-	mismatch, other := errors.AsType[*zmtp.MismatchError](err)
-	refused, declined := errors.AsType[*zmtp.PeerError](err)
-	syntax, malformed := errors.AsType[*zmtp.SyntaxError](err)
-	const what = "this is not an eMQP broker: "
+	mismatch, isMismatch := errors.AsType[*zmtp.MismatchError](err)
+	peerError, isRefused := errors.AsType[*zmtp.PeerError](err)
+	syntax, isMalformed := errors.AsType[*zmtp.SyntaxError](err)
+	const notBroker = "this is not an eMQP broker: "
 	switch {
-	case other:
-		return conformance.Identity{}, fmt.Errorf(what+"%w", mismatch)
-	case declined:
-		return conformance.Identity{}, fmt.Errorf(what+"%w", refused)
-	case malformed:
-		return conformance.Identity{}, fmt.Errorf(what+"%w", syntax)
+	case isMismatch:
+		return conformance.Identity{}, fmt.Errorf(notBroker+"%w", mismatch)
+	case isRefused:
+		return conformance.Identity{}, fmt.Errorf(notBroker+"%w", peerError)
+	case isMalformed:
+		return conformance.Identity{}, fmt.Errorf(notBroker+"%w", syntax)
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		return conformance.Identity{}, fmt.Errorf(what+"no greeting and READY within %v", timeout)
+		return conformance.Identity{}, fmt.Errorf(notBroker+"no greeting and READY within %v", timeout)
 	}
-	return conformance.Identity{}, fmt.Errorf(what+"it closed the connection (%w)", err)
+	return conformance.Identity{}, fmt.Errorf(notBroker+"it closed the connection (%w)", err)
 }

@@ -42,26 +42,26 @@ func runChecks(t *testing.T, config func() fakeemqp.Config, checks []conformance
 
 // start starts a broker on a network of its own.
 func start(config func() fakeemqp.Config) (server run.Server, end func(), err error) {
-	kept := config() // over restarts
-	on := suitetest.NewBroker(func() fakeemqp.Config { return kept }, false)
+	shared := config() // over restarts
+	broker := suitetest.NewBroker(func() fakeemqp.Config { return shared }, false)
 	return run.Server{
-		Target: on, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
-		Fresh: func() (run.Server, func(), error) { return start(config) },
-	}, on.Close, on.Restart(context.Background())
+		Target: broker, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
+		StartServer: func() (run.Server, func(), error) { return start(config) },
+	}, broker.Close, broker.Restart(context.Background())
 }
 
-func judge(t *testing.T, on run.Server, checks []conformance.Check) *reports.Report {
+func judge(t *testing.T, server run.Server, checks []conformance.Check) *reports.Report {
 	runner := &run.Runner{
-		Protocol: emqpsuite.Protocol(), Checks: checks, Virtual: true, Servers: []run.Server{on},
+		Protocol: emqpsuite.Protocol(), Checks: checks, Virtual: true, Servers: []run.Server{server},
 	}
 	return runner.Run(t.Context())
 }
 
-func hooked(hook func() func(*fakeemqp.Event)) func() fakeemqp.Config {
+func withHook(hook func() func(*fakeemqp.Event)) func() fakeemqp.Config {
 	return func() fakeemqp.Config { return fakeemqp.Config{Hook: hook()} }
 }
 
-func conforming() fakeemqp.Config { return fakeemqp.Config{} }
+func plainConfig() fakeemqp.Config { return fakeemqp.Config{} }
 
 func checks(t *testing.T) []conformance.Check {
 	t.Helper()
@@ -70,27 +70,27 @@ func checks(t *testing.T) []conformance.Check {
 
 func TestScriptsAreInOrder(t *testing.T) {
 	t.Parallel()
-	suitetest.InOrder(t, emqpsuite.Protocol())
+	suitetest.CheckOrder(t, emqpsuite.Protocol())
 }
 
 // TestClausesDocument writes docs/emqp-clauses.md.
 func TestClausesDocument(t *testing.T) {
 	t.Parallel()
 	golden.Document(t, "../../../docs/emqp-clauses.md", suitetest.Document(t, emqpsuite.Protocol(),
-		"Written by `"+written+"`; do not edit. Levels are described in\n"+
+		"Written by `"+updateCommand+"`; do not edit. Levels are described in\n"+
 			"[verdicts.md](verdicts.md). A reading outranks its statement. S is a broker, K a worker or scheduler. A check\n"+
 			"is the script of that name below `protocols/emqp/script/scripts`; a source is a heading of the document and a "+
-			"line of it."), written)
+			"line of it."), updateCommand)
 }
 
-// written is the command that writes the documents.
-const written = "go test ./protocols/emqp/suite -run Document -update"
+// updateCommand is the command that writes the documents.
+const updateCommand = "go test ./protocols/emqp/suite -run Document -update"
 
 func TestConformingBroker(t *testing.T) {
 	t.Parallel()
-	report := runChecks(t, conforming, checks(t))
-	suitetest.Passes(t, report)
-	suitetest.InTime(t, report, suitetest.Scripts(t, emqpsuite.Protocol()))
+	report := runChecks(t, plainConfig, checks(t))
+	suitetest.CheckPasses(t, report)
+	suitetest.CheckTimes(t, report, suitetest.Scripts(t, emqpsuite.Protocol()))
 }
 
 // socket returns what completes the handshake of a socket of a type and then answers each message.
@@ -132,19 +132,19 @@ func TestNoBrokers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			picked := checks(t)
-			if !golden.Slow() {
+			if !golden.IsSlow() {
 				picked = slices.DeleteFunc(picked, func(c conformance.Check) bool {
 					return !strings.HasPrefix(c.Describe().ID, "frames/") && !strings.HasPrefix(c.Describe().ID, "kbai/")
 				})
 			}
 			synctest.Test(t, func(t *testing.T) {
 				place := memnet.NewPlace()
-				var served store.Group
-				go served.Serve(place.MustListen(), serve)
+				var group store.Group
+				go group.Serve(place.MustListen(), serve)
 				report := judge(t, run.Server{
 					Target: place, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
 				}, picked)
-				served.Close()
+				group.Close()
 				for _, c := range report.Checks {
 					assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
 				}
@@ -168,10 +168,10 @@ func TestIdentify(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			place := memnet.NewPlace()
-			var served store.Group
-			go served.Serve(place.MustListen(), serve)
+			var group store.Group
+			go group.Serve(place.MustListen(), serve)
 			_, err := emqpsuite.Protocol().Identify(t.Context(), place, time.Second)
-			served.Close()
+			group.Close()
 			if want == "" {
 				assert.NoError(t, err)
 				return

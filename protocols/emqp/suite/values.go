@@ -17,8 +17,8 @@ import (
 
 // The types of the frames behind an id.
 
-// largest is how many bytes a message has at most, and longest a name or an id.
-const largest, longest = 1<<17 + 1, 257
+// maxMessageSize is how many bytes a message has at most, and longest a name or an id.
+const maxMessageSize, maxNameSize = 1<<17 + 1, 257
 
 // messages are the buckets of what a peer may say to another one: any text and any bytes, JSON among them.
 var messages = sync.OnceValue(func() []values.Bucket {
@@ -28,14 +28,14 @@ var messages = sync.OnceValue(func() []values.Bucket {
 			return string([]byte{c, 'a', c})
 		}})
 	}
-	for _, n := range values.Sizes(largest) {
+	for _, n := range values.Sizes(maxMessageSize) {
 		all = append(all, values.Bucket{Name: fmt.Sprintf("size %d", n), Make: func(r *rand.Rand) string {
-			return sized(r, n, ' ', '~')
+			return randomText(r, n, ' ', '~')
 		}})
 	}
-	for _, n := range values.Sizes(longest) {
+	for _, n := range values.Sizes(maxNameSize) {
 		all = append(all, values.Bucket{Name: fmt.Sprintf("bytes %d", n), Make: func(r *rand.Rand) string {
-			return sized(r, n, 0, math.MaxUint8)
+			return randomText(r, n, 0, math.MaxUint8)
 		}})
 	}
 	return all
@@ -56,8 +56,8 @@ func structures() []values.Bucket {
 	})
 }
 
-// sized returns a text of n bytes, each of them between two.
-func sized(r *rand.Rand, n int, from, to byte) string {
+// randomText returns a text of n bytes, each of them between two.
+func randomText(r *rand.Rand, n int, from, to byte) string {
 	text := make([]byte, n)
 	for i := range text {
 		text[i] = from + byte(r.IntN(int(to-from)+1))
@@ -71,7 +71,7 @@ var names = sync.OnceValue(func() (all []values.Bucket) {
 	for _, b := range values.Plain(values.Texts()) {
 		text := b.Make(rand.New(rand.NewPCG(1, 1)))
 		quoted, _ := json.Marshal(text) // a string always can be
-		if string(quoted) == `"`+text+`"` && printable(text) && !strings.Contains(text, "'") {
+		if string(quoted) == `"`+text+`"` && isPrintable(text) && !strings.Contains(text, "'") {
 			all = append(all, b)
 		}
 	}
@@ -80,9 +80,9 @@ var names = sync.OnceValue(func() (all []values.Bucket) {
 		r.Shuffle(len(signs), func(i, j int) { signs[i], signs[j] = signs[j], signs[i] })
 		return "a" + string(signs) + "b"
 	}})
-	for _, n := range values.Sizes(longest) {
+	for _, n := range values.Sizes(maxNameSize) {
 		all = append(all, values.Bucket{Name: fmt.Sprintf("size %d", n), Make: func(r *rand.Rand) string {
-			return sized(r, n, 'A', 'Z')
+			return randomText(r, n, 'A', 'Z')
 		}})
 	}
 	return all
@@ -102,30 +102,30 @@ var (
 // stamps are the buckets of the timestamp of a HEARTBEAT. (Global Frames)
 var stamps = []string{"0", "1", "946684800", "1700000000", "1700000000.25", "2147483647", "2147483648", "4102444800"}
 
-func (m *maker) stamp() string { return quoted(stamps[m.Deal("stamp", len(stamps))]) }
+func (m *maker) timestamp() string { return quote(stamps[m.Deal("stamp", len(stamps))]) }
 
 // value returns a value of one of the buckets of a field that were drawn least.
 func (m *maker) value(field string, buckets []values.Bucket) string {
 	return buckets[m.Deal(field, len(buckets))].Make(m.Rand)
 }
 
-// quoted writes a text as a frame of a line.
-func quoted(text string) string { return strings.ReplaceAll(strconv.Quote(text), "$", "$$") }
+// quote writes a text as a frame of a line.
+func quote(text string) string { return strings.ReplaceAll(strconv.Quote(text), "$", "$$") }
 
-// framed writes a name of the script language and what stands behind it as a frame of a line.
-func framed(name, behind string) string { return `"` + name + quoted("-" + behind)[1:] }
+// frame writes a name of the script language and what stands behind it as a frame of a line.
+func frame(name, suffix string) string { return `"` + name + quote("-" + suffix)[1:] }
 
 // text is a message of the buckets of a command: there are many, and now and then it is one of the shortest.
 func (m *maker) text(command string) string {
-	const often = 8
-	if shortest := []string{"", "", "\x00", "\xff"}; m.Deal("length of "+command, often) == 0 {
-		return quoted(shortest[m.Deal("shortest of "+command, len(shortest))])
+	const period = 8
+	if shortest := []string{"", "", "\x00", "\xff"}; m.Deal("length of "+command, period) == 0 {
+		return quote(shortest[m.Deal("shortest of "+command, len(shortest))])
 	}
-	return quoted(m.value(command, messages()))
+	return quote(m.value(command, messages()))
 }
 
-// alike changes a name as little as can be: such names are those of other queues. (EMQP-REQ-02)
-func (m *maker) alike(name string) string {
+// similarName changes a name as little as can be: such names are those of other queues. (EMQP-REQ-02)
+func (m *maker) similarName(name string) string {
 	_, size := utf8.DecodeLastRuneInString(name)
 	last := name[:len(name)-size]
 	return []string{
@@ -141,14 +141,14 @@ func (m *maker) requestHeaders(always ...string) string {
 		emqp.Guarantee, emqp.RetryCount + ":" + m.value("retries", weights()),
 		emqp.Timeout + ":" + m.value("seconds", seconds()),
 	}
-	some := slices.Clone(always)
+	headers := slices.Clone(always)
 	for i, set := 0, m.Deal("headers", 1<<len(all)); i < len(all); i++ {
 		if set>>i&1 == 1 {
-			some = append(some, all[i])
+			headers = append(headers, all[i])
 		}
 	}
-	m.Shuffle(len(some), func(i, k int) { some[i], some[k] = some[k], some[i] })
-	return quoted(strings.Join(some, ","))
+	m.Shuffle(len(headers), func(i, k int) { headers[i], headers[k] = headers[k], headers[i] })
+	return quote(strings.Join(headers, ","))
 }
 
 // malformed is a message that the document does not allow, made of one that it does: with other frames, or with a frame
@@ -159,20 +159,20 @@ func (m *maker) malformed() string {
 		emqp.REQUEST, emqp.INFORM, emqp.SCHEDULE, emqp.UNSCHEDULE, emqp.PUBLISH, emqp.REPLY, emqp.ACK, emqp.READY,
 		emqp.KBAI, emqp.HEARTBEAT, "NONSENSE", "request", "Inform", "READY ", "", "\xff\xfe",
 	}
-	queue, command := m.queue(), quoted(commands[m.Deal("malformed", len(commands))])
+	queue, command := m.queue(), quote(commands[m.Deal("malformed", len(commands))])
 	frames := []string{`""`, `"eMQP/1.0"`, command, m.id(), queue, `""`, `"text"`}
 	if m.Deal("malformed frame", 2) == 0 {
 		return m.wrongField(queue)
 	}
-	switch how := m.Deal("malformed how", 10); how {
+	switch kind := m.Deal("malformed how", 10); kind {
 	case 0:
 		frames[0] = `"x"`
 	case 1:
 		frames[4], frames[5] = `"[[10,\"`+strings.Trim(queue, `"`)+`\""`, `"worker"`
 	case 2:
-		frames[2], frames[5] = quoted(emqp.INFORM), `"nonsense"`
+		frames[2], frames[5] = quote(emqp.INFORM), `"nonsense"`
 	default:
-		frames = append(frames, `"more"`, `"more"`, `""`)[:how-2+m.IntN(2)*2]
+		frames = append(frames, `"more"`, `"more"`, `""`)[:kind-2+m.IntN(2)*2]
 	}
 	return "[" + strings.Join(frames, ", ") + "]"
 }
@@ -180,7 +180,7 @@ func (m *maker) malformed() string {
 // wrongField is a message one field of which cannot be: near misses of what the tables have. (EMQP-FRAME-07)
 func (m *maker) wrongField(queue string) string {
 	name := queue
-	if quoted, is := strings.CutPrefix(queue, `"`); is {
+	if quoted, ok := strings.CutPrefix(queue, `"`); ok {
 		name = strings.TrimSuffix(quoted, `"`)
 	}
 	types := []string{"", "Worker", "WORKER", "worker ", "workers", "work", "client", "Scheduler", "scheduler\x00"}
@@ -192,12 +192,12 @@ func (m *maker) wrongField(queue string) string {
 	n := m.Deal("wrong field", 1+len(types)+len(queues)+len(stamps))
 	switch {
 	case n < len(types):
-		return m.message(emqp.INFORM, `"[[10,\"`+name+`\"]]"`, quoted(types[n]))
+		return m.message(emqp.INFORM, `"[[10,\"`+name+`\"]]"`, quote(types[n]))
 	case n < len(types)+len(queues):
 		text := strconv.Quote(fmt.Sprintf(queues[n-len(types)], "NAME"))
 		return m.message(emqp.INFORM, strings.Replace(text, "NAME", name, 1), `"worker"`)
 	case n < len(types)+len(queues)+len(stamps):
-		return m.message(emqp.HEARTBEAT, quoted(stamps[n-len(types)-len(queues)]))
+		return m.message(emqp.HEARTBEAT, quote(stamps[n-len(types)-len(queues)]))
 	}
 	return m.message(emqp.ACK, `""`)
 }

@@ -32,106 +32,108 @@ func Values() *explore.Subject {
 	s := Subject()
 	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
 		m := newMaker(d, l)
-		w := m.wayfarer()
+		w := m.newRouteMaker()
 		return explore.Alphabet{
 			Open:  func(conn int) explore.Step { return m.build.Open(conn, scenarios.Producer, "") },
 			Moves: []explore.Move{w.move(func(int) bool { return true })},
-			Done:  func() bool { return w.allSeen() && w.ways >= leastWays && w.parting == nil },
+			Done:  func() bool { return w.hasSentAll() && w.wayCount >= minWays && w.parting == nil },
 		}
 	}
 	return s
 }
 
-// leastWays is how many ways there are at least in an exploration of values, and squadLasts how many of them the same
+// minWays is how many ways there are at least in an exploration of values, and squadWays how many of them the same
 // workers see.
-const leastWays, squadLasts = 160, 24
+const minWays, squadWays = 160, 24
 
-// wayfarer makes up ways of messages from the client to a worker or scheduler, and back.
-type wayfarer struct {
+// routeMaker makes up ways of messages from the client to a worker or scheduler, and back.
+type routeMaker struct {
 	*maker
 
-	ways  int
-	squad int            // in which way the workers were called last
-	mine  [2][]string    // the queues of the workers, as frames of lines
-	seen  map[string]int // how many messages there were of a command
+	wayCount      int
+	squadWay      int            // in which way the workers were called last
+	queues        [2][]string    // the queues of the workers, as frames of lines
+	commandCounts map[string]int // how many messages there were of a command
 
 	parting *parting // that is under way, nil if none is
 
 	peers, capitals int // identities that were made, and those among them that differ in a capital
 }
 
-func (m *maker) wayfarer() *wayfarer { return &wayfarer{maker: m, seen: map[string]int{}} }
+func (m *maker) newRouteMaker() *routeMaker {
+	return &routeMaker{maker: m, commandCounts: map[string]int{}}
+}
 
 // move is the next way, whatever connection it is asked for.
-func (w *wayfarer) move(fits func(int) bool) explore.Move {
+func (w *routeMaker) move(fits func(int) bool) explore.Move {
 	return explore.Move{Name: "way", Weight: 0.3, Fits: fits, Make: w.next}
 }
 
 // next returns the steps of the next way. What a connection sends at once is not looked at one by one, but for a READY,
 // whose REQUEST comes first: a broker need not count READYs.
-func (w *wayfarer) next(int) []explore.Step {
+func (w *routeMaker) next(int) []explore.Step {
 	steps := w.way()
 	for i := range len(steps) - 1 {
 		do, next := steps[i].Sends(), steps[i+1].Sends()
 		steps[i].Ahead = do != nil && next != nil && next.Ending == scenarios.Open && steps[i].Conn() == steps[i+1].Conn() &&
-			!strings.Contains(steps[i].Text(), quoted(emqp.READY))
+			!strings.Contains(steps[i].Text(), quote(emqp.READY))
 	}
 	return steps
 }
 
 // way returns the steps of the next way.
-func (w *wayfarer) way() []explore.Step {
-	w.ways++
-	if w.squad == 0 || w.ways-w.squad >= squadLasts || !w.squadIsThere() {
-		w.squad = w.ways
-		return w.call()
+func (w *routeMaker) way() []explore.Step {
+	w.wayCount++
+	if w.squadWay == 0 || w.wayCount-w.squadWay >= squadWays || !w.isSquadConnected() {
+		w.squadWay = w.wayCount
+		return w.callSquad()
 	}
 	all := []func() []explore.Step{
-		w.atOnce, w.waiting, w.together, w.fromLeaver, w.answered, w.answeredInTurn, w.answeredCrosswise, w.unasked,
-		w.disturbed, w.scheduled, w.crowd,
+		w.workersWait, w.requestsWait, w.severalWait, w.clientLeaves, w.replyTogether, w.replyInTurn, w.replyReversed, w.replyUnrequested,
+		w.disturb, w.scheduleSeveral, w.crowd,
 	}
-	return slices.Concat(w.beats(), w.goodbyes(), all[w.Deal("way", len(all))]())
+	return slices.Concat(w.heartbeats(), w.partingSteps(), all[w.Deal("way", len(all))]())
 }
 
-// allSeen reports whether each message was sent once in a REQUEST.
-func (w *wayfarer) allSeen() bool { return w.seen[emqp.REQUEST] >= len(messages()) }
+// hasSentAll reports whether each message was sent once in a REQUEST.
+func (w *routeMaker) hasSentAll() bool { return w.commandCounts[emqp.REQUEST] >= len(messages()) }
 
-// squadIsThere reports whether the workers and clients of the ways are connected.
-func (w *wayfarer) squadIsThere() bool {
+// isSquadConnected reports whether the workers and clients of the ways are connected.
+func (w *routeMaker) isSquadConnected() bool {
 	return w.isWorker(firstWorker) && w.isWorker(secondWorker) && w.isClient(firstClient) && w.isClient(secondClient)
 }
 
-// beats are HEARTBEATs of all that have informed, now and then: a broker that sends other messages sends none, which
+// heartbeats are HEARTBEATs of all that have informed, now and then: a broker that sends other messages sends none, which
 // would be answered. (Heartbeating)
-func (w *wayfarer) beats() (steps []explore.Step) {
-	const often = 6
+func (w *routeMaker) heartbeats() (steps []explore.Step) {
+	const period = 6
 	for _, conn := range []int{firstWorker, secondWorker, schedulerOne, schedulerTwo} {
-		if w.ways%often == 0 && w.isInformed(conn) {
-			steps = append(steps, w.build.Line(conn, "%s", w.message(emqp.HEARTBEAT, w.stamp())))
+		if w.wayCount%period == 0 && w.isInformed(conn) {
+			steps = append(steps, w.build.Line(conn, "%s", w.message(emqp.HEARTBEAT, w.timestamp())))
 		}
 	}
 	return steps
 }
 
-// call has both workers come, with queues whose names are nearly alike, and two clients and two schedulers.
-func (w *wayfarer) call() []explore.Step {
+// callSquad has both workers come, with queues whose names are nearly alike, and two clients and two schedulers.
+func (w *routeMaker) callSquad() []explore.Step {
 	const short = 40 // bytes of a text that another one stands behind
 	sizes := []int{1, 2, 3, 4, 7, 8, 9, 10, 16, 17, 31, 33}
-	w.mine = [2][]string{}
+	w.queues = [2][]string{}
 	for range sizes[w.Deal("queues", len(sizes))] {
 		w.first++
 		name, text := fmt.Sprintf("$queue%d", w.first), w.value("queue", names())
 		if len(text) < short {
 			text += w.value("queue", names())
 		}
-		other := w.alike(text)
-		w.mine[0] = append(w.mine[0], framed(name, text))
+		other := w.similarName(text)
+		w.queues[0] = append(w.queues[0], frame(name, text))
 		if other != text {
-			w.mine[1] = append(w.mine[1], framed(name, other))
+			w.queues[1] = append(w.queues[1], frame(name, other))
 		}
 	}
 	w.first++
-	w.mine[1] = append(w.mine[1], fmt.Sprintf(`"$queue%d"`, w.first))
+	w.queues[1] = append(w.queues[1], fmt.Sprintf(`"$queue%d"`, w.first))
 	steps := []explore.Step{
 		w.open(firstClient, scenarios.Producer), w.open(secondClient, scenarios.Producer),
 	}
@@ -141,18 +143,18 @@ func (w *wayfarer) call() []explore.Step {
 		if w.isWorker(conn) {
 			steps = append(steps, w.build.Line(conn, "%s", w.message(emqp.KBAI)))
 		}
-		steps = append(steps, w.open(conn, scenarios.Consumer), w.inform(conn, append(slices.Clip(w.mine[i]), shared...)))
+		steps = append(steps, w.open(conn, scenarios.Consumer), w.inform(conn, append(slices.Clip(w.queues[i]), shared...)))
 		if conn == firstWorker { // a REQUEST waits when the other one comes
 			text := fmt.Sprintf(`"$id%d text"`, w.ids+1)
 			steps = append(steps, w.build.Line(firstClient, "%s", w.message(emqp.REQUEST, shared[0], `""`, text)))
 		}
 	}
-	steps = append(steps, w.ready(secondWorker))
+	steps = append(steps, w.sendReady(secondWorker))
 	if w.Terms.Alone && len(w.law.schedulers()) == 0 { // it may wait for one
-		steps = append(steps, w.send(firstClient, emqp.SCHEDULE, w.mine[0][0], `"nohaste"`))
+		steps = append(steps, w.send(firstClient, emqp.SCHEDULE, w.queues[0][0], `"nohaste"`))
 	}
 	for _, conn := range []int{schedulerOne, schedulerTwo} {
-		if w.Terms.Alone && !w.is(conn, scheduler) {
+		if w.Terms.Alone && !w.hasRole(conn, scheduler) {
 			steps = append(steps, w.informScheduler(conn)...)
 		}
 	}
@@ -160,7 +162,7 @@ func (w *wayfarer) call() []explore.Step {
 }
 
 // informScheduler has a scheduler come. Its queues are not used. (eMQP / Scheduler)
-func (w *wayfarer) informScheduler(conn int) []explore.Step {
+func (w *routeMaker) informScheduler(conn int) []explore.Step {
 	queues := []string{`"[]"`, `"[[10,\"default\"]]"`, `"unused"`, `"[[10, 'a'], [20, 'b']]"`, `" "`}
 	queue := `""`
 	if conn != schedulerOne {
@@ -172,10 +174,10 @@ func (w *wayfarer) informScheduler(conn int) []explore.Step {
 }
 
 // inform has a worker announce queues, each with a weight of its own or all with one.
-func (w *wayfarer) inform(conn int, queues []string) explore.Step {
-	all, alike, weight := make([]string, len(queues)), w.Deal("weights", 2) == 0, ""
+func (w *routeMaker) inform(conn int, queues []string) explore.Step {
+	all, isUniform, weight := make([]string, len(queues)), w.Deal("weights", 2) == 0, ""
 	for i, q := range queues {
-		if weight == "" || !alike {
+		if weight == "" || !isUniform {
 			weight = w.value("weight", weights())
 		}
 		all[i] = fmt.Sprintf(`[%s,\"%s\"]`, weight, q[1:len(q)-1])
@@ -184,133 +186,135 @@ func (w *wayfarer) inform(conn int, queues []string) explore.Step {
 }
 
 // send is a REQUEST, SCHEDULE or UNSCHEDULE, all frames of which are drawn.
-func (w *wayfarer) send(conn int, command, queue, headers string) explore.Step {
-	w.seen[command]++
+func (w *routeMaker) send(conn int, command, queue, headers string) explore.Step {
+	w.commandCounts[command]++
 	return w.build.Line(conn, "[%s]", strings.Join([]string{
-		`""`, `"eMQP/1.0"`, quoted(command), w.oddID(), queue, headers, w.text(command),
+		`""`, `"eMQP/1.0"`, quote(command), w.oddID(), queue, headers, w.text(command),
 	}, ", "))
 }
 
 // request is a REQUEST to a queue of a worker, 0 or 1.
-func (w *wayfarer) request(conn, worker int) explore.Step {
-	return w.to(w.mine[worker], conn)
+func (w *routeMaker) request(conn, worker int) explore.Step {
+	return w.requestTo(w.queues[worker], conn)
 }
 
-// to is a REQUEST to one of some queues.
-func (w *wayfarer) to(queues []string, conn int, headers ...string) explore.Step {
+// requestTo is a REQUEST to one of some queues.
+func (w *routeMaker) requestTo(queues []string, conn int, headers ...string) explore.Step {
 	return w.send(conn, emqp.REQUEST, queues[w.IntN(len(queues))], w.requestHeaders(headers...))
 }
 
-// asks is a REQUEST to the first worker that asks for a reply.
-func (w *wayfarer) asks(conn int) explore.Step { return w.to(w.mine[0], conn, emqp.ReplyRequested) }
+// requestReply is a REQUEST to the first worker that asks for a reply.
+func (w *routeMaker) requestReply(conn int) explore.Step {
+	return w.requestTo(w.queues[0], conn, emqp.ReplyRequested)
+}
 
-func (w *wayfarer) ready(conn int) explore.Step {
+func (w *routeMaker) sendReady(conn int) explore.Step {
 	return w.build.Line(conn, "%s", w.message(emqp.READY))
 }
 
-func (w *wayfarer) replies(conn int) explore.Step {
-	w.seen[emqp.REPLY]++
+func (w *routeMaker) sendReply(conn int) explore.Step {
+	w.commandCounts[emqp.REPLY]++
 	return w.build.Line(conn, "%s", w.message(emqp.REPLY, w.text(emqp.REPLY)))
 }
 
 // oddID is an id with what a peer may be tempted to change behind its name: capitals, digits, blanks, length.
-func (w *wayfarer) oddID() string {
+func (w *routeMaker) oddID() string {
 	w.ids++
 	name := fmt.Sprintf("%s$id%d", []string{"", "0", " ", "00x"}[w.IntN(4)], w.ids)
-	return framed(name, w.value("id", names()))
+	return frame(name, w.value("id", names()))
 }
 
-// several is a number of messages that go a way together.
-func (w *wayfarer) several() int {
-	most := []int{2, 3, 4, 5, 8, 9, 16, 17, 33}
-	return most[w.Deal("several", len(most))]
+// messageCount is a number of messages that go a way together.
+func (w *routeMaker) messageCount() int {
+	sizes := []int{2, 3, 4, 5, 8, 9, 16, 17, 33}
+	return sizes[w.Deal("several", len(sizes))]
 }
 
-// atOnce has a REQUEST of each worker come when it is ready, as the other one is.
-func (w *wayfarer) atOnce() []explore.Step {
+// workersWait has a REQUEST of each worker come when it is ready, as the other one is.
+func (w *routeMaker) workersWait() []explore.Step {
 	return []explore.Step{
-		w.ready(firstWorker), w.ready(secondWorker), w.request(firstClient, 0), w.request(secondClient, 1),
+		w.sendReady(firstWorker), w.sendReady(secondWorker), w.request(firstClient, 0), w.request(secondClient, 1),
 	}
 }
 
-// waiting has a REQUEST of each worker wait for it.
-func (w *wayfarer) waiting() []explore.Step {
+// requestsWait has a REQUEST of each worker wait for it.
+func (w *routeMaker) requestsWait() []explore.Step {
 	return []explore.Step{
-		w.request(firstClient, 0), w.request(firstClient, 1), w.ready(secondWorker), w.ready(firstWorker),
+		w.request(firstClient, 0), w.request(firstClient, 1), w.sendReady(secondWorker), w.sendReady(firstWorker),
 	}
 }
 
-// together has several REQUESTs wait, of which two say the same: of one client one behind the other, or of two.
-func (w *wayfarer) together() (steps []explore.Step) {
-	n := w.several()
-	same := w.mine[0][:1+w.IntN(2)*(len(w.mine[0])-1)]
-	twice := w.Deal("twice", 2) == 0
+// severalWait has several REQUESTs wait, of which two say the same: of one client one behind the other, or of two.
+func (w *routeMaker) severalWait() (steps []explore.Step) {
+	n := w.messageCount()
+	same := w.queues[0][:1+w.IntN(2)*(len(w.queues[0])-1)]
+	isTwice := w.Deal("twice", 2) == 0
 	for i := range n {
-		steps = append(steps, w.to(same, []int{firstClient, secondClient}[i%2]))
-		if i == 0 && twice {
-			steps = append(steps, w.sameAgain(firstClient, steps[0]))
+		steps = append(steps, w.requestTo(same, []int{firstClient, secondClient}[i%2]))
+		if i == 0 && isTwice {
+			steps = append(steps, w.repeat(firstClient, steps[0]))
 		}
 	}
-	if !twice {
-		steps = append(steps, w.sameAgain(secondClient, steps[0]))
+	if !isTwice {
+		steps = append(steps, w.repeat(secondClient, steps[0]))
 	}
 	for range n + 1 {
-		steps = append(steps, w.ready(firstWorker))
+		steps = append(steps, w.sendReady(firstWorker))
 	}
 	return steps
 }
 
-// fromLeaver has a client leave before its REQUESTs are passed on.
-func (w *wayfarer) fromLeaver() []explore.Step {
+// clientLeaves has a client leave before its REQUESTs are passed on.
+func (w *routeMaker) clientLeaves() []explore.Step {
 	return []explore.Step{
 		w.build.Open(leaver, scenarios.Producer, ""), w.request(leaver, 0), w.request(leaver, 1),
-		explore.End(leaver, scenarios.Closed), w.ready(firstWorker), w.ready(secondWorker),
+		explore.End(leaver, scenarios.Closed), w.sendReady(firstWorker), w.sendReady(secondWorker),
 	}
 }
 
-// answered has a worker reply to several REQUESTs of a client when it has all of them.
-func (w *wayfarer) answered() (steps []explore.Step) {
-	n := min(w.several(), 9) //nolint:mnd // replies that are not told apart are enough then
+// replyTogether has a worker reply to several REQUESTs of a client when it has all of them.
+func (w *routeMaker) replyTogether() (steps []explore.Step) {
+	n := min(w.messageCount(), 9) //nolint:mnd // replies that are not told apart are enough then
 	for range n {
-		steps = append(steps, w.asks(firstClient), w.ready(firstWorker))
+		steps = append(steps, w.requestReply(firstClient), w.sendReady(firstWorker))
 	}
 	for range n {
-		steps = append(steps, w.replies(firstWorker))
+		steps = append(steps, w.sendReply(firstWorker))
 	}
 	return steps
 }
 
-// answeredInTurn has a worker reply to clients in turn.
-func (w *wayfarer) answeredInTurn() (steps []explore.Step) {
-	for i := range w.several() {
+// replyInTurn has a worker reply to clients in turn.
+func (w *routeMaker) replyInTurn() (steps []explore.Step) {
+	for i := range w.messageCount() {
 		client := []int{firstClient, secondClient}[i%2]
-		steps = append(steps, w.ready(firstWorker), w.asks(client), w.replies(firstWorker))
+		steps = append(steps, w.sendReady(firstWorker), w.requestReply(client), w.sendReply(firstWorker))
 		if i%3 == 0 { // one that asks for none, between them
-			steps = append(steps, w.ready(firstWorker), w.request(client, 0))
+			steps = append(steps, w.sendReady(firstWorker), w.request(client, 0))
 		}
 	}
 	return steps
 }
 
-// answeredCrosswise has two workers reply to one client, the one that was asked last first.
-func (w *wayfarer) answeredCrosswise() (steps []explore.Step) {
+// replyReversed has two workers reply to one client, the one that was asked last first.
+func (w *routeMaker) replyReversed() (steps []explore.Step) {
 	return []explore.Step{
-		w.ready(firstWorker), w.asks(firstClient), w.ready(secondWorker), w.to(w.mine[1], firstClient, emqp.ReplyRequested),
-		w.build.Line(firstWorker, "%s", w.message(emqp.HEARTBEAT, w.stamp())),
-		w.replies(secondWorker), w.replies(firstWorker),
+		w.sendReady(firstWorker), w.requestReply(firstClient), w.sendReady(secondWorker), w.requestTo(w.queues[1], firstClient, emqp.ReplyRequested),
+		w.build.Line(firstWorker, "%s", w.message(emqp.HEARTBEAT, w.timestamp())),
+		w.sendReply(secondWorker), w.sendReply(firstWorker),
 	}
 }
 
-// unasked has a worker reply to a client that asks for a REPLY no more.
-func (w *wayfarer) unasked() []explore.Step {
+// replyUnrequested has a worker reply to a client that asks for a REPLY no more.
+func (w *routeMaker) replyUnrequested() []explore.Step {
 	return []explore.Step{
-		w.ready(firstWorker), w.asks(firstClient), w.replies(firstWorker),
-		w.ready(firstWorker), w.request(firstClient, 0), w.replies(firstWorker),
+		w.sendReady(firstWorker), w.requestReply(firstClient), w.sendReply(firstWorker),
+		w.sendReady(firstWorker), w.request(firstClient, 0), w.sendReply(firstWorker),
 	}
 }
 
 // open opens a connection, as a peer with an identity of some kind, or with none. (ROUTER Addressing)
-func (w *wayfarer) open(conn int, role scenarios.Role) explore.Step {
+func (w *routeMaker) open(conn int, role scenarios.Role) explore.Step {
 	w.peers++
 	identity := fmt.Sprintf("%s-%d", w.Terms.Prefix, w.peers)
 	switch w.Deal("identity", 8) {
@@ -328,35 +332,35 @@ func (w *wayfarer) open(conn int, role scenarios.Role) explore.Step {
 	case 6:
 		identity += "\x00\x01\r\n é"
 	}
-	with, _ := json.Marshal(map[string]string{"identity": identity}) // strings always can be
-	return w.build.Open(conn, role, string(with))
+	hello, _ := json.Marshal(map[string]string{"identity": identity}) // strings always can be
+	return w.build.Open(conn, role, string(hello))
 }
 
 // longestIdentity is how many bytes the identity of a peer has at most. (ZMTP)
 const longestIdentity = 255
 
-// scheduled has the schedulers get what is scheduled, equal ones among it, and what was unscheduled in between: not
+// scheduleSeveral has the schedulers get what is scheduled, equal ones among it, and what was unscheduled in between: not
 // while some leave, which might get it.
-func (w *wayfarer) scheduled() (steps []explore.Step) {
+func (w *routeMaker) scheduleSeveral() (steps []explore.Step) {
 	if !w.Terms.Alone || w.parting != nil {
-		return w.atOnce()
+		return w.workersWait()
 	}
 	headers := func() string { return []string{`""`, `"nohaste"`}[w.IntN(2)] }
-	for i := range w.several() {
-		queue := w.mine[i%2][w.IntN(len(w.mine[i%2]))]
-		once := w.send(firstClient, emqp.SCHEDULE, queue, headers())
-		steps = append(steps, once, w.send(secondClient, emqp.UNSCHEDULE, queue, `""`))
+	for i := range w.messageCount() {
+		queue := w.queues[i%2][w.IntN(len(w.queues[i%2]))]
+		step := w.send(firstClient, emqp.SCHEDULE, queue, headers())
+		steps = append(steps, step, w.send(secondClient, emqp.UNSCHEDULE, queue, `""`))
 		if i == 0 {
-			frames := strings.SplitN(strings.Trim(once.Text(), "[]"), ", ", 7)
+			frames := strings.SplitN(strings.Trim(step.Text(), "[]"), ", ", 7)
 			undone := w.build.Line(firstClient, "%s", w.message(emqp.UNSCHEDULE, queue, `""`, frames[6]))
-			steps = append(steps, w.sameAgain(secondClient, once), undone, w.sameAgain(firstClient, once))
+			steps = append(steps, w.repeat(secondClient, step), undone, w.repeat(firstClient, step))
 		}
 	}
 	return steps
 }
 
-// sameAgain is a message with all frames of another one but its id.
-func (w *wayfarer) sameAgain(conn int, s explore.Step) explore.Step {
+// repeat is a message with all frames of another one but its id.
+func (w *routeMaker) repeat(conn int, s explore.Step) explore.Step {
 	frames := strings.SplitN(strings.Trim(s.Text(), "[]"), ", ", 5)
 	frames[3] = w.id()
 	return w.build.Line(conn, "[%s]", strings.Join(frames, ", "))

@@ -24,19 +24,19 @@ func TestValuesAreFound(t *testing.T) {
 	golden.OnlySlow(t)
 	const name, headers, text = 4, 5, 6
 	// changed is the hook of a broker that changes a frame of what it sends, where there is one.
-	changed := func(command string, at int, how func([]byte) []byte) func(*fakeemqp.Event) {
+	changed := func(command string, at int, change func([]byte) []byte) func(*fakeemqp.Event) {
 		return func(e *fakeemqp.Event) {
-			if m, err := emqp.Parse(e.Frames); e.Sent && err == nil && m.Command == command {
+			if m, err := emqp.Parse(e.Frames); e.IsFromBroker && err == nil && m.Command == command {
 				e.Frames = slices.Clone(e.Frames)
-				e.Frames[at] = how(e.Frames[at])
+				e.Frames[at] = change(e.Frames[at])
 			}
 		}
 	}
-	cut := func(most int) func([]byte) []byte { return func(b []byte) []byte { return b[:min(most, len(b))] } }
+	cut := func(limit int) func([]byte) []byte { return func(b []byte) []byte { return b[:min(limit, len(b))] } }
 	untilNUL := func(b []byte) []byte { return bytes.TrimRight(b, "\x00") }
 	requests, workers, undone := 0, map[string]int{}, map[string]bool{}
-	isScheduler, left, previous := map[string]bool{}, 0, map[string][]byte{}
-	for what, c := range map[string]struct {
+	isScheduler, leaverCount, previous := map[string]bool{}, 0, map[string][]byte{}
+	for title, c := range map[string]struct {
 		clause string
 		hook   func(*fakeemqp.Event)
 	}{
@@ -48,7 +48,7 @@ func TestValuesAreFound(t *testing.T) {
 		"schedules are trimmed":       {"EMQP-SCHED-01", changed(emqp.SCHEDULE, text, bytes.TrimSpace)},
 		"unschedules are cut":         {"EMQP-UNSCH-01", changed(emqp.UNSCHEDULE, text, cut(3))},
 		"dots end no name": {"EMQP-REQ-02", func(e *fakeemqp.Event) {
-			if m, err := emqp.Parse(e.Frames); !e.Sent && err == nil && m.Command == emqp.INFORM {
+			if m, err := emqp.Parse(e.Frames); !e.IsFromBroker && err == nil && m.Command == emqp.INFORM {
 				e.Frames = slices.Clone(e.Frames)
 				e.Frames[name] = []byte(strings.ReplaceAll(string(e.Frames[name]), `."]`, `"]`))
 			}
@@ -57,18 +57,18 @@ func TestValuesAreFound(t *testing.T) {
 			m, err := emqp.Parse(e.Frames)
 			switch {
 			case err != nil:
-			case !e.Sent && m.Command == emqp.INFORM:
+			case !e.IsFromBroker && m.Command == emqp.INFORM:
 				queues, _ := emqp.ParseQueues(string(m.Fields[0]))
 				for _, q := range queues {
 					workers[q.Name]++
 					workers[e.Peer+q.Name] = workers[q.Name]
 				}
-			case e.Sent && m.Command == emqp.REQUEST:
+			case e.IsFromBroker && m.Command == emqp.REQUEST:
 				e.Drop = workers[e.Peer+string(m.Fields[0])] > 8
 			}
 		}},
 		"what was unscheduled stays so": {"EMQP-SCHED-01", func(e *fakeemqp.Event) {
-			if m, err := emqp.Parse(e.Frames); !e.Sent && err == nil {
+			if m, err := emqp.Parse(e.Frames); !e.IsFromBroker && err == nil {
 				switch m.Command {
 				case emqp.UNSCHEDULE:
 					undone[string(m.Fields[2])] = true
@@ -79,7 +79,7 @@ func TestValuesAreFound(t *testing.T) {
 		}},
 		"of queues with one weight the last counts": {"EMQP-INF-02", func(e *fakeemqp.Event) {
 			m, err := emqp.Parse(e.Frames)
-			if err != nil || e.Sent || m.Command != emqp.INFORM || len(e.Frames[name]) == 0 {
+			if err != nil || e.IsFromBroker || m.Command != emqp.INFORM || len(e.Frames[name]) == 0 {
 				return
 			}
 			all, _ := emqp.ParseQueues(string(e.Frames[name]))
@@ -93,7 +93,7 @@ func TestValuesAreFound(t *testing.T) {
 		}},
 		"the headers are those of the REQUEST before": {"EMQP-HEAD-02", func(e *fakeemqp.Event) {
 			m, err := emqp.Parse(e.Frames)
-			if err != nil || e.Sent || m.Command != emqp.REQUEST {
+			if err != nil || e.IsFromBroker || m.Command != emqp.REQUEST {
 				return
 			}
 			if e.Frames = slices.Clone(e.Frames); len(e.Frames[headers]) == 0 {
@@ -103,28 +103,28 @@ func TestValuesAreFound(t *testing.T) {
 		}},
 		"the SCHEDULE behind the leaving of schedulers is lost": {"EMQP-SCHED-01", func(e *fakeemqp.Event) {
 			m, err := emqp.Parse(e.Frames)
-			if err != nil || e.Sent {
+			if err != nil || e.IsFromBroker {
 				return
 			}
 			switch m.Command {
 			case emqp.INFORM:
 				isScheduler[e.Peer] = string(m.Fields[1]) == emqp.TypeScheduler
 			case emqp.KBAI:
-				left += map[bool]int{true: 1}[isScheduler[e.Peer]]
+				leaverCount += map[bool]int{true: 1}[isScheduler[e.Peer]]
 			case emqp.SCHEDULE: // if it was the turn of the third one of those that have left
-				e.Drop, left = left > 2, 0
+				e.Drop, leaverCount = leaverCount > 2, 0
 			}
 		}},
 		"each 20th is lost": {"EMQP-REQ-07", func(e *fakeemqp.Event) {
-			if m, err := emqp.Parse(e.Frames); !e.Sent && err == nil && m.Command == emqp.REQUEST {
+			if m, err := emqp.Parse(e.Frames); !e.IsFromBroker && err == nil && m.Command == emqp.REQUEST {
 				requests++
 				e.Drop = requests%20 == 0
 			}
 		}},
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			r := valued(t, func() fakeemqp.Config { return fakeemqp.Config{Hook: c.hook} }, false)
+			r := runValues(t, func() fakeemqp.Config { return fakeemqp.Config{Hook: c.hook} }, false)
 			var clauses []string
 			for _, f := range r.Findings {
 				clauses = append(clauses, f.Clause)
@@ -143,17 +143,17 @@ func TestEachTextIsSent(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			r := valued(t, v.Config, v.Single)
+			r := runValues(t, v.Config, v.HasOneSocket)
 			assert.Empty(t, r.Findings)
-			assert.Empty(t, r.Left)
+			assert.Empty(t, r.LeftoverJobs)
 			assert.Greater(t, r.Coverage.Outcomes["REQUEST ready worker"], 400)
 			assert.Greater(t, r.Coverage.Outcomes["REPLY client"], 100)
 		})
 	}
 }
 
-// valued explores the values of a broker in virtual time.
-func valued(t *testing.T, config func() fakeemqp.Config, single bool) (r *explore.Result) {
+// runValues explores the values of a broker in virtual time.
+func runValues(t *testing.T, config func() fakeemqp.Config, single bool) (r *explore.Result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		at, end, err := brokers(config, single)()

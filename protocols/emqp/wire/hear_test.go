@@ -18,7 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 )
 
-func sent(m emqp.Message) string { return string(zmtp.AppendMessage(nil, m.Frames()...)) }
+func encode(m emqp.Message) string { return string(zmtp.AppendMessage(nil, m.Frames()...)) }
 
 func pong(n uint64) string {
 	return string(zmtp.Pong(binary.BigEndian.AppendUint64(nil, n)).Append(nil))
@@ -28,10 +28,10 @@ func routerReady() string {
 	return string(zmtp.Ready(zmtp.Metadata{{Name: zmtp.SocketType, Value: []byte(zmtp.ROUTER)}}).Append(nil))
 }
 
-// introduced returns the speaker of a worker whose connection is open. It has sent one PING.
-func introduced(t *testing.T, spoken emqpwire.Protocol) wire.Speaker {
+// newSpeaker returns the speaker of a worker whose connection is open. It has sent one PING.
+func newSpeaker(t *testing.T, protocol emqpwire.Protocol) wire.Speaker {
 	t.Helper()
-	s := spoken.Speaker("w")
+	s := protocol.Speaker("w")
 	s.(wire.Subscriber).Subscribe(&wire.Queues{Names: []string{"q"}})
 	out, err := s.Open(nil)
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func introduced(t *testing.T, spoken emqpwire.Protocol) wire.Speaker {
 		text string
 		kind wire.Kind
 	}{
-		{string(zmtp.NewGreeting().Append(nil)), wire.Beside}, {routerReady(), wire.Greeted}, {pong(1), wire.OK},
+		{string(zmtp.NewGreeting().Append(nil)), wire.Notice}, {routerReady(), wire.Greeting}, {pong(1), wire.OK},
 	} {
 		var e wire.Event
 		for i := range len(in.text) { // in pieces
@@ -51,7 +51,7 @@ func introduced(t *testing.T, spoken emqpwire.Protocol) wire.Speaker {
 		require.NoError(t, err)
 		assert.Equal(t, len(in.text), n)
 		assert.Equal(t, in.kind, e.Kind)
-		if e.Kind == wire.Greeted {
+		if e.Kind == wire.Greeting {
 			out, err = s.Open(nil)
 			require.NoError(t, err)
 			assert.Contains(t, string(out), zmtp.PING)
@@ -63,7 +63,7 @@ func introduced(t *testing.T, spoken emqpwire.Protocol) wire.Speaker {
 
 func TestHear(t *testing.T) {
 	t.Parallel()
-	request := sent(emqp.Request("1", "q", nil, "job"))
+	request := encode(emqp.Request("1", "q", nil, "job"))
 	tests := []struct {
 		op   measure.Op // of a worker; empty: nothing is in flight
 		in   string
@@ -74,24 +74,24 @@ func TestHear(t *testing.T) {
 		{measure.Ack, pong(3), 0, "has the context of no PING"},
 		{measure.Ack, string(zmtp.Pong(nil).Append(nil)), 0, "has the context of no PING"},
 		{"", pong(1), 0, "has the context of no PING"},
-		{measure.Ack, sent(emqp.Ack("1", "2")), wire.Beside, ""},
-		{measure.Ack, sent(emqp.Heartbeat("1", time.Now())), wire.Beside, ""},
-		{measure.Ack, request, wire.Beside, ""},
-		{"", request, wire.Beside, ""},
+		{measure.Ack, encode(emqp.Ack("1", "2")), wire.Notice, ""},
+		{measure.Ack, encode(emqp.Heartbeat("1", time.Now())), wire.Notice, ""},
+		{measure.Ack, request, wire.Notice, ""},
+		{"", request, wire.Notice, ""},
 		{measure.Fetch, request, wire.Job, ""},
-		{measure.Fetch, sent(emqp.Request("1", "q", emqp.Headers{{Name: emqp.Guarantee}}, "job")), wire.Job, ""},
-		{measure.Fetch, sent(emqp.Heartbeat("1", time.Now())), wire.Empty, ""},
-		{measure.Fetch, sent(emqp.Ack("1", "2")), wire.Beside, ""},
-		{measure.Fetch, sent(emqp.Ready("1")), 0, "which is not for this peer"},
-		{measure.Fetch, sent(emqp.Request("", "q", nil, "job")), 0, "is no eMQP"},
-		{measure.Fetch, string(zmtp.Error("no").Append(nil)), wire.Refused, ""},
+		{measure.Fetch, encode(emqp.Request("1", "q", emqp.Headers{{Name: emqp.Guarantee}}, "job")), wire.Job, ""},
+		{measure.Fetch, encode(emqp.Heartbeat("1", time.Now())), wire.Empty, ""},
+		{measure.Fetch, encode(emqp.Ack("1", "2")), wire.Notice, ""},
+		{measure.Fetch, encode(emqp.Ready("1")), 0, "which is not for this peer"},
+		{measure.Fetch, encode(emqp.Request("", "q", nil, "job")), 0, "is no eMQP"},
+		{measure.Fetch, string(zmtp.Error("no").Append(nil)), wire.Refusal, ""},
 		{measure.Fetch, routerReady(), 0, "READY first, and once"},
 		{measure.Fetch, "\xff", 0, "is no ZMTP"},
 		{measure.Fetch, string(zmtp.AppendHeader(nil, zmtp.Long, 20<<20)) + string(make([]byte, 17<<20)), 0,
 			wire.ErrTooLong.Error()},
 	}
 	for _, test := range tests {
-		s := introduced(t, emqpwire.Protocol{})
+		s := newSpeaker(t, emqpwire.Protocol{})
 		switch test.op {
 		case measure.Ack:
 			s.Done(nil, nil)
@@ -114,7 +114,7 @@ func TestHear(t *testing.T) {
 // A message that arrives although no READY asked for it is given to the next one, for which no READY is sent.
 func TestAMessageTooManyIsKept(t *testing.T) {
 	t.Parallel()
-	s := introduced(t, emqpwire.Protocol{})
+	s := newSpeaker(t, emqpwire.Protocol{})
 	queues := &wire.Queues{Names: []string{"q"}}
 	out := string(s.Take(nil, queues))
 	assert.Contains(t, out, emqp.READY)
@@ -124,7 +124,7 @@ func TestAMessageTooManyIsKept(t *testing.T) {
 		return e
 	}
 	for _, message := range []string{"one", "two"} {
-		hear(sent(emqp.Request("1", "q", nil, message)))
+		hear(encode(emqp.Request("1", "q", nil, message)))
 	}
 	out = string(s.Take(nil, queues))
 	assert.NotContains(t, out, emqp.READY)
@@ -132,14 +132,14 @@ func TestAMessageTooManyIsKept(t *testing.T) {
 	assert.Equal(t, wire.Job, e.Kind)
 	assert.Equal(t, "two", string(e.Body))
 	assert.Contains(t, string(s.Take(nil, queues)), emqp.READY)
-	hear(sent(emqp.Heartbeat("2", time.Now())))
+	hear(encode(emqp.Heartbeat("2", time.Now())))
 	assert.Empty(t, s.Take(nil, queues), "the READY before is not used up")
 }
 
 // The PINGs of a broker are answered, also between the frames of a message.
 func TestPINGsAreAnswered(t *testing.T) {
 	t.Parallel()
-	s := introduced(t, emqpwire.Protocol{})
+	s := newSpeaker(t, emqpwire.Protocol{})
 	s.Take(nil, &wire.Queues{Names: []string{"q"}})
 	ping, answer := string(zmtp.Ping(0, []byte("abc")).Append(nil)), string(zmtp.Pong([]byte("abc")).Append(nil))
 	var e wire.Event
@@ -147,7 +147,7 @@ func TestPINGsAreAnswered(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, len(ping), n)
 	assert.Equal(t, answer, string(e.Answer))
-	request := sent(emqp.Request("1", "q", nil, "job"))
+	request := encode(emqp.Request("1", "q", nil, "job"))
 	e = wire.Event{}
 	_, err = s.Hear([]byte(request[:2]+ping+request[2:]), &e) // behind the empty frame
 	require.NoError(t, err)
@@ -158,10 +158,10 @@ func TestPINGsAreAnswered(t *testing.T) {
 // With Requests a client waits for the REPLY, and a worker sends it.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	s := introduced(t, emqpwire.Protocol{Requests: true})
+	s := newSpeaker(t, emqpwire.Protocol{Requests: true})
 	assert.Contains(t, string(s.Done(nil, nil)), emqp.REPLY)
 	assert.Equal(t, emqp.REPLY, s.Verb(measure.Ack))
-	assert.NotContains(t, string(introduced(t, emqpwire.Protocol{}).Done(nil, nil)), emqp.REPLY)
+	assert.NotContains(t, string(newSpeaker(t, emqpwire.Protocol{}).Done(nil, nil)), emqp.REPLY)
 }
 
 func TestIntroduceSaysWhatIsMissing(t *testing.T) {
@@ -180,17 +180,17 @@ func TestIntroduceSaysWhatIsMissing(t *testing.T) {
 				theirs.Close()
 			}()
 			_, err := emqpwire.Protocol{}.Introduce(t.Context(), func(context.Context) (net.Conn, error) {
-				return unread{ours}, nil
+				return asyncConn{ours}, nil
 			})
 			assert.ErrorContains(t, err, test.want)
 		})
 	}
 }
 
-// unread is a connection whose peer takes everything.
-type unread struct{ net.Conn }
+// asyncConn is a connection whose peer takes everything.
+type asyncConn struct{ net.Conn }
 
-func (u unread) Write(p []byte) (int, error) {
+func (u asyncConn) Write(p []byte) (int, error) {
 	go func() { _, _ = u.Conn.Write(p) }()
 	return len(p), nil
 }

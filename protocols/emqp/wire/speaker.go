@@ -32,40 +32,40 @@ type Protocol struct {
 const (
 	beat         = 2 * time.Second // between two HEARTBEATs of a worker that has nothing else to send
 	messageLimit = 16 << 20        // bytes; the document states none
-	mostFrames   = 64              // of a message: eMQP has at most 7
-	mostHeld     = 1000            // messages
+	maxFrames    = 64              // of a message: eMQP has at most 7
+	maxJobs      = 1000            // messages
 	weight       = 10              // of each queue of a worker
 )
 
 // Speaker implements [wire.Protocol].
 func (p Protocol) Speaker(worker string) wire.Speaker {
-	return &speaker{requests: p.Requests, worker: worker != "", identity: "fwpbench-" + rand.Text(), asked: nothing}
+	return &speaker{requests: p.Requests, worker: worker != "", identity: "fwpbench-" + rand.Text(), op: noOp}
 }
 
 // Where a connection stands.
 const (
-	toGreet = iota // greeting and READY are to be sent
-	toHear         // the greeting of the broker is awaited
-	toMeet         // its READY is awaited
-	met
+	phaseStart    = iota // greeting and READY are to be sent
+	phaseGreeting        // the greeting of the broker is awaited
+	phaseReady           // its READY is awaited
+	phaseOpen
 )
 
-// nothing is in flight.
-const nothing = measure.Op("")
+// noOp is in flight.
+const noOp = measure.Op("")
 
 // speaker is one connection's.
 type speaker struct {
-	requests bool
-	worker   bool
-	identity string
-	phase    int
-	asked    measure.Op
-	ids      uint64 // of our messages
-	pings    uint64
-	queues   *wire.Queues // of a worker that takes jobs; nil: none
-	informed bool
-	credit   int      // READYs that no REQUEST has used up
-	held     [][]byte // messages that arrived while another command than READY was in flight
+	requests    bool
+	worker      bool
+	identity    string
+	phase       int
+	op          measure.Op
+	ids         uint64 // of our messages
+	pings       uint64
+	queues      *wire.Queues // of a worker that takes jobs; nil: none
+	hasInformed bool
+	credit      int      // READYs that no REQUEST has used up
+	jobs        [][]byte // messages that arrived while another command than READY was in flight
 
 	parts   [][]byte // memory for the frames of a message
 	text    []byte   // memory for a frame
@@ -75,30 +75,30 @@ type speaker struct {
 
 // Open appends greeting and READY, and, after those of the broker, the PING that ends them.
 func (s *speaker) Open(out []byte) ([]byte, error) {
-	s.asked = measure.Hello
-	if s.phase == met {
+	s.op = measure.Hello
+	if s.phase == phaseOpen {
 		if s.queues != nil {
 			out = s.inform(out)
 		}
 		return s.ping(out), nil
 	}
-	s.phase = toHear
+	s.phase = phaseGreeting
 	properties := zmtp.Metadata{
 		{Name: zmtp.SocketType, Value: []byte(zmtp.DEALER)}, {Name: zmtp.Identity, Value: []byte(s.identity)},
 	}
 	return zmtp.Ready(properties).Append(zmtp.NewGreeting().Append(out)), nil
 }
 
-// word appends a frame of at most 255 octets. It is zmtp.AppendFrame for constants.
-func word(out []byte, flags byte, text string) []byte {
+// appendWord appends a frame of at most 255 octets. It is zmtp.AppendFrame for constants.
+func appendWord(out []byte, flags byte, text string) []byte {
 	return append(zmtp.AppendHeader(out, flags, uint64(len(text))), text...)
 }
 
 // begin appends the frames that all messages have; more of them follow unless it is the last.
 func (s *speaker) begin(out []byte, command string, last bool) []byte {
-	out = word(out, zmtp.More, "")
-	out = word(out, zmtp.More, emqp.Version)
-	out = word(out, zmtp.More, command)
+	out = appendWord(out, zmtp.More, "")
+	out = appendWord(out, zmtp.More, emqp.Version)
+	out = appendWord(out, zmtp.More, command)
 	s.ids++
 	s.text = strconv.AppendUint(append(append(s.text[:0], s.identity...), '-'), s.ids, 10)
 	if last {
@@ -118,7 +118,7 @@ func (s *speaker) ping(out []byte) []byte {
 
 // Push appends a REQUEST. (eMQP / Client)
 func (s *speaker) Push(out []byte, job *plan.Push) []byte {
-	s.asked = measure.Push
+	s.op = measure.Push
 	out = s.begin(out, emqp.REQUEST, false)
 	s.text = job.Jobs.AppendQueue(s.text[:0], job.K)
 	out = zmtp.AppendFrame(out, zmtp.More, s.text)
@@ -126,7 +126,7 @@ func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 	if s.requests {
 		headers = emqp.ReplyRequested
 	}
-	out = word(out, zmtp.More, headers)
+	out = appendWord(out, zmtp.More, headers)
 	s.text = job.AppendBody(s.text[:0])
 	out = zmtp.AppendFrame(out, 0, s.text)
 	if s.requests {
@@ -141,9 +141,9 @@ func (s *speaker) Subscribe(to *wire.Queues) { s.queues = to }
 
 // Take appends READY, unless an earlier one is not used up yet. (eMQP / Worker)
 func (s *speaker) Take(out []byte, _ *wire.Queues) []byte {
-	s.asked = measure.Fetch
+	s.op = measure.Fetch
 	switch {
-	case len(s.held) > 0:
+	case len(s.jobs) > 0:
 		return s.ping(out)
 	case s.credit == 0:
 		s.credit++
@@ -155,7 +155,7 @@ func (s *speaker) Take(out []byte, _ *wire.Queues) []byte {
 // inform appends the INFORM of a worker. (eMQP / Worker)
 func (s *speaker) inform(out []byte) []byte {
 	from := s.queues
-	s.informed = true
+	s.hasInformed = true
 	if from.Line == nil {
 		all := make([]emqp.Queue, len(from.Names))
 		for i, name := range from.Names {
@@ -165,14 +165,14 @@ func (s *speaker) inform(out []byte) []byte {
 	}
 	out = s.begin(out, emqp.INFORM, false)
 	out = zmtp.AppendFrame(out, zmtp.More, from.Line)
-	return word(out, 0, emqp.TypeWorker)
+	return appendWord(out, 0, emqp.TypeWorker)
 }
 
 // Done appends a REPLY if the client waits for it. Otherwise eMQP has no message for that, and a PING is sent alone.
 func (s *speaker) Done(out, _ []byte) []byte {
-	s.asked = measure.Ack
+	s.op = measure.Ack
 	if s.requests {
-		out = word(s.begin(out, emqp.REPLY, false), 0, "done")
+		out = appendWord(s.begin(out, emqp.REPLY, false), 0, "done")
 	}
 	return s.ping(out)
 }
@@ -180,14 +180,14 @@ func (s *speaker) Done(out, _ []byte) []byte {
 // Fail appends what Done does: no message of eMQP says that a job has failed.
 func (s *speaker) Fail(out, jid []byte) []byte {
 	out = s.Done(out, jid)
-	s.asked = measure.Fail
+	s.op = measure.Fail
 	return out
 }
 
 // Beat appends a HEARTBEAT, once the worker has sent an INFORM. (Heartbeating)
 func (s *speaker) Beat(out []byte, _ wire.State) []byte {
-	s.asked = measure.Beat
-	if s.informed {
+	s.op = measure.Beat
+	if s.hasInformed {
 		out = s.begin(out, emqp.HEARTBEAT, false)
 		s.text = strconv.AppendInt(s.text[:0], time.Now().Unix(), 10)
 		out = zmtp.AppendFrame(out, 0, s.text)
@@ -197,14 +197,14 @@ func (s *speaker) Beat(out []byte, _ wire.State) []byte {
 
 // Info appends a PING alone.
 func (s *speaker) Info(out []byte) []byte {
-	s.asked = measure.Info
+	s.op = measure.Info
 	return s.ping(out)
 }
 
 // Bye appends the KBAI of a worker. (DISCONNECT and KBAI)
 func (s *speaker) Bye(out []byte) []byte {
-	s.asked = measure.End
-	if s.informed {
+	s.op = measure.End
+	if s.hasInformed {
 		out = s.begin(out, emqp.KBAI, true)
 	}
 	return s.ping(out)
@@ -226,13 +226,13 @@ var verbs = map[measure.Op]string{
 
 // Times are those of eMQP: it is the broker that waits, for as long as there is no message.
 func (*speaker) Times() wire.Times {
-	return wire.Times{Beat: beat, BeatApart: beat / 2, Pushes: true}
+	return wire.Times{Beat: beat, BeatApart: beat / 2, SendsNotices: true}
 }
 
-// errSyntax returns the breach of a message that cannot be read, or ErrTooLong.
-func (s *speaker) errSyntax(err error) error {
+// syntaxError returns the breach of a message that cannot be read, or ErrTooLong.
+func (s *speaker) syntaxError(err error) error {
 	rule := ""
-	if syntax, is := errors.AsType[*zmtp.SyntaxError](err); is {
+	if syntax, ok := errors.AsType[*zmtp.SyntaxError](err); ok {
 		if syntax.Rule.Limit() {
 			return wire.ErrTooLong
 		}
@@ -241,12 +241,12 @@ func (s *speaker) errSyntax(err error) error {
 	return s.breach(rule, "the broker sent what is no ZMTP: "+err.Error())
 }
 
-func (s *speaker) breach(rule, what string) error {
+func (s *speaker) breach(rule, detail string) error {
 	verb := ""
-	if s.asked != nothing {
-		verb = s.Verb(s.asked)
+	if s.op != noOp {
+		verb = s.Verb(s.op)
 	}
-	return &wire.BreachError{Verb: verb, Breach: wire.BrokenGrammar + rule, What: what}
+	return &wire.BreachError{Verb: verb, Breach: wire.BrokenGrammar + rule, Description: detail}
 }
 
 const introduceTimeout = 10 * time.Second
@@ -261,40 +261,40 @@ func (p Protocol) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introd
 	nc.SetDeadline(time.Now().Add(introduceTimeout))
 	defer context.AfterFunc(ctx, func() { nc.SetDeadline(time.Unix(1, 0)) })()
 	s := p.Speaker("")
-	var kept []byte
+	var input []byte
 	buffer := make([]byte, 4<<10)
-	e := wire.Event{Kind: wire.Greeted}
+	e := wire.Event{Kind: wire.Greeting}
 	for e.Kind != wire.OK {
-		if e.Kind == wire.Greeted {
+		if e.Kind == wire.Greeting {
 			e.Answer, _ = s.Open(e.Answer) // it has no error
 		}
 		if _, err := nc.Write(e.Answer); err != nil {
 			return in, fmt.Errorf("send greeting and PING: %w", err)
 		}
 		e = wire.Event{}
-		n, err := s.Hear(kept, &e)
+		n, err := s.Hear(input, &e)
 		for errors.Is(err, wire.ErrShort) {
 			var m int
 			if m, err = nc.Read(buffer); m == 0 {
-				return in, silent(ctx, err)
+				return in, readError(ctx, err)
 			}
-			kept = append(kept, buffer[:m]...)
+			input = append(input, buffer[:m]...)
 			e = wire.Event{}
-			n, err = s.Hear(kept, &e)
+			n, err = s.Hear(input, &e)
 		}
 		if err != nil {
 			return in, err
 		}
-		if e.Kind == wire.Refused {
+		if e.Kind == wire.Refusal {
 			return in, e.Err
 		}
-		kept = kept[n:]
+		input = input[n:]
 	}
 	return in, nil
 }
 
-// silent returns what a failed read means.
-func silent(ctx context.Context, err error) error {
+// readError returns what a failed read means.
+func readError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -18,8 +18,8 @@ import (
 	emqpwire "github.com/fwpsuite/fwp/protocols/emqp/wire"
 )
 
-// loaded returns the report of a load on a broker with two ports.
-func loaded(t *testing.T, spoken emqpwire.Protocol, hook func(*fakeemqp.Event), change func(*plan.Workload)) (
+// runLoad returns the report of a load on a broker with two ports.
+func runLoad(t *testing.T, protocol emqpwire.Protocol, hook func(*fakeemqp.Event), change func(*plan.Workload)) (
 	report *results.Load,
 ) {
 	t.Helper()
@@ -29,7 +29,7 @@ func loaded(t *testing.T, spoken emqpwire.Protocol, hook func(*fakeemqp.Event), 
 			change(w)
 		}
 	}
-	return loadtest.Run(t, spoken, longer, func() (config load.Config, end func()) {
+	return loadtest.Run(t, protocol, longer, func() (config load.Config, end func()) {
 		front, back := memnet.NewPlace(), memnet.NewPlace()
 		broker := fakeemqp.Start(fakeemqp.Config{Hook: hook}, front.MustListen(), back.MustListen())
 		return load.Config{Dial: front.Dial, DialBack: back.Dial}, broker.Close
@@ -39,11 +39,11 @@ func loaded(t *testing.T, spoken emqpwire.Protocol, hook func(*fakeemqp.Event), 
 func TestEachJobIsAccountedFor(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		spoken emqpwire.Protocol
-		change func(*plan.Workload)
+		protocol emqpwire.Protocol
+		change   func(*plan.Workload)
 	}{
 		"sent":       {},
-		"with REPLY": {spoken: emqpwire.Protocol{Requests: true}},
+		"with REPLY": {protocol: emqpwire.Protocol{Requests: true}},
 		"large": {change: func(w *plan.Workload) {
 			w.Payload = plan.Constant(1 << 16)
 		}},
@@ -55,10 +55,10 @@ func TestEachJobIsAccountedFor(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := loaded(t, test.spoken, nil, test.change)
+			l := runLoad(t, test.protocol, nil, test.change)
 			assert.Empty(t, l.Unreachable)
 			assert.Empty(t, l.Findings)
-			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+			assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
 			assert.EqualValues(t, 80, l.Jobs.Pushed)
 			assert.EqualValues(t, 80, l.Jobs.Delivered)
 			assert.EqualValues(t, 80, l.Jobs.Acked)
@@ -66,11 +66,11 @@ func TestEachJobIsAccountedFor(t *testing.T) {
 	}
 }
 
-// held is a broker that sends the tenth REQUEST after the end of the load.
-func held() func(*fakeemqp.Event) {
+// delayTenth is a broker that sends the tenth REQUEST after the end of the load.
+func delayTenth() func(*fakeemqp.Event) {
 	n := 0
 	return func(e *fakeemqp.Event) {
-		if m, err := emqp.Parse(e.Frames); e.Sent && err == nil && m.Command == emqp.REQUEST {
+		if m, err := emqp.Parse(e.Frames); e.IsFromBroker && err == nil && m.Command == emqp.REQUEST {
 			if n++; n == 10 {
 				e.Delay = time.Hour
 			}
@@ -91,12 +91,12 @@ func TestBugsShow(t *testing.T) {
 			all := fakeemqp.Bugs()
 			i := slices.IndexFunc(all, func(f fakeemqp.Bug) bool { return f.Name == name })
 			require.GreaterOrEqual(t, i, 0)
-			loadtest.Shows(t, loaded(t, emqpwire.Protocol{}, all[i].Hook(), nil), kind)
+			loadtest.CheckFinding(t, runLoad(t, emqpwire.Protocol{}, all[i].Hook(), nil), kind)
 		})
 	}
 }
 
 func TestAMessageThatIsHeldBackShows(t *testing.T) {
 	t.Parallel()
-	loadtest.Shows(t, loaded(t, emqpwire.Protocol{}, held(), nil), results.FindingLost)
+	loadtest.CheckFinding(t, runLoad(t, emqpwire.Protocol{}, delayTenth(), nil), results.FindingLost)
 }

@@ -31,18 +31,18 @@ func (c Command) Append(b []byte) []byte {
 // Grammar: command-body)
 func ParseCommand(body []byte) (Command, error) {
 	if len(body) == 0 || body[0] == 0 {
-		return Command{}, wrong(RuleCommand, body, 0, "the size of a command's name, 1 to 255")
+		return Command{}, newSyntaxError(RuleCommand, body, 0, "the size of a command's name, 1 to 255")
 	}
 	n := 1 + int(body[0])
 	for i := 1; i < n; i++ {
-		if i >= len(body) || !letter(body[i]) {
-			return Command{}, wrong(RuleCommand, body, i, "a command's name, of letters")
+		if i >= len(body) || !isLetter(body[i]) {
+			return Command{}, newSyntaxError(RuleCommand, body, i, "a command's name, of letters")
 		}
 	}
 	return Command{Name: string(body[1:n]), Data: body[n:]}, nil
 }
 
-func letter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
+func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
 
 // Property is one property of a connection's metadata. The case of its name does not matter.
 type Property struct {
@@ -101,45 +101,45 @@ func ParseMetadata(data []byte) (Metadata, error) {
 // parseProperty parses the property at an offset of data, and returns the offset of its value.
 func parseProperty(data []byte, at int) (p Property, value int, err error) {
 	if data[at] == 0 {
-		return p, 0, wrong(RuleMetadata, data, at, "the size of a property's name, 1 to 255")
+		return p, 0, newSyntaxError(RuleMetadata, data, at, "the size of a property's name, 1 to 255")
 	}
 	end := at + 1 + int(data[at])
 	for i := at + 1; i < end; i++ {
-		if i >= len(data) || !nameChar(data[i]) {
-			return p, 0, wrong(RuleMetadata, data, i, "a property's name, of letters, digits and -_.+")
+		if i >= len(data) || !isNameChar(data[i]) {
+			return p, 0, newSyntaxError(RuleMetadata, data, i, "a property's name, of letters, digits and -_.+")
 		}
 	}
 	if len(data) < end+4 {
-		return p, 0, wrong(RuleMetadata, data, len(data), "the four octets of a value's size")
+		return p, 0, newSyntaxError(RuleMetadata, data, len(data), "the four octets of a value's size")
 	}
 	size := binary.BigEndian.Uint32(data[end:])
 	if size > math.MaxInt32 {
-		return p, 0, wrong(RuleMetadata, data, end, "a value's size below 2^31")
+		return p, 0, newSyntaxError(RuleMetadata, data, end, "a value's size below 2^31")
 	}
 	value = end + 4
 	if uint64(len(data)-value) < uint64(size) {
-		return p, 0, wrong(RuleMetadata, data, end, "a value that READY has in full")
+		return p, 0, newSyntaxError(RuleMetadata, data, end, "a value that READY has in full")
 	}
 	stop := value + int(size)
 	return Property{Name: string(data[at+1 : end]), Value: data[value:stop:stop]}, value, nil
 }
 
-func nameChar(c byte) bool {
-	return letter(c) || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '+'
+func isNameChar(c byte) bool {
+	return isLetter(c) || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '+'
 }
 
 // checkProperty checks the properties that the specification defines. (The Socket-Type Property, The Identity Property)
 func checkProperty(p Property, data []byte, value int) error {
 	switch {
 	case strings.EqualFold(p.Name, SocketType):
-		if !socketType(string(p.Value)) {
-			return wrong(RuleType, data, value, "a socket type, such as DEALER")
+		if !isSocketType(string(p.Value)) {
+			return newSyntaxError(RuleType, data, value, "a socket type, such as DEALER")
 		}
 	case !strings.EqualFold(p.Name, Identity):
 	case len(p.Value) > math.MaxUint8:
-		return wrong(RuleIdentity, data, value, "an identity of at most 255 octets")
+		return newSyntaxError(RuleIdentity, data, value, "an identity of at most 255 octets")
 	case len(p.Value) > 0 && p.Value[0] == 0:
-		return wrong(RuleIdentity, data, value, "an identity whose first octet is not zero")
+		return newSyntaxError(RuleIdentity, data, value, "an identity whose first octet is not zero")
 	}
 	return nil
 }
@@ -153,16 +153,16 @@ func Error(reason string) Command {
 // ParseError parses the data of ERROR and returns the reason. The error is a *[SyntaxError].
 func ParseError(data []byte) (reason string, err error) {
 	if len(data) == 0 {
-		return "", wrong(RuleReason, data, 0, "the size of the reason")
+		return "", newSyntaxError(RuleReason, data, 0, "the size of the reason")
 	}
 	n := 1 + int(data[0])
 	for i := 1; i < n; i++ {
 		if i >= len(data) || data[i] <= ' ' || data[i] > '~' {
-			return "", wrong(RuleReason, data, i, "a reason of printable characters without blanks")
+			return "", newSyntaxError(RuleReason, data, i, "a reason of printable characters without blanks")
 		}
 	}
 	if len(data) > n {
-		return "", wrong(RuleReason, data, n, "the end of ERROR behind its reason")
+		return "", newSyntaxError(RuleReason, data, n, "the end of ERROR behind its reason")
 	}
 	return string(data[1:n]), nil
 }
@@ -180,10 +180,10 @@ func Ping(ttl time.Duration, context []byte) Command {
 // ParsePing parses the data of PING. The context aliases data. The error is a *[SyntaxError].
 func ParsePing(data []byte) (ttl time.Duration, context []byte, err error) {
 	if len(data) < 2 {
-		return 0, nil, wrong(RulePing, data, len(data), "the two octets of a time to live")
+		return 0, nil, newSyntaxError(RulePing, data, len(data), "the two octets of a time to live")
 	}
 	if len(data) > 2+contextMax {
-		return 0, nil, wrong(RulePing, data, 2+contextMax, "a context of at most 16 octets")
+		return 0, nil, newSyntaxError(RulePing, data, 2+contextMax, "a context of at most 16 octets")
 	}
 	return time.Duration(binary.BigEndian.Uint16(data)) * tenth, data[2:], nil
 }

@@ -13,9 +13,9 @@ type Config struct {
 	Limits     Limits        // of the messages and commands of peers
 	Handshake  time.Duration // timeout of greeting and READY; 10 s if zero
 
-	// InPieces sends the first 11 octets of the greeting, and the rest after the version of the peer was received.
+	// SendInPieces sends the first 11 octets of the greeting, and the rest after the version of the peer was received.
 	// (Version Negotiation)
-	InPieces bool
+	SendInPieces bool
 
 	// Ping is the time without received octets after which a PING is sent; none is sent if zero. Timeout is the longest
 	// time without received octets after a PING; three times Ping if zero. TTL is the time to live in the PING.
@@ -31,16 +31,16 @@ type Config struct {
 	Memory int
 }
 
-func (c Config) orDefault() Config {
-	defaultTo(&c.Handshake, 10*time.Second)
-	defaultTo(&c.Timeout, 3*c.Ping)
-	defaultTo(&c.ReceiveHWM, 1000)
-	defaultTo(&c.SendHWM, 1000)
-	defaultTo(&c.Memory, 64<<20)
+func (c Config) withDefaults() Config {
+	setDefault(&c.Handshake, 10*time.Second)
+	setDefault(&c.Timeout, 3*c.Ping)
+	setDefault(&c.ReceiveHWM, 1000)
+	setDefault(&c.SendHWM, 1000)
+	setDefault(&c.Memory, 64<<20)
 	return c
 }
 
-func defaultTo[T int | time.Duration](field *T, value T) {
+func setDefault[T int | time.Duration](field *T, value T) {
 	if *field <= 0 {
 		*field = value
 	}
@@ -49,7 +49,7 @@ func defaultTo[T int | time.Duration](field *T, value T) {
 // metadata is what a socket of a type tells in READY.
 func (c Config) metadata(socket string) Metadata {
 	var m Metadata
-	if _, own := c.Properties.Get(SocketType); !own {
+	if _, ok := c.Properties.Get(SocketType); !ok {
 		m = append(m, Property{SocketType, []byte(socket)})
 	}
 	if c.Identity != "" {
@@ -79,12 +79,12 @@ func (e *PeerError) Error() string {
 // MismatchError is the error for a valid peer that does not match: another mechanism, or an incompatible socket type.
 // (Version Negotiation, The Socket-Type Property)
 type MismatchError struct {
-	What, Ours, Theirs string
+	Field, Ours, Theirs string
 }
 
 // Error returns what does not fit.
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("the peer's %s %q does not fit ours, %q", e.What, e.Theirs, e.Ours)
+	return fmt.Sprintf("the peer's %s %q does not fit ours, %q", e.Field, e.Theirs, e.Ours)
 }
 
 // Peer has what the other end of a connection announced.

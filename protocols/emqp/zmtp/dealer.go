@@ -18,7 +18,7 @@ type Dealer struct {
 // Dealer owns nc, and [Dealer.Close] closes it. If the handshake fails, nc is closed; the error is a *[SyntaxError],
 // a *[PeerError], a *[MismatchError], or that of the connection or of ctx.
 func NewDealer(ctx context.Context, nc net.Conn, config Config) (*Dealer, error) {
-	config = config.orDefault()
+	config = config.withDefaults()
 	reader := NewReader(nc, config.Limits)
 	peer, err := handshake(ctx, nc, reader, config, DEALER, nil)
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 
 const (
 	reserved   = ^(More | Long | CommandFrame)
-	shortMost  = math.MaxUint8 // octets of the body of a short frame
+	shortMax   = math.MaxUint8 // octets of the body of a short frame
 	shortSize  = 2             // octets of its header
 	longSize   = 9             // of the header of a long frame
 	contextMax = 16            // octets of the context of a PING
@@ -34,7 +34,7 @@ func AppendHeader(b []byte, flags byte, size uint64) []byte {
 
 // AppendFrame appends a frame to b. It is a long frame if the body needs that or the flags have Long.
 func AppendFrame(b []byte, flags byte, body []byte) []byte {
-	if len(body) > shortMost {
+	if len(body) > shortMax {
 		flags |= Long
 	}
 	return append(AppendHeader(b, flags, uint64(len(body))), body...)
@@ -71,16 +71,16 @@ func parseHeader(b []byte) (h header, ok bool, err error) {
 	h.flags = b[0]
 	switch {
 	case h.flags&reserved != 0:
-		return h, false, wrong(RuleReserved, b, 0, "flags whose bits 7 to 3 are zero")
+		return h, false, newSyntaxError(RuleReserved, b, 0, "flags whose bits 7 to 3 are zero")
 	case h.flags&CommandFrame != 0 && h.flags&More != 0:
-		return h, false, wrong(RuleMore, b, 0, "a command without the flag MORE")
+		return h, false, newSyntaxError(RuleMore, b, 0, "a command without the flag MORE")
 	case h.flags&Long == 0 && len(b) >= shortSize:
 		h.size, h.octets = int64(b[1]), shortSize
 		return h, true, nil
 	case h.flags&Long != 0 && len(b) > 1 && b[1] > 0x7f:
-		return h, false, wrong(RuleSize, b, 1, "a size below 2^63")
+		return h, false, newSyntaxError(RuleSize, b, 1, "a size below 2^63")
 	case h.flags&Long != 0 && len(b) >= longSize && binary.BigEndian.Uint64(b[1:]) > maxSize:
-		return h, false, wrong(RuleSize, b, 1, "a size that a stream can have, of at most 2^48")
+		return h, false, newSyntaxError(RuleSize, b, 1, "a size that a stream can have, of at most 2^48")
 	case h.flags&Long != 0 && len(b) >= longSize:
 		h.size, h.octets = int64(binary.BigEndian.Uint64(b[1:])), longSize // below 2^63
 		return h, true, nil
@@ -88,9 +88,9 @@ func parseHeader(b []byte) (h header, ok bool, err error) {
 	return h, false, nil
 }
 
-// Announced returns the size in octets of the frame at the start of b, with its header. It is 0 if b is too short or
+// FrameSize returns the size in octets of the frame at the start of b, with its header. It is 0 if b is too short or
 // does not start with a frame.
-func Announced(b []byte) int64 {
+func FrameSize(b []byte) int64 {
 	h, ok, err := parseHeader(b)
 	if !ok || err != nil {
 		return 0

@@ -18,8 +18,8 @@ type Version struct{ Major, Minor byte }
 // Pings reports whether the version has PING and PONG. (Changes from ZMTP 3.0)
 func (v Version) Pings() bool { return v.Major > 3 || v.Major == 3 && v.Minor >= 1 }
 
-// known reports whether the filler of the version is known.
-func (v Version) known() bool { return v.Major == 3 && v.Minor <= 1 }
+// isKnown reports whether the filler of the version is known.
+func (v Version) isKnown() bool { return v.Major == 3 && v.Minor <= 1 }
 
 // Greeting is the start of a connection, in each direction. (Formal Grammar)
 type Greeting struct {
@@ -44,7 +44,7 @@ func (g Greeting) Append(b []byte) []byte {
 
 // ParseGreeting parses the greeting at the start of b. whole is false, without an error, if b is the valid start of a
 // greeting and too short. The error is a *[SyntaxError].
-func ParseGreeting(b []byte) (g Greeting, whole bool, err error) {
+func ParseGreeting(b []byte) (g Greeting, ok bool, err error) {
 	b = b[:min(len(b), GreetingSize)]
 	if err := checkGreeting(b); err != nil {
 		return g, false, err
@@ -64,7 +64,7 @@ func ParseGreeting(b []byte) (g Greeting, whole bool, err error) {
 func checkGreeting(b []byte) error {
 	for i := range b {
 		if rule, expected := checkOctet(b, i); rule != "" {
-			return wrong(rule, b, i, expected)
+			return newSyntaxError(rule, b, i, expected)
 		}
 	}
 	return nil
@@ -85,7 +85,7 @@ func checkOctet(b []byte, i int) (rule Rule, expected string) {
 		return checkMechanism(b, i)
 	case i == 32:
 		return checkAsServer(b)
-	case i > 32 && c != 0 && (Version{b[10], b[11]}).known():
+	case i > 32 && c != 0 && (Version{b[10], b[11]}).isKnown():
 		return RuleFiller, "zeros to the end of the greeting"
 	}
 	return "", ""
@@ -93,17 +93,17 @@ func checkOctet(b []byte, i int) (rule Rule, expected string) {
 
 // checkMechanism is checkOctet inside the name of the mechanism, which ends with its first zero.
 func checkMechanism(b []byte, i int) (Rule, string) {
-	ended := i > 12 && b[i-1] == 0
-	if c := b[i]; c != 0 && (ended || !mechanismChar(c)) {
+	isPadding := i > 12 && b[i-1] == 0
+	if c := b[i]; c != 0 && (isPadding || !isMechanismChar(c)) {
 		return RuleMechanism, "the name of a mechanism, and zeros behind it"
 	}
 	return "", ""
 }
 
 func checkAsServer(b []byte) (Rule, string) {
-	null := string(bytes.TrimRight(b[12:32], "\x00")) == NULL
+	isNull := string(bytes.TrimRight(b[12:32], "\x00")) == NULL
 	switch {
-	case null && b[32] != 0:
+	case isNull && b[32] != 0:
 		return RuleAsServer, "as-server 0, since the mechanism is NULL"
 	case b[32] > 1:
 		return RuleAsServer, "as-server 0 or 1"
@@ -111,6 +111,6 @@ func checkAsServer(b []byte) (Rule, string) {
 	return "", ""
 }
 
-func mechanismChar(c byte) bool {
+func isMechanismChar(c byte) bool {
 	return c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '+'
 }

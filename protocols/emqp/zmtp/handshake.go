@@ -22,7 +22,7 @@ func handshake(
 			err = context.Cause(ctx)
 		}
 	}()
-	if peer.Version, err = greet(nc, r, c.InPieces); err != nil {
+	if peer.Version, err = greet(nc, r, c.SendInPieces); err != nil {
 		return peer, err
 	}
 	ready := Ready(c.metadata(socket)).Append(nil)
@@ -31,7 +31,7 @@ func handshake(
 			return peer, fmt.Errorf("send READY: %w", err)
 		}
 	}
-	if peer.Metadata, err = introduced(nc, r, socket); err != nil {
+	if peer.Metadata, err = readReady(nc, r, socket); err != nil {
 		return peer, err
 	}
 	if admit != nil {
@@ -52,7 +52,7 @@ func greet(nc net.Conn, r *Reader, inPieces bool) (Version, error) {
 		if _, err := nc.Write(ours[:FirstPiece]); err != nil {
 			return Version{}, fmt.Errorf("send the greeting: %w", err)
 		}
-		if err := r.Opening(); err != nil {
+		if err := r.ReadOpening(); err != nil {
 			return Version{}, fmt.Errorf("read the greeting: %w", err)
 		}
 		ours = ours[FirstPiece:]
@@ -70,8 +70,8 @@ func greet(nc net.Conn, r *Reader, inPieces bool) (Version, error) {
 	return item.Greeting.Version, nil
 }
 
-// introduced reads READY and checks the socket type; one that does not fit is answered with ERROR.
-func introduced(nc net.Conn, r *Reader, socket string) (Metadata, error) {
+// readReady reads READY and checks the socket type; one that does not fit is answered with ERROR.
+func readReady(nc net.Conn, r *Reader, socket string) (Metadata, error) {
 	item, err := r.Read()
 	if err != nil {
 		return nil, fmt.Errorf("read READY: %w", err)

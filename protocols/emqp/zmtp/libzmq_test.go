@@ -65,8 +65,8 @@ func (p *peer) line(prefix string) string {
 	return p.lines.Text()
 }
 
-// bounded is how long anything may take that works.
-func bounded(t *testing.T) context.Context {
+// testContext is how long anything may take that works.
+func testContext(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -81,14 +81,14 @@ func (p *peer) dial(ctx context.Context, config zmtp.Config) (*zmtp.Dealer, erro
 }
 
 func (p *peer) dealer(config zmtp.Config) *zmtp.Dealer {
-	d, err := p.dial(bounded(p.t), config)
+	d, err := p.dial(testContext(p.t), config)
 	require.NoError(p.t, err)
 	p.t.Cleanup(d.Close)
 	return d
 }
 
-// same compares frames without printing them.
-func same(t *testing.T, want, got [][]byte) {
+// requireSame compares frames without printing them.
+func requireSame(t *testing.T, want, got [][]byte) {
 	t.Helper()
 	require.Len(t, got, len(want))
 	for i := range want {
@@ -102,13 +102,13 @@ func same(t *testing.T, want, got [][]byte) {
 func TestLibzmqDealer(t *testing.T) {
 	t.Parallel()
 	filled := func(n int) []byte { return []byte(strings.Repeat("x", n)) }
-	many := make([][]byte, 2000)
-	for i := range many {
-		many[i] = filled(i % 300)
+	parts := make([][]byte, 2000)
+	for i := range parts {
+		parts[i] = filled(i % 300)
 	}
 	messages := [][][]byte{
 		{filled(0)}, {filled(1)}, {filled(255)}, {filled(256)}, {filled(257)}, {filled(65_536)}, {filled(3 << 20)},
-		{nil, []byte("eMQP/1.0"), nil}, {nil, nil, nil}, many,
+		{nil, []byte("eMQP/1.0"), nil}, {nil, nil, nil}, parts,
 	}
 	beats := []string{"beat=5", "timeout=20000"}
 	for name, c := range map[string]struct {
@@ -116,12 +116,12 @@ func TestLibzmqDealer(t *testing.T) {
 		words  []string
 	}{
 		"plain":     {zmtp.Config{}, nil},
-		"identity":  {zmtp.Config{Identity: "a name \x00\xff", InPieces: true}, nil},
+		"identity":  {zmtp.Config{Identity: "a name \x00\xff", SendInPieces: true}, nil},
 		"heartbeat": {zmtp.Config{Ping: 5 * time.Millisecond, Timeout: 20 * time.Second}, beats},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, ctx := binds(t, zmtp.ROUTER, c.words...).dealer(c.config), bounded(t)
+			d, ctx := binds(t, zmtp.ROUTER, c.words...).dealer(c.config), testContext(t)
 			socket, _ := d.Peer().Metadata.Get(zmtp.SocketType)
 			assert.Equal(t, zmtp.ROUTER, string(socket))
 			assert.True(t, d.Peer().Version.Pings())
@@ -130,7 +130,7 @@ func TestLibzmqDealer(t *testing.T) {
 					require.NoError(t, d.Send(ctx, m...))
 					got, err := d.Receive(ctx)
 					require.NoError(t, err)
-					same(t, m, got)
+					requireSame(t, m, got)
 				}
 			}
 		})
@@ -140,7 +140,7 @@ func TestLibzmqDealer(t *testing.T) {
 // Messages that are sent without waiting come back in order.
 func TestLibzmqOrder(t *testing.T) {
 	t.Parallel()
-	d, ctx := binds(t, zmtp.ROUTER).dealer(zmtp.Config{}), bounded(t)
+	d, ctx := binds(t, zmtp.ROUTER).dealer(zmtp.Config{}), testContext(t)
 	const count = 10_000
 	sent := make(chan error, 1)
 	go func() {
@@ -155,7 +155,7 @@ func TestLibzmqOrder(t *testing.T) {
 	for i := range count {
 		got, err := d.Receive(ctx)
 		require.NoError(t, err)
-		same(t, [][]byte{nil, fmt.Append(nil, i)}, got)
+		requireSame(t, [][]byte{nil, fmt.Append(nil, i)}, got)
 	}
 	require.NoError(t, <-sent)
 }
@@ -183,17 +183,17 @@ func TestLibzmqHeartbeats(t *testing.T) {
 	_, broken := errors.AsType[*zmtp.SyntaxError](err)
 	require.False(t, broken, err)
 	for _, d := range []*zmtp.Dealer{quiet, asking} {
-		require.NoError(t, d.Send(bounded(t), []byte("still there")))
-		got, err := d.Receive(bounded(t))
+		require.NoError(t, d.Send(testContext(t), []byte("still there")))
+		got, err := d.Receive(testContext(t))
 		require.NoError(t, err)
-		same(t, [][]byte{[]byte("still there")}, got)
+		requireSame(t, [][]byte{[]byte("still there")}, got)
 	}
 }
 
 func TestLibzmqHundredDealers(t *testing.T) {
 	t.Parallel()
 	p := binds(t, zmtp.ROUTER)
-	ctx := bounded(t)
+	ctx := testContext(t)
 	dealers := make([]*zmtp.Dealer, 100)
 	for i := range dealers {
 		dealers[i] = p.dealer(zmtp.Config{Identity: fmt.Sprint("dealer ", i)})
@@ -205,7 +205,7 @@ func TestLibzmqHundredDealers(t *testing.T) {
 		for i, d := range dealers {
 			got, err := d.Receive(ctx)
 			require.NoError(t, err)
-			same(t, [][]byte{fmt.Append(nil, i, n)}, got)
+			requireSame(t, [][]byte{fmt.Append(nil, i, n)}, got)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func TestLibzmqHundredDealers(t *testing.T) {
 // A Dealer that comes back with its identity is the same peer for libzmq.
 func TestLibzmqDealerComesBack(t *testing.T) {
 	t.Parallel()
-	p, ctx := binds(t, zmtp.ROUTER, "handover=1"), bounded(t)
+	p, ctx := binds(t, zmtp.ROUTER, "handover=1"), testContext(t)
 	for range 20 {
 		d := p.dealer(zmtp.Config{Identity: "same"})
 		require.NoError(t, d.Send(ctx, []byte("hello")))
@@ -227,12 +227,12 @@ func TestLibzmqDealerComesBack(t *testing.T) {
 func TestLibzmqTypes(t *testing.T) {
 	t.Parallel()
 	rep := binds(t, "REP").dealer(zmtp.Config{})
-	require.NoError(t, rep.Send(bounded(t), nil, []byte("question")))
-	got, err := rep.Receive(bounded(t))
+	require.NoError(t, rep.Send(testContext(t), nil, []byte("question")))
+	got, err := rep.Receive(testContext(t))
 	require.NoError(t, err)
-	same(t, [][]byte{nil, []byte("question")}, got)
+	requireSame(t, [][]byte{nil, []byte("question")}, got)
 
-	_, err = binds(t, "PUB").dial(bounded(t), zmtp.Config{})
+	_, err = binds(t, "PUB").dial(testContext(t), zmtp.Config{})
 	require.Error(t, err)
 	t.Log(err)
 }
@@ -266,7 +266,7 @@ func serve(t *testing.T, config zmtp.RouterConfig, answer func(*zmtp.Router, zmt
 // A Router and sockets of libzmq that connect to it.
 func TestLibzmqRouter(t *testing.T) {
 	t.Parallel()
-	beats := zmtp.RouterConfig{Config: zmtp.Config{Ping: 20 * time.Millisecond, Timeout: 20 * time.Second, InPieces: true}}
+	beats := zmtp.RouterConfig{Config: zmtp.Config{Ping: 20 * time.Millisecond, Timeout: 20 * time.Second, SendInPieces: true}}
 	for name, c := range map[string]struct {
 		config zmtp.RouterConfig
 		words  []string
@@ -289,7 +289,7 @@ func TestLibzmqRouter(t *testing.T) {
 func TestLibzmqRouterDisconnects(t *testing.T) {
 	t.Parallel()
 	joins := make(chan string, 100)
-	config := zmtp.RouterConfig{Handover: true, Joined: func(identity string, _ zmtp.Peer) { joins <- identity }}
+	config := zmtp.RouterConfig{Handover: true, OnJoin: func(identity string, _ zmtp.Peer) { joins <- identity }}
 	received, returns := 0, 0
 	port := serve(t, config, func(r *zmtp.Router, m zmtp.Message) {
 		if received == 0 {
@@ -310,10 +310,10 @@ func TestLibzmqRouterDisconnects(t *testing.T) {
 // A socket that does not fit learns it from us.
 func TestLibzmqRouterRefuses(t *testing.T) {
 	t.Parallel()
-	left := make(chan error, 100)
-	port := serve(t, zmtp.RouterConfig{Left: func(_ string, err error) { left <- err }}, back)
+	reasons := make(chan error, 100)
+	port := serve(t, zmtp.RouterConfig{OnLeave: func(_ string, err error) { reasons <- err }}, back)
 	start(t, "clients", port, "type=PUB", "messages=1")
 	var mismatch *zmtp.MismatchError
-	require.ErrorAs(t, <-left, &mismatch)
+	require.ErrorAs(t, <-reasons, &mismatch)
 	assert.Equal(t, "PUB", mismatch.Theirs)
 }

@@ -19,33 +19,33 @@ type link struct {
 	out      *queue[[]byte]
 	commands chan []byte // to be written before the next message
 
-	ctx     context.Context //nolint:containedctx // it ends with the connection, which no caller's context does
-	cancel  context.CancelCauseFunc
-	running sync.WaitGroup
-	alive   liveness
+	ctx      context.Context //nolint:containedctx // it ends with the connection, which no caller's context does
+	cancel   context.CancelCauseFunc
+	tasks    sync.WaitGroup
+	liveness liveness
 }
 
-// commandsMost is how many answers to PINGs wait for a peer that does not read; then nothing is read from it either.
-const commandsMost = 64
+// maxCommands is how many answers to PINGs wait for a peer that does not read; then nothing is read from it either.
+const maxCommands = 64
 
 func newLink(nc net.Conn, reader *Reader, peer Peer, config Config, out *queue[[]byte]) *link {
-	l := &link{nc: nc, reader: reader, peer: peer, config: config, out: out, commands: make(chan []byte, commandsMost)}
+	l := &link{nc: nc, reader: reader, peer: peer, config: config, out: out, commands: make(chan []byte, maxCommands)}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
-	l.alive.silent = func() { l.end(ErrSilent) }
-	reader.in.Source = heard{nc, &l.alive}
+	l.liveness.onSilence = func() { l.end(ErrSilent) }
+	reader.in.Source = liveConn{nc, &l.liveness}
 	return l
 }
 
 // start lets the connection work. done is called once, when it has ended, with the reason.
 func (l *link) start(done func(error)) {
-	l.alive.start(l.config, l.peer.Version, l.ping)
-	l.running.Go(l.read)
-	l.running.Go(l.write)
+	l.liveness.start(l.config, l.peer.Version, l.ping)
+	l.tasks.Go(l.read)
+	l.tasks.Go(l.write)
 	go func() {
 		<-l.ctx.Done()
 		l.nc.Close()
-		l.running.Wait()
-		l.alive.stop()
+		l.tasks.Wait()
+		l.liveness.stop()
 		done(context.Cause(l.ctx))
 	}()
 }
@@ -64,9 +64,9 @@ func (l *link) read() {
 		if item.Kind == IsCommand {
 			err = l.command(item.Command)
 		} else {
-			l.alive.pause(true)
+			l.liveness.pause(true)
 			err = l.in(l.ctx, item.Parts)
-			l.alive.pause(false)
+			l.liveness.pause(false)
 		}
 		if err != nil {
 			l.end(err)
@@ -84,7 +84,7 @@ func (l *link) command(c Command) error {
 	case PING:
 		ttl, echo, _ := ParsePing(c.Data) // the Reader has checked it
 		if l.reader.Buffered() == 0 {     // else there is traffic behind it already
-			l.alive.within(ttl)
+			l.liveness.setTTL(ttl)
 		}
 		return l.send(Pong(echo))
 	}
@@ -118,7 +118,7 @@ func (l *link) ping() {
 // write writes commands and messages, each message as a whole. (Messages)
 func (l *link) write() {
 	for {
-		b, err := l.outgoing()
+		b, err := l.next()
 		if err == nil {
 			_, err = l.nc.Write(b)
 		}
@@ -129,8 +129,8 @@ func (l *link) write() {
 	}
 }
 
-// outgoing waits for what is written next. Nothing is that was queued when the connection had ended.
-func (l *link) outgoing() ([]byte, error) {
+// next waits for what is written next. Nothing is that was queued when the connection had ended.
+func (l *link) next() ([]byte, error) {
 	for {
 		l.out.mu.Lock()
 		changed := l.out.changed
@@ -141,15 +141,15 @@ func (l *link) outgoing() ([]byte, error) {
 		default:
 		}
 		b, ok := l.out.take()
-		closed := l.out.closed
+		closeErr := l.out.closeErr
 		l.out.mu.Unlock()
 		switch {
 		case l.ctx.Err() != nil: // behind take: what was queued later is not written, either
 			return nil, context.Cause(l.ctx)
 		case ok:
 			return b, nil
-		case closed != nil:
-			return nil, closed
+		case closeErr != nil:
+			return nil, closeErr
 		}
 		select {
 		case <-changed:
@@ -159,33 +159,33 @@ func (l *link) outgoing() ([]byte, error) {
 	}
 }
 
-// heard is a connection any octet of which is a sign of life. (Connection Heartbeating)
-type heard struct {
+// liveConn is a connection any octet of which is a sign of life. (Connection Heartbeating)
+type liveConn struct {
 	net.Conn
-	alive *liveness
+	liveness *liveness
 }
 
-func (h heard) Read(p []byte) (int, error) {
+func (h liveConn) Read(p []byte) (int, error) {
 	n, err := h.Conn.Read(p)
 	if n > 0 {
-		h.alive.heard()
+		h.liveness.recordTraffic()
 	}
 	return n, err
 }
 
 // liveness watches for signs of life. (Connection Heartbeating)
 type liveness struct {
-	mu      sync.Mutex
-	silent  func()
-	ping    func()
-	every   time.Duration // between PINGs; 0: none
-	timeout time.Duration
-	timer   *time.Timer // until the next PING, or the end of the wait for traffic
-	next    time.Time   // when that is: a call of due may be late, and find that the timer was reset meanwhile
-	asked   bool        // a PING was sent, and nothing was received since then
-	ttl     *time.Timer // of the peer's PING
-	paused  bool        // we do not read
-	over    bool
+	mu        sync.Mutex
+	onSilence func()
+	ping      func()
+	interval  time.Duration // between PINGs; 0: none
+	timeout   time.Duration
+	timer     *time.Timer // until the next PING, or the end of the wait for traffic
+	next      time.Time   // when that is: a call of due may be late, and find that the timer was reset meanwhile
+	isPinged  bool        // a PING was sent, and nothing was received since then
+	ttl       *time.Timer // of the peer's PING
+	isPaused  bool        // we do not read
+	isStopped bool
 }
 
 func (a *liveness) start(c Config, v Version, ping func()) {
@@ -194,23 +194,23 @@ func (a *liveness) start(c Config, v Version, ping func()) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.every, a.timeout, a.ping = c.Ping, c.Timeout, ping
-	a.next = time.Now().Add(a.every)
-	a.timer = time.AfterFunc(a.every, a.due)
+	a.interval, a.timeout, a.ping = c.Ping, c.Timeout, ping
+	a.next = time.Now().Add(a.interval)
+	a.timer = time.AfterFunc(a.interval, a.check)
 }
 
-// due sends a PING, or finds that the last one had no effect.
-func (a *liveness) due() {
+// check sends a PING, or finds that the last one had no effect.
+func (a *liveness) check() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case a.over, time.Now().Before(a.next):
-	case a.paused:
-		a.reset(a.every)
-	case a.asked:
-		a.silent()
+	case a.isStopped, time.Now().Before(a.next):
+	case a.isPaused:
+		a.reset(a.interval)
+	case a.isPinged:
+		a.onSilence()
 	default:
-		a.asked = true
+		a.isPinged = true
 		a.ping()
 		a.reset(a.timeout)
 	}
@@ -222,13 +222,13 @@ func (a *liveness) reset(d time.Duration) {
 	a.timer.Reset(d)
 }
 
-// heard records a sign of life.
-func (a *liveness) heard() {
+// recordTraffic records a sign of life.
+func (a *liveness) recordTraffic() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.asked = false
-	if a.timer != nil && !a.over {
-		a.reset(a.every)
+	a.isPinged = false
+	if a.timer != nil && !a.isStopped {
+		a.reset(a.interval)
 	}
 	if a.ttl != nil {
 		a.ttl.Stop()
@@ -236,26 +236,26 @@ func (a *liveness) heard() {
 	}
 }
 
-// within lets the connection end unless there is traffic within the time to live; 0 means no such time.
-func (a *liveness) within(ttl time.Duration) {
+// setTTL lets the connection end unless there is traffic within the time to live; 0 means no such time.
+func (a *liveness) setTTL(ttl time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if ttl > 0 && !a.over {
-		a.ttl = time.AfterFunc(ttl, a.silent)
+	if ttl > 0 && !a.isStopped {
+		a.ttl = time.AfterFunc(ttl, a.onSilence)
 	}
 }
 
 // pause says whether we do not read, so that silence is not the peer's.
-func (a *liveness) pause(on bool) {
+func (a *liveness) pause(isPaused bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.paused, a.asked = on, false
+	a.isPaused, a.isPinged = isPaused, false
 }
 
 func (a *liveness) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.over = true
+	a.isStopped = true
 	for _, t := range []*time.Timer{a.timer, a.ttl} {
 		if t != nil {
 			t.Stop()

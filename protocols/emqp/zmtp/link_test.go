@@ -18,13 +18,13 @@ func TestALinkThatHasEndedWritesNothing(t *testing.T) {
 	l := newLink(a, NewReader(a, Limits{}), Peer{}, Config{}, out)
 	put := func(m string) { require.NoError(t, out.tryPut([]byte(m), len(m))) }
 	put("first")
-	got, err := l.outgoing()
+	got, err := l.next()
 	require.NoError(t, err)
 	assert.Equal(t, "first", string(got))
 	put("before")
 	l.end(ErrClosed)
 	put("behind")
-	got, err = l.outgoing()
+	got, err = l.next()
 	require.ErrorIs(t, err, ErrClosed)
 	assert.Nil(t, got)
 }

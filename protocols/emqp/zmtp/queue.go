@@ -11,13 +11,13 @@ import (
 type store struct {
 	mu      sync.Mutex
 	octets  int
-	most    int
+	limit   int
 	total   *atomic.Int64 // of several stores together, which most is for then; nil: of this one alone
 	changed chan struct{} // closed and replaced whenever anything changes
 }
 
-func newStore(most int, total *atomic.Int64) *store {
-	return &store{most: most, total: total, changed: make(chan struct{})}
+func newStore(limit int, total *atomic.Int64) *store {
+	return &store{limit: limit, total: total, changed: make(chan struct{})}
 }
 
 // change tells all that wait; mu is held.
@@ -29,26 +29,26 @@ func (s *store) change() {
 // queue has the messages of one peer in one direction.
 type queue[T any] struct {
 	*store
-	list   []sized[T]
-	most   int   // messages
-	closed error // why nothing is put any more
+	list     []entry[T]
+	limit    int   // messages
+	closeErr error // why nothing is put any more
 }
 
-type sized[T any] struct {
+type entry[T any] struct {
 	value  T
 	octets int
 }
 
-func newQueue[T any](s *store, most int) *queue[T] { return &queue[T]{store: s, most: most} }
+func newQueue[T any](s *store, limit int) *queue[T] { return &queue[T]{store: s, limit: limit} }
 
-// room reports whether a message finds room; mu is held. One that is larger than all the memory finds it where no
+// hasRoom reports whether a message finds room; mu is held. One that is larger than all the memory finds it where no
 // other waits.
-func (q *queue[T]) room(n int) bool {
-	held := q.octets
+func (q *queue[T]) hasRoom(n int) bool {
+	size := q.octets
 	if q.total != nil {
-		held = int(q.total.Load())
+		size = int(q.total.Load())
 	}
-	return len(q.list) < q.most && (held == 0 || held+n <= q.store.most)
+	return len(q.list) < q.limit && (size == 0 || size+n <= q.store.limit)
 }
 
 // tryPut puts a message, or returns ErrFull.
@@ -56,12 +56,12 @@ func (q *queue[T]) tryPut(v T, octets int) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case q.closed != nil:
-		return q.closed
-	case !q.room(octets):
+	case q.closeErr != nil:
+		return q.closeErr
+	case !q.hasRoom(octets):
 		return ErrFull
 	}
-	q.list = append(q.list, sized[T]{v, octets})
+	q.list = append(q.list, entry[T]{v, octets})
 	q.count(octets)
 	q.change()
 	return nil
@@ -96,14 +96,14 @@ func (q *queue[T]) put(ctx context.Context, v T, octets int) error {
 func (q *queue[T]) get(ctx context.Context) (v T, err error) {
 	for {
 		q.mu.Lock()
-		changed, closed := q.changed, q.closed
+		changed, closeErr := q.changed, q.closeErr
 		v, ok := q.take()
 		q.mu.Unlock()
 		switch {
 		case ok:
 			return v, nil
-		case closed != nil:
-			return v, closed
+		case closeErr != nil:
+			return v, closeErr
 		}
 		select {
 		case <-changed:
@@ -119,7 +119,7 @@ func (q *queue[T]) take() (v T, ok bool) {
 		return v, false
 	}
 	first := q.list[0]
-	q.list[0] = sized[T]{}
+	q.list[0] = entry[T]{}
 	q.list = q.list[1:]
 	q.count(-first.octets)
 	q.change()
@@ -130,7 +130,7 @@ func (q *queue[T]) take() (v T, ok bool) {
 func (q *queue[T]) close(err error, drop bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.closed = cmp.Or(q.closed, err)
+	q.closeErr = cmp.Or(q.closeErr, err)
 	for drop {
 		if _, ok := q.take(); !ok {
 			break

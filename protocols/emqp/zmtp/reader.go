@@ -16,10 +16,10 @@ type Limits struct {
 	Command int // octets of a command; 64 KiB
 }
 
-func (l Limits) orDefault() Limits {
-	defaultTo(&l.Message, 16<<20)
-	defaultTo(&l.Frames, 4096)
-	defaultTo(&l.Command, 64<<10)
+func (l Limits) withDefaults() Limits {
+	setDefault(&l.Message, 16<<20)
+	setDefault(&l.Frames, 4096)
+	setDefault(&l.Command, 64<<10)
 	return l
 }
 
@@ -41,18 +41,18 @@ type Item struct {
 	Parts    [][]byte // of IsMessage: the bodies of its frames, at least one
 	Offset   int64    // of its first octet in the stream
 
-	// Inside is set for a command between two frames of a message. The grammar has commands between messages only
+	// IsInside is set for a command between two frames of a message. The grammar has commands between messages only
 	// (Formal Grammar: traffic), but libzmq sends a PING at any point.
-	Inside bool
+	IsInside bool
 }
 
 // phase is the part of a connection that is read next.
 type phase uint8
 
 const (
-	greets  phase = iota
-	shakes        // READY or ERROR is next
-	traffic       // anything but READY
+	phaseGreeting  phase = iota
+	phaseHandshake       // READY or ERROR is next
+	phaseTraffic         // anything but READY
 )
 
 // Reader reads one direction of a connection, strictly: the greeting, the handshake of the NULL mechanism, then
@@ -62,14 +62,14 @@ const (
 // Bytes that break the grammar are a [SyntaxError] with their offset and rule. Writing checks nothing: the Append
 // functions write what they are given, [AppendHeader] any flags and sizes, [Dealer.Raw] any octets.
 type Reader struct {
-	in     input.Reader // its offset is the number of octets of all items that were returned
-	limits Limits
-	phase  phase
-	pos    int    // of the next frame, from the first buffered octet
-	parts  []span // of a message that is not complete
-	size   int    // of its frames together, in octets
-	inside int    // octets of the commands between its frames
-	broken error  // a SyntaxError: final
+	in         input.Reader // its offset is the number of octets of all items that were returned
+	limits     Limits
+	phase      phase
+	pos        int    // of the next frame, from the first buffered octet
+	parts      []span // of a message that is not complete
+	size       int    // of its frames together, in octets
+	insideSize int    // octets of the commands between its frames
+	err        error  // a SyntaxError: final
 }
 
 // span is a part of the buffered octets.
@@ -77,7 +77,7 @@ type span struct{ from, to int }
 
 // NewReader returns a Reader of a stream that starts with a greeting.
 func NewReader(r io.Reader, limits Limits) *Reader {
-	return &Reader{in: input.Reader{Source: r}, limits: limits.orDefault()}
+	return &Reader{in: input.Reader{Source: r}, limits: limits.withDefaults()}
 }
 
 // errShort reports that more octets are needed.
@@ -87,12 +87,12 @@ var errShort = errors.New("zmtp: incomplete")
 // error is io.EOF if the stream ends between two items after the greeting, and a *[SyntaxError] if the peer breaks
 // the grammar: its offset counts from the start of the stream, and each later Read returns it again. Any other error
 // is the underlying reader's. After a deadline Read can be called again, and continues where it was.
-func (r *Reader) Read() (Item, error) { return r.until(r.next) }
+func (r *Reader) Read() (Item, error) { return r.fill(r.next) }
 
-// Opening blocks until the first 11 octets of the greeting are received, and checks them. The version is in them. Its
+// ReadOpening blocks until the first 11 octets of the greeting are received, and checks them. The version is in them. Its
 // errors are those of Read, which is called next. (Version Negotiation)
-func (r *Reader) Opening() error {
-	_, err := r.until(func() (Item, error) {
+func (r *Reader) ReadOpening() error {
+	_, err := r.fill(func() (Item, error) {
 		b := r.in.Buffered()
 		if err := checkGreeting(b[:min(len(b), FirstPiece)]); err != nil {
 			return Item{}, err
@@ -105,10 +105,10 @@ func (r *Reader) Opening() error {
 	return err
 }
 
-// until fills the buffer until try does not find it short any more.
-func (r *Reader) until(try func() (Item, error)) (Item, error) {
-	if r.broken != nil {
-		return Item{}, r.broken
+// fill fills the buffer until try does not find it short any more.
+func (r *Reader) fill(try func() (Item, error)) (Item, error) {
+	if r.err != nil {
+		return Item{}, r.err
 	}
 	for {
 		item, err := try()
@@ -119,10 +119,10 @@ func (r *Reader) until(try func() (Item, error)) (Item, error) {
 			return Item{}, r.fail(err)
 		}
 		if err := r.in.Fill(); err != nil {
-			if errors.Is(err, io.EOF) && (r.Buffered() > 0 || r.phase == greets) {
+			if errors.Is(err, io.EOF) && (r.Buffered() > 0 || r.phase == phaseGreeting) {
 				return Item{}, r.fail(&SyntaxError{
 					Rule: RuleTruncated, Offset: int64(r.Buffered()),
-					Expected: r.expected(), Got: "the end of the stream",
+					Expected: r.expectation(), Got: "the end of the stream",
 				})
 			}
 			return Item{}, err
@@ -135,12 +135,12 @@ func (r *Reader) fail(err error) error {
 	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
 		syntax.Offset += r.in.Offset()
 	}
-	r.broken = err
+	r.err = err
 	return err
 }
 
-// at makes the offset of an error, which counts from some buffered octet, one from the first.
-func at(offset int, err error) error {
+// addOffset makes the offset of an error, which counts from some buffered octet, one from the first.
+func addOffset(offset int, err error) error {
 	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
 		syntax.Offset += int64(offset)
 	}
@@ -149,16 +149,16 @@ func at(offset int, err error) error {
 
 // next returns the next item of the buffer, or errShort.
 func (r *Reader) next() (Item, error) {
-	if r.phase == greets {
-		g, whole, err := ParseGreeting(r.in.Buffered())
+	if r.phase == phaseGreeting {
+		g, ok, err := ParseGreeting(r.in.Buffered())
 		switch {
 		case err != nil:
 			return Item{}, err
-		case !whole:
+		case !ok:
 			return Item{}, errShort
 		}
 		item := Item{Kind: IsGreeting, Greeting: g, Offset: r.in.Offset()}
-		r.phase = shakes
+		r.phase = phaseHandshake
 		r.release(GreetingSize)
 		return item, nil
 	}
@@ -182,17 +182,17 @@ func (r *Reader) next() (Item, error) {
 // frame returns the header of the next frame and where its body is, all of which is in the buffer.
 func (r *Reader) frame() (h header, body span, err error) {
 	b := r.in.Buffered()[r.pos:]
-	if len(b) > 0 && r.phase == shakes && b[0]&(CommandFrame|reserved) == 0 { // its flags say so: no need for its size
-		return h, body, at(r.pos, wrong(RuleHandshake, b, 0, "the command READY or ERROR"))
+	if len(b) > 0 && r.phase == phaseHandshake && b[0]&(CommandFrame|reserved) == 0 { // its flags say so: no need for its size
+		return h, body, addOffset(r.pos, newSyntaxError(RuleHandshake, b, 0, "the command READY or ERROR"))
 	}
 	h, ok, err := parseHeader(b)
 	if err != nil {
-		return h, body, at(r.pos, err)
+		return h, body, addOffset(r.pos, err)
 	}
 	if !ok {
 		return h, body, errShort
 	}
-	if err := r.bounded(h); err != nil {
+	if err := r.checkSize(h); err != nil {
 		return h, body, err
 	}
 	body = span{r.pos + h.octets, r.pos + h.octets + int(h.size)}
@@ -202,19 +202,19 @@ func (r *Reader) frame() (h header, body span, err error) {
 	return h, body, nil
 }
 
-// bounded checks the announced size of a frame against the limits.
-func (r *Reader) bounded(h header) error {
+// checkSize checks the announced size of a frame against the limits.
+func (r *Reader) checkSize(h header) error {
 	tooLong := func(rule Rule, expected string) error {
 		got := fmt.Sprintf("a frame of %d octets", h.size)
 		return &SyntaxError{Rule: rule, Offset: int64(r.pos), Expected: expected, Got: got}
 	}
-	command := h.flags&CommandFrame != 0
+	isCommand := h.flags&CommandFrame != 0
 	switch {
-	case command && h.size > int64(r.limits.Command):
+	case isCommand && h.size > int64(r.limits.Command):
 		return tooLong(RuleTooLong, fmt.Sprintf("a command of at most %d octets", r.limits.Command))
-	case command && len(r.parts) > 0 && r.inside+int(h.size)+h.octets > r.limits.Message:
+	case isCommand && len(r.parts) > 0 && r.insideSize+int(h.size)+h.octets > r.limits.Message:
 		return tooLong(RuleInside, fmt.Sprintf("at most %d octets of commands inside of a message", r.limits.Message))
-	case command:
+	case isCommand:
 		return nil
 	case h.size > int64(r.limits.Message-r.size):
 		return tooLong(RuleTooLong, fmt.Sprintf("a message of at most %d octets", r.limits.Message))
@@ -233,24 +233,24 @@ func (r *Reader) message() Item {
 		memory = append(memory, buffered[p.from:p.to]...)
 		item.Parts[i] = memory[from:len(memory):len(memory)]
 	}
-	r.parts, r.size, r.inside = r.parts[:0], 0, 0
+	r.parts, r.size, r.insideSize = r.parts[:0], 0, 0
 	r.release(r.pos)
 	return item
 }
 
 // command returns the command whose body is in the buffer.
 func (r *Reader) command(body span) (Item, error) {
-	item := Item{Kind: IsCommand, Offset: r.in.Offset() + int64(r.pos), Inside: len(r.parts) > 0}
+	item := Item{Kind: IsCommand, Offset: r.in.Offset() + int64(r.pos), IsInside: len(r.parts) > 0}
 	c, err := ParseCommand(bytes.Clone(r.in.Buffered()[body.from:body.to]))
 	if err != nil {
-		return Item{}, at(body.from, err)
+		return Item{}, addOffset(body.from, err)
 	}
 	item.Command = c
 	if err := r.checkCommand(c); err != nil {
-		return Item{}, at(body.to-len(c.Data), err)
+		return Item{}, addOffset(body.to-len(c.Data), err)
 	}
-	if item.Inside {
-		r.inside += body.to - r.pos
+	if item.IsInside {
+		r.insideSize += body.to - r.pos
 		r.pos = body.to
 		return item, nil
 	}
@@ -261,8 +261,8 @@ func (r *Reader) command(body span) (Item, error) {
 // checkCommand checks the data of a command, and whether it may stand here. The offset of an error counts from the
 // data.
 func (r *Reader) checkCommand(c Command) (err error) {
-	misplaced := r.phase == shakes && c.Name != READY && c.Name != ERROR || r.phase == traffic && c.Name == READY
-	if misplaced {
+	isMisplaced := r.phase == phaseHandshake && c.Name != READY && c.Name != ERROR || r.phase == phaseTraffic && c.Name == READY
+	if isMisplaced {
 		return &SyntaxError{
 			Rule: RuleHandshake, Offset: -int64(len(c.Name)), Got: c.Name,
 			Expected: "READY or ERROR first, and READY once",
@@ -270,7 +270,7 @@ func (r *Reader) checkCommand(c Command) (err error) {
 	}
 	switch c.Name {
 	case READY:
-		r.phase = traffic
+		r.phase = phaseTraffic
 		_, err = ParseMetadata(c.Data)
 	case ERROR:
 		_, err = ParseError(c.Data)
@@ -278,7 +278,7 @@ func (r *Reader) checkCommand(c Command) (err error) {
 		_, _, err = ParsePing(c.Data)
 	case PONG:
 		if len(c.Data) > contextMax {
-			err = wrong(RulePing, c.Data, contextMax, "a context of at most 16 octets")
+			err = newSyntaxError(RulePing, c.Data, contextMax, "a context of at most 16 octets")
 		}
 	}
 	return err
@@ -300,15 +300,15 @@ func (r *Reader) Offset() int64 { return r.in.Offset() }
 // Pending describes the missing part of an incomplete item. It is empty between items and after a SyntaxError. Only
 // the goroutine that calls Read may call it.
 func (r *Reader) Pending() string {
-	if r.broken != nil || r.Buffered() == 0 {
+	if r.err != nil || r.Buffered() == 0 {
 		return ""
 	}
-	return r.expected()
+	return r.expectation()
 }
 
-// expected describes what is read next, with how much of it is there.
-func (r *Reader) expected() string {
-	if r.phase == greets {
+// expectation describes what is read next, with how much of it is there.
+func (r *Reader) expectation() string {
+	if r.phase == phaseGreeting {
 		return fmt.Sprintf("a greeting of %d octets, %d received", GreetingSize, r.Buffered())
 	}
 	rest := r.Buffered() - r.pos

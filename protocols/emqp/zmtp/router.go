@@ -19,13 +19,13 @@ type RouterConfig struct {
 	// new connection is closed before READY, and its peer may try again.
 	Handover bool
 
-	MostPeers int // the most connections, with those in their handshake; 10,000 if zero. Further ones are closed
+	MaxPeers int // the most connections, with those in their handshake; 10,000 if zero. Further ones are closed
 
-	// Joined is called when messages can be sent to a peer, Left when that ends, with the reason. Left has an empty
+	// OnJoin is called when messages can be sent to a peer, OnLeave when that ends, with the reason. Left has an empty
 	// identity if the handshake failed. Both may be nil and must not block. They are called from several goroutines;
 	// the calls for one peer are in order.
-	Joined func(identity string, peer Peer)
-	Left   func(identity string, err error)
+	OnJoin  func(identity string, peer Peer)
+	OnLeave func(identity string, err error)
 }
 
 // Message is a message from a peer of a [Router].
@@ -38,35 +38,35 @@ type Message struct {
 // identity gets one that starts with a zero octet. Its methods are safe for concurrent use. (28/REQREP: The ROUTER
 // Socket Type)
 type Router struct {
-	config RouterConfig
-	in     *store // and what follows is guarded by its mutex
-	turns  []*routed
-	peers  map[string]*routed
-	all    map[net.Conn]context.CancelFunc
-	invent uint32
-	over   bool
+	config   RouterConfig
+	in       *store // and what follows is guarded by its mutex
+	turns    []*routerPeer
+	peers    map[string]*routerPeer
+	conns    map[net.Conn]context.CancelFunc
+	lastID   uint32
+	isClosed bool
 
-	waiting atomic.Int64 // octets that wait to be written, of all peers
-	running sync.WaitGroup
+	outOctets atomic.Int64 // octets that wait to be written, of all peers
+	tasks     sync.WaitGroup
 }
 
-// routed is a peer of a Router.
-type routed struct {
-	identity string
-	joined   bool
-	turn     bool // it stands in turns
-	in       *queue[[][]byte]
-	out      *queue[[]byte]
-	link     *link
+// routerPeer is a peer of a Router.
+type routerPeer struct {
+	identity  string
+	hasJoined bool
+	isQueued  bool // it stands in turns
+	in        *queue[[][]byte]
+	out       *queue[[]byte]
+	link      *link
 }
 
 // NewRouter returns a Router without connections. [Router.Serve] and [Router.Add] add them.
 func NewRouter(config RouterConfig) *Router {
-	config.Config = config.orDefault()
-	defaultTo(&config.MostPeers, 10_000)
+	config.Config = config.withDefaults()
+	setDefault(&config.MaxPeers, 10_000)
 	return &Router{
 		config: config, in: newStore(config.Memory, nil),
-		peers: map[string]*routed{}, all: map[net.Conn]context.CancelFunc{},
+		peers: map[string]*routerPeer{}, conns: map[net.Conn]context.CancelFunc{},
 	}
 }
 
@@ -92,9 +92,9 @@ func (r *Router) Add(nc net.Conn) error {
 	defer r.in.mu.Unlock()
 	err := error(nil)
 	switch {
-	case r.over:
+	case r.isClosed:
 		err = ErrClosed
-	case len(r.all) >= r.config.MostPeers:
+	case len(r.conns) >= r.config.MaxPeers:
 		err = ErrFull
 	}
 	if err != nil {
@@ -102,15 +102,15 @@ func (r *Router) Add(nc net.Conn) error {
 		nc.Close()
 		return err
 	}
-	r.all[nc] = cancel
-	r.running.Go(func() { r.serve(ctx, nc) })
+	r.conns[nc] = cancel
+	r.tasks.Go(func() { r.serve(ctx, nc) })
 	return nil
 }
 
 // serve shakes hands with a peer, and returns when its connection has ended.
 func (r *Router) serve(ctx context.Context, nc net.Conn) {
 	reader := NewReader(nc, r.config.Limits)
-	var p *routed
+	var p *routerPeer
 	peer, err := handshake(ctx, nc, reader, r.config.Config, ROUTER, func(peer Peer) (err error) {
 		p, err = r.admit(nc, reader, peer)
 		return err
@@ -120,37 +120,37 @@ func (r *Router) serve(ctx context.Context, nc net.Conn) {
 	}
 	nc.Close()
 	identity := r.leave(nc, p, err)
-	if r.config.Left != nil {
-		r.config.Left(identity, err)
+	if r.config.OnLeave != nil {
+		r.config.OnLeave(identity, err)
 	}
 }
 
 // run lets the connection of a peer work until it ends, and returns the reason.
-func (r *Router) run(ctx context.Context, p *routed, peer Peer) error {
+func (r *Router) run(ctx context.Context, p *routerPeer, peer Peer) error {
 	defer context.AfterFunc(ctx, func() { p.link.end(ErrClosed) })()
-	p.joined = true
-	if r.config.Joined != nil {
-		r.config.Joined(p.identity, peer)
+	p.hasJoined = true
+	if r.config.OnJoin != nil {
+		r.config.OnJoin(p.identity, peer)
 	}
-	ended := make(chan error, 1)
-	p.link.start(func(err error) { ended <- err })
-	return <-ended
+	done := make(chan error, 1)
+	p.link.start(func(err error) { done <- err })
+	return <-done
 }
 
 // admit gives the peer its identity and its queues. What is sent to it waits until its handshake is complete.
-func (r *Router) admit(nc net.Conn, reader *Reader, peer Peer) (*routed, error) {
-	announced, _ := peer.Metadata.Get(Identity)
-	p := &routed{identity: string(announced)}
+func (r *Router) admit(nc net.Conn, reader *Reader, peer Peer) (*routerPeer, error) {
+	id, _ := peer.Metadata.Get(Identity)
+	p := &routerPeer{identity: string(id)}
 	p.in = newQueue[[][]byte](r.in, r.config.ReceiveHWM)
-	p.out = newQueue[[]byte](newStore(r.config.Memory, &r.waiting), r.config.SendHWM)
+	p.out = newQueue[[]byte](newStore(r.config.Memory, &r.outOctets), r.config.SendHWM)
 	p.link = newLink(nc, reader, peer, r.config.Config, p.out)
 	p.link.in = func(ctx context.Context, parts [][]byte) error { return r.deliver(ctx, p, parts) }
 
 	r.in.mu.Lock()
 	defer r.in.mu.Unlock()
 	if p.identity == "" {
-		r.invent++
-		p.identity = string(binary.BigEndian.AppendUint32([]byte{0}, r.invent))
+		r.lastID++
+		p.identity = string(binary.BigEndian.AppendUint32([]byte{0}, r.lastID))
 	}
 	if old := r.peers[p.identity]; old != nil {
 		if !r.config.Handover {
@@ -163,14 +163,14 @@ func (r *Router) admit(nc net.Conn, reader *Reader, peer Peer) (*routed, error) 
 }
 
 // deliver waits until a message of a peer finds room, and lets the peer have its turn.
-func (r *Router) deliver(ctx context.Context, p *routed, parts [][]byte) error {
+func (r *Router) deliver(ctx context.Context, p *routerPeer, parts [][]byte) error {
 	if err := p.in.put(ctx, parts, octets(parts)); err != nil {
 		return err
 	}
 	r.in.mu.Lock()
 	defer r.in.mu.Unlock()
-	if !p.turn {
-		p.turn = true
+	if !p.isQueued {
+		p.isQueued = true
 		r.turns = append(r.turns, p)
 		r.in.change()
 	}
@@ -179,12 +179,12 @@ func (r *Router) deliver(ctx context.Context, p *routed, parts [][]byte) error {
 
 // leave forgets a connection, and returns the identity of its peer if that had joined. What was received from it can
 // still be taken.
-func (r *Router) leave(nc net.Conn, p *routed, err error) string {
+func (r *Router) leave(nc net.Conn, p *routerPeer, err error) string {
 	r.in.mu.Lock()
-	if cancel := r.all[nc]; cancel != nil {
+	if cancel := r.conns[nc]; cancel != nil {
 		cancel()
 	}
-	delete(r.all, nc)
+	delete(r.conns, nc)
 	if p != nil && r.peers[p.identity] == p {
 		delete(r.peers, p.identity)
 	}
@@ -194,7 +194,7 @@ func (r *Router) leave(nc net.Conn, p *routed, err error) string {
 	}
 	p.in.close(err, false)
 	p.out.close(err, true)
-	if !p.joined {
+	if !p.hasJoined {
 		return ""
 	}
 	return p.identity
@@ -205,11 +205,11 @@ func (r *Router) leave(nc net.Conn, p *routed, err error) string {
 func (r *Router) Receive(ctx context.Context) (Message, error) {
 	for {
 		r.in.mu.Lock()
-		changed, over := r.in.changed, r.over
+		changed, isClosed := r.in.changed, r.isClosed
 		m, ok := r.next()
 		r.in.mu.Unlock()
 		switch {
-		case over:
+		case isClosed:
 			return Message{}, ErrClosed
 		case ok:
 			return m, nil
@@ -228,7 +228,7 @@ func (r *Router) next() (Message, bool) {
 		p := r.turns[0]
 		r.turns = slices.Delete(r.turns, 0, 1)
 		parts, ok := p.in.take()
-		if p.turn = len(p.in.list) > 0; p.turn {
+		if p.isQueued = len(p.in.list) > 0; p.isQueued {
 			r.turns = append(r.turns, p)
 		}
 		if ok {
@@ -268,11 +268,11 @@ func (r *Router) Disconnect(identity string) {
 // listeners.
 func (r *Router) Close() {
 	r.in.mu.Lock()
-	r.over = true
-	for _, cancel := range r.all {
+	r.isClosed = true
+	for _, cancel := range r.conns {
 		cancel()
 	}
 	r.in.change()
 	r.in.mu.Unlock()
-	r.running.Wait()
+	r.tasks.Wait()
 }

@@ -25,11 +25,11 @@ type place struct {
 	*zmtp.Router
 	at     memnet.Place
 	joins  chan string
-	leaves chan leaving
+	leaves chan departure
 }
 
-// leaving is what Left was called with.
-type leaving struct {
+// departure is what OnLeave was called with.
+type departure struct {
 	identity string
 	err      error
 }
@@ -38,10 +38,10 @@ type leaving struct {
 func inBubble(t *testing.T, config zmtp.RouterConfig, test func(t *testing.T, p *place)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := &place{t: t, at: memnet.NewPlace(), joins: make(chan string, 9), leaves: make(chan leaving, 9)}
+		p := &place{t: t, at: memnet.NewPlace(), joins: make(chan string, 9), leaves: make(chan departure, 9)}
 		l := p.at.MustListen()
-		config.Joined = func(identity string, _ zmtp.Peer) { p.joins <- identity }
-		config.Left = func(identity string, err error) { p.leaves <- leaving{identity, err} }
+		config.OnJoin = func(identity string, _ zmtp.Peer) { p.joins <- identity }
+		config.OnLeave = func(identity string, err error) { p.leaves <- departure{identity, err} }
 		p.Router = zmtp.NewRouter(config)
 		served := make(chan error, 1)
 		go func() { served <- p.Serve(l) }()
@@ -69,14 +69,14 @@ func (p *place) dealer(config zmtp.Config) *zmtp.Dealer {
 	return d
 }
 
-// received takes a message of the Router, and returns whose it is and its text.
-func (p *place) received() (from, text string) {
+// receive takes a message of the Router, and returns whose it is and its text.
+func (p *place) receive() (from, text string) {
 	m, err := p.Receive(p.t.Context())
 	require.NoError(p.t, err)
-	return m.From, shown(m.Parts)
+	return m.From, joinParts(m.Parts)
 }
 
-func shown(parts [][]byte) string {
+func joinParts(parts [][]byte) string {
 	texts := make([]string, len(parts))
 	for i, part := range parts {
 		texts[i] = string(part)
@@ -97,17 +97,17 @@ func TestSockets(t *testing.T) {
 	for _, inPieces := range []bool{false, true} {
 		t.Run(fmt.Sprint(inPieces), func(t *testing.T) {
 			t.Parallel()
-			config := zmtp.Config{InPieces: inPieces, Properties: zmtp.Metadata{{"X-a", []byte("b")}}}
+			config := zmtp.Config{SendInPieces: inPieces, Properties: zmtp.Metadata{{"X-a", []byte("b")}}}
 			inBubble(t, zmtp.RouterConfig{Config: config}, func(t *testing.T, p *place) {
-				named, nameless := p.dealer(zmtp.Config{Identity: "worker", InPieces: true}), p.dealer(zmtp.Config{})
+				named, nameless := p.dealer(zmtp.Config{Identity: "worker", SendInPieces: true}), p.dealer(zmtp.Config{})
 				x, _ := named.Peer().Metadata.Get("x-A")
 				assert.Equal(t, "b", string(x))
 				require.NoError(t, named.Send(t.Context(), frames("", "eMQP/1.0", long)...))
-				from, text := p.received()
+				from, text := p.receive()
 				assert.Equal(t, "worker", from)
 				assert.Equal(t, "|eMQP/1.0|"+long, text)
 				require.NoError(t, nameless.Send(t.Context()))
-				from, text = p.received()
+				from, text = p.receive()
 				assert.Equal(t, "\x00\x00\x00\x00\x01", from)
 				assert.Empty(t, text)
 				for _, to := range []string{from, "worker"} {
@@ -115,10 +115,10 @@ func TestSockets(t *testing.T) {
 				}
 				got, err := named.Receive(t.Context())
 				require.NoError(t, err)
-				assert.Equal(t, "for|worker", shown(got))
+				assert.Equal(t, "for|worker", joinParts(got))
 				got, err = nameless.Receive(t.Context())
 				require.NoError(t, err)
-				assert.Equal(t, "for|"+from, shown(got))
+				assert.Equal(t, "for|"+from, joinParts(got))
 				require.ErrorIs(t, p.Send("another", []byte("lost")), zmtp.ErrUnknown)
 			})
 		})
@@ -138,7 +138,7 @@ func TestFairQueue(t *testing.T) {
 		synctest.Wait()
 		order := ""
 		for range 4 {
-			from, text := p.received()
+			from, text := p.receive()
 			order += from + text + " "
 		}
 		assert.Equal(t, "a0 b0 a1 a2 ", order)
@@ -160,7 +160,7 @@ func TestHighWater(t *testing.T) {
 		}
 		assert.Greater(t, sent, 10)
 		for i := range sent {
-			_, text := p.received()
+			_, text := p.receive()
 			assert.Equal(t, fmt.Sprint(i)+"|"+big, text)
 		}
 		accepted := 0
@@ -171,7 +171,7 @@ func TestHighWater(t *testing.T) {
 		for i := range accepted {
 			got, err := d.Receive(t.Context())
 			require.NoError(t, err)
-			assert.Equal(t, fmt.Sprint(i)+"|"+big, shown(got))
+			assert.Equal(t, fmt.Sprint(i)+"|"+big, joinParts(got))
 		}
 	})
 }
@@ -218,7 +218,7 @@ func TestIdentityTaken(t *testing.T) {
 				require.NoError(t, p.Send("same", []byte("second")))
 				got, err := second.Receive(t.Context())
 				require.NoError(t, err)
-				assert.Equal(t, "second", shown(got))
+				assert.Equal(t, "second", joinParts(got))
 			})
 		})
 	}
@@ -310,7 +310,7 @@ func TestSilenceOfOurs(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		for _, want := range []string{"1", "2", "3"} {
-			_, text := p.received()
+			_, text := p.receive()
 			assert.Equal(t, want, text)
 		}
 	})
@@ -372,7 +372,7 @@ func TestHostile(t *testing.T) {
 				}
 				d := p.dealer(zmtp.Config{})
 				require.NoError(t, d.Send(t.Context(), []byte("served")))
-				_, text := p.received()
+				_, text := p.receive()
 				assert.Equal(t, "served", text)
 			})
 		})
@@ -429,7 +429,7 @@ func TestDealerDeclined(t *testing.T) {
 // More connections than a Router takes are closed at once.
 func TestMostPeers(t *testing.T) {
 	t.Parallel()
-	inBubble(t, zmtp.RouterConfig{MostPeers: 1}, func(t *testing.T, p *place) {
+	inBubble(t, zmtp.RouterConfig{MaxPeers: 1}, func(t *testing.T, p *place) {
 		p.dealer(zmtp.Config{})
 		_, err := zmtp.NewDealer(t.Context(), p.conn(), zmtp.Config{})
 		require.Error(t, err)
@@ -443,7 +443,7 @@ func TestRaw(t *testing.T) {
 		d := p.dealer(zmtp.Config{})
 		require.NoError(t, d.Send(t.Context(), []byte("good")))
 		require.NoError(t, d.Raw(t.Context(), []byte{0xf8, 0}))
-		_, text := p.received()
+		_, text := p.receive()
 		assert.Equal(t, "good", text)
 		var syntax *zmtp.SyntaxError
 		require.ErrorAs(t, (<-p.leaves).err, &syntax)

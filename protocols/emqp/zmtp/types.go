@@ -12,8 +12,8 @@ const (
 	ROUTER = "ROUTER"
 )
 
-// socketType reports whether the text is a socket type.
-func socketType(text string) bool {
+// isSocketType reports whether the text is a socket type.
+func isSocketType(text string) bool {
 	return slices.Contains([]string{
 		"REQ", "REP", DEALER, ROUTER, "PUB", "XPUB", "SUB", "XSUB", "PUSH", "PULL", "PAIR",
 		"CLIENT", "SERVER", "RADIO", "DISH", "SCATTER", "GATHER", "PEER", "CHANNEL",
@@ -70,8 +70,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("ZMTP syntax (%s): octet %d: expected %s, got %s", e.Rule, e.Offset, e.Expected, e.Got)
 }
 
-// wrong returns the error for the octets at an offset of b.
-func wrong(rule Rule, b []byte, at int, expected string) *SyntaxError {
+// newSyntaxError returns the error for the octets at an offset of b.
+func newSyntaxError(rule Rule, b []byte, at int, expected string) *SyntaxError {
 	got := "the end of the data"
 	if at < len(b) {
 		got = strconv.QuoteToASCII(string(b[at:min(at+16, len(b))]))

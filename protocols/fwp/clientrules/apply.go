@@ -10,23 +10,23 @@ import (
 // apply changes the world by an event that the rules have looked at.
 func (w *world) apply(l *look) {
 	switch l.Kind {
-	case Opened:
-		w.conns[l.Conn] = &connState{number: l.Conn, process: l.Process, opened: l.At}
-	case Line, Reply, Broken, Closed, AfterClose:
+	case ConnOpen:
+		w.conns[l.Conn] = &connState{number: l.Conn, process: l.Process, openTime: l.At}
+	case Line, Reply, BrokenReply, ConnClose, LineAfterClose:
 		switch {
 		case l.conn != nil:
 			w.applyToConn(l)
-		case l.Kind == Line || l.Kind == AfterClose:
-			w.applyUnanswerable(l)
+		case l.Kind == Line || l.Kind == LineAfterClose:
+			w.applyLineAfterLoss(l)
 		}
-	case Started, Signalled, Exited:
+	case ProcessStart, ProcessSignal, ProcessExit:
 		w.applyToProcess(l)
-	case Lost:
+	case ByteLoss:
 		w.lose(l)
-	case second:
+	case workerSecond:
 		w.applySecond(l)
 	case Lag:
-		w.slack = max(w.slack, w.cfg.Slack+l.Late)
+		w.slack = max(w.slack, w.cfg.Slack+l.Lag)
 	}
 }
 
@@ -36,21 +36,21 @@ func (w *world) applyToConn(l *look) {
 		w.applyLine(l)
 	case Reply:
 		w.applyReply(l)
-	case Broken:
+	case BrokenReply:
 		w.lose(l)
-	case Closed:
+	case ConnClose:
 		w.applyClose(l)
 	}
 }
 
 func (w *world) applyToProcess(l *look) {
 	switch p := l.process; {
-	case l.Kind == Started:
-		w.processes[l.Process] = &processState{number: l.Process, queues: l.Told}
-	case p != nil && l.Kind == Signalled:
-		p.signalled, p.killed = cmp.Or(p.signalled, l.moment()), p.killed || l.Signal == "KILL"
-	case p != nil && l.Kind == Exited:
-		p.exited = l.moment()
+	case l.Kind == ProcessStart:
+		w.processes[l.Process] = &processState{number: l.Process, queues: l.ProcessQueues}
+	case p != nil && l.Kind == ProcessSignal:
+		p.signal, p.isKilled = cmp.Or(p.signal, l.moment()), p.isKilled || l.Signal == "KILL"
+	case p != nil && l.Kind == ProcessExit:
+		p.exit = l.moment()
 	}
 }
 
@@ -58,48 +58,48 @@ func (w *world) applyClose(l *look) {
 	c, k := l.conn, l.conn.worker
 	delete(w.conns, c.number)
 	for _, cmd := range c.inFlight {
-		w.applyUnanswered(k, cmd)
+		w.applyLostCommand(k, cmd)
 	}
-	byItself := l.By == Client && !l.Reset
-	if !byItself {
-		w.applyUnread(l)
+	isClosedByClient := l.Closer == Client && !l.IsReset
+	if !isClosedByClient {
+		w.applyLostReply(l)
 	}
 	if p := l.producer(); p != nil {
-		p.briefs = p.briefs.with(c, l)
+		p.briefs = p.briefs.add(c, l)
 	}
 	if k == nil {
 		return
 	}
 	delete(k.conns, c.number)
-	k.briefs = k.briefs.with(c, l)
-	if !byItself {
+	k.briefs = k.briefs.add(c, l)
+	if !isClosedByClient {
 		k.applyLoss(l)
 	}
-	k.closesWithoutEnd = k.closesWithoutEnd || byItself && c.end == nil && c.refusal(l.At) == nil && !k.isRefused()
-	k.beatClosed = k.beatClosed || byItself && c.beat != nil && *c.beat == *k.beat
+	k.hasClosedWithoutEnd = k.hasClosedWithoutEnd || isClosedByClient && c.end == nil && c.refusal(l.At) == nil && !k.isRefused()
+	k.isBeatConnClosed = k.isBeatConnClosed || isClosedByClient && c.beat != nil && *c.beat == *k.beat
 	if len(k.conns) == 0 {
-		k.disconnected, k.lastClose, k.closedBy, k.endedLast = l.At, l.moment(), l.By, c.end != nil
+		k.disconnectTime, k.lastClose, k.closer, k.hasEndedLast = l.At, l.moment(), l.Closer, c.end != nil
 	}
 }
 
 // applyLoss deals with a connection that the worker has lost: reports that it may have sent there are not seen.
 func (k *workerState) applyLoss(l *look) {
-	k.lostConn, k.refusals = true, 0
+	k.hasLostConn, k.refusals = true, 0
 	if !l.IsUnseenLoss() {
 		return
 	}
-	k.unsee()
+	k.loseReports()
 }
 
-// unsee notes that there may be a report on each of the jobs that the worker holds which was not seen.
-func (k *workerState) unsee() {
-	for _, d := range k.held {
-		d.unseen = true
+// loseReports notes that there may be a report on each of the jobs that the worker holds which was not seen.
+func (k *workerState) loseReports() {
+	for _, d := range k.jobs {
+		d.mayHaveReport = true
 	}
 }
 
-// applyUnanswerable deals with a line on a lost connection: a report there has no reply, and may be repeated.
-func (w *world) applyUnanswerable(l *look) {
+// applyLineAfterLoss deals with a line on a lost connection: a report there has no reply, and may be repeated.
+func (w *world) applyLineAfterLoss(l *look) {
 	if l.Kind == Line { // its HELLO may have come behind the loss
 		w.lose(l)
 	}
@@ -111,47 +111,47 @@ func (w *world) applyUnanswerable(l *look) {
 	}
 }
 
-// applyUnanswered deals with a command of a worker, or of another client, whose connection ends before the reply.
-func (w *world) applyUnanswered(k *workerState, cmd *command) {
+// applyLostCommand deals with a command of a worker, or of another client, whose connection ends before the reply.
+func (w *world) applyLostCommand(k *workerState, cmd *command) {
 	switch {
 	case cmd.report != nil:
 		cmd.report.mayRepeat = true
 	case cmd.verb == fwp.FETCH && k != nil:
 		k.fetchesInFlight = max(0, k.fetchesInFlight-1)
 	case cmd.verb == fwp.PUSH && cmd.jid != "":
-		w.unansweredPush.add(cmd.jid)
-		w.pushFailed = true
+		w.unansweredPushes.add(cmd.jid)
+		w.hasFailedPush = true
 	}
 }
 
-// applyUnread deals with a command whose connection was lost so soon after the reply that the client may not have read
+// applyLostReply deals with a command whose connection was lost so soon after the reply that the client may not have read
 // it: for the client it is one without a reply, and a job or an order that the reply brought has not come.
-func (w *world) applyUnread(l *look) {
-	c, cmd := l.conn, l.conn.answered
+func (w *world) applyLostReply(l *look) {
+	c, cmd := l.conn, l.conn.lastCommand
 	switch {
-	case cmd == nil || l.At-c.replied > w.grace():
+	case cmd == nil || l.At-c.replyTime > w.grace():
 	case cmd.verb == fwp.BEAT && c.worker != nil:
-		c.worker.forgetOrder(c.replied)
-	case w.reported.has(cmd.jid):
-		w.reported.drop(cmd.jid)
-		w.forgotten.add(cmd.jid)
-	case cmd.verb == fwp.PUSH && w.pushed.has(cmd.jid):
-		w.pushed.drop(cmd.jid)
-		w.unansweredPush.add(cmd.jid)
-	case cmd.brought != nil:
-		cmd.brought.unread = true
+		c.worker.forgetOrder(c.replyTime)
+	case w.reportedJIDs.has(cmd.jid):
+		w.reportedJIDs.drop(cmd.jid)
+		w.forgottenJIDs.add(cmd.jid)
+	case cmd.verb == fwp.PUSH && w.pushedJIDs.has(cmd.jid):
+		w.pushedJIDs.drop(cmd.jid)
+		w.unansweredPushes.add(cmd.jid)
+	case cmd.delivery != nil:
+		cmd.delivery.isUnread = true
 	}
 }
 
 // forgetOrder forgets what a reply at a time has told the worker.
 func (k *workerState) forgetOrder(at time.Duration) {
-	for _, order := range []**Moment{&k.quiet, &k.unquieted, &k.terminate} {
+	for _, order := range []**Moment{&k.quietReply, &k.okAfterQuiet, &k.terminateReply} {
 		if *order != nil && (*order).At == at {
 			*order = nil
 		}
 	}
 	if k.order() == nil {
-		k.fetchesWaited = 0
+		k.waitingFetches = 0
 	}
 }
 
@@ -163,32 +163,32 @@ const (
 
 // isLong reports whether a connection has been kept for long at a time.
 func (c *connState) isLong(at time.Duration) bool {
-	return c.commands >= longCommands || at-c.opened >= longOpen
+	return c.commands >= longCommands || at-c.openTime >= longOpen
 }
 
 // briefs counts connections in a row that their client ended early, each of which stands in the place of one before.
 type briefs struct {
-	conns   int
-	first   time.Duration // when the first of them ended
-	carried int           // commands on them, and on those beside them
-	sent    int           // commands since the row began, on all connections of the client
+	conns       int
+	startTime   time.Duration // when the first of them ended
+	commands    int           // commands on them, and on those beside them
+	allCommands int           // commands since the row began, on all connections of the client
 }
 
-// with returns the count behind the end of one more connection. One that ends behind an error is for another rule.
-func (b briefs) with(c *connState, l *look) briefs {
+// add returns the count behind the end of one more connection. One that ends behind an error is for another rule.
+func (b briefs) add(c *connState, l *look) briefs {
 	switch {
-	case !c.identified, l.By != Client && c.end == nil, c.refused != nil:
+	case !c.isIdentified, l.Closer != Client && c.end == nil, c.lastError != nil:
 		return b
 	case c.worker != nil && c.pushes > 0 && c.pushes == c.commands: // what its jobs push is their own affair
 		return b
 	case c.isLong(l.At):
 		return briefs{}
 	case b.conns == 0:
-		b.first = l.At
-	case c.opened < b.first: // a pool that is closed is one connection
+		b.startTime = l.At
+	case c.openTime < b.startTime: // a pool that is closed is one connection
 		b.conns--
 	}
-	b.conns, b.carried = b.conns+1, b.carried+c.commands
+	b.conns, b.commands = b.conns+1, b.commands+c.commands
 	return b
 }
 
@@ -196,13 +196,13 @@ func (b briefs) with(c *connState, l *look) briefs {
 func (w *world) applySecond(l *look) {
 	k := l.worker
 	if k.waitsForServer(l.At) {
-		k.stalled = l.At
+		k.stallTime = l.At
 	}
-	k.silenceReported = k.silenceReported || w.isSilent(k)
-	k.idleReported = k.idleReported || isIdle(l)
-	k.stayReported = k.stayReported || overstays(l)
-	k.jobsLeftReported = k.jobsLeftReported || isTerminateOver(l)
-	if e := k.lastEnd; e != nil && (k.inUse() > 0 || w.isGreeting(k.process) || l.At-e.end.At > replaceFor+w.slack) {
+	k.isSilenceReported = k.isSilenceReported || w.isSilent(k)
+	k.isIdleReported = k.isIdleReported || isIdle(l)
+	k.isStayReported = k.isStayReported || overstays(l)
+	k.areJobsLeftReported = k.areJobsLeftReported || isTerminateOver(l)
+	if e := k.lastEnd; e != nil && (k.countConns() > 0 || w.isGreeting(k.process) || l.At-e.end.At > replaceTime+w.slack) {
 		k.lastEnd = nil // it has another connection, or was judged
 	}
 }
@@ -211,10 +211,10 @@ func (w *world) applySecond(l *look) {
 // from now on may be right, and so may what its worker does, and others of its process, on any connection.
 func (w *world) lose(l *look) {
 	delete(w.conns, l.Conn)
-	if l.Worker == "" || w.lost.has(l.Worker) {
+	if l.Worker == "" || w.lostWIDs.has(l.Worker) {
 		return
 	}
-	w.lost.add(l.Worker)
+	w.lostWIDs.add(l.Worker)
 	for wid, k := range w.workers {
 		if wid != l.Worker && (l.process == nil || l.process.number != k.process) {
 			continue

@@ -9,9 +9,9 @@ import (
 func (w *world) applyLine(l *look) {
 	c, m := l.conn, l.moment()
 	c.lines++
-	cmd := &command{verb: l.Command.Verb, shown: *m, jid: l.Text("jid"), wrong: len(l.Wrong) > 0, behind: c.refused}
+	cmd := &command{verb: l.Command.Verb, moment: *m, jid: l.Text("jid"), hasMistakes: len(l.Mistakes) > 0, errorBefore: c.lastError}
 	_, cmd.hasJID = l.Object["jid"].(string)
-	c.refused, c.answered = nil, nil
+	c.lastError, c.lastCommand = nil, nil
 	if len(c.inFlight) >= maxInFlight {
 		w.lose(l)
 		return
@@ -49,17 +49,17 @@ func (w *world) applyLine(l *look) {
 // work counts a command of a worker and its process.
 func (c *connState) work(p *processState) {
 	if c.worker != nil {
-		c.worker.briefs.sent++
+		c.worker.briefs.allCommands++
 	}
 	if p != nil {
-		p.briefs.sent++
+		p.briefs.allCommands++
 	}
 }
 
 // applyHello takes a HELLO, of which the first one of a connection counts.
 func (w *world) applyHello(c *connState, cmd *command, h *hello) {
 	cmd.hello = h
-	_, cmd.compared = w.workers[h.wid]
+	_, cmd.isCompared = w.workers[h.wid]
 	if c.hello == nil {
 		c.hello = h
 	}
@@ -67,39 +67,39 @@ func (w *world) applyHello(c *connState, cmd *command, h *hello) {
 
 // applyBeat takes a BEAT that a worker sends.
 func (k *workerState) applyBeat(c *connState, m *Moment, state string) {
-	isRegular := state == "" && !k.beatHadState
+	isRegular := state == "" && !k.hasBeatState
 	if k.beats > 0 && isRegular {
 		copy(k.gaps[1:], k.gaps[:])
-		k.gaps[0], k.beatPause = m.At-k.beat.At, m.At-max(k.beat.At, k.beatReplied)
+		k.gaps[0], k.beatPause = m.At-k.beat.At, m.At-max(k.beat.At, k.beatReplyTime)
 	}
 	c.beat = m
 	if k.order() == nil && state != k.claimedState && (state == "quiet" || state == "terminate") {
 		k.claim, k.claimedState = m, state
 	}
 	k.beats++
-	k.beat, k.beatClosed, k.beatHadState = m, false, state != ""
-	k.lostConn, k.silenceReported = false, false
+	k.beat, k.isBeatConnClosed, k.hasBeatState = m, false, state != ""
+	k.hasLostConn, k.isSilenceReported = false, false
 }
 
 // applyFetch takes a FETCH that a worker sends.
 func (k *workerState) applyFetch(w *world, l *look) {
 	if order := k.order(); order != nil {
-		waited, crosses := w.waited(k, l.conn, order, l.At), w.mayCross(k, l.conn, order, l.At)
-		if k.fetchesWaited++; !waited {
-			k.fetchesWaited = mostWaiting
+		hasWaited, mayCross := w.hasWaited(k, l.conn, order, l.At), w.mayCross(k, l.conn, order, l.At)
+		if k.waitingFetches++; !hasWaited {
+			k.waitingFetches = maxWaiting
 		}
-		if !crosses {
+		if !mayCross {
 			k.fetchesAfterOrder++
 		}
 	}
 	k.fetchesInFlight++
 	k.fetches++
-	k.lastFetch, k.idleReported = l.At, false
-	if k.unknown != nil {
-		k.fetchesUnknown++
+	k.lastFetch, k.isIdleReported = l.At, false
+	if k.unknownReply != nil {
+		k.unknownFetches++
 	}
 	for _, queue := range l.Queues() {
-		if slices.Contains(l.told(), queue) {
+		if slices.Contains(l.configuredQueues(), queue) {
 			if k.queues == nil {
 				k.queues = map[string]bool{}
 			}
@@ -110,12 +110,12 @@ func (k *workerState) applyFetch(w *world, l *look) {
 
 // applyReport takes an ACK or a FAIL that a client sends.
 func (w *world) applyReport(l *look, cmd *command) {
-	if l.Unread && l.worker != nil {
-		l.worker.unsee() // it may be about any of the jobs
+	if l.IsUnread && l.worker != nil {
+		l.worker.loseReports() // it may be about any of the jobs
 	}
 	if d := w.deliveryFor(l.worker, cmd.jid); d != nil {
 		cmd.report = d
-		d.report = &cmd.shown
+		d.report = &cmd.moment
 		d.reports++
 	}
 }

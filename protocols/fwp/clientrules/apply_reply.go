@@ -11,10 +11,10 @@ import (
 
 func (w *world) applyReply(l *look) {
 	c := l.conn
-	if l.Greet {
+	if l.IsGreeting {
 		c.greeting = l.moment()
 		if hi, err := fwp.ParseHi(l.Reply); err == nil {
-			c.hi, c.unknownInHi = &hi, hasUnknownField(l.Reply.Text)
+			c.hi, c.hasUnknownHiField = &hi, hasUnknownField(l.Reply.Text)
 		}
 		return
 	}
@@ -24,30 +24,30 @@ func (w *world) applyReply(l *look) {
 	}
 	cmd := c.inFlight[0]
 	c.inFlight = slices.Delete(c.inFlight, 0, 1)
-	c.answered, c.replied = cmd, l.At
-	c.refused, c.refusedVerb, c.keptWaiting = nil, "", l.At-cmd.shown.At > longWait
+	c.lastCommand, c.replyTime = cmd, l.At
+	c.lastError, c.errorVerb, c.hasLateReply = nil, "", l.At-cmd.moment.At > longWait
 	if l.IsError() {
-		c.refused, c.refusedVerb = l.moment(), cmd.verb
+		c.lastError, c.errorVerb = l.moment(), cmd.verb
 	}
 	switch cmd.verb {
 	case fwp.HELLO:
-		w.applyGreeted(l, cmd)
+		w.applyHelloReply(l, cmd)
 	case fwp.FETCH:
-		cmd.brought = w.applyFetched(l)
+		cmd.delivery = w.applyFetchReply(l)
 	case fwp.ACK, fwp.FAIL:
-		w.applyReported(l, cmd)
+		w.applyReportReply(l, cmd)
 	case fwp.BEAT:
 		if c.worker != nil {
 			c.worker.applyBeatReply(l)
-			c.isTold = c.isTold || fwp.Identified.Next(fwp.BEAT, l.Reply) != fwp.Identified
+			c.hasOrder = c.hasOrder || fwp.Identified.Next(fwp.BEAT, l.Reply) != fwp.Identified
 		}
 	case fwp.PUSH:
 		switch {
 		case l.IsError():
-			w.pushFailed = true
+			w.hasFailedPush = true
 		case isOK(l.Reply) && cmd.hasJID:
-			w.pushed.add(cmd.jid)
-			w.unansweredPush.drop(cmd.jid)
+			w.pushedJIDs.add(cmd.jid)
+			w.unansweredPushes.drop(cmd.jid)
 		}
 	}
 }
@@ -64,19 +64,19 @@ func hasUnknownField(hi []byte) bool {
 
 func isOK(r fwp.Reply) bool { return r.Kind == fwp.SimpleString && string(r.Text) == "OK" }
 
-// applyGreeted takes the reply to a HELLO.
-func (w *world) applyGreeted(l *look, cmd *command) {
+// applyHelloReply takes the reply to a HELLO.
+func (w *world) applyHelloReply(l *look, cmd *command) {
 	c := l.conn
 	if !isOK(l.Reply) {
 		switch {
 		case !l.IsError(): // the client may take it for OK
 			w.lose(l)
-		case !c.identified:
-			c.declined = l.moment()
+		case !c.isIdentified:
+			c.declineReply = l.moment()
 		}
 		return
 	}
-	c.identified, c.declined = true, nil
+	c.isIdentified, c.declineReply = true, nil
 	if cmd.hello.wid == "" || c.worker != nil {
 		return
 	}
@@ -84,45 +84,45 @@ func (w *world) applyGreeted(l *look, cmd *command) {
 	if w.isLeftBy(k, l.process) {
 		k = nil
 	}
-	if w.lost.has(cmd.hello.wid) || k == nil && len(w.workers) >= maxWorkers {
+	if w.lostWIDs.has(cmd.hello.wid) || k == nil && len(w.workers) >= maxWorkers {
 		delete(w.conns, c.number)
 		return
 	}
 	if k == nil {
-		w.joined++
+		w.workerCount++
 		k = &workerState{
-			number: w.joined, wid: cmd.hello.wid, process: c.process, hello: cmd.hello, conns: map[int]*connState{},
+			number: w.workerCount, wid: cmd.hello.wid, process: c.process, hello: cmd.hello, conns: map[int]*connState{},
 		}
 		w.workers[k.wid] = k
 	}
 	if len(k.conns) == 0 {
 		k.lastFetch, k.hello = l.At, cmd.hello
-		if !w.isWorkingApart(k) {
-			k.connected, k.silenceReported = l.At, false
+		if !w.isWorkingOffline(k) {
+			k.connectTime, k.isSilenceReported = l.At, false
 		}
 	}
 	k.conns[c.number], c.worker = c, k
-	k.unknown, k.fetchesUnknown, k.lastEnd = nil, 0, nil
+	k.unknownReply, k.unknownFetches, k.lastEnd = nil, 0, nil
 }
 
 // applyBeatReply takes the reply to a worker's BEAT.
 func (k *workerState) applyBeatReply(l *look) {
-	k.beatReplied = l.At
+	k.beatReplyTime = l.At
 	switch state := fwp.Identified.Next(fwp.BEAT, l.Reply); {
-	case state == fwp.Quiet && k.quiet == nil:
-		k.quiet = l.moment()
-	case state == fwp.Terminating && k.terminate == nil:
-		k.terminate, k.heldAtTerminate = l.moment(), k.running()
-	case k.order() != nil && isOK(l.Reply) && k.unquieted == nil:
-		k.unquieted = l.moment()
+	case state == fwp.Quiet && k.quietReply == nil:
+		k.quietReply = l.moment()
+	case state == fwp.Terminating && k.terminateReply == nil:
+		k.terminateReply, k.jobsAtTerminate = l.moment(), k.countRunning()
+	case k.order() != nil && isOK(l.Reply) && k.okAfterQuiet == nil:
+		k.okAfterQuiet = l.moment()
 	}
 	if !l.IsError() {
-		k.unknown, k.refusals = nil, 0
+		k.unknownReply, k.refusals = nil, 0
 		return
 	}
-	k.lostConn, k.refusals = true, min(2, k.refusals+1)
+	k.hasLostConn, k.refusals = true, min(2, k.refusals+1)
 	if strings.Contains(strings.ToLower(string(l.Reply.Text)), "unknown") {
-		k.unknown, k.fetchesUnknown = l.moment(), 0
+		k.unknownReply, k.unknownFetches = l.moment(), 0
 	}
 }
 
@@ -136,57 +136,57 @@ func (j *Job) reservation() time.Duration {
 	return time.Duration(*j.ReserveFor) * time.Second
 }
 
-// applyFetched takes the reply to a FETCH, and returns the delivery that it is, nil if it is none. A client without a
+// applyFetchReply takes the reply to a FETCH, and returns the delivery that it is, nil if it is none. A client without a
 // worker id holds no job.
-func (w *world) applyFetched(l *look) *delivery {
+func (w *world) applyFetchReply(l *look) *delivery {
 	k, j := l.conn.worker, l.Job
 	if k != nil {
 		k.fetchesInFlight = max(0, k.fetchesInFlight-1)
-		k.lastFetch, k.fetchRefused = l.At, l.IsError()
+		k.lastFetch, k.isFetchRefused = l.At, l.IsError()
 	}
 	if j == nil {
 		if l.Reply.Kind == fwp.BulkString { // its jid may be empty
-			w.forgotten.add("")
+			w.forgottenJIDs.add("")
 		}
 		return nil
 	}
-	if k != nil && (len(k.held) >= maxHeld || len(w.jobs) >= maxJobs) {
-		w.forgotten.add(j.JID)
+	if k != nil && (len(k.jobs) >= maxHeld || len(w.jobs) >= maxJobs) {
+		w.forgottenJIDs.add(j.JID)
 		return nil
 	}
-	w.reported.drop(j.JID)
+	w.reportedJIDs.drop(j.JID)
 	if k == nil {
 		return nil
 	}
 	d := &delivery{
-		jid: j.JID, jobtype: brief(j.Type), worker: k, at: l.At, shown: l.Moment(), reserved: j.reservation(),
+		jid: j.JID, jobtype: shortenName(j.Type), worker: k, at: l.At, moment: l.Moment(), reservation: j.reservation(),
 	}
 	if w.cfg.Outcome != nil {
 		d.outcome = w.cfg.Outcome(j.Type, j.Args)
 	}
-	k.held = append(k.held, d)
+	k.jobs = append(k.jobs, d)
 	w.jobs[d.jid] = append(w.jobs[d.jid], d)
 	return d
 }
 
-// applyReported takes the reply to an ACK or a FAIL.
-func (w *world) applyReported(l *look, cmd *command) {
+// applyReportReply takes the reply to an ACK or a FAIL.
+func (w *world) applyReportReply(l *look, cmd *command) {
 	d := cmd.report
 	if d == nil {
 		return
 	}
 	if l.IsError() {
-		d.refused = true
+		d.isRefused = true
 		return
 	}
-	w.reported.add(d.jid)
+	w.reportedJIDs.add(d.jid)
 	w.dropJob(d)
 	for _, o := range w.jobs[d.jid] { // its reservation was over, and it was delivered again: one report may be for both
 		if o.worker == d.worker && o.report == nil {
-			o.report, o.mayRepeat = &cmd.shown, true
+			o.report, o.mayRepeat = &cmd.moment, true
 		}
 	}
-	d.worker.held = slices.DeleteFunc(d.worker.held, func(o *delivery) bool { return o == d })
+	d.worker.jobs = slices.DeleteFunc(d.worker.jobs, func(o *delivery) bool { return o == d })
 	if d.worker.fetchesInFlight == 0 {
 		d.worker.lastFetch = l.At
 	}

@@ -14,7 +14,7 @@ import (
 // What has ended is forgotten: a Watch can stand in front of a server for days.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	w := NewWatch(Config{Server: true})
+	w := NewWatch(Config{JudgesServer: true})
 	b := NewBuilder(func(e Event) { w.See(e) })
 	at := time.Duration(0)
 	const rounds = 2000
@@ -37,7 +37,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		reply("+OK")
 		b.Close(at, n, Server, true)
 	}
-	w.See(Event{At: at + 2*absentFor, Kind: Passed})
+	w.See(Event{At: at + 2*absenceLimit, Kind: TimePassage})
 	assert.Empty(t, b.conns)
 	assert.Empty(t, w.world.conns)
 	assert.Empty(t, w.world.workers)
@@ -49,10 +49,10 @@ func TestMemoryIsBounded(t *testing.T) {
 
 func TestRecentForgetsTheOldest(t *testing.T) {
 	t.Parallel()
-	r := newRecent(100)
+	r := newRecentSet(100)
 	for n := range 1000 {
 		r.add(fmt.Sprint(n))
-		assert.LessOrEqual(t, len(r.now)+len(r.old), 100)
+		assert.LessOrEqual(t, len(r.current)+len(r.previous), 100)
 	}
 	assert.True(t, r.has("960"), "at least half of the limit is kept")
 	assert.False(t, r.has("1"))
@@ -66,7 +66,9 @@ func TestSegmentsDoNotMatter(t *testing.T) {
 	client := "HELLO {\"v\":2}\r\nINFO\nPUSH {\"jid\":\"\xff\"}\r\n\r\nFETCH a b\r\nhalf"
 	server := "+HI {\"v\":2}\r\n+OK\r\n$7\r\n{\"a\":1}\r\n-ERR x\r\n$-1\r\n:5\r\n$3\r\nab"
 	events := func(cut func(rest int) int) (texts []string) {
-		b := NewBuilder(func(e Event) { texts = append(texts, fmt.Sprint(e.Kind, e.To, e.Extra, e.Wrong, e.Moment().Text)) })
+		b := NewBuilder(func(e Event) {
+			texts = append(texts, fmt.Sprint(e.Kind, e.ReplyVerb, e.IsExtra, e.Mistakes, e.Moment().Text))
+		})
 		b.Open(0, 1, 0)
 		for text := client; text != ""; {
 			n := cut(len(text))
@@ -94,13 +96,13 @@ func TestSegmentsDoNotMatter(t *testing.T) {
 func TestWhatIsTooLong(t *testing.T) {
 	t.Parallel()
 	var kinds []string
-	b := NewBuilder(func(e Event) { kinds = append(kinds, fmt.Sprint(e.Kind, " ", e.Verb(), " ", e.Unread)) })
+	b := NewBuilder(func(e Event) { kinds = append(kinds, fmt.Sprint(e.Kind, " ", e.Verb(), " ", e.IsUnread)) })
 	b.Open(0, 1, 0)
 	b.Client(0, 1, []byte("PUSH {"))
 	piece := make([]byte, 1<<20)
-	for range 3 * MaxKept / 2 / len(piece) {
+	for range 3 * MaxMessage / 2 / len(piece) {
 		b.Client(0, 1, piece)
-		assert.LessOrEqual(t, cap(b.conns[1].client), 2*MaxKept)
+		assert.LessOrEqual(t, cap(b.conns[1].client), 2*MaxMessage)
 	}
 	b.Client(0, 1, []byte("}\r\nINFO\r\n"))
 	assert.Equal(t, []string{"opened  false", "line PUSH true", "line INFO false"}, kinds)
@@ -117,10 +119,10 @@ func TestRepliesBeyondLimits(t *testing.T) {
 		{"INFO\r\n", "+HI {\"v\":2}\r\n$600000000\r\n", "grammar:length"},
 		{"", "+HI {\"v\":2}\r\n*2147483647\r\n", ""}, // no command asked for it
 	} {
-		w, names := NewWatch(Config{Server: true}), ""
+		w, names := NewWatch(Config{JudgesServer: true}), ""
 		b := NewBuilder(func(e Event) {
 			for _, breach := range w.See(e) {
-				if e.Kind == Broken {
+				if e.Kind == BrokenReply {
 					names += breach.Name
 				}
 			}
@@ -143,7 +145,7 @@ func TestLostBytes(t *testing.T) {
 	b.Server(0, 1, []byte("+OK\r\n"))
 	b.Lose(0, 1)
 	b.Client(0, 1, []byte("nonsense\n"))
-	assert.Empty(t, w.See(Event{At: time.Hour, Kind: Passed}))
+	assert.Empty(t, w.See(Event{At: time.Hour, Kind: TimePassage}))
 	assert.Empty(t, w.End(2*time.Hour))
 }
 
@@ -168,7 +170,7 @@ func TestJobsBehindLostBytes(t *testing.T) {
 }
 
 func BenchmarkWatch(b *testing.B) {
-	w := NewWatch(Config{Server: true})
+	w := NewWatch(Config{JudgesServer: true})
 	build := NewBuilder(func(e Event) { w.See(e) })
 	build.Open(0, 1, 0)
 	build.Server(0, 1, []byte("+HI {\"v\":2}\r\n"))
@@ -185,10 +187,10 @@ func BenchmarkWatch(b *testing.B) {
 // What peers send without an end is kept up to a limit for all connections; the one beyond it is lost.
 func TestUnfinishedBytesOfAllConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	lost := 0
+	losses := 0
 	b := NewBuilder(func(e Event) {
-		if e.Kind == Lost {
-			lost++
+		if e.Kind == ByteLoss {
+			losses++
 		}
 	})
 	endless := bytes.Repeat([]byte("A"), 1<<20)
@@ -200,39 +202,39 @@ func TestUnfinishedBytesOfAllConnectionsAreBounded(t *testing.T) {
 		for conn := range conns {
 			b.Client(0, conn, endless)
 			b.Server(0, conn, append([]byte("$4000000\r\n"), endless...))
-			assert.LessOrEqual(t, int(b.Kept.Load()), MaxKeptOfAll)
+			assert.LessOrEqual(t, int(b.KeptBytes.Load()), MaxKeptBytes)
 		}
 	}
-	assert.Positive(t, lost)
-	assert.Less(t, lost, conns)
+	assert.Positive(t, losses)
+	assert.Less(t, losses, conns)
 	for conn := range conns {
 		b.Close(0, conn, Client, true)
 	}
-	assert.Zero(t, b.Kept.Load())
+	assert.Zero(t, b.KeptBytes.Load())
 	assert.Empty(t, b.conns)
 }
 
 // A message that would take many times its bytes loses its connection, or passes unread; no rule is held against it.
 func TestMessagesThatTakeTooMuch(t *testing.T) {
 	t.Parallel()
-	wide := `[` + strings.Repeat("1,", maxValues) + `1]`
-	long := strings.Repeat("A", maxHello)
+	array := `[` + strings.Repeat("1,", maxValues) + `1]`
+	text := strings.Repeat("A", maxHello)
 	const hi = "+HI {\"v\":2}\r\n"
-	for name, test := range map[string]struct{ server, client, then, want string }{
-		"a greeting of 64 KiB": {`+HI {"v":2,"x":"` + long + "\"}\r\n", "", "", "lost "},
-		"a HELLO of 64 KiB":    {hi, `HELLO {"v":2,"x":"` + long + "\"}\r\n", "", "lost "},
-		"a wide line":          {hi, `PUSH {"jid":"12345678","jobtype":"t","args":` + wide + "}\r\n", "", "line PUSH"},
-		"a wide reply":         {hi, "INFO\r\n", fmt.Sprintf("$%d\r\n%s\r\n", len(wide), wide), "lost "},
+	for name, test := range map[string]struct{ server, client, rest, want string }{
+		"a greeting of 64 KiB": {`+HI {"v":2,"x":"` + text + "\"}\r\n", "", "", "lost "},
+		"a HELLO of 64 KiB":    {hi, `HELLO {"v":2,"x":"` + text + "\"}\r\n", "", "lost "},
+		"a wide line":          {hi, `PUSH {"jid":"12345678","jobtype":"t","args":` + array + "}\r\n", "", "line PUSH"},
+		"a wide reply":         {hi, "INFO\r\n", fmt.Sprintf("$%d\r\n%s\r\n", len(array), array), "lost "},
 		"a wide array":         {hi, "INFO\r\n", "*1000000000\r\n" + strings.Repeat(":1\r\n", maxArray), "broken reply "},
 		"a slow array":         {hi, "INFO\r\n", "*60000\r\n" + strings.Repeat(":1\r\n", 50_000), "lost "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			last := ""
-			w := NewWatch(Config{Server: true})
+			w := NewWatch(Config{JudgesServer: true})
 			b := NewBuilder(func(e Event) {
 				last = fmt.Sprint(e.Kind, " ", e.Verb())
-				if e.Kind != Broken {
+				if e.Kind != BrokenReply {
 					for _, breach := range w.See(e) {
 						assert.Equal(t, "hello-not-first", breach.Name)
 					}
@@ -241,7 +243,7 @@ func TestMessagesThatTakeTooMuch(t *testing.T) {
 			b.Open(0, 1, 0)
 			b.Server(0, 1, []byte(test.server))
 			b.Client(0, 1, []byte(test.client))
-			b.Server(0, 1, []byte(test.then))
+			b.Server(0, 1, []byte(test.rest))
 			assert.Equal(t, test.want, last)
 		})
 	}
@@ -251,17 +253,17 @@ func TestMessagesThatTakeTooMuch(t *testing.T) {
 func TestLongNamesAreKeptShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<20)
-	seen := map[string]bool{}
+	ids := map[string]bool{}
 	b := NewBuilder(func(e Event) {
 		if e.Kind == Line {
 			jid, _ := e.Object["jid"].(string)
 			assert.Less(t, len(jid)+len(e.Command.Verb), 2*maxName)
-			seen[jid+e.Command.Verb] = true
+			ids[jid+e.Command.Verb] = true
 		}
 	})
 	b.Open(0, 1, 0)
 	for _, line := range []string{`ACK {"jid":"` + long + `1"}`, `ACK {"jid":"` + long + `2"}`, long} {
 		b.Client(0, 1, []byte(line+"\r\n"))
 	}
-	assert.Len(t, seen, 3)
+	assert.Len(t, ids, 3)
 }

@@ -77,9 +77,9 @@ const (
 	EndWithJobs      = "end-with-jobs"
 )
 
-// timed are the breaches whose premise is a span of time, so that a machine that is late may look like one. All others
+// timedBreaches are the breaches whose premise is a span of time, so that a machine that is late may look like one. All others
 // are seen in what a client has sent.
-var timed = []string{
+var timedBreaches = []string{
 	AckEarly, BeatInterval, BeatMissing, BeatTooOften, BeyondConcurrency, EndWithJobs, FailOfDone,
 	FetchAfterQuiet, FetchAfterTerminate, FetchIdle, HiFieldRefused, JobNotReported, LineStalled, LineUnfinished,
 	NewerVersionRefused, PushJIDReused, QuietExit, QuietWithoutBeat, StateIgnored, TerminateJobLeft, TerminateStays,
@@ -88,4 +88,4 @@ var timed = []string{
 }
 
 // IsTimed reports whether the premise of a breach is a span of time.
-func IsTimed(breach string) bool { return slices.Contains(timed, breach) }
+func IsTimed(breach string) bool { return slices.Contains(timedBreaches, breach) }

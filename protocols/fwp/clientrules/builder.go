@@ -15,23 +15,23 @@ import (
 const maxInFlight = 1024
 
 // Builder turns the bytes of connections, in both directions, into events. It keeps the beginning of a line and of a
-// reply of each open connection, at most MaxKept bytes each and MaxKeptOfAll together. A connection that has more than
+// reply of each open connection, at most MaxMessage bytes each and MaxKeptBytes together. A connection that has more than
 // that, or more than a hundred thousand JSON values in one reply, is lost. It is not safe for concurrent use.
 //
-// Call Server before the bytes are passed on to the client, and Client before they are passed on to the server: then
+// Call JudgesServer before the bytes are passed on to the client, and Client before they are passed on to the server: then
 // the events are in an order that the client's view allows, and a client that waits for a reply is never seen to be
 // early.
 type Builder struct {
-	// Kept counts the bytes that are kept; builders with the same one have MaxKeptOfAll together. NewBuilder sets one.
-	Kept *atomic.Int64
+	// KeptBytes counts the bytes that are kept; builders with the same one have MaxKeptBytes together. NewBuilder sets one.
+	KeptBytes *atomic.Int64
 
 	sink  func(Event)
 	conns map[int]*wire
 }
 
 const (
-	// MaxKeptOfAll bounds the beginnings of lines and of replies of all connections, in bytes.
-	MaxKeptOfAll = 32 << 20
+	// MaxKeptBytes bounds the beginnings of lines and of replies of all connections, in bytes.
+	MaxKeptBytes = 32 << 20
 	// maxValues bounds the JSON values of a line or of a reply: each takes many times its bytes when it is read.
 	maxValues = 100_000
 	// maxArray is the length of an array from which on it is not read: no reply of the specification is one.
@@ -40,8 +40,8 @@ const (
 	maxHello = 64 << 10
 )
 
-// tooMany reports whether a message may have more values than maxValues.
-func tooMany(message []byte) bool {
+// exceedsMaxValues reports whether a message may have more values than maxValues.
+func exceedsMaxValues(message []byte) bool {
 	if len(message) <= maxValues {
 		return false
 	}
@@ -49,15 +49,15 @@ func tooMany(message []byte) bool {
 		[]byte{'{'}) > maxValues
 }
 
-// room counts what a connection keeps. If all of them keep too much, this one is lost.
-func (b *Builder) room(at time.Duration, conn int, w *wire) {
+// countBytes counts what a connection keeps. If all of them keep too much, this one is lost.
+func (b *Builder) countBytes(at time.Duration, conn int, w *wire) {
 	if b.conns[conn] != w {
 		return
 	}
-	keeps := len(w.client) + len(w.server)
-	all := b.Kept.Add(int64(keeps - w.counted))
-	w.counted = keeps
-	if all > MaxKeptOfAll {
+	size := len(w.client) + len(w.server)
+	all := b.KeptBytes.Add(int64(size - w.countedBytes))
+	w.countedBytes = size
+	if all > MaxKeptBytes {
 		b.Lose(at, conn)
 	}
 }
@@ -65,7 +65,7 @@ func (b *Builder) room(at time.Duration, conn int, w *wire) {
 // drop forgets a connection.
 func (b *Builder) drop(conn int, w *wire) {
 	delete(b.conns, conn)
-	b.Kept.Add(-int64(w.counted))
+	b.KeptBytes.Add(-int64(w.countedBytes))
 }
 
 // finish forgets a connection, and returns it if its end is news.
@@ -74,7 +74,7 @@ func (b *Builder) finish(conn int) *wire {
 	if w == nil {
 		return nil
 	}
-	if b.drop(conn, w); w.shut {
+	if b.drop(conn, w); w.isShut {
 		return nil
 	}
 	return w
@@ -89,25 +89,25 @@ func (b *Builder) Release() {
 
 // NewBuilder returns a Builder that hands each event to sink, in order.
 func NewBuilder(sink func(Event)) *Builder {
-	return &Builder{Kept: new(atomic.Int64), sink: sink, conns: map[int]*wire{}}
+	return &Builder{KeptBytes: new(atomic.Int64), sink: sink, conns: map[int]*wire{}}
 }
 
 // wire is what a Builder knows of one connection.
 type wire struct {
-	process  int
-	client   []byte        // the beginning of a line
-	skipped  int           // bytes of a line that is too long, those that are not kept
-	begun    time.Duration // when the first of both came
-	ready    time.Duration // when the reader waited for more of them, 0 if it does not
-	server   []byte        // the beginning of a reply
-	counted  int           // bytes of both that are counted
-	greeted  bool          // the server's first reply has been seen
-	shut     bool          // the server has closed its side
-	worker   string        // the wid of its HELLO
-	inFlight []string      // the verbs of commands that are not answered
-	// serverUnread says that the server's bytes are not read any more; unmatched that too many commands wait for their
+	process      int
+	client       []byte        // the beginning of a line
+	skippedBytes int           // bytes of a line that is too long, those that are not kept
+	startTime    time.Duration // when the first of both came
+	readyTime    time.Duration // when the reader waited for more of them, 0 if it does not
+	server       []byte        // the beginning of a reply
+	countedBytes int           // bytes of both that are counted
+	isGreeted    bool          // the server's first reply has been seen
+	isShut       bool          // the server has closed its side
+	worker       string        // the wid of its HELLO
+	inFlight     []string      // the verbs of commands that are not answered
+	// isServerUnread says that the server's bytes are not read any more; unmatched that too many commands wait for their
 	// replies, so that these are not assigned.
-	serverUnread, unmatched bool
+	isServerUnread, isUnmatched bool
 }
 
 // event returns an event of a connection.
@@ -119,7 +119,7 @@ func (w *wire) event(at time.Duration, conn int, kind Kind) Event {
 func (b *Builder) Open(at time.Duration, conn, process int) {
 	w := &wire{process: process}
 	b.conns[conn] = w
-	b.sink(w.event(at, conn, Opened))
+	b.sink(w.event(at, conn, ConnOpen))
 }
 
 // Client takes bytes that the client sent. Those of a connection that is not open are ignored.
@@ -132,9 +132,9 @@ func (b *Builder) Client(at time.Duration, conn int, data []byte) {
 		end := bytes.IndexByte(data, '\n')
 		if end < 0 {
 			if len(w.client) == 0 {
-				w.begun = at
+				w.startTime = at
 			}
-			w.ready = 0
+			w.readyTime = 0
 			w.keep(data)
 			break
 		}
@@ -144,14 +144,14 @@ func (b *Builder) Client(at time.Duration, conn int, data []byte) {
 		}
 		data = data[end+1:]
 	}
-	b.room(at, conn, w)
+	b.countBytes(at, conn, w)
 }
 
 // keep keeps the beginning of a line.
 func (w *wire) keep(data []byte) {
-	room := max(0, MaxKept-len(w.client))
+	room := max(0, MaxMessage-len(w.client))
 	if len(data) > room {
-		w.skipped += len(data) - room
+		w.skippedBytes += len(data) - room
 		data = data[:room]
 	}
 	w.client = append(w.client, data...)
@@ -159,19 +159,19 @@ func (w *wire) keep(data []byte) {
 
 func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
 	e := w.event(at, conn, Line)
-	if w.shut {
-		e.Kind = AfterClose
+	if w.isShut {
+		e.Kind = LineAfterClose
 	}
 	if len(w.client) > 0 {
 		w.keep(rest)
 		rest = w.client
 	}
-	if w.skipped > 0 || tooMany(rest) {
-		readLong(&e, rest[:min(len(rest), maxShown)], len(rest)+w.skipped)
+	if w.skippedBytes > 0 || exceedsMaxValues(rest) {
+		readLongLine(&e, rest[:min(len(rest), maxShown)], len(rest)+w.skippedBytes)
 	} else {
 		readLine(&e, rest)
 	}
-	w.skipped, w.ready = 0, 0 // a client may rest between two lines
+	w.skippedBytes, w.readyTime = 0, 0 // a client may rest between two lines
 	w.client = reuse(w.client)
 	if e.Verb() == fwp.HELLO {
 		if e.Size > maxHello {
@@ -184,7 +184,7 @@ func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
 	if len(w.inFlight) < maxInFlight {
 		w.inFlight = append(w.inFlight, e.Command.Verb)
 	} else {
-		w.unmatched = true
+		w.isUnmatched = true
 	}
 	b.sink(e)
 }
@@ -200,7 +200,7 @@ func reuse(b []byte) []byte {
 // Server takes bytes that the server sent.
 func (b *Builder) Server(at time.Duration, conn int, data []byte) {
 	w := b.conns[conn]
-	if w == nil || w.serverUnread {
+	if w == nil || w.isServerUnread {
 		return
 	}
 	pending := data
@@ -209,36 +209,36 @@ func (b *Builder) Server(at time.Duration, conn int, data []byte) {
 		pending = w.server
 	}
 	for len(pending) > 0 {
-		r, n, err := fwp.Decode(pending, MaxKept)
-		short := errors.Is(err, fwp.ErrShort)
-		if short && pending[0] == '*' && len(pending) > maxArray ||
-			err == nil && (tooMany(pending[:n]) || !w.greeted && n > maxHello) {
+		r, n, err := fwp.Decode(pending, MaxMessage)
+		isShort := errors.Is(err, fwp.ErrShort)
+		if isShort && pending[0] == '*' && len(pending) > maxArray ||
+			err == nil && (exceedsMaxValues(pending[:n]) || !w.isGreeted && n > maxHello) {
 			b.Lose(at, conn)
 			return
 		}
-		if short {
+		if isShort {
 			break
 		}
 		if err != nil {
-			b.broken(at, conn, w, err)
+			b.emitBroken(at, conn, w, err)
 			return
 		}
 		b.reply(at, conn, w, r.Clone())
 		pending = pending[n:]
 	}
 	w.server = append(reuse(w.server), pending...)
-	b.room(at, conn, w)
+	b.countBytes(at, conn, w)
 }
 
-func (b *Builder) broken(at time.Duration, conn int, w *wire, err error) {
-	w.serverUnread, w.server = true, nil
-	b.room(at, conn, w)
-	e := w.event(at, conn, Broken)
+func (b *Builder) emitBroken(at time.Duration, conn int, w *wire, err error) {
+	w.isServerUnread, w.server = true, nil
+	b.countBytes(at, conn, w)
+	e := w.event(at, conn, BrokenReply)
 	if !errors.As(err, &e.Syntax) {
 		e.Syntax = &fwp.SyntaxError{Expected: "a reply", Got: err.Error()}
 	}
-	if e.Extra = w.greeted && (w.unmatched || len(w.inFlight) == 0); w.greeted && !e.Extra {
-		e.To = w.inFlight[0]
+	if e.IsExtra = w.isGreeted && (w.isUnmatched || len(w.inFlight) == 0); w.isGreeted && !e.IsExtra {
+		e.ReplyVerb = w.inFlight[0]
 	}
 	b.sink(e)
 }
@@ -247,14 +247,14 @@ func (b *Builder) reply(at time.Duration, conn int, w *wire, r fwp.Reply) {
 	e := w.event(at, conn, Reply)
 	e.Reply = r
 	switch {
-	case !w.greeted:
-		w.greeted, e.Greet = true, true
+	case !w.isGreeted:
+		w.isGreeted, e.IsGreeting = true, true
 	case len(w.inFlight) == 0:
-		e.Extra = true
-	case !w.unmatched:
-		e.To = w.inFlight[0]
+		e.IsExtra = true
+	case !w.isUnmatched:
+		e.ReplyVerb = w.inFlight[0]
 		w.inFlight = append(w.inFlight[:0], w.inFlight[1:]...)
-		if e.To == fwp.FETCH && r.Kind == fwp.BulkString {
+		if e.ReplyVerb == fwp.FETCH && r.Kind == fwp.BulkString {
 			e.Job = readJob(r.Text)
 		}
 	}
@@ -262,12 +262,12 @@ func (b *Builder) reply(at time.Duration, conn int, w *wire, r fwp.Reply) {
 }
 
 // Shut notes that the server has closed its side of the connection, in order, and reads on: lines of the client are
-// events of kind AfterClose until Close, which is no event then.
+// events of kind LineAfterClose until Close, which is no event then.
 func (b *Builder) Shut(at time.Duration, conn int) {
-	if w := b.conns[conn]; w != nil && !w.shut {
-		w.shut = true
-		e := w.event(at, conn, Closed)
-		e.By, e.Reset, e.Reads = Server, len(w.server) > 0, true
+	if w := b.conns[conn]; w != nil && !w.isShut {
+		w.isShut = true
+		e := w.event(at, conn, ConnClose)
+		e.Closer, e.IsReset, e.ServerReads = Server, len(w.server) > 0, true
 		b.sink(e)
 	}
 }
@@ -278,20 +278,20 @@ func (b *Builder) Close(at time.Duration, conn int, by Side, reset bool) {
 	if w == nil {
 		return
 	}
-	unfinished := by == Client && len(w.client) > 0 || by == Server && len(w.server) > 0
-	e := w.event(at, conn, Closed)
-	e.By, e.Reset = by, reset || unfinished
+	isUnfinished := by == Client && len(w.client) > 0 || by == Server && len(w.server) > 0
+	e := w.event(at, conn, ConnClose)
+	e.Closer, e.IsReset = by, reset || isUnfinished
 	if by == Client && !reset {
-		w.unfinished(&e)
+		w.fillUnfinished(&e)
 	}
 	b.sink(e)
 }
 
-// unfinished fills in what is there of a line that is not over.
-func (w *wire) unfinished(e *Event) {
-	e.Raw, e.Size = bytes.Clone(w.client[:min(len(w.client), maxShown)]), len(w.client)+w.skipped
-	if e.Sent = e.At - w.begun; w.ready > 0 {
-		e.Idle = e.At - w.ready
+// fillUnfinished fills in what is there of a line that is not over.
+func (w *wire) fillUnfinished(e *Event) {
+	e.Raw, e.Size = bytes.Clone(w.client[:min(len(w.client), maxShown)]), len(w.client)+w.skippedBytes
+	if e.SendTime = e.At - w.startTime; w.readyTime > 0 {
+		e.IdleTime = e.At - w.readyTime
 	}
 }
 
@@ -299,17 +299,17 @@ func (w *wire) unfinished(e *Event) {
 // of a line much later was not kept from it. Without it none is taken to be idle.
 func (b *Builder) Ready(at time.Duration, conn int) {
 	if w := b.conns[conn]; w != nil && len(w.client) > 0 {
-		w.ready = at
+		w.readyTime = at
 	}
 }
 
-// End notes that nothing more is recorded, while connections are open: an event of kind Unfinished for each on which a
+// End notes that nothing more is recorded, while connections are open: an event of kind UnfinishedLine for each on which a
 // line is not over.
 func (b *Builder) End(at time.Duration) {
 	for _, conn := range slices.Sorted(maps.Keys(b.conns)) {
-		if w := b.conns[conn]; len(w.client) > 0 && !w.shut {
-			e := w.event(at, conn, Unfinished)
-			w.unfinished(&e)
+		if w := b.conns[conn]; len(w.client) > 0 && !w.isShut {
+			e := w.event(at, conn, UnfinishedLine)
+			w.fillUnfinished(&e)
 			b.sink(e)
 		}
 	}
@@ -318,7 +318,7 @@ func (b *Builder) End(at time.Duration) {
 // Lose notes that bytes of a connection were lost, so that nothing about it, or about its worker, can be judged.
 func (b *Builder) Lose(at time.Duration, conn int) {
 	if w := b.finish(conn); w != nil {
-		b.sink(w.event(at, conn, Lost))
+		b.sink(w.event(at, conn, ByteLoss))
 	}
 }
 
@@ -329,7 +329,7 @@ func (b *Builder) LoseAll(at time.Duration) {
 	}
 }
 
-// Process notes what happened to a client's process: an event of kind Started, Signalled or Exited. It fills in the
+// Process notes what happened to a client's process: an event of kind ProcessStart, ProcessSignal or ProcessExit. It fills in the
 // time and the number.
 func (b *Builder) Process(at time.Duration, process int, e Event) {
 	e.At, e.Process = at, process

@@ -15,8 +15,8 @@ func TestEachBreachHasAClauseThatBindsClients(t *testing.T) {
 	rules := map[string]bool{}
 	for _, rule := range clientrules.Rules() {
 		rules[rule.Breach] = true
-		c, known := fwpsuite.ClauseByID(fwpsuite.ClauseOf(rule.Breach))
-		if assert.True(t, known, rule.Breach) {
+		c, ok := fwpsuite.ClauseByID(fwpsuite.ClauseOf(rule.Breach))
+		if assert.True(t, ok, rule.Breach) {
 			assert.True(t, c.Binds("C") || c.Binds("K") || c.Binds("P"), "%s: %s binds servers only", rule.Breach, c.ID)
 		}
 	}

@@ -14,29 +14,29 @@ type Kind uint8
 
 // The kinds of events.
 const (
-	Opened     Kind = iota + 1 // a client connected
-	Line                       // the client sent a line, or the beginning of one that is too long to keep
-	Reply                      // the server sent a reply, or its greeting
-	Broken                     // the server sent bytes that are not RESP; its later bytes are not read
-	Closed                     // the connection is closed
-	Unfinished                 // the recording ends before the line that the client is sending
-	AfterClose                 // the client sent a line on a connection of which the server had closed its side
-	Started                    // a process was started
-	Signalled                  // a process was sent a signal
-	Exited                     // a process has ended
-	Lag                        // the machine was late by Event.Late
-	Passed                     // nothing happened but time
-	Lost                       // bytes of a connection were lost: it is not judged any more, nor is its worker
+	ConnOpen       Kind = iota + 1 // a client connected
+	Line                           // the client sent a line, or the beginning of one that is too long to keep
+	Reply                          // the server sent a reply, or its greeting
+	BrokenReply                    // the server sent bytes that are not RESP; its later bytes are not read
+	ConnClose                      // the connection is closed
+	UnfinishedLine                 // the recording ends before the line that the client is sending
+	LineAfterClose                 // the client sent a line on a connection of which the server had closed its side
+	ProcessStart                   // a process was started
+	ProcessSignal                  // a process was sent a signal
+	ProcessExit                    // a process has ended
+	Lag                            // the machine was late by Event.Late
+	TimePassage                    // nothing happened but time
+	ByteLoss                       // bytes of a connection were lost: it is not judged any more, nor is its worker
 
-	second   // internal: once a second for each worker
-	departed // internal: a worker has no connection any more, and is not expected back
+	workerSecond    // internal: once a second for each worker
+	workerDeparture // internal: a worker has no connection any more, and is not expected back
 )
 
 var kindNames = text.NewEnum("kind", map[Kind]string{
-	Opened: "opened", Line: "line", Reply: "reply", Broken: "broken reply", Closed: "closed",
-	Unfinished: "unfinished line", AfterClose: "line after the close",
-	Started: "started", Signalled: "signalled", Exited: "exited", Lag: "lag", Passed: "passed", Lost: "lost",
-	second: "second", departed: "departed",
+	ConnOpen: "opened", Line: "line", Reply: "reply", BrokenReply: "broken reply", ConnClose: "closed",
+	UnfinishedLine: "unfinished line", LineAfterClose: "line after the close",
+	ProcessStart: "started", ProcessSignal: "signalled", ProcessExit: "exited", Lag: "lag", TimePassage: "passed", ByteLoss: "lost",
+	workerSecond: "second", workerDeparture: "departed",
 })
 
 // String returns the name of the kind.
@@ -70,42 +70,42 @@ type Event struct {
 	Kind    Kind
 	Worker  string // the wid of the connection's HELLO, from that line on; "" if it has none
 
-	// Of a Line, and AfterClose. Raw is the line as it was sent, with its end, cut after MaxKept bytes; Size is its whole
-	// length. Of Closed by the client in order, and Unfinished: the same of a line that is not over, cut much earlier;
+	// Of a Line, and LineAfterClose. Raw is the line as it was sent, with its end, cut after MaxMessage bytes; Size is its whole
+	// length. Of ConnClose by the client in order, and UnfinishedLine: the same of a line that is not over, cut much earlier;
 	// nothing if there is none.
-	Raw     []byte
-	Size    int
-	Command fwp.Command     // as far as the line could be read
-	Object  map[string]any  // the JSON object behind the verb, numbers as json.Number; nil if there is none
-	Wrong   []SyntaxMistake // what is wrong with the syntax before its end, from the left
-	Unread  bool            // the line was too long to judge: Command has the verb only
+	Raw      []byte
+	Size     int
+	Command  fwp.Command     // as far as the line could be read
+	Object   map[string]any  // the JSON object behind the verb, numbers as json.Number; nil if there is none
+	Mistakes []SyntaxMistake // what is wrong with the syntax before its end, from the left
+	IsUnread bool            // the line was too long to judge: Command has the verb only
 
 	// Of a Reply.
-	Reply fwp.Reply
-	To    string // verb of the command that it answers, "" if none
-	Greet bool   // it is the first of its connection
-	Extra bool   // no command asked for it
-	Job   *Job   // of a reply to FETCH that brings a work unit with a jid; otherwise nil
+	Reply      fwp.Reply
+	ReplyVerb  string // verb of the command that it answers, "" if none
+	IsGreeting bool   // it is the first of its connection
+	IsExtra    bool   // no command asked for it
+	Job        *Job   // of a reply to FETCH that brings a work unit with a jid; otherwise nil
 
-	// Of Broken: what is wrong with the server's bytes. The offset counts from the start of the connection.
+	// Of BrokenReply: what is wrong with the server's bytes. The offset counts from the start of the connection.
 	Syntax *fwp.SyntaxError
 
-	// Of Closed.
-	By    Side
-	Reset bool // not in order: a reset, or with bytes that belong to no whole message
-	// Reads says that the server has closed its side only: what the client sends from then on is seen, as AfterClose.
-	Reads bool
-	// Of Closed and Unfinished, if a line is not over: how long ago its first byte came, and for how long nothing has come
+	// Of ConnClose.
+	Closer  Side
+	IsReset bool // not in order: a reset, or with bytes that belong to no whole message
+	// ServerReads says that the server has closed its side only: what the client sends from then on is seen, as LineAfterClose.
+	ServerReads bool
+	// Of ConnClose and UnfinishedLine, if a line is not over: how long ago its first byte came, and for how long nothing has come
 	// though it was waited for.
-	Sent, Idle time.Duration
+	SendTime, IdleTime time.Duration
 
-	// Of Exited: the exit code, -1 if a signal ended it. Of Signalled: the name of the signal, as in "TERM".
+	// Of ProcessExit: the exit code, -1 if a signal ended it. Of ProcessSignal: the name of the signal, as in "TERM".
 	Code   int
 	Signal string
-	// Of Started: the queues in the environment of the process; empty where Config.Queues has them.
-	Told []string
+	// Of ProcessStart: the queues in the environment of the process; empty where Config.Queues has them.
+	ProcessQueues []string
 
-	Late time.Duration // of Lag
+	Lag time.Duration // of Lag
 
 	worker *workerState // of the internal kinds
 }
@@ -137,7 +137,7 @@ func (e *Event) IsError() bool { return e.Kind == Reply && e.Reply.Kind == fwp.E
 
 // IsUnseenLoss reports whether the client lost a connection, and what it may have sent on it afterwards is not seen.
 func (e *Event) IsUnseenLoss() bool {
-	return e.Kind == Closed && (e.By != Client || e.Reset) && !e.Reads
+	return e.Kind == ConnClose && (e.Closer != Client || e.IsReset) && !e.ServerReads
 }
 
 // maxShown bounds the text of a moment, in bytes.
@@ -153,13 +153,13 @@ type Moment struct {
 
 // String returns the moment as reports print it.
 func (m Moment) String() string {
-	where := ""
+	place := ""
 	if m.Conn > 0 {
-		where = fmt.Sprintf(" %d", m.Conn)
+		place = fmt.Sprintf(" %d", m.Conn)
 	} else if m.Process > 0 {
-		where = fmt.Sprintf(" process %d", m.Process)
+		place = fmt.Sprintf(" process %d", m.Process)
 	}
-	return fmt.Sprintf("%.3f s%s %s", m.At.Seconds(), where, m.Text)
+	return fmt.Sprintf("%.3f s%s %s", m.At.Seconds(), place, m.Text)
 }
 
 // Moment returns what is kept of the event. The text is one line of at most about 300 bytes.
@@ -169,27 +169,27 @@ func (e *Event) Moment() Moment {
 
 func (e *Event) text() string {
 	switch e.Kind {
-	case Line, AfterClose, Unfinished:
-		return "C: " + text.Escape(strings.TrimSuffix(short(e.Raw), "\r\n"))
+	case Line, LineAfterClose, UnfinishedLine:
+		return "C: " + text.Escape(strings.TrimSuffix(shortText(e.Raw), "\r\n"))
 	case Reply:
 		return "S: " + text.Escape(replyText(e.Reply))
-	case Broken:
+	case BrokenReply:
 		return "S: " + text.Printable(e.Syntax.Error())
-	case Closed:
-		how := "closed by the "
-		if e.Reset && e.Size == 0 {
-			how = "reset by the "
+	case ConnClose:
+		prefix := "closed by the "
+		if e.IsReset && e.Size == 0 {
+			prefix = "reset by the "
 		}
-		return how + e.By.String()
-	case Signalled:
+		return prefix + e.Closer.String()
+	case ProcessSignal:
 		return "signal " + e.Signal
-	case Exited:
+	case ProcessExit:
 		return fmt.Sprintf("exited with %d", e.Code)
 	}
 	return e.Kind.String()
 }
 
-func short(b []byte) string {
+func shortText(b []byte) string {
 	if len(b) > maxShown {
 		return string(b[:maxShown]) + "..."
 	}
@@ -199,11 +199,11 @@ func short(b []byte) string {
 func replyText(r fwp.Reply) string {
 	switch r.Kind {
 	case fwp.SimpleString:
-		return "+" + short(r.Text)
+		return "+" + shortText(r.Text)
 	case fwp.ErrorReply:
-		return "-" + short(r.Text)
+		return "-" + shortText(r.Text)
 	case fwp.BulkString:
-		return fmt.Sprintf("$%d %s", len(r.Text), short(r.Text))
+		return fmt.Sprintf("$%d %s", len(r.Text), shortText(r.Text))
 	case fwp.NullBulk:
 		return "$-1"
 	case fwp.Integer:

@@ -11,8 +11,8 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// MaxKept bounds what a builder keeps of one line, and of one reply, in bytes. What is longer passes unjudged.
-const MaxKept = 16 << 20
+// MaxMessage bounds what a builder keeps of one line, and of one reply, in bytes. What is longer passes unjudged.
+const MaxMessage = 16 << 20
 
 // Mistake is the rule of the syntax of lines that a client broke.
 type Mistake uint8
@@ -41,18 +41,18 @@ func readLine(e *Event, line []byte) {
 	if err != nil { // what follows is judged by what the line was meant to be
 		e.blame(body)
 		for _, mend := range []func([]byte) []byte{mendVerb, mendArguments} {
-			if meant := mend(body); !bytes.Equal(meant, body) {
-				body = meant
+			if next := mend(body); !bytes.Equal(next, body) {
+				body = next
 				e.blame(body)
 			}
 		}
 		command = fwp.SplitCommand(body)
 	}
 	e.Command, e.Object = command, object(command.Args)
-	e.Command.Verb = brief(e.Command.Verb)
+	e.Command.Verb = shortenName(e.Command.Verb)
 	for _, key := range []string{"jid", "wid", "current_state"} {
-		if value, is := e.Object[key].(string); is {
-			e.Object[key] = brief(value)
+		if value, ok := e.Object[key].(string); ok {
+			e.Object[key] = shortenName(value)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func readLine(e *Event, line []byte) {
 func (e *Event) blame(body []byte) {
 	if _, err := fwp.ParseCommand(body); err != nil {
 		if mistake := mistakeOf(body, err); mistake != nil {
-			e.Wrong = append(e.Wrong, *mistake)
+			e.Mistakes = append(e.Mistakes, *mistake)
 		}
 	}
 }
@@ -101,18 +101,18 @@ func mendArguments(line []byte) []byte {
 // maxName bounds a verb and an id: those of commands in flight, of jobs and of workers are kept.
 const maxName = 1000
 
-// brief returns a name, or a short text that stands for one that is too long.
-func brief(name string) string {
+// shortenName returns a name, or a short text that stands for one that is too long.
+func shortenName(name string) string {
 	if len(name) <= maxName {
 		return name
 	}
 	return fmt.Sprintf("%.100s... (%d bytes, %016x)", name, len(name), hashOf(name))
 }
 
-// readLong fills in the event of a line of which only the beginning was kept.
-func readLong(e *Event, start []byte, size int) {
-	e.Raw, e.Size, e.Unread = bytes.Clone(start), size, true
-	e.Command = fwp.Command{Verb: brief(fwp.SplitCommand(e.Raw).Verb)}
+// readLongLine fills in the event of a line of which only the beginning was kept.
+func readLongLine(e *Event, start []byte, size int) {
+	e.Raw, e.Size, e.IsUnread = bytes.Clone(start), size, true
+	e.Command = fwp.Command{Verb: shortenName(fwp.SplitCommand(e.Raw).Verb)}
 }
 
 // mistakeOf returns that of a line which ParseCommand refuses; nil for a verb that the specification does not have,
@@ -121,18 +121,18 @@ func mistakeOf(body []byte, err error) *SyntaxMistake {
 	if !utf8.Valid(body) {
 		return &SyntaxMistake{MistakeUTF8, err.Error()}
 	}
-	var wrong *fwp.CommandError
-	if !errors.As(err, &wrong) {
+	var cmdErr *fwp.CommandError
+	if !errors.As(err, &cmdErr) {
 		return &SyntaxMistake{MistakeSyntax, err.Error()}
 	}
 	verb := Verb(body)
 	switch {
 	case isForeignVerb(fwp.SplitCommand(body).Verb):
 		return nil
-	case wrong.Offset <= len(verb)+1 && fwp.Identified.Allows(verb):
-		return &SyntaxMistake{MistakeForm, wrong.Error()}
+	case cmdErr.Offset <= len(verb)+1 && fwp.Identified.Allows(verb):
+		return &SyntaxMistake{MistakeForm, cmdErr.Error()}
 	}
-	return &SyntaxMistake{MistakeSyntax, wrong.Error()}
+	return &SyntaxMistake{MistakeSyntax, cmdErr.Error()}
 }
 
 // readJob reads a work unit, and returns nil for one without a jid.
@@ -141,7 +141,7 @@ func readJob(text []byte) *Job {
 	if json.Unmarshal(text, &j) != nil || j.JID == "" {
 		return nil
 	}
-	j.JID = brief(j.JID)
+	j.JID = shortenName(j.JID)
 	return &j
 }
 
@@ -165,8 +165,8 @@ func Verb(line []byte) string {
 // isForeignVerb reports whether a verb is a word in upper case that the specification does not have. Servers have such
 // verbs as extensions.
 func isForeignVerb(verb string) bool {
-	other := func(c rune) bool { return c < 'A' || c > 'Z' }
-	return verb != "" && !strings.ContainsFunc(verb, other) && !fwp.Identified.Allows(verb)
+	isOther := func(c rune) bool { return c < 'A' || c > 'Z' }
+	return verb != "" && !strings.ContainsFunc(verb, isOther) && !fwp.Identified.Allows(verb)
 }
 
 // object returns the JSON object that args is, or nil.
@@ -188,5 +188,5 @@ func quoteAny(v any) string {
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return short(b)
+	return shortText(b)
 }

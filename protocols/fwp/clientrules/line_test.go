@@ -35,8 +35,8 @@ func TestALineIsWhatItWasMeantToBe(t *testing.T) {
 		e := Event{Kind: Line}
 		readLine(&e, []byte(line))
 		var found []Mistake
-		for _, wrong := range e.Wrong {
-			found = append(found, wrong.Mistake)
+		for _, mistake := range e.Mistakes {
+			found = append(found, mistake.Mistake)
 		}
 		assert.Equal(t, mistakes, found, "%q", line)
 		assert.Equal(t, "ACK", e.Verb(), "%q", line)
@@ -49,21 +49,21 @@ func TestALineIsWhatItWasMeantToBe(t *testing.T) {
 // end of a line is judged apart.
 func TestWhatIsMaskedIsNotKept(t *testing.T) {
 	t.Parallel()
-	for line, kept := range map[string]string{
+	for line, breaches := range map[string]string{
 		`BEAT {\"wid\":\"w1\"}\r\n`: "beat-wid line-end line-form", `BEAT {\"wid\":\"w1\"}\n`: "beat-wid line-form",
 		`BEAT  {\"wid\":\"w1\"}\r\n`: "line-end", `beat {\"wid\":\"w1\"}\n`: "",
 	} {
-		reached := func(more string) map[string]int {
-			events, end := streamOf(t, "1 worker w1"+more)
+		passes := func(lines string) map[string]int {
+			events, end := streamOf(t, "1 worker w1"+lines)
 			n := map[string]int{}
 			for _, r := range judgeAll(Config{}, events, end) {
-				n[r.Rule.Breach] = r.Reached - r.Breaches
+				n[r.Rule.Breach] = r.Occasions - r.Breaches
 			}
 			return n
 		}
-		before, behind := reached(""), reached("\n1 C: \""+line+"\"\n1 S: +OK")
+		before, after := passes(""), passes("\n1 C: \""+line+"\"\n1 S: +OK")
 		for _, breach := range []string{BeatWid, LineEnd, LineForm} {
-			assert.Equal(t, strings.Contains(kept, breach), behind[breach] > before[breach], "%s: %s", line, breach)
+			assert.Equal(t, strings.Contains(breaches, breach), after[breach] > before[breach], "%s: %s", line, breach)
 		}
 	}
 }

@@ -13,7 +13,7 @@ type look struct {
 	conn    *connState
 	worker  *workerState
 	process *processState
-	asked   *command // of a Reply: the command that it answers; nil if that is not known
+	command *command // of a Reply: the command that it answers; nil if that is not known
 }
 
 func (w *world) look(e *Event) *look {
@@ -22,8 +22,8 @@ func (w *world) look(e *Event) *look {
 	if c := l.conn; c != nil {
 		process = cmp.Or(process, c.process)
 		l.worker = c.worker
-		if e.Kind == Reply && !e.Greet && len(c.inFlight) > 0 {
-			l.asked = c.inFlight[0]
+		if e.Kind == Reply && !e.IsGreeting && len(c.inFlight) > 0 {
+			l.command = c.inFlight[0]
 		}
 	}
 	l.process = w.processes[process]
@@ -35,7 +35,7 @@ func (w *world) look(e *Event) *look {
 
 // workerOf returns the first worker of a process, nil if it has none.
 func (w *world) workerOf(process int) *workerState {
-	for _, k := range w.inOrder() {
+	for _, k := range w.sortedWorkers() {
 		if k.process == process {
 			return k
 		}
@@ -53,18 +53,20 @@ func (l *look) producer() *processState {
 
 // verb returns the verb of a line, or of the line that a reply answers.
 func (l *look) verb() string {
-	if l.asked != nil {
-		return l.asked.verb
+	if l.command != nil {
+		return l.command.verb
 	}
 	return l.Verb()
 }
 
-// isMasked reports whether the event is a line that is wrong, or the reply to one: rules see what the line was meant to
+// hasMistakes reports whether the event is a line that is wrong, or the reply to one: rules see what the line was meant to
 // be.
-func (l *look) isMasked() bool { return len(l.Wrong) > 0 || l.asked != nil && l.asked.wrong }
+func (l *look) hasMistakes() bool {
+	return len(l.Mistakes) > 0 || l.command != nil && l.command.hasMistakes
+}
 
-// told returns the queues in the environment of the worker's process, or else those of the Config.
-func (l *look) told() []string {
+// configuredQueues returns the queues in the environment of the worker's process, or else those of the Config.
+func (l *look) configuredQueues() []string {
 	if l.process != nil && len(l.process.queues) > 0 {
 		return l.process.queues
 	}
@@ -72,22 +74,22 @@ func (l *look) told() []string {
 }
 
 // isSignalled reports whether the worker's process was sent a signal.
-func (l *look) isSignalled() bool { return l.process != nil && l.process.signalled != nil }
+func (l *look) isSignalled() bool { return l.process != nil && l.process.signal != nil }
 
 // isKilled reports whether a signal of the worker's process ended it at once.
-func (l *look) isKilled() bool { return l.process != nil && l.process.killed }
+func (l *look) isKilled() bool { return l.process != nil && l.process.isKilled }
 
 // breach makes a breach of the look and of what a rule says about it.
 func (l *look) breach(name string, j judgement) Breach {
-	b := Breach{Name: name, At: l.At, Conn: l.Conn, Process: l.Process, Text: j.wrong, Shown: slices.Clone(j.shown)}
+	b := Breach{Name: name, At: l.At, Conn: l.Conn, Process: l.Process, Text: j.text, Evidence: slices.Clone(j.evidence)}
 	if l.worker != nil {
 		b.Worker = l.worker.wid
 		b.Process = cmp.Or(b.Process, l.worker.process)
 	}
-	if l.Kind != second && l.Kind != departed && l.Kind != Passed {
-		b.Shown = append(b.Shown, l.Moment())
+	if l.Kind != workerSecond && l.Kind != workerDeparture && l.Kind != TimePassage {
+		b.Evidence = append(b.Evidence, l.Moment())
 	}
-	slices.SortStableFunc(b.Shown, func(a, c Moment) int { return cmp.Compare(a.At, c.At) })
+	slices.SortStableFunc(b.Evidence, func(a, c Moment) int { return cmp.Compare(a.At, c.At) })
 	return b
 }
 

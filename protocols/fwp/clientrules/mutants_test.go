@@ -19,12 +19,12 @@ import (
 
 // mutant is a right stream in which something is left out, repeated or altered.
 type mutant struct {
-	what  string // the event and the change: "C ACK without jid"
-	lines []string
+	change string // the event and the change: "C ACK without jid"
+	lines  []string
 }
 
-// greeted returns lines with the greetings in full.
-func greeted(lines []string) (all []string) {
+// expandGreetings returns lines with the greetings in full.
+func expandGreetings(lines []string) (all []string) {
 	for _, line := range lines {
 		words := append(strings.Fields(line), "", "", "")
 		hello := fwp.Hello{}
@@ -49,16 +49,16 @@ func greeted(lines []string) (all []string) {
 // The lines that are a whole command, and the end of a connection.
 var (
 	wholeCommand = regexp.MustCompile(`^C: [^"<]`)
-	ending       = regexp.MustCompile(`^\S+ [CS]: <(close|fin|reset)>$`)
+	endPattern   = regexp.MustCompile(`^\S+ [CS]: <(close|fin|reset)>$`)
 )
 
 // mutantsOf returns a stream with its greetings in full, and its mutants that differ.
 func mutantsOf(stream string) (all []mutant) {
-	lines, seen := greeted(linesOf(stream)), map[string]bool{}
-	add := func(what string, lines []string) {
-		if text := strings.Join(lines, "\n"); !seen[text] {
-			seen[text] = true
-			all = append(all, mutant{what, lines})
+	lines, isAdded := expandGreetings(linesOf(stream)), map[string]bool{}
+	add := func(change string, lines []string) {
+		if text := strings.Join(lines, "\n"); !isAdded[text] {
+			isAdded[text] = true
+			all = append(all, mutant{change, lines})
 		}
 	}
 	add("", lines)
@@ -66,20 +66,20 @@ func mutantsOf(stream string) (all []mutant) {
 		if slices.Index(lines, line) < i {
 			continue
 		}
-		with := 1 // the line, and its reply
+		count := 1 // the line, and its reply
 		conn, rest, _ := strings.Cut(line, " ")
 		if wholeCommand.MatchString(rest) && i+1 < len(lines) && strings.HasPrefix(lines[i+1], conn+" S: ") &&
-			!ending.MatchString(lines[i+1]) {
-			with = 2
+			!endPattern.MatchString(lines[i+1]) {
+			count = 2
 		}
 		name, others := changes(line, stream)
 		if name == "" {
 			continue
 		}
-		add(name+" dropped", slices.Delete(slices.Clone(lines), i, i+with))
-		add(name+" repeated", slices.Insert(slices.Clone(lines), i, lines[i:i+with]...))
-		for what, other := range others {
-			add(name+" "+what, slices.Replace(slices.Clone(lines), i, i+1, other))
+		add(name+" dropped", slices.Delete(slices.Clone(lines), i, i+count))
+		add(name+" repeated", slices.Insert(slices.Clone(lines), i, lines[i:i+count]...))
+		for change, other := range others {
+			add(name+" "+change, slices.Replace(slices.Clone(lines), i, i+1, other))
 		}
 		if strings.HasPrefix(name, "C") {
 			add(name+" never, as it closes", append(slices.Clone(lines[:i]), conn+" C: <close>"))
@@ -94,31 +94,31 @@ func mutantsOf(stream string) (all []mutant) {
 
 // changes returns the name of an event, "" for one that is left as it is, and what it can be instead.
 func changes(line, stream string) (name string, others map[string]string) {
-	who, rest, _ := strings.Cut(line, " ")
-	verb, what, _ := strings.Cut(rest, " ")
+	conn, rest, _ := strings.Cut(line, " ")
+	verb, args, _ := strings.Cut(rest, " ")
 	others = map[string]string{}
 	switch {
-	case line == "+1s", line == "end", who == "lag":
+	case line == "+1s", line == "end", conn == "lag":
 		return "", nil
 	case strings.HasPrefix(line, "+"):
 		return "time", map[string]string{"longer": "+70s"}
-	case ending.MatchString(line):
+	case endPattern.MatchString(line):
 		for _, other := range []string{"C: <close>", "S: <close>", "C: <reset>"} {
-			others["is "+other] = who + " " + other
+			others["is "+other] = conn + " " + other
 		}
 		return "end", others
-	case strings.HasPrefix(what, `"`):
+	case strings.HasPrefix(args, `"`):
 		return verb[:1] + ", in part", nil
 	case verb == "C:":
 		e, _ := transcript.Parse(line) // its stream was parsed
 		sent := strings.TrimSuffix(string(e[0].Bytes), "\r\n")
 		for name, other := range otherLines(sent, stream) {
-			others[name] = fmt.Sprintf("%s C: %q", who, other)
+			others[name] = fmt.Sprintf("%s C: %q", conn, other)
 		}
 		return "C " + Verb([]byte(sent)), others
 	case verb == "S:":
 		for _, other := range []string{"+OK", "-ERR no", "$-1", "${}", "OK"} {
-			others["is "+other] = who + " S: " + other
+			others["is "+other] = conn + " S: " + other
 		}
 	}
 	return strings.TrimSuffix(verb, ":"), others
@@ -143,13 +143,13 @@ func otherLines(line, stream string) map[string]string {
 	}
 	fields := object([]byte(args))
 	for name, value := range fields {
-		for how, other := range otherValues(name, value, stream) {
+		for change, other := range otherValues(name, value, stream) {
 			changed := maps.Clone(fields)
-			if changed[name] = other; how == "without" {
+			if changed[name] = other; change == "without" {
 				delete(changed, name)
 			}
 			text, _ := json.Marshal(changed)
-			all[how+" "+name] = verb + " " + string(text) + "\r\n"
+			all[change+" "+name] = verb + " " + string(text) + "\r\n"
 		}
 	}
 	return all
@@ -180,8 +180,8 @@ func otherValues(name string, value any, stream string) map[string]any {
 
 // class is a kind of mutants, and why they break nothing.
 type class struct {
-	what string // a regular expression
-	why  string
+	pattern string // a regular expression
+	reason  string
 }
 
 // classes are why a mutant of what a client sends breaks nothing.
@@ -202,12 +202,12 @@ var classes = []class{
 	{`^FETCH of another queue$`, "it needs the queues"},
 }
 
-// brokenIn returns the names of the rules that a mutant breaks.
-func brokenIn(t *testing.T, test ruleTest, m mutant) (names []string) {
+// brokenRules returns the names of the rules that a mutant breaks.
+func brokenRules(t *testing.T, test ruleTest, m mutant) (names []string) {
 	t.Helper()
 	events, end := streamIn(t, 1, m.lines)
 	for breach, state := range states(judgeAll(test.cfg, events, end)) {
-		if state == Broke {
+		if state == StateBroken {
 			names = append(names, breach)
 		}
 	}
@@ -219,35 +219,35 @@ func brokenIn(t *testing.T, test ruleTest, m mutant) (names []string) {
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
-	broken := map[string]bool{PasswordEscaped: true} // its values are computed
-	met, patterns := make([]int, len(classes)), make([]*regexp.Regexp, len(classes))
+	isBroken := map[string]bool{PasswordEscaped: true} // its values are computed
+	counts, patterns := make([]int, len(classes)), make([]*regexp.Regexp, len(classes))
 	for i, class := range classes {
-		patterns[i] = regexp.MustCompile(class.what)
+		patterns[i] = regexp.MustCompile(class.pattern)
 	}
 	for _, test := range rightTests() {
 		events, _ := streamOf(t, test.stream)
-		unseen := loses(events) || strings.Contains(test.stream, "S: <fin>") // what is sent there is not judged
+		isUnseen := losesWorker(events) || strings.Contains(test.stream, "S: <fin>") // what is sent there is not judged
 		for _, m := range mutantsOf(test.stream) {
-			names := brokenIn(t, test, m)
+			names := brokenRules(t, test, m)
 			for _, breach := range names {
-				broken[breach] = true
-				assert.NotEmpty(t, m.what, "%s/%s: greetings in full break %s", test.breach, test.name, breach)
-				byServer := breach == Unasked || m.what != "S repeated"
-				assert.True(t, byServer, "%s/%s: a reply twice breaks %s\n%s", test.breach, test.name, breach, m)
+				isBroken[breach] = true
+				assert.NotEmpty(t, m.change, "%s/%s: greetings in full break %s", test.breach, test.name, breach)
+				isRight := breach == Unasked || m.change != "S repeated"
+				assert.True(t, isRight, "%s/%s: a reply twice breaks %s\n%s", test.breach, test.name, breach, m)
 			}
-			if what, sent := strings.CutPrefix(m.what, "C "); sent && !unseen && len(names) == 0 {
-				class := slices.IndexFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(what) })
-				if assert.GreaterOrEqual(t, class, 0, "%s/%s: %s breaks nothing\n%s", test.breach, test.name, m.what, m) {
-					met[class]++
+			if change, ok := strings.CutPrefix(m.change, "C "); ok && !isUnseen && len(names) == 0 {
+				class := slices.IndexFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(change) })
+				if assert.GreaterOrEqual(t, class, 0, "%s/%s: %s breaks nothing\n%s", test.breach, test.name, m.change, m) {
+					counts[class]++
 				}
 			}
 		}
 	}
 	for i, class := range classes {
-		assert.NotZero(t, met[i], "no mutant is in the class %s", class.what)
+		assert.NotZero(t, counts[i], "no mutant is in the class %s", class.pattern)
 	}
 	for _, rule := range slices.Concat(Rules(), ServerRules()) {
-		assert.True(t, broken[rule.Breach], "no mutant breaks %s", rule.Breach)
+		assert.True(t, isBroken[rule.Breach], "no mutant breaks %s", rule.Breach)
 	}
-	t.Log(met)
+	t.Log(counts)
 }

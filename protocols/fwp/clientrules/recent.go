@@ -2,14 +2,14 @@ package clientrules
 
 import "hash/fnv"
 
-// recent remembers texts by a hash: the latest ones, at least half of a limit.
-type recent struct {
-	limit    int
-	now, old map[uint64]struct{}
+// recentSet remembers texts by a hash: the latest ones, at least half of a limit.
+type recentSet struct {
+	limit             int
+	current, previous map[uint64]struct{}
 }
 
-func newRecent(limit int) *recent {
-	return &recent{limit: limit, now: map[uint64]struct{}{}}
+func newRecentSet(limit int) *recentSet {
+	return &recentSet{limit: limit, current: map[uint64]struct{}{}}
 }
 
 func hashOf(text string) uint64 {
@@ -18,22 +18,22 @@ func hashOf(text string) uint64 {
 	return h.Sum64()
 }
 
-func (r *recent) has(text string) bool {
+func (r *recentSet) has(text string) bool {
 	h := hashOf(text)
-	_, now := r.now[h]
-	_, old := r.old[h]
-	return now || old
+	_, isCurrent := r.current[h]
+	_, isPrevious := r.previous[h]
+	return isCurrent || isPrevious
 }
 
-func (r *recent) add(text string) {
-	if len(r.now) >= r.limit/2 {
-		r.old, r.now = r.now, map[uint64]struct{}{}
+func (r *recentSet) add(text string) {
+	if len(r.current) >= r.limit/2 {
+		r.previous, r.current = r.current, map[uint64]struct{}{}
 	}
-	r.now[hashOf(text)] = struct{}{}
+	r.current[hashOf(text)] = struct{}{}
 }
 
-func (r *recent) drop(text string) {
+func (r *recentSet) drop(text string) {
 	h := hashOf(text)
-	delete(r.now, h)
-	delete(r.old, h)
+	delete(r.current, h)
+	delete(r.previous, h)
 }

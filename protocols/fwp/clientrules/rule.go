@@ -18,8 +18,8 @@ type Rule struct {
 	// Needs is what the stream and the Config have to hold.
 	Needs Need
 
-	on    occasions
-	check func(*look) judgement
+	occasions occasions
+	check     func(*look) judgement
 }
 
 // Rules returns all rules, in the order of the specification's sections.
@@ -44,12 +44,12 @@ const (
 
 // Outcome is how the execution of a job has to end.
 type Outcome struct {
-	// Known says that the rest counts; the outcome of other jobs is not judged.
-	Known bool
-	// Fails says that the job ends in an error, so that a FAIL is right and an ACK is not.
-	Fails bool
-	// Takes is the shortest time that the execution takes.
-	Takes time.Duration
+	// IsKnown says that the rest counts; the outcome of other jobs is not judged.
+	IsKnown bool
+	// IsFailure says that the job ends in an error, so that a FAIL is right and an ACK is not.
+	IsFailure bool
+	// Duration is the shortest time that the execution takes.
+	Duration time.Duration
 }
 
 // Config is what a Watch knows about the clients beside the stream. The zero value works: the rules that need more are
@@ -62,25 +62,25 @@ type Config struct {
 	Queues      []string
 	// Outcome returns how a job ends; args is the array of the work unit, as encoding/json reads it.
 	Outcome func(jobtype string, args []any) Outcome
-	// Processes says that the stream has the events of the clients' processes.
-	Processes bool
+	// HasProcesses says that the stream has the events of the clients' processes.
+	HasProcesses bool
 	// Grace is how long a client may take to act on what it has read, and Slack what limits of the specification are
 	// widened by, beside the lag of the stream. 0 means 500 ms and 1 s.
 	Grace, Slack time.Duration
-	// Server says that the server is judged too, by the rules of ServerRules.
-	Server bool
-	// Only names the breaches whose rules are run; nil means all.
-	Only []string
+	// JudgesServer says that the server is judged too, by the rules of ServerRules.
+	JudgesServer bool
+	// Breaches names the breaches whose rules are run; nil means all.
+	Breaches []string
 }
 
-// has returns what the Config and its stream have.
-func (c Config) has() Need {
+// supply returns what the Config and its stream have.
+func (c Config) supply() Need {
 	var n Need
-	for need, is := range map[Need]bool{
-		NeedsProcesses: c.Processes, NeedsPassword: c.Password != "", NeedsConcurrency: c.Concurrency > 0,
+	for need, isMet := range map[Need]bool{
+		NeedsProcesses: c.HasProcesses, NeedsPassword: c.Password != "", NeedsConcurrency: c.Concurrency > 0,
 		NeedsQueues: len(c.Queues) > 0, NeedsOutcomes: c.Outcome != nil,
 	} {
-		if is {
+		if isMet {
 			n |= need
 		}
 	}
@@ -105,9 +105,9 @@ type occasions struct {
 	verbs []string
 }
 
-func on(kinds ...Kind) occasions { return occasions{kinds: kinds} }
+func occasionsOf(kinds ...Kind) occasions { return occasions{kinds: kinds} }
 
-func (o occasions) of(verbs ...string) occasions { return occasions{o.kinds, verbs} }
+func (o occasions) withVerbs(verbs ...string) occasions { return occasions{o.kinds, verbs} }
 
 // occasion is one kind of events, and of lines and replies the verb, "" for any.
 type occasion struct {
@@ -115,8 +115,8 @@ type occasion struct {
 	verb string
 }
 
-// each returns the occasions one by one.
-func (o occasions) each() (all []occasion) {
+// list returns the occasions one by one.
+func (o occasions) list() (all []occasion) {
 	for _, kind := range o.kinds {
 		if len(o.verbs) == 0 || kind != Line && kind != Reply {
 			all = append(all, occasion{kind: kind})
@@ -131,47 +131,47 @@ func (o occasions) each() (all []occasion) {
 
 // judgement is what a rule says about an event.
 type judgement struct {
-	reached bool
-	name    string // of the breach, if it is not the rule's
-	wrong   string
-	shown   []Moment
+	isReached bool
+	name      string // of the breach, if it is not the rule's
+	text      string
+	evidence  []Moment
 }
 
-// notApplicable returns the judgement about an event that is not in the rule's situation.
-func notApplicable() judgement { return judgement{} }
+// skip returns the judgement about an event that is not in the rule's situation.
+func skip() judgement { return judgement{} }
 
-// kept returns the judgement about an event in the rule's situation that keeps the rule.
-func kept() judgement { return judgement{reached: true} }
+// pass returns the judgement about an event in the rule's situation that keeps the rule.
+func pass() judgement { return judgement{isReached: true} }
 
-// keptWhere returns kept where the rule's situation is reached, and notApplicable elsewhere.
-func keptWhere(reached bool) judgement { return judgement{reached: reached} }
+// passWhere returns kept where the rule's situation is reached, and skip elsewhere.
+func passWhere(isReached bool) judgement { return judgement{isReached: isReached} }
 
-// broken returns the judgement about a breach: what was wrong, in one sentence without its full stop. The moments show
+// fail returns the judgement about a breach: what was wrong, in one sentence without its full stop. The moments show
 // it, together with the event itself.
-func broken(shown []Moment, format string, args ...any) judgement {
-	return judgement{reached: true, wrong: fmt.Sprintf(format, args...), shown: shown}
+func fail(evidence []Moment, format string, args ...any) judgement {
+	return judgement{isReached: true, text: fmt.Sprintf(format, args...), evidence: evidence}
 }
 
-// keptIf returns kept if ok, and otherwise a breach that the event itself shows.
-func keptIf(ok bool, format string, args ...any) judgement {
-	return keptUnless(!ok, nil, format, args...)
+// passIf returns kept if ok, and otherwise a breach that the event itself shows.
+func passIf(ok bool, format string, args ...any) judgement {
+	return failIf(!ok, nil, format, args...)
 }
 
-// keptUnless returns kept unless the event is a breach, which moments show as well.
-func keptUnless(breach bool, shown []Moment, format string, args ...any) judgement {
-	if !breach {
-		return kept()
+// failIf returns kept unless the event is a breach, which moments show as well.
+func failIf(isBreach bool, evidence []Moment, format string, args ...any) judgement {
+	if !isBreach {
+		return pass()
 	}
-	return broken(shown, format, args...)
+	return fail(evidence, format, args...)
 }
 
 // moments returns those that there are.
 func moments(all ...*Moment) []Moment {
-	var some []Moment
+	var list []Moment
 	for _, m := range all {
 		if m != nil {
-			some = append(some, *m)
+			list = append(list, *m)
 		}
 	}
-	return some
+	return list
 }

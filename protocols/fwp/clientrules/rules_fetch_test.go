@@ -8,10 +8,10 @@ func fetches(n int, line string) string {
 }
 
 func fetchTests() []ruleTest {
-	one, two := Config{Concurrency: 1}, Config{Concurrency: 2}
+	cfg1, cfg2 := Config{Concurrency: 1}, Config{Concurrency: 2}
 	const job1, job2 = `$ {"jid":"j1","jobtype":"t","args":[]}`, `$ {"jid":"j2","jobtype":"t","args":[]}`
 	return []ruleTest{
-		{breach: BeyondConcurrency, name: "as many as it may", cfg: two, stream: `
+		{breach: BeyondConcurrency, name: "as many as it may", cfg: cfg2, stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: ` + job1 + `
@@ -20,7 +20,7 @@ func fetchTests() []ruleTest {
 			+2s
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK`},
-		{breach: BeyondConcurrency, name: "the next while the report is under way", cfg: one, stream: `
+		{breach: BeyondConcurrency, name: "the next while the report is under way", cfg: cfg1, stream: `
 			1 worker w1
 			2 worker w1
 			1 C: FETCH
@@ -30,7 +30,7 @@ func fetchTests() []ruleTest {
 			1 C: FETCH
 			1 S: ` + job2 + `
 			2 S: +OK`},
-		{breach: BeyondConcurrency, name: "the next where the one before may not have come", cfg: one, stream: `
+		{breach: BeyondConcurrency, name: "the next where the one before may not have come", cfg: cfg1, stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: ` + job1 + `
@@ -41,7 +41,7 @@ func fetchTests() []ruleTest {
 			+2s
 			2 C: ACK {"jid":"j2"}
 			2 S: +OK`},
-		{breach: BeyondConcurrency, name: "the next where the one before was there for long", wrong: true, cfg: one, stream: `
+		{breach: BeyondConcurrency, name: "the next where the one before was there for long", isWrong: true, cfg: cfg1, stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: ` + job1 + `
@@ -50,20 +50,20 @@ func fetchTests() []ruleTest {
 			2 worker w1
 			2 C: FETCH
 			2 S: ` + job2},
-		{breach: BeyondConcurrency, name: "the next where a report of the one before may be lost", cfg: one,
-			stream: fetchedJob + `
+		{breach: BeyondConcurrency, name: "the next where a report of the one before may be lost", cfg: cfg1,
+			stream: jobFetch + `
 			+2s
 			1 S: <reset>
 			2 worker w1
 			2 C: FETCH
 			2 S: ` + job2},
-		{breach: BeyondConcurrency, name: "a second one", wrong: true, cfg: one, stream: `
+		{breach: BeyondConcurrency, name: "a second one", isWrong: true, cfg: cfg1, stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: ` + job1 + `
 			1 C: FETCH
 			1 S: ` + job2},
-		{breach: BeyondConcurrency, name: "on two connections", wrong: true, cfg: one, stream: `
+		{breach: BeyondConcurrency, name: "on two connections", isWrong: true, cfg: cfg1, stream: `
 			1 worker w1
 			2 worker w1
 			1 C: FETCH
@@ -71,7 +71,7 @@ func fetchTests() []ruleTest {
 			1 S: ` + job1 + `
 			2 S: ` + job2},
 
-		{breach: FetchIdle, name: "one after the other", cfg: one, stream: `
+		{breach: FetchIdle, name: "one after the other", cfg: cfg1, stream: `
 			1 worker w1
 			1 C: FETCH
 			+2s
@@ -80,7 +80,7 @@ func fetchTests() []ruleTest {
 			+2s
 			1 S: $-1
 			1 C: FETCH`},
-		{breach: FetchIdle, name: "busy", cfg: one, stream: `
+		{breach: FetchIdle, name: "busy", cfg: cfg1, stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: ` + job1 + `
@@ -90,21 +90,21 @@ func fetchTests() []ruleTest {
 			+25s
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK
-			1 C: FETCH`, too: OneConnection},
-		{breach: FetchIdle, name: "none behind END", cfg: one, stream: `
+			1 C: FETCH`, others: OneConnection},
+		{breach: FetchIdle, name: "none behind END", cfg: cfg1, stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: $-1
 			1 C: END
 			1 S: +OK` + seconds(12)},
-		{breach: FetchIdle, name: "one of two", wrong: true, cfg: two, stream: `
+		{breach: FetchIdle, name: "one of two", isWrong: true, cfg: cfg2, stream: `
 			1 worker w1
 			1 C: FETCH
 			1 S: ` + job1 + `
 			+12s
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK`},
-		{breach: FetchIdle, name: "one of an unknown number", cfg: Config{Processes: true}, stream: `
+		{breach: FetchIdle, name: "one of an unknown number", cfg: Config{HasProcesses: true}, stream: `
 			p1 started
 			1 worker w1 p1
 			1 C: FETCH
@@ -112,7 +112,7 @@ func fetchTests() []ruleTest {
 			+20s
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK`},
-		{breach: FetchIdle, name: "another worker of its process is quiet", cfg: Config{Processes: true}, stream: `
+		{breach: FetchIdle, name: "another worker of its process is quiet", cfg: Config{HasProcesses: true}, stream: `
 			p1 started
 			1 worker w1 p1
 			1 C: FETCH
@@ -123,7 +123,7 @@ func fetchTests() []ruleTest {
 			+12s
 			1 C: INFO
 			1 S: ${}`},
-		{breach: FetchIdle, name: "none of an unknown number", wrong: true, cfg: Config{Processes: true}, stream: `
+		{breach: FetchIdle, name: "none of an unknown number", isWrong: true, cfg: Config{HasProcesses: true}, stream: `
 			p1 started
 			1 worker w1 p1
 			1 C: FETCH
@@ -131,7 +131,7 @@ func fetchTests() []ruleTest {
 			+12s
 			1 C: INFO
 			1 S: ${}`},
-		{breach: FetchIdle, name: "nothing at all", wrong: true, cfg: one, stream: `
+		{breach: FetchIdle, name: "nothing at all", isWrong: true, cfg: cfg1, stream: `
 			1 worker w1
 			+13s
 			2 worker w1`},
@@ -142,32 +142,32 @@ func fetchTests() []ruleTest {
 		{breach: FetchOtherQueue, name: "none is default", cfg: Config{Queues: []string{"default"}}, stream: `
 			1 worker w1
 			1 C: FETCH`},
-		{breach: FetchOtherQueue, name: "one more", wrong: true, cfg: Config{Queues: []string{"a", "b"}}, stream: `
+		{breach: FetchOtherQueue, name: "one more", isWrong: true, cfg: Config{Queues: []string{"a", "b"}}, stream: `
 			1 worker w1
 			1 C: FETCH a b default`},
-		{breach: FetchOtherQueue, name: "none at all", wrong: true, cfg: Config{Queues: []string{"a"}}, stream: `
+		{breach: FetchOtherQueue, name: "none at all", isWrong: true, cfg: Config{Queues: []string{"a"}}, stream: `
 			1 worker w1
 			1 C: FETCH`},
 
 		{breach: FetchQueueMissing, name: "one at last", cfg: Config{Queues: []string{"a", "b"}}, stream: `
 			1 worker w1` + fetches(50, "FETCH a") + fetches(1, "FETCH b") + `
-			2 worker w2`, wrong: true},
+			2 worker w2`, isWrong: true},
 		{breach: FetchQueueMissing, name: "both each time", cfg: Config{Queues: []string{"a", "b"}}, stream: `
 			1 worker w1` + fetches(51, "FETCH a b")},
 		{breach: FetchQueueMissing, name: "one less often", cfg: Config{Queues: []string{"a", "b"}}, stream: `
 			1 worker w1` + fetches(1, "FETCH b") + fetches(50, "FETCH a")},
-		{breach: FetchQueueMissing, name: "one never", wrong: true, cfg: Config{Queues: []string{"a", "b", "c"}}, stream: `
+		{breach: FetchQueueMissing, name: "one never", isWrong: true, cfg: Config{Queues: []string{"a", "b", "c"}}, stream: `
 			1 worker w1` + fetches(76, "FETCH b c")},
 
 		{breach: FetchOtherQueue, name: "those of its process", cfg: Config{Queues: []string{"a", "b"}}, stream: `
 			p1 started c d
 			1 worker w1 p1
 			1 C: FETCH c d`},
-		{breach: FetchOtherQueue, name: "those of another process", wrong: true, cfg: Config{Queues: []string{"a"}}, stream: `
+		{breach: FetchOtherQueue, name: "those of another process", isWrong: true, cfg: Config{Queues: []string{"a"}}, stream: `
 			p1 started c d
 			1 worker w1 p1
 			1 C: FETCH a`},
-		{breach: FetchQueueMissing, name: "one of its process", wrong: true, cfg: Config{Queues: []string{"a"}}, stream: `
+		{breach: FetchQueueMissing, name: "one of its process", isWrong: true, cfg: Config{Queues: []string{"a"}}, stream: `
 			p1 started c d
 			1 worker w1 p1` + fetches(51, "FETCH c")},
 	}

@@ -13,39 +13,39 @@ func lineTests() []ruleTest {
 			1 C: "FO\r"
 			1 C: "\n"
 			1 S: ${}`},
-		{breach: LineEnd, name: "LF alone", wrong: true, stream: `
+		{breach: LineEnd, name: "LF alone", isWrong: true, stream: `
 			1 producer
 			1 C: "INFO\n"
 			1 S: ${}`},
-		{breach: LineEnd, name: "LF alone after an object", wrong: true, stream: `
+		{breach: LineEnd, name: "LF alone after an object", isWrong: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":\"j1\",\"jobtype\":\"t\",\"args\":[]}\n"
 			1 S: +OK`},
 
-		{breach: LineUnfinished, name: "a whole one", stream: `1 producer` + ended},
-		{breach: LineUnfinished, name: "END without its end", wrong: true, stream: `
+		{breach: LineUnfinished, name: "a whole one", stream: `1 producer` + endLines},
+		{breach: LineUnfinished, name: "END without its end", isWrong: true, stream: `
 			1 producer
 			1 C: "END"
 			1 C: <close>`},
-		{breach: LineUnfinished, name: "half a line", wrong: true, stream: `
+		{breach: LineUnfinished, name: "half a line", isWrong: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":"
 			1 C: <close>`},
-		{breach: LineUnfinished, name: "behind a whole line", wrong: true, stream: `
+		{breach: LineUnfinished, name: "behind a whole line", isWrong: true, stream: `
 			1 worker w1
 			1 C: "FETCH\r\nEN"
 			1 C: <close>`},
-		{breach: LineUnfinished, name: "LF is missing", wrong: true, stream: `
+		{breach: LineUnfinished, name: "LF is missing", isWrong: true, stream: `
 			1 producer
 			1 C: "END\r"
 			1 C: <close>`},
-		{breach: LineStalled, name: "no more of a line for long", wrong: true, stream: `
+		{breach: LineStalled, name: "no more of a line for long", isWrong: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":"
 			1 ready
 			+10s
 			1 C: <close>`},
-		{breach: LineStalled, name: "no more of a line up to the end", wrong: true, stream: `
+		{breach: LineStalled, name: "no more of a line up to the end", isWrong: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":"
 			1 ready
@@ -60,30 +60,30 @@ func lineTests() []ruleTest {
 			+10s
 			1 C: END
 			1 C: <close>`},
-		{breach: LineStalled, name: "on its way at the end", open: true, stream: `
+		{breach: LineStalled, name: "on its way at the end", isOpen: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":"
 			1 ready
 			+2s
 			end`},
-		{breach: LineStalled, name: "late, on a late machine", open: true, stream: `
+		{breach: LineStalled, name: "late, on a late machine", isOpen: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":"
 			1 ready
 			+10s
 			lag 8s
 			end`},
-		{breach: LineStalled, name: "kept waiting up to the end", open: true, stream: `
+		{breach: LineStalled, name: "kept waiting up to the end", isOpen: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":"
 			+10s
 			end`},
-		{breach: LineUnfinished, name: "given up when it was kept waiting", open: true, stream: `
+		{breach: LineUnfinished, name: "given up when it was kept waiting", isOpen: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":"
 			+10s
 			1 C: <close>`},
-		{breach: LineUnfinished, name: "given up while it was sent for long", open: true, stream: `
+		{breach: LineUnfinished, name: "given up while it was sent for long", isOpen: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":"
 			1 ready
@@ -92,39 +92,39 @@ func lineTests() []ruleTest {
 			1 ready
 			+2s
 			1 C: <close>`},
-		{breach: LineUnfinished, name: "the server closed first", open: true, stream: `
+		{breach: LineUnfinished, name: "the server closed first", isOpen: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":"
 			1 S: <close>`},
-		{breach: LineUnfinished, name: "the server closed its side first", open: true, stream: `
+		{breach: LineUnfinished, name: "the server closed its side first", isOpen: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":"
 			1 S: <fin>
 			1 C: "\"j"
 			1 C: <close>
 			end`},
-		{breach: LineUnfinished, name: "reset", open: true, stream: `
+		{breach: LineUnfinished, name: "reset", isOpen: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":"
 			1 C: <reset>`},
-		{breach: LineUnfinished, name: "killed", open: true, cfg: Config{Processes: true}, stream: `
+		{breach: LineUnfinished, name: "killed", isOpen: true, cfg: Config{HasProcesses: true}, stream: `
 			p1 started
 			1 producer p1
 			1 C: "PUSH {\"jid\":"
 			p1 KILL
 			1 C: <close>`},
 
-		{breach: LineForm, name: "a space before LF alone", wrong: true, too: LineEnd, stream: `
+		{breach: LineForm, name: "a space before LF alone", isWrong: true, others: LineEnd, stream: `
 			1 producer
 			1 C: "INFO \n"`},
-		{breach: LineSyntax, name: "no JSON before LF alone", wrong: true, too: LineEnd, stream: `
+		{breach: LineSyntax, name: "no JSON before LF alone", isWrong: true, others: LineEnd, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\n"`},
-		{breach: LineUTF8, name: "bytes before LF alone", wrong: true,
-			too: LineEnd + " " + PushJobtype + " " + PushArgs, stream: `
+		{breach: LineUTF8, name: "bytes before LF alone", isWrong: true,
+			others: LineEnd + " " + PushJobtype + " " + PushArgs, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":\"\xff\"}\n"`},
-		{breach: LineForm, name: "no space behind the verb", wrong: true, too: "", stream: `
+		{breach: LineForm, name: "no space behind the verb", isWrong: true, others: "", stream: `
 			1 producer
 			1 C: PUSH{"jid":"j1","jobtype":"t","args":[]}`},
 		{breach: LineForm, name: "verb alone", stream: `
@@ -133,13 +133,13 @@ func lineTests() []ruleTest {
 		{breach: LineForm, name: "a verb that the text does not have", stream: `
 			1 producer
 			1 C: MUTATE  {"cmd":"kill"}`},
-		{breach: LineForm, name: "two spaces", wrong: true, stream: `
+		{breach: LineForm, name: "two spaces", isWrong: true, stream: `
 			1 producer
 			1 C: PUSH  {"jid":"j1","jobtype":"t","args":[]}`},
-		{breach: LineForm, name: "a trailing space", wrong: true, stream: `
+		{breach: LineForm, name: "a trailing space", isWrong: true, stream: `
 			1 producer
 			1 C: "INFO \r\n"`},
-		{breach: LineForm, name: "an argument where there is none", wrong: true, stream: `
+		{breach: LineForm, name: "an argument where there is none", isWrong: true, stream: `
 			1 producer
 			1 C: FLUSH {}`},
 
@@ -149,13 +149,13 @@ func lineTests() []ruleTest {
 		{breach: LineSyntax, name: "hostile text in JSON", stream: `
 			1 producer
 			1 C: PUSH {"jid":"\\u0000\\r\\n \\"j","jobtype":"ключ","args":["\\ud83d\\ude00","\\\\"]}`},
-		{breach: LineSyntax, name: "JSON that is cut", wrong: true, stream: `
+		{breach: LineSyntax, name: "JSON that is cut", isWrong: true, stream: `
 			1 producer
 			1 C: PUSH {"jid":"j1"`},
-		{breach: LineSyntax, name: "a verb in lower case", wrong: true, stream: `
+		{breach: LineSyntax, name: "a verb in lower case", isWrong: true, stream: `
 			1 producer
 			1 C: info`},
-		{breach: LineSyntax, name: "a space after the object", wrong: true, stream: `
+		{breach: LineSyntax, name: "a space after the object", isWrong: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":\"j1\",\"jobtype\":\"t\",\"args\":[]} \r\n"`},
 
@@ -165,10 +165,10 @@ func lineTests() []ruleTest {
 		{breach: LineUTF8, name: "four bytes", stream: `
 			1 producer
 			1 C: PUSH {"jid":"j1","jobtype":"😀","args":[]}`},
-		{breach: LineUTF8, name: "Latin 1", wrong: true, stream: `
+		{breach: LineUTF8, name: "Latin 1", isWrong: true, stream: `
 			1 producer
 			1 C: "PUSH {\"jid\":\"j1\",\"jobtype\":\"\xe9\",\"args\":[]}\r\n"`},
-		{breach: LineUTF8, name: "a character cut in two", wrong: true, stream: `
+		{breach: LineUTF8, name: "a character cut in two", isWrong: true, stream: `
 			1 worker w1
 			1 C: "FETCH \xc3\r\n"`},
 
@@ -185,10 +185,10 @@ func lineTests() []ruleTest {
 			2 C: INFO
 			1 S: ${}
 			2 S: ${}`},
-		{breach: CommandInFlight, name: "two lines in one segment", wrong: true, stream: `
+		{breach: CommandInFlight, name: "two lines in one segment", isWrong: true, stream: `
 			1 producer
 			1 C: "INFO\r\nINFO\r\n"`},
-		{breach: CommandInFlight, name: "END before the reply", wrong: true, stream: `
+		{breach: CommandInFlight, name: "END before the reply", isWrong: true, stream: `
 			1 producer
 			1 C: PUSH {"jid":"j1","jobtype":"t","args":[]}
 			1 C: END`},

@@ -13,17 +13,17 @@ const minReservation = 60
 
 // pushRules are about the work units that clients push.
 func pushRules() []Rule {
-	const pushed = "a work unit was pushed"
-	pushes := on(Line).of(fwp.PUSH)
+	const goal = "a work unit was pushed"
+	pushes := occasionsOf(Line).withVerbs(fwp.PUSH)
 	return []Rule{
-		{PushJID, pushed, 0, pushes, checkPushField("jid")},
-		{PushJobtype, pushed, 0, pushes, checkPushField("jobtype")},
-		{PushArgs, pushed, 0, pushes, checkPushField("args")},
-		{PushOptional, "a work unit with an optional field was pushed", 0, pushes, checkOptional},
-		{PushReadOnly, pushed, 0, pushes, checkReadOnly},
+		{PushJID, goal, 0, pushes, checkPushField("jid")},
+		{PushJobtype, goal, 0, pushes, checkPushField("jobtype")},
+		{PushArgs, goal, 0, pushes, checkPushField("args")},
+		{PushOptional, "a work unit with an optional field was pushed", 0, pushes, checkPushOptional},
+		{PushReadOnly, goal, 0, pushes, checkPushReadOnly},
 		{PushJIDReused, "a second work unit was pushed", 0, pushes, checkJIDReused},
 		{
-			PushRepeated, "a connection was lost before the reply to PUSH", 0, on(Line, Closed).of(fwp.PUSH),
+			PushRepeated, "a connection was lost before the reply to PUSH", 0, occasionsOf(Line, ConnClose).withVerbs(fwp.PUSH),
 			checkPushRepeated,
 		},
 	}
@@ -33,54 +33,54 @@ func checkPushField(name string) func(*look) judgement {
 	return func(l *look) judgement { return checkTypes(l, func(f model.Field) bool { return f.Name == name }) }
 }
 
-func checkOptional(l *look) judgement {
-	optional := func(f model.Field) bool { return !f.Required && !f.ReadOnly }
-	has := slices.ContainsFunc(model.Fields(fwp.PUSH), func(f model.Field) bool {
-		return optional(f) && l.Object[f.Name] != nil
+func checkPushOptional(l *look) judgement {
+	isOptional := func(f model.Field) bool { return !f.Required && !f.ReadOnly }
+	hasOptional := slices.ContainsFunc(model.Fields(fwp.PUSH), func(f model.Field) bool {
+		return isOptional(f) && l.Object[f.Name] != nil
 	})
-	if !has {
-		return notApplicable()
+	if !hasOptional {
+		return skip()
 	}
-	if j := checkTypes(l, optional); j.wrong != "" {
+	if j := checkTypes(l, isOptional); j.text != "" {
 		return j
 	}
-	if n, is := l.Object["reserve_for"].(json.Number); is {
+	if n, ok := l.Object["reserve_for"].(json.Number); ok {
 		f, err := n.Float64()
-		return keptIf(err == nil && f >= minReservation, "reserve_for is %s, expected %d or more", n, minReservation)
+		return passIf(err == nil && f >= minReservation, "reserve_for is %s, expected %d or more", n, minReservation)
 	}
-	return kept()
+	return pass()
 }
 
-func checkReadOnly(l *look) judgement {
+func checkPushReadOnly(l *look) judgement {
 	if l.Object == nil {
-		return notApplicable()
+		return skip()
 	}
 	for _, f := range model.Fields(fwp.PUSH) {
 		if f.ReadOnly && l.Object[f.Name] != nil {
-			return broken(nil, "PUSH has the field %s, which the server sets", f.Name)
+			return fail(nil, "PUSH has the field %s, which the server sets", f.Name)
 		}
 	}
-	return kept()
+	return pass()
 }
 
 // checkJIDReused compares no jids beside a worker when a PUSH has failed: a worker may run the job that pushes again,
 // with all its pushes.
 func checkJIDReused(l *look) judgement {
-	jid, is := l.Object["jid"].(string)
-	if !is || len(l.world.pushed.now) == 0 || len(l.world.workers) > 0 && l.world.pushFailed {
-		return notApplicable()
+	jid, ok := l.Object["jid"].(string)
+	if !ok || len(l.world.pushedJIDs.current) == 0 || len(l.world.workers) > 0 && l.world.hasFailedPush {
+		return skip()
 	}
-	return keptIf(!l.world.pushed.has(jid), "the jid %s was pushed before", quoteAny(jid))
+	return passIf(!l.world.pushedJIDs.has(jid), "the jid %s was pushed before", quoteAny(jid))
 }
 
 func checkPushRepeated(l *look) judgement {
-	if l.Kind == Closed {
-		unanswered := func(c *command) bool { return c.verb == fwp.PUSH }
-		return keptWhere(l.conn != nil && slices.ContainsFunc(l.conn.inFlight, unanswered))
+	if l.Kind == ConnClose {
+		isPush := func(c *command) bool { return c.verb == fwp.PUSH }
+		return passWhere(l.conn != nil && slices.ContainsFunc(l.conn.inFlight, isPush))
 	}
 	jid := l.Text("jid")
-	if jid == "" || !l.world.unansweredPush.has(jid) {
-		return notApplicable()
+	if jid == "" || !l.world.unansweredPushes.has(jid) {
+		return skip()
 	}
-	return broken(nil, "the jid %s is pushed again, after a connection was lost before the reply", quoteAny(jid))
+	return fail(nil, "the jid %s is pushed again, after a connection was lost before the reply", quoteAny(jid))
 }

@@ -12,25 +12,25 @@ const (
 // else about a server is for the law of the protocol (conformance/law).
 func ServerRules() []Rule {
 	return []Rule{
-		{BrokenGrammar, "a server sent a reply", 0, on(Reply, Broken), checkGrammar},
-		{Unasked, "a server sent a reply", 0, on(Reply), checkUnasked},
+		{BrokenGrammar, "a server sent a reply", 0, occasionsOf(Reply, BrokenReply), checkGrammar},
+		{Unasked, "a server sent a reply", 0, occasionsOf(Reply), checkUnasked},
 	}
 }
 
 func checkGrammar(l *look) judgement {
 	switch {
 	case l.Kind == Reply:
-		return kept()
-	case l.Syntax.Limit() && (l.Extra || !l.Syntax.Foreign(l.To)), l.Syntax.Rule == 0:
-		return notApplicable() // limits of ours
+		return pass()
+	case l.Syntax.Limit() && (l.IsExtra || !l.Syntax.Foreign(l.ReplyVerb)), l.Syntax.Rule == 0:
+		return skip() // limits of ours
 	}
-	j := broken(nil, "%s", l.Syntax.Error())
+	j := fail(nil, "%s", l.Syntax.Error())
 	if j.name = BrokenGrammar + l.Syntax.Rule.String(); l.Syntax.Limit() {
-		j.name = ForeignReply + l.To
+		j.name = ForeignReply + l.ReplyVerb
 	}
 	return j
 }
 
 func checkUnasked(l *look) judgement {
-	return keptIf(!l.Extra, "a reply that no command asked for")
+	return passIf(!l.IsExtra, "a reply that no command asked for")
 }

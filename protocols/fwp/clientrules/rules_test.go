@@ -13,13 +13,13 @@ import (
 // finds anything; where it is wrong, the rule finds something, and of the others those that are named too; where it is
 // open, the machine was too late for the rule to decide.
 type ruleTest struct {
-	breach string
-	name   string
-	wrong  bool
-	open   bool
-	too    string // breaches of other rules that the stream shows as well, with spaces between them
-	cfg    Config
-	stream string
+	breach  string
+	name    string
+	isWrong bool
+	isOpen  bool
+	others  string // breaches of other rules that the stream shows as well, with spaces between them
+	cfg     Config
+	stream  string
 }
 
 func ruleTests() []ruleTest {
@@ -38,15 +38,15 @@ func TestRules(t *testing.T) {
 			results := judgeAll(test.cfg, events, end)
 			broken := []string{}
 			for _, r := range results {
-				if r.State() == Broke {
+				if r.State() == StateBroken {
 					broken = append(broken, r.Rule.Breach)
 				}
 				if r.Rule.Breach == test.breach {
-					assert.Equal(t, test.open, r.State() == Inconclusive, "whether nothing decides the rule")
+					assert.Equal(t, test.isOpen, r.State() == StateInconclusive, "whether nothing decides the rule")
 				}
 			}
-			want := strings.Fields(test.too)
-			if test.wrong {
+			want := strings.Fields(test.others)
+			if test.isWrong {
 				want = append(want, test.breach)
 			}
 			assert.ElementsMatch(t, want, broken, "%s", examples(results))
@@ -59,7 +59,7 @@ func examples(results []Result) string {
 	for _, r := range results {
 		for _, e := range r.Examples {
 			b.WriteString(e.Name + ": " + e.Text + "\n")
-			for _, m := range e.Shown {
+			for _, m := range e.Evidence {
 				b.WriteString("  " + m.String() + "\n")
 			}
 		}
@@ -71,24 +71,24 @@ func examples(results []Result) string {
 func TestEachRuleHasTests(t *testing.T) {
 	t.Parallel()
 	type counts struct{ right, wrong int }
-	have := map[string]*counts{}
+	byBreach := map[string]*counts{}
 	for _, rule := range slices.Concat(Rules(), ServerRules()) {
-		assert.Nil(t, have[rule.Breach], "%s: two rules of one name", rule.Breach)
+		assert.Nil(t, byBreach[rule.Breach], "%s: two rules of one name", rule.Breach)
 		assert.NotEmpty(t, rule.Goal, rule.Breach)
-		have[rule.Breach] = &counts{}
+		byBreach[rule.Breach] = &counts{}
 	}
 	for _, test := range ruleTests() {
-		c := have[test.breach]
+		c := byBreach[test.breach]
 		if !assert.NotNil(t, c, "a test of %s, which is no rule", test.breach) {
 			continue
 		}
-		if test.wrong {
+		if test.isWrong {
 			c.wrong++
 		} else {
 			c.right++
 		}
 	}
-	for breach, c := range have {
+	for breach, c := range byBreach {
 		assert.GreaterOrEqual(t, c.right, 2, "streams that %s accepts", breach)
 		assert.GreaterOrEqual(t, c.wrong, 2, "streams that %s does not accept", breach)
 	}
@@ -98,7 +98,7 @@ func TestEachRuleHasTests(t *testing.T) {
 func TestNothingSeenIsInconclusive(t *testing.T) {
 	t.Parallel()
 	for _, r := range judgeAll(Config{}, nil, 0) {
-		assert.Equal(t, Inconclusive, r.State(), r.Rule.Breach)
+		assert.Equal(t, StateInconclusive, r.State(), r.Rule.Breach)
 	}
 }
 

@@ -10,43 +10,43 @@ import (
 // workerRules are about what the HELLO of a worker says, and who it says it is.
 func workerRules() []Rule {
 	return []Rule{
-		{WorkerFields, "a client with a wid sent HELLO", 0, on(Line).of(fwp.HELLO), checkWorkerFields},
-		{FetchWithoutWid, "a client sent FETCH", 0, on(Line).of(fwp.FETCH), checkFetchHasWid},
-		{WidShared, "a second process greeted as a worker", NeedsProcesses, on(Line).of(fwp.HELLO), checkShared},
-		{HelloDiffers, "a worker greeted on a second connection", 0, on(Line, Reply).of(fwp.HELLO), checkDiffers},
+		{WorkerFields, "a client with a wid sent HELLO", 0, occasionsOf(Line).withVerbs(fwp.HELLO), checkWorkerFields},
+		{FetchWithoutWid, "a client sent FETCH", 0, occasionsOf(Line).withVerbs(fwp.FETCH), checkFetchHasWid},
+		{WidShared, "a second process greeted as a worker", NeedsProcesses, occasionsOf(Line).withVerbs(fwp.HELLO), checkWidShared},
+		{HelloDiffers, "a worker greeted on a second connection", 0, occasionsOf(Line, Reply).withVerbs(fwp.HELLO), checkHelloDiffers},
 		{
 			ConnectionForEach, "a client kept a connection for five commands or a minute, or opened ten for fewer", 0,
-			on(Line, Closed), checkBrief,
+			occasionsOf(Line, ConnClose), checkConnectionForEach,
 		},
-		{OneConnection, "a worker sent FETCH and BEAT", 0, on(Line).of(fwp.FETCH, fwp.BEAT), checkTwoConnections},
+		{OneConnection, "a worker sent FETCH and BEAT", 0, occasionsOf(Line).withVerbs(fwp.FETCH, fwp.BEAT), checkTwoConnections},
 	}
 }
 
 func checkWorkerFields(l *look) judgement {
-	if wid, has := l.Object["wid"]; !has || wid == "" {
-		return notApplicable()
+	if wid, ok := l.Object["wid"]; !ok || wid == "" {
+		return skip()
 	}
-	return checkTypes(l, func(f model.Field) bool { return f.Worker })
+	return checkTypes(l, func(f model.Field) bool { return f.IsWorkerField })
 }
 
 // checkTypes judges the types of some fields: those that a client has to send, and those that it did send.
-func checkTypes(l *look, judged func(model.Field) bool) judgement {
+func checkTypes(l *look, applies func(model.Field) bool) judgement {
 	if l.Object == nil {
-		return notApplicable() // line-syntax has it
+		return skip() // line-syntax has it
 	}
-	var bad []string
+	var mistakes []string
 	for _, f := range model.Fields(l.verb()) {
-		if !judged(f) {
+		if !applies(f) {
 			continue
 		}
-		v, has := l.Object[f.Name]
-		optional := !f.Required && !f.Worker
-		if optional && (!has || v == nil) || has && f.Type.Is(v) {
+		v, ok := l.Object[f.Name]
+		isOptional := !f.Required && !f.IsWorkerField
+		if isOptional && (!ok || v == nil) || ok && f.Type.Accepts(v) {
 			continue
 		}
-		bad = append(bad, f.Name+" is "+fieldText(l.Object, f.Name)+", expected "+typeNames[f.Type])
+		mistakes = append(mistakes, f.Name+" is "+fieldText(l.Object, f.Name)+", expected "+typeNames[f.Type])
 	}
-	return keptIf(len(bad) == 0, "%s: %s", l.verb(), strings.Join(bad, "; "))
+	return passIf(len(mistakes) == 0, "%s: %s", l.verb(), strings.Join(mistakes, "; "))
 }
 
 var typeNames = map[model.FieldType]string{
@@ -57,103 +57,103 @@ var typeNames = map[model.FieldType]string{
 
 func checkFetchHasWid(l *look) judgement {
 	switch {
-	case l.conn == nil || !l.conn.identified:
-		return notApplicable()
+	case l.conn == nil || !l.conn.isIdentified:
+		return skip()
 	case l.worker != nil:
-		return kept()
+		return pass()
 	}
-	return broken(moments(&l.conn.hello.shown), "FETCH by a client whose HELLO has no wid")
+	return fail(moments(&l.conn.hello.moment), "FETCH by a client whose HELLO has no wid")
 }
 
-func checkShared(l *look) judgement {
+func checkWidShared(l *look) judgement {
 	wid := l.Text("wid")
 	if wid == "" || l.Process == 0 {
-		return notApplicable()
+		return skip()
 	}
 	k := l.world.workers[wid]
 	if k != nil && k.process != 0 && k.process != l.Process && !l.world.isLeftBy(k, l.process) {
-		return broken(moments(&k.hello.shown), "two processes have the wid %s", quoteAny(wid))
+		return fail(moments(&k.hello.moment), "two processes have the wid %s", quoteAny(wid))
 	}
-	for _, k := range l.world.inOrder() {
+	for _, k := range l.world.sortedWorkers() {
 		if k.process != 0 && k.process != l.Process {
-			return kept()
+			return pass()
 		}
 	}
-	return notApplicable()
+	return skip()
 }
 
-// checkDiffers compares a HELLO with the first one of its worker: when it is sent, or at its reply where that of the
+// checkHelloDiffers compares a HELLO with the first one of its worker: when it is sent, or at its reply where that of the
 // first one came between them.
-func checkDiffers(l *look) judgement {
-	var now *hello
+func checkHelloDiffers(l *look) judgement {
+	var next *hello
 	switch {
 	case l.Kind == Line:
-		now = readHello(l.Object, l.Moment())
-	case l.asked != nil && !l.asked.compared:
-		now = l.asked.hello
+		next = readHello(l.Object, l.Moment())
+	case l.command != nil && !l.command.isCompared:
+		next = l.command.hello
 	}
-	if now == nil || now.wid == "" {
-		return notApplicable()
+	if next == nil || next.wid == "" {
+		return skip()
 	}
-	k := l.world.workers[now.wid]
+	k := l.world.workers[next.wid]
 	switch {
 	case k == nil || k.process != 0 && l.process != nil && k.process != l.process.number:
-		return notApplicable()
-	case len(k.conns) == 0 && k.endedLast: // it may have been started anew
-		return notApplicable()
+		return skip()
+	case len(k.conns) == 0 && k.hasEndedLast: // it may have been started anew
+		return skip()
 	}
-	if now.identity == k.hello.identity {
-		return kept()
+	if next.identity == k.hello.identity {
+		return pass()
 	}
-	shown := moments(&k.hello.shown)
+	evidence := moments(&k.hello.moment)
 	if l.Kind == Reply {
-		shown = append(shown, now.shown)
+		evidence = append(evidence, next.moment)
 	}
-	return broken(shown, "the wid %s greets with %s, before that with %s",
-		quoteAny(now.wid), now.identity, k.hello.identity)
+	return fail(evidence, "the wid %s greets with %s, before that with %s",
+		quoteAny(next.wid), next.identity, k.hello.identity)
 }
 
-// manyBriefs is how many connections in a row with a few commands each make a client one that opens a connection for
+// maxBriefConns is how many connections in a row with a few commands each make a client one that opens a connection for
 // each few, if its other connections carry no more commands than these, and how many such connections that are idle
 // when another one is opened.
-const manyBriefs = 10
+const maxBriefConns = 10
 
-func checkBrief(l *look) judgement {
+func checkConnectionForEach(l *look) judgement {
 	c := l.conn
 	switch {
-	case c == nil || !c.identified || l.Kind == Line && (l.verb() == fwp.HELLO || l.verb() == fwp.END):
-		return notApplicable()
+	case c == nil || !c.isIdentified || l.Kind == Line && (l.verb() == fwp.HELLO || l.verb() == fwp.END):
+		return skip()
 	case l.Kind == Line && c.commands == 0:
 		return checkLeftOpen(l)
 	case l.Kind == Line:
-		return keptWhere(c.commands == longCommands-1)
+		return passWhere(c.commands == longCommands-1)
 	}
 	var row briefs
 	if l.worker != nil {
-		row = l.worker.briefs.with(c, l)
+		row = l.worker.briefs.add(c, l)
 	} else if p := l.producer(); p != nil {
-		row = p.briefs.with(c, l)
+		row = p.briefs.add(c, l)
 	}
-	if row.conns > 0 && row.conns%manyBriefs == 0 && row.carried > 0 && 2*row.carried >= row.sent {
-		return broken(nil, "%d connections in a row were closed after fewer than %d commands each", row.conns, longCommands)
+	if row.conns > 0 && row.conns%maxBriefConns == 0 && row.commands > 0 && 2*row.commands >= row.allCommands {
+		return fail(nil, "%d connections in a row were closed after fewer than %d commands each", row.conns, longCommands)
 	}
-	return keptWhere(c.isLong(l.At))
+	return passWhere(c.isLong(l.At))
 }
 
 // checkLeftOpen judges the first command of a connection that was opened while others of the same client were idle.
 func checkLeftOpen(l *look) judgement {
 	idle := 0
 	for _, o := range l.world.conns {
-		same := o.worker == l.worker && (o.worker != nil || o.process == l.conn.process && o.process != 0)
-		if same && o.commands > 0 && o.commands < longCommands && len(o.inFlight) == 0 && o.end == nil &&
-			o.replied < l.conn.opened {
+		isSame := o.worker == l.worker && (o.worker != nil || o.process == l.conn.process && o.process != 0)
+		if isSame && o.commands > 0 && o.commands < longCommands && len(o.inFlight) == 0 && o.end == nil &&
+			o.replyTime < l.conn.openTime {
 			idle++
 		}
 	}
-	if idle < manyBriefs || idle%manyBriefs != 0 {
-		return notApplicable()
+	if idle < maxBriefConns || idle%maxBriefConns != 0 {
+		return skip()
 	}
-	return broken(nil, "another connection was opened while %d were open and idle, with fewer than %d commands each",
+	return fail(nil, "another connection was opened while %d were open and idle, with fewer than %d commands each",
 		idle, longCommands)
 }
 
@@ -162,14 +162,14 @@ func checkLeftOpen(l *look) judgement {
 func checkTwoConnections(l *look) judgement {
 	k, c := l.worker, l.conn
 	if k == nil || c == nil {
-		return notApplicable()
+		return skip()
 	}
-	here, others := c.fetches, k.beats
+	count, others := c.fetches, k.beats
 	if l.verb() == fwp.BEAT {
-		here, others = c.beats, k.fetches
+		count, others = c.beats, k.fetches
 	}
-	if here > 0 || others == 0 {
-		return notApplicable()
+	if count > 0 || others == 0 {
+		return skip()
 	}
-	return keptIf(c.fetches+c.beats == 0, "FETCH and BEAT are sent on the same connection")
+	return passIf(c.fetches+c.beats == 0, "FETCH and BEAT are sent on the same connection")
 }

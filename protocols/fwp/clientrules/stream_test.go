@@ -94,8 +94,8 @@ func cut(data []byte, parts int) (all [][]byte) {
 var bulk = regexp.MustCompile(`^\$([^-0-9].*)?\r\n$`)
 
 func (s *streamer) event(e transcript.Event) {
-	what := string(e.Bytes)
-	word, rest, _ := strings.Cut(what, " ")
+	text := string(e.Bytes)
+	word, rest, _ := strings.Cut(text, " ")
 	conn := 0
 	if e.Conn != "" {
 		conn = number(s.t, strings.TrimPrefix(e.Conn, "c")) // as reports name it
@@ -103,26 +103,26 @@ func (s *streamer) event(e transcript.Event) {
 	switch {
 	case e.Kind == transcript.Client:
 		s.client(conn, e.Bytes)
-	case e.Kind == transcript.Server && bulk.MatchString(what):
+	case e.Kind == transcript.Server && bulk.MatchString(text):
 		s.server(conn, fwp.AppendBulk(nil, e.Bytes[1:len(e.Bytes)-2]))
 	case e.Kind == transcript.Server:
 		s.server(conn, e.Bytes)
-	case e.Kind == transcript.ServerEnd && what == "fin":
+	case e.Kind == transcript.ServerEnd && text == "fin":
 		s.b.Shut(s.at, conn)
 	case e.Kind == transcript.ServerEnd:
-		s.b.Close(s.at, conn, Server, what == "reset")
+		s.b.Close(s.at, conn, Server, text == "reset")
 	case e.Kind == transcript.ClientEnd:
-		s.b.Close(s.at, conn, Client, what == "reset")
+		s.b.Close(s.at, conn, Client, text == "reset")
 	case word == "end":
 		s.b.End(s.at)
 	case word == "ready":
 		s.b.Ready(s.at, conn)
 	case word == "lag":
 		d, err := time.ParseDuration(rest)
-		require.NoError(s.t, err, what)
-		s.events = append(s.events, Event{At: s.at, Kind: Lag, Late: d})
+		require.NoError(s.t, err, text)
+		s.events = append(s.events, Event{At: s.at, Kind: Lag, Lag: d})
 	case conn > 0:
-		s.open(conn, word, rest)
+		s.openConn(conn, word, rest)
 	default:
 		s.process(number(s.t, word[1:]), rest)
 	}
@@ -135,19 +135,19 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-func (s *streamer) process(process int, what string) {
-	switch code, exited := strings.CutPrefix(what, "exited "); {
-	case exited:
-		s.b.Process(s.at, process, Event{Kind: Exited, Code: number(s.t, code)})
-	case strings.HasPrefix(what, "started"):
-		s.b.Process(s.at, process, Event{Kind: Started, Told: strings.Fields(what)[1:]})
+func (s *streamer) process(process int, text string) {
+	switch code, ok := strings.CutPrefix(text, "exited "); {
+	case ok:
+		s.b.Process(s.at, process, Event{Kind: ProcessExit, Code: number(s.t, code)})
+	case strings.HasPrefix(text, "started"):
+		s.b.Process(s.at, process, Event{Kind: ProcessStart, ProcessQueues: strings.Fields(text)[1:]})
 	default:
-		s.b.Process(s.at, process, Event{Kind: Signalled, Signal: what})
+		s.b.Process(s.at, process, Event{Kind: ProcessSignal, Signal: text})
 	}
 }
 
-func (s *streamer) open(conn int, role, what string) {
-	words, process := strings.Fields(what), 0
+func (s *streamer) openConn(conn int, role, text string) {
+	words, process := strings.Fields(text), 0
 	if len(words) > 0 && strings.HasPrefix(words[len(words)-1], "p") {
 		process = number(s.t, words[len(words)-1][1:])
 		words = words[:len(words)-1]

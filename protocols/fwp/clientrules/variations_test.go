@@ -27,7 +27,7 @@ func states(results []Result) map[string]State {
 	return all
 }
 
-func judgedIn(t *testing.T, parts int, test ruleTest) []Result {
+func judgeParts(t *testing.T, parts int, test ruleTest) []Result {
 	t.Helper()
 	events, end := streamIn(t, parts, linesOf(test.stream))
 	return judgeAll(test.cfg, events, end)
@@ -37,18 +37,18 @@ func judgedIn(t *testing.T, parts int, test ruleTest) []Result {
 func TestPartsAndNumbersDoNotMatter(t *testing.T) {
 	t.Parallel()
 	for _, test := range ruleTests() {
-		want := states(judgedIn(t, 1, test))
+		want := states(judgeParts(t, 1, test))
 		for parts := 2; parts <= 3; parts++ {
-			assert.Equal(t, want, states(judgedIn(t, parts, test)), "%s/%s in %d parts", test.breach, test.name, parts)
+			assert.Equal(t, want, states(judgeParts(t, parts, test)), "%s/%s in %d parts", test.breach, test.name, parts)
 		}
 		events, end := streamOf(t, test.stream)
-		now := states(judgeAll(test.cfg, renumbered(events), end))
-		assert.Equal(t, want, now, "%s/%s renumbered", test.breach, test.name)
+		got := states(judgeAll(test.cfg, renumber(events), end))
+		assert.Equal(t, want, got, "%s/%s renumbered", test.breach, test.name)
 	}
 }
 
-// renumbered returns events with other numbers of connections and processes, in another order.
-func renumbered(events []Event) []Event {
+// renumber returns events with other numbers of connections and processes, in another order.
+func renumber(events []Event) []Event {
 	events = slices.Clone(events)
 	for i := range events {
 		for _, n := range []*int{&events[i].Conn, &events[i].Process} {
@@ -62,26 +62,26 @@ func renumbered(events []Event) []Event {
 
 // rightTests are those whose stream breaks nothing.
 func rightTests() []ruleTest {
-	return slices.DeleteFunc(ruleTests(), func(test ruleTest) bool { return test.wrong || test.too != "" })
+	return slices.DeleteFunc(ruleTests(), func(test ruleTest) bool { return test.isWrong || test.others != "" })
 }
 
-// staysRight requires that a stream which was made of a right one breaks nothing, and keeps what that keeps.
-func staysRight(t *testing.T, test ruleTest, what string, events []Event, end time.Duration, but ...string) {
+// requireRight requires that a stream which was made of a right one breaks nothing, and keeps what that keeps.
+func requireRight(t *testing.T, test ruleTest, change string, events []Event, end time.Duration, except ...string) {
 	t.Helper()
 	results := judgeAll(test.cfg, events, end)
-	now := states(results)
-	for breach, was := range states(judgedIn(t, 1, test)) {
-		if now[breach] == Broke || was == Held && now[breach] == Inconclusive && !slices.Contains(but, breach) {
-			assert.Fail(t, "another state", "%s/%s, %s: %s is %s now\n%s", test.breach, test.name, what, breach, now[breach],
+	got := states(results)
+	for breach, want := range states(judgeParts(t, 1, test)) {
+		if got[breach] == StateBroken || want == StateHeld && got[breach] == StateInconclusive && !slices.Contains(except, breach) {
+			assert.Fail(t, "another state", "%s/%s, %s: %s is %s now\n%s", test.breach, test.name, change, breach, got[breach],
 				examples(results))
 		}
 	}
 }
 
-// acts reports whether a client does something in a line of a stream.
-func acts(line string) bool {
-	_, what, _ := strings.Cut(line, " ")
-	word, _, _ := strings.Cut(what, " ")
+// isClientAct reports whether a client does something in a line of a stream.
+func isClientAct(line string) bool {
+	_, rest, _ := strings.Cut(line, " ")
+	word, _, _ := strings.Cut(rest, " ")
 	return slices.Contains([]string{"C:", "open", "worker", "producer"}, word)
 }
 
@@ -94,9 +94,9 @@ func TestRests(t *testing.T) {
 		}
 		lines := linesOf(test.stream)
 		for i, line := range lines {
-			if acts(line) {
+			if isClientAct(line) {
 				events, end := streamIn(t, 2, slices.Insert(slices.Clone(lines), i, "+4s"))
-				staysRight(t, test, fmt.Sprintf("4 s before line %d, %s", i, line), events, end)
+				requireRight(t, test, fmt.Sprintf("4 s before line %d, %s", i, line), events, end)
 			}
 		}
 	}
@@ -110,16 +110,16 @@ func TestLagMayGrow(t *testing.T) {
 			continue
 		}
 		events, end := streamOf(t, test.stream)
-		var late []Event
+		var lagEvents []Event
 		for i, e := range events {
-			late = append(late, Event{At: e.At, Kind: Lag, Late: time.Duration(i) * 50 * time.Millisecond}, e)
+			lagEvents = append(lagEvents, Event{At: e.At, Kind: Lag, Lag: time.Duration(i) * 50 * time.Millisecond}, e)
 		}
-		staysRight(t, test, "lag", late, end, timed...)
+		requireRight(t, test, "lag", lagEvents, end, timedBreaches...)
 	}
 }
 
-// later returns events after a while.
-func later(events []Event, by time.Duration) []Event {
+// shift returns events after a while.
+func shift(events []Event, by time.Duration) []Event {
 	events = slices.Clone(events)
 	for i := range events {
 		events[i].At += by
@@ -136,13 +136,13 @@ var (
 // without FWP_SLOW=1. The first has other jobs. Lag would be that of both.
 func pairs(f func(first, second ruleTest)) {
 	all := slices.DeleteFunc(rightTests(), func(test ruleTest) bool { return strings.Contains(test.stream, "lag ") })
-	of := golden.Sample[uint32](32, 1)
+	sample := golden.Sample[uint32](32, 1)
 	for _, b := range all {
 		for _, a := range all {
-			drawn := crc32.ChecksumIEEE([]byte(a.name+b.name))%of == 0
-			produces := a.cfg.has() == 0 && strings.HasPrefix(strings.TrimSpace(a.stream), "1 producer")
-			alike := produces || fmt.Sprint(a.cfg) == fmt.Sprint(b.cfg)
-			if drawn && alike && a.name != b.name {
+			isDrawn := crc32.ChecksumIEEE([]byte(a.name+b.name))%sample == 0
+			isProducer := a.cfg.supply() == 0 && strings.HasPrefix(strings.TrimSpace(a.stream), "1 producer")
+			isAlike := isProducer || fmt.Sprint(a.cfg) == fmt.Sprint(b.cfg)
+			if isDrawn && isAlike && a.name != b.name {
 				a.stream = jids.ReplaceAllString(a.stream, "${0}other")
 				f(a, b)
 			}
@@ -155,58 +155,58 @@ func TestBeside(t *testing.T) {
 	t.Parallel()
 	pairs(func(other, test ruleTest) {
 		events, end := streamOf(t, test.stream)
-		more, moreEnd := streamOf(t, wids.ReplaceAllString(other.stream, "other$0"))
-		last := max(end, moreEnd)
-		all := slices.Concat(later(events, last-end), later(renumbered(more), last-moreEnd))
+		extra, extraEnd := streamOf(t, wids.ReplaceAllString(other.stream, "other$0"))
+		last := max(end, extraEnd)
+		all := slices.Concat(shift(events, last-end), shift(renumber(extra), last-extraEnd))
 		slices.SortStableFunc(all, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
-		staysRight(t, test, "beside "+other.breach+"/"+other.name, all, last, timed...)
+		requireRight(t, test, "beside "+other.breach+"/"+other.name, all, last, timedBreaches...)
 	})
 }
 
-// loses reports whether events lose a worker for ever.
-func loses(events []Event) bool {
+// losesWorker reports whether events lose a worker for ever.
+func losesWorker(events []Event) bool {
 	w := NewWatch(Config{})
 	for _, e := range events {
 		w.See(e)
 	}
-	return len(w.world.lost.now) > 0
+	return len(w.world.lostWIDs.current) > 0
 }
 
 // What was known of a worker is over when it has left: another one may have its wid.
 func TestAfter(t *testing.T) {
 	t.Parallel()
 	pairs(func(before, test ruleTest) {
-		if events, _ := streamOf(t, before.stream); loses(events) {
+		if events, _ := streamOf(t, before.stream); losesWorker(events) {
 			return
 		}
 		first, pause := streamOf(t, before.stream)
 		events, end := streamOf(t, test.stream)
-		pause += absentFor + 2*time.Second
-		first = over(renumbered(first), pause-absentFor-time.Second)
-		staysRight(t, test, "after "+before.breach+"/"+before.name, slices.Concat(first, later(events, pause)), end+pause)
+		pause += absenceLimit + 2*time.Second
+		first = endAll(renumber(first), pause-absenceLimit-time.Second)
+		requireRight(t, test, "after "+before.breach+"/"+before.name, slices.Concat(first, shift(events, pause)), end+pause)
 	})
 }
 
-// over ends what is open at the end of a stream.
-func over(events []Event, end time.Duration) []Event {
+// endAll ends what is open at the end of a stream.
+func endAll(events []Event, end time.Duration) []Event {
 	conns, processes := map[int]Event{}, map[int]bool{}
 	for _, e := range events {
 		switch e.Kind {
-		case Opened:
+		case ConnOpen:
 			conns[e.Conn] = e
-		case Closed, Lost:
+		case ConnClose, ByteLoss:
 			delete(conns, e.Conn)
-		case Started:
+		case ProcessStart:
 			processes[e.Process] = true
-		case Exited:
+		case ProcessExit:
 			delete(processes, e.Process)
 		}
 	}
 	for _, e := range conns {
-		events = append(events, Event{At: end, Kind: Closed, By: Server, Conn: e.Conn, Process: e.Process})
+		events = append(events, Event{At: end, Kind: ConnClose, Closer: Server, Conn: e.Conn, Process: e.Process})
 	}
 	for p := range processes {
-		events = append(events, Event{At: end, Kind: Exited, Process: p})
+		events = append(events, Event{At: end, Kind: ProcessExit, Process: p})
 	}
 	return events
 }

@@ -11,22 +11,22 @@ const maxExamples = 3
 
 // Breach is one finding of a rule.
 type Breach struct {
-	Name    string        // that of the rule, Rule.Breach
-	At      time.Duration // when it was found
-	Conn    int           // 0 if it is about none
-	Process int           // 0 if it is about none, or not known
-	Worker  string        // the wid, "" if it is about none
-	Text    string        // what was wrong: one sentence without its full stop
-	Shown   []Moment      // the events that show it, in order
+	Name     string        // that of the rule, Rule.Breach
+	At       time.Duration // when it was found
+	Conn     int           // 0 if it is about none
+	Process  int           // 0 if it is about none, or not known
+	Worker   string        // the wid, "" if it is about none
+	Text     string        // what was wrong: one sentence without its full stop
+	Evidence []Moment      // the events that show it, in order
 }
 
 // Result is what a Watch knows of a rule.
 type Result struct {
-	Rule     Rule
-	Missing  Need     // what the rule needs and the Config lacks: it was not run
-	Reached  int      // how often its situation was seen
-	Breaches int      // how many there were
-	Examples []Breach // the first few
+	Rule      Rule
+	Missing   Need     // what the rule needs and the Config lacks: it was not run
+	Occasions int      // how often its situation was seen
+	Breaches  int      // how many there were
+	Examples  []Breach // the first few
 }
 
 // State is what a Result says about its rule.
@@ -34,20 +34,20 @@ type State uint8
 
 // The states. The zero State is not green.
 const (
-	Inconclusive State = iota // its situation was never seen, or it was not run
-	Held
-	Broke
+	StateInconclusive State = iota // its situation was never seen, or it was not run
+	StateHeld
+	StateBroken
 )
 
 // State returns what the result says about the rule.
 func (r Result) State() State {
 	switch {
 	case r.Breaches > 0:
-		return Broke
-	case r.Reached > 0:
-		return Held
+		return StateBroken
+	case r.Occasions > 0:
+		return StateHeld
 	}
-	return Inconclusive
+	return StateInconclusive
 }
 
 // Watch runs the rules over a stream of events. Its memory is bounded for each open connection, each worker and each
@@ -65,32 +65,32 @@ func (r Result) State() State {
 // A rule that was broken has breaches with the events that show them; one whose situation was never seen is
 // inconclusive.
 type Watch struct {
-	world   *world
-	results []Result
-	by      map[occasion][]int // indexes of results
-	found   []Breach           // by the event that is being judged
-	next    time.Duration      // when the workers are looked at next
+	world      *world
+	results    []Result
+	byOccasion map[occasion][]int // indexes of results
+	breaches   []Breach           // by the event that is being judged
+	next       time.Duration      // when the workers are looked at next
 }
 
 // NewWatch returns a Watch that has seen nothing.
 func NewWatch(cfg Config) *Watch {
 	cfg.Grace, cfg.Slack = cmp.Or(cfg.Grace, 500*time.Millisecond), cmp.Or(cfg.Slack, time.Second)
-	w := &Watch{world: newWorld(cfg), by: map[occasion][]int{}}
-	has := cfg.has()
+	w := &Watch{world: newWorld(cfg), byOccasion: map[occasion][]int{}}
+	supply := cfg.supply()
 	rules := Rules()
-	if cfg.Server {
+	if cfg.JudgesServer {
 		rules = append(rules, ServerRules()...)
 	}
 	for _, rule := range rules {
-		if cfg.Only != nil && !slices.Contains(cfg.Only, rule.Breach) {
+		if cfg.Breaches != nil && !slices.Contains(cfg.Breaches, rule.Breach) {
 			continue
 		}
-		w.results = append(w.results, Result{Rule: rule, Missing: rule.Needs &^ has})
-		if rule.Needs&^has != 0 {
+		w.results = append(w.results, Result{Rule: rule, Missing: rule.Needs &^ supply})
+		if rule.Needs&^supply != 0 {
 			continue
 		}
-		for _, o := range rule.on.each() {
-			w.by[o] = append(w.by[o], len(w.results)-1)
+		for _, o := range rule.occasions.list() {
+			w.byOccasion[o] = append(w.byOccasion[o], len(w.results)-1)
 		}
 	}
 	return w
@@ -99,7 +99,7 @@ func NewWatch(cfg Config) *Watch {
 // See takes the next event and returns the breaches that it shows. The slice is valid until the next call. An event of
 // an earlier time than the last counts as of that time.
 func (w *Watch) See(e Event) []Breach {
-	w.found = w.found[:0]
+	w.breaches = w.breaches[:0]
 	e.At = max(e.At, w.world.now)
 	if e.Kind == Lag { // it may be why something has been missing until now
 		w.judge(e)
@@ -108,21 +108,21 @@ func (w *Watch) See(e Event) []Breach {
 	if e.Kind != Lag {
 		w.judge(e)
 	}
-	return w.found
+	return w.breaches
 }
 
 // End takes the end of the stream: what is due by then is judged, and workers without a connection have left.
 func (w *Watch) End(at time.Duration) []Breach {
-	w.found = w.found[:0]
+	w.breaches = w.breaches[:0]
 	at = max(at, w.world.now)
 	w.pass(at)
 	w.world.now = at
-	for _, k := range w.world.inOrder() {
+	for _, k := range w.world.sortedWorkers() {
 		if len(k.conns) == 0 {
 			w.leave(k)
 		}
 	}
-	return w.found
+	return w.breaches
 }
 
 // pass looks at the workers once for each second up to a time, at most once if many have passed.
@@ -132,8 +132,8 @@ func (w *Watch) pass(at time.Duration) {
 	}
 	w.next = at - at%time.Second + time.Second
 	w.world.now = at
-	for _, k := range w.world.inOrder() {
-		w.judge(Event{At: at, Kind: second, Process: k.process, worker: k})
+	for _, k := range w.world.sortedWorkers() {
+		w.judge(Event{At: at, Kind: workerSecond, Process: k.process, worker: k})
 		if w.world.hasLeft(k) {
 			w.leave(k)
 		}
@@ -141,7 +141,7 @@ func (w *Watch) pass(at time.Duration) {
 }
 
 func (w *Watch) leave(k *workerState) {
-	w.judge(Event{At: w.world.now, Kind: departed, Process: k.process, worker: k})
+	w.judge(Event{At: w.world.now, Kind: workerDeparture, Process: k.process, worker: k})
 	w.world.forget(k)
 }
 
@@ -154,7 +154,7 @@ func (w *Watch) judge(e Event) {
 		w.rules(occasion{e.Kind, verb}, l)
 	}
 	w.world.apply(l)
-	if e.Kind == Closed || e.Kind == Exited {
+	if e.Kind == ConnClose || e.Kind == ProcessExit {
 		if k := l.worker; k != nil && w.world.hasLeft(k) {
 			w.leave(k)
 		}
@@ -162,21 +162,21 @@ func (w *Watch) judge(e Event) {
 }
 
 func (w *Watch) rules(o occasion, l *look) {
-	for _, i := range w.by[o] {
+	for _, i := range w.byOccasion[o] {
 		r := &w.results[i]
 		j := r.Rule.check(l)
-		if j.wrong == "" && l.isMasked() && r.Rule.Breach != LineEnd {
+		if j.text == "" && l.hasMistakes() && r.Rule.Breach != LineEnd {
 			continue // what was kept is not what the client has sent
 		}
-		if j.reached {
-			r.Reached++
+		if j.isReached {
+			r.Occasions++
 		}
-		if j.wrong == "" {
+		if j.text == "" {
 			continue
 		}
 		r.Breaches++
 		b := l.breach(cmp.Or(j.name, r.Rule.Breach), j)
-		w.found = append(w.found, b)
+		w.breaches = append(w.breaches, b)
 		if len(r.Examples) < maxExamples {
 			r.Examples = append(r.Examples, b)
 		}
@@ -190,9 +190,9 @@ func (w *Watch) Results() []Result { return slices.Clone(w.results) }
 // String returns "held", "broken" or "inconclusive".
 func (s State) String() string {
 	switch s {
-	case Held:
+	case StateHeld:
 		return "held"
-	case Broke:
+	case StateBroken:
 		return "broken"
 	}
 	return "inconclusive"

@@ -19,81 +19,81 @@ type Campaign struct {
 
 	// Start starts the other servers, which are explored at the same time, within Explorer.Time; nil: there are none.
 	// Protects says that they can have a password.
-	Start    Start
-	Protects bool
+	Start        Start
+	HasPasswords bool
 
-	// Explored is called with the result of the first part before the second begins, and when both are over with that of
+	// OnExploration is called with the result of the first part before the second begins, and when both are over with that of
 	// each other server, without what was found before; may be nil.
-	Explored func(*explore.Result)
-	// Recorded is that of the load.
-	Recorded func(*history.History, []history.Finding)
+	OnExploration func(*explore.Result)
+	// OnHistory is that of the load.
+	OnHistory func(*history.History, []history.Finding)
 }
 
 // Run blocks until all are over. The second Result is nil if there was no load: Workers
 // is zero, the server is dead, there are enough findings or no time is left, or ctx is done.
 func (c *Campaign) Run(ctx context.Context) (*explore.Result, *Result) {
 	others := c.exploreOthers(ctx)
-	first, second := c.both(ctx)
-	known := slices.Clone(first.Findings)
+	first, second := c.runBoth(ctx)
+	findings := slices.Clone(first.Findings)
 	if second != nil {
-		known = append(known, second.Findings...)
+		findings = append(findings, second.Findings...)
 	}
 	for _, r := range others() {
 		r.Findings = slices.DeleteFunc(r.Findings, func(f explore.Finding) bool {
-			same := func(k explore.Finding) bool { return k.Rule == f.Rule && k.Clause == f.Clause }
-			return slices.ContainsFunc(known, same)
+			isSame := func(k explore.Finding) bool { return k.Rule == f.Rule && k.Clause == f.Clause }
+			return slices.ContainsFunc(findings, isSame)
 		})
 		for i := range r.Findings {
-			r.Findings[i].Number = len(known) + 1
-			known = append(known, r.Findings[i])
+			r.Findings[i].Number = len(findings) + 1
+			findings = append(findings, r.Findings[i])
 		}
-		if c.Explored != nil {
-			c.Explored(r)
+		if c.OnExploration != nil {
+			c.OnExploration(r)
 		}
 	}
 	return first, second
 }
 
-// both explores, and then puts the load on the server.
-func (c *Campaign) both(ctx context.Context) (*explore.Result, *Result) {
+// runBoth explores, and then puts the load on the server.
+func (c *Campaign) runBoth(ctx context.Context) (*explore.Result, *Result) {
 	begun := time.Now()
-	first, second := c.divided()
+	first, second := c.divide()
 	r := first.Run(ctx)
-	if c.Explored != nil {
-		c.Explored(r)
+	if c.OnExploration != nil {
+		c.OnExploration(r)
 	}
 	second.Explorer.Findings = max(1, c.Explorer.Findings) - len(r.Findings)
 	if c.Explorer.Time > 0 { // what the exploration has not used is for the load
 		second.Explorer.Time = c.Explorer.Time - time.Since(begun) + r.Shrunk
 	}
-	late := c.Explorer.Time > 0 && second.Explorer.Time < shortest
-	if c.Workers == 0 || ctx.Err() != nil || r.Dead || second.Explorer.Findings < 1 || late {
+	isTooLate := c.Explorer.Time > 0 && second.Explorer.Time < minLoadTime
+	if c.Workers == 0 || ctx.Err() != nil || r.IsDead || second.Explorer.Findings < 1 || isTooLate {
 		return r, nil
 	}
 	for _, f := range r.Findings {
-		second.Known = append(second.Known, f.Clause)
-		if f.Shown > 0 {
-			second.Shown = append(second.Shown, f.Clause)
+		second.ReportedClauses = append(second.ReportedClauses, f.Clause)
+		if f.Hits > 0 {
+			second.ReproducedClauses = append(second.ReproducedClauses, f.Clause)
 		}
 	}
-	second.Explorer.Shrinking = max(c.Explorer.Shrinking-r.Shrunk/explore.Shrinkings, c.Explorer.Shrinking/least)
-	second.Explorer.Progress = c.progressAfter(r)
-	done := second.Run(ctx)
-	for i := range done.Findings {
-		done.Findings[i].Number += len(r.Findings)
-		done.Findings[i].Commands += r.Commands
+	second.Explorer.Shrinking = max(c.Explorer.Shrinking-r.Shrunk/explore.Shrinkings, c.Explorer.Shrinking/shrinkDivisor)
+	second.Explorer.Progress = c.loadProgress(r)
+	result := second.Run(ctx)
+	for i := range result.Findings {
+		result.Findings[i].Number += len(r.Findings)
+		result.Findings[i].Commands += r.Commands
 	}
-	return r, done
+	return r, result
 }
 
-// least is the part of the time for shrinking that is left for the load, whatever the exploration has used of it.
-const least = 4
+// shrinkDivisor is the part of the time for shrinking that is left for the load, whatever the exploration has used of it.
+const shrinkDivisor = 4
 
-// shortest is the time for which a load is worth its connections.
-const shortest = time.Second
+// minLoadTime is the time for which a load is worth its connections.
+const minLoadTime = time.Second
 
-// progressAfter returns what reports the progress of the load, which counts on from the exploration.
-func (c *Campaign) progressAfter(r *explore.Result) func(explore.Progress) {
+// loadProgress returns what reports the progress of the load, which counts on from the exploration.
+func (c *Campaign) loadProgress(r *explore.Result) func(explore.Progress) {
 	if c.Explorer.Progress == nil {
 		return nil
 	}
@@ -104,10 +104,10 @@ func (c *Campaign) progressAfter(r *explore.Result) func(explore.Progress) {
 	}
 }
 
-// divided returns both parts. The load gets a quarter of the time and of the findings, and half of the steps: only
+// divide returns both parts. The load gets a quarter of the time and of the findings, and half of the steps: only
 // there every third command pushes a job, which a bug of one job in thousands needs. An exploration that waits for
 // reservations and retries keeps three quarters of those, too.
-func (c *Campaign) divided() (explore.Explorer, *Load) {
+func (c *Campaign) divide() (explore.Explorer, *Load) {
 	first := c.Explorer
 	if c.Workers == 0 {
 		return first, &Load{}
@@ -117,7 +117,7 @@ func (c *Campaign) divided() (explore.Explorer, *Load) {
 	if first.Longest > 0 {
 		steps = part
 	}
-	second := &Load{Explorer: first, Workers: c.Workers, Observers: 1, Recorded: c.Recorded}
+	second := &Load{Explorer: first, Workers: c.Workers, Observers: 1, OnHistory: c.OnHistory}
 	second.Explorer.Watch, second.Explorer.Found = nil, nil
 	second.Explorer.Steps = first.Steps / steps
 	first.Steps -= second.Explorer.Steps

@@ -22,19 +22,19 @@ func TestACampaignKeepsWithinItsSteps(t *testing.T) {
 	const cleaning = 500 // both parts fetch and acknowledge, at the end, what they have left in queues
 	steps := golden.Sample(900, 4000)
 	for _, longest := range []time.Duration{0, time.Minute} {
-		in(t, behaving("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
-			most, second := 0, false
+		withServer(t, serverWith("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+			peak, hasLoad := 0, false
 			e.Steps, e.Longest = steps, longest
 			e.Progress = func(p explore.Progress) {
-				most, second = max(most, p.Commands), second || p.Activity == explore.Loading
+				peak, hasLoad = max(peak, p.Commands), hasLoad || p.Activity == explore.Loading
 			}
 			c := crowd.Campaign{Explorer: e, Workers: 4}
 			r, l := c.Run(t.Context())
 			require.NotNil(t, l)
 			assert.InDelta(t, steps, r.Commands+l.Commands, cleaning)
 			assert.Greater(t, l.Commands, steps/8)
-			assert.InDelta(t, r.Commands+l.Commands, most, cleaning)
-			assert.True(t, second, "the second part reports its progress too")
+			assert.InDelta(t, r.Commands+l.Commands, peak, cleaning)
+			assert.True(t, hasLoad, "the second part reports its progress too")
 			assert.Empty(t, append(r.Findings, l.Findings...))
 		})
 	}
@@ -46,29 +46,29 @@ func TestACampaignKeepsWithinItsTime(t *testing.T) {
 	const shrinking = 20 * time.Second // for one finding
 	bugs := []string{"", "delivered-twice", "reply-missing", "fetch-sleeps", "state-error-locks-out"}
 	for i, bug := range golden.Sample(bugs[:3], bugs) {
-		for _, alone := range golden.Sample([]bool{i%2 == 0}, []bool{true, false}) {
-			t.Run(fmt.Sprintf("%s %t", bug, alone), func(t *testing.T) {
+		for _, isAlone := range golden.Sample([]bool{i%2 == 0}, []bool{true, false}) {
+			t.Run(fmt.Sprintf("%s %t", bug, isAlone), func(t *testing.T) {
 				t.Parallel()
-				in(t, behaving(bug, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
-					seen := map[explore.Activity]bool{}
+				withServer(t, serverWith(bug, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+					activities := map[explore.Activity]bool{}
 					e.Steps, e.Time, e.Shrinking, e.Findings = golden.Sample(2500, 6000), 2*time.Minute, shrinking, 5
-					e.Progress = func(p explore.Progress) { seen[p.Activity] = true }
-					if !alone {
-						e.Fresh = nil
+					e.Progress = func(p explore.Progress) { activities[p.Activity] = true }
+					if !isAlone {
+						e.StartTarget = nil
 					}
 					begun := time.Now()
 					c := crowd.Campaign{Explorer: e, Workers: 4}
 					r, l := c.Run(t.Context())
-					took := time.Since(begun)
+					elapsed := time.Since(begun)
 					require.NotNil(t, l, "there is a load, whatever was found before")
-					assert.LessOrEqual(t, took-r.Shrunk-l.Shrunk, 2*time.Minute)
-					assert.LessOrEqual(t, max(r.Shrunk, l.Shrunk), explore.Shrinkings*shrinking)
+					assert.LessOrEqual(t, elapsed-r.Shrunk-l.ShrinkTime, 2*time.Minute)
+					assert.LessOrEqual(t, max(r.Shrunk, l.ShrinkTime), explore.Shrinkings*shrinking)
 					assert.True(t, bug != "" || len(r.Findings) == 0) // which it meets in so few steps is a matter of chance
 					want := []explore.Activity{explore.Exploring, explore.CleaningUp, explore.Loading}
 					if len(r.Findings) > 0 {
 						want = append(want, explore.Shrinking)
 					}
-					assert.Subset(t, slices.Collect(maps.Keys(seen)), want)
+					assert.Subset(t, slices.Collect(maps.Keys(activities)), want)
 				})
 			})
 		}
@@ -88,10 +88,10 @@ func TestACampaignWithoutALoad(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in(t, behaving(test.bug, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+			withServer(t, serverWith(test.bug, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 				explored := 0
 				e.Steps, e.Unshrunk, e.Alone = golden.Sample(1000, 3000), true, true
-				c := crowd.Campaign{Explorer: e, Workers: test.workers, Explored: func(*explore.Result) { explored++ }}
+				c := crowd.Campaign{Explorer: e, Workers: test.workers, OnExploration: func(*explore.Result) { explored++ }}
 				r, l := c.Run(t.Context())
 				assert.Nil(t, l)
 				assert.Equal(t, 1, explored)
@@ -105,10 +105,10 @@ func TestACampaignWithoutALoad(t *testing.T) {
 func TestALoadCountsOnFromTheExploration(t *testing.T) {
 	t.Parallel()
 	golden.OnlySlow(t)
-	in(t, behaving("push-lost-seldom", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+	withServer(t, serverWith("push-lost-seldom", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 		recorded := 0
 		e.Steps, e.Findings = 20_000, 2
-		c := crowd.Campaign{Explorer: e, Workers: 8, Recorded: func(*history.History, []history.Finding) { recorded++ }}
+		c := crowd.Campaign{Explorer: e, Workers: 8, OnHistory: func(*history.History, []history.Finding) { recorded++ }}
 		r, l := c.Run(t.Context())
 		require.NotNil(t, l)
 		require.NotEmpty(t, l.Findings)
@@ -130,40 +130,40 @@ func TestACampaignExploresOtherServers(t *testing.T) {
 		bug, clause string
 		time        time.Duration
 	}{
-		"a password":         {"auth-hash-half", "FWP-AUTH-04", shortest},
-		"a restart":          {"restart-returns-done", "FWP-ACK-02", shortest},
+		"a password":         {"auth-hash-half", "FWP-AUTH-04", minLoadTime},
+		"a restart":          {"restart-returns-done", "FWP-ACK-02", minLoadTime},
 		"a reservation ends": {"reserve-ends-early", "FWP-WU-05", 2 * time.Minute},
-		"everywhere":         {"ack-other-answer", "FWP-ACK-01", shortest},
-		"nowhere":            {"", "", shortest},
+		"everywhere":         {"ack-other-answer", "FWP-ACK-01", minLoadTime},
+		"nowhere":            {"", "", minLoadTime},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if test.time > shortest { // some 20 s of CPU
+			if test.time > minLoadTime { // some 20 s of CPU
 				golden.OnlySlow(t)
 			}
-			in(t, behaving(test.bug, ""), func(t *testing.T, e explore.Explorer, f *fixture) {
+			withServer(t, serverWith(test.bug, ""), func(t *testing.T, e explore.Explorer, f *fixture) {
 				e.Steps, e.Time, e.Unshrunk, e.Findings = 100, test.time, true, 20
-				seen := map[string]int{}
-				c := crowd.Campaign{Explorer: e, Protects: true, Start: f.startWith}
-				c.Explored = func(r *explore.Result) {
+				clauses := map[string]int{}
+				c := crowd.Campaign{Explorer: e, HasPasswords: true, Start: f.startProtected}
+				c.OnExploration = func(r *explore.Result) {
 					for i, found := range r.Findings {
-						assert.Equal(t, len(seen)+i+1, found.Number)
+						assert.Equal(t, len(clauses)+i+1, found.Number)
 					}
 					for _, found := range r.Findings {
-						seen[found.Clause]++
+						clauses[found.Clause]++
 					}
 				}
 				c.Run(t.Context())
 				if test.clause == "" {
-					assert.Empty(t, seen)
+					assert.Empty(t, clauses)
 				} else {
-					assert.Equal(t, 1, seen[test.clause], seen)
+					assert.Equal(t, 1, clauses[test.clause], clauses)
 				}
 			})
 		})
 	}
 }
 
-// shortest is the least time of a campaign with other servers.
-const shortest = 20 * time.Second
+// minLoadTime is the least time of a campaign with other servers.
+const minLoadTime = 20 * time.Second

@@ -16,35 +16,35 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
 )
 
-// racy is a server that goes over its queues for INFO without a lock: it dies if a job for
+// racyServer is a server that goes over its queues for INFO without a lock: it dies if a job for
 // a queue that it has not seen comes meanwhile. (Faktory up to 1.10)
-func racy() fakes.Config {
+func racyServer() fakes.Config {
 	var mu sync.Mutex
-	asked, dead, queues := 0, false, map[string]bool{}
+	infos, isDead, queues := 0, false, map[string]bool{}
 	return fakes.Config{Hook: func(e *fakes.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
 		case e.Point == fakes.Restarted:
-			asked, dead = 0, false
+			infos, isDead = 0, false
 		case e.Point == fakes.Accepted:
-			e.Skip = dead
-		case dead && e.Point < fakes.Ran: // what is on its way changes nothing any more
+			e.Skip = isDead
+		case isDead && e.Point < fakes.Ran: // what is on its way changes nothing any more
 			e.Skip = e.Point == fakes.Checked || e.Point == fakes.Defaulted
 		case e.Point == fakes.Parsed && e.Command.Verb == fwp.INFO:
-			asked++
+			infos++
 			e.Delay = time.Millisecond
 		case e.Point == fakes.Parsed && e.Command.Verb == fwp.PUSH: // in the middle of an INFO that was sent with it
 			e.Delay = 500 * time.Microsecond
 		case e.Point == fakes.Defaulted && e.Conn != nil:
 			queue := e.Object.Text("queue")
-			dead = asked > 0 && !queues[queue]
-			e.Skip = dead
+			isDead = infos > 0 && !queues[queue]
+			e.Skip = isDead
 			queues[queue] = true
 		case e.Point == fakes.Ran && e.Command.Verb == fwp.INFO:
-			asked--
+			infos--
 		}
-		if e.Point == fakes.Ran && dead {
+		if e.Point == fakes.Ran && isDead {
 			e.Reply, e.Close = fwp.Reply{}, true
 		}
 	}}
@@ -54,15 +54,15 @@ func racy() fakes.Config {
 // that shows it to others.
 func TestARaceIsFound(t *testing.T) {
 	t.Parallel()
-	loaded(t, racy, crowd.Load{Observers: 1}, func(t *testing.T, r *crowd.Result) {
+	runLoad(t, racyServer, crowd.Load{Observers: 1}, func(t *testing.T, r *crowd.Result) {
 		require.NotEmpty(t, r.Findings)
 		f := r.Findings[0]
-		t.Log(f.What)
-		assert.True(t, r.Dead)
+		t.Log(f.Detail)
+		assert.True(t, r.IsDead)
 		assert.True(t, f.Crash)
 		assert.Empty(t, f.Clause)
-		assert.Regexp(t, `without a reply: .*c\d+: PUSH fwpbench-`, f.What)
-		assert.Equal(t, 5, f.Shown)
+		assert.Regexp(t, `without a reply: .*c\d+: PUSH fwpbench-`, f.Detail)
+		assert.Equal(t, 5, f.Hits)
 		// It may crash in the first round.
 		answered := strings.NewReplacer("S[c1]: <any>", "S[c1]: $", "S[c2]: <any>", "S[c2]: +OK")
 		assert.Equal(t, strings.Join([]string{
@@ -77,24 +77,24 @@ func TestARaceIsFound(t *testing.T) {
 // A server that can be started again serves afterwards.
 func TestACrashedServerIsRestarted(t *testing.T) {
 	t.Parallel()
-	in(t, racy, func(t *testing.T, e explore.Explorer, _ *fixture) {
-		e.Fresh, e.Restarts = nil, true
+	withServer(t, racyServer, func(t *testing.T, e explore.Explorer, _ *fixture) {
+		e.StartTarget, e.Restarts = nil, true
 		l := crowd.Load{Observers: 1, Explorer: e}
 		r := l.Run(t.Context())
 		require.NotEmpty(t, r.Findings)
 		assert.True(t, r.Findings[0].Crash)
-		assert.Equal(t, 5, r.Findings[0].Shown)
-		assert.False(t, r.Dead)
+		assert.Equal(t, 5, r.Findings[0].Hits)
+		assert.False(t, r.IsDead)
 		serves, _ := e.Serves(t.Context())
 		assert.True(t, serves)
-		t.Log(len(r.Left))
+		t.Log(len(r.UnaccountedJobs))
 	})
 }
 
 func TestWhyThereIsNoScript(t *testing.T) {
 	t.Parallel()
-	observed := crowd.Load{Observers: 1, Explorer: explore.Explorer{Unshrunk: true}}
-	loaded(t, racy, observed, func(t *testing.T, r *crowd.Result) {
+	load := crowd.Load{Observers: 1, Explorer: explore.Explorer{Unshrunk: true}}
+	runLoad(t, racyServer, load, func(t *testing.T, r *crowd.Result) {
 		require.NotEmpty(t, r.Findings)
 		assert.Empty(t, r.Findings[0].Script)
 		assert.NotEmpty(t, r.Findings[0].Unscripted)
@@ -107,20 +107,20 @@ func TestTheEndOfAForwarder(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]*struct {
 		forwarder forwardtest.Forwarder
-		lost      string
+		loss      string
 	}{
 		"a reset":                   {forwardtest.Forwarder{Resets: true}, "reset its connection"},
-		"the number of connections": {forwardtest.Forwarder{AtATime: 12}, "opened a connection"},
+		"the number of connections": {forwardtest.Forwarder{MaxOpen: 12}, "opened a connection"},
 	} {
-		in(t, behaving("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+		withServer(t, serverWith("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 			f := &test.forwarder
-			f.Server, e.Fresh, e.Target = e.Target.Dial, nil, f
+			f.Server, e.StartTarget, e.Target = e.Target.Dial, nil, f
 			l := crowd.Load{Explorer: e}
 			r := l.Run(t.Context())
-			assert.True(t, f.Ended(), name)
-			assert.Contains(t, r.Lost, test.lost, name)
+			assert.True(t, f.HasEnded(), name)
+			assert.Contains(t, r.ForwarderLoss, test.loss, name)
 			assert.Empty(t, r.Findings, name)
-			assert.True(t, r.Dead, name)
+			assert.True(t, r.IsDead, name)
 		})
 	}
 }

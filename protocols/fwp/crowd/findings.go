@@ -19,63 +19,63 @@ import (
 const RuleHistory = "history"
 
 // report adds the findings of a load, one for each clause. gone: the server serves no more at the end.
-func (l *Load) report(ctx context.Context, r *Result, done *load.Result, gone bool) {
-	shown := done.Judged.Findings
+func (l *Load) report(ctx context.Context, r *Result, done *load.Result, isGone bool) {
+	findings := done.Examination.Findings
 	var all []explore.Finding
-	if gone && r.Lost == "" {
+	if isGone && r.ForwarderLoss == "" {
 		f := crash(r.History)
-		briefly, _, _ := strings.Cut(f.What, ";")
+		summary, _, _ := strings.Cut(f.Detail, ";")
 		all = append(all, f)
-		shown = append([]history.Finding{{Breach: history.Breach(f.Rule), What: briefly}}, shown...)
+		findings = append([]history.Finding{{Breach: history.Breach(f.Rule), Description: summary}}, findings...)
 	}
-	if l.Recorded != nil && len(shown) > 0 {
-		l.Recorded(r.History, shown)
+	if l.OnHistory != nil && len(findings) > 0 {
+		l.OnHistory(r.History, findings)
 	}
-	for _, f := range done.Judged.Findings {
+	for _, f := range done.Examination.Findings {
 		all = append(all, explore.Finding{
-			Finding: conformance.Finding{Clause: fwpsuite.ClauseOf(string(f.Breach)), What: f.What},
+			Finding: conformance.Finding{Clause: fwpsuite.ClauseOf(string(f.Breach)), Detail: f.Description},
 			Rule:    RuleHistory, Commands: slices.Max(f.Events) + 1,
 		})
 	}
 	for _, f := range done.Report.Findings { // a server that ends leaves replies unfinished
-		if !gone && (f.Kind == results.FindingReply || f.Kind == results.FindingGrammar) {
+		if !isGone && (f.Kind == results.FindingReply || f.Kind == results.FindingGrammar) {
 			all = append(all, explore.Finding{
 				Finding: conformance.Finding{
-					Clause: fwpsuite.ClauseOf(f.Breach), What: f.What, Got: strings.Join(f.Notes, "; "),
+					Clause: fwpsuite.ClauseOf(f.Breach), Detail: f.Description, Got: strings.Join(f.Notes, "; "),
 				},
 				Rule: rules[f.Kind], Commands: r.Commands,
 			})
 		}
 	}
-	all = append(all, l.unlawful(r, len(all) > 0)...)
+	all = append(all, l.lawFindings(r, len(all) > 0)...)
 	pool := explore.NewPool(l.Explorer.Shrinking)
 	ctx, cancel := pool.Begin(ctx)
 	defer cancel()
 	for i, f := range all {
 		e := l.Explorer
-		e.Shrinking = pool.Share(len(all)-i, l.knows(f))
+		e.Shrinking = pool.Share(len(all)-i, l.isKindKnown(f))
 		l.add(ctx, &e, r, f)
 	}
 }
 
-// unlawful returns what the law found in the conversations. What follows a departure may follow from it, but for the
+// lawFindings returns what the law found in the conversations. What follows a departure may follow from it, but for the
 // values of a message.
-func (l *Load) unlawful(r *Result, departed bool) (all []explore.Finding) {
+func (l *Load) lawFindings(r *Result, hasDeparted bool) (all []explore.Finding) {
 	for _, v := range r.Law {
-		if !l.LawApart && (v.Alone || !departed) {
+		if !l.ExcludesLaw && (v.IsAboutValue || !hasDeparted) {
 			all = append(all, explore.Finding{
-				Finding: conformance.Judged(&v.Violation), Rule: v.Rule, Commands: r.Commands, Doubtful: v.Unproven(),
+				Finding: conformance.Judged(&v.Violation), Rule: v.Rule, Commands: r.Commands, IsDoubtful: v.IsUnproven(),
 			})
 		}
 	}
 	return all
 }
 
-// knows reports whether a finding of a history is of a kind that was reproduced already.
-func (l *Load) knows(f explore.Finding) bool {
+// isKindKnown reports whether a finding of a history is of a kind that was reproduced already.
+func (l *Load) isKindKnown(f explore.Finding) bool {
 	rule := moves.RuleOf(f.Clause)
 	return f.Rule == RuleHistory && rule != "" &&
-		slices.ContainsFunc(l.Shown, func(clause string) bool { return moves.RuleOf(clause) == rule })
+		slices.ContainsFunc(l.ReproducedClauses, func(clause string) bool { return moves.RuleOf(clause) == rule })
 }
 
 // rules are the rules of the law that the findings of a load break.
@@ -83,7 +83,7 @@ var rules = map[results.FindingKind]string{results.FindingReply: "foreign", resu
 
 // add adds a finding that e shrinks, unless its clause is reported already or there are enough.
 func (l *Load) add(ctx context.Context, e *explore.Explorer, r *Result, f explore.Finding) {
-	reported := slices.Clone(l.Known)
+	reported := slices.Clone(l.ReportedClauses)
 	for _, o := range r.Findings {
 		reported = append(reported, o.Clause)
 	}
@@ -94,12 +94,12 @@ func (l *Load) add(ctx context.Context, e *explore.Explorer, r *Result, f explor
 	switch {
 	case e.Unshrunk:
 		f.Unscripted = "it was not shrunk"
-	case r.Dead && e.Fresh == nil:
+	case r.IsDead && e.StartTarget == nil:
 		f.Unscripted = "the server is gone and cannot be restarted"
 	default:
 		Shorten(ctx, e, &f, reported...)
 	}
-	if f.Doubtful && f.Shown == 0 {
+	if f.IsDoubtful && f.Hits == 0 {
 		return
 	}
 	if f.Clause != before && slices.Contains(reported, f.Clause) { // it is another finding after shrinking
@@ -140,23 +140,23 @@ func Shorten(ctx context.Context, e *explore.Explorer, f *explore.Finding, repor
 // command was the cause; so it breaks no clause, and lists the commands without a reply.
 func crash(h *history.History) explore.Finding {
 	clients := map[int]bool{}
-	var open []string
+	var pending []string
 	for _, e := range h.Events {
 		clients[e.Client] = true
 		if e.Outcome == history.Open {
-			open = append(open, fmt.Sprintf("c%d: %s %s", e.Client, e.Op, e.JID))
+			pending = append(pending, fmt.Sprintf("c%d: %s %s", e.Client, e.Op, e.JID))
 		}
 	}
-	what := fmt.Sprintf("the server crashed while %d connections were in use", len(clients))
-	if len(open) > 0 {
-		what += "; without a reply: " + strings.Join(open[max(0, len(open)-mostOpen):], "; ")
+	text := fmt.Sprintf("the server crashed while %d connections were in use", len(clients))
+	if len(pending) > 0 {
+		text += "; without a reply: " + strings.Join(pending[max(0, len(pending)-maxPending):], "; ")
 	}
 	return explore.Finding{
 		Finding: conformance.Finding{
-			Crash: true, Expected: "a server that serves", Got: "no new connection is served", What: what,
+			Crash: true, Expected: "a server that serves", Got: "no new connection is served", Detail: text,
 		},
 		Rule: explore.RuleCrash, Commands: len(h.Events),
 	}
 }
 
-const mostOpen = 20 // calls that a crash lists
+const maxPending = 20 // calls that a crash lists

@@ -11,12 +11,12 @@ import (
 
 func TestKnownKinds(t *testing.T) {
 	t.Parallel()
-	l := Load{Known: []string{"FWP-PUSH-04", "FWP-STATE-05"}, Shown: []string{"FWP-STATE-05"}}
+	l := Load{ReportedClauses: []string{"FWP-PUSH-04", "FWP-STATE-05"}, ReproducedClauses: []string{"FWP-STATE-05"}}
 	ofHistory := func(clause string) explore.Finding {
 		return explore.Finding{Finding: conformance.Finding{Clause: clause}, Rule: RuleHistory}
 	}
-	assert.True(t, l.knows(ofHistory("FWP-ACK-02")), "delivered too often, as well")
-	assert.False(t, l.knows(ofHistory("FWP-STATE-04")), "the other was not reproduced")
-	assert.False(t, l.knows(ofHistory("FWP-RESP-01")), "no rule of one conversation")
-	assert.False(t, l.knows(explore.Finding{Rule: explore.RuleCrash}))
+	assert.True(t, l.isKindKnown(ofHistory("FWP-ACK-02")), "delivered too often, as well")
+	assert.False(t, l.isKindKnown(ofHistory("FWP-STATE-04")), "the other was not reproduced")
+	assert.False(t, l.isKindKnown(ofHistory("FWP-RESP-01")), "no rule of one conversation")
+	assert.False(t, l.isKindKnown(explore.Finding{Rule: explore.RuleCrash}))
 }

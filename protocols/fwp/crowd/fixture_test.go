@@ -27,18 +27,18 @@ type fixture struct {
 // server is an embedded server as a target.
 type server struct {
 	*fakes.Server
-	at memnet.Place
+	place memnet.Place
 }
 
-func (s server) Dial(ctx context.Context) (net.Conn, error) { return s.at.Dial(ctx) }
+func (s server) Dial(ctx context.Context) (net.Conn, error) { return s.place.Dial(ctx) }
 
 // Restart is an orderly restart.
 func (s server) Restart(context.Context) error { return s.Server.Restart() }
 
-func (f *fixture) start() (play.Target, func(), error) { return f.startWith("") }
+func (f *fixture) start() (play.Target, func(), error) { return f.startProtected("") }
 
-// startWith starts a server with a password, unless that is empty.
-func (f *fixture) startWith(password string) (play.Target, func(), error) {
+// startProtected starts a server with a password, unless that is empty.
+func (f *fixture) startProtected(password string) (play.Target, func(), error) {
 	c := f.config()
 	at := memnet.NewPlace()
 	c.Listen, c.Password = at.Listen, cmp.Or(password, c.Password)
@@ -46,22 +46,22 @@ func (f *fixture) startWith(password string) (play.Target, func(), error) {
 	return server{s, at}, s.Close, nil
 }
 
-// behaving is a server with a bug or a variation, either of which may be "".
-func behaving(bug, variation string) func() fakes.Config {
+// serverWith is a server with a bug or a variation, either of which may be "".
+func serverWith(bug, variation string) func() fakes.Config {
 	return func() fakes.Config {
 		var c fakes.Config
-		if f, known := bugs.Named(bug); known {
+		if f, ok := bugs.Lookup(bug); ok {
 			c.Hook = f.Hook()
 		}
-		if v, known := variations.Named(variation); known {
+		if v, ok := variations.Lookup(variation); ok {
 			v.Configure(&c)
 		}
 		return c
 	}
 }
 
-// in runs a function in virtual time, with an explorer for a server of a kind.
-func in(t *testing.T, config func() fakes.Config, run func(t *testing.T, e explore.Explorer, f *fixture)) {
+// withServer runs a function in virtual time, with an explorer for a server of a kind.
+func withServer(t *testing.T, config func() fakes.Config, run func(t *testing.T, e explore.Explorer, f *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fixture{config: config}
@@ -69,17 +69,17 @@ func in(t *testing.T, config func() fakes.Config, run func(t *testing.T, e explo
 		require.NoError(t, err)
 		defer end()
 		run(t, explore.Explorer{
-			Subject: moves.New(), Target: target, Password: config().Password, Seed: 1, Fresh: f.start,
+			Subject: moves.New(), Target: target, Password: config().Password, Seed: 1, StartTarget: f.start,
 		}, f)
 	})
 }
 
-// loaded runs a load in virtual time.
-func loaded(t *testing.T, config func() fakes.Config, l crowd.Load, look func(t *testing.T, r *crowd.Result)) {
+// runLoad runs a load in virtual time.
+func runLoad(t *testing.T, config func() fakes.Config, l crowd.Load, look func(t *testing.T, r *crowd.Result)) {
 	t.Helper()
-	in(t, config, func(t *testing.T, e explore.Explorer, _ *fixture) {
-		given := l.Explorer
-		e.Steps, e.Findings, e.Unshrunk = given.Steps, given.Findings, given.Unshrunk
+	withServer(t, config, func(t *testing.T, e explore.Explorer, _ *fixture) {
+		limits := l.Explorer
+		e.Steps, e.Findings, e.Unshrunk = limits.Steps, limits.Findings, limits.Unshrunk
 		l.Explorer = e
 		look(t, l.Run(t.Context()))
 	})

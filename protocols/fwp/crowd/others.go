@@ -15,14 +15,14 @@ import (
 // function ends it.
 type Start func(password string) (play.Target, func(), error)
 
-// othersAtLeast is the time of a campaign that explores other servers.
-const othersAtLeast = 20 * time.Second
+// minOthersTime is the time of a campaign that explores other servers.
+const minOthersTime = 20 * time.Second
 
-// others returns the explorations of other servers: of jobs whose lives take long, without and with a restart, and of
+// otherExplorers returns the explorations of other servers: of jobs whose lives take long, without and with a restart, and of
 // clients of a server with a password.
-func (c *Campaign) others() (all []explore.Explorer) {
+func (c *Campaign) otherExplorers() (all []explore.Explorer) {
 	x := c.Explorer
-	if c.Start == nil || x.Time < othersAtLeast {
+	if c.Start == nil || x.Time < minOthersTime {
 		return nil
 	}
 	x.Found, x.Watch, x.Progress, x.Impatient = nil, nil, nil, true
@@ -33,7 +33,7 @@ func (c *Campaign) others() (all []explore.Explorer) {
 			all = append(all, lives)
 		}
 	}
-	if c.Protects && x.Password == "" {
+	if c.HasPasswords && x.Password == "" {
 		x.Password = rand.Text()
 		all = append(all, x)
 	}
@@ -44,12 +44,12 @@ func (c *Campaign) others() (all []explore.Explorer) {
 // their results. There is none of a server that does not start.
 func (c *Campaign) exploreOthers(ctx context.Context) (results func() []*explore.Result) {
 	var running sync.WaitGroup
-	others := c.others()
+	others := c.otherExplorers()
 	all := make([]*explore.Result, len(others))
 	for i, e := range others {
 		running.Go(func() {
-			e.Fresh = func() (play.Target, func(), error) { return c.Start(e.Password) }
-			target, end, err := e.Fresh()
+			e.StartTarget = func() (play.Target, func(), error) { return c.Start(e.Password) }
+			target, end, err := e.StartTarget()
 			if err != nil {
 				return
 			}

@@ -27,42 +27,42 @@ type Load struct {
 	// Explorer is where, for how long, and how findings are shrunk. Steps counts commands,
 	// three for each job: 900 if it and Time are zero. Time is that of everything but
 	// shrinking, see explore.Divide.
-	Explorer  explore.Explorer
-	Workers   int      // 8 if zero
-	Producers int      // as many as there are workers if zero
-	Observers int      // clients that send INFO all the time: a server that counts without locks may crash
-	Known     []string // clauses that are reported already
-	Shown     []string // those of them that were reproduced: others of their kind are shrunk for less time
+	Explorer          explore.Explorer
+	Workers           int      // 8 if zero
+	Producers         int      // as many as there are workers if zero
+	Observers         int      // clients that send INFO all the time: a server that counts without locks may crash
+	ReportedClauses   []string // clauses that are reported already
+	ReproducedClauses []string // those of them that were reproduced: others of their kind are shrunk for less time
 
-	// Recorded is called with a history that has findings before they are shrunk; may be
+	// OnHistory is called with a history that has findings before they are shrunk; may be
 	// nil.
-	Recorded func(*history.History, []history.Finding)
+	OnHistory func(*history.History, []history.Finding)
 
-	// LawApart has what the law finds in the conversations be no Findings.
-	LawApart bool
+	// ExcludesLaw has what the law finds in the conversations be no Findings.
+	ExcludesLaw bool
 
 	judge *law.Watch // judges all connections of the load
 }
 
 // Result is the result of a load.
 type Result struct {
-	History  *history.History // never nil
-	Findings []explore.Finding
-	Law      []law.Seen // what the law found in the conversations
-	Tally    law.Tally  // what it has judged
-	Commands int
-	Answered int           // of the commands
-	Shrunk   time.Duration // in which findings were shrunk, at the end
-	Left     []string      // accepted jobs whose end is not known
-	Dead     bool          // the server does not serve any more
-	Lost     string        // why a forwarder before it may have ended, and not the server; else empty
-	Served   bool          // the clients were accepted
-	Unserved bool          // the server does not serve any more, and whether it died of the load is not known
+	History         *history.History // never nil
+	Findings        []explore.Finding
+	Law             []law.Occurrence // what the law found in the conversations
+	Tally           law.Tally        // what it has judged
+	Commands        int
+	Answers         int           // of the commands
+	ShrinkTime      time.Duration // in which findings were shrunk, at the end
+	UnaccountedJobs []string      // accepted jobs whose end is not known
+	IsDead          bool          // the server does not serve any more
+	ForwarderLoss   string        // why a forwarder before it may have ended, and not the server; else empty
+	IsServed        bool          // the clients were accepted
+	IsUnserved      bool          // the server does not serve any more, and whether it died of the load is not known
 }
 
 const (
 	commandsOfJob = 3 // PUSH, FETCH and ACK
-	mostCommands  = 1_000_000
+	maxCommands   = 1_000_000
 	drainLimit    = 58 * time.Second // a server whose reports take 500 ms needs 45 s, 4 s of them for empty FETCHes
 )
 
@@ -75,12 +75,12 @@ func (l *Load) Run(ctx context.Context) *Result {
 	loading, cancel := explore.Until(ctx, budget.Explore)
 	defer cancel()
 	done := load.Run(loading, load.Config{
-		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRun(), History: true, Coarse: true, End: budget.End,
+		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRun(), RecordHistory: true, CoarseTimers: true, End: budget.End,
 		Dial: l.dial(ctx), Protocol: fwpwire.New(e.Password), Watch: l.watch(),
 	})
 	r := &Result{
-		History: done.History, Served: done.History != nil,
-		Law: l.judge.Found(), Tally: l.judge.Tally(),
+		History: done.History, IsServed: done.History != nil,
+		Law: l.judge.Occurrences(), Tally: l.judge.Tally(),
 	}
 	if r.History == nil {
 		r.History = &history.History{}
@@ -88,19 +88,19 @@ func (l *Load) Run(ctx context.Context) *Result {
 	r.Commands = len(r.History.Events)
 	for _, call := range r.History.Events {
 		if call.Outcome != history.Open {
-			r.Answered++
+			r.Answers++
 		}
 	}
-	for _, u := range done.Judged.Undecided {
+	for _, u := range done.Examination.Undecided {
 		if !u.Unsent {
-			r.Left = append(r.Left, u.JID)
+			r.UnaccountedJobs = append(r.UnaccountedJobs, u.JID)
 		}
 	}
-	gone := l.gone(ctx, r, budget, done.Report.Connections)
-	r.Dead = gone && (e.Fresh != nil || !e.Revive(ctx))
+	isGone := l.isGone(ctx, r, budget, done.Report.Connections)
+	r.IsDead = isGone && (e.StartTarget != nil || !e.Revive(ctx))
 	reporting := time.Now()
-	l.report(ctx, r, done, gone)
-	r.Shrunk = time.Since(reporting)
+	l.report(ctx, r, done, isGone)
+	r.ShrinkTime = time.Since(reporting)
 	return r
 }
 
@@ -117,34 +117,34 @@ func (l *Load) dial(ctx context.Context) func(context.Context) (net.Conn, error)
 	}
 }
 
-// gone reports whether the server serves no more, of the load as far as is known, or a forwarder before it has ended.
-func (l *Load) gone(ctx context.Context, r *Result, budget explore.Budget, opened results.Connections) bool {
-	ended, refusing := l.ended(ctx, budget)
-	none := opened.Opened == 0
-	if refusing = refusing || none && opened.Refused != ""; ended || refusing {
-		r.Lost = l.Explorer.Lost(ctx)
+// isGone reports whether the server serves no more, of the load as far as is known, or a forwarder before it has ended.
+func (l *Load) isGone(ctx context.Context, r *Result, budget explore.Budget, opened results.Connections) bool {
+	hasEnded, isRefusing := l.checkServing(ctx, budget)
+	hasNoConn := opened.Opened == 0
+	if isRefusing = isRefusing || hasNoConn && opened.Refusal != ""; hasEnded || isRefusing {
+		r.ForwarderLoss = l.Explorer.LostReason(ctx)
 	}
-	r.Unserved = r.Lost == "" && (refusing || ended && none)
-	return r.Lost != "" || ended && !r.Unserved
+	r.IsUnserved = r.ForwarderLoss == "" && (isRefusing || hasEnded && hasNoConn)
+	return r.ForwarderLoss != "" || hasEnded && !r.IsUnserved
 }
 
-// ended reports whether the server serves no more, as far as that can be seen in the time for everything, or else
+// checkServing reports whether the server serves no more, as far as that can be seen in the time for everything, or else
 // whether it refuses connections when the time is over.
-func (l *Load) ended(ctx context.Context, budget explore.Budget) (ended, refusing bool) {
+func (l *Load) checkServing(ctx context.Context, budget explore.Budget) (hasEnded, isRefusing bool) {
 	limited, cancel := explore.Until(ctx, budget.End)
 	defer cancel()
 	if limited.Err() != nil {
 		return false, false
 	}
-	serves, refusing := l.Explorer.Serves(limited)
-	return !serves && limited.Err() == nil, refusing
+	isServing, isRefusing := l.Explorer.Serves(limited)
+	return !isServing && limited.Err() == nil, isRefusing
 }
 
 func (l *Load) fill() {
 	e := &l.Explorer
 	switch {
 	case e.Steps == 0 && e.Time > 0:
-		e.Steps = mostCommands
+		e.Steps = maxCommands
 	case e.Steps == 0:
 		e.Steps = 900
 	}
@@ -156,8 +156,8 @@ func (l *Load) fill() {
 	})
 }
 
-// recorded are the kinds of commands that a history has.
-var recorded = []measure.Op{
+// historyOps are the kinds of commands that a history has.
+var historyOps = []measure.Op{
 	measure.Push, measure.Fetch, measure.FetchFound, measure.FetchWaited, measure.FetchEmpty, measure.Ack, measure.Fail,
 }
 
@@ -170,7 +170,7 @@ func (l *Load) watch() func(load.Moment) {
 	l.Explorer.Progress(p)
 	return func(m load.Moment) {
 		for _, op := range m.Ops {
-			if slices.Contains(recorded, measure.Op(op.Op)) {
+			if slices.Contains(historyOps, measure.Op(op.Op)) {
 				p.Commands += int(op.Count + op.Errors)
 			}
 		}
@@ -183,16 +183,16 @@ func (l *Load) watch() func(load.Moment) {
 // for the drain.
 func (l *Load) workload(b explore.Budget) plan.Workload {
 	const ms = time.Millisecond
-	lasts, drain := time.Duration(0), drainLimit
+	duration, drain := time.Duration(0), drainLimit
 	if !b.Explore.IsZero() {
-		left := time.Until(b.Explore)
-		drain = max(min(drainLimit, left/2), ms)
-		lasts = max(left-drain, ms)
+		remaining := time.Until(b.Explore)
+		drain = max(min(drainLimit, remaining/2), ms)
+		duration = max(remaining-drain, ms)
 	}
 	return plan.Workload{
 		Producers: l.Producers, Consumers: l.Workers, Observers: l.Observers, ObserveEvery: plan.Duration(ms),
 		Rate: plan.Rate(75 * l.Workers), JobLimit: int64(max(1, l.Explorer.Steps/commandsOfJob)),
-		Duration: plan.Duration(lasts), Work: plan.Range{Min: 2 * ms, Max: 10 * ms},
+		Duration: plan.Duration(duration), Work: plan.Range{Min: 2 * ms, Max: 10 * ms},
 		Queues: plan.Queues{Number: 4}, Payload: plan.Constant(20), ExactIntegers: true,
 		Disconnects: 0.05, Drain: plan.Duration(drain),
 	}

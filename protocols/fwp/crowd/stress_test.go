@@ -25,30 +25,30 @@ import (
 
 func TestARightServer(t *testing.T) {
 	t.Parallel()
-	loaded(t, behaving("", ""), crowd.Load{Observers: 1}, func(t *testing.T, r *crowd.Result) {
+	runLoad(t, serverWith("", ""), crowd.Load{Observers: 1}, func(t *testing.T, r *crowd.Result) {
 		assert.Empty(t, r.Findings)
-		assert.Empty(t, r.Left)
-		assert.True(t, r.Served && r.History.Drained && !r.Dead)
+		assert.Empty(t, r.UnaccountedJobs)
+		assert.True(t, r.IsServed && r.History.Drained && !r.IsDead)
 		assert.GreaterOrEqual(t, r.Commands, 900, "three for each of 300 jobs")
-		open := map[history.Op]int{}
+		pending := map[history.Op]int{}
 		for _, e := range r.History.Events {
 			if e.Outcome == history.Open {
-				open[e.Op]++
+				pending[e.Op]++
 			}
 		}
-		assert.Positive(t, open[history.Push])
-		assert.Positive(t, open[history.Ack])
+		assert.Positive(t, pending[history.Push])
+		assert.Positive(t, pending[history.Ack])
 	})
 }
 
-// short is a target that has no descriptors for more than some connections.
-type short struct {
+// limitedTarget is a target that has no descriptors for more than some connections.
+type limitedTarget struct {
 	play.Target
-	left atomic.Int64
+	remaining atomic.Int64
 }
 
-func (s *short) Dial(ctx context.Context) (net.Conn, error) {
-	if s.left.Add(-1) < 0 {
+func (s *limitedTarget) Dial(ctx context.Context) (net.Conn, error) {
+	if s.remaining.Add(-1) < 0 {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", syscall.EMFILE)}
 	}
 	return s.Target.Dial(ctx)
@@ -57,15 +57,15 @@ func (s *short) Dial(ctx context.Context) (net.Conn, error) {
 // A load of which some clients are missing for want of descriptors has shown nothing: whoever watches for that knows.
 func TestAShortageIsNoticed(t *testing.T) {
 	t.Parallel()
-	in(t, behaving("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
-		target := &short{Target: e.Target}
-		target.left.Store(10)
+	withServer(t, serverWith("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+		target := &limitedTarget{Target: e.Target}
+		target.remaining.Store(10)
 		e.Target, e.Steps = target, 300
 		ctx, release := machine.Watch(t.Context())
 		defer release()
 		r := (&crowd.Load{Explorer: e}).Run(ctx)
 		assert.Empty(t, r.Findings)
-		assert.False(t, r.Dead)
+		assert.False(t, r.IsDead)
 		assert.Contains(t, machine.Cause(ctx), "out of file descriptors")
 	})
 }
@@ -73,13 +73,13 @@ func TestAShortageIsNoticed(t *testing.T) {
 func TestVariationsAreNotBlamed(t *testing.T) {
 	t.Parallel()
 	for i, v := range variations.All() {
-		if !golden.Slow() && i%12 != 0 {
+		if !golden.IsSlow() && i%12 != 0 {
 			continue // package load plays a third
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			l := crowd.Load{Observers: 1, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
-			loaded(t, behaving("", v.Name), l, func(t *testing.T, r *crowd.Result) {
+			runLoad(t, serverWith("", v.Name), l, func(t *testing.T, r *crowd.Result) {
 				assert.Empty(t, r.Findings)
 			})
 		})
@@ -95,10 +95,10 @@ func TestBugsAreFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := crowd.Load{Explorer: explore.Explorer{Steps: 1800, Findings: 5}}
-			loaded(t, behaving(name, ""), l, func(t *testing.T, r *crowd.Result) {
+			runLoad(t, serverWith(name, ""), l, func(t *testing.T, r *crowd.Result) {
 				declared := bugNamed(t, name).Clauses
 				for _, f := range r.Findings {
-					t.Log(f.Clause, f.Rule, f.What, f.Got, "\n"+f.Script, f.Unscripted)
+					t.Log(f.Clause, f.Rule, f.Detail, f.Got, "\n"+f.Script, f.Unscripted)
 				}
 				assert.True(t, slices.ContainsFunc(r.Findings, func(f explore.Finding) bool {
 					return slices.Contains(declared, f.Clause)
@@ -110,8 +110,8 @@ func TestBugsAreFound(t *testing.T) {
 
 func bugNamed(t *testing.T, name string) fakes.Bug {
 	t.Helper()
-	f, known := bugs.Named(name)
-	require.True(t, known)
+	f, ok := bugs.Lookup(name)
+	require.True(t, ok)
 	return f
 }
 
@@ -120,26 +120,26 @@ func bugNamed(t *testing.T, name string) fakes.Bug {
 func TestTheLawJudgesALoad(t *testing.T) {
 	t.Parallel()
 	for bug, rule := range map[string]string{"hi-version-3": "greeting", "worker-ack-refused": "refused"} {
-		scripted := rule == "greeting" // the other needs two connections of one worker
+		isScripted := rule == "greeting" // the other needs two connections of one worker
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
-			if !scripted { // it is tried again and again
+			if !isScripted { // it is tried again and again
 				golden.NotRacing(t)
 			}
 			declared := bugNamed(t, bug).Clauses
-			l := crowd.Load{LawApart: true, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
-			loaded(t, behaving(bug, ""), l, func(t *testing.T, r *crowd.Result) {
+			l := crowd.Load{ExcludesLaw: true, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
+			runLoad(t, serverWith(bug, ""), l, func(t *testing.T, r *crowd.Result) {
 				assert.Empty(t, r.Findings)
 				require.NotEmpty(t, r.Law)
 				assert.Equal(t, rule, r.Law[0].Rule)
 				assert.Contains(t, declared, r.Law[0].Clause)
 			})
 			l = crowd.Load{Explorer: explore.Explorer{Steps: 300, Findings: 5}}
-			loaded(t, behaving(bug, ""), l, func(t *testing.T, r *crowd.Result) {
+			runLoad(t, serverWith(bug, ""), l, func(t *testing.T, r *crowd.Result) {
 				require.Len(t, r.Findings, 1)
 				assert.Equal(t, rule, r.Findings[0].Rule)
 				assert.Contains(t, declared, r.Findings[0].Clause)
-				assert.Equal(t, scripted, r.Findings[0].Script != "", r.Findings[0].Unscripted)
+				assert.Equal(t, isScripted, r.Findings[0].Script != "", r.Findings[0].Unscripted)
 			})
 		})
 	}
@@ -149,7 +149,7 @@ func TestTheLawJudgesALoad(t *testing.T) {
 func TestTheLawStaysBehindAHistory(t *testing.T) {
 	t.Parallel()
 	l := crowd.Load{Explorer: explore.Explorer{Steps: 300, Findings: 5, Unshrunk: true}}
-	loaded(t, behaving("delivered-twice", ""), l, func(t *testing.T, r *crowd.Result) {
+	runLoad(t, serverWith("delivered-twice", ""), l, func(t *testing.T, r *crowd.Result) {
 		assert.NotEmpty(t, r.Law)
 		for _, f := range r.Findings {
 			assert.Equal(t, crowd.RuleHistory, f.Rule)

@@ -23,11 +23,11 @@ import (
 //go:embed control.schema.json
 var schema json.RawMessage
 
-const mostBody = 8 << 20 // bytes of a request
+const maxBody = 8 << 20 // bytes of a request
 
 // Handler returns the HTTP control of the double, version 1. named returns the bug of a name. It serves requests to
 // this machine only, and none that a browser sends on behalf of another site.
-func (d *Double) Handler(named func(string) (fakes.Bug, error)) http.Handler {
+func (d *Double) Handler(bugByName func(string) (fakes.Bug, error)) http.Handler {
 	mux := http.NewServeMux()
 	requests := map[string]func(*http.Request) (any, error){
 		"GET /v1/jobs":       d.getJobs,
@@ -35,14 +35,14 @@ func (d *Double) Handler(named func(string) (fakes.Bug, error)) http.Handler {
 		"GET /v1/schema":     func(*http.Request) (any, error) { return schema, nil },
 		"GET /v1/stubs":      func(*http.Request) (any, error) { return d.Stubs(), nil },
 		"POST /v1/stubs":     d.postStub,
-		"DELETE /v1/stubs":   func(*http.Request) (any, error) { d.RemoveStubs(); return done{OK: true}, nil },
+		"DELETE /v1/stubs":   func(*http.Request) (any, error) { d.RemoveStubs(); return okBody{OK: true}, nil },
 		"GET /v1/journal":    d.getJournal,
 		"POST /v1/verify":    d.postVerify,
-		"POST /v1/reset":     func(*http.Request) (any, error) { d.Reset(); return done{OK: true}, nil },
+		"POST /v1/reset":     func(*http.Request) (any, error) { d.Reset(); return okBody{OK: true}, nil },
 		"POST /v1/quiet":     func(r *http.Request) (any, error) { return d.postSignal(r, "quiet") },
 		"POST /v1/terminate": func(r *http.Request) (any, error) { return d.postSignal(r, "terminate") },
 		"GET /v1/bugs":       func(*http.Request) (any, error) { return d.Bugs(), nil },
-		"PUT /v1/bugs":       func(r *http.Request) (any, error) { return d.putBugs(r, named) },
+		"PUT /v1/bugs":       func(r *http.Request) (any, error) { return d.putBugs(r, bugByName) },
 		"GET /v1/clock":      func(*http.Request) (any, error) { return d.clock(), nil },
 		"POST /v1/clock":     d.postClock,
 	}
@@ -58,13 +58,13 @@ func (d *Double) Handler(named func(string) (fakes.Bug, error)) http.Handler {
 		_, path, _ := strings.Cut(pattern, " ")
 		paths[path] = true
 	}
-	mux.Handle("/", answer(func(r *http.Request) (any, error) { return nil, unknown(r, paths[r.URL.Path]) }))
-	return http.NewCrossOriginProtection().Handler(loopback(mux))
+	mux.Handle("/", answer(func(r *http.Request) (any, error) { return nil, unknownRequest(r, paths[r.URL.Path]) }))
+	return http.NewCrossOriginProtection().Handler(requireLoopback(mux))
 }
 
-// loopback refuses requests whose host is not this machine: a page of another site that has its name resolved to
+// requireLoopback refuses requests whose host is not this machine: a page of another site that has its name resolved to
 // 127.0.0.1.
-func loopback(next http.Handler) http.Handler {
+func requireLoopback(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
 		if err != nil {
@@ -78,8 +78,8 @@ func loopback(next http.Handler) http.Handler {
 	})
 }
 
-// done is the answer to a request that was carried out.
-type done struct {
+// okBody is the answer to a request that was carried out.
+type okBody struct {
 	OK bool `json:"ok"`
 }
 
@@ -91,15 +91,15 @@ type statusError struct {
 
 func (e *statusError) Error() string { return http.StatusText(e.status) }
 
-// unknown refuses a request that the control does not have, by its path or only by its method.
-func unknown(r *http.Request, known bool) error {
+// unknownRequest refuses a request that the control does not have, by its path or only by its method.
+func unknownRequest(r *http.Request, hasPath bool) error {
 	words := fmt.Sprintf("unknown request %.100q; docs/test-double.md lists the requests",
 		r.Method+" "+r.URL.Path)
-	if now := text.Renamed(path.Base(r.URL.Path)); now != "" {
+	if now := text.Replacement(path.Base(r.URL.Path)); now != "" {
 		words += "; it is now called /v1/" + strings.TrimPrefix(now, "--")
 	}
 	status := http.StatusNotFound
-	if known {
+	if hasPath {
 		status = http.StatusMethodNotAllowed
 	}
 	return &statusError{status, map[string]string{"error": words}}
@@ -108,11 +108,11 @@ func unknown(r *http.Request, known bool) error {
 // answer writes what serve returns as JSON.
 func answer(serve func(*http.Request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, mostBody)
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		body, err := serve(r)
 		status := http.StatusOK
-		if special, ok := errors.AsType[*statusError](err); ok {
-			status, body = special.status, special.body
+		if statusErr, ok := errors.AsType[*statusError](err); ok {
+			status, body = statusErr.status, statusErr.body
 		} else if err != nil {
 			status, body = http.StatusBadRequest, map[string]string{"error": err.Error()}
 		}
@@ -123,12 +123,12 @@ func answer(serve func(*http.Request) (any, error)) http.Handler {
 }
 
 // read decodes the body of a request, which may be empty.
-func read(r *http.Request, into any) error {
+func read(r *http.Request, value any) error {
 	decoder := json.NewDecoder(r.Body)
 	decoder.DisallowUnknownFields()
-	err := decoder.Decode(into)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("the body: %s cannot be of type %s", cmp.Or(wrong.Field, "the whole"), wrong.Value)
+	err := decoder.Decode(value)
+	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("the body: %s cannot be of type %s", cmp.Or(typeErr.Field, "the whole"), typeErr.Value)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("the body: %w", err)
@@ -138,23 +138,23 @@ func read(r *http.Request, into any) error {
 
 // StoredJob is a job of the server.
 type StoredJob struct {
-	Place string          `json:"place"` // queue, scheduled, retries, working or dead
-	Queue string          `json:"queue"`
-	Due   *time.Time      `json:"due,omitempty"`
-	Job   json.RawMessage `json:"job"`
+	Place   string          `json:"place"` // queue, scheduled, retries, working or dead
+	Queue   string          `json:"queue"`
+	DueTime *time.Time      `json:"due,omitempty"`
+	Job     json.RawMessage `json:"job"`
 }
 
 // getJobs returns the jobs of the server, or of one queue.
 func (d *Double) getJobs(r *http.Request) (any, error) {
-	queue, only := r.URL.Query()["queue"]
+	queue, hasQueue := r.URL.Query()["queue"]
 	jobs := []StoredJob{}
 	for _, stored := range d.server.Jobs() {
-		if only && stored.Queue != queue[0] {
+		if hasQueue && stored.Queue != queue[0] {
 			continue
 		}
 		j := StoredJob{Place: stored.Place, Queue: stored.Queue, Job: stored.Unit}
 		if !stored.Due.IsZero() {
-			j.Due = &stored.Due
+			j.DueTime = &stored.Due
 		}
 		jobs = append(jobs, j)
 	}
@@ -190,5 +190,5 @@ func (d *Double) postVerify(r *http.Request) (any, error) {
 	case len(differences) > 0:
 		return nil, &statusError{http.StatusExpectationFailed, map[string][]string{"differences": differences}}
 	}
-	return done{OK: true}, nil
+	return okBody{OK: true}, nil
 }

@@ -20,25 +20,25 @@ type Signal struct {
 
 // postSignal quiets or terminates a worker, or all.
 func (d *Double) postSignal(r *http.Request, state string) (any, error) {
-	var to Signal
-	if err := read(r, &to); err != nil {
+	var signal Signal
+	if err := read(r, &signal); err != nil {
 		return nil, err
 	}
-	if err := d.server.Signal(to.Worker, state); err != nil {
+	if err := d.server.Signal(signal.Worker, state); err != nil {
 		return nil, &statusError{http.StatusNotFound, map[string]string{"error": err.Error()}}
 	}
-	return done{OK: true}, nil
+	return okBody{OK: true}, nil
 }
 
 // putBugs replaces the bugs.
-func (d *Double) putBugs(r *http.Request, named func(string) (fakes.Bug, error)) (any, error) {
+func (d *Double) putBugs(r *http.Request, bugByName func(string) (fakes.Bug, error)) (any, error) {
 	var names []string
 	if err := read(r, &names); err != nil {
 		return nil, err
 	}
 	var bugs []fakes.Bug
 	for _, name := range names {
-		bug, err := named(name)
+		bug, err := bugByName(name)
 		if err != nil {
 			return nil, err
 		}
@@ -62,18 +62,18 @@ func (d *Double) clock() Clock {
 
 // postClock sets the clock forward, by a time or to an instant.
 func (d *Double) postClock(r *http.Request) (any, error) {
-	var to Clock
-	if err := read(r, &to); err != nil {
+	var request Clock
+	if err := read(r, &request); err != nil {
 		return nil, err
 	}
-	duration, err := time.ParseDuration(to.Advance)
+	duration, err := time.ParseDuration(request.Advance)
 	switch {
-	case to.Set != nil && to.Advance == "":
-		if duration = to.Set.Sub(d.server.Now()); duration < 0 || duration == math.MaxInt64 {
+	case request.Set != nil && request.Advance == "":
+		if duration = request.Set.Sub(d.server.Now()); duration < 0 || duration == math.MaxInt64 {
 			return nil, fmt.Errorf("set must be a time in the 290 years after %s: the clock only goes forward",
 				d.server.Now().Format(time.RFC3339))
 		}
-	case to.Set != nil || err != nil || duration <= 0:
+	case request.Set != nil || err != nil || duration <= 0:
 		return nil, errors.New(`give either advance, a duration above zero such as "90s" or "30m", or set, a time`)
 	}
 	d.server.Advance(duration)
@@ -121,12 +121,12 @@ func (d *Double) postStub(r *http.Request) (any, error) {
 	if err := d.AddStub(s); err != nil {
 		return nil, err
 	}
-	return done{OK: true}, nil
+	return okBody{OK: true}, nil
 }
 
 // postBusy is the form of Faktory's web page by which an operator quiets or terminates workers.
 func (d *Double) postBusy(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, mostBody)
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	wid := r.PostFormValue("wid")
 	if wid == "all" {
 		wid = ""

@@ -34,7 +34,7 @@ type Double struct {
 type talk struct {
 	state session.State
 	wid   string // of the accepted HELLO
-	now   Entry  // the command that is answered next
+	entry Entry  // the command that is answered next
 	stub  *Stub  // for that command; nil: none
 }
 
@@ -46,7 +46,7 @@ func New(config fakes.Config, bugs ...fakes.Bug) (d *Double, err error) {
 		dialect: fwpscript.Dialect{Profile: fwpscript.Profile(config.Like)},
 	}
 	d.SetBugs(bugs)
-	config.Hook = catalogue.Both(config.Hook, d.hook)
+	config.Hook = catalogue.Chain(config.Hook, d.hook)
 	d.server = fakes.NewUnstarted(config)
 	return d, d.server.TryStart()
 }
@@ -103,26 +103,26 @@ func (d *Double) hook(e *fakes.Event) {
 	}
 	switch e.Point {
 	case fakes.Accepted:
-		d.accepted(e.Conn)
+		d.beginTalk(e.Conn)
 	case fakes.Greeting:
-		d.greeted(e)
+		d.takeGreeting(e)
 	case fakes.Checked:
-		d.choose(e)
+		d.chooseStub(e)
 	case fakes.Ran:
-		d.answered(e)
+		d.takeAnswer(e)
 	}
 }
 
-// accepted begins the journal of a connection.
-func (d *Double) accepted(c *fakes.Conn) {
+// beginTalk begins the journal of a connection.
+func (d *Double) beginTalk(c *fakes.Conn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_, state := fwpsession.Protocol{}.Begin(bytes.NewReader(nil))
 	d.talks[c.ID] = &talk{state: state}
 }
 
-// greeted takes the greeting of a connection.
-func (d *Double) greeted(e *fakes.Event) {
+// takeGreeting takes the greeting of a connection.
+func (d *Double) takeGreeting(e *fakes.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if t := d.talks[e.Conn.ID]; t != nil {
@@ -146,19 +146,19 @@ func (d *Double) read(conn int64, line []byte) {
 	mistake, _ := d.dialect.Check(role, t.state, line)
 	t.state.Sent(append(bytes.Clone(line), "\r\n"...))
 	verb := fwp.SplitCommand(line).Verb
-	t.now = Entry{
-		At: now, Connection: conn, Worker: t.wid, Verb: verb, Command: cut(hidden(line)), Mistake: mistake,
+	t.entry = Entry{
+		At: now, Connection: conn, Worker: t.wid, Verb: verb, Command: shortenLine(maskHash(line)), Mistake: mistake,
 		units: d.journal.unitsOf(verb, line),
 	}
 }
 
 var hashField = regexp.MustCompile(`("pwdhash"\s*:\s*)"[^"]*"`)
 
-// hidden returns a line without the hash of the password, with which the password could be guessed.
-func hidden(line []byte) []byte { return hashField.ReplaceAll(line, []byte(`$1"(hash)"`)) }
+// maskHash returns a line without the hash of the password, with which the password could be guessed.
+func maskHash(line []byte) []byte { return hashField.ReplaceAll(line, []byte(`$1"(hash)"`)) }
 
-// answered takes the answer to the line.
-func (d *Double) answered(e *fakes.Event) {
+// takeAnswer takes the answer to the line.
+func (d *Double) takeAnswer(e *fakes.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.talks[e.Conn.ID]
@@ -171,19 +171,19 @@ func (d *Double) answered(e *fakes.Event) {
 	}
 	t.state.Received(fwpsession.Message(e.Reply))
 	t.wid = cmp.Or(e.Conn.Worker, t.wid)
-	entry := t.now
+	entry := t.entry
 	entry.Worker = t.wid
 	entry.Reply = fwpsession.Protocol{}.Text(fwpsession.Message(e.Reply))
 	if e.Err != nil {
-		entry.Refused = e.Err.Error()
+		entry.Refusal = e.Err.Error()
 	}
 	if entry.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString {
 		unit := bytes.Clone(e.Reply.Text)
 		entry.units = [][]byte{unit}
 		d.journal.remember(fwp.JIDOf(unit), unit) // of a job that no client pushed, this is the first that is known
 	}
-	if failed := number.Object(e.Reply.Text); entry.Verb == "PUSHB" && failed != nil {
-		entry.units = slices.DeleteFunc(entry.units, func(unit []byte) bool { return failed[fwp.JIDOf(unit)] != nil })
+	if errorsByJID := number.Object(e.Reply.Text); entry.Verb == "PUSHB" && errorsByJID != nil {
+		entry.units = slices.DeleteFunc(entry.units, func(unit []byte) bool { return errorsByJID[fwp.JIDOf(unit)] != nil })
 	}
 	d.journal.add(entry)
 	if e.Close {

@@ -79,7 +79,7 @@ func beginLike(t *testing.T, like fakes.Like) (*Double, *httptest.Server) {
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	control := httptest.NewServer(d.Handler(func(name string) (fakes.Bug, error) {
-		if f, known := bugs.Named(name); known {
+		if f, ok := bugs.Lookup(name); ok {
 			return f, nil
 		}
 		return fakes.Bug{}, errors.New("no planted bug " + name)
@@ -206,11 +206,11 @@ func TestJournal(t *testing.T) {
 	status, body := ask(t, control, http.MethodGet, "/v1/journal?after=x", "")
 	assert.Equal(t, 400, status)
 	assert.Contains(t, body, "after must be the number of an entry")
-	assert.Equal(t, []string{"1 fetched, without ACK or FAIL"}, d.Summary().Left)
+	assert.Equal(t, []string{"1 fetched, without ACK or FAIL"}, d.Summary().RemainingJobs)
 
 	_, _ = ask(t, control, http.MethodPost, "/v1/reset", "")
 	assert.Empty(t, entries(""))
-	assert.Empty(t, d.Summary().Left)
+	assert.Empty(t, d.Summary().RemainingJobs)
 }
 
 func TestTheJournalHasNoHash(t *testing.T) {
@@ -225,26 +225,26 @@ func TestTheJournalHasNoHash(t *testing.T) {
 func TestTheJournalIsBounded(t *testing.T) {
 	t.Parallel()
 	j := journal{changed: make(chan struct{})}
-	for range mostEntries + 10 {
+	for range maxEntries + 10 {
 		j.add(Entry{Command: "x"})
 	}
-	assert.Len(t, j.entries, mostEntries)
+	assert.Len(t, j.entries, maxEntries)
 	assert.Equal(t, 11, j.entries[0].Number)
 	for range 20 {
-		j.add(Entry{Reply: strings.Repeat("x", mostMemory/10)})
+		j.add(Entry{Reply: strings.Repeat("x", maxMemory/10)})
 	}
 	assert.Len(t, j.entries, 9)
 	for i := range j.entries[:cap(j.entries)] { // behind the entries is nothing, and before them nothing is reachable
 		assert.True(t, i < 9 || j.entries[:cap(j.entries)][i].Reply == "")
 	}
 	for i := range 100 {
-		unit := []byte(`{"jid":"job-` + strconv.Itoa(i) + `","args":["` + strings.Repeat("x", mostUnits/10) + `"]}`)
+		unit := []byte(`{"jid":"job-` + strconv.Itoa(i) + `","args":["` + strings.Repeat("x", maxUnits/10) + `"]}`)
 		j.unitsOf(fwp.PUSH, slices.Concat([]byte("PUSH "), unit))
 		j.unitsOf(fwp.PUSH, slices.Concat([]byte("PUSH "), unit))
 	}
 	assert.Len(t, j.units, 9, "those that have room, each once")
-	assert.LessOrEqual(t, j.known, mostUnits)
-	assert.Len(t, cut([]byte(strings.Repeat("é", mostShown))), mostShown+3)
+	assert.LessOrEqual(t, j.unitBytes, maxUnits)
+	assert.Len(t, shortenLine([]byte(strings.Repeat("é", maxCommand))), maxCommand+3)
 }
 
 func TestControl(t *testing.T) {

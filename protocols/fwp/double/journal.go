@@ -14,10 +14,10 @@ import (
 
 // The limits of a journal. When one is reached the oldest entries are dropped.
 const (
-	mostEntries = 100_000
-	mostMemory  = 48 << 20 // bytes of all entries
-	mostShown   = 4 << 10  // bytes of a command that is shown
-	mostUnits   = 16 << 20 // bytes of the jobs that are remembered by their jids
+	maxEntries = 100_000
+	maxMemory  = 48 << 20 // bytes of all entries
+	maxCommand = 4 << 10  // bytes of a command that is shown
+	maxUnits   = 16 << 20 // bytes of the jobs that are remembered by their jids
 )
 
 // Entry is one command of a client, with its reply.
@@ -29,7 +29,7 @@ type Entry struct {
 	Verb       string    `json:"verb"`
 	Command    string    `json:"command"` // the line, its end replaced by "..." beyond 4 KiB
 	Reply      string    `json:"reply"`   // as a script has it: "+OK", "$-1"
-	Refused    string    `json:"refused,omitempty"`
+	Refusal    string    `json:"refused,omitempty"`
 	Mistake    string    `json:"mistake,omitempty"` // the rule of the specification that the client broke
 
 	units [][]byte // the jobs that the command is about, as JSON; none if there are none or they are not known
@@ -37,7 +37,7 @@ type Entry struct {
 
 // kind returns what a command did to its jobs, as expectations name it; empty if it did nothing.
 func (e *Entry) kind() string {
-	if e.Refused != "" || e.units == nil {
+	if e.Refusal != "" || e.units == nil {
 		return ""
 	}
 	return kinds[e.Verb]
@@ -49,12 +49,12 @@ var kinds = map[string]string{
 
 // journal is a list of entries with bounds.
 type journal struct {
-	entries []Entry
-	memory  int
-	last    int               // the number of the last entry
-	changed chan struct{}     // closed when there is a new entry, or none any more
-	units   map[string][]byte // the jobs by their jids, as they were last pushed or delivered
-	known   int               // bytes of them
+	entries   []Entry
+	memory    int
+	last      int               // the number of the last entry
+	changed   chan struct{}     // closed when there is a new entry, or none any more
+	units     map[string][]byte // the jobs by their jids, as they were last pushed or delivered
+	unitBytes int               // bytes of them
 }
 
 func (j *journal) add(e Entry) {
@@ -65,7 +65,7 @@ func (j *journal) add(e Entry) {
 	j.entries = append(j.entries, e)
 	j.memory += e.size()
 	drop := 0
-	for len(j.entries)-drop > mostEntries || j.memory > mostMemory {
+	for len(j.entries)-drop > maxEntries || j.memory > maxMemory {
 		j.memory -= j.entries[drop].size()
 		drop++
 	}
@@ -77,7 +77,7 @@ func (j *journal) add(e Entry) {
 const entrySize = 256
 
 func (e *Entry) size() int {
-	size := entrySize + len(e.Command) + len(e.Reply) + len(e.Refused)
+	size := entrySize + len(e.Command) + len(e.Reply) + len(e.Refusal)
 	for _, unit := range e.units {
 		size += len(unit)
 	}
@@ -102,9 +102,9 @@ func (j *journal) unitsOf(verb string, line []byte) (units [][]byte) {
 		if unit := j.units[jid]; unit != nil {
 			return [][]byte{unit}
 		}
-		only := &fakes.Object{}
-		only.SetText("jid", jid)
-		return [][]byte{only.Append(nil)}
+		object := &fakes.Object{}
+		object.SetText("jid", jid)
+		return [][]byte{object.Append(nil)}
 	}
 	for _, unit := range units {
 		j.remember(fwp.JIDOf(unit), unit)
@@ -117,51 +117,51 @@ func (j *journal) remember(jid string, unit []byte) {
 	if j.units == nil {
 		j.units = map[string][]byte{}
 	}
-	known := j.known + entrySize + len(unit)
-	if old, is := j.units[jid]; is {
-		known -= entrySize + len(old)
+	size := j.unitBytes + entrySize + len(unit)
+	if old, ok := j.units[jid]; ok {
+		size -= entrySize + len(old)
 	}
-	if jid != "" && known <= mostUnits {
-		j.units[jid], j.known = unit, known
+	if jid != "" && size <= maxUnits {
+		j.units[jid], j.unitBytes = unit, size
 	}
 }
 
-// cut returns a line for people.
-func cut(line []byte) string {
-	if len(line) <= mostShown {
+// shortenLine returns a line for people.
+func shortenLine(line []byte) string {
+	if len(line) <= maxCommand {
 		return strings.ToValidUTF8(string(line), "\uFFFD")
 	}
-	return strings.ToValidUTF8(string(line[:mostShown]), "\uFFFD") + "..."
+	return strings.ToValidUTF8(string(line[:maxCommand]), "\uFFFD") + "..."
 }
 
 // Summary is what the clients of a server did.
 type Summary struct {
-	Commands int     // that were answered
-	Dropped  int     // entries that the journal has no more
-	Refused  int     // that were answered with an error
-	Mistakes []Entry // the entries with a mistake
-	Left     []string
+	Commands       int     // that were answered
+	DroppedEntries int     // entries that the journal has no more
+	Refusals       int     // that were answered with an error
+	Mistakes       []Entry // the entries with a mistake
+	RemainingJobs  []string
 }
 
 // Summary returns what the clients did until now.
 func (d *Double) Summary() Summary {
-	left := map[string]int{}
+	counts := map[string]int{}
 	var order []string
 	for _, job := range d.server.Jobs() {
-		if left[job.Place]++; left[job.Place] == 1 {
+		if counts[job.Place]++; counts[job.Place] == 1 {
 			order = append(order, job.Place)
 		}
 	}
 	var s Summary
 	for _, place := range order {
-		s.Left = append(s.Left, fmt.Sprintf("%d %s", left[place], places[place]))
+		s.RemainingJobs = append(s.RemainingJobs, fmt.Sprintf("%d %s", counts[place], places[place]))
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s.Commands, s.Dropped = d.journal.last, d.journal.last-len(d.journal.entries)
+	s.Commands, s.DroppedEntries = d.journal.last, d.journal.last-len(d.journal.entries)
 	for _, e := range d.journal.entries {
-		if e.Refused != "" {
-			s.Refused++
+		if e.Refusal != "" {
+			s.Refusals++
 		}
 		if e.Mistake != "" {
 			s.Mistakes = append(s.Mistakes, e)
@@ -176,12 +176,12 @@ var places = map[string]string{
 }
 
 // entries returns the entries of the journal that are kept.
-func (d *Double) entries(keep func(*Entry) bool) []Entry {
+func (d *Double) entries(matches func(*Entry) bool) []Entry {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := []Entry{}
 	for i := range d.journal.entries {
-		if keep(&d.journal.entries[i]) {
+		if matches(&d.journal.entries[i]) {
 			all = append(all, d.journal.entries[i])
 		}
 	}
@@ -195,8 +195,8 @@ func contains(got, want any) bool {
 	case map[string]any:
 		object, ok := got.(map[string]any)
 		for name, value := range want {
-			there, has := object[name]
-			ok = ok && has && contains(there, value)
+			member, isMember := object[name]
+			ok = ok && isMember && contains(member, value)
 		}
 		return ok
 	case []any:

@@ -25,33 +25,33 @@ type Stub struct {
 	Reply string `json:"reply,omitempty"`
 	Delay string `json:"delay,omitempty"` // of the reply: "2s"
 	Close bool   `json:"close,omitempty"` // the connection ends after the reply
-	Used  int    `json:"used,omitempty"`  // how many commands it was for until now; the server counts
+	Uses  int    `json:"used,omitempty"`  // how many commands it was for until now; the server counts
 
 	hook func(*fakes.Event) // of its rules
 }
 
-const mostStubs = 1000
+const maxStubs = 1000
 
 // prepare checks the stub, and makes its hook.
 func (s *Stub) prepare() error {
-	named := s.JID != "" || s.Jobtype != ""
+	hasJob := s.JID != "" || s.Jobtype != ""
 	switch {
 	case s.Verb == "":
 		return errors.New("verb is missing: give the command of the stub")
 	case !slices.Contains(fakes.Rules().Verbs, s.Verb):
 		return unknownVerb(s.Verb)
-	case named && !slices.Contains([]string{fwp.PUSH, "PUSHB", fwp.ACK, fwp.FAIL}, s.Verb):
+	case hasJob && !slices.Contains([]string{fwp.PUSH, "PUSHB", fwp.ACK, fwp.FAIL}, s.Verb):
 		return fmt.Errorf("jid and jobtype work only with PUSH, PUSHB, ACK and FAIL, not with %s", s.Verb)
 	case s.Reply == "" && s.Delay == "" && !s.Close:
 		return errors.New("a stub needs a reply, a delay or close")
-	case s.Times < 0 || s.Used != 0:
+	case s.Times < 0 || s.Uses != 0:
 		return errors.New("times must be 0 or more, and used must not be set")
 	}
 	var rules []rule.Rule[fakes.Event]
 	for _, text := range s.rules() {
 		r, err := fakes.Rules().Parse(text)
-		if wrong, is := errors.AsType[*rule.Error](err); is {
-			return errors.New(wrong.Text) // its place is not one of the request
+		if ruleErr, ok := errors.AsType[*rule.Error](err); ok {
+			return errors.New(ruleErr.Text) // its place is not one of the request
 		}
 		rules = append(rules, r)
 	}
@@ -80,9 +80,9 @@ func (s *Stub) rules() (all []string) {
 	return append(all, "on ran: "+strings.Join(acts, ", "))
 }
 
-// is reports whether the stub is for a command. No rule can say that: the journal alone knows the job of an ACK.
-func (s *Stub) is(e *Entry) bool {
-	if s.Verb != e.Verb || s.Worker != "" && s.Worker != e.Worker || s.Times > 0 && s.Used >= s.Times {
+// matches reports whether the stub is for a command. No rule can say that: the journal alone knows the job of an ACK.
+func (s *Stub) matches(e *Entry) bool {
+	if s.Verb != e.Verb || s.Worker != "" && s.Worker != e.Worker || s.Times > 0 && s.Uses >= s.Times {
 		return false
 	}
 	if s.JID == "" && s.Jobtype == "" {
@@ -102,8 +102,8 @@ func (d *Double) AddStub(s Stub) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.stubs) >= mostStubs {
-		return fmt.Errorf("there are already %d stubs, the limit", mostStubs)
+	if len(d.stubs) >= maxStubs {
+		return fmt.Errorf("there are already %d stubs, the limit", maxStubs)
 	}
 	d.stubs = append(d.stubs, &s)
 	return nil
@@ -127,8 +127,8 @@ func (d *Double) RemoveStubs() {
 	d.stubs = nil
 }
 
-// choose finds the stub for the command of a connection.
-func (d *Double) choose(e *fakes.Event) {
+// chooseStub finds the stub for the command of a connection.
+func (d *Double) chooseStub(e *fakes.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.talks[e.Conn.ID]
@@ -136,11 +136,11 @@ func (d *Double) choose(e *fakes.Event) {
 		return
 	}
 	t.stub = nil
-	i := slices.IndexFunc(d.stubs, func(s *Stub) bool { return s.is(&t.now) })
+	i := slices.IndexFunc(d.stubs, func(s *Stub) bool { return s.matches(&t.entry) })
 	if i < 0 {
 		return
 	}
 	t.stub = d.stubs[i]
-	t.stub.Used++
+	t.stub.Uses++
 	t.stub.hook(e)
 }

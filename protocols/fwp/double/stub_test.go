@@ -40,7 +40,7 @@ func TestStubs(t *testing.T) {
 	assert.Contains(t, p.do("INFO"), `"queues"`)
 	_, err := p.in.ReadByte()
 	require.Error(t, err, "closed behind its reply")
-	assert.Equal(t, []int{1, 2, 0, 1, 1}, used(d))
+	assert.Equal(t, []int{1, 2, 0, 1, 1}, uses(d))
 	status, _ := ask(t, control, http.MethodPost, "/v1/verify", `{"pushed":[{"jid":"2"},{"jid":"1"}],"nothing_else":true}`)
 	assert.Equal(t, 200, status, "what was refused was not pushed")
 	_, _ = ask(t, control, http.MethodDelete, "/v1/stubs", "")
@@ -63,9 +63,9 @@ func TestStubs(t *testing.T) {
 	}
 }
 
-func used(d *Double) (all []int) {
+func uses(d *Double) (all []int) {
 	for _, s := range d.Stubs() {
-		all = append(all, s.Used)
+		all = append(all, s.Uses)
 	}
 	return all
 }

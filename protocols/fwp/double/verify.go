@@ -32,7 +32,7 @@ type jobList struct {
 
 // lists returns those that were given. It is an error if what was given expects nothing, so that all would be as
 // expected whatever the clients did: an empty list is meant to say that nothing happened.
-func (want Expectation) lists() (given []jobList, err error) {
+func (want Expectation) lists() (lists []jobList, err error) {
 	for _, list := range []jobList{
 		{"pushed", want.Pushed}, {"fetched", want.Fetched},
 		{"acknowledged", want.Acknowledged}, {"failed", want.Failed},
@@ -43,12 +43,12 @@ func (want Expectation) lists() (given []jobList, err error) {
 		case len(list.jobs) == 0 && !want.NothingElse:
 			return nil, fmt.Errorf("%s: an empty list expects nothing: expected jobs, or nothing_else", list.kind)
 		}
-		given = append(given, list)
+		lists = append(lists, list)
 	}
-	if len(given) == 0 && (want.NothingElse || !want.NoMistakes) {
+	if len(lists) == 0 && (want.NothingElse || !want.NoMistakes) {
 		return nil, errors.New("nothing is expected: give pushed, fetched, acknowledged or failed, or only no_mistakes")
 	}
-	return given, nil
+	return lists, nil
 }
 
 // Verify returns what is different from an expectation, nothing if all is as expected. It is an error if a job of the
@@ -77,16 +77,16 @@ func (d *Double) Verify(want Expectation) (differences []string, err error) {
 	return differences, nil
 }
 
-// mostWait is how long a verification waits at most, which is well below what the control gives a request.
-const mostWait = 30 * time.Second
+// maxWait is how long a verification waits at most, which is well below what the control gives a request.
+const maxWait = 30 * time.Second
 
 // Await is Verify, again and again until nothing is different or the time of the expectation is over. It blocks for so
 // long, or until ctx is done.
 func (d *Double) Await(ctx context.Context, want Expectation) (differences []string, err error) {
 	if want.Timeout != "" {
 		wait, err := time.ParseDuration(want.Timeout)
-		if err != nil || wait < 0 || wait > mostWait {
-			return nil, fmt.Errorf("timeout must be a duration of at most %v, such as \"5s\"", mostWait)
+		if err != nil || wait < 0 || wait > maxWait {
+			return nil, fmt.Errorf("timeout must be a duration of at most %v, such as \"5s\"", maxWait)
 		}
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, wait)
@@ -129,7 +129,7 @@ func compare(kind string, jobs []json.RawMessage, expected []any, happened [][]b
 	for i, unit := range happened {
 		units[i], _ = number.Decode(unit) // a job that is not JSON matches nothing
 	}
-	pairs := match(len(expected), len(units), func(i, k int) bool { return contains(units[k], expected[i]) })
+	pairs := pair(len(expected), len(units), func(i, k int) bool { return contains(units[k], expected[i]) })
 	var differences []string
 	for i := range expected {
 		if pairs[i] < 0 {
@@ -138,15 +138,15 @@ func compare(kind string, jobs []json.RawMessage, expected []any, happened [][]b
 	}
 	for k, unit := range happened {
 		if nothingElse && !slices.Contains(pairs, k) {
-			differences = append(differences, fmt.Sprintf("%s: not expected: %s", kind, cut(unit)))
+			differences = append(differences, fmt.Sprintf("%s: not expected: %s", kind, shortenLine(unit)))
 		}
 	}
 	return differences
 }
 
-// match pairs as many of n things as possible with one of m others each, and returns for each of the n its partner, -1
+// pair pairs as many of n things as possible with one of m others each, and returns for each of the n its partner, -1
 // if it has none. A thing whose only partner is taken makes the taker look for another one.
-func match(n, m int, fits func(i, k int) bool) []int {
+func pair(n, m int, fits func(i, k int) bool) []int {
 	partner, taker := slices.Repeat([]int{-1}, n), slices.Repeat([]int{-1}, m)
 	var seek func(i int, tried []bool) bool
 	seek = func(i int, tried []bool) bool {

@@ -23,107 +23,107 @@ type addition struct {
 	action string         // of a QUEUE
 	queues map[string]int // that it is about, with what was known of each: see World.paused
 	moves  []movement     // of jobs
-	to     model.Where
+	to     model.States
 	clause string // about jobs that it has moved
 }
 
 // movement is what a command does with a job if it is carried out.
 type movement struct {
-	job           *Job
-	before, while model.Where // it is in
-	due           time.Time   // of the job, before
-	came          int
-	certain       bool
+	job                   *Job
+	oldStates, openStates model.States // it is in
+	dueTime               time.Time    // of the job, before
+	deliveries            int
+	isCertain             bool
 }
 
-// perhaps is the value of a queue of which is not known whether it is paused.
-const perhaps = -1
+// pauseUnknown is the value of a queue of which is not known whether it is paused.
+const pauseUnknown = -1
 
 // adds reports whether a line is a command that a profile adds.
 func (w *World) adds(l *Line) bool {
-	return w.Adds != nil && w.Adds(l.Verb) && l.Form == model.Either && l.Clause == "FWP-FRAME-03"
+	return w.Adds != nil && w.Adds(l.Verb) && l.Form == model.OkayOrRefused && l.Clause == "FWP-FRAME-03"
 }
 
-// add sets what may be answered to a command that a profile adds, and what it may do.
-func (w *World) add(c *Conn, k *call, now time.Time) {
+// allowAdded sets what may be answered to a command that a profile adds, and what it may do.
+func (w *World) allowAdded(c *Conn, k *call, now time.Time) {
 	if c.State == fwp.NotIdentified {
-		if k.tooEarly(w.Protected); c.Unjudged != Judged {
-			k.allowed = model.Anything
+		if k.allowEarly(w.Protected); c.Unjudged != Judged {
+			k.answers = model.AnyAnswer
 		}
 		return
 	}
-	k.added, k.allowed = &addition{}, model.Anything
+	k.added, k.answers = &addition{}, model.AnyAnswer
 	for _, other := range w.Conns {
 		if o := other.call; o != nil && o.added != nil && o.added.jobs == nil && k.Verb != "PUSHB" {
-			k.beside, o.beside = true, true
+			k.hasOverlap, o.hasOverlap = true, true
 		}
 	}
 	switch k.Verb {
 	case "PUSHB":
-		w.addJobs(c, k)
+		w.readBatch(c, k)
 	case "QUEUE":
-		w.addQueue(k, now)
+		w.readQueue(k, now)
 	case "MUTATE":
-		w.addMutate(k, now)
+		w.readMutate(k, now)
 	default: // jobs may come that it stands for
-		w.unknownJobs = true
+		w.hasUnknownJobs = true
 	}
 	if c.Unjudged != Judged {
-		k.allowed, k.beside = model.Anything, true
+		k.answers, k.hasOverlap = model.AnyAnswer, true
 	}
 }
 
-// may sets what may be answered to a command, and the clause about it. (of a profile)
-func (k *call) may(answers model.Answer, clause string) {
-	k.allowed, k.own, k.clause = answers, clause, clause
+// expect sets what may be answered to a command, and the clause about it. (of a profile)
+func (k *call) expect(answers model.Answer, clause string) {
+	k.answers, k.ownClause, k.clause = answers, clause, clause
 	k.Should = answers == model.Refused
 }
 
-// addJobs reads the jobs of a PUSHB. One that is not well formed may have the whole refused, if it does not only lack
+// readBatch reads the jobs of a PUSHB. One that is not well formed may have the whole refused, if it does not only lack
 // what is required.
-func (w *World) addJobs(c *Conn, k *call) {
+func (w *World) readBatch(c *Conn, k *call) {
 	var texts []json.RawMessage
 	switch err := json.Unmarshal(k.Args, &texts); {
 	case err != nil:
-		k.may(model.Refused, "FKT-PUSHB-04")
+		k.expect(model.Refused, "FKT-PUSHB-04")
 		return
 	case texts == nil: // null
 		return
 	}
-	k.may(model.Data, "FKT-PUSHB-01")
+	k.expect(model.Data, "FKT-PUSHB-01")
 	if len(texts) == 0 {
-		k.may(model.Data|model.Refused, "FKT-PUSHB-03")
+		k.expect(model.Data|model.Refused, "FKT-PUSHB-03")
 	}
 	if len(k.Args) > 32<<10 { // AMB-14
-		k.allowed |= model.Refused
+		k.answers |= model.Refused
 	}
 	for _, text := range texts {
 		l := ReadLine(append([]byte("PUSH "), text...))
-		if l.Form != model.Okay && !l.lacks() {
-			k.allowed |= model.Refused
+		if l.Form != model.Okay && !l.lacksFields() {
+			k.answers |= model.Refused
 		}
-		k.added.jobs = append(k.added.jobs, &call{Line: l, at: k.at, order: k.order, allowed: l.Form, beside: k.beside})
+		k.added.jobs = append(k.added.jobs, &call{Line: l, at: k.at, order: k.order, answers: l.Form, hasOverlap: k.hasOverlap})
 	}
-	w.unknownJobs = w.unknownJobs || c.Unjudged != Judged
+	w.hasUnknownJobs = w.hasUnknownJobs || c.Unjudged != Judged
 }
 
-// lacks reports whether nothing is wrong with a PUSH but that required fields are missing.
-func (l *Line) lacks() bool {
-	whole, lacking := map[string]any{"jid": "0123456789abcdef", "jobtype": "t", "args": []any{}}, false
-	for name := range whole {
-		lacking = lacking || l.Fields[name] == nil
+// lacksFields reports whether nothing is wrong with a PUSH but that required fields are missing.
+func (l *Line) lacksFields() bool {
+	fields, isLacking := map[string]any{"jid": "0123456789abcdef", "jobtype": "t", "args": []any{}}, false
+	for name := range fields {
+		isLacking = isLacking || l.Fields[name] == nil
 	}
 	for name, value := range l.Fields {
 		if value != nil {
-			whole[name] = value
+			fields[name] = value
 		}
 	}
-	filled := ReadLine([]byte("PUSH " + written(whole)))
-	return lacking && l.Fields != nil && filled.Form == model.Okay
+	filled := ReadLine([]byte("PUSH " + formatJSON(fields)))
+	return isLacking && l.Fields != nil && filled.Form == model.Okay
 }
 
-// pushedAll follows the answer to a PUSHB, job by job.
-func (w *World) pushedAll(c *Conn, k *call, a model.Answer, text []byte, now time.Time) (v *law.Violation) {
+// followBatch follows the answer to a PUSHB, job by job.
+func (w *World) followBatch(c *Conn, k *call, a model.Answer, text []byte, now time.Time) (v *law.Violation) {
 	refusals, count := number.Object(text), map[string]int{}
 	for _, job := range k.added.jobs {
 		count[job.text("jid")]++
@@ -136,42 +136,42 @@ func (w *World) pushedAll(c *Conn, k *call, a model.Answer, text []byte, now tim
 				answer = model.Refused
 			}
 			if v == nil && count[jid] == 1 {
-				v = w.ofBatch(job, jid, refused, show(jid, reason))
+				v = w.judgeBatch(job, jid, refused, show(jid, reason))
 			}
 		}
 		if answer == model.Okay && job.Form == model.Refused {
-			w.disallowed(c, job, answer, now)
+			w.unjudgeEffects(c, job, answer, now)
 		}
-		if job.beside = k.beside; job.Fields != nil {
-			w.pushed(c, job, answer, now)
+		if job.hasOverlap = k.hasOverlap; job.Fields != nil {
+			w.followPush(c, job, answer, now)
 		}
-		if j := w.Jobs[jid]; j != nil && (j.missing == "FWP-WU-04" || j.missing == "FWP-PUSH-04") {
-			j.missing = "FKT-PUSHB-01"
+		if j := w.Jobs[jid]; j != nil && (j.missingClause == "FWP-WU-04" || j.missingClause == "FWP-PUSH-04") {
+			j.missingClause = "FKT-PUSHB-01"
 		}
 	}
 	return v
 }
 
-// ofBatch judges whether a job of a PUSHB was refused.
-func (w *World) ofBatch(job *call, jid string, refused bool, got string) *law.Violation {
+// judgeBatch judges whether a job of a PUSHB was refused.
+func (w *World) judgeBatch(job *call, jid string, refused bool, got string) *law.Violation {
 	switch {
-	case refused && w.mustTake(job, jid):
+	case refused && w.mustStore(job, jid):
 		return &law.Violation{
 			Clause: "FKT-PUSHB-01", Rule: "refused", JID: jid, Expected: "$={}", Got: got,
-			What: "a job that must be stored was refused",
+			Detail: "a job that must be stored was refused",
 		}
-	case !refused && job.lacks():
+	case !refused && job.lacksFields():
 		return &law.Violation{
 			Clause: "FKT-PUSHB-02", Rule: "reply", JID: jid, Expected: `${"` + jid + `":string}`, Got: got,
-			What: "the answer does not name a job that lacks a required field",
+			Detail: "the answer does not name a job that lacks a required field",
 		}
 	}
 	return nil
 }
 
-// mustTake reports whether a server has to store a job of a PUSHB.
-func (w *World) mustTake(job *call, jid string) bool {
-	return job.Form == model.Okay && !job.Refusable() && !w.crowded(job) && w.Jobs[jid] == nil
+// mustStore reports whether a server has to store a job of a PUSHB.
+func (w *World) mustStore(job *call, jid string) bool {
+	return job.Form == model.Okay && !job.IsRefusable() && !w.mayLackRoom(job) && w.Jobs[jid] == nil
 }
 
 // queueClauses are about the subcommands of QUEUE.
@@ -179,28 +179,28 @@ var queueClauses = map[string]string{
 	"PAUSE": "FKT-QUEUE-01", "RESUME": "FKT-QUEUE-02", "REMOVE": "FKT-QUEUE-03", "LATENCY": "FKT-QUEUE-04",
 }
 
-// addQueue reads a QUEUE. Its names are those of queues; a star is all that are known.
-func (w *World) addQueue(k *call, now time.Time) {
+// readQueue reads a QUEUE. Its names are those of queues; a star is all that are known.
+func (w *World) readQueue(k *call, now time.Time) {
 	names := strings.Fields(string(k.Args))
 	if len(names) < 2 || queueClauses[strings.ToUpper(names[0])] == "" {
-		if k.may(model.Refused, "FKT-QUEUE-06"); len(names) == 1 && names[0] == "LATENCY" { // of no queue
-			k.allowed = model.Anything
+		if k.expect(model.Refused, "FKT-QUEUE-06"); len(names) == 1 && names[0] == "LATENCY" { // of no queue
+			k.answers = model.AnyAnswer
 		}
 		return
 	}
 	d := k.added
 	d.action, d.queues, names = strings.ToUpper(names[0]), map[string]int{}, names[1:]
-	d.to, d.clause = model.Gone, queueClauses[d.action]
-	known := func(q string) bool { return w.existing[q] && plainQueue.MatchString(q) }
+	d.to, d.clause = model.Absent, queueClauses[d.action]
+	isKnown := func(q string) bool { return w.existingQueues[q] && plainQueue.MatchString(q) }
 	switch all := slices.Contains(names, "*"); {
 	case d.action == "LATENCY" && !all && len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names):
-		k.may(model.Data, d.clause)
+		k.expect(model.Data, d.clause)
 	case d.action == "LATENCY":
-		k.may(model.Data|model.Refused, d.clause)
-	case !all && !slices.ContainsFunc(names, func(q string) bool { return !known(q) }):
-		k.may(model.Okay, d.clause)
+		k.expect(model.Data|model.Refused, d.clause)
+	case !all && !slices.ContainsFunc(names, func(q string) bool { return !isKnown(q) }):
+		k.expect(model.Okay, d.clause)
 	default:
-		k.may(model.Either, d.clause)
+		k.expect(model.OkayOrRefused, d.clause)
 	}
 	if d.action == "LATENCY" {
 		for _, q := range names {
@@ -214,7 +214,7 @@ func (w *World) addQueue(k *call, now time.Time) {
 // affect opens what a QUEUE may change.
 func (w *World) affect(k *call, names []string, now time.Time) {
 	if slices.Contains(names, "*") {
-		for q := range w.existing {
+		for q := range w.existingQueues {
 			names = append(names, q)
 		}
 		for q := range w.queues {
@@ -222,127 +222,127 @@ func (w *World) affect(k *call, names []string, now time.Time) {
 		}
 	}
 	for _, q := range names {
-		if _, twice := k.added.queues[q]; twice {
+		if _, isRepeated := k.added.queues[q]; isRepeated {
 			continue
 		}
-		k.added.queues[q], w.paused[q] = w.paused[q], perhaps
+		k.added.queues[q], w.pausedQueues[q] = w.pausedQueues[q], pauseUnknown
 		for _, other := range w.Conns {
 			if o := other.call; o != nil && slices.Contains(o.queues, q) {
-				o.certain, o.alone, o.paused = nil, false, true
+				o.certainJobs, o.isAlone, o.mayBePaused = nil, false, true
 			}
 		}
 		if k.added.action == "REMOVE" {
-			for _, j := range w.In(q, now) {
-				k.mayMove(w, j, model.Enqueued, true, now)
+			for _, j := range w.JobsIn(q, now) {
+				k.allowMove(w, j, model.Enqueued, true, now)
 			}
 		}
 	}
 	if k.added.action == "REMOVE" {
-		w.besidePushes()
+		w.overlapPushes()
 	}
 }
 
-// besidePushes records of each push that is under way that the command may have been carried out before.
-func (w *World) besidePushes() {
-	w.beside(nil, fwp.PUSH)
-	w.beside(nil, "PUSHB")
+// overlapPushes records of each push that is under way that the command may have been carried out before.
+func (w *World) overlapPushes() {
+	w.overlapAll(nil, fwp.PUSH)
+	w.overlapAll(nil, "PUSHB")
 }
 
-// queueAnswered follows the answer to a QUEUE.
-func (w *World) queueAnswered(k *call, a model.Answer, now time.Time) {
+// followQueue follows the answer to a QUEUE.
+func (w *World) followQueue(k *call, a model.Answer, now time.Time) {
 	for q, before := range k.added.queues {
 		switch {
-		case k.added.action == "LATENCY", k.beside:
+		case k.added.action == "LATENCY", k.hasOverlap:
 		case a == model.Refused && before != 0:
-			w.paused[q] = before
+			w.pausedQueues[q] = before
 		case a == model.Refused, a == model.Okay && before == 0 && k.added.action != "PAUSE":
-			delete(w.paused, q)
-		case a != model.Okay || !w.existing[q]:
+			delete(w.pausedQueues, q)
+		case a != model.Okay || !w.existingQueues[q]:
 		case k.added.action == "PAUSE":
-			w.paused[q] = w.sent
+			w.pausedQueues[q] = w.commands
 		case k.added.action == "RESUME":
-			w.resumed(q, k.added.clause, now)
+			w.followResume(q, k.added.clause, now)
 		}
 		if k.added.action == "REMOVE" && a != model.Refused {
-			w.removed(k, q, now)
+			w.followRemoval(k, q, now)
 		}
 	}
 }
 
-// resumed records that a queue delivers its jobs again.
-func (w *World) resumed(queue, clause string, now time.Time) {
-	delete(w.paused, queue)
-	for _, j := range w.In(queue, now) {
-		if j.certain() {
-			j.missing, j.since, j.latest = clause, now, true
+// followResume records that a queue delivers its jobs again.
+func (w *World) followResume(queue, clause string, now time.Time) {
+	delete(w.pausedQueues, queue)
+	for _, j := range w.JobsIn(queue, now) {
+		if j.isCertain() {
+			j.missingClause, j.enqueuedSince, j.atLatest = clause, now, true
 		}
 	}
 }
 
-// removed records that a queue is gone, or may be, with what has come to it meanwhile.
-func (w *World) removed(k *call, queue string, now time.Time) {
-	delete(w.existing, queue)
-	w.besidePushes()
-	for _, j := range w.In(queue, now) {
-		if j.entered >= k.order {
+// followRemoval records that a queue is gone, or may be, with what has come to it meanwhile.
+func (w *World) followRemoval(k *call, queue string, now time.Time) {
+	delete(w.existingQueues, queue)
+	w.overlapPushes()
+	for _, j := range w.JobsIn(queue, now) {
+		if j.pushOrder >= k.order {
 			j.Unjudged = PerhapsGone
 		}
 	}
 }
 
-// latency judges the answer to a QUEUE LATENCY.
-func (k *call) latency(text []byte) *law.Violation {
+// judgeLatency judges the answer to a QUEUE LATENCY.
+func (k *call) judgeLatency(text []byte) *law.Violation {
 	seconds := number.Object(text)
 	for q := range k.added.queues {
-		if n, is := seconds[q].(json.Number); !is || strings.HasPrefix(string(n), "-") {
+		if n, ok := seconds[q].(json.Number); !ok || strings.HasPrefix(string(n), "-") {
 			return &law.Violation{Clause: k.clause, Rule: "reply", Expected: `${"` + q + `":number}`, Got: "$" + string(text)}
 		}
 	}
 	return nil
 }
 
-// unsure records that it is not known which queues are paused, and which there are.
-func (w *World) unsure() {
-	clear(w.existing)
-	for q := range w.paused {
-		w.paused[q] = perhaps
+// forgetQueues records that it is not known which queues are paused, and which there are.
+func (w *World) forgetQueues() {
+	clear(w.existingQueues)
+	for q := range w.pausedQueues {
+		w.pausedQueues[q] = pauseUnknown
 	}
 }
 
-// Paused reports whether a queue may be paused.
-func (w *World) Paused(queue string) bool { return w.paused[queue] != 0 }
+// MayBePaused reports whether a queue may be paused.
+func (w *World) MayBePaused(queue string) bool { return w.pausedQueues[queue] != 0 }
 
-// fromPaused judges whether the queue of a job that came was paused.
-func (w *World) fromPaused(k *call, j *Job) *law.Violation {
-	since := w.paused[j.Queue]
+// judgePaused judges whether the queue of a job that came was paused.
+func (w *World) judgePaused(k *call, j *Job) *law.Violation {
+	since := w.pausedQueues[j.Queue]
 	if since <= 0 || k.order <= since || w.Shared || j.Unjudged != Judged {
 		return nil
 	}
 	return &law.Violation{
 		Clause: "FKT-QUEUE-01", Rule: "delivered", JID: j.JID, Expected: "$-1", Got: fmt.Sprintf("${%q:%q}", "jid", j.JID),
-		What: "the queue of the job was paused before the FETCH was sent, and not resumed",
+		Detail: "the queue of the job was paused before the FETCH was sent, and not resumed",
 	}
 }
 
-// applied follows the answer to a command that a profile adds, and judges what is in it.
-func (w *World) applied(c *Conn, k *call, a model.Answer, text []byte, now time.Time) (v *law.Violation) {
+// followAdded follows the answer to a command that a profile adds, and judges what is in it.
+func (w *World) followAdded(c *Conn, k *call, a model.Answer, text []byte, now time.Time) (v *law.Violation) {
 	switch d := k.added; {
 	case d.jobs != nil:
-		v = w.pushedAll(c, k, a, text, now)
+		v = w.followBatch(c, k, a, text, now)
 	case d.queues != nil:
-		if w.queueAnswered(k, a, now); d.action == "LATENCY" && a == model.Data {
-			v = k.latency(text)
+		if w.followQueue(k, a, now); d.action == "LATENCY" && a == model.Data {
+			v = k.judgeLatency(text)
 		}
 	}
 	for _, m := range k.added.moves {
-		if m.job.Where != m.while || m.job.Came != m.came || k.beside {
+		if m.job.States != m.openStates || m.job.Deliveries != m.deliveries || k.hasOverlap {
 			continue
 		}
 		switch {
 		case a == model.Refused:
-			m.job.Where, m.job.due = m.before, m.due
-		case a == model.Okay && m.certain:
-			w.arrived(m.job, k.added, now)
+			m.job.States, m.job.dueTime = m.oldStates, m.dueTime
+		case a == model.Okay && m.isCertain:
+			w.followMove(m.job, k.added, now)
 		}
 	}
 	if c.Unjudged != Judged {

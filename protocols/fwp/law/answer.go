@@ -17,9 +17,9 @@ import (
 // answer returns the way in which a reply answers the command, and keeps the object that it brings. (Responses)
 func (k *call) answer(r fwp.Reply) model.Answer {
 	if r.Kind == fwp.BulkString && (k.added != nil || k.Verb == fwp.FETCH) {
-		k.came = number.Object(r.Text)
+		k.object = number.Object(r.Text)
 	}
-	if k.added != nil && k.came != nil {
+	if k.added != nil && k.object != nil {
 		return model.Data
 	}
 	return k.answerOf(r)
@@ -34,8 +34,8 @@ func (k *call) answerOf(r fwp.Reply) model.Answer {
 	case k.Verb == fwp.INFO && bulk && len(bytes.TrimSpace(r.Text)) > 0: // "various information about the server"
 		return model.Data
 	case k.Verb == fwp.FETCH && r.Kind == fwp.NullBulk:
-		return model.Nothing
-	case k.Verb == fwp.FETCH && k.came != nil:
+		return model.NullReply
+	case k.Verb == fwp.FETCH && k.object != nil:
 		return model.Delivered
 	case k.Verb == fwp.INFO, k.Verb == fwp.FETCH:
 		return model.Foreign
@@ -47,17 +47,17 @@ func (k *call) answerOf(r fwp.Reply) model.Answer {
 	return model.Foreign
 }
 
-// garbled judges the text of a reply that must be UTF-8. (Conventions)
-func (w *World) garbled(k *call, a model.Answer, r fwp.Reply) *law.Violation {
+// judgeText judges the text of a reply that must be UTF-8. (Conventions)
+func (w *World) judgeText(k *call, a model.Answer, r fwp.Reply) *law.Violation {
 	if utf8.Valid(r.Text) || !w.mustBeUTF8(k, a, r) {
 		return nil
 	}
 	v := &law.Violation{
 		Clause: "FWP-FRAME-09", Rule: "text", Expected: "a text in UTF-8", Got: fmt.Sprintf("%.300q", Text(r)),
-		What: "the text of the command was UTF-8",
+		Detail: "the text of the command was UTF-8",
 	}
 	if a == model.Delivered {
-		v.JID, v.What = k.brought(), "all commands were UTF-8"
+		v.JID, v.Detail = k.deliveredJID(), "all commands were UTF-8"
 	}
 	return v
 }
@@ -70,11 +70,11 @@ func (w *World) mustBeUTF8(k *call, a model.Answer, r fwp.Reply) bool {
 		return false
 	case a != model.Delivered:
 		return r.Kind == fwp.ErrorReply || r.Kind == fwp.SimpleString
-	case w.otherBytes, w.Shared:
+	case w.hasOtherBytes, w.Shared:
 		return false
 	}
-	j := w.Jobs[k.brought()]
-	return j != nil && j.sent != nil && j.Unjudged == Judged
+	j := w.Jobs[k.deliveredJID()]
+	return j != nil && j.pushFields != nil && j.Unjudged == Judged
 }
 
 // isASCII reports whether a text has no byte that may belong to a longer character.
@@ -82,9 +82,9 @@ func isASCII(text []byte) bool {
 	return !slices.ContainsFunc(text, func(b byte) bool { return b >= utf8.RuneSelf })
 }
 
-// brought returns the jid of the job that the reply brought, "" if it has none.
-func (k *call) brought() string {
-	jid, _ := k.came["jid"].(string)
+// deliveredJID returns the jid of the job that the reply brought, "" if it has none.
+func (k *call) deliveredJID() string {
+	jid, _ := k.object["jid"].(string)
 	return jid
 }
 
@@ -99,48 +99,48 @@ func Text(r fwp.Reply) string {
 	return string(r.Kind) + string(r.Text)
 }
 
-// notAllowed is the violation that a reply is not one of those that the command may have.
-func (w *World) notAllowed(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
+// replyViolation is the violation that a reply is not one of those that the command may have.
+func (w *World) replyViolation(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
 	v := &law.Violation{
-		Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r)),
+		Clause: k.clause, Rule: "reply", IsRecommendation: k.Should, Expected: k.answers.String(), Got: fmt.Sprintf("%.300s", Text(r)),
 		Place: place(k, a.String()),
 	}
 	switch {
-	case a == model.Foreign && k.fails(r):
-		v.Clause, v.Rule, v.Should, v.What = "FWP-RESP-02", "failure", false, "a failure that is not encoded as an error"
+	case a == model.Foreign && k.isFailure(r):
+		v.Clause, v.Rule, v.IsRecommendation, v.Detail = "FWP-RESP-02", "failure", false, "a failure that is not encoded as an error"
 	case a == model.Foreign && k.clause == "FWP-BEAT-03":
 		if v.Rule = "foreign"; r.Kind != fwp.BulkString && r.Kind != fwp.SimpleString {
 			v.Clause = "FWP-BEAT-04"
 		}
-	case a == model.Foreign && k.allowed&^model.Refused != 0:
+	case a == model.Foreign && k.answers&^model.Refused != 0:
 		v.Clause, v.Rule = cmp.Or(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
 	case a == model.Notified:
-		v.Clause, v.Rule, v.What = k.own, "state", "no operator has ordered it"
+		v.Clause, v.Rule, v.Detail = k.ownClause, "state", "no operator has ordered it"
 	case a == model.Refused:
-		v.Rule, v.Clause = "refused", w.refusing(c, k)
-		if k.before || v.Clause != k.clause {
-			v.Own = k.own
+		v.Rule, v.Clause = "refused", w.refusalClause(c, k)
+		if k.isEarlierClause || v.Clause != k.clause {
+			v.CommandClause = k.ownClause
 		}
 	}
-	if k.Verb == fwp.FETCH && k.allowed&model.Delivered != 0 {
-		v.Expected = w.deliverable(k, now)
+	if k.Verb == fwp.FETCH && k.answers&model.Delivered != 0 {
+		v.Expected = w.expectedDelivery(k, now)
 	}
 	return v
 }
 
-// fails reports whether a reply that is none of the command's tells a failure: it begins like an error where the
+// isFailure reports whether a reply that is none of the command's tells a failure: it begins like an error where the
 // command may be refused, or is a word or a number where it has to be. (Responses)
-func (k *call) fails(r fwp.Reply) bool {
+func (k *call) isFailure(r fwp.Reply) bool {
 	begins := func(word string) bool {
 		return len(r.Text) >= len(word) && bytes.EqualFold(r.Text[:len(word)], []byte(word))
 	}
 	word := r.Kind == fwp.SimpleString && !begins("OK") || r.Kind == fwp.Integer
-	return k.allowed&model.Refused != 0 && begins("ERR") || k.allowed&^model.Ended == model.Refused && word
+	return k.answers&model.Refused != 0 && begins("ERR") || k.answers&^model.Ended == model.Refused && word
 }
 
 // place names a command and how it was answered.
 func place(k *call, answer string) string {
-	if _, known := model.About(k.Verb); !known && k.added == nil {
+	if _, ok := model.LookupCommand(k.Verb); !ok && k.added == nil {
 		return "another command: " + answer
 	}
 	return k.Verb + ": " + answer

@@ -17,59 +17,59 @@ func TestExpire(t *testing.T) {
 	const patience = 150 * time.Second
 	for name, test := range map[string]struct {
 		job     Job
-		due     time.Duration // behind the end; zero: it is not known
+		delay   time.Duration // behind the end; zero: it is not known
 		missing string
 		expired bool
 	}{
 		"held": {
-			job: Job{Where: model.Working, Retry: 25, Holder: "w"},
-			due: patience, missing: "FWP-STATE-07", expired: true,
+			job:   Job{States: model.Working, Retry: 25, Holder: "w"},
+			delay: patience, missing: "FWP-STATE-07", expired: true,
 		},
 		"failed once": {
-			job: Job{Where: model.Working, Retry: 25, Holder: "w", Failures: 1},
-			due: 2 * patience, missing: "FWP-STATE-07", expired: true,
+			job:   Job{States: model.Working, Retry: 25, Holder: "w", Failures: 1},
+			delay: 2 * patience, missing: "FWP-STATE-07", expired: true,
 		},
 		"failed too often to say when": {
-			job: Job{Where: model.Working, Retry: 25, Holder: "w", Failures: judgedReturns}, missing: "before", expired: true,
+			job: Job{States: model.Working, Retry: 25, Holder: "w", Failures: returnLimit}, missing: "before", expired: true,
 		},
 		"after a restart": {
-			job: Job{Where: model.Working, Retry: 25, Holder: "w", restart: "FWP-STATE-08", ackClause: "FWP-FAIL-02"},
-			due: patience, missing: "FWP-STATE-08", expired: true,
+			job:   Job{States: model.Working, Retry: 25, Holder: "w", restartClause: "FWP-STATE-08", ackClause: "FWP-FAIL-02"},
+			delay: patience, missing: "FWP-STATE-08", expired: true,
 		},
 		"after a report that was refused": {
-			job: Job{Where: model.Working, Retry: 25, Holder: "w", ackClause: "FWP-FAIL-02"},
-			due: patience, missing: "FWP-FAIL-02", expired: true,
+			job:   Job{States: model.Working, Retry: 25, Holder: "w", ackClause: "FWP-FAIL-02"},
+			delay: patience, missing: "FWP-FAIL-02", expired: true,
 		},
-		"never to be tried again": {job: Job{Where: model.Working, Holder: "w"}, missing: "before", expired: true},
+		"never to be tried again": {job: Job{States: model.Working, Holder: "w"}, missing: "before", expired: true},
 		"how often it failed is not known": {
-			job: Job{Where: model.Working, Retry: 25, Holder: "w", uncertain: true}, missing: "before",
+			job: Job{States: model.Working, Retry: 25, Holder: "w", isUncertain: true}, missing: "before",
 		},
 		"no worker is known to hold it": {
-			job: Job{Where: model.Working, Retry: 25}, due: patience, missing: "FWP-STATE-07",
+			job: Job{States: model.Working, Retry: 25}, delay: patience, missing: "FWP-STATE-07",
 		},
 		"it may be acknowledged": {
-			job: Job{Where: model.Working | model.Gone, Retry: 25, Holder: "w"},
-			due: patience, missing: "FWP-STATE-07", expired: true,
+			job:   Job{States: model.Working | model.Absent, Retry: 25, Holder: "w"},
+			delay: patience, missing: "FWP-STATE-07", expired: true,
 		},
 		"an earlier reservation had run out": {
-			job:     Job{Where: model.Working, Retry: 25, Holder: "w", uncertain: true, expired: true},
+			job:     Job{States: model.Working, Retry: 25, Holder: "w", isUncertain: true, hasExpired: true},
 			missing: "before", expired: true,
 		},
 	} {
 		j := test.job
-		j.until, j.missing, j.failure = until, "before", map[string]any{"message": "x"}
-		end := model.Expired(j.Retry, j.Failures)
+		j.reservationEnd, j.missingClause, j.failure = until, "before", map[string]any{"message": "x"}
+		end := model.ExpiryEvent(j.Retry, j.Failures)
 		j.expire(patience)
 		after, _ := model.Working.After(end)
-		assert.Equal(t, test.job.Where|after, j.Where, name)
-		if test.due == 0 {
-			assert.True(t, j.due.IsZero(), name)
+		assert.Equal(t, test.job.States|after, j.States, name)
+		if test.delay == 0 {
+			assert.True(t, j.dueTime.IsZero(), name)
 		} else {
-			assert.Equal(t, until.Add(test.due), j.due, name)
+			assert.Equal(t, until.Add(test.delay), j.dueTime, name)
 		}
-		assert.Equal(t, test.missing, j.missing, name)
-		assert.Equal(t, test.expired, j.expired, name)
-		assert.True(t, j.overdue && j.uncertain && j.failure == nil, "%s: what the next delivery has is not known", name)
+		assert.Equal(t, test.missing, j.missingClause, name)
+		assert.Equal(t, test.expired, j.hasExpired, name)
+		assert.True(t, j.isOverdue && j.isUncertain && j.failure == nil, "%s: what the next delivery has is not known", name)
 	}
 }
 
@@ -82,17 +82,17 @@ func TestAdvance(t *testing.T) {
 		overdue bool
 		queued  bool
 	}{
-		"at the end":            {job: Job{Where: model.Working, held: now.Add(-1), until: now}, overdue: true},
-		"just before":           {job: Job{Where: model.Working, held: now.Add(-1), until: now.Add(1)}},
-		"without a reservation": {job: Job{Where: model.Working, held: now, until: now}},
-		"no worker has it":      {job: Job{Where: model.Enqueued, held: now.Add(-1), until: now}, queued: true},
-		"due":                   {job: Job{Where: model.Scheduled, due: now}, queued: true},
-		"due soon":              {job: Job{Where: model.Scheduled, due: now.Add(1)}},
+		"at the end":            {job: Job{States: model.Working, lastDelivery: now.Add(-1), reservationEnd: now}, overdue: true},
+		"just before":           {job: Job{States: model.Working, lastDelivery: now.Add(-1), reservationEnd: now.Add(1)}},
+		"without a reservation": {job: Job{States: model.Working, lastDelivery: now, reservationEnd: now}},
+		"no worker has it":      {job: Job{States: model.Enqueued, lastDelivery: now.Add(-1), reservationEnd: now}, queued: true},
+		"due":                   {job: Job{States: model.Scheduled, dueTime: now}, queued: true},
+		"due soon":              {job: Job{States: model.Scheduled, dueTime: now.Add(1)}},
 	} {
 		j := test.job
 		j.advance(now, time.Minute)
-		assert.Equal(t, test.overdue, j.overdue, name)
-		assert.Equal(t, test.queued, j.Where == model.Enqueued, name)
+		assert.Equal(t, test.overdue, j.isOverdue, name)
+		assert.Equal(t, test.queued, j.States == model.Enqueued, name)
 	}
 }
 
@@ -109,22 +109,22 @@ func TestFailures(t *testing.T) {
 	}{
 		"never failed":              {},
 		"never failed, and has one": {got: failure, clause: "FWP-WU-13"},
-		"expired, and has one":      {job: Job{expired: true, uncertain: true}, got: failure, enqueued: "now"},
+		"expired, and has one":      {job: Job{hasExpired: true, isUncertain: true}, got: failure, enqueued: "now"},
 		"expired, and has none": {
-			job: Job{expired: true, uncertain: true}, enqueued: "now", clause: "FWP-WU-13", doubtful: true,
+			job: Job{hasExpired: true, isUncertain: true}, enqueued: "now", clause: "FWP-WU-13", doubtful: true,
 		},
-		"expired, perhaps given out twice":    {job: Job{expired: true, uncertain: true}, enqueued: "then"},
-		"not certainly expired, and has none": {job: Job{uncertain: true}, enqueued: "now"},
+		"expired, perhaps given out twice":    {job: Job{hasExpired: true, isUncertain: true}, enqueued: "then"},
+		"not certainly expired, and has none": {job: Job{isUncertain: true}, enqueued: "now"},
 		"failed, and has none":                {job: Job{Failures: 1, failure: failure}, clause: "FWP-WU-13", doubtful: true},
 		"failed, what with is not known":      {job: Job{Failures: 1}},
 	} {
 		j := test.job
-		j.enqueued = "then"
+		j.enqueuedAt = "then"
 		f := map[string]any{"enqueued_at": test.enqueued}
 		if test.got != nil {
 			f["failure"] = test.got
 		}
-		v := j.failures(f, time.Now())
+		v := j.judgeFailure(f, time.Now())
 		if test.clause == "" {
 			assert.Nil(t, v, name)
 		} else if assert.NotNil(t, v, name) {

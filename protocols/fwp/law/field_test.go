@@ -15,7 +15,7 @@ import (
 // TestFields has a job come with other fields than it was pushed with.
 func TestFields(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct{ pushed, came, want string }{
+	for name, test := range map[string]struct{ fields, delivery, want string }{
 		"as it was":                    {"", `{}`, ""},
 		"with what nobody asked for":   {"", `{"mine":1}`, ""},
 		"jobtype":                      {"", `{"jobtype":"u"}`, "FWP-WU-02 field"},
@@ -123,7 +123,7 @@ func TestFields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.want, brief(talk(t, all(hello, with(test.pushed), take+" "+test.came))))
+			assert.Equal(t, test.want, summary(talk(t, join(hello, pushWith(test.fields), take+" "+test.delivery))))
 		})
 	}
 }
@@ -131,99 +131,99 @@ func TestFields(t *testing.T) {
 // TestAssumedFields has a job come with a value that differs, and then more.
 func TestAssumedFields(t *testing.T) {
 	t.Parallel()
-	differing := func(fields string) string { return all(hello, with(""), "1 C: FETCH q", "> 1 S: JOB "+fields) }
-	again := func(fields string) string {
-		return all(differing(`{"args":[1]}`), fail, "+20s", "1 C: FETCH q",
+	differing := func(fields string) string { return join(hello, pushWith(""), "1 C: FETCH q", "> 1 S: JOB "+fields) }
+	redelivery := func(fields string) string {
+		return join(differing(`{"args":[1]}`), fail, "+20s", "1 C: FETCH q",
 			`1 S: JOB {"failure":{"errtype":"Boom","message":"it broke"},"enqueued_at":"2026-01-02T03:04:25Z"`+fields+`}`)
 	}
-	two := all(differing(`{"args":[1],"retry":7}`), second(""), "1 C: FETCH q")
-	twice := all("1 C: FETCH q", "1 S: JOB")
+	two := join(differing(`{"args":[1],"retry":7}`), pushSecond(""), "1 C: FETCH q")
+	twice := join("1 C: FETCH q", "1 S: JOB")
 	judge(t, map[string]row{
-		"the same value": {again(`,"args":[1]`), ""},
-		"the right one":  {again(""), ""},
-		"one more":       {again(`,"args":[2]`), "FWP-WU-03 field"},
-		"another field":  {again(`,"args":[1],"jobtype":"u"`), "FWP-WU-02 field"},
-		"two, of which one has a retry of its own": {all(two, `1 S: JOB2 {"args":[1],"retry":7}`), "FWP-RETRY-04 field"},
-		"the job is still judged":                  {all(differing(`{"args":[1]}`), twice), "FWP-STATE-05 delivered"},
-		"but with another lease":                   {all(differing(`{"reserve_for":600}`), twice), ""},
-		"with another retry":                       {all(differing(`{"retry":0}`), twice), "FWP-STATE-05 delivered"},
-		"whether it comes back, open":              {all(differing(`{"retry":0}`), fail, "+200s", none), ""},
+		"the same value": {redelivery(`,"args":[1]`), ""},
+		"the right one":  {redelivery(""), ""},
+		"one more":       {redelivery(`,"args":[2]`), "FWP-WU-03 field"},
+		"another field":  {redelivery(`,"args":[1],"jobtype":"u"`), "FWP-WU-02 field"},
+		"two, of which one has a retry of its own": {join(two, `1 S: JOB2 {"args":[1],"retry":7}`), "FWP-RETRY-04 field"},
+		"the job is still judged":                  {join(differing(`{"args":[1]}`), twice), "FWP-STATE-05 delivered"},
+		"but with another lease":                   {join(differing(`{"reserve_for":600}`), twice), ""},
+		"with another retry":                       {join(differing(`{"retry":0}`), twice), "FWP-STATE-05 delivered"},
+		"whether it comes back, open":              {join(differing(`{"retry":0}`), fail, "+200s", fetchNothing), ""},
 	})
 }
 
 // TestFailures has a job come back after a FAIL.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	failed := func(more string) string { return all(hello, with(more), take, fail, "+20s", "1 C: FETCH q") }
+	failWith := func(fields string) string { return join(hello, pushWith(fields), take, fail, "+20s", "1 C: FETCH q") }
 	const good, at = `"errtype":"Boom","message":"it broke"`, `"enqueued_at":"2026-01-02T03:04:25Z"`
-	came := func(failure string) string { return `1 S: JOB {"failure":{` + failure + `},` + at + `}` }
-	again := func(failure, second string) string {
+	delivery := func(failure string) string { return `1 S: JOB {"failure":{` + failure + `},` + at + `}` }
+	twoFailures := func(failure, second string) string {
 		const other = `"errtype":"Other","message":"once more"`
-		return all(failed(""), came(failure), `1 C: FAIL {"jid":"jid-0000000000000001",`+other+`,"backtrace":[]}`, "1 S: +OK",
+		return join(failWith(""), delivery(failure), `1 C: FAIL {"jid":"jid-0000000000000001",`+other+`,"backtrace":[]}`, "1 S: +OK",
 			"+20s", "1 C: FETCH q", `1 S: JOB {"failure":{`+second+`}}`)
 	}
-	const another = `"another line"`
+	const anotherLine = `"another line"`
 	lines := func(keep, first, report, second string) string {
 		const other = `"errtype":"Other","message":"once more"`
-		return all(failed(`,"backtrace":`+keep), came(good+`,"backtrace":[`+first+`]`),
+		return join(failWith(`,"backtrace":`+keep), delivery(good+`,"backtrace":[`+first+`]`),
 			`1 C: FAIL {"jid":"jid-0000000000000001",`+other+`,"backtrace":[`+report+`]}`, "1 S: +OK", "+20s",
 			"1 C: FETCH q", `1 S: JOB {"failure":{`+other+`,"backtrace":[`+second+`]}}`)
 	}
 	judge(t, map[string]row{
-		"as it was":               {all(failed(""), came(good)), ""},
-		"anywhere in it":          {all(failed(""), came(`"x":[{"y":"Boom: it broke"}]`)), ""},
-		"without the type":        {all(failed(""), came(`"message":"it broke"`)), "FWP-FAIL-06 field"},
-		"without the message":     {all(failed(""), came(`"errtype":"Boom"`)), "FWP-FAIL-06 field"},
-		"a failure in words":      {all(failed(""), `1 S: JOB {"failure":"it broke",`+at+`}`), "FWP-WU-13 field"},
-		"without any":             {all(failed(""), "1 S: JOB"), "FWP-WU-13 field doubtful"},
-		"two failures":            {again(good, `"errtype":"Other","message":"once more"`), ""},
-		"two failures, the first": {again(good, good), "FWP-WU-13 field"},
-		"two failures, neither":   {again(good, `"message":"x"`), "FWP-FAIL-06 field"},
+		"as it was":               {join(failWith(""), delivery(good)), ""},
+		"anywhere in it":          {join(failWith(""), delivery(`"x":[{"y":"Boom: it broke"}]`)), ""},
+		"without the type":        {join(failWith(""), delivery(`"message":"it broke"`)), "FWP-FAIL-06 field"},
+		"without the message":     {join(failWith(""), delivery(`"errtype":"Boom"`)), "FWP-FAIL-06 field"},
+		"a failure in words":      {join(failWith(""), `1 S: JOB {"failure":"it broke",`+at+`}`), "FWP-WU-13 field"},
+		"without any":             {join(failWith(""), "1 S: JOB"), "FWP-WU-13 field doubtful"},
+		"two failures":            {twoFailures(good, `"errtype":"Other","message":"once more"`), ""},
+		"two failures, the first": {twoFailures(good, good), "FWP-WU-13 field"},
+		"two failures, neither":   {twoFailures(good, `"message":"x"`), "FWP-FAIL-06 field"},
 		"a backtrace unasked": {
-			all(failed(""), came(good+`,"backtrace":["line one of it"]`)),
+			join(failWith(""), delivery(good+`,"backtrace":["line one of it"]`)),
 			"FWP-WU-08 field",
 		},
 		"a backtrace of 0 lines": {
-			all(failed(`,"backtrace":0`), came(good+`,"backtrace":["line one of it"]`)),
+			join(failWith(`,"backtrace":0`), delivery(good+`,"backtrace":["line one of it"]`)),
 			"FWP-WU-08 field",
 		},
 		"a backtrace": {
-			all(failed(`,"backtrace":1`), came(good+`,"backtrace":["line one of it"]`)),
+			join(failWith(`,"backtrace":1`), delivery(good+`,"backtrace":["line one of it"]`)),
 			"",
 		},
-		"a backtrace missing": {all(failed(`,"backtrace":1`), came(good)), "FWP-WU-09 field"},
+		"a backtrace missing": {join(failWith(`,"backtrace":1`), delivery(good)), "FWP-WU-09 field"},
 		"a backtrace with more": {
-			all(failed(`,"backtrace":1`), came(good+`,"backtrace":["line one of it","line two of it"]`)),
+			join(failWith(`,"backtrace":1`), delivery(good+`,"backtrace":["line one of it","line two of it"]`)),
 			"FWP-WU-09 field",
 		},
 		"a backtrace, the wrong line": {
-			all(failed(`,"backtrace":1`), came(good+`,"backtrace":["line two of it"]`)),
+			join(failWith(`,"backtrace":1`), delivery(good+`,"backtrace":["line two of it"]`)),
 			"FWP-WU-09 field",
 		},
-		"two backtraces": {lines("1", `"line one of it"`, another, `"another line"`), ""},
+		"two backtraces": {lines("1", `"line one of it"`, anotherLine, `"another line"`), ""},
 		"two backtraces, too many": {
-			lines("1", `"line one of it"`, another, `"another line","line one of it"`), "FWP-WU-08 field",
+			lines("1", `"line one of it"`, anotherLine, `"another line","line one of it"`), "FWP-WU-08 field",
 		},
 		"two backtraces, as many": {
-			lines("3", `"line one of it","line two of it"`, another, `"another line","line one of it"`), "",
+			lines("3", `"line one of it","line two of it"`, anotherLine, `"another line","line one of it"`), "",
 		},
 		"a backtrace of before": {
 			lines("3", `"line one of it","line two of it"`, "", `"line one of it","line two of it"`), "FWP-WU-13 field",
 		},
 		"a backtrace, all": {
-			all(failed(`,"backtrace":9`), came(good+`,"backtrace":["line one of it","line two of it"]`)),
+			join(failWith(`,"backtrace":9`), delivery(good+`,"backtrace":["line one of it","line two of it"]`)),
 			"",
 		},
 	})
 }
 
-// TestKeptRules: only a reply with other characters than those of ASCII shows that it is UTF-8, and only an OK shows
+// TestDecidedRules: only a reply with other characters than those of ASCII shows that it is UTF-8, and only an OK shows
 // that a BEAT is answered as it should be where no operator has ordered anything.
-func TestKeptRules(t *testing.T) {
+func TestDecidedRules(t *testing.T) {
 	t.Parallel()
 	for reply, test := range map[string]struct {
 		command, rule string
-		kept          bool
+		isKept        bool
 	}{
 		"1 S: -ERR":                   {"ACK {}", "text", false},
 		"1 S: -ERR ü":                 {"ACK {}", "text", true},
@@ -232,116 +232,116 @@ func TestKeptRules(t *testing.T) {
 		`1 S: ${"state":"terminate"}`: {`BEAT {"wid":"worker-1"}`, "reply", false},
 	} {
 		c := newConversation(t)
-		c.play(all(hello, "1 C: "+test.command, reply), func(transcript.Event, *law.Violation) {})
-		assert.Equal(t, test.kept, slices.Contains(c.w.Conns[1].Decided.Kept, test.rule), reply)
+		c.play(join(hello, "1 C: "+test.command, reply), func(transcript.Event, *law.Violation) {})
+		assert.Equal(t, test.isKept, slices.Contains(c.w.Conns[1].Decided.KeptRules, test.rule), reply)
 	}
 }
 
-// TestTextsOfJobs: a job is UTF-8 unless a command was none.
-func TestTextsOfJobs(t *testing.T) {
+// TestJobText: a job is UTF-8 unless a command was none.
+func TestJobText(t *testing.T) {
 	t.Parallel()
-	came := all("1 C: FETCH q", `1 S: ${"jid":"jid-0000000000000001","jobtype":"t","args":[9007199254740993],"queue":"q",`+
+	delivery := join("1 C: FETCH q", `1 S: ${"jid":"jid-0000000000000001","jobtype":"t","args":[9007199254740993],"queue":"q",`+
 		`"reserve_for":1800,"retry":25,"created_at":"2026-01-02T03:04:05Z",`+
 		`"enqueued_at":"2026-01-02T03:04:05Z","x":"`+"\\xff\"}")
 	judge(t, map[string]row{
-		"other bytes":                   {all(hello, with(""), came), "FWP-FRAME-09 text"},
-		"other bytes behind a client's": {all(hello, "1 C: INFO\\xff", "1 S: -ERR", with(""), came), ""},
+		"other bytes":                   {join(hello, pushWith(""), delivery), "FWP-FRAME-09 text"},
+		"other bytes behind a client's": {join(hello, "1 C: INFO\\xff", "1 S: -ERR", pushWith(""), delivery), ""},
 	})
 }
 
-// TestReservationsThatEnd has a job come back that its worker did not report.
-func TestReservationsThatEnd(t *testing.T) {
+// TestExpiredReservation has a job come back that its worker did not report.
+func TestExpiredReservation(t *testing.T) {
 	t.Parallel()
 	const failure = `"failure":{"message":"x"}`
-	expired := all(hello, with(`,"reserve_for":60`), take, "+61s", "1 C: FETCH q")
+	expired := join(hello, pushWith(`,"reserve_for":60`), take, "+61s", "1 C: FETCH q")
 	judge(t, map[string]row{
-		"with a failure": {all(expired, `1 S: JOB {`+failure+`}`), ""},
+		"with a failure": {join(expired, `1 S: JOB {`+failure+`}`), ""},
 		"without one, two that wait": {
-			all(
-				hello, with(`,"reserve_for":60`), take, "+61s", `2 C: HELLO {"v":2}`, "2 S: +OK", "2 C: FETCH q",
+			join(
+				hello, pushWith(`,"reserve_for":60`), take, "+61s", `2 C: HELLO {"v":2}`, "2 S: +OK", "2 C: FETCH q",
 				"1 C: FETCH q", "1 S: JOB",
 			),
 			"FWP-WU-13 field doubtful",
 		},
 		"without one, after looking twice": {
-			all(
-				hello, with(`,"reserve_for":60`), take, "+61s", "1 C: FETCH a q", "+2s", "1 S: $-1", "1 C: FETCH q", "1 S: JOB",
+			join(
+				hello, pushWith(`,"reserve_for":60`), take, "+61s", "1 C: FETCH a q", "+2s", "1 S: $-1", "1 C: FETCH q", "1 S: JOB",
 			),
 			"FWP-WU-13 field doubtful",
 		},
 		"without one, the second time": {
-			all(
+			join(
 				expired, `1 S: JOB {`+failure+`,"enqueued_at":"2026-01-02T03:05:05Z"}`, "+61s", "1 C: FETCH q",
 				`1 S: JOB {"enqueued_at":"2026-01-02T03:06:05Z"}`,
 			),
 			"FWP-WU-13 field doubtful",
 		},
 		"enqueued then": {
-			all(expired, `1 S: JOB {`+failure+`,"enqueued_at":"2026-01-02T03:05:05Z"}`),
+			join(expired, `1 S: JOB {`+failure+`,"enqueued_at":"2026-01-02T03:05:05Z"}`),
 			"",
 		},
 		"enqueued at first": {
-			all(expired, `1 S: JOB {`+failure+`,"enqueued_at":"2026-01-02T03:04:05Z"}`),
+			join(expired, `1 S: JOB {`+failure+`,"enqueued_at":"2026-01-02T03:04:05Z"}`),
 			"FWP-WU-12 field doubtful",
 		},
 		"just before it ends": {
-			all(hello, with(`,"reserve_for":60`), take, "+59s", take),
+			join(hello, pushWith(`,"reserve_for":60`), take, "+59s", take),
 			"FWP-WU-05 delivered",
 		},
-		"a report that comes late": {all(expired[:len(expired)-12], ack), ""},
-		"and is refused":           {all(expired[:len(expired)-12], refused(ack)), ""},
+		"a report that comes late": {join(expired[:len(expired)-12], ack), ""},
+		"and is refused":           {join(expired[:len(expired)-12], refuse(ack)), ""},
 		"reserved for less than 60": {
-			all(hello, with(`,"reserve_for":5`), take, "+59s", take),
+			join(hello, pushWith(`,"reserve_for":5`), take, "+59s", take),
 			"FWP-WU-05b delivered",
 		},
-		"reserved for 1800 s at all": {all(hello, with(""), take, "+1799s", take), "FWP-WU-05 delivered"},
+		"reserved for 1800 s at all": {join(hello, pushWith(""), take, "+1799s", take), "FWP-WU-05 delivered"},
 	})
 }
 
 // TestStamps has a job come with times that the server sets.
 func TestStamps(t *testing.T) {
 	t.Parallel()
-	const early, late = `2026-01-02T02:04:05Z`, `2026-01-02T05:04:05Z`
-	both := func(created, enqueued string) string {
+	const earlyTime, lateTime = `2026-01-02T02:04:05Z`, `2026-01-02T05:04:05Z`
+	stamps := func(created, enqueued string) string {
 		return `1 C: FETCH q` + "\n" + `1 S: JOB {"created_at":"` + created + `","enqueued_at":"` + enqueued + `"}`
 	}
-	taken := all(hello, with(""), take)
-	again := func(created, enqueued string) string {
-		return all(taken, fail, "+60s", `1 C: FETCH q`, `1 S: JOB {"failure":{"errtype":"Boom","message":"it broke"},`+
+	firstDelivery := join(hello, pushWith(""), take)
+	redelivery := func(created, enqueued string) string {
+		return join(firstDelivery, fail, "+60s", `1 C: FETCH q`, `1 S: JOB {"failure":{"errtype":"Boom","message":"it broke"},`+
 			`"created_at":"`+created+`","enqueued_at":"`+enqueued+`"}`)
 	}
 	next := func(created, enqueued string) string {
-		return all(taken, ack, "+60s", second(""), `1 C: FETCH q`,
+		return join(firstDelivery, ack, "+60s", pushSecond(""), `1 C: FETCH q`,
 			`1 S: JOB2 {"created_at":"`+created+`","enqueued_at":"`+enqueued+`"}`)
 	}
 	const first, later = "2026-01-02T03:04:05Z", "2026-01-02T03:05:05Z"
 	judge(t, map[string]row{
-		"the server's clock is an hour ahead": {all(hello, with(""), both(late, late)), ""},
-		"enqueued before it was created":      {all(hello, with(""), both(first, early)), "FWP-WU-12 field"},
+		"the server's clock is an hour ahead": {join(hello, pushWith(""), stamps(lateTime, lateTime)), ""},
+		"enqueued before it was created":      {join(hello, pushWith(""), stamps(first, earlyTime)), "FWP-WU-12 field"},
 		"enqueued long after it was created": {
-			all(hello, with(""), both(first, "2026-01-02T03:04:12Z")),
+			join(hello, pushWith(""), stamps(first, "2026-01-02T03:04:12Z")),
 			"FWP-WU-12 field",
 		},
-		"created long ago":                {all(hello, with(""), both(early, first)), "FWP-WU-10 field"},
-		"came long after it was enqueued": {all(hello, with(""), "+60s", both(first, first)), ""},
+		"created long ago":                {join(hello, pushWith(""), stamps(earlyTime, first)), "FWP-WU-10 field"},
+		"came long after it was enqueued": {join(hello, pushWith(""), "+60s", stamps(first, first)), ""},
 		"enqueued when it came": {
-			all(hello, with(""), "+60s", both(first, later)),
+			join(hello, pushWith(""), "+60s", stamps(first, later)),
 			"FWP-WU-12 field",
 		},
 		"scheduled, enqueued when it was due": {
-			all(hello, with(`,"at":"2026-01-02T03:05:00Z"`), "+60s", both(first, "2026-01-02T03:05:01Z")),
+			join(hello, pushWith(`,"at":"2026-01-02T03:05:00Z"`), "+60s", stamps(first, "2026-01-02T03:05:01Z")),
 			"",
 		},
 		"scheduled, enqueued after it came": {
-			all(hello, with(`,"at":"2026-01-02T03:05:00Z"`), "+60s", both(first, "2026-01-02T03:05:15Z")),
+			join(hello, pushWith(`,"at":"2026-01-02T03:05:00Z"`), "+60s", stamps(first, "2026-01-02T03:05:15Z")),
 			"FWP-WU-12 field",
 		},
-		"failed, as it was created":              {again(first, later), ""},
-		"failed, created anew":                   {again(later, later), "FWP-WU-10 field"},
-		"failed, enqueued before":                {again(first, "2026-01-02T03:04:00Z"), "FWP-WU-12 field doubtful"},
+		"failed, as it was created":              {redelivery(first, later), ""},
+		"failed, created anew":                   {redelivery(later, later), "FWP-WU-10 field"},
+		"failed, enqueued before":                {redelivery(first, "2026-01-02T03:04:00Z"), "FWP-WU-12 field doubtful"},
 		"another job, by the same clock":         {next(later, later), ""},
 		"another job, created with the first":    {next(first, later), "FWP-WU-10 field"},
-		"another job, enqueued before the first": {next(later, early), "FWP-WU-12 field"},
+		"another job, enqueued before the first": {next(later, earlyTime), "FWP-WU-12 field"},
 	})
 }
 

@@ -59,11 +59,11 @@ func TestGreetings(t *testing.T) {
 			w := fwplaw.NewWorld()
 			w.Protected = test.protected
 			w.Open(1)
-			assert.False(t, w.Conns[1].Greeted)
+			assert.False(t, w.Conns[1].IsGreeted)
 			v := w.Greet(1, reply(test.reply))
-			assert.Equal(t, test.want, brief(v))
+			assert.Equal(t, test.want, summary(v))
 			assert.Equal(t, test.hi, w.Conns[1].Hi)
-			assert.True(t, w.Conns[1].Greeted)
+			assert.True(t, w.Conns[1].IsGreeted)
 			if v != nil {
 				assert.Equal(t, test.reply[:1], v.Got[:1])
 			}
@@ -71,13 +71,13 @@ func TestGreetings(t *testing.T) {
 	}
 }
 
-func TestASaltComesOnce(t *testing.T) {
+func TestRepeatedSalt(t *testing.T) {
 	t.Parallel()
 	w := fwplaw.NewWorld()
 	w.Protected = true
-	const again = "FWP-AUTH-05 salt"
-	for conn, test := range []struct{ salt, want string }{{"x", ""}, {"y", ""}, {"x", again}, {"z", ""}, {"y", again}} {
+	const repeatedSalt = "FWP-AUTH-05 salt"
+	for conn, test := range []struct{ salt, want string }{{"x", ""}, {"y", ""}, {"x", repeatedSalt}, {"z", ""}, {"y", repeatedSalt}} {
 		w.Open(conn)
-		assert.Equal(t, test.want, brief(w.Greet(conn, reply(`+HI {"v":2,"i":3,"s":"`+test.salt+`"}`))))
+		assert.Equal(t, test.want, summary(w.Greet(conn, reply(`+HI {"v":2,"i":3,"s":"`+test.salt+`"}`))))
 	}
 }

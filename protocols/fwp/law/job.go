@@ -18,61 +18,61 @@ import (
 // Job is a work unit as its clients know it.
 type Job struct {
 	JID, Queue string
-	Where      model.Where // it is in one of them
-	Unjudged   Reason      // why what happens to it is not judged
-	Holder     string      // the worker that holds it
+	States     model.States // it is in one of them
+	Unjudged   Reason       // why what happens to it is not judged
+	Holder     string       // the worker that holds it
 	Retry      int64
 	Failures   int
-	Came       int // how often it was delivered
+	Deliveries int // how often it was delivered
 
-	sent      map[string]any
-	assumed   map[string]any // values of fields that differ from those: the server's way with this job
-	words     []string       // of the name of its queue: several are for a FETCH that names them all (FWP-WU-16)
-	since     time.Time      // from then on it was certainly enqueued
-	latest    bool           // since is when it had to be enqueued at the latest; when it was is not known
-	due       time.Time      // from then on it is certain to be enqueued; zero if that is not known
-	held      time.Time      // when it was delivered last
-	on        *Conn          // the connection of that
-	until     time.Time      // when its reservation ends
-	delivered time.Time      // the first time
-	failed    time.Time      // when its last FAIL was sent
-	failure   map[string]any
-	before    map[string]any // the failure before that one
-	uncertain bool           // how often it failed is not known
-	overdue   bool           // its last reservation has ended
-	requeued  bool           // a command that a profile adds may have put it into its queue
-	restarted bool           // the server was restarted after the last delivery
-	afterStop afterStop      // what is not known of it since the server was stopped
-	stops     int            // of the server before it was pushed
-	passed    bool           // a FETCH that named its queue first brought a job of another queue
-	expired   bool           // a reservation of it has run out, for certain
-	asked     time.Time      // when its PUSH was sent
-	pushed    time.Time      // when that was answered; zero if it was not
-	created   time.Time      // as the server has shown it first
-	entered   int            // how many commands were sent until its PUSH was answered
-	flushed   int            // how many commands were sent until a FLUSH was carried out
-	enqueued  string         // the last enqueued_at that the server sent
+	pushFields     map[string]any
+	assumedFields  map[string]any // values of fields that differ from those: the server's way with this job
+	words          []string       // of the name of its queue: several are for a FETCH that names them all (FWP-WU-16)
+	enqueuedSince  time.Time      // from then on it was certainly enqueued
+	atLatest       bool           // since is when it had to be enqueued at the latest; when it was is not known
+	dueTime        time.Time      // from then on it is certain to be enqueued; zero if that is not known
+	lastDelivery   time.Time      // when it was delivered last
+	conn           *Conn          // the connection of that
+	reservationEnd time.Time      // when its reservation ends
+	firstDelivery  time.Time      // the first time
+	failTime       time.Time      // when its last FAIL was sent
+	failure        map[string]any
+	earlierFailure map[string]any // the failure before that one
+	isUncertain    bool           // how often it failed is not known
+	isOverdue      bool           // its last reservation has ended
+	isRequeued     bool           // a command that a profile adds may have put it into its queue
+	wasRestarted   bool           // the server was restarted after the last delivery
+	stopState      stopState      // what is not known of it since the server was stopped
+	stops          int            // of the server before it was pushed
+	isPassedOver   bool           // a FETCH that named its queue first brought a job of another queue
+	hasExpired     bool           // a reservation of it has run out, for certain
+	pushTime       time.Time      // when its PUSH was sent
+	answerTime     time.Time      // when that was answered; zero if it was not
+	createdAt      time.Time      // as the server has shown it first
+	pushOrder      int            // how many commands were sent until its PUSH was answered
+	flushOrder     int            // how many commands were sent until a FLUSH was carried out
+	enqueuedAt     string         // the last enqueued_at that the server sent
 
 	// Clauses that are broken:
-	missing   string // if it is not delivered from due on
-	reason    string // if it is delivered now
-	ackClause string // if an ACK is refused
-	badly     bool   // a FAIL of it was refused while it was held
-	restart   string // if it does not come back, since there was a restart
-	suspect   string // if it is not delivered, since a command was refused while it was enqueued; "" for none
+	missingClause    string // if it is not delivered from due on
+	deliveryClause   string // if it is delivered now
+	ackClause        string // if an ACK is refused
+	refusedWhileHeld bool   // a FAIL of it was refused while it was held
+	restartClause    string // if it does not come back, since there was a restart
+	suspectClause    string // if it is not delivered, since a command was refused while it was enqueued; "" for none
 }
 
 // newJob returns the job that a PUSH asks for.
 func newJob(f map[string]any) *Job {
-	j := &Job{sent: f, Queue: "default", Retry: 25, Where: model.Unborn, missing: "FWP-WU-04"}
+	j := &Job{pushFields: f, Queue: "default", Retry: 25, States: model.Unborn, missingClause: "FWP-WU-04"}
 	j.JID, _ = f["jid"].(string)
-	if q, is := f["queue"].(string); is {
-		j.Queue, j.missing = q, "FWP-PUSH-04"
+	if q, ok := f["queue"].(string); ok {
+		j.Queue, j.missingClause = q, "FWP-PUSH-04"
 	}
 	if j.words = Words(j.Queue); len(j.words) > 1 {
-		j.missing = "FWP-WU-16"
+		j.missingClause = "FWP-WU-16"
 	}
-	if n, is := integer(f["retry"]); is {
+	if n, ok := integer(f["retry"]); ok {
 		j.Retry = n
 	}
 	return j
@@ -84,50 +84,50 @@ func integer(v any) (int64, bool) {
 	return i, err == nil
 }
 
-// certain reports whether the job is enqueued, and is judged.
-func (j *Job) certain() bool { return j.Where == model.Enqueued && j.Unjudged == Judged }
+// isCertain reports whether the job is enqueued, and is judged.
+func (j *Job) isCertain() bool { return j.States == model.Enqueued && j.Unjudged == Judged }
 
 // place returns the index of the queue of the job in a list of queues, negative if it is not there.
 func (j *Job) place(queues []string) int {
 	return slices.IndexFunc(queues, func(q string) bool { return slices.Contains(j.words, q) })
 }
 
-// phrase reports whether the name of the queue has blanks in it, or at its ends.
-func (j *Job) phrase() bool { return len(j.words) > 0 && j.words[0] != j.Queue }
+// isPhrase reports whether the name of the queue has blanks in it, or at its ends.
+func (j *Job) isPhrase() bool { return len(j.words) > 0 && j.words[0] != j.Queue }
 
 // Reservation returns how long a worker may hold the job.
 func (j *Job) Reservation() time.Duration {
-	n, is := integer(j.sent["reserve_for"])
-	if !is {
+	n, ok := integer(j.pushFields["reserve_for"])
+	if !ok {
 		n = 1800
 	}
 	return model.Reservation(n)
 }
 
-// unusual is the longest reservation of usual jobs. A server that does not hold a job for longer may have misread it.
-const unusual = 12 * time.Hour
+// usualReservation is the longest reservation of usual jobs. A server that does not hold a job for longer may have misread it.
+const usualReservation = 12 * time.Hour
 
 // At returns when the job is to be enqueued; zero if it has no such time.
 func (j *Job) At() time.Time {
-	at, _ := instantOf(j.sent["at"])
+	at, _ := parseInstant(j.pushFields["at"])
 	return at
 }
 
-// was moves the job: an event has certainly happened to it, in a certain state.
-func (j *Job) was(in model.Where, e model.Event) { j.Where, j.reason = in.After(e) }
+// applyEvent moves the job: an event has certainly happened to it, in a certain state.
+func (j *Job) applyEvent(in model.States, e model.Event) { j.States, j.deliveryClause = in.After(e) }
 
-// mostKept is how many jobs, or salts, are kept where clients come and go for as long as they like.
-const mostKept = 100_000
+// storeLimit is how many jobs, or salts, are kept where clients come and go for as long as they like.
+const storeLimit = 100_000
 
-// shares has other plays know the job of a PUSH. The queue counts where no server may have another word for it.
-func (w *World) shares(k *call) {
+// shareJob has other plays know the job of a PUSH. The queue counts where no server may have another word for it.
+func (w *World) shareJob(k *call) {
 	if k.added != nil {
 		for _, job := range k.added.jobs {
-			w.shares(job)
+			w.shareJob(job)
 		}
 	}
-	jid, named := k.Fields["jid"].(string)
-	if k.Verb != fwp.PUSH || !named {
+	jid, hasJID := k.Fields["jid"].(string)
+	if k.Verb != fwp.PUSH || !hasJID {
 		return
 	}
 	queue := ""
@@ -137,46 +137,46 @@ func (w *World) shares(k *call) {
 	w.Server.Pushes(jid, queue)
 }
 
-// pushed follows the answer to a PUSH.
-func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
+// followPush follows the answer to a PUSH.
+func (w *World) followPush(c *Conn, k *call, a model.Answer, now time.Time) {
 	j := newJob(k.Fields)
-	if _, named := k.Fields["jid"].(string); !named {
+	if _, hasJID := k.Fields["jid"].(string); !hasJID {
 		return
 	}
-	if old := w.used(j.JID); old != nil { // AMB-33
+	if old := w.usedJob(j.JID); old != nil { // AMB-33
 		old.Unjudged = SameJID
 		return
 	}
-	if j.asked, j.entered = k.at, w.sent; k.beside {
+	if j.pushTime, j.pushOrder = k.at, w.commands; k.hasOverlap {
 		j.Unjudged = Overlapped
 	}
-	twice, _ := k.limits()
-	if a == model.Okay && (twice || k.allowed != model.Okay && !k.ordinary()) {
+	hasDuplicate, _ := k.limits()
+	if a == model.Okay && (hasDuplicate || k.answers != model.Okay && !k.isOrdinary()) {
 		j.Unjudged = Tolerated
 	}
 	w.keep(j)
 	switch {
 	case a == model.Refused:
-		j.Where, j.reason = model.Gone, "FWP-PUSH-03"
+		j.States, j.deliveryClause = model.Absent, "FWP-PUSH-03"
 		if w.Protected && c.State == fwp.NotIdentified {
-			j.reason = "FWP-AUTH-06"
+			j.deliveryClause = "FWP-AUTH-06"
 		}
 	case a != model.Okay: // it may be anywhere
-		j.Where = model.Gone | model.Unborn.AfterAny(model.Push, model.PushAt)
+		j.States = model.Absent | model.Unborn.AfterAny(model.Push, model.PushAt)
 	default:
-		w.taken[j.Queue] = w.taken[j.Queue] || usualQueue.MatchString(j.Queue)
-		j.pushed, j.stops = now, w.stops
+		w.acceptedQueues[j.Queue] = w.acceptedQueues[j.Queue] || usualQueue.MatchString(j.Queue)
+		j.answerTime, j.stops = now, w.stops
 		j.enter(now, w.Patience)
-		w.existing[j.Queue] = w.existing[j.Queue] || j.Where == model.Enqueued && !k.beside
-		w.mayHaveTaken(j, now)
+		w.existingQueues[j.Queue] = w.existingQueues[j.Queue] || j.States == model.Enqueued && !k.hasOverlap
+		w.allowAbandoned(j, now)
 	}
 }
 
-// used returns the job that was pushed with a jid before; nil if there is none, or if a FLUSH has certainly removed it.
+// usedJob returns the job that was pushed with a jid before; nil if there is none, or if a FLUSH has certainly removed it.
 // (FLUSH Command)
-func (w *World) used(jid string) *Job {
+func (w *World) usedJob(jid string) *Job {
 	j := w.Jobs[jid]
-	if j != nil && j.flushed > 0 && j.Where == model.Gone && j.Unjudged == Judged {
+	if j != nil && j.flushOrder > 0 && j.States == model.Absent && j.Unjudged == Judged {
 		return nil
 	}
 	return j
@@ -185,143 +185,143 @@ func (w *World) used(jid string) *Job {
 // keep adds a job to those that are known.
 func (w *World) keep(j *Job) {
 	if w.Shared {
-		if j.Unjudged = Unseen; len(w.Jobs) > mostKept {
+		if j.Unjudged = PerhapsTaken; len(w.Jobs) > storeLimit {
 			w.Jobs, w.queues = map[string]*Job{}, map[string][]*Job{}
 		}
 	}
 	if slices.ContainsFunc(w.wrongJobs, func(args string) bool { return strings.Contains(args, j.JID) }) {
 		j.Unjudged = cmp.Or(j.Unjudged, SameJID) // it may be the one that comes
 	}
-	if j.phrase() && !slices.Contains(w.phrases, j.Queue) {
+	if j.isPhrase() && !slices.Contains(w.phrases, j.Queue) {
 		w.phrases = append(w.phrases, j.Queue)
 	}
 	w.Jobs[j.JID] = j
 	w.queues[j.Queue] = append(w.queues[j.Queue], j)
 }
 
-// ordinary reports whether a PUSH that a server might have declined asks for a job like
+// isOrdinary reports whether a PUSH that a server might have declined asks for a job like
 // any other once it is taken.
-func (k *call) ordinary() bool {
+func (k *call) isOrdinary() bool {
 	f, queue := k.Fields, k.text("queue")
 	words := Words(queue)
-	return k.Named || len(k.text("jid")) > 64 || len(words) > 0 && words[0] != queue || len(k.Args) >= 16<<10 ||
-		f["failure"] != nil || k.smallLetters() ||
-		f["enqueued_at"] != nil || !within(f["reserve_for"], 60, 1<<31)
+	return k.HasUnusualQueue || len(k.text("jid")) > 64 || len(words) > 0 && words[0] != queue || len(k.Args) >= 16<<10 ||
+		f["failure"] != nil || k.hasSmallLetters() ||
+		f["enqueued_at"] != nil || !inRange(f["reserve_for"], 60, 1<<31)
 }
 
 var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
 // enter gives the job its first state. (FWP-STATE-04, FWP-WU-06, AMB-36)
 func (j *Job) enter(now time.Time, patience time.Duration) {
-	at, _ := j.sent["at"].(string)
+	at, _ := j.pushFields["at"].(string)
 	t, err := number.ParseTime(at)
-	j.since = now
+	j.enqueuedSince = now
 	switch {
 	case err != nil:
-		j.was(model.Unborn, model.Push)
+		j.applyEvent(model.Unborn, model.Push)
 		return
 	case t.After(now.Add(-time.Minute)):
-		j.was(model.Unborn, model.PushAt)
-		j.missing, j.due = "FWP-STATE-11", t.Add(patience)
+		j.applyEvent(model.Unborn, model.PushAt)
+		j.missingClause, j.dueTime = "FWP-STATE-11", t.Add(patience)
 		if _, offset := t.Zone(); offset != 0 { // that may have been misread
-			j.missing = "FWP-WU-06"
+			j.missingClause = "FWP-WU-06"
 		}
 	default:
-		j.was(model.Unborn, model.Push)
-		j.missing = "FWP-WU-06"
+		j.applyEvent(model.Unborn, model.Push)
+		j.missingClause = "FWP-WU-06"
 	}
 	switch {
 	case len(j.words) > 1:
-		j.missing = "FWP-WU-16"
+		j.missingClause = "FWP-WU-16"
 	case !plainName.MatchString(j.Queue):
-		j.missing = "FWP-PUSH-04"
+		j.missingClause = "FWP-PUSH-04"
 	}
 }
 
 // advance takes the job to a later time. (AMB-01b, AMB-38)
 func (j *Job) advance(now time.Time, patience time.Duration) {
-	if j.Where&model.Working != 0 && !j.overdue && !now.Before(j.until) && j.until.After(j.held) {
+	if j.States&model.Working != 0 && !j.isOverdue && !now.Before(j.reservationEnd) && j.reservationEnd.After(j.lastDelivery) {
 		j.expire(patience)
 	}
-	if j.Where != model.Enqueued && !j.due.IsZero() && !now.Before(j.due) {
-		j.Where, j.since, j.latest, j.due = model.Enqueued, j.due, true, time.Time{}
+	if j.States != model.Enqueued && !j.dueTime.IsZero() && !now.Before(j.dueTime) {
+		j.States, j.enqueuedSince, j.atLatest, j.dueTime = model.Enqueued, j.dueTime, true, time.Time{}
 	}
 }
 
 // expire ends the reservation. Whether the server has noticed that is not known.
 func (j *Job) expire(patience time.Duration) {
-	end := model.Expired(j.Retry, j.Failures)
+	end := model.ExpiryEvent(j.Retry, j.Failures)
 	after, _ := model.Working.After(end)
-	j.Where |= after
-	if end == model.Expire && j.Failures < judgedReturns && j.due.IsZero() && !j.uncertain {
-		j.due, j.missing = j.until.Add(patience*time.Duration(1+j.Failures)), cmp.Or(j.restart, j.ackClause, "FWP-STATE-07")
+	j.States |= after
+	if end == model.Expire && j.Failures < returnLimit && j.dueTime.IsZero() && !j.isUncertain {
+		j.dueTime, j.missingClause = j.reservationEnd.Add(patience*time.Duration(1+j.Failures)), cmp.Or(j.restartClause, j.ackClause, "FWP-STATE-07")
 	}
-	certain := j.Where&^(after|model.Dead|model.Gone) == model.Working && !j.uncertain && j.Holder != ""
-	j.overdue, j.expired = true, j.expired || certain
-	j.uncertain, j.failure = true, nil
+	isCertain := j.States&^(after|model.Dead|model.Absent) == model.Working && !j.isUncertain && j.Holder != ""
+	j.isOverdue, j.hasExpired = true, j.hasExpired || isCertain
+	j.isUncertain, j.failure = true, nil
 }
 
-// taken records the job's delivery to a worker by a FETCH: the reservation begins with the delivery, which is after the
+// deliver records the job's delivery to a worker by a FETCH: the reservation begins with the delivery, which is after the
 // FETCH was sent, and before the job has arrived.
-func (j *Job) taken(c *Conn, k *call, now time.Time) {
-	j.was(model.Enqueued, model.Fetch)
-	j.Came++
-	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, k.at.Add(j.Reservation()), time.Time{}, ""
-	j.badly, j.on = false, c
-	if c.helloAgain { // of which worker it is, is not known (AMB-09)
+func (j *Job) deliver(c *Conn, k *call, now time.Time) {
+	j.applyEvent(model.Enqueued, model.Fetch)
+	j.Deliveries++
+	j.Holder, j.lastDelivery, j.reservationEnd, j.dueTime, j.ackClause = c.WID, now, k.at.Add(j.Reservation()), time.Time{}, ""
+	j.refusedWhileHeld, j.conn = false, c
+	if c.hasSecondHello { // of which worker it is, is not known (AMB-09)
 		j.Holder = ""
 	}
-	j.restarted = false
-	j.overdue, j.latest = false, false
-	if j.delivered.IsZero() {
-		j.delivered = now
+	j.wasRestarted = false
+	j.isOverdue, j.atLatest = false, false
+	if j.firstDelivery.IsZero() {
+		j.firstDelivery = now
 	}
 }
 
-// mayBeTaken allows that the job was delivered to a client that has left. (AMB-38)
-func (j *Job) mayBeTaken(now time.Time, patience time.Duration) {
-	if j.Where&model.Enqueued == 0 {
+// allowDelivery allows that the job was delivered to a client that has left. (AMB-38)
+func (j *Job) allowDelivery(now time.Time, patience time.Duration) {
+	if j.States&model.Enqueued == 0 {
 		return
 	}
-	j.held, j.until, j.Holder, j.overdue = now, now.Add(j.Reservation()), "", false
+	j.lastDelivery, j.reservationEnd, j.Holder, j.isOverdue = now, now.Add(j.Reservation()), "", false
 	after, _ := model.Enqueued.After(model.Fetch)
-	if j.Where |= after; j.Retry > 0 && j.Failures == 0 && j.Where&(model.Gone|model.Dead) == 0 && !j.uncertain {
-		j.due = j.until.Add(patience)
+	if j.States |= after; j.Retry > 0 && j.Failures == 0 && j.States&(model.Absent|model.Dead) == 0 && !j.isUncertain {
+		j.dueTime = j.reservationEnd.Add(patience)
 	} else {
-		j.due = time.Time{}
+		j.dueTime = time.Time{}
 	}
-	j.uncertain = true
+	j.isUncertain = true
 }
 
 // fail moves the job to where its retries send it. (Work units, retry)
 func (j *Job) fail(k *call, now time.Time, patience time.Duration) {
-	e := model.Failed(j.Retry, j.Failures)
+	e := model.FailEvent(j.Retry, j.Failures)
 	j.Failures++
-	j.failed, j.before, j.failure, j.due = k.at, j.failure, k.Fields, time.Time{}
-	if j.uncertain {
-		j.Where = model.Working.AfterAny(anyFailure...)
+	j.failTime, j.earlierFailure, j.failure, j.dueTime = k.at, j.failure, k.Fields, time.Time{}
+	if j.isUncertain {
+		j.States = model.Working.AfterAny(failEvents...)
 		return
 	}
-	j.was(model.Working, e)
+	j.applyEvent(model.Working, e)
 	if e != model.Fail {
 		return
 	}
-	j.restart, j.missing = "", "FWP-STATE-09"
-	if _, is := j.sent["retry"]; !is {
-		j.missing = "FWP-RETRY-04"
+	j.restartClause, j.missingClause = "", "FWP-STATE-09"
+	if _, ok := j.pushFields["retry"]; !ok {
+		j.missingClause = "FWP-RETRY-04"
 	} else if j.Retry == 1 {
-		j.missing = "FWP-WU-07"
+		j.missingClause = "FWP-WU-07"
 	}
-	if j.Failures <= judgedReturns {
-		j.due = now.Add(patience)
+	if j.Failures <= returnLimit {
+		j.dueTime = now.Add(patience)
 	}
 }
 
-// judgedReturns is how often a job must come back within the patience (AMB-38). Servers wait longer after each failure,
+// returnLimit is how often a job must come back within the patience (AMB-38). Servers wait longer after each failure,
 // and how long is not laid down.
-const judgedReturns = 2
+const returnLimit = 2
 
-var anyFailure = []model.Event{model.Fail, model.FailLast, model.FailZero, model.FailDead}
+var failEvents = []model.Event{model.Fail, model.FailLast, model.FailZero, model.FailDead}
 
 // abandonedFetch is a FETCH whose client left while it waited.
 type abandonedFetch struct {
@@ -329,19 +329,19 @@ type abandonedFetch struct {
 	until  time.Time
 }
 
-// mayHaveTaken allows that an abandoned FETCH has taken the job.
-func (w *World) mayHaveTaken(j *Job, now time.Time) {
-	w.abandoned = slices.DeleteFunc(w.abandoned, func(f abandonedFetch) bool { return now.After(f.until) })
-	for _, f := range w.abandoned {
+// allowAbandoned allows that an abandoned FETCH has taken the job.
+func (w *World) allowAbandoned(j *Job, now time.Time) {
+	w.abandonedFetches = slices.DeleteFunc(w.abandonedFetches, func(f abandonedFetch) bool { return now.After(f.until) })
+	for _, f := range w.abandonedFetches {
 		if j.place(f.queues) >= 0 {
-			j.mayBeTaken(now, w.Patience)
+			j.allowDelivery(now, w.Patience)
 		}
 	}
 }
 
 // unjudge stops judging jobs.
-func unjudge(jobs iter.Seq[*Job], why Reason) {
+func unjudge(jobs iter.Seq[*Job], reason Reason) {
 	for j := range jobs {
-		j.Unjudged = why
+		j.Unjudged = reason
 	}
 }

@@ -19,7 +19,7 @@ func TestLimits(t *testing.T) {
 		strings.Repeat("[", 32) + strings.Repeat("]", 32): false, strings.Repeat("[", 33) + strings.Repeat("]", 33): true,
 	} {
 		l := ReadLine([]byte("PUSH " + text))
-		twice, extreme := l.limits()
-		assert.Equal(t, want, twice || extreme, text)
+		hasDuplicate, isExtreme := l.limits()
+		assert.Equal(t, want, hasDuplicate || isExtreme, text)
 	}
 }

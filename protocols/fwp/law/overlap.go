@@ -16,12 +16,12 @@ func (w *World) overlap(c *Conn) {
 	k := c.call
 	for _, other := range w.Conns {
 		o := other.call
-		if other == c || o == nil || !k.sharesWith(o) {
+		if other == c || o == nil || !k.dependsOn(o) {
 			continue
 		}
-		for _, both := range []*call{k, o} {
-			both.beside = true
-			both.allowed |= model.Either
+		for _, command := range []*call{k, o} {
+			command.hasOverlap = true
+			command.answers |= model.OkayOrRefused
 		}
 		if j := w.Jobs[k.text("jid")]; j != nil {
 			j.Unjudged = Overlapped
@@ -29,18 +29,18 @@ func (w *World) overlap(c *Conn) {
 	}
 }
 
-// sharesWith reports whether the answer to a command depends on whether another one was carried out before.
-func (k *call) sharesWith(o *call) bool {
+// dependsOn reports whether the answer to a command depends on whether another one was carried out before.
+func (k *call) dependsOn(o *call) bool {
 	same := func(field string) bool { return k.text(field) != "" && k.text(field) == o.text(field) }
 	ofJob := func(verb string) bool { return verb == fwp.PUSH || verb == fwp.ACK || verb == fwp.FAIL }
 	return ofJob(k.Verb) && ofJob(o.Verb) && same("jid") || k.Verb == fwp.HELLO && o.Verb == fwp.HELLO && same("wid")
 }
 
-// beside records that a command of one connection is under way beside all of a verb.
-func (w *World) beside(c *Conn, verb string) {
+// overlapAll records that a command of one connection is under way beside all of a verb.
+func (w *World) overlapAll(c *Conn, verb string) {
 	for _, other := range w.Conns {
 		if other != c && other.call != nil && other.call.Verb == verb {
-			other.call.beside = true
+			other.call.hasOverlap = true
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (w *World) Waits(conn int, r fwp.Reply) bool {
 	if jid == "" || w.Jobs[jid] != nil {
 		return false
 	}
-	return w.some(func(other *Conn) bool { return other.call != nil && other.call.pushes(jid) })
+	return w.anyConn(func(other *Conn) bool { return other.call != nil && other.call.pushes(jid) })
 }
 
 // pushes reports whether a command pushes the job of a jid.

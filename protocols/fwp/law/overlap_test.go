@@ -14,19 +14,19 @@ func TestOverlap(t *testing.T) {
 		ackOf1, ackOf2 = `1 C: ACK {"jid":"jid-0000000000000001"}`, `2 C: ACK {"jid":"jid-0000000000000001"}`
 		same           = `2 C: HELLO {"hostname":"h","wid":"worker-1","pid":1,"labels":[],"v":2}` + "\n2 S: +OK"
 	)
-	pushOf1, _, _ := strings.Cut(with(""), "\n")
+	pushOf1, _, _ := strings.Cut(pushWith(""), "\n")
 	for name, test := range map[string]struct{ talk, clause string }{
-		"two ACKs side by side": {all(hello, same, with(""), take, ackOf1, ackOf2, "1 S: +OK", "2 S: -ERR"), ""},
-		"one behind the other":  {all(hello, same, with(""), take, ackOf1, "1 S: -ERR"), "FWP-ACK-01"},
-		"a PUSH beside a FLUSH": {all(hello, other, pushOf1, "2 C: FLUSH", "1 S: +OK", "2 S: +OK", none), ""},
+		"two ACKs side by side": {join(hello, same, pushWith(""), take, ackOf1, ackOf2, "1 S: +OK", "2 S: -ERR"), ""},
+		"one behind the other":  {join(hello, same, pushWith(""), take, ackOf1, "1 S: -ERR"), "FWP-ACK-01"},
+		"a PUSH beside a FLUSH": {join(hello, otherHello, pushOf1, "2 C: FLUSH", "1 S: +OK", "2 S: +OK", fetchNothing), ""},
 		"a PUSH behind a FLUSH": {
-			all(hello, other, "2 C: FLUSH\n2 S: +OK", with(""), "1 C: FETCH q\n1 S: $-1"), "FWP-PUSH-04",
+			join(hello, otherHello, "2 C: FLUSH\n2 S: +OK", pushWith(""), "1 C: FETCH q\n1 S: $-1"), "FWP-PUSH-04",
 		},
-		"a BEAT beside a signal": {all(hello, `1 C: BEAT {"wid":"worker-1"}`, "signal worker-1 quiet",
+		"a BEAT beside a signal": {join(hello, `1 C: BEAT {"wid":"worker-1"}`, "signal worker-1 quiet",
 			"1 S: +OK"), ""},
-		"and its order": {all(hello, `1 C: BEAT {"wid":"worker-1"}`, "signal worker-1 quiet",
+		"and its order": {join(hello, `1 C: BEAT {"wid":"worker-1"}`, "signal worker-1 quiet",
 			`1 S: ${"state":"quiet"}`), ""},
-		"two HELLOs of a worker that differ": {all(`1 C: HELLO {"hostname":"h","wid":"worker-1","pid":1,"labels":[],"v":2}`,
+		"two HELLOs of a worker that differ": {join(`1 C: HELLO {"hostname":"h","wid":"worker-1","pid":1,"labels":[],"v":2}`,
 			`2 C: HELLO {"hostname":"g","wid":"worker-1","pid":1,"labels":[],"v":2}`, "1 S: +OK", "2 S: -ERR"), ""},
 	} {
 		v := talk(t, test.talk)

@@ -19,27 +19,27 @@ func TestReasons(t *testing.T) {
 		talk      string
 		job, conn fwplaw.Reason
 	}{
-		"judged":                   {all(hello, with(""), take), fwplaw.Judged, fwplaw.Judged},
-		"a jid comes twice":        {all(hello, with(""), with("")), fwplaw.SameJID, fwplaw.Judged},
-		"a wrong PUSH has its jid": {all(hello, with(","), with("")), fwplaw.SameJID, fwplaw.Judged},
-		"a PUSH is tolerated":      {all(hello, with(`,"retry":-2`)), fwplaw.Tolerated, fwplaw.Judged},
-		"a member comes twice":     {all(hello, with(`,"custom":{"a":1,"a":2}`)), fwplaw.Tolerated, fwplaw.Judged},
-		"and is like any other":    {all(hello, with(`,"reserve_for":5`)), fwplaw.Judged, fwplaw.Judged},
-		"an ACK is refused":        {all(hello, with(""), take, refused(ack)), fwplaw.Disallowed, fwplaw.Judged},
+		"judged":                   {join(hello, pushWith(""), take), fwplaw.Judged, fwplaw.Judged},
+		"a jid comes twice":        {join(hello, pushWith(""), pushWith("")), fwplaw.SameJID, fwplaw.Judged},
+		"a wrong PUSH has its jid": {join(hello, pushWith(","), pushWith("")), fwplaw.SameJID, fwplaw.Judged},
+		"a PUSH is tolerated":      {join(hello, pushWith(`,"retry":-2`)), fwplaw.Tolerated, fwplaw.Judged},
+		"a member comes twice":     {join(hello, pushWith(`,"custom":{"a":1,"a":2}`)), fwplaw.Tolerated, fwplaw.Judged},
+		"and is like any other":    {join(hello, pushWith(`,"reserve_for":5`)), fwplaw.Judged, fwplaw.Judged},
+		"an ACK is refused":        {join(hello, pushWith(""), take, refuse(ack)), fwplaw.Disallowed, fwplaw.Judged},
 		"a fail in small letters": {
-			all(hello, with(""), take, strings.Replace(fail, "FAIL", "fail", 1)), fwplaw.Disallowed, fwplaw.Judged,
+			join(hello, pushWith(""), take, strings.Replace(fail, "FAIL", "fail", 1)), fwplaw.Disallowed, fwplaw.Judged,
 		},
-		"a FAIL is refused":         {all(hello, with(""), take, refused(fail)), fwplaw.Disallowed, fwplaw.Judged},
-		"an ACK is answered oddly":  {all(hello, with(""), take, "1 C: ACK x\n1 S: +OK"), fwplaw.Judged, fwplaw.Judged},
-		"a wrong FLUSH":             {all(hello, with(""), "1 C: FLUSH x\n1 S: +OK"), fwplaw.Disallowed, fwplaw.Judged},
-		"a FLUSH without an answer": {all(hello, other, with(""), flush, "2 C: <close>"), fwplaw.PerhapsGone, fwplaw.Judged},
-		"a FETCH of another kind":   {all(hello, with(""), "1 C: FETCH q\n1 S: +OK"), fwplaw.Disallowed, fwplaw.Judged},
-		"another queue's FETCH":     {all(hello, with(""), "1 C: FETCH r\n1 S: +OK"), fwplaw.Judged, fwplaw.Judged},
-		"a wrong END":               {all(hello, with(""), "1 C: END x\n1 S: +OK"), fwplaw.Judged, fwplaw.Disallowed},
+		"a FAIL is refused":         {join(hello, pushWith(""), take, refuse(fail)), fwplaw.Disallowed, fwplaw.Judged},
+		"an ACK is answered oddly":  {join(hello, pushWith(""), take, "1 C: ACK x\n1 S: +OK"), fwplaw.Judged, fwplaw.Judged},
+		"a wrong FLUSH":             {join(hello, pushWith(""), "1 C: FLUSH x\n1 S: +OK"), fwplaw.Disallowed, fwplaw.Judged},
+		"a FLUSH without an answer": {join(hello, otherHello, pushWith(""), flush, "2 C: <close>"), fwplaw.PerhapsGone, fwplaw.Judged},
+		"a FETCH of another kind":   {join(hello, pushWith(""), "1 C: FETCH q\n1 S: +OK"), fwplaw.Disallowed, fwplaw.Judged},
+		"another queue's FETCH":     {join(hello, pushWith(""), "1 C: FETCH r\n1 S: +OK"), fwplaw.Judged, fwplaw.Judged},
+		"a wrong END":               {join(hello, pushWith(""), "1 C: END x\n1 S: +OK"), fwplaw.Judged, fwplaw.Disallowed},
 		"a wrong HELLO": {
-			all("2 C: INFO\n2 S: -ERR", "1 C: HELLO x\n1 S: +OK"), fwplaw.Judged, fwplaw.Disallowed,
+			join("2 C: INFO\n2 S: -ERR", "1 C: HELLO x\n1 S: +OK"), fwplaw.Judged, fwplaw.Disallowed,
 		},
-		"bytes": {all(hello, with(""), "1 unjudge"), fwplaw.Judged, fwplaw.NotLines},
+		"bytes": {join(hello, pushWith(""), "1 unjudge"), fwplaw.Judged, fwplaw.NotLines},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,37 +65,37 @@ func TestUnjudge(t *testing.T) {
 	assert.Equal(t, "reported", b.Unjudged.String())
 }
 
-// TestLostWithARefusal judges that a job does not come, behind a command that was refused and may be why.
-func TestLostWithARefusal(t *testing.T) {
+// TestLossAfterRefusal judges that a job does not come, behind a command that was refused and may be why.
+func TestLossAfterRefusal(t *testing.T) {
 	t.Parallel()
 	judge(t, map[string]row{
 		"with a FLUSH refused": {
-			all(hello, with(""), "1 C: FLUSH x", "1 S: -ERR", none),
+			join(hello, pushWith(""), "1 C: FLUSH x", "1 S: -ERR", fetchNothing),
 			"FWP-FLUSH-03 missing doubtful",
 		},
 		"with a FLUSH that failed": {
-			all(hello, with(""), "1 C: FLUSH", "1 S: -ERR", none),
+			join(hello, pushWith(""), "1 C: FLUSH", "1 S: -ERR", fetchNothing),
 			"FWP-FLUSH-01 missing doubtful",
 		},
 		"with a FLUSH refused, behind which another job came": {
-			all(hello, with(""), second(""), "1 C: FLUSH x", "1 S: -ERR", "1 C: FETCH q", "1 S: JOB2", none),
+			join(hello, pushWith(""), pushSecond(""), "1 C: FLUSH x", "1 S: -ERR", "1 C: FETCH q", "1 S: JOB2", fetchNothing),
 			"FWP-PUSH-04 missing",
 		},
 		"with a FETCH refused": {
-			all(hello, with(""), "1 C: FETCH  q", "1 S: -ERR", "1 C: FLUSH x", "1 S: -ERR", none),
+			join(hello, pushWith(""), "1 C: FETCH  q", "1 S: -ERR", "1 C: FLUSH x", "1 S: -ERR", fetchNothing),
 			"FWP-STATE-12 missing doubtful",
 		},
 		"just after a FETCH refused": {
-			all(hello, "1 C: FETCH  q", "1 S: -ERR", with(""), none), "FWP-STATE-12 missing doubtful",
+			join(hello, "1 C: FETCH  q", "1 S: -ERR", pushWith(""), fetchNothing), "FWP-STATE-12 missing doubtful",
 		},
 		"long after a FETCH refused": {
-			all(hello, "1 C: FETCH  q", "1 S: -ERR", "+5s", with(""), none), "FWP-PUSH-04 missing",
+			join(hello, "1 C: FETCH  q", "1 S: -ERR", "+5s", pushWith(""), fetchNothing), "FWP-PUSH-04 missing",
 		},
 		"the second after a FETCH refused": {
-			all(hello, "1 C: FETCH  q", "1 S: -ERR", with(""), take, second(""), none), "FWP-PUSH-04 missing",
+			join(hello, "1 C: FETCH  q", "1 S: -ERR", pushWith(""), take, pushSecond(""), fetchNothing), "FWP-PUSH-04 missing",
 		},
 		"when another was lost without one": {
-			all(hello, with(""), strings.Replace(none, "1 S", "> 1 S", 1), second(""), "1 C: FETCH  q", "1 S: -ERR", none),
+			join(hello, pushWith(""), strings.Replace(fetchNothing, "1 S", "> 1 S", 1), pushSecond(""), "1 C: FETCH  q", "1 S: -ERR", fetchNothing),
 			"FWP-PUSH-04 missing",
 		},
 	})
@@ -104,6 +104,6 @@ func TestLostWithARefusal(t *testing.T) {
 // A violation says whether the job that is missing was delivered before.
 func TestMissingAgain(t *testing.T) {
 	t.Parallel()
-	assert.True(t, talk(t, all(hello, with(""), take, fail, "+150s", none)).Again)
-	assert.False(t, talk(t, all(hello, with(""), none)).Again)
+	assert.True(t, talk(t, join(hello, pushWith(""), take, fail, "+150s", fetchNothing)).LacksRedelivery)
+	assert.False(t, talk(t, join(hello, pushWith(""), fetchNothing)).LacksRedelivery)
 }

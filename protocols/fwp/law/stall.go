@@ -11,37 +11,37 @@ import (
 // well be slow: it may take its time for a password, for a refusal, or stop now and then.
 
 const (
-	// together is how close to each other two replies are that the end of one wait brings.
-	together = 300 * time.Millisecond
+	// replyGap is how close to each other two replies are that the end of one wait brings.
+	replyGap = 300 * time.Millisecond
 
-	// longAlone is how long a command takes on a server that is slow without the company of a FETCH.
-	longAlone = 500 * time.Millisecond
+	// slowCommand is how long a command takes on a server that is slow without the company of a FETCH.
+	slowCommand = 500 * time.Millisecond
 )
 
-// stalled reports whether a reply waited for the end of a FETCH of another connection.
-func (w *World) stalled(c *Conn, k *call, a model.Answer, now time.Time) bool {
+// isStalled reports whether a reply waited for the end of a FETCH of another connection.
+func (w *World) isStalled(c *Conn, k *call, a model.Answer, now time.Time) bool {
 	took := now.Sub(k.at)
 	switch {
-	case a == model.Refused, k.Verb == fwp.HELLO, k.stood:
+	case a == model.Refused, k.Verb == fwp.HELLO, k.wasHalted:
 		return false
-	case !k.company && !w.waits(c) && !w.woken.After(k.at):
+	case !k.hasOtherFetch && !w.hasOtherFetch(c) && !w.wakeTime.After(k.at):
 		if k.Verb != fwp.FETCH {
 			w.pace = max(w.pace, took)
 		}
 		return false
-	case w.slow() || took <= time.Second+w.Slack:
+	case w.isSlow() || took <= time.Second+w.Slack:
 		return false
 	}
-	return !w.woken.Before(k.at) && now.Sub(w.woken) <= together+w.Slack || w.blocked(c, now)
+	return !w.wakeTime.Before(k.at) && now.Sub(w.wakeTime) <= replyGap+w.Slack || w.isBlocked(c, now)
 }
 
-// slow reports whether the server is slow without the company of a FETCH.
-func (w *World) slow() bool { return w.pace > longAlone+w.Slack }
+// isSlow reports whether the server is slow without the company of a FETCH.
+func (w *World) isSlow() bool { return w.pace > slowCommand+w.Slack }
 
-// blocked reports whether a FETCH of another connection has waited for as long as it may, and its answer may have been
+// isBlocked reports whether a FETCH of another connection has waited for as long as it may, and its answer may have been
 // sent.
-func (w *World) blocked(c *Conn, now time.Time) bool {
-	return w.some(func(other *Conn) bool {
+func (w *World) isBlocked(c *Conn, now time.Time) bool {
+	return w.anyConn(func(other *Conn) bool {
 		k := other.call
 		return other != c && k != nil && k.Verb == fwp.FETCH && now.Sub(k.at) >= model.ShortestBlock
 	})

@@ -8,19 +8,19 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// words are the texts that a FAIL had for a job.
-type words struct {
+// failTexts are the texts that a FAIL had for a job.
+type failTexts struct {
 	jid   string
 	texts []string
 }
 
 const (
-	remembered = 100 // FAILs whose texts are kept
-	telling    = 12  // bytes of a text that no other FAIL has by chance
+	failLimit  = 100 // FAILs whose texts are kept
+	textLength = 12  // bytes of a text that no other FAIL has by chance
 )
 
-// said keeps the texts of a FAIL that was accepted.
-func (w *World) said(k *call) {
+// keepTexts keeps the texts of a FAIL that was accepted.
+func (w *World) keepTexts(k *call) {
 	if k.Verb != fwp.FAIL {
 		return
 	}
@@ -30,26 +30,26 @@ func (w *World) said(k *call) {
 		text, _ := line.(string)
 		all = append(all, text)
 	}
-	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < telling })
+	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < textLength })
 	if len(all) == 0 {
 		return
 	}
-	if w.failures = append(w.failures, words{k.text("jid"), all}); len(w.failures) > remembered {
-		w.failures = slices.Delete(w.failures, 0, len(w.failures)-remembered)
+	if w.failures = append(w.failures, failTexts{k.text("jid"), all}); len(w.failures) > failLimit {
+		w.failures = slices.Delete(w.failures, 0, len(w.failures)-failLimit)
 	}
 }
 
-// stray judges whether the failure of a job has a text that was sent of other jobs only. (FWP-WU-13)
-func (w *World) stray(j *Job, f map[string]any) *law.Violation {
-	got := texts(f["failure"])
+// judgeStray judges whether the failure of a job has a text that was sent of other jobs only. (FWP-WU-13)
+func (w *World) judgeStray(j *Job, f map[string]any) *law.Violation {
+	got := joinTexts(f["failure"])
 	if got == "" {
 		return nil
 	}
 	for _, other := range w.failures {
 		for _, s := range other.texts {
-			if other.jid != j.JID && strings.Contains(got, s) && !w.ownWords(j, s) {
-				v := wrong("FWP-WU-13", "failure", "null | absent | contains(!"+written(s)+")", f["failure"])
-				v.What = "that was sent of another job"
+			if other.jid != j.JID && strings.Contains(got, s) && !w.isOwnText(j, s) {
+				v := fieldViolation("FWP-WU-13", "failure", "null | absent | contains(!"+formatJSON(s)+")", f["failure"])
+				v.Detail = "that was sent of another job"
 				return v
 			}
 		}
@@ -57,8 +57,8 @@ func (w *World) stray(j *Job, f map[string]any) *law.Violation {
 	return nil
 }
 
-// ownWords reports whether a text was sent of a job itself.
-func (w *World) ownWords(j *Job, s string) bool {
-	own := func(k words) bool { return k.jid == j.JID && strings.Contains(strings.Join(k.texts, "\n"), s) }
-	return slices.ContainsFunc(w.failures, own) || strings.Contains(texts(j.failure)+texts(j.before), s)
+// isOwnText reports whether a text was sent of a job itself.
+func (w *World) isOwnText(j *Job, s string) bool {
+	isOwn := func(k failTexts) bool { return k.jid == j.JID && strings.Contains(strings.Join(k.texts, "\n"), s) }
+	return slices.ContainsFunc(w.failures, isOwn) || strings.Contains(joinTexts(j.failure)+joinTexts(j.earlierFailure), s)
 }

@@ -19,39 +19,39 @@ import (
 
 // The parts of most conversations.
 const (
-	hello = `1 C: HELLO {"hostname":"h","wid":"worker-1","pid":1,"labels":[],"v":2}` + "\n1 S: +OK"
-	other = `2 C: HELLO {"hostname":"h","wid":"worker-2","pid":2,"labels":[],"v":2}` + "\n2 S: +OK"
-	push  = `1 C: PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[9007199254740993],"queue":"q"MORE}` +
+	hello      = `1 C: HELLO {"hostname":"h","wid":"worker-1","pid":1,"labels":[],"v":2}` + "\n1 S: +OK"
+	otherHello = `2 C: HELLO {"hostname":"h","wid":"worker-2","pid":2,"labels":[],"v":2}` + "\n2 S: +OK"
+	push       = `1 C: PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[9007199254740993],"queue":"q"MORE}` +
 		"\n1 S: +OK"
-	take = "1 C: FETCH q\n1 S: JOB"
-	none = "1 C: FETCH q\n+2s\n1 S: $-1"
-	fail = `1 C: FAIL {"jid":"jid-0000000000000001","errtype":"Boom","message":"it broke",` +
+	take         = "1 C: FETCH q\n1 S: JOB"
+	fetchNothing = "1 C: FETCH q\n+2s\n1 S: $-1"
+	fail         = `1 C: FAIL {"jid":"jid-0000000000000001","errtype":"Boom","message":"it broke",` +
 		`"backtrace":["line one of it","line two of it"]}` + "\n1 S: +OK"
 	ack = `1 C: ACK {"jid":"jid-0000000000000001"}` + "\n1 S: +OK"
 )
 
-// all joins the parts of a conversation.
-func all(parts ...string) string { return strings.Join(parts, "\n") }
+// join joins the parts of a conversation.
+func join(parts ...string) string { return strings.Join(parts, "\n") }
 
-// with is a PUSH that is accepted, with more fields, or with others of the same names.
-func with(more string) string {
-	own := push
+// pushWith is a PUSH that is accepted, with more fields, or with others of the same names.
+func pushWith(fields string) string {
+	text := push
 	for _, field := range []string{`,"args":[9007199254740993]`, `,"queue":"q"`} {
-		if name, _, _ := strings.Cut(field, ":"); strings.Contains(more, name+":") {
-			own = strings.Replace(own, field, "", 1)
+		if name, _, _ := strings.Cut(field, ":"); strings.Contains(fields, name+":") {
+			text = strings.Replace(text, field, "", 1)
 		}
 	}
-	return strings.Replace(own, "MORE", more, 1)
+	return strings.Replace(text, "MORE", fields, 1)
 }
 
-// second is a PUSH of another job.
-func second(more string) string { return strings.ReplaceAll(with(more), `01"`, `02"`) }
+// pushSecond is a PUSH of another job.
+func pushSecond(fields string) string { return strings.ReplaceAll(pushWith(fields), `01"`, `02"`) }
 
-// refused has the reply of a command be an error.
-func refused(command string) string { return strings.Replace(command, "+OK", "-ERR", 1) }
+// refuse has the reply of a command be an error.
+func refuse(command string) string { return strings.Replace(command, "+OK", "-ERR", 1) }
 
-// by has the first connection's lines be those of another.
-func by(conn, lines string) string {
+// onConn has the first connection's lines be those of another.
+func onConn(conn, lines string) string {
 	return conn + strings.ReplaceAll(lines[1:], "\n1 ", "\n"+conn+" ")
 }
 
@@ -62,7 +62,7 @@ type conversation struct {
 	now  time.Time
 	jobs []map[string]any // that were pushed
 
-	created []string // when they were
+	pushTimes []string // when they were
 }
 
 // talk plays a conversation, in the notation of package transcript, and returns what its last line broke. A line that
@@ -80,7 +80,7 @@ func talk(t *testing.T, text string) *law.Violation {
 	var v *law.Violation
 	newConversation(t).play(text, func(e transcript.Event, broken *law.Violation) {
 		require.Nil(t, v, "before %s", e)
-		if v = broken; e.Marked {
+		if v = broken; e.IsMarked {
 			require.NotNil(t, v, e)
 			v = nil
 		}
@@ -109,7 +109,7 @@ func (c *conversation) event(e transcript.Event) *law.Violation {
 	if e.Conn != "" {
 		conn, err := strconv.Atoi(e.Conn)
 		require.NoError(c.t, err, e)
-		return c.on(conn, e)
+		return c.playConn(conn, e)
 	}
 	word, rest, _ := strings.Cut(string(e.Bytes), " ")
 	switch word {
@@ -122,11 +122,11 @@ func (c *conversation) event(e transcript.Event) *law.Violation {
 	case "adds":
 		c.w.Adds = fwpscript.Faktory.Adds
 	case "restart":
-		c.w.Restarted()
+		c.w.RecordRestart()
 	case "kill", "stop":
-		c.w.Stopped(word == "kill", c.now)
+		c.w.RecordStop(word == "kill", c.now)
 	case "stood":
-		c.w.Stood(c.now)
+		c.w.RecordHalt(c.now)
 	case "signal":
 		wid, state, _ := strings.Cut(rest, " ")
 		c.w.Signal(wid, state)
@@ -136,12 +136,12 @@ func (c *conversation) event(e transcript.Event) *law.Violation {
 	return nil
 }
 
-// on plays an event of a connection, which is opened by its first one.
-func (c *conversation) on(conn int, e transcript.Event) *law.Violation {
-	said := strings.TrimSuffix(string(e.Bytes), "\r\n")
+// playConn plays an event of a connection, which is opened by its first one.
+func (c *conversation) playConn(conn int, e transcript.Event) *law.Violation {
+	line := strings.TrimSuffix(string(e.Bytes), "\r\n")
 	if c.w.Conns[conn] == nil {
 		c.w.Open(conn)
-		c.w.Conns[conn].Opened = c.now
+		c.w.Conns[conn].OpenedAt = c.now
 		if e.Kind == transcript.Client {
 			hi := `+HI {"v":2}`
 			if c.w.Protected {
@@ -152,69 +152,69 @@ func (c *conversation) on(conn int, e transcript.Event) *law.Violation {
 	}
 	switch e.Kind {
 	case transcript.Client:
-		c.sent(conn, said)
+		c.send(conn, line)
 	case transcript.Server:
-		if strings.HasPrefix(said, "+HI ") {
-			return c.w.Greet(conn, reply(said))
+		if strings.HasPrefix(line, "+HI ") {
+			return c.w.Greet(conn, reply(line))
 		}
-		_, v := c.w.Replied(conn, c.reply(said), c.now)
+		_, v := c.w.FollowReply(conn, c.reply(line), c.now)
 		return v
 	case transcript.ServerEnd:
 		return c.w.Close(conn, true, c.now)
 	case transcript.ClientEnd:
-		if said != "fin" {
+		if line != "fin" {
 			return c.w.Close(conn, false, c.now)
 		}
 		c.w.Shut(conn)
 	default:
-		require.Equal(c.t, "unjudge", said)
+		require.Equal(c.t, "unjudge", line)
 		c.w.Conns[conn].Unjudged = fwplaw.NotLines
 	}
 	return nil
 }
 
-func (c *conversation) sent(conn int, said string) {
-	if unit, is := strings.CutPrefix(said, "PUSH "); is {
+func (c *conversation) send(conn int, line string) {
+	if unit, ok := strings.CutPrefix(line, "PUSH "); ok {
 		job := map[string]any{}
 		if json.Unmarshal([]byte(unit), new(any)) == nil && strings.HasPrefix(unit, "{") {
 			decoder := json.NewDecoder(strings.NewReader(unit))
 			decoder.UseNumber()
 			require.NoError(c.t, decoder.Decode(&job))
 		}
-		c.jobs, c.created = append(c.jobs, job), append(c.created, c.now.Format(time.RFC3339))
+		c.jobs, c.pushTimes = append(c.jobs, job), append(c.pushTimes, c.now.Format(time.RFC3339))
 	}
-	if hi := c.w.Conns[conn].Hi; strings.Contains(said, "HASH") {
+	if hi := c.w.Conns[conn].Hi; strings.Contains(line, "HASH") {
 		hash, err := fwp.PasswordHash(c.w.Password, hi.Salt, hi.Iterations)
 		require.NoError(c.t, err)
-		said = strings.ReplaceAll(said, "HASH", hash)
+		line = strings.ReplaceAll(line, "HASH", hash)
 	}
-	c.w.Sent(conn, []byte(said), c.now)
+	c.w.FollowCommand(conn, []byte(line), c.now)
 }
 
 // reply is what an S line says.
-func (c *conversation) reply(said string) fwp.Reply {
-	more, is := strings.CutPrefix(said, "JOB")
-	if !is {
-		return reply(said)
+func (c *conversation) reply(line string) fwp.Reply {
+	rest, ok := strings.CutPrefix(line, "JOB")
+	if !ok {
+		return reply(line)
 	}
 	n := 0
-	if more, is = strings.CutPrefix(more, "2"); is {
+	if rest, ok = strings.CutPrefix(rest, "2"); ok {
 		n = 1
 	}
 	now := c.now.Format(time.RFC3339)
-	job := map[string]any{"created_at": c.created[n], "enqueued_at": now}
+	job := map[string]any{"created_at": c.pushTimes[n], "enqueued_at": now}
 	for name, value := range c.jobs[n] {
 		if name != "enqueued_at" && name != "failure" {
 			job[name] = value
 		}
 	}
 	change, trailing := map[string]any{}, ""
-	if strings.HasPrefix(more, " ") {
-		decoder := json.NewDecoder(strings.NewReader(strings.ReplaceAll(more, "NOW", now)))
+	if strings.HasPrefix(rest, " ") {
+		decoder := json.NewDecoder(strings.NewReader(strings.ReplaceAll(rest, "NOW", now)))
 		decoder.UseNumber()
-		require.NoError(c.t, decoder.Decode(&change), more)
+		require.NoError(c.t, decoder.Decode(&change), rest)
 	} else {
-		trailing = more
+		trailing = rest
 	}
 	for name, value := range change {
 		if job[name] = value; value == "ABSENT" {
@@ -236,9 +236,9 @@ func reply(text string) fwp.Reply {
 	return fwp.Reply{Kind: fwp.Kind(text[0]), Text: []byte(text[1:])}
 }
 
-// brief is a violation in short: its clause and rule, whether it is only doubtful or breaks a recommendation; ""
+// summary is a violation in short: its clause and rule, whether it is only doubtful or breaks a recommendation; ""
 // for none.
-func brief(v *law.Violation) string {
+func summary(v *law.Violation) string {
 	if v == nil {
 		return ""
 	}
@@ -246,7 +246,7 @@ func brief(v *law.Violation) string {
 	if v.Doubtful {
 		words = append(words, "doubtful")
 	}
-	if v.Should {
+	if v.IsRecommendation {
 		words = append(words, "should")
 	}
 	return strings.Join(words, " ")
@@ -261,7 +261,7 @@ func judge(t *testing.T, rows map[string]row) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := talk(t, row.talk)
-			assert.Equal(t, row.want, brief(v), "%v", v)
+			assert.Equal(t, row.want, summary(v), "%v", v)
 		})
 	}
 }

@@ -15,125 +15,125 @@ import (
 
 func TestWorkers(t *testing.T) {
 	t.Parallel()
-	beat := func(more, reply string) string { return `1 C: BEAT {"wid":"worker-1"` + more + "}\n1 S: " + reply }
-	const quiet, told = `,"current_state":"quiet"`, `${"state":"quiet"}`
-	ordered := all(hello, "signal worker-1 quiet")
+	beat := func(fields, reply string) string { return `1 C: BEAT {"wid":"worker-1"` + fields + "}\n1 S: " + reply }
+	const quietField, quietReply = `,"current_state":"quiet"`, `${"state":"quiet"}`
+	ordered := join(hello, "signal worker-1 quiet")
 	producer := `1 C: HELLO {"v":2}` + "\n1 S: +OK"
 	judge(t, map[string]row{
-		"a BEAT refused": {all(hello, beat("", "-ERR")), "FWP-BEAT-01 refused"},
+		"a BEAT refused": {join(hello, beat("", "-ERR")), "FWP-BEAT-01 refused"},
 		"refused since another connection of the worker has ended": {
-			all(hello, by("2", hello), "1 C: END\n1 S: +OK", by("2", beat("", "-ERR"))), "FWP-HELLO-11 refused",
+			join(hello, onConn("2", hello), "1 C: END\n1 S: +OK", onConn("2", beat("", "-ERR"))), "FWP-HELLO-11 refused",
 		},
 		"refused although it was served since": {
-			all(hello, by("2", hello), "1 C: END\n1 S: +OK", by("2", beat("", "+OK")), by("2", beat("", "-ERR"))),
+			join(hello, onConn("2", hello), "1 C: END\n1 S: +OK", onConn("2", beat("", "+OK")), onConn("2", beat("", "-ERR"))),
 			"FWP-BEAT-01 refused",
 		},
-		"told, without an order": {all(hello, beat("", told)), ""},
-		"told another's order":   {all(hello, other, "signal worker-2 quiet", beat("", told)), "FWP-BEAT-01 state"},
+		"told, without an order": {join(hello, beat("", quietReply)), ""},
+		"told another's order":   {join(hello, otherHello, "signal worker-2 quiet", beat("", quietReply)), "FWP-BEAT-01 state"},
 		"told later than another's order": {
-			all(hello, other, "signal worker-2 quiet", beat("", "+OK"), beat("", told)), "",
+			join(hello, otherHello, "signal worker-2 quiet", beat("", "+OK"), beat("", quietReply)), "",
 		},
-		"told no state, without an order": {all(hello, beat("", `${"state":"tired"}`)), "FWP-BEAT-01 state"},
+		"told no state, without an order": {join(hello, beat("", `${"state":"tired"}`)), "FWP-BEAT-01 state"},
 		"told before another's order": {
-			all(hello, beat("", told), other, "signal worker-2 quiet", beat("", told)), "",
+			join(hello, beat("", quietReply), otherHello, "signal worker-2 quiet", beat("", quietReply)), "",
 		},
-		"told after its own":      {all(hello, beat(quiet, "+OK"), beat("", told)), ""},
-		"told its own":            {all(hello, beat(quiet, told)), ""},
-		"told in a simple string": {all(ordered, beat("", `+{"state":"quiet"}`)), ""},
-		"told another state":      {all(ordered, beat("", `${"state":"terminate"}`)), "FWP-BEAT-03 state"},
-		"told a state of no kind": {all(ordered, beat("", `${"state":"tired"}`)), "FWP-BEAT-03 state"},
-		"told a number":           {all(ordered, beat("", `${"state":1}`)), "FWP-BEAT-03 foreign"},
-		"told in broken JSON":     {all(ordered, beat("", `${"state":"quiet"`)), "FWP-BEAT-03 foreign"},
-		"told in another type":    {all(ordered, beat("", ":1")), "FWP-BEAT-04 foreign"},
+		"told after its own":      {join(hello, beat(quietField, "+OK"), beat("", quietReply)), ""},
+		"told its own":            {join(hello, beat(quietField, quietReply)), ""},
+		"told in a simple string": {join(ordered, beat("", `+{"state":"quiet"}`)), ""},
+		"told another state":      {join(ordered, beat("", `${"state":"terminate"}`)), "FWP-BEAT-03 state"},
+		"told a state of no kind": {join(ordered, beat("", `${"state":"tired"}`)), "FWP-BEAT-03 state"},
+		"told a number":           {join(ordered, beat("", `${"state":1}`)), "FWP-BEAT-03 foreign"},
+		"told in broken JSON":     {join(ordered, beat("", `${"state":"quiet"`)), "FWP-BEAT-03 foreign"},
+		"told in another type":    {join(ordered, beat("", ":1")), "FWP-BEAT-04 foreign"},
 		"and its last connection ends": {
-			all(ordered, "1 C: <close>", by("2", hello), by("2", beat("", "+OK"))), "",
+			join(ordered, "1 C: <close>", onConn("2", hello), onConn("2", beat("", "+OK"))), "",
 		},
 		"and one of two ends": {
-			all(ordered, by("2", hello), "1 C: <close>", by("2", beat("", "+OK"))), "FWP-BEAT-03 reply",
+			join(ordered, onConn("2", hello), "1 C: <close>", onConn("2", beat("", "+OK"))), "FWP-BEAT-03 reply",
 		},
 		"and it is ordered again": {
-			all(ordered, "1 C: <close>", by("2", hello), "signal worker-1 terminate", by("2", beat("", "+OK"))),
+			join(ordered, "1 C: <close>", onConn("2", hello), "signal worker-1 terminate", onConn("2", beat("", "+OK"))),
 			"FWP-BEAT-03 reply",
 		},
-		"told in an integer": {all(hello, beat("", ":1")), "FWP-BEAT-01 foreign"},
-		"told no object":     {all(hello, beat("", "$quiet")), "FWP-BEAT-01 foreign"},
-		"ordered, told":      {all(ordered, beat("", told)), ""},
-		"ordered, not told":  {all(ordered, beat("", "+OK")), "FWP-BEAT-03 reply"},
+		"told in an integer": {join(hello, beat("", ":1")), "FWP-BEAT-01 foreign"},
+		"told no object":     {join(hello, beat("", "$quiet")), "FWP-BEAT-01 foreign"},
+		"ordered, told":      {join(ordered, beat("", quietReply)), ""},
+		"ordered, not told":  {join(ordered, beat("", "+OK")), "FWP-BEAT-03 reply"},
 		"ordered, told once": {
-			all(ordered, beat("", told), beat("", "+OK")),
+			join(ordered, beat("", quietReply), beat("", "+OK")),
 			"FWP-BEAT-03 reply should",
 		},
 		"ordered again": {
-			all(ordered, beat("", told), "signal worker-1 terminate", beat("", "+OK")),
+			join(ordered, beat("", quietReply), "signal worker-1 terminate", beat("", "+OK")),
 			"FWP-BEAT-03 reply",
 		},
-		"ordered, told, and it knows": {all(ordered, beat("", told), beat(quiet, "+OK"), beat("", "+OK")), ""},
-		"ordered, it knows, refused":  {all(ordered, beat(quiet, "-ERR")), "FWP-BEAT-03 refused"},
-		"another is ordered":          {all(hello, other, "signal worker-2 quiet", beat("", "+OK")), ""},
-		"nobody is ordered":           {all(hello, "signal worker-3 quiet", beat("", "+OK")), ""},
-		"a BEAT of another's id":      {all(hello, other, by("2", beat("", "-ERR"))), ""},
+		"ordered, told, and it knows": {join(ordered, beat("", quietReply), beat(quietField, "+OK"), beat("", "+OK")), ""},
+		"ordered, it knows, refused":  {join(ordered, beat(quietField, "-ERR")), "FWP-BEAT-03 refused"},
+		"another is ordered":          {join(hello, otherHello, "signal worker-2 quiet", beat("", "+OK")), ""},
+		"nobody is ordered":           {join(hello, "signal worker-3 quiet", beat("", "+OK")), ""},
+		"a BEAT of another's id":      {join(hello, otherHello, onConn("2", beat("", "-ERR"))), ""},
 		"of an unknown wid": {
-			all(hello, `1 C: BEAT {"wid":"worker-9"}`, "1 S: +OK"),
+			join(hello, `1 C: BEAT {"wid":"worker-9"}`, "1 S: +OK"),
 			"FWP-BEAT-05 reply",
 		},
-		"of an unknown wid, a producer":     {all(producer, `1 C: BEAT {"wid":"worker-9"}`, "1 S: +OK"), ""},
-		"with no id":                        {all(hello, `1 C: BEAT {"wid":""}`, "1 S: -ERR"), ""},
-		"after a FLUSH":                     {all(hello, flush, beat("", "-ERR")), ""},
-		"a state that is not in the text":   {all(hello, beat(`,"current_state":"tired"`, "-ERR")), ""},
-		"FETCH of one that is quiet":        {all(hello, beat(quiet, "+OK"), noFetch), ""},
-		"FETCH of one that knows its order": {all(ordered, beat("", told), noFetch), ""},
-		"FETCH of one that was ordered":     {all(ordered, noFetch), ""},
+		"of an unknown wid, a producer":     {join(producer, `1 C: BEAT {"wid":"worker-9"}`, "1 S: +OK"), ""},
+		"with no id":                        {join(hello, `1 C: BEAT {"wid":""}`, "1 S: -ERR"), ""},
+		"after a FLUSH":                     {join(hello, flush, beat("", "-ERR")), ""},
+		"a state that is not in the text":   {join(hello, beat(`,"current_state":"tired"`, "-ERR")), ""},
+		"FETCH of one that is quiet":        {join(hello, beat(quietField, "+OK"), fetchRefused), ""},
+		"FETCH of one that knows its order": {join(ordered, beat("", quietReply), fetchRefused), ""},
+		"FETCH of one that was ordered":     {join(ordered, fetchRefused), ""},
 		"FETCH after a BEAT refused": {
-			all(hello, `1 C: BEAT {"wid":"worker-1","current_state":5}`, "1 S: -ERR", noFetch),
+			join(hello, `1 C: BEAT {"wid":"worker-1","current_state":5}`, "1 S: -ERR", fetchRefused),
 			"FWP-STATE-12 refused",
 		},
-		"FETCH of any other":     {all(hello, beat("", "+OK"), noFetch), "FWP-FETCH-03 refused"},
-		"FETCH of one with jobs": {all(hello, with(""), noFetch), "FWP-FETCH-01 refused"},
-		"FETCH of no queue":      {all(hello, "1 C: FETCH", "1 S: -ERR"), "FWP-FETCH-08 refused"},
-		"FETCH of a producer":    {all(producer, noFetch), ""},
-		"FETCH after two HELLOs": {all(hello, hello, noFetch), ""},
+		"FETCH of any other":     {join(hello, beat("", "+OK"), fetchRefused), "FWP-FETCH-03 refused"},
+		"FETCH of one with jobs": {join(hello, pushWith(""), fetchRefused), "FWP-FETCH-01 refused"},
+		"FETCH of no queue":      {join(hello, "1 C: FETCH", "1 S: -ERR"), "FWP-FETCH-08 refused"},
+		"FETCH of a producer":    {join(producer, fetchRefused), ""},
+		"FETCH after two HELLOs": {join(hello, hello, fetchRefused), ""},
 		"a BEAT of the first id after a second HELLO, of another": {
-			all(hello, strings.Replace(hello, "worker-1", "worker-2", 1), "1 C: BEAT {\"bad\"\n1 S: -ERR", beat("", "-ERR")), "",
+			join(hello, strings.Replace(hello, "worker-1", "worker-2", 1), "1 C: BEAT {\"bad\"\n1 S: -ERR", beat("", "-ERR")), "",
 		},
 		"and of the second": {
-			all(hello, strings.Replace(hello, "worker-1", "worker-2", 1), `1 C: BEAT {"wid":"worker-2"}`, "1 S: -ERR"), "",
+			join(hello, strings.Replace(hello, "worker-1", "worker-2", 1), `1 C: BEAT {"wid":"worker-2"}`, "1 S: -ERR"), "",
 		},
-		"a second HELLO without a hash": {all(hello, "1 C: HELLO\n1 S: +OK"), ""},
+		"a second HELLO without a hash": {join(hello, "1 C: HELLO\n1 S: +OK"), ""},
 		"and a first one":               {"1 C: HELLO\n1 S: +OK", "FWP-HELLO-06 reply"},
 		"a job fetched after two HELLOs, on another connection": {
-			all(hello, hello, by("2", hello), with(""), take, refused(by("2", ack))), "",
+			join(hello, hello, onConn("2", hello), pushWith(""), take, refuse(onConn("2", ack))), "",
 		},
-		"FETCH after a second, refused": {all(hello, refused(hello), noFetch), "FWP-STATE-12 refused"},
-		"the same id, refused":          {all(hello, by("2", refused(hello))), "FWP-HELLO-11 refused"},
+		"FETCH after a second, refused": {join(hello, refuse(hello), fetchRefused), "FWP-STATE-12 refused"},
+		"the same id, refused":          {join(hello, onConn("2", refuse(hello))), "FWP-HELLO-11 refused"},
 		"the same id, another pid": {
-			all(hello, by("2", strings.Replace(refused(hello), `"pid":1`, `"pid":2`, 1))),
+			join(hello, onConn("2", strings.Replace(refuse(hello), `"pid":1`, `"pid":2`, 1))),
 			"",
 		},
 		"the same id, other labels": {
-			all(hello, by("2", strings.Replace(refused(hello), `[]`, `["x"]`, 1))),
+			join(hello, onConn("2", strings.Replace(refuse(hello), `[]`, `["x"]`, 1))),
 			"",
 		},
 		"the same id, another host": {
-			all(hello, by("2", strings.Replace(refused(hello), `"h"`, `"i"`, 1))),
+			join(hello, onConn("2", strings.Replace(refuse(hello), `"h"`, `"i"`, 1))),
 			"",
 		},
 		"taken with another pid": {
-			all(hello, by("2", strings.Replace(hello, `"pid":1`, `"pid":2`, 1)), by("3", refused(hello))),
+			join(hello, onConn("2", strings.Replace(hello, `"pid":1`, `"pid":2`, 1)), onConn("3", refuse(hello))),
 			"",
 		},
 		"said again with another pid": {
-			all(hello, strings.Replace(hello, `"pid":1`, `"pid":2`, 1), by("3", refused(hello))),
+			join(hello, strings.Replace(hello, `"pid":1`, `"pid":2`, 1), onConn("3", refuse(hello))),
 			"",
 		},
 		"another version, refused":        {`1 C: HELLO {"v":3}` + "\n1 S: -ERR", ""},
-		"another version, and then FETCH": {all(`1 C: HELLO {"v":3}`, "1 S: +OK", noFetch), ""},
+		"another version, and then FETCH": {join(`1 C: HELLO {"v":3}`, "1 S: +OK", fetchRefused), ""},
 	})
 }
 
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	hi := func(hash, reply string) string {
-		return all("protected", `1 C: HELLO {"v":2,"pwdhash":"`+hash+`"}`, "1 S: "+reply)
+		return join("protected", `1 C: HELLO {"v":2,"pwdhash":"`+hash+`"}`, "1 S: "+reply)
 	}
 	hexadecimal, err := fwp.HexPasswordHash("secret", "salt-1", 3)
 	require.NoError(t, err)
@@ -142,28 +142,28 @@ func TestPasswords(t *testing.T) {
 		"right":          {hi("HASH", "+OK"), ""},
 		"right, refused": {hi("HASH", "-ERR"), "FWP-AUTH-03 refused"},
 		"right, after a refusal": {
-			all("protected", "1 C: INFO", "1 S: -ERR", `1 C: HELLO {"v":2,"pwdhash":"HASH"}`, "1 S: -ERR"),
+			join("protected", "1 C: INFO", "1 S: -ERR", `1 C: HELLO {"v":2,"pwdhash":"HASH"}`, "1 S: -ERR"),
 			"FWP-STATE-12 refused",
 		},
-		"none":               {all("protected", `1 C: HELLO {"v":2}`, "1 S: -ERR"), ""},
-		"none, served":       {all("protected", `1 C: HELLO {"v":2}`, "1 S: +OK"), "FWP-AUTH-02 reply"},
+		"none":               {join("protected", `1 C: HELLO {"v":2}`, "1 S: -ERR"), ""},
+		"none, served":       {join("protected", `1 C: HELLO {"v":2}`, "1 S: +OK"), "FWP-AUTH-02 reply"},
 		"wrong":              {hi("5", "-ERR"), ""},
 		"wrong, served":      {hi("5", "+OK"), "FWP-AUTH-04 reply"},
 		"in capitals":        {hi(upper, "+OK"), "FWP-AUTH-04 reply"},
 		"hexadecimal rounds": {hi(hexadecimal, "+OK"), "FWP-AUTH-03 reply"},
 		"a number": {
-			all("protected", `1 C: HELLO {"v":2,"pwdhash":5}`, "1 S: +OK"),
+			join("protected", `1 C: HELLO {"v":2,"pwdhash":5}`, "1 S: +OK"),
 			"FWP-AUTH-07 reply",
 		},
 		"one that was right": {
-			all(hi("HASH", "+OK"), `2 C: HELLO {"v":2,"pwdhash":"HASH"}`, "2 S: -ERR"),
+			join(hi("HASH", "+OK"), `2 C: HELLO {"v":2,"pwdhash":"HASH"}`, "2 S: -ERR"),
 			"FWP-AUTH-03 refused",
 		},
 		"PUSH without it, refused": {
-			all(
-				"protected", with("")[:len(with(""))-3]+"-ERR",
+			join(
+				"protected", pushWith("")[:len(pushWith(""))-3]+"-ERR",
 				`2 C: HELLO {"v":2,"hostname":"h","wid":"w","pid":1,"labels":[],"pwdhash":"HASH"}`, "2 S: +OK",
-				by("2", take),
+				onConn("2", take),
 			),
 			"FWP-AUTH-06 delivered",
 		},
@@ -171,13 +171,13 @@ func TestPasswords(t *testing.T) {
 }
 
 // A server without a password accepts any hash.
-func TestAHashWithoutAPassword(t *testing.T) {
+func TestHashOnOpenServer(t *testing.T) {
 	t.Parallel()
 	judge(t, map[string]row{"refused": {`1 C: HELLO {"v":2,"pwdhash":"5"}` + "\n1 S: -ERR", "FWP-HELLO-15 refused"}})
 }
 
-// TestWhatAWorkerHolds follows what a worker holds for certain, and whom a queue wakes.
-func TestWhatAWorkerHolds(t *testing.T) {
+// TestHeldJobs follows what a worker holds for certain, and whom a queue wakes.
+func TestHeldJobs(t *testing.T) {
 	t.Parallel()
 	c := newConversation(t)
 	play := func(text string) {
@@ -190,23 +190,23 @@ func TestWhatAWorkerHolds(t *testing.T) {
 		return jids
 	}
 	const first, next = "jid-0000000000000001", "jid-0000000000000002"
-	play(all(hello, with(""), second("")))
-	assert.Equal(t, []string{first, next}, jids(c.w.In("q", c.now)))
-	assert.Empty(t, c.w.In("r", c.now))
-	assert.Empty(t, c.w.Held("worker-1"))
-	assert.False(t, c.w.Wanted("q"))
+	play(join(hello, pushWith(""), pushSecond("")))
+	assert.Equal(t, []string{first, next}, jids(c.w.JobsIn("q", c.now)))
+	assert.Empty(t, c.w.JobsIn("r", c.now))
+	assert.Empty(t, c.w.HeldJobs("worker-1"))
+	assert.False(t, c.w.HasFetch("q"))
 	play("1 C: FETCH a q")
-	assert.True(t, c.w.Wanted("q"))
-	assert.True(t, c.w.Wanted("a"))
-	assert.False(t, c.w.Wanted("b"))
+	assert.True(t, c.w.HasFetch("q"))
+	assert.True(t, c.w.HasFetch("a"))
+	assert.False(t, c.w.HasFetch("b"))
 	play("1 S: JOB\n1 C: FETCH q\n1 S: JOB2")
-	assert.False(t, c.w.Wanted("q"))
-	assert.Equal(t, []string{first, next}, jids(c.w.Held("worker-1")))
-	assert.Empty(t, c.w.Held("worker-2"))
+	assert.False(t, c.w.HasFetch("q"))
+	assert.Equal(t, []string{first, next}, jids(c.w.HeldJobs("worker-1")))
+	assert.Empty(t, c.w.HeldJobs("worker-2"))
 	play(ack)
-	assert.Equal(t, []string{next}, jids(c.w.Held("worker-1")))
-	assert.Equal(t, []string{next}, jids(c.w.In("q", c.now)), "it may come back")
+	assert.Equal(t, []string{next}, jids(c.w.HeldJobs("worker-1")))
+	assert.Equal(t, []string{next}, jids(c.w.JobsIn("q", c.now)), "it may come back")
 	play(strings.ReplaceAll(ack, `01"`, `02"`))
-	assert.Empty(t, c.w.Held("worker-1"))
-	assert.Empty(t, c.w.In("q", c.now))
+	assert.Empty(t, c.w.HeldJobs("worker-1"))
+	assert.Empty(t, c.w.JobsIn("q", c.now))
 }

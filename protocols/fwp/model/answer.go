@@ -16,21 +16,21 @@ const (
 	Okay      Answer = 1 << iota // the simple string OK
 	Refused                      // an error
 	Delivered                    // a bulk string that holds a job
-	Nothing                      // the null bulk string
+	NullReply                    // the null bulk string
 	Data                         // any bulk string
 	Notified                     // {"state": ...}, as a bulk or as a simple string (AMB-02)
 	Ended                        // no reply, and the end of the connection
 	Foreign                      // not in the command's list of responses
 
-	Either   = Okay | Refused
-	Anything = Okay | Refused | Delivered | Nothing | Data | Notified | Ended | Foreign
+	OkayOrRefused = Okay | Refused
+	AnyAnswer     = Okay | Refused | Delivered | NullReply | Data | Notified | Ended | Foreign
 )
 
 var patterns = []struct {
 	answer Answer
 	text   string
 }{
-	{Okay, "+OK"}, {Refused, "-"}, {Nothing, "$-1"}, {Delivered, "${}"}, {Data, "$"},
+	{Okay, "+OK"}, {Refused, "-"}, {NullReply, "$-1"}, {Delivered, "${}"}, {Data, "$"},
 	{Notified, `+{"state":string} | ${"state":string}`}, {Ended, "<close>"}, {Foreign, "<any>"},
 }
 
@@ -67,7 +67,7 @@ func Situation(greeted bool, verb string, c Case) string {
 func Situations() []string {
 	var all []string
 	for _, r := range rules {
-		all = append(all, Situation(r.Greeted, r.Verb, r.Case))
+		all = append(all, Situation(r.IsGreeted, r.Verb, r.Case))
 	}
 	for verb := range commands {
 		all = append(all, Situation(false, verb, Malformed), Situation(true, verb, Malformed))

@@ -24,7 +24,7 @@ func ClauseOf(breach string) string {
 	if clause := clauseOf()[breach]; clause != "" {
 		return clause
 	}
-	return clausesOfClients()[breach]
+	return clientClauses()[breach]
 }
 
 // GrammarClauses returns the ids of the clauses that are about the bytes of a message.
@@ -47,7 +47,7 @@ var clauseOf = sync.OnceValue(func() map[string]string { return text.Pairs(breac
 //go:embed breaches_client.txt
 var clientBreaches string
 
-var clausesOfClients = sync.OnceValue(func() map[string]string { return text.Pairs(clientBreaches) })
+var clientClauses = sync.OnceValue(func() map[string]string { return text.Pairs(clientBreaches) })
 
 // ClientBreaches returns the name of each breach that protocols/fwp/clientrules can find, with its clause.
-func ClientBreaches() map[string]string { return maps.Clone(clausesOfClients()) }
+func ClientBreaches() map[string]string { return maps.Clone(clientClauses()) }

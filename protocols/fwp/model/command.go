@@ -10,10 +10,10 @@ type Command struct {
 	Fields    []Field // in the order of the specification; nil: it is no object
 }
 
-// About returns what is known of a verb; false for an unknown verb.
-func About(verb string) (Command, bool) {
-	c, known := commands[verb]
-	return c, known
+// LookupCommand returns what is known of a verb; false for an unknown verb.
+func LookupCommand(verb string) (Command, bool) {
+	c, ok := commands[verb]
+	return c, ok
 }
 
 // Fields returns the fields of a verb's JSON object. It returns nil for a verb without an object.
@@ -23,10 +23,10 @@ var commands = map[string]Command{
 	fwp.HELLO: {"FWP-HELLO-06", "FWP-HELLO-06", []Field{
 		{Name: "v", Type: IntField, Required: true},
 		{Name: "pwdhash", Type: StringField, Clause: "FWP-AUTH-07"},
-		{Name: "hostname", Type: StringField, Clause: "FWP-HELLO-14", Worker: true},
-		{Name: "wid", Type: StringField, Clause: "FWP-HELLO-14", Worker: true},
-		{Name: "pid", Type: IntField, Clause: "FWP-HELLO-14", Worker: true},
-		{Name: "labels", Type: StringsField, Clause: "FWP-HELLO-14", Worker: true},
+		{Name: "hostname", Type: StringField, Clause: "FWP-HELLO-14", IsWorkerField: true},
+		{Name: "wid", Type: StringField, Clause: "FWP-HELLO-14", IsWorkerField: true},
+		{Name: "pid", Type: IntField, Clause: "FWP-HELLO-14", IsWorkerField: true},
+		{Name: "labels", Type: StringsField, Clause: "FWP-HELLO-14", IsWorkerField: true},
 	}},
 	fwp.PUSH: {"FWP-PUSH-02", "FWP-WU-00", []Field{
 		{Name: "jid", Type: StringField, Clause: "FWP-WU-01", Required: true},
@@ -48,9 +48,9 @@ var commands = map[string]Command{
 	}},
 	fwp.FAIL: {"FWP-FAIL-02", "FWP-FAIL-02", []Field{
 		{Name: "jid", Type: StringField, Clause: "FWP-FAIL-02", Required: true},
-		{Name: "errtype", Type: StringField, Clause: "FWP-FAIL-02", Required: true, Lax: true},
-		{Name: "message", Type: StringField, Clause: "FWP-FAIL-02", Required: true, Lax: true},
-		{Name: "backtrace", Type: StringsField, Clause: "FWP-FAIL-02", Required: true, Lax: true},
+		{Name: "errtype", Type: StringField, Clause: "FWP-FAIL-02", Required: true, MayBeMissing: true},
+		{Name: "message", Type: StringField, Clause: "FWP-FAIL-02", Required: true, MayBeMissing: true},
+		{Name: "backtrace", Type: StringsField, Clause: "FWP-FAIL-02", Required: true, MayBeMissing: true},
 	}},
 	fwp.BEAT: {"FWP-BEAT-02", "FWP-BEAT-02", []Field{
 		{Name: "wid", Type: StringField, Clause: "FWP-BEAT-02", Required: true},

@@ -33,12 +33,12 @@ const (
 // Rule is what may be answered to a well-formed command. (Client Lifecycle, Client
 // Commands)
 type Rule struct {
-	Greeted bool // HELLO was accepted
-	Verb    string
-	Case    Case
-	May     Answer
-	Clause  string
-	Reading string // the ambiguities of section 8 of the clause list that widen May
+	IsGreeted bool // HELLO was accepted
+	Verb      string
+	Case      Case
+	Answers   Answer
+	Clause    string
+	Reading   string // the ambiguities of section 8 of the clause list that widen Answers
 }
 
 // rules are all of them. Before HELLO a verb without a row is refused. (FWP-STATE-01)
@@ -46,48 +46,48 @@ var rules = []Rule{
 	{false, fwp.HELLO, Usual, Okay, "FWP-HELLO-16", ""},
 	{false, fwp.HELLO, NoWorker, Okay, "FWP-HELLO-15", ""},
 	{false, fwp.HELLO, KnownWorker, Okay, "FWP-HELLO-11", ""},
-	{false, fwp.HELLO, ChangedWorker, Either, "FWP-HELLO-13", "AMB-10"},
+	{false, fwp.HELLO, ChangedWorker, OkayOrRefused, "FWP-HELLO-13", "AMB-10"},
 	{false, fwp.HELLO, NoHash, Refused, "FWP-AUTH-02", ""},
 	{false, fwp.HELLO, OtherRounds, Refused, "FWP-AUTH-03", ""},
-	{false, fwp.HELLO, UpperHash, Either, "FWP-AUTH-03", "AMB-03"},
+	{false, fwp.HELLO, UpperHash, OkayOrRefused, "FWP-AUTH-03", "AMB-03"},
 	{false, fwp.HELLO, WrongHash, Refused, "FWP-AUTH-04", ""},
 	{false, fwp.HELLO, OldHash, Refused, "FWP-AUTH-05", ""},
-	{false, fwp.END, Usual, Either | Ended, "FWP-STATE-01", "AMB-12"},
-	{false, fwp.END, Protected, Either | Ended, "FWP-AUTH-06", "AMB-12"},
+	{false, fwp.END, Usual, OkayOrRefused | Ended, "FWP-STATE-01", "AMB-12"},
+	{false, fwp.END, Protected, OkayOrRefused | Ended, "FWP-AUTH-06", "AMB-12"},
 
-	{true, fwp.HELLO, Usual, Either, "FWP-HELLO-08", "AMB-09"},
+	{true, fwp.HELLO, Usual, OkayOrRefused, "FWP-HELLO-08", "AMB-09"},
 	{true, fwp.PUSH, Usual, Okay, "FWP-PUSH-01", ""},
-	{true, fwp.PUSH, UsedJID, Either, "FWP-PUSH-01", "AMB-33"},
-	{true, fwp.FETCH, Usual, Delivered | Nothing, "FWP-FETCH-03", ""},
-	{true, fwp.FETCH, MayNotFetch, Delivered | Nothing | Refused, "FWP-FETCH-03", "AMB-20, AMB-32"},
+	{true, fwp.PUSH, UsedJID, OkayOrRefused, "FWP-PUSH-01", "AMB-33"},
+	{true, fwp.FETCH, Usual, Delivered | NullReply, "FWP-FETCH-03", ""},
+	{true, fwp.FETCH, MayNotFetch, Delivered | NullReply | Refused, "FWP-FETCH-03", "AMB-20, AMB-32"},
 	{true, fwp.ACK, Usual, Okay, "FWP-ACK-01", ""},
-	{true, fwp.ACK, NotHeld, Either, "FWP-ACK-04", "AMB-20, AMB-21"},
+	{true, fwp.ACK, NotHeld, OkayOrRefused, "FWP-ACK-04", "AMB-20, AMB-21"},
 	{true, fwp.FAIL, Usual, Okay, "FWP-FAIL-01", ""},
-	{true, fwp.FAIL, NotHeld, Either, "FWP-FAIL-03", "AMB-20, AMB-21"},
+	{true, fwp.FAIL, NotHeld, OkayOrRefused, "FWP-FAIL-03", "AMB-20, AMB-21"},
 	{true, fwp.BEAT, Usual, Okay | Notified, "FWP-BEAT-01", "AMB-02, AMB-39"},
 	{true, fwp.BEAT, OtherOrdered, Okay, "FWP-BEAT-01", ""},
 	{true, fwp.BEAT, Reported, Okay | Notified, "FWP-BEAT-01", "AMB-02, AMB-31"},
 	{true, fwp.BEAT, UnknownWorker, Refused, "FWP-BEAT-05", ""},
-	{true, fwp.BEAT, OtherWorker, Either | Notified, "FWP-BEAT-01", "AMB-21"},
+	{true, fwp.BEAT, OtherWorker, OkayOrRefused | Notified, "FWP-BEAT-01", "AMB-21"},
 	{true, fwp.BEAT, Ordered, Notified, "FWP-BEAT-03", "AMB-02"},
 	{true, fwp.BEAT, Confirmed, Okay | Notified, "FWP-BEAT-03", "AMB-30"},
 	{true, fwp.INFO, Usual, Data, "FWP-STATE-03", "AMB-04"},
-	{true, fwp.FLUSH, Usual, Either, "FWP-FLUSH-01", ""},
+	{true, fwp.FLUSH, Usual, OkayOrRefused, "FWP-FLUSH-01", ""},
 	{true, fwp.END, Usual, Okay | Ended, "FWP-END-01", "AMB-01"},
 }
 
-// For returns the rule of a well-formed command.
-func For(s fwp.State, verb string, c Case) Rule {
+// FindRule returns the rule of a well-formed command.
+func FindRule(s fwp.State, verb string, c Case) Rule {
 	greeted := s != fwp.NotIdentified
 	for _, r := range rules {
-		if r.Greeted == greeted && r.Verb == verb && r.Case == c {
+		if r.IsGreeted == greeted && r.Verb == verb && r.Case == c {
 			return r
 		}
 	}
-	r := Rule{Greeted: greeted, Verb: verb, Case: c, May: Refused, Clause: "FWP-STATE-01"}
+	r := Rule{IsGreeted: greeted, Verb: verb, Case: c, Answers: Refused, Clause: "FWP-STATE-01"}
 	switch {
 	case greeted: // the specification does not mention such a case
-		r.May = Anything
+		r.Answers = AnyAnswer
 	case c == Protected:
 		r.Clause = "FWP-AUTH-06"
 	}

@@ -23,9 +23,9 @@ func TestDocumentIsDrawnFromTheModel(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "docs", "exploring.md")
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	before, rest, begun := strings.Cut(string(text), begin)
-	_, after, ended := strings.Cut(rest, end)
-	require.True(t, begun && ended, "docs/exploring.md has no marks")
+	before, rest, hasBegin := strings.Cut(string(text), begin)
+	_, after, hasEnd := strings.Cut(rest, end)
+	require.True(t, hasBegin && hasEnd, "docs/exploring.md has no marks")
 	drawn := connections() + units() + answers()
 	golden.Document(t, path, before+begin+drawn+end+after, "go test ./protocols/fwp/model -update")
 }
@@ -52,12 +52,12 @@ func connections() string {
 func name(s fwp.State) string { return strings.ReplaceAll(s.String(), " ", "_") }
 
 var places = []struct {
-	where model.Where
-	name  string
+	states model.States
+	name   string
 }{
 	{model.Unborn, "[*]"}, {model.Scheduled, "scheduled"}, {model.Enqueued, "enqueued"},
 	{model.Working, "working"}, {model.Retries, "retries"},
-	{model.Dead, "dead"}, {model.Gone, "gone"},
+	{model.Dead, "dead"}, {model.Absent, "gone"},
 }
 
 // units draws the states of a work unit.
@@ -67,8 +67,8 @@ func units() string {
 	for _, a := range model.Arrows() {
 		for _, from := range places {
 			for _, to := range places {
-				if a.From&from.where != 0 && a.To&to.where != 0 {
-					fmt.Fprintf(&b, "    %s --> %s: %s (%s)\n", from.name, to.name, a.On, strings.TrimPrefix(a.Clause, "FWP-"))
+				if a.From&from.states != 0 && a.To&to.states != 0 {
+					fmt.Fprintf(&b, "    %s --> %s: %s (%s)\n", from.name, to.name, a.Event, strings.TrimPrefix(a.Clause, "FWP-"))
 				}
 			}
 		}
@@ -84,11 +84,11 @@ func answers() string {
 		"| state | command | if | answers | clause | wider by |\n|---|---|---|---|---|---|\n")
 	for _, r := range model.Rules() {
 		state := "not identified"
-		if r.Greeted {
+		if r.IsGreeted {
 			state = "identified and later"
 		}
-		may := strings.ReplaceAll(r.May.String(), "|", `\|`)
-		fmt.Fprintf(&b, "| %s | %s | %s | `%s` | %s | %s |\n", state, r.Verb, r.Case, may, r.Clause, r.Reading)
+		patterns := strings.ReplaceAll(r.Answers.String(), "|", `\|`)
+		fmt.Fprintf(&b, "| %s | %s | %s | `%s` | %s | %s |\n", state, r.Verb, r.Case, patterns, r.Clause, r.Reading)
 	}
 	b.WriteString("\nAnything else before HELLO is refused (FWP-STATE-01), and so is what is malformed, " +
 		"by the clause of its verb.\n\n")
@@ -100,12 +100,12 @@ func answers() string {
 func TestArrows(t *testing.T) {
 	t.Parallel()
 	for _, a := range model.Arrows() {
-		to, clause := a.From.After(a.On)
-		assert.Equal(t, a.To, to&a.To, "%s", a.On)
-		assert.NotEmpty(t, clause, "%s", a.On)
-		assert.Zero(t, to&model.Unborn, "%s", a.On)
+		to, clause := a.From.After(a.Event)
+		assert.Equal(t, a.To, to&a.To, "%s", a.Event)
+		assert.NotEmpty(t, clause, "%s", a.Event)
+		assert.Zero(t, to&model.Unborn, "%s", a.Event)
 	}
-	for _, dead := range []model.Where{model.Gone, model.Dead} {
+	for _, dead := range []model.States{model.Absent, model.Dead} {
 		to, _ := dead.After(model.Fetch)
 		assert.Zero(t, to)
 	}
@@ -124,8 +124,8 @@ func TestFailuresAreCounted(t *testing.T) {
 		{1, 0, model.Fail, model.Expire}, {1, 1, model.FailLast, model.ExpireLast},
 		{0, 0, model.FailZero, model.ExpireLast}, {-1, 0, model.FailDead, model.ExpireLast},
 	} {
-		assert.Equal(t, test.failed, model.Failed(test.retry, test.before), "retry %d after %d", test.retry, test.before)
-		assert.Equal(t, test.expiry, model.Expired(test.retry, test.before), "retry %d after %d", test.retry, test.before)
+		assert.Equal(t, test.failed, model.FailEvent(test.retry, test.before), "retry %d after %d", test.retry, test.before)
+		assert.Equal(t, test.expiry, model.ExpiryEvent(test.retry, test.before), "retry %d after %d", test.retry, test.before)
 	}
 }
 
@@ -134,13 +134,13 @@ func TestEveryVerbHasARule(t *testing.T) {
 	t.Parallel()
 	verbs := []string{fwp.HELLO, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT, fwp.INFO, fwp.FLUSH, fwp.END}
 	for _, verb := range verbs {
-		_, known := model.About(verb)
-		assert.True(t, known, verb)
-		r := model.For(fwp.Identified, verb, model.Usual)
-		assert.NotEqual(t, model.Refused, r.May, verb)
+		_, ok := model.LookupCommand(verb)
+		assert.True(t, ok, verb)
+		r := model.FindRule(fwp.Identified, verb, model.Usual)
+		assert.NotEqual(t, model.Refused, r.Answers, verb)
 		assert.True(t, slices.ContainsFunc(model.Rules(), func(o model.Rule) bool { return o == r }), verb)
 		if verb != fwp.HELLO && verb != fwp.END {
-			assert.Equal(t, model.Refused, model.For(fwp.NotIdentified, verb, model.Usual).May, verb)
+			assert.Equal(t, model.Refused, model.FindRule(fwp.NotIdentified, verb, model.Usual).Answers, verb)
 		}
 	}
 }

@@ -13,12 +13,12 @@ type Field struct {
 	Type FieldType
 	// Clause is that by which a server refuses a value of another type, or an object without the field if that is
 	// Required. Empty: what it does then is left open.
-	Clause   string
-	Required bool // a client must send it
-	Worker   bool // of a HELLO: a worker sends all such fields, and any other client none
-	ReadOnly bool // only a server may set it
-	Lax      bool // a server may take an object without it although it is Required (AMB-35)
-	Should   bool // to refuse it is only recommended, whatever else the clause requires
+	Clause        string
+	Required      bool // a client must send it
+	IsWorkerField bool // of a HELLO: a worker sends all such fields, and any other client none
+	ReadOnly      bool // only a server may set it
+	MayBeMissing  bool // a server may take an object without it although it is Required (AMB-35)
+	Should        bool // to refuse it is only recommended, whatever else the clause requires
 }
 
 // FieldType is the JSON type of a field, or a narrower one.
@@ -35,8 +35,8 @@ const (
 	TimeOrBlankField FieldType = "time or blank" // the same, or an empty string
 )
 
-// Is reports whether value is of the type t. The value must come from encoding/json, with numbers as json.Number.
-func (t FieldType) Is(value any) bool {
+// Accepts reports whether value is of the type t. The value must come from encoding/json, with numbers as json.Number.
+func (t FieldType) Accepts(value any) bool {
 	switch v := value.(type) {
 	case string:
 		if t == TimeField || t == TimeOrBlankField && v != "" {
@@ -48,7 +48,7 @@ func (t FieldType) Is(value any) bool {
 		return t == IntField && number.IsInt(v)
 	case []any:
 		for _, e := range v {
-			if _, is := e.(string); !is {
+			if _, ok := e.(string); !ok {
 				return t == ArrayField
 			}
 		}

@@ -34,7 +34,7 @@ func TestFieldTypes(t *testing.T) {
 	for name, test := range tests {
 		var are []model.FieldType
 		for _, typ := range types {
-			if typ.Is(test.value) {
+			if typ.Accepts(test.value) {
 				are = append(are, typ)
 			}
 		}
@@ -57,8 +57,8 @@ func TestFields(t *testing.T) {
 		got := ""
 		for _, f := range model.Fields(verb) {
 			got += " " + f.Name
-			for sign, is := range map[string]bool{"!": f.Required, "@": f.Worker, "-": f.ReadOnly} {
-				if is {
+			for sign, isSet := range map[string]bool{"!": f.Required, "@": f.IsWorkerField, "-": f.ReadOnly} {
+				if isSet {
 					got += sign
 				}
 			}

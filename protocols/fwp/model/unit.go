@@ -4,18 +4,18 @@ import (
 	"time"
 )
 
-// Where is a set of states that a work unit may be in: more than one where a client
+// States is a set of states that a work unit may be in: more than one where a client
 // cannot know. (Work unit state diagram)
-type Where uint8
+type States uint8
 
 // The states.
 const (
-	Scheduled Where = 1 << iota
+	Scheduled States = 1 << iota
 	Enqueued
 	Working
 	Retries
 	Dead
-	Gone // purged, discarded, or never enqueued
+	Absent // purged, discarded, or never enqueued
 	Unborn
 )
 
@@ -26,7 +26,7 @@ type Event string
 const (
 	Push       Event = "PUSH"
 	PushAt     Event = "PUSH with at"
-	Due        Event = "at is reached"
+	ReachAt    Event = "at is reached"
 	Fetch      Event = "FETCH"
 	Ack        Event = "ACK"
 	Fail       Event = "FAIL, retries are left"
@@ -41,11 +41,11 @@ const (
 
 // Arrow is a transition from a state to another.
 type Arrow struct {
-	From   Where
-	On     Event
-	To     Where // one of several if the text has several readings
-	Clause string
-	Alone  bool // the server does it by itself; clients know at best a window for the time
+	From       States
+	Event      Event
+	To         States // one of several if the text has several readings
+	Clause     string
+	IsByServer bool // the server does it by itself; clients know at best a window for the time
 }
 
 // arrows are all transitions. Those that the server takes by itself come last, since they
@@ -54,27 +54,27 @@ var arrows = []Arrow{
 	{Unborn, Push, Enqueued, "FWP-STATE-04", false},
 	{Unborn, PushAt, Scheduled, "FWP-WU-06", false},
 	{Enqueued, Fetch, Working, "FWP-STATE-05", false},
-	{Working, Ack, Gone, "FWP-ACK-02", false},
+	{Working, Ack, Absent, "FWP-ACK-02", false},
 	{Working, Fail, Retries, "FWP-STATE-06", false},
 	{Working, FailLast, Dead, "FWP-RETRY-03", false},
-	{Working, FailZero, Gone, "FWP-RETRY-01", false},
+	{Working, FailZero, Absent, "FWP-RETRY-01", false},
 	{Working, FailDead, Dead, "FWP-RETRY-02", false},
-	{Working, Expire, Retries | Enqueued, "FWP-STATE-07", false},                   // AMB-01b
-	{Working, ExpireLast, Retries | Enqueued | Dead | Gone, "FWP-RETRY-03", false}, // the text counts FAILs only
-	{Scheduled | Enqueued | Working | Retries | Dead, Flush, Gone, "FWP-FLUSH-02", false},
-	{Scheduled, Due, Enqueued, "FWP-STATE-11", true},
+	{Working, Expire, Retries | Enqueued, "FWP-STATE-07", false},                     // AMB-01b
+	{Working, ExpireLast, Retries | Enqueued | Dead | Absent, "FWP-RETRY-03", false}, // the text counts FAILs only
+	{Scheduled | Enqueued | Working | Retries | Dead, Flush, Absent, "FWP-FLUSH-02", false},
+	{Scheduled, ReachAt, Enqueued, "FWP-STATE-11", true},
 	{Retries, BackOff, Enqueued, "FWP-STATE-09", true},
 }
 
 // After returns where a unit that is in one of the states may be after an event, and the
 // clause about it; 0 if the event cannot happen there. Where the server goes on by itself,
 // all states on its way are included.
-func (w Where) After(e Event) (to Where, clause string) {
+func (w States) After(e Event) (to States, clause string) {
 	for _, a := range arrows {
-		if a.On == e && w&a.From != 0 {
+		if a.Event == e && w&a.From != 0 {
 			to, clause = to|a.To, a.Clause
 		}
-		if a.Alone && to&a.From != 0 {
+		if a.IsByServer && to&a.From != 0 {
 			to |= a.To
 		}
 	}
@@ -82,7 +82,7 @@ func (w Where) After(e Event) (to Where, clause string) {
 }
 
 // AfterAny returns where it may be after one of several events.
-func (w Where) AfterAny(events ...Event) (to Where) {
+func (w States) AfterAny(events ...Event) (to States) {
 	for _, e := range events {
 		after, _ := w.After(e)
 		to |= after
@@ -90,9 +90,9 @@ func (w Where) AfterAny(events ...Event) (to Where) {
 	return to
 }
 
-// Failed returns the event that a FAIL is for a unit that has failed so often before.
+// FailEvent returns the event that a FAIL is for a unit that has failed so often before.
 // (Work units, retry)
-func Failed(retry int64, before int) Event {
+func FailEvent(retry int64, before int) Event {
 	switch {
 	case retry == 0:
 		return FailZero
@@ -104,9 +104,9 @@ func Failed(retry int64, before int) Event {
 	return Fail
 }
 
-// Expired is which event the end of a reservation is for such a unit.
-func Expired(retry int64, before int) Event {
-	if Failed(retry, before) == Fail {
+// ExpiryEvent is which event the end of a reservation is for such a unit.
+func ExpiryEvent(retry int64, before int) Event {
+	if FailEvent(retry, before) == Fail {
 		return Expire
 	}
 	return ExpireLast
@@ -119,8 +119,8 @@ const (
 	ShortestBlock = 1500 * time.Millisecond // of one that brings nothing (AMB-29)
 	Instant       = 500 * time.Millisecond  // in which a job gets to a worker that waits (FWP-FETCH-06)
 	SoonestRetry  = 300 * time.Millisecond  // of a job that failed; the text has no latest (FWP-STATE-06)
-	EndLingers    = time.Second             // at most, until the connection ends after END (FWP-STATE-16)
-	BeatEvery     = time.Minute             // at least, of a worker that must not be closed (FWP-STATE-13, AMB-23)
+	EndLinger     = time.Second             // at most, until the connection ends after END (FWP-STATE-16)
+	BeatInterval  = time.Minute             // at least, of a worker that must not be closed (FWP-STATE-13, AMB-23)
 	Patience      = 150 * time.Second       // for what the text calls eventual (AMB-38)
 )
 

@@ -18,14 +18,14 @@ const fuzzedNames = 5_000_000
 // clients. early means that the connection has not greeted.
 func (g *maker) fuzz(early bool) []string {
 	for range 8 {
-		text := g.monster()
+		text := g.invalidBytes()
 		if g.IntN(2) == 0 {
-			text = g.mutated(build().Tokenize(g.conversation(early)))
+			text = g.mutateBytes(build().Tokenize(g.conversation(early)))
 		}
-		if segments := g.segmented(text); g.harmless(segments) {
+		if segments := g.cutTokens(text); g.isHarmless(segments) {
 			return segments
-		} else if whole := strings.Join(segments, ""); g.harmless([]string{whole}) {
-			return []string{whole} // it is where it was cut that is dangerous
+		} else if all := strings.Join(segments, ""); g.isHarmless([]string{all}) {
+			return []string{all} // it is where it was cut that is dangerous
 		}
 	}
 	return []string{"\r\n"}
@@ -40,16 +40,16 @@ func (g *maker) conversation(early bool) string {
 		`FAIL {"jid":"` + jid + `","errtype":"E","message":"é","backtrace":["l","m"]}`,
 	})
 	hello := introduction(scenarios.Consumer, fmt.Sprintf("$wid%d", fuzzedNames), g.Terms.Password != "")
-	push := g.pushed(`"args":[1,-2.5e3,"x\u00e9",{"a":[null,true]}],"retry":0,"reserve_for":60`)
+	push := g.fuzzedPush(`"args":[1,-2.5e3,"x\u00e9",{"a":[null,true]}],"retry":0,"reserve_for":60`)
 	var b strings.Builder
 	for _, l := range []struct {
-		text string
-		of   int // in how many conversations of 8 it is
+		text  string
+		count int // in how many conversations of 8 it is
 	}{
 		{hello, 1 + 6*b2i(early)}, {push, 5}, {"FETCH " + queue, 4}, {report, 4},
 		{fmt.Sprintf(`BEAT {"wid":"$wid%d"}`, fuzzedNames), 3}, {"INFO", 4}, {"END", 1},
 	} {
-		if g.IntN(8) < l.of {
+		if g.IntN(8) < l.count {
 			b.WriteString(strings.Repeat(l.text+"\r\n", 1+b2i(g.IntN(8) == 0)))
 		}
 	}
@@ -59,8 +59,8 @@ func (g *maker) conversation(early bool) string {
 	return b.String()
 }
 
-// segmented cuts tokens at up to three places.
-func (g *maker) segmented(t explore.Tokens) []string {
+// cutTokens cuts tokens at up to three places.
+func (g *maker) cutTokens(t explore.Tokens) []string {
 	cuts := 0
 	if g.IntN(2) == 0 {
 		cuts = 1 + g.IntN(3)

@@ -7,63 +7,63 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 )
 
-// monster makes up bytes that the grammar does not have.
-func (g *maker) monster() explore.Tokens {
-	return build().Tokenize(deal(g, "monster", monsters)(g))
+// invalidBytes makes up bytes that the grammar does not have.
+func (g *maker) invalidBytes() explore.Tokens {
+	return build().Tokenize(deal(g, "monster", invalidTexts)(g))
 }
 
-// monsters each write one kind of it, as texts stand in steps.
-var monsters = []func(g *maker) string{
-	(*maker).nested, (*maker).numbered, (*maker).replies, (*maker).lengths, (*maker).repeatedVerbs,
-	(*maker).controls, (*maker).brokenJSON, (*maker).longLine, (*maker).foreign, (*maker).unfinished,
+// invalidTexts each write one kind of it, as texts stand in steps.
+var invalidTexts = []func(g *maker) string{
+	(*maker).nestedJSON, (*maker).edgeNumbers, (*maker).serverReplies, (*maker).announcedLengths, (*maker).repeatedVerbs,
+	(*maker).controlBytes, (*maker).brokenJSON, (*maker).longLine, (*maker).foreignProtocol, (*maker).lineWithoutEnd,
 }
 
-// object wraps a value in a command that is refused or has no effect, whatever the value.
-func (g *maker) object(value string) string {
+// wrapValue wraps a value in a command that is refused or has no effect, whatever the value.
+func (g *maker) wrapValue(value string) string {
 	jid := fmt.Sprintf("$jid%d", fuzzedNames+g.Round)
 	return choose(g, []string{
 		fmt.Sprintf(`BEAT {"wid":"$wid%d","x":%s}`, fuzzedNames, value),
 		fmt.Sprintf(`BEAT {"wid":%s}`, value),
 		fmt.Sprintf(`ACK {"jid":%s}`, value),
 		fmt.Sprintf(`FAIL {"jid":"%s","errtype":"E","message":"m","backtrace":%s}`, jid, value),
-		g.pushed(fmt.Sprintf(`"args":[%s],"retry":0`, value)),
+		g.fuzzedPush(fmt.Sprintf(`"args":[%s],"retry":0`, value)),
 		fmt.Sprintf(`HELLO {"v":%s}`, value),
 	}) + "\r\n"
 }
 
-// pushed is a PUSH to a queue that only fuzzed bytes use.
-func (g *maker) pushed(fields string) string {
+// fuzzedPush is a PUSH to a queue that only fuzzed bytes use.
+func (g *maker) fuzzedPush(fields string) string {
 	n := fuzzedNames + g.Round
 	return fmt.Sprintf(`PUSH {"jid":"$jid%d","jobtype":"t","queue":"$queue%d",%s}`, n, n, fields)
 }
 
-// nested is deeper than a parser's stack, and not always closed.
-func (g *maker) nested() string {
+// nestedJSON is deeper than a parser's stack, and not always closed.
+func (g *maker) nestedJSON() string {
 	depth := choose(g, []int{60, 600, 6000, 30000})
-	opened, closed := "[", "]"
+	begin, end := "[", "]"
 	if g.IntN(2) == 0 {
-		opened, closed = `{"a":`, "}"
+		begin, end = `{"a":`, "}"
 	}
-	inner := strings.Repeat(opened, depth)
+	inner := strings.Repeat(begin, depth)
 	if g.IntN(3) > 0 { // else nothing is closed
-		inner += "1" + strings.Repeat(closed, depth)
+		inner += "1" + strings.Repeat(end, depth)
 	}
-	return g.object(inner)
+	return g.wrapValue(inner)
 }
 
-// numbered has numbers at the edges of types.
-func (g *maker) numbered() string {
+// edgeNumbers has numbers at the edges of types.
+func (g *maker) edgeNumbers() string {
 	n := choose(g, numbers)
 	return choose(g, []string{
-		g.object(n), g.object("[" + n + "," + n + "]"),
-		g.pushed(`"args":[],"reserve_for":60,"retry":`+n) + "\r\n",
-		g.pushed(`"args":[],"retry":0,"backtrace":`+n) + "\r\n",
+		g.wrapValue(n), g.wrapValue("[" + n + "," + n + "]"),
+		g.fuzzedPush(`"args":[],"reserve_for":60,"retry":`+n) + "\r\n",
+		g.fuzzedPush(`"args":[],"retry":0,"backtrace":`+n) + "\r\n",
 		fmt.Sprintf(`HELLO {"hostname":"fwpcheck","wid":"$wid%d","pid":%s,"labels":[],"v":2}`, fuzzedNames+1, n) + "\r\n",
 	})
 }
 
-// replies sends what servers send.
-func (g *maker) replies() string {
+// serverReplies sends what servers send.
+func (g *maker) serverReplies() string {
 	reply := deal(g, "reply", []string{
 		"+OK\r\n", "-ERR no\r\n", "+HI {\"v\":2}\r\n", "$$-1\r\n", "$$0\r\n\r\n", "$$3\r\nabc\r\n", ":1\r\n",
 		"*-1\r\n", "*0\r\n", "*2\r\n$$4\r\nINFO\r\n$$0\r\n\r\n", "_\r\n", "#t\r\n",
@@ -71,8 +71,8 @@ func (g *maker) replies() string {
 	return strings.Repeat(reply, 1+g.IntN(6)) + choose(g, []string{"", "INFO\r\n"})
 }
 
-// lengths announces more than it sends.
-func (g *maker) lengths() string {
+// announcedLengths announces more than it sends.
+func (g *maker) announcedLengths() string {
 	n := deal(g, "length", []string{
 		"1", "65536", "2147483647", "2147483648", "4294967295", "9223372036854775807", "18446744073709551616",
 		"-2", "-9223372036854775808", "1e9", "",
@@ -92,12 +92,12 @@ func (g *maker) repeatedVerbs() string {
 	})
 }
 
-// controls sends bytes that end lines or texts elsewhere.
-func (g *maker) controls() string {
+// controlBytes sends bytes that end lines or texts elsewhere.
+func (g *maker) controlBytes() string {
 	c := choose(g, []string{"\x00", "\r", "\n", "\n\r", "\x1a", "\x04", "\xff", "\x7f", " ", "\t"})
 	n := choose(g, []int{1, 3, 300, 20000})
-	many := strings.Repeat(c, n)
-	return choose(g, []string{many, "INFO" + many + "\r\n", many + "INFO\r\n", "IN" + c + "FO\r\nINFO\r\n"})
+	run := strings.Repeat(c, n)
+	return choose(g, []string{run, "INFO" + run + "\r\n", run + "INFO\r\n", "IN" + c + "FO\r\nINFO\r\n"})
 }
 
 // brokenJSON ends lines within strings and objects, or has values that are not JSON.
@@ -109,7 +109,7 @@ func (g *maker) brokenJSON() string {
 	})
 	return choose(g, []string{
 		"BEAT {\"wid\":\r\n\"x\"}\r\n", "BEAT {\"wid\":\"x\r\ny\"}\r\n", "BEAT\r\n{\"wid\":\"x\"}\r\n",
-		"ACK {\"jid\":\"x\"}\n{\"jid\":\"y\"}\r\n", g.object(value), g.object(value), g.object(value),
+		"ACK {\"jid\":\"x\"}\n{\"jid\":\"y\"}\r\n", g.wrapValue(value), g.wrapValue(value), g.wrapValue(value),
 	})
 }
 
@@ -121,20 +121,20 @@ func (g *maker) longLine() string {
 	}
 	return choose(g, []string{
 		size + "\r\n", "INFO " + size + "\r\n", size, size + "\r\nINFO\r\n",
-		g.object(`"` + size + `"`), g.object(`{"` + size + `":1}`), "BEAT {\"wid\":\"" + size,
+		g.wrapValue(`"` + size + `"`), g.wrapValue(`{"` + size + `":1}`), "BEAT {\"wid\":\"" + size,
 	})
 }
 
-// foreign is of another protocol.
-func (g *maker) foreign() string {
+// foreignProtocol is of another protocol.
+func (g *maker) foreignProtocol() string {
 	return choose(g, []string{
 		"GET / HTTP/1.1\r\nHost: fwpcheck\r\n\r\n", "\x16\x03\x01\x00\xc8\x01\x00\x00\xc4\x03\x03", "PING\r\n",
 		"*1\r\n$$4\r\nPING\r\n", "EHLO fwpcheck\r\n", "\x00\x00\x00\x08\x04\xd2\x16\x2f",
 	})
 }
 
-// unfinished is a line without its end.
-func (g *maker) unfinished() string {
-	whole := build().Tokenize(g.conversation(true))
-	return whole[:1+g.IntN(max(1, len(whole)-2))].String()
+// lineWithoutEnd is a line without its end.
+func (g *maker) lineWithoutEnd() string {
+	tokens := build().Tokenize(g.conversation(true))
+	return tokens[:1+g.IntN(max(1, len(tokens)-2))].String()
 }

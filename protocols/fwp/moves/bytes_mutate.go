@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 )
 
-// mutated changes one to four places.
-func (g *maker) mutated(t explore.Tokens) explore.Tokens {
+// mutateBytes changes one to four places.
+func (g *maker) mutateBytes(t explore.Tokens) explore.Tokens {
 	for range 1 + g.IntN(4) {
 		if len(t) == 0 {
 			return explore.Tokens{"\n"}
@@ -21,8 +21,8 @@ func (g *maker) mutated(t explore.Tokens) explore.Tokens {
 // mutations change a text at one place; they never change the tokens that they are given.
 var mutations = []func(g *maker, t explore.Tokens, at int) explore.Tokens{
 	(*maker).flip, (*maker).flip, (*maker).replace, (*maker).remove, (*maker).remove,
-	(*maker).insert, (*maker).insert, (*maker).stutter, (*maker).move,
-	(*maker).echo, (*maker).stop, (*maker).edge, (*maker).fatten,
+	(*maker).insert, (*maker).insert, (*maker).repeatToken, (*maker).move,
+	(*maker).repeatBeginning, (*maker).truncate, (*maker).replaceNumber, (*maker).insertFiller,
 }
 
 // flip changes one bit, if there is a byte.
@@ -56,8 +56,8 @@ func (g *maker) insert(t explore.Tokens, at int) explore.Tokens {
 	return t.Put(at, at, strings.Split(choose(g, fragments), "")...)
 }
 
-// stutter repeats one token, often many times.
-func (g *maker) stutter(t explore.Tokens, at int) explore.Tokens {
+// repeatToken repeats one token, often many times.
+func (g *maker) repeatToken(t explore.Tokens, at int) explore.Tokens {
 	return t.Put(at, at, slices.Repeat(t[at:at+1], 1+g.IntN(choose(g, []int{3, 100, 2000})))...)
 }
 
@@ -69,11 +69,13 @@ func (g *maker) move(t explore.Tokens, at int) explore.Tokens {
 	return rest.Put(to, to, piece...)
 }
 
-// echo appends what stands before a place.
-func (g *maker) echo(t explore.Tokens, at int) explore.Tokens { return slices.Concat(t, t[:at]) }
+// repeatBeginning appends what stands before a place.
+func (g *maker) repeatBeginning(t explore.Tokens, at int) explore.Tokens {
+	return slices.Concat(t, t[:at])
+}
 
-// stop cuts the text at a place.
-func (g *maker) stop(t explore.Tokens, at int) explore.Tokens { return slices.Clone(t[:at]) }
+// truncate cuts the text at a place.
+func (g *maker) truncate(t explore.Tokens, at int) explore.Tokens { return slices.Clone(t[:at]) }
 
 // numbers are those at the edges of types, and such that are none in JSON.
 var numbers = []string{
@@ -82,8 +84,8 @@ var numbers = []string{
 	"0x10", "1_000", "NaN", "Infinity", "+1", ".5", "1.", strings.Repeat("9", 400), "0." + strings.Repeat("0", 400) + "1",
 }
 
-// edge puts another number in the place of the next one.
-func (g *maker) edge(t explore.Tokens, at int) explore.Tokens {
+// replaceNumber puts another number in the place of the next one.
+func (g *maker) replaceNumber(t explore.Tokens, at int) explore.Tokens {
 	digit := func(s string) bool { return len(s) == 1 && s[0] >= '0' && s[0] <= '9' }
 	i := slices.IndexFunc(t[at:], digit)
 	if i < 0 {
@@ -96,8 +98,8 @@ func (g *maker) edge(t explore.Tokens, at int) explore.Tokens {
 	return t.Put(from, to, strings.Split(choose(g, numbers), "")...)
 }
 
-// fatten makes a line very long; now and then a few megabytes.
-func (g *maker) fatten(t explore.Tokens, at int) explore.Tokens {
+// insertFiller makes a line very long; now and then a few megabytes.
+func (g *maker) insertFiller(t explore.Tokens, at int) explore.Tokens {
 	size := choose(g, []string{"$filler(5KiB)", "$filler(70KiB)"})
 	if g.Round > 1000 && g.IntN(30) == 0 { // not in the first seconds, that is never in a short check
 		size = "$filler(2048KiB)"

@@ -26,9 +26,9 @@ func fuzzer(seed, round uint64) *maker {
 	return &maker{Draw: d, law: l}
 }
 
-// lenient reads bytes as the most forgiving server would, and lists what it would do to
+// findHarm reads bytes as the most forgiving server would, and lists what it would do to
 // queues without the prefix. It shares nothing with the gate.
-func lenient(all string) (harm []string) {
+func findHarm(all string) (harm []string) {
 	for _, line := range strings.FieldsFunc(all, func(r rune) bool { return r == '\r' || r == '\n' || r == 0 }) {
 		line = strings.TrimFunc(line, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 		verb, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
@@ -54,7 +54,7 @@ func lenient(all string) (harm []string) {
 	return harm
 }
 
-func TestFuzzedBytesTouchNothingOfOthers(t *testing.T) {
+func TestFuzzIsHarmless(t *testing.T) {
 	t.Parallel()
 	unbounded := 0
 	for seed := range uint64(300) {
@@ -66,26 +66,26 @@ func TestFuzzedBytesTouchNothingOfOthers(t *testing.T) {
 		}
 		require.False(t, g.law.Escapes(pieces...), "seed %d: %q", seed, segments)
 		for i := range pieces { // whatever a server takes for the beginning of a line
-			require.Empty(t, lenient(string(bytes.Join(pieces[i:], nil))), "seed %d", seed)
-			require.Empty(t, lenient(string(pieces[i])), "seed %d", seed)
+			require.Empty(t, findHarm(string(bytes.Join(pieces[i:], nil))), "seed %d", seed)
+			require.Empty(t, findHarm(string(pieces[i])), "seed %d", seed)
 		}
-		unchecked := g.segmented(g.mutated(build().Tokenize(g.conversation(true))))
+		unchecked := g.cutTokens(g.mutateBytes(build().Tokenize(g.conversation(true))))
 		for _, s := range unchecked {
-			unbounded += len(lenient(g.Fill(s)))
+			unbounded += len(findHarm(g.Fill(s)))
 		}
 	}
 	assert.Greater(t, unbounded, 3, "without the gate mutations do reach others' queues")
 }
 
-func TestFuzzedBytesAreOfManyKinds(t *testing.T) {
+func TestFuzzKinds(t *testing.T) {
 	t.Parallel()
-	seen := map[string]int{}
+	counts := map[string]int{}
 	missing := func() bool {
-		return len(seen) == 0 || slices.Contains(slices.Collect(maps.Values(seen)), 0)
+		return len(counts) == 0 || slices.Contains(slices.Collect(maps.Values(counts)), 0)
 	}
 	for seed := uint64(0); seed < 1200 && missing(); seed++ {
 		text := strings.Join(fuzzer(seed, 2000+seed).fuzz(true), "")
-		for name, is := range map[string]bool{
+		for name, isFound := range map[string]bool{
 			"nul":     strings.Contains(text, "\x00"),
 			"lone cr": strings.Contains(text, "\rx") || strings.Contains(text, "\r\r"),
 			"megabytes": strings.Contains(text, "4096KiB") || strings.Contains(text, "1024KiB") ||
@@ -100,15 +100,15 @@ func TestFuzzedBytesAreOfManyKinds(t *testing.T) {
 			"open end":     !strings.HasSuffix(text, "\n"),
 			"repeated":     strings.Contains(text, strings.Repeat("FAIL ", 2)),
 		} {
-			seen[name] += b2i(is)
+			counts[name] += b2i(isFound)
 		}
 	}
-	for name, n := range seen {
+	for name, n := range counts {
 		assert.Positive(t, n, name)
 	}
 }
 
-func TestTokensAreWrittenAsTheyWere(t *testing.T) {
+func TestTokenize(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "INFO\r\n", `PUSH {"jid":"$jid5","x":"$filler(70KiB)"}`, "$$3\r\n$$-1",
 		"\xff$wid1$$"} {
@@ -117,15 +117,15 @@ func TestTokensAreWrittenAsTheyWere(t *testing.T) {
 	assert.Len(t, build().Tokenize("a$jid12-b$$"), 5)
 }
 
-func TestAnswersToBytesAreBounded(t *testing.T) {
+func TestMaxAnswers(t *testing.T) {
 	t.Parallel()
-	for text, most := range map[string]int{"": 3, "INFO\r\n": 4, "INFO\r\nEND": 4, "a\rb\nc\x00": 6,
+	for text, limit := range map[string]int{"": 3, "INFO\r\n": 4, "INFO\r\nEND": 4, "a\rb\nc\x00": 6,
 		strings.Repeat("x", 4096): 7} {
-		assert.Equal(t, most, mostAnswers([]byte(text)), "%.20q", text)
+		assert.Equal(t, limit, maxAnswers([]byte(text)), "%.20q", text)
 	}
 }
 
-func TestJobsAreFoundInBytes(t *testing.T) {
+func TestJobsIn(t *testing.T) {
 	t.Parallel()
 	text := "INFO\r\n" + `PUSH {"jid":"a","args":[{"jid":"no"}],"queue":"q"}` + "\r\n" +
 		`ACK {"jid":"z"}` + "\r\n" + `push {"queue":"r","jid":"b"}`

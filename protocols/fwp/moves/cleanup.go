@@ -28,22 +28,22 @@ const (
 
 // cleaning is one clean-up. Its methods play steps, and report whether to go on.
 type cleaning struct {
-	law  *fwpLaw
-	how  explore.Cleaning
-	play func(explore.Step) bool
+	law    *fwpLaw
+	effort explore.Cleaning
+	play   func(explore.Step) bool
 }
 
 // Cleanup returns the steps that acknowledge what workers hold, fetch and acknowledge
 // what is enqueued, and the same for the jobs of wild bytes. A job of another client that
 // was fetched is given back.
-func (l *fwpLaw) Cleanup(how explore.Cleaning) iter.Seq[explore.Step] {
+func (l *fwpLaw) Cleanup(effort explore.Cleaning) iter.Seq[explore.Step] {
 	return func(play func(explore.Step) bool) {
-		c := cleaning{law: l, how: how, play: play}
-		done := c.held() && c.restored() && c.enqueued()
-		if wait := l.comes(time.Now()); done && how == explore.Patiently && wait > 0 {
-			done = play(explore.Wait(wait)) && c.held() && c.enqueued()
+		c := cleaning{law: l, effort: effort, play: play}
+		done := c.releaseHeld() && c.restoreQueues() && c.fetchEnqueued()
+		if wait := l.scheduleWait(time.Now()); done && effort == explore.PatientCleaning && wait > 0 {
+			done = play(explore.Wait(wait)) && c.releaseHeld() && c.fetchEnqueued()
 		}
-		_ = done && c.unbounded()
+		_ = done && c.removeWild()
 	}
 }
 
@@ -52,28 +52,28 @@ func (l *fwpLaw) Cleanup(how explore.Cleaning) iter.Seq[explore.Step] {
 func (c cleaning) connect(number, worker int) (fwpscript.Remover, bool) {
 	play := func(s explore.Step) bool { return c.play(s) && c.law.conns[number] != nil }
 	do := func(line string) (session.Message, bool) {
-		c.law.conns[number].last = session.Message{}
+		c.law.conns[number].lastMessage = session.Message{}
 		if !play(build().Line(number, "%s", c.law.symbols(line))) {
 			return session.Message{}, false
 		}
-		return c.law.conns[number].last, true
+		return c.law.conns[number].lastMessage, true
 	}
-	open := consumer(number, worker)
-	return fwpscript.Remover{Own: c.law.pushedHere, Do: do}, play(open)
+	step := consumer(number, worker)
+	return fwpscript.Remover{IsOwn: c.law.isOwnJob, Do: do}, play(step)
 }
 
-// held acknowledges what workers hold, each on a connection of its own.
-func (c cleaning) held() bool {
-	held := map[int][]string{}
-	for _, j := range c.law.remaining(time.Now()) {
-		if worker, is := c.law.worker(j.Holder); is && j.Where&model.Working != 0 {
-			held[worker] = append(held[worker], j.JID)
+// releaseHeld acknowledges what workers hold, each on a connection of its own.
+func (c cleaning) releaseHeld() bool {
+	jids := map[int][]string{}
+	for _, j := range c.law.remainingJobs(time.Now()) {
+		if worker, ok := c.law.worker(j.Holder); ok && j.States&model.Working != 0 {
+			jids[worker] = append(jids[worker], j.JID)
 		}
 	}
-	for i, worker := range slices.Sorted(maps.Keys(held)) {
+	for i, worker := range slices.Sorted(maps.Keys(jids)) {
 		number := wildCleaner + 1 + i
 		r, ok := c.connect(number, worker)
-		for _, jid := range held[worker] {
+		for _, jid := range jids[worker] {
 			ok = ok && r.Release(jid)
 		}
 		if !ok || !c.play(explore.End(number, scenarios.Closed)) {
@@ -83,19 +83,19 @@ func (c cleaning) held() bool {
 	return true
 }
 
-// restored resumes queues that may be paused, and removes jobs that no FETCH gets.
-func (c cleaning) restored() bool {
-	var paused, jobs []string
+// restoreQueues resumes queues that may be paused, and removes jobs that no FETCH gets.
+func (c cleaning) restoreQueues() bool {
+	var queues, jobs []string
 	for _, j := range c.law.world.Jobs {
-		if c.law.world.Paused(j.Queue) && c.law.mine(j.Queue) {
-			paused = append(paused, j.Queue)
+		if c.law.world.MayBePaused(j.Queue) && c.law.isOwnQueue(j.Queue) {
+			queues = append(queues, j.Queue)
 		}
-		if j.Where&(model.Scheduled|model.Retries|model.Dead) != 0 && c.how != explore.Quickly &&
-			fetchable.MatchString(j.JID) {
+		if j.States&(model.Scheduled|model.Retries|model.Dead) != 0 && c.effort != explore.QuickCleaning &&
+			fetchableName.MatchString(j.JID) {
 			jobs = append(jobs, `"`+j.JID+`"`)
 		}
 	}
-	if len(paused)+len(jobs) == 0 || c.law.world.Adds == nil {
+	if len(queues)+len(jobs) == 0 || c.law.world.Adds == nil {
 		return true
 	}
 	r, ok := c.connect(cleaner, cleaner)
@@ -104,7 +104,7 @@ func (c cleaning) restored() bool {
 			_, ok = r.Do(line)
 		}
 	}
-	for part := range slices.Chunk(unique(paused), queuesUnsure) {
+	for part := range slices.Chunk(unique(queues), queuesUnsure) {
 		do("QUEUE RESUME " + strings.Join(part, " "))
 	}
 	for part := range slices.Chunk(unique(jobs), queuesUnsure) {
@@ -122,18 +122,18 @@ const (
 	queuesWild   = 200
 )
 
-// enqueued fetches what is certain to be enqueued, job by job, and then, if there is time
+// fetchEnqueued fetches what is certain to be enqueued, job by job, and then, if there is time
 // for it, from wherever something may be until nothing is delivered.
-func (c cleaning) enqueued() bool {
+func (c cleaning) fetchEnqueued() bool {
 	var unsure []string
 	sure := map[string]int{} // how many jobs each queue has
-	for _, j := range c.law.remaining(time.Now()) {
+	for _, j := range c.law.remainingJobs(time.Now()) {
 		for _, name := range fwplaw.Words(j.Queue) {
 			switch {
-			case j.Where&model.Enqueued == 0, !c.law.mine(name):
-			case j.Where == model.Enqueued:
+			case j.States&model.Enqueued == 0, !c.law.isOwnQueue(name):
+			case j.States == model.Enqueued:
 				sure[name]++
-			case c.how != explore.Quickly:
+			case c.effort != explore.QuickCleaning:
 				unsure = append(unsure, name)
 			}
 		}
@@ -150,27 +150,27 @@ func (c cleaning) enqueued() bool {
 		ok = ok && remove(r, part, jobs, "")
 	}
 	for part := range slices.Chunk(unique(unsure), queuesUnsure) {
-		ok = ok && c.emptied(r, part, len(c.law.remaining(time.Now()))+10)
+		ok = ok && c.emptyQueues(r, part, len(c.law.remainingJobs(time.Now()))+10)
 	}
 	return ok
 }
 
 func unique(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// emptied fetches from queues until nothing is left in them, and no more than so many jobs. A FETCH from queues that
+// emptyQueues fetches from queues until nothing is left in them, and no more than so many jobs. A FETCH from queues that
 // are empty would wait for two seconds: the last job to be fetched is one that is pushed for that.
-func (c cleaning) emptied(r fwpscript.Remover, queues []string, most int) bool {
-	c.law.lastOnes++
-	n := 2*fuzzedNames + c.law.lastOnes
-	last, queue := c.law.real(fmt.Sprintf("$jid%d", n)), c.law.real(fmt.Sprintf("$queue%d", n))
+func (c cleaning) emptyQueues(r fwpscript.Remover, queues []string, limit int) bool {
+	c.law.lastJobs++
+	n := 2*fuzzedNames + c.law.lastJobs
+	last, queue := c.law.realName(fmt.Sprintf("$jid%d", n)), c.law.realName(fmt.Sprintf("$queue%d", n))
 	_, ok := r.Do(fmt.Sprintf(`PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":0}`, last, queue))
-	return ok && remove(r, append(queues, queue), most, last)
+	return ok && remove(r, append(queues, queue), limit, last)
 }
 
 // remove removes jobs from queues until nothing is delivered, or the last one, and no more
 // than so many.
-func remove(r fwpscript.Remover, queues []string, most int, last string) bool {
-	for range most {
+func remove(r fwpscript.Remover, queues []string, limit int, last string) bool {
+	for range limit {
 		if jid, ok := r.Next(queues...); !ok || jid == "" || jid == last {
 			return ok
 		}
@@ -178,27 +178,27 @@ func remove(r fwpscript.Remover, queues []string, most int, last string) bool {
 	return true
 }
 
-// mine reports whether a queue may be emptied: one with a name that others may use only if no other client uses the
+// isOwnQueue reports whether a queue may be emptied: one with a name that others may use only if no other client uses the
 // server.
-func (l *fwpLaw) mine(queue string) bool {
+func (l *fwpLaw) isOwnQueue(queue string) bool {
 	return strings.HasPrefix(queue, l.Prefix+"-queue") ||
-		l.Alone && (queue == "default" || slices.Contains(ofServers, queue))
+		l.Alone && (queue == "default" || slices.Contains(serverQueues, queue))
 }
 
-// pushedHere reports whether a job is one of the play, or of its wild bytes.
-func (l *fwpLaw) pushedHere(jid string) bool {
+// isOwnJob reports whether a job is one of the play, or of its wild bytes.
+func (l *fwpLaw) isOwnJob(jid string) bool {
 	return l.world.Jobs[jid] != nil || strings.HasPrefix(jid, l.Prefix+"-") ||
-		slices.ContainsFunc(l.pushed, func(j wildJob) bool { return j.jid == jid })
+		slices.ContainsFunc(l.wildJobs, func(j wildJob) bool { return j.jid == jid })
 }
 
-// comes returns how long it takes until the last scheduled job should be enqueued; zero if
+// scheduleWait returns how long it takes until the last scheduled job should be enqueued; zero if
 // there is none.
-func (l *fwpLaw) comes(now time.Time) time.Duration {
-	const comes, late = model.Scheduled | model.Enqueued, 2 * time.Second // some schedulers look every few seconds
+func (l *fwpLaw) scheduleWait(now time.Time) time.Duration {
+	const waiting, delay = model.Scheduled | model.Enqueued, 2 * time.Second // some schedulers look every few seconds
 	var last time.Duration
-	for _, j := range l.remaining(now) {
-		if j.Where&comes == comes {
-			last = max(last, j.At().Sub(now)+late)
+	for _, j := range l.remainingJobs(now) {
+		if j.States&waiting == waiting {
+			last = max(last, j.At().Sub(now)+delay)
 		}
 	}
 	return min(last, 14*time.Second)
@@ -207,22 +207,22 @@ func (l *fwpLaw) comes(now time.Time) time.Duration {
 // Leftover names the jobs that may still be on the server.
 func (l *fwpLaw) Leftover() []string {
 	var all []string
-	for _, j := range l.remaining(time.Now()) {
+	for _, j := range l.remainingJobs(time.Now()) {
 		all = append(all, j.JID)
 	}
 	return all
 }
 
-// remaining returns the jobs that may still be on the server, sorted.
-func (l *fwpLaw) remaining(now time.Time) []*fwplaw.Job {
-	return slices.SortedFunc(l.world.Left(now), byJID)
+// remainingJobs returns the jobs that may still be on the server, sorted.
+func (l *fwpLaw) remainingJobs(now time.Time) []*fwplaw.Job {
+	return slices.SortedFunc(l.world.QueuedJobs(now), byJID)
 }
 
 // wildJob is a job that wild bytes may have pushed.
 type wildJob struct{ jid, queue string }
 
-// fetchable are queues that a FETCH can name.
-var fetchable = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+// fetchableName are queues that a FETCH can name.
+var fetchableName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // jobsIn returns the jobs that some server might find in bytes.
 func jobsIn(all []byte) []wildJob {
@@ -248,10 +248,10 @@ func valueOf(fields []member, name string) (value string) {
 	return value
 }
 
-// unbounded removes what wild bytes have left. It is not judged, since the oracle does not know these jobs.
-func (c cleaning) unbounded() bool {
+// removeWild removes what wild bytes have left. It is not judged, since the oracle does not know these jobs.
+func (c cleaning) removeWild() bool {
 	var queues []string
-	for _, j := range c.law.pushed {
+	for _, j := range c.law.wildJobs {
 		if strings.HasPrefix(j.queue, c.law.Prefix) {
 			queues = append(queues, j.queue)
 		}
@@ -260,16 +260,16 @@ func (c cleaning) unbounded() bool {
 		return true
 	}
 	r, ok := c.connect(wildCleaner, fuzzedNames)
-	for _, j := range c.law.pushed {
+	for _, j := range c.law.wildJobs {
 		if strings.HasPrefix(j.queue, c.law.Prefix) {
 			ok = ok && r.Release(j.jid)
 		}
 	}
 	for part := range slices.Chunk(unique(queues), queuesWild) {
-		ok = ok && c.emptied(r, part, 4*len(part)+10) // a server may deliver the same one again and again
+		ok = ok && c.emptyQueues(r, part, 4*len(part)+10) // a server may deliver the same one again and again
 	}
 	if ok {
-		c.law.pushed = nil
+		c.law.wildJobs = nil
 	}
 	return ok
 }

@@ -28,7 +28,7 @@ func (p *player) play(s explore.Step) {
 	switch do := s.Do.(type) {
 	case *scenarios.Connect:
 		p.law.Open(conn, now)
-		p.law.Came(conn, message(`+HI {"v":2}`), now)
+		p.law.Judge(conn, message(`+HI {"v":2}`), now)
 		p.line(conn, p.law.Introduce(conn, do))
 	case *scenarios.Send:
 		if s.Ends() {
@@ -52,11 +52,11 @@ func (p *player) line(conn int, text string) {
 				_ = p.law.Close(conn, true, time.Now()) // what it finds is no matter of the clean-up
 				return
 			}
-			p.law.Came(conn, message(strings.ReplaceAll(r[1], "~", p.law.Prefix+"-")), time.Now())
+			p.law.Judge(conn, message(strings.ReplaceAll(r[1], "~", p.law.Prefix+"-")), time.Now())
 			return
 		}
 	}
-	p.law.Came(conn, message("+OK"), time.Now())
+	p.law.Judge(conn, message("+OK"), time.Now())
 }
 
 func message(text string) session.Message {
@@ -76,7 +76,7 @@ func TestCleanup(t *testing.T) {
 	}
 	tests := map[string]struct {
 		alone     bool
-		how       explore.Cleaning
+		effort    explore.Cleaning
 		lines     []string // sent before
 		unbounded string   // bytes
 		replies   [][2]string
@@ -126,7 +126,7 @@ func TestCleanup(t *testing.T) {
 			lines: []string{push("1")}, replies: [][2]string{{push("1"), ":1"}},
 		},
 		"perhaps pushed": {
-			how:     explore.Fully,
+			effort:  explore.FullCleaning,
 			lines:   []string{push("1")},
 			replies: [][2]string{{push("1"), ":1"}, {"FETCH $queue1 $queue10000001", `${"jid":"~jid10000001"}`}},
 			sent: strings.TrimSuffix(push("10000001"), "}") + `,"retry":0}` + "\n" +
@@ -163,7 +163,7 @@ func TestCleanup(t *testing.T) {
 				p.law.Sent(2, []byte(all), true, time.Now())
 			}
 			p.sent = nil
-			for s := range p.law.Cleanup(test.how) {
+			for s := range p.law.Cleanup(test.effort) {
 				p.play(s)
 			}
 			assert.Equal(t, test.sent, strings.Join(p.sent, "\n"))

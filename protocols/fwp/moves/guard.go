@@ -19,15 +19,15 @@ func (l *fwpLaw) Escapes(segments ...[]byte) bool {
 	return !l.Flush && l.removes(bytes.Join(segments, nil)) || !l.Alone && l.touchesForeign(segments...)
 }
 
-// harmless reports whether made-up bytes may be sent at all, whatever is permitted
+// isHarmless reports whether made-up bytes may be sent at all, whatever is permitted
 // otherwise: what they do to queues of others could not be undone.
-func (g *maker) harmless(texts []string) bool {
+func (g *maker) isHarmless(texts []string) bool {
 	segments := make([][]byte, len(texts))
 	for i, text := range texts {
 		segments[i] = []byte(g.Fill(text))
 	}
 	all := bytes.Join(segments, nil)
-	unfetchable := func(j wildJob) bool { return j.queue != "" && !fetchable.MatchString(j.queue) }
+	unfetchable := func(j wildJob) bool { return j.queue != "" && !fetchableName.MatchString(j.queue) }
 	return !g.law.removes(all) && !g.law.touchesForeign(segments...) && !slices.ContainsFunc(jobsIn(all), unfetchable)
 }
 
@@ -37,7 +37,7 @@ func (l *fwpLaw) removes(all []byte) bool {
 		return true
 	}
 	for line := range bytes.Lines(all) {
-		if rest := afterVerb(line, "MUTATE"); l.world.Adds != nil && rest > 0 && l.foreignFilter(line[rest:]) {
+		if rest := afterVerb(line, "MUTATE"); l.world.Adds != nil && rest > 0 && l.hasForeignFilter(line[rest:]) {
 			return true
 		}
 	}
@@ -72,13 +72,13 @@ func (l *fwpLaw) reaches(all []byte) bool {
 		if brace := bytes.IndexAny(line, "{["); brace >= 0 && len(line) < cutByServers {
 			head = line[:brace]
 		}
-		if rest := afterVerb(head, fwp.FETCH); rest > 0 && !l.own(bytes.Fields(line[rest:])) {
+		if rest := afterVerb(head, fwp.FETCH); rest > 0 && !l.ownsQueues(bytes.Fields(line[rest:])) {
 			return true
 		}
-		if rest := afterVerb(head, fwp.PUSH); rest > 0 && (l.foreignJob(all[at+rest:]) || l.foreignJobs(line[rest:])) {
+		if rest := afterVerb(head, fwp.PUSH); rest > 0 && (l.isForeignJob(all[at+rest:]) || l.hasForeignJob(line[rest:])) {
 			return true
 		}
-		if rest := afterVerb(head, "QUEUE"); l.world.Adds != nil && rest > 0 && l.foreignQueue(line[rest:]) {
+		if rest := afterVerb(head, "QUEUE"); l.world.Adds != nil && rest > 0 && l.hasForeignQueue(line[rest:]) {
 			return true
 		}
 		at += len(line) + 1
@@ -110,8 +110,8 @@ func afterVerb(text []byte, verb string) int {
 	return 0
 }
 
-// own reports whether words are queues of the run's own, at least one.
-func (l *fwpLaw) own(queues [][]byte) bool {
+// ownsQueues reports whether words are queues of the run's own, at least one.
+func (l *fwpLaw) ownsQueues(queues [][]byte) bool {
 	for _, q := range queues {
 		if !bytes.HasPrefix(q, []byte(l.Prefix)) || bytes.ContainsFunc(q, unicode.IsControl) {
 			return false

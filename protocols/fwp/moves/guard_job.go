@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// foreignJob reports whether the argument of a PUSH could become a job in a queue without
+// isForeignJob reports whether the argument of a PUSH could become a job in a queue without
 // the run's prefix, which the queue default is for a job that names none. It reads the
 // argument more leniently than any JSON parser, and when in doubt takes it for a job.
-func (l *fwpLaw) foreignJob(argument []byte) bool {
+func (l *fwpLaw) isForeignJob(argument []byte) bool {
 	begin := bytes.IndexByte(argument, '{')
 	if begin < 0 {
 		return false
 	}
-	fields, closed := topFields(argument[begin:])
-	if !closed {
+	fields, isClosed := topFields(argument[begin:])
+	if !isClosed {
 		return false // no server takes half an object
 	}
-	queues, job := 0, len(bytes.TrimSpace(argument[:begin])) > 0 // jobs in an array, say
+	queues, isJob := 0, len(bytes.TrimSpace(argument[:begin])) > 0 // jobs in an array, say
 	for _, f := range fields {
 		switch name := strings.ToLower(f.name); {
 		case name == "queue" && (f.name != "queue" || !strings.HasPrefix(f.value, l.Prefix)):
@@ -27,14 +27,14 @@ func (l *fwpLaw) foreignJob(argument []byte) bool {
 		case name == "queue":
 			queues++
 		case name == "jid", name == "jobtype", name == "args":
-			job = true
+			isJob = true
 		}
 	}
-	return job && queues == 0
+	return isJob && queues == 0
 }
 
-// foreignJobs reports the same of each of the jobs of a PUSHB.
-func (l *fwpLaw) foreignJobs(argument []byte) bool {
+// hasForeignJob reports the same of each of the jobs of a PUSHB.
+func (l *fwpLaw) hasForeignJob(argument []byte) bool {
 	begin := bytes.IndexAny(argument, "[{")
 	if begin < 0 || argument[begin] == '{' {
 		return false
@@ -45,7 +45,7 @@ func (l *fwpLaw) foreignJobs(argument []byte) bool {
 		case '"':
 			_, i = stringAt(argument, i)
 		case '[', '{':
-			if depth == 1 && l.foreignJob(argument[i:]) {
+			if depth == 1 && l.isForeignJob(argument[i:]) {
 				return true
 			}
 			depth++
@@ -56,19 +56,19 @@ func (l *fwpLaw) foreignJobs(argument []byte) bool {
 	return false
 }
 
-// foreignQueue reports whether the arguments of a QUEUE name queues without the run's prefix. The key of a job is no
+// hasForeignQueue reports whether the arguments of a QUEUE name queues without the run's prefix. The key of a job is no
 // QUEUE.
-func (l *fwpLaw) foreignQueue(argument []byte) bool {
+func (l *fwpLaw) hasForeignQueue(argument []byte) bool {
 	words := bytes.Fields(argument)
-	return len(words) > 1 && !l.own(words[1:]) &&
+	return len(words) > 1 && !l.ownsQueues(words[1:]) &&
 		slices.ContainsFunc([]string{"PAUSE", "RESUME", "REMOVE", "LATENCY"}, func(order string) bool {
 			return afterVerb(words[0], order) > 0
 		})
 }
 
-// foreignFilter reports whether the argument of a MUTATE could reach jobs without the run's prefix: whether it is an
+// hasForeignFilter reports whether the argument of a MUTATE could reach jobs without the run's prefix: whether it is an
 // object, and something that its filter selects by has no such name in it.
-func (l *fwpLaw) foreignFilter(argument []byte) bool {
+func (l *fwpLaw) hasForeignFilter(argument []byte) bool {
 	if bytes.IndexByte(argument, '{') < 0 {
 		return false
 	}
@@ -90,8 +90,8 @@ func (l *fwpLaw) foreignFilter(argument []byte) bool {
 // topFields reads the fields of the object that a text begins with, as far as they look
 // like fields: a string that a colon follows, not within braces or brackets. Values that
 // are no strings are empty. closed reports whether the object ends.
-func topFields(text []byte) (fields []member, closed bool) {
-	depth, name, named := 0, "", false
+func topFields(text []byte) (fields []member, isClosed bool) {
+	depth, name, isName := 0, "", false
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '{', '[':
@@ -107,13 +107,13 @@ func topFields(text []byte) (fields []member, closed bool) {
 			case depth != 1:
 			case len(after) > 0 && after[0] == ':':
 				fields = append(fields, member{name: s})
-				name, named = s, true
-			case named:
+				name, isName = s, true
+			case isName:
 				fields[len(fields)-1] = member{name: name, value: s}
-				named = false
+				isName = false
 			}
 		case ',':
-			named = named && depth > 1
+			isName = isName && depth > 1
 		}
 	}
 	return fields, false

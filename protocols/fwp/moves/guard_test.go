@@ -9,7 +9,7 @@ import (
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 )
 
-func TestNothingOfOthersIsTouched(t *testing.T) {
+func TestEscapes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		bytes               string
@@ -65,7 +65,7 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 	}
 }
 
-func TestSegmentsMayBeTakenForLines(t *testing.T) {
+func TestEscapesOfSegments(t *testing.T) {
 	t.Parallel()
 	p := newLaw(law.Terms{Prefix: "fwp"})
 	assert.False(t, p.Escapes([]byte("INFO\r\nFETCH fwp-q1\r\n")))

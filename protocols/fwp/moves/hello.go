@@ -26,8 +26,10 @@ func introduction(role scenarios.Role, wid string, protected bool) string {
 	return fwp.HELLO + " {" + text
 }
 
-// sameWorker returns the fields with which a script's connection is of the worker of a hello.
-func sameWorker(c *scenarios.Connect) string { return fmt.Sprintf(`{"wid":"%s","pid":4711}`, widOf(c)) }
+// workerFields returns the fields with which a script's connection is of the worker of a hello.
+func workerFields(c *scenarios.Connect) string {
+	return fmt.Sprintf(`{"wid":"%s","pid":4711}`, widOf(c))
+}
 
 // widOf returns the worker id of a connection as it is written, $wid if it has none of its own.
 func widOf(c *scenarios.Connect) string {
@@ -41,8 +43,8 @@ func widOf(c *scenarios.Connect) string {
 	return "$wid"
 }
 
-// again returns a BEAT of a worker, whose connection the server has to keep open.
-func again(rule string, c *scenarios.Connect) string {
+// livenessBeat returns a BEAT of a worker, whose connection the server has to keep open.
+func livenessBeat(rule string, c *scenarios.Connect) string {
 	if rule != explore.RuleClosed || c.Role != scenarios.Consumer {
 		return ""
 	}

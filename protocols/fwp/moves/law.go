@@ -21,29 +21,29 @@ import (
 // fwpLaw is the oracle as a law of exploring.
 type fwpLaw struct {
 	law.Terms
-	world  *fwplaw.World
-	conns  map[int]*conn
-	pushed []wildJob // jobs that wild bytes may have pushed
+	world    *fwplaw.World
+	conns    map[int]*conn
+	wildJobs []wildJob // jobs that wild bytes may have pushed
 
-	lapsed   map[string]bool // departures in the kind of a reply that were told
-	lastOnes int             // jobs that a clean-up has pushed to be the last
+	reportedLapses map[string]bool // departures in the kind of a reply that were told
+	lastJobs       int             // jobs that a clean-up has pushed to be the last
 }
 
 // conn is what the law keeps of a connection beside what the oracle knows.
 type conn struct {
-	verb       string // of the command whose answer is awaited
-	awaits     bool
-	introduced bool // its HELLO was accepted, and nothing was sent since
-	several    bool // its last bytes were not a single line: the first answer is judged, but may have another reason
-	replied    time.Time
-	last       session.Message // that was received
-	begun      []byte          // of a line that is not complete
+	verb         string // of the command whose answer is awaited
+	awaitsReply  bool
+	isIntroduced bool // its HELLO was accepted, and nothing was sent since
+	hasManyLines bool // its last bytes were not a single line: the first answer is judged, but may have another reason
+	replyTime    time.Time
+	lastMessage  session.Message // that was received
+	lineStart    []byte          // of a line that is not complete
 }
 
 func newLaw(t law.Terms) *fwpLaw {
-	l := &fwpLaw{Terms: t, world: fwplaw.NewWorld(), conns: map[int]*conn{}, lapsed: map[string]bool{}}
+	l := &fwpLaw{Terms: t, world: fwplaw.NewWorld(), conns: map[int]*conn{}, reportedLapses: map[string]bool{}}
 	l.world.Protected, l.world.Password = t.Password != "", t.Password
-	l.world.Patience, l.world.Slack, l.world.Shared = t.Patience, t.Slack, t.Shared
+	l.world.Patience, l.world.Slack, l.world.Shared = t.Patience, t.Slack, t.IsShared
 	l.world.Server = t.Server
 	return l
 }
@@ -52,8 +52,8 @@ func newLaw(t law.Terms) *fwpLaw {
 // judged, since the oracle does not know these jobs.
 func (l *fwpLaw) Open(number int, at time.Time) {
 	l.world.Open(number)
-	l.world.Conns[number].Opened = at
-	l.conns[number] = &conn{awaits: true}
+	l.world.Conns[number].OpenedAt = at
+	l.conns[number] = &conn{awaitsReply: true}
 	if number == wildCleaner {
 		l.world.Conns[number].Unjudged = fwplaw.NotLines
 	}
@@ -70,10 +70,10 @@ func (l *fwpLaw) Introduce(number int, c *scenarios.Connect) string {
 // Split implements [law.Splitter]: a command is a line. What stands behind an LF alone is part of the same one.
 func (l *fwpLaw) Split(number int, all []byte, _ time.Time) (commands [][]byte) {
 	c := l.conns[number]
-	for all = slices.Concat(c.begun, all); len(all) > 0; {
+	for all = slices.Concat(c.lineStart, all); len(all) > 0; {
 		end := bytes.IndexByte(all, '\n') + 1
-		if c.begun = nil; end == 0 {
-			c.begun = all
+		if c.lineStart = nil; end == 0 {
+			c.lineStart = all
 			break
 		}
 		if !bytes.HasSuffix(all[:end], []byte("\r\n")) {
@@ -87,90 +87,90 @@ func (l *fwpLaw) Split(number int, all []byte, _ time.Time) (commands [][]byte) 
 // Sent records bytes. The number of answers to what is not a single line is not judged.
 func (l *fwpLaw) Sent(number int, all []byte, unbounded bool, at time.Time) law.Sent {
 	c := l.conns[number]
-	line, ended := bytes.CutSuffix(all, []byte("\r\n"))
+	line, isEnded := bytes.CutSuffix(all, []byte("\r\n"))
 	switch {
 	case unbounded: // only too many answers are judged
-		l.pushed = append(l.pushed, jobsIn(all)...)
-		return law.Sent{Clause: l.unjudged(number, all, at), Owed: -1, Most: mostAnswers(all)}
-	case ended && bytes.IndexByte(line, '\n') < 0:
-		return l.line(number, line, 1, at)
+		l.wildJobs = append(l.wildJobs, jobsIn(all)...)
+		return law.Sent{Clause: l.recordUnjudged(number, all, at), DueReplies: -1, MaxReplies: maxAnswers(all)}
+	case isEnded && bytes.IndexByte(line, '\n') < 0:
+		return l.recordLine(number, line, 1, at)
 	}
-	owed := -bytes.Count(all, []byte("\n"))
+	replies := -bytes.Count(all, []byte("\n"))
 	if lf := bytes.IndexByte(all, '\n'); lf > 0 && all[lf-1] != '\r' { // an LF alone: the first answer is judged
-		c.several = true
-		return l.line(number, all[:lf+1], owed, at)
+		c.hasManyLines = true
+		return l.recordLine(number, all[:lf+1], replies, at)
 	}
-	return law.Sent{Clause: l.unjudged(number, all, at), Owed: owed}
+	return law.Sent{Clause: l.recordUnjudged(number, all, at), DueReplies: replies}
 }
 
-// line records one line.
-func (l *fwpLaw) line(number int, line []byte, owed int, at time.Time) law.Sent {
+// recordLine records one line.
+func (l *fwpLaw) recordLine(number int, line []byte, replies int, at time.Time) law.Sent {
 	c := l.conns[number]
-	c.verb, c.awaits = strings.TrimSpace(fwp.SplitCommand(line).Verb), true
-	clause := l.world.Sent(number, line, at)
+	c.verb, c.awaitsReply = strings.TrimSpace(fwp.SplitCommand(line).Verb), true
+	clause := l.world.FollowCommand(number, line, at)
 	return law.Sent{
-		Clause: clause, Owed: owed, Judged: l.world.Conns[number].Unjudged == fwplaw.Judged,
+		Clause: clause, DueReplies: replies, IsJudged: l.world.Conns[number].Unjudged == fwplaw.Judged,
 		Situation: l.world.Situation(number),
 	}
 }
 
-// Idle implements [law.Idler].
-func (l *fwpLaw) Idle(number int, now time.Time) bool { return l.world.Idle(number, now) }
+// IsIdle implements [law.Idler].
+func (l *fwpLaw) IsIdle(number int, now time.Time) bool { return l.world.IsIdle(number, now) }
 
-// unjudged records the first line of bytes whose answers are not judged, or the first
+// recordUnjudged records the first line of bytes whose answers are not judged, or the first
 // that is malformed.
-func (l *fwpLaw) unjudged(number int, all []byte, at time.Time) (clause string) {
-	var chosen []byte
+func (l *fwpLaw) recordUnjudged(number int, all []byte, at time.Time) (clause string) {
+	var firstLine []byte
 	for line := range bytes.Lines(all) {
 		line = bytes.TrimRight(line, "\r\n")
-		if malformed := fwplaw.ReadLine(line).Form != model.Okay; chosen == nil || malformed {
-			if chosen = line; malformed {
+		if isMalformed := fwplaw.ReadLine(line).Form != model.Okay; firstLine == nil || isMalformed {
+			if firstLine = line; isMalformed {
 				break
 			}
 		}
 	}
-	clause = l.world.Sent(number, chosen, at)
-	l.world.Unfollowed(all, fwplaw.NotLines, at)
+	clause = l.world.FollowCommand(number, firstLine, at)
+	l.world.RecordUnfollowed(all, fwplaw.NotLines, at)
 	l.world.Conns[number].Unjudged = fwplaw.NotLines
 	return clause
 }
 
-// mostAnswers returns how often any server may answer bytes: once for what it may take for
+// maxAnswers returns how often any server may answer bytes: once for what it may take for
 // the end of a line, for the rest, for each part of a line that is too long for it, and
 // twice before it closes the connection.
-func mostAnswers(all []byte) int {
+func maxAnswers(all []byte) int {
 	count := func(end string) int { return bytes.Count(all, []byte(end)) }
 	return count("\n") + count("\r") - count("\r\n") + count("\x00") + len(all)/1024 + 3
 }
 
-// Came judges a message.
-func (l *fwpLaw) Came(number int, m session.Message, at time.Time) (a law.Answer) {
+// Judge judges a message.
+func (l *fwpLaw) Judge(number int, m session.Message, at time.Time) (a law.Answer) {
 	r := fwpsession.Reply(m)
 	c, wc := l.conns[number], l.world.Conns[number]
-	if !c.awaits {
-		l.world.Unfollowed(r.Text, fwplaw.NotLines, at)
+	if !c.awaitsReply {
+		l.world.RecordUnfollowed(r.Text, fwplaw.NotLines, at)
 	}
 	switch {
 	case wc.State == fwp.Ended:
 		a.Violation = l.violation("extra-reply", explore.RuleExtra, "<close>", r)
-	case !c.awaits && r.Kind == fwp.ErrorReply && c.introduced: // behind the OK to HELLO (AMB-14)
-		a.Over, a.Limit = true, true
-	case !c.awaits && at.Sub(c.replied) < time.Second:
+	case !c.awaitsReply && r.Kind == fwp.ErrorReply && c.isIntroduced: // behind the OK to HELLO (AMB-14)
+		a.IsUnusable, a.Limit = true, true
+	case !c.awaitsReply && at.Sub(c.replyTime) < time.Second:
 		a.Violation = l.violation("extra-reply", explore.RuleExtra, "silence", r)
-	case !c.awaits:
+	case !c.awaitsReply:
 		a.Violation = l.violation("unasked", "unasked", "silence", r)
-	case wc.Greeted:
-		a = l.replied(number, r, m, at)
+	case wc.IsGreeted:
+		a = l.judgeReply(number, r, m, at)
 	default:
 		a.Violation = l.world.Greet(number, r)
-		if a.Rules.Kept = []string{"greeting"}; l.world.Protected {
-			a.Rules.Kept = append(a.Rules.Kept, "salt")
+		if a.Rules.KeptRules = []string{"greeting"}; l.world.Protected {
+			a.Rules.KeptRules = append(a.Rules.KeptRules, "salt")
 		}
-		a.Over = r.Kind == fwp.ErrorReply
-		a.Limit = a.Over
+		a.IsUnusable = r.Kind == fwp.ErrorReply
+		a.Limit = a.IsUnusable
 	}
-	a.Judged, a.Normal = wc.Unjudged == fwplaw.Judged, l.normal(c.verb, r)
-	c.awaits, c.replied, c.last = false, at, m
+	a.IsJudged, a.Normal = wc.Unjudged == fwplaw.Judged, l.normalize(c.verb, r)
+	c.awaitsReply, c.replyTime, c.lastMessage = false, at, m
 	return a
 }
 
@@ -178,46 +178,46 @@ func (l *fwpLaw) violation(breach, rule, expected string, r fwp.Reply) *law.Viol
 	return &law.Violation{Clause: model.ClauseOf(breach), Rule: rule, Expected: expected, Got: fwplaw.Text(r)}
 }
 
-// replied judges the reply to a command.
-func (l *fwpLaw) replied(number int, r fwp.Reply, m session.Message, at time.Time) law.Answer {
+// judgeReply judges the reply to a command.
+func (l *fwpLaw) judgeReply(number int, r fwp.Reply, m session.Message, at time.Time) law.Answer {
 	c, wc := l.conns[number], l.world.Conns[number]
 	expected, before := l.world.Expects(number), wc.State
-	wc.Arriving = m.Arriving
-	answer, v := l.broken(number, r, m.Lapse, at)
-	declined := v != nil && v.Rule == "refused"
+	wc.ArrivalTime = m.Arriving
+	answer, v := l.followReply(number, r, m.Lapse, at)
+	isDeclined := v != nil && v.Rule == "refused"
 	a := law.Answer{
-		Violation: v, Reply: true, Refused: r.Kind == fwp.ErrorReply,
-		Over:  declined || v != nil && v.Rule == "foreign" && m.Lapse == nil && !fwplaw.Assumed(answer, expected),
-		Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc),
+		Violation: v, Reply: true, IsRefusal: r.Kind == fwp.ErrorReply,
+		IsUnusable: isDeclined || v != nil && v.Rule == "foreign" && m.Lapse == nil && !fwplaw.IsAssumed(answer, expected),
+		Empty:      answer == model.NullReply, Pattern: answer.String(), State: state(before, wc),
 		Verb: verbOf(c.verb), Rules: wc.Decided,
 	}
 	a.Outcome = verbOf(c.verb) + " " + a.State + ": " + answer.String()
-	c.introduced = before == fwp.NotIdentified && wc.State == fwp.Identified
-	a.Declined = before == fwp.NotIdentified && c.verb == fwp.HELLO && declined
+	c.isIntroduced = before == fwp.NotIdentified && wc.State == fwp.Identified
+	a.Declined = before == fwp.NotIdentified && c.verb == fwp.HELLO && isDeclined
 	if wc.State != before {
-		a.Moved = before.String() + " > " + wc.State.String()
+		a.Transition = before.String() + " > " + wc.State.String()
 	}
 	if wc.State == fwp.Ended {
-		a.Closes = model.EndLingers
+		a.Closes = model.EndLinger
 	}
 	if answer == model.Delivered {
 		a.Job = wc.Job
-		a.Pattern = fmt.Sprintf(`${"jid":"%s"}`, inJSON(a.Job))
-	} else if expected&model.Either == model.Either {
-		a.Open = model.Either.String()
+		a.Pattern = fmt.Sprintf(`${"jid":"%s"}`, quoteJSON(a.Job))
+	} else if expected&model.OkayOrRefused == model.OkayOrRefused {
+		a.OpenPattern = model.OkayOrRefused.String()
 	}
 	return a
 }
 
-// broken tells the world of a reply, and returns what it is and what it breaks.
-func (l *fwpLaw) broken(
+// followReply tells the world of a reply, and returns what it is and what it breaks.
+func (l *fwpLaw) followReply(
 	number int, r fwp.Reply, lapse *session.SyntaxError, at time.Time,
 ) (model.Answer, *law.Violation) {
-	answer, v := l.world.Replied(number, r, at)
+	answer, v := l.world.FollowReply(number, r, at)
 	if v == nil {
-		v = l.foreign(lapse)
+		v = l.judgeForeign(lapse)
 	}
-	if l.conns[number].several { // it may be the answer to what follows
+	if l.conns[number].hasManyLines { // it may be the answer to what follows
 		if v != nil {
 			v.Doubtful = true
 		}
@@ -226,12 +226,12 @@ func (l *fwpLaw) broken(
 	return answer, v
 }
 
-// foreign returns the violation of a reply that was read on although it is none of its command's, once for each verb.
-func (l *fwpLaw) foreign(lapse *session.SyntaxError) *law.Violation {
-	if lapse == nil || !strings.HasPrefix(lapse.Rule, session.ForeignReply) || l.lapsed[lapse.Rule] {
+// judgeForeign returns the violation of a reply that was read on although it is none of its command's, once for each verb.
+func (l *fwpLaw) judgeForeign(lapse *session.SyntaxError) *law.Violation {
+	if lapse == nil || !strings.HasPrefix(lapse.Rule, session.ForeignReply) || l.reportedLapses[lapse.Rule] {
 		return nil
 	}
-	l.lapsed[lapse.Rule] = true
+	l.reportedLapses[lapse.Rule] = true
 	return &law.Violation{
 		Clause: model.ClauseOf(lapse.Rule), Rule: "foreign", Expected: lapse.Expected, Got: lapse.Got,
 		Place: strings.TrimPrefix(lapse.Rule, session.ForeignReply) + ": " + model.Foreign.String(),
@@ -268,7 +268,7 @@ func (l *fwpLaw) State(number int) string { c := l.world.Conns[number]; return s
 
 // breaches are the names that the suite's table of clauses has for the rules of a player.
 var breaches = map[string]string{
-	explore.RuleExtra: "extra-reply", explore.RuleSilent: "no-reply", explore.RuleUnheard: "no-greeting",
+	explore.RuleExtra: "extra-reply", explore.RuleSilent: "no-reply", explore.RuleNoGreeting: "no-greeting",
 }
 
 // Clause returns the clause that is broken by what the player finds by itself.
@@ -281,7 +281,7 @@ func (l *fwpLaw) Clause(rule string) string {
 	case explore.RuleRestart:
 		return "FWP-STATE-08"
 	}
-	if name, is := breaches[rule]; is {
+	if name, ok := breaches[rule]; ok {
 		return model.ClauseOf(name)
 	}
 	return model.ClauseOf(rule) // of the grammar: its rules have one name everywhere
@@ -291,7 +291,7 @@ func (l *fwpLaw) Clause(rule string) string {
 func (l *fwpLaw) Heartbeat(number int, at time.Time) string {
 	const every = 15 * time.Second
 	c := l.world.Conns[number]
-	if c.WID == "" || at.Sub(c.Beat) < every {
+	if c.WID == "" || at.Sub(c.LastBeat) < every {
 		return ""
 	}
 	return `BEAT {"wid":"` + c.WID + `"}`
@@ -317,7 +317,7 @@ func (l *fwpLaw) Operated(action scenarios.Need, client, state string) {
 	case scenarios.NeedSignals:
 		l.world.Signal(client, state)
 	case explore.Pause, explore.Partition:
-		l.world.Stood(time.Now())
+		l.world.RecordHalt(time.Now())
 	case scenarios.NeedKill, explore.KillServer:
 		l.Server.Killed()
 		if !l.Disrupted {
@@ -326,9 +326,9 @@ func (l *fwpLaw) Operated(action scenarios.Need, client, state string) {
 		fallthrough
 	default:
 		if l.Server.Restarted(); l.Disrupted {
-			l.world.Stopped(action != scenarios.NeedRestart, time.Now())
+			l.world.RecordStop(action != scenarios.NeedRestart, time.Now())
 		} else {
-			l.world.Restarted()
+			l.world.RecordRestart()
 		}
 	}
 }
@@ -345,8 +345,8 @@ func (l *fwpLaw) Unjudge(jid string) {
 
 // symbol returns a name of the play as steps have it, and any other name unchanged.
 func (l *fwpLaw) symbol(name string) string {
-	if own, is := strings.CutPrefix(name, l.Prefix+"-"); is {
-		return "$" + own
+	if rest, ok := strings.CutPrefix(name, l.Prefix+"-"); ok {
+		return "$" + rest
 	}
 	return name
 }
@@ -356,11 +356,13 @@ func (l *fwpLaw) symbols(line string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(line, "$", "$$"), l.Prefix+"-", "$")
 }
 
-// real returns the name of the play behind one that stands in steps.
-func (l *fwpLaw) real(symbol string) string { return l.Prefix + "-" + strings.TrimPrefix(symbol, "$") }
+// realName returns the name of the play behind one that stands in steps.
+func (l *fwpLaw) realName(symbol string) string {
+	return l.Prefix + "-" + strings.TrimPrefix(symbol, "$")
+}
 
 // worker returns the number of a worker id of the play.
-func (l *fwpLaw) worker(wid string) (n int, is bool) {
+func (l *fwpLaw) worker(wid string) (n int, ok bool) {
 	_, err := fmt.Sscanf(l.symbol(wid), "$wid%d", &n)
 	return n, err == nil && l.symbol(wid) == fmt.Sprintf("$wid%d", n)
 }

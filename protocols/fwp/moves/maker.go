@@ -23,24 +23,24 @@ type maker struct {
 	lastQueue               int
 	twin                    string // the jid of the next job, if it is to be like that of the last one
 
-	steady bool // queues stay the same, and no move waits for long: see [Values] and [Lives]
+	isSteady bool // queues stay the same, and no move waits for long: see [Values] and [Lives]
 
 	// Where lives of jobs are followed; else nil.
-	births     func() bool          // jobs are still pushed
-	elapsed    func() time.Duration // since the first
-	birthsTook time.Duration        // in which all were pushed, or as many as the time was for; 0 until then
-	ways       []string
-	comes      func(*fwplaw.Job) bool // a FETCH waits for such a job
-	plans      map[string]plan        // by jid
-	times      spans
-	retired    map[int]int // how often the worker of two connections was replaced
+	hasBirths    func() bool          // jobs are still pushed
+	runTime      func() time.Duration // since the first
+	birthTime    time.Duration        // in which all were pushed, or as many as the time was for; 0 until then
+	ways         []string
+	isExpected   func(*fwplaw.Job) bool // a FETCH waits for such a job
+	plans        map[string]plan        // by jid
+	times        spans
+	replacements map[int]int // how often the worker of two connections was replaced
 	// schedules counts the jobs that are to be enqueued soon.
 	schedules int
-	swept     bool // the queues of what has ended were looked into once more
+	isSwept   bool // the queues of what has ended were looked into once more
 
-	flushed  bool   // see [Restarts]
-	restarts int    // so far
-	far      string // the queue of jobs that do not come
+	isFlushed bool   // see [Restarts]
+	restarts  int    // so far
+	farQueue  string // the queue of jobs that do not come
 }
 
 // The connections of the control: a producer and a worker that must not notice anything.
@@ -54,13 +54,13 @@ const (
 func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 	const first = 1000                     // rounds
 	g := &maker{Draw: d, law: l.(*fwpLaw)} //nolint:forcetypeassert // the subject's own
-	all := g.alphabet(slices.Concat(moves, g.added()))
+	all := g.alphabet(slices.Concat(moves, g.availableMoves()))
 	begin := all
 	begin.Done = func() bool { return g.Round > first && !g.Compared }
 	begin.Next = func() explore.Alphabet {
 		values := g.values()
 		values.Next = func() explore.Alphabet {
-			g.steady, g.births, g.elapsed, g.ways, g.comes, g.plans = false, nil, nil, nil, nil, nil
+			g.isSteady, g.hasBirths, g.runTime, g.ways, g.isExpected, g.plans = false, nil, nil, nil, nil, nil
 			return all
 		}
 		return values
@@ -80,7 +80,7 @@ func (g *maker) alphabet(moves []move) explore.Alphabet {
 			},
 		})
 	}
-	return explore.Alphabet{Moves: all, Open: g.open, Control: g.control, Look: g.look}
+	return explore.Alphabet{Moves: all, Open: g.openConn, Control: g.control, Look: g.fetchAll}
 }
 
 // move is one kind of thing to do on a connection.
@@ -119,8 +119,8 @@ func (g *maker) controlJob() []explore.Step {
 	}
 }
 
-// open opens a connection that has not greeted, of a producer or of a worker.
-func (g *maker) open(conn int) explore.Step {
+// openConn opens a connection that has not greeted, of a producer or of a worker.
+func (g *maker) openConn(conn int) explore.Step {
 	switch g.IntN(8) {
 	case 0, 1, 2:
 		return build().Open(conn, scenarios.Raw, "")
@@ -134,20 +134,20 @@ func (g *maker) open(conn int) explore.Step {
 	return consumer(conn, 1+g.IntN(g.workers))
 }
 
-// look has a worker fetch from all queues.
-func (g *maker) look(conn int) []explore.Step {
+// fetchAll has a worker fetch from all queues.
+func (g *maker) fetchAll(conn int) []explore.Step {
 	if g.law.world.Conns[conn].WID == "" {
 		return nil
 	}
 	var steps []explore.Step
 	for range 3 {
-		steps = append(steps, line(conn, "FETCH %s", g.all()))
+		steps = append(steps, line(conn, "FETCH %s", g.allQueues()))
 	}
 	return steps
 }
 
-// all returns the queues in use.
-func (g *maker) all() string {
+// allQueues returns the queues in use.
+func (g *maker) allQueues() string {
 	g.queue()
 	return strings.Join(g.queues, " ")
 }
@@ -160,32 +160,32 @@ func (g *maker) jid() string {
 // queue names one of a few queues, which are replaced from time to time, or have names that are alike.
 func (g *maker) queue() string {
 	switch {
-	case g.steady && len(g.queues) == 0:
+	case g.isSteady && len(g.queues) == 0:
 		g.lastQueue++
 		for _, end := range alikeQueues {
 			g.queues = append(g.queues, fmt.Sprintf("$queue%d%s", g.lastQueue, end))
 		}
-	case !g.steady && len(g.queues) < 6:
+	case !g.isSteady && len(g.queues) < 6:
 		g.queues = append(g.queues, g.freshQueue())
-	case !g.steady && g.IntN(200) == 0:
+	case !g.isSteady && g.IntN(200) == 0:
 		g.queues[g.IntN(len(g.queues))] = g.freshQueue()
 	}
 	return choose(g, g.queues)
 }
 
-// ready returns the jobs of [maker.fetchable], sorted.
-func (g *maker) ready() []*fwplaw.Job { return slices.SortedFunc(g.fetchable(), byJID) }
+// readyJobs returns the jobs of [maker.fetchable], sorted.
+func (g *maker) readyJobs() []*fwplaw.Job { return slices.SortedFunc(g.fetchableJobs(), byJID) }
 
-// fetchable iterates over the jobs that are certainly enqueued, and for which no FETCH waits.
-func (g *maker) fetchable() iter.Seq[*fwplaw.Job] {
+// fetchableJobs iterates over the jobs that are certainly enqueued, and for which no FETCH waits.
+func (g *maker) fetchableJobs() iter.Seq[*fwplaw.Job] {
 	return func(yield func(*fwplaw.Job) bool) {
 		for _, q := range g.queues {
-			name := g.law.real(q)
-			if g.law.world.Wanted(name) || g.law.world.Paused(name) {
+			name := g.law.realName(q)
+			if g.law.world.HasFetch(name) || g.law.world.MayBePaused(name) {
 				continue
 			}
-			for _, j := range g.law.world.In(name, g.Now()) {
-				if j.Where == model.Enqueued && j.Unjudged == fwplaw.Judged && !yield(j) {
+			for _, j := range g.law.world.JobsIn(name, g.Now()) {
+				if j.States == model.Enqueued && j.Unjudged == fwplaw.Judged && !yield(j) {
 					return
 				}
 			}
@@ -200,12 +200,12 @@ func byJID(a, b *fwplaw.Job) int {
 	return strings.Compare(a.JID, b.JID)
 }
 
-// held returns the jobs that a worker holds.
-func (g *maker) held(wid string) []*fwplaw.Job {
+// heldJobs returns the jobs that a worker holds.
+func (g *maker) heldJobs(wid string) []*fwplaw.Job {
 	if wid == "" {
 		return nil
 	}
-	return g.law.world.Held(wid)
+	return g.law.world.HeldJobs(wid)
 }
 
 // choose draws from a list.

@@ -14,7 +14,7 @@ import (
 
 // badLine breaks the syntax of the line. A server that takes one for a FETCH may wait for a job.
 func (g *maker) badLine(c int, _ *fwplaw.Conn) []explore.Step {
-	text := deal(g, "line", append(wide("%s"), []string{
+	text := deal(g, "line", append(wideTexts("%s"), []string{
 		"", " ", "INFO ", "INFO x", "info", " INFO", "Info", "IN FO", "INFO\t", "END x", "END ",
 		"HELLO", "PUSH", "ACK", "FAIL", "BEAT", "PUSH ", "ACK ", "BEAT ",
 		"FETCH ", "FETCH  " + g.queue(), "FETCH " + g.queue() + " ", "FETCH " + g.queue() + "  " + g.queue(),
@@ -25,7 +25,7 @@ func (g *maker) badLine(c int, _ *fwplaw.Conn) []explore.Step {
 	}...))
 	step := line(c, "%s", text)
 	if strings.HasPrefix(strings.ToUpper(text), fwp.FETCH) {
-		step = g.patiently(step)
+		step = g.sendAside(step)
 	}
 	return []explore.Step{step}
 }
@@ -33,34 +33,34 @@ func (g *maker) badLine(c int, _ *fwplaw.Conn) []explore.Step {
 // badArgument gives a verb an argument that is no object, or no JSON.
 func (g *maker) badArgument() string {
 	verb := choose(g, []string{"PUSH", "PUSH", "ACK", "FAIL", "BEAT"})
-	return verb + " " + deal(g, verb+" argument", append(wide(`{"jid":"%s`), []string{
+	return verb + " " + deal(g, verb+" argument", append(wideTexts(`{"jid":"%s`), []string{
 		"[]", "5", "null", `"x"`, "true", "{", "}", `{"jid":`, "{'jid':1}", "[{}]", "{}", `{"jid":"$jid1",}`, "{} {}",
 		"{}x", "nul",
 		`{"jid":"$jid1"`, strings.Repeat("[", 300), `{"a":1e}`, `{"a":01}`, "\u00a0{}", `{"jid" "x"}`,
 	}...))
 }
 
-// wide returns texts of characters of several bytes. An error that quotes one and is cut, at whatever length, is cut
+// wideTexts returns texts of characters of several bytes. An error that quotes one and is cut, at whatever length, is cut
 // inside a character for one of them.
-func wide(format string) (all []string) {
+func wideTexts(format string) (all []string) {
 	for before := range 3 {
 		all = append(all, fmt.Sprintf(format, strings.Repeat("A", before)+strings.Repeat("€", 300)))
 	}
 	return all
 }
 
-// noNames are wrong values for fields with a name; "" leaves the field out. They
+// wrongNames are wrong values for fields with a name; "" leaves the field out. They
 // are not names that other clients might use.
-var noNames = []string{
+var wrongNames = []string{
 	"", "null", "5", "1.5", "[]", "{}", "true", "1e400", "9223372036854775808", "-9223372036854775809", `""`,
 	`[1]`, `["x"]`, "0", "-2", "1.0",
 }
 
-// texts are wrong values for most other fields.
-var texts = []string{`"5"`, `"2026-13-01T00:00:00Z"`, `"2026-01-01"`, `"2026-01-02T03:04:05"`}
+// wrongTexts are wrong values for most other fields.
+var wrongTexts = []string{`"5"`, `"2026-13-01T00:00:00Z"`, `"2026-01-01"`, `"2026-01-02T03:04:05"`}
 
-// naming are the fields that hold names.
-var naming = []string{"jid", "queue", "wid"}
+// nameFields are the fields that hold names.
+var nameFields = []string{"jid", "queue", "wid"}
 
 // badField sends an argument with one value that is missing or not what it should be.
 func (g *maker) badField(c int, w *fwplaw.Conn) []explore.Step {
@@ -68,15 +68,15 @@ func (g *maker) badField(c int, w *fwplaw.Conn) []explore.Step {
 	if g.plans != nil { // where jobs are followed, those that were refused are too
 		verb = fwp.PUSH
 	}
-	fields, required := g.plainFields(verb, g.spelled(w.WID))
+	fields, required := g.plainFields(verb, g.spellName(w.WID))
 	victim := g.IntN(len(fields))
 	if fields[victim].name == "queue" && !g.Terms.Alone {
 		victim = 0 // what names no queue goes to one that others use too
 	}
 	name := fields[victim].name
-	values := noNames
-	if !slices.Contains(naming, name) {
-		values = slices.Concat(noNames, texts)
+	values := wrongNames
+	if !slices.Contains(nameFields, name) {
+		values = slices.Concat(wrongNames, wrongTexts)
 	}
 	value := deal(g, verb+" "+name, values)
 	var parts []string
@@ -85,7 +85,7 @@ func (g *maker) badField(c int, w *fwplaw.Conn) []explore.Step {
 		case i == victim:
 			f.value = value
 		case f.name == "at" && g.plans != nil: // what is refused is not scheduled either
-			f.value = g.soonAt()
+			f.value = g.momentTime()
 		case i >= required && g.IntN(2) == 0:
 			continue
 		}
@@ -96,8 +96,8 @@ func (g *maker) badField(c int, w *fwplaw.Conn) []explore.Step {
 	return []explore.Step{line(c, "%s {%s}", verb, strings.Join(parts, ","))}
 }
 
-// plain are well-formed values.
-var plain = map[model.FieldType]string{
+// plainValues are well-formed values.
+var plainValues = map[model.FieldType]string{
 	model.StringField: `"t"`, model.IntField: "600", model.ArrayField: "[]", model.StringsField: "[]",
 	model.ObjectField: "{}", model.TimeField: `"2021-03-04T05:06:07Z"`, model.TimeOrBlankField: `"$now-2h"`,
 }
@@ -114,7 +114,7 @@ func (g *maker) plainFields(verb, wid string) (fields []member, required int) {
 		if f.ReadOnly || f.Name == "current_state" {
 			continue
 		}
-		value := plain[f.Type]
+		value := plainValues[f.Type]
 		if name, named := names[f.Name]; named {
 			value = `"` + name + `"`
 		}
@@ -178,8 +178,8 @@ func (g *maker) badHash() string {
 	return "{" + strings.Join(fields, ",") + "}"
 }
 
-// guesses has one client after the other greet with a wrong hash, and again without one.
-func (g *maker) guesses(c int, _ *fwplaw.Conn) []explore.Step {
+// guessHashes has one client after the other greet with a wrong hash, and again without one.
+func (g *maker) guessHashes(c int, _ *fwplaw.Conn) []explore.Step {
 	var steps []explore.Step
 	for range 4 {
 		steps = append(steps, explore.End(c, scenarios.Closed), build().Open(c, scenarios.Raw, ""),
@@ -188,15 +188,15 @@ func (g *maker) guesses(c int, _ *fwplaw.Conn) []explore.Step {
 	return steps
 }
 
-// refusedInHand sends what must be refused about a job in hand, or about the worker itself, and then what must be
+// refuseThenServe sends what must be refused about a job in hand, or about the worker itself, and then what must be
 // served.
-func (g *maker) refusedInHand(c int, w *fwplaw.Conn) []explore.Step {
-	jid := g.oneHeld(w)
+func (g *maker) refuseThenServe(c int, w *fwplaw.Conn) []explore.Step {
+	jid := g.heldJID(w)
 	bad := deal(g, "refused in hand", []string{
 		`ACK {"jid":["` + jid + `"]}`, `FAIL {"jid":["` + jid + `"],"errtype":"E","message":"m","backtrace":[]}`,
 		`ACK {"jid":{"jid":"` + jid + `"}}`, `ACK ["` + jid + `"]`, `ACK "` + jid + `"`,
 		`BEAT {"wid":5,"current_state":"quiet"}`, `BEAT {"current_state":"terminate"}`,
-		`BEAT {"wid":["` + g.spelled(w.WID) + `"]}`,
+		`BEAT {"wid":["` + g.spellName(w.WID) + `"]}`,
 	})
-	return []explore.Step{line(c, "%s", bad), line(c, `BEAT {"wid":"%s"}`, g.spelled(w.WID)), ack(c, jid)}
+	return []explore.Step{line(c, "%s", bad), line(c, `BEAT {"wid":"%s"}`, g.spellName(w.WID)), ack(c, jid)}
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// scheduled is how long a move waits for a job that is scheduled in a few seconds.
-const scheduled = 170 * time.Second
+// scheduleDelay is how long a move waits for a job that is scheduled in a few seconds.
+const scheduleDelay = 170 * time.Second
 
-// ages are how long a move waits for a job to come back: before it may, and after it must.
-var ages = []time.Duration{
-	20 * time.Second, 70 * time.Second, scheduled, scheduled, 260 * time.Second, 370 * time.Second, 370 * time.Second,
+// waitTimes are how long a move waits for a job to come back: before it may, and after it must.
+var waitTimes = []time.Duration{
+	20 * time.Second, 70 * time.Second, scheduleDelay, scheduleDelay, 260 * time.Second, 370 * time.Second, 370 * time.Second,
 }
 
 // life is one job that a move follows, in a queue of its own.
 type life struct {
-	jid, queue string
-	fields     string
-	fate       string
-	later      bool // it is scheduled first
+	jid, queue  string
+	fields      string
+	fate        string
+	isScheduled bool // it is scheduled first
 }
 
 // fates are what becomes of a job that was fetched. Some need a second connection of the same worker.
@@ -36,15 +36,15 @@ var fates = []string{
 // them wait together, which takes most of the commands because workers beat.
 func (g *maker) lives(c int, w *fwplaw.Conn) []explore.Step {
 	other := g.companion(c)
-	number, is := g.law.worker(w.WID)
-	if !is {
+	number, ok := g.law.worker(w.WID)
+	if !ok {
 		other = 0
 	}
 	all := make([]life, 6+g.IntN(5))
 	for i := range all {
-		all[i] = g.born()
+		all[i] = g.newLife()
 	}
-	g.twins(all)
+	g.scheduleTogether(all)
 	var steps []explore.Step
 	if g.IntN(2) == 0 { // others would beat meanwhile
 		for _, idle := range g.Free() {
@@ -61,8 +61,8 @@ func (g *maker) lives(c int, w *fwplaw.Conn) []explore.Step {
 	for _, l := range all {
 		steps = append(steps, push(c, l.jid, l.queue, l.fields))
 	}
-	if slices.ContainsFunc(all, func(l life) bool { return l.later }) {
-		steps = append(steps, explore.Wait(scheduled))
+	if slices.ContainsFunc(all, func(l life) bool { return l.isScheduled }) {
+		steps = append(steps, explore.Wait(scheduleDelay))
 	}
 	for _, l := range all {
 		steps = append(steps, line(c, "FETCH %s", l.queue))
@@ -71,13 +71,13 @@ func (g *maker) lives(c int, w *fwplaw.Conn) []explore.Step {
 		steps = append(steps, explore.Wait(52*time.Second))
 	}
 	for _, l := range all {
-		steps = append(steps, g.meets(l, c, other)...)
+		steps = append(steps, g.endLife(l, c, other)...)
 	}
-	return append(steps, g.returns(all, c, other)...)
+	return append(steps, g.fetchReturns(all, c, other)...)
 }
 
-// born makes up a job that is to be followed.
-func (g *maker) born() life {
+// newLife makes up a job that is to be followed.
+func (g *maker) newLife() life {
 	l := life{jid: g.jid(), queue: g.freshQueue(), fate: deal(g, "fate", fates)}
 	l.fields = deal(g, "life", []string{
 		"", `,"retry":0`, `,"retry":-1`, `,"retry":1`, `,"retry":2`, `,"retry":3`, `,"retry":1,"backtrace":2`,
@@ -88,29 +88,29 @@ func (g *maker) born() life {
 	})
 	if g.IntN(16) == 0 { // the name of the queue is one that a server may stumble over later
 		if l.queue += "_Odd"; g.IntN(2) == 0 {
-			l.queue = g.phrase()
+			l.queue = g.phraseName()
 		}
 	}
-	if l.later = g.Longest >= scheduled && g.IntN(3) == 0; l.later {
-		l.fields += `,"at":` + g.soon()
+	if l.isScheduled = g.Longest >= scheduleDelay && g.IntN(3) == 0; l.isScheduled {
+		l.fields += `,"at":` + g.secondsTime()
 	}
 	return l
 }
 
-// twins gives two of the jobs the same time, and schedules another one for long after the next.
-func (g *maker) twins(all []life) {
-	if g.Longest < scheduled || g.IntN(2) == 0 {
+// scheduleTogether gives two of the jobs the same time, and schedules another one for long after the next.
+func (g *maker) scheduleTogether(all []life) {
+	if g.Longest < scheduleDelay || g.IntN(2) == 0 {
 		return
 	}
-	at := `,"at":` + g.soon()
+	at := `,"at":` + g.secondsTime()
 	for i := range 3 {
-		all[i].later, all[i].fields = true, at
+		all[i].isScheduled, all[i].fields = true, at
 	}
 	all[0].fields = fmt.Sprintf(`,"at":"$now+%dms"`, 200_000+g.jobs%manyTimes)
 }
 
-// meets is the fate of a job that worker c has fetched; other is a connection of the same worker, or c.
-func (g *maker) meets(l life, c, other int) []explore.Step {
+// endLife is the fate of a job that worker c has fetched; other is a connection of the same worker, or c.
+func (g *maker) endLife(l life, c, other int) []explore.Step {
 	fail := line(c, "FAIL %s", g.failure(l.jid))
 	switch l.fate {
 	case "fail", "fail once", "fail by turns":
@@ -119,7 +119,7 @@ func (g *maker) meets(l life, c, other int) []explore.Step {
 		}
 		return []explore.Step{fail}
 	case "fail in other words":
-		return []explore.Step{line(c, "FAIL %s", g.failureOf(l.jid, g.words("errtype"), g.words("message")))}
+		return []explore.Step{line(c, "FAIL %s", g.failureOf(l.jid, g.failureText("errtype"), g.failureText("message")))}
 	case "ack":
 		return []explore.Step{ack(c, l.jid)}
 	case "ack twice":
@@ -132,11 +132,11 @@ func (g *maker) meets(l life, c, other int) []explore.Step {
 	return nil // its reservation runs out
 }
 
-// returns waits for the jobs, and fetches what has come back; some fail again, one by another worker.
-func (g *maker) returns(all []life, c, other int) []explore.Step {
+// fetchReturns waits for the jobs, and fetches what has come back; some fail again, one by another worker.
+func (g *maker) fetchReturns(all []life, c, other int) []explore.Step {
 	var steps []explore.Step
 	for round := range 1 + g.IntN(3) {
-		steps = append(steps, explore.Wait(g.age(round)))
+		steps = append(steps, explore.Wait(g.waitTime(round)))
 		for _, l := range all {
 			by := c
 			if l.fate == "left" || l.fate == "fail elsewhere" || l.fate == "fail by turns" {
@@ -151,11 +151,11 @@ func (g *maker) returns(all []life, c, other int) []explore.Step {
 	return steps
 }
 
-// age is how long a move waits in a round, no longer than clients may: each time longer, since servers do so too.
-func (g *maker) age(round int) time.Duration {
-	n := len(ages)
-	for n > 1 && ages[n-1] > g.Longest {
+// waitTime is how long a move waits in a round, no longer than clients may: each time longer, since servers do so too.
+func (g *maker) waitTime(round int) time.Duration {
+	n := len(waitTimes)
+	for n > 1 && waitTimes[n-1] > g.Longest {
 		n--
 	}
-	return choose(g, ages[min(2*round, n-1):min(4+2*round, n)])
+	return choose(g, waitTimes[min(2*round, n-1):min(4+2*round, n)])
 }

@@ -13,15 +13,15 @@ import (
 
 // fetchMany names up to dozens of queues, all but a few of which are empty.
 func (g *maker) fetchMany(c int, _ *fwplaw.Conn) []explore.Step {
-	names := make([]string, deal(g, "queues", values.Sizes(mostQueues)[3:]))
+	names := make([]string, deal(g, "queues", values.Sizes(maxQueues)[3:]))
 	for i := range names {
 		names[i] = g.freshQueue()
 	}
-	var filled []string
+	var fullQueues []string
 	for range min(3, len(names)-1) {
-		filled = append(filled, g.law.symbol(choose(g, g.ready()).Queue))
+		fullQueues = append(fullQueues, g.law.symbol(choose(g, g.readyJobs()).Queue))
 	}
-	for _, queue := range unique(filled) {
+	for _, queue := range unique(fullQueues) {
 		names[g.IntN(len(names))] = queue
 	}
 	return []explore.Step{line(c, "FETCH %s", strings.Join(names, " "))}
@@ -29,16 +29,16 @@ func (g *maker) fetchMany(c int, _ *fwplaw.Conn) []explore.Step {
 
 // burst pushes many jobs, and fetches and reports all of them: at once, or when all are in hand, or one by one.
 func (g *maker) burst(c int, _ *fwplaw.Conn) []explore.Step {
-	return g.burstOf(deal(g, "burst", values.Sizes(mostJobs)[2:]), c)
+	return g.burstOf(deal(g, "burst", values.Sizes(maxJobs)[2:]), c)
 }
 
-// manyBurst is a burst of a size that takes its time.
-func (g *maker) manyBurst(c int, _ *fwplaw.Conn) []explore.Step {
+// largeBurst is a burst of a size that takes its time.
+func (g *maker) largeBurst(c int, _ *fwplaw.Conn) []explore.Step {
 	return g.burstOf(deal(g, "many", []int{257, 513, 1025}), c)
 }
 
-// heap is a burst that is larger than what a server may keep at hand of a queue.
-func (g *maker) heap(c int, _ *fwplaw.Conn) []explore.Step {
+// hugeBurst is a burst that is larger than what a server may keep at hand of a queue.
+func (g *maker) hugeBurst(c int, _ *fwplaw.Conn) []explore.Step {
 	return g.burstOf(deal(g, "heap", []int{4097}), c)
 }
 
@@ -72,8 +72,8 @@ func (g *maker) burstOf(n, c int) []explore.Step {
 
 // pushLine pushes a job in a line of a length at which buffers end, its CRLF included.
 func (g *maker) pushLine(c int, _ *fwplaw.Conn) []explore.Step {
-	const least = 200 // bytes, in which any line without a text fits
-	sizes := slices.DeleteFunc(values.Sizes(mostBytes), func(n int) bool { return n < least })
+	const minimum = 200 // bytes, in which any line without a text fits
+	sizes := slices.DeleteFunc(values.Sizes(maxBytes), func(n int) bool { return n < minimum })
 	length := deal(g, "length of a line", sizes)
 	before := fmt.Sprintf(`PUSH {"jid":"%s","jobtype":"t","queue":"%s","args":["`, g.jid(), g.queue())
 	const behind = `"]}`
@@ -88,26 +88,26 @@ var wakes = []string{`,"retry":0`, `,"custom":{"a":"$filler(10KiB)"}`}
 // fetchAndWake pushes a job while a worker waits for it, or two jobs while two workers do.
 func (g *maker) fetchAndWake(c int, _ *fwplaw.Conn) []explore.Step {
 	const ms = time.Millisecond
-	if g.steady {
+	if g.isSteady {
 		return g.wakeAll(c, wayWoken)
 	}
 	queue := g.freshQueue()
 	moment := explore.Wait(deal(g, "moment", []time.Duration{100 * ms, 300 * ms, 700 * ms}))
 	for _, other := range g.Free() {
-		if w := g.law.world.Conns[other]; other != c && active(g, other, w) && g.IntN(3) == 0 {
+		if w := g.law.world.Conns[other]; other != c && mayFetch(g, other, w) && g.IntN(3) == 0 {
 			return []explore.Step{
-				ahead(line(c, "FETCH %s", queue)), ahead(line(other, "FETCH %s", queue)), moment,
+				sendAhead(line(c, "FETCH %s", queue)), sendAhead(line(other, "FETCH %s", queue)), moment,
 				push(controlProducer, g.jid(), queue, ""), push(controlProducer, g.jid(), queue, ""),
 				build().Await(c), build().Await(other),
 			}
 		}
 	}
-	more := ""
+	queues := ""
 	if g.IntN(3) == 0 {
-		more = " " + g.freshQueue() + " " + g.freshQueue()
+		queues = " " + g.freshQueue() + " " + g.freshQueue()
 	}
 	return []explore.Step{
-		ahead(line(c, "FETCH %s%s", queue, more)), moment,
+		sendAhead(line(c, "FETCH %s%s", queue, queues)), moment,
 		push(controlProducer, g.jid(), queue, deal(g, "wakes", wakes)), build().Await(c),
 	}
 }
@@ -116,14 +116,14 @@ func (g *maker) fetchAndWake(c int, _ *fwplaw.Conn) []explore.Step {
 func (g *maker) wakeAll(c int, way string) (steps []explore.Step) {
 	waiting := []int{c}
 	for _, other := range g.Free() {
-		if other != c && active(g, other, g.law.world.Conns[other]) {
+		if other != c && mayFetch(g, other, g.law.world.Conns[other]) {
 			waiting = append(waiting, other)
 		}
 	}
 	queues := make([]string, len(waiting))
 	for i, conn := range waiting {
 		queues[i] = g.freshQueue()
-		steps = append(steps, ahead(line(conn, "FETCH %s", queues[i])))
+		steps = append(steps, sendAhead(line(conn, "FETCH %s", queues[i])))
 	}
 	steps = append(steps, explore.Wait(5*time.Millisecond))
 	for _, queue := range queues {

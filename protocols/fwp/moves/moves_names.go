@@ -24,14 +24,14 @@ var lengths = []int{63, 64, 65, 127, 128, 129, 255, 256}
 
 const plainLength = 64
 
-// long returns a name that is as long, or one that is longer.
-func (g *maker) long(name, end string, length int) string {
+// longName returns a name that is as long, or one that is longer.
+func (g *maker) longName(name, end string, length int) string {
 	return name + "-" + strings.Repeat("x", max(0, length-len(g.Fill(name+end))-1)) + end
 }
 
 // jobID makes up the jid of a job that goes a way. Now and then those of two jobs in a row are alike.
 func (g *maker) jobID(way string) string {
-	if has(way, wayWoken) {
+	if hasWord(way, wayWoken) {
 		return g.jid()
 	}
 	if twin := g.twin; twin != "" {
@@ -39,7 +39,7 @@ func (g *maker) jobID(way string) string {
 		return twin
 	}
 	jid := g.jid()
-	if plain := 12 - 8*b2i(g.steady); g.IntN(plain) > 0 {
+	if plain := 12 - 8*b2i(g.isSteady); g.IntN(plain) > 0 {
 		return jid
 	}
 	n := g.Deal("jid"+way, len(alikeNames)+len(lengths))
@@ -48,8 +48,8 @@ func (g *maker) jobID(way string) string {
 		return jid + alikeNames[n][0]
 	}
 	length := lengths[n-len(alikeNames)]
-	g.twin = g.long(jid, "2", length)
-	return g.long(jid, "1", length)
+	g.twin = g.longName(jid, "2", length)
+	return g.longName(jid, "1", length)
 }
 
 // alikeQueues are ends of names of queues that every server takes, and that a careless one may take for one. They are
@@ -74,27 +74,27 @@ func (g *maker) oddQueue(way string) string {
 	if n < len(oddQueues) {
 		return queue + oddQueues[n]
 	}
-	return g.long(queue, choose(g, []string{"1", "2"}), lengths[n-len(oddQueues)])
+	return g.longName(queue, choose(g, []string{"1", "2"}), lengths[n-len(oddQueues)])
 }
 
-// spelled writes a name of the play as the texts of JSON in steps have it, without quotes, now and then with escapes
+// spellName writes a name of the play as the texts of JSON in steps have it, without quotes, now and then with escapes
 // that mean the same.
-func (g *maker) spelled(name string) string {
-	text := inJSON(g.law.symbol(name))
+func (g *maker) spellName(name string) string {
+	text := quoteJSON(g.law.symbol(name))
 	if g.IntN(4) == 0 {
-		return escaped(text)
+		return escapeName(text)
 	}
 	return text
 }
 
-// inJSON writes a text as JSON does, without quotes.
-func inJSON(text string) string {
+// quoteJSON writes a text as JSON does, without quotes.
+func quoteJSON(text string) string {
 	quoted, _ := json.Marshal(text) // strings can always be written
 	return string(quoted[1 : len(quoted)-1])
 }
 
-// escaped writes the same name with an escape.
-func escaped(name string) string {
+// escapeName writes the same name with an escape.
+func escapeName(name string) string {
 	return strings.NewReplacer("-", `\u002d`, "_", `\u005f`, ".", `\u002e`).Replace(name)
 }
 
@@ -114,23 +114,23 @@ var alikeQueueNames = [][2]string{
 func (g *maker) fillAlike(c int, _ *fwplaw.Conn) []explore.Step {
 	names, queue := deal(g, "alike queues", alikeQueueNames), g.freshQueue()
 	first, second := queue+names[0], queue+names[1]
-	plain := !strings.ContainsAny(names[1], "*?%[ /")
-	written := first
-	if plain && g.IntN(3) == 0 {
-		written = escaped(first)
+	isPlain := !strings.ContainsAny(names[1], "*?%[ /")
+	spelling := first
+	if isPlain && g.IntN(3) == 0 {
+		spelling = escapeName(first)
 	}
-	one, other := g.jid(), g.jid()
-	steps := []explore.Step{push(c, one, written, "")}
-	if plain && g.IntN(3) > 0 {
-		return append(steps, push(c, other, second, ""), line(c, "FETCH %s", second), line(c, "FETCH %s", first),
-			ack(c, one), ack(c, other))
+	firstJID, secondJID := g.jid(), g.jid()
+	steps := []explore.Step{push(c, firstJID, spelling, "")}
+	if isPlain && g.IntN(3) > 0 {
+		return append(steps, push(c, secondJID, second, ""), line(c, "FETCH %s", second), line(c, "FETCH %s", first),
+			ack(c, firstJID), ack(c, secondJID))
 	}
-	empty := g.patiently(line(c, "FETCH %s", strings.TrimSpace(second)))
+	empty := g.sendAside(line(c, "FETCH %s", strings.TrimSpace(second)))
 	if strings.HasSuffix(second, " ") { // the blank belongs to the name of the queue, or the PUSH is refused
-		steps = []explore.Step{push(c, one, second, "")}
+		steps = []explore.Step{push(c, firstJID, second, "")}
 	}
 	if empty.Ahead {
 		return append(steps, empty)
 	}
-	return append(steps, empty, line(c, "FETCH %s", first), ack(c, one))
+	return append(steps, empty, line(c, "FETCH %s", first), ack(c, firstJID))
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// made returns a maker for a world with two workers and a producer, five jobs in a queue,
+// newTestMaker returns a maker for a world with two workers and a producer, five jobs in a queue,
 // two of which the first worker holds, and a connection that has not greeted.
-func made(seed uint64) *maker {
+func newTestMaker(seed uint64) *maker {
 	terms := law.Terms{Prefix: "fwp-0123456789", Patience: time.Minute}
 	p := &player{law: newLaw(terms)}
 	d := explore.NewDraw(fwpscript.Dialect{}, seed, 1, terms, p.law.Value)
@@ -49,15 +49,15 @@ func TestMoves(t *testing.T) {
 		"fetch": model.Okay, "fetch-two": model.Okay, "ack": model.Okay, "fail": model.Okay, "beat": model.Okay,
 		"beat-unknown-worker": model.Okay, "info": model.Okay, "end": model.Okay, "end-early": model.Okay,
 		"burst":       model.Okay,
-		"fetch-empty": model.Okay, "fetch-as-anybody": model.Okay, "fetch-and-go": model.Okay, "two-words": model.Either,
+		"fetch-empty": model.Okay, "fetch-as-anybody": model.Okay, "fetch-and-go": model.Okay, "two-words": model.OkayOrRefused,
 		"fetch-and-wake": model.Okay, "report-anything": model.Okay, "fail-badly": model.Refused,
 		"bad-argument": model.Refused, "form": model.Okay, "same-worker": model.Okay,
 	}
 	fit := map[string]bool{}
 	for seed := range golden.Sample(uint64(6), 40) {
-		g := made(seed)
+		g := newTestMaker(seed)
 		g.law.world.Adds = fwpscript.Faktory.Adds
-		for _, m := range slices.Concat(moves, g.added()) {
+		for _, m := range slices.Concat(moves, g.availableMoves()) {
 			for conn := 2; conn <= 5; conn++ {
 				w := g.law.world.Conns[conn]
 				if !m.fits(g, conn, w) || m.name == "fetch-side-by-side" { // that needs a generator
@@ -72,7 +72,7 @@ func TestMoves(t *testing.T) {
 					bad := strings.HasPrefix(m.name, "bad-") || m.name == "bytes" || strings.HasSuffix(m.name, "-badly")
 					assert.False(t, !bad && g.law.Escapes(text), "%s: %q", m.name, s.Text())
 				}
-				if form, is := forms[m.name]; is {
+				if form, ok := forms[m.name]; ok {
 					first := fwplaw.ReadLine([]byte(g.Fill(steps[0].Text())))
 					assert.NotZero(t, first.Form&form, "%s: %q", m.name, steps[0].Text())
 				}
@@ -93,7 +93,7 @@ func TestBadFields(t *testing.T) {
 	t.Parallel()
 	refused := map[string]int{}
 	for seed := range uint64(400) {
-		g := made(seed)
+		g := newTestMaker(seed)
 		step := g.badField(2, g.law.world.Conns[2])[0]
 		l := fwplaw.ReadLine([]byte(g.Fill(step.Text())))
 		if l.Verb == "PUSH" {
@@ -113,21 +113,21 @@ func TestBadFields(t *testing.T) {
 // TestBursts: some queues fill after they were emptied once, and some that no FETCH has named.
 func TestBursts(t *testing.T) {
 	t.Parallel()
-	seen := map[string]bool{}
+	orders := map[string]bool{}
 	for seed := range uint64(40) {
 		var verbs strings.Builder
-		for _, s := range made(seed).burstOf(17, 2) {
+		for _, s := range newTestMaker(seed).burstOf(17, 2) {
 			verbs.WriteString(s.Text()[:1])
 		}
-		seen[strings.TrimRight(verbs.String(), "FA")] = true
+		orders[strings.TrimRight(verbs.String(), "FA")] = true
 	}
-	assert.True(t, seen[strings.Repeat("P", 17)])
-	assert.True(t, seen["PFA"+strings.Repeat("P", 17)])
+	assert.True(t, orders[strings.Repeat("P", 17)])
+	assert.True(t, orders["PFA"+strings.Repeat("P", 17)])
 }
 
-func TestPlainFieldsAreWellFormed(t *testing.T) {
+func TestPlainFields(t *testing.T) {
 	t.Parallel()
-	g := made(1)
+	g := newTestMaker(1)
 	for verb, want := range map[string]int{"PUSH": 4, "ACK": 1, "FAIL": 4, "BEAT": 1} {
 		fields, required := g.plainFields(verb, "$wid1")
 		assert.Equal(t, want, required, verb)
@@ -140,60 +140,60 @@ func TestPlainFieldsAreWellFormed(t *testing.T) {
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	const text = "BEAT {\"wid\":\"$wid2\"}"
-	g := made(1)
-	seen := map[string]int{}
+	g := newTestMaker(1)
+	counts := map[string]int{}
 	for range 400 {
 		switch steps := g.atMoment("beat", 2, []explore.Step{line(2, text)}); {
 		case len(steps) == 2:
 			assert.True(t, steps[0].Ahead && steps[1].Ends())
-			seen[steps[1].String()]++
+			counts[steps[1].String()]++
 		case steps[0].Sends().Raw:
 			assert.Equal(t, text+"\r\n", steps[0].Text())
-			seen[steps[0].Sends().Segments[0].String()]++
+			counts[steps[0].Sends().Segments[0].String()]++
 		}
 	}
-	assert.Len(t, seen, 4+len(endings))
-	for moment, n := range seen {
+	assert.Len(t, counts, 4+len(endings))
+	for moment, n := range counts {
 		assert.Equal(t, 1, n, moment)
 	}
 }
 
 // Another client does each of its deeds at each step of what two workers and a producer do.
-func TestThird(t *testing.T) {
+func TestThirdClient(t *testing.T) {
 	t.Parallel()
-	g := made(1)
-	seen := map[string]bool{}
+	g := newTestMaker(1)
+	orders := map[string]bool{}
 	for range 8 * 15 {
 		var at strings.Builder // which connections do something, one behind the other, and what the third one does
-		for _, s := range g.thirdAt(2, 2, 3) {
+		for _, s := range g.thirdClientAt(2, 2, 3) {
 			fmt.Fprint(&at, s.Conn())
 			if s.Conn() == 3 {
-				fmt.Fprint(&at, strings.Map(noDigit, s.String()))
+				fmt.Fprint(&at, strings.Map(dropDigit, s.String()))
 			}
 		}
-		seen[at.String()] = true
+		orders[at.String()] = true
 	}
-	assert.True(t, g.Dealt("third"))
-	assert.Len(t, seen, 8*15)
+	assert.True(t, g.HasDealt("third"))
+	assert.Len(t, orders, 8*15)
 }
 
 // On a server with a password a HELLO without a hash stands behind each that must be declined, but for one that is no
 // HELLO.
-func TestHelloBadly(t *testing.T) {
+func TestHelloMalformed(t *testing.T) {
 	t.Parallel()
 	for _, password := range []string{"", "secret"} {
-		g, again := made(1), 0
+		g, count := newTestMaker(1), 0
 		g.Terms.Password = password
 		for range 100 {
-			if steps := g.helloBadly(2, nil); steps[len(steps)-1].Text() == `HELLO {"v":2}` {
-				again++
+			if steps := g.helloMalformed(2, nil); steps[len(steps)-1].Text() == `HELLO {"v":2}` {
+				count++
 			}
 		}
-		assert.Equal(t, password != "", again > 50, password)
+		assert.Equal(t, password != "", count > 50, password)
 	}
 }
 
-func noDigit(r rune) rune {
+func dropDigit(r rune) rune {
 	if r >= '0' && r <= '9' {
 		return -1
 	}

@@ -21,11 +21,11 @@ func (g *maker) companion(c int) int {
 	return 0
 }
 
-// sameWorker has several connections of one worker, one of which ends: what the others do goes on.
+// workerFields has several connections of one worker, one of which ends: what the others do goes on.
 func (g *maker) sameWorker(c int, w *fwplaw.Conn) []explore.Step {
-	number, is := g.law.worker(w.WID)
+	number, ok := g.law.worker(w.WID)
 	other := g.companion(c)
-	if !is || other == 0 {
+	if !ok || other == 0 {
 		return []explore.Step{line(c, "INFO")}
 	}
 	first, second, queue, empty := g.jid(), g.jid(), g.freshQueue(), g.freshQueue()
@@ -42,13 +42,13 @@ func (g *maker) sameWorker(c int, w *fwplaw.Conn) []explore.Step {
 	case 1: // the one that holds it ends, and the other reports it
 		steps = append(steps, fetch(other), g.ending(other), line(c, "%s", beat), ack(c, first), fetch(c))
 	case 2: // one waits while the other works
-		steps = append(steps, ahead(line(other, "FETCH %s", empty)), fetch(c), line(c, "%s", beat), ack(c, first), fetch(c))
+		steps = append(steps, sendAhead(line(other, "FETCH %s", empty)), fetch(c), line(c, "%s", beat), ack(c, first), fetch(c))
 		return append(steps, ack(c, second), push(c, g.jid(), empty, ""), build().Await(other))
 	default:
 		steps = append(steps, fetch(other), g.ending(other), line(c, "FAIL %s", g.failure(first)), fetch(c))
 	}
-	if steps = append(steps, ack(c, second)); g.Longest > scheduled {
-		steps = append(steps, explore.Wait(scheduled), line(c, "FETCH %s", queue))
+	if steps = append(steps, ack(c, second)); g.Longest > scheduleDelay {
+		steps = append(steps, explore.Wait(scheduleDelay), line(c, "FETCH %s", queue))
 	}
 	return steps
 }
@@ -59,7 +59,7 @@ func (g *maker) alikeWorkers(c int, _ *fwplaw.Conn) []explore.Step {
 	other := g.companion(c)
 	g.workers++
 	names := deal(g, "alike workers", alikeNames[:8])
-	greeted := func(conn int, end string) []explore.Step {
+	greet := func(conn int, end string) []explore.Step {
 		hello := line(conn, `HELLO {"hostname":"fwpcheck","wid":"$wid%d%s","pid":4711,"labels":[],%s"v":2}`,
 			g.workers, end, g.hash())
 		return []explore.Step{explore.End(conn, scenarios.Closed), build().Open(conn, scenarios.Raw, ""), hello}
@@ -67,9 +67,9 @@ func (g *maker) alikeWorkers(c int, _ *fwplaw.Conn) []explore.Step {
 	beat := func(conn int, end string) explore.Step {
 		return line(conn, `BEAT {"wid":"$wid%d%s"}`, g.workers, end)
 	}
-	steps := append(greeted(c, names[0]), beat(c, names[1]), beat(c, names[0]))
+	steps := append(greet(c, names[0]), beat(c, names[1]), beat(c, names[0]))
 	if g.Signals && g.Longest > 0 {
-		steps = append(steps, greeted(other, names[1])...)
+		steps = append(steps, greet(other, names[1])...)
 		state := choose(g, []string{"quiet", "terminate"})
 		signal := build().Signal(state, fmt.Sprintf("$wid%d%s", g.workers, names[0]))
 		steps = append(steps, signal, beat(other, names[1]), beat(c, names[0]))
@@ -83,19 +83,19 @@ func (g *maker) alikeWorkers(c int, _ *fwplaw.Conn) []explore.Step {
 func (g *maker) stateInHand(c int, _ *fwplaw.Conn) []explore.Step {
 	other := g.companion(c)
 	g.workers++
-	held, next, queue := g.jid(), g.jid(), g.freshQueue()
+	heldJID, next, queue := g.jid(), g.jid(), g.freshQueue()
 	beat := line(other, `BEAT {"wid":"$wid%d","current_state":"%s"}`, g.workers,
 		deal(g, "state in hand", []string{"terminate", "quiet"}))
 	return []explore.Step{
 		explore.End(c, scenarios.Closed), consumer(c, g.workers), explore.End(other, scenarios.Closed),
-		consumer(other, g.workers), push(controlProducer, held, queue, ""), line(c, "FETCH %s", queue), beat,
+		consumer(other, g.workers), push(controlProducer, heldJID, queue, ""), line(c, "FETCH %s", queue), beat,
 		push(controlProducer, next, queue, ""), line(controlWorker, "FETCH %s", queue), ack(controlWorker, next),
-		ack(c, held), explore.End(other, scenarios.Closed), explore.End(c, scenarios.Closed),
+		ack(c, heldJID), explore.End(other, scenarios.Closed), explore.End(c, scenarios.Closed),
 	}
 }
 
-// helloBadly sends a HELLO that must, or should, be declined. What it says does not count then.
-func (g *maker) helloBadly(c int, _ *fwplaw.Conn) []explore.Step {
+// helloMalformed sends a HELLO that must, or should, be declined. What it says does not count then.
+func (g *maker) helloMalformed(c int, _ *fwplaw.Conn) []explore.Step {
 	if g.IntN(4) == 0 {
 		return []explore.Step{line(c, "%s", deal(g, "slip of HELLO", slips)(`HELLO {`+g.hash()+`"v":2}`))}
 	}
@@ -118,7 +118,7 @@ func (g *maker) introduce(c int, _ *fwplaw.Conn) (steps []explore.Step) {
 		wid := fmt.Sprintf("$wid%d-", g.workers)
 		size := deal(g, "length of a wid", []int{0, 63, 64, 65, 127, 128, 129, 255, 256})
 		wid += strings.Repeat("x", max(0, size-len(g.Fill(wid))))
-		hello := g.newcomer(wid)
+		hello := g.workerHello(wid)
 		for _, conn := range []int{c, g.companion(c)} {
 			if conn > 0 {
 				steps = append(steps, explore.End(conn, scenarios.Closed), build().Open(conn, scenarios.Raw, ""),
@@ -133,12 +133,12 @@ func (g *maker) introduce(c int, _ *fwplaw.Conn) (steps []explore.Step) {
 // signal lets an operator quiet or terminate a worker, which sends BEATs then. It may hold jobs, push others, and be
 // told a second time.
 func (g *maker) signal(c int, w *fwplaw.Conn) []explore.Step {
-	number, is := g.law.worker(w.WID)
-	if !is {
+	number, ok := g.law.worker(w.WID)
+	if !ok {
 		return []explore.Step{line(c, "INFO")}
 	}
-	more := deal(g, "beat of signal", []string{"", `,"rss_kb":4096`})
-	beat := line(c, `BEAT {"wid":"$wid%d"%s}`, number, more)
+	fields := deal(g, "beat of signal", []string{"", `,"rss_kb":4096`})
+	beat := line(c, `BEAT {"wid":"$wid%d"%s}`, number, fields)
 	state := choose(g, []string{"quiet", "terminate"})
 	signal := func(state string) explore.Step { return build().Signal(state, fmt.Sprintf("$wid%d", number)) }
 	done := explore.End(c, scenarios.Closed)
@@ -154,7 +154,7 @@ func (g *maker) signal(c int, w *fwplaw.Conn) []explore.Step {
 				explore.End(other, scenarios.Closed), done)
 		}
 		return append([]explore.Step{signal(state)}, append(opened, beat, explore.End(other, scenarios.Closed), done)...)
-	case kind == "jobs" && g.Longest > 0 && active(g, c, w):
+	case kind == "jobs" && g.Longest > 0 && mayFetch(g, c, w):
 		return g.signalWithJobs(c, signal(state), beat)
 	}
 	return []explore.Step{signal(state), beat, beat, done}
@@ -162,59 +162,59 @@ func (g *maker) signal(c int, w *fwplaw.Conn) []explore.Step {
 
 // signalWithJobs signals a worker that holds jobs, which it pushes, reports and leaves to others then.
 func (g *maker) signalWithJobs(c int, signal, beat explore.Step) []explore.Step {
-	done, failed, left, pushed, queue, more := g.jid(), g.jid(), g.jid(), g.jid(), g.freshQueue(), g.freshQueue()
+	done, failed, openJID, pushed, queue, otherQueue := g.jid(), g.jid(), g.jid(), g.jid(), g.freshQueue(), g.freshQueue()
 	var steps []explore.Step
-	for _, jid := range []string{done, failed, left} {
+	for _, jid := range []string{done, failed, openJID} {
 		steps = append(steps, push(c, jid, queue, `,"reserve_for":60`), line(c, "FETCH %s", queue))
 	}
-	looked := line(controlWorker, "FETCH %s", queue)
-	steps = append(steps, signal, beat, push(c, pushed, more, ""), ack(c, done), line(c, "FAIL %s", g.failure(failed)),
-		line(controlWorker, "FETCH %s", more), ack(controlWorker, pushed))
+	fetch := line(controlWorker, "FETCH %s", queue)
+	steps = append(steps, signal, beat, push(c, pushed, otherQueue, ""), ack(c, done), line(c, "FAIL %s", g.failure(failed)),
+		line(controlWorker, "FETCH %s", otherQueue), ack(controlWorker, pushed))
 	if g.Longest >= 260*time.Second {
-		steps = append(steps, explore.Wait(260*time.Second), looked, looked)
+		steps = append(steps, explore.Wait(260*time.Second), fetch, fetch)
 	}
 	return append(steps, explore.End(c, scenarios.Closed))
 }
 
-// third has another client do something in the middle of what a worker does.
-func (g *maker) third(c int, w *fwplaw.Conn) []explore.Step {
+// thirdClient has another client do something in the middle of what a worker does.
+func (g *maker) thirdClient(c int, w *fwplaw.Conn) []explore.Step {
 	other := g.companion(c)
-	if number, is := g.law.worker(w.WID); is && other > 0 {
-		return g.thirdAt(c, number, other)
+	if number, ok := g.law.worker(w.WID); ok && other > 0 {
+		return g.thirdClientAt(c, number, other)
 	}
 	return []explore.Step{line(c, "INFO")}
 }
 
-// thirdAt has two workers and a producer do what is usual, and another client do something at one of the steps.
-func (g *maker) thirdAt(c, number, other int) []explore.Step {
+// thirdClientAt has two workers and a producer do what is usual, and another client do something at one of the steps.
+func (g *maker) thirdClientAt(c, number, other int) []explore.Step {
 	queue, first, second := g.freshQueue(), g.jid(), g.jid()
 	fetch := func(by int) explore.Step { return line(by, "FETCH %s", queue) }
 	usual := []explore.Step{
-		ahead(fetch(c)), push(controlProducer, first, queue, ""), build().Await(c), push(controlProducer, second, queue, ""),
+		sendAhead(fetch(c)), push(controlProducer, first, queue, ""), build().Await(c), push(controlProducer, second, queue, ""),
 		fetch(controlWorker), ack(c, first), ack(controlWorker, second), line(c, `BEAT {"wid":"$wid%d"}`, number),
 	}
-	deeds := g.deeds(other, number, queue, first)
+	deeds := g.thirdClientSteps(other, number, queue, first)
 	n := g.Deal("third", len(usual)*len(deeds))
 	at := 1 + n%len(usual)
 	return slices.Concat([]explore.Step{explore.End(other, scenarios.Closed)}, usual[:at], deeds[n/len(usual)], usual[at:])
 }
 
-// deeds are what another client may do while a job of a queue is waited for, or held by a worker with a number: nothing
+// thirdClientSteps are what another client may do while a job of a queue is waited for, or held by a worker with a number: nothing
 // of it has to do with the job.
-func (g *maker) deeds(by, worker int, queue, jid string) [][]explore.Step {
+func (g *maker) thirdClientSteps(by, worker int, queue, jid string) [][]explore.Step {
 	g.workers++
-	end := func(how scenarios.Ending) explore.Step { return explore.End(by, how) }
-	same, another, raw := consumer(by, worker), consumer(by, g.workers), build().Open(by, scenarios.Raw, "")
-	left := ahead(line(by, "FETCH %s", g.freshQueue()))
+	end := func(ending scenarios.Ending) explore.Step { return explore.End(by, ending) }
+	sameWorker, otherWorker, raw := consumer(by, worker), consumer(by, g.workers), build().Open(by, scenarios.Raw, "")
+	fetch := sendAhead(line(by, "FETCH %s", g.freshQueue()))
 	return [][]explore.Step{
 		{raw, end(scenarios.Closed)}, {raw, line(by, "HELLO {}x"), end(scenarios.Closed)},
 		{raw, line(by, `ACK {"jid":"%s"}`, jid)}, {producer(by), line(by, "INFO"), line(by, "END")},
 		{producer(by), push(by, g.jid(), queue, `,"retry":"x"`)}, {producer(by), push(by, g.jid(), g.freshQueue(), "")},
 		{producer(by), push(by, g.jid(), queue, `,"at":"2040-01-02T03:04:05Z"`), end(scenarios.Closed)},
-		{same, line(by, "END")}, {same, end(scenarios.Closed)}, {same, end(scenarios.Reset)},
-		{same, line(by, `BEAT {"wid":"$wid%d"}`, worker)}, {same, left, end(scenarios.Closed)},
-		{another, left, end(scenarios.Reset)}, {another, line(by, `FAIL {"jid":["%s"]}`, jid)},
-		{another, line(by, `BEAT {"wid":"$wid%d"}`, g.workers), end(scenarios.HalfShut)},
+		{sameWorker, line(by, "END")}, {sameWorker, end(scenarios.Closed)}, {sameWorker, end(scenarios.Reset)},
+		{sameWorker, line(by, `BEAT {"wid":"$wid%d"}`, worker)}, {sameWorker, fetch, end(scenarios.Closed)},
+		{otherWorker, fetch, end(scenarios.Reset)}, {otherWorker, line(by, `FAIL {"jid":["%s"]}`, jid)},
+		{otherWorker, line(by, `BEAT {"wid":"$wid%d"}`, g.workers), end(scenarios.HalfShut)},
 	}
 }
 
@@ -222,40 +222,40 @@ func (g *maker) deeds(by, worker int, queue, jid string) [][]explore.Step {
 // that job, that queue, or a job that has ended.
 func (g *maker) bystander(c int, w *fwplaw.Conn) []explore.Step {
 	base, next, ended, queue := g.jid(), g.jid(), g.jid(), g.freshQueue()
-	held, fetch := base+"-held", line(controlWorker, "FETCH %s", queue)
-	about := g.aboutOthers(base, held, ended, queue)
+	heldJID, fetch := base+"-held", line(controlWorker, "FETCH %s", queue)
+	command := g.foreignReport(base, heldJID, ended, queue)
 	var steps []explore.Step
-	if active(g, c, w) {
+	if mayFetch(g, c, w) {
 		steps = append(steps, push(controlProducer, ended, queue, ""), line(c, "FETCH %s", queue))
 		if g.Terms.Flush && g.IntN(3) == 0 {
 			steps = append(steps, line(controlProducer, "FLUSH"))
-			about = choose(g, []string{`ACK {"jid":"` + ended + `"}`, "FAIL " + g.failure(ended)})
+			command = choose(g, []string{`ACK {"jid":"` + ended + `"}`, "FAIL " + g.failure(ended)})
 		} else {
 			steps = append(steps, ack(c, ended))
 		}
 	}
-	meanwhile := []explore.Step{line(c, "%s", about), push(controlProducer, next, queue, "")}
+	actions := []explore.Step{line(c, "%s", command), push(controlProducer, next, queue, "")}
 	if g.IntN(2) == 0 {
-		slices.Reverse(meanwhile)
+		slices.Reverse(actions)
 	}
-	steps = append(append(steps, push(controlProducer, held, queue, ""), fetch), meanwhile...)
-	return append(steps, fetch, ack(controlWorker, held), ack(controlWorker, next))
+	steps = append(append(steps, push(controlProducer, heldJID, queue, ""), fetch), actions...)
+	return append(steps, fetch, ack(controlWorker, heldJID), ack(controlWorker, next))
 }
 
-// aboutOthers is a command that must be refused, or may be: it is about jobs that its client does not hold. A FETCH is
+// foreignReport is a command that must be refused, or may be: it is about jobs that its client does not hold. A FETCH is
 // sent once, since a server that takes it waits.
-func (g *maker) aboutOthers(base, held, ended, queue string) string {
+func (g *maker) foreignReport(base, heldJID, ended, queue string) string {
 	const list = "bystander"
 	capitals := base + "-HELD" // its name is filled in later
 	all := []string{
 		`ACK {"jid":"` + ended + `"}`, "FAIL " + g.failure(ended), `ACK {"jid":"` + base + `"}`,
-		`ACK {"jid":"` + held + `x"}`, "FAIL " + g.failure(capitals), `ACK {"jid":"` + capitals + `"}`,
-		`ACK {"jid":["` + held + `"]}`,
-		`ACK {"jid":"` + held + `"}x`, `BEAT {"wid":"$wid0",}`,
+		`ACK {"jid":"` + heldJID + `x"}`, "FAIL " + g.failure(capitals), `ACK {"jid":"` + capitals + `"}`,
+		`ACK {"jid":["` + heldJID + `"]}`,
+		`ACK {"jid":"` + heldJID + `"}x`, `BEAT {"wid":"$wid0",}`,
 		`PUSH {"jid":"` + base + `-w","jobtype":"t","args":{},"queue":"` + queue + `"}`,
 		"FETCH  " + queue, "FETCH " + queue + " ",
 	}
-	if g.Dealt(list) {
+	if g.HasDealt(list) {
 		return choose(g, all[:len(all)-2])
 	}
 	return deal(g, list, all)

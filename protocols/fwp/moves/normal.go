@@ -11,10 +11,10 @@ import (
 	fwplaw "github.com/fwpsuite/fwp/protocols/fwp/law"
 )
 
-// normal returns a reply in parts that are the same on every server that means the same:
+// normalize returns a reply in parts that are the same on every server that means the same:
 // names are those of steps, times are "time", and what a server chooses freely (the text of
 // an error, a salt, the contents of INFO) is left out. A job has a part for each field.
-func (l *fwpLaw) normal(verb string, r fwp.Reply) []string {
+func (l *fwpLaw) normalize(verb string, r fwp.Reply) []string {
 	if !l.Compared {
 		return nil
 	}
@@ -38,14 +38,14 @@ func (l *fwpLaw) normal(verb string, r fwp.Reply) []string {
 	}
 	parts := []string{kind + "{}"}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		value, _ := json.Marshal(timeless(fields[name])) // it was decoded from JSON
+		value, _ := json.Marshal(replaceTimes(fields[name])) // it was decoded from JSON
 		parts = append(parts, name+": "+l.symbols(string(value)))
 	}
 	return parts
 }
 
-// timeless returns a value with "time" in the place of every time.
-func timeless(value any) any {
+// replaceTimes returns a value with "time" in the place of every time.
+func replaceTimes(value any) any {
 	switch v := value.(type) {
 	case string:
 		if _, err := number.ParseTime(v); err == nil {
@@ -53,11 +53,11 @@ func timeless(value any) any {
 		}
 	case []any:
 		for i := range v {
-			v[i] = timeless(v[i])
+			v[i] = replaceTimes(v[i])
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = timeless(v[name])
+			v[name] = replaceTimes(v[name])
 		}
 	}
 	return value

@@ -13,14 +13,14 @@ import (
 
 // Commands returns FWP as [New] does, without what takes its time: so a short exploration sends thousands of commands.
 func Commands() *explore.Subject {
-	return part(func(g *maker) explore.Alphabet {
-		var quick []move
+	return newSubject(func(g *maker) explore.Alphabet {
+		var selection []move
 		for _, m := range moves {
 			if !m.takesTime() {
-				quick = append(quick, m.until(populations[m.name]))
+				selection = append(selection, m.untilDealt(populations[m.name]))
 			}
 		}
-		return g.alphabet(quick)
+		return g.alphabet(selection)
 	})
 }
 
@@ -28,33 +28,33 @@ func Commands() *explore.Subject {
 var populations = map[string]string{"burst": "burst", "fetch-many": "queues", "push-line": "length of a line",
 	"introduce": "labels", "third": "third"}
 
-// until returns a move that is made until its list is used up; "": it has none.
-func (m move) until(list string) move {
+// untilDealt returns a move that is made until its list is used up; "": it has none.
+func (m move) untilDealt(list string) move {
 	fits := m.fits
 	m.fits = func(g *maker, c int, w *fwplaw.Conn) bool {
-		return (list == "" || !g.Dealt(list)) && fits(g, c, w)
+		return (list == "" || !g.HasDealt(list)) && fits(g, c, w)
 	}
 	return m
 }
 
 // Waits returns FWP as [New] does, with what [Commands] leaves out.
 func Waits() *explore.Subject {
-	return part(func(g *maker) explore.Alphabet {
-		return unpaused(g.alphabet(slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
-			return !m.takesTime() && !slices.Contains(besideWaits, m.name)
+	return newSubject(func(g *maker) explore.Alphabet {
+		return removePauses(g.alphabet(slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
+			return !m.takesTime() && !slices.Contains(sharedMoves, m.name)
 		})))
 	})
 }
 
-// room ends connections of producers where there are no workers.
-var room = []move{{"leave", 1, func(g *maker, c int, w *fwplaw.Conn) bool {
-	return identified(g, c, w) && !slices.ContainsFunc(g.Free(), func(other int) bool {
-		return active(g, other, g.law.world.Conns[other])
+// leaveMove ends connections of producers where there are no workers.
+var leaveMove = []move{{"leave", 1, func(g *maker, c int, w *fwplaw.Conn) bool {
+	return isIdentified(g, c, w) && !slices.ContainsFunc(g.Free(), func(other int) bool {
+		return mayFetch(g, other, g.law.world.Conns[other])
 	})
 }, func(g *maker, c int, _ *fwplaw.Conn) []explore.Step { return []explore.Step{g.ending(c)} }}}
 
-// unpaused returns an alphabet whose slow moves are made at any time.
-func unpaused(a explore.Alphabet) explore.Alphabet {
+// removePauses returns an alphabet whose slow moves are made at any time.
+func removePauses(a explore.Alphabet) explore.Alphabet {
 	for i := range a.Moves {
 		a.Moves[i].Pause = 0
 	}
@@ -66,38 +66,38 @@ func (m move) takesTime() bool {
 	return slow[m.name] > 0 || m.name == "fetch-empty" || m.name == "form"
 }
 
-// besideWaits are the moves of [Commands] that [Waits] has, too.
-var besideWaits = []string{"push", "fetch", "ack", "fail", "hello", "beat", "info"}
+// sharedMoves are the moves of [Commands] that [Waits] has, too.
+var sharedMoves = []string{"push", "fetch", "ack", "fail", "hello", "beat", "info"}
 
 // Values returns FWP as [New] does, with nothing but jobs that are pushed, fetched and reported, until each bucket of
 // values was sent, and what was scheduled has come. A server that takes longer for that is not waited for.
-func Values() *explore.Subject { return part((*maker).values) }
+func Values() *explore.Subject { return newSubject((*maker).values) }
 
 // values returns the steps of [Values], in queues that stay the same.
 func (g *maker) values() explore.Alphabet {
 	const schedulesLast, valuesLast = 4500 * time.Millisecond, 15 * time.Second
-	begun := time.Now()
-	g.steady, g.elapsed = true, func() time.Duration { return time.Since(begun) }
-	g.ways, g.plans, g.comes = []string{"", wayAt}, map[string]plan{}, due
-	g.births = func() bool { return !g.Dealt(listsOfValues()...) && g.elapsed() < valuesLast }
-	some := slices.Concat(ofWaits, room)
+	start := time.Now()
+	g.isSteady, g.runTime = true, func() time.Duration { return time.Since(start) }
+	g.ways, g.plans, g.isExpected = []string{"", wayAt}, map[string]plan{}, isDue
+	g.hasBirths = func() bool { return !g.HasDealt(listsOfValues()...) && g.runTime() < valuesLast }
+	selection := slices.Concat(waitMoves, leaveMove)
 	for _, m := range moves {
-		if of, is := ofValues[m.name]; is {
-			m.weight = of.weight
-			some = append(some, m.until(of.list).whileBirths())
+		if entry, ok := valueMoves[m.name]; ok {
+			m.weight = entry.weight
+			selection = append(selection, m.untilDealt(entry.list).whileBirths())
 		}
 	}
-	a := unpaused(g.alphabet(some))
-	a.Whole = true
+	a := removePauses(g.alphabet(selection))
+	a.IsComplete = true
 	a.Open = func(conn int) explore.Step {
-		if g.births() {
-			return g.open(conn)
+		if g.hasBirths() {
+			return g.openConn(conn)
 		}
 		g.workers++
 		return consumer(conn, g.workers)
 	}
 	a.Done = func() bool {
-		return !g.births() && (g.elapsed() > schedulesLast || !anyOf(g.underWay(), scheduledNow))
+		return !g.hasBirths() && (g.runTime() > schedulesLast || !anyJob(g.activeJobs(), isScheduled))
 	}
 	return a
 }
@@ -105,78 +105,78 @@ func (g *maker) values() explore.Alphabet {
 // Restarts returns FWP as [Values] does, with a server that is restarted when each bucket was sent: most jobs come
 // behind that. What was pushed before a FLUSH, or acknowledged, does not come again.
 func Restarts() *explore.Subject {
-	return steady(func(g *maker) explore.Alphabet {
+	return steadySubject(func(g *maker) explore.Alphabet {
 		const bornFor, limit = 4 * time.Second, 6 * time.Second
-		begun := time.Now()
-		g.elapsed = func() time.Duration { return time.Since(begun) }
-		g.ways, g.plans, g.comes = []string{"", "", wayAt}, map[string]plan{}, due
-		g.births = func() bool { return !g.Dealt(listsOfJobs()...) && g.elapsed() < bornFor }
-		some := slices.Concat(ofWaits, ofRestarts, []move{{"fetch", 3, waiting, (*maker).fetch}})
+		start := time.Now()
+		g.runTime = func() time.Duration { return time.Since(start) }
+		g.ways, g.plans, g.isExpected = []string{"", "", wayAt}, map[string]plan{}, isDue
+		g.hasBirths = func() bool { return !g.HasDealt(listsOfJobs()...) && g.runTime() < bornFor }
+		selection := slices.Concat(waitMoves, restartMoves, []move{{"fetch", 3, hasReadyJobs, (*maker).fetch}})
 		for _, m := range moves {
 			if slices.Contains([]string{"ack", "fail", "hello"}, m.name) {
-				some = append(some, m)
+				selection = append(selection, m)
 			}
 		}
-		a := g.alphabet(some)
+		a := g.alphabet(selection)
 		a.Done = func() bool {
-			return g.restarts > 0 && (g.elapsed() > limit || !anyOf(g.underWay(), scheduledNow))
+			return g.restarts > 0 && (g.runTime() > limit || !anyJob(g.activeJobs(), isScheduled))
 		}
 		return a
 	})
 }
 
-// ofRestarts are the moves of an operator: a FLUSH while the first jobs are pushed, which removes those that are
+// restartMoves are the moves of an operator: a FLUSH while the first jobs are pushed, which removes those that are
 // scheduled for another century, too, and a restart behind the last.
-var ofRestarts = []move{
+var restartMoves = []move{
 	{"push-far", 10, func(g *maker, c int, w *fwplaw.Conn) bool {
-		return g.Terms.Flush && g.births() && g.far == "" && identified(g, c, w)
-	}, (*maker).pushFar},
+		return g.Terms.Flush && g.hasBirths() && g.farQueue == "" && isIdentified(g, c, w)
+	}, (*maker).pushFuture},
 	{"flush", 1, func(g *maker, c int, w *fwplaw.Conn) bool {
-		return g.Terms.Flush && !g.flushed && g.far != "" && g.jobs > 60 && g.births() && active(g, c, w)
+		return g.Terms.Flush && !g.isFlushed && g.farQueue != "" && g.jobs > 60 && g.hasBirths() && mayFetch(g, c, w)
 	}, func(g *maker, c int, _ *fwplaw.Conn) []explore.Step {
-		g.flushed = true
-		done, held, queue := g.jid(), g.jid(), g.freshQueue()
-		fetch := line(c, "FETCH default %s %s", g.far, queue)
+		g.isFlushed = true
+		doneJID, heldJID, queue := g.jid(), g.jid(), g.freshQueue()
+		fetch := line(c, "FETCH default %s %s", g.farQueue, queue)
 		return []explore.Step{
-			push(c, done, queue, ""), fetch, push(c, held, queue, ""), fetch, ack(c, done),
-			push(c, g.jid(), "default", ""), line(c, "FLUSH"), line(c, "FAIL %s", g.failure(held)),
-			push(c, g.jid(), queue, ""), fetch, push(c, done, queue, ""), fetch, // nothing is known of it any more
+			push(c, doneJID, queue, ""), fetch, push(c, heldJID, queue, ""), fetch, ack(c, doneJID),
+			push(c, g.jid(), "default", ""), line(c, "FLUSH"), line(c, "FAIL %s", g.failure(heldJID)),
+			push(c, g.jid(), queue, ""), fetch, push(c, doneJID, queue, ""), fetch, // nothing is known of it any more
 		}
 	}},
-	{"restart", 1000, func(g *maker, _ int, _ *fwplaw.Conn) bool { return g.Restarts && !g.births() && g.restartDue() },
+	{"restart", 1000, func(g *maker, _ int, _ *fwplaw.Conn) bool { return g.Restarts && !g.hasBirths() && g.isRestartDue() },
 		(*maker).restart},
 }
 
-// restartDue reports whether the server is to be restarted: behind the last PUSH, and where lives are followed once
+// isRestartDue reports whether the server is to be restarted: behind the last PUSH, and where lives are followed once
 // more shortly before the sweep, which shows then whether what has ended is back.
-func (g *maker) restartDue() bool {
-	again := g.times.sweep > 0 && !g.swept && g.elapsed() >= g.times.sweep*19/20
-	return g.restarts == 0 || g.restarts == 1 && again
+func (g *maker) isRestartDue() bool {
+	isSecond := g.times.sweep > 0 && !g.isSwept && g.runTime() >= g.times.sweep*19/20
+	return g.restarts == 0 || g.restarts == 1 && isSecond
 }
 
 // restart restarts the server while jobs are scheduled. One is due some seconds later, and must not come before its
 // time; the others become due one after the other while the server is away.
 func (g *maker) restart(c int, _ *fwplaw.Conn) []explore.Step {
-	const moments, apart = 24, 20 // milliseconds
+	const moments, gap = 24, 20 // milliseconds
 	g.restarts++
 	g.workers++
-	later, now, meanwhile := g.freshQueue(), g.freshQueue(), g.freshQueue()
+	laterQueue, nextQueue, awayQueue := g.freshQueue(), g.freshQueue(), g.freshQueue()
 	steps := []explore.Step{
 		explore.End(c, scenarios.Closed), consumer(c, g.workers),
-		push(c, g.jid(), later, fmt.Sprintf(`,"at":"$now+%dms"`, 2000+g.jobs%1000)),
+		push(c, g.jid(), laterQueue, fmt.Sprintf(`,"at":"$now+%dms"`, 2000+g.jobs%1000)),
 	}
 	for i := range moments {
-		steps = append(steps, push(c, g.jid(), meanwhile, fmt.Sprintf(`,"at":"$now+%dms"`, apart*(i+1)+g.restarts)))
+		steps = append(steps, push(c, g.jid(), awayQueue, fmt.Sprintf(`,"at":"$now+%dms"`, gap*(i+1)+g.restarts)))
 	}
 	return append(steps, explore.Disrupt(scenarios.NeedRestart),
-		consumer(c, g.workers), push(c, g.jid(), now, ""), line(c, "FETCH %s %s", later, now))
+		consumer(c, g.workers), push(c, g.jid(), nextQueue, ""), line(c, "FETCH %s %s", laterQueue, nextQueue))
 }
 
-// pushFar schedules a job for each of the instants that are to come. Nothing but a FLUSH removes them.
-func (g *maker) pushFar(c int, _ *fwplaw.Conn) (steps []explore.Step) {
-	g.far = g.freshQueue()
+// pushFuture schedules a job for each of the instants that are to come. Nothing but a FLUSH removes them.
+func (g *maker) pushFuture(c int, _ *fwplaw.Conn) (steps []explore.Step) {
+	g.farQueue = g.freshQueue()
 	for _, at := range futureInstants() {
-		steps = append(steps, push(c, g.jid(), g.far, `,"at":`+at.Make(g.Rand)))
+		steps = append(steps, push(c, g.jid(), g.farQueue, `,"at":`+at.Make(g.Rand)))
 	}
 	return steps
 }
@@ -185,7 +185,7 @@ func (g *maker) pushFar(c int, _ *fwplaw.Conn) (steps []explore.Step) {
 func (m move) whileBirths() move {
 	fits := m.fits
 	m.fits = func(g *maker, c int, w *fwplaw.Conn) bool {
-		return (g.births() || m.name == "fetch" || m.name == "ack") && fits(g, c, w)
+		return (g.hasBirths() || m.name == "fetch" || m.name == "ack") && fits(g, c, w)
 	}
 	return m
 }
@@ -194,7 +194,7 @@ func (m move) whileBirths() move {
 var listsOfValues = sync.OnceValue(func() []string {
 	all := append([]string{"burst", "queues", "length of a line", "rss_kb", "alike queues"}, listsOfJobs()...)
 	for _, f := range jobFields() {
-		if len(f.must) > 0 {
+		if len(f.safeValues) > 0 {
 			all = append(all, f.name+wayWoken)
 		}
 	}
@@ -205,15 +205,15 @@ var listsOfValues = sync.OnceValue(func() []string {
 var listsOfJobs = sync.OnceValue(func() []string {
 	all := []string{"risky", "past", "jid", "queue name"}
 	for _, f := range jobFields() {
-		if len(f.must) > 0 {
+		if len(f.safeValues) > 0 {
 			all = append(all, f.name)
 		}
 	}
 	return all
 })
 
-// ofValues are the moves of [Values], how often they are made, and the list with which each of them ends.
-var ofValues = map[string]struct {
+// valueMoves are the moves of [Values], how often they are made, and the list with which each of them ends.
+var valueMoves = map[string]struct {
 	weight float64
 	list   string
 }{
@@ -222,18 +222,18 @@ var ofValues = map[string]struct {
 	"push-line": {3, "length of a line"}, "alike-queues": {4, "alike queues"},
 }
 
-// steady returns FWP with other moves, in queues that stay the same.
-func steady(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
-	return part(func(g *maker) explore.Alphabet {
-		g.steady = true
+// steadySubject returns FWP with other moves, in queues that stay the same.
+func steadySubject(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
+	return newSubject(func(g *maker) explore.Alphabet {
+		g.isSteady = true
 		a := alphabet(g)
-		a.Whole = true
+		a.IsComplete = true
 		return a
 	})
 }
 
-// part returns FWP with other moves.
-func part(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
+// newSubject returns FWP with other moves.
+func newSubject(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
 	s := New()
 	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
 		return alphabet(&maker{Draw: d, law: l.(*fwpLaw)}) //nolint:forcetypeassert // the subject's own

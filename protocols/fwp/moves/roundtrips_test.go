@@ -24,11 +24,11 @@ func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // what is ahead by some milliseconds stays so
 		time.Sleep(30 * 365 * 24 * time.Hour) // from 2000 to behind the days that are past
-		g := made(1)
+		g := newTestMaker(1)
 		a := Values().Alphabet(g.Draw, g.law)
-		assert.Len(t, a.Moves, len(ofValues)+len(ofWaits)+len(room))
+		assert.Len(t, a.Moves, len(valueMoves)+len(waitMoves)+len(leaveMove))
 		assert.False(t, a.Done())
-		g.steady, g.ways, g.plans = true, []string{"", wayAt}, map[string]plan{}
+		g.isSteady, g.ways, g.plans = true, []string{"", wayAt}, map[string]plan{}
 		queues, ahead := map[string]bool{}, 0
 		for range 2000 {
 			way, queue := deal(g, "way", g.ways), g.queue()
@@ -40,18 +40,18 @@ func TestRoundTrips(t *testing.T) {
 				ahead++
 			}
 		}
-		most := len(alikeQueues) + len(oddQueues) + 2*len(lengths)
-		assert.LessOrEqual(t, len(queues), most, "a few, and each unusual name")
+		limit := len(alikeQueues) + len(oddQueues) + 2*len(lengths)
+		assert.LessOrEqual(t, len(queues), limit, "a few, and each unusual name")
 		assert.NotZero(t, ahead)
 	})
 }
 
 // Each way has all names of jids, whatever the others draw, and their twins. A job in an odd queue that is acknowledged
 // has a short reservation, so that it would come back in time.
-func TestNamesOfEachWay(t *testing.T) {
+func TestJobIDs(t *testing.T) {
 	t.Parallel()
-	g := made(1)
-	g.steady = true
+	g := newTestMaker(1)
+	g.isSteady = true
 	kinds := len(alikeNames) + len(lengths)
 	drawn := map[string][]string{}
 	for i := 0; len(drawn[wayAck]) < kinds || len(drawn[wayFail]) < kinds; i++ {
@@ -71,29 +71,29 @@ func TestNamesOfEachWay(t *testing.T) {
 		assert.Greater(t, len(unique(names)), kinds-6, way)
 	}
 	for range 20 {
-		assert.Equal(t, "60", g.fieldOf(jobField{name: "reserve_for", often: 3}, wayAck, riskyValue{}, true))
+		assert.Equal(t, "60", g.fieldOf(jobField{name: "reserve_for", period: 3}, wayAck, riskyValue{}, true))
 	}
 }
 
 // A job for which a FETCH waits is one that every server takes, in the queue of the FETCH.
-func TestJobsThatAreAwaited(t *testing.T) {
+func TestWakeJobs(t *testing.T) {
 	t.Parallel()
-	g := made(1)
-	g.steady = true
+	g := newTestMaker(1)
+	g.isSteady = true
 	for range 2000 {
 		l := fwplaw.ReadLine([]byte("PUSH " + g.Fill(g.jobOf(wayWoken, "$queue77"))))
-		assert.True(t, l.Form == model.Okay && !l.Refusable() || len(l.Args) > 32<<10, "%.300s", l.Args)
+		assert.True(t, l.Form == model.Okay && !l.IsRefusable() || len(l.Args) > 32<<10, "%.300s", l.Args)
 		assert.Equal(t, g.Fill("$queue77"), l.Fields["queue"])
 	}
 }
 
 // The work on a job ends first as its way has it, and then as there is time for it.
-func TestEndsOfLives(t *testing.T) {
+func TestEndOfWay(t *testing.T) {
 	t.Parallel()
-	later := longSpans().failed + time.Second
+	later := longSpans().failEnd + time.Second
 	for _, test := range []struct {
 		way, fields string
-		came        int
+		deliveries  int
 		elapsed     time.Duration
 		ends        []string
 	}{
@@ -104,27 +104,27 @@ func TestEndsOfLives(t *testing.T) {
 		{wayExpire, `,"reserve_for":60`, 1, later, []string{wayExpire}},
 		{wayExpire, `,"reserve_for":61`, 1, 0, []string{wayAck}}, // another one was refused
 		{wayFail, `,"reserve_for":60`, 2, 0, []string{wayFail, wayAck, wayExpire}},
-		{wayFail, `,"reserve_for":60`, 2, longSpans().kept, []string{wayFail, wayAck}},
+		{wayFail, `,"reserve_for":60`, 2, longSpans().keepEnd, []string{wayFail, wayAck}},
 	} {
 		ends := map[string]bool{}
 		for seed := range uint64(40) {
-			g := made(seed)
+			g := newTestMaker(seed)
 			jid, queue := g.jid(), g.freshQueue()
 			g.times = longSpans()
-			g.plans, g.elapsed = map[string]plan{jid: {way: test.way}}, func() time.Duration { return test.elapsed }
+			g.plans, g.runTime = map[string]plan{jid: {way: test.way}}, func() time.Duration { return test.elapsed }
 			p := &player{law: g.law, replies: [][2]string{{"FETCH " + queue, `${"jid":"~` + jid[1:] + `"}`}}}
 			p.play(push(2, jid, queue, test.fields))
 			p.play(line(2, "FETCH %s", queue))
-			j := g.law.world.Jobs[g.law.real(jid)]
-			assert.Equal(t, 1, j.Came)
-			if test.came == 2 {
+			j := g.law.world.Jobs[g.law.realName(jid)]
+			assert.Equal(t, 1, j.Deliveries)
+			if test.deliveries == 2 {
 				g.end(j)
-				j.Came++
+				j.Deliveries++
 			}
 			end := g.end(j)
 			assert.Equal(t, end, g.end(j), "it is chosen once")
 			assert.Equal(t, end == wayFail, strings.HasPrefix(g.report(j), "FAIL "))
-			assert.Equal(t, end != wayExpire, slices.Contains(g.toReport(g.law.world.Conns[2]), j))
+			assert.Equal(t, end != wayExpire, slices.Contains(g.jobsToReport(g.law.world.Conns[2]), j))
 			ends[end] = true
 		}
 		assert.ElementsMatch(t, test.ends, slices.Collect(maps.Keys(ends)), "%v", test)
@@ -132,123 +132,123 @@ func TestEndsOfLives(t *testing.T) {
 }
 
 // The server is restarted behind the last PUSH, and once more before the sweep where lives are followed.
-func TestWhenTheServerIsRestarted(t *testing.T) {
+func TestRestartTime(t *testing.T) {
 	t.Parallel()
-	g, elapsed := made(1), time.Duration(0)
-	g.elapsed = func() time.Duration { return elapsed }
-	assert.True(t, g.restartDue())
+	g, elapsed := newTestMaker(1), time.Duration(0)
+	g.runTime = func() time.Duration { return elapsed }
+	assert.True(t, g.isRestartDue())
 	moments := map[string]bool{}
 	for _, s := range g.restart(2, nil) {
-		if _, at, is := strings.Cut(s.Text(), `"at":`); is {
+		if _, at, ok := strings.Cut(s.Text(), `"at":`); ok {
 			moments[at] = true
 		}
 	}
 	assert.Len(t, moments, 25, "a job for each moment of the restart, and one for later")
 	elapsed = longSpans().sweep
-	assert.False(t, g.restartDue(), "no lives are followed")
+	assert.False(t, g.isRestartDue(), "no lives are followed")
 	g.times = longSpans()
-	assert.True(t, g.restartDue())
+	assert.True(t, g.isRestartDue())
 	elapsed = g.times.sweep / 2
-	assert.False(t, g.restartDue())
-	elapsed, g.swept = g.times.sweep, true
-	assert.False(t, g.restartDue())
-	g.swept = false
+	assert.False(t, g.isRestartDue())
+	elapsed, g.isSwept = g.times.sweep, true
+	assert.False(t, g.isRestartDue())
+	g.isSwept = false
 	g.restart(2, nil)
-	assert.False(t, g.restartDue())
+	assert.False(t, g.isRestartDue())
 }
 
 // With less time all is sooner, and what is kept has come back before the sweep.
-func TestLivesWithLessTime(t *testing.T) {
+func TestShortenSpans(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, longSpans(), longSpans().sooner(-time.Hour))
+	assert.Equal(t, longSpans(), longSpans().shorten(-time.Hour))
 	for limit := LivesAtLeast; limit <= LivesLast; limit += time.Second {
-		s := longSpans().sooner(LivesLast - limit)
-		assert.False(t, s.brief())
-		assert.Less(t, max(s.kept, s.births)+shortest+15*time.Second, s.sweep, limit)
-		assert.Less(t, s.births, s.failed)
-		assert.Less(t, s.failed, s.sweep)
-		assert.Less(t, s.sweep, s.awaits)
-		assert.Less(t, s.awaits, limit)
+		s := longSpans().shorten(LivesLast - limit)
+		assert.False(t, s.isBrief())
+		assert.Less(t, max(s.keepEnd, s.birthEnd)+shortestReservation+15*time.Second, s.sweep, limit)
+		assert.Less(t, s.birthEnd, s.failEnd)
+		assert.Less(t, s.failEnd, s.sweep)
+		assert.Less(t, s.sweep, s.awaitEnd)
+		assert.Less(t, s.awaitEnd, limit)
 	}
 }
 
 // The sweep comes at its time, once, and the lives do not end without it unless no job has ended.
-func TestWhenLivesEnd(t *testing.T) {
+func TestLivesEnd(t *testing.T) {
 	t.Parallel()
-	g, elapsed := made(1), time.Duration(0)
+	g, elapsed := newTestMaker(1), time.Duration(0)
 	g.law = newLaw(g.law.Terms)
 	p := &player{law: g.law}
 	p.play(consumer(2, 2))
-	g.births, g.elapsed = func() bool { return false }, func() time.Duration { return elapsed }
+	g.hasBirths, g.runTime = func() bool { return false }, func() time.Duration { return elapsed }
 	g.times = longSpans()
-	assert.True(t, g.livesEnded(), "no job was taken")
+	assert.True(t, g.areLivesDone(), "no job was taken")
 	jid, queue := g.jid(), g.freshQueue()
 	p.replies = [][2]string{{"FETCH " + queue, `${"jid":"~` + jid[1:] + `"}`}}
 	for _, s := range []explore.Step{push(2, jid, queue, ""), line(2, "FETCH %s", queue), ack(2, jid)} {
 		p.play(s)
 	}
-	sweep := ofLives[slices.IndexFunc(ofLives, func(m move) bool { return m.name == "sweep" })]
+	sweep := lifeMoves[slices.IndexFunc(lifeMoves, func(m move) bool { return m.name == "sweep" })]
 	worker := g.law.world.Conns[2]
-	assert.False(t, g.livesEnded())
+	assert.False(t, g.areLivesDone())
 	assert.False(t, sweep.fits(g, 2, worker))
 	elapsed = longSpans().sweep
 	assert.True(t, sweep.fits(g, 2, worker))
 	sweep.make(g, 2, worker)
 	assert.False(t, sweep.fits(g, 2, worker), "it was done")
-	assert.True(t, g.livesEnded())
+	assert.True(t, g.areLivesDone())
 }
 
 // A job that failed is awaited, unless its retry came as another one: it may never come again.
-func TestWhoseReturnIsAwaited(t *testing.T) {
+func TestAwaitedReturn(t *testing.T) {
 	t.Parallel()
-	g := made(1)
-	g.times, g.elapsed = longSpans(), func() time.Duration { return longSpans().awaits }
+	g := newTestMaker(1)
+	g.times, g.runTime = longSpans(), func() time.Duration { return longSpans().awaitEnd }
 	p := &player{law: g.law}
-	for retry, awaited := range map[string]bool{"3": true, "4": false} {
+	for retry, isAwaited := range map[string]bool{"3": true, "4": false} {
 		jid, queue := g.jid(), g.queue()
 		name := g.Fill(jid)
-		const came = `${"jid":%q,"jobtype":"t","args":[],"queue":%q,"retry":%s}`
-		p.replies = [][2]string{{"FETCH " + queue, fmt.Sprintf(came, name, g.Fill(queue), retry)}}
+		const reply = `${"jid":%q,"jobtype":"t","args":[],"queue":%q,"retry":%s}`
+		p.replies = [][2]string{{"FETCH " + queue, fmt.Sprintf(reply, name, g.Fill(queue), retry)}}
 		for _, s := range []explore.Step{
 			push(2, jid, queue, `,"retry":3`), line(2, "FETCH %s", queue), line(2, "FAIL %s", g.failure(jid)),
 		} {
 			p.play(s)
 		}
 		j := g.law.world.Jobs[name]
-		assert.Equal(t, 1, j.Came, retry)
-		assert.Equal(t, awaited, g.awaited(j), retry)
+		assert.Equal(t, 1, j.Deliveries, retry)
+		assert.Equal(t, isAwaited, g.isAwaited(j), retry)
 	}
 }
 
 // A worker that retires tells its state, reports all that it holds, and ends its connections.
 func TestRetire(t *testing.T) {
 	t.Parallel()
-	g := made(1)
-	g.retired, g.plans, g.times = map[int]int{}, map[string]plan{}, longSpans()
-	g.elapsed = func() time.Duration { return 0 }
+	g := newTestMaker(1)
+	g.replacements, g.plans, g.times = map[int]int{}, map[string]plan{}, longSpans()
+	g.runTime = func() time.Duration { return 0 }
 	worker := g.law.world.Conns[2]
-	held := len(g.held(worker.WID))
+	count := len(g.heldJobs(worker.WID))
 	var lines []string
 	ended := map[int]bool{}
 	for _, s := range g.retire(2, worker) {
 		lines = append(lines, strings.Fields(s.Text() + " .")[0])
 		ended[s.Conn()] = s.Ends()
 	}
-	assert.NotZero(t, held)
+	assert.NotZero(t, count)
 	assert.Equal(t, "BEAT", lines[0])
-	assert.Len(t, lines, 1+held+2)
+	assert.Len(t, lines, 1+count+2)
 	assert.Equal(t, map[int]bool{2: true, 3: true}, ended)
-	assert.Equal(t, map[int]int{1: 1}, g.retired, "another one takes its place")
+	assert.Equal(t, map[int]int{1: 1}, g.replacements, "another one takes its place")
 }
 
 // The queues of all that has ended are looked into once more, and no other queue but one with a job, behind which no
 // FETCH waits.
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	g := made(1)
+	g := newTestMaker(1)
 	p := &player{law: g.law}
 	var ended []string
-	for i := range 2*fetchMost + 3 {
+	for i := range 2*maxFetch + 3 {
 		jid, queue := g.jid(), fmt.Sprintf("$queue%d", 100+i)
 		p.play(push(2+i%2, jid, queue, ""))
 		if i == 0 { // it is enqueued still
@@ -259,18 +259,18 @@ func TestSweep(t *testing.T) {
 		p.play(line(2+i%2, "FETCH %s", queue))
 		p.play(ack(2+i%2, jid))
 	}
-	var looked []string
+	var sweptQueues []string
 	for steps := range slices.Chunk(g.sweep(2, g.law.world.Conns[2]), 3) {
 		names, fetches := strings.CutPrefix(steps[1].Text(), "FETCH ")
 		assert.True(t, fetches)
 		queues := strings.Fields(names)
-		assert.LessOrEqual(t, len(queues), fetchMost)
+		assert.LessOrEqual(t, len(queues), maxFetch)
 		last := queues[len(queues)-1]
 		assert.Contains(t, steps[0].Text(), `"queue":"`+last+`"`, "the last queue has a job")
 		assert.True(t, strings.HasPrefix(steps[2].Text(), "ACK "))
 		assert.False(t, steps[1].Ahead, "there is a job, so the reply is awaited")
-		looked = append(looked, queues[:len(queues)-1]...)
+		sweptQueues = append(sweptQueues, queues[:len(queues)-1]...)
 	}
-	assert.ElementsMatch(t, ended, looked)
-	assert.True(t, g.swept)
+	assert.ElementsMatch(t, ended, sweptQueues)
+	assert.True(t, g.isSwept)
 }

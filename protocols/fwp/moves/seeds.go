@@ -23,10 +23,10 @@ func seeds(family string) []explore.Trace {
 	case explore.Concurrent:
 		return seedConcurrent()
 	case "foreign": // a BEAT of the player may have been answered wrongly, which no step shows
-		return []explore.Trace{plainly(consumer(2, 1), line(2, `BEAT {"wid":"$wid1"}`))}
+		return []explore.Trace{newTrace(consumer(2, 1), line(2, `BEAT {"wid":"$wid1"}`))}
 	case "silent", "refused":
 		asks := []explore.Step{consumer(2, 1), line(2, "INFO")}
-		return []explore.Trace{plainly(asks...), plainly(producer(2), asks[1]), explore.Repeated(asks, 200)}
+		return []explore.Trace{newTrace(asks...), newTrace(producer(2), asks[1]), explore.Repeat(asks, 200)}
 	}
 	return nil
 }
@@ -38,27 +38,27 @@ const (
 )
 
 // seedPush pushes the job of most seeds; more is as in push.
-func seedPush(more string) explore.Step { return push(2, "$jid1", "$queue1", more) }
+func seedPush(fields string) explore.Step { return push(2, "$jid1", "$queue1", fields) }
 
-func plainly(steps ...explore.Step) explore.Trace { return explore.Trace{Steps: steps} }
+func newTrace(steps ...explore.Step) explore.Trace { return explore.Trace{Steps: steps} }
 
 // seedConcurrent lets several clients do something at the same time, again and again.
 func seedConcurrent() []explore.Trace {
 	asking := []explore.Step{
-		producer(2), producer(3), ahead(line(2, "INFO")), ahead(push(3, "$jid1", "$queue1#", "")),
+		producer(2), producer(3), sendAhead(line(2, "INFO")), sendAhead(push(3, "$jid1", "$queue1#", "")),
 		build().Await(2), build().Await(3),
 	}
-	return []explore.Trace{explore.Repeated(asking, 2000), explore.Repeated(asking, 6000)}
+	return []explore.Trace{explore.Repeat(asking, 2000), explore.Repeat(asking, 6000)}
 }
 
 func seedMissing() []explore.Trace {
 	fetch := line(2, seedFetch)
 	day := []explore.Step{consumer(2, 1), seedPush(""), fetch, ack(2, "$jid1")}
 	return []explore.Trace{
-		plainly(day[:3]...),
-		plainly(consumer(2, 1), consumer(3, 1), ahead(fetch), line(3, "INFO"), build().Await(2)),
-		plainly(consumer(2, 1), seedPush(`,"retry":5`), fetch, line(2, seedFail), explore.Wait(170*time.Second), fetch),
-		explore.Repeated(day, 60), explore.Repeated(day, 600),
+		newTrace(day[:3]...),
+		newTrace(consumer(2, 1), consumer(3, 1), sendAhead(fetch), line(3, "INFO"), build().Await(2)),
+		newTrace(consumer(2, 1), seedPush(`,"retry":5`), fetch, line(2, seedFail), explore.Wait(170*time.Second), fetch),
+		explore.Repeat(day, 60), explore.Repeat(day, 600),
 	}
 }
 
@@ -66,10 +66,10 @@ func seedSwapped() []explore.Trace {
 	fetch := line(2, seedFetch)
 	pair := []explore.Step{
 		consumer(2, 1), consumer(3, 1), seedPush(""), push(3, "$jid2", "$queue2", ""),
-		ahead(fetch), ahead(line(3, "FETCH $queue2")), build().Await(2), build().Await(3),
+		sendAhead(fetch), sendAhead(line(3, "FETCH $queue2")), build().Await(2), build().Await(3),
 		push(2, "$jid3", "$queue1", ""), fetch, // an odd number of jobs, for bugs that count
 	}
-	return []explore.Trace{plainly(pair...), explore.Repeated(pair, 60), explore.Repeated(pair, 600)}
+	return []explore.Trace{newTrace(pair...), explore.Repeat(pair, 60), explore.Repeat(pair, 600)}
 }
 
 func seedDelivered() []explore.Trace {
@@ -79,14 +79,14 @@ func seedDelivered() []explore.Trace {
 		for range times {
 			steps = append(steps, fail, explore.Wait(time.Minute), fetch)
 		}
-		return plainly(steps...)
+		return newTrace(steps...)
 	}
-	once := []explore.Step{consumer(2, 1), seedPush(""), fetch}
+	steps := []explore.Step{consumer(2, 1), seedPush(""), fetch}
 	return []explore.Trace{
-		plainly(consumer(2, 1), seedPush(""), fetch, fail, fetch),
+		newTrace(consumer(2, 1), seedPush(""), fetch, fail, fetch),
 		failing(0, 1), failing(-1, 1), failing(1, 2),
-		plainly(consumer(2, 1), seedPush(""), fetch, fetch),
-		explore.Repeated(once, 60), explore.Repeated(once, 600),
+		newTrace(consumer(2, 1), seedPush(""), fetch, fetch),
+		explore.Repeat(steps, 60), explore.Repeat(steps, 600),
 	}
 }
 
@@ -98,8 +98,8 @@ func seedField() []explore.Trace {
 		consumer(2, 1), seedPush(`,"retry":3`), push(2, "$jid2", "$queue1", `,"retry":7`), fetch, fetch,
 	}
 	return []explore.Trace{
-		plainly(consumer(2, 1), seedPush(""), fetch),
-		plainly(consumer(2, 1), seedPush(`,"retry":5,"backtrace":1`), fetch, fail, explore.Wait(time.Minute), fetch),
-		explore.Repeated(changed, 60),
+		newTrace(consumer(2, 1), seedPush(""), fetch),
+		newTrace(consumer(2, 1), seedPush(`,"retry":5,"backtrace":1`), fetch, fail, explore.Wait(time.Minute), fetch),
+		explore.Repeat(changed, 60),
 	}
 }

@@ -42,32 +42,32 @@ func join(text string, fields []member) string {
 	return verb + " {" + strings.Join(parts, ",") + "}"
 }
 
-// needed are the fields that every command of its kind has.
-var needed = []string{"jid", "jobtype", "args", "queue", "wid", "hostname", "pid", "labels", "v", "pwdhash"}
+// requiredFields are the fields that every command of its kind has.
+var requiredFields = []string{"jid", "jobtype", "args", "queue", "wid", "hostname", "pid", "labels", "v", "pwdhash"}
 
 // simplify tries plainer forms of a line: a single queue, plain values, fewer fields.
 func simplify(line string, try func(plainer string) bool) {
-	for n := 0; n < len(plainer(line)); n++ {
-		if text := plainer(line)[n]; try(text) {
+	for n := 0; n < len(plainerForms(line)); n++ {
+		if text := plainerForms(line)[n]; try(text) {
 			line = text
 			n-- // the next one is in its place
 		}
 	}
 	for n := 1; n <= len(members(line)); n++ { // each field that still is there, from the last on
-		if text := without(line, len(members(line))-n); text != "" && try(text) {
+		if text := removeField(line, len(members(line))-n); text != "" && try(text) {
 			line = text
 			n-- // the one before is in its place
 		}
 	}
 }
 
-// without leaves one field out, but for those that are needed: "" if it is one of them. A
+// removeField leaves one field out, but for those that are needed: "" if it is one of them. A
 // FAIL is legal with all of them only, and a few retries are plainer than none that are
 // spelled out.
-func without(line string, at int) string {
+func removeField(line string, at int) string {
 	fields := members(line)
 	f := fields[at]
-	if strings.HasPrefix(line, fwp.FAIL) || slices.Contains(needed, f.name) || f == (member{"retry", "5"}) {
+	if strings.HasPrefix(line, fwp.FAIL) || slices.Contains(requiredFields, f.name) || f == (member{"retry", "5"}) {
 		return ""
 	}
 	return join(line, slices.Delete(fields, at, at+1))
@@ -77,8 +77,8 @@ var usualValues = map[string]string{
 	"args": "[]", "jobtype": `"t"`, "retry": "5", "reserve_for": "600", "backtrace": "[]",
 }
 
-// plainer returns simpler forms of a line: a single queue, the usual values.
-func plainer(text string) []string {
+// plainerForms returns simpler forms of a line: a single queue, the usual values.
+func plainerForms(text string) []string {
 	if verb, args, ok := strings.Cut(text, " "); ok && verb == fwp.FETCH {
 		var all []string
 		for _, q := range fwplaw.Words(args) {
@@ -94,7 +94,7 @@ func plainer(text string) []string {
 	fields := members(text)
 	var all []string
 	for i, f := range fields {
-		if at, zoned, is := strings.Cut(f.value, "@"); is && len(zoned) > 0 { // a time with an offset
+		if at, zoned, ok := strings.Cut(f.value, "@"); ok && len(zoned) > 0 { // a time with an offset
 			other := slices.Clone(fields)
 			other[i].value = at + `"`
 			all = append(all, join(text, other))

@@ -24,8 +24,8 @@ func consumer(conn, worker int) explore.Step {
 	return build().Open(conn, scenarios.Consumer, fmt.Sprintf(`{"wid":"$wid%d"}`, worker))
 }
 
-// ahead returns the step whose answer is not awaited before the next one.
-func ahead(s explore.Step) explore.Step {
+// sendAhead returns the step whose answer is not awaited before the next one.
+func sendAhead(s explore.Step) explore.Step {
 	s.Ahead = true
 	return s
 }

@@ -13,10 +13,10 @@ import (
 )
 
 // New returns FWP as a subject of exploring.
-func New() *explore.Subject { return Of("") }
+func New() *explore.Subject { return NewWith("") }
 
-// Of returns it with what a profile adds, without some of its verbs: those that a server does not have.
-func Of(profile fwpscript.Profile, missing ...string) *explore.Subject {
+// NewWith returns it with what a profile adds, without some of its verbs: those that a server does not have.
+func NewWith(profile fwpscript.Profile, missing ...string) *explore.Subject {
 	adds := func(verb string) bool { return profile.Adds(verb) && !slices.Contains(missing, verb) }
 	return &explore.Subject{
 		Dialect: fwpscript.Dialect{Profile: profile},
@@ -32,9 +32,9 @@ func Of(profile fwpscript.Profile, missing ...string) *explore.Subject {
 		Greeting:     `+HI {"v":2}`,
 		Accepted:     "+OK",
 		Question:     `HELLO {"v":2}`,
-		Introduction: explore.Introduction{Verb: fwp.HELLO, Line: hello, Fields: sameWorker},
+		Introduction: explore.Introduction{Verb: fwp.HELLO, Line: hello, Fields: workerFields},
 		Ruling:       ruling,
-		Again:        again,
+		ProbeLine:    livenessBeat,
 		Family:       family,
 		Rules:        rulesOf(profile),
 		Seeds:        seeds,
@@ -85,16 +85,16 @@ func reset() []explore.Step {
 func round(steps []explore.Step) []explore.Step {
 	fetches := 0
 	for _, step := range steps {
-		fetches += b2i(says(step, fwp.FETCH))
+		fetches += b2i(sendsVerb(step, fwp.FETCH))
 	}
 	last := len(steps) - 1
-	if fetches < 2 || !says(steps[last], fwp.FETCH) {
+	if fetches < 2 || !sendsVerb(steps[last], fwp.FETCH) {
 		return steps
 	}
-	return slices.DeleteFunc(slices.Clone(steps[:last]), func(step explore.Step) bool { return says(step, fwp.ACK) })
+	return slices.DeleteFunc(slices.Clone(steps[:last]), func(step explore.Step) bool { return sendsVerb(step, fwp.ACK) })
 }
 
-// says reports whether a step sends a line that begins with a verb.
-func says(step explore.Step, verb string) bool {
+// sendsVerb reports whether a step sends a line that begins with a verb.
+func sendsVerb(step explore.Step, verb string) bool {
 	return strings.HasPrefix(step.Text(), verb)
 }

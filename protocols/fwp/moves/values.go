@@ -20,29 +20,29 @@ func (g *maker) job() string {
 
 // jobOf makes up a legal work unit that goes a way. One for which a FETCH waits is not unusual.
 func (g *maker) jobOf(way, queue string) string {
-	awaited := has(way, wayWoken)
-	unusual := !awaited && g.IntN(20) == 0 // it may go wrong only when the job is enqueued
-	if unusual {
+	isAwaited := hasWord(way, wayWoken)
+	isUnusual := !isAwaited && g.IntN(20) == 0 // it may go wrong only when the job is enqueued
+	if isUnusual {
 		queue = g.oddQueue(way)
 	}
 	jid := g.jobID(way)
 	var risky riskyValue
 	switch {
-	case unusual, len(g.Fill(jid)) > plainLength:
+	case isUnusual, len(g.Fill(jid)) > plainLength:
 		risky.field = "name"
-	case !awaited && g.IntN(5) < 2:
+	case !isAwaited && g.IntN(5) < 2:
 		risky = deal(g, "risky", riskyValues())
 	}
 	if g.plans != nil {
 		g.plans[jid] = plan{way: way}
 	}
-	fields := []string{`"jid":"` + g.spelled(jid) + `"`, `"queue":"` + g.spelled(queue) + `"`}
+	fields := []string{`"jid":"` + g.spellName(jid) + `"`, `"queue":"` + g.spellName(queue) + `"`}
 	for _, f := range jobFields() {
-		if value := g.fieldOf(f, way, risky, unusual); value != "" {
+		if value := g.fieldOf(f, way, risky, isUnusual); value != "" {
 			fields = append(fields, fmt.Sprintf("%q:%s", f.name, value))
 		}
 	}
-	if at := g.due(way, unusual, risky); at != "" {
+	if at := g.fieldAt(way, isUnusual, risky); at != "" {
 		fields = append(fields, `"at":`+at)
 	}
 	g.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
@@ -50,64 +50,68 @@ func (g *maker) jobOf(way, queue string) string {
 }
 
 // fieldOf returns the value of a field of a job, empty for none.
-func (g *maker) fieldOf(f jobField, way string, risky riskyValue, unusual bool) string {
+func (g *maker) fieldOf(f jobField, way string, risky riskyValue, isUnusual bool) string {
 	switch {
 	case f.name == risky.field:
-		return g.made(risky.Bucket)
-	case f.often == 0 && risky.field != "": // required, and plain here
+		return g.makeValue(risky.Bucket)
+	case f.period == 0 && risky.field != "": // required, and plain here
 		return f.plain
-	case f.name == "reserve_for" && (has(way, wayExpire) || has(way, wayAck) && (unusual || g.IntN(2) == 0)):
+	case f.name == "reserve_for" && (hasWord(way, wayExpire) || hasWord(way, wayAck) && (isUnusual || g.IntN(2) == 0)):
 		return "60"
 	case risky.field == "":
-		return g.usually(f, way)
+		return g.usualValue(f, way)
 	}
 	return ""
 }
 
-// due returns the field at of some jobs, empty for none: soon, where they are unusual or their way has it.
-func (g *maker) due(way string, unusual bool, risky riskyValue) string {
+// fieldAt returns the field at of some jobs, empty for none: soon, where they are unusual or their way has it.
+func (g *maker) fieldAt(way string, isUnusual bool, risky riskyValue) string {
 	switch {
 	case risky.field == "at":
-		return g.made(risky.Bucket)
-	case has(way, wayAt):
-		return g.soonAt()
-	case g.steady && risky.field == "" && g.IntN(8) == 0:
+		return g.makeValue(risky.Bucket)
+	case hasWord(way, wayAt):
+		return g.momentTime()
+	case g.isSteady && risky.field == "" && g.IntN(8) == 0:
 		return g.value("past", pastInstants())
-	case g.steady:
-	case unusual && g.IntN(2) == 0:
-		return g.soon()
+	case g.isSteady:
+	case isUnusual && g.IntN(2) == 0:
+		return g.secondsTime()
 	case g.Uses("at") && g.IntN(8) == 0:
-		return g.at()
+		return g.enqueueTime()
 	}
 	return ""
 }
 
-// usually returns a value of a field that every server takes, "" if the job has none. Each way has all values.
-func (g *maker) usually(f jobField, way string) string {
+// usualValue returns a value of a field that every server takes, "" if the job has none. Each way has all values.
+func (g *maker) usualValue(f jobField, way string) string {
 	switch {
-	case len(f.must) == 0 || !g.Uses(f.name) || g.IntN(max(f.often-b2i(g.steady), 1)) > 0:
+	case len(f.safeValues) == 0 || !g.Uses(f.name) || g.IntN(max(f.period-b2i(g.isSteady), 1)) > 0:
 		return ""
-	case f.usual != nil && g.IntN(4-2*b2i(!g.steady || g.times.brief())) == 0:
-		return choose(g, f.usual)
+	case f.usualValues != nil && g.IntN(4-2*b2i(!g.isSteady || g.times.isBrief())) == 0:
+		return choose(g, f.usualValues)
 	}
-	return g.value(f.name+way, f.must)
+	return g.value(f.name+way, f.safeValues)
 }
 
 // value draws from those buckets that were drawn least until now under that name, and writes it as steps have it.
-func (g *maker) value(name string, all []values.Bucket) string { return g.made(deal(g, name, all)) }
+func (g *maker) value(name string, all []values.Bucket) string {
+	return g.makeValue(deal(g, name, all))
+}
 
-// made returns a value of a bucket as steps have it.
-func (g *maker) made(b values.Bucket) string { return strings.ReplaceAll(b.Make(g.Rand), "$", "$$") }
+// makeValue returns a value of a bucket as steps have it.
+func (g *maker) makeValue(b values.Bucket) string {
+	return strings.ReplaceAll(b.Make(g.Rand), "$", "$$")
+}
 
-// soon is a time in 2 to 15 seconds. A name of a time has one value in all of a play, so
+// secondsTime is a time in 2 to 15 seconds. A name of a time has one value in all of a play, so
 // that none must come twice for long.
-func (g *maker) soon() string { return fmt.Sprintf(`"$now+%dms"`, 1500+g.jobs%manyTimes) }
+func (g *maker) secondsTime() string { return fmt.Sprintf(`"$now+%dms"`, 1500+g.jobs%manyTimes) }
 
 // manyTimes is how many times have names of their own, a millisecond apart.
 const manyTimes = 13_000
 
-// at is when a job is to be enqueued: long ago, soon, or at once.
-func (g *maker) at() string {
+// enqueueTime is when a job is to be enqueued: long ago, soon, or at once.
+func (g *maker) enqueueTime() string {
 	if g.IntN(3) == 0 {
 		return g.value("past", pastInstants())
 	}
@@ -128,8 +132,8 @@ func b2i(b bool) int {
 // failure makes the argument of a FAIL, its texts its own.
 func (g *maker) failure(jid string) string {
 	class, message := "Error", "failed on purpose"
-	if g.steady || g.IntN(4) == 0 {
-		class, message = g.words("errtype"), g.words("message")
+	if g.isSteady || g.IntN(4) == 0 {
+		class, message = g.failureText("errtype"), g.failureText("message")
 	}
 	return g.failureOf(jid, class, message)
 }
@@ -144,7 +148,7 @@ func (g *maker) failureOf(jid, class, message string) string {
 		lines[i] = fmt.Sprintf(`"%d.go line %d of it"`, n, i+1)
 	}
 	if len(lines) > 0 && g.IntN(4) == 0 {
-		lines[0] = fmt.Sprintf(`"%d %s"`, n, g.words("trace line"))
+		lines[0] = fmt.Sprintf(`"%d %s"`, n, g.failureText("trace line"))
 	}
 	text := fmt.Sprintf(`,"message":"%s %d"`, message, n)
 	switch g.IntN(20) {
@@ -158,9 +162,9 @@ func (g *maker) failureOf(jid, class, message string) string {
 	return fmt.Sprintf(`{"jid":"%s","errtype":"%s%d"%s,"backtrace":[%s]}`, jid, class, n, text, strings.Join(lines, ","))
 }
 
-// words is a text without the quotes of JSON around it.
-func (g *maker) words(name string) string {
-	quoted := g.value(name, wordsOfFailures())
+// failureText is a text without the quotes of JSON around it.
+func (g *maker) failureText(name string) string {
+	quoted := g.value(name, failureTexts())
 	return quoted[1 : len(quoted)-1]
 }
 
@@ -175,7 +179,7 @@ func (g *maker) greeting() string {
 	changed := strings.Replace(consumer, "4711", "4712", 1)
 	hash := g.hash()
 	if wid == g.workers && g.IntN(3) == 0 { // a worker that no other connection is of
-		return g.newcomer(fmt.Sprintf("$wid%d%s", wid, deal(g, "wid", workerNames)))
+		return g.workerHello(fmt.Sprintf("$wid%d%s", wid, deal(g, "wid", workerNames)))
 	}
 	return choose(g, []string{
 		`{` + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`,
@@ -184,14 +188,14 @@ func (g *maker) greeting() string {
 	})
 }
 
-// newcomer is the HELLO of a worker with values from all buckets. Many have no labels.
-func (g *maker) newcomer(wid string) string {
-	its := "[]"
+// workerHello is the HELLO of a worker with values from all buckets. Many have no labels.
+func (g *maker) workerHello(wid string) string {
+	labelList := "[]"
 	if g.IntN(4) > 0 {
-		its = g.value("labels", labels())
+		labelList = g.value("labels", labels())
 	}
 	return fmt.Sprintf(`{"hostname":%s,"wid":"%s","pid":%s,"labels":%s,%s"v":2}`, g.value("hostname", hostNames()),
-		g.spelled(wid), g.value("pid", processes()), its, g.hash())
+		g.spellName(wid), g.value("pid", processes()), labelList, g.hash())
 }
 
 // hash is the field of a HELLO with the right password hash, nothing if none is needed.

@@ -11,7 +11,7 @@ import (
 // BenchmarkCommand is one client that sends a PUSH and waits for its OK: without anything between, through a proxy that
 // only copies, and through a Recorder.
 func BenchmarkCommand(b *testing.B) {
-	server := listening(b, func(c net.Conn) {
+	server := listen(b, func(c net.Conn) {
 		_, _ = io.WriteString(c, "+HI {\"v\":2}\r\n")
 		in := bufio.NewReader(c)
 		for {
@@ -26,7 +26,7 @@ func BenchmarkCommand(b *testing.B) {
 	dial := func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", server.Addr().String())
 	}
-	copying := listening(b, func(c net.Conn) {
+	copying := listen(b, func(c net.Conn) {
 		up, err := dial(context.Background())
 		if err != nil {
 			return
@@ -78,7 +78,7 @@ func commands(b *testing.B, addr string) {
 	}
 }
 
-func listening(b *testing.B, serve func(net.Conn)) net.Listener {
+func listen(b *testing.B, serve func(net.Conn)) net.Listener {
 	b.Helper()
 	l, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -22,27 +22,27 @@ func TestQueueOfSingleBytesIsBounded(t *testing.T) {
 	const limit = 1 << 20
 	q := newQueue(limit)
 	for range limit {
-		q.put(item{conn: 1, what: fromClient, data: []byte("A")})
+		q.put(item{conn: 1, kind: clientData, data: []byte("A")})
 	}
 	items, _, _ := q.take()
 	assert.LessOrEqual(t, len(items)*itemSize, limit+itemSize)
-	assert.Equal(t, lost, items[len(items)-1].what)
+	assert.Equal(t, dataLoss, items[len(items)-1].kind)
 }
 
 // A script counts what its names stand for, and the jobs that were there before.
 func TestScriptOfLongNamesIsCut(t *testing.T) {
 	t.Parallel()
 	s := newScript(time.Now(), 1<<20, "")
-	s.open(1)
-	for n := 0; s.cut == ""; n++ {
+	s.openConn(1)
+	for n := 0; s.cutReason == ""; n++ {
 		require.Less(t, n, 100)
-		s.send(s.conns[1], s.names.of(famJID, strings.Repeat("x", 100_000)+strings.Repeat("y", n)))
+		s.send(s.conns[1], s.names.nameOf(famJID, strings.Repeat("x", 100_000)+strings.Repeat("y", n)))
 	}
 	s = newScript(time.Now(), 1<<20, "")
-	s.open(1)
-	for n := 0; s.cut == ""; n++ {
+	s.openConn(1)
+	for n := 0; s.cutReason == ""; n++ {
 		require.Less(t, n, 100)
-		s.delivered([]byte(`{"jid":"j` + strings.Repeat("y", n) + `","jobtype":"t","args":["` + strings.Repeat("x", 100_000) +
+		s.expectJob([]byte(`{"jid":"j` + strings.Repeat("y", n) + `","jobtype":"t","args":["` + strings.Repeat("x", 100_000) +
 			`"]}`))
 	}
 	assert.Less(t, len(s.setup), 40)
@@ -51,7 +51,7 @@ func TestScriptOfLongNamesIsCut(t *testing.T) {
 func TestOneConnectionTooManyIsClosed(t *testing.T) {
 	t.Parallel()
 	failed := make(chan error, 1)
-	r := record(t, fakes.Config{}, Config{MaxOpen: 1, Failed: func(err error) { failed <- err }})
+	r := record(t, fakes.Config{}, Config{MaxOpen: 1, OnError: func(err error) { failed <- err }})
 	first := r.dial()
 	_, err := first.r.Read()
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestOneConnectionTooManyIsClosed(t *testing.T) {
 	require.Error(t, err)
 	require.ErrorContains(t, <-failed, "more than 1 connections")
 	require.NoError(t, first.nc.Close())
-	for r.proxy.Open() > 0 { // until its end is counted
+	for r.proxy.OpenCount() > 0 { // until its end is counted
 		runtime.Gosched()
 	}
 	third := r.dial()
@@ -75,7 +75,7 @@ func TestOneConnectionTooManyIsClosed(t *testing.T) {
 // panics the recorder, keeps it from ending, or makes it keep more than its limits.
 func TestHostileParties(t *testing.T) {
 	t.Parallel()
-	endless := func(first, again string) func(net.Conn) {
+	endless := func(first, next string) func(net.Conn) {
 		return func(nc net.Conn) {
 			go func() { _, _ = io.Copy(io.Discard, nc) }()
 			text := first
@@ -83,20 +83,20 @@ func TestHostileParties(t *testing.T) {
 				if _, err := io.WriteString(nc, text); err != nil {
 					break
 				}
-				text = again
+				text = next
 			}
 			_ = nc.Close()
 		}
 	}
-	big, many := strings.Repeat("A", 1<<20), golden.Sample(1<<14, 1<<17) // many short ones take most of the time
-	quiet := func(nc net.Conn) { _, _ = io.Copy(io.Discard, nc); _ = nc.Close() }
+	big, count := strings.Repeat("A", 1<<20), golden.Sample(1<<14, 1<<17) // many short ones take most of the time
+	drain := func(nc net.Conn) { _, _ = io.Copy(io.Discard, nc); _ = nc.Close() }
 	for name, test := range map[string]struct{ server, client func(net.Conn) }{
-		"an endless greeting":    {endless("+HI ", big), quiet},
-		"an endless bulk":        {endless("+HI {\"v\":2}\r\n$2147483648\r\n", big), quiet},
-		"an array of a billion":  {endless("+HI {\"v\":2}\r\n*1000000000\r\n", strings.Repeat(":1\r\n", 2*many)), quiet},
-		"replies without an end": {endless("+HI {\"v\":2}\r\n", strings.Repeat("+OK\r\n", many)), quiet},
-		"an endless line":        {quiet, endless("PUSH ", big)},
-		"lines without an end":   {quiet, endless("", strings.Repeat("INFO\r\n", many))},
+		"an endless greeting":    {endless("+HI ", big), drain},
+		"an endless bulk":        {endless("+HI {\"v\":2}\r\n$2147483648\r\n", big), drain},
+		"an array of a billion":  {endless("+HI {\"v\":2}\r\n*1000000000\r\n", strings.Repeat(":1\r\n", 2*count)), drain},
+		"replies without an end": {endless("+HI {\"v\":2}\r\n", strings.Repeat("+OK\r\n", count)), drain},
+		"an endless line":        {drain, endless("PUSH ", big)},
+		"lines without an end":   {drain, endless("", strings.Repeat("INFO\r\n", count))},
 		"both":                   {endless("-", big), endless("PUSH ", big)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestHostileParties(t *testing.T) {
 					go test.server(nc)
 				}
 			}()
-			r := New(Config{Script: true, MaxQueue: 8 << 20, Dial: func(ctx context.Context) (net.Conn, error) {
+			r := New(Config{KeepsScript: true, MaxQueue: 8 << 20, Dial: func(ctx context.Context) (net.Conn, error) {
 				return new(net.Dialer).DialContext(ctx, "tcp", upstream.Addr().String())
 			}})
 			ctx, cancel := context.WithCancel(t.Context())
@@ -124,7 +124,7 @@ func TestHostileParties(t *testing.T) {
 			require.NoError(t, <-served)
 			r.Close()
 			s := r.Summary()
-			assert.LessOrEqual(t, s.Lines, mostLines)
+			assert.LessOrEqual(t, s.Lines, maxLines)
 			assert.NotPanics(t, func() {
 				script, err := r.Script()
 				assert.NotEmpty(t, script)

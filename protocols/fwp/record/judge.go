@@ -13,34 +13,34 @@ import (
 
 // Counts are what has passed.
 type Counts struct {
-	Connections, Open       int
-	ClientBytes             int64
-	ServerBytes             int64
-	Commands                map[string]int64 // by verb; those that the specification does not have are "other"
-	Errors                  int64            // error replies
-	Breaches                map[string]int64 // by name
-	Unjudged                int64            // connections that were too fast or too large to be judged
-	LongestWait, LatestWait time.Duration    // of what was judged, in the queue
+	Connections, OpenConnections int
+	ClientBytes                  int64
+	ServerBytes                  int64
+	Commands                     map[string]int64 // by verb; those that the specification does not have are "other"
+	Errors                       int64            // error replies
+	Breaches                     map[string]int64 // by name
+	UnjudgedConnections          int64            // connections that were too fast or too large to be judged
+	LongestWait, LatestWait      time.Duration    // of what was judged, in the queue
 }
 
 // Summary is what a Recorder knows.
 type Summary struct {
-	For     time.Duration
-	Counts  Counts
-	Results []clientrules.Result // of each rule
-	// Lines is how many lines the script has; Cut says that it is not whole, and why.
-	Lines int
-	Cut   string
+	Duration time.Duration
+	Counts   Counts
+	Results  []clientrules.Result // of each rule
+	// Lines is how many lines the script has; CutReason says that it is not whole, and why.
+	Lines     int
+	CutReason string
 }
 
 // judge turns what passes into events, runs the rules over them, counts, and writes the script.
 type judge struct {
-	cfg     Config
-	begun   time.Time
-	builder *clientrules.Builder
-	watch   *clientrules.Watch
-	law     *lawful // nil: the protocol has none
-	script  *script // nil: none is written
+	cfg      Config
+	start    time.Time
+	builder  *clientrules.Builder
+	watch    *clientrules.Watch
+	lawJudge *lawJudge // nil: the protocol has none
+	script   *script   // nil: none is written
 
 	mu     sync.Mutex // of what follows, and of watch and script
 	counts Counts
@@ -48,14 +48,14 @@ type judge struct {
 }
 
 func newJudge(cfg Config, begun time.Time) *judge {
-	cfg.Watch.Server = true
-	j := &judge{cfg: cfg, begun: begun, watch: clientrules.NewWatch(cfg.Watch)}
+	cfg.Watch.JudgesServer = true
+	j := &judge{cfg: cfg, start: begun, watch: clientrules.NewWatch(cfg.Watch)}
 	j.counts.Commands, j.counts.Breaches = map[string]int64{}, map[string]int64{}
 	j.builder = clientrules.NewBuilder(j.event)
 	if cfg.Law.Start != nil {
-		j.law = newLawful(cfg.Law, cfg.Watch.Password, begun)
+		j.lawJudge = newLawJudge(cfg.Law, cfg.Watch.Password, begun)
 	}
-	if cfg.Script {
+	if cfg.KeepsScript {
 		j.script = newScript(begun, cfg.MaxScript, cfg.Watch.Password)
 		if cfg.Dialect != nil {
 			j.script.dialect = cfg.Dialect
@@ -71,40 +71,40 @@ const beat = 200 * time.Millisecond
 func (j *judge) run(q *queue) {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
-	latest := time.Since(j.begun)
+	latest := time.Since(j.start)
 	for {
 		select {
 		case <-q.ready:
 		case <-ticker.C:
-			now := time.Since(j.begun)
-			late := now - latest - 2*beat // a tick may be just behind
+			now := time.Since(j.start)
+			lag := now - latest - 2*beat // a tick may be just behind
 			latest = now
-			j.tick(now, late)
+			j.tick(now, lag)
 		}
-		items, ended, at := q.take()
-		j.items(items, q.late)
-		if ended {
+		items, hasEnded, at := q.take()
+		j.items(items, q.expired)
+		if hasEnded {
 			j.end(at)
 			return
 		}
 	}
 }
 
-func (j *judge) tick(now, late time.Duration) {
+func (j *judge) tick(now, lag time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if late > beat {
-		j.event(clientrules.Event{At: j.now, Kind: clientrules.Lag, Late: late})
+	if lag > beat {
+		j.event(clientrules.Event{At: j.now, Kind: clientrules.Lag, Lag: lag})
 	}
 	// What was read by now may still be in the queue, so time is let pass with a distance.
 	if at := now - time.Second; at > j.now {
 		j.now = at
-		j.event(clientrules.Event{At: at, Kind: clientrules.Passed})
+		j.event(clientrules.Event{At: at, Kind: clientrules.TimePassage})
 	}
 }
 
 // items judges what passed. When late is closed, some time after the end of the recording, it loses all connections.
-func (j *judge) items(items []item, late <-chan struct{}) {
+func (j *judge) items(items []item, expired <-chan struct{}) {
 	if len(items) == 0 {
 		return
 	}
@@ -112,7 +112,7 @@ func (j *judge) items(items []item, late <-chan struct{}) {
 	defer j.mu.Unlock()
 	for _, i := range items {
 		select {
-		case <-late:
+		case <-expired:
 			j.builder.LoseAll(j.now)
 			return
 		default:
@@ -120,29 +120,29 @@ func (j *judge) items(items []item, late <-chan struct{}) {
 		j.now = max(j.now, i.at)
 		j.item(i)
 	}
-	j.counts.LatestWait = time.Since(j.begun) - items[0].at
+	j.counts.LatestWait = time.Since(j.start) - items[0].at
 	j.counts.LongestWait = max(j.counts.LongestWait, j.counts.LatestWait)
 }
 
 func (j *judge) item(i item) {
-	switch i.what {
-	case opened:
+	switch i.kind {
+	case connOpen:
 		j.counts.Connections++
-		j.counts.Open++
+		j.counts.OpenConnections++
 		j.builder.Open(j.now, i.conn, 0)
-	case fromClient:
+	case clientData:
 		j.counts.ClientBytes += int64(len(i.data))
 		j.builder.Client(j.now, i.conn, i.data)
-	case fromServer:
+	case serverData:
 		j.counts.ServerBytes += int64(len(i.data))
 		j.builder.Server(j.now, i.conn, i.data)
-	case ready:
+	case clientReady:
 		j.builder.Ready(j.now, i.conn)
-	case closed:
-		j.counts.Open--
-		j.builder.Close(j.now, i.conn, i.by, i.reset)
-	case lost:
-		j.counts.Open--
+	case connClose:
+		j.counts.OpenConnections--
+		j.builder.Close(j.now, i.conn, i.closer, i.isReset)
+	case dataLoss:
+		j.counts.OpenConnections--
 		j.builder.Lose(j.now, i.conn)
 	}
 }
@@ -156,19 +156,19 @@ func (j *judge) event(e clientrules.Event) {
 			verb = "other"
 		}
 		j.counts.Commands[verb]++
-		if j.cfg.Pushed != nil {
-			j.pushed(&e)
+		if j.cfg.OnPush != nil {
+			j.passJobs(&e)
 		}
-	case clientrules.Lost:
-		j.counts.Unjudged++
+	case clientrules.ByteLoss:
+		j.counts.UnjudgedConnections++
 	case clientrules.Reply:
 		if e.Reply.Kind == fwp.ErrorReply {
 			j.counts.Errors++
 		}
 	}
 	breaches := j.watch.See(e)
-	if j.law != nil {
-		breaches = append(breaches, j.law.see(&e)...)
+	if j.lawJudge != nil {
+		breaches = append(breaches, j.lawJudge.judge(&e)...)
 	}
 	j.report(breaches)
 	if j.script != nil {
@@ -176,8 +176,8 @@ func (j *judge) event(e clientrules.Event) {
 	}
 }
 
-// pushed passes on the jobs that a line pushes.
-func (j *judge) pushed(e *clientrules.Event) {
+// passJobs passes on the jobs that a line pushes.
+func (j *judge) passJobs(e *clientrules.Event) {
 	var jobs []map[string]any
 	switch e.Command.Verb {
 	case fwp.PUSH:
@@ -194,15 +194,15 @@ func (j *judge) pushed(e *clientrules.Event) {
 		queue, _ := job["queue"].(string)
 		jobtype, _ := job["jobtype"].(string)
 		args, _ := json.Marshal(job["args"]) // it was read as JSON
-		j.cfg.Pushed(e.At, cmp.Or(queue, "default"), jobtype, len(args))
+		j.cfg.OnPush(e.At, cmp.Or(queue, "default"), jobtype, len(args))
 	}
 }
 
 func (j *judge) report(breaches []clientrules.Breach) {
 	for _, b := range breaches {
 		j.counts.Breaches[b.Name]++
-		if j.cfg.Found != nil {
-			j.cfg.Found(b)
+		if j.cfg.OnBreach != nil {
+			j.cfg.OnBreach(b)
 		}
 	}
 }
@@ -213,8 +213,8 @@ func (j *judge) end(at time.Duration) {
 	j.now = max(j.now, at)
 	j.builder.End(j.now)
 	j.report(j.watch.End(j.now))
-	if j.law != nil {
-		j.report(j.law.finish())
+	if j.lawJudge != nil {
+		j.report(j.lawJudge.finish())
 	}
 }
 
@@ -223,10 +223,10 @@ func (r *Recorder) Summary() Summary {
 	j := r.judge
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	s := Summary{For: r.now(), Counts: j.counts, Results: j.watch.Results()}
+	s := Summary{Duration: r.now(), Counts: j.counts, Results: j.watch.Results()}
 	s.Counts.Commands, s.Counts.Breaches = maps.Clone(s.Counts.Commands), maps.Clone(s.Counts.Breaches)
 	if j.script != nil {
-		s.Lines, s.Cut = len(j.script.lines), j.script.cut
+		s.Lines, s.CutReason = len(j.script.lines), j.script.cutReason
 	}
 	return s
 }

@@ -25,22 +25,22 @@ func items(t *testing.T, text string) (all []item) {
 		i := item{at: e.At, conn: conn}
 		switch e.Kind {
 		case transcript.Client:
-			i.what, i.data = fromClient, e.Bytes
+			i.kind, i.data = clientData, e.Bytes
 		case transcript.Server:
-			i.what, i.data = fromServer, e.Bytes
+			i.kind, i.data = serverData, e.Bytes
 		case transcript.ClientEnd:
-			i.what, i.by, i.reset = closed, clientrules.Client, string(e.Bytes) == "reset"
+			i.kind, i.closer, i.isReset = connClose, clientrules.Client, string(e.Bytes) == "reset"
 		default:
-			i.what = map[string]what{"open": opened, "lost": lost}[string(e.Bytes)]
+			i.kind = map[string]itemKind{"open": connOpen, "lost": dataLoss}[string(e.Bytes)]
 		}
-		require.NotZero(t, i.what, e)
+		require.NotZero(t, i.kind, e)
 		all = append(all, i)
 	}
 	return all
 }
 
-// judgedItems returns a judge that has seen what passed, and is not waited for.
-func judgedItems(t *testing.T, cfg Config, text string) *judge {
+// judgeItems returns a judge that has seen what passed, and is not waited for.
+func judgeItems(t *testing.T, cfg Config, text string) *judge {
 	t.Helper()
 	if cfg.MaxScript == 0 {
 		cfg.MaxScript = 1 << 20
@@ -52,7 +52,7 @@ func judgedItems(t *testing.T, cfg Config, text string) *judge {
 	return j
 }
 
-const greeted = `
+const greetingLines = `
 	1 open
 	1 S: +HI {"v":2}
 	1 C: HELLO {"v":2,"hostname":"h","wid":"w","pid":1,"labels":[]}
@@ -81,7 +81,7 @@ func TestSilences(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			j := judgedItems(t, Config{Script: true}, greeted+row.text)
+			j := judgeItems(t, Config{KeepsScript: true}, greetingLines+row.text)
 			text, err := j.script.format()
 			require.NoError(t, err, "%s", text)
 			var silences []string
@@ -103,31 +103,31 @@ func TestANumberThatLostBytes(t *testing.T) {
 	for _, i := range items(t, "1 open\n2 open\n1 C: INFO\n1 S: $-1\n1 C: <close>\n1 open\n1 C: FLUSH") {
 		put(i)
 	}
-	taken, ended, _ := q.take()
+	got, ended, _ := q.take()
 	assert.False(t, ended)
-	var kinds []what
-	for _, i := range taken {
-		kinds = append(kinds, i.what)
+	var kinds []itemKind
+	for _, i := range got {
+		kinds = append(kinds, i.kind)
 	}
-	assert.Equal(t, []what{opened, opened, lost, lost}, kinds,
+	assert.Equal(t, []itemKind{connOpen, connOpen, dataLoss, dataLoss}, kinds,
 		"its line is lost, what follows skipped, until it is closed")
-	assert.Equal(t, 1, taken[2].conn)
-	put(item{conn: 1, what: fromClient, data: []byte("x")})
-	put(item{conn: 1, what: closed})
-	put(item{conn: 1, what: opened})
-	put(item{conn: 1, what: fromClient, data: []byte("INFO\r\n")})
-	taken, _, _ = q.take()
-	require.Len(t, taken, 2, "the second connection of the number lost bytes as well; the third is judged")
-	assert.Equal(t, opened, taken[0].what)
-	assert.Equal(t, "INFO\r\n", string(taken[1].data))
+	assert.Equal(t, 1, got[2].conn)
+	put(item{conn: 1, kind: clientData, data: []byte("x")})
+	put(item{conn: 1, kind: connClose})
+	put(item{conn: 1, kind: connOpen})
+	put(item{conn: 1, kind: clientData, data: []byte("INFO\r\n")})
+	got, _, _ = q.take()
+	require.Len(t, got, 2, "the second connection of the number lost bytes as well; the third is judged")
+	assert.Equal(t, connOpen, got[0].kind)
+	assert.Equal(t, "INFO\r\n", string(got[1].data))
 }
 
 // TestLostBytesAreCounted: neither the connection nor its worker is blamed for bytes that the recorder has not seen.
 func TestLostBytesAreCounted(t *testing.T) {
 	t.Parallel()
-	j := judgedItems(t, Config{}, greeted+"+1s\n1 lost\n+1s\n1 C: FLUSH x\n+1s\n2 open\n2 S: +HI {\"v\":2}\n2 C: FLUSH x")
-	assert.Equal(t, int64(1), j.counts.Unjudged)
-	assert.Equal(t, 1, j.counts.Open)
+	j := judgeItems(t, Config{}, greetingLines+"+1s\n1 lost\n+1s\n1 C: FLUSH x\n+1s\n2 open\n2 S: +HI {\"v\":2}\n2 C: FLUSH x")
+	assert.Equal(t, int64(1), j.counts.UnjudgedConnections)
+	assert.Equal(t, 1, j.counts.OpenConnections)
 	assert.Equal(t, 2, j.counts.Connections)
 	assert.Equal(t, map[string]int64{"hello-not-first": 1, "line-form": 1}, j.counts.Breaches, "of the other connection")
 }
@@ -136,12 +136,12 @@ func TestLostBytesAreCounted(t *testing.T) {
 func TestNothingCountsBehindTheEnd(t *testing.T) {
 	t.Parallel()
 	q := newQueue(1 << 10)
-	q.put(item{conn: 1, what: opened})
+	q.put(item{conn: 1, kind: connOpen})
 	q.end(time.Second)
 	q.end(time.Minute)
-	q.put(item{conn: 2, what: opened})
-	taken, ended, at := q.take()
-	assert.Len(t, taken, 1)
+	q.put(item{conn: 2, kind: connOpen})
+	got, ended, at := q.take()
+	assert.Len(t, got, 1)
 	assert.True(t, ended)
 	assert.Equal(t, time.Second, at, "the first end counts")
 }
@@ -152,11 +152,11 @@ func TestDataIsCopied(t *testing.T) {
 	q, data := newQueue(1<<10), []byte("one")
 	for _, text := range []string{"one", "two", "six"} {
 		copy(data, text)
-		q.put(item{conn: 1, what: fromClient, data: data})
+		q.put(item{conn: 1, kind: clientData, data: data})
 	}
-	taken, _, _ := q.take()
+	got, _, _ := q.take()
 	texts := []string{}
-	for _, i := range taken {
+	for _, i := range got {
 		texts = append(texts, string(i.data))
 	}
 	assert.Equal(t, []string{"one", "two", "six"}, texts)
@@ -166,12 +166,12 @@ func TestDataIsCopied(t *testing.T) {
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	var found []string
-	cfg := Config{Found: func(b clientrules.Breach) { found = append(found, b.Name) }}
-	j := judgedItems(t, cfg, greeted+"+1s\n1 C: NEW {}\n1 S: -ERR no\n1 C: FLUSH x\n1 S: +OK\n+1s\n1 C: <close>")
+	cfg := Config{OnBreach: func(b clientrules.Breach) { found = append(found, b.Name) }}
+	j := judgeItems(t, cfg, greetingLines+"+1s\n1 C: NEW {}\n1 S: -ERR no\n1 C: FLUSH x\n1 S: +OK\n+1s\n1 C: <close>")
 	c := j.counts
 	assert.Equal(t, map[string]int64{"HELLO": 1, "other": 1, "FLUSH": 1}, c.Commands)
 	assert.Equal(t, int64(1), c.Errors)
-	assert.Zero(t, c.Open)
+	assert.Zero(t, c.OpenConnections)
 	assert.Equal(t, int64(len("+HI {\"v\":2}\r\n+OK\r\n-ERR no\r\n+OK\r\n")), c.ServerBytes)
 	assert.Equal(t, []string{"line-form", "closed-without-end"}, found)
 }
@@ -179,32 +179,32 @@ func TestCounts(t *testing.T) {
 // TestTimePassesWithADistance: what was read by now may still wait to be judged.
 func TestTimePassesWithADistance(t *testing.T) {
 	t.Parallel()
-	j := judgedItems(t, Config{}, greeted)
+	j := judgeItems(t, Config{}, greetingLines)
 	j.tick(70*time.Second, 0)
 	assert.Equal(t, 69*time.Second, j.now)
 	assert.Equal(t, int64(1), j.counts.Breaches["beat-missing"])
 	j.tick(10*time.Second, 0)
 	assert.Equal(t, 69*time.Second, j.now, "it never goes back")
-	late := judgedItems(t, Config{}, greeted)
-	late.tick(time.Second, 20*time.Second)
-	late.tick(70*time.Second, 0)
-	assert.Empty(t, late.counts.Breaches, "the machine was late by 20 s")
+	lagJudge := judgeItems(t, Config{}, greetingLines)
+	lagJudge.tick(time.Second, 20*time.Second)
+	lagJudge.tick(70*time.Second, 0)
+	assert.Empty(t, lagJudge.counts.Breaches, "the machine was late by 20 s")
 }
 
 // What still waits some time after the end of a recording is not judged, and its connections are counted as such.
 func TestWhatIsLateIsNotJudged(t *testing.T) {
 	t.Parallel()
-	j, late := newJudge(Config{}, time.Now()), make(chan struct{})
-	j.items(items(t, "1 open\n2 open\n1 C: INFO"), late)
-	close(late)
-	j.items(items(t, "1 C: FLUSH\n2 C: FLUSH"), late)
+	j, expired := newJudge(Config{}, time.Now()), make(chan struct{})
+	j.items(items(t, "1 open\n2 open\n1 C: INFO"), expired)
+	close(expired)
+	j.items(items(t, "1 C: FLUSH\n2 C: FLUSH"), expired)
 	assert.Equal(t, map[string]int64{"INFO": 1}, j.counts.Commands)
-	assert.EqualValues(t, 2, j.counts.Unjudged)
+	assert.EqualValues(t, 2, j.counts.UnjudgedConnections)
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(1)
 		q.end(0)
 		ended := time.Now()
-		<-q.late
-		assert.Equal(t, hurry, time.Since(ended))
+		<-q.expired
+		assert.Equal(t, drainLimit, time.Since(ended))
 	})
 }

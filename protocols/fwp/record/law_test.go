@@ -26,8 +26,8 @@ import (
 	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 )
 
-// recordedLoad returns the names of the breaches of a load that passes through a recorder, in virtual time.
-func recordedLoad(t *testing.T, server fakes.Config, password string) (names []string) {
+// recordLoad returns the names of the breaches of a load that passes through a recorder, in virtual time.
+func recordLoad(t *testing.T, server fakes.Config, password string) (names []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		behind, front := memnet.NewPlace(), memnet.NewPlace()
@@ -36,8 +36,8 @@ func recordedLoad(t *testing.T, server fakes.Config, password string) (names []s
 		defer s.Close()
 		r := New(Config{
 			Law: moves.Law(), Watch: clientrules.Config{Password: password},
-			Dial:  behind.Dial,
-			Found: func(b clientrules.Breach) { names = append(names, b.Name) },
+			Dial:     behind.Dial,
+			OnBreach: func(b clientrules.Breach) { names = append(names, b.Name) },
 		})
 		l := front.MustListen()
 		served := make(chan error, 1)
@@ -48,7 +48,7 @@ func recordedLoad(t *testing.T, server fakes.Config, password string) (names []s
 				Producers: 3, Consumers: 3, Observers: 1, ObserveEvery: plan.Duration(time.Second), Rate: 20, JobLimit: 100,
 				Disconnects: 0.05, FailShare: 0.2, ExactIntegers: true, Payload: plan.Constant(20),
 			},
-			Run: load.NewRun(), Coarse: true, Protocol: fwpwire.New(server.Password),
+			Run: load.NewRun(), CoarseTimers: true, Protocol: fwpwire.New(server.Password),
 			Dial: front.Dial,
 		})
 		cancel()
@@ -66,9 +66,9 @@ func TestTheLawJudgesTheServer(t *testing.T) {
 		"hi-version-3": "law/greeting FWP-HI-03", "job-integer-rounded": "law/field FWP-WU-03",
 		"ack-other-answer": "law/foreign FWP-ACK-01",
 	} {
-		f, known := bugs.Named(bug)
-		require.True(t, known)
-		assert.Contains(t, recordedLoad(t, fakes.Config{Hook: f.Hook()}, ""), want, bug)
+		f, ok := bugs.Lookup(bug)
+		require.True(t, ok)
+		assert.Contains(t, recordLoad(t, fakes.Config{Hook: f.Hook()}, ""), want, bug)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestTheLawJudgesTheServer(t *testing.T) {
 func TestTheLawBlamesNoServer(t *testing.T) {
 	t.Parallel()
 	for i, v := range variations.All() {
-		if !golden.Slow() && i%10 != 0 || golden.Racing && i > 0 {
+		if !golden.IsSlow() && i%10 != 0 || golden.Racing && i > 0 {
 			continue
 		}
 		var c fakes.Config
@@ -86,7 +86,7 @@ func TestTheLawBlamesNoServer(t *testing.T) {
 			passwords = append(passwords, c.Password)
 		}
 		for _, password := range passwords {
-			for _, name := range recordedLoad(t, c, password) {
+			for _, name := range recordLoad(t, c, password) {
 				assert.False(t, strings.HasPrefix(name, LawPrefix), "%s: %s", v.Name, name)
 			}
 		}
@@ -116,24 +116,24 @@ func TestTheLawOfAServerThatEnds(t *testing.T) {
 			s := fakes.NewServer(fakes.Config{Hook: test.hook, Farewell: time.Second, Listen: behind.Listen})
 			defer s.Close()
 			r := New(Config{
-				Law: moves.Law(), Dial: behind.Dial, Found: func(b clientrules.Breach) { names = append(names, b.Name) },
+				Law: moves.Law(), Dial: behind.Dial, OnBreach: func(b clientrules.Breach) { names = append(names, b.Name) },
 			})
 			l := front.MustListen()
 			go r.Serve(t.Context(), l) //nolint:errcheck // without it no connection can be opened, which shows
 			nc := front.MustDial()
 			defer nc.Close()
 			time.Sleep(100 * time.Millisecond)
-			say := func(line string) {
+			send := func(line string) {
 				_, err := io.WriteString(nc, line+"\r\n")
 				require.NoError(t, err)
 				time.Sleep(100 * time.Millisecond)
 			}
-			say(`HELLO {"v":2}`)
+			send(`HELLO {"v":2}`)
 			if test.restart {
 				go s.Restart() //nolint:errcheck // what follows shows it
 				time.Sleep(100 * time.Millisecond)
 			}
-			say(`PUSH {"jid":"0123456789abcdef01234567","jobtype":"t","args":[],"queue":"default"}`)
+			send(`PUSH {"jid":"0123456789abcdef01234567","jobtype":"t","args":[],"queue":"default"}`)
 			time.Sleep(2 * time.Second)
 			r.Close()
 		})

@@ -48,7 +48,7 @@ func TestManyConnections(t *testing.T) {
 		assert.EqualValues(t, 3*n, s.Counts.Commands[verb], verb)
 	}
 	for _, result := range s.Results {
-		assert.NotEqual(t, clientrules.Broke, result.State(), "%s: %v", result.Rule.Breach, result.Examples)
+		assert.NotEqual(t, clientrules.StateBroken, result.State(), "%s: %v", result.Rule.Breach, result.Examples)
 	}
 }
 

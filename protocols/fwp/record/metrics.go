@@ -28,9 +28,9 @@ func metricsText(s Summary, clause func(string) string) string {
 	}
 	c := s.Counts
 	metric("connections_total", "counter", "Connections of clients.")("", c.Connections)
-	metric("connections_open", "gauge", "Connections that are open.")("", c.Open)
+	metric("connections_open", "gauge", "Connections that are open.")("", c.OpenConnections)
 	metric("connections_unjudged_total", "counter",
-		"Connections that were forwarded without checks.")("", c.Unjudged)
+		"Connections that were forwarded without checks.")("", c.UnjudgedConnections)
 	add := metric("bytes_total", "counter", "Bytes that were forwarded, by sender.")
 	add(`{from="client"}`, c.ClientBytes)
 	add(`{from="server"}`, c.ServerBytes)
@@ -48,7 +48,7 @@ func metricsText(s Summary, clause func(string) string) string {
 	for _, result := range s.Results {
 		states[result.State()]++
 	}
-	for _, state := range []clientrules.State{clientrules.Held, clientrules.Broke, clientrules.Inconclusive} {
+	for _, state := range []clientrules.State{clientrules.StateHeld, clientrules.StateBroken, clientrules.StateInconclusive} {
 		add(fmt.Sprintf("{state=%q}", state), states[state])
 	}
 	delay := fmt.Sprintf("%g", c.LatestWait.Seconds())

@@ -23,27 +23,27 @@ type Config struct {
 	// Dialect is that of the script. Its profile says what clients may send beyond the specification.
 	// Nil: FWP without a profile.
 	Dialect scenarios.Dialect
-	// Script says that the conversation is kept, to be written as a script; MaxScript bounds it, in bytes of its text. 0
+	// KeepsScript says that the conversation is kept, to be written as a script; MaxScript bounds it, in bytes of its text. 0
 	// means 3 MiB, which is about what the language can have.
-	Script    bool
-	MaxScript int
+	KeepsScript bool
+	MaxScript   int
 	// MaxQueue bounds the bytes that wait to be judged. 0 means 32 MiB.
 	MaxQueue int
 	// MaxOpen bounds the connections that are open at a time; one more is closed at once. 0 means 4,000.
 	MaxOpen int
-	// Pushed is called for each job of a PUSH, or of Faktory's PUSHB, that can be read, with the bytes of its args, on the
+	// OnPush is called for each job of a PUSH, or of Faktory's PUSHB, that can be read, with the bytes of its args, on the
 	// goroutine that judges; nil is nothing.
-	Pushed func(at time.Duration, queue, jobtype string, args int)
-	// Found is called for each breach, in order, on the goroutine that judges; nil is nothing.
-	Found func(clientrules.Breach)
-	// Failed is called if the server cannot be dialed for a client, whose connection is closed then, if there are too many
+	OnPush func(at time.Duration, queue, jobtype string, args int)
+	// OnBreach is called for each breach, in order, on the goroutine that judges; nil is nothing.
+	OnBreach func(clientrules.Breach)
+	// OnError is called if the server cannot be dialed for a client, whose connection is closed then, if there are too many
 	// connections, and if one cannot be accepted; nil is nothing. It may be called by several goroutines at once.
-	Failed func(error)
+	OnError func(error)
 }
 
 // Recorder passes connections on. Its methods may be called by several goroutines.
 type Recorder struct {
-	begun time.Time
+	start time.Time
 	queue *queue
 	judge *judge
 	proxy *proxy.Proxy
@@ -55,9 +55,9 @@ func New(cfg Config) *Recorder {
 	cfg.MaxScript = cmp.Or(cfg.MaxScript, 3<<20)
 	cfg.MaxQueue = cmp.Or(cfg.MaxQueue, 32<<20)
 	cfg.MaxOpen = cmp.Or(cfg.MaxOpen, 4000)
-	r := &Recorder{begun: time.Now(), queue: newQueue(cfg.MaxQueue), done: make(chan struct{})}
-	r.proxy = proxy.New(proxy.Config{Dial: cfg.Dial, Observer: observer{r}, MaxOpen: cfg.MaxOpen, Failed: cfg.Failed})
-	r.judge = newJudge(cfg, r.begun)
+	r := &Recorder{start: time.Now(), queue: newQueue(cfg.MaxQueue), done: make(chan struct{})}
+	r.proxy = proxy.New(proxy.Config{Dial: cfg.Dial, Observer: observer{r}, MaxOpen: cfg.MaxOpen, OnFailure: cfg.OnError})
+	r.judge = newJudge(cfg, r.start)
 	go func() {
 		defer close(r.done)
 		r.judge.run(r.queue)
@@ -66,7 +66,7 @@ func New(cfg Config) *Recorder {
 }
 
 // now is the time since the beginning.
-func (r *Recorder) now() time.Duration { return time.Since(r.begun) }
+func (r *Recorder) now() time.Duration { return time.Since(r.start) }
 
 // Serve accepts connections until the listener is closed or ctx ends, and closes the listener. Those that it has
 // accepted go on until Close. The error is nil if ctx has ended.
@@ -83,28 +83,28 @@ func (r *Recorder) Close() {
 type observer struct{ r *Recorder }
 
 // Opened implements [proxy.Observer].
-func (o observer) Opened(conn int) { o.r.queue.put(item{at: o.r.now(), conn: conn, what: opened}) }
+func (o observer) Opened(conn int) { o.r.queue.put(item{at: o.r.now(), conn: conn, kind: connOpen}) }
 
 // Passing implements [proxy.Observer]. A client that is in the middle of a line may be kept waiting by the server.
-func (o observer) Passing(conn int, from proxy.Side, data []byte) (tell bool) {
-	what := fromClient
+func (o observer) Passing(conn int, from proxy.Side, data []byte) (isPartial bool) {
+	kind := clientData
 	if from == proxy.Server {
-		what = fromServer
+		kind = serverData
 	}
-	o.r.queue.put(item{at: o.r.now(), conn: conn, what: what, data: data})
-	return what == fromClient && data[len(data)-1] != '\n'
+	o.r.queue.put(item{at: o.r.now(), conn: conn, kind: kind, data: data})
+	return kind == clientData && data[len(data)-1] != '\n'
 }
 
 // Passed implements [proxy.Observer].
 func (o observer) Passed(conn int, _ proxy.Side) {
-	o.r.queue.put(item{at: o.r.now(), conn: conn, what: ready})
+	o.r.queue.put(item{at: o.r.now(), conn: conn, kind: clientReady})
 }
 
 // Ended implements [proxy.Observer].
 func (o observer) Ended(conn int, side proxy.Side, reset bool) {
-	by := clientrules.Client
+	closer := clientrules.Client
 	if side == proxy.Server {
-		by = clientrules.Server
+		closer = clientrules.Server
 	}
-	o.r.queue.put(item{at: o.r.now(), conn: conn, what: closed, by: by, reset: reset})
+	o.r.queue.put(item{at: o.r.now(), conn: conn, kind: connClose, closer: closer, isReset: reset})
 }

@@ -134,22 +134,22 @@ func playScript(t *testing.T, text []byte, server fakes.Config) []string {
 	t.Cleanup(s.Close)
 	player := &play.Player{Target: tcp(s.Addr()), Password: server.Password, Timeout: 10 * time.Second}
 	run := player.Play(t.Context(), script, "again")
-	var wrong []string
+	var mismatches []string
 	for _, result := range run.Results {
 		if result.Outcome != play.Matched {
-			wrong = append(wrong, fmt.Sprintf("line %d: expected %s, got %s", result.Line, result.Expected, result.Got))
+			mismatches = append(mismatches, fmt.Sprintf("line %d: expected %s, got %s", result.Line, result.Expected, result.Got))
 		}
 	}
 	for _, b := range run.Breaches {
-		wrong = append(wrong, b.Name())
+		mismatches = append(mismatches, b.Name())
 	}
-	return wrong
+	return mismatches
 }
 
 func TestRecordAndPlayAgain(t *testing.T) {
 	t.Parallel()
 	for _, password := range []string{"", "foobar"} {
-		r := record(t, fakes.Config{Password: password}, Config{Script: true, Watch: clientrules.Config{Password: password}})
+		r := record(t, fakes.Config{Password: password}, Config{KeepsScript: true, Watch: clientrules.Config{Password: password}})
 		converse(r, password)
 		text := r.text()
 		for _, secret := range []string{"secret-host", "worker-4711", "0123456789abcdef01"} {
@@ -162,10 +162,10 @@ func TestRecordAndPlayAgain(t *testing.T) {
 // A retry comes when the server wants it to, so the script waits for it.
 func TestRecordARetry(t *testing.T) {
 	t.Parallel()
-	retrying := func(after time.Duration) fakes.Config {
+	config := func(after time.Duration) fakes.Config {
 		return fakes.Config{FetchBlock: 200 * time.Millisecond, RetryDelay: func(int) time.Duration { return after }}
 	}
-	r := record(t, retrying(300*time.Millisecond), Config{Script: true})
+	r := record(t, config(300*time.Millisecond), Config{KeepsScript: true})
 	k := r.dial()
 	k.greet(consumer, "")
 	k.do(`PUSH {"jid":"0123456789abcdef01","jobtype":"mail","args":[],"queue":"q1"}`)
@@ -178,13 +178,13 @@ func TestRecordARetry(t *testing.T) {
 	text := r.text()
 	assert.Contains(t, string(text), "eventually\n  C[c1]: FETCH $queue\n  S[c1]: ${\"jid\":\"$jid\"")
 	// Much later than the FETCHes that found nothing take.
-	assert.Empty(t, playScript(t, text, retrying(5*time.Second)), "%s", text)
+	assert.Empty(t, playScript(t, text, config(5*time.Second)), "%s", text)
 }
 
 // What a client sends may stand in a comment, where it cannot move a cursor.
 func TestCommentsArePrintable(t *testing.T) {
 	t.Parallel()
-	r := record(t, fakes.Config{}, Config{Script: true})
+	r := record(t, fakes.Config{}, Config{KeepsScript: true})
 	k := r.dial()
 	k.greet(consumer, "")
 	k.do(`BEAT {"wid":"\u202e"}`)
@@ -197,7 +197,7 @@ func TestBreachesOfBothSides(t *testing.T) {
 	t.Parallel()
 	var found []string
 	done := make(chan struct{})
-	cfg := Config{Script: true, Law: moves.Law(), Found: func(b clientrules.Breach) {
+	cfg := Config{KeepsScript: true, Law: moves.Law(), OnBreach: func(b clientrules.Breach) {
 		if found = append(found, b.Name); strings.HasPrefix(b.Name, LawPrefix) {
 			close(done)
 		}
@@ -226,7 +226,7 @@ func TestUnfinishedLines(t *testing.T) {
 	t.Parallel()
 	for _, linger := range []int{-1, 0} {
 		found := make(chan clientrules.Breach, 1)
-		r := record(t, fakes.Config{}, Config{Found: func(b clientrules.Breach) { found <- b }})
+		r := record(t, fakes.Config{}, Config{OnBreach: func(b clientrules.Breach) { found <- b }})
 		k := r.dial()
 		k.greet(fwp.Hello{}, "")
 		_, err := io.WriteString(k.nc, `PUSH {"jid":"`)
@@ -280,15 +280,15 @@ func TestBytesAlwaysPass(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, bytes.Equal(want, got))
 	r.Close()
-	assert.Equal(t, int64(1), r.Summary().Counts.Unjudged, "a queue of 1000 bytes is too small for it")
+	assert.Equal(t, int64(1), r.Summary().Counts.UnjudgedConnections, "a queue of 1000 bytes is too small for it")
 }
 
 func TestUpstreamThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	failed := make(chan error, 1)
 	r := New(Config{
-		Dial:   func(context.Context) (net.Conn, error) { return nil, os.ErrDeadlineExceeded },
-		Failed: func(err error) { failed <- err },
+		Dial:    func(context.Context) (net.Conn, error) { return nil, os.ErrDeadlineExceeded },
+		OnError: func(err error) { failed <- err },
 	})
 	front, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -27,10 +27,10 @@ const (
 
 // names has the name of each such value: $jid, $jid2 ...
 type names struct {
-	by    map[value]string
-	count map[family]int
-	hosts map[string]string
-	size  int // of all values, in bytes
+	byValue map[value]string
+	count   map[family]int
+	hosts   map[string]string
+	size    int // of all values, in bytes
 }
 
 type value struct {
@@ -39,38 +39,38 @@ type value struct {
 }
 
 func newNames() *names {
-	return &names{by: map[value]string{}, count: map[family]int{}, hosts: map[string]string{}}
+	return &names{byValue: map[value]string{}, count: map[family]int{}, hosts: map[string]string{}}
 }
 
-func (n *names) has(f family, text string) bool { return n.by[value{f, text}] != "" }
+func (n *names) has(f family, text string) bool { return n.byValue[value{f, text}] != "" }
 
 // defaultQueue stands for the queue default until it is known whether it can have another name.
 const defaultQueue = "\x01default\x01"
 
-// of returns the name of a value.
-func (n *names) of(f family, text string) string {
+// nameOf returns the name of a value.
+func (n *names) nameOf(f family, text string) string {
 	if f == famQueue && text == "default" {
 		return defaultQueue
 	}
-	name := n.by[value{f, text}]
+	name := n.byValue[value{f, text}]
 	if name == "" {
 		n.count[f]++
 		n.size += len(text)
 		if name = "$" + string(f); n.count[f] > 1 {
 			name += strconv.Itoa(n.count[f])
 		}
-		n.by[value{f, text}] = name
+		n.byValue[value{f, text}] = name
 	}
 	return name
 }
 
-// final fills in what could not be known before: a queue that is used as the default keeps its name.
-func (n *names) final(text string, bare bool) string {
+// fillDefaultQueue fills in what could not be known before: a queue that is used as the default keeps its name.
+func (n *names) fillDefaultQueue(text string, usesDefaultQueue bool) string {
 	if !strings.Contains(text, defaultQueue) {
 		return text
 	}
 	name := "default"
-	if !bare {
+	if !usesDefaultQueue {
 		name = "$queue_default"
 	}
 	return strings.ReplaceAll(text, defaultQueue, name)
@@ -86,22 +86,22 @@ func (n *names) host(value string) string {
 }
 
 // text returns a line of a client as the script has it; false if it can only be written as bytes.
-func (s *script) text(e *clientrules.Event) (text string, plain bool) {
-	body, ended := bytes.CutSuffix(e.Raw, []byte("\r\n"))
-	if !ended || len(body) == 0 || !isPlain(string(body)) {
+func (s *script) text(e *clientrules.Event) (text string, ok bool) {
+	body, hasEnd := bytes.CutSuffix(e.Raw, []byte("\r\n"))
+	if !hasEnd || len(body) == 0 || !isPlain(string(body)) {
 		return "", false
 	}
 	verb := fwp.SplitCommand(body).Verb
 	switch {
-	case e.Object != nil && len(e.Wrong) == 0:
+	case e.Object != nil && len(e.Mistakes) == 0:
 		if verb == fwp.PUSH && e.Object["queue"] == nil {
-			s.bare = true
+			s.usesDefaultQueue = true
 		}
 		return verb + " " + s.rewriteLine(e, body[len(verb)+1:]), true
-	case verb == fwp.FETCH && len(e.Wrong) == 0:
+	case verb == fwp.FETCH && len(e.Mistakes) == 0:
 		return s.fetch(e.Command), true
 	}
-	return escape(string(masked(body))), true
+	return escape(string(maskHash(body))), true
 }
 
 // isPlain reports whether a text can stand on a line.
@@ -112,13 +112,13 @@ func isPlain(text string) bool {
 
 func (s *script) fetch(c fwp.Command) string {
 	if len(c.Args) == 0 {
-		s.bare = true
+		s.usesDefaultQueue = true
 		return c.Verb
 	}
 	var text strings.Builder
 	text.WriteString(c.Verb)
 	for queue := range strings.SplitSeq(string(c.Args), " ") {
-		text.WriteString(" " + s.names.of(famQueue, queue))
+		text.WriteString(" " + s.names.nameOf(famQueue, queue))
 	}
 	return text.String()
 }
@@ -143,8 +143,8 @@ func (s *script) hash(e *clientrules.Event) string {
 		return strings.Repeat("0", 64)
 	}
 	sent, _ := e.Object["pwdhash"].(string)
-	right, err := fwp.PasswordHash(s.pw, hi.Salt, hi.Iterations)
-	if s.pw == "" || err != nil || strings.EqualFold(sent, right) {
+	right, err := fwp.PasswordHash(s.password, hi.Salt, hi.Iterations)
+	if s.password == "" || err != nil || strings.EqualFold(sent, right) {
 		return "$pwdhash"
 	}
 	return "$pwdhash.wrong"
@@ -154,14 +154,14 @@ func (s *script) hash(e *clientrules.Event) string {
 // jids anywhere. All else stays as it was sent.
 func (s *script) rewrite(value []byte, verb string) string {
 	var out strings.Builder
-	var open []byte // the brackets around a place
+	var brackets []byte // the brackets around a place
 	key, done := "", 0
 	for i := 0; i < len(value); i++ {
 		switch b := value[i]; b {
 		case '{', '[':
-			open = append(open, b)
+			brackets = append(brackets, b)
 		case '}', ']':
-			open = open[:max(len(open)-1, 0)]
+			brackets = brackets[:max(len(brackets)-1, 0)]
 		case '"':
 			start := i
 			i += stringLength(value[i:]) - 1
@@ -169,19 +169,19 @@ func (s *script) rewrite(value []byte, verb string) string {
 			if json.Unmarshal(value[start:i+1], &text) != nil {
 				return out.String() + escape(string(value[done:]))
 			}
-			outer := string(open) == "{" && verb != ""
+			isOuter := string(brackets) == "{" && verb != ""
 			if isKey := bytes.HasPrefix(bytes.TrimLeft(value[i+1:], " \t\r\n"), []byte(":")); isKey {
-				if outer {
+				if isOuter {
 					key = text
 				}
 				continue
 			}
 			field := ""
-			if outer {
+			if isOuter {
 				field = key
 			}
-			if instead, yes := s.instead(field, text); yes {
-				out.WriteString(escape(string(value[done:start])) + `"` + instead + `"`)
+			if name, ok := s.replacement(field, text); ok {
+				out.WriteString(escape(string(value[done:start])) + `"` + name + `"`)
 				done = i + 1
 			}
 		}
@@ -202,15 +202,15 @@ func stringLength(value []byte) int {
 	return len(value)
 }
 
-// instead returns what stands for the string of a field; false if the string stays.
-func (s *script) instead(key, text string) (string, bool) {
+// replacement returns what stands for the string of a field; false if the string stays.
+func (s *script) replacement(key, text string) (string, bool) {
 	fam := family(key)
 	switch key {
 	case "jid", "wid", "queue":
 		if text == "" || fam == famQueue && strings.Contains(text, " ") {
 			return "", false
 		}
-		return s.names.of(fam, text), true
+		return s.names.nameOf(fam, text), true
 	case "hostname":
 		return s.names.host(text), true
 	case "pwdhash":
@@ -220,16 +220,16 @@ func (s *script) instead(key, text string) (string, bool) {
 		return "$now", err == nil
 	case "at": // as the language writes a time: $now+2s
 		at, err := number.ParseTime(text)
-		return fmt.Sprintf("$now%+dms", at.Sub(s.begun.Add(s.last)).Milliseconds()), err == nil
+		return fmt.Sprintf("$now%+dms", at.Sub(s.start.Add(s.lastTime)).Milliseconds()), err == nil
 	}
 	if s.names.has(famJID, text) {
-		return s.names.of(famJID, text), true
+		return s.names.nameOf(famJID, text), true
 	}
 	return "", false
 }
 
-// quoted returns a text as a JSON string in which dollars are escaped.
-func quoted(text string) string {
+// quoteJSON returns a text as a JSON string in which dollars are escaped.
+func quoteJSON(text string) string {
 	b, _ := json.Marshal(text) // a string cannot fail
 	return escape(string(b))
 }
@@ -246,8 +246,8 @@ func escape(text string) string {
 
 var hexDigits = regexp.MustCompile(`[0-9a-fA-F]{32,}`)
 
-// masked replaces what may be a hash in a line that could not be read.
-func masked(line []byte) []byte {
+// maskHash replaces what may be a hash in a line that could not be read.
+func maskHash(line []byte) []byte {
 	if !bytes.Contains(line, []byte("pwdhash")) {
 		return line
 	}

@@ -22,28 +22,28 @@ import (
 type ScriptServer struct {
 	threads []*thread
 
-	mu      sync.Mutex
-	values  map[string]any // of names
-	first   map[string]int // the step in which a client sends a name first
-	changed chan struct{}  // closed at the next change
-	found   []string       // what clients did otherwise
+	mu          sync.Mutex
+	values      map[string]any // of names
+	firstStep   map[string]int // the step in which a client sends a name first
+	changed     chan struct{}  // closed at the next change
+	differences []string       // what clients did otherwise
 }
 
 // thread is one connection of the script.
 type thread struct {
-	name  string
-	steps []placed
-	taken bool
-	at    int // the next step
+	name    string
+	steps   []numberedStep
+	isTaken bool
+	index   int // the next step
 }
 
-type placed struct {
+type numberedStep struct {
 	number int
 	step   scenarios.Step
 }
 
-// mostDifferences bounds what is kept of what clients did otherwise.
-const mostDifferences = 100
+// maxDifferences bounds what is kept of what clients did otherwise.
+const maxDifferences = 100
 
 // NewScriptServer returns one that plays a script once. The error says what in the script only the client's side can
 // have.
@@ -52,7 +52,7 @@ func NewScriptServer(script *scenarios.Script) (*ScriptServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &ScriptServer{values: map[string]any{}, first: map[string]int{}, changed: make(chan struct{})}
+	s := &ScriptServer{values: map[string]any{}, firstStep: map[string]int{}, changed: make(chan struct{})}
 	for number, step := range steps {
 		switch step := step.(type) {
 		case *scenarios.Connect:
@@ -62,7 +62,7 @@ func NewScriptServer(script *scenarios.Script) (*ScriptServer, error) {
 			}
 		case *scenarios.Send:
 			s.thread(step.Conn).add(number, step)
-			s.names(number, step)
+			s.noteNames(number, step)
 		case *scenarios.Expect:
 			s.thread(step.Conn).add(number, step)
 		}
@@ -84,18 +84,18 @@ func (s *ScriptServer) thread(name string) *thread {
 }
 
 func (l *thread) add(number int, step scenarios.Step) {
-	l.steps = append(l.steps, placed{number, step})
+	l.steps = append(l.steps, numberedStep{number, step})
 }
 
 // greetingStep is HI, HELLO and OK.
 type greetingStep struct{ scenarios.Step }
 
-// names notes which names a client sends.
-func (s *ScriptServer) names(number int, step *scenarios.Send) {
-	_, names := step.Marked()
+// noteNames notes which names a client sends.
+func (s *ScriptServer) noteNames(number int, step *scenarios.Send) {
+	_, names := step.PlaceholderText()
 	for _, n := range names {
-		if _, known := s.first[n.String()]; !known {
-			s.first[n.String()] = number
+		if _, ok := s.firstStep[n.String()]; !ok {
+			s.firstStep[n.String()] = number
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (s *ScriptServer) Serve(ctx context.Context, ln net.Listener) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() {
-		s.await(ctx, s.played)
+		s.await(ctx, s.isPlayed)
 		machine.Sleep(ctx, time.Second)
 		cancel()
 	})
@@ -127,9 +127,9 @@ func (s *ScriptServer) Serve(ctx context.Context, ln net.Listener) {
 func (s *ScriptServer) await(ctx context.Context, condition func() bool) {
 	for {
 		s.mu.Lock()
-		is, changed := condition(), s.changed
+		isMet, changed := condition(), s.changed
 		s.mu.Unlock()
-		if is {
+		if isMet {
 			return
 		}
 		select {
@@ -140,9 +140,9 @@ func (s *ScriptServer) await(ctx context.Context, condition func() bool) {
 	}
 }
 
-// played reports whether every connection of the script is at its end.
-func (s *ScriptServer) played() bool {
-	return !slices.ContainsFunc(s.threads, func(l *thread) bool { return l.at < len(l.steps) })
+// isPlayed reports whether every connection of the script is at its end.
+func (s *ScriptServer) isPlayed() bool {
+	return !slices.ContainsFunc(s.threads, func(l *thread) bool { return l.index < len(l.steps) })
 }
 
 // change makes a change that others may wait for.
@@ -155,34 +155,34 @@ func (s *ScriptServer) change(act func()) {
 }
 
 // Differences returns what clients did otherwise than the script has it. It may be called when Serve has returned.
-func (s *ScriptServer) Differences() []string { return s.found }
+func (s *ScriptServer) Differences() []string { return s.differences }
 
-// Left returns a sentence for each connection of the script that was not played to its end. It may be called when Serve
+// UnplayedConns returns a sentence for each connection of the script that was not played to its end. It may be called when Serve
 // has returned.
-func (s *ScriptServer) Left() (left []string) {
+func (s *ScriptServer) UnplayedConns() (sentences []string) {
 	for _, l := range s.threads {
 		switch {
-		case l.at >= len(l.steps):
-		case !l.taken:
-			left = append(left, fmt.Sprintf("no client opened %s", cmp.Or(l.name, "the connection")))
+		case l.index >= len(l.steps):
+		case !l.isTaken:
+			sentences = append(sentences, fmt.Sprintf("no client opened %s", cmp.Or(l.name, "the connection")))
 		default:
-			left = append(left, fmt.Sprintf("%s was played up to line %d", cmp.Or(l.name, "the connection"), l.line()))
+			sentences = append(sentences, fmt.Sprintf("%s was played up to line %d", cmp.Or(l.name, "the connection"), l.line()))
 		}
 	}
-	return left
+	return sentences
 }
 
 func (l *thread) line() int {
-	if _, is := l.steps[l.at].step.(greetingStep); is {
+	if _, ok := l.steps[l.index].step.(greetingStep); ok {
 		return 0
 	}
-	return l.steps[l.at].step.Place().Line
+	return l.steps[l.index].step.Place().Line
 }
 
-func (s *ScriptServer) differ(format string, args ...any) {
+func (s *ScriptServer) addDifference(format string, args ...any) {
 	s.change(func() {
-		if len(s.found) < mostDifferences {
-			s.found = append(s.found, fmt.Sprintf(format, args...))
+		if len(s.differences) < maxDifferences {
+			s.differences = append(s.differences, fmt.Sprintf(format, args...))
 		}
 	})
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// served plays the server's side of a script to the clients of a conversation. It returns what they received.
-func served(t *testing.T, script, conversation string) (received string, differences, left []string) {
+// playServer plays the server's side of a script to the clients of a conversation. It returns what they received.
+func playServer(t *testing.T, script, conversation string) (received string, differences, unplayed []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
@@ -34,7 +34,7 @@ func served(t *testing.T, script, conversation string) (received string, differe
 		serving.Go(func() { server.Serve(ctx, ln) })
 		k := transcript.Talk{Log: transcript.NewLog(), Dial: place.MustDial, Wait: synctest.Wait}
 		k.Hold(events)
-		if len(server.Left()) > 0 {
+		if len(server.UnplayedConns()) > 0 {
 			cancel()
 		}
 		received = transcript.Text(slices.DeleteFunc(k.Events(), func(e transcript.Event) bool {
@@ -43,12 +43,12 @@ func served(t *testing.T, script, conversation string) (received string, differe
 		serving.Wait()
 		cancel()
 		k.Close()
-		differences, left = server.Differences(), server.Left()
+		differences, unplayed = server.Differences(), server.UnplayedConns()
 	})
-	return received, differences, left
+	return received, differences, unplayed
 }
 
-const pushedAndFetched = `
+const pushAndFetch = `
 connect setup as producer
 C[setup]: PUSH $job
 S[setup]: +OK
@@ -69,15 +69,15 @@ S[c1]: +OK | <close>
 func TestAScriptAnswersClients(t *testing.T) {
 	t.Parallel()
 	const hello = `a C: HELLO {"v":2,"wid":"mine","hostname":"other","pid":1,"labels":["x"]}` + "\n"
-	received, differences, left := served(t, pushedAndFetched, hello+`a C: BEAT {"wid":"mine"}`+"\na C: FETCH high")
+	received, differences, unplayed := playServer(t, pushAndFetch, hello+`a C: BEAT {"wid":"mine"}`+"\na C: FETCH high")
 	assert.Regexp(t, `^0.000 s a S: \+HI {"v":2}
 0.000 s a S: \+OK
 0.000 s a S: \+OK
 0.000 s a S: \$\d+\\r\\n\{"args":\[1\],"jid":"fwp-script-\w+","jobtype":"t"\}\n$`, received, "a BEAT at another time is answered")
 	assert.Empty(t, differences)
-	assert.Equal(t, []string{"c1 was played up to line 11"}, left)
+	assert.Equal(t, []string{"c1 was played up to line 11"}, unplayed)
 
-	received, differences, _ = served(t, pushedAndFetched, hello+`
+	received, differences, _ = playServer(t, pushAndFetch, hello+`
 		a C: FETCH high
 		a C: ACK {"jid":"another"}
 		a C: BEAT {"wid":"mine"}
@@ -102,7 +102,7 @@ S[other]: +OK
 C[worker]: FETCH $queue
 S[worker]: ${"jid":"$jid"}
 `
-	received, differences, left := served(t, script, `
+	received, differences, unplayed := playServer(t, script, `
 		x C: HELLO {"v":2}
 		x C: PUSH {"jid":"j17","jobtype":"t","args":[],"queue":"q"}
 		+1s
@@ -116,20 +116,20 @@ S[worker]: ${"jid":"$jid"}
 1.000 s y S: $13\r\n{"jid":"j17"}
 `, received)
 	assert.Empty(t, differences)
-	assert.Empty(t, left)
+	assert.Empty(t, unplayed)
 }
 
 func TestAScriptAndAnotherLine(t *testing.T) {
 	t.Parallel()
 	const script = "connect as producer\nC: PUSH $job\nS: +OK\n"
-	received, differences, left := served(t, script, `x C: HELLO {"v":2}`+"\nx C: FLUSH\nx C: END")
+	received, differences, unplayed := playServer(t, script, `x C: HELLO {"v":2}`+"\nx C: FLUSH\nx C: END")
 	assert.Equal(t, `0.000 s x S: +HI {"v":2}
 0.000 s x S: +OK
 0.000 s x S: -ERR the script does not have this line here
 0.000 s x S: +OK
 `, received)
 	assert.Len(t, differences, 2)
-	assert.Len(t, left, 1)
+	assert.Len(t, unplayed, 1)
 }
 
 func TestAScriptThatCannotAnswer(t *testing.T) {

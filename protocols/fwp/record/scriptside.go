@@ -18,8 +18,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// side is one connection of a client.
-type side struct {
+// clientConn is one connection of a client.
+type clientConn struct {
 	server *ScriptServer
 	nc     net.Conn
 	thread *thread // nil: the script has no more
@@ -29,8 +29,8 @@ func (s *ScriptServer) serve(ctx context.Context, nc net.Conn) {
 	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
 	defer stop()
 	defer nc.Close()
-	c := &side{server: s, nc: nc}
-	c.take(func(l *thread) bool { return l.at == 0 })
+	c := &clientConn{server: s, nc: nc}
+	c.take(func(l *thread) bool { return l.index == 0 })
 	if c.thread == nil {
 		c.write("+HI {\"v\":2}\r\n")
 	}
@@ -38,7 +38,7 @@ func (s *ScriptServer) serve(ctx context.Context, nc net.Conn) {
 	for c.answer(ctx) {
 		line, err := in.ReadSlice('\n')
 		text := string(line)
-		for errors.Is(err, bufio.ErrBufferFull) && len(text) < longest {
+		for errors.Is(err, bufio.ErrBufferFull) && len(text) < maxLine {
 			line, err = in.ReadSlice('\n')
 			text += string(line)
 		}
@@ -52,54 +52,54 @@ func (s *ScriptServer) serve(ctx context.Context, nc net.Conn) {
 }
 
 // take gives the connection the first one of the script that nothing plays and that is suitable.
-func (c *side) take(suitable func(*thread) bool) bool {
-	taken := false
+func (c *clientConn) take(isSuitable func(*thread) bool) bool {
+	isTaken := false
 	c.server.change(func() {
 		for _, l := range c.server.threads {
-			if l.taken || len(l.steps) == 0 || !suitable(l) {
+			if l.isTaken || len(l.steps) == 0 || !isSuitable(l) {
 				continue
 			}
 			if c.thread != nil {
-				l.at, c.thread.at, c.thread.taken = c.thread.at, 0, false
+				l.index, c.thread.index, c.thread.isTaken = c.thread.index, 0, false
 			}
-			c.thread, l.taken, taken = l, true, true
+			c.thread, l.isTaken, isTaken = l, true, true
 			return
 		}
 	})
-	return taken
+	return isTaken
 }
 
-func (c *side) write(text string) bool {
+func (c *clientConn) write(text string) bool {
 	_, err := c.nc.Write([]byte(text))
 	return err == nil
 }
 
 // next returns the next step, nil behind the last.
-func (c *side) next() scenarios.Step {
-	if c.thread == nil || c.thread.at >= len(c.thread.steps) {
+func (c *clientConn) next() scenarios.Step {
+	if c.thread == nil || c.thread.index >= len(c.thread.steps) {
 		return nil
 	}
-	return c.thread.steps[c.thread.at].step
+	return c.thread.steps[c.thread.index].step
 }
 
-func (c *side) advance() { c.server.change(func() { c.thread.at++ }) }
+func (c *clientConn) advance() { c.server.change(func() { c.thread.index++ }) }
 
 // answer sends what the script has up to the client's next line, and reports whether the connection is open.
-func (c *side) answer(ctx context.Context) bool {
+func (c *clientConn) answer(ctx context.Context) bool {
 	for {
 		switch step := c.next().(type) {
 		case greetingStep:
 			return c.write("+HI {\"v\":2}\r\n")
 		case *scenarios.Expect:
-			made, err := step.Choices[0].Make(func(n scenarios.Name) any { return c.value(ctx, n) })
+			message, err := step.Choices[0].Make(func(n scenarios.Name) any { return c.value(ctx, n) })
 			if err != nil {
-				c.server.differ("line %d: %v", step.Line, err)
+				c.server.addDifference("line %d: %v", step.Line, err)
 			}
 			c.advance()
-			if made.Ending != scenarios.Open {
+			if message.Ending != scenarios.Open {
 				return false
 			}
-			if !c.write(bytesOf(made)) {
+			if !c.write(bytesOf(message)) {
 				return false
 			}
 		case *scenarios.Send:
@@ -134,11 +134,11 @@ func bytesOf(m scenarios.Made) string {
 const bindPatience = 10 * time.Second
 
 // value returns the value of a name in a reply: what a client has sent, or a fresh one.
-func (c *side) value(ctx context.Context, n scenarios.Name) any {
+func (c *clientConn) value(ctx context.Context, n scenarios.Name) any {
 	s, key := c.server, n.String()
-	if first, is := s.first[key]; is && first < c.thread.steps[c.thread.at].number {
-		waiting, cancel := context.WithTimeout(ctx, bindPatience)
-		s.await(waiting, func() bool { return s.values[key] != nil })
+	if first, ok := s.firstStep[key]; ok && first < c.thread.steps[c.thread.index].number {
+		waitCtx, cancel := context.WithTimeout(ctx, bindPatience)
+		s.await(waitCtx, func() bool { return s.values[key] != nil })
 		cancel()
 	}
 	s.mu.Lock()
@@ -150,11 +150,11 @@ func (c *side) value(ctx context.Context, n scenarios.Name) any {
 }
 
 // line takes a line of the client, and reports whether the connection goes on.
-func (c *side) line(ctx context.Context, text string) bool {
+func (c *clientConn) line(ctx context.Context, text string) bool {
 	verb := fwp.SplitCommand([]byte(text)).Verb
-	goesOn := func(l *thread) bool { return c.thread != nil && l.at == 0 && l.goesOn(c.thread.at, verb) }
-	if c.thread != nil && c.thread.goesOn(c.thread.at, verb) || c.take(goesOn) {
-		if step, is := c.next().(*scenarios.Send); is {
+	goesOn := func(l *thread) bool { return c.thread != nil && l.index == 0 && l.goesOn(c.thread.index, verb) }
+	if c.thread != nil && c.thread.goesOn(c.thread.index, verb) || c.take(goesOn) {
+		if step, ok := c.next().(*scenarios.Send); ok {
 			c.compare(step, text)
 			c.advance()
 			return true
@@ -162,7 +162,7 @@ func (c *side) line(ctx context.Context, text string) bool {
 		c.advance()
 		return c.write("+OK\r\n") // the HELLO of a greeting that the script leaves out
 	}
-	return c.idle(ctx, verb, text)
+	return c.answerOther(ctx, verb, text)
 }
 
 func (l *thread) goesOn(at int, verb string) bool {
@@ -173,7 +173,7 @@ func (l *thread) goesOn(at int, verb string) bool {
 	case greetingStep:
 		return verb == fwp.HELLO
 	case *scenarios.Send:
-		text, _ := step.Marked()
+		text, _ := step.PlaceholderText()
 		return step.Ending == scenarios.Open && fwp.SplitCommand([]byte(strings.TrimSpace(text))).Verb == verb
 	}
 	return false
@@ -182,8 +182,8 @@ func (l *thread) goesOn(at int, verb string) bool {
 // fetchWait is how long a FETCH waits that the script does not have.
 const fetchWait = 2 * time.Second
 
-// idle answers a line that the script does not have here.
-func (c *side) idle(ctx context.Context, verb, text string) bool {
+// answerOther answers a line that the script does not have here.
+func (c *clientConn) answerOther(ctx context.Context, verb, text string) bool {
 	switch verb {
 	case fwp.BEAT:
 		return c.write("+OK\r\n")
@@ -194,7 +194,7 @@ func (c *side) idle(ctx context.Context, verb, text string) bool {
 		return c.write("$-1\r\n")
 	case fwp.END:
 		if c.next() != nil {
-			c.server.differ("%s: END, and the script goes on with line %d", c.thread.name, c.thread.line())
+			c.server.addDifference("%s: END, and the script goes on with line %d", c.thread.name, c.thread.line())
 		}
 		c.write("+OK\r\n")
 		return false
@@ -202,25 +202,25 @@ func (c *side) idle(ctx context.Context, verb, text string) bool {
 		return c.write("+OK\r\n")
 	}
 	if c.next() == nil {
-		c.server.differ("the script has no such line (any more): %s", shown(text))
+		c.server.addDifference("the script has no such line (any more): %s", shortenText(text))
 	} else {
-		c.server.differ("%s: expected line %d of the script, got %s", c.thread.name, c.thread.line(), shown(text))
+		c.server.addDifference("%s: expected line %d of the script, got %s", c.thread.name, c.thread.line(), shortenText(text))
 	}
 	return c.write("-ERR the script does not have this line here\r\n")
 }
 
-func shown(text string) string {
-	const most = 200
-	if len(text) > most {
-		return text[:most] + "..."
+func shortenText(text string) string {
+	const limit = 200
+	if len(text) > limit {
+		return text[:limit] + "..."
 	}
 	return text
 }
 
 // compare gives the names of a line the values that the client has sent. A name that has another value already is a
 // difference.
-func (c *side) compare(step *scenarios.Send, text string) {
-	want, names := step.Marked()
+func (c *clientConn) compare(step *scenarios.Send, text string) {
+	want, names := step.PlaceholderText()
 	a, b := fwp.SplitCommand([]byte(want)).Args, fwp.SplitCommand([]byte(text)).Args
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
@@ -233,14 +233,14 @@ func (c *side) compare(step *scenarios.Send, text string) {
 	c.walk(step, x, y, names)
 }
 
-func (c *side) walk(step *scenarios.Send, want, got any, names map[string]scenarios.Name) {
+func (c *clientConn) walk(step *scenarios.Send, want, got any, names map[string]scenarios.Name) {
 	switch want := want.(type) {
 	case string:
 		c.bind(step, want, got, names)
 	case map[string]any:
 		object, _ := got.(map[string]any)
 		for key, v := range want {
-			if other, has := object[key]; has {
+			if other, ok := object[key]; ok {
 				c.walk(step, v, other, names)
 			}
 		}
@@ -252,12 +252,12 @@ func (c *side) walk(step *scenarios.Send, want, got any, names map[string]scenar
 	}
 }
 
-func (c *side) bind(step *scenarios.Send, mark string, got any, names map[string]scenarios.Name) {
-	n, is := names[mark]
-	if !is {
+func (c *clientConn) bind(step *scenarios.Send, mark string, got any, names map[string]scenarios.Name) {
+	n, ok := names[mark]
+	if !ok {
 		return
 	}
-	if _, computed := n.Computed(time.Now()); computed || n.Base() == "pwdhash" {
+	if _, isComputed := n.Computed(time.Now()); isComputed || n.Base() == "pwdhash" {
 		return
 	}
 	s, key := c.server, n.String()
@@ -268,6 +268,6 @@ func (c *side) bind(step *scenarios.Send, mark string, got any, names map[string
 		}
 	})
 	if !reflect.DeepEqual(other, got) {
-		s.differ("line %d: %s is %v, but was %v before", step.Line, key, got, other)
+		s.addDifference("line %d: %s is %v, but was %v before", step.Line, key, got, other)
 	}
 }

@@ -23,9 +23,9 @@ type Shrinker struct {
 	// Target is the server, which the caller may change as the script says.
 	Target   play.Target
 	Password string
-	// Unwatched says that the scripts are of another protocol than FWP, whose clients no Recorder can judge: the findings
+	// IsUnwatched says that the scripts are of another protocol than FWP, whose clients no Recorder can judge: the findings
 	// are those of the play alone.
-	Unwatched bool
+	IsUnwatched bool
 	// Law is that of the protocol; without Start no law judges.
 	Law law.Definition
 	// Simplify tries plainer forms of a client line, each made from the one that was accepted last; nil: there are none.
@@ -53,16 +53,16 @@ func (s *Shrinker) Findings(ctx context.Context, script *scenarios.Script) ([]st
 	for _, result := range run.Results {
 		if result.Outcome == play.Mismatched && result.Line > 0 {
 			line := strings.TrimSpace(script.Source[result.Line-1])
-			found["mismatch: "+line+", got "+madeUp.ReplaceAllString(text.Shorten(result.Got), "*")] = true
+			found["mismatch: "+line+", got "+generatedName.ReplaceAllString(text.Shorten(result.Got), "*")] = true
 		}
 	}
 	if run.NotServing != "" {
 		found["not serving"] = true
 	}
 	sorted := slices.Sorted(maps.Keys(found))
-	byLaw := func(name string) bool { return strings.HasPrefix(name, LawPrefix) }
-	others := slices.DeleteFunc(slices.Clone(sorted), byLaw)
-	return append(others, slices.DeleteFunc(sorted, func(name string) bool { return !byLaw(name) })...), nil
+	isByLaw := func(name string) bool { return strings.HasPrefix(name, LawPrefix) }
+	others := slices.DeleteFunc(slices.Clone(sorted), isByLaw)
+	return append(others, slices.DeleteFunc(sorted, func(name string) bool { return !isByLaw(name) })...), nil
 }
 
 // watch has the law judge what a player does, if there is one. The function that it returns adds what that has found.
@@ -75,13 +75,13 @@ func (s *Shrinker) watch(player *play.Player, names string, found map[string]boo
 	})
 	player.Observer = watch
 	return func() {
-		for _, v := range watch.Found() { // shown by every play, it is proven
+		for _, v := range watch.Occurrences() { // shown by every play, it is proven
 			found[LawPrefix+v.Rule+" "+v.Clause] = true
 		}
 	}
 }
 
-// play plays a script, with a Recorder between unless the Shrinker is Unwatched: the breaches of clients that it sees
+// play plays a script, with a Recorder between unless the Shrinker is IsUnwatched: the breaches of clients that it sees
 // are added to found.
 func (s *Shrinker) play(
 	ctx context.Context, script *scenarios.Script, found map[string]bool,
@@ -91,7 +91,7 @@ func (s *Shrinker) play(
 	}
 	names := fmt.Sprintf("fwp-shrink-%d-%d", time.Now().UnixNano(), s.Plays)
 	defer s.watch(player, names, found)()
-	if s.Unwatched {
+	if s.IsUnwatched {
 		run = player.Play(ctx, script, names)
 		return run, run.Err
 	}
@@ -105,7 +105,7 @@ func (s *Shrinker) play(
 		defer close(served)
 		_ = r.Serve(ctx, l) // it says that l is closed
 	}()
-	player.Target = through{s.Target, l.Addr().String()}
+	player.Target = recordedTarget{s.Target, l.Addr().String()}
 	run = player.Play(ctx, script, names)
 	_ = l.Close()
 	<-served
@@ -125,8 +125,8 @@ func isServerRule(rule clientrules.Rule) bool {
 	return slices.ContainsFunc(clientrules.ServerRules(), func(r clientrules.Rule) bool { return r.Breach == rule.Breach })
 }
 
-// madeUp is what looks like a name that is different in each play.
-var madeUp = regexp.MustCompile(`[0-9a-zA-Z-]*[0-9][0-9a-zA-Z-]{7,}`)
+// generatedName is what looks like a name that is different in each play.
+var generatedName = regexp.MustCompile(`[0-9a-zA-Z-]*[0-9][0-9a-zA-Z-]{7,}`)
 
 func (s *Shrinker) timeout() time.Duration {
 	if s.Timeout > 0 {
@@ -135,13 +135,13 @@ func (s *Shrinker) timeout() time.Duration {
 	return 5 * time.Second
 }
 
-// through is a server behind a Recorder.
-type through struct {
+// recordedTarget is a server behind a Recorder.
+type recordedTarget struct {
 	play.Target
 	addr string
 }
 
-func (t through) Dial(ctx context.Context) (net.Conn, error) {
+func (t recordedTarget) Dial(ctx context.Context) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", t.addr)
 }
 
@@ -150,25 +150,25 @@ func (t through) Dial(ctx context.Context) (net.Conn, error) {
 // makes the lines that are left plainer. The script must have been parsed, and show the finding.
 func (s *Shrinker) Shrink(ctx context.Context, script *scenarios.Script, finding string) *scenarios.Script {
 	for {
-		smaller := s.pass(ctx, script, finding, byConnection)
-		smaller = s.pass(ctx, smaller, finding, byExchange)
+		smaller := s.leaveOut(ctx, script, finding, byConnection)
+		smaller = s.leaveOut(ctx, smaller, finding, byExchange)
 		if ctx.Err() != nil || len(smaller.Steps) == len(script.Steps) {
-			return s.plainer(ctx, smaller, finding)
+			return s.simplifyLines(ctx, smaller, finding)
 		}
 		script = smaller
 	}
 }
 
-// plainer tries plainer forms of each line that a client sends. One that shows something new is no plainer one: a line
+// simplifyLines tries plainer forms of each line that a client sends. One that shows something new is no plainer one: a line
 // that expects what is no longer there, for example.
-func (s *Shrinker) plainer(ctx context.Context, script *scenarios.Script, finding string) *scenarios.Script {
+func (s *Shrinker) simplifyLines(ctx context.Context, script *scenarios.Script, finding string) *scenarios.Script {
 	before, err := s.Findings(ctx, script)
 	if err != nil || s.Simplify == nil {
 		return script
 	}
 	for i, step := range script.Steps {
-		send, is := step.(*scenarios.Send)
-		if !is || send.Raw || send.Bytewise || len(send.Segments) != 1 {
+		send, ok := step.(*scenarios.Send)
+		if !ok || send.Raw || send.Bytewise || len(send.Segments) != 1 {
 			continue
 		}
 		s.Simplify(send.Segments[0].String(), func(line string) bool {
@@ -179,57 +179,57 @@ func (s *Shrinker) plainer(ctx context.Context, script *scenarios.Script, findin
 			next, other := *script, *send
 			other.Segments, next.Steps = segments, slices.Clone(script.Steps)
 			next.Steps[i] = &other
-			parsed := checked(&next)
+			parsed := reparse(&next)
 			if parsed == nil {
 				return false
 			}
 			found, err := s.Findings(ctx, parsed)
 			isNew := func(name string) bool { return !slices.Contains(before, name) }
-			shown := err == nil && slices.Contains(found, finding) && !slices.ContainsFunc(found, isNew)
-			if shown {
+			hasFinding := err == nil && slices.Contains(found, finding) && !slices.ContainsFunc(found, isNew)
+			if hasFinding {
 				script = parsed
 			}
-			return shown
+			return hasFinding
 		})
 	}
 	return script
 }
 
-// pass leaves out groups of steps.
-func (s *Shrinker) pass(
+// leaveOut leaves out groups of steps.
+func (s *Shrinker) leaveOut(
 	ctx context.Context, script *scenarios.Script, finding string, group func([]scenarios.Step) []int,
 ) *scenarios.Script {
 	groups := group(script.Steps)
 	smallest := script
-	play.Shorten(ctx, slices.Compact(slices.Sorted(slices.Values(groups))), func(ctx context.Context, kept []int) bool {
-		smaller := only(script, groups, kept)
+	play.Shorten(ctx, slices.Compact(slices.Sorted(slices.Values(groups))), func(ctx context.Context, selection []int) bool {
+		smaller := selectGroups(script, groups, selection)
 		if smaller == nil {
 			return false
 		}
 		found, err := s.Findings(ctx, smaller)
-		shown := err == nil && slices.Contains(found, finding)
-		if shown {
+		hasFinding := err == nil && slices.Contains(found, finding)
+		if hasFinding {
 			smallest = smaller
 		}
-		return shown
+		return hasFinding
 	})
 	return smallest
 }
 
-// only returns a script with the steps of some groups alone, nil if that cannot be played.
-func only(script *scenarios.Script, groups, kept []int) *scenarios.Script {
-	less := *script
-	less.Steps = nil
+// selectGroups returns a script with the steps of some groups alone, nil if that cannot be played.
+func selectGroups(script *scenarios.Script, groups, selection []int) *scenarios.Script {
+	smaller := *script
+	smaller.Steps = nil
 	for i, step := range script.Steps {
-		if slices.Contains(kept, groups[i]) {
-			less.Steps = append(less.Steps, step)
+		if slices.Contains(selection, groups[i]) {
+			smaller.Steps = append(smaller.Steps, step)
 		}
 	}
-	return checked(&less)
+	return reparse(&smaller)
 }
 
-// checked returns a script of the same steps, nil if it cannot be played. What breaks the protocol is marked.
-func checked(script *scenarios.Script) *scenarios.Script {
+// reparse returns a script of the same steps, nil if it cannot be played. What breaks the protocol is marked.
+func reparse(script *scenarios.Script) *scenarios.Script {
 	marked, err := scenarios.Parse(script.Dialect, script.Name, scenarios.Format(script)) // with steps of its own
 	if err != nil {
 		return nil
@@ -244,17 +244,17 @@ func checked(script *scenarios.Script) *scenarios.Script {
 
 // byConnection groups the steps of each connection; what is of none is a group of its own.
 func byConnection(steps []scenarios.Step) []int {
-	of, next := map[string]int{}, 0
+	groupOf, next := map[string]int{}, 0
 	groups := make([]int, len(steps))
 	for i, step := range steps {
-		conn, has := connOf(step)
-		at, known := of[conn]
-		if !has || !known {
+		conn, hasConn := connOf(step)
+		at, ok := groupOf[conn]
+		if !hasConn || !ok {
 			at = next
 			next++
 		}
-		if has {
-			of[conn] = at
+		if hasConn {
+			groupOf[conn] = at
 		}
 		groups[i] = at
 	}
@@ -292,7 +292,7 @@ func expectsReply(step scenarios.Step) bool {
 	return false
 }
 
-func connOf(step scenarios.Step) (conn string, has bool) {
+func connOf(step scenarios.Step) (conn string, ok bool) {
 	switch s := step.(type) {
 	case *scenarios.Connect:
 		return s.Conn, true

@@ -13,7 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-const busy = `title: a busy conversation
+const busyConversation = `title: a busy conversation
 
 connect c1 as raw
 S[c1]: +HI {"v":2}
@@ -40,7 +40,7 @@ S[c1]: +OK
 S[c1]: <close>
 `
 
-func shrunk(t *testing.T, server fakes.Config, conversation, finding string) string {
+func shrink(t *testing.T, server fakes.Config, conversation, finding string) string {
 	t.Helper()
 	f := fakes.NewServer(server)
 	t.Cleanup(f.Close)
@@ -55,7 +55,7 @@ func shrunk(t *testing.T, server fakes.Config, conversation, finding string) str
 
 func TestShrinkForAClient(t *testing.T) {
 	t.Parallel()
-	text := shrunk(t, fakes.Config{}, busy, "line-form")
+	text := shrink(t, fakes.Config{}, busyConversation, "line-form")
 	assert.Equal(t, []string{"C[c1] bad: FLUSH x"}, clientLines(text))
 }
 
@@ -77,7 +77,7 @@ func TestShrinkForAServer(t *testing.T) {
 			e.Bytes = []byte("+OK\r\n")
 		}
 	}}
-	text := shrunk(t, server, busy, "foreign-reply:INFO")
+	text := shrink(t, server, busyConversation, "foreign-reply:INFO")
 	assert.Contains(t, text, "INFO\n")
 	for _, verb := range []string{"PUSH", "FETCH", "BEAT", "c2"} {
 		assert.NotContains(t, text, verb)
@@ -92,7 +92,7 @@ func TestShrinkForTheLaw(t *testing.T) {
 			e.Object.SetText("jobtype", "another")
 		}
 	}}
-	text := shrunk(t, server, busy, "law/field FWP-WU-02")
+	text := shrink(t, server, busyConversation, "law/field FWP-WU-02")
 	assert.Contains(t, text, "PUSH")
 	for _, word := range []string{"INFO", "FLUSH", "BEAT", "END", "custom"} {
 		assert.NotContains(t, text, word)
@@ -107,7 +107,7 @@ func TestShrinkKeepsWhatLinesExpect(t *testing.T) {
 			e.Object.SetText("jobtype", "another")
 		}
 	}}
-	text := shrunk(t, server, `title: fields
+	text := shrink(t, server, `title: fields
 
 connect c1 as consumer {"wid":"$wid-kept"}
 C[c1]: PUSH {"jid":"$jid","jobtype":"t","args":[],"queue":"$queue","custom":{"a":"b"},"backtrace":7}

@@ -20,7 +20,7 @@ import (
 // Lifecycle; Client Commands)
 func (d Dialect) Check(role scenarios.Role, s session.State, line []byte) (bug string, advice []scenarios.Advice) {
 	if bug = d.Profile.check(role, s.(*fwpsession.State).Conn(), line); bug == "" {
-		advice = style(line)
+		advice = nameAdvice(line)
 	}
 	return bug, advice
 }
@@ -47,10 +47,10 @@ func (p Profile) check(role scenarios.Role, state fwp.State, line []byte) string
 	if fields == nil {
 		return "the argument is not a JSON object"
 	}
-	if _, there := fields["v"]; p == Faktory && cmd.Verb == fwp.HELLO && !there {
+	if _, ok := fields["v"]; p == Faktory && cmd.Verb == fwp.HELLO && !ok {
 		return "" // of clients older than v, which it lets in
 	}
-	if s := unmet(cmd.Verb, fields); s != "" {
+	if s := brokenField(cmd.Verb, fields); s != "" {
 		return s
 	}
 	return illegalFields(cmd.Verb, fields)
@@ -78,19 +78,19 @@ func illegalFields(verb string, fields map[string]any) string {
 	return ""
 }
 
-// unmet returns the first field that is missing, of another type, or read-only.
-func unmet(verb string, fields map[string]any) string {
-	_, worker := fields["wid"] // without it a client is no consumer, whatever else it sends
+// brokenField returns the first field that is missing, of another type, or read-only.
+func brokenField(verb string, fields map[string]any) string {
+	_, isWorker := fields["wid"] // without it a client is no consumer, whatever else it sends
 	for _, f := range model.Fields(verb) {
-		v, there := fields[f.Name]
-		required := f.Required || f.Worker && worker
+		v, isPresent := fields[f.Name]
+		isRequired := f.Required || f.IsWorkerField && isWorker
 		switch {
-		case there && f.ReadOnly:
+		case isPresent && f.ReadOnly:
 			return fmt.Sprintf("the field %q is read-only", f.Name)
-		case !there && required:
+		case !isPresent && isRequired:
 			return fmt.Sprintf("the field %q is missing", f.Name)
-		case !there || v == nil && !required:
-		case !f.Type.Is(v):
+		case !isPresent || v == nil && !isRequired:
+		case !f.Type.Accepts(v):
 			return fmt.Sprintf("the field %q must be of type %s", f.Name, f.Type)
 		}
 	}
@@ -102,7 +102,7 @@ func illegalJob(f map[string]any) string {
 		return "a queue name must be one word"
 	}
 	if n, ok := f["reserve_for"].(json.Number); ok {
-		if value, ok := number.Exactly(n); !ok || value.Cmp(big.NewRat(60, 1)) < 0 {
+		if value, ok := number.Rational(n); !ok || value.Cmp(big.NewRat(60, 1)) < 0 {
 			return "reserve_for must be at least 60"
 		}
 	}
@@ -137,8 +137,8 @@ func jidOf(line []byte) (string, bool) {
 
 var plainQueue = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// style returns advice about names that some servers refuse.
-func style(line []byte) (all []scenarios.Advice) {
+// nameAdvice returns advice about names that some servers refuse.
+func nameAdvice(line []byte) (all []scenarios.Advice) {
 	for _, name := range queuesOf(line) {
 		if !plainQueue.MatchString(name) {
 			all = append(all, scenarios.Advice{

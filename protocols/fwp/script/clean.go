@@ -16,13 +16,13 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// ours matches the names that the programs of this suite give to queues and jobs: those of loads, checks and
+// runNames matches the names that the programs of this suite give to queues and jobs: those of loads, checks and
 // explorations. The first part of each is the run.
-var ours = regexp.MustCompile(`^(?:fwpbench-([a-z0-9]{8})|(fwp\d{10}[0-9a-f]{4})|((?:fwp|x)[0-9a-f]{16}))-`)
+var runNames = regexp.MustCompile(`^(?:fwpbench-([a-z0-9]{8})|(fwp\d{10}[0-9a-f]{4})|((?:fwp|x)[0-9a-f]{16}))-`)
 
 // RunOf returns the run that a queue or a job belongs to by its name; empty if this suite did not give the name.
 func RunOf(name string) string {
-	parts := ours.FindStringSubmatch(name)
+	parts := runNames.FindStringSubmatch(name)
 	if parts == nil {
 		return ""
 	}
@@ -31,13 +31,13 @@ func RunOf(name string) string {
 
 // Cleaning is what Clean did.
 type Cleaning struct {
-	Removed map[string]int   // jobs that were removed, by queue
-	Left    map[string]int64 // jobs in queues of this suite that are still there, by queue
+	Removals  map[string]int   // jobs that were removed, by queue
+	Remaining map[string]int64 // jobs in queues of this suite that are still there, by queue
 	// Sets holds the jobs that are in no queue, by the name under which INFO lists them: scheduled, retries, dead and
 	// working. No command fetches them.
 	Sets map[string]int64
-	// Shown is false if INFO shows no queues, so that there was nothing to go by.
-	Shown bool
+	// HasQueues is false if INFO shows no queues, so that there was nothing to go by.
+	HasQueues bool
 }
 
 // Clean removes the jobs that runs of this suite have left in queues of their own, or those of one run if it is not
@@ -45,7 +45,7 @@ type Cleaning struct {
 // put there is given back. nc is a fresh connection, which Clean closes. It blocks for as long as that takes, with
 // timeout for each reply.
 func Clean(ctx context.Context, nc net.Conn, password, run string, timeout time.Duration) (Cleaning, error) {
-	done := Cleaning{Removed: map[string]int{}}
+	done := Cleaning{Removals: map[string]int{}}
 	client, err := Greet(ctx, nc, fmt.Sprintf("fwpcheck-clean-%d", os.Getpid()), password, timeout)
 	defer client.Leave()
 	if err != nil {
@@ -57,7 +57,7 @@ func Clean(ctx context.Context, nc net.Conn, password, run string, timeout time.
 		if err != nil {
 			return done, err
 		}
-		done.Left, done.Sets, done.Shown = c.own(state.Faktory.Queues), state.sets(), state.Faktory.Queues != nil
+		done.Remaining, done.Sets, done.HasQueues = c.ownQueues(state.Faktory.Queues), state.sets(), state.Faktory.Queues != nil
 		if removed, err := c.emptyAll(&done); err != nil || removed == 0 { // nothing is left, or nothing is given out
 			return done, err
 		}
@@ -67,11 +67,11 @@ func Clean(ctx context.Context, nc net.Conn, password, run string, timeout time.
 
 // emptyAll removes the jobs that are left, and returns how many it removed.
 func (c *cleaner) emptyAll(done *Cleaning) (removed int, err error) {
-	for _, queue := range slices.Sorted(maps.Keys(done.Left)) {
-		n, err := c.empty(queue, done.Left[queue])
+	for _, queue := range slices.Sorted(maps.Keys(done.Remaining)) {
+		n, err := c.empty(queue, done.Remaining[queue])
 		if n > 0 {
 			removed += n
-			done.Removed[queue] += n
+			done.Removals[queue] += n
 		}
 		if err != nil {
 			return removed, err
@@ -119,29 +119,29 @@ func (c *cleaner) info() (state serverState, err error) {
 	return state, err
 }
 
-// own returns the queues with jobs that are to be emptied.
-func (c *cleaner) own(queues map[string]int64) map[string]int64 {
-	own := map[string]int64{}
+// ownQueues returns the queues with jobs that are to be emptied.
+func (c *cleaner) ownQueues(queues map[string]int64) map[string]int64 {
+	jobs := map[string]int64{}
 	for name, n := range queues {
 		if run := RunOf(name); n > 0 && run != "" && (c.run == "" || c.run == run) {
-			own[name] = n
+			jobs[name] = n
 		}
 	}
-	return own
+	return jobs
 }
 
 // empty removes so many jobs from a queue, and returns how many it removed. It does not wait for more.
 func (c *cleaner) empty(queue string, jobs int64) (removed int, err error) {
 	do := func(line string) (session.Message, bool) {
 		var m session.Message
-		if m, err = c.Ask(line); refused(err) {
+		if m, err = c.Ask(line); isRefused(err) {
 			err = nil
 		}
 		return m, err == nil
 	}
-	remover := Remover{Own: func(jid string) bool { return RunOf(jid) != "" }, Do: do}
+	remover := Remover{IsOwn: func(jid string) bool { return RunOf(jid) != "" }, Do: do}
 	for range jobs {
-		if err := c.Alive(); err != nil {
+		if err := c.KeepAlive(); err != nil {
 			return removed, err
 		}
 		jid, ok := remover.Next(queue)

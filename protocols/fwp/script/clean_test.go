@@ -31,8 +31,8 @@ func TestRunOf(t *testing.T) {
 	}
 }
 
-// left are the jobs of two runs, and of another client.
-var left = []string{
+// leftJobs are the jobs of two runs, and of another client.
+var leftJobs = []string{
 	`{"jid":"fwpbench-k3v9q2xy-1","jobtype":"a","args":[],"queue":"fwpbench-k3v9q2xy-0"}`,
 	`{"jid":"fwpbench-k3v9q2xy-2","jobtype":"a","args":[],"queue":"fwpbench-k3v9q2xy-0"}`,
 	`{"jid":"fwpbench-k3v9q2xy-3","jobtype":"a","args":[],"queue":"fwpbench-k3v9q2xy-0","at":"2100-01-01T00:00:00Z"}`,
@@ -52,12 +52,12 @@ func TestClean(t *testing.T) {
 			place := memnet.NewPlace()
 			server := fakes.NewServer(fakes.Config{Listen: place.Listen})
 			defer server.Close()
-			push(t, place.MustDial(), left)
+			push(t, place.MustDial(), leftJobs)
 			done, err := fwpscript.Clean(t.Context(), place.MustDial(), "", run, 10*time.Second)
 			require.NoError(t, err)
-			assert.Equal(t, removed, done.Removed)
-			assert.True(t, done.Shown)
-			assert.Empty(t, done.Left)
+			assert.Equal(t, removed, done.Removals)
+			assert.True(t, done.HasQueues)
+			assert.Empty(t, done.Remaining)
 			assert.Equal(t, int64(1), done.Sets["scheduled"])
 			assert.Equal(t, run == "", done.Sets["retries"] == 1, "the job of another client is given back")
 		})
@@ -93,8 +93,8 @@ func TestCleanTakesLong(t *testing.T) {
 		push(t, place.MustDial(), jobs)
 		done, err := fwpscript.Clean(t.Context(), place.MustDial(), "", "", 10*time.Second)
 		require.NoError(t, err)
-		assert.Equal(t, map[string]int{"fwpbench-k3v9q2xy-0": 100}, done.Removed)
-		assert.Empty(t, done.Left)
+		assert.Equal(t, map[string]int{"fwpbench-k3v9q2xy-0": 100}, done.Removals)
+		assert.Empty(t, done.Remaining)
 	})
 }
 

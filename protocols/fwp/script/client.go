@@ -25,10 +25,10 @@ type Client struct {
 // left, after an error too.
 func Greet(ctx context.Context, nc net.Conn, wid, password string, timeout time.Duration) (*Client, error) {
 	c := &Client{
-		ctx: ctx, wid: wid, conn: session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: timeout, ReadOn: true}),
+		ctx: ctx, wid: wid, conn: session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: timeout, ReadsOn: true}),
 	}
 	r, err := c.conn.Answer(ctx)
-	if err := answered(r, err); err != nil {
+	if err := replyError(r, err); err != nil {
 		return c, fmt.Errorf("greeting: %w", err)
 	}
 	hi := c.conn.State().(*fwpsession.State).Hi()
@@ -52,10 +52,10 @@ type RefusedError struct{ Verb, Text string }
 // Error implements error.
 func (e *RefusedError) Error() string { return fmt.Sprintf("%s was refused: %q", e.Verb, e.Text) }
 
-// refused reports whether an error is an error reply, behind which the client can go on.
-func refused(err error) bool {
-	_, is := errors.AsType[*RefusedError](err)
-	return is
+// isRefused reports whether an error is an error reply, behind which the client can go on.
+func isRefused(err error) bool {
+	_, ok := errors.AsType[*RefusedError](err)
+	return ok
 }
 
 // Ask sends a command line and returns the reply. The error is a *RefusedError for an error reply, with the message,
@@ -67,7 +67,7 @@ func (c *Client) Ask(line string) (session.Message, error) {
 
 func (c *Client) send(command fwp.Command) (session.Message, error) {
 	r, err := c.conn.Ask(c.ctx, fwp.AppendCommand(nil, command))
-	if err := answered(r, err); err != nil {
+	if err := replyError(r, err); err != nil {
 		return session.Message{}, fmt.Errorf("%s: %w", command.Verb, err)
 	}
 	if kind := fwp.Kind(r.Message.Kind); !kind.Answers(command.Verb) {
@@ -83,8 +83,8 @@ func (c *Client) send(command fwp.Command) (session.Message, error) {
 // beatEvery is how often a client sends BEAT: servers close the connections of workers that do not. (Client Lifecycle)
 const beatEvery = 15 * time.Second
 
-// Alive sends a BEAT if it is time for one. That the server tells the client to stop changes nothing.
-func (c *Client) Alive() error {
+// KeepAlive sends a BEAT if it is time for one. That the server tells the client to stop changes nothing.
+func (c *Client) KeepAlive() error {
 	if time.Since(c.beat) < beatEvery {
 		return nil
 	}
@@ -93,14 +93,14 @@ func (c *Client) Alive() error {
 	return err
 }
 
-// answered returns why there is no whole message, nil if there is one.
-func answered(r session.Received, err error) error {
+// replyError returns why there is no whole message, nil if there is one.
+func replyError(r session.Received, err error) error {
 	switch {
 	case err != nil:
 		return err
 	case r.Broken != nil:
 		return r.Broken
-	case !r.Whole():
+	case !r.IsComplete():
 		return errors.New(r.String())
 	}
 	return nil

@@ -62,7 +62,7 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 			},
 		},
 		Replies: scenarios.Replies{
-			Waits: map[string]scenarios.Wait{fwp.FETCH: {Kind: byte(fwp.NullBulk), Least: emptyFetch}},
+			Waits: map[string]scenarios.Wait{fwp.FETCH: {Kind: byte(fwp.NullBulk), Minimum: emptyFetch}},
 		},
 		Verbs: scenarios.Verbs{Counts: fwp.INFO, Adds: fwp.PUSH, Ends: fwp.END},
 		Timing: scenarios.Timing{
@@ -77,9 +77,9 @@ const timeForm = "2006-01-02T15:04:05.000000Z07:00"
 
 // job is a work unit with every field set, so that a script has no hidden defaults. Every
 // repetition pushes a job of its own. (Work units)
-func job(again bool) []scenarios.Field {
+func job(isRepeated bool) []scenarios.Field {
 	jid := "$jid"
-	if again {
+	if isRepeated {
 		jid = "$jid#"
 	}
 	return []scenarios.Field{
@@ -113,7 +113,7 @@ func (Dialect) Hello(role scenarios.Role, s session.State) (scenarios.Hello, boo
 		hello.Fields = append(hello.Fields, scenarios.Field{Name: "pwdhash", Value: "$pwdhash"})
 	}
 	hello.Fields = append(hello.Fields, scenarios.Field{Name: "v", Value: fwp.Version})
-	return hello, state.Greeted()
+	return hello, state.IsGreeted()
 }
 
 // Question returns a BEAT for a consumer, since INFO makes a server go through all its

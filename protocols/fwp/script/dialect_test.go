@@ -106,7 +106,7 @@ func TestAdvice(t *testing.T) {
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	replies := []string{"+OK", "-ERR", "$-1", "${}", "$x", "+{}", ":1", `+HI {"v":2}`}
-	for asked, own := range map[string]string{
+	for command, legalReplies := range map[string]string{
 		"":            `-ERR +HI {"v":2}`,
 		"PUSH {}\r\n": "+OK -ERR",
 		"HELLO {}":    "+OK -ERR",
@@ -118,11 +118,11 @@ func TestForeign(t *testing.T) {
 	} {
 		var got []string
 		for _, r := range replies {
-			if !(fwpscript.Dialect{}).Foreign([]byte(asked), message(r)) {
+			if !(fwpscript.Dialect{}).Foreign([]byte(command), message(r)) {
 				got = append(got, r)
 			}
 		}
-		assert.Equal(t, own, strings.Join(got, " "), asked)
+		assert.Equal(t, legalReplies, strings.Join(got, " "), command)
 	}
 }
 
@@ -193,8 +193,8 @@ func TestPasswordHashes(t *testing.T) {
 	assert.Equal(t, right(3)[:63], hash(3, "last")[:63])
 	assert.Equal(t, right(3)[1:], hash(3, "first")[1:])
 
-	_, open := fwpscript.Dialect{}.Begin(nil)
-	_, err := computed[i].Value(open, "secret", "")
+	_, state := fwpscript.Dialect{}.Begin(nil)
+	_, err := computed[i].Value(state, "secret", "")
 	require.ErrorContains(t, err, "asks for no password")
 }
 

@@ -19,23 +19,23 @@ import (
 // ledger holds the jobs that a play has put on the server and that are still there, as far
 // as the replies show. It is safe for concurrent use.
 type ledger struct {
-	mu   sync.Mutex
-	jobs map[string]entry // by jid
-	over map[string]bool  // worker ids that were answered with an order
+	mu             sync.Mutex
+	jobs           map[string]entry // by jid
+	orderedWorkers map[string]bool  // worker ids that were answered with an order
 }
 
 type entry struct {
-	queue   string
-	held    bool // fetched, and not yet reported
-	tries   bool // comes back after a FAIL
-	dies    bool // is kept among the dead after a FAIL, where no client can get at it
-	dead    bool
-	foreign bool // fetched, and not pushed by this play
+	queue      string
+	isHeld     bool // fetched, and not yet reported
+	hasRetries bool // comes back after a FAIL
+	diesOnFail bool // is kept among the dead after a FAIL, where no client can get at it
+	isDead     bool
+	isForeign  bool // fetched, and not pushed by this play
 }
 
 // NewLedger returns the ledger of a fresh play, without jobs.
 func (Dialect) NewLedger() scenarios.Ledger {
-	return &ledger{jobs: map[string]entry{}, over: map[string]bool{}}
+	return &ledger{jobs: map[string]entry{}, orderedWorkers: map[string]bool{}}
 }
 
 // Answered follows a command that was answered.
@@ -45,24 +45,24 @@ func (g *ledger) Answered(command []byte, m session.Message) {
 	defer g.mu.Unlock()
 	switch {
 	case cmd.Verb == fwp.FETCH && kind == fwp.BulkString:
-		g.fetched(m.Text)
+		g.followFetch(m.Text)
 	case cmd.Verb == fwp.BEAT:
 		wid, _ := number.Object(cmd.Args)["wid"].(string)
-		g.over[wid] = g.over[wid] || isState(fwpsession.Reply(m))
+		g.orderedWorkers[wid] = g.orderedWorkers[wid] || isState(fwpsession.Reply(m))
 	case cmd.Verb == "PUSHB" && kind == fwp.BulkString:
-		g.pushedAll(cmd.Args, m.Text)
+		g.followBatch(cmd.Args, m.Text)
 	case kind == fwp.SimpleString:
-		g.accepted(cmd)
+		g.followAcceptance(cmd)
 	}
 }
 
 // MayEnd implements [scenarios.Ledger]: the server must not close the connection to a consumer before it has answered a
 // BEAT of it with quiet or terminate. (End State)
 func (g *ledger) MayEnd(s session.State) bool {
-	of, is := s.(*fwpsession.State)
+	state, ok := s.(*fwpsession.State)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return is && g.over[of.Worker()]
+	return ok && g.orderedWorkers[state.Worker()]
 }
 
 // Orders implements [scenarios.Ledger]. (BEAT Command: "server-initiated state change"; AMB-39)
@@ -71,22 +71,22 @@ func (*ledger) Orders(m session.Message) bool {
 	return state == "quiet" || state == "terminate"
 }
 
-// fetched records a job that was delivered.
-func (g *ledger) fetched(text []byte) {
+// followFetch records a job that was delivered.
+func (g *ledger) followFetch(text []byte) {
 	jid, e := jobOf(text)
 	if jid == "" {
 		return
 	}
-	known, ours := g.jobs[jid]
-	if ours {
-		e = known
+	old, isOwn := g.jobs[jid]
+	if isOwn {
+		e = old
 	}
-	e.held, e.foreign = true, !ours
+	e.isHeld, e.isForeign = true, !isOwn
 	g.jobs[jid] = e
 }
 
-// pushedAll records the jobs of a PUSHB, except those that the answer names.
-func (g *ledger) pushedAll(args, answer []byte) {
+// followBatch records the jobs of a PUSHB, except those that the answer names.
+func (g *ledger) followBatch(args, answer []byte) {
 	var jobs []json.RawMessage
 	_ = json.Unmarshal(args, &jobs) // what is no array pushes nothing
 	refused := number.Object(answer)
@@ -97,42 +97,42 @@ func (g *ledger) pushedAll(args, answer []byte) {
 	}
 }
 
-// accepted records what a command has changed that was answered with a simple string.
-func (g *ledger) accepted(cmd fwp.Command) {
+// followAcceptance records what a command has changed that was answered with a simple string.
+func (g *ledger) followAcceptance(cmd fwp.Command) {
 	if cmd.Verb == fwp.FLUSH {
 		clear(g.jobs)
 		return
 	}
 	if cmd.Verb == "MUTATE" {
-		g.mutated(cmd.Args)
+		g.followMutate(cmd.Args)
 		return
 	}
 	jid, pushed := jobOf(cmd.Args)
 	switch e := g.jobs[jid]; {
 	case cmd.Verb == fwp.PUSH && jid != "": // what cannot be read as a job cannot be recognised later
 		g.jobs[jid] = pushed
-	case cmd.Verb == fwp.FAIL && e.tries && !e.foreign:
-		e.held, e.dead = false, e.dies
+	case cmd.Verb == fwp.FAIL && e.hasRetries && !e.isForeign:
+		e.isHeld, e.isDead = false, e.diesOnFail
 		g.jobs[jid] = e
 	case cmd.Verb == fwp.ACK, cmd.Verb == fwp.FAIL:
 		delete(g.jobs, jid)
 	}
 }
 
-// mutated records what a MUTATE that names jobs has done to them.
-func (g *ledger) mutated(args []byte) {
+// followMutate records what a MUTATE that names jobs has done to them.
+func (g *ledger) followMutate(args []byte) {
 	fields := number.Object(args)
 	filter, _ := fields["filter"].(map[string]any)
 	jids, _ := filter["jids"].([]any)
 	for _, each := range jids {
 		jid, _ := each.(string)
-		e, known := g.jobs[jid]
+		e, ok := g.jobs[jid]
 		switch {
-		case !known:
+		case !ok:
 		case fields["cmd"] == "discard":
 			delete(g.jobs, jid)
 		default:
-			e.dead = fields["cmd"] == "kill"
+			e.isDead = fields["cmd"] == "kill"
 			g.jobs[jid] = e
 		}
 	}
@@ -144,59 +144,59 @@ func jobOf(text []byte) (jid string, e entry) {
 	fields := number.Object(text) // what is no object has no jid
 	jid, _ = fields["jid"].(string)
 	retry, _ := fields["retry"].(json.Number)
-	e = entry{queue: "default", tries: retry != "0", dies: strings.HasPrefix(retry.String(), "-")}
+	e = entry{queue: "default", hasRetries: retry != "0", diesOnFail: strings.HasPrefix(retry.String(), "-")}
 	if q, ok := fields["queue"].(string); ok {
 		e.queue = q
 	}
 	return jid, e
 }
 
-// left lists the jobs that are still there: the enqueued ones by queue, and those
+// remainingJobs lists the jobs that are still there: the enqueued ones by queue, and those
 // that were fetched and not reported.
-func (g *ledger) left() (byQueue map[string][]string, held []string) {
+func (g *ledger) remainingJobs() (byQueue map[string][]string, heldJIDs []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	byQueue = map[string][]string{}
 	for _, jid := range slices.Sorted(maps.Keys(g.jobs)) {
 		switch e := g.jobs[jid]; {
-		case e.dead:
-		case e.held:
-			held = append(held, jid)
+		case e.isDead:
+		case e.isHeld:
+			heldJIDs = append(heldJIDs, jid)
 		default:
 			byQueue[e.queue] = append(byQueue[e.queue], jid)
 		}
 	}
-	return byQueue, held
+	return byQueue, heldJIDs
 }
 
-// dead lists the jobs that failed for good and were kept.
-func (g *ledger) dead() []string {
+// deadJobs lists the jobs that failed for good and were kept.
+func (g *ledger) deadJobs() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(g.jobs)), func(jid string) bool { return !g.jobs[jid].dead })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(g.jobs)), func(jid string) bool { return !g.jobs[jid].isDead })
 }
 
-// own reports whether a job was pushed by this play.
-func (g *ledger) own(jid string) bool {
+// isOwn reports whether a job was pushed by this play.
+func (g *ledger) isOwn(jid string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	e, known := g.jobs[jid]
-	return known && !e.foreign
+	e, ok := g.jobs[jid]
+	return ok && !e.isForeign
 }
 
 // Removable reports whether there are jobs that a FETCH or an ACK removes.
 func (g *ledger) Removable() bool {
-	byQueue, held := g.left()
-	return len(byQueue) > 0 || len(held) > 0
+	byQueue, heldJIDs := g.remainingJobs()
+	return len(byQueue) > 0 || len(heldJIDs) > 0
 }
 
 // Cleanup acknowledges the jobs that were fetched, and fetches and acknowledges those
 // that wait, from the script's queues only. A job of another client that was fetched is
 // given back.
 func (g *ledger) Cleanup(do func(line string) (session.Message, bool)) {
-	r := Remover{Own: g.own, Do: do}
-	byQueue, held := g.left()
-	for _, jid := range held {
+	r := Remover{IsOwn: g.isOwn, Do: do}
+	byQueue, heldJIDs := g.remainingJobs()
+	for _, jid := range heldJIDs {
 		if !r.Release(jid) {
 			return
 		}
@@ -205,7 +205,7 @@ func (g *ledger) Cleanup(do func(line string) (session.Message, bool)) {
 		if strings.ContainsAny(queue, " \t\r\n") || queue == "" {
 			continue // no FETCH can name it
 		}
-		for left := byQueue; len(left[queue]) > 0; left, _ = g.left() {
+		for remaining := byQueue; len(remaining[queue]) > 0; remaining, _ = g.remainingJobs() {
 			if jid, ok := r.Next(queue); !ok || jid == "" {
 				break
 			}
@@ -215,9 +215,9 @@ func (g *ledger) Cleanup(do func(line string) (session.Message, bool)) {
 
 // Leftover names the jobs that are still there.
 func (g *ledger) Leftover() []string {
-	byQueue, held := g.left()
-	words := slices.Clone(held)
-	for _, jid := range g.dead() {
+	byQueue, heldJIDs := g.remainingJobs()
+	words := slices.Clone(heldJIDs)
+	for _, jid := range g.deadJobs() {
 		words = append(words, jid+" among the dead jobs")
 	}
 	for _, queue := range slices.Sorted(maps.Keys(byQueue)) {
@@ -232,8 +232,8 @@ func (g *ledger) Leftover() []string {
 // gives back any other with a FAIL. That a FETCH delivers another one can only happen in a
 // queue that other clients use too, or on a server that mixes up queues.
 type Remover struct {
-	Own func(jid string) bool                               // reports whether a job may be removed
-	Do  func(line string) (answer session.Message, ok bool) // ok: another line is worth trying
+	IsOwn func(jid string) bool                               // reports whether a job may be removed
+	Do    func(line string) (answer session.Message, ok bool) // ok: another line is worth trying
 }
 
 // Next fetches a job from queues and releases it. It returns its jid, "" if nothing was
@@ -254,7 +254,7 @@ func (r Remover) Next(queues ...string) (jid string, ok bool) {
 func (r Remover) Release(jid string) bool {
 	quoted, _ := json.Marshal(jid) // strings can always be written
 	line := fmt.Sprintf(`%s {"jid":%s}`, fwp.ACK, quoted)
-	if !r.Own(jid) {
+	if !r.IsOwn(jid) {
 		line = fmt.Sprintf(`%s {"jid":%s,"errtype":"fwpcheck","message":"fetched by a check, given back","backtrace":[]}`,
 			fwp.FAIL, quoted)
 	}

@@ -16,7 +16,7 @@ func TestLedger(t *testing.T) {
 	const push, fetch = `PUSH {"jid":"j1","queue":"q"%s}`, "FETCH q"
 	tests := map[string]struct {
 		talk      []string // commands and replies by turns
-		left      string
+		leftover  string
 		removable bool
 	}{
 		"nothing":               {nil, "", false},
@@ -45,7 +45,7 @@ func TestLedger(t *testing.T) {
 			for i := 0; i < len(test.talk); i += 2 {
 				l.Answered([]byte(test.talk[i]+"\r\n"), message(test.talk[i+1]))
 			}
-			assert.Equal(t, test.left, strings.Join(l.Leftover(), ", "))
+			assert.Equal(t, test.leftover, strings.Join(l.Leftover(), ", "))
 			assert.Equal(t, test.removable, l.Removable())
 		})
 	}

@@ -59,7 +59,7 @@ func illegalJobs(args []byte) string {
 		if !ok {
 			return "a job of a PUSHB is not a JSON object"
 		}
-		if s := unmet(fwp.PUSH, fields); s != "" {
+		if s := brokenField(fwp.PUSH, fields); s != "" {
 			return s
 		}
 		if s := illegalJob(fields); s != "" {
@@ -118,7 +118,7 @@ func (p Profile) Missing(ctx context.Context, nc net.Conn, password string, time
 	const none = "NOSUCHVERB"
 	reply := func(verb string) string {
 		m, err := c.Ask(verb + " {}")
-		if err != nil && !refused(err) {
+		if err != nil && !isRefused(err) {
 			return ""
 		}
 		return strings.ReplaceAll(string(m.Text), verb, none)

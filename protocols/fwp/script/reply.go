@@ -12,15 +12,15 @@ import (
 // Foreign reports whether a reply is not in the command's list of responses. Every
 // command may be answered with an error; other verbs may have any reply. (Client
 // Commands, Responses)
-func (Dialect) Foreign(asked []byte, m session.Message) bool {
-	verb, r := fwp.SplitCommand(bytes.TrimRight(asked, "\r\n")).Verb, fwpsession.Reply(m)
+func (Dialect) Foreign(command []byte, m session.Message) bool {
+	verb, r := fwp.SplitCommand(bytes.TrimRight(command, "\r\n")).Verb, fwpsession.Reply(m)
 	okay := r.Kind == fwp.SimpleString && string(r.Text) == "OK"
 	switch {
 	case r.Kind == fwp.ErrorReply:
 		return false
 	case verb == "":
-		hash, is := bytes.CutPrefix(r.Text, []byte("HI "))
-		return r.Kind != fwp.SimpleString || !is || !isObject(hash)
+		hash, isHi := bytes.CutPrefix(r.Text, []byte("HI "))
+		return r.Kind != fwp.SimpleString || !isHi || !isObject(hash)
 	}
 	switch verb {
 	case fwp.HELLO, fwp.FLUSH, fwp.END, fwp.PUSH, fwp.ACK, fwp.FAIL:

@@ -23,8 +23,8 @@ type Protocol struct{}
 // Begin returns a conversation in which the server owes its HI. (Not Identified
 // State)
 func (Protocol) Begin(from io.Reader) (session.Reader, session.State) {
-	asked := &asked{verbs: []string{""}} // of the greeting
-	return &reader{Reader: fwp.NewReader(from, greetingLimit), asked: asked}, &State{owed: 1, asked: asked}
+	pending := &pendingVerbs{verbs: []string{""}} // of the greeting
+	return &reader{Reader: fwp.NewReader(from, greetingLimit), pending: pending}, &State{pendingReplies: 1, pending: pending}
 }
 
 // The limits of what is read, in bytes and in JSON values. The specification states none; a greeting has a few short
@@ -77,7 +77,7 @@ func Message(r fwp.Reply) session.Message {
 
 type reader struct {
 	*fwp.Reader
-	asked *asked
+	pending *pendingVerbs
 }
 
 func (r *reader) Read() (session.Message, error) {
@@ -90,8 +90,8 @@ func (r *reader) Read() (session.Message, error) {
 			Got:      strconv.Quote(text.Excerpt(reply.Text)),
 		}
 	}
-	if syntax, is := errors.AsType[*fwp.SyntaxError](err); is {
-		return session.Message{}, r.asked.unreadable(syntax)
+	if syntax, ok := errors.AsType[*fwp.SyntaxError](err); ok {
+		return session.Message{}, r.pending.readError(syntax)
 	}
 	m := Message(reply)
 	if err != nil {
@@ -100,19 +100,19 @@ func (r *reader) Read() (session.Message, error) {
 	if lapse := r.Lapse(); lapse != nil { // a line end shows elsewhere, too: the kind is told in its place
 		m.Lapse = syntaxError(lapse)
 	}
-	return r.asked.mend(m, r.Offset()), nil
+	return r.pending.mend(m, r.Offset()), nil
 }
 
 // ReadOn has replies be read on whose grammar is wrong, or whose kind, and whose meaning is certain.
 func (r *reader) ReadOn() {
-	r.asked.mends = true
+	r.pending.isReadingOn = true
 	r.Reader.ReadOn()
 }
 
 func syntaxError(e *fwp.SyntaxError) *session.SyntaxError {
 	return &session.SyntaxError{
 		Rule: e.Rule.String(), Offset: e.Offset, Expected: e.Expected, Got: e.Got,
-		Limit: e.Limit(),
+		IsLimit: e.Limit(),
 	}
 }
 
@@ -120,29 +120,29 @@ func (r *reader) Buffered() int { return len(r.Reader.Buffered()) }
 
 // Pending treats an unfinished bulk string as one that is truncated, and anything
 // else as a line without its end.
-func (r *reader) Pending() (what, rule string) {
-	switch what = r.Reader.Pending(); {
-	case what == "":
+func (r *reader) Pending() (missing, rule string) {
+	switch missing = r.Reader.Pending(); {
+	case missing == "":
 		return "", ""
 	case r.Lapse() != nil:
-		return what, r.Lapse().Rule.String()
-	case strings.Contains(what, "bulk string"):
-		return what, fwp.RuleTruncated.String()
+		return missing, r.Lapse().Rule.String()
+	case strings.Contains(missing, "bulk string"):
+		return missing, fwp.RuleTruncated.String()
 	}
-	return what, fwp.RuleLineEnd.String()
+	return missing, fwp.RuleLineEnd.String()
 }
 
 // State is the state of one connection, as its client knows it. In the zero State no
 // HI is owed.
 type State struct {
-	conn    fwp.State
-	hi      fwp.Hi
-	greeted bool // hi was received
-	worker  string
-	sent    []byte // by the last write
-	line    fwp.Command
-	owed    int
-	asked   *asked // nil: no reader has the answers
+	conn           fwp.State
+	hi             fwp.Hi
+	isGreeted      bool // hi was received
+	worker         string
+	lastWrite      []byte // by the last write
+	line           fwp.Command
+	pendingReplies int
+	pending        *pendingVerbs // nil: no reader has the answers
 }
 
 // Conn returns the state of the connection. (Client Lifecycle)
@@ -151,17 +151,17 @@ func (s *State) Conn() fwp.State { return s.conn }
 // Hi returns the server's greeting, the zero Hi before it was received.
 func (s *State) Hi() fwp.Hi { return s.hi }
 
-// Greeted reports whether a HI was received.
-func (s *State) Greeted() bool { return s.greeted }
+// IsGreeted reports whether a HI was received.
+func (s *State) IsGreeted() bool { return s.isGreeted }
 
 // Worker returns the worker id of the last HELLO, empty if it has none.
 func (s *State) Worker() string { return s.worker }
 
 // Sent counts a reply for each line.
 func (s *State) Sent(b []byte) {
-	s.owed += bytes.Count(b, []byte{'\n'})
-	s.asked.sent(b)
-	s.sent, s.line = b, fwp.SplitCommand(bytes.TrimRight(b, "\r\n"))
+	s.pendingReplies += bytes.Count(b, []byte{'\n'})
+	s.pending.record(b)
+	s.lastWrite, s.line = b, fwp.SplitCommand(bytes.TrimRight(b, "\r\n"))
 	if s.line.Verb == fwp.HELLO {
 		var hello struct {
 			WID any `json:"wid"`
@@ -176,7 +176,7 @@ func (s *State) Sent(b []byte) {
 
 // Turn returns Answer or Unasked; FWP has no notices.
 func (s *State) Turn(session.Message) session.Turn {
-	if s.owed > 0 {
+	if s.pendingReplies > 0 {
 		return session.Answer
 	}
 	return session.Unasked
@@ -184,17 +184,17 @@ func (s *State) Turn(session.Message) session.Turn {
 
 // Received updates the state of the connection.
 func (s *State) Received(m session.Message) {
-	s.owed--
+	s.pendingReplies--
 	if hi, ok := ReadHi(m); ok && s.conn == fwp.NotIdentified {
-		s.hi, s.greeted = hi, true
+		s.hi, s.isGreeted = hi, true
 	}
 	s.conn = s.conn.Next(s.line.Verb, Reply(m))
 }
 
 // Status returns the present state of the conversation.
 func (s *State) Status() session.Status {
-	status := session.Status{Owed: s.owed, Verb: s.line.Verb, Asked: s.sent, Phase: phases[s.conn]}
-	if status.Phase != session.Greeting && status.Phase != session.Over {
+	status := session.Status{OwedMessages: s.pendingReplies, Verb: s.line.Verb, Command: s.lastWrite, Phase: phases[s.conn]}
+	if status.Phase != session.Greeting && status.Phase != session.Ended {
 		status.Farewell = []byte(fwp.END + "\r\n")
 	}
 	return status
@@ -205,7 +205,7 @@ var phases = [...]session.Phase{
 	fwp.Identified:    session.Serving,
 	fwp.Quiet:         session.Restricted,
 	fwp.Terminating:   session.Restricted,
-	fwp.Ended:         session.Over,
+	fwp.Ended:         session.Ended,
 }
 
 // ReadHi returns those fields of a greeting that are needed to continue, however bugy
@@ -222,7 +222,7 @@ func ReadHi(m session.Message) (hi fwp.Hi, ok bool) {
 		return hi, false
 	}
 	hi.Salt, _ = fields["s"].(string)
-	if i, there := fields["i"]; there {
+	if i, hasIterations := fields["i"]; hasIterations {
 		var err error
 		hi.Iterations, err = strconv.Atoi(fmt.Sprint(i))
 		hi.Protected = err == nil && hi.Salt != ""

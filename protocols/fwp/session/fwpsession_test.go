@@ -32,7 +32,7 @@ func TestText(t *testing.T) {
 }
 
 // A reply of 64 MiB must not be written out whole only to be shortened then.
-func TestALargeReplyIsWrittenShort(t *testing.T) {
+func TestTextOfLargeReply(t *testing.T) {
 	t.Parallel()
 	m := session.Message{Kind: '$', Text: []byte(strings.Repeat("\x00", 32<<20))}
 	var before, after runtime.MemStats
@@ -61,9 +61,9 @@ func TestLimits(t *testing.T) {
 		{"ACK {}", deep, "foreign-reply:ACK"},
 		{"NONE", deep, ""},
 	} {
-		for _, on := range []bool{true, false} {
+		for _, readOn := range []bool{true, false} {
 			r, s := fwpsession.Protocol{}.Begin(strings.NewReader("+HI {}\r\n" + test.reply))
-			if on {
+			if readOn {
 				r.ReadOn()
 			}
 			s.Sent([]byte(test.verb + "\r\nINFO\r\n"))
@@ -72,7 +72,7 @@ func TestLimits(t *testing.T) {
 			_, err = r.Read()
 			broken := new(session.SyntaxError)
 			require.ErrorAs(t, err, &broken, "%.20s", test.reply)
-			assert.Equal(t, test.rule == "", broken.Limit, "%.20s", test.reply)
+			assert.Equal(t, test.rule == "", broken.IsLimit, "%.20s", test.reply)
 			if test.rule != "" {
 				assert.Equal(t, test.rule, broken.Rule)
 			}
@@ -100,22 +100,22 @@ func TestBrokenAndUnfinished(t *testing.T) {
 	assert.Equal(t, int64(8), broken.Offset)
 
 	for begin, want := range map[string]fwp.Rule{"+O": fwp.RuleLineEnd, "$5\r\nab": fwp.RuleTruncated} {
-		r, _ := fwpsession.Protocol{}.Begin(io.MultiReader(strings.NewReader(begin), stuck{}))
-		what, rule := r.Pending()
-		assert.Empty(t, what+rule)
+		r, _ := fwpsession.Protocol{}.Begin(io.MultiReader(strings.NewReader(begin), stuckReader{}))
+		missing, rule := r.Pending()
+		assert.Empty(t, missing+rule)
 		_, err := r.Read()
 		require.ErrorIs(t, err, io.ErrNoProgress)
-		what, rule = r.Pending()
-		assert.NotEmpty(t, what)
+		missing, rule = r.Pending()
+		assert.NotEmpty(t, missing)
 		assert.Equal(t, want.String(), rule)
 		assert.Equal(t, len(begin), r.Buffered())
 	}
 }
 
-// stuck is a stream of which nothing comes any more.
-type stuck struct{}
+// stuckReader is a stream of which nothing comes any more.
+type stuckReader struct{}
 
-func (stuck) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
+func (stuckReader) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
 
 func TestState(t *testing.T) {
 	t.Parallel()
@@ -123,41 +123,41 @@ func TestState(t *testing.T) {
 	s := state.(*fwpsession.State)
 	farewell := []byte("END\r\n")
 	steps := []struct {
-		sent, came string
-		turn       session.Turn
-		want       session.Status
+		sent, received string
+		turn           session.Turn
+		want           session.Status
 	}{
 		{"", `+HI {"v":2,"s":"salt","i":3}`, session.Answer, session.Status{}},
 		{"HELLO {}\r\n", "-ERR", session.Answer, session.Status{Verb: "HELLO"}},
 		{"HELLO {\"v\":2,\"wid\":\"w1\"}\r\n", "+OK", session.Answer,
 			session.Status{Verb: "HELLO", Phase: session.Serving, Farewell: farewell}},
-		{"", "+OK", session.Unasked, session.Status{Verb: "HELLO", Phase: session.Serving, Farewell: farewell, Owed: -1}},
+		{"", "+OK", session.Unasked, session.Status{Verb: "HELLO", Phase: session.Serving, Farewell: farewell, OwedMessages: -1}},
 		{"INFO\nINFO\r\n", "$", session.Answer, session.Status{Verb: "INFO\nINFO", Phase: session.Serving,
 			Farewell: farewell}},
 		{"BEAT {}\r\n", `${"state":"quiet"}`, session.Answer,
 			session.Status{Verb: "BEAT", Phase: session.Restricted, Farewell: farewell}},
-		{"END\r\n", "", 0, session.Status{Verb: "END", Phase: session.Over, Owed: 1}},
-		{"", "+OK", session.Answer, session.Status{Verb: "END", Phase: session.Over}},
+		{"END\r\n", "", 0, session.Status{Verb: "END", Phase: session.Ended, OwedMessages: 1}},
+		{"", "+OK", session.Answer, session.Status{Verb: "END", Phase: session.Ended}},
 	}
 	for _, step := range steps {
 		if step.sent != "" {
 			s.Sent([]byte(step.sent))
 		}
-		if step.came != "" {
-			m := session.Message{Kind: step.came[0], Text: []byte(step.came[1:])}
+		if step.received != "" {
+			m := session.Message{Kind: step.received[0], Text: []byte(step.received[1:])}
 			assert.Equal(t, step.turn, s.Turn(m), step)
 			s.Received(m)
 		}
 		status := s.Status()
 		if step.sent != "" {
-			assert.Equal(t, step.sent, string(status.Asked))
+			assert.Equal(t, step.sent, string(status.Command))
 		}
-		status.Asked = nil
+		status.Command = nil
 		assert.Equal(t, step.want, status, step)
 	}
 	assert.Equal(t, fwp.Hi{Salt: "salt", Iterations: 3, Protected: true}, s.Hi())
 	assert.Equal(t, fwp.Ended, s.Conn())
-	assert.True(t, s.Greeted())
+	assert.True(t, s.IsGreeted())
 	assert.Equal(t, "w1", s.Worker())
 }
 

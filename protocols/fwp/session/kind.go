@@ -12,19 +12,19 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// asked has the verbs of the commands whose answers were not read, the oldest first.
-type asked struct {
-	mends bool // the reader reads on
-	mu    sync.Mutex
-	verbs []string
-	begun []byte // the beginning of a line that is not complete
+// pendingVerbs has the verbs of the commands whose answers were not read, the oldest first.
+type pendingVerbs struct {
+	isReadingOn bool // the reader reads on
+	mu          sync.Mutex
+	verbs       []string
+	lineStart   []byte // the beginning of a line that is not complete
 }
 
 // longestVerb is how much of a line is kept until it is complete.
 const longestVerb = 16
 
-// sent records the commands in bytes that are sent, if a reader needs them.
-func (a *asked) sent(b []byte) {
+// record records the commands in bytes that are sent, if a reader needs them.
+func (a *pendingVerbs) record(b []byte) {
 	if a == nil {
 		return
 	}
@@ -32,31 +32,31 @@ func (a *asked) sent(b []byte) {
 	defer a.mu.Unlock()
 	for line := range bytes.Lines(b) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
-			a.begun = append(a.begun, line[:min(len(line), longestVerb-len(a.begun))]...)
+			a.lineStart = append(a.lineStart, line[:min(len(line), longestVerb-len(a.lineStart))]...)
 			break
 		}
-		line = slices.Concat(a.begun, line[:min(len(line), longestVerb)])
-		a.verbs, a.begun = append(a.verbs, fwp.SplitCommand(bytes.TrimRight(line, "\r\n")).Verb), nil
+		line = slices.Concat(a.lineStart, line[:min(len(line), longestVerb)])
+		a.verbs, a.lineStart = append(a.verbs, fwp.SplitCommand(bytes.TrimRight(line, "\r\n")).Verb), nil
 	}
 }
 
 // next returns the verb of the command that is answered next, "" for the greeting; nothing is known of an answer that
 // no command asked for.
-func (a *asked) next() (verb string, known bool) {
+func (a *pendingVerbs) next() (verb string, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if known = len(a.verbs) > 0; known {
+	if ok = len(a.verbs) > 0; ok {
 		verb, a.verbs = a.verbs[0], a.verbs[1:]
 	}
-	return verb, known
+	return verb, ok
 }
 
-// unreadable returns the error of a reply that cannot be read. One that is beyond a limit of ours may be wrong whatever
+// readError returns the error of a reply that cannot be read. One that is beyond a limit of ours may be wrong whatever
 // it contains.
-func (a *asked) unreadable(e *fwp.SyntaxError) *session.SyntaxError {
+func (a *pendingVerbs) readError(e *fwp.SyntaxError) *session.SyntaxError {
 	err := syntaxError(e)
-	if verb, known := a.next(); known && e.Foreign(verb) {
-		err.Rule, err.Limit = session.ForeignReply+verb, false
+	if verb, ok := a.next(); ok && e.Foreign(verb) {
+		err.Rule, err.IsLimit = session.ForeignReply+verb, false
 		err.Expected, err.Got = "a reply that "+cmp.Or(verb, "a new connection")+" has", "the "+e.Kind.String()+" "+e.Got
 	}
 	return err
@@ -64,9 +64,9 @@ func (a *asked) unreadable(e *fwp.SyntaxError) *session.SyntaxError {
 
 // mend returns a reply whose kind is none of its command's as the one that it certainly means, with the departure as
 // its Lapse, and any other reply unchanged. An empty bulk string is a null where the command has one, and else empty.
-func (a *asked) mend(m session.Message, offset int64) session.Message {
+func (a *pendingVerbs) mend(m session.Message, offset int64) session.Message {
 	verb, _ := a.next()
-	if !a.mends {
+	if !a.isReadingOn {
 		return m
 	}
 	switch {
@@ -76,7 +76,7 @@ func (a *asked) mend(m session.Message, offset int64) session.Message {
 	default:
 		m.Lapse = nil
 	}
-	kind, text, expected := meant(verb, m)
+	kind, text, expected := intendedReply(verb, m)
 	if expected == "" {
 		return m
 	}
@@ -85,9 +85,9 @@ func (a *asked) mend(m session.Message, offset int64) session.Message {
 	}}
 }
 
-// meant returns what a reply to a verb certainly means if its kind is none of those that the verb has, and which kinds
+// intendedReply returns what a reply to a verb certainly means if its kind is none of those that the verb has, and which kinds
 // these are; "" if it is one of them, or what it means is not certain. (Client Commands, Responses)
-func meant(verb string, m session.Message) (kind fwp.Kind, text []byte, expected string) {
+func intendedReply(verb string, m session.Message) (kind fwp.Kind, text []byte, expected string) {
 	kind, word := fwp.Kind(m.Kind), strings.ToLower(string(bytes.TrimSpace(m.Text)))
 	if kind != fwp.SimpleString && kind != fwp.BulkString && (kind != fwp.Array || len(m.Parts) > 0) {
 		return 0, nil, ""

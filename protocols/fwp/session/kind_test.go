@@ -48,9 +48,9 @@ func TestReplyOfAnotherKind(t *testing.T) {
 		{"FETCH", "$2\r\n[]\r\n", ""},
 		{"NONE", "+ok\r\n", ""},
 	} {
-		for _, on := range []bool{true, false} {
+		for _, readOn := range []bool{true, false} {
 			r, s := fwpsession.Protocol{}.Begin(strings.NewReader("+HI {}\r\n" + test.reply))
-			if on {
+			if readOn {
 				r.ReadOn()
 			}
 			s.Sent([]byte(test.verb[:2])) // a line that is sent in pieces
@@ -60,7 +60,7 @@ func TestReplyOfAnotherKind(t *testing.T) {
 			assert.Nil(t, hi.Lapse)
 			m, err := r.Read()
 			require.NoError(t, err)
-			if !on || test.means == "" {
+			if !readOn || test.means == "" {
 				assert.Nil(t, m.Lapse, test)
 				continue
 			}

@@ -51,7 +51,7 @@ func TestConsequences(t *testing.T) {
 			[]string{"RESP-08 broken", "FRAME-07 open", "FETCH-09 open", "FETCH-10 broken"},
 		},
 		{
-			"it is not quiet after a loss", afterLoss, "1 worker w",
+			"it is not quiet after a loss", quietAfterLoss, "1 worker w",
 			[]string{"STATE-24", "STATE-17"}, []string{"STATE-24 broken", "STATE-17 open"},
 		},
 		{
@@ -65,7 +65,7 @@ func TestConsequences(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			replayed(t, &situation{id: row.situation}, row.conversation, func(t *testing.T, tr *trial, _ *program) {
+			replayTrial(t, &situation{id: row.situation}, row.conversation, func(t *testing.T, tr *trial, _ *program) {
 				t.Helper()
 				got := tr.consequences(brokenClauses(row.found...), tr.rules.Results())
 				assert.Equal(t, row.want, outcomes(got))
@@ -77,7 +77,7 @@ func TestConsequences(t *testing.T) {
 // TestCauseIsNamed: what is open says which finding it may follow from.
 func TestCauseIsNamed(t *testing.T) {
 	t.Parallel()
-	replayed(t, &situation{id: "x"}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
+	replayTrial(t, &situation{id: "x"}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
 		t.Helper()
 		got := tr.consequences(brokenClauses("RESP-08", "FETCH-09"), tr.rules.Results())
 		assert.Equal(t, "this finding may be a consequence of the one about FWP-RESP-08", got[1].Cause)
@@ -89,14 +89,14 @@ func TestCauseIsNamed(t *testing.T) {
 // TestShownLines takes the verb from the last event that shows a breach.
 func TestShownLines(t *testing.T) {
 	t.Parallel()
-	shown := func(texts ...string) (b clientrules.Breach) {
+	breach := func(texts ...string) (b clientrules.Breach) {
 		for _, text := range texts {
-			b.Shown = append(b.Shown, clientrules.Moment{Text: text})
+			b.Evidence = append(b.Evidence, clientrules.Moment{Text: text})
 		}
 		return b
 	}
-	assert.Equal(t, "ACK", verbShown(shown("C: FETCH", "C: ack{}")))
-	assert.Equal(t, "PUSH", verbShown(shown("C:  PUSH {}")))
-	assert.Empty(t, verbShown(shown()))
-	assert.Equal(t, "INFO", textShown(shown("C: INFO")))
+	assert.Equal(t, "ACK", verbOfEvidence(breach("C: FETCH", "C: ack{}")))
+	assert.Equal(t, "PUSH", verbOfEvidence(breach("C:  PUSH {}")))
+	assert.Empty(t, verbOfEvidence(breach()))
+	assert.Equal(t, "INFO", textOfEvidence(breach("C: INFO")))
 }

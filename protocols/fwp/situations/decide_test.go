@@ -23,11 +23,11 @@ func TestFindingsAreConfirmed(t *testing.T) {
 	t.Parallel()
 	type plays = [][]string // the clauses that each play finds broken
 	for _, row := range []struct {
-		name      string
-		sure      string
-		plays     plays
-		want      []string // of the last play
-		transient bool     // the last play asks for another one
+		name          string
+		certainClause string
+		plays         plays
+		want          []string // of the last play
+		isTransient   bool     // the last play asks for another one
 	}{
 		{"once", "", plays{{"BEAT-06"}}, []string{"BEAT-06 open"}, true},
 		{"twice", "", plays{{"BEAT-06"}, {"BEAT-06"}}, []string{"BEAT-06 broken"}, false},
@@ -51,11 +51,11 @@ func TestFindingsAreConfirmed(t *testing.T) {
 			for _, clauses := range row.plays {
 				e = conformance.Evidence{Decisions: brokenClauses(clauses...)}
 				tr := &trial{harness: h, situation: &situation{id: "x"}}
-				tr.confirm(&e, map[string]bool{row.sure: true})
+				tr.confirm(&e, map[string]bool{row.certainClause: true})
 			}
 			assert.Equal(t, row.want, outcomes(e.Decisions))
-			assert.Equal(t, row.transient, e.Transient)
-			assert.Equal(t, row.transient, e.Unproven)
+			assert.Equal(t, row.isTransient, e.Transient)
+			assert.Equal(t, row.isTransient, e.Unproven)
 		})
 	}
 }
@@ -63,41 +63,41 @@ func TestFindingsAreConfirmed(t *testing.T) {
 // TestALagMayExplainWhatASituationFinds: what did not come in time is open where this machine was late itself.
 func TestALagMayExplainWhatASituationFinds(t *testing.T) {
 	t.Parallel()
-	for late, want := range map[time.Duration]string{machine.Room: "FETCH-11 open", machine.Room - 1: "FETCH-11 broken"} {
+	for lag, want := range map[time.Duration]string{machine.Room: "FETCH-11 open", machine.Room - 1: "FETCH-11 broken"} {
 		h := &Harness{}
 		h.setUp()
 		var e conformance.Evidence
 		for range 2 {
 			tr := &trial{
-				harness: h, situation: &situation{id: "x"}, began: time.Now().Add(-time.Minute), meter: new(machine.Meter),
+				harness: h, situation: &situation{id: "x"}, startTime: time.Now().Add(-time.Minute), meter: new(machine.Meter),
 			}
-			tr.meter.Note(time.Now(), late)
-			tr.holds("FETCH-11", false, "", "what it was")
+			tr.meter.Note(time.Now(), lag)
+			tr.decide("FETCH-11", false, "", "what it was")
 			e = conformance.Evidence{Decisions: tr.decisions}
 			tr.confirm(&e, nil)
 		}
-		assert.Equal(t, []string{want}, outcomes(e.Decisions), late)
+		assert.Equal(t, []string{want}, outcomes(e.Decisions), lag)
 	}
 }
 
 // TestALagDoesNotExplainAMissingReport that was awaited for much longer: two plays without it are enough.
 func TestALagDoesNotExplainAMissingReport(t *testing.T) {
 	t.Parallel()
-	for late, want := range map[time.Duration]string{roomInAWait - 1: "FETCH-09 broken", roomInAWait: "FETCH-09 open"} {
+	for lag, want := range map[time.Duration]string{longWaitRoom - 1: "FETCH-09 broken", longWaitRoom: "FETCH-09 open"} {
 		h := &Harness{}
 		h.setUp()
 		var e conformance.Evidence
 		for range 2 {
-			replayed(t, &situation{id: "x"}, "1 worker w"+jobLine(1, "a"), func(t *testing.T, tr *trial, _ *program) {
+			replayTrial(t, &situation{id: "x"}, "1 worker w"+jobLine(1, "a"), func(t *testing.T, tr *trial, _ *program) {
 				t.Helper()
 				tr.harness, tr.meter = h, new(machine.Meter)
-				tr.meter.Note(time.Now(), late)
-				tr.allReported([]string{"a"}, "", "within 10s of the delivery")
+				tr.meter.Note(time.Now(), lag)
+				tr.judgeReports([]string{"a"}, "", "within 10s of the delivery")
 				e = conformance.Evidence{Decisions: tr.decisions}
 				tr.confirm(&e, nil)
 			})
 		}
-		assert.Equal(t, []string{want}, outcomes(e.Decisions), late)
+		assert.Equal(t, []string{want}, outcomes(e.Decisions), lag)
 	}
 }
 
@@ -105,14 +105,14 @@ func TestALagDoesNotExplainAMissingReport(t *testing.T) {
 // than a second.
 func TestAMinuteOutlastsALag(t *testing.T) {
 	t.Parallel()
-	for late, certain := range map[time.Duration]bool{roomInAWait - 1: true, roomInAWait: false} {
-		replayed(t, &situation{}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
+	for lag, isCertain := range map[time.Duration]bool{longWaitRoom - 1: true, longWaitRoom: false} {
+		replayTrial(t, &situation{}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
 			t.Helper()
 			tr.meter = new(machine.Meter)
-			tr.holds("FETCH-11", false, "", "what it was")
-			tr.meter.Note(time.Now(), late)
-			tr.outright(harmNoWork, 0)
-			assert.Equal(t, certain, tr.certain["FWP-FETCH-11"], late)
+			tr.decide("FETCH-11", false, "", "what it was")
+			tr.meter.Note(time.Now(), lag)
+			tr.makeCertain(harmNoWork, 0)
+			assert.Equal(t, isCertain, tr.isCertain["FWP-FETCH-11"], lag)
 		})
 	}
 }
@@ -121,7 +121,7 @@ func TestAMinuteOutlastsALag(t *testing.T) {
 // not may have been slow to start.
 func TestASilentProgramIsSilentAgain(t *testing.T) {
 	t.Parallel()
-	for again, attack := range map[bool]func(*attacker){
+	for isTransient, attack := range map[bool]func(*attacker){
 		true: func(a *attacker) { a.pause(time.Hour) },
 		false: func(a *attacker) {
 			if nc := a.dial(); nc != nil {
@@ -132,15 +132,15 @@ func TestASilentProgramIsSilentAgain(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			network := memnet.New()
 			h := &Harness{
-				Launcher:    &attacker{network: network, attack: attack, all: new(tally)},
+				Launcher:    &attacker{network: network, attack: attack, tally: new(tally)},
 				ListenAgain: network.Listen,
 				Listen:      func(bool) (net.Listener, error) { return network.Listen("127.0.0.1:0") },
 			}
 			h.setUp()
 			for _, play := range []func(*trial){playHello(""), playWrongCertificate} {
-				s := &situation{id: "x", play: play, setup: setup{wrong: new(wrongCertificate)}}
+				s := &situation{id: "x", play: play, setup: setup{wrongCert: new(wrongCertificate)}}
 				e := check{s, h}.Play(t.Context(), conformance.Setup{})
-				assert.Equal(t, again, e.Transient)
+				assert.Equal(t, isTransient, e.Transient)
 				clear(h.findings)
 			}
 		})
@@ -166,13 +166,13 @@ func TestSituationsConfirmEachOther(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name       string
-		rule       bool
+		isByRule   bool
 		first, now time.Duration // of the breaches
 		want       string
 	}{
 		{"at different times", true, 0, time.Second, "STATE-22 broken"},
 		{"the other way round", true, time.Minute, time.Second, "STATE-22 broken"},
-		{"at the same time", true, 0, apart - 1, "STATE-22 open"},
+		{"at the same time", true, 0, minDistance - 1, "STATE-22 open"},
 		{"not by a rule", false, 0, time.Minute, "STATE-22 open"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -184,8 +184,8 @@ func TestSituationsConfirmEachOther(t *testing.T) {
 			for id, at := range map[string]time.Duration{"x": row.first, "y": row.now} {
 				e = conformance.Evidence{Decisions: brokenClauses("STATE-22")}
 				tr := &trial{harness: h, situation: &situation{id: id}, recording: &recording{start: start}}
-				if row.rule {
-					tr.byRules = map[string]time.Duration{"FWP-STATE-22": at}
+				if row.isByRule {
+					tr.brokenAt = map[string]time.Duration{"FWP-STATE-22": at}
 				}
 				tr.confirm(&e, nil)
 			}
@@ -199,22 +199,22 @@ func TestAProgramThatDidNotGreet(t *testing.T) {
 	t.Parallel()
 	h := &Harness{}
 	h.setUp()
-	for _, again := range []bool{true, false} {
+	for _, isTransient := range []bool{true, false} {
 		var e conformance.Evidence
-		tr := &trial{harness: h, situation: &situation{id: "x"}, stop: "it sent no HELLO", transient: true}
+		tr := &trial{harness: h, situation: &situation{id: "x"}, stopReason: "it sent no HELLO", isTransient: true}
 		tr.confirm(&e, nil)
-		assert.Equal(t, again, e.Transient)
+		assert.Equal(t, isTransient, e.Transient)
 		assert.Empty(t, e.Decisions)
 	}
 	var e conformance.Evidence
-	(&trial{harness: h, situation: &situation{id: "y"}, stop: "there is no certificate"}).confirm(&e, nil)
+	(&trial{harness: h, situation: &situation{id: "y"}, stopReason: "there is no certificate"}).confirm(&e, nil)
 	assert.False(t, e.Transient, "another play would stop for the same reason")
 }
 
 // TestUndecidedClauses: what a situation is about and nothing has decided is open, with the best reason that there is.
 func TestUndecidedClauses(t *testing.T) {
 	t.Parallel()
-	held := func(clause string) conformance.Decision {
+	heldDecision := func(clause string) conformance.Decision {
 		return conformance.Decision{Clause: "FWP-" + clause, Outcome: play.Matched}
 	}
 	for _, row := range []struct {
@@ -223,17 +223,17 @@ func TestUndecidedClauses(t *testing.T) {
 		want                []string
 		cause               string // of the last one
 	}{
-		{"all are decided", "BEAT-06", "", []conformance.Decision{held("BEAT-06")}, []string{"BEAT-06 held"}, ""},
+		{"all are decided", "BEAT-06", "", []conformance.Decision{heldDecision("BEAT-06")}, []string{"BEAT-06 held"}, ""},
 		{"its goal was not seen", "BEAT-06", "", nil, []string{"BEAT-06 open"}, "it was never seen that a worker was"},
 		{"no rule is about it", "WRK-15", "", nil, []string{"WRK-15 open"}, "the situation does not test it"},
-		{"it did not come about", "BEAT-06", "why", []conformance.Decision{held("BEAT-06")}, []string{"BEAT-06 open"}, "why"},
+		{"it did not come about", "BEAT-06", "why", []conformance.Decision{heldDecision("BEAT-06")}, []string{"BEAT-06 open"}, "why"},
 		{"something was wrong before that", "BEAT-06", "why", brokenClauses("BEAT-06"), []string{"BEAT-06 broken"}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			replayed(t, &situation{clauses: row.clauses}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
+			replayTrial(t, &situation{clauses: row.clauses}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
 				t.Helper()
-				tr.stop = row.stop
+				tr.stopReason = row.stop
 				got := tr.complete(row.decided, tr.rules.Results())
 				assert.Equal(t, row.want, outcomes(got))
 				assert.Contains(t, got[len(got)-1].Cause, row.cause)
@@ -245,15 +245,15 @@ func TestUndecidedClauses(t *testing.T) {
 // TestAGoalIsNotSeenOnALateMachine: it is waited for again, as what a lag may explain.
 func TestAGoalIsNotSeenOnALateMachine(t *testing.T) {
 	t.Parallel()
-	for late, again := range map[time.Duration]bool{machine.Room: true, machine.Room - 1: false} {
-		replayed(t, &situation{clauses: "BEAT-06"}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
+	for lag, isTransient := range map[time.Duration]bool{machine.Room: true, machine.Room - 1: false} {
+		replayTrial(t, &situation{clauses: "BEAT-06"}, "1 worker w", func(t *testing.T, tr *trial, _ *program) {
 			t.Helper()
-			tr.began, tr.meter = time.Now().Add(-time.Minute), new(machine.Meter)
-			tr.meter.Note(time.Now(), late)
+			tr.startTime, tr.meter = time.Now().Add(-time.Minute), new(machine.Meter)
+			tr.meter.Note(time.Now(), lag)
 			e := conformance.Evidence{Decisions: tr.complete(nil, tr.rules.Results())}
 			tr.confirm(&e, nil)
 			assert.Equal(t, []string{"BEAT-06 open"}, outcomes(e.Decisions))
-			assert.Equal(t, again, e.Transient, late)
+			assert.Equal(t, isTransient, e.Transient, lag)
 		})
 	}
 }
@@ -263,20 +263,20 @@ func TestAGoalIsNotSeenOnALateMachine(t *testing.T) {
 func TestRulesDecide(t *testing.T) {
 	t.Parallel()
 	const early = "1 worker w\n1 C: BEAT {\"wid\":\"w\"}\n1 S: +OK\n+1s\n1 C: BEAT {\"wid\":\"v\"}\n1 S: +OK"
-	replayed(t, &situation{clauses: "FRAME-01"}, early, func(t *testing.T, tr *trial, _ *program) {
+	replayTrial(t, &situation{clauses: "FRAME-01"}, early, func(t *testing.T, tr *trial, _ *program) {
 		t.Helper()
-		all, sure := tr.decidedByRules(tr.rules.Results())
+		all, isCertain := tr.ruleDecisions(tr.rules.Results())
 		assert.ElementsMatch(t, []string{"FRAME-01 held", "BEAT-07 broken", "BEAT-10 broken"}, outcomes(all))
-		assert.True(t, sure["FWP-BEAT-10"], "what is wrong by itself is certain")
-		assert.False(t, sure["FWP-BEAT-07"])
+		assert.True(t, isCertain["FWP-BEAT-10"], "what is wrong by itself is certain")
+		assert.False(t, isCertain["FWP-BEAT-07"])
 		for _, d := range all {
 			if d.Outcome == play.Mismatched {
 				assert.Equal(t, "c1", d.Conn)
 				assert.Equal(t, tr.all(line("BEAT"))[1].At, d.At, "the last event that shows it")
 			}
 		}
-		tr.harness.Producer = true
-		all, _ = tr.decidedByRules(tr.rules.Results())
+		tr.harness.IsProducer = true
+		all, _ = tr.ruleDecisions(tr.rules.Results())
 		assert.Equal(t, []string{"FRAME-01 held"}, outcomes(all))
 	})
 }
@@ -284,8 +284,8 @@ func TestRulesDecide(t *testing.T) {
 func TestWhatIsWrongByItselfNeedsNoOtherPlay(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
-		breach  string
-		certain bool
+		breach    string
+		isCertain bool
 	}{
 		{clientrules.LineEnd, true}, {clientrules.HelloVersion, true}, {clientrules.JobReportedTwice, true},
 		{clientrules.ClosedWithoutEnd, true}, {clientrules.AckOfFailed, true}, {clientrules.FailOfDone, false},
@@ -296,13 +296,13 @@ func TestWhatIsWrongByItselfNeedsNoOtherPlay(t *testing.T) {
 		t.Run(c.breach, func(t *testing.T) {
 			t.Parallel()
 			tr := &trial{harness: &Harness{}, situation: &situation{}}
-			found, sure := tr.decidedByRules([]clientrules.Result{
+			decisions, isCertain := tr.ruleDecisions([]clientrules.Result{
 				{Rule: clientrules.Rule{Breach: c.breach}, Breaches: 1, Examples: []clientrules.Breach{{}}},
 			})
-			if assert.Len(t, found, 1) && c.certain {
-				assert.Empty(t, (&trial{harness: &Harness{}}).doubtful(found, sure))
+			if assert.Len(t, decisions, 1) && c.isCertain {
+				assert.Empty(t, (&trial{harness: &Harness{}}).doubts(decisions, isCertain))
 			} else {
-				assert.Equal(t, []string{fwpsuite.ClauseOf(c.breach)}, (&trial{harness: &Harness{}}).doubtful(found, sure))
+				assert.Equal(t, []string{fwpsuite.ClauseOf(c.breach)}, (&trial{harness: &Harness{}}).doubts(decisions, isCertain))
 			}
 		})
 	}
@@ -335,9 +335,9 @@ func TestALineOfAProcessThatBreaksDown(t *testing.T) {
 		"\n+5s\nexited 1": {"FRAME-01 broken", "FRAME-01 held"},
 	} {
 		s := &situation{id: "x", clauses: "FRAME-01"}
-		replayed(t, s, "1 producer\n1 C: \"PUSH {\"\n1 C: <close>"+end, func(t *testing.T, tr *trial, _ *program) {
+		replayTrial(t, s, "1 producer\n1 C: \"PUSH {\"\n1 C: <close>"+end, func(t *testing.T, tr *trial, _ *program) {
 			t.Helper()
-			all, _ := tr.decidedByRules(tr.rules.Results())
+			all, _ := tr.ruleDecisions(tr.rules.Results())
 			assert.ElementsMatch(t, want, outcomes(all), end)
 		})
 	}

@@ -38,62 +38,62 @@ type Harness struct {
 	Patience time.Duration
 	// Grace is when a program is killed after SIGTERM, as a platform does; zero: not before the situation is over.
 	Grace time.Duration
-	// OneByOne says that one situation is played after the other: each process is ended in order then, before it is
+	// IsSequential says that one situation is played after the other: each process is ended in order then, before it is
 	// killed, and two run at a time only where a situation needs that.
-	OneByOne bool
+	IsSequential bool
 	// Log gets each line that the program prints; it may be nil.
 	Log *target.Log
 	// Like is the family of servers that the played ones are like; empty: the specification.
 	Like string
-	// Producer says that the program is a producer.
-	Producer bool
+	// IsProducer says that the program is a producer.
+	IsProducer bool
 	// Side is that of the workers of another protocol; nil: FWP.
 	Side *Side
 
-	begin    sync.Once
-	starts   chan struct{} // a token for each process that may be starting
-	patience time.Duration // for a start
-	observed Observed
-	memory   memory
+	setUpOnce   sync.Once
+	startTokens chan struct{} // a token for each process that may be starting
+	patience    time.Duration // for a start
+	observation Observation
+	memory      memory
 
-	mu       sync.Mutex
-	atATime  int // the largest number of jobs that a process was seen to run at a time
-	findings map[finding]*found
-	ends     map[string]seenEnd // by situation
-	remarks  []string           // for the report
+	mu              sync.Mutex
+	peakConcurrency int // the largest number of jobs that a process was seen to run at a time
+	findings        map[finding]*findingState
+	ends            map[string]processEnd // by situation
+	remarks         []string              // for the report
 
-	unstarted notStarted
-	hands     int  // jobs that a worker ran at a time in the first test; 0: not known
-	readsAll  bool // a producer reads its input to the end before it pushes
+	startFailures   startFailures
+	executors       int  // jobs that a worker ran at a time in the first test; 0: not known
+	readsWholeInput bool // a producer reads its input to the end before it pushes
 }
 
-// startPatience is how long a start may take at least. The first one, of which nothing is known, may take firstStarts
-// times that, and others slowerStarts times what the first took: they are not alone.
+// startPatience is how long a start may take at least. The first one, of which nothing is known, may take firstStartFactor
+// times that, and others laterStartFactor times what the first took: they are not alone.
 const (
-	startPatience = 30 * time.Second
-	firstStarts   = 3
-	slowerStarts  = 4
+	startPatience    = 30 * time.Second
+	firstStartFactor = 3
+	laterStartFactor = 4
 )
 
-// Observed is what [Harness.Identify] has seen.
-type Observed struct {
-	First  string   // the verb of the first line of the program
-	Queues []string // that it fetches from
-	Works  bool     // it acknowledges jobs of type fwp.ok; a producer has pushed its jobs, and ended with exit code 0
-	Idles  bool     // it does not end when there are no jobs
-	Lacks  string   // what says that it does not know the type fwp.ok, of its first job: "KeyError: 'fwp.ok'"
+// Observation is what [Harness.Identify] has seen.
+type Observation struct {
+	FirstVerb        string   // the verb of the first line of the program
+	Queues           []string // that it fetches from
+	Works            bool     // it acknowledges jobs of type fwp.ok; a producer has pushed its jobs, and ended with exit code 0
+	Idles            bool     // it does not end when there are no jobs
+	UnknownTypeError string   // what says that it does not know the type fwp.ok, of its first job: "KeyError: 'fwp.ok'"
 }
 
 // TakesQueues reports whether a worker fetches from a queue that it was told.
-func (o Observed) TakesQueues() bool { return !disjoint(o.Queues, theQueues) }
+func (o Observation) TakesQueues() bool { return !areDisjoint(o.Queues, usualQueues) }
 
 // takesQueues reports whether the program is known to take the queues that it is told.
-func (h *Harness) takesQueues() bool { return h.observed.TakesQueues() || h.Launcher.Sets("queues") }
+func (h *Harness) takesQueues() bool { return h.observation.TakesQueues() || h.Launcher.Sets("queues") }
 
 func (h *Harness) setUp() {
-	h.begin.Do(func() {
-		h.starts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)))
-		h.findings, h.ends = map[finding]*found{}, map[string]seenEnd{}
+	h.setUpOnce.Do(func() {
+		h.startTokens = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)))
+		h.findings, h.ends = map[finding]*findingState{}, map[string]processEnd{}
 		if h.patience = h.Patience; h.patience <= 0 {
 			h.patience = startPatience
 		}
@@ -107,7 +107,7 @@ func (h *Harness) Checks() []conformance.Check {
 	switch {
 	case h.Side != nil:
 		all = h.Side.situations()
-	case h.Producer:
+	case h.IsProducer:
 		if all = producerSituations(); fakes.Like(h.Like) == fakes.LikeFaktory {
 			all = append(all, bulkSituations()...)
 		}
@@ -131,9 +131,9 @@ func (c check) Describe() conformance.Description {
 }
 
 // Play implements conformance.Check.
-func (c check) Play(ctx context.Context, on conformance.Setup) conformance.Evidence {
+func (c check) Play(ctx context.Context, playSetup conformance.Setup) conformance.Evidence {
 	c.harness.setUp()
-	t := newTrial(ctx, c.harness, c.situation, on)
+	t := newTrial(ctx, c.harness, c.situation, playSetup)
 	defer t.end()
 	t.play()
 	return t.evidence()
@@ -151,89 +151,89 @@ var _ play.Target = Target{}
 
 // NoClientError reports that the program under test did not greet.
 type NoClientError struct {
-	Why    string
+	Reason string
 	Output []string // the last lines that it printed
 }
 
 func (e *NoClientError) Error() string {
 	if len(e.Output) == 0 {
-		return e.Why + "; it printed nothing"
+		return e.Reason + "; it printed nothing"
 	}
-	return e.Why + "; the last lines that it printed:\n  " + strings.Join(e.Output, "\n  ")
+	return e.Reason + "; the last lines that it printed:\n  " + strings.Join(e.Output, "\n  ")
 }
 
 // Identify starts the program once and waits for its first command. The error is a [NoClientError] if none comes.
-func (h *Harness) Identify(ctx context.Context) (Observed, error) {
+func (h *Harness) Identify(ctx context.Context) (Observation, error) {
 	h.setUp()
 	t := newTrial(ctx, h, &situation{id: "identify"}, conformance.Setup{})
 	defer t.end()
 	if h.Patience <= 0 {
-		h.patience = firstStarts * startPatience
+		h.patience = firstStartFactor * startPatience
 	}
 	from := time.Now()
 	if h.Side != nil {
 		return h.identifySide(t, from)
 	}
-	if h.Producer {
+	if h.IsProducer {
 		return h.identifyProducer(t, from)
 	}
 	p, err := t.start(options{})
 	if err != nil {
-		return Observed{}, err
+		return Observation{}, err
 	}
 	h.learnPatience(from)
-	h.observed.First = p.first
+	h.observation.FirstVerb = p.firstVerb
 	if fetches := p.lines(fwp.FETCH); t.await(p, fetchPatience, fetches) {
-		h.observed.Queues = t.first(fetches).Queues()
+		h.observation.Queues = t.first(fetches).Queues()
 	}
 	jids := t.pushMany(3, "fwp.ok", "[1]")
-	t.reported(p, fetchPatience, jids...)
-	if h.observed.Lacks = t.lacksFirst(p, jids[0]); h.observed.Lacks != "" {
-		return h.observed, ctx.Err()
+	t.awaitReports(p, fetchPatience, jids...)
+	if h.observation.UnknownTypeError = t.unknownTypeError(p, jids[0]); h.observation.UnknownTypeError != "" {
+		return h.observation, ctx.Err()
 	}
-	h.hands = t.countHands(p)
-	t.watch(p, idleFor)
-	h.observed.Idles = !t.exited(p)
-	h.observed.Works = !slices.ContainsFunc(jids, func(jid string) bool {
+	h.executors = t.countExecutors(p)
+	t.watch(p, idleTime)
+	h.observation.Idles = !t.hasExited(p)
+	h.observation.Works = !slices.ContainsFunc(jids, func(jid string) bool {
 		report := t.reportOf(jid)
 		return report == nil || report.Verb() != fwp.ACK
 	})
-	return h.observed, ctx.Err()
+	return h.observation, ctx.Err()
 }
 
-// lacksFirst returns what the FAIL of the first job says, a job of type fwp.ok, if the worker fails one of a type that
+// unknownTypeError returns what the FAIL of the first job says, a job of type fwp.ok, if the worker fails one of a type that
 // no worker knows in the same way, or the last line that it printed, if it ended with one that names the type; else
 // nothing.
-func (t *trial) lacksFirst(p *program, jid string) string {
-	if lines := p.Output(); t.reportOf(jid) == nil && t.exited(p) && len(lines) > 0 {
+func (t *trial) unknownTypeError(p *program, jid string) string {
+	if lines := p.Output(); t.reportOf(jid) == nil && t.hasExited(p) && len(lines) > 0 {
 		if last := lines[len(lines)-1]; strings.Contains(last, "fwp.ok") {
 			return fmt.Sprintf("%.200s", last)
 		}
 	}
-	if t.toldOf(jid, "fwp.ok") == "" {
+	if t.failText(jid, "fwp.ok") == "" {
 		return ""
 	}
-	unknown := t.push(job{jobtype: unknownType})
-	if t.reported(p, soon, unknown); !t.failsLike(jid, "fwp.ok", unknown) {
+	unknownJID := t.push(job{jobtype: unknownType})
+	if t.awaitReports(p, quickPatience, unknownJID); !t.failsLike(jid, "fwp.ok", unknownJID) {
 		return ""
 	}
 	report := t.reportOf(jid)
-	says := strings.Fields(report.Text("errtype") + ": " + report.Text("message"))
-	return strings.Trim(fmt.Sprintf("%.200s", strings.Join(says, " ")), ": ")
+	words := strings.Fields(report.Text("errtype") + ": " + report.Text("message"))
+	return strings.Trim(fmt.Sprintf("%.200s", strings.Join(words, " ")), ": ")
 }
 
 // learnPatience sets how long later starts may take, from when the first one began.
 func (h *Harness) learnPatience(from time.Time) {
 	if h.Patience <= 0 {
-		h.patience = max(startPatience, slowerStarts*time.Since(from))
+		h.patience = max(startPatience, laterStartFactor*time.Since(from))
 	}
 }
 
-// fetchPatience is how long a worker may take from its HELLO to its first FETCH, and idleFor how long it has no jobs at
+// fetchPatience is how long a worker may take from its HELLO to its first FETCH, and idleTime how long it has no jobs at
 // the start: longer than a FETCH waits.
 const (
 	fetchPatience = 10 * time.Second
-	idleFor       = 3 * time.Second
+	idleTime      = 3 * time.Second
 )
 
 // protocol returns that of the program.

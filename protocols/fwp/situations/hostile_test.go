@@ -32,36 +32,36 @@ type attacker struct {
 	addr   string
 	ctx    context.Context //nolint:containedctx // of one process
 	cancel context.CancelFunc
-	over   chan struct{}
+	done   chan struct{}
 
-	all *tally
+	tally *tally
 }
 
 // tally counts what the processes of an attacker could do.
 type tally struct {
-	taken, refused, open, most atomic.Int64 // bytes; commands; connections now, and most at a time
+	bytes, refusals, conns, maxConns atomic.Int64 // bytes; commands; connections now, and most at a time
 }
 
 func (a *attacker) Sets(string) bool { return true }
 
 func (a *attacker) Launch(e Environment) (Process, error) {
-	one := &attacker{network: a.network, attack: a.attack, all: a.all, over: make(chan struct{})}
-	one.addr = strings.TrimPrefix(e.URL[strings.LastIndex(e.URL, "@")+1:], "tcp://")
-	one.ctx, one.cancel = context.WithCancel(context.Background())
+	process := &attacker{network: a.network, attack: a.attack, tally: a.tally, done: make(chan struct{})}
+	process.addr = strings.TrimPrefix(e.URL[strings.LastIndex(e.URL, "@")+1:], "tcp://")
+	process.ctx, process.cancel = context.WithCancel(context.Background())
 	go func() {
-		one.attack(one)
-		close(one.over)
+		process.attack(process)
+		close(process.done)
 	}()
-	return one, nil
+	return process, nil
 }
 
 func (a *attacker) Signal(string)         {}
-func (a *attacker) Over() <-chan struct{} { return a.over }
+func (a *attacker) Done() <-chan struct{} { return a.done }
 func (a *attacker) Code() int             { return 1 }
-func (a *attacker) How() string           { return "exit status 1" }
+func (a *attacker) ExitStatus() string    { return "exit status 1" }
 func (a *attacker) Output() []string      { return nil }
 func (a *attacker) Lines() []string       { return nil }
-func (a *attacker) Kill()                 { a.cancel(); <-a.over }
+func (a *attacker) Kill()                 { a.cancel(); <-a.done }
 
 // dial returns a connection that ends with the process, nil if the process has ended or the server closes it at once.
 func (a *attacker) dial() net.Conn {
@@ -85,20 +85,20 @@ func (a *attacker) pause(d time.Duration) bool {
 }
 
 // write writes a text again and again, up to a number of times, and returns when the connection ends.
-func (a *attacker) write(nc net.Conn, first, again string, times int) {
+func (a *attacker) write(nc net.Conn, first, next string, times int) {
 	text := first
 	for range times {
 		n, err := io.WriteString(nc, text)
-		if a.all.taken.Add(int64(n)); err != nil || !a.pause(10*time.Millisecond) {
+		if a.tally.bytes.Add(int64(n)); err != nil || !a.pause(10*time.Millisecond) {
 			return
 		}
-		text = again
+		text = next
 	}
 	a.pause(time.Hour)
 }
 
 // talk introduces the program, has replies counted, and then writes.
-func (a *attacker) talk(first, again string, times int) {
+func (a *attacker) talk(first, next string, times int) {
 	nc := a.dial()
 	if nc == nil {
 		return
@@ -107,23 +107,23 @@ func (a *attacker) talk(first, again string, times int) {
 	counting.Go(func() {
 		for in := bufio.NewScanner(nc); in.Scan(); {
 			if strings.HasPrefix(in.Text(), "-") {
-				a.all.refused.Add(1)
+				a.tally.refusals.Add(1)
 			}
 		}
 	})
-	a.write(nc, hello+first, again, times)
+	a.write(nc, hello+first, next, times)
 	_ = nc.Close()
 	counting.Wait()
 }
 
 const (
-	hello = "HELLO {\"hostname\":\"h\",\"wid\":\"w\",\"pid\":1,\"labels\":[],\"v\":2}\r\n"
-	mega  = 1 << 20
+	hello    = "HELLO {\"hostname\":\"h\",\"wid\":\"w\",\"pid\":1,\"labels\":[],\"v\":2}\r\n"
+	mebibyte = 1 << 20
 )
 
 // crowd opens more connections than are served, and has each do nothing.
 func crowd(a *attacker) {
-	for opened := 0; opened < mostOpen+20 && a.pause(time.Millisecond); {
+	for opened := 0; opened < maxOpenConns+20 && a.pause(time.Millisecond); {
 		nc := a.dial()
 		if nc == nil {
 			continue
@@ -134,9 +134,9 @@ func crowd(a *attacker) {
 			if _, err := nc.Read(make([]byte, 1)); err != nil {
 				return
 			}
-			now := a.all.open.Add(1)
-			defer a.all.open.Add(-1)
-			for most := a.all.most.Load(); now > most && !a.all.most.CompareAndSwap(most, now); most = a.all.most.Load() {
+			now := a.tally.conns.Add(1)
+			defer a.tally.conns.Add(-1)
+			for peak := a.tally.maxConns.Load(); now > peak && !a.tally.maxConns.CompareAndSwap(peak, now); peak = a.tally.maxConns.Load() {
 				continue
 			}
 			_, _ = io.Copy(io.Discard, nc)
@@ -152,30 +152,30 @@ func TestHostilePrograms(t *testing.T) {
 	job := func(n int) string {
 		return fmt.Sprintf(`PUSH {"jid":"%%d","jobtype":"x","args":[%q]}`+"\r\n", strings.Repeat("A", n))
 	}
-	megas := golden.Sample(4, 100) // as many of them are sent by each process
+	mebibytes := golden.Sample(4, 100) // as many of them are sent by each process
 	attacks := map[string]struct {
-		attack func(*attacker)
-		taken  int64 // bytes at most, of all processes; no limit if zero
-		least  int64 // commands that are refused
+		attack      func(*attacker)
+		maxBytes    int64 // bytes at most, of all processes; no limit if zero
+		minRefusals int64 // commands that are refused
 	}{
 		"a line without an end": {
-			func(a *attacker) { a.talk("PUSH {", strings.Repeat("A", mega), 100) },
-			3 * (clientrules.MaxKept + mostEndless + 2*mega), 0,
+			func(a *attacker) { a.talk("PUSH {", strings.Repeat("A", mebibyte), 100) },
+			3 * (clientrules.MaxMessage + maxEndless + 2*mebibyte), 0,
 		},
-		"jobs without an end": {func(a *attacker) { a.talk("", job(mega), megas) }, 0, int64(golden.Sample(0, 30))},
-		"deep JSON":           {func(a *attacker) { a.talk("", "PUSH "+strings.Repeat("[", mega/10)+"\r\n", 5) }, 0, 5},
-		"no line at all":      {func(a *attacker) { a.talk("", strings.Repeat("\x00", mega), megas) }, 0, 0},
+		"jobs without an end": {func(a *attacker) { a.talk("", job(mebibyte), mebibytes) }, 0, int64(golden.Sample(0, 30))},
+		"deep JSON":           {func(a *attacker) { a.talk("", "PUSH "+strings.Repeat("[", mebibyte/10)+"\r\n", 5) }, 0, 5},
+		"no line at all":      {func(a *attacker) { a.talk("", strings.Repeat("\x00", mebibyte), mebibytes) }, 0, 0},
 		"never reads": {func(a *attacker) {
 			if nc := a.dial(); nc != nil {
 				a.write(nc, hello, strings.Repeat("INFO\r\n", 100), golden.Sample(15, 1000))
 			}
-		}, 3 * mega, 0},
+		}, 3 * mebibyte, 0},
 		"connections without an end": {crowd, 0, 0},
 		"ends at once":               {func(*attacker) {}, 0, 0},
 	}
 	costly := []string{"connections without an end", "jobs without an end", "no line at all"}
 	for name, test := range attacks {
-		if !golden.Slow() && slices.Contains(costly, name) {
+		if !golden.IsSlow() && slices.Contains(costly, name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestHostilePrograms(t *testing.T) {
 				all := new(tally)
 				network := memnet.New()
 				h := &Harness{
-					Launcher:    &attacker{network: network, attack: test.attack, all: all},
+					Launcher:    &attacker{network: network, attack: test.attack, tally: all},
 					ListenAgain: network.Listen,
 					Listen:      func(bool) (net.Listener, error) { return network.Listen("127.0.0.1:0") },
 				}
@@ -198,12 +198,12 @@ func TestHostilePrograms(t *testing.T) {
 				report := r.Run(t.Context())
 				assert.Empty(t, report.Internal)
 				assert.Less(t, time.Since(begun), 30*time.Minute)
-				assert.LessOrEqual(t, all.most.Load(), int64(mostOpen))
-				assert.GreaterOrEqual(t, all.refused.Load(), test.least)
-				if test.taken > 0 {
-					assert.LessOrEqual(t, all.taken.Load(), test.taken)
+				assert.LessOrEqual(t, all.maxConns.Load(), int64(maxOpenConns))
+				assert.GreaterOrEqual(t, all.refusals.Load(), test.minRefusals)
+				if test.maxBytes > 0 {
+					assert.LessOrEqual(t, all.bytes.Load(), test.maxBytes)
 				}
-				t.Log(name, time.Since(begun), all.taken.Load()>>20, "MiB", all.refused.Load(), "refused", all.most.Load(), "open")
+				t.Log(name, time.Since(begun), all.bytes.Load()>>20, "MiB", all.refusals.Load(), "refused", all.maxConns.Load(), "open")
 			})
 		})
 	}

@@ -15,20 +15,20 @@ import (
 // TestJobsAreReported judges what becomes of jobs. (FETCH, ACK, FAIL)
 func TestJobsAreReported(t *testing.T) {
 	t.Parallel()
-	worked := func(jids ...string) func(*trial, *program) {
-		return func(tr *trial, p *program) { tr.worked(p, jids) }
+	judge := func(jids ...string) func(*trial, *program) {
+		return func(tr *trial, p *program) { tr.judgeJobs(p, jids) }
 	}
 	testJudgments(t, []judgment{
-		{name: "all", conversation: "1 worker w" + jobLine(1, "a") + ackLine("a"), judge: worked("a"),
+		{name: "all", conversation: "1 worker w" + jobLine(1, "a") + ackLine("a"), judge: judge("a"),
 			want: []string{"FETCH-09 held"}},
 		{name: "the second is missing", conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + jobLine(1, "b"),
-			judge: worked("a", "b"), want: []string{"FETCH-09 broken"}},
+			judge: judge("a", "b"), want: []string{"FETCH-09 broken"}},
 		{name: "the second was not fetched", conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: FETCH",
-			judge: worked("a", "b"), want: []string{"FETCH-09 held", "FETCH-09 open"}},
-		{name: "it has ended, and could not fetch the second", judge: worked("a", "b"),
+			judge: judge("a", "b"), want: []string{"FETCH-09 held", "FETCH-09 open"}},
+		{name: "it has ended, and could not fetch the second", judge: judge("a", "b"),
 			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: END\n1 S: <close>\nexited 0",
 			want:         []string{"FETCH-09 held", "FETCH-09 open"}},
-		{name: "none was fetched", conversation: "1 worker w\n1 C: FETCH other", judge: worked("a"),
+		{name: "none was fetched", conversation: "1 worker w\n1 C: FETCH other", judge: judge("a"),
 			stop: "it fetches from other"},
 	})
 }
@@ -36,15 +36,15 @@ func TestJobsAreReported(t *testing.T) {
 // TestJobsBehindAJob judges the jobs that a worker is given behind one that was hard for it. (FETCH)
 func TestJobsBehindAJob(t *testing.T) {
 	t.Parallel()
-	behind := func(tr *trial, p *program) { tr.succeedBehind(p, "a job", []string{"a", "b"}) }
+	judge := func(tr *trial, p *program) { tr.judgeSuccessAfter(p, "a job", []string{"a", "b"}) }
 	testJudgments(t, []judgment{
-		{name: "both succeed", judge: behind, want: []string{"FETCH-09 held", "FETCH-11 held"},
+		{name: "both succeed", judge: judge, want: []string{"FETCH-09 held", "FETCH-11 held"},
 			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + jobLine(1, "b") + ackLine("b")},
-		{name: "one is fetched, and not reported", judge: behind, want: []string{"FETCH-09 broken", "FETCH-11 held"},
+		{name: "one is fetched, and not reported", judge: judge, want: []string{"FETCH-09 broken", "FETCH-11 held"},
 			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a") + jobLine(1, "b")},
-		{name: "one is not fetched", judge: behind, want: []string{"FETCH-11 broken"},
+		{name: "one is not fetched", judge: judge, want: []string{"FETCH-11 broken"},
 			conversation: "1 worker w" + jobLine(1, "a") + ackLine("a")},
-		{name: "none is reported", judge: behind, want: []string{"FETCH-11 broken"},
+		{name: "none is reported", judge: judge, want: []string{"FETCH-11 broken"},
 			conversation: "1 worker w" + jobLine(1, "a") + jobLine(1, "b")},
 	})
 }
@@ -54,9 +54,9 @@ func TestJobsBehindAJob(t *testing.T) {
 func TestMissingJobsAreShown(t *testing.T) {
 	t.Parallel()
 	conversation := "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n2 worker w\n+1s" + jobLine(2, "b")
-	replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
+	replayTrial(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
 		t.Helper()
-		tr.worked(p, []string{"a", "b"})
+		tr.judgeJobs(p, []string{"a", "b"})
 		d := tr.decisions[0]
 		assert.Equal(t, "c2", d.Conn)
 		assert.Equal(t, tr.deliveryOf("b").At, d.At)
@@ -64,9 +64,9 @@ func TestMissingJobsAreShown(t *testing.T) {
 		assert.Equal(t, "ACK or FAIL for each of 2 jobs", d.Expected)
 	})
 	conversation = "1 worker w" + jobLine(1, "a") + ackLine("a") + "\n1 C: END\n1 S: <close>\nexited 0"
-	replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
+	replayTrial(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
 		t.Helper()
-		tr.worked(p, []string{"a", "b"})
+		tr.judgeJobs(p, []string{"a", "b"})
 		assert.Equal(t, "1 of 2 jobs were not fetched within 30s; the worker ended (exit status 0)", tr.decisions[1].Cause)
 	})
 }
@@ -74,7 +74,7 @@ func TestMissingJobsAreShown(t *testing.T) {
 // TestJobsAtATime judges the concurrency of two processes. (FETCH)
 func TestJobsAtATime(t *testing.T) {
 	t.Parallel()
-	held := func(first, second int) string {
+	conversation := func(first, second int) string {
 		var b strings.Builder
 		b.WriteString("1 worker w")
 		for i := range first {
@@ -89,24 +89,24 @@ func TestJobsAtATime(t *testing.T) {
 		}
 		return b.String()
 	}
-	replayed(t, &situation{}, held(3, 2), func(t *testing.T, tr *trial, p *program) {
+	replayTrial(t, &situation{}, conversation(3, 2), func(t *testing.T, tr *trial, p *program) {
 		t.Helper()
-		assert.Equal(t, 3, tr.mostHeld(p, 0))
-		assert.Equal(t, 2, tr.mostHeld(p, 5*time.Second), "of those that it got from a time on")
-		assert.Zero(t, tr.mostHeld(&program{number: 2}, 0), "another process")
+		assert.Equal(t, 3, tr.maxHeld(p, 0))
+		assert.Equal(t, 2, tr.maxHeld(p, 5*time.Second), "of those that it got from a time on")
+		assert.Zero(t, tr.maxHeld(&program{number: 2}, 0), "another process")
 	})
-	one := func(tr *trial, p *program) { tr.asConcurrent(p, p) }
-	other := func(tr *trial, p *program) { tr.asConcurrent(&program{number: 2}, p) }
+	judgeSame := func(tr *trial, p *program) { tr.judgeConcurrency(p, p) }
+	judgeOther := func(tr *trial, p *program) { tr.judgeConcurrency(&program{number: 2}, p) }
 	testJudgments(t, []judgment{
-		{name: "both run none", conversation: "1 worker w", judge: one, stop: "the worker fetched none of the jobs"},
-		{name: "both run four", conversation: held(4, 0), judge: one, want: []string{"FETCH-11 held"}},
-		{name: "both run one", conversation: held(1, 0), judge: one, want: []string{"FETCH-11 broken"}},
-		{name: "the first runs none", conversation: held(4, 0), judge: other,
+		{name: "both run none", conversation: "1 worker w", judge: judgeSame, stop: "the worker fetched none of the jobs"},
+		{name: "both run four", conversation: conversation(4, 0), judge: judgeSame, want: []string{"FETCH-11 held"}},
+		{name: "both run one", conversation: conversation(1, 0), judge: judgeSame, want: []string{"FETCH-11 broken"}},
+		{name: "the first runs none", conversation: conversation(4, 0), judge: judgeOther,
 			want: []string{"WRK-10 held", "FETCH-11 broken"}},
-		{name: "the first runs four, and the second none", conversation: held(4, 0),
-			judge: func(tr *trial, p *program) { tr.asConcurrent(p, &program{number: 2}) },
+		{name: "the first runs four, and the second none", conversation: conversation(4, 0),
+			judge: func(tr *trial, p *program) { tr.judgeConcurrency(p, &program{number: 2}) },
 			want:  []string{"WRK-10 broken", "FETCH-11 broken"}},
-		{name: "the second runs five", conversation: held(5, 0), judge: other,
+		{name: "the second runs five", conversation: conversation(5, 0), judge: judgeOther,
 			want: []string{"WRK-10 broken", "FETCH-11 broken"}},
 	})
 }
@@ -114,12 +114,12 @@ func TestJobsAtATime(t *testing.T) {
 // TestAWorkerThatEndsOwesNoBeat: where the situation is about BEAT, an end before the next one was due has kept it.
 func TestAWorkerThatEndsOwesNoBeat(t *testing.T) {
 	t.Parallel()
-	for ends, want := range map[string]bool{"+59s": true, "+61s": false} {
-		conversation := "1 worker w\n1 C: BEAT {\"wid\":\"w\"}\n1 S: +{\"state\":\"terminate\"}\n" + ends + "\nexited 0"
-		replayed(t, &situation{clauses: "BEAT-16"}, conversation, func(t *testing.T, tr *trial, p *program) {
+	for end, want := range map[string]bool{"+59s": true, "+61s": false} {
+		conversation := "1 worker w\n1 C: BEAT {\"wid\":\"w\"}\n1 S: +{\"state\":\"terminate\"}\n" + end + "\nexited 0"
+		replayTrial(t, &situation{clauses: "BEAT-16"}, conversation, func(t *testing.T, tr *trial, p *program) {
 			t.Helper()
-			tr.leaves(p)
-			assert.Equal(t, want, slices.Contains(outcomes(tr.decisions), "BEAT-16 held"), ends)
+			tr.judgeTermination(p)
+			assert.Equal(t, want, slices.Contains(outcomes(tr.decisions), "BEAT-16 held"), end)
 		})
 	}
 }
@@ -127,15 +127,15 @@ func TestAWorkerThatEndsOwesNoBeat(t *testing.T) {
 // TestAWorkerComesBack judges a worker that has lost its connections.
 func TestAWorkerComesBack(t *testing.T) {
 	t.Parallel()
-	judge := func(tr *trial, p *program) { tr.comesBack(p, "a") }
+	judge := func(tr *trial, p *program) { tr.judgeComeback(p, "a") }
 	testJudgments(t, []judgment{
 		{name: "it stays and works no more", conversation: "1 worker w\n1 S: <close>", judge: judge,
 			want: []string{"FETCH-11 broken"}},
 		{name: "it has ended", conversation: "1 worker w\n1 S: <close>\nexited 1", judge: judge,
 			want: []string{"FETCH-11 broken"}},
 		{name: "it works no jobs anyway", conversation: "1 worker w", judge: func(tr *trial, p *program) {
-			tr.harness.observed.Works = false
-			tr.comesBack(p)
+			tr.harness.observation.Works = false
+			tr.judgeComeback(p)
 		}, stop: "the program failed the first test: to acknowledge three jobs"},
 	})
 }
@@ -148,14 +148,14 @@ func TestSteadyBeats(t *testing.T) {
 	}
 	testJudgments(t, []judgment{
 		{name: "every 59 s", conversation: "1 worker w" + beat("1", "59s") + beat("1", "59s"),
-			judge: (*trial).beatsSteadily, want: []string{"BEAT-06 held"}},
+			judge: (*trial).judgeBeats, want: []string{"BEAT-06 held"}},
 		{name: "on another connection", conversation: "1 worker w" + beat("1", "50s") + "\n2 worker w" + beat("2", "50s"),
-			judge: (*trial).beatsSteadily, want: []string{"BEAT-06 held"}},
+			judge: (*trial).judgeBeats, want: []string{"BEAT-06 held"}},
 		{name: "one after 61 s", conversation: "1 worker w" + beat("1", "61s") + beat("1", "20s"),
-			judge: (*trial).beatsSteadily},
+			judge: (*trial).judgeBeats},
 		{name: "none for 61 s at the end", conversation: "1 worker w" + beat("1", "20s") + "\n+61s",
-			judge: (*trial).beatsSteadily},
-		{name: "it has ended", conversation: "1 worker w" + beat("1", "20s") + "\nexited 0", judge: (*trial).beatsSteadily},
+			judge: (*trial).judgeBeats},
+		{name: "it has ended", conversation: "1 worker w" + beat("1", "20s") + "\nexited 0", judge: (*trial).judgeBeats},
 	})
 }
 
@@ -163,7 +163,7 @@ func TestSteadyBeats(t *testing.T) {
 func TestALateReplyWasRead(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		name, then string
+		name, rest string
 		want       bool
 	}{
 		{"the connection is open", "", true},
@@ -174,7 +174,7 @@ func TestALateReplyWasRead(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			replayed(t, &situation{}, "1 worker w"+jobLine(1, "a")+row.then, func(t *testing.T, tr *trial, _ *program) {
+			replayTrial(t, &situation{}, "1 worker w"+jobLine(1, "a")+row.rest, func(t *testing.T, tr *trial, _ *program) {
 				t.Helper()
 				assert.Equal(t, row.want, tr.wasRead(tr.deliveryOf("a")))
 			})
@@ -187,16 +187,16 @@ func TestWorkersBeside(t *testing.T) {
 	t.Parallel()
 	conversation := "1 worker told\n2 worker beside\n1 C: BEAT {\"wid\":\"told\"}\n1 S: +{\"state\":\"quiet\"}\n+10s\n" +
 		"3 worker new\n1 C: FETCH\n2 C: FETCH\n3 C: FETCH"
-	replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, _ *program) {
+	replayTrial(t, &situation{}, conversation, func(t *testing.T, tr *trial, _ *program) {
 		t.Helper()
-		told := tr.first(reply(fwp.BEAT))
+		order := tr.first(reply(fwp.BEAT))
 		conns := func(m match) (all []int) {
 			for _, e := range tr.all(m) {
 				all = append(all, e.Conn)
 			}
 			return all
 		}
-		assert.Equal(t, []int{1, 3}, conns(tr.notBeside(told, 5*time.Second, line(fwp.FETCH))))
+		assert.Equal(t, []int{1, 3}, conns(tr.excludeOthers(order, 5*time.Second, line(fwp.FETCH))))
 	})
 }
 
@@ -209,9 +209,9 @@ func TestWhySilent(t *testing.T) {
 		{"1 open\n2 open", "it opened 2 connections and sent no line"},
 		{"1 open\n1 C: GET / HTTP/1.1", "the first line that it sent is not a command of the protocol: C: GET / HTTP/1.1"},
 	} {
-		replayed(t, &situation{}, row.conversation, func(t *testing.T, tr *trial, p *program) {
+		replayTrial(t, &situation{}, row.conversation, func(t *testing.T, tr *trial, p *program) {
 			t.Helper()
-			assert.Equal(t, "the command sent no HELLO within 30s: "+row.want, tr.whySilent(p))
+			assert.Equal(t, "the command sent no HELLO within 30s: "+row.want, tr.silenceReason(p))
 		})
 	}
 }
@@ -235,11 +235,11 @@ func TestMatches(t *testing.T) {
 		m    match
 		want int
 	}{
-		"opened": {ofKind(clientrules.Opened), 2}, "lines": {line(fwp.FETCH, fwp.ACK), 3}, "replies": {reply(fwp.FETCH), 2},
+		"opened": {eventsOfKind(clientrules.ConnOpen), 2}, "lines": {line(fwp.FETCH, fwp.ACK), 3}, "replies": {reply(fwp.FETCH), 2},
 		"refusals": {refusal(fwp.FETCH), 1}, "jobs": {delivery, 1}, "closed by the server": {serverClose, 1},
 		"a PUSH": {pushOf("j"), 1}, "no PUSH": {pushOf("a"), 0},
 	}
-	replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
+	replayTrial(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
 		t.Helper()
 		for name, c := range counts {
 			assert.Equal(t, c.want, tr.count(c.m), name)

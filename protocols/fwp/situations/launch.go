@@ -31,26 +31,26 @@ type Launcher interface {
 type Environment struct {
 	URL      string
 	Variable string // that has the URL; empty: FAKTORY_URL
-	// Provider has the URL in a variable that FAKTORY_PROVIDER names, and one where nothing answers in FAKTORY_URL.
-	Provider    bool
-	Queues      []string
-	Concurrency int
-	Heartbeat   time.Duration // between two heartbeats, as server and worker have agreed; 0: they have none
-	Hosts       string        // path of its file of names, in the place of /etc/hosts; empty: that of this machine
-	CA          string        // path of a file with the certificate of a TLS server, empty if there is none
-	Input       io.Reader     // its standard input, nil if there is none
-	Line        func(string)  // is called for each line that it prints, without a password; it may be nil
+	// UsesProvider has the URL in a variable that FAKTORY_PROVIDER names, and one where nothing answers in FAKTORY_URL.
+	UsesProvider bool
+	Queues       []string
+	Concurrency  int
+	Heartbeat    time.Duration // between two heartbeats, as server and worker have agreed; 0: they have none
+	Hosts        string        // path of its file of names, in the place of /etc/hosts; empty: that of this machine
+	CA           string        // path of a file with the certificate of a TLS server, empty if there is none
+	Input        io.Reader     // its standard input, nil if there is none
+	Line         func(string)  // is called for each line that it prints, without a password; it may be nil
 }
 
 // Process is one run of the program. Its methods may be called by many goroutines at once.
 type Process interface {
 	// Signal sends it a signal: "TERM", "INT", "TSTP".
 	Signal(name string)
-	// Over returns a channel that is closed when it has ended.
-	Over() <-chan struct{}
-	// Code returns its exit code, and How describes its end. They may be called when it is over.
+	// Done returns a channel that is closed when it has ended.
+	Done() <-chan struct{}
+	// Code returns its exit code, and ExitStatus describes its end. They may be called when it is over.
 	Code() int
-	How() string
+	ExitStatus() string
 	// Output returns the last lines that it printed, and Lines all that have their end, up to 10,000.
 	Output() []string
 	Lines() []string
@@ -69,8 +69,8 @@ type Command struct {
 // providerName is the variable that FAKTORY_PROVIDER names.
 const providerName = "FWP_TESTED_URL"
 
-// nowhere is a URL at which nothing answers: the port is reserved.
-const nowhere = "tcp://127.0.0.1:1"
+// deadURL is a URL at which nothing answers: the port is reserved.
+const deadURL = "tcp://127.0.0.1:1"
 
 // Sets reports whether one of the words holds the part.
 func (c Command) Sets(part string) bool {
@@ -105,34 +105,34 @@ func (c Command) Launch(e Environment) (Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return started{running, printed}, nil
+	return commandProcess{running, printed}, nil
 }
 
-// started is a command that was started.
-type started struct {
-	*target.Running
-	printed *lines
+// commandProcess is a command that was started.
+type commandProcess struct {
+	*target.RunningProgram
+	lines *lines
 }
 
-func (s started) Lines() []string { return s.printed.all() }
+func (s commandProcess) Lines() []string { return s.lines.all() }
 
 // Output returns the last lines that it printed, without the password.
-func (s started) Output() []string {
-	all := slices.Clone(s.Running.Output())
+func (s commandProcess) Output() []string {
+	all := slices.Clone(s.RunningProgram.Output())
 	for i, line := range all {
-		all[i] = s.printed.hide(line)
+		all[i] = s.lines.hide(line)
 	}
 	return all
 }
 
 // Leaks reports whether it has printed the password of its server.
-func (s started) Leaks() bool { return s.printed.leaks() }
+func (s commandProcess) Leaks() bool { return s.lines.leaks() }
 
 // password returns that in the URL, as it stands there; empty if there is none.
 func (e Environment) password() string {
-	_, behind, _ := strings.Cut(e.URL, "://:")
-	secret, _, is := strings.Cut(behind, "@")
-	if !is {
+	_, rest, _ := strings.Cut(e.URL, "://:")
+	secret, _, ok := strings.Cut(rest, "@")
+	if !ok {
 		return ""
 	}
 	return secret
@@ -147,8 +147,8 @@ func (e Environment) variables() []string {
 	if e.Heartbeat > 0 {
 		all = append(all, "FWP_HEARTBEAT="+e.seconds())
 	}
-	if e.Provider {
-		all = []string{"FAKTORY_URL=" + nowhere, "FAKTORY_PROVIDER=" + providerName, providerName + "=" + e.URL}
+	if e.UsesProvider {
+		all = []string{"FAKTORY_URL=" + deadURL, "FAKTORY_PROVIDER=" + providerName, providerName + "=" + e.URL}
 	}
 	all = append(all, "FWP_QUEUES="+strings.Join(e.Queues, ","), "FWP_CONCURRENCY="+strconv.Itoa(e.Concurrency))
 	if e.CA != "" {
@@ -158,9 +158,9 @@ func (e Environment) variables() []string {
 }
 
 // Lookup returns the value of a variable, and reports whether it is set.
-func (e Environment) Lookup(name string) (value string, is bool) {
+func (e Environment) Lookup(name string) (value string, ok bool) {
 	for _, v := range e.variables() {
-		if key, value, is := strings.Cut(v, "="); is && key == name {
+		if key, value, ok := strings.Cut(v, "="); ok && key == name {
 			return value, true
 		}
 	}
@@ -170,10 +170,10 @@ func (e Environment) Lookup(name string) (value string, is bool) {
 // input is the standard input of a program: lines that a situation adds, until it ends it. Its methods may be called by
 // many goroutines at once.
 type input struct {
-	mu      sync.Mutex
-	changed *sync.Cond
-	text    []byte
-	ended   bool
+	mu       sync.Mutex
+	changed  *sync.Cond
+	text     []byte
+	hasEnded bool
 }
 
 func newInput(lines ...string) *input {
@@ -197,7 +197,7 @@ func (in *input) add(lines ...string) {
 func (in *input) end() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.ended = true
+	in.hasEnded = true
 	in.changed.Broadcast()
 }
 
@@ -205,7 +205,7 @@ func (in *input) end() {
 func (in *input) Read(p []byte) (int, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for len(in.text) == 0 && !in.ended {
+	for len(in.text) == 0 && !in.hasEnded {
 		in.changed.Wait()
 	}
 	if len(in.text) == 0 {
@@ -218,22 +218,22 @@ func (in *input) Read(p []byte) (int, error) {
 
 // lines are what a program has printed, up to a limit. Its methods may be called by many goroutines at once.
 type lines struct {
-	secret string // as in a URL; empty: there is none
-	mu     sync.Mutex
-	kept   []string
-	leaked bool // one has the secret
+	secret   string // as in a URL; empty: there is none
+	mu       sync.Mutex
+	list     []string
+	isLeaked bool // one has the secret
 }
 
-const mostPrinted = 10_000
+const maxPrinted = 10_000
 
 func (l *lines) add(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.kept) < mostPrinted {
-		l.kept = append(l.kept, line)
+	if len(l.list) < maxPrinted {
+		l.list = append(l.list, line)
 	}
-	const sure = 10 // bytes of a password that no line has by chance
-	l.leaked = l.leaked || l.hide(line) != line && (len(l.secret) >= sure || strings.Contains(line, ":"+l.secret+"@"))
+	const minSecret = 10 // bytes of a password that no line has by chance
+	l.isLeaked = l.isLeaked || l.hide(line) != line && (len(l.secret) >= minSecret || strings.Contains(line, ":"+l.secret+"@"))
 }
 
 // hide returns a line without the secret, as it stands in the URL or unescaped.
@@ -250,11 +250,11 @@ func (l *lines) hide(line string) string {
 }
 
 // leaks reports whether a line had the secret.
-func (l *lines) leaks() bool { return Locked(&l.mu, func() bool { return l.leaked }) }
+func (l *lines) leaks() bool { return WithLock(&l.mu, func() bool { return l.isLeaked }) }
 
 // all returns the lines; the caller may keep them.
 func (l *lines) all() []string {
-	return Locked(&l.mu, func() []string { return slices.Clone(l.kept) })
+	return WithLock(&l.mu, func() []string { return slices.Clone(l.list) })
 }
 
 // namer is a launcher that can give a program a file of names of its own. CanName returns why it cannot here.
@@ -271,7 +271,7 @@ const serverName = "fwp-server.test"
 // nameServers prepares the file of names. The play is left out where the launcher has none.
 func (t *trial) nameServers() {
 	err := errors.New("the program must be started directly")
-	if n, is := t.harness.Launcher.(namer); is {
+	if n, ok := t.harness.Launcher.(namer); ok {
 		err = n.CanName()
 	}
 	if err != nil {
@@ -285,9 +285,9 @@ func (t *trial) nameServers() {
 }
 
 // resolve has the name of a server resolve, or not.
-func (t *trial) resolve(s *server, does bool) {
+func (t *trial) resolve(s *server, resolves bool) {
 	address, _, err := net.SplitHostPort(s.Addr())
-	if !does {
+	if !resolves {
 		address = ""
 	}
 	if err = errors.Join(err, target.WriteHosts(t.hosts, serverName, address)); err != nil {
@@ -297,7 +297,7 @@ func (t *trial) resolve(s *server, does bool) {
 
 // CanName implements namer.
 func (c Command) CanName() error {
-	if _, can := (target.Program{Supervisor: c.Supervisor}).WithHosts(target.SystemHosts); !can {
+	if _, ok := (target.Program{Supervisor: c.Supervisor}).WithHosts(target.SystemHosts); !ok {
 		return errors.New("unshare and mount fail")
 	}
 	return nil
@@ -334,14 +334,14 @@ func (InProcess) Sets(string) bool { return true }
 // Launch starts one.
 func (l InProcess) Launch(e Environment) (Process, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &inProcess{cancel: cancel, over: make(chan struct{})}
+	p := &inProcess{cancel: cancel, done: make(chan struct{})}
 	f := l(e, p.printed.add, p.logged.add)
 	if p.signal = f.Signal; p.signal == nil {
 		p.signal = func(string) { cancel() }
 	}
 	go func() {
 		p.code = f.Run(ctx)
-		close(p.over)
+		close(p.done)
 	}()
 	return p, nil
 }
@@ -350,27 +350,27 @@ func (l InProcess) Launch(e Environment) (Process, error) {
 type inProcess struct {
 	signal func(string)
 	cancel context.CancelFunc
-	over   chan struct{}
+	done   chan struct{}
 	code   int
 
 	printed, logged lines
 }
 
 func (p *inProcess) Signal(name string)    { p.signal(name) }
-func (p *inProcess) Over() <-chan struct{} { return p.over }
+func (p *inProcess) Done() <-chan struct{} { return p.done }
 func (p *inProcess) Code() int             { return p.code }
 func (p *inProcess) Lines() []string       { return p.printed.all() }
-func (p *inProcess) How() string           { return fmt.Sprintf("exit status %d", p.code) }
+func (p *inProcess) ExitStatus() string    { return fmt.Sprintf("exit status %d", p.code) }
 
 // Output returns the last lines that it logged.
 func (p *inProcess) Output() []string {
-	const most = 20
+	const limit = 20
 	all := p.logged.all()
-	return all[max(0, len(all)-most):]
+	return all[max(0, len(all)-limit):]
 }
 
 // Kill ends it.
 func (p *inProcess) Kill() {
 	p.cancel()
-	<-p.over
+	<-p.done
 }

@@ -19,16 +19,16 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
 )
 
-// readingAhead returns a connection of a server that is read ahead, its client, and a function that returns how many
+// newAheadConn returns a connection of a server that is read ahead, its client, and a function that returns how many
 // bytes of the client were recorded in whole lines.
-func readingAhead() (c *recordedConn, client net.Conn, bytes func() int) {
+func newAheadConn() (c *recordedConn, client net.Conn, bytes func() int) {
 	client, server := net.Pipe()
 	r, n := newRecording(clientrules.Config{}, new(memory), nil), 0
 	r.builder = clientrules.NewBuilder(func(e clientrules.Event) { n += len(e.Raw) })
 	r.builder.Open(0, 1, 1)
-	feed, ahead := memnet.Pipe(mostAhead)
+	feed, ahead := memnet.Pipe(maxAhead)
 	c = &recordedConn{
-		Conn: server, ahead: ahead, raw: server, to: r, of: new(recordedListener), number: 1, gone: make(chan struct{}),
+		Conn: server, aheadConn: ahead, rawConn: server, recording: r, listener: new(recordedListener), number: 1, done: make(chan struct{}),
 	}
 	go c.readAhead(feed)
 	return c, client, func() int {
@@ -38,22 +38,22 @@ func readingAhead() (c *recordedConn, client net.Conn, bytes func() int) {
 	}
 }
 
-const aLine = "INFO and what a client may not send behind it, up to a length of 100 bytes with the end of the line.\r\n"
+const longLine = "INFO and what a client may not send behind it, up to a length of 100 bytes with the end of the line.\r\n"
 
 // TestBytesAreReadAhead: what a client sends is recorded at once, up to a limit, and is there for the server later.
 func TestBytesAreReadAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const most = mostAhead
-		c, client, bytes := readingAhead()
-		sent := strings.Repeat(aLine, 3*most/len(aLine))
+		const limit = maxAhead
+		c, client, bytes := newAheadConn()
+		sent := strings.Repeat(longLine, 3*limit/len(longLine))
 		go func() {
 			_, _ = io.WriteString(client, sent)
 			_ = client.Close()
 		}()
 		synctest.Wait()
-		assert.Greater(t, bytes(), most)
-		assert.LessOrEqual(t, bytes(), most+32<<10)
+		assert.Greater(t, bytes(), limit)
+		assert.LessOrEqual(t, bytes(), limit+32<<10)
 		got, err := io.ReadAll(c)
 		require.NoError(t, err)
 		assert.Equal(t, sent, string(got))
@@ -65,8 +65,8 @@ func TestBytesAreReadAhead(t *testing.T) {
 func TestLongLinesAreReadToTheirEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const long = clientrules.MaxKept + mostEndless/4
-		c, client, _ := readingAhead()
+		const long = clientrules.MaxMessage + maxEndless/4
+		c, client, _ := newAheadConn()
 		go func() {
 			line := strings.Repeat("A", long-1) + "\n"
 			for range 6 {
@@ -77,7 +77,7 @@ func TestLongLinesAreReadToTheirEnds(t *testing.T) {
 		n, err := io.Copy(io.Discard, c)
 		require.NoError(t, err)
 		assert.Equal(t, int64(6*long), n)
-		assert.Zero(t, c.to.memory.endless.Load())
+		assert.Zero(t, c.recording.memory.endlessBytes.Load())
 	})
 }
 
@@ -85,14 +85,14 @@ func TestLongLinesAreReadToTheirEnds(t *testing.T) {
 func TestAClosedConnectionIsReadOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, client, _ := readingAhead()
-		go func() { _, _ = io.WriteString(client, strings.Repeat(aLine, 10_000)) }()
+		c, client, _ := newAheadConn()
+		go func() { _, _ = io.WriteString(client, strings.Repeat(longLine, 10_000)) }()
 		synctest.Wait()
 		require.NoError(t, c.SetReadDeadline(time.Now()))
 		_, err := c.Read(make([]byte, 1))
-		var late net.Error
-		require.ErrorAs(t, err, &late)
-		assert.True(t, late.Timeout(), "the deadline comes before the bytes")
+		var netErr net.Error
+		require.ErrorAs(t, err, &netErr)
+		assert.True(t, netErr.Timeout(), "the deadline comes before the bytes")
 		require.NoError(t, c.Close())
 		synctest.Wait()
 		require.NoError(t, client.Close())
@@ -103,7 +103,7 @@ func TestAClosedConnectionIsReadOn(t *testing.T) {
 // its own, or the recording is over.
 func TestReportsAfterTheClose(t *testing.T) {
 	t.Parallel()
-	for name, leaves := range map[string]func(net.Conn, *recording){
+	for name, end := range map[string]func(net.Conn, *recording){
 		"the client closes":     func(client net.Conn, _ *recording) { _ = client.Close() },
 		"the recording is over": func(_ net.Conn, r *recording) { r.release() },
 	} {
@@ -113,7 +113,7 @@ func TestReportsAfterTheClose(t *testing.T) {
 				r := newRecording(clientrules.Config{}, new(memory), nil)
 				place := memnet.NewPlace()
 				ln := &recordedListener{
-					inner: place.MustListen(), conns: map[*recordedConn]bool{}, closed: make(chan struct{}), to: r,
+					inner: place.MustListen(), conns: map[*recordedConn]bool{}, done: make(chan struct{}), recording: r,
 					process: func() int { return 1 }, notice: func(err error) error { return err },
 				}
 				client := place.MustDial()
@@ -125,14 +125,14 @@ func TestReportsAfterTheClose(t *testing.T) {
 				_, err = io.WriteString(client, "ACK {\"jid\":\"j1\"}\r\n")
 				require.NoError(t, err)
 				synctest.Wait()
-				leaves(client, r)
+				end(client, r)
 				synctest.Wait()
 				var got []string
 				for _, e := range r.all(func(*clientrules.Event) bool { return true }) {
 					got = append(got, e.Kind.String())
 				}
 				assert.Equal(t, []string{"opened", "broken reply", "closed", "line after the close"}, got)
-				assert.Empty(t, r.shut)
+				assert.Empty(t, r.shutConns)
 				_ = client.Close()
 				_ = ln.Close()
 			})
@@ -218,15 +218,15 @@ func TestKindsOfOutages(t *testing.T) {
 				})
 				defer func() { _ = l.Close() }()
 				h := &Harness{Dial: network.DialContext}
-				there, err := h.dial(t.Context(), "tcp", "s:1")
+				conn, err := h.dial(t.Context(), "tcp", "s:1")
 				require.NoError(t, err)
-				defer there.Close()
-				require.Equal(t, "greeted", outcomeOfRead(there))
-				d, err := l.disrupt(k.there, k.opened, 0)
+				defer conn.Close()
+				require.Equal(t, "greeted", outcomeOfRead(conn))
+				d, err := l.disrupt(k.connFate, k.newConnFate, 0)
 				require.NoError(t, err)
-				got := [4]string{outcomeOfRead(there), outcomeOfDial(t, h, "s:1")}
+				got := [4]string{outcomeOfRead(conn), outcomeOfDial(t, h, "s:1")}
 				require.NoError(t, l.restore(d))
-				got[2], got[3] = outcomeOfRead(there), outcomeOfDial(t, h, "s:1")
+				got[2], got[3] = outcomeOfRead(conn), outcomeOfDial(t, h, "s:1")
 				assert.Equal(t, want[k.name], got)
 			})
 		})
@@ -252,7 +252,7 @@ func TestAnOutageOfOneConnection(t *testing.T) {
 			require.Equal(t, "greeted", outcomeOfRead(c))
 			all = append(all, c)
 		}
-		d, err := l.disrupt(reset, refused, 2)
+		d, err := l.disrupt(fateReset, fateRefusal, 2)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"silent", "reset"}, []string{outcomeOfRead(all[0]), outcomeOfRead(all[1])})
 		require.NoError(t, l.restore(d))
@@ -263,15 +263,15 @@ func TestAnOutageOfOneConnection(t *testing.T) {
 // has backlogs that can be filled; and afterwards it is answered.
 func TestOutagesOfSockets(t *testing.T) {
 	t.Parallel()
-	for opened, want := range map[fate]string{refused: "refused", unanswered: "unanswered"} {
+	for opened, want := range map[fate]string{fateRefusal: "refused", fateNoAnswer: "unanswered"} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			h := new(Harness)
 			l := greeter(t, h)
 			t.Cleanup(func() { _ = l.Close() })
 			addr := l.Addr().String()
-			d, err := l.disrupt(untouched, opened, 0)
-			if err != nil && opened == unanswered {
+			d, err := l.disrupt(fateNone, opened, 0)
+			if err != nil && opened == fateNoAnswer {
 				t.Skip(err)
 			}
 			require.NoError(t, err)

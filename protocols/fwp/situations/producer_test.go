@@ -10,15 +10,15 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
 )
 
-// given has a process have been given jobs, of which the server has taken some, and have printed lines.
-func given(tr *trial, p *program, jobs []job, taken []string, printed ...string) {
+// setJobs has a process have been given jobs, of which the server has taken some, and have printed lines.
+func setJobs(tr *trial, p *program, jobs []job, jids []string, printed ...string) {
 	for _, j := range jobs {
-		p.given = append(p.given, j.unit(theQueues[0]))
+		p.jobs = append(p.jobs, j.unit(usualQueues[0]))
 	}
-	for _, jid := range taken {
-		tr.accepted[jid] = []string{jid}
+	for _, jid := range jids {
+		tr.acceptedJIDs[jid] = []string{jid}
 	}
-	p.Process = ended{p.Code(), printed}
+	p.Process = endedProcess{p.Code(), printed}
 }
 
 // pushLine is an accepted PUSH of a job.
@@ -28,27 +28,27 @@ func pushLine(text string) string { return "\n1 C: PUSH " + text + "\n1 S: +OK" 
 func TestJobsArePushedAsGiven(t *testing.T) {
 	t.Parallel()
 	const a = `{"jid":"a","jobtype":"fwp.ok","args":[1],"queue":"fwp-high","at":"2100-01-02T03:04:05Z"}`
-	judge := func(taken ...string) func(*trial, *program) {
+	judge := func(jids ...string) func(*trial, *program) {
 		return func(tr *trial, p *program) {
-			given(tr, p, []job{{jid: "a", args: "[1]", more: `,"at":"2100-01-02T03:04:05Z","custom":null`}}, taken)
-			tr.asGiven(p)
+			setJobs(tr, p, []job{{jid: "a", args: "[1]", members: `,"at":"2100-01-02T03:04:05Z","custom":null`}}, jids)
+			tr.judgePushedJobs(p)
 		}
 	}
-	replaced := func(old, with string) string {
+	conversation := func(old, with string) string {
 		return "1 producer" + pushLine(strings.Replace(a, old, with, 1)) + "\nexited 0"
 	}
-	kept := []string{"RESP-08 held", "WU-19 held"}
+	heldDecisions := []string{"RESP-08 held", "WU-19 held"}
 	testJudgments(t, []judgment{
-		{name: "as it was given", conversation: replaced("", ""), judge: judge("a"), want: kept},
-		{name: "the same instant", conversation: replaced("03:04:05Z", "04:04:05+01:00"), judge: judge("a"), want: kept},
-		{name: "the same number", conversation: replaced("[1]", "[1.0]"), judge: judge("a"), want: kept},
-		{name: "another time", conversation: replaced("05Z", "06Z"), judge: judge("a"), want: append(kept, "WU-19 broken")},
-		{name: "another queue", conversation: replaced("fwp-high", "x"), judge: judge("a"),
-			want: append(kept, "WU-19 broken")},
-		{name: "other arguments", conversation: replaced("[1]", `["1"]`), judge: judge("a"),
-			want: append(kept, "WU-03 broken")},
-		{name: "no queue", conversation: replaced(`,"queue":"fwp-high"`, ""), judge: judge("a"),
-			want: append(kept, "WU-19 broken")},
+		{name: "as it was given", conversation: conversation("", ""), judge: judge("a"), want: heldDecisions},
+		{name: "the same instant", conversation: conversation("03:04:05Z", "04:04:05+01:00"), judge: judge("a"), want: heldDecisions},
+		{name: "the same number", conversation: conversation("[1]", "[1.0]"), judge: judge("a"), want: heldDecisions},
+		{name: "another time", conversation: conversation("05Z", "06Z"), judge: judge("a"), want: append(heldDecisions, "WU-19 broken")},
+		{name: "another queue", conversation: conversation("fwp-high", "x"), judge: judge("a"),
+			want: append(heldDecisions, "WU-19 broken")},
+		{name: "other arguments", conversation: conversation("[1]", `["1"]`), judge: judge("a"),
+			want: append(heldDecisions, "WU-03 broken")},
+		{name: "no queue", conversation: conversation(`,"queue":"fwp-high"`, ""), judge: judge("a"),
+			want: append(heldDecisions, "WU-19 broken")},
 		{name: "an exit code other", conversation: "1 producer" + pushLine(a) + "\nexited 3", judge: judge("a"),
 			want: []string{"RESP-08 broken", "WU-19 held"}},
 		{name: "not pushed, and nobody was told", conversation: "1 producer\nexited 0", judge: judge(),
@@ -63,10 +63,10 @@ func TestJobsArePushedAsGiven(t *testing.T) {
 // TestAJobIsNotLost judges a producer that has lost a connection.
 func TestAJobIsNotLost(t *testing.T) {
 	t.Parallel()
-	judge := func(taken ...string) func(*trial, *program) {
+	judge := func(jids ...string) func(*trial, *program) {
 		return func(tr *trial, p *program) {
-			given(tr, p, []job{{jid: "a"}, {jid: "b"}}, taken)
-			tr.notLost(p)
+			setJobs(tr, p, []job{{jid: "a"}, {jid: "b"}}, jids)
+			tr.judgeLoss(p)
 		}
 	}
 	testJudgments(t, []judgment{
@@ -84,8 +84,8 @@ func TestTheCallerIsTold(t *testing.T) {
 	const refused = "1 producer\n1 C: PUSH {\"jid\":\"a\"}\n1 S: +OK\n1 C: PUSH {\"jid\":\"b\"}\n1 S: -ERR no"
 	judge := func(printed ...string) func(*trial, *program) {
 		return func(tr *trial, p *program) {
-			given(tr, p, []job{{jid: "a"}, {jid: "b"}}, []string{"a"}, printed...)
-			tr.tellsCaller(p, map[string]bool{"b": true})
+			setJobs(tr, p, []job{{jid: "a"}, {jid: "b"}}, []string{"a"}, printed...)
+			tr.judgeCallerNotice(p, map[string]bool{"b": true})
 		}
 	}
 	testJudgments(t, []judgment{
@@ -104,8 +104,8 @@ func TestTheCallerIsTold(t *testing.T) {
 			stop: "pushed none of the jobs that were to be refused"},
 		{name: "one that was not refused was not pushed", conversation: refused + "\nexited 1",
 			judge: func(tr *trial, p *program) {
-				given(tr, p, []job{{jid: "a"}, {jid: "b"}, {jid: "c"}}, []string{"a"}, "pushed a", "refused b")
-				tr.tellsCaller(p, map[string]bool{"b": true})
+				setJobs(tr, p, []job{{jid: "a"}, {jid: "b"}, {jid: "c"}}, []string{"a"}, "pushed a", "refused b")
+				tr.judgeCallerNotice(p, map[string]bool{"b": true})
 			}, want: []string{"RESP-09 held", "RESP-09 open"}},
 	})
 }
@@ -115,8 +115,8 @@ func TestWhatIsPrinted(t *testing.T) {
 	t.Parallel()
 	judge := func(printed ...string) func(*trial, *program) {
 		return func(tr *trial, p *program) {
-			given(tr, p, []job{{jid: "a"}}, nil, printed...)
-			tr.printsTrue(p)
+			setJobs(tr, p, []job{{jid: "a"}}, nil, printed...)
+			tr.judgePrinted(p)
 		}
 	}
 	const push = "1 producer\n1 C: PUSH {\"jid\":\"a\"}\n"
@@ -145,11 +145,11 @@ func TestJobsWithoutAJID(t *testing.T) {
 	t.Parallel()
 	judge := func(jids ...string) func(*trial, *program) {
 		return func(tr *trial, p *program) {
-			p.given, p.Process = withoutJIDs(7, 1), ended{p.Code(), nil}
+			p.jobs, p.Process = unitsWithoutJIDs(7, 1), endedProcess{p.Code(), nil}
 			if len(jids) > 0 {
-				tr.accepted[p.given[0].name()] = jids
+				tr.acceptedJIDs[p.jobs[0].name()] = jids
 			}
-			tr.asGiven(p)
+			tr.judgePushedJobs(p)
 		}
 	}
 	testJudgments(t, []judgment{
@@ -169,10 +169,10 @@ func TestTried(t *testing.T) {
 		"1 producer": "in the last 0s it opened no connection and sent no command",
 		"1 producer\n2 producer\n2 C: INFO\n2 S: +OK": "it keeps trying (in the last 0s: 1 connections, 2 commands)",
 	} {
-		replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
+		replayTrial(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
 			t.Helper()
-			opened := tr.all(ofKind(clientrules.Opened))
-			assert.Equal(t, want, tr.tried(p, opened[0].At+1))
+			opened := tr.all(eventsOfKind(clientrules.ConnOpen))
+			assert.Equal(t, want, tr.attemptText(p, opened[0].At+1))
 		})
 	}
 }
@@ -188,9 +188,9 @@ func TestPushesAtATime(t *testing.T) {
 		{"1 producer\n2 producer\n1 C: PUSH {\"jid\":\"a\"}\n2 C: PUSH {\"jid\":\"b\"}\n1 S: +OK\n2 S: +OK", 2},
 		{"1 producer\n1 C: PUSH {\"jid\":\"a\"}\n1 S: <close>\n2 producer\n2 C: PUSH {\"jid\":\"b\"}", 1},
 	} {
-		replayed(t, &situation{}, row.conversation, func(t *testing.T, tr *trial, p *program) {
+		replayTrial(t, &situation{}, row.conversation, func(t *testing.T, tr *trial, p *program) {
 			t.Helper()
-			assert.Equal(t, row.want, tr.atOnce(p), row.conversation)
+			assert.Equal(t, row.want, tr.maxPendingPushes(p), row.conversation)
 		})
 	}
 }
@@ -200,7 +200,7 @@ func TestAnswersToAPush(t *testing.T) {
 	t.Parallel()
 	conversation := "1 producer\n2 producer\n1 C: PUSH {\"jid\":\"a\"}\n2 C: PUSH {\"jid\":\"b\"}\n2 S: -ERR no\n" +
 		"1 S: +OK\n2 C: PUSH {\"jid\":\"b\"}\n2 S: +OK"
-	replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, _ *program) {
+	replayTrial(t, &situation{}, conversation, func(t *testing.T, tr *trial, _ *program) {
 		t.Helper()
 		assert.Equal(t, 1, tr.answerTo("a").Conn)
 		assert.False(t, tr.answerTo("b").IsError(), "the last one counts")
@@ -211,13 +211,13 @@ func TestAnswersToAPush(t *testing.T) {
 // TestAcceptedJobs: a job counts as taken when the server has set what is missing in it.
 func TestAcceptedJobs(t *testing.T) {
 	t.Parallel()
-	tr := &trial{accepted: map[string][]string{}}
+	tr := &trial{acceptedJIDs: map[string][]string{}}
 	for _, point := range []fakes.Point{fakes.Checked, fakes.Ran, fakes.Writing} {
 		tr.accept(&fakes.Event{Point: point})
 	}
-	assert.Empty(t, tr.accepted)
-	p := &program{given: ordinary(2)}
-	assert.Len(t, tr.notAccepted(p), 2)
-	tr.accepted[p.given[0].jid] = []string{p.given[0].jid}
-	assert.Equal(t, []string{p.given[1].jid}, tr.notAccepted(p))
+	assert.Empty(t, tr.acceptedJIDs)
+	p := &program{jobs: ordinaryUnits(2)}
+	assert.Len(t, tr.missingJobs(p), 2)
+	tr.acceptedJIDs[p.jobs[0].jid] = []string{p.jobs[0].jid}
+	assert.Equal(t, []string{p.jobs[1].jid}, tr.missingJobs(p))
 }

@@ -15,32 +15,32 @@ import (
 // program is one process of the program under test.
 type program struct {
 	Process
-	number int
-	server *server
-	first  string // the verb of its first line
-	stayed bool   // it, or what COMMAND had started, was there when it should have ended
-	input  *input // of a producer, as is the next field
-	given  []unit // the jobs that it was given
+	number    int
+	server    *server
+	firstVerb string // the verb of its first line
+	hasStayed bool   // it, or what COMMAND had started, was there when it should have ended
+	input     *input // of a producer, as is the next field
+	jobs      []unit // the jobs that it was given
 }
 
 // options say how a process is started.
 type options struct {
 	concurrency int      // 2 if zero
-	queues      []string // theQueues if nil
-	// eager says that the play goes on before the first line of the process.
-	eager  bool
-	server *server // a new one if nil
-	input  *input  // of a producer; nil: three ordinary jobs
-	given  []unit  // the jobs in it
+	queues      []string // usualQueues if nil
+	// isEager says that the play goes on before the first line of the process.
+	isEager bool
+	server  *server // a new one if nil
+	input   *input  // of a producer; nil: three ordinary jobs
+	jobs    []unit  // the jobs in it
 }
 
 const usualConcurrency = 2
 
-// theQueues are those of a worker, unless it has its own.
-var theQueues = []string{"fwp-high", "fwp-low"}
+// usualQueues are those of a worker, unless it has its own.
+var usualQueues = []string{"fwp-high", "fwp-low"}
 
 // Queues returns those in the environment of a worker.
-func Queues() []string { return slices.Clone(theQueues) }
+func Queues() []string { return slices.Clone(usualQueues) }
 
 // launch starts the program on a server of its own, and ends the play if it does not greet.
 func (t *trial) launch(o options) *program {
@@ -58,33 +58,33 @@ func (t *trial) start(o options) (*program, error) {
 	if s == nil {
 		s = t.serve()
 	}
-	if o.input == nil && t.harness.Producer {
-		o.given = ordinary(3)
-		o.input = newInput(jsonOf(o.given)...)
+	if o.input == nil && t.harness.IsProducer {
+		o.jobs = ordinaryUnits(3)
+		o.input = newInput(jsonOf(o.jobs)...)
 		o.input.end()
 	}
-	p := &program{number: len(t.programs) + 1, server: s, input: o.input, given: o.given}
+	p := &program{number: len(t.programs) + 1, server: s, input: o.input, jobs: o.jobs}
 	s.setProcess(p.number)
-	greets := t.awaitFirstLine
-	if o.eager {
-		greets = func(*program) error { return nil }
+	awaitGreeting := t.awaitFirstLine
+	if o.isEager {
+		awaitGreeting = func(*program) error { return nil }
 	}
-	err := t.begin(p, t.environment(p, o), greets)
+	err := t.begin(p, t.environment(p, o), awaitGreeting)
 	if err != nil && p.Process != nil {
-		t.doesNotStart(p, err)
+		t.judgeStartFailure(p, err)
 	}
 	return p, err
 }
 
 // begin starts a process in its environment, and waits until it has greeted: only so many may be starting at a time.
-func (t *trial) begin(p *program, e Environment, greets func(*program) error) error {
+func (t *trial) begin(p *program, e Environment, awaitGreeting func(*program) error) error {
 	select {
-	case t.harness.starts <- struct{}{}:
+	case t.harness.startTokens <- struct{}{}:
 	case <-t.ctx.Done():
 		return t.ctx.Err()
 	}
-	defer func() { <-t.harness.starts }()
-	t.process(p.number, clientrules.Event{Kind: clientrules.Started, Told: e.Queues})
+	defer func() { <-t.harness.startTokens }()
+	t.process(p.number, clientrules.Event{Kind: clientrules.ProcessStart, ProcessQueues: e.Queues})
 	if log := t.harness.Log; log != nil {
 		e.Line = func(line string) { log.Line(fmt.Sprintf("%s %d", t.situation.id, p.number), line) }
 	}
@@ -94,21 +94,21 @@ func (t *trial) begin(p *program, e Environment, greets func(*program) error) er
 	}
 	t.programs = append(t.programs, p)
 	t.background.Go(func() {
-		<-p.Over()
-		t.process(p.number, clientrules.Event{Kind: clientrules.Exited, Code: p.Code()})
+		<-p.Done()
+		t.process(p.number, clientrules.Event{Kind: clientrules.ProcessExit, Code: p.Code()})
 	})
-	return greets(p)
+	return awaitGreeting(p)
 }
 
 func (t *trial) environment(p *program, o options) Environment {
 	e := Environment{
-		URL: t.url(p.server), Provider: t.situation.setup.provider, Queues: theQueues,
+		URL: t.url(p.server), UsesProvider: t.situation.setup.usesProvider, Queues: usualQueues,
 		Concurrency: cmp.Or(o.concurrency, usualConcurrency),
 	}
 	if o.queues != nil {
 		e.Queues = o.queues
 	}
-	if t.situation.setup.tls {
+	if t.situation.setup.usesTLS {
 		e.CA = t.harness.CA
 	}
 	if o.input != nil {
@@ -125,13 +125,13 @@ func (t *trial) environment(p *program, o options) Environment {
 func (t *trial) awaitFirstLine(p *program) error {
 	speaks := p.events(func(e *clientrules.Event) bool { return e.Kind == clientrules.Line && beginsWithVerb(e.Raw) })
 	if t.await(p, t.harness.patience, speaks) {
-		p.first = t.first(speaks).Verb()
+		p.firstVerb = t.first(speaks).Verb()
 		return nil
 	}
 	if t.ctx.Err() != nil {
 		return t.ctx.Err()
 	}
-	return &NoClientError{t.whySilent(p), p.Output()}
+	return &NoClientError{t.silenceReason(p), p.Output()}
 }
 
 var verbs = []string{
@@ -144,34 +144,34 @@ func beginsWithVerb(line []byte) bool {
 	return slices.Contains(verbs, strings.ToUpper(clientrules.Verb(bytes.TrimSpace(line))))
 }
 
-// whySilent says how far a process got that sent no command.
-func (t *trial) whySilent(p *program) string {
-	var what string
-	switch opened, line := t.count(p.events(ofKind(clientrules.Opened))), t.first(p.events(ofKind(clientrules.Line))); {
+// silenceReason says how far a process got that sent no command.
+func (t *trial) silenceReason(p *program) string {
+	var reason string
+	switch opened, line := t.count(p.events(eventsOfKind(clientrules.ConnOpen))), t.first(p.events(eventsOfKind(clientrules.Line))); {
 	case opened == 0:
-		what = "it opened no connection"
+		reason = "it opened no connection"
 	case line != nil:
-		what = "the first line that it sent is not a command of the protocol: " + line.Moment().Text
+		reason = "the first line that it sent is not a command of the protocol: " + line.Moment().Text
 	case opened == 1:
-		what = "it opened a connection and sent no line"
+		reason = "it opened a connection and sent no line"
 	default:
-		what = fmt.Sprintf("it opened %d connections and sent no line", opened)
+		reason = fmt.Sprintf("it opened %d connections and sent no line", opened)
 	}
 	select {
-	case <-p.Over():
-		if left := p.left(); len(left) > 0 {
-			what += fmt.Sprintf("; what it had started (%s) still ran, and was killed: COMMAND has to stay in the foreground",
-				pids(left))
+	case <-p.Done():
+		if leftovers := p.leftovers(); len(leftovers) > 0 {
+			reason += fmt.Sprintf("; what it had started (%s) still ran, and was killed: COMMAND has to stay in the foreground",
+				joinPIDs(leftovers))
 		}
-		return fmt.Sprintf("the command ended (%s) before it sent HELLO: %s", p.How(), what)
+		return fmt.Sprintf("the command ended (%s) before it sent HELLO: %s", p.ExitStatus(), reason)
 	default:
-		return fmt.Sprintf("the command sent no HELLO within %v: %s", t.harness.patience, what)
+		return fmt.Sprintf("the command sent no HELLO within %v: %s", t.harness.patience, reason)
 	}
 }
 
 // signal sends a process a signal.
 func (t *trial) signal(p *program, name string) {
-	t.process(p.number, clientrules.Event{Kind: clientrules.Signalled, Signal: name})
+	t.process(p.number, clientrules.Event{Kind: clientrules.ProcessSignal, Signal: name})
 	p.Signal(name)
 }
 
@@ -180,13 +180,13 @@ func firstLine(s string) string {
 	return strings.TrimSuffix(first, "; the last lines that it printed:")
 }
 
-// worksElsewhere ends the play of a program that does not work jobs without the situation either: what it does in it
+// requireWork ends the play of a program that does not work jobs without the situation either: what it does in it
 // would say nothing.
-func (t *trial) worksElsewhere() {
-	if t.harness.observed.Works {
+func (t *trial) requireWork() {
+	if t.harness.observation.Works {
 		return
 	}
-	if t.harness.Producer {
+	if t.harness.IsProducer {
 		t.giveUp(false, "the program failed the first test: to push three jobs and end with exit code 0. So missing "+
 			"jobs prove nothing")
 	}
@@ -194,42 +194,42 @@ func (t *trial) worksElsewhere() {
 		"prove nothing. Does it have this job type?")
 }
 
-// idlesElsewhere ends the play of a program that ends by itself when there are no jobs: its end in the situation would
+// requireIdling ends the play of a program that ends by itself when there are no jobs: its end in the situation would
 // say nothing.
-func (t *trial) idlesElsewhere() {
-	if !t.harness.observed.Idles && t.harness.observed.First != "" {
+func (t *trial) requireIdling() {
+	if !t.harness.observation.Idles && t.harness.observation.FirstVerb != "" {
 		t.giveUp(false, "in the first test the program ended by itself when it had no jobs")
 	}
 }
 
-// itWorks has the program work, or push, three jobs, decides a clause by whether it does, and reports that.
-func (t *trial) itWorks(p *program, clause, expected string) bool {
-	if t.harness.Producer {
-		return t.itPushes(p, clause, expected)
+// judgeWork has the program work, or push, three jobs, decides a clause by whether it does, and reports that.
+func (t *trial) judgeWork(p *program, clause, expected string) bool {
+	if t.harness.IsProducer {
+		return t.judgePushes(p, clause, expected)
 	}
-	t.worksElsewhere()
-	missing := t.reported(p, soon, t.pushMany(3, "fwp.ok", "[1]")...)
-	got := fmt.Sprintf("%d of 3 jobs were reported within %v; the worker %s", 3-len(missing), soon, t.ending(p))
-	if len(missing) > 0 && !t.exited(p) && len(t.reported(p, seldomFetch, missing...)) == 0 {
-		t.kept(clause) // how often it fetches is the subject of FWP-FETCH-11
+	t.requireWork()
+	missing := t.awaitReports(p, quickPatience, t.pushMany(3, "fwp.ok", "[1]")...)
+	got := fmt.Sprintf("%d of 3 jobs were reported within %v; the worker %s", 3-len(missing), quickPatience, t.ending(p))
+	if len(missing) > 0 && !t.hasExited(p) && len(t.awaitReports(p, slowFetchPatience, missing...)) == 0 {
+		t.decideHeld(clause) // how often it fetches is the subject of FWP-FETCH-11
 		return true
 	}
-	t.holds(clause, len(missing) == 0, expected, got)
+	t.decide(clause, len(missing) == 0, expected, got)
 	return len(missing) == 0
 }
 
-// seldomFetch is how much longer a worker may take that fetches seldom.
-const seldomFetch = 45 * time.Second
+// slowFetchPatience is how much longer a worker may take that fetches seldom.
+const slowFetchPatience = 45 * time.Second
 
 // playWorks returns a play that launches the program, has it work three jobs, and decides a clause by whether it does.
 func playWorks(clause, expected string) func(*trial) {
 	return func(t *trial) {
-		t.worksElsewhere()
+		t.requireWork()
 		p, err := t.start(options{})
 		if err != nil && t.ctx.Err() == nil {
-			t.holds(clause, false, expected, firstLine(err.Error()))
+			t.decide(clause, false, expected, firstLine(err.Error()))
 			return
 		}
-		t.itWorks(p, clause, expected)
+		t.judgeWork(p, clause, expected)
 	}
 }

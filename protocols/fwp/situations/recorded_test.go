@@ -21,53 +21,53 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// ended is a process of a recorded conversation: nothing comes from it any more.
-type ended struct {
+// endedProcess is a process of a recorded conversation: nothing comes from it any more.
+type endedProcess struct {
 	code    int
 	printed []string
 }
 
-func (p ended) Signal(string)         {}
-func (p ended) Over() <-chan struct{} { return nil }
-func (p ended) Code() int             { return p.code }
-func (p ended) How() string           { return fmt.Sprintf("exit status %d", p.code) }
-func (p ended) Output() []string      { return nil }
-func (p ended) Lines() []string       { return p.printed }
-func (p ended) Kill()                 {}
+func (p endedProcess) Signal(string)         {}
+func (p endedProcess) Done() <-chan struct{} { return nil }
+func (p endedProcess) Code() int             { return p.code }
+func (p endedProcess) ExitStatus() string    { return fmt.Sprintf("exit status %d", p.code) }
+func (p endedProcess) Output() []string      { return nil }
+func (p endedProcess) Lines() []string       { return p.printed }
+func (p endedProcess) Kill()                 {}
 
-// recorded returns a trial whose one process has had a conversation, in the notation of package transcript. In
+// newRecordedTrial returns a trial whose one process has had a conversation, in the notation of package transcript. In
 // "S: $text" a text becomes a bulk string. Of its own a conversation has
 //
 //	1 open             the process opens connection 1
 //	1 worker w1        it opens connection 1 and greets as a worker; "1 producer" without a wid
 //	exited 0           the process ends
-func recorded(t *testing.T, s *situation, conversation string) (*trial, *program) {
+func newRecordedTrial(t *testing.T, s *situation, conversation string) (*trial, *program) {
 	t.Helper()
-	h := &Harness{Launcher: InProcess(nil), observed: Observed{First: "HELLO", Works: true, Idles: true}}
+	h := &Harness{Launcher: InProcess(nil), observation: Observation{FirstVerb: "HELLO", Works: true, Idles: true}}
 	h.setUp()
 	tr := newTrial(t.Context(), h, s, conformance.Setup{})
-	p := &program{Process: ended{}, number: 1, input: newInput()}
+	p := &program{Process: endedProcess{}, number: 1, input: newInput()}
 	events, err := transcript.Parse(conversation + "\nover")
 	require.NoError(t, err)
-	over := len(events) - 1
-	for i, e := range events[:over] {
+	last := len(events) - 1
+	for i, e := range events[:last] {
 		at := e.At + time.Duration(i+1)*time.Millisecond
-		if code, is := strings.CutPrefix(string(e.Bytes), "exited "); is && e.Conn == "" {
+		if code, ok := strings.CutPrefix(string(e.Bytes), "exited "); ok && e.Conn == "" {
 			n, err := strconv.Atoi(code)
 			require.NoError(t, err)
-			p.Process = ended{code: n}
-			tr.builder.Process(at, 1, clientrules.Event{Kind: clientrules.Exited, Code: n})
+			p.Process = endedProcess{code: n}
+			tr.builder.Process(at, 1, clientrules.Event{Kind: clientrules.ProcessExit, Code: n})
 			continue
 		}
-		replay(t, tr.builder, at, e)
+		replayEvent(t, tr.builder, at, e)
 	}
-	tr.recording.start = time.Now().Add(-events[over].At - time.Duration(over)*time.Millisecond)
+	tr.recording.start = time.Now().Add(-events[last].At - time.Duration(last)*time.Millisecond)
 	return tr, p
 }
 
 var bulk = regexp.MustCompile(`^\$([^-0-9].*)?\r\n$`)
 
-func replay(t *testing.T, b *clientrules.Builder, at time.Duration, e transcript.Event) {
+func replayEvent(t *testing.T, b *clientrules.Builder, at time.Duration, e transcript.Event) {
 	t.Helper()
 	conn, err := strconv.Atoi(strings.TrimPrefix(e.Conn, "c")) // as reports name it
 	require.NoError(t, err, e)
@@ -100,12 +100,12 @@ func replay(t *testing.T, b *clientrules.Builder, at time.Duration, e transcript
 	}
 }
 
-// replayed runs a judgment on a recorded conversation, in virtual time.
-func replayed(t *testing.T, s *situation, conversation string, judge func(*testing.T, *trial, *program)) {
+// replayTrial runs a judgment on a recorded conversation, in virtual time.
+func replayTrial(t *testing.T, s *situation, conversation string, judge func(*testing.T, *trial, *program)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		tr, p := recorded(t, s, conversation)
+		tr, p := newRecordedTrial(t, s, conversation)
 		defer tr.end()
 		judge(t, tr, p)
 	})
@@ -127,15 +127,15 @@ func testJudgments(t *testing.T, rows []judgment) {
 			t.Parallel()
 			s := &situation{id: "x"}
 			s.play = func(*trial) {}
-			replayed(t, s, row.conversation, func(t *testing.T, tr *trial, p *program) {
+			replayTrial(t, s, row.conversation, func(t *testing.T, tr *trial, p *program) {
 				t.Helper()
 				s.play = func(tr *trial) { row.judge(tr, p) }
 				tr.play()
 				assert.Equal(t, row.want, outcomes(tr.decisions))
 				if row.stop == "" {
-					assert.Empty(t, tr.stop)
+					assert.Empty(t, tr.stopReason)
 				} else {
-					assert.Contains(t, tr.stop, row.stop)
+					assert.Contains(t, tr.stopReason, row.stop)
 				}
 			})
 		})
@@ -165,33 +165,33 @@ func TestRecordedConversationIsIndexed(t *testing.T) {
 	t.Parallel()
 	conversation := "1 worker w1" + jobLine(1, "a") + ackLine("a") + jobLine(1, "b") + "\n+2s" + jobLine(1, "a") +
 		"\nexited 0"
-	replayed(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
+	replayTrial(t, &situation{}, conversation, func(t *testing.T, tr *trial, p *program) {
 		t.Helper()
 		assert.Equal(t, "ACK", tr.reportOf("a").Verb())
 		assert.Nil(t, tr.reportOf("b"))
 		assert.Less(t, tr.deliveryOf("a").At, time.Second, "the first one")
-		assert.Equal(t, []string{"a", "b"}, tr.delivered([]string{"a", "b", "c"}))
-		assert.True(t, tr.exited(p))
+		assert.Equal(t, []string{"a", "b"}, tr.filterDelivered([]string{"a", "b", "c"}))
+		assert.True(t, tr.hasExited(p))
 		assert.Equal(t, 3, tr.count(delivery))
 		assert.Equal(t, []string{"default"}, tr.queuesOf(p))
-		assert.Equal(t, 1, tr.count(after(2*time.Second, delivery)))
+		assert.Equal(t, 1, tr.count(eventsAfter(2*time.Second, delivery)))
 	})
 }
 
 // What comes first behind a stall of this machine is judged with the lag, which nothing else has noticed yet.
 func TestLagIsKnownBeforeTheFirstEventBehindIt(t *testing.T) {
 	t.Parallel()
-	for late, want := range map[time.Duration]clientrules.State{0: clientrules.Broke, 70 * time.Second: clientrules.Held} {
+	for lag, want := range map[time.Duration]clientrules.State{0: clientrules.StateBroken, 70 * time.Second: clientrules.StateHeld} {
 		r := newRecording(clientrules.Config{}, new(memory), nil)
-		r.late = func(time.Time) time.Duration { return late }
+		r.lagSince = func(time.Time) time.Duration { return lag }
 		events, err := transcript.Parse("1 worker w1\n+2m\n1 C: BEAT {\"wid\":\"w1\"}")
 		require.NoError(t, err)
 		for _, e := range events {
-			replay(t, r.builder, e.At, e)
+			replayEvent(t, r.builder, e.At, e)
 		}
 		results := r.rules.Results()
 		i := slices.IndexFunc(results, func(r clientrules.Result) bool { return r.Rule.Breach == clientrules.BeatMissing })
-		assert.Equal(t, want, results[i].State(), "late by %v", late)
+		assert.Equal(t, want, results[i].State(), "late by %v", lag)
 	}
 }
 
@@ -199,12 +199,12 @@ func TestLagIsKnownBeforeTheFirstEventBehindIt(t *testing.T) {
 func TestConversationIsBounded(t *testing.T) {
 	t.Parallel()
 	r := newRecording(clientrules.Config{}, new(memory), nil)
-	for i := range 2 * mostLines {
+	for i := range 2 * maxLines {
 		r.remark("line %d", i)
 	}
-	assert.LessOrEqual(t, len(r.lines), mostLines)
+	assert.LessOrEqual(t, len(r.lines), maxLines)
 	assert.Equal(t, "line 0", r.lines[0].Text)
-	assert.Equal(t, fmt.Sprintf("line %d", 2*mostLines-1), r.lines[len(r.lines)-1].Text)
+	assert.Equal(t, fmt.Sprintf("line %d", 2*maxLines-1), r.lines[len(r.lines)-1].Text)
 	assert.True(t, slices.ContainsFunc(r.lines, func(l reports.Line) bool { return l.Text == "line 100" }))
 }
 
@@ -213,7 +213,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRecording(clientrules.Config{}, new(memory), nil)
 	assert.False(t, r.isFull())
-	r.open = mostOpen
+	r.openConns = maxOpenConns
 	assert.True(t, r.isFull())
 	assert.True(t, r.isFull())
 	assert.Len(t, r.lines, 1)
@@ -223,16 +223,16 @@ func TestConnectionsAreBounded(t *testing.T) {
 func TestLongTextsAreBounded(t *testing.T) {
 	t.Parallel()
 	m := new(memory)
-	m.events.Store(mostKept / 2)
+	m.events.Store(maxEventBytes / 2)
 	r := newRecording(clientrules.Config{}, m, nil)
-	long := strings.Repeat("x", 2*mostBrief)
+	text := strings.Repeat("x", 2*maxTextBytes)
 	events, err := transcript.Parse("1 worker w1" + jobLine(1, "a") +
-		fmt.Sprintf("\n1 C: FAIL {\"jid\":\"a\",\"message\":\"no\",\"backtrace\":[%q]}\n1 S: +OK", long))
+		fmt.Sprintf("\n1 C: FAIL {\"jid\":\"a\",\"message\":\"no\",\"backtrace\":[%q]}\n1 S: +OK", text))
 	require.NoError(t, err)
 	for _, e := range events {
-		replay(t, r.builder, e.At, e)
+		replayEvent(t, r.builder, e.At, e)
 	}
 	require.NotNil(t, r.reportOf("a"))
 	assert.Equal(t, "no", r.reportOf("a").Text("message"))
-	assert.Less(t, len(r.reportOf("a").Raw), len(long))
+	assert.Less(t, len(r.reportOf("a").Raw), len(text))
 }

@@ -17,27 +17,27 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// mostLines bounds the conversation that is kept: the first half and the last half of it.
-const mostLines = 4000
+// maxLines bounds the conversation that is kept: the first half and the last half of it.
+const maxLines = 4000
 
-// mostEvents bounds the events that a situation can look back at, and mostKept the bytes of those of all situations
-// that are played at a time. Behind half of it, a text of more than mostBrief bytes is left out. The rules see all.
+// maxEvents bounds the events that a situation can look back at, and maxEventBytes the bytes of those of all situations
+// that are played at a time. Behind half of it, a text of more than maxTextBytes bytes is left out. The rules see all.
 const (
-	mostEvents = 50_000
-	mostKept   = 48 << 20
-	mostBrief  = 16 << 10
+	maxEvents     = 50_000
+	maxEventBytes = 48 << 20
+	maxTextBytes  = 16 << 10
 )
 
 // memory counts what programs have the situations keep that are played at a time.
 type memory struct {
-	servers fakes.Memory
-	lines   atomic.Int64 // beginnings of lines and replies
-	events  atomic.Int64
-	endless atomic.Int64 // bytes of lines that are not over, behind the first clientrules.MaxKept of each
+	servers      fakes.Memory
+	lines        atomic.Int64 // beginnings of lines and replies
+	events       atomic.Int64
+	endlessBytes atomic.Int64 // bytes of lines that are not over, behind the first clientrules.MaxKept of each
 }
 
-// mostOpen is how many connections of a program are served at a time; others are closed.
-const mostOpen = 500
+// maxOpenConns is how many connections of a program are served at a time; others are closed.
+const maxOpenConns = 500
 
 // recording is what happened in one play: events for the rules and for the situation, and the conversation. Its methods
 // may be called by many goroutines at once.
@@ -49,30 +49,30 @@ type recording struct {
 	rules      *clientrules.Watch
 	memory     *memory
 	events     []clientrules.Event
-	kept       int64 // bytes of the events
+	eventBytes int64 // bytes of the events
 	lines      []reports.Line
 	reports    map[string]*clientrules.Event // the first ACK or FAIL by jid
 	deliveries map[string]*clientrules.Event // the first delivery by jid
 	exits      map[int]bool                  // processes that have ended
-	partial    time.Duration                 // when bytes last came behind which a line is not over
+	partialAt  time.Duration                 // when bytes last came behind which a line is not over
 	changed    chan struct{}                 // closed at the next event
 	conns      int
-	open       int                    // of them
-	shut       map[*recordedConn]bool // of which the server's side is closed, and which are read on
-	crowded    bool
+	openConns  int                    // of them
+	shutConns  map[*recordedConn]bool // of which the server's side is closed, and which are read on
+	isCrowded  bool
 	show       func(reports.Line)                  // it may be nil
-	late       func(since time.Time) time.Duration // by how much this machine was late; nil: never
-	told       time.Duration                       // the lag that the rules know of
+	lagSince   func(since time.Time) time.Duration // by how much this machine was late; nil: never
+	judgedLag  time.Duration                       // the lag that the rules know of
 }
 
 func newRecording(config clientrules.Config, m *memory, show func(reports.Line)) *recording {
 	r := &recording{
 		start: time.Now(), rules: clientrules.NewWatch(config), changed: make(chan struct{}), show: show, memory: m,
 		reports: map[string]*clientrules.Event{}, deliveries: map[string]*clientrules.Event{}, exits: map[int]bool{},
-		shut: map[*recordedConn]bool{},
+		shutConns: map[*recordedConn]bool{},
 	}
 	r.builder = clientrules.NewBuilder(r.see)
-	r.builder.Kept = &m.lines
+	r.builder.KeptBytes = &m.lines
 	return r
 }
 
@@ -82,20 +82,20 @@ func (r *recording) now() time.Duration { return time.Since(r.start) }
 func (r *recording) see(e clientrules.Event) {
 	r.judge(e)
 	size := sizeOf(e)
-	if size > mostBrief && r.memory.events.Load()+size > mostKept/2 {
-		e = brief(e)
+	if size > maxTextBytes && r.memory.events.Load()+size > maxEventBytes/2 {
+		e = shorten(e)
 		size = sizeOf(e)
 	}
-	if len(r.events) < mostEvents && r.memory.events.Load()+size <= mostKept {
-		r.kept += size
+	if len(r.events) < maxEvents && r.memory.events.Load()+size <= maxEventBytes {
+		r.eventBytes += size
 		r.memory.events.Add(size)
 		r.events = append(r.events, e)
 		r.index(&e)
 	}
-	if e.Kind == clientrules.Exited {
+	if e.Kind == clientrules.ProcessExit {
 		r.exits[e.Process] = true
 	}
-	if l, is := lineOf(e); is {
+	if l, ok := lineOf(e); ok {
 		r.addLine(l)
 	}
 	close(r.changed)
@@ -104,14 +104,14 @@ func (r *recording) see(e clientrules.Event) {
 
 func sizeOf(e clientrules.Event) int64 { return int64(len(e.Raw) + len(e.Reply.Text)) }
 
-// brief returns an event without its long texts. It still says that a job was delivered, or has a report.
-func brief(e clientrules.Event) clientrules.Event {
-	beginning := func(text []byte) []byte { return bytes.Clone(text[:min(len(text), mostBrief)]) }
+// shorten returns an event without its long texts. It still says that a job was delivered, or has a report.
+func shorten(e clientrules.Event) clientrules.Event {
+	beginning := func(text []byte) []byte { return bytes.Clone(text[:min(len(text), maxTextBytes)]) }
 	e.Raw, e.Reply.Text, e.Command.Args = beginning(e.Raw), beginning(e.Reply.Text), nil
 	e.Object = maps.Clone(e.Object)
 	maps.DeleteFunc(e.Object, func(_ string, value any) bool {
-		text, is := value.(string)
-		return !is || len(text) > mostBrief
+		text, ok := value.(string)
+		return !ok || len(text) > maxTextBytes
 	})
 	if e.Job != nil {
 		e.Job = &clientrules.Job{JID: e.Job.JID, Type: e.Job.Type, ReserveFor: e.Job.ReserveFor}
@@ -123,25 +123,25 @@ func brief(e clientrules.Event) clientrules.Event {
 func (r *recording) release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for c := range r.shut {
-		_ = c.raw.Close()
+	for c := range r.shutConns {
+		_ = c.rawConn.Close()
 	}
 	r.builder.Release()
-	r.memory.events.Add(-r.kept)
-	r.kept = 0
+	r.memory.events.Add(-r.eventBytes)
+	r.eventBytes = 0
 }
 
 // index keeps the first delivery and the first report of each job.
 func (r *recording) index(e *clientrules.Event) {
-	first, jid := r.reports, ""
+	byJID, jid := r.reports, ""
 	switch {
 	case e.Job != nil:
-		first, jid = r.deliveries, e.Job.JID
+		byJID, jid = r.deliveries, e.Job.JID
 	case line(fwp.ACK, fwp.FAIL)(e):
 		jid = e.Text("jid")
 	}
-	if jid != "" && first[jid] == nil {
-		first[jid] = e
+	if jid != "" && byJID[jid] == nil {
+		byJID[jid] = e
 	}
 }
 
@@ -150,8 +150,8 @@ func (r *recording) addLine(l reports.Line) {
 	if r.show != nil {
 		r.show(l)
 	}
-	if r.lines = append(r.lines, l); len(r.lines) > mostLines {
-		r.lines = append(r.lines[:mostLines/2], r.lines[mostLines/2+1:]...)
+	if r.lines = append(r.lines, l); len(r.lines) > maxLines {
+		r.lines = append(r.lines[:maxLines/2], r.lines[maxLines/2+1:]...)
 	}
 }
 
@@ -163,13 +163,13 @@ func lineOf(e clientrules.Event) (reports.Line, bool) {
 		l.Conn = "c" + strconv.Itoa(e.Conn)
 	}
 	switch e.Kind {
-	case clientrules.Line, clientrules.AfterClose, clientrules.Unfinished:
+	case clientrules.Line, clientrules.LineAfterClose, clientrules.UnfinishedLine:
 		l.From, l.Text = reports.FromClient, strings.TrimPrefix(m.Text, "C: ")
-	case clientrules.Reply, clientrules.Broken:
+	case clientrules.Reply, clientrules.BrokenReply:
 		l.From, l.Text = reports.FromServer, strings.TrimPrefix(m.Text, "S: ")
-	case clientrules.Closed:
-		l.Ended = true
-	case clientrules.Opened, clientrules.Started, clientrules.Signalled, clientrules.Exited:
+	case clientrules.ConnClose:
+		l.IsEnd = true
+	case clientrules.ConnOpen, clientrules.ProcessStart, clientrules.ProcessSignal, clientrules.ProcessExit:
 	default:
 		return l, false
 	}
@@ -194,19 +194,19 @@ func (r *recording) process(number int, e clientrules.Event) {
 func (r *recording) pass() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.judge(clientrules.Event{At: r.now(), Kind: clientrules.Passed})
+	r.judge(clientrules.Event{At: r.now(), Kind: clientrules.TimePassage})
 }
 
-// worthNoting is the least lag that is recorded for the rules.
-const worthNoting = 50 * time.Millisecond
+// minLag is the least lag that is recorded for the rules.
+const minLag = 50 * time.Millisecond
 
 // judge shows the rules an event, and before it how late this machine has been: behind a stall the first event comes
 // before anything else has noticed it. The lock is held.
 func (r *recording) judge(e clientrules.Event) {
-	if r.late != nil {
-		if late := r.late(r.start); late > max(worthNoting, r.told) {
-			r.told = late
-			r.rules.See(clientrules.Event{At: e.At, Kind: clientrules.Lag, Late: late})
+	if r.lagSince != nil {
+		if lag := r.lagSince(r.start); lag > max(minLag, r.judgedLag) {
+			r.judgedLag = lag
+			r.rules.See(clientrules.Event{At: e.At, Kind: clientrules.Lag, Lag: lag})
 		}
 	}
 	r.rules.See(e)
@@ -216,18 +216,18 @@ func (r *recording) judge(e clientrules.Event) {
 func (r *recording) isFull() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	full := r.open >= mostOpen
-	if full && !r.crowded {
-		r.crowded = true
+	isFull := r.openConns >= maxOpenConns
+	if isFull && !r.isCrowded {
+		r.isCrowded = true
 		r.addLine(reports.Line{
-			At: r.now(), From: reports.FromSuite, Text: fmt.Sprintf("%d connections are open: others are closed", mostOpen),
+			At: r.now(), From: reports.FromSuite, Text: fmt.Sprintf("%d connections are open: others are closed", maxOpenConns),
 		})
 	}
-	return full
+	return isFull
 }
 
-// Locked returns what a function returns while nothing else holds a lock.
-func Locked[T any](lock sync.Locker, get func() T) T {
+// WithLock returns what a function returns while nothing else holds a lock.
+func WithLock[T any](lock sync.Locker, get func() T) T {
 	lock.Lock()
 	defer lock.Unlock()
 	return get()
@@ -240,28 +240,28 @@ func (r *recording) nextChange() (changed <-chan struct{}, events int) {
 	return r.changed, len(r.events)
 }
 
-// exited reports whether the end of a process has been recorded.
-func (r *recording) exited(p *program) bool {
-	return Locked(&r.mu, func() bool { return r.exits[p.number] })
+// hasExited reports whether the end of a process has been recorded.
+func (r *recording) hasExited(p *program) bool {
+	return WithLock(&r.mu, func() bool { return r.exits[p.number] })
 }
 
 // isSending reports whether a line has been arriving within the time to act, and is not over.
 func (r *recording) isSending() bool {
-	return Locked(&r.mu, func() bool { return r.partial > 0 && r.now()-r.partial < timeToAct })
+	return WithLock(&r.mu, func() bool { return r.partialAt > 0 && r.now()-r.partialAt < timeToAct })
 }
 
 // reportOf returns the first ACK or FAIL of a job, nil if there is none.
 func (r *recording) reportOf(jid string) *clientrules.Event {
-	return Locked(&r.mu, func() *clientrules.Event { return r.reports[jid] })
+	return WithLock(&r.mu, func() *clientrules.Event { return r.reports[jid] })
 }
 
 // deliveryOf returns the first delivery of a job, nil if there is none.
 func (r *recording) deliveryOf(jid string) *clientrules.Event {
-	return Locked(&r.mu, func() *clientrules.Event { return r.deliveries[jid] })
+	return WithLock(&r.mu, func() *clientrules.Event { return r.deliveries[jid] })
 }
 
-// delivered returns those of the jobs that were delivered.
-func (r *recording) delivered(jids []string) []string {
+// filterDelivered returns those of the jobs that were delivered.
+func (r *recording) filterDelivered(jids []string) []string {
 	return slices.DeleteFunc(slices.Clone(jids), func(jid string) bool { return r.deliveryOf(jid) == nil })
 }
 

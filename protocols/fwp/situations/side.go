@@ -27,7 +27,7 @@ type Side struct {
 	Situations []Situation
 	// Identify has the program, in a play without a situation, take jobs, and says what was seen. It calls
 	// [Play.Start].
-	Identify func(*Play) (Observed, error)
+	Identify func(*Play) (Observation, error)
 }
 
 // Situation is a row of the tables of a Side: see the fields of the same names in FWP's.
@@ -47,9 +47,9 @@ func Row(id, title, clauses string, wait int, play func(*Play)) Situation {
 type Play struct {
 	*trial
 
-	mu   sync.Mutex
-	kept map[string]bool // clauses of which an occasion was seen, and nothing wrong with it
-	over bool            // what is seen from now on is not looked at any more
+	mu        sync.Mutex
+	occasions map[string]bool // clauses of which an occasion was seen, and nothing wrong with it
+	isOver    bool            // what is seen from now on is not looked at any more
 }
 
 // Program is one process of the program under test.
@@ -59,16 +59,16 @@ func (s *Side) situations() []situation {
 	all := make([]situation, len(s.Situations))
 	for i, row := range s.Situations {
 		all[i] = situation{id: row.ID, title: row.Title, clauses: row.Clauses, wait: row.Wait, play: func(t *trial) {
-			public := &Play{trial: t, kept: map[string]bool{}}
-			defer public.keep()
+			public := &Play{trial: t, occasions: map[string]bool{}}
+			defer public.decideOccasions()
 			row.Play(public)
 		}}
 	}
 	return all
 }
 
-// Deciding returns the situations that decide a clause.
-func (s *Side) Deciding(clause string) (all []Situation) {
+// SituationsOf returns the situations that decide a clause.
+func (s *Side) SituationsOf(clause string) (all []Situation) {
 	for _, row := range s.Situations {
 		if slices.Contains(strings.Fields(row.Clauses), strings.TrimPrefix(clause, s.Protocol.Prefix)) {
 			all = append(all, row)
@@ -77,33 +77,33 @@ func (s *Side) Deciding(clause string) (all []Situation) {
 	return all
 }
 
-// keep decides that the clauses held whose occasions were seen. What is not one of the situation is left out.
-func (t *Play) keep() {
+// decideOccasions decides that the clauses held whose occasions were seen. What is not one of the situation is left out.
+func (t *Play) decideOccasions() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.over = true
+	t.isOver = true
 	for _, id := range t.situation.clauseIDs("") {
-		if t.kept[id] {
-			t.trial.kept(id)
+		if t.occasions[id] {
+			t.trial.decideHeld(id)
 		}
 	}
 }
 
-func (h *Harness) identifySide(t *trial, from time.Time) (seen Observed, err error) {
+func (h *Harness) identifySide(t *trial, from time.Time) (observation Observation, err error) {
 	s := situation{id: t.situation.id, play: func(t *trial) {
-		seen, err = h.Side.Identify(&Play{trial: t, kept: map[string]bool{}})
+		observation, err = h.Side.Identify(&Play{trial: t, occasions: map[string]bool{}})
 	}}
 	t.situation = &s
 	t.play()
-	if err == nil && t.stop != "" {
-		err = &NoClientError{Why: t.stop}
+	if err == nil && t.stopReason != "" {
+		err = &NoClientError{Reason: t.stopReason}
 	}
 	h.learnPatience(from)
-	h.observed = seen
+	h.observation = observation
 	if err == nil {
 		err = t.ctx.Err()
 	}
-	return seen, err
+	return observation, err
 }
 
 // Context is that of the play.
@@ -125,20 +125,20 @@ func (t *Play) Listen(addr string) net.Listener {
 // Start starts the program, and waits until speaks reports that it has sent something of the protocol. Otherwise the
 // error is a [*NoClientError], which says how far it got in the words of silent.
 func (t *Play) Start(e Environment, speaks func() bool, silent func() string) (*Program, error) {
-	e.Variable, e.Queues = t.harness.Side.Variable, theQueues
+	e.Variable, e.Queues = t.harness.Side.Variable, usualQueues
 	p := &program{number: len(t.programs) + 1}
 	err := t.begin(p, e, func(p *program) error {
-		if t.untilOrEnd(p, t.harness.patience, speaks) {
+		if t.waitUntilEnd(p, t.harness.patience, speaks) {
 			return nil
 		}
 		if t.ctx.Err() != nil {
 			return t.ctx.Err()
 		}
-		how := fmt.Sprintf("the command sent no message of the protocol within %v", t.harness.patience)
-		if t.exited(p) {
-			how = fmt.Sprintf("the command ended (%s) before it sent a message of the protocol", p.How())
+		text := fmt.Sprintf("the command sent no message of the protocol within %v", t.harness.patience)
+		if t.hasExited(p) {
+			text = fmt.Sprintf("the command ended (%s) before it sent a message of the protocol", p.ExitStatus())
 		}
-		return &NoClientError{how + ": " + silent(), p.Output()}
+		return &NoClientError{text + ": " + silent(), p.Output()}
 	})
 	return &Program{p}, err
 }
@@ -152,17 +152,17 @@ func (t *Play) Launch(e Environment, speaks func() bool, silent func() string) *
 	return p
 }
 
-// Exited reports whether a process has ended, and How describes its end.
-func (t *Play) Exited(p *Program) bool { return t.exited(p.program) }
+// HasExited reports whether a process has ended, and ExitStatus describes its end.
+func (t *Play) HasExited(p *Program) bool { return t.hasExited(p.program) }
 
 // Ending says what has become of a process.
 func (t *Play) Ending(p *Program) string { return t.ending(p.program) }
 
 // Works reports whether the program has worked jobs without a situation.
-func (t *Play) Works() bool { return t.harness.observed.Works }
+func (t *Play) Works() bool { return t.harness.observation.Works }
 
-// WorksNowhere ends the play of a program that has not.
-func (t *Play) WorksNowhere() {
+// GiveUpWithoutWork ends the play of a program that has not.
+func (t *Play) GiveUpWithoutWork() {
 	t.giveUp(false, "the program failed the first test: to run the given jobs. So missing reports prove nothing. "+
 		"Does it have the job types?")
 }
@@ -187,15 +187,15 @@ func (t *Play) Show(l reports.Line) {
 // Remark adds a line about what the situation does.
 func (t *Play) Remark(format string, args ...any) { t.remark(format, args...) }
 
-// Until waits for a condition that a line of the conversation can bring about, no longer than a process lives, and
+// WaitUntil waits for a condition that a line of the conversation can bring about, no longer than a process lives, and
 // reports whether it came about within the patience, which is longer by what the lag of this machine explains.
-func (t *Play) Until(p *Program, patience time.Duration, condition func() bool) bool {
-	return t.untilOrEnd(p.program, patience, condition)
+func (t *Play) WaitUntil(p *Program, patience time.Duration, condition func() bool) bool {
+	return t.waitUntilEnd(p.program, patience, condition)
 }
 
 // Pass lets time pass, as long as a process lives.
 func (t *Play) Pass(p *Program, d time.Duration) {
-	t.within(d, func() bool { return t.exited(p.program) }, func() time.Duration { return 0 })
+	t.wait(d, func() bool { return t.hasExited(p.program) }, func() time.Duration { return 0 })
 }
 
 // GiveUp ends the play: the situation did not come about, for a reason that is transient if this machine may have been
@@ -204,39 +204,39 @@ func (t *Play) GiveUp(transient bool, format string, args ...any) {
 	t.giveUp(transient, format, args...)
 }
 
-// Kept notes that an occasion of a clause was seen, and that nothing was wrong with it.
-func (t *Play) Kept(clause string) {
+// NoteOccasion notes that an occasion of a clause was seen, and that nothing was wrong with it.
+func (t *Play) NoteOccasion(clause string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.kept[clause] = true
+	t.occasions[clause] = true
 }
 
-// Wrong decides that a clause is broken by what a line shows, however late this machine is.
-func (t *Play) Wrong(clause, expected, got string, shows reports.Line) {
+// DecideBroken decides that a clause is broken by what a line shows, however late this machine is.
+func (t *Play) DecideBroken(clause, expected, got string, shows reports.Line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.over {
+	if t.isOver {
 		return
 	}
-	t.certain[t.clauseID(clause)] = true
+	t.isCertain[t.clauseID(clause)] = true
 	t.decisions = append(t.decisions, conformance.Decision{
 		Clause: t.clauseID(clause), Outcome: play.Mismatched, Expected: expected, Got: got, Conn: shows.Conn, At: shows.At,
 	})
 }
 
-// Holds decides a clause by what the situation has seen. A clause that it finds broken is a finding only if another
+// Decide decides a clause by what the situation has seen. A clause that it finds broken is a finding only if another
 // play shows it again.
-func (t *Play) Holds(clause string, ok bool, expected, got string) {
+func (t *Play) Decide(clause string, ok bool, expected, got string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.holds(clause, ok, expected, got)
+	t.decide(clause, ok, expected, got)
 }
 
-// Leave leaves a clause open, for a reason that is one sentence without a full stop.
-func (t *Play) Leave(clause, why string) {
+// LeaveOpen leaves a clause open, for a reason that is one sentence without a full stop.
+func (t *Play) LeaveOpen(clause, cause string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.open(clause, why)
+	t.leaveOpen(clause, cause)
 }
 
 // TimerSlack is by how much the timer of a job may be early.

@@ -28,15 +28,15 @@ type situation struct {
 // setup is what is special about the servers of a situation, about how the program finds them, and about what it is
 // judged by.
 type setup struct {
-	server   func(*fakes.Config) // changes the configuration of the servers; it may be nil
-	rules    string              // by which the servers misbehave, one on each line
-	tls      bool                // the servers have TLS
-	wrong    *wrongCertificate   // and this one in the place of the right certificate; nil: they have the right one
-	ipv6     bool                // the servers listen on an address of IPv6 only
-	provider bool                // the program finds the URL by FAKTORY_PROVIDER
-	slow     bool                // the servers read lines slowly
-	quick    bool                // a quick run has it, however long it waits
-	untimed  bool                // what the rules find broken that depends on time is not reported
+	server       func(*fakes.Config) // changes the configuration of the servers; it may be nil
+	rules        string              // by which the servers misbehave, one on each line
+	usesTLS      bool                // the servers have TLS
+	wrongCert    *wrongCertificate   // and this one in the place of the right certificate; nil: they have the right one
+	usesIPv6     bool                // the servers listen on an address of IPv6 only
+	usesProvider bool                // the program finds the URL by FAKTORY_PROVIDER
+	isSlow       bool                // the servers read lines slowly
+	isQuick      bool                // a quick run has it, however long it waits
+	ignoresTimes bool                // what the rules find broken that depends on time is not reported
 }
 
 // workerSituations returns all situations of workers, those first of which workers get most wrong.
@@ -54,10 +54,10 @@ func producerSituations() []situation {
 		outageSituations(producerMoments(), "WU-19 WRK-06", "WRK-06", playProducerOutage))
 }
 
-// always are the clauses that every connection is about, and alwaysOfProducers those of every run of a producer.
+// always are the clauses that every connection is about, and producerClauses those of every run of a producer.
 const (
-	always            = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HELLO-09 HI-07 STATE-02"
-	alwaysOfProducers = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HI-07 STATE-02 STATE-15 " +
+	connectionClauses = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HELLO-09 HI-07 STATE-02"
+	producerClauses   = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HI-07 STATE-02 STATE-15 " +
 		"END-03 WU-01 WU-02 WU-03 WU-18 WU-19 RESP-08"
 )
 
@@ -71,7 +71,7 @@ func (s *situation) clauseIDs(prefix string) []string {
 
 // describe returns what is known of the situation before it is played.
 func (s *situation) describe(prefix string) conformance.Description {
-	d := conformance.Description{ID: s.id, Title: s.title, Wait: time.Duration(s.wait) * time.Second, Quick: s.setup.quick}
+	d := conformance.Description{ID: s.id, Title: s.title, Wait: time.Duration(s.wait) * time.Second, Quick: s.setup.isQuick}
 	for _, id := range s.clauseIDs(prefix) {
 		d.Marks = append(d.Marks, scenarios.Mark{Clause: id})
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
 )
 
-// beatsFor is for how many seconds the BEATs of an idle worker are watched. Pauses of 10, 20 and 40 s and then of more
+// beatSeconds is for how many seconds the BEATs of an idle worker are watched. Pauses of 10, 20 and 40 s and then of more
 // than a minute fit into it: those of a worker whose pauses grow.
-const beatsFor = 133
+const beatSeconds = 133
 
 // beatSituations are about the heartbeat. (Client Lifecycle; BEAT)
 func beatSituations() []situation {
 	return []situation{
 		{"beat/interval", "an idle worker sends BEAT every 5 to 60 s",
-			"BEAT-06 BEAT-07 BEAT-08 BEAT-10", beatsFor, playIdle, setup{}},
+			"BEAT-06 BEAT-07 BEAT-08 BEAT-10", beatSeconds, playIdle, setup{}},
 		{"beat/long-jobs", "a worker sends BEAT while it runs as many jobs as it may",
 			"BEAT-06", 70, playBusy, setup{}},
 		{"beat/eventful", "a worker keeps sending BEAT after failed jobs, a refused FETCH and a lost connection, and " +
@@ -34,39 +34,39 @@ func beatSituations() []situation {
 	}
 }
 
-func playIdle(t *trial) { t.watch(t.launch(options{}), beatsFor*time.Second) }
+func playIdle(t *trial) { t.watch(t.launch(options{}), beatSeconds*time.Second) }
 
 // playBusy has jobs for each executor, also of a worker that runs as many as it likes.
 func playBusy(t *trial) {
-	const more = 30
+	const extra = 30
 	p := t.launch(options{})
 	t.mustTake(t.pushMany(usualConcurrency, "fwp.sleep", "[64]")...)
-	t.pushMany(more, "fwp.sleep", "[64]")
+	t.pushMany(extra, "fwp.sleep", "[64]")
 	t.watch(p, 70*time.Second)
-	t.beatsSteadily(p)
+	t.judgeBeats(p)
 }
 
 func playBeatsAfterTroubles(t *trial) {
 	p := t.launch(options{})
-	t.troubles(p)
+	t.causeTroubles(p)
 	t.pushMany(20*usualConcurrency, "fwp.sleep", "[3]") // reports are no reason to put a BEAT off
 	t.watchPause(p)
-	t.beatsSteadily(p)
+	t.judgeBeats(p)
 }
 
 // watchPause watches a process for as long as the pause between its next two BEATs may be, with slack: that from the
 // last one to the next may have begun before something that makes later ones too long.
 func (t *trial) watchPause(p *program) {
 	const longest = 64 * time.Second
-	t.await(p, beatPatience, after(t.now()+1, p.lines(fwp.BEAT)))
+	t.await(p, beatPatience, eventsAfter(t.now()+1, p.lines(fwp.BEAT)))
 	t.watch(p, longest)
 }
 
-// beatsSteadily holds that a process has sent BEAT every 60 s, if it has, also where it has ended connections
+// judgeBeats holds that a process has sent BEAT every 60 s, if it has, also where it has ended connections
 // meanwhile: the rules know a worker by its connections.
-func (t *trial) beatsSteadily(p *program) {
+func (t *trial) judgeBeats(p *program) {
 	hello := t.first(p.lines(fwp.HELLO))
-	if hello == nil || t.exited(p) {
+	if hello == nil || t.hasExited(p) {
 		return
 	}
 	last := hello.At
@@ -77,7 +77,7 @@ func (t *trial) beatsSteadily(p *program) {
 		last = e.At
 	}
 	if t.now()-last <= time.Minute {
-		t.kept("BEAT-06")
+		t.decideHeld("BEAT-06")
 	}
 }
 
@@ -89,14 +89,14 @@ func playBeatRefused(t *trial) {
 	t.pushMany(usualConcurrency, "fwp.sleep", "[18]")
 	t.mustBeat(p, 2)
 	ok := t.awaitCount(p, beatPatience, p.lines(fwp.BEAT), 3) && t.awaitCount(p, beatPatience, p.lines(fwp.BEAT), 4)
-	if !ok && !t.exited(p) {
+	if !ok && !t.hasExited(p) {
 		t.giveUp(true, "the worker sent no other BEAT within %v", beatPatience)
 	}
-	t.holds("RESP-09", !t.exited(p), "a worker that continues",
+	t.decide("RESP-09", !t.hasExited(p), "a worker that continues",
 		"after the error reply to its BEAT the worker "+t.ending(p))
-	if !t.exited(p) {
-		if t.itWorks(p, "RESP-09", "a worker that keeps fetching, because an error is not a state") {
-			t.hasAllHands(p, "error replies to BEAT")
+	if !t.hasExited(p) {
+		if t.judgeWork(p, "RESP-09", "a worker that keeps fetching, because an error is not a state") {
+			t.judgeExecutors(p, "error replies to BEAT")
 		}
 	}
 }
@@ -106,28 +106,28 @@ func playFirstBeatsRefused(t *trial) {
 	p := t.launch(options{})
 	t.mustBeat(p, 1)
 	t.watch(p, timeToAct)
-	t.kept("BEAT-07")
+	t.decideHeld("BEAT-07")
 }
 
-// manyFetches is how often a worker has to fetch after it should have stopped.
-const manyFetches = 10
+// minForbiddenFetches is how often a worker has to fetch after it should have stopped.
+const minForbiddenFetches = 10
 
 func playUnknownWorker(t *trial) {
 	t.hook(forgetWorker())
 	p := t.launch(options{})
 	t.mustBeat(p, 2)
-	told := p.events(func(e *clientrules.Event) bool {
+	refusals := p.events(func(e *clientrules.Event) bool {
 		return reply(fwp.BEAT)(e) && strings.Contains(string(e.Reply.Text), "Unknown")
 	})
-	if !t.await(p, timeToAct, told) {
+	if !t.await(p, timeToAct, refusals) {
 		t.giveUp(true, "the worker did not get the error reply for an unknown worker")
 	}
-	at := t.first(told).At
-	again := after(at, p.lines(fwp.HELLO))
-	t.await(p, beatPatience, again)
+	at := t.first(refusals).At
+	hellos := eventsAfter(at, p.lines(fwp.HELLO))
+	t.await(p, beatPatience, hellos)
 	t.watch(p, time.Second)
-	fetches := t.count(after(at+timeToAct, p.lines(fwp.FETCH)))
-	t.holds("WRK-12", t.has(again) || t.exited(p) || fetches < manyFetches, "another HELLO, or the end of the worker",
+	fetches := t.count(eventsAfter(at+timeToAct, p.lines(fwp.FETCH)))
+	t.decide("WRK-12", t.has(hellos) || t.hasExited(p) || fetches < minForbiddenFetches, "another HELLO, or the end of the worker",
 		fmt.Sprintf("within %v the worker did not greet again and did not end; it sent %d more FETCHes", beatPatience,
 			fetches))
 }

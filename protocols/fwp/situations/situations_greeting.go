@@ -45,15 +45,15 @@ func greetingSituations() []situation {
 				rules:  `on greeting: reply '+HI {"s":"salt777","v":2,"i":23}'`,
 			}},
 		{"password/again", "each connection uses its own salt for the password hash, also after a reconnect",
-			auth, 3, playHelloAgain, password("secret", 0, "")},
+			auth, 3, playRepeatedHello, password("secret", 0, "")},
 		{"url/provider", "FAKTORY_PROVIDER names the variable that has the URL",
-			"WRK-02", 1, playWorks("WRK-02", "a client that connects to the server of that URL"), setup{provider: true}},
+			"WRK-02", 1, playWorks("WRK-02", "a client that connects to the server of that URL"), setup{usesProvider: true}},
 		{"url/ipv6", "the server may have an IPv6 address",
-			"WRK-13", 1, playWorks("WRK-13", "a client that connects to [::1]"), setup{ipv6: true}},
+			"WRK-13", 1, playWorks("WRK-13", "a client that connects to [::1]"), setup{usesIPv6: true}},
 		{"url/tls", "the URL may require TLS, with a certificate that the program trusts",
-			"WRK-14", 1, overTLS(playWorks("WRK-14", "a client that connects to tcp+tls://localhost")), setup{tls: true}},
+			"WRK-14", 1, withTLS(playWorks("WRK-14", "a client that connects to tcp+tls://localhost")), setup{usesTLS: true}},
 		{"password/over-tls", "the password hash is sent over TLS, too",
-			auth, 2, overTLS(playHello("")), setup{tls: true, server: password("secret", 3, "").server}},
+			auth, 2, withTLS(playHello("")), setup{usesTLS: true, server: password("secret", 3, "").server}},
 	}, wrongCertificates()...)
 }
 
@@ -77,8 +77,8 @@ func wrongCertificates() (all []situation) {
 	} {
 		all = append(all, situation{
 			id: "certificate/" + w.name, title: "a client sends nothing to a server with a certificate " + w.title,
-			clauses: "WRK-17", wait: 3, play: overTLS(playWrongCertificate),
-			setup: setup{tls: true, wrong: &w, server: password("secret", 3, "").server},
+			clauses: "WRK-17", wait: 3, play: withTLS(playWrongCertificate),
+			setup: setup{usesTLS: true, wrongCert: &w, server: password("secret", 3, "").server},
 		})
 	}
 	return all
@@ -87,31 +87,31 @@ func wrongCertificates() (all []situation) {
 // playWrongCertificate starts the program on a server with a wrong certificate. A program that begins no handshake has
 // looked at none.
 func playWrongCertificate(t *trial) {
-	p, err := t.start(options{eager: true})
+	p, err := t.start(options{isEager: true})
 	if err != nil {
 		t.giveUp(true, "%s", firstLine(err.Error()))
 	}
 	sent := p.events(func(e *clientrules.Event) bool { return e.Kind == clientrules.Line })
-	t.untilOrEnd(p, t.harness.patience, func() bool { return t.handshakes.Load() > 0 || t.has(sent) })
-	t.untilOrEnd(p, timeToAct, func() bool { return t.has(sent) })
+	t.waitUntilEnd(p, t.harness.patience, func() bool { return t.handshakes.Load() > 0 || t.has(sent) })
+	t.waitUntilEnd(p, timeToAct, func() bool { return t.has(sent) })
 	switch {
 	case t.has(sent):
-		t.holds("WRK-17", false, "nothing is sent after a certificate "+t.situation.setup.wrong.title,
+		t.decide("WRK-17", false, "nothing is sent after a certificate "+t.situation.setup.wrongCert.title,
 			"it sent a "+t.first(sent).Verb())
 	case t.handshakes.Load() == 0:
-		t.giveUp(!t.has(ofKind(clientrules.Opened)), "the program began no TLS handshake")
+		t.giveUp(!t.has(eventsOfKind(clientrules.ConnOpen)), "the program began no TLS handshake")
 	default:
-		t.kept("WRK-17")
+		t.decideHeld("WRK-17")
 	}
 }
 
-// make makes the certificate, given the right one, whose key signs others.
-func (w *wrongCertificate) make(right *tls.Certificate) (*tls.Certificate, error) {
+// create makes the certificate, given the right one, whose key signs others.
+func (w *wrongCertificate) create(issuer *tls.Certificate) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	authority, err := x509.ParseCertificate(right.Certificate[0])
+	authority, err := x509.ParseCertificate(issuer.Certificate[0])
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (w *wrongCertificate) make(right *tls.Certificate) (*tls.Certificate, error
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	w.change(template)
-	by := right.PrivateKey
+	by := issuer.PrivateKey
 	switch w.signedBy {
 	case "itself":
 		authority, by = template, key
@@ -145,8 +145,8 @@ func playGreeted(clause string) func(*trial) {
 }
 
 func playLateGreeting(t *trial) {
-	playHelloAgain(t)
-	t.until(2*time.Second, func() bool { return false })
+	playRepeatedHello(t)
+	t.waitUntil(2*time.Second, func() bool { return false })
 }
 
 // playHello returns a play that launches the program, and waits until it has greeted, on its other connections too. One
@@ -156,11 +156,11 @@ func playHello(clause string) func(*trial) {
 	return func(t *trial) {
 		p, err := t.start(options{})
 		switch {
-		case err != nil && t.ctx.Err() == nil && t.harness.observed.Works && clause != "":
-			t.holds(clause, false, "a HELLO with a pwdhash", firstLine(err.Error()))
+		case err != nil && t.ctx.Err() == nil && t.harness.observation.Works && clause != "":
+			t.decide(clause, false, "a HELLO with a pwdhash", firstLine(err.Error()))
 			return
 		case err != nil: // one that has connected will be as silent again
-			t.giveUp(!t.has(ofKind(clientrules.Opened)), "%s", firstLine(err.Error()))
+			t.giveUp(!t.has(eventsOfKind(clientrules.ConnOpen)), "%s", firstLine(err.Error()))
 		case !t.has(p.lines(fwp.HELLO)):
 			t.giveUp(true, "the program sent no HELLO")
 		}
@@ -169,25 +169,25 @@ func playHello(clause string) func(*trial) {
 	}
 }
 
-// playHelloAgain ends the first connections of a program, every other one behind the first byte of a reply, so that it
+// playRepeatedHello ends the first connections of a program, every other one behind the first byte of a reply, so that it
 // opens others, which each have another salt.
-func playHelloAgain(t *trial) {
-	const ended = 8
-	t.hook(saltEach())
-	t.follow(fmt.Sprintf("on checked FETCH BEAT PUSH; first 1 by conn; first %d: skip\n", ended) +
+func playRepeatedHello(t *trial) {
+	const losses = 8
+	t.hook(saltConnections())
+	t.addRules(fmt.Sprintf("on checked FETCH BEAT PUSH; first 1 by conn; first %d: skip\n", losses) +
 		"on ran FETCH BEAT PUSH if skipped: silent, close\n" +
 		"on writing FETCH BEAT PUSH if skipped; each 2: write '+'")
 	p := t.launch(options{concurrency: 1})
 	hellos := p.lines(fwp.HELLO)
-	t.untilOrEnd(p, timeToAct, func() bool { return t.count(hellos) > ended })
-	t.untilOrEnd(p, soon, func() bool { return t.count(hellos) > 1 })
+	t.waitUntilEnd(p, timeToAct, func() bool { return t.count(hellos) > losses })
+	t.waitUntilEnd(p, quickPatience, func() bool { return t.count(hellos) > 1 })
 	t.watch(p, time.Second)
 	if t.count(hellos) < 2 {
 		t.remark("the program opened no other connection")
 	}
 }
 
-func overTLS(play func(*trial)) func(*trial) {
+func withTLS(play func(*trial)) func(*trial) {
 	return func(t *trial) {
 		if t.harness.Certificate == nil {
 			t.giveUp(false, "there is no certificate for a server with TLS")
@@ -207,9 +207,9 @@ func declinedSituations() []situation {
 
 func playDeclined(t *trial) {
 	p := t.launch(options{})
-	if !t.await(p, soon, refusal(fwp.HELLO)) {
+	if !t.await(p, quickPatience, refusal(fwp.HELLO)) {
 		t.giveUp(true, "no HELLO was refused")
 	}
 	t.watch(p, timeToAct)
-	t.kept("STATE-02") // unless a rule has found a command
+	t.decideHeld("STATE-02") // unless a rule has found a command
 }

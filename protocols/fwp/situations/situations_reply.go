@@ -30,31 +30,31 @@ func replySituations() []situation {
 func playNull(t *trial) {
 	p := t.launch(options{})
 	null := func(e *clientrules.Event) bool { return reply(fwp.FETCH)(e) && e.Reply.Kind == fwp.NullBulk }
-	if !t.awaitCount(p, soon, null, 2) && (!t.exited(p) || !t.has(null)) {
-		t.giveUp(true, "no FETCH was answered with null within %v", soon)
+	if !t.awaitCount(p, quickPatience, null, 2) && (!t.hasExited(p) || !t.has(null)) {
+		t.giveUp(true, "no FETCH was answered with null within %v", quickPatience)
 	}
-	t.itWorks(p, "RESP-08", "a worker that fetches again")
+	t.judgeWork(p, "RESP-08", "a worker that fetches again")
 }
 
 // playRefused returns a play in which commands of a verb are refused, the first ones and later ones. Each job that the
 // worker got is reported all the same.
 func playRefused(verb string) func(*trial) {
 	return func(t *trial) {
-		t.hook(refuseSome(verb))
+		t.hook(refuseCommands(verb))
 		p := t.launch(options{})
 		jobs := append(manyJobs(20), jobsWithArgs("fwp.fail", `["x"]`, `["y"]`)...)
 		isUnknown := func(j job) bool { return j.jobtype == unknownType } // jobs/unknown-type has it
 		jids := t.pushAll(slices.DeleteFunc(jobs, isUnknown)...)
-		t.reported(p, soon, jids...)
+		t.awaitReports(p, quickPatience, jids...)
 		if !t.await(p, timeToAct, refusal(verb)) {
 			t.giveUp(true, "the worker sent no %s", verb)
 		}
-		missing := t.reported(p, reportPatience, t.delivered(jids)...)
-		if len(missing) > 0 && !t.exited(p) {
-			t.allReported(missing, "ACK or FAIL for each job", "although only commands of the verb "+verb+" were refused")
+		missing := t.awaitReports(p, reportPatience, t.filterDelivered(jids)...)
+		if len(missing) > 0 && !t.hasExited(p) {
+			t.judgeReports(missing, "ACK or FAIL for each job", "although only commands of the verb "+verb+" were refused")
 		}
-		if t.itWorks(p, "RESP-09", "a worker that continues fetching and reporting") {
-			t.hasAllHands(p, "error replies to "+verb)
+		if t.judgeWork(p, "RESP-09", "a worker that continues fetching and reporting") {
+			t.judgeExecutors(p, "error replies to "+verb)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func pressureSituations() []situation {
 		{"pressure/jobs", "jobs of 3 MB are executed, and later replies still match",
 			"FRAME-04 FETCH-09 FETCH-10 ACK-05 FETCH-11", 3, playLong(playUnusual, "fwp.ok", 3, 3), setup{}},
 		{"pressure/reports", "a FAIL with a message of 5 MB is sent completely to a server that reads slowly",
-			"FRAME-01 FRAME-04 FETCH-09 FAIL-04 FETCH-11", 4, playLong(playUnusual, "fwp.fail", 5), setup{slow: true}},
+			"FRAME-01 FRAME-04 FETCH-09 FAIL-04 FETCH-11", 4, playLong(playUnusual, "fwp.fail", 5), setup{isSlow: true}},
 	}
 }
 
@@ -91,7 +91,7 @@ func segmentSituations() []situation {
 
 func playSegments(t *trial) {
 	playWorks("RESP-08", "a client that joins the bytes")(t)
-	if t.harness.Producer || len(t.programs) == 0 {
+	if t.harness.IsProducer || len(t.programs) == 0 {
 		return
 	}
 	p := t.programs[0] // it reports jobs whose characters do not arrive whole
@@ -100,8 +100,8 @@ func playSegments(t *trial) {
 		jid := "ünïcødé-日本語-🦆-" + strings.ToLower(rand.Text())
 		jids = append(jids, t.push(job{jid: jid, args: `["é","日本","🦆"]`}))
 	}
-	missing := t.reported(p, soon, jids...)
-	t.holds("RESP-08", len(missing) == 0, "a report of each job whose jid has characters of several bytes",
-		fmt.Sprintf("no report for %s, whose bytes arrived one by one; the worker %s", listed(missing), t.ending(p)))
-	t.shownByDelivery(t.delivered(missing))
+	missing := t.awaitReports(p, quickPatience, jids...)
+	t.decide("RESP-08", len(missing) == 0, "a report of each job whose jid has characters of several bytes",
+		fmt.Sprintf("no report for %s, whose bytes arrived one by one; the worker %s", enumerate(missing), t.ending(p)))
+	t.setDeliveryEvidence(t.filterDelivered(missing))
 }

@@ -13,20 +13,20 @@ import (
 // timeToLeave is how long a worker may take from the order to terminate to its end, with slack.
 const timeToLeave = 33 * time.Second
 
-// beatDue is the pause between BEATs that is advised.
-const beatDue = 15 * time.Second
+// beatPause is the pause between BEATs that is advised.
+const beatPause = 15 * time.Second
 
 // terminateSituations are about the state Terminating. (Terminating State; END)
 func terminateSituations() []situation {
 	const ends = "STATE-20 STATE-22 WRK-18"
-	simple := setup{server: simpleStates}
+	simple := setup{server: setSimpleStates}
 	atBeat := func(n int) orders {
-		return orders{state: "terminate", beats: n - 1, always: true, watch: (*trial).leaves}
+		return orders{state: "terminate", beats: n - 1, isRepeated: true, watch: (*trial).judgeTermination}
 	}
-	atFirst := orders{state: "terminate", watch: shortly(timeToAct)}
-	cannotReport := orders{state: "terminate", jobs: []string{"[4]"}, away: true, watch: shortly(30 * time.Second)}
+	atFirst := orders{state: "terminate", watch: watchFor(timeToAct)}
+	cannotReport := orders{state: "terminate", jobs: []string{"[4]"}, hasOutage: true, watch: watchFor(30 * time.Second)}
 	runs := func(always bool, jobs ...string) func(*trial) {
-		return orders{state: "terminate", always: always, jobs: jobs, watch: (*trial).leaves}.play
+		return orders{state: "terminate", isRepeated: always, jobs: jobs, watch: (*trial).judgeTermination}.play
 	}
 	return []situation{
 		{"terminate/idle", "after the order to terminate an idle worker sends END and exits",
@@ -34,19 +34,19 @@ func terminateSituations() []situation {
 		{"terminate/simple", "the same, with the state as a simple string, in the reply to the third BEAT",
 			"BEAT-13 " + ends, 30, atBeat(3).play, simple},
 		{"terminate/spaces", "the same, with white space in its JSON as specified, in the reply to the second BEAT",
-			"BEAT-13 " + ends, 15, atBeat(2).play, setup{rules: spaced}},
+			"BEAT-13 " + ends, 15, atBeat(2).play, setup{rules: spacedState}},
 		{"terminate/first-beat", "a worker stops fetching when the reply to the first BEAT has the order",
 			"BEAT-13 STATE-20", 5, atFirst.play, setup{}},
 		{"terminate/first-beat-simple", "the same, with the state as a simple string with white space",
-			"BEAT-13 STATE-20", 5, atFirst.play, setup{server: simpleStates, rules: spacedSimple}},
+			"BEAT-13 STATE-20", 5, atFirst.play, setup{server: setSimpleStates, rules: spacedSimpleState}},
 		{"terminate/late-job", "jobs that arrive when the worker is already terminating are reported",
-			"STATE-20 WRK-18", 5, orders{state: "terminate", always: true, late: true, watch: (*trial).leaves}.play, setup{}},
+			"STATE-20 WRK-18", 5, orders{state: "terminate", isRepeated: true, hasWaitingFetch: true, watch: (*trial).judgeTermination}.play, setup{}},
 		{"terminate/end-without-reply", "a worker ends when the server closes after END without a reply",
-			"STATE-22 WRK-18", 15, atBeat(1).play, setup{server: endsWithoutOK}},
+			"STATE-22 WRK-18", 15, atBeat(1).play, setup{server: setEndWithoutOK}},
 		{"terminate/short-job", "jobs that end in time are reported before the worker exits, also after a second order",
 			"FETCH-09 " + ends + " END-04", 5, runs(true, "[1]", "[16]"), setup{}},
 		{"terminate/after-loss", "a terminating worker does not fetch after it lost its connections",
-			ends, 5, orders{state: "terminate", jobs: []string{"[9]"}, lost: true, watch: (*trial).leaves}.play, setup{}},
+			ends, 5, orders{state: "terminate", jobs: []string{"[9]"}, losesConnections: true, watch: (*trial).judgeTermination}.play, setup{}},
 		{"terminate/outage", "a worker that cannot report its job, because the server is away, is gone after 30 s",
 			"STATE-22", 70, cannotReport.play, setup{}},
 		{"terminate/long-job", "of two jobs the one that still runs is reported as failed, and the worker is gone after 30 s",
@@ -55,28 +55,28 @@ func terminateSituations() []situation {
 			ends + " STATE-21", 45, runs(false, "[120]", "[120]"),
 			setup{rules: "on checked FAIL; first 1: refuse 'not recorded'"}},
 		{"terminate/after-quiet", "after errors a worker is quiet, and then terminates with a running job",
-			ends + " STATE-21 STATE-17 BEAT-13", 70, orders{state: "quiet", troubles: true, jobs: []string{"[120]"},
-				then: "terminate", watch: (*trial).leaves}.play, simple},
+			ends + " STATE-21 STATE-17 BEAT-13", 70, orders{state: "quiet", hasTroubles: true, jobs: []string{"[120]"},
+				laterState: "terminate", watch: (*trial).judgeTermination}.play, simple},
 	}
 }
 
-// endsWithoutOK has a server close after END without a reply.
-func endsWithoutOK(c *fakes.Config) { c.EndWithoutOK = true }
+// setEndWithoutOK has a server close after END without a reply.
+func setEndWithoutOK(c *fakes.Config) { c.EndWithoutOK = true }
 
-// leaves watches a worker for as long as it may take to leave after the order to terminate, and its process to its end.
+// judgeTermination watches a worker for as long as it may take to leave after the order to terminate, and its process to its end.
 // That it has obeyed in time is for the rules.
-func (t *trial) leaves(p *program) {
-	told := t.first(p.events(tells("terminate")))
-	if told == nil {
+func (t *trial) judgeTermination(p *program) {
+	order := t.first(p.events(stateReply("terminate")))
+	if order == nil {
 		return
 	}
-	t.endsBy(p, endOrder{
-		clause: endsInTime, what: "the order to terminate", at: told.At, limit: endLimit,
-		idle: !t.has(p.events(delivery)), below: p.below(),
+	t.judgeEnd(p, endOrder{
+		clause: endClause, name: "the order to terminate", at: order.At, limit: endLimit,
+		isIdle: !t.has(p.events(delivery)), descendants: p.descendants(),
 	})
-	exit := t.first(p.events(ofKind(clientrules.Exited)))
-	if exit != nil && exit.At < told.At+time.Minute && slices.Contains(strings.Fields(t.situation.clauses), "BEAT-16") {
-		t.holds("BEAT-16", true, "", "the worker ended before its next BEAT was due")
+	exit := t.first(p.events(eventsOfKind(clientrules.ProcessExit)))
+	if exit != nil && exit.At < order.At+time.Minute && slices.Contains(strings.Fields(t.situation.clauses), "BEAT-16") {
+		t.decide("BEAT-16", true, "", "the worker ended before its next BEAT was due")
 	}
 }
 
@@ -107,44 +107,44 @@ func signalSituations() []situation {
 
 // playSignal returns a play that sends a worker a signal. It runs jobs then that take so many seconds, each as a JSON
 // array.
-func playSignal(name string, watched time.Duration, seconds ...string) func(*trial) {
+func playSignal(name string, limit time.Duration, seconds ...string) func(*trial) {
 	return func(t *trial) {
-		t.idlesElsewhere()
+		t.requireIdling()
 		p := t.launch(options{})
 		t.mustFetch(p)
 		if jids := t.pushAll(jobsWithArgs("fwp.sleep", seconds...)...); len(jids) > 0 {
 			t.mustTake(jids...)
 		}
 		t.watch(p, time.Second)
-		o := endOrder{what: "SIG" + name, at: t.now(), limit: watched, idle: len(seconds) == 0, below: p.below()}
-		if o.what == sigTerm {
-			o.clause = endsInTime
+		o := endOrder{name: "SIG" + name, at: t.now(), limit: limit, isIdle: len(seconds) == 0, descendants: p.descendants()}
+		if o.name == sigTerm {
+			o.clause = endClause
 		}
 		t.signal(p, name)
-		t.endsBy(p, o)
+		t.judgeEnd(p, o)
 	}
 }
 
 // playLateAtSignal returns a play that sends a worker a signal while its FETCHes wait, and pushes jobs for them.
 func playLateAtSignal(name string) func(*trial) {
 	return func(t *trial) {
-		t.idlesElsewhere()
+		t.requireIdling()
 		p := t.launch(options{})
-		t.reported(p, soon, t.push(job{}))
+		t.awaitReports(p, quickPatience, t.push(job{}))
 		t.watch(p, time.Second)
 		t.signal(p, name)
 		t.watch(p, timeToRead)
 		p.Signal("CONT") // a process without a handler is stopped by TSTP
 		jids := t.pushAll(lateJobs()...)
 		t.watch(p, timeToAct)
-		t.lateReported("SIG"+name, jids)
+		t.judgeLateReports("SIG"+name, jids)
 	}
 }
 
 // playSuspended sends a worker the signal by which libraries make it quiet. The specification lets a worker report
 // that; it asks for no such signal. A process without a handler is stopped by it: SIGCONT has that go on.
 func playSuspended(t *trial) {
-	t.idlesElsewhere()
+	t.requireIdling()
 	p := t.launch(options{})
 	t.mustFetch(p)
 	t.mustBeat(p, 1)
@@ -154,29 +154,29 @@ func playSuspended(t *trial) {
 	p.Signal("CONT")
 	t.watch(p, timeToAct)
 	t.pushMany(3, "fwp.ok", "[1]")
-	beats := after(from, p.lines(fwp.BEAT))
+	beats := eventsAfter(from, p.lines(fwp.BEAT))
 	t.await(p, beatPatience, beats)
 	t.watch(p, 5*time.Second)
 	got := "it is quiet after SIGTSTP"
 	switch {
-	case t.exited(p):
+	case t.hasExited(p):
 		got = "it ends at SIGTSTP"
-	case t.has(after(from+time.Second+timeToAct, p.lines(fwp.FETCH))):
+	case t.has(eventsAfter(from+time.Second+timeToAct, p.lines(fwp.FETCH))):
 		got = "it keeps fetching after SIGTSTP"
 	}
 	state := ""
 	for _, e := range t.all(beats) {
-		if s, is := e.Object["current_state"].(string); is {
+		if s, ok := e.Object["current_state"].(string); ok {
 			state = s
 		}
 	}
 	if state != "" {
 		got += ", and its BEAT has the current_state " + shortJSON(state)
 	}
-	t.holds("BEAT-11", true, "", got)
-	if told := p.events(tells("terminate")); !t.exited(p) {
-		t.follow("on notified: state terminate")
-		t.await(p, beatPatience, told)
-		t.leaves(p)
+	t.decide("BEAT-11", true, "", got)
+	if order := p.events(stateReply("terminate")); !t.hasExited(p) {
+		t.addRules("on notified: state terminate")
+		t.await(p, beatPatience, order)
+		t.judgeTermination(p)
 	}
 }

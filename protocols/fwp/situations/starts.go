@@ -14,59 +14,59 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// inTheWay matches what programs print that do not start because of another process of theirs.
-var inTheWay = regexp.MustCompile(`(?i)address (is )?(already )?in use|EADDRINUSE` +
+// conflictPattern matches what programs print that do not start because of another process of theirs.
+var conflictPattern = regexp.MustCompile(`(?i)address (is )?(already )?in use|EADDRINUSE` +
 	`|already (exists|in use|running|locked|bound)|(pid|lock) ?file` +
 	`|(could not|cannot|can't|unable to|failed to) (get|acquire|obtain) .*lock`)
 
-// notStarted are the situations in which the program did not start, nor in ordinary conditions.
-type notStarted struct {
+// startFailures are the situations in which the program did not start, nor in ordinary conditions.
+type startFailures struct {
 	situations []string
 	printed    []string // in the first of them
 }
 
-// doesNotStart ends the play of a program that has opened no connection, if it does not start in ordinary conditions
+// judgeStartFailure ends the play of a program that has opened no connection, if it does not start in ordinary conditions
 // either: then nothing is broken. One that starts there, and ignores what the situation has set, is what the play is
 // about.
-func (t *trial) doesNotStart(p *program, failed error) {
-	if _, is := errors.AsType[*NoClientError](failed); !is || t.ordinary || t.harness.observed.First == "" ||
-		t.ctx.Err() != nil || t.has(p.events(ofKind(clientrules.Opened))) {
+func (t *trial) judgeStartFailure(p *program, cause error) {
+	if _, ok := errors.AsType[*NoClientError](cause); !ok || t.isOrdinary || t.harness.observation.FirstVerb == "" ||
+		t.ctx.Err() != nil || t.has(p.events(eventsOfKind(clientrules.ConnOpen))) {
 		return
 	}
-	beside := slices.ContainsFunc(t.programs, func(other *program) bool { return other != p && !t.exited(other) })
+	hasOther := slices.ContainsFunc(t.programs, func(other *program) bool { return other != p && !t.hasExited(other) })
 	p.Kill()
-	known := Locked(&t.harness.mu, func() bool { return len(t.harness.unstarted.situations) > 0 })
+	isKnown := WithLock(&t.harness.mu, func() bool { return len(t.harness.startFailures.situations) > 0 })
 	words := strings.Join(p.Output(), "\n")
-	if !known && !inTheWay.MatchString(words) && t.startsInOrdinaryConditions() {
+	if !isKnown && !conflictPattern.MatchString(words) && t.startsOrdinarily() {
 		return
 	}
-	t.harness.keepUnstarted(t.situation.id, p.Output())
-	t.reason = reports.ReasonSetUp
-	if beside {
+	t.harness.noteStartFailure(t.situation.id, p.Output())
+	t.stopCode = reports.ReasonSetUp
+	if hasOther {
 		t.giveUp(false, "it needs two processes at a time, and the second one did not start")
 	}
 	t.giveUp(false, "the program did not start: it opened no connection, nor did it in ordinary conditions")
 }
 
-// startsInOrdinaryConditions starts the program once more, on a server without anything special.
-func (t *trial) startsInOrdinaryConditions() bool {
-	again := newTrial(t.ctx, t.harness, &situation{id: t.situation.id + "/start"}, conformance.Setup{Meter: t.meter})
-	defer again.end()
-	again.ordinary = true
+// startsOrdinarily starts the program once more, on a server without anything special.
+func (t *trial) startsOrdinarily() bool {
+	probe := newTrial(t.ctx, t.harness, &situation{id: t.situation.id + "/start"}, conformance.Setup{Meter: t.meter})
+	defer probe.end()
+	probe.isOrdinary = true
 	starts := false
-	again.situation.play = func(again *trial) {
-		_, err := again.start(options{})
+	probe.situation.play = func(probe *trial) {
+		_, err := probe.start(options{})
 		starts = err == nil
 	}
-	again.play()
+	probe.play()
 	return starts
 }
 
-// keepUnstarted keeps for the report that the program did not start in a situation.
-func (h *Harness) keepUnstarted(id string, printed []string) {
+// noteStartFailure keeps for the report that the program did not start in a situation.
+func (h *Harness) noteStartFailure(id string, printed []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if u := &h.unstarted; !slices.Contains(u.situations, id) {
+	if u := &h.startFailures; !slices.Contains(u.situations, id) {
 		if len(u.situations) == 0 {
 			u.printed = target.Excerpt(printed)
 		}
@@ -75,15 +75,15 @@ func (h *Harness) keepUnstarted(id string, printed []string) {
 }
 
 // words says in which situations the program did not start, and what it may be; nothing if there are none.
-func (u notStarted) words(oneByOne bool) []string {
+func (u startFailures) words(isSequential bool) []string {
 	if len(u.situations) == 0 {
 		return nil
 	}
 	first := fmt.Sprintf("it did not start, nor in ordinary conditions, in %d situations (%s)", len(u.situations),
-		listed(u.situations))
+		enumerate(u.situations))
 	advice := "a pid file or a lock that a killed process has left, or a port that another one has, may be in its way: " +
 		"give --parallel 1, or have it take a file and a free port for each process"
-	if oneByOne {
+	if isSequential {
 		advice = "a pid file, a lock or a port may be in its way: have it take one for each process"
 	}
 	lines := []string{first}
@@ -93,40 +93,40 @@ func (u notStarted) words(oneByOne bool) []string {
 	return append(lines, advice)
 }
 
-// promptly is how long a producer may take to its first line before its input is ended: it may read all of it first.
-const promptly = 10 * time.Second
+// inputPatience is how long a producer may take to its first line before its input is ended: it may read all of it first.
+const inputPatience = 10 * time.Second
 
 // identifyProducer has a producer push three jobs, and finds out whether it needs the end of its input for that.
-func (h *Harness) identifyProducer(t *trial, from time.Time) (Observed, error) {
-	open := func() (*program, error) {
-		units := ordinary(3)
-		return t.start(options{given: units, input: newInput(jsonOf(units)...), eager: true})
+func (h *Harness) identifyProducer(t *trial, from time.Time) (Observation, error) {
+	launch := func() (*program, error) {
+		units := ordinaryUnits(3)
+		return t.start(options{jobs: units, input: newInput(jsonOf(units)...), isEager: true})
 	}
-	p, err := open()
+	p, err := launch()
 	if err != nil {
-		return Observed{}, err
+		return Observation{}, err
 	}
 	begun := t.now()
-	waits := !t.untilOrEnd(p, min(promptly, h.patience), func() bool { return t.has(p.events(ofKind(clientrules.Line))) })
+	waits := !t.waitUntilEnd(p, min(inputPatience, h.patience), func() bool { return t.has(p.events(eventsOfKind(clientrules.Line))) })
 	p.input.end()
 	if err := t.awaitFirstLine(p); err != nil {
-		return Observed{}, err
+		return Observation{}, err
 	}
 	took := t.now() - begun
 	h.learnPatience(from)
-	h.observed.First = p.first
-	h.observed.Works = t.ends(p, endPatience) && t.pushedAll(p)
+	h.observation.FirstVerb = p.firstVerb
+	h.observation.Works = t.awaitEnd(p, endPatience) && t.hasPushedAll(p)
 	if waits { // or it is slow to start
-		again, err := open()
+		second, err := launch()
 		if err != nil {
-			return Observed{}, err
+			return Observation{}, err
 		}
-		h.readsAll = !t.untilOrEnd(again, 2*took, func() bool { return t.has(again.events(ofKind(clientrules.Line))) })
+		h.readsWholeInput = !t.waitUntilEnd(second, 2*took, func() bool { return t.has(second.events(eventsOfKind(clientrules.Line))) })
 	}
-	if h.readsAll {
+	if h.readsWholeInput {
 		h.note("it reads its input to the end before it pushes a job: what needs jobs that come later is left out")
 	}
-	return h.observed, t.ctx.Err()
+	return h.observation, t.ctx.Err()
 }
 
 // endInOrder ends a process by SIGTERM, so that it removes its files, where one runs after the other.
@@ -136,7 +136,7 @@ func (p *program) endInOrder() {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
 	select {
-	case <-p.Over():
+	case <-p.Done():
 	case <-timeout.C:
 	}
 }
@@ -144,7 +144,7 @@ func (p *program) endInOrder() {
 // endOthers ends the processes of a play before the next one starts, where one runs after the other.
 func (t *trial) endOthers() {
 	for _, p := range t.programs {
-		if t.harness.OneByOne && !t.exited(p) {
+		if t.harness.IsSequential && !t.hasExited(p) {
 			t.signal(p, "TERM")
 			t.watch(p, timeToLeave)
 		}

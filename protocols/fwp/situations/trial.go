@@ -26,31 +26,31 @@ type trial struct {
 	harness   *Harness
 	situation *situation
 	meter     *machine.Meter
-	began     time.Time
+	startTime time.Time
 
 	servers  []*server
 	programs []*program
 
-	hookMu   sync.Mutex
-	hooks    []func(*fakes.Event)
-	accepted map[string][]string // the jids of the jobs of a producer that the server has taken, by their names
+	hookMu       sync.Mutex
+	hooks        []func(*fakes.Event)
+	acceptedJIDs map[string][]string // the jids of the jobs of a producer that the server has taken, by their names
 
 	decisions []conformance.Decision
-	certain   map[string]bool // clauses that no lag of this machine explains to be broken
-	awaited   map[string]bool // clauses that are broken by what did not come in a long wait
+	isCertain map[string]bool // clauses that no lag of this machine explains to be broken
+	isAwaited map[string]bool // clauses that are broken by what did not come in a long wait
 	// what a lag has to explain of broken clauses, where that is more than the time to act
-	byRules    map[string]time.Duration // when rules have found clauses broken
-	stop       string                   // why the situation did not come about; empty if it did
-	transient  bool                     // the reason may be that this machine was busy
-	reason     reports.ReasonCode       // of stop; it may be empty
-	ordinary   bool                     // it only finds out whether the program starts
-	lacks      string                   // what is not there that the situation needs; empty if nothing is
-	lacking    reports.ReasonCode       // of lacks
-	unjudged   []string                 // breaches that are none, since the process was to end at once
-	handshakes atomic.Int64             // that clients have begun
-	hosts      string                   // the file of the names of servers that programs see; empty: that of this machine
-	background sync.WaitGroup
-	stopTicks  func()
+	brokenAt         map[string]time.Duration // when rules have found clauses broken
+	stopReason       string                   // why the situation did not come about; empty if it did
+	isTransient      bool                     // the reason may be that this machine was busy
+	stopCode         reports.ReasonCode       // of stop; it may be empty
+	isOrdinary       bool                     // it only finds out whether the program starts
+	lackReason       string                   // what is not there that the situation needs; empty if nothing is
+	lackCode         reports.ReasonCode       // of lacks
+	unjudgedBreaches []string                 // breaches that are none, since the process was to end at once
+	handshakes       atomic.Int64             // that clients have begun
+	hosts            string                   // the file of the names of servers that programs see; empty: that of this machine
+	background       sync.WaitGroup
+	stopTicks        func()
 }
 
 // server is one server of the play.
@@ -61,39 +61,39 @@ type server struct {
 	process  int // that connects to it
 }
 
-func newTrial(ctx context.Context, h *Harness, s *situation, on conformance.Setup) *trial {
-	config := clientrules.Config{Processes: true, Outcome: outcomeOf}
+func newTrial(ctx context.Context, h *Harness, s *situation, playSetup conformance.Setup) *trial {
+	config := clientrules.Config{HasProcesses: true, Outcome: outcomeOf}
 	if s.setup.server != nil {
 		var c fakes.Config
 		s.setup.server(&c)
 		config.Password = c.Password
 	}
 	if h.takesQueues() {
-		config.Queues = theQueues
+		config.Queues = usualQueues
 	}
 	t := &trial{
-		recording: newRecording(config, &h.memory, on.Watch), ctx: ctx, harness: h, situation: s, meter: on.Meter,
-		began:    time.Now(),
-		accepted: map[string][]string{}, certain: map[string]bool{}, awaited: map[string]bool{},
+		recording: newRecording(config, &h.memory, playSetup.Watch), ctx: ctx, harness: h, situation: s, meter: playSetup.Meter,
+		startTime:    time.Now(),
+		acceptedJIDs: map[string][]string{}, isCertain: map[string]bool{}, isAwaited: map[string]bool{},
 	}
-	t.late = t.lag
+	t.lagSince = t.lag
 	t.hook(mend)
-	t.follow(forgiven)
+	t.addRules(lenientRules)
 	t.hook(t.accept)
-	t.follow(s.setup.rules)
-	ticking, stop := context.WithCancel(context.WithoutCancel(ctx))
+	t.addRules(s.setup.rules)
+	tickCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	t.stopTicks = stop
-	t.background.Go(func() { t.tick(ticking) })
+	t.background.Go(func() { t.tick(tickCtx) })
 	return t
 }
 
 // tick tells the rules once a second that time has passed.
 func (t *trial) tick(ctx context.Context) {
-	every := time.NewTicker(time.Second)
-	defer every.Stop()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
 	for {
 		select {
-		case <-every.C:
+		case <-ticker.C:
 			t.pass()
 		case <-ctx.Done():
 			return
@@ -113,7 +113,7 @@ func (t *trial) lag(from time.Time) time.Duration {
 func (t *trial) play() {
 	defer func() {
 		if p := recover(); p != nil {
-			if _, is := p.(stopped); !is {
+			if _, ok := p.(stopPanic); !ok {
 				panic(p)
 			}
 		}
@@ -121,29 +121,29 @@ func (t *trial) play() {
 	t.situation.play(t)
 }
 
-// stopped is the panic by which a play ends that cannot go on.
-type stopped struct{}
+// stopPanic is the panic by which a play ends that cannot go on.
+type stopPanic struct{}
 
 // giveUp ends the play: the situation did not come about, for a reason that is transient if this machine may have been
 // too busy.
 func (t *trial) giveUp(transient bool, format string, args ...any) {
-	t.stop, t.transient = fmt.Sprintf(format, args...), transient
+	t.stopReason, t.isTransient = fmt.Sprintf(format, args...), transient
 	for _, p := range t.programs {
 		t.watch(p, 0) // how the connections of one that has ended were closed is for the rules
 	}
-	panic(stopped{})
+	panic(stopPanic{})
 }
 
 // leaveOut ends the play of a situation that needs what is not there.
 func (t *trial) leaveOut(reason reports.ReasonCode, format string, args ...any) {
-	t.lacks, t.lacking = fmt.Sprintf(format, args...), reason
-	panic(stopped{})
+	t.lackReason, t.lackCode = fmt.Sprintf(format, args...), reason
+	panic(stopPanic{})
 }
 
-// dies has a process that has ended not be judged by what it left behind: it was to end at once, or its supervisor
+// excuseEnd has a process that has ended not be judged by what it left behind: it was to end at once, or its supervisor
 // helps.
-func (t *trial) dies() {
-	t.unjudged = []string{
+func (t *trial) excuseEnd() {
+	t.unjudgedBreaches = []string{
 		clientrules.JobNotReported, clientrules.ClosedWithoutEnd, clientrules.EndWithJobs, clientrules.LineUnfinished,
 	}
 }
@@ -151,11 +151,11 @@ func (t *trial) dies() {
 // end ends all processes and servers.
 func (t *trial) end() {
 	for _, p := range t.programs {
-		if t.harness.OneByOne {
+		if t.harness.IsSequential {
 			p.endInOrder()
 		}
 		p.Kill()
-		if l, is := p.Process.(interface{ Leaks() bool }); is && l.Leaks() {
+		if l, ok := p.Process.(interface{ Leaks() bool }); ok && l.Leaks() {
 			t.harness.note("it printed the password of its server; reports do not show it")
 		}
 		if p.input != nil {
@@ -192,28 +192,28 @@ func (t *trial) runHooks(e *fakes.Event) {
 // The bounds of what a program can have the servers keep, in bytes: unfinished lines, one of them and those of all
 // situations that are played at a time, and jobs.
 const (
-	mostLine       = 16 << 20
-	mostUnfinished = 32 << 20
-	mostStored     = 32 << 20
+	maxLine       = 16 << 20
+	maxUnfinished = 32 << 20
+	maxStored     = 32 << 20
 )
 
-// afterPlay is when jobs that have failed are tried again, unless the situation is about that: a slow worker would get
+// retryAfterPlay is when jobs that have failed are tried again, unless the situation is about that: a slow worker would get
 // them before the jobs that wait in its second queue.
-func afterPlay(int) time.Duration { return time.Hour }
+func retryAfterPlay(int) time.Duration { return time.Hour }
 
 // serve starts one more server.
 func (t *trial) serve() *server {
 	s := &server{process: len(t.servers) + 1}
 	config := fakes.Config{
-		Hook: t.runHooks, MaxLine: mostLine, MaxUnfinished: mostUnfinished, MaxStored: mostStored,
-		Memory: &t.harness.memory.servers, RetryDelay: afterPlay, Like: fakes.Like(t.harness.Like),
+		Hook: t.runHooks, MaxLine: maxLine, MaxUnfinished: maxUnfinished, MaxStored: maxStored,
+		Memory: &t.harness.memory.servers, RetryDelay: retryAfterPlay, Like: fakes.Like(t.harness.Like),
 	}
 	if t.situation.setup.server != nil {
 		t.situation.setup.server(&config)
 	}
 	addr := ""
 	config.Listen = func() (net.Listener, error) {
-		ln, err := t.harness.listen(addr, t.situation.setup.ipv6)
+		ln, err := t.harness.listen(addr, t.situation.setup.usesIPv6)
 		if err != nil && addr == "" {
 			return nil, t.notice(err)
 		}
@@ -228,7 +228,7 @@ func (t *trial) serve() *server {
 	if err := s.TryStart(); err != nil {
 		t.giveUp(false, "the server of the situation could not be started: %v", err)
 	}
-	if t.situation.setup.tls && len(t.servers) == 0 {
+	if t.situation.setup.usesTLS && len(t.servers) == 0 {
 		t.remark("the URL requires TLS: %s", t.url(s))
 	}
 	t.servers = append(t.servers, s)
@@ -249,9 +249,9 @@ func (t *trial) restart(p *program) time.Duration {
 	return from
 }
 
-// connects returns the number of the process that connects to the server, and setProcess sets it.
-func (s *server) connects() int {
-	return Locked(&s.mu, func() int { return s.process })
+// processNumber returns the number of the process that connects to the server, and setProcess sets it.
+func (s *server) processNumber() int {
+	return WithLock(&s.mu, func() int { return s.process })
 }
 
 func (s *server) setProcess(number int) {
@@ -262,16 +262,16 @@ func (s *server) setProcess(number int) {
 
 // secure returns what has a connection use TLS, nil if the situation has none.
 func (t *trial) secure() func(net.Conn) net.Conn {
-	if !t.situation.setup.tls || t.harness.Certificate == nil {
+	if !t.situation.setup.usesTLS || t.harness.Certificate == nil {
 		return nil
 	}
 	certificate := t.harness.Certificate
-	if wrong := t.situation.setup.wrong; wrong != nil {
-		made, err := wrong.make(certificate)
+	if wrong := t.situation.setup.wrongCert; wrong != nil {
+		replacement, err := wrong.create(certificate)
 		if err != nil {
 			t.giveUp(false, "no certificate could be made: %v", err)
 		}
-		certificate = made
+		certificate = replacement
 	}
 	config := &tls.Config{
 		Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12,
@@ -292,7 +292,7 @@ func (t *trial) url(s *server) string {
 	if t.hosts != "" {
 		u.Host = net.JoinHostPort(serverName, u.Port())
 	}
-	if t.situation.setup.tls {
+	if t.situation.setup.usesTLS {
 		u.Scheme = "tcp+tls"
 		if net.ParseIP(u.Hostname()) != nil { // another network has other names
 			u.Host = net.JoinHostPort("localhost", u.Port())

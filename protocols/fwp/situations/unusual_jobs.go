@@ -19,30 +19,30 @@ type generator struct{ *rand.Rand }
 
 func newGenerator() generator { return generator{rand.New(rand.NewPCG(1, 2))} } //nolint:gosec // repeatable
 
-// each returns a value of each bucket, as JSON.
-func (g generator) each(types ...[]values.Bucket) (all []string) {
+// samples returns a value of each bucket, as JSON.
+func (g generator) samples(types ...[]values.Bucket) (all []string) {
 	for _, b := range slices.Concat(types...) {
 		all = append(all, b.Make(g.Rand))
 	}
 	return all
 }
 
-// anyOf returns one of some values.
-func (g generator) anyOf(all []string) string { return all[g.IntN(len(all))] }
+// pick returns one of some values.
+func (g generator) pick(all []string) string { return all[g.IntN(len(all))] }
 
-// mostJID is the length of the longest jid. Twice as much is kept as it is.
-const mostJID = 500
+// maxJID is the length of the longest jid. Twice as much is kept as it is.
+const maxJID = 500
 
 // jids are ids of each kind of text and of each length, which a program has to hand on as they are. They differ also
 // when they are trimmed and written in small letters.
 func (g generator) jids() (all []string) {
-	seen := map[string]bool{}
-	for i, text := range g.each(values.Texts(), values.Lengths(mostJID)) {
-		jid, _ := decoded(text).(string)
-		if seen[strings.ToLower(strings.TrimSpace(jid))] || jid == "" {
+	keys := map[string]bool{}
+	for i, text := range g.samples(values.Texts(), values.Lengths(maxJID)) {
+		jid, _ := decodeJSON(text).(string)
+		if keys[strings.ToLower(strings.TrimSpace(jid))] || jid == "" {
 			jid += fmt.Sprint("-", i, strings.Repeat(" ", i%2))
 		}
-		seen[strings.ToLower(strings.TrimSpace(jid))] = true
+		keys[strings.ToLower(strings.TrimSpace(jid))] = true
 		all = append(all, jid)
 	}
 	return all
@@ -50,55 +50,55 @@ func (g generator) jids() (all []string) {
 
 // errors are texts of each kind that fit into the line of an error reply.
 func (g generator) errors() (all []string) {
-	for _, text := range g.each(values.Texts()) {
-		if s, is := decoded(text).(string); is && s != "" && !strings.ContainsAny(s, "\r\n") {
+	for _, text := range g.samples(values.Texts()) {
+		if s, ok := decodeJSON(text).(string); ok && s != "" && !strings.ContainsAny(s, "\r\n") {
 			all = append(all, "ERR "+s)
 		}
 	}
 	return all
 }
 
-// salted is what a greeting asks for.
-type salted struct {
+// greetingSalt is what a greeting asks for.
+type greetingSalt struct {
 	salt       string
 	iterations int
 }
 
 // greetings are salts with their numbers of iterations, few and many in turn, and equal numbers again and again. Of
 // four salts two are equal.
-func (g generator) greetings(n int) (all []salted) {
-	const longest, few, most = 300, 9, 20_000
-	texts, ends := g.each(values.Texts()), g.each(values.Lengths(longest))
-	rounds := []string{g.anyOf(g.each(values.Integers(1, few))), g.anyOf(g.each(values.Integers(few*1000, most)))}
+func (g generator) greetings(n int) (all []greetingSalt) {
+	const longest, low, high = 300, 9, 20_000
+	texts, ends := g.samples(values.Texts()), g.samples(values.Lengths(longest))
+	rounds := []string{g.pick(g.samples(values.Integers(1, low))), g.pick(g.samples(values.Integers(low*1000, high)))}
 	for i := range n {
-		text, _ := decoded(g.anyOf(texts)).(string)
-		end, _ := decoded(g.anyOf(ends)).(string)
+		text, _ := decodeJSON(g.pick(texts)).(string)
+		end, _ := decodeJSON(g.pick(ends)).(string)
 		iterations, _ := strconv.Atoi(rounds[i%2])
 		salt := text + "x" + end
 		if i%4 == 1 {
 			salt = all[i-1].salt
 		}
-		all = append(all, salted{salt, iterations})
+		all = append(all, greetingSalt{salt, iterations})
 	}
 	return all
 }
 
-// packed returns JSON arrays of n values each. No array is longer than a number of characters, if all that some
+// packArrays returns JSON arrays of n values each. No array is longer than a number of characters, if all that some
 // languages escape is escaped; longer values are left out.
-func packed(all []string, n, most int) (arrays []string) {
-	var some []string
+func packArrays(all []string, n, limit int) (arrays []string) {
+	var elements []string
 	size := 0
 	for _, v := range all {
 		length := escapedLen(v)
-		if length > most {
+		if length > limit {
 			continue
 		}
-		if len(some) == n || size+length > most {
-			arrays, some, size = append(arrays, array(some)), nil, 0
+		if len(elements) == n || size+length > limit {
+			arrays, elements, size = append(arrays, array(elements)), nil, 0
 		}
-		some, size = append(some, v), size+length+1
+		elements, size = append(elements, v), size+length+1
 	}
-	return append(arrays, array(some))
+	return append(arrays, array(elements))
 }
 
 // escapedLen is how many characters a text has when all that some languages escape in JSON is escaped.
@@ -119,14 +119,14 @@ func escapedLen(text string) (n int) {
 
 func array(values []string) string { return "[" + strings.Join(values, ",") + "]" }
 
-// counted returns JSON arrays of integers, of each length up to most at which programs differ.
-func counted(most int) (arrays []string) {
-	for _, n := range values.Sizes(most) {
-		some := make([]string, n)
-		for i := range some {
-			some[i] = fmt.Sprint(i % 10)
+// intArrays returns JSON arrays of integers, of each length up to most at which programs differ.
+func intArrays(limit int) (arrays []string) {
+	for _, n := range values.Sizes(limit) {
+		elements := make([]string, n)
+		for i := range elements {
+			elements[i] = fmt.Sprint(i % 10)
 		}
-		arrays = append(arrays, array(some))
+		arrays = append(arrays, array(elements))
 	}
 	return arrays
 }
@@ -147,10 +147,10 @@ func jobsWithArgs(jobtype string, all ...string) (jobs []job) {
 	return jobs
 }
 
-// jobsWith returns a job of a type for each text with further members.
-func jobsWith(jobtype string, all ...string) (jobs []job) {
-	for _, more := range all {
-		jobs = append(jobs, job{jobtype: jobtype, more: "," + more})
+// jobsWithMembers returns a job of a type for each text with further members.
+func jobsWithMembers(jobtype string, all ...string) (jobs []job) {
+	for _, members := range all {
+		jobs = append(jobs, job{jobtype: jobtype, members: "," + members})
 	}
 	return jobs
 }
@@ -173,67 +173,67 @@ func deliveredJIDs() []job {
 // deliveredArguments has the messages of failures, too. The longest are of characters with two and three bytes:
 // wherever a worker cuts a message, it cuts one of them in two.
 func deliveredArguments() []job {
-	const most, deepest, each, long = 600, 60, 20, 40_000
+	const size, deepest, each, long = 600, 60, 20, 40_000
 	const arity = 255 // of functions in Erlang
 	g := newGenerator()
 	return slices.Concat(
 		jobsWithArgs("fwp.ok", `[]`, `["`+strings.Repeat("é", long)+`"]`),
-		jobsWithArgs("fwp.ok", counted(arity)...),
-		jobsWithArgs("fwp.ok", packed(g.each(values.Arrays(most, deepest)), each, long)...),
-		jobsWithArgs("fwp.fail", packed(g.each(values.Texts(), values.Lengths(16*most)), 1, long)...),
+		jobsWithArgs("fwp.ok", intArrays(arity)...),
+		jobsWithArgs("fwp.ok", packArrays(g.samples(values.Arrays(size, deepest)), each, long)...),
+		jobsWithArgs("fwp.fail", packArrays(g.samples(values.Texts(), values.Lengths(16*size)), 1, long)...),
 		jobsWithArgs("fwp.fail", `["`+strings.Repeat("日", long)+`"]`, `["x`+strings.Repeat("日", long)+`"]`))
 }
 
 // deliveredFields has jobs with all fields at once, each with some value of its type, beside jobs with a few.
 func deliveredFields() []job {
-	const most, deepest = 64, 32
+	const size, deepest = 64, 32
 	g := newGenerator()
-	instants := g.each(values.Instants())
-	retries, reserved := g.each(values.Integers(-1, math.MaxInt32)), g.each(values.Integers(60, math.MaxInt32))
-	lines, types := g.each(values.Integers(0, math.MaxInt32)), g.each(values.Texts())
-	jobs := jobsWith("fwp.ok", `"fwp_unknown":{"deep":[1,2]}`, `"custom":null`, `"retry":0`, `"reserve_for":1800`,
+	instants := g.samples(values.Instants())
+	retries, reserved := g.samples(values.Integers(-1, math.MaxInt32)), g.samples(values.Integers(60, math.MaxInt32))
+	lines, types := g.samples(values.Integers(0, math.MaxInt32)), g.samples(values.Texts())
+	jobs := jobsWithMembers("fwp.ok", `"fwp_unknown":{"deep":[1,2]}`, `"custom":null`, `"retry":0`, `"reserve_for":1800`,
 		"\r\n \"fwp_lines\":\r\n[1,\n\t2]", // its JSON has several lines
 		`"at":"1999-01-02T03:04:05.5Z","retry":25`)
 	const failure = `,"failure":{"retry_count":%d,"remaining":22,"failed_at":"2024-01-02T03:04:05Z","message":"x"}`
 	for _, retry := range []string{"-1", "0"} {
-		jobs = append(jobs, job{jobtype: "fwp.fail", args: `["x"]`, more: `,"custom":null,"retry":` + retry})
+		jobs = append(jobs, job{jobtype: "fwp.fail", args: `["x"]`, members: `,"custom":null,"retry":` + retry})
 	}
-	for i, custom := range g.each(values.Objects(most, deepest)) {
+	for i, custom := range g.samples(values.Objects(size, deepest)) {
 		jobtype := []string{"fwp.ok", "fwp.fail", ""}[i%3]
 		if jobtype == "" {
-			text, _ := decoded(g.anyOf(types)).(string)
+			text, _ := decodeJSON(g.pick(types)).(string)
 			jobtype = text + "!"
 		}
-		jobs = append(jobs, job{jobtype: jobtype, args: `["x"]`, more: fmt.Sprintf(
+		jobs = append(jobs, job{jobtype: jobtype, args: `["x"]`, members: fmt.Sprintf(
 			`,"custom":%s,"retry":%s,"reserve_for":%s,"backtrace":%s,"created_at":%s,"enqueued_at":%s`,
-			custom, g.anyOf(retries), g.anyOf(reserved), g.anyOf(lines), g.anyOf(instants), g.anyOf(instants)) +
+			custom, g.pick(retries), g.pick(reserved), g.pick(lines), g.pick(instants), g.pick(instants)) +
 			strings.Repeat(fmt.Sprintf(failure, i), g.IntN(2))})
 	}
 	return jobs
 }
 
-// echoed are arguments that every language can tell apart: PHP has one value for an empty object and an empty array.
+// echoArguments are arguments that every language can tell apart: PHP has one value for an empty object and an empty array.
 // They fit into messages that libraries cut to 100 characters.
-func echoed() []string {
-	const each, mostArgs, mostBytes, deepest = 10, 40, 90, 10
+func echoArguments() []string {
+	const each, maxArgs, maxBytes, deepest = 10, 40, 90, 10
 	g := newGenerator()
-	exact := slices.DeleteFunc(g.each(values.Numbers()), func(text string) bool { return !isExact(text) })
-	objects := slices.DeleteFunc(g.each(values.Objects(each, deepest)),
+	exact := slices.DeleteFunc(g.samples(values.Numbers()), func(text string) bool { return !isExact(text) })
+	objects := slices.DeleteFunc(g.samples(values.Objects(each, deepest)),
 		func(text string) bool { return strings.Contains(text, "{}") })
 	return slices.Concat([]string{
 		`["a","b"]`, `[""]`, `[null,true,false,0]`, `["1",1,"null",null]`, `[[1,2],[3,[4]]]`,
 		`[{"a":[1,{"b":"c"}]},"after it"]`, `["before it",{"key":"value","other":[]}]`, `[[1,2]]`, `[3,1,2,1,1]`,
 		`[1,null,null]`, `["ünï",[1,{"a":null}],"\"x\""]`, `[1,2,3,4,5,"six",[7],{"eight":8},null,10,false,12]`,
-	}, counted(mostArgs), packed(g.each(values.Texts(), values.Lengths(mostBytes)), each, mostBytes),
-		packed(exact, each, mostBytes), packed(objects, each, mostBytes))
+	}, intArrays(maxArgs), packArrays(g.samples(values.Texts(), values.Lengths(maxBytes)), each, maxBytes),
+		packArrays(exact, each, maxBytes), packArrays(objects, each, maxBytes))
 }
 
 // isExact reports whether a number is one in every language: a double holds it, and all integers of its size.
 func isExact(text string) bool {
-	const most = 1 << 53
-	r, is := new(big.Rat).SetString(text)
+	const limit = 1 << 53
+	r, ok := new(big.Rat).SetString(text)
 	f, err := json.Number(text).Float64()
-	return is && err == nil && math.Abs(f) < most && r.Cmp(new(big.Rat).SetFloat64(f)) == 0
+	return ok && err == nil && math.Abs(f) < limit && r.Cmp(new(big.Rat).SetFloat64(f)) == 0
 }
 
 // manyJobs are jobs of all types in no order, so that each nth one of some kind has something that differs.

@@ -10,8 +10,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
-// decoded returns JSON that this program has written as a value.
-func decoded(text string) any {
+// decodeJSON returns JSON that this program has written as a value.
+func decodeJSON(text string) any {
 	v, err := number.Decode([]byte(text))
 	if err != nil {
 		panic(err)
@@ -21,13 +21,13 @@ func decoded(text string) any {
 
 // shortJSON returns a value as JSON, of which only the beginning is left if it is long.
 func shortJSON(v any) string {
-	const most = 120
+	const limit = 120
 	text, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	if len(text) > most {
-		return string(text[:most]) + "..."
+	if len(text) > limit {
+		return string(text[:limit]) + "..."
 	}
 	return string(text)
 }
@@ -35,31 +35,31 @@ func shortJSON(v any) string {
 // sameField reports whether a field was pushed as it was given. A null counts as omitted, and times are compared as
 // instants, to the millisecond. A library may add members to custom, which is for the context of a job: the id of a
 // trace, a language.
-func sameField(name string, given, got any) bool {
-	if members, is := got.(map[string]any); is && name == "custom" {
-		return hasMembers(members, given)
+func sameField(name string, want, got any) bool {
+	if members, ok := got.(map[string]any); ok && name == "custom" {
+		return hasMembers(members, want)
 	}
-	if given == nil {
+	if want == nil {
 		return got == nil
 	}
 	if name == "at" || name == "created_at" {
-		a, is := given.(string)
-		b, also := got.(string)
-		return is && also && sameInstant(a, b)
+		a, ok := want.(string)
+		b, isText := got.(string)
+		return ok && isText && sameInstant(a, b)
 	}
-	return sameValue(given, got)
+	return sameValue(want, got)
 }
 
 // hasMembers reports whether an object has all members of a value, which is an object or nil.
-func hasMembers(object map[string]any, of any) bool {
-	given, is := of.(map[string]any)
-	for name, value := range given {
+func hasMembers(object map[string]any, members any) bool {
+	fields, ok := members.(map[string]any)
+	for name, value := range fields {
 		got, has := object[name]
 		if !has || !sameValue(value, got) {
 			return false
 		}
 	}
-	return is || of == nil
+	return ok || members == nil
 }
 
 func sameInstant(a, b string) bool {

@@ -14,8 +14,8 @@ import (
 func TestSameField(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		field, given, got string
-		want              bool
+		field, pushed, got string
+		want               bool
 	}{
 		{"custom", `null`, `null`, true},
 		{"custom", `null`, `{}`, true},
@@ -37,7 +37,7 @@ func TestSameField(t *testing.T) {
 		{"created_at", `"2024-01-02T03:04:05Z"`, `1704164645`, false},
 		{"queue", `"2024-01-02T03:04:05+02:00"`, `"2024-01-02T01:04:05Z"`, false},
 	} {
-		assert.Equal(t, row.want, sameField(row.field, decoded(row.given), decoded(row.got)), "%v", row)
+		assert.Equal(t, row.want, sameField(row.field, decodeJSON(row.pushed), decodeJSON(row.got)), "%v", row)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestArrayIn(t *testing.T) {
 		got, has := arrayIn(text)
 		assert.Equal(t, want != "", has, text)
 		if has {
-			assert.True(t, sameValue(decoded(want), got), text)
+			assert.True(t, sameValue(decodeJSON(want), got), text)
 		}
 	}
 }
@@ -59,8 +59,8 @@ func TestTextsOfJSON(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, `{"a":[1]}`, shortJSON(map[string]any{"a": []any{1}}))
 	assert.Len(t, shortJSON(strings.Repeat("x", 200)), 120+len("..."))
-	assert.Equal(t, "a, b, c", listed([]string{"a", "b", "c"}))
-	assert.Equal(t, "a, b, c and 2 more", listed([]string{"a", "b", "c", "d", "e"}))
+	assert.Equal(t, "a, b, c", enumerate([]string{"a", "b", "c"}))
+	assert.Equal(t, "a, b, c and 2 more", enumerate([]string{"a", "b", "c", "d", "e"}))
 	assert.Equal(t, "one", firstLine("one; the last lines that it printed:\ntwo"))
 }
 
@@ -69,7 +69,7 @@ func TestUnitsOfJobs(t *testing.T) {
 	t.Parallel()
 	u := job{jid: "j"}.unit("q")
 	assert.Equal(t, unit{jid: "j", json: `{"jid":"j","jobtype":"fwp.ok","args":[],"queue":"q"}`}, u)
-	u = job{jid: "j", jobtype: "x", args: "[1]", queue: "own", more: `,"retry":0`}.unit("q")
+	u = job{jid: "j", jobtype: "x", args: "[1]", queue: "own", members: `,"retry":0`}.unit("q")
 	assert.Equal(t, `{"jid":"j","jobtype":"x","args":[1],"queue":"own","retry":0}`, u.json)
 	first, second := job{}.unit("q").jid, job{}.unit("q").jid
 	assert.NotEqual(t, first, second)
@@ -81,17 +81,17 @@ func TestUnusualJobs(t *testing.T) {
 	t.Parallel()
 	for name, jobs := range map[string][]job{
 		"jids": deliveredJIDs(), "arguments": deliveredArguments(), "fields": deliveredFields(),
-		"given arguments": givenArguments(), "given fields": givenFields(),
+		"given arguments": pushArguments(), "given fields": pushFields(),
 	} {
 		assert.Greater(t, len(jobs), 8, name)
 		for _, j := range jobs {
 			u := j.unit("q")
-			fields, is := decoded(u.json).(map[string]any)
-			assert.True(t, is, u.json)
+			fields, ok := decodeJSON(u.json).(map[string]any)
+			assert.True(t, ok, u.json)
 			assert.Equal(t, u.jid, fields["jid"])
 		}
 	}
-	for _, args := range echoed() {
+	for _, args := range echoArguments() {
 		assert.LessOrEqual(t, escapedLen(args), 100, args)
 	}
 }
@@ -106,8 +106,8 @@ func TestGeneratedValues(t *testing.T) {
 	}
 	first := deliveredFields()
 	assert.Equal(t, first, deliveredFields())
-	assert.Equal(t, []string{"[1,2]", "[3]"}, packed([]string{"1", "2", "12345", "3"}, 2, 4))
-	assert.Equal(t, []string{"[]", "[0]", "[0,1]", "[0,1,2]"}, counted(3))
+	assert.Equal(t, []string{"[1,2]", "[3]"}, packArrays([]string{"1", "2", "12345", "3"}, 2, 4))
+	assert.Equal(t, []string{"[]", "[0]", "[0,1]", "[0,1,2]"}, intArrays(3))
 	assert.Equal(t, 1+6+12, escapedLen("aé🦆"))
 	for text, want := range map[string]bool{
 		"1": true, "-0.5": true, "1e3": true, "0.1": false, "9007199254740993": false, "1e21": false,
@@ -133,8 +133,8 @@ func TestGeneratedValues(t *testing.T) {
 func TestOutcomesOfJobs(t *testing.T) {
 	t.Parallel()
 	for jobtype, want := range map[string]clientrules.Outcome{
-		"fwp.ok": {Known: true}, "fwp.fail": {Known: true, Fails: true}, "fwp.echo": {Known: true, Fails: true},
-		unknownType: {Known: true, Fails: true}, "fwp.sleep": {Known: true, Takes: 1500 * time.Millisecond}, "other": {},
+		"fwp.ok": {IsKnown: true}, "fwp.fail": {IsKnown: true, IsFailure: true}, "fwp.echo": {IsKnown: true, IsFailure: true},
+		unknownType: {IsKnown: true, IsFailure: true}, "fwp.sleep": {IsKnown: true, Duration: 1500 * time.Millisecond}, "other": {},
 	} {
 		assert.Equal(t, want, outcomeOf(jobtype, []any{1.5}), jobtype)
 	}
@@ -146,26 +146,26 @@ func TestOutcomesOfJobs(t *testing.T) {
 func TestInputGrows(t *testing.T) {
 	t.Parallel()
 	in := newInput("one", "two")
-	some := make([]byte, 5)
-	n, err := in.Read(some)
+	buf := make([]byte, 5)
+	n, err := in.Read(buf)
 	assert.NoError(t, err)
-	assert.Equal(t, "one\nt", string(some[:n]))
+	assert.Equal(t, "one\nt", string(buf[:n]))
 	in.add("three")
 	in.end()
 	rest, err := io.ReadAll(in)
 	assert.NoError(t, err)
 	assert.Equal(t, "wo\nthree\n", string(rest))
-	_, err = in.Read(some)
+	_, err = in.Read(buf)
 	assert.ErrorIs(t, err, io.EOF)
 }
 
 func TestPrintedLinesAreBounded(t *testing.T) {
 	t.Parallel()
 	l := new(lines)
-	for range mostPrinted + 10 {
+	for range maxPrinted + 10 {
 		l.add("x")
 	}
-	assert.Len(t, l.all(), mostPrinted)
+	assert.Len(t, l.all(), maxPrinted)
 	l.all()[0] = "y"
 	assert.Equal(t, "x", l.all()[0], "the caller has a copy")
 }
@@ -177,9 +177,9 @@ func TestCommandsHaveTheirEnvironment(t *testing.T) {
 	assert.Equal(t, []string{
 		"FAKTORY_URL=tcp://h:1", "FAKTORY_PROVIDER", providerName, "FWP_QUEUES=a,b", "FWP_CONCURRENCY=3",
 	}, e.variables())
-	e.Provider, e.CA = true, "/ca.pem"
+	e.UsesProvider, e.CA = true, "/ca.pem"
 	assert.Equal(t, []string{
-		"FAKTORY_URL=" + nowhere, "FAKTORY_PROVIDER=" + providerName, providerName + "=tcp://h:1", "FWP_QUEUES=a,b",
+		"FAKTORY_URL=" + deadURL, "FAKTORY_PROVIDER=" + providerName, providerName + "=tcp://h:1", "FWP_QUEUES=a,b",
 		"FWP_CONCURRENCY=3", "SSL_CERT_FILE=/ca.pem", "NODE_EXTRA_CA_CERTS=/ca.pem", "REQUESTS_CA_BUNDLE=/ca.pem",
 	}, e.variables())
 	for _, row := range []struct {

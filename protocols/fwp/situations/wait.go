@@ -11,17 +11,17 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
 )
 
-// until waits for a condition that only an event can bring about, and reports whether it came about within the
+// waitUntil waits for a condition that only an event can bring about, and reports whether it came about within the
 // patience, which is longer by what the lag of this machine meanwhile may explain.
-func (t *trial) until(patience time.Duration, condition func() bool) bool {
+func (t *trial) waitUntil(patience time.Duration, condition func() bool) bool {
 	begun := time.Now()
-	return t.within(patience, condition, func() time.Duration {
+	return t.wait(patience, condition, func() time.Duration {
 		return patience + machine.Grace(t.lag(begun), patience) - time.Since(begun)
 	})
 }
 
-// within is until with a function that returns how much longer to wait when the patience is over.
-func (t *trial) within(patience time.Duration, condition func() bool, left func() time.Duration) bool {
+// wait is until with a function that returns how much longer to wait when the patience is over.
+func (t *trial) wait(patience time.Duration, condition func() bool, remaining func() time.Duration) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	for {
@@ -31,33 +31,33 @@ func (t *trial) within(patience time.Duration, condition func() bool, left func(
 		}
 		select {
 		case <-changed:
-			breathe(events)
+			throttle(events)
 		case <-timer.C:
-			more := left()
-			if more <= 0 || condition() {
+			rest := remaining()
+			if rest <= 0 || condition() {
 				return condition()
 			}
-			timer.Reset(more)
+			timer.Reset(rest)
 		case <-t.ctx.Done():
 			return false
 		}
 	}
 }
 
-// breathe keeps a program that sends much from keeping this one busy with looking at it.
-func breathe(events int) {
-	const some, many = 100, 1000
+// throttle keeps a program that sends much from keeping this one busy with looking at it.
+func throttle(events int) {
+	const low, high = 100, 1000
 	switch {
-	case events > many:
+	case events > high:
 		time.Sleep(20 * time.Millisecond)
-	case events > some:
+	case events > low:
 		time.Sleep(2 * time.Millisecond)
 	}
 }
 
-// untilOrEnd waits like until, but no longer than a process lives. It reports whether the condition came about.
-func (t *trial) untilOrEnd(p *program, patience time.Duration, condition func() bool) bool {
-	t.until(patience, func() bool { return condition() || t.exited(p) })
+// waitUntilEnd waits like until, but no longer than a process lives. It reports whether the condition came about.
+func (t *trial) waitUntilEnd(p *program, patience time.Duration, condition func() bool) bool {
+	t.waitUntil(patience, func() bool { return condition() || t.hasExited(p) })
 	return condition()
 }
 
@@ -68,16 +68,16 @@ func (t *trial) await(p *program, patience time.Duration, m match) bool {
 
 // awaitCount waits until n events match, no longer than a process lives, and reports whether so many have come.
 func (t *trial) awaitCount(p *program, patience time.Duration, m match, n int) bool {
-	return t.untilOrEnd(p, patience, func() bool { return t.count(m) >= n })
+	return t.waitUntilEnd(p, patience, func() bool { return t.count(m) >= n })
 }
 
 // watch lets time pass, until a process is over and the end of its connections has been seen.
 func (t *trial) watch(p *program, d time.Duration) {
-	if !t.within(d, func() bool { return t.exited(p) }, func() time.Duration { return 0 }) {
+	if !t.wait(d, func() bool { return t.hasExited(p) }, func() time.Duration { return 0 }) {
 		return
 	}
-	opened, closed := p.events(ofKind(clientrules.Opened)), p.events(ofKind(clientrules.Closed))
-	t.until(timeToAct, func() bool { return t.count(opened) == t.count(closed) })
+	opened, closed := p.events(eventsOfKind(clientrules.ConnOpen)), p.events(eventsOfKind(clientrules.ConnClose))
+	t.waitUntil(timeToAct, func() bool { return t.count(opened) == t.count(closed) })
 }
 
 // timeToAct is how long a worker may take to act on what it was told.
@@ -90,24 +90,24 @@ const timeToRead = 200 * time.Millisecond
 // one that was there before.
 const timeToObey = time.Second
 
-// soon is how long something may take that needs no waiting.
-const soon = 20 * time.Second
+// quickPatience is how long something may take that needs no waiting.
+const quickPatience = 20 * time.Second
 
 // mustFetch waits for the first FETCH of a process, and ends the play otherwise.
 func (t *trial) mustFetch(p *program) {
-	if !t.await(p, soon, p.lines(fwp.FETCH)) {
-		t.giveUp(true, "the worker sent no FETCH within %v", soon)
+	if !t.await(p, quickPatience, p.lines(fwp.FETCH)) {
+		t.giveUp(true, "the worker sent no FETCH within %v", quickPatience)
 	}
 }
 
 // mustTake waits until one of some jobs was delivered, and a moment longer for the others: what follows is about a
 // worker that has all of them in hand, if it runs so many at a time. It ends the play if none was delivered.
 func (t *trial) mustTake(jids ...string) {
-	taken := func(n int) func() bool { return func() bool { return len(t.delivered(jids)) >= n } }
-	if !t.until(soon, taken(1)) {
-		t.giveUp(true, "the program fetched no job within %v", soon)
+	hasDelivered := func(n int) func() bool { return func() bool { return len(t.filterDelivered(jids)) >= n } }
+	if !t.waitUntil(quickPatience, hasDelivered(1)) {
+		t.giveUp(true, "the program fetched no job within %v", quickPatience)
 	}
-	t.until(timeToAct, taken(len(jids)))
+	t.waitUntil(timeToAct, hasDelivered(len(jids)))
 }
 
 // beatPatience is how long a worker may take to its next BEAT, with the slack of a busy machine.
@@ -115,7 +115,7 @@ const beatPatience = 66 * time.Second
 
 // mustBeat waits until a process has sent n BEATs, and ends the play otherwise.
 func (t *trial) mustBeat(p *program, n int) {
-	t.idlesElsewhere()
+	t.requireIdling()
 	beats := p.lines(fwp.BEAT)
 	for i := 1; i <= n; i++ {
 		if !t.awaitCount(p, beatPatience, beats, i) {
@@ -124,19 +124,19 @@ func (t *trial) mustBeat(p *program, n int) {
 	}
 }
 
-// mustBeTold waits until a worker was told a state, and ends the play if it sends no BEAT.
-func (t *trial) mustBeTold(p *program, state string) *clientrules.Event {
-	told := p.events(tells(state))
-	if !t.await(p, beatPatience, told) {
+// mustReceiveState waits until a worker was told a state, and ends the play if it sends no BEAT.
+func (t *trial) mustReceiveState(p *program, state string) *clientrules.Event {
+	replies := p.events(stateReply(state))
+	if !t.await(p, beatPatience, replies) {
 		t.giveUp(true, "the worker could not be told to %s: it sent no BEAT within %v", state, beatPatience)
 	}
-	return t.first(told)
+	return t.first(replies)
 }
 
 // ending says what has become of a process.
 func (t *trial) ending(p *program) string {
-	if t.exited(p) {
-		return "ended (" + p.How() + ")"
+	if t.hasExited(p) {
+		return "ended (" + p.ExitStatus() + ")"
 	}
 	return "stayed"
 }
@@ -144,8 +144,8 @@ func (t *trial) ending(p *program) string {
 // match decides whether an event has a property.
 type match = func(*clientrules.Event) bool
 
-// ofKind matches events of a kind.
-func ofKind(kind clientrules.Kind) match {
+// eventsOfKind matches events of a kind.
+func eventsOfKind(kind clientrules.Kind) match {
 	return func(e *clientrules.Event) bool { return e.Kind == kind }
 }
 
@@ -158,16 +158,16 @@ func line(verbs ...string) match {
 
 // reply matches replies to a verb, and refusal those that are errors.
 func reply(verb string) match {
-	return func(e *clientrules.Event) bool { return e.Kind == clientrules.Reply && e.To == verb }
+	return func(e *clientrules.Event) bool { return e.Kind == clientrules.Reply && e.ReplyVerb == verb }
 }
 
-// tells matches replies to BEAT that have a state.
-func tells(state string) match {
+// stateReply matches replies to BEAT that have a state.
+func stateReply(state string) match {
 	return func(e *clientrules.Event) bool { return reply(fwp.BEAT)(e) && stateIn(e.Reply) == state }
 }
 
 func refusal(verb string) match {
-	return func(e *clientrules.Event) bool { return e.IsError() && e.To == verb }
+	return func(e *clientrules.Event) bool { return e.IsError() && e.ReplyVerb == verb }
 }
 
 // delivery matches replies to FETCH with a job.
@@ -175,11 +175,11 @@ func delivery(e *clientrules.Event) bool { return e.Job != nil }
 
 // serverClose matches the ends of connections that the server has closed.
 func serverClose(e *clientrules.Event) bool {
-	return e.Kind == clientrules.Closed && e.By == clientrules.Server
+	return e.Kind == clientrules.ConnClose && e.Closer == clientrules.Server
 }
 
-// after matches the events from a time on that match m.
-func after(at time.Duration, m match) match {
+// eventsAfter matches the events from a time on that match m.
+func eventsAfter(at time.Duration, m match) match {
 	return func(e *clientrules.Event) bool { return e.At >= at && m(e) }
 }
 
@@ -212,22 +212,22 @@ func pushedBy(e *clientrules.Event, jid string) map[string]any {
 	default:
 		return nil
 	}
-	for _, each := range jobs {
-		if job, is := each.(map[string]any); is && job["jid"] == jid {
+	for _, item := range jobs {
+		if job, ok := item.(map[string]any); ok && job["jid"] == jid {
 			return job
 		}
 	}
 	return nil
 }
 
-// notBeside matches the events that match m, but for those of workers that had greeted beside the one that was told
+// excludeOthers matches the events that match m, but for those of workers that had greeted beside the one that was told
 // something, before a time.
-func (t *trial) notBeside(told *clientrules.Event, before time.Duration, m match) match {
-	beside := map[string]bool{}
+func (t *trial) excludeOthers(order *clientrules.Event, before time.Duration, m match) match {
+	isOther := map[string]bool{}
 	for _, e := range t.all(line(fwp.HELLO)) {
-		beside[e.Worker] = beside[e.Worker] || e.At < before && e.Worker != told.Worker
+		isOther[e.Worker] = isOther[e.Worker] || e.At < before && e.Worker != order.Worker
 	}
-	return func(e *clientrules.Event) bool { return !beside[e.Worker] && m(e) }
+	return func(e *clientrules.Event) bool { return !isOther[e.Worker] && m(e) }
 }
 
 // stateIn returns the state in the reply to a BEAT; empty if it has none.

@@ -36,8 +36,8 @@ func TestEachBreachHasAClause(t *testing.T) {
 			[]string{"", fwp.RuleTooLong.String(), fwp.RuleDepth.String()}, b.Rule) {
 			continue // the engine names a rule, and a limit of ours is no breach
 		}
-		_, known := fwpsuite.ClauseByID(fwpsuite.ClauseOf(b.Name()))
-		assert.True(t, known, b.Name())
+		_, ok := fwpsuite.ClauseByID(fwpsuite.ClauseOf(b.Name()))
+		assert.True(t, ok, b.Name())
 	}
 }
 

@@ -33,34 +33,34 @@ func deciders(t *testing.T) map[string][]string {
 func TestEveryServerClauseIsDecidedOrExcluded(t *testing.T) {
 	t.Parallel()
 	by := deciders(t)
-	var open []string
+	var ids []string
 	for _, c := range Clauses() {
 		if c.Excluded != "" {
 			assert.True(t, c.BindsServer(), "%s: only a clause that binds servers needs a reason", c.ID)
 			assert.Empty(t, by[c.ID], "%s is excluded, and yet there are checks that decide it", c.ID)
 		}
 		if c.BindsServer() && c.Excluded == "" && len(by[c.ID]) == 0 {
-			open = append(open, c.ID)
+			ids = append(ids, c.ID)
 		}
 	}
-	assert.Empty(t, open, "clauses that no check decides, and that say no reason why")
+	assert.Empty(t, ids, "clauses that no check decides, and that say no reason why")
 }
 
 // What binds clients has a rule in protocols/fwp/clientrules, or a reason why it has none.
 func TestEveryClientClauseIsWatchedOrNot(t *testing.T) {
 	t.Parallel()
-	watched := map[string]bool{}
+	ids := map[string]bool{}
 	for breach, id := range model.ClientBreaches() {
-		watched[id] = true
-		c, known := ClauseByID(id)
-		assert.True(t, known && c.BindsClient(), "%s: %s binds no client", breach, id)
+		ids[id] = true
+		c, ok := ClauseByID(id)
+		assert.True(t, ok && c.BindsClient(), "%s: %s binds no client", breach, id)
 	}
 	for _, c := range Clauses() {
 		if c.Unwatched != "" {
 			assert.True(t, c.BindsClient(), "%s: only a clause that binds clients needs a reason", c.ID)
 		}
 		if c.BindsClient() {
-			assert.NotEqual(t, watched[c.ID], c.Unwatched != "", "%s has a rule, or says why it has none", c.ID)
+			assert.NotEqual(t, ids[c.ID], c.Unwatched != "", "%s has a rule, or says why it has none", c.ID)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestExcludedClausesInAReport(t *testing.T) {
 		switch {
 		case c.Excluded != "":
 			assert.Equal(t, reports.NotApplicable, rc.Verdict, c.ID)
-			assert.Equal(t, strings.TrimSuffix(c.Excluded, "."), rc.Why)
+			assert.Equal(t, strings.TrimSuffix(c.Excluded, "."), rc.Cause)
 		case c.BindsServer():
 			assert.Equal(t, reports.NotSelected, rc.Verdict, c.ID)
 		}

@@ -15,18 +15,18 @@ import (
 // specifications are the source documents: in the folder that FWP_SPECS names, else beside the checkout.
 func specifications(t *testing.T) fs.FS {
 	t.Helper()
-	folder, given := os.LookupEnv("FWP_SPECS")
-	if !given {
+	folder, isSet := os.LookupEnv("FWP_SPECS")
+	if !isSet {
 		folder = filepath.Join("..", "..", "..", "..", "shared", "specs")
 	}
-	if _, err := os.Stat(folder); err != nil && !given {
+	if _, err := os.Stat(folder); err != nil && !isSet {
 		t.Skipf("the documents are NOT compared: %s is not there, and FWP_SPECS names no folder with the specifications",
 			filepath.Join(folder, "fwp.md"))
 	}
 	return os.DirFS(folder)
 }
 
-func TestTheCatalogueIsOfTheseDocuments(t *testing.T) {
+func TestSourceDocuments(t *testing.T) {
 	t.Parallel()
 	specs := specifications(t)
 	for _, d := range documents {

@@ -23,7 +23,7 @@ func TestClausesAreWellFormed(t *testing.T) {
 		assert.False(t, ids[c.ID], "%s occurs twice", c.ID)
 		assert.Empty(t, statements[c.Statement], "%s says the same", c.ID)
 		ids[c.ID], statements[c.Statement] = true, c.ID
-		assert.True(t, c.Level.Valid(), c.ID)
+		assert.True(t, c.Level.IsValid(), c.ID)
 		for party := range strings.SplitSeq(c.Party, ",") {
 			assert.Contains(t, []string{"S", "C", "K", "P"}, party, c.ID)
 		}
@@ -69,7 +69,7 @@ func TestClausesAreStable(t *testing.T) {
 	golden.File(t, "testdata/clauses.golden", all.String())
 }
 
-func TestClausesAreTheCallersOwn(t *testing.T) {
+func TestClausesAreCopies(t *testing.T) {
 	t.Parallel()
 	mine := Clauses()
 	mine[0].ID = "changed"

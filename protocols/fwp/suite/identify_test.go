@@ -18,8 +18,8 @@ import (
 	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 )
 
-// answering makes a server answer a command in another way.
-func answering(verb, reply string) func(*fakes.Event) {
+// answerWith makes a server answer a command in another way.
+func answerWith(verb, reply string) func(*fakes.Event) {
 	return func(e *fakes.Event) {
 		if e.Point == fakes.Writing && e.Command.Verb == verb {
 			e.Bytes = []byte(reply)
@@ -102,12 +102,12 @@ func TestIdentify(t *testing.T) {
 
 func TestAuthenticate(t *testing.T) {
 	t.Parallel()
-	once, err := fwp.PasswordHash("secret", "salt", 1)
+	singleHash, err := fwp.PasswordHash("secret", "salt", 1)
 	require.NoError(t, err)
 	protected := fakes.Config{Password: "secret"}
-	careless := fakes.Config{Salt: "salt", Iterations: 2, AcceptHash: once} // hashes once too seldom
+	careless := fakes.Config{Salt: "salt", Iterations: 2, AcceptHash: singleHash} // hashes once too seldom
 	unusual, closing := protected, protected
-	unusual.Hook = answering("HELLO", "+WELCOME\r\n")
+	unusual.Hook = answerWith("HELLO", "+WELCOME\r\n")
 	closing.Hook = func(e *fakes.Event) {
 		if e.Point == fakes.Writing && e.Command.Verb == "HELLO" {
 			e.Bytes, e.Close = nil, true

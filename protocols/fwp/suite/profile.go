@@ -26,25 +26,25 @@ var profileDocuments = []conformance.Document{
 var profileClauses embed.FS
 
 // Profile returns FWP with what a family of servers adds to it: clauses, scripts, and commands that are legal.
-func Profile(of fwpscript.Profile) *conformance.Protocol {
+func Profile(profile fwpscript.Profile) *conformance.Protocol {
 	p := *Protocol()
-	p.Dialect, p.Law = fwpscript.Dialect{Profile: of}, moves.LawOf(of)
+	p.Dialect, p.Law = fwpscript.Dialect{Profile: profile}, moves.LawOf(profile)
 	p.Documents = slices.Concat(documents, profileDocuments)
-	p.Clauses = sync.OnceValue(func() []conformance.Clause { return append(Clauses(), ProfileClauses(of)...) })
+	p.Clauses = sync.OnceValue(func() []conformance.Clause { return append(Clauses(), ProfileClauses(profile)...) })
 	p.Scripts = func() ([]*scenarios.Script, error) {
 		all, err := fwpscript.Suite()
 		if err != nil {
 			return nil, err
 		}
-		added, err := of.Scripts()
+		added, err := profile.Scripts()
 		return append(all, added...), err
 	}
 	return &p
 }
 
 // ProfileClauses returns the clauses that a profile adds.
-func ProfileClauses(of fwpscript.Profile) []conformance.Clause {
-	files, err := fs.Sub(profileClauses, string(of))
+func ProfileClauses(profile fwpscript.Profile) []conformance.Clause {
+	files, err := fs.Sub(profileClauses, string(profile))
 	if err != nil {
 		panic(err)
 	}

@@ -13,8 +13,8 @@ import (
 	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
 )
 
-// added returns the profile of Faktory without what is FWP's.
-func added() *conformance.Protocol {
+// faktoryOnly returns the profile of Faktory without what is FWP's.
+func faktoryOnly() *conformance.Protocol {
 	p := *fwpsuite.Profile(fwpscript.Faktory)
 	p.Title, p.Prefix, p.Scripts = "Faktory's profile", "FKT-", fwpscript.Faktory.Scripts
 	p.Clauses = func() []conformance.Clause { return fwpsuite.ProfileClauses(fwpscript.Faktory) }
@@ -23,9 +23,9 @@ func added() *conformance.Protocol {
 
 func TestScriptsOfTheProfileAreInOrder(t *testing.T) {
 	t.Parallel()
-	p := added()
+	p := faktoryOnly()
 	p.Retired = nil
-	suitetest.InOrder(t, p)
+	suitetest.CheckOrder(t, p)
 	ids := map[string]bool{}
 	all, err := fwpsuite.Profile(fwpscript.Faktory).Scripts()
 	require.NoError(t, err)
@@ -38,10 +38,10 @@ func TestScriptsOfTheProfileAreInOrder(t *testing.T) {
 // TestProfileDocument writes docs/faktory-clauses.md.
 func TestProfileDocument(t *testing.T) {
 	t.Parallel()
-	const written = "go test ./protocols/fwp/suite -run ProfileDocument -update"
-	golden.Document(t, "../../../docs/faktory-clauses.md", suitetest.Document(t, added(),
-		"Written by `"+written+"`; do not edit. What Contributed\n"+
+	const command = "go test ./protocols/fwp/suite -run ProfileDocument -update"
+	golden.Document(t, "../../../docs/faktory-clauses.md", suitetest.Document(t, faktoryOnly(),
+		"Written by `"+command+"`; do not edit. What Contributed\n"+
 			"Systems' Faktory has beyond the specification, for `--profile faktory` (see [faktory.md](faktory.md)). SHOULD is the\n"+
 			"level of what no document says and the server was seen to do; it warns at most. A check is the script of that name\n"+
-			"below `protocols/fwp/script/profiles/faktory`."), written)
+			"below `protocols/fwp/script/profiles/faktory`."), command)
 }

@@ -9,5 +9,5 @@ import (
 
 func TestScriptsAreInOrder(t *testing.T) {
 	t.Parallel()
-	suitetest.InOrder(t, fwpsuite.Protocol())
+	suitetest.CheckOrder(t, fwpsuite.Protocol())
 }

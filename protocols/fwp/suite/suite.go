@@ -14,7 +14,7 @@ import (
 )
 
 //go:embed retired.txt
-var retired string
+var retiredClauses string
 
 // Protocol returns the Faktory Work Protocol as a protocol of the suite.
 func Protocol() *conformance.Protocol { return fwpProtocol() }
@@ -25,7 +25,7 @@ var fwpProtocol = sync.OnceValue(func() *conformance.Protocol {
 		Documents: documents,
 		Clauses:   catalogue, ClauseOf: ClauseOf, Recognize: recognize, Scripts: fwpscript.Suite,
 		GrammarClauses: model.GrammarClauses(), Limited: []string{fwp.HELLO, fwp.PUSH}, General: []string{"FWP-FETCH-01"},
-		Law: moves.Law(), Retired: text.Pairs(retired),
+		Law: moves.Law(), Retired: text.Pairs(retiredClauses),
 		Admission: "FWP-AUTH-", Unrefused: unrefusedClause,
 	}
 })

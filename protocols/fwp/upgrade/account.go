@@ -14,12 +14,12 @@ import (
 
 // The times of an account.
 const (
-	watchAtLeast = 10 * time.Second // for jobs that must not come
-	watchQuickly = 3 * time.Second
-	watchFailed  = 55 * time.Second // after a failure: a first retry comes within 49 s
-	lateAfter    = 30 * time.Second // at is approximate, and a server that starts has other things to do (AMB-28)
-	clockSkew    = time.Second      // by which at may be early (AMB-36)
-	reportBefore = 15 * time.Second // of the end of a reservation, and more than a report takes
+	watchTime       = 10 * time.Second // for jobs that must not come
+	quickWatchTime  = 3 * time.Second
+	failedWatchTime = 55 * time.Second // after a failure: a first retry comes within 49 s
+	maxLateness     = 30 * time.Second // at is approximate, and a server that starts has other things to do (AMB-28)
+	clockSkew       = time.Second      // by which at may be early (AMB-36)
+	reportMargin    = 15 * time.Second // of the end of a reservation, and more than a report takes
 )
 
 // accountant asks a server for the jobs that it has.
@@ -31,28 +31,28 @@ type accountant struct {
 	silence time.Time      // until then jobs that must not come are waited for
 }
 
-// account asks a server for all jobs, reports them, and tells what became of each. Jobs that are Missing are taken if
-// they come; those that should have come and did not are Missing afterwards. (Work unit state diagram)
+// account asks a server for all jobs, reports them, and tells what became of each. Jobs that are IsMissing are taken if
+// they come; those that should have come and did not are IsMissing afterwards. (Work unit state diagram)
 func account(ctx context.Context, site *Site, jobs *Inventory) (err error) {
 	a := &accountant{last: map[string]int{}, filler: filler{
-		ctx: ctx, site: site, jobs: jobs, conn: 3, filled: Enqueued, byID: map[string]*Job{}, unclear: map[string]bool{},
+		ctx: ctx, site: site, jobs: jobs, conn: 3, state: StateEnqueued, byID: map[string]*Job{}, isUnclear: map[string]bool{},
 	}}
-	watch := watchAtLeast
-	if site.Plan.Quick {
-		watch = watchQuickly
+	watch := watchTime
+	if site.Plan.IsQuick {
+		watch = quickWatchTime
 	}
-	a.silence = site.Ready.Add(watch)
+	a.silence = site.ReadyTime.Add(watch)
 	var queues []string
 	for i, j := range jobs.Jobs {
-		a.byID[j.ID], j.asked = j, asked{place: i}
+		a.byID[j.ID], j.progress = j, progress{index: i}
 		if !slices.Contains(queues, j.Queue) {
 			queues = append(queues, j.Queue)
 		}
-		if !j.Over && !j.Missing && j.State != Far {
-			j.asked.due = later(j.Due, site.Ready)
+		if !j.IsOver && !j.IsMissing && j.State != StateFar {
+			j.progress.dueTime = maxTime(j.DueTime, site.ReadyTime)
 		}
 	}
-	a.queues = together(queues)
+	a.queues = groupQueues(queues)
 	if err := a.reportHeld(); err != nil {
 		return err
 	}
@@ -63,30 +63,30 @@ func account(ctx context.Context, site *Site, jobs *Inventory) (err error) {
 	if err := a.drain(); err != nil {
 		return err
 	}
-	a.missing()
+	a.tellMissing()
 	return a.compareCounts()
 }
 
-func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{b, a}, time.Time.Compare) }
+func maxTime(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{b, a}, time.Time.Compare) }
 
 // reportHeld has the worker that stays report its jobs: every second one is done, the others fail.
 func (a *accountant) reportHeld() error {
-	var held []*Job
+	var jobs []*Job
 	for _, j := range a.jobs.Jobs {
-		if j.State == Stays && !j.Over && !j.Missing && j.Step == a.site.Step {
-			held = append(held, j)
+		if j.State == StateStays && !j.IsOver && !j.IsMissing && j.Step == a.site.Step {
+			jobs = append(jobs, j)
 		}
 	}
-	if len(held) == 0 {
+	if len(jobs) == 0 {
 		return nil
 	}
-	c, err := a.connect(held[0].Worker)
+	c, err := a.connect(jobs[0].Worker)
 	if err != nil {
 		return err
 	}
 	defer c.Leave()
-	for i, j := range held {
-		if err := a.reportOne(c, j, i%2 == 0 || a.site.Plan.Quick); err != nil {
+	for i, j := range jobs {
+		if err := a.reportOne(c, j, i%2 == 0 || a.site.Plan.IsQuick); err != nil {
 			return err
 		}
 	}
@@ -95,15 +95,15 @@ func (a *accountant) reportHeld() error {
 
 // reportOne reports that a job is done, or that it failed. One whose reservation may end meanwhile is not reported: it
 // comes back by itself, like a failed one where the end counts as a failure.
-func (a *accountant) reportOne(c *keptConn, j *Job, done bool) (err error) {
+func (a *accountant) reportOne(c *recordedConn, j *Job, isDone bool) (err error) {
 	switch {
-	case time.Now().After(j.Due.Add(-reportBefore)):
-		j.asked.due = j.Due.Add(watchFailed)
-	case done:
-		j.Over, err = c.ack(j.ID)
+	case time.Now().After(j.DueTime.Add(-reportMargin)):
+		j.progress.dueTime = j.DueTime.Add(failedWatchTime)
+	case isDone:
+		j.IsOver, err = c.ack(j.ID)
 	default:
 		if err = a.fail(c, j, 1); err == nil && j.Report != nil {
-			j.Due = time.Time{} // it is not held any more
+			j.DueTime = time.Time{} // it is not held any more
 		}
 	}
 	return err
@@ -113,13 +113,13 @@ func (a *accountant) reportOne(c *keptConn, j *Job, done bool) (err error) {
 // is over.
 func (a *accountant) drain() error {
 	next := 0
-	for left := 1000 + 3*len(a.jobs.Jobs); left > 0 && len(a.queues) > 0; left-- { // a server may deliver one job for ever
+	for attempts := 1000 + 3*len(a.jobs.Jobs); attempts > 0 && len(a.queues) > 0; attempts-- { // a server may deliver one job for ever
 		got, err := a.main.fetch(a.queues[next]...)
 		if err != nil {
 			return err
 		}
 		if got != nil {
-			if err := a.came(got); err != nil {
+			if err := a.takeJob(got); err != nil {
 				return err
 			}
 			continue
@@ -129,8 +129,8 @@ func (a *accountant) drain() error {
 		}
 		end := a.silence
 		for _, j := range a.jobs.Jobs {
-			if j.wanted() && !j.Missing { // else it is not known whether it must come
-				end = later(end, j.asked.due.Add(a.site.Patience))
+			if j.isAwaited() && !j.IsMissing { // else it is not known whether it must come
+				end = maxTime(end, j.progress.dueTime.Add(a.site.Patience))
 			}
 		}
 		if time.Now().After(end) {
@@ -141,13 +141,13 @@ func (a *accountant) drain() error {
 }
 
 // How many queues one FETCH has, and how many bytes these have: some servers take no more. (AMB-14)
-const mostNamed, longestNamed = 16, 900
+const maxQueues, maxNameBytes = 16, 900
 
-// together divides queues into those that one FETCH names.
-func together(queues []string) (lines [][]string) {
-	length := longestNamed
+// groupQueues divides queues into those that one FETCH names.
+func groupQueues(queues []string) (lines [][]string) {
+	length := maxNameBytes
 	for _, queue := range queues {
-		if length += 1 + len(queue); length > longestNamed || len(lines[len(lines)-1]) == mostNamed {
+		if length += 1 + len(queue); length > maxNameBytes || len(lines[len(lines)-1]) == maxQueues {
 			lines, length = append(lines, nil), len(queue)
 		}
 		lines[len(lines)-1] = append(lines[len(lines)-1], queue)
@@ -155,8 +155,8 @@ func together(queues []string) (lines [][]string) {
 	return lines
 }
 
-// came deals with a job that was delivered.
-func (a *accountant) came(unit []byte) error {
+// takeJob deals with a job that was delivered.
+func (a *accountant) takeJob(unit []byte) error {
 	now := time.Now()
 	got := number.Object(unit)
 	jid := fwp.JIDOf(unit)
@@ -164,20 +164,20 @@ func (a *accountant) came(unit []byte) error {
 	switch {
 	case len(unit) == 0:
 		return nil
-	case j == nil && slices.Contains(a.jobs.Unclear, jid):
+	case j == nil && slices.Contains(a.jobs.UnclearJIDs, jid):
 	case j == nil:
 		a.site.Tell(Fact{
-			State: Enqueued, Fate: Altered, Clause: "FWP-WU-01",
+			State: StateEnqueued, Fate: FateAltered, Clause: "FWP-WU-01",
 			Expected: "one of the pushed jobs", Actual: fmt.Sprintf("%.300q", unit),
 		})
-	case j.Over:
-		clause, why := ended(j)
-		a.fact(j, Fact{Fate: Doubled, Clause: clause, Expected: "it has ended: " + why, Actual: "it came (again)"})
+	case j.IsOver:
+		clause, reason := endClause(j)
+		a.fact(j, Fact{Fate: FateDoubled, Clause: clause, Expected: "it has ended: " + reason, Actual: "it came (again)"})
 	default:
 		a.judge(j, got, now)
-		j.Over, j.Missing = true, false
+		j.IsOver, j.IsMissing = true, false
 		if j.failsTwice() {
-			a.silence = later(a.silence, now.Add(watchFailed))
+			a.silence = maxTime(a.silence, now.Add(failedWatchTime))
 			return a.fail(a.main, j, 2)
 		}
 	}
@@ -185,12 +185,12 @@ func (a *accountant) came(unit []byte) error {
 	return err
 }
 
-// ended returns the clause by which a job must not come any more, and the reason in words.
-func ended(j *Job) (clause, why string) {
+// endClause returns the clause by which a job must not come any more, and the reason in words.
+func endClause(j *Job) (clause, reason string) {
 	switch {
-	case j.State == Dead:
+	case j.State == StateDead:
 		return "FWP-RETRY-05", "it failed with retry -1"
-	case j.State == Discarded:
+	case j.State == StateDiscarded:
 		return "FWP-RETRY-01", "it failed with retry 0"
 	case j.failsTwice():
 		return "FWP-RETRY-03", "it failed as often as its retry allows"
@@ -200,48 +200,48 @@ func ended(j *Job) (clause, why string) {
 
 // failsTwice reports whether a job fails once more when it comes, and then for the last time.
 func (j *Job) failsTwice() bool {
-	return j.State == Failed && number.Object(j.Sent)["retry"] == json.Number("1")
+	return j.State == StateFailed && number.Object(j.Unit)["retry"] == json.Number("1")
 }
 
 // judge compares a job with what was pushed, and the time with when it is due.
 func (a *accountant) judge(j *Job, got map[string]any, now time.Time) {
-	scheduled := j.State == Soon || j.State == Later || j.State == Far
-	if scheduled {
+	isScheduled := j.State == StateSoon || j.State == StateLater || j.State == StateFar
+	if isScheduled {
 		a.judgeTime(j, got, now)
-	} else if now.Before(j.Due.Add(-clockSkew)) {
+	} else if now.Before(j.DueTime.Add(-clockSkew)) {
 		a.fact(j, Fact{
-			Fate: Early, Allowed: true, Expected: "not before its reservation ends, " + stampOf(j.Due),
+			Fate: FateEarly, IsAllowed: true, Expected: "not before its reservation ends, " + stampOf(j.DueTime),
 			Actual: "it came at " + stampOf(now),
 		})
 	}
 	if v := a.difference(j, got); v != nil {
 		a.fact(j, *v)
 	}
-	ordered := a.jobs.InOrder && !j.Missing && (j.State == Enqueued || j.State == Large)
-	if last, some := a.last[j.Queue]; some && ordered && j.asked.place < last {
+	isOrdered := a.jobs.IsOrdered && !j.IsMissing && (j.State == StateEnqueued || j.State == StateLarge)
+	if last, ok := a.last[j.Queue]; ok && isOrdered && j.progress.index < last {
 		a.fact(j, Fact{
-			Fate: Order, Expected: "the jobs of a queue in the order of their pushes, as before the stop",
+			Fate: FateOrder, Expected: "the jobs of a queue in the order of their pushes, as before the stop",
 			Actual: "it came after a job that was pushed later",
 		})
 	}
-	a.last[j.Queue] = j.asked.place
-	a.fact(j, Fact{Fate: Kept})
+	a.last[j.Queue] = j.progress.index
+	a.fact(j, Fact{Fate: FateKept})
 }
 
 // judgeTime judges when a scheduled job came: by the clock of the server, and by ours where that is the same.
 func (a *accountant) judgeTime(j *Job, got map[string]any, now time.Time) {
 	text, _ := got["enqueued_at"].(string)
 	enqueued, err := number.ParseTime(text)
-	least, latest := j.Due.Add(-clockSkew), later(j.Due, a.site.Ready).Add(lateAfter)
+	earliest, latest := j.DueTime.Add(-clockSkew), maxTime(j.DueTime, a.site.ReadyTime).Add(maxLateness)
 	switch {
-	case err == nil && enqueued.Before(least), a.site.Alone && now.Before(least):
+	case err == nil && enqueued.Before(earliest), a.site.IsAlone && now.Before(earliest):
 		a.fact(j, Fact{
-			Fate: Early, Expected: "not before " + stampOf(j.Due),
+			Fate: FateEarly, Expected: "not before " + stampOf(j.DueTime),
 			Actual: "it came at " + stampOf(now) + ", with enqueued_at " + text,
 		})
-	case err == nil && enqueued.After(latest) && !j.Missing:
+	case err == nil && enqueued.After(latest) && !j.IsMissing:
 		a.fact(j, Fact{
-			Fate: Late, Expected: "soon after " + stampOf(j.Due), Actual: "enqueued_at is " + text,
+			Fate: FateLate, Expected: "soon after " + stampOf(j.DueTime), Actual: "enqueued_at is " + text,
 		})
 	}
 }
@@ -250,14 +250,14 @@ func stampOf(t time.Time) string { return t.UTC().Format("15:04:05.000 UTC") }
 
 // difference returns how a job differs from what was sent, but for what the server altered before.
 func (a *accountant) difference(j *Job, got map[string]any) *Fact {
-	sent := number.Object(j.Sent)
-	for field, value := range number.Object(j.Was) {
+	sent := number.Object(j.Unit)
+	for field, value := range number.Object(j.AlteredFields) {
 		if fwplaw.Equal(value, got[field]) {
 			sent[field] = value
 		}
 	}
 	var failure map[string]any
-	if j.Report != nil && (j.State == Failed || j.State == Stays) {
+	if j.Report != nil && (j.State == StateFailed || j.State == StateStays) {
 		if failure = number.Object(j.Report); sent["backtrace"] != json.Number("2") {
 			delete(failure, "backtrace") // how much of it is kept is no matter of the upgrade
 		}
@@ -266,31 +266,31 @@ func (a *accountant) difference(j *Job, got map[string]any) *Fact {
 	if v == nil {
 		return nil
 	}
-	return &Fact{Fate: Altered, Clause: v.Clause, Expected: v.Expected, Actual: v.Got}
+	return &Fact{Fate: FateAltered, Clause: v.Clause, Expected: v.Expected, Actual: v.Got}
 }
 
 // fact records what became of a job; the first record of a job counts.
 func (a *accountant) fact(j *Job, f Fact) {
-	if j.asked.told && f.Fate != Doubled {
+	if j.progress.hasFact && f.Fate != FateDoubled {
 		return
 	}
-	j.asked.told = true
+	j.progress.hasFact = true
 	f.Job = j
 	a.site.Tell(f)
 }
 
-// missing tells which jobs have not come.
-func (a *accountant) missing() {
+// tellMissing tells which jobs have not come.
+func (a *accountant) tellMissing() {
 	for _, j := range a.jobs.Jobs {
-		if j.wanted() {
-			j.Missing = true
+		if j.isAwaited() {
+			j.IsMissing = true
 			f := Fact{
-				Fate: Lost, Expected: "it is delivered, to FETCH " + j.Queue,
-				Actual: fmt.Sprintf("it did not come within %v after it was due (%s)", a.site.Patience, stampOf(j.asked.due)),
+				Fate: FateLost, Expected: "it is delivered, to FETCH " + j.Queue,
+				Actual: fmt.Sprintf("it did not come within %v after it was due (%s)", a.site.Patience, stampOf(j.progress.dueTime)),
 			}
-			if a.unread > 0 && !j.asked.told {
-				a.unread--
-				f.Fate, f.Clause = Unknown, "FWP-RESP-01"
+			if a.unreadFetches > 0 && !j.progress.hasFact {
+				a.unreadFetches--
+				f.Fate, f.Clause = FateUnknown, "FWP-RESP-01"
 				f.Actual = "it was in no reply to FETCH, unless in one that cannot be read"
 			}
 			a.fact(j, f)
@@ -301,24 +301,24 @@ func (a *accountant) missing() {
 // compareCounts tells which jobs the server counts no more: those that no command shows.
 func (a *accountant) compareCounts() error {
 	counts, err := a.counts()
-	if err != nil || counts == nil || !a.site.Alone {
+	if err != nil || counts == nil || !a.site.IsAlone {
 		return err
 	}
-	for state, set := range map[State]string{Far: "scheduled", Dead: "dead"} {
-		least := int64(0)
+	for state, set := range map[State]string{StateFar: "scheduled", StateDead: "dead"} {
+		expected := int64(0)
 		for _, j := range a.jobs.Jobs {
 			if j.State == state {
-				least++
+				expected++
 			}
 		}
 		before, after := a.jobs.Counts[set], counts[set]
 		switch {
-		case least == 0 || before < least: // it did not count them before
-		case after >= least:
-			a.site.Tell(Fact{State: state, Fate: Kept})
+		case expected == 0 || before < expected: // it did not count them before
+		case after >= expected:
+			a.site.Tell(Fact{State: state, Fate: FateKept})
 		default:
-			a.site.Tell(Fact{State: state, Fate: Count,
-				Expected: fmt.Sprintf("INFO counts %d jobs or more as %s; %d before the stop", least, set, before),
+			a.site.Tell(Fact{State: state, Fate: FateCount,
+				Expected: fmt.Sprintf("INFO counts %d jobs or more as %s; %d before the stop", expected, set, before),
 				Actual:   fmt.Sprintf("INFO counts %d", after)})
 		}
 	}

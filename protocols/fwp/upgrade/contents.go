@@ -14,23 +14,23 @@ import (
 
 // The times of a fill.
 const (
-	soonAfter  = 8 * time.Second
-	laterAfter = 40 * time.Second
-	farAfter   = 10 * 365 * 24 * time.Hour
-	heldFor    = time.Minute // the shortest reserve_for
-	plainJobs  = 20          // of a state whose contents are not seen again
-	lastTries  = 5           // jobs whose next failure is the last one: less than that, so that dead jobs are missed
-	largeJob   = 1 << 20     // bytes
+	soonDelay       = 8 * time.Second
+	laterDelay      = 40 * time.Second
+	farDelay        = 10 * 365 * 24 * time.Hour
+	reservationTime = time.Minute // the shortest reserve_for
+	plainJobs       = 20          // of a state whose contents are not seen again
+	lastTries       = 5           // jobs whose next failure is the last one: less than that, so that dead jobs are missed
+	largeJob        = 1 << 20     // bytes
 )
 
 // content is what a job has beside its names.
 type content struct {
-	class string // for people
-	field string
-	value string
-	jid   string // behind its jid
-	queue string // behind the name of its queue
-	was   json.RawMessage
+	class         string // for people
+	field         string
+	value         string
+	jid           string // behind its jid
+	queue         string // behind the name of its queue
+	alteredFields json.RawMessage
 }
 
 // queueNames are parts of names of queues: nothing that ends a word of a FETCH.
@@ -64,32 +64,32 @@ func contents(draw *rand.Rand, every int) (all []content) {
 		content{class: "args, 1 MiB", queue: "-big", field: "args", value: `["` + strings.Repeat("x", largeJob) + `"]`})
 }
 
-// altered returns the fields of a job that came back otherwise than they were sent, as they came; nil if there are
+// alteredFields returns the fields of a job that came back otherwise than they were sent, as they came; nil if there are
 // none.
-func altered(c *content, got []byte) json.RawMessage {
-	came := number.Object(got)
-	sent := map[string]any{"jid": came["jid"], "queue": came["queue"], "jobtype": "t", "args": []any{}}
-	was := map[string]any{}
+func alteredFields(c *content, got []byte) json.RawMessage {
+	object := number.Object(got)
+	sent := map[string]any{"jid": object["jid"], "queue": object["queue"], "jobtype": "t", "args": []any{}}
+	fields := map[string]any{}
 	if c.field != "" {
 		sent[c.field], _ = number.Decode([]byte(c.value))
 	}
 	for range 9 {
-		v := fwplaw.Difference(sent, nil, came)
+		v := fwplaw.Difference(sent, nil, object)
 		if v == nil {
 			break
 		}
 		field, _, _ := strings.Cut(v.Got, ":")
-		sent[field], was[field] = came[field], came[field]
+		sent[field], fields[field] = object[field], object[field]
 	}
-	if len(was) == 0 {
+	if len(fields) == 0 {
 		return nil
 	}
-	b, _ := json.Marshal(was) // it was decoded from JSON
+	b, _ := json.Marshal(fields) // it was decoded from JSON
 	return b
 }
 
-// whole returns a number that is an integer, nil for anything else.
-func whole(v any) *int64 {
+// integer returns a number that is an integer, nil for anything else.
+func integer(v any) *int64 {
 	number, _ := v.(json.Number)
 	if n, err := number.Int64(); err == nil {
 		return &n

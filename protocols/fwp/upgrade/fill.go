@@ -25,23 +25,23 @@ type filler struct {
 	ctx  context.Context //nolint:containedctx // of one fill or account
 	site *Site
 	jobs *Inventory
-	main *keptConn
+	main *recordedConn
 	n    int // jobs that were made
 	conn int // the number of the last connection of this step
 
-	filled     State           // of the jobs that are pushed and fetched now
-	byID       map[string]*Job // of an account
-	unclear    map[string]bool // jids: what a server said of them cannot be read
-	unreadable int             // replies, of which so many to FETCH:
-	unread     int
+	state             State           // of the jobs that are pushed and fetched now
+	byID              map[string]*Job // of an account
+	isUnclear         map[string]bool // jids: what a server said of them cannot be read
+	unreadableReplies int             // replies, of which so many to FETCH:
+	unreadFetches     int
 }
 
 // push makes a job in a queue and pushes it. It returns nil if the server refuses it.
 func (k *filler) push(state State, queue string, c *content, fields string) (*Job, error) {
 	k.n++
-	inner := fmt.Sprintf("%s-%d%s", k.jobs.Run, k.n, c.jid)
+	jid := fmt.Sprintf("%s-%d%s", k.jobs.Run, k.n, c.jid)
 	queue = k.jobs.Run + "-" + queue
-	all := []string{`"jid":"` + inner + `"`, `"queue":` + values.Quote(queue)}
+	all := []string{`"jid":"` + jid + `"`, `"queue":` + values.Quote(queue)}
 	if fields != "" {
 		all = append(all, fields)
 	}
@@ -56,14 +56,14 @@ func (k *filler) push(state State, queue string, c *content, fields string) (*Jo
 	}
 	text := "{" + strings.Join(all, ",") + "}"
 	j := &Job{
-		ID: fwp.JIDOf([]byte(text)), State: state, Queue: queue, Class: c.class, Sent: json.RawMessage(text), Was: c.was,
+		ID: fwp.JIDOf([]byte(text)), State: state, Queue: queue, Class: c.class, Unit: json.RawMessage(text), AlteredFields: c.alteredFields,
 		Step: k.site.Step,
 	}
-	sent := number.Object(j.Sent)
+	sent := number.Object(j.Unit)
 	e := history.Event{
-		Op: history.Push, JID: j.ID, Queue: queue, Retry: whole(sent["retry"]), ReserveFor: whole(sent["reserve_for"]),
+		Op: history.Push, JID: j.ID, Queue: queue, Retry: integer(sent["retry"]), ReserveFor: integer(sent["reserve_for"]),
 	}
-	if accepted, err := k.main.report(e, text); err != nil || !accepted {
+	if isAccepted, err := k.main.report(e, text); err != nil || !isAccepted {
 		return nil, err
 	}
 	return j, nil
@@ -71,17 +71,17 @@ func (k *filler) push(state State, queue string, c *content, fields string) (*Jo
 
 // control pushes a job of each content and fetches it at once. It returns the contents that the server accepts and
 // delivers, with what it alters by itself, and finds out whether it delivers jobs in order.
-func (k *filler) control(all []content) (known []content, err error) {
-	k.jobs.InOrder, k.filled = true, Done
-	c := &controls{filler: k, all: all, last: -1, pushed: map[string]int{}}
+func (k *filler) control(all []content) (result []content, err error) {
+	k.jobs.IsOrdered, k.state = true, StateDone
+	c := &controls{filler: k, all: all, lastIndex: -1, indexByJID: map[string]int{}}
 	for i := range all {
 		queue := "control" + all[i].queue
-		j, err := k.push(Done, queue, &all[i], "")
+		j, err := k.push(StateDone, queue, &all[i], "")
 		if err != nil {
 			return nil, err
 		}
 		if j != nil {
-			c.pushed[j.ID] = i
+			c.indexByJID[j.ID] = i
 		}
 		if j != nil && all[i].queue != "" {
 			if _, err := c.take(queue); err != nil {
@@ -90,8 +90,8 @@ func (k *filler) control(all []content) (known []content, err error) {
 		}
 	}
 	for {
-		if some, err := c.take("control"); err != nil || !some {
-			return c.known, err
+		if ok, err := c.take("control"); err != nil || !ok {
+			return c.contents, err
 		}
 	}
 }
@@ -100,9 +100,9 @@ func (k *filler) control(all []content) (known []content, err error) {
 type controls struct {
 	*filler
 
-	all, known []content
-	pushed     map[string]int // by jid, the place of its content
-	last       int            // place of the one that came last
+	all, contents []content
+	indexByJID    map[string]int // by jid, the place of its content
+	lastIndex     int            // place of the one that came last
 }
 
 // take fetches a job. It reports whether there was one.
@@ -112,13 +112,13 @@ func (c *controls) take(queue string) (bool, error) {
 		return got != nil, err
 	}
 	jid := fwp.JIDOf(got)
-	if i, mine := c.pushed[jid]; mine {
-		one := c.all[i]
-		one.was = altered(&one, got)
-		c.known = append(c.known, one)
-		if one.queue == "" {
-			c.jobs.InOrder = c.jobs.InOrder && i > c.last
-			c.last = i
+	if i, ok := c.indexByJID[jid]; ok {
+		item := c.all[i]
+		item.alteredFields = alteredFields(&item, got)
+		c.contents = append(c.contents, item)
+		if item.queue == "" {
+			c.jobs.IsOrdered = c.jobs.IsOrdered && i > c.lastIndex
+			c.lastIndex = i
 		}
 	}
 	_, err = c.main.ack(jid)
@@ -129,15 +129,15 @@ func (c *controls) take(queue string) (bool, error) {
 // done.
 func Fill(ctx context.Context, site *Site) (*Inventory, error) {
 	draw := rand.New(rand.NewPCG(site.Plan.Seed, uint64(site.Step)))
-	k := &filler{ctx: ctx, site: site, unclear: map[string]bool{}, jobs: &Inventory{
-		Run: fmt.Sprintf("fwp%016x", draw.Uint64()), Filled: time.Now(),
+	k := &filler{ctx: ctx, site: site, isUnclear: map[string]bool{}, jobs: &Inventory{
+		Run: fmt.Sprintf("fwp%016x", draw.Uint64()), FillTime: time.Now(),
 	}}
 	var err error
 	if k.main, err = k.connect(k.jobs.Run + "-fill"); err != nil {
 		return nil, err
 	}
 	defer k.main.Leave()
-	all, err := k.control(contents(draw, site.Plan.Every))
+	all, err := k.control(contents(draw, site.Plan.ClassInterval))
 	if err != nil {
 		return nil, err
 	}
@@ -145,74 +145,74 @@ func Fill(ctx context.Context, site *Site) (*Inventory, error) {
 		return nil, errors.New("it accepts jobs, but delivers none of them")
 	}
 	for _, b := range batches {
-		if b.slow && site.Plan.Quick {
+		if b.isSlow && site.Plan.IsQuick {
 			continue
 		}
-		if err := k.bring(&b, b.contents(all, site.Plan.Large)); err != nil {
+		if err := k.pushBatch(&b, b.contents(all, site.Plan.LargeJobs)); err != nil {
 			return nil, err
 		}
 	}
-	k.jobs.Jobs = slices.DeleteFunc(k.jobs.Jobs, func(j *Job) bool { return k.unclear[j.ID] })
-	k.jobs.Unclear = slices.Collect(maps.Keys(k.unclear))
+	k.jobs.Jobs = slices.DeleteFunc(k.jobs.Jobs, func(j *Job) bool { return k.isUnclear[j.ID] })
+	k.jobs.UnclearJIDs = slices.Collect(maps.Keys(k.isUnclear))
 	k.jobs.Counts, err = k.counts()
 	return k.jobs, err
 }
 
 // batch is how jobs of a state are made. They have the fields, and are due after a time, if one is given.
 type batch struct {
-	state  State
-	plain  int    // so many jobs with nothing special about them; 0: one for each content
-	but    string // contents that are about these fields are left out
-	fields string
-	after  time.Duration
-	then   history.Op // what a worker does with them: Fetch keeps them; 0: it does not get them
-	slow   bool       // it is waited for them later
+	state          State
+	count          int    // so many jobs with nothing special about them; 0: one for each content
+	excludedFields string // contents that are about these fields are left out
+	fields         string
+	delay          time.Duration
+	op             history.Op // what a worker does with them: Fetch keeps them; 0: it does not get them
+	isSlow         bool       // it is waited for them later
 }
 
 // batches are those of a fill, the last ones those that must not be due before the server is stopped.
 var batches = []batch{
-	{state: Enqueued},
-	{state: Large},
-	{state: Far, plain: plainJobs, after: farAfter},
-	{state: Dead, plain: plainJobs, fields: `"retry":-1`, then: history.Fail},
-	{state: Discarded, plain: plainJobs, fields: `"retry":0`, then: history.Fail},
-	{state: Done, plain: plainJobs, fields: `"retry":3`, then: history.Ack},
-	{state: Failed, but: "retry backtrace", fields: `"backtrace":2`, then: history.Fail, slow: true},
-	{state: Failed, plain: lastTries, fields: `"retry":1`, then: history.Fail, slow: true},
-	{state: Stays, but: "retry reserve_for", fields: `"reserve_for":60`, then: history.Fetch},
-	{state: Leaves, but: "retry reserve_for", fields: `"reserve_for":60`, then: history.Fetch, slow: true},
-	{state: Soon, after: soonAfter},
-	{state: Later, after: laterAfter, slow: true},
+	{state: StateEnqueued},
+	{state: StateLarge},
+	{state: StateFar, count: plainJobs, delay: farDelay},
+	{state: StateDead, count: plainJobs, fields: `"retry":-1`, op: history.Fail},
+	{state: StateDiscarded, count: plainJobs, fields: `"retry":0`, op: history.Fail},
+	{state: StateDone, count: plainJobs, fields: `"retry":3`, op: history.Ack},
+	{state: StateFailed, excludedFields: "retry backtrace", fields: `"backtrace":2`, op: history.Fail, isSlow: true},
+	{state: StateFailed, count: lastTries, fields: `"retry":1`, op: history.Fail, isSlow: true},
+	{state: StateStays, excludedFields: "retry reserve_for", fields: `"reserve_for":60`, op: history.Fetch},
+	{state: StateLeaves, excludedFields: "retry reserve_for", fields: `"reserve_for":60`, op: history.Fetch, isSlow: true},
+	{state: StateSoon, delay: soonDelay},
+	{state: StateLater, delay: laterDelay, isSlow: true},
 }
 
 // contents returns those of the jobs. Jobs that are fetched one after the other are in one queue.
-func (b *batch) contents(all []content, large int) (mine []content) {
+func (b *batch) contents(all []content, large int) (selection []content) {
 	switch {
-	case b.state == Large:
+	case b.state == StateLarge:
 		return make([]content, large)
-	case b.plain > 0:
-		return make([]content, b.plain)
+	case b.count > 0:
+		return make([]content, b.count)
 	}
 	for _, c := range all {
-		if b.then == 0 || c.queue == "" && (c.field == "" || !strings.Contains(b.but, c.field)) {
-			mine = append(mine, c)
+		if b.op == 0 || c.queue == "" && (c.field == "" || !strings.Contains(b.excludedFields, c.field)) {
+			selection = append(selection, c)
 		}
 	}
-	return mine
+	return selection
 }
 
-// bring pushes a batch, and has a worker do its part.
-func (k *filler) bring(b *batch, all []content) error {
-	fields, due := b.fields, time.Time{}
-	if b.after > 0 {
-		due = time.Now().Add(b.after)
-		fields = `"at":"` + due.UTC().Format(time.RFC3339Nano) + `"`
+// pushBatch pushes a batch, and has a worker do its part.
+func (k *filler) pushBatch(b *batch, all []content) error {
+	fields, dueTime := b.fields, time.Time{}
+	if b.delay > 0 {
+		dueTime = time.Now().Add(b.delay)
+		fields = `"at":"` + dueTime.UTC().Format(time.RFC3339Nano) + `"`
 	}
-	k.filled = b.state
-	pushed := map[string]*Job{}
+	k.state = b.state
+	byJID := map[string]*Job{}
 	for i := range all {
 		queue := string(b.state) + all[i].queue
-		if b.state == Enqueued && all[i].queue == "" {
+		if b.state == StateEnqueued && all[i].queue == "" {
 			queue = []string{"high", "normal", "low"}[i%3]
 		}
 		j, err := k.push(b.state, queue, &all[i], fields)
@@ -220,64 +220,64 @@ func (k *filler) bring(b *batch, all []content) error {
 			return err
 		}
 		if j != nil {
-			j.Due, pushed[j.ID] = due, j
+			j.DueTime, byJID[j.ID] = dueTime, j
 			k.jobs.Jobs = append(k.jobs.Jobs, j)
 		}
 	}
-	if b.then == 0 {
+	if b.op == 0 {
 		return nil
 	}
-	return k.work(b, pushed)
+	return k.work(b, byJID)
 }
 
 // work fetches the jobs of a batch, and reports them if there is something to report.
 func (k *filler) work(b *batch, jobs map[string]*Job) (err error) {
-	by := k.main
-	if b.then == history.Fetch { // by a worker of its own
-		if by, err = k.connect(k.jobs.Run + "-" + string(b.state)); err != nil {
+	conn := k.main
+	if b.op == history.Fetch { // by a worker of its own
+		if conn, err = k.connect(k.jobs.Run + "-" + string(b.state)); err != nil {
 			return err
 		}
-		context.AfterFunc(k.ctx, by.Leave)
+		context.AfterFunc(k.ctx, conn.Leave)
 	}
 	for range len(jobs) {
-		got, err := by.fetch(k.jobs.Run + "-" + string(b.state))
+		got, err := conn.fetch(k.jobs.Run + "-" + string(b.state))
 		if err != nil {
 			return err
 		}
 		j := jobs[fwp.JIDOf(got)]
-		if j == nil && k.unreadable > 0 { // it is that of a reply that cannot be read
+		if j == nil && k.unreadableReplies > 0 { // it is that of a reply that cannot be read
 			continue
 		}
 		if j == nil {
 			return fmt.Errorf("FETCH %s: expected one of the jobs that were accepted there, got %.100q", b.state, got)
 		}
 		delete(jobs, j.ID)
-		switch b.then {
+		switch b.op {
 		case history.Ack:
-			_, err = by.ack(j.ID)
-			j.Over = true
+			_, err = conn.ack(j.ID)
+			j.IsOver = true
 		case history.Fail:
-			err = k.fail(by, j, 1)
-			j.Over = b.state != Failed
+			err = k.fail(conn, j, 1)
+			j.IsOver = b.state != StateFailed
 		default:
-			j.Worker, j.Due = by.wid, time.Now().Add(heldFor)
+			j.Worker, j.DueTime = conn.wid, time.Now().Add(reservationTime)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for jid := range jobs {
-		k.unclear[jid] = true
+		k.isUnclear[jid] = true
 	}
 	return nil
 }
 
 // fail reports the nth failure of a job.
-func (k *filler) fail(by *keptConn, j *Job, n int) error {
+func (k *filler) fail(by *recordedConn, j *Job, n int) error {
 	argument := fmt.Sprintf(`{"jid":%s,"errtype":"Error%d","message":"failure %d of %s","backtrace":["a.go line 1 %d",`+
 		`"b.go line 2 %[2]d"]}`, values.Quote(j.ID), n, n, k.jobs.Run, n)
-	accepted, err := by.report(history.Event{Op: history.Fail, JID: j.ID}, argument)
-	if accepted {
+	isAccepted, err := by.report(history.Event{Op: history.Fail, JID: j.ID}, argument)
+	if isAccepted {
 		j.Report = json.RawMessage(argument)
 	}
 	return err
@@ -287,7 +287,7 @@ func (k *filler) fail(by *keptConn, j *Job, n int) error {
 // server may refuse it.
 func (k *filler) counts() (map[string]int64, error) {
 	m, err := k.main.ask("", fwp.INFO)
-	if _, refused := errors.AsType[*fwpscript.RefusedError](err); refused || errors.Is(err, errUnreadable) {
+	if _, isRefused := errors.AsType[*fwpscript.RefusedError](err); isRefused || errors.Is(err, errUnreadable) {
 		return nil, nil
 	}
 	if err != nil {

@@ -16,17 +16,17 @@ type State string
 
 // The states.
 const (
-	Enqueued  State = "enqueued"
-	Large     State = "large-queue"
-	Soon      State = "scheduled-soon"
-	Later     State = "scheduled-later"
-	Far       State = "scheduled-far"
-	Stays     State = "held-by-one-that-stays"
-	Leaves    State = "held-by-one-that-leaves"
-	Failed    State = "failed"
-	Dead      State = "dead"
-	Discarded State = "discarded"
-	Done      State = "done"
+	StateEnqueued  State = "enqueued"
+	StateLarge     State = "large-queue"
+	StateSoon      State = "scheduled-soon"
+	StateLater     State = "scheduled-later"
+	StateFar       State = "scheduled-far"
+	StateStays     State = "held-by-one-that-stays"
+	StateLeaves    State = "held-by-one-that-leaves"
+	StateFailed    State = "failed"
+	StateDead      State = "dead"
+	StateDiscarded State = "discarded"
+	StateDone      State = "done"
 )
 
 // stateWords has the states in the order of reports, with a few words for each.
@@ -34,13 +34,13 @@ var stateWords = []struct {
 	state State
 	words string
 }{
-	{Enqueued, "jobs in queues, with all kinds of contents and names"}, {Large, "jobs in one large queue"},
-	{Soon, "jobs that are due while the server is down, or soon after"}, {Later, "jobs that are due when it is ready " +
+	{StateEnqueued, "jobs in queues, with all kinds of contents and names"}, {StateLarge, "jobs in one large queue"},
+	{StateSoon, "jobs that are due while the server is down, or soon after"}, {StateLater, "jobs that are due when it is ready " +
 		"again"},
-	{Far, "jobs that are due in ten years"}, {Stays, "jobs reserved by a worker that comes back and reports them"},
-	{Leaves, "jobs reserved by a worker that does not come back"}, {Failed, "jobs that failed and wait for their retry"},
-	{Dead, "jobs that failed for the last time"}, {Discarded, "jobs that failed and must not be retried"},
-	{Done, "jobs that were acknowledged"},
+	{StateFar, "jobs that are due in ten years"}, {StateStays, "jobs reserved by a worker that comes back and reports them"},
+	{StateLeaves, "jobs reserved by a worker that does not come back"}, {StateFailed, "jobs that failed and wait for their retry"},
+	{StateDead, "jobs that failed for the last time"}, {StateDiscarded, "jobs that failed and must not be retried"},
+	{StateDone, "jobs that were acknowledged"},
 }
 
 // Job is a job that was given to a server.
@@ -49,49 +49,49 @@ type Job struct {
 	State State           `json:"state"`
 	Queue string          `json:"queue"`
 	Class string          `json:"class,omitempty"` // of its contents, for people
-	Sent  json.RawMessage `json:"sent"`            // as it was pushed
-	// Was has the fields that the server of the fill alters by itself, as it delivers them.
-	Was json.RawMessage `json:"was,omitempty"`
+	Unit  json.RawMessage `json:"sent"`            // as it was pushed
+	// AlteredFields has the fields that the server of the fill alters by itself, as it delivers them.
+	AlteredFields json.RawMessage `json:"was,omitempty"`
 	// Report is what a worker said of it, such as its failure.
 	Report json.RawMessage `json:"report,omitempty"`
 	// Worker holds it. Due is before when it must not come: the time that it is scheduled for, or the end of its
 	// reservation.
-	Worker string    `json:"worker,omitempty"`
-	Due    time.Time `json:"due,omitzero"`
-	// Over is set if it must not come any more: it is done, or was discarded. Missing is set if it should have come.
-	Over    bool `json:"over,omitempty"`
-	Missing bool `json:"missing,omitempty"`
+	Worker  string    `json:"worker,omitempty"`
+	DueTime time.Time `json:"due,omitzero"`
+	// IsOver is set if it must not come any more: it is done, or was discarded. Missing is set if it should have come.
+	IsOver    bool `json:"over,omitempty"`
+	IsMissing bool `json:"missing,omitempty"`
 	// Step is the fill that it belongs to.
 	Step int `json:"step,omitempty"`
 
-	asked asked
+	progress progress
 }
 
-// asked is how far an account is with a job.
-type asked struct {
-	place int       // of its push among those of all jobs
-	due   time.Time // it must come, from then on; zero: it need not
-	told  bool      // what became of it
+// progress is how far an account is with a job.
+type progress struct {
+	index   int       // of its push among those of all jobs
+	dueTime time.Time // it must come, from then on; zero: it need not
+	hasFact bool      // what became of it
 }
 
-// wanted reports whether it must come, and has not.
-func (j *Job) wanted() bool { return !j.asked.due.IsZero() && !j.Over }
+// isAwaited reports whether it must come, and has not.
+func (j *Job) isAwaited() bool { return !j.progress.dueTime.IsZero() && !j.IsOver }
 
 // schema is that of the file of an inventory.
 const schema = "fwpcheck-jobs/1"
 
 // Inventory is what a server was filled with.
 type Inventory struct {
-	Schema string    `json:"schema"`
-	Run    string    `json:"run"` // the beginning of all names
-	Filled time.Time `json:"filled"`
-	// InOrder is set if the server delivered jobs of one queue in their order before it was stopped.
-	InOrder bool `json:"in_order"`
+	Schema   string    `json:"schema"`
+	Run      string    `json:"run"` // the beginning of all names
+	FillTime time.Time `json:"filled"`
+	// IsOrdered is set if the server delivered jobs of one queue in their order before it was stopped.
+	IsOrdered bool `json:"in_order"`
 	// Counts is what the server counts when it is full, by set.
 	Counts map[string]int64 `json:"counts"`
 	Jobs   []*Job           `json:"jobs"`
-	// Unclear has the ids of other jobs, of which the server may have some: a reply about them cannot be read.
-	Unclear []string `json:"unclear,omitempty"`
+	// UnclearJIDs has the ids of other jobs, of which the server may have some: a reply about them cannot be read.
+	UnclearJIDs []string `json:"unclear,omitempty"`
 }
 
 // Save writes the inventory as JSON.
@@ -117,24 +117,24 @@ func Load(b []byte) (*Inventory, error) {
 
 // Plan is how a server is filled. Large must be positive.
 type Plan struct {
-	Seed  uint64
-	Large int  // jobs in the large queue
-	Every int  // only one of so many classes of contents; 0: all
-	Quick bool // leave out what has to be waited for: retries, reservations that end
+	Seed          uint64
+	LargeJobs     int  // jobs in the large queue
+	ClassInterval int  // only one of so many classes of contents; 0: all
+	IsQuick       bool // leave out what has to be waited for: retries, reservations that end
 }
 
 // Site is a server that serves.
 type Site struct {
-	Name     string   // of its software and version, if it tells them
-	Differs  []string // in what it differs from the server before it: "its process"; empty for the first one
-	Target   play.Target
-	Password string
-	Plan     Plan
-	Step     int
-	Ready    time.Time     // since when it serves
-	Alone    bool          // no other client uses it
-	Timeout  time.Duration // of a reply
-	Patience time.Duration // for what happens eventually
-	History  *history.Recorder
-	Tell     func(Fact) // is called once for each job, with its fate, and for each reply that cannot be read
+	Name        string   // of its software and version, if it tells them
+	Differences []string // in what it differs from the server before it: "its process"; empty for the first one
+	Target      play.Target
+	Password    string
+	Plan        Plan
+	Step        int
+	ReadyTime   time.Time     // since when it serves
+	IsAlone     bool          // no other client uses it
+	Timeout     time.Duration // of a reply
+	Patience    time.Duration // for what happens eventually
+	History     *history.Recorder
+	Tell        func(Fact) // is called once for each job, with its fate, and for each reply that cannot be read
 }

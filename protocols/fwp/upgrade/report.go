@@ -25,44 +25,44 @@ func Checks() (ids []string) {
 }
 
 // Report returns what was found as a report, which has a check for each state. known returns the clause of an id.
-func (r *Result) Report(known func(id string) (conformance.Clause, bool)) *reports.Report {
-	report := &reports.Report{Upgrade: &reports.Upgrade{How: r.How}}
+func (r *Result) Report(clauseByID func(id string) (conformance.Clause, bool)) *reports.Report {
+	report := &reports.Report{Upgrade: &reports.Upgrade{Method: r.StopMode}}
 	for i := range r.Steps {
 		r.setStates(&r.Steps[i])
 		report.Upgrade.Steps = append(report.Upgrade.Steps, r.Steps[i].UpgradeStep)
 	}
-	for k, of := range stateWords {
-		c := reports.Check{ID: checkPrefix + string(of.state), Title: of.words, Verdict: reports.NotApplicable}
+	for k, row := range stateWords {
+		c := reports.Check{ID: checkPrefix + string(row.state), Title: row.words, Verdict: reports.NotApplicable}
 		for i := range r.Steps {
 			c.Verdict = reports.Worst(c.Verdict, report.Upgrade.Steps[i].States[k].Verdict)
-			if c.Verdict == reports.Inconclusive && r.Steps[i].gone[of.state] {
-				c.Why = whyGone
+			if c.Verdict == reports.Inconclusive && r.Steps[i].isLost[row.state] {
+				c.Cause = lossReason
 			}
-			c.Findings = append(c.Findings, r.findings(i, of.state)...)
+			c.Findings = append(c.Findings, r.findings(i, row.state)...)
 		}
-		if c.Verdict == reports.Inconclusive && r.Err != nil && c.Why == "" {
-			c.Why = text.OneLine(text.FirstLine(r.Err.Error()))
+		if c.Verdict == reports.Inconclusive && r.Err != nil && c.Cause == "" {
+			c.Cause = text.OneLine(text.FirstLine(r.Err.Error()))
 		}
 		report.Checks = append(report.Checks, c)
 	}
-	report.Clauses = clauses(report.Checks, known)
+	report.Clauses = clauses(report.Checks, clauseByID)
 	return report
 }
 
-// whyGone is why nothing is known of a state all of whose jobs are lost after a kill.
-const whyGone = "the kill lost all of these jobs, so they do not show what the next server does; use --stop " +
+// lossReason is why nothing is known of a state all of whose jobs are lost after a kill.
+const lossReason = "the kill lost all of these jobs, so they do not show what the next server does; use --stop " +
 	"order, or a server that stores jobs before it answers"
 
 // setStates sets what became of the jobs of each state in a step, as far as it is known.
 func (r *Result) setStates(s *Step) {
-	s.find()
+	s.findLosses()
 	s.States = nil
-	for _, of := range stateWords {
-		state := reports.UpgradeState{State: string(of.state), Words: of.words, Verdict: reports.Inconclusive}
+	for _, row := range stateWords {
+		state := reports.UpgradeState{State: string(row.state), Words: row.words, Verdict: reports.Inconclusive}
 		if s.Jobs != nil {
-			state.Jobs = new(s.Jobs[of.state])
+			state.Jobs = new(s.Jobs[row.state])
 		}
-		state.Fates = r.fates(s, of.state, &state.Verdict)
+		state.Fates = r.fates(s, row.state, &state.Verdict)
 		s.States = append(s.States, state)
 	}
 }
@@ -70,10 +70,10 @@ func (r *Result) setStates(s *Step) {
 // fates returns how many jobs of a state have each fate, and sets the verdict to the worst one.
 func (r *Result) fates(s *Step, state State, verdict *reports.Verdict) map[string]int {
 	fates, other := map[string]int{}, map[*Job]bool{}
-	if s.Done {
+	if s.IsDone {
 		*verdict = reports.Pass
-		for _, of := range rules {
-			fates[string(of.fate)] = 0
+		for _, row := range rules {
+			fates[string(row.fate)] = 0
 		}
 	}
 	for i := range s.Facts {
@@ -82,7 +82,7 @@ func (r *Result) fates(s *Step, state State, verdict *reports.Verdict) map[strin
 			continue
 		}
 		*verdict = reports.Worst(*verdict, r.verdict(s, f))
-		if f.Fate == Unknown && f.Job == nil { // it is about the reply only
+		if f.Fate == FateUnknown && f.Job == nil { // it is about the reply only
 			continue
 		}
 		fates[string(f.Fate)]++
@@ -90,19 +90,19 @@ func (r *Result) fates(s *Step, state State, verdict *reports.Verdict) map[strin
 			other[f.Job] = true
 		}
 	}
-	if s.Done && fates[string(Count)] == 0 { // else no more is known of jobs that no command shows
-		fates[string(Kept)] = max(s.Jobs[state]-len(other), 0)
+	if s.IsDone && fates[string(FateCount)] == 0 { // else no more is known of jobs that no command shows
+		fates[string(FateKept)] = max(s.Jobs[state]-len(other), 0)
 	}
-	*verdict = s.settled(state, *verdict)
+	*verdict = s.stateVerdict(state, *verdict)
 	return fates
 }
 
-// settled returns the verdict on a state: there is none without jobs, and none where a kill lost all of them.
-func (s *Step) settled(state State, v reports.Verdict) reports.Verdict {
+// stateVerdict returns the verdict on a state: there is none without jobs, and none where a kill lost all of them.
+func (s *Step) stateVerdict(state State, v reports.Verdict) reports.Verdict {
 	switch {
-	case s.Done && s.Jobs[state] == 0 && v == reports.Pass:
+	case s.IsDone && s.Jobs[state] == 0 && v == reports.Pass:
 		return reports.NotApplicable
-	case s.gone[state] && v == reports.Warn:
+	case s.isLost[state] && v == reports.Warn:
 		return reports.Inconclusive
 	}
 	return v
@@ -111,22 +111,22 @@ func (s *Step) settled(state State, v reports.Verdict) reports.Verdict {
 // findings returns a finding for each fate that jobs of a state have in a step, with the conversation of the first one.
 func (r *Result) findings(step int, state State) (all []reports.Finding) {
 	s := &r.Steps[step]
-	for _, of := range rules {
-		var same []*Fact
+	for _, row := range rules {
+		var facts []*Fact
 		for i := range s.Facts {
-			if f := &s.Facts[i]; f.State == state && f.Fate == of.fate && r.verdict(s, f).Breach() {
-				same = append(same, f)
+			if f := &s.Facts[i]; f.State == state && f.Fate == row.fate && r.verdict(s, f).Breach() {
+				facts = append(facts, f)
 			}
 		}
-		if len(same) == 0 {
+		if len(facts) == 0 {
 			continue
 		}
-		first := same[0]
+		first := facts[0]
 		f := reports.Finding{
-			Clause: cmp.Or(first.Clause, of.clause), Verdict: r.verdict(s, first), Statement: r.statement(step, of),
+			Clause: cmp.Or(first.Clause, row.clause), Verdict: r.verdict(s, first), Statement: r.statement(step, row),
 		}
 		f.Step = step + 1
-		f.Expected, f.Actual = first.Expected, first.Actual+named(same)
+		f.Expected, f.Actual = first.Expected, first.Actual+jidText(facts)
 		if first.Job != nil {
 			if r.Record != "" {
 				f.Life = reports.LifeCommand(r.Record, first.Job.ID)
@@ -139,24 +139,24 @@ func (r *Result) findings(step int, state State) (all []reports.Finding) {
 }
 
 // statement returns how many jobs have a fate in a step, and their states.
-func (r *Result) statement(step int, of rule) string {
+func (r *Result) statement(step int, row rule) string {
 	s, n, states := &r.Steps[step], 0, []string(nil)
 	for i := range s.Facts {
-		if f := &s.Facts[i]; f.Fate == of.fate && r.verdict(s, f).Breach() {
+		if f := &s.Facts[i]; f.Fate == row.fate && r.verdict(s, f).Breach() {
 			if n++; !slices.Contains(states, string(f.State)) {
 				states = append(states, string(f.State))
 			}
 		}
 	}
-	return fmt.Sprintf("step %d: %s %s (%s): %s to %s", step+1, text.Count(n, "job"), of.words,
+	return fmt.Sprintf("step %d: %s %s (%s): %s to %s", step+1, text.Count(n, "job"), row.words,
 		strings.Join(states, ", "), s.From, s.To)
 }
 
-// named returns the names of the first jobs.
-func named(facts []*Fact) string {
-	const most = 3
+// jidText returns the names of the first jobs.
+func jidText(facts []*Fact) string {
+	const limit = 3
 	var jids []string
-	for _, f := range facts[:min(most, len(facts))] {
+	for _, f := range facts[:min(limit, len(facts))] {
 		if f.Job != nil {
 			jids = append(jids, f.Job.ID)
 		}
@@ -165,8 +165,8 @@ func named(facts []*Fact) string {
 		return ""
 	}
 	words := ": " + strings.Join(jids, ", ")
-	if more := len(facts) - most; more > 0 {
-		words += fmt.Sprintf(" and %d more", more)
+	if rest := len(facts) - limit; rest > 0 {
+		words += fmt.Sprintf(" and %d more", rest)
 	}
 	return words
 }
@@ -188,7 +188,7 @@ func (r *Result) conversation(j *Job) (lines []reports.Line) {
 		sent, answer := e.Op.String()+" "+string(jid), answers[e.Outcome]
 		switch e.Op {
 		case history.Push:
-			sent = "PUSH " + string(j.Sent)
+			sent = "PUSH " + string(j.Unit)
 		case history.Fetch:
 			sent, answer = "FETCH "+j.Queue, "$"+string(jid)
 		default:
@@ -202,13 +202,13 @@ func (r *Result) conversation(j *Job) (lines []reports.Line) {
 }
 
 // clauses returns the clauses that findings are about.
-func clauses(checks []reports.Check, known func(id string) (conformance.Clause, bool)) (all []reports.Clause) {
+func clauses(checks []reports.Check, clauseByID func(id string) (conformance.Clause, bool)) (all []reports.Clause) {
 	for _, c := range checks {
 		for _, f := range c.Findings {
 			i := slices.IndexFunc(all, func(c reports.Clause) bool { return c.ID == f.Clause })
-			if of, is := known(f.Clause); i < 0 && is {
+			if clause, ok := clauseByID(f.Clause); i < 0 && ok {
 				i = len(all)
-				all = append(all, reports.Clause{ID: of.ID, Level: of.Level, Section: of.Section, Statement: of.Statement,
+				all = append(all, reports.Clause{ID: clause.ID, Level: clause.Level, Section: clause.Section, Statement: clause.Statement,
 					Verdict: f.Verdict})
 			}
 			if i >= 0 {

@@ -24,12 +24,12 @@ type Stage struct {
 
 // Run goes from server to server. Stages must be set.
 type Run struct {
-	Stages []Stage
-	Plan   Plan
-	How    string // how they are stopped, for people
-	Killed bool   // they are not stopped in order
-	// Rollback goes the same way back.
-	Rollback          bool
+	Stages   []Stage
+	Plan     Plan
+	StopMode string // how they are stopped, for people
+	IsKilled bool   // they are not stopped in order
+	// RollsBack goes the same way back.
+	RollsBack         bool
 	Timeout, Patience time.Duration
 	Log               func(format string, args ...any)
 }
@@ -39,23 +39,23 @@ type Step struct {
 	reports.UpgradeStep // its States are set by Result.Report
 
 	Jobs  map[State]int
-	Facts []Fact // none is Kept
-	// Done is set if all jobs were asked for.
-	Done   bool
-	number int
-	seen   map[State]bool // of which the next server has jobs
-	// gone are the states of which all jobs are lost; unfound those of them that another version does not find.
-	gone, unfound map[State]bool
+	Facts []Fact // none is FateKept
+	// IsDone is set if all jobs were asked for.
+	IsDone  bool
+	number  int
+	hasJobs map[State]bool // of which the next server has jobs
+	// isLost are the states of which all jobs are lost; unfound those of them that another version does not find.
+	isLost, isUnfound map[State]bool
 }
 
 // Result is what a run has found.
 type Result struct {
-	Steps   []Step
-	History *history.History
-	Killed  bool
-	How     string
-	Record  string // the file that the history, or the report, is written to; empty: none
-	Err     error  // why not all was done
+	Steps    []Step
+	History  *history.History
+	IsKilled bool
+	StopMode string
+	Record   string // the file that the history, or the report, is written to; empty: none
+	Err      error  // why not all was done
 }
 
 // walk is a run that goes on.
@@ -72,7 +72,7 @@ type walk struct {
 func (r *Run) Do(ctx context.Context) *Result {
 	w := &walk{Run: r, recorder: history.NewRecorder()}
 	w.operator = w.recorder.Client(0, "")
-	w.result.Killed, w.result.How = r.Killed, r.How
+	w.result.IsKilled, w.result.StopMode = r.IsKilled, r.StopMode
 	w.result.Err = w.walk(ctx)
 	w.result.History = w.recorder.History()
 	return &w.result
@@ -80,7 +80,7 @@ func (r *Run) Do(ctx context.Context) *Result {
 
 func (w *walk) walk(ctx context.Context) error {
 	way := slices.Clone(w.Stages)
-	if w.Rollback {
+	if w.RollsBack {
 		for _, s := range slices.Backward(w.Stages[:len(w.Stages)-1]) {
 			way = append(way, s)
 		}
@@ -92,7 +92,7 @@ func (w *walk) walk(ctx context.Context) error {
 	w.complete(&site, 0)
 	for i := 1; i < len(way); i++ {
 		s := Step{number: i, UpgradeStep: reports.UpgradeStep{
-			From: cmp.Or(site.Name, way[i-1].Name), To: way[i].Name, Back: i >= len(w.Stages),
+			From: cmp.Or(site.Name, way[i-1].Name), To: way[i].Name, IsDowngrade: i >= len(w.Stages),
 		}}
 		site, err = w.step(ctx, &s, site, way[i-1].Stop, way[i])
 		w.result.Steps = append(w.result.Steps, s)
@@ -106,7 +106,7 @@ func (w *walk) walk(ctx context.Context) error {
 // complete fills in what a site has of the run.
 func (w *walk) complete(s *Site, step int) {
 	s.Plan, s.Step, s.History, s.Timeout, s.Patience = w.Plan, step, w.recorder, w.Timeout, w.Patience
-	s.Ready = time.Now()
+	s.ReadyTime = time.Now()
 }
 
 // step goes from a server to the next one.
@@ -114,14 +114,14 @@ func (w *walk) step(ctx context.Context, s *Step, from Site, stop func(context.C
 	n := s.number
 	w.Log("step %d: filling %s", n, s.From)
 	from.Step, from.Tell = n, func(f Fact) { w.tell(s, f) }
-	held, leave := context.WithCancel(ctx)
+	fillCtx, leave := context.WithCancel(ctx)
 	defer leave()
-	filled, err := Fill(held, &from)
+	inventory, err := Fill(fillCtx, &from)
 	if err != nil {
 		return from, fmt.Errorf("fill %s: %w", s.From, err)
 	}
-	w.Log("step %d: %s in %s; stopping it (%s), starting %s", n, text.Count(len(filled.Jobs), "job"), s.From, w.How, s.To)
-	began := time.Now()
+	w.Log("step %d: %s in %s; stopping it (%s), starting %s", n, text.Count(len(inventory.Jobs), "job"), s.From, w.StopMode, s.To)
+	start := time.Now()
 	if err := stop(ctx); err != nil {
 		return from, fmt.Errorf("stop %s: %w", s.From, err)
 	}
@@ -131,37 +131,37 @@ func (w *walk) step(ctx context.Context, s *Step, from Site, stop func(context.C
 		return site, err
 	}
 	w.complete(&site, n)
-	s.To, s.Differs = cmp.Or(site.Name, s.To), site.Differs
-	s.Down = time.Since(began)
-	w.stopped(began)
-	filled.Jobs = append(slices.Clone(w.jobs.Jobs), filled.Jobs...)
-	filled.Unclear = append(w.jobs.Unclear, filled.Unclear...)
-	w.jobs = *filled
-	s.count(filled.Jobs)
-	w.Log("step %d: asking %s for %s", n, s.To, text.Count(len(filled.Jobs), "job"))
+	s.To, s.Differs = cmp.Or(site.Name, s.To), site.Differences
+	s.Down = time.Since(start)
+	w.recordStop(start)
+	inventory.Jobs = append(slices.Clone(w.jobs.Jobs), inventory.Jobs...)
+	inventory.UnclearJIDs = append(w.jobs.UnclearJIDs, inventory.UnclearJIDs...)
+	w.jobs = *inventory
+	s.count(inventory.Jobs)
+	w.Log("step %d: asking %s for %s", n, s.To, text.Count(len(inventory.Jobs), "job"))
 	site.Tell = from.Tell
-	err = account(ctx, &site, filled)
+	err = account(ctx, &site, inventory)
 	if err != nil {
 		err = fmt.Errorf("ask %s for the jobs: %w", s.To, err)
 	}
-	s.Done = err == nil
+	s.IsDone = err == nil
 	return site, err
 }
 
-// stopped records the stop.
-func (w *walk) stopped(began time.Time) {
+// recordStop records the stop.
+func (w *walk) recordStop(start time.Time) {
 	op := history.Restart
-	if w.Killed {
+	if w.IsKilled {
 		op = history.Kill
 	}
 	w.operator.Add(history.Event{
-		Op: op, Outcome: history.OK, Call: began.Sub(w.recorder.Begin()), Return: time.Since(w.recorder.Begin()),
+		Op: op, Outcome: history.OK, Call: start.Sub(w.recorder.Begin()), Return: time.Since(w.recorder.Begin()),
 	})
 }
 
 // count counts the jobs of a step.
 func (s *Step) count(jobs []*Job) {
-	s.Jobs, s.seen = map[State]int{}, map[State]bool{}
+	s.Jobs, s.hasJobs = map[State]int{}, map[State]bool{}
 	for _, j := range jobs {
 		if j.Step == s.number {
 			s.Jobs[j.State]++
@@ -174,9 +174,9 @@ func (w *walk) tell(s *Step, f Fact) {
 	if f.Job != nil {
 		f.State = cmp.Or(f.State, f.Job.State)
 	}
-	if f.Job == nil || f.Job.Step == s.number || f.Fate == Doubled || f.Fate == Early {
-		if f.Fate == Kept {
-			s.seen[f.State] = true
+	if f.Job == nil || f.Job.Step == s.number || f.Fate == FateDoubled || f.Fate == FateEarly {
+		if f.Fate == FateKept {
+			s.hasJobs[f.State] = true
 		} else {
 			s.Facts = append(s.Facts, f)
 		}
@@ -184,22 +184,22 @@ func (w *walk) tell(s *Step, f Fact) {
 	}
 	for i := range w.result.Steps {
 		for k := range w.result.Steps[i].Facts {
-			if at := &w.result.Steps[i].Facts[k]; at.Job == f.Job && at.Fate == Lost && f.Fate != Lost {
-				at.Fate = Hidden
+			if at := &w.result.Steps[i].Facts[k]; at.Job == f.Job && at.Fate == FateLost && f.Fate != FateLost {
+				at.Fate = FateHidden
 				at.Actual += "; it came from " + s.To
 			}
 		}
 	}
 }
 
-// Accounted asks a server for the jobs of an inventory that was written down before.
-func Accounted(ctx context.Context, site *Site, jobs *Inventory) *Result {
-	w := &walk{Run: &Run{}, result: Result{How: "by others"}}
+// AccountFor asks a server for the jobs of an inventory that was written down before.
+func AccountFor(ctx context.Context, site *Site, jobs *Inventory) *Result {
+	w := &walk{Run: &Run{}, result: Result{StopMode: "by others"}}
 	s := Step{number: site.Step, UpgradeStep: reports.UpgradeStep{From: "the server of the fill", To: "this one"}}
 	s.count(jobs.Jobs)
 	site.Tell = func(f Fact) { w.tell(&s, f) }
 	w.result.Err = account(ctx, site, jobs)
-	s.Done = w.result.Err == nil
+	s.IsDone = w.result.Err == nil
 	w.result.Steps, w.result.History = []Step{s}, site.History.History()
 	return &w.result
 }

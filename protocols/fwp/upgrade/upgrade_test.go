@@ -33,39 +33,39 @@ import (
 func stages(t *testing.T, configure ...func(*fakes.Config)) (all []upgrade.Stage) {
 	t.Helper()
 	dir := t.TempDir()
-	var now *fakes.Server
-	t.Cleanup(func() { now.Close() })
+	var server *fakes.Server
+	t.Cleanup(func() { server.Close() })
 	for i, c := range configure {
 		all = append(all, upgrade.Stage{
-			Name: []string{"old", "new", "newer"}[i], Stop: func(context.Context) error { now.Close(); return nil },
+			Name: []string{"old", "new", "newer"}[i], Stop: func(context.Context) error { server.Close(); return nil },
 			Start: func(context.Context) (upgrade.Site, error) {
 				place := memnet.NewPlace()
 				config := fakes.Config{Seed: 1, Dir: dir, Listen: place.Listen}
 				c(&config)
-				now = fakes.NewUnstarted(config)
-				err := now.TryStart()
-				return upgrade.Site{Target: place, Alone: true}, err
+				server = fakes.NewUnstarted(config)
+				err := server.TryStart()
+				return upgrade.Site{Target: place, IsAlone: true}, err
 			},
 		})
 	}
 	return all
 }
 
-// played runs an upgrade in virtual time.
-func played(t *testing.T, r upgrade.Run, configure ...func(*fakes.Config)) (result *upgrade.Result) {
+// runUpgrade runs an upgrade in virtual time.
+func runUpgrade(t *testing.T, r upgrade.Run, configure ...func(*fakes.Config)) (result *upgrade.Result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		all := stages(t, configure...)
 		for i, s := range r.Stages { // those that the test has names for
 			all[i].Name = s.Name
 		}
-		r.Stages, r.How = all, "in order"
+		r.Stages, r.StopMode = all, "in order"
 		r.Timeout, r.Patience, r.Log = 10*time.Second, cmp.Or(r.Patience, 150*time.Second), t.Logf
-		if r.Plan.Large == 0 {
-			r.Plan.Large = 40
+		if r.Plan.LargeJobs == 0 {
+			r.Plan.LargeJobs = 40
 		}
-		if r.Plan.Every == 0 {
-			r.Plan.Every = 60
+		if r.Plan.ClassInterval == 0 {
+			r.Plan.ClassInterval = 60
 		}
 		result = r.Do(t.Context())
 		require.NoError(t, result.Err)
@@ -77,7 +77,7 @@ func played(t *testing.T, r upgrade.Run, configure ...func(*fakes.Config)) (resu
 func fates(r *upgrade.Result) (all []string) {
 	for _, s := range r.Steps {
 		for _, f := range s.Facts {
-			if !f.Allowed {
+			if !f.IsAllowed {
 				all = append(all, string(f.State)+" "+string(f.Fate))
 			}
 		}
@@ -86,31 +86,31 @@ func fates(r *upgrade.Result) (all []string) {
 	return slices.Compact(all)
 }
 
-func plain(*fakes.Config) {}
+func noChange(*fakes.Config) {}
 
 func TestARestartKeepsEverything(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
 	every := 9
-	if golden.Slow() {
+	if golden.IsSlow() {
 		every = 1
 	}
-	r := played(t, upgrade.Run{Plan: upgrade.Plan{Every: every, Large: 1000}, Rollback: true}, plain, plain)
+	r := runUpgrade(t, upgrade.Run{Plan: upgrade.Plan{ClassInterval: every, LargeJobs: 1000}, RollsBack: true}, noChange, noChange)
 	require.Len(t, r.Steps, 2)
 	for _, s := range r.Steps {
 		for _, f := range s.Facts {
 			t.Errorf("%s %s %s: expected %s, got %s", f.State, f.Fate, f.Clause, f.Expected, f.Actual)
 		}
-		for _, state := range []upgrade.State{upgrade.Enqueued, upgrade.Soon, upgrade.Later, upgrade.Stays, upgrade.Leaves,
-			upgrade.Failed, upgrade.Far, upgrade.Dead, upgrade.Discarded, upgrade.Done} {
+		for _, state := range []upgrade.State{upgrade.StateEnqueued, upgrade.StateSoon, upgrade.StateLater, upgrade.StateStays, upgrade.StateLeaves,
+			upgrade.StateFailed, upgrade.StateFar, upgrade.StateDead, upgrade.StateDiscarded, upgrade.StateDone} {
 			assert.Positive(t, s.Jobs[state], state)
 		}
-		assert.Equal(t, 1000, s.Jobs[upgrade.Large])
+		assert.Equal(t, 1000, s.Jobs[upgrade.StateLarge])
 	}
 }
 
-// wanted is what is found of each bug of the embedded server's folder: a state and a fate.
-var wanted = map[string]string{
+// wantFates is what is found of each bug of the embedded server's folder: a state and a fate.
+var wantFates = map[string]string{
 	"keeps-no-queues": "enqueued lost", "keeps-one-queue": "enqueued lost", "keeps-500-jobs": "large-queue lost",
 	"keeps-short-jobs": "enqueued lost", "keeps-plain-queues": "enqueued lost", "keeps-no-schedule": "scheduled-later lost",
 	"keeps-no-missed": "scheduled-soon lost", "keeps-no-retries": "failed lost",
@@ -126,26 +126,26 @@ var wanted = map[string]string{
 	"keeps-reversed": "large-queue order", "keeps-no-dead": "dead miscount", "keeps-no-last": "enqueued lost",
 }
 
-// broken is the clause, where others are broken by the same fate.
-var broken = map[string]string{"keeps-no-failures": "FWP-RETRY-03", "keeps-queues-twice": "FWP-ACK-02"}
+// wantClauses is the clause, where others are broken by the same fate.
+var wantClauses = map[string]string{"keeps-no-failures": "FWP-RETRY-03", "keeps-queues-twice": "FWP-ACK-02"}
 
 func TestBugsAreFound(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../../docs/upgrades.md")
 	require.NoError(t, err)
-	for i, f := range bugs.Keeping() {
-		require.Contains(t, wanted, f.Name)
+	for i, f := range bugs.Snapshots() {
+		require.Contains(t, wantFates, f.Name)
 		assert.Contains(t, string(doc), "| `"+f.Name+"` | "+f.Summary+" |")
-		if !golden.Slow() && i%8 > 0 && broken[f.Name] == "" {
+		if !golden.IsSlow() && i%8 > 0 && wantClauses[f.Name] == "" {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			plan := upgrade.Plan{}
 			if f.Name == "keeps-500-jobs" {
-				plan.Large = 510
+				plan.LargeJobs = 510
 			}
-			r := played(t, upgrade.Run{Plan: plan}, plain, func(c *fakes.Config) {
+			r := runUpgrade(t, upgrade.Run{Plan: plan}, noChange, func(c *fakes.Config) {
 				c.Restored = func(s *fakes.Snapshot) {
 					time.Sleep(10 * time.Second) // it is down
 					f.Hook()(s)
@@ -153,10 +153,10 @@ func TestBugsAreFound(t *testing.T) {
 			})
 			found := fates(r)
 			t.Log(strings.Join(found, ", "))
-			assert.Contains(t, found, wanted[f.Name])
-			for _, of := range r.Steps[0].Facts {
-				if clause := broken[f.Name]; clause != "" && of.Fate == upgrade.Doubled {
-					assert.Equal(t, clause, of.Clause)
+			assert.Contains(t, found, wantFates[f.Name])
+			for _, fact := range r.Steps[0].Facts {
+				if clause := wantClauses[f.Name]; clause != "" && fact.Fate == upgrade.FateDoubled {
+					assert.Equal(t, clause, fact.Clause)
 				}
 			}
 		})
@@ -167,13 +167,13 @@ func TestBugsAreFound(t *testing.T) {
 func TestASlowServer(t *testing.T) {
 	t.Parallel()
 	for _, delays := range []int{6, 9} {
-		quick := upgrade.Run{Plan: upgrade.Plan{Quick: true}, Patience: 30 * time.Second}
-		r := played(t, quick, plain, func(c *fakes.Config) {
+		run := upgrade.Run{Plan: upgrade.Plan{IsQuick: true}, Patience: 30 * time.Second}
+		r := runUpgrade(t, run, noChange, func(c *fakes.Config) {
 			c.RetryDelay = func(int) time.Duration { return 49 * time.Second } // the longest one
-			left := delays
+			remaining := delays
 			c.Hook = func(e *fakes.Event) {
-				if e.Point == fakes.Parsed && e.Command.Verb == fwp.ACK && left > 0 {
-					left--
+				if e.Point == fakes.Parsed && e.Command.Verb == fwp.ACK && remaining > 0 {
+					remaining--
 					time.Sleep(8 * time.Second)
 				}
 			}
@@ -184,9 +184,9 @@ func TestASlowServer(t *testing.T) {
 
 func TestVariationsAreNotBlamed(t *testing.T) {
 	t.Parallel()
-	for i, v := range append(variations.Keeping(), variations.All()...) {
-		often := i < len(variations.Keeping()) || i%16 == 0 || v.Name == "info-refused" || v.Name == "queues-limited"
-		if !often && !golden.Slow() || golden.Racing && i > 0 {
+	for i, v := range append(variations.Snapshots(), variations.All()...) {
+		isFrequent := i < len(variations.Snapshots()) || i%16 == 0 || v.Name == "info-refused" || v.Name == "queues-limited"
+		if !isFrequent && !golden.IsSlow() || golden.Racing && i > 0 {
 			continue
 		}
 		if v.Name == "time-clock-ahead" { // a server that fwpcheck starts has the clock of this machine
@@ -194,9 +194,9 @@ func TestVariationsAreNotBlamed(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			r := played(t, upgrade.Run{Plan: upgrade.Plan{Every: 97, Large: 40}}, v.Configure, v.Configure)
+			r := runUpgrade(t, upgrade.Run{Plan: upgrade.Plan{ClassInterval: 97, LargeJobs: 40}}, v.Configure, v.Configure)
 			for _, f := range r.Steps[0].Facts {
-				if !f.Allowed {
+				if !f.IsAllowed {
 					t.Errorf("%s %s %s: expected %s, got %s", f.State, f.Fate, f.Clause, f.Expected, f.Actual)
 				}
 			}
@@ -215,16 +215,16 @@ func TestAnUnreadableReply(t *testing.T) {
 		clause      string
 		state       upgrade.State
 	}{
-		{"an ACK of a held job", fwp.ACK, 2, 0, lf, "FWP-RESP-07", upgrade.Stays},
-		{"several", fwp.ACK, 3, 7, lf, "FWP-RESP-07", upgrade.Stays},
-		{"a job", fwp.FETCH, 5, 0, []byte("$2\r\nshort\r\n"), "FWP-RESP-03", upgrade.Enqueued},
-		{"a length that no reply has", fwp.FETCH, 5, 0, []byte("$9223372036854775807\r\n"), "FWP-RESP-03", upgrade.Enqueued},
-		{"a list", fwp.FETCH, 5, 0, []byte("*1\r\n$2\r\n{}\r\n"), "FWP-FETCH-01", upgrade.Enqueued},
+		{"an ACK of a held job", fwp.ACK, 2, 0, lf, "FWP-RESP-07", upgrade.StateStays},
+		{"several", fwp.ACK, 3, 7, lf, "FWP-RESP-07", upgrade.StateStays},
+		{"a job", fwp.FETCH, 5, 0, []byte("$2\r\nshort\r\n"), "FWP-RESP-03", upgrade.StateEnqueued},
+		{"a length that no reply has", fwp.FETCH, 5, 0, []byte("$9223372036854775807\r\n"), "FWP-RESP-03", upgrade.StateEnqueued},
+		{"a list", fwp.FETCH, 5, 0, []byte("*1\r\n$2\r\n{}\r\n"), "FWP-FETCH-01", upgrade.StateEnqueued},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			run := upgrade.Run{Plan: upgrade.Plan{Quick: true}, Patience: 5 * time.Second}
-			r := played(t, run, plain, func(c *fakes.Config) {
+			run := upgrade.Run{Plan: upgrade.Plan{IsQuick: true}, Patience: 5 * time.Second}
+			r := runUpgrade(t, run, noChange, func(c *fakes.Config) {
 				n := 0
 				c.Hook = func(e *fakes.Event) {
 					if e.Point != fakes.Writing || e.Command.Verb != test.verb {
@@ -236,8 +236,8 @@ func TestAnUnreadableReply(t *testing.T) {
 				}
 			})
 			assert.Equal(t, []string{string(test.state) + " unknown"}, fates(r))
-			report := r.Report(func(string) (c conformance.Clause, is bool) { return c, false })
-			assert.True(t, r.Steps[0].Done)
+			report := r.Report(func(string) (c conformance.Clause, ok bool) { return c, false })
+			assert.True(t, r.Steps[0].IsDone)
 			for _, f := range report.Findings() {
 				assert.Equal(t, test.clause, f.Clause, f.Actual)
 				assert.Equal(t, reports.Fail, f.Verdict)
@@ -254,8 +254,8 @@ func TestAnUnreadableReplyWhileFilling(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL} {
 		n := 0
-		run := upgrade.Run{Plan: upgrade.Plan{Quick: true}, Patience: 5 * time.Second}
-		r := played(t, run, func(c *fakes.Config) {
+		run := upgrade.Run{Plan: upgrade.Plan{IsQuick: true}, Patience: 5 * time.Second}
+		r := runUpgrade(t, run, func(c *fakes.Config) {
 			c.Hook = func(e *fakes.Event) {
 				if e.Point != fakes.Writing || e.Command.Verb != verb {
 					return
@@ -264,8 +264,8 @@ func TestAnUnreadableReplyWhileFilling(t *testing.T) {
 					e.Bytes = []byte("-ERR a\nb\r\n")
 				}
 			}
-		}, plain)
-		assert.Positive(t, r.Steps[0].Jobs[upgrade.Large])
+		}, noChange)
+		assert.Positive(t, r.Steps[0].Jobs[upgrade.StateLarge])
 		for _, fate := range fates(r) {
 			assert.Contains(t, fate, "unknown", verb)
 		}
@@ -278,7 +278,7 @@ func TestWhatIsNotKnown(t *testing.T) {
 	t.Parallel()
 	result := &upgrade.Result{Err: errors.New("ask new for the jobs: no reply within 10s"), History: &history.History{},
 		Steps: []upgrade.Step{{UpgradeStep: reports.UpgradeStep{From: "old", To: "new"}}}}
-	report := result.Report(func(string) (c conformance.Clause, is bool) { return c, false })
+	report := result.Report(func(string) (c conformance.Clause, ok bool) { return c, false })
 	report.Schema = reports.Schema
 	data, err := json.Marshal(report)
 	require.NoError(t, err)
@@ -318,13 +318,13 @@ func TestATotalLoss(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			var hidden []fakes.StoredJob
+			var stored []fakes.StoredJob
 			swap := func(s *fakes.Snapshot) {
-				back := hidden
-				hidden = nil
+				back := stored
+				stored = nil
 				s.Jobs = slices.DeleteFunc(s.Jobs, func(j fakes.StoredJob) bool {
 					if j.Place == "queue" && !test.all {
-						hidden = append(hidden, j)
+						stored = append(stored, j)
 					}
 					return j.Place == "queue" || test.all
 				})
@@ -333,12 +333,12 @@ func TestATotalLoss(t *testing.T) {
 				}
 				s.Jobs = append(s.Jobs, back...)
 			}
-			with := func(c *fakes.Config) { c.Restored = swap }
+			configure := func(c *fakes.Config) { c.Restored = swap }
 			run := upgrade.Run{
-				Plan: upgrade.Plan{Quick: true}, Patience: 5 * time.Second, Rollback: test.back, Killed: test.killed,
+				Plan: upgrade.Plan{IsQuick: true}, Patience: 5 * time.Second, RollsBack: test.back, IsKilled: test.killed,
 				Stages: []upgrade.Stage{{Name: "old"}, {Name: test.to}},
 			}
-			report := played(t, run, with, with).Report(func(id string) (c conformance.Clause, is bool) {
+			report := runUpgrade(t, run, configure, configure).Report(func(id string) (c conformance.Clause, ok bool) {
 				return conformance.Clause{ID: id, Level: reports.LevelShould}, true
 			})
 			text := string(page.Text(report.Page(reports.PageOptions{}), page.TextOptions{}))

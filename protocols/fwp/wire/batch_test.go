@@ -15,8 +15,8 @@ import (
 	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 )
 
-// batched returns the report of a load that pushes up to ten jobs at a time, and how many PUSHBs that took.
-func batched(t *testing.T, hook func(*fakes.Event), change func(*plan.Workload)) (*results.Load, int) {
+// runBatches returns the report of a load that pushes up to ten jobs at a time, and how many PUSHBs that took.
+func runBatches(t *testing.T, hook func(*fakes.Event), change func(*plan.Workload)) (*results.Load, int) {
 	t.Helper()
 	var commands atomic.Int64
 	l := loadtest.Run(t, &fwpwire.Config{Batches: true}, func(w *plan.Workload) {
@@ -42,13 +42,13 @@ func batched(t *testing.T, hook func(*fakes.Event), change func(*plan.Workload))
 
 func TestBatches(t *testing.T) {
 	t.Parallel()
-	l, commands := batched(t, func(*fakes.Event) {}, nil)
+	l, commands := runBatches(t, func(*fakes.Event) {}, nil)
 	assert.Equal(t, 8, commands, "those of an open loop are due together")
 	assert.Empty(t, l.Findings)
 	assert.EqualValues(t, 80, l.Jobs.Pushed)
 	assert.EqualValues(t, 80, l.Jobs.Acked)
 
-	l, commands = batched(t, func(*fakes.Event) {}, func(w *plan.Workload) { w.Rate, w.JobLimit = 0, 75 })
+	l, commands = runBatches(t, func(*fakes.Event) {}, func(w *plan.Workload) { w.Rate, w.JobLimit = 0, 75 })
 	assert.GreaterOrEqual(t, commands, 8)
 	assert.Less(t, commands, 75)
 	assert.EqualValues(t, 75, l.Jobs.Acked)
@@ -57,7 +57,7 @@ func TestBatches(t *testing.T) {
 // Of each batch one job is refused: those are refused, and no others.
 func TestBatchesThatArePartlyRefused(t *testing.T) {
 	t.Parallel()
-	l, _ := batched(t, func(e *fakes.Event) {
+	l, _ := runBatches(t, func(e *fakes.Event) {
 		if e.Point == fakes.Checked && len(e.Jobs) > 3 {
 			e.Jobs[3].Delete("jobtype")
 		}
@@ -65,13 +65,13 @@ func TestBatchesThatArePartlyRefused(t *testing.T) {
 	assert.EqualValues(t, 72, l.Jobs.Pushed)
 	assert.EqualValues(t, 72, l.Jobs.Acked)
 	assert.EqualValues(t, 8, l.Jobs.Refused)
-	assert.Zero(t, l.Jobs.Lost)
+	assert.Zero(t, l.Jobs.LostJobs)
 }
 
 // The whole batch is refused.
 func TestBatchesThatAreRefused(t *testing.T) {
 	t.Parallel()
-	l, _ := batched(t, func(e *fakes.Event) {
+	l, _ := runBatches(t, func(e *fakes.Event) {
 		if e.Point == fakes.Checked && len(e.Jobs) > 0 {
 			e.Err = &fakes.Refusal{Text: "no"}
 		}

@@ -38,18 +38,18 @@ func (c *Config) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introdu
 		return in, err
 	}
 	if c.Batches { // an empty batch changes nothing
-		if err := carriedOut(ctx, conn, fwp.Command{Verb: pushAll, Args: []byte("[]")}, time.Now()); err != nil {
+		if err := runCommand(ctx, conn, fwp.Command{Verb: pushAll, Args: []byte("[]")}, time.Now()); err != nil {
 			return in, fmt.Errorf("the run needs %s, which the server does not seem to have: %w", pushAll, err)
 		}
 	}
-	in.Info, in.Breach = inform(ctx, conn)
+	in.Info, in.Breach = askInfo(ctx, conn)
 	return in, nil
 }
 
 // greet has the server accept the client, and returns the JSON of its HI.
 func (c *Config) greet(ctx context.Context, conn *session.Conn, began time.Time) (hello json.RawMessage, err error) {
 	r, err := conn.Answer(ctx)
-	if err := unanswered("greeting", began, r, err); err != nil {
+	if err := answerError("greeting", began, r, err); err != nil {
 		return nil, err
 	}
 	greeting := fwpsession.Reply(r.Message)
@@ -67,14 +67,14 @@ func (c *Config) greet(ctx context.Context, conn *session.Conn, began time.Time)
 			return hello, err
 		}
 	}
-	return hello, carriedOut(ctx, conn, client.Command(), began)
+	return hello, runCommand(ctx, conn, client.Command(), began)
 }
 
-// carriedOut sends a command, and returns why it was not carried out. An error tells the time since the introduction
+// runCommand sends a command, and returns why it was not carried out. An error tells the time since the introduction
 // began.
-func carriedOut(ctx context.Context, conn *session.Conn, command fwp.Command, since time.Time) error {
+func runCommand(ctx context.Context, conn *session.Conn, command fwp.Command, since time.Time) error {
 	r, err := ask(ctx, conn, command)
-	if err := unanswered("answering "+command.Verb, since, r, err); err != nil {
+	if err := answerError("answering "+command.Verb, since, r, err); err != nil {
 		return err
 	}
 	if reply := fwpsession.Reply(r.Message); reply.Kind == fwp.ErrorReply {
@@ -83,43 +83,43 @@ func carriedOut(ctx context.Context, conn *session.Conn, command fwp.Command, si
 	return nil
 }
 
-// inform returns the reply to INFO, or the breach that it is. The load goes on without either.
-func inform(ctx context.Context, conn *session.Conn) ([]byte, *wire.BreachError) {
+// askInfo returns the reply to INFO, or the breach that it is. The load goes on without either.
+func askInfo(ctx context.Context, conn *session.Conn) ([]byte, *wire.BreachError) {
 	ctx, cancel := context.WithTimeout(ctx, informTimeout)
 	defer cancel()
 	r, err := ask(ctx, conn, fwp.Command{Verb: fwp.INFO})
 	switch {
-	case malformed(r):
-		return nil, invalid(fwp.INFO, r.Broken.Rule, r.Broken)
-	case err != nil || !r.Whole() || r.Message.Kind == byte(fwp.ErrorReply):
+	case isMalformed(r):
+		return nil, invalidReply(fwp.INFO, r.Broken.Rule, r.Broken)
+	case err != nil || !r.IsComplete() || r.Message.Kind == byte(fwp.ErrorReply):
 		return nil, nil
 	case r.Message.Kind == byte(fwp.BulkString):
 		return r.Message.Text, nil
 	}
-	return nil, foreign(fwp.INFO, format(fwpsession.Reply(r.Message)))
+	return nil, foreignReply(fwp.INFO, format(fwpsession.Reply(r.Message)))
 }
 
 func ask(ctx context.Context, conn *session.Conn, c fwp.Command) (session.Received, error) {
 	return conn.Ask(ctx, fwp.AppendCommand(nil, c))
 }
 
-// malformed reports whether the server broke the grammar, other than by an end of the connection within a reply.
-func malformed(r session.Received) bool {
-	return r.Broken != nil && !r.Broken.Limit && r.Broken.Rule != fwp.RuleTruncated.String()
+// isMalformed reports whether the server broke the grammar, other than by an end of the connection within a reply.
+func isMalformed(r session.Received) bool {
+	return r.Broken != nil && !r.Broken.IsLimit && r.Broken.Rule != fwp.RuleTruncated.String()
 }
 
-// unanswered returns why the server did not do something since a time, nil if it did.
-func unanswered(doing string, since time.Time, r session.Received, err error) error {
+// answerError returns why the server did not do something since a time, nil if it did.
+func answerError(doing string, since time.Time, r session.Received, err error) error {
 	switch {
 	case r.GaveUp, errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("the server sent nothing for %v instead of %s", time.Since(since).Round(time.Millisecond), doing)
 	case err != nil:
 		return fmt.Errorf("%s: %w", doing, err)
-	case malformed(r):
+	case isMalformed(r):
 		return fmt.Errorf("the server sent invalid RESP instead of %s: %w", doing, r.Broken)
-	case r.Broken != nil && r.Broken.Limit:
+	case r.Broken != nil && r.Broken.IsLimit:
 		return fmt.Errorf("the server sent more than is read instead of %s: %w", doing, r.Broken)
-	case !r.Whole():
+	case !r.IsComplete():
 		return fmt.Errorf("the server closed the connection instead of %s", doing)
 	}
 	return nil

@@ -16,9 +16,9 @@ import (
 	fwpwire "github.com/fwpsuite/fwp/protocols/fwp/wire"
 )
 
-// introduced returns the result of an introduction to a server that sends these bytes: the first when it is connected,
+// runIntroduction returns the result of an introduction to a server that sends these bytes: the first when it is connected,
 // each of the others after a line. Then it closes, unless it hangs.
-func introduced(t *testing.T, hangs bool, replies ...string) (in wire.Introduction, lines []string, err error) {
+func runIntroduction(t *testing.T, hangs bool, replies ...string) (in wire.Introduction, lines []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ours, server := net.Pipe()
@@ -46,7 +46,7 @@ func introduced(t *testing.T, hangs bool, replies ...string) (in wire.Introducti
 
 func TestIntroduce(t *testing.T) {
 	t.Parallel()
-	in, lines, err := introduced(t, false, `+HI {"v":2,"i":3,"s":"abc"}`+"\r\n", ok, "$2\r\n{}\r\n", ok)
+	in, lines, err := runIntroduction(t, false, `+HI {"v":2,"i":3,"s":"abc"}`+"\r\n", okReply, "$2\r\n{}\r\n", okReply)
 	require.NoError(t, err)
 	assert.Nil(t, in.Breach)
 	assert.JSONEq(t, `{"v":2,"i":3,"s":"abc"}`, string(in.Greeting))
@@ -68,20 +68,20 @@ func TestIntroduceFails(t *testing.T) {
 		"closes in a reply":  {replies: []string{"+HI"}, want: "the server closed the connection instead of greeting"},
 		"is silent":          {hangs: true, want: silent + "greeting"},
 		"sends noise":        {replies: []string{"noise\r\n"}, want: "the server sent invalid RESP instead of greeting: "},
-		"greets wrong":       {replies: []string{ok}, want: `got a simple string "OK"`},
+		"greets wrong":       {replies: []string{okReply}, want: `got a simple string "OK"`},
 		"refuses":            {replies: []string{"-ERR busy\r\n"}, want: "the server greeted with an error: ERR busy"},
-		"refuses HELLO":      {replies: []string{hi, "-ERR no\r\n"}, want: "the server refused HELLO: ERR no"},
-		"is silent at HELLO": {hangs: true, replies: []string{hi}, want: silent + "answering HELLO"},
+		"refuses HELLO":      {replies: []string{greetingReply, "-ERR no\r\n"}, want: "the server refused HELLO: ERR no"},
+		"is silent at HELLO": {hangs: true, replies: []string{greetingReply}, want: silent + "answering HELLO"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := introduced(t, test.hangs, test.replies...)
+			_, _, err := runIntroduction(t, test.hangs, test.replies...)
 			require.ErrorContains(t, err, test.want)
 		})
 	}
-	down := errors.New("down")
-	_, err := fwpwire.New("").Introduce(t.Context(), func(context.Context) (net.Conn, error) { return nil, down })
-	require.ErrorIs(t, err, down)
+	dialErr := errors.New("down")
+	_, err := fwpwire.New("").Introduce(t.Context(), func(context.Context) (net.Conn, error) { return nil, dialErr })
+	require.ErrorIs(t, err, dialErr)
 }
 
 // A load that pushes several jobs at a time asks whether the server can.
@@ -93,7 +93,7 @@ func TestIntroduceForBatches(t *testing.T) {
 			go func() {
 				defer server.Close()
 				from := bufio.NewScanner(server)
-				for _, text := range []string{hi, ok, reply, "$2\r\n{}\r\n", ok} {
+				for _, text := range []string{greetingReply, okReply, reply, "$2\r\n{}\r\n", okReply} {
 					_, _ = server.Write([]byte(text))
 					from.Scan()
 				}
@@ -114,12 +114,12 @@ func TestIntroduceWithoutInfo(t *testing.T) {
 	t.Parallel()
 	for reply, breach := range map[string]string{
 		"-ERR no\r\n": "", "": "", "$5\r\n{": "",
-		ok: wire.ForeignReply + "INFO", "?\r\n": wire.BrokenGrammar + "reply type",
+		okReply: wire.ForeignReply + "INFO", "?\r\n": wire.BrokenGrammar + "reply type",
 	} {
 		t.Run(strings.TrimSpace(reply), func(t *testing.T) {
 			t.Parallel()
 			for _, hangs := range []bool{false, true} {
-				in, _, err := introduced(t, hangs, hi, ok, reply)
+				in, _, err := runIntroduction(t, hangs, greetingReply, okReply, reply)
 				require.NoError(t, err)
 				assert.Empty(t, in.Info)
 				if breach == "" {

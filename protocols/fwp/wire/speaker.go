@@ -31,7 +31,7 @@ type Config struct {
 
 	Batches bool // the run needs PUSHB, a command of the profile
 
-	largest atomic.Int64 // bytes of a PUSH that was written
+	largestPush atomic.Int64 // bytes of a PUSH that was written
 }
 
 // The limits of what is read of a server, in bytes: of its greeting, and of a reply, to which the largest job is added
@@ -40,18 +40,18 @@ const (
 	greetingLimit = 64 << 10
 	replyLimit    = 256 << 10
 	infoLimit     = 16 << 20
-	escaped       = len(`\u0000`)
+	escapeLength  = len(`\u0000`)
 )
 
 // limit returns the limit of the message that is due.
 func (s *speaker) limit() int {
-	switch s.asked {
+	switch s.verb {
 	case "":
 		return greetingLimit
 	case fwp.INFO: // it may list all queues
 		return infoLimit
 	}
-	return replyLimit + escaped*int(s.config.largest.Load())
+	return replyLimit + escapeLength*int(s.config.largestPush.Load())
 }
 
 // New returns a Config whose workers name this machine and this process.
@@ -69,7 +69,7 @@ func (c *Config) Speaker(worker string) wire.Speaker {
 type speaker struct {
 	config *Config
 	worker string
-	asked  string // verb of the command in flight; empty: the greeting is due
+	verb   string // verb of the command in flight; empty: the greeting is due
 	hash   *hash  // nil: there is nothing to hash
 }
 
@@ -81,7 +81,7 @@ type hash struct {
 
 // Open appends HELLO once the server has sent HI. (Not Identified State)
 func (s *speaker) Open(out []byte) ([]byte, error) {
-	if s.asked == "" {
+	if s.verb == "" {
 		return out, nil
 	}
 	hello := fwp.Hello{WorkerID: s.worker}
@@ -99,18 +99,18 @@ func (s *speaker) Open(out []byte) ([]byte, error) {
 }
 
 func (s *speaker) Push(out []byte, job *plan.Push) []byte {
-	s.asked = fwp.PUSH
+	s.verb = fwp.PUSH
 	begin := len(out)
 	out = append(job.AppendBody(append(out, "PUSH "...)), "\r\n"...)
-	if size := int64(len(out) - begin); size > s.config.largest.Load() {
-		s.config.largest.Store(size)
+	if size := int64(len(out) - begin); size > s.config.largestPush.Load() {
+		s.config.largestPush.Store(size)
 	}
 	return out
 }
 
 // PushAll implements [wire.Batcher].
 func (s *speaker) PushAll(out []byte, jobs []plan.Push) []byte {
-	s.asked = pushAll
+	s.verb = pushAll
 	begin := len(out)
 	out = append(out, "PUSHB ["...)
 	for i := range jobs {
@@ -120,14 +120,14 @@ func (s *speaker) PushAll(out []byte, jobs []plan.Push) []byte {
 		out = jobs[i].AppendBody(out)
 	}
 	out = append(out, "]\r\n"...)
-	if size := int64(len(out) - begin); size > s.config.largest.Load() {
-		s.config.largest.Store(size)
+	if size := int64(len(out) - begin); size > s.config.largestPush.Load() {
+		s.config.largestPush.Store(size)
 	}
 	return out
 }
 
 func (s *speaker) Take(out []byte, from *wire.Queues) []byte {
-	s.asked = fwp.FETCH
+	s.verb = fwp.FETCH
 	if from.Line == nil {
 		from.Line = []byte("FETCH " + strings.Join(from.Names, " ") + "\r\n")
 	}
@@ -135,19 +135,19 @@ func (s *speaker) Take(out []byte, from *wire.Queues) []byte {
 }
 
 func (s *speaker) Done(out, jid []byte) []byte {
-	s.asked = fwp.ACK
+	s.verb = fwp.ACK
 	out = append(append(out, `ACK {"jid":"`...), jid...)
 	return append(out, "\"}\r\n"...)
 }
 
 func (s *speaker) Fail(out, jid []byte) []byte {
-	s.asked = fwp.FAIL
+	s.verb = fwp.FAIL
 	out = append(append(out, `FAIL {"jid":"`...), jid...)
 	return append(out, `","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`+"\r\n"...)
 }
 
 func (s *speaker) Beat(out []byte, state wire.State) []byte {
-	s.asked = fwp.BEAT
+	s.verb = fwp.BEAT
 	out = append(append(out, `BEAT {"wid":"`...), s.worker...)
 	switch state {
 	case wire.Quiet:
@@ -159,12 +159,12 @@ func (s *speaker) Beat(out []byte, state wire.State) []byte {
 }
 
 func (s *speaker) Info(out []byte) []byte {
-	s.asked = fwp.INFO
+	s.verb = fwp.INFO
 	return append(out, "INFO\r\n"...)
 }
 
 func (s *speaker) Bye(out []byte) []byte {
-	s.asked = fwp.END
+	s.verb = fwp.END
 	return append(out, "END\r\n"...)
 }
 
@@ -175,13 +175,13 @@ func (s *speaker) Hear(in []byte, e *wire.Event) (int, error) {
 	case errors.Is(err, fwp.ErrShort):
 		return 0, wire.ErrShort
 	case err != nil:
-		return 0, unreadable(s.asked, err)
-	case s.asked == "":
-		err = s.greeted(r, e)
+		return 0, decodeError(s.verb, err)
+	case s.verb == "":
+		err = s.readGreeting(r, e)
 	case r.Kind == fwp.ErrorReply:
-		e.Kind, e.Err = wire.Refused, &wire.RefusedError{Text: text.Shorten(string(r.Text))}
-	case !s.answers(&r, e):
-		err = foreign(s.asked, format(r))
+		e.Kind, e.Err = wire.Refusal, &wire.RefusedError{Text: text.Shorten(string(r.Text))}
+	case !s.readAnswer(&r, e):
+		err = foreignReply(s.verb, format(r))
 	}
 	if err != nil {
 		return 0, err
@@ -189,10 +189,10 @@ func (s *speaker) Hear(in []byte, e *wire.Event) (int, error) {
 	return n, nil
 }
 
-// answers reports whether the command in flight has such a reply, which is not an error, and
+// readAnswer reports whether the command in flight has such a reply, which is not an error, and
 // writes its meaning to e.
-func (s *speaker) answers(r *fwp.Reply, e *wire.Event) bool {
-	switch s.asked {
+func (s *speaker) readAnswer(r *fwp.Reply, e *wire.Event) bool {
+	switch s.verb {
 	case fwp.FETCH:
 		e.Kind, e.Body = wire.Job, r.Text
 		if r.Kind == fwp.NullBulk {
@@ -205,12 +205,12 @@ func (s *speaker) answers(r *fwp.Reply, e *wire.Event) bool {
 	case pushAll:
 		return r.Kind == fwp.BulkString && (string(r.Text) == "{}" || json.Unmarshal(r.Text, &e.Refusals) == nil)
 	}
-	return r.Kind == fwp.SimpleString && string(r.Text) == "OK" || s.asked == fwp.BEAT && ordered(r, e)
+	return r.Kind == fwp.SimpleString && string(r.Text) == "OK" || s.verb == fwp.BEAT && readOrder(r, e)
 }
 
-// ordered reports whether a reply to BEAT orders a state, and writes which. (BEAT Command)
-func ordered(r *fwp.Reply, e *wire.Event) bool {
-	e.Kind = wire.Ordered
+// readOrder reports whether a reply to BEAT orders a state, and writes which. (BEAT Command)
+func readOrder(r *fwp.Reply, e *wire.Event) bool {
+	e.Kind = wire.Order
 	switch fwp.Identified.Next(fwp.BEAT, *r) {
 	case fwp.Quiet:
 		e.State = wire.Quiet
@@ -230,8 +230,8 @@ func (*speaker) Stock(info []byte) wire.Stock {
 		}
 	}
 	_ = json.Unmarshal(info, &read) // a server with another form tells no sizes
-	stock := wire.Stock{Queues: read.Faktory.Queues, Whole: read.Faktory.Enqueued != nil}
-	if !stock.Whole {
+	stock := wire.Stock{Queues: read.Faktory.Queues, IsComplete: read.Faktory.Enqueued != nil}
+	if !stock.IsComplete {
 		return stock
 	}
 	stock.Alive = *read.Faktory.Enqueued
@@ -239,25 +239,25 @@ func (*speaker) Stock(info []byte) wire.Stock {
 		"Scheduled": &stock.Alive, "Retries": &stock.Alive, "Busy": &stock.Alive, "Dead": &stock.Dead,
 	} {
 		size := read.Faktory.Tasks[task].Size
-		if stock.Whole = stock.Whole && size != nil; size != nil {
+		if stock.IsComplete = stock.IsComplete && size != nil; size != nil {
 			*sum += *size
 		}
 	}
 	return stock
 }
 
-// greeted reads HI. The work is the password's hash.
-func (s *speaker) greeted(r fwp.Reply, e *wire.Event) error {
+// readGreeting reads HI. The work is the password's hash.
+func (s *speaker) readGreeting(r fwp.Reply, e *wire.Event) error {
 	hi, err := fwp.ParseHi(r)
 	switch {
 	case r.Kind == fwp.ErrorReply:
-		e.Kind, e.Err = wire.Refused, &wire.RefusedError{Text: text.Shorten(string(r.Text))}
+		e.Kind, e.Err = wire.Refusal, &wire.RefusedError{Text: text.Shorten(string(r.Text))}
 		return nil
 	case err != nil:
-		return &wire.BreachError{Breach: wire.ForeignReply, What: err.Error()}
+		return &wire.BreachError{Breach: wire.ForeignReply, Description: err.Error()}
 	}
-	s.asked = fwp.HELLO
-	e.Kind = wire.Greeted
+	s.verb = fwp.HELLO
+	e.Kind = wire.Greeting
 	if hi.Protected {
 		h, password := new(hash), s.config.Password
 		s.hash = h
@@ -279,31 +279,31 @@ func (*speaker) Verb(op measure.Op) string { return verbs[op] }
 // (Client Lifecycle; Terminating State)
 func (*speaker) Times() wire.Times {
 	return wire.Times{
-		Beat: 15 * time.Second, BeatApart: 5 * time.Second, Wait: 2 * time.Second, FirstOnly: true,
-		FailAfter: 25 * time.Second, EndAfter: 30 * time.Second, Keeps: true,
+		Beat: 15 * time.Second, BeatApart: 5 * time.Second, Wait: 2 * time.Second, WaitsOnFirst: true,
+		FailAfter: 25 * time.Second, EndAfter: 30 * time.Second, KeepsJobs: true,
 	}
 }
 
-// foreign returns the breach of a reply that the command does not have. The empty verb is the greeting.
-func foreign(verb, reply string) *wire.BreachError {
+// foreignReply returns the breach of a reply that the command does not have. The empty verb is the greeting.
+func foreignReply(verb, reply string) *wire.BreachError {
 	to := "the server greeted"
 	if verb != "" {
 		to = verb + " was answered"
 	}
-	return &wire.BreachError{Verb: verb, Breach: wire.ForeignReply + verb, What: to + " with " + reply}
+	return &wire.BreachError{Verb: verb, Breach: wire.ForeignReply + verb, Description: to + " with " + reply}
 }
 
-// unreadable returns what an error of decoding the reply to a verb is: a limit of ours may leave open what the reply
+// decodeError returns what an error of decoding the reply to a verb is: a limit of ours may leave open what the reply
 // is.
-func unreadable(verb string, err error) error {
+func decodeError(verb string, err error) error {
 	syntax, _ := errors.AsType[*fwp.SyntaxError](err) // there is no other one but that it is short
 	switch {
 	case syntax.Foreign(verb):
-		return foreign(verb, "the "+syntax.Kind.String()+" "+syntax.Got)
+		return foreignReply(verb, "the "+syntax.Kind.String()+" "+syntax.Got)
 	case syntax.Limit():
 		return fmt.Errorf("%w: %w", wire.ErrTooLong, err)
 	}
-	return invalid(verb, syntax.Rule.String(), err)
+	return invalidReply(verb, syntax.Rule.String(), err)
 }
 
 // format describes a reply, shortened.
@@ -319,8 +319,8 @@ func format(r fwp.Reply) string {
 	return "the " + r.Kind.String() + " " + wire.Quote(r.Text)
 }
 
-// invalid returns the breach of bytes that break a rule of RESP, as err describes it.
-func invalid(verb, rule string, err error) *wire.BreachError {
+// invalidReply returns the breach of bytes that break a rule of RESP, as err describes it.
+func invalidReply(verb, rule string, err error) *wire.BreachError {
 	to := "the greeting"
 	if verb != "" {
 		to = "the reply to " + verb
@@ -329,5 +329,5 @@ func invalid(verb, rule string, err error) *wire.BreachError {
 	if strings.HasPrefix(rule, session.ForeignReply) {
 		breach = rule
 	}
-	return &wire.BreachError{Verb: verb, Breach: breach, What: to + " is invalid RESP: " + err.Error()}
+	return &wire.BreachError{Verb: verb, Breach: breach, Description: to + " is invalid RESP: " + err.Error()}
 }

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	hi = "+HI {\"v\":2}\r\n"
-	ok = "+OK\r\n"
+	greetingReply = "+HI {\"v\":2}\r\n"
+	okReply       = "+OK\r\n"
 )
 
 // hear is what a text means to a speaker.
@@ -26,17 +26,17 @@ func hear(s wire.Speaker, text string) (e wire.Event, n int, err error) {
 	return e, n, err
 }
 
-// opened is the speaker of a connection that may send commands.
-func opened(t *testing.T, worker string) wire.Speaker {
+// openSpeaker is the speaker of a connection that may send commands.
+func openSpeaker(t *testing.T, worker string) wire.Speaker {
 	t.Helper()
 	s := (&fwpwire.Config{Hostname: "here", PID: 7}).Speaker(worker)
 	out, err := s.Open(nil)
 	require.NoError(t, err)
 	require.Empty(t, out, "the server speaks first")
-	e, n, err := hear(s, hi)
+	e, n, err := hear(s, greetingReply)
 	require.NoError(t, err)
-	assert.Equal(t, wire.Event{Kind: wire.Greeted}, e)
-	assert.Equal(t, len(hi), n)
+	assert.Equal(t, wire.Event{Kind: wire.Greeting}, e)
+	assert.Equal(t, len(greetingReply), n)
 	out, err = s.Open(nil)
 	require.NoError(t, err)
 	if worker == "" {
@@ -44,7 +44,7 @@ func opened(t *testing.T, worker string) wire.Speaker {
 	} else {
 		assert.Equal(t, `HELLO {"hostname":"here","wid":"w1","pid":7,"labels":["fwpbench"],"v":2}`+"\r\n", string(out))
 	}
-	e, _, err = hear(s, ok)
+	e, _, err = hear(s, okReply)
 	require.NoError(t, err)
 	assert.Equal(t, wire.Event{Kind: wire.OK}, e)
 	return s
@@ -61,7 +61,7 @@ var commands = map[string]struct {
 		w := plan.Workload{Queues: plan.Queues{Number: 1}}
 		return s.Push(out, &plan.Push{Jobs: w.Jobs("r", 1), K: 10, Producer: 2, Intended: 9})
 	}, `PUSH {"jid":"fwpbench-r-0000000a","jobtype":"fwpbench","queue":"fwpbench-r-0","reserve_for":1800,` +
-		`"retry":25,"args":["r",2,10,9,""]}`, ok, wire.Event{}},
+		`"retry":25,"args":["r",2,10,9,""]}`, okReply, wire.Event{}},
 	"PUSHB": {func(s wire.Speaker, out []byte) []byte {
 		w := plan.Workload{Queues: plan.Queues{Number: 1}, JobTypes: []string{"t"}}
 		jobs := w.Jobs("r", 1)
@@ -74,20 +74,20 @@ var commands = map[string]struct {
 	"FETCH":       {take, "FETCH q1 q2", "$2\r\n{}\r\n", wire.Event{Kind: wire.Job, Body: []byte("{}")}},
 	"empty FETCH": {take, "FETCH q1 q2", "$-1\r\n", wire.Event{Kind: wire.Empty}},
 	"ACK": {func(s wire.Speaker, out []byte) []byte { return s.Done(out, []byte("j1")) }, `ACK {"jid":"j1"}`,
-		ok, wire.Event{}},
+		okReply, wire.Event{}},
 	"FAIL": {
 		func(s wire.Speaker, out []byte) []byte { return s.Fail(out, []byte("j1")) },
-		`FAIL {"jid":"j1","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`, ok, wire.Event{},
+		`FAIL {"jid":"j1","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`, okReply, wire.Event{},
 	},
-	"BEAT": {beat(wire.Working), `BEAT {"wid":"w1"}`, ok, wire.Event{}},
+	"BEAT": {beat(wire.Working), `BEAT {"wid":"w1"}`, okReply, wire.Event{}},
 	"BEAT, quiet": {beat(wire.Working), `BEAT {"wid":"w1"}`, "$17\r\n{\"state\":\"quiet\"}\r\n",
-		wire.Event{Kind: wire.Ordered, State: wire.Quiet}},
+		wire.Event{Kind: wire.Order, State: wire.Quiet}},
 	"quiet BEAT": {beat(wire.Quiet), `BEAT {"wid":"w1","current_state":"quiet"}`,
-		"$21\r\n{\"state\":\"terminate\"}\r\n", wire.Event{Kind: wire.Ordered, State: wire.Terminating}},
-	"terminate BEAT": {beat(wire.Terminating), `BEAT {"wid":"w1","current_state":"terminate"}`, ok, wire.Event{}},
+		"$21\r\n{\"state\":\"terminate\"}\r\n", wire.Event{Kind: wire.Order, State: wire.Terminating}},
+	"terminate BEAT": {beat(wire.Terminating), `BEAT {"wid":"w1","current_state":"terminate"}`, okReply, wire.Event{}},
 	"INFO": {func(s wire.Speaker, out []byte) []byte { return s.Info(out) }, "INFO", "$2\r\n{}\r\n",
 		wire.Event{Body: []byte("{}")}},
-	"END": {func(s wire.Speaker, out []byte) []byte { return s.Bye(out) }, "END", ok, wire.Event{}},
+	"END": {func(s wire.Speaker, out []byte) []byte { return s.Bye(out) }, "END", okReply, wire.Event{}},
 }
 
 func take(s wire.Speaker, out []byte) []byte {
@@ -101,7 +101,7 @@ func beat(state wire.State) func(wire.Speaker, []byte) []byte {
 func TestCommandsAndReplies(t *testing.T) {
 	t.Parallel()
 	for name, c := range commands {
-		s := opened(t, "w1")
+		s := openSpeaker(t, "w1")
 		assert.Equal(t, "before "+c.line+"\r\n", string(c.say(s, []byte("before "))), name)
 		for end := range c.reply {
 			_, _, err := hear(s, c.reply[:end])
@@ -112,21 +112,21 @@ func TestCommandsAndReplies(t *testing.T) {
 		assert.Equal(t, c.want, e, name)
 		assert.Equal(t, len(c.reply), n, name)
 	}
-	opened(t, "")
+	openSpeaker(t, "")
 }
 
 // Every command may be refused, and has replies that it does not have.
-func TestWhatIsNoReply(t *testing.T) {
+func TestForeignReplies(t *testing.T) {
 	t.Parallel()
 	for name, c := range commands {
-		s := opened(t, "w1")
+		s := openSpeaker(t, "w1")
 		c.say(s, nil)
 		verb, _, _ := strings.Cut(c.line, " ")
 		e, _, err := hear(s, "-ERR no\r\n")
 		require.NoError(t, err, name)
-		assert.Equal(t, wire.Refused, e.Kind, name)
-		refused, is := errors.AsType[*wire.RefusedError](e.Err)
-		require.True(t, is, name)
+		assert.Equal(t, wire.Refusal, e.Kind, name)
+		refused, ok := errors.AsType[*wire.RefusedError](e.Err)
+		require.True(t, ok, name)
 		assert.Equal(t, "ERR no", refused.Text)
 		for text, breach := range map[string]string{
 			"+YES\r\n": wire.ForeignReply + verb, ":1\r\n": wire.ForeignReply + verb,
@@ -134,8 +134,8 @@ func TestWhatIsNoReply(t *testing.T) {
 			"?":      wire.BrokenGrammar + "reply type", "*-1\r\n": wire.BrokenGrammar + "null",
 		} {
 			_, n, err := hear(s, text)
-			b, is := errors.AsType[*wire.BreachError](err)
-			require.True(t, is, "%s %q", name, text)
+			b, ok := errors.AsType[*wire.BreachError](err)
+			require.True(t, ok, "%s %q", name, text)
 			assert.Equal(t, breach, b.Breach, "%s %q", name, text)
 			assert.Equal(t, verb, b.Verb)
 			assert.Zero(t, n)
@@ -158,16 +158,16 @@ func TestGreetings(t *testing.T) {
 	s = config.Speaker("")
 	e, _, err = hear(s, "-ERR busy\r\n")
 	require.NoError(t, err)
-	assert.Equal(t, wire.Refused, e.Kind)
+	assert.Equal(t, wire.Refusal, e.Kind)
 	require.ErrorContains(t, e.Err, "ERR busy")
 
 	for greeting, breach := range map[string]string{
-		"+HI\r\n": wire.ForeignReply, ok: wire.ForeignReply,
+		"+HI\r\n": wire.ForeignReply, okReply: wire.ForeignReply,
 		"HTTP/1.1 400\r\n": wire.BrokenGrammar + "reply type",
 	} {
 		_, _, err = hear(config.Speaker(""), greeting)
-		b, is := errors.AsType[*wire.BreachError](err)
-		require.True(t, is, greeting)
+		b, ok := errors.AsType[*wire.BreachError](err)
+		require.True(t, ok, greeting)
 		assert.Equal(t, breach, b.Breach)
 		assert.Empty(t, b.Verb)
 	}
@@ -195,10 +195,10 @@ func TestVerbsAndTimes(t *testing.T) {
 
 //nolint:paralleltest // counts what the whole process allocates
 func TestASpeakerAllocatesNothing(t *testing.T) {
-	s := opened(t, "w1")
+	s := openSpeaker(t, "w1")
 	w := plan.Workload{}
 	push, queues, jid := &plan.Push{Jobs: w.Jobs("r", 1)}, &wire.Queues{Names: []string{"q1", "q2"}}, []byte("j1")
-	out, job, reply := make([]byte, 0, 4096), []byte("$2\r\n{}\r\n"), []byte(ok)
+	out, job, reply := make([]byte, 0, 4096), []byte("$2\r\n{}\r\n"), []byte(okReply)
 	event := new(wire.Event)
 	hear := func(in []byte) {
 		*event = wire.Event{}
@@ -225,7 +225,7 @@ func TestLimits(t *testing.T) {
 		assert.ErrorIs(t, err, wire.ErrTooLong)
 	}
 	tooLong((&fwpwire.Config{}).Speaker(""), "+HI "+strings.Repeat("x", 64<<10))
-	s := opened(t, "")
+	s := openSpeaker(t, "")
 	s.Beat(nil, wire.Working)
 	tooLong(s, "-"+strings.Repeat("x", 256<<10))
 	e, _, err := hear(s, "-"+strings.Repeat("x", 100_000)+"\r\n")
@@ -244,13 +244,13 @@ func TestLimits(t *testing.T) {
 // A number that the server does not tell is not 0.
 func TestStock(t *testing.T) {
 	t.Parallel()
-	sizer, is := opened(t, "").(wire.Sizer)
-	require.True(t, is)
+	sizer, ok := openSpeaker(t, "").(wire.Sizer)
+	require.True(t, ok)
 	queues := map[string]int64{"a": 3, "b": 0}
 	for info, want := range map[string]wire.Stock{
 		`{"faktory":{"queues":{"a":3,"b":0},"total_enqueued":3}}`: {Queues: queues, Alive: 3},
 		`{"faktory":{"queues":{"a":3,"b":0},"total_enqueued":3,"tasks":{"Busy":{"size":10},"Dead":{"size":7},` +
-			`"Retries":{"size":100},"Scheduled":{"size":1000}}}}`: {Queues: queues, Whole: true, Alive: 1113, Dead: 7},
+			`"Retries":{"size":100},"Scheduled":{"size":1000}}}}`: {Queues: queues, IsComplete: true, Alive: 1113, Dead: 7},
 		`{"faktory":{"queues":{},"total_enqueued":0,"tasks":{"Busy":{"size":0},"Dead":{"size":0},` +
 			`"Retries":{"cycles":0},"Scheduled":{"size":0}}}}`: {Queues: map[string]int64{}},
 		`{"server":{}}`: {}, `no JSON`: {}, "": {}, `{"faktory":[]}`: {},

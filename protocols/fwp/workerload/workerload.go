@@ -44,10 +44,10 @@ type Config struct {
 
 // Program is a worker that was started.
 type Program interface {
-	// Over returns a channel that is closed when it has ended, How how that was, and Output the last lines that it
+	// Done returns a channel that is closed when it has ended, ExitStatus how that was, and Output the last lines that it
 	// printed.
-	Over() <-chan struct{}
-	How() string
+	Done() <-chan struct{}
+	ExitStatus() string
 	Output() []string
 	// Kill ends it with everything that it started.
 	Kill()
@@ -60,30 +60,30 @@ func Settings() []string {
 	return []string{"rate", "poisson", "duration", "jobs", "warmup", "seed", "payload", "fail_share", "drain"}
 }
 
-// Of returns a workload as a run of a worker has it: jobs that are not tried again, in one queue.
-func Of(w plan.Workload) plan.Workload {
-	once := 0
-	w.Preset, w.Producers, w.Consumers, w.Backlog, w.Retry, w.Queues.Number = "", 1, 1, 0, &once, 1
+// ForWorker returns a workload as a run of a worker has it: jobs that are not tried again, in one queue.
+func ForWorker(w plan.Workload) plan.Workload {
+	retries := 0
+	w.Preset, w.Producers, w.Consumers, w.Backlog, w.Retry, w.Queues.Number = "", 1, 1, 0, &retries, 1
 	if w.Duration == 0 && w.JobLimit == 0 {
-		w.Duration = UsualDuration
+		w.Duration = DefaultDuration
 	}
 	return w
 }
 
-// UsualDuration is how long is measured where neither a time nor a number of jobs is given.
-const UsualDuration = plan.Duration(10 * time.Second)
+// DefaultDuration is how long is measured where neither a time nor a number of jobs is given.
+const DefaultDuration = plan.Duration(10 * time.Second)
 
-// silent is how long no job may be fetched or reported while some are there.
-const silent = 10 * time.Second
+// maxSilence is how long no job may be fetched or reported while some are there.
+const maxSilence = 10 * time.Second
 
 // run is a run that goes on.
 type run struct {
 	Config
 	*watch
-	good, bad *plan.Jobs // those that succeed, and those that fail
-	plan      *plan.Plan // nil: a closed loop
-	program   Program
-	sampler   *validity.Sampler
+	okJobs, failJobs *plan.Jobs // those that succeed, and those that fail
+	plan             *plan.Plan // nil: a closed loop
+	program          Program
+	sampler          *validity.Sampler
 
 	phases  []results.Phase
 	series  []results.Second
@@ -95,21 +95,21 @@ type run struct {
 
 	handBefore float64
 
-	used    time.Duration // its CPU time while measuring
-	memory  int64
-	ended   time.Duration
-	health  results.Health
-	givenUp string
+	cpuTime      time.Duration // its CPU time while measuring
+	memory       int64
+	endTime      time.Duration
+	health       results.Health
+	giveUpReason string
 }
 
 // Run has the worker work jobs, and returns the result. It returns when nothing of the worker is left.
 func Run(ctx context.Context, c Config) *load.Result {
 	r := &run{Config: c, watch: newWatch(c.Concurrency), total: new(measure.Set)}
 	r.plan = c.Workload.Plan(c.Workload.Seed)
-	r.open = r.plan != nil
+	r.isOpen = r.plan != nil
 	r.from, r.until = c.Workload.Window()
-	r.good, r.bad = jobsOf(c, "fwp.ok"), jobsOf(c, "fwp.fail")
-	r.jobs, r.queues = r.good, r.good.Queues()
+	r.okJobs, r.failJobs = jobsOf(c, "fwp.ok"), jobsOf(c, "fwp.fail")
+	r.jobs, r.queues = r.okJobs, r.okJobs.Queues()
 	err := r.play(ctx)
 	return &load.Result{Report: r.report(ctx, err), Total: r.total}
 }
@@ -122,38 +122,38 @@ func jobsOf(c Config, kind string) *plan.Jobs {
 
 // play starts the server and the worker, and goes through the phases.
 func (r *run) play(ctx context.Context) error {
-	server := fakes.NewUnstarted(fakes.Config{Listen: r.Listen, Hook: r.see})
+	server := fakes.NewUnstarted(fakes.Config{Listen: r.Listen, Hook: r.hook})
 	if err := server.TryStart(); err != nil {
 		return err
 	}
 	defer server.Close()
 	r.server = server
-	sourced, cancel := context.WithCancel(ctx)
+	sourceCtx, cancel := context.WithCancel(ctx)
 	var source sync.WaitGroup
 	stop := func() {
 		cancel()
 		source.Wait()
 	}
 	defer stop()
-	if !r.open {
-		source.Go(func() { r.supply(sourced) })
+	if !r.isOpen {
+		source.Go(func() { r.supply(sourceCtx) })
 	}
-	r.enter("start")
+	r.enterPhase("start")
 	program, err := r.Start(server.URL(), r.queues, r.Concurrency)
 	if err != nil {
 		return err
 	}
 	defer program.Kill()
-	defer func() { r.ended = r.now() }()
-	r.program, r.sampler = program, validity.NewSampler(r.began, max(1, r.Processors))
-	if end := r.await(ctx, r.fetched, r.Patience, false); end != happened {
+	defer func() { r.endTime = r.now() }()
+	r.program, r.sampler = program, validity.NewSampler(r.startTime, max(1, r.Processors))
+	if end := r.await(ctx, r.firstFetch, r.Patience, false); end != endEvent {
 		r.giveUp(end)
 		return nil
 	}
-	if r.open {
-		source.Go(func() { r.arrive(sourced) })
+	if r.isOpen {
+		source.Go(func() { r.arrive(sourceCtx) })
 	}
-	if end := r.measure(ctx, stop); end != happened {
+	if end := r.measure(ctx, stop); end != endEvent {
 		r.giveUp(end)
 	}
 	return nil
@@ -163,12 +163,12 @@ func (r *run) play(ctx context.Context) error {
 // are to be given.
 func (r *run) measure(ctx context.Context, stop func()) ending {
 	if r.from > 0 {
-		r.enter("warm-up")
-		if end := r.await(ctx, nil, r.from, true); end != timeOver {
+		r.enterPhase("warm-up")
+		if end := r.await(ctx, nil, r.from, true); end != endTimeout {
 			return end
 		}
 	}
-	r.enter("measure")
+	r.enterPhase("measure")
 	r.sampler.Begin()
 	before := r.usage.CPU
 	var done <-chan struct{}
@@ -177,19 +177,19 @@ func (r *run) measure(ctx context.Context, stop func()) ending {
 	}
 	end := r.await(ctx, done, r.until-r.from, true)
 	stop()
-	if !r.open && r.Workload.JobLimit == 0 {
+	if !r.isOpen && r.Workload.JobLimit == 0 {
 		r.withdraw()
 	}
-	r.closeWindow(r.Workload.JobLimit > 0 || end != timeOver)
-	r.enter("drain")
+	r.closeWindow(r.Workload.JobLimit > 0 || end != endTimeout)
+	r.enterPhase("drain")
 	r.health = r.sampler.End()
-	r.used = r.usage.CPU - before
-	if end == timeOver || end == happened {
-		end = r.await(ctx, r.done, time.Duration(r.Workload.Filled().Drain), true)
+	r.cpuTime = r.usage.CPU - before
+	if end == endTimeout || end == endEvent {
+		end = r.await(ctx, r.done, time.Duration(r.Workload.WithDefaults().Drain), true)
 	}
 	r.tick()
-	if end == timeOver { // what is left is in the account
-		return happened
+	if end == endTimeout { // what is left is in the account
+		return endEvent
 	}
 	return end
 }
@@ -198,68 +198,68 @@ func (r *run) measure(ctx context.Context, stop func()) ending {
 type ending string
 
 const (
-	happened ending = ""
-	timeOver ending = "the time is up"
-	gone     ending = "the worker ended by itself"
-	stopped  ending = "interrupted"
-	stalled  ending = "no job was fetched or reported for 10s" // silent
+	endEvent     ending = ""
+	endTimeout   ending = "the time is up"
+	endExit      ending = "the worker ended by itself"
+	endInterrupt ending = "interrupted"
+	endStall     ending = "no job was fetched or reported for 10s" // silent
 )
 
 // await waits for an event, or for so long if limit is not 0, and ends each second. Where jobs are there, it does not
 // wait for ever for the worker.
-func (r *run) await(ctx context.Context, event <-chan struct{}, limit time.Duration, working bool) ending {
-	var over <-chan time.Time
+func (r *run) await(ctx context.Context, event <-chan struct{}, limit time.Duration, isWorking bool) ending {
+	var timeout <-chan time.Time
 	if limit > 0 {
 		timer := time.NewTimer(limit)
 		defer timer.Stop()
-		over = timer.C
+		timeout = timer.C
 	}
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	for {
 		select {
 		case <-event:
-			return happened
-		case <-over:
-			return timeOver
+			return endEvent
+		case <-timeout:
+			return endTimeout
 		case <-ctx.Done():
-			return stopped
-		case <-r.program.Over():
-			return gone
+			return endInterrupt
+		case <-r.program.Done():
+			return endExit
 		case <-second.C:
-			if r.tick(); working && r.silentFor() >= silent {
-				return stalled
+			if r.tick(); isWorking && r.silence() >= maxSilence {
+				return endStall
 			}
 		}
 	}
 }
 
 // giveUp sets why the run did not go to its end.
-func (r *run) giveUp(why ending) {
-	given, finished := r.counts()
-	words := string(why)
-	switch why {
-	case stopped:
+func (r *run) giveUp(end ending) {
+	pushed, finished := r.jobCounts()
+	words := string(end)
+	switch end {
+	case endInterrupt:
 		return
-	case timeOver:
+	case endTimeout:
 		words = fmt.Sprintf("the worker did not fetch within %v", r.Patience)
-	case gone:
-		words += " (" + r.program.How() + ")"
-		if !closed(r.fetched) {
+	case endExit:
+		words += " (" + r.program.ExitStatus() + ")"
+		if !isClosed(r.firstFetch) {
 			words += " before it fetched a job"
 		}
 	}
-	if closed(r.fetched) {
-		planned := max(r.Workload.JobLimit, given) // the worker may end before all jobs are pushed
-		words = fmt.Sprintf("stopped after %s of %s: %s", text.Grouped(finished), text.Count(planned, "job"), words)
+	if isClosed(r.firstFetch) {
+		planned := max(r.Workload.JobLimit, pushed) // the worker may end before all jobs are pushed
+		words = fmt.Sprintf("stopped after %s of %s: %s", text.GroupDigits(finished), text.Count(planned, "job"), words)
 	}
 	if lines := r.program.Output(); len(lines) > 0 {
 		words += "; it printed: " + strings.TrimSpace(lines[len(lines)-1])
 	}
-	r.givenUp = words
+	r.giveUpReason = words
 }
 
-func closed(c <-chan struct{}) bool {
+func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true
@@ -268,8 +268,8 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// enter begins a phase. The second ends with the one before.
-func (r *run) enter(name string) {
+// enterPhase begins a phase. The second ends with the one before.
+func (r *run) enterPhase(name string) {
 	if len(r.phases) > 0 {
 		r.tick()
 	}

@@ -24,23 +24,23 @@ import (
 
 // program is a worker of this process.
 type program struct {
-	over  chan struct{}
+	done  chan struct{}
 	code  int
 	end   context.CancelFunc
 	usage func() validity.Usage
 }
 
-func (p *program) Over() <-chan struct{}         { return p.over }
-func (p *program) How() string                   { return "exit status " + strconv.Itoa(p.code) }
+func (p *program) Done() <-chan struct{}         { return p.done }
+func (p *program) ExitStatus() string            { return "exit status " + strconv.Itoa(p.code) }
 func (p *program) Output() []string              { return []string{"hello", "I am done"} }
 func (p *program) Usage() (validity.Usage, bool) { return p.usage(), true }
 func (p *program) Kill() {
 	p.end()
-	<-p.over
+	<-p.done
 }
 
-// slow returns a hook with which an executor pauses before a FETCH, and works on a job for so long.
-func slow(idle, work time.Duration) func(*fakeworker.Event) {
+// pauseHook returns a hook with which an executor pauses before a FETCH, and works on a job for so long.
+func pauseHook(idle, work time.Duration) func(*fakeworker.Event) {
 	return func(e *fakeworker.Event) {
 		switch {
 		case e.Point != fakeworker.Sending:
@@ -61,7 +61,7 @@ func play(t *testing.T, c workerload.Config, change func(*fakeworker.Config)) (l
 		var all sync.WaitGroup
 		defer all.Wait()
 		c.Listen, c.Run, c.Workload.Seed = place.Listen, "test", 1
-		c.Workload = workerload.Of(c.Workload)
+		c.Workload = workerload.ForWorker(c.Workload)
 		if c.Patience == 0 {
 			c.Patience = time.Minute
 		}
@@ -71,12 +71,12 @@ func play(t *testing.T, c workerload.Config, change func(*fakeworker.Config)) (l
 			}
 			change(&config)
 			ctx, cancel := context.WithCancel(context.Background())
-			p := &program{over: make(chan struct{}), end: cancel, usage: func() validity.Usage {
+			p := &program{done: make(chan struct{}), end: cancel, usage: func() validity.Usage {
 				return validity.Usage{CPU: time.Since(began) / 5, Memory: 5 << 20}
 			}}
 			all.Go(func() {
 				p.code = fakeworker.New(config).Run(ctx)
-				close(p.over)
+				close(p.done)
 			})
 			return p, nil
 		}
@@ -90,8 +90,8 @@ func TestJobsThatAreKept(t *testing.T) {
 	t.Parallel()
 	l := play(t, workerload.Config{Concurrency: 3,
 		Workload: plan.Workload{Duration: plan.Duration(2 * time.Second)}},
-		func(c *fakeworker.Config) { c.Hook = slow(0, time.Hour) })
-	assert.EqualValues(t, 3, l.Jobs.Held)
+		func(c *fakeworker.Config) { c.Hook = pauseHook(0, time.Hour) })
+	assert.EqualValues(t, 3, l.Jobs.HeldJobs)
 }
 
 // Each figure shows what the worker does.
@@ -111,14 +111,14 @@ func TestFigures(t *testing.T) {
 			t.Parallel()
 			l := play(t, workerload.Config{Concurrency: row.concurrency, Workload: plan.Workload{
 				Duration: plan.Duration(10 * time.Second), Warmup: plan.Duration(time.Second),
-			}}, func(c *fakeworker.Config) { c.Hook, c.BeatEvery = slow(row.idle, row.work), 2*time.Second })
+			}}, func(c *fakeworker.Config) { c.Hook, c.BeatEvery = pauseHook(row.idle, row.work), 2*time.Second })
 			require.Empty(t, l.GivenUp)
 			assert.Equal(t, 10*time.Second, l.Measured)
 			assert.InDelta(t, row.rate, l.Rate.Achieved, 1)
 			assert.InDelta(t, row.work, l.Op("job").Response.P50, float64(row.work)/500)
 			assert.InDelta(t, row.idle, l.Op("idle").Response.P99, float64(row.idle)/500+1000)
 			assert.InDelta(t, row.inHand, l.Worker.InHand, 0.01)
-			assert.EqualValues(t, row.concurrency, l.Worker.InHandMost)
+			assert.EqualValues(t, row.concurrency, l.Worker.InHandMax)
 			assert.Equal(t, row.concurrency+1, l.Worker.Connections, "and one for BEAT")
 			assert.InDelta(t, 2*time.Second, l.Op("beat").Response.P50, 3e6)
 			assert.InDelta(t, 2*time.Second, l.Worker.BeatGap, 1e6)
@@ -130,7 +130,7 @@ func TestFigures(t *testing.T) {
 			assert.InDelta(t, 0.2, l.Series[3].Server.CPU, 0.01)
 			assert.InDelta(t, row.rate, l.Series[3].Achieved, 3)
 			assert.InDelta(t, row.inHand, l.Series[3].Server.InHand, 0.05)
-			assert.True(t, l.Jobs.Drained, "jobs that were only kept ready are taken back")
+			assert.True(t, l.Jobs.IsDrained, "jobs that were only kept ready are taken back")
 			assert.Equal(t, l.Jobs.Pushed, l.Jobs.Acked)
 		})
 	}
@@ -140,7 +140,7 @@ func TestFigures(t *testing.T) {
 func TestIdleTimeOfAPool(t *testing.T) {
 	t.Parallel()
 	l := play(t, workerload.Config{Concurrency: 2, Workload: plan.Workload{JobLimit: 50}},
-		func(c *fakeworker.Config) { c.Hook, c.Each = slow(5*time.Millisecond, 0), 1 })
+		func(c *fakeworker.Config) { c.Hook, c.MaxCommands = pauseHook(5*time.Millisecond, 0), 1 })
 	require.Empty(t, l.GivenUp)
 	assert.InDelta(t, 5*time.Millisecond, l.Op("idle").Response.Mean, 5e4)
 	assert.EqualValues(t, 50, l.Rate.Done)
@@ -153,14 +153,14 @@ func TestRate(t *testing.T) {
 	t.Parallel()
 	at := plan.Workload{Rate: 100, Duration: plan.Duration(5 * time.Second)}
 	l := play(t, workerload.Config{Concurrency: 2, Workload: at},
-		func(c *fakeworker.Config) { c.Hook = slow(0, 10*time.Millisecond) })
+		func(c *fakeworker.Config) { c.Hook = pauseHook(0, 10*time.Millisecond) })
 	assert.InDelta(t, 100, l.Rate.Achieved, 0.5)
 	assert.InDelta(t, 100, l.Rate.Target, 0.5)
 	assert.InDelta(t, 10*time.Millisecond, l.Flow("job.acked").Time.P99, 1e5)
 	assert.InDelta(t, 1, l.Worker.InHand, 0.02)
 
 	l = play(t, workerload.Config{Concurrency: 1, Workload: at},
-		func(c *fakeworker.Config) { c.Hook = slow(0, 20*time.Millisecond) })
+		func(c *fakeworker.Config) { c.Hook = pauseHook(0, 20*time.Millisecond) })
 	assert.InDelta(t, 50, l.Rate.Achieved, 0.5)
 	assert.Greater(t, l.Flow("job.acked").Time.Max, 4*time.Second, "a job waits for those before it")
 	assert.EqualValues(t, 500, l.Jobs.Acked, "the drain takes the rest")
@@ -172,13 +172,13 @@ func TestRate(t *testing.T) {
 // A share of the jobs fails on purpose, and a job that fails by itself is an error.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	some := plan.Workload{JobLimit: 1000, FailShare: 0.3}
-	l := play(t, workerload.Config{Concurrency: 2, Workload: some}, func(*fakeworker.Config) {})
+	workload := plan.Workload{JobLimit: 1000, FailShare: 0.3}
+	l := play(t, workerload.Config{Concurrency: 2, Workload: workload}, func(*fakeworker.Config) {})
 	assert.InDelta(t, 300, l.Jobs.Failed, 60)
 	assert.EqualValues(t, 1000, l.Jobs.Failed+l.Jobs.Acked)
 	assert.Empty(t, l.Op("job").Errors)
 
-	l = play(t, workerload.Config{Concurrency: 2, Workload: some}, func(c *fakeworker.Config) {
+	l = play(t, workerload.Config{Concurrency: 2, Workload: workload}, func(c *fakeworker.Config) {
 		c.Hook = func(e *fakeworker.Event) {
 			if e.Point == fakeworker.Ran {
 				e.Verb, e.Fields["message"] = "FAIL", "no"
@@ -208,9 +208,9 @@ func TestGivenUp(t *testing.T) {
 		first  string
 	}{
 		"ends": {dies, `^stopped after [12][0-9] of 20,000 jobs: the worker ended by itself \(exit status 3\)`},
-		"does not fetch": {func(c *fakeworker.Config) { c.Hook = slow(time.Hour, 0) },
+		"does not fetch": {func(c *fakeworker.Config) { c.Hook = pauseHook(time.Hour, 0) },
 			`^the worker did not fetch within 1m0s`},
-		"hangs": {func(c *fakeworker.Config) { c.Hook = slow(0, time.Hour) },
+		"hangs": {func(c *fakeworker.Config) { c.Hook = pauseHook(0, time.Hour) },
 			`^stopped after 0 of 20,000 jobs: no job was fetched or reported for 10s`},
 		"cannot begin": {func(c *fakeworker.Config) { c.URL = "tcp://[" },
 			`^the worker ended by itself \(exit status 2\) before it fetched a job; it printed: I am done`},
@@ -230,7 +230,7 @@ func TestGivenUp(t *testing.T) {
 func TestServerIsTheLimit(t *testing.T) {
 	t.Parallel()
 	l := play(t, workerload.Config{Concurrency: 1, Workload: plan.Workload{JobLimit: 10}}, func(*fakeworker.Config) {})
-	l.Health = results.Health{Over: time.Second, CPUShare: 0.9}
+	l.Health = results.Health{Length: time.Second, CPUShare: 0.9}
 	validity.Evaluate(l)
 	require.NotEmpty(t, l.Validity.Reasons)
 	assert.Equal(t, "saturated", l.Validity.Reasons[0].ID)

@@ -56,47 +56,47 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 			failure(workq.NotFound, workqsession.NotFound, scenarios.NoValue, "the reply for an unknown job", false),
 		},
 		Names: scenarios.Names{
-			Families: []string{familyID, "name"}, Client: "name", Fresh: fresh, TimeForm: "2006-01-02T15:04:05Z07:00",
+			Families: []string{familyID, "name"}, Client: "name", NewValue: newName, TimeForm: "2006-01-02T15:04:05Z07:00",
 		},
-		Lines: scenarios.Lines{Counted: counted},
+		Lines: scenarios.Lines{Counted: withBlock},
 		Replies: scenarios.Replies{
-			Waits: map[string]scenarios.Wait{workq.Lease: wait, workq.Result: wait, workq.Run: wait}, Asks: asks,
+			Waits: map[string]scenarios.Wait{workq.Lease: wait, workq.Result: wait, workq.Run: wait}, Asks: waitTime,
 		},
 		Timing: scenarios.Timing{Defers: []string{workq.Schedule, workq.Fail, workq.Lease}},
 	}
 })
 
-// asks returns the wait-timeout of a command, and of run the time to run too. (run; result; lease)
-func asks(command []byte) time.Duration {
+// waitTime returns the wait-timeout of a command, and of run the time to run too. (run; result; lease)
+func waitTime(command []byte) time.Duration {
 	c, _, err := workq.ParseCommand(command)
 	if err != nil {
 		return 0
 	}
-	const most = uint64(24 * time.Hour / time.Millisecond)
-	wait := time.Duration(min(c.Wait, most)) * time.Millisecond //nolint:gosec // a day
+	const limit = uint64(24 * time.Hour / time.Millisecond)
+	wait := time.Duration(min(c.Wait, limit)) * time.Millisecond //nolint:gosec // a day
 	if c.Verb == workq.Run {
-		wait += time.Duration(min(c.TTR, most)) * time.Millisecond //nolint:gosec // a day
+		wait += time.Duration(min(c.TTR, limit)) * time.Millisecond //nolint:gosec // a day
 	}
 	return wait
 }
 
-// fresh returns a UUID of version 4 for an id, since the document asks for one; any other name is as it is. The ids of
+// newName returns a UUID of version 4 for an id, since the document asks for one; any other name is as it is. The ids of
 // a play are alike: each two differ in one or two of their five groups, so that a server that compares less of them
 // than all takes some for others. (add, id)
-func fresh(family, unique string) string {
+func newName(family, unique string) string {
 	if family != familyID {
 		return unique
 	}
-	const fewest = 1 << 12 // values of a group
+	const valueCount = 1 << 12 // values of a group
 	play := unique[:max(0, strings.LastIndex(unique, "-"+familyID))]
-	n, err := strconv.ParseUint(unique[strings.LastIndexFunc(unique, notDigit)+1:], 10, 32)
+	n, err := strconv.ParseUint(unique[strings.LastIndexFunc(unique, isNotDigit)+1:], 10, 32)
 	if err != nil {
 		play = unique
 	}
 	b := sha256.Sum256([]byte(play))
 	ends := []int{4, 6, 8, 10, 16} // of the groups
 	end, value := ends[n%5], n/5+1
-	if value >= fewest {
+	if value >= valueCount {
 		end, value = ends[4], n
 	}
 	b[end-1], b[end-2] = b[end-1]^byte(value), b[end-2]^byte(value>>8)
@@ -107,7 +107,7 @@ func fresh(family, unique string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-func notDigit(r rune) bool { return r < '0' || r > '9' }
+func isNotDigit(r rune) bool { return r < '0' || r > '9' }
 
 // blockSign stands between a line and its block, and sizeSign in the line for the size of the block.
 const (
@@ -115,10 +115,10 @@ const (
 	sizeSign  = "*"
 )
 
-// counted returns a line with its block behind it, and the size filled in.
-func counted(line string) string {
-	head, block, is := strings.Cut(line, blockSign)
-	if !is || block != "" && block[0] != ' ' {
+// withBlock returns a line with its block behind it, and the size filled in.
+func withBlock(line string) string {
+	head, block, ok := strings.Cut(line, blockSign)
+	if !ok || block != "" && block[0] != ' ' {
 		return line
 	}
 	block = strings.TrimPrefix(block, " ")
@@ -146,14 +146,14 @@ func (Dialect) Sample(bool) session.State {
 
 // Check returns what is wrong with a line, which may be the second one of a command. (Protocol; the commands)
 func (Dialect) Check(_ scenarios.Role, s session.State, line []byte) (bug string, advice []scenarios.Advice) {
-	whole := slices.Concat(s.(*workqsession.State).Begun(), line, []byte("\r\n"))
-	c, n, err := workq.ParseCommand(whole)
+	command := slices.Concat(s.(*workqsession.State).Partial(), line, []byte("\r\n"))
+	c, n, err := workq.ParseCommand(command)
 	switch {
 	case errors.Is(err, workq.ErrShort):
 		return "", nil
 	case err != nil:
 		return err.Error(), nil
-	case n < len(whole):
+	case n < len(command):
 		return "expected one command", nil
 	}
 	if c.ID != "" && c.ID[14] != '4' {
@@ -167,34 +167,34 @@ func (Dialect) Check(_ scenarios.Role, s session.State, line []byte) (bug string
 
 // Foreign reports whether a reply is not in the list of its command, or is about another job. Every command may be
 // answered with an error of the client or of the server. (Errors; the replies of the commands)
-func (Dialect) Foreign(asked []byte, m session.Message) bool {
-	c, _, err := workq.ParseCommand(asked)
-	waits := c.Verb == workq.Lease || c.Verb == workq.Run || c.Verb == workq.Result
-	named := c.ID != "" && c.Verb != workq.Add && c.Verb != workq.Schedule
+func (Dialect) Foreign(command []byte, m session.Message) bool {
+	c, _, err := workq.ParseCommand(command)
+	mayWait := c.Verb == workq.Lease || c.Verb == workq.Run || c.Verb == workq.Result
+	hasJob := c.ID != "" && c.Verb != workq.Add && c.Verb != workq.Schedule
 	switch m.Kind {
 	case workqsession.ClientError, workqsession.ServerError:
 		return false
 	case workqsession.Timeout:
-		return !waits
+		return !mayWait
 	case workqsession.NotFound:
-		return !named && !strings.HasPrefix(c.Verb, workq.Inspect)
+		return !hasJob && !strings.HasPrefix(c.Verb, workq.Inspect)
 	}
 	if err != nil {
 		return false // whether it may succeed at all is for the script
 	}
-	return !fits(c, m)
+	return !matches(c, m)
 }
 
 // Mend implements [scenarios.Mender]: the only record of a success is about the job, or the queue, that the command
 // names.
-func (Dialect) Mend(asked []byte, m session.Message) (mended session.Message, was string) {
-	c, _, err := workq.ParseCommand(asked)
+func (Dialect) Mend(command []byte, m session.Message) (mended session.Message, was string) {
+	c, _, err := workq.ParseCommand(command)
 	answer := answers[c.Verb]
 	_, records := workqsession.ShapeOf(m)
-	if err != nil || answer.about == nil || m.Kind != workqsession.OK || records != 1 {
+	if err != nil || answer.target == nil || m.Kind != workqsession.OK || records != 1 {
 		return m, ""
 	}
-	want := answer.misses(c, string(m.Parts[1]))
+	want := answer.mismatch(c, string(m.Parts[1]))
 	if want == "" {
 		return m, ""
 	}
@@ -207,16 +207,16 @@ func (Dialect) Mend(asked []byte, m session.Message) (mended session.Message, wa
 // answer is what the records of a success are. about returns what the only one is about, "" for anything; nil: there
 // may be any number of them.
 type answer struct {
-	shape workqsession.Shape
-	about func(c workq.Command) string
+	shape  workqsession.Shape
+	target func(c workq.Command) string
 }
 
 // answers are those of the commands that have records.
 var answers = map[string]answer{
 	workq.Lease:            {workqsession.Leased, func(workq.Command) string { return "" }},
-	workq.Run:              {workqsession.Result, theJob},
-	workq.Result:           {workqsession.Result, theJob},
-	workq.InspectJob:       {workqsession.Inspected, theJob},
+	workq.Run:              {workqsession.Result, jobID},
+	workq.Result:           {workqsession.Result, jobID},
+	workq.InspectJob:       {workqsession.Inspected, jobID},
 	workq.InspectQueue:     {workqsession.Inspected, workq.Command.Name},
 	workq.InspectServer:    {workqsession.Inspected, func(workq.Command) string { return "server" }},
 	workq.InspectJobs:      {shape: workqsession.Inspected},
@@ -224,25 +224,25 @@ var answers = map[string]answer{
 	workq.InspectQueues:    {shape: workqsession.Inspected},
 }
 
-func theJob(c workq.Command) string { return c.ID }
+func jobID(c workq.Command) string { return c.ID }
 
-// misses returns what the only record of a success should be about, "" if it is.
-func (w answer) misses(c workq.Command, first string) string {
-	want := w.about(c)
+// mismatch returns what the only record of a success should be about, "" if it is.
+func (w answer) mismatch(c workq.Command, first string) string {
+	want := w.target(c)
 	if first == want || c.ID != "" && strings.EqualFold(first, want) {
 		return ""
 	}
 	return want
 }
 
-// fits reports whether the records of a success are those that a command has.
-func fits(c workq.Command, m session.Message) bool {
+// matches reports whether the records of a success are those that a command has.
+func matches(c workq.Command, m session.Message) bool {
 	shape, records := workqsession.ShapeOf(m)
 	want := answers[c.Verb] // no records, unless it is listed
-	if shape != want.shape || want.about == nil {
+	if shape != want.shape || want.target == nil {
 		return shape == want.shape
 	}
-	return records == 1 && want.misses(c, string(m.Parts[1])) == ""
+	return records == 1 && want.mismatch(c, string(m.Parts[1])) == ""
 }
 
 //go:embed scripts

@@ -33,7 +33,7 @@ func playScript(t *testing.T, hook func(*fakeworkq.Event), text string) (run *pl
 	return run
 }
 
-const whole = `protocol: workq
+const fullScript = `protocol: workq
 title: a job from its begin to its end
 C: add $id $name 1000 60000 4 -priority=10 -max-attempts=3 -max-fails=1
 C: pong
@@ -56,12 +56,12 @@ S: -CLIENT-ERROR | <close>
 
 func TestAScript(t *testing.T) {
 	t.Parallel()
-	run := playScript(t, nil, whole)
+	run := playScript(t, nil, fullScript)
 	for _, r := range run.Results {
 		assert.Equal(t, play.Matched, r.Outcome, "line %d: expected %s, got %s %s", r.Line, r.Expected, r.Got, r.Cause)
 	}
 	assert.Empty(t, run.Breaches)
-	assert.Empty(t, run.Leftover)
+	assert.Empty(t, run.LeftoverJobs)
 	assert.True(t, run.Passed())
 }
 
@@ -117,7 +117,7 @@ func TestBreachesOfAScript(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run := playScript(t, test.hook, whole)
+			run := playScript(t, test.hook, fullScript)
 			require.NotEmpty(t, run.Breaches)
 			assert.Equal(t, test.want, run.Breaches[0].Name())
 		})

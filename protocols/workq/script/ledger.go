@@ -45,20 +45,20 @@ func (g *ledger) Answered(command []byte, m session.Message) {
 // Leftover implements [scenarios.Ledger].
 func (g *ledger) Leftover() []string {
 	var words []string
-	for _, id := range g.left() {
+	for _, id := range g.ids() {
 		words = append(words, "job "+id)
 	}
 	return words
 }
 
-func (g *ledger) left() []string {
+func (g *ledger) ids() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Sorted(maps.Keys(g.jobs))
 }
 
 // Removable implements [scenarios.Ledger]: delete removes any job. (delete)
-func (g *ledger) Removable() bool { return len(g.left()) > 0 }
+func (g *ledger) Removable() bool { return len(g.ids()) > 0 }
 
 // Cleanup implements [scenarios.Ledger]. It looks at each job before it is removed, and at what is left behind that:
 // the law judges the answers, and no line of a script has to ask.
@@ -70,7 +70,7 @@ func (g *ledger) Cleanup(do func(line string) (session.Message, bool)) {
 			return !ok
 		})
 	}
-	ids := g.left()
+	ids := g.ids()
 	_ = each(workq.InspectJob+" %s", ids) && each(workq.Result+" %s 0", ids) &&
 		each(workq.Delete+" %s", ids) && each(workq.Result+" %s 0", ids) &&
 		each(workq.InspectQueue+" %s", names) && each(workq.Lease+" %s 10", []string{strings.Join(names, " ")})

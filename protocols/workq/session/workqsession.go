@@ -71,8 +71,8 @@ const (
 	Inspected              // keys; no record at all too
 )
 
-// partsOf has the number of parts that a record of each shape has.
-var partsOf = map[Shape]int{Leased: 5, Result: 4, Inspected: 3}
+// partCounts has the number of parts that a record of each shape has.
+var partCounts = map[Shape]int{Leased: 5, Result: 4, Inspected: 3}
 
 // ShapeOf returns the shape of a success, and how many records it has.
 func ShapeOf(m session.Message) (s Shape, records int) {
@@ -80,7 +80,7 @@ func ShapeOf(m session.Message) (s Shape, records int) {
 		return NoRecords, 0
 	}
 	records, _ = strconv.Atoi(string(m.Parts[0])) // the reader has checked it
-	for s, n := range partsOf {
+	for s, n := range partCounts {
 		if records > 0 && len(m.Parts)-1 == n*records {
 			return s, records
 		}
@@ -90,7 +90,7 @@ func ShapeOf(m session.Message) (s Shape, records int) {
 
 func isBlock(parts [][]byte, i int) bool {
 	s, _ := ShapeOf(session.Message{Parts: parts})
-	n := partsOf[s]
+	n := partCounts[s]
 	return i > 0 && s != Inspected && i%n == 0
 }
 
@@ -123,8 +123,8 @@ func Message(r workq.Reply) session.Message {
 	return m
 }
 
-// plain matches a number that JSON writes in the same way.
-var plain = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,19})$`)
+// plainNumber matches a number that JSON writes in the same way.
+var plainNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,19})$`)
 
 // object returns keys as a JSON object in their order: numbers as numbers, anything else as strings. A payload is
 // always a string.
@@ -136,7 +136,7 @@ func object(keys []workq.Key) []byte {
 		}
 		name, _ := json.Marshal(k.Name) // strings can always be written
 		b = append(append(b, name...), ':')
-		if plain.MatchString(k.Value) && !strings.HasPrefix(k.Name, "payload") || k.Name == "payload-size" {
+		if plainNumber.MatchString(k.Value) && !strings.HasPrefix(k.Name, "payload") || k.Name == "payload-size" {
 			b = append(b, k.Value...)
 			continue
 		}
@@ -156,12 +156,12 @@ type reader struct {
 func (r reader) Read() (session.Message, error) {
 	at := r.Offset()
 	reply, err := r.Reader.Read()
-	if err == nil && !r.state.replied() && reply.Bare {
+	if err == nil && !r.state.nextBare() && reply.Bare {
 		return session.Message{}, &session.SyntaxError{
 			Rule: string(workq.RuleSign), Offset: at, Expected: "+ in front of OK", Got: `"OK"`,
 		}
 	}
-	if syntax, is := errors.AsType[*workq.SyntaxError](err); is {
+	if syntax, ok := errors.AsType[*workq.SyntaxError](err); ok {
 		return session.Message{}, syntaxError(syntax)
 	}
 	if err != nil {
@@ -179,83 +179,83 @@ func (r reader) ReadOn() { r.AcceptLapses() }
 
 func syntaxError(e *workq.SyntaxError) *session.SyntaxError {
 	return &session.SyntaxError{
-		Rule: string(e.Rule), Offset: e.Offset, Expected: e.Expected, Got: e.Got, Limit: e.Rule == workq.RuleTooLong,
+		Rule: string(e.Rule), Offset: e.Offset, Expected: e.Expected, Got: e.Got, IsLimit: e.Rule == workq.RuleTooLong,
 	}
 }
 
 func (r reader) Buffered() int { return len(r.Reader.Buffered()) }
 
-func (r reader) Pending() (what, rule string) {
-	what, broken := r.Reader.Pending()
-	return what, string(broken)
+func (r reader) Pending() (detail, rule string) {
+	detail, violation := r.Reader.Pending()
+	return detail, string(violation)
 }
 
 // State is the state of one connection, as its client knows it: a new connection is served at once.
 type State struct {
-	mu   sync.Mutex
-	bare []bool // of the commands whose replies were not read: OK may be without its sign; guarded by mu
+	mu     sync.Mutex
+	bareOK []bool // of the commands whose replies were not read: OK may be without its sign; guarded by mu
 
-	begun []byte // of a command that is not complete yet
-	asked []byte // the last complete command
-	owed  int
-	lost  bool // by a malformed command with a block, after which the document leaves open where the next one begins
+	partial        []byte // of a command that is not complete yet
+	lastCommand    []byte // the last complete command
+	pendingReplies int
+	isLost         bool // by a malformed command with a block, after which the document leaves open where the next one begins
 }
 
-// replied reports, for the next reply that is read, whether OK may be without its sign.
-func (s *State) replied() (bare bool) {
+// nextBare reports, for the next reply that is read, whether OK may be without its sign.
+func (s *State) nextBare() (bare bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.bare) > 0 {
-		bare, s.bare = s.bare[0], s.bare[1:]
+	if len(s.bareOK) > 0 {
+		bare, s.bareOK = s.bareOK[0], s.bareOK[1:]
 	}
 	return bare
 }
 
-func (s *State) expects(verb string) {
+func (s *State) expectReply(verb string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bare = append(s.bare, verb == workq.Fail || strings.HasPrefix(verb, workq.Inspect))
+	s.bareOK = append(s.bareOK, verb == workq.Fail || strings.HasPrefix(verb, workq.Inspect))
 }
 
-// Begun returns what was sent of a command that is not complete yet.
-func (s *State) Begun() []byte { return s.begun }
+// Partial returns what was sent of a command that is not complete yet.
+func (s *State) Partial() []byte { return s.partial }
 
 // Sent implements [session.State].
 func (s *State) Sent(b []byte) {
-	for s.begun = append(slices.Clip(s.begun), b...); len(s.begun) > 0; {
-		c, n, err := workq.ParseCommand(s.begun)
+	for s.partial = append(slices.Clip(s.partial), b...); len(s.partial) > 0; {
+		c, n, err := workq.ParseCommand(s.partial)
 		if errors.Is(err, workq.ErrShort) {
 			return
 		}
-		n = cmp.Or(n, len(s.begun))
-		s.asked, s.begun = s.begun[:n:n], s.begun[n:]
-		s.owed++
-		s.expects(c.Verb)
-		s.lost = s.lost || err != nil && strings.Count(string(s.asked), "\n") > 1
+		n = cmp.Or(n, len(s.partial))
+		s.lastCommand, s.partial = s.partial[:n:n], s.partial[n:]
+		s.pendingReplies++
+		s.expectReply(c.Verb)
+		s.isLost = s.isLost || err != nil && strings.Count(string(s.lastCommand), "\n") > 1
 	}
 }
 
 // Turn implements [session.State].
 func (s *State) Turn(session.Message) session.Turn {
 	switch {
-	case s.owed > 0:
+	case s.pendingReplies > 0:
 		return session.Answer
-	case s.lost:
+	case s.isLost:
 		return session.Notice
 	}
 	return session.Unasked
 }
 
 // Received implements [session.State].
-func (s *State) Received(session.Message) { s.owed = max(0, s.owed-1) }
+func (s *State) Received(session.Message) { s.pendingReplies = max(0, s.pendingReplies-1) }
 
 // Status implements [session.State]. (Protocol)
 func (s *State) Status() session.Status {
-	status := session.Status{Phase: session.Serving, Owed: s.owed, Asked: s.asked}
-	if s.lost {
+	status := session.Status{Phase: session.Serving, OwedMessages: s.pendingReplies, Command: s.lastCommand}
+	if s.isLost {
 		status.Phase = session.Restricted
 	}
-	verb, _, _ := strings.Cut(string(s.asked), " ")
+	verb, _, _ := strings.Cut(string(s.lastCommand), " ")
 	status.Verb = strings.TrimRight(verb, "\r\n")
 	return status
 }

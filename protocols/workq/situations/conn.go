@@ -20,29 +20,29 @@ type conn struct {
 	session *session
 	name    string
 
-	sent    []byte // of the client, what is no whole command yet
-	forward []byte // to the server
-	replies []byte // of the server, what is no whole reply yet
-	waiting []string
-	report  *report // that is not answered
-	count   int     // of commands
-	last    *lease  // that has brought a job
-	short   bool    // a command is not over behind the bytes that came last, at partial
-	partial time.Duration
-	blind   bool // what the client sends cannot be told apart any more
-	ended   bool
+	input        []byte // of the client, what is no whole command yet
+	output       []byte // to the server
+	replies      []byte // of the server, what is no whole reply yet
+	pendingVerbs []string
+	report       *report // that is not answered
+	count        int     // of commands
+	lastLease    *lease  // that has brought a job
+	isShort      bool    // a command is not over behind the bytes that came last, at partial
+	shortAt      time.Duration
+	isUnreadable bool // what the client sends cannot be told apart any more
+	isClosed     bool
 }
 
-// opened returns the connection as it is looked at; nil if there are too many.
-func (s *session) opened(nc net.Conn) *conn {
+// addConn returns the connection as it is looked at; nil if there are too many.
+func (s *session) addConn(nc net.Conn) *conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.open) >= mostOpen {
+	if len(s.openConns) >= maxOpen {
 		return nil
 	}
 	s.conns++
 	c := &conn{Conn: nc, session: s, name: fmt.Sprint("c", s.conns)}
-	s.open = append(s.open, c)
+	s.openConns = append(s.openConns, c)
 	s.Show(reports.Line{At: s.Now(), Conn: c.name, From: reports.FromSuite, Text: "opened"})
 	return c
 }
@@ -52,15 +52,15 @@ func (c *conn) Read(p []byte) (int, error) {
 	buffer := make([]byte, 32<<10)
 	for {
 		c.session.mu.Lock()
-		n := copy(p, c.forward)
-		c.forward = c.forward[n:]
+		n := copy(p, c.output)
+		c.output = c.output[n:]
 		c.session.mu.Unlock()
 		if n > 0 {
 			return n, nil
 		}
 		n, err := c.Conn.Read(buffer)
 		c.session.mu.Lock()
-		c.client(buffer[:n])
+		c.receive(buffer[:n])
 		c.session.mu.Unlock()
 		if err != nil && n == 0 {
 			c.end("closed by the client")
@@ -69,54 +69,54 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// client takes bytes of the client. The lock is held.
-func (c *conn) client(data []byte) {
-	c.sent = append(c.sent, data...)
-	for !c.blind && len(c.sent) > 0 {
+// receive takes bytes of the client. The lock is held.
+func (c *conn) receive(data []byte) {
+	c.input = append(c.input, data...)
+	for !c.isUnreadable && len(c.input) > 0 {
 		c.mendLine()
-		command, n, err := workq.ParseCommand(c.sent)
+		command, n, err := workq.ParseCommand(c.input)
 		if err == workq.ErrShort { //nolint:errorlint // it is never wrapped
-			c.short, c.partial = true, c.session.Now()
+			c.isShort, c.shortAt = true, c.session.Now()
 			return
 		}
-		c.short = false
-		whole := c.sent
+		c.isShort = false
+		raw := c.input
 		if n > 0 {
-			whole = c.sent[:n]
+			raw = c.input[:n]
 		}
-		c.blind = err != nil // what is behind it may follow from it
-		c.command(command, whole, err)
-		c.forward = append(c.forward, whole...)
-		c.sent = slices.Clone(c.sent[len(whole):])
+		c.isUnreadable = err != nil // what is behind it may follow from it
+		c.command(command, raw, err)
+		c.output = append(c.output, raw...)
+		c.input = slices.Clone(c.input[len(raw):])
 	}
-	if c.blind {
-		c.forward = append(c.forward, c.sent...)
-		c.sent = nil
+	if c.isUnreadable {
+		c.output = append(c.output, c.input...)
+		c.input = nil
 	}
 }
 
 // mendLine gives the first line the form that it should have. The lock is held.
 func (c *conn) mendLine() {
-	end := bytes.IndexByte(c.sent, '\n')
+	end := bytes.IndexByte(c.input, '\n')
 	if end < 0 {
 		return
 	}
-	line, ends := strings.CutSuffix(string(c.sent[:end]), "\r")
-	if !ends {
-		c.session.Wrong("CLI-05", "a command line that ends with CRLF", "a line ends with LF only: "+shown([]byte(line)),
-			c.line(reports.FromClient, shown([]byte(line))))
+	line, ok := strings.CutSuffix(string(c.input[:end]), "\r")
+	if !ok {
+		c.session.DecideBroken("CLI-05", "a command line that ends with CRLF", "a line ends with LF only: "+excerpt([]byte(line)),
+			c.line(reports.FromClient, excerpt([]byte(line))))
 	}
 	if _, err := workq.ParseLine(line); err != nil {
 		mended := mend(line)
-		if _, worse := workq.ParseLine(mended); worse != nil {
+		if _, mendErr := workq.ParseLine(mended); mendErr != nil {
 			mended = line
 		} else {
-			c.session.Wrong("CLI-06", "a command as in the document", err.Error()+": "+shown([]byte(line)),
-				c.line(reports.FromClient, shown([]byte(line))))
+			c.session.DecideBroken("CLI-06", "a command as in the document", err.Error()+": "+excerpt([]byte(line)),
+				c.line(reports.FromClient, excerpt([]byte(line))))
 		}
 		line = mended
 	}
-	c.sent = slices.Concat([]byte(line+"\r\n"), c.sent[end+1:])
+	c.input = slices.Concat([]byte(line+"\r\n"), c.input[end+1:])
 }
 
 // mend returns a command line with its verb in small letters, one space between its words, as many words as it may have
@@ -130,9 +130,9 @@ func mend(line string) string {
 	if isReport := words[0] == workq.Complete || words[0] == workq.Fail; isReport && len(words) > 3 {
 		words = words[:3]
 	}
-	digits, is := number(words[len(words)-1])
+	digits, ok := number(words[len(words)-1])
 	switch {
-	case is:
+	case ok:
 		words[len(words)-1] = digits
 	case words[0] == workq.Lease: // its wait-timeout is missing
 		words = append(words, "1000")
@@ -141,7 +141,7 @@ func mend(line string) string {
 }
 
 // number returns the digits at the beginning of a word, behind a sign and zeros, and whether there are any.
-func number(word string) (digits string, is bool) {
+func number(word string) (digits string, ok bool) {
 	digits = strings.TrimLeft(word, "-+")
 	if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
 		digits = digits[:end]
@@ -154,11 +154,11 @@ func (c *conn) line(from, words string) reports.Line {
 	return reports.Line{At: c.session.Now(), Conn: c.name, From: from, Text: words}
 }
 
-// shown returns bytes as the conversation has them.
-func shown(b []byte) string {
-	const most = 200
-	if len(b) > most {
-		return text.Printable(string(b[:most])) + fmt.Sprintf("... (%d bytes)", len(b))
+// excerpt returns bytes as the conversation has them.
+func excerpt(b []byte) string {
+	const limit = 200
+	if len(b) > limit {
+		return text.Printable(string(b[:limit])) + fmt.Sprintf("... (%d bytes)", len(b))
 	}
 	return text.Printable(string(b))
 }
@@ -172,31 +172,31 @@ func (c *conn) Write(p []byte) (int, error) {
 		if err != nil {
 			break
 		}
-		c.replied(reply, c.replies[:n])
+		c.recordReply(reply, c.replies[:n])
 		c.replies = slices.Clone(c.replies[n:])
 	}
 	c.session.mu.Unlock()
 	return c.Conn.Write(p)
 }
 
-// replied takes a reply. The lock is held.
-func (c *conn) replied(reply workq.Reply, raw []byte) {
+// recordReply takes a reply. The lock is held.
+func (c *conn) recordReply(reply workq.Reply, raw []byte) {
 	s, verb := c.session, ""
-	if len(c.waiting) > 0 {
-		verb, c.waiting = c.waiting[0], c.waiting[1:]
+	if len(c.pendingVerbs) > 0 {
+		verb, c.pendingVerbs = c.pendingVerbs[0], c.pendingVerbs[1:]
 	}
-	l := c.line(reports.FromServer, strings.TrimSuffix(shown(raw), `\r\n`))
+	l := c.line(reports.FromServer, strings.TrimSuffix(excerpt(raw), `\r\n`))
 	s.Show(l)
 	switch {
 	case verb == workq.Lease && reply.Error == workq.Timeout:
-		s.idle++
+		s.idleLeases++
 	case verb == workq.Lease && len(reply.Records) > 0:
 		if k := s.jobs[reply.Records[0].Head[0]]; k != nil {
-			c.last = &lease{at: l.At}
-			k.leases = append(k.leases, c.last)
+			c.lastLease = &lease{at: l.At}
+			k.leases = append(k.leases, c.lastLease)
 		}
 	case c.report != nil:
-		c.report.answered = true
+		c.report.isAnswered = true
 		c.report = nil
 	}
 }
@@ -207,14 +207,14 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-func (c *conn) end(how string) {
+func (c *conn) end(reason string) {
 	s := c.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.ended {
+	if c.isClosed {
 		return
 	}
-	c.ended = true
-	s.open = slices.DeleteFunc(s.open, func(o *conn) bool { return o == c })
-	s.Show(reports.Line{At: s.Now(), Conn: c.name, From: reports.FromSuite, Text: how, Ended: true})
+	c.isClosed = true
+	s.openConns = slices.DeleteFunc(s.openConns, func(o *conn) bool { return o == c })
+	s.Show(reports.Line{At: s.Now(), Conn: c.name, From: reports.FromSuite, Text: reason, IsEnd: true})
 }

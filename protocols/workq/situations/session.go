@@ -17,40 +17,40 @@ import (
 
 // The names of the jobs that a worker has, as docs/judging-workers.md describes them.
 const (
-	ok    = jobtype.OK
-	fails = jobtype.Fail
-	sleep = jobtype.Sleep
-	echo  = jobtype.Echo
+	okJob    = jobtype.OK
+	failJob  = jobtype.Fail
+	sleepJob = jobtype.Sleep
+	echoJob  = jobtype.Echo
 )
 
 // job is a job that the situation adds. What is empty has a value that means nothing special.
 type job struct {
 	name, payload string
-	takes         time.Duration // of a sleep: its payload
+	duration      time.Duration // of a sleep: its payload
 	ttr           time.Duration // a minute if zero
 	attempts      uint64        // max-attempts
 	failures      uint64        // max-fails
 }
 
-// known is what is known of a job that was added.
-type known struct {
+// addedJob is what is known of a job that was added.
+type addedJob struct {
 	job
-	id     string
-	leases []*lease
-	report []*report
+	id      string
+	leases  []*lease
+	reports []*report
 }
 
 // lease is a reply that has brought a job, and report a command complete or fail about one.
 type lease struct {
-	at   time.Duration
-	next time.Duration // when the connection sent its next lease; 0 if it has not
+	at     time.Duration
+	nextAt time.Duration // when the connection sent its next lease; 0 if it has not
 }
 
 type report struct {
-	at       time.Duration
-	verb     string
-	conn     *conn
-	answered bool
+	at         time.Duration
+	verb       string
+	conn       *conn
+	isAnswered bool
 }
 
 // session is the server of one play, and the program on it.
@@ -60,21 +60,21 @@ type session struct {
 	program *fwpsituations.Program
 	addr    string
 
-	mu      sync.Mutex
-	hooks   []func(*fakeworkq.Event)
-	conns   int
-	open    []*conn
-	jobs    map[string]*known
-	first   string // the verb of the first line that is a command
-	line    string // the first line
-	idle    int    // leases that were answered with -TIMEOUT
-	longest time.Duration
-	names   map[string]bool // of leases
-	spoiled string          // the clause that a command has broken which the server cannot carry out
+	mu           sync.Mutex
+	hooks        []func(*fakeworkq.Event)
+	conns        int
+	openConns    []*conn
+	jobs         map[string]*addedJob
+	first        string // the verb of the first line that is a command
+	line         string // the first line
+	idleLeases   int    // leases that were answered with -TIMEOUT
+	longestLease time.Duration
+	names        map[string]bool // of leases
+	brokenClause string          // the clause that a command has broken which the server cannot carry out
 }
 
 func newSession(t *fwpsituations.Play) *session {
-	s := &session{Play: t, jobs: map[string]*known{}, names: map[string]bool{}}
+	s := &session{Play: t, jobs: map[string]*addedJob{}, names: map[string]bool{}}
 	l := t.Listen("")
 	s.addr = l.Addr().String()
 	s.server = fakeworkq.NewServer(fakeworkq.Config{Hook: s.hook})
@@ -96,7 +96,7 @@ func (s *session) follow(text string) {
 }
 
 func (s *session) hook(e *fakeworkq.Event) {
-	for _, act := range fwpsituations.Locked(&s.mu, func() []func(*fakeworkq.Event) { return slices.Clone(s.hooks) }) {
+	for _, act := range fwpsituations.WithLock(&s.mu, func() []func(*fakeworkq.Event) { return slices.Clone(s.hooks) }) {
 		act(e)
 	}
 }
@@ -104,12 +104,12 @@ func (s *session) hook(e *fakeworkq.Event) {
 // start starts the program, and waits for its first command.
 func (s *session) start(concurrency int) (err error) {
 	s.program, err = s.Start(fwpsituations.Environment{URL: "workq://" + s.addr, Concurrency: concurrency},
-		func() bool { return s.firstVerb() != "" }, s.whySilent)
+		func() bool { return s.firstVerb() != "" }, s.silenceReason)
 	return err
 }
 
-// whySilent says how far a program got that sent no command.
-func (s *session) whySilent() string {
+// silenceReason says how far a program got that sent no command.
+func (s *session) silenceReason() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -124,7 +124,7 @@ func (s *session) whySilent() string {
 }
 
 func (s *session) firstVerb() string {
-	return fwpsituations.Locked(&s.mu, func() string { return s.first })
+	return fwpsituations.WithLock(&s.mu, func() string { return s.first })
 }
 
 // newID returns a UUID of version 4. (add, id)
@@ -136,16 +136,16 @@ func newID() string {
 }
 
 // push adds jobs, and returns them.
-func (s *session) push(jobs ...job) (all []*known) {
+func (s *session) push(jobs ...job) (all []*addedJob) {
 	for _, j := range jobs {
-		k := &known{job: j, id: newID()}
-		if k.name == sleep {
-			k.payload = fmt.Sprint(k.takes.Seconds())
+		k := &addedJob{job: j, id: newID()}
+		if k.name == sleepJob {
+			k.payload = fmt.Sprint(k.duration.Seconds())
 		}
 		k.ttr = cmp.Or(k.ttr, time.Minute)
 		block := s.Job(k.payload, k.name, k.payload)
-		if more := len(block) - workq.MaxBlock; more > 0 { // with what a template adds
-			k.payload = k.payload[more:]
+		if excess := len(block) - workq.MaxBlock; excess > 0 { // with what a template adds
+			k.payload = k.payload[excess:]
 			block = s.Job(k.payload, k.name, k.payload)
 		}
 		s.mu.Lock()
@@ -162,41 +162,41 @@ func (s *session) push(jobs ...job) (all []*known) {
 	return all
 }
 
-func (s *session) pushMany(n int, j job) []*known { return s.push(slices.Repeat([]job{j}, n)...) }
+func (s *session) pushMany(n int, j job) []*addedJob { return s.push(slices.Repeat([]job{j}, n)...) }
 
-// soon is how long something may take that needs no waiting.
-const soon = 20 * time.Second
+// waitLimit is how long something may take that needs no waiting.
+const waitLimit = 20 * time.Second
 
-// within is how long jobs may take that end at once: on a busy machine some workers read a large payload slowly.
-func within(jobs []*known) time.Duration {
-	const large, slow = 64 << 10, 90 * time.Second
-	if slices.ContainsFunc(jobs, func(k *known) bool { return len(k.payload) > large }) {
+// timeLimit is how long jobs may take that end at once: on a busy machine some workers read a large payload slowly.
+func timeLimit(jobs []*addedJob) time.Duration {
+	const largeSize, slow = 64 << 10, 90 * time.Second
+	if slices.ContainsFunc(jobs, func(k *addedJob) bool { return len(k.payload) > largeSize }) {
 		return slow
 	}
-	return soon
+	return waitLimit
 }
 
-// unreported waits until each of the jobs has a report for each of its leases, and at least one, no longer than a
+// awaitReports waits until each of the jobs has a report for each of its leases, and at least one, no longer than a
 // process lives and jobs are reported, and returns those that have none.
-func (s *session) unreported(jobs ...*known) (missing []*known) {
-	lacking := func() []*known {
+func (s *session) awaitReports(jobs ...*addedJob) (missing []*addedJob) {
+	findMissing := func() []*addedJob {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return slices.DeleteFunc(slices.Clone(jobs), func(k *known) bool { return len(k.report) >= max(1, len(k.leases)) })
+		return slices.DeleteFunc(slices.Clone(jobs), func(k *addedJob) bool { return len(k.reports) >= max(1, len(k.leases)) })
 	}
-	const further = 5 * time.Second
-	for patience, before := within(jobs), len(jobs)+1; len(missing) < before; patience = further {
-		before = cmp.Or(len(missing), before)
-		if s.Until(s.program, patience, func() bool { return len(lacking()) == 0 }) || s.Exited(s.program) {
-			return lacking()
+	const extra = 5 * time.Second
+	for patience, prev := timeLimit(jobs), len(jobs)+1; len(missing) < prev; patience = extra {
+		prev = cmp.Or(len(missing), prev)
+		if s.WaitUntil(s.program, patience, func() bool { return len(findMissing()) == 0 }) || s.HasExited(s.program) {
+			return findMissing()
 		}
-		missing = lacking()
+		missing = findMissing()
 	}
 	return missing
 }
 
-// leased returns how many of the jobs were leased.
-func (s *session) leased(jobs []*known) (n int) {
+// leasedCount returns how many of the jobs were leased.
+func (s *session) leasedCount(jobs []*addedJob) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, k := range jobs {
@@ -205,8 +205,8 @@ func (s *session) leased(jobs []*known) (n int) {
 	return n
 }
 
-// unnamed returns the name of one of the jobs that no lease has had; empty if there is none.
-func (s *session) unnamed(jobs []*known) string {
+// missingName returns the name of one of the jobs that no lease has had; empty if there is none.
+func (s *session) missingName(jobs []*addedJob) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, k := range jobs {
@@ -217,11 +217,11 @@ func (s *session) unnamed(jobs []*known) string {
 	return ""
 }
 
-// completed reports whether the first report of a job is that it is complete.
-func (s *session) completed(k *known) bool {
+// isCompleted reports whether the first report of a job is that it is complete.
+func (s *session) isCompleted(k *addedJob) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(k.report) > 0 && k.report[0].verb == workq.Complete
+	return len(k.reports) > 0 && k.reports[0].verb == workq.Complete
 }
 
 // listener hands out connections that are looked at.
@@ -230,8 +230,8 @@ type listener struct {
 	session *session
 }
 
-// mostOpen is how many connections of a program are served at a time; others are closed.
-const mostOpen = 500
+// maxOpen is how many connections of a program are served at a time; others are closed.
+const maxOpen = 500
 
 // Accept returns the next one.
 func (l listener) Accept() (net.Conn, error) {
@@ -240,7 +240,7 @@ func (l listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, l.session.Notice(err)
 		}
-		if c := l.session.opened(nc); c != nil {
+		if c := l.session.addConn(nc); c != nil {
 			return c, nil
 		}
 		_ = nc.Close()

@@ -30,17 +30,17 @@ func template(t *jobtype.Template) error {
 }
 
 // identify has the program work three jobs.
-func identify(t *fwpsituations.Play) (fwpsituations.Observed, error) {
+func identify(t *fwpsituations.Play) (fwpsituations.Observation, error) {
 	s := newSession(t)
 	defer s.close()
 	if err := s.start(2); err != nil {
-		return fwpsituations.Observed{}, err
+		return fwpsituations.Observation{}, err
 	}
-	jobs := s.pushMany(3, job{name: ok, payload: "1"})
-	s.unreported(jobs...)
-	seen := fwpsituations.Observed{First: s.firstVerb(), Works: slices.ContainsFunc(jobs, s.completed)}
+	jobs := s.pushMany(3, job{name: okJob, payload: "1"})
+	s.awaitReports(jobs...)
+	observed := fwpsituations.Observation{FirstVerb: s.firstVerb(), Works: slices.ContainsFunc(jobs, s.isCompleted)}
 	const idle = 3 * time.Second
 	t.Pass(s.program, idle)
-	seen.Idles = !t.Exited(s.program)
-	return seen, nil
+	observed.Idles = !t.HasExited(s.program)
+	return observed, nil
 }

@@ -55,14 +55,14 @@ func TestUselessWorkers(t *testing.T) {
 	}
 }
 
-// partly is a connection of a program that sends all it has in two parts.
-type partly struct{ net.Conn }
+// splitConn is a connection of a program that sends all it has in two parts.
+type splitConn struct{ net.Conn }
 
-func (c partly) Write(p []byte) (n int, err error) {
+func (c splitConn) Write(p []byte) (n int, err error) {
 	if n, err = c.Conn.Write(p[:len(p)/2]); err == nil {
-		var more int
-		more, err = c.Conn.Write(p[n:])
-		n += more
+		var m int
+		m, err = c.Conn.Write(p[n:])
+		n += m
 	}
 	return n, err
 }
@@ -76,12 +76,12 @@ func TestCommandsInParts(t *testing.T) {
 				URL: e.URL, Concurrency: e.Concurrency,
 				Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 					nc, err := dial(ctx, network, addr)
-					return partly{nc}, err
+					return splitConn{nc}, err
 				},
 			})
 		})
 	require.NoError(t, err)
-	suitetest.Passes(t, report)
+	suitetest.CheckPasses(t, report)
 }
 
 // A line that does not end is no block that is too short.
@@ -101,7 +101,7 @@ func TestLineWithoutEnd(t *testing.T) {
 			return 0
 		}, "jobs/many")
 	require.NoError(t, err)
-	red, _ := suitetest.Red(report)
+	red, _ := suitetest.BrokenClauses(report)
 	assert.Contains(t, red, "WORKQ-CLI-05")
 	assert.NotContains(t, red, "WORKQ-CLI-07")
 }
@@ -121,7 +121,7 @@ func TestLateReport(t *testing.T) {
 			})
 		}, "ttr/within")
 	require.NoError(t, err)
-	red, _ := suitetest.Red(report)
+	red, _ := suitetest.BrokenClauses(report)
 	assert.Empty(t, red)
 }
 
@@ -147,9 +147,9 @@ func TestTemplate(t *testing.T) {
 	side.Job = "v1 {name}:{args}"
 	reads := func(e *fakeworkqworker.Event) {
 		if e.Point == fakeworkqworker.Delivered {
-			var is bool
-			e.Block, is = bytes.CutPrefix(e.Block, []byte("v1 "+e.Name+":"))
-			e.Exit = e.Exit || !is
+			var ok bool
+			e.Block, ok = bytes.CutPrefix(e.Block, []byte("v1 "+e.Name+":"))
+			e.Exit = e.Exit || !ok
 		}
 	}
 	worker := func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
@@ -160,7 +160,7 @@ func TestTemplate(t *testing.T) {
 	report, err := suitetest.PlayWorker(t, side, worker)
 	require.NoError(t, err)
 	for _, c := range report.Checks {
-		assert.Equal(t, reports.Pass, c.Verdict, "%s: %s %v", c.ID, c.Why, c.Findings)
+		assert.Equal(t, reports.Pass, c.Verdict, "%s: %s %v", c.ID, c.Cause, c.Findings)
 	}
 	side.Job = ""
 	report, err = suitetest.PlayWorker(t, side, worker, "jobs/many")

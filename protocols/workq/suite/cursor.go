@@ -13,68 +13,68 @@ import (
 
 // cursor is what was shown of one list since it may have changed last.
 type cursor struct {
-	at    map[uint64]string // by the place in the whole list
-	place map[string]uint64
+	names  map[uint64]string // by the place in the whole list
+	places map[string]uint64
 }
 
-// iterated judges a part of a list by the parts that were shown before.
-func (l *workqLaw) iterated(k *call, all []record) ruling {
-	if !l.still(k) {
+// judgeCursor judges a part of a list by the parts that were shown before.
+func (l *workqLaw) judgeCursor(k *call, all []record) ruling {
+	if !l.isStatic(k) {
 		return ruling{}
 	}
 	list := k.Verb + " " + k.Name()
 	c := l.cursors[list]
-	if c.at == nil {
-		c = cursor{at: map[uint64]string{}, place: map[string]uint64{}}
+	if c.names == nil {
+		c = cursor{names: map[uint64]string{}, places: map[string]uint64{}}
 		l.cursors[list] = c
 	}
 	for i, r := range all {
 		place := k.Offset + uint64(i) //nolint:gosec // not negative
-		if before, is := c.place[r.name]; is && before != place {
-			return miscounted(fmt.Sprintf("%s is listed at the places %d and %d", r.name, before, place))
+		if prev, ok := c.places[r.name]; ok && prev != place {
+			return cursorRuling(fmt.Sprintf("%s is listed at the places %d and %d", r.name, prev, place))
 		}
-		if before, is := c.at[place]; is && before != r.name {
-			return miscounted(fmt.Sprintf("%s was at the place of %s", before, r.name))
+		if prev, ok := c.names[place]; ok && prev != r.name {
+			return cursorRuling(fmt.Sprintf("%s was at the place of %s", prev, r.name))
 		}
-		c.at[place], c.place[r.name] = r.name, place
+		c.names[place], c.places[r.name] = r.name, place
 	}
 	return ruling{}
 }
 
-func miscounted(what string) ruling {
-	return ruling{clause: "INSP-07", rule: "shown", expected: "+OK int(0..) ...", what: what}
+func cursorRuling(detail string) ruling {
+	return ruling{clause: "INSP-07", rule: "shown", expected: "+OK int(0..) ...", detail: detail}
 }
 
-// mayMove forgets the lists when a command is sent, or answered, that may change them. Replies on other connections may
+// clearCursors forgets the lists when a command is sent, or answered, that may change them. Replies on other connections may
 // be as late as they like, so a list that was asked for before may be that from before the command.
-func (l *workqLaw) mayMove(k *call) {
+func (l *workqLaw) clearCursors(k *call) {
 	if !strings.HasPrefix(k.Verb, workq.Inspect) {
 		clear(l.cursors)
-		l.moved = l.calls
+		l.lastMove = l.callCount
 	}
 }
 
-// ended takes a command that was answered from those that are under way.
-func (l *workqLaw) ended(k *call) {
-	l.under = slices.DeleteFunc(l.under, func(o *call) bool { return o == k })
-	l.mayMove(k)
+// removeCall takes a command that was answered from those that are under way.
+func (l *workqLaw) removeCall(k *call) {
+	l.pendingCalls = slices.DeleteFunc(l.pendingCalls, func(o *call) bool { return o == k })
+	l.clearCursors(k)
 }
 
-// still reports whether a list is the same as long as no client changes it: no other client uses it, and time changes
+// isStatic reports whether a list is the same as long as no client changes it: no other client uses it, and time changes
 // none of its jobs.
-func (l *workqLaw) still(k *call) bool {
-	if k.number <= l.moved {
+func (l *workqLaw) isStatic(k *call) bool {
+	if k.number <= l.lastMove {
 		return false
 	}
-	if slices.ContainsFunc(l.under, func(o *call) bool { return !strings.HasPrefix(o.Verb, workq.Inspect) }) {
+	if slices.ContainsFunc(l.pendingCalls, func(o *call) bool { return !strings.HasPrefix(o.Verb, workq.Inspect) }) {
 		return false
 	}
-	ofAll := k.Verb == workq.InspectQueues
+	isAll := k.Verb == workq.InspectQueues
 	for _, j := range l.jobs { // a queue may go with its last job
-		changes := !j.all(func(c config) bool { return !c.timed && c.state != open })
-		if changes && (ofAll || j.Name() == k.Name()) {
+		isChanging := !j.isAlways(func(c config) bool { return !c.isTimed && c.state != unknown })
+		if isChanging && (isAll || j.Name() == k.Name()) {
 			return false
 		}
 	}
-	return !l.unjudged && (ofAll && l.Alone || !ofAll && l.own(k.Names))
+	return !l.isUnjudged && (isAll && l.Alone || !isAll && l.ownsNames(k.Names))
 }

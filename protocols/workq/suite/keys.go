@@ -13,15 +13,15 @@ import (
 	workqsession "github.com/fwpsuite/fwp/protocols/workq/session"
 )
 
-// shown judges the keys of a job, group by group.
-func (j *job) shown(k *call, all []byte, at time.Time) ruling {
+// judgeKeys judges the keys of a job, group by group.
+func (j *job) judgeKeys(k *call, all []byte, at time.Time) ruling {
 	var keys map[string]json.RawMessage
 	var payload string
 	_ = json.Unmarshal(all, &keys) // the session has written it
 	_ = json.Unmarshal([]byte(cmp.Or(string(keys["payload"]), string(keys["payload-bytes"]))), &payload)
 	wrong := func(clause, key, want string) ruling {
 		switch {
-		case j.second([]byte(payload)):
+		case j.isSecond([]byte(payload)):
 			clause = "ADD-03"
 		case clause == "INSP-02" && keys[key] == nil:
 			clause = "INSP-01"
@@ -31,23 +31,23 @@ func (j *job) shown(k *call, all []byte, at time.Time) ruling {
 			got: key + ": " + cmp.Or(string(keys[key]), "nothing"),
 		}
 	}
-	if len(j.views(k)) == 0 || !slices.ContainsFunc(j.views(k), func(c config) bool { return c.state != open }) {
+	if len(j.views(k)) == 0 || !slices.ContainsFunc(j.views(k), func(c config) bool { return c.state != unknown }) {
 		return ruling{}
 	}
 	for _, want := range j.constants() {
-		if got, is := keys[want.key]; !bytes.Equal(got, []byte(want.value)) && (is || !want.optional) {
+		if got, ok := keys[want.key]; !bytes.Equal(got, []byte(want.value)) && (ok || !want.isOptional) {
 			return wrong(want.clause, want.key, want.value)
 		}
 	}
-	if r := j.times(k, keys, wrong, at); r.expected != "" {
+	if r := j.judgeTimes(k, keys, wrong, at); r.expected != "" {
 		return r
 	}
-	return j.counters(k, keys, wrong)
+	return j.judgeCounters(k, keys, wrong)
 }
 
-// counters judges the keys that change while the job lives, and follows them.
-func (j *job) counters(k *call, keys map[string]json.RawMessage, wrong wrongKey) ruling {
-	j.answered(k, workqsession.OK, func(c *config) bool { return c.there() })
+// judgeCounters judges the keys that change while the job lives, and follows them.
+func (j *job) judgeCounters(k *call, keys map[string]json.RawMessage, wrong keyRuling) ruling {
+	j.narrow(k, workqsession.OK, func(c *config) bool { return c.exists() })
 	views := j.views(k)
 	number := func(c config, key string) string {
 		return map[string]string{
@@ -56,14 +56,14 @@ func (j *job) counters(k *call, keys map[string]json.RawMessage, wrong wrongKey)
 	}
 	for _, key := range []string{"attempts", "fails", "state"} {
 		fits := func(c *config) bool { return number(*c, key) == string(keys[key]) }
-		if !j.answered(k, workqsession.OK, fits) {
+		if !j.narrow(k, workqsession.OK, fits) {
 			clause := "INSP-03"
 			if key == "state" {
 				clause = "INSP-04"
 			}
 			r := wrong(clause, key, number(views[len(views)-1], key))
-			r.timed = slices.ContainsFunc(views, func(c config) bool { return c.timed })
-			j.open() // it may be as it is shown
+			r.isTimed = slices.ContainsFunc(views, func(c config) bool { return c.isTimed })
+			j.unjudge() // it may be as it is shown
 			return r
 		}
 		views = j.views(k)
@@ -74,7 +74,7 @@ func (j *job) counters(k *call, keys map[string]json.RawMessage, wrong wrongKey)
 // constant is a key that has one value as long as the job lives.
 type constant struct {
 	clause, key, value string
-	optional           bool
+	isOptional         bool
 }
 
 // constants are those of a job. The list of keys has payload-bytes, the examples payload. What stands for a limit that
@@ -102,38 +102,38 @@ func (j *job) constants() []constant {
 	return all
 }
 
-// wrongKey returns a ruling of a key that does not have the value that it should have.
-type wrongKey func(clause, key, want string) ruling
+// keyRuling returns a ruling of a key that does not have the value that it should have.
+type keyRuling func(clause, key, want string) ruling
 
 // zone is less than any time zone is from UTC. A clock that is as far from ours is another bug, since scheduled jobs
 // come at a wrong time by it.
 const zone = 14 * time.Minute
 
-// times judges when a job was created, and when it is due. Clocks may differ by less than a zone, but a time does not
+// judgeTimes judges when a job was created, and when it is due. Clocks may differ by less than a zone, but a time does not
 // change.
-func (j *job) times(k *call, keys map[string]json.RawMessage, wrong wrongKey, at time.Time) ruling {
+func (j *job) judgeTimes(k *call, keys map[string]json.RawMessage, wrong keyRuling, at time.Time) ruling {
 	created := string(keys["created"])
-	if when, is := timeOf(keys["created"]); !is || when.Sub(at).Abs() > zone+at.Sub(j.asked) {
+	if t, ok := timeOf(keys["created"]); !ok || t.Sub(at).Abs() > zone+at.Sub(j.sentAt) {
 		return wrong("INSP-02", "created", "time")
 	}
-	if j.created != "" && j.created != created {
-		return wrong("INSP-02", "created", j.created)
+	if j.createdAt != "" && j.createdAt != created {
+		return wrong("INSP-02", "created", j.createdAt)
 	}
-	by := j.added
-	if by.IsZero() {
-		by = at
+	end := j.answeredAt
+	if end.IsZero() {
+		end = at
 	}
-	if when, _ := timeOf(keys["created"]); j.created == "" && !j.clock.Agrees(when, j.asked, by) {
-		from, to, _ := j.clock.Between(j.asked, by)
+	if t, _ := timeOf(keys["created"]); j.createdAt == "" && !j.clock.Agrees(t, j.sentAt, end) {
+		from, to, _ := j.clock.Between(j.sentAt, end)
 		want := fmt.Sprintf("time(%s..%s)", from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
 		return wrong("INSP-02", "created", want)
 	}
-	j.created = created
+	j.createdAt = created
 	if j.Verb != workq.Schedule {
 		return ruling{}
 	}
-	due, _ := workq.Time(j.Time) // the reader has checked it
-	if when, is := timeOf(keys["time"]); !is || when.Sub(due).Abs() >= time.Second {
+	dueTime, _ := workq.Time(j.Time) // the reader has checked it
+	if t, ok := timeOf(keys["time"]); !ok || t.Sub(dueTime).Abs() >= time.Second {
 		clause := "INSP-02"
 		if k.Verb == workq.InspectScheduled {
 			clause = "INSP-09"

@@ -19,20 +19,20 @@ import (
 	workqsuite "github.com/fwpsuite/fwp/protocols/workq/suite"
 )
 
-// judged plays a conversation in virtual time, and returns the clauses and rules that are broken. It is in the notation
+// judge plays a conversation in virtual time, and returns the clauses and rules that are broken. It is in the notation
 // of package transcript, with | for \r\n, and $1 for an id.
-func judged(t *testing.T, lines ...string) string {
+func judge(t *testing.T, lines ...string) string {
 	t.Helper()
-	return judgedOn(t, nil, lines...)
+	return judgeOn(t, nil, lines...)
 }
 
-// judgedOn is judged of one of the plays on a server.
-func judgedOn(t *testing.T, on *law.Server, lines ...string) string {
+// judgeOn is judged of one of the plays on a server.
+func judgeOn(t *testing.T, s *law.Server, lines ...string) string {
 	t.Helper()
 	var found []string
 	synctest.Test(t, func(t *testing.T) {
-		w, began := law.NewWatch(workqsuite.Law(), law.Terms{Prefix: "n", Alone: true, Server: on}), time.Now()
-		conns, asked := map[string]session.Observer{}, map[string][]byte{}
+		w, start := law.NewWatch(workqsuite.Law(), law.Terms{Prefix: "n", Alone: true, Server: s}), time.Now()
+		conns, sent := map[string]session.Observer{}, map[string][]byte{}
 		text := strings.ReplaceAll(strings.Join(lines, "\n"), "|", `\r\n`)
 		for n := range 9 {
 			text = strings.ReplaceAll(text, fmt.Sprint("$", n), fmt.Sprintf("6ba7b810-9dad-41d1-80b4-00c04fd430c%d", n))
@@ -40,17 +40,17 @@ func judgedOn(t *testing.T, on *law.Server, lines ...string) string {
 		events, err := transcript.Parse(text + "\nover")
 		require.NoError(t, err)
 		for _, e := range events {
-			time.Sleep(time.Until(began.Add(e.At)))
+			time.Sleep(time.Until(start.Add(e.At)))
 			if conns[e.Conn] == nil && e.Conn != "" {
 				conns[e.Conn] = w.Dialed(e.Conn)
 			}
 			switch e.Kind {
 			case transcript.Client:
-				asked[e.Conn] = e.Bytes
+				sent[e.Conn] = e.Bytes
 				conns[e.Conn].Sent(e.Bytes, time.Now())
 			case transcript.Server:
 				reader, state := workqsession.Protocol{}.Begin(bytes.NewReader(e.Bytes))
-				state.Sent(asked[e.Conn])
+				state.Sent(sent[e.Conn])
 				m, err := reader.Read()
 				require.NoError(t, err, e)
 				conns[e.Conn].Received(session.Received{At: time.Now(), Message: m})
@@ -60,7 +60,7 @@ func judgedOn(t *testing.T, on *law.Server, lines ...string) string {
 				require.Equal(t, "over", string(e.Bytes))
 			}
 		}
-		for _, v := range w.Found() {
+		for _, v := range w.Occurrences() {
 			line := v.Clause + " " + v.Rule
 			if len(v.Premises) > 0 {
 				line += " after " + strings.Join(v.Premises, " ")
@@ -77,13 +77,13 @@ const (
 	okay    = "a S: +OK"
 	delete1 = "a C: delete $1"
 
-	runShown = "a S: +OK 1|$1 11|name n-x|ttr 600000|payload-size 1|payload x|max-attempts 0|attempts 0|max-fails 0" +
+	runReply = "a S: +OK 1|$1 11|name n-x|ttr 600000|payload-size 1|payload x|max-attempts 0|attempts 0|max-fails 0" +
 		"|fails 0|priority 5|state 0|created 2000-01-01T00:00:00Z"
 	server = "a S: +OK 1|server 3|active-clients 1|evicted-jobs 0|started "
 )
 
-// shows is a reply to inspect jobs with some of $1 and $2.
-func shows(numbers ...int) string {
+// listReply is a reply to inspect jobs with some of $1 and $2.
+func listReply(numbers ...int) string {
 	all := fmt.Sprint("a S: +OK ", len(numbers))
 	for _, n := range numbers {
 		all += fmt.Sprintf("|$%d 11|name n-x|ttr 600000|ttl 3600000|payload-size 1|payload x|max-attempts 0|attempts 0"+
@@ -92,25 +92,25 @@ func shows(numbers ...int) string {
 	return strings.ReplaceAll(all, " 11|", " 12|")
 }
 
-// lapsed has a job that was leased go because of its time, and a reply to another add with its id, and to inspect jobs.
-func lapsed(added, shown string) []string {
+// lapseLines has a job that was leased go because of its time, and a reply to another add with its id, and to inspect jobs.
+func lapseLines(reply, list string) []string {
 	return []string{
 		"a C: add $1 n-x 600000 1000 1|x", okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "+10s",
-		"a C: inspect job $1", "a S: -NOT-FOUND", add1, "a S: " + added,
-		"a C: inspect jobs n-x 0 9", shown,
+		"a C: inspect job $1", "a S: -NOT-FOUND", add1, "a S: " + reply,
+		"a C: inspect jobs n-x 0 9", list,
 	}
 }
 
-// reported has a job that has ended by a command, and is failed once more and asked for.
-func reported(by string) []string {
+// reportLines has a job that has ended by a command, and is failed once more and asked for.
+func reportLines(verb string) []string {
 	return []string{
 		"a C: add $1 n-x 600000 3600000 1 -max-fails=1|x", okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x",
-		"a C: " + by + " $1 1|y", okay, "a C: fail $1 1|z", okay, "a C: lease n-x 1000",
+		"a C: " + verb + " $1 1|y", okay, "a C: fail $1 1|z", okay, "a C: lease n-x 1000",
 	}
 }
 
-// queuesShown has two queues of one job each, of which one lives for some milliseconds, and then only the other one.
-func queuesShown(ttl int) []string {
+// queueLines has two queues of one job each, of which one lives for some milliseconds, and then only the other one.
+func queueLines(ttl int) []string {
 	return []string{
 		fmt.Sprintf("a C: add $1 n-x 600000 %d 1|x", ttl), okay, "a C: add $2 n-y 600000 3600000 1|x", okay,
 		"a C: inspect queues 0 9", "a S: +OK 2|n-x 2|ready-len 1|scheduled-len 0|n-y 2|ready-len 1|scheduled-len 0", "+10s",
@@ -118,57 +118,57 @@ func queuesShown(ttl int) []string {
 	}
 }
 
-// failedFirst has two jobs that failed, of which the one of the lower priority is leased first, and then the answer to
+// failLines has two jobs that failed, of which the one of the lower priority is leased first, and then the answer to
 // another lease.
-func failedFirst(then string) []string {
+func failLines(reply string) []string {
 	lines := []string{
 		"a C: add $1 n-x 600000 3600000 1 -max-fails=5 -priority=5|x", okay, "a C: lease n-x 500",
 		"a S: +OK 1|$1 n-x 600000 1|x", "a C: fail $1 1|z", okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x",
 		"a C: fail $1 1|z", okay, add2, okay, "a C: lease n-x 500", "a S: +OK 1|$2 n-x 600000 1|x", "a C: lease n-x 500",
 	}
-	if strings.HasSuffix(then, "TIMEOUT") {
+	if strings.HasSuffix(reply, "TIMEOUT") {
 		lines = append(lines, "+500ms")
 	}
-	return append(lines, then)
+	return append(lines, reply)
 }
 
-// shownEnded is a reply to inspect job with $1 of reported.
-const shownEnded = "a S: +OK 1|$1 12|name n-x|ttr 600000|ttl 3600000|payload-size 1|payload x|max-attempts 0" +
+// endedReply is a reply to inspect job with $1 of reported.
+const endedReply = "a S: +OK 1|$1 12|name n-x|ttr 600000|ttl 3600000|payload-size 1|payload x|max-attempts 0" +
 	"|attempts 1|max-fails 1|fails 1|priority 0|state 1|created 2000-01-01T00:00:00Z"
 
 // TestLaw has replies that a server may send, and replies that it may not.
 func TestLaw(t *testing.T) {
 	t.Parallel()
-	both := []string{add1, okay, add2, okay}
+	pair := []string{add1, okay, add2, okay}
 	page := func(offset, limit int) string { return fmt.Sprintf("a C: inspect jobs n-x %d %d", offset, limit) }
 	for name, test := range map[string]struct {
 		lines []string
 		want  string
 	}{
-		"pages":            {append(both, page(0, 1), shows(1), page(1, 1), shows(2), page(0, 9), shows(1, 2)), ""},
-		"pages, once more": {append(both, page(0, 1), shows(2), page(0, 1), shows(2)), ""},
-		"one job twice":    {append(both, page(0, 1), shows(1), page(1, 1), shows(1)), "WORKQ-INSP-07 shown"},
-		"a job moves":      {append(both, page(0, 1), shows(1), page(0, 9), shows(2, 1)), "WORKQ-INSP-07 shown"},
+		"pages":            {append(pair, page(0, 1), listReply(1), page(1, 1), listReply(2), page(0, 9), listReply(1, 2)), ""},
+		"pages, once more": {append(pair, page(0, 1), listReply(2), page(0, 1), listReply(2)), ""},
+		"one job twice":    {append(pair, page(0, 1), listReply(1), page(1, 1), listReply(1)), "WORKQ-INSP-07 shown"},
+		"a job moves":      {append(pair, page(0, 1), listReply(1), page(0, 9), listReply(2, 1)), "WORKQ-INSP-07 shown"},
 		"a list that comes after the reply to a command behind it": {
-			append(both, page(0, 9), "b C: delete $1", "b S: +OK", shows(1, 2), page(0, 9), shows(2)), "",
+			append(pair, page(0, 9), "b C: delete $1", "b S: +OK", listReply(1, 2), page(0, 9), listReply(2)), "",
 		},
 		"another command": {
-			append(both, page(0, 1), shows(1), "a C: delete $3", "a S: -NOT-FOUND", page(0, 9), shows(2, 1)),
+			append(pair, page(0, 1), listReply(1), "a C: delete $3", "a S: -NOT-FOUND", page(0, 9), listReply(2, 1)),
 			"",
 		},
-		"a command between": {append(both, page(0, 1), shows(1), "b C: lease n-y 1000", page(0, 9), shows(2, 1)), ""},
+		"a command between": {append(pair, page(0, 1), listReply(1), "b C: lease n-y 1000", page(0, 9), listReply(2, 1)), ""},
 
-		"a completed job that is failed as well": {append(reported("complete"), "+1s", "a S: -TIMEOUT"), ""},
+		"a completed job that is failed as well": {append(reportLines("complete"), "+1s", "a S: -TIMEOUT"), ""},
 		"a completed job that is leased once it was failed as well": {
-			append(reported("complete"), "a S: +OK 1|$1 n-x 600000 1|x"),
+			append(reportLines("complete"), "a S: +OK 1|$1 n-x 600000 1|x"),
 			"WORKQ-DONE-02 delivered",
 		},
 		"a completed job whose fail counts": {
-			append(reported("complete")[:8], "a C: inspect job $1", shownEnded),
+			append(reportLines("complete")[:8], "a C: inspect job $1", endedReply),
 			"",
 		},
 		"a failed job that is leased once it was failed again": {
-			append(reported("fail"), "a S: +OK 1|$1 n-x 600000 1|x"),
+			append(reportLines("fail"), "a S: +OK 1|$1 n-x 600000 1|x"),
 			"WORKQ-ADD-22 delivered",
 		},
 		"a run that ends while a worker has the job": {
@@ -189,7 +189,7 @@ func TestLaw(t *testing.T) {
 			"",
 		},
 
-		"an id once more": {[]string{add1, okay, delete1, okay, add1, okay, page(0, 9), shows(1)}, ""},
+		"an id once more": {[]string{add1, okay, delete1, okay, add1, okay, page(0, 9), listReply(1)}, ""},
 		"an id once more, refused": {
 			[]string{add1, okay, delete1, okay, add1, "a S: -CLIENT-ERROR x"},
 			"WORKQ-DEL-02 reply",
@@ -232,19 +232,19 @@ func TestLaw(t *testing.T) {
 		},
 		"a run whose client may have given up": {
 			[]string{
-				"b C: run $1 n-x 600000 1000 1 -priority=5|x", "a C: inspect job $1", runShown, add2, okay, "+1001ms",
+				"b C: run $1 n-x 600000 1000 1 -priority=5|x", "a C: inspect job $1", runReply, add2, okay, "+1001ms",
 				"a C: lease n-x 500", "a S: +OK 1|$2 n-x 600000 1|x", "b S: -TIMEOUT",
 			},
 			"",
 		},
 		"a run whose client still waits": {
 			[]string{
-				"b C: run $1 n-x 600000 1000 1 -priority=5|x", "+100ms", "a C: inspect job $1", runShown, add2, okay,
+				"b C: run $1 n-x 600000 1000 1 -priority=5|x", "+100ms", "a C: inspect job $1", runReply, add2, okay,
 				"a C: lease n-x 500", "a S: +OK 1|$2 n-x 600000 1|x",
 			},
 			"WORKQ-ADD-15 order",
 		},
-		"queues, of which time ends one": {queuesShown(1000), ""},
+		"queues, of which time ends one": {queueLines(1000), ""},
 		"waits of more than a day, which are refused": {
 			[]string{
 				"a C: lease n-x 86400001", "a S: -CLIENT-ERROR x", add1, okay, "a C: result $1 86400001", "a S: -CLIENT-ERROR x",
@@ -262,10 +262,10 @@ func TestLaw(t *testing.T) {
 			[]string{"a C: run $1 n-x 600000 86400000 1|x", "a S: -CLIENT-ERROR x"}, "WORKQ-RUN-01 result",
 		},
 		"queues that stay, of which one is missing and the other one moves": {
-			queuesShown(3600000), "WORKQ-INSP-07 shown",
+			queueLines(3600000), "WORKQ-INSP-07 shown",
 		},
-		"a job that failed, and may not be there": {failedFirst("a S: -TIMEOUT"), "WORKQ-ADD-20 missing"},
-		"a job that failed, and comes later":      {failedFirst("a S: +OK 1|$1 n-x 600000 1|x"), "WORKQ-ADD-15 order"},
+		"a job that failed, and may not be there": {failLines("a S: -TIMEOUT"), "WORKQ-ADD-20 missing"},
+		"a job that failed, and comes later":      {failLines("a S: +OK 1|$1 n-x 600000 1|x"), "WORKQ-ADD-15 order"},
 		"an id after its time": {
 			[]string{"a C: add $1 n-x 600000 1000 1|x", okay, "+10s", add1, "a S: -CLIENT-ERROR x"},
 			"",
@@ -274,10 +274,10 @@ func TestLaw(t *testing.T) {
 			[]string{add1, okay, "a C: lease n-x 500", "a S: +OK 1|$3 n-x 600000 1|x", page(0, 9), "a S: +OK 0"},
 			"WORKQ-LEASE-02 unknown",
 		},
-		"an id after its time, added": {lapsed("+OK", shows(1)), ""},
-		"an id after its time, lost":  {lapsed("+OK", "a S: +OK 0"), ""},
+		"an id after its time, added": {lapseLines("+OK", listReply(1)), ""},
+		"an id after its time, lost":  {lapseLines("+OK", "a S: +OK 0"), ""},
 		"an id after its time, with the attempts before": {
-			lapsed("+OK", strings.Replace(shows(1), "attempts 0|max-fails", "attempts 1|max-fails", 1)),
+			lapseLines("+OK", strings.Replace(listReply(1), "attempts 0|max-fails", "attempts 1|max-fails", 1)),
 			"WORKQ-INSP-03 field",
 		},
 		"a lease waits, and a job that is added is missed": {
@@ -299,26 +299,26 @@ func TestLaw(t *testing.T) {
 			},
 			"WORKQ-SCHED-03 overdue",
 		},
-		"an id after its time, refused and added": {lapsed("-CLIENT-ERROR x", shows(1)), "WORKQ-ADD-08 overdue"},
-		"created by the same clock":               {append(both, "+1s", page(0, 9), shows(1, 2)), ""},
+		"an id after its time, refused and added": {lapseLines("-CLIENT-ERROR x", listReply(1)), "WORKQ-ADD-08 overdue"},
+		"created by the same clock":               {append(pair, "+1s", page(0, 9), listReply(1, 2)), ""},
 		"created by another clock": {
-			[]string{add1, okay, page(0, 9), shows(1), "+10s", add2, okay, page(1, 9), shows(2)},
+			[]string{add1, okay, page(0, 9), listReply(1), "+10s", add2, okay, page(1, 9), listReply(2)},
 			"WORKQ-INSP-02 field",
 		},
 		"started before a job": {
-			append(both, page(0, 9), shows(1, 2), "a C: inspect server", server+"1999-12-31T23:00:00Z"),
+			append(pair, page(0, 9), listReply(1, 2), "a C: inspect server", server+"1999-12-31T23:00:00Z"),
 			"",
 		},
 		"started by UTC with an offset": {
-			append(both, "a C: inspect server", server+"1999-12-31T23:00:00+00:00"),
+			append(pair, "a C: inspect server", server+"1999-12-31T23:00:00+00:00"),
 			"",
 		},
 		"started by another zone": {
-			append(both, "a C: inspect server", server+"1999-12-31T23:00:00+01:00"),
+			append(pair, "a C: inspect server", server+"1999-12-31T23:00:00+01:00"),
 			"WORKQ-INSP-12 field",
 		},
 		"started in the future": {
-			append(both, page(0, 9), shows(1, 2), "a C: inspect server", server+"2000-01-01T00:01:00Z"),
+			append(pair, page(0, 9), listReply(1, 2), "a C: inspect server", server+"2000-01-01T00:01:00Z"),
 			"WORKQ-INSP-12 field",
 		},
 		"queues": {
@@ -371,7 +371,7 @@ func TestLaw(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.want, judged(t, test.lines...))
+			assert.Equal(t, test.want, judge(t, test.lines...))
 		})
 	}
 }
@@ -392,18 +392,18 @@ func TestCutPiece(t *testing.T) {
 	state.Sent([]byte("lease n-x 500\r\n"))
 	m, err := reader.Read()
 	require.NoError(t, err)
-	assert.Nil(t, l.Came(2, m, now).Violation)
+	assert.Nil(t, l.Judge(2, m, now).Violation)
 }
 
 // TestCounts has a server count jobs and clients of several plays, which is limited where no other client uses it.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	const shortLived, wrong = "a C: add $1 n-x 600000 1000 1|x", "WORKQ-INSP-12 field"
-	shown := func(clients, evicted int) []string {
+	inspect := func(clients, evicted int) []string {
 		const counts = "a S: +OK 1|server 3|active-clients %d|evicted-jobs %d|started 2000-01-01T00:00:00Z"
 		return []string{"a C: inspect server", fmt.Sprintf(counts, clients, evicted)}
 	}
-	ended := []string{
+	endLines := []string{
 		shortLived, okay, "a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "a C: complete $1 1|y", okay, "+10s",
 	}
 	for name, test := range map[string]struct {
@@ -414,7 +414,7 @@ func TestCounts(t *testing.T) {
 		"one whose time is over":       {[]string{shortLived, okay, "+10s"}, 1, 1, ""},
 		"one too many":                 {[]string{shortLived, okay, "+10s"}, 1, 2, wrong},
 		"one whose time is not over":   {[]string{shortLived, okay, "+100ms"}, 1, 1, wrong},
-		"one that has ended":           {ended, 1, 1, wrong},
+		"one that has ended":           {endLines, 1, 1, wrong},
 		"one that was deleted":         {[]string{shortLived, okay, delete1, okay, "+10s"}, 1, 1, wrong},
 		"one that was refused":         {[]string{add1, okay, shortLived, "a S: -CLIENT-ERROR", "+10s"}, 1, 1, wrong},
 		"one of bytes that are unread": {[]string{"b C: add $1 n-x 600000 x 1|add", "+10s"}, 1, 1, ""},
@@ -435,17 +435,17 @@ func TestCounts(t *testing.T) {
 		"clients":          {nil, 22, 0, ""},
 		"too many clients": {nil, 23, 0, wrong},
 	} {
-		lines := slices.Concat(test.lines, shown(test.clients, test.evicted))
+		lines := slices.Concat(test.lines, inspect(test.clients, test.evicted))
 		if strings.HasPrefix(strings.Join(test.lines, ""), "b C: run") { // there are two connections then
 			test.clients = 2
-			lines = slices.Concat(test.lines, shown(test.clients, test.evicted))
+			lines = slices.Concat(test.lines, inspect(test.clients, test.evicted))
 		}
-		assert.Equal(t, test.want, judgedOn(t, law.NewExclusive(), lines...), name)
-		assert.Empty(t, judgedOn(t, law.NewServer(), lines...), "%s, beside others", name)
+		assert.Equal(t, test.want, judgeOn(t, law.NewExclusive(), lines...), name)
+		assert.Empty(t, judgeOn(t, law.NewServer(), lines...), "%s, beside others", name)
 	}
-	two := law.NewExclusive()
-	assert.Empty(t, judgedOn(t, two, shortLived, okay))
-	assert.Empty(t, judgedOn(t, two, slices.Concat([]string{"+10s"}, shown(1, 1))...), "a job of another play")
+	plays := law.NewExclusive()
+	assert.Empty(t, judgeOn(t, plays, shortLived, okay))
+	assert.Empty(t, judgeOn(t, plays, slices.Concat([]string{"+10s"}, inspect(1, 1))...), "a job of another play")
 }
 
 // A wait may end too soon, and too late.
@@ -455,6 +455,6 @@ func TestTimesOfWaits(t *testing.T) {
 		"+500ms":  "WORKQ-LEASE-04 early",
 		"+9300ms": "WORKQ-LEASE-04 late",
 	} {
-		assert.Equal(t, want, judgedOn(t, law.NewServer(), "a C: lease n-x 1000", after, "a S: -TIMEOUT"), after)
+		assert.Equal(t, want, judgeOn(t, law.NewServer(), "a C: lease n-x 1000", after, "a S: -TIMEOUT"), after)
 	}
 }

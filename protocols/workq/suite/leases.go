@@ -13,41 +13,41 @@ import (
 	workqsession "github.com/fwpsuite/fwp/protocols/workq/session"
 )
 
-// leased judges lease: one of the jobs that are ready comes, of those of a name one of the highest priority.
-func (l *workqLaw) leased(k *call, m session.Message) ruling {
+// judgeLease judges lease: one of the jobs that are ready comes, of those of a name one of the highest priority.
+func (l *workqLaw) judgeLease(k *call, m session.Message) ruling {
 	if m.Kind != workqsession.OK {
-		return l.notLeased(k, m)
+		return l.judgeNoJob(k, m)
 	}
 	id := string(m.Parts[1])
 	j := l.jobs[id]
-	if meant := l.meant(k, m); meant != j {
-		meant.answered(k, m.Kind, nil)
+	if leasedJob := l.leasedJob(k, m); leasedJob != j {
+		leasedJob.narrow(k, m.Kind, nil)
 	}
 	if j == nil || !slices.Contains(k.Names, j.Name()) {
-		return l.unasked(k, j, id)
+		return l.judgeUnknown(k, j, id)
 	}
-	found := j.viewed(j.configs[0], k)
-	how := j.readyBy(found)
-	was, fair, in := j.configs[len(j.configs)-1], l.allReady(k), l.turn(k)
-	if !j.answered(k, m.Kind, nil) {
+	found := j.viewOf(j.configs[0], k)
+	clause := j.readyClause(found)
+	view, isFair, choice := j.configs[len(j.configs)-1], l.haveReadyJobs(k), l.choice(k)
+	if !j.narrow(k, m.Kind, nil) {
 		return ruling{
-			clause: j.unreadyClause(was, m.Parts[5]), rule: "delivered", expected: l.instead(k), job: id,
-			timed: j.all(func(c config) bool { return c.timed }),
+			clause: j.unreadyClause(view, m.Parts[5]), rule: "delivered", expected: l.possibleReplies(k), job: id,
+			isTimed: j.isAlways(func(c config) bool { return c.isTimed }),
 		}
 	}
-	l.came[how] = true
-	if r := j.brought(m); r.expected != "" {
+	l.readyClauses[clause] = true
+	if r := j.judgeFields(m); r.expected != "" {
 		return r
 	}
-	if r := cmp.Or(j.isLate(found), l.ordered(k, j)); r.expected != "" || !fair {
+	if r := cmp.Or(j.judgeLateness(found), l.judgeOrder(k, j)); r.expected != "" || !isFair {
 		return r
 	}
-	return l.chosen(in, j.Name())
+	return l.judgeChoice(choice, j.Name())
 }
 
-// meant returns the job that a lease has brought, nil if that is not known. If no job has the id, it is the only one
+// leasedJob returns the job that a lease has brought, nil if that is not known. If no job has the id, it is the only one
 // that may have come and has the name and the payload.
-func (l *workqLaw) meant(k *call, m session.Message) (meant *job) {
+func (l *workqLaw) leasedJob(k *call, m session.Message) (match *job) {
 	if j := l.jobs[leasedID(m)]; j != nil || k.Verb != workq.Lease || leasedID(m) == "" {
 		return j
 	}
@@ -55,42 +55,42 @@ func (l *workqLaw) meant(k *call, m session.Message) (meant *job) {
 		if !k.concerns(j) || len(j.views(k)) == 0 || j.Name() != string(m.Parts[2]) || string(j.Block) != string(m.Parts[5]) {
 			continue
 		}
-		if meant != nil {
+		if match != nil {
 			return nil
 		}
-		meant = j
+		match = j
 	}
-	return meant
+	return match
 }
 
-// unasked judges a lease that has brought a job that is unknown, nil, or has none of the names asked for.
-func (l *workqLaw) unasked(k *call, j *job, id string) ruling {
-	if l.unjudged || !l.own(k.Names) && j == nil || j != nil && j.may(open) {
+// judgeUnknown judges a lease that has brought a job that is unknown, nil, or has none of the names asked for.
+func (l *workqLaw) judgeUnknown(k *call, j *job, id string) ruling {
+	if l.isUnjudged || !l.ownsNames(k.Names) && j == nil || j != nil && j.mayBe(unknown) {
 		return ruling{}
 	}
-	return ruling{clause: "LEASE-02", rule: "unknown", expected: l.instead(k), job: id}
+	return ruling{clause: "LEASE-02", rule: "unknown", expected: l.possibleReplies(k), job: id}
 }
 
 // unreadyClause returns the clause by which a lease cannot bring the job as it was, with a payload.
-func (j *job) unreadyClause(was config, payload []byte) string {
+func (j *job) unreadyClause(view config, payload []byte) string {
 	switch {
-	case j.second(payload):
+	case j.isSecond(payload):
 		return "ADD-03"
-	case was.state == deleted && was.timed:
+	case view.state == deleted && view.isTimed:
 		return "ADD-08"
-	case was.state == failed && j.MaxAttempts > 0 && was.attempts >= j.MaxAttempts:
+	case view.state == failed && j.MaxAttempts > 0 && view.attempts >= j.MaxAttempts:
 		return "ADD-16"
 	}
 	clause := map[state]string{
 		ready: "ADD-16", leased: "LEASE-08", completed: "DONE-02", deleted: "DEL-02", scheduled: "SCHED-02",
 		failed: "ADD-22",
-	}[was.state]
+	}[view.state]
 	return cmp.Or(clause, "LEASE-02")
 }
 
-// brought judges the fields of a reply to lease that has brought the job.
-func (j *job) brought(m session.Message) ruling {
-	if j.all(func(c config) bool { return c.state == open }) {
+// judgeFields judges the fields of a reply to lease that has brought the job.
+func (j *job) judgeFields(m session.Message) ruling {
+	if j.isAlways(func(c config) bool { return c.state == unknown }) {
 		return ruling{}
 	}
 	for _, w := range []struct{ clause, key, got, want string }{
@@ -99,7 +99,7 @@ func (j *job) brought(m session.Message) ruling {
 		{"ADD-10", "payload", string(m.Parts[5]), string(j.Block)},
 	} {
 		if w.got != w.want {
-			if j.second(m.Parts[5]) {
+			if j.isSecond(m.Parts[5]) {
 				w.clause = "ADD-03"
 			}
 			got := fmt.Sprintf("%s: %s", w.key, workqscript.Dialect{}.Text(m))
@@ -109,54 +109,54 @@ func (j *job) brought(m session.Message) ruling {
 	return ruling{}
 }
 
-// ordered judges that no job of a higher priority was ready before the lease was sent. One that nothing shows to be
+// judgeOrder judges that no job of a higher priority was ready before the lease was sent. One that nothing shows to be
 // ready is missing, rather than late: unless it has only been added, a later lease must bring it. (Glossary, Priority)
-func (l *workqLaw) ordered(k *call, got *job) ruling {
+func (l *workqLaw) judgeOrder(k *call, got *job) ruling {
 	for _, j := range l.jobs {
-		if j.Name() != got.Name() || j == got || j.Priority <= got.Priority || !j.waitsFor(k) {
+		if j.Name() != got.Name() || j == got || j.Priority <= got.Priority || !j.isReadyFor(k) {
 			continue
 		}
-		late := ruling{
+		r := ruling{
 			clause: "ADD-15", rule: "order", expected: j.line(), job: got.ID,
-			what: fmt.Sprintf("one has the priority %d, the other one %d", j.Priority, got.Priority),
+			detail: fmt.Sprintf("one has the priority %d, the other one %d", j.Priority, got.Priority),
 		}
-		was := j.viewed(j.configs[0], k)
-		if j.readyBy(was) == byAdding {
-			return late
+		view := j.viewOf(j.configs[0], k)
+		if j.readyClause(view) == addClause {
+			return r
 		}
-		late.expected, late.job = got.line(), j.ID // the lease that brings this job should have brought the other one
-		j.passed = passed{late, was.attempts, was.fails}
+		r.expected, r.job = got.line(), j.ID // the lease that brings this job should have brought the other one
+		j.orderBreach = orderBreach{r, view.attempts, view.fails}
 	}
 	return ruling{}
 }
 
-// passed is what a lease has shown that brought another job than this one, if this one was ready.
-type passed struct {
-	late            ruling
+// orderBreach is what a lease has shown that brought another job than this one, if this one was ready.
+type orderBreach struct {
+	ruling          ruling
 	attempts, fails uint64 // of this job then
 }
 
-// isLate judges a job that a lease brings, and that another lease should have brought before: nothing has happened to
+// judgeLateness judges a job that a lease brings, and that another lease should have brought before: nothing has happened to
 // it meanwhile that may have made it ready.
-func (j *job) isLate(found config) ruling {
-	if j.passed.attempts != found.attempts || j.passed.fails != found.fails {
+func (j *job) judgeLateness(found config) ruling {
+	if j.orderBreach.attempts != found.attempts || j.orderBreach.fails != found.fails {
 		return ruling{}
 	}
-	return j.passed.late
+	return j.orderBreach.ruling
 }
 
-// waitsFor reports whether the job was ready for certain before a lease was sent.
-func (j *job) waitsFor(k *call) bool {
-	return j.all(func(c config) bool { return c.metBy(k) != nil || j.leasable(c) && c.precedes(k) && !c.timed })
+// isReadyFor reports whether the job was ready for certain before a lease was sent.
+func (j *job) isReadyFor(k *call) bool {
+	return j.isAlways(func(c config) bool { return c.encounter(k) != nil || j.isLeasable(c) && c.precedes(k) && !c.isTimed })
 }
 
-// notLeased judges a lease that has got no job: none may have been ready for certain while it waited.
-func (l *workqLaw) notLeased(k *call, m session.Message) ruling {
+// judgeNoJob judges a lease that has got no job: none may have been ready for certain while it waited.
+func (l *workqLaw) judgeNoJob(k *call, m session.Message) ruling {
 	for _, id := range l.order {
-		if j := l.jobs[id]; j != nil && k.Wait != 0 && k.concerns(j) && j.missed(k) {
+		if j := l.jobs[id]; j != nil && k.Wait != 0 && k.concerns(j) && j.isMissed(k) {
 			return ruling{
 				clause: l.missedClause(j, k), rule: "missing", job: id, expected: j.line(),
-				timed: slices.ContainsFunc(j.configs, func(c config) bool { return c.timed }),
+				isTimed: slices.ContainsFunc(j.configs, func(c config) bool { return c.isTimed }),
 			}
 		}
 	}
@@ -168,68 +168,70 @@ func (l *workqLaw) notLeased(k *call, m session.Message) ruling {
 
 // outlasts reports whether a configuration may last as long as a lease waits.
 func (j *job) outlasts(k *call, c config) bool {
-	return !j.until(c).Before(k.sent.Add(milliseconds(k.Wait)))
+	return !j.latestEnd(c).Before(k.sentAt.Add(milliseconds(k.Wait)))
 }
 
-// missed reports whether the job was ready for certain while a lease waited, in all configurations that outlast it.
-func (j *job) missed(k *call) bool {
-	end := k.sent.Add(milliseconds(k.Wait))
+// isMissed reports whether the job was ready for certain while a lease waited, in all configurations that outlast it.
+func (j *job) isMissed(k *call) bool {
+	end := k.sentAt.Add(milliseconds(k.Wait))
 	inTime := func(c config) bool {
-		return c.metBy(k) != nil && c.state != open ||
-			j.leasable(c) && (c.precedes(k) || c.to.Add(soon).Before(end))
+		return c.encounter(k) != nil && c.state != unknown ||
+			j.isLeasable(c) && (c.precedes(k) || c.to.Add(waitMargin).Before(end))
 	}
 	return slices.ContainsFunc(j.configs, func(c config) bool { return j.outlasts(k, c) }) &&
-		j.all(func(c config) bool { return !j.outlasts(k, c) || inTime(c) })
+		j.isAlways(func(c config) bool { return !j.outlasts(k, c) || inTime(c) })
 }
 
 // missedClause returns the clause by which a lease should have brought the job: if none has come that came to be ready
 // in its way, the one that is about that.
 func (l *workqLaw) missedClause(j *job, k *call) string {
 	c := j.configs[slices.IndexFunc(j.configs, func(c config) bool { return j.outlasts(k, c) })]
-	how := j.readyBy(c)
+	clause := j.readyClause(c)
 	switch {
-	case len(k.Names) > 1 && l.comes(how):
+	case len(k.Names) > 1 && l.hasDelivered(clause):
 		return "LEASE-02"
-	case how == byAdding && !c.precedes(k):
+	case clause == addClause && !c.precedes(k):
 		return "LEASE-05"
 	}
-	return how
+	return clause
 }
 
-// byAdding is the clause by which a job is ready that was added.
-const byAdding = "ADD-02"
+// addClause is the clause by which a job is ready that was added.
+const addClause = "ADD-02"
 
-// readyBy returns the clause by which a job is ready.
-func (j *job) readyBy(c config) string {
+// readyClause returns the clause by which a job is ready.
+func (j *job) readyClause(c config) string {
 	switch {
 	case j.Verb == workq.Schedule && c.attempts == 0:
 		return "SCHED-03"
-	case c.expired:
+	case c.isExpired:
 		return "ADD-06"
 	case c.fails > 0:
 		return "ADD-20"
 	}
-	return byAdding
+	return addClause
 }
 
-// viewed returns how the job was when a command found it, c if the command was not carried out.
-func (*job) viewed(c config, k *call) config {
-	if m := c.metBy(k); m != nil {
+// viewOf returns how the job was when a command found it, c if the command was not carried out.
+func (*job) viewOf(c config, k *call) config {
+	if m := c.encounter(k); m != nil {
 		return *m.view
 	}
 	return c
 }
 
-// comes reports whether jobs that are ready by a clause come, as far as is known.
-func (l *workqLaw) comes(how string) bool { return how == byAdding || l.came[how] }
+// hasDelivered reports whether jobs that are ready by a clause come, as far as is known.
+func (l *workqLaw) hasDelivered(clause string) bool {
+	return clause == addClause || l.readyClauses[clause]
+}
 
 // line is the reply to a lease that brings the job.
 func (j *job) line() string {
 	return fmt.Sprintf("+OK 1 %s %s %d %d %q", j.ID, j.Name(), j.TTR, len(j.Block), j.Block)
 }
 
-// instead returns the replies that a lease might have had.
-func (l *workqLaw) instead(k *call) string {
+// possibleReplies returns the replies that a lease might have had.
+func (l *workqLaw) possibleReplies(k *call) string {
 	var lines []string
 	for _, id := range l.order {
 		if j := l.jobs[id]; j != nil && k.concerns(j) && len(j.views(k)) > 0 {
@@ -239,7 +241,7 @@ func (l *workqLaw) instead(k *call) string {
 	return cmp.Or(strings.Join(lines, " | "), "-TIMEOUT")
 }
 
-// own reports whether all names are those of the play.
-func (l *workqLaw) own(names []string) bool {
+// ownsNames reports whether all names are those of the play.
+func (l *workqLaw) ownsNames(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !strings.Contains(name, l.Prefix+"-") })
 }

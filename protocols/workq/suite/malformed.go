@@ -18,9 +18,9 @@ var forms = []string{
 	"inspect queues NUMBER NUMBER", "inspect queue NAME", //nolint:dupword // no prose
 }
 
-// right has a right word of each kind.
-var right = map[string]string{
-	"ID": never, "NAME": "$name900000", "TTR": "1000", "NUMBER": "0", "SIZE": "*", "TIME": "2040-01-02T15:04:05Z",
+// rightWords has a right word of each kind.
+var rightWords = map[string]string{
+	"ID": unknownID, "NAME": "$name900000", "TTR": "1000", "NUMBER": "0", "SIZE": "*", "TIME": "2040-01-02T15:04:05Z",
 }
 
 // wrongWords has the words of each kind that no reading of the document takes.
@@ -48,57 +48,57 @@ var wrongWords = map[string][]string{
 
 // wrongFlags has the flags that no reading takes, by commands.
 var wrongFlags = map[string][]string{
-	workq.Add:      append([]string{"-priority=2147483648", "-priority=-2147483649"}, wrongForBoth...),
-	workq.Schedule: append([]string{"-priority=4294967297"}, wrongForBoth...),
+	workq.Add:      append([]string{"-priority=2147483648", "-priority=-2147483649"}, wrongAddFlags...),
+	workq.Schedule: append([]string{"-priority=4294967297"}, wrongAddFlags...),
 	workq.Run:      {"-priority=4294967297", "-priority=-2147483649", "-priority=x", "-priority=1.5", "-priority"},
 }
 
-// wrongForBoth are those of add and schedule.
-var wrongForBoth = []string{
+// wrongAddFlags are those of add and schedule.
+var wrongAddFlags = []string{
 	"-priority=x", "-priority=", "-priority=1.5", "-priority=9223372036854775808", "-priority", "-max-attempts=256",
 	"-max-attempts=-1", "-max-attempts=257", "-max-attempts=65537", "-max-attempts=x", "-max-fails=-1", "-max-fails=x",
 	"-max-attempts", "-max-fails", "-max-fails=",
 }
 
-// malformed returns the commands that lack a word, are wrong in one, or have a wrong flag.
-var malformed = sync.OnceValue(func() []string {
+// malformedCommands returns the commands that lack a word, are wrong in one, or have a wrong flag.
+var malformedCommands = sync.OnceValue(func() []string {
 	all := []string{"nonsense", "inspect nonsense", "adds", "leases $name900000 0"}
 	for _, form := range forms {
 		words := strings.Split(form, " ")
 		verb := words[0]
 		for i, kind := range words {
-			for _, wrong := range wrongOf(verb, kind) {
-				all = append(all, written(words, i, wrong))
+			for _, wrong := range wrongWordsOf(verb, kind) {
+				all = append(all, commandWith(words, i, wrong))
 			}
-			if i > 0 && right[words[i]] != "" {
-				all = append(all, strings.TrimSuffix(written(words[:i], i, ""), " <- x"))
+			if i > 0 && rightWords[words[i]] != "" {
+				all = append(all, strings.TrimSuffix(commandWith(words[:i], i, ""), " <- x"))
 			}
 		}
 		for _, flag := range wrongFlags[verb] {
-			all = append(all, written(append(slices.Clip(words), flag), len(words), flag))
+			all = append(all, commandWith(append(slices.Clip(words), flag), len(words), flag))
 		}
 	}
 	return all
 })
 
-// written returns a command with right words, but for one.
-func written(words []string, at int, wrong string) string {
+// commandWith returns a command with right words, but for one.
+func commandWith(words []string, at int, wrong string) string {
 	all := slices.Clone(words)
 	for i, w := range all {
-		all[i] = cmp.Or(right[w], w)
+		all[i] = cmp.Or(rightWords[w], w)
 	}
 	if at < len(all) {
 		all[at] = wrong
 	}
 	text := strings.Join(all, " ")
-	if slices.Contains(all, right["SIZE"]) {
+	if slices.Contains(all, rightWords["SIZE"]) {
 		text += " <- x"
 	}
 	return text
 }
 
-// wrongOf returns wrong words of a kind for a command. What inspect makes of a name is its own.
-func wrongOf(verb, kind string) []string {
+// wrongWordsOf returns wrong words of a kind for a command. What inspect makes of a name is its own.
+func wrongWordsOf(verb, kind string) []string {
 	if kind != "NAME" || verb == workq.Inspect {
 		return wrongWords[kind]
 	}

@@ -12,27 +12,27 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// never is an id that is not added.
-const never = "$id900000"
+// unknownID is an id that is not added.
+const unknownID = "$id900000"
 
-// birth is a job that was added, in the words of steps.
-type birth struct{ id, name string }
+// jobRef is a job that was added, in the words of steps.
+type jobRef struct{ id, name string }
 
 // maker makes up commands.
 type maker struct {
 	*explore.Draw
-	law     *workqLaw
-	build   explore.Builder
-	born    []birth
-	names   []string        // of jobs
-	births  func() bool     // whether jobs are still added; nil: always
-	short   bool            // of most jobs the times end while the clients watch
-	waiting int             // commands at a time that may wait
-	largest map[string]bool // verbs that were sent with the largest block
-	errands []errand        // that are put off
-	ways    int             // that were begun
-	pace    int             // by which the times of ways are multiplied
-	ofWays  int             // jobs of born
+	law           *workqLaw
+	build         explore.Builder
+	jobs          []jobRef
+	names         []string        // of jobs
+	mayAdd        func() bool     // whether jobs are still added; nil: always
+	hasShortTimes bool            // of most jobs the times end while the clients watch
+	waitLimit     int             // commands at a time that may wait
+	largestVerbs  map[string]bool // verbs that were sent with the largest block
+	errands       []errand        // that are put off
+	wayCount      int             // that were begun
+	pace          int             // by which the times of ways are multiplied
+	wayJobs       int             // jobs of born
 }
 
 // move is a row of the table of moves: what is sent on a connection, and whether that may be.
@@ -43,57 +43,59 @@ type move struct {
 	text   func(*maker) string
 }
 
-func always(*maker) bool      { return true }
-func (m *maker) adds() bool   { return m.births == nil || m.births() }
-func (m *maker) some() bool   { return len(m.born) > 0 }
-func (m *maker) ready() bool  { return len(m.in(ready)) > 0 }
-func (m *maker) holds() bool  { return len(m.in(leased)) > 0 }
-func (m *maker) ended() bool  { return len(m.in(completed))+len(m.in(failed)) > 0 }
-func (m *maker) crowds() bool { return !m.Compared && len(m.readyNames()) > 1 }
+func alwaysFits(*maker) bool           { return true }
+func (m *maker) canAdd() bool          { return m.mayAdd == nil || m.mayAdd() }
+func (m *maker) hasJobs() bool         { return len(m.jobs) > 0 }
+func (m *maker) hasReady() bool        { return len(m.jobsIn(ready)) > 0 }
+func (m *maker) hasLeased() bool       { return len(m.jobsIn(leased)) > 0 }
+func (m *maker) hasEnded() bool        { return len(m.jobsIn(completed))+len(m.jobsIn(failed)) > 0 }
+func (m *maker) hasSeveralNames() bool { return !m.Compared && len(m.readyNames()) > 1 }
 
-// waits reports whether one more command may wait.
-func (m *maker) waits() bool { return m.some() && !m.Compared && len(m.law.under) < m.waiting }
+// mayWait reports whether one more command may wait.
+func (m *maker) mayWait() bool {
+	return m.hasJobs() && !m.Compared && len(m.law.pendingCalls) < m.waitLimit
+}
 
 // moves are those of all explorations. What is added is leased, reported and inspected in any order.
 var moves = []move{
-	{"add", 3, (*maker).adds, func(m *maker) string { return m.put(workq.Add) }},
-	{"schedule", 0.6, (*maker).adds, func(m *maker) string { return m.put(workq.Schedule) }},
-	{"run", 0.5, func(m *maker) bool { return m.adds() && m.waits() }, (*maker).run},
-	{"add again", 0.3, (*maker).some, (*maker).again},
-	{"lease", 4, (*maker).ready, func(m *maker) string { return "lease " + m.one(ready).name + " 20" }},
-	{"lease in vain", 0.4, always, func(m *maker) string { return "lease " + m.name() + " " + oneOf(m, "0", "1", "20") }},
-	{"lease of several names", 3, (*maker).crowds, func(m *maker) string { return "lease " + m.several() + " 20" }},
-	{"lease that waits", 0.6, (*maker).waits, func(m *maker) string { return "lease " + m.company() + m.wait() }},
-	{"complete", 1.5, (*maker).holds, func(m *maker) string {
-		return "complete " + m.one(leased).id + m.block(workq.Complete)
+	{"add", 3, (*maker).canAdd, func(m *maker) string { return m.put(workq.Add) }},
+	{"schedule", 0.6, (*maker).canAdd, func(m *maker) string { return m.put(workq.Schedule) }},
+	{"run", 0.5, func(m *maker) bool { return m.canAdd() && m.mayWait() }, (*maker).run},
+	{"add again", 0.3, (*maker).hasJobs, (*maker).addAgain},
+	{"lease", 4, (*maker).hasReady, func(m *maker) string { return "lease " + m.jobIn(ready).name + " 20" }},
+	{"lease in vain", 0.4, alwaysFits, func(m *maker) string { return "lease " + m.name() + " " + pick(m, "0", "1", "20") }},
+	{"lease of several names", 3, (*maker).hasSeveralNames, func(m *maker) string { return "lease " + m.shuffledNames() + " 20" }},
+	{"lease that waits", 0.6, (*maker).mayWait, func(m *maker) string { return "lease " + m.busyNames() + m.wait() }},
+	{"complete", 1.5, (*maker).hasLeased, func(m *maker) string {
+		return "complete " + m.jobIn(leased).id + m.block(workq.Complete)
 	}},
-	{"fail", 1.5, (*maker).holds, func(m *maker) string { return "fail " + m.one(leased).id + m.block(workq.Fail) }},
-	{"report of any job", 0.3, always, func(m *maker) string {
-		return oneOf(m, "complete ", "fail ") + m.id() + m.block("")
+	{"fail", 1.5, (*maker).hasLeased, func(m *maker) string { return "fail " + m.jobIn(leased).id + m.block(workq.Fail) }},
+	{"report of any job", 0.3, alwaysFits, func(m *maker) string {
+		return pick(m, "complete ", "fail ") + m.id() + m.block("")
 	}},
-	{"result", 1, (*maker).ended, func(m *maker) string { return "result " + m.one(completed, failed).id + " 0" }},
-	{"result of any job", 0.5, always, func(m *maker) string { return "result " + m.id() + " " + oneOf(m, "0", "20") }},
+	{"result", 1, (*maker).hasEnded, func(m *maker) string { return "result " + m.jobIn(completed, failed).id + " 0" }},
+	{"result of any job", 0.5, alwaysFits, func(m *maker) string { return "result " + m.id() + " " + pick(m, "0", "20") }},
 	{"result that waits", 0.5, func(m *maker) bool {
-		return m.waits() && (m.holds() || m.ready())
+		return m.mayWait() && (m.hasLeased() || m.hasReady())
 	}, func(m *maker) string {
-		return "result " + m.one(leased, ready).id + m.wait()
+		return "result " + m.jobIn(leased, ready).id + m.wait()
 	}},
-	{"delete", 0.4, always, func(m *maker) string { return "delete " + m.id() }},
-	{"inspect job", 2, always, func(m *maker) string { return "inspect job " + m.id() }},
-	{"inspect queue", 0.7, always, func(m *maker) string { return "inspect queue " + m.name() }},
-	{"inspect jobs", 0.7, always, func(m *maker) string { return "inspect jobs " + m.name() + m.page() }},
-	{"inspect scheduled-jobs", 0.4, always, func(m *maker) string {
+	{"delete", 0.4, alwaysFits, func(m *maker) string { return "delete " + m.id() }},
+	{"inspect job", 2, alwaysFits, func(m *maker) string { return "inspect job " + m.id() }},
+	{"inspect queue", 0.7, alwaysFits, func(m *maker) string { return "inspect queue " + m.name() }},
+	{"inspect jobs", 0.7, alwaysFits, func(m *maker) string { return "inspect jobs " + m.name() + m.page() }},
+	{"inspect scheduled-jobs", 0.4, alwaysFits, func(m *maker) string {
 		return "inspect scheduled-jobs " + m.name() + m.page()
 	}},
-	{"inspect queues", 0.3, always, func(m *maker) string { return "inspect queues" + m.page() }},
-	{"inspect server", 0.1, always, func(*maker) string { return "inspect server" }},
-	{"malformed", 3, always, func(m *maker) string { return malformed()[m.Deal("malformed", len(malformed()))] }},
+	{"inspect queues", 0.3, alwaysFits, func(m *maker) string { return "inspect queues" + m.page() }},
+	{"inspect server", 0.1, alwaysFits, func(*maker) string { return "inspect server" }},
+	{"malformed", 3, alwaysFits, func(m *maker) string { return malformedCommands()[m.Deal("malformed", len(malformedCommands()))] }},
 }
 
 // alphabet returns an alphabet of moves.
-func (m *maker) alphabet(of []move) explore.Alphabet {
+func (m *maker) alphabet(rows []move) explore.Alphabet {
 	a := explore.Alphabet{Open: func(conn int) explore.Step { return m.build.Open(conn, scenarios.Producer, "") }}
-	for _, row := range of {
+	for _, row := range rows {
 		a.Moves = append(a.Moves, explore.Move{
 			Name: row.name, Weight: row.weight, Fits: func(int) bool { return row.fits(m) },
 			Make: func(conn int) []explore.Step { return []explore.Step{m.step(conn, row.text(m))} },
@@ -102,13 +104,13 @@ func (m *maker) alphabet(of []move) explore.Alphabet {
 	return a
 }
 
-// mostWaiting is how many commands may wait at a time, but for lives.
-const mostWaiting = 4
+// maxWaiting is how many commands may wait at a time, but for lives.
+const maxWaiting = 4
 
 func newMaker(d *explore.Draw, l explore.Law) *maker {
 	return &maker{
-		Draw: d, law: l.(*workqLaw), largest: map[string]bool{}, //nolint:forcetypeassert // the subject's own
-		build: explore.Builder{Dialect: workqscript.Dialect{}}, waiting: mostWaiting,
+		Draw: d, law: l.(*workqLaw), largestVerbs: map[string]bool{}, //nolint:forcetypeassert // the subject's own
+		build: explore.Builder{Dialect: workqscript.Dialect{}}, waitLimit: maxWaiting,
 	}
 }
 
@@ -121,11 +123,11 @@ func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 	begin := all
 	begin.Done = func() bool { return m.Round > first && !m.Compared }
 	begin.Next = func() explore.Alphabet {
-		short := m.lives(1, livesLast)
+		short := m.lives(1, livesEnd)
 		short.Next = func() explore.Alphabet {
-			long := m.lives(longPace, longLivesLast)
+			long := m.lives(longPace, longLivesEnd)
 			long.Next = func() explore.Alphabet {
-				m.short, m.births, m.waiting = false, nil, mostWaiting
+				m.hasShortTimes, m.mayAdd, m.waitLimit = false, nil, maxWaiting
 				return all
 			}
 			return long
@@ -139,15 +141,15 @@ func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 // with bytes that no line of a script has is sent with its size counted.
 func (m *maker) step(conn int, text string) explore.Step {
 	verb, _, _ := strings.Cut(text, " ")
-	long := strings.HasSuffix(text, patient) || verb == workq.Run
-	text = strings.TrimSuffix(text, patient)
-	head, block, has := strings.Cut(text+"\r", blockSign)
+	long := strings.HasSuffix(text, waitSuffix) || verb == workq.Run
+	text = strings.TrimSuffix(text, waitSuffix)
+	head, block, hasBlock := strings.Cut(text+"\r", blockSign)
 	cut := m.IntN(60) == 0 && !strings.Contains(block, "$")
 	step := m.build.Line(conn, "%s", text)
 	switch block = strings.TrimPrefix(strings.TrimSuffix(block, "\r"), " "); {
-	case has && (cut || !plain(block)) && !long: // the answer to bytes is awaited
-		step = m.build.Bytes(conn, m.cut(sized(head, block), cut)...)
-	case cut && !has:
+	case hasBlock && (cut || !isPlain(block)) && !long: // the answer to bytes is awaited
+		step = m.build.Bytes(conn, m.cut(withSize(head, block), cut)...)
+	case cut && !hasBlock:
 		step = m.build.Line(conn, "%s", strings.Join(m.cut(text, cut), scenarios.Cut))
 	}
 	step.Ahead = long
@@ -157,14 +159,14 @@ func (m *maker) step(conn int, text string) explore.Step {
 // blockSign stands in front of a block.
 const blockSign = " <-"
 
-// plain reports whether a block can stand in a line of a script.
-func plain(block string) bool {
+// isPlain reports whether a block can stand in a line of a script.
+func isPlain(block string) bool {
 	unprintable := func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }
 	return strings.TrimSpace(block) == block && !strings.ContainsFunc(block, unprintable)
 }
 
-// sized is a command as it is sent, with its block.
-func sized(head, block string) string {
+// withSize is a command as it is sent, with its block.
+func withSize(head, block string) string {
 	size := fmt.Sprintf(" %d", len(block)-strings.Count(block, "$$"))
 	return strings.Replace(head, " *", size, 1) + "\r\n" + block + "\r\n"
 }
@@ -179,59 +181,59 @@ func (m *maker) cut(text string, cut bool) []string {
 	return []string{t[:at].String(), t[at:].String()}
 }
 
-// oneOf returns one of some words.
-func oneOf(m *maker, words ...string) string { return words[m.IntN(len(words))] }
+// pick returns one of some words.
+func pick(m *maker, words ...string) string { return words[m.IntN(len(words))] }
 
-// in returns those of the last jobs that may be in one of some states.
-func (m *maker) in(states ...state) (all []birth) {
-	const last = 40
-	for _, b := range m.born[max(0, len(m.born)-last):] {
+// jobsIn returns those of the last jobs that may be in one of some states.
+func (m *maker) jobsIn(states ...state) (all []jobRef) {
+	const recent = 40
+	for _, b := range m.jobs[max(0, len(m.jobs)-recent):] {
 		j := m.law.jobs[m.Fill(b.id)]
-		if j != nil && slices.ContainsFunc(states, j.may) {
+		if j != nil && slices.ContainsFunc(states, j.mayBe) {
 			all = append(all, b)
 		}
 	}
 	return all
 }
 
-// one is one of them.
-func (m *maker) one(states ...state) birth {
-	all := m.in(states...)
+// jobIn is one of them.
+func (m *maker) jobIn(states ...state) jobRef {
+	all := m.jobsIn(states...)
 	if len(all) == 0 {
-		return birth{never, m.name()}
+		return jobRef{unknownID, m.name()}
 	}
 	return all[m.IntN(len(all))]
 }
 
 // id is one of those that were added, mostly of the last ones, or one that was not.
 func (m *maker) id() string {
-	if !m.some() || m.IntN(12) == 0 {
-		return never
+	if !m.hasJobs() || m.IntN(12) == 0 {
+		return unknownID
 	}
-	const last = 20
-	return m.born[len(m.born)-1-m.IntN(min(len(m.born), last))].id
+	const recent = 20
+	return m.jobs[len(m.jobs)-1-m.IntN(min(len(m.jobs), recent))].id
 }
 
 // readyNames are the names of which a job may be leased.
 func (m *maker) readyNames() (all []string) {
-	for _, b := range m.in(ready) {
+	for _, b := range m.jobsIn(ready) {
 		all = append(all, b.name)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// several are names of which jobs may be leased, in any order.
-func (m *maker) several() string {
-	const most = 12
+// shuffledNames are names of which jobs may be leased, in any order.
+func (m *maker) shuffledNames() string {
+	const limit = 12
 	all := m.readyNames()
 	m.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return strings.Join(all[:min(len(all), 2+m.IntN(3)*m.IntN(3), most)], " ")
+	return strings.Join(all[:min(len(all), 2+m.IntN(3)*m.IntN(3), limit)], " ")
 }
 
-// company is a name of a job that a worker has, with up to nine that have none, in any order; or any name.
-func (m *maker) company() string {
-	names := []string{m.one(leased, scheduled).name}
+// busyNames is a name of a job that a worker has, with up to nine that have none, in any order; or any name.
+func (m *maker) busyNames() string {
+	names := []string{m.jobIn(leased, scheduled).name}
 	for range m.IntN(4) * m.IntN(4) {
 		names = append(names, fmt.Sprintf("$name%d", 800000+m.IntN(1000)))
 	}
@@ -241,15 +243,15 @@ func (m *maker) company() string {
 
 // page is a part of a list.
 func (m *maker) page() string {
-	return " " + oneOf(m, "0", "0", "1", "2", "3", "100") + " " + oneOf(m, "100", "100", "1", "2", "3")
+	return " " + pick(m, "0", "0", "1", "2", "3", "100") + " " + pick(m, "100", "100", "1", "2", "3")
 }
 
-// again is a second command with the id of a job. What its flags say has no effect.
-func (m *maker) again() string {
-	b := m.born[len(m.born)-1-m.IntN(min(len(m.born), 12))]
+// addAgain is a second command with the id of a job. What its flags say has no effect.
+func (m *maker) addAgain() string {
+	b := m.jobs[len(m.jobs)-1-m.IntN(min(len(m.jobs), 12))]
 	name := b.name
-	if j := m.law.jobs[m.Fill(b.id)]; j != nil && j.all(config.there) && !j.may(open) {
-		name = oneOf(m, b.name, m.name()) // the job stays what it is
+	if j := m.law.jobs[m.Fill(b.id)]; j != nil && j.isAlways(config.exists) && !j.mayBe(unknown) {
+		name = pick(m, b.name, m.name()) // the job stays what it is
 	}
 	if m.IntN(3) == 0 {
 		return fmt.Sprintf("schedule %s %s 600000 3600000 2040-01-02T15:04:05Z *%s <- again", b.id, name,
@@ -262,12 +264,12 @@ func (m *maker) again() string {
 func (m *maker) put(verb string) string {
 	name := m.name()
 	if m.IntN(3) == 0 || len(m.names) < 3 {
-		name = m.freshName()
+		name = m.newName()
 	}
-	b := m.job(name)
+	b := m.newJob(name)
 	text := fmt.Sprintf("%s %s %s %s %s ", verb, b.id, b.name, m.ttr(), m.ttl())
 	if verb == workq.Schedule {
-		text += m.due() + " "
+		text += m.dueTime() + " "
 	}
 	return text + "*" + m.flags(verb) + strings.TrimPrefix(m.block(verb), " *")
 }
@@ -276,16 +278,16 @@ func (m *maker) put(verb string) string {
 func (m *maker) run() string {
 	name := m.name()
 	if m.IntN(3) > 0 || len(m.names) == 0 {
-		name = m.freshName()
+		name = m.newName()
 	}
-	b := m.job(name)
-	return fmt.Sprintf("run %s %s %s%s *%s%s", b.id, b.name, m.ttr(), strings.TrimSuffix(m.wait(), patient),
+	b := m.newJob(name)
+	return fmt.Sprintf("run %s %s %s%s *%s%s", b.id, b.name, m.ttr(), strings.TrimSuffix(m.wait(), waitSuffix),
 		m.flags(workq.Run), strings.TrimPrefix(m.sizedBlock(workq.Run), " *"))
 }
 
-// job books a new job.
-func (m *maker) job(name string) birth {
-	b := birth{fmt.Sprintf("$id%d", len(m.born)+1), name}
-	m.born = append(m.born, b)
+// newJob books a new job.
+func (m *maker) newJob(name string) jobRef {
+	b := jobRef{fmt.Sprintf("$id%d", len(m.jobs)+1), name}
+	m.jobs = append(m.jobs, b)
 	return b
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-func made(seed uint64) *maker {
+func newTestMaker(seed uint64) *maker {
 	terms := law.Terms{Prefix: "fwp"}
 	l := newLaw(terms)
 	return newMaker(explore.NewDraw(workqscript.Dialect{}, seed, 1, terms, l.Value), l)
 }
 
-// sent returns what a text is on the wire.
-func sent(t *testing.T, m *maker, text string) []byte {
+// wireBytes returns what a text is on the wire.
+func wireBytes(t *testing.T, m *maker, text string) []byte {
 	t.Helper()
 	do := m.step(2, text).Sends()
 	var texts []string
@@ -40,24 +40,24 @@ func sent(t *testing.T, m *maker, text string) []byte {
 // All moves but the malformed ones send one legal command, with all flags, and blocks with any bytes.
 func TestMovesAreLegal(t *testing.T) {
 	t.Parallel()
-	m := made(1)
-	seen := map[string]bool{}
+	m := newTestMaker(1)
+	features := map[string]bool{}
 	for range 400 {
 		for _, row := range moves {
 			if row.name == "malformed" || row.name == "inspect server" || !row.fits(m) && row.name != "run" {
 				continue
 			}
-			all := sent(t, m, row.text(m))
+			all := wireBytes(t, m, row.text(m))
 			c, n, err := workq.ParseCommand(all)
 			assert.NoError(t, err, "%.200q", all)
 			assert.Len(t, all, n)
-			seen[c.Verb] = true
+			features[c.Verb] = true
 			for flag, set := range map[string]bool{
 				"priority": c.Priority < -1<<20, "attempts": c.MaxAttempts > 3, "fails": c.MaxFails > 255, "ttr": c.TTR > 1<<26,
 				"ttl": c.TTL > 1<<62, "size": len(c.Block) == workq.MaxBlock, "bytes": strings.Contains(string(c.Block), "\r\n"),
 				"name": len(c.Name()) == 128, "far": strings.HasPrefix(c.Time, "2200"),
 			} {
-				seen[flag] = seen[flag] || set
+				features[flag] = features[flag] || set
 			}
 		}
 	}
@@ -65,17 +65,17 @@ func TestMovesAreLegal(t *testing.T) {
 		workq.Add, workq.Schedule, workq.Run, workq.Result, workq.Complete, workq.InspectJobs, workq.InspectQueues,
 		"priority", "attempts", "fails", "ttr", "ttl", "size", "bytes", "name", "far",
 	} {
-		assert.True(t, seen[want], want)
+		assert.True(t, features[want], want)
 	}
 }
 
 // No malformed command can be read, and each part that may be wrong is in some of them.
-func TestMalformedCommandsAre(t *testing.T) {
+func TestMalformedCommandsFail(t *testing.T) {
 	t.Parallel()
-	m := made(1)
+	m := newTestMaker(1)
 	parts := map[string]bool{}
-	for _, text := range malformed() {
-		_, _, err := workq.ParseCommand(sent(t, m, text))
+	for _, text := range malformedCommands() {
+		_, _, err := workq.ParseCommand(wireBytes(t, m, text))
 		assert.Error(t, err, text)
 		parts[wrongPart(err)] = true
 	}
@@ -85,18 +85,18 @@ func TestMalformedCommandsAre(t *testing.T) {
 }
 
 // Some second commands with the id of a job have flags, and some have none.
-func TestAgainHasFlags(t *testing.T) {
+func TestAddAgainHasFlags(t *testing.T) {
 	t.Parallel()
-	m := made(1)
-	m.job(m.freshName())
-	with := map[string]bool{}
+	m := newTestMaker(1)
+	m.newJob(m.newName())
+	kinds := map[string]bool{}
 	for range 100 {
-		text := m.again()
+		text := m.addAgain()
 		verb, _, _ := strings.Cut(text, " ")
-		with[verb+" "+strconv.FormatBool(strings.Contains(text, " -"))] = true
+		kinds[verb+" "+strconv.FormatBool(strings.Contains(text, " -"))] = true
 	}
 	want := map[string]bool{"add true": true, "add false": true, "schedule true": true, "schedule false": true}
-	assert.Equal(t, want, with)
+	assert.Equal(t, want, kinds)
 }
 
 // A server that does not know an id may say so, whatever is wrong with it; one that is to be added must be refused.
@@ -104,15 +104,15 @@ func TestRefusedIDs(t *testing.T) {
 	t.Parallel()
 	notFound := session.Message{Kind: workqsession.NotFound}
 	for verb, clause := range map[string]string{workq.Delete: "", workq.Result: "", workq.Add: "ADD-04"} {
-		k := &call{Command: workq.Command{Verb: verb}, malformed: true, wrong: "id"}
-		assert.Equal(t, clause, k.refused(notFound).clause, verb)
+		k := &call{Command: workq.Command{Verb: verb}, isMalformed: true, badPart: "id"}
+		assert.Equal(t, clause, k.judgeRefusal(notFound).clause, verb)
 	}
 }
 
 // What a refused command breaks is the clause of its uncommon value, unless another one with it was taken.
-func TestTakenBy(t *testing.T) {
+func TestTakeClause(t *testing.T) {
 	t.Parallel()
-	l := &workqLaw{taken: map[uncommon]bool{{"ADD-11", "4097"}: true}}
+	l := &workqLaw{takenValues: map[uncommonValue]bool{{"ADD-11", "4097"}: true}}
 	for line, want := range map[string]string{
 		"add $id1 $name1 1000 1000 1":                              "ADD-01",
 		"schedule $id1 $name1 1000 1000 2040-01-02T15:04:05Z 1":    "SCHED-01",
@@ -131,10 +131,10 @@ func TestTakenBy(t *testing.T) {
 		if err != nil { // it is a flag
 			size = 1
 		}
-		all := []byte(made(1).Fill(line) + "\r\n" + strings.Repeat("x", size) + "\r\n")
+		all := []byte(newTestMaker(1).Fill(line) + "\r\n" + strings.Repeat("x", size) + "\r\n")
 		c, _, err := workq.ParseCommand(all)
 		assert.NoError(t, err, line)
-		assert.Equal(t, want, l.takenBy(&call{Command: c, bytes: all}), line)
+		assert.Equal(t, want, l.takeClause(&call{Command: c, bytes: all}), line)
 	}
 }
 
@@ -152,14 +152,14 @@ func TestChance(t *testing.T) {
 		"by chance":     {tally{60, 100, 50}, false},
 		"rather seldom": {tally{35, 100, 50}, false},
 	} {
-		assert.Equal(t, test.biased, test.chance() <= unlikely, name)
+		assert.Equal(t, test.biased, test.chance() <= maxLogChance, name)
 	}
 }
 
 // The lives have an end: ways are begun first, and then jobs added; everything rests, and each job is looked at.
 func TestLives(t *testing.T) {
 	t.Parallel()
-	m := made(1)
+	m := newTestMaker(1)
 	a := Lives().Alphabet(m.Draw, m.law)
 	fits := func() (names []string) {
 		for _, move := range a.Moves {
@@ -173,11 +173,11 @@ func TestLives(t *testing.T) {
 	assert.NotContains(t, fits(), "rest")
 	assert.False(t, a.Done())
 	assert.Equal(t, scenarios.Producer, a.Open(2).Do.(*scenarios.Connect).Role)
-	assert.Less(t, livesLast, conformanceQuick)
+	assert.Less(t, livesEnd, quickWait)
 }
 
-// conformanceQuick is the longest wait of a check of a quick run.
-const conformanceQuick = 5 * time.Second
+// quickWait is the longest wait of a check of a quick run.
+const quickWait = 5 * time.Second
 
 // The steps of a situation are legal, and what waits in it waits on another connection than what ends the wait.
 func TestSituations(t *testing.T) {
@@ -185,7 +185,7 @@ func TestSituations(t *testing.T) {
 	for name, steps := range situations {
 		waits := 0
 		for seed := range uint64(30) {
-			m := made(seed)
+			m := newTestMaker(seed)
 			for _, step := range steps(m, 2, 3) {
 				do := step.Sends()
 				var texts []string
@@ -194,7 +194,7 @@ func TestSituations(t *testing.T) {
 				}
 				segments, err := workqscript.Dialect{}.Grammar().Segments(do, texts)
 				assert.NoError(t, err, name)
-				assert.NotEmpty(t, whole(slices.Concat(segments...)), "%s: %s", name, texts)
+				assert.NotEmpty(t, splitCommands(slices.Concat(segments...)), "%s: %s", name, texts)
 				if step.Ahead {
 					waits++
 					assert.Equal(t, 2, step.Conn(), name)
@@ -208,7 +208,7 @@ func TestSituations(t *testing.T) {
 // TestSeveralAtOnce: several commands in one piece have a reply each; bytes that are anything else are not judged.
 func TestSeveralAtOnce(t *testing.T) {
 	t.Parallel()
-	for text, owed := range map[string]int{
+	for text, want := range map[string]int{
 		"inspect server\r\ninspect server\r\n":               2,
 		"complete ID 2\r\n\r\n\r\ninspect server\r\n":        2,
 		"inspect server\r\ninspect server":                   -2,
@@ -219,18 +219,18 @@ func TestSeveralAtOnce(t *testing.T) {
 		l := newLaw(law.Terms{})
 		l.Open(1, time.Now())
 		text = strings.ReplaceAll(text, "ID", "6ba7b810-9dad-41d1-80b4-00c04fd430c4")
-		assert.Equal(t, owed, l.Sent(1, []byte(text), false, time.Now()).Owed, "%q", text)
+		assert.Equal(t, want, l.Sent(1, []byte(text), false, time.Now()).DueReplies, "%q", text)
 	}
 }
 
 // TestUndescribed: of a job whose run was answered, and of an end behind a time to live, a reply says nothing.
 func TestUndescribed(t *testing.T) {
 	t.Parallel()
-	of := func(verb string, c config) *job {
+	newJob := func(verb string, c config) *job {
 		return &job{Command: workq.Command{Verb: verb}, configs: []config{c}}
 	}
-	asks := func(verb string) *call { return &call{Command: workq.Command{Verb: verb}} }
-	lapsed := config{state: deleted, timed: true}
+	newCall := func(verb string) *call { return &call{Command: workq.Command{Verb: verb}} }
+	lapsed := config{state: deleted, isTimed: true}
 	for name, test := range map[string]struct {
 		j    *job
 		k    *call
@@ -238,30 +238,30 @@ func TestUndescribed(t *testing.T) {
 		want bool
 	}{
 		"a run that has ended": {
-			of(workq.Run, config{state: completed}), asks(workq.InspectJob), workqsession.NotFound, true,
+			newJob(workq.Run, config{state: completed}), newCall(workq.InspectJob), workqsession.NotFound, true,
 		},
 		"a run that has not": {
-			of(workq.Run, config{state: leased}), asks(workq.InspectJob), workqsession.NotFound, false,
+			newJob(workq.Run, config{state: leased}), newCall(workq.InspectJob), workqsession.NotFound, false,
 		},
 		"a run that is there": {
-			of(workq.Run, config{state: failed}), asks(workq.InspectJob), workqsession.Timeout, false,
+			newJob(workq.Run, config{state: failed}), newCall(workq.InspectJob), workqsession.Timeout, false,
 		},
 		"a job that has ended": {
-			of(workq.Add, config{state: completed}), asks(workq.Result), workqsession.NotFound, false,
+			newJob(workq.Add, config{state: completed}), newCall(workq.Result), workqsession.NotFound, false,
 		},
 		"an end behind its time": {
-			of(workq.Add, lapsed), asks(workq.Complete), workqsession.OK, true,
+			newJob(workq.Add, lapsed), newCall(workq.Complete), workqsession.OK, true,
 		},
 		"a result behind its time": {
-			of(workq.Add, lapsed), asks(workq.Result), workqsession.OK, false,
+			newJob(workq.Add, lapsed), newCall(workq.Result), workqsession.OK, false,
 		},
 		"an end of one that had not one": {
-			of(workq.Add, config{state: deleted, timed: true, evicted: true}), asks(workq.Fail), workqsession.OK, false,
+			newJob(workq.Add, config{state: deleted, isTimed: true, isEvicted: true}), newCall(workq.Fail), workqsession.OK, false,
 		},
 		"an end of one that was deleted": {
-			of(workq.Add, config{state: deleted}), asks(workq.Fail), workqsession.OK, false,
+			newJob(workq.Add, config{state: deleted}), newCall(workq.Fail), workqsession.OK, false,
 		},
 	} {
-		assert.Equal(t, test.want, test.j.undescribed(test.k, test.kind), name)
+		assert.Equal(t, test.want, test.j.isUndescribed(test.k, test.kind), name)
 	}
 }

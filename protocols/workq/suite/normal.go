@@ -12,14 +12,14 @@ import (
 	workqsession "github.com/fwpsuite/fwp/protocols/workq/session"
 )
 
-// unlike are the keys of inspect whose values differ on servers that mean the same: times, and what depends on other
+// varyingKeys are the keys of inspect whose values differ on servers that mean the same: times, and what depends on other
 // clients.
-var unlike = []string{"created", "time", "started", "active-clients", "evicted-jobs"}
+var varyingKeys = []string{"created", "time", "started", "active-clients", "evicted-jobs"}
 
-// normal returns a reply in parts that are the same on servers that mean the same: ids are numbers in the order in
+// normalize returns a reply in parts that are the same on servers that mean the same: ids are numbers in the order in
 // which jobs were added, names are without the prefix of the play, and the text of an error is left out. A block, and
 // each key of one record, is a part.
-func (l *workqLaw) normal(m session.Message) []string {
+func (l *workqLaw) normalize(m session.Message) []string {
 	if !l.Compared {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (l *workqLaw) normal(m session.Message) []string {
 		return []string{strings.SplitN(workqscript.Dialect{}.Text(m), " ", 2)[0]}
 	}
 	shape, records := workqsession.ShapeOf(m)
-	parts := []string{strings.TrimSpace(string(m.Text) + " " + counted(m))}
+	parts := []string{strings.TrimSpace(string(m.Text) + " " + recordCount(m))}
 	switch {
 	case shape == workqsession.Leased:
 		return append(parts, "id: "+l.symbol(string(m.Parts[1])), "name: "+l.symbol(string(m.Parts[2])),
@@ -39,7 +39,7 @@ func (l *workqLaw) normal(m session.Message) []string {
 		var keys map[string]json.RawMessage
 		_ = json.Unmarshal(m.Parts[3], &keys) // the session has written it
 		for _, name := range slices.Sorted(maps.Keys(keys)) {
-			if !slices.Contains(unlike, name) {
+			if !slices.Contains(varyingKeys, name) {
 				parts = append(parts, name+": "+l.symbol(string(keys[name])))
 			}
 		}
@@ -47,8 +47,8 @@ func (l *workqLaw) normal(m session.Message) []string {
 	return parts
 }
 
-// counted returns how many records a reply has, "" if it has no count.
-func counted(m session.Message) string {
+// recordCount returns how many records a reply has, "" if it has no count.
+func recordCount(m session.Message) string {
 	if len(m.Parts) == 0 {
 		return ""
 	}

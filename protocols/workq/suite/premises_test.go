@@ -27,7 +27,7 @@ func TestPremises(t *testing.T) {
 			fmt.Sprintf("a S: +OK 2|n-x 2|ready-len %d|scheduled-len 0|n-y 2|ready-len %d|scheduled-len 0", x, 1-x),
 		}
 	}
-	again := []string{"a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "a C: fail $1 1|y", okay}
+	retry := []string{"a C: lease n-x 500", "a S: +OK 1|$1 n-x 600000 1|x", "a C: fail $1 1|y", okay}
 	for name, test := range map[string]struct {
 		before, lines []string
 		want          string
@@ -43,9 +43,9 @@ func TestPremises(t *testing.T) {
 		},
 		"it is not counted":      {failed, queue(0), "INSP-10 field after WORKQ-ADD-20"},
 		"another is not counted": {failed, queue(1), "INSP-10 field"},
-		"it has come again":      {slices.Concat(failed, again), job("n-x", 2, 2, 2), "INSP-04 field"},
+		"it has come again":      {slices.Concat(failed, retry), job("n-x", 2, 2, 2), "INSP-04 field"},
 	} {
-		got := judged(t, slices.Concat(test.before, test.lines)...)
+		got := judge(t, slices.Concat(test.before, test.lines)...)
 		assert.Equal(t, "WORKQ-"+test.want, got, name)
 	}
 }
@@ -53,7 +53,7 @@ func TestPremises(t *testing.T) {
 // A time to live of more than a day that is refused is about its limit, unless one as large was taken.
 func TestALongTimeToLiveIsRefused(t *testing.T) {
 	t.Parallel()
-	const refused = "a S: -CLIENT-ERROR x"
+	const refusal = "a S: -CLIENT-ERROR x"
 	add := func(id int, ttl string) string { return fmt.Sprintf("a C: add $%d n-x 600000 %s 1|x", id, ttl) }
 	for name, test := range map[string]struct {
 		before []string
@@ -65,7 +65,7 @@ func TestALongTimeToLiveIsRefused(t *testing.T) {
 		"one like it was":     {[]string{add(2, "8589934592"), okay}, "8589934593", "WORKQ-ADD-01 reply"},
 		"an hour":             {nil, "3600000", "WORKQ-ADD-01 reply"},
 	} {
-		lines := append(slices.Clone(test.before), add(1, test.ttl), refused)
-		assert.Equal(t, test.want, judged(t, lines...), name)
+		lines := append(slices.Clone(test.before), add(1, test.ttl), refusal)
+		assert.Equal(t, test.want, judge(t, lines...), name)
 	}
 }

@@ -8,33 +8,33 @@ import (
 	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
-// resultsOfWays are blocks of reports that others wait for. Large ones have their turn where all that wait are read.
-var resultsOfWays = []string{" * <- done", " * <-", " * <- $filler(255B)", " * <- $filler(4097B)", " * <- x\r\n+OK\r\n"}
+// resultBlocks are blocks of reports that others wait for. Large ones have their turn where all that wait are read.
+var resultBlocks = []string{" * <- done", " * <-", " * <- $filler(255B)", " * <- $filler(4097B)", " * <- x\r\n+OK\r\n"}
 
-// ran has clients of run wait, for jobs of one name whose worker is there first or last, and reports in time, late or
+// runJobs has clients of run wait, for jobs of one name whose worker is there first or last, and reports in time, late or
 // not.
-func (m *maker) ran(conn, other int) (steps []explore.Step) {
-	name, ttr := m.freshName(), longTime
-	tooLate := m.Deal("ran", 3) == 0
+func (m *maker) runJobs(conn, other int) (steps []explore.Step) {
+	name, ttr := m.newName(), longTime
+	isLate := m.Deal("ran", 3) == 0
 	clients := []int{conn}
-	if tooLate {
-		ttr = m.expires()
+	if isLate {
+		ttr = m.expiryTime()
 	} else { // one or two others have a job of their own run
 		free := slices.DeleteFunc(slices.Clone(m.Free()), func(n int) bool { return n == conn || n == other })
 		clients = append(clients, free[:min(len(free), 1+m.IntN(2))]...)
 	}
-	lease := "lease " + name + " 4000" + patient
+	lease := "lease " + name + " 4000" + waitSuffix
 	for _, client := range clients {
-		b := m.job(name)
+		b := m.newJob(name)
 		steps = append(steps, m.step(client, fmt.Sprintf("run %s %s %d 4000 * <- x", b.id, name, ttr)))
-		reported := oneOf(m, workq.Complete, workq.Complete, workq.Fail) + " " + b.id + oneOf(m, resultsOfWays...)
-		worked := func(c config) bool { return c.state == leased || c.state == open }
-		m.onceItIs(b, worked, func(conn, _ int) []explore.Step {
-			if !tooLate {
-				return []explore.Step{m.step(conn, reported), m.step(conn, "lease "+name+" 20")}
+		report := pick(m, workq.Complete, workq.Complete, workq.Fail) + " " + b.id + pick(m, resultBlocks...)
+		isLeased := func(c config) bool { return c.state == leased || c.state == unknown }
+		m.postponeUntil(b, isLeased, func(conn, _ int) []explore.Step {
+			if !isLate {
+				return []explore.Step{m.step(conn, report), m.step(conn, "lease "+name+" 20")}
 			}
-			m.later(ms(m.expires())+late, func(conn, _ int) []explore.Step {
-				return []explore.Step{m.step(conn, reported), m.step(conn, "inspect job "+b.id)}
+			m.postpone(ms(m.expiryTime())+maxLateness, func(conn, _ int) []explore.Step {
+				return []explore.Step{m.step(conn, report), m.step(conn, "inspect job "+b.id)}
 			})
 			return nil
 		})
@@ -45,31 +45,31 @@ func (m *maker) ran(conn, other int) (steps []explore.Step) {
 	return append(steps, m.step(other, lease))
 }
 
-// resultAwaited has several clients wait for the result of jobs that come to it in one way, and not for anything else
+// severalWaitForResult has several clients wait for the result of jobs that come to it in one way, and not for anything else
 // that happens to them. (result)
-func (m *maker) resultAwaited(conn, other int) []explore.Step {
-	name, ttr := m.freshName(), longTime
-	how := []readiness{byAdd, byExpiry, byFailure}[m.Deal("result awaited", 3)] // again, before it ends
-	if how == byExpiry {
-		ttr = m.expires()
+func (m *maker) severalWaitForResult(conn, other int) []explore.Step {
+	name, ttr := m.newName(), longTime
+	cause := []readiness{byAdd, byExpiry, byFailure}[m.Deal("result awaited", 3)] // again, before it ends
+	if cause == byExpiry {
+		ttr = m.expiryTime()
 	}
-	b, add := m.bear(workq.Add, name, ttr, longTime, " -max-fails=2")
-	lease := func() string { return "lease " + name + " 2600" + patient }
-	wait := func(conn int) explore.Step { return m.step(conn, "result "+b.id+" 4500"+patient) }
-	report := func(verb string) string { return verb + " " + b.id + oneOf(m, resultsOfWays...) }
+	b, add := m.addJob(workq.Add, name, ttr, longTime, " -max-fails=2")
+	lease := func() string { return "lease " + name + " 2600" + waitSuffix }
+	wait := func(conn int) explore.Step { return m.step(conn, "result "+b.id+" 4500"+waitSuffix) }
+	report := func(verb string) string { return verb + " " + b.id + pick(m, resultBlocks...) }
 	steps := []explore.Step{m.step(conn, add), wait(other)}
 	ends := func(conn, _ int) []explore.Step {
-		return []explore.Step{m.step(conn, report(oneOf(m, workq.Complete, workq.Fail))), m.step(conn, "result "+b.id+" 0")}
+		return []explore.Step{m.step(conn, report(pick(m, workq.Complete, workq.Fail))), m.step(conn, "result "+b.id+" 0")}
 	}
 	attempts := func(n uint64) func(config) bool {
 		return func(c config) bool { return c.state == leased && c.attempts == n }
 	}
-	m.onceItIs(b, attempts(1), func(conn, other int) []explore.Step {
-		if how == byAdd {
+	m.postponeUntil(b, attempts(1), func(conn, other int) []explore.Step {
+		if cause == byAdd {
 			return ends(conn, other)
 		}
-		m.onceItIs(b, attempts(2), ends)
-		if how == byExpiry {
+		m.postponeUntil(b, attempts(2), ends)
+		if cause == byExpiry {
 			return []explore.Step{m.step(other, lease())}
 		}
 		return []explore.Step{m.step(conn, report(workq.Fail)), wait(conn), m.step(other, lease())}

@@ -67,8 +67,8 @@ func ClauseOf(breach string) string {
 	return prefix + id
 }
 
-// foreign is the clause of a reply that a command does not have.
-func foreign(verb string) string {
+// foreignClause is the clause of a reply that a command does not have.
+func foreignClause(verb string) string {
 	word, _, _ := strings.Cut(verb, " ")
 	return strings.TrimPrefix(ClauseOf("foreign-reply:"+word), prefix)
 }

@@ -50,17 +50,17 @@ func seeds(string) (all []explore.Trace) {
 // Leftover names the jobs that may still be on the server.
 func (l *workqLaw) Leftover() (all []string) {
 	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
-		if l.known(id) {
+		if l.mayExist(id) {
 			all = append(all, "job "+id)
 		}
 	}
 	return all
 }
 
-// known reports whether a job may be there.
-func (l *workqLaw) known(id string) bool {
-	gone := func(c config) bool { return c.state == deleted || c.state == absent }
-	return l.jobs[id] != nil && !l.jobs[id].cleaned && !l.jobs[id].all(gone)
+// mayExist reports whether a job may be there.
+func (l *workqLaw) mayExist(id string) bool {
+	isGone := func(c config) bool { return c.state == deleted || c.state == absent }
+	return l.jobs[id] != nil && !l.jobs[id].isCleaned && !l.jobs[id].isAlways(isGone)
 }
 
 // Cleanup deletes the jobs.
@@ -71,14 +71,14 @@ func (l *workqLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 			return
 		}
 		for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
-			if !l.known(id) {
+			if !l.mayExist(id) {
 				continue
 			}
 			if !play(b.Line(explore.Cleaner, "%s %s", workq.Delete, id)) || l.conns[explore.Cleaner] == nil {
 				return
 			}
-			l.jobs[id].cleaned = true
-			l.jobs[id].open() // commands that are under way may still be answered
+			l.jobs[id].isCleaned = true
+			l.jobs[id].unjudge() // commands that are under way may still be answered
 		}
 		play(explore.End(explore.Cleaner, scenarios.Closed))
 	}

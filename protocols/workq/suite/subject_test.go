@@ -35,8 +35,8 @@ func servers(configure func(*fakeworkq.Config)) func() (play.Target, func(), err
 	}
 }
 
-// explored explores a server in virtual time.
-func explored(t *testing.T, configure func(*fakeworkq.Config), seed uint64, steps int) (r *explore.Result) {
+// runExplorer explores a server in virtual time.
+func runExplorer(t *testing.T, configure func(*fakeworkq.Config), seed uint64, steps int) (r *explore.Result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		fresh := servers(configure)
@@ -44,7 +44,7 @@ func explored(t *testing.T, configure func(*fakeworkq.Config), seed uint64, step
 		require.NoError(t, err)
 		defer end()
 		e := explore.Explorer{
-			Subject: workqsuite.Subject(), Target: at, Fresh: fresh, Seed: seed, Steps: steps, Longest: time.Second, Alone: true,
+			Subject: workqsuite.Subject(), Target: at, StartTarget: fresh, Seed: seed, Steps: steps, Longest: time.Second, Alone: true,
 		}
 		r = e.Run(t.Context())
 		time.Sleep(time.Minute) // of the bubble: what a server does late ends with it
@@ -56,7 +56,7 @@ func explored(t *testing.T, configure func(*fakeworkq.Config), seed uint64, step
 func TestNothingIsBlamed(t *testing.T) {
 	t.Parallel()
 	steps, every := 200, 14
-	if golden.Slow() {
+	if golden.IsSlow() {
 		steps, every = 5000, 1
 	}
 	for i, v := range append(fakeworkq.Variations(), fakeworkq.Variation{Name: "none"}) {
@@ -65,12 +65,12 @@ func TestNothingIsBlamed(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			r := explored(t, v.Configure, uint64(i)+1, steps)
+			r := runExplorer(t, v.Configure, uint64(i)+1, steps)
 			for _, f := range r.Findings {
 				t.Errorf("%s %s: expected %s, got %s\n%s", f.Rule, f.Clause, f.Expected, f.Got, f.Script)
 			}
 			assert.Greater(t, r.Commands, steps*9/10)
-			assert.True(t, len(r.Left) == 0 || v.Name == "reply-late", r.Left) // which has no time to clean up
+			assert.True(t, len(r.LeftoverJobs) == 0 || v.Name == "reply-late", r.LeftoverJobs) // which has no time to clean up
 		})
 	}
 }
@@ -79,33 +79,33 @@ func TestNothingIsBlamed(t *testing.T) {
 // FWP_SLOW=1 it is a sample.
 func TestBugsAreFound(t *testing.T) {
 	t.Parallel()
-	some := []string{
+	names := []string{
 		"add-priority-ignored", "delete-keeps", "refused-ttr",
 	}
-	if golden.Slow() {
-		some = append(some, "add-lost", "complete-lost", "lease-other-id", "line-lf", "add-payload-trimmed",
+	if golden.IsSlow() {
+		names = append(names, "add-lost", "complete-lost", "lease-other-id", "line-lf", "add-payload-trimmed",
 			"add-same-id", "fail-again-always", "fail-again-never",
 			"complete-unknown-ok", "inspect-queue-empty", "inspect-state-new", "inspect-jobs-empty", "lease-first-name",
 			"lease-ttr-seconds", "line-reply-twice", "result-unknown-timeout", "schedule-at-once",
 			"inspect-fails-zero", "inspect-count-less", "line-refused-closes", "add-payload-cut")
 	}
-	also := map[string][]string{ // where an exploration may see a bug first
+	otherClauses := map[string][]string{ // where an exploration may see a bug first
 		"add-same-id": {"WORKQ-LEASE-02", "WORKQ-INSP-10"}, "fail-again-always": {"WORKQ-INSP-04"},
 		"fail-again-never": {"WORKQ-INSP-06", "WORKQ-LEASE-02"},
 		"add-lost":         {"WORKQ-DEL-01"}, "complete-lost": {"WORKQ-RESULT-01", "WORKQ-INSP-04"},
 	}
 	for _, f := range fakeworkq.Bugs() {
-		if !slices.Contains(some, f.Name) {
+		if !slices.Contains(names, f.Name) {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			r := explored(t, func(c *fakeworkq.Config) { c.Hook = f.Hook() }, 1, 5000)
+			r := runExplorer(t, func(c *fakeworkq.Config) { c.Hook = f.Hook() }, 1, 5000)
 			require.NotEmpty(t, r.Findings)
 			found := r.Findings[0]
-			assert.Contains(t, append(f.Clauses, also[f.Name]...), found.Clause,
+			assert.Contains(t, append(f.Clauses, otherClauses[f.Name]...), found.Clause,
 				"%s: expected %s, got %s", found.Rule, found.Expected, found.Got)
-			assert.Equal(t, 5, found.Shown, found.Script)
+			assert.Equal(t, 5, found.Hits, found.Script)
 			if found.Unscripted != "" { // its bytes can stand in no script
 				return
 			}
@@ -149,14 +149,14 @@ func TestLivesAreFollowed(t *testing.T) {
 					Subject: test.lives(), Target: at, Seed: 1, Exploring: time.Minute, Time: 2 * time.Minute, Alone: true,
 					Findings: 20, Unshrunk: true,
 				}
-				var clauses, shown []string
-				begun := time.Now()
+				var clauses, details []string
+				start := time.Now()
 				for _, f := range e.Run(t.Context()).Findings {
 					clauses = append(clauses, f.Clause)
-					shown = append(shown, fmt.Sprintf("%s: expected %s, got %s\n%s", f.Clause, f.Expected, f.Got, f.Script))
+					details = append(details, fmt.Sprintf("%s: expected %s, got %s\n%s", f.Clause, f.Expected, f.Got, f.Script))
 				}
-				assert.Greater(t, time.Since(begun), 4900*time.Millisecond, "until all that is due has happened")
-				if assert.Equal(t, clause != "", len(clauses) > 0, strings.Join(shown, "\n")); clause != "" {
+				assert.Greater(t, time.Since(start), 4900*time.Millisecond, "until all that is due has happened")
+				if assert.Equal(t, clause != "", len(clauses) > 0, strings.Join(details, "\n")); clause != "" {
 					assert.Contains(t, clauses, clause)
 				}
 			})
@@ -168,7 +168,7 @@ func TestLivesAreFollowed(t *testing.T) {
 // that has a bug.
 func TestCompared(t *testing.T) {
 	t.Parallel()
-	compared := func(bug string) (r *explore.Compared) {
+	compare := func(bug string) (r *explore.ComparisonResult) {
 		synctest.Test(t, func(t *testing.T) {
 			a, endA, err := servers(nil)()
 			require.NoError(t, err)
@@ -182,23 +182,23 @@ func TestCompared(t *testing.T) {
 			})()
 			require.NoError(t, err)
 			defer endB()
-			c := explore.Comparison{Other: b, Own: true, Explorer: explore.Explorer{
+			c := explore.Comparison{Second: b, OwnsServers: true, Explorer: explore.Explorer{
 				Subject: workqsuite.Subject(), Target: a, Seed: 1, Steps: 300, Alone: true, Unshrunk: true,
 			}}
 			r = c.Run(t.Context())
 		})
 		return r
 	}
-	for _, d := range compared("").Differences {
+	for _, d := range compare("").Differences {
 		assert.Equal(t, "another job", d.Field)
 	}
 	var replies []string
-	for _, d := range compared("delete-keeps").Differences {
+	for _, d := range compare("delete-keeps").Differences {
 		replies = append(replies, d.Sides[0].Reply+" "+d.Sides[1].Reply)
 	}
 	assert.Contains(t, replies, "-NOT-FOUND +OK")
 	var broken []string
-	for _, d := range compared("inspect-attempts-zero").Differences {
+	for _, d := range compare("inspect-attempts-zero").Differences {
 		if v := d.Sides[1].Violation; v != nil && d.Sides[0].Violation == nil {
 			broken = append(broken, v.Clause)
 		}

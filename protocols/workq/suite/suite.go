@@ -42,8 +42,8 @@ func Protocol() *conformance.Protocol {
 	}
 }
 
-// begins reports whether the first reply of a Workq server may begin with these bytes, which may be a piece of it.
-func begins(first []byte) bool {
+// isReplyStart reports whether the first reply of a Workq server may begin with these bytes, which may be a piece of it.
+func isReplyStart(first []byte) bool {
 	for _, reply := range []string{"+OK", "OK", "-CLIENT-ERROR", "-SERVER-ERROR", "-NOT-FOUND"} {
 		if n := min(len(first), len(reply)); string(first[:n]) == reply[:n] {
 			return true
@@ -58,11 +58,11 @@ func recognize(_ context.Context, nc net.Conn, timeout time.Duration) (conforman
 	_, _ = io.WriteString(nc, workq.InspectServer+"\r\n")
 	var err error
 	first := make([]byte, 0, 512)
-	for err == nil && begins(first) && len(first) < cap(first) {
+	for err == nil && isReplyStart(first) && len(first) < cap(first) {
 		var n int
 		n, err = nc.Read(first[len(first):cap(first)])
 		first = first[:len(first)+n]
-		if bytes.IndexByte(first, '\n') >= 0 && begins(first) {
+		if bytes.IndexByte(first, '\n') >= 0 && isReplyStart(first) {
 			return conformance.Identity{}, nil
 		}
 	}

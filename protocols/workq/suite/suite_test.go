@@ -27,15 +27,15 @@ func runChecks(
 	t *testing.T, hook func(*fakeworkq.Event), checks []conformance.Check, change ...func(*run.Runner),
 ) *reports.Report {
 	t.Helper()
-	return played(t, func(l net.Listener) func() {
+	return runOn(t, func(l net.Listener) func() {
 		server := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
 		go server.Serve(l)
 		return server.Close
 	}, checks, change...)
 }
 
-// played plays checks in virtual time on what serve starts on a listener, and ends it.
-func played(
+// runOn plays checks in virtual time on what serve starts on a listener, and ends it.
+func runOn(
 	t *testing.T, serve func(net.Listener) (end func()), checks []conformance.Check, change ...func(*run.Runner),
 ) (report *reports.Report) {
 	t.Helper()
@@ -64,7 +64,7 @@ func checks(t *testing.T) []conformance.Check {
 
 func TestScriptsAreInOrder(t *testing.T) {
 	t.Parallel()
-	suitetest.InOrder(t, workqsuite.Protocol())
+	suitetest.CheckOrder(t, workqsuite.Protocol())
 }
 
 // TestClausesDocument writes docs/workq-clauses.md.
@@ -80,8 +80,8 @@ func TestClausesDocument(t *testing.T) {
 func TestConformingServer(t *testing.T) {
 	t.Parallel()
 	report := runChecks(t, nil, checks(t))
-	suitetest.Passes(t, report)
-	suitetest.InTime(t, report, checks(t))
+	suitetest.CheckPasses(t, report)
+	suitetest.CheckTimes(t, report, checks(t))
 }
 
 // The first reply of a server may come in any pieces; another protocol is recognized at its first bytes.
@@ -148,7 +148,7 @@ func TestAWaitTimeoutComesOnTop(t *testing.T) {
 			report := runChecks(t, nil, conformance.Scripts(script), func(r *run.Runner) {
 				r.Timeout, r.Patience = time.Second, 10*time.Second
 			})
-			assert.Equal(t, test.want, report.Checks[0].Clauses[0].Verdict, report.Checks[0].Why)
+			assert.Equal(t, test.want, report.Checks[0].Clauses[0].Verdict, report.Checks[0].Cause)
 			assert.Len(t, report.Checks[0].Clauses, 1)
 		})
 	}

@@ -40,9 +40,9 @@ var fieldBuckets = sync.OnceValue(func() buckets {
 // flags returns some of the flags of a command in any order, each with a blank in front of it.
 func (m *maker) flags(verb string) string {
 	var flags []string
-	with := m.Deal("flags of "+verb, 8) // all that stand together
+	choice := m.Deal("flags of "+verb, 8) // all that stand together
 	flag := func(name string, value string) { flags = append(flags, " -"+name+"="+value) }
-	if m.Uses(workq.Priority) && with&1 != 0 {
+	if m.Uses(workq.Priority) && choice&1 != 0 {
 		value := strconv.Itoa(m.IntN(4))
 		switch {
 		case m.IntN(2) > 0:
@@ -53,14 +53,14 @@ func (m *maker) flags(verb string) string {
 		}
 		flag(workq.Priority, value)
 	}
-	if verb != workq.Run && with&2 != 0 {
+	if verb != workq.Run && choice&2 != 0 {
 		value := strconv.Itoa(1 + m.IntN(3))
 		if m.IntN(4) == 0 {
 			value = m.deal(workq.MaxFails, fieldBuckets().fails)
 		}
 		flag(workq.MaxFails, value)
 	}
-	if verb != workq.Run && with&4 != 0 {
+	if verb != workq.Run && choice&4 != 0 {
 		value := strconv.Itoa(1 + m.IntN(3))
 		if m.IntN(3) == 0 {
 			value = m.deal(workq.MaxAttempts, fieldBuckets().attempts)
@@ -74,7 +74,7 @@ func (m *maker) flags(verb string) string {
 // ttr is a time to run in milliseconds.
 func (m *maker) ttr() string {
 	switch n := m.IntN(8); {
-	case m.short && n < 6, n == 0 && !m.Compared:
+	case m.hasShortTimes && n < 6, n == 0 && !m.Compared:
 		return strconv.Itoa(150 + m.IntN(500))
 	case n < 4:
 		return m.deal("ttr", fieldBuckets().ttr)
@@ -85,7 +85,7 @@ func (m *maker) ttr() string {
 // ttl is a time to live in milliseconds.
 func (m *maker) ttl() string {
 	switch n := m.IntN(8); {
-	case m.short && n < 2, n == 0 && !m.Compared:
+	case m.hasShortTimes && n < 2, n == 0 && !m.Compared:
 		return strconv.Itoa(400 + m.IntN(800))
 	case n < 4:
 		return m.deal("ttl", fieldBuckets().ttl)
@@ -93,10 +93,10 @@ func (m *maker) ttl() string {
 	return "3600000"
 }
 
-// due is the time of a scheduled job.
-func (m *maker) due() string {
-	if m.short && m.IntN(4) > 0 || !m.Compared && m.IntN(4) == 0 {
-		return fmt.Sprintf("$now+%dms", 1000+len(m.born)) // a name of a time has one value
+// dueTime is the time of a scheduled job.
+func (m *maker) dueTime() string {
+	if m.hasShortTimes && m.IntN(4) > 0 || !m.Compared && m.IntN(4) == 0 {
+		return fmt.Sprintf("$now+%dms", 1000+len(m.jobs)) // a name of a time has one value
 	}
 	return []string{
 		"2040-01-02T15:04:05Z", "2038-01-19T03:14:07Z", "2038-01-19T03:14:08Z", "2048-02-29T23:59:59Z",
@@ -104,32 +104,32 @@ func (m *maker) due() string {
 	}[m.Deal("time", 8)]
 }
 
-// patient marks a command that may wait for long.
-const patient = " (waits)"
+// waitSuffix marks a command that may wait for long.
+const waitSuffix = " (waits)"
 
 // wait is a time to wait, in milliseconds, with a blank in front of it.
 func (m *maker) wait() string {
 	wait := 50 + m.IntN(300)
-	if m.short {
+	if m.hasShortTimes {
 		wait = 200 + m.IntN(2600)
 	}
-	return fmt.Sprintf(" %d%s", wait, patient)
+	return fmt.Sprintf(" %d%s", wait, waitSuffix)
 }
 
 // name is one of the names that jobs have, mostly of the last ones.
 func (m *maker) name() string {
 	if len(m.names) == 0 {
-		return m.freshName()
+		return m.newName()
 	}
-	const last = 4
+	const recent = 4
 	if m.IntN(8) == 0 {
-		return oneOf(m, m.names...)
+		return pick(m, m.names...)
 	}
-	return oneOf(m, m.names[max(0, len(m.names)-last):]...)
+	return pick(m, m.names[max(0, len(m.names)-recent):]...)
 }
 
-// freshName is a new one: most are plain, the others have all characters, differ by case, or are long.
-func (m *maker) freshName() string {
+// newName is a new one: most are plain, the others have all characters, differ by case, or are long.
+func (m *maker) newName() string {
 	n := len(m.names)
 	name := fmt.Sprintf("$name%d", n+1)
 	switch n % 10 {
@@ -157,14 +157,14 @@ func (m *maker) block(verb string) string {
 	case 0:
 		return m.sizedBlock(verb)
 	case 1:
-		return " * <- " + escaped(cmp.Or(m.deal("text", fieldBuckets().text), "x"))
+		return " * <- " + escape(cmp.Or(m.deal("text", fieldBuckets().text), "x"))
 	case 2:
-		return " * <- " + escaped(oneOf(m, "a b", "  blanks ", "-TIMEOUT", "+OK 1", "\r\n", "\r\n+OK\r\n", "a\x00", "\x00",
-			"\n", "x\ny\r", everyByte()))
+		return " * <- " + escape(pick(m, "a b", "  blanks ", "-TIMEOUT", "+OK 1", "\r\n", "\r\n+OK\r\n", "a\x00", "\x00",
+			"\n", "x\ny\r", allBytes()))
 	case 3:
 		return " * <-"
 	}
-	return " * <- " + oneOf(m, "x", "pong", "result")
+	return " * <- " + pick(m, "x", "pong", "result")
 }
 
 // sizedBlock is a block of one of the sizes, of a command of a verb.
@@ -174,17 +174,17 @@ func (m *maker) sizedBlock(verb string) string {
 
 // size is one around which servers differ; the largest comes once for each verb, since it takes long.
 func (m *maker) size(verb string) int {
-	if !m.largest[verb] {
-		m.largest[verb] = true
+	if !m.largestVerbs[verb] {
+		m.largestVerbs[verb] = true
 		return workq.MaxBlock
 	}
 	return fieldBuckets().size[m.Deal("size", len(fieldBuckets().size))]
 }
 
-// escaped returns a text as steps have it.
-func escaped(text string) string { return strings.ReplaceAll(text, "$", "$$") }
+// escape returns a text as steps have it.
+func escape(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
-func everyByte() string {
+func allBytes() string {
 	var b strings.Builder
 	for i := range 256 {
 		b.WriteByte(byte(i))

@@ -29,7 +29,7 @@ type Protocol struct {
 const (
 	leaseWait        = 2 * time.Second
 	runWait          = time.Minute
-	live             = time.Hour
+	jobTTL           = time.Hour
 	introduceTimeout = 10 * time.Second
 	replyLimit       = 16 << 20 // bytes; the document states none
 )
@@ -43,7 +43,7 @@ func (p Protocol) Speaker(string) wire.Speaker { return &speaker{requests: p.Req
 
 // Introduce asks whether the server answers inspect. It reports nothing about itself.
 func (Protocol) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introduction, err error) {
-	began := time.Now()
+	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, introduceTimeout)
 	defer cancel()
 	nc, err := dial(ctx)
@@ -56,10 +56,10 @@ func (Protocol) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introduc
 	switch {
 	case r.GaveUp, errors.Is(err, context.DeadlineExceeded):
 		return in, fmt.Errorf("the server did not answer inspect queues within %v",
-			time.Since(began).Round(time.Millisecond))
+			time.Since(start).Round(time.Millisecond))
 	case err != nil:
 		return in, fmt.Errorf("inspect queues: %w", err)
-	case !r.Whole() || r.Message.Kind != workqsession.OK:
+	case !r.IsComplete() || r.Message.Kind != workqsession.OK:
 		return in, fmt.Errorf("inspect queues was answered with %s", r)
 	}
 	return in, nil
@@ -68,7 +68,7 @@ func (Protocol) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introduc
 // speaker is one connection's.
 type speaker struct {
 	requests bool
-	asked    measure.Op
+	op       measure.Op
 	body     []byte // memory for a job, whose size goes before it
 	jid      []byte // memory for its jid
 }
@@ -81,13 +81,13 @@ func (s *speaker) Bye(out []byte) []byte           { return s.ask(out, measure.E
 func (*speaker) Beat(out []byte, _ wire.State) []byte { return out }
 
 func (s *speaker) ask(out []byte, op measure.Op) []byte {
-	s.asked = op
+	s.op = op
 	return append(out, question...)
 }
 
 // Push appends add, schedule for a job that is due later, or run.
 func (s *speaker) Push(out []byte, job *plan.Push) []byte {
-	s.asked = measure.Push
+	s.op = measure.Push
 	s.body, s.jid = job.AppendBody(s.body[:0]), job.Jobs.AppendJID(s.jid[:0], job.K)
 	delay, verb := job.Jobs.Delay(job.K), workq.Add
 	switch {
@@ -102,11 +102,11 @@ func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 	if s.requests {
 		out = append(milliseconds(out, runWait), ' ')
 	} else {
-		out = append(milliseconds(out, live), ' ')
+		out = append(milliseconds(out, jobTTL), ' ')
 	}
 	if verb == workq.Schedule { // in whole seconds, and not too early
-		due := job.Now.Add(delay + time.Second - 1).Truncate(time.Second)
-		out = append(due.UTC().AppendFormat(out, time.RFC3339), ' ')
+		dueTime := job.Now.Add(delay + time.Second - 1).Truncate(time.Second)
+		out = append(dueTime.UTC().AppendFormat(out, time.RFC3339), ' ')
 	}
 	out = strconv.AppendInt(out, int64(len(s.body)), 10)
 	if retry := job.Jobs.Retry(job.K); retry > 0 && !s.requests {
@@ -116,7 +116,7 @@ func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 }
 
 func (s *speaker) Take(out []byte, from *wire.Queues) []byte {
-	s.asked = measure.Fetch
+	s.op = measure.Fetch
 	if from.Line == nil {
 		line := []byte(workq.Lease)
 		for _, name := range from.Names {
@@ -128,12 +128,12 @@ func (s *speaker) Take(out []byte, from *wire.Queues) []byte {
 }
 
 func (s *speaker) Done(out, jid []byte) []byte {
-	s.asked = measure.Ack
+	s.op = measure.Ack
 	return finish(out, workq.Complete, jid, "done")
 }
 
 func (s *speaker) Fail(out, jid []byte) []byte {
-	s.asked = measure.Fail
+	s.op = measure.Fail
 	return finish(out, workq.Fail, jid, "failed on purpose")
 }
 
@@ -165,50 +165,50 @@ func appendID(out, jid []byte) []byte {
 // Hear reads a reply by the command that it answers.
 func (s *speaker) Hear(in []byte, e *wire.Event) (int, error) {
 	const done = "+OK\r\n"
-	if len(in) >= len(done) && string(in[:len(done)]) == done && s.bare() {
+	if len(in) >= len(done) && string(in[:len(done)]) == done && s.isBare() {
 		return len(done), nil
 	}
 	r, n, err := workq.ParseReply(in)
-	syntax, wrong := errors.AsType[*workq.SyntaxError](err)
-	verb := s.Verb(s.asked)
+	syntax, ok := errors.AsType[*workq.SyntaxError](err)
+	verb := s.Verb(s.op)
 	switch {
-	case wrong:
+	case ok:
 		return 0, &wire.BreachError{
 			Verb: verb, Breach: wire.BrokenGrammar + string(syntax.Rule),
-			What: "the reply to " + verb + " is no Workq reply: " + err.Error(),
+			Description: "the reply to " + verb + " is no Workq reply: " + err.Error(),
 		}
 	case err != nil && len(in) > replyLimit:
 		return 0, fmt.Errorf("%w: %w", wire.ErrTooLong, err)
 	case err != nil:
 		return 0, wire.ErrShort
-	case s.asked == measure.Fetch && r.Error == workq.Timeout:
+	case s.op == measure.Fetch && r.Error == workq.Timeout:
 		e.Kind = wire.Empty
 	case r.Error != "":
-		e.Kind, e.Err = wire.Refused, &wire.RefusedError{Text: r.Error + " " + r.Text}
-	case !s.answers(&r, e):
+		e.Kind, e.Err = wire.Refusal, &wire.RefusedError{Text: r.Error + " " + r.Text}
+	case !s.readAnswer(&r, e):
 		return 0, &wire.BreachError{
 			Verb: verb, Breach: wire.ForeignReply + verb,
-			What: verb + " was answered with " + wire.Quote(in[:n]),
+			Description: verb + " was answered with " + wire.Quote(in[:n]),
 		}
 	}
 	return n, nil
 }
 
-// bare reports whether the reply to the command in flight is +OK alone.
-func (s *speaker) bare() bool {
-	return s.asked == measure.Push && !s.requests || s.asked == measure.Ack || s.asked == measure.Fail
+// isBare reports whether the reply to the command in flight is +OK alone.
+func (s *speaker) isBare() bool {
+	return s.op == measure.Push && !s.requests || s.op == measure.Ack || s.op == measure.Fail
 }
 
-// answers reports whether the command in flight has such a reply, which is no error, and writes its meaning to e.
-func (s *speaker) answers(r *workq.Reply, e *wire.Event) bool {
-	one := r.Counted && len(r.Records) == 1 && r.Records[0].Block != nil
+// readAnswer reports whether the command in flight has such a reply, which is no error, and writes its meaning to e.
+func (s *speaker) readAnswer(r *workq.Reply, e *wire.Event) bool {
+	isSingle := r.Counted && len(r.Records) == 1 && r.Records[0].Block != nil
 	switch {
-	case s.bare():
-		return !r.Counted && (!r.Bare || s.asked == measure.Fail)
-	case s.asked == measure.Push: // the result of a run
-		return one && !r.Bare && len(r.Records[0].Head) == 3
-	case s.asked == measure.Fetch:
-		if !one || r.Bare || len(r.Records[0].Head) != 4 {
+	case s.isBare():
+		return !r.Counted && (!r.Bare || s.op == measure.Fail)
+	case s.op == measure.Push: // the result of a run
+		return isSingle && !r.Bare && len(r.Records[0].Head) == 3
+	case s.op == measure.Fetch:
+		if !isSingle || r.Bare || len(r.Records[0].Head) != 4 {
 			return false
 		}
 		e.Kind, e.Body = wire.Job, r.Records[0].Block

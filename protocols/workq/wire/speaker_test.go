@@ -21,11 +21,11 @@ import (
 	workqwire "github.com/fwpsuite/fwp/protocols/workq/wire"
 )
 
-func loaded(t *testing.T, spoken wire.Protocol, hook func(*fakeworkq.Event), change func(*plan.Workload)) (
+func runLoad(t *testing.T, protocol wire.Protocol, hook func(*fakeworkq.Event), change func(*plan.Workload)) (
 	report *results.Load,
 ) {
 	t.Helper()
-	return loadtest.Run(t, spoken, change, func() (config load.Config, end func()) {
+	return loadtest.Run(t, protocol, change, func() (config load.Config, end func()) {
 		place := memnet.NewPlace()
 		server := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
 		go server.Serve(place.MustListen())
@@ -37,12 +37,12 @@ func TestEachJobIsAccountedFor(t *testing.T) {
 	t.Parallel()
 	three, half := 3, 0.5
 	tests := map[string]struct {
-		spoken workqwire.Protocol
-		change func(*plan.Workload)
-		acked  int64
+		protocol workqwire.Protocol
+		change   func(*plan.Workload)
+		acked    int64
 	}{
 		"added": {acked: 80},
-		"run":   {spoken: workqwire.Protocol{Requests: true}, acked: 80},
+		"run":   {protocol: workqwire.Protocol{Requests: true}, acked: 80},
 		"scheduled": {change: func(w *plan.Workload) {
 			w.Delay = plan.Range{Min: time.Second, Max: 2 * time.Second}
 		}, acked: 80},
@@ -51,10 +51,10 @@ func TestEachJobIsAccountedFor(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := loaded(t, test.spoken, nil, test.change)
+			l := runLoad(t, test.protocol, nil, test.change)
 			assert.Empty(t, l.Unreachable)
 			assert.Empty(t, l.Findings)
-			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+			assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
 			assert.EqualValues(t, 80, l.Jobs.Pushed)
 			assert.EqualValues(t, 80, l.Jobs.Delivered)
 			if test.acked >= 0 {
@@ -77,11 +77,11 @@ func TestBugsShow(t *testing.T) {
 			all := fakeworkq.Bugs()
 			i := slices.IndexFunc(all, func(f fakeworkq.Bug) bool { return f.Name == name })
 			require.GreaterOrEqual(t, i, 0)
-			l := loaded(t, workqwire.Protocol{}, all[i].Hook(), func(w *plan.Workload) {
+			l := runLoad(t, workqwire.Protocol{}, all[i].Hook(), func(w *plan.Workload) {
 				w.Consumers = 40
 				w.Work = plan.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}
 			})
-			loadtest.Shows(t, l, kind)
+			loadtest.CheckFinding(t, l, kind)
 		})
 	}
 }
@@ -89,7 +89,7 @@ func TestBugsShow(t *testing.T) {
 // A Workq server waits for its client, and is not taken for one of FWP.
 func TestAClientOfAnotherProtocol(t *testing.T) {
 	t.Parallel()
-	l := loaded(t, fwpwire.New(""), nil, nil)
+	l := runLoad(t, fwpwire.New(""), nil, nil)
 	assert.Contains(t, l.Unreachable, "the server sent nothing for 10s instead of greeting")
 }
 
@@ -106,8 +106,8 @@ func TestHear(t *testing.T) {
 		{measure.Ack, "OK\r\n", 0, "complete was answered with"},
 		{measure.Fail, "OK\r\n", wire.OK, ""},
 		{measure.Fail, "+OK 0\r\n", 0, "fail was answered with"},
-		{measure.Ack, "-NOT-FOUND\r\n", wire.Refused, ""},
-		{measure.Ack, "-TIMEOUT\r\n", wire.Refused, ""},
+		{measure.Ack, "-NOT-FOUND\r\n", wire.Refusal, ""},
+		{measure.Ack, "-TIMEOUT\r\n", wire.Refusal, ""},
 		{measure.Fetch, "-TIMEOUT\r\n", wire.Empty, ""},
 		{measure.Fetch, "+OK 1\r\n" + id + " q 1 4\r\npong\r\n", wire.Job, ""},
 		{measure.Fetch, "+OK 1\r\n" + id + " 1 4\r\npong\r\n", 0, "lease was answered with"},

@@ -18,13 +18,13 @@ type Forwarder struct {
 	Resets      bool // it ends at the first reset
 	HalfCloses  bool // it ends at the first half-close
 	Connections int  // it ends when so many have been opened; zero: never
-	AtATime     int  // it ends when so many are open; zero: never
+	MaxOpen     int  // it ends when so many are open; zero: never
 
-	record forward.Record
-	mu     sync.Mutex
-	conns  []*conn
-	open   int
-	ended  bool
+	record    forward.Record
+	mu        sync.Mutex
+	conns     []*conn
+	openCount int
+	hasEnded  bool
 }
 
 // Forwarded implements [forward.Target].
@@ -41,18 +41,18 @@ func (f *Forwarder) To(ctx context.Context, address string, server forward.Dial)
 }
 
 func (f *Forwarder) dial(ctx context.Context, server forward.Dial) (net.Conn, error) {
-	if f.Ended() {
+	if f.HasEnded() {
 		return nil, syscall.ECONNREFUSED
 	}
 	nc, err := server(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: nc, of: f}
+	c := &conn{Conn: nc, forwarder: f}
 	f.mu.Lock()
 	f.conns = append(f.conns, c)
-	f.open++
-	full := len(f.conns) == f.Connections || f.open == f.AtATime
+	f.openCount++
+	full := len(f.conns) == f.Connections || f.openCount == f.MaxOpen
 	f.mu.Unlock()
 	if full {
 		f.End()
@@ -60,18 +60,18 @@ func (f *Forwarder) dial(ctx context.Context, server forward.Dial) (net.Conn, er
 	return c, nil
 }
 
-// Ended reports whether the forwarder has ended.
-func (f *Forwarder) Ended() bool {
+// HasEnded reports whether the forwarder has ended.
+func (f *Forwarder) HasEnded() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.ended
+	return f.hasEnded
 }
 
 // End ends the forwarder, and with it all connections.
 func (f *Forwarder) End() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ended = true
+	f.hasEnded = true
 	for _, c := range f.conns {
 		_ = c.Conn.Close()
 	}
@@ -80,47 +80,47 @@ func (f *Forwarder) End() {
 // conn is one connection as a client has it.
 type conn struct {
 	net.Conn
-	of     *Forwarder
-	abrupt bool
-	closed sync.Once
+	forwarder     *Forwarder
+	resetsOnClose bool
+	closed        sync.Once
 }
 
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if err != nil && c.of.Ended() {
+	if err != nil && c.forwarder.HasEnded() {
 		err = io.EOF
 	}
 	return n, err
 }
 
 func (c *conn) Write(b []byte) (int, error) {
-	if c.of.Ended() {
+	if c.forwarder.HasEnded() {
 		return 0, syscall.EPIPE
 	}
 	return c.Conn.Write(b)
 }
 
 func (c *conn) CloseWrite() error {
-	if c.of.HalfCloses {
-		c.of.End()
+	if c.forwarder.HalfCloses {
+		c.forwarder.End()
 		return nil
 	}
 	return c.Conn.(interface{ CloseWrite() error }).CloseWrite()
 }
 
 func (c *conn) SetLinger(sec int) error {
-	c.abrupt = sec == 0
+	c.resetsOnClose = sec == 0
 	return c.Conn.(interface{ SetLinger(sec int) error }).SetLinger(sec)
 }
 
 func (c *conn) Close() error {
-	if c.abrupt && c.of.Resets {
-		c.of.End()
+	if c.resetsOnClose && c.forwarder.Resets {
+		c.forwarder.End()
 	}
 	c.closed.Do(func() {
-		c.of.mu.Lock()
-		c.of.open--
-		c.of.mu.Unlock()
+		c.forwarder.mu.Lock()
+		c.forwarder.openCount--
+		c.forwarder.mu.Unlock()
 	})
 	return c.Conn.Close()
 }
