@@ -32,10 +32,10 @@ type Description struct {
 	File   string   // how reports name the file of its script; empty if it has none
 	Source []string // the lines of that file
 
-	Marks       []scenarios.Mark // the clauses that its lines decide, in their order; none: it may break any
-	Needs       []scenarios.Need // what a server must offer
-	Wait        time.Duration    // how long a play takes at most on the embedded server; 0: not long, or not known
-	Connections int              // how many it may have open at a time
+	Marks       []scenarios.ClauseMark // the clauses that its lines decide, in their order; none: it may break any
+	Needs       []scenarios.Need       // what a server must offer
+	Wait        time.Duration          // how long a play takes at most on the embedded server; 0: not long, or not known
+	Connections int                    // how many it may have open at a time
 	Sharing     Sharing
 	Quick       bool // a quick run has it, however long it waits
 	Hostile     bool // it sends what a client must not send, or much at a time: a bugy server may end, and it runs alone
@@ -54,10 +54,10 @@ const (
 )
 
 // Clauses returns the marks of the clauses that the check decides, each once, in the order of its lines.
-func (d Description) Clauses() []scenarios.Mark {
-	var all []scenarios.Mark
+func (d Description) Clauses() []scenarios.ClauseMark {
+	var all []scenarios.ClauseMark
 	for _, m := range d.Marks {
-		if !slices.ContainsFunc(all, func(o scenarios.Mark) bool { return o.Clause == m.Clause }) {
+		if !slices.ContainsFunc(all, func(o scenarios.ClauseMark) bool { return o.Clause == m.Clause }) {
 			all = append(all, m)
 		}
 	}
@@ -82,7 +82,7 @@ type Setup struct {
 	// returned function ends it.
 	StartTarget func() (play.Target, func(), error)
 
-	Protocol *Protocol       // of the target
+	Protocol *Suite          // of the target
 	Peers    *play.PeerStats // the connections of all plays on the target; nil: it counts those of this play
 	Server   *law.Server     // what the scripts of all plays have done on the target; nil: that is not known
 	HasEnded func() bool     // reports that the process of the target has ended; nil if that is not known

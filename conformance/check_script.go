@@ -39,20 +39,20 @@ func (c ScriptCheck) Describe() Description {
 		Wait:        s.Waits,
 		Connections: s.Connections(), Sharing: sharing(s), Hostile: s.BreaksProtocol() || countsUnderLoad(s),
 		// The engine asks a producer's connection with the command that counts.
-		Counts: counts(s) || g.Verbs.Counts != "" && s.BreaksProtocol() && s.Opens(scenarios.Producer),
+		Counts: counts(s) || g.Verbs.Count != "" && s.BreaksProtocol() && s.Opens(scenarios.Producer),
 	}
 }
 
 // counts reports whether a script sends the command that counts everything on the server.
 func counts(s *scenarios.Script) bool {
-	verb := s.Dialect.Grammar().Verbs.Counts
+	verb := s.Dialect.Grammar().Verbs.Count
 	return verb != "" && s.Sends(verb)
 }
 
 // countsUnderLoad reports whether a script counts everything while many of its own connections add jobs.
 func countsUnderLoad(s *scenarios.Script) bool {
 	const minConns = 10
-	return counts(s) && s.Sends(s.Dialect.Grammar().Verbs.Adds) && s.Connections() > minConns
+	return counts(s) && s.Sends(s.Dialect.Grammar().Verbs.Add) && s.Connections() > minConns
 }
 
 // sharing returns which checks may share a server with a script: none, if it ends or empties the server, or counts

@@ -19,8 +19,8 @@ import (
 
 func TestEvidenceIsHeldOnlyIfNothingIsAmiss(t *testing.T) {
 	t.Parallel()
-	mark := []scenarios.Mark{{Clause: "FWP-ACK-01"}}
-	result := func(o play.Outcome, marks []scenarios.Mark) Evidence {
+	mark := []scenarios.ClauseMark{{Clause: "FWP-ACK-01"}}
+	result := func(o play.Outcome, marks []scenarios.ClauseMark) Evidence {
 		return Evidence{Results: []play.Result{{Outcome: play.Matched}, {Outcome: o, Marks: marks}}}
 	}
 	tests := map[string]struct {
@@ -69,14 +69,14 @@ func TestHowScriptsShareAServer(t *testing.T) {
 
 func TestClausesOfADescription(t *testing.T) {
 	t.Parallel()
-	d := Description{Marks: []scenarios.Mark{{Clause: "B"}, {Clause: "A", Record: true}, {Clause: "B", Level: "SHOULD"}}}
-	assert.Equal(t, []scenarios.Mark{{Clause: "B"}, {Clause: "A", Record: true}}, d.Clauses())
+	d := Description{Marks: []scenarios.ClauseMark{{Clause: "B"}, {Clause: "A", Record: true}, {Clause: "B", Level: "SHOULD"}}}
+	assert.Equal(t, []scenarios.ClauseMark{{Clause: "B"}, {Clause: "A", Record: true}}, d.Clauses())
 }
 
 func TestTimesOfASetup(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		setup       Setup
+		setup    Setup
 		limit    time.Duration
 		cutShort bool
 	}{
@@ -138,7 +138,7 @@ func TestAPropertyThatIsRefusedEachConnection(t *testing.T) {
 	p := Property{Name: "x", Run: func(context.Context, Setup) Evidence {
 		return Evidence{DeadReason: "no new connection is served", Findings: []Finding{{Crash: true, Detail: "it ended"}}}
 	}}
-	e := p.Play(t.Context(), Setup{Target: target, Protocol: &Protocol{Dialect: fwpscript.Dialect{}}})
+	e := p.Play(t.Context(), Setup{Target: target, Protocol: &Suite{Dialect: fwpscript.Dialect{}}})
 	assert.Empty(t, e.DeadReason, "what was never served did not die")
 	assert.Equal(t, "no connection got as far as being identified", e.OpenCause)
 	assert.Equal(t, []Finding{{Detail: "it ended"}}, e.Findings)

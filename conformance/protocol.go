@@ -15,10 +15,10 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// Protocol is all that differs between the protocols that the suite tests. The runner, the selection and the verdicts
+// Suite is all that differs between the protocols that the suite tests. The runner, the selection and the verdicts
 // get everything from here, and know no protocol by name. It is not changed once it is in use, and safe for concurrent
 // use.
-type Protocol struct {
+type Suite struct {
 	Name    string // of --protocol, and in the header of scripts: "fwp"
 	Title   string // for people
 	Prefix  string // of the ids of its clauses, with the hyphen
@@ -61,7 +61,7 @@ type Protocol struct {
 }
 
 // Identify says what is at a target before any check runs, by Recognize. It dials no longer than the timeout.
-func (p *Protocol) Identify(ctx context.Context, t play.Target, timeout time.Duration) (Identity, error) {
+func (p *Suite) Identify(ctx context.Context, t play.Target, timeout time.Duration) (Identity, error) {
 	dialing, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	nc, err := t.Dial(dialing)
@@ -78,7 +78,7 @@ func (p *Protocol) Identify(ctx context.Context, t play.Target, timeout time.Dur
 }
 
 // ClauseByID returns the clause with this id, or false if there is none. Case counts.
-func (p *Protocol) ClauseByID(id string) (Clause, bool) {
+func (p *Suite) ClauseByID(id string) (Clause, bool) {
 	all := p.Clauses()
 	for i := range all { // without a copy of each
 		if all[i].ID == id {
@@ -91,7 +91,7 @@ func (p *Protocol) ClauseByID(id string) (Clause, bool) {
 // Suggest returns the id of the clause that a mistyped id most likely means, or "" if none is near. Case, and a missing
 // Prefix, do not count as mistakes; of several ids that are equally near the first in the order of the catalogue is
 // taken.
-func (p *Protocol) Suggest(id string) string {
+func (p *Suite) Suggest(id string) string {
 	id = strings.ToUpper(strings.TrimSpace(id))
 	if !strings.HasPrefix(id, p.Prefix) {
 		id = p.Prefix + id
@@ -105,7 +105,7 @@ func (p *Protocol) Suggest(id string) string {
 }
 
 // LevelOf returns the level that a mark gives its clause, by default that of the catalogue.
-func (p *Protocol) LevelOf(m scenarios.Mark) reports.Level {
+func (p *Suite) LevelOf(m scenarios.ClauseMark) reports.Level {
 	if m.Level != "" {
 		return reports.Level(m.Level)
 	}
@@ -114,7 +114,7 @@ func (p *Protocol) LevelOf(m scenarios.Mark) reports.Level {
 }
 
 // MismatchVerdict returns the verdict about the clause of a mark if a line does not match.
-func (p *Protocol) MismatchVerdict(m scenarios.Mark) reports.Verdict {
+func (p *Suite) MismatchVerdict(m scenarios.ClauseMark) reports.Verdict {
 	if c, ok := p.ClauseByID(m.Clause); ok && m.Level == "" {
 		return c.Breach()
 	}

@@ -21,8 +21,8 @@ type Selection struct {
 	Levels  []string
 	Quick   bool // leave out checks that wait longer than QuickWait
 
-	Protocol *Protocol // of the clauses
-	Parties  Parties   // that the target is, for what an error says
+	Protocol *Suite  // of the clauses
+	Parties  Parties // that the target is, for what an error says
 }
 
 // Omission is a check that a selection left out.

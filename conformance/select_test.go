@@ -107,7 +107,7 @@ func TestAWrongSelectionIsATypedError(t *testing.T) {
 	require.ErrorAs(t, err, &wrong)
 	want := conformance.SelectionError{Part: "clause", Pattern: "FWP-PUHS-01", Explanation: "did you mean FWP-PUSH-01?"}
 	assert.Equal(t, want, *wrong)
-	p := &conformance.Protocol{Retired: map[string]string{"push/old": "push/accepted"}}
+	p := &conformance.Suite{Retired: map[string]string{"push/old": "push/accepted"}}
 	_, _, err = conformance.Selection{Protocol: p, Checks: []string{"Push/old"}}.Apply(nil)
 	require.EqualError(t, err, "check Push/old matches no check; push/accepted replaces it")
 	_, _, err = conformance.Selection{Protocol: fwpsuite.Protocol(), Levels: []string{"[a"}}.Apply(nil)

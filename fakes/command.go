@@ -35,7 +35,7 @@ func (c *conn) arguments(e *Event) *Refusal {
 		return c.fetchArguments(e)
 	case fwp.HELLO, fwp.PUSH, fwp.ACK, fwp.FAIL, fwp.BEAT:
 	default:
-		if added, ok := c.s.additions[e.Command.Verb]; ok {
+		if added, ok := c.s.verbs[e.Command.Verb]; ok {
 			return added.check(c, e)
 		}
 		return refuse(AboutVerb, "unknown command %.40q", e.Command.Verb)
@@ -98,7 +98,7 @@ func (c *conn) run(e *Event) (fwp.Reply, error) {
 		return c.fetch(e), nil
 	case fwp.ACK:
 		err := refusal(c.s.store.Finish(e, e.Object.Text("jid")))
-		if c.s.cfg.Like == LikeFaktory {
+		if c.s.cfg.Extension == Faktory {
 			err = nil
 		}
 		return OK(), err
@@ -107,7 +107,7 @@ func (c *conn) run(e *Event) (fwp.Reply, error) {
 	case fwp.BEAT:
 		return c.beat(e)
 	default:
-		if added, ok := c.s.additions[e.Command.Verb]; ok {
+		if added, ok := c.s.verbs[e.Command.Verb]; ok {
 			return added.run(c, e)
 		}
 	}

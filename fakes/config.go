@@ -92,8 +92,8 @@ type Config struct {
 	// listening.
 	Farewell time.Duration
 
-	// Like is the family of servers whose commands beyond the specification the server accepts.
-	Like Like
+	// Extension has the commands beyond the specification that the server accepts.
+	Extension Extension
 
 	// Hook is called before each step, and may change it: see [Event]. Many goroutines call it at once.
 	Hook func(*Event)

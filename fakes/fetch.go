@@ -41,7 +41,7 @@ func (c *conn) fetchArguments(e *Event) *Refusal {
 		return r
 	}
 	e.Queues, e.Block = c.queues, c.queues[:1:1]
-	if c.s.cfg.Like == LikeFaktory {
+	if c.s.cfg.Extension == Faktory {
 		e.Block = c.queues
 	}
 	if c.s.workers.isQuiet(c.Worker) {

@@ -23,7 +23,7 @@ func (c *Conn) Hi() fwp.Reply {
 
 // checkHello checks a HELLO by the field tables. (HELLO)
 func (c *conn) checkHello(o *Object) *Refusal {
-	isOldClient := c.s.cfg.Like == LikeFaktory && o.Get("v") == nil
+	isOldClient := c.s.cfg.Extension == Faktory && o.Get("v") == nil
 	if n, ok := o.Int("v"); (!ok || n != version) && !isOldClient {
 		return refuse("v", "v must be the integer %d", version)
 	}
@@ -47,7 +47,7 @@ func (c *conn) checkPassword(o *Object) *Refusal {
 // Consumers)
 func (c *conn) checkConsumer(o *Object) *Refusal {
 	isRequired := isPresent
-	if o.Get("wid") != nil && c.s.cfg.Like != LikeFaktory {
+	if o.Get("wid") != nil && c.s.cfg.Extension != Faktory {
 		isRequired = isAny
 	}
 	if r := cmp.Or(check(o, isRequired, text, "wid", "hostname"), check(o, isRequired, integer, "pid"),

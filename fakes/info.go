@@ -43,7 +43,7 @@ func (s *Server) info() []byte {
 			"used_memory_mb":  fmt.Sprintf("%d MB", memory()>>20),
 		},
 	}
-	if s.cfg.Like == LikeFaktory {
+	if s.cfg.Extension == Faktory {
 		s.likeFaktory(state, n)
 	}
 	b, _ := json.Marshal(state) //nolint:errchkjson // maps of strings and numbers: it cannot fail
@@ -87,7 +87,7 @@ func memory() uint64 {
 func (s *Server) newStore() *store.Store[*job, *Event] {
 	config := store.Config[*job, *Event]{
 		MaxQueueJobs: s.cfg.MaxQueueJobs, MaxQueues: s.cfg.MaxQueues, ScanEvery: s.cfg.ScanEvery,
-		RetainDead: s.cfg.Like != "", MaxBytes: s.cfg.MaxStored, Bytes: &s.cfg.Memory.storedBytes,
+		RetainDead: s.cfg.Extension != "", MaxBytes: s.cfg.MaxStored, Bytes: &s.cfg.Memory.storedBytes,
 		Size:    func(j *job) int { return j.size },
 		Enqueue: func(j *job, now time.Time) *job { return j.withMember("enqueued_at", stamp(now)) },
 		Expire: failure{

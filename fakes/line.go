@@ -23,7 +23,7 @@ func (c *conn) readLine() (line []byte, refusal *Refusal, err error) {
 	if tooLong || len(line) > c.s.cfg.MaxLine+2 {
 		return nil, c.s.lengthRefusal(), nil
 	}
-	line, refusal = checkLine(line[:len(line)-1], c.s.cfg.Like == LikeFaktory)
+	line, refusal = checkLine(line[:len(line)-1], c.s.cfg.Extension == Faktory)
 	return line, refusal, nil
 }
 

@@ -19,7 +19,7 @@ func Rules() *rule.Vocabulary[Event] {
 		Points: rulePoints(),
 		Verbs: slices.Concat(
 			[]string{fwp.HELLO, fwp.BEAT, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.INFO, fwp.FLUSH, fwp.END},
-			slices.Sorted(maps.Keys(LikeFaktory.additions()))),
+			slices.Sorted(maps.Keys(Faktory.verbs()))),
 		Verb:   func(e *Event) string { return e.Command.Verb },
 		Fields: slices.Concat(ruleFields, ruleMembers()),
 		Field:  ruleField,

@@ -29,7 +29,7 @@ type Server struct {
 	Config Config
 
 	cfg       Config
-	additions map[string]addition // by their verbs
+	verbs     map[string]verb // by their verbs
 	store     *store.Store[*job, *Event]
 	workers   workers
 	startTime time.Time
@@ -86,7 +86,7 @@ func (s *Server) TryStart() error {
 	s.done = make(chan struct{})
 	s.conns = make(map[*conn]struct{})
 	s.workers.byWID = make(map[string]*worker)
-	s.additions = s.cfg.Like.additions()
+	s.verbs = s.cfg.Extension.verbs()
 	s.store = s.newStore()
 	if err := s.load(); err != nil {
 		return err

@@ -140,7 +140,7 @@ func newRun(ctx context.Context, url string, o Options) (*suiteRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &target.Server{Address: address, Operator: operator{o}, Talk: target.Talk{Ready: checkServing}}
+	server := &target.Server{Address: address, Operator: operator{o}, Probe: target.Probe{Ready: checkServing}}
 	if address.TLS {
 		if server.TLS = o.TLS.Clone(); server.TLS == nil {
 			server.TLS = &tls.Config{ServerName: address.Host, MinVersion: tls.VersionTLS12}

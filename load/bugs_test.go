@@ -380,7 +380,7 @@ func TestFindingsHaveClauses(t *testing.T) {
 		assert.NotEmpty(t, fwpsuite.ClauseOf(results.NewLoadFinding(kind, 1, nil).Breach), kind)
 	}
 	for _, breach := range []string{
-		wire.UnaskedBytes, wire.ExtraReply, wire.ForeignReply, wire.ForeignReply + "FETCH", wire.BrokenGrammar,
+		wire.UnaskedBytes, wire.ExtraReply, wire.ImpossibleReply, wire.ImpossibleReply + "FETCH", wire.BrokenGrammar,
 		wire.NoReply, wire.OverdueFetch, wire.WorkerClosed,
 		wire.BrokenGrammar + fwp.RuleNull.String(),
 	} {

@@ -29,7 +29,7 @@ type Config struct {
 	Run      string        // names queues, jobs and workers; see NewRun
 
 	Dial     func(context.Context) (net.Conn, error)
-	Protocol wire.Protocol // of the server, such as fwpwire.New
+	Protocol wire.Wire // of the server, such as fwpwire.New
 	// MayBeForwarded says that no more than an address is known of the server: a forwarder may be in between.
 	MayBeForwarded bool
 	// Tap, if set, is [client.Config.Tap]; it is safe for concurrent use.

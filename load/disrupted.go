@@ -17,9 +17,9 @@ import (
 // settleTime is how long after a disruption what the target does to a connection may still come from it.
 const settleTime = 5 * time.Second
 
-// disrupted is what was done to the target of a run on purpose. It is a [disrupt.Watch], whose methods are called
+// disruptionLog is what was done to the target of a run on purpose. It is a [disrupt.Watch], whose methods are called
 // beside the run.
-type disrupted struct {
+type disruptionLog struct {
 	run     *run
 	calls   *history.Client // nil: there is no history
 	track   disrupt.Track
@@ -45,7 +45,7 @@ type timedDisruption struct {
 	err          error
 }
 
-func (d *disrupted) begin(r *run) {
+func (d *disruptionLog) begin(r *run) {
 	d.run = r
 	if r.recorder != nil && len(r.config.Schedule) > 0 {
 		d.calls = r.recorder.Client(Connections(&r.work), "")
@@ -71,7 +71,7 @@ func (r *run) disrupt(ctx context.Context) (stop func()) {
 }
 
 // NoteBegin implements [disrupt.Watch].
-func (d *disrupted) NoteBegin(disruption disrupt.Disruption) {
+func (d *disruptionLog) NoteBegin(disruption disrupt.Disruption) {
 	r := d.run
 	if disruption.Action.Stops() {
 		r.ledger.BookStop(disruption.Action.Kills())
@@ -84,7 +84,7 @@ func (d *disrupted) NoteBegin(disruption disrupt.Disruption) {
 }
 
 // NoteEnd implements [disrupt.Watch].
-func (d *disrupted) NoteEnd(disruption disrupt.Disruption, err error) {
+func (d *disruptionLog) NoteEnd(disruption disrupt.Disruption, err error) {
 	r := d.run
 	now := r.now()
 	if disruption.Action.Stops() {
@@ -104,7 +104,7 @@ func (d *disrupted) NoteEnd(disruption disrupt.Disruption, err error) {
 }
 
 // startFailure returns why the target did not start again after it was stopped, nil if it did.
-func (d *disrupted) startFailure() error {
+func (d *disruptionLog) startFailure() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.startError == nil {
@@ -114,7 +114,7 @@ func (d *disrupted) startFailure() error {
 }
 
 // record adds a disruption to the history.
-func (d *disrupted) record(disruption *timedDisruption) {
+func (d *disruptionLog) record(disruption *timedDisruption) {
 	if d.calls == nil {
 		return
 	}
@@ -132,7 +132,7 @@ func (d *disrupted) record(disruption *timedDisruption) {
 }
 
 // describe describes the disruption that goes on, empty if there is none.
-func (d *disrupted) describe() string {
+func (d *disruptionLog) describe() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.isActive {

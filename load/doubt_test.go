@@ -14,7 +14,7 @@ import (
 // Jobs are counted again after a reply only, and as soon as none is held any more.
 func TestADoubtLastsUntilAReply(t *testing.T) {
 	t.Parallel()
-	r := &run{ledger: ledger.New(), disrupted: disrupted{disruptions: make([]timedDisruption, 1)}}
+	r := &run{ledger: ledger.New(), disrupted: disruptionLog{disruptions: make([]timedDisruption, 1)}}
 	assert.False(t, r.hasJobsInDoubt())
 	r.ledger.BookSent(1, 0)
 	r.ledger.BookPush(1)

@@ -33,9 +33,9 @@ func kindOf(b *wire.BreachError) (kind results.FindingKind, words string) {
 		return results.FindingOverdue, "there was no job, and the reply was too late"
 	case wire.WorkerClosed:
 		return results.FindingClosed, "the connection of a worker, without a cause"
-	case wire.ForeignReply:
+	case wire.ImpossibleReply:
 		return results.FindingReply, "not a valid greeting"
-	case wire.ForeignReply + b.Verb:
+	case wire.ImpossibleReply + b.Verb:
 		return results.FindingReply, "not a valid reply to " + b.Verb
 	}
 	return results.FindingGrammar, "bytes that are not well-formed"

@@ -91,7 +91,7 @@ func (i impostor) runAgainst(t *testing.T, w plan.Workload) *results.Load {
 	return i.runLoad(t, w, fwpwire.New(""))
 }
 
-func (i impostor) runLoad(t *testing.T, w plan.Workload, spoken wire.Protocol) (report *results.Load) {
+func (i impostor) runLoad(t *testing.T, w plan.Workload, spoken wire.Wire) (report *results.Load) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()

@@ -96,7 +96,7 @@ type run struct {
 	shared    *client.Shared
 	jobs      *plan.Jobs
 	sampler   *validity.Sampler
-	disrupted disrupted
+	disrupted disruptionLog
 
 	status     client.Status // of all shards together
 	watchdog   watchdog

@@ -34,20 +34,20 @@ type Comparison struct {
 	LeftoverJobs []string `json:"left,omitempty" from:"target"`
 }
 
-// Mark says which of two servers departs from the specification where they differ.
-type Mark string
+// BrokenSide says which of two servers departs from the specification where they differ.
+type BrokenSide string
 
 // The marks.
 const (
-	BothAllowed Mark = "both allowed"
-	ADeparts    Mark = "A departs"
-	BDeparts    Mark = "B departs"
-	BothDepart  Mark = "both depart"
+	BothAllowed BrokenSide = "both allowed"
+	ADeparts    BrokenSide = "A departs"
+	BDeparts    BrokenSide = "B departs"
+	BothDepart  BrokenSide = "both depart"
 )
 
 // Difference is one kind of difference between two servers, with the shortest conversation that shows it.
 type Difference struct {
-	Mark Mark `json:"mark"`
+	Mark BrokenSide `json:"mark"`
 	// Command is the verb, and State the state of the connection; both are empty for what no command caused.
 	Command string `json:"command,omitempty"`
 	State   string `json:"state,omitempty"`
@@ -86,7 +86,7 @@ type Exchange struct {
 
 // Judge sets the mark from the sides.
 func (d *Difference) Judge() {
-	d.Mark = map[[2]bool]Mark{
+	d.Mark = map[[2]bool]BrokenSide{
 		{false, false}: BothAllowed, {false, true}: BDeparts, {true, false}: ADeparts, {true, true}: BothDepart,
 	}[[2]bool{d.A.Clause != "", d.B.Clause != ""}]
 }
@@ -99,7 +99,7 @@ func (d *Difference) Breaks(o ExitOptions) bool {
 // Sort puts what B newly breaks first, then other departures, then what is seen most often.
 func (c *Comparison) Sort() {
 	rank := func(d *Difference) int {
-		return slices.Index([]Mark{BDeparts, BothDepart, ADeparts, BothAllowed}, d.Mark)
+		return slices.Index([]BrokenSide{BDeparts, BothDepart, ADeparts, BothAllowed}, d.Mark)
 	}
 	slices.SortStableFunc(c.Differences, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(b.Count, a.Count))
@@ -165,7 +165,7 @@ func (c *Comparison) Page(o PageOptions) Page {
 }
 
 // markStyles holds the style of each mark.
-var markStyles = map[Mark]Style{BothAllowed: Plain, ADeparts: Caution, BDeparts: Bad, BothDepart: Caution}
+var markStyles = map[BrokenSide]Style{BothAllowed: Plain, ADeparts: Caution, BDeparts: Bad, BothDepart: Caution}
 
 // difference appends one kind of difference.
 func (p *Page) difference(d *Difference) {

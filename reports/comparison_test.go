@@ -61,7 +61,7 @@ func TestComparisonOutcome(t *testing.T) {
 	for name, test := range map[string]struct {
 		a, b   DifferenceSide
 		strict bool
-		mark   Mark
+		mark   BrokenSide
 		code   int
 	}{
 		"both allowed":             {DifferenceSide{}, DifferenceSide{}, false, BothAllowed, ExitWell},

@@ -201,7 +201,7 @@ func TestMarksOfDifferences(t *testing.T) {
 	warn := DifferenceSide{Clause: "W-01", Verdict: Warn}
 	for _, test := range []struct {
 		a, b           DifferenceSide
-		mark           Mark
+		mark           BrokenSide
 		breaks, strict bool
 	}{
 		{DifferenceSide{}, DifferenceSide{}, BothAllowed, false, false},

@@ -12,14 +12,14 @@ type BreachKind uint8
 
 // The breaches.
 const (
-	BrokenGrammar  BreachKind = iota + 1 // bytes that are not a message of the protocol; Rule has the reason
-	Unasked                              // data that no command asked for
-	ExtraReply                           // more than one reply to one command
-	ConsumerClosed                       // the server closed a consumer's connection on its own
-	StateLost                            // after a rejected command the connection no longer serves as before
-	ForeignReply                         // a reply that the command (Verb, empty for the greeting) does not have
-	NoReply                              // none to a command (Verb), by a server that serves
-	NoGreeting                           // none at all, by such a server
+	BrokenGrammar   BreachKind = iota + 1 // bytes that are not a message of the protocol; Rule has the reason
+	Unasked                               // data that no command asked for
+	ExtraReply                            // more than one reply to one command
+	ConsumerClosed                        // the server closed a consumer's connection on its own
+	StateLost                             // after a rejected command the connection no longer serves as before
+	ImpossibleReply                       // a reply that the command (Verb, empty for the greeting) does not have
+	NoReply                               // none to a command (Verb), by a server that serves
+	NoGreeting                            // none at all, by such a server
 )
 
 // Breach is one broken rule of the protocol.
@@ -38,8 +38,8 @@ type Breach struct {
 // BreachOf returns the breach of a message that was read on.
 func BreachOf(lapse *session.SyntaxError) Breach {
 	b := Breach{Kind: BrokenGrammar, Rule: lapse.Rule, Expected: lapse.Expected, Got: lapse.Got, Assumed: true}
-	if verb, ok := strings.CutPrefix(lapse.Rule, session.ForeignReply); ok {
-		b.Kind, b.Rule, b.Verb = ForeignReply, "", verb
+	if verb, ok := strings.CutPrefix(lapse.Rule, session.ImpossibleReply); ok {
+		b.Kind, b.Rule, b.Verb = ImpossibleReply, "", verb
 	}
 	return b
 }
@@ -50,8 +50,8 @@ func (b Breach) Name() string {
 	switch b.Kind {
 	case BrokenGrammar:
 		return "grammar:" + b.Rule
-	case ForeignReply:
-		return session.ForeignReply + b.Verb
+	case ImpossibleReply:
+		return session.ImpossibleReply + b.Verb
 	}
 	return [...]string{
 		Unasked: "unasked", ExtraReply: "extra-reply", ConsumerClosed: "consumer-closed", StateLost: "state-lost",

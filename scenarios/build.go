@@ -15,8 +15,8 @@ type Builder struct {
 	Rename func(name string) string // what is written for a name, such as $jid4 or $queue#; nil: the name itself
 
 	block  *Block
-	asides []Aside // what stands above the next statement
-	marks  []Mark  // of the statements that follow
+	asides []Aside      // what stands above the next statement
+	marks  []ClauseMark // of the statements that follow
 	err    error
 }
 
@@ -29,7 +29,7 @@ func (b *Builder) Comment(text string) {
 }
 
 // Mark ties the expectations that follow to clauses.
-func (b *Builder) Mark(marks ...Mark) {
+func (b *Builder) Mark(marks ...ClauseMark) {
 	b.marks = marks
 	b.asides = append(b.asides, Aside{IsMark: true, Marks: marks})
 }

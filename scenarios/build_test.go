@@ -22,7 +22,7 @@ func TestBuilder(t *testing.T) {
 	b.Comment("")
 	b.Begin(&scenarios.Block{Kind: scenarios.Eventually})
 	b.Send("w", "FETCH $queue")
-	b.Mark(scenarios.Mark{Clause: "FWP-FETCH-01"})
+	b.Mark(scenarios.ClauseMark{Clause: "FWP-FETCH-01"})
 	b.Expect("w", scenarios.Window{To: time.Second}, `${"jid":"$jid7"} | $-1`)
 	b.Comment("# the end of the block")
 	b.End()

@@ -10,7 +10,7 @@ import (
 // introduces itself, and what the engine may ask by itself. It is safe for
 // concurrent use.
 type Dialect interface {
-	session.Protocol
+	session.Codec
 
 	// Grammar returns what scripts may write; it never changes.
 	Grammar() *Grammar
@@ -22,14 +22,14 @@ type Dialect interface {
 	// may answer.
 	Hello(role Role, s session.State) (h Hello, ok bool)
 
-	// Question returns a command that every introduced client in the role is served
+	// Probe returns a command that every introduced client in the role is served
 	// and that changes nothing. Where [Timing].KeepAlive is set, it also
 	// keeps a consumer's connection from expiring.
-	Question(role Role, s session.State) string
+	Probe(role Role, s session.State) string
 
-	// Foreign reports whether a message is not an answer that the command can have.
+	// IsImpossible reports whether a message is not an answer that the command can have.
 	// asked is the command as it was sent, empty for the greeting.
-	Foreign(command []byte, m session.Message) bool
+	IsImpossible(command []byte, m session.Message) bool
 
 	// Check returns the rule that a client in a role breaks with a line, empty if it
 	// breaks none, and advice about what is allowed.
@@ -112,7 +112,7 @@ func (NoLedger) Cleanup(func(line string) (session.Message, bool)) {}
 type Opener interface {
 	// Open takes over a new connection of a client in a role, with the fields of its connect line as JSON. It may send
 	// what no script writes, and returns the connection and the protocol for the conversation on it.
-	Open(nc net.Conn, role Role, fields []byte) (net.Conn, session.Protocol, error)
+	Open(nc net.Conn, role Role, fields []byte) (net.Conn, session.Codec, error)
 
 	// Backend reports whether a connection is one to the port of workers, where they have one of their own.
 	Backend(role Role, fields []byte) bool

@@ -16,8 +16,8 @@ func (g *Grammar) Encode(line string) ([]byte, error) {
 	if g.Framed() {
 		return g.Lines.Encode(line)
 	}
-	if g.Lines.Counted != nil {
-		line = g.Lines.Counted(line)
+	if g.Lines.WithBody != nil {
+		line = g.Lines.WithBody(line)
 	}
 	return []byte(line + "\r\n"), nil
 }

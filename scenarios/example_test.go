@@ -20,7 +20,7 @@ func ExampleBuilder() {
 	b.Script.Title = "A job without a type is refused"
 	b.Connect("", scenarios.Producer, "")
 	b.Send("", `PUSH {"jid":"$jid"}`)
-	b.Mark(scenarios.Mark{Clause: "FWP-PUSH-02"})
+	b.Mark(scenarios.ClauseMark{Clause: "FWP-PUSH-02"})
 	b.Expect("", scenarios.Window{}, "-")
 	text, err := b.Text()
 	if err != nil {

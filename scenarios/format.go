@@ -27,9 +27,9 @@ func Format(s *Script) []byte {
 type formatter struct {
 	text    bytes.Buffer
 	indent  string
-	hasLine bool   // a line was written since the begin of the script or block
-	gap     bool   // an empty line is due, unless nothing follows
-	marks   []Mark // in force
+	hasLine bool         // a line was written since the begin of the script or block
+	gap     bool         // an empty line is due, unless nothing follows
+	marks   []ClauseMark // in force
 }
 
 func (f *formatter) line(words ...string) {
@@ -88,7 +88,7 @@ func (f *formatter) asides(all []Aside) {
 }
 
 // mark writes the line that brings marks into force.
-func (f *formatter) mark(marks []Mark) {
+func (f *formatter) mark(marks []ClauseMark) {
 	f.marks = marks
 	if len(marks) == 0 {
 		f.line("setup")

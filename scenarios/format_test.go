@@ -94,8 +94,8 @@ func TestFormatOfBuiltScripts(t *testing.T) {
 	require.NoError(t, err)
 	empty := scenarios.Statement{Asides: []scenarios.Aside{{}, {Comment: "# then"}}}
 	soon := scenarios.Window{From: time.Second, To: 2 * time.Second}
-	record := []scenarios.Mark{{Clause: "FWP-END-01", Record: true}}
-	marks := []scenarios.Mark{{Clause: "FWP-ACK-01"}, {Clause: "FWP-ACK-02", Level: "SHOULD NOT"}}
+	record := []scenarios.ClauseMark{{Clause: "FWP-END-01", Record: true}}
+	marks := []scenarios.ClauseMark{{Clause: "FWP-ACK-01"}, {Clause: "FWP-ACK-02", Level: "SHOULD NOT"}}
 	s := &scenarios.Script{Dialect: fwpscript.Dialect{},
 		Title: "built", Waits: time.Minute,
 		Needs: []scenarios.Need{scenarios.NeedKill, scenarios.NeedAlone, scenarios.NeedOpen},

@@ -59,9 +59,9 @@ type Field struct {
 
 // Lines is how the lines of a client become bytes. Those of the zero value are the line itself and CRLF.
 type Lines struct {
-	// Counted returns the bytes of a line in which a block follows the line, with its size filled in, and any other line
+	// WithBody returns the bytes of a line in which a block follows the line, with its size filled in, and any other line
 	// as it is, without the CRLF at the end; nil if the dialect has no such lines.
-	Counted func(line string) string
+	WithBody func(line string) string
 
 	// Encode, Decode and Verb are those of a protocol whose messages are not lines: all three, or none. Its lines are not
 	// cut into segments.
@@ -72,10 +72,10 @@ type Lines struct {
 
 // Replies is what is particular to the messages of a server.
 type Replies struct {
-	Waits map[string]Wait // by verb: answers that may take time without being late
+	MayBeLate map[string]Wait // by verb: answers that may take time without being late
 
-	// Asks returns how long a command itself lets its reply take, beside what any reply may take; nil if none does.
-	Asks func(command []byte) time.Duration
+	// WaitOf returns how long a command itself lets its reply take, beside what any reply may take; nil if none does.
+	WaitOf func(command []byte) time.Duration
 
 	// Pushes says that most messages of a server are no replies: one that does not arrive is about the line that expects
 	// it, not about the last command.
@@ -90,15 +90,15 @@ type Wait struct {
 
 // Verbs are the commands that the engine has to tell from others.
 type Verbs struct {
-	Counts string // counts everything on the server; empty if no command costs more than others
-	Adds   string // adds a job, where Counts is set
-	Ends   string // ends the conversation of a client in order; empty if there is none
-	Stops  string // asks the server to stop, which may end then; empty if there is none
+	Count string // counts everything on the server; empty if no command costs more than others
+	Add   string // adds a job, where Counts is set
+	End   string // ends the conversation of a client in order; empty if there is none
+	Stop  string // asks the server to stop, which may end then; empty if there is none
 }
 
 // Timing is what may happen later.
 type Timing struct {
-	Defers []string // the verbs and fields of a job by which it may be delivered later
+	Delays []string // the verbs and fields of a job by which it may be delivered later
 
 	// KeepAlive is how long a consumer may be idle before it has to send the [Dialect]'s Question; 0 if there is no such
 	// limit.

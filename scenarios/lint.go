@@ -146,7 +146,7 @@ func (l *linter) send(s *Send, in *Block) {
 	if !s.Raw && grammar.Framed() {
 		line, isLine = slices.Concat(segments...), true
 	}
-	if !s.Raw && len(s.Segments) == 1 && grammar.Lines.Counted != nil {
+	if !s.Raw && len(s.Segments) == 1 && grammar.Lines.WithBody != nil {
 		isLine = true // a block may follow the line
 	}
 	l.legality(s, c, line, isLine)

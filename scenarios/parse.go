@@ -72,11 +72,11 @@ type parser struct {
 	script    *Script
 	grammar   *Grammar
 	problems  Problems
-	helpLists []string // the lists of known words that some help has given
-	block     *Block   // the open one
-	marks     []Mark   // of the following lines with an expectation
-	asides    []Aside  // since the last step, or line of the header
-	body      bool     // the header is over
+	helpLists []string     // the lists of known words that some help has given
+	block     *Block       // the open one
+	marks     []ClauseMark // of the following lines with an expectation
+	asides    []Aside      // since the last step, or line of the header
+	body      bool         // the header is over
 }
 
 // takeAsides returns the asides since the last step, and forgets them.

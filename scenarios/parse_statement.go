@@ -116,7 +116,7 @@ func (p *parser) mark(a *arguments, record bool) error {
 	for _, w := range a.words {
 		switch {
 		case strings.Contains(w, "-"):
-			p.marks = append(p.marks, Mark{Clause: w, Record: record})
+			p.marks = append(p.marks, ClauseMark{Clause: w, Record: record})
 		case len(p.marks) > 0 && p.marks[len(p.marks)-1].grade(w):
 		default:
 			return a.wrong(didYouMean(w, Levels()), "%q is neither a clause id nor a level", w)
@@ -127,7 +127,7 @@ func (p *parser) mark(a *arguments, record bool) error {
 }
 
 // grade takes a word of a level; those with NOT have two.
-func (m *Mark) grade(word string) bool {
+func (m *ClauseMark) grade(word string) bool {
 	level := strings.TrimSpace(m.Level + " " + word)
 	if word != "NOT" {
 		level = word

@@ -50,8 +50,8 @@ func TestMarksGoOnUntilTheNextOnes(t *testing.T) {
 	t.Parallel()
 	steps := parsed(t, "S: +\nclause A-1 MUST NOT B-2\nC: INFO\nS: +\nsilence 1s\neventually\nS: +\nend\n"+
 		"eventually 1s..\nS: +\nend\nrecord C-3 SHOULD\nS: +\nsetup\nS: +\n")
-	clause := []Mark{{Clause: "A-1", Level: "MUST NOT"}, {Clause: "B-2"}}
-	var got [][]Mark
+	clause := []ClauseMark{{Clause: "A-1", Level: "MUST NOT"}, {Clause: "B-2"}}
+	var got [][]ClauseMark
 	for _, s := range steps {
 		if marks, ok := marksOf(s); ok {
 			got = append(got, marks)
@@ -60,8 +60,8 @@ func TestMarksGoOnUntilTheNextOnes(t *testing.T) {
 			got = append(got, b.Steps[0].(*Expect).Marks)
 		}
 	}
-	record := []Mark{{Clause: "C-3", Level: "SHOULD", Record: true}}
-	assert.Equal(t, [][]Mark{nil, clause, clause, clause, clause, clause, record, nil}, got)
+	record := []ClauseMark{{Clause: "C-3", Level: "SHOULD", Record: true}}
+	assert.Equal(t, [][]ClauseMark{nil, clause, clause, clause, clause, clause, record, nil}, got)
 }
 
 func TestFormsOfClientLines(t *testing.T) {
@@ -145,8 +145,8 @@ func (likeFWP) Grammar() *Grammar {
 				"cut", "half", "long", "first", "last", "upper",
 			}},
 		}},
-		Replies: Replies{Waits: map[string]Wait{"FETCH": {Kind: '_', Minimum: 2 * time.Second}}},
-		Timing:  Timing{Defers: []string{"at", "FAIL"}},
+		Replies: Replies{MayBeLate: map[string]Wait{"FETCH": {Kind: '_', Minimum: 2 * time.Second}}},
+		Timing:  Timing{Delays: []string{"at", "FAIL"}},
 	}
 }
 

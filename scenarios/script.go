@@ -38,16 +38,16 @@ const (
 	NeedFlush    Need = "flush"    // flush is allowed
 )
 
-// Mark ties a line to a clause that it decides.
-type Mark struct {
+// ClauseMark ties a line to a clause that it decides.
+type ClauseMark struct {
 	Clause string // id
 	Level  string // overrides the level of the catalogue, "" if it does not
 	Record bool   // the outcome is recorded, not checked, as long as it is one of the line's alternatives
 }
 
 // Marks returns the marks of all steps with an expectation.
-func (s *Script) Marks() iter.Seq[Mark] {
-	return func(yield func(Mark) bool) {
+func (s *Script) Marks() iter.Seq[ClauseMark] {
+	return func(yield func(ClauseMark) bool) {
 		for step := range s.All() {
 			marks, _ := marksOf(step)
 			for _, m := range marks {
@@ -60,7 +60,7 @@ func (s *Script) Marks() iter.Seq[Mark] {
 }
 
 // marksOf returns the marks of a step, and reports whether it can have any.
-func marksOf(s Step) ([]Mark, bool) {
+func marksOf(s Step) ([]ClauseMark, bool) {
 	if b, ok := s.(*Block); ok {
 		return b.Marks, b.Window != (Window{})
 	}
@@ -101,9 +101,9 @@ func (s *Statement) statement() *Statement { return s }
 // Aside is a line that is not a step: a comment, or a mark for the lines that
 // follow. The zero value is an empty line.
 type Aside struct {
-	Comment string // with its #
-	IsMark  bool   // clause, record, or setup if there are no marks
-	Marks   []Mark // all of them recorded, or none
+	Comment string       // with its #
+	IsMark  bool         // clause, record, or setup if there are no marks
+	Marks   []ClauseMark // all of them recorded, or none
 }
 
 // Connect opens a connection, and greets on it unless it is raw.
@@ -132,7 +132,7 @@ type Expect struct {
 	Conn      string
 	Window    Window
 	Choices   []Choice
-	Marks     []Mark
+	Marks     []ClauseMark
 }
 
 // Silence waits, and expects that no connection of the list (all open ones if
@@ -141,7 +141,7 @@ type Silence struct {
 	Statement
 	For   time.Duration
 	Conns []string
-	Marks []Mark
+	Marks []ClauseMark
 
 	duration string // For as written
 }
@@ -178,7 +178,7 @@ type Block struct {
 	Role   Role
 	Limit  time.Duration // of a repeat block: no round begins later; 0 for none
 	Window Window
-	Marks  []Mark
+	Marks  []ClauseMark
 	Steps  []Step
 	After  []Aside // what stands above its end
 }

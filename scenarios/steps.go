@@ -33,7 +33,7 @@ func ConnectionOf(s Step) string {
 }
 
 // JudgedMarks returns the marks of a step that has an outcome; false for other steps.
-func JudgedMarks(s Step) (marks []Mark, ok bool) {
+func JudgedMarks(s Step) (marks []ClauseMark, ok bool) {
 	switch s := s.(type) {
 	case *Expect:
 		return s.Marks, true
@@ -140,7 +140,7 @@ func (s *Send) defers(g *Grammar) bool {
 			}
 		}
 	}
-	words := g.Timing.Defers
+	words := g.Timing.Delays
 	return slices.Contains(words, verb(text.String())) || slices.ContainsFunc(words, func(field string) bool {
 		return strings.Contains(text.String(), `"`+field+`"`)
 	})

@@ -33,7 +33,7 @@ func TestOwnTests(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	double := exec.CommandContext(ctx, built(t, "../../cmd/fwpcheck"), "serve", "--like", "faktory")
+	double := exec.CommandContext(ctx, built(t, "../../cmd/fwpcheck"), "serve", "--extension", "faktory")
 	stdin, err := double.StdinPipe() // closed, it ends the double
 	require.NoError(t, err)
 	stdout, err := double.StdoutPipe()

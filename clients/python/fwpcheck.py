@@ -16,13 +16,13 @@ class Differences(AssertionError):
 class Double:
     """A server of its own. It serves from the call of start, or from the begin of a with statement, until close.
 
-    like is a family of servers ("" for the specification alone), args are more flags of `fwpcheck serve`, and env sets
+    extension is what it has beyond the specification ("" for nothing), args are more flags of `fwpcheck serve`, and env sets
     FAKTORY_URL in this process while it serves, and FAKTORY_PROVIDER, which may name another variable, is not set.
     """
 
-    def __init__(self, like="faktory", args=(), env=False, program=None):
+    def __init__(self, extension="faktory", args=(), env=False, program=None):
         self.program = program or os.environ.get("FWPCHECK") or "fwpcheck"
-        self.args = [self.program, "serve", *(["--like", like] if like else []), *args]
+        self.args = [self.program, "serve", *(["--extension", extension] if extension else []), *args]
         self.env, self.process, self.url, self.control = env, None, None, None
 
     def start(self):
@@ -117,6 +117,6 @@ else:
 
     @pytest.fixture
     def faktory_double():
-        """A server that is like Faktory, with its URL in FAKTORY_URL."""
+        """A server with what Faktory adds, with its URL in FAKTORY_URL."""
         with Double(env=True) as double:
             yield double

@@ -78,7 +78,7 @@ class TestDouble(unittest.TestCase):
 
     def test_usage(self):
         with self.assertRaisesRegex(RuntimeError, "exit code 2"):
-            fwpcheck.Double(like="no-such-family").start()
+            fwpcheck.Double(extension="no-such-extension").start()
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ func (p *playthrough) ask(ctx context.Context, role scenarios.Role) (*conn, erro
 	if err != nil {
 		return nil, err
 	}
-	question := p.subject.Question
+	question := p.subject.ProbeCommand
 	if c.dueReplies > 0 {
 		a, err := c.Answer(ctx)
 		if err != nil || !hasMessage(a) {

@@ -40,7 +40,7 @@ func shared(t *testing.T, config func() fakes.Config, e explore.Explorer) (r *ex
 		target, end, err := s.start()
 		require.NoError(t, err)
 		defer end()
-		e.Subject, e.Target, e.Seed = moves.New(), target, 1
+		e.Alphabet, e.Target, e.Seed = moves.New(), target, 1
 		r = e.Run(t.Context())
 	})
 	return r
@@ -149,7 +149,7 @@ func TestAnOutageIsNoFinding(t *testing.T) {
 					defer killing.Stop()
 				}
 				e := explore.Explorer{
-					Subject: moves.New(), Target: s, Seed: 1, Steps: 1200, Time: 2 * time.Minute, Findings: 5,
+					Alphabet: moves.New(), Target: s, Seed: 1, Steps: 1200, Time: 2 * time.Minute, Findings: 5,
 					Shrinking: 10 * time.Second, Watch: settled(nil),
 				}
 				r := e.Run(t.Context())
@@ -175,7 +175,7 @@ func TestACrashBehindASupervisor(t *testing.T) {
 			}
 		})
 		e := explore.Explorer{
-			Subject: moves.New(), Target: s, Seed: 1, Time: 5 * time.Minute, Findings: 1, Shrinking: 2 * time.Minute,
+			Alphabet: moves.New(), Target: s, Seed: 1, Time: 5 * time.Minute, Findings: 1, Shrinking: 2 * time.Minute,
 			Watch: settled(nil),
 		}
 		r := e.Run(t.Context())
@@ -201,7 +201,7 @@ func TestASlowServerIsSilentWithinTheTime(t *testing.T) {
 					}
 				})
 				start := time.Now()
-				e := explore.Explorer{Subject: moves.New(), Target: s, Seed: 1, Steps: 100, Time: 10 * time.Second}
+				e := explore.Explorer{Alphabet: moves.New(), Target: s, Seed: 1, Steps: 100, Time: 10 * time.Second}
 				r := e.Run(t.Context())
 				assert.LessOrEqual(t, time.Since(start), 10*time.Second)
 				assert.Equal(t, delay > 0, r.IsSilent)
@@ -240,7 +240,7 @@ func TestFuzzedBytesLeaveNothingBehind(t *testing.T) {
 			trace.Steps = append(trace.Steps, build.Open(2, scenarios.Producer, ""), bytes,
 				build.Await(2), explore.End(2, scenarios.Closed))
 		}
-		e := explore.Explorer{Subject: moves.New(), Target: target, Watch: func(s explore.Step) {
+		e := explore.Explorer{Alphabet: moves.New(), Target: target, Watch: func(s explore.Step) {
 			if s.Ends() {
 				assert.NotEmpty(t, jids, "the server has taken the jobs")
 			}

@@ -217,7 +217,7 @@ func (s *shrinker) jobStepMask(trace []Step) []bool {
 // seeds are short conversations in which a bug often shows as one of a rule. They are
 // tried before those that come from the exploration: a bug that shows with every job is
 // better shown with the plainest one.
-func (s *Subject) seeds(rule string) []Trace {
+func (s *Alphabet) seeds(rule string) []Trace {
 	if s.Seeds == nil {
 		return nil
 	}

@@ -81,7 +81,7 @@ const (
 func (c *Comparison) Run(ctx context.Context) *ComparisonResult {
 	x := &comparisonRun{Comparison: c, start: time.Now(), result: &ComparisonResult{}}
 	for side := range x.covers {
-		x.covers[side] = newCoverage(c.Explorer.Subject)
+		x.covers[side] = newCoverage(c.Explorer.Alphabet)
 	}
 	x.result.Coverage = x.covers[0]
 	first := c.Explorer.config()

@@ -32,7 +32,7 @@ func compared(t *testing.T, a, b func() fakes.Config, c explore.Comparison) (r *
 		second, endSecond, err := s.start()
 		require.NoError(t, err)
 		defer endSecond()
-		c.Explorer.Subject, c.Explorer.Target, c.Second, c.Explorer.Alone = moves.New(), first, second, true
+		c.Explorer.Alphabet, c.Explorer.Target, c.Second, c.Explorer.Alone = moves.New(), first, second, true
 		c.Explorer.Shrinking = time.Minute
 		if c.Explorer.Steps == 0 {
 			c.Explorer.Steps = commands(600, 3000)
@@ -156,7 +156,7 @@ func TestBothServersAreLost(t *testing.T) {
 		defer end()
 		f.Server = behind.Dial
 		c := explore.Comparison{Second: f, Explorer: explore.Explorer{
-			Subject: moves.New(), Target: f, Seed: 1, Steps: 2000, Unshrunk: true,
+			Alphabet: moves.New(), Target: f, Seed: 1, Steps: 2000, Unshrunk: true,
 		}}
 		r := c.Run(t.Context())
 		assert.Empty(t, r.Differences)
@@ -243,7 +243,7 @@ func TestNothingBehindAnUnreadableReplyIsBlamed(t *testing.T) {
 			}
 			for seed := range uint64(golden.Sample(1, 10)) {
 				e := crowd.Campaign{Workers: 8, Explorer: explore.Explorer{
-					Subject: moves.New(), Seed: seed, Steps: 2000, Findings: 100, Unshrunk: true,
+					Alphabet: moves.New(), Seed: seed, Steps: 2000, Findings: 100, Unshrunk: true,
 				}}
 				campaign(t, seldom, e, func(t *testing.T, r *explore.Result, loaded *crowd.Result, _ *stage) {
 					found := r.Findings

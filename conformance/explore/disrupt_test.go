@@ -78,9 +78,9 @@ func disrupting(
 		for _, change := range around {
 			target = change(target)
 		}
-		e.Subject, e.Target, e.Password, e.StartTarget = moves.New(), target, config().Password, s.startDisruptable
+		e.Alphabet, e.Target, e.Password, e.StartTarget = moves.New(), target, config().Password, s.startDisruptable
 		if e.Alone, e.Restarts, e.Watch = true, true, settled(nil); e.Disrupt == nil {
-			e.Disrupt = e.Subject.Disruptions
+			e.Disrupt = e.Alphabet.Disruptions
 		}
 		look(e.Run(t.Context()))
 	})

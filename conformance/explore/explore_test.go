@@ -94,7 +94,7 @@ func TestBugsAreFound(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			e := crowd.Campaign{Explorer: explore.Explorer{Subject: moves.New(), Seed: *seed,
+			e := crowd.Campaign{Explorer: explore.Explorer{Alphabet: moves.New(), Seed: *seed,
 				Steps: commands(20_000, 20_000), Findings: *findings, Longest: waits(f)}, Workers: 8}
 			campaign(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, h *crowd.Result, s *stage) {
 				all := r.Findings
@@ -165,7 +165,7 @@ func TestNothingRightIsBlamed(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			e := explore.Explorer{Subject: moves.New(), Steps: count, Findings: 3}
+			e := explore.Explorer{Alphabet: moves.New(), Steps: count, Findings: 3}
 			if strings.HasPrefix(v.Name, "connections-limited") { // to 20
 				e.Connections, e.Steps = 24, max(count, 1200)
 			}
@@ -191,7 +191,7 @@ func TestSameSeedSameCommands(t *testing.T) {
 	t.Parallel()
 	var runs [3][]string
 	for i, seed := range []uint64{7, 7, 8} {
-		e := explore.Explorer{Subject: moves.New(), Seed: seed, Steps: 400, Longest: time.Nanosecond}
+		e := explore.Explorer{Alphabet: moves.New(), Seed: seed, Steps: 400, Longest: time.Nanosecond}
 		e.Watch = func(s explore.Step) { runs[i] = append(runs[i], fmt.Sprintf("%+v", s)) }
 		exploring(t, behaving("", ""), e, func(*testing.T, *explore.Result, *stage) {})
 	}
@@ -208,7 +208,7 @@ func TestSameSeedSameFindings(t *testing.T) {
 			t.Parallel()
 			var runs [2]string
 			for i := range runs {
-				e := explore.Explorer{Subject: moves.New(), Seed: 4, Steps: 4000}
+				e := explore.Explorer{Alphabet: moves.New(), Seed: 4, Steps: 4000}
 				exploring(t, behaving(bug, ""), e, func(t *testing.T, r *explore.Result, _ *stage) {
 					require.NotEmpty(t, r.Findings)
 					f := r.Findings[0]
@@ -222,7 +222,7 @@ func TestSameSeedSameFindings(t *testing.T) {
 
 func TestCoverageIsReported(t *testing.T) {
 	t.Parallel()
-	exploring(t, behaving("", ""), explore.Explorer{Subject: moves.New(), Seed: 3, Steps: commands(800, 3000)},
+	exploring(t, behaving("", ""), explore.Explorer{Alphabet: moves.New(), Seed: 3, Steps: commands(800, 3000)},
 		func(t *testing.T, r *explore.Result, _ *stage) {
 			assert.Subset(t, keys(r.Coverage.States), []string{"not identified", "identified", "identified worker"})
 			assert.Subset(t, keys(r.Coverage.Transitions), []string{"not identified > identified", "identified > ended"})
@@ -322,7 +322,7 @@ func FuzzLoadTrace(f *testing.F) {
 func BenchmarkExplore(b *testing.B) {
 	s := fakes.NewServer(fakes.Config{})
 	defer s.Close()
-	e := explore.Explorer{Subject: moves.New(), Target: dialed{s}, Seed: 1, Steps: max(b.N, 100), Alone: true}
+	e := explore.Explorer{Alphabet: moves.New(), Target: dialed{s}, Seed: 1, Steps: max(b.N, 100), Alone: true}
 	b.ResetTimer()
 	r := e.Run(b.Context())
 	b.ReportMetric(float64(r.Commands)/b.Elapsed().Seconds(), "commands/s")
@@ -376,7 +376,7 @@ func TestWhatWasSaidBeforeAFinding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := crowd.Campaign{Explorer: explore.Explorer{
-				Subject: moves.New(), Seed: 1, Steps: 5000, Findings: 1, Unshrunk: true,
+				Alphabet: moves.New(), Seed: 1, Steps: 5000, Findings: 1, Unshrunk: true,
 			}}
 			campaign(t, behaving(name, ""), e, func(t *testing.T, r *explore.Result, _ *crowd.Result, _ *stage) {
 				require.NotEmpty(t, r.Findings)

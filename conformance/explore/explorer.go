@@ -26,7 +26,7 @@ import (
 // workers) carry the prefix of the run; what others have on the server is not touched,
 // unless no other client uses the server; and what is left at the end is removed.
 type Explorer struct {
-	Subject  *Subject // the protocol
+	Alphabet *Alphabet // the protocol
 	Target   play.Target
 	Password string // of the target, empty if it has none
 	Seed     uint64 // of the commands
@@ -115,7 +115,7 @@ type Finding struct {
 
 func (e *Explorer) config() *config {
 	return &config{
-		seedNames: e.Names, subject: e.Subject, target: e.Target, timeout: cmp.Or(e.Timeout, 5*time.Second),
+		seedNames: e.Names, subject: e.Alphabet, target: e.Target, timeout: cmp.Or(e.Timeout, 5*time.Second),
 		budget: new(session.Budget), terms: law.Terms{
 			Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Server: e.Server,
 			Patience: cmp.Or(e.Patience, 150*time.Second), Slack: cmp.Or(e.Slack, 300*time.Millisecond),
@@ -173,7 +173,7 @@ func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 func (e *Explorer) begin(ctx context.Context) *exploration {
 	x := &exploration{
 		Explorer: e, began: time.Now(), config: e.config(), byKind: map[string]*pendingFinding{}, reportedKinds: map[string]bool{},
-		budget: e.divide(), result: &Result{Coverage: newCoverage(e.Subject)},
+		budget: e.divide(), result: &Result{Coverage: newCoverage(e.Alphabet)},
 	}
 	if x.config.terms.Server == nil && e.Alone && e.StartTarget != nil { // the target was started as others can be
 		x.config.terms.Server = law.NewExclusive()

@@ -182,7 +182,7 @@ func (x *exploration) shrinker(limit time.Duration, target sighting) *shrinker {
 // isReproduced reports whether a finding of the kind of a rule was reproduced.
 func (x *exploration) isReproduced(rule string) bool {
 	return slices.ContainsFunc(x.result.Findings, func(f Finding) bool {
-		return f.Hits > 0 && !f.Crash && x.Subject.family(f.Rule) == x.Subject.family(rule)
+		return f.Hits > 0 && !f.Crash && x.Alphabet.family(f.Rule) == x.Alphabet.family(rule)
 	})
 }
 
@@ -327,8 +327,8 @@ func (e *Explorer) Shorten(ctx context.Context, f *Finding, rule string, start [
 		return
 	}
 	s := &shrinker{config: e.config(), startTarget: e.StartTarget, limit: e.Shrinking, progress: e.Progress, target: sighting{
-		Violation: &law.Violation{Clause: f.Clause, Rule: rule, JID: "-" + e.Subject.Jobs + "1"}, step: max(len(start)-1, 0),
-		job: e.Subject.Jobs + "1",
+		Violation: &law.Violation{Clause: f.Clause, Rule: rule, JID: "-" + e.Alphabet.Jobs + "1"}, step: max(len(start)-1, 0),
+		job: e.Alphabet.Jobs + "1",
 	}}
 	s.reportedClauses = slices.DeleteFunc(slices.Clone(clauses), func(clause string) bool { return clause == f.Clause })
 	f.Original.Steps = start
@@ -351,7 +351,7 @@ func (e *Explorer) ShortenCrash(ctx context.Context, f *Finding) {
 	defer cancel()
 	f.Unscripted = "it did not die again in the tried conversations, in which two or three clients repeat the same " +
 		"commands"
-	t, ok := s.first(limited, e.Subject.seeds(Concurrent), false)
+	t, ok := s.first(limited, e.Alphabet.seeds(Concurrent), false)
 	if !ok {
 		return
 	}

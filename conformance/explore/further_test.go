@@ -29,7 +29,7 @@ func TestTimeThatIsLeftMakesConversationsShorter(t *testing.T) {
 		}
 		return c
 	}
-	e := explore.Explorer{Subject: moves.New(), Seed: 1, Steps: 2000, Shrinking: 4 * time.Second, Findings: 3}
+	e := explore.Explorer{Alphabet: moves.New(), Seed: 1, Steps: 2000, Shrinking: 4 * time.Second, Findings: 3}
 	exploring(t, slow, e, func(t *testing.T, r *explore.Result, _ *stage) {
 		require.NotEmpty(t, r.Findings)
 		f := r.Findings[0]
@@ -46,12 +46,12 @@ func TestTriesShareAServerThatStartsSlowly(t *testing.T) {
 	for pause, several := range map[time.Duration]bool{0: true, time.Second: false} {
 		starts := 0
 		exploring(t, behaving("job-backtrace-follows", ""), explore.Explorer{
-			Subject: moves.New(), Seed: 1, Steps: 1, Unshrunk: true,
+			Alphabet: moves.New(), Seed: 1, Steps: 1, Unshrunk: true,
 		}, func(t *testing.T, _ *explore.Result, fresh *stage) {
 			target, end, err := fresh.start()
 			require.NoError(t, err)
 			defer end()
-			e := explore.Explorer{Subject: moves.New(), Target: target, Alone: true, Seed: 1, Steps: 2000}
+			e := explore.Explorer{Alphabet: moves.New(), Target: target, Alone: true, Seed: 1, Steps: 2000}
 			e.StartTarget = func() (play.Target, func(), error) {
 				starts++
 				<-time.After(pause) // in virtual time

@@ -37,7 +37,7 @@ func searching(t *testing.T, config func() fakes.Config, look func(t *testing.T,
 	t.Helper()
 	found := false
 	for n := uint64(0); n < 20 && !found; n++ {
-		e := explore.Explorer{Subject: moves.New(), Seed: *seed + 4 + n, Steps: 3000}
+		e := explore.Explorer{Alphabet: moves.New(), Seed: *seed + 4 + n, Steps: 3000}
 		exploring(t, config, e, func(t *testing.T, r *explore.Result, fresh *stage) {
 			if found = len(r.Findings) > 0; found {
 				look(t, r, fresh)

@@ -17,7 +17,7 @@ import (
 type generator struct {
 	Draw
 	p           *playthrough
-	alphabet    Alphabet
+	alphabet    Generator
 	seed        uint64
 	limit       int               // connections at a time
 	stateCounts map[string]int    // moves by state of the connection
@@ -51,7 +51,7 @@ func newGenerator(e *Explorer, p *playthrough) *generator {
 	if _, ok := e.Target.(Disrupter); ok {
 		g.Disruptions = e.Disrupt
 	}
-	g.alphabet = e.Subject.Alphabet(&g.Draw, p.law)
+	g.alphabet = e.Alphabet.Generate(&g.Draw, p.law)
 	return g
 }
 

@@ -25,7 +25,7 @@ import (
 func TestKnownDeparturesAreCounted(t *testing.T) {
 	t.Parallel()
 	golden.NotRacing(t)
-	e := explore.Explorer{Subject: moves.New(), Seed: 3, Steps: 150, Findings: 100, Shrinking: time.Second}
+	e := explore.Explorer{Alphabet: moves.New(), Seed: 3, Steps: 150, Findings: 100, Shrinking: time.Second}
 	shrinking := false
 	e.Progress = func(p explore.Progress) {
 		shrinking = shrinking || p.Activity == explore.Shrinking
@@ -56,7 +56,7 @@ func TestNothingIsLostByAnInterrupt(t *testing.T) {
 		defer end()
 		ctx, interrupt := context.WithCancel(t.Context())
 		e := explore.Explorer{
-			Subject: moves.New(), Target: target, StartTarget: s.start, Seed: 3, Findings: 100,
+			Alphabet: moves.New(), Target: target, StartTarget: s.start, Seed: 3, Findings: 100,
 			Found: func(explore.Finding) { interrupt() },
 		}
 		r := e.Run(ctx)
@@ -79,7 +79,7 @@ func TestAClosedConnectionHasMetItsSituation(t *testing.T) {
 			}
 		}}
 	}
-	e := explore.Explorer{Subject: moves.New(), Seed: 3, Steps: 1500, Findings: 100, Unshrunk: true}
+	e := explore.Explorer{Alphabet: moves.New(), Seed: 3, Steps: 1500, Findings: 100, Unshrunk: true}
 	exploring(t, closing, e, func(t *testing.T, r *explore.Result, _ *stage) {
 		assert.Positive(t, r.Coverage.Situations["not identified: INFO"])
 	})
@@ -89,7 +89,7 @@ func TestAClosedConnectionHasMetItsSituation(t *testing.T) {
 func TestTheReasonIsShown(t *testing.T) {
 	t.Parallel()
 	clause := func(limit time.Duration) (clause string) {
-		e := explore.Explorer{Subject: moves.New(), Seed: 1, Findings: 1, Unshrunk: limit == 0, Shrinking: limit}
+		e := explore.Explorer{Alphabet: moves.New(), Seed: 1, Findings: 1, Unshrunk: limit == 0, Shrinking: limit}
 		exploring(t, behaving("state-error-forgets", ""), e, func(t *testing.T, r *explore.Result, _ *stage) {
 			require.Len(t, r.Findings, 1)
 			assert.Equal(t, "FWP-STATE-12", r.Findings[0].Clause)
@@ -145,7 +145,7 @@ func TestOneServerForManyTries(t *testing.T) {
 		require.NoError(t, err)
 		defer end()
 		e := explore.Explorer{
-			Subject: moves.New(), Target: target, Alone: true, Seed: 3, Steps: 1500, Findings: 100,
+			Alphabet: moves.New(), Target: target, Alone: true, Seed: 3, Steps: 1500, Findings: 100,
 			Shrinking: 20 * time.Second, Watch: settled(nil),
 			StartTarget: func() (play.Target, func(), error) {
 				started.Add(1)
@@ -171,7 +171,7 @@ func TestNothingIsAwaitedOfAServerThatIsGone(t *testing.T) {
 			defer end()
 			var last time.Time
 			e := explore.Explorer{
-				Subject: moves.New(), Target: target, Seed: 1, Steps: 3000, Unshrunk: true,
+				Alphabet: moves.New(), Target: target, Seed: 1, Steps: 3000, Unshrunk: true,
 				Watch: func(explore.Step) { last = time.Now() },
 				Found: func(f explore.Finding) {
 					assert.True(t, f.Crash)

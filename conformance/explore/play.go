@@ -81,7 +81,7 @@ type reply struct {
 // config is what all plays of an exploration share.
 type config struct {
 	seedNames string // see Explorer.Names
-	subject   *Subject
+	subject   *Alphabet
 	target    play.Target
 	terms     law.Terms     // but for the prefix
 	timeout   time.Duration // the longest wait for a reply

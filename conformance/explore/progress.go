@@ -66,7 +66,7 @@ type unreadCount struct {
 	reason string // the first one was not: what the suite reads, or what was expected
 }
 
-func newCoverage(s *Subject) *Coverage {
+func newCoverage(s *Alphabet) *Coverage {
 	c := &Coverage{
 		States: map[string]int{}, Transitions: map[string]int{}, Outcomes: map[string]int{}, Situations: map[string]int{},
 	}

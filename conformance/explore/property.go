@@ -25,10 +25,10 @@ const (
 // Property completes a check of a suite that explores: subject returns what is explored, and limits has Steps and
 // Exploring, of which the latter must be set. Findings are shrunk on another server like the target if there can be
 // one: bugs that count begin anew there, and it has not crashed.
-func Property(p conformance.Property, subject func() *Subject, limits Explorer) conformance.Property {
+func Property(p conformance.Property, subject func() *Alphabet, limits Explorer) conformance.Property {
 	p.Run = func(ctx context.Context, setup conformance.Setup) conformance.Evidence {
 		e := limits
-		e.Subject = subject()
+		e.Alphabet = subject()
 		e.Target, e.Password, e.StartTarget = setup.Target, setup.Password, setup.StartTarget
 		e.Seed, e.Names, e.Alone, e.Impatient, e.Server = setup.Seed, setup.Names, setup.Alone, true, setup.Server
 		e.Restarts = slices.Contains(p.Needs, scenarios.NeedRestart)
@@ -106,7 +106,7 @@ func (s propertyResult) openCause() string {
 
 // exploreOnce explores, and counts the commands.
 func exploreOnce(ctx context.Context, e Explorer) propertyResult {
-	s := propertyResult{rules: e.Subject.Rules}
+	s := propertyResult{rules: e.Alphabet.Rules}
 	e.Watch = func(step Step) {
 		if do := step.Sends(); do != nil && !do.Raw { // others need no reply
 			s.commands++

@@ -76,7 +76,7 @@ func TestMoments(t *testing.T) {
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
 	prefix := func(names string) string {
-		return (&Explorer{Names: names, Subject: &Subject{}}).config().exclusivePrefix()
+		return (&Explorer{Names: names, Alphabet: &Alphabet{}}).config().exclusivePrefix()
 	}
 	first, repeat, other := prefix("fwp00000000070000-3"), prefix("fwp00000000070000-3"), prefix("fwp00000000070000-4")
 	assert.Equal(t, first, repeat)
@@ -89,7 +89,7 @@ func TestPrefixes(t *testing.T) {
 // TestUnread: a verb of which most replies were beyond a limit is named, with the limit, and others are not.
 func TestUnread(t *testing.T) {
 	t.Parallel()
-	c := newCoverage(&Subject{})
+	c := newCoverage(&Alphabet{})
 	assert.Empty(t, c.Unread())
 	c.Outcomes["FETCH identified: null"], c.Outcomes["FETCHED identified: OK"], c.Outcomes["PUSH identified: OK"] = 2, 9, 3
 	for range 3 {

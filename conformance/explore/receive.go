@@ -129,7 +129,7 @@ func (p *playthrough) poll(ctx context.Context) {
 // addMisspelling keeps that a message breaks a rule of the grammar.
 func (p *playthrough) addMisspelling(c *conn, rule, got string) {
 	name := rule
-	if !strings.HasPrefix(rule, session.ForeignReply) {
+	if !strings.HasPrefix(rule, session.ImpossibleReply) {
 		name = RuleGrammar + ":" + rule
 	}
 	v := p.violation(name, p.grammar().Encoding, got)
@@ -140,7 +140,7 @@ func (p *playthrough) addMisspelling(c *conn, rule, got string) {
 // lapse keeps that a message was read although it breaks a rule of the grammar: it is one departure, however often it
 // comes. Whether its kind is right is the law's to judge.
 func (p *playthrough) lapse(c *conn, lapse *session.SyntaxError) {
-	if !strings.HasPrefix(lapse.Rule, session.ForeignReply) && !slices.Contains(p.lapsed, lapse.Rule) {
+	if !strings.HasPrefix(lapse.Rule, session.ImpossibleReply) && !slices.Contains(p.lapsed, lapse.Rule) {
 		p.lapsed = append(p.lapsed, lapse.Rule)
 		p.addMisspelling(c, lapse.Rule, lapse.Error())
 	}
@@ -156,7 +156,7 @@ func (p *playthrough) takeArrival(ctx context.Context, c *conn, a session.Receiv
 		p.noteEnd(ctx, c, a)
 	case c.isUnbounded:
 		p.countReply(c)
-	case a.Turn == session.Notice:
+	case a.Role == session.Notice:
 		p.notice(c, a)
 	case c.dueReplies < 0:
 		c.dueReplies++

@@ -13,7 +13,7 @@ import (
 // record is a conversation as it was played once: what each step was answered with,
 // and what was found.
 type record struct {
-	subject        *Subject
+	subject        *Alphabet
 	answers        map[int][]reply
 	hit            sighting
 	prefix         string
@@ -54,7 +54,7 @@ func hasManyLines(t Trace, hit sighting) bool {
 	})
 }
 
-func newWriter(s *Subject, t Trace) *writer {
+func newWriter(s *Alphabet, t Trace) *writer {
 	w := &writer{
 		Builder: scenarios.NewBuilder(s.Dialect), r: record{subject: s},
 		t: t, awaits: map[int]int{}, opened: map[int]bool{}, single: len(connections(t.Steps)) == 1,
@@ -261,7 +261,7 @@ func (w *writer) clause() {
 		return
 	}
 	level, _ := w.ruling()
-	w.Mark(scenarios.Mark{Clause: w.f.Clause, Level: level})
+	w.Mark(scenarios.ClauseMark{Clause: w.f.Clause, Level: level})
 }
 
 // send writes a client line.

@@ -98,7 +98,7 @@ func (w *writer) writeProbe(conn int) {
 	}
 	w.Add(&scenarios.Silence{For: time.Second, Conns: w.silenceConns(conn)})
 	w.clause()
-	w.Send(w.conn(conn), w.r.subject.Question)
+	w.Send(w.conn(conn), w.r.subject.ProbeCommand)
 	w.expect(conn, w.r.subject.Accepted)
 }
 

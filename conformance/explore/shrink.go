@@ -243,7 +243,7 @@ func (s *shrinker) isAlike(f sighting) bool {
 }
 
 // family returns one name for all rules under which the same bug may show.
-func (s *Subject) family(rule string) string {
+func (s *Alphabet) family(rule string) string {
 	if s.Family == nil {
 		return rule
 	}
@@ -251,7 +251,7 @@ func (s *Subject) family(rule string) string {
 }
 
 // kind is what distinguishes findings.
-func (e *Explorer) kind(rule, clause string) string { return e.Subject.family(rule) + " > " + clause }
+func (e *Explorer) kind(rule, clause string) string { return e.Alphabet.family(rule) + " > " + clause }
 
 // wasFound reports whether such a finding was found before.
 func (s *shrinker) wasFound(f sighting) bool {

@@ -50,7 +50,7 @@ func written(all []Step) string {
 func TestReduceReturnsWhatWasPlayed(t *testing.T) {
 	t.Parallel()
 	const trace = "1a 1( 1b"
-	s := &shrinker{config: &config{subject: &Subject{}}, plays: maxPlays}
+	s := &shrinker{config: &config{subject: &Alphabet{}}, plays: maxPlays}
 	assert.Equal(t, trace, written(s.reduce(t.Context(), Trace{Steps: steps(trace)}).Steps))
 }
 
@@ -77,7 +77,7 @@ func TestStepsWithoutEffect(t *testing.T) {
 // introduced themselves before.
 func TestStepsComeWithIntroductions(t *testing.T) {
 	t.Parallel()
-	s := &shrinker{config: &config{subject: &Subject{Introduction: Introduction{Verb: "HELLO"}}}}
+	s := &shrinker{config: &config{subject: &Alphabet{Introduction: Introduction{Verb: "HELLO"}}}}
 	for trace, part := range map[string]string{
 		"1( 1HELLO 2( 2HELLO 2a 1b":      "1( 1HELLO 1b",
 		"1( 1a 1HELLO 1c 1b":             "1( 1HELLO 1b",
@@ -118,7 +118,7 @@ func TestAlone(t *testing.T) {
 		b.Open(1, scenarios.Raw, ""), b.Line(1, "join old"), b.Open(1, scenarios.Raw, ""), b.Line(1, "join a"),
 		b.Open(2, scenarios.Raw, ""), b.Line(2, "ping"), b.Line(1, "put q"), Wait(1), b.Line(1, "take q"),
 	}
-	s := &shrinker{config: &config{subject: &Subject{}}}
+	s := &shrinker{config: &config{subject: &Alphabet{}}}
 	var all []string
 	for _, trace := range s.singleStepTraces(steps) {
 		text := ""
@@ -158,7 +158,7 @@ func TestKnownKindsAreShrunkForLessTime(t *testing.T) {
 		"another kind":   {Finding{Rule: "missing", Hits: 5}, false},
 		"a crash":        {Finding{Rule: "delivered", Hits: 5, Finding: conformance.Finding{Crash: true}}, false},
 	} {
-		x := exploration{Explorer: &Explorer{Subject: &Subject{}}, result: &Result{Findings: []Finding{test.before}}}
+		x := exploration{Explorer: &Explorer{Alphabet: &Alphabet{}}, result: &Result{Findings: []Finding{test.before}}}
 		assert.Equal(t, test.want, x.isReproduced("delivered"), name)
 	}
 }
@@ -174,7 +174,7 @@ func TestShort(t *testing.T) {
 	}
 	ahead := conversation[5]
 	conversation[5].Ahead = true
-	s := &shrinker{config: &config{subject: &Subject{Dialect: fwpscript.Dialect{}, Jobs: "jid"}}}
+	s := &shrinker{config: &config{subject: &Alphabet{Dialect: fwpscript.Dialect{}, Jobs: "jid"}}}
 	s.target = sighting{Violation: &law.Violation{JID: "x-jid1"}, job: "jid1", step: 6, wrongStep: 5, conn: 1}
 	var all []string
 	for _, trace := range s.shortTraces(conversation) {

@@ -8,22 +8,22 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Subject is what the explorer knows of a protocol: what clients may do (an alphabet),
+// Alphabet is what the explorer knows of a protocol: what clients may do (an alphabet),
 // what may be answered (a law), and which conversations are plain. Dialect, Start and
 // Alphabet must be set; what else is missing is not used.
-type Subject struct {
-	Dialect  scenarios.Dialect                // of the scripts that show findings
-	Start    func(law.Terms) Law              // begins a play
-	Alphabet func(draw *Draw, l Law) Alphabet // of an exploration; l is the law of its play
+type Alphabet struct {
+	Dialect  scenarios.Dialect                 // of the scripts that show findings
+	Start    func(law.Terms) Law               // begins a play
+	Generate func(draw *Draw, l Law) Generator // of an exploration; l is the law of its play
 
 	// Lives returns the same protocol with jobs that wait for what is due later, within a limit; nil: there is nothing
 	// that takes so long, or Alphabet has it.
-	Lives func(limit time.Duration) *Subject
+	Lives func(limit time.Duration) *Alphabet
 
-	Greeting string // what a server sends first, as an S: line; "" if it waits for the client
-	Accepted string // the answer to a line that a right server accepts, as an S: line
-	Question string // a line that a server that serves answers on every new connection
-	Jobs     string // the family of the names of jobs, which are others in each round
+	Greeting     string // what a server sends first, as an S: line; "" if it waits for the client
+	Accepted     string // the answer to a line that a right server accepts, as an S: line
+	ProbeCommand string // a line that a server that serves answers on every new connection
+	Jobs         string // the family of the names of jobs, which are others in each round
 
 	// Situations are the names of those that commands can meet, for coverage.
 	Situations []string
@@ -106,7 +106,7 @@ const (
 const Concurrent = "concurrent"
 
 // hasTrait reports whether a rule has a trait.
-func (s *Subject) hasTrait(rule string, t law.Trait) bool { return s.Rules[rule].Traits&t != 0 }
+func (s *Alphabet) hasTrait(rule string, t law.Trait) bool { return s.Rules[rule].Traits&t != 0 }
 
 // The rules that the player itself sees broken, whatever the protocol.
 const (
@@ -121,14 +121,14 @@ const (
 	RuleClosed     = "closed"      // the server ends a connection that must stay; found by the law
 )
 
-// Alphabet is what an exploration makes up steps from.
-type Alphabet struct {
+// Generator is what an exploration makes up steps from.
+type Generator struct {
 	Moves      []Move
 	Open       func(conn int) Step   // opens a connection in one of the ways that there are
 	Control    func() []Step         // of the connections that must not notice anything; nil for none
 	Look       func(conn int) []Step // asks for what may have come while time passed; nil for nothing
 	Done       func() bool           // nothing is left to be done; nil: something always is
-	Next       func() Alphabet       // what is explored when all is done; nil: nothing
+	Next       func() Generator      // what is explored when all is done; nil: nothing
 	IsComplete bool                  // no kind of move, field or value is left out for some time
 }
 

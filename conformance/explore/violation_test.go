@@ -39,8 +39,8 @@ func (*namedLaw) Judge(int, session.Message, time.Time) law.Answer { return law.
 // stub is a play under a law of names alone.
 func stub(target play.Target, rules map[string]law.Rule) (*playthrough, *namedLaw) {
 	names := &namedLaw{}
-	c := &config{timeout: 10 * time.Second, target: target, subject: &Subject{
-		Dialect: workqscript.Dialect{}, Question: "inspect queues 0 1", Rules: rules,
+	c := &config{timeout: 10 * time.Second, target: target, subject: &Alphabet{
+		Dialect: workqscript.Dialect{}, ProbeCommand: "inspect queues 0 1", Rules: rules,
 		Start: func(law.Terms) Law { return names },
 	}}
 	return newPlay(c, "x"), names
@@ -122,7 +122,7 @@ func TestFile(t *testing.T) {
 	t.Parallel()
 	p, _ := stub(nil, nil)
 	x := exploration{
-		Explorer: &Explorer{Subject: p.subject}, config: p.config, play: p, result: new(Result), byKind: map[string]*pendingFinding{},
+		Explorer: &Explorer{Alphabet: p.subject}, config: p.config, play: p, result: new(Result), byKind: map[string]*pendingFinding{},
 	}
 	f := x.file(sighting{Violation: &law.Violation{Rule: "reply", Clause: "C", CommandClause: "B", Premises: []string{"A"}}}).Finding
 	assert.Equal(t, []string{"C", "reply", "B", "A"}, []string{f.Clause, f.Rule, f.CommandClause, f.Premises[0]})
@@ -221,7 +221,7 @@ func TestCrashed(t *testing.T) {
 // TestAlike: which findings may be the wanted one under another clause.
 func TestAlike(t *testing.T) {
 	t.Parallel()
-	s := &shrinker{config: &config{subject: &Subject{
+	s := &shrinker{config: &config{subject: &Alphabet{
 		Rules:  map[string]law.Rule{"field": {Traits: law.OfField}},
 		Family: func(rule string) string { return rule[:1] },
 	}}}
@@ -423,7 +423,7 @@ func TestControlConnectionsThatEndedAreOpenedSoon(t *testing.T) {
 		if p.conns[0] = (&conn{}); test.isOpened {
 			p.conns[1] = &conn{}
 		}
-		g := &generator{p: p, alphabet: Alphabet{Control: func() []Step { return []Step{opening} }}}
+		g := &generator{p: p, alphabet: Generator{Control: func() []Step { return []Step{opening} }}}
 		var got []uint64
 		for g.Round = 1; g.Round <= 61; g.Round++ {
 			if g.control() != nil {

@@ -25,7 +25,7 @@ func TestWhatCampaignsLeaveOut(t *testing.T) {
 	for _, isComplete := range []bool{false, true} {
 		leftOut := 0
 		s, b := moves.New(), explore.Builder{Dialect: fwpscript.Dialect{}}
-		s.Alphabet = func(d *explore.Draw, _ explore.Law) explore.Alphabet {
+		s.Generate = func(d *explore.Draw, _ explore.Law) explore.Generator {
 			ask := func(conn int) []explore.Step {
 				for kind := range 20 {
 					if !d.Uses(fmt.Sprint(kind)) {
@@ -34,13 +34,13 @@ func TestWhatCampaignsLeaveOut(t *testing.T) {
 				}
 				return []explore.Step{b.Line(conn, "INFO")}
 			}
-			return explore.Alphabet{
+			return explore.Generator{
 				IsComplete: isComplete,
 				Open:       func(conn int) explore.Step { return b.Open(conn, scenarios.Producer, "") },
 				Moves:      []explore.Move{{Name: "info", Weight: 1, Fits: func(int) bool { return true }, Make: ask}},
 			}
 		}
-		exploring(t, func() fakes.Config { return fakes.Config{} }, explore.Explorer{Subject: s, Steps: 3000, Seed: 1},
+		exploring(t, func() fakes.Config { return fakes.Config{} }, explore.Explorer{Alphabet: s, Steps: 3000, Seed: 1},
 			func(t *testing.T, r *explore.Result, _ *stage) {
 				t.Helper()
 				assert.Empty(t, r.Findings)
@@ -49,8 +49,8 @@ func TestWhatCampaignsLeaveOut(t *testing.T) {
 	}
 }
 
-// What a profile adds is explored: a bug of it is found, and nothing else is.
-func TestAProfileIsExplored(t *testing.T) {
+// What an extension adds is explored: a bug of it is found, and nothing else is.
+func TestAnExtensionIsExplored(t *testing.T) {
 	t.Parallel()
 	clauses := map[string][]string{
 		"":                     nil,
@@ -67,7 +67,7 @@ func TestAProfileIsExplored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			config := func() fakes.Config {
-				c := fakes.Config{Like: fakes.LikeFaktory}
+				c := fakes.Config{Extension: fakes.Faktory}
 				for _, f := range bugs.Faktory() {
 					if f.Name == name {
 						c.Hook = f.Hook()
@@ -79,7 +79,7 @@ func TestAProfileIsExplored(t *testing.T) {
 			if want == nil {
 				steps = golden.Sample(2500, 10_000)
 			}
-			e := explore.Explorer{Subject: moves.NewWith(fwpscript.Faktory), Seed: 7, Steps: steps, Unshrunk: true}
+			e := explore.Explorer{Alphabet: moves.NewWith(fwpscript.Faktory), Seed: 7, Steps: steps, Unshrunk: true}
 			exploring(t, config, e, func(t *testing.T, r *explore.Result, _ *stage) {
 				t.Helper()
 				var found []string
@@ -107,7 +107,7 @@ func TestATargetThatRefusesAtTheEnd(t *testing.T) {
 		defer end()
 		f := &forwardtest.Forwarder{Server: behind.Dial}
 		time.AfterFunc(9*time.Second, f.End)
-		e := explore.Explorer{Subject: moves.New(), Target: f, Seed: 1, Time: 12 * time.Second, Unshrunk: true}
+		e := explore.Explorer{Alphabet: moves.New(), Target: f, Seed: 1, Time: 12 * time.Second, Unshrunk: true}
 		e.Watch = settled(func(explore.Step) { time.Sleep(100 * time.Millisecond) })
 		r := e.Run(t.Context())
 		assert.Empty(t, r.Findings)
@@ -148,7 +148,7 @@ func TestTheEndOfAForwarder(t *testing.T) {
 				}
 				defer end()
 				f.Server = behind.Dial
-				e := explore.Explorer{Subject: moves.New(), Target: f, Seed: 1, Steps: 3000, Unshrunk: true}
+				e := explore.Explorer{Alphabet: moves.New(), Target: f, Seed: 1, Steps: 3000, Unshrunk: true}
 				r := e.Run(t.Context())
 				assert.True(t, f.HasEnded())
 				assert.Equal(t, test.lostReason == "", len(r.Findings) > 0, r.Findings)

@@ -20,21 +20,21 @@ var traitNames = []string{
 //	  clauses: FETCH-04
 //	  clauses of faktory: FKT-QUEUE-01
 //
-// The first line has the name and the traits. The last one is for a profile of that name only. It panics if a trait is
+// The first line has the name and the traits. The last one is for an extension of that name only. It panics if a trait is
 // unknown, which every test that plays the law finds.
-func Rules(text, profile string) map[string]Rule {
+func Rules(text, extension string) map[string]Rule {
 	all := map[string]Rule{}
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		lines := slices.DeleteFunc(strings.Split(paragraph, "\n"),
 			func(line string) bool { return strings.HasPrefix(line, "#") })
 		head := strings.Split(lines[0], " | ")
-		all[head[0]] = ruleOf(head[1:], lines[1:], profile)
+		all[head[0]] = ruleOf(head[1:], lines[1:], extension)
 	}
 	return all
 }
 
 // ruleOf returns the rule with some traits and the indented lines of a paragraph.
-func ruleOf(traits, lines []string, profile string) (r Rule) {
+func ruleOf(traits, lines []string, extension string) (r Rule) {
 	for _, name := range traits {
 		i := slices.Index(traitNames, name)
 		if i < 0 {
@@ -49,7 +49,7 @@ func ruleOf(traits, lines []string, profile string) (r Rule) {
 		switch label, rest, _ := strings.Cut(line, ": "); label {
 		case "decided":
 			into, line = &r.Decided, rest
-		case "clauses", "clauses of " + profile:
+		case "clauses", "clauses of " + extension:
 			into, line = &r.Clauses, rest
 		default:
 			if strings.HasPrefix(label, "clauses of ") {

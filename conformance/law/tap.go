@@ -24,7 +24,7 @@ type Tap struct {
 }
 
 // NewTap returns a Tap of a connection on which nothing has passed.
-func NewTap(p session.Protocol, to session.Observer) *Tap {
+func NewTap(p session.Codec, to session.Observer) *Tap {
 	t := &Tap{to: to, from: &tapReader{}}
 	t.reader, t.state = p.Begin(t.from)
 	t.reader.ReadOn()
@@ -89,7 +89,7 @@ func (r *tapReader) Read(b []byte) (int, error) {
 }
 
 // Tapped returns a new connection whose bytes are judged as they pass.
-func (w *Watch) Tapped(nc net.Conn, p session.Protocol) net.Conn {
+func (w *Watch) Tapped(nc net.Conn, p session.Codec) net.Conn {
 	return tapConn{nc, NewTap(p, w.Dialed(""))}
 }
 

@@ -46,7 +46,7 @@ func TestTap(t *testing.T) {
 		"a part of a message ": {"<+HI|!", "<close>"},
 	} {
 		var o observed
-		tap := law.NewTap(fwpsession.Protocol{}, &o)
+		tap := law.NewTap(fwpsession.Codec{}, &o)
 		for event := range strings.SplitSeq(test.bytes, "|") {
 			switch b := []byte(event[1:]); event[0] {
 			case '>':
@@ -69,7 +69,7 @@ func TestTapped(t *testing.T) {
 	local, remote := net.Pipe()
 	l := &echo{sent: map[int]string{}}
 	w := law.NewWatch(law.Definition{Start: func(law.Terms) law.Law { return l }}, law.Terms{})
-	nc := w.Tapped(local, fwpsession.Protocol{})
+	nc := w.Tapped(local, fwpsession.Codec{})
 	go func() {
 		_, _ = io.ReadFull(remote, make([]byte, 5))
 		_, _ = remote.Write([]byte("+OK\r\n"))

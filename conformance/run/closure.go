@@ -89,7 +89,7 @@ func (s *runState) retryPassing(t *task, check *reports.Check) (isQueued bool) {
 // decidesNothing reports whether a play has decided none of the clauses that its check is about.
 func decidesNothing(description conformance.Description, check *reports.Check) bool {
 	isDecided := func(c reports.ClauseVerdict) bool {
-		return c.Verdict != reports.Inconclusive && slices.ContainsFunc(description.Marks, func(m scenarios.Mark) bool {
+		return c.Verdict != reports.Inconclusive && slices.ContainsFunc(description.Marks, func(m scenarios.ClauseMark) bool {
 			return m.Clause == c.ID
 		})
 	}
@@ -178,6 +178,6 @@ func (s *runState) retryLimited(t *task, check *reports.Check) (isQueued bool) {
 }
 
 // closedClause returns the clause that forbids a server to close the connection of a worker; empty if none does.
-func closedClause(p *conformance.Protocol) string {
+func closedClause(p *conformance.Suite) string {
 	return p.ClauseOf(scenarios.Breach{Kind: scenarios.ConsumerClosed}.Name())
 }

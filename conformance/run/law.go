@@ -116,7 +116,7 @@ func isSameMessage(e *conformance.Evidence, r play.Result, v law.Occurrence) boo
 // leavesToLaw reports whether a line leaves what is wrong with its message to the law, which blames another clause for
 // certain: it is about none, or about such as say less of the message.
 func (l *lawResults) leavesToLaw(e *conformance.Evidence, r play.Result, v law.Occurrence) bool {
-	other := func(m scenarios.Mark) bool { return m.Clause == v.Clause || !l.isVaguer(m.Clause, r, v) }
+	other := func(m scenarios.ClauseMark) bool { return m.Clause == v.Clause || !l.isVaguer(m.Clause, r, v) }
 	return isSameMessage(e, r, v) && r.Outcome == play.Mismatched && !v.IsUnproven() && !slices.ContainsFunc(r.Marks, other)
 }
 
@@ -182,7 +182,7 @@ func (l *lawResults) follows(e *conformance.Evidence, v law.Occurrence) bool {
 
 // Unlisted returns the checks that a report may have beside those of a suite: first that of a crash which no check has
 // caused, and then one for each rule of the law.
-func Unlisted(p *conformance.Protocol) []string {
+func Unlisted(p *conformance.Suite) []string {
 	all := []string{CrashCheck}
 	for _, rule := range slices.Sorted(maps.Keys(p.Law.Rules)) {
 		all = append(all, reports.LawPrefix+rule)
@@ -259,7 +259,7 @@ func (s *runState) lawReport() *reports.Law {
 
 // addLaw adds a finding to the check of its rule.
 func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
-	m := scenarios.Mark{Clause: f.Clause}
+	m := scenarios.ClauseMark{Clause: f.Clause}
 	if f.IsRecommendation {
 		m.Level = string(reports.LevelShould)
 	}
@@ -322,7 +322,7 @@ func (f *lawFinding) frequency(occasions int) string {
 
 // addUnsteady adds a clause that one play has shown broken and the next one has not, with the conversations of both.
 func (s *runState) addUnsteady(c *reports.Check, f *lawFinding) {
-	level, reason := s.runner.Protocol.LevelOf(scenarios.Mark{Clause: f.Clause}), f.Got+" in one of two plays of "+f.description.ID
+	level, reason := s.runner.Protocol.LevelOf(scenarios.ClauseMark{Clause: f.Clause}), f.Got+" in one of two plays of "+f.description.ID
 	c.Verdict = reports.Worst(append([]reports.Verdict{reports.Inconclusive}, verdictOf(c)...)...)
 	c.Clauses = append(c.Clauses, reports.ClauseVerdict{
 		ID: f.Clause, Level: level, Verdict: reports.Inconclusive, Cause: reason, Reason: reports.ReasonUnsteady,

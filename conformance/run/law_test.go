@@ -45,7 +45,7 @@ func TestLawFindings(t *testing.T) {
 	}
 	marked := func(conn string) play.Result {
 		r := at(conn)
-		r.Marks = []scenarios.Mark{{Clause: "FWP-WU-03"}}
+		r.Marks = []scenarios.ClauseMark{{Clause: "FWP-WU-03"}}
 		return r
 	}
 	missing := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause, v.LacksRedelivery = "missing", "FWP-STATE-09", true })
@@ -53,13 +53,13 @@ func TestLawFindings(t *testing.T) {
 	absent := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause = "missing", "FWP-PUSH-04" })
 	nothing := func(clause string) play.Result {
 		r := at("a")
-		r.IsEmptyReply, r.Marks = true, []scenarios.Mark{{Clause: clause}}
+		r.IsEmptyReply, r.Marks = true, []scenarios.ClauseMark{{Clause: clause}}
 		return r
 	}
 	closed := marked("a")
 	closed.Ending = scenarios.Fin
 	general := at("a")
-	general.Marks = []scenarios.Mark{{Clause: "FWP-FETCH-01"}}
+	general.Marks = []scenarios.ClauseMark{{Clause: "FWP-FETCH-01"}}
 	assumed := func(r play.Result, name string) play.Result {
 		r.IsAssumed, r.Differences = true, []scenarios.Difference{{Path: ".jid", Name: name}}
 		return r
@@ -302,7 +302,7 @@ func TestAFindingOfContentIsPlayedAgain(t *testing.T) {
 func TestAMissingJobIsPlayedAgain(t *testing.T) {
 	t.Parallel()
 	line := func(o play.Outcome, nothing bool) *conformance.Evidence {
-		marks := []scenarios.Mark{{Clause: "FWP-BEAT-01"}}
+		marks := []scenarios.ClauseMark{{Clause: "FWP-BEAT-01"}}
 		return &conformance.Evidence{Results: []play.Result{{Outcome: o, Marks: marks, IsEmptyReply: nothing}}}
 	}
 	missing, other, match := line(play.Mismatched, true), line(play.Mismatched, false), line(play.Matched, false)
@@ -348,7 +348,7 @@ func TestAMissingJobIsPlayedAgain(t *testing.T) {
 func TestWhatWaitsForASecondPlayGetsIt(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	mismatch := play.Result{Outcome: play.Mismatched, Marks: []scenarios.Mark{{Clause: "FWP-BEAT-01"}}}
+	mismatch := play.Result{Outcome: play.Mismatched, Marks: []scenarios.ClauseMark{{Clause: "FWP-BEAT-01"}}}
 	lagResult := play.Result{Outcome: play.Unsure, Reason: play.Lag, Cause: "late", IsTransient: true}
 	occurrence := law.Occurrence{
 		Violation: law.Violation{Rule: "late", Clause: "FWP-STATE-04"}, Conn: "a", At: began, IsTimed: true, IsAboutValue: true,

@@ -17,7 +17,7 @@ import (
 // situation does not come about.
 func (v *verdicts) show(clause string) {
 	for _, r := range v.evidence.Results {
-		isClause := func(m scenarios.Mark) bool { return m.Clause == clause }
+		isClause := func(m scenarios.ClauseMark) bool { return m.Clause == clause }
 		if r.Outcome == play.Matched && !r.IsAlternative && slices.ContainsFunc(r.Marks, isClause) {
 			v.state.shownClauses[clause] = true
 			return
@@ -79,7 +79,7 @@ func (s *runState) foldRefusals(all []reports.Check) {
 		c := &all[i]
 		var findings []reports.Finding
 		for _, f := range c.Findings {
-			clause := s.runner.Protocol.ClauseOf(session.ForeignReply + f.RefusedVerb)
+			clause := s.runner.Protocol.ClauseOf(session.ImpossibleReply + f.RefusedVerb)
 			a := s.verbs[f.RefusedVerb]
 			if a != nil && !a.isServed && len(a.refusingChecks) >= minRefusals && f.Clause != "" && clause != "" {
 				s.blame(c, &f, clause, f.RefusedVerb+" was always refused")
@@ -125,7 +125,7 @@ func (s *runState) blame(c *reports.Check, f *reports.Finding, clause, reason st
 	if f.Clause == clause {
 		return
 	}
-	m := scenarios.Mark{Clause: clause}
+	m := scenarios.ClauseMark{Clause: clause}
 	verdict, level := s.runner.Protocol.MismatchVerdict(m), s.runner.Protocol.LevelOf(m)
 	cv := reports.ClauseVerdict{ID: clause, Level: level, Verdict: verdict, Cause: f.Actual}
 	c.Clauses = slices.Clone(c.Clauses)

@@ -100,7 +100,7 @@ func TestAVerbThatIsNeverServed(t *testing.T) {
 // checksOfClauses returns the checks that decide one of these clauses of FWP.
 func checksOfClauses(checks []conformance.Check, clauses []string) []conformance.Check {
 	return slices.DeleteFunc(checks, func(c conformance.Check) bool {
-		return !slices.ContainsFunc(c.Describe().Marks, func(m scenarios.Mark) bool {
+		return !slices.ContainsFunc(c.Describe().Marks, func(m scenarios.ClauseMark) bool {
 			return slices.Contains(clauses, strings.TrimPrefix(m.Clause, "FWP-"))
 		})
 	})

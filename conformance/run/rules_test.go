@@ -162,15 +162,15 @@ func TestWreck(t *testing.T) {
 
 // verdictAbout returns the verdict about a clause of the play of a script with one line about it.
 func verdictAbout(clause string, fatal bool, e conformance.Evidence, level string) reports.ClauseVerdict {
-	mark := scenarios.Mark{Clause: clause, Level: level}
+	mark := scenarios.ClauseMark{Clause: clause, Level: level}
 	for i := range e.Results {
 		if e.Results[i].Marks != nil {
-			e.Results[i].Marks = []scenarios.Mark{mark}
+			e.Results[i].Marks = []scenarios.ClauseMark{mark}
 		}
 	}
 	s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
 	check, _ := s.verdicts(&task{
-		description: conformance.Description{ID: "a/b", Marks: []scenarios.Mark{mark}}, evidence: &e, isFatal: fatal,
+		description: conformance.Description{ID: "a/b", Marks: []scenarios.ClauseMark{mark}}, evidence: &e, isFatal: fatal,
 	})
 	i := slices.IndexFunc(check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == clause })
 	return check.Clauses[i]
@@ -179,7 +179,7 @@ func verdictAbout(clause string, fatal bool, e conformance.Evidence, level strin
 // TestWhatKeepsAClauseFromPassing: all lines about it must match, and the play must get to its end.
 func TestWhatKeepsAClauseFromPassing(t *testing.T) {
 	t.Parallel()
-	marks := []scenarios.Mark{{}}
+	marks := []scenarios.ClauseMark{{}}
 	line := func(o play.Outcome) play.Result { return play.Result{Outcome: o, Marks: marks} }
 	setup := func(o play.Outcome) play.Result { return play.Result{Outcome: o} }
 	playOf := func(all ...play.Result) conformance.Evidence { return conformance.Evidence{Results: all} }

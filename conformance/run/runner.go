@@ -117,7 +117,7 @@ func Death(died, line, check string) string {
 // Runner runs checks. Protocol, Servers and Checks must be set; the zero value of
 // everything else works. A Runner is used once.
 type Runner struct {
-	Protocol  *conformance.Protocol // must be set
+	Protocol  *conformance.Suite // must be set
 	Servers   []Server
 	Checks    []conformance.Check    // what was selected
 	Omissions []conformance.Omission // what the selection left out; reported as not selected

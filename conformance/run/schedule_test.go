@@ -329,7 +329,7 @@ type unproven struct{ plays int }
 
 func (u *unproven) Describe() conformance.Description {
 	return conformance.Description{
-		ID: "unproven", Marks: []scenarios.Mark{{Clause: "FWP-BEAT-01"}}, Sharing: conformance.SharesNothing,
+		ID: "unproven", Marks: []scenarios.ClauseMark{{Clause: "FWP-BEAT-01"}}, Sharing: conformance.SharesNothing,
 	}
 }
 

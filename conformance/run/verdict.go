@@ -104,7 +104,7 @@ type verdicts struct {
 }
 
 // protocol returns the protocol of the run.
-func (v *verdicts) protocol() *conformance.Protocol { return v.state.runner.Protocol }
+func (v *verdicts) protocol() *conformance.Suite { return v.state.runner.Protocol }
 
 // gotText describes the reply, and its time if that is wrong.
 func gotText(r play.Result) string {
@@ -115,7 +115,7 @@ func gotText(r play.Result) string {
 }
 
 // clause decides one clause from the lines that are tied to it.
-func (v *verdicts) clause(m scenarios.Mark) {
+func (v *verdicts) clause(m scenarios.ClauseMark) {
 	cv := reports.ClauseVerdict{ID: m.Clause, Level: v.protocol().LevelOf(m), Verdict: reports.NotRun}
 	all, breaches, openResults := []reports.Verdict{}, []reports.Verdict{}, []play.Result{}
 	for _, r := range v.evidence.Results {
@@ -154,7 +154,7 @@ func (v *verdicts) clause(m scenarios.Mark) {
 
 // line returns the verdict of one line about one clause. A line that matched does not pass
 // in a script that was not played to its end: the rest may show that the server is wrong.
-func (v *verdicts) line(m scenarios.Mark, r play.Result, cv *reports.ClauseVerdict) reports.Verdict {
+func (v *verdicts) line(m scenarios.ClauseMark, r play.Result, cv *reports.ClauseVerdict) reports.Verdict {
 	switch {
 	case r.Outcome == play.Mismatched:
 		return v.mismatch(m, r, cv)
@@ -193,7 +193,7 @@ func openReplies(lines []play.Result) string {
 }
 
 // mismatch returns the verdict of a line that did not match.
-func (v *verdicts) mismatch(m scenarios.Mark, r play.Result, cv *reports.ClauseVerdict) reports.Verdict {
+func (v *verdicts) mismatch(m scenarios.ClauseMark, r play.Result, cv *reports.ClauseVerdict) reports.Verdict {
 	verdict := v.protocol().MismatchVerdict(m)
 	switch {
 	case v.evidence.DeadReason != "" && !v.fatal:
@@ -205,7 +205,7 @@ func (v *verdicts) mismatch(m scenarios.Mark, r play.Result, cv *reports.ClauseV
 	case v.leavesToLaw(m, r):
 		otherClauseCause(0, "the reply breaks another clause").leave(cv)
 		return reports.Inconclusive
-	case r.Unrefused != "" && v.isAuth([]scenarios.Mark{m}):
+	case r.Unrefused != "" && v.isAuth([]scenarios.ClauseMark{m}):
 		v.unrefused = append(v.unrefused, r)
 		otherClauseCause(0, v.unrefusedWords(r)).leave(cv)
 		return reports.Inconclusive
@@ -217,7 +217,7 @@ func (v *verdicts) mismatch(m scenarios.Mark, r play.Result, cv *reports.ClauseV
 
 // addBreach adds a breach that no line tests.
 func (v *verdicts) addBreach(b scenarios.Breach) {
-	ended := b.Kind == scenarios.ConsumerClosed || !v.fatal && b.Kind != scenarios.ForeignReply
+	ended := b.Kind == scenarios.ConsumerClosed || !v.fatal && b.Kind != scenarios.ImpossibleReply
 	if v.evidence.DeadReason != "" && ended || v.isExplained(b) { // the end of the server is the reason, or a wrong reply
 		return
 	}
@@ -227,7 +227,7 @@ func (v *verdicts) addBreach(b scenarios.Breach) {
 
 // addBroken adds a clause that is broken at a line that is not about it.
 func (v *verdicts) addBroken(id string, r play.Result) {
-	m := scenarios.Mark{Clause: id}
+	m := scenarios.ClauseMark{Clause: id}
 	verdict := v.protocol().MismatchVerdict(m)
 	cv := reports.ClauseVerdict{ID: id, Level: v.protocol().LevelOf(m), Verdict: verdict, Cause: r.Got}
 	i := slices.IndexFunc(v.check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == id })
@@ -295,7 +295,7 @@ func (v *verdicts) decideUnmarked() {
 			verdict = reports.Crash
 		}
 		v.check.Verdict = verdict
-		v.finding(verdict, scenarios.Mark{}, r)
+		v.finding(verdict, scenarios.ClauseMark{}, r)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // open one keeps the clause from passing.
 func (v *verdicts) decisions() {
 	for _, d := range v.evidence.Decisions {
-		m := scenarios.Mark{Clause: d.Clause}
+		m := scenarios.ClauseMark{Clause: d.Clause}
 		cv := reports.ClauseVerdict{
 			ID: d.Clause, Level: v.protocol().LevelOf(m), Verdict: reports.Inconclusive, Cause: d.Cause, Reason: d.Reason,
 			IsHalted: d.HasOtherBreach, HasOtherBreach: d.HasOtherBreach,
@@ -60,7 +60,7 @@ func (v *verdicts) isUnset(i int) bool { return v.check.Clauses[i].Cause == v.st
 
 // property adds one finding of a property.
 func (v *verdicts) property(f conformance.Finding) {
-	m := scenarios.Mark{Clause: f.Clause}
+	m := scenarios.ClauseMark{Clause: f.Clause}
 	if f.IsRecommendation {
 		m.Level = string(reports.LevelShould)
 	}
@@ -101,8 +101,8 @@ func (v *verdicts) property(f conformance.Finding) {
 }
 
 // leavesToLaw reports whether a clause of a line says less than what the law knows of the same message.
-func (v *verdicts) leavesToLaw(m scenarios.Mark, r play.Result) bool {
-	r.Marks = []scenarios.Mark{m}
+func (v *verdicts) leavesToLaw(m scenarios.ClauseMark, r play.Result) bool {
+	r.Marks = []scenarios.ClauseMark{m}
 	return slices.ContainsFunc(v.evidence.Law, func(s law.Occurrence) bool { return v.state.law.leavesToLaw(v.evidence, r, s) })
 }
 

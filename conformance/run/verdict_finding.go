@@ -12,15 +12,15 @@ import (
 )
 
 // singleMark returns the mark of a line that has exactly one, and the zero mark otherwise.
-func singleMark(r play.Result) scenarios.Mark {
+func singleMark(r play.Result) scenarios.ClauseMark {
 	if len(r.Marks) == 1 {
 		return r.Marks[0]
 	}
-	return scenarios.Mark{}
+	return scenarios.ClauseMark{}
 }
 
 // finding adds a finding with its evidence.
-func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r play.Result) {
+func (v *verdicts) finding(verdict reports.Verdict, m scenarios.ClauseMark, r play.Result) {
 	c, _ := v.protocol().ClauseByID(m.Clause) // empty for a script without clauses
 	f := reports.Finding{
 		Clause: m.Clause, Level: v.protocol().LevelOf(m), Statement: c.Statement, Verdict: verdict,
@@ -156,10 +156,10 @@ func (v *verdicts) refusedVerb(r play.Result) string {
 // the clauses about who is let in are not broken, but that of the answer is.
 
 // isAuth reports whether all marks are those of clauses about who is let in.
-func (v *verdicts) isAuth(marks []scenarios.Mark) bool {
+func (v *verdicts) isAuth(marks []scenarios.ClauseMark) bool {
 	prefix := v.protocol().Admission
 	return prefix != "" &&
-		!slices.ContainsFunc(marks, func(m scenarios.Mark) bool { return !strings.HasPrefix(m.Clause, prefix) })
+		!slices.ContainsFunc(marks, func(m scenarios.ClauseMark) bool { return !strings.HasPrefix(m.Clause, prefix) })
 }
 
 func (v *verdicts) unrefusedWords(r play.Result) string {

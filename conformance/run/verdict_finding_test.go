@@ -97,7 +97,7 @@ func TestTheLawBesideAMessage(t *testing.T) {
 		v.addBreach(scenarios.Breach{Kind: scenarios.ExtraReply, Conn: conn, At: time.Second})
 		assert.Equal(t, isSame, len(v.check.Findings) == 0, "bytes on %s", conn)
 		v.check.Findings = nil
-		v.finding(reports.Fail, scenarios.Mark{Clause: "FWP-WU-03"}, play.Result{Conn: conn, At: time.Second})
+		v.finding(reports.Fail, scenarios.ClauseMark{Clause: "FWP-WU-03"}, play.Result{Conn: conn, At: time.Second})
 		assert.Equal(t, isSame, len(v.check.Findings[0].Premises) > 0, "a line on %s", conn)
 	}
 	s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})

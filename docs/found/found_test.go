@@ -77,13 +77,13 @@ func (r row) fixture(t *testing.T) (selftest.Fixture, conformance.Check) {
 	if len(words) == 3 {
 		protocol = words[0]
 	}
-	peer, err := registry.Lookup(protocol)
+	entry, err := registry.Lookup(protocol)
 	require.NoError(t, err)
-	for _, c := range peer.Clients {
+	for _, c := range entry.Clients {
 		if c.Role != role {
 			continue
 		}
-		f := selftest.Fixture{Peer: peer, Client: c}
+		f := selftest.Fixture{Entry: entry, Client: c}
 		checks, err := f.Checks()
 		require.NoError(t, err)
 		i := slices.IndexFunc(checks, func(c conformance.Check) bool { return c.Describe().ID == situation })
@@ -99,20 +99,20 @@ func (r row) server(t *testing.T) (selftest.Fixture, conformance.Check) {
 	t.Helper()
 	source, err := os.ReadFile(r.source)
 	require.NoError(t, err)
-	peer := registry.Default()
+	entry := registry.Default()
 	switch path.Dir(r.source) {
 	case "workq":
-		peer, err = registry.Lookup("workq")
+		entry, err = registry.Lookup("workq")
 	case "eventmq":
-		peer, err = registry.Lookup("emqp")
-	case "faktory-additions":
-		peer, err = peer.WithProfile("faktory")
+		entry, err = registry.Lookup("emqp")
+	case "faktory-extension":
+		entry, err = entry.WithExtension("faktory")
 	}
 	require.NoError(t, err)
-	script, err := scenarios.Parse(peer.Dialect, r.source, source)
+	script, err := scenarios.Parse(entry.Dialect, r.source, source)
 	require.NoError(t, err)
 	require.Empty(t, scenarios.Lint(script))
-	return selftest.Fixture{Peer: peer}, conformance.Scripts(script)[0]
+	return selftest.Fixture{Entry: entry}, conformance.Scripts(script)[0]
 }
 
 // imitation returns the bug of a row.

@@ -79,7 +79,7 @@ func play(
 			configure(&config)
 		}
 		s := fakes.NewServer(config)
-		k := &transcript.Talk{Log: transcript.NewLog(), Dial: place.MustDial, Wait: synctest.Wait}
+		k := &transcript.Clients{Log: transcript.NewLog(), Dial: place.MustDial, Wait: synctest.Wait}
 		k.Other = func(e transcript.Event) { other(t, s, k, e) }
 		k.Hold(events)
 		time.Sleep(time.Minute)
@@ -97,7 +97,7 @@ func play(
 }
 
 // other does what is not said on a connection.
-func other(t *testing.T, s *fakes.Server, k *transcript.Talk, e transcript.Event) {
+func other(t *testing.T, s *fakes.Server, k *transcript.Clients, e transcript.Event) {
 	t.Helper()
 	word, rest, _ := strings.Cut(string(e.Bytes), " ")
 	switch word {

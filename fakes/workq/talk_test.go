@@ -47,7 +47,7 @@ func play(t *testing.T, events []transcript.Event, config fakeworkq.Config) (res
 		place := memnet.NewPlace()
 		s := fakeworkq.NewServer(config)
 		go s.Serve(place.MustListen())
-		k := transcript.Talk{Log: transcript.NewLog(), Dial: place.MustDial, Wait: synctest.Wait}
+		k := transcript.Clients{Log: transcript.NewLog(), Dial: place.MustDial, Wait: synctest.Wait}
 		k.Hold(events)
 		time.Sleep(30 * time.Second)
 		s.Close()

@@ -65,7 +65,7 @@ type conn struct {
 	waiting [][]int
 }
 
-// verbs are the commands that move jobs. PUSHB is the profile's.
+// verbs are the commands that move jobs. PUSHB is the extension's.
 var verbs = map[string]history.Op{
 	"PUSH": history.Push, "PUSHB": history.Push, "FETCH": history.Fetch, "ACK": history.Ack, "FAIL": history.Fail,
 	"FLUSH": history.Flush,

@@ -29,24 +29,24 @@ type catalogue struct {
 	isFirst bool
 }
 
-// catalogues returns those of all protocols and profiles. What a profile adds is one of its own.
+// catalogues returns those of all protocols and extensions. What an extension adds is one of its own.
 func catalogues() (all []catalogue, err error) {
-	for _, peer := range registry.All() {
-		for _, fixture := range selftest.Fixtures(peer) {
-			c := catalogue{name: peer.Name, fixture: fixture, bugs: fixture.Bugs(), variations: fixture.Variations()}
+	for _, entry := range registry.All() {
+		for _, fixture := range selftest.Fixtures(entry) {
+			c := catalogue{name: entry.Name, fixture: fixture, bugs: fixture.Bugs(), variations: fixture.Variations()}
 			if c.checks, err = fixture.Checks(); err != nil {
 				return nil, err
 			}
-			if fixture.Client == nil && peer.Properties != nil {
-				c.extra = peer.Properties()
+			if fixture.Client == nil && entry.Properties != nil {
+				c.extra = entry.Properties()
 			}
-			if c.quickChecks, err = quickChecks(peer, fixture); err != nil {
+			if c.quickChecks, err = quickChecks(entry, fixture); err != nil {
 				return nil, err
 			}
 			all = append(all, c)
 		}
-		for _, name := range peer.ProfileNames() {
-			c, err := profile(peer, name)
+		for _, name := range entry.ExtensionNames() {
+			c, err := extension(entry, name)
 			if err != nil {
 				return nil, err
 			}
@@ -56,28 +56,28 @@ func catalogues() (all []catalogue, err error) {
 	return all, nil
 }
 
-// profile returns what a profile adds to the servers of a protocol: checks and bugs, and the server itself.
-func profile(peer *registry.Peer, name string) (c catalogue, err error) {
-	profiled, err := peer.WithProfile(name)
+// extension returns what an extension adds to the servers of a protocol: checks and bugs, and the server itself.
+func extension(entry *registry.Entry, name string) (c catalogue, err error) {
+	extensiond, err := entry.WithExtension(name)
 	if err != nil {
 		return c, err
 	}
-	base, err := peer.Scripts()
+	base, err := entry.Scripts()
 	if err != nil {
 		return c, err
 	}
 	c = catalogue{
-		name: peer.Name + "-" + name, fixture: selftest.Fixture{Peer: profiled}, variations: []registry.Variation{{Name: name}},
+		name: entry.Name + "-" + name, fixture: selftest.Fixture{Entry: extensiond}, variations: []registry.Variation{{Name: name}},
 	}
-	if c.checks, err = profiled.Scripts(); err != nil {
+	if c.checks, err = extensiond.Scripts(); err != nil {
 		return c, err
 	}
 	c.checks = slices.DeleteFunc(c.checks, func(check conformance.Check) bool {
 		return slices.ContainsFunc(base, func(b conformance.Check) bool { return b.Describe().ID == check.Describe().ID })
 	})
 	c.quickChecks = c.checks // a run plays those of the protocol too, which its own catalogue plays
-	c.bugs = slices.DeleteFunc(profiled.AllBugs(), func(f registry.Bug) bool {
-		return slices.Contains(peer.BugNames(), f.Name)
+	c.bugs = slices.DeleteFunc(extensiond.AllBugs(), func(f registry.Bug) bool {
+		return slices.Contains(entry.BugNames(), f.Name)
 	})
 	return c, nil
 }

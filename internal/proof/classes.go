@@ -91,8 +91,8 @@ func isInWindow(_ catalogue, e *scenarios.Expect, m mutant) bool {
 
 // isNote: all clauses of the line are notes.
 func isNote(c catalogue, e *scenarios.Expect, _ mutant) bool {
-	return !slices.ContainsFunc(e.Marks, func(mark scenarios.Mark) bool {
-		clause, _ := c.fixture.Peer.ClauseByID(mark.Clause)
+	return !slices.ContainsFunc(e.Marks, func(mark scenarios.ClauseMark) bool {
+		clause, _ := c.fixture.Entry.ClauseByID(mark.Clause)
 		return clause.Level != reports.LevelNote
 	})
 }
@@ -114,7 +114,7 @@ func isTimeOnly(_ catalogue, e *scenarios.Expect, m mutant) bool {
 	return departs(m, func(field string, _ bool) bool { return mayLack(e, field, "at") })
 }
 
-// isOtherEnqueuedAt: a job that came by a command of the profile has other times.
+// isOtherEnqueuedAt: a job that came by a command of the extension has other times.
 func isOtherEnqueuedAt(c catalogue, e *scenarios.Expect, m mutant) bool {
 	return c.name == "fwp-faktory" && departs(m, func(field string, _ bool) bool {
 		return mayLack(e, field, "at", "enqueued_at")

@@ -47,8 +47,8 @@ func compare(before, after []line) (all []difference) {
 // rename gives the checks of lines the names that they have today, so that a new name is no difference.
 func rename(all []line) []line {
 	names := map[string]string{}
-	for _, peer := range registry.All() {
-		maps.Copy(names, peer.Retired)
+	for _, entry := range registry.All() {
+		maps.Copy(names, entry.Retired)
 	}
 	for i := range all {
 		for j, check := range all[i].checks {

@@ -16,11 +16,11 @@ import (
 const seeds = 20
 
 // quickChecks returns the checks of a quick run on the servers of a protocol.
-func quickChecks(peer *registry.Peer, fixture selftest.Fixture) ([]conformance.Check, error) {
+func quickChecks(entry *registry.Entry, fixture selftest.Fixture) ([]conformance.Check, error) {
 	if fixture.Client != nil {
 		return nil, nil
 	}
-	all, err := peer.Checks()
+	all, err := entry.Checks()
 	if err != nil {
 		return nil, err
 	}

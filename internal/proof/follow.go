@@ -155,14 +155,14 @@ func (p *proof) writeBugs(ctx context.Context) error {
 				names = append(names, f.Name)
 			}
 		}
-		if len(names) == 0 || b.fixture.Peer.Profile != "" { // no page has those of a profile
+		if len(names) == 0 || b.fixture.Entry.Extension != "" { // no page has those of an extension
 			continue
 		}
 		role := "server"
 		if b.fixture.Client != nil {
 			role = b.fixture.Client.Role
 		}
-		table := "^" + b.fixture.Peer.Name + "-" + role + "$"
+		table := "^" + b.fixture.Entry.Name + "-" + role + "$"
 		run := "TestBugs$/" + table + "/each/^(" + strings.Join(names, "|") + ")$"
 		if err := p.test(ctx, []string{selftestPackage}, "-run", run, "-update"); err != nil {
 			return err

@@ -17,7 +17,7 @@ func withoutMarks(all []catalogue) (servers []catalogue, err error) {
 		if c.fixture.Client != nil {
 			continue
 		}
-		clauses, err := ruleClauses(c.fixture.Peer.Protocol)
+		clauses, err := ruleClauses(c.fixture.Entry.Suite)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func unmarked(steps []scenarios.Step, clauses map[string]bool) (result []scenari
 		switch s := step.(type) {
 		case *scenarios.Expect:
 			other := *s
-			other.Marks = slices.DeleteFunc(slices.Clone(s.Marks), func(m scenarios.Mark) bool {
+			other.Marks = slices.DeleteFunc(slices.Clone(s.Marks), func(m scenarios.ClauseMark) bool {
 				return clauses[m.Clause] && !m.Record
 			})
 			step = &other
@@ -66,12 +66,12 @@ var (
 )
 
 // ruleClauses returns the clauses that a rule of the law, or a breach of a protocol, is about.
-func ruleClauses(p *conformance.Protocol) (map[string]bool, error) {
+func ruleClauses(p *conformance.Suite) (map[string]bool, error) {
 	scripts, err := p.Scripts()
 	ids := map[string]bool{}
 	for _, rule := range p.Law.Rules {
 		for id := range strings.FieldsSeq(rule.Clauses) {
-			if _, ok := p.ClauseByID(id); !ok { // those of a profile are written with their prefix
+			if _, ok := p.ClauseByID(id); !ok { // those of an extension are written with their prefix
 				id = p.Prefix + id
 			}
 			ids[id] = true
@@ -87,7 +87,7 @@ func ruleClauses(p *conformance.Protocol) (map[string]bool, error) {
 	for _, script := range scripts {
 		for step := range script.All() {
 			if send, ok := step.(*scenarios.Send); ok {
-				breaches = append(breaches, session.ForeignReply+send.Verb())
+				breaches = append(breaches, session.ImpossibleReply+send.Verb())
 			}
 		}
 	}

@@ -127,7 +127,7 @@ func (c catalogue) mutantsOf(b bubbles, s conformance.ScriptCheck) (all []mutant
 		return nil, err
 	}
 	for _, l := range lines {
-		for _, m := range encodings(c.fixture.Peer.Name).mutations(l.reply) {
+		for _, m := range encodings(c.fixture.Entry.Name).mutations(l.reply) {
 			name := strings.TrimSpace(fmt.Sprintf("%s/%s:%04d %s %s", c.name, s.Script.Name, l.line, l.role, m.at))
 			all = append(all, mutant{key{"mutant-" + m.name, name, 1}, s, l, m})
 		}

@@ -269,7 +269,7 @@ func TestMarksThatARuleNames(t *testing.T) {
 	result, err := withoutMarks(all)
 	require.NoError(t, err)
 	for _, c := range result {
-		clauses, err := ruleClauses(c.fixture.Peer.Protocol)
+		clauses, err := ruleClauses(c.fixture.Entry.Suite)
 		require.NoError(t, err)
 		for _, id := range map[string][]string{
 			"fwp": {"FWP-PUSH-04", "FWP-RESP-03", "FWP-ACK-01", "FWP-HI-01"}, "workq": {"WORKQ-LINE-03", "WORKQ-ADD-01"},

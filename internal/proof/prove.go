@@ -100,7 +100,7 @@ func changeOf(units, all []unit, catalogues []catalogue) (c change) {
 	isUnchanged := func(name string) bool {
 		return !slices.ContainsFunc(fakes, func(u unit) bool { return u.row(path.Base(name)) })
 	}
-	oldClauses := map[string]bool{} // a profile has the clauses of its protocol
+	oldClauses := map[string]bool{} // an extension has the clauses of its protocol
 	for _, cat := range catalogues {
 		b := changePart{catalogue: cat}
 		b.newChecks = slices.DeleteFunc(slices.Clone(cat.checks), func(check conformance.Check) bool {
@@ -111,7 +111,7 @@ func changeOf(units, all []unit, catalogues []catalogue) (c change) {
 		b.newVariations = slices.DeleteFunc(slices.Clone(cat.variations), func(v registry.Variation) bool {
 			return isUnchanged(v.Name)
 		})
-		b.newClauses = slices.DeleteFunc(slices.Clone(cat.fixture.Peer.Clauses()), func(clause conformance.Clause) bool {
+		b.newClauses = slices.DeleteFunc(slices.Clone(cat.fixture.Entry.Clauses()), func(clause conformance.Clause) bool {
 			return oldClauses[clause.ID] || !slices.ContainsFunc(rest, func(u unit) bool { return u.heads(clause.ID) })
 		})
 		for _, clause := range b.newClauses {
@@ -290,7 +290,7 @@ func (p *proof) finds(b changePart, check conformance.Check) error {
 	switch {
 	case len(hits) > 0:
 		p.tell("%s/%s: finds %s", b.name, id, strings.Join(hits, ", "))
-	case selftest.Judges(b.fixture.Peer.Protocol, check):
+	case selftest.Judges(b.fixture.Entry.Suite, check):
 		p.miss("%s/%s finds no planted bug (played: %s): add a row to %s that breaks one of its clauses and no other one",
 			b.name, id, orNone(played), p.fileOf(b.bugs))
 	}
@@ -324,7 +324,7 @@ func orNone(words []string) string {
 
 // row plays checks on a bug.
 func (p *proof) row(b changePart, f registry.Bug, checks []conformance.Check) (*selftest.Row, error) {
-	m := selftest.Matrix{Protocol: b.fixture.Peer.Protocol}
+	m := selftest.Matrix{Protocol: b.fixture.Entry.Suite}
 	groups := [][]conformance.Check{checks}
 	if b.fixture.HasOwnServers() {
 		groups = slices.Collect(slices.Chunk(checks, 1))

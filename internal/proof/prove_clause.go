@@ -26,7 +26,7 @@ func (p *proof) clause(b changePart, c conformance.Clause) {
 // deciders returns the checks and rules that decide a clause, and the bugs that break it.
 func (p *proof) deciders(b changePart, c conformance.Clause) (checks, bugs []string) {
 	for _, other := range p.change {
-		if other.fixture.Peer.Name != b.fixture.Peer.Name {
+		if other.fixture.Entry.Name != b.fixture.Entry.Name {
 			continue
 		}
 		for _, check := range slices.Concat(other.checks, other.extra) {
@@ -40,14 +40,14 @@ func (p *proof) deciders(b changePart, c conformance.Clause) (checks, bugs []str
 			}
 		}
 	}
-	peer := b.fixture.Peer
-	for _, rule := range slices.Sorted(maps.Keys(peer.Law.Rules)) {
-		if slices.Contains(strings.Fields(peer.Law.Rules[rule].Clauses), strings.TrimPrefix(c.ID, peer.Prefix)) {
+	entry := b.fixture.Entry
+	for _, rule := range slices.Sorted(maps.Keys(entry.Law.Rules)) {
+		if slices.Contains(strings.Fields(entry.Law.Rules[rule].Clauses), strings.TrimPrefix(c.ID, entry.Prefix)) {
 			checks = append(checks, "law/"+rule)
 		}
 	}
-	if peer.ClientBreaches != nil {
-		checks = append(checks, peer.ClientBreaches(c.ID)...)
+	if entry.ClientBreaches != nil {
+		checks = append(checks, entry.ClientBreaches(c.ID)...)
 	}
 	return set(checks), set(bugs)
 }

@@ -14,10 +14,10 @@ import (
 // file returns where a script of a catalogue is.
 func (c catalogue) file(s *scenarios.Script) string {
 	folder := "scripts"
-	if profile, ok := strings.CutPrefix(c.name, c.fixture.Peer.Name+"-"); ok {
-		folder = "profiles/" + profile
+	if extension, ok := strings.CutPrefix(c.name, c.fixture.Entry.Name+"-"); ok {
+		folder = "extensions/" + extension
 	}
-	return fmt.Sprintf("protocols/%s/script/%s/%s.fwp", c.fixture.Peer.Name, folder, s.Name)
+	return fmt.Sprintf("protocols/%s/script/%s/%s.fwp", c.fixture.Entry.Name, folder, s.Name)
 }
 
 // allowRows returns what the comments right above the S: lines of a script allow, by the numbers of these lines.

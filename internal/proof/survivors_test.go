@@ -109,7 +109,7 @@ func TestRowsOfAScript(t *testing.T) {
 		"elsewhere":         {[]string{sourceLines[at], "setup"}, file(at+1) + `"` + sourceLines[at][2:] + `" is not right above an S: line`},
 	} {
 		lines := slices.Concat(sourceLines[:at], test.rows, sourceLines[at+1:])
-		script, err := scenarios.Parse(c.fixture.Peer.Dialect, "examples/run", []byte(strings.Join(lines, "\n")))
+		script, err := scenarios.Parse(c.fixture.Entry.Dialect, "examples/run", []byte(strings.Join(lines, "\n")))
 		require.NoError(t, err)
 		list, err := c.survivors(bubbles{t}, conformance.Scripts(script)[0].(conformance.ScriptCheck),
 			func(mutant) bool { return true }, new(allow.Usage), map[string]int{})

@@ -21,7 +21,7 @@ type place struct{ conn, message int }
 // tap passes the replies of a server on, one at a time, changes at most one of them, and remembers them.
 type tap struct {
 	steps.Target
-	protocol session.Protocol
+	protocol session.Codec
 
 	change   mutation
 	at       place
@@ -39,7 +39,7 @@ type message struct {
 }
 
 // newTap returns a tap that changes the reply at a place.
-func newTap(target steps.Target, protocol session.Protocol, at place, change mutation) *tap {
+func newTap(target steps.Target, protocol session.Codec, at place, change mutation) *tap {
 	return &tap{Target: target, protocol: protocol, at: at, change: change, turn: make(chan struct{}, 1)}
 }
 

@@ -60,7 +60,7 @@ func (c *Config) apply(config any) {
 }
 
 // AllBugs returns the bugs of the embedded server of a protocol, none if it has no catalogue.
-func (p *Peer) AllBugs() []Bug {
+func (p *Entry) AllBugs() []Bug {
 	if p.Bugs == nil {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (p *Peer) AllBugs() []Bug {
 }
 
 // BugNames returns the names of the bugs of the embedded server.
-func (p *Peer) BugNames() (names []string) {
+func (p *Entry) BugNames() (names []string) {
 	for _, f := range p.AllBugs() {
 		names = append(names, f.Name)
 	}
@@ -77,7 +77,7 @@ func (p *Peer) BugNames() (names []string) {
 
 // BugNamed returns the bug that the flag --bug names. The error names similar ones, or the protocol whose
 // embedded server has the bug.
-func (p *Peer) BugNamed(name string) (Bug, error) {
+func (p *Entry) BugNamed(name string) (Bug, error) {
 	all := p.AllBugs()
 	if i := slices.IndexFunc(all, func(f Bug) bool { return f.Name == name }); i >= 0 {
 		return all[i], nil
@@ -91,7 +91,7 @@ func (p *Peer) BugNamed(name string) (Bug, error) {
 }
 
 // AllVariations returns the variations of the embedded server of a protocol, none if it has no catalogue.
-func (p *Peer) AllVariations() []Variation {
+func (p *Entry) AllVariations() []Variation {
 	if p.Variations == nil {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (p *Peer) AllVariations() []Variation {
 }
 
 // VariationNames returns the names of the variations of the embedded server.
-func (p *Peer) VariationNames() (names []string) {
+func (p *Entry) VariationNames() (names []string) {
 	for _, v := range p.AllVariations() {
 		names = append(names, v.Name)
 	}
@@ -108,7 +108,7 @@ func (p *Peer) VariationNames() (names []string) {
 
 // VariationNamed returns the variation that the flag --variation names; none for an empty name. The error names similar
 // ones.
-func (p *Peer) VariationNamed(name string) (Variation, error) {
+func (p *Entry) VariationNamed(name string) (Variation, error) {
 	if name == "" {
 		return Variation{}, nil
 	}
@@ -122,7 +122,7 @@ func (p *Peer) VariationNamed(name string) (Variation, error) {
 }
 
 // BugsNamed returns the bugs of these names; empty names stand for none.
-func (p *Peer) BugsNamed(names ...string) (bugs []Bug, err error) {
+func (p *Entry) BugsNamed(names ...string) (bugs []Bug, err error) {
 	for _, name := range names {
 		if name == "" {
 			continue
@@ -137,7 +137,7 @@ func (p *Peer) BugsNamed(names ...string) (bugs []Bug, err error) {
 }
 
 // bugElsewhere says of which other protocol's embedded server a name is a bug; "" if it is none.
-func (p *Peer) bugElsewhere(name string) string {
+func (p *Entry) bugElsewhere(name string) string {
 	for _, other := range all() {
 		if other != p && slices.Contains(other.BugNames(), name) {
 			return "it is one of " + other.Name + ": give --protocol " + other.Name
@@ -148,7 +148,7 @@ func (p *Peer) bugElsewhere(name string) string {
 
 // UpgradeFaultsNamed returns the bug of that name among those of what the embedded server keeps; none for an empty
 // name.
-func (p *Peer) UpgradeFaultsNamed(name string) ([]Bug, error) {
+func (p *Entry) UpgradeFaultsNamed(name string) ([]Bug, error) {
 	var names []string
 	for _, f := range p.UpgradeFaults() {
 		if f.Name == name {

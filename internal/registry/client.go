@@ -65,7 +65,7 @@ func (c *Client) Variations() []Variation {
 }
 
 // TestedBugs returns the bugs of the embedded server, and behind them those of the clients.
-func (p *Peer) TestedBugs() []Bug {
+func (p *Entry) TestedBugs() []Bug {
 	bugs := p.AllBugs()
 	for _, c := range p.Clients {
 		bugs = append(bugs, c.Bugs()...)

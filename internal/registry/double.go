@@ -13,8 +13,8 @@ type DoubleConfig struct {
 	Config
 
 	TLS *tls.Config // nil: it does not encrypt
-	// Like is one of Peer.Likes: the server has what that family adds to the specification. Empty: nothing.
-	Like string
+	// Extension is one of Entry.Extensions, which the server has; empty: none.
+	Extension string
 	// FindBug returns the bug of a name or a rule, for its control: see Peer.BugOrRule.
 	FindBug func(name string) (Bug, error)
 }

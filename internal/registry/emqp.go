@@ -25,10 +25,10 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// emqpPeer returns the EventMQ Protocol.
-func emqpPeer() *Peer {
-	return &Peer{
-		Protocol: emqpsuite.Protocol(), Properties: emqpsuite.Properties,
+// emqpEntry returns the EventMQ Protocol.
+func emqpEntry() *Entry {
+	return &Entry{
+		Suite: emqpsuite.Protocol(), Properties: emqpsuite.Properties,
 		Scheme: target.Scheme{Name: "emqp", Port: "47291", Backend: "47290"}, Ambiguities: docs.EMQP,
 		Bugs:       func() []Bug { return bugsOf(fakeemqp.Bugs(), emqpHook) },
 		Rules:      rulesOf(fakeemqp.Rules(), emqpHook),
@@ -36,8 +36,8 @@ func emqpPeer() *Peer {
 		Embed:      func(c Config) (*Server, error) { return embedEMQP(c, nil) }, Double: doubleEMQP,
 		ServeHelp: "a broker of eMQP with a port for clients, that of --port, and that of --worker-port for workers: " +
 			"`ready emqp://127.0.0.1:PORT?backend=PORT`",
-		Subject:       func(...string) *explore.Subject { return emqpsuite.Subject() },
-		Speaker:       func(c SpeakerConfig) wire.Protocol { return emqpwire.Protocol{Requests: c.Requests} },
+		Alphabet:      func(...string) *explore.Alphabet { return emqpsuite.Alphabet() },
+		Wire:          func(c WireConfig) wire.Wire { return emqpwire.Wire{Requests: c.Requests} },
 		Requests:      "reply-requested of eMQP",
 		CheckWorkload: checkEMQPWorkload,
 		Workers:       emqpsituations.Side,

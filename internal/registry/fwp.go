@@ -29,41 +29,41 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// fwpPeer returns the Faktory Work Protocol.
-func fwpPeer() *Peer {
+// fwpEntry returns the Faktory Work Protocol.
+func fwpEntry() *Entry {
 	p := fwpBase()
-	p.Profiles = map[string]func() *Peer{string(fwpscript.Faktory): faktoryPeer}
+	p.Extensions = map[string]func() *Entry{string(fwpscript.Faktory): faktoryEntry}
 	return p
 }
 
-// fwpBase returns it without profiles.
-func fwpBase() *Peer {
-	return &Peer{
-		Protocol: fwpsuite.Protocol(), Scheme: target.Scheme{Name: "tcp"}, Ambiguities: docs.Ambiguities, Suite: crowd.Suite,
+// fwpBase returns it without extensions.
+func fwpBase() *Entry {
+	return &Entry{
+		Suite: fwpsuite.Protocol(), Scheme: target.Scheme{Name: "tcp"}, Ambiguities: docs.Ambiguities, CheckList: crowd.Suite,
 		Bugs:       func() []Bug { return bugsOf(bugs.All(), fwpHook) },
 		Variations: func() []Variation { return variationsOf(variations.All()) },
 		Rules:      rulesOf(fakes.Rules(), fwpHook),
 		Embed:      embedFWP, Double: doubleFWP,
-		Subject: func(...string) *explore.Subject { return moves.New() },
+		Alphabet: func(...string) *explore.Alphabet { return moves.New() },
 		UpgradeFaults: func() []Bug {
 			return bugsOf(bugs.Snapshots(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
 		},
-		Speaker: func(c SpeakerConfig) wire.Protocol { return fwpwire.New(c.Password) },
+		Wire: func(c WireConfig) wire.Wire { return fwpwire.New(c.Password) },
 
-		Likes: likes(), Batches: string(fwpscript.Faktory), HasPasswords: true, Histories: true, Monitored: true,
+		Batches: string(fwpscript.Faktory), HasPasswords: true, CanDisrupt: true, HasClientRules: true,
 		Clients:        fwpClients(),
 		ClientBreaches: fwpsuite.ClientBreaches,
 		Authenticate:   fwpsuite.Authenticate, Software: fwpscript.Software, Advice: fwpAdvice,
-		Mark: fwpMark, Line: "HELLO {}\r\n",
+		ProcessInfo: fwpProcessInfo, ProbeLine: "HELLO {}\r\n",
 	}
 }
 
-// faktoryPeer returns the protocol with what Faktory adds to it.
-var faktoryPeer = sync.OnceValue(func() *Peer {
+// faktoryEntry returns the protocol with what Faktory adds to it.
+var faktoryEntry = sync.OnceValue(func() *Entry {
 	p := fwpBase()
-	p.Protocol, p.Profile = fwpsuite.Profile(fwpscript.Faktory), string(fwpscript.Faktory)
-	p.Additions, p.MissingVerbs = fwpscript.Faktory.Checked(), fwpscript.Faktory.Missing
-	p.Suite = func() ([]conformance.Check, error) {
+	p.Suite, p.Extension = fwpsuite.Extended(fwpscript.Faktory), string(fwpscript.Faktory)
+	p.ExtensionVerbs, p.MissingVerbs = fwpscript.Faktory.TestedVerbs(), fwpscript.Faktory.MissingVerbs
+	p.CheckList = func() ([]conformance.Check, error) {
 		all, err := crowd.Suite()
 		if err != nil {
 			return nil, err
@@ -71,23 +71,16 @@ var faktoryPeer = sync.OnceValue(func() *Peer {
 		added, err := fwpscript.Faktory.Scripts()
 		return append(conformance.Scripts(added...), all...), err
 	}
-	p.Subject = func(missing ...string) *explore.Subject { return moves.NewWith(fwpscript.Faktory, missing...) }
-	p.Speaker = func(c SpeakerConfig) wire.Protocol {
+	p.Alphabet = func(missing ...string) *explore.Alphabet { return moves.NewWith(fwpscript.Faktory, missing...) }
+	p.Wire = func(c WireConfig) wire.Wire {
 		speaker := fwpwire.New(c.Password)
 		speaker.Batches = c.Batches
 		return speaker
 	}
 	p.Bugs = func() []Bug { return bugsOf(append(bugs.All(), bugs.Faktory()...), fwpHook) }
-	p.Embed = func(c Config) (*Server, error) { return embedLike(c, fakes.LikeFaktory) }
+	p.Embed = func(c Config) (*Server, error) { return embedExtended(c, fakes.Faktory) }
 	return p
 })
-
-func likes() (names []string) {
-	for _, like := range fakes.Likes() {
-		names = append(names, string(like))
-	}
-	return names
-}
 
 func fwpHook(c *fakes.Config) *func(*fakes.Event) { return &c.Hook }
 
@@ -105,12 +98,12 @@ func fwpConfig(c *Config) fakes.Config {
 }
 
 // embedFWP starts an embedded server.
-func embedFWP(c Config) (*Server, error) { return embedLike(c, "") }
+func embedFWP(c Config) (*Server, error) { return embedExtended(c, "") }
 
-// embedLike starts one that is like a family of servers.
-func embedLike(c Config, like fakes.Like) (*Server, error) {
+// embedExtended starts one with an extension.
+func embedExtended(c Config, like fakes.Extension) (*Server, error) {
 	config := fwpConfig(&c)
-	config.Like = like
+	config.Extension = like
 	c.apply(&config)
 	s := fakes.NewUnstarted(config)
 	if err := s.TryStart(); err != nil {
@@ -170,7 +163,7 @@ const (
 func doubleFWP(c DoubleConfig) (*Double, error) {
 	config := fwpConfig(&c.Config)
 	config.TLS, config.MaxUnfinished, config.MaxStored = c.TLS, maxUnfinished, maxStored
-	config.Like = fakes.Like(c.Like)
+	config.Extension = fakes.Extension(c.Extension)
 	variation := Config{Variation: c.Variation} // its bugs are those of the double
 	variation.apply(&config)
 	bug := func(f Bug) fakes.Bug {
@@ -199,14 +192,14 @@ func doubleFWP(c DoubleConfig) (*Double, error) {
 	return &Double{URL: url, Control: d.Handler(parse), Summary: d.Summary, Close: d.Close}, nil
 }
 
-// fwpMark returns what INFO says about the process of a server. Its contents are not laid down.
-func fwpMark(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.Mark, error) {
+// fwpProcessInfo returns what INFO says about the process of a server. Its contents are not laid down.
+func fwpProcessInfo(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.ProcessInfo, error) {
 	start := time.Now()
 	info, err := fwpscript.Info(ctx, nc, password, timeout)
 	if err != nil {
-		return target.Mark{}, err
+		return target.ProcessInfo{}, err
 	}
-	m := target.Mark{At: start, Uptime: -1, Version: info.Server.Version}
+	m := target.ProcessInfo{At: start, Uptime: -1, Version: info.Server.Version}
 	m.Commands, _ = strconv.ParseInt(fmt.Sprint(info.Server.Commands), 10, 64) // or 0
 	if seconds, err := strconv.ParseInt(fmt.Sprint(info.Server.Uptime), 10, 64); err == nil {
 		m.Uptime = time.Duration(seconds) * time.Second
@@ -222,7 +215,7 @@ func fwpAdvice(ctx context.Context, s *target.Server, err error) string {
 	if errors.Is(err, fwpsuite.ErrGreeting) {
 		return "is it at its connection limit, or still starting (fwpcheck wait)?"
 	}
-	if advice := s.Probe(ctx); advice != "" {
+	if advice := s.Recognize(ctx); advice != "" {
 		return advice
 	}
 	other := "does it use TLS (tcp+tls://)?"

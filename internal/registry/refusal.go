@@ -6,7 +6,7 @@ import (
 )
 
 // refusal says why a command, "fwpcheck record" for example, does not work with the protocol; "" if it does.
-func (p *Peer) refusal(command string) string {
+func (p *Entry) refusal(command string) string {
 	if reason := p.Refusals[command]; reason != "" {
 		return reason
 	}
@@ -15,15 +15,15 @@ func (p *Peer) refusal(command string) string {
 		program   string // a command, or a program as a whole
 		reason    string
 	}{
-		{p.Subject == nil, "fwpcheck explore", "commands of this protocol cannot be generated yet"},
-		{p.Subject == nil, "fwpcheck compare", "commands of this protocol cannot be generated yet"},
+		{p.Alphabet == nil, "fwpcheck explore", "commands of this protocol cannot be generated yet"},
+		{p.Alphabet == nil, "fwpcheck compare", "commands of this protocol cannot be generated yet"},
 		{p.Double == nil, "fwpcheck serve", "this protocol has no embedded server"},
 		{p.UpgradeFaults == nil, "fwpcheck upgrade", "this protocol is not supported by it yet"},
-		{p.Speaker == nil, "fwpbench", "this protocol is not supported by it yet"},
-		{!p.Monitored, "fwpcheck record", "there are no rules for its clients and servers"},
-		{!p.Monitored && p.Workers == nil, "fwpcheck worker", "there are no rules for its clients"},
-		{!p.Monitored, "fwpcheck client", "there are no rules for its clients"},
-		{!p.Monitored, "fwpcheck clean", "its jobs cannot be listed"},
+		{p.Wire == nil, "fwpbench", "this protocol is not supported by it yet"},
+		{!p.HasClientRules, "fwpcheck record", "there are no rules for its clients and servers"},
+		{!p.HasClientRules && p.Workers == nil, "fwpcheck worker", "there are no rules for its clients"},
+		{!p.HasClientRules, "fwpcheck client", "there are no rules for its clients"},
+		{!p.HasClientRules, "fwpcheck clean", "its jobs cannot be listed"},
 	} {
 		if need.isMissing && (command == need.program || strings.HasPrefix(command, need.program+" ")) {
 			return need.reason
@@ -34,7 +34,7 @@ func (p *Peer) refusal(command string) string {
 
 // Refusal returns an error that says why a command, "fwpcheck record" for example, does not work with the protocol; nil
 // if it does.
-func (p *Peer) Refusal(command string) error {
+func (p *Entry) Refusal(command string) error {
 	reason := p.refusal(command)
 	if reason == "" {
 		return nil

@@ -14,23 +14,23 @@ import (
 )
 
 // all has one line for each protocol; the first one is the Default.
-var all = sync.OnceValue(func() []*Peer {
-	return []*Peer{
-		fwpPeer(),
-		workqPeer(),
-		emqpPeer(),
+var all = sync.OnceValue(func() []*Entry {
+	return []*Entry{
+		fwpEntry(),
+		workqEntry(),
+		emqpEntry(),
 	}
 })
 
 // All returns the protocols that the programs test, the Default first. The values are the same in each call.
-func All() []*Peer { return slices.Clone(all()) }
+func All() []*Entry { return slices.Clone(all()) }
 
 // Default returns the protocol of commands that name none: messages need not name it, and the variables of the
 // environment name its servers.
-func Default() *Peer { return all()[0] }
+func Default() *Entry { return all()[0] }
 
 // IsDefault reports whether p is the Default.
-func (p *Peer) IsDefault() bool { return p.Name == Default().Name }
+func (p *Entry) IsDefault() bool { return p.Name == Default().Name }
 
 // Names returns the names of the protocols.
 func Names() (names []string) {
@@ -49,7 +49,7 @@ func Schemes() (schemes []target.Scheme) {
 }
 
 // Lookup returns the protocol of a name; the Default for the empty one.
-func Lookup(name string) (*Peer, error) {
+func Lookup(name string) (*Entry, error) {
 	if name == "" {
 		return Default(), nil
 	}
@@ -62,33 +62,33 @@ func Lookup(name string) (*Peer, error) {
 	return nil, fmt.Errorf("unknown protocol %q; %s", name, suggestion)
 }
 
-// WithProfile returns the protocol with what a profile adds, p itself for the empty name.
-func (p *Peer) WithProfile(profile string) (*Peer, error) {
-	if profile == "" {
+// WithExtension returns the protocol with what an extension adds, p itself for the empty name.
+func (p *Entry) WithExtension(extension string) (*Entry, error) {
+	if extension == "" {
 		return p, nil
 	}
-	if build := p.Profiles[profile]; build != nil {
+	if build := p.Extensions[extension]; build != nil {
 		return build(), nil
 	}
-	if len(p.Profiles) == 0 {
-		return nil, fmt.Errorf("%s has no profiles", p.Title)
+	if len(p.Extensions) == 0 {
+		return nil, fmt.Errorf("%s has no extensions", p.Title)
 	}
-	return nil, fmt.Errorf("unknown profile %q; the profiles of %s are %s", profile, p.Title,
-		strings.Join(p.ProfileNames(), ", "))
+	return nil, fmt.Errorf("unknown extension %q; the extensions of %s are %s", extension, p.Title,
+		strings.Join(p.ExtensionNames(), ", "))
 }
 
-// ProfileNames returns the names of the profiles, sorted.
-func (p *Peer) ProfileNames() []string { return slices.Sorted(maps.Keys(p.Profiles)) }
+// ExtensionNames returns the names of the extensions, sorted.
+func (p *Entry) ExtensionNames() []string { return slices.Sorted(maps.Keys(p.Extensions)) }
 
 // OfClause returns the protocol whose ids of clauses begin as an id does, nil if there is none.
-func OfClause(id string) *Peer {
+func OfClause(id string) *Entry {
 	for _, p := range all() {
 		if strings.HasPrefix(id, p.Prefix) {
 			return p
 		}
-		for _, profile := range p.Profiles {
-			if _, ok := profile().ClauseByID(id); ok {
-				return profile()
+		for _, extension := range p.Extensions {
+			if _, ok := extension().ClauseByID(id); ok {
+				return extension()
 			}
 		}
 	}
@@ -103,12 +103,12 @@ func Clause(id string) (conformance.Clause, bool) {
 	return conformance.Clause{}, false
 }
 
-// Clauses returns the clauses of all protocols and profiles.
+// Clauses returns the clauses of all protocols and extensions.
 func Clauses() (clauses []conformance.Clause) {
 	for _, p := range all() {
 		clauses = append(clauses, p.Clauses()...)
-		for _, name := range p.ProfileNames() {
-			clauses = append(clauses, p.Profiles[name]().Clauses()[len(p.Clauses()):]...)
+		for _, name := range p.ExtensionNames() {
+			clauses = append(clauses, p.Extensions[name]().Clauses()[len(p.Clauses()):]...)
 		}
 	}
 	return clauses

@@ -49,7 +49,7 @@ func rulesOf[E, C any](v *rule.Vocabulary[E], hook func(*C) *func(*E)) *Rules {
 const maxRules = 1 << 20
 
 // RulesOf returns the bugs of some rules, and of the rules of files. An error names the flag and the place.
-func (p *Peer) RulesOf(rules, files []string) (bugs []Bug, err error) {
+func (p *Entry) RulesOf(rules, files []string) (bugs []Bug, err error) {
 	if p.Rules == nil && len(rules)+len(files) > 0 {
 		return nil, fmt.Errorf("--rule: the embedded server of %s takes no rules", p.Name)
 	}
@@ -75,7 +75,7 @@ func (p *Peer) RulesOf(rules, files []string) (bugs []Bug, err error) {
 }
 
 // parseRule returns the bug of a rule.
-func (p *Peer) parseRule(text string) (Bug, error) {
+func (p *Entry) parseRule(text string) (Bug, error) {
 	f, err := p.Rules.Parse(text)
 	if ruleErr, ok := errors.AsType[*rule.Error](err); ok {
 		err = fmt.Errorf("%q, column %d: %s", text, ruleErr.Column, ruleErr.Text)
@@ -84,7 +84,7 @@ func (p *Peer) parseRule(text string) (Bug, error) {
 }
 
 // BugOrRule returns the bug with a name, or that of a rule, which begins with "on".
-func (p *Peer) BugOrRule(text string) (Bug, error) {
+func (p *Entry) BugOrRule(text string) (Bug, error) {
 	if p.Rules != nil && strings.HasPrefix(text, "on ") {
 		return p.parseRule(text)
 	}

@@ -62,7 +62,7 @@ func TestRulesOf(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Len(t, all, len(test.rules)+2*len(test.files), name)
 	}
-	_, err := (&registry.Peer{Protocol: registry.Default().Protocol}).RulesOf([]string{"on ran: silent"}, nil)
+	_, err := (&registry.Entry{Suite: registry.Default().Suite}).RulesOf([]string{"on ran: silent"}, nil)
 	assert.ErrorContains(t, err, "takes no rules")
 }
 

@@ -135,7 +135,7 @@ type Server struct {
 }
 
 // Start starts an embedded server. Others like it can be started for checks that cannot share one.
-func (p *Peer) Start(c Config) (*Server, error) {
+func (p *Entry) Start(c Config) (*Server, error) {
 	if p.Embed == nil {
 		return nil, fmt.Errorf("%s has no embedded server", p.Title)
 	}

@@ -25,20 +25,20 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// workqPeer returns Workq.
-func workqPeer() *Peer {
-	return &Peer{
-		Protocol: workqsuite.Protocol(), Scheme: target.Scheme{Name: "workq", Port: "9922"},
+// workqEntry returns Workq.
+func workqEntry() *Entry {
+	return &Entry{
+		Suite: workqsuite.Protocol(), Scheme: target.Scheme{Name: "workq", Port: "9922"},
 		Ambiguities: docs.Workq, Properties: workqsuite.Properties,
 		Bugs:       func() []Bug { return bugsOf(fakeworkq.Bugs(), workqHook) },
 		Rules:      rulesOf(fakeworkq.Rules(), workqHook),
 		Variations: func() []Variation { return variationsOf(fakeworkq.Variations()) },
 		Embed:      func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
-		ServeHelp: "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
-		Subject:   func(...string) *explore.Subject { return workqsuite.Subject() },
-		Speaker:   func(c SpeakerConfig) wire.Protocol { return workqwire.Protocol{Requests: c.Requests} },
-		Workers:   workqsituations.Side,
-		Mark:      workqMark, Line: "inspect server\r\n",
+		ServeHelp:   "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
+		Alphabet:    func(...string) *explore.Alphabet { return workqsuite.Alphabet() },
+		Wire:        func(c WireConfig) wire.Wire { return workqwire.Wire{Requests: c.Requests} },
+		Workers:     workqsituations.Side,
+		ProcessInfo: workqProcessInfo, ProbeLine: "inspect server\r\n",
 		Clients:  []*Client{workqClient()},
 		Requests: "the run command of Workq",
 		Refusals: map[string]string{
@@ -52,8 +52,8 @@ func workqPeer() *Peer {
 	}
 }
 
-// workqMark returns when the process of a server was started, as inspect says it.
-func workqMark(ctx context.Context, nc net.Conn, _ string, timeout time.Duration) (m target.Mark, err error) {
+// workqProcessInfo returns when the process of a server was started, as inspect says it.
+func workqProcessInfo(ctx context.Context, nc net.Conn, _ string, timeout time.Duration) (m target.ProcessInfo, err error) {
 	defer nc.Close()
 	deadline, _ := ctx.Deadline()
 	if limit := time.Now().Add(timeout); deadline.IsZero() || limit.Before(deadline) {
@@ -66,7 +66,7 @@ func workqMark(ctx context.Context, nc net.Conn, _ string, timeout time.Duration
 	const maxReply = 4 << 10 // bytes of the reply
 	for lines := bufio.NewScanner(io.LimitReader(nc, maxReply)); lines.Scan(); {
 		if started, ok := strings.CutPrefix(lines.Text(), "started "); ok {
-			return target.Mark{At: time.Now(), Uptime: -1, Started: started}, nil
+			return target.ProcessInfo{At: time.Now(), Uptime: -1, Started: started}, nil
 		}
 	}
 	return m, errors.New("inspect server does not say when it was started")

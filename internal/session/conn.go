@@ -68,7 +68,7 @@ type times struct{ began, sent, answered time.Time }
 
 // New returns a Conn on a fresh network connection and starts to read. The Conn
 // owns nc from then on; it must be ended with [Conn.End] or [Conn.Leave].
-func New(nc net.Conn, p Protocol, config Config) *Conn {
+func New(nc net.Conn, p Codec, config Config) *Conn {
 	config.Timeout = cmp.Or(config.Timeout, defaultTimeout)
 	now := time.Now()
 	c := &Conn{nc: nc, config: config, text: p.Text, incoming: make(chan Received, 64), closing: make(chan struct{}),

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Protocol is what a conversation needs to know of its protocol. It is safe for
+// Codec is what a conversation needs to know of its protocol. It is safe for
 // concurrent use.
-type Protocol interface {
+type Codec interface {
 	// Begin returns the two halves of a new conversation: a reader of the
 	// peer's messages from the given stream, and the state. They may share data, under a
 	// lock of their own: State.Sent is called before the bytes are written,
@@ -35,9 +35,9 @@ type Message struct {
 	Lapse *SyntaxError
 }
 
-// ForeignReply begins the Rule of a Lapse in which an answer is of another kind than those of its command: the verb of
+// ImpossibleReply begins the Rule of a Lapse in which an answer is of another kind than those of its command: the verb of
 // the command follows.
-const ForeignReply = "foreign-reply:"
+const ImpossibleReply = "foreign-reply:"
 
 // size is the number of bytes that the message keeps in memory.
 func (m Message) size() int {
@@ -77,9 +77,9 @@ type State interface {
 	// or, of a line that is cut into segments, all of them.
 	Sent(b []byte)
 
-	// Turn returns what a message is to the conversation as it stands: Answer,
+	// Role returns what a message is to the conversation as it stands: Answer,
 	// Notice or Unasked. It changes nothing.
-	Turn(m Message) Turn
+	Role(m Message) MessageRole
 
 	// Received records the next message of the peer.
 	Received(m Message)
@@ -108,15 +108,15 @@ const (
 	Ended                   // one of them has ended the conversation
 )
 
-// Turn is what a message is to a conversation.
-type Turn uint8
+// MessageRole is what a message is to a conversation.
+type MessageRole uint8
 
 // The turns. A State returns the first three.
 const (
-	Answer  Turn = iota + 1 // the peer owed a message, and this is one
-	Notice                  // the peer may send it at any time: a heartbeat, a job that it hands out
-	Unasked                 // the peer owed nothing
-	Extra                   // the same, right behind an answer: a second answer to one command
+	Answer  MessageRole = iota + 1 // the peer owed a message, and this is one
+	Notice                         // the peer may send it at any time: a heartbeat, a job that it hands out
+	Unasked                        // the peer owed nothing
+	Extra                          // the same, right behind an answer: a second answer to one command
 )
 
 // SyntaxError is a breach of the grammar by the peer, or a message beyond a limit of ours. The rest of that stream
@@ -147,10 +147,10 @@ type Received struct {
 	Rule       string // the rule that the peer breaks if it never completes it
 	IsArriving bool   // more of it was still arriving when the wait was given up
 
-	Turn         Turn   // of a whole message
-	Command      []byte // the command that was sent last before a whole message was taken
-	OwedMessages int    // how many messages the peer owed then, this one included
-	Trailing     int    // bytes that were read together with a message and stood behind it
+	Role         MessageRole // of a whole message
+	Command      []byte      // the command that was sent last before a whole message was taken
+	OwedMessages int         // how many messages the peer owed then, this one included
+	Trailing     int         // bytes that were read together with a message and stood behind it
 
 	text func(Message) string
 	done chan struct{} // closed when the user of the connection has it; nil if little is waiting

@@ -53,7 +53,7 @@ func TestPeekUsesNothingUp(t *testing.T) {
 			r, ok := c.Peek(t.Context(), soon())
 			assert.True(t, ok)
 			assert.Equal(t, "+hi", r.String())
-			assert.Equal(t, session.Answer, r.Turn)
+			assert.Equal(t, session.Answer, r.Role)
 		}
 		assert.Equal(t, 1, c.Status().OwedMessages)
 		assert.False(t, c.HasAnswered())
@@ -130,13 +130,13 @@ func TestTurns(t *testing.T) {
 	inBubble(t, session.Config{}, func(t *testing.T, c *session.Conn, peer net.Conn) {
 		heard := peerRead(peer)
 		peerWrite(t, peer, "!beat\nhi\nagain\n")
-		assert.Equal(t, session.Notice, take(t, c).Turn)
-		assert.Equal(t, session.Answer, take(t, c).Turn)
-		assert.Equal(t, session.Extra, take(t, c).Turn, "right behind an answer")
+		assert.Equal(t, session.Notice, take(t, c).Role)
+		assert.Equal(t, session.Answer, take(t, c).Role)
+		assert.Equal(t, session.Extra, take(t, c).Role, "right behind an answer")
 		time.Sleep(time.Second)
 		peerWrite(t, peer, "again\n!beat\n")
-		assert.Equal(t, session.Unasked, take(t, c).Turn)
-		assert.Equal(t, session.Notice, take(t, c).Turn)
+		assert.Equal(t, session.Unasked, take(t, c).Role)
+		assert.Equal(t, session.Notice, take(t, c).Role)
 
 		require.NoError(t, c.Write(t.Context(), [][]byte{[]byte("a\n")}, 0))
 		require.NoError(t, c.Write(t.Context(), [][]byte{[]byte("b"), []byte("c\n")}, 0))

@@ -114,7 +114,7 @@ func (s *toyState) Sent(b []byte) {
 	s.verb = string(bytes.TrimSpace(b))
 }
 
-func (s *toyState) Turn(m session.Message) session.Turn {
+func (s *toyState) Role(m session.Message) session.MessageRole {
 	switch {
 	case m.Kind == '!':
 		return session.Notice
@@ -125,7 +125,7 @@ func (s *toyState) Turn(m session.Message) session.Turn {
 }
 
 func (s *toyState) Received(m session.Message) {
-	if s.Turn(m) == session.Answer {
+	if s.Role(m) == session.Answer {
 		s.owedMessages--
 		s.phase = session.Serving
 	}

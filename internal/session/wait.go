@@ -14,7 +14,7 @@ func (c *Conn) Peek(ctx context.Context, deadline time.Time) (Received, bool) {
 	r := *c.next
 	if r.IsComplete() {
 		status := c.Status()
-		r.Turn, r.Command, r.OwedMessages = c.turn(r), status.Command, status.OwedMessages
+		r.Role, r.Command, r.OwedMessages = c.turn(r), status.Command, status.OwedMessages
 	}
 	return r, true
 }
@@ -36,7 +36,7 @@ func (c *Conn) Take(ctx context.Context, deadline time.Time) (Received, bool) {
 	}
 	if r.IsComplete() {
 		c.state.Received(r.Message)
-		if r.Turn == Answer {
+		if r.Role == Answer {
 			c.times.answered = r.At
 		}
 	}
@@ -48,8 +48,8 @@ func (c *Conn) Take(ctx context.Context, deadline time.Time) (Received, bool) {
 const soon = time.Second
 
 // turn returns what a message is, the time of the last answer considered.
-func (c *Conn) turn(r Received) Turn {
-	t := c.state.Turn(r.Message)
+func (c *Conn) turn(r Received) MessageRole {
+	t := c.state.Role(r.Message)
 	if t == Unasked && r.At.Sub(c.times.answered) < soon {
 		return Extra
 	}

@@ -97,7 +97,7 @@ func TestAsideLeavesNoTrace(t *testing.T) {
 		b, s := c.LastWrite()
 		assert.Equal(t, []time.Time{began, sent}, []time.Time{b, s})
 		peerWrite(t, peer, "again\n")
-		assert.Equal(t, session.Unasked, take(t, c).Turn, "the last answer was an hour ago")
+		assert.Equal(t, session.Unasked, take(t, c).Role, "the last answer was an hour ago")
 
 		r, err = c.Aside(t.Context(), []byte("ping\n"))
 		require.NoError(t, err)

@@ -118,15 +118,15 @@ func noTLS(err tls.RecordHeaderError) string {
 	return "its first bytes are " + strconv.Quote(first) + ", which is not TLS: use a tcp:// URL"
 }
 
-// probeTimeout bounds the questions to a server. One that understands them
+// recognizeTimeout bounds the questions to a server. One that understands them
 // answers at once.
-const probeTimeout = 3 * time.Second
+const recognizeTimeout = 3 * time.Second
 
-// Probe asks a server that does not greet as FWP servers do what it is instead.
+// Recognize asks a server that does not greet as FWP servers do what it is instead.
 // It returns what to do about it in one sentence, "" if that is not known, and
 // waits until ctx is done, but not longer than 3 s.
-func (s *Server) Probe(ctx context.Context) string {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+func (s *Server) Recognize(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, recognizeTimeout)
 	defer cancel()
 	var isWeb, isTLS bool
 	var asking sync.WaitGroup

@@ -15,19 +15,19 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
-// Talk is what the protocol of a server has for an [observer]. The zero value asks for connections only.
-type Talk struct {
+// Probe is what the protocol of a server has for an [observer]. The zero value asks for connections only.
+type Probe struct {
 	// Ready asks on a new connection whether the server serves; nil: it does if it accepts connections.
 	Ready func(ctx context.Context, s *Server) error
-	// Line is a command that every server answers on a connection on which it has greeted, whatever its answer is; empty:
+	// Command is a command that every server answers on a connection on which it has greeted, whatever its answer is; empty:
 	// there is none.
-	Line string
-	// Mark asks since when the server runs; nil: it does not say.
-	Mark func(ctx context.Context, s *Server) (Mark, error)
+	Command string
+	// ProcessInfo asks since when the server runs; nil: it does not say.
+	ProcessInfo func(ctx context.Context, s *Server) (ProcessInfo, error)
 }
 
-// Mark is what a server reports about the process that serves.
-type Mark struct {
+// ProcessInfo is what a server reports about the process that serves.
+type ProcessInfo struct {
 	At       time.Time     // when it was asked; zero: it reports nothing
 	Uptime   time.Duration // how long it has run, in whole seconds; negative: not known
 	Commands int64         // how many it has got; 0: not known
@@ -36,7 +36,7 @@ type Mark struct {
 }
 
 // isOther reports whether a later mark is that of another process.
-func (m Mark) isOther(later Mark) bool {
+func (m ProcessInfo) isOther(later ProcessInfo) bool {
 	switch {
 	case m.At.IsZero() || later.At.IsZero():
 		return false
@@ -93,7 +93,7 @@ type observer struct {
 	byteCount      atomic.Int64  // bytes that it brought
 	began          time.Time
 	beforeInstance instance
-	mark           Mark
+	info           ProcessInfo
 
 	wasRefused atomic.Bool // it was seen that nothing served
 }
@@ -111,8 +111,8 @@ func (s *Server) observe(ctx context.Context) *observer {
 		close(o.ended)
 		o.wasRefused.Store(isDown(err))
 	}
-	if s.Talk.Mark != nil && !s.isOurs() && o.conn != nil {
-		o.mark, _ = s.Talk.Mark(ctx, s)
+	if s.Probe.ProcessInfo != nil && !s.isOurs() && o.conn != nil {
+		o.info, _ = s.Probe.ProcessInfo(ctx, s)
 	}
 	o.began = time.Now()
 	return o
@@ -167,8 +167,8 @@ func isDial(err error) bool {
 func (s *Server) serves(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	if s.Talk.Ready != nil {
-		return s.Talk.Ready(ctx, s)
+	if s.Probe.Ready != nil {
+		return s.Probe.Ready(ctx, s)
 	}
 	nc, err := s.Dial(ctx)
 	if err != nil {
@@ -188,11 +188,11 @@ func (o *observer) isOther(ctx context.Context) bool {
 			return true
 		}
 	}
-	if o.mark.At.IsZero() {
+	if o.info.At.IsZero() {
 		return false
 	}
-	now, err := o.server.Talk.Mark(ctx, o.server)
-	return err == nil && o.mark.isOther(now)
+	now, err := o.server.Probe.ProcessInfo(ctx, o.server)
+	return err == nil && o.info.isOther(now)
 }
 
 // awaitStop waits until the server has stopped: the connection from before has ended, and nothing serves, or something
@@ -254,11 +254,11 @@ func (o *observer) awaitPause(ctx context.Context) *UnseenError {
 
 // isSilent reports whether the connection from before brings no answer.
 func (o *observer) isSilent(ctx context.Context) bool {
-	if o.conn == nil || o.server.Talk.Line == "" {
+	if o.conn == nil || o.server.Probe.Command == "" {
 		return true
 	}
 	before := o.byteCount.Load()
-	if _, err := io.WriteString(o.conn, o.server.Talk.Line); err != nil {
+	if _, err := io.WriteString(o.conn, o.server.Probe.Command); err != nil {
 		return false
 	}
 	return !o.awaitConnEnd(ctx, silence) && o.byteCount.Load() == before

@@ -168,12 +168,12 @@ func TestActionsAreSeen(t *testing.T) {
 			host, number, err := net.SplitHostPort(p.address)
 			require.NoError(t, err)
 			s := &Server{Address: Address{Host: host, Port: number}, Operator: operatorFunc(func() { test.does(p) }),
-				Talk: Talk{Ready: answer, Line: "?\n"}, effectTimeout: time.Second}
+				Probe: Probe{Ready: answer, Command: "?\n"}, effectTimeout: time.Second}
 			if test.hasMark {
-				s.Talk.Mark = func(context.Context, *Server) (Mark, error) {
+				s.Probe.ProcessInfo = func(context.Context, *Server) (ProcessInfo, error) {
 					p.mu.Lock()
 					defer p.mu.Unlock()
-					return Mark{At: time.Now(), Uptime: -1, Started: p.begun.String()}, nil
+					return ProcessInfo{At: time.Now(), Uptime: -1, Started: p.begun.String()}, nil
 				}
 			}
 			err = test.action(s)

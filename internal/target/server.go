@@ -30,7 +30,7 @@ type Server struct {
 	Address  Address
 	TLS      *tls.Config // nil: plain TCP
 	Operator Operator    // nil: nothing can be done to the server
-	Talk     Talk        // how it is seen whether something that was done to it took effect
+	Probe    Probe       // how it is seen whether something that was done to it took effect
 	// Patience is how long it may take until it serves after it was started; 30 s if zero.
 	Patience time.Duration
 	// Deeds records what clients do to the transport, where a forwarder may be in between; nil: nothing is recorded.

@@ -126,7 +126,7 @@ func TestProbe(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			advice := (&Server{Address: test.address}).Probe(t.Context())
+			advice := (&Server{Address: test.address}).Recognize(t.Context())
 			assert.Contains(t, advice, test.advice)
 			assert.Equal(t, test.advice == "", advice == "")
 		})

@@ -14,7 +14,7 @@ import (
 // from that of a later one. The zero value knows nothing.
 type ServingProcess struct {
 	instance instance
-	mark     Mark
+	mark     ProcessInfo
 }
 
 // ServingFile is a file of a process that serves: its program, or one that its command line names.
@@ -31,8 +31,8 @@ func (s *Server) ServingProcess(ctx context.Context) (now ServingProcess) {
 		now.instance = s.instanceOf(nc)
 		_ = nc.Close()
 	}
-	if s.Talk.Mark != nil {
-		now.mark, _ = s.Talk.Mark(ctx, s) // what it does not report is not known
+	if s.Probe.ProcessInfo != nil {
+		now.mark, _ = s.Probe.ProcessInfo(ctx, s) // what it does not report is not known
 	}
 	return now
 }

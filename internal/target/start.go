@@ -36,8 +36,8 @@ type Starter struct {
 	// Foreign says why a server will never be ready: it is of another protocol. It is asked now and then; "": it is not
 	// known to be. It may be nil.
 	Foreign func(ctx context.Context, s *Server) string
-	// Talk is how it is seen whether what is done to a server takes effect; Ready is asked in the place of its own.
-	Talk Talk
+	// Probe is how it is seen whether what is done to a server takes effect; Ready is asked in the place of its own.
+	Probe Probe
 	// Patience is how long a server may take until it is ready; 30 s if zero. A machine that is late gives it more: see
 	// [machine.Grace].
 	Patience time.Duration
@@ -308,9 +308,9 @@ func (s *Starter) at(ctx context.Context, place Place, ports reservation) *Start
 		Address: Address{
 			Host: "127.0.0.1", Port: strconv.Itoa(place.Port), Password: place.Password, Backend: s.backend(place),
 		},
-		Operator: i, Patience: s.Patience, Talk: s.Talk, processes: i.PID,
+		Operator: i, Patience: s.Patience, Probe: s.Probe, processes: i.PID,
 	}
-	i.Server.Talk.Ready = s.Ready
+	i.Server.Probe.Ready = s.Ready
 	i.operate()
 	return i
 }

@@ -303,7 +303,7 @@ func (i *StartedServer) Replace(s *Starter) {
 	defer i.mu.Unlock()
 	i.starter = s
 	i.Server.Address.Backend = s.backend(i.place)
-	i.Server.Talk.Ready = s.Ready
+	i.Server.Probe.Ready = s.Ready
 	i.operate()
 }
 

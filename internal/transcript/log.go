@@ -102,8 +102,8 @@ func (t *tap) end(ending []byte) {
 	}
 }
 
-// Talk holds a conversation with a server as its clients.
-type Talk struct {
+// Clients holds a conversation with a server as its clients.
+type Clients struct {
 	*Log
 
 	Dial  func() net.Conn
@@ -114,7 +114,7 @@ type Talk struct {
 
 // Hold does what the events say of clients, each at its time, and has the server answer. A connection is opened at its
 // first use.
-func (t *Talk) Hold(events []Event) {
+func (t *Clients) Hold(events []Event) {
 	for _, e := range events {
 		if d := time.Until(t.began.Add(e.At)); d > 0 {
 			time.Sleep(d)
@@ -135,12 +135,12 @@ func (t *Talk) Hold(events []Event) {
 }
 
 // Send has a client send bytes.
-func (t *Talk) Send(conn string, b []byte) {
+func (t *Clients) Send(conn string, b []byte) {
 	_, _ = t.conn(conn).Write(b) // a server may have closed it
 }
 
 // conn returns a connection.
-func (t *Talk) conn(name string) *tap {
+func (t *Clients) conn(name string) *tap {
 	if t.conns == nil {
 		t.conns = map[string]*tap{}
 	}
@@ -154,7 +154,7 @@ func (t *Talk) conn(name string) *tap {
 }
 
 // Close closes the connections.
-func (t *Talk) Close() {
+func (t *Clients) Close() {
 	for _, nc := range t.conns {
 		nc.Close()
 	}

@@ -119,7 +119,7 @@ func TestTalk(t *testing.T) {
 		events, err := transcript.Parse("b open\na C: \"IN\"\na C: FO\n+1s\na C: <fin>\nb C: <close>\nc C: <reset>\nrestart")
 		require.NoError(t, err)
 		log := transcript.NewLog()
-		k := transcript.Talk{
+		k := transcript.Clients{
 			Log: log, Dial: place.MustDial, Wait: synctest.Wait,
 			Other: func(e transcript.Event) { log.Add(e.Conn, e.Kind, append(e.Bytes, " done"...)) },
 		}

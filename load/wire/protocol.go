@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/load/plan"
 )
 
-// Protocol is what a load needs of one protocol. It is safe for concurrent use.
-type Protocol interface {
+// Wire is what a load needs of one protocol. It is safe for concurrent use.
+type Wire interface {
 	// Speaker returns the client's side of a fresh connection: of a worker with this id, or, if that is empty, of a
 	// client that only pushes.
 	Speaker(worker string) Speaker
@@ -202,13 +202,13 @@ type BreachError struct {
 // Names of breaches. The verb, or the rule of the grammar, follows the colon; the greeting
 // has no verb.
 const (
-	UnaskedBytes  = "unasked"     // bytes while no reply is due
-	ExtraReply    = "extra-reply" // bytes after a whole reply
-	NoReply       = "no-reply"
-	OverdueFetch  = "fetch-overdue"   // there is no job, and that was said too late
-	WorkerClosed  = "consumer-closed" // a worker's connection, which gave no cause
-	ForeignReply  = "foreign-reply:"
-	BrokenGrammar = "grammar:"
+	UnaskedBytes    = "unasked"     // bytes while no reply is due
+	ExtraReply      = "extra-reply" // bytes after a whole reply
+	NoReply         = "no-reply"
+	OverdueFetch    = "fetch-overdue"   // there is no job, and that was said too late
+	WorkerClosed    = "consumer-closed" // a worker's connection, which gave no cause
+	ImpossibleReply = "foreign-reply:"
+	BrokenGrammar   = "grammar:"
 )
 
 // Error returns Description.

@@ -43,7 +43,7 @@ func (th *thread) mend(c *conn, e *scenarios.Expect, a session.Received) (mended
 	th.mu.Unlock()
 	if !isKnown {
 		th.breachOn(c, e.Pos, a, scenarios.Breach{
-			Kind: scenarios.ForeignReply, Verb: c.Status().Verb, Expected: "a reply about the subject of the command",
+			Kind: scenarios.ImpossibleReply, Verb: c.Status().Verb, Expected: "a reply about the subject of the command",
 			Assumed: true,
 		})
 	}

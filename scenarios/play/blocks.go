@@ -311,7 +311,7 @@ func (th *thread) isDelivered(b *scenarios.Block, results map[scenarios.Step]Res
 		case *scenarios.Send:
 			verbs[s.Conn] = s.Verb()
 		case *scenarios.Expect:
-			_, handsOut := grammar.Replies.Waits[verbs[s.Conn]]
+			_, handsOut := grammar.Replies.MayBeLate[verbs[s.Conn]]
 			if r := results[s]; handsOut && r.Outcome == Mismatched && differsInside(map[scenarios.Step]Result{s: r}) {
 				return !slices.ContainsFunc(r.Differences, grammar.IsName)
 			}

@@ -17,7 +17,7 @@ import (
 // cannot have. Such a reply decides nothing for the clauses of the line, unless the line
 // expects an error and nothing else: then it is about the difference.
 func (th *thread) isForeign(e *scenarios.Expect, a session.Received) bool {
-	return a.IsComplete() && a.OwedMessages == 1 && !e.RefusesOnly() && th.dialect().Foreign(a.Command, a.Message)
+	return a.IsComplete() && a.OwedMessages == 1 && !e.RefusesOnly() && th.dialect().IsImpossible(a.Command, a.Message)
 }
 
 // breachOn records a breach that a received message shows. Got is the message unless b has
@@ -69,7 +69,7 @@ func (th *thread) noteTrailing(c *conn, at scenarios.Pos, a session.Received) bo
 	switch {
 	case ok && !th.grammar().IsRefusal(a.Message) && th.isTurnedAway(c, next): // a refused client is turned away already
 		return true
-	case ok && next.IsComplete() && c.state.Turn(next.Message) == session.Notice:
+	case ok && next.IsComplete() && c.state.Role(next.Message) == session.Notice:
 		return false
 	}
 	c.unjudged = &doubt{SetUp, true, "the server sent more than one reply to one command"}
@@ -86,7 +86,7 @@ const trailingWait = 100 * time.Millisecond
 func (th *thread) isTurnedAway(c *conn, a session.Received) bool {
 	hello, _ := th.dialect().Hello(c.role, c.state)
 	introduced := th.grammar().VerbOf(hello.Words)
-	if !a.IsComplete() || a.Turn == session.Answer || !th.grammar().IsRefusal(a.Message) ||
+	if !a.IsComplete() || a.Role == session.Answer || !th.grammar().IsRefusal(a.Message) ||
 		c.Status().Verb != introduced || !c.admission.TurnedAway(a.String()) {
 		return false
 	}

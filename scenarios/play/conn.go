@@ -45,7 +45,7 @@ func (c *conn) leave(ctx context.Context) {
 // surplus returns the breach that an unasked message is. A message after the engine's
 // own greeting is not a second answer to it.
 func (c *conn) surplus(a session.Received) scenarios.BreachKind {
-	if a.Turn == session.Extra && c.hasSent {
+	if a.Role == session.Extra && c.hasSent {
 		return scenarios.ExtraReply
 	}
 	return scenarios.Unasked
@@ -54,7 +54,7 @@ func (c *conn) surplus(a session.Received) scenarios.BreachKind {
 // openConn opens a connection for a role, and prepares it as the dialect asks.
 func (pl *play) openConn(
 	ctx context.Context, role scenarios.Role, hello *scenarios.Object,
-) (net.Conn, session.Protocol, error) {
+) (net.Conn, session.Codec, error) {
 	fields := ""
 	if _, opens := pl.dialect().(scenarios.Opener); opens && hello != nil {
 		th := &thread{play: pl, scope: pl.scope}
@@ -70,7 +70,7 @@ func (pl *play) openConn(
 // line as JSON, "" for none.
 func Dial(
 	ctx context.Context, t Target, d scenarios.Dialect, role scenarios.Role, fields string,
-) (net.Conn, session.Protocol, error) {
+) (net.Conn, session.Codec, error) {
 	opener, opens := d.(scenarios.Opener)
 	hello := []byte(cmp.Or(fields, "{}"))
 	dial := t.Dial

@@ -74,7 +74,7 @@ func (r *Result) leaveOpen(words string) {
 // because our lines were late. since is when the lines were sent that the server may have read late, beside a command
 // that waited in vain; zero if none matters.
 func (th *thread) dependsOnTime(c *conn, e *scenarios.Expect, a session.Received) (ok bool, since time.Time) {
-	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Command)]
+	wait, waits := th.grammar().Replies.MayBeLate[th.grammar().VerbSent(a.Command)]
 	switch inTurn := th.script.IsSequential(e); {
 	case a.GaveUp:
 		return false, since
@@ -124,7 +124,7 @@ func (th *thread) isOrder(c *conn, e *scenarios.Expect, a session.Received) bool
 // whatever the line is about. It returns nil if neither is so.
 func (th *thread) otherBreach(c *conn, e *scenarios.Expect, a session.Received) *doubt {
 	if c.role == scenarios.Consumer && !e.RefusesOnly() && th.ledger.MayEnd(c.State()) {
-		_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Command)]
+		_, waits := th.grammar().Replies.MayBeLate[th.grammar().VerbSent(a.Command)]
 		switch {
 		case a.Ending != scenarios.Open:
 			return &doubt{SetUp, false, "the server closed the connection of a client that it told to terminate, which is " +
@@ -140,7 +140,7 @@ func (th *thread) otherBreach(c *conn, e *scenarios.Expect, a session.Received) 
 		return nil
 	}
 	clause, got := th.Observer.BrokenClause(c.name, a.At)
-	if clause == "" || slices.ContainsFunc(e.Marks, func(m scenarios.Mark) bool { return m.Clause == clause }) {
+	if clause == "" || slices.ContainsFunc(e.Marks, func(m scenarios.ClauseMark) bool { return m.Clause == clause }) {
 		return nil
 	}
 	return &doubt{SetUp, true, "the reply is wrong for any clause: " + got}

@@ -131,7 +131,7 @@ func written(t *testing.T) *session.Conn {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	go func() { _, _ = io.Copy(io.Discard, theirs) }()
-	c := session.New(ours, fwpsession.Protocol{}, session.Config{Timeout: time.Minute})
+	c := session.New(ours, fwpsession.Codec{}, session.Config{Timeout: time.Minute})
 	t.Cleanup(func() { _ = c.End(scenarios.Closed) })
 	require.NoError(t, c.Write(t.Context(), [][]byte{[]byte("FETCH q\r\n")}, 0))
 	return c

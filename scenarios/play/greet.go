@@ -109,7 +109,7 @@ func (th *thread) keepAlive(ctx context.Context) {
 		if !c.isQuiet() || time.Since(c.lastAlive) < every {
 			continue
 		}
-		line := th.dialect().Question(c.role, c.state)
+		line := th.dialect().Probe(c.role, c.state)
 		command, err := th.grammar().Encode(line)
 		if err != nil {
 			continue

@@ -82,7 +82,7 @@ func (th *thread) limit(c *conn, e *scenarios.Expect) time.Duration {
 
 // commandWait returns how long the reply to the last command may take because the command says so.
 func (th *thread) commandWait(c *conn) time.Duration {
-	if asks := th.grammar().Replies.Asks; asks != nil {
+	if asks := th.grammar().Replies.WaitOf; asks != nil {
 		return asks(c.Status().Command)
 	}
 	return 0
@@ -152,7 +152,7 @@ func (th *thread) unjudgedReason(a session.Received) *doubt {
 
 // isEmptyReply reports whether a message is the reply of a command that has waited for something in vain.
 func (th *thread) isEmptyReply(a session.Received) bool {
-	wait, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Command)]
+	wait, waits := th.grammar().Replies.MayBeLate[th.grammar().VerbSent(a.Command)]
 	return a.IsComplete() && waits && a.Message.Kind == wait.Kind
 }
 
@@ -246,7 +246,7 @@ func (th *thread) record(c *conn, e *scenarios.Expect, a session.Received, res R
 	default:
 		if res.Outcome == Unsure && th.isForeign(e, a) {
 			th.breachOn(c, e.Pos, a,
-				scenarios.Breach{Kind: scenarios.ForeignReply, Verb: c.Status().Verb, Expected: e.Expected()})
+				scenarios.Breach{Kind: scenarios.ImpossibleReply, Verb: c.Status().Verb, Expected: e.Expected()})
 		}
 		th.recordReply(c, e, a, res)
 	}
@@ -268,7 +268,7 @@ func (th *thread) recordReply(c *conn, e *scenarios.Expect, a session.Received, 
 	if last {
 		th.noteTrailing(c, e.Pos, a)
 	}
-	_, waits := th.grammar().Replies.Waits[th.grammar().VerbSent(a.Command)]
+	_, waits := th.grammar().Replies.MayBeLate[th.grammar().VerbSent(a.Command)]
 	if _, sent := c.LastWrite(); last && e.Window == (scenarios.Window{}) && res.Outcome == Matched && !waits {
 		th.Meter.NoteTrip(a.At.Sub(sent))
 		th.noteReplyTime(sent, a.At)

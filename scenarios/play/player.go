@@ -347,10 +347,10 @@ func (th *thread) send(ctx context.Context, s *scenarios.Send) error {
 		th.rec.remark(c.name, err.Error())
 	} // the next S: line reports why
 	c.hasSent = true
-	if stops := th.grammar().Verbs.Stops; stops != "" && th.grammar().VerbSent(bytes.Join(segments, nil)) == stops {
+	if stops := th.grammar().Verbs.Stop; stops != "" && th.grammar().VerbSent(bytes.Join(segments, nil)) == stops {
 		th.excuse()
 	}
-	if c.role == scenarios.Consumer && c.Status().Verb == th.grammar().VerbOf(th.dialect().Question(c.role, c.state)) {
+	if c.role == scenarios.Consumer && c.Status().Verb == th.grammar().VerbOf(th.dialect().Probe(c.role, c.state)) {
 		c.lastAlive = time.Now()
 	}
 	return nil
@@ -365,7 +365,7 @@ func (th *thread) readyConn(ctx context.Context, c *conn, s *scenarios.Send) (*c
 	}
 	a, ok := c.Poll()
 	switch {
-	case !ok || c.Status().OwedMessages > 0 || a.Turn == session.Notice:
+	case !ok || c.Status().OwedMessages > 0 || a.Role == session.Notice:
 		return c, nil
 	case a.Ending != scenarios.Open && c.role == scenarios.Producer && !c.isExcused.Load():
 		th.rec.remark(c.name, "the server closed the idle connection of a producer, which is allowed: reconnecting")
@@ -389,7 +389,7 @@ func (th *thread) readyConn(ctx context.Context, c *conn, s *scenarios.Send) (*c
 }
 
 // stopUnsure stops at a step that cannot be evaluated because of something else.
-func (th *thread) stopUnsure(s scenarios.Step, at scenarios.Pos, marks []scenarios.Mark, expected string, reason doubt) error {
+func (th *thread) stopUnsure(s scenarios.Step, at scenarios.Pos, marks []scenarios.ClauseMark, expected string, reason doubt) error {
 	r := Result{Pos: at, Marks: marks, Expected: expected}
 	r.leave(reason)
 	th.note(s, r)

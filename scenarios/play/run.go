@@ -62,7 +62,7 @@ func (o Outcome) String() string {
 // Result is the outcome of one step.
 type Result struct {
 	scenarios.Pos
-	Marks          []scenarios.Mark
+	Marks          []scenarios.ClauseMark
 	Outcome        Outcome
 	Setup          bool // it is about a connection or an operator, not about what a line expects
 	IsRefused      bool // a connection that it needs could not be opened

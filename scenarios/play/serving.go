@@ -44,7 +44,7 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *scenarios.Expect, r
 		th.breachOn(c, e.Pos, a, scenarios.Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 		return errStop
 	}
-	question := th.dialect().Question(c.role, c.state)
+	question := th.dialect().Probe(c.role, c.state)
 	command, err := th.grammar().Encode(question)
 	if err != nil {
 		return th.fail(e, "a command to send", err.Error())
@@ -232,7 +232,7 @@ func (th *thread) askServing(ctx context.Context, timeout time.Duration, as *pro
 	if goOn, err := inner.introduceProbe(ctx, c); err != nil || !goOn {
 		return false, err
 	}
-	question := th.dialect().Question(c.role, c.state)
+	question := th.dialect().Probe(c.role, c.state)
 	if th.Peers.services.hasFailed(service(th.grammar().VerbOf(question))) {
 		return false, nil
 	}

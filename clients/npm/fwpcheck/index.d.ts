@@ -38,4 +38,4 @@ export declare class Double {
   close(): Promise<string>;
 }
 
-export declare function serve(options?: { like?: string; args?: string[]; program?: string; env?: boolean }): Promise<Double>;
+export declare function serve(options?: { extension?: string; args?: string[]; program?: string; env?: boolean }): Promise<Double>;

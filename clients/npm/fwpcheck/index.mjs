@@ -59,9 +59,9 @@ export class Double {
 }
 
 /** Starts a server, and sets FAKTORY_URL unless env is false. It ends with this process at the latest. */
-export async function serve({ like = "faktory", args = [], program, env = true } = {}) {
+export async function serve({ extension = "faktory", args = [], program, env = true } = {}) {
   const command = program || process.env.FWPCHECK || "fwpcheck";
-  const all = ["serve", ...(like ? ["--like", like] : []), ...args];
+  const all = ["serve", ...(extension ? ["--extension", extension] : []), ...args];
   const child = spawn(command, all, { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface(child.stdout);
   const ready = await new Promise((resolve, reject) => {

@@ -9,6 +9,8 @@ var replacements = map[string]string{
 	"fault":        "--bug",
 	"faults":       "--bugs",
 	"judge":        "recheck",
+	"like":         "--extension",
+	"profile":      "--extension",
 	"waited":       "queued",
 }
 

@@ -96,12 +96,12 @@ func (o *compareOptions) parseSides(args []string, lookup func(string) (string, 
 	}
 	a, b := sides[0], sides[1]
 	switch {
-	case a.at.Peer != b.at.Peer:
+	case a.at.Entry != b.at.Entry:
 		return sides, errors.New("the two sides have to be servers of one protocol: their commands do not compare")
 	case (o.bug != "" || o.variation != "" || o.burden > 0) && !b.at.Choice.IsEmbedded:
 		return sides, errors.New("--bug, --variation and --burden work only if B is embedded")
 	}
-	a.embed = embedding{protocol: a.at.Peer.Name}
+	a.embed = embedding{protocol: a.at.Entry.Name}
 	b.embed = o.embedding(b.at)
 	b.embed.burden = o.burden
 	b.work.Seed = a.work.Seed

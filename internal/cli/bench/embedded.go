@@ -35,7 +35,7 @@ func newEmbedded(p process) *cobra.Command {
 		RunE:   func(*cobra.Command, []string) error { return p.serve(e) },
 	}
 	cmd.Flags().StringVar(&e.protocol, "protocol", "", "the `PROTOCOL`")
-	cmd.Flags().StringVar(&e.profile, "profile", "", "the `PROFILE`")
+	cmd.Flags().StringVar(&e.extension, "extension", "", "the `EXTENSION`")
 	cmd.Flags().StringVar(&e.bug, "bug", "", "the planted bug `NAME` of the catalogue")
 	cmd.Flags().StringVar(&e.variation, "variation", "", "the variation `NAME` of the catalogue")
 	cmd.Flags().DurationVar(&e.burden, "burden", 0, "use the CPU for this long at each command")
@@ -45,7 +45,7 @@ func newEmbedded(p process) *cobra.Command {
 // embedding is what is special about an embedded server.
 type embedding struct {
 	protocol            string        // a name; empty: the default
-	profile             string        // a name; empty: none
+	extension           string        // a name; empty: none
 	bug                 string        // a name of the catalogue; empty: none
 	variation           string        // the same
 	burden              time.Duration // of computing at each command
@@ -54,23 +54,23 @@ type embedding struct {
 
 // embedding returns what the flags say about the embedded server of a target.
 func (o *loadFlags) embedding(at shared.Endpoint) embedding {
-	return embedding{protocol: at.Peer.Name, bug: o.bug, variation: o.variation}
+	return embedding{protocol: at.Entry.Name, bug: o.bug, variation: o.variation}
 }
 
 // serve prints the server's URL and serves until standard input ends.
 func (p process) serve(e embedding) error {
-	peer, err := shared.PeerWith(e.protocol, e.profile)
+	entry, err := shared.EntryWith(e.protocol, e.extension)
 	if err != nil {
 		return err
 	}
 	config := registry.Config{Network: burdenNetwork(e.burden)}
-	if config.Bugs, err = peer.BugsNamed(e.bug); err != nil {
+	if config.Bugs, err = entry.BugsNamed(e.bug); err != nil {
 		return err
 	}
-	if config.Variation, err = peer.VariationNamed(e.variation); err != nil {
+	if config.Variation, err = entry.VariationNamed(e.variation); err != nil {
 		return err
 	}
-	server, err := peer.Start(config)
+	server, err := entry.Start(config)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func embeddedCommand(ctx context.Context, e embedding) (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, "embedded", "--protocol", e.protocol,
-		"--profile", e.profile, "--bug", e.bug, "--variation", e.variation, "--burden", e.burden.String())
+		"--extension", e.extension, "--bug", e.bug, "--variation", e.variation, "--burden", e.burden.String())
 	procs := max(1, runtime.NumCPU()-e.generatorProcessors) // not all, since idle threads of Go poll for work
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
 	cmd.WaitDelay = 5 * time.Second

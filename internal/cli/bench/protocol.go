@@ -15,9 +15,9 @@ import (
 // checkProtocol returns an error for flags and parts of a workload that the protocol of a target does not have, and has
 // the embedded server have its bug.
 func (o *benchOptions) checkProtocol(at *shared.Endpoint, w *plan.Workload) error {
-	if !at.Peer.Histories && o.history != "" {
+	if !at.Entry.CanDisrupt && o.history != "" {
 		return fmt.Errorf("--history is for fwpcheck recheck, which works with FWP only: %s has no history yet",
-			at.Peer.Title)
+			at.Entry.Title)
 	}
 	return o.applyProtocol(at, w)
 }
@@ -25,32 +25,32 @@ func (o *benchOptions) checkProtocol(at *shared.Endpoint, w *plan.Workload) erro
 // applyProtocol returns an error for a flag of the load and parts of a workload that the protocol of a target does not have, and
 // has the embedded server have its bug and its variation.
 func (o *loadFlags) applyProtocol(at *shared.Endpoint, w *plan.Workload) error {
-	if o.awaitsResults && at.Peer.Requests == "" {
+	if o.awaitsResults && at.Entry.Requests == "" {
 		return fmt.Errorf("--requests is about %s: %s has no command that waits for a result",
-			strings.Join(requests(), " and "), at.Peer.Title)
+			strings.Join(requests(), " and "), at.Entry.Title)
 	}
 	return cmp.Or(o.useBatches(at, w), at.SetVariation(o.variation), at.SetBug(o.bug), checkWorkload(*at, w))
 }
 
-// useBatches has the target be one of the profile that has a command for several jobs, if the workload pushes with that.
+// useBatches has the target be one of the extension that has a command for several jobs, if the workload pushes with that.
 func (o *loadFlags) useBatches(at *shared.Endpoint, w *plan.Workload) (err error) {
 	o.needsBatch = w.Batch > 1
 	switch {
-	case !o.needsBatch, at.Peer.Profile != "":
-	case at.Peer.Batches == "":
-		return fmt.Errorf("batch: %s has no command for that", at.Peer.Title)
+	case !o.needsBatch, at.Entry.Extension != "":
+	case at.Entry.Batches == "":
+		return fmt.Errorf("batch: %s has no command for that", at.Entry.Title)
 	default:
-		at.Peer, err = at.Peer.WithProfile(at.Peer.Batches)
+		at.Entry, err = at.Entry.WithExtension(at.Entry.Batches)
 	}
 	return err
 }
 
 // checkWorkload returns an error for a workload with something that no message of a target's protocol says.
 func checkWorkload(at shared.Endpoint, w *plan.Workload) error {
-	if at.Peer.CheckWorkload == nil {
+	if at.Entry.CheckWorkload == nil {
 		return nil
 	}
-	return at.Peer.CheckWorkload(w)
+	return at.Entry.CheckWorkload(w)
 }
 
 // checkQueues returns an error for a load whose metrics would be about queues for whose jobs no worker waits, and not
@@ -84,6 +84,6 @@ func requests() (all []string) {
 }
 
 // speaker returns what speaks the protocol of a target.
-func (o *loadFlags) speaker(at shared.Endpoint) wire.Protocol {
-	return at.Peer.Speaker(registry.SpeakerConfig{Password: at.Password, Requests: o.awaitsResults, Batches: o.needsBatch})
+func (o *loadFlags) speaker(at shared.Endpoint) wire.Wire {
+	return at.Entry.Wire(registry.WireConfig{Password: at.Password, Requests: o.awaitsResults, Batches: o.needsBatch})
 }

@@ -199,7 +199,7 @@ func (o *loadFlags) runLoad(
 		return o.loadServer(ctx, at, config, server.pid, begin)
 	}
 	url := at.Server.Address.String() // without the proxy
-	disrupted, front, err := shared.NewDisrupted(
+	disrupted, front, err := shared.NewDisruptor(
 		at.Server, hasAction(config.Schedule, disrupt.Action.OnNetwork), config.Seed)
 	if err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func (o *loadFlags) loadServer(
 	description := at.Introduce(ctx, at.Target(id), at.Server, at.Password, cmp.Or(o.patience(), greetTimeout))
 	config.Target.Chosen, config.Target.Subject = description.Chosen, description.Subject
 	config.Dial, config.OnOpen, config.Protocol = at.Server.Dial, at.Server.ReachedAddresses.Note, o.speaker(at)
-	config.ClauseOf, config.MayBeForwarded = at.Peer.ClauseOf, at.Server.Deeds != nil
+	config.ClauseOf, config.MayBeForwarded = at.Entry.ClauseOf, at.Server.Deeds != nil
 	if pid > 0 {
 		config.ServerUsage = func() (validity.Usage, bool) { return validity.Tree(pid) }
 	}
@@ -255,8 +255,8 @@ func (o *loadFlags) loadServer(
 	if begin != nil {
 		begin(&config)
 	}
-	if at.Peer.IsDefault() { // the laws of the others need to see every client
-		judgeSample(&config, at.Peer, at.Password)
+	if at.Entry.IsDefault() { // the laws of the others need to see every client
+		judgeSample(&config, at.Entry, at.Password)
 	}
 	result := load.Run(ctx, config)
 	result.Report.Target.Chosen = at.DescribeChoice(ctx, config.Target.Chosen)
@@ -303,12 +303,12 @@ type runningServer struct {
 func provide(ctx context.Context, at *shared.Endpoint, e embedding) (runningServer, error) {
 	switch {
 	case at.Choice.IsEmbedded:
-		e.profile = at.Peer.Profile
+		e.extension = at.Entry.Extension
 		server, err := startEmbedded(ctx, e)
 		if err != nil {
 			return runningServer{}, &shared.InternalError{Cause: err}
 		}
-		at.Server = &target.Server{Address: server.address, Operator: &server, Talk: at.Talk("")}
+		at.Server = &target.Server{Address: server.address, Operator: &server, Probe: at.Probe("")}
 		return runningServer{end: server.end, pid: server.process.Pid}, nil
 	case at.Starter != nil:
 		started, err := at.Start(ctx, "", greetTimeout)

@@ -133,8 +133,8 @@ func isFill(a disrupt.Action) bool { return a == disrupt.Fill }
 
 // checkDisruptions returns an error for what cannot be done to a target at all.
 func checkDisruptions(at shared.Endpoint, schedule []disrupt.Disruption) error {
-	if !at.Peer.Histories {
-		return fmt.Errorf("disruptions work with FWP only, and the target is one of %s", at.Peer.Title)
+	if !at.Entry.CanDisrupt {
+		return fmt.Errorf("disruptions work with FWP only, and the target is one of %s", at.Entry.Title)
 	}
 	for _, d := range schedule {
 		switch {

@@ -29,7 +29,7 @@ const (
 
 // sample is the first connections of a load, which the law judges.
 type sample struct {
-	session session.Protocol
+	session session.Codec
 	watch   *law.Watch
 	target  disrupt.Target // nil: nothing is done to it on purpose
 
@@ -39,10 +39,10 @@ type sample struct {
 }
 
 // judgeSample has the law judge a sample of the connections of a load.
-func judgeSample(config *load.Config, peer *registry.Peer, password string) {
+func judgeSample(config *load.Config, entry *registry.Entry, password string) {
 	s := &sample{
-		session: peer.Dialect, counts: map[bool]int{}, byRule: map[string]*results.LoadFinding{},
-		watch: law.NewWatch(peer.Law, law.Terms{IsShared: true, Password: password, Slack: sampleSlack}),
+		session: entry.Dialect, counts: map[bool]int{}, byRule: map[string]*results.LoadFinding{},
+		watch: law.NewWatch(entry.Law, law.Terms{IsShared: true, Password: password, Slack: sampleSlack}),
 	}
 	s.watch.Tell(s.note)
 	if config.Tap, config.Findings = s.tap, s.findings; config.Disrupt != nil {

@@ -22,7 +22,7 @@ import (
 // The first connections of each kind are judged.
 func TestSample(t *testing.T) {
 	t.Parallel()
-	config := load.Config{Protocol: registry.Default().Speaker(registry.SpeakerConfig{})}
+	config := load.Config{Protocol: registry.Default().Wire(registry.WireConfig{})}
 	judgeSample(&config, registry.Default(), "")
 	for _, worker := range []string{"w", ""} {
 		for i := range sampleConnections + 2 {
@@ -93,7 +93,7 @@ func (k killer) Begin(context.Context, disrupt.Disruption) (func(context.Context
 func TestASampleOfAServerThatHadToBeKilled(t *testing.T) {
 	t.Parallel()
 	for _, end := range []func(context.Context) error{nil, func(context.Context) error { return nil }} {
-		config := load.Config{Protocol: registry.Default().Speaker(registry.SpeakerConfig{}), Disrupt: killer{end}}
+		config := load.Config{Protocol: registry.Default().Wire(registry.WireConfig{}), Disrupt: killer{end}}
 		judgeSample(&config, registry.Default(), "")
 		got, err := config.Disrupt.Begin(t.Context(), disrupt.Disruption{Action: disrupt.Restart})
 		require.EqualError(t, err, "it was killed")
@@ -113,7 +113,7 @@ func restartFindings(t *testing.T, hook func(*fakes.Event)) (found []string) {
 				Producers: 5, Consumers: 5, Rate: 20, Warmup: plan.Duration(time.Second),
 				Duration: plan.Duration(20 * time.Second), Drain: plan.Duration(time.Minute),
 			},
-			Run: load.NewRun(), CoarseTimers: true, Protocol: registry.Default().Speaker(registry.SpeakerConfig{}),
+			Run: load.NewRun(), CoarseTimers: true, Protocol: registry.Default().Wire(registry.WireConfig{}),
 			Dial:     place.Dial,
 			Schedule: []disrupt.Disruption{{Action: disrupt.Restart, At: 5 * time.Second, Length: time.Second}},
 			Disrupt:  restarter{server},

@@ -71,7 +71,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.StringArrayVar(&o.commands, "start", nil, "start a server with the shell `COMMAND`; {port}, {webport} and {dir} "+
 		"in it are replaced; or \"faktory=PATH\". Give it twice for two servers. An argument start:COMMAND does the same")
 	o.targetFlags.DeclareProtocol(f)
-	shared.DeclareProfile(f, &o.targetFlags.Profile)
+	shared.DeclareExtension(f, &o.targetFlags.Extension)
 	o.targetFlags.Command = "fwpcheck compare"
 	o.targetFlags.DeclareStarts(f)
 	o.targetFlags.DeclareTLS(f)
@@ -133,7 +133,7 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 	x, end, err := o.comparison(ctx, sides, c)
 	defer end()
 	if err == nil {
-		x.Explorer.Subject = p.exploreSubject(ctx, sides[0], o.timeout, x.Explorer.Target, x.Second)
+		x.Explorer.Alphabet = p.exploreSubject(ctx, sides[0], o.timeout, x.Explorer.Target, x.Second)
 		x.Found = func(d explore.Difference) {
 			p.Logf("%s %s: A %.80q, B %.80q", cmp.Or(d.Command, "connection"), d.Clause, d.Sides[0].Reply, d.Sides[1].Reply)
 		}
@@ -180,7 +180,7 @@ func (o *compareOptions) endpoints(urls []string) (sides [2]shared.Endpoint, err
 			return sides, err
 		}
 	}
-	if a, b := sides[0].Peer, sides[1].Peer; a != b {
+	if a, b := sides[0].Entry, sides[1].Entry; a != b {
 		return sides, fmt.Errorf("the two servers must have the same protocol: one has %s, the other %s", a.Title, b.Title)
 	}
 	return sides, nil
@@ -217,7 +217,7 @@ func (o *compareOptions) targets(
 	for i, at := range sides {
 		targets[i] = plainServer{at.Server}
 		if at.IsPrivate() {
-			server, stop, err := subject{Endpoint: at}.start(ctx, registry.Config{}, o.timeout)
+			server, stop, err := testTarget{Endpoint: at}.start(ctx, registry.Config{}, o.timeout)
 			if err != nil {
 				return targets, end, err
 			}

@@ -66,9 +66,9 @@ func (e *expectFlags) read(picks selection, names ...string) (*expectations, err
 	}
 	checks := slices.Concat(names, namesOf(picks.allChecks()))
 	retired := map[string]string{}
-	for _, peer := range registry.All() {
-		checks = append(checks, run.Unlisted(peer.Protocol)...)
-		maps.Copy(retired, peer.Retired)
+	for _, entry := range registry.All() {
+		checks = append(checks, run.Unlisted(entry.Suite)...)
+		maps.Copy(retired, entry.Retired)
 	}
 	generators := map[string]bool{}
 	for _, c := range picks.allChecks() {
@@ -110,7 +110,7 @@ func (c selection) allChecks() []conformance.Check {
 
 // identify finds out the name and the version of the server, if a line depends on them.
 func (e *expectations) identify(
-	ctx context.Context, p process, s subject, bed testbed, timeout time.Duration,
+	ctx context.Context, p process, s testTarget, bed testbed, timeout time.Duration,
 ) {
 	if e == nil || !e.file.AsksServer() {
 		return
@@ -269,7 +269,7 @@ const quickReplayTime = time.Minute
 // replayer returns what plays checks again, each alone: on servers that are started for each where fwpcheck starts
 // servers, because the others may no longer be as they were.
 func (o *runOptions) replayer(
-	ctx context.Context, s subject, bed testbed,
+	ctx context.Context, s testTarget, bed testbed,
 ) func([]conformance.Check) []reports.Check {
 	play := func(bed testbed, checks ...conformance.Check) []reports.Check {
 		r := playAlone(ctx, o.runner(s, bed, selection{in: checks}))

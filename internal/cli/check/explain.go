@@ -37,20 +37,20 @@ func newExplain(p process) *cobra.Command {
 }
 
 // explainNames returns the names of the clauses, the checks and the bugs of protocols.
-func explainNames(protocols ...*registry.Peer) (names []string) {
+func explainNames(protocols ...*registry.Entry) (names []string) {
 	for _, p := range protocols {
 		for _, c := range p.Clauses() {
 			names = append(names, c.ID)
 		}
 		all, _ := p.Checks() // those of a suite with a mistake are not known
-		names = slices.Concat(names, namesOf(all), run.Unlisted(p.Protocol)[1:], p.BugNames())
+		names = slices.Concat(names, namesOf(all), run.Unlisted(p.Suite)[1:], p.BugNames())
 	}
 	return names
 }
 
 // explain explains what has an id. named is the protocol that --protocol names, empty for all.
 func (p process) explain(id, protocolName string) error {
-	protocols, err := expandProfiles(protocolName)
+	protocols, err := expandExtensions(protocolName)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (p process) explainCheck(check conformance.Check) error {
 }
 
 // unknownID returns the error for an id that nothing has.
-func unknownID(id, protocolName string, protocols []*registry.Peer) error {
+func unknownID(id, protocolName string, protocols []*registry.Entry) error {
 	for _, p := range protocols {
 		if newID := p.Retired[strings.ToLower(id)]; newID != "" {
 			return fmt.Errorf("there is no check %q; %s replaces it", id, newID)
@@ -147,20 +147,20 @@ func explainProperty(p conformance.Property) reports.Page {
 }
 
 // explainRule returns the explanation of a rule of a protocol's law, by the name of its check.
-func explainRule(id string, protocols []*registry.Peer) (reports.Page, bool) {
-	for _, peer := range protocols {
-		rule, ok := peer.Law.Rules[strings.TrimPrefix(id, reports.LawPrefix)]
+func explainRule(id string, protocols []*registry.Entry) (reports.Page, bool) {
+	for _, entry := range protocols {
+		rule, ok := entry.Law.Rules[strings.TrimPrefix(id, reports.LawPrefix)]
 		if !ok || !strings.HasPrefix(id, reports.LawPrefix) {
 			continue
 		}
 		var f explanation
-		f.add("does", "It is applied to every conversation of every script of "+peer.Title+", for any clauses that its "+
+		f.add("does", "It is applied to every conversation of every script of "+entry.Title+", for any clauses that its "+
 			"lines test: "+
 			rule.Title+".")
 		f.add("occasion", rule.Decided)
 		f.add("decides", "It fails a broken clause, with the first conversation that shows it. No clause passes by it.")
 		for slug := range strings.FieldsSeq(rule.Clauses) {
-			c, _ := peer.ClauseByID(peer.Prefix + slug) // a test knows that there is one
+			c, _ := entry.ClauseByID(entry.Prefix + slug) // a test knows that there is one
 			f.add("clauses", fmt.Sprintf("%s (%s; %s): %s", c.ID, c.Level, explainSource(c, c.Sources[0]), c.Statement))
 		}
 		return reports.Page{Blocks: []reports.Block{titleBlock(id, "law: "+rule.Title), f.block()}}, true
@@ -347,7 +347,7 @@ func explainRow(code string) (reports.Page, bool) {
 // explainBugs returns what the bugs of a name do, of which each protocol may have one, and reports whether there is
 // one.
 func explainBugs(
-	name string, protocols []*registry.Peer, checks map[string][]conformance.Description,
+	name string, protocols []*registry.Entry, checks map[string][]conformance.Description,
 ) (page reports.Page, ok bool) {
 	for _, p := range protocols {
 		for _, bug := range p.AllBugs() {
@@ -361,7 +361,7 @@ func explainBugs(
 
 // explainBug returns what a bug of the embedded server of a protocol does, the clauses that it breaks and the
 // checks on these.
-func explainBug(p *registry.Peer, bug registry.Bug, checks map[string][]conformance.Description) []reports.Block {
+func explainBug(p *registry.Entry, bug registry.Bug, checks map[string][]conformance.Description) []reports.Block {
 	var f explanation
 	var ids []string
 	for _, id := range bug.Clauses {

@@ -62,7 +62,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		e.Took = time.Since(e.StartTime)
 	} else {
 		defer end()
-		x.Subject = p.exploreSubject(ctx, at, o.timeout, x.Target)
+		x.Alphabet = p.exploreSubject(ctx, at, o.timeout, x.Target)
 		store := &findingStore{p: p, o: o, at: at, folder: folder{path: o.folder, secrets: at.Secrets}}
 		store.explore(ctx, x, script, bar, e)
 		e.Target = at.Introduce(ctx, e.Target, x.Target, at.Password, o.timeout)
@@ -72,10 +72,10 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	return o.deliver(p, e)
 }
 
-// exploreSubject returns the subject of an exploration, without the verbs of a profile that one of the servers does not have.
+// exploreSubject returns the subject of an exploration, without the verbs of an extension that one of the servers does not have.
 func (p process) exploreSubject(
 	ctx context.Context, at shared.Endpoint, timeout time.Duration, servers ...play.Target,
-) *explore.Subject {
+) *explore.Alphabet {
 	var all []string
 	for _, server := range servers {
 		all = append(all, missingVerbs(ctx, at, server, timeout)...)
@@ -83,7 +83,7 @@ func (p process) exploreSubject(
 	for _, verb := range all {
 		p.Logf("the server does not support %s, so it is not sent", verb)
 	}
-	return at.Peer.Subject(all...)
+	return at.Entry.Alphabet(all...)
 }
 
 // endpoint returns the target that the flags name, with its bug; an error if the flags do not fit together.
@@ -101,7 +101,7 @@ func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at shared.En
 	if err != nil {
 		return at, err
 	}
-	return s.Endpoint, o.refuseClients(s.Peer)
+	return s.Endpoint, o.refuseClients(s.Entry)
 }
 
 // maxRunSize is how many bytes a saved run has at most.
@@ -116,7 +116,7 @@ func (o *exploreOptions) readRun(at shared.Endpoint) (*explore.Trace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--replay: %w", err)
 	}
-	t, err := explore.LoadTrace(at.Peer.Dialect, bytes.NewReader(text))
+	t, err := explore.LoadTrace(at.Entry.Dialect, bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("--replay %s: %w", o.replay, err)
 	}
@@ -141,7 +141,7 @@ func (k *findingStore) explore(
 	} else {
 		campaign := crowd.Campaign{Explorer: x, Workers: k.o.clients, OnHistory: k.saveHistory}
 		if k.at.IsPrivate() && len(x.Disrupt) == 0 && !k.o.flags.Changed("steps") {
-			campaign.Start, campaign.HasPasswords = k.starter(ctx), subject{Endpoint: k.at}.protects()
+			campaign.Start, campaign.HasPasswords = k.starter(ctx), testTarget{Endpoint: k.at}.protects()
 		}
 		campaign.OnExploration = func(r *explore.Result) { k.addResult(e, r) }
 		if _, h := campaign.Run(ctx); h != nil {
@@ -189,7 +189,7 @@ type generatorOptions struct {
 // explorer returns what sends generated commands to a server; own says that everything may be done to it.
 func (o *generatorOptions) explorer(at shared.Endpoint, isPrivate bool) explore.Explorer {
 	return explore.Explorer{
-		Subject: at.Peer.Subject(), Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time,
+		Alphabet: at.Entry.Alphabet(), Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time,
 		Connections: o.connections, Findings: o.limit, Timeout: o.timeout, Patience: o.patience, Longest: o.maxPause,
 		Unshrunk: o.noShrink, Shrinking: o.shrink, Alone: o.allowsOtherJobs() || isPrivate, NoFlush: !o.allowsFlush && !isPrivate,
 	}
@@ -218,7 +218,7 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f := o.bindFlags(cmd)
 	o.targetFlags.Declare(f, "explore")
 	o.targetFlags.DeclareProtocol(f)
-	shared.DeclareProfile(f, &o.targetFlags.Profile)
+	shared.DeclareExtension(f, &o.targetFlags.Extension)
 	o.targetFlags.Command = "fwpcheck explore"
 	o.declarePermissions(f, "server", "try")
 	o.operatorFlags.Declare(f)
@@ -318,7 +318,7 @@ func (o *exploreOptions) explorer(
 // starter returns what starts servers that exist for this process only.
 func (o *exploreOptions) starter(ctx context.Context, at shared.Endpoint) crowd.Start {
 	return func(password string) (play.Target, func(), error) {
-		server, end, err := subject{Endpoint: at}.start(ctx, registry.Config{Password: password}, o.timeout)
+		server, end, err := testTarget{Endpoint: at}.start(ctx, registry.Config{Password: password}, o.timeout)
 		if started, ok := server.Target.(*target.Server); ok && server.Ended != nil {
 			return mortalServer{started, server.Ended}, end, err
 		}
@@ -338,27 +338,27 @@ func (o *exploreOptions) controlTime() time.Duration { return min(o.time/control
 // control plays the script of a finding on the embedded server, which conforms: a script that fails there does not
 // count against another server. It returns Inconclusive if the script was not played to its end.
 func control(ctx context.Context, at shared.Endpoint, text string) reports.Verdict {
-	script, err := scenarios.Parse(at.Peer.Dialect, "control.fwp", []byte(text))
+	script, err := scenarios.Parse(at.Entry.Dialect, "control.fwp", []byte(text))
 	if err != nil {
 		return reports.Inconclusive
 	}
 	ctx, cancel := context.WithTimeout(ctx, controlWait)
 	defer cancel()
 	at.Bugs, at.Variation, at.Choice.IsEmbedded = nil, registry.Variation{}, true
-	bed, err := subject{Endpoint: at}.open(ctx, controlWait)
+	bed, err := testTarget{Endpoint: at}.open(ctx, controlWait)
 	if err != nil {
 		return reports.Inconclusive
 	}
 	defer bed.end()
 	runner := &run.Runner{
-		Protocol: at.Peer.Protocol, Servers: bed.servers, Checks: conformance.Scripts(script),
+		Protocol: at.Entry.Suite, Servers: bed.servers, Checks: conformance.Scripts(script),
 	}
 	return runner.Run(ctx).Checks[0].Verdict
 }
 
 // refuseClients leaves the load of several clients out where their history is not judged.
-func (o *exploreOptions) refuseClients(peer *registry.Peer) error {
-	if peer.Histories {
+func (o *exploreOptions) refuseClients(entry *registry.Entry) error {
+	if entry.CanDisrupt {
 		return nil
 	}
 	isRequested := o.flags.Changed("clients") && o.clients > 0

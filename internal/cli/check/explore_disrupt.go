@@ -35,18 +35,18 @@ func (d *disruptFlag) declare(cmd *cobra.Command) {
 
 // disruptions are the words of the flag.
 func disruptions() []string {
-	return texts(registry.Default().Subject().Disruptions, func(action scenarios.Need) string { return string(action) })
+	return texts(registry.Default().Alphabet().Disruptions, func(action scenarios.Need) string { return string(action) })
 }
 
 // apply reads the flag, and returns an error for what cannot be done to a target. The embedded server may have a bug
 // in what it keeps then.
-func (d *disruptFlag) apply(s *subject, bug string) error {
+func (d *disruptFlag) apply(s *testTarget, bug string) error {
 	if d.words == "" {
 		return s.SetBug(bug)
 	}
-	offers := s.Peer.Subject().Disruptions
+	offers := s.Entry.Alphabet().Disruptions
 	if len(offers) == 0 {
-		return fmt.Errorf("--disrupt does not work with %s yet", s.Peer.Title)
+		return fmt.Errorf("--disrupt does not work with %s yet", s.Entry.Title)
 	}
 	if disrupt.NamesFile(d.words) {
 		return fmt.Errorf("--disrupt %s: a schedule file works only with fwpbench run; give one or more of %s", d.words,
@@ -61,14 +61,14 @@ func (d *disruptFlag) apply(s *subject, bug string) error {
 		canOperate := func() bool { return shared.CanOperate(s.Server, action) }
 		switch {
 		case !slices.Contains(offers, need):
-			return fmt.Errorf("--disrupt %s: for %s give one or more of %v", action, s.Peer.Title, offers)
+			return fmt.Errorf("--disrupt %s: for %s give one or more of %v", action, s.Entry.Title, offers)
 		case !s.IsPrivate() && action.OnProcess() && !canOperate():
 			return fmt.Errorf("--disrupt %s needs a server that fwpcheck starts: use --start COMMAND instead of --url, or "+
 				"add --control COMMAND, in which {action} is kill, restart, stop, start, pause or resume", action)
 		}
 		d.actions = append(d.actions, need)
 	}
-	if bugs, err := s.Peer.UpgradeFaultsNamed(bug); err == nil && bug != "" && s.Choice.IsEmbedded {
+	if bugs, err := s.Entry.UpgradeFaultsNamed(bug); err == nil && bug != "" && s.Choice.IsEmbedded {
 		s.Bugs, s.Choice.Source = bugs, s.Choice.Source+" with the planted bug "+bug
 		return nil
 	}
@@ -78,7 +78,7 @@ func (d *disruptFlag) apply(s *subject, bug string) error {
 // disruptTarget is a server that an exploration disrupts.
 type disruptTarget struct {
 	*target.Server
-	disrupted  *shared.Disrupted
+	disrupted  *shared.Disruptor
 	isEmbedded bool // it is a part of this process, which a pause must not stop: a partition is the same for its clients
 }
 
@@ -96,7 +96,7 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at shared.En
 	server, end, isEmbedded := at.Server, func() {}, at.Choice.IsEmbedded
 	switch {
 	case isEmbedded:
-		embedded, err := at.Peer.Start(registry.Config{Network: noticeNetwork(ctx), Bugs: at.Bugs, Variation: at.Variation})
+		embedded, err := at.Entry.Start(registry.Config{Network: noticeNetwork(ctx), Bugs: at.Bugs, Variation: at.Variation})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -106,7 +106,7 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at shared.En
 			end()
 			return nil, nil, &shared.InternalError{Cause: err}
 		}
-		server = &target.Server{Address: address, Operator: embeddedOperator{embedded}, Talk: at.Talk("")}
+		server = &target.Server{Address: address, Operator: embeddedOperator{embedded}, Probe: at.Probe("")}
 	case at.Starter != nil:
 		started, err := at.Start(ctx, "", o.timeout)
 		if err != nil {
@@ -115,7 +115,7 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at shared.En
 		server, end = &started.Server, started.End
 	}
 	network := slices.Contains(d.actions, explore.Partition) || isEmbedded && slices.Contains(d.actions, explore.Pause)
-	disrupted, front, err := shared.NewDisrupted(server, network, o.seed)
+	disrupted, front, err := shared.NewDisruptor(server, network, o.seed)
 	if err != nil {
 		end()
 		return nil, nil, err

@@ -270,7 +270,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 		found.Verdict = reports.Warn
 	}
 	e.Findings = append(e.Findings, found)
-	k.kinds = append(k.kinds, kind(k.at.Peer.Subject(), f))
+	k.kinds = append(k.kinds, kind(k.at.Entry.Alphabet(), f))
 	if k.err != nil {
 		e.Internal = k.err.Error()
 	}
@@ -299,7 +299,7 @@ func unplayedText(lines []string) string {
 
 // kind returns one name for all findings that the same bug of a server may show as: a job that is delivered twice is
 // delivered while it is held, after its ACK or after its FAIL.
-func kind(s *explore.Subject, f explore.Finding) string {
+func kind(s *explore.Alphabet, f explore.Finding) string {
 	rule := f.Rule
 	if rule == crowd.RuleHistory {
 		rule = cmp.Or(moves.RuleOf(f.Clause), rule)
@@ -336,7 +336,7 @@ var defaultFetch = regexp.MustCompile(`(?m)FETCH(.* default)?$`)
 // input.
 func (k *findingStore) reproduce(path, script string) string {
 	var needs []scenarios.Need
-	if parsed, err := scenarios.Parse(k.at.Peer.Dialect, path, []byte(script)); err == nil {
+	if parsed, err := scenarios.Parse(k.at.Entry.Dialect, path, []byte(script)); err == nil {
 		needs = parsed.Needs
 	}
 	flags := []string{"bug", "variation"}

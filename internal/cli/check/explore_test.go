@@ -52,7 +52,7 @@ func TestFindingsAreWeighed(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k, e := &findingStore{o: &exploreOptions{}, at: shared.Endpoint{Peer: registry.Default()}}, &reports.Exploration{}
+			k, e := &findingStore{o: &exploreOptions{}, at: shared.Endpoint{Entry: registry.Default()}}, &reports.Exploration{}
 			for _, f := range test.findings {
 				k.addFinding(e, explore.Finding{
 					Finding: conformance.Finding{Clause: f.clause, Crash: f.crash}, Rule: f.rule, Hits: f.repeats, Tries: f.tried,
@@ -69,7 +69,7 @@ func TestFindingsAreWeighed(t *testing.T) {
 func TestAFindingThatRestsOnAnother(t *testing.T) {
 	t.Parallel()
 	for count, want := range map[int]reports.Verdict{0: reports.Fail, 5: reports.Warn} {
-		k, e := &findingStore{o: &exploreOptions{}, at: shared.Endpoint{Peer: registry.Default()}}, &reports.Exploration{}
+		k, e := &findingStore{o: &exploreOptions{}, at: shared.Endpoint{Entry: registry.Default()}}, &reports.Exploration{}
 		premises := []string{"FWP-HI-01", "FWP-ACK-02"}
 		for _, f := range []explore.Finding{
 			{Finding: conformance.Finding{Clause: "FWP-WU-03", Premises: premises}, Rule: "field", Hits: 5, Tries: 5},
@@ -86,7 +86,7 @@ func TestAFindingThatRestsOnAnother(t *testing.T) {
 // Each exploration of a campaign numbers its findings itself: those of the second have files of their own.
 func TestTheRunsOfSeveralExplorationsAreSaved(t *testing.T) {
 	t.Parallel()
-	at := shared.Endpoint{Peer: registry.Default()}
+	at := shared.Endpoint{Entry: registry.Default()}
 	p := process{shared.Process{Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}}
 	k := &findingStore{p: p, o: &exploreOptions{}, at: at}
 	k.path = t.TempDir()
@@ -114,7 +114,7 @@ func TestWhatWasNotPlayedIsSaved(t *testing.T) {
 	p := process{shared.Process{Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}}
 	o := &exploreOptions{}
 	o.declare(&cobra.Command{})
-	k := &findingStore{p: p, o: o, at: shared.Endpoint{Peer: registry.Default()}}
+	k := &findingStore{p: p, o: o, at: shared.Endpoint{Entry: registry.Default()}}
 	k.path = t.TempDir()
 	lines := []string{"title: FWP-INFO-01: an example", "", "connect as producer", "C: INFO", "clause FWP-INFO-01", "S: $"}
 	e := &reports.Exploration{}
@@ -187,7 +187,7 @@ func TestControl(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
-			assert.Equal(t, test.want, control(ctx, shared.Endpoint{Peer: registry.Default()}, test.script))
+			assert.Equal(t, test.want, control(ctx, shared.Endpoint{Entry: registry.Default()}, test.script))
 		})
 	}
 }

@@ -21,13 +21,13 @@ import (
 func newList(p process) *cobra.Command {
 	var asJSON bool
 	var kinds listKinds
-	var name, profile string
+	var name, extension string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the checks, the clauses of the specification, or the planted bugs of the embedded servers and workers",
 		Args:  shared.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			protocol, err := shared.PeerWith(name, profile)
+			protocol, err := shared.EntryWith(name, extension)
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ func newList(p process) *cobra.Command {
 	cmd.Flags().BoolVar(&kinds.variations, "variations", false,
 		"list the variations of the embedded server, which are right too, instead of the checks")
 	shared.DeclareProtocol(cmd.Flags(), &name, "")
-	shared.DeclareProfile(cmd.Flags(), &profile)
+	shared.DeclareExtension(cmd.Flags(), &extension)
 	declareFacets(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd
@@ -54,7 +54,7 @@ func newList(p process) *cobra.Command {
 type listKinds struct{ clauses, bugs, variations bool }
 
 // printList prints the clauses, the bugs, the variations or the checks of a protocol.
-func (p process) printList(protocol *registry.Peer, kinds listKinds, want facets, asJSON bool) error {
+func (p process) printList(protocol *registry.Entry, kinds listKinds, want facets, asJSON bool) error {
 	all, err := checksOf(protocol)
 	switch {
 	case err != nil:
@@ -72,7 +72,7 @@ func (p process) printList(protocol *registry.Peer, kinds listKinds, want facets
 		return p.list(rules, "check", facets{"party": want["party"]}, asJSON)
 	}
 	in, _, err := conformance.Selection{
-		Protocol: protocol.Protocol, Checks: want["check"], Clauses: want["clause"], Levels: want["level"],
+		Protocol: protocol.Suite, Checks: want["check"], Clauses: want["clause"], Levels: want["level"],
 	}.Apply(all)
 	if err != nil {
 		return badSelection(err, all)
@@ -84,7 +84,7 @@ func negate(f func(string) bool) func(string) bool { return func(s string) bool 
 
 // lawRows returns the rows of the rules of the protocol's law that the flags want. They judge every conversation, and
 // are no checks that can be played.
-func lawRows(p *registry.Peer, want facets) (rows []row) {
+func lawRows(p *registry.Entry, want facets) (rows []row) {
 	for _, name := range slices.Sorted(maps.Keys(p.Law.Rules)) {
 		rule, words := p.Law.Rules[name], facets{"check": {reports.LawPrefix + name}}
 		clauses := []string{}
@@ -299,7 +299,7 @@ func clausesOf(d conformance.Description) []string {
 }
 
 // clauseRows returns the rows of all clauses.
-func clauseRows(p *registry.Peer, checks []conformance.Check) (rows []row) {
+func clauseRows(p *registry.Entry, checks []conformance.Check) (rows []row) {
 	byClause, bugs := checksByClause(checks), map[string][]string{}
 	for _, f := range p.AllBugs() {
 		for _, id := range f.Clauses {

@@ -59,7 +59,7 @@ func newRecord(p process) *cobra.Command {
 	f.IntVar(&o.concurrency, "concurrency", 0, "check that each worker runs `N` jobs at a time")
 	f.StringSliceVar(&o.queues, "queues", nil, "check that workers fetch from these `QUEUES`, separated by commas")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for the server")
-	shared.DeclareProfile(f, &o.targetFlags.Profile)
+	shared.DeclareExtension(f, &o.targetFlags.Extension)
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.Subject.Declare(f)
 	return cmd
@@ -98,7 +98,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	defer cancel()
 	findings := &findingPrinter{p: p, counts: map[string]int{}}
 	r := findings.recorder(record.Config{
-		Dial: endpoint.Server.Dial, KeepsScript: o.output != "", Law: endpoint.Peer.Law, Dialect: endpoint.Peer.Dialect,
+		Dial: endpoint.Server.Dial, KeepsScript: o.output != "", Law: endpoint.Entry.Law, Dialect: endpoint.Entry.Dialect,
 		OnPush: o.trace.jobWriter(),
 		Watch:  clientrules.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
 	})

@@ -68,10 +68,10 @@ func TestRecordWritesAScriptThatRunsAgain(t *testing.T) {
 // The trace has the jobs that were pushed, one by one or several at a time, as a load plays them.
 func TestRecordWritesATrace(t *testing.T) {
 	t.Parallel()
-	server := fakes.NewServer(fakes.Config{Like: fakes.LikeFaktory})
+	server := fakes.NewServer(fakes.Config{Extension: fakes.Faktory})
 	t.Cleanup(server.Close)
 	file := filepath.Join(t.TempDir(), "load.csv")
-	addr, end := startRecording(t, "--upstream", server.URL(), "--trace", file, "--profile", "faktory")
+	addr, end := startRecording(t, "--upstream", server.URL(), "--trace", file, "--extension", "faktory")
 	talk(t, dial(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"a,b","args":[1, "x"]}`,
 		`PUSH {"jid":"0123456789abcdeg","jobtype":"c","args":[],"queue":"mail"}`,
 		`PUSHB [{"jid":"0123456789abcdeh","jobtype":"c","args":[3]},null]`, `PUSHB {}`, `PUSH {"jid":`)

@@ -38,7 +38,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate()); err != nil { // before the run, which takes minutes
 		return err
 	}
-	all, protocol, err := p.load(args, o.targetFlags.Protocol(), o.targetFlags.Profile)
+	all, protocol, err := p.load(args, o.targetFlags.Protocol(), o.targetFlags.Extension)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	}
 	defer bed.end()
 	expected.identify(ctx, p, s, bed, o.timeout)
-	o.applyProfile(ctx, &s, bed, &picks)
+	o.applyExtension(ctx, &s, bed, &picks)
 	r := p.play(ctx, o, playPlan{
 		selection: picks, thing: "check", start: start, expectations: expected, bar: bar, replay: o.replayer(ctx, s, bed),
 		runner:   func(picks selection) *run.Runner { return o.runner(s, bed, picks) },
@@ -138,10 +138,10 @@ func (p process) play(ctx context.Context, o *runOptions, plan playPlan) *report
 }
 
 // runner returns what runs the chosen checks on a server.
-func (o *runOptions) runner(s subject, bed testbed, picks selection) *run.Runner {
+func (o *runOptions) runner(s testTarget, bed testbed, picks selection) *run.Runner {
 	c := o.commands(s, picks.areUserScripts)
 	return &run.Runner{
-		Protocol: s.Peer.Protocol, Servers: bed.servers, Checks: picks.in, Omissions: picks.out,
+		Protocol: s.Entry.Suite, Servers: bed.servers, Checks: picks.in, Omissions: picks.out,
 		Provide: provide(s), Reproduce: c.run, Shrink: c.shrink,
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
 		SeedNames: s.IsPrivate(), Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
@@ -155,7 +155,7 @@ func playAlone(ctx context.Context, runner *run.Runner) *reports.Report {
 }
 
 // complete adds to the report of a run what is known of the server.
-func complete(ctx context.Context, r *reports.Report, s subject, bed testbed, picks selection, timeout time.Duration) {
+func complete(ctx context.Context, r *reports.Report, s testTarget, bed testbed, picks selection, timeout time.Duration) {
 	r.Target = s.introduce(ctx, bed, timeout)
 	reports.Hide(s.Secrets.Hide, r)
 	if s.IsPrivate() { // the servers no longer exist
@@ -174,7 +174,7 @@ func complete(ctx context.Context, r *reports.Report, s subject, bed testbed, pi
 
 // missedBug returns why the bug that the embedded server was given did not show; empty if it did, or if the scripts are
 // the user's.
-func missedBug(r *reports.Report, s subject, picks selection) string {
+func missedBug(r *reports.Report, s testTarget, picks selection) string {
 	for _, f := range s.Bugs {
 		found := slices.ContainsFunc(r.Findings(), func(found reports.Finding) bool {
 			return slices.Contains(f.Clauses, found.Clause)
@@ -194,7 +194,7 @@ type selection struct {
 	out            []conformance.Omission
 	areUserScripts bool // they are scripts of the user's
 
-	recordIDs []string // the checks of a profile that the user has not named: what they find only counts as observed
+	recordIDs []string // the checks of an extension that the user has not named: what they find only counts as observed
 }
 
 // scripts returns the texts of the suite's scripts that findings are about.
@@ -221,9 +221,9 @@ func (c selection) countWaits() (n int, longest time.Duration) {
 
 // choose selects from checks, and reads the known findings about them.
 func (o *runOptions) choose(
-	all []conformance.Check, peer *registry.Peer,
+	all []conformance.Check, entry *registry.Entry,
 ) (picks selection, e *expectations, err error) {
-	o.selection.Protocol = peer.Protocol
+	o.selection.Protocol = entry.Suite
 	if picks.in, picks.out, err = o.selection.Apply(all); err != nil {
 		return picks, nil, badSelection(err, all)
 	}
@@ -233,12 +233,12 @@ func (o *runOptions) choose(
 
 // load reads the user's scripts, or the suite's if there are none, and returns their protocol, which named gives if it
 // is not empty. It prints all mistakes in them.
-func (p process) load(args []string, name, profile string) ([]conformance.Check, *registry.Peer, error) {
+func (p process) load(args []string, name, extension string) ([]conformance.Check, *registry.Entry, error) {
 	files, err := p.read(args)
 	if err != nil {
 		return nil, nil, err
 	}
-	protocol, err := protocolOf(files, name, profile)
+	protocol, err := protocolOf(files, name, extension)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -278,7 +278,7 @@ func (o *runOptions) declareTarget(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.targetFlags.Declare(f, "test")
 	o.targetFlags.DeclareProtocol(f)
-	shared.DeclareProfile(f, &o.targetFlags.Profile)
+	shared.DeclareExtension(f, &o.targetFlags.Extension)
 	o.declarePermissions(f, "server", "play")
 	o.operatorFlags.Declare(f)
 	shared.DeclareBug(cmd, &o.bug, "")

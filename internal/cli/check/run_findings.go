@@ -78,7 +78,7 @@ func (d *folder) saveScript(p process, name, script, version, target string, see
 // saveFindings saves a script for each finding that is not known: that of the check that has shown it, or
 // the one that a property made.
 // The commands under the findings play these files then.
-func (o *runOptions) saveFindings(p process, r *reports.Report, s subject, picks selection) {
+func (o *runOptions) saveFindings(p process, r *reports.Report, s testTarget, picks selection) {
 	if o.folder == "" || picks.areUserScripts {
 		return
 	}
@@ -152,12 +152,12 @@ func (o *testOptions) flagWords(names ...string) (words []string) {
 // commands are those that show a finding of a run again.
 type commands struct {
 	o        *runOptions
-	s        subject
+	s        testTarget
 	isScript bool   // checks are scripts of the user's, or saved ones
 	hint     string // a comment of the shell
 }
 
-func (o *runOptions) commands(s subject, isScript bool) commands {
+func (o *runOptions) commands(s testTarget, isScript bool) commands {
 	c := commands{o: o, s: s, isScript: isScript}
 	if !s.IsPrivate() && s.Choice.Address.Password != "" {
 		c.hint = " # fill in the password, or set FAKTORY_URL and replace --url by --from-environment"

@@ -31,7 +31,7 @@ import (
 // A flag is repeated by the command that shows a finding again, or it says here why not.
 func TestEachFlagIsRepeatedOrSaysWhyNot(t *testing.T) {
 	t.Parallel()
-	targetFlags := "url start from-environment embedded protocol profile" // subject.Flags has them
+	targetFlags := "url start from-environment embedded protocol extension" // subject.Flags has them
 	resultFlags := "subject server-log format output verbose color no-progress show-secrets save expect update-expect"
 	otherFlags := "check clause level quick require strict fail-fast " + // the command names one check
 		"seed parallel start-timeout config" // it has the seed; the pace of this machine; what was read is repeated
@@ -162,8 +162,8 @@ func TestEveryNeedCanBeProvided(t *testing.T) {
 	}
 }
 
-// The profile of a server's family is found by its INFO and only records; what the server does not have is left out.
-func TestProfiled(t *testing.T) {
+// The extension of a server is found by its INFO and only records; what the server does not have is left out.
+func TestExtensiond(t *testing.T) {
 	t.Parallel()
 	refuseQueue := func(e *fakes.Event) {
 		if e.Point == fakes.Checked && e.Command.Verb == "QUEUE" {
@@ -171,51 +171,51 @@ func TestProfiled(t *testing.T) {
 			e.Decline(fakes.AboutVerb, `unknown command "QUEUE"`)
 		}
 	}
-	profile, err := registry.Default().WithProfile("faktory")
+	extension, err := registry.Default().WithExtension("faktory")
 	require.NoError(t, err)
 	for name, test := range map[string]struct {
 		config     fakes.Config
-		peer       *registry.Peer
+		entry      *registry.Entry
 		options    runOptions
 		checks     []string // some of those that are chosen then
 		absence    string   // of one that is not
 		isRecorded bool
 	}{
 		"known by its INFO": {
-			config: fakes.Config{Like: fakes.LikeFaktory, Hook: refuseQueue}, peer: registry.Default(),
+			config: fakes.Config{Extension: fakes.Faktory, Hook: refuseQueue}, entry: registry.Default(),
 			checks: []string{"pushb/accepted", "mutate/kill"}, absence: "queue/pause", isRecorded: true,
 		},
-		"another server": {peer: registry.Default()},
+		"another server": {entry: registry.Default()},
 		"something selects": {
-			config: fakes.Config{Like: fakes.LikeFaktory}, peer: registry.Default(),
+			config: fakes.Config{Extension: fakes.Faktory}, entry: registry.Default(),
 			options: runOptions{selection: conformance.Selection{Clauses: []string{"FWP-*"}}},
 		},
-		"named, and nothing of it is there": {peer: profile, absence: "mutate/kill"},
+		"named, and nothing of it is there": {entry: extension, absence: "mutate/kill"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := fakes.NewServer(test.config)
 			t.Cleanup(server.Close)
-			s := subject{Endpoint: shared.Endpoint{Peer: test.peer}}
-			all, err := test.peer.Checks()
+			s := testTarget{Endpoint: shared.Endpoint{Entry: test.entry}}
+			all, err := test.entry.Checks()
 			require.NoError(t, err)
 			picks := selection{in: all}
 			test.options.timeout = time.Minute
 			runServer := registry.OfferFWP(server, nil)
 			runServer.StartServer = func() (run.Server, func(), error) { return registry.OfferFWP(server, nil), func() {}, nil }
-			test.options.applyProfile(t.Context(), &s, testbed{servers: []run.Server{runServer}}, &picks)
+			test.options.applyExtension(t.Context(), &s, testbed{servers: []run.Server{runServer}}, &picks)
 			for _, check := range test.checks {
 				assert.Contains(t, namesOf(picks.in), check)
 			}
 			assert.Equal(t, test.isRecorded, picks.recordIDs != nil)
-			assert.Equal(t, test.peer == profile, slices.Contains(s.Flags(), "--profile"), "one that was detected is not given")
+			assert.Equal(t, test.entry == extension, slices.Contains(s.Flags(), "--extension"), "one that was detected is not given")
 			if test.absence != "" {
 				assert.NotContains(t, namesOf(picks.in), test.absence)
 				assert.Contains(t, namesOf(picks.allChecks()), test.absence)
 			}
 			if test.checks == nil && test.absence == "" {
 				assert.Len(t, picks.in, len(all))
-				assert.Same(t, test.peer, s.Peer)
+				assert.Same(t, test.entry, s.Entry)
 			}
 		})
 	}

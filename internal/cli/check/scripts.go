@@ -125,7 +125,7 @@ func checkHint(arg string) string {
 
 // examine parses and lints scripts. It returns those that parse, and the problems of all, file by file.
 func examine(
-	files []scriptFile, fallback *registry.Peer,
+	files []scriptFile, fallback *registry.Entry,
 ) (scripts []*scenarios.Script, found scenarios.Problems) {
 	for _, f := range files {
 		protocol := dialectOf(f.source, fallback)
@@ -151,7 +151,7 @@ func mistakes(found scenarios.Problems) scenarios.Problems {
 
 // unknownClauses returns problems of clauses that look like ours and are not; a script may have clauses of its own
 // under other names.
-func unknownClauses(p *registry.Peer, s *scenarios.Script) scenarios.Problems {
+func unknownClauses(p *registry.Entry, s *scenarios.Script) scenarios.Problems {
 	var found scenarios.Problems
 	ids := map[string]bool{}
 	for mark := range s.Marks() {
@@ -238,7 +238,7 @@ func texts[T any](all []T, text func(T) string) (texts []string) {
 }
 
 // checksOf returns the checks of a protocol: its scripts, and then its properties.
-func checksOf(p *registry.Peer) ([]conformance.Check, error) {
+func checksOf(p *registry.Entry) ([]conformance.Check, error) {
 	all, err := p.Checks()
 	if err != nil {
 		return nil, &shared.InternalError{Cause: err}
@@ -246,20 +246,20 @@ func checksOf(p *registry.Peer) ([]conformance.Check, error) {
 	return all, nil
 }
 
-// expandProfiles returns the protocol of a name, all of them if it is empty, and each of them with each of its profiles.
-func expandProfiles(name string) (all []*registry.Peer, err error) {
+// expandExtensions returns the protocol of a name, all of them if it is empty, and each of them with each of its extensions.
+func expandExtensions(name string) (all []*registry.Entry, err error) {
 	protocols := registry.All()
 	if name != "" {
-		p, err := shared.PeerNamed(name)
+		p, err := shared.EntryNamed(name)
 		if err != nil {
 			return nil, err
 		}
-		protocols = []*registry.Peer{p}
+		protocols = []*registry.Entry{p}
 	}
 	all = slices.Clone(protocols)
-	for _, peer := range protocols {
-		for _, profile := range peer.ProfileNames() {
-			all = append(all, peer.Profiles[profile]())
+	for _, entry := range protocols {
+		for _, extension := range entry.ExtensionNames() {
+			all = append(all, entry.Extensions[extension]())
 		}
 	}
 	return all, nil
@@ -267,7 +267,7 @@ func expandProfiles(name string) (all []*registry.Peer, err error) {
 
 // dialectOf returns the protocol whose dialect a script is written in: that of its header, else the given one. What the
 // header names and is unknown is reported by the parser.
-func dialectOf(source []byte, fallback *registry.Peer) *registry.Peer {
+func dialectOf(source []byte, fallback *registry.Entry) *registry.Entry {
 	if name := scenarios.Protocol(source); name != "" {
 		if p, err := registry.Lookup(name); err == nil {
 			return p
@@ -278,8 +278,8 @@ func dialectOf(source []byte, fallback *registry.Peer) *registry.Peer {
 
 // protocolOf returns the protocol of the scripts of a command; otherwise is that of those whose header names none. It
 // is an error if they have several, or another one than the flags name.
-func protocolOf(files []scriptFile, name, profile string) (*registry.Peer, error) {
-	fallback, err := shared.PeerWith(name, profile)
+func protocolOf(files []scriptFile, name, extension string) (*registry.Entry, error) {
+	fallback, err := shared.EntryWith(name, extension)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +40,7 @@ type serveOptions struct {
 	listen                 string
 	password, passwordFile string
 	tlsCA, dir             string
-	protocol, like         string
+	protocol, extension    string
 	bugs, rules, ruleFiles []string
 	variation              string
 	flags                  *pflag.FlagSet
@@ -70,10 +69,8 @@ func newServe(p process) *cobra.Command {
 	f.StringVar(&o.dir, "dir", "", "load the jobs from `FOLDER` at the start, and save them there at an orderly end")
 	f.StringVar(&o.tlsCA, "tls-ca-out", "",
 		"serve TLS, for localhost and the ADDRESS, and write the certificate to trust to `FILE` (PEM)")
-	f.StringVar(&o.like, "like", "", "accept the extensions of a `FAMILY` of servers: "+
-		strings.Join(registry.Default().Likes, ", "))
-	shared.CompleteFlags(cmd, map[string]func() []string{"like": func() []string { return registry.Default().Likes }})
-	f.StringVar(&o.like, "profile", "", "the same as --like, which is called --profile in other commands")
+	f.StringVar(&o.extension, "extension", "", "accept what the servers of an `EXTENSION` add to the protocol: "+
+		strings.Join(registry.Default().ExtensionNames(), ", "))
 	f.StringArrayVar(&o.bugs, "bug", nil, "give the server the planted bug `NAME` (see fwpcheck list --bugs); may be "+
 		"repeated")
 	f.StringArrayVar(&o.rules, "rule", nil, "have the server misbehave by `RULE`, such as 'on ran ACK; each 10: reply "+
@@ -100,26 +97,26 @@ func otherDoubles() string {
 
 // serve runs a test double of the protocol that the flags name until it is interrupted.
 func (p process) serve(ctx context.Context, o *serveOptions, args []string) error {
-	peer, err := shared.PeerNamed(o.protocol)
+	entry, err := shared.EntryNamed(o.protocol)
 	switch err = cmp.Or(err, o.checkListen()); {
 	case err != nil:
 		return err
-	case peer.Refusal("fwpcheck serve") != nil:
-		return peer.Refusal("fwpcheck serve")
-	case len(args) > 0 && peer.Monitored:
+	case entry.Refusal("fwpcheck serve") != nil:
+		return entry.Refusal("fwpcheck serve")
+	case len(args) > 0 && entry.HasClientRules:
 		return p.serveScript(ctx, o, args[0])
 	}
-	if err := o.checkFlags(peer, args); err != nil {
+	if err := o.checkFlags(entry, args); err != nil {
 		return err
 	}
-	config, err := o.config(peer)
+	config, err := o.config(entry)
 	if err != nil {
 		return err
 	}
 	ctx, release := machine.Watch(ctx)
 	defer release()
 	config.Network = noticeNetwork(ctx)
-	d, err := peer.Double(config)
+	d, err := entry.Double(config)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", o.flag("port", o.port), err)
 	}
@@ -195,28 +192,25 @@ func closeContext(ctx context.Context, in io.Reader) context.Context {
 }
 
 // config returns the server that the flags ask for.
-func (o *serveOptions) config(peer *registry.Peer) (config registry.DoubleConfig, err error) {
+func (o *serveOptions) config(entry *registry.Entry) (config registry.DoubleConfig, err error) {
 	if config.Password, err = o.readPassword(); err != nil {
 		return config, err
 	}
-	if o.like != "" && !slices.Contains(peer.Likes, o.like) {
-		return config, fmt.Errorf("--like %.40q: the families are %s", o.like, strings.Join(peer.Likes, ", "))
+	if entry, err = entry.WithExtension(o.extension); err != nil {
+		return config, fmt.Errorf("--extension: %w", err)
 	}
-	if peer, err = peer.WithProfile(o.like); err != nil { // for the bugs of what the family adds
-		return config, &shared.InternalError{Cause: err}
-	}
-	config.FindBug, config.Addr = peer.BugOrRule, o.address(o.port)
-	config.Dir, config.Like = o.dir, o.like
+	config.FindBug, config.Addr = entry.BugOrRule, o.address(o.port)
+	config.Dir, config.Extension = o.dir, o.extension
 	if o.workerPort != 0 {
 		config.Workers = o.address(o.workerPort)
 	}
-	if config.Variation, err = peer.VariationNamed(o.variation); err != nil {
+	if config.Variation, err = entry.VariationNamed(o.variation); err != nil {
 		return config, err
 	}
-	if config.Bugs, err = peer.BugsNamed(o.bugs...); err != nil {
+	if config.Bugs, err = entry.BugsNamed(o.bugs...); err != nil {
 		return config, err
 	}
-	rules, err := peer.RulesOf(o.rules, o.ruleFiles)
+	rules, err := entry.RulesOf(o.rules, o.ruleFiles)
 	if config.Bugs = append(config.Bugs, rules...); err == nil && o.tlsCA != "" {
 		config.TLS, err = makeCertificate(o.tlsCA, o.listen)
 	}
@@ -295,25 +289,25 @@ func wasOrWere(n int) string {
 }
 
 // checkFlags returns an error for files and flags that have no effect on the double of a protocol.
-func (o *serveOptions) checkFlags(peer *registry.Peer, files []string) error {
+func (o *serveOptions) checkFlags(entry *registry.Entry, files []string) error {
 	if len(files) > 0 {
 		return fmt.Errorf("%s: %s", files[0], scriptMessage)
 	}
-	if o.workerPort != 0 && peer.Scheme.Backend == "" {
-		return fmt.Errorf("--worker-port: %s has one port for clients and workers", peer.Title)
+	if o.workerPort != 0 && entry.Scheme.Backend == "" {
+		return fmt.Errorf("--worker-port: %s has one port for clients and workers", entry.Title)
 	}
-	if peer.HasPasswords {
+	if entry.HasPasswords {
 		return nil
 	}
 	for _, row := range []struct{ flag, format string }{
-		{"like", "%s has no server families"}, {"profile", "%s has no profiles"},
+		{"extension", "%s has no extensions"},
 		{"web-port", "the HTTP control works only with FWP, not with the embedded %s server"},
 		{"password", "%s has no passwords"},
 		{"password-file", "%s has no passwords"},
 		{"tls-ca-out", "%s has no TLS"}, {"dir", "the embedded %s server keeps its jobs only in memory"},
 	} {
 		if o.flags.Changed(row.flag) {
-			return fmt.Errorf("--%s: "+row.format, row.flag, peer.Title)
+			return fmt.Errorf("--%s: "+row.format, row.flag, entry.Title)
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 
 // serveScript plays the server's side of a script until that was played to its end, or until it is interrupted.
 func (p process) serveScript(ctx context.Context, o *serveOptions, file string) error { //nolint:funlen // its steps
-	for _, name := range []string{"web-port", "tls-ca-out", "bug", "rule", "rules", "variation", "like", "profile"} {
+	for _, name := range []string{"web-port", "tls-ca-out", "bug", "rule", "rules", "variation", "extension"} {
 		if o.flags.Changed(name) {
 			return fmt.Errorf("--%s works only without a script; here %s defines the server's replies", name, file)
 		}
@@ -30,7 +30,7 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	if err != nil {
 		return err
 	}
-	if !protocol.Monitored {
+	if !protocol.HasClientRules {
 		return fmt.Errorf("%s is a script of %s: %s", file, protocol.Title, scriptMessage)
 	}
 	server, err := record.NewScriptServer(script)

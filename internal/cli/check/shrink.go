@@ -64,9 +64,9 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 	}
 	ctx, stop := p.AnnounceInterrupt(ctx)
 	defer stop()
-	s := &record.Shrinker{Timeout: o.timeout, IsUnwatched: !protocol.Monitored, Law: protocol.Law}
-	if protocol.Subject != nil {
-		s.Simplify = protocol.Subject().Simplify
+	s := &record.Shrinker{Timeout: o.timeout, IsUnwatched: !protocol.HasClientRules, Law: protocol.Law}
+	if protocol.Alphabet != nil {
+		s.Simplify = protocol.Alphabet().Simplify
 	}
 	return shared.InterruptError(ctx, p.shrinkWith(ctx, o, s, script))
 }
@@ -115,7 +115,7 @@ func (p process) shrinkWith(
 
 // loadScript reads one script that can be played, and returns its protocol, too. Named is the one of the flags, if any.
 func (p process) loadScript(file, name string) (
-	script *scenarios.Script, protocol *registry.Peer, err error,
+	script *scenarios.Script, protocol *registry.Entry, err error,
 ) {
 	files, err := p.read([]string{file})
 	if err != nil {
@@ -144,7 +144,7 @@ func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *record.S
 		return nil, err
 	}
 	if endpoint.IsPrivate() {
-		server, end, err := subject{Endpoint: endpoint}.start(ctx, registry.Config{}, o.timeout)
+		server, end, err := testTarget{Endpoint: endpoint}.start(ctx, registry.Config{}, o.timeout)
 		s.Target = server.Target
 		return end, err
 	}

@@ -50,7 +50,7 @@ func (p process) site(files, subjects []string, folder string) error {
 		return err
 	}
 	result := site.Site{Suite: version()}
-	protocols := map[*registry.Peer]bool{}
+	protocols := map[*registry.Entry]bool{}
 	for _, file := range files {
 		r, err := p.readReport(file)
 		if err != nil {
@@ -97,21 +97,21 @@ func parseSubjects(files, subjects []string) (map[string]string, error) {
 }
 
 // reportProtocol returns the protocol whose clauses a report has.
-func reportProtocol(r *reports.Report) *registry.Peer {
+func reportProtocol(r *reports.Report) *registry.Entry {
 	for _, c := range r.Clauses {
-		if peer := registry.OfClause(c.ID); peer != nil {
-			return peer
+		if entry := registry.OfClause(c.ID); entry != nil {
+			return entry
 		}
 	}
 	return registry.Default()
 }
 
 // kindOf returns what a report is about: servers of a protocol, workers or clients.
-func kindOf(r *reports.Report, peer *registry.Peer) site.Kind {
+func kindOf(r *reports.Report, entry *registry.Entry) site.Kind {
 	role := cmp.Or(r.Target.Role, "server")
-	k := site.Kind{Folder: role + "s", Title: peer.Title + " " + role}
-	if !peer.IsDefault() {
-		k.Folder = peer.Name + "-" + k.Folder
+	k := site.Kind{Folder: role + "s", Title: entry.Title + " " + role}
+	if !entry.IsDefault() {
+		k.Folder = entry.Name + "-" + k.Folder
 	}
 	return k
 }
@@ -129,7 +129,7 @@ func subjectOf(r *reports.Report, file, value string) (name, version string, err
 }
 
 // describe adds the clauses of a protocol, and the documents about it.
-func describe(s *site.Site, protocol *registry.Peer) error {
+func describe(s *site.Site, protocol *registry.Entry) error {
 	checks, err := checksOf(protocol)
 	if err != nil {
 		return err

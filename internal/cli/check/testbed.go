@@ -21,23 +21,23 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// subject is the server under test.
-type subject struct {
+// testTarget is the server under test.
+type testTarget struct {
 	shared.Endpoint
 	allowsOtherJobs, allowsFlush bool // what may be done to a server of the user's
 }
 
 // subject returns the server that flags and environment name. A flag without an effect on it is an error.
-func (o *testOptions) subject(lookup func(string) (string, bool)) (subject, error) {
+func (o *testOptions) subject(lookup func(string) (string, bool)) (testTarget, error) {
 	e, err := o.targetFlags.Endpoint(o.flags, lookup, &o.operatorFlags, "exclusive", "allow-flush")
 	if err == nil {
 		err = cmp.Or(e.SetVariation(o.variation), e.SetBug(o.bug))
 	}
-	return subject{e, o.allowsOtherJobs(), o.allowsFlush}, err
+	return testTarget{e, o.allowsOtherJobs(), o.allowsFlush}, err
 }
 
 // offers returns what a server that is not embedded offers.
-func (s subject) offers(server *target.Server, isProtected bool) []scenarios.Need {
+func (s testTarget) offers(server *target.Server, isProtected bool) []scenarios.Need {
 	return run.Offers(map[scenarios.Need]bool{
 		scenarios.NeedOpen: !isProtected, scenarios.NeedPassword: isProtected,
 		scenarios.NeedSignals: server.Can(target.Quiet) && server.Can(target.Terminate),
@@ -47,7 +47,7 @@ func (s subject) offers(server *target.Server, isProtected bool) []scenarios.Nee
 }
 
 // provide returns, for each need, how the user can meet it.
-func provide(s subject) map[scenarios.Need]string {
+func provide(s testTarget) map[scenarios.Need]string {
 	if s.Choice.IsEmbedded {
 		return nil // the embedded server meets all
 	}
@@ -78,7 +78,7 @@ type testbed struct {
 
 // open connects to the user's server, which must be there, or starts servers: one without a password, and one with a
 // password if there can be any, so that every check has one.
-func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, err error) {
+func (s testTarget) open(ctx context.Context, timeout time.Duration) (bed testbed, err error) {
 	if !s.IsPrivate() {
 		bed.id, err = s.Identify(ctx, timeout)
 		bed.servers = []run.Server{{Target: s.Server, Password: s.Password, Offers: s.offers(s.Server, bed.id.Protected)}}
@@ -103,7 +103,7 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, 
 		}
 		ends, bed.servers = append(ends, end), append(bed.servers, server)
 	}
-	if bed.id, err = s.Peer.Identify(ctx, bed.servers[0].Target, timeout); err != nil {
+	if bed.id, err = s.Entry.Identify(ctx, bed.servers[0].Target, timeout); err != nil {
 		bed.end()
 		return bed, &shared.UnreachableError{Cause: err, Advice: "it was ready before: is this machine busy?"}
 	}
@@ -111,17 +111,17 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (bed testbed, 
 }
 
 // protects reports whether servers with a password can be started.
-func (s subject) protects() bool {
-	return s.Choice.IsEmbedded && s.Peer.HasPasswords || s.Starter != nil && s.Starter.Protects()
+func (s testTarget) protects() bool {
+	return s.Choice.IsEmbedded && s.Entry.HasPasswords || s.Starter != nil && s.Starter.Protects()
 }
 
 // introduce returns the target with what it says of itself, when it has been tested: a server that INFO ends is not
 // ended before. If the server that was tested no longer answers, another one is started for that.
-func (s subject) introduce(ctx context.Context, bed testbed, timeout time.Duration) reports.Target {
+func (s testTarget) introduce(ctx context.Context, bed testbed, timeout time.Duration) reports.Target {
 	server := bed.servers[0]
 	t := s.Introduce(ctx, s.Target(bed.id), server.Target, server.Password, timeout)
 	t.Chosen = s.DescribeChoice(ctx, t.Chosen)
-	if s.Starter == nil || s.Peer.Software == nil || t.Subject.Name != "" || ctx.Err() != nil {
+	if s.Starter == nil || s.Entry.Software == nil || t.Subject.Name != "" || ctx.Err() != nil {
 		return t
 	}
 	other, end, err := s.start(ctx, registry.Config{}, timeout)
@@ -134,12 +134,12 @@ func (s subject) introduce(ctx context.Context, bed testbed, timeout time.Durati
 
 // start starts a server that exists for this process only: the embedded one in it, whose shortages are noticed in ctx,
 // or one by the command of --start, which takes the password of the configuration and nothing else.
-func (s subject) start(
+func (s testTarget) start(
 	ctx context.Context, config registry.Config, timeout time.Duration,
 ) (server run.Server, end func(), err error) {
 	if s.Choice.IsEmbedded {
 		config.Network, config.Bugs, config.Variation = noticeNetwork(ctx), s.Bugs, s.Variation
-		embedded, err := s.Peer.Start(config)
+		embedded, err := s.Entry.Start(config)
 		if err != nil {
 			return run.Server{}, nil, err
 		}
@@ -177,15 +177,14 @@ func noticeNetwork(ctx context.Context) registry.TCP {
 	return registry.TCP{Notice: func(err error) error { return machine.Notice(ctx, err) }}
 }
 
-// applyProfile has a server be tested with its profile: the one that --profile names, or that of the family of servers of
-// which it is by its INFO. Then its checks only record. The checks of commands that the server does not have are left
-// out.
-func (o *runOptions) applyProfile(ctx context.Context, s *subject, bed testbed, picks *selection) {
+// applyExtension has a server be tested with its extension: the one that --extension names, or that which it has by its
+// INFO. Then its checks only record. The checks of commands that the server does not have are left out.
+func (o *runOptions) applyExtension(ctx context.Context, s *testTarget, bed testbed, picks *selection) {
 	hasSelection := o.selection.Checks != nil || o.selection.Clauses != nil || o.selection.Levels != nil
-	if s.Peer.Profile == "" && !s.Choice.IsEmbedded && !picks.areUserScripts && !hasSelection && !o.expect.updates {
-		o.recordProfile(ctx, s, bed.servers[0], picks)
+	if s.Entry.Extension == "" && !s.Choice.IsEmbedded && !picks.areUserScripts && !hasSelection && !o.expect.updates {
+		o.recordExtension(ctx, s, bed.servers[0], picks)
 	}
-	if s.Peer.Profile == "" || s.Choice.IsEmbedded || picks.areUserScripts {
+	if s.Entry.Extension == "" || s.Choice.IsEmbedded || picks.areUserScripts {
 		return
 	}
 	for _, verb := range missingVerbs(ctx, s.Endpoint, bed.servers[0].Target, o.timeout) {
@@ -195,21 +194,21 @@ func (o *runOptions) applyProfile(ctx context.Context, s *subject, bed testbed, 
 	}
 }
 
-// missingVerbs returns the verbs of the profile that a server does not have.
+// missingVerbs returns the verbs of the extension that a server does not have.
 func missingVerbs(ctx context.Context, at shared.Endpoint, server play.Target, timeout time.Duration) []string {
-	if at.Peer.Profile == "" || at.Choice.IsEmbedded {
+	if at.Entry.Extension == "" || at.Choice.IsEmbedded {
 		return nil
 	}
 	nc, err := server.Dial(ctx)
 	if err != nil {
-		return at.Peer.Additions
+		return at.Entry.ExtensionVerbs
 	}
-	return at.Peer.MissingVerbs(ctx, nc, at.Password, timeout)
+	return at.Entry.MissingVerbs(ctx, nc, at.Password, timeout)
 }
 
-// recordProfile adds the checks of the profile of a server's family, if it has one, to those that are chosen.
-func (o *runOptions) recordProfile(ctx context.Context, s *subject, server run.Server, picks *selection) {
-	if s.Peer.Software == nil || len(s.Peer.Profiles) == 0 || server.StartServer == nil {
+// recordExtension adds the checks of the extension that a server has by its INFO to those that are chosen.
+func (o *runOptions) recordExtension(ctx context.Context, s *testTarget, server run.Server, picks *selection) {
+	if s.Entry.Software == nil || len(s.Entry.Extensions) == 0 || server.StartServer == nil {
 		return
 	}
 	other, end, err := server.StartServer() // INFO may end the server
@@ -218,23 +217,23 @@ func (o *runOptions) recordProfile(ctx context.Context, s *subject, server run.S
 	}
 	defer end()
 	name, _, err := s.Software(ctx, other.Target, other.Password, o.timeout)
-	peer, profileErr := s.Peer.WithProfile(name)
-	if err != nil || profileErr != nil || name == "" {
+	entry, extensionErr := s.Entry.WithExtension(name)
+	if err != nil || extensionErr != nil || name == "" {
 		return
 	}
-	all, err := peer.Checks()
+	all, err := entry.Checks()
 	added := slices.DeleteFunc(all, func(c conformance.Check) bool {
 		return slices.ContainsFunc(picks.allChecks(), hasID(c.Describe().ID))
 	})
-	in, out, selectErr := conformance.Selection{Protocol: peer.Protocol, Quick: o.selection.Quick}.Apply(added)
+	in, out, selectErr := conformance.Selection{Protocol: entry.Suite, Quick: o.selection.Quick}.Apply(added)
 	if err != nil || selectErr != nil {
 		return
 	}
 	picks.in, picks.out, picks.recordIDs = append(picks.in, in...), append(picks.out, out...), namesOf(in)
-	s.Peer, s.IsProfileDetected = peer, true
-	s.Choice.Source += fmt.Sprintf("; the checks of --profile %s are played too; without that flag they do not affect "+
+	s.Entry, s.IsExtensionDetected = entry, true
+	s.Choice.Source += fmt.Sprintf("; the checks of --extension %s are played too; without that flag they do not affect "+
 		"the result",
-		peer.Profile)
+		entry.Extension)
 }
 
 // skip leaves out those of the chosen checks that match, and says why.
@@ -257,7 +256,7 @@ func (c selection) keepRecords(r *reports.Report) {
 		case v.Breach():
 			*v, *words = reports.Observed, reasons[clause]
 		case !v.IsDecided():
-			*v, *words = reports.NotSelected, "it was inconclusive, and --profile was not given"
+			*v, *words = reports.NotSelected, "it was inconclusive, and --extension was not given"
 		}
 		*reason = ""
 	}

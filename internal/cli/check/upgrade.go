@@ -114,13 +114,13 @@ func (o *upgradeOptions) declareServer(cmd *cobra.Command) {
 }
 
 // peer returns the protocol, which must have what is needed.
-func (o *upgradeOptions) peer() (*registry.Peer, error) {
+func (o *upgradeOptions) peer() (*registry.Entry, error) {
 	o.targetFlags.Command = "fwpcheck upgrade"
-	peer, err := shared.PeerNamed(o.protocolName())
+	entry, err := shared.EntryNamed(o.protocolName())
 	if err == nil {
-		err = peer.Refusal("fwpcheck upgrade")
+		err = entry.Refusal("fwpcheck upgrade")
 	}
-	return peer, err
+	return entry, err
 }
 
 // protocolName returns that of --protocol, or of the scheme of --url.
@@ -158,7 +158,7 @@ func (o *upgradeOptions) validate() error {
 
 // upgrade is one run, from the flags to the exit code.
 func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
-	peer, err := o.peer()
+	entry, err := o.peer()
 	if err = cmp.Or(err, o.validate()); err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
 	}
 	ctx, stop := p.begin(ctx)
 	defer stop()
-	stages, end, err := o.stages(peer, &p)
+	stages, end, err := o.stages(entry, &p)
 	if err != nil {
 		return err
 	}
@@ -185,15 +185,15 @@ func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
 			return err
 		}
 	}
-	return o.report(ctx, p, peer, result, expected, start)
+	return o.report(ctx, p, entry, result, expected, start)
 }
 
 // report delivers the report of a run.
 func (o *upgradeOptions) report(
-	ctx context.Context, p process, peer *registry.Peer, result *upgrade.Result, expected *expectations, start time.Time,
+	ctx context.Context, p process, entry *registry.Entry, result *upgrade.Result, expected *expectations, start time.Time,
 ) error {
 	result.Record = cmp.Or(o.history, o.reportFile())
-	err, r := result.Err, result.Report(peer.ClauseByID)
+	err, r := result.Err, result.Report(entry.ClauseByID)
 	r.Version, r.StartTime, r.Took, r.Seed = version(), start, time.Since(start), o.seed
 	r.Target = reports.Target{Chosen: "jobs over an upgrade"}
 	if len(result.Steps) > 0 {

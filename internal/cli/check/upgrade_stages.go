@@ -26,7 +26,7 @@ func (p process) fill(ctx context.Context, o *upgradeOptions) error {
 	if len(o.reportFlags.Outputs) != 1 {
 		return errors.New("upgrade fill writes the jobs to one file: give it with -o FILE")
 	}
-	return p.visitServer(ctx, o, func(ctx context.Context, peer *registry.Peer, s *upgrade.Site) error {
+	return p.visitServer(ctx, o, func(ctx context.Context, entry *registry.Entry, s *upgrade.Site) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		isBroken := false
@@ -63,17 +63,17 @@ func (p process) account(ctx context.Context, o *upgradeOptions, file string) er
 	if err != nil {
 		return err
 	}
-	return p.visitServer(ctx, o, func(ctx context.Context, peer *registry.Peer, s *upgrade.Site) error {
+	return p.visitServer(ctx, o, func(ctx context.Context, entry *registry.Entry, s *upgrade.Site) error {
 		start := time.Now()
-		return o.report(ctx, p, peer, upgrade.AccountFor(ctx, s, jobs), expected, start)
+		return o.report(ctx, p, entry, upgrade.AccountFor(ctx, s, jobs), expected, start)
 	})
 }
 
 // visitServer does something with the server of --url.
 func (p process) visitServer(
-	ctx context.Context, o *upgradeOptions, do func(context.Context, *registry.Peer, *upgrade.Site) error,
+	ctx context.Context, o *upgradeOptions, do func(context.Context, *registry.Entry, *upgrade.Site) error,
 ) error {
-	peer, err := o.peer()
+	entry, err := o.peer()
 	err = cmp.Or(err, refuse(o.url == "", "name the server with --url"),
 		refuse(o.plan.LargeJobs < 1, "--large must be 1 or more"))
 	if err != nil {
@@ -89,21 +89,21 @@ func (p process) visitServer(
 	if _, err := at.Identify(ctx, o.timeout); err != nil {
 		return err
 	}
-	return do(ctx, peer, &upgrade.Site{
+	return do(ctx, entry, &upgrade.Site{
 		Target: at.Server, Password: at.Password, Plan: o.plan, Step: 1, ReadyTime: time.Now(), Timeout: o.timeout,
 		Patience: o.patience, History: history.NewRecorder(),
 	})
 }
 
 // stages returns the servers of a run, and a function that ends what was started.
-func (o *upgradeOptions) stages(peer *registry.Peer, p *process) ([]upgrade.Stage, func(), error) {
+func (o *upgradeOptions) stages(entry *registry.Entry, p *process) ([]upgrade.Stage, func(), error) {
 	switch {
 	case o.url != "":
 		return o.stagesByURL(p)
 	case len(o.commands) > 0:
 		return o.stagesByCommand(p)
 	}
-	return o.embeddedStages(peer)
+	return o.embeddedStages(entry)
 }
 
 // stagesByCommand returns servers that commands start, one at the place of the other.
@@ -178,16 +178,16 @@ func (o *upgradeOptions) stagesByURL(p *process) ([]upgrade.Stage, func(), error
 }
 
 // embeddedStages returns the embedded server twice, on one folder.
-func (o *upgradeOptions) embeddedStages(peer *registry.Peer) ([]upgrade.Stage, func(), error) {
+func (o *upgradeOptions) embeddedStages(entry *registry.Entry) ([]upgrade.Stage, func(), error) {
 	if o.stop.String() != "order" {
 		return nil, nil, errors.New("--stop does not work with the embedded server, which runs in this process; use " +
 			"--start 'fwpcheck serve --port {port} --dir {dir}'")
 	}
-	bugs, err := peer.UpgradeFaultsNamed(o.bug)
+	bugs, err := entry.UpgradeFaultsNamed(o.bug)
 	if err != nil {
 		return nil, nil, err
 	}
-	variation, err := peer.VariationNamed(o.variation)
+	variation, err := entry.VariationNamed(o.variation)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -198,7 +198,7 @@ func (o *upgradeOptions) embeddedStages(peer *registry.Peer) ([]upgrade.Stage, f
 	var server *registry.Server
 	stop := func(context.Context) error { server.Close(); return nil }
 	start := func(context.Context) (upgrade.Site, error) {
-		s, err := peer.Start(registry.Config{Dir: dir, Bugs: bugs, Variation: variation})
+		s, err := entry.Start(registry.Config{Dir: dir, Bugs: bugs, Variation: variation})
 		if err != nil {
 			return upgrade.Site{}, err
 		}

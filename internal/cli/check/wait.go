@@ -104,10 +104,10 @@ func (p process) waitForServer(
 func tryServer(ctx context.Context, at shared.Endpoint, timeout time.Duration) (needsPassword bool, err error) {
 	id, err := at.Identify(ctx, timeout)
 	needsPassword = id.Protected && at.Password == ""
-	if err != nil && !needsPassword || at.Peer.Speaker == nil {
+	if err != nil && !needsPassword || at.Entry.Wire == nil {
 		return false, err
 	}
-	greeting, err := at.Peer.Speaker(registry.SpeakerConfig{Password: at.Password}).Introduce(ctx, at.Server.Dial)
+	greeting, err := at.Entry.Wire(registry.WireConfig{Password: at.Password}).Introduce(ctx, at.Server.Dial)
 	if needsPassword && greeting.Greeting != nil {
 		return true, nil
 	}

@@ -29,13 +29,13 @@ type clientOptions struct {
 	isProducer  bool
 	subjectFlag shared.SubjectFlag
 	software    reports.Subject
-	profile     string
+	extension   string
 	protocol    string
 	job         jobtype.Template
-	peer        *registry.Peer // what both name; set by validate
-	start       time.Duration  // the longest that the program under test may take for it
-	grace       time.Duration  // from SIGTERM to the kill of a platform
-	logFile     string         // of what the program prints
+	entry       *registry.Entry // what both name; set by validate
+	start       time.Duration   // the longest that the program under test may take for it
+	grace       time.Duration   // from SIGTERM to the kill of a platform
+	logFile     string          // of what the program prints
 	log         *target.Log
 }
 
@@ -91,8 +91,8 @@ func (o *clientOptions) declareClient(f *pflag.FlagSet) {
 		"play every situation `N` times: the worst verdict counts, and the report lists the differences")
 	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first fail")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the order (default: random; with --expect 1)")
-	f.StringVar(&o.profile, "profile", "", "play a server with the extensions of a `FAMILY`: "+
-		strings.Join(registry.Default().ProfileNames(), ", "))
+	f.StringVar(&o.extension, "extension", "", "play a server with what an `EXTENSION` adds: "+
+		strings.Join(registry.Default().ExtensionNames(), ", "))
 	if !o.isProducer {
 		shared.DeclareProtocol(f, &o.protocol, "")
 		f.Var(&o.job, "job", "how a job is written for a worker of "+strings.Join(templateProtocols(), " or ")+
@@ -110,13 +110,13 @@ func (o *clientOptions) parties() []string {
 }
 
 func (o *clientOptions) validate() (err error) {
-	if o.peer, err = shared.PeerWith(o.protocol, o.profile); err == nil && !o.isProducer {
-		err = cmp.Or(o.peer.Refusal("fwpcheck worker"), o.checkJob())
+	if o.entry, err = shared.EntryWith(o.protocol, o.extension); err == nil && !o.isProducer {
+		err = cmp.Or(o.entry.Refusal("fwpcheck worker"), o.checkJob())
 	}
 	return cmp.Or(err, o.subjectFlag.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"),
 		refuse(o.grace < 0, "--grace must not be negative"),
 		o.validatePlays(func(id string) error {
-			if _, ok := o.peer.ClauseByID(id); ok {
+			if _, ok := o.entry.ClauseByID(id); ok {
 				return nil
 			}
 			return checkRequirable(id)
@@ -126,7 +126,7 @@ func (o *clientOptions) validate() (err error) {
 // templateProtocols are the protocols that do not say how a job is written.
 func templateProtocols() (names []string) {
 	for _, name := range registry.Names() {
-		if peer, err := shared.PeerWith(name, ""); err == nil && peer.Workers != nil {
+		if entry, err := shared.EntryWith(name, ""); err == nil && entry.Workers != nil {
 			names = append(names, name)
 		}
 	}
@@ -138,11 +138,11 @@ func (o *clientOptions) checkJob() error {
 	if o.job == "" {
 		return nil
 	}
-	if o.peer.Workers == nil {
-		return fmt.Errorf("--job does not work with %s, which defines the form of a job; give --protocol %s", o.peer.Title,
+	if o.entry.Workers == nil {
+		return fmt.Errorf("--job does not work with %s, which defines the form of a job; give --protocol %s", o.entry.Title,
 			strings.Join(templateProtocols(), " or "))
 	}
-	if err := o.peer.Workers().Template(&o.job); err != nil {
+	if err := o.entry.Workers().Template(&o.job); err != nil {
 		return fmt.Errorf("--job: %w", err)
 	}
 	return nil
@@ -150,11 +150,11 @@ func (o *clientOptions) checkJob() error {
 
 func (o *clientOptions) harness(words []string) *fwpsituations.Harness {
 	h := &fwpsituations.Harness{
-		Launcher: fwpsituations.Command{Words: words}, Patience: o.start, IsProducer: o.isProducer, Like: o.profile,
+		Launcher: fwpsituations.Command{Words: words}, Patience: o.start, IsProducer: o.isProducer, Extension: o.extension,
 		Grace: o.grace, Log: o.log, IsSequential: o.parallel == 1,
 	}
-	if o.peer != nil && o.peer.Workers != nil {
-		h.Side = o.peer.Workers()
+	if o.entry != nil && o.entry.Workers != nil {
+		h.Side = o.entry.Workers()
 		h.Side.Job = o.job
 	}
 	return h
@@ -191,7 +191,7 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // nothing can be done about it
 	o.selection.Parties = o.parties()
-	picks, expected, err := o.choose(h.Checks(), o.peer)
+	picks, expected, err := o.choose(h.Checks(), o.entry)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 
 // reportQueues says that a worker does not take the queues that it is told.
 func (o *clientOptions) reportQueues(p process, observation fwpsituations.Observation) {
-	if !o.isProducer && o.peer.Workers == nil && !observation.TakesQueues() {
+	if !o.isProducer && o.entry.Workers == nil && !observation.TakesQueues() {
 		p.Logf("it ignores {queues} and FWP_QUEUES; jobs go to the queue that it fetches from (%s)",
 			strings.Join(observation.Queues, " "))
 	}
@@ -277,7 +277,7 @@ func (o *clientOptions) setSoftware(words []string) error {
 // clientRunner returns what plays the chosen situations.
 func (o *clientOptions) clientRunner(picks selection, command string) *run.Runner {
 	return &run.Runner{
-		Protocol: o.peer.Protocol,
+		Protocol: o.entry.Suite,
 		Servers:  []run.Server{{Target: fwpsituations.Target{}}}, Checks: picks.in, Omissions: picks.out,
 		Parties: o.parties(), Parallel: o.parallel, Seed: o.seed, Repeat: o.repeat, FailFast: o.failFast,
 		Reproduce: o.reproduceClient(command),
@@ -293,8 +293,8 @@ func (o *clientOptions) reproduceClient(command string) func(string) string {
 	if o.job != "" {
 		role += " --job " + text.ShellQuote(string(o.job))
 	}
-	if o.profile != "" {
-		role += " --profile " + o.profile
+	if o.extension != "" {
+		role += " --extension " + o.extension
 	}
 	return func(check string) string {
 		return fmt.Sprintf("fwpcheck %s --check %s -v -- %s", role, text.ShellQuote(check), command)
@@ -323,14 +323,14 @@ func commandLine(words []string) string {
 
 // clients adds what decides a clause about clients, or why nothing does.
 func (f *explanation) clients(c conformance.Clause) {
-	peer := registry.OfClause(c.ID)
-	if peer.ClientBreaches != nil {
-		for _, breach := range peer.ClientBreaches(c.ID) {
+	entry := registry.OfClause(c.ID)
+	if entry.ClientBreaches != nil {
+		for _, breach := range entry.ClientBreaches(c.ID) {
 			f.add("rules", breach)
 		}
 	}
-	if peer.Workers != nil {
-		for _, s := range peer.Workers().SituationsOf(c.ID) {
+	if entry.Workers != nil {
+		for _, s := range entry.Workers().SituationsOf(c.ID) {
 			f.add("situations", s.ID+": "+s.Title)
 		}
 	}

@@ -34,7 +34,7 @@ const (
 // all of these commands. Those of run are all of its flags. Below the name of a command, as a key, are the flags for it
 // alone: known findings, for example, and files for results.
 var configKeys = map[string]string{
-	"run": "", "explore": serverKeys + " profile timeout patience", "shrink": serverKeys + " timeout",
+	"run": "", "explore": serverKeys + " extension timeout patience", "shrink": serverKeys + " timeout",
 	"compare": "timeout patience", "upgrade": "timeout patience", "clean": reachKeys + " timeout", "wait": reachKeys,
 	"worker": "", "client": "", "record": "", "recheck": "", "site": "", "serve": "",
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/load/disrupt"
 )
 
-// Disrupted is a server that is disrupted on purpose. It is a [disrupt.Target]; the zero value can do nothing.
-type Disrupted struct {
+// Disruptor is a server that is disrupted on purpose. It is a [disrupt.Target]; the zero value can do nothing.
+type Disruptor struct {
 	server *target.Server
 	proxy  *proxy.Proxy // nil if the network is left alone
 	stop   context.CancelFunc
@@ -26,10 +26,10 @@ type disk interface {
 	Free() error
 }
 
-// NewDisrupted returns a server as disruptions reach it. If the network before it is to be disrupted, through leads to
+// NewDisruptor returns a server as disruptions reach it. If the network before it is to be disrupted, through leads to
 // it through a proxy on 127.0.0.1; else it is the server itself.
-func NewDisrupted(server *target.Server, network bool, seed uint64) (d *Disrupted, front *target.Server, err error) {
-	d = &Disrupted{server: server, stop: func() {}}
+func NewDisruptor(server *target.Server, network bool, seed uint64) (d *Disruptor, front *target.Server, err error) {
+	d = &Disruptor{server: server, stop: func() {}}
 	if !network {
 		return d, server, nil
 	}
@@ -54,7 +54,7 @@ func NewDisrupted(server *target.Server, network bool, seed uint64) (d *Disrupte
 }
 
 // End ends the proxy.
-func (d *Disrupted) End() {
+func (d *Disruptor) End() {
 	d.stop()
 	if d.proxy != nil {
 		d.proxy.Close()
@@ -62,7 +62,7 @@ func (d *Disrupted) End() {
 }
 
 // Begin implements [disrupt.Target]. What was begun is done to its end.
-func (d *Disrupted) Begin(ctx context.Context, disruption disrupt.Disruption) (end func(context.Context) error, err error) {
+func (d *Disruptor) Begin(ctx context.Context, disruption disrupt.Disruption) (end func(context.Context) error, err error) {
 	adapt := func(end func() error) func(context.Context) error {
 		return func(context.Context) error { return end() }
 	}
@@ -103,7 +103,7 @@ func CanOperate(s *target.Server, action disrupt.Action) bool {
 }
 
 // stopServer stops the server. An operator who can do no more than stop it and start it at once does that.
-func (d *Disrupted) stopServer(ctx context.Context, action target.Action) (end func(context.Context) error, err error) {
+func (d *Disruptor) stopServer(ctx context.Context, action target.Action) (end func(context.Context) error, err error) {
 	start := func(ctx context.Context) error {
 		if !d.server.Can(target.Start) {
 			return nil
@@ -121,7 +121,7 @@ func (d *Disrupted) stopServer(ctx context.Context, action target.Action) (end f
 }
 
 // fill fills the disk of the server.
-func (d *Disrupted) fill() (end func(context.Context) error, err error) {
+func (d *Disruptor) fill() (end func(context.Context) error, err error) {
 	operator, ok := d.server.Operator.(disk)
 	if err := target.CanMount(); !ok || err != nil {
 		return nil, &disrupt.SkippedError{Reason: text.OfError(cmp.Or(err, errors.New("the server has no disk of its own")))}

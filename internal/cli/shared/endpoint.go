@@ -17,7 +17,7 @@ import (
 
 // Endpoint is the target that the flags and the environment name.
 type Endpoint struct {
-	Peer   *registry.Peer // its protocol
+	Entry  *registry.Entry // its protocol
 	Choice target.Choice
 	Bugs   []registry.Bug // of the embedded server
 
@@ -29,8 +29,8 @@ type Endpoint struct {
 
 	subject   reports.Subject          // what is known of it before it is asked
 	addresses *target.ReachedAddresses // of Server; nil for one that a command starts
-	// IsProfileDetected says that the profile of Peer is that of what the server says it is, and not of --profile.
-	IsProfileDetected bool
+	// IsExtensionDetected says that the extension of Peer is that of what the server says it is, and not of --extension.
+	IsExtensionDetected bool
 
 	overridesEnvironment bool // on the embedded server, by --embedded, where the environment names another one
 }
@@ -49,7 +49,7 @@ func (e Endpoint) Start(ctx context.Context, password string, timeout time.Durat
 func (e Endpoint) starter(password string, timeout time.Duration) *target.Starter {
 	starter := *e.Starter
 	starter.Ready = func(ctx context.Context, s *target.Server) error {
-		_, err := e.Peer.Identify(ctx, s, timeout)
+		_, err := e.Entry.Identify(ctx, s, timeout)
 		return err
 	}
 	starter.Foreign = func(ctx context.Context, s *target.Server) string {
@@ -58,12 +58,12 @@ func (e Endpoint) starter(password string, timeout time.Duration) *target.Starte
 		}
 		return ""
 	}
-	starter.Talk = e.Talk(password)
+	starter.Probe = e.Probe(password)
 	return &starter
 }
 
-// Talk returns how it is seen whether something that was done to a server of the protocol took effect.
-func (e Endpoint) Talk(password string) target.Talk { return e.Peer.Talk(password) }
+// Probe returns how it is seen whether something that was done to a server of the protocol took effect.
+func (e Endpoint) Probe(password string) target.Probe { return e.Entry.Probe(password) }
 
 // StartReplacement starts a server of the Starter at the place of one that was stopped, on its folder, as Start does.
 func (e Endpoint) StartReplacement(ctx context.Context, old *target.StartedServer, timeout time.Duration) error {
@@ -105,11 +105,11 @@ func (e Endpoint) Flags() []string {
 
 func (e Endpoint) protocolFlags() []string {
 	var flags []string
-	if !e.Peer.IsDefault() {
-		flags = []string{"--protocol", e.Peer.Name}
+	if !e.Entry.IsDefault() {
+		flags = []string{"--protocol", e.Entry.Name}
 	}
-	if e.Peer.Profile != "" && !e.IsProfileDetected {
-		flags = append(flags, "--profile", e.Peer.Profile)
+	if e.Entry.Extension != "" && !e.IsExtensionDetected {
+		flags = append(flags, "--extension", e.Entry.Extension)
 	}
 	return flags
 }
@@ -117,7 +117,7 @@ func (e Endpoint) protocolFlags() []string {
 // Identify connects to the user's server, which must be there and accept the password.
 // The error is an UnreachableError, or an InternalError if this machine could not open the connection.
 func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conformance.Identity, error) {
-	id, err := e.Peer.Identify(ctx, e.Server, timeout)
+	id, err := e.Entry.Identify(ctx, e.Server, timeout)
 	if words := machine.Explain(err); words != "" {
 		return id, &InternalError{errors.New(words)}
 	}
@@ -139,7 +139,7 @@ func (e Endpoint) authenticate(ctx context.Context, timeout time.Duration) error
 		return &UnreachableError{errors.New("the server requires a password, and none was given"),
 			"put it into the URL, " + e.passwordURL() + " (with the colon), or give a file with --password-file"}
 	}
-	err := e.Peer.Authenticate(ctx, e.Server, e.Password, timeout)
+	err := e.Entry.Authenticate(ctx, e.Server, e.Password, timeout)
 	switch {
 	case errors.Is(err, conformance.ErrDeclined) && e.Choice.Address.Password != "":
 		return &UnreachableError{err,
@@ -167,19 +167,19 @@ func (e Endpoint) advice(ctx context.Context, timeout time.Duration, err error) 
 		address.Protocol, address.Backend, address.Password = other.Scheme.Name, "", ""
 		return fmt.Sprintf("this looks like a server of %s: use %s", other.Title, address)
 	}
-	if e.Peer.Advice == nil {
-		return "is " + e.Choice.Address.Port + " the port of a server that speaks " + e.Peer.Title + "?"
+	if e.Entry.Advice == nil {
+		return "is " + e.Choice.Address.Port + " the port of a server that speaks " + e.Entry.Title + "?"
 	}
-	return e.Peer.Advice(ctx, e.Server, err)
+	return e.Entry.Advice(ctx, e.Server, err)
 }
 
 // probeTimeout is how long a server has at most to greet or to answer as one of another protocol.
 const probeTimeout = 2 * time.Second
 
 // otherProtocol returns the protocol that a server speaks which is not one of the Peer; nil if none is known.
-func (e Endpoint) otherProtocol(ctx context.Context, s *target.Server, timeout time.Duration) *registry.Peer {
+func (e Endpoint) otherProtocol(ctx context.Context, s *target.Server, timeout time.Duration) *registry.Entry {
 	for _, other := range registry.All() {
-		if other == e.Peer || (s.Address.TLS && !other.HasPasswords) {
+		if other == e.Entry || (s.Address.TLS && !other.HasPasswords) {
 			continue
 		}
 		if _, err := other.Identify(ctx, s, min(timeout, probeTimeout)); err == nil {

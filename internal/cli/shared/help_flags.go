@@ -32,7 +32,7 @@ var essentialFlags = map[string]string{
 var groups = []struct{ title, flags string }{
 	{"the server",
 		"url start from-environment embedded password-file tls-ca tls-server-name tls-insecure tls-cert tls-key " +
-			"show-secrets protocol profile subject run requests " +
+			"show-secrets protocol extension subject run requests " +
 			"exclusive allow-flush control bug variation start-timeout server-log worker-log grace"},
 	{"what is played", "check clause level quick require strict expect update-expect time steps findings differences " +
 		"replay shrink no-shrink"},

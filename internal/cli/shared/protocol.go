@@ -23,26 +23,26 @@ func (t *TargetFlags) DeclareProtocol(f *pflag.FlagSet) {
 	DeclareProtocol(f, &t.ProtocolName, "that of the URL, else ")
 }
 
-// DeclareProfile adds --profile to f.
-func DeclareProfile(f *pflag.FlagSet, name *string) {
-	f.StringVar(name, "profile", "", "expect the extensions of a `FAMILY` of servers: "+
-		strings.Join(registry.Default().ProfileNames(), ", "))
+// DeclareExtension adds --extension to f.
+func DeclareExtension(f *pflag.FlagSet, name *string) {
+	f.StringVar(name, "extension", "", "expect what an `EXTENSION` adds to the protocol: "+
+		strings.Join(registry.Default().ExtensionNames(), ", "))
 }
 
-// PeerWith returns the protocol that --protocol names, with what --profile adds to it.
-func PeerWith(name, profile string) (*registry.Peer, error) {
-	p, err := PeerNamed(name)
+// EntryWith returns the protocol that --protocol names, with what --extension adds to it.
+func EntryWith(name, extension string) (*registry.Entry, error) {
+	p, err := EntryNamed(name)
 	if err != nil {
 		return nil, err
 	}
-	if p, err = p.WithProfile(profile); err != nil {
-		return nil, fmt.Errorf("--profile: %w", err)
+	if p, err = p.WithExtension(extension); err != nil {
+		return nil, fmt.Errorf("--extension: %w", err)
 	}
 	return p, nil
 }
 
-// PeerNamed returns the protocol that --protocol names.
-func PeerNamed(name string) (*registry.Peer, error) {
+// EntryNamed returns the protocol that --protocol names.
+func EntryNamed(name string) (*registry.Entry, error) {
 	p, err := registry.Lookup(name)
 	if err != nil {
 		return nil, fmt.Errorf("--protocol: %w", err)
@@ -61,13 +61,13 @@ func (t *TargetFlags) Protocol() string {
 }
 
 // SetProtocol has the target be one of a protocol, where the flags leave that open: that of the user's scripts.
-func (t *TargetFlags) SetProtocol(p *registry.Peer) {
+func (t *TargetFlags) SetProtocol(p *registry.Entry) {
 	t.ProtocolName = cmp.Or(t.ProtocolName, p.Name)
 }
 
-// peer returns the protocol of a name, as --profile has it. It is an error if the command does not work with it.
-func (t *TargetFlags) peer(protocol string) (*registry.Peer, error) {
-	p, err := PeerWith(protocol, t.Profile)
+// entry returns the protocol of a name, as --extension has it. It is an error if the command does not work with it.
+func (t *TargetFlags) entry(protocol string) (*registry.Entry, error) {
+	p, err := EntryWith(protocol, t.Extension)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +76,8 @@ func (t *TargetFlags) peer(protocol string) (*registry.Peer, error) {
 
 // addressPeer returns the protocol of an address. It is an error if the command does not work with it, or if --protocol
 // names another one.
-func (t *TargetFlags) addressPeer(a target.Address) (*registry.Peer, error) {
-	p, err := t.peer(a.Protocol)
+func (t *TargetFlags) addressPeer(a target.Address) (*registry.Entry, error) {
+	p, err := t.entry(a.Protocol)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func DeclareVariation(cmd *cobra.Command, name *string, server string) {
 }
 
 // completeNames completes the value of a flag with what names returns of the protocol that --protocol names.
-func completeNames(names func(*registry.Peer) []string) cobra.CompletionFunc {
+func completeNames(names func(*registry.Entry) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		name, _ := cmd.Flags().GetString("protocol") // that of commands without the flag is the Default
 		p, err := registry.Lookup(name)
@@ -122,7 +122,7 @@ func (e *Endpoint) SetBug(name string) error {
 	if !e.Choice.IsEmbedded {
 		return fmt.Errorf("--bug works only with the embedded server; the target is %s", e)
 	}
-	bug, err := e.Peer.BugNamed(name)
+	bug, err := e.Entry.BugNamed(name)
 	if err == nil {
 		e.Bugs = append(e.Bugs, bug)
 		e.Choice.Source += " with the planted bug " + bug.Name
@@ -138,14 +138,14 @@ func (e *Endpoint) SetVariation(name string) (err error) {
 	if !e.Choice.IsEmbedded {
 		return fmt.Errorf("--variation works only with the embedded server; the target is %s", e)
 	}
-	if e.Variation, err = e.Peer.VariationNamed(name); err == nil {
+	if e.Variation, err = e.Entry.VariationNamed(name); err == nil {
 		e.Choice.Source += " with the variation " + name
 	}
 	return err
 }
 
 // embeddedName returns what messages call the embedded server of a protocol.
-func embeddedName(p *registry.Peer) string {
+func embeddedName(p *registry.Entry) string {
 	if p.IsDefault() {
 		return "the embedded server"
 	}

@@ -73,7 +73,7 @@ func TestEachCommandWorksOrSaysWhyNot(t *testing.T) {
 	for _, a := range attempts {
 		for _, p := range registry.All()[1:] {
 			script := filepath.Join(t.TempDir(), "script.fwp")
-			first, err := p.Protocol.Scripts()
+			first, err := p.Suite.Scripts()
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(script, []byte(strings.Join(first[0].Source, "\n")), 0o600))
 			fill := strings.NewReplacer("{protocol}", p.Name, "{url}", p.Scheme.Name+"://127.0.0.1:1", "{script}", script,

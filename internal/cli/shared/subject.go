@@ -144,7 +144,7 @@ func (e Endpoint) Introduce(
 		}
 	}
 	if t.HI == "" {
-		if id, err := e.Peer.Identify(ctx, server, timeout); err == nil {
+		if id, err := e.Entry.Identify(ctx, server, timeout); err == nil {
 			t.HI = e.Secrets.Hide(id.Greeting)
 		}
 	}
@@ -165,14 +165,14 @@ func (e Endpoint) Introduce(
 func (e Endpoint) Software(
 	ctx context.Context, server dialer, password string, timeout time.Duration,
 ) (name, version string, err error) {
-	if e.Peer.Software == nil {
+	if e.Entry.Software == nil {
 		return "", "", fmt.Errorf("the protocol has no command for that")
 	}
 	nc, err := server.Dial(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	return e.Peer.Software(ctx, nc, password, timeout)
+	return e.Entry.Software(ctx, nc, password, timeout)
 }
 
 // Subject returns what is known of the target before it is asked.

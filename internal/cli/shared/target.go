@@ -27,11 +27,11 @@ type TargetFlags struct {
 
 	// IsHarmless is set before Declare if the command does nothing to a server that others notice: the environment may name
 	// its target without more ado.
-	IsHarmless            bool
-	ProtocolName, Profile string            // of --protocol and --profile, empty if they are not given
-	Command               string            // to which the flags belong, as in [Refusal]: "fwpcheck record"
-	TLS                   target.TLSOptions // how servers that arguments name are reached
-	Subject               SubjectFlag
+	IsHarmless              bool
+	ProtocolName, Extension string            // of --protocol and --extension, empty if they are not given
+	Command                 string            // to which the flags belong, as in [Refusal]: "fwpcheck record"
+	TLS                     target.TLSOptions // how servers that arguments name are reached
+	Subject                 SubjectFlag
 }
 
 // Declare adds the flags to f; verb is what the command does with the target.
@@ -117,16 +117,16 @@ func (t *TargetFlags) Endpoint(
 
 // EmbeddedEndpoint returns the embedded server of the protocol that --protocol names.
 func (t *TargetFlags) EmbeddedEndpoint() (Endpoint, error) {
-	protocol, err := t.peer(t.ProtocolName)
+	protocol, err := t.entry(t.ProtocolName)
 	if err != nil {
 		return Endpoint{}, err
 	}
-	return Endpoint{Choice: target.Choice{IsEmbedded: true, Source: embeddedName(protocol)}, Peer: protocol}, nil
+	return Endpoint{Choice: target.Choice{IsEmbedded: true, Source: embeddedName(protocol)}, Entry: protocol}, nil
 }
 
 // find returns the target, without its operator.
 func (t *TargetFlags) find(flags *pflag.FlagSet, lookup func(string) (string, bool)) (Endpoint, error) {
-	protocol, err := t.peer(t.ProtocolName)
+	protocol, err := t.entry(t.ProtocolName)
 	if err != nil {
 		return Endpoint{}, err
 	}
@@ -162,7 +162,7 @@ func (t *TargetFlags) find(flags *pflag.FlagSet, lookup func(string) (string, bo
 }
 
 // checkChoice returns why a choice is no target of a command.
-func (t *TargetFlags) checkChoice(choice target.Choice, protocol *registry.Peer, command string) error {
+func (t *TargetFlags) checkChoice(choice target.Choice, protocol *registry.Entry, command string) error {
 	switch {
 	case choice.Variable != "" && !t.IsHarmless && !t.usesEnvironment:
 		return environmentError(choice, command)
@@ -209,8 +209,8 @@ func (t *TargetFlags) endpointFor(choice target.Choice) (Endpoint, error) {
 		Address: choice.Address, TLS: config, Patience: t.startTimeout, ReachedAddresses: new(target.ReachedAddresses),
 		Deeds: &forward.Record{Greets: config != nil || protocol.Scheme.Backend != ""}, // two ports: ZMTP
 	}
-	e := Endpoint{Peer: protocol, Choice: choice, Server: server, Password: password, addresses: server.ReachedAddresses}
-	server.Talk = e.Talk(password)
+	e := Endpoint{Entry: protocol, Choice: choice, Server: server, Password: password, addresses: server.ReachedAddresses}
+	server.Probe = e.Probe(password)
 	return e, err
 }
 
@@ -259,7 +259,7 @@ func refuseFlags(set *pflag.FlagSet, words string, flags ...string) error {
 // StartEndpoint returns the target of the protocol that --protocol names, which the command of a --start starts. It is an
 // error if the command has no {port}.
 func (t *TargetFlags) StartEndpoint(command string) (Endpoint, error) {
-	protocol, err := t.peer(t.ProtocolName)
+	protocol, err := t.entry(t.ProtocolName)
 	if err != nil {
 		return Endpoint{}, err
 	}
@@ -272,7 +272,7 @@ func (t *TargetFlags) StartEndpoint(command string) (Endpoint, error) {
 		err = errors.New("--start-timeout must not be negative")
 	}
 	return Endpoint{
-		Choice: target.Choice{Source: "started by --start"}, Starter: &starter, Peer: protocol,
+		Choice: target.Choice{Source: "started by --start"}, Starter: &starter, Entry: protocol,
 		subject: CommandSubject(starter.Value, nil), // its files are those of what serves
 	}, err
 }

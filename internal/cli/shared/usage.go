@@ -115,12 +115,12 @@ func defaultCompletion(f *pflag.Flag) cobra.CompletionFunc {
 		return Complete(choice.Words)
 	case f.Name == "protocol":
 		return Complete(registry.Names)
-	case f.Name == "profile":
-		return Complete(registry.Default().ProfileNames)
+	case f.Name == "extension":
+		return Complete(registry.Default().ExtensionNames)
 	case f.Name == "bug":
-		return completeNames((*registry.Peer).BugNames)
+		return completeNames((*registry.Entry).BugNames)
 	case f.Name == "variation":
-		return completeNames((*registry.Peer).VariationNames)
+		return completeNames((*registry.Entry).VariationNames)
 	}
 	return nil
 }

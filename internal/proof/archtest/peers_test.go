@@ -28,9 +28,9 @@ var protocolImports = map[string]string{
 	"internal/cli/check protocols/fwp/moves":           "histories are those of FWP: kind asks for the rule of their clauses",
 }
 
-// TestNoRoomAbovePeersNamesAProtocol: what a protocol is, and that it is there, is known to internal/registry. The
+// TestOnlyTheRegistryNamesAProtocol: what a protocol is, and that it is there, is known to internal/registry. The
 // rooms above it import no package of one, and compare nothing with a name.
-func TestNoRoomAbovePeersNamesAProtocol(t *testing.T) {
+func TestOnlyTheRegistryNamesAProtocol(t *testing.T) {
 	t.Parallel()
 	hits := map[string]bool{}
 	for _, p := range modulePackages(t) {

@@ -114,9 +114,9 @@ func fwpServer(ts *testscript.TestScript, s *server, password string) string {
 }
 
 func peerServer(ts *testscript.TestScript, _ *server, name string) string {
-	peer, err := registry.Lookup(name)
+	entry, err := registry.Lookup(name)
 	ts.Check(err)
-	s, err := peer.Start(registry.Config{})
+	s, err := entry.Start(registry.Config{})
 	ts.Check(err)
 	ts.Defer(s.Close)
 	_, addr, _ := strings.Cut(s.URL, "://")

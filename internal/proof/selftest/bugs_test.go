@@ -148,9 +148,9 @@ func newMatrix(t *testing.T, table bugTable) *matrix {
 // fixtureOf returns the servers of a protocol, or its client of a role.
 func fixtureOf(t *testing.T, protocol, role string) Fixture {
 	t.Helper()
-	peer, err := registry.Lookup(protocol)
+	entry, err := registry.Lookup(protocol)
 	require.NoError(t, err)
-	all := Fixtures(peer)
+	all := Fixtures(entry)
 	i := slices.IndexFunc(all, func(f Fixture) bool {
 		return f.Client == nil && role == "" || f.Client != nil && f.Client.Role == role
 	})
@@ -209,7 +209,7 @@ func (m *matrix) gap(r result) string {
 // its clauses.
 func (m *matrix) playBug(t *testing.T, bug registry.Bug, selection, rest []conformance.Check) result {
 	t.Helper()
-	all, judges := Matrix{Protocol: m.fixture.Peer.Protocol}, Matrix{Protocol: m.fixture.Peer.Protocol}
+	all, judges := Matrix{Protocol: m.fixture.Entry.Suite}, Matrix{Protocol: m.fixture.Entry.Suite}
 	for _, check := range rest {
 		all.Leave(bug, check)
 	}
@@ -219,7 +219,7 @@ func (m *matrix) playBug(t *testing.T, bug registry.Bug, selection, rest []confo
 		return result{row, row.Red, row.catchers(m.isChance)}
 	}
 	for _, script := range selection {
-		check := playScript(t, m.fixture.Peer, bug, script)
+		check := playScript(t, m.fixture.Entry, bug, script)
 		all.Add(bug, script, check)
 		if Names(bug, script) {
 			judges.Add(bug, script, check)
@@ -288,7 +288,7 @@ func (m *matrix) pick(bug registry.Bug, limit int) (selection, rest []conformanc
 		}
 	}
 	if id != "" {
-		for _, p := range m.fixture.Peer.Properties() {
+		for _, p := range m.fixture.Entry.Properties() {
 			if p.Describe().ID == id {
 				selection = append(selection, p)
 			}
@@ -350,7 +350,7 @@ type candidate struct {
 func candidates(scripts []conformance.Check) []candidate {
 	var all []candidate
 	for _, s := range scripts {
-		all = append(all, candidate{s, s.Describe().ID, Clauses(s), Judges(registry.Default().Protocol, s)})
+		all = append(all, candidate{s, s.Describe().ID, Clauses(s), Judges(registry.Default().Suite, s)})
 	}
 	return all
 }
@@ -385,25 +385,25 @@ func (d document) pick(bug registry.Bug, scripts []candidate) (selection, rest [
 }
 
 // playScript plays one script on fresh servers with a bug.
-func playScript(t *testing.T, peer *registry.Peer, bug registry.Bug, script conformance.Check) (check reports.Check) {
+func playScript(t *testing.T, entry *registry.Entry, bug registry.Bug, script conformance.Check) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		var err error
-		check, err = Fixture{Peer: peer, Network: memnet.New()}.Play(t.Context(), []registry.Bug{bug}, script, nil)
+		check, err = Fixture{Entry: entry, Network: memnet.New()}.Play(t.Context(), []registry.Bug{bug}, script, nil)
 		require.NoError(t, err)
 	})
-	checkDeclared(t, peer, check)
+	checkDeclared(t, entry, check)
 	return check
 }
 
 // checkDeclared fails the test if a finding of the law is about a clause that its rule does not have.
-func checkDeclared(t *testing.T, peer *registry.Peer, check reports.Check) {
+func checkDeclared(t *testing.T, entry *registry.Entry, check reports.Check) {
 	t.Helper()
 	for _, f := range check.Findings {
 		if rule, ok := strings.CutPrefix(f.Check, reports.LawPrefix); ok {
-			clauses := strings.Fields(peer.Law.Rules[rule].Clauses)
-			assert.Contains(t, clauses, strings.TrimPrefix(f.Clause, peer.Prefix), f.Check)
+			clauses := strings.Fields(entry.Law.Rules[rule].Clauses)
+			assert.Contains(t, clauses, strings.TrimPrefix(f.Clause, entry.Prefix), f.Check)
 		}
 	}
 }

@@ -26,8 +26,8 @@ import (
 
 // clients are those of all protocols.
 func clients() (all []Fixture) {
-	for _, peer := range registry.All() {
-		all = append(all, slices.DeleteFunc(Fixtures(peer), func(f Fixture) bool { return f.Client == nil })...)
+	for _, entry := range registry.All() {
+		all = append(all, slices.DeleteFunc(Fixtures(entry), func(f Fixture) bool { return f.Client == nil })...)
 	}
 	return all
 }
@@ -41,7 +41,7 @@ func TestClientVariations(t *testing.T) {
 		checks, err := fixture.Checks()
 		require.NoError(t, err)
 		for _, v := range fixture.Variations() {
-			t.Run(fixture.Peer.Name+"/"+v.Name, func(t *testing.T) {
+			t.Run(fixture.Entry.Name+"/"+v.Name, func(t *testing.T) {
 				t.Parallel()
 				selection := checks
 				if !golden.IsSlow() && path.Base(v.Name) != conforming {
@@ -66,7 +66,7 @@ func TestBugsOfClients(t *testing.T) {
 			assert.NotEmpty(t, f.Summary, f.Name)
 			assert.NotContains(t, f.Summary, "\n", f.Name)
 			for _, id := range f.Clauses {
-				c, ok := fixture.Peer.ClauseByID(id)
+				c, ok := fixture.Entry.ClauseByID(id)
 				assert.True(t, ok && (!c.BindsServer() || len(c.Party) != 1), "%s: %s", f.Name, id)
 			}
 		}
@@ -74,7 +74,7 @@ func TestBugsOfClients(t *testing.T) {
 		require.NoError(t, err)
 		for _, c := range checks {
 			for _, id := range Clauses(c) {
-				if !fixture.Peer.IsDefault() {
+				if !fixture.Entry.IsDefault() {
 					assert.True(t, firstClauses[id], "no planted bug is about %s", id)
 					assert.Contains(t, string(fixing), id)
 				}
@@ -155,10 +155,10 @@ func playClient(
 		change(h)
 		_, err = h.Identify(t.Context())
 		require.NoError(t, err)
-		checks, _, err := conformance.Selection{Protocol: fixture.Peer.Protocol, Checks: ids}.Apply(h.Checks())
+		checks, _, err := conformance.Selection{Protocol: fixture.Entry.Suite, Checks: ids}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: fixture.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
+			Protocol: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
 			Parties: fixture.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})

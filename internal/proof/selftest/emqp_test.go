@@ -16,21 +16,21 @@ import (
 // the tests of package emqpsuite.
 func TestEMQPPool(t *testing.T) {
 	t.Parallel()
-	peer, err := registry.Lookup("emqp")
+	entry, err := registry.Lookup("emqp")
 	require.NoError(t, err)
-	scripts, err := peer.Scripts()
+	scripts, err := entry.Scripts()
 	require.NoError(t, err)
 	selection := slices.DeleteFunc(scripts, func(c conformance.Check) bool {
 		return !strings.HasPrefix(c.Describe().ID, "disconnect/") && c.Describe().ID != "reply/requested"
 	})
 	require.NotEmpty(t, selection)
-	for _, f := range peer.Bugs() {
+	for _, f := range entry.Bugs() {
 		if f.Name != "disconnect-no-kbai" {
 			continue
 		}
-		result := Matrix{Protocol: peer.Protocol}
+		result := Matrix{Protocol: entry.Suite}
 		for _, check := range selection {
-			result.Add(f, check, playScript(t, peer, f, check))
+			result.Add(f, check, playScript(t, entry, f, check))
 		}
 		require.Len(t, result.Rows(), 1)
 		assert.Empty(t, result.Rows()[0].Unexpected)

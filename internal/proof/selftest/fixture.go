@@ -19,28 +19,28 @@ import (
 // Fixture is what checks are played on: the servers of a protocol, or a client. It runs in memory if it has a
 // network, as virtual time needs it, and on the loopback interface otherwise.
 type Fixture struct {
-	Peer    *registry.Peer   // whose servers they are; nil: registry.Default
+	Entry   *registry.Entry  // whose servers they are; nil: registry.Default
 	Client  *registry.Client // of Peer; nil: its servers
 	Network *memnet.Network
 }
 
 // Fixtures returns those of a protocol: its servers, if there are any, and its clients.
-func Fixtures(peer *registry.Peer) (all []Fixture) {
-	if peer.Embed != nil {
-		all = append(all, Fixture{Peer: peer})
+func Fixtures(entry *registry.Entry) (all []Fixture) {
+	if entry.Embed != nil {
+		all = append(all, Fixture{Entry: entry})
 	}
-	for _, c := range peer.Clients {
-		all = append(all, Fixture{Peer: peer, Client: c})
+	for _, c := range entry.Clients {
+		all = append(all, Fixture{Entry: entry, Client: c})
 	}
 	return all
 }
 
 // peer returns the Peer, the default for none.
-func (f Fixture) peer() *registry.Peer {
-	if f.Peer == nil {
+func (f Fixture) peer() *registry.Entry {
+	if f.Entry == nil {
 		return registry.Default()
 	}
-	return f.Peer
+	return f.Entry
 }
 
 // conforming is the name of the embedded server itself, or of the client, among the variations.
@@ -66,7 +66,7 @@ func (f Fixture) HasOwnServers() bool { return f.Client == nil && f.peer().IsDef
 // clauses, or only record, and all elsewhere.
 func (f Fixture) ChecksFor(bug registry.Bug, checks []conformance.Check) []conformance.Check {
 	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool {
-		return f.HasOwnServers() && !Names(bug, c) && Judges(f.peer().Protocol, c)
+		return f.HasOwnServers() && !Names(bug, c) && Judges(f.peer().Suite, c)
 	})
 }
 
@@ -213,7 +213,7 @@ func (p *pool) clientRunner(ctx context.Context, checks []conformance.Check) (*r
 		ids[s.Describe().ID] = true
 	}
 	return &run.Runner{
-		Protocol: p.fixture.peer().Protocol, Parties: p.fixture.Client.Parties,
+		Protocol: p.fixture.peer().Suite, Parties: p.fixture.Client.Parties,
 		Servers: []run.Server{{Target: fwpsituations.Target{}}},
 		Checks:  slices.DeleteFunc(h.Checks(), func(c conformance.Check) bool { return !ids[c.Describe().ID] }),
 		Virtual: p.fixture.Network != nil,
@@ -225,11 +225,11 @@ const startPatience = 5 * time.Second
 
 // runner returns a runner that plays the checks on an open and a protected server.
 func (p *pool) runner(checks ...conformance.Check) (*run.Runner, error) {
-	peer := p.fixture.peer()
+	entry := p.fixture.peer()
 	runner := &run.Runner{
-		Protocol: peer.Protocol, Checks: checks, Virtual: p.fixture.Network != nil,
+		Protocol: entry.Suite, Checks: checks, Virtual: p.fixture.Network != nil,
 	}
-	for _, password := range passwords(peer, checks) {
+	for _, password := range passwords(entry, checks) {
 		config := p.config
 		config.Password = password
 		server, err := p.build(config)
@@ -248,12 +248,12 @@ func (p *pool) runner(checks ...conformance.Check) (*run.Runner, error) {
 }
 
 // passwords returns those of the servers that checks need, the empty one for an open server.
-func passwords(peer *registry.Peer, checks []conformance.Check) (all []string) {
+func passwords(entry *registry.Entry, checks []conformance.Check) (all []string) {
 	needsPassword := func(c conformance.Check) bool { return slices.Contains(c.Describe().Needs, scenarios.NeedPassword) }
-	if !peer.HasPasswords || slices.ContainsFunc(checks, func(c conformance.Check) bool { return !needsPassword(c) }) {
+	if !entry.HasPasswords || slices.ContainsFunc(checks, func(c conformance.Check) bool { return !needsPassword(c) }) {
 		all = append(all, "")
 	}
-	if peer.HasPasswords && slices.ContainsFunc(checks, needsPassword) {
+	if entry.HasPasswords && slices.ContainsFunc(checks, needsPassword) {
 		all = append(all, "correct horse")
 	}
 	return all

@@ -18,7 +18,7 @@ type party struct {
 	net.Conn
 	in     *bufio.Reader
 	number int64 // of the connection, from 1
-	peer   *peerStats
+	entry  *peerStats
 }
 
 // peerStats is what the connections of a peer have in common.
@@ -79,7 +79,7 @@ func (p *party) endless(first, next string) {
 	for text := first; p.say(text); text = next {
 		size += int64(len(text))
 	}
-	maximum := &p.peer.maxBytes
+	maximum := &p.entry.maxBytes
 	for old := maximum.Load(); size > old && !maximum.CompareAndSwap(old, size); old = maximum.Load() {
 		continue
 	}
@@ -199,7 +199,7 @@ func endBefore(verb, mode string) func(*party) {
 // writeBytes is a peer that greets a connection only when no other one is open.
 func writeBytes(p *party) {
 	time.Sleep(5 * time.Millisecond) // until connections that the client has closed are counted as such
-	if p.peer.openConns.Load() > 1 {
+	if p.entry.openConns.Load() > 1 {
 		p.answer(func(string, string) string { return "" })
 		return
 	}
@@ -210,12 +210,12 @@ func writeBytes(p *party) {
 func previous(p *party) {
 	p.say(hi)
 	p.answer(func(verb, line string) string {
-		p.peer.mu.Lock()
-		defer p.peer.mu.Unlock()
-		reply := p.peer.reply
-		p.peer.reply = ok
+		p.entry.mu.Lock()
+		defer p.entry.mu.Unlock()
+		reply := p.entry.reply
+		p.entry.reply = ok
 		if verb == "FETCH" || verb == "INFO" {
-			p.peer.reply = "$2\r\n{}\r\n"
+			p.entry.reply = "$2\r\n{}\r\n"
 		}
 		if reply == "" {
 			return ok
@@ -236,7 +236,7 @@ func unasked(p *party) {
 
 // slowDown is a peer that answers correctly in form, and late.
 func slowDown(p *party) {
-	endBefore("none", "")(&party{Conn: lateConn{p.Conn}, in: p.in, number: p.number, peer: p.peer})
+	endBefore("none", "")(&party{Conn: lateConn{p.Conn}, in: p.in, number: p.number, entry: p.entry})
 }
 
 type lateConn struct{ net.Conn }

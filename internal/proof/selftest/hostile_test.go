@@ -169,7 +169,7 @@ func TestHostilePeers(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			peer := hostilePeers[name]
+			entry := hostilePeers[name]
 			var got codes
 			for _, tool := range []struct {
 				code  *int
@@ -181,7 +181,7 @@ func TestHostilePeers(t *testing.T) {
 			} {
 				synctest.Test(t, func(t *testing.T) {
 					begin := time.Now()
-					at, end := serveHostile(peer.serve)
+					at, end := serveHostile(entry.serve)
 					code, words := tool.use(t.Context(), at)
 					*tool.code = code
 					elapsed := time.Since(begin)
@@ -191,7 +191,7 @@ func TestHostilePeers(t *testing.T) {
 					t.Log(name, "/", elapsed, code, words)
 				})
 			}
-			assert.Equal(t, peer.codes, got)
+			assert.Equal(t, entry.codes, got)
 		})
 	}
 	assert.GreaterOrEqual(t, len(hostilePeers), 50)
@@ -259,7 +259,7 @@ func exploreTarget(ctx context.Context, at dialTarget) (code int, words string) 
 		return code, words
 	}
 	x := explore.Explorer{
-		Subject: moves.New(), Target: at, Seed: 1, Steps: 300, Time: exploreLimit, Findings: 5, Shrinking: 10 * time.Second,
+		Alphabet: moves.New(), Target: at, Seed: 1, Steps: 300, Time: exploreLimit, Findings: 5, Shrinking: 10 * time.Second,
 	}
 	e := &reports.Exploration{}
 	r := x.Run(ctx)

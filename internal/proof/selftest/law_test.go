@@ -85,17 +85,17 @@ silence 12s on c
 			"heartbeat-milliseconds": {"EMQP-BEAT-03", "law/timestamp"},
 		}},
 	} {
-		peer, err := registry.Lookup(protocol)
+		entry, err := registry.Lookup(protocol)
 		require.NoError(t, err)
-		dialect := peer.Dialect
+		dialect := entry.Dialect
 		script, err := scenarios.Parse(dialect, "x", []byte("title: x"+test.script))
 		require.NoError(t, err)
 		check := conformance.Scripts(script)[0]
 		for bug, want := range test.finds {
-			f, err := peer.BugNamed(bug)
+			f, err := entry.BugNamed(bug)
 			require.NoError(t, err)
 			var list [][]string
-			for _, finding := range playScript(t, peer, f, check).Findings {
+			for _, finding := range playScript(t, entry, f, check).Findings {
 				list = append(list, []string{finding.Clause, finding.Check})
 			}
 			assert.Contains(t, list, want, bug)

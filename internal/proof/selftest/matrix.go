@@ -16,7 +16,7 @@ import (
 // Matrix is what checks found on servers with bugs: bug x clause. Its zero value is
 // empty. Its methods may be called concurrently.
 type Matrix struct {
-	Protocol *conformance.Protocol // whose clauses the checks decide
+	Protocol *conformance.Suite // whose clauses the checks decide
 
 	mu   sync.Mutex
 	rows map[string]*Row
@@ -192,7 +192,7 @@ func Names(bug registry.Bug, check conformance.Check) bool {
 
 // catches reports whether a check found a clause broken that it decides, or the server
 // dead. For a check that only records any finding counts.
-func catches(p *conformance.Protocol, check conformance.Check, result reports.Check) bool {
+func catches(p *conformance.Suite, check conformance.Check, result reports.Check) bool {
 	if check == nil || !Judges(p, check) || result.Verdict == reports.Crash {
 		return result.Verdict.Breach()
 	}
@@ -201,7 +201,7 @@ func catches(p *conformance.Protocol, check conformance.Check, result reports.Ch
 }
 
 // Judges reports whether a check can find a clause of the protocol broken that it decides.
-func Judges(p *conformance.Protocol, check conformance.Check) bool {
+func Judges(p *conformance.Suite, check conformance.Check) bool {
 	for _, mark := range check.Describe().Marks {
 		clause, ok := p.ClauseByID(mark.Clause)
 		if ok && !mark.Record && (mark.Level != "" || clause.Breach().Breach()) {

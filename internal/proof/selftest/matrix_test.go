@@ -32,7 +32,7 @@ func TestWhatIsMissing(t *testing.T) {
 		"the machine lagged": {reports.Inconclusive, reports.ReasonLag, ""},
 		"failed":             {reports.Fail, "", ""},
 	} {
-		m := Matrix{Protocol: registry.Default().Protocol}
+		m := Matrix{Protocol: registry.Default().Suite}
 		m.Add(bug, scripts[i].Check, reports.Check{
 			ID: scripts[i].id, Verdict: c.verdict,
 			Clauses: []reports.ClauseVerdict{{ID: first, Verdict: c.verdict, Reason: c.reason}},

@@ -147,13 +147,13 @@ func likeFaktory(t *testing.T, departure, check string) (report *reports.Report)
 		config.Network = memnet.New()
 		h, err := fixture.Client.Harness(config)
 		require.NoError(t, err)
-		h.Like = string(fakes.LikeFaktory)
+		h.Extension = string(fakes.Faktory)
 		_, err = h.Identify(t.Context())
 		require.NoError(t, err)
-		checks, _, err := conformance.Selection{Protocol: fixture.Peer.Protocol, Checks: []string{check}}.Apply(h.Checks())
+		checks, _, err := conformance.Selection{Protocol: fixture.Entry.Suite, Checks: []string{check}}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: fixture.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
+			Protocol: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
 			Parties: fixture.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})

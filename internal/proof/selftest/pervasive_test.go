@@ -51,9 +51,9 @@ func pervasive(t *testing.T) map[string][]registry.Bug {
 // bugNamed returns a bug of the catalogue of a protocol.
 func bugNamed(t *testing.T, protocol, name string) registry.Bug {
 	t.Helper()
-	peer, err := registry.Lookup(protocol)
+	entry, err := registry.Lookup(protocol)
 	require.NoError(t, err)
-	bug, err := peer.BugNamed(name)
+	bug, err := entry.BugNamed(name)
 	require.NoError(t, err)
 	return bug
 }
@@ -196,7 +196,7 @@ var documents = map[string]string{"fwp": "bugs.md", "workq": "workq-bugs.md", "e
 // playCache plays a catalogue beside pervasive bugs. Plays are remembered: each script is played once on a server with
 // the same bugs.
 type playCache struct {
-	peer  *registry.Peer
+	entry *registry.Entry
 	plays sync.Map // by script and bugs: func() []string, which returns the clauses that are found broken
 }
 
@@ -229,7 +229,7 @@ func (b *playCache) breaks(t *testing.T, clause string, script conformance.Check
 		key += "\n" + f.Name
 	}
 	play, _ := b.plays.LoadOrStore(key, sync.OnceValue(func() []string {
-		return brokenClauses(playTogether(t, b.peer, script, bugs...))
+		return brokenClauses(playTogether(t, b.entry, script, bugs...))
 	}))
 	return slices.Contains(play.(func() []string)(), clause) //nolint:forcetypeassert // nothing else is stored
 }
@@ -261,10 +261,10 @@ func TestBugsBesideAPervasiveOne(t *testing.T) {
 	for protocol, others := range pervasive(t) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			peer, err := registry.Lookup(protocol)
+			entry, err := registry.Lookup(protocol)
 			require.NoError(t, err)
 			counts := make([]atomic.Int32, len(others))
-			t.Run("each", func(t *testing.T) { playPervasives(t, peer, others, counts) })
+			t.Run("each", func(t *testing.T) { playPervasives(t, entry, others, counts) })
 			for i, p := range others {
 				t.Logf("beside %s: %d are found", p.Name, counts[i].Load())
 			}
@@ -273,14 +273,14 @@ func TestBugsBesideAPervasiveOne(t *testing.T) {
 }
 
 // playPervasives plays the catalogue of a protocol beside pervasive bugs, and counts for each.
-func playPervasives(t *testing.T, peer *registry.Peer, others []registry.Bug, counts []atomic.Int32) {
+func playPervasives(t *testing.T, entry *registry.Entry, others []registry.Bug, counts []atomic.Int32) {
 	t.Helper()
-	suite, err := peer.Scripts()
+	suite, err := entry.Scripts()
 	require.NoError(t, err)
-	b, rows, scripts := &playCache{peer: peer}, documentation(t, documents[peer.Name], 0, peer.Bugs()).bugs, candidates(suite)
-	for _, f := range peer.Bugs() {
+	b, rows, scripts := &playCache{entry: entry}, documentation(t, documents[entry.Name], 0, entry.Bugs()).bugs, candidates(suite)
+	for _, f := range entry.Bugs() {
 		chance := crc32.ChecksumIEEE([]byte(f.Name)) // by its name: another bug of the catalogue changes nothing
-		if !golden.IsSlow() && peer.IsDefault() && chance%4 != 0 || golden.Racing && chance%8 != 0 {
+		if !golden.IsSlow() && entry.IsDefault() && chance%4 != 0 || golden.Racing && chance%8 != 0 {
 			continue
 		}
 		selection := scriptsOf(scripts, f, rows[f.Name].catchers)
@@ -292,7 +292,7 @@ func playPervasives(t *testing.T, peer *registry.Peer, others []registry.Bug, co
 				t.Parallel()
 				isFoundAlone, isFoundBeside := b.findBug(t, selection, f, p)
 				if isFoundAlone && !isFoundBeside { // which of two connections comes first is chance
-					isFoundAlone, isFoundBeside = (&playCache{peer: peer}).findBug(t, selection, f, p)
+					isFoundAlone, isFoundBeside = (&playCache{entry: entry}).findBug(t, selection, f, p)
 				}
 				switch {
 				case isFoundBeside:
@@ -307,16 +307,16 @@ func playPervasives(t *testing.T, peer *registry.Peer, others []registry.Bug, co
 
 // playTogether plays one script on fresh servers that have some bugs.
 func playTogether(
-	t *testing.T, peer *registry.Peer, script conformance.Check, bugs ...registry.Bug,
+	t *testing.T, entry *registry.Entry, script conformance.Check, bugs ...registry.Bug,
 ) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		var err error
-		check, err = Fixture{Peer: peer, Network: memnet.New()}.Play(t.Context(), bugs, script, nil)
+		check, err = Fixture{Entry: entry, Network: memnet.New()}.Play(t.Context(), bugs, script, nil)
 		require.NoError(t, err)
 	})
-	checkDeclared(t, peer, check)
+	checkDeclared(t, entry, check)
 	return check
 }
 

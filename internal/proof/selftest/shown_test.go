@@ -77,37 +77,37 @@ var unshownRules = map[string]string{
 // TestEachRuleIsShown plays for each rule of each law what breaks it. Each also has what explain tells of it.
 func TestEachRuleIsShown(t *testing.T) {
 	t.Parallel()
-	for _, peer := range registry.All() {
-		for _, rule := range slices.Sorted(maps.Keys(peer.Law.Rules)) {
-			name, row := peer.Name+" "+rule, peer.Law.Rules[rule]
+	for _, entry := range registry.All() {
+		for _, rule := range slices.Sorted(maps.Keys(entry.Law.Rules)) {
+			name, row := entry.Name+" "+rule, entry.Law.Rules[rule]
 			assert.NotEmpty(t, row.Decided, name)
 			for id := range strings.FieldsSeq(row.Clauses) {
-				_, isListed := peer.ClauseByID(peer.Prefix + id)
+				_, isListed := entry.ClauseByID(entry.Prefix + id)
 				assert.True(t, isListed, "%s: %s", name, id)
 			}
-			bug, script, ok := strings.Cut(shownRules[peer.Name][rule], " ")
+			bug, script, ok := strings.Cut(shownRules[entry.Name][rule], " ")
 			if _, isListed := unshownRules[name]; !ok || isListed {
 				assert.NotEqual(t, isListed, ok, "%s: no planted bug shows it", name)
 				continue
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				assert.Positive(t, brokenBy(t, peer, bugNamed(t, peer.Name, bug), script)[rule])
+				assert.Positive(t, brokenBy(t, entry, bugNamed(t, entry.Name, bug), script)[rule])
 			})
 		}
 	}
 }
 
 // brokenBy plays a script on servers with a bug, and returns how often it has broken each rule of the law.
-func brokenBy(t *testing.T, peer *registry.Peer, bug registry.Bug, script string) map[string]int {
+func brokenBy(t *testing.T, entry *registry.Entry, bug registry.Bug, script string) map[string]int {
 	t.Helper()
-	all, err := peer.Scripts()
+	all, err := entry.Scripts()
 	require.NoError(t, err)
 	i := slices.IndexFunc(all, func(c conformance.Check) bool { return c.Describe().ID == script })
 	require.GreaterOrEqual(t, i, 0, script)
 	times := map[string]int{}
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool{fixture: Fixture{Peer: peer, Network: memnet.New()}, config: registry.Config{Bugs: []registry.Bug{bug}}}
+		p := &pool{fixture: Fixture{Entry: entry, Network: memnet.New()}, config: registry.Config{Bugs: []registry.Bug{bug}}}
 		defer p.close()
 		runner, err := p.runner(all[i])
 		require.NoError(t, err)

@@ -141,11 +141,11 @@ func TestAProducerThatReadsAllFirst(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, identity.Works)
 		checks, _, err := conformance.Selection{
-			Protocol: fixture.Peer.Protocol, Checks: []string{"errors/push", "loss/idle", "greeting/spaces"},
+			Protocol: fixture.Entry.Suite, Checks: []string{"errors/push", "loss/idle", "greeting/spaces"},
 		}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: fixture.Peer.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
+			Protocol: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
 			Parties: fixture.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})

@@ -35,14 +35,14 @@ func TestVariations(t *testing.T) {
 func TestOtherVariations(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"workq", "emqp"} {
-		peer, err := registry.Lookup(name)
+		entry, err := registry.Lookup(name)
 		require.NoError(t, err)
-		all, err := peer.Scripts()
+		all, err := entry.Scripts()
 		require.NoError(t, err)
-		for _, v := range (Fixture{Peer: peer}).Variations() {
+		for _, v := range (Fixture{Entry: entry}).Variations() {
 			t.Run(name+"/"+v.Name, func(t *testing.T) {
 				t.Parallel()
-				checkVariation(t, Fixture{Peer: peer}, v, sample(golden.Sample[uint32](8, 1), v.Name, all, v.Allows...))
+				checkVariation(t, Fixture{Entry: entry}, v, sample(golden.Sample[uint32](8, 1), v.Name, all, v.Allows...))
 			})
 		}
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // Scripts returns the scripts of a protocol as checks.
-func Scripts(t *testing.T, protocol *conformance.Protocol) []conformance.Check {
+func Scripts(t *testing.T, protocol *conformance.Suite) []conformance.Check {
 	t.Helper()
 	scripts, err := protocol.Scripts()
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func Scripts(t *testing.T, protocol *conformance.Protocol) []conformance.Check {
 
 // CheckOrder fails the test unless lint finds nothing in the scripts of a protocol, they are in the normal form and have a
 // title, their clauses are in the catalogue and bind servers, and each check that is no more has been replaced.
-func CheckOrder(t *testing.T, protocol *conformance.Protocol) {
+func CheckOrder(t *testing.T, protocol *conformance.Suite) {
 	t.Helper()
 	scripts, err := protocol.Scripts()
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func CheckOrder(t *testing.T, protocol *conformance.Protocol) {
 
 // Document returns the catalogue of a protocol as a table behind an introduction. It fails the test unless what binds
 // servers is either decided by a script or excluded with a reason.
-func Document(t *testing.T, protocol *conformance.Protocol, introduction string) string {
+func Document(t *testing.T, protocol *conformance.Suite, introduction string) string {
 	t.Helper()
 	checks := map[string][]string{}
 	for _, c := range Scripts(t, protocol) {

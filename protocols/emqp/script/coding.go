@@ -84,7 +84,7 @@ func decode(sent []byte) string {
 	case item.Kind == zmtp.IsCommand:
 		return strings.TrimSpace(item.Command.Name + " " + text.Excerpt(item.Command.Data))
 	}
-	return emqpsession.Protocol{}.Text(session.Message{Kind: emqpsession.Message, Parts: item.Parts})
+	return emqpsession.Codec{}.Text(session.Message{Kind: emqpsession.Message, Parts: item.Parts})
 }
 
 // ParseSent returns the first item of what a client has sent behind its READY, a message or a command. The error is

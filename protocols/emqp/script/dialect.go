@@ -25,7 +25,7 @@ const Name = "emqp"
 //
 // A line is a list of frames, or a command of ZMTP and its data as a string. A worker (connect w as consumer)
 // connects to the back end of the broker, any other client to the front end.
-type Dialect struct{ emqpsession.Protocol }
+type Dialect struct{ emqpsession.Codec }
 
 // Grammar returns what scripts may write.
 func (Dialect) Grammar() *scenarios.Grammar { return grammar() }
@@ -50,7 +50,7 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		Names:   scenarios.Names{Families: []string{"id", "queue", "topic", "text"}, Client: "id"},
 		Lines:   scenarios.Lines{Encode: encode, Decode: decode, Verb: verb},
 		Replies: scenarios.Replies{Pushes: true},
-		Verbs:   scenarios.Verbs{Stops: emqp.DISCONNECT},
+		Verbs:   scenarios.Verbs{Stop: emqp.DISCONNECT},
 	}
 })
 
@@ -72,7 +72,7 @@ type fields struct {
 }
 
 // Open implements [scenarios.Opener]. Greeting and READY are sent for all connections but raw ones.
-func (Dialect) Open(nc net.Conn, role scenarios.Role, hello []byte) (net.Conn, session.Protocol, error) {
+func (Dialect) Open(nc net.Conn, role scenarios.Role, hello []byte) (net.Conn, session.Codec, error) {
 	var f fields
 	d := json.NewDecoder(bytes.NewReader(hello))
 	d.DisallowUnknownFields()
@@ -80,7 +80,7 @@ func (Dialect) Open(nc net.Conn, role scenarios.Role, hello []byte) (net.Conn, s
 		return nil, nil, fmt.Errorf("the fields of the connection: %w", err)
 	}
 	if role == scenarios.Raw {
-		return nc, emqpsession.Protocol{Raw: true}, nil
+		return nc, emqpsession.Codec{Raw: true}, nil
 	}
 	s := emqpsession.Settings{Identity: "fwp-" + rand.Text(), Heartbeats: f.Heartbeats, Silent: f.Silent, Acks: f.Acks}
 	if f.Identity != nil {
@@ -102,15 +102,15 @@ func (Dialect) Hello(_ scenarios.Role, s session.State) (scenarios.Hello, bool) 
 	return scenarios.Hello{Words: ""}, s.Status().Phase != session.Greeting && !s.(*emqpsession.State).IsRefused()
 }
 
-// Question returns a PING: eMQP has no message that every broker answers. (37/ZMTP: Connection Heartbeating)
-func (Dialect) Question(scenarios.Role, session.State) string { return zmtp.PING + ` "\x00\x00fwp"` }
+// Probe returns a PING: eMQP has no message that every broker answers. (37/ZMTP: Connection Heartbeating)
+func (Dialect) Probe(scenarios.Role, session.State) string { return zmtp.PING + ` "\x00\x00fwp"` }
 
-// Foreign returns false: in eMQP no message has to answer another.
-func (Dialect) Foreign([]byte, session.Message) bool { return false }
+// IsImpossible returns false: in eMQP no message has to answer another.
+func (Dialect) IsImpossible([]byte, session.Message) bool { return false }
 
 // Sample returns the state of a new conversation.
 func (Dialect) Sample(introduced bool) session.State {
-	_, s := emqpsession.Protocol{Raw: !introduced}.Begin(nil)
+	_, s := emqpsession.Codec{Raw: !introduced}.Begin(nil)
 	return s
 }
 

@@ -27,7 +27,7 @@ type Settings struct {
 // returns when the broker has acknowledged it, but half a second later at the latest: the document asks for no ACK.
 //
 // Open blocks until greeting and READY are written. A tester that wants to write these by itself does without Open.
-func Open(nc net.Conn, s Settings) (net.Conn, session.Protocol, error) {
+func Open(nc net.Conn, s Settings) (net.Conn, session.Codec, error) {
 	c := &conn{
 		ponger: ponger{Conn: nc}, answersBeats: !s.Heartbeats && !s.Silent, in: newStream(), out: newStream(),
 		sentIDs: &sentIDs{ids: map[string]chan struct{}{}},
@@ -35,7 +35,7 @@ func Open(nc net.Conn, s Settings) (net.Conn, session.Protocol, error) {
 	if _, err := c.Write(handshake(s.Identity)); err != nil {
 		return nil, nil, fmt.Errorf("send greeting and READY: %w", err)
 	}
-	return c, Protocol{Heartbeats: s.Heartbeats, Acks: s.Acks, sentIDs: c.sentIDs}, nil
+	return c, Codec{Heartbeats: s.Heartbeats, Acks: s.Acks, sentIDs: c.sentIDs}, nil
 }
 
 // handshake is what a DEALER sends first: its greeting and READY.

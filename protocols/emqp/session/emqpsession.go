@@ -27,9 +27,9 @@ const (
 	Refusal = 'E' // ERROR of ZMTP; its text is the reason
 )
 
-// Protocol is the side of a client, worker or scheduler. In the zero Protocol HEARTBEATs and ACKs of the broker are no
+// Codec is the side of a client, worker or scheduler. In the zero Protocol HEARTBEATs and ACKs of the broker are no
 // messages of the conversation; [Open] answers the HEARTBEATs.
-type Protocol struct {
+type Codec struct {
 	Heartbeats bool // they are messages
 	Acks       bool // they are messages
 	Raw        bool // the connection was not made by Open: greeting and READY are written like anything else
@@ -42,16 +42,16 @@ type Protocol struct {
 const messageLimit = 16 << 20
 
 // Begin returns a conversation in which the broker owes its READY.
-func (p Protocol) Begin(from io.Reader) (session.Reader, session.State) {
+func (p Codec) Begin(from io.Reader) (session.Reader, session.State) {
 	r := &reader{
-		Reader: zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), Protocol: p,
+		Reader: zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), Codec: p,
 		ids: map[string]uint64{}, seed: maphash.MakeSeed(), reportedRules: map[string]bool{},
 	}
 	return r, newState(p.Raw)
 }
 
 // Text returns a message as a list of strings, and a command as its name and data.
-func (Protocol) Text(m session.Message) string {
+func (Codec) Text(m session.Message) string {
 	switch m.Kind {
 	case Ready, Pong, Command:
 		return strings.TrimSpace(string(m.Text) + " " + text.Excerpt(bytes.Join(m.Parts, []byte(" "))))
@@ -67,7 +67,7 @@ func (Protocol) Text(m session.Message) string {
 
 type reader struct {
 	*zmtp.Reader
-	Protocol
+	Codec
 	ids           map[string]uint64 // hashes of messages, by id
 	seed          maphash.Seed
 	readOn        bool            // behind a message that is whole, and should not have been sent

@@ -42,7 +42,7 @@ func begin(t *testing.T, nc net.Conn, s emqpsession.Settings) *session.Conn {
 	r, err := c.Answer(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "READY", string(r.Message.Text))
-	assert.Equal(t, session.Answer, r.Turn)
+	assert.Equal(t, session.Answer, r.Role)
 	assert.Equal(t, session.Serving, c.Status().Phase)
 	return c
 }
@@ -68,7 +68,7 @@ func TestConversation(t *testing.T) {
 		send(t, c, emqp.InformWorker("i", emqp.Queue{Weight: 10, Name: "default"}))
 		r := next(t, c)
 		assert.Equal(t, `["", "eMQP/1.0", "ACK", "broker-1", "i"]`, r.String())
-		assert.Equal(t, session.Notice, r.Turn)
+		assert.Equal(t, session.Notice, r.Role)
 		assert.Equal(t, "INFORM", c.Status().Verb)
 		_, ok := c.Take(t.Context(), time.Now().Add(time.Hour))
 		assert.False(t, ok)
@@ -103,7 +103,7 @@ func TestPropertiesInAnyOrder(t *testing.T) {
 	properties := zmtp.Metadata{{Name: "X-Version", Value: []byte("7")}, {Name: "SOCKET-TYPE", Value: []byte("ROUTER")}}
 	config := fakeemqp.Config{Router: zmtp.RouterConfig{Config: zmtp.Config{Properties: properties}}}
 	inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
-		c := session.New(nc, emqpsession.Protocol{Raw: true}, session.Config{})
+		c := session.New(nc, emqpsession.Codec{Raw: true}, session.Config{})
 		greeting := zmtp.Ready(zmtp.Metadata{{Name: zmtp.SocketType, Value: []byte(zmtp.DEALER)}})
 		require.NoError(t, c.Write(t.Context(), [][]byte{greeting.Append(zmtp.NewGreeting().Append(nil))}, 0))
 		assert.Equal(t, "READY Socket-Type ROUTER X-Version 7", next(t, c).String())
@@ -174,7 +174,7 @@ func TestReaderRefuses(t *testing.T) {
 				defer peer.Close()
 				_, err = peer.Write(c.in)
 				require.NoError(t, err)
-				conn := session.New(nc, emqpsession.Protocol{Raw: true}, session.Config{})
+				conn := session.New(nc, emqpsession.Codec{Raw: true}, session.Config{})
 				r, err := conn.Answer(t.Context())
 				require.NoError(t, err)
 				if string(r.Message.Text) == zmtp.READY {
@@ -315,7 +315,7 @@ func TestInformWithoutAck(t *testing.T) {
 		assert.Equal(t, "PING", c.Status().Verb)
 		r := next(t, c)
 		assert.Equal(t, "PONG x", r.String())
-		assert.Equal(t, session.Answer, r.Turn)
+		assert.Equal(t, session.Answer, r.Role)
 		require.NoError(t, c.End(session.Closed))
 	})
 }

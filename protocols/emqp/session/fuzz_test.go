@@ -33,7 +33,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(handshakeBytes(message(emqp.Request("g", "q", nil, "m"))[:20]))
 	f.Add(zmtp.Error("no").Append(zmtp.NewGreeting().Append(nil)))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		p := emqpsession.Protocol{Heartbeats: true, Acks: true}
+		p := emqpsession.Codec{Heartbeats: true, Acks: true}
 		reader, state := p.Begin(bytes.NewReader(in))
 		for {
 			m, err := reader.Read()
@@ -49,7 +49,7 @@ func FuzzReader(f *testing.F) {
 				assert.NoError(t, wrong)
 			}
 			assert.NotEmpty(t, p.Text(m))
-			state.Turn(m)
+			state.Role(m)
 			state.Received(m)
 			assert.GreaterOrEqual(t, state.Status().OwedMessages, 0)
 		}
@@ -62,8 +62,8 @@ func FuzzState(f *testing.F) {
 	f.Add(append(message(emqp.Request("b", "q", nil, "m")), zmtp.Ping(0, nil).Append(nil)...), 1)
 	f.Add(append(message(emqp.Disconnect("c")), 0xff), 7)
 	f.Fuzz(func(t *testing.T, sent []byte, size int) {
-		_, expected := emqpsession.Protocol{}.Begin(nil)
-		_, pieces := emqpsession.Protocol{}.Begin(nil)
+		_, expected := emqpsession.Codec{}.Begin(nil)
+		_, pieces := emqpsession.Codec{}.Begin(nil)
 		expected.Sent(sent)
 		for rest := sent; len(rest) > 0; {
 			n := min(max(size, 1), len(rest))

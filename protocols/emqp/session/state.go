@@ -56,8 +56,8 @@ func (s *State) Sent(b []byte) {
 	}
 }
 
-// Turn implements [session.State].
-func (s *State) Turn(m session.Message) session.Turn {
+// Role implements [session.State].
+func (s *State) Role(m session.Message) session.MessageRole {
 	handshake := m.Kind == Refusal || m.Kind == Ready
 	pong := m.Kind == Pong
 	switch {

@@ -34,10 +34,10 @@ const (
 	controlQueue = 900000
 )
 
-func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
+func alphabet(d *explore.Draw, l explore.Law) explore.Generator {
 	m := newMaker(d, l)
 	moves := append(m.workerMoves(), append(m.clientMoves(), m.newRouteMaker().move(m.isClient))...)
-	return explore.Alphabet{Open: m.open, Control: m.controlSteps, Moves: append(moves, m.endMoves()...)}
+	return explore.Generator{Open: m.open, Control: m.controlSteps, Moves: append(moves, m.endMoves()...)}
 }
 
 func newMaker(d *explore.Draw, l explore.Law) *maker {

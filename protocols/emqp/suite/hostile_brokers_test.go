@@ -72,7 +72,7 @@ func TestBrokersThatNeverAnswer(t *testing.T) {
 				broker.Place = memnet.NewPlace()
 				var group store.Group
 				go group.Serve(broker.MustListen(), broker.serve)
-				e := explore.Explorer{Subject: emqpsuite.Subject(), Target: broker, Seed: 1, Time: 10 * time.Second}
+				e := explore.Explorer{Alphabet: emqpsuite.Alphabet(), Target: broker, Seed: 1, Time: 10 * time.Second}
 				start := time.Now()
 				r := e.Run(t.Context())
 				assert.Less(t, time.Since(start), time.Minute)
@@ -127,7 +127,7 @@ func TestAPortThatDies(t *testing.T) {
 				}, false)
 				require.NoError(t, d.Restart(t.Context()))
 				defer d.Close()
-				e := explore.Explorer{Subject: emqpsuite.Subject(), Target: d, Seed: 1, Steps: 3000}
+				e := explore.Explorer{Alphabet: emqpsuite.Alphabet(), Target: d, Seed: 1, Steps: 3000}
 				if isLate {
 					e.Steps = mostCommands
 				}
@@ -179,7 +179,7 @@ func TestAPortThatDiesOfBytes(t *testing.T) {
 		d.Broker = suitetest.NewBroker(nil, false)
 		require.NoError(t, d.Restart(t.Context()))
 		defer d.Close()
-		r := (&explore.Explorer{Subject: emqpsuite.Subject(), Target: d, Seed: 1, Steps: 3000}).Run(t.Context())
+		r := (&explore.Explorer{Alphabet: emqpsuite.Alphabet(), Target: d, Seed: 1, Steps: 3000}).Run(t.Context())
 		require.True(t, d.isDead.Load(), "it got such bytes")
 		require.True(t, r.IsDead)
 		assert.Equal(t, "no new connection is served at the port for workers", r.Findings[len(r.Findings)-1].Got)

@@ -14,19 +14,19 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Subject returns eMQP as a subject of exploring.
-func Subject() *explore.Subject {
-	return &explore.Subject{
-		Dialect:  emqpscript.Dialect{},
-		Start:    func(t law.Terms) explore.Law { return newLaw(t) },
-		Alphabet: alphabet,
-		Jobs:     "id",
-		Accepted: "PONG string",
-		Question: `PING "\x00\x00fwp"`,
-		Seeds:    seeds,
-		Simplify: simplify,
-		Ruling:   ruling,
-		Rules:    rules(),
+// Alphabet returns eMQP as a subject of exploring.
+func Alphabet() *explore.Alphabet {
+	return &explore.Alphabet{
+		Dialect:      emqpscript.Dialect{},
+		Start:        func(t law.Terms) explore.Law { return newLaw(t) },
+		Generate:     alphabet,
+		Jobs:         "id",
+		Accepted:     "PONG string",
+		ProbeCommand: `PING "\x00\x00fwp"`,
+		Seeds:        seeds,
+		Simplify:     simplify,
+		Ruling:       ruling,
+		Rules:        rules(),
 	}
 }
 

@@ -37,12 +37,12 @@ func runExplorer(
 	t *testing.T, config func() fakeemqp.Config, single bool, seed uint64, steps int, longest time.Duration,
 ) (r *explore.Result) {
 	t.Helper()
-	return runSubject(t, emqpsuite.Subject(), config, single, seed, steps, longest)
+	return runSubject(t, emqpsuite.Alphabet(), config, single, seed, steps, longest)
 }
 
 // runSubject is explored with one of the subjects.
 func runSubject(
-	t *testing.T, subject *explore.Subject, config func() fakeemqp.Config, single bool, seed uint64, steps int,
+	t *testing.T, subject *explore.Alphabet, config func() fakeemqp.Config, single bool, seed uint64, steps int,
 	longest time.Duration,
 ) (r *explore.Result) {
 	t.Helper()
@@ -52,7 +52,7 @@ func runSubject(
 		require.NoError(t, err)
 		defer end()
 		e := explore.Explorer{
-			Subject: subject, Target: at, StartTarget: fresh, Seed: seed, Steps: steps, Longest: longest, Alone: true, Restarts: true,
+			Alphabet: subject, Target: at, StartTarget: fresh, Seed: seed, Steps: steps, Longest: longest, Alone: true, Restarts: true,
 		}
 		r = e.Run(t.Context())
 	})
@@ -84,7 +84,7 @@ func TestABrokerThatDies(t *testing.T) {
 		require.NoError(t, err)
 		defer end()
 		e := explore.Explorer{
-			Subject: emqpsuite.Subject(), Target: at, StartTarget: mortalBroker, Seed: 1, Steps: steps, Longest: time.Second, Alone: true,
+			Alphabet: emqpsuite.Alphabet(), Target: at, StartTarget: mortalBroker, Seed: 1, Steps: steps, Longest: time.Second, Alone: true,
 			Restarts: true, Findings: 9,
 		}
 		r = e.Run(t.Context())
@@ -118,7 +118,7 @@ func TestABrokerThatLeaves(t *testing.T) {
 		require.NoError(t, at.Restart(t.Context()))
 		defer at.Close()
 		e := explore.Explorer{
-			Subject: emqpsuite.Subject(), Target: at, Seed: 1, Steps: 100, Longest: time.Second, Alone: true, Restarts: true,
+			Alphabet: emqpsuite.Alphabet(), Target: at, Seed: 1, Steps: 100, Longest: time.Second, Alone: true, Restarts: true,
 			Unshrunk: true,
 		}
 		r := e.Run(t.Context())
@@ -214,7 +214,7 @@ func TestBugsAreFound(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			config := func() fakeemqp.Config { return fakeemqp.Config{Hook: f.Hook()} }
-			subject := emqpsuite.Subject()
+			subject := emqpsuite.Alphabet()
 			if valueFaults[f.Name] {
 				subject = emqpsuite.Values()
 			}
@@ -255,7 +255,7 @@ func TestCompared(t *testing.T) {
 			require.NoError(t, err)
 			defer endB()
 			c := explore.Comparison{Second: b, OwnsServers: true, Explorer: explore.Explorer{
-				Subject: emqpsuite.Subject(), Target: a, Seed: 2, Steps: 900, Alone: true, Unshrunk: true,
+				Alphabet: emqpsuite.Alphabet(), Target: a, Seed: 2, Steps: 900, Alone: true, Unshrunk: true,
 			}}
 			r = c.Run(t.Context())
 		})

@@ -30,8 +30,8 @@ var clauses = sync.OnceValue(func() []conformance.Clause { return conformance.Ca
 var retired string
 
 // Protocol returns eMQP as a protocol of the suite.
-func Protocol() *conformance.Protocol {
-	return &conformance.Protocol{
+func Protocol() *conformance.Suite {
+	return &conformance.Suite{
 		Name: emqpscript.Name, Title: "eMQP", Prefix: prefix, Dialect: emqpscript.Dialect{},
 		Documents: documents,
 		Clauses:   clauses, ClauseOf: ClauseOf, Law: Law(), Retired: text.Pairs(retired),

@@ -28,12 +28,12 @@ const (
 
 // Values returns eMQP as [New] does, with nothing but messages that reach their peers in each way that there is: so
 // each bucket of values soon comes back once.
-func Values() *explore.Subject {
-	s := Subject()
-	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
+func Values() *explore.Alphabet {
+	s := Alphabet()
+	s.Generate = func(d *explore.Draw, l explore.Law) explore.Generator {
 		m := newMaker(d, l)
 		w := m.newRouteMaker()
-		return explore.Alphabet{
+		return explore.Generator{
 			Open:  func(conn int) explore.Step { return m.build.Open(conn, scenarios.Producer, "") },
 			Moves: []explore.Move{w.move(func(int) bool { return true })},
 			Done:  func() bool { return w.hasSentAll() && w.wayCount >= minWays && w.parting == nil },

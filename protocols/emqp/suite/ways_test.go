@@ -160,7 +160,7 @@ func runValues(t *testing.T, config func() fakeemqp.Config, single bool) (r *exp
 		require.NoError(t, err)
 		defer end()
 		e := explore.Explorer{
-			Subject: emqpsuite.Values(), Target: at, Seed: 1, Time: 10 * time.Minute, Alone: true, Findings: 20,
+			Alphabet: emqpsuite.Values(), Target: at, Seed: 1, Time: 10 * time.Minute, Alone: true, Findings: 20,
 			Unshrunk: true,
 		}
 		r = e.Run(t.Context())

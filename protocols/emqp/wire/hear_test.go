@@ -29,7 +29,7 @@ func routerReady() string {
 }
 
 // newSpeaker returns the speaker of a worker whose connection is open. It has sent one PING.
-func newSpeaker(t *testing.T, protocol emqpwire.Protocol) wire.Speaker {
+func newSpeaker(t *testing.T, protocol emqpwire.Wire) wire.Speaker {
 	t.Helper()
 	s := protocol.Speaker("w")
 	s.(wire.Subscriber).Subscribe(&wire.Queues{Names: []string{"q"}})
@@ -91,7 +91,7 @@ func TestHear(t *testing.T) {
 			wire.ErrTooLong.Error()},
 	}
 	for _, test := range tests {
-		s := newSpeaker(t, emqpwire.Protocol{})
+		s := newSpeaker(t, emqpwire.Wire{})
 		switch test.op {
 		case measure.Ack:
 			s.Done(nil, nil)
@@ -114,7 +114,7 @@ func TestHear(t *testing.T) {
 // A message that arrives although no READY asked for it is given to the next one, for which no READY is sent.
 func TestAMessageTooManyIsKept(t *testing.T) {
 	t.Parallel()
-	s := newSpeaker(t, emqpwire.Protocol{})
+	s := newSpeaker(t, emqpwire.Wire{})
 	queues := &wire.Queues{Names: []string{"q"}}
 	out := string(s.Take(nil, queues))
 	assert.Contains(t, out, emqp.READY)
@@ -139,7 +139,7 @@ func TestAMessageTooManyIsKept(t *testing.T) {
 // The PINGs of a broker are answered, also between the frames of a message.
 func TestPINGsAreAnswered(t *testing.T) {
 	t.Parallel()
-	s := newSpeaker(t, emqpwire.Protocol{})
+	s := newSpeaker(t, emqpwire.Wire{})
 	s.Take(nil, &wire.Queues{Names: []string{"q"}})
 	ping, answer := string(zmtp.Ping(0, []byte("abc")).Append(nil)), string(zmtp.Pong([]byte("abc")).Append(nil))
 	var e wire.Event
@@ -158,10 +158,10 @@ func TestPINGsAreAnswered(t *testing.T) {
 // With Requests a client waits for the REPLY, and a worker sends it.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	s := newSpeaker(t, emqpwire.Protocol{Requests: true})
+	s := newSpeaker(t, emqpwire.Wire{Requests: true})
 	assert.Contains(t, string(s.Done(nil, nil)), emqp.REPLY)
 	assert.Equal(t, emqp.REPLY, s.Verb(measure.Ack))
-	assert.NotContains(t, string(newSpeaker(t, emqpwire.Protocol{}).Done(nil, nil)), emqp.REPLY)
+	assert.NotContains(t, string(newSpeaker(t, emqpwire.Wire{}).Done(nil, nil)), emqp.REPLY)
 }
 
 func TestIntroduceSaysWhatIsMissing(t *testing.T) {
@@ -179,7 +179,7 @@ func TestIntroduceSaysWhatIsMissing(t *testing.T) {
 				_, _ = theirs.Write([]byte(test.greeting))
 				theirs.Close()
 			}()
-			_, err := emqpwire.Protocol{}.Introduce(t.Context(), func(context.Context) (net.Conn, error) {
+			_, err := emqpwire.Wire{}.Introduce(t.Context(), func(context.Context) (net.Conn, error) {
 				return asyncConn{ours}, nil
 			})
 			assert.ErrorContains(t, err, test.want)

@@ -23,8 +23,8 @@ import (
 	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 )
 
-// Protocol is eMQP for a load. It is safe for concurrent use.
-type Protocol struct {
+// Wire is eMQP for a load. It is safe for concurrent use.
+type Wire struct {
 	// Requests has clients ask for a REPLY to each of their REQUESTs and wait for it, and workers send them.
 	Requests bool
 }
@@ -38,7 +38,7 @@ const (
 )
 
 // Speaker implements [wire.Protocol].
-func (p Protocol) Speaker(worker string) wire.Speaker {
+func (p Wire) Speaker(worker string) wire.Speaker {
 	return &speaker{requests: p.Requests, worker: worker != "", identity: "fwpbench-" + rand.Text(), op: noOp}
 }
 
@@ -252,7 +252,7 @@ func (s *speaker) breach(rule, detail string) error {
 const introduceTimeout = 10 * time.Second
 
 // Introduce exchanges greeting, READY, PING and PONG with the broker. It reports nothing about itself.
-func (p Protocol) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introduction, err error) {
+func (p Wire) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introduction, err error) {
 	nc, err := dial(ctx)
 	if err != nil {
 		return in, err

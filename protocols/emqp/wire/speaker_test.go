@@ -19,7 +19,7 @@ import (
 )
 
 // runLoad returns the report of a load on a broker with two ports.
-func runLoad(t *testing.T, protocol emqpwire.Protocol, hook func(*fakeemqp.Event), change func(*plan.Workload)) (
+func runLoad(t *testing.T, protocol emqpwire.Wire, hook func(*fakeemqp.Event), change func(*plan.Workload)) (
 	report *results.Load,
 ) {
 	t.Helper()
@@ -39,11 +39,11 @@ func runLoad(t *testing.T, protocol emqpwire.Protocol, hook func(*fakeemqp.Event
 func TestEachJobIsAccountedFor(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		protocol emqpwire.Protocol
+		protocol emqpwire.Wire
 		change   func(*plan.Workload)
 	}{
 		"sent":       {},
-		"with REPLY": {protocol: emqpwire.Protocol{Requests: true}},
+		"with REPLY": {protocol: emqpwire.Wire{Requests: true}},
 		"large": {change: func(w *plan.Workload) {
 			w.Payload = plan.Constant(1 << 16)
 		}},
@@ -91,12 +91,12 @@ func TestBugsShow(t *testing.T) {
 			all := fakeemqp.Bugs()
 			i := slices.IndexFunc(all, func(f fakeemqp.Bug) bool { return f.Name == name })
 			require.GreaterOrEqual(t, i, 0)
-			loadtest.CheckFinding(t, runLoad(t, emqpwire.Protocol{}, all[i].Hook(), nil), kind)
+			loadtest.CheckFinding(t, runLoad(t, emqpwire.Wire{}, all[i].Hook(), nil), kind)
 		})
 	}
 }
 
 func TestAMessageThatIsHeldBackShows(t *testing.T) {
 	t.Parallel()
-	loadtest.CheckFinding(t, runLoad(t, emqpwire.Protocol{}, delayTenth(), nil), results.FindingLost)
+	loadtest.CheckFinding(t, runLoad(t, emqpwire.Wire{}, delayTenth(), nil), results.FindingLost)
 }

@@ -3,9 +3,9 @@ package clientrules
 // The names of what the rules for servers find; behind the first the rule of the grammar follows, and behind the second
 // the verb. They are those of package scenarios.
 const (
-	BrokenGrammar = "grammar:"
-	ForeignReply  = "foreign-reply:" // and the verb; nothing for the greeting
-	Unasked       = "unasked"
+	BrokenGrammar   = "grammar:"
+	ImpossibleReply = "foreign-reply:" // and the verb; nothing for the greeting
+	Unasked         = "unasked"
 )
 
 // ServerRules returns the rules for the server of a stream: whether it speaks RESP, and sends what was asked for. All
@@ -26,7 +26,7 @@ func checkGrammar(l *look) judgement {
 	}
 	j := fail(nil, "%s", l.Syntax.Error())
 	if j.name = BrokenGrammar + l.Syntax.Rule.String(); l.Syntax.Limit() {
-		j.name = ForeignReply + l.ReplyVerb
+		j.name = ImpossibleReply + l.ReplyVerb
 	}
 	return j
 }

@@ -40,7 +40,7 @@ var errNoServer = errors.New("there is no second server")
 
 func check(ctx context.Context, setup conformance.Setup) conformance.Evidence {
 	l := &Load{Workers: workers, Producers: producers, Explorer: explore.Explorer{
-		Subject: moves.New(), Target: setup.Target, Password: setup.Password, Seed: setup.Seed, Steps: commands,
+		Alphabet: moves.New(), Target: setup.Target, Password: setup.Password, Seed: setup.Seed, Steps: commands,
 		Timeout: setup.Timeout, Patience: setup.Patience, Slack: machine.Allowance,
 		Findings: maxFindings, Unshrunk: true, Shrinking: shrinkTime - time.Second,
 		StartTarget: func() (play.Target, func(), error) { return nil, nil, errNoServer },

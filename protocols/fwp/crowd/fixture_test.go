@@ -69,7 +69,7 @@ func withServer(t *testing.T, config func() fakes.Config, run func(t *testing.T,
 		require.NoError(t, err)
 		defer end()
 		run(t, explore.Explorer{
-			Subject: moves.New(), Target: target, Password: config().Password, Seed: 1, StartTarget: f.start,
+			Alphabet: moves.New(), Target: target, Password: config().Password, Seed: 1, StartTarget: f.start,
 		}, f)
 	})
 }

@@ -26,9 +26,9 @@ func (c *Campaign) otherExplorers() (all []explore.Explorer) {
 		return nil
 	}
 	x.Found, x.Watch, x.Progress, x.Impatient = nil, nil, nil, true
-	if x.Subject.Lives != nil {
+	if x.Alphabet.Lives != nil {
 		lives := x
-		lives.Subject, lives.Steps = x.Subject.Lives(time.Until(explore.Divide(x.Time).Explore)), 0
+		lives.Alphabet, lives.Steps = x.Alphabet.Lives(time.Until(explore.Divide(x.Time).Explore)), 0
 		for _, lives.Restarts = range []bool{false, true} {
 			all = append(all, lives)
 		}

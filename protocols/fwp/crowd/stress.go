@@ -113,7 +113,7 @@ func (l *Load) dial(ctx context.Context) func(context.Context) (net.Conn, error)
 		if err != nil {
 			return nil, machine.Notice(ctx, err)
 		}
-		return l.judge.Tapped(nc, fwpsession.Protocol{}), nil
+		return l.judge.Tapped(nc, fwpsession.Codec{}), nil
 	}
 }
 

@@ -46,7 +46,7 @@ func (d *Double) Handler(bugByName func(string) (fakes.Bug, error)) http.Handler
 		"GET /v1/clock":      func(*http.Request) (any, error) { return d.clock(), nil },
 		"POST /v1/clock":     d.postClock,
 	}
-	paths := map[string]bool{"/busy": d.server.Config.Like == fakes.LikeFaktory}
+	paths := map[string]bool{"/busy": d.server.Config.Extension == fakes.Faktory}
 	if paths["/busy"] {
 		mux.HandleFunc("POST /busy", d.postBusy)
 		mux.HandleFunc("GET /busy", func(w http.ResponseWriter, _ *http.Request) {

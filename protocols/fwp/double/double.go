@@ -43,7 +43,7 @@ type talk struct {
 func New(config fakes.Config, bugs ...fakes.Bug) (d *Double, err error) {
 	d = &Double{
 		talks: map[int64]*talk{}, journal: journal{changed: make(chan struct{})},
-		dialect: fwpscript.Dialect{Profile: fwpscript.Profile(config.Like)},
+		dialect: fwpscript.Dialect{Extension: fwpscript.Extension(config.Extension)},
 	}
 	d.SetBugs(bugs)
 	config.Hook = catalogue.Chain(config.Hook, d.hook)
@@ -117,7 +117,7 @@ func (d *Double) hook(e *fakes.Event) {
 func (d *Double) beginTalk(c *fakes.Conn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, state := fwpsession.Protocol{}.Begin(bytes.NewReader(nil))
+	_, state := fwpsession.Codec{}.Begin(bytes.NewReader(nil))
 	d.talks[c.ID] = &talk{state: state}
 }
 
@@ -173,7 +173,7 @@ func (d *Double) takeAnswer(e *fakes.Event) {
 	t.wid = cmp.Or(e.Conn.Worker, t.wid)
 	entry := t.entry
 	entry.Worker = t.wid
-	entry.Reply = fwpsession.Protocol{}.Text(fwpsession.Message(e.Reply))
+	entry.Reply = fwpsession.Codec{}.Text(fwpsession.Message(e.Reply))
 	if e.Err != nil {
 		entry.Refusal = e.Err.Error()
 	}

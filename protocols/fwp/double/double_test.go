@@ -69,13 +69,13 @@ func (c *client) read() string {
 // start starts a double and its control.
 func begin(t *testing.T) (*Double, *httptest.Server) {
 	t.Helper()
-	return beginLike(t, "")
+	return beginExtended(t, "")
 }
 
-// beginLike starts one that is like a family of servers.
-func beginLike(t *testing.T, like fakes.Like) (*Double, *httptest.Server) {
+// beginExtended starts one with an extension.
+func beginExtended(t *testing.T, like fakes.Extension) (*Double, *httptest.Server) {
 	t.Helper()
-	d, err := New(fakes.Config{Like: like})
+	d, err := New(fakes.Config{Extension: like})
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	control := httptest.NewServer(d.Handler(func(name string) (fakes.Bug, error) {

@@ -153,10 +153,10 @@ func TestVerifyWaits(t *testing.T) {
 	assert.Contains(t, body, "at most 30s")
 }
 
-// What the clients of a family send beyond the specification is carried out, is in the journal, and is no mistake.
+// What clients send that know an extension is carried out, is in the journal, and is no mistake.
 func TestLikeFaktory(t *testing.T) {
 	t.Parallel()
-	d, control := beginLike(t, fakes.LikeFaktory)
+	d, control := beginExtended(t, fakes.Faktory)
 	p := dial(t, d, `HELLO {"wid":"","username":null}`)
 	job := func(jid string) string { return `{"jid":"` + jid + `","jobtype":"mail","args":[]}` }
 	assert.JSONEq(t, `{"3":"reserve_for must be at least 60"}`, p.do("PUSHB ["+job("1")+","+job("2")+

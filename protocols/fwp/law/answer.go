@@ -113,7 +113,7 @@ func (w *World) replyViolation(c *Conn, k *call, a model.Answer, r fwp.Reply, no
 			v.Clause = "FWP-BEAT-04"
 		}
 	case a == model.Foreign && k.answers&^model.Refused != 0:
-		v.Clause, v.Rule = cmp.Or(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
+		v.Clause, v.Rule = cmp.Or(model.ClauseOf(model.ImpossibleReply+k.Verb), k.clause), "foreign"
 	case a == model.Notified:
 		v.Clause, v.Rule, v.Detail = k.ownClause, "state", "no operator has ordered it"
 	case a == model.Refused:

@@ -52,7 +52,7 @@ type call struct {
 	hasOtherFetch   bool           // a FETCH of another client was under way when it was sent
 	hasOverlap      bool           // another command that is about the same was under way: either may have been carried out first
 	mayBePaused     bool           // a queue that it names may have been paused meanwhile
-	added           *addition      // nil for a command of the specification
+	added           *pendingVerb   // nil for a command of the specification
 	wasHalted       bool           // nothing has passed for some time while it was under way
 	object          map[string]any // of the JSON object that the reply brought; nil for none
 }
@@ -66,7 +66,7 @@ func (w *World) allow(c *Conn, l Line, now time.Time) *call {
 		k.isAlone = !w.hasRivals(c, k.queues, true)
 	}
 	switch {
-	case w.adds(&l):
+	case w.isExtensionVerb(&l):
 		w.allowAdded(c, k, now)
 	case c.Unjudged != Judged, !isKnown && w.Shared: // an extension
 		k.answers = model.AnyAnswer

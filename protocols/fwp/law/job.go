@@ -40,7 +40,7 @@ type Job struct {
 	earlierFailure map[string]any // the failure before that one
 	isUncertain    bool           // how often it failed is not known
 	isOverdue      bool           // its last reservation has ended
-	isRequeued     bool           // a command that a profile adds may have put it into its queue
+	isRequeued     bool           // a command that an extension adds may have put it into its queue
 	wasRestarted   bool           // the server was restarted after the last delivery
 	stopState      stopState      // what is not known of it since the server was stopped
 	stops          int            // of the server before it was pushed

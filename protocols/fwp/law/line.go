@@ -43,7 +43,7 @@ func ReadLine(line []byte) Line {
 	case l.Verb == fwp.FETCH:
 		l.readQueues(line)
 	case command.Fields == nil && l.Args == nil:
-		l.Form, l.Clause = model.Okay, model.ClauseOf(model.ForeignReply+l.Verb)
+		l.Form, l.Clause = model.Okay, model.ClauseOf(model.ImpossibleReply+l.Verb)
 	case command.Fields == nil && len(bytes.Trim(l.Args, " \t")) > 0: // else it is about spaces
 		l.Clause = command.Malformed
 	case command.Fields == nil:
@@ -72,7 +72,7 @@ func (l *Line) readQueues(line []byte) {
 	if _, err := fwp.ParseCommand(line); err != nil {
 		return
 	}
-	l.Form, l.Clause = model.Okay, model.ClauseOf(model.ForeignReply+l.Verb)
+	l.Form, l.Clause = model.Okay, model.ClauseOf(model.ImpossibleReply+l.Verb)
 	for _, q := range Words(string(l.Args)) {
 		if !plainQueue.MatchString(q) { // AMB-14
 			l.Form = model.OkayOrRefused
@@ -90,7 +90,7 @@ func (l *Line) readArgument(command model.Command) {
 	case fields == nil:
 		l.Clause = command.NoObject
 	case len(trimmed) == len(l.Args): // else AMB-05
-		l.Fields, l.Form, l.Clause = fields, model.Okay, model.ClauseOf(model.ForeignReply+l.Verb)
+		l.Fields, l.Form, l.Clause = fields, model.Okay, model.ClauseOf(model.ImpossibleReply+l.Verb)
 		if l.checkTypes(command.Fields) {
 			l.findUnusual()
 		}

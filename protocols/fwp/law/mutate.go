@@ -145,7 +145,7 @@ func (k *call) allowMove(w *World, j *Job, from model.States, isCertain bool, no
 }
 
 // followMove records that a command has certainly moved a job.
-func (w *World) followMove(j *Job, d *addition, now time.Time) {
+func (w *World) followMove(j *Job, d *pendingVerb, now time.Time) {
 	if d.to == model.Enqueued {
 		if !plainQueue.MatchString(j.Queue) {
 			return

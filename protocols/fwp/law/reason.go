@@ -14,12 +14,12 @@ const (
 	PerhapsGone         // a FLUSH may have removed it
 	Overlapped          // commands about it were under way side by side
 	PerhapsTaken        // clients that are not seen may have taken it; its contents are judged
-	PerhapsMoved        // commands that a profile adds may have moved it
+	PerhapsMoved        // commands that an extension adds may have moved it
 )
 
 var reasons = [...]string{
 	"judged", "reported", "not lines", "disallowed answer", "tolerated PUSH", "same jid", "perhaps flushed",
-	"commands side by side", "perhaps taken unseen", "commands of a profile",
+	"commands side by side", "perhaps taken unseen", "commands of an extension",
 }
 
 // String returns the reason in a few words.

@@ -151,7 +151,7 @@ func (w *World) RecordUnfollowed(all []byte, reason Reason, now time.Time) {
 	text.Write(all)
 	for line := range bytes.Lines(all) {
 		l := Line{Command: fwp.SplitCommand(bytes.TrimSpace(line))}
-		if w.Adds != nil && w.Adds(strings.ToUpper(l.Verb)) {
+		if w.HasExtensionVerb != nil && w.HasExtensionVerb(strings.ToUpper(l.Verb)) {
 			w.forgetQueues()
 			w.hasUnknownJobs = true
 			unjudge(maps.Values(w.Jobs), PerhapsMoved)

@@ -73,7 +73,7 @@ type conversation struct {
 //	                the place of their own ("ABSENT" leaves one out)
 //	1 C: HELLO      HASH in it is the hash that it needs
 //	1 unjudge       the connection is not judged any more
-//	adds            the server has what the profile of Faktory adds
+//	adds            the server has what the extension of Faktory adds
 //	protected, slack 1s, restart, stop, kill, stood, signal worker-1 quiet
 func talk(t *testing.T, text string) *law.Violation {
 	t.Helper()
@@ -120,7 +120,7 @@ func (c *conversation) event(e transcript.Event) *law.Violation {
 	case "protected":
 		c.w.Protected, c.w.Password = true, "secret"
 	case "adds":
-		c.w.Adds = fwpscript.Faktory.Adds
+		c.w.HasExtensionVerb = fwpscript.Faktory.Has
 	case "restart":
 		c.w.RecordRestart()
 	case "kill", "stop":

@@ -21,13 +21,13 @@ import (
 // What cannot be known, such as the effect of a command without a reply or whether a consumer that left was given a
 // job, is allowed in every way.
 type World struct {
-	Protected bool                   // the server asks for a password
-	Password  string                 // the right one
-	Shared    bool                   // clients that are not seen use the same jobs and workers, and there are operators
-	Patience  time.Duration          // for what the specification calls eventual; 150 s if zero
-	Slack     time.Duration          // by which a reply may be late for reasons of the network
-	Server    *law.Server            // what other plays have done; nil: that is not known
-	Adds      func(verb string) bool // verbs that a profile adds; nil: there are none
+	Protected        bool                   // the server asks for a password
+	Password         string                 // the right one
+	Shared           bool                   // clients that are not seen use the same jobs and workers, and there are operators
+	Patience         time.Duration          // for what the specification calls eventual; 150 s if zero
+	Slack            time.Duration          // by which a reply may be late for reasons of the network
+	Server           *law.Server            // what other plays have done; nil: that is not known
+	HasExtensionVerb func(verb string) bool // verbs that an extension adds; nil: there are none
 
 	Conns map[int]*Conn
 	Jobs  map[string]*Job

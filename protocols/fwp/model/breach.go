@@ -10,9 +10,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
-// ForeignReply begins the names of breaches in which a reply is not one of its command's: the verb follows, or nothing
+// ImpossibleReply begins the names of breaches in which a reply is not one of its command's: the verb follows, or nothing
 // for the greeting.
-const ForeignReply = "foreign-reply:"
+const ImpossibleReply = "foreign-reply:"
 
 // BrokenGrammar begins the names of breaches in which bytes are not RESP: the String of package fwp's rule follows, or
 // nothing where it is not known.

@@ -95,7 +95,7 @@ func (c cleaning) restoreQueues() bool {
 			jobs = append(jobs, `"`+j.JID+`"`)
 		}
 	}
-	if len(queues)+len(jobs) == 0 || c.law.world.Adds == nil {
+	if len(queues)+len(jobs) == 0 || c.law.world.HasExtensionVerb == nil {
 		return true
 	}
 	r, ok := c.connect(cleaner, cleaner)

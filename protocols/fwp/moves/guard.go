@@ -37,7 +37,7 @@ func (l *fwpLaw) removes(all []byte) bool {
 		return true
 	}
 	for line := range bytes.Lines(all) {
-		if rest := afterVerb(line, "MUTATE"); l.world.Adds != nil && rest > 0 && l.hasForeignFilter(line[rest:]) {
+		if rest := afterVerb(line, "MUTATE"); l.world.HasExtensionVerb != nil && rest > 0 && l.hasForeignFilter(line[rest:]) {
 			return true
 		}
 	}
@@ -78,7 +78,7 @@ func (l *fwpLaw) reaches(all []byte) bool {
 		if rest := afterVerb(head, fwp.PUSH); rest > 0 && (l.isForeignJob(all[at+rest:]) || l.hasForeignJob(line[rest:])) {
 			return true
 		}
-		if rest := afterVerb(head, "QUEUE"); l.world.Adds != nil && rest > 0 && l.hasForeignQueue(line[rest:]) {
+		if rest := afterVerb(head, "QUEUE"); l.world.HasExtensionVerb != nil && rest > 0 && l.hasForeignQueue(line[rest:]) {
 			return true
 		}
 		at += len(line) + 1

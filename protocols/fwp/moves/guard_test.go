@@ -56,7 +56,7 @@ func TestEscapes(t *testing.T) {
 	for _, test := range tests {
 		play := func(alone, flush bool) *fwpLaw {
 			l := newLaw(law.Terms{Prefix: "fwp", Alone: alone, Flush: flush})
-			l.world.Adds = fwpscript.Faktory.Adds
+			l.world.HasExtensionVerb = fwpscript.Faktory.Has
 			return l
 		}
 		assert.Equal(t, test.shared, play(false, false).Escapes([]byte(test.bytes)), test.bytes)

@@ -228,13 +228,13 @@ func (l *fwpLaw) followReply(
 
 // judgeForeign returns the violation of a reply that was read on although it is none of its command's, once for each verb.
 func (l *fwpLaw) judgeForeign(lapse *session.SyntaxError) *law.Violation {
-	if lapse == nil || !strings.HasPrefix(lapse.Rule, session.ForeignReply) || l.reportedLapses[lapse.Rule] {
+	if lapse == nil || !strings.HasPrefix(lapse.Rule, session.ImpossibleReply) || l.reportedLapses[lapse.Rule] {
 		return nil
 	}
 	l.reportedLapses[lapse.Rule] = true
 	return &law.Violation{
 		Clause: model.ClauseOf(lapse.Rule), Rule: "foreign", Expected: lapse.Expected, Got: lapse.Got,
-		Place: strings.TrimPrefix(lapse.Rule, session.ForeignReply) + ": " + model.Foreign.String(),
+		Place: strings.TrimPrefix(lapse.Rule, session.ImpossibleReply) + ": " + model.Foreign.String(),
 	}
 }
 

@@ -51,7 +51,7 @@ func hasWord(way, word string) bool { return slices.Contains(strings.Fields(way)
 //
 // A limit shorter than [LivesLast] leaves less time for what comes back, and one below [LivesAtLeast] is for servers
 // that enqueue a job again soon behind its failure: no job is kept, and it takes some seven seconds.
-func Lives(limit time.Duration) *explore.Subject {
+func Lives(limit time.Duration) *explore.Alphabet {
 	if limit < LivesAtLeast {
 		return livesOf(shortWays, shortSpans())
 	}
@@ -65,8 +65,8 @@ const (
 )
 
 // livesOf returns FWP with jobs that go some ways.
-func livesOf(ways []string, times spans) *explore.Subject {
-	return steadySubject(func(g *maker) explore.Alphabet {
+func livesOf(ways []string, times spans) *explore.Alphabet {
+	return steadySubject(func(g *maker) explore.Generator {
 		start := time.Now()
 		g.runTime = func() time.Duration { return time.Since(start) }
 		g.ways, g.plans, g.isExpected, g.times = ways, map[string]plan{}, mayCome, times

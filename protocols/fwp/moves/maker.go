@@ -51,15 +51,15 @@ const (
 
 // alphabet returns the steps that FWP offers: all of them for some rounds, then jobs with values from each bucket, and
 // then all of them again.
-func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
+func alphabet(d *explore.Draw, l explore.Law) explore.Generator {
 	const first = 1000                     // rounds
 	g := &maker{Draw: d, law: l.(*fwpLaw)} //nolint:forcetypeassert // the subject's own
 	all := g.alphabet(slices.Concat(moves, g.availableMoves()))
 	begin := all
 	begin.Done = func() bool { return g.Round > first && !g.Compared }
-	begin.Next = func() explore.Alphabet {
+	begin.Next = func() explore.Generator {
 		values := g.values()
-		values.Next = func() explore.Alphabet {
+		values.Next = func() explore.Generator {
 			g.isSteady, g.hasBirths, g.runTime, g.ways, g.isExpected, g.plans = false, nil, nil, nil, nil, nil
 			return all
 		}
@@ -69,7 +69,7 @@ func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 }
 
 // alphabet returns steps of some moves.
-func (g *maker) alphabet(moves []move) explore.Alphabet {
+func (g *maker) alphabet(moves []move) explore.Generator {
 	var all []explore.Move
 	for _, m := range moves {
 		all = append(all, explore.Move{
@@ -80,7 +80,7 @@ func (g *maker) alphabet(moves []move) explore.Alphabet {
 			},
 		})
 	}
-	return explore.Alphabet{Moves: all, Open: g.openConn, Control: g.control, Look: g.fetchAll}
+	return explore.Generator{Moves: all, Open: g.openConn, Control: g.control, Look: g.fetchAll}
 }
 
 // move is one kind of thing to do on a connection.

@@ -11,7 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// addedMoves are those of the commands that a profile adds. The first word of a name is the verb.
+// addedMoves are those of the commands that an extension adds. The first word of a name is the verb.
 var addedMoves = []move{
 	{"pushb", 6, isIdentified, moveOf(func(g *maker, _ *fwplaw.Conn) string { return "PUSHB " + g.batch() })},
 	{"pushb-many", 0.1, mayFetch, (*maker).pushMany},
@@ -59,11 +59,11 @@ var addedMoves = []move{
 	})},
 }
 
-// availableMoves returns the moves of those commands of the profile that the server has.
+// availableMoves returns the moves of those commands of the extension that the server has.
 func (g *maker) availableMoves() []move {
 	return slices.DeleteFunc(slices.Clone(addedMoves), func(m move) bool {
 		verb, _, _ := strings.Cut(m.name, "-")
-		return g.law.world.Adds == nil || !g.law.world.Adds(strings.ToUpper(verb))
+		return g.law.world.HasExtensionVerb == nil || !g.law.world.HasExtensionVerb(strings.ToUpper(verb))
 	})
 }
 
@@ -90,7 +90,7 @@ func (g *maker) batch() string {
 // pushMany pushes as many jobs at a time as clients do, and removes their queue.
 func (g *maker) pushMany(c int, _ *fwplaw.Conn) []explore.Step {
 	queue, jobs := g.freshQueue(), make([]string, 20)
-	if removes := g.law.world.Adds("QUEUE"); removes {
+	if removes := g.law.world.HasExtensionVerb("QUEUE"); removes {
 		jobs = make([]string, deal(g, "many", []int{100, 1000}))
 	}
 	for i := range jobs {

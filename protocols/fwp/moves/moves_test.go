@@ -56,7 +56,7 @@ func TestMoves(t *testing.T) {
 	fit := map[string]bool{}
 	for seed := range golden.Sample(uint64(6), 40) {
 		g := newTestMaker(seed)
-		g.law.world.Adds = fwpscript.Faktory.Adds
+		g.law.world.HasExtensionVerb = fwpscript.Faktory.Has
 		for _, m := range slices.Concat(moves, g.availableMoves()) {
 			for conn := 2; conn <= 5; conn++ {
 				w := g.law.world.Conns[conn]

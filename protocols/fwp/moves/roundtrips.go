@@ -12,8 +12,8 @@ import (
 )
 
 // Commands returns FWP as [New] does, without what takes its time: so a short exploration sends thousands of commands.
-func Commands() *explore.Subject {
-	return newSubject(func(g *maker) explore.Alphabet {
+func Commands() *explore.Alphabet {
+	return newSubject(func(g *maker) explore.Generator {
 		var selection []move
 		for _, m := range moves {
 			if !m.takesTime() {
@@ -38,8 +38,8 @@ func (m move) untilDealt(list string) move {
 }
 
 // Waits returns FWP as [New] does, with what [Commands] leaves out.
-func Waits() *explore.Subject {
-	return newSubject(func(g *maker) explore.Alphabet {
+func Waits() *explore.Alphabet {
+	return newSubject(func(g *maker) explore.Generator {
 		return removePauses(g.alphabet(slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
 			return !m.takesTime() && !slices.Contains(sharedMoves, m.name)
 		})))
@@ -54,7 +54,7 @@ var leaveMove = []move{{"leave", 1, func(g *maker, c int, w *fwplaw.Conn) bool {
 }, func(g *maker, c int, _ *fwplaw.Conn) []explore.Step { return []explore.Step{g.ending(c)} }}}
 
 // removePauses returns an alphabet whose slow moves are made at any time.
-func removePauses(a explore.Alphabet) explore.Alphabet {
+func removePauses(a explore.Generator) explore.Generator {
 	for i := range a.Moves {
 		a.Moves[i].Pause = 0
 	}
@@ -71,10 +71,10 @@ var sharedMoves = []string{"push", "fetch", "ack", "fail", "hello", "beat", "inf
 
 // Values returns FWP as [New] does, with nothing but jobs that are pushed, fetched and reported, until each bucket of
 // values was sent, and what was scheduled has come. A server that takes longer for that is not waited for.
-func Values() *explore.Subject { return newSubject((*maker).values) }
+func Values() *explore.Alphabet { return newSubject((*maker).values) }
 
 // values returns the steps of [Values], in queues that stay the same.
-func (g *maker) values() explore.Alphabet {
+func (g *maker) values() explore.Generator {
 	const schedulesLast, valuesLast = 4500 * time.Millisecond, 15 * time.Second
 	start := time.Now()
 	g.isSteady, g.runTime = true, func() time.Duration { return time.Since(start) }
@@ -104,8 +104,8 @@ func (g *maker) values() explore.Alphabet {
 
 // Restarts returns FWP as [Values] does, with a server that is restarted when each bucket was sent: most jobs come
 // behind that. What was pushed before a FLUSH, or acknowledged, does not come again.
-func Restarts() *explore.Subject {
-	return steadySubject(func(g *maker) explore.Alphabet {
+func Restarts() *explore.Alphabet {
+	return steadySubject(func(g *maker) explore.Generator {
 		const bornFor, limit = 4 * time.Second, 6 * time.Second
 		start := time.Now()
 		g.runTime = func() time.Duration { return time.Since(start) }
@@ -223,8 +223,8 @@ var valueMoves = map[string]struct {
 }
 
 // steadySubject returns FWP with other moves, in queues that stay the same.
-func steadySubject(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
-	return newSubject(func(g *maker) explore.Alphabet {
+func steadySubject(alphabet func(g *maker) explore.Generator) *explore.Alphabet {
+	return newSubject(func(g *maker) explore.Generator {
 		g.isSteady = true
 		a := alphabet(g)
 		a.IsComplete = true
@@ -233,9 +233,9 @@ func steadySubject(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
 }
 
 // newSubject returns FWP with other moves.
-func newSubject(alphabet func(g *maker) explore.Alphabet) *explore.Subject {
+func newSubject(alphabet func(g *maker) explore.Generator) *explore.Alphabet {
 	s := New()
-	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet {
+	s.Generate = func(d *explore.Draw, l explore.Law) explore.Generator {
 		return alphabet(&maker{Draw: d, law: l.(*fwpLaw)}) //nolint:forcetypeassert // the subject's own
 	}
 	return s

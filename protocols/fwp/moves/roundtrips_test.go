@@ -25,7 +25,7 @@ func TestRoundTrips(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // what is ahead by some milliseconds stays so
 		time.Sleep(30 * 365 * 24 * time.Hour) // from 2000 to behind the days that are past
 		g := newTestMaker(1)
-		a := Values().Alphabet(g.Draw, g.law)
+		a := Values().Generate(g.Draw, g.law)
 		assert.Len(t, a.Moves, len(valueMoves)+len(waitMoves)+len(leaveMove))
 		assert.False(t, a.Done())
 		g.isSteady, g.ways, g.plans = true, []string{"", wayAt}, map[string]plan{}

@@ -10,7 +10,7 @@ import (
 //go:embed rules.txt
 var rulesText string
 
-// rulesOf returns the rules of the oracle and those that the law adds, with the clauses of a profile.
-func rulesOf(profile fwpscript.Profile) map[string]law.Rule {
-	return law.Rules(rulesText, string(profile))
+// rulesOf returns the rules of the oracle and those that the law adds, with the clauses of an extension.
+func rulesOf(extension fwpscript.Extension) map[string]law.Rule {
+	return law.Rules(rulesText, string(extension))
 }

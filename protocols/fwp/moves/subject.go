@@ -13,30 +13,30 @@ import (
 )
 
 // New returns FWP as a subject of exploring.
-func New() *explore.Subject { return NewWith("") }
+func New() *explore.Alphabet { return NewWith("") }
 
-// NewWith returns it with what a profile adds, without some of its verbs: those that a server does not have.
-func NewWith(profile fwpscript.Profile, missing ...string) *explore.Subject {
-	adds := func(verb string) bool { return profile.Adds(verb) && !slices.Contains(missing, verb) }
-	return &explore.Subject{
-		Dialect: fwpscript.Dialect{Profile: profile},
+// NewWith returns it with what an extension adds, without some of its verbs: those that a server does not have.
+func NewWith(extension fwpscript.Extension, missing ...string) *explore.Alphabet {
+	adds := func(verb string) bool { return extension.Has(verb) && !slices.Contains(missing, verb) }
+	return &explore.Alphabet{
+		Dialect: fwpscript.Dialect{Extension: extension},
 		Start: func(t law.Terms) explore.Law {
 			l := newLaw(t)
-			l.world.Adds = adds
+			l.world.HasExtensionVerb = adds
 			return l
 		},
-		Alphabet:     alphabet,
+		Generate:     alphabet,
 		Lives:        Lives,
 		Jobs:         "jid",
 		Situations:   model.Situations(),
 		Greeting:     `+HI {"v":2}`,
 		Accepted:     "+OK",
-		Question:     `HELLO {"v":2}`,
+		ProbeCommand: `HELLO {"v":2}`,
 		Introduction: explore.Introduction{Verb: fwp.HELLO, Line: hello, Fields: workerFields},
 		Ruling:       ruling,
 		ProbeLine:    livenessBeat,
 		Family:       family,
-		Rules:        rulesOf(profile),
+		Rules:        rulesOf(extension),
 		Seeds:        seeds,
 		Simplify:     simplify,
 		Round:        round,
@@ -50,14 +50,14 @@ func NewWith(profile fwpscript.Profile, missing ...string) *explore.Subject {
 // Law returns the law of FWP.
 func Law() law.Definition { return LawOf("") }
 
-// LawOf returns the law of FWP with the rules of a profile for what that adds.
-func LawOf(profile fwpscript.Profile) law.Definition {
+// LawOf returns the law of FWP with the rules of an extension for what that adds.
+func LawOf(extension fwpscript.Extension) law.Definition {
 	return law.Definition{
 		Start: func(t law.Terms) law.Law {
 			l := newLaw(t)
-			l.world.Adds = profile.Adds
+			l.world.HasExtensionVerb = extension.Has
 			return l
-		}, Rules: rulesOf(profile), Greets: true,
+		}, Rules: rulesOf(extension), Greets: true,
 	}
 }
 

@@ -20,8 +20,8 @@ type Config struct {
 	Watch clientrules.Config
 	// Law judges what the server answers; without Start it does not.
 	Law law.Definition
-	// Dialect is that of the script. Its profile says what clients may send beyond the specification.
-	// Nil: FWP without a profile.
+	// Dialect is that of the script. Its extension says what clients may send beyond the specification.
+	// Nil: FWP without an extension.
 	Dialect scenarios.Dialect
 	// KeepsScript says that the conversation is kept, to be written as a script; MaxScript bounds it, in bytes of its text. 0
 	// means 3 MiB, which is about what the language can have.

@@ -32,7 +32,7 @@ func playServer(t *testing.T, script, conversation string) (received string, dif
 		var serving sync.WaitGroup
 		ln := place.MustListen()
 		serving.Go(func() { server.Serve(ctx, ln) })
-		k := transcript.Talk{Log: transcript.NewLog(), Dial: place.MustDial, Wait: synctest.Wait}
+		k := transcript.Clients{Log: transcript.NewLog(), Dial: place.MustDial, Wait: synctest.Wait}
 		k.Hold(events)
 		if len(server.UnplayedConns()) > 0 {
 			cancel()

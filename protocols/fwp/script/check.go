@@ -19,15 +19,15 @@ import (
 // connection, or advice about names that some servers refuse. (Client Protocol Sender; Client
 // Lifecycle; Client Commands)
 func (d Dialect) Check(role scenarios.Role, s session.State, line []byte) (bug string, advice []scenarios.Advice) {
-	if bug = d.Profile.check(role, s.(*fwpsession.State).Conn(), line); bug == "" {
+	if bug = d.Extension.check(role, s.(*fwpsession.State).Conn(), line); bug == "" {
 		advice = nameAdvice(line)
 	}
 	return bug, advice
 }
 
-// check returns the rule that a client of the family breaks with a line.
-func (p Profile) check(role scenarios.Role, state fwp.State, line []byte) string {
-	if p.Adds(fwp.SplitCommand(line).Verb) {
+// check returns the rule that a client with the extension breaks with a line.
+func (p Extension) check(role scenarios.Role, state fwp.State, line []byte) string {
+	if p.Has(fwp.SplitCommand(line).Verb) {
 		return p.illegal(state, line)
 	}
 	cmd, err := fwp.ParseCommand(line)

@@ -25,7 +25,7 @@ type Client struct {
 // left, after an error too.
 func Greet(ctx context.Context, nc net.Conn, wid, password string, timeout time.Duration) (*Client, error) {
 	c := &Client{
-		ctx: ctx, wid: wid, conn: session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: timeout, ReadsOn: true}),
+		ctx: ctx, wid: wid, conn: session.New(nc, fwpsession.Codec{}, session.Config{Timeout: timeout, ReadsOn: true}),
 	}
 	r, err := c.conn.Answer(ctx)
 	if err := replyError(r, err); err != nil {
@@ -72,7 +72,7 @@ func (c *Client) send(command fwp.Command) (session.Message, error) {
 	}
 	if kind := fwp.Kind(r.Message.Kind); !kind.Answers(command.Verb) {
 		return session.Message{}, fmt.Errorf("%s: %w", command.Verb, &session.SyntaxError{
-			Rule: session.ForeignReply + command.Verb, Expected: "a reply that " + command.Verb + " has", Got: r.String(),
+			Rule: session.ImpossibleReply + command.Verb, Expected: "a reply that " + command.Verb + " has", Got: r.String(),
 		})
 	} else if kind == fwp.ErrorReply {
 		return r.Message, &RefusedError{command.Verb, string(r.Message.Text)}

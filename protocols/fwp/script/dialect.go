@@ -16,9 +16,9 @@ import (
 // Dialect is the client's side of FWP. The zero value is ready, and safe for
 // concurrent use.
 type Dialect struct {
-	fwpsession.Protocol
+	fwpsession.Codec
 
-	Profile Profile // what clients may send besides
+	Extension Extension // what clients may send besides
 }
 
 // Grammar returns what scripts may write.
@@ -62,11 +62,11 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 			},
 		},
 		Replies: scenarios.Replies{
-			Waits: map[string]scenarios.Wait{fwp.FETCH: {Kind: byte(fwp.NullBulk), Minimum: emptyFetch}},
+			MayBeLate: map[string]scenarios.Wait{fwp.FETCH: {Kind: byte(fwp.NullBulk), Minimum: emptyFetch}},
 		},
-		Verbs: scenarios.Verbs{Counts: fwp.INFO, Adds: fwp.PUSH, Ends: fwp.END},
+		Verbs: scenarios.Verbs{Count: fwp.INFO, Add: fwp.PUSH, End: fwp.END},
 		Timing: scenarios.Timing{
-			Defers:    []string{"at", "reserve_for", fwp.FAIL},
+			Delays:    []string{"at", "reserve_for", fwp.FAIL},
 			KeepAlive: 15 * time.Second, // the server may close the connection of a consumer without BEAT (BEAT Command)
 		},
 	}
@@ -116,9 +116,9 @@ func (Dialect) Hello(role scenarios.Role, s session.State) (scenarios.Hello, boo
 	return hello, state.IsGreeted()
 }
 
-// Question returns a BEAT for a consumer, since INFO makes a server go through all its
+// Probe returns a BEAT for a consumer, since INFO makes a server go through all its
 // jobs, and an INFO for any other client.
-func (Dialect) Question(role scenarios.Role, s session.State) string {
+func (Dialect) Probe(role scenarios.Role, s session.State) string {
 	if wid := s.(*fwpsession.State).Worker(); role == scenarios.Consumer && wid != "" {
 		return fmt.Sprintf(`%s {"wid":%q}`, fwp.BEAT, wid)
 	}
@@ -127,7 +127,7 @@ func (Dialect) Question(role scenarios.Role, s session.State) string {
 
 // Sample returns the state of a conversation with a protected server.
 func (Dialect) Sample(introduced bool) session.State {
-	_, s := fwpsession.Protocol{}.Begin(nil)
+	_, s := fwpsession.Codec{}.Begin(nil)
 	s.Received(session.Message{Kind: byte(fwp.SimpleString), Text: []byte(`HI {"v":2,"s":"salt","i":2}`)})
 	if introduced {
 		s.Sent([]byte(fwp.HELLO + " {}\r\n"))

@@ -118,7 +118,7 @@ func TestForeign(t *testing.T) {
 	} {
 		var got []string
 		for _, r := range replies {
-			if !(fwpscript.Dialect{}).Foreign([]byte(command), message(r)) {
+			if !(fwpscript.Dialect{}).IsImpossible([]byte(command), message(r)) {
 				got = append(got, r)
 			}
 		}
@@ -148,9 +148,9 @@ func TestHelloAndQuestion(t *testing.T) {
 	assert.Equal(t, "v false", names(scenarios.Producer, fresh))
 
 	fresh.Sent([]byte("HELLO {\"wid\":\"w\\\"1\"}\r\n"))
-	assert.Equal(t, "INFO", d.Question(scenarios.Producer, fresh))
-	assert.Equal(t, `BEAT {"wid":"w\"1"}`, d.Question(scenarios.Consumer, fresh))
-	assert.Equal(t, "INFO", d.Question(scenarios.Consumer, locked), "it has not said who it is")
+	assert.Equal(t, "INFO", d.Probe(scenarios.Producer, fresh))
+	assert.Equal(t, `BEAT {"wid":"w\"1"}`, d.Probe(scenarios.Consumer, fresh))
+	assert.Equal(t, "INFO", d.Probe(scenarios.Consumer, locked), "it has not said who it is")
 }
 
 func TestPasswordHashes(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	fwpsession "github.com/fwpsuite/fwp/protocols/fwp/session"
 )
 
-// Foreign reports whether a reply is not in the command's list of responses. Every
+// IsImpossible reports whether a reply is not in the command's list of responses. Every
 // command may be answered with an error; other verbs may have any reply. (Client
 // Commands, Responses)
-func (Dialect) Foreign(command []byte, m session.Message) bool {
+func (Dialect) IsImpossible(command []byte, m session.Message) bool {
 	verb, r := fwp.SplitCommand(bytes.TrimRight(command, "\r\n")).Verb, fwpsession.Reply(m)
 	okay := r.Kind == fwp.SimpleString && string(r.Text) == "OK"
 	switch {

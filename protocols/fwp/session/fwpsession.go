@@ -17,12 +17,12 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// Protocol is the client's side of FWP.
-type Protocol struct{}
+// Codec is the client's side of FWP.
+type Codec struct{}
 
 // Begin returns a conversation in which the server owes its HI. (Not Identified
 // State)
-func (Protocol) Begin(from io.Reader) (session.Reader, session.State) {
+func (Codec) Begin(from io.Reader) (session.Reader, session.State) {
 	pending := &pendingVerbs{verbs: []string{""}} // of the greeting
 	return &reader{Reader: fwp.NewReader(from, greetingLimit), pending: pending}, &State{pendingReplies: 1, pending: pending}
 }
@@ -36,8 +36,8 @@ const (
 )
 
 // Text returns a reply the way transcripts write it.
-func (Protocol) Text(m session.Message) string {
-	if m.Lapse != nil && strings.HasPrefix(m.Lapse.Rule, session.ForeignReply) {
+func (Codec) Text(m session.Message) string {
+	if m.Lapse != nil && strings.HasPrefix(m.Lapse.Rule, session.ImpossibleReply) {
 		return m.Lapse.Got
 	}
 	switch fwp.Kind(m.Kind) {
@@ -174,8 +174,8 @@ func (s *State) Sent(b []byte) {
 	}
 }
 
-// Turn returns Answer or Unasked; FWP has no notices.
-func (s *State) Turn(session.Message) session.Turn {
+// Role returns Answer or Unasked; FWP has no notices.
+func (s *State) Role(session.Message) session.MessageRole {
 	if s.pendingReplies > 0 {
 		return session.Answer
 	}

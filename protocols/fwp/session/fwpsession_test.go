@@ -21,10 +21,10 @@ func TestText(t *testing.T) {
 		"+OK\r\n": "+OK", "-ERR no\r\n": "-ERR no", "$2\r\na\n\r\n": `$a\n`, "$-1\r\n": "$-1", ":-7\r\n": ":-7",
 		"*2\r\n+a\r\n:1\r\n": "* (array of 2)",
 	} {
-		r, _ := fwpsession.Protocol{}.Begin(strings.NewReader(stream))
+		r, _ := fwpsession.Codec{}.Begin(strings.NewReader(stream))
 		m, err := r.Read()
 		require.NoError(t, err)
-		assert.Equal(t, want, fwpsession.Protocol{}.Text(m))
+		assert.Equal(t, want, fwpsession.Codec{}.Text(m))
 		assert.Equal(t, m, fwpsession.Message(fwpsession.Reply(m)), "both ways, but for what is in an array")
 		_, err = r.Read()
 		assert.Equal(t, io.EOF, err)
@@ -37,7 +37,7 @@ func TestTextOfLargeReply(t *testing.T) {
 	m := session.Message{Kind: '$', Text: []byte(strings.Repeat("\x00", 32<<20))}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	text := fwpsession.Protocol{}.Text(m)
+	text := fwpsession.Codec{}.Text(m)
 	runtime.ReadMemStats(&after)
 	assert.Less(t, len(text), 4000)
 	assert.Contains(t, text, "33554432 bytes in all")
@@ -62,7 +62,7 @@ func TestLimits(t *testing.T) {
 		{"NONE", deep, ""},
 	} {
 		for _, readOn := range []bool{true, false} {
-			r, s := fwpsession.Protocol{}.Begin(strings.NewReader("+HI {}\r\n" + test.reply))
+			r, s := fwpsession.Codec{}.Begin(strings.NewReader("+HI {}\r\n" + test.reply))
 			if readOn {
 				r.ReadOn()
 			}
@@ -80,7 +80,7 @@ func TestLimits(t *testing.T) {
 	}
 	for greeting, rule := range map[string]string{deep: "foreign-reply:",
 		"+HI " + strings.Repeat(" ", 64<<10): "too long"} {
-		r, _ := fwpsession.Protocol{}.Begin(strings.NewReader(greeting))
+		r, _ := fwpsession.Codec{}.Begin(strings.NewReader(greeting))
 		_, err := r.Read()
 		broken := new(session.SyntaxError)
 		require.ErrorAs(t, err, &broken)
@@ -90,7 +90,7 @@ func TestLimits(t *testing.T) {
 
 func TestBrokenAndUnfinished(t *testing.T) {
 	t.Parallel()
-	r, _ := fwpsession.Protocol{}.Begin(strings.NewReader("+OK\r\n+OK\n"))
+	r, _ := fwpsession.Codec{}.Begin(strings.NewReader("+OK\r\n+OK\n"))
 	_, err := r.Read()
 	require.NoError(t, err)
 	_, err = r.Read()
@@ -100,7 +100,7 @@ func TestBrokenAndUnfinished(t *testing.T) {
 	assert.Equal(t, int64(8), broken.Offset)
 
 	for begin, want := range map[string]fwp.Rule{"+O": fwp.RuleLineEnd, "$5\r\nab": fwp.RuleTruncated} {
-		r, _ := fwpsession.Protocol{}.Begin(io.MultiReader(strings.NewReader(begin), stuckReader{}))
+		r, _ := fwpsession.Codec{}.Begin(io.MultiReader(strings.NewReader(begin), stuckReader{}))
 		missing, rule := r.Pending()
 		assert.Empty(t, missing+rule)
 		_, err := r.Read()
@@ -119,12 +119,12 @@ func (stuckReader) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
 
 func TestState(t *testing.T) {
 	t.Parallel()
-	_, state := fwpsession.Protocol{}.Begin(nil)
+	_, state := fwpsession.Codec{}.Begin(nil)
 	s := state.(*fwpsession.State)
 	farewell := []byte("END\r\n")
 	steps := []struct {
 		sent, received string
-		turn           session.Turn
+		turn           session.MessageRole
 		want           session.Status
 	}{
 		{"", `+HI {"v":2,"s":"salt","i":3}`, session.Answer, session.Status{}},
@@ -145,7 +145,7 @@ func TestState(t *testing.T) {
 		}
 		if step.received != "" {
 			m := session.Message{Kind: step.received[0], Text: []byte(step.received[1:])}
-			assert.Equal(t, step.turn, s.Turn(m), step)
+			assert.Equal(t, step.turn, s.Role(m), step)
 			s.Received(m)
 		}
 		status := s.Status()

@@ -56,7 +56,7 @@ func (a *pendingVerbs) next() (verb string, ok bool) {
 func (a *pendingVerbs) readError(e *fwp.SyntaxError) *session.SyntaxError {
 	err := syntaxError(e)
 	if verb, ok := a.next(); ok && e.Foreign(verb) {
-		err.Rule, err.IsLimit = session.ForeignReply+verb, false
+		err.Rule, err.IsLimit = session.ImpossibleReply+verb, false
 		err.Expected, err.Got = "a reply that "+cmp.Or(verb, "a new connection")+" has", "the "+e.Kind.String()+" "+e.Got
 	}
 	return err
@@ -81,7 +81,7 @@ func (a *pendingVerbs) mend(m session.Message, offset int64) session.Message {
 		return m
 	}
 	return session.Message{Kind: byte(kind), Text: text, Lapse: &session.SyntaxError{
-		Rule: session.ForeignReply + verb, Offset: offset, Expected: expected, Got: Protocol{}.Text(m),
+		Rule: session.ImpossibleReply + verb, Offset: offset, Expected: expected, Got: Codec{}.Text(m),
 	}}
 }
 

@@ -16,7 +16,7 @@ import (
 func TestEmptyBulkString(t *testing.T) {
 	t.Parallel()
 	for verb, null := range map[string]bool{"FETCH": true, "INFO": false, "BEAT": false, "PUSH": false} {
-		r, s := fwpsession.Protocol{}.Begin(strings.NewReader("+HI {}\r\n$0\r\n\r\n"))
+		r, s := fwpsession.Codec{}.Begin(strings.NewReader("+HI {}\r\n$0\r\n\r\n"))
 		r.ReadOn()
 		s.Sent([]byte(verb + "\r\n"))
 		_, err := r.Read()
@@ -49,7 +49,7 @@ func TestReplyOfAnotherKind(t *testing.T) {
 		{"NONE", "+ok\r\n", ""},
 	} {
 		for _, readOn := range []bool{true, false} {
-			r, s := fwpsession.Protocol{}.Begin(strings.NewReader("+HI {}\r\n" + test.reply))
+			r, s := fwpsession.Codec{}.Begin(strings.NewReader("+HI {}\r\n" + test.reply))
 			if readOn {
 				r.ReadOn()
 			}
@@ -65,10 +65,10 @@ func TestReplyOfAnotherKind(t *testing.T) {
 				continue
 			}
 			verb := fwp.SplitCommand([]byte(test.verb)).Verb
-			assert.Equal(t, session.ForeignReply+verb, m.Lapse.Rule, test)
-			assert.Equal(t, m.Lapse.Got, fwpsession.Protocol{}.Text(m), "a transcript shows what was received")
+			assert.Equal(t, session.ImpossibleReply+verb, m.Lapse.Rule, test)
+			assert.Equal(t, m.Lapse.Got, fwpsession.Codec{}.Text(m), "a transcript shows what was received")
 			m.Lapse = nil
-			assert.Equal(t, test.means, fwpsession.Protocol{}.Text(m))
+			assert.Equal(t, test.means, fwpsession.Codec{}.Text(m))
 		}
 	}
 }

@@ -43,8 +43,8 @@ type Harness struct {
 	IsSequential bool
 	// Log gets each line that the program prints; it may be nil.
 	Log *target.Log
-	// Like is the family of servers that the played ones are like; empty: the specification.
-	Like string
+	// Extension is what the played servers have beyond the specification; empty: nothing.
+	Extension string
 	// IsProducer says that the program is a producer.
 	IsProducer bool
 	// Side is that of the workers of another protocol; nil: FWP.
@@ -108,7 +108,7 @@ func (h *Harness) Checks() []conformance.Check {
 	case h.Side != nil:
 		all = h.Side.situations()
 	case h.IsProducer:
-		if all = producerSituations(); fakes.Like(h.Like) == fakes.LikeFaktory {
+		if all = producerSituations(); fakes.Extension(h.Extension) == fakes.Faktory {
 			all = append(all, bulkSituations()...)
 		}
 	}
@@ -237,7 +237,7 @@ const (
 )
 
 // protocol returns that of the program.
-func (h *Harness) protocol() *conformance.Protocol {
+func (h *Harness) protocol() *conformance.Suite {
 	if h.Side != nil {
 		return h.Side.Protocol
 	}

@@ -17,7 +17,7 @@ import (
 
 // Side is that of the workers of another protocol than FWP: its situations, whose servers and rules are its own.
 type Side struct {
-	Protocol *conformance.Protocol
+	Protocol *conformance.Suite
 	// Variable is that of the environment in which workers find the URL of the server.
 	Variable string
 	// Job is how jobs are written for the worker, and Template returns what is wrong with that, beside its placeholders.

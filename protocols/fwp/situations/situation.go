@@ -73,7 +73,7 @@ func (s *situation) clauseIDs(prefix string) []string {
 func (s *situation) describe(prefix string) conformance.Description {
 	d := conformance.Description{ID: s.id, Title: s.title, Wait: time.Duration(s.wait) * time.Second, Quick: s.setup.isQuick}
 	for _, id := range s.clauseIDs(prefix) {
-		d.Marks = append(d.Marks, scenarios.Mark{Clause: id})
+		d.Marks = append(d.Marks, scenarios.ClauseMark{Clause: id})
 	}
 	return d
 }

@@ -206,7 +206,7 @@ func (t *trial) serve() *server {
 	s := &server{process: len(t.servers) + 1}
 	config := fakes.Config{
 		Hook: t.runHooks, MaxLine: maxLine, MaxUnfinished: maxUnfinished, MaxStored: maxStored,
-		Memory: &t.harness.memory.servers, RetryDelay: retryAfterPlay, Like: fakes.Like(t.harness.Like),
+		Memory: &t.harness.memory.servers, RetryDelay: retryAfterPlay, Extension: fakes.Extension(t.harness.Extension),
 	}
 	if t.situation.setup.server != nil {
 		t.situation.setup.server(&config)

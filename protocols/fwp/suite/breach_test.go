@@ -24,7 +24,7 @@ func breachesOfScripts() []scenarios.Breach {
 	for _, verb := range []string{
 		fwp.HELLO, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT, fwp.INFO, fwp.FLUSH, fwp.END,
 	} {
-		all = append(all, scenarios.Breach{Kind: scenarios.ForeignReply, Verb: verb})
+		all = append(all, scenarios.Breach{Kind: scenarios.ImpossibleReply, Verb: verb})
 	}
 	return all
 }

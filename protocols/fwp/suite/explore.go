@@ -23,8 +23,8 @@ const (
 	connections  = 12
 )
 
-func lives() *explore.Subject      { return moves.Lives(moves.LivesLast) }
-func shortLives() *explore.Subject { return moves.Lives(exploreTime) }
+func lives() *explore.Alphabet      { return moves.Lives(moves.LivesLast) }
+func shortLives() *explore.Alphabet { return moves.Lives(exploreTime) }
 
 // Explorations returns the checks that explore.
 func Explorations() []conformance.Property { return slices.Clone(explorations) }

@@ -17,10 +17,10 @@ import (
 var retiredClauses string
 
 // Protocol returns the Faktory Work Protocol as a protocol of the suite.
-func Protocol() *conformance.Protocol { return fwpProtocol() }
+func Protocol() *conformance.Suite { return fwpProtocol() }
 
-var fwpProtocol = sync.OnceValue(func() *conformance.Protocol {
-	return &conformance.Protocol{
+var fwpProtocol = sync.OnceValue(func() *conformance.Suite {
+	return &conformance.Suite{
 		Name: "fwp", Title: "FWP", Prefix: "FWP-", Dialect: fwpscript.Dialect{},
 		Documents: documents,
 		Clauses:   catalogue, ClauseOf: ClauseOf, Recognize: recognize, Scripts: fwpscript.Suite,

@@ -27,7 +27,7 @@ func runBatches(t *testing.T, hook func(*fakes.Event), change func(*plan.Workloa
 	}, func() (load.Config, func()) {
 		place := memnet.NewPlace()
 		server := fakes.NewUnstarted(fakes.Config{
-			Like: fakes.LikeFaktory, Listen: place.Listen, Hook: func(e *fakes.Event) {
+			Extension: fakes.Faktory, Listen: place.Listen, Hook: func(e *fakes.Event) {
 				if e.Point == fakes.Checked && e.Command.Verb == "PUSHB" && len(e.Jobs) > 0 {
 					commands.Add(1)
 				}

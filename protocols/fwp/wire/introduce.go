@@ -32,7 +32,7 @@ func (c *Config) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introdu
 	if err != nil {
 		return in, err
 	}
-	conn := session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: introduceTimeout})
+	conn := session.New(nc, fwpsession.Codec{}, session.Config{Timeout: introduceTimeout})
 	defer conn.Leave(ctx)
 	if in.Greeting, err = c.greet(ctx, conn, began); err != nil {
 		return in, err

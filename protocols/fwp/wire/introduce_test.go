@@ -114,7 +114,7 @@ func TestIntroduceWithoutInfo(t *testing.T) {
 	t.Parallel()
 	for reply, breach := range map[string]string{
 		"-ERR no\r\n": "", "": "", "$5\r\n{": "",
-		okReply: wire.ForeignReply + "INFO", "?\r\n": wire.BrokenGrammar + "reply type",
+		okReply: wire.ImpossibleReply + "INFO", "?\r\n": wire.BrokenGrammar + "reply type",
 	} {
 		t.Run(strings.TrimSpace(reply), func(t *testing.T) {
 			t.Parallel()

@@ -19,7 +19,7 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// pushAll is the command for several jobs that a profile adds to the protocol.
+// pushAll is the command for several jobs that an extension adds to the protocol.
 const pushAll = "PUSHB"
 
 // Config is what the connections of a run have in common. The zero value works with a
@@ -29,7 +29,7 @@ type Config struct {
 	Hostname string // of the workers; "" is "fwpbench"
 	PID      int    // of the workers
 
-	Batches bool // the run needs PUSHB, a command of the profile
+	Batches bool // the run needs PUSHB, a command of the extension
 
 	largestPush atomic.Int64 // bytes of a PUSH that was written
 }
@@ -254,7 +254,7 @@ func (s *speaker) readGreeting(r fwp.Reply, e *wire.Event) error {
 		e.Kind, e.Err = wire.Refusal, &wire.RefusedError{Text: text.Shorten(string(r.Text))}
 		return nil
 	case err != nil:
-		return &wire.BreachError{Breach: wire.ForeignReply, Description: err.Error()}
+		return &wire.BreachError{Breach: wire.ImpossibleReply, Description: err.Error()}
 	}
 	s.verb = fwp.HELLO
 	e.Kind = wire.Greeting
@@ -290,7 +290,7 @@ func foreignReply(verb, reply string) *wire.BreachError {
 	if verb != "" {
 		to = verb + " was answered"
 	}
-	return &wire.BreachError{Verb: verb, Breach: wire.ForeignReply + verb, Description: to + " with " + reply}
+	return &wire.BreachError{Verb: verb, Breach: wire.ImpossibleReply + verb, Description: to + " with " + reply}
 }
 
 // decodeError returns what an error of decoding the reply to a verb is: a limit of ours may leave open what the reply
@@ -326,7 +326,7 @@ func invalidReply(verb, rule string, err error) *wire.BreachError {
 		to = "the reply to " + verb
 	}
 	breach := wire.BrokenGrammar + rule
-	if strings.HasPrefix(rule, session.ForeignReply) {
+	if strings.HasPrefix(rule, session.ImpossibleReply) {
 		breach = rule
 	}
 	return &wire.BreachError{Verb: verb, Breach: breach, Description: to + " is invalid RESP: " + err.Error()}

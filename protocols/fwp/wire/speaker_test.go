@@ -129,8 +129,8 @@ func TestForeignReplies(t *testing.T) {
 		require.True(t, ok, name)
 		assert.Equal(t, "ERR no", refused.Text)
 		for text, breach := range map[string]string{
-			"+YES\r\n": wire.ForeignReply + verb, ":1\r\n": wire.ForeignReply + verb,
-			"*0\r\n": wire.ForeignReply + verb,
+			"+YES\r\n": wire.ImpossibleReply + verb, ":1\r\n": wire.ImpossibleReply + verb,
+			"*0\r\n": wire.ImpossibleReply + verb,
 			"?":      wire.BrokenGrammar + "reply type", "*-1\r\n": wire.BrokenGrammar + "null",
 		} {
 			_, n, err := hear(s, text)
@@ -162,7 +162,7 @@ func TestGreetings(t *testing.T) {
 	require.ErrorContains(t, e.Err, "ERR busy")
 
 	for greeting, breach := range map[string]string{
-		"+HI\r\n": wire.ForeignReply, okReply: wire.ForeignReply,
+		"+HI\r\n": wire.ImpossibleReply, okReply: wire.ImpossibleReply,
 		"HTTP/1.1 400\r\n": wire.BrokenGrammar + "reply type",
 	} {
 		_, _, err = hear(config.Speaker(""), greeting)

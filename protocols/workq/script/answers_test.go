@@ -45,7 +45,7 @@ func TestRepliesThatACommandCannotHave(t *testing.T) {
 			t.Parallel()
 			r, _, err := workq.ParseReply([]byte(test.reply))
 			require.NoError(t, err)
-			foreign := workqscript.Dialect{}.Foreign([]byte(test.command+"\r\n"), workqsession.Message(r))
+			foreign := workqscript.Dialect{}.IsImpossible([]byte(test.command+"\r\n"), workqsession.Message(r))
 			assert.Equal(t, test.foreign, foreign)
 		})
 	}

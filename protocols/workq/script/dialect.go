@@ -27,7 +27,7 @@ const Name = "workq"
 // A reply is written on one line, what stands on lines of its own separated by blanks: words stand for themselves, a
 // block is a string, and the keys of inspect are a JSON object. A command has its block on a line of its own, or behind
 // " <- ", where a * in the line stands for its size.
-type Dialect struct{ workqsession.Protocol }
+type Dialect struct{ workqsession.Codec }
 
 // Grammar returns what scripts may write.
 func (Dialect) Grammar() *scenarios.Grammar { return grammar() }
@@ -58,11 +58,11 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		Names: scenarios.Names{
 			Families: []string{familyID, "name"}, Client: "name", NewValue: newName, TimeForm: "2006-01-02T15:04:05Z07:00",
 		},
-		Lines: scenarios.Lines{Counted: withBlock},
+		Lines: scenarios.Lines{WithBody: withBlock},
 		Replies: scenarios.Replies{
-			Waits: map[string]scenarios.Wait{workq.Lease: wait, workq.Result: wait, workq.Run: wait}, Asks: waitTime,
+			MayBeLate: map[string]scenarios.Wait{workq.Lease: wait, workq.Result: wait, workq.Run: wait}, WaitOf: waitTime,
 		},
-		Timing: scenarios.Timing{Defers: []string{workq.Schedule, workq.Fail, workq.Lease}},
+		Timing: scenarios.Timing{Delays: []string{workq.Schedule, workq.Fail, workq.Lease}},
 	}
 })
 
@@ -134,13 +134,13 @@ func (Dialect) Hello(scenarios.Role, session.State) (scenarios.Hello, bool) {
 	return scenarios.Hello{}, true
 }
 
-// Question returns the inspection of the first queue: a real server was found to send more lines of inspect server than
+// Probe returns the inspection of the first queue: a real server was found to send more lines of inspect server than
 // it announces. (inspect queues)
-func (Dialect) Question(scenarios.Role, session.State) string { return workq.InspectQueues + " 0 1" }
+func (Dialect) Probe(scenarios.Role, session.State) string { return workq.InspectQueues + " 0 1" }
 
 // Sample returns the state of a new conversation.
 func (Dialect) Sample(bool) session.State {
-	_, s := workqsession.Protocol{}.Begin(nil)
+	_, s := workqsession.Codec{}.Begin(nil)
 	return s
 }
 
@@ -165,9 +165,9 @@ func (Dialect) Check(_ scenarios.Role, s session.State, line []byte) (bug string
 	return "", advice
 }
 
-// Foreign reports whether a reply is not in the list of its command, or is about another job. Every command may be
+// IsImpossible reports whether a reply is not in the list of its command, or is about another job. Every command may be
 // answered with an error of the client or of the server. (Errors; the replies of the commands)
-func (Dialect) Foreign(command []byte, m session.Message) bool {
+func (Dialect) IsImpossible(command []byte, m session.Message) bool {
 	c, _, err := workq.ParseCommand(command)
 	mayWait := c.Verb == workq.Lease || c.Verb == workq.Run || c.Verb == workq.Result
 	hasJob := c.ID != "" && c.Verb != workq.Add && c.Verb != workq.Schedule

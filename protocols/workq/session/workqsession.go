@@ -27,21 +27,21 @@ const (
 	NotFound    = 'N'
 )
 
-// Protocol is the client's side of Workq.
-type Protocol struct{}
+// Codec is the client's side of Workq.
+type Codec struct{}
 
 // replyLimit is how many bytes of a reply are read. The document states no limit; a job has at most 1 MiB.
 const replyLimit = 16 << 20
 
 // Begin returns a conversation in which nothing is owed. (Protocol)
-func (Protocol) Begin(from io.Reader) (session.Reader, session.State) {
+func (Codec) Begin(from io.Reader) (session.Reader, session.State) {
 	s := &State{}
 	return reader{workq.NewReader(from, replyLimit), s}, s
 }
 
 // Text returns a reply on one line: what stands on lines of its own is separated by blanks, a block is quoted, and the
 // keys of inspect are a JSON object.
-func (Protocol) Text(m session.Message) string {
+func (Codec) Text(m session.Message) string {
 	if m.Kind != OK {
 		return strings.TrimSpace("-" + words[m.Kind] + " " + text.Excerpt(m.Text))
 	}
@@ -235,8 +235,8 @@ func (s *State) Sent(b []byte) {
 	}
 }
 
-// Turn implements [session.State].
-func (s *State) Turn(session.Message) session.Turn {
+// Role implements [session.State].
+func (s *State) Role(session.Message) session.MessageRole {
 	switch {
 	case s.pendingReplies > 0:
 		return session.Answer

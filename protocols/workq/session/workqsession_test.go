@@ -26,18 +26,18 @@ func TestMessages(t *testing.T) {
 		"+OK 1\r\nping 2\r\na 07\r\nb -1\r\n":   `+OK 1 ping 2 {"a":"07","b":-1}`,
 		"+OK 1\r\np 2\r\na 1\r\npayload 1\r\n":  `+OK 1 p 2 {"a":1,"payload":"1"}`,
 	} {
-		r, s := workqsession.Protocol{}.Begin(strings.NewReader(text))
+		r, s := workqsession.Codec{}.Begin(strings.NewReader(text))
 		s.Sent([]byte("fail " + id + " 0\r\n\r\n"))
 		m, err := r.Read()
 		require.NoError(t, err)
-		assert.Equal(t, want, workqsession.Protocol{}.Text(m))
+		assert.Equal(t, want, workqsession.Codec{}.Text(m))
 	}
 }
 
 // OK without its sign is a reply where the document writes it so, and nowhere else.
 func TestBareReplies(t *testing.T) {
 	t.Parallel()
-	r, s := workqsession.Protocol{}.Begin(strings.NewReader("OK\r\nOK\r\n"))
+	r, s := workqsession.Codec{}.Begin(strings.NewReader("OK\r\nOK\r\n"))
 	s.Sent([]byte("inspect server\r\ndelete " + id + "\r\n"))
 	_, err := r.Read()
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestBareReplies(t *testing.T) {
 
 func TestState(t *testing.T) {
 	t.Parallel()
-	_, s := workqsession.Protocol{}.Begin(nil)
+	_, s := workqsession.Codec{}.Begin(nil)
 	s.Sent([]byte("add " + id + " ping 1 1 4\r\n"))
 	assert.Equal(t, 0, s.Status().OwedMessages, "the block belongs to the command")
 	s.Sent([]byte("pong\r\nlease ping 1\r\n"))
@@ -56,9 +56,9 @@ func TestState(t *testing.T) {
 	assert.Equal(t, session.Serving, s.Status().Phase)
 	s.Received(session.Message{})
 	s.Received(session.Message{})
-	assert.Equal(t, session.Unasked, s.Turn(session.Message{}))
+	assert.Equal(t, session.Unasked, s.Role(session.Message{}))
 	s.Sent([]byte("add 1 ping 1 1 4\r\npong\r\n"))
 	s.Received(session.Message{})
-	assert.Equal(t, session.Notice, s.Turn(session.Message{}))
+	assert.Equal(t, session.Notice, s.Role(session.Message{}))
 	assert.Equal(t, session.Restricted, s.Status().Phase)
 }

@@ -22,7 +22,7 @@ func (l *workqLaw) decide(k *call, m session.Message) (d law.Decided) {
 	switch {
 	case k.isMalformed:
 		d.KeptRules = []string{"malformed"}
-	case workqscript.Dialect{}.Foreign(k.bytes, m):
+	case workqscript.Dialect{}.IsImpossible(k.bytes, m):
 		return d
 	case k.Verb == workq.Lease && !isServed:
 		rules("early", "late", "missing")

@@ -49,7 +49,7 @@ func judgeOn(t *testing.T, s *law.Server, lines ...string) string {
 				sent[e.Conn] = e.Bytes
 				conns[e.Conn].Sent(e.Bytes, time.Now())
 			case transcript.Server:
-				reader, state := workqsession.Protocol{}.Begin(bytes.NewReader(e.Bytes))
+				reader, state := workqsession.Codec{}.Begin(bytes.NewReader(e.Bytes))
 				state.Sent(sent[e.Conn])
 				m, err := reader.Read()
 				require.NoError(t, err, e)
@@ -388,7 +388,7 @@ func TestCutPiece(t *testing.T) {
 	l.Open(2, now)
 	l.Sent(2, []byte("lease n-x 500\r\n"), false, now)
 	leased := strings.NewReader("+OK 1\r\n" + id + " n-x 600000 1\r\nx\r\n")
-	reader, state := workqsession.Protocol{}.Begin(leased)
+	reader, state := workqsession.Codec{}.Begin(leased)
 	state.Sent([]byte("lease n-x 500\r\n"))
 	m, err := reader.Read()
 	require.NoError(t, err)

@@ -10,19 +10,19 @@ import (
 
 // Lives returns Workq as [New] does, with jobs whose times to run and to live end, and that are due, while the clients
 // watch. Jobs are added first, all of them wait together, and at the end each is looked at.
-func Lives() *explore.Subject { return lives(1, livesEnd) }
+func Lives() *explore.Alphabet { return lives(1, livesEnd) }
 
 // LongLives returns the same with times of which a half or the double differs by more than a server may be late.
-func LongLives() *explore.Subject { return lives(longPace, longLivesEnd) }
+func LongLives() *explore.Alphabet { return lives(longPace, longLivesEnd) }
 
-func lives(pace int, last time.Duration) *explore.Subject {
-	s := Subject()
-	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet { return newMaker(d, l).lives(pace, last) }
+func lives(pace int, last time.Duration) *explore.Alphabet {
+	s := Alphabet()
+	s.Generate = func(d *explore.Draw, l explore.Law) explore.Generator { return newMaker(d, l).lives(pace, last) }
 	return s
 }
 
 // lives returns the alphabet of [Lives] with times at a pace, at whose end each job is looked at after a time.
-func (m *maker) lives(pace int, last time.Duration) explore.Alphabet {
+func (m *maker) lives(pace int, last time.Duration) explore.Generator {
 	m.hasShortTimes, m.waitLimit, m.pace, m.errands = true, 10, pace, nil
 	start, ways, otherCount, lookCount := time.Now(), m.wayCount, len(m.jobs)-m.wayJobs, len(m.jobs)
 	inTime := func(limit time.Duration) bool { return time.Since(start) < limit }

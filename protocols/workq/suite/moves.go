@@ -93,8 +93,8 @@ var moves = []move{
 }
 
 // alphabet returns an alphabet of moves.
-func (m *maker) alphabet(rows []move) explore.Alphabet {
-	a := explore.Alphabet{Open: func(conn int) explore.Step { return m.build.Open(conn, scenarios.Producer, "") }}
+func (m *maker) alphabet(rows []move) explore.Generator {
+	a := explore.Generator{Open: func(conn int) explore.Step { return m.build.Open(conn, scenarios.Producer, "") }}
 	for _, row := range rows {
 		a.Moves = append(a.Moves, explore.Move{
 			Name: row.name, Weight: row.weight, Fits: func(int) bool { return row.fits(m) },
@@ -116,17 +116,17 @@ func newMaker(d *explore.Draw, l explore.Law) *maker {
 
 // alphabet returns all steps for some rounds, then those of lives with short times and with longer ones, and then all
 // again.
-func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
+func alphabet(d *explore.Draw, l explore.Law) explore.Generator {
 	const first = 500 // rounds
 	m := newMaker(d, l)
 	all := m.values()
 	begin := all
 	begin.Done = func() bool { return m.Round > first && !m.Compared }
-	begin.Next = func() explore.Alphabet {
+	begin.Next = func() explore.Generator {
 		short := m.lives(1, livesEnd)
-		short.Next = func() explore.Alphabet {
+		short.Next = func() explore.Generator {
 			long := m.lives(longPace, longLivesEnd)
-			long.Next = func() explore.Alphabet {
+			long.Next = func() explore.Generator {
 				m.hasShortTimes, m.mayAdd, m.waitLimit = false, nil, maxWaiting
 				return all
 			}

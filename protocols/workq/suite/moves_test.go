@@ -160,7 +160,7 @@ func TestChance(t *testing.T) {
 func TestLives(t *testing.T) {
 	t.Parallel()
 	m := newTestMaker(1)
-	a := Lives().Alphabet(m.Draw, m.law)
+	a := Lives().Generate(m.Draw, m.law)
 	fits := func() (names []string) {
 		for _, move := range a.Moves {
 			if move.Fits(2) {

@@ -22,7 +22,7 @@ func (l *workqLaw) ruling(k *call, m session.Message, at time.Time) ruling {
 	switch {
 	case k.isMalformed:
 		return k.judgeRefusal(m)
-	case workqscript.Dialect{}.Foreign(k.bytes, m):
+	case workqscript.Dialect{}.IsImpossible(k.bytes, m):
 		return ruling{clause: foreignClause(k.Verb), rule: "foreign", expected: "+OK | -CLIENT-ERROR"}
 	}
 	if r := l.judgeTimeout(k, m, at); r.expected != "" {

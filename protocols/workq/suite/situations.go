@@ -19,14 +19,14 @@ var situations = map[string]func(m *maker, conn, other int) []explore.Step{
 }
 
 // Values returns Workq as [New] does, without the lives of jobs.
-func Values() *explore.Subject {
-	s := Subject()
-	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet { return newMaker(d, l).values() }
+func Values() *explore.Alphabet {
+	s := Alphabet()
+	s.Generate = func(d *explore.Draw, l explore.Law) explore.Generator { return newMaker(d, l).values() }
 	return s
 }
 
 // values returns the alphabet of [Values].
-func (m *maker) values() explore.Alphabet {
+func (m *maker) values() explore.Generator {
 	a := m.alphabet(moves)
 	for _, name := range slices.Sorted(maps.Keys(situations)) {
 		a.Moves = append(a.Moves, m.situation(name))

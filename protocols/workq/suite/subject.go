@@ -12,17 +12,17 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Subject returns Workq as a subject of exploring.
-func Subject() *explore.Subject {
-	return &explore.Subject{
-		Dialect:  workqscript.Dialect{},
-		Start:    func(t law.Terms) explore.Law { return newLaw(t) },
-		Alphabet: alphabet,
-		Jobs:     "id",
-		Accepted: "+OK",
-		Question: workq.InspectQueues + " 0 1",
-		Rules:    rules(),
-		Seeds:    seeds,
+// Alphabet returns Workq as a subject of exploring.
+func Alphabet() *explore.Alphabet {
+	return &explore.Alphabet{
+		Dialect:      workqscript.Dialect{},
+		Start:        func(t law.Terms) explore.Law { return newLaw(t) },
+		Generate:     alphabet,
+		Jobs:         "id",
+		Accepted:     "+OK",
+		ProbeCommand: workq.InspectQueues + " 0 1",
+		Rules:        rules(),
+		Seeds:        seeds,
 	}
 }
 

@@ -44,7 +44,7 @@ func runExplorer(t *testing.T, configure func(*fakeworkq.Config), seed uint64, s
 		require.NoError(t, err)
 		defer end()
 		e := explore.Explorer{
-			Subject: workqsuite.Subject(), Target: at, StartTarget: fresh, Seed: seed, Steps: steps, Longest: time.Second, Alone: true,
+			Alphabet: workqsuite.Alphabet(), Target: at, StartTarget: fresh, Seed: seed, Steps: steps, Longest: time.Second, Alone: true,
 		}
 		r = e.Run(t.Context())
 		time.Sleep(time.Minute) // of the bubble: what a server does late ends with it
@@ -123,7 +123,7 @@ func TestLivesAreFollowed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, clause string
-		lives        func() *explore.Subject
+		lives        func() *explore.Alphabet
 	}{
 		{"", "", workqsuite.Lives},
 		{"", "", workqsuite.LongLives},
@@ -146,7 +146,7 @@ func TestLivesAreFollowed(t *testing.T) {
 				require.NoError(t, err)
 				defer end()
 				e := explore.Explorer{
-					Subject: test.lives(), Target: at, Seed: 1, Exploring: time.Minute, Time: 2 * time.Minute, Alone: true,
+					Alphabet: test.lives(), Target: at, Seed: 1, Exploring: time.Minute, Time: 2 * time.Minute, Alone: true,
 					Findings: 20, Unshrunk: true,
 				}
 				var clauses, details []string
@@ -183,7 +183,7 @@ func TestCompared(t *testing.T) {
 			require.NoError(t, err)
 			defer endB()
 			c := explore.Comparison{Second: b, OwnsServers: true, Explorer: explore.Explorer{
-				Subject: workqsuite.Subject(), Target: a, Seed: 1, Steps: 300, Alone: true, Unshrunk: true,
+				Alphabet: workqsuite.Alphabet(), Target: a, Seed: 1, Steps: 300, Alone: true, Unshrunk: true,
 			}}
 			r = c.Run(t.Context())
 		})

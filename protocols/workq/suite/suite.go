@@ -32,8 +32,8 @@ var clauses = sync.OnceValue(func() []conformance.Clause { return conformance.Ca
 var retired string
 
 // Protocol returns Workq as a protocol of the suite.
-func Protocol() *conformance.Protocol {
-	return &conformance.Protocol{
+func Protocol() *conformance.Suite {
+	return &conformance.Suite{
 		Name: workqscript.Name, Title: "Workq", Prefix: prefix, Dialect: workqscript.Dialect{},
 		Documents: documents,
 		Clauses:   clauses, ClauseOf: ClauseOf, Recognize: recognize, Scripts: workqscript.Suite,

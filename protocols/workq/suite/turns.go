@@ -10,14 +10,14 @@ import (
 
 // Turns returns Workq as [New] does, with nothing but leases of three names that all have a job. Each is a command of
 // three: the job is deleted, and another one of its name added. Some hundred leases show a habit, whatever the seed is.
-func Turns() *explore.Subject {
-	s := Subject()
-	s.Alphabet = func(d *explore.Draw, l explore.Law) explore.Alphabet { return newMaker(d, l).turns() }
+func Turns() *explore.Alphabet {
+	s := Alphabet()
+	s.Generate = func(d *explore.Draw, l explore.Law) explore.Generator { return newMaker(d, l).turns() }
 	return s
 }
 
 // turns returns the alphabet of [Turns].
-func (m *maker) turns() explore.Alphabet {
+func (m *maker) turns() explore.Generator {
 	names := []string{m.newName(), m.newName(), m.newName()}
 	quota := append([]string{names[0], names[0], names[0]}, names...) // a name of many jobs has no more turns
 	missing := func() string {

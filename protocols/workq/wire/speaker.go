@@ -19,8 +19,8 @@ import (
 	workqsession "github.com/fwpsuite/fwp/protocols/workq/session"
 )
 
-// Protocol is Workq for a load. It is safe for concurrent use.
-type Protocol struct {
+// Wire is Workq for a load. It is safe for concurrent use.
+type Wire struct {
 	// Requests has producers run their jobs, and wait until a worker has completed each, instead of adding them.
 	Requests bool
 }
@@ -39,10 +39,10 @@ const (
 const question = workq.InspectQueues + " 0 1\r\n"
 
 // Speaker implements [wire.Protocol]. Workers have no names in Workq.
-func (p Protocol) Speaker(string) wire.Speaker { return &speaker{requests: p.Requests} }
+func (p Wire) Speaker(string) wire.Speaker { return &speaker{requests: p.Requests} }
 
 // Introduce asks whether the server answers inspect. It reports nothing about itself.
-func (Protocol) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introduction, err error) {
+func (Wire) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introduction, err error) {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, introduceTimeout)
 	defer cancel()
@@ -50,7 +50,7 @@ func (Protocol) Introduce(ctx context.Context, dial wire.Dial) (in wire.Introduc
 	if err != nil {
 		return in, err
 	}
-	conn := session.New(nc, workqsession.Protocol{}, session.Config{Timeout: introduceTimeout})
+	conn := session.New(nc, workqsession.Codec{}, session.Config{Timeout: introduceTimeout})
 	defer conn.Leave(ctx)
 	r, err := conn.Ask(ctx, []byte(question))
 	switch {
@@ -187,7 +187,7 @@ func (s *speaker) Hear(in []byte, e *wire.Event) (int, error) {
 		e.Kind, e.Err = wire.Refusal, &wire.RefusedError{Text: r.Error + " " + r.Text}
 	case !s.readAnswer(&r, e):
 		return 0, &wire.BreachError{
-			Verb: verb, Breach: wire.ForeignReply + verb,
+			Verb: verb, Breach: wire.ImpossibleReply + verb,
 			Description: verb + " was answered with " + wire.Quote(in[:n]),
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	workqwire "github.com/fwpsuite/fwp/protocols/workq/wire"
 )
 
-func runLoad(t *testing.T, protocol wire.Protocol, hook func(*fakeworkq.Event), change func(*plan.Workload)) (
+func runLoad(t *testing.T, protocol wire.Wire, hook func(*fakeworkq.Event), change func(*plan.Workload)) (
 	report *results.Load,
 ) {
 	t.Helper()
@@ -37,12 +37,12 @@ func TestEachJobIsAccountedFor(t *testing.T) {
 	t.Parallel()
 	three, half := 3, 0.5
 	tests := map[string]struct {
-		protocol workqwire.Protocol
+		protocol workqwire.Wire
 		change   func(*plan.Workload)
 		acked    int64
 	}{
 		"added": {acked: 80},
-		"run":   {protocol: workqwire.Protocol{Requests: true}, acked: 80},
+		"run":   {protocol: workqwire.Wire{Requests: true}, acked: 80},
 		"scheduled": {change: func(w *plan.Workload) {
 			w.Delay = plan.Range{Min: time.Second, Max: 2 * time.Second}
 		}, acked: 80},
@@ -77,7 +77,7 @@ func TestBugsShow(t *testing.T) {
 			all := fakeworkq.Bugs()
 			i := slices.IndexFunc(all, func(f fakeworkq.Bug) bool { return f.Name == name })
 			require.GreaterOrEqual(t, i, 0)
-			l := runLoad(t, workqwire.Protocol{}, all[i].Hook(), func(w *plan.Workload) {
+			l := runLoad(t, workqwire.Wire{}, all[i].Hook(), func(w *plan.Workload) {
 				w.Consumers = 40
 				w.Work = plan.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}
 			})
@@ -121,7 +121,7 @@ func TestHear(t *testing.T) {
 		{measure.Info, "+OK 1\r\n" + strings.Repeat("x", 17<<20), 0, wire.ErrTooLong.Error()},
 	}
 	for _, test := range tests {
-		s := workqwire.Protocol{}.Speaker("")
+		s := workqwire.Wire{}.Speaker("")
 		switch test.op {
 		case measure.Ack:
 			s.Done(nil, []byte("jid"))
@@ -147,7 +147,7 @@ func TestHear(t *testing.T) {
 
 func TestAnIDIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
-	s := workqwire.Protocol{}.Speaker("")
+	s := workqwire.Wire{}.Speaker("")
 	line := string(s.Done(nil, []byte("jid")))
 	assert.Regexp(t, `^complete [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12} 4\r\ndone\r\n$`, line)
 	assert.Equal(t, line, string(s.Done(nil, []byte("jid"))))

@@ -15,19 +15,19 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// Peer is all that the programs need of one protocol. Protocol and Scheme must be set: all else may stay empty, and the
+// Entry is all that the programs need of one protocol. Protocol and Scheme must be set: all else may stay empty, and the
 // commands that need it say then that they do not work with the protocol. It is not changed once it is in use, and
 // safe for concurrent use.
-type Peer struct {
-	*conformance.Protocol
+type Entry struct {
+	*conformance.Suite
 
 	// Scheme is that of the URLs of its servers.
 	Scheme target.Scheme
 	// Ambiguities is the document that says how ambiguous passages of the specification are read: a section for each,
 	// or a row of a table.
 	Ambiguities string
-	// Suite returns the checks: the scripts, and the properties. Nil: the scripts and Properties.
-	Suite func() ([]conformance.Check, error)
+	// CheckList returns the checks: the scripts, and the properties. Nil: the scripts and Properties.
+	CheckList func() ([]conformance.Check, error)
 	// Properties returns the checks that are no scripts. Nil: there are none.
 	Properties func() []conformance.Check
 	// Refusals says of each command that does not work with the protocol why not, and what to do instead.
@@ -44,27 +44,25 @@ type Peer struct {
 	// for the help of that.
 	Double    func(DoubleConfig) (*Double, error)
 	ServeHelp string
-	// Profiles are what families of servers add to the protocol, by their names: the protocol with more rows in its
-	// tables. Profile is the name of a Peer that WithProfile has returned.
-	Profiles map[string]func() *Peer
-	Profile  string
-	// Additions are the verbs of a profile, of which MissingVerbs returns those that a server does not have. The checks of a
+	// Extensions are what some servers add to the protocol, by their names: the protocol with more rows in its
+	// tables. Extension is the name of a Peer that WithExtension has returned.
+	Extensions map[string]func() *Entry
+	Extension  string
+	// ExtensionVerbs are the verbs of an extension, of which MissingVerbs returns those that a server does not have. The checks of a
 	// verb are in the folder of its name.
-	Additions    []string
-	MissingVerbs func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) []string
-	// Batches is the profile whose servers take several jobs in one command, PUSHB; empty: there is none.
+	ExtensionVerbs []string
+	MissingVerbs   func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) []string
+	// Batches is the extension whose servers take several jobs in one command, PUSHB; empty: there is none.
 	Batches string
-	// Likes are the families of servers that its test double can be like.
-	Likes []string
 
-	// Subject returns it as a subject of exploring. Nil: fwpcheck explore and compare do not work with it.
-	// It leaves out what needs verbs of the profile that are missing.
-	Subject func(missing ...string) *explore.Subject
+	// Alphabet returns it as a subject of exploring. Nil: fwpcheck explore and compare do not work with it.
+	// It leaves out what needs verbs of the extension that are missing.
+	Alphabet func(missing ...string) *explore.Alphabet
 	// UpgradeFaults are the ways in which the embedded server spoils what it keeps, sorted by name. Nil: fwpcheck upgrade
 	// does not work with it, since no job has to survive a restart.
 	UpgradeFaults func() []Bug
-	// Speaker returns it as a protocol of a load. Nil: fwpbench does not work with it.
-	Speaker func(SpeakerConfig) wire.Protocol
+	// Wire returns it as a protocol of a load. Nil: fwpbench does not work with it.
+	Wire func(WireConfig) wire.Wire
 	// Requests says by which commands producers wait until their jobs are done; empty if there are none.
 	Requests string
 	// CheckWorkload returns an error for a workload with something that no message says. Nil: there is a message for all.
@@ -72,10 +70,10 @@ type Peer struct {
 
 	// HasPasswords says whether its servers may ask for a password, and serve TLS.
 	HasPasswords bool
-	// Histories says whether the history of many clients is judged, and disruptions of a server under load.
-	Histories bool
-	// Monitored says whether protocols/fwp/clientrules has rules for what its clients and its servers do.
-	Monitored bool
+	// CanDisrupt says whether the history of many clients is judged, and disruptions of a server under load.
+	CanDisrupt bool
+	// HasClientRules says whether protocols/fwp/clientrules has rules for what its clients and its servers do.
+	HasClientRules bool
 	// Workers returns the side of its workers. Nil: fwpcheck worker does not work with it, unless it is Monitored.
 	Workers func() *fwpsituations.Side
 	// Clients are the worker and the producer of the suite. Nil: there are none.
@@ -88,17 +86,17 @@ type Peer struct {
 	Software func(
 		ctx context.Context, nc net.Conn, password string, timeout time.Duration,
 	) (name, version string, err error)
-	// Mark returns what a server reports about the process that serves. Nil: servers report nothing.
-	Mark func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.Mark, error)
-	// Line is a command that every server answers right behind its greeting, whatever the answer is; empty: there is none.
-	Line string
+	// ProcessInfo returns what a server reports about the process that serves. Nil: servers report nothing.
+	ProcessInfo func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.ProcessInfo, error)
+	// ProbeLine is a command that every server answers right behind its greeting, whatever the answer is; empty: there is none.
+	ProbeLine string
 	// Advice returns what to do about something that Identify does not take for a server, given its error. Nil: there is
 	// nothing special to say.
 	Advice func(ctx context.Context, s *target.Server, err error) string
 }
 
-// SpeakerConfig is what a load says about how it speaks.
-type SpeakerConfig struct {
+// WireConfig is what a load says about how it speaks.
+type WireConfig struct {
 	Password string // of the server; empty: none
 	Requests bool   // producers wait until their jobs are done
 	Batches  bool   // the server must have the command for several jobs
@@ -107,27 +105,27 @@ type SpeakerConfig struct {
 // answerTimeout is how long a server may take to answer when it is asked whether it still does.
 const answerTimeout = 2 * time.Second
 
-// Talk returns how it is seen whether something that was done to a server with a password took effect.
-func (p *Peer) Talk(password string) target.Talk {
-	talk := target.Talk{Line: p.Line, Ready: func(ctx context.Context, s *target.Server) error {
+// Probe returns how it is seen whether something that was done to a server with a password took effect.
+func (p *Entry) Probe(password string) target.Probe {
+	talk := target.Probe{Command: p.ProbeLine, Ready: func(ctx context.Context, s *target.Server) error {
 		_, err := p.Identify(ctx, s, answerTimeout)
 		return err
 	}}
-	if p.Mark != nil {
-		talk.Mark = func(ctx context.Context, s *target.Server) (target.Mark, error) {
+	if p.ProcessInfo != nil {
+		talk.ProcessInfo = func(ctx context.Context, s *target.Server) (target.ProcessInfo, error) {
 			nc, err := s.Dial(ctx)
 			if err != nil {
-				return target.Mark{}, err
+				return target.ProcessInfo{}, err
 			}
-			return p.Mark(ctx, nc, password, answerTimeout)
+			return p.ProcessInfo(ctx, nc, password, answerTimeout)
 		}
 	}
 	return talk
 }
 
 // Scripts returns the checks of the suite that are scripts. An error is one of the suite.
-func (p *Peer) Scripts() ([]conformance.Check, error) {
-	scripts, err := p.Protocol.Scripts()
+func (p *Entry) Scripts() ([]conformance.Check, error) {
+	scripts, err := p.Suite.Scripts()
 	if err != nil {
 		return nil, fmt.Errorf("the scripts of %s: %w", p.Title, err)
 	}
@@ -135,9 +133,9 @@ func (p *Peer) Scripts() ([]conformance.Check, error) {
 }
 
 // Checks returns the checks of the suite: its scripts, and then its properties. An error is one of the suite.
-func (p *Peer) Checks() ([]conformance.Check, error) {
-	if p.Suite != nil {
-		return p.Suite()
+func (p *Entry) Checks() ([]conformance.Check, error) {
+	if p.CheckList != nil {
+		return p.CheckList()
 	}
 	checks, err := p.Scripts()
 	if p.Properties != nil {

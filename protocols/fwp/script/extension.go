@@ -17,15 +17,15 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Profile names a family of servers whose clients may send more than the specification has. The empty one is the
+// Extension names what some servers add to the specification, and their clients may send. The empty one is the
 // specification.
-type Profile string
+type Extension string
 
 // Faktory is Contributed Systems' Faktory.
-const Faktory Profile = "faktory"
+const Faktory Extension = "faktory"
 
-// additions are the verbs of Faktory with the rules that their arguments break, "" if they break none.
-var additions = map[string]func(args []byte) string{
+// extensionVerbs are the verbs of Faktory with the rules that their arguments break, "" if they break none.
+var extensionVerbs = map[string]func(args []byte) string{
 	"PUSHB":  illegalJobs,
 	"MUTATE": illegalMutate,
 	"QUEUE":  oneOf("PAUSE", "RESUME", "REMOVE", "LATENCY"),
@@ -33,11 +33,11 @@ var additions = map[string]func(args []byte) string{
 	"TRACK":  oneOf("GET", "SET"),
 }
 
-// Adds reports whether clients of the family may send a verb that the specification does not have.
-func (p Profile) Adds(verb string) bool { return p == Faktory && additions[verb] != nil }
+// Has reports whether clients may send a verb that the specification does not have.
+func (p Extension) Has(verb string) bool { return p == Faktory && extensionVerbs[verb] != nil }
 
-// illegal returns the rule that a line with a verb that the profile adds breaks.
-func (p Profile) illegal(state fwp.State, line []byte) string {
+// illegal returns the rule that a line with a verb that the extension adds breaks.
+func (p Extension) illegal(state fwp.State, line []byte) string {
 	cmd := fwp.SplitCommand(line)
 	switch {
 	case !utf8.Valid(line) || bytes.ContainsAny(line, "\r\n"):
@@ -45,7 +45,7 @@ func (p Profile) illegal(state fwp.State, line []byte) string {
 	case !state.Allows(fwp.PUSH):
 		return fmt.Sprintf("%s must not be sent while the connection is %s", cmd.Verb, state)
 	}
-	return additions[cmd.Verb](cmd.Args)
+	return extensionVerbs[cmd.Verb](cmd.Args)
 }
 
 func illegalJobs(args []byte) string {
@@ -95,25 +95,25 @@ func oneOf(words ...string) func(args []byte) string {
 	}
 }
 
-//go:embed profiles
-var profileFiles embed.FS
+//go:embed extensions
+var extensionFiles embed.FS
 
-// Scripts returns the scripts that the profile adds to the suite. Callers must not change them.
-func (p Profile) Scripts() ([]*scenarios.Script, error) {
-	return scenarios.ReadSuite(Dialect{Profile: p}, profileFiles, "profiles/"+string(p))
+// Scripts returns the scripts that the extension adds to the suite. Callers must not change them.
+func (p Extension) Scripts() ([]*scenarios.Script, error) {
+	return scenarios.ReadSuite(Dialect{Extension: p}, extensionFiles, "extensions/"+string(p))
 }
 
-// Checked returns the verbs that the profile's scripts are about. BATCH and TRACK have none: no public server has them.
-func (p Profile) Checked() []string { return []string{"PUSHB", "QUEUE", "MUTATE"} }
+// TestedVerbs returns the verbs that the extension's scripts are about. BATCH and TRACK have none: no public server has them.
+func (p Extension) TestedVerbs() []string { return []string{"PUSHB", "QUEUE", "MUTATE"} }
 
-// Missing returns those of the Checked verbs that a server answers as it answers a verb that there is not, all if it
+// MissingVerbs returns those of the Checked verbs that a server answers as it answers a verb that there is not, all if it
 // ends the connection. nc is a fresh connection, which Missing closes. It blocks until it has the replies, with timeout
 // for each.
-func (p Profile) Missing(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (missing []string) {
+func (p Extension) MissingVerbs(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (missing []string) {
 	c, err := Greet(ctx, nc, fmt.Sprintf("fwpcheck-verbs-%d", os.Getpid()), password, timeout)
 	defer c.Leave()
 	if err != nil {
-		return p.Checked()
+		return p.TestedVerbs()
 	}
 	const none = "NOSUCHVERB"
 	reply := func(verb string) string {
@@ -124,7 +124,7 @@ func (p Profile) Missing(ctx context.Context, nc net.Conn, password string, time
 		return strings.ReplaceAll(string(m.Text), verb, none)
 	}
 	unknown := reply(none)
-	for _, verb := range p.Checked() {
+	for _, verb := range p.TestedVerbs() {
 		if answer := reply(verb); answer == unknown || answer == "" {
 			missing = append(missing, verb)
 		}

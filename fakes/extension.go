@@ -11,29 +11,26 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// Like is a family of servers with commands beyond the specification. The empty one has none.
-type Like string
+// Extension names what some servers add to the specification. The empty one adds nothing.
+type Extension string
 
-// LikeFaktory is Contributed Systems' Faktory. It adds the commands PUSHB, QUEUE, MUTATE, BATCH and TRACK and the
+// Faktory is Contributed Systems' Faktory. It adds the commands PUSHB, QUEUE, MUTATE, BATCH and TRACK and the
 // fields of its INFO. It accepts LF as the end of a line, HELLO without v or without the fields of a consumer, and
 // ACK of any jid. A FETCH waits on all of its queues.
-const LikeFaktory Like = "faktory"
+const Faktory Extension = "faktory"
 
-// Likes returns all families.
-func Likes() []Like { return []Like{LikeFaktory} }
-
-// addition is a command that the specification does not have.
-type addition struct {
+// verb is a command that the specification does not have.
+type verb struct {
 	check func(c *conn, e *Event) *Refusal // as conn.arguments
 	run   func(c *conn, e *Event) (fwp.Reply, error)
 }
 
-// additions returns the commands of the family by their verbs.
-func (l Like) additions() map[string]addition {
-	if l != LikeFaktory {
+// verbs returns the commands of the extension by their verbs.
+func (l Extension) verbs() map[string]verb {
+	if l != Faktory {
 		return nil
 	}
-	return map[string]addition{
+	return map[string]verb{
 		"PUSHB":  {(*conn).checkJobs, (*conn).pushAll},
 		"QUEUE":  {(*conn).checkQueueCommand, (*conn).runQueueCommand},
 		"MUTATE": {(*conn).checkMutate, (*conn).mutate},

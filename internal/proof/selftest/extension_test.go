@@ -17,41 +17,41 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// profileChecks returns the protocol with the profile of Faktory, and the checks that the profile adds.
-func profileChecks(t *testing.T) (*registry.Peer, []conformance.Check) {
+// extensionChecks returns the protocol with the extension of Faktory, and the checks that the extension adds.
+func extensionChecks(t *testing.T) (*registry.Entry, []conformance.Check) {
 	t.Helper()
-	peer, err := registry.Default().WithProfile("faktory")
+	entry, err := registry.Default().WithExtension("faktory")
 	require.NoError(t, err)
 	scripts, err := fwpscript.Faktory.Scripts()
 	require.NoError(t, err)
-	return peer, conformance.Scripts(scripts...)
+	return entry, conformance.Scripts(scripts...)
 }
 
 // Nothing is found on the embedded server with what Faktory adds, and everything is decided.
-func TestProfileOnTheConformingServer(t *testing.T) {
+func TestExtensionOnTheConformingServer(t *testing.T) {
 	t.Parallel()
-	peer, checks := profileChecks(t)
-	suitetest.CheckTimes(t, checkVariation(t, Fixture{Peer: peer}, registry.Variation{Name: conforming}, checks), checks)
+	entry, checks := extensionChecks(t)
+	suitetest.CheckTimes(t, checkVariation(t, Fixture{Entry: entry}, registry.Variation{Name: conforming}, checks), checks)
 }
 
 // Each bug of what Faktory adds turns its clause red, and no other clause that it does not name; each clause of the
-// profile has such a bug.
-func TestProfileBugs(t *testing.T) {
+// extension has such a bug.
+func TestExtensionBugs(t *testing.T) {
 	t.Parallel()
-	peer, checks := profileChecks(t)
+	entry, checks := extensionChecks(t)
 	clauses := map[string]bool{}
 	for _, f := range bugs.Faktory() {
 		clauses[f.Clauses[0]] = true
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			bug, err := peer.BugNamed(f.Name)
+			bug, err := entry.BugNamed(f.Name)
 			require.NoError(t, err)
 			var ids []string
 			for _, script := range checks {
 				if !Names(bug, script) {
 					continue
 				}
-				for _, finding := range playScript(t, peer, bug, script).Findings {
+				for _, finding := range playScript(t, entry, bug, script).Findings {
 					ids = append(ids, finding.Clause)
 				}
 			}
@@ -69,10 +69,10 @@ func TestProfileBugs(t *testing.T) {
 	assert.Equal(t, scripted, clauses)
 }
 
-// What the law knows of the profile's commands shows in scripts in which no line is about it.
-func TestTheLawHoldsTheProfile(t *testing.T) {
+// What the law knows of the extension's commands shows in scripts in which no line is about it.
+func TestTheLawHoldsTheExtension(t *testing.T) {
 	t.Parallel()
-	peer, _ := profileChecks(t)
+	entry, _ := extensionChecks(t)
 	for name, test := range map[string]struct{ script, clause string }{
 		"queue-pause-nothing": {clause: "FKT-QUEUE-01", script: `title: a paused queue
 connect as consumer
@@ -96,17 +96,17 @@ S: <any>`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, err := scenarios.Parse(peer.Dialect, name, []byte(test.script+"\n"))
+			text, err := scenarios.Parse(entry.Dialect, name, []byte(test.script+"\n"))
 			require.NoError(t, err)
 			script := conformance.Scripts(text)[0]
 			clausesOf := func(bug registry.Bug) (clauses []string) {
-				for _, f := range playScript(t, peer, bug, script).Findings {
+				for _, f := range playScript(t, entry, bug, script).Findings {
 					assert.Equal(t, reports.LawPrefix+"delivered", f.Check)
 					clauses = append(clauses, f.Clause)
 				}
 				return clauses
 			}
-			bug, err := peer.BugNamed(name)
+			bug, err := entry.BugNamed(name)
 			require.NoError(t, err)
 			assert.Equal(t, []string{test.clause}, clausesOf(bug))
 			assert.Empty(t, clausesOf(registry.FWPBug(fakes.Bug{Hook: func() func(*fakes.Event) { return func(*fakes.Event) {} }})),

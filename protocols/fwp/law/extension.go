@@ -13,12 +13,12 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp/model"
 )
 
-// Commands that a profile adds are judged like others, and what they do is followed: the jobs of a PUSHB are jobs like
+// Commands that an extension adds are judged like others, and what they do is followed: the jobs of a PUSHB are jobs like
 // others, and QUEUE and MUTATE move jobs. While such a command is under way, both is open of what it is about; its
 // answer decides. Where two of them are under way side by side, that stays open.
 
-// addition is a command that a profile adds, while it is under way.
-type addition struct {
+// pendingVerb is a command that an extension adds, while it is under way.
+type pendingVerb struct {
 	jobs   []*call        // the jobs of a PUSHB, as PUSHes
 	action string         // of a QUEUE
 	queues map[string]int // that it is about, with what was known of each: see World.paused
@@ -39,12 +39,12 @@ type movement struct {
 // pauseUnknown is the value of a queue of which is not known whether it is paused.
 const pauseUnknown = -1
 
-// adds reports whether a line is a command that a profile adds.
-func (w *World) adds(l *Line) bool {
-	return w.Adds != nil && w.Adds(l.Verb) && l.Form == model.OkayOrRefused && l.Clause == "FWP-FRAME-03"
+// isExtensionVerb reports whether a line is a command that an extension adds.
+func (w *World) isExtensionVerb(l *Line) bool {
+	return w.HasExtensionVerb != nil && w.HasExtensionVerb(l.Verb) && l.Form == model.OkayOrRefused && l.Clause == "FWP-FRAME-03"
 }
 
-// allowAdded sets what may be answered to a command that a profile adds, and what it may do.
+// allowAdded sets what may be answered to a command that an extension adds, and what it may do.
 func (w *World) allowAdded(c *Conn, k *call, now time.Time) {
 	if c.State == fwp.NotIdentified {
 		if k.allowEarly(w.Protected); c.Unjudged != Judged {
@@ -52,7 +52,7 @@ func (w *World) allowAdded(c *Conn, k *call, now time.Time) {
 		}
 		return
 	}
-	k.added, k.answers = &addition{}, model.AnyAnswer
+	k.added, k.answers = &pendingVerb{}, model.AnyAnswer
 	for _, other := range w.Conns {
 		if o := other.call; o != nil && o.added != nil && o.added.jobs == nil && k.Verb != "PUSHB" {
 			k.hasOverlap, o.hasOverlap = true, true
@@ -73,7 +73,7 @@ func (w *World) allowAdded(c *Conn, k *call, now time.Time) {
 	}
 }
 
-// expect sets what may be answered to a command, and the clause about it. (of a profile)
+// expect sets what may be answered to a command, and the clause about it. (of an extension)
 func (k *call) expect(answers model.Answer, clause string) {
 	k.answers, k.ownClause, k.clause = answers, clause, clause
 	k.Should = answers == model.Refused
@@ -324,7 +324,7 @@ func (w *World) judgePaused(k *call, j *Job) *law.Violation {
 	}
 }
 
-// followAdded follows the answer to a command that a profile adds, and judges what is in it.
+// followAdded follows the answer to a command that an extension adds, and judges what is in it.
 func (w *World) followAdded(c *Conn, k *call, a model.Answer, text []byte, now time.Time) (v *law.Violation) {
 	switch d := k.added; {
 	case d.jobs != nil:

@@ -65,7 +65,7 @@ const atMember = `,"at":"2999-01-01T00:00:00Z"`
 
 func TestLikePushB(t *testing.T) {
 	t.Parallel()
-	s := NewServer(Config{Like: LikeFaktory})
+	s := NewServer(Config{Extension: Faktory})
 	t.Cleanup(s.Close)
 	c := dialLike(t, s, "HELLO {}")
 	assert.Equal(t, "{}", c.do("PUSHB []"))
@@ -80,7 +80,7 @@ func TestLikePushB(t *testing.T) {
 
 func TestLikeQueue(t *testing.T) {
 	t.Parallel()
-	s := NewServer(Config{Like: LikeFaktory, FetchBlock: 1})
+	s := NewServer(Config{Extension: Faktory, FetchBlock: 1})
 	t.Cleanup(s.Close)
 	c := dialLike(t, s, "HELLO {}")
 	c.do("PUSH " + likeJob("a", "x", `,"queue":"q"`))
@@ -107,7 +107,7 @@ func TestLikeQueue(t *testing.T) {
 // A consumer that waits on a paused queue gets its job when the queue is resumed.
 func TestLikeResumeWakes(t *testing.T) {
 	t.Parallel()
-	s := NewServer(Config{Like: LikeFaktory, FetchBlock: 1 << 40})
+	s := NewServer(Config{Extension: Faktory, FetchBlock: 1 << 40})
 	t.Cleanup(s.Close)
 	c, other := dialLike(t, s, "HELLO {}"), dialLike(t, s, "HELLO {}")
 	c.do("QUEUE PAUSE q")
@@ -135,7 +135,7 @@ func TestLikeMutate(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := NewServer(Config{Like: LikeFaktory})
+			s := NewServer(Config{Extension: Faktory})
 			t.Cleanup(s.Close)
 			c := dialLike(t, s, "HELLO {}")
 			c.do("PUSHB [" + likeJob("a", "x", atMember) + "," + likeJob("b", "x", `,"custom":{"p":"a/b/uuid:7"}`+atMember) + "," +
@@ -153,7 +153,7 @@ func TestLikeMutate(t *testing.T) {
 
 func TestLikeRefusals(t *testing.T) {
 	t.Parallel()
-	s := NewServer(Config{Like: LikeFaktory, Password: "secret"})
+	s := NewServer(Config{Extension: Faktory, Password: "secret"})
 	t.Cleanup(s.Close)
 	hi := &likeClient{t: t}
 	var err error
@@ -176,7 +176,7 @@ func TestLikeRefusals(t *testing.T) {
 
 func TestLikeLedger(t *testing.T) {
 	t.Parallel()
-	s := NewServer(Config{Like: LikeFaktory})
+	s := NewServer(Config{Extension: Faktory})
 	t.Cleanup(s.Close)
 	c := dialLike(t, s, "HELLO {}")
 	bid := c.do(`BATCH NEW {"description":"d"}`)
@@ -195,7 +195,7 @@ func TestLikeLedger(t *testing.T) {
 
 func TestLikeInfo(t *testing.T) {
 	t.Parallel()
-	s := NewServer(Config{Like: LikeFaktory})
+	s := NewServer(Config{Extension: Faktory})
 	t.Cleanup(s.Close)
 	c := dialLike(t, s, `HELLO {"wid":"w"}`)
 	c.do("PUSH " + likeJob("a", "x", `,"queue":"q"`))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The parts of conversations with commands that a profile adds.
+// The parts of conversations with commands that an extension adds.
 const (
 	pauseQueue     = "1 C: QUEUE PAUSE q\n1 S: +OK"
 	resumeQueue    = "1 C: QUEUE RESUME q\n1 S: +OK"
