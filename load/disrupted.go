@@ -10,6 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/results"
 )
@@ -227,7 +228,7 @@ func (r *run) countLostByStop(report *results.LoadDisruptions) {
 	for k := range r.ledger.Missing() {
 		at, ok := r.ledger.SentAt(k)
 		i := slices.IndexFunc(report.List, func(d results.LoadDisruption) bool {
-			return disrupt.Action(d.Action).Stops() && d.Failure == "" && d.At+d.Took >= at
+			return target.Action(d.Action).Stops() && d.Failure == "" && d.At+d.Took >= at
 		})
 		if ok && i >= 0 {
 			report.List[i].LostJobs++

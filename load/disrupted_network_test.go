@@ -10,6 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/target/proxy"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
@@ -26,13 +27,13 @@ type network struct{ proxy *proxy.Proxy }
 func (n network) Begin(_ context.Context, d disrupt.Disruption) (func(context.Context) error, error) {
 	c := proxy.Condition{Delay: d.Link.Delay, Jitter: d.Link.Jitter, Rate: d.Link.Rate, Segment: d.Link.Segment}
 	switch {
-	case d.Action == disrupt.Reset:
+	case d.Action == target.Reset:
 		n.proxy.Reset()
-	case d.Action == disrupt.Partition && d.Cut == disrupt.ToServer:
+	case d.Action == target.Partition && d.Cut == disrupt.ToServer:
 		c.HeldSides = []proxy.Side{proxy.Client}
-	case d.Action == disrupt.Partition && d.Cut == disrupt.ToClients:
+	case d.Action == target.Partition && d.Cut == disrupt.ToClients:
 		c.HeldSides = []proxy.Side{proxy.Server}
-	case d.Action == disrupt.Partition:
+	case d.Action == target.Partition:
 		c.HeldSides = []proxy.Side{proxy.Client, proxy.Server}
 	}
 	n.proxy.Set(c)
@@ -75,17 +76,17 @@ func runBehindProxy(t *testing.T, d disrupt.Disruption) (report *results.Load) {
 func TestABadNetworkIsNotBlamedOnTheServer(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]disrupt.Disruption{
-		"both directions":          {Action: disrupt.Partition, Length: 5 * second},
-		"to the server":            {Action: disrupt.Partition, Length: 5 * second, Cut: disrupt.ToServer},
-		"to the clients":           {Action: disrupt.Partition, Length: 5 * second, Cut: disrupt.ToClients},
-		"longer than the patience": {Action: disrupt.Partition, Length: 40 * second},
-		"replies beyond patience":  {Action: disrupt.Partition, Length: 40 * second, Cut: disrupt.ToClients},
+		"both directions":          {Action: target.Partition, Length: 5 * second},
+		"to the server":            {Action: target.Partition, Length: 5 * second, Cut: disrupt.ToServer},
+		"to the clients":           {Action: target.Partition, Length: 5 * second, Cut: disrupt.ToClients},
+		"longer than the patience": {Action: target.Partition, Length: 40 * second},
+		"replies beyond patience":  {Action: target.Partition, Length: 40 * second, Cut: disrupt.ToClients},
 		"slow": {
-			Action: disrupt.Slow, Length: 30 * second, Link: disrupt.Link{Delay: 3 * second, Jitter: second},
+			Action: target.Slow, Length: 30 * second, Link: disrupt.Link{Delay: 3 * second, Jitter: second},
 		},
-		"slower than the patience": {Action: disrupt.Slow, Length: 40 * second, Link: disrupt.Link{Rate: 5}},
-		"segments":                 {Action: disrupt.Slow, Length: 10 * second, Link: disrupt.Link{Segment: 1}},
-		"reset":                    {Action: disrupt.Reset},
+		"slower than the patience": {Action: target.Slow, Length: 40 * second, Link: disrupt.Link{Rate: 5}},
+		"segments":                 {Action: target.Slow, Length: 10 * second, Link: disrupt.Link{Segment: 1}},
+		"reset":                    {Action: target.Reset},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

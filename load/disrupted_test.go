@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/plan"
@@ -41,7 +42,7 @@ func (f *fakeTarget) Begin(_ context.Context, d disrupt.Disruption) (func(contex
 	switch {
 	case d.Action.Stops():
 		return func(context.Context) error { return server.Up() }, server.Down(d.Action.Kills())
-	case d.Action == disrupt.Reset:
+	case d.Action == target.Reset:
 		err := server.Kill() // to the clients the same
 		return func(context.Context) error { return nil }, err
 	}
@@ -113,7 +114,7 @@ func requeueReserved(target *fakeTarget) func(*fakes.Event) {
 // What the plan promised and the run did not do is no result.
 func TestADisruptionThatDidNotHappen(t *testing.T) {
 	t.Parallel()
-	l := disruptedBench{schedule: halfSecondSchedule(disrupt.Kill, 3, 30)}.run(t).Report
+	l := disruptedBench{schedule: halfSecondSchedule(target.Kill, 3, 30)}.run(t).Report
 	require.Len(t, l.Disruptions.List, 2)
 	assert.Empty(t, l.Disruptions.List[0].Failure)
 	assert.Contains(t, l.Disruptions.List[1].Failure, "the load ended before")
@@ -124,10 +125,10 @@ func TestADisruptionThatDidNotHappen(t *testing.T) {
 }
 
 // halfSecondSchedule returns a schedule with an action at some seconds, for half a second each.
-func halfSecondSchedule(action disrupt.Action, at ...int) (schedule []disrupt.Disruption) {
+func halfSecondSchedule(action target.Action, at ...int) (schedule []disrupt.Disruption) {
 	for _, s := range at {
 		d := disrupt.Disruption{Action: action, At: time.Duration(s) * second}
-		if action != disrupt.Reset {
+		if action != target.Reset {
 			d.Length = 500 * ms
 		}
 		schedule = append(schedule, d)
@@ -147,7 +148,7 @@ func sample(t *testing.T, name string, quick ...string) {
 // A server whose store outlives its stops loses nothing, and every job in doubt is resolved.
 func TestStoresThatOutliveStopsLoseNothing(t *testing.T) {
 	t.Parallel()
-	for _, action := range []disrupt.Action{disrupt.Kill, disrupt.Restart} {
+	for _, action := range []target.Action{target.Kill, target.Restart} {
 		t.Run(string(action), func(t *testing.T) {
 			t.Parallel()
 			l := disruptedBench{schedule: halfSecondSchedule(action, 5, 10, 15)}.run(t).Report
@@ -178,25 +179,25 @@ func TestStoresThatOutliveStopsLoseNothing(t *testing.T) {
 func TestBugsThatStopsBringOut(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		action disrupt.Action
+		action target.Action
 		bug    bug
 		code   int
 		finds  results.FindingKind // empty: nothing
 		counts func(*results.LoadDisruptions) int64
 	}{
-		"kill, forgets": {disrupt.Kill, loseJobs, reports.ExitWell, "",
+		"kill, forgets": {target.Kill, loseJobs, reports.ExitWell, "",
 			func(d *results.LoadDisruptions) int64 { return d.LostByKill }},
-		"kill, returns acked": {disrupt.Kill, requeueAcked, reports.ExitWell, "",
+		"kill, returns acked": {target.Kill, requeueAcked, reports.ExitWell, "",
 			func(d *results.LoadDisruptions) int64 { return d.ReturnedByStop }},
-		"kill, frees held": {disrupt.Kill, requeueReserved, reports.ExitWell, "",
+		"kill, frees held": {target.Kill, requeueReserved, reports.ExitWell, "",
 			func(d *results.LoadDisruptions) int64 { return d.TwiceByStop }},
-		"restart, forgets": {disrupt.Restart, loseJobs, reports.ExitWell, results.FindingLostByRestart,
+		"restart, forgets": {target.Restart, loseJobs, reports.ExitWell, results.FindingLostByRestart,
 			func(d *results.LoadDisruptions) int64 { return d.LostByRestart }},
-		"restart, returns acked": {disrupt.Restart, requeueAcked, reports.ExitWell, "",
+		"restart, returns acked": {target.Restart, requeueAcked, reports.ExitWell, "",
 			func(d *results.LoadDisruptions) int64 { return d.ReturnedByStop }},
-		"reset, forgets":       {disrupt.Reset, loseJobs, reports.ExitLoss, results.FindingLost, nil},
-		"reset, returns acked": {disrupt.Reset, requeueAcked, reports.ExitLoss, results.FindingReturned, nil},
-		"reset, frees held":    {disrupt.Reset, requeueReserved, reports.ExitLoss, results.FindingDuplicated, nil},
+		"reset, forgets":       {target.Reset, loseJobs, reports.ExitLoss, results.FindingLost, nil},
+		"reset, returns acked": {target.Reset, requeueAcked, reports.ExitLoss, results.FindingReturned, nil},
+		"reset, frees held":    {target.Reset, requeueReserved, reports.ExitLoss, results.FindingDuplicated, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -227,7 +228,7 @@ func TestBugsThatStopsBringOut(t *testing.T) {
 
 func TestDisruptionsThatCannotBeDone(t *testing.T) {
 	t.Parallel()
-	l := disruptedBench{schedule: halfSecondSchedule(disrupt.Fill, 5)}.run(t).Report
+	l := disruptedBench{schedule: halfSecondSchedule(target.Fill, 5)}.run(t).Report
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitInconclusive, code, words)
 	require.Len(t, l.Disruptions.List, 1)
@@ -244,7 +245,7 @@ func (b brokenTarget) Begin(ctx context.Context, d disrupt.Disruption) (func(con
 
 func TestServersThatDoNotComeBack(t *testing.T) {
 	t.Parallel()
-	l := disruptedBench{schedule: halfSecondSchedule(disrupt.Kill, 2), change: func(c *load.Config) {
+	l := disruptedBench{schedule: halfSecondSchedule(target.Kill, 2), change: func(c *load.Config) {
 		c.Disrupt = brokenTarget{c.Disrupt}
 	}}.run(t).Report
 	code, _ := l.Outcome(reports.ExitOptions{}).Values()
@@ -258,14 +259,14 @@ func TestHistoriesOverStops(t *testing.T) {
 	t.Parallel()
 	recorded := func(c *load.Config) { c.RecordHistory = true }
 	for name, test := range map[string]struct {
-		action disrupt.Action
+		action target.Action
 		bug    bug
 		breach string // empty: nothing is found
 	}{
-		"kept over kills":    {disrupt.Kill, nil, ""},
-		"kept over restarts": {disrupt.Restart, nil, ""},
-		"lost by kills":      {disrupt.Kill, loseJobs, ""},
-		"lost by restarts":   {disrupt.Restart, loseJobs, "lost-by-restart"},
+		"kept over kills":    {target.Kill, nil, ""},
+		"kept over restarts": {target.Restart, nil, ""},
+		"lost by kills":      {target.Kill, loseJobs, ""},
+		"lost by restarts":   {target.Restart, loseJobs, "lost-by-restart"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -302,10 +303,10 @@ func TestJobsWhoseAckIsRefused(t *testing.T) {
 		retry    int
 		finds    bool
 	}{
-		"kept":                          {halfSecondSchedule(disrupt.Fill, 1), false, 25, false},
-		"forgotten":                     {halfSecondSchedule(disrupt.Fill, 1), true, 25, true},
-		"without retries":               {halfSecondSchedule(disrupt.Fill, 1), true, 0, false},
-		"forgotten, and then a restart": {halfSecondSchedule(disrupt.Restart, 18), true, 25, false},
+		"kept":                          {halfSecondSchedule(target.Fill, 1), false, 25, false},
+		"forgotten":                     {halfSecondSchedule(target.Fill, 1), true, 25, true},
+		"without retries":               {halfSecondSchedule(target.Fill, 1), true, 0, false},
+		"forgotten, and then a restart": {halfSecondSchedule(target.Restart, 18), true, 25, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -385,7 +386,7 @@ func TestADisruptionExplainsWhatConnectionsMeetWith(t *testing.T) {
 			w.Rate, w.Consumers, w.Duration = 2, 3, golden.Sample(plan.Duration(30*second), plan.Duration(200*second))
 			test.change(&w)
 			l := bench{server: fakes.Config{Hook: test.hook}, load: w, change: func(c *load.Config) {
-				c.Schedule, c.Disrupt = []disrupt.Disruption{{Action: disrupt.Slow, Length: time.Hour}}, nopTarget{}
+				c.Schedule, c.Disrupt = []disrupt.Disruption{{Action: target.Slow, Length: time.Hour}}, nopTarget{}
 			}}.run(t)
 			for _, kind := range kinds(l) {
 				assert.NotContains(t, []results.FindingKind{
@@ -401,7 +402,7 @@ func TestClientsAfterADisruption(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	greeted, pushes := map[string]int{}, map[string]int{}
-	l := disruptedBench{schedule: halfSecondSchedule(disrupt.Kill, 5, 10, 15), bug: func(*fakeTarget) func(*fakes.Event) {
+	l := disruptedBench{schedule: halfSecondSchedule(target.Kill, 5, 10, 15), bug: func(*fakeTarget) func(*fakes.Event) {
 		return func(e *fakes.Event) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -10,9 +10,9 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/rule"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
-	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 )
@@ -37,7 +37,7 @@ func TestEachMetricIsFilled(t *testing.T) {
 	drops.change = func(c *load.Config) { c.Overload = client.Drop }
 	reports := []*results.Load{
 		stress().run(t), drops.run(t),
-		disruptedBench{schedule: halfSecondSchedule(disrupt.Kill, 5)}.run(t).Report,
+		disruptedBench{schedule: halfSecondSchedule(target.Kill, 5)}.run(t).Report,
 		ruledBench(t, shrink, "on ran PUSH: delay 30ms").run(t),
 		ruledBench(t, func(w *plan.Workload) { w.FailShare = 0.1 }, "on checked PUSH; each 9: refuse no",
 			"on delivered; each 7: again", "on delivered; each 13: set jobtype '\"other\"'",

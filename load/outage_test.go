@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/plan"
@@ -21,7 +22,7 @@ func TestTheGeneratorsPausesAreNotTheServers(t *testing.T) {
 	const away = 10 * second
 	for name, rate := range map[string]plan.Rate{"closed": 0, "open": 100} {
 		l := disruptedBench{
-			schedule: []disrupt.Disruption{{At: 3 * second, Action: disrupt.Kill, Length: away}},
+			schedule: []disrupt.Disruption{{At: 3 * second, Action: target.Kill, Length: away}},
 			change: func(c *load.Config) {
 				w := &c.Workload
 				w.Producers, w.Consumers, w.Rate, w.Work = 10, 10, rate, plan.Range{}

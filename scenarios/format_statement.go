@@ -24,8 +24,8 @@ func lineOf(s Step) string {
 		}
 		return strings.Join(words, " ")
 	case *Operate:
-		if s.Action == NeedSignals {
-			return s.State + " " + s.Worker.String()
+		if s.Action.OnWorker() {
+			return string(s.Action) + " " + s.Worker.String()
 		}
 		return string(s.Action)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/target"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -111,8 +112,8 @@ func TestFormatOfBuiltScripts(t *testing.T) {
 			},
 			&scenarios.Expect{Conn: "a", Choices: choices(t, "+OK"), Marks: record},
 			&scenarios.Silence{For: 1500 * time.Millisecond, Conns: []string{"a"}},
-			&scenarios.Operate{Action: scenarios.NeedSignals, State: "quiet", Worker: template(t, "$wid2")[0]},
-			&scenarios.Operate{Action: scenarios.NeedKill},
+			&scenarios.Operate{Action: target.Quiet, Worker: template(t, "$wid2")[0]},
+			&scenarios.Operate{Action: target.Kill},
 			&scenarios.Block{Kind: scenarios.Eventually, Window: soon, Marks: marks, Steps: []scenarios.Step{
 				&scenarios.Send{Conn: "a", Ending: scenarios.HalfShut},
 			}, After: []scenarios.Aside{{Comment: "# nothing more"}}},

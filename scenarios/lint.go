@@ -81,7 +81,7 @@ func (l *linter) step(s Step, in *Block) {
 		l.expect(s)
 	case *Operate:
 		l.names(s.Pos, s.Worker.refs(), in)
-		if s.Action != NeedSignals {
+		if !s.Action.OnWorker() {
 			l.conns = map[string]*connState{}
 		}
 	case *Block:

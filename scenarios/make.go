@@ -155,7 +155,7 @@ func (s *Script) Flat() ([]Step, error) {
 	var all []Step
 	for _, step := range s.Steps {
 		block, ok := step.(*Block)
-		if o, isOperate := step.(*Operate); isOperate && o.Action != NeedSignals {
+		if o, isOperate := step.(*Operate); isOperate && !o.Action.OnWorker() {
 			return nil, fmt.Errorf("%s: line %d: a server that plays a script cannot play %s",
 				cmp.Or(s.Name, "script"), o.Line, o.Action)
 		}

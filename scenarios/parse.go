@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/internal/target"
 )
 
 // The limits of a script.
@@ -219,7 +221,7 @@ func (p *parser) finish() {
 		}
 		switch s := s.(type) {
 		case *Operate:
-			p.script.Needs = append(p.script.Needs, s.Action)
+			p.script.Needs = append(p.script.Needs, s.need())
 		case *Send:
 			p.script.Needs = append(p.script.Needs, s.needs()...)
 		}
@@ -233,6 +235,18 @@ func (p *parser) finish() {
 }
 
 // needs returns the needs of the values that a line computes.
+// need returns what an action needs.
+func (s *Operate) need() Need {
+	switch {
+	case s.Action.OnWorker():
+		return NeedSignals
+	case s.Action == target.Restart:
+		return NeedRestart
+	default:
+		return NeedKill
+	}
+}
+
 func (s *Send) needs() (needs []Need) {
 	for _, t := range s.Segments {
 		for _, r := range t.refs() {

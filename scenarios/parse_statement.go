@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/target"
 )
 
 // statementWords are the words that begin a statement, beside C and S.
@@ -36,7 +38,7 @@ func (p *parser) statement(c *cursor, n int) (Step, error) {
 	case "silence":
 		return p.silence(rest, at)
 	case "restart", "kill":
-		return &Operate{Statement: p.placed(at), Action: Need(words[0])}, rest.none()
+		return &Operate{Statement: p.placed(at), Action: target.Action(words[0])}, rest.none()
 	case "quiet", "terminate":
 		return p.signal(rest, at, words[0])
 	case "end":
@@ -236,7 +238,7 @@ func (p *parser) signal(a *arguments, at Pos, state string) (Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Operate{Statement: p.placed(at), Action: NeedSignals, State: state, Worker: client[0]}, nil
+	return &Operate{Statement: p.placed(at), Action: target.Action(state), Worker: client[0]}, nil
 }
 
 func (p *parser) end(a *arguments, start int) error {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/target"
 )
 
 // Script is one parsed file.
@@ -149,9 +150,8 @@ type Silence struct {
 // Operate asks the target for something that no client can do.
 type Operate struct {
 	Statement
-	Action Need     // NeedRestart or NeedKill, or NeedSignals
-	State  string   // for NeedSignals: "quiet" or "terminate"
-	Worker Template // for NeedSignals: the worker id
+	Action target.Action // of scripts: Restart, Kill, Quiet and Terminate
+	Worker Template      // of Quiet and Terminate: the worker id
 }
 
 // BlockKind is the kind of a block.

@@ -7,27 +7,21 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
-)
-
-// The disruptions beside [scenarios.NeedRestart] and [scenarios.NeedKill]; scripts have no statements for them.
-const (
-	KillServer scenarios.Need = "kill-server" // the server alone is killed: what it started may end in order
-	Pause      scenarios.Need = "pause"       // the server stands still
-	Partition  scenarios.Need = "partition"   // no bytes pass between it and its clients
 )
 
 // Disrupter is a target that can be disrupted.
 type Disrupter interface {
 	// Disrupt begins a disruption, blocks until it has, and returns what ends it: a server that was stopped is started
 	// then, which blocks until it is ready, and may be given up.
-	Disrupt(ctx context.Context, action scenarios.Need) (end func(context.Context) error, err error)
+	Disrupt(ctx context.Context, action target.Action) (end func(context.Context) error, err error)
 }
 
 // disruption is one that has begun and not ended. It lasts until something is awaited.
 type disruption struct {
-	action scenarios.Need
+	action target.Action
 	stops  bool
 	end    func() error // blocks until it has ended
 	giveUp context.CancelFunc
@@ -38,8 +32,8 @@ func (p *playthrough) operate(ctx context.Context, s *Step, do *scenarios.Operat
 	ok, stops := s.disrupts()
 	if !ok {
 		client := p.expand(do.Worker, noConn)
-		if t, ok := p.target.(play.Signaller); ok && t.Signal(ctx, client, do.State) == nil {
-			p.law.Operated(do.Action, client, do.State)
+		if t, ok := p.target.(play.Signaller); ok && t.Signal(ctx, client, string(do.Action)) == nil {
+			p.law.Operated(do.Action, client)
 		}
 		return
 	}
@@ -69,7 +63,7 @@ func (p *playthrough) operate(ctx context.Context, s *Step, do *scenarios.Operat
 		return
 	}
 	p.hangUp(ctx, do.Action)
-	p.law.Operated(do.Action, "", "")
+	p.law.Operated(do.Action, "")
 	if !s.Ahead {
 		p.settle(ctx)
 		return
@@ -80,11 +74,11 @@ func (p *playthrough) operate(ctx context.Context, s *Step, do *scenarios.Operat
 }
 
 // begin begins a disruption.
-func (p *playthrough) begin(ctx context.Context, action scenarios.Need) (end func(context.Context) error, err error) {
+func (p *playthrough) begin(ctx context.Context, action target.Action) (end func(context.Context) error, err error) {
 	if t, ok := p.target.(Disrupter); ok {
 		return t.Disrupt(ctx, action)
 	}
-	if t, ok := p.target.(play.Restarter); ok && action == scenarios.NeedRestart {
+	if t, ok := p.target.(play.Restarter); ok && action == target.Restart {
 		return func(context.Context) error { return nil }, t.Restart(ctx)
 	}
 	return nil, errNotOffered
@@ -101,7 +95,7 @@ func isUnseen(err error) bool {
 
 // hangUp takes in what the connections have brought before the server ended, and ends them. What a server answers that
 // ends in order is not judged.
-func (p *playthrough) hangUp(ctx context.Context, action scenarios.Need) {
+func (p *playthrough) hangUp(ctx context.Context, action target.Action) {
 	before := len(p.sightings)
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		for c := p.conns[n]; c != nil && p.conns[n] == c; {
@@ -113,7 +107,7 @@ func (p *playthrough) hangUp(ctx context.Context, action scenarios.Need) {
 			p.takeArrival(ctx, c, a)
 		}
 	}
-	if action == scenarios.NeedRestart {
+	if action == target.Restart {
 		p.sightings = p.sightings[:before]
 	}
 }
@@ -128,7 +122,7 @@ func (p *playthrough) settle(ctx context.Context) {
 	err := d.end()
 	d.giveUp()
 	if !d.stops {
-		p.law.Operated(d.action, "", "")
+		p.law.Operated(d.action, "")
 		return
 	}
 	p.mayEnd = false

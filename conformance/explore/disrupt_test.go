@@ -20,9 +20,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/target/proxy"
 	"github.com/fwpsuite/fwp/protocols/fwp/moves"
-	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -39,12 +39,12 @@ func (d disruptable) Dial(ctx context.Context) (net.Conn, error) { return d.fron
 func (d disruptable) Kill(context.Context) error { return d.Server.Kill() }
 
 // Disrupt implements [explore.Disrupter]. A pause is a partition.
-func (d disruptable) Disrupt(_ context.Context, action scenarios.Need) (func(context.Context) error, error) {
-	if action == explore.Pause || action == explore.Partition {
+func (d disruptable) Disrupt(_ context.Context, action target.Action) (func(context.Context) error, error) {
+	if action == target.Pause || action == target.Partition {
 		d.proxy.Set(proxy.Condition{HeldSides: []proxy.Side{proxy.Client, proxy.Server}})
 		return func(context.Context) error { d.proxy.Set(proxy.Condition{}); return nil }, nil
 	}
-	return func(context.Context) error { return d.Up() }, d.Down(action != scenarios.NeedRestart)
+	return func(context.Context) error { return d.Up() }, d.Down(action != target.Restart)
 }
 
 // startDisruptable starts such a server.
@@ -104,20 +104,20 @@ func restored(name string) func() fakes.Config {
 func TestDisruptionsShowBugs(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		disrupt scenarios.Need
+		disrupt target.Action
 		clause  string
 	}{
-		"keeps-no-last when killed": {explore.KillServer, "FWP-STATE-08"},
-		"keeps-no-last":             {explore.KillServer, "FWP-STATE-08"}, // acknowledged before it was stored
-		"keeps-queues-twice":        {scenarios.NeedRestart, "FWP-STATE-05"},
-		"keeps-no-schedule":         {scenarios.NeedKill, "FWP-STATE-08"},
-		"keeps-schedule-due":        {scenarios.NeedKill, "FWP-WU-06"},
-		"keeps-no-custom":           {scenarios.NeedKill, "FWP-WU-11"},
+		"keeps-no-last when killed": {target.KillServer, "FWP-STATE-08"},
+		"keeps-no-last":             {target.KillServer, "FWP-STATE-08"}, // acknowledged before it was stored
+		"keeps-queues-twice":        {target.Restart, "FWP-STATE-05"},
+		"keeps-no-schedule":         {target.Kill, "FWP-STATE-08"},
+		"keeps-schedule-due":        {target.Kill, "FWP-WU-06"},
+		"keeps-no-custom":           {target.Kill, "FWP-WU-11"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := explore.Explorer{Seed: *seed, Steps: commands(4000, 20_000), Longest: 10 * time.Minute,
-				Disrupt: []scenarios.Need{test.disrupt}}
+				Disrupt: []target.Action{test.disrupt}}
 			disrupting(t, restored(name), e, func(r *explore.Result) {
 				i := slices.IndexFunc(r.Findings, func(f explore.Finding) bool { return f.Clause == test.clause })
 				if !assert.GreaterOrEqual(t, i, 0, "%d commands, %+v", r.Commands, r.Findings) {
@@ -180,7 +180,7 @@ type strayed struct {
 }
 
 // Disrupt implements [explore.Disrupter].
-func (s strayed) Disrupt(context.Context, scenarios.Need) (func(context.Context) error, error) {
+func (s strayed) Disrupt(context.Context, target.Action) (func(context.Context) error, error) {
 	return func(context.Context) error { return s.end }, s.begin
 }
 
@@ -197,7 +197,7 @@ func TestDisruptionsThatFailAreNoFindings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := explore.Explorer{Seed: 1, Steps: 300, Unshrunk: true, Disrupt: []scenarios.Need{scenarios.NeedKill}}
+			e := explore.Explorer{Seed: 1, Steps: 300, Unshrunk: true, Disrupt: []target.Action{target.Kill}}
 			disrupting(t, func() fakes.Config { return fakes.Config{} }, e, func(r *explore.Result) {
 				assert.Empty(t, r.Findings)
 				assert.Equal(t, s.end, r.NotStarted)

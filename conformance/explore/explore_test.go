@@ -19,6 +19,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/variations"
 	"github.com/fwpsuite/fwp/internal/base/allow"
 	"github.com/fwpsuite/fwp/internal/proof/golden"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp/crowd"
 	"github.com/fwpsuite/fwp/protocols/fwp/moves"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
@@ -246,7 +247,7 @@ func TestTraceIsSaved(t *testing.T) {
 		build.Open(2, scenarios.Consumer, `{"wid":"$wid4"}`), build.Bytes(2, "\xff\x00\r\n", "$jid1"),
 		build.Line(2, "INFO<|>"),
 		build.Bytewise(2, " $$5 "), build.Await(2), explore.Wait(20 * time.Second), build.Signal("quiet", "$wid4"),
-		explore.Disrupt(scenarios.NeedRestart), explore.Disrupt(explore.Pause),
+		explore.Disrupt(target.Restart), explore.Disrupt(target.Pause),
 		explore.End(2, scenarios.HalfShut),
 	}}
 	trace.Steps[2].Ahead = true

@@ -13,8 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/target/forward"
-	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -55,7 +55,7 @@ type Explorer struct {
 	Shrinking time.Duration
 
 	// Disrupt is what is done to the target at any moment, if it is a [Disrupter]: some of Subject.Disruptions.
-	Disrupt []scenarios.Need
+	Disrupt []target.Action
 
 	// StartTarget starts another server like the target, for making findings small: a
 	// bug that counts, or one that is fatal, shows on a server of its own only. Nil

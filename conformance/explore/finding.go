@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/base/text"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -307,7 +308,7 @@ func (x *exploration) resume(ctx context.Context) bool {
 		x.play.drop(x.play.conns[n], scenarios.Closed)
 	}
 	if needsRevival && x.play.pushes() { // the server sends nothing any more for the sake of what was sent before
-		x.play.law.Operated(scenarios.NeedRestart, "", "")
+		x.play.law.Operated(target.Restart, "")
 	}
 	x.play.law.Unjudge("")
 	x.trace, x.play.replies = nil, nil // what ended the server need not be played again

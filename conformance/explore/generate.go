@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -205,11 +206,11 @@ type Draw struct {
 	*rand.Rand
 	Round       uint64
 	Terms       law.Terms
-	Longest     time.Duration    // that the clients all wait at a time; zero: time is real, and waiting costs it
-	Signals     bool             // an operator can quiet and terminate workers
-	Restarts    bool             // an operator can restart the server
-	Disruptions []scenarios.Need // what is done to the server, at any moment
-	Compared    bool             // two servers are sent the same: what chance or time decides would differ
+	Longest     time.Duration   // that the clients all wait at a time; zero: time is real, and waiting costs it
+	Signals     bool            // an operator can quiet and terminate workers
+	Restarts    bool            // an operator can restart the server
+	Disruptions []target.Action // what is done to the server, at any moment
+	Compared    bool            // two servers are sent the same: what chance or time decides would differ
 
 	Fill func(text string) string // writes a text with its names filled in
 	Free func() []int             // lists the connections that owe no answer, but for those of the control

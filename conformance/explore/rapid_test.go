@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/fwpsuite/fwp/internal/target"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -35,7 +36,7 @@ func anyStep() *rapid.Generator[Step] {
 		return rapid.SampledFrom([]Step{
 			line, build.Bytes(conn, rapid.SliceOfN(anyText(), 1, 3).Draw(t, "segments")...), build.Bytewise(conn, "INFO"),
 			build.Open(conn, scenarios.Raw, ""), build.Open(conn, scenarios.Consumer, `{"wid":"$wid1"}`), build.Await(conn),
-			End(conn, scenarios.Reset), Wait(time.Second), Disrupt(scenarios.NeedRestart), build.Signal("quiet", "$wid1"),
+			End(conn, scenarios.Reset), Wait(time.Second), Disrupt(target.Restart), build.Signal("quiet", "$wid1"),
 		}).Draw(t, "step")
 	})
 }

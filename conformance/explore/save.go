@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -84,7 +85,7 @@ func (s Step) isPlayable() bool {
 
 // hasNoStatement reports whether a line is a disruption that scripts have no statement for.
 func hasNoStatement(line string) bool {
-	return slices.Contains([]scenarios.Need{KillServer, Pause, Partition}, scenarios.Need(line))
+	return slices.Contains([]target.Action{target.KillServer, target.Pause, target.Partition}, target.Action(line))
 }
 
 // parseSteps parses the lines of steps.
@@ -95,7 +96,7 @@ func parseSteps(d scenarios.Dialect, saved []savedStep) ([]Step, error) {
 	lines := make([]string, len(saved))
 	for i, s := range saved {
 		if lines[i] = s.Line; hasNoStatement(s.Line) {
-			lines[i] = string(scenarios.NeedRestart)
+			lines[i] = string(target.Restart)
 		}
 	}
 	script, err := scenarios.Parse(d, "steps", []byte(strings.Join(lines, "\n")))
@@ -108,7 +109,7 @@ func parseSteps(d scenarios.Dialect, saved []savedStep) ([]Step, error) {
 	steps := make([]Step, len(saved))
 	for i, s := range saved {
 		if steps[i] = (Step{Do: script.Steps[i], Ahead: s.Ahead}); hasNoStatement(s.Line) {
-			steps[i].Do = Disrupt(scenarios.Need(s.Line)).Do
+			steps[i].Do = Disrupt(target.Action(s.Line)).Do
 		}
 		if !steps[i].isPlayable() {
 			return nil, fmt.Errorf("step %d cannot be played: %s", i, s.Line)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -175,8 +176,8 @@ func (w *writer) step(i int, s *Step) {
 			w.answers()
 		}
 		next := *do
-		if do.Action == KillServer {
-			next.Action = scenarios.NeedKill
+		if do.Action == target.KillServer {
+			next.Action = target.Kill
 		}
 		next.Statement, next.Worker = scenarios.Statement{}, w.RenameIn(do.Worker)
 		w.Add(&next)

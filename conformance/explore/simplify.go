@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -13,7 +14,7 @@ import (
 func (s *shrinker) simplify(ctx context.Context, t Trace) Trace {
 	try := func(change func(steps []Step) bool) { s.tryChange(ctx, &t, change) }
 	for i := range t.Steps {
-		for _, action := range []scenarios.Need{scenarios.NeedRestart, scenarios.NeedKill} {
+		for _, action := range []target.Action{target.Restart, target.Kill} {
 			try(func(steps []Step) bool { return simplifyDisruption(&steps[i], action) })
 		}
 	}
@@ -122,9 +123,9 @@ func awaitAnswer(step *Step) bool {
 }
 
 // simplifyDisruption has a server that is stopped be stopped in a plainer way: first in order, then as scripts can say it.
-func simplifyDisruption(step *Step, action scenarios.Need) bool {
+func simplifyDisruption(step *Step, action target.Action) bool {
 	do, _ := step.Do.(*scenarios.Operate)
-	if _, stops := step.disrupts(); !stops || do.Action == scenarios.NeedRestart || do.Action == action {
+	if _, stops := step.disrupts(); !stops || do.Action == target.Restart || do.Action == action {
 		return false
 	}
 	*step = Step{Do: Disrupt(action).Do, Ahead: step.Ahead}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -101,8 +102,8 @@ func (s Step) waitTime() time.Duration {
 // disrupts reports whether the step disrupts the server, and whether that ends all connections.
 func (s Step) disrupts() (ok, stops bool) {
 	do, ok := s.Do.(*scenarios.Operate)
-	ok = ok && do.Action != scenarios.NeedSignals
-	return ok, ok && do.Action != Pause && do.Action != Partition
+	ok = ok && !do.Action.OnWorker()
+	return ok, ok && do.Action.Stops()
 }
 
 // Text returns all that the step sends, as it is written.
@@ -201,7 +202,7 @@ func (b Builder) Await(conn int) Step {
 
 // Signal returns a step in which an operator quiets or terminates a worker.
 func (b Builder) Signal(state, worker string) Step {
-	return Step{Do: &scenarios.Operate{Action: scenarios.NeedSignals, State: state, Worker: b.Parse(worker)[0]}}
+	return Step{Do: &scenarios.Operate{Action: target.Action(state), Worker: b.Parse(worker)[0]}}
 }
 
 // Parse returns the segments of a text.
@@ -222,7 +223,7 @@ func End(conn int, ending scenarios.Ending) Step {
 func Wait(d time.Duration) Step { return Step{Do: &scenarios.Silence{For: d}} }
 
 // Disrupt returns a step that does something to the server.
-func Disrupt(action scenarios.Need) Step { return Step{Do: &scenarios.Operate{Action: action}} }
+func Disrupt(action target.Action) Step { return Step{Do: &scenarios.Operate{Action: action}} }
 
 // Tokens are a text in pieces that mutations do not go through: bytes, and names.
 type Tokens []string

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -54,7 +55,7 @@ type Alphabet struct {
 	// Reset are steps after which a server has forgotten the fields of earlier jobs.
 	Reset []Step
 	// Disruptions are what can be done to a server so that its law knows what is in doubt then.
-	Disruptions []scenarios.Need
+	Disruptions []target.Action
 }
 
 // Introduction is how clients introduce themselves. It is missing if they do not.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/internal/target"
 )
 
 // Law follows the conversations of one play and evaluates what the server answers. Connections have numbers of the
@@ -26,7 +26,7 @@ type Law interface {
 	Close(conn int, byServer bool, at time.Time) *Violation
 	// Operated records what an operator did: a restart or a kill, which end all connections, or an order to a client to
 	// enter a state; or that a pause or a partition, in which nothing has passed, is over.
-	Operated(action scenarios.Need, client, state string)
+	Operated(action target.Action, client string)
 	// Unjudge ends the judging of a job, of all jobs if job is empty.
 	Unjudge(job string)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/internal/target"
 )
 
 // Watch has a law judge all connections of one play. It receives everything as it happens, from whichever goroutine,
@@ -71,20 +71,20 @@ func (w *Watch) Dialed(name string) session.Observer {
 }
 
 // Operated records what an operator is about to do. A restart and a kill end all connections.
-func (w *Watch) Operated(action scenarios.Need, client, state string) {
+func (w *Watch) Operated(action target.Action, client string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if action != scenarios.NeedSignals {
+	if !action.OnWorker() {
 		for _, c := range w.conns {
 			c.end(false, time.Now())
 		}
 	}
-	w.law.Operated(action, client, state)
+	w.law.Operated(action, client)
 	w.dueMessage = nil
 }
 
 // Restarted is Operated with a restart.
-func (w *Watch) Restarted() { w.Operated(scenarios.NeedRestart, "", "") }
+func (w *Watch) Restarted() { w.Operated(target.Restart, "") }
 
 // maxOccurrences is how many violations of one rule and clause are kept.
 const maxOccurrences = 100

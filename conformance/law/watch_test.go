@@ -11,7 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/internal/target"
 )
 
 // echo is the law of a protocol whose server greets with "hi" and answers each command with its text. It keeps what it
@@ -50,8 +50,8 @@ func (l *echo) Close(int, bool, time.Time) *law.Violation {
 	l.log = append(l.log, "close")
 	return nil
 }
-func (l *echo) Operated(action scenarios.Need, _, _ string) { l.log = append(l.log, string(action)) }
-func (l *echo) Unjudge(job string)                          { l.log = append(l.log, "unjudge "+job) }
+func (l *echo) Operated(action target.Action, _ string) { l.log = append(l.log, string(action)) }
+func (l *echo) Unjudge(job string)                      { l.log = append(l.log, "unjudge "+job) }
 func (l *echo) Waits(_ int, m session.Message) bool {
 	x, gets := strings.CutPrefix(string(m.Text), "get ")
 	for _, sent := range l.sent {
@@ -147,7 +147,7 @@ func brokenRules(t *testing.T, w *law.Watch, events, timed string) string {
 func play(w *law.Watch, conns map[string]session.Observer, event string) {
 	event = strings.ReplaceAll(event, "_", " ")
 	if event == "restart" {
-		w.Operated(scenarios.NeedRestart, "", "")
+		w.Operated(target.Restart, "")
 		return
 	}
 	c, action := conns[event[:1]], event[1:]

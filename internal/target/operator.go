@@ -14,7 +14,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/input"
 )
 
-// Action is something that the operator of a server does to it or to one of its workers.
+// Action is something that is done to a server or to one of its workers, by its operator or as a disruption. Its value is
+// the word of scripts, files and flags.
 type Action string
 
 // The actions. Quiet and Terminate are about a worker: its next BEAT is answered with that
@@ -31,6 +32,29 @@ const (
 	Pause      Action = "pause" // until Resume
 	Resume     Action = "resume"
 )
+
+// The actions on the network before a server, and the one on its disk. No [Operator] has them.
+const (
+	Partition Action = "partition" // no bytes pass; afterwards those that were held back do
+	Slow      Action = "slow"      // bytes pass late, at a low rate or in small segments
+	Reset     Action = "reset"     // all connections are reset
+	Fill      Action = "fill"      // its disk is full, and has room again
+)
+
+// OnWorker reports whether the action is one on a worker: it needs the worker's id.
+func (a Action) OnWorker() bool { return a == Quiet || a == Terminate }
+
+// Stops reports whether the server is stopped, so that its memory is gone, and started again.
+func (a Action) Stops() bool { return a == Kill || a == KillServer || a == Restart }
+
+// Kills reports whether the server is stopped without warning.
+func (a Action) Kills() bool { return a == Kill || a == KillServer }
+
+// OnProcess reports whether the action is one on the processes of the server.
+func (a Action) OnProcess() bool { return a.Stops() || a == Pause }
+
+// OnNetwork reports whether the action is one on the network before the server.
+func (a Action) OnNetwork() bool { return a == Partition || a == Slow || a == Reset }
 
 // Operator does what no client can do. Its methods may be called by many goroutines at once.
 type Operator interface {

@@ -7,24 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/plan"
-)
-
-// Action is what a disruption does. Its value is the word of files and flags.
-type Action string
-
-// The actions on the processes of the server, those on the network before it, and the one on its disk.
-const (
-	Kill       Action = "kill"        // the server and all that it started, without warning; started again afterwards
-	KillServer Action = "kill-server" // the server alone: what it started may end in order; started again afterwards
-	Restart    Action = "restart"     // it ends in order, with all that it started, and is started again
-	Pause      Action = "pause"       // its processes stand still, and continue
-
-	Partition Action = "partition" // no bytes pass; afterwards those that were held back do
-	Slow      Action = "slow"      // bytes pass late, at a low rate or in small segments
-	Reset     Action = "reset"     // all connections are reset
-
-	Fill Action = "fill" // its disk is full, and has room again
 )
 
 // kind is what there is to know about an action.
@@ -33,45 +17,36 @@ type kind struct {
 	shortest, longest time.Duration // how long it lasts if that is drawn
 }
 
-var kinds = map[Action]kind{
-	Kill:       {time.Second, 100 * time.Millisecond, 2 * time.Second},
-	KillServer: {time.Second, 100 * time.Millisecond, 2 * time.Second},
-	Restart:    {time.Second, 100 * time.Millisecond, 2 * time.Second},
-	Pause:      {5 * time.Second, time.Second, 5 * time.Second},
-	Partition:  {5 * time.Second, time.Second, 5 * time.Second},
-	Slow:       {10 * time.Second, 2 * time.Second, 8 * time.Second},
-	Reset:      {},
-	Fill:       {10 * time.Second, 2 * time.Second, 8 * time.Second},
+var kinds = map[target.Action]kind{
+	target.Kill:       {time.Second, 100 * time.Millisecond, 2 * time.Second},
+	target.KillServer: {time.Second, 100 * time.Millisecond, 2 * time.Second},
+	target.Restart:    {time.Second, 100 * time.Millisecond, 2 * time.Second},
+	target.Pause:      {5 * time.Second, time.Second, 5 * time.Second},
+	target.Partition:  {5 * time.Second, time.Second, 5 * time.Second},
+	target.Slow:       {10 * time.Second, 2 * time.Second, 8 * time.Second},
+	target.Reset:      {},
+	target.Fill:       {10 * time.Second, 2 * time.Second, 8 * time.Second},
 }
 
-// Actions returns all actions.
-func Actions() []Action {
-	return []Action{Kill, KillServer, Restart, Pause, Partition, Slow, Reset, Fill}
+// Actions returns what a disruption can do.
+func Actions() []target.Action {
+	return []target.Action{
+		target.Kill, target.KillServer, target.Restart, target.Pause,
+		target.Partition, target.Slow, target.Reset, target.Fill,
+	}
 }
 
 // Words returns the words for actions.
-func Words(actions []Action) (words []string) {
+func Words(actions []target.Action) (words []string) {
 	for _, a := range actions {
 		words = append(words, string(a))
 	}
 	return words
 }
 
-// Stops reports whether the server is stopped, so that its memory is gone.
-func (a Action) Stops() bool { return a == Kill || a == KillServer || a == Restart }
-
-// Kills reports whether the server is stopped without warning.
-func (a Action) Kills() bool { return a == Kill || a == KillServer }
-
-// OnProcess reports whether the action is one on the processes of the server.
-func (a Action) OnProcess() bool { return a.Stops() || a == Pause }
-
-// OnNetwork reports whether the action is one on the network before the server.
-func (a Action) OnNetwork() bool { return a == Partition || a == Slow || a == Reset }
-
 // Disruption is one thing that is done to a target.
 type Disruption struct {
-	Action Action
+	Action target.Action
 	At     time.Duration // when it begins, from the first arrival of the load
 	Length time.Duration // how long it lasts; of a stop: until the server is started again
 	Cut    Direction     // of Partition: what does not pass
@@ -103,9 +78,9 @@ type Link struct {
 func (d Disruption) String() string {
 	words := []string{string(d.Action)}
 	switch {
-	case d.Action == Partition && d.Cut != BothWays:
+	case d.Action == target.Partition && d.Cut != BothWays:
 		words = append(words, directions[d.Cut])
-	case d.Action == Slow:
+	case d.Action == target.Slow:
 		words = append(words, d.Link.words()...)
 	}
 	if d.Length > 0 {
@@ -122,10 +97,10 @@ func (d Disruption) YAML() string {
 			words = append(words, key+": "+value)
 		}
 	}
-	add("for", d.Length.String(), d.Action != Reset)
+	add("for", d.Length.String(), d.Action != target.Reset)
 	add("direction", directions[d.Cut], d.Cut != BothWays)
-	add("delay", d.Link.Delay.String(), d.Action == Slow)
-	add("jitter", d.Link.Jitter.String(), d.Action == Slow)
+	add("delay", d.Link.Delay.String(), d.Action == target.Slow)
+	add("jitter", d.Link.Jitter.String(), d.Action == target.Slow)
 	add("rate", strconv.Itoa(d.Link.Rate), d.Link.Rate > 0)
 	add("segment", strconv.Itoa(d.Link.Segment), d.Link.Segment > 0)
 	return "{" + strings.Join(words, ", ") + "}"
@@ -148,8 +123,8 @@ func (l Link) words() (words []string) {
 func NamesFile(text string) bool { return strings.ContainsAny(text, `./\`) }
 
 // ParseActions reads actions with commas between them: "kill,pause". Each may be there once.
-func ParseActions(text string) ([]Action, error) {
-	var all []Action
+func ParseActions(text string) ([]target.Action, error) {
+	var all []target.Action
 	for word := range strings.SplitSeq(text, ",") {
 		a, err := parseAction(strings.TrimSpace(word))
 		switch {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/disrupt"
 )
 
@@ -22,11 +23,11 @@ func TestDraw(t *testing.T) {
 		assert.Equal(t, time.Duration(i+1)*20*time.Second, d.At)
 		assert.LessOrEqual(t, d.Length, 10*time.Second)
 		assert.LessOrEqual(t, d.At+d.Length, 10*time.Minute)
-		assert.Equal(t, d.Action == disrupt.Reset, d.Length == 0, d.String())
-		assert.Equal(t, d.Action == disrupt.Slow, d.Link != disrupt.Link{}, d.String())
+		assert.Equal(t, d.Action == target.Reset, d.Length == 0, d.String())
+		assert.Equal(t, d.Action == target.Slow, d.Link != disrupt.Link{}, d.String())
 	}
 	for round := range slices.Chunk(got, len(all)) {
-		actions := map[disrupt.Action]bool{}
+		actions := map[target.Action]bool{}
 		for _, d := range round {
 			assert.False(t, actions[d.Action], "each once in a round")
 			actions[d.Action] = true
@@ -36,12 +37,12 @@ func TestDraw(t *testing.T) {
 
 func TestDrawIsBounded(t *testing.T) {
 	t.Parallel()
-	endless := disrupt.Draw(time.Second, []disrupt.Action{disrupt.Pause}, 0, 1)
+	endless := disrupt.Draw(time.Second, []target.Action{target.Pause}, 0, 1)
 	assert.Len(t, endless, 1000)
 	for _, d := range endless {
 		assert.LessOrEqual(t, d.Length, 500*ms, "half of the time between two")
 	}
-	assert.Empty(t, disrupt.Draw(time.Minute, []disrupt.Action{disrupt.Reset}, time.Second, 1))
-	single := disrupt.Draw(time.Second, []disrupt.Action{disrupt.Reset}, time.Second, 1)
+	assert.Empty(t, disrupt.Draw(time.Minute, []target.Action{target.Reset}, time.Second, 1))
+	single := disrupt.Draw(time.Second, []target.Action{target.Reset}, time.Second, 1)
 	assert.Len(t, single, 1, "one that ends just in time")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/text"
 	baseyaml "github.com/fwpsuite/fwp/internal/base/yaml"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/plan"
 )
 
@@ -24,7 +25,7 @@ const (
 // key is a key of a disruption in a file.
 type key struct {
 	name    string
-	actions []Action // which have it; nil: all
+	actions []target.Action // which have it; nil: all
 	set     func(d *Disruption, text string) error
 }
 
@@ -34,9 +35,9 @@ var keys = []key{
 		d.Action, err = parseAction(text)
 		return err
 	}},
-	{"for", []Action{Kill, KillServer, Restart, Pause, Partition, Slow, Fill},
+	{"for", []target.Action{target.Kill, target.KillServer, target.Restart, target.Pause, target.Partition, target.Slow, target.Fill},
 		func(d *Disruption, text string) error { return duration(&d.Length, text, time.Millisecond) }},
-	{"direction", []Action{Partition}, func(d *Disruption, text string) error {
+	{"direction", []target.Action{target.Partition}, func(d *Disruption, text string) error {
 		i := slices.Index(directions, text)
 		d.Cut = Direction(max(0, i)) //nolint:gosec // there are three
 		if i < 0 {
@@ -45,10 +46,10 @@ var keys = []key{
 		}
 		return nil
 	}},
-	{"delay", []Action{Slow}, func(d *Disruption, text string) error { return duration(&d.Link.Delay, text, 0) }},
-	{"jitter", []Action{Slow}, func(d *Disruption, text string) error { return duration(&d.Link.Jitter, text, 0) }},
-	{"rate", []Action{Slow}, func(d *Disruption, text string) error { return bytes(&d.Link.Rate, text) }},
-	{"segment", []Action{Slow}, func(d *Disruption, text string) error { return bytes(&d.Link.Segment, text) }},
+	{"delay", []target.Action{target.Slow}, func(d *Disruption, text string) error { return duration(&d.Link.Delay, text, 0) }},
+	{"jitter", []target.Action{target.Slow}, func(d *Disruption, text string) error { return duration(&d.Link.Jitter, text, 0) }},
+	{"rate", []target.Action{target.Slow}, func(d *Disruption, text string) error { return bytes(&d.Link.Rate, text) }},
+	{"segment", []target.Action{target.Slow}, func(d *Disruption, text string) error { return bytes(&d.Link.Segment, text) }},
 }
 
 // problem returns what is wrong, without its place.
@@ -56,9 +57,9 @@ func problem(message, expected, advice string) error {
 	return &baseyaml.Problem{Description: message, Expected: expected, Do: advice}
 }
 
-func parseAction(word string) (Action, error) {
-	if slices.Contains(Actions(), Action(word)) {
-		return Action(word), nil
+func parseAction(word string) (target.Action, error) {
+	if slices.Contains(Actions(), target.Action(word)) {
+		return target.Action(word), nil
 	}
 	words := Words(Actions())
 	advice := "choose one of them"
@@ -206,7 +207,7 @@ func (d Disruption) withDefaults(places map[string]baseyaml.Place) Disruption {
 	if _, hasKey := places["for"]; !hasKey {
 		d.Length = kinds[d.Action].defaultLength
 	}
-	if d.Action == Slow && d.Link == (Link{}) {
+	if d.Action == target.Slow && d.Link == (Link{}) {
 		d.Link = Link{Delay: 50 * time.Millisecond, Jitter: 50 * time.Millisecond}
 	}
 	return d

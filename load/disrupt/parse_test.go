@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/disrupt"
 )
 
@@ -32,18 +33,18 @@ func TestParse(t *testing.T) {
 	require.NoError(t, err)
 	s := time.Second
 	assert.Equal(t, []disrupt.Disruption{
-		{Action: disrupt.Kill, At: s, Length: 2 * s},
-		{Action: disrupt.KillServer, At: 3 * s, Length: s},
-		{Action: disrupt.Restart, At: 10 * s, Length: s},
-		{Action: disrupt.Pause, At: 20 * s, Length: 500 * ms},
-		{Action: disrupt.Partition, At: 30 * s, Length: 5 * s},
-		{Action: disrupt.Partition, At: 40 * s, Length: s, Cut: disrupt.ToServer},
-		{Action: disrupt.Partition, At: 50 * s, Length: s, Cut: disrupt.ToClients},
-		{Action: disrupt.Slow, At: 60 * s, Length: 10 * s, Link: disrupt.Link{Delay: 50 * ms, Jitter: 50 * ms}},
-		{Action: disrupt.Slow, At: 70 * s, Length: s,
+		{Action: target.Kill, At: s, Length: 2 * s},
+		{Action: target.KillServer, At: 3 * s, Length: s},
+		{Action: target.Restart, At: 10 * s, Length: s},
+		{Action: target.Pause, At: 20 * s, Length: 500 * ms},
+		{Action: target.Partition, At: 30 * s, Length: 5 * s},
+		{Action: target.Partition, At: 40 * s, Length: s, Cut: disrupt.ToServer},
+		{Action: target.Partition, At: 50 * s, Length: s, Cut: disrupt.ToClients},
+		{Action: target.Slow, At: 60 * s, Length: 10 * s, Link: disrupt.Link{Delay: 50 * ms, Jitter: 50 * ms}},
+		{Action: target.Slow, At: 70 * s, Length: s,
 			Link: disrupt.Link{Delay: 10 * ms, Jitter: 5 * ms, Rate: 64 << 10, Segment: 3}},
-		{Action: disrupt.Reset, At: 80 * s},
-		{Action: disrupt.Fill, At: 80 * s, Length: 10 * s},
+		{Action: target.Reset, At: 80 * s},
+		{Action: target.Fill, At: 80 * s, Length: 10 * s},
 	}, got)
 	var words []string
 	for _, d := range got {
@@ -97,7 +98,7 @@ func TestParseActions(t *testing.T) {
 	t.Parallel()
 	got, err := disrupt.ParseActions("kill, slow")
 	require.NoError(t, err)
-	assert.Equal(t, []disrupt.Action{disrupt.Kill, disrupt.Slow}, got)
+	assert.Equal(t, []target.Action{target.Kill, target.Slow}, got)
 	_, err = disrupt.ParseActions("kill,pausw")
 	assert.ErrorContains(t, err, `"pausw" is not a disruption; `)
 	assert.ErrorContains(t, err, "did you mean pause?")

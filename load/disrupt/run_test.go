@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/disrupt"
 )
 
@@ -48,7 +49,7 @@ func runJournal(t *testing.T, j *journal, limit time.Duration) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
 		disrupt.Run(ctx, []disrupt.Disruption{
-			{Action: disrupt.Pause, At: time.Second, Length: 2 * time.Second}, {Action: disrupt.Reset, At: 5 * time.Second},
+			{Action: target.Pause, At: time.Second, Length: 2 * time.Second}, {Action: target.Reset, At: 5 * time.Second},
 		}, j, j)
 	})
 }

@@ -1,11 +1,11 @@
 package play
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
 
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -15,13 +15,13 @@ func (th *thread) operate(ctx context.Context, s *scenarios.Operate) error {
 	if err != nil {
 		return th.fail(s, "a worker id", err.Error())
 	}
-	action := cmp.Or(s.State, string(s.Action))
+	action := string(s.Action)
 	th.rec.remark("", strings.TrimSpace("the operator: "+action+" "+client))
 	if th.Observer != nil {
-		th.Observer.Operated(s.Action, client, s.State)
+		th.Observer.Operated(s.Action, client)
 	}
-	if s.Action == scenarios.NeedSignals {
-		err = th.signal(ctx, client, s.State)
+	if s.Action.OnWorker() {
+		err = th.signal(ctx, client, action)
 	} else {
 		err = th.restart(ctx, s.Action)
 	}
@@ -29,8 +29,8 @@ func (th *thread) operate(ctx context.Context, s *scenarios.Operate) error {
 		return interruptError(ctx, s)
 	}
 	if unseen, ok := errors.AsType[unseen](err); ok && unseen.Unseen() {
-		if th.Observer != nil && s.Action == scenarios.NeedRestart { // perhaps it was killed: nothing is promised then
-			th.Observer.Operated(scenarios.NeedKill, "", "")
+		if th.Observer != nil && s.Action == target.Restart { // perhaps it was killed: nothing is promised then
+			th.Observer.Operated(target.Kill, "")
 		}
 		return th.stopUnsure(s, s.Place(), nil, action, doubt{SetUp, false, err.Error()})
 	}
@@ -65,13 +65,13 @@ func (th *thread) excuse() {
 
 // restart restarts or kills the target and waits until it serves again. The
 // connections of the script end with it, for which the server is not blamed.
-func (th *thread) restart(ctx context.Context, need scenarios.Need) error {
+func (th *thread) restart(ctx context.Context, action target.Action) error {
 	th.excuse()
 	err := errNotOffered
-	if t, ok := th.Target.(Restarter); ok && need == scenarios.NeedRestart {
+	if t, ok := th.Target.(Restarter); ok && action == target.Restart {
 		err = t.Restart(ctx)
 	}
-	if t, ok := th.Target.(Killer); ok && need == scenarios.NeedKill {
+	if t, ok := th.Target.(Killer); ok && action == target.Kill {
 		err = t.Kill(ctx)
 	}
 	if err != nil {

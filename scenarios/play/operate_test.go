@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/target"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -31,19 +32,19 @@ func (unseenError) Unseen() bool { return true }
 type listeningObserver struct {
 	knowingObserver
 
-	actions *[]scenarios.Need
+	actions *[]target.Action
 }
 
-func (l listeningObserver) Operated(action scenarios.Need, _, _ string) {
+func (l listeningObserver) Operated(action target.Action, _ string) {
 	*l.actions = append(*l.actions, action)
 }
 
 // TestARestartThatWasNotSeen may have been a kill: it decides nothing, and no job is missing behind it.
 func TestARestartThatWasNotSeen(t *testing.T) {
 	t.Parallel()
-	for line, want := range map[string][]scenarios.Need{
-		"restart": {scenarios.NeedRestart, scenarios.NeedKill},
-		"kill":    {scenarios.NeedKill},
+	for line, want := range map[string][]target.Action{
+		"restart": {target.Restart, target.Kill},
+		"kill":    {target.Kill},
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +53,7 @@ func TestARestartThatWasNotSeen(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &peer{}
 				p.serve(t)
-				var actions []scenarios.Need
+				var actions []target.Action
 				player := &play.Player{
 					Target: stubbornServer{p}, Password: "secret", Meter: new(machine.Meter), Observer: listeningObserver{actions: &actions},
 				}

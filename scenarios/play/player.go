@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -75,7 +76,7 @@ type Observer interface {
 	// Dialed returns the observer of a new connection.
 	Dialed(conn string) session.Observer
 	// Operated is called before an operator acts, and with a kill behind a restart that was not seen to take effect.
-	Operated(action scenarios.Need, client, state string)
+	Operated(action target.Action, client string)
 	// BrokenClause returns the clause that the message which a connection received at a time breaks whatever a line expects
 	// there, and what was received; two empty texts if none is known.
 	BrokenClause(conn string, at time.Time) (clause, got string)

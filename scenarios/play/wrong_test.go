@@ -12,6 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/target"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -20,11 +21,11 @@ import (
 // knowingObserver is an observer that knows of everything received behind the greetings that it breaks a clause.
 type knowingObserver struct{ clause string }
 
-func (k knowingObserver) Dialed(string) session.Observer          { return k }
-func (k knowingObserver) Operated(scenarios.Need, string, string) {}
-func (k knowingObserver) Sent([]byte, time.Time)                  {}
-func (k knowingObserver) Received(session.Received)               {}
-func (k knowingObserver) Ended(session.Ending)                    {}
+func (k knowingObserver) Dialed(string) session.Observer { return k }
+func (k knowingObserver) Operated(target.Action, string) {}
+func (k knowingObserver) Sent([]byte, time.Time)         {}
+func (k knowingObserver) Received(session.Received)      {}
+func (k knowingObserver) Ended(session.Ending)           {}
 func (k knowingObserver) BrokenClause(string, time.Time) (clause, got string) {
 	return k.clause, "another job"
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
-	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/plan"
 	"github.com/fwpsuite/fwp/load/results"
 	"github.com/fwpsuite/fwp/load/validity"
@@ -200,14 +199,14 @@ func (o *loadFlags) runLoad(
 	}
 	url := at.Server.Address.String() // without the proxy
 	disrupted, front, err := shared.NewDisruptor(
-		at.Server, hasAction(config.Schedule, disrupt.Action.OnNetwork), config.Seed)
+		at.Server, hasAction(config.Schedule, target.Action.OnNetwork), config.Seed)
 	if err != nil {
 		return nil, err
 	}
 	defer disrupted.End()
 	at.Server = front
 	return o.loadServer(ctx, at, config, server.pid, func(c *load.Config) {
-		if c.Target.URL, c.Disrupt = url, disrupted; hasAction(c.Schedule, disrupt.Action.Stops) {
+		if c.Target.URL, c.Disrupt = url, disrupted; hasAction(c.Schedule, target.Action.Stops) {
 			c.ServerUsage = nil // that of a process which has ended is not known
 		}
 		if begin != nil {

@@ -38,7 +38,7 @@ type disruptFlags struct {
 	interval time.Duration
 
 	file    string // of a schedule, if what names one
-	actions []disrupt.Action
+	actions []target.Action
 	control shared.OperatorFlags
 }
 
@@ -125,11 +125,11 @@ func (o *disruptFlags) schedule(w *plan.Workload) ([]disrupt.Disruption, error) 
 }
 
 // hasAction reports whether a schedule has an action of a kind.
-func hasAction(schedule []disrupt.Disruption, matches func(disrupt.Action) bool) bool {
+func hasAction(schedule []disrupt.Disruption, matches func(target.Action) bool) bool {
 	return slices.ContainsFunc(schedule, func(d disrupt.Disruption) bool { return matches(d.Action) })
 }
 
-func isFill(a disrupt.Action) bool { return a == disrupt.Fill }
+func isFill(a target.Action) bool { return a == target.Fill }
 
 // checkDisruptions returns an error for what cannot be done to a target at all.
 func checkDisruptions(at shared.Endpoint, schedule []disrupt.Disruption) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	"github.com/fwpsuite/fwp/internal/registry"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/plan"
@@ -95,7 +96,7 @@ func TestASampleOfAServerThatHadToBeKilled(t *testing.T) {
 	for _, end := range []func(context.Context) error{nil, func(context.Context) error { return nil }} {
 		config := load.Config{Protocol: registry.Default().Wire(registry.WireConfig{}), Disrupt: killer{end}}
 		judgeSample(&config, registry.Default(), "")
-		got, err := config.Disrupt.Begin(t.Context(), disrupt.Disruption{Action: disrupt.Restart})
+		got, err := config.Disrupt.Begin(t.Context(), disrupt.Disruption{Action: target.Restart})
 		require.EqualError(t, err, "it was killed")
 		assert.Equal(t, end == nil, got == nil)
 	}
@@ -115,7 +116,7 @@ func restartFindings(t *testing.T, hook func(*fakes.Event)) (found []string) {
 			},
 			Run: load.NewRun(), CoarseTimers: true, Protocol: registry.Default().Wire(registry.WireConfig{}),
 			Dial:     place.Dial,
-			Schedule: []disrupt.Disruption{{Action: disrupt.Restart, At: 5 * time.Second, Length: time.Second}},
+			Schedule: []disrupt.Disruption{{Action: target.Restart, At: 5 * time.Second, Length: time.Second}},
 			Disrupt:  restarter{server},
 		}
 		judgeSample(&config, registry.Default(), "")

@@ -10,20 +10,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/shared"
 	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/target/forward"
 	"github.com/fwpsuite/fwp/load/disrupt"
-	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // disruptFlag is the flag about what an exploration does to its server.
 type disruptFlag struct {
 	words   string
-	actions []scenarios.Need
+	actions []target.Action
 }
 
 func (d *disruptFlag) declare(cmd *cobra.Command) {
@@ -35,7 +33,7 @@ func (d *disruptFlag) declare(cmd *cobra.Command) {
 
 // disruptions are the words of the flag.
 func disruptions() []string {
-	return texts(registry.Default().Alphabet().Disruptions, func(action scenarios.Need) string { return string(action) })
+	return texts(registry.Default().Alphabet().Disruptions, func(action target.Action) string { return string(action) })
 }
 
 // apply reads the flag, and returns an error for what cannot be done to a target. The embedded server may have a bug
@@ -57,16 +55,15 @@ func (d *disruptFlag) apply(s *testTarget, bug string) error {
 		return fmt.Errorf("--disrupt: %w", err)
 	}
 	for _, action := range actions {
-		need := scenarios.Need(action)
 		canOperate := func() bool { return shared.CanOperate(s.Server, action) }
 		switch {
-		case !slices.Contains(offers, need):
+		case !slices.Contains(offers, action):
 			return fmt.Errorf("--disrupt %s: for %s give one or more of %v", action, s.Entry.Title, offers)
 		case !s.IsPrivate() && action.OnProcess() && !canOperate():
 			return fmt.Errorf("--disrupt %s needs a server that fwpcheck starts: use --start COMMAND instead of --url, or "+
 				"add --control COMMAND, in which {action} is kill, restart, stop, start, pause or resume", action)
 		}
-		d.actions = append(d.actions, need)
+		d.actions = append(d.actions, action)
 	}
 	if bugs, err := s.Entry.UpgradeFaultsNamed(bug); err == nil && bug != "" && s.Choice.IsEmbedded {
 		s.Bugs, s.Choice.Source = bugs, s.Choice.Source+" with the planted bug "+bug
@@ -83,12 +80,11 @@ type disruptTarget struct {
 }
 
 // Disrupt implements [explore.Disrupter].
-func (d disruptTarget) Disrupt(ctx context.Context, action scenarios.Need) (end func(context.Context) error, err error) {
-	do := disrupt.Action(action)
-	if d.isEmbedded && do == disrupt.Pause {
-		do = disrupt.Partition
+func (d disruptTarget) Disrupt(ctx context.Context, action target.Action) (end func(context.Context) error, err error) {
+	if d.isEmbedded && action == target.Pause {
+		action = target.Partition
 	}
-	return d.disrupted.Begin(ctx, disrupt.Disruption{Action: do})
+	return d.disrupted.Begin(ctx, disrupt.Disruption{Action: action})
 }
 
 // start starts a server that is disrupted, or has the one of --url be.
@@ -114,7 +110,7 @@ func (d *disruptFlag) start(ctx context.Context, o *exploreOptions, at shared.En
 		}
 		server, end = &started.Server, started.End
 	}
-	network := slices.Contains(d.actions, explore.Partition) || isEmbedded && slices.Contains(d.actions, explore.Pause)
+	network := slices.Contains(d.actions, target.Partition) || isEmbedded && slices.Contains(d.actions, target.Pause)
 	disrupted, front, err := shared.NewDisruptor(server, network, o.seed)
 	if err != nil {
 		end()

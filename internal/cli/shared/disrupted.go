@@ -68,17 +68,17 @@ func (d *Disruptor) Begin(ctx context.Context, disruption disrupt.Disruption) (e
 	}
 	ctx = context.WithoutCancel(ctx)
 	switch disruption.Action {
-	case disrupt.Kill:
+	case target.Kill:
 		return d.stopServer(ctx, target.Kill)
-	case disrupt.KillServer:
+	case target.KillServer:
 		return d.stopServer(ctx, target.KillServer)
-	case disrupt.Restart:
+	case target.Restart:
 		return d.stopServer(ctx, target.Stop)
-	case disrupt.Pause:
+	case target.Pause:
 		return d.server.Resume, d.server.Pause(ctx)
-	case disrupt.Fill:
+	case target.Fill:
 		return d.fill()
-	case disrupt.Reset:
+	case target.Reset:
 		d.proxy.Reset()
 		return func(context.Context) error { return nil }, nil
 	}
@@ -90,13 +90,13 @@ func (d *Disruptor) Begin(ctx context.Context, disruption disrupt.Disruption) (e
 }
 
 // CanOperate reports whether the operator of a server of the user's can do a disruption to its processes.
-func CanOperate(s *target.Server, action disrupt.Action) bool {
+func CanOperate(s *target.Server, action target.Action) bool {
 	switch action {
-	case disrupt.Kill:
+	case target.Kill:
 		return s.Can(target.Kill)
-	case disrupt.Restart:
+	case target.Restart:
 		return s.Can(target.Restart) || s.Can(target.Stop) && s.Can(target.Start)
-	case disrupt.Pause:
+	case target.Pause:
 		return s.Can(target.Pause) && s.Can(target.Resume)
 	}
 	return false
@@ -131,7 +131,7 @@ func (d *Disruptor) fill() (end func(context.Context) error, err error) {
 
 // condition returns the network of a disruption.
 func condition(d disrupt.Disruption) proxy.Condition {
-	if d.Action == disrupt.Slow {
+	if d.Action == target.Slow {
 		return proxy.Condition{Delay: d.Link.Delay, Jitter: d.Link.Jitter, Rate: d.Link.Rate, Segment: d.Link.Segment}
 	}
 	switch d.Cut {

@@ -18,11 +18,11 @@ var layers = []string{
 	 internal/proof/archtest internal/proof/schematest internal/target/forward`,
 	`internal/base/machine`,
 	// bytes, conversations, histories, figures, results
-	`fakes/catalogue fakes/store internal/history internal/proof/golden internal/session
+	`fakes/catalogue fakes/store internal/history internal/proof/golden internal/session internal/target
 	 internal/target/forward/forwardtest internal/transcript load/engine load/ledger load/measure protocols/*
 	 protocols/emqp/zmtp reports`,
 	// fakes, the script language, the target, a load's settings
-	`fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker internal/target
+	`fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker
 	 internal/target/proxy load/plan load/results protocols/*/session protocols/fwp/model reports/html reports/known
 	 reports/page scenarios`,
 	`conformance/law fakes/bugs internal/life load/disrupt load/search load/validity load/wire protocols/*/script

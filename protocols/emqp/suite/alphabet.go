@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/emqp"
 	emqpscript "github.com/fwpsuite/fwp/protocols/emqp/script"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -261,7 +262,7 @@ func (m *maker) endMoves() []explore.Move {
 			return []explore.Step{
 				m.build.Line(conn, "%s", m.message("DISCONNECT")), explore.Wait(kbaiWait),
 				m.build.Line(conn, "%s", m.message("REQUEST", m.readyQueue(), `""`, `"text"`)),
-				explore.Disrupt(scenarios.NeedRestart),
+				explore.Disrupt(target.Restart),
 			}
 		}},
 	}

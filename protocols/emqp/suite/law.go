@@ -9,6 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/emqp"
 	emqpscript "github.com/fwpsuite/fwp/protocols/emqp/script"
 	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
@@ -125,8 +126,8 @@ func (l *emqpLaw) Open(number int, at time.Time) {
 func (l *emqpLaw) Shut(number int)               { l.conns[number].mayBeClosed = true }
 func (*emqpLaw) Heartbeat(int, time.Time) string { return "" } // the connection answers those of the broker
 func (*emqpLaw) Value(int, string) string        { return "" }
-func (l *emqpLaw) Operated(action scenarios.Need, _, _ string) {
-	if action != scenarios.NeedSignals {
+func (l *emqpLaw) Operated(action target.Action, _ string) {
+	if !action.OnWorker() {
 		l.terms.Server.Restarted()
 		l.forget()
 	}

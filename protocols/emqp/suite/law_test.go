@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/emqp"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // request is a REQUEST that was sent to the queue q.
@@ -432,7 +432,7 @@ func TestIDsAcrossPlays(t *testing.T) {
 	assert.True(t, unique(emqp.HEARTBEAT, "1"), "the same message")
 	assert.False(t, unique(emqp.ACK, "1"))
 	assert.True(t, unique(emqp.REQUEST, "1"), "which has the id of its client")
-	newLaw(law.Terms{Server: server}).Operated(scenarios.NeedRestart, "", "")
+	newLaw(law.Terms{Server: server}).Operated(target.Restart, "")
 	assert.True(t, unique(emqp.ACK, "1"))
 }
 

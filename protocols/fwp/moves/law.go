@@ -10,6 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp"
 	fwplaw "github.com/fwpsuite/fwp/protocols/fwp/law"
 	"github.com/fwpsuite/fwp/protocols/fwp/model"
@@ -312,13 +313,13 @@ func (l *fwpLaw) Value(number int, name string) string {
 }
 
 // Operated records what was done to the server or to a worker. After a kill nothing is promised of any job.
-func (l *fwpLaw) Operated(action scenarios.Need, client, state string) {
+func (l *fwpLaw) Operated(action target.Action, client string) {
 	switch action {
-	case scenarios.NeedSignals:
-		l.world.Signal(client, state)
-	case explore.Pause, explore.Partition:
+	case target.Quiet, target.Terminate:
+		l.world.Signal(client, string(action))
+	case target.Pause, target.Partition:
 		l.world.RecordHalt(time.Now())
-	case scenarios.NeedKill, explore.KillServer:
+	case target.Kill, target.KillServer:
 		l.Server.Killed()
 		if !l.Disrupted {
 			l.world.Unjudge("", fwplaw.Disallowed)
@@ -326,7 +327,7 @@ func (l *fwpLaw) Operated(action scenarios.Need, client, state string) {
 		fallthrough
 	default:
 		if l.Server.Restarted(); l.Disrupted {
-			l.world.RecordStop(action != scenarios.NeedRestart, time.Now())
+			l.world.RecordStop(action != target.Restart, time.Now())
 		} else {
 			l.world.RecordRestart()
 		}

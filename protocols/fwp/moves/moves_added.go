@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/internal/target"
 	fwplaw "github.com/fwpsuite/fwp/protocols/fwp/law"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // addedMoves are those of the commands that an extension adds. The first word of a name is the verb.
@@ -128,7 +128,7 @@ func (g *maker) pauseQueue(c int, w *fwplaw.Conn) []explore.Step {
 			build().Await(c))
 	case 3:
 		if g.Restarts && ok {
-			steps = append(steps, explore.Disrupt(scenarios.NeedRestart), consumer(c, number))
+			steps = append(steps, explore.Disrupt(target.Restart), consumer(c, number))
 		}
 	case 4:
 		if g.Terms.Flush {
@@ -159,8 +159,8 @@ func mutation(cmd, target, filter string) string {
 // mutate has two jobs be where a MUTATE moves one of them from, by each kind of filter, and shows where both are then.
 func (g *maker) mutate(c int, w *fwplaw.Conn) []explore.Step {
 	queue, first, second := g.freshQueue(), g.jid(), g.jid()
-	target := deal(g, "target", mutateTargets)
-	filter := deal(g, "filter "+target, []string{
+	set := deal(g, "target", mutateTargets)
+	filter := deal(g, "filter "+set, []string{
 		fmt.Sprintf(`"jids":["%s"]`, first), fmt.Sprintf(`"jids":["%s-none","%[1]s"]`, first),
 		fmt.Sprintf(`"jobtype":"of-%s"`, first), fmt.Sprintf(`"regexp":"*%s*"`, first),
 		fmt.Sprintf(`"jids":["%s"],"jobtype":"of-%[1]s"`, first), fmt.Sprintf(`"regexp":"*of-%s*","jobtype":"of-%[1]s"`, first),
@@ -168,23 +168,23 @@ func (g *maker) mutate(c int, w *fwplaw.Conn) []explore.Step {
 	fetch := line(c, "FETCH %s", queue)
 	var steps []explore.Step
 	for _, jid := range []string{first, second} {
-		fields := map[string]string{"scheduled": `,"at":"$now+1h"`, "dead": `,"retry":-1`}[target]
+		fields := map[string]string{"scheduled": `,"at":"$now+1h"`, "dead": `,"retry":-1`}[set]
 		steps = append(steps, line(c, `PUSH {"jid":"%s","jobtype":"of-%[1]s","args":[],"queue":"%s"%s}`, jid, queue, fields))
-		if target != "scheduled" {
+		if set != "scheduled" {
 			steps = append(steps, fetch, line(c, "FAIL %s", g.failure(jid)))
 		}
 	}
-	cmd := deal(g, "cmd "+target, []string{"kill", "discard", "requeue"})
-	if steps = append(steps, line(c, "%s", mutation(cmd, target, filter))); g.Restarts && g.IntN(10) == 0 {
+	cmd := deal(g, "cmd "+set, []string{"kill", "discard", "requeue"})
+	if steps = append(steps, line(c, "%s", mutation(cmd, set, filter))); g.Restarts && g.IntN(10) == 0 {
 		if number, ok := g.law.worker(w.WID); ok {
-			steps = append(steps, explore.Disrupt(scenarios.NeedRestart), consumer(c, number))
+			steps = append(steps, explore.Disrupt(target.Restart), consumer(c, number))
 		}
 	}
-	requeue := line(c, "%s", mutation("requeue", target, fmt.Sprintf(`"jids":["%s","%s"]`, first, second)))
+	requeue := line(c, "%s", mutation("requeue", set, fmt.Sprintf(`"jids":["%s","%s"]`, first, second)))
 	switch {
 	case cmd == "requeue":
 		return append(steps, line(c, "QUEUE LATENCY %s", queue), fetch, requeue, fetch)
-	case cmd == "kill" && target != "dead":
+	case cmd == "kill" && set != "dead":
 		revive := line(c, "%s", mutation("requeue", "dead", fmt.Sprintf(`"jids":["%s"]`, first)))
 		return append(steps, requeue, fetch, revive, fetch)
 	case g.IntN(4) == 0:

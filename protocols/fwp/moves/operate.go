@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/internal/target"
 	fwplaw "github.com/fwpsuite/fwp/protocols/fwp/law"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // stateQueues are queues with jobs in every state, and the steps that have put them there.
@@ -52,7 +52,7 @@ func (g *maker) disrupt(c int, w *fwplaw.Conn) []explore.Step {
 		number = g.workers
 	}
 	s := g.fillStates(c)
-	action := scenarios.NeedRestart
+	action := target.Restart
 	if len(g.Disruptions) > 0 {
 		action = deal(g, "disruption", g.Disruptions)
 	}
@@ -74,7 +74,7 @@ func (g *maker) disrupt(c int, w *fwplaw.Conn) []explore.Step {
 
 // disruption disrupts the server at some moment: between commands, between a write and its reply, in the middle of a
 // line, while a FETCH waits, or while the server starts.
-func (g *maker) disruption(c int, action scenarios.Need, s stateQueues) []explore.Step {
+func (g *maker) disruption(c int, action target.Action, s stateQueues) []explore.Step {
 	do, wait := explore.Disrupt(action), explore.Wait(time.Duration(10+g.IntN(400))*time.Millisecond)
 	if len(g.Disruptions) == 0 {
 		return []explore.Step{do}
@@ -87,7 +87,7 @@ func (g *maker) disruption(c int, action scenarios.Need, s stateQueues) []explor
 	}
 	n := g.Deal("moment of "+string(action), 3*len(starts)+2)
 	start := starts[n%len(starts)]
-	switch isLasting := action == explore.Pause || action == explore.Partition; {
+	switch isLasting := action == target.Pause || action == target.Partition; {
 	case n == 3*len(starts):
 		return []explore.Step{do}
 	case n > 3*len(starts) && !isLasting:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/internal/target"
 	fwplaw "github.com/fwpsuite/fwp/protocols/fwp/law"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -168,7 +169,7 @@ func (g *maker) restart(c int, _ *fwplaw.Conn) []explore.Step {
 	for i := range moments {
 		steps = append(steps, push(c, g.jid(), awayQueue, fmt.Sprintf(`,"at":"$now+%dms"`, gap*(i+1)+g.restarts)))
 	}
-	return append(steps, explore.Disrupt(scenarios.NeedRestart),
+	return append(steps, explore.Disrupt(target.Restart),
 		consumer(c, g.workers), push(c, g.jid(), nextQueue, ""), line(c, "FETCH %s %s", laterQueue, nextQueue))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp"
 	"github.com/fwpsuite/fwp/protocols/fwp/model"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
@@ -41,8 +42,8 @@ func NewWith(extension fwpscript.Extension, missing ...string) *explore.Alphabet
 		Simplify:     simplify,
 		Round:        round,
 		Reset:        reset(),
-		Disruptions: []scenarios.Need{
-			scenarios.NeedKill, explore.KillServer, scenarios.NeedRestart, explore.Pause, explore.Partition,
+		Disruptions: []target.Action{
+			target.Kill, target.KillServer, target.Restart, target.Pause, target.Partition,
 		},
 	}
 }

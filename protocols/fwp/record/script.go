@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp"
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
 	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
@@ -293,7 +294,7 @@ func (s *script) operate(cmd pendingLine, state string) {
 	s.hasSignal[cmd.wid+" "+state] = true
 	beat, client := s.lines[cmd.index], s.names.nameOf(famWid, cmd.wid)
 	s.lines[cmd.index] = func(b *scenarios.Builder) {
-		b.Add(&scenarios.Operate{Action: scenarios.NeedSignals, State: state, Worker: b.Template(client)[0]})
+		b.Add(&scenarios.Operate{Action: target.Action(state), Worker: b.Template(client)[0]})
 		beat(b)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/workq"
 	workqscript "github.com/fwpsuite/fwp/protocols/workq/script"
 	workqsession "github.com/fwpsuite/fwp/protocols/workq/session"
@@ -81,7 +82,7 @@ func (l *workqLaw) Open(number int, _ time.Time) {
 func (l *workqLaw) Shut(number int) { l.conns[number].mayBeClosed = true }
 
 // Operated ends the judging of all jobs: nothing is promised of them behind a restart.
-func (l *workqLaw) Operated(scenarios.Need, string, string) {
+func (l *workqLaw) Operated(target.Action, string) {
 	l.Unjudge("")
 	l.startTime, l.evictedCount, l.evictableCount = "", 0, 0
 }
