@@ -29,8 +29,8 @@ func clausesDocument(t *testing.T) string {
 	client := len(slices.DeleteFunc(slices.Clone(clauses), func(c conformance.Clause) bool { return !c.BindsClient() }))
 	fmt.Fprintf(&b, `# The clauses
 
-Written by `+"`go test ./protocols/fwp/suite -run Document -update`"+`; do not edit. It has %d clauses, of which %d bind servers
-and %d clients.
+Written by `+"`go test ./protocols/fwp/suite -run Document -update`"+`; do not edit. A clause is a numbered requirement of
+the specification: %d of them, of which %d bind servers and %d clients.
 `+"`fwpcheck explain ID`"+` tells more about each: where exactly it is stated, and which planted bugs its checks catch.
 
 Party: S binds a server, C any client, K a consumer, P a producer. Levels, from MUST to note, are described in
